@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* nigh check: reads every byte of a collection and says what is wrong with it. */
+#include "common.h"
+
+struct check_values {
+    struct cli_common common;
+};
+
+static const char *const usage[] = {"[OPTION]... COLLECTION", NULL};
+
+static const char *const description[] = {
+    "Reads all files of a collection and compares every checksum, range and order. Each problem is a line on standard "
+    "error that names the file and the place; the exit code is 0 where there is none and 2 where there is one.",
+    "Files left over from a commit that was cut short are no problem: no reader looks at them, and the next 'nigh "
+    "index' removes them.",
+    NULL,
+};
+
+static const struct cli_example examples[] = {
+    {"nigh check corpus.nigh", "read everything and compare every checksum"},
+    {"nigh check --quiet corpus.nigh || restore-backup", "in a script"},
+    {NULL, NULL},
+};
+
+struct reporter {
+    struct cli_job *job;
+    uint64_t reported;
+};
+
+static void report(void *user, const nigh_error *problem) {
+    struct reporter *reporter = user;
+    char line[1024];
+    nigh_error_format(problem, line, sizeof line);
+    cli_error(reporter->job, "%s", line);
+    reporter->reported++;
+}
+
+static void print_summary(struct cli_job *job, const nigh_check_result *result) {
+    const char *path = job->operands[0];
+    cli_sink_text(job->out, "'");
+    for (; *path != '\0'; path++)
+        cli_sink_bytes(job->out, (unsigned char)*path < 0x20 ? "?" : path, 1);
+    cli_sink_text(job->out, "' ");
+    if (result->problems == 0)
+        cli_sink_text(job->out, "is sound");
+    else
+        cli_sink_format(job->out, "is damaged, %s", cli_counted(result->problems, "problem", "problems").text);
+    cli_sink_format(job->out, ": %s in %s, %s checked\n", cli_counted(result->documents, "document", "documents").text,
+                    cli_counted(result->files, "file", "files").text, cli_counted(result->bytes, "byte", "bytes").text);
+    if (result->leftovers > 0)
+        cli_sink_format(job->out, "%s of an unfinished commit: harmless, the next 'nigh index' removes %s\n",
+                        cli_counted(result->leftovers, "leftover file", "leftover files").text,
+                        result->leftovers == 1 ? "it" : "them");
+}
+
+static int run(struct cli_job *job) {
+    struct reporter reporter = {.job = job};
+    nigh_check_options check_options = NIGH_CHECK_OPTIONS_INIT;
+    nigh_check_result result = NIGH_CHECK_RESULT_INIT;
+    if (job->operand_count != 1) return cli_usage(job->command, "give one COLLECTION, not %zu", job->operand_count);
+    check_options.progress = &job->progress.report;
+    check_options.problem = report;
+    check_options.user = &reporter;
+    double started = cli_seconds();
+    nigh_status status = nigh_collection_check(job->context, job->operands[0], &check_options, &result, &job->error);
+    job->stats.work_seconds = cli_seconds() - started;
+    cli_progress_clear(&job->progress);
+    /* What ended the check itself (no collection there, no memory, a signal) did not come through report(). */
+    if (status == NIGH_ECANCELLED || (status != NIGH_OK && reporter.reported == 0)) return cli_fail(job);
+    job->stats.complete = true;
+    job->stats.documents = result.documents;
+    cli_stats_rate(&job->stats, result.documents);
+    cli_stats_count(&job->stats, "problems", result.problems);
+    cli_stats_count(&job->stats, "bytes", result.bytes);
+    cli_stats_count(&job->stats, "files", result.files);
+    cli_stats_count(&job->stats, "leftovers", result.leftovers);
+    if (!job->common->quiet) print_summary(job, &result);
+    return status == NIGH_OK ? CLI_DONE : CLI_ERROR;
+}
+
+const struct cli_command cmd_check = {
+    .name = "check",
+    .summary = "read a whole collection and say what is damaged",
+    .usage = usage,
+    .description = description,
+    .examples = examples,
+    .values_size = sizeof(struct check_values),
+    .run = run,
+};

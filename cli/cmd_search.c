@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * nigh search: queries come in, a batch at a time, from files or by the id of a
+ * stored document; each batch is one call of nigh_search, so that it reads the
+ * collection once; answers go out before the next batch is read.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common.h"
+#include "output.h"
+#include "signals.h"
+#include "source.h"
+
+struct search_values {
+    struct cli_common common;
+    struct cli_number k;
+    struct cli_number radius;
+    struct cli_number batch;
+    struct cli_number bits;
+    struct cli_list ids;
+    int method;
+    int output;
+    int format;
+    bool exact;
+    bool verify;
+};
+
+static const char *const method_names[] = {"auto", "exact", NULL};
+
+#define PLACE(field) offsetof(struct search_values, field)
+
+static const struct cli_option options[] = {
+    CLI_NUMBER('k', NULL, PLACE(k), "N", 1, NIGH_ALL - 1, "10", "the N nearest documents of each query"),
+    CLI_NUMBER('r', "radius", PLACE(radius), "BITS", 0, NIGH_MAX_WIDTH_BITS, NULL,
+               "documents at most BITS bits away: all of them, or with -k the N nearest"),
+    CLI_LIST(0, "id", PLACE(ids), "ID",
+             "take the stored document ID as a query; may be given again. It finds itself too"),
+    CLI_FLAG(0, "exact", PLACE(exact), "compare with every document; short for --method exact"),
+    CLI_CHOICE(0, "method", PLACE(method), "METHOD", method_names, "auto", "how to search"),
+    CLI_NUMBER(0, "batch", PLACE(batch), "N", 1, 65536, "64",
+               "search N queries together: more is faster, fewer answers sooner"),
+    CLI_CHOICE(0, "output", PLACE(output), "FORM", cli_output_names, "table", "the form of the answer"),
+    CLI_CHOICE(0, "format", PLACE(format), "FORMAT", cli_read_formats, "auto", "the format of the query files"),
+    CLI_NUMBER(0, "bits", PLACE(bits), "N", 8, NIGH_MAX_WIDTH_BITS, NULL,
+               "the width of the queries, which must be that of the collection"),
+    CLI_FLAG(0, "verify", PLACE(verify), "compare all checksums of the collection first"),
+    CLI_END,
+};
+
+static const char *const usage[] = {"[OPTION]... COLLECTION QUERY...", "[OPTION]... COLLECTION --id ID...", NULL};
+
+static const char *const description[] = {
+    "Finds the documents whose signatures differ in the fewest bits from each query: the nearest first, and of equally "
+    "near ones the document that was added first.",
+    "QUERY is a file of signatures in any format that 'nigh index' reads, or '-' for standard input. A query goes by "
+    "its id; where a file has none, queries are numbered from 0, on through all files.",
+    "The answer is exact: every document is compared. The exit code is 1 where no query matched anything.",
+    NULL,
+};
+
+static const char *const output_paragraphs[] = {
+    "table: for people. The similarity is the share of bits that agree, rounded down.",
+    "jsonl: an object for each match, {\"query\", \"document\", \"distance\", \"rank\"}. Bytes of an id that are not "
+    "UTF-8 become U+FFFD.",
+    "tsv: query, document, distance and rank, with tabs between. A tab inside an id is written \\t.",
+    "trec: query, Q0, document, rank, score and nigh, with blanks between; the score is 1 - distance / width. Blanks "
+    "inside an id are written _.",
+    NULL,
+};
+
+static const struct cli_section output_section = {"OUTPUT", output_paragraphs};
+static const struct cli_section *const details[] = {&output_section, NULL};
+
+static const struct cli_example examples[] = {
+    {"nigh search corpus.nigh queries.npy", "the ten nearest documents of every query"},
+    {"nigh search corpus.nigh --id page-17 --radius 40", "everything within 40 bits of a stored document"},
+    {"nigh search -k 100 --output trec corpus.nigh - < queries.hex > run.txt", "a run file for trec_eval"},
+    {NULL, NULL},
+};
+
+/* Queries waiting to be searched, and how the caller calls them. */
+struct batch {
+    uint8_t *signatures;
+    size_t signature_bytes;
+    size_t capacity;
+    size_t count;
+    char *names; /* one after the other */
+    size_t names_used;
+    size_t names_capacity;
+    size_t *name_ends; /* `capacity` of them */
+};
+
+struct searcher {
+    struct cli_job *job;
+    const struct search_values *values;
+    nigh_collection *collection;
+    nigh_collection_info info;
+    nigh_search_options options;
+    nigh_progress progress;
+    struct batch batch;
+    struct cli_answers answers;
+    char *id;          /* room for any */
+    uint64_t unnamed;  /* queries without an id so far */
+    uint64_t expected; /* queries in all, 0 where not known */
+    uint64_t matches;
+    uint64_t distances;
+    uint64_t batches;
+    bool all_exact;
+};
+
+static bool batch_init(struct batch *batch, size_t capacity, size_t signature_bytes) {
+    *batch = (struct batch){.signature_bytes = signature_bytes, .capacity = capacity};
+    batch->signatures = malloc(capacity * signature_bytes);
+    batch->name_ends = malloc(capacity * sizeof *batch->name_ends);
+    return batch->signatures != NULL && batch->name_ends != NULL;
+}
+
+static void batch_release(struct batch *batch) {
+    free(batch->signatures);
+    free(batch->name_ends);
+    free(batch->names);
+}
+
+static bool batch_add(struct batch *batch, const uint8_t *signature, struct cli_name name) {
+    if (name.length > batch->names_capacity - batch->names_used) {
+        size_t capacity = 2 * (batch->names_capacity + name.length);
+        char *names = realloc(batch->names, capacity);
+        if (names == NULL) return false;
+        batch->names = names;
+        batch->names_capacity = capacity;
+    }
+    memcpy(batch->signatures + batch->count * batch->signature_bytes, signature, batch->signature_bytes);
+    memcpy(batch->names + batch->names_used, name.text, name.length);
+    batch->names_used += name.length;
+    batch->name_ends[batch->count++] = batch->names_used;
+    return true;
+}
+
+static struct cli_name batch_name(const struct batch *batch, size_t query) {
+    size_t begin = query == 0 ? 0 : batch->name_ends[query - 1];
+    return (struct cli_name){.text = batch->names + begin, .length = batch->name_ends[query] - begin};
+}
+
+/* The library counts within the batch; people want to see the queries. */
+static int report_batch(void *user, const char *stage, uint64_t done, uint64_t total) {
+    const struct searcher *searcher = user;
+    struct cli_progress *progress = &searcher->job->progress;
+    uint64_t queries = searcher->answers.queries;
+    (void)stage;
+    if (total > 0 && done <= total) queries += (uint64_t)((double)searcher->batch.count * (double)done / (double)total);
+    cli_progress_update(progress, queries, searcher->expected);
+    return cli_interrupted();
+}
+
+static nigh_status print_query(struct searcher *searcher, const nigh_results *results, size_t query) {
+    char number[24];
+    size_t count = 0;
+    const nigh_match *matches = nigh_results_matches(results, query, &count);
+    cli_answers_query(&searcher->answers, batch_name(&searcher->batch, query), count);
+    for (size_t i = 0; i < count; i++) {
+        struct cli_name name = {.text = number};
+        if (searcher->info.has_ids) {
+            nigh_status status = nigh_collection_id(searcher->collection, matches[i].document, searcher->id,
+                                                    NIGH_MAX_ID_LENGTH + 1, &name.length, &searcher->job->error);
+            if (status != NIGH_OK) return status;
+            name.text = searcher->id;
+        } else {
+            name.length = (size_t)snprintf(number, sizeof number, "%llu", (unsigned long long)matches[i].document);
+        }
+        cli_answers_match(&searcher->answers, name, matches[i].distance, i + 1);
+    }
+    return NIGH_OK;
+}
+
+static nigh_status print_batch(struct searcher *searcher, const nigh_results *results) {
+    nigh_results_info info = NIGH_RESULTS_INFO_INIT;
+    nigh_results_describe(results, &info);
+    searcher->matches += info.matches;
+    searcher->distances += info.distances;
+    searcher->all_exact = searcher->all_exact && info.exact != 0;
+    cli_progress_clear(&searcher->job->progress);
+    for (size_t i = 0; i < searcher->batch.count; i++) {
+        nigh_status status = print_query(searcher, results, i);
+        if (status != NIGH_OK) return status;
+    }
+    return NIGH_OK;
+}
+
+/* NIGH_EIO, which cli_fail() turns into silence, where nobody reads our output any more. */
+static nigh_status search_batch(struct searcher *searcher) {
+    struct cli_job *job = searcher->job;
+    nigh_results *results = NULL;
+    if (searcher->batch.count == 0) return NIGH_OK;
+    double started = cli_seconds();
+    nigh_status status = nigh_search(searcher->collection, searcher->batch.signatures, searcher->batch.count,
+                                     &searcher->options, &results, &job->error);
+    job->stats.work_seconds += cli_seconds() - started;
+    if (status == NIGH_OK) {
+        searcher->batches++;
+        status = print_batch(searcher, results);
+        nigh_results_free(results);
+    }
+    searcher->batch.count = 0;
+    searcher->batch.names_used = 0;
+    if (!cli_sink_flush(job->out) && status == NIGH_OK) status = NIGH_EIO;
+    return status;
+}
+
+static nigh_status add_query(struct searcher *searcher, const uint8_t *signature, struct cli_name name) {
+    if (!batch_add(&searcher->batch, signature, name)) {
+        cli_set_error(searcher->job, NIGH_ENOMEM, "", "out of memory");
+        return NIGH_ENOMEM;
+    }
+    return searcher->batch.count == searcher->batch.capacity ? search_batch(searcher) : NIGH_OK;
+}
+
+static nigh_status search_ids(struct searcher *searcher) {
+    const struct cli_list *ids = &searcher->values->ids;
+    nigh_error *error = &searcher->job->error;
+    uint8_t *signature = malloc(searcher->batch.signature_bytes);
+    nigh_status status = signature != NULL ? NIGH_OK : NIGH_ENOMEM;
+    if (status != NIGH_OK) cli_set_error(searcher->job, status, "", "out of memory");
+    for (size_t i = 0; i < ids->count && status == NIGH_OK; i++) {
+        struct cli_name name = {.text = ids->items[i], .length = strlen(ids->items[i])};
+        uint64_t document = 0;
+        status = nigh_collection_find(searcher->collection, name.text, name.length, &document, error);
+        if (status == NIGH_OK) status = nigh_collection_signature(searcher->collection, document, signature, error);
+        if (status == NIGH_OK) status = add_query(searcher, signature, name);
+    }
+    free(signature);
+    return status;
+}
+
+static nigh_status search_rows(struct searcher *searcher, struct cli_source *source) {
+    nigh_document document;
+    char number[24];
+    for (;;) {
+        nigh_status status = nigh_signature_reader_next(source->reader, &document, &searcher->job->error);
+        if (status != NIGH_OK) return status == NIGH_END ? NIGH_OK : status;
+        struct cli_name name = {.text = document.id, .length = document.id_length};
+        if (document.id == NULL) {
+            name.length = (size_t)snprintf(number, sizeof number, "%llu", (unsigned long long)searcher->unnamed++);
+            name.text = number;
+        }
+        status = add_query(searcher, document.signature, name);
+        if (status != NIGH_OK) return status;
+    }
+}
+
+static nigh_status search_files(struct searcher *searcher) {
+    struct cli_source_options source_options = {.format = searcher->values->format,
+                                                .width_bits = searcher->info.width_bits};
+    for (size_t i = 1; i < searcher->job->operand_count; i++) {
+        struct cli_source source;
+        nigh_status status = cli_source_open(searcher->job, searcher->job->operands[i], &source_options, &source);
+        if (status != NIGH_OK) return status;
+        /* One file tells how much there is to do; of several only the first would be known. */
+        if (searcher->job->operand_count == 2 && source.info.rows != UINT64_MAX)
+            searcher->expected = source.info.rows + searcher->values->ids.count;
+        status = search_rows(searcher, &source);
+        cli_source_close(&source);
+        if (status != NIGH_OK) return status;
+    }
+    return NIGH_OK;
+}
+
+static void close_statistics(struct searcher *searcher) {
+    struct cli_job *job = searcher->job;
+    uint64_t queries = searcher->answers.queries;
+    uint64_t row_bytes = (searcher->info.width_bits + 63) / 64 * 8;
+    job->stats.complete = true;
+    job->stats.work_name = "search_seconds";
+    job->stats.documents = searcher->info.documents;
+    job->stats.queries = queries;
+    cli_stats_rate(&job->stats, queries);
+    cli_stats_count(&job->stats, "matches", searcher->matches);
+    cli_stats_count(&job->stats, "distances", searcher->distances);
+    cli_stats_count(&job->stats, "batches", searcher->batches);
+    cli_stats_count(&job->stats, "bytes_scanned", searcher->batches * searcher->info.signatures * row_bytes);
+    cli_stats_count(&job->stats, "exact", searcher->all_exact);
+    char compared[96] = "approximate";
+    if (searcher->all_exact)
+        snprintf(compared, sizeof compared, "exact: every one of %s documents compared",
+                 cli_digits(searcher->info.documents).text);
+    cli_note(job, "%s; %s in %.2f s (%s/s), kernel %s, %s", compared, cli_counted(queries, "query", "queries").text,
+             job->stats.work_seconds, cli_digits((uint64_t)job->stats.rate).text, nigh_context_kernel(job->context),
+             cli_counted(job->threads, "thread", "threads").text);
+}
+
+/* -k alone, --radius alone, or both; -k counts as given only where it was typed. */
+static void set_options(struct searcher *searcher) {
+    const struct search_values *values = searcher->values;
+    searcher->options = (nigh_search_options)NIGH_SEARCH_OPTIONS_INIT;
+    searcher->options.k = values->radius.given && !values->k.given ? NIGH_ALL : (uint32_t)values->k.value;
+    searcher->options.radius = values->radius.given ? (uint32_t)values->radius.value : NIGH_ALL;
+    searcher->options.threads = searcher->job->threads;
+    searcher->progress = (nigh_progress){.report = report_batch, .user = searcher};
+    searcher->options.progress = &searcher->progress;
+}
+
+/* A width that does not fit is the query's only beside the collection's. */
+static int refuse(const struct searcher *searcher, nigh_status status) {
+    struct cli_job *job = searcher->job;
+    int code = cli_fail(job);
+    if (status == NIGH_EMISMATCH)
+        cli_error(job, "'%s' holds signatures of %u bits", job->operands[0], searcher->info.width_bits);
+    return code;
+}
+
+static int search_opened(struct searcher *searcher) {
+    struct cli_job *job = searcher->job;
+    const struct search_values *values = searcher->values;
+    nigh_collection_describe(searcher->collection, &searcher->info);
+    if (values->bits.given && values->bits.value != searcher->info.width_bits) {
+        cli_error(job, "'%s' holds signatures of %u bits, not %llu", job->operands[0], searcher->info.width_bits,
+                  (unsigned long long)values->bits.value);
+        return CLI_ERROR;
+    }
+    searcher->id = malloc(NIGH_MAX_ID_LENGTH + 1);
+    if (searcher->id == NULL || !batch_init(&searcher->batch, values->batch.value, searcher->info.width_bits / 8)) {
+        cli_error(job, "out of memory");
+        return CLI_ERROR;
+    }
+    set_options(searcher);
+    searcher->answers = (struct cli_answers){
+        .sink = job->out, .output = (enum cli_output)values->output, .width_bits = searcher->info.width_bits};
+    cli_progress_begin(&job->progress, "searching", "queries");
+    nigh_status status = search_ids(searcher);
+    if (status == NIGH_OK) status = search_files(searcher);
+    if (status == NIGH_OK) status = search_batch(searcher);
+    if (status != NIGH_OK) return refuse(searcher, status);
+    close_statistics(searcher);
+    return searcher->matches > 0 ? CLI_DONE : CLI_NOTHING;
+}
+
+static int run(struct cli_job *job) {
+    const struct search_values *values = job->values;
+    struct searcher searcher = {.job = job, .values = values, .info = NIGH_COLLECTION_INFO_INIT, .all_exact = true};
+    nigh_open_options open_options = NIGH_OPEN_OPTIONS_INIT;
+    if (job->operand_count == 0) return cli_usage(job->command, "no COLLECTION given");
+    if (job->operand_count == 1 && values->ids.count == 0)
+        return cli_usage(job->command, "no QUERY given, and no --id");
+    if (!cli_source_paths_fit(job, 1)) return CLI_ERROR;
+    open_options.verify = values->verify;
+    open_options.progress = &job->progress.report;
+    if (nigh_collection_open(job->context, job->operands[0], &open_options, &searcher.collection, &job->error) !=
+        NIGH_OK)
+        return cli_fail(job);
+    int code = search_opened(&searcher);
+    batch_release(&searcher.batch);
+    free(searcher.id);
+    nigh_collection_close(searcher.collection);
+    return code;
+}
+
+const struct cli_command cmd_search = {
+    .name = "search",
+    .summary = "find the documents nearest to a query",
+    .usage = usage,
+    .description = description,
+    .details = details,
+    .examples = examples,
+    .options = options,
+    .values_size = sizeof(struct search_values),
+    .run = run,
+};

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a command says about itself.  Each cmd_*.c defines one of these (the
+ * internal ones share a file); main.c lists them.
+ */
+#ifndef NIGH_CLI_COMMAND_H
+#define NIGH_CLI_COMMAND_H
+
+#include "option.h"
+
+struct cli_job; /* common.h */
+
+/* A heading of the manual and its paragraphs. */
+struct cli_section {
+    const char *title;
+    const char *const *paragraphs; /* NULL-terminated */
+};
+
+struct cli_example {
+    const char *line; /* NULL ends the list */
+    const char *what;
+};
+
+struct cli_command {
+    const char *name;
+    const char *summary;                      /* one line, lower-case, no full stop */
+    const char *const *usage;                 /* what follows "nigh NAME"; NULL-terminated */
+    const char *const *description;           /* paragraphs; NULL-terminated */
+    const struct cli_section *const *details; /* for the manual only; NULL, or NULL-terminated */
+    const struct cli_example *examples;
+    const struct cli_option *options; /* NULL: none of its own */
+    size_t values_size;               /* of the struct the options fill */
+    bool internal;                    /* for the build and packagers: not listed, needs no library */
+    int (*run)(struct cli_job *job);  /* returns the exit code */
+};
+
+/* All commands, the internal ones last; NULL past the end. */
+const struct cli_command *cli_command_at(size_t index);
+
+/* NULL where there is none of this name. */
+const struct cli_command *cli_command_find(const char *name);
+
+extern const struct cli_command cmd_index;
+extern const struct cli_command cmd_search;
+extern const struct cli_command cmd_info;
+extern const struct cli_command cmd_check;
+extern const struct cli_command cmd_export;
+extern const struct cli_command cmd_generate;
+extern const struct cli_command cmd_manual;
+extern const struct cli_command cmd_completion;
+extern const struct cli_command cmd_commands;
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Running a job and reporting; see common.h. */
+#define _GNU_SOURCE
+
+#include "common.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "help.h"
+#include "signals.h"
+
+struct cli_digits cli_digits(uint64_t number) {
+    char plain[24];
+    struct cli_digits digits;
+    int length = snprintf(plain, sizeof plain, "%llu", (unsigned long long)number);
+    size_t used = 0;
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0) digits.text[used++] = ',';
+        digits.text[used++] = plain[i];
+    }
+    digits.text[used] = '\0';
+    return digits;
+}
+
+struct cli_counted cli_counted(uint64_t number, const char *one, const char *many) {
+    struct cli_counted counted;
+    snprintf(counted.text, sizeof counted.text, "%s %s", cli_digits(number).text, number == 1 ? one : many);
+    return counted;
+}
+
+/* One line to standard error in one piece, with what could move a terminal's cursor made harmless. */
+__attribute__((format(printf, 2, 0))) static void say(const char *prefix, const char *format, va_list arguments) {
+    char line[2048];
+    vsnprintf(line, sizeof line, format, arguments);
+    for (char *at = line; *at != '\0'; at++) {
+        if ((unsigned char)*at < 0x20 || *at == 0x7F) *at = '?';
+    }
+    fprintf(stderr, "%s%s\n", prefix, line);
+}
+
+void cli_error(struct cli_job *job, const char *format, ...) {
+    va_list arguments;
+    if (job != NULL) cli_progress_clear(&job->progress);
+    va_start(arguments, format);
+    say("nigh: ", format, arguments);
+    va_end(arguments);
+}
+
+void cli_note(struct cli_job *job, const char *format, ...) {
+    va_list arguments;
+    cli_progress_clear(&job->progress);
+    if (job->common->quiet) return;
+    va_start(arguments, format);
+    say("", format, arguments);
+    va_end(arguments);
+}
+
+int cli_usage(const struct cli_command *command, const char *format, ...) {
+    char prefix[64] = "nigh: ";
+    char hint[64] = "try 'nigh --help'";
+    va_list arguments;
+    if (command != NULL) {
+        snprintf(prefix, sizeof prefix, "nigh %s: ", command->name);
+        snprintf(hint, sizeof hint, "try 'nigh %s --help'", command->name);
+    }
+    va_start(arguments, format);
+    say(prefix, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "%s\n", hint);
+    return CLI_ERROR;
+}
+
+int cli_fail(struct cli_job *job) {
+    char line[1024];
+    if (cli_interrupted() != 0) {
+        cli_error(job, "interrupted");
+        return 128 + cli_interrupted();
+    }
+    if (job->out->error != 0) { /* main says what is wrong with standard output, once */
+        cli_progress_clear(&job->progress);
+        return job->out->error == EPIPE ? CLI_DONE : CLI_ERROR;
+    }
+    nigh_error_format(&job->error, line, sizeof line);
+    cli_error(job, "%s", line);
+    return CLI_ERROR;
+}
+
+void cli_set_error(struct cli_job *job, nigh_status status, const char *file, const char *why) {
+    nigh_error *error = &job->error;
+    *error = (nigh_error){.status = status, .offset = NIGH_NO_OFFSET};
+    snprintf(error->file, sizeof error->file, "%s", file);
+    snprintf(error->why, sizeof error->why, "%s", why);
+}
+
+void cli_set_system_error(struct cli_job *job, int system_errno, const char *file, const char *verb) {
+    char why[200];
+    snprintf(why, sizeof why, "cannot %s: %s", verb, strerror(system_errno));
+    cli_set_error(job, NIGH_EIO, file, why);
+    job->error.system_errno = system_errno;
+}
+
+/* As many as this process may run on; resolved here so that closing lines and statistics can name the number. */
+static uint32_t resolve_threads(uint64_t asked) {
+    cpu_set_t cores;
+    if (asked > 0) return (uint32_t)asked;
+    if (sched_getaffinity(0, sizeof cores, &cores) != 0) return 1;
+    int count = CPU_COUNT(&cores);
+    return count < 1 ? 1 : count > CLI_MAX_THREADS ? CLI_MAX_THREADS : (uint32_t)count;
+}
+
+static bool make_context(struct cli_job *job) {
+    nigh_context_options options = NIGH_CONTEXT_OPTIONS_INIT;
+    const char *kernel = getenv("NIGH_KERNEL");
+    if (kernel != NULL && *kernel != '\0') options.kernel = kernel;
+    return nigh_fault_guard_install(&job->error) == NIGH_OK &&
+           nigh_context_new(&options, &job->context, &job->error) == NIGH_OK;
+}
+
+static int run_parsed(struct cli_job *job) {
+    if (job->common->help) {
+        cli_help_command(job->out, job->command);
+        return CLI_DONE;
+    }
+    job->threads = resolve_threads(job->common->threads.value);
+    cli_progress_init(&job->progress, job->common->quiet);
+    if (!job->command->internal && !make_context(job)) return cli_fail(job);
+    int code = job->command->run(job);
+    if (job->common->stats != NULL && job->stats.complete && !cli_stats_write(job)) code = CLI_ERROR;
+    nigh_context_free(job->context);
+    return code;
+}
+
+int cli_job_run(const struct cli_command *command, int argc, char **argv, struct cli_sink *out) {
+    char message[512];
+    struct cli_job job = {.command = command, .operands = argv, .out = out, .stats.started = cli_seconds()};
+    void *values = calloc(1, command->values_size);
+    if (values == NULL) {
+        cli_error(NULL, "out of memory");
+        return CLI_ERROR;
+    }
+    job.values = values;
+    job.common = values;
+    int code;
+    if (cli_option_parse(command, argc, argv, values, &job.operand_count, message, sizeof message))
+        code = run_parsed(&job);
+    else
+        code = cli_usage(command, "%s", message);
+    cli_option_release(command, values);
+    free(values);
+    return code;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What every command works with: a job, and how to say things to people. */
+#ifndef NIGH_CLI_COMMON_H
+#define NIGH_CLI_COMMON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "command.h"
+#include "nigh.h"
+#include "progress_bar.h"
+#include "sink.h"
+#include "stats.h"
+
+enum {
+    CLI_DONE = 0,
+    CLI_NOTHING = 1, /* it worked, and found nothing */
+    CLI_ERROR = 2,
+};
+
+/* One run of one command. */
+struct cli_job {
+    const struct cli_command *command;
+    const struct cli_common *common; /* the first member of the command's values */
+    const void *values;
+    char **operands;
+    size_t operand_count;
+    nigh_context *context; /* NULL for internal commands */
+    uint32_t threads;      /* as asked, or one a core */
+    struct cli_sink *out;  /* standard output */
+    struct cli_progress progress;
+    struct cli_stats stats;
+    nigh_error error; /* of the last call that failed */
+};
+
+/*
+ * Runs a command on its arguments: parses them, makes the context, writes the
+ * statistics.  Returns the exit code.
+ */
+int cli_job_run(const struct cli_command *command, int argc, char **argv, struct cli_sink *out);
+
+/* Says what job->error says and returns the exit code: quiet where the reader of our output has gone. */
+int cli_fail(struct cli_job *job);
+
+/* Set job->error, for what the tool itself finds wrong or the system refuses it; `file` may be "". */
+void cli_set_error(struct cli_job *job, nigh_status status, const char *file, const char *why);
+void cli_set_system_error(struct cli_job *job, int system_errno, const char *file, const char *verb);
+
+/* "nigh: ...", on standard error, control characters made harmless. */
+void cli_error(struct cli_job *job, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* "nigh COMMAND: ..." and where help is; for wrong use.  `command` may be NULL.  Returns CLI_ERROR. */
+int cli_usage(const struct cli_command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A closing line for people, on standard error unless --quiet. */
+void cli_note(struct cli_job *job, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* 1234567 as "1,234,567". */
+struct cli_digits {
+    char text[32];
+};
+struct cli_digits cli_digits(uint64_t number);
+
+/* "1 document", "2,000 documents". */
+struct cli_counted {
+    char text[64];
+};
+struct cli_counted cli_counted(uint64_t number, const char *one, const char *many);
+
+#endif

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Parsing by table.  Written here and not left to getopt_long because the same
+ * table must also give help, manual and completion, and because an unknown
+ * option should be answered with the one that was meant.
+ */
+#include "option.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "suggest.h"
+
+#define PLACE(field) offsetof(struct cli_common, field)
+
+static const struct cli_option common_options[] = {
+    CLI_NUMBER(0, "threads", PLACE(threads), "N", 0, CLI_MAX_THREADS, "0",
+               "use N threads; 0: one a core. The answer does not depend on it"),
+    CLI_FLAG('q', "quiet", PLACE(quiet), "no progress bar and no closing line"),
+    CLI_TEXT(0, "stats", PLACE(stats), "FILE", "write what the work took to FILE, as one JSON object"),
+};
+
+static const struct cli_option help_option = CLI_FLAG('h', "help", PLACE(help), "show this help");
+
+/* Where parsing stands. */
+struct parse {
+    const struct cli_command *command;
+    int argc;
+    char **argv;
+    int next; /* argument to look at */
+    char *values;
+    char *message;
+    size_t capacity;
+};
+
+const struct cli_option *cli_option_at(const struct cli_command *command, size_t index) {
+    size_t own = 0;
+    if (command->options != NULL) {
+        while (command->options[own].letter != 0 || command->options[own].name != NULL) {
+            if (own == index) return &command->options[own];
+            own++;
+        }
+    }
+    size_t shared = command->internal ? 0 : sizeof common_options / sizeof common_options[0];
+    if (index - own < shared) return &common_options[index - own];
+    return index - own == shared ? &help_option : NULL;
+}
+
+void cli_option_name(const struct cli_option *option, char *buffer, size_t capacity) {
+    if (option->name != NULL)
+        snprintf(buffer, capacity, "--%s", option->name);
+    else
+        snprintf(buffer, capacity, "-%c", option->letter);
+}
+
+static const struct cli_option *find_long(const struct parse *parse, const char *name, size_t length) {
+    const struct cli_option *option;
+    for (size_t i = 0; (option = cli_option_at(parse->command, i)) != NULL; i++) {
+        if (option->name != NULL && strlen(option->name) == length && memcmp(option->name, name, length) == 0)
+            return option;
+    }
+    return NULL;
+}
+
+static const struct cli_option *find_short(const struct parse *parse, char letter) {
+    const struct cli_option *option;
+    for (size_t i = 0; (option = cli_option_at(parse->command, i)) != NULL; i++) {
+        if (option->letter == letter) return option;
+    }
+    return NULL;
+}
+
+/* Digits and nothing else, without overflow. */
+static bool number_read(const char *text, uint64_t *out) {
+    uint64_t value = 0;
+    if (*text == '\0') return false;
+    for (; *text != '\0'; text++) {
+        if (*text < '0' || *text > '9') return false;
+        uint64_t digit = (uint64_t)(*text - '0');
+        if (value > (UINT64_MAX - digit) / 10) return false;
+        value = value * 10 + digit;
+    }
+    *out = value;
+    return true;
+}
+
+static bool number_store(const struct parse *parse, const struct cli_option *option, const char *name,
+                         const char *text) {
+    struct cli_number *number = (struct cli_number *)(void *)(parse->values + option->place);
+    uint64_t value = 0;
+    bool whole = number_read(text, &value);
+    if (whole && value < option->least) {
+        snprintf(parse->message, parse->capacity, "%s must be at least %llu", name, (unsigned long long)option->least);
+        return false;
+    }
+    if (!whole || value > option->most) {
+        snprintf(parse->message, parse->capacity, "%s takes a whole number from %llu to %llu, not '%s'", name,
+                 (unsigned long long)option->least, (unsigned long long)option->most, text);
+        return false;
+    }
+    number->value = value;
+    number->given = true;
+    return true;
+}
+
+static bool choice_store(const struct parse *parse, const struct cli_option *option, const char *name,
+                         const char *text) {
+    int *choice = (int *)(void *)(parse->values + option->place);
+    for (int i = 0; option->choices[i] != NULL; i++) {
+        if (strcmp(option->choices[i], text) == 0) {
+            *choice = i;
+            return true;
+        }
+    }
+    size_t used = (size_t)snprintf(parse->message, parse->capacity, "%s takes one of ", name);
+    for (int i = 0; option->choices[i] != NULL && used < parse->capacity; i++)
+        used += (size_t)snprintf(parse->message + used, parse->capacity - used, "%s%s", i == 0 ? "" : ", ",
+                                 option->choices[i]);
+    if (used < parse->capacity) snprintf(parse->message + used, parse->capacity - used, "; not '%s'", text);
+    return false;
+}
+
+/* No list is longer than the command line, so room is made once. */
+static bool list_store(const struct parse *parse, const struct cli_option *option, const char *text) {
+    struct cli_list *list = (struct cli_list *)(void *)(parse->values + option->place);
+    if (list->items == NULL) {
+        list->items = calloc((size_t)parse->argc, sizeof *list->items);
+        if (list->items == NULL) {
+            snprintf(parse->message, parse->capacity, "out of memory");
+            return false;
+        }
+    }
+    list->items[list->count++] = text;
+    return true;
+}
+
+/* `name` is how the user spelt the option, for messages. */
+static bool store(const struct parse *parse, const struct cli_option *option, const char *name, const char *text) {
+    switch (option->kind) {
+    case CLI_KIND_FLAG:
+        *(bool *)(void *)(parse->values + option->place) = true;
+        return true;
+    case CLI_KIND_TEXT:
+        *(const char **)(void *)(parse->values + option->place) = text;
+        return true;
+    case CLI_KIND_NUMBER:
+        return number_store(parse, option, name, text);
+    case CLI_KIND_CHOICE:
+        return choice_store(parse, option, name, text);
+    case CLI_KIND_LIST:
+        return list_store(parse, option, text);
+    }
+    return false;
+}
+
+/* Defaults pass through the same door as what is typed. */
+static bool store_initial(const struct parse *parse) {
+    const struct cli_option *option;
+    for (size_t i = 0; (option = cli_option_at(parse->command, i)) != NULL; i++) {
+        if (option->initial == NULL) continue;
+        if (!store(parse, option, option->initial, option->initial)) return false;
+        if (option->kind == CLI_KIND_NUMBER)
+            ((struct cli_number *)(void *)(parse->values + option->place))->given = false;
+    }
+    return true;
+}
+
+static const char *long_name_at(const void *user, size_t index, bool *skip) {
+    const struct cli_option *option = cli_option_at(user, index);
+    if (option == NULL) return NULL;
+    *skip = option->name == NULL;
+    return *skip ? "" : option->name;
+}
+
+static bool unknown_long(const struct parse *parse, const char *name, size_t length) {
+    char word[64];
+    snprintf(word, sizeof word, "%.*s", length < sizeof word ? (int)length : (int)sizeof word - 1, name);
+    const char *near = length < sizeof word ? cli_suggest(word, long_name_at, parse->command) : NULL;
+    int used = snprintf(parse->message, parse->capacity, "unknown option '--%s'", word);
+    if (near != NULL && used > 0 && (size_t)used < parse->capacity)
+        snprintf(parse->message + used, parse->capacity - (size_t)used, "; did you mean '--%s'?", near);
+    return false;
+}
+
+static bool take_value(struct parse *parse, const struct cli_option *option, const char *name) {
+    if (parse->next >= parse->argc) {
+        snprintf(parse->message, parse->capacity, "%s needs a value: %s %s", name, name, option->value);
+        return false;
+    }
+    return store(parse, option, name, parse->argv[parse->next++]);
+}
+
+/* --name, --name=value, --name value; `text` is what follows the dashes. */
+static bool parse_long(struct parse *parse, const char *text) {
+    size_t length = strcspn(text, "=");
+    const char *value = text[length] == '=' ? text + length + 1 : NULL;
+    const struct cli_option *option = find_long(parse, text, length);
+    if (option == NULL) return unknown_long(parse, text, length);
+    char name[CLI_OPTION_NAME_SIZE];
+    cli_option_name(option, name, sizeof name);
+    if (option->kind == CLI_KIND_FLAG && value != NULL) {
+        snprintf(parse->message, parse->capacity, "%s takes no value", name);
+        return false;
+    }
+    if (option->kind == CLI_KIND_FLAG || value != NULL) return store(parse, option, name, value);
+    return take_value(parse, option, name);
+}
+
+/* -q, -qh, -k10, -k 10; `text` is what follows the dash. */
+static bool parse_short(struct parse *parse, const char *text) {
+    for (; *text != '\0'; text++) {
+        char name[3] = {'-', *text, '\0'};
+        const struct cli_option *option = find_short(parse, *text);
+        if (option == NULL) {
+            snprintf(parse->message, parse->capacity, "unknown option '%s'", name);
+            return false;
+        }
+        if (option->kind == CLI_KIND_FLAG) {
+            if (!store(parse, option, name, NULL)) return false;
+            continue;
+        }
+        if (text[1] != '\0') return store(parse, option, name, text + 1);
+        return take_value(parse, option, name);
+    }
+    return true;
+}
+
+bool cli_option_parse(const struct cli_command *command, int argc, char **argv, void *values, size_t *operand_count,
+                      char *message, size_t capacity) {
+    struct parse parse = {
+        .command = command, .argc = argc, .argv = argv, .values = values, .message = message, .capacity = capacity};
+    size_t operands = 0;
+    bool options_ended = false;
+    if (!store_initial(&parse)) return false;
+    while (parse.next < argc) {
+        char *argument = argv[parse.next++];
+        if (options_ended || argument[0] != '-' || argument[1] == '\0') {
+            argv[operands++] = argument; /* never past the argument just read */
+        } else if (strcmp(argument, "--") == 0) {
+            options_ended = true;
+        } else if (argument[1] == '-') {
+            if (!parse_long(&parse, argument + 2)) return false;
+        } else if (!parse_short(&parse, argument + 1)) {
+            return false;
+        }
+    }
+    *operand_count = operands;
+    return true;
+}
+
+void cli_option_release(const struct cli_command *command, void *values) {
+    const struct cli_option *option;
+    for (size_t i = 0; (option = cli_option_at(command, i)) != NULL; i++) {
+        if (option->kind == CLI_KIND_LIST) {
+            struct cli_list *list = (struct cli_list *)(void *)((char *)values + option->place);
+            free(list->items);
+            *list = (struct cli_list){.items = NULL};
+        }
+    }
+}

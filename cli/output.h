@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Answers of a search, in the shapes of --output. */
+#ifndef NIGH_CLI_OUTPUT_H
+#define NIGH_CLI_OUTPUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sink.h"
+
+enum cli_output {
+    CLI_OUTPUT_TABLE,
+    CLI_OUTPUT_JSONL,
+    CLI_OUTPUT_TSV,
+    CLI_OUTPUT_TREC
+};
+
+/* The names of the above, NULL-terminated. */
+extern const char *const cli_output_names[];
+
+/* Any bytes but NUL and newline. */
+struct cli_name {
+    const char *text;
+    size_t length;
+};
+
+struct cli_answers {
+    struct cli_sink *sink;
+    enum cli_output output;
+    uint32_t width_bits;
+    uint64_t queries; /* begun so far */
+    struct cli_name query;
+};
+
+/* The next query, with as many matches to follow; its name must live until the last of them. */
+void cli_answers_query(struct cli_answers *answers, struct cli_name query, size_t matches);
+
+/* A match; ranks count from 1. */
+void cli_answers_match(struct cli_answers *answers, struct cli_name document, uint32_t distance, uint64_t rank);
+
+#endif

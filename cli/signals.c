@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* See signals.h.  The flag is the only state that the handler touches. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "signals.h"
+
+#include <signal.h>
+#include <stddef.h>
+
+static volatile sig_atomic_t caught;
+
+static void on_signal(int number) { caught = number; }
+
+/* Background jobs of a plain shell ignore SIGINT: they go on ignoring it. */
+static void catch_signal(int number) {
+    struct sigaction before;
+    if (sigaction(number, NULL, &before) != 0 || before.sa_handler == SIG_IGN) return;
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    sigemptyset(&action.sa_mask);
+    (void)sigaction(number, &action, NULL);
+}
+
+void cli_signals_install(void) {
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    sigemptyset(&ignore.sa_mask);
+    (void)sigaction(SIGPIPE, &ignore, NULL);
+    catch_signal(SIGINT);
+    catch_signal(SIGTERM);
+    catch_signal(SIGHUP);
+}
+
+int cli_interrupted(void) { return caught; }

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Buffered writing that keeps its first error; see sink.h. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "sink.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "signals.h"
+
+void cli_sink_init(struct cli_sink *sink, int descriptor) {
+    sink->descriptor = descriptor;
+    sink->error = 0;
+    sink->owned = false;
+    sink->path = NULL;
+    sink->temporary = NULL;
+    sink->used = 0;
+}
+
+bool cli_sink_is_standard_output(const char *path) {
+    return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0 || strcmp(path, "/dev/fd/1") == 0 ||
+           strcmp(path, "/proc/self/fd/1") == 0;
+}
+
+bool cli_sink_writes_through(const char *path) {
+    struct stat status;
+    return lstat(path, &status) == 0 && !S_ISREG(status.st_mode);
+}
+
+static char *temporary_name(const char *path) {
+    size_t length = strlen(path);
+    char *name = malloc(length + sizeof ".tmp");
+    if (name != NULL) {
+        memcpy(name, path, length);
+        memcpy(name + length, ".tmp", sizeof ".tmp");
+    }
+    return name;
+}
+
+bool cli_sink_open(struct cli_sink *sink, const char *path) {
+    cli_sink_init(sink, -1);
+    sink->path = path;
+    if (!cli_sink_writes_through(path)) {
+        sink->temporary = temporary_name(path);
+        if (sink->temporary == NULL) {
+            sink->error = ENOMEM;
+            return false;
+        }
+    }
+    const char *name = sink->temporary != NULL ? sink->temporary : path;
+    sink->descriptor = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (sink->descriptor < 0) {
+        sink->error = errno;
+        free(sink->temporary);
+        sink->temporary = NULL;
+        return false;
+    }
+    sink->owned = true;
+    return true;
+}
+
+static void write_all(struct cli_sink *sink, const char *bytes, size_t length) {
+    while (length > 0 && sink->error == 0) {
+        ssize_t moved = write(sink->descriptor, bytes, length);
+        if (moved < 0) {
+            if (errno != EINTR || cli_interrupted() != 0) sink->error = errno;
+            continue;
+        }
+        bytes += moved;
+        length -= (size_t)moved;
+    }
+}
+
+bool cli_sink_flush(struct cli_sink *sink) {
+    write_all(sink, sink->bytes, sink->used);
+    sink->used = 0;
+    return sink->error == 0;
+}
+
+void cli_sink_bytes(struct cli_sink *sink, const char *bytes, size_t length) {
+    if (length > CLI_SINK_SIZE - sink->used) {
+        (void)cli_sink_flush(sink);
+        if (length >= CLI_SINK_SIZE) {
+            write_all(sink, bytes, length);
+            return;
+        }
+    }
+    memcpy(sink->bytes + sink->used, bytes, length);
+    sink->used += length;
+}
+
+void cli_sink_text(struct cli_sink *sink, const char *text) { cli_sink_bytes(sink, text, strlen(text)); }
+
+/* For short pieces: what passes 1 KB is cut. */
+void cli_sink_format(struct cli_sink *sink, const char *format, ...) {
+    char piece[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(piece, sizeof piece, format, arguments);
+    va_end(arguments);
+    if (length > 0) cli_sink_bytes(sink, piece, (size_t)length < sizeof piece ? (size_t)length : sizeof piece - 1);
+}
+
+void cli_sink_number(struct cli_sink *sink, uint64_t number) {
+    char digits[20];
+    size_t at = sizeof digits;
+    do {
+        digits[--at] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    cli_sink_bytes(sink, digits + at, sizeof digits - at);
+}
+
+/* What the second byte may be after the first (Unicode, table 3-7): no overlong forms, surrogates, or past U+10FFFF. */
+static bool second_byte_fits(unsigned char first, unsigned char second) {
+    switch (first) {
+    case 0xE0:
+        return second >= 0xA0 && second <= 0xBF;
+    case 0xED:
+        return second >= 0x80 && second <= 0x9F;
+    case 0xF0:
+        return second >= 0x90 && second <= 0xBF;
+    case 0xF4:
+        return second >= 0x80 && second <= 0x8F;
+    default:
+        return second >= 0x80 && second <= 0xBF;
+    }
+}
+
+size_t cli_utf8_length(const char *text, size_t length) {
+    const unsigned char *bytes = (const unsigned char *)text;
+    if (length == 0) return 0;
+    size_t needed;
+    if (bytes[0] < 0x80) return 1;
+    if (bytes[0] >= 0xC2 && bytes[0] <= 0xDF)
+        needed = 2;
+    else if (bytes[0] >= 0xE0 && bytes[0] <= 0xEF)
+        needed = 3;
+    else if (bytes[0] >= 0xF0 && bytes[0] <= 0xF4)
+        needed = 4;
+    else
+        return 0;
+    if (length < needed || !second_byte_fits(bytes[0], bytes[1])) return 0;
+    for (size_t i = 2; i < needed; i++) {
+        if (bytes[i] < 0x80 || bytes[i] > 0xBF) return 0;
+    }
+    return needed;
+}
+
+static const char replacement[] = "\xEF\xBF\xBD"; /* U+FFFD */
+
+static void json_character(struct cli_sink *sink, const char *text, size_t length) {
+    unsigned char byte = (unsigned char)text[0];
+    if (length == 0)
+        cli_sink_text(sink, replacement);
+    else if (length > 1)
+        cli_sink_bytes(sink, text, length);
+    else if (byte == '"' || byte == '\\')
+        cli_sink_format(sink, "\\%c", byte);
+    else if (byte == '\n')
+        cli_sink_text(sink, "\\n");
+    else if (byte == '\t')
+        cli_sink_text(sink, "\\t");
+    else if (byte < 0x20 || byte == 0x7F)
+        cli_sink_format(sink, "\\u%04x", byte);
+    else
+        cli_sink_bytes(sink, text, 1);
+}
+
+void cli_sink_json(struct cli_sink *sink, const char *text, size_t length) {
+    cli_sink_text(sink, "\"");
+    for (size_t i = 0; i < length;) {
+        size_t character = cli_utf8_length(text + i, length - i);
+        json_character(sink, text + i, character);
+        i += character > 0 ? character : 1;
+    }
+    cli_sink_text(sink, "\"");
+}
+
+/* U+0080 to U+009F are control characters too, two bytes each. */
+static bool is_control(const char *text, size_t length) {
+    unsigned char first = (unsigned char)text[0];
+    if (length == 1) return first < 0x20 || first == 0x7F;
+    return length == 2 && first == 0xC2 && (unsigned char)text[1] < 0xA0;
+}
+
+void cli_sink_printable(struct cli_sink *sink, const char *text, size_t length) {
+    for (size_t i = 0; i < length;) {
+        size_t character = cli_utf8_length(text + i, length - i);
+        if (character == 0)
+            cli_sink_text(sink, replacement);
+        else if (is_control(text + i, character))
+            cli_sink_text(sink, "?");
+        else
+            cli_sink_bytes(sink, text + i, character);
+        i += character > 0 ? character : 1;
+    }
+}
+
+static void sink_close(struct cli_sink *sink) {
+    if (sink->owned && close(sink->descriptor) != 0 && sink->error == 0) sink->error = errno;
+    sink->owned = false;
+    sink->descriptor = -1;
+}
+
+bool cli_sink_finish(struct cli_sink *sink) {
+    (void)cli_sink_flush(sink);
+    if (sink->owned) sink_close(sink);
+    if (sink->temporary != NULL && sink->error == 0 && rename(sink->temporary, sink->path) != 0) sink->error = errno;
+    if (sink->temporary != NULL && sink->error != 0) (void)unlink(sink->temporary);
+    free(sink->temporary);
+    sink->temporary = NULL;
+    return sink->error == 0;
+}
+
+void cli_sink_abandon(struct cli_sink *sink) {
+    sink->used = 0;
+    if (sink->error == 0) sink->error = ECANCELED;
+    (void)cli_sink_finish(sink);
+}
+
+static int stream_write(void *user, const void *bytes, size_t length, size_t *moved) {
+    struct cli_sink *sink = user;
+    cli_sink_bytes(sink, bytes, length);
+    *moved = sink->error == 0 ? length : 0;
+    return sink->error;
+}
+
+nigh_stream cli_sink_stream(struct cli_sink *sink) { return (nigh_stream){.user = sink, .write = stream_write}; }

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the work took, as one JSON object for --stats. */
+#ifndef NIGH_CLI_STATS_H
+#define NIGH_CLI_STATS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct cli_job;
+
+#define CLI_MAX_COUNTERS 12
+
+struct cli_stats {
+    bool complete;         /* the work ran to its end, so the numbers mean something */
+    double started;        /* of the whole command */
+    const char *work_name; /* "search_seconds"; NULL: "work_seconds" */
+    double work_seconds;   /* without opening and loading */
+    uint64_t documents;
+    uint64_t queries;
+    double rate; /* queries or documents a second of work */
+    struct {
+        const char *name; /* a constant */
+        uint64_t value;
+    } counters[CLI_MAX_COUNTERS];
+    unsigned counter_count;
+};
+
+/* Counters are written in the order in which they were added. */
+void cli_stats_count(struct cli_stats *stats, const char *name, uint64_t value);
+
+/* `amount` a second of work, 0 where no time passed. */
+void cli_stats_rate(struct cli_stats *stats, uint64_t amount);
+
+/* Writes to the FILE of --stats.  Returns false with a message said. */
+bool cli_stats_write(struct cli_job *job);
+
+#endif

@@ -1,0 +1,598 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * nigh: near-duplicate detection and nearest-document search over binary
+ * signatures.  This is the only public header.
+ *
+ * In five lines:
+ *
+ *     nigh_context_new(NULL, &context, &error);
+ *     nigh_collection_open(context, "corpus.nigh", NULL, &collection, &error);
+ *     nigh_search(collection, query, 1, &options, &results, &error);
+ *     matches = nigh_results_matches(results, 0, &count);
+ *     nigh_results_free(results);
+ *
+ * Caveats, before anything else:
+ *
+ *   - The library never prints, never exits and never reads the environment.
+ *     It keeps no global state but one thing: nigh_fault_guard_install(), which
+ *     is optional and says what it does.
+ *   - A signature of `width_bits` bits is width_bits / 8 bytes; bit i is bit
+ *     (i mod 8) of byte (i / 8).  Widths are multiples of 8 up to 65,536.
+ *   - Every option struct begins with `size`, set by its *_INIT macro.  Fields
+ *     are only ever appended, so a program built against an older header keeps
+ *     its meaning.  A NULL options pointer means all defaults.
+ *   - Every fallible call takes a `nigh_error *` last, which may be NULL.  It is
+ *     written only on failure, and then says which file, where, and why.
+ *   - Handles are not reference counted: free what was made from a handle
+ *     before the handle itself, and the context last.
+ *   - Same input, same answer, whatever the threads or the CPU.
+ *
+ * Each declaration answers the same four questions: Owns, Lives, Threads,
+ * Returns.
+ */
+#ifndef NIGH_H
+#define NIGH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define NIGH_VERSION_MAJOR 0
+#define NIGH_VERSION_MINOR 1
+#define NIGH_VERSION_PATCH 0
+
+#if defined(__GNUC__)
+#define NIGH_API __attribute__((visibility("default")))
+#else
+#define NIGH_API
+#endif
+
+/* ---------------------------------------------------------------- status -- */
+
+/* Numbers are appended, never reused. */
+#define NIGH_STATUS_MAP(X)                                              \
+    X(NIGH_END, 1, "no more items")                                     \
+    X(NIGH_OK, 0, "no error")                                           \
+    X(NIGH_ENOMEM, -1, "out of memory")                                 \
+    X(NIGH_EINVAL, -2, "invalid argument")                              \
+    X(NIGH_EIO, -3, "input/output error")                               \
+    X(NIGH_ECORRUPT, -4, "data is damaged")                             \
+    X(NIGH_EFORMAT, -5, "not in the expected format")                   \
+    X(NIGH_EVERSION, -6, "needs a newer version of nigh")               \
+    X(NIGH_ENOTFOUND, -7, "not found")                                  \
+    X(NIGH_EEXISTS, -8, "already there")                                \
+    X(NIGH_EBUSY, -9, "in use by another writer")                       \
+    X(NIGH_ECANCELLED, -10, "cancelled")                                \
+    X(NIGH_ELIMIT, -11, "over a limit")                                 \
+    X(NIGH_EMISMATCH, -12, "does not fit the collection")
+
+typedef enum nigh_status {
+#define NIGH_STATUS_ENUM(name, number, text) name = (number),
+    NIGH_STATUS_MAP(NIGH_STATUS_ENUM)
+#undef NIGH_STATUS_ENUM
+} nigh_status;
+
+#define NIGH_NO_OFFSET UINT64_MAX
+
+/*
+ * What went wrong in one call.  `file` is empty where no file is involved,
+ * `offset` NIGH_NO_OFFSET where no place in it is known, `system_errno` 0 where
+ * the system did not refuse anything.  `line` counts from 1; 0: not a text.
+ * Long paths keep their end.
+ */
+typedef struct nigh_error {
+    nigh_status status;
+    int system_errno;
+    uint64_t offset;
+    uint64_t line;
+    char file[512];
+    char why[256];
+} nigh_error;
+
+/*
+ * Threads: any.
+ * Returns: a constant string, "unknown status" for a number not in the list.
+ */
+NIGH_API const char *nigh_status_text(nigh_status status);
+NIGH_API const char *nigh_status_name(nigh_status status);
+
+/*
+ * Writes the error as one line, "'FILE', offset N: WHY", without a newline, cut
+ * to `capacity` and always terminated.
+ *
+ * Threads: any.
+ * Returns: the length the whole line has, as snprintf does.
+ */
+NIGH_API size_t nigh_error_format(const nigh_error *error, char *buffer, size_t capacity);
+
+/* Returns: "MAJOR.MINOR.PATCH" of the library linked, a constant string. */
+NIGH_API const char *nigh_version(void);
+
+/* --------------------------------------------------------------- context -- */
+
+/*
+ * Memory, replaceable.  `alignment` is a power of two.  `allocate` may return
+ * NULL and is never asked for 0 bytes; `release` gets what `allocate` gave, or
+ * NULL.  Both may be called from several threads at once.
+ */
+typedef struct nigh_allocator {
+    void *user;
+    void *(*allocate)(void *user, size_t size, size_t alignment);
+    void (*release)(void *user, void *pointer);
+} nigh_allocator;
+
+typedef intptr_t nigh_file;
+
+enum {
+    NIGH_OPEN_READ = 0,      /* an existing file */
+    NIGH_OPEN_CREATE = 1,    /* read and write; fails where the name exists */
+    NIGH_OPEN_DIRECTORY = 2, /* to sync or to lock it */
+};
+
+/*
+ * Every file the library touches goes through this table.  Each function
+ * returns 0 or an errno value.  Wrap nigh_file_system_posix() to inject faults
+ * or to count; `size` is sizeof the struct.
+ */
+typedef struct nigh_file_system {
+    size_t size;
+    void *user;
+    int (*open)(void *user, const char *path, unsigned mode, nigh_file *out);
+    int (*close)(void *user, nigh_file file);
+    /* May move fewer bytes than asked; 0 read means the end of the file. */
+    int (*read)(void *user, nigh_file file, uint64_t offset, void *buffer, size_t length, size_t *moved);
+    int (*write)(void *user, nigh_file file, uint64_t offset, const void *bytes, size_t length, size_t *moved);
+    int (*length)(void *user, nigh_file file, uint64_t *out);
+    int (*sync)(void *user, nigh_file file);
+    /* Exclusive and at once, or EWOULDBLOCK.  Ends with close() or the process. */
+    int (*lock)(void *user, nigh_file file);
+    /* Read only; the mapping outlives close().  `length` is never 0. */
+    int (*map)(void *user, nigh_file file, uint64_t length, const void **out);
+    int (*unmap)(void *user, const void *address, uint64_t length);
+    int (*rename)(void *user, const char *from, const char *to);
+    int (*remove)(void *user, const char *path); /* a file or an empty directory */
+    int (*make_directory)(void *user, const char *path);
+    /* Calls `entry` for each name but "." and ".."; non-zero from it ends and is returned. */
+    int (*list)(void *user, const char *path, int (*entry)(void *entry_user, const char *name), void *entry_user);
+} nigh_file_system;
+
+/* Returns: the operating system's own files, a constant. */
+NIGH_API const nigh_file_system *nigh_file_system_posix(void);
+
+/*
+ * Long calls report here, on the thread that made the call, a few times a
+ * second at most.  `total` is 0 where it is not known.  `stage` is a constant
+ * such as "writing".  A result other than 0 asks the call to stop; it then
+ * returns NIGH_ECANCELLED and has changed nothing.
+ */
+typedef struct nigh_progress {
+    int (*report)(void *user, const char *stage, uint64_t done, uint64_t total);
+    void *user;
+} nigh_progress;
+
+typedef struct nigh_context nigh_context; /* opaque */
+
+typedef struct nigh_context_options {
+    size_t size;
+    nigh_allocator allocator;            /* all zero: the C library's */
+    const nigh_file_system *file_system; /* NULL: nigh_file_system_posix() */
+    const char *kernel;                  /* NULL: the best this CPU has; see nigh_kernel_name() */
+} nigh_context_options;
+
+#define NIGH_CONTEXT_OPTIONS_INIT {.size = sizeof(nigh_context_options)}
+
+/*
+ * Makes the ground everything else stands on: memory, files, CPU variant.
+ *
+ * Owns:    caller frees *out with nigh_context_free().
+ * Lives:   `options` is read during the call only; what it points to (the
+ *          table of files, the allocator's user) must outlive the context.
+ * Threads: a context never changes and may be shared.
+ * Returns: NIGH_OK, NIGH_ENOMEM, or NIGH_EINVAL for a kernel this CPU or build
+ *          does not have.
+ */
+NIGH_API nigh_status nigh_context_new(const nigh_context_options *options, nigh_context **out, nigh_error *error);
+NIGH_API void nigh_context_free(nigh_context *context); /* accepts NULL */
+
+/* Returns: the name of the distance kernel in use, such as "avx2"; a constant. */
+NIGH_API const char *nigh_context_kernel(const nigh_context *context);
+
+/*
+ * Lists the kernels of this build, best first.
+ *
+ * Threads: any.
+ * Returns: a constant name, or NULL past the end; *usable (may be NULL) is
+ *          non-zero where this CPU can run it.
+ */
+NIGH_API const char *nigh_kernel_name(size_t index, int *usable);
+
+/*
+ * Collections are mapped, and reading a mapped file that someone cuts short
+ * raises SIGBUS.  The library looks at the length before each operation; this
+ * closes the rest of the gap by installing a SIGBUS handler for the process,
+ * which turns such a fault inside the library into NIGH_EIO and passes every
+ * other SIGBUS to the handler that was there before.  Optional: a program that
+ * owns its signals may leave it out.
+ *
+ * Threads: any; later calls change nothing.
+ * Returns: NIGH_OK, or NIGH_EIO where the handler cannot be installed.
+ */
+NIGH_API nigh_status nigh_fault_guard_install(nigh_error *error);
+
+/* ------------------------------------------------- documents, signatures -- */
+
+#define NIGH_MAX_WIDTH_BITS 65536u
+#define NIGH_MAX_ID_LENGTH 65535u
+#define NIGH_MAX_METADATA_LENGTH (UINT32_C(16) << 20)
+
+/*
+ * One document: its signature, a name, and bytes of the caller's that are kept
+ * beside it.  `id` NULL means the document goes by its number; an id is any
+ * bytes but NUL, tab and newline, 1 to NIGH_MAX_ID_LENGTH of them.
+ */
+typedef struct nigh_document {
+    const uint8_t *signature;
+    const char *id;
+    size_t id_length;
+    const void *metadata;
+    size_t metadata_length;
+} nigh_document;
+
+/*
+ * Hamming distance of two signatures of `bytes` bytes, any alignment.
+ *
+ * Threads: any.
+ * Returns: the number of bits that differ; `bytes` is at most 8,192.
+ */
+NIGH_API uint32_t nigh_distance(const nigh_context *context, const uint8_t *a, const uint8_t *b, size_t bytes);
+
+/* Signature files. */
+typedef enum nigh_signature_format {
+    NIGH_FORMAT_AUTO = 0,  /* by what the file begins with, then by its name */
+    NIGH_FORMAT_NPY = 1,   /* NumPy: uint8 [rows, bits / 8], C order */
+    NIGH_FORMAT_U8BIN = 2, /* uint32 rows, uint32 bytes a row, little-endian; rows */
+    NIGH_FORMAT_RAW = 3,   /* rows and nothing else; the width must be given */
+    NIGH_FORMAT_HEX = 4,   /* lines: hex, or ID<TAB>hex */
+    NIGH_FORMAT_TOPSIG = 5 /* TopSig's .sig; reading only */
+} nigh_signature_format;
+
+/* Returns: "npy", "u8bin", ...; NULL for a number that is no format. */
+NIGH_API const char *nigh_signature_format_name(nigh_signature_format format);
+
+/* A stream of the caller's; returns 0 or an errno value; *moved 0 is the end. */
+typedef struct nigh_stream {
+    void *user;
+    int (*read)(void *user, void *buffer, size_t length, size_t *moved);
+    int (*write)(void *user, const void *bytes, size_t length, size_t *moved);
+} nigh_stream;
+
+typedef struct nigh_signature_reader nigh_signature_reader; /* opaque */
+
+typedef struct nigh_signature_reader_options {
+    size_t size;
+    nigh_signature_format format;
+    uint32_t width_bits;       /* 0: as the file says; else it must agree */
+    const nigh_stream *stream; /* NULL: open the path; else the path only names it in errors */
+    const char *ids_path;      /* NULL, or a text file with one id a line, one for each row */
+} nigh_signature_reader_options;
+
+#define NIGH_SIGNATURE_READER_OPTIONS_INIT {.size = sizeof(nigh_signature_reader_options)}
+
+typedef struct nigh_signature_info {
+    nigh_signature_format format;
+    uint32_t width_bits; /* 0: a hex file without lines */
+    uint64_t rows;       /* UINT64_MAX where only the end will tell */
+    int has_ids;         /* of the first row, or by ids_path; 0 where there is no row */
+} nigh_signature_info;
+
+/*
+ * Opens a file of signatures and reads its header (of hex, its first line).
+ *
+ * Owns:    caller closes *out.
+ * Lives:   `options` and its stream struct are read during the call; the
+ *          stream's user must outlive the reader.
+ * Threads: one at a time for a reader.
+ * Returns: NIGH_OK; NIGH_EFORMAT with offset or line for anything malformed;
+ *          NIGH_EMISMATCH where the width is not the one asked for; NIGH_EIO.
+ */
+NIGH_API nigh_status nigh_signature_reader_open(nigh_context *context, const char *path,
+                                                const nigh_signature_reader_options *options,
+                                                nigh_signature_reader **out, nigh_error *error);
+NIGH_API void nigh_signature_reader_describe(const nigh_signature_reader *reader, nigh_signature_info *out);
+
+/*
+ * Reads the next row.  Every row has an id or none has.
+ *
+ * Lives:   what *out points to lives until the next call on the reader.
+ * Returns: NIGH_OK, NIGH_END after the last row, or as open.
+ */
+NIGH_API nigh_status nigh_signature_reader_next(nigh_signature_reader *reader, nigh_document *out, nigh_error *error);
+NIGH_API void nigh_signature_reader_close(nigh_signature_reader *reader); /* accepts NULL */
+
+typedef struct nigh_signature_writer nigh_signature_writer; /* opaque */
+
+typedef struct nigh_signature_writer_options {
+    size_t size;
+    nigh_signature_format format; /* AUTO: by the ending of the path */
+    uint32_t width_bits;
+    uint64_t rows;             /* exactly as many must be added */
+    const nigh_stream *stream; /* NULL: a file at the path */
+} nigh_signature_writer_options;
+
+#define NIGH_SIGNATURE_WRITER_OPTIONS_INIT {.size = sizeof(nigh_signature_writer_options)}
+
+/*
+ * Writes a file of signatures.  With a path the bytes go to "PATH.tmp" and take
+ * the name at finish, so a file that was there stays whole until then.  Ids
+ * appear in hex only.
+ *
+ * Owns:    caller closes *out; closing before finish leaves nothing behind.
+ * Threads: one at a time for a writer.
+ * Returns: NIGH_OK, NIGH_EINVAL, NIGH_EIO, NIGH_ENOMEM.
+ */
+NIGH_API nigh_status nigh_signature_writer_open(nigh_context *context, const char *path,
+                                                const nigh_signature_writer_options *options,
+                                                nigh_signature_writer **out, nigh_error *error);
+NIGH_API nigh_status nigh_signature_writer_add(nigh_signature_writer *writer, const nigh_document *document,
+                                               nigh_error *error);
+NIGH_API nigh_status nigh_signature_writer_finish(nigh_signature_writer *writer, nigh_error *error);
+NIGH_API void nigh_signature_writer_close(nigh_signature_writer *writer); /* accepts NULL */
+
+/*
+ * Signatures that look like those of a real collection: topics within topics,
+ * near-copies, exact copies.  A pure function of the options and the number;
+ * numbers from `count` up are documents held out, fit for queries.
+ */
+typedef struct nigh_generator_options {
+    size_t size;
+    uint64_t count; /* how many documents the collection has */
+    uint64_t seed;
+    uint32_t width_bits;
+} nigh_generator_options;
+
+#define NIGH_GENERATOR_OPTIONS_INIT {.size = sizeof(nigh_generator_options), .count = 1000000, .seed = 1, .width_bits = 1024}
+
+/*
+ * Owns:    `out` is the caller's, width_bits / 8 bytes.
+ * Threads: any.
+ * Returns: NIGH_OK, or NIGH_EINVAL.
+ */
+NIGH_API nigh_status nigh_generate(const nigh_generator_options *options, uint64_t number, uint8_t *out,
+                                   nigh_error *error);
+
+/* ------------------------------------------------------------ collection -- */
+
+typedef struct nigh_collection nigh_collection; /* opaque */
+
+typedef struct nigh_open_options {
+    size_t size;
+    int verify; /* non-zero: read everything and compare every checksum first */
+    const nigh_progress *progress;
+} nigh_open_options;
+
+#define NIGH_OPEN_OPTIONS_INIT {.size = sizeof(nigh_open_options)}
+
+typedef struct nigh_collection_info {
+    size_t size;
+    uint64_t documents;
+    uint64_t signatures; /* distinct ones, summed over the segments */
+    uint64_t bytes;      /* of the segment files */
+    uint64_t sequence;   /* of the manifest; grows by one a commit */
+    uint32_t segments;
+    uint32_t width_bits;
+    int has_ids;                /* 0: documents go by number */
+    int has_metadata;           /* some document carries metadata */
+    uint64_t damaged_manifests; /* newer than the one in use, and unreadable */
+} nigh_collection_info;
+
+#define NIGH_COLLECTION_INFO_INIT {.size = sizeof(nigh_collection_info)}
+
+typedef struct nigh_segment_info {
+    size_t size;
+    uint64_t number; /* as in its file name */
+    uint64_t documents;
+    uint64_t signatures;
+    uint64_t bytes;
+} nigh_segment_info;
+
+#define NIGH_SEGMENT_INFO_INIT {.size = sizeof(nigh_segment_info)}
+
+/*
+ * Opens the newest committed state of a collection for reading.  Touches only
+ * headers; later commits do not change what this handle sees.
+ *
+ * Owns:    caller closes *out.
+ * Lives:   the files stay mapped until close, also when they are deleted.
+ * Threads: an open collection may be shared by any number of threads.
+ * Returns: NIGH_OK; NIGH_ENOTFOUND where there is nothing; NIGH_EFORMAT where
+ *          it is no collection; NIGH_EVERSION; NIGH_ECORRUPT; NIGH_EIO.
+ */
+NIGH_API nigh_status nigh_collection_open(nigh_context *context, const char *path, const nigh_open_options *options,
+                                          nigh_collection **out, nigh_error *error);
+NIGH_API void nigh_collection_close(nigh_collection *collection); /* accepts NULL */
+
+/* Fill *out up to its `size`.  Threads: any.  `segment` counts from 0. */
+NIGH_API void nigh_collection_describe(const nigh_collection *collection, nigh_collection_info *out);
+NIGH_API nigh_status nigh_collection_segment(const nigh_collection *collection, uint32_t segment,
+                                             nigh_segment_info *out, nigh_error *error);
+
+/*
+ * The scheme its signatures were made by: lines "key=value", sorted by key.
+ *
+ * Lives:   as long as the collection.
+ * Returns: a terminated string.
+ */
+NIGH_API const char *nigh_collection_scheme(const nigh_collection *collection);
+
+/*
+ * Finds a document by its id (by its decimal number where documents have none).
+ *
+ * Threads: any.
+ * Returns: NIGH_OK, NIGH_ENOTFOUND, NIGH_ECORRUPT, NIGH_EIO.
+ */
+NIGH_API nigh_status nigh_collection_find(const nigh_collection *collection, const char *id, size_t id_length,
+                                          uint64_t *document, nigh_error *error);
+
+/*
+ * Copy a document's id, its metadata, its signature.  Ids and metadata are cut
+ * to `capacity` (an id is also terminated, so room for the NUL is needed);
+ * *length is the whole length.
+ *
+ * Owns:    caller's buffers.
+ * Threads: any.
+ * Returns: NIGH_OK, NIGH_EINVAL for a document that is not there,
+ *          NIGH_ECORRUPT, NIGH_EIO.
+ */
+NIGH_API nigh_status nigh_collection_id(const nigh_collection *collection, uint64_t document, char *buffer,
+                                        size_t capacity, size_t *length, nigh_error *error);
+NIGH_API nigh_status nigh_collection_metadata(const nigh_collection *collection, uint64_t document, void *buffer,
+                                              size_t capacity, size_t *length, nigh_error *error);
+NIGH_API nigh_status nigh_collection_signature(const nigh_collection *collection, uint64_t document, uint8_t *out,
+                                               nigh_error *error);
+
+typedef struct nigh_check_options {
+    size_t size;
+    const nigh_progress *progress;
+    /* Gets every problem found, in file order; `user` is passed on. */
+    void (*problem)(void *user, const nigh_error *problem);
+    void *user;
+} nigh_check_options;
+
+#define NIGH_CHECK_OPTIONS_INIT {.size = sizeof(nigh_check_options)}
+
+typedef struct nigh_check_result {
+    size_t size;
+    uint64_t problems;
+    uint64_t bytes;     /* read and compared */
+    uint64_t documents; /* of the state that was checked */
+    uint32_t files;
+    uint32_t leftovers; /* files of an unfinished commit: harmless, the next writer removes them */
+} nigh_check_result;
+
+#define NIGH_CHECK_RESULT_INIT {.size = sizeof(nigh_check_result)}
+
+/*
+ * Reads every byte of a collection and checks every checksum, range and order.
+ *
+ * Threads: any.
+ * Returns: NIGH_OK where all is well; the status of the first problem, with
+ *          *error naming it; `result` (may be NULL) is filled either way.
+ */
+NIGH_API nigh_status nigh_collection_check(nigh_context *context, const char *path, const nigh_check_options *options,
+                                           nigh_check_result *result, nigh_error *error);
+
+/* ---------------------------------------------------------------- writer -- */
+
+typedef struct nigh_writer nigh_writer; /* opaque */
+
+typedef struct nigh_writer_options {
+    size_t size;
+    uint32_t width_bits; /* required */
+    const char *scheme;  /* further "key=value\n" lines; NULL: signatures of the caller's own */
+    const nigh_progress *progress;
+} nigh_writer_options;
+
+#define NIGH_WRITER_OPTIONS_INIT {.size = sizeof(nigh_writer_options)}
+
+/*
+ * Begins to add to a collection, making it where there is none.  Nothing that a
+ * reader sees changes before commit.
+ *
+ * Owns:    caller closes *out; closing without a commit leaves the collection
+ *          as it was, and one that was new is not there.
+ * Threads: one at a time for a writer; one writer for a collection on the
+ *          whole machine, by a lock that ends with its process.
+ * Returns: NIGH_OK; NIGH_EBUSY while another writes; NIGH_EMISMATCH where width
+ *          or scheme are not those of the collection; as nigh_collection_open.
+ */
+NIGH_API nigh_status nigh_writer_open(nigh_context *context, const char *path, const nigh_writer_options *options,
+                                      nigh_writer **out, nigh_error *error);
+
+/*
+ * Adds one document.  Either all documents of a collection have ids, all
+ * different, or none has.
+ *
+ * Lives:   `document` is read during the call only.
+ * Returns: NIGH_OK; NIGH_EEXISTS for an id that is there already; NIGH_EINVAL;
+ *          NIGH_EMISMATCH; NIGH_ELIMIT at 2^32 - 2 documents; NIGH_EIO.  After
+ *          NIGH_EEXISTS, NIGH_EINVAL and NIGH_EMISMATCH the writer goes on as if
+ *          the call had not been made; after any other failure it can only be
+ *          closed.
+ */
+NIGH_API nigh_status nigh_writer_add(nigh_writer *writer, const nigh_document *document, nigh_error *error);
+
+/*
+ * Makes everything added durable and visible, all of it or none.  Afterwards
+ * the writer can only be closed.
+ *
+ * Returns: NIGH_OK once it is safe on the disk.  After a failure the collection
+ *          holds what it held before; only where the very last sync of the
+ *          directory failed may it hold the new content.
+ */
+NIGH_API nigh_status nigh_writer_commit(nigh_writer *writer, nigh_error *error);
+NIGH_API void nigh_writer_close(nigh_writer *writer); /* accepts NULL */
+
+/* ---------------------------------------------------------------- search -- */
+
+typedef struct nigh_match {
+    uint64_t document;
+    uint32_t distance;
+    uint32_t reserved;
+} nigh_match;
+
+#define NIGH_ALL UINT32_MAX
+
+typedef struct nigh_search_options {
+    size_t size;
+    uint32_t k;      /* at most so many documents; NIGH_ALL: no such limit; not 0 */
+    uint32_t radius; /* at most so many bits away; NIGH_ALL: no such limit */
+    uint32_t threads; /* 0: one a core */
+    const nigh_progress *progress;
+} nigh_search_options;
+
+#define NIGH_SEARCH_OPTIONS_INIT {.size = sizeof(nigh_search_options), .k = 10, .radius = NIGH_ALL}
+
+typedef struct nigh_results nigh_results; /* opaque */
+
+typedef struct nigh_results_info {
+    size_t size;
+    uint64_t queries;
+    uint64_t matches;
+    uint64_t distances; /* computed */
+    int exact;          /* non-zero: nothing can have been missed */
+} nigh_results_info;
+
+#define NIGH_RESULTS_INFO_INIT {.size = sizeof(nigh_results_info)}
+
+/*
+ * Finds the documents nearest to each of `count` queries, each of the
+ * collection's width, one after the other in `queries`: nearest first, ties by
+ * document number.  Give many queries in one call: a batch reads the memory
+ * once.
+ *
+ * Owns:    caller frees *out.
+ * Lives:   `queries` is read during the call only; *out does not need the
+ *          collection.
+ * Threads: any number of searches may share a collection.
+ * Returns: NIGH_OK, also where nothing is found; NIGH_EINVAL; NIGH_ENOMEM;
+ *          NIGH_ECORRUPT; NIGH_EIO; NIGH_ECANCELLED.
+ */
+NIGH_API nigh_status nigh_search(const nigh_collection *collection, const uint8_t *queries, size_t count,
+                                 const nigh_search_options *options, nigh_results **out, nigh_error *error);
+
+/*
+ * Lives:   as long as the results.
+ * Returns: the matches of one query, *count of them; NULL and 0 past the last.
+ */
+NIGH_API const nigh_match *nigh_results_matches(const nigh_results *results, size_t query, size_t *count);
+NIGH_API void nigh_results_describe(const nigh_results *results, nigh_results_info *out);
+NIGH_API void nigh_results_free(nigh_results *results); /* accepts NULL */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

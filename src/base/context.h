@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The context as the library sees it.  Never changes after it is made. */
+#ifndef NIGH_BASE_CONTEXT_H
+#define NIGH_BASE_CONTEXT_H
+
+#include "nigh.h"
+
+struct nigh__hamming; /* kernel/hamming.h */
+
+struct nigh_context {
+    nigh_allocator allocator;
+    const nigh_file_system *files;
+    const struct nigh__hamming *hamming;
+};
+
+#endif

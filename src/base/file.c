@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whole reads and writes with errors that name the file; paths; directories. */
+#include "base/file.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "base/status.h"
+
+nigh_status nigh__file_open(const nigh_context *context, const char *path, unsigned mode, struct nigh__file *out,
+                            nigh_error *error) {
+    memset(out, 0, sizeof *out);
+    out->context = context;
+    out->path = nigh__string_copy(context, path);
+    if (out->path == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a path");
+    int failed = context->files->open(context->files->user, path, mode, &out->handle);
+    if (failed != 0) {
+        nigh__file_release(out);
+        return nigh__fail_system(error, failed, path, mode == NIGH_OPEN_CREATE ? "create" : "open");
+    }
+    out->open = true;
+    return NIGH_OK;
+}
+
+nigh_status nigh__file_read(const struct nigh__file *file, uint64_t offset, void *buffer, size_t length,
+                            nigh_error *error) {
+    const nigh_file_system *files = file->context->files;
+    uint8_t *target = buffer;
+    while (length > 0) {
+        size_t moved = 0;
+        int failed = files->read(files->user, file->handle, offset, target, length, &moved);
+        if (failed != 0) return nigh__fail_system(error, failed, file->path, "read");
+        if (moved == 0 || moved > length)
+            return nigh__fail_at(error, NIGH_ECORRUPT, file->path, offset, "the file ends here; %zu more bytes expected",
+                                 length);
+        target += moved;
+        offset += moved;
+        length -= moved;
+    }
+    return NIGH_OK;
+}
+
+nigh_status nigh__file_write(const struct nigh__file *file, uint64_t offset, const void *bytes, size_t length,
+                             nigh_error *error) {
+    const nigh_file_system *files = file->context->files;
+    const uint8_t *source = bytes;
+    while (length > 0) {
+        size_t moved = 0;
+        int failed = files->write(files->user, file->handle, offset, source, length, &moved);
+        if (failed == 0 && (moved == 0 || moved > length)) failed = EIO;
+        if (failed != 0) return nigh__fail_system(error, failed, file->path, "write");
+        source += moved;
+        offset += moved;
+        length -= moved;
+    }
+    return NIGH_OK;
+}
+
+nigh_status nigh__file_length(const struct nigh__file *file, uint64_t *out, nigh_error *error) {
+    int failed = file->context->files->length(file->context->files->user, file->handle, out);
+    return failed == 0 ? NIGH_OK : nigh__fail_system(error, failed, file->path, "read");
+}
+
+nigh_status nigh__file_sync(const struct nigh__file *file, nigh_error *error) {
+    int failed = file->context->files->sync(file->context->files->user, file->handle);
+    return failed == 0 ? NIGH_OK : nigh__fail_system(error, failed, file->path, "sync");
+}
+
+nigh_status nigh__file_map(const struct nigh__file *file, uint64_t length, const uint8_t **out, nigh_error *error) {
+    const void *address = NULL;
+    int failed = file->context->files->map(file->context->files->user, file->handle, length, &address);
+    if (failed != 0) return nigh__fail_system(error, failed, file->path, "map");
+    *out = address;
+    return NIGH_OK;
+}
+
+void nigh__file_unmap(const nigh_context *context, const uint8_t *map, uint64_t length) {
+    if (map != NULL) (void)context->files->unmap(context->files->user, map, length);
+}
+
+void nigh__file_release(struct nigh__file *file) {
+    if (file->open) (void)file->context->files->close(file->context->files->user, file->handle);
+    file->open = false;
+    if (file->context != NULL) nigh__free(file->context, file->path);
+    file->path = NULL;
+}
+
+nigh_status nigh__directory_sync(const nigh_context *context, const char *path, nigh_error *error) {
+    struct nigh__file directory;
+    nigh_status status = nigh__file_open(context, path, NIGH_OPEN_DIRECTORY, &directory, error);
+    if (status != NIGH_OK) return status;
+    status = nigh__file_sync(&directory, error);
+    nigh__file_release(&directory);
+    return status;
+}
+
+nigh_status nigh__file_rename(const nigh_context *context, const char *from, const char *to, nigh_error *error) {
+    int failed = context->files->rename(context->files->user, from, to);
+    return failed == 0 ? NIGH_OK : nigh__fail_system(error, failed, from, "rename");
+}
+
+char *nigh__path_join(const nigh_context *context, const char *directory, const char *name) {
+    size_t head = strlen(directory);
+    size_t tail = strlen(name);
+    char *path = nigh__alloc(context, head + tail + 2, 1);
+    if (path == NULL) return NULL;
+    memcpy(path, directory, head);
+    if (head != 0 && directory[head - 1] != '/') path[head++] = '/';
+    memcpy(path + head, name, tail + 1);
+    return path;
+}

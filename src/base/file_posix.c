@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+/* The operating system's files behind the table of nigh.h.  Calls that a signal interrupts are made again; a failed
+ * sync never is, since the kernel may have dropped the very pages it failed to write. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "nigh.h"
+
+/* Linux moves at most this many bytes a call. */
+#define MOST_BYTES ((size_t)1 << 30)
+
+static int posix_open(void *user, const char *path, unsigned mode, nigh_file *out) {
+    (void)user;
+    int flags = O_CLOEXEC;
+    if (mode == NIGH_OPEN_READ) flags |= O_RDONLY;
+    if (mode == NIGH_OPEN_CREATE) flags |= O_RDWR | O_CREAT | O_EXCL;
+    if (mode == NIGH_OPEN_DIRECTORY) flags |= O_RDONLY | O_DIRECTORY;
+    int fd;
+    do fd = open(path, flags, 0666);
+    while (fd < 0 && errno == EINTR);
+    if (fd < 0) return errno;
+    *out = fd;
+    return 0;
+}
+
+static int posix_close(void *user, nigh_file file) {
+    (void)user;
+    return close((int)file) == 0 ? 0 : errno; /* also after EINTR the descriptor is gone */
+}
+
+/* Pipes have no positions; a reader that goes forwards does not need them. */
+static ssize_t read_any(int fd, void *buffer, size_t length, off_t offset) {
+    ssize_t moved = pread(fd, buffer, length, offset);
+    return moved < 0 && errno == ESPIPE ? read(fd, buffer, length) : moved;
+}
+
+static int posix_read(void *user, nigh_file file, uint64_t offset, void *buffer, size_t length, size_t *moved) {
+    (void)user;
+    if (offset > INT64_MAX) return EOVERFLOW;
+    if (length > MOST_BYTES) length = MOST_BYTES;
+    ssize_t got;
+    do got = read_any((int)file, buffer, length, (off_t)offset);
+    while (got < 0 && errno == EINTR);
+    if (got < 0) return errno;
+    *moved = (size_t)got;
+    return 0;
+}
+
+static int posix_write(void *user, nigh_file file, uint64_t offset, const void *bytes, size_t length, size_t *moved) {
+    (void)user;
+    if (offset > INT64_MAX) return EOVERFLOW;
+    if (length > MOST_BYTES) length = MOST_BYTES;
+    ssize_t put;
+    do put = pwrite((int)file, bytes, length, (off_t)offset);
+    while (put < 0 && errno == EINTR);
+    if (put < 0) return errno;
+    *moved = (size_t)put;
+    return 0;
+}
+
+static int posix_length(void *user, nigh_file file, uint64_t *out) {
+    (void)user;
+    struct stat status;
+    if (fstat((int)file, &status) != 0) return errno;
+    if (S_ISDIR(status.st_mode)) return EISDIR;
+    /* What is no regular file has no length to rely on. */
+    *out = S_ISREG(status.st_mode) ? (uint64_t)status.st_size : UINT64_MAX;
+    return 0;
+}
+
+static int posix_sync(void *user, nigh_file file) {
+    (void)user;
+    return fsync((int)file) == 0 ? 0 : errno;
+}
+
+static int posix_lock(void *user, nigh_file file) {
+    (void)user;
+    int result;
+    do result = flock((int)file, LOCK_EX | LOCK_NB);
+    while (result != 0 && errno == EINTR);
+    return result == 0 ? 0 : errno;
+}
+
+static int posix_map(void *user, nigh_file file, uint64_t length, const void **out) {
+    (void)user;
+    if (length > SIZE_MAX) return ENOMEM;
+    void *address = mmap(NULL, (size_t)length, PROT_READ, MAP_SHARED, (int)file, 0);
+    if (address == MAP_FAILED) return errno;
+    *out = address;
+    return 0;
+}
+
+static int posix_unmap(void *user, const void *address, uint64_t length) {
+    (void)user;
+    void *writable;
+    memcpy(&writable, &address, sizeof writable); /* munmap does not write, its prototype is older than const */
+    return munmap(writable, (size_t)length) == 0 ? 0 : errno;
+}
+
+static int posix_rename(void *user, const char *from, const char *to) {
+    (void)user;
+    return rename(from, to) == 0 ? 0 : errno;
+}
+
+static int posix_remove(void *user, const char *path) {
+    (void)user;
+    return remove(path) == 0 ? 0 : errno;
+}
+
+static int posix_make_directory(void *user, const char *path) {
+    (void)user;
+    return mkdir(path, 0777) == 0 ? 0 : errno;
+}
+
+static int posix_list(void *user, const char *path, int (*entry)(void *entry_user, const char *name),
+                      void *entry_user) {
+    (void)user;
+    DIR *directory = opendir(path);
+    if (directory == NULL) return errno;
+    int result = 0;
+    while (result == 0) {
+        errno = 0;
+        const struct dirent *found = readdir(directory);
+        if (found == NULL) {
+            result = errno;
+            break;
+        }
+        if (strcmp(found->d_name, ".") == 0 || strcmp(found->d_name, "..") == 0) continue;
+        result = entry(entry_user, found->d_name);
+    }
+    (void)closedir(directory);
+    return result;
+}
+
+static const nigh_file_system posix_file_system = {
+    .size = sizeof(nigh_file_system),
+    .open = posix_open,
+    .close = posix_close,
+    .read = posix_read,
+    .write = posix_write,
+    .length = posix_length,
+    .sync = posix_sync,
+    .lock = posix_lock,
+    .map = posix_map,
+    .unmap = posix_unmap,
+    .rename = posix_rename,
+    .remove = posix_remove,
+    .make_directory = posix_make_directory,
+    .list = posix_list,
+};
+
+const nigh_file_system *nigh_file_system_posix(void) { return &posix_file_system; }

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory comes from the context's allocator, and sizes are multiplied here, with care. */
+#ifndef NIGH_BASE_MEMORY_H
+#define NIGH_BASE_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/context.h"
+
+#define NIGH__CACHE_LINE 64
+
+/* count * size bytes, aligned to 16, not cleared; NULL where it overflows or there is none.  0 bytes give 1. */
+void *nigh__alloc(const nigh_context *context, size_t count, size_t size);
+/* The same, all zero. */
+void *nigh__alloc_zero(const nigh_context *context, size_t count, size_t size);
+/* The same as nigh__alloc, aligned to a power of two. */
+void *nigh__alloc_aligned(const nigh_context *context, size_t count, size_t size, size_t alignment);
+void nigh__free(const nigh_context *context, void *pointer); /* accepts NULL */
+char *nigh__string_copy(const nigh_context *context, const char *text);
+
+/* Uses an allocator before there is a context. */
+void *nigh__allocator_get(const nigh_allocator *allocator, size_t size, size_t alignment);
+extern const nigh_allocator nigh__allocator_libc;
+
+/*
+ * A growing array of fixed-size items.  `data` moves when it grows.
+ *
+ *     struct nigh__array rows = NIGH__ARRAY(uint32_t);
+ *     uint32_t *slot = nigh__array_add(context, &rows, 1);   NULL: out of memory
+ */
+struct nigh__array {
+    void *data;
+    size_t count;
+    size_t capacity;
+    size_t item_size;
+};
+
+#define NIGH__ARRAY(type) {.item_size = sizeof(type)}
+
+/* Room for `extra` more items, counted in; returns the first new one (not cleared) or NULL. */
+void *nigh__array_add(const nigh_context *context, struct nigh__array *array, size_t extra);
+void nigh__array_release(const nigh_context *context, struct nigh__array *array);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A batch of queries as one query after the other over rows that are still in
+ * the first-level cache.  Every variant uses it for one query and for the ends
+ * of blocks; those without a better way use it for all batches.
+ */
+#include "kernel/hamming_parts.h"
+
+/* Half the usual first-level cache is 16 KB: one block in use and the one on its way here. */
+#define BLOCK_BYTES 8192
+#define BLOCK_ROWS 256
+
+static size_t collect(const uint32_t *distances, size_t count, uint32_t limit, uint32_t query, size_t first_row,
+                      struct nigh__hit *hits) {
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (distances[i] < limit) hits[found++] = (struct nigh__hit){query, (uint32_t)(first_row + i), distances[i]};
+    }
+    return found;
+}
+
+static size_t block_rows(size_t words) {
+    size_t rows = BLOCK_BYTES / (words * sizeof(uint64_t));
+    if (rows > BLOCK_ROWS) return BLOCK_ROWS;
+    return rows == 0 ? 1 : rows;
+}
+
+/* One query: blocks only bound the distances that are kept. */
+static size_t stream_one(nigh__rows_function *stream, const uint64_t *query, const uint64_t *rows, size_t count,
+                         size_t words, size_t first_row, uint32_t limit, struct nigh__hit *hits) {
+    uint32_t distances[BLOCK_ROWS];
+    size_t found = 0;
+    for (size_t done = 0; done < count; done += BLOCK_ROWS) {
+        size_t some = count - done < BLOCK_ROWS ? count - done : BLOCK_ROWS;
+        uint32_t smallest = stream(query, rows + done * words, some, words, distances);
+        if (smallest < limit) found += collect(distances, some, limit, 0, first_row + done, hits + found);
+    }
+    return found;
+}
+
+size_t nigh__batch_by_rows(nigh__rows_function *rows_of, nigh__rows_function *stream, const uint64_t *queries,
+                           size_t query_count, const uint64_t *rows, size_t count, size_t words, size_t first_row,
+                           const uint32_t *limits, struct nigh__hit *hits) {
+    if (query_count == 0) return 0;
+    if (query_count == 1) return stream_one(stream, queries, rows, count, words, first_row, limits[0], hits);
+    uint32_t distances[BLOCK_ROWS];
+    const size_t block = block_rows(words);
+    const size_t share = (block * words * sizeof(uint64_t) + query_count - 1) / query_count;
+    size_t found = 0;
+    for (size_t done = 0; done < count; done += block) {
+        const size_t some = count - done < block ? count - done : block;
+        const uint64_t *here = rows + done * words;
+        const char *next = (const char *)(here + some * words);
+        for (size_t q = 0; q < query_count; q++) {
+            nigh__ahead(next + q * share, share);
+            uint32_t smallest = rows_of(queries + q * words, here, some, words, distances);
+            if (smallest < limits[q])
+                found += collect(distances, some, limits[q], (uint32_t)q, first_row + done, hits + found);
+        }
+    }
+    return found;
+}

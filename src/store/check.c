@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * nigh_collection_check(): every manifest, every segment the newest one names,
+ * and what must hold between segments.  Problems are reported and passed over,
+ * so that one run tells all there is to tell.
+ */
+#include "store/check.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "store/collection.h"
+#include "store/manifest.h"
+
+struct check {
+    nigh_context *context;
+    const char *path;
+    nigh_check_options options;
+    nigh_check_result result;
+    nigh_error first;
+    struct nigh__progress progress;
+};
+
+/* Reports a problem; false where it ends the check (no memory, cancelled). */
+static bool report(struct check *check, const nigh_error *problem) {
+    if (check->result.problems++ == 0) check->first = *problem;
+    if (problem->status == NIGH_ENOMEM || problem->status == NIGH_ECANCELLED) {
+        check->first = *problem;
+        return false;
+    }
+    if (check->options.problem != NULL) check->options.problem(check->options.user, problem);
+    return true;
+}
+
+/* Reads all manifests; the newest sound one goes to *out, and *found says whether there is one. */
+static bool check_manifests(struct check *check, const struct nigh__listing *listing, struct nigh__manifest *out,
+                            bool *found) {
+    const uint64_t *sequences = listing->manifests.data;
+    *found = false;
+    for (size_t i = 0; i < listing->manifests.count; i++) {
+        struct nigh__manifest manifest;
+        nigh_error problem;
+        check->result.files++;
+        if (nigh__manifest_read(check->context, check->path, sequences[i], &manifest, &problem) != NIGH_OK) {
+            if (!report(check, &problem)) return false;
+            continue;
+        }
+        check->result.bytes += sizeof manifest.header + manifest.header.segment_count * sizeof *manifest.entries;
+        if (*found) {
+            nigh__manifest_release(check->context, &manifest);
+            continue;
+        }
+        *out = manifest;
+        *found = true;
+    }
+    return true;
+}
+
+/* Segment files that no sound manifest names are left from a writer that died. */
+static uint32_t count_leftovers(const struct nigh__listing *listing, const struct nigh__manifest *manifest) {
+    uint32_t leftovers = (uint32_t)listing->leftovers.count;
+    const uint64_t *segments = listing->segments.data;
+    for (size_t i = 0; i < listing->segments.count; i++) {
+        bool listed = false;
+        for (uint32_t j = 0; j < manifest->header.segment_count; j++)
+            listed = listed || manifest->entries[j].number == segments[i];
+        if (!listed) leftovers++;
+    }
+    return leftovers;
+}
+
+/* No id of `segment` may be in an earlier one. */
+static nigh_status check_unique(const struct nigh__segment *segment, struct nigh__segment *const *earlier,
+                                uint32_t earlier_count, char *id, struct nigh__progress *progress,
+                                nigh_error *error) {
+    for (uint32_t document = 0; document < segment->documents; document++) {
+        size_t length;
+        nigh_status status = nigh__segment_id(segment, document, id, NIGH_MAX_ID_LENGTH + 1, &length, error);
+        if (status != NIGH_OK) return status;
+        for (uint32_t i = 0; i < earlier_count; i++) {
+            uint32_t other;
+            if (earlier[i]->id_offsets == NULL) continue;
+            status = nigh__segment_find(earlier[i], id, length, &other, error);
+            if (status == NIGH_OK)
+                return nigh__segment_lies(segment, NIGH__SECTION_ID_OFFSETS, document,
+                                          "this id is in an earlier segment too", error);
+            if (status != NIGH_ENOTFOUND) return status;
+        }
+        if (nigh__progress_tick(progress, "comparing ids", document, segment->documents))
+            return nigh__progress_cancelled(error);
+    }
+    return NIGH_OK;
+}
+
+static bool check_one(struct check *check, const struct nigh__segment *segment) {
+    for (size_t i = 0; nigh__segment_checks[i] != NULL; i++) {
+        nigh_error problem;
+        if (nigh__segment_checks[i](segment, &check->progress, &problem) == NIGH_OK) continue;
+        if (!report(check, &problem)) return false;
+        if (i == 0) return true; /* where a checksum fails, what follows would say the same in other words */
+    }
+    return true;
+}
+
+/* Opens and checks each; `open` gets those that could be opened. */
+static bool check_segments(struct check *check, const struct nigh__manifest *manifest, struct nigh__segment **open,
+                           uint32_t *open_count) {
+    for (uint32_t i = 0; i < manifest->header.segment_count; i++) {
+        nigh_error problem;
+        struct nigh__segment *segment;
+        check->result.files++;
+        if (nigh__segment_open(check->context, check->path, &manifest->entries[i], &segment, &problem) != NIGH_OK) {
+            if (!report(check, &problem)) return false;
+            continue;
+        }
+        open[(*open_count)++] = segment;
+        check->result.bytes += segment->length;
+        check->result.documents += segment->documents;
+        if (!check_one(check, segment)) return false;
+    }
+    return true;
+}
+
+/* Ids across segments: only where each segment is sound by itself. */
+static bool check_across(struct check *check, struct nigh__segment *const *open, uint32_t open_count) {
+    if (check->result.problems != 0) return true;
+    char *id = nigh__alloc(check->context, NIGH_MAX_ID_LENGTH + 1, 1);
+    nigh_error problem = {.status = NIGH_OK};
+    if (id == NULL) (void)nigh__fail(&problem, NIGH_ENOMEM, "no memory for an id");
+    for (uint32_t i = 1; i < open_count && problem.status == NIGH_OK; i++)
+        if (open[i]->id_offsets != NULL) (void)check_unique(open[i], open, i, id, &check->progress, &problem);
+    nigh__free(check->context, id);
+    return problem.status == NIGH_OK || report(check, &problem);
+}
+
+/* The last word: the collection as a reader would open it. */
+static bool check_opening(struct check *check) {
+    if (check->result.problems != 0) return true;
+    nigh_error problem;
+    nigh_collection *collection;
+    if (nigh_collection_open(check->context, check->path, NULL, &collection, &problem) != NIGH_OK)
+        return report(check, &problem);
+    nigh_collection_close(collection);
+    return true;
+}
+
+static void check_state(struct check *check, const struct nigh__listing *listing, const struct nigh__manifest *manifest) {
+    uint32_t open_count = 0;
+    struct nigh__segment **open = nigh__alloc(check->context, manifest->header.segment_count, sizeof(struct nigh__segment *));
+    check->result.leftovers = count_leftovers(listing, manifest);
+    if (open == NULL) {
+        nigh_error problem;
+        (void)nigh__fail(&problem, NIGH_ENOMEM, "no memory for segments");
+        (void)report(check, &problem);
+        return;
+    }
+    if (check_segments(check, manifest, open, &open_count) && check_across(check, open, open_count))
+        (void)check_opening(check);
+    for (uint32_t i = 0; i < open_count; i++) nigh__segment_close(open[i]);
+    nigh__free(check->context, open);
+}
+
+static nigh_status run(struct check *check, nigh_error *error) {
+    struct nigh__listing listing;
+    nigh_status status = nigh__listing_read(check->context, check->path, &listing, error);
+    if (status != NIGH_OK) return status;
+    struct nigh__manifest manifest = {.entries = NULL};
+    uint64_t damaged;
+    bool found = false;
+    bool go_on = true;
+    if (listing.manifests.count == 0)
+        status = nigh__manifest_newest(check->context, check->path, &listing, &manifest, &damaged, error);
+    else
+        go_on = check_manifests(check, &listing, &manifest, &found);
+    if (status == NIGH_OK && go_on && found) check_state(check, &listing, &manifest);
+    nigh__manifest_release(check->context, &manifest);
+    nigh__listing_release(check->context, &listing);
+    if (status != NIGH_OK || check->result.problems == 0) return status;
+    if (error != NULL) *error = check->first;
+    return check->first.status;
+}
+
+nigh_status nigh_collection_check(nigh_context *context, const char *path, const nigh_check_options *options,
+                                  nigh_check_result *result, nigh_error *error) {
+    struct check check = {.context = context, .path = path, .options = NIGH_CHECK_OPTIONS_INIT};
+    nigh_status status = nigh__options_copy(&check.options, sizeof check.options, options, error);
+    if (status != NIGH_OK) return status;
+    nigh__progress_init(&check.progress, check.options.progress);
+    status = run(&check, error);
+    if (result != NULL) nigh__info_copy(result, &check.result, sizeof check.result);
+    return status;
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Opening a collection and reading single documents.  A reader takes no lock:
+ * it lists the directory, reads the newest manifest and opens what that names.
+ * A writer may commit in between and remove what is no longer needed; then a
+ * file is missing, a newer manifest is there, and the reader starts again.
+ */
+#include "store/collection.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/progress.h"
+#include "base/status.h"
+#include "store/check.h"
+#include "store/manifest.h"
+
+/* A writer would have to commit this often during one open to make it fail. */
+#define OPEN_ATTEMPTS 16
+
+static nigh_status segment_fits(const struct nigh_collection *collection, const struct nigh__segment *segment,
+                                nigh_error *error) {
+    if (segment->width_bits != collection->width_bits)
+        return nigh__fail_at(error, NIGH_ECORRUPT, segment->file.path,
+                             offsetof(struct nigh__segment_header, width_bits),
+                             "the segment has %u bits, the manifest says %u", segment->width_bits,
+                             collection->width_bits);
+    if (collection->segment_count == 0) return NIGH_OK;
+    const struct nigh__segment *first = collection->segments[0];
+    if (strcmp(segment->scheme, first->scheme) != 0)
+        return nigh__segment_lies(segment, NIGH__SECTION_SCHEME, 0, "the scheme is not that of the other segments",
+                                  error);
+    if (segment->documents != 0 && first->documents != 0 &&
+        (segment->id_offsets == NULL) != (first->id_offsets == NULL))
+        return nigh__fail_at(error, NIGH_ECORRUPT, segment->file.path, NIGH_NO_OFFSET,
+                             "some segments have ids and others have none");
+    return NIGH_OK;
+}
+
+static nigh_status open_segments(struct nigh_collection *collection, const struct nigh__manifest *manifest,
+                                 nigh_error *error) {
+    collection->segments = nigh__alloc_zero(collection->context, manifest->header.segment_count,
+                                            sizeof(struct nigh__segment *));
+    if (collection->segments == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for segments");
+    for (uint32_t i = 0; i < manifest->header.segment_count; i++) {
+        struct nigh__segment *segment;
+        nigh_status status = nigh__segment_open(collection->context, collection->path, &manifest->entries[i],
+                                                &segment, error);
+        if (status != NIGH_OK) return status;
+        status = segment_fits(collection, segment, error);
+        if (status != NIGH_OK) {
+            nigh__segment_close(segment);
+            return status;
+        }
+        segment->first_document = collection->documents;
+        collection->documents += segment->documents;
+        collection->segments[collection->segment_count++] = segment;
+    }
+    return NIGH_OK;
+}
+
+static void close_segments(struct nigh_collection *collection) {
+    for (uint32_t i = 0; i < collection->segment_count; i++) nigh__segment_close(collection->segments[i]);
+    nigh__free(collection->context, collection->segments);
+    collection->segments = NULL;
+    collection->segment_count = 0;
+    collection->documents = 0;
+}
+
+/* One attempt.  *sequence is that of the manifest it went by, 0 where it found none. */
+static nigh_status open_newest(struct nigh_collection *collection, uint64_t *sequence, nigh_error *error) {
+    struct nigh__listing listing;
+    *sequence = 0;
+    nigh_status status = nigh__listing_read(collection->context, collection->path, &listing, error);
+    if (status != NIGH_OK) return status;
+    if (listing.manifests.count != 0) *sequence = *(const uint64_t *)listing.manifests.data;
+    struct nigh__manifest manifest;
+    status = nigh__manifest_newest(collection->context, collection->path, &listing, &manifest,
+                                   &collection->damaged_manifests, error);
+    nigh__listing_release(collection->context, &listing);
+    if (status != NIGH_OK) return status;
+    collection->width_bits = manifest.header.width_bits;
+    collection->sequence = manifest.header.sequence;
+    collection->next_segment = manifest.header.next_segment;
+    status = open_segments(collection, &manifest, error);
+    if (status != NIGH_OK) close_segments(collection);
+    nigh__manifest_release(collection->context, &manifest);
+    return status;
+}
+
+/* A file that a manifest names is gone: bad, unless a newer manifest came meanwhile. */
+static nigh_status missing_file(nigh_error *error) {
+    if (error != NULL) error->status = NIGH_ECORRUPT;
+    return NIGH_ECORRUPT;
+}
+
+static nigh_status open_until_steady(struct nigh_collection *collection, nigh_error *error) {
+    uint64_t previous = 0;
+    for (int attempt = 0; attempt < OPEN_ATTEMPTS; attempt++) {
+        uint64_t sequence;
+        nigh_status status = open_newest(collection, &sequence, error);
+        if (status != NIGH_ENOTFOUND || sequence == 0) return status;
+        if (sequence == previous) return missing_file(error);
+        previous = sequence;
+    }
+    return nigh__fail_at(error, NIGH_EBUSY, collection->path, NIGH_NO_OFFSET, "changes faster than it can be opened");
+}
+
+static nigh_status verify(struct nigh_collection *collection, const nigh_progress *progress, nigh_error *error) {
+    struct nigh__progress state;
+    nigh__progress_init(&state, progress);
+    for (uint32_t i = 0; i < collection->segment_count; i++) {
+        nigh_status status = nigh__segment_check_sums(collection->segments[i], &state, error);
+        if (status != NIGH_OK) return status;
+    }
+    return NIGH_OK;
+}
+
+nigh_status nigh_collection_open(nigh_context *context, const char *path, const nigh_open_options *options,
+                                 nigh_collection **out, nigh_error *error) {
+    *out = NULL;
+    nigh_open_options chosen = NIGH_OPEN_OPTIONS_INIT;
+    nigh_status status = nigh__options_copy(&chosen, sizeof chosen, options, error);
+    if (status != NIGH_OK) return status;
+    nigh_collection *collection = nigh__alloc_zero(context, 1, sizeof *collection);
+    if (collection == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a collection");
+    collection->context = context;
+    collection->path = nigh__string_copy(context, path);
+    if (collection->path == NULL)
+        status = nigh__fail(error, NIGH_ENOMEM, "no memory for a path");
+    else
+        status = open_until_steady(collection, error);
+    if (status == NIGH_OK && chosen.verify) status = verify(collection, chosen.progress, error);
+    if (status == NIGH_OK)
+        *out = collection;
+    else
+        nigh_collection_close(collection);
+    return status;
+}
+
+void nigh_collection_close(nigh_collection *collection) {
+    if (collection == NULL) return;
+    if (collection->segments != NULL) close_segments(collection);
+    nigh__free(collection->context, collection->path);
+    nigh__free(collection->context, collection);
+}
+
+bool nigh__collection_has_ids(const struct nigh_collection *collection) {
+    for (uint32_t i = 0; i < collection->segment_count; i++)
+        if (collection->segments[i]->documents != 0) return collection->segments[i]->id_offsets != NULL;
+    return false;
+}
+
+void nigh_collection_describe(const nigh_collection *collection, nigh_collection_info *out) {
+    nigh_collection_info info = {
+        .documents = collection->documents,
+        .sequence = collection->sequence,
+        .segments = collection->segment_count,
+        .width_bits = collection->width_bits,
+        .has_ids = nigh__collection_has_ids(collection),
+        .damaged_manifests = collection->damaged_manifests,
+    };
+    for (uint32_t i = 0; i < collection->segment_count; i++) {
+        info.signatures += collection->segments[i]->signatures;
+        info.bytes += collection->segments[i]->length;
+        if (collection->segments[i]->metadata_offsets != NULL) info.has_metadata = 1;
+    }
+    nigh__info_copy(out, &info, sizeof info);
+}
+
+nigh_status nigh_collection_segment(const nigh_collection *collection, uint32_t segment, nigh_segment_info *out,
+                                    nigh_error *error) {
+    if (segment >= collection->segment_count)
+        return nigh__fail(error, NIGH_EINVAL, "no segment %u; the collection has %u", segment,
+                          collection->segment_count);
+    const struct nigh__segment *from = collection->segments[segment];
+    nigh_segment_info info = {.number = from->number,
+                              .documents = from->documents,
+                              .signatures = from->signatures,
+                              .bytes = from->length};
+    nigh__info_copy(out, &info, sizeof info);
+    return NIGH_OK;
+}
+
+const char *nigh_collection_scheme(const nigh_collection *collection) {
+    return collection->segment_count == 0 ? "" : collection->segments[0]->scheme;
+}
+
+/* The segment that holds a document, by halving; the document's number within it. */
+static nigh_status locate(const struct nigh_collection *collection, uint64_t document,
+                          const struct nigh__segment **segment, uint32_t *within, nigh_error *error) {
+    if (document >= collection->documents)
+        return nigh__fail(error, NIGH_EINVAL, "no document %" PRIu64 "; the collection has %" PRIu64, document,
+                          collection->documents);
+    uint32_t low = 0;
+    uint32_t high = collection->segment_count;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (collection->segments[middle]->first_document <= document)
+            low = middle;
+        else
+            high = middle;
+    }
+    *segment = collection->segments[low];
+    *within = (uint32_t)(document - (*segment)->first_document);
+    return nigh__segment_whole(*segment, error);
+}
+
+nigh_status nigh_collection_id(const nigh_collection *collection, uint64_t document, char *buffer, size_t capacity,
+                               size_t *length, nigh_error *error) {
+    const struct nigh__segment *segment;
+    uint32_t within;
+    nigh_status status = locate(collection, document, &segment, &within, error);
+    if (status != NIGH_OK) return status;
+    if (segment->id_offsets != NULL) return nigh__segment_id(segment, within, buffer, capacity, length, error);
+    *length = (size_t)snprintf(buffer, capacity, "%" PRIu64, document);
+    return NIGH_OK;
+}
+
+nigh_status nigh_collection_metadata(const nigh_collection *collection, uint64_t document, void *buffer,
+                                     size_t capacity, size_t *length, nigh_error *error) {
+    const struct nigh__segment *segment;
+    uint32_t within;
+    nigh_status status = locate(collection, document, &segment, &within, error);
+    if (status != NIGH_OK) return status;
+    return nigh__segment_metadata(segment, within, buffer, capacity, length, error);
+}
+
+nigh_status nigh_collection_signature(const nigh_collection *collection, uint64_t document, uint8_t *out,
+                                      nigh_error *error) {
+    const struct nigh__segment *segment;
+    uint32_t within;
+    nigh_status status = locate(collection, document, &segment, &within, error);
+    if (status != NIGH_OK) return status;
+    return nigh__segment_signature(segment, within, out, error);
+}
+
+/* Only the way we would write a number counts as its name: "07" is not 7. */
+static bool parse_number(const char *text, size_t length, uint64_t *out) {
+    if (length == 0 || length > 20 || (length > 1 && text[0] == '0')) return false;
+    uint64_t value = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] < '0' || text[i] > '9') return false;
+        if (__builtin_mul_overflow(value, UINT64_C(10), &value)) return false;
+        if (__builtin_add_overflow(value, (uint64_t)(text[i] - '0'), &value)) return false;
+    }
+    *out = value;
+    return true;
+}
+
+static nigh_status find_named(const struct nigh_collection *collection, const char *id, size_t id_length,
+                              uint64_t *document, nigh_error *error) {
+    for (uint32_t i = 0; i < collection->segment_count; i++) {
+        const struct nigh__segment *segment = collection->segments[i];
+        if (segment->id_offsets == NULL) continue;
+        uint32_t within;
+        nigh_status status = nigh__segment_whole(segment, error);
+        if (status == NIGH_OK) status = nigh__segment_find(segment, id, id_length, &within, error);
+        if (status == NIGH_ENOTFOUND) continue;
+        if (status == NIGH_OK) *document = segment->first_document + within;
+        return status;
+    }
+    return NIGH_ENOTFOUND;
+}
+
+nigh_status nigh_collection_find(const nigh_collection *collection, const char *id, size_t id_length,
+                                 uint64_t *document, nigh_error *error) {
+    nigh_status status = NIGH_ENOTFOUND;
+    if (nigh__collection_has_ids(collection))
+        status = find_named(collection, id, id_length, document, error);
+    else if (parse_number(id, id_length, document) && *document < collection->documents)
+        status = NIGH_OK;
+    if (status == NIGH_ENOTFOUND)
+        return nigh__fail_at(error, status, collection->path, NIGH_NO_OFFSET, "no document '%.*s'",
+                             id_length > 100 ? 100 : (int)id_length, id);
+    return status;
+}

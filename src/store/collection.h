@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An open collection: the segments of one manifest, in order. */
+#ifndef NIGH_STORE_COLLECTION_H
+#define NIGH_STORE_COLLECTION_H
+
+#include "store/segment.h"
+
+struct nigh_collection {
+    const nigh_context *context;
+    char *path; /* owned */
+    struct nigh__segment **segments;
+    uint32_t segment_count;
+    uint32_t width_bits;
+    uint64_t documents;
+    uint64_t sequence;
+    uint64_t next_segment;
+    uint64_t damaged_manifests;
+};
+
+/* Whether its documents have ids; false where there is no document. */
+bool nigh__collection_has_ids(const struct nigh_collection *collection);
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading manifests with suspicion, and writing them so that a crash at any moment leaves the old one or the new. */
+#include "store/manifest.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/status.h"
+#include "store/header.h"
+
+static uint64_t manifest_checksum(const struct nigh__manifest *manifest, struct nigh__hasher *hasher) {
+    nigh__hasher_reset(hasher);
+    nigh__hasher_add(hasher, &manifest->header, offsetof(struct nigh__manifest_header, checksum));
+    nigh__hasher_add(hasher, manifest->entries, manifest->header.segment_count * sizeof *manifest->entries);
+    return nigh__hasher_value(hasher);
+}
+
+/* What the header must say before the entries are read. */
+static nigh_status check_header(const struct nigh__file *file, const struct nigh__manifest_header *header,
+                                uint64_t sequence, uint64_t length, nigh_error *error) {
+    nigh_status status = nigh__header_check(file->path, header, NIGH__MANIFEST_MAGIC, "manifest", error);
+    if (status != NIGH_OK) return status;
+    if (header->segment_count > NIGH__MAX_SEGMENTS ||
+        length != sizeof *header + header->segment_count * sizeof(struct nigh__manifest_entry))
+        return nigh__fail_at(error, NIGH_ECORRUPT, file->path, offsetof(struct nigh__manifest_header, segment_count),
+                             "%u segments do not fit a manifest of %llu bytes", header->segment_count,
+                             (unsigned long long)length);
+    if (header->sequence != sequence)
+        return nigh__fail_at(error, NIGH_ECORRUPT, file->path, offsetof(struct nigh__manifest_header, sequence),
+                             "the sequence inside is not that of the name");
+    return NIGH_OK;
+}
+
+/* What the entries must say, once the checksum is right: an attacker can fix checksums. */
+static nigh_status check_entries(const struct nigh__file *file, const struct nigh__manifest *manifest,
+                                 nigh_error *error) {
+    uint64_t documents = 0;
+    uint64_t previous = 0;
+    for (uint32_t i = 0; i < manifest->header.segment_count; i++) {
+        const struct nigh__manifest_entry *entry = &manifest->entries[i];
+        uint64_t offset = sizeof manifest->header + i * sizeof *entry;
+        if (entry->number <= previous || entry->number >= manifest->header.next_segment)
+            return nigh__fail_at(error, NIGH_ECORRUPT, file->path, offset, "segment numbers are out of order");
+        if (entry->documents > NIGH__MAX_DOCUMENTS || !nigh__add64(documents, entry->documents, &documents))
+            return nigh__fail_at(error, NIGH_ECORRUPT, file->path, offset, "a segment has too many documents");
+        previous = entry->number;
+    }
+    if (documents != manifest->header.documents)
+        return nigh__fail_at(error, NIGH_ECORRUPT, file->path, offsetof(struct nigh__manifest_header, documents),
+                             "the documents of the segments do not add up");
+    return nigh__width_check(file->path, offsetof(struct nigh__manifest_header, width_bits),
+                             manifest->header.width_bits, error);
+}
+
+static nigh_status read_entries(const nigh_context *context, const struct nigh__file *file,
+                                struct nigh__manifest *manifest, nigh_error *error) {
+    uint32_t count = manifest->header.segment_count;
+    manifest->entries = nigh__alloc(context, count, sizeof *manifest->entries);
+    struct nigh__hasher *hasher = nigh__hasher_new(context);
+    nigh_status status = NIGH_OK;
+    if (manifest->entries == NULL || hasher == NULL)
+        status = nigh__fail(error, NIGH_ENOMEM, "no memory for a manifest of %u segments", count);
+    if (status == NIGH_OK)
+        status = nigh__file_read(file, sizeof manifest->header, manifest->entries, count * sizeof *manifest->entries,
+                                 error);
+    if (status == NIGH_OK && manifest_checksum(manifest, hasher) != manifest->header.checksum)
+        status = nigh__fail_at(error, NIGH_ECORRUPT, file->path, offsetof(struct nigh__manifest_header, checksum),
+                               "the manifest fails its checksum");
+    if (status == NIGH_OK) status = nigh__features_check(file->path, manifest->header.incompatible, error);
+    if (status == NIGH_OK) status = check_entries(file, manifest, error);
+    nigh__hasher_free(context, hasher);
+    return status;
+}
+
+nigh_status nigh__manifest_read(const nigh_context *context, const char *directory, uint64_t sequence,
+                                struct nigh__manifest *out, nigh_error *error) {
+    memset(out, 0, sizeof *out);
+    char name[NIGH__NAME_SIZE];
+    nigh__manifest_name(name, sequence, "");
+    char *path = nigh__path_join(context, directory, name);
+    if (path == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a path");
+    struct nigh__file file;
+    nigh_status status = nigh__file_open(context, path, NIGH_OPEN_READ, &file, error);
+    nigh__free(context, path);
+    if (status != NIGH_OK) return status;
+
+    uint64_t length = 0;
+    status = nigh__file_length(&file, &length, error);
+    if (status == NIGH_OK) status = nigh__file_read(&file, 0, &out->header, sizeof out->header, error);
+    if (status == NIGH_OK) status = check_header(&file, &out->header, sequence, length, error);
+    if (status == NIGH_OK) status = read_entries(context, &file, out, error);
+    nigh__file_release(&file);
+    if (status != NIGH_OK) nigh__manifest_release(context, out);
+    return status;
+}
+
+static nigh_status none_found(const char *directory, const struct nigh__listing *listing, nigh_error *error) {
+    if (listing->strangers != 0)
+        return nigh__fail_at(error, NIGH_EFORMAT, directory, NIGH_NO_OFFSET, "not a nigh collection");
+    return nigh__fail_at(error, NIGH_ENOTFOUND, directory, NIGH_NO_OFFSET,
+                         "nothing was ever committed to this collection");
+}
+
+nigh_status nigh__manifest_newest(const nigh_context *context, const char *directory,
+                                  const struct nigh__listing *listing, struct nigh__manifest *out, uint64_t *damaged,
+                                  nigh_error *error) {
+    *damaged = 0;
+    if (listing->manifests.count == 0) return none_found(directory, listing, error);
+    nigh_error first = {.status = NIGH_OK};
+    const uint64_t *sequences = listing->manifests.data;
+    for (size_t i = 0; i < listing->manifests.count; i++) {
+        nigh_error problem;
+        nigh_status status = nigh__manifest_read(context, directory, sequences[i], out, &problem);
+        if (status == NIGH_OK) return NIGH_OK;
+        if (first.status == NIGH_OK) first = problem;
+        if (status != NIGH_ECORRUPT) {
+            first = problem;
+            break;
+        }
+        ++*damaged;
+    }
+    if (error != NULL) *error = first;
+    return first.status;
+}
+
+void nigh__manifest_release(const nigh_context *context, struct nigh__manifest *manifest) {
+    nigh__free(context, manifest->entries);
+    manifest->entries = NULL;
+}
+
+static nigh_status seal(const nigh_context *context, struct nigh__manifest *manifest, nigh_error *error) {
+    struct nigh__manifest_header *header = &manifest->header;
+    memcpy(header->magic, NIGH__MANIFEST_MAGIC, NIGH__MAGIC_SIZE);
+    header->version = NIGH__FORMAT_VERSION;
+    header->endian_mark = NIGH__ENDIAN_MARK;
+    struct nigh__hasher *hasher = nigh__hasher_new(context);
+    if (hasher == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a checksum");
+    header->checksum = manifest_checksum(manifest, hasher);
+    nigh__hasher_free(context, hasher);
+    return NIGH_OK;
+}
+
+/* Writes and syncs the file at `path`, which must not exist; nothing is left of it after a failure. */
+static nigh_status write_file(const nigh_context *context, const char *path, const struct nigh__manifest *manifest,
+                              nigh_error *error) {
+    struct nigh__file file;
+    (void)context->files->remove(context->files->user, path); /* left by a process that died */
+    nigh_status status = nigh__file_open(context, path, NIGH_OPEN_CREATE, &file, error);
+    if (status != NIGH_OK) return status;
+    status = nigh__file_write(&file, 0, &manifest->header, sizeof manifest->header, error);
+    if (status == NIGH_OK)
+        status = nigh__file_write(&file, sizeof manifest->header, manifest->entries,
+                                  manifest->header.segment_count * sizeof *manifest->entries, error);
+    if (status == NIGH_OK) status = nigh__file_sync(&file, error);
+    nigh__file_release(&file);
+    if (status != NIGH_OK) (void)context->files->remove(context->files->user, path);
+    return status;
+}
+
+nigh_status nigh__manifest_write(const struct nigh__file *directory, struct nigh__manifest *manifest, bool *published,
+                                 nigh_error *error) {
+    const nigh_context *context = directory->context;
+    *published = false;
+    char name[NIGH__NAME_SIZE];
+    nigh__manifest_name(name, manifest->header.sequence, "");
+    char *path = nigh__path_join(context, directory->path, name);
+    nigh__manifest_name(name, manifest->header.sequence, ".tmp");
+    char *temporary = nigh__path_join(context, directory->path, name);
+    nigh_status status = NIGH_OK;
+    if (path == NULL || temporary == NULL) status = nigh__fail(error, NIGH_ENOMEM, "no memory for a path");
+    if (status == NIGH_OK) status = seal(context, manifest, error);
+    if (status == NIGH_OK) status = write_file(context, temporary, manifest, error);
+    if (status == NIGH_OK) {
+        status = nigh__file_rename(context, temporary, path, error);
+        if (status != NIGH_OK) (void)context->files->remove(context->files->user, temporary);
+        *published = status == NIGH_OK;
+    }
+    if (status == NIGH_OK) status = nigh__file_sync(directory, error);
+    nigh__free(context, path);
+    nigh__free(context, temporary);
+    return status;
+}

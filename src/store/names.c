@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Telling manifests, segments, leftovers and strangers apart by their names. */
+#include "store/names.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+
+#define DIGITS 20
+#define SEGMENT_PREFIX "segment-"
+#define MANIFEST_PREFIX "manifest-"
+
+void nigh__segment_name(char out[NIGH__NAME_SIZE], uint64_t number, const char *suffix) {
+    (void)snprintf(out, NIGH__NAME_SIZE, SEGMENT_PREFIX "%020" PRIu64 "%s", number, suffix);
+}
+
+void nigh__manifest_name(char out[NIGH__NAME_SIZE], uint64_t sequence, const char *suffix) {
+    (void)snprintf(out, NIGH__NAME_SIZE, MANIFEST_PREFIX "%020" PRIu64 "%s", sequence, suffix);
+}
+
+/* Takes "PREFIX" and exactly 20 digits; *rest is what follows. */
+static bool parse_name(const char *name, const char *prefix, uint64_t *number, const char **rest) {
+    size_t length = strlen(prefix);
+    if (strncmp(name, prefix, length) != 0) return false;
+    const char *digits = name + length;
+    uint64_t value = 0;
+    for (int i = 0; i < DIGITS; i++) {
+        if (digits[i] < '0' || digits[i] > '9') return false;
+        if (__builtin_mul_overflow(value, UINT64_C(10), &value)) return false;
+        if (__builtin_add_overflow(value, (uint64_t)(digits[i] - '0'), &value)) return false;
+    }
+    *number = value;
+    *rest = digits + DIGITS;
+    return true;
+}
+
+struct visit {
+    const nigh_context *context;
+    struct nigh__listing *listing;
+};
+
+static int remember_number(struct visit *visit, struct nigh__array *numbers, uint64_t number) {
+    uint64_t *slot = nigh__array_add(visit->context, numbers, 1);
+    if (slot == NULL) return ENOMEM;
+    *slot = number;
+    return 0;
+}
+
+static int remember_leftover(struct visit *visit, const char *name) {
+    char *slot = nigh__array_add(visit->context, &visit->listing->leftovers, 1);
+    if (slot == NULL) return ENOMEM;
+    (void)snprintf(slot, NIGH__NAME_SIZE, "%s", name);
+    return 0;
+}
+
+static bool is_temporary(const char *suffix) {
+    return strcmp(suffix, ".tmp") == 0 || strcmp(suffix, ".ids.tmp") == 0 || strcmp(suffix, ".metadata.tmp") == 0;
+}
+
+static int visit_name(void *user, const char *name) {
+    struct visit *visit = user;
+    uint64_t number;
+    const char *rest;
+    bool manifest = parse_name(name, MANIFEST_PREFIX, &number, &rest);
+    if (manifest || parse_name(name, SEGMENT_PREFIX, &number, &rest)) {
+        if (!manifest && number > visit->listing->highest_segment) visit->listing->highest_segment = number;
+        if (*rest == '\0')
+            return remember_number(visit, manifest ? &visit->listing->manifests : &visit->listing->segments, number);
+        if (is_temporary(rest)) return remember_leftover(visit, name);
+    }
+    visit->listing->strangers++;
+    return 0;
+}
+
+static int ascending(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a;
+    uint64_t y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int descending(const void *a, const void *b) { return ascending(b, a); }
+
+nigh_status nigh__listing_read(const nigh_context *context, const char *directory, struct nigh__listing *out,
+                               nigh_error *error) {
+    *out = (struct nigh__listing){.manifests = NIGH__ARRAY(uint64_t),
+                                  .segments = NIGH__ARRAY(uint64_t),
+                                  .leftovers = NIGH__ARRAY(char[NIGH__NAME_SIZE])};
+    struct visit visit = {.context = context, .listing = out};
+    int failed = context->files->list(context->files->user, directory, visit_name, &visit);
+    if (failed != 0) {
+        nigh__listing_release(context, out);
+        if (failed == ENOTDIR)
+            return nigh__fail_at(error, NIGH_EFORMAT, directory, NIGH_NO_OFFSET,
+                                 "not a nigh collection: a collection is a directory");
+        return nigh__fail_system(error, failed, directory, "open");
+    }
+    if (out->manifests.count != 0) qsort(out->manifests.data, out->manifests.count, sizeof(uint64_t), descending);
+    if (out->segments.count != 0) qsort(out->segments.data, out->segments.count, sizeof(uint64_t), ascending);
+    return NIGH_OK;
+}
+
+void nigh__listing_release(const nigh_context *context, struct nigh__listing *listing) {
+    nigh__array_release(context, &listing->manifests);
+    nigh__array_release(context, &listing->segments);
+    nigh__array_release(context, &listing->leftovers);
+}

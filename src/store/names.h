@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The names of files in a collection's directory, and what is found there. */
+#ifndef NIGH_STORE_NAMES_H
+#define NIGH_STORE_NAMES_H
+
+#include "base/memory.h"
+
+#define NIGH__NAME_SIZE 64
+
+/* Write "segment-00000000000000000007" + suffix, such as "" or ".ids.tmp". */
+void nigh__segment_name(char out[NIGH__NAME_SIZE], uint64_t number, const char *suffix);
+void nigh__manifest_name(char out[NIGH__NAME_SIZE], uint64_t sequence, const char *suffix);
+
+struct nigh__listing {
+    struct nigh__array manifests; /* uint64_t sequences, newest first */
+    struct nigh__array segments;  /* uint64_t numbers, ascending */
+    struct nigh__array leftovers; /* char [NIGH__NAME_SIZE]: temporary files */
+    uint64_t highest_segment;     /* number in any name, also of a temporary file; 0: none */
+    uint64_t strangers;           /* files that are not ours */
+};
+
+/* What is no directory is NIGH_EFORMAT, what is not there NIGH_ENOTFOUND. */
+nigh_status nigh__listing_read(const nigh_context *context, const char *directory, struct nigh__listing *out,
+                               nigh_error *error);
+void nigh__listing_release(const nigh_context *context, struct nigh__listing *listing);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Making scheme texts canonical. */
+#include "store/scheme.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "store/format.h"
+
+#define MAX_LINES 256
+#define DEFAULT_LINES "kind=signatures\n"
+
+static size_t key_length(const char *line) { return strcspn(line, "=\n"); }
+
+static int by_key(const void *a, const void *b) {
+    const char *x = *(const char *const *)a;
+    const char *y = *(const char *const *)b;
+    size_t shorter = key_length(x) < key_length(y) ? key_length(x) : key_length(y);
+    int order = strncmp(x, y, shorter);
+    if (order != 0) return order;
+    return (key_length(x) > key_length(y)) - (key_length(x) < key_length(y));
+}
+
+/* "key=value\n" with a key of lower-case letters, digits, dots and dashes, and a value without control bytes. */
+static bool line_sound(const char *line) {
+    size_t key = strspn(line, "abcdefghijklmnopqrstuvwxyz0123456789.-");
+    if (key == 0 || line[key] != '=') return false;
+    const char *at = line + key + 1;
+    while ((unsigned char)*at >= ' ') at++;
+    return *at == '\n';
+}
+
+/* Cuts `lines` into line starts; false where a line is malformed or there are too many. */
+static bool collect_lines(const char *lines, const char **starts, size_t *count) {
+    while (*lines != '\0') {
+        if (*count == MAX_LINES || !line_sound(lines)) return false;
+        starts[(*count)++] = lines;
+        lines += strcspn(lines, "\n") + 1;
+    }
+    return true;
+}
+
+static bool keys_differ(const char **starts, size_t count) {
+    for (size_t i = 1; i < count; i++)
+        if (by_key(&starts[i - 1], &starts[i]) == 0) return false;
+    return true;
+}
+
+nigh_status nigh__scheme_make(const nigh_context *context, uint32_t width_bits, const char *lines, char **out,
+                              nigh_error *error) {
+    *out = NULL;
+    if (lines == NULL) lines = DEFAULT_LINES;
+    const char *starts[MAX_LINES + 1];
+    size_t count = 0;
+    char bits[32];
+    (void)snprintf(bits, sizeof bits, "bits=%u\n", width_bits);
+    size_t length = strlen(lines) + strlen(bits);
+    if (length > NIGH__MAX_SCHEME_LENGTH || !collect_lines(lines, starts, &count))
+        return nigh__fail(error, NIGH_EINVAL, "the scheme is not made of lines 'key=value'");
+    starts[count++] = bits;
+    qsort(starts, count, sizeof starts[0], by_key);
+    if (!keys_differ(starts, count)) return nigh__fail(error, NIGH_EINVAL, "the scheme has a key twice");
+
+    char *text = nigh__alloc(context, length + 1, 1);
+    if (text == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a scheme");
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t line = strcspn(starts[i], "\n") + 1;
+        memcpy(text + used, starts[i], line);
+        used += line;
+    }
+    text[used] = '\0';
+    *out = text;
+    return NIGH_OK;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A segment, open for reading.  Opening checks the header, the table and the
+ * footer, and that every section lies inside the file; it reads no section but
+ * the scheme.  What sections say about each other (a row number, an offset) is
+ * therefore checked where it is used, by the functions below, each of which
+ * reads a number once, compares it with its bound, and only then follows it.
+ */
+#ifndef NIGH_STORE_SEGMENT_H
+#define NIGH_STORE_SEGMENT_H
+
+#include <stdbool.h>
+
+#include "base/file.h"
+#include "store/format.h"
+
+struct nigh__segment {
+    const nigh_context *context;
+    struct nigh__file file; /* kept open, to ask for its length */
+    const uint8_t *map;
+    uint64_t length;
+    uint64_t number;
+    uint64_t first_document; /* number of its document 0 in the collection */
+
+    /* As in the file, checked, and out of anyone's reach. */
+    struct nigh__segment_header header;
+    struct nigh__section_entry table[NIGH__MAX_SECTIONS];
+
+    uint32_t documents;
+    uint32_t signatures; /* distinct */
+    uint32_t width_bits;
+    uint32_t words; /* a row, in 64-bit words */
+    struct nigh__section_entry sections[NIGH__SECTION_KNOWN]; /* those of the table we know, by type; offset 0: not there */
+
+    char *scheme; /* owned, terminated */
+
+    /* Inside the map.  Whoever reads here does so inside a guard (base/guard.h). */
+    const uint64_t *rows;            /* signatures * words, 64-byte aligned */
+    const uint32_t *group_starts;    /* signatures + 1 */
+    const uint32_t *group_documents; /* documents */
+    const uint32_t *document_rows;   /* documents */
+    const uint64_t *id_offsets;      /* documents + 1, or NULL: named by number */
+    const uint8_t *id_bytes;
+    const uint32_t *id_lookup;
+    const uint64_t *metadata_offsets; /* documents + 1, or NULL */
+    const uint8_t *metadata_bytes;
+};
+
+/*
+ * Opens the segment that a manifest names.  Any other file under its name is
+ * refused, also a sound one.
+ */
+nigh_status nigh__segment_open(const nigh_context *context, const char *directory,
+                               const struct nigh__manifest_entry *entry, struct nigh__segment **out,
+                               nigh_error *error);
+void nigh__segment_close(struct nigh__segment *segment); /* accepts NULL */
+
+/* Fails with NIGH_EIO where the file is no longer as long as it was when it was opened. */
+nigh_status nigh__segment_whole(const struct nigh__segment *segment, nigh_error *error);
+
+/* The error for a fault inside a guard. */
+nigh_status nigh__segment_cut(const struct nigh__segment *segment, nigh_error *error);
+
+/*
+ * The documents of a row: group_documents[*first .. *first + *count).  Checked
+ * against the section; false where the segment lies.  Inside a guard.
+ */
+bool nigh__segment_group(const struct nigh__segment *segment, uint32_t row, uint32_t *first, uint32_t *count);
+
+/*
+ * These enter a guard themselves.  `document` counts within the segment and is
+ * below segment->documents; the rest as nigh_collection_id() and its kin.
+ */
+nigh_status nigh__segment_id(const struct nigh__segment *segment, uint32_t document, char *buffer, size_t capacity,
+                             size_t *length, nigh_error *error);
+nigh_status nigh__segment_metadata(const struct nigh__segment *segment, uint32_t document, void *buffer,
+                                   size_t capacity, size_t *length, nigh_error *error);
+nigh_status nigh__segment_signature(const struct nigh__segment *segment, uint32_t document, uint8_t *out,
+                                    nigh_error *error);
+
+/* NIGH_ENOTFOUND, without a detail, where the segment has no document of that id. */
+nigh_status nigh__segment_find(const struct nigh__segment *segment, const char *id, size_t id_length,
+                               uint32_t *document, nigh_error *error);
+
+/* The error for a lie that was found while reading the section `type`, at its item `index`. */
+nigh_status nigh__segment_lies(const struct nigh__segment *segment, enum nigh__section_type type, uint64_t index,
+                               const char *why, nigh_error *error);
+
+#endif

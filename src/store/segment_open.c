@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Opening a segment.  Header, table, scheme and footer are read into memory of
+ * our own, so that what was checked cannot change afterwards; only then is the
+ * file mapped and pointers into it are made.
+ */
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "store/header.h"
+#include "store/names.h"
+#include "store/segment.h"
+
+#define TABLE_AT sizeof(struct nigh__segment_header)
+#define SHORTEST_FILE (NIGH__SECTIONS_START + sizeof(struct nigh__segment_footer))
+
+static nigh_status corrupt(const struct nigh__file *file, uint64_t offset, const char *why, nigh_error *error) {
+    return nigh__fail_at(error, NIGH_ECORRUPT, file->path, offset, "%s", why);
+}
+
+static nigh_status head_checksum(const nigh_context *context, const struct nigh__segment *segment, uint64_t *out,
+                                 nigh_error *error) {
+    struct nigh__hasher *hasher = nigh__hasher_new(context);
+    if (hasher == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a checksum");
+    nigh__hasher_add(hasher, &segment->header, offsetof(struct nigh__segment_header, checksum));
+    nigh__hasher_add(hasher, segment->table, segment->header.section_count * sizeof segment->table[0]);
+    *out = nigh__hasher_value(hasher);
+    nigh__hasher_free(context, hasher);
+    return NIGH_OK;
+}
+
+static nigh_status read_head(const struct nigh__file *file, struct nigh__segment *segment, nigh_error *error) {
+    nigh_status status = nigh__file_read(file, 0, &segment->header, sizeof segment->header, error);
+    if (status == NIGH_OK)
+        status = nigh__header_check(file->path, &segment->header, NIGH__SEGMENT_MAGIC, "segment", error);
+    if (status != NIGH_OK) return status;
+    const struct nigh__segment_header *header = &segment->header;
+    uint64_t length = segment->length;
+    if (length != header->file_length || length < SHORTEST_FILE)
+        return nigh__fail_at(error, NIGH_ECORRUPT, file->path, offsetof(struct nigh__segment_header, file_length),
+                             "the file has %llu bytes, its header says %llu", (unsigned long long)length,
+                             (unsigned long long)header->file_length);
+    if (header->section_count > NIGH__MAX_SECTIONS)
+        return corrupt(file, offsetof(struct nigh__segment_header, section_count), "too many sections", error);
+    status = nigh__file_read(file, TABLE_AT, segment->table, header->section_count * sizeof segment->table[0], error);
+    if (status != NIGH_OK) return status;
+    uint64_t checksum = 0;
+    status = head_checksum(file->context, segment, &checksum, error);
+    if (status == NIGH_OK && checksum != header->checksum)
+        status = corrupt(file, offsetof(struct nigh__segment_header, checksum), "the header fails its checksum", error);
+    if (status == NIGH_OK) status = nigh__features_check(file->path, header->incompatible, error);
+    return status;
+}
+
+/* The counts in the header, which bound everything else. */
+static nigh_status check_counts(const struct nigh__file *file, const struct nigh__segment_header *header,
+                                nigh_error *error) {
+    nigh_status status = nigh__width_check(file->path, offsetof(struct nigh__segment_header, width_bits),
+                                           header->width_bits, error);
+    if (status != NIGH_OK) return status;
+    if (header->documents > NIGH__MAX_DOCUMENTS)
+        return corrupt(file, offsetof(struct nigh__segment_header, documents), "too many documents", error);
+    if (header->signatures > header->documents || (header->signatures == 0) != (header->documents == 0))
+        return corrupt(file, offsetof(struct nigh__segment_header, signatures),
+                       "the number of signatures does not fit the number of documents", error);
+    return NIGH_OK;
+}
+
+/* How many items a section has and how large each is.  Sections of bytes may have any number. */
+struct shape {
+    uint64_t item_size;
+    uint64_t count;
+    bool any_count;
+};
+
+static struct shape shape_of(const struct nigh__segment_header *header, uint32_t type) {
+    uint64_t row_size = (uint64_t)nigh__row_words(header->width_bits) * 8;
+    switch (type) {
+    case NIGH__SECTION_SIGNATURES: return (struct shape){row_size, header->signatures, false};
+    case NIGH__SECTION_GROUP_STARTS: return (struct shape){4, header->signatures + 1, false};
+    case NIGH__SECTION_GROUP_DOCUMENTS:
+    case NIGH__SECTION_DOCUMENT_ROWS: return (struct shape){4, header->documents, false};
+    case NIGH__SECTION_ID_OFFSETS:
+    case NIGH__SECTION_METADATA_OFFSETS: return (struct shape){8, header->documents + 1, false};
+    case NIGH__SECTION_ID_LOOKUP: return (struct shape){4, 0, true};
+    default: return (struct shape){1, 0, true};
+    }
+}
+
+/* One entry of the table; `end` is where the section before it ended. */
+static nigh_status check_entry(const struct nigh__file *file, const struct nigh__segment *segment, uint32_t index, uint64_t *end,
+                               nigh_error *error) {
+    const struct nigh__section_entry *entry = &segment->table[index];
+    uint64_t at = TABLE_AT + index * sizeof *entry;
+    uint64_t limit = segment->header.file_length - sizeof(struct nigh__segment_footer);
+    if (entry->type == 0 || entry->reserved != 0 || entry->zero != 0)
+        return corrupt(file, at, "an entry of the section table is malformed", error);
+    if (entry->offset % NIGH__SECTION_ALIGNMENT != 0 || entry->offset < *end)
+        return nigh__fail_at(error, NIGH_ECORRUPT, file->path, at, "section %u is misplaced", entry->type);
+    if (!nigh__range_fits(entry->offset, entry->length, limit))
+        return nigh__fail_at(error, NIGH_ECORRUPT, file->path, at, "section %u ends past the file", entry->type);
+    *end = entry->offset + entry->length;
+    if (entry->type >= NIGH__SECTION_KNOWN) return NIGH_OK; /* of a later version, and not needed */
+
+    struct shape shape = shape_of(&segment->header, entry->type);
+    uint64_t length;
+    if (!nigh__multiply64(entry->count, shape.item_size, &length) || length != entry->length ||
+        (!shape.any_count && entry->count != shape.count))
+        return nigh__fail_at(error, NIGH_ECORRUPT, file->path, at, "section %u has the wrong size", entry->type);
+    return NIGH_OK;
+}
+
+/* Takes the table in, each known section once. */
+static nigh_status take_sections(const struct nigh__file *file, struct nigh__segment *segment, nigh_error *error) {
+    uint64_t end = NIGH__SECTIONS_START;
+    for (uint32_t i = 0; i < segment->header.section_count; i++) {
+        nigh_status status = check_entry(file, segment, i, &end, error);
+        if (status != NIGH_OK) return status;
+        uint32_t type = segment->table[i].type;
+        if (type >= NIGH__SECTION_KNOWN) continue;
+        if (segment->sections[type].offset != 0)
+            return nigh__fail_at(error, NIGH_ECORRUPT, file->path, TABLE_AT + i * sizeof segment->table[0],
+                                 "section %u is there twice", type);
+        segment->sections[type] = segment->table[i];
+    }
+    return NIGH_OK;
+}
+
+static bool has(const struct nigh__segment *segment, enum nigh__section_type type) {
+    return segment->sections[type].offset != 0;
+}
+
+/* Which sections must be there, and which only together. */
+static nigh_status check_presence(const struct nigh__file *file, const struct nigh__segment *segment,
+                                  nigh_error *error) {
+    for (uint32_t type = NIGH__SECTION_SCHEME; type <= NIGH__SECTION_DOCUMENT_ROWS; type++)
+        if (!has(segment, type))
+            return nigh__fail_at(error, NIGH_ECORRUPT, file->path, TABLE_AT, "section %u is missing", type);
+    bool ids = has(segment, NIGH__SECTION_ID_OFFSETS);
+    if (ids != has(segment, NIGH__SECTION_ID_BYTES) || ids != has(segment, NIGH__SECTION_ID_LOOKUP))
+        return corrupt(file, TABLE_AT, "sections 6, 7 and 8 go together", error);
+    if (has(segment, NIGH__SECTION_METADATA_OFFSETS) != has(segment, NIGH__SECTION_METADATA_BYTES))
+        return corrupt(file, TABLE_AT, "sections 9 and 10 go together", error);
+    uint64_t slots = segment->sections[NIGH__SECTION_ID_LOOKUP].count;
+    if (ids && (slots <= segment->documents || slots > (UINT64_C(1) << 32) || (slots & (slots - 1)) != 0))
+        return corrupt(file, TABLE_AT, "the id lookup has the wrong size", error);
+    return NIGH_OK;
+}
+
+static nigh_status read_scheme(const struct nigh__file *file, struct nigh__segment *segment, nigh_error *error) {
+    const struct nigh__section_entry *entry = &segment->sections[NIGH__SECTION_SCHEME];
+    if (entry->length > NIGH__MAX_SCHEME_LENGTH) return corrupt(file, entry->offset, "the scheme is too long", error);
+    segment->scheme = nigh__alloc(file->context, entry->length + 1, 1);
+    if (segment->scheme == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a scheme");
+    nigh_status status = nigh__file_read(file, entry->offset, segment->scheme, entry->length, error);
+    if (status != NIGH_OK) return status;
+    segment->scheme[entry->length] = '\0';
+    if (nigh__hash(segment->scheme, entry->length) != entry->checksum)
+        return corrupt(file, entry->offset, "the scheme fails its checksum", error);
+    if (strlen(segment->scheme) != entry->length)
+        return corrupt(file, entry->offset, "the scheme holds a zero byte", error);
+    return NIGH_OK;
+}
+
+static nigh_status check_footer(const struct nigh__file *file, const struct nigh__segment_header *header,
+                                nigh_error *error) {
+    struct nigh__segment_footer footer;
+    uint64_t at = header->file_length - sizeof footer;
+    nigh_status status = nigh__file_read(file, at, &footer, sizeof footer, error);
+    if (status != NIGH_OK) return status;
+    if (memcmp(footer.magic, NIGH__FOOTER_MAGIC, NIGH__MAGIC_SIZE) != 0 || footer.file_length != header->file_length ||
+        footer.header_checksum != header->checksum)
+        return corrupt(file, at, "the footer does not fit the header", error);
+    return NIGH_OK;
+}
+
+/* Everything that can be checked without touching a section but the scheme. */
+static nigh_status read_and_check(const struct nigh__file *file, const struct nigh__manifest_entry *wanted,
+                                  struct nigh__segment *segment, nigh_error *error) {
+    nigh_status status = nigh__file_length(file, &segment->length, error);
+    if (status == NIGH_OK) status = read_head(file, segment, error);
+    if (status == NIGH_OK) status = check_counts(file, &segment->header, error);
+    if (status != NIGH_OK) return status;
+    if (segment->header.checksum != wanted->header_checksum || segment->header.documents != wanted->documents ||
+        segment->header.file_length != wanted->file_length)
+        return corrupt(file, 0, "not the segment that the manifest names", error);
+    segment->documents = (uint32_t)segment->header.documents;
+    segment->signatures = (uint32_t)segment->header.signatures;
+    segment->width_bits = segment->header.width_bits;
+    segment->words = nigh__row_words(segment->header.width_bits);
+    status = take_sections(file, segment, error);
+    if (status == NIGH_OK) status = check_presence(file, segment, error);
+    if (status == NIGH_OK) status = read_scheme(file, segment, error);
+    if (status == NIGH_OK) status = check_footer(file, &segment->header, error);
+    return status;
+}
+
+static const void *section_start(const struct nigh__segment *segment, enum nigh__section_type type) {
+    uint64_t offset = segment->sections[type].offset;
+    return offset == 0 ? NULL : segment->map + offset;
+}
+
+/* Sections begin at multiples of 64 in a mapping that begins at a page, so every pointer is aligned. */
+static nigh_status map_sections(const struct nigh__file *file, struct nigh__segment *segment, nigh_error *error) {
+    nigh_status status = nigh__file_map(file, segment->length, &segment->map, error);
+    if (status != NIGH_OK) return status;
+    segment->rows = section_start(segment, NIGH__SECTION_SIGNATURES);
+    segment->group_starts = section_start(segment, NIGH__SECTION_GROUP_STARTS);
+    segment->group_documents = section_start(segment, NIGH__SECTION_GROUP_DOCUMENTS);
+    segment->document_rows = section_start(segment, NIGH__SECTION_DOCUMENT_ROWS);
+    segment->id_offsets = section_start(segment, NIGH__SECTION_ID_OFFSETS);
+    segment->id_bytes = section_start(segment, NIGH__SECTION_ID_BYTES);
+    segment->id_lookup = section_start(segment, NIGH__SECTION_ID_LOOKUP);
+    segment->metadata_offsets = section_start(segment, NIGH__SECTION_METADATA_OFFSETS);
+    segment->metadata_bytes = section_start(segment, NIGH__SECTION_METADATA_BYTES);
+    return NIGH_OK;
+}
+
+nigh_status nigh__segment_open(const nigh_context *context, const char *directory,
+                               const struct nigh__manifest_entry *entry, struct nigh__segment **out,
+                               nigh_error *error) {
+    *out = NULL;
+    char name[NIGH__NAME_SIZE];
+    nigh__segment_name(name, entry->number, "");
+    struct nigh__segment *segment = nigh__alloc_zero(context, 1, sizeof *segment);
+    char *path = nigh__path_join(context, directory, name);
+    nigh_status status = NIGH_OK;
+    if (segment == NULL || path == NULL)
+        status = nigh__fail(error, NIGH_ENOMEM, "no memory for a segment");
+    if (segment != NULL) {
+        segment->context = context;
+        segment->number = entry->number;
+    }
+    if (status == NIGH_OK) status = nigh__file_open(context, path, NIGH_OPEN_READ, &segment->file, error);
+    if (status == NIGH_OK) status = read_and_check(&segment->file, entry, segment, error);
+    if (status == NIGH_OK) status = map_sections(&segment->file, segment, error);
+    nigh__free(context, path);
+    if (status == NIGH_OK)
+        *out = segment;
+    else
+        nigh__segment_close(segment);
+    return status;
+}
+
+void nigh__segment_close(struct nigh__segment *segment) {
+    if (segment == NULL) return;
+    nigh__file_unmap(segment->context, segment->map, segment->length);
+    nigh__file_release(&segment->file);
+    nigh__free(segment->context, segment->scheme);
+    nigh__free(segment->context, segment);
+}

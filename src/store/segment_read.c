@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+/*
+ * Reading the sections of an open segment.  The file is shared memory that
+ * anyone who may write it can change under us, so every number is copied out
+ * once, compared with its bound, and used from the copy.
+ */
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/guard.h"
+#include "base/hash.h"
+#include "base/status.h"
+#include "store/segment.h"
+#include "store/slots.h"
+
+#define ONCE(lvalue) (*(const volatile __typeof__(lvalue) *)&(lvalue))
+
+nigh_status nigh__segment_whole(const struct nigh__segment *segment, nigh_error *error) {
+    uint64_t length = 0;
+    nigh_status status = nigh__file_length(&segment->file, &length, error);
+    if (status != NIGH_OK) return status;
+    return length >= segment->length ? NIGH_OK : nigh__segment_cut(segment, error);
+}
+
+nigh_status nigh__segment_cut(const struct nigh__segment *segment, nigh_error *error) {
+    return nigh__fail_at(error, NIGH_EIO, segment->file.path, NIGH_NO_OFFSET,
+                         "the file was cut short or could not be read while in use");
+}
+
+nigh_status nigh__segment_lies(const struct nigh__segment *segment, enum nigh__section_type type, uint64_t index,
+                               const char *why, nigh_error *error) {
+    const struct nigh__section_entry *entry = &segment->sections[type];
+    uint64_t item_size = entry->count == 0 ? 1 : entry->length / entry->count;
+    return nigh__fail_at(error, NIGH_ECORRUPT, segment->file.path, entry->offset + index * item_size, "%s", why);
+}
+
+bool nigh__segment_group(const struct nigh__segment *segment, uint32_t row, uint32_t *first, uint32_t *count) {
+    uint32_t start = ONCE(segment->group_starts[row]);
+    uint32_t end = ONCE(segment->group_starts[row + 1]);
+    if (start >= end || end > segment->documents) return false;
+    *first = start;
+    *count = end - start;
+    return true;
+}
+
+/* Where item `index` of a pair of offset and byte sections lies; false where the offsets lie.  Inside a guard. */
+static bool item_range(const uint64_t *offsets, uint64_t bytes_length, uint32_t index, uint64_t most, uint64_t *start,
+                       uint64_t *length) {
+    uint64_t begin = ONCE(offsets[index]);
+    uint64_t end = ONCE(offsets[index + 1]);
+    if (begin > end || end > bytes_length || end - begin > most) return false;
+    *start = begin;
+    *length = end - begin;
+    return true;
+}
+
+nigh_status nigh__segment_id(const struct nigh__segment *segment, uint32_t document, char *buffer, size_t capacity,
+                             size_t *length, nigh_error *error) {
+    struct nigh__guard guard;
+    if (!NIGH__GUARD_ENTER(&guard, segment->map, segment->length)) return nigh__segment_cut(segment, error);
+    uint64_t start;
+    uint64_t whole;
+    bool sound = item_range(segment->id_offsets, segment->sections[NIGH__SECTION_ID_BYTES].length, document,
+                            NIGH_MAX_ID_LENGTH, &start, &whole);
+    if (sound && capacity != 0) {
+        size_t part = whole < capacity ? (size_t)whole : capacity - 1;
+        memcpy(buffer, segment->id_bytes + start, part);
+        buffer[part] = '\0';
+    }
+    nigh__guard_leave(&guard);
+    if (!sound)
+        return nigh__segment_lies(segment, NIGH__SECTION_ID_OFFSETS, document, "the offset of an id is wrong", error);
+    *length = (size_t)whole;
+    return NIGH_OK;
+}
+
+nigh_status nigh__segment_metadata(const struct nigh__segment *segment, uint32_t document, void *buffer,
+                                   size_t capacity, size_t *length, nigh_error *error) {
+    *length = 0;
+    if (segment->metadata_offsets == NULL) return NIGH_OK;
+    struct nigh__guard guard;
+    if (!NIGH__GUARD_ENTER(&guard, segment->map, segment->length)) return nigh__segment_cut(segment, error);
+    uint64_t start;
+    uint64_t whole;
+    bool sound = item_range(segment->metadata_offsets, segment->sections[NIGH__SECTION_METADATA_BYTES].length,
+                            document, NIGH_MAX_METADATA_LENGTH, &start, &whole);
+    if (sound && capacity != 0)
+        memcpy(buffer, segment->metadata_bytes + start, whole < capacity ? (size_t)whole : capacity);
+    nigh__guard_leave(&guard);
+    if (!sound)
+        return nigh__segment_lies(segment, NIGH__SECTION_METADATA_OFFSETS, document,
+                                  "the offset of metadata is wrong", error);
+    *length = (size_t)whole;
+    return NIGH_OK;
+}
+
+nigh_status nigh__segment_signature(const struct nigh__segment *segment, uint32_t document, uint8_t *out,
+                                    nigh_error *error) {
+    struct nigh__guard guard;
+    if (!NIGH__GUARD_ENTER(&guard, segment->map, segment->length)) return nigh__segment_cut(segment, error);
+    uint32_t row = ONCE(segment->document_rows[document]);
+    bool sound = row < segment->signatures;
+    if (sound) memcpy(out, segment->rows + (size_t)row * segment->words, segment->width_bits / 8);
+    nigh__guard_leave(&guard);
+    if (!sound)
+        return nigh__segment_lies(segment, NIGH__SECTION_DOCUMENT_ROWS, document, "the row of a document is wrong",
+                                  error);
+    return NIGH_OK;
+}
+
+/* What a walk through the lookup ends with. */
+enum found { FOUND, NOT_FOUND, LIES };
+
+/* Inside a guard.  Ends after `slots` steps at the latest, whatever the table holds. */
+static enum found walk_lookup(const struct nigh__segment *segment, const char *id, size_t id_length,
+                              uint32_t *document, uint64_t *slot) {
+    uint64_t slots = segment->sections[NIGH__SECTION_ID_LOOKUP].count;
+    uint64_t bytes_length = segment->sections[NIGH__SECTION_ID_BYTES].length;
+    uint64_t at = nigh__slots_home(nigh__hash(id, id_length), slots);
+    for (uint64_t step = 0; step < slots; step++, at = (at + 1) & (slots - 1)) {
+        uint32_t value = ONCE(segment->id_lookup[at]);
+        if (value == 0) return NOT_FOUND;
+        uint64_t start;
+        uint64_t length;
+        *slot = at;
+        if (value > segment->documents ||
+            !item_range(segment->id_offsets, bytes_length, value - 1, NIGH_MAX_ID_LENGTH, &start, &length))
+            return LIES;
+        if (length != id_length || memcmp(segment->id_bytes + start, id, id_length) != 0) continue;
+        *document = value - 1;
+        return FOUND;
+    }
+    return NOT_FOUND;
+}
+
+nigh_status nigh__segment_find(const struct nigh__segment *segment, const char *id, size_t id_length,
+                               uint32_t *document, nigh_error *error) {
+    struct nigh__guard guard;
+    if (!NIGH__GUARD_ENTER(&guard, segment->map, segment->length)) return nigh__segment_cut(segment, error);
+    uint64_t slot = 0;
+    enum found found = walk_lookup(segment, id, id_length, document, &slot);
+    nigh__guard_leave(&guard);
+    if (found == LIES)
+        return nigh__segment_lies(segment, NIGH__SECTION_ID_LOOKUP, slot, "an entry of the id lookup is wrong", error);
+    return found == FOUND ? NIGH_OK : NIGH_ENOTFOUND;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A temporary file of items of different lengths, with the offset of each: ids, metadata. */
+#ifndef NIGH_STORE_SPOOL_H
+#define NIGH_STORE_SPOOL_H
+
+#include "base/file.h"
+#include "base/memory.h"
+
+struct nigh__spool {
+    struct nigh__file file;
+    struct nigh__output output;
+    struct nigh__array offsets; /* uint64_t, one more than items */
+};
+
+nigh_status nigh__spool_open(const nigh_context *context, const char *directory, const char *name,
+                             struct nigh__spool *out, nigh_error *error);
+nigh_status nigh__spool_add(struct nigh__spool *spool, const void *bytes, size_t length, nigh_error *error);
+/* Whether item `index` is these bytes. */
+nigh_status nigh__spool_equals(struct nigh__spool *spool, size_t index, const void *bytes, size_t length, bool *equal,
+                               nigh_error *error);
+uint64_t nigh__spool_length(const struct nigh__spool *spool);
+/* Appends all items to `target`. */
+nigh_status nigh__spool_copy(struct nigh__spool *spool, struct nigh__output *target, nigh_error *error);
+/* Removes the file.  Fine for one that was never opened and is all zero. */
+void nigh__spool_release(struct nigh__spool *spool);
+
+/*
+ * Whether the bytes at `offset` of what was written through `output` are these.
+ * They may still be in the buffer.  `output` writes to a file.
+ */
+nigh_status nigh__output_equals(struct nigh__output *output, uint64_t offset, const void *bytes, size_t length,
+                                bool *equal, nigh_error *error);
+
+#endif

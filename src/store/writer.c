@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Adding to a collection: the lock, the rules, the commit.
+ *
+ *     lock the directory          one writer; the lock dies with its process
+ *     write and sync the segment  unknown to every reader
+ *     sync the directory          the segment's name is safe
+ *     write manifest N+1 as .tmp, sync it
+ *     rename it                   <- the commit: before it the old, after it the new
+ *     sync the directory          the commit is safe; now success may be told
+ *     remove what is not needed   manifests before N, leftovers of dead writers
+ *
+ * The manifest N stays as a spare.  A sync that fails ends the operation: the
+ * kernel may have dropped the pages, so asking again would be told "all well"
+ * about data that is gone.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/progress.h"
+#include "base/status.h"
+#include "store/collection.h"
+#include "store/header.h"
+#include "store/manifest.h"
+#include "store/scheme.h"
+#include "store/segment_write.h"
+
+enum state { OPEN, BROKEN, COMMITTED };
+
+struct nigh_writer {
+    nigh_context *context;
+    char *path;   /* owned */
+    char *scheme; /* owned */
+    uint32_t width_bits;
+    enum state state;
+    bool made_directory;         /* and must remove it, unless committed */
+    struct nigh__file directory; /* holds the lock */
+    nigh_collection *old;        /* what is there already; NULL: nothing */
+    struct nigh__segment_writer *segment;
+    bool keep_segment; /* a manifest that names it may be on the disk */
+    bool has_ids;      /* of the documents added */
+    struct nigh__progress progress;
+};
+
+/* -------------------------------------------------------------------- open */
+
+static nigh_status make_directory(struct nigh_writer *writer, nigh_error *error) {
+    const nigh_file_system *files = writer->context->files;
+    int failed = files->make_directory(files->user, writer->path);
+    writer->made_directory = failed == 0;
+    if (failed == 0 || failed == EEXIST) return NIGH_OK;
+    return nigh__fail_system(error, failed, writer->path, "create");
+}
+
+static nigh_status lock_directory(struct nigh_writer *writer, nigh_error *error) {
+    const nigh_file_system *files = writer->context->files;
+    nigh_error problem;
+    nigh_status status =
+        nigh__file_open(writer->context, writer->path, NIGH_OPEN_DIRECTORY, &writer->directory, &problem);
+    if (status != NIGH_OK && problem.system_errno == ENOTDIR)
+        return nigh__fail_at(error, NIGH_EFORMAT, writer->path, NIGH_NO_OFFSET,
+                             "not a nigh collection: a collection is a directory");
+    if (status != NIGH_OK && error != NULL) *error = problem;
+    if (status != NIGH_OK) return status;
+    int failed = files->lock(files->user, writer->directory.handle);
+    if (failed == 0) return NIGH_OK;
+    if (failed == EWOULDBLOCK || failed == EAGAIN)
+        return nigh__fail_at(error, NIGH_EBUSY, writer->path, NIGH_NO_OFFSET, "another process is writing to it");
+    return nigh__fail_system(error, failed, writer->path, "lock");
+}
+
+/* What is there must be whole and of the same kind. */
+static nigh_status fits_old(const struct nigh_writer *writer, nigh_error *error) {
+    const struct nigh_collection *old = writer->old;
+    if (old->damaged_manifests != 0)
+        return nigh__fail_at(error, NIGH_ECORRUPT, writer->path, NIGH_NO_OFFSET,
+                             "the newest manifest is damaged, and writing on would lose what it lists; "
+                             "'nigh check' says more");
+    if (old->width_bits != writer->width_bits)
+        return nigh__fail_at(error, NIGH_EMISMATCH, writer->path, NIGH_NO_OFFSET,
+                             "the collection has %u bits, these signatures %u", old->width_bits, writer->width_bits);
+    if (strcmp(nigh_collection_scheme(old), writer->scheme) != 0)
+        return nigh__fail_at(error, NIGH_EMISMATCH, writer->path, NIGH_NO_OFFSET,
+                             "the collection's signatures were made by another scheme");
+    return NIGH_OK;
+}
+
+static nigh_status open_old(struct nigh_writer *writer, nigh_error *error) {
+    nigh_error problem = {.status = NIGH_OK};
+    nigh_status status = nigh_collection_open(writer->context, writer->path, NULL, &writer->old, &problem);
+    if (status == NIGH_OK) return fits_old(writer, error);
+    if (status == NIGH_ENOTFOUND && problem.system_errno == 0) return NIGH_OK; /* an empty place */
+    if (error != NULL) *error = problem;
+    return status;
+}
+
+/* A number no file has: a writer that died may have left some beyond the manifest's. */
+static nigh_status free_number(const struct nigh_writer *writer, uint64_t *number, nigh_error *error) {
+    struct nigh__listing listing;
+    nigh_status status = nigh__listing_read(writer->context, writer->path, &listing, error);
+    if (status != NIGH_OK) return status;
+    *number = writer->old == NULL ? 1 : writer->old->next_segment;
+    nigh__listing_release(writer->context, &listing);
+    if (listing.highest_segment >= *number) *number = listing.highest_segment + 1;
+    if (*number != 0 && *number != UINT64_MAX) return NIGH_OK;
+    return nigh__fail_at(error, NIGH_ELIMIT, writer->path, NIGH_NO_OFFSET, "no segment number is left");
+}
+
+static nigh_status begin(struct nigh_writer *writer, nigh_error *error) {
+    uint64_t number = 0;
+    nigh_status status = make_directory(writer, error);
+    if (status == NIGH_OK) status = lock_directory(writer, error);
+    if (status == NIGH_OK) status = open_old(writer, error);
+    if (status == NIGH_OK) status = free_number(writer, &number, error);
+    if (status != NIGH_OK) return status;
+    struct nigh__segment_plan plan = {.directory = writer->path,
+                                      .number = number,
+                                      .width_bits = writer->width_bits,
+                                      .scheme = writer->scheme};
+    return nigh__segment_writer_open(writer->context, &plan, &writer->segment, error);
+}
+
+nigh_status nigh_writer_open(nigh_context *context, const char *path, const nigh_writer_options *options,
+                             nigh_writer **out, nigh_error *error) {
+    *out = NULL;
+    nigh_writer_options chosen = NIGH_WRITER_OPTIONS_INIT;
+    nigh_status status = nigh__options_copy(&chosen, sizeof chosen, options, error);
+    if (status == NIGH_OK) status = nigh__width_check(NULL, NIGH_NO_OFFSET, chosen.width_bits, error);
+    if (status != NIGH_OK) return status;
+    nigh_writer *writer = nigh__alloc_zero(context, 1, sizeof *writer);
+    if (writer == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a writer");
+    writer->context = context;
+    writer->width_bits = chosen.width_bits;
+    nigh__progress_init(&writer->progress, chosen.progress);
+    writer->path = nigh__string_copy(context, path);
+    if (writer->path == NULL) status = nigh__fail(error, NIGH_ENOMEM, "no memory for a path");
+    if (status == NIGH_OK)
+        status = nigh__scheme_make(context, chosen.width_bits, chosen.scheme, &writer->scheme, error);
+    if (status == NIGH_OK) status = begin(writer, error);
+    if (status == NIGH_OK)
+        *out = writer;
+    else
+        nigh_writer_close(writer);
+    return status;
+}
+
+/* --------------------------------------------------------------------- add */
+
+static nigh_status id_sound(const nigh_document *document, nigh_error *error) {
+    if (document->id_length == 0 || document->id_length > NIGH_MAX_ID_LENGTH)
+        return nigh__fail(error, NIGH_EINVAL, "an id of %zu bytes; ids have 1 to %u", document->id_length,
+                          NIGH_MAX_ID_LENGTH);
+    for (size_t i = 0; i < document->id_length; i++)
+        if (document->id[i] == '\0' || document->id[i] == '\n' || document->id[i] == '\t')
+            return nigh__fail(error, NIGH_EINVAL, "an id holds a zero byte, a tab or a newline");
+    return NIGH_OK;
+}
+
+/* All documents of a collection have ids or none has; the first one decides. */
+static nigh_status ids_agree(struct nigh_writer *writer, const nigh_document *document, nigh_error *error) {
+    bool named = document->id != NULL;
+    bool first = nigh__segment_writer_documents(writer->segment) == 0;
+    bool before = writer->has_ids;
+    if (first) before = writer->old != NULL && writer->old->documents != 0 ? nigh__collection_has_ids(writer->old) : named;
+    if (named == before) {
+        writer->has_ids = named;
+        return NIGH_OK;
+    }
+    return nigh__fail_at(error, NIGH_EMISMATCH, writer->path, NIGH_NO_OFFSET,
+                         named ? "its documents go by number; these have ids"
+                               : "its documents have ids; these have none");
+}
+
+static nigh_status document_sound(struct nigh_writer *writer, const nigh_document *document, nigh_error *error) {
+    if (document->metadata_length > NIGH_MAX_METADATA_LENGTH)
+        return nigh__fail(error, NIGH_EINVAL, "metadata of %zu bytes; %u are allowed", document->metadata_length,
+                          NIGH_MAX_METADATA_LENGTH);
+    nigh_status status = ids_agree(writer, document, error);
+    if (status != NIGH_OK || document->id == NULL) return status;
+    status = id_sound(document, error);
+    if (status != NIGH_OK || writer->old == NULL) return status;
+    uint64_t existing;
+    status = nigh_collection_find(writer->old, document->id, document->id_length, &existing, error);
+    if (status == NIGH_ENOTFOUND) return NIGH_OK;
+    if (status != NIGH_OK) return status;
+    return nigh__fail_at(error, NIGH_EEXISTS, writer->path, NIGH_NO_OFFSET, "a document '%.*s' is there already",
+                         document->id_length > 100 ? 100 : (int)document->id_length, document->id);
+}
+
+static nigh_status usable(const struct nigh_writer *writer, nigh_error *error) {
+    if (writer->state == OPEN) return NIGH_OK;
+    return nigh__fail(error, NIGH_EINVAL, "the writer is at its end and can only be closed");
+}
+
+static bool recoverable(nigh_status status) {
+    return status == NIGH_OK || status == NIGH_EEXISTS || status == NIGH_EINVAL || status == NIGH_EMISMATCH;
+}
+
+nigh_status nigh_writer_add(nigh_writer *writer, const nigh_document *document, nigh_error *error) {
+    nigh_status status = usable(writer, error);
+    if (status != NIGH_OK) return status;
+    status = document_sound(writer, document, error);
+    if (status == NIGH_OK) status = nigh__segment_writer_add(writer->segment, document, error);
+    if (!recoverable(status)) writer->state = BROKEN;
+    return status;
+}
+
+/* ------------------------------------------------------------------ commit */
+
+/* The new state: the old entries and one more. */
+static nigh_status next_manifest(const struct nigh_writer *writer, const struct nigh__manifest_entry *entry,
+                                 struct nigh__manifest *out, nigh_error *error) {
+    const struct nigh_collection *old = writer->old;
+    uint32_t before = old == NULL ? 0 : old->segment_count;
+    if (before >= NIGH__MAX_SEGMENTS)
+        return nigh__fail_at(error, NIGH_ELIMIT, writer->path, NIGH_NO_OFFSET, "a collection has at most %u segments",
+                             NIGH__MAX_SEGMENTS);
+    *out = (struct nigh__manifest){.header = {.sequence = old == NULL ? 1 : old->sequence + 1,
+                                              .next_segment = entry->number + 1,
+                                              .documents = (old == NULL ? 0 : old->documents) + entry->documents,
+                                              .width_bits = writer->width_bits,
+                                              .segment_count = before + 1}};
+    out->entries = nigh__alloc(writer->context, (size_t)before + 1, sizeof *out->entries);
+    if (out->entries == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a manifest");
+    for (uint32_t i = 0; i < before; i++)
+        out->entries[i] = (struct nigh__manifest_entry){.number = old->segments[i]->number,
+                                                        .file_length = old->segments[i]->length,
+                                                        .documents = old->segments[i]->documents,
+                                                        .header_checksum = old->segments[i]->header.checksum};
+    out->entries[before] = *entry;
+    return NIGH_OK;
+}
+
+/* The entry of a new collection in its parent directory must be safe too. */
+static nigh_status sync_parent(const struct nigh_writer *writer, nigh_error *error) {
+    char *parent = nigh__string_copy(writer->context, writer->path);
+    if (parent == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a path");
+    size_t length = strlen(parent);
+    while (length > 1 && parent[length - 1] == '/') length--;
+    while (length > 0 && parent[length - 1] != '/') length--;
+    while (length > 1 && parent[length - 1] == '/') length--;
+    parent[length] = '\0';
+    nigh_status status = nigh__directory_sync(writer->context, length == 0 ? "." : parent, error);
+    nigh__free(writer->context, parent);
+    return status;
+}
+
+static bool listed(const struct nigh__manifest *manifest, uint64_t number) {
+    for (uint32_t i = 0; i < manifest->header.segment_count; i++)
+        if (manifest->entries[i].number == number) return true;
+    return false;
+}
+
+static void remove_name(const struct nigh_writer *writer, const char *name) {
+    const nigh_file_system *files = writer->context->files;
+    char *path = nigh__path_join(writer->context, writer->path, name);
+    if (path != NULL) (void)files->remove(files->user, path);
+    nigh__free(writer->context, path);
+}
+
+/* Removes manifests before the spare, and what writers that died have left.  Failing here harms nobody. */
+static void tidy(const struct nigh_writer *writer, const struct nigh__manifest *manifest) {
+    struct nigh__listing listing;
+    char name[NIGH__NAME_SIZE];
+    if (nigh__listing_read(writer->context, writer->path, &listing, NULL) != NIGH_OK) return;
+    const uint64_t *sequences = listing.manifests.data;
+    for (size_t i = 0; i < listing.manifests.count; i++) {
+        if (sequences[i] + 1 >= manifest->header.sequence) continue;
+        nigh__manifest_name(name, sequences[i], "");
+        remove_name(writer, name);
+    }
+    const uint64_t *segments = listing.segments.data;
+    for (size_t i = 0; i < listing.segments.count; i++) {
+        if (listed(manifest, segments[i])) continue;
+        nigh__segment_name(name, segments[i], "");
+        remove_name(writer, name);
+    }
+    const char *leftovers = listing.leftovers.data;
+    for (size_t i = 0; i < listing.leftovers.count; i++) remove_name(writer, leftovers + i * NIGH__NAME_SIZE);
+    nigh__listing_release(writer->context, &listing);
+}
+
+static nigh_status publish(struct nigh_writer *writer, const struct nigh__manifest_entry *entry, nigh_error *error) {
+    struct nigh__manifest manifest = {.entries = NULL};
+    nigh_status status = next_manifest(writer, entry, &manifest, error);
+    if (status == NIGH_OK) status = nigh__file_sync(&writer->directory, error);
+    if (status == NIGH_OK && writer->made_directory) status = sync_parent(writer, error);
+    if (status == NIGH_OK && nigh__progress_tick(&writer->progress, "committing", 0, 0))
+        status = nigh__progress_cancelled(error);
+    if (status == NIGH_OK)
+        status = nigh__manifest_write(&writer->directory, &manifest, &writer->keep_segment, error);
+    if (status == NIGH_OK) {
+        nigh__segment_writer_close(writer->segment, true); /* its temporary files go before the tidying */
+        writer->segment = NULL;
+        tidy(writer, &manifest);
+    }
+    nigh__manifest_release(writer->context, &manifest);
+    return status;
+}
+
+nigh_status nigh_writer_commit(nigh_writer *writer, nigh_error *error) {
+    nigh_status status = usable(writer, error);
+    if (status != NIGH_OK) return status;
+    writer->state = BROKEN;
+    if (nigh__segment_writer_documents(writer->segment) == 0 && writer->old != NULL) {
+        writer->state = COMMITTED; /* nothing new: the state there is the state wanted */
+        return NIGH_OK;
+    }
+    struct nigh__manifest_entry entry;
+    status = nigh__segment_writer_finish(writer->segment, &writer->progress, &entry, error);
+    if (status == NIGH_OK) status = publish(writer, &entry, error);
+    if (status == NIGH_OK) writer->state = COMMITTED;
+    return status;
+}
+
+void nigh_writer_close(nigh_writer *writer) {
+    if (writer == NULL) return;
+    const nigh_file_system *files = writer->context->files;
+    nigh__segment_writer_close(writer->segment, writer->keep_segment);
+    nigh_collection_close(writer->old);
+    bool unwanted = writer->made_directory && writer->state != COMMITTED && !writer->keep_segment;
+    if (unwanted) (void)files->remove(files->user, writer->path);
+    if (writer->directory.context != NULL) nigh__file_release(&writer->directory);
+    nigh__free(writer->context, writer->path);
+    nigh__free(writer->context, writer->scheme);
+    nigh__free(writer->context, writer);
+}

@@ -1,0 +1,100 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Inputs that are not what they should be: the exact message, exit 2, nothing changed.
+# shellcheck source=/dev/null
+. "${BASH_SOURCE[0]%/*}/_lib.sh"
+
+printf '0000000000000000\n' > good.hex
+"$NIGH" index -q c.nigh good.hex || fail index
+
+# refused MESSAGE INPUT [OPTION]...: neither an old collection nor a new one takes it.
+refused() {
+    local message=$1
+    shift
+    expect_unchanged c.nigh 2 '' "$message" -- "$NIGH" index c.nigh "$@"
+    [[ -e new.nigh ]] && fail 'a collection was there'
+    expect 2 '' ANY -- "$NIGH" index new.nigh "$@"
+    [[ -e new.nigh ]] && fail 'a collection was made'
+}
+
+# npy HEADER: a NumPy file of eight bytes with that header.
+npy() {
+    python3 -c '
+import sys
+header = sys.argv[1].encode() + b" " * 20 + b"\n"
+sys.stdout.buffer.write(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(8))' "$1"
+}
+
+npy "{'descr': '<u8', 'fortran_order': False, 'shape': (1, 1), }" > dtype.npy
+npy "{'descr': '|u1', 'fortran_order': True, 'shape': (1, 8), }" > order.npy
+npy "{'descr': '|u1', 'fortran_order': False, 'shape': (8,), }" > shape.npy
+npy "{'descr': '|u1', 'fortran_order': False, 'shape': (1, 8), }" > good.npy
+npy "{'descr': '|u1', 'fortran_order': False, 'shape': (2, 8), }" > short.npy
+printf '\x93NUMPY\x01' > cut.npy
+for file in dtype order shape short cut; do
+    refused ANY "$file.npy"
+    contains .err "nigh: '$file.npy'"
+done
+expect 0 '' '' -- "$NIGH" index -q npy.nigh good.npy
+
+printf '0000000000000000\n00000000000000000\n' > odd.hex
+printf '0000000000000000\n000000000000000g\n' > digit.hex
+printf '0000000000000000\n00000000\n' > width.hex
+printf '0000000000000000\n\n0000000000000000\n' > blank.hex
+printf 'a\t0000000000000000\n0000000000000000\n' > mixed.hex
+for file in odd digit width blank mixed; do
+    refused ANY "$file.hex"
+    contains .err "nigh: '$file.hex', line 2: "
+done
+refused "nigh: 'digit.hex', line 2: 'g' in column 16 is not a hex digit" digit.hex
+
+# Widths.
+printf '00\n' > narrow.hex
+expect_unchanged c.nigh 2 '' "nigh: 'narrow.hex', line 1: signatures have 8 bits, 64 were asked for
+nigh: 'c.nigh' holds signatures of 64 bits" -- "$NIGH" index c.nigh narrow.hex
+expect_unchanged c.nigh 2 '' "nigh: 'narrow.hex', line 1: signatures have 8 bits, 64 were asked for
+nigh: 'c.nigh' holds signatures of 64 bits" -- "$NIGH" index c.nigh good.hex narrow.hex
+expect_unchanged c.nigh 2 '' "nigh: 'c.nigh' holds signatures of 64 bits, not 8" -- "$NIGH" index c.nigh narrow.hex --bits 8
+expect 2 '' "nigh: 'good.hex', line 1: signatures have 64 bits, 8 were asked for" -- "$NIGH" index new.nigh good.hex --bits 8
+expect 2 '' "nigh: 'narrow.hex', line 1: signatures have 8 bits, 64 were asked for
+nigh: 'new.nigh' holds signatures of 64 bits" -- "$NIGH" index new.nigh good.hex narrow.hex
+[[ -e new.nigh ]] && fail 'a collection was made'
+
+# Not there, not a file, not anything we know.
+refused "nigh: 'missing.npy': cannot open: No such file or directory" missing.npy
+mkdir directory
+refused ANY directory
+contains .err "nigh: 'directory': "
+printf 'certainly no signatures\n' > text
+refused "nigh: 'text': not a signature file nigh recognises" text
+printf '\x02\x00\x00\x00\x08\x00\x00\x00' > short.u8bin
+refused ANY short.u8bin
+contains .err "nigh: 'short.u8bin'"
+printf '123' > ragged.raw
+refused ANY ragged.raw --bits 64
+contains .err "nigh: 'ragged.raw'"
+
+# No collections: a file, a foreign directory; none is touched.
+mkdir foreign
+echo hello > foreign/file
+for command in index search info check export; do
+    case $command in
+    index) arguments=(good.hex) ;;
+    search) arguments=(--id 0) ;;
+    export) arguments=(-o -) ;;
+    *) arguments=() ;;
+    esac
+    expect_unchanged good.hex 2 '' "nigh: 'good.hex': not a nigh collection: a collection is a directory" \
+        -- "$NIGH" "$command" good.hex "${arguments[@]}"
+    expect_unchanged foreign 2 '' "nigh: 'foreign': not a nigh collection" -- "$NIGH" "$command" foreign "${arguments[@]}"
+done
+for command in search info check export; do
+    arguments=()
+    [[ $command == search ]] && arguments=(--id 0)
+    [[ $command == export ]] && arguments=(-o -)
+    expect 2 '' "nigh: 'nowhere.nigh': cannot open: No such file or directory" -- "$NIGH" "$command" nowhere.nigh "${arguments[@]}"
+done
+[[ -e nowhere.nigh ]] && fail 'something was made'
+expect 2 '' "nigh: 'no/where.nigh': cannot create: No such file or directory" -- "$NIGH" index no/where.nigh good.hex
+
+finish

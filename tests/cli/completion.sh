@@ -1,0 +1,54 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Completion: the scripts parse, and bash completes what it should.
+# shellcheck source=/dev/null
+. "${BASH_SOURCE[0]%/*}/_lib.sh"
+
+"$NIGH" completion bash > nigh.bash || fail bash
+"$NIGH" completion zsh > _nigh || fail zsh
+bash -n nigh.bash || fail 'bash does not parse it'
+if command -v shellcheck > /dev/null; then
+    shellcheck -s bash nigh.bash || fail 'shellcheck'
+fi
+if command -v zsh > /dev/null; then
+    zsh -n _nigh || fail 'zsh does not parse it'
+fi
+[[ $(head -1 _nigh) == '#compdef nigh' ]] || fail 'zsh does not know whose completion it is'
+for command in $("$NIGH" commands); do
+    contains _nigh "        $command)"
+done
+
+# shellcheck source=/dev/null
+. ./nigh.bash
+touch corpus.nigh queries.npy 'with blank.npy'
+
+# completes EXPECTED WORD...: the last word is being typed.
+completes() {
+    local expected=$1
+    shift
+    checks=$((checks + 1))
+    COMP_WORDS=(nigh "$@")
+    COMP_CWORD=$#
+    _nigh 2> /dev/null # outside of a completion compopt complains
+    [[ ${COMPREPLY[*]} == "$expected" ]] || fail "'$*' completes to '${COMPREPLY[*]}', not '$expected'"
+}
+completes 'search' sea
+completes 'index info' i
+completes '--help --version' --
+completes 'export' help ex
+completes '--radius' search --rad
+completes 'table jsonl tsv trec' search --output ''
+completes 'jsonl' search --output j
+completes 'tsv' search --output = ts
+completes 'table jsonl tsv trec' search --output =
+completes 'table jsonl' info --output ''
+completes 'topsig' index --format t
+completes '' export --format t
+completes 'corpus.nigh' search co
+completes 'queries.npy' index corpus.nigh q
+completes 'with blank.npy' index corpus.nigh w
+completes 'queries.npy' index --ids q
+completes '' search -k ''
+completes '' search --threads ''
+
+finish

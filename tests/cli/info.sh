@@ -1,0 +1,49 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# What info says, to people and to programs.
+# shellcheck source=/dev/null
+. "${BASH_SOURCE[0]%/*}/_lib.sh"
+
+printf 'a\t0000\nb\t0100\nc\t0000\n' > docs.hex
+printf 'd\tffff\n' > more.hex
+"$NIGH" index -q c.nigh docs.hex || fail index
+bytes=$(stat -c %s c.nigh/segment-*)
+expect 0 "c.nigh
+  documents     3
+  signatures    2 distinct; 33.3% of the documents are exact copies
+  width         16 bits
+  ids           yes
+  metadata      none
+  bytes         $(printf "%'d" "$bytes" | sed ':a;s/\B[0-9]\{3\}\>/,&/;ta'); $(python3 -c "print('%.1f' % ($bytes / 3))") a document
+  sequence      1
+  scheme        bits = 16
+                kind = signatures
+
+     segment      documents     signatures               bytes
+           1              3              2               $(printf '%5s' "$(sed ':a;s/\B[0-9]\{3\}\>/,&/;ta' <<< "$bytes")")" '' \
+    -- "$NIGH" info c.nigh
+expect 0 "{\"collection\":\"c.nigh\",\"documents\":3,\"signatures\":2,\"width_bits\":16,\"ids\":true,\"metadata\":false,\"bytes\":$bytes,\"sequence\":1,\"damaged_manifests\":0,\"scheme\":{\"bits\":\"16\",\"kind\":\"signatures\"},\"segments\":[{\"number\":1,\"documents\":3,\"signatures\":2,\"bytes\":$bytes}]}" '' \
+    -- "$NIGH" info --output jsonl c.nigh
+
+"$NIGH" index -q c.nigh more.hex || fail index
+expect 0 ANY '' -- "$NIGH" info c.nigh
+contains .out '3 distinct within their segments; 25.0% of the documents are exact copies'
+expect 0 ANY '' -- "$NIGH" info --output=jsonl c.nigh
+python3 - << 'PYTHON' || fail 'the object of info'
+import json
+info = json.load(open(".out"))
+assert info["documents"] == 4 and info["sequence"] == 2 and len(info["segments"]) == 2, info
+assert [s["documents"] for s in info["segments"]] == [3, 1], info
+assert sum(s["bytes"] for s in info["segments"]) == info["bytes"], info
+PYTHON
+
+# A newer manifest that cannot be read is told of; the state before still serves.
+newest=$(printf '%s\n' c.nigh/manifest-* | tail -1)
+cp "$newest" saved
+printf 'x' | dd of="$newest" bs=1 seek=40 conv=notrunc status=none
+expect 0 ANY "nigh: 'c.nigh': 1 newer manifest is unreadable; this is the state before; see 'nigh check'" -- "$NIGH" info c.nigh
+contains .out 'documents     3'
+cp saved "$newest"
+expect 0 ANY '' -- "$NIGH" info c.nigh
+
+finish

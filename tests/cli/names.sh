@@ -1,0 +1,49 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Ids of any bytes: what each form of the answer does with those that would break it.
+# shellcheck source=/dev/null
+. "${BASH_SOURCE[0]%/*}/_lib.sh"
+
+printf 'plain\nwith blank\nqu"ote\\\ntab\x07bell\nlatin-\xe9\nutf-\xc3\xa9\n\xed\xa0\x80\n\xc2\x9bcsi\n' > ids
+printf '00\n01\n03\n07\n0f\n1f\n3f\n7f\n' > docs.hex
+expect 0 '' '' -- "$NIGH" index -q c.nigh docs.hex --ids ids
+printf '00\n' > query.hex
+
+expect 0 $'0\tplain\t0\t1\n0\twith blank\t1\t2\n0\tqu"ote\\\t2\t3\n0\ttab\abell\t3\t4\n0\tlatin-\xe9\t4\t5\n0\tutf-\xc3\xa9\t5\t6\n0\t\xed\xa0\x80\t6\t7\n0\t\xc2\x9bcsi\t7\t8' '' \
+    -- "$NIGH" search -q --output tsv c.nigh query.hex
+expect 0 $'0 Q0 plain 1 1.000000 nigh\n0 Q0 with_blank 2 0.875000 nigh\n0 Q0 qu"ote\\ 3 0.750000 nigh\n0 Q0 tab_bell 4 0.625000 nigh\n0 Q0 latin-\xe9 5 0.500000 nigh\n0 Q0 utf-\xc3\xa9 6 0.375000 nigh\n0 Q0 \xed\xa0\x80 7 0.250000 nigh\n0 Q0 \xc2\x9bcsi 8 0.125000 nigh' '' \
+    -- "$NIGH" search -q --output trec c.nigh query.hex
+replaced=$'\xef\xbf\xbd'
+e_acute=$'\xc3\xa9'
+control=$'\xc2\x9b'
+expect 0 "{\"query\":\"0\",\"document\":\"plain\",\"distance\":0,\"rank\":1}
+{\"query\":\"0\",\"document\":\"with blank\",\"distance\":1,\"rank\":2}
+{\"query\":\"0\",\"document\":\"qu\\\"ote\\\\\",\"distance\":2,\"rank\":3}
+{\"query\":\"0\",\"document\":\"tab\\u0007bell\",\"distance\":3,\"rank\":4}
+{\"query\":\"0\",\"document\":\"latin-$replaced\",\"distance\":4,\"rank\":5}
+{\"query\":\"0\",\"document\":\"utf-$e_acute\",\"distance\":5,\"rank\":6}
+{\"query\":\"0\",\"document\":\"$replaced$replaced$replaced\",\"distance\":6,\"rank\":7}
+{\"query\":\"0\",\"document\":\"${control}csi\",\"distance\":7,\"rank\":8}" '' \
+    -- "$NIGH" search -q --output jsonl c.nigh query.hex
+while read -r line; do
+    python3 -m json.tool > /dev/null <<< "$line" || fail "no JSON: $line"
+done < .out
+
+# On a terminal no id may move the cursor.
+"$NIGH" search -q c.nigh query.hex > table
+grep -qP '[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]' table && fail 'control characters in the table'
+contains table 'tab?bell'
+contains table '?csi'
+contains table "latin-$replaced"
+
+# The longest id goes in and comes out.
+python3 -c 'print("x" * 65535)' > long.ids
+python3 -c 'print("x" * 65536)' > longer.ids
+printf 'ff\n' > one.hex
+expect 0 '' '' -- "$NIGH" index -q long.nigh one.hex --ids long.ids
+"$NIGH" export -q long.nigh -o long.hex --ids long.out || fail export
+same long.ids long.out
+expect 2 '' ANY -- "$NIGH" index -q longer.nigh one.hex --ids longer.ids
+[[ -e longer.nigh ]] && fail 'a collection was made'
+
+finish

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+# tier: long
+"""Kills `nigh index` with SIGKILL at random moments of its run.
+
+Whatever the moment, the collection must pass `nigh check` afterwards and hold
+exactly the old documents or exactly the new ones.  Half of the rounds add to a
+collection, half make a new one.  KILLS sets the number of rounds (500), SEED
+the moments; both are printed.
+"""
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+NIGH = os.environ["NIGH"]
+KILLS = int(os.environ.get("KILLS", "500"))
+SEED = int(os.environ.get("SEED", "1"))
+DOCUMENTS = 60000
+BITS = 256
+
+
+def nigh(*arguments):
+    return subprocess.run([NIGH, *arguments], capture_output=True, check=False)
+
+
+def make_input(path, prefix, count, rng):
+    with open(path, "w", encoding="ascii") as out:
+        for number in range(count):
+            out.write(f"{prefix}{number}\t{rng.getrandbits(BITS):0{BITS // 4}x}\n")
+
+
+def contents(collection):
+    """What the collection holds, or None where nothing was ever committed."""
+    done = nigh("export", collection, "--format", "hex", "-o", "-", "--quiet")
+    if done.returncode == 0:
+        return done.stdout
+    message = done.stderr.decode()
+    if "nothing was ever committed" in message or "No such file" in message:
+        return None
+    raise AssertionError(f"cannot be read: {message}")
+
+
+def run_and_kill(arguments, delay):
+    """Starts the tool and kills it after `delay` seconds; False where it had finished."""
+    with subprocess.Popen([NIGH, *arguments], stderr=subprocess.DEVNULL) as process:
+        time.sleep(delay)
+        process.send_signal(signal.SIGKILL)
+        return process.wait() == -signal.SIGKILL
+
+
+def main():
+    rng = random.Random(SEED)
+    make_input("old.hex", "old", 2000, rng)
+    make_input("new.hex", "new", DOCUMENTS, rng)
+    assert nigh("index", "base.nigh", "old.hex").returncode == 0
+    shutil.copytree("base.nigh", "full.nigh")
+    begin = time.monotonic()
+    assert nigh("index", "full.nigh", "new.hex").returncode == 0
+    seconds = time.monotonic() - begin
+    assert nigh("index", "alone.nigh", "new.hex").returncode == 0
+    adding = (contents("base.nigh"), contents("full.nigh"))
+    making = (None, contents("alone.nigh"))
+    assert adding[0] and adding[1] and making[1]
+
+    seen = {"old": 0, "new": 0, "killed": 0, "leftovers": 0}
+    for number in range(KILLS):
+        old, new = adding if number % 2 == 0 else making
+        shutil.rmtree("work.nigh", ignore_errors=True)
+        if number % 2 == 0:
+            shutil.copytree("base.nigh", "work.nigh")
+        killed = run_and_kill(["index", "work.nigh", "new.hex", "--quiet"], rng.uniform(0, seconds * 1.1))
+        now = contents("work.nigh")
+        if now not in (old, new) or (not killed and now != new):
+            print(f"round {number} (SEED={SEED}): neither the old nor the new content")
+            return 1
+        if now is not None:
+            check = nigh("check", "work.nigh")
+            if check.returncode != 0:
+                print(f"round {number} (SEED={SEED}): {check.stderr.decode()}")
+                return 1
+        seen["killed"] += killed
+        seen["new" if now == new else "old"] += 1
+        seen["leftovers"] += killed and os.path.isdir("work.nigh") and now == old
+        if number % 10 == 0:  # and a writer that comes after goes on as if nothing had happened
+            after = nigh("index", "work.nigh", "new.hex", "--quiet")
+            assert after.returncode == (2 if now == new else 0), after.stderr
+            assert contents("work.nigh") == new
+    print(f"{KILLS} rounds, SEED={SEED}, {seconds:.2f} s a run: {seen}")
+    if seen["killed"] < KILLS // 2 or seen["old"] == 0 or seen["new"] == 0:
+        print("the kills did not fall into the run: nothing was tested")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

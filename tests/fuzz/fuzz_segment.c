@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The segment reader against any bytes.  The input is a segment file; it is put
+ * into a collection that lives in memory, with a manifest that names it, once
+ * as it is and once with every checksum made right.  Everything is then read.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fuzz/fuzz.h"
+#include "nigh.h"
+#include "support/forge.h"
+
+#define SEGMENT_NAME "segment-00000000000000000001"
+#define MANIFEST_NAME "manifest-00000000000000000001"
+#define MANIFEST_SIZE (sizeof(struct nigh__manifest_header) + sizeof(struct nigh__manifest_entry))
+/* Reading takes time in proportion to the documents; a fuzzer wants short runs. */
+#define MOST_DOCUMENTS 2000
+
+/* ------------------------------------------- a directory of two files in memory */
+
+enum { SEGMENT, MANIFEST };
+
+struct memory_files {
+    uint8_t *bytes[2];
+    size_t length[2];
+};
+
+static int memory_open(void *user, const char *path, unsigned mode, nigh_file *out) {
+    (void)user;
+    if (mode != NIGH_OPEN_READ) return EROFS;
+    *out = strstr(path, SEGMENT_NAME) != NULL ? SEGMENT : MANIFEST;
+    return 0;
+}
+
+static int memory_close(void *user, nigh_file file) {
+    (void)user;
+    (void)file;
+    return 0;
+}
+
+static int memory_read(void *user, nigh_file file, uint64_t offset, void *buffer, size_t length, size_t *moved) {
+    const struct memory_files *files = user;
+    size_t whole = files->length[file];
+    *moved = 0;
+    if (offset >= whole) return 0;
+    *moved = length < whole - offset ? length : (size_t)(whole - offset);
+    memcpy(buffer, files->bytes[file] + offset, *moved);
+    return 0;
+}
+
+static int memory_length(void *user, nigh_file file, uint64_t *out) {
+    const struct memory_files *files = user;
+    *out = files->length[file];
+    return 0;
+}
+
+static int memory_map(void *user, nigh_file file, uint64_t length, const void **out) {
+    const struct memory_files *files = user;
+    if (length != files->length[file]) abort(); /* the reader maps what it has measured */
+    *out = files->bytes[file];
+    return 0;
+}
+
+static int memory_unmap(void *user, const void *address, uint64_t length) {
+    (void)user;
+    (void)address;
+    (void)length;
+    return 0;
+}
+
+static int memory_list(void *user, const char *path, int (*entry)(void *entry_user, const char *name),
+                       void *entry_user) {
+    (void)user;
+    (void)path;
+    int failed = entry(entry_user, SEGMENT_NAME);
+    return failed != 0 ? failed : entry(entry_user, MANIFEST_NAME);
+}
+
+/* ----------------------------------------------------------------- reading */
+
+static void read_documents(const nigh_collection *collection, const nigh_collection_info *info) {
+    static char text[NIGH_MAX_ID_LENGTH + 1];
+    static uint8_t signature[NIGH_MAX_WIDTH_BITS / 8];
+    for (uint64_t i = 0; i < info->documents && i < MOST_DOCUMENTS; i++) {
+        size_t length = 0;
+        uint64_t found;
+        if (nigh_collection_id(collection, i, text, sizeof text, &length, NULL) == NIGH_OK)
+            (void)nigh_collection_find(collection, text, length, &found, NULL);
+        (void)nigh_collection_metadata(collection, i, text, sizeof text, &length, NULL);
+        (void)nigh_collection_signature(collection, i, signature, NULL);
+    }
+}
+
+static void read_collection(nigh_context *context) {
+    nigh_collection *collection;
+    if (nigh_collection_open(context, "c", NULL, &collection, NULL) != NIGH_OK) return;
+    nigh_collection_info info = NIGH_COLLECTION_INFO_INIT;
+    nigh_collection_describe(collection, &info);
+    read_documents(collection, &info);
+    static const uint8_t query[NIGH_MAX_WIDTH_BITS / 8];
+    nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
+    options.threads = 1;
+    options.k = NIGH_ALL;
+    nigh_results *results = NULL;
+    (void)nigh_search(collection, query, 1, &options, &results, NULL);
+    nigh_results_free(results);
+    nigh_collection_close(collection);
+    (void)nigh_collection_check(context, "c", NULL, NULL, NULL);
+}
+
+/* A manifest that says of the segment what the segment says of itself. */
+static void make_manifest(uint8_t *out, const struct nigh__manifest_entry *entry, uint32_t width_bits) {
+    struct nigh__manifest_header header = {.version = NIGH__FORMAT_VERSION,
+                                           .endian_mark = NIGH__ENDIAN_MARK,
+                                           .sequence = 1,
+                                           .next_segment = 2,
+                                           .documents = entry->documents,
+                                           .width_bits = width_bits,
+                                           .segment_count = 1};
+    memcpy(header.magic, NIGH__MANIFEST_MAGIC, NIGH__MAGIC_SIZE);
+    memcpy(out, &header, sizeof header);
+    memcpy(out + sizeof header, entry, sizeof *entry);
+    forge_manifest(out, MANIFEST_SIZE);
+}
+
+static void run(nigh_context *context, struct memory_files *files) {
+    struct nigh__segment_header header;
+    memcpy(&header, files->bytes[SEGMENT], sizeof header);
+    struct nigh__manifest_entry entry = {.number = 1,
+                                         .file_length = header.file_length,
+                                         .documents = header.documents,
+                                         .header_checksum = header.checksum};
+    make_manifest(files->bytes[MANIFEST], &entry, header.width_bits);
+    read_collection(context);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    if (size < sizeof(struct nigh__segment_header) || size > (1u << 20)) return 0;
+    uint8_t manifest[MANIFEST_SIZE];
+    struct memory_files files = {.length = {size, MANIFEST_SIZE}};
+    files.bytes[SEGMENT] = aligned_alloc(64, (size + 63) / 64 * 64);
+    files.bytes[MANIFEST] = manifest;
+    if (files.bytes[SEGMENT] == NULL) abort();
+    memcpy(files.bytes[SEGMENT], data, size);
+
+    nigh_file_system table = *nigh_file_system_posix();
+    table.user = &files;
+    table.open = memory_open;
+    table.close = memory_close;
+    table.read = memory_read;
+    table.length = memory_length;
+    table.map = memory_map;
+    table.unmap = memory_unmap;
+    table.list = memory_list;
+    nigh_context_options options = NIGH_CONTEXT_OPTIONS_INIT;
+    options.file_system = &table;
+    nigh_context *context;
+    if (nigh_context_new(&options, &context, NULL) != NIGH_OK) abort();
+    run(context, &files);
+    struct nigh__manifest_entry ignored;
+    forge_segment(files.bytes[SEGMENT], size, &ignored);
+    run(context, &files);
+    nigh_context_free(context);
+    free(files.bytes[SEGMENT]);
+    return 0;
+}

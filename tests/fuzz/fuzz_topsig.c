@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fuzzes the reader of TopSig's files: counts and names. */
+#include "fuzz/signature_target.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    return signature_target(NIGH_FORMAT_TOPSIG, data, size);
+}

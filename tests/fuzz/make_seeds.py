@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the seeds of the signature formats into seeds/, next to this script.
+
+The seeds are committed; run this again only to add one.
+"""
+import pathlib
+import struct
+
+
+def npy(text, body, version=1):
+    length = struct.pack("<H" if version == 1 else "<I", len(text))
+    return b"\x93NUMPY" + bytes([version, 0]) + length + text.encode() + body
+
+
+def header(dtype="'|u1'", order="False", shape="(2, 8)"):
+    return f"{{'descr': {dtype}, 'fortran_order': {order}, 'shape': {shape}, }}"
+
+
+def topsig(version, names, width=64, longest=15):
+    size = 84 if version == 1 else 88
+    file = struct.pack("<5i", size, version, longest, width, 21)
+    if version == 2:
+        file += struct.pack("<i", 0)
+    file += b"TRADITIONAL".ljust(64, b"\0")
+    for number, name in enumerate(names):
+        file += name.ljust(longest + 1, b"\0") + struct.pack("<8i", *range(8)) + bytes([number]) * (width // 8)
+    return file
+
+
+ROWS = bytes(range(16))
+SEEDS = {
+    "npy": {
+        "plain": npy(header().ljust(117) + "\n", ROWS),
+        "version2": npy(header(), ROWS, 2),
+        "version3": npy(header(), ROWS, 3),
+        "empty": npy(header(shape="(0, 8)"), b""),
+        "spelled": npy('{"shape":(2L,8,),"fortran_order":False,"descr":"u1"}', ROWS),
+        "float": npy(header(dtype="'<f4'"), ROWS),
+        "fields": npy(header(dtype="[('a', '|u1'), ('b', [('c', '<f4')])]"), ROWS),
+        "fortran": npy(header(order="True"), ROWS),
+        "flat": npy(header(shape="(16,)"), ROWS),
+        "huge": npy(header(shape="(18446744073709551615, 8192)"), ROWS),
+        "cut": npy(header(), ROWS[:11]),
+        "more": npy(header(), ROWS + b"x"),
+    },
+    "u8bin": {
+        "plain": struct.pack("<II", 2, 8) + ROWS,
+        "empty": struct.pack("<II", 0, 8),
+        "huge": struct.pack("<II", 0xFFFFFFFF, 8192) + ROWS,
+        "cut": struct.pack("<II", 2, 8) + ROWS[:11],
+        "more": struct.pack("<II", 2, 8) + ROWS + b"x",
+    },
+    "hex": {
+        "plain": b"0011223344556677\nfedcba9876543210\n",
+        "ids": b"first\t0011223344556677\nsecond one\tFEDCBA9876543210",
+        "crlf": b"a\t00ff\r\nb\tff00\r\n\r\n\n",
+        "blank": b"00ff\n\nff00\n",
+        "odd": b"00ff\n00f\n",
+        "letter": b"00ff\n00fg\n",
+        "widths": b"00ff\n00\n",
+        "mixed": b"a\t00ff\n00ff\n",
+        "tabs": b"a\tb\t00ff\n",
+        "nul": b"a\0b\t00ff\n",
+    },
+    "topsig": {
+        "version1": topsig(1, [b"one", b"two"]),
+        "version2": topsig(2, [b"one", b"two", b"three"]),
+        "empty": topsig(2, []),
+        "endless": topsig(2, [b"x" * 16]),
+        "nameless": topsig(2, [b""]),
+        "wide": topsig(2, [b"w"], width=1024, longest=3),
+        "cut": topsig(2, [b"one"])[:-3],
+    },
+}
+
+for kind, files in SEEDS.items():
+    folder = pathlib.Path(__file__).parent / "seeds" / kind
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        (folder / name).write_bytes(content)

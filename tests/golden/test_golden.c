@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Collections kept from version 1 of the format.  Every later version must read
+ * them, and this one must still write the very same bytes: a difference is a
+ * change of the format, which docs/format.md says how to make.
+ *
+ * `test_golden --make FOLDER` writes them anew.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/support.h"
+
+struct golden {
+    const char *name;
+    struct recipe recipe;
+    uint64_t commits[3]; /* documents in each; 0 ends */
+};
+
+static const struct golden goldens[] = {
+    {"v1-named.nigh", {.width_bits = 72, .seed = 1, .distinct = 9, .ids = true, .metadata = true}, {12, 7}},
+    {"v1-numbered.nigh", {.width_bits = 1024, .seed = 2}, {5, 3, 1}},
+};
+#define GOLDENS (sizeof goldens / sizeof goldens[0])
+
+static uint64_t make(nigh_context *context, const char *path, const struct golden *golden) {
+    uint64_t total = 0;
+    for (size_t i = 0; i < 3 && golden->commits[i] != 0; i++) {
+        nigh_error error;
+        assert_ok(recipe_add(context, path, &golden->recipe, total, golden->commits[i], &error), &error);
+        total += golden->commits[i];
+    }
+    return total;
+}
+
+static char *kept_path(const struct golden *golden) {
+    const char *source = getenv("NIGH_SOURCE_DIR");
+    if (source == NULL) fail_msg("NIGH_SOURCE_DIR is not set; run this through ctest");
+    char *folder = path_in(source, "tests/golden");
+    char *path = path_in(folder, golden->name);
+    free(folder);
+    return path;
+}
+
+static void kept_collections_open(void **state) {
+    (void)state;
+    nigh_context *context = context_new();
+    for (size_t i = 0; i < GOLDENS; i++) {
+        char *path = kept_path(&goldens[i]);
+        const uint64_t *commits = goldens[i].commits;
+        recipe_expect(context, path, &goldens[i].recipe, commits[0] + commits[1] + commits[2]);
+        nigh_error error;
+        assert_ok(read_everything(context, path, &error), &error);
+        free(path);
+    }
+    nigh_context_free(context);
+}
+
+static void the_bytes_are_the_same(void **state) {
+    (void)state;
+    nigh_context *context = context_new();
+    char *scratch = scratch_new();
+    for (size_t i = 0; i < GOLDENS; i++) {
+        char *kept = kept_path(&goldens[i]);
+        char *fresh = path_in(scratch, goldens[i].name);
+        (void)make(context, fresh, &goldens[i]);
+        char *wanted = tree_digest(kept);
+        char *got = tree_digest(fresh);
+        assert_string_equal(got, wanted);
+        free(wanted);
+        free(got);
+        free(kept);
+        free(fresh);
+    }
+    scratch_free(scratch);
+    nigh_context_free(context);
+}
+
+int main(int argc, char **argv) {
+    if (argc == 3 && strcmp(argv[1], "--make") == 0) {
+        nigh_context *context = context_new();
+        for (size_t i = 0; i < GOLDENS; i++) {
+            char *path = path_in(argv[2], goldens[i].name);
+            (void)make(context, path, &goldens[i]);
+            free(path);
+        }
+        nigh_context_free(context);
+        return 0;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kept_collections_open),
+        cmocka_unit_test(the_bytes_are_the_same),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

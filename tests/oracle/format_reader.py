@@ -1,0 +1,603 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Reads a collection of nigh, knowing nothing but docs/format.md.
+
+This is the second opinion on the format: it shares no code with the library, so where the two read a collection
+differently, the document or one of them is wrong.  It is written to be compared with the document section by section,
+and holds whole files in memory.
+
+    format_reader.py DIR            prints ID<TAB>hex for each document
+    format_reader.py --check DIR    verifies every statement of the document and prints `ok DOCUMENTS`
+
+Opening checks what "Reading with suspicion" lists for opening; numbers read later are compared with their bounds
+before use; check() does the rest: all checksums, the sections against each other, and zeros wherever zeros belong.
+"""
+
+import argparse
+import os
+import re
+import sys
+from array import array
+
+from xxh3 import xxh3_64
+
+VERSION = 1
+ENDIANNESS_MARK = 0x01020304
+MANIFEST_MAGIC = b"\x89NIGHM\r\n"
+SEGMENT_MAGIC = b"\x89NIGHS\r\n"
+FOOTER_MAGIC = b"NIGHEND\n"
+
+HEADER_SIZE = 64  # of a manifest and of a segment alike
+MANIFEST_ENTRY_SIZE = 32
+TABLE_ENTRY_SIZE = 48
+SECTIONS_START = 4096
+ALIGNMENT = 64
+FOOTER_SIZE = 64
+
+MAX_SEGMENTS = 65536
+MAX_DOCUMENTS = 2**32 - 2
+MAX_WIDTH = 65536
+MAX_SECTIONS = 84
+MAX_SCHEME = 65536
+MAX_ID = 65535
+MAX_METADATA = 16 << 20
+MAX_LOOKUP = 2**32
+
+SCHEME, SIGNATURES, GROUP_STARTS, GROUP_DOCUMENTS, DOCUMENT_ROWS = 1, 2, 3, 4, 5
+ID_OFFSETS, ID_BYTES, ID_LOOKUP, METADATA_OFFSETS, METADATA_BYTES = 6, 7, 8, 9, 10
+SECTION_NAMES = {
+    SCHEME: "scheme",
+    SIGNATURES: "signatures",
+    GROUP_STARTS: "group starts",
+    GROUP_DOCUMENTS: "group documents",
+    DOCUMENT_ROWS: "document rows",
+    ID_OFFSETS: "id offsets",
+    ID_BYTES: "id bytes",
+    ID_LOOKUP: "id lookup",
+    METADATA_OFFSETS: "metadata offsets",
+    METADATA_BYTES: "metadata bytes",
+}
+REQUIRED = (SCHEME, SIGNATURES, GROUP_STARTS, GROUP_DOCUMENTS, DOCUMENT_ROWS)
+TOGETHER = ((ID_OFFSETS, ID_BYTES, ID_LOOKUP), (METADATA_OFFSETS, METADATA_BYTES))
+
+MANIFEST_NAME = re.compile(r"manifest-([0-9]{20})\Z")
+ID_FORBIDDEN = re.compile(rb"[\0\t\n]")
+
+
+class FormatError(Exception):
+    """A file is not as the document says; `offset` is where, or None where the file as a whole is meant."""
+
+    def __init__(self, file, offset, message):
+        where = "" if offset is None else " at offset %d" % offset
+        super().__init__("%s%s: %s" % (file, where, message))
+        self.file = file
+        self.offset = offset
+        self.message = message
+
+
+class NewerVersion(FormatError):
+    """A file that needs a newer reader: never passed over as damaged."""
+
+
+class Missing(FormatError):
+    """A segment that the manifest lists is not in the directory."""
+
+
+class Bytes:
+    """The bytes of one file, and the way to complain about them."""
+
+    def __init__(self, path):
+        self.path = path
+        with open(path, "rb") as stream:
+            self.data = stream.read()
+
+    def __len__(self):
+        return len(self.data)
+
+    def require(self, condition, offset, message):
+        if not condition:
+            raise FormatError(self.path, offset, message)
+
+    def number(self, offset, size):
+        self.require(offset + size <= len(self.data), offset, "the file ends here")
+        return int.from_bytes(self.data[offset : offset + size], "little")
+
+    def u32(self, offset):
+        return self.number(offset, 4)
+
+    def u64(self, offset):
+        return self.number(offset, 8)
+
+    def numbers(self, offset, count, size):
+        """`count` numbers of `size` bytes as an array."""
+        code = next(c for c in "ILQ" if array(c).itemsize == size)
+        result = array(code)
+        result.frombytes(self.data[offset : offset + count * size])
+        if sys.byteorder == "big":
+            result.byteswap()
+        return result
+
+    def checksum(self, start, length):
+        return xxh3_64(self.data[start : start + length])
+
+    def require_zeros(self, start, end):
+        left = self.data[start:end].lstrip(b"\0")
+        self.require(not left, end - len(left), "a byte that belongs to nothing is not zero")
+
+    def require_beginning(self, magic):
+        """Bytes 0 to 15, which keep their place in every version, so nothing else is looked at before them."""
+        self.require(self.data[:8] == magic, 0, "wrong magic")
+        self.require(self.u32(12) == ENDIANNESS_MARK, 12, "wrong endianness mark")
+        version = self.u32(8)
+        if version > VERSION:
+            raise NewerVersion(self.path, 8, "version %d is newer than this reader (%d)" % (version, VERSION))
+        self.require(version == VERSION, 8, "unknown version %d" % version)
+
+    def require_header_checksum(self, more):
+        """The checksum at 56, of the bytes before it and of the `more` bytes after it."""
+        covered = self.data[:56] + self.data[HEADER_SIZE : HEADER_SIZE + more]
+        self.require(self.u64(56) == xxh3_64(covered), 56, "wrong header checksum")
+
+    def require_known_features(self):
+        if self.u32(20) != 0:
+            raise NewerVersion(self.path, 20, "unknown incompatible features 0x%08x" % self.u32(20))
+
+
+def require_width(file, offset, width):
+    file.require(width % 8 == 0 and 8 <= width <= MAX_WIDTH, offset, "impossible width %d" % width)
+
+
+class ManifestEntry:
+    def __init__(self, file, offset):
+        self.offset = offset
+        self.number = file.u64(offset)
+        self.file_length = file.u64(offset + 8)
+        self.documents = file.u64(offset + 16)
+        self.header_checksum = file.u64(offset + 24)
+
+
+class Manifest:
+    def __init__(self, path, sequence):
+        file = Bytes(path)
+        file.require_beginning(MANIFEST_MAGIC)
+        segments = file.u32(52)
+        file.require(segments <= MAX_SEGMENTS, 52, "too many segments: %d" % segments)
+        expected = HEADER_SIZE + MANIFEST_ENTRY_SIZE * segments
+        file.require(len(file) == expected, None, "has %d bytes, not %d" % (len(file), expected))
+        file.require_header_checksum(MANIFEST_ENTRY_SIZE * segments)
+        file.require_known_features()
+        file.require(file.u64(24) == sequence, 24, "the sequence is not that of the file name")
+        file.require(sequence >= 1, 24, "sequences begin at 1")
+        self.path = path
+        self.sequence = sequence
+        self.next_segment = file.u64(32)
+        self.documents = file.u64(40)
+        self.width = file.u32(48)
+        require_width(file, 48, self.width)
+        self.entries = [ManifestEntry(file, HEADER_SIZE + MANIFEST_ENTRY_SIZE * i) for i in range(segments)]
+        self.require_entries(file)
+
+    def require_entries(self, file):
+        previous = 0  # so that the first number is not 0
+        for entry in self.entries:
+            file.require(entry.number > previous, entry.offset, "segment numbers do not ascend from 1 or more")
+            file.require(entry.number < self.next_segment, entry.offset, "segment number not below the next segment")
+            file.require(entry.documents <= MAX_DOCUMENTS, entry.offset + 16, "too many documents in a segment")
+            previous = entry.number
+        total = sum(entry.documents for entry in self.entries)
+        file.require(self.documents == total, 40, "documents: %d, the entries say %d" % (self.documents, total))
+
+
+class Section:
+    """An entry of the section table."""
+
+    def __init__(self, file, table_offset):
+        self.table_offset = table_offset
+        self.type = file.u32(table_offset)
+        self.offset = file.u64(table_offset + 8)
+        self.length = file.u64(table_offset + 16)
+        self.count = file.u64(table_offset + 24)
+        self.checksum = file.u64(table_offset + 32)
+        self.name = SECTION_NAMES.get(self.type, "type %d" % self.type)
+        file.require(self.type != 0, table_offset, "section of type 0")
+        file.require(file.u32(table_offset + 4) == 0, table_offset + 4, "not zero")
+        file.require(file.u64(table_offset + 40) == 0, table_offset + 40, "not zero")
+
+    @property
+    def end(self):
+        return self.offset + self.length
+
+
+class Segment:
+    """One segment.  Document numbers in here count within it."""
+
+    def __init__(self, path, entry, width):
+        self.path = path
+        self.file = Bytes(path)
+        self.require_header(entry, width)
+        self.require_sections()
+        self.require_footer()
+        self.require_scheme()
+        self.rows = self.numbers(DOCUMENT_ROWS, 4)
+        self.has_ids = ID_OFFSETS in self.sections
+        self.id_offsets = self.numbers(ID_OFFSETS, 8)
+        self.id_lookup = self.numbers(ID_LOOKUP, 4)
+        self.metadata_offsets = self.numbers(METADATA_OFFSETS, 8)
+
+    # Opening.
+
+    def require_header(self, entry, width):
+        file = self.file
+        file.require_beginning(SEGMENT_MAGIC)
+        length = file.u64(24)
+        least = SECTIONS_START + FOOTER_SIZE
+        file.require(len(file) == length, 24, "has %d bytes, the header says %d" % (len(file), length))
+        file.require(length >= least and length % ALIGNMENT == 0, 24, "impossible file length %d" % length)
+        table_entries = file.u32(52)
+        file.require(table_entries <= MAX_SECTIONS, 52, "too many sections: %d" % table_entries)
+        file.require_header_checksum(TABLE_ENTRY_SIZE * table_entries)
+        file.require_known_features()
+        self.header_checksum = file.u64(56)
+        self.documents = file.u64(32)
+        self.signatures = file.u64(40)
+        self.width = file.u32(48)
+        self.table_entries = table_entries
+        file.require(self.documents <= MAX_DOCUMENTS, 32, "too many documents: %d" % self.documents)
+        file.require(self.signatures <= self.documents, 40, "more signatures than documents")
+        file.require(self.signatures > 0 or self.documents == 0, 40, "documents but no signatures")
+        require_width(file, 48, self.width)
+        file.require(self.width == width, 48, "the width is not the manifest's")
+        file.require(self.header_checksum == entry.header_checksum, 56, "not the segment that the manifest names")
+        file.require(length == entry.file_length, 24, "the file length is not the manifest's")
+        file.require(self.documents == entry.documents, 32, "the number of documents is not the manifest's")
+
+    def require_sections(self):
+        self.sections = {}
+        self.in_order = []
+        previous_end = SECTIONS_START
+        for i in range(self.table_entries):
+            section = Section(self.file, HEADER_SIZE + TABLE_ENTRY_SIZE * i)
+            self.require_place(section, previous_end)
+            self.require_count(section)
+            self.in_order.append(section)
+            previous_end = section.end
+            if section.type in SECTION_NAMES:
+                self.file.require(section.type not in self.sections, section.table_offset, section.name + ": twice")
+                self.sections[section.type] = section
+        for wanted in REQUIRED:
+            self.file.require(wanted in self.sections, 52, "no section " + SECTION_NAMES[wanted])
+        for group in TOGETHER:
+            there = sum(wanted in self.sections for wanted in group)
+            self.file.require(there in (0, len(group)), 52, SECTION_NAMES[group[0]] + ": only part of these sections")
+
+    def require_place(self, section, previous_end):
+        where = section.table_offset + 8
+        self.file.require(section.offset % ALIGNMENT == 0, where, section.name + ": offset not a multiple of 64")
+        self.file.require(section.offset >= previous_end, where, section.name + ": begins before it may")
+        limit = len(self.file) - FOOTER_SIZE
+        self.file.require(section.end <= limit, where + 8, section.name + ": ends after the place of the footer")
+
+    def require_count(self, section):
+        """The count follows from the header, the length from the count."""
+        row = self.row_size()
+        d = self.documents
+        item_and_count = {
+            SIGNATURES: (row, self.signatures),
+            GROUP_STARTS: (4, self.signatures + 1),
+            GROUP_DOCUMENTS: (4, d),
+            DOCUMENT_ROWS: (4, d),
+            ID_OFFSETS: (8, d + 1),
+            ID_LOOKUP: (4, None),
+            METADATA_OFFSETS: (8, d + 1),
+        }
+        if section.type not in SECTION_NAMES:
+            return
+        item, count = item_and_count.get(section.type, (1, None))
+        where = section.table_offset + 24
+        if section.type == SCHEME:
+            self.file.require(section.count <= MAX_SCHEME, where, "scheme: too long")
+        if section.type == ID_LOOKUP:
+            c = section.count
+            fits = c > d and c & (c - 1) == 0 and c <= MAX_LOOKUP
+            self.file.require(fits, where, "id lookup: impossible number of slots %d" % c)
+        self.file.require(count is None or section.count == count, where, section.name + ": wrong count")
+        self.file.require(section.length == section.count * item, where - 8, section.name + ": wrong length")
+
+    def require_footer(self):
+        start = len(self.file) - FOOTER_SIZE
+        self.file.require(self.file.data[start : start + 8] == FOOTER_MAGIC, start, "wrong footer magic")
+        self.file.require(self.file.u64(start + 8) == len(self.file), start + 8, "wrong file length in the footer")
+        same = self.file.u64(start + 16) == self.header_checksum
+        self.file.require(same, start + 16, "wrong header checksum in the footer")
+        self.file.require_zeros(start + 24, start + FOOTER_SIZE)
+
+    def require_scheme(self):
+        section = self.sections[SCHEME]
+        self.require_checksum(section)
+        self.scheme = bytes(self.content(SCHEME))
+        self.file.require(b"\0" not in self.scheme, section.offset, "scheme: has a zero byte")
+        self.file.require(self.scheme.endswith(b"\n"), section.offset, "scheme: does not end with a newline")
+        pairs = [line.partition(b"=") for line in self.scheme[:-1].split(b"\n")]
+        keys = [key for key, _, _ in pairs]
+        well_formed = all(key and equals for key, equals, _ in pairs)
+        self.file.require(well_formed, section.offset, "scheme: a line that is not key=value")
+        ascending = all(a < b for a, b in zip(keys, keys[1:]))
+        self.file.require(ascending, section.offset, "scheme: not sorted by key")
+        bits = {key: value for key, _, value in pairs}.get(b"bits")
+        self.file.require(bits == b"%d" % self.width, section.offset, "scheme: bits is missing or not the width")
+
+    # Access.
+
+    def row_size(self):
+        return (self.width + 63) // 64 * 8
+
+    def content(self, section_type):
+        section = self.sections[section_type]
+        return self.file.data[section.offset : section.end]
+
+    def numbers(self, section_type, size):
+        section = self.sections.get(section_type)
+        return section and self.file.numbers(section.offset, section.count, size)
+
+    def require_in(self, section_type, offset, condition, message):
+        """Complains about the byte `offset` of a section."""
+        section = self.sections[section_type]
+        self.file.require(condition, section.offset + offset, "%s: %s" % (section.name, message))
+
+    def signature(self, document):
+        row = self.rows[document]
+        self.require_in(DOCUMENT_ROWS, 4 * document, row < self.signatures, "row %d does not exist" % row)
+        start = self.sections[SIGNATURES].offset + row * self.row_size()
+        return self.file.data[start : start + self.width // 8]
+
+    def slice(self, offsets, offsets_type, bytes_type, document):
+        start, end = offsets[document], offsets[document + 1]
+        limit = self.sections[bytes_type].length
+        in_order = start <= end <= limit
+        self.require_in(offsets_type, 8 * document, in_order, "from %d to %d of %d" % (start, end, limit))
+        base = self.sections[bytes_type].offset
+        return self.file.data[base + start : base + end]
+
+    def id(self, document):
+        """The id of a document; only where the segment has ids."""
+        result = self.slice(self.id_offsets, ID_OFFSETS, ID_BYTES, document)
+        self.require_in(ID_OFFSETS, 8 * document, 1 <= len(result) <= MAX_ID, "an id of %d bytes" % len(result))
+        bad = ID_FORBIDDEN.search(result)
+        at = self.id_offsets[document] + (bad.start() if bad else 0)
+        self.require_in(ID_BYTES, at, not bad, "a zero byte, a tab or a newline in an id")
+        return result
+
+    def metadata(self, document):
+        if METADATA_OFFSETS not in self.sections:
+            return b""
+        result = self.slice(self.metadata_offsets, METADATA_OFFSETS, METADATA_BYTES, document)
+        fits = len(result) <= MAX_METADATA
+        self.require_in(METADATA_OFFSETS, 8 * document, fits, "metadata of %d bytes" % len(result))
+        return result
+
+    def find(self, wanted):
+        """The number of the document with this id, or None."""
+        slots = self.id_lookup
+        begin = (xxh3_64(wanted) >> 32) % len(slots)
+        for step in range(len(slots)):
+            at = (begin + step) % len(slots)
+            slot = slots[at]
+            if slot == 0:
+                return None
+            self.require_in(ID_LOOKUP, 4 * at, slot <= self.documents, "document %d does not exist" % (slot - 1))
+            if self.id(slot - 1) == wanted:
+                return slot - 1
+        self.require_in(ID_LOOKUP, 0, False, "no slot is empty")
+        return None
+
+    # Checking everything.
+
+    def check(self):
+        for section in self.in_order:
+            self.require_checksum(section)
+        self.check_gaps()
+        self.check_signatures()
+        self.check_groups()
+        if self.has_ids:
+            self.check_offsets(self.id_offsets, ID_OFFSETS, ID_BYTES)
+            self.check_lookup()
+        if METADATA_OFFSETS in self.sections:
+            self.check_offsets(self.metadata_offsets, METADATA_OFFSETS, METADATA_BYTES)
+            for document in range(self.documents):
+                self.metadata(document)
+
+    def require_checksum(self, section):
+        actual = self.file.checksum(section.offset, section.length)
+        self.file.require(actual == section.checksum, section.offset, section.name + ": wrong checksum")
+
+    def check_gaps(self):
+        at = HEADER_SIZE + TABLE_ENTRY_SIZE * self.table_entries
+        for section in self.in_order:
+            self.file.require_zeros(at, section.offset)
+            at = section.end
+        self.file.require_zeros(at, len(self.file) - FOOTER_SIZE)
+
+    def check_signatures(self):
+        """Bits from the width on are zero and no signature is there twice."""
+        size = self.row_size()
+        used = self.width // 8
+        start = self.sections[SIGNATURES].offset
+        seen = set()
+        for row in range(self.signatures):
+            at = start + row * size
+            self.file.require_zeros(at + used, at + size)
+            signature = self.file.data[at : at + used]
+            self.file.require(signature not in seen, at, "signatures: this one is there already")
+            seen.add(signature)
+
+    def check_groups(self):
+        """That every document is in the group of its row makes each be there once: there are as many places."""
+        starts = self.numbers(GROUP_STARTS, 4)
+        documents = self.numbers(GROUP_DOCUMENTS, 4)
+        n = self.signatures
+        self.require_in(GROUP_STARTS, 0, starts[0] == 0, "the first is %d" % starts[0])
+        self.require_in(GROUP_STARTS, 4 * n, starts[n] == self.documents, "the last is %d" % starts[n])
+        for row in range(n):
+            self.require_in(GROUP_STARTS, 4 * row + 4, starts[row] < starts[row + 1], "does not ascend")
+        first_before = -1
+        for row in range(n):
+            first = documents[starts[row]]
+            self.require_in(GROUP_DOCUMENTS, 4 * starts[row], first > first_before, "not the order of appearance")
+            first_before = first
+            self.check_group(documents, row, starts[row], starts[row + 1])
+
+    def check_group(self, documents, row, start, end):
+        previous = -1
+        for at in range(start, end):
+            document = documents[at]
+            self.require_in(GROUP_DOCUMENTS, 4 * at, document < self.documents, "no document %d" % document)
+            self.require_in(GROUP_DOCUMENTS, 4 * at, document > previous, "does not ascend in its group")
+            same = self.rows[document] == row
+            self.require_in(DOCUMENT_ROWS, 4 * document, same, "is not the row of the document's group")
+            previous = document
+
+    def check_offsets(self, offsets, offsets_type, bytes_type):
+        """The ends; what is between them is compared when the slices are taken."""
+        last = self.documents
+        length = self.sections[bytes_type].length
+        self.require_in(offsets_type, 0, offsets[0] == 0, "the first is %d" % offsets[0])
+        self.require_in(offsets_type, 8 * last, offsets[last] == length, "the last is %d" % offsets[last])
+
+    def check_lookup(self):
+        """Every document is found under its id, and no slot is used for anything else."""
+        for at, slot in enumerate(self.id_lookup):
+            self.require_in(ID_LOOKUP, 4 * at, slot <= self.documents, "document %d does not exist" % (slot - 1))
+        used = len(self.id_lookup) - self.id_lookup.count(0)
+        message = "%d slots are in use for %d documents" % (used, self.documents)
+        self.require_in(ID_LOOKUP, 0, used == self.documents, message)
+        for document in range(self.documents):
+            found = self.find(self.id(document))
+            self.require_in(ID_LOOKUP, 0, found == document, "document %d is not found under its id" % document)
+
+
+class Collection:
+    """A collection as its current manifest describes it.  `damaged` holds why newer manifests were passed over."""
+
+    def __init__(self, directory, manifest, damaged):
+        self.directory = directory
+        self.manifest = manifest
+        self.damaged = damaged
+        self.segments = [self.open_segment(entry) for entry in manifest.entries]
+        self.require_agreement()
+
+    def open_segment(self, entry):
+        path = os.path.join(self.directory, "segment-%020d" % entry.number)
+        try:
+            return Segment(path, entry, self.manifest.width)
+        except FileNotFoundError:
+            raise Missing(path, None, "the manifest lists this segment, but it is not there") from None
+
+    def require_agreement(self):
+        """What the segments of a collection have in common: the scheme, and whether documents have ids."""
+        for segment in self.segments[1:]:
+            same = segment.scheme == self.segments[0].scheme
+            segment.file.require(same, segment.sections[SCHEME].offset, "scheme: not that of the first segment")
+        with_documents = [segment for segment in self.segments if segment.documents > 0]
+        self.has_ids = any(segment.has_ids for segment in with_documents)
+        for segment in with_documents:
+            segment.file.require(segment.has_ids == self.has_ids, 52, "ids: some segments have them, some do not")
+
+    def __len__(self):
+        return self.manifest.documents
+
+    def documents(self):
+        """Yields (id, signature, metadata) of every document in order, all as bytes."""
+        number = 0
+        for segment in self.segments:
+            for document in range(segment.documents):
+                name = segment.id(document) if segment.has_ids else b"%d" % number
+                yield name, segment.signature(document), segment.metadata(document)
+                number += 1
+
+    def find(self, wanted):
+        """The number in the collection of the document with this id, or None."""
+        if not self.has_ids:
+            number = int(wanted) if re.fullmatch(rb"0|[1-9][0-9]{0,19}", wanted) else None
+            return number if number is not None and number < len(self) else None
+        base = 0
+        for segment in self.segments:
+            document = segment.find(wanted) if segment.documents > 0 else None
+            if document is not None:
+                return base + document
+            base += segment.documents
+        return None
+
+    def check(self):
+        """Verifies everything; returns the number of documents."""
+        if self.damaged:
+            raise self.damaged[0]
+        for segment in self.segments:
+            segment.check()
+        seen = set()
+        for segment in self.segments:
+            for document in range(segment.documents if segment.has_ids else 0):
+                name = segment.id(document)
+                at = 8 * document
+                segment.require_in(ID_OFFSETS, at, name not in seen, "an id that is there already: %r" % name)
+                seen.add(name)
+        return len(self)
+
+
+def read_current_manifest(directory):
+    """The whole manifest with the highest sequence number, and why newer ones were passed over."""
+    names = {}
+    for name in os.listdir(directory):
+        match = MANIFEST_NAME.match(name)
+        if match:
+            names[int(match.group(1))] = name
+    if not names:
+        raise FormatError(directory, None, "not a collection: it has no manifest")
+    damaged = []
+    for sequence in sorted(names, reverse=True):
+        try:
+            return Manifest(os.path.join(directory, names[sequence]), sequence), damaged
+        except NewerVersion:
+            raise
+        except FormatError as error:
+            damaged.append(error)
+        except FileNotFoundError:
+            pass  # a writer has removed it since
+    raise damaged[0] if damaged else FormatError(directory, None, "all manifests have gone while reading")
+
+
+def open_collection(directory):
+    """Opens a collection.  Starts again where a writer has meanwhile removed a segment of the state it was reading."""
+    manifest, damaged = read_current_manifest(directory)
+    while True:
+        try:
+            return Collection(directory, manifest, damaged)
+        except Missing:
+            newer, damaged = read_current_manifest(directory)
+            if newer.sequence <= manifest.sequence:
+                raise
+            manifest = newer
+
+
+def main(arguments):
+    parser = argparse.ArgumentParser(description="Reads a collection of nigh, knowing nothing but docs/format.md.")
+    parser.add_argument("--check", action="store_true", help="verify everything and print `ok DOCUMENTS`")
+    parser.add_argument("directory", metavar="DIR")
+    options = parser.parse_args(arguments)
+    try:
+        collection = open_collection(options.directory)
+        if options.check:
+            print("ok %d" % collection.check())
+            return 0
+        for error in collection.damaged:
+            print("format_reader: passed over: %s" % error, file=sys.stderr)
+        for name, signature, _ in collection.documents():
+            sys.stdout.buffer.write(name + b"\t" + signature.hex().encode() + b"\n")
+        sys.stdout.buffer.flush()
+        return 0
+    except (FormatError, OSError) as error:
+        print("format_reader: %s" % error, file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes collections from docs/format.md alone, and mends the checksums of damaged ones.
+
+Serves the tests of the reader: it makes what the tool does not make (metadata, sections and feature bits of later
+versions), and files that are wrong although every checksum in them is right.  No care is taken for crashes.
+"""
+
+import os
+import struct
+
+from xxh3 import xxh3_64
+
+U64 = struct.Struct("<Q")
+TABLE_ENTRY = struct.Struct("<IIQQQQQ")
+HEADER = struct.Struct("<8sIIIIQQQII")  # of a segment and of a manifest, up to the checksum
+MANIFEST_ENTRY = struct.Struct("<QQQQ")
+MARK = 0x01020304
+
+
+def align(length):
+    return (length + 63) // 64 * 64
+
+
+def packed(code, numbers):
+    return struct.pack("<%d%s" % (len(numbers), code), *numbers)
+
+
+def offsets_of(pieces):
+    offsets = [0]
+    for piece in pieces:
+        offsets.append(offsets[-1] + len(piece))
+    return offsets
+
+
+def lookup_slots(ids):
+    count = 1
+    while count <= 2 * len(ids):
+        count *= 2
+    slots = [0] * count
+    for document, name in enumerate(ids):
+        at = (xxh3_64(name) >> 32) % count
+        while slots[at] != 0:
+            at = (at + 1) % count
+        slots[at] = document + 1
+    return slots
+
+
+def signature_sections(signatures, width):
+    """Sections 2 to 5: the distinct signatures, who carries them, and back."""
+    groups = {}  # keeps the order of first appearance
+    for document, signature in enumerate(signatures):
+        groups.setdefault(signature, []).append(document)
+    row_of = {signature: row for row, signature in enumerate(groups)}
+    row_size = (width + 63) // 64 * 8
+    return [
+        (2, len(groups), b"".join(signature.ljust(row_size, b"\0") for signature in groups)),
+        (3, len(groups) + 1, packed("I", offsets_of(list(groups.values())))),
+        (4, len(signatures), packed("I", [document for group in groups.values() for document in group])),
+        (5, len(signatures), packed("I", [row_of[signature] for signature in signatures])),
+    ]
+
+
+def segment_sections(documents, width, scheme):
+    """`documents` are (id, signature, metadata); id and metadata are None in all or in none of them."""
+    ids = [name for name, _, _ in documents if name is not None]
+    metadata = [attached for _, _, attached in documents if attached is not None]
+    sections = [(1, len(scheme), scheme)]
+    sections += signature_sections([signature for _, signature, _ in documents], width)
+    if ids:
+        joined = b"".join(ids)
+        slots = lookup_slots(ids)
+        sections.append((6, len(ids) + 1, packed("Q", offsets_of(ids))))
+        sections.append((7, len(joined), joined))
+        sections.append((8, len(slots), packed("I", slots)))
+    if metadata:
+        joined = b"".join(metadata)
+        sections.append((9, len(metadata) + 1, packed("Q", offsets_of(metadata))))
+        sections.append((10, len(joined), joined))
+    return sections
+
+
+def segment_bytes(documents, width, scheme=None, more_sections=(), compatible_features=0):
+    """A whole segment; `more_sections` are (type, count, bytes)."""
+    if scheme is None:
+        scheme = b"bits=%d\nkind=signatures\n" % width
+    sections = segment_sections(documents, width, scheme) + list(more_sections)
+    table = b""
+    body = b""
+    for kind, count, content in sections:
+        table += TABLE_ENTRY.pack(kind, 0, 4096 + len(body), len(content), count, xxh3_64(content), 0)
+        body += content.ljust(align(len(content)), b"\0")
+    length = 4096 + len(body) + 64
+    distinct = len({signature for _, signature, _ in documents})
+    head = HEADER.pack(
+        b"\x89NIGHS\r\n", 1, MARK, compatible_features, 0, length, len(documents), distinct, width, len(sections)
+    )
+    checksum = U64.pack(xxh3_64(head + table))
+    footer = b"NIGHEND\n" + U64.pack(length) + checksum
+    return (head + checksum + table).ljust(4096, b"\0") + body + footer.ljust(64, b"\0")
+
+
+def manifest_bytes(sequence, width, segments, compatible_features=0):
+    """`segments` maps numbers to the bytes of segments."""
+    entries = b""
+    documents = 0
+    for number in sorted(segments):
+        content = segments[number]
+        count = U64.unpack_from(content, 32)[0]
+        documents += count
+        entries += MANIFEST_ENTRY.pack(number, len(content), count, U64.unpack_from(content, 56)[0])
+    following = max(segments, default=0) + 1
+    head = HEADER.pack(
+        b"\x89NIGHM\r\n", 1, MARK, compatible_features, 0, sequence, following, documents, width, len(segments)
+    )
+    return head + U64.pack(xxh3_64(head + entries)) + entries
+
+
+def manifest_path(directory, sequence):
+    return os.path.join(directory, "manifest-%020d" % sequence)
+
+
+def segment_path(directory, number):
+    return os.path.join(directory, "segment-%020d" % number)
+
+
+def write_file(path, content):
+    with open(path, "wb") as stream:
+        stream.write(content)
+
+
+def read_file(path):
+    with open(path, "rb") as stream:
+        return bytearray(stream.read())
+
+
+def write_collection(directory, width, segments, sequence=1):
+    """`segments` are the bytes of segments; they get the numbers from 1."""
+    os.mkdir(directory)
+    numbered = dict(enumerate(segments, 1))
+    for number, content in numbered.items():
+        write_file(segment_path(directory, number), content)
+    write_file(manifest_path(directory, sequence), manifest_bytes(sequence, width, numbered))
+
+
+def sections_of(segment):
+    """Type to (offset of the table entry, offset, length), as the table has them."""
+    result = {}
+    for i in range(struct.unpack_from("<I", segment, 52)[0]):
+        at = 64 + 48 * i
+        kind, _, offset, length = struct.unpack_from("<IIQQ", segment, at)
+        result[kind] = (at, offset, length)
+    return result
+
+
+def mend_segment(segment):
+    """Makes all checksums of a segment right again, where its table still makes sense."""
+    for at, offset, length in sections_of(segment).values():
+        if offset + length <= len(segment):
+            U64.pack_into(segment, at + 32, xxh3_64(bytes(segment[offset : offset + length])))
+    table_end = 64 + 48 * min(struct.unpack_from("<I", segment, 52)[0], 84)
+    checksum = xxh3_64(bytes(segment[:56] + segment[64:table_end]))
+    U64.pack_into(segment, 56, checksum)
+    U64.pack_into(segment, len(segment) - 48, checksum)
+
+
+def mend_manifest(manifest):
+    U64.pack_into(manifest, 56, xxh3_64(bytes(manifest[:56] + manifest[64:])))
+
+
+def mend_collection(directory, sequence):
+    """Mends the segments of a manifest and what the manifest says about them."""
+    path = manifest_path(directory, sequence)
+    manifest = read_file(path)
+    for at in range(64, len(manifest), 32):
+        name = segment_path(directory, U64.unpack_from(manifest, at)[0])
+        segment = read_file(name)
+        mend_segment(segment)
+        write_file(name, segment)
+        manifest[at + 24 : at + 32] = segment[56:64]
+    mend_manifest(manifest)
+    write_file(path, manifest)

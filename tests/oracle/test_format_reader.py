@@ -1,0 +1,745 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Holds the library against the reader that was written from docs/format.md alone.
+
+    NIGH=path/of/nigh python3 test_format_reader.py [TEST...]
+
+Makes collections with the tool and reads them here, makes collections here and reads them with the tool, and damages
+both: with wrong checksums, and with right ones over contents that contradict the document.  What one side refuses the
+other must refuse.  Works in the current directory, in a folder that it removes at the end unless something failed.
+"""
+
+import os
+import random
+import shutil
+import struct
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+
+import format_writer as writer  # noqa: E402
+from format_reader import FormatError, open_collection  # noqa: E402
+from xxh3 import xxh3_64  # noqa: E402
+
+SEED = int(os.environ.get("SEED", "1"))
+VERBOSE = "VERBOSE" in os.environ  # print why things are refused
+WORK = "format-reader-work"
+
+# XXH3_64bits of pattern(length), computed with xxHash 0.8.1.
+XXH3_KNOWN = (
+    (0, 0x2D06800538D394C2),
+    (1, 0xC44BDFF4074EECDB),
+    (2, 0x1CA5CFA6A6D57DC2),
+    (3, 0xA1C4A8259B827291),
+    (4, 0xBB4E3D89EE0B271D),
+    (5, 0xDAFB9806147DED6F),
+    (8, 0x79D02238B80E37B1),
+    (9, 0xF64CECC4271FF461),
+    (16, 0x222E9AEAD6BDDD51),
+    (17, 0x47AAD6B375EB4BBA),
+    (64, 0x70A70E66815E67E5),
+    (128, 0x421A9C905C6E66BA),
+    (129, 0x9E2414800F83768A),
+    (200, 0x20A87DB907CE74E4),
+    (240, 0xB714C5FD22744964),
+    (241, 0xBC424A2C480DD281),
+    (255, 0x155BAA5891F7606F),
+    (256, 0x2D040B1AB40F0D78),
+    (1023, 0x3071307BAFA2F8F4),
+    (1024, 0x1FD15E7D36F5E1BC),
+    (1025, 0xFE08E5A874D23FD2),
+    (1088, 0x0AC7CF3A6009BAB5),
+    (1089, 0xB246626FDF150FCB),
+    (4096, 0x84D9E7CE664C8217),
+    (10000, 0x47A14DA2FA124276),
+    (100003, 0x25BA638A3C66D20F),
+)
+
+passed = 0
+failed = 0
+
+
+def expect(condition, what, detail=""):
+    global passed, failed
+    if condition:
+        passed += 1
+        return
+    failed += 1
+    print("FAILED: %s%s" % (what, ": " + str(detail) if detail else ""))
+
+
+# Running both sides.
+
+
+def run(command):
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+
+
+def nigh(*arguments):
+    return run([NIGH] + list(arguments))
+
+
+def reader(*arguments):
+    return run([sys.executable, "-B", os.path.join(HERE, "format_reader.py")] + list(arguments))
+
+
+def path(name):
+    return os.path.join(WORK, name)
+
+
+def said(result):
+    return "exit %d: %s" % (result.returncode, (result.stderr or result.stdout)[:300].decode(errors="replace"))
+
+
+def hex_line(name, signature):
+    prefix = b"" if name is None else name + b"\t"
+    return prefix + signature.hex().encode() + b"\n"
+
+
+def index(collection, documents, *options):
+    """One run of `nigh index` over documents (id or None, signature)."""
+    source = collection + ".hex"
+    writer.write_file(source, b"".join(hex_line(name, signature) for name, signature in documents))
+    result = nigh("index", *options, collection, source)
+    expect(result.returncode == 0, "index " + collection, said(result))
+
+
+def expect_same_reading(collection, documents):
+    """Reader, tool and `documents` agree; both checks are clean; every id is found."""
+    expected = [(b"%d" % i if name is None else name, signature) for i, (name, signature) in enumerate(documents)]
+    listed = reader(collection)
+    lines = b"".join(hex_line(name, signature) for name, signature in expected)
+    expect(listed.returncode == 0 and listed.stdout == lines, "read " + collection, said(listed))
+    exported = nigh("export", collection, "--format", "hex", "-o", "-")
+    lines = b"".join(hex_line(name, signature) for name, signature in documents)
+    expect(exported.returncode == 0 and exported.stdout == lines, "export " + collection, said(exported))
+    expect_accepted(collection, "check " + collection, len(documents))
+    expect_found(collection, expected)
+
+
+def expect_found(collection, expected):
+    try:
+        opened = open_collection(collection)
+        misses = [name for i, (name, _) in enumerate(expected) if opened.find(name) != i]
+        expect(not misses, "find in " + collection, misses[:3])
+        expect(opened.find(b"no such id") is None, "find what is not there in " + collection)
+    except FormatError as error:
+        expect(False, "find in " + collection, error)
+
+
+def expect_accepted(collection, what, documents):
+    ours = reader("--check", collection)
+    expect(ours.returncode == 0 and ours.stdout == b"ok %d\n" % documents, what + " (reader)", said(ours))
+    theirs = nigh("check", collection)
+    expect(theirs.returncode == 0, what + " (nigh check)", said(theirs))
+
+
+def expect_refused(collection, what):
+    """Calls the reader without starting it: there are hundreds of these."""
+    try:
+        expect(False, what + " (reader)", "ok %d" % open_collection(collection).check())
+    except (FormatError, FileNotFoundError) as error:
+        if VERBOSE:
+            print("%s: %s" % (what, error))
+        expect(True, what)
+    theirs = nigh("check", collection)
+    if VERBOSE:
+        print("%s: %s" % (what, said(theirs).strip()))
+    expect(theirs.returncode == 2 and theirs.stderr != b"", what + " (nigh check)", said(theirs))
+
+
+# The checksum function.
+
+
+def pattern(length):
+    return bytes((i * 2654435761 >> 13) & 255 for i in range(length))
+
+
+def test_xxh3():
+    for length, value in XXH3_KNOWN:
+        expect(xxh3_64(pattern(length)) == value, "xxh3 of %d bytes" % length)
+
+
+# Collections of the tool.
+
+
+def make_documents(rng, width, count, ids, distinct=None):
+    pool = [rng.getrandbits(width).to_bytes(width // 8, "big") for _ in range(distinct or count)]
+    signatures = pool if distinct is None else [rng.choice(pool) for _ in range(count)]
+    return [(ids(i) if ids else None, signature) for i, signature in enumerate(signatures)]
+
+
+def test_widths():
+    rng = random.Random(SEED)
+    for width in (8, 64, 72, 1000, 1024):
+        for ids in (None, lambda i: b"doc-%d" % i):
+            documents = make_documents(rng, width, 50, ids)
+            collection = path("width-%d-%s.nigh" % (width, "ids" if ids else "numbers"))
+            index(collection, documents)
+            expect_same_reading(collection, documents)
+
+
+def test_duplicates():
+    rng = random.Random(SEED + 1)
+    for distinct in (1, 7):
+        documents = make_documents(rng, 64, 300, lambda i: b"%x" % (i * 7919), distinct)
+        collection = path("duplicates-%d.nigh" % distinct)
+        index(collection, documents)
+        expect_same_reading(collection, documents)
+
+
+def test_several_segments():
+    rng = random.Random(SEED + 2)
+    for ids in (None, lambda i: b"several/%d" % i):
+        documents = make_documents(rng, 72, 90, ids, 40)
+        collection = path("several-%s.nigh" % ("ids" if ids else "numbers"))
+        for start, end in ((0, 1), (1, 40), (40, 41), (41, 90)):
+            index(collection, documents[start:end])
+        expect_same_reading(collection, documents)
+        expect(len(open_collection(collection).segments) > 1, "several segments in " + collection)
+
+
+def test_no_documents():
+    collection = path("empty.nigh")
+    index(collection, [], "--bits", "64")
+    expect_same_reading(collection, [])
+    documents = make_documents(random.Random(SEED + 3), 64, 5, lambda i: b"later%d" % i)
+    index(collection, documents)
+    expect_same_reading(collection, documents)
+
+
+def test_foreign_ids():
+    names = ["grüße", "文書", "a b  c", "😀", "é", "e\u0301", "#", "=", "0", "-1", "i" * 3000]
+    names = [name.encode() for name in names] + [b"\xff\xfe", b"\x80", b"\xc3", b"\x01\x1b[0m", bytes(range(128, 256))]
+    rng = random.Random(SEED + 4)
+    documents = make_documents(rng, 64, len(names), lambda i: names[i])
+    collection = path("foreign.nigh")
+    index(collection, documents)
+    expect_same_reading(collection, documents)
+
+
+def test_many():
+    rng = random.Random(SEED + 5)
+    for ids in (None, lambda i: b"%08x" % (i * 2654435761 & 0xFFFFFFFF)):
+        documents = make_documents(rng, 64, 2000, ids, 1500)
+        collection = path("many-%s.nigh" % ("ids" if ids else "numbers"))
+        index(collection, documents)
+        expect_same_reading(collection, documents)
+
+
+def test_golden():
+    """Collections kept in tests/golden; NAME.hex beside NAME.nigh, where it is there, has what they must hold."""
+    golden = os.path.join(HERE, os.pardir, "golden")
+    for name in sorted(os.listdir(golden) if os.path.isdir(golden) else []):
+        collection = os.path.join(golden, name)
+        if not (name.endswith(".nigh") and os.path.isdir(collection)):
+            continue
+        expected = collection[: -len(".nigh")] + ".hex"
+        exported = nigh("export", collection, "--format", "hex", "-o", "-")
+        expect(exported.returncode == 0, "export golden " + name, said(exported))
+        if os.path.exists(expected):
+            expect(exported.stdout == bytes(writer.read_file(expected)), "golden %s is as it was" % name)
+        lines = exported.stdout.splitlines()
+        pairs = [line.rpartition(b"\t") for line in lines]
+        documents = [(before if tab else None, bytes.fromhex(digits.decode())) for before, tab, digits in pairs]
+        expect_same_reading(collection, documents)
+
+
+# Collections that are written here.
+
+WIDTH = 72
+
+
+def first_documents():
+    """Ten documents with ids and metadata, of three signatures."""
+    return [(b"first-%d" % i, bytes([i % 3 + 1] * 9), b"metadata " * i) for i in range(10)]
+
+
+def second_documents():
+    return [(b"second-%d" % i, bytes([i % 4] * 9), None) for i in range(5)]
+
+
+def two_segments():
+    return [writer.segment_bytes(first_documents(), WIDTH), writer.segment_bytes(second_documents(), WIDTH)]
+
+
+def write_tested(name, segments=None):
+    collection = path(name)
+    writer.write_collection(collection, WIDTH, two_segments() if segments is None else segments)
+    return collection
+
+
+def test_written_here():
+    collection = write_tested("written.nigh")
+    documents = first_documents() + second_documents()
+    expect_same_reading(collection, [(name, signature) for name, signature, _ in documents])
+    read = list(open_collection(collection).documents())
+    expect(read == [(name, signature, more or b"") for name, signature, more in documents], "metadata")
+
+
+def test_later_versions():
+    """Sections, features and files that version 1 does not know but must bear."""
+    more = [(11, 3, b"abc"), (4000000000, 0, b""), (11, 1, b"\xff" * 100)]
+    segment = writer.segment_bytes(first_documents(), WIDTH, more_sections=more, compatible_features=0x80000001)
+    collection = write_tested("later.nigh", [segment])
+    writer.write_file(os.path.join(collection, "manifest-00000000000000000002.tmp"), b"unfinished")
+    writer.write_file(os.path.join(collection, "segment-00000000000000000002.ids.tmp"), b"unfinished")
+    writer.write_file(writer.segment_path(collection, 7), b"not listed")
+    manifest = writer.manifest_bytes(1, WIDTH, {1: segment}, compatible_features=0x40)
+    writer.write_file(writer.manifest_path(collection, 1), manifest)
+    expect_same_reading(collection, [(name, signature) for name, signature, _ in first_documents()])
+
+
+def test_limits():
+    """The longest id and the longest metadata; one byte more is refused."""
+    for what, limit, make in (
+        ("id", 65535, lambda length: (b"i" * length, bytes(9), b"m")),
+        ("metadata", 16 << 20, lambda length: (b"i", bytes(9), bytes(length))),
+    ):
+        collection = write_tested("longest-%s.nigh" % what, [writer.segment_bytes([make(limit)], WIDTH)])
+        expect_accepted(collection, "longest " + what, 1)
+        collection = write_tested("too-long-%s.nigh" % what, [writer.segment_bytes([make(limit + 1)], WIDTH)])
+        expect_refused(collection, "too long " + what)
+
+
+def test_empty_segments():
+    """A segment without documents has no say in whether a collection has ids."""
+    empty = writer.segment_bytes([], WIDTH)
+    expect_same_reading(write_tested("empty-alone.nigh", [empty]), [])
+    expect_same_reading(write_tested("no-segments.nigh", []), [])
+    collection = write_tested("empty-between.nigh", [empty, two_segments()[1], empty])
+    expect_same_reading(collection, [(name, signature) for name, signature, _ in second_documents()])
+
+
+def test_space_between_sections():
+    """Sections may lie further apart than they must, as long as zeros are between them."""
+    segment = bytearray(two_segments()[1])
+    at, offset, _ = writer.sections_of(segment)[2]
+    for entry, start, _ in writer.sections_of(segment).values():
+        if entry >= at:
+            struct.pack_into("<Q", segment, entry + 8, start + 192)
+    segment[offset:offset] = bytes(192)
+    segment[-64:-64] = bytes(128)
+    struct.pack_into("<Q", segment, 24, len(segment))
+    struct.pack_into("<Q", segment, len(segment) - 56, len(segment))
+    writer.mend_segment(segment)
+    collection = write_tested("apart.nigh", [bytes(segment)])
+    expect_same_reading(collection, [(name, signature) for name, signature, _ in second_documents()])
+
+
+def test_spare_manifest():
+    """A damaged manifest is passed over for the one before it when reading; checking does not pass over it."""
+    collection = write_tested("spare.nigh", two_segments()[:1])
+    segments = dict(enumerate(two_segments(), 1))
+    writer.write_file(writer.segment_path(collection, 2), segments[2])
+    newest = bytearray(writer.manifest_bytes(2, WIDTH, segments))
+    writer.write_file(writer.manifest_path(collection, 2), newest)
+    both = [(name, signature) for name, signature, _ in first_documents() + second_documents()]
+    expect_same_reading(collection, both)
+    newest[70] ^= 1
+    writer.write_file(writer.manifest_path(collection, 2), newest)
+    old_lines = b"".join(hex_line(name, signature) for name, signature in both[:10])
+    listed = reader(collection)
+    expect(listed.stdout == old_lines and listed.stderr != b"", "reader passes over a damaged manifest", said(listed))
+    exported = nigh("export", collection, "--format", "hex", "-o", "-")
+    passed_over = exported.stdout == old_lines and exported.stderr != b""
+    expect(passed_over, "export passes over a damaged manifest and tells", said(exported))
+    expect_refused(collection, "damaged newest manifest")
+
+
+def test_newer_manifest_is_not_passed_over():
+    for what, offset in (("version", 8), ("incompatible features", 20)):
+        collection = write_tested("newer-%d.nigh" % offset)
+        newest = bytearray(writer.manifest_bytes(2, WIDTH, dict(enumerate(two_segments(), 1))))
+        newest[offset] ^= 2
+        writer.mend_manifest(newest)
+        writer.write_file(writer.manifest_path(collection, 2), newest)
+        expect_refused(collection, "newer manifest: " + what)
+        expect(reader(collection).returncode == 2, "reader stops at a newer manifest: " + what)
+        exported = nigh("export", collection, "--format", "hex", "-o", "-")
+        expect(exported.returncode == 2, "export stops at a newer manifest: " + what, said(exported))
+
+
+def test_not_a_collection():
+    for name in ("nothing", "empty", "foreign"):
+        collection = path(name + "-directory.nigh")
+        if name != "nothing":
+            os.mkdir(collection)
+        if name == "foreign":
+            writer.write_file(os.path.join(collection, "notes.txt"), b"notes\n")
+        expect_refused(collection, "directory: " + name)
+
+
+# Damage: a changed byte and wrong checksums.
+
+
+def flips_of(segment):
+    """Names and offsets that touch every part of a segment."""
+    sections = writer.sections_of(segment)
+    for offset in range(0, 64, 4):
+        yield "header", offset
+    for at, _, _ in sections.values():
+        for field in (0, 4, 8, 16, 24, 32, 40):
+            yield "section table", at + field
+    yield "end of the table area", 4095
+    for kind, (_, offset, length) in sections.items():
+        for within in sorted({0, length // 2, length - 1} if length > 0 else ()):
+            yield "section %d" % kind, offset + within
+        if length % 64 != 0:
+            yield "zeros after section %d" % kind, offset + length
+    for offset in (0, 8, 16, 24, 63):
+        yield "footer", len(segment) - 64 + offset
+
+
+def test_changed_bytes():
+    """In a collection of the tool and in one with metadata."""
+    made = path("to-damage.nigh")
+    index(made, make_documents(random.Random(SEED + 6), 72, 20, lambda i: b"damage-%d" % i, 12))
+    for original in (made, write_tested("to-damage-too.nigh")):
+        manifest_name = max(name for name in os.listdir(original) if name.startswith("manifest-"))
+        segment_name = min(name for name in os.listdir(original) if name.startswith("segment-"))
+        segment = writer.read_file(os.path.join(original, segment_name))
+        for part, offset in flips_of(segment):
+            expect_flip_refused(original, segment_name, offset, part)
+        for offset in range(0, os.path.getsize(os.path.join(original, manifest_name)), 4):
+            expect_flip_refused(original, manifest_name, offset, "manifest")
+
+
+def copy_of(original):
+    copy = path("copy.nigh")
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(original, copy)
+    return copy
+
+
+def expect_flip_refused(original, name, offset, part):
+    copy = copy_of(original)
+    content = writer.read_file(os.path.join(copy, name))
+    content[offset] ^= 1 << random.Random(offset).randrange(8)
+    writer.write_file(os.path.join(copy, name), content)
+    expect_refused(copy, "%s, changed byte %d of %s (%s)" % (original, offset, name, part))
+
+
+def test_changed_lengths():
+    original = write_tested("to-cut.nigh")
+    for name in sorted(os.listdir(original)):
+        whole = writer.read_file(os.path.join(original, name))
+        for cut in (whole[:0], whole[:15], whole[:63], whole[:-1], whole[:-64], whole + b"\0", whole + bytes(64)):
+            copy = copy_of(original)
+            writer.write_file(os.path.join(copy, name), cut)
+            expect_refused(copy, "%s of %d bytes, cut to %d" % (name, len(whole), len(cut)))
+        copy = copy_of(original)
+        os.remove(os.path.join(copy, name))
+        expect_refused(copy, "%s is not there" % name)
+
+
+# Damage with right checksums: contents that contradict the document.
+
+
+def poke(section, code, item, value):
+    """Sets item number `item` (from the end where negative) of a section of numbers."""
+
+    def change(segment):
+        _, offset, length = writer.sections_of(segment)[section]
+        size = struct.calcsize("<" + code)
+        place = offset + (item * size if item >= 0 else length + item * size)
+        struct.pack_into("<" + code, segment, place, value)
+
+    return change
+
+
+def swap(section, first, second):
+    """Swaps two u32 of a section."""
+
+    def change(segment):
+        _, offset, _ = writer.sections_of(segment)[section]
+        a, b = offset + 4 * first, offset + 4 * second
+        segment[a : a + 4], segment[b : b + 4] = segment[b : b + 4], segment[a : a + 4]
+
+    return change
+
+
+def in_header(offset, code, value):
+    return lambda segment: struct.pack_into("<" + code, segment, offset, value)
+
+
+def in_table(section, field, code, value):
+    """Sets a field of the table entry of a section; `value` may be a function of the old one."""
+
+    def change(segment):
+        at = writer.sections_of(segment)[section][0] + field
+        old = struct.unpack_from("<" + code, segment, at)[0]
+        struct.pack_into("<" + code, segment, at, value(old) if callable(value) else value)
+
+    return change
+
+
+def lookup_change(how):
+    """Changes the slots of section 8 as a list."""
+
+    def change(segment):
+        _, offset, length = writer.sections_of(segment)[8]
+        slots = list(struct.unpack_from("<%dI" % (length // 4), segment, offset))
+        how(slots)
+        struct.pack_into("<%dI" % len(slots), segment, offset, *slots)
+
+    return change
+
+
+def first_used(slots):
+    return next(at for at, slot in enumerate(slots) if slot != 0)
+
+
+def clear_one(slots):
+    slots[first_used(slots)] = 0
+
+
+def use_one_more(slots):
+    slots[slots.index(0)] = slots[first_used(slots)]
+
+
+def beyond_the_last(slots):
+    slots[first_used(slots)] = 11
+
+
+def fill_all(slots):
+    slots[:] = [slot or 1 for slot in slots]
+
+
+def same_signature_twice(segment):
+    _, offset, _ = writer.sections_of(segment)[2]
+    segment[offset + 16 : offset + 32] = segment[offset : offset + 16]
+
+
+def exchange_groups(segment):
+    for within in range(3):
+        swap(4, 4 + within, 7 + within)(segment)
+
+
+def exchange_rows(segment):
+    """Rows 1 and 2 change places everywhere, so that all agrees but the order."""
+    exchange_groups(segment)
+    for word in range(4):
+        swap(2, 4 + word, 8 + word)(segment)
+    for document in (1, 4, 7):
+        swap(5, document, document + 1)(segment)
+
+
+def scheme_change(old, new):
+    def change(segment):
+        _, offset, length = writer.sections_of(segment)[1]
+        changed = bytes(segment[offset : offset + length]).replace(old, new)
+        assert len(changed) == length
+        segment[offset : offset + length] = changed
+
+    return change
+
+
+# The ten documents of the first segment: rows 0 1 2 0 1 2 0 1 2 0, so groups 0 3 6 9 | 1 4 7 | 2 5 8; 32 slots; ids of
+# 7 bytes; metadata of 9 i bytes.
+SEGMENT_LIES = (
+    ("version 0", in_header(8, "I", 0)),
+    ("version 2", in_header(8, "I", 2)),
+    ("incompatible feature", in_header(20, "I", 0x100)),
+    ("other endianness", in_header(12, "I", 0x04030201)),
+    ("one document fewer", in_header(32, "Q", 9)),
+    ("far more documents", in_header(32, "Q", 2**32 - 1)),
+    ("one signature fewer", in_header(40, "Q", 2)),
+    ("more signatures than documents", in_header(40, "Q", 11)),
+    ("no signatures", in_header(40, "Q", 0)),
+    ("other width", in_header(48, "I", 80)),
+    ("impossible width", in_header(48, "I", 73)),
+    ("one section fewer", in_header(52, "I", 9)),
+    ("no sections", in_header(52, "I", 0)),
+    ("85 sections", in_header(52, "I", 85)),
+    ("section of type 0", in_table(10, 0, "I", 0)),
+    ("a section twice", in_table(10, 0, "I", 7)),
+    ("no document rows", in_table(5, 0, "I", 77)),
+    ("ids without a lookup", in_table(8, 0, "I", 77)),
+    ("ids without bytes", in_table(7, 0, "I", 77)),
+    ("metadata offsets without bytes", in_table(10, 0, "I", 77)),
+    ("metadata bytes without offsets", in_table(9, 0, "I", 77)),
+    ("table entry: zero at 4", in_table(3, 4, "I", 1)),
+    ("table entry: zero at 40", in_table(3, 40, "Q", 1)),
+    ("section not at a multiple of 64", in_table(10, 8, "Q", lambda old: old + 8)),
+    ("section over the header", in_table(1, 8, "Q", 4032)),
+    ("section over the one before", in_table(5, 8, "Q", lambda old: old - 64)),
+    ("section behind the end", in_table(10, 8, "Q", lambda old: old + 4096)),
+    ("section at the end of all numbers", in_table(10, 8, "Q", 2**64 - 64)),
+    ("section over the footer", in_table(10, 16, "Q", lambda old: old + 64)),
+    ("section of endless length", in_table(10, 16, "Q", 2**64 - 1)),
+    ("signatures: other count", in_table(2, 24, "Q", 4)),
+    ("signatures: other length", in_table(2, 16, "Q", 40)),
+    ("group starts: other count", in_table(3, 24, "Q", 3)),
+    ("document rows: other count", in_table(5, 24, "Q", 11)),
+    ("id bytes: count is not length", in_table(7, 24, "Q", 1)),
+    ("id lookup: no power of two", in_table(8, 24, "Q", 31)),
+    ("id lookup: too few slots", in_table(8, 24, "Q", 8)),
+    ("metadata offsets: other count", in_table(9, 24, "Q", 10)),
+    ("scheme: other bits", scheme_change(b"bits=72", b"bits=80")),
+    ("scheme: no bits", scheme_change(b"bits=72", b"bats=72")),
+    ("scheme: bits not in plain decimal", scheme_change(b"bits=72\nkind=", b"bits=072\nkin=")),
+    ("scheme: not sorted", scheme_change(b"kind=", b"aind=")),
+    ("scheme: no newline at the end", scheme_change(b"signatures\n", b"signaturess")),
+    ("scheme: no equals sign", scheme_change(b"kind=", b"kinds")),
+    ("scheme: zero byte", scheme_change(b"signatures\n", b"signature\0\n")),
+    ("signatures: bit beyond the width", poke(2, "B", 9, 1)),
+    ("signatures: last bit beyond the width", poke(2, "B", -1, 0x80)),
+    ("signatures: one twice", same_signature_twice),
+    ("group starts: first not 0", poke(3, "I", 0, 1)),
+    ("group starts: last not d", poke(3, "I", -1, 9)),
+    ("group starts: last beyond d", poke(3, "I", -1, 11)),
+    ("group starts: empty group", poke(3, "I", 1, 0)),
+    ("group starts: beyond d", poke(3, "I", 1, 4000000000)),
+    ("group starts: one too far", poke(3, "I", 1, 5)),
+    ("group documents: not ascending", swap(4, 1, 2)),
+    ("group documents: in another group", swap(4, 5, 8)),
+    ("group documents: groups of equal size exchanged", exchange_groups),
+    ("signatures: not in the order of appearance", exchange_rows),
+    ("group documents: beyond d", poke(4, "I", 3, 10)),
+    ("group documents: one twice", poke(4, "I", 3, 6)),
+    ("document rows: another row", poke(5, "I", 4, 2)),
+    ("document rows: beyond n", poke(5, "I", 4, 3)),
+    ("id offsets: first not 0", poke(6, "Q", 0, 1)),
+    ("id offsets: last not the length", poke(6, "Q", -1, 69)),
+    ("id offsets: last beyond the length", poke(6, "Q", -1, 71)),
+    ("id offsets: not ascending", poke(6, "Q", 3, 7)),
+    ("id offsets: empty id", poke(6, "Q", 3, 14)),
+    ("id offsets: beyond the length", poke(6, "Q", 3, 2**63)),
+    ("id bytes: tab", poke(7, "B", 5, 9)),
+    ("id bytes: newline", poke(7, "B", 5, 10)),
+    ("id bytes: zero byte", poke(7, "B", 5, 0)),
+    ("id bytes: other id than in the lookup", poke(7, "B", 5, 65)),
+    ("id lookup: a document is not there", lookup_change(clear_one)),
+    ("id lookup: a document is there twice", lookup_change(use_one_more)),
+    ("id lookup: beyond d", lookup_change(beyond_the_last)),
+    ("id lookup: no empty slot", lookup_change(fill_all)),
+    ("metadata offsets: first not 0", poke(9, "Q", 0, 1)),
+    ("metadata offsets: last not the length", poke(9, "Q", -1, 404)),
+    ("metadata offsets: not ascending", poke(9, "Q", 5, 0)),
+    ("metadata offsets: beyond the length", poke(9, "Q", 5, 406)),
+    ("zeros: after the table", lambda segment: segment.__setitem__(4095, 1)),
+    ("zeros: after a section", poke(1, "B", 40, 1)),
+    ("zeros: before the footer", poke(10, "B", 405, 1)),
+    ("footer: zeros", lambda segment: segment.__setitem__(-1, 1)),
+    ("footer: file length", lambda segment: segment.__setitem__(-56, segment[-56] ^ 64)),
+    ("footer: magic", lambda segment: segment.__setitem__(-57, 13)),
+)
+
+
+def test_lies_in_segments():
+    original = write_tested("to-forge.nigh")
+    for what, change in SEGMENT_LIES:
+        copy = copy_of(original)
+        segment = writer.read_file(writer.segment_path(copy, 1))
+        before = bytes(segment)
+        change(segment)
+        expect(bytes(segment) != before, "the forgery changes something: " + what)
+        writer.write_file(writer.segment_path(copy, 1), segment)
+        writer.mend_collection(copy, 1)
+        expect_refused(copy, "segment, " + what)
+    copy = copy_of(original)
+    writer.mend_collection(copy, 1)
+    expect_accepted(copy, "a mended copy without a forgery", 15)
+
+
+# The manifest has two entries, at 64 and 96.
+MANIFEST_LIES = (
+    ("version 0", 8, "I", 0),
+    ("version 2", 8, "I", 2),
+    ("other endianness", 12, "I", 0x04030201),
+    ("incompatible feature", 20, "I", 1),
+    ("sequence not that of the name", 24, "Q", 2),
+    ("next segment is in use", 32, "Q", 2),
+    ("next segment 0", 32, "Q", 0),
+    ("documents not the sum", 40, "Q", 16),
+    ("other width", 48, "I", 80),
+    ("width 0", 48, "I", 0),
+    ("width no multiple of 8", 48, "I", 73),
+    ("width too great", 48, "I", 65544),
+    ("one segment fewer", 52, "I", 1),
+    ("endless segments", 52, "I", 2**32 - 1),
+    ("segment number 0", 64, "Q", 0),
+    ("segment numbers do not ascend", 64, "Q", 2),
+    ("segment number equal to the next", 96, "Q", 3),
+    ("segment number beyond the next", 96, "Q", 2**63),
+    ("other file length", 72, "Q", 8192),
+    ("other number of documents", 80, "Q", 11),
+    ("too many documents", 80, "Q", 2**32 - 1),
+    ("other header checksum", 88, "Q", 1),
+)
+
+
+def test_lies_in_manifests():
+    original = write_tested("to-forge-too.nigh")
+    for what, offset, code, value in MANIFEST_LIES:
+        copy = copy_of(original)
+        manifest = writer.read_file(writer.manifest_path(copy, 1))
+        struct.pack_into("<" + code, manifest, offset, value)
+        if "documents" in what and offset == 80:
+            struct.pack_into("<Q", manifest, 40, value + 5)
+        writer.mend_manifest(manifest)
+        writer.write_file(writer.manifest_path(copy, 1), manifest)
+        expect_refused(copy, "manifest, " + what)
+    copy = copy_of(original)
+    os.rename(writer.manifest_path(copy, 1), writer.manifest_path(copy, 9))
+    expect_refused(copy, "manifest under another name")
+    copy = copy_of(original)
+    shutil.copyfile(writer.segment_path(copy, 1), writer.segment_path(copy, 2))
+    expect_refused(copy, "another segment under a name")
+
+
+def test_segments_that_disagree():
+    first = writer.segment_bytes(first_documents(), WIDTH)
+    without_ids = [(None, signature, None) for _, signature, _ in second_documents()]
+    with_id_of_first = second_documents() + [(b"first-3", bytes(9), None)]
+    scheme = b"bits=72\nkind=others\n"
+    cases = (
+        ("ids in one only", writer.segment_bytes(without_ids, WIDTH)),
+        ("an id in both", writer.segment_bytes(with_id_of_first, WIDTH)),
+        ("an id twice in one", writer.segment_bytes(second_documents() + second_documents(), WIDTH)),
+        ("other scheme", writer.segment_bytes(second_documents(), WIDTH, scheme=scheme)),
+        ("other width", writer.segment_bytes([(b"x", bytes(10), None)], 80)),
+    )
+    for number, (what, second) in enumerate(cases):
+        collection = write_tested("disagree-%d.nigh" % number, [first, second])
+        expect_refused(collection, "segments disagree: " + what)
+
+
+def test_errors_say_where():
+    """The errors of the reader name the file and the offset."""
+    copy = copy_of(write_tested("to-name.nigh"))
+    segment = writer.read_file(writer.segment_path(copy, 1))
+    _, offset, _ = writer.sections_of(segment)[5]
+    struct.pack_into("<I", segment, offset + 16, 3)
+    writer.write_file(writer.segment_path(copy, 1), segment)
+    listed = reader(copy)
+    where = b"segment-%020d at offset %d" % (1, offset + 16)
+    expect(listed.returncode == 2 and where in listed.stderr, "errors name file and offset", said(listed))
+    checked = reader("--check", copy)
+    refused = checked.returncode == 2 and checked.stdout == b"" and checked.stderr != b""
+    expect(refused, "the reader as a script refuses", said(checked))
+    expect(nigh("export", copy, "--format", "hex", "-o", "-").returncode == 2, "export finds a row out of bounds")
+
+
+def main():
+    shutil.rmtree(WORK, ignore_errors=True)
+    os.mkdir(WORK)
+    for name, test in sorted(globals().items()):
+        if name.startswith("test_") and (len(sys.argv) == 1 or name in sys.argv[1:]):
+            test()
+    print("%d passed, %d failed (seed %d)" % (passed, failed, SEED))
+    if failed == 0:
+        shutil.rmtree(WORK)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    NIGH = os.environ.get("NIGH", "")
+    if not NIGH:
+        sys.exit("test_format_reader: set NIGH to the path of the nigh tool")
+    NIGH = os.path.abspath(NIGH)
+    sys.exit(main())

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What an attacker does: any bytes, with every checksum made right afterwards,
+ * so that the checks behind the checksums are reached.
+ */
+#ifndef NIGH_TESTS_FORGE_H
+#define NIGH_TESTS_FORGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "store/format.h"
+
+/*
+ * Corrects the checksums of sections, header and footer of the segment in
+ * `bytes`, as far as they lie inside; *entry is what a manifest would say of it.
+ * A segment shorter than header, table space and footer is left alone.
+ */
+void forge_segment(uint8_t *bytes, size_t length, struct nigh__manifest_entry *entry);
+
+/* Corrects the checksum of a manifest of at least 64 bytes. */
+void forge_manifest(uint8_t *bytes, size_t length);
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+/* Small collections whose every byte is known. */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "support/support.h"
+
+const char *error_text(const nigh_error *error) {
+    static char text[1024];
+    (void)nigh_error_format(error, text, sizeof text);
+    return text;
+}
+
+void support_assert_ok(nigh_status status, const nigh_error *error, const char *call, const char *file, int line) {
+    if (status == NIGH_OK) return;
+    print_error("%s: %s (%s)\n", call, error_text(error), nigh_status_name(status));
+    _fail(file, line);
+}
+
+nigh_context *context_with(const nigh_file_system *files, const nigh_allocator *allocator, const char *kernel) {
+    nigh_context_options options = NIGH_CONTEXT_OPTIONS_INIT;
+    options.file_system = files;
+    if (allocator != NULL) options.allocator = *allocator;
+    options.kernel = kernel;
+    nigh_context *context;
+    nigh_error error;
+    assert_ok(nigh_context_new(&options, &context, &error), &error);
+    return context;
+}
+
+nigh_context *context_new(void) { return context_with(NULL, NULL, NULL); }
+
+void recipe_signature(const struct recipe *recipe, uint64_t number, uint8_t *out) {
+    uint64_t which = recipe->distinct == 0 ? number : nigh__mix(recipe->seed ^ number) % recipe->distinct;
+    struct nigh__rng rng = {.state = nigh__mix(recipe->seed * 31 + which)};
+    for (uint32_t i = 0; i < recipe->width_bits / 8; i++) out[i] = (uint8_t)nigh__rng_next(&rng);
+    /* Narrow ones would repeat by chance: the number itself makes them differ. */
+    if (recipe->distinct == 0)
+        for (uint32_t i = 0; i < 4 && i < recipe->width_bits / 8; i++) out[i] = (uint8_t)(number >> (8 * i));
+}
+
+size_t recipe_id(const struct recipe *recipe, uint64_t number, char out[RECIPE_MAX_TEXT]) {
+    uint64_t hash = nigh__mix(recipe->seed ^ ~number);
+    const char *form = hash % 3 == 0 ? "%" PRIu64 : hash % 3 == 1 ? "doc-%" PRIu64 : "http://example.org/\xc3\xa9/%" PRIu64;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    return (size_t)snprintf(out, RECIPE_MAX_TEXT, form, number);
+#pragma GCC diagnostic pop
+}
+
+/* Every third document has some. */
+size_t recipe_metadata(const struct recipe *recipe, uint64_t number, char out[RECIPE_MAX_TEXT]) {
+    if (!recipe->metadata || number % 3 != 1) return 0;
+    return (size_t)snprintf(out, RECIPE_MAX_TEXT, "about %" PRIu64, nigh__mix(number));
+}
+
+static nigh_status add_all(nigh_writer *writer, const struct recipe *recipe, uint64_t first, uint64_t count,
+                           nigh_error *error) {
+    uint8_t *signature = malloc(recipe->width_bits / 8);
+    nigh_status status = NIGH_OK;
+    for (uint64_t i = first; i < first + count && status == NIGH_OK; i++) {
+        char id[RECIPE_MAX_TEXT];
+        char metadata[RECIPE_MAX_TEXT];
+        nigh_document document = {.signature = signature, .metadata = metadata};
+        recipe_signature(recipe, i, signature);
+        if (recipe->ids) {
+            document.id_length = recipe_id(recipe, i, id);
+            document.id = id;
+        }
+        document.metadata_length = recipe_metadata(recipe, i, metadata);
+        status = nigh_writer_add(writer, &document, error);
+    }
+    free(signature);
+    return status;
+}
+
+nigh_status recipe_add(nigh_context *context, const char *path, const struct recipe *recipe, uint64_t first,
+                       uint64_t count, nigh_error *error) {
+    nigh_writer_options options = NIGH_WRITER_OPTIONS_INIT;
+    options.width_bits = recipe->width_bits;
+    nigh_writer *writer;
+    nigh_status status = nigh_writer_open(context, path, &options, &writer, error);
+    if (status != NIGH_OK) return status;
+    status = add_all(writer, recipe, first, count, error);
+    if (status == NIGH_OK) status = nigh_writer_commit(writer, error);
+    nigh_writer_close(writer);
+    return status;
+}
+
+static void expect_document(const nigh_collection *collection, const struct recipe *recipe, uint64_t number,
+                            uint8_t *wanted, uint8_t *got) {
+    nigh_error error;
+    char text[RECIPE_MAX_TEXT];
+    char buffer[RECIPE_MAX_TEXT];
+    size_t length = 0;
+    recipe_signature(recipe, number, wanted);
+    assert_ok(nigh_collection_signature(collection, number, got, &error), &error);
+    assert_memory_equal(got, wanted, recipe->width_bits / 8);
+
+    if (recipe->ids)
+        (void)recipe_id(recipe, number, text);
+    else
+        (void)snprintf(text, sizeof text, "%" PRIu64, number);
+    assert_ok(nigh_collection_id(collection, number, buffer, sizeof buffer, &length, &error), &error);
+    assert_string_equal(buffer, text);
+    assert_int_equal(length, strlen(text));
+    uint64_t found = UINT64_MAX;
+    assert_ok(nigh_collection_find(collection, text, strlen(text), &found, &error), &error);
+    assert_int_equal(found, number);
+
+    size_t metadata = recipe_metadata(recipe, number, text);
+    assert_ok(nigh_collection_metadata(collection, number, buffer, sizeof buffer, &length, &error), &error);
+    assert_int_equal(length, metadata);
+    assert_memory_equal(buffer, text, metadata);
+}
+
+void recipe_expect(nigh_context *context, const char *path, const struct recipe *recipe, uint64_t count) {
+    nigh_error error;
+    nigh_collection *collection;
+    assert_ok(nigh_collection_open(context, path, NULL, &collection, &error), &error);
+    nigh_collection_info info = NIGH_COLLECTION_INFO_INIT;
+    nigh_collection_describe(collection, &info);
+    assert_int_equal(info.documents, count);
+    assert_int_equal(info.width_bits, recipe->width_bits);
+    uint8_t *wanted = malloc(recipe->width_bits / 8);
+    uint8_t *got = malloc(recipe->width_bits / 8);
+    for (uint64_t i = 0; i < count; i++) expect_document(collection, recipe, i, wanted, got);
+    free(wanted);
+    free(got);
+    nigh_collection_close(collection);
+    assert_ok(nigh_collection_check(context, path, NULL, NULL, &error), &error);
+}
+
+static nigh_status read_documents(const nigh_collection *collection, const nigh_collection_info *info,
+                                  nigh_error *error) {
+    uint8_t *signature = malloc(NIGH_MAX_WIDTH_BITS / 8);
+    char *text = malloc(NIGH_MAX_ID_LENGTH + 1);
+    nigh_status worst = NIGH_OK;
+    for (uint64_t i = 0; i < info->documents; i++) {
+        size_t length = 0;
+        uint64_t found;
+        nigh_status status = nigh_collection_id(collection, i, text, NIGH_MAX_ID_LENGTH + 1, &length, error);
+        if (status == NIGH_OK) status = nigh_collection_find(collection, text, length, &found, error);
+        if (status == NIGH_OK) status = nigh_collection_signature(collection, i, signature, error);
+        if (status == NIGH_OK)
+            status = nigh_collection_metadata(collection, i, text, NIGH_MAX_ID_LENGTH, &length, error);
+        if (status != NIGH_OK) worst = status;
+    }
+    free(signature);
+    free(text);
+    return worst;
+}
+
+static nigh_status search_everything(const nigh_collection *collection, const nigh_collection_info *info,
+                                     nigh_error *error) {
+    uint8_t *query = calloc(2, info->width_bits / 8);
+    nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
+    options.k = NIGH_ALL;
+    options.threads = 1;
+    nigh_results *results = NULL;
+    nigh_status status = nigh_search(collection, query, 2, &options, &results, error);
+    nigh_results_free(results);
+    free(query);
+    return status;
+}
+
+nigh_status read_everything(nigh_context *context, const char *path, nigh_error *error) {
+    nigh_collection *collection;
+    nigh_status status = nigh_collection_open(context, path, NULL, &collection, error);
+    if (status != NIGH_OK) return status;
+    nigh_collection_info info = NIGH_COLLECTION_INFO_INIT;
+    nigh_collection_describe(collection, &info);
+    status = read_documents(collection, &info, error);
+    nigh_status searched = search_everything(collection, &info, error);
+    nigh_collection_close(collection);
+    return status != NIGH_OK ? status : searched;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The generator: its bytes are pinned, since benchmarks and demonstrations are
+ * compared over years, and what it claims about its collections is measured.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/hash.h"
+
+static nigh_generator_options options_for(uint64_t count, uint64_t seed, uint32_t width_bits) {
+    nigh_generator_options options = NIGH_GENERATOR_OPTIONS_INIT;
+    options.count = count;
+    options.seed = seed;
+    options.width_bits = width_bits;
+    return options;
+}
+
+/* `count` signatures from `first` on, to be freed. */
+static uint8_t *rows_make(const nigh_generator_options *options, uint64_t first, size_t count) {
+    size_t bytes = options->width_bits / 8;
+    uint8_t *rows = malloc(count * bytes);
+    assert_non_null(rows);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(nigh_generate(options, first + i, rows + i * bytes, NULL), NIGH_OK);
+    return rows;
+}
+
+static unsigned distance(const uint8_t *a, const uint8_t *b, size_t bytes) {
+    unsigned sum = 0;
+    for (size_t i = 0; i < bytes; i++)
+        sum += (unsigned)__builtin_popcount((unsigned)(a[i] ^ b[i]));
+    return sum;
+}
+
+static void test_pinned(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t width_bits;
+        uint64_t hash;
+    } cases[] = {
+        {64, UINT64_C(0xf12941a6f9d84267)},
+        {72, UINT64_C(0xb24c433890f91d70)},
+        {256, UINT64_C(0x697e8fbff49117a8)},
+        {1024, UINT64_C(0x0138367e782651d6)},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        nigh_generator_options options = options_for(1000000, 1, cases[i].width_bits);
+        uint8_t *rows = rows_make(&options, 0, 1000);
+        assert_int_equal(nigh__hash(rows, 1000 * (size_t)cases[i].width_bits / 8), cases[i].hash);
+        free(rows);
+    }
+    uint8_t by_default[128];
+    uint8_t spelled_out[128];
+    nigh_generator_options options = options_for(1000000, 1, 1024);
+    assert_int_equal(nigh_generate(NULL, 77, by_default, NULL), NIGH_OK);
+    assert_int_equal(nigh_generate(&options, 77, spelled_out, NULL), NIGH_OK);
+    assert_memory_equal(by_default, spelled_out, sizeof by_default);
+}
+
+/* A narrow signature is the beginning of a wide one, at every width; nothing is written past its end. */
+static void test_widths(void **state) {
+    (void)state;
+    static uint8_t widest[8192];
+    static uint8_t narrow[8193];
+    for (uint64_t number = 0; number < 3; number++) {
+        nigh_generator_options options = options_for(1000, 7, 65536);
+        assert_int_equal(nigh_generate(&options, number, widest, NULL), NIGH_OK);
+        for (uint32_t bytes = 1; bytes < 8192; bytes += bytes < 200 ? 1 : 631) {
+            options.width_bits = bytes * 8;
+            memset(narrow, 0xa5, sizeof narrow);
+            assert_int_equal(nigh_generate(&options, number, narrow, NULL), NIGH_OK);
+            assert_memory_equal(narrow, widest, bytes);
+            assert_int_equal(narrow[bytes], 0xa5);
+        }
+    }
+}
+
+static void test_bad_options(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t width_bits;
+        const char *message;
+    } cases[] = {
+        {0, "a width of 0 bits; it must be a multiple of 8 up to 65536"},
+        {12, "a width of 12 bits; it must be a multiple of 8 up to 65536"},
+        {65544, "a width of 65544 bits; it must be a multiple of 8 up to 65536"},
+    };
+    uint8_t out[1];
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        nigh_generator_options options = options_for(10, 1, cases[i].width_bits);
+        nigh_error error;
+        assert_int_equal(nigh_generate(&options, 0, out, &error), NIGH_EINVAL);
+        assert_string_equal(error.why, cases[i].message);
+    }
+}
+
+static void test_extremes(void **state) {
+    (void)state;
+    static const uint64_t numbers[] = {0, 1, 2, UINT32_MAX, UINT64_MAX / 2, UINT64_MAX - 1, UINT64_MAX};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        for (size_t j = 0; j < sizeof numbers / sizeof numbers[0]; j++) {
+            nigh_generator_options options = options_for(numbers[i], numbers[j], 64);
+            uint64_t signature;
+            assert_int_equal(nigh_generate(&options, numbers[j], (uint8_t *)&signature, NULL), NIGH_OK);
+        }
+}
+
+static void test_seeds_differ(void **state) {
+    (void)state;
+    uint64_t sum = 0;
+    for (uint64_t seed = 0; seed < 100; seed++) {
+        nigh_generator_options one = options_for(1000, seed, 1024);
+        nigh_generator_options other = options_for(1000, seed + 1, 1024);
+        uint8_t a[128];
+        uint8_t b[128];
+        assert_int_equal(nigh_generate(&one, 5, a, NULL), NIGH_OK);
+        assert_int_equal(nigh_generate(&other, 5, b, NULL), NIGH_OK);
+        sum += distance(a, b, 128);
+    }
+    assert_in_range(sum, 100 * 500, 100 * 524);
+}
+
+/* What a collection of 4,000 looks like from 400 of its documents, or from documents held out. */
+struct look {
+    unsigned same;   /* the nearest is the same signature */
+    unsigned copies; /* within a tenth of the bits */
+    unsigned topics; /* between 150 and 350 of 1024 */
+    unsigned lonely; /* further than 400 */
+    uint64_t mean;   /* to all documents */
+};
+
+static struct look look_at(const uint8_t *rows, size_t count, const uint8_t *queries, size_t query_count) {
+    struct look look = {0};
+    uint64_t sum = 0;
+    for (size_t q = 0; q < query_count; q++) {
+        unsigned nearest = 1024;
+        for (size_t i = 0; i < count; i++) {
+            if (queries + q * 128 == rows + i * 128) continue;
+            unsigned bits = distance(rows + i * 128, queries + q * 128, 128);
+            sum += bits;
+            if (bits < nearest) nearest = bits;
+        }
+        look.same += nearest == 0;
+        look.copies += nearest < 103;
+        look.topics += nearest >= 150 && nearest <= 350;
+        look.lonely += nearest > 400;
+    }
+    look.mean = sum / query_count / count;
+    return look;
+}
+
+/* 4 in 100 are copies, so about 8 in 100 have one; likewise 12 and 24 with near-copies. */
+static void test_likeness(void **state) {
+    (void)state;
+    nigh_generator_options options = options_for(4000, 3, 1024);
+    uint8_t *rows = rows_make(&options, 0, 4000);
+    uint8_t *held_out = rows_make(&options, 4000, 400);
+    struct look inside = look_at(rows, 4000, rows + 1800 * 128, 400);
+    struct look outside = look_at(rows, 4000, held_out, 400);
+    assert_in_range(inside.same, 12, 52);
+    assert_in_range(inside.copies, 80, 160);
+    assert_in_range(inside.topics, 200, 320);
+    assert_in_range(inside.lonely, 1, 40);
+    assert_in_range(inside.mean, 490, 516);
+    assert_int_equal(outside.same, 0);
+    assert_in_range(outside.copies, 24, 80);
+    assert_in_range(outside.topics, 260, 370);
+    assert_in_range(outside.lonely, 1, 40);
+    free(rows);
+    free(held_out);
+}
+
+/* No bit is mostly 0 or mostly 1. */
+static void test_balance(void **state) {
+    (void)state;
+    enum {
+        ROWS = 20000
+    };
+    nigh_generator_options options = options_for(1000000, 1, 256);
+    uint8_t *rows = rows_make(&options, 0, ROWS);
+    for (size_t bit = 0; bit < 256; bit++) {
+        unsigned ones = 0;
+        for (size_t i = 0; i < ROWS; i++)
+            ones += rows[i * 32 + bit / 8] >> bit % 8 & 1u;
+        assert_in_range(ones, ROWS * 2 / 5, ROWS * 3 / 5);
+    }
+    free(rows);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pinned),   cmocka_unit_test(test_widths),       cmocka_unit_test(test_bad_options),
+        cmocka_unit_test(test_extremes), cmocka_unit_test(test_seeds_differ), cmocka_unit_test(test_likeness),
+        cmocka_unit_test(test_balance),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

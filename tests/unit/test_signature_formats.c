@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Telling formats apart: by content where it is unmistakable, then by name, and never by guessing. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "signature/formats.h"
+#include "support/signature_support.h"
+#include "support/support.h"
+
+#define NPY "\x93NUMPY\x01\x00\x3a\x00{'descr':'|u1','fortran_order':False,'shape':(1,2)}       \nxy"
+#define U8BIN "\x01\x00\x00\x00\x02\x00\x00\x00xy"
+
+static void test_names(void **state) {
+    (void)state;
+    assert_string_equal(nigh_signature_format_name(NIGH_FORMAT_AUTO), "auto");
+    assert_string_equal(nigh_signature_format_name(NIGH_FORMAT_NPY), "npy");
+    assert_string_equal(nigh_signature_format_name(NIGH_FORMAT_U8BIN), "u8bin");
+    assert_string_equal(nigh_signature_format_name(NIGH_FORMAT_RAW), "raw");
+    assert_string_equal(nigh_signature_format_name(NIGH_FORMAT_HEX), "hex");
+    assert_string_equal(nigh_signature_format_name(NIGH_FORMAT_TOPSIG), "topsig");
+    assert_null(nigh_signature_format_name((nigh_signature_format)6));
+    assert_null(nigh_signature_format_name((nigh_signature_format)-1));
+}
+
+static void test_endings(void **state) {
+    (void)state;
+    assert_int_equal(nigh__format_by_ending("a/b.npy"), NIGH_FORMAT_NPY);
+    assert_int_equal(nigh__format_by_ending("B.NPY"), NIGH_FORMAT_NPY);
+    assert_int_equal(nigh__format_by_ending("base.1M.u8bin"), NIGH_FORMAT_U8BIN);
+    assert_int_equal(nigh__format_by_ending("a.Hex"), NIGH_FORMAT_HEX);
+    assert_int_equal(nigh__format_by_ending("a.txt"), NIGH_FORMAT_HEX);
+    assert_int_equal(nigh__format_by_ending("a.tsv"), NIGH_FORMAT_HEX);
+    assert_int_equal(nigh__format_by_ending("a.sig"), NIGH_FORMAT_TOPSIG);
+    assert_int_equal(nigh__format_by_ending("a.raw"), NIGH_FORMAT_RAW);
+    assert_int_equal(nigh__format_by_ending("a.bin"), NIGH_FORMAT_AUTO);
+    assert_int_equal(nigh__format_by_ending(".npy"), NIGH_FORMAT_AUTO);
+    assert_int_equal(nigh__format_by_ending("npy"), NIGH_FORMAT_AUTO);
+    assert_int_equal(nigh__format_by_ending(""), NIGH_FORMAT_AUTO);
+}
+
+static void test_ids(void **state) {
+    (void)state;
+    static char longest[NIGH_MAX_ID_LENGTH + 1];
+    memset(longest, 'a', sizeof longest);
+    assert_null(nigh__id_problem("a b\r\xff", 5));
+    assert_null(nigh__id_problem(longest, NIGH_MAX_ID_LENGTH));
+    assert_non_null(nigh__id_problem(longest, NIGH_MAX_ID_LENGTH + 1));
+    assert_string_equal(nigh__id_problem("", 0), "id is empty");
+    assert_string_equal(nigh__id_problem("a\0b", 3), "id holds a NUL byte");
+    assert_string_equal(nigh__id_problem("a\nb", 3), "id holds a newline");
+    assert_string_equal(nigh__id_problem("a\tb", 3), "id holds a tab");
+}
+
+static void test_widths(void **state) {
+    (void)state;
+    assert_true(nigh__width_valid(8));
+    assert_true(nigh__width_valid(65536));
+    assert_false(nigh__width_valid(0));
+    assert_false(nigh__width_valid(12));
+    assert_false(nigh__width_valid(65544));
+    assert_false(nigh__width_valid(UINT64_C(1) << 32));
+}
+
+/* As file and as stream alike. */
+static void test_detected(void **state) {
+    static const struct {
+        const char *name, *bytes;
+        size_t length;
+        nigh_signature_format format;
+    } cases[] = {
+        {"x.npy", NPY, 70, NIGH_FORMAT_NPY},
+        {"x", NPY, 70, NIGH_FORMAT_NPY},
+        {"x.hex", NPY, 70, NIGH_FORMAT_NPY},
+        {"x.u8bin", U8BIN, 10, NIGH_FORMAT_U8BIN},
+        {"x", "00ff\n", 5, NIGH_FORMAT_HEX},
+        {"x", "name\t00ff", 9, NIGH_FORMAT_HEX},
+        {"x.npy", "00ff\n", 5, NIGH_FORMAT_HEX},
+        {"x.sig", "00FF\r\n", 6, NIGH_FORMAT_HEX},
+        {"x.u8bin", "0123456789ab\n", 13, NIGH_FORMAT_HEX},
+        {"x.raw", "00", 2, NIGH_FORMAT_HEX},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct reading result = read_bytes(*state, cases[i].name, NIGH_FORMAT_AUTO, 0, cases[i].bytes, cases[i].length);
+        assert_string_equal(result.message, "");
+        assert_int_equal(result.info.format, cases[i].format);
+        assert_int_equal(result.rows, 1);
+    }
+}
+
+/* TopSig by its first two numbers, u8bin where its two numbers account for the whole file. */
+static void test_detected_by_numbers(void **state) {
+    struct memory_sink file = {0};
+    sink_u32(&file, 84);
+    sink_u32(&file, 1);
+    sink_u32(&file, 3);
+    sink_u32(&file, 8);
+    while (file.length < 84)
+        sink_add(&file, "", 1);
+    struct reading topsig = read_bytes(*state, "x", NIGH_FORMAT_AUTO, 0, file.bytes, file.length);
+    free(file.bytes);
+    assert_int_equal(topsig.info.format, NIGH_FORMAT_TOPSIG);
+    file_write_all("x.bin", U8BIN, 10);
+    assert_int_equal(read_signatures(*state, "x.bin", NULL).info.format, NIGH_FORMAT_U8BIN);
+    file_write_all("x.bin", U8BIN "z", 11);
+    assert_string_equal(read_signatures(*state, "x.bin", NULL).message,
+                        "'x.bin': not a signature file nigh recognises");
+}
+
+static void test_not_recognised(void **state) {
+    static const struct {
+        const char *bytes;
+        size_t length;
+    } cases[] = {
+        {"hello, world\n", 13},
+        {"\n", 1},
+        {"\t00ff\n", 6},
+        {"id\t\n", 4},
+        {"\x7f"
+         "ELF\x02\x01\x01",
+         7},
+        {"\0", 1},
+        {"a\t00ff\tb\n", 9},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct reading result = read_bytes(*state, "x", NIGH_FORMAT_AUTO, 0, cases[i].bytes, cases[i].length);
+        assert_string_equal(result.message, "'x': not a signature file nigh recognises");
+        assert_int_equal(result.status, NIGH_EFORMAT);
+    }
+}
+
+/* A name that says nothing and no line within the limit: refused after one look at the buffer. */
+static void test_endless_line(void **state) {
+    static char digits[1 << 20];
+    memset(digits, '0', sizeof digits);
+    struct reading result = read_bytes(*state, "x", NIGH_FORMAT_AUTO, 0, digits, sizeof digits);
+    assert_string_equal(result.message, "'x': not a signature file nigh recognises");
+}
+
+static int context_setup(void **state) {
+    *state = context_new();
+    return 0;
+}
+
+static int context_teardown(void **state) {
+    nigh_context_free(*state);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_endings),
+        cmocka_unit_test(test_ids),
+        cmocka_unit_test(test_widths),
+        cmocka_unit_test(test_detected),
+        cmocka_unit_test(test_detected_by_numbers),
+        cmocka_unit_test(test_not_recognised),
+        cmocka_unit_test(test_endless_line),
+    };
+    return cmocka_run_group_tests(tests, context_setup, context_teardown);
+}
