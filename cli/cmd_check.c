@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nigh check: reads every byte of a collection and says what is wrong with it. */
+#include <string.h>
+
 #include "common.h"
 
 struct check_values {
@@ -38,8 +40,7 @@ static void report(void *user, const nigh_error *problem) {
 static void print_summary(struct cli_job *job, const nigh_check_result *result) {
     const char *path = job->operands[0];
     cli_sink_text(job->out, "'");
-    for (; *path != '\0'; path++)
-        cli_sink_bytes(job->out, (unsigned char)*path < 0x20 ? "?" : path, 1);
+    cli_sink_printable(job->out, path, strlen(path));
     cli_sink_text(job->out, "' ");
     if (result->problems == 0)
         cli_sink_text(job->out, "is sound");

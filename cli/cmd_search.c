@@ -114,7 +114,9 @@ static bool batch_init(struct batch *batch, size_t capacity, size_t signature_by
     *batch = (struct batch){.signature_bytes = signature_bytes, .capacity = capacity};
     batch->signatures = malloc(capacity * signature_bytes);
     batch->name_ends = malloc(capacity * sizeof *batch->name_ends);
-    return batch->signatures != NULL && batch->name_ends != NULL;
+    batch->names_capacity = 4096;
+    batch->names = malloc(batch->names_capacity);
+    return batch->signatures != NULL && batch->name_ends != NULL && batch->names != NULL;
 }
 
 static void batch_release(struct batch *batch) {
@@ -193,6 +195,7 @@ static nigh_status search_batch(struct searcher *searcher) {
     struct cli_job *job = searcher->job;
     nigh_results *results = NULL;
     if (searcher->batch.count == 0) return NIGH_OK;
+    if (cli_interrupted() != 0) return NIGH_ECANCELLED; /* small searches end before they report */
     double started = cli_seconds();
     nigh_status status = nigh_search(searcher->collection, searcher->batch.signatures, searcher->batch.count,
                                      &searcher->options, &results, &job->error);
@@ -269,7 +272,7 @@ static nigh_status search_files(struct searcher *searcher) {
 static void close_statistics(struct searcher *searcher) {
     struct cli_job *job = searcher->job;
     uint64_t queries = searcher->answers.queries;
-    uint64_t row_bytes = (searcher->info.width_bits + 63) / 64 * 8;
+    uint64_t row_bytes = ((uint64_t)searcher->info.width_bits + 63) / 64 * 8;
     job->stats.complete = true;
     job->stats.work_name = "search_seconds";
     job->stats.documents = searcher->info.documents;

@@ -34,13 +34,21 @@ struct cli_counted cli_counted(uint64_t number, const char *one, const char *man
     return counted;
 }
 
-/* One line to standard error in one piece, with what could move a terminal's cursor made harmless. */
+/* Ids and paths may hold anything; control characters of one byte, or of two (U+0080 to U+009F), become '?'. */
+static void make_harmless(char *text) {
+    for (; *text != '\0'; text++) {
+        unsigned char byte = (unsigned char)text[0];
+        unsigned char next = (unsigned char)text[1];
+        if (byte < 0x20 || byte == 0x7F) *text = '?';
+        if (byte == 0xC2 && next >= 0x80 && next < 0xA0) text[0] = text[1] = '?';
+    }
+}
+
+/* One line to standard error, in one piece. */
 __attribute__((format(printf, 2, 0))) static void say(const char *prefix, const char *format, va_list arguments) {
     char line[2048];
     vsnprintf(line, sizeof line, format, arguments);
-    for (char *at = line; *at != '\0'; at++) {
-        if ((unsigned char)*at < 0x20 || *at == 0x7F) *at = '?';
-    }
+    make_harmless(line);
     fprintf(stderr, "%s%s\n", prefix, line);
 }
 

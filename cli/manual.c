@@ -139,13 +139,14 @@ static void example_entries(struct cli_sink *out, const struct cli_example *exam
     }
 }
 
-static void see_also(struct cli_sink *out, const struct cli_command *but) {
+/* All pages but the one that this is: a command's, or "" for the overview. */
+static void see_also(struct cli_sink *out, const char *but) {
     const struct cli_command *command;
-    bool first = but == NULL;
+    bool first = *but == '\0';
     section(out, "SEE ALSO");
-    if (but != NULL) cli_sink_text(out, ".BR nigh (1)");
+    if (!first) cli_sink_text(out, ".BR nigh (1)");
     for (size_t i = 0; (command = cli_command_at(i)) != NULL; i++) {
-        if (command->internal || command == but) continue;
+        if (command->internal || strcmp(command->name, but) == 0) continue;
         cli_sink_format(out, "%s.BR nigh\\-%s (1)", first ? "" : ",\n", command->name);
         first = false;
     }
@@ -180,7 +181,7 @@ void cli_manual_command(struct cli_sink *out, const struct cli_command *command)
         environment(out);
     }
     if (command->examples != NULL) example_entries(out, command->examples);
-    see_also(out, command);
+    see_also(out, command->name);
 }
 
 static void overview_commands(struct cli_sink *out) {
@@ -215,5 +216,5 @@ void cli_manual_overview(struct cli_sink *out) {
     paragraphs(out, statistics_paragraphs);
     exit_status(out);
     environment(out);
-    see_also(out, NULL);
+    see_also(out, "");
 }

@@ -36,12 +36,12 @@ struct cli_list {
 };
 
 struct cli_option {
-    char letter;      /* 0: no short form */
-    const char *name; /* NULL: no long form; both missing: the end of the table */
+    char letter; /* 0: no short form */
     enum cli_kind kind;
+    const char *name;    /* NULL: no long form; both missing: the end of the table */
     size_t place;        /* of the value in the command's struct */
     const char *value;   /* what stands for the value in help: "FILE" completes to files */
-    const char *help;    /* lower-case, no full stop; default, range and choices are added to it */
+    const char *help;    /* lower-case, no full stop; choices and default are added to it */
     const char *initial; /* the default as one would type it; NULL: none */
     uint64_t least;      /* of a number */
     uint64_t most;

@@ -236,8 +236,8 @@ static nigh_status npy_preamble(nigh_signature_reader *reader, size_t *start, si
 }
 
 static nigh_status npy_begin(nigh_signature_reader *reader, nigh_error *error) {
-    size_t start;
-    size_t length;
+    size_t start = 0;
+    size_t length = 0;
     nigh_status status = npy_preamble(reader, &start, &length, error);
     if (status != NIGH_OK) return status;
     const uint8_t *bytes;

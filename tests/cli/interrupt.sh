@@ -47,7 +47,7 @@ wait "$feeder" 2> /dev/null
 "$NIGH" index -q c.nigh a.npy || fail index
 if [[ -d /proc/self ]]; then
     before=$(state c.nigh)
-    interrupted INT 130 is_searching "$NIGH" search --batch 60000 --output tsv c.nigh q.npy
+    interrupted INT 130 is_searching "$NIGH" search --threads 1 --batch 60000 --output tsv c.nigh q.npy
     [[ $(state c.nigh) == "$before" ]] || fail 'the collection has changed'
 fi
 

@@ -18,16 +18,16 @@ on_terminal "stty cols 60; $NIGH search --help"
 [[ $(tr -d '\r' < typescript | grep -v '^  nigh\|^Script' | sed 's/\x1b\[[0-9]*m//g' | awk 'length > 60' | wc -l) == 0 ]] || fail 'help is not wrapped to the terminal'
 
 # Long enough for the bar to appear.
-on_terminal "$NIGH generate -n 1500000 -o big.npy"
+on_terminal "$NIGH generate -n 2000000 -o /dev/null"
 contains typescript 'generating  ['
-contains typescript 'of 1,500,000 documents'
-contains typescript $'\r\033[Kwrote 1,500,000 signatures'
-on_terminal "$NIGH generate --quiet -n 1500000 -o big.npy"
+contains typescript 'of 2,000,000 documents'
+contains typescript $'\r\033[Kwrote 2,000,000 signatures'
+on_terminal "$NIGH generate --quiet -n 2000000 -o /dev/null"
 grep -q generating typescript && fail '--quiet draws'
-TERM=dumb on_terminal "$NIGH generate -n 1500000 -o big.npy"
+TERM=dumb on_terminal "$NIGH generate -n 2000000 -o /dev/null"
 grep -q generating typescript && fail 'a dumb terminal is drawn on'
-"$NIGH" generate -n 1500000 -o big.npy 2> err
-compare 'what a file gets' 'wrote 1,500,000 signatures of 1,024 bits to big.npy; # s (#/s)' <(plain err)
+"$NIGH" generate -n 2000000 -o /dev/null 2> err
+compare 'what a file gets' 'wrote 2,000,000 signatures of 1,024 bits to /dev/null; # s (#/s)' <(plain err)
 
 # Binary is not for a terminal.
 printf '00\n' > a.hex
@@ -37,6 +37,5 @@ contains typescript 'nigh export: npy is not for a terminal; name a file, or tak
 contains typescript 'exit 2'
 on_terminal "$NIGH export -q c.nigh -o -"
 contains typescript '00'
-rm -f big.npy
 
 finish

@@ -90,8 +90,8 @@ expect 2 '' "nigh manual: no command 'bogus'
 try 'nigh manual --help'" -- "$NIGH" manual bogus
 
 # What a terminal would obey is not passed on.
-expect 2 '' "nigh: unknown command 'a?[31mb'
-try 'nigh --help'" -- "$NIGH" $'a\033[31mb'
+expect 2 '' "nigh: unknown command 'a?[31mb??c'
+try 'nigh --help'" -- "$NIGH" $'a\033[31mb\xc2\x9bc'
 
 # After -- nothing is an option; bundled flags and attached values are.
 printf '0000\n' > -q.hex

@@ -37,7 +37,7 @@ void sink_add(struct memory_sink *sink, const void *bytes, size_t length) {
         if (larger == NULL) abort();
         sink->bytes = larger;
     }
-    if (length > 0) memcpy(sink->bytes + sink->length, bytes, length);
+    if (bytes != NULL) memcpy(sink->bytes + sink->length, bytes, length);
     sink->length += length;
 }
 

@@ -162,7 +162,7 @@ static void test_likeness(void **state) {
     nigh_generator_options options = options_for(4000, 3, 1024);
     uint8_t *rows = rows_make(&options, 0, 4000);
     uint8_t *held_out = rows_make(&options, 4000, 400);
-    struct look inside = look_at(rows, 4000, rows + 1800 * 128, 400);
+    struct look inside = look_at(rows, 4000, rows + (size_t)1800 * 128, 400);
     struct look outside = look_at(rows, 4000, held_out, 400);
     assert_in_range(inside.same, 12, 52);
     assert_in_range(inside.copies, 80, 160);

@@ -14,6 +14,7 @@
 #include "support/support.h"
 
 #define GOOD "{'descr': '|u1', 'fortran_order': False, 'shape': (2, 3), }"
+#define GOOD_PADDED "{'descr': '|u1', 'fortran_order': False, 'shape': (2, 3), }                \n"
 
 /* A file of this version, dictionary, and rows of "abcdef..." to that many bytes. */
 static struct memory_sink npy_make(int version, const char *text, size_t body) {
@@ -65,7 +66,7 @@ static void test_rows(void **state) {
 static void test_spellings(void **state) {
     static const char *const texts[] = {
         GOOD,
-        GOOD "                                \n",
+        GOOD_PADDED,
         "{'shape':(2,3),'descr':'|u1','fortran_order':False}",
         "{\"descr\": \"u1\", \"fortran_order\": False, \"shape\": (2L, 3L,)}\n",
         "\n { 'descr' : '<u1' , 'fortran_order' : False , 'shape' : ( 2 , 3 ) , } \t\r\n",
@@ -88,75 +89,73 @@ static void test_no_rows(void **state) {
     assert_int_equal(result.info.width_bits, 1024);
 }
 
-/* The dictionary, what it gets, and the message. */
+/* Dictionaries, and what they are told. */
+static const struct {
+    const char *text;
+    const char *message;
+} bad_headers[] = {
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }",
+     "'x.npy': dtype is '<f4'; signatures must be uint8 ('|u1')"},
+    {"{'descr': '|i1', 'fortran_order': False, 'shape': (2, 3), }",
+     "'x.npy': dtype is '|i1'; signatures must be uint8 ('|u1')"},
+    {"{'descr': '|b1', 'fortran_order': False, 'shape': (2, 3), }",
+     "'x.npy': dtype is '|b1'; signatures must be uint8 ('|u1')"},
+    {"{'descr': '', 'fortran_order': False, 'shape': (2, 3), }",
+     "'x.npy': dtype is ''; signatures must be uint8 ('|u1')"},
+    {"{'descr': 'a\tb\x1b', 'fortran_order': False, 'shape': (2, 3), }",
+     "'x.npy': dtype is 'a?b?'; signatures must be uint8 ('|u1')"},
+    {"{'descr': [('a', '|u1'), ('b', [('c', '<f4')])], 'fortran_order': False, 'shape': (2, 3), }",
+     "'x.npy': dtype is [('a', '|u1'), ('b', [('c', '<f4')])]; signatures must be uint8 ('|u1')"},
+    {"{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3), }",
+     "'x.npy': array is in Fortran order; signatures must be in C order"},
+    {"{'descr': '|u1', 'fortran_order': False, 'shape': (6,), }",
+     "'x.npy': shape is (6,); signatures need two dimensions, (rows, bytes)"},
+    {"{'descr': '|u1', 'fortran_order': False, 'shape': (), }",
+     "'x.npy': shape is (); signatures need two dimensions, (rows, bytes)"},
+    {"{'descr': '|u1', 'fortran_order': False, 'shape': (1, 2, 3), }",
+     "'x.npy': shape is (1, 2, 3); signatures need two dimensions, (rows, bytes)"},
+    {"{'descr': '|u1', 'fortran_order': False, 'shape': (2, 0), }",
+     "'x.npy': rows of 0 bytes; a signature has 1 to 8192"},
+    {"{'descr': '|u1', 'fortran_order': False, 'shape': (2, 8193), }",
+     "'x.npy': rows of 8193 bytes; a signature has 1 to 8192"},
+    {"{'descr': '|u1', 'fortran_order': False, 'shape': (4611686018427387904, 4), }",
+     "'x.npy': header promises 4611686018427387904 rows, more than a file can hold"},
+    {"{'descr': '|u1', 'fortran_order': False, 'shape': (18446744073709551615, 1), }",
+     "'x.npy': header promises 18446744073709551615 rows, more than a file can hold"},
+    {"{'descr': '|u1', 'fortran_order': False, 'shape': (18446744073709551616, 1), }",
+     "'x.npy', offset 80: npy header: a number of at most 64 bits expected"},
+    {"{'descr': '|u1', 'fortran_order': False, 'shape': (-2, 3), }",
+     "'x.npy', offset 61: npy header: a number expected"},
+    {"{'descr': '|u1', 'fortran_order': False, 'shape': (2 3), }",
+     "'x.npy', offset 63: npy header: ',' or ')' expected"},
+    {"{'descr': '|u1', 'fortran_order': False, 'shape': (2, 3", "'x.npy', offset 65: npy header: ',' or ')' expected"},
+    {"{'descr': '|u1', 'fortran_order': False, 'shape': 6, }",
+     "'x.npy', offset 60: npy header: a shape in parentheses expected"},
+    {"{'descr': '|u1', 'fortran_order': 0, 'shape': (2, 3), }",
+     "'x.npy', offset 44: npy header: True or False expected"},
+    {"{'descr': 7, 'fortran_order': False, 'shape': (2, 3), }", "'x.npy', offset 20: npy header: a string expected"},
+    {"{'descr': '|u1\\x00', 'fortran_order': False, 'shape': (2, 3), }",
+     "'x.npy', offset 24: npy header: a string without escapes expected"},
+    {"{'descr': '|u1", "'x.npy', offset 24: npy header: the end of a string expected"},
+    {"{'descr': [('a", "'x.npy', offset 24: npy header: the end of a list expected"},
+    {"{'descr' '|u1'}", "'x.npy', offset 19: npy header: ':' expected"},
+    {"{descr: '|u1'}", "'x.npy', offset 11: npy header: a string expected"},
+    {"{'descr': '|u1' 'shape': (2, 3)}", "'x.npy', offset 26: npy header: ',' or '}' expected"},
+    {"{'descr': '|u1', 'descr': '|u1'}", "'x.npy', offset 27: npy header: a key that was not there before expected"},
+    {"{'name': '|u1'}", "'x.npy', offset 11: npy header: 'descr', 'fortran_order' or 'shape' expected"},
+    {"{,}", "'x.npy', offset 11: npy header: a string expected"},
+    {"[]", "'x.npy', offset 10: npy header: '{' expected"},
+    {"  ", "'x.npy', offset 12: npy header: '{' expected"},
+    {"{}", "'x.npy': npy header has no 'descr'"},
+    {"{'descr': '|u1', 'shape': (2, 3)}", "'x.npy': npy header has no 'fortran_order'"},
+    {"{'descr': '|u1', 'fortran_order': False}", "'x.npy': npy header has no 'shape'"},
+    {GOOD " x", "'x.npy', offset 70: npy header: nothing after '}' expected"},
+};
+
 static void test_bad_headers(void **state) {
-    static const struct {
-        const char *text;
-        const char *message;
-    } cases[] = {
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }",
-         "'x.npy': dtype is '<f4'; signatures must be uint8 ('|u1')"},
-        {"{'descr': '|i1', 'fortran_order': False, 'shape': (2, 3), }",
-         "'x.npy': dtype is '|i1'; signatures must be uint8 ('|u1')"},
-        {"{'descr': '|b1', 'fortran_order': False, 'shape': (2, 3), }",
-         "'x.npy': dtype is '|b1'; signatures must be uint8 ('|u1')"},
-        {"{'descr': '', 'fortran_order': False, 'shape': (2, 3), }",
-         "'x.npy': dtype is ''; signatures must be uint8 ('|u1')"},
-        {"{'descr': 'a\tb\x1b', 'fortran_order': False, 'shape': (2, 3), }",
-         "'x.npy': dtype is 'a?b?'; signatures must be uint8 ('|u1')"},
-        {"{'descr': [('a', '|u1'), ('b', [('c', '<f4')])], 'fortran_order': False, 'shape': (2, 3), }",
-         "'x.npy': dtype is [('a', '|u1'), ('b', [('c', '<f4')])]; signatures must be uint8 ('|u1')"},
-        {"{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3), }",
-         "'x.npy': array is in Fortran order; signatures must be in C order"},
-        {"{'descr': '|u1', 'fortran_order': False, 'shape': (6,), }",
-         "'x.npy': shape is (6,); signatures need two dimensions, (rows, bytes)"},
-        {"{'descr': '|u1', 'fortran_order': False, 'shape': (), }",
-         "'x.npy': shape is (); signatures need two dimensions, (rows, bytes)"},
-        {"{'descr': '|u1', 'fortran_order': False, 'shape': (1, 2, 3), }",
-         "'x.npy': shape is (1, 2, 3); signatures need two dimensions, (rows, bytes)"},
-        {"{'descr': '|u1', 'fortran_order': False, 'shape': (2, 0), }",
-         "'x.npy': rows of 0 bytes; a signature has 1 to 8192"},
-        {"{'descr': '|u1', 'fortran_order': False, 'shape': (2, 8193), }",
-         "'x.npy': rows of 8193 bytes; a signature has 1 to 8192"},
-        {"{'descr': '|u1', 'fortran_order': False, 'shape': (4611686018427387904, 4), }",
-         "'x.npy': header promises 4611686018427387904 rows, more than a file can hold"},
-        {"{'descr': '|u1', 'fortran_order': False, 'shape': (18446744073709551615, 1), }",
-         "'x.npy': header promises 18446744073709551615 rows, more than a file can hold"},
-        {"{'descr': '|u1', 'fortran_order': False, 'shape': (18446744073709551616, 1), }",
-         "'x.npy', offset 80: npy header: a number of at most 64 bits expected"},
-        {"{'descr': '|u1', 'fortran_order': False, 'shape': (-2, 3), }",
-         "'x.npy', offset 61: npy header: a number expected"},
-        {"{'descr': '|u1', 'fortran_order': False, 'shape': (2 3), }",
-         "'x.npy', offset 63: npy header: ',' or ')' expected"},
-        {"{'descr': '|u1', 'fortran_order': False, 'shape': (2, 3",
-         "'x.npy', offset 65: npy header: ',' or ')' expected"},
-        {"{'descr': '|u1', 'fortran_order': False, 'shape': 6, }",
-         "'x.npy', offset 60: npy header: a shape in parentheses expected"},
-        {"{'descr': '|u1', 'fortran_order': 0, 'shape': (2, 3), }",
-         "'x.npy', offset 44: npy header: True or False expected"},
-        {"{'descr': 7, 'fortran_order': False, 'shape': (2, 3), }",
-         "'x.npy', offset 20: npy header: a string expected"},
-        {"{'descr': '|u1\\x00', 'fortran_order': False, 'shape': (2, 3), }",
-         "'x.npy', offset 24: npy header: a string without escapes expected"},
-        {"{'descr': '|u1", "'x.npy', offset 24: npy header: the end of a string expected"},
-        {"{'descr': [('a", "'x.npy', offset 24: npy header: the end of a list expected"},
-        {"{'descr' '|u1'}", "'x.npy', offset 19: npy header: ':' expected"},
-        {"{descr: '|u1'}", "'x.npy', offset 11: npy header: a string expected"},
-        {"{'descr': '|u1' 'shape': (2, 3)}", "'x.npy', offset 26: npy header: ',' or '}' expected"},
-        {"{'descr': '|u1', 'descr': '|u1'}",
-         "'x.npy', offset 27: npy header: a key that was not there before expected"},
-        {"{'name': '|u1'}", "'x.npy', offset 11: npy header: 'descr', 'fortran_order' or 'shape' expected"},
-        {"{,}", "'x.npy', offset 11: npy header: a string expected"},
-        {"[]", "'x.npy', offset 10: npy header: '{' expected"},
-        {"  ", "'x.npy', offset 12: npy header: '{' expected"},
-        {"{}", "'x.npy': npy header has no 'descr'"},
-        {"{'descr': '|u1', 'shape': (2, 3)}", "'x.npy': npy header has no 'fortran_order'"},
-        {"{'descr': '|u1', 'fortran_order': False}", "'x.npy': npy header has no 'shape'"},
-        {GOOD " x", "'x.npy', offset 70: npy header: nothing after '}' expected"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct reading result = npy_read(state, 1, cases[i].text, 6);
-        assert_string_equal(result.message, cases[i].message);
+    for (size_t i = 0; i < sizeof bad_headers / sizeof bad_headers[0]; i++) {
+        struct reading result = npy_read(state, 1, bad_headers[i].text, 6);
+        assert_string_equal(result.message, bad_headers[i].message);
         assert_int_equal(result.status, NIGH_EFORMAT);
         assert_false(result.opened);
     }

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a search returns: the matches of all queries, one after the other. */
+#ifndef NIGH_SEARCH_RESULTS_H
+#define NIGH_SEARCH_RESULTS_H
+
+#include <stdbool.h>
+
+#include "base/memory.h"
+
+struct nigh_results {
+    const nigh_context *context;
+    struct nigh__array matches; /* of nigh_match */
+    size_t *ends;               /* matches of query q end before ends[q] */
+    size_t queries;
+    size_t finished; /* queries whose matches are there */
+    uint64_t distances;
+    bool exact;
+};
+
+/* Results without matches for that many queries; NULL: out of memory. */
+nigh_results *nigh__results_new(const nigh_context *context, size_t queries);
+
+/* Adds the matches of the next query.  False: out of memory. */
+bool nigh__results_add(nigh_results *results, const nigh_match *matches, size_t count);
+
+#endif

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+/*
+ * nigh_search(): queries in batches, each batch over all segments, each segment
+ * by the exact scan; rows become documents, and those of later segments join
+ * what earlier ones gave.
+ *
+ * Why the k nearest rows are enough.  A segment stores each distinct signature
+ * once, as a row, in the order in which signatures first appeared.  Let x be
+ * one of the k nearest documents, by distance and then number, and let its row
+ * r not be among the k nearest rows, by distance and then number.  Then k rows
+ * come before r.  Of each, its first document comes before x: where the row is
+ * nearer, so is the document; where it is as near, its number is smaller than
+ * r, so its signature first appeared before that of r did, and x is not earlier
+ * than the first appearance of its own.  That makes k documents before x, which
+ * therefore is none of the k nearest.  In the same way the first k documents of
+ * a row are enough, for documents of a row ascend.
+ *
+ * Between segments: all documents of a later one have greater numbers, so once
+ * there are k, a later segment must offer something strictly nearer than the
+ * k-th.  The limits of its scan say so, and mostly it offers nothing.
+ *
+ * The file is not trusted: groups of rows must not hold more documents together
+ * than the segment has (or a small file could ask for any amount of memory),
+ * and every document number is compared with the number of documents.
+ */
+#include "nigh.h"
+
+#include <string.h>
+
+#include "base/guard.h"
+#include "base/status.h"
+#include "base/threads.h"
+#include "kernel/hamming.h"
+#include "search/results.h"
+#include "search/scan.h"
+#include "store/collection.h"
+
+/* One call of nigh_search(), and the batch it is at. */
+struct search {
+    const nigh_collection *collection;
+    const nigh_context *context;
+    nigh_search_options options;
+    uint32_t threads;
+    struct nigh__progress progress;
+    uint64_t distances; /* computed */
+    uint64_t distances_total;
+
+    size_t batch_count;
+    uint64_t *batch; /* the queries, as rows */
+    uint32_t limits[NIGH__BATCH_QUERIES];
+    struct nigh__array rows[NIGH__BATCH_QUERIES];    /* keys: what a scan found */
+    struct nigh__array matches[NIGH__BATCH_QUERIES]; /* nigh_match, sorted, at most k: of all segments so far */
+    struct nigh__array documents;                    /* keys: of one query in one segment */
+    struct nigh__array merged;                       /* nigh_match: what becomes `matches` */
+};
+
+static nigh_status no_memory(nigh_error *error) { return nigh__fail(error, NIGH_ENOMEM, "no memory for the matches"); }
+
+/* ---------------------------------------------------------- rows to documents */
+
+/* The rows of one query in one segment on their way to documents. */
+struct expansion {
+    const struct nigh__segment *segment;
+    const uint64_t *rows; /* sorted keys */
+    size_t row_count;
+    size_t next;           /* of the rows */
+    uint64_t in_groups;    /* documents of the rows so far, also those past the k-th of a row */
+    uint32_t k;            /* NIGH_ALL: no limit */
+    uint64_t *documents;   /* keys */
+    size_t count;          /* of the documents */
+    size_t room;           /* for documents */
+    size_t wanted;         /* documents of the next row, where there is no room for them */
+    const char *lie;       /* what is wrong, and where */
+    enum nigh__section_type lie_section;
+    uint64_t lie_index;
+};
+
+static bool lies(struct expansion *e, enum nigh__section_type section, uint64_t index, const char *why) {
+    e->lie = why;
+    e->lie_section = section;
+    e->lie_index = index;
+    return false;
+}
+
+/* Rows that are farther than k documents add nothing. */
+static bool enough(const struct expansion *e) {
+    if (e->k == NIGH_ALL || e->count < e->k) return false;
+    return nigh__key_distance(e->rows[e->next]) > nigh__key_distance(e->rows[e->next - 1]);
+}
+
+/* Adds the documents of the next row.  False: the segment lies, or there is no room.  Inside a guard. */
+static bool expand_row(struct expansion *e) {
+    const struct nigh__segment *segment = e->segment;
+    const uint32_t row = nigh__key_number(e->rows[e->next]);
+    const uint32_t distance = nigh__key_distance(e->rows[e->next]);
+    uint32_t first = 0;
+    uint32_t count = 0;
+    if (!nigh__segment_group(segment, row, &first, &count))
+        return lies(e, NIGH__SECTION_GROUP_STARTS, row, "the documents of a signature lie outside their section");
+    if (count > segment->documents - e->in_groups)
+        return lies(e, NIGH__SECTION_GROUP_STARTS, row, "a document belongs to several signatures");
+    const uint32_t taken = count < e->k ? count : e->k;
+    if (taken > e->room - e->count) {
+        e->wanted = taken;
+        return false;
+    }
+    for (uint32_t i = 0; i < taken; i++) {
+        const uint32_t document = *(const volatile uint32_t *)&segment->group_documents[first + i];
+        if (document >= segment->documents)
+            return lies(e, NIGH__SECTION_GROUP_DOCUMENTS, first + i, "a document number is too large");
+        e->documents[e->count++] = nigh__key(distance, document);
+    }
+    e->in_groups += count;
+    e->next++;
+    return true;
+}
+
+/* Goes on until the rows end, the room does, or the segment lies.  False: it was cut short. */
+static bool expand_some(struct expansion *e) {
+    struct nigh__guard guard;
+    e->wanted = 0;
+    if (!NIGH__GUARD_ENTER(&guard, e->segment->map, e->segment->length)) return false;
+    while (e->next < e->row_count && !(e->next > 0 && enough(e)) && expand_row(e)) {
+    }
+    nigh__guard_leave(&guard);
+    return true;
+}
+
+/* The rows that the scan found for query q, as keys of documents in search->documents, sorted and cut at k. */
+static nigh_status expand(struct search *search, const struct nigh__segment *segment, size_t q, nigh_error *error) {
+    struct nigh__array *documents = &search->documents;
+    struct expansion e = {.segment = segment, .k = search->options.k};
+    e.rows = search->rows[q].data;
+    e.row_count = search->rows[q].count;
+    e.wanted = e.row_count;
+    while (e.wanted != 0) {
+        documents->count = e.count;
+        if (nigh__array_add(search->context, documents, e.wanted) == NULL) return no_memory(error);
+        e.documents = documents->data;
+        e.room = documents->capacity;
+        if (!expand_some(&e)) return nigh__segment_cut(segment, error);
+        if (e.lie != NULL) return nigh__segment_lies(segment, e.lie_section, e.lie_index, e.lie, error);
+    }
+    if (e.count > 1) nigh__keys_sort(search->context, e.documents, e.count);
+    documents->count = e.k != NIGH_ALL && e.count > e.k ? e.k : e.count;
+    return NIGH_OK;
+}
+
+/* --------------------------------------------------------- segments to matches */
+
+/* Joins search->documents of a segment to the matches of the segments before it. */
+static bool join(struct search *search, const struct nigh__segment *segment, size_t q) {
+    struct nigh__array *matches = &search->matches[q];
+    const nigh_match *old = matches->data;
+    const uint64_t *keys = search->documents.data;
+    size_t count = matches->count + search->documents.count;
+    if (search->options.k != NIGH_ALL && count > search->options.k) count = search->options.k;
+    search->merged.count = 0;
+    nigh_match *out = count == 0 ? NULL : nigh__array_add(search->context, &search->merged, count);
+    if (out == NULL) return count == 0;
+    size_t next_old = 0;
+    size_t next_new = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool from_old = next_old < matches->count;
+        if (from_old && next_new < search->documents.count)
+            from_old = old[next_old].distance <= nigh__key_distance(keys[next_new]);
+        if (from_old) {
+            out[i] = old[next_old++];
+        } else {
+            uint64_t key = keys[next_new++];
+            out[i] = (nigh_match){.document = segment->first_document + nigh__key_number(key),
+                                  .distance = nigh__key_distance(key)};
+        }
+    }
+    struct nigh__array spare = *matches;
+    *matches = search->merged;
+    search->merged = spare;
+    return true;
+}
+
+/* What the next segment must be nearer than. */
+static uint32_t limit_of(const struct search *search, size_t q) {
+    const struct nigh__array *matches = &search->matches[q];
+    const uint32_t radius = search->options.radius;
+    if (search->options.k != NIGH_ALL && matches->count == search->options.k)
+        return ((const nigh_match *)matches->data)[matches->count - 1].distance;
+    return radius == NIGH_ALL ? UINT32_MAX : radius + 1;
+}
+
+static nigh_status search_segment(struct search *search, const struct nigh__segment *segment, nigh_error *error) {
+    nigh_status status = nigh__segment_whole(segment, error);
+    if (status != NIGH_OK) return status;
+    for (size_t q = 0; q < search->batch_count; q++) {
+        search->limits[q] = limit_of(search, q);
+        search->rows[q].count = 0;
+    }
+    const struct nigh__scan scan = {
+        .context = search->context,
+        .rows = segment->rows,
+        .count = segment->signatures,
+        .words = segment->words,
+        .map = segment->map,
+        .map_length = segment->length,
+        .queries = search->batch,
+        .query_count = search->batch_count,
+        .limits = search->limits,
+        .k = search->options.k,
+        .threads = search->threads,
+        .progress = &search->progress,
+        .progress_done = search->distances,
+        .progress_total = search->distances_total,
+    };
+    status = nigh__scan(&scan, search->rows, error);
+    if (status == NIGH_EIO) return nigh__segment_cut(segment, error);
+    search->distances += (uint64_t)segment->signatures * search->batch_count;
+    for (size_t q = 0; status == NIGH_OK && q < search->batch_count; q++) {
+        if (search->rows[q].count == 0) continue;
+        status = expand(search, segment, q, error);
+        if (status == NIGH_OK && !join(search, segment, q)) status = no_memory(error);
+    }
+    return status;
+}
+
+/* ------------------------------------------------------------------ the batches */
+
+/* Copies queries to whole, zero-padded words. */
+static void take_batch(struct search *search, const uint8_t *queries, size_t count) {
+    const size_t bytes = search->collection->width_bits / 8;
+    const size_t words = nigh__row_words(search->collection->width_bits);
+    memset(search->batch, 0, count * words * sizeof(uint64_t));
+    for (size_t q = 0; q < count; q++) {
+        memcpy(search->batch + q * words, queries + q * bytes, bytes);
+        search->matches[q].count = 0;
+    }
+    search->batch_count = count;
+}
+
+static nigh_status search_batch(struct search *search, nigh_results *results, nigh_error *error) {
+    for (uint32_t s = 0; s < search->collection->segment_count; s++) {
+        nigh_status status = search_segment(search, search->collection->segments[s], error);
+        if (status != NIGH_OK) return status;
+    }
+    for (size_t q = 0; q < search->batch_count; q++) {
+        if (!nigh__results_add(results, search->matches[q].data, search->matches[q].count)) return no_memory(error);
+    }
+    return NIGH_OK;
+}
+
+static bool search_init(struct search *search, const nigh_collection *collection, size_t count) {
+    const size_t words = nigh__row_words(collection->width_bits);
+    search->collection = collection;
+    search->context = collection->context;
+    search->threads = nigh__threads_resolve(search->options.threads);
+    nigh__progress_init(&search->progress, search->options.progress);
+    for (size_t q = 0; q < NIGH__BATCH_QUERIES; q++) {
+        search->rows[q] = (struct nigh__array)NIGH__ARRAY(uint64_t);
+        search->matches[q] = (struct nigh__array)NIGH__ARRAY(nigh_match);
+    }
+    search->documents = (struct nigh__array)NIGH__ARRAY(uint64_t);
+    search->merged = (struct nigh__array)NIGH__ARRAY(nigh_match);
+    for (uint32_t s = 0; s < collection->segment_count; s++)
+        search->distances_total += (uint64_t)collection->segments[s]->signatures * count;
+    search->batch = nigh__alloc_aligned(search->context, NIGH__BATCH_QUERIES * words, sizeof(uint64_t), NIGH__CACHE_LINE);
+    return search->batch != NULL;
+}
+
+static void search_release(struct search *search) {
+    for (size_t q = 0; q < NIGH__BATCH_QUERIES; q++) {
+        nigh__array_release(search->context, &search->rows[q]);
+        nigh__array_release(search->context, &search->matches[q]);
+    }
+    nigh__array_release(search->context, &search->documents);
+    nigh__array_release(search->context, &search->merged);
+    nigh__free(search->context, search->batch);
+}
+
+nigh_status nigh_search(const nigh_collection *collection, const uint8_t *queries, size_t count,
+                        const nigh_search_options *options, nigh_results **out, nigh_error *error) {
+    *out = NULL;
+    struct search search = {.options = NIGH_SEARCH_OPTIONS_INIT};
+    nigh_status status = nigh__options_copy(&search.options, sizeof search.options, options, error);
+    if (status != NIGH_OK) return status;
+    if (search.options.k == 0) return nigh__fail(error, NIGH_EINVAL, "k must be at least 1");
+    if (queries == NULL && count != 0) return nigh__fail(error, NIGH_EINVAL, "there are no queries");
+
+    nigh_results *results = nigh__results_new(collection->context, count);
+    const bool ready = search_init(&search, collection, count);
+    if (results == NULL || !ready) status = nigh__fail(error, NIGH_ENOMEM, "no memory for %zu queries", count);
+    const size_t bytes = collection->width_bits / 8;
+    for (size_t done = 0; status == NIGH_OK && done < count; done += search.batch_count) {
+        size_t some = count - done < NIGH__BATCH_QUERIES ? count - done : NIGH__BATCH_QUERIES;
+        take_batch(&search, queries + done * bytes, some);
+        status = search_batch(&search, results, error);
+    }
+    search_release(&search);
+    if (status != NIGH_OK) {
+        nigh_results_free(results);
+        return status;
+    }
+    results->distances = search.distances;
+    results->exact = true;
+    *out = results;
+    return NIGH_OK;
+}
