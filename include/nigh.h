@@ -217,7 +217,8 @@ NIGH_API const char *nigh_kernel_name(size_t index, int *usable);
  * other SIGBUS to the handler that was there before.  Optional: a program that
  * owns its signals may leave it out.
  *
- * Threads: any; later calls change nothing.
+ * Threads: any.  A later call puts the handler back where someone replaced it,
+ *          and changes nothing where it is still there.
  * Returns: NIGH_OK, or NIGH_EIO where the handler cannot be installed.
  */
 NIGH_API nigh_status nigh_fault_guard_install(nigh_error *error);

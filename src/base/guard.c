@@ -13,14 +13,14 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
+#include <ucontext.h>
 
 #include "base/status.h"
 
 static _Thread_local struct nigh__guard *volatile innermost;
 
-static pthread_once_t install_once = PTHREAD_ONCE_INIT;
-static int install_errno;
-static struct sigaction previous;
+static pthread_mutex_t install_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct sigaction previous; /* written only while on_fault is not installed, so never under its feet */
 
 static void pass_on(int number, siginfo_t *info, void *machine) {
     if ((previous.sa_flags & SA_SIGINFO) != 0) {
@@ -38,22 +38,30 @@ static void on_fault(int number, siginfo_t *info, void *machine) {
     for (struct nigh__guard *guard = innermost; guard != NULL; guard = guard->outer) {
         if (address < guard->start || address >= guard->end) continue;
         innermost = guard->outer;
+        /* A jump does not give back the mask of signals as a return would, and sanitizers block all of them here. */
+        (void)pthread_sigmask(SIG_SETMASK, &((const ucontext_t *)machine)->uc_sigmask, NULL);
         siglongjmp(guard->resume, 1);
     }
     pass_on(number, info, machine);
 }
 
-static void install(void) {
+/* Returns 0 or an errno value. */
+static int install(void) {
+    struct sigaction present;
+    if (sigaction(SIGBUS, NULL, &present) != 0) return errno;
+    if ((present.sa_flags & SA_SIGINFO) != 0 && present.sa_sigaction == on_fault) return 0;
+    previous = present;
     struct sigaction action = {.sa_sigaction = on_fault};
     /* NODEFER: we leave by a jump, which does not unblock the signal. */
     action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
     (void)sigemptyset(&action.sa_mask);
-    if (sigaction(SIGBUS, &action, &previous) != 0) install_errno = errno;
+    return sigaction(SIGBUS, &action, NULL) == 0 ? 0 : errno;
 }
 
 nigh_status nigh_fault_guard_install(nigh_error *error) {
-    int failed = pthread_once(&install_once, install);
-    if (failed == 0) failed = install_errno;
+    (void)pthread_mutex_lock(&install_lock);
+    int failed = install();
+    (void)pthread_mutex_unlock(&install_lock);
     return failed == 0 ? NIGH_OK : nigh__fail_system(error, failed, NULL, "install a handler for SIGBUS");
 }
 

@@ -25,7 +25,7 @@
 #include "base/cpu.h"
 #include "kernel/hamming_avx2.h"
 
-#define TARGET __attribute__((target("avx2,popcnt")))
+#define TARGET NIGH__TARGET_AVX2
 #define INLINE TARGET NIGH__INLINE
 
 /* 31 bytes of at most 8 fit into one; 16 leaves room and divides the usual widths. */

@@ -49,7 +49,7 @@
 
 #include "kernel/hamming_avx2.h"
 
-#define TARGET __attribute__((target("avx2")))
+#define TARGET NIGH__TARGET_AVX2
 #define INLINE TARGET NIGH__INLINE
 
 #define GROUPS 2       /* registers of 32 rows each in a tile */

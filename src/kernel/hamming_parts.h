@@ -19,6 +19,9 @@ extern const struct nigh__hamming nigh__hamming_generic;
 extern const struct nigh__hamming nigh__hamming_popcnt;
 extern const struct nigh__hamming nigh__hamming_avx2;
 extern const struct nigh__hamming nigh__hamming_avx512;
+#define NIGH__TARGET_AVX2 __attribute__((target("avx2,popcnt")))
+#else
+#define NIGH__TARGET_AVX2
 #endif
 #if defined(__aarch64__)
 extern const struct nigh__hamming nigh__hamming_neon;

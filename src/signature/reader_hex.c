@@ -24,17 +24,21 @@ struct hex_line {
     bool has_id;
 };
 
-/* The value of a digit, or 16 and more. */
-static unsigned digit_value(char c) {
-    if (c >= '0' && c <= '9') return (unsigned)(c - '0');
-    char lower = (char)(c | 0x20);
-    if (lower >= 'a' && lower <= 'f') return (unsigned)(lower - 'a') + 10;
-    return 16;
-}
+/* The value of each digit and a mark; 0 for what is no digit.  Comparing instead would mispredict every other digit. */
+#define DIGIT 0x10
+static const uint8_t digit_values[256] = {
+    ['0'] = DIGIT,      ['1'] = DIGIT | 1,  ['2'] = DIGIT | 2,  ['3'] = DIGIT | 3,  ['4'] = DIGIT | 4,
+    ['5'] = DIGIT | 5,  ['6'] = DIGIT | 6,  ['7'] = DIGIT | 7,  ['8'] = DIGIT | 8,  ['9'] = DIGIT | 9,
+    ['a'] = DIGIT | 10, ['b'] = DIGIT | 11, ['c'] = DIGIT | 12, ['d'] = DIGIT | 13, ['e'] = DIGIT | 14,
+    ['f'] = DIGIT | 15, ['A'] = DIGIT | 10, ['B'] = DIGIT | 11, ['C'] = DIGIT | 12, ['D'] = DIGIT | 13,
+    ['E'] = DIGIT | 14, ['F'] = DIGIT | 15,
+};
+
+static unsigned digit_value(char c) { return digit_values[(unsigned char)c]; }
 
 static nigh_status fail_character(nigh_signature_reader *reader, const struct hex_line *line, nigh_error *error) {
     const char *bad = line->digits;
-    while (digit_value(*bad) < 16)
+    while (digit_value(*bad) != 0)
         bad++;
     size_t column = (size_t)(bad - line->text) + 1;
     if (*bad > 0x20 && *bad < 0x7f)
@@ -77,15 +81,15 @@ static nigh_status line_split(nigh_signature_reader *reader, const char *text, s
 
 /* Whether all were digits.  `out` has room for half as many bytes. */
 static bool decode(const char *digits, size_t count, uint8_t *out) {
-    unsigned bad = 0;
+    unsigned all = DIGIT;
     for (size_t i = 0; i < count / 2; i++) {
         unsigned high = digit_value(digits[2 * i]);
         unsigned low = digit_value(digits[2 * i + 1]);
-        bad |= high | low;
-        out[i] = (uint8_t)(high << 4 | low);
+        all &= high & low;
+        out[i] = (uint8_t)((high & 15) << 4 | (low & 15));
     }
-    if (count % 2 != 0) bad |= digit_value(digits[count - 1]);
-    return bad < 16;
+    if (count % 2 != 0) all &= digit_value(digits[count - 1]);
+    return all != 0;
 }
 
 /* The first line sets what the others are compared with. */

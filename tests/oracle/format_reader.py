@@ -528,9 +528,12 @@ class Collection:
         return None
 
     def check(self):
-        """Verifies everything; returns the number of documents."""
-        if self.damaged:
-            raise self.damaged[0]
+        """Verifies everything, manifests that are not the current one too; returns the number of documents."""
+        for sequence, path in manifest_paths(self.directory):
+            try:
+                Manifest(path, sequence)
+            except FileNotFoundError:
+                pass  # a writer has removed it since
         for segment in self.segments:
             segment.check()
         seen = set()
@@ -543,19 +546,22 @@ class Collection:
         return len(self)
 
 
+def manifest_paths(directory):
+    """Sequence number and path of every manifest, the newest first."""
+    matches = [MANIFEST_NAME.match(name) for name in os.listdir(directory)]
+    found = [(int(match.group(1)), os.path.join(directory, match.group())) for match in matches if match]
+    return sorted(found, reverse=True)
+
+
 def read_current_manifest(directory):
     """The whole manifest with the highest sequence number, and why newer ones were passed over."""
-    names = {}
-    for name in os.listdir(directory):
-        match = MANIFEST_NAME.match(name)
-        if match:
-            names[int(match.group(1))] = name
-    if not names:
+    paths = manifest_paths(directory)
+    if not paths:
         raise FormatError(directory, None, "not a collection: it has no manifest")
     damaged = []
-    for sequence in sorted(names, reverse=True):
+    for sequence, path in paths:
         try:
-            return Manifest(os.path.join(directory, names[sequence]), sequence), damaged
+            return Manifest(path, sequence), damaged
         except NewerVersion:
             raise
         except FormatError as error:

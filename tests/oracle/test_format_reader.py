@@ -91,7 +91,8 @@ def path(name):
 
 
 def said(result):
-    return "exit %d: %s" % (result.returncode, (result.stderr or result.stdout)[:300].decode(errors="replace"))
+    message = (result.stderr or result.stdout)[:300].decode(errors="replace")
+    return "exit %d: %s" % (result.returncode, message.strip())
 
 
 def hex_line(name, signature):
@@ -147,7 +148,7 @@ def expect_refused(collection, what):
         expect(True, what)
     theirs = nigh("check", collection)
     if VERBOSE:
-        print("%s: %s" % (what, said(theirs).strip()))
+        print("%s: %s" % (what, said(theirs)))
     expect(theirs.returncode == 2 and theirs.stderr != b"", what + " (nigh check)", said(theirs))
 
 
@@ -278,6 +279,9 @@ def test_written_here():
     expect_same_reading(collection, [(name, signature) for name, signature, _ in documents])
     read = list(open_collection(collection).documents())
     expect(read == [(name, signature, more or b"") for name, signature, more in documents], "metadata")
+    queries = [argument for name, _, _ in documents for argument in ("--id", name.decode())]
+    searched = nigh("search", "-q", "--radius", "0", "--output", "tsv", collection, *queries)
+    expect(searched.returncode == 0, "search by ids that were put into the lookup here", said(searched))
 
 
 def test_later_versions():
@@ -345,9 +349,14 @@ def test_spare_manifest():
     listed = reader(collection)
     expect(listed.stdout == old_lines and listed.stderr != b"", "reader passes over a damaged manifest", said(listed))
     exported = nigh("export", collection, "--format", "hex", "-o", "-")
-    passed_over = exported.stdout == old_lines and exported.stderr != b""
-    expect(passed_over, "export passes over a damaged manifest and tells", said(exported))
+    expect(exported.stdout == old_lines, "export passes over a damaged manifest", said(exported))
+    told = nigh("info", collection)
+    expect(told.returncode == 0 and told.stderr != b"", "info tells of a damaged manifest", said(told))
     expect_refused(collection, "damaged newest manifest")
+    newest[70] ^= 1
+    writer.write_file(writer.manifest_path(collection, 2), newest)
+    writer.write_file(writer.manifest_path(collection, 1), b"damaged")
+    expect_refused(collection, "damaged spare manifest")
 
 
 def test_newer_manifest_is_not_passed_over():
@@ -581,7 +590,6 @@ SEGMENT_LIES = (
     ("metadata offsets: other count", in_table(9, 24, "Q", 10)),
     ("scheme: other bits", scheme_change(b"bits=72", b"bits=80")),
     ("scheme: no bits", scheme_change(b"bits=72", b"bats=72")),
-    ("scheme: bits not in plain decimal", scheme_change(b"bits=72\nkind=", b"bits=072\nkin=")),
     ("scheme: not sorted", scheme_change(b"kind=", b"aind=")),
     ("scheme: no newline at the end", scheme_change(b"signatures\n", b"signaturess")),
     ("scheme: no equals sign", scheme_change(b"kind=", b"kinds")),
@@ -631,7 +639,7 @@ SEGMENT_LIES = (
 
 
 def test_lies_in_segments():
-    original = write_tested("to-forge.nigh")
+    original = write_tested("to-forge.nigh", two_segments()[:1])
     for what, change in SEGMENT_LIES:
         copy = copy_of(original)
         segment = writer.read_file(writer.segment_path(copy, 1))
@@ -643,7 +651,7 @@ def test_lies_in_segments():
         expect_refused(copy, "segment, " + what)
     copy = copy_of(original)
     writer.mend_collection(copy, 1)
-    expect_accepted(copy, "a mended copy without a forgery", 15)
+    expect_accepted(copy, "a mended copy without a forgery", 10)
 
 
 # The manifest has two entries, at 64 and 96.
@@ -687,6 +695,9 @@ def test_lies_in_manifests():
     copy = copy_of(original)
     os.rename(writer.manifest_path(copy, 1), writer.manifest_path(copy, 9))
     expect_refused(copy, "manifest under another name")
+    collection = path("sequence-0.nigh")
+    writer.write_collection(collection, WIDTH, two_segments(), sequence=0)
+    expect_refused(collection, "manifest with sequence 0")
     copy = copy_of(original)
     shutil.copyfile(writer.segment_path(copy, 1), writer.segment_path(copy, 2))
     expect_refused(copy, "another segment under a name")
@@ -707,6 +718,69 @@ def test_segments_that_disagree():
     for number, (what, second) in enumerate(cases):
         collection = write_tested("disagree-%d.nigh" % number, [first, second])
         expect_refused(collection, "segments disagree: " + what)
+
+
+def change_somewhere(rng, content, places):
+    """Changes a byte or a number at one of the offsets `places`; small numbers, since those pass more bounds."""
+    at = rng.choice(places)
+    code, size = rng.choice((("B", 1), ("I", 4), ("Q", 8)))
+    at = min(at // size * size, len(content) - size)
+    old = struct.unpack_from("<" + code, content, at)[0]
+    new = rng.choice((old ^ 1 << rng.randrange(8 * size), old + 1, old - 1, old + 64, 0, rng.randrange(12), -1))
+    struct.pack_into("<" + code, content, at, new % 256**size)
+
+
+def places_in_segment(rng, segment):
+    """One offset in each part, so that small parts come up as often as large ones."""
+    sections = writer.sections_of(segment).values()
+    places = [offset + rng.randrange(length) for _, offset, length in sections]
+    return places + [rng.randrange(64), 64 + rng.randrange(48 * len(sections)), len(segment) - 1 - rng.randrange(64)]
+
+
+def test_random_lies():
+    """Chance finds what the tables above forget.  Checksums are mended, so the verdict is about the contents."""
+    documents = first_documents()[:6]
+    segments = [writer.segment_bytes(documents, WIDTH, more_sections=[(11, 3, b"abc")]), two_segments()[1]]
+    collection = path("random.nigh")
+    accepted = 0
+    for number in range(300):
+        rng = random.Random(SEED * 1000 + number)
+        shutil.rmtree(collection, ignore_errors=True)
+        writer.write_collection(collection, WIDTH, segments)
+        in_manifest = rng.randrange(5) == 0
+        name = writer.manifest_path(collection, 1) if in_manifest else writer.segment_path(collection, 1)
+        content = writer.read_file(name)
+        places = range(len(content)) if in_manifest else places_in_segment(rng, content)
+        change_somewhere(rng, content, places)
+        writer.write_file(name, content)
+        mend_what_can_be(collection)
+        accepted += expect_same_verdict(collection, "random change %d, seed %d" % (number, SEED))
+    expect(0 < accepted < 300, "random changes are neither all accepted nor all refused", accepted)
+
+
+def mend_what_can_be(collection):
+    try:
+        writer.mend_collection(collection, 1)
+    except (OSError, struct.error):  # the change made the manifest name no segment, or the table leave the file
+        manifest = writer.read_file(writer.manifest_path(collection, 1))
+        writer.mend_manifest(manifest)
+        writer.write_file(writer.manifest_path(collection, 1), manifest)
+
+
+def expect_same_verdict(collection, what):
+    """True where both accept, and then both read the same."""
+    theirs = nigh("check", collection)
+    try:
+        opened = open_collection(collection)
+        opened.check()
+    except (FormatError, FileNotFoundError) as error:
+        expect(theirs.returncode == 2, what, "the reader says: %s; nigh check says: %s" % (error, said(theirs)))
+        return False
+    expect(theirs.returncode == 0, what, "the reader accepts; nigh check says: " + said(theirs))
+    exported = nigh("export", collection, "--format", "hex", "-o", "-")
+    lines = b"".join(hex_line(name, signature) for name, signature, _ in opened.documents())
+    expect(exported.stdout == lines, what + ", export", said(exported))
+    return True
 
 
 def test_errors_say_where():

@@ -31,13 +31,14 @@ nigh_stream memory_source_stream(struct memory_source *source) {
 }
 
 void sink_add(struct memory_sink *sink, const void *bytes, size_t length) {
-    if (sink->length + length > sink->capacity) {
+    if (bytes == NULL || length == 0) return;
+    if (sink->bytes == NULL || sink->length + length > sink->capacity) {
         sink->capacity = 2 * (sink->length + length);
         uint8_t *larger = realloc(sink->bytes, sink->capacity);
         if (larger == NULL) abort();
         sink->bytes = larger;
     }
-    if (bytes != NULL) memcpy(sink->bytes + sink->length, bytes, length);
+    memcpy(sink->bytes + sink->length, bytes, length);
     sink->length += length;
 }
 

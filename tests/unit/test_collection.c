@@ -387,6 +387,52 @@ static void a_file_cut_short_while_mapped(void **state) {
     free(segment);
 }
 
+/* The longest any file was: to the reader nothing was ever cut. */
+static int stale_length(void *user, nigh_file file, uint64_t *out) {
+    uint64_t *longest = user;
+    int failed = nigh_file_system_posix()->length(NULL, file, out);
+    if (failed == 0 && *out > *longest) *longest = *out;
+    *out = *longest;
+    return failed;
+}
+
+/* The cut comes after the length was asked for: the read itself faults, on whatever thread. */
+static void a_read_that_faults(void **state) {
+    struct fixture *f = *state;
+    struct recipe recipe = {.width_bits = 1024, .ids = true, .metadata = true};
+    nigh_error error;
+    assert_ok(nigh_fault_guard_install(&error), &error);
+    assert_ok(recipe_add(f->context, f->path, &recipe, 0, 5000, &error), &error);
+    uint64_t longest = 0;
+    nigh_file_system table = *nigh_file_system_posix();
+    table.user = &longest;
+    table.length = stale_length;
+    nigh_context *context = context_with(&table, NULL, NULL);
+    nigh_collection *collection;
+    assert_ok(nigh_collection_open(context, f->path, NULL, &collection, &error), &error);
+    char *segment = file_named_like(f->path, "segment-");
+    assert_int_equal(truncate(segment, 8192), 0);
+
+    uint8_t query[128] = {0};
+    nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
+    nigh_results *results = NULL;
+    for (options.threads = 1; options.threads <= 3; options.threads++) {
+        assert_int_equal(nigh_search(collection, query, 1, &options, &results, &error), NIGH_EIO);
+        assert_non_null(strstr(error_text(&error), "the file was cut short or could not be read while in use"));
+        assert_null(results);
+    }
+    char id[RECIPE_MAX_TEXT];
+    size_t length;
+    uint64_t found;
+    assert_int_equal(nigh_collection_id(collection, 4999, id, sizeof id, &length, &error), NIGH_EIO);
+    assert_int_equal(nigh_collection_find(collection, "x", 1, &found, &error), NIGH_EIO);
+    assert_int_equal(nigh_collection_metadata(collection, 4999, id, sizeof id, &length, &error), NIGH_EIO);
+    assert_int_equal(nigh_collection_signature(collection, 4999, query, &error), NIGH_EIO);
+    nigh_collection_close(collection);
+    nigh_context_free(context);
+    free(segment);
+}
+
 struct cancel {
     int calls;
 };
@@ -471,6 +517,7 @@ int main(void) {
         WITH_FIXTURE(the_lock_dies_with_its_process),
         WITH_FIXTURE(readers_keep_their_snapshot),
         WITH_FIXTURE(a_file_cut_short_while_mapped),
+        WITH_FIXTURE(a_read_that_faults),
         WITH_FIXTURE(commits_can_be_cancelled),
         WITH_FIXTURE(schemes_are_canonical),
         WITH_FIXTURE(metadata_and_ids_are_cut_to_the_buffer),

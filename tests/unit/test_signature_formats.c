@@ -134,6 +134,12 @@ static void test_not_recognised(void **state) {
     }
 }
 
+/* Raw is what a name cannot make it. */
+static void test_raw_not_guessed(void **state) {
+    struct reading result = read_bytes(*state, "x.raw", NIGH_FORMAT_AUTO, 16, "\x00\x01\x02\x03", 4);
+    assert_string_equal(result.message, "'x.raw': not a signature file nigh recognises");
+}
+
 /* A name that says nothing and no line within the limit: refused after one look at the buffer. */
 static void test_endless_line(void **state) {
     static char digits[1 << 20];
@@ -162,6 +168,7 @@ int main(void) {
         cmocka_unit_test(test_detected_by_numbers),
         cmocka_unit_test(test_not_recognised),
         cmocka_unit_test(test_endless_line),
+        cmocka_unit_test(test_raw_not_guessed),
     };
     return cmocka_run_group_tests(tests, context_setup, context_teardown);
 }

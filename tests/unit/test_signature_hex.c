@@ -123,16 +123,18 @@ static void test_width(void **state) {
     assert_int_equal(read_bytes(*state, "x.hex", NIGH_FORMAT_AUTO, 16, "00ff\n", 5).rows, 1);
 }
 
-/* A line of `ids` bytes of name (0: none) and `digits` hex digits. */
+/* A line of `ids` bytes of name (0: none) and `digits` hex digits, ended as Windows does: one byte more than a limit.
+ */
 static struct reading line_read(void **state, size_t ids, size_t digits) {
     size_t length = 0;
-    char *line = malloc(ids + digits + 2);
+    char *line = malloc(ids + digits + 3);
     assert_non_null(line);
     memset(line, 'x', ids);
     length += ids;
     if (ids > 0) line[length++] = '\t';
     memset(line + length, 'e', digits);
     length += digits;
+    line[length++] = '\r';
     line[length++] = '\n';
     struct reading result = read_bytes(*state, "x.hex", NIGH_FORMAT_HEX, 0, line, length);
     free(line);

@@ -120,6 +120,8 @@ static const struct {
      "'x.npy': rows of 8193 bytes; a signature has 1 to 8192"},
     {"{'descr': '|u1', 'fortran_order': False, 'shape': (4611686018427387904, 4), }",
      "'x.npy': header promises 4611686018427387904 rows, more than a file can hold"},
+    {"{'descr': '|u1', 'fortran_order': False, 'shape': (9223372036854775807, 1), }",
+     "'x.npy': header promises 9223372036854775807 rows, more than a file can hold"},
     {"{'descr': '|u1', 'fortran_order': False, 'shape': (18446744073709551615, 1), }",
      "'x.npy': header promises 18446744073709551615 rows, more than a file can hold"},
     {"{'descr': '|u1', 'fortran_order': False, 'shape': (18446744073709551616, 1), }",

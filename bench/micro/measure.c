@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+/* Clock, series and host of the benchmarks. */
+#include "measure.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/cpu.h"
+#include "nigh.h"
+
+double measure_now(void) {
+    struct timespec now;
+    if (clock_gettime(CLOCK_MONOTONIC, &now) != 0) measure_fail("the clock", "does not run");
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+void series_add(struct series *series, double seconds) {
+    if (series->runs < MEASURE_MAX_RUNS) series->seconds[series->runs++] = seconds;
+}
+
+static int compare_seconds(const void *a, const void *b) {
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+double series_minimum(const struct series *series) {
+    double minimum = series->runs == 0 ? 0 : series->seconds[0];
+    for (size_t i = 1; i < series->runs; i++) {
+        if (series->seconds[i] < minimum) minimum = series->seconds[i];
+    }
+    return minimum;
+}
+
+double series_median(const struct series *series) {
+    double sorted[MEASURE_MAX_RUNS];
+    if (series->runs == 0) return 0;
+    memcpy(sorted, series->seconds, series->runs * sizeof sorted[0]);
+    qsort(sorted, series->runs, sizeof sorted[0], compare_seconds);
+    return (sorted[(series->runs - 1) / 2] + sorted[series->runs / 2]) / 2;
+}
+
+/* The "model name" of /proc/cpuinfo; other systems have none and get "unknown CPU". */
+static void cpu_name(char *out, size_t capacity) {
+    (void)snprintf(out, capacity, "unknown CPU");
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    if (file == NULL) return;
+    char line[256];
+    while (fgets(line, sizeof line, file) != NULL) {
+        const char *value = strchr(line, ':');
+        if (strncmp(line, "model name", 10) != 0 || value == NULL) continue;
+        (void)snprintf(out, capacity, "%.*s", (int)strcspn(value + 2, "\n"), value + 2);
+        break;
+    }
+    (void)fclose(file);
+}
+
+void measure_print_host(FILE *out, const char *kernel) {
+    char name[128];
+    cpu_name(name, sizeof name);
+#if defined(__clang__)
+    const char *compiler = "";
+#else
+    const char *compiler = "gcc ";
+#endif
+    (void)fprintf(out, "nigh %s, %s, %u cores, %s%s, kernel %s\n", nigh_version(), name, nigh__cpu_cores(), compiler,
+                  __VERSION__, kernel);
+}
+
+void measure_json(FILE *out, const char *bench, const char *what, uint32_t threads, size_t queries, size_t run,
+                  double seconds) {
+    if (out == NULL) return;
+    (void)fprintf(out,
+                  "{\"bench\":\"%s\",\"what\":\"%s\",\"threads\":%u,\"queries\":%zu,\"run\":%zu,\"seconds\":%.9f}\n",
+                  bench, what, threads, queries, run, seconds);
+}
+
+_Noreturn void measure_fail(const char *what, const char *why) {
+    (void)fprintf(stderr, "bench: %s: %s\n", what, why);
+    exit(2);
+}

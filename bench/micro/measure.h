@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What benchmarks share: a clock, series of runs with minimum and median, where they ran, and raw runs as JSON lines. */
+#ifndef NIGH_BENCH_MEASURE_H
+#define NIGH_BENCH_MEASURE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define MEASURE_MAX_RUNS 1000u
+
+/* Monotonic, in seconds. */
+double measure_now(void);
+
+struct series {
+    double seconds[MEASURE_MAX_RUNS];
+    size_t runs;
+};
+
+void series_add(struct series *series, double seconds);
+double series_minimum(const struct series *series); /* 0 where there is no run */
+double series_median(const struct series *series);
+
+/* Prints CPU, cores, compiler and kernel: what a figure means nothing without. */
+void measure_print_host(FILE *out, const char *kernel);
+
+/* Appends {"bench":..,"what":..,"threads":..,"queries":..,"run":..,"seconds":..} where `out` is not NULL. */
+void measure_json(FILE *out, const char *bench, const char *what, uint32_t threads, size_t queries, size_t run,
+                  double seconds);
+
+/* Says what failed, and ends the program: a benchmark has nobody to report to. */
+_Noreturn void measure_fail(const char *what, const char *why);
+
+#endif
