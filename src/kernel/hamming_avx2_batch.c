@@ -32,14 +32,17 @@
  * There are only 256 tables, one for each pair of query nibbles: 4 KB, fixed.
  * After 60 nibbles (240 <= 255) the sums move to 16 bits.
  *
- * Turning costs about as much as three queries, so this pays from four on.  A
- * tile of 64 rows by 16 words makes 16 KB of nibbles, half the first-level
- * cache; wider rows are done in several passes.  While the queries pass over a
- * tile, they ask for the memory that is turned next, a little at a time.
+ * Turning costs about as much as three queries, so this pays from four on
+ * (from sixteen for rows of one word, which are cheap as they lie).  A tile of
+ * 64 rows by 16 words makes 16 KB of nibbles, half the first-level cache; wider
+ * rows are done in several passes.  While the queries pass over a tile, they
+ * ask for the memory that is turned next, a little at a time.
  *
- * Measured (Zen 3 at 3.24 GHz, 1,024 bits, cache): turning 14.6 cycles a row;
- * 4.1 cycles for a row and a query, against 9.8 in hamming_avx2.c.  Tiles of 96
- * rows would give 3.7, but do not leave room for the rows to come.
+ * Measured (Zen 3 at 3.24 GHz, 1,024 bits, from the cache): turning 15 cycles a
+ * row; then 4.5 cycles for a row and a query, against 10.5 to 11 for rows as
+ * they lie; in all 7.0 at 8 queries and 4.8 at 64.  Tiles of 96 rows would need
+ * 9 % fewer cycles in the inner loop, but leave no room in the cache for the
+ * rows to come; sharing the nibbles between two pairs of queries made gcc spill.
  */
 #include "kernel/hamming_parts.h"
 
@@ -55,8 +58,9 @@
 #define GROUPS 2       /* registers of 32 rows each in a tile */
 #define GROUP_ROWS 32
 #define PASS_WORDS 16
-#define PASS_NIBBLES 258 /* 16 words of 16, up to a multiple of 3 */
-#define FLUSH_NIBBLES 60 /* a multiple of 3; times 4 it fits into a byte */
+#define ROUND_NIBBLES 6  /* twice the three that a byte holds: fewer rounds */
+#define PASS_NIBBLES 258 /* 16 words of 16, up to whole rounds */
+#define FLUSH_NIBBLES 60 /* whole rounds; times 4 it fits into a byte */
 #define MAX_WORDS 512    /* distances up to 32,768 fit into 16 bits */
 #define MAX_PAIRS (NIGH__BATCH_QUERIES / 2)
 
@@ -96,7 +100,7 @@ INLINE __m256i word_offsets(const uint64_t *first, const uint64_t *second) {
 INLINE void pair_query_set(struct pair_query *out, const uint64_t *first, const uint64_t *second, size_t words) {
     for (size_t w = 0; w < words; w++)
         _mm256_storeu_si256((__m256i *)(void *)(out->offsets + 16 * w), word_offsets(first + w, second + w));
-    for (size_t n = 16 * words; n % 3 != 0; n++) out->offsets[n] = 0; /* meets nibbles that are zero too */
+    for (size_t n = 16 * words; n % ROUND_NIBBLES != 0; n++) out->offsets[n] = 0; /* meets nibbles that are zero too */
 }
 
 /* ------------------------------------------------------------------- turning */
@@ -157,7 +161,7 @@ INLINE void turn_group(const uint8_t *rows, size_t stride, bool half, __m256i (*
     }
 }
 
-/* Returns the number of nibbles, a multiple of 3; those that pad are zero. */
+/* Returns the number of nibbles, whole rounds; those that pad are zero. */
 TARGET static size_t tile_turn(struct tile *tile, const uint8_t *rows, size_t stride, size_t words) {
     for (size_t group = 0; group < GROUPS; group++) {
         const uint8_t *from = rows + group * GROUP_ROWS * stride;
@@ -166,7 +170,7 @@ TARGET static size_t tile_turn(struct tile *tile, const uint8_t *rows, size_t st
         if (words % 2 != 0) turn_group(from + (words - 1) * 8, stride, true, &tile->nibbles[(words - 1) * 16], group);
     }
     size_t n = words * 16;
-    for (; n % 3 != 0; n++) {
+    for (; n % ROUND_NIBBLES != 0; n++) {
         for (size_t group = 0; group < GROUPS; group++) tile->nibbles[n][group] = _mm256_setzero_si256();
     }
     return n;
@@ -212,28 +216,34 @@ INLINE void flush(struct pair_sums *sums, size_t group, __m256i a, __m256i b) {
     sums->odd[1][group] = _mm256_add_epi16(sums->odd[1][group], _mm256_srli_epi16(b, 8));
 }
 
+INLINE void three_nibbles(const __m256i (*nibbles)[GROUPS], const uint16_t *offsets, __m256i *a, __m256i *b) {
+    const __m256i low_half = _mm256_set1_epi8(0x0f);
+    const __m256i t0 = table_at(offsets[0]);
+    const __m256i t1 = table_at(offsets[1]);
+    const __m256i t2 = table_at(offsets[2]);
+    NIGH__UNROLL4
+    for (size_t g = 0; g < GROUPS; g++) {
+        __m256i p = _mm256_shuffle_epi8(t0, nibbles[0][g]);
+        p = _mm256_add_epi8(p, _mm256_shuffle_epi8(t1, nibbles[1][g]));
+        p = _mm256_add_epi8(p, _mm256_shuffle_epi8(t2, nibbles[2][g]));
+        a[g] = _mm256_add_epi8(a[g], p);
+        b[g] = _mm256_add_epi8(b[g], _mm256_and_si256(_mm256_srli_epi16(p, 4), low_half));
+    }
+}
+
 /* Adds the distances of one pair of queries to all rows of a tile. */
 TARGET static void tile_add(const struct tile *tile, size_t nibbles, const struct pair_query *query,
                             struct pair_sums *sums, struct ahead *ahead) {
-    const __m256i low_half = _mm256_set1_epi8(0x0f);
     for (size_t start = 0; start < nibbles; start += FLUSH_NIBBLES) {
         const size_t end = nibbles - start < FLUSH_NIBBLES ? nibbles : start + FLUSH_NIBBLES;
         __m256i a[GROUPS] = {_mm256_setzero_si256(), _mm256_setzero_si256()};
         __m256i b[GROUPS] = {_mm256_setzero_si256(), _mm256_setzero_si256()};
         ahead_some(ahead);
-        for (size_t n = start; n < end; n += 3) {
-            const __m256i t0 = table_at(query->offsets[n]);
-            const __m256i t1 = table_at(query->offsets[n + 1]);
-            const __m256i t2 = table_at(query->offsets[n + 2]);
-            NIGH__UNROLL4
-            for (size_t g = 0; g < GROUPS; g++) {
-                __m256i p = _mm256_shuffle_epi8(t0, tile->nibbles[n][g]);
-                p = _mm256_add_epi8(p, _mm256_shuffle_epi8(t1, tile->nibbles[n + 1][g]));
-                p = _mm256_add_epi8(p, _mm256_shuffle_epi8(t2, tile->nibbles[n + 2][g]));
-                a[g] = _mm256_add_epi8(a[g], p);
-                b[g] = _mm256_add_epi8(b[g], _mm256_and_si256(_mm256_srli_epi16(p, 4), low_half));
-            }
+        for (size_t n = start; n < end; n += ROUND_NIBBLES) {
+            three_nibbles(&tile->nibbles[n], query->offsets + n, a, b);
+            three_nibbles(&tile->nibbles[n + 3], query->offsets + n + 3, a, b);
         }
+        NIGH__UNROLL4
         for (size_t g = 0; g < GROUPS; g++) flush(sums, g, a[g], b[g]);
     }
 }
@@ -308,7 +318,9 @@ static struct ahead ahead_of(const struct batch *batch, const uint64_t *tile_row
     return ahead;
 }
 
-bool nigh__avx2_tiles_pay(size_t query_count, size_t words) { return query_count >= 4 && words <= MAX_WORDS; }
+bool nigh__avx2_tiles_pay(size_t query_count, size_t words) {
+    return query_count >= (words == 1 ? 16 : 4) && words <= MAX_WORDS;
+}
 
 TARGET size_t nigh__avx2_tiles(const uint64_t *queries, size_t query_count, const uint64_t *rows, size_t count,
                                size_t words, const uint32_t *limits, struct nigh__hit *hits) {

@@ -210,8 +210,8 @@ static nigh_status locate(const struct nigh_collection *collection, uint64_t doc
 
 nigh_status nigh_collection_id(const nigh_collection *collection, uint64_t document, char *buffer, size_t capacity,
                                size_t *length, nigh_error *error) {
-    const struct nigh__segment *segment;
-    uint32_t within;
+    const struct nigh__segment *segment = NULL;
+    uint32_t within = 0;
     nigh_status status = locate(collection, document, &segment, &within, error);
     if (status != NIGH_OK) return status;
     if (segment->id_offsets != NULL) return nigh__segment_id(segment, within, buffer, capacity, length, error);
@@ -221,8 +221,8 @@ nigh_status nigh_collection_id(const nigh_collection *collection, uint64_t docum
 
 nigh_status nigh_collection_metadata(const nigh_collection *collection, uint64_t document, void *buffer,
                                      size_t capacity, size_t *length, nigh_error *error) {
-    const struct nigh__segment *segment;
-    uint32_t within;
+    const struct nigh__segment *segment = NULL;
+    uint32_t within = 0;
     nigh_status status = locate(collection, document, &segment, &within, error);
     if (status != NIGH_OK) return status;
     return nigh__segment_metadata(segment, within, buffer, capacity, length, error);
@@ -230,8 +230,8 @@ nigh_status nigh_collection_metadata(const nigh_collection *collection, uint64_t
 
 nigh_status nigh_collection_signature(const nigh_collection *collection, uint64_t document, uint8_t *out,
                                       nigh_error *error) {
-    const struct nigh__segment *segment;
-    uint32_t within;
+    const struct nigh__segment *segment = NULL;
+    uint32_t within = 0;
     nigh_status status = locate(collection, document, &segment, &within, error);
     if (status != NIGH_OK) return status;
     return nigh__segment_signature(segment, within, out, error);

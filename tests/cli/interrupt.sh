@@ -40,6 +40,7 @@ interrupted INT 130 is_indexing "$NIGH" index new.nigh input
 [[ -e new.nigh ]] && fail 'a collection was left'
 kill "$feeder"
 wait "$feeder" 2> /dev/null
+rm input
 
 # While it searches: the library stops in the middle of a batch.
 "$NIGH" generate -q -n 200000 -o a.npy

@@ -32,10 +32,11 @@ def offsets_of(pieces):
     return offsets
 
 
-def lookup_slots(ids):
-    count = 1
-    while count <= 2 * len(ids):
-        count *= 2
+def lookup_slots(ids, count=None):
+    if count is None:
+        count = 1
+        while count <= 2 * len(ids):
+            count *= 2
     slots = [0] * count
     for document, name in enumerate(ids):
         at = (xxh3_64(name) >> 32) % count
@@ -79,11 +80,15 @@ def segment_sections(documents, width, scheme):
     return sections
 
 
-def segment_bytes(documents, width, scheme=None, more_sections=(), compatible_features=0):
-    """A whole segment; `more_sections` are (type, count, bytes)."""
+def segment_bytes(documents, width, scheme=None, more_sections=(), other_sections=(), compatible_features=0):
+    """A whole segment.  Sections are (type, count, bytes): `more_sections` come after those that follow from the
+    documents, `other_sections` in place of those of their type.
+    """
     if scheme is None:
         scheme = b"bits=%d\nkind=signatures\n" % width
-    sections = segment_sections(documents, width, scheme) + list(more_sections)
+    others = {section[0]: section for section in other_sections}
+    sections = [others.get(section[0], section) for section in segment_sections(documents, width, scheme)]
+    sections += more_sections
     table = b""
     body = b""
     for kind, count, content in sections:

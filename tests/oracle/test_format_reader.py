@@ -233,11 +233,11 @@ def test_many():
 
 def test_golden():
     """Collections kept in tests/golden; NAME.hex beside NAME.nigh, where it is there, has what they must hold."""
-    golden = os.path.join(HERE, os.pardir, "golden")
-    for name in sorted(os.listdir(golden) if os.path.isdir(golden) else []):
+    golden = os.path.normpath(os.path.join(HERE, os.pardir, "golden"))
+    names = sorted(name for name in os.listdir(golden) if name.endswith(".nigh"))
+    expect(names, "there are golden collections")
+    for name in names:
         collection = os.path.join(golden, name)
-        if not (name.endswith(".nigh") and os.path.isdir(collection)):
-            continue
         expected = collection[: -len(".nigh")] + ".hex"
         exported = nigh("export", collection, "--format", "hex", "-o", "-")
         expect(exported.returncode == 0, "export golden " + name, said(exported))
@@ -256,7 +256,7 @@ WIDTH = 72
 
 def first_documents():
     """Ten documents with ids and metadata, of three signatures."""
-    return [(b"first-%d" % i, bytes([i % 3 + 1] * 9), b"metadata " * i) for i in range(10)]
+    return [(b"first-%d" % i, bytes([i % 3 + 1] * 9), b"metadata " * ((i + 1) % 4)) for i in range(10)]
 
 
 def second_documents():
@@ -548,7 +548,7 @@ def scheme_change(old, new):
 
 
 # The ten documents of the first segment: rows 0 1 2 0 1 2 0 1 2 0, so groups 0 3 6 9 | 1 4 7 | 2 5 8; 32 slots; ids of
-# 7 bytes; metadata of 9 i bytes.
+# 7 bytes; metadata of 9, 18, 27, 0 bytes and so on, 135 together.
 SEGMENT_LIES = (
     ("version 0", in_header(8, "I", 0)),
     ("version 2", in_header(8, "I", 2)),
@@ -626,12 +626,12 @@ SEGMENT_LIES = (
     ("id lookup: beyond d", lookup_change(beyond_the_last)),
     ("id lookup: no empty slot", lookup_change(fill_all)),
     ("metadata offsets: first not 0", poke(9, "Q", 0, 1)),
-    ("metadata offsets: last not the length", poke(9, "Q", -1, 404)),
+    ("metadata offsets: last not the length", poke(9, "Q", -1, 134)),
     ("metadata offsets: not ascending", poke(9, "Q", 5, 0)),
-    ("metadata offsets: beyond the length", poke(9, "Q", 5, 406)),
+    ("metadata offsets: beyond the length", poke(9, "Q", 5, 136)),
     ("zeros: after the table", lambda segment: segment.__setitem__(4095, 1)),
     ("zeros: after a section", poke(1, "B", 40, 1)),
-    ("zeros: before the footer", poke(10, "B", 405, 1)),
+    ("zeros: before the footer", poke(10, "B", 135, 1)),
     ("footer: zeros", lambda segment: segment.__setitem__(-1, 1)),
     ("footer: file length", lambda segment: segment.__setitem__(-56, segment[-56] ^ 64)),
     ("footer: magic", lambda segment: segment.__setitem__(-57, 13)),
@@ -652,6 +652,83 @@ def test_lies_in_segments():
     copy = copy_of(original)
     writer.mend_collection(copy, 1)
     expect_accepted(copy, "a mended copy without a forgery", 10)
+
+
+# Segments that break one rule and no other, so that no other check can stand in for the one that is meant.
+
+
+def segments_with_bad_ids():
+    for what, name in (("tab", b"a\tb"), ("newline", b"a\n"), ("zero byte", b"\0b"), ("no byte", b"")):
+        yield "id with " + what, writer.segment_bytes([(name, bytes(9), None)], WIDTH)
+    documents = second_documents()
+    ids = [name for name, _, _ in documents]
+    before = [offset + 1 for offset in writer.offsets_of(ids)]
+    joined = b"".join(ids)
+    bytes_before = [(6, 6, writer.packed("Q", before)), (7, len(joined) + 1, b"?" + joined)]
+    yield "id bytes before the first", writer.segment_bytes(documents, WIDTH, other_sections=bytes_before)
+    bytes_after = [(7, len(joined) + 1, joined + b"?")]
+    yield "id bytes after the last", writer.segment_bytes(documents, WIDTH, other_sections=bytes_after)
+    slots = [(8, 24, writer.packed("I", writer.lookup_slots(ids, 24)))]
+    yield "24 slots", writer.segment_bytes(documents, WIDTH, other_sections=slots)
+    documents = first_documents()[:8]
+    slots = [(8, 8, writer.packed("I", writer.lookup_slots([name for name, _, _ in documents], 8)))]
+    yield "8 slots for 8 documents", writer.segment_bytes(documents, WIDTH, other_sections=slots)
+
+
+def segments_with_bad_metadata():
+    documents = [(b"a", bytes(9), b"some"), (b"b", bytes(9), b"more")]
+    before = [(9, 3, writer.packed("Q", [1, 5, 9])), (10, 9, b"?somemore")]
+    yield "metadata bytes before the first", writer.segment_bytes(documents, WIDTH, other_sections=before)
+    after = [(10, 9, b"somemore?")]
+    yield "metadata bytes after the last", writer.segment_bytes(documents, WIDTH, other_sections=after)
+
+
+def segments_with_bad_groups():
+    documents = [(None, bytes(9), None), (None, bytes(9), None), (None, b"\1" * 9, None)]
+    starts = [(3, 3, writer.packed("I", [1, 2, 3]))]
+    yield "a document before the first group", writer.segment_bytes(documents, WIDTH, other_sections=starts)
+    starts = [(3, 3, writer.packed("I", [0, 3, 3])), (5, 3, writer.packed("I", [0, 0, 0]))]
+    yield "a group without documents", writer.segment_bytes(documents, WIDTH, other_sections=starts)
+
+
+def segments_with_bad_tables():
+    documents = second_documents()
+    scheme = b"bits=72\nkind=signatures\n"
+    again = [(1, len(scheme), scheme)]
+    yield "the same scheme twice", writer.segment_bytes(documents, WIDTH, more_sections=again)
+    yield "one more section of type 0", writer.segment_bytes(documents, WIDTH, more_sections=[(0, 3, b"abc")])
+    long_scheme = b"bits=72\nlong=" + b"x" * (65537 - 14) + b"\n"
+    yield "scheme of 65,537 bytes", writer.segment_bytes(documents, WIDTH, scheme=long_scheme)
+    unknown = writer.segment_bytes(documents, WIDTH, more_sections=[(11, 8, b"unknown.")])
+    at, offset, _ = writer.sections_of(unknown)[11]
+    for what, new_offset, length in (
+        ("section at an odd place", offset + 8, 0),
+        ("section over another", 4096, 8),
+        ("section over the header", 0, 64),
+        ("section over the footer", len(unknown) - 64, 64),
+        ("section behind the end", len(unknown), 0),
+    ):
+        segment = bytearray(unknown)
+        segment[offset : offset + 8] = bytes(8)
+        struct.pack_into("<QQ", segment, at + 8, new_offset, length)
+        writer.mend_segment(segment)
+        yield what, bytes(segment)
+    segment = bytearray(writer.segment_bytes(documents, WIDTH))
+    segment[-64:-64] = bytes(8)
+    struct.pack_into("<Q", segment, 24, len(segment))
+    struct.pack_into("<Q", segment, len(segment) - 56, len(segment))
+    writer.mend_segment(segment)
+    yield "file length no multiple of 64", bytes(segment)
+
+
+def test_one_broken_rule():
+    makers = (segments_with_bad_ids, segments_with_bad_metadata, segments_with_bad_groups, segments_with_bad_tables)
+    for make in makers:
+        for what, segment in make():
+            collection = path("one-rule.nigh")
+            shutil.rmtree(collection, ignore_errors=True)
+            writer.write_collection(collection, WIDTH, [segment])
+            expect_refused(collection, "one rule broken: " + what)
 
 
 # The manifest has two entries, at 64 and 96.
