@@ -136,7 +136,6 @@ static void close_all(struct exporter *exporter) {
 static int export_opened(struct exporter *exporter) {
     struct cli_job *job = exporter->job;
     const struct export_values *values = job->values;
-    nigh_collection_describe(exporter->collection, &exporter->info);
     struct cli_target_options target_options = {
         .format = values->format, .width_bits = exporter->info.width_bits, .rows = exporter->info.documents};
     exporter->signature = malloc(exporter->info.width_bits / 8);
@@ -162,12 +161,12 @@ static int export_opened(struct exporter *exporter) {
 
 static int run(struct cli_job *job) {
     const struct export_values *values = job->values;
-    struct exporter exporter = {.job = job, .info = NIGH_COLLECTION_INFO_INIT};
+    struct exporter exporter = {.job = job};
     if (job->operand_count != 1) return cli_usage(job->command, "give one COLLECTION, not %zu", job->operand_count);
     if (values->output == NULL) return cli_usage(job->command, "no output given; -o FILE, or -o - for standard output");
     if (values->ids != NULL && cli_sink_is_standard_output(values->ids) && cli_sink_is_standard_output(values->output))
         return cli_usage(job->command, "-o and --ids cannot both be standard output");
-    if (nigh_collection_open(job->context, job->operands[0], NULL, &exporter.collection, &job->error) != NIGH_OK)
+    if (cli_collection_open(job, job->operands[0], NULL, &exporter.collection, &exporter.info) != NIGH_OK)
         return cli_fail(job);
     int code = export_opened(&exporter);
     close_all(&exporter);

@@ -163,23 +163,17 @@ static nigh_status print_json(struct cli_job *job, const nigh_collection *collec
 static int run(struct cli_job *job) {
     const struct info_values *values = job->values;
     nigh_collection *collection = NULL;
-    nigh_collection_info info = NIGH_COLLECTION_INFO_INIT;
+    nigh_collection_info info;
     if (job->operand_count != 1) return cli_usage(job->command, "give one COLLECTION, not %zu", job->operand_count);
     double started = cli_seconds();
-    if (nigh_collection_open(job->context, job->operands[0], NULL, &collection, &job->error) != NIGH_OK)
-        return cli_fail(job);
-    nigh_collection_describe(collection, &info);
+    if (cli_collection_open(job, job->operands[0], NULL, &collection, &info) != NIGH_OK) return cli_fail(job);
     nigh_status status =
         values->output == OUTPUT_JSONL ? print_json(job, collection, &info) : print_table(job, collection, &info);
     job->stats.work_seconds = cli_seconds() - started;
     job->stats.documents = info.documents;
     job->stats.complete = status == NIGH_OK;
     nigh_collection_close(collection);
-    if (status != NIGH_OK) return cli_fail(job);
-    if (info.damaged_manifests > 0)
-        cli_error(job, "'%s': %s unreadable; this is the state before; see 'nigh check'", job->operands[0],
-                  cli_counted(info.damaged_manifests, "newer manifest is", "newer manifests are").text);
-    return CLI_DONE;
+    return status == NIGH_OK ? CLI_DONE : cli_fail(job);
 }
 
 const struct cli_command cmd_info = {

@@ -315,7 +315,6 @@ static int refuse(const struct searcher *searcher, nigh_status status) {
 static int search_opened(struct searcher *searcher) {
     struct cli_job *job = searcher->job;
     const struct search_values *values = searcher->values;
-    nigh_collection_describe(searcher->collection, &searcher->info);
     if (values->bits.given && values->bits.value != searcher->info.width_bits) {
         cli_error(job, "'%s' holds signatures of %u bits, not %llu", job->operands[0], searcher->info.width_bits,
                   (unsigned long long)values->bits.value);
@@ -340,7 +339,7 @@ static int search_opened(struct searcher *searcher) {
 
 static int run(struct cli_job *job) {
     const struct search_values *values = job->values;
-    struct searcher searcher = {.job = job, .values = values, .info = NIGH_COLLECTION_INFO_INIT, .all_exact = true};
+    struct searcher searcher = {.job = job, .values = values, .all_exact = true};
     nigh_open_options open_options = NIGH_OPEN_OPTIONS_INIT;
     if (job->operand_count == 0) return cli_usage(job->command, "no COLLECTION given");
     if (job->operand_count == 1 && values->ids.count == 0)
@@ -348,8 +347,7 @@ static int run(struct cli_job *job) {
     if (!cli_source_paths_fit(job, 1)) return CLI_ERROR;
     open_options.verify = values->verify;
     open_options.progress = &job->progress.report;
-    if (nigh_collection_open(job->context, job->operands[0], &open_options, &searcher.collection, &job->error) !=
-        NIGH_OK)
+    if (cli_collection_open(job, job->operands[0], &open_options, &searcher.collection, &searcher.info) != NIGH_OK)
         return cli_fail(job);
     int code = search_opened(&searcher);
     batch_release(&searcher.batch);

@@ -84,6 +84,18 @@ int cli_usage(const struct cli_command *command, const char *format, ...) {
     return CLI_ERROR;
 }
 
+nigh_status cli_collection_open(struct cli_job *job, const char *path, const nigh_open_options *options,
+                                nigh_collection **out, nigh_collection_info *info) {
+    nigh_status status = nigh_collection_open(job->context, path, options, out, &job->error);
+    if (status != NIGH_OK) return status;
+    *info = (nigh_collection_info)NIGH_COLLECTION_INFO_INIT;
+    nigh_collection_describe(*out, info);
+    if (info->damaged_manifests > 0)
+        cli_error(job, "'%s': %s unreadable; this is the state before; see 'nigh check'", path,
+                  cli_counted(info->damaged_manifests, "newer manifest is", "newer manifests are").text);
+    return NIGH_OK;
+}
+
 int cli_fail(struct cli_job *job) {
     char line[1024];
     if (cli_interrupted() != 0) {

@@ -40,6 +40,13 @@ struct cli_job {
  */
 int cli_job_run(const struct cli_command *command, int argc, char **argv, struct cli_sink *out);
 
+/*
+ * Opens a collection to read it, and says what it holds.  Warns where its newest
+ * state cannot be read and the one before is shown.
+ */
+nigh_status cli_collection_open(struct cli_job *job, const char *path, const nigh_open_options *options,
+                                nigh_collection **out, nigh_collection_info *info);
+
 /* Says what job->error says and returns the exit code: quiet where the reader of our output has gone. */
 int cli_fail(struct cli_job *job);
 

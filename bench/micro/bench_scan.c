@@ -88,9 +88,9 @@ static uint64_t add_rows(const struct bench *bench, nigh_writer *writer, const n
     nigh_error error;
     uint8_t signature[NIGH_MAX_WIDTH_BITS / 8];
     struct seen seen = {.mask = 1};
-    while (seen.mask < bench->rows * 2) seen.mask = seen.mask * 2;
-    seen.slots = calloc(seen.mask, sizeof *seen.slots);
-    if (seen.slots == NULL) measure_fail("the data", "out of memory");
+    while (seen.mask < bench->rows * 2)
+        seen.mask = seen.mask * 2;
+    seen.slots = measure_allocate(seen.mask, sizeof *seen.slots);
     seen.mask--;
     uint64_t number = 0;
     for (uint64_t added = 0; added < bench->rows; number++) {
@@ -107,8 +107,7 @@ static uint64_t add_rows(const struct bench *bench, nigh_writer *writer, const n
 static void make_queries(struct bench *bench, const nigh_generator_options *options) {
     nigh_error error;
     const size_t bytes = bench->bits / 8;
-    bench->queries = malloc(QUERIES * bytes);
-    if (bench->queries == NULL) measure_fail("the queries", "out of memory");
+    bench->queries = measure_allocate(QUERIES, bytes);
     for (uint64_t q = 0; q < QUERIES; q++)
         must(nigh_generate(options, options->count + q, bench->queries + q * bytes, &error), &error, "generating");
     FILE *file = fopen(bench->queries_path, "wb");
@@ -133,6 +132,7 @@ static void make_data(struct bench *bench) {
     make_queries(bench, &options);
     must(nigh_collection_open(bench->context, bench->collection_path, NULL, &bench->collection, &error), &error,
          "opening");
+    if (bench->collection == NULL) exit(2); /* must() has said why */
     bench->segment = bench->collection->segments[0];
     (void)printf("%u x %u bits, seed %" PRIu64 ", k = %u, %zu runs; made of %" PRIu64 " documents in %.1f s\n",
                  bench->segment->signatures, bench->bits, bench->seed, K, bench->runs, numbers, measure_now() - start);
@@ -159,19 +159,20 @@ static void find_truth(struct bench *bench) {
     const struct nigh__segment *segment = bench->segment;
     const struct nigh__hamming *portable = nigh__hamming_choose("generic");
     uint64_t query[NIGH_MAX_WIDTH_BITS / 64];
-    uint32_t *distances = malloc((size_t)segment->signatures * sizeof *distances);
-    uint32_t *counts = malloc((bench->bits + 65) * sizeof *counts);
-    bench->truth = malloc(QUERIES * K * sizeof *bench->truth);
-    if (distances == NULL || counts == NULL || bench->truth == NULL) measure_fail("the truth", "out of memory");
+    uint32_t *distances = measure_allocate(segment->signatures, sizeof *distances);
+    uint32_t *counts = measure_allocate(bench->bits + 65, sizeof *counts);
+    bench->truth = measure_allocate(QUERIES, K * sizeof *bench->truth);
     for (size_t q = 0; q < QUERIES; q++) {
         memset(query, 0, sizeof query);
         memset(counts, 0, (bench->bits + 65) * sizeof *counts);
         memcpy(query, bench->queries + q * (bench->bits / 8), bench->bits / 8);
         (void)portable->rows(query, segment->rows, segment->signatures, segment->words, distances);
-        for (uint32_t row = 0; row < segment->signatures; row++) counts[distances[row]]++;
+        for (uint32_t row = 0; row < segment->signatures; row++)
+            counts[distances[row]]++;
         size_t rank = 0;
         for (uint32_t distance = 0; rank < K && distance < bench->bits + 65; distance++) {
-            for (uint32_t i = 0; i < counts[distance] && rank < K; i++) bench->truth[q * K + rank++] = distance;
+            for (uint32_t i = 0; i < counts[distance] && rank < K; i++)
+                bench->truth[q * K + rank++] = distance;
         }
     }
     free(distances);
@@ -182,7 +183,8 @@ static void find_truth(struct bench *bench) {
 static double recall(const struct bench *bench, const uint32_t *distances, size_t count) {
     size_t good = 0;
     for (size_t q = 0; q < count; q++) {
-        for (size_t i = 0; i < K; i++) good += distances[q * K + i] <= bench->truth[q * K + K - 1];
+        for (size_t i = 0; i < K; i++)
+            good += distances[q * K + i] <= bench->truth[q * K + K - 1];
     }
     return (double)good / (double)(count * K);
 }
@@ -213,7 +215,8 @@ static void run_ours(struct bench *bench, uint32_t threads, size_t batch, size_t
     for (size_t q = 0; q < count; q++) {
         size_t found = 0;
         const nigh_match *matches = nigh_results_matches(results, q, &found);
-        for (size_t i = 0; i < K; i++) distances[q * K + i] = i < found ? matches[i].distance : UINT32_MAX;
+        for (size_t i = 0; i < K; i++)
+            distances[q * K + i] = i < found ? matches[i].distance : UINT32_MAX;
     }
     bench->recall_ours[batch] = recall(bench, distances, count);
     nigh_results_free(results);
@@ -278,7 +281,8 @@ static void report_read(const struct bench *bench) {
     for (size_t way = 0; way < PLAIN_READS; way++) {
         double median = series_median(&bench->read[way]);
         (void)printf("  %-42s %7.2f %10.2f %10.2f%s\n", plain_read_name(way), series_minimum(&bench->read[way]) * 1e3,
-                     median * 1e3, gigabytes / median, &bench->read[way] == best_read(bench) ? "  <- the yardstick" : "");
+                     median * 1e3, gigabytes / median,
+                     &bench->read[way] == best_read(bench) ? "  <- the yardstick" : "");
     }
 }
 
@@ -331,49 +335,78 @@ static void report_ratios(const struct bench *bench) {
 /* ------------------------------------------------------------------- the options */
 
 static _Noreturn void usage(int status) {
-    (void)fprintf(status == 0 ? stdout : stderr,
-                  "usage: bench_scan [--rows N] [--bits N] [--seed N] [--runs N] [--json FILE] [--quick] [--no-kernels]\n"
-                  "  --rows N      signatures to search (default 1000000)\n"
-                  "  --bits N      width of a signature (default 1024)\n"
-                  "  --seed N      of the generated data (default 1)\n"
-                  "  --runs N      of each measurement (default 10, at most %u)\n"
-                  "  --json FILE   append every run as a line of JSON\n"
-                  "  --quick       100000 rows and 3 runs: to see that it works\n"
-                  "  --no-kernels  without the table of kernels\n",
-                  MEASURE_MAX_RUNS);
+    (void)fprintf(
+        status == 0 ? stdout : stderr,
+        "usage: bench_scan [--rows N] [--bits N] [--seed N] [--runs N] [--json FILE] [--quick] [--no-kernels]\n"
+        "  --rows N      signatures to search (default 1000000)\n"
+        "  --bits N      width of a signature (default 1024)\n"
+        "  --seed N      of the generated data (default 1)\n"
+        "  --runs N      of each measurement (default 10, at most %u)\n"
+        "  --json FILE   append every run as a line of JSON\n"
+        "  --quick       100000 rows and 3 runs: to see that it works\n"
+        "  --no-kernels  without the table of kernels\n",
+        MEASURE_MAX_RUNS);
     exit(status);
 }
 
 static uint64_t number_of(const char *text, uint64_t least, uint64_t most) {
     char *end = NULL;
     unsigned long long value = strtoull(text, &end, 10);
-    if (*text == '\0' || *text == '-' || *end != '\0' || value < least || value > most) measure_fail(text, "not a number that fits here");
+    if (*text == '\0' || *text == '-' || *end != '\0' || value < least || value > most)
+        measure_fail(text, "not a number that fits here");
     return value;
 }
 
 static void parse(struct bench *bench, int count, char **arguments) {
-    enum { ROWS = 1, BITS, SEED, RUNS, JSON, QUICK, NO_KERNELS, HELP };
+    enum {
+        ROWS = 1,
+        BITS,
+        SEED,
+        RUNS,
+        JSON,
+        QUICK,
+        NO_KERNELS,
+        HELP
+    };
     static const struct option options[] = {
-        {"rows", required_argument, NULL, ROWS},  {"bits", required_argument, NULL, BITS},
-        {"seed", required_argument, NULL, SEED},  {"runs", required_argument, NULL, RUNS},
-        {"json", required_argument, NULL, JSON},  {"quick", no_argument, NULL, QUICK},
-        {"no-kernels", no_argument, NULL, NO_KERNELS}, {"help", no_argument, NULL, HELP},
+        {"rows", required_argument, NULL, ROWS},
+        {"bits", required_argument, NULL, BITS},
+        {"seed", required_argument, NULL, SEED},
+        {"runs", required_argument, NULL, RUNS},
+        {"json", required_argument, NULL, JSON},
+        {"quick", no_argument, NULL, QUICK},
+        {"no-kernels", no_argument, NULL, NO_KERNELS},
+        {"help", no_argument, NULL, HELP},
         {NULL, 0, NULL, 0},
     };
     for (int which; (which = getopt_long(count, arguments, "", options, NULL)) != -1;) {
         switch (which) {
-        case ROWS: bench->rows = number_of(optarg, K, 1000000000); break;
-        case BITS: bench->bits = (uint32_t)number_of(optarg, 8, NIGH_MAX_WIDTH_BITS) / 8 * 8; break;
-        case SEED: bench->seed = number_of(optarg, 0, UINT64_MAX); break;
-        case RUNS: bench->runs = (size_t)number_of(optarg, 1, MEASURE_MAX_RUNS); break;
-        case JSON: bench->json = fopen(optarg, "a"); break;
+        case ROWS:
+            bench->rows = number_of(optarg, K, 1000000000);
+            break;
+        case BITS:
+            bench->bits = (uint32_t)number_of(optarg, 8, NIGH_MAX_WIDTH_BITS) / 8 * 8;
+            break;
+        case SEED:
+            bench->seed = number_of(optarg, 0, UINT64_MAX);
+            break;
+        case RUNS:
+            bench->runs = (size_t)number_of(optarg, 1, MEASURE_MAX_RUNS);
+            break;
+        case JSON:
+            bench->json = fopen(optarg, "a");
+            break;
         case QUICK:
             bench->rows = 100000;
             bench->runs = 3;
             break;
-        case NO_KERNELS: bench->kernels = false; break;
-        case HELP: usage(0);
-        default: usage(2);
+        case NO_KERNELS:
+            bench->kernels = false;
+            break;
+        case HELP:
+            usage(0);
+        default:
+            usage(2);
         }
         if (which == JSON && bench->json == NULL) measure_fail(optarg, "cannot be written");
     }

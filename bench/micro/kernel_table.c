@@ -36,8 +36,8 @@ static double pass(const struct setting *setting, const uint64_t *memory, struct
     for (size_t again = 0; again < setting->repeat; again++) {
         for (size_t row = 0; row < rows; row += BLOCK_ROWS) {
             size_t some = rows - row < BLOCK_ROWS ? rows - row : BLOCK_ROWS;
-            (void)setting->kernel->batch(queries, setting->queries, memory + row * setting->words, some,
-                                         setting->words, limits, hits);
+            (void)setting->kernel->batch(queries, setting->queries, memory + row * setting->words, some, setting->words,
+                                         limits, hits);
         }
     }
     return measure_now() - start;
@@ -56,7 +56,8 @@ static void cell(const struct setting *setting, const uint64_t *memory, size_t r
         measure_json(json, "kernels", what, 1, setting->queries, run, series.seconds[run]);
         spent += series.seconds[run];
     }
-    double distances = (double)(setting->bytes / 8 / setting->words * setting->queries * setting->repeat);
+    const size_t rows = setting->bytes / 8 / setting->words;
+    double distances = (double)rows * (double)(setting->queries * setting->repeat);
     (void)printf(" %7.0f", distances / series_median(&series) / 1e6);
 }
 
@@ -88,6 +89,7 @@ void kernel_table(const void *memory, size_t bytes, size_t runs, FILE *json) {
             (void)printf("%-8s not on this CPU\n", kernel->name);
             continue;
         }
-        for (size_t words = 1; words <= 64; words *= 2) line(kernel, words, memory, bytes, runs, json);
+        for (size_t words = 1; words <= 64; words *= 2)
+            line(kernel, words, memory, bytes, runs, json);
     }
 }

@@ -77,6 +77,12 @@ void measure_json(FILE *out, const char *bench, const char *what, uint32_t threa
                   bench, what, threads, queries, run, seconds);
 }
 
+void *measure_allocate(size_t count, size_t size) {
+    void *memory = calloc(count == 0 ? 1 : count, size);
+    if (memory == NULL) measure_fail("memory", "there is not enough");
+    return memory;
+}
+
 _Noreturn void measure_fail(const char *what, const char *why) {
     (void)fprintf(stderr, "bench: %s: %s\n", what, why);
     exit(2);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What benchmarks share: a clock, series of runs with minimum and median, where they ran, and raw runs as JSON lines. */
+/* What benchmarks share: a clock, series of runs with minimum and median, where they ran, and raw runs as JSON lines.
+ */
 #ifndef NIGH_BENCH_MEASURE_H
 #define NIGH_BENCH_MEASURE_H
 
@@ -27,6 +28,9 @@ void measure_print_host(FILE *out, const char *kernel);
 /* Appends {"bench":..,"what":..,"threads":..,"queries":..,"run":..,"seconds":..} where `out` is not NULL. */
 void measure_json(FILE *out, const char *bench, const char *what, uint32_t threads, size_t queries, size_t run,
                   double seconds);
+
+/* Memory, or the end of the program. */
+void *measure_allocate(size_t count, size_t size);
 
 /* Says what failed, and ends the program: a benchmark has nobody to report to. */
 _Noreturn void measure_fail(const char *what, const char *why);

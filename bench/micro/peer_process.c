@@ -19,6 +19,12 @@ static _Noreturn void become(const char *path, char *const *arguments, const int
     _exit(127);
 }
 
+/* The next line of the peer's answers; lives until the one after it. */
+static char *next_line(struct peer *peer) {
+    if (getline(&peer->line, &peer->line_capacity, peer->from) < 0) measure_fail("the peer", "gave no answer");
+    return peer->line;
+}
+
 bool peer_start(struct peer *peer, const char *self, const char *program, char *const *arguments) {
     *peer = (struct peer){0};
     const char *slash = strrchr(self, '/');
@@ -39,19 +45,21 @@ bool peer_start(struct peer *peer, const char *self, const char *program, char *
     (void)close(out[1]);
     peer->to = fdopen(in[1], "w");
     peer->from = fdopen(out[0], "r");
-    size_t queries = 0;
-    if (peer->to == NULL || peer->from == NULL || fscanf(peer->from, " ready %zu", &queries) != 1)
+    if (peer->to == NULL || peer->from == NULL || strncmp(next_line(peer), "ready ", 6) != 0)
         measure_fail(program, "did not get ready");
     return true;
 }
 
 double peer_search(struct peer *peer, uint32_t threads, size_t count, size_t k, uint32_t *distances) {
-    double seconds = 0;
     (void)fprintf(peer->to, "%u %zu\n", threads, count);
     (void)fflush(peer->to);
-    if (fscanf(peer->from, "%lf", &seconds) != 1) measure_fail("the peer", "gave no answer");
+    char *at = next_line(peer);
+    char *end = at;
+    double seconds = strtod(at, &end);
     for (size_t i = 0; i < count * k; i++) {
-        if (fscanf(peer->from, "%u", &distances[i]) != 1) measure_fail("the peer", "gave too few distances");
+        at = end;
+        distances[i] = (uint32_t)strtoul(at, &end, 10);
+        if (end == at) measure_fail("the peer", "gave too few distances");
     }
     return seconds;
 }
@@ -61,5 +69,6 @@ void peer_stop(struct peer *peer) {
     (void)fclose(peer->to); /* the end of its input ends it */
     (void)fclose(peer->from);
     (void)waitpid(peer->process, NULL, 0);
+    free(peer->line);
     *peer = (struct peer){0};
 }

@@ -13,6 +13,8 @@ struct peer {
     pid_t process; /* 0: none */
     FILE *to;
     FILE *from;
+    char *line; /* owned */
+    size_t line_capacity;
 };
 
 /*

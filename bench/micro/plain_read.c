@@ -19,14 +19,16 @@ typedef uint64_t wide __attribute__((vector_size(32), may_alias));
 /* Keeps the compiler from leaving out what it is not told the use of. */
 static void use(const wide *sums) {
     uint64_t all = 0;
-    for (size_t i = 0; i < 8; i++) all |= sums[i][0] | sums[i][1] | sums[i][2] | sums[i][3];
+    for (size_t i = 0; i < 8; i++)
+        all |= sums[i][0] | sums[i][1] | sums[i][2] | sums[i][3];
     __asm__ volatile("" : : "r"(all));
 }
 
 NIGH__INLINE void round_of_eight(wide *sums, const wide *from, size_t ahead) {
     if (ahead != 0) nigh__ahead((const char *)from + ahead, STEP);
     NIGH__UNROLL8
-    for (size_t i = 0; i < 8; i++) sums[i] |= from[i];
+    for (size_t i = 0; i < 8; i++)
+        sums[i] |= from[i];
 }
 
 NIGH__INLINE void read_body(const char *memory, size_t bytes, size_t places, size_t ahead) {

@@ -57,7 +57,9 @@
 
 static const struct nigh__hamming *const kernels[] = {
 #if defined(__x86_64__)
-    &nigh__hamming_avx512, &nigh__hamming_avx2, &nigh__hamming_popcnt,
+    &nigh__hamming_avx512,
+    &nigh__hamming_avx2,
+    &nigh__hamming_popcnt,
 #elif defined(__aarch64__)
     &nigh__hamming_neon,
 #endif

@@ -71,7 +71,8 @@ INLINE uint32_t total(__m256i sums) {
 /* Sums of 1 or 4 rows; how many is known to the compiler. */
 INLINE void row_sums(const uint64_t *query, const uint64_t *row, size_t words, size_t rows, __m256i *sums) {
     const size_t vectors = words / 4;
-    for (size_t j = 0; j < rows; j++) sums[j] = _mm256_setzero_si256();
+    for (size_t j = 0; j < rows; j++)
+        sums[j] = _mm256_setzero_si256();
     for (size_t start = 0; start < vectors; start += VECTORS_AT_ONCE) {
         const size_t end = vectors - start < VECTORS_AT_ONCE ? vectors : start + VECTORS_AT_ONCE;
         __m256i bytes[4] = {_mm256_setzero_si256(), _mm256_setzero_si256(), _mm256_setzero_si256(),
@@ -84,7 +85,8 @@ INLINE void row_sums(const uint64_t *query, const uint64_t *row, size_t words, s
                 bytes[j] = _mm256_add_epi8(bytes[j], byte_distances(q, load(row + j * words + 4 * v)));
         }
         NIGH__UNROLL4
-        for (size_t j = 0; j < rows; j++) sums[j] = _mm256_add_epi64(sums[j], quarter_sums(bytes[j]));
+        for (size_t j = 0; j < rows; j++)
+            sums[j] = _mm256_add_epi64(sums[j], quarter_sums(bytes[j]));
     }
     if (words % 4 != 0) {
         const __m256i q = load_words(query + 4 * vectors, words % 4);
@@ -110,7 +112,8 @@ INLINE __m256i eight_of_one(__m256i query, const uint64_t *rows) {
 INLINE __m256i eight_of_two(__m256i query, const uint64_t *rows) {
     __m256i sums[4];
     NIGH__UNROLL4
-    for (size_t j = 0; j < 4; j++) sums[j] = quarter_sums(byte_distances(query, load(rows + 4 * j)));
+    for (size_t j = 0; j < 4; j++)
+        sums[j] = quarter_sums(byte_distances(query, load(rows + 4 * j)));
     __m256i first = _mm256_or_si256(sums[0], _mm256_slli_epi64(sums[1], 32));
     __m256i second = _mm256_or_si256(sums[2], _mm256_slli_epi64(sums[3], 32));
     /* Rows 0 2 4 6 in the lower half, 1 3 5 7 in the upper. */
@@ -137,7 +140,8 @@ INLINE uint32_t rows_narrow(const uint64_t *query, const uint64_t *rows, size_t 
         _mm256_storeu_si256((__m256i *)(distances + i), eight);
         smallest = _mm256_min_epu32(smallest, eight);
     }
-    uint32_t least = smallest_of(_mm_min_epu32(_mm256_castsi256_si128(smallest), _mm256_extracti128_si256(smallest, 1)));
+    uint32_t least =
+        smallest_of(_mm_min_epu32(_mm256_castsi256_si128(smallest), _mm256_extracti128_si256(smallest, 1)));
     for (; i < count; i++, rows += words) {
         int bits = __builtin_popcountll(first ^ rows[0]);
         if (words == 2) bits += __builtin_popcountll(last ^ rows[1]);
@@ -172,18 +176,18 @@ INLINE uint32_t rows_body(const uint64_t *query, const uint64_t *rows, size_t co
 }
 
 TARGET static uint32_t rows_plain(const uint64_t *query, const uint64_t *rows, size_t count, size_t words,
-                                  uint32_t *distances) {
+                                  uint32_t *distances){
 #define BODY(w) rows_body(query, rows, count, (w), distances, false)
     NIGH__SWITCH_WORDS(words, BODY)
 #undef BODY
 }
 
-TARGET static uint32_t rows_stream(const uint64_t *query, const uint64_t *rows, size_t count, size_t words,
-                                   uint32_t *distances) {
+TARGET static uint32_t
+    rows_stream(const uint64_t *query, const uint64_t *rows, size_t count, size_t words, uint32_t *distances){
 #define BODY(w) rows_body(query, rows, count, (w), distances, true)
-    NIGH__SWITCH_WORDS(words, BODY)
+        NIGH__SWITCH_WORDS(words, BODY)
 #undef BODY
-}
+    }
 
 TARGET static uint32_t pair(const uint8_t *a, const uint8_t *b, size_t bytes) {
     __m256i sums = _mm256_setzero_si256();

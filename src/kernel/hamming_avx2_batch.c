@@ -48,6 +48,7 @@
 
 #if defined(__x86_64__)
 
+#include <assert.h>
 #include <immintrin.h>
 
 #include "kernel/hamming_avx2.h"
@@ -55,9 +56,10 @@
 #define TARGET NIGH__TARGET_AVX2
 #define INLINE TARGET NIGH__INLINE
 
-#define GROUPS 2       /* registers of 32 rows each in a tile */
+#define GROUPS 2 /* registers of 32 rows each in a tile */
 #define GROUP_ROWS 32
-#define PASS_WORDS 16
+#define PASS_WORDS 16u
+#define PASS_BYTES 128u
 #define ROUND_NIBBLES 6  /* twice the three that a byte holds: fewer rounds */
 #define PASS_NIBBLES 258 /* 16 words of 16, up to whole rounds */
 #define FLUSH_NIBBLES 60 /* whole rounds; times 4 it fits into a byte */
@@ -68,10 +70,11 @@ _Static_assert(NIGH__TILE_ROWS == GROUPS * GROUP_ROWS, "a tile");
 
 /* ---------------------------------------------------------------- the tables */
 
-#define BITS4(n) (((n) & 1) + (((n) >> 1) & 1) + (((n) >> 2) & 1) + (((n) >> 3) & 1))
-#define ANSWER(pair, n) (BITS4(((pair) & 15) ^ (n)) + 16 * BITS4(((pair) >> 4) ^ (n)))
+#define BITS4(n) (((n)&1) + (((n) >> 1) & 1) + (((n) >> 2) & 1) + (((n) >> 3) & 1))
+#define ANSWER(pair, n) (BITS4(((pair)&15) ^ (n)) + 16 * BITS4(((pair) >> 4) ^ (n)))
 #define ANSWERS4(pair, n) ANSWER(pair, n), ANSWER(pair, (n) + 1), ANSWER(pair, (n) + 2), ANSWER(pair, (n) + 3)
-#define TABLE(pair) {ANSWERS4(pair, 0), ANSWERS4(pair, 4), ANSWERS4(pair, 8), ANSWERS4(pair, 12)}
+#define TABLE(pair) \
+    { ANSWERS4(pair, 0), ANSWERS4(pair, 4), ANSWERS4(pair, 8), ANSWERS4(pair, 12) }
 #define TABLES4(pair) TABLE(pair), TABLE((pair) + 1), TABLE((pair) + 2), TABLE((pair) + 3)
 #define TABLES16(pair) TABLES4(pair), TABLES4((pair) + 4), TABLES4((pair) + 8), TABLES4((pair) + 12)
 #define TABLES64(pair) TABLES16(pair), TABLES16((pair) + 16), TABLES16((pair) + 32), TABLES16((pair) + 48)
@@ -79,8 +82,8 @@ _Static_assert(NIGH__TILE_ROWS == GROUPS * GROUP_ROWS, "a tile");
 #define TABLE_SIZE 16
 
 /* By the nibble of the first query and 16 times that of the second. */
-static const uint8_t tables[256][TABLE_SIZE] __attribute__((aligned(64))) = {TABLES64(0), TABLES64(64), TABLES64(128),
-                                                                             TABLES64(192)};
+static const uint8_t tables[256][TABLE_SIZE]
+    __attribute__((aligned(64))) = {TABLES64(0), TABLES64(64), TABLES64(128), TABLES64(192)};
 
 /* For one pair of queries: where in `tables` the table of each nibble begins. */
 struct pair_query {
@@ -100,7 +103,8 @@ INLINE __m256i word_offsets(const uint64_t *first, const uint64_t *second) {
 INLINE void pair_query_set(struct pair_query *out, const uint64_t *first, const uint64_t *second, size_t words) {
     for (size_t w = 0; w < words; w++)
         _mm256_storeu_si256((__m256i *)(void *)(out->offsets + 16 * w), word_offsets(first + w, second + w));
-    for (size_t n = 16 * words; n % ROUND_NIBBLES != 0; n++) out->offsets[n] = 0; /* meets nibbles that are zero too */
+    for (size_t n = 16 * words; n % ROUND_NIBBLES != 0; n++)
+        out->offsets[n] = 0; /* meets nibbles that are zero too */
 }
 
 /* ------------------------------------------------------------------- turning */
@@ -171,7 +175,8 @@ TARGET static size_t tile_turn(struct tile *tile, const uint8_t *rows, size_t st
     }
     size_t n = words * 16;
     for (; n % ROUND_NIBBLES != 0; n++) {
-        for (size_t group = 0; group < GROUPS; group++) tile->nibbles[n][group] = _mm256_setzero_si256();
+        for (size_t group = 0; group < GROUPS; group++)
+            tile->nibbles[n][group] = _mm256_setzero_si256();
     }
     return n;
 }
@@ -190,7 +195,8 @@ struct ahead {
 INLINE void ahead_some(struct ahead *ahead) {
     size_t steps = ahead->steps < ahead->steps_a_flush ? ahead->steps : ahead->steps_a_flush;
     ahead->steps -= steps;
-    for (; steps > 0; steps--, ahead->at += ahead->stride) nigh__ahead(ahead->at, ahead->bytes);
+    for (; steps > 0; steps--, ahead->at += ahead->stride)
+        nigh__ahead(ahead->at, ahead->bytes);
 }
 
 /* -------------------------------------------------------------- the distances */
@@ -244,7 +250,8 @@ TARGET static void tile_add(const struct tile *tile, size_t nibbles, const struc
             three_nibbles(&tile->nibbles[n + 3], query->offsets + n + 3, a, b);
         }
         NIGH__UNROLL4
-        for (size_t g = 0; g < GROUPS; g++) flush(sums, g, a[g], b[g]);
+        for (size_t g = 0; g < GROUPS; g++)
+            flush(sums, g, a[g], b[g]);
     }
 }
 
@@ -275,7 +282,8 @@ TARGET static size_t tile_hits(const __m256i even[GROUPS], const __m256i odd[GRO
     const uint16_t bound = limit > UINT16_MAX ? UINT16_MAX : (uint16_t)limit;
     if (!any_below(even, odd, bound)) return 0;
     uint16_t distances[NIGH__TILE_ROWS];
-    for (size_t g = 0; g < GROUPS; g++) put_in_order(even[g], odd[g], distances + g * GROUP_ROWS);
+    for (size_t g = 0; g < GROUPS; g++)
+        put_in_order(even[g], odd[g], distances + g * GROUP_ROWS);
     size_t found = 0;
     for (size_t i = 0; i < NIGH__TILE_ROWS; i++) {
         if (distances[i] < bound) hits[found++] = (struct nigh__hit){query, (uint32_t)(first_row + i), distances[i]};
@@ -305,16 +313,17 @@ TARGET static void batch_prepare(const struct batch *batch, size_t first_word, s
 /* What is turned after this pass: the next words of these rows, or else the first of the next tile. */
 static struct ahead ahead_of(const struct batch *batch, const uint64_t *tile_rows, size_t pass, size_t nibbles) {
     const size_t row_bytes = batch->words * sizeof(uint64_t);
-    const size_t flushes = batch->pairs * ((nibbles + FLUSH_NIBBLES - 1) / FLUSH_NIBBLES);
-    struct ahead ahead = {.stride = 64, .bytes = 64, .steps = row_bytes}; /* 64 rows have as many lines as one has bytes */
+    struct ahead ahead = {
+        .stride = 64, .bytes = 64, .steps = row_bytes}; /* 64 rows have as many lines as one has bytes */
     if (batch->passes == 1) {
         ahead.at = (const char *)(tile_rows + NIGH__TILE_ROWS * batch->words);
     } else {
         const bool last = pass + 1 == batch->passes;
-        ahead.at = (const char *)(last ? tile_rows + NIGH__TILE_ROWS * batch->words : tile_rows + (pass + 1) * PASS_WORDS);
-        ahead = (struct ahead){.at = ahead.at, .stride = row_bytes, .bytes = PASS_WORDS * 8, .steps = NIGH__TILE_ROWS};
+        ahead.at =
+            (const char *)(last ? tile_rows + NIGH__TILE_ROWS * batch->words : tile_rows + (pass + 1) * PASS_WORDS);
+        ahead = (struct ahead){.at = ahead.at, .stride = row_bytes, .bytes = PASS_BYTES, .steps = NIGH__TILE_ROWS};
     }
-    ahead.steps_a_flush = (ahead.steps + flushes - 1) / flushes;
+    ahead.steps_a_flush = 1 + ahead.steps / (1 + batch->pairs * (nibbles / FLUSH_NIBBLES));
     return ahead;
 }
 
@@ -330,6 +339,7 @@ TARGET size_t nigh__avx2_tiles(const uint64_t *queries, size_t query_count, cons
     struct pair_query prepared[MAX_PAIRS];
     struct pair_sums sums[MAX_PAIRS];
     size_t found = 0;
+    assert(query_count > 0 && query_count <= NIGH__BATCH_QUERIES && words > 0 && words <= MAX_WORDS);
     if (batch.passes == 1) batch_prepare(&batch, 0, words, prepared);
     for (size_t done = 0; done < count; done += NIGH__TILE_ROWS) {
         const uint64_t *tile_rows = rows + done * words;
@@ -340,10 +350,12 @@ TARGET size_t nigh__avx2_tiles(const uint64_t *queries, size_t query_count, cons
             size_t nibbles = tile_turn(&tile, (const uint8_t *)(tile_rows + first_word), words * 8, pass_words);
             if (batch.passes > 1) batch_prepare(&batch, first_word, pass_words, prepared);
             struct ahead ahead = ahead_of(&batch, tile_rows, pass, nibbles);
-            for (size_t p = 0; p < batch.pairs; p++) tile_add(&tile, nibbles, &prepared[p], &sums[p], &ahead);
+            for (size_t p = 0; p < batch.pairs; p++)
+                tile_add(&tile, nibbles, &prepared[p], &sums[p], &ahead);
         }
         for (size_t q = 0; q < query_count; q++)
-            found += tile_hits(sums[q / 2].even[q % 2], sums[q / 2].odd[q % 2], limits[q], (uint32_t)q, done, hits + found);
+            found +=
+                tile_hits(sums[q / 2].even[q % 2], sums[q / 2].odd[q % 2], limits[q], (uint32_t)q, done, hits + found);
     }
     return found;
 }

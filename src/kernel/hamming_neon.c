@@ -47,7 +47,8 @@ NIGH__INLINE uint32_t rows_body(const uint64_t *query, const uint64_t *rows, siz
     for (; i + 4 <= count; i += 4, rows += 4 * words) {
         if (ahead) nigh__ahead((const char *)rows + NIGH__AHEAD, 32 * words);
         uint32x4_t first = vpaddq_u32(row_sums(query, rows, words), row_sums(query, rows + words, words));
-        uint32x4_t second = vpaddq_u32(row_sums(query, rows + 2 * words, words), row_sums(query, rows + 3 * words, words));
+        uint32x4_t second =
+            vpaddq_u32(row_sums(query, rows + 2 * words, words), row_sums(query, rows + 3 * words, words));
         uint32x4_t four = vpaddq_u32(first, second);
         vst1q_u32(distances + i, four);
         smallest = vminq_u32(smallest, four);

@@ -47,14 +47,22 @@ extern const struct nigh__hamming nigh__hamming_neon;
  */
 #define NIGH__SWITCH_WORDS(words, body) \
     switch (words) {                    \
-    case 1: return body(1);             \
-    case 2: return body(2);             \
-    case 4: return body(4);             \
-    case 8: return body(8);             \
-    case 16: return body(16);           \
-    case 32: return body(32);           \
-    case 64: return body(64);           \
-    default: return body(words);        \
+    case 1:                             \
+        return body(1);                 \
+    case 2:                             \
+        return body(2);                 \
+    case 4:                             \
+        return body(4);                 \
+    case 8:                             \
+        return body(8);                 \
+    case 16:                            \
+        return body(16);                \
+    case 32:                            \
+        return body(32);                \
+    case 64:                            \
+        return body(64);                \
+    default:                            \
+        return body(words);             \
     }
 
 /*
@@ -65,7 +73,8 @@ extern const struct nigh__hamming nigh__hamming_neon;
 #define NIGH__AHEAD 2048
 
 NIGH__INLINE void nigh__ahead(const void *address, size_t bytes) {
-    for (size_t i = 0; i < bytes; i += 64) __builtin_prefetch((const char *)address + i, 0, 3);
+    for (size_t i = 0; i < bytes; i += 64)
+        __builtin_prefetch((const char *)address + i, 0, 3);
 }
 
 /* The last 1 to 7 bytes of a string, as a word. */

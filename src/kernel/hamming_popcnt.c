@@ -49,14 +49,14 @@ INLINE uint32_t rows_body(const uint64_t *query, const uint64_t *rows, size_t co
 }
 
 TARGET static uint32_t rows_plain(const uint64_t *query, const uint64_t *rows, size_t count, size_t words,
-                                  uint32_t *distances) {
+                                  uint32_t *distances){
 #define BODY(w) rows_body(query, rows, count, (w), distances, false)
     NIGH__SWITCH_WORDS(words, BODY)
 #undef BODY
 }
 
-TARGET static uint32_t rows_stream(const uint64_t *query, const uint64_t *rows, size_t count, size_t words,
-                                   uint32_t *distances) {
+TARGET static uint32_t
+    rows_stream(const uint64_t *query, const uint64_t *rows, size_t count, size_t words, uint32_t *distances) {
 #define BODY(w) rows_body(query, rows, count, (w), distances, true)
     NIGH__SWITCH_WORDS(words, BODY)
 #undef BODY

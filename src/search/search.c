@@ -64,14 +64,14 @@ struct expansion {
     const struct nigh__segment *segment;
     const uint64_t *rows; /* sorted keys */
     size_t row_count;
-    size_t next;           /* of the rows */
-    uint64_t in_groups;    /* documents of the rows so far, also those past the k-th of a row */
-    uint32_t k;            /* NIGH_ALL: no limit */
-    uint64_t *documents;   /* keys */
-    size_t count;          /* of the documents */
-    size_t room;           /* for documents */
-    size_t wanted;         /* documents of the next row, where there is no room for them */
-    const char *lie;       /* what is wrong, and where */
+    size_t next;         /* of the rows */
+    uint64_t in_groups;  /* documents of the rows so far, also those past the k-th of a row */
+    uint32_t k;          /* NIGH_ALL: no limit */
+    uint64_t *documents; /* keys */
+    size_t count;        /* of the documents */
+    size_t room;         /* for documents */
+    size_t wanted;       /* documents of the next row, where there is no room for them */
+    const char *lie;     /* what is wrong, and where */
     enum nigh__section_type lie_section;
     uint64_t lie_index;
 };
@@ -261,7 +261,8 @@ static bool search_init(struct search *search, const nigh_collection *collection
     search->merged = (struct nigh__array)NIGH__ARRAY(nigh_match);
     for (uint32_t s = 0; s < collection->segment_count; s++)
         search->distances_total += (uint64_t)collection->segments[s]->signatures * count;
-    search->batch = nigh__alloc_aligned(search->context, NIGH__BATCH_QUERIES * words, sizeof(uint64_t), NIGH__CACHE_LINE);
+    search->batch =
+        nigh__alloc_aligned(search->context, NIGH__BATCH_QUERIES * words, sizeof(uint64_t), NIGH__CACHE_LINE);
     return search->batch != NULL;
 }
 
@@ -285,8 +286,8 @@ nigh_status nigh_search(const nigh_collection *collection, const uint8_t *querie
     if (queries == NULL && count != 0) return nigh__fail(error, NIGH_EINVAL, "there are no queries");
 
     nigh_results *results = nigh__results_new(collection->context, count);
-    const bool ready = search_init(&search, collection, count);
-    if (results == NULL || !ready) status = nigh__fail(error, NIGH_ENOMEM, "no memory for %zu queries", count);
+    if (results == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for %zu queries", count);
+    if (!search_init(&search, collection, count)) status = no_memory(error);
     const size_t bytes = collection->width_bits / 8;
     for (size_t done = 0; status == NIGH_OK && done < count; done += search.batch_count) {
         size_t some = count - done < NIGH__BATCH_QUERIES ? count - done : NIGH__BATCH_QUERIES;

@@ -27,7 +27,7 @@ static nigh_status check_header(const struct nigh__file *file, const struct nigh
         return nigh__fail_at(error, NIGH_ECORRUPT, file->path, offsetof(struct nigh__manifest_header, segment_count),
                              "%u segments do not fit a manifest of %llu bytes", header->segment_count,
                              (unsigned long long)length);
-    if (header->sequence != sequence)
+    if (header->sequence != sequence || sequence == 0)
         return nigh__fail_at(error, NIGH_ECORRUPT, file->path, offsetof(struct nigh__manifest_header, sequence),
                              "the sequence inside is not that of the name");
     return NIGH_OK;

@@ -34,35 +34,54 @@ static bool line_sound(const char *line) {
 }
 
 /* Cuts `lines` into line starts; false where a line is malformed or there are too many. */
-static bool collect_lines(const char *lines, const char **starts, size_t *count) {
+static bool collect_lines(const char *lines, const char **starts, size_t most, size_t *count) {
     while (*lines != '\0') {
-        if (*count == MAX_LINES || !line_sound(lines)) return false;
+        if (*count == most || !line_sound(lines)) return false;
         starts[(*count)++] = lines;
         lines += strcspn(lines, "\n") + 1;
     }
     return true;
 }
 
-static bool keys_differ(const char **starts, size_t count) {
+static bool keys_ascend(const char **starts, size_t count) {
     for (size_t i = 1; i < count; i++)
-        if (by_key(&starts[i - 1], &starts[i]) == 0) return false;
+        if (by_key(&starts[i - 1], &starts[i]) >= 0) return false;
     return true;
+}
+
+struct bits_line {
+    char text[32];
+};
+
+static struct bits_line bits_line(uint32_t width_bits) {
+    struct bits_line line;
+    (void)snprintf(line.text, sizeof line.text, "bits=%u\n", width_bits);
+    return line;
+}
+
+bool nigh__scheme_sound(const char *text, uint32_t width_bits) {
+    const char *starts[MAX_LINES];
+    size_t count = 0;
+    if (!collect_lines(text, starts, MAX_LINES, &count) || !keys_ascend(starts, count)) return false;
+    struct bits_line bits = bits_line(width_bits);
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(starts[i], bits.text, strlen(bits.text)) == 0) return true;
+    return false;
 }
 
 nigh_status nigh__scheme_make(const nigh_context *context, uint32_t width_bits, const char *lines, char **out,
                               nigh_error *error) {
     *out = NULL;
     if (lines == NULL) lines = DEFAULT_LINES;
-    const char *starts[MAX_LINES + 1];
+    const char *starts[MAX_LINES];
     size_t count = 0;
-    char bits[32];
-    (void)snprintf(bits, sizeof bits, "bits=%u\n", width_bits);
-    size_t length = strlen(lines) + strlen(bits);
-    if (length > NIGH__MAX_SCHEME_LENGTH || !collect_lines(lines, starts, &count))
+    struct bits_line bits = bits_line(width_bits);
+    size_t length = strlen(lines) + strlen(bits.text);
+    if (length > NIGH__MAX_SCHEME_LENGTH || !collect_lines(lines, starts, MAX_LINES - 1, &count))
         return nigh__fail(error, NIGH_EINVAL, "the scheme is not made of lines 'key=value'");
-    starts[count++] = bits;
+    starts[count++] = bits.text;
     qsort(starts, count, sizeof starts[0], by_key);
-    if (!keys_differ(starts, count)) return nigh__fail(error, NIGH_EINVAL, "the scheme has a key twice");
+    if (!keys_ascend(starts, count)) return nigh__fail(error, NIGH_EINVAL, "the scheme has a key twice");
 
     char *text = nigh__alloc(context, length + 1, 1);
     if (text == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a scheme");

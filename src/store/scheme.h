@@ -6,6 +6,8 @@
 #ifndef NIGH_STORE_SCHEME_H
 #define NIGH_STORE_SCHEME_H
 
+#include <stdbool.h>
+
 #include "nigh.h"
 
 /*
@@ -14,5 +16,8 @@
  */
 nigh_status nigh__scheme_make(const nigh_context *context, uint32_t width_bits, const char *lines, char **out,
                               nigh_error *error);
+
+/* Whether a text is what nigh__scheme_make() could have made for that width. */
+bool nigh__scheme_sound(const char *text, uint32_t width_bits);
 
 #endif

@@ -13,6 +13,7 @@
 #include "base/status.h"
 #include "store/header.h"
 #include "store/names.h"
+#include "store/scheme.h"
 #include "store/segment.h"
 
 #define TABLE_AT sizeof(struct nigh__segment_header)
@@ -40,7 +41,7 @@ static nigh_status read_head(const struct nigh__file *file, struct nigh__segment
     if (status != NIGH_OK) return status;
     const struct nigh__segment_header *header = &segment->header;
     uint64_t length = segment->length;
-    if (length != header->file_length || length < SHORTEST_FILE)
+    if (length != header->file_length || length < SHORTEST_FILE || length % NIGH__SECTION_ALIGNMENT != 0)
         return nigh__fail_at(error, NIGH_ECORRUPT, file->path, offsetof(struct nigh__segment_header, file_length),
                              "the file has %llu bytes, its header says %llu", (unsigned long long)length,
                              (unsigned long long)header->file_length);
@@ -163,6 +164,8 @@ static nigh_status read_scheme(const struct nigh__file *file, struct nigh__segme
         return corrupt(file, entry->offset, "the scheme fails its checksum", error);
     if (strlen(segment->scheme) != entry->length)
         return corrupt(file, entry->offset, "the scheme holds a zero byte", error);
+    if (!nigh__scheme_sound(segment->scheme, segment->width_bits))
+        return corrupt(file, entry->offset, "the scheme is malformed", error);
     return NIGH_OK;
 }
 

@@ -8,6 +8,8 @@ set -u
 
 : "${NIGH:?must name the tool}"
 NIGH=$(realpath "$NIGH")
+NIGH_SOURCE_DIR=$(realpath "${BASH_SOURCE[0]%/*}/../..")
+export NIGH_SOURCE_DIR
 unset NIGH_KERNEL NO_COLOR
 export LC_ALL=C
 

@@ -780,6 +780,27 @@ def test_lies_in_manifests():
     expect_refused(copy, "another segment under a name")
 
 
+def test_one_broken_rule_of_manifests():
+    """As above: nothing but the manifest's own rule can refuse these."""
+    for width in (0, 4, 73, 65544):
+        collection = path("impossible-width-%d.nigh" % width)
+        writer.write_collection(collection, width, [])
+        expect_refused(collection, "a width of %d bits and no segments" % width)
+    copy = copy_of(write_tested("to-reorder.nigh"))
+    manifest = writer.read_file(writer.manifest_path(copy, 1))
+    manifest[64:128] = manifest[96:128] + manifest[64:96]
+    writer.mend_manifest(manifest)
+    writer.write_file(writer.manifest_path(copy, 1), manifest)
+    expect_refused(copy, "segments that are there, in descending order")
+    copy = copy_of(path("to-reorder.nigh"))
+    os.rename(writer.segment_path(copy, 1), writer.segment_path(copy, 0))
+    manifest = writer.read_file(writer.manifest_path(copy, 1))
+    manifest[64:72] = bytes(8)
+    writer.mend_manifest(manifest)
+    writer.write_file(writer.manifest_path(copy, 1), manifest)
+    expect_refused(copy, "a segment 0 that is there")
+
+
 def test_segments_that_disagree():
     first = writer.segment_bytes(first_documents(), WIDTH)
     without_ids = [(None, signature, None) for _, signature, _ in second_documents()]

@@ -139,11 +139,13 @@ static void check_world(const struct world *world, const nigh_collection *collec
             nigh_results *results;
             nigh_error error;
             assert_ok(nigh_search(collection, queries, count, &options, &results, &error), &error);
-            for (size_t q = 0; q < count; q++) check_query(world, results, q, all[q], &options, kernel);
+            for (size_t q = 0; q < count; q++)
+                check_query(world, results, q, all[q], &options, kernel);
             nigh_results_free(results);
         }
     }
-    for (size_t q = 0; q < 70; q++) free(all[q]);
+    for (size_t q = 0; q < 70; q++)
+        free(all[q]);
     free(queries);
 }
 
@@ -152,8 +154,8 @@ static void test_against_a_plain_loop(void **state) {
     static const struct {
         uint32_t width_bits, segments, a_segment, distinct;
     } cases[] = {
-        {64, 1, 500, 40}, {64, 3, 200, 1000}, {8, 2, 300, 9}, {72, 4, 150, 30}, {1024, 3, 250, 60}, {1032, 2, 130, 1},
-        {2048, 1, 300, 500},
+        {64, 1, 500, 40},   {64, 3, 200, 1000}, {8, 2, 300, 9},      {72, 4, 150, 30},
+        {1024, 3, 250, 60}, {1032, 2, 130, 1},  {2048, 1, 300, 500},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct world world;
@@ -310,8 +312,7 @@ static void test_running_out_of_memory(void **state) {
 /* --------------------------------------------------------- segments that lie */
 
 /* Writes one number into a section of an open segment, through its file: the map shows it at once. */
-static void falsify(const struct nigh__segment *segment, enum nigh__section_type type, uint64_t index,
-                    uint32_t value) {
+static void falsify(const struct nigh__segment *segment, enum nigh__section_type type, uint64_t index, uint32_t value) {
     FILE *file = fopen(segment->file.path, "r+b");
     assert_non_null(file);
     assert_int_equal(fseek(file, (long)(segment->sections[type].offset + index * 4), SEEK_SET), 0);
@@ -367,9 +368,12 @@ static void test_segments_that_lie(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_against_a_plain_loop), cmocka_unit_test(test_what_results_say),
-        cmocka_unit_test(test_cancelling),           cmocka_unit_test(test_an_empty_collection),
-        cmocka_unit_test(test_running_out_of_memory), cmocka_unit_test(test_segments_that_lie),
+        cmocka_unit_test(test_against_a_plain_loop),
+        cmocka_unit_test(test_what_results_say),
+        cmocka_unit_test(test_cancelling),
+        cmocka_unit_test(test_an_empty_collection),
+        cmocka_unit_test(test_running_out_of_memory),
+        cmocka_unit_test(test_segments_that_lie),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

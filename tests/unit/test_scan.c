@@ -21,6 +21,13 @@
 #include "search/scan.h"
 #include "support/support.h"
 
+/* The analyzer does not know that a failed assertion ends the test. */
+static void *allocate(size_t count, size_t size) {
+    void *memory = calloc(count + 1, size);
+    if (memory == NULL) abort();
+    return memory;
+}
+
 static int compare_keys(const void *a, const void *b) {
     uint64_t x = *(const uint64_t *)a;
     uint64_t y = *(const uint64_t *)b;
@@ -38,12 +45,14 @@ static void test_keys_sort(void **state) {
     static const size_t counts[] = {0, 1, 2, 3, 10, 511, 512, 513, 5000};
     for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
         for (unsigned kind = 0; kind < 4; kind++) {
-            uint64_t *keys = malloc((counts[c] + 1) * sizeof *keys);
-            uint64_t *expected = malloc((counts[c] + 1) * sizeof *keys);
-            assert_true(keys != NULL && expected != NULL);
+            uint64_t *keys = allocate(counts[c], sizeof *keys);
+            uint64_t *expected = allocate(counts[c], sizeof *keys);
             for (size_t i = 0; i < counts[c]; i++) {
                 uint64_t x = nigh__rng_next(&rng);
-                keys[i] = kind == 0 ? x : kind == 1 ? nigh__key((uint32_t)(x % 5), (uint32_t)i) : kind == 2 ? 7 : ~x >> 40;
+                keys[i] = kind == 0   ? x
+                          : kind == 1 ? nigh__key((uint32_t)(x % 5), (uint32_t)i)
+                          : kind == 2 ? 7
+                                      : ~x >> 40;
             }
             memcpy(expected, keys, counts[c] * sizeof *keys);
             qsort(expected, counts[c], sizeof *keys, compare_keys);
@@ -85,7 +94,8 @@ static void test_nearest_grows_as_needed(void **state) {
     nigh_context *context = context_new();
     struct nigh__nearest nearest;
     nigh__nearest_init(&nearest, UINT32_MAX - 1, UINT32_MAX);
-    for (uint32_t i = 0; i < 100; i++) assert_true(nigh__nearest_add(context, &nearest, 100 - i, i));
+    for (uint32_t i = 0; i < 100; i++)
+        assert_true(nigh__nearest_add(context, &nearest, 100 - i, i));
     assert_int_equal(nearest.keys.count, 100);
     assert_true(nearest.keys.capacity < 1000);
     nigh__nearest_release(context, &nearest);
@@ -114,8 +124,10 @@ static void field_init(struct field *field, uint32_t count, uint32_t words, size
     field->queries = aligned_alloc(64, (query_count * words * 8 + 64) & ~(size_t)63);
     field->all = malloc((count * query_count + 1) * sizeof *field->all);
     assert_true(field->rows != NULL && field->queries != NULL && field->all != NULL);
-    for (size_t i = 0; i < (size_t)count * words; i++) field->rows[i] = nigh__rng_next(&rng) & mask;
-    for (size_t i = 0; i < query_count * words; i++) field->queries[i] = nigh__rng_next(&rng) & mask;
+    for (size_t i = 0; i < (size_t)count * words; i++)
+        field->rows[i] = nigh__rng_next(&rng) & mask;
+    for (size_t i = 0; i < query_count * words; i++)
+        field->queries[i] = nigh__rng_next(&rng) & mask;
     for (size_t q = 0; q < query_count; q++) {
         for (uint32_t r = 0; r < count; r++) {
             uint32_t distance = 0;
@@ -156,11 +168,12 @@ static void check_scan(const nigh_context *context, const struct field *field, u
     for (size_t q = 0; q < field->query_count; q++) {
         const uint64_t *expected = field->all + q * field->count;
         size_t count = 0;
-        while (count < field->count && count < k && nigh__key_distance(expected[count]) < limits[q]) count++;
-        if (found[q].count != count ||
-            (count != 0 && memcmp(found[q].data, expected, count * sizeof *expected) != 0))
-            fail_msg("%s: %u rows of %u words, query %zu of %zu, k %u, radius %u, %u threads", nigh_context_kernel(context),
-                     field->count, field->words, q, field->query_count, k, radius, threads);
+        while (count < field->count && count < k && nigh__key_distance(expected[count]) < limits[q])
+            count++;
+        if (found[q].count != count || (count != 0 && memcmp(found[q].data, expected, count * sizeof *expected) != 0))
+            fail_msg("%s: %u rows of %u words, query %zu of %zu, k %u, radius %u, %u threads",
+                     nigh_context_kernel(context), field->count, field->words, q, field->query_count, k, radius,
+                     threads);
         nigh__array_release(context, &found[q]);
     }
 }
@@ -190,8 +203,8 @@ static void test_scan_against_a_plain_loop(void **state) {
         size_t queries;
         unsigned variety;
     } cases[] = {
-        {0, 3, 2, 64},   {1, 1, 1, 64},    {5, 16, 3, 64},    {64, 2, 64, 64}, {777, 1, 1, 3},  {777, 1, 9, 64},
-        {777, 4, 5, 1},  {1500, 16, 1, 2}, {1500, 16, 8, 64}, {900, 17, 6, 2}, {130, 64, 5, 8}, {2000, 8, 64, 4},
+        {0, 3, 2, 64},  {1, 1, 1, 64},    {5, 16, 3, 64},    {64, 2, 64, 64}, {777, 1, 1, 3},  {777, 1, 9, 64},
+        {777, 4, 5, 1}, {1500, 16, 1, 2}, {1500, 16, 8, 64}, {900, 17, 6, 2}, {130, 64, 5, 8}, {2000, 8, 64, 4},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct field field;
@@ -297,7 +310,10 @@ static void test_running_out_of_memory(void **state) {
 /* A mapped file that loses its second half during the search. */
 static void test_rows_that_vanish(void **state) {
     (void)state;
-    enum { ROWS = 20000, WORDS = 16 };
+    enum {
+        ROWS = 20000,
+        WORDS = 16
+    };
     const size_t length = (size_t)ROWS * WORDS * 8;
     char *folder = scratch_new();
     char *path = path_in(folder, "rows");
@@ -327,7 +343,8 @@ static void test_rows_that_vanish(void **state) {
                                         .k = 10,
                                         .threads = 1 + round % 2 * 2};
         assert_int_equal(nigh__scan(&scan, found, &error), round < 2 ? NIGH_OK : NIGH_EIO);
-        for (size_t q = 0; q < 5; q++) nigh__array_release(context, &found[q]);
+        for (size_t q = 0; q < 5; q++)
+            nigh__array_release(context, &found[q]);
     }
     nigh_context_free(context);
     (void)munmap(map, length);
