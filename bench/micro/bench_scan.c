@@ -88,8 +88,7 @@ static uint64_t add_rows(const struct bench *bench, nigh_writer *writer, const n
     nigh_error error;
     uint8_t signature[NIGH_MAX_WIDTH_BITS / 8];
     struct seen seen = {.mask = 1};
-    while (seen.mask < bench->rows * 2)
-        seen.mask = seen.mask * 2;
+    while (seen.mask < bench->rows * 2) seen.mask = seen.mask * 2;
     seen.slots = measure_allocate(seen.mask, sizeof *seen.slots);
     seen.mask--;
     uint64_t number = 0;
@@ -167,12 +166,10 @@ static void find_truth(struct bench *bench) {
         memset(counts, 0, (bench->bits + 65) * sizeof *counts);
         memcpy(query, bench->queries + q * (bench->bits / 8), bench->bits / 8);
         (void)portable->rows(query, segment->rows, segment->signatures, segment->words, distances);
-        for (uint32_t row = 0; row < segment->signatures; row++)
-            counts[distances[row]]++;
+        for (uint32_t row = 0; row < segment->signatures; row++) counts[distances[row]]++;
         size_t rank = 0;
         for (uint32_t distance = 0; rank < K && distance < bench->bits + 65; distance++) {
-            for (uint32_t i = 0; i < counts[distance] && rank < K; i++)
-                bench->truth[q * K + rank++] = distance;
+            for (uint32_t i = 0; i < counts[distance] && rank < K; i++) bench->truth[q * K + rank++] = distance;
         }
     }
     free(distances);
@@ -183,8 +180,7 @@ static void find_truth(struct bench *bench) {
 static double recall(const struct bench *bench, const uint32_t *distances, size_t count) {
     size_t good = 0;
     for (size_t q = 0; q < count; q++) {
-        for (size_t i = 0; i < K; i++)
-            good += distances[q * K + i] <= bench->truth[q * K + K - 1];
+        for (size_t i = 0; i < K; i++) good += distances[q * K + i] <= bench->truth[q * K + K - 1];
     }
     return (double)good / (double)(count * K);
 }
@@ -215,8 +211,7 @@ static void run_ours(struct bench *bench, uint32_t threads, size_t batch, size_t
     for (size_t q = 0; q < count; q++) {
         size_t found = 0;
         const nigh_match *matches = nigh_results_matches(results, q, &found);
-        for (size_t i = 0; i < K; i++)
-            distances[q * K + i] = i < found ? matches[i].distance : UINT32_MAX;
+        for (size_t i = 0; i < K; i++) distances[q * K + i] = i < found ? matches[i].distance : UINT32_MAX;
     }
     bench->recall_ours[batch] = recall(bench, distances, count);
     nigh_results_free(results);
@@ -358,16 +353,7 @@ static uint64_t number_of(const char *text, uint64_t least, uint64_t most) {
 }
 
 static void parse(struct bench *bench, int count, char **arguments) {
-    enum {
-        ROWS = 1,
-        BITS,
-        SEED,
-        RUNS,
-        JSON,
-        QUICK,
-        NO_KERNELS,
-        HELP
-    };
+    enum { ROWS = 1, BITS, SEED, RUNS, JSON, QUICK, NO_KERNELS, HELP };
     static const struct option options[] = {
         {"rows", required_argument, NULL, ROWS},
         {"bits", required_argument, NULL, BITS},

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One thread, nothing but the kernel: limits of 0 make no hits.  "Cache" scans
- * the same 16 KB again and again, "memory" all there is, so the first shows the
- * arithmetic and the second what is left of it.
+ * One thread, nothing but the kernel.  "Cache" scans the same 16 KB again and
+ * again, "memory" all there is, so the first shows the arithmetic and the second
+ * what is left of it.  The limits are those of a hard search: four deviations
+ * below the mean distance of random rows, where hardly a row is a hit but none
+ * can be left early.  Searches for near rows are faster in batches.
  */
 #include "kernel_table.h"
 
@@ -11,12 +13,15 @@
 #include <string.h>
 
 #include "base/cpu.h"
+#include "base/rng.h"
 #include "kernel/hamming.h"
 #include "measure.h"
 
 #define CACHED_BYTES 16384u
 #define BATCH_BYTES ((size_t)64 << 20) /* more than caches hold; a batch over more would only take longer */
-#define BLOCK_ROWS 512u
+#define BLOCK_ROWS 4096u
+#define HITS 32768u
+#define MAX_WORDS 64u
 #define SECONDS_A_CELL 0.5 /* slow kernels get fewer runs, but three */
 
 struct setting {
@@ -27,15 +32,24 @@ struct setting {
     size_t repeat;
 };
 
-/* One pass over the memory; the queries are its last rows. */
-static double pass(const struct setting *setting, const uint64_t *memory, struct nigh__hit *hits) {
-    static const uint32_t limits[NIGH__BATCH_QUERIES];
+/* bits / 2 - 4 * sqrt(bits) / 2 */
+static uint32_t hard_limit(size_t bits) {
+    size_t root = 1;
+    while (root * root < bits) root++;
+    return (uint32_t)(bits / 2 - 2 * root);
+}
+
+/* One pass over the memory, in blocks as the search makes them. */
+static double pass(const struct setting *setting, const uint64_t *memory, const uint64_t *queries,
+                   struct nigh__hit *hits) {
+    uint32_t limits[NIGH__BATCH_QUERIES];
+    for (size_t q = 0; q < NIGH__BATCH_QUERIES; q++) limits[q] = hard_limit(setting->words * 64);
     const size_t rows = setting->bytes / 8 / setting->words;
-    const uint64_t *queries = memory + (rows - setting->queries) * setting->words;
+    const size_t block = HITS / setting->queries < BLOCK_ROWS ? HITS / setting->queries : BLOCK_ROWS;
     double start = measure_now();
     for (size_t again = 0; again < setting->repeat; again++) {
-        for (size_t row = 0; row < rows; row += BLOCK_ROWS) {
-            size_t some = rows - row < BLOCK_ROWS ? rows - row : BLOCK_ROWS;
+        for (size_t row = 0; row < rows; row += block) {
+            size_t some = rows - row < block ? rows - row : block;
             (void)setting->kernel->batch(queries, setting->queries, memory + row * setting->words, some, setting->words,
                                          limits, hits);
         }
@@ -45,14 +59,17 @@ static double pass(const struct setting *setting, const uint64_t *memory, struct
 
 /* Prints the median of M rows compared with a query in a second. */
 static void cell(const struct setting *setting, const uint64_t *memory, size_t runs, FILE *json) {
-    static struct nigh__hit hits[NIGH__BATCH_QUERIES * BLOCK_ROWS];
+    static struct nigh__hit hits[HITS];
+    static uint64_t queries[NIGH__BATCH_QUERIES * MAX_WORDS];
+    struct nigh__rng rng = {.state = 1};
+    for (size_t i = 0; i < NIGH__BATCH_QUERIES * MAX_WORDS; i++) queries[i] = nigh__rng_next(&rng);
     struct series series = {.runs = 0};
     char what[64];
     (void)snprintf(what, sizeof what, "%s %zu bits %s", setting->kernel->name, setting->words * 64,
                    setting->repeat > 1 ? "cache" : "memory");
     double spent = 0;
     for (size_t run = 0; run < runs && (run < 3 || spent < SECONDS_A_CELL); run++) {
-        series_add(&series, pass(setting, memory, hits));
+        series_add(&series, pass(setting, memory, queries, hits));
         measure_json(json, "kernels", what, 1, setting->queries, run, series.seconds[run]);
         spent += series.seconds[run];
     }
@@ -71,7 +88,6 @@ static void line(const struct nigh__hamming *kernel, size_t words, const uint64_
             setting.queries = query_counts[q];
             setting.bytes = where == 0 ? CACHED_BYTES : q == 0 || bytes < BATCH_BYTES ? bytes : BATCH_BYTES;
             setting.repeat = where == 0 ? 1 + 4096 / setting.queries : 1;
-            if (setting.bytes / 8 / words < setting.queries) setting.bytes = setting.queries * words * 8;
             cell(&setting, memory, runs, json);
         }
         (void)printf(where == 0 ? "  |" : "\n");
@@ -89,7 +105,6 @@ void kernel_table(const void *memory, size_t bytes, size_t runs, FILE *json) {
             (void)printf("%-8s not on this CPU\n", kernel->name);
             continue;
         }
-        for (size_t words = 1; words <= 64; words *= 2)
-            line(kernel, words, memory, bytes, runs, json);
+        for (size_t words = 1; words <= MAX_WORDS; words *= 2) line(kernel, words, memory, bytes, runs, json);
     }
 }

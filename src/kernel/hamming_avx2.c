@@ -127,24 +127,30 @@ INLINE uint32_t smallest_of(__m128i x) {
     return (uint32_t)_mm_cvtsi128_si32(x);
 }
 
+INLINE __m256i eight_rows(__m256i query, const uint64_t *rows, size_t words) {
+    return words == 1 ? eight_of_one(query, rows) : eight_of_two(query, rows);
+}
+
 INLINE uint32_t rows_narrow(const uint64_t *query, const uint64_t *rows, size_t count, size_t words,
-                            uint32_t *distances, bool ahead) {
+                            uint32_t *distances, bool stream) {
     const uint64_t first = query[0];
     const uint64_t last = query[words - 1];
     const __m256i q = _mm256_setr_epi64x((long long)first, (long long)last, (long long)first, (long long)last);
+    const size_t place = nigh__place_rows(count, 8);
+    const size_t turns = stream ? place * NIGH__PLACES / 8 : count / 8;
     __m256i smallest = _mm256_set1_epi32(-1);
-    size_t i = 0;
-    for (; i + 8 <= count; i += 8, rows += 8 * words) {
-        if (ahead) nigh__ahead((const char *)rows + NIGH__AHEAD, 64 * words);
-        __m256i eight = words == 1 ? eight_of_one(q, rows) : eight_of_two(q, rows);
+    for (size_t turn = 0; turn < turns; turn++) {
+        const size_t i = stream ? nigh__place_row(turn, 8, place) : turn * 8;
+        if (stream) nigh__ahead((const char *)(rows + i * words) + NIGH__AHEAD, 64 * words);
+        __m256i eight = eight_rows(q, rows + i * words, words);
         _mm256_storeu_si256((__m256i *)(distances + i), eight);
         smallest = _mm256_min_epu32(smallest, eight);
     }
     uint32_t least =
         smallest_of(_mm_min_epu32(_mm256_castsi256_si128(smallest), _mm256_extracti128_si256(smallest, 1)));
-    for (; i < count; i++, rows += words) {
-        int bits = __builtin_popcountll(first ^ rows[0]);
-        if (words == 2) bits += __builtin_popcountll(last ^ rows[1]);
+    for (size_t i = turns * 8; i < count; i++) {
+        int bits = __builtin_popcountll(first ^ rows[i * words]);
+        if (words == 2) bits += __builtin_popcountll(last ^ rows[i * words + 1]);
         distances[i] = (uint32_t)bits;
         if (distances[i] < least) least = distances[i];
     }
@@ -154,21 +160,23 @@ INLINE uint32_t rows_narrow(const uint64_t *query, const uint64_t *rows, size_t 
 /* ------------------------------------------------------------------ any rows */
 
 INLINE uint32_t rows_body(const uint64_t *query, const uint64_t *rows, size_t count, size_t words, uint32_t *distances,
-                          bool ahead) {
-    if (words <= 2) return rows_narrow(query, rows, count, words, distances, ahead);
+                          bool stream) {
+    if (words <= 2) return rows_narrow(query, rows, count, words, distances, stream);
+    const size_t place = nigh__place_rows(count, 4);
+    const size_t turns = stream ? place * NIGH__PLACES / 4 : count / 4;
     __m128i smallest = _mm_set1_epi32(-1);
     __m256i sums[4];
-    size_t i = 0;
-    for (; i + 4 <= count; i += 4, rows += 4 * words) {
-        if (ahead) nigh__ahead((const char *)rows + NIGH__AHEAD, 32 * words);
-        row_sums(query, rows, words, 4, sums);
+    for (size_t turn = 0; turn < turns; turn++) {
+        const size_t i = stream ? nigh__place_row(turn, 4, place) : turn * 4;
+        if (stream) nigh__ahead((const char *)(rows + i * words) + NIGH__AHEAD, 32 * words);
+        row_sums(query, rows + i * words, words, 4, sums);
         __m128i four = totals(sums);
         _mm_storeu_si128((__m128i *)(distances + i), four);
         smallest = _mm_min_epu32(smallest, four);
     }
     uint32_t least = smallest_of(smallest);
-    for (; i < count; i++, rows += words) {
-        row_sums(query, rows, words, 1, sums);
+    for (size_t i = turns * 4; i < count; i++) {
+        row_sums(query, rows + i * words, words, 1, sums);
         distances[i] = total(sums[0]);
         if (distances[i] < least) least = distances[i];
     }

@@ -59,12 +59,12 @@
 #define GROUPS 2 /* registers of 32 rows each in a tile */
 #define GROUP_ROWS 32
 #define PASS_WORDS 16u
-#define PASS_BYTES 128u
 #define ROUND_NIBBLES 6  /* twice the three that a byte holds: fewer rounds */
 #define PASS_NIBBLES 258 /* 16 words of 16, up to whole rounds */
 #define FLUSH_NIBBLES 60 /* whole rounds; times 4 it fits into a byte */
 #define MAX_WORDS 512    /* distances up to 32,768 fit into 16 bits */
 #define MAX_PAIRS (NIGH__BATCH_QUERIES / 2)
+#define MAX_PASSES (MAX_WORDS / PASS_WORDS + 1)
 
 _Static_assert(NIGH__TILE_ROWS == GROUPS * GROUP_ROWS, "a tile");
 
@@ -85,6 +85,8 @@ _Static_assert(NIGH__TILE_ROWS == GROUPS * GROUP_ROWS, "a tile");
 static const uint8_t tables[256][TABLE_SIZE]
     __attribute__((aligned(64))) = {TABLES64(0), TABLES64(64), TABLES64(128), TABLES64(192)};
 
+static size_t whole_rounds(size_t nibbles) { return (nibbles + ROUND_NIBBLES - 1) / ROUND_NIBBLES * ROUND_NIBBLES; }
+
 /* For one pair of queries: where in `tables` the table of each nibble begins. */
 struct pair_query {
     uint16_t offsets[PASS_NIBBLES];
@@ -100,11 +102,11 @@ INLINE __m256i word_offsets(const uint64_t *first, const uint64_t *second) {
     return _mm256_slli_epi16(_mm256_cvtepu8_epi16(_mm_unpacklo_epi8(low, high)), 4); /* times TABLE_SIZE */
 }
 
-INLINE void pair_query_set(struct pair_query *out, const uint64_t *first, const uint64_t *second, size_t words) {
+INLINE void pair_query_set(uint16_t *offsets, const uint64_t *first, const uint64_t *second, size_t words) {
     for (size_t w = 0; w < words; w++)
-        _mm256_storeu_si256((__m256i *)(void *)(out->offsets + 16 * w), word_offsets(first + w, second + w));
-    for (size_t n = 16 * words; n % ROUND_NIBBLES != 0; n++)
-        out->offsets[n] = 0; /* meets nibbles that are zero too */
+        _mm256_storeu_si256((__m256i *)(void *)(offsets + 16 * w), word_offsets(first + w, second + w));
+    for (size_t n = 16 * words; n < whole_rounds(16 * words); n++)
+        offsets[n] = 0; /* meets nibbles that are zero too */
 }
 
 /* ------------------------------------------------------------------- turning */
@@ -173,12 +175,12 @@ TARGET static size_t tile_turn(struct tile *tile, const uint8_t *rows, size_t st
             turn_group(from + w * 8, stride, false, &tile->nibbles[w * 16], group);
         if (words % 2 != 0) turn_group(from + (words - 1) * 8, stride, true, &tile->nibbles[(words - 1) * 16], group);
     }
-    size_t n = words * 16;
-    for (; n % ROUND_NIBBLES != 0; n++) {
+    const size_t nibbles = whole_rounds(words * 16);
+    for (size_t n = words * 16; n < nibbles; n++) {
         for (size_t group = 0; group < GROUPS; group++)
             tile->nibbles[n][group] = _mm256_setzero_si256();
     }
-    return n;
+    return nibbles;
 }
 
 /* -------------------------------------------------------------- reading ahead */
@@ -238,16 +240,16 @@ INLINE void three_nibbles(const __m256i (*nibbles)[GROUPS], const uint16_t *offs
 }
 
 /* Adds the distances of one pair of queries to all rows of a tile. */
-TARGET static void tile_add(const struct tile *tile, size_t nibbles, const struct pair_query *query,
-                            struct pair_sums *sums, struct ahead *ahead) {
+TARGET static void tile_add(const struct tile *tile, size_t nibbles, const uint16_t *offsets, struct pair_sums *sums,
+                            struct ahead *ahead) {
     for (size_t start = 0; start < nibbles; start += FLUSH_NIBBLES) {
         const size_t end = nibbles - start < FLUSH_NIBBLES ? nibbles : start + FLUSH_NIBBLES;
         __m256i a[GROUPS] = {_mm256_setzero_si256(), _mm256_setzero_si256()};
         __m256i b[GROUPS] = {_mm256_setzero_si256(), _mm256_setzero_si256()};
         ahead_some(ahead);
         for (size_t n = start; n < end; n += ROUND_NIBBLES) {
-            three_nibbles(&tile->nibbles[n], query->offsets + n, a, b);
-            three_nibbles(&tile->nibbles[n + 3], query->offsets + n + 3, a, b);
+            three_nibbles(&tile->nibbles[n], offsets + n, a, b);
+            three_nibbles(&tile->nibbles[n + 3], offsets + n + 3, a, b);
         }
         NIGH__UNROLL4
         for (size_t g = 0; g < GROUPS; g++)
@@ -256,6 +258,9 @@ TARGET static void tile_add(const struct tile *tile, size_t nibbles, const struc
 }
 
 /* ------------------------------------------------------------------- the hits */
+
+/* A limit in the 16 bits of the sums; no distance here is above 32,768. */
+static uint16_t bound_of(uint32_t limit) { return limit > UINT16_MAX ? UINT16_MAX : (uint16_t)limit; }
 
 /* Whether some row of the tile is nearer than the limit, which is what most tiles have none of. */
 INLINE bool any_below(const __m256i even[GROUPS], const __m256i odd[GROUPS], uint16_t limit) {
@@ -277,9 +282,8 @@ INLINE void put_in_order(__m256i even, __m256i odd, uint16_t out[GROUP_ROWS]) {
     _mm256_storeu_si256((__m256i *)(void *)(out + 16), _mm256_permute2x128_si256(lower, upper, 0x31));
 }
 
-TARGET static size_t tile_hits(const __m256i even[GROUPS], const __m256i odd[GROUPS], uint32_t limit, uint32_t query,
+TARGET static size_t tile_hits(const __m256i even[GROUPS], const __m256i odd[GROUPS], uint16_t bound, uint32_t query,
                                size_t first_row, struct nigh__hit *hits) {
-    const uint16_t bound = limit > UINT16_MAX ? UINT16_MAX : (uint16_t)limit;
     if (!any_below(even, odd, bound)) return 0;
     uint16_t distances[NIGH__TILE_ROWS];
     for (size_t g = 0; g < GROUPS; g++)
@@ -293,70 +297,132 @@ TARGET static size_t tile_hits(const __m256i even[GROUPS], const __m256i odd[GRO
 
 /* ------------------------------------------------------------------- the batch */
 
+/* A part of the words of all rows, which is turned and added at once. */
+struct pass {
+    size_t first_word;
+    size_t words;
+    size_t first_offset; /* in pair_query */
+};
+
 struct batch {
     const uint64_t *queries;
     size_t query_count;
     size_t pairs;
     size_t words;
-    size_t passes;
+    const uint32_t *limits;
+    struct pass passes[MAX_PASSES];
+    size_t pass_count;
+
+    struct tile tile;
+    struct pair_query prepared[MAX_PAIRS];
+    struct pair_sums sums[MAX_PAIRS];
+    bool open[MAX_PAIRS]; /* some row of the tile may still be near enough */
 };
 
-/* The last of an odd number of queries is paired with itself. */
-TARGET static void batch_prepare(const struct batch *batch, size_t first_word, size_t words, struct pair_query *out) {
-    for (size_t p = 0; p < batch->pairs; p++) {
-        const uint64_t *first = batch->queries + 2 * p * batch->words + first_word;
-        const uint64_t *second = 2 * p + 1 < batch->query_count ? first + batch->words : first;
-        pair_query_set(&out[p], first, second, words);
+/* Cuts rows into passes of at most PASS_WORDS, with a border at three quarters. */
+static void batch_plan(struct batch *batch) {
+    const size_t words = batch->words;
+    const size_t border = words < 8 ? words : words * 3 / 4 / 2 * 2;
+    size_t offset = 0;
+    for (size_t first = 0; first < words;) {
+        size_t end = first < border ? border : words;
+        if (end - first > PASS_WORDS) end = first + PASS_WORDS;
+        batch->passes[batch->pass_count++] = (struct pass){first, end - first, offset};
+        if (words <= PASS_WORDS) offset += whole_rounds((end - first) * 16);
+        first = end;
     }
 }
 
-/* What is turned after this pass: the next words of these rows, or else the first of the next tile. */
-static struct ahead ahead_of(const struct batch *batch, const uint64_t *tile_rows, size_t pass, size_t nibbles) {
-    const size_t row_bytes = batch->words * sizeof(uint64_t);
-    struct ahead ahead = {
-        .stride = 64, .bytes = 64, .steps = row_bytes}; /* 64 rows have as many lines as one has bytes */
-    if (batch->passes == 1) {
-        ahead.at = (const char *)(tile_rows + NIGH__TILE_ROWS * batch->words);
-    } else {
-        const bool last = pass + 1 == batch->passes;
-        ahead.at =
-            (const char *)(last ? tile_rows + NIGH__TILE_ROWS * batch->words : tile_rows + (pass + 1) * PASS_WORDS);
-        ahead = (struct ahead){.at = ahead.at, .stride = row_bytes, .bytes = PASS_BYTES, .steps = NIGH__TILE_ROWS};
+/* The last of an odd number of queries is paired with itself. */
+TARGET static void batch_prepare(struct batch *batch, const struct pass *pass) {
+    for (size_t p = 0; p < batch->pairs; p++) {
+        const uint64_t *first = batch->queries + 2 * p * batch->words + pass->first_word;
+        const uint64_t *second = 2 * p + 1 < batch->query_count ? first + batch->words : first;
+        pair_query_set(batch->prepared[p].offsets + pass->first_offset, first, second, pass->words);
     }
-    ahead.steps_a_flush = 1 + ahead.steps / (1 + batch->pairs * (nibbles / FLUSH_NIBBLES));
+}
+
+/* What to ask for during a pass: the same words of the next tile; of narrow rows all words, in the first pass. */
+static struct ahead ahead_of(const struct batch *batch, const uint64_t *tile_rows, const struct pass *pass) {
+    const size_t row_bytes = batch->words * sizeof(uint64_t);
+    const uint64_t *next = tile_rows + NIGH__TILE_ROWS * batch->words;
+    const size_t flushes = batch->pairs * (pass->words * 16 / FLUSH_NIBBLES);
+    struct ahead ahead = {.at = (const char *)next, .stride = 64, .bytes = 64};
+    if (batch->words > PASS_WORDS) {
+        ahead.at = (const char *)(next + pass->first_word);
+        ahead.stride = row_bytes;
+        ahead.bytes = pass->words * sizeof(uint64_t);
+        ahead.steps = NIGH__TILE_ROWS;
+    } else if (pass->first_word == 0) {
+        ahead.steps = row_bytes; /* 64 rows have as many lines of 64 bytes as one row has bytes */
+    }
+    ahead.steps_a_flush = 1 + ahead.steps / (1 + flushes);
     return ahead;
+}
+
+/* Whether the tile has to be looked at further for a pair of queries. */
+TARGET static bool still_open(const struct batch *batch, size_t pair) {
+    const struct pair_sums *sums = &batch->sums[pair];
+    for (size_t i = 0; i < 2 && 2 * pair + i < batch->query_count; i++) {
+        if (any_below(sums->even[i], sums->odd[i], bound_of(batch->limits[2 * pair + i]))) return true;
+    }
+    return false;
+}
+
+/* One pass over a tile.  False where no row of it can be near enough to any query. */
+TARGET static bool tile_pass(struct batch *batch, const uint64_t *tile_rows, const struct pass *pass) {
+    const uint8_t *from = (const uint8_t *)(tile_rows + pass->first_word);
+    const size_t nibbles = tile_turn(&batch->tile, from, batch->words * 8, pass->words);
+    const bool last = pass->first_word + pass->words == batch->words;
+    if (batch->words > PASS_WORDS) batch_prepare(batch, pass);
+    struct ahead ahead = ahead_of(batch, tile_rows, pass);
+    bool any = false;
+    for (size_t p = 0; p < batch->pairs; p++) {
+        if (!batch->open[p]) continue;
+        tile_add(&batch->tile, nibbles, batch->prepared[p].offsets + pass->first_offset, &batch->sums[p], &ahead);
+        if (!last) batch->open[p] = still_open(batch, p);
+        any |= batch->open[p];
+    }
+    return any;
+}
+
+TARGET static size_t tile_scan(struct batch *batch, const uint64_t *tile_rows, size_t first_row,
+                               struct nigh__hit *hits) {
+    memset(batch->sums, 0, batch->pairs * sizeof batch->sums[0]);
+    memset(batch->open, true, batch->pairs * sizeof batch->open[0]);
+    for (size_t i = 0; i < batch->pass_count; i++) {
+        if (!tile_pass(batch, tile_rows, &batch->passes[i])) return 0;
+    }
+    size_t found = 0;
+    for (size_t q = 0; q < batch->query_count; q++) {
+        const struct pair_sums *sums = &batch->sums[q / 2];
+        if (!batch->open[q / 2]) continue;
+        found += tile_hits(sums->even[q % 2], sums->odd[q % 2], bound_of(batch->limits[q]), (uint32_t)q, first_row,
+                           hits + found);
+    }
+    return found;
 }
 
 bool nigh__avx2_tiles_pay(size_t query_count, size_t words) {
     return query_count >= (words == 1 ? 16 : 4) && words <= MAX_WORDS;
 }
 
-TARGET size_t nigh__avx2_tiles(const uint64_t *queries, size_t query_count, const uint64_t *rows, size_t count,
-                               size_t words, const uint32_t *limits, struct nigh__hit *hits) {
-    const struct batch batch = {queries, query_count, (query_count + 1) / 2, words,
-                                (words + PASS_WORDS - 1) / PASS_WORDS};
-    struct tile tile;
-    struct pair_query prepared[MAX_PAIRS];
-    struct pair_sums sums[MAX_PAIRS];
+size_t nigh__avx2_tiles(const uint64_t *queries, size_t query_count, const uint64_t *rows, size_t count, size_t words,
+                        const uint32_t *limits, struct nigh__hit *hits) {
+    assert(query_count <= NIGH__BATCH_QUERIES && words <= MAX_WORDS);
+    struct batch batch;
+    batch.queries = queries;
+    batch.query_count = query_count;
+    batch.pairs = (query_count + 1) / 2;
+    batch.words = words;
+    batch.limits = limits;
+    batch.pass_count = 0;
+    batch_plan(&batch);
+    for (size_t i = 0; words <= PASS_WORDS && i < batch.pass_count; i++)
+        batch_prepare(&batch, &batch.passes[i]);
     size_t found = 0;
-    assert(query_count > 0 && query_count <= NIGH__BATCH_QUERIES && words > 0 && words <= MAX_WORDS);
-    if (batch.passes == 1) batch_prepare(&batch, 0, words, prepared);
-    for (size_t done = 0; done < count; done += NIGH__TILE_ROWS) {
-        const uint64_t *tile_rows = rows + done * words;
-        memset(sums, 0, batch.pairs * sizeof sums[0]);
-        for (size_t pass = 0; pass < batch.passes; pass++) {
-            const size_t first_word = pass * PASS_WORDS;
-            const size_t pass_words = words - first_word < PASS_WORDS ? words - first_word : PASS_WORDS;
-            size_t nibbles = tile_turn(&tile, (const uint8_t *)(tile_rows + first_word), words * 8, pass_words);
-            if (batch.passes > 1) batch_prepare(&batch, first_word, pass_words, prepared);
-            struct ahead ahead = ahead_of(&batch, tile_rows, pass, nibbles);
-            for (size_t p = 0; p < batch.pairs; p++)
-                tile_add(&tile, nibbles, &prepared[p], &sums[p], &ahead);
-        }
-        for (size_t q = 0; q < query_count; q++)
-            found +=
-                tile_hits(sums[q / 2].even[q % 2], sums[q / 2].odd[q % 2], limits[q], (uint32_t)q, done, hits + found);
-    }
+    for (size_t row = 0; row < count; row += NIGH__TILE_ROWS)
+        found += tile_scan(&batch, rows + row * words, row, hits + found);
     return found;
 }
 

@@ -97,13 +97,15 @@ INLINE __m256i eight_rows(const uint64_t *query, __m512i narrow, const uint64_t 
 }
 
 INLINE uint32_t rows_body(const uint64_t *query, const uint64_t *rows, size_t count, size_t words, uint32_t *distances,
-                          bool ahead) {
+                          bool stream) {
     const __m512i narrow = words == 1 || words == 2 || words == 4 ? repeated(query, words) : _mm512_setzero_si512();
+    const size_t place = nigh__place_rows(count, 8);
+    const size_t turns = stream ? place * NIGH__PLACES / 8 : count / 8;
     __m256i smallest = _mm256_set1_epi32(-1);
-    size_t i = 0;
-    for (; i + 8 <= count; i += 8, rows += 8 * words) {
-        if (ahead) nigh__ahead((const char *)rows + NIGH__AHEAD, 64 * words);
-        __m256i eight = eight_rows(query, narrow, rows, words);
+    for (size_t turn = 0; turn < turns; turn++) {
+        const size_t i = stream ? nigh__place_row(turn, 8, place) : turn * 8;
+        if (stream) nigh__ahead((const char *)(rows + i * words) + NIGH__AHEAD, 64 * words);
+        __m256i eight = eight_rows(query, narrow, rows + i * words, words);
         _mm256_storeu_si256((__m256i *)(void *)(distances + i), eight);
         smallest = _mm256_min_epu32(smallest, eight);
     }
@@ -111,8 +113,8 @@ INLINE uint32_t rows_body(const uint64_t *query, const uint64_t *rows, size_t co
     _mm256_storeu_si256((__m256i *)(void *)least, smallest);
     for (size_t j = 1; j < 8; j++)
         least[0] = least[j] < least[0] ? least[j] : least[0];
-    for (; i < count; i++, rows += words) {
-        distances[i] = (uint32_t)_mm512_reduce_add_epi64(row_sums(query, rows, words));
+    for (size_t i = turns * 8; i < count; i++) {
+        distances[i] = (uint32_t)_mm512_reduce_add_epi64(row_sums(query, rows + i * words, words));
         if (distances[i] < least[0]) least[0] = distances[i];
     }
     return least[0];

@@ -10,6 +10,9 @@
 #define BLOCK_BYTES 8192
 #define BLOCK_ROWS 256
 
+/* For one query: four places of 1,024 rows, long enough that their ends do not matter. */
+#define STREAM_ROWS 4096
+
 static size_t collect(const uint32_t *distances, size_t count, uint32_t limit, uint32_t query, size_t first_row,
                       struct nigh__hit *hits) {
     size_t found = 0;
@@ -28,10 +31,10 @@ static size_t block_rows(size_t words) {
 /* One query: blocks only bound the distances that are kept. */
 static size_t stream_one(nigh__rows_function *stream, const uint64_t *query, const uint64_t *rows, size_t count,
                          size_t words, size_t first_row, uint32_t limit, struct nigh__hit *hits) {
-    uint32_t distances[BLOCK_ROWS];
+    uint32_t distances[STREAM_ROWS];
     size_t found = 0;
-    for (size_t done = 0; done < count; done += BLOCK_ROWS) {
-        size_t some = count - done < BLOCK_ROWS ? count - done : BLOCK_ROWS;
+    for (size_t done = 0; done < count; done += STREAM_ROWS) {
+        size_t some = count - done < STREAM_ROWS ? count - done : STREAM_ROWS;
         uint32_t smallest = stream(query, rows + done * words, some, words, distances);
         if (smallest < limit) found += collect(distances, some, limit, 0, first_row + done, hits + found);
     }

@@ -40,22 +40,27 @@ NIGH__INLINE uint32x4_t row_sums(const uint64_t *query, const uint64_t *row, siz
     return sums;
 }
 
+NIGH__INLINE uint32x4_t four_rows(const uint64_t *query, const uint64_t *rows, size_t words) {
+    uint32x4_t first = vpaddq_u32(row_sums(query, rows, words), row_sums(query, rows + words, words));
+    uint32x4_t second = vpaddq_u32(row_sums(query, rows + 2 * words, words), row_sums(query, rows + 3 * words, words));
+    return vpaddq_u32(first, second);
+}
+
 NIGH__INLINE uint32_t rows_body(const uint64_t *query, const uint64_t *rows, size_t count, size_t words,
-                                uint32_t *distances, bool ahead) {
+                                uint32_t *distances, bool stream) {
+    const size_t place = nigh__place_rows(count, 4);
+    const size_t turns = stream ? place * NIGH__PLACES / 4 : count / 4;
     uint32x4_t smallest = vdupq_n_u32(UINT32_MAX);
-    size_t i = 0;
-    for (; i + 4 <= count; i += 4, rows += 4 * words) {
-        if (ahead) nigh__ahead((const char *)rows + NIGH__AHEAD, 32 * words);
-        uint32x4_t first = vpaddq_u32(row_sums(query, rows, words), row_sums(query, rows + words, words));
-        uint32x4_t second =
-            vpaddq_u32(row_sums(query, rows + 2 * words, words), row_sums(query, rows + 3 * words, words));
-        uint32x4_t four = vpaddq_u32(first, second);
+    for (size_t turn = 0; turn < turns; turn++) {
+        const size_t i = stream ? nigh__place_row(turn, 4, place) : turn * 4;
+        if (stream) nigh__ahead((const char *)(rows + i * words) + NIGH__AHEAD, 32 * words);
+        uint32x4_t four = four_rows(query, rows + i * words, words);
         vst1q_u32(distances + i, four);
         smallest = vminq_u32(smallest, four);
     }
     uint32_t least = vminvq_u32(smallest);
-    for (; i < count; i++, rows += words) {
-        distances[i] = vaddvq_u32(row_sums(query, rows, words));
+    for (size_t i = turns * 4; i < count; i++) {
+        distances[i] = vaddvq_u32(row_sums(query, rows + i * words, words));
         if (distances[i] < least) least = distances[i];
     }
     return least;

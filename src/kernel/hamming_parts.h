@@ -66,11 +66,19 @@ extern const struct nigh__hamming nigh__hamming_neon;
     }
 
 /*
- * How far ahead one query alone asks for memory, in bytes.  Measured on Zen 3
- * at 1,024 bits: without 77 % of the read bandwidth, 1 KB 96 %, 2 KB 97 %,
- * 4 KB 91 %, 16 KB 88 %.
+ * A query that is alone reads from four places at once, a few rows from each in
+ * turn, and asks for memory this many bytes ahead in each.  hamming.c says why.
  */
-#define NIGH__AHEAD 2048
+#define NIGH__PLACES 4u
+#define NIGH__AHEAD 1024u
+
+/* Rows of one place, where `count` rows are taken `step` at a time; what does not divide is left for the end. */
+NIGH__INLINE size_t nigh__place_rows(size_t count, size_t step) { return count / (NIGH__PLACES * step) * step; }
+
+/* The first row of step number `turn`. */
+NIGH__INLINE size_t nigh__place_row(size_t turn, size_t step, size_t place_rows) {
+    return turn % NIGH__PLACES * place_rows + turn / NIGH__PLACES * step;
+}
 
 NIGH__INLINE void nigh__ahead(const void *address, size_t bytes) {
     for (size_t i = 0; i < bytes; i += 64)
@@ -88,8 +96,8 @@ typedef uint32_t nigh__rows_function(const uint64_t *query, const uint64_t *rows
                                      uint32_t *distances);
 
 /*
- * A batch made of calls for one query.  `stream` is `rows` with reading ahead;
- * it serves a query that is alone.  For more, a block of rows stays in the
+ * A batch made of calls for one query.  `stream` is `rows` for a query that is
+ * alone: from several places, reading ahead.  For more, a block of rows stays in the
  * first-level cache while all queries pass over it, and each pass asks for its
  * share of the block that comes next, so that memory and arithmetic overlap.
  *

@@ -36,11 +36,10 @@ TARGET static uint32_t pair(const uint8_t *a, const uint8_t *b, size_t bytes) {
     return (uint32_t)distance;
 }
 
-INLINE uint32_t rows_body(const uint64_t *query, const uint64_t *rows, size_t count, size_t words, uint32_t *distances,
-                          bool ahead) {
+INLINE uint32_t rows_body(const uint64_t *query, const uint64_t *rows, size_t count, size_t words,
+                          uint32_t *distances) {
     uint32_t smallest = UINT32_MAX;
     for (size_t i = 0; i < count; i++, rows += words) {
-        if (ahead) nigh__ahead((const char *)rows + NIGH__AHEAD, words * 8);
         uint32_t distance = row_distance(query, rows, words);
         distances[i] = distance;
         if (distance < smallest) smallest = distance;
@@ -48,16 +47,32 @@ INLINE uint32_t rows_body(const uint64_t *query, const uint64_t *rows, size_t co
     return smallest;
 }
 
+/* From several places, four rows at a time. */
+INLINE uint32_t stream_body(const uint64_t *query, const uint64_t *rows, size_t count, size_t words,
+                            uint32_t *distances) {
+    const size_t place = nigh__place_rows(count, 4);
+    uint32_t smallest = UINT32_MAX;
+    for (size_t turn = 0; turn < place * NIGH__PLACES / 4; turn++) {
+        const size_t i = nigh__place_row(turn, 4, place);
+        nigh__ahead((const char *)(rows + i * words) + NIGH__AHEAD, 32 * words);
+        uint32_t least = rows_body(query, rows + i * words, 4, words, distances + i);
+        if (least < smallest) smallest = least;
+    }
+    const size_t done = place * NIGH__PLACES;
+    uint32_t least = rows_body(query, rows + done * words, count - done, words, distances + done);
+    return least < smallest ? least : smallest;
+}
+
 TARGET static uint32_t rows_plain(const uint64_t *query, const uint64_t *rows, size_t count, size_t words,
                                   uint32_t *distances){
-#define BODY(w) rows_body(query, rows, count, (w), distances, false)
+#define BODY(w) rows_body(query, rows, count, (w), distances)
     NIGH__SWITCH_WORDS(words, BODY)
 #undef BODY
 }
 
 TARGET static uint32_t
     rows_stream(const uint64_t *query, const uint64_t *rows, size_t count, size_t words, uint32_t *distances) {
-#define BODY(w) rows_body(query, rows, count, (w), distances, true)
+#define BODY(w) stream_body(query, rows, count, (w), distances)
     NIGH__SWITCH_WORDS(words, BODY)
 #undef BODY
 }

@@ -38,7 +38,7 @@
 #include "base/threads.h"
 
 #define HITS 32768u            /* a thread's buffer, 384 KB, hardly touched */
-#define BLOCK_BYTES 262144u    /* long enough for the call not to matter, short enough to stop soon */
+#define BLOCK_BYTES 524288u    /* long enough for the call not to matter, short enough to stop soon */
 #define BLOCK_STEP 64u         /* blocks are multiples of this many rows */
 #define CHUNKS_A_THREAD 16u    /* for threads that are not equally fast */
 #define WORDS_A_THREAD 1048576 /* below this many, another thread costs more than it saves */

@@ -9,6 +9,7 @@ export TERM=xterm
 
 # on_terminal COMMAND: both outputs on a terminal, kept in `typescript`.
 on_terminal() { script -qec "stty cols 100 rows 40; $1" typescript > /dev/null < /dev/null; }
+on_terminal true 2> /dev/null || skip "no pseudo-terminal to be had here"
 
 on_terminal "$NIGH --help"
 contains typescript $'\033[1mcommands:'

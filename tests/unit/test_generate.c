@@ -190,7 +190,7 @@ static void test_balance(void **state) {
     for (size_t bit = 0; bit < 256; bit++) {
         unsigned ones = 0;
         for (size_t i = 0; i < ROWS; i++)
-            ones += rows[i * 32 + bit / 8] >> bit % 8 & 1u;
+            ones += (uint32_t)rows[i * 32 + bit / 8] >> bit % 8 & 1u;
         assert_in_range(ones, ROWS * 2 / 5, ROWS * 3 / 5);
     }
     free(rows);
