@@ -10,10 +10,7 @@ struct info_values {
     int output;
 };
 
-enum {
-    OUTPUT_TABLE,
-    OUTPUT_JSONL
-};
+enum { OUTPUT_TABLE, OUTPUT_JSONL };
 static const char *const output_names[] = {"table", "jsonl", NULL};
 
 static const struct cli_option options[] = {

@@ -16,8 +16,7 @@ static const struct cli_command *public_command_at(size_t index) {
 
 static void command_names(struct cli_sink *out) {
     const struct cli_command *command;
-    for (size_t i = 0; (command = public_command_at(i)) != NULL; i++)
-        cli_sink_format(out, "%s ", command->name);
+    for (size_t i = 0; (command = public_command_at(i)) != NULL; i++) cli_sink_format(out, "%s ", command->name);
     cli_sink_text(out, "help");
 }
 
@@ -95,8 +94,7 @@ void cli_completion_bash(struct cli_sink *out) {
     command_names(out);
     cli_sink_text(out, "' ;;\n");
     for (size_t i = 0; (command = public_command_at(i)) != NULL; i++) {
-        for (size_t j = 0; (option = cli_option_at(command, j)) != NULL; j++)
-            bash_value(out, command, option);
+        for (size_t j = 0; (option = cli_option_at(command, j)) != NULL; j++) bash_value(out, command, option);
         bash_options(out, command);
     }
     cli_sink_text(out, "    esac\n");
@@ -162,8 +160,7 @@ void cli_completion_zsh(struct cli_sink *out) {
                        "        return\n    fi\n    shift words\n    (( CURRENT-- ))\n    case $words[1] in\n");
     for (size_t i = 0; (command = public_command_at(i)) != NULL; i++) {
         cli_sink_format(out, "        %s)\n            _arguments -s -S : \\\n", command->name);
-        for (size_t j = 0; (option = cli_option_at(command, j)) != NULL; j++)
-            zsh_option(out, option);
+        for (size_t j = 0; (option = cli_option_at(command, j)) != NULL; j++) zsh_option(out, option);
         cli_sink_text(out, "                '*:file:_files'\n            ;;\n");
     }
     cli_sink_text(out, "        help) _describe -t commands 'nigh command' commands ;;\n    esac\n}\n\n_nigh \"$@\"\n");

@@ -51,8 +51,7 @@ static void heading(const struct page *page, const char *text) {
 }
 
 static void blanks(const struct page *page, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        cli_sink_text(page->out, " ");
+    for (size_t i = 0; i < count; i++) cli_sink_text(page->out, " ");
 }
 
 /* Words up to the right margin; the cursor stands at `column`, further lines begin at `indent`. */
@@ -136,8 +135,7 @@ void cli_help_command(struct cli_sink *out, const struct cli_command *command) {
     }
     cli_sink_text(out, "\n");
     heading(&page, "options:");
-    for (size_t i = 0; (option = cli_option_at(command, i)) != NULL; i++)
-        option_lines(&page, option);
+    for (size_t i = 0; (option = cli_option_at(command, i)) != NULL; i++) option_lines(&page, option);
     if (command->examples == NULL) return;
     cli_sink_text(out, "\n");
     heading(&page, "examples:");
@@ -166,8 +164,7 @@ void cli_help_overview(struct cli_sink *out) {
     }
     cli_sink_text(out, "\n");
     heading(&page, "environment:");
-    for (size_t i = 0; (variable = cli_variable_at(i)) != NULL; i++)
-        pair_line(&page, variable->name, variable->what);
+    for (size_t i = 0; (variable = cli_variable_at(i)) != NULL; i++) pair_line(&page, variable->name, variable->what);
     cli_sink_text(out, "\n");
     wrapped(&page,
             "'-' is standard input or output. Answers go to standard output, everything else to standard error. The "

@@ -80,8 +80,7 @@ static void section(struct cli_sink *out, const char *title) { cli_sink_format(o
 
 static void page_title(struct cli_sink *out, const char *name) {
     cli_sink_text(out, ".TH ");
-    for (; *name != '\0'; name++)
-        cli_sink_format(out, "%c", *name >= 'a' && *name <= 'z' ? *name - 'a' + 'A' : *name);
+    for (; *name != '\0'; name++) cli_sink_format(out, "%c", *name >= 'a' && *name <= 'z' ? *name - 'a' + 'A' : *name);
     cli_sink_format(out, " 1 \"\" \"nigh %d.%d.%d\" \"nigh manual\"\n", NIGH_VERSION_MAJOR, NIGH_VERSION_MINOR,
                     NIGH_VERSION_PATCH);
 }
@@ -170,8 +169,7 @@ void cli_manual_command(struct cli_sink *out, const struct cli_command *command)
     section(out, "DESCRIPTION");
     paragraphs(out, command->description);
     section(out, "OPTIONS");
-    for (size_t i = 0; (option = cli_option_at(command, i)) != NULL; i++)
-        option_entry(out, option);
+    for (size_t i = 0; (option = cli_option_at(command, i)) != NULL; i++) option_entry(out, option);
     for (size_t i = 0; command->details != NULL && command->details[i] != NULL; i++) {
         section(out, command->details[i]->title);
         paragraphs(out, command->details[i]->paragraphs);

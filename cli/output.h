@@ -8,12 +8,7 @@
 
 #include "sink.h"
 
-enum cli_output {
-    CLI_OUTPUT_TABLE,
-    CLI_OUTPUT_JSONL,
-    CLI_OUTPUT_TSV,
-    CLI_OUTPUT_TREC
-};
+enum cli_output { CLI_OUTPUT_TABLE, CLI_OUTPUT_JSONL, CLI_OUTPUT_TSV, CLI_OUTPUT_TREC };
 
 /* The names of the above, NULL-terminated. */
 extern const char *const cli_output_names[];

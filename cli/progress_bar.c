@@ -57,8 +57,7 @@ static int draw_share(char *line, size_t capacity, uint64_t done, uint64_t total
     char bar[BAR_WIDTH + 1];
     double share = done >= total ? 1.0 : (double)done / (double)total;
     int full = (int)(share * BAR_WIDTH);
-    for (int i = 0; i < BAR_WIDTH; i++)
-        bar[i] = i < full ? '=' : i == full ? '>' : ' ';
+    for (int i = 0; i < BAR_WIDTH; i++) bar[i] = i < full ? '=' : i == full ? '>' : ' ';
     bar[BAR_WIDTH] = '\0';
     return snprintf(line, capacity, "  [%s] %3d%%", bar, (int)(share * 100));
 }

@@ -14,10 +14,8 @@ static unsigned least(unsigned a, unsigned b) { return a < b ? a : b; }
 
 static unsigned edit_distance(const char *a, size_t a_length, const char *b, size_t b_length) {
     unsigned table[LONGEST + 1][LONGEST + 1];
-    for (unsigned i = 0; i <= a_length; i++)
-        table[i][0] = i;
-    for (unsigned j = 0; j <= b_length; j++)
-        table[0][j] = j;
+    for (unsigned i = 0; i <= a_length; i++) table[i][0] = i;
+    for (unsigned j = 0; j <= b_length; j++) table[0][j] = j;
     for (size_t i = 1; i <= a_length; i++) {
         for (size_t j = 1; j <= b_length; j++) {
             unsigned best = table[i - 1][j - 1] + (a[i - 1] != b[j - 1]);

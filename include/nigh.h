@@ -53,20 +53,20 @@ extern "C" {
 /* ---------------------------------------------------------------- status -- */
 
 /* Numbers are appended, never reused. */
-#define NIGH_STATUS_MAP(X)                                              \
-    X(NIGH_END, 1, "no more items")                                     \
-    X(NIGH_OK, 0, "no error")                                           \
-    X(NIGH_ENOMEM, -1, "out of memory")                                 \
-    X(NIGH_EINVAL, -2, "invalid argument")                              \
-    X(NIGH_EIO, -3, "input/output error")                               \
-    X(NIGH_ECORRUPT, -4, "data is damaged")                             \
-    X(NIGH_EFORMAT, -5, "not in the expected format")                   \
-    X(NIGH_EVERSION, -6, "needs a newer version of nigh")               \
-    X(NIGH_ENOTFOUND, -7, "not found")                                  \
-    X(NIGH_EEXISTS, -8, "already there")                                \
-    X(NIGH_EBUSY, -9, "in use by another writer")                       \
-    X(NIGH_ECANCELLED, -10, "cancelled")                                \
-    X(NIGH_ELIMIT, -11, "over a limit")                                 \
+#define NIGH_STATUS_MAP(X)                                \
+    X(NIGH_END, 1, "no more items")                       \
+    X(NIGH_OK, 0, "no error")                             \
+    X(NIGH_ENOMEM, -1, "out of memory")                   \
+    X(NIGH_EINVAL, -2, "invalid argument")                \
+    X(NIGH_EIO, -3, "input/output error")                 \
+    X(NIGH_ECORRUPT, -4, "data is damaged")               \
+    X(NIGH_EFORMAT, -5, "not in the expected format")     \
+    X(NIGH_EVERSION, -6, "needs a newer version of nigh") \
+    X(NIGH_ENOTFOUND, -7, "not found")                    \
+    X(NIGH_EEXISTS, -8, "already there")                  \
+    X(NIGH_EBUSY, -9, "in use by another writer")         \
+    X(NIGH_ECANCELLED, -10, "cancelled")                  \
+    X(NIGH_ELIMIT, -11, "over a limit")                   \
     X(NIGH_EMISMATCH, -12, "does not fit the collection")
 
 typedef enum nigh_status {
@@ -182,7 +182,8 @@ typedef struct nigh_context_options {
     const char *kernel;                  /* NULL: the best this CPU has; see nigh_kernel_name() */
 } nigh_context_options;
 
-#define NIGH_CONTEXT_OPTIONS_INIT {.size = sizeof(nigh_context_options)}
+#define NIGH_CONTEXT_OPTIONS_INIT \
+    { .size = sizeof(nigh_context_options) }
 
 /*
  * Makes the ground everything else stands on: memory, files, CPU variant.
@@ -280,7 +281,8 @@ typedef struct nigh_signature_reader_options {
     const char *ids_path;      /* NULL, or a text file with one id a line, one for each row */
 } nigh_signature_reader_options;
 
-#define NIGH_SIGNATURE_READER_OPTIONS_INIT {.size = sizeof(nigh_signature_reader_options)}
+#define NIGH_SIGNATURE_READER_OPTIONS_INIT \
+    { .size = sizeof(nigh_signature_reader_options) }
 
 typedef struct nigh_signature_info {
     nigh_signature_format format;
@@ -323,7 +325,8 @@ typedef struct nigh_signature_writer_options {
     const nigh_stream *stream; /* NULL: a file at the path */
 } nigh_signature_writer_options;
 
-#define NIGH_SIGNATURE_WRITER_OPTIONS_INIT {.size = sizeof(nigh_signature_writer_options)}
+#define NIGH_SIGNATURE_WRITER_OPTIONS_INIT \
+    { .size = sizeof(nigh_signature_writer_options) }
 
 /*
  * Writes a file of signatures.  With a path the bytes go to "PATH.tmp" and take
@@ -354,7 +357,8 @@ typedef struct nigh_generator_options {
     uint32_t width_bits;
 } nigh_generator_options;
 
-#define NIGH_GENERATOR_OPTIONS_INIT {.size = sizeof(nigh_generator_options), .count = 1000000, .seed = 1, .width_bits = 1024}
+#define NIGH_GENERATOR_OPTIONS_INIT \
+    { .size = sizeof(nigh_generator_options), .count = 1000000, .seed = 1, .width_bits = 1024 }
 
 /*
  * Owns:    `out` is the caller's, width_bits / 8 bytes.
@@ -374,7 +378,8 @@ typedef struct nigh_open_options {
     const nigh_progress *progress;
 } nigh_open_options;
 
-#define NIGH_OPEN_OPTIONS_INIT {.size = sizeof(nigh_open_options)}
+#define NIGH_OPEN_OPTIONS_INIT \
+    { .size = sizeof(nigh_open_options) }
 
 typedef struct nigh_collection_info {
     size_t size;
@@ -389,7 +394,8 @@ typedef struct nigh_collection_info {
     uint64_t damaged_manifests; /* newer than the one in use, and unreadable */
 } nigh_collection_info;
 
-#define NIGH_COLLECTION_INFO_INIT {.size = sizeof(nigh_collection_info)}
+#define NIGH_COLLECTION_INFO_INIT \
+    { .size = sizeof(nigh_collection_info) }
 
 typedef struct nigh_segment_info {
     size_t size;
@@ -399,7 +405,8 @@ typedef struct nigh_segment_info {
     uint64_t bytes;
 } nigh_segment_info;
 
-#define NIGH_SEGMENT_INFO_INIT {.size = sizeof(nigh_segment_info)}
+#define NIGH_SEGMENT_INFO_INIT \
+    { .size = sizeof(nigh_segment_info) }
 
 /*
  * Opens the newest committed state of a collection for reading.  Touches only
@@ -462,7 +469,8 @@ typedef struct nigh_check_options {
     void *user;
 } nigh_check_options;
 
-#define NIGH_CHECK_OPTIONS_INIT {.size = sizeof(nigh_check_options)}
+#define NIGH_CHECK_OPTIONS_INIT \
+    { .size = sizeof(nigh_check_options) }
 
 typedef struct nigh_check_result {
     size_t size;
@@ -473,7 +481,8 @@ typedef struct nigh_check_result {
     uint32_t leftovers; /* files of an unfinished commit: harmless, the next writer removes them */
 } nigh_check_result;
 
-#define NIGH_CHECK_RESULT_INIT {.size = sizeof(nigh_check_result)}
+#define NIGH_CHECK_RESULT_INIT \
+    { .size = sizeof(nigh_check_result) }
 
 /*
  * Reads every byte of a collection and checks every checksum, range and order.
@@ -496,7 +505,8 @@ typedef struct nigh_writer_options {
     const nigh_progress *progress;
 } nigh_writer_options;
 
-#define NIGH_WRITER_OPTIONS_INIT {.size = sizeof(nigh_writer_options)}
+#define NIGH_WRITER_OPTIONS_INIT \
+    { .size = sizeof(nigh_writer_options) }
 
 /*
  * Begins to add to a collection, making it where there is none.  Nothing that a
@@ -548,13 +558,14 @@ typedef struct nigh_match {
 
 typedef struct nigh_search_options {
     size_t size;
-    uint32_t k;      /* at most so many documents; NIGH_ALL: no such limit; not 0 */
-    uint32_t radius; /* at most so many bits away; NIGH_ALL: no such limit */
+    uint32_t k;       /* at most so many documents; NIGH_ALL: no such limit; not 0 */
+    uint32_t radius;  /* at most so many bits away; NIGH_ALL: no such limit */
     uint32_t threads; /* 0: one a core */
     const nigh_progress *progress;
 } nigh_search_options;
 
-#define NIGH_SEARCH_OPTIONS_INIT {.size = sizeof(nigh_search_options), .k = 10, .radius = NIGH_ALL}
+#define NIGH_SEARCH_OPTIONS_INIT \
+    { .size = sizeof(nigh_search_options), .k = 10, .radius = NIGH_ALL }
 
 typedef struct nigh_results nigh_results; /* opaque */
 
@@ -566,7 +577,8 @@ typedef struct nigh_results_info {
     int exact;          /* non-zero: nothing can have been missed */
 } nigh_results_info;
 
-#define NIGH_RESULTS_INFO_INIT {.size = sizeof(nigh_results_info)}
+#define NIGH_RESULTS_INFO_INIT \
+    { .size = sizeof(nigh_results_info) }
 
 /*
  * Finds the documents nearest to each of `count` queries, each of the

@@ -14,9 +14,21 @@
 #error "nigh maps its files and uses them as they lie: it needs a little-endian machine"
 #endif
 
-static inline uint16_t nigh__load16(const void *p) { uint16_t v; memcpy(&v, p, sizeof v); return v; }
-static inline uint32_t nigh__load32(const void *p) { uint32_t v; memcpy(&v, p, sizeof v); return v; }
-static inline uint64_t nigh__load64(const void *p) { uint64_t v; memcpy(&v, p, sizeof v); return v; }
+static inline uint16_t nigh__load16(const void *p) {
+    uint16_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+static inline uint32_t nigh__load32(const void *p) {
+    uint32_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+static inline uint64_t nigh__load64(const void *p) {
+    uint64_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
 static inline void nigh__store32(void *p, uint32_t v) { memcpy(p, &v, sizeof v); }
 static inline void nigh__store64(void *p, uint64_t v) { memcpy(p, &v, sizeof v); }
 

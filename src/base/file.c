@@ -33,8 +33,8 @@ nigh_status nigh__file_read(const struct nigh__file *file, uint64_t offset, void
         int failed = files->read(files->user, file->handle, offset, target, length, &moved);
         if (failed != 0) return nigh__fail_system(error, failed, file->path, "read");
         if (moved == 0 || moved > length)
-            return nigh__fail_at(error, NIGH_ECORRUPT, file->path, offset, "the file ends here; %zu more bytes expected",
-                                 length);
+            return nigh__fail_at(error, NIGH_ECORRUPT, file->path, offset,
+                                 "the file ends here; %zu more bytes expected", length);
         target += moved;
         offset += moved;
         length -= moved;

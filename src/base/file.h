@@ -45,13 +45,13 @@ char *nigh__path_join(const nigh_context *context, const char *directory, const 
 /* A file or a caller's stream, read forwards with a buffer. */
 struct nigh__input {
     const nigh_context *context;
-    struct nigh__file file;   /* closed where it is a stream */
+    struct nigh__file file; /* closed where it is a stream */
     nigh_stream stream;
-    char *name;               /* for errors; owned */
-    uint8_t *buffer;          /* owned */
+    char *name;      /* for errors; owned */
+    uint8_t *buffer; /* owned */
     size_t capacity, begin, end;
-    uint64_t offset;          /* of buffer[begin] in the input */
-    bool finished;            /* the source gave its end */
+    uint64_t offset; /* of buffer[begin] in the input */
+    bool finished;   /* the source gave its end */
 };
 
 /* `stream` NULL opens the path. */
@@ -74,13 +74,13 @@ void nigh__input_release(struct nigh__input *input);
 /* Appends to a file or a stream through a buffer. */
 struct nigh__output {
     const nigh_context *context;
-    struct nigh__file *file;  /* not owned; NULL: the stream */
+    struct nigh__file *file; /* not owned; NULL: the stream */
     nigh_stream stream;
-    const char *name;         /* for errors; not owned */
+    const char *name;            /* for errors; not owned */
     struct nigh__hasher *hasher; /* NULL, or sees every byte; not owned */
-    uint8_t *buffer;          /* owned */
+    uint8_t *buffer;             /* owned */
     size_t used;
-    uint64_t offset;          /* where buffer[0] goes; offset + used is the length so far */
+    uint64_t offset; /* where buffer[0] goes; offset + used is the length so far */
 };
 
 nigh_status nigh__output_init(const nigh_context *context, struct nigh__file *file, const nigh_stream *stream,

@@ -63,7 +63,7 @@ static bool array_grow(const nigh_context *context, struct nigh__array *array, s
     }
     void *data = nigh__alloc(context, capacity, array->item_size);
     if (data == NULL) return false;
-    if (array->count != 0) memcpy(data, array->data, array->count * array->item_size);
+    if (array->data != NULL) memcpy(data, array->data, array->count * array->item_size);
     nigh__free(context, array->data);
     array->data = data;
     array->capacity = capacity;

@@ -36,7 +36,8 @@ struct nigh__array {
     size_t item_size;
 };
 
-#define NIGH__ARRAY(type) {.item_size = sizeof(type)}
+#define NIGH__ARRAY(type) \
+    { .item_size = sizeof(type) }
 
 /* Room for `extra` more items, counted in; returns the first new one (not cleared) or NULL. */
 void *nigh__array_add(const nigh_context *context, struct nigh__array *array, size_t extra);

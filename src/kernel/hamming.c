@@ -5,13 +5,13 @@
  * The work.  A scan compares a query with every row: read a row, xor, count the
  * bits, see whether they are few enough.  Reading sets the limit for one query:
  *
- *     1,024 bits are 128 bytes; at 20 GB/s a core gets 156 M rows a second, one
- *     every 21 cycles at 3.2 GHz, and has those 21 cycles to count 1,024 bits
+ *     1,024 bits are 128 bytes; at 25 GB/s a core gets 195 M rows a second, one
+ *     every 17 cycles at 3.2 GHz, and has those 17 cycles to count 1,024 bits
  *
  * and counting sets it for many, which share the reading.  Hence two functions.
  * `rows` is the arithmetic for one query and nothing else.  `batch` is the scan:
- * it keeps rows in the first-level cache while all queries pass over them, asks
- * early for the rows that come next, and gives back only what is near enough.
+ * it reads each row once for all queries, asks early for the rows that come
+ * next, and gives back only what is near enough.
  *
  *     entry     one query                         many queries
  *     avx512    VPOPCNTDQ, eight rows together    the same, rows in the cache
@@ -20,16 +20,25 @@
  *     neon      CNT, four rows together           the same, rows in the cache
  *     generic   adding neighbouring bits          the same, rows in the cache
  *
- * Reading ahead is what makes the difference between arithmetic that waits and
- * memory that does not: the hardware stops at the end of each 4 KB page, and its
- * own prefetching left one query at 77 % of the read bandwidth.  Asking for the
- * line 2 KB on, line by line in the same loop, gives 97 %.  Asking for a block
- * at once does not (60 to 80 %): the requests fill the queue of misses and what
- * was to overlap waits behind them.
+ * Reading.  A core has few requests for memory under way at once, the hardware's
+ * own prefetching stops at the end of each 4 KB page, and arithmetic in between
+ * makes both worse.  Two things help a query that is alone:
  *
- * Measured on Zen 3 (3.24 GHz, no AVX-512), cycles for a row of 1,024 bits from
- * the cache: generic 47, popcnt 15, avx2 10.5 to 11; in batches of 8 and 64 avx2
- * 7.0 and 4.8.
+ *     rows   |------------|------------|------------|------------|
+ *             ^ 0, 4, ...  ^ 1, 5, ...  ^ 2, 6, ...  ^ 3, 7, ...     four places,
+ *             four rows of each in turn                              1 KB ahead
+ *
+ * reading from four places at once, and asking for each line 1 KB before it is
+ * needed, in the loop that counts.  Measured on Zen 3, GB/s of one core in one
+ * run (the machine is shared, so only the order means something): plain reading
+ * 17 from one place, 25 from four; one query from one place 12, reading ahead 15;
+ * from four places 10, reading ahead 23.  Eight places or other distances gain
+ * nothing.  Asking for a whole block at once loses a quarter: the requests fill
+ * the queue of misses, and what was to overlap waits behind them.
+ *
+ * Counting.  Measured on Zen 3 (3.24 GHz, no AVX-512), cycles for a row of 1,024
+ * bits from the cache: generic 35, popcnt 15, avx2 10.5 to 11; in batches of 8
+ * and 64 avx2 5.6 and 3.8 for near rows, 7.5 and 5.2 where all are far.
  *
  * Tried and left out:
  *   - popcnt beside AVX2, a quarter of each row in the integer units: 8.8 instead
@@ -39,8 +48,6 @@
  *     bits instead of 37 to 40.  A step costs five operations and saves a count of
  *     six; with AVX-512's three-way logic it would pay, but there the count itself
  *     is one instruction.
- *   - leaving a row when its first half is already too far: a branch per row, and
- *     nothing to gain on data where the nearest are far.
  *
  * A new variant is one file with a struct nigh__hamming and one line below.
  * tests/unit/test_hamming.c then compares it with single bits at every length

@@ -71,8 +71,7 @@ INLINE uint32_t total(__m256i sums) {
 /* Sums of 1 or 4 rows; how many is known to the compiler. */
 INLINE void row_sums(const uint64_t *query, const uint64_t *row, size_t words, size_t rows, __m256i *sums) {
     const size_t vectors = words / 4;
-    for (size_t j = 0; j < rows; j++)
-        sums[j] = _mm256_setzero_si256();
+    for (size_t j = 0; j < rows; j++) sums[j] = _mm256_setzero_si256();
     for (size_t start = 0; start < vectors; start += VECTORS_AT_ONCE) {
         const size_t end = vectors - start < VECTORS_AT_ONCE ? vectors : start + VECTORS_AT_ONCE;
         __m256i bytes[4] = {_mm256_setzero_si256(), _mm256_setzero_si256(), _mm256_setzero_si256(),
@@ -85,8 +84,7 @@ INLINE void row_sums(const uint64_t *query, const uint64_t *row, size_t words, s
                 bytes[j] = _mm256_add_epi8(bytes[j], byte_distances(q, load(row + j * words + 4 * v)));
         }
         NIGH__UNROLL4
-        for (size_t j = 0; j < rows; j++)
-            sums[j] = _mm256_add_epi64(sums[j], quarter_sums(bytes[j]));
+        for (size_t j = 0; j < rows; j++) sums[j] = _mm256_add_epi64(sums[j], quarter_sums(bytes[j]));
     }
     if (words % 4 != 0) {
         const __m256i q = load_words(query + 4 * vectors, words % 4);
@@ -112,8 +110,7 @@ INLINE __m256i eight_of_one(__m256i query, const uint64_t *rows) {
 INLINE __m256i eight_of_two(__m256i query, const uint64_t *rows) {
     __m256i sums[4];
     NIGH__UNROLL4
-    for (size_t j = 0; j < 4; j++)
-        sums[j] = quarter_sums(byte_distances(query, load(rows + 4 * j)));
+    for (size_t j = 0; j < 4; j++) sums[j] = quarter_sums(byte_distances(query, load(rows + 4 * j)));
     __m256i first = _mm256_or_si256(sums[0], _mm256_slli_epi64(sums[1], 32));
     __m256i second = _mm256_or_si256(sums[2], _mm256_slli_epi64(sums[3], 32));
     /* Rows 0 2 4 6 in the lower half, 1 3 5 7 in the upper. */

@@ -32,17 +32,27 @@
  * There are only 256 tables, one for each pair of query nibbles: 4 KB, fixed.
  * After 60 nibbles (240 <= 255) the sums move to 16 bits.
  *
+ * Leaving early.  Three quarters of the bits are looked at first.  Where they
+ * already put all 64 rows as far from both queries of a pair as their limits,
+ * the rest changes nothing; where that is so for all pairs, the rest is not even
+ * turned.  For a query that has near rows this is nearly every tile: unrelated
+ * rows differ in half the bits, 384 +- 14 of the first 768, and the limit is the
+ * k-th distance so far.  A border at a half would gain little more: 256 +- 11 of
+ * 512 is not far enough from the limits of most queries.
+ *
  * Turning costs about as much as three queries, so this pays from four on
  * (from sixteen for rows of one word, which are cheap as they lie).  A tile of
  * 64 rows by 16 words makes 16 KB of nibbles, half the first-level cache; wider
- * rows are done in several passes.  While the queries pass over a tile, they
- * ask for the memory that is turned next, a little at a time.
+ * rows are done in more passes.  While the queries pass over a tile, they ask
+ * for the memory of the next, a little at a time.
  *
  * Measured (Zen 3 at 3.24 GHz, 1,024 bits, from the cache): turning 15 cycles a
- * row; then 4.5 cycles for a row and a query, against 10.5 to 11 for rows as
- * they lie; in all 7.0 at 8 queries and 4.8 at 64.  Tiles of 96 rows would need
- * 9 % fewer cycles in the inner loop, but leave no room in the cache for the
- * rows to come; sharing the nibbles between two pairs of queries made gcc spill.
+ * row; then 4.6 cycles for a row and a query, of which 3.7 in the inner loop,
+ * against 10.5 to 11 for rows as they lie.  In all 7.5 at 8 queries and 5.2 at
+ * 64; 5.6 and 3.8 where tiles are left early (and 7.0 and 4.8 without the border,
+ * so that far queries pay 7 % for it).  Tiles of 96 rows need as many cycles, and
+ * leave no room in the cache for the rows to come; sharing the nibbles between
+ * two pairs of queries made gcc spill.
  */
 #include "kernel/hamming_parts.h"
 
@@ -105,8 +115,7 @@ INLINE __m256i word_offsets(const uint64_t *first, const uint64_t *second) {
 INLINE void pair_query_set(uint16_t *offsets, const uint64_t *first, const uint64_t *second, size_t words) {
     for (size_t w = 0; w < words; w++)
         _mm256_storeu_si256((__m256i *)(void *)(offsets + 16 * w), word_offsets(first + w, second + w));
-    for (size_t n = 16 * words; n < whole_rounds(16 * words); n++)
-        offsets[n] = 0; /* meets nibbles that are zero too */
+    for (size_t n = 16 * words; n < whole_rounds(16 * words); n++) offsets[n] = 0; /* meets nibbles that are zero too */
 }
 
 /* ------------------------------------------------------------------- turning */
@@ -177,8 +186,7 @@ TARGET static size_t tile_turn(struct tile *tile, const uint8_t *rows, size_t st
     }
     const size_t nibbles = whole_rounds(words * 16);
     for (size_t n = words * 16; n < nibbles; n++) {
-        for (size_t group = 0; group < GROUPS; group++)
-            tile->nibbles[n][group] = _mm256_setzero_si256();
+        for (size_t group = 0; group < GROUPS; group++) tile->nibbles[n][group] = _mm256_setzero_si256();
     }
     return nibbles;
 }
@@ -197,8 +205,7 @@ struct ahead {
 INLINE void ahead_some(struct ahead *ahead) {
     size_t steps = ahead->steps < ahead->steps_a_flush ? ahead->steps : ahead->steps_a_flush;
     ahead->steps -= steps;
-    for (; steps > 0; steps--, ahead->at += ahead->stride)
-        nigh__ahead(ahead->at, ahead->bytes);
+    for (; steps > 0; steps--, ahead->at += ahead->stride) nigh__ahead(ahead->at, ahead->bytes);
 }
 
 /* -------------------------------------------------------------- the distances */
@@ -252,8 +259,7 @@ TARGET static void tile_add(const struct tile *tile, size_t nibbles, const uint1
             three_nibbles(&tile->nibbles[n + 3], offsets + n + 3, a, b);
         }
         NIGH__UNROLL4
-        for (size_t g = 0; g < GROUPS; g++)
-            flush(sums, g, a[g], b[g]);
+        for (size_t g = 0; g < GROUPS; g++) flush(sums, g, a[g], b[g]);
     }
 }
 
@@ -286,8 +292,7 @@ TARGET static size_t tile_hits(const __m256i even[GROUPS], const __m256i odd[GRO
                                size_t first_row, struct nigh__hit *hits) {
     if (!any_below(even, odd, bound)) return 0;
     uint16_t distances[NIGH__TILE_ROWS];
-    for (size_t g = 0; g < GROUPS; g++)
-        put_in_order(even[g], odd[g], distances + g * GROUP_ROWS);
+    for (size_t g = 0; g < GROUPS; g++) put_in_order(even[g], odd[g], distances + g * GROUP_ROWS);
     size_t found = 0;
     for (size_t i = 0; i < NIGH__TILE_ROWS; i++) {
         if (distances[i] < bound) hits[found++] = (struct nigh__hit){query, (uint32_t)(first_row + i), distances[i]};
@@ -418,8 +423,7 @@ size_t nigh__avx2_tiles(const uint64_t *queries, size_t query_count, const uint6
     batch.limits = limits;
     batch.pass_count = 0;
     batch_plan(&batch);
-    for (size_t i = 0; words <= PASS_WORDS && i < batch.pass_count; i++)
-        batch_prepare(&batch, &batch.passes[i]);
+    for (size_t i = 0; words <= PASS_WORDS && i < batch.pass_count; i++) batch_prepare(&batch, &batch.passes[i]);
     size_t found = 0;
     for (size_t row = 0; row < count; row += NIGH__TILE_ROWS)
         found += tile_scan(&batch, rows + row * words, row, hits + found);

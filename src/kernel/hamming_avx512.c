@@ -65,8 +65,7 @@ INLINE __m512i row_sums(const uint64_t *query, const uint64_t *row, size_t words
     __m512i sums = _mm512_setzero_si512();
     size_t w = 0;
     NIGH__UNROLL4
-    for (; w + 8 <= words; w += 8)
-        sums = _mm512_add_epi64(sums, word_distances(load(query + w), load(row + w)));
+    for (; w + 8 <= words; w += 8) sums = _mm512_add_epi64(sums, word_distances(load(query + w), load(row + w)));
     if (w < words)
         sums = _mm512_add_epi64(sums, word_distances(load_words(query + w, words - w), load_words(row + w, words - w)));
     return sums;
@@ -75,8 +74,7 @@ INLINE __m512i row_sums(const uint64_t *query, const uint64_t *row, size_t words
 /* A query of 1, 2 or 4 words, repeated to fill a register. */
 INLINE __m512i repeated(const uint64_t *query, size_t words) {
     uint64_t copies[8];
-    for (size_t i = 0; i < 8; i++)
-        copies[i] = query[i % words];
+    for (size_t i = 0; i < 8; i++) copies[i] = query[i % words];
     return load(copies);
 }
 
@@ -85,14 +83,12 @@ INLINE __m256i eight_rows(const uint64_t *query, __m512i narrow, const uint64_t 
     __m512i x[8];
     if (words == 1 || words == 2 || words == 4) {
         NIGH__UNROLL8
-        for (size_t j = 0; j < words; j++)
-            x[j] = word_distances(narrow, load(rows + 8 * j));
+        for (size_t j = 0; j < words; j++) x[j] = word_distances(narrow, load(rows + 8 * j));
         if (words == 1) return _mm512_cvtepi64_epi32(x[0]);
         return words == 2 ? totals_of_two(x) : totals_of_four(x);
     }
     NIGH__UNROLL8
-    for (size_t j = 0; j < 8; j++)
-        x[j] = row_sums(query, rows + j * words, words);
+    for (size_t j = 0; j < 8; j++) x[j] = row_sums(query, rows + j * words, words);
     return totals_of_eight(x);
 }
 
@@ -111,8 +107,7 @@ INLINE uint32_t rows_body(const uint64_t *query, const uint64_t *rows, size_t co
     }
     uint32_t least[8];
     _mm256_storeu_si256((__m256i *)(void *)least, smallest);
-    for (size_t j = 1; j < 8; j++)
-        least[0] = least[j] < least[0] ? least[j] : least[0];
+    for (size_t j = 1; j < 8; j++) least[0] = least[j] < least[0] ? least[j] : least[0];
     for (size_t i = turns * 8; i < count; i++) {
         distances[i] = (uint32_t)_mm512_reduce_add_epi64(row_sums(query, rows + i * words, words));
         if (distances[i] < least[0]) least[0] = distances[i];
@@ -136,8 +131,7 @@ TARGET static uint32_t
 
 TARGET static uint32_t pair(const uint8_t *a, const uint8_t *b, size_t bytes) {
     __m512i sums = _mm512_setzero_si512();
-    for (; bytes >= 64; a += 64, b += 64, bytes -= 64)
-        sums = _mm512_add_epi64(sums, word_distances(load(a), load(b)));
+    for (; bytes >= 64; a += 64, b += 64, bytes -= 64) sums = _mm512_add_epi64(sums, word_distances(load(a), load(b)));
     if (bytes > 0) {
         const __mmask64 mask = (__mmask64)(UINT64_MAX >> (64 - bytes));
         sums =

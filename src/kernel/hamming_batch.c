@@ -28,14 +28,17 @@ static size_t block_rows(size_t words) {
     return rows == 0 ? 1 : rows;
 }
 
-/* One query: blocks only bound the distances that are kept. */
+/* One query.  Each block ends by asking for the beginnings of the places of the next, which nothing else asks for. */
 static size_t stream_one(nigh__rows_function *stream, const uint64_t *query, const uint64_t *rows, size_t count,
                          size_t words, size_t first_row, uint32_t limit, struct nigh__hit *hits) {
     uint32_t distances[STREAM_ROWS];
     size_t found = 0;
     for (size_t done = 0; done < count; done += STREAM_ROWS) {
-        size_t some = count - done < STREAM_ROWS ? count - done : STREAM_ROWS;
+        const size_t some = count - done < STREAM_ROWS ? count - done : STREAM_ROWS;
+        const uint64_t *next = rows + (done + some) * words;
         uint32_t smallest = stream(query, rows + done * words, some, words, distances);
+        for (size_t place = 0; place < NIGH__PLACES; place++)
+            nigh__ahead(next + place * (some / NIGH__PLACES) * words, NIGH__AHEAD);
         if (smallest < limit) found += collect(distances, some, limit, 0, first_row + done, hits + found);
     }
     return found;

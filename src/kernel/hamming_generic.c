@@ -28,8 +28,7 @@ NIGH__INLINE uint32_t row_distance(const uint64_t *a, const uint64_t *b, size_t 
     for (size_t start = 0; start < words; start += WORDS_AT_ONCE) {
         size_t end = words - start < WORDS_AT_ONCE ? words : start + WORDS_AT_ONCE;
         uint64_t bytes = 0;
-        for (size_t i = start; i < end; i++)
-            bytes += byte_counts(a[i] ^ b[i]);
+        for (size_t i = start; i < end; i++) bytes += byte_counts(a[i] ^ b[i]);
         distance += sum_of_bytes(bytes);
     }
     return distance;

@@ -81,8 +81,7 @@ NIGH__INLINE size_t nigh__place_row(size_t turn, size_t step, size_t place_rows)
 }
 
 NIGH__INLINE void nigh__ahead(const void *address, size_t bytes) {
-    for (size_t i = 0; i < bytes; i += 64)
-        __builtin_prefetch((const char *)address + i, 0, 3);
+    for (size_t i = 0; i < bytes; i += 64) __builtin_prefetch((const char *)address + i, 0, 3);
 }
 
 /* The last 1 to 7 bytes of a string, as a word. */

@@ -72,8 +72,7 @@ static uint32_t count_leftovers(const struct nigh__listing *listing, const struc
 
 /* No id of `segment` may be in an earlier one. */
 static nigh_status check_unique(const struct nigh__segment *segment, struct nigh__segment *const *earlier,
-                                uint32_t earlier_count, char *id, struct nigh__progress *progress,
-                                nigh_error *error) {
+                                uint32_t earlier_count, char *id, struct nigh__progress *progress, nigh_error *error) {
     for (uint32_t document = 0; document < segment->documents; document++) {
         size_t length;
         nigh_status status = nigh__segment_id(segment, document, id, NIGH_MAX_ID_LENGTH + 1, &length, error);
@@ -145,9 +144,11 @@ static bool check_opening(struct check *check) {
     return true;
 }
 
-static void check_state(struct check *check, const struct nigh__listing *listing, const struct nigh__manifest *manifest) {
+static void check_state(struct check *check, const struct nigh__listing *listing,
+                        const struct nigh__manifest *manifest) {
     uint32_t open_count = 0;
-    struct nigh__segment **open = nigh__alloc(check->context, manifest->header.segment_count, sizeof(struct nigh__segment *));
+    struct nigh__segment **open =
+        nigh__alloc(check->context, manifest->header.segment_count, sizeof(struct nigh__segment *));
     check->result.leftovers = count_leftovers(listing, manifest);
     if (open == NULL) {
         nigh_error problem;

@@ -63,8 +63,8 @@ nigh_status nigh__segment_check_sums(const struct nigh__segment *segment, struct
 
 typedef uint64_t walk_function(const struct nigh__segment *segment, void *user);
 
-static nigh_status run_walk(const struct nigh__segment *segment, walk_function *walk, void *user, enum nigh__section_type type,
-                            const char *why, nigh_error *error) {
+static nigh_status run_walk(const struct nigh__segment *segment, walk_function *walk, void *user,
+                            enum nigh__section_type type, const char *why, nigh_error *error) {
     struct nigh__guard guard;
     if (!NIGH__GUARD_ENTER(&guard, segment->map, segment->length)) return nigh__segment_cut(segment, error);
     uint64_t problem = walk(segment, user);
@@ -122,7 +122,6 @@ static uint64_t walk_padding(const struct nigh__segment *segment, void *user) {
     return NO_PROBLEM;
 }
 
-
 static bool row_seen(const struct nigh__segment *segment, const struct nigh__slots *slots, uint64_t hash,
                      const uint64_t *row) {
     uint64_t cursor = nigh__slots_home(hash, slots->capacity);
@@ -147,8 +146,8 @@ static nigh_status row_repeats(const struct nigh__segment *segment, const struct
 static nigh_status check_distinct_rows(const struct nigh__segment *segment, struct nigh__slots *slots,
                                        struct nigh__progress *progress, nigh_error *error) {
     for (uint32_t row = 0; row < segment->signatures; row++) {
-        uint64_t hash;
-        bool repeats;
+        uint64_t hash = 0;
+        bool repeats = false;
         nigh_status status = row_repeats(segment, slots, row, &hash, &repeats, error);
         if (status != NIGH_OK) return status;
         if (repeats)
@@ -163,8 +162,8 @@ static nigh_status check_distinct_rows(const struct nigh__segment *segment, stru
 
 static nigh_status check_signatures(const struct nigh__segment *segment, struct nigh__progress *progress,
                                     nigh_error *error) {
-    nigh_status status = run_walk(segment, walk_padding, NULL, NIGH__SECTION_SIGNATURES,
-                                  "bits past the width are set", error);
+    nigh_status status =
+        run_walk(segment, walk_padding, NULL, NIGH__SECTION_SIGNATURES, "bits past the width are set", error);
     if (status != NIGH_OK) return status;
     struct nigh__slots slots;
     if (!nigh__slots_init(segment->context, &slots))
@@ -231,15 +230,14 @@ static nigh_status check_lookup(const struct nigh__segment *segment, struct nigh
     return status;
 }
 
-static nigh_status check_ids(const struct nigh__segment *segment, struct nigh__progress *progress,
-                             nigh_error *error) {
+static nigh_status check_ids(const struct nigh__segment *segment, struct nigh__progress *progress, nigh_error *error) {
     if (segment->id_offsets == NULL) return NIGH_OK;
     struct offsets_walk offsets = {.offsets = segment->id_offsets,
                                    .bytes_length = segment->sections[NIGH__SECTION_ID_BYTES].length,
                                    .shortest = 1,
                                    .longest = NIGH_MAX_ID_LENGTH};
-    nigh_status status = run_walk(segment, walk_offsets, &offsets, NIGH__SECTION_ID_OFFSETS,
-                                  "the offset of an id is wrong", error);
+    nigh_status status =
+        run_walk(segment, walk_offsets, &offsets, NIGH__SECTION_ID_OFFSETS, "the offset of an id is wrong", error);
     if (status == NIGH_OK)
         status = run_walk(segment, walk_id_bytes, NULL, NIGH__SECTION_ID_BYTES,
                           "an id holds a zero byte, a tab or a newline", error);
@@ -256,8 +254,8 @@ static nigh_status check_metadata(const struct nigh__segment *segment, struct ni
     struct offsets_walk offsets = {.offsets = segment->metadata_offsets,
                                    .bytes_length = segment->sections[NIGH__SECTION_METADATA_BYTES].length,
                                    .longest = NIGH_MAX_METADATA_LENGTH};
-    return run_walk(segment, walk_offsets, &offsets, NIGH__SECTION_METADATA_OFFSETS,
-                    "the offset of metadata is wrong", error);
+    return run_walk(segment, walk_offsets, &offsets, NIGH__SECTION_METADATA_OFFSETS, "the offset of metadata is wrong",
+                    error);
 }
 
 /* The first byte in [begin, end) that is not zero, or NO_PROBLEM.  Inside a guard. */
@@ -282,8 +280,7 @@ static uint64_t walk_gaps(const struct nigh__segment *segment) {
     return first_set_byte(segment, footer + offsetof(struct nigh__segment_footer, zero), segment->length);
 }
 
-static nigh_status check_gaps(const struct nigh__segment *segment, struct nigh__progress *progress,
-                              nigh_error *error) {
+static nigh_status check_gaps(const struct nigh__segment *segment, struct nigh__progress *progress, nigh_error *error) {
     (void)progress;
     struct nigh__guard guard;
     if (!NIGH__GUARD_ENTER(&guard, segment->map, segment->length)) return nigh__segment_cut(segment, error);

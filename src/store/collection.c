@@ -23,10 +23,9 @@
 static nigh_status segment_fits(const struct nigh_collection *collection, const struct nigh__segment *segment,
                                 nigh_error *error) {
     if (segment->width_bits != collection->width_bits)
-        return nigh__fail_at(error, NIGH_ECORRUPT, segment->file.path,
-                             offsetof(struct nigh__segment_header, width_bits),
-                             "the segment has %u bits, the manifest says %u", segment->width_bits,
-                             collection->width_bits);
+        return nigh__fail_at(
+            error, NIGH_ECORRUPT, segment->file.path, offsetof(struct nigh__segment_header, width_bits),
+            "the segment has %u bits, the manifest says %u", segment->width_bits, collection->width_bits);
     if (collection->segment_count == 0) return NIGH_OK;
     const struct nigh__segment *first = collection->segments[0];
     if (strcmp(segment->scheme, first->scheme) != 0)
@@ -41,13 +40,13 @@ static nigh_status segment_fits(const struct nigh_collection *collection, const 
 
 static nigh_status open_segments(struct nigh_collection *collection, const struct nigh__manifest *manifest,
                                  nigh_error *error) {
-    collection->segments = nigh__alloc_zero(collection->context, manifest->header.segment_count,
-                                            sizeof(struct nigh__segment *));
+    collection->segments =
+        nigh__alloc_zero(collection->context, manifest->header.segment_count, sizeof(struct nigh__segment *));
     if (collection->segments == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for segments");
     for (uint32_t i = 0; i < manifest->header.segment_count; i++) {
         struct nigh__segment *segment;
-        nigh_status status = nigh__segment_open(collection->context, collection->path, &manifest->entries[i],
-                                                &segment, error);
+        nigh_status status =
+            nigh__segment_open(collection->context, collection->path, &manifest->entries[i], &segment, error);
         if (status != NIGH_OK) return status;
         status = segment_fits(collection, segment, error);
         if (status != NIGH_OK) {
@@ -176,10 +175,8 @@ nigh_status nigh_collection_segment(const nigh_collection *collection, uint32_t 
         return nigh__fail(error, NIGH_EINVAL, "no segment %u; the collection has %u", segment,
                           collection->segment_count);
     const struct nigh__segment *from = collection->segments[segment];
-    nigh_segment_info info = {.number = from->number,
-                              .documents = from->documents,
-                              .signatures = from->signatures,
-                              .bytes = from->length};
+    nigh_segment_info info = {
+        .number = from->number, .documents = from->documents, .signatures = from->signatures, .bytes = from->length};
     nigh__info_copy(out, &info, sizeof info);
     return NIGH_OK;
 }

@@ -63,8 +63,8 @@ static nigh_status read_entries(const nigh_context *context, const struct nigh__
     if (manifest->entries == NULL || hasher == NULL)
         status = nigh__fail(error, NIGH_ENOMEM, "no memory for a manifest of %u segments", count);
     if (status == NIGH_OK)
-        status = nigh__file_read(file, sizeof manifest->header, manifest->entries, count * sizeof *manifest->entries,
-                                 error);
+        status =
+            nigh__file_read(file, sizeof manifest->header, manifest->entries, count * sizeof *manifest->entries, error);
     if (status == NIGH_OK && manifest_checksum(manifest, hasher) != manifest->header.checksum)
         status = nigh__fail_at(error, NIGH_ECORRUPT, file->path, offsetof(struct nigh__manifest_header, checksum),
                                "the manifest fails its checksum");

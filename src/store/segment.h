@@ -30,7 +30,8 @@ struct nigh__segment {
     uint32_t signatures; /* distinct */
     uint32_t width_bits;
     uint32_t words; /* a row, in 64-bit words */
-    struct nigh__section_entry sections[NIGH__SECTION_KNOWN]; /* those of the table we know, by type; offset 0: not there */
+    struct nigh__section_entry
+        sections[NIGH__SECTION_KNOWN]; /* those of the table we know, by type; offset 0: not there */
 
     char *scheme; /* owned, terminated */
 
@@ -51,8 +52,7 @@ struct nigh__segment {
  * refused, also a sound one.
  */
 nigh_status nigh__segment_open(const nigh_context *context, const char *directory,
-                               const struct nigh__manifest_entry *entry, struct nigh__segment **out,
-                               nigh_error *error);
+                               const struct nigh__manifest_entry *entry, struct nigh__segment **out, nigh_error *error);
 void nigh__segment_close(struct nigh__segment *segment); /* accepts NULL */
 
 /* Fails with NIGH_EIO where the file is no longer as long as it was when it was opened. */

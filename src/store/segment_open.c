@@ -60,8 +60,8 @@ static nigh_status read_head(const struct nigh__file *file, struct nigh__segment
 /* The counts in the header, which bound everything else. */
 static nigh_status check_counts(const struct nigh__file *file, const struct nigh__segment_header *header,
                                 nigh_error *error) {
-    nigh_status status = nigh__width_check(file->path, offsetof(struct nigh__segment_header, width_bits),
-                                           header->width_bits, error);
+    nigh_status status =
+        nigh__width_check(file->path, offsetof(struct nigh__segment_header, width_bits), header->width_bits, error);
     if (status != NIGH_OK) return status;
     if (header->documents > NIGH__MAX_DOCUMENTS)
         return corrupt(file, offsetof(struct nigh__segment_header, documents), "too many documents", error);
@@ -81,20 +81,26 @@ struct shape {
 static struct shape shape_of(const struct nigh__segment_header *header, uint32_t type) {
     uint64_t row_size = (uint64_t)nigh__row_words(header->width_bits) * 8;
     switch (type) {
-    case NIGH__SECTION_SIGNATURES: return (struct shape){row_size, header->signatures, false};
-    case NIGH__SECTION_GROUP_STARTS: return (struct shape){4, header->signatures + 1, false};
+    case NIGH__SECTION_SIGNATURES:
+        return (struct shape){row_size, header->signatures, false};
+    case NIGH__SECTION_GROUP_STARTS:
+        return (struct shape){4, header->signatures + 1, false};
     case NIGH__SECTION_GROUP_DOCUMENTS:
-    case NIGH__SECTION_DOCUMENT_ROWS: return (struct shape){4, header->documents, false};
+    case NIGH__SECTION_DOCUMENT_ROWS:
+        return (struct shape){4, header->documents, false};
     case NIGH__SECTION_ID_OFFSETS:
-    case NIGH__SECTION_METADATA_OFFSETS: return (struct shape){8, header->documents + 1, false};
-    case NIGH__SECTION_ID_LOOKUP: return (struct shape){4, 0, true};
-    default: return (struct shape){1, 0, true};
+    case NIGH__SECTION_METADATA_OFFSETS:
+        return (struct shape){8, header->documents + 1, false};
+    case NIGH__SECTION_ID_LOOKUP:
+        return (struct shape){4, 0, true};
+    default:
+        return (struct shape){1, 0, true};
     }
 }
 
 /* One entry of the table; `end` is where the section before it ended. */
-static nigh_status check_entry(const struct nigh__file *file, const struct nigh__segment *segment, uint32_t index, uint64_t *end,
-                               nigh_error *error) {
+static nigh_status check_entry(const struct nigh__file *file, const struct nigh__segment *segment, uint32_t index,
+                               uint64_t *end, nigh_error *error) {
     const struct nigh__section_entry *entry = &segment->table[index];
     uint64_t at = TABLE_AT + index * sizeof *entry;
     uint64_t limit = segment->header.file_length - sizeof(struct nigh__segment_footer);
@@ -223,25 +229,27 @@ static nigh_status map_sections(const struct nigh__file *file, struct nigh__segm
     return NIGH_OK;
 }
 
+static nigh_status open_file(struct nigh__segment *segment, const char *directory, nigh_error *error) {
+    char name[NIGH__NAME_SIZE];
+    nigh__segment_name(name, segment->number, "");
+    char *path = nigh__path_join(segment->context, directory, name);
+    if (path == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a path");
+    nigh_status status = nigh__file_open(segment->context, path, NIGH_OPEN_READ, &segment->file, error);
+    nigh__free(segment->context, path);
+    return status;
+}
+
 nigh_status nigh__segment_open(const nigh_context *context, const char *directory,
                                const struct nigh__manifest_entry *entry, struct nigh__segment **out,
                                nigh_error *error) {
     *out = NULL;
-    char name[NIGH__NAME_SIZE];
-    nigh__segment_name(name, entry->number, "");
     struct nigh__segment *segment = nigh__alloc_zero(context, 1, sizeof *segment);
-    char *path = nigh__path_join(context, directory, name);
-    nigh_status status = NIGH_OK;
-    if (segment == NULL || path == NULL)
-        status = nigh__fail(error, NIGH_ENOMEM, "no memory for a segment");
-    if (segment != NULL) {
-        segment->context = context;
-        segment->number = entry->number;
-    }
-    if (status == NIGH_OK) status = nigh__file_open(context, path, NIGH_OPEN_READ, &segment->file, error);
+    if (segment == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a segment");
+    segment->context = context;
+    segment->number = entry->number;
+    nigh_status status = open_file(segment, directory, error);
     if (status == NIGH_OK) status = read_and_check(&segment->file, entry, segment, error);
     if (status == NIGH_OK) status = map_sections(&segment->file, segment, error);
-    nigh__free(context, path);
     if (status == NIGH_OK)
         *out = segment;
     else

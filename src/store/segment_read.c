@@ -83,14 +83,14 @@ nigh_status nigh__segment_metadata(const struct nigh__segment *segment, uint32_t
     if (!NIGH__GUARD_ENTER(&guard, segment->map, segment->length)) return nigh__segment_cut(segment, error);
     uint64_t start;
     uint64_t whole;
-    bool sound = item_range(segment->metadata_offsets, segment->sections[NIGH__SECTION_METADATA_BYTES].length,
-                            document, NIGH_MAX_METADATA_LENGTH, &start, &whole);
+    bool sound = item_range(segment->metadata_offsets, segment->sections[NIGH__SECTION_METADATA_BYTES].length, document,
+                            NIGH_MAX_METADATA_LENGTH, &start, &whole);
     if (sound && capacity != 0)
         memcpy(buffer, segment->metadata_bytes + start, whole < capacity ? (size_t)whole : capacity);
     nigh__guard_leave(&guard);
     if (!sound)
-        return nigh__segment_lies(segment, NIGH__SECTION_METADATA_OFFSETS, document,
-                                  "the offset of metadata is wrong", error);
+        return nigh__segment_lies(segment, NIGH__SECTION_METADATA_OFFSETS, document, "the offset of metadata is wrong",
+                                  error);
     *length = (size_t)whole;
     return NIGH_OK;
 }
@@ -113,8 +113,8 @@ nigh_status nigh__segment_signature(const struct nigh__segment *segment, uint32_
 enum found { FOUND, NOT_FOUND, LIES };
 
 /* Inside a guard.  Ends after `slots` steps at the latest, whatever the table holds. */
-static enum found walk_lookup(const struct nigh__segment *segment, const char *id, size_t id_length,
-                              uint32_t *document, uint64_t *slot) {
+static enum found walk_lookup(const struct nigh__segment *segment, const char *id, size_t id_length, uint32_t *document,
+                              uint64_t *slot) {
     uint64_t slots = segment->sections[NIGH__SECTION_ID_LOOKUP].count;
     uint64_t bytes_length = segment->sections[NIGH__SECTION_ID_BYTES].length;
     uint64_t at = nigh__slots_home(nigh__hash(id, id_length), slots);

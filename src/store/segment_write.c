@@ -26,11 +26,11 @@ struct nigh__segment_writer {
     struct nigh__output output;
     struct nigh__hasher *hasher; /* of the section that is being written */
 
-    uint64_t *row;              /* the signature in hand, padded; owned */
-    struct nigh__slots rows;    /* rows by their hash */
-    struct nigh__slots names;   /* documents by the hash of their id */
-    struct nigh__array row_of;  /* uint32_t, one a document */
-    struct nigh__spool ids;     /* open once a document has an id */
+    uint64_t *row;               /* the signature in hand, padded; owned */
+    struct nigh__slots rows;     /* rows by their hash */
+    struct nigh__slots names;    /* documents by the hash of their id */
+    struct nigh__array row_of;   /* uint32_t, one a document */
+    struct nigh__spool ids;      /* open once a document has an id */
     struct nigh__spool metadata; /* open once a document has any */
 
     struct nigh__section_entry table[NIGH__SECTION_KNOWN];
@@ -47,8 +47,7 @@ uint32_t nigh__segment_writer_documents(const struct nigh__segment_writer *write
 
 /* ---------------------------------------------------------------- sections */
 
-static nigh_status section_begin(struct nigh__segment_writer *writer, enum nigh__section_type type,
-                                 nigh_error *error) {
+static nigh_status section_begin(struct nigh__segment_writer *writer, enum nigh__section_type type, nigh_error *error) {
     static const uint8_t zeros[NIGH__SECTION_ALIGNMENT];
     uint64_t length = nigh__output_length(&writer->output);
     uint64_t start = nigh__round_up(length, NIGH__SECTION_ALIGNMENT);
@@ -170,8 +169,7 @@ static nigh_status add_id(struct nigh__segment_writer *writer, const nigh_docume
 }
 
 /* The first document with metadata opens the spool; those before it get none. */
-static nigh_status add_metadata(struct nigh__segment_writer *writer, const nigh_document *document,
-                                nigh_error *error) {
+static nigh_status add_metadata(struct nigh__segment_writer *writer, const nigh_document *document, nigh_error *error) {
     nigh_status status = NIGH_OK;
     if (!writer->metadata.file.open) {
         if (document->metadata_length == 0) return NIGH_OK;
@@ -234,10 +232,8 @@ static nigh_status write_groups(struct nigh__segment_writer *writer, nigh_error 
         sort_by_row(row_of, documents, writer->signatures, starts, grouped);
         status = section_write(writer, NIGH__SECTION_GROUP_STARTS, starts, (uint64_t)writer->signatures + 1, 4, error);
     }
-    if (status == NIGH_OK)
-        status = section_write(writer, NIGH__SECTION_GROUP_DOCUMENTS, grouped, documents, 4, error);
-    if (status == NIGH_OK)
-        status = section_write(writer, NIGH__SECTION_DOCUMENT_ROWS, row_of, documents, 4, error);
+    if (status == NIGH_OK) status = section_write(writer, NIGH__SECTION_GROUP_DOCUMENTS, grouped, documents, 4, error);
+    if (status == NIGH_OK) status = section_write(writer, NIGH__SECTION_DOCUMENT_ROWS, row_of, documents, 4, error);
     nigh__free(writer->context, starts);
     nigh__free(writer->context, grouped);
     return status;
@@ -265,8 +261,7 @@ static nigh_status write_lookup(struct nigh__segment_writer *writer, nigh_error 
 }
 
 static nigh_status write_ids(struct nigh__segment_writer *writer, nigh_error *error) {
-    nigh_status status =
-        write_spool(writer, &writer->ids, NIGH__SECTION_ID_OFFSETS, NIGH__SECTION_ID_BYTES, error);
+    nigh_status status = write_spool(writer, &writer->ids, NIGH__SECTION_ID_OFFSETS, NIGH__SECTION_ID_BYTES, error);
     return status == NIGH_OK ? write_lookup(writer, error) : status;
 }
 
@@ -279,8 +274,8 @@ static nigh_status write_sections(struct nigh__segment_writer *writer, struct ni
     if (status == NIGH_OK && writer->ids.file.open) status = write_ids(writer, error);
     if (status == NIGH_OK && nigh__progress_tick(progress, "writing", 2, 3)) status = nigh__progress_cancelled(error);
     if (status == NIGH_OK && writer->metadata.file.open)
-        status = write_spool(writer, &writer->metadata, NIGH__SECTION_METADATA_OFFSETS, NIGH__SECTION_METADATA_BYTES,
-                             error);
+        status =
+            write_spool(writer, &writer->metadata, NIGH__SECTION_METADATA_OFFSETS, NIGH__SECTION_METADATA_BYTES, error);
     return status;
 }
 

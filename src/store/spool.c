@@ -18,14 +18,11 @@ nigh_status nigh__spool_open(const nigh_context *context, const char *directory,
     nigh__free(context, path);
     if (status != NIGH_OK) return status;
     status = nigh__output_init(context, &out->file, NULL, out->file.path, &out->output, error);
-    uint64_t *first = status == NIGH_OK ? nigh__array_add(context, &out->offsets, 1) : NULL;
+    uint64_t *first = nigh__array_add(context, &out->offsets, 1);
+    if (first != NULL) *first = 0;
     if (status == NIGH_OK && first == NULL) status = nigh__fail(error, NIGH_ENOMEM, "no memory for offsets");
-    if (status != NIGH_OK) {
-        nigh__spool_release(out);
-        return status;
-    }
-    *first = 0;
-    return NIGH_OK;
+    if (status != NIGH_OK) nigh__spool_release(out);
+    return status;
 }
 
 nigh_status nigh__spool_add(struct nigh__spool *spool, const void *bytes, size_t length, nigh_error *error) {

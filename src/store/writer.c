@@ -116,10 +116,8 @@ static nigh_status begin(struct nigh_writer *writer, nigh_error *error) {
     if (status == NIGH_OK) status = open_old(writer, error);
     if (status == NIGH_OK) status = free_number(writer, &number, error);
     if (status != NIGH_OK) return status;
-    struct nigh__segment_plan plan = {.directory = writer->path,
-                                      .number = number,
-                                      .width_bits = writer->width_bits,
-                                      .scheme = writer->scheme};
+    struct nigh__segment_plan plan = {
+        .directory = writer->path, .number = number, .width_bits = writer->width_bits, .scheme = writer->scheme};
     return nigh__segment_writer_open(writer->context, &plan, &writer->segment, error);
 }
 
@@ -164,7 +162,8 @@ static nigh_status ids_agree(struct nigh_writer *writer, const nigh_document *do
     bool named = document->id != NULL;
     bool first = nigh__segment_writer_documents(writer->segment) == 0;
     bool before = writer->has_ids;
-    if (first) before = writer->old != NULL && writer->old->documents != 0 ? nigh__collection_has_ids(writer->old) : named;
+    if (first)
+        before = writer->old != NULL && writer->old->documents != 0 ? nigh__collection_has_ids(writer->old) : named;
     if (named == before) {
         writer->has_ids = named;
         return NIGH_OK;
@@ -290,8 +289,7 @@ static nigh_status publish(struct nigh_writer *writer, const struct nigh__manife
     if (status == NIGH_OK && writer->made_directory) status = sync_parent(writer, error);
     if (status == NIGH_OK && nigh__progress_tick(&writer->progress, "committing", 0, 0))
         status = nigh__progress_cancelled(error);
-    if (status == NIGH_OK)
-        status = nigh__manifest_write(&writer->directory, &manifest, &writer->keep_segment, error);
+    if (status == NIGH_OK) status = nigh__manifest_write(&writer->directory, &manifest, &writer->keep_segment, error);
     if (status == NIGH_OK) {
         nigh__segment_writer_close(writer->segment, true); /* its temporary files go before the tidying */
         writer->segment = NULL;

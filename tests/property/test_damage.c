@@ -260,8 +260,9 @@ static void forged_headers_are_refused(void **state) {
 /* Inside the sections: every number of groups, rows, offsets and lookup. */
 static void forged_sections_are_refused(void **state) {
     struct fixture *f = *state;
-    const uint32_t types[] = {NIGH__SECTION_GROUP_STARTS, NIGH__SECTION_GROUP_DOCUMENTS, NIGH__SECTION_DOCUMENT_ROWS,
-                              NIGH__SECTION_ID_OFFSETS, NIGH__SECTION_ID_LOOKUP, NIGH__SECTION_METADATA_OFFSETS};
+    const uint32_t types[] = {NIGH__SECTION_GROUP_STARTS,  NIGH__SECTION_GROUP_DOCUMENTS,
+                              NIGH__SECTION_DOCUMENT_ROWS, NIGH__SECTION_ID_OFFSETS,
+                              NIGH__SECTION_ID_LOOKUP,     NIGH__SECTION_METADATA_OFFSETS};
     for (size_t t = 0; t < sizeof types / 4; t++) {
         struct nigh__section_entry entry;
         const uint8_t *at = f->files[SEGMENT_2].data + 64;

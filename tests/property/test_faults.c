@@ -71,7 +71,7 @@ static void expect_state(struct fixture *f, uint64_t count) {
 }
 
 struct run {
-    uint64_t first;      /* documents there before: 0 or OLD_COUNT */
+    uint64_t first; /* documents there before: 0 or OLD_COUNT */
     int error;
     bool sticky;
 };
@@ -196,8 +196,7 @@ static void memory_may_run_out_anywhere(void **state) {
         copy_tree(f->base, f->work);
         char *before = tree_digest(f->work);
         nigh_status status = nigh_context_new(&options, &context, &error);
-        if (status == NIGH_OK)
-            status = recipe_add(context, f->work, &recipe, OLD_COUNT, NEW_COUNT - OLD_COUNT, &error);
+        if (status == NIGH_OK) status = recipe_add(context, f->work, &recipe, OLD_COUNT, NEW_COUNT - OLD_COUNT, &error);
         if (status != NIGH_OK) {
             assert_int_equal(status, NIGH_ENOMEM);
             char *after = tree_digest(f->work);

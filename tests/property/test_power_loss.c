@@ -239,8 +239,7 @@ static int disk_make_directory(void *user, const char *path) {
     return 0;
 }
 
-static int disk_list(void *user, const char *path, int (*entry)(void *entry_user, const char *name),
-                     void *entry_user) {
+static int disk_list(void *user, const char *path, int (*entry)(void *entry_user, const char *name), void *entry_user) {
     struct disk *disk = user;
     (void)path;
     if (dead(disk)) return EIO;

@@ -139,13 +139,11 @@ static void check_world(const struct world *world, const nigh_collection *collec
             nigh_results *results;
             nigh_error error;
             assert_ok(nigh_search(collection, queries, count, &options, &results, &error), &error);
-            for (size_t q = 0; q < count; q++)
-                check_query(world, results, q, all[q], &options, kernel);
+            for (size_t q = 0; q < count; q++) check_query(world, results, q, all[q], &options, kernel);
             nigh_results_free(results);
         }
     }
-    for (size_t q = 0; q < 70; q++)
-        free(all[q]);
+    for (size_t q = 0; q < 70; q++) free(all[q]);
     free(queries);
 }
 
@@ -348,7 +346,7 @@ static void test_segments_that_lie(void **state) {
     expect_a_lie(collection, world.signatures, 1);
     falsify(segment, NIGH__SECTION_GROUP_STARTS, 1, 0);
     expect_a_lie(collection, world.signatures, NIGH_ALL);
-    falsify(segment, NIGH__SECTION_GROUP_STARTS, 1, 60); /* the first row owns them all, so who owns the others' */
+    falsify(segment, NIGH__SECTION_GROUP_STARTS, 1, 60); /* the first row owns them all, the second less than none */
     expect_a_lie(collection, world.signatures, NIGH_ALL);
     falsify(segment, NIGH__SECTION_GROUP_STARTS, 1, start);
 
@@ -366,6 +364,31 @@ static void test_segments_that_lie(void **state) {
     world_release(&world);
 }
 
+/* Rows that own the same documents, with a row between them that would tell but is too far to be asked. */
+static void test_groups_that_overlap(void **state) {
+    (void)state;
+    struct world world;
+    world_init(&world, 64, 1, 6, 1, 12);
+    memset(world.signatures, 0, (size_t)6 * 8);
+    for (size_t d = 0; d < 6; d++) world.signatures[d * 8] = d % 3 == 0 ? 0 : d % 3 == 1 ? 0xff : 1;
+    nigh_context *context = context_new();
+    world_write(&world, context, 1);
+    nigh_collection *collection;
+    nigh_error error;
+    assert_ok(nigh_collection_open(context, world.path, NULL, &collection, &error), &error);
+    assert_int_equal(collection->segments[0]->signatures, 3);
+    falsify(collection->segments[0], NIGH__SECTION_GROUP_STARTS, 1, 6);
+    nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
+    options.k = NIGH_ALL;
+    options.radius = 3;
+    nigh_results *results;
+    assert_int_equal(nigh_search(collection, world.signatures, 1, &options, &results, &error), NIGH_ECORRUPT);
+    assert_string_equal(error.why, "a document belongs to several signatures");
+    nigh_collection_close(collection);
+    nigh_context_free(context);
+    world_release(&world);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_against_a_plain_loop),
@@ -374,6 +397,7 @@ int main(void) {
         cmocka_unit_test(test_an_empty_collection),
         cmocka_unit_test(test_running_out_of_memory),
         cmocka_unit_test(test_segments_that_lie),
+        cmocka_unit_test(test_groups_that_overlap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,7 +50,9 @@ void recipe_signature(const struct recipe *recipe, uint64_t number, uint8_t *out
 
 size_t recipe_id(const struct recipe *recipe, uint64_t number, char out[RECIPE_MAX_TEXT]) {
     uint64_t hash = nigh__mix(recipe->seed ^ ~number);
-    const char *form = hash % 3 == 0 ? "%" PRIu64 : hash % 3 == 1 ? "doc-%" PRIu64 : "http://example.org/\xc3\xa9/%" PRIu64;
+    const char *form = hash % 3 == 0   ? "%" PRIu64
+                       : hash % 3 == 1 ? "doc-%" PRIu64
+                                       : "http://example.org/\xc3\xa9/%" PRIu64;
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
     return (size_t)snprintf(out, RECIPE_MAX_TEXT, form, number);

@@ -7,6 +7,7 @@
  */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -57,8 +58,7 @@ static void *allocate(size_t count, size_t size) {
 static uint32_t distance_by_bits(const uint8_t *a, const uint8_t *b, size_t bytes) {
     uint32_t distance = 0;
     for (size_t i = 0; i < bytes; i++) {
-        for (int bit = 0; bit < 8; bit++)
-            distance += ((a[i] ^ b[i]) >> bit) & 1;
+        for (int bit = 0; bit < 8; bit++) distance += ((a[i] ^ b[i]) >> bit) & 1;
     }
     return distance;
 }
@@ -191,8 +191,7 @@ static void test_rows(void **state) {
     for (size_t index = 0; (kernel = next_kernel(&index)) != NULL;) {
         for (size_t words = 1; words <= 1024; words = next_words(words)) {
             const size_t step = words <= 20 ? 1 : words <= 70 ? 7 : 23;
-            for (size_t count = 0; count <= 70; count += step)
-                check_rows(kernel, &rows, &query, words, count);
+            for (size_t count = 0; count <= 70; count += step) check_rows(kernel, &rows, &query, words, count);
         }
     }
     arena_release(&rows);
@@ -213,8 +212,7 @@ static void test_rows_at_the_extremes(void **state) {
             uint32_t distances[9];
             const uint64_t *from = (const uint64_t *)(const void *)(rows.end - 9 * words * 8);
             assert_int_equal(kernel->rows(zeros, from, 9, words, distances), 64 * words);
-            for (size_t i = 0; i < 9; i++)
-                assert_int_equal(distances[i], 64 * words);
+            for (size_t i = 0; i < 9; i++) assert_int_equal(distances[i], 64 * words);
             assert_int_equal(kernel->rows(from, from, 9, words, distances), 0);
             assert_int_equal(kernel->pair((const uint8_t *)zeros, (const uint8_t *)from, words * 8), 64 * words);
         }
@@ -242,8 +240,7 @@ static void check_batch(const struct batch_case *c, struct nigh__hit *hits, cons
         const uint32_t q = hits[h].query;
         assert_true(q < c->query_count);
         const uint32_t *of_query = expected + q * c->count;
-        while (next[q] < c->count && of_query[next[q]] >= c->limits[q])
-            next[q]++;
+        while (next[q] < c->count && of_query[next[q]] >= c->limits[q]) next[q]++;
         if (hits[h].row != next[q] || hits[h].distance != of_query[next[q]])
             fail_msg("%s: %zu words, %zu rows, %zu queries: query %u got row %u at %u", c->kernel->name, c->words,
                      c->count, c->query_count, q, hits[h].row, hits[h].distance);
@@ -266,9 +263,33 @@ static uint32_t pick_limit(struct nigh__rng *rng, const uint32_t *distances, siz
     return distances[nigh__rng_next(rng) % count] + (uint32_t)(choice % 2);
 }
 
+/* What the definition finds, and every kernel must. */
+static void check_batch_of_all(struct batch_case *c, struct nigh__rng *rng, struct nigh__hit *hits,
+                               uint32_t *expected) {
+    const struct nigh__hamming *portable = nigh__hamming_choose("generic");
+    for (size_t q = 0; q < c->query_count; q++) {
+        (void)portable->rows(c->queries + q * c->words, c->rows, c->count, c->words, expected + q * c->count);
+        c->limits[q] = pick_limit(rng, expected + q * c->count, c->count);
+    }
+    for (size_t index = 0; (c->kernel = nigh__hamming_at(index)) != NULL; index++) {
+        if ((c->kernel->needs & ~nigh__cpu_features()) == 0) check_batch(c, hits, expected);
+    }
+}
+
+/* Rows that are a query but for some words in a row: near or far, early or late, is all there is. */
+static void fill_with_windows(const struct batch_case *c, uint64_t *rows, struct nigh__rng *rng) {
+    for (size_t r = 0; r < c->count; r++) {
+        const uint64_t *query = c->queries + nigh__rng_next(rng) % c->query_count * c->words;
+        const size_t first = nigh__rng_next(rng) % c->words;
+        const size_t end = first + nigh__rng_next(rng) % (c->words - first + 1);
+        const uint64_t flips = nigh__rng_next(rng) & nigh__rng_next(rng);
+        for (size_t w = 0; w < c->words; w++) rows[r * c->words + w] = query[w] ^ (w >= first && w < end ? flips : 0);
+    }
+}
+
 static void test_batch(void **state) {
-    (void)state;
-    static const size_t widths[] = {1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 20, 31, 32, 33, 48, 64, 65, 100, 129};
+    const bool windows = *state != NULL;
+    static const size_t widths[] = {1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 20, 24, 31, 32, 33, 48, 64, 65, 100, 129};
     static const size_t counts[] = {0, 1, 63, 64, 65, 128, 191, 300};
     static const size_t query_counts[] = {1, 2, 3, 4, 5, 7, 8, 33, 64};
     struct nigh__rng rng = {.state = 4};
@@ -278,20 +299,15 @@ static void test_batch(void **state) {
     arena_init(&queries, (size_t)NIGH__BATCH_QUERIES * MAX_BYTES, &rng);
     struct nigh__hit *hits = allocate(NIGH__BATCH_QUERIES, 300 * sizeof *hits);
     uint32_t *expected = allocate(NIGH__BATCH_QUERIES, 300 * sizeof *expected);
-    const struct nigh__hamming *portable = nigh__hamming_choose("generic");
     for (size_t w = 0; w < sizeof widths / sizeof widths[0]; w++) {
         for (size_t n = 0; n < sizeof counts / sizeof counts[0]; n++) {
             for (size_t m = 0; m < sizeof query_counts / sizeof query_counts[0]; m++) {
                 struct batch_case c = {.words = widths[w], .count = counts[n], .query_count = query_counts[m]};
-                c.rows = (const uint64_t *)(const void *)(rows.end - c.count * c.words * 8);
+                uint64_t *from = (uint64_t *)(void *)(rows.end - c.count * c.words * 8);
+                c.rows = from;
                 c.queries = (const uint64_t *)(const void *)(queries.end - c.query_count * c.words * 8);
-                for (size_t q = 0; q < c.query_count; q++) {
-                    (void)portable->rows(c.queries + q * c.words, c.rows, c.count, c.words, expected + q * c.count);
-                    c.limits[q] = pick_limit(&rng, expected + q * c.count, c.count);
-                }
-                for (size_t index = 0; (c.kernel = nigh__hamming_at(index)) != NULL; index++) {
-                    if ((c.kernel->needs & ~nigh__cpu_features()) == 0) check_batch(&c, hits, expected);
-                }
+                if (windows) fill_with_windows(&c, from, &rng);
+                check_batch_of_all(&c, &rng, hits, expected);
             }
         }
     }
@@ -304,10 +320,7 @@ static void test_batch(void **state) {
 /* The widest rows, equal and opposite, for a batch that is large enough for every special way. */
 static void test_batch_at_the_extremes(void **state) {
     (void)state;
-    enum {
-        QUERIES = 6,
-        ROWS = 64
-    };
+    enum { QUERIES = 6, ROWS = 64 };
     struct nigh__rng rng = {.state = 5};
     struct arena rows;
     arena_init(&rows, (size_t)ROWS * MAX_BYTES, &rng);
@@ -324,8 +337,7 @@ static void test_batch_at_the_extremes(void **state) {
             const uint32_t limits[QUERIES] = {widest, 1, widest + 1, UINT32_MAX, 0, widest};
             size_t found = kernel->batch(queries, QUERIES, from, ROWS, words, limits, hits);
             assert_int_equal(found, 3 * ROWS);
-            for (size_t h = 0; h < found; h++)
-                assert_int_equal(hits[h].distance, hits[h].query == 1 ? 0 : widest);
+            for (size_t h = 0; h < found; h++) assert_int_equal(hits[h].distance, hits[h].query == 1 ? 0 : widest);
         }
     }
     free(queries);
@@ -333,6 +345,7 @@ static void test_batch_at_the_extremes(void **state) {
 }
 
 int main(void) {
+    static char windows[] = "windows";
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_registry),
         cmocka_unit_test(test_distance_through_a_context),
@@ -340,6 +353,7 @@ int main(void) {
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_rows_at_the_extremes),
         cmocka_unit_test(test_batch),
+        {"test_batch_of_windows", test_batch, NULL, NULL, windows},
         cmocka_unit_test(test_batch_at_the_extremes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

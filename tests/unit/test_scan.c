@@ -94,8 +94,7 @@ static void test_nearest_grows_as_needed(void **state) {
     nigh_context *context = context_new();
     struct nigh__nearest nearest;
     nigh__nearest_init(&nearest, UINT32_MAX - 1, UINT32_MAX);
-    for (uint32_t i = 0; i < 100; i++)
-        assert_true(nigh__nearest_add(context, &nearest, 100 - i, i));
+    for (uint32_t i = 0; i < 100; i++) assert_true(nigh__nearest_add(context, &nearest, 100 - i, i));
     assert_int_equal(nearest.keys.count, 100);
     assert_true(nearest.keys.capacity < 1000);
     nigh__nearest_release(context, &nearest);
@@ -124,10 +123,8 @@ static void field_init(struct field *field, uint32_t count, uint32_t words, size
     field->queries = aligned_alloc(64, (query_count * words * 8 + 64) & ~(size_t)63);
     field->all = malloc((count * query_count + 1) * sizeof *field->all);
     assert_true(field->rows != NULL && field->queries != NULL && field->all != NULL);
-    for (size_t i = 0; i < (size_t)count * words; i++)
-        field->rows[i] = nigh__rng_next(&rng) & mask;
-    for (size_t i = 0; i < query_count * words; i++)
-        field->queries[i] = nigh__rng_next(&rng) & mask;
+    for (size_t i = 0; i < (size_t)count * words; i++) field->rows[i] = nigh__rng_next(&rng) & mask;
+    for (size_t i = 0; i < query_count * words; i++) field->queries[i] = nigh__rng_next(&rng) & mask;
     for (size_t q = 0; q < query_count; q++) {
         for (uint32_t r = 0; r < count; r++) {
             uint32_t distance = 0;
@@ -168,8 +165,7 @@ static void check_scan(const nigh_context *context, const struct field *field, u
     for (size_t q = 0; q < field->query_count; q++) {
         const uint64_t *expected = field->all + q * field->count;
         size_t count = 0;
-        while (count < field->count && count < k && nigh__key_distance(expected[count]) < limits[q])
-            count++;
+        while (count < field->count && count < k && nigh__key_distance(expected[count]) < limits[q]) count++;
         if (found[q].count != count || (count != 0 && memcmp(found[q].data, expected, count * sizeof *expected) != 0))
             fail_msg("%s: %u rows of %u words, query %zu of %zu, k %u, radius %u, %u threads",
                      nigh_context_kernel(context), field->count, field->words, q, field->query_count, k, radius,
@@ -224,6 +220,19 @@ static void test_scan_of_many_rows(void **state) {
         check_scan(context, &field, 100, NIGH_ALL, threads);
         check_scan(context, &field, NIGH_ALL, 12, threads);
         check_scan(context, &field, 50000, NIGH_ALL, threads);
+    }
+    field_release(&field);
+
+    /* One query alone takes another way through the kernels. */
+    field_init(&field, 70001, 2, 1, 20, 201);
+    for (size_t kernel = 0; nigh_kernel_name(kernel, NULL) != NULL; kernel++) {
+        int usable = 0;
+        const char *name = nigh_kernel_name(kernel, &usable);
+        if (!usable) continue;
+        nigh_context *other = context_with(NULL, NULL, name);
+        check_scan(other, &field, 1000, NIGH_ALL, 1);
+        check_scan(other, &field, NIGH_ALL, 7, 2);
+        nigh_context_free(other);
     }
     nigh_context_free(context);
     field_release(&field);
@@ -310,10 +319,7 @@ static void test_running_out_of_memory(void **state) {
 /* A mapped file that loses its second half during the search. */
 static void test_rows_that_vanish(void **state) {
     (void)state;
-    enum {
-        ROWS = 20000,
-        WORDS = 16
-    };
+    enum { ROWS = 20000, WORDS = 16 };
     const size_t length = (size_t)ROWS * WORDS * 8;
     char *folder = scratch_new();
     char *path = path_in(folder, "rows");
@@ -343,8 +349,7 @@ static void test_rows_that_vanish(void **state) {
                                         .k = 10,
                                         .threads = 1 + round % 2 * 2};
         assert_int_equal(nigh__scan(&scan, found, &error), round < 2 ? NIGH_OK : NIGH_EIO);
-        for (size_t q = 0; q < 5; q++)
-            nigh__array_release(context, &found[q]);
+        for (size_t q = 0; q < 5; q++) nigh__array_release(context, &found[q]);
     }
     nigh_context_free(context);
     (void)munmap(map, length);
