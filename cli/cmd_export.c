@@ -29,7 +29,8 @@ static const char *const usage[] = {"[OPTION]... COLLECTION -o FILE", NULL};
 
 static const char *const description[] = {
     "Writes the signature of every document, copies included, in the order in which the documents were added, as .npy, "
-    ".u8bin, raw or hex. Only hex carries the ids; --ids writes them beside the others.",
+    ".u8bin, raw or hex. Only hex carries the ids; --ids writes them beside the others. Metadata is not "
+    "exported.",
     "A file that was there is replaced once the new one is whole.",
     NULL,
 };
@@ -164,8 +165,8 @@ static int run(struct cli_job *job) {
     struct exporter exporter = {.job = job};
     if (job->operand_count != 1) return cli_usage(job->command, "give one COLLECTION, not %zu", job->operand_count);
     if (values->output == NULL) return cli_usage(job->command, "no output given; -o FILE, or -o - for standard output");
-    if (values->ids != NULL && cli_sink_is_standard_output(values->ids) && cli_sink_is_standard_output(values->output))
-        return cli_usage(job->command, "-o and --ids cannot both be standard output");
+    const struct cli_place places[] = {{"-o", values->output}, {"--ids", values->ids}};
+    if (!cli_places_differ(job, places, sizeof places / sizeof places[0])) return CLI_ERROR;
     if (cli_collection_open(job, job->operands[0], NULL, &exporter.collection, &exporter.info) != NIGH_OK)
         return cli_fail(job);
     int code = export_opened(&exporter);

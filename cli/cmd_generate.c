@@ -21,7 +21,7 @@ struct generate_values {
 };
 
 #define PLACE(field) offsetof(struct generate_values, field)
-#define MOST_DOCUMENTS (UINT64_C(0xFFFFFFFE)) /* a collection holds no more */
+#define MOST_DOCUMENTS (UINT64_C(0xFFFFFFFE)) /* one commit, hence one 'nigh index', adds no more */
 
 static const struct cli_option options[] = {
     CLI_TEXT('o', NULL, PLACE(output), "FILE", "write to FILE; '-' is standard output"),
@@ -112,6 +112,8 @@ static int run(struct cli_job *job) {
     if (values->bits.value % 8 != 0)
         return cli_usage(job->command, "--bits takes a multiple of 8, not %llu",
                          (unsigned long long)values->bits.value);
+    const struct cli_place place = {"-o", values->output};
+    if (!cli_places_differ(job, &place, 1)) return CLI_ERROR;
     uint8_t *signature = malloc(values->bits.value / 8);
     if (signature == NULL) {
         cli_error(job, "out of memory");

@@ -72,8 +72,8 @@ struct indexer {
     const struct index_values *values;
     const char *path;
     nigh_writer *writer;
-    nigh_collection_info before; /* all zero where the collection is new */
-    uint32_t width_bits;         /* 0: not known yet */
+    uint32_t width_bits;      /* 0: not known yet */
+    const char *width_holder; /* the collection, or the input that told the width; NULL: the user */
     uint64_t added;
 };
 
@@ -84,8 +84,10 @@ static nigh_status look_before(struct indexer *indexer) {
     nigh_status status = nigh_collection_open(job->context, indexer->path, NULL, &collection, &job->error);
     if (status == NIGH_ENOTFOUND) return NIGH_OK;
     if (status == NIGH_OK) {
-        nigh_collection_describe(collection, &indexer->before);
-        indexer->width_bits = indexer->before.width_bits;
+        nigh_collection_info info = NIGH_COLLECTION_INFO_INIT;
+        nigh_collection_describe(collection, &info);
+        indexer->width_bits = info.width_bits;
+        indexer->width_holder = indexer->path;
     }
     nigh_collection_close(collection);
     return status;
@@ -139,12 +141,15 @@ static int add_input(struct indexer *indexer, const char *path) {
     nigh_status status = cli_source_open(job, path, &source_options, &source);
     if (status != NIGH_OK) {
         int code = cli_fail(job);
-        if (status == NIGH_EMISMATCH && !indexer->values->bits.given)
-            cli_error(job, "'%s' holds signatures of %u bits", indexer->path, indexer->width_bits);
+        if (status == NIGH_EMISMATCH && !indexer->values->bits.given && indexer->width_holder != NULL)
+            cli_error(job, "'%s' holds signatures of %u bits", indexer->width_holder, indexer->width_bits);
         return code;
     }
     int code = CLI_DONE;
-    indexer->width_bits = indexer->width_bits == 0 ? source.info.width_bits : indexer->width_bits;
+    if (indexer->width_bits == 0 && source.info.width_bits != 0) {
+        indexer->width_bits = source.info.width_bits;
+        indexer->width_holder = source.name;
+    }
     if (indexer->writer == NULL && indexer->width_bits != 0 && open_writer(indexer) != NIGH_OK) code = cli_fail(job);
     cli_progress_begin(&job->progress, "reading", "documents");
     if (code == CLI_DONE && indexer->writer != NULL) code = add_rows(indexer, &source);
@@ -152,16 +157,29 @@ static int add_input(struct indexer *indexer, const char *path) {
     return code;
 }
 
-/* Reopened, because only the finished collection knows how many of the new signatures were distinct. */
-static int summarise(struct indexer *indexer) {
+/*
+ * Reopened, because only the finished collection knows how many of the new
+ * signatures were distinct: what was added is its last segment.  The writer is
+ * still there and keeps others from adding one more.
+ */
+static nigh_status look_after(const struct indexer *indexer, nigh_collection_info *after, nigh_segment_info *added) {
     struct cli_job *job = indexer->job;
     nigh_collection *collection = NULL;
-    nigh_collection_info after = NIGH_COLLECTION_INFO_INIT;
-    if (nigh_collection_open(job->context, indexer->path, NULL, &collection, &job->error) != NIGH_OK)
-        return cli_fail(job);
-    nigh_collection_describe(collection, &after);
+    nigh_status status = nigh_collection_open(job->context, indexer->path, NULL, &collection, &job->error);
+    if (status != NIGH_OK) return status;
+    nigh_collection_describe(collection, after);
+    if (indexer->added > 0 && after->segments > 0)
+        status = nigh_collection_segment(collection, after->segments - 1, added, &job->error);
     nigh_collection_close(collection);
-    uint64_t distinct = after.signatures - indexer->before.signatures;
+    return status;
+}
+
+static int summarise(const struct indexer *indexer) {
+    struct cli_job *job = indexer->job;
+    nigh_collection_info after = NIGH_COLLECTION_INFO_INIT;
+    nigh_segment_info added = NIGH_SEGMENT_INFO_INIT;
+    if (look_after(indexer, &after, &added) != NIGH_OK) return cli_fail(job);
+    uint64_t distinct = added.signatures;
     job->stats.complete = true;
     job->stats.documents = indexer->added;
     cli_stats_rate(&job->stats, indexer->added);
@@ -203,8 +221,7 @@ static int check_use(const struct cli_job *job) {
 }
 
 static int run(struct cli_job *job) {
-    struct indexer indexer = {
-        .job = job, .values = job->values, .path = job->operands[0], .before = NIGH_COLLECTION_INFO_INIT};
+    struct indexer indexer = {.job = job, .values = job->values, .path = job->operands[0]};
     int code = check_use(job);
     if (code != CLI_DONE) return code;
     if (look_before(&indexer) != NIGH_OK) return cli_fail(job);
@@ -219,9 +236,10 @@ static int run(struct cli_job *job) {
     double started = cli_seconds();
     code = index_all(&indexer);
     job->stats.work_seconds = cli_seconds() - started;
-    nigh_writer_close(indexer.writer);
     cli_progress_clear(&job->progress);
-    return code == CLI_DONE ? summarise(&indexer) : code;
+    if (code == CLI_DONE) code = summarise(&indexer);
+    nigh_writer_close(indexer.writer);
+    return code;
 }
 
 const struct cli_command cmd_index = {

@@ -29,6 +29,9 @@ struct search_values {
 
 static const char *const method_names[] = {"auto", "exact", NULL};
 
+#define FEW_QUERIES 8
+#define MANY_MATCHES (UINT64_C(4) << 20) /* 64 MB of them */
+
 #define PLACE(field) offsetof(struct search_values, field)
 
 static const struct cli_option options[] = {
@@ -39,8 +42,10 @@ static const struct cli_option options[] = {
              "take the stored document ID as a query; may be given again. It finds itself too"),
     CLI_FLAG(0, "exact", PLACE(exact), "compare with every document; short for --method exact"),
     CLI_CHOICE(0, "method", PLACE(method), "METHOD", method_names, "auto", "how to search"),
-    CLI_NUMBER(0, "batch", PLACE(batch), "N", 1, 65536, "64",
-               "search N queries together: more is faster, fewer answers sooner"),
+    CLI_NUMBER(
+        0, "batch", PLACE(batch), "N", 1, 65536, "64",
+        "search N queries together: more is faster, fewer answers sooner. Where not given, 8 if the answers to 64 "
+        "could be more than 4 million documents"),
     CLI_CHOICE(0, "output", PLACE(output), "FORM", cli_output_names, "table", "the form of the answer"),
     CLI_CHOICE(0, "format", PLACE(format), "FORMAT", cli_read_formats, "auto", "the format of the query files"),
     CLI_NUMBER(0, "bits", PLACE(bits), "N", 8, NIGH_MAX_WIDTH_BITS, NULL,
@@ -64,7 +69,7 @@ static const char *const output_paragraphs[] = {
     "table: for people. The similarity is the share of bits that agree, rounded down.",
     "jsonl: an object for each match, {\"query\", \"document\", \"distance\", \"rank\"}. Bytes of an id that are not "
     "UTF-8 become U+FFFD.",
-    "tsv: query, document, distance and rank, with tabs between. A tab inside an id is written \\t.",
+    "tsv: query, document, distance and rank, with tabs between.",
     "trec: query, Q0, document, rank, score and nigh, with blanks between; the score is 1 - distance / width. Blanks "
     "inside an id are written _.",
     NULL,
@@ -162,6 +167,8 @@ static nigh_status print_query(struct searcher *searcher, const nigh_results *re
     const nigh_match *matches = nigh_results_matches(results, query, &count);
     cli_answers_query(&searcher->answers, batch_name(&searcher->batch, query), count);
     for (size_t i = 0; i < count; i++) {
+        if (searcher->job->out->error != 0) return NIGH_EIO; /* nobody reads on */
+        if (cli_interrupted() != 0) return NIGH_ECANCELLED;
         struct cli_name name = {.text = number};
         if (searcher->info.has_ids) {
             nigh_status status = nigh_collection_id(searcher->collection, matches[i].document, searcher->id,
@@ -303,6 +310,14 @@ static void set_options(struct searcher *searcher) {
     searcher->options.progress = &searcher->progress;
 }
 
+/* The matches of a batch are all in memory at once; where they could be too many, fewer queries go together. */
+static size_t choose_batch(const struct searcher *searcher) {
+    const struct cli_number *batch = &searcher->values->batch;
+    uint64_t most = searcher->options.k < searcher->info.documents ? searcher->options.k : searcher->info.documents;
+    if (batch->given || most <= MANY_MATCHES / batch->value) return (size_t)batch->value;
+    return FEW_QUERIES;
+}
+
 /* A width that does not fit is the query's only beside the collection's. */
 static int refuse(const struct searcher *searcher, nigh_status status) {
     struct cli_job *job = searcher->job;
@@ -320,12 +335,12 @@ static int search_opened(struct searcher *searcher) {
                   (unsigned long long)values->bits.value);
         return CLI_ERROR;
     }
+    set_options(searcher);
     searcher->id = malloc(NIGH_MAX_ID_LENGTH + 1);
-    if (searcher->id == NULL || !batch_init(&searcher->batch, values->batch.value, searcher->info.width_bits / 8)) {
+    if (searcher->id == NULL || !batch_init(&searcher->batch, choose_batch(searcher), searcher->info.width_bits / 8)) {
         cli_error(job, "out of memory");
         return CLI_ERROR;
     }
-    set_options(searcher);
     searcher->answers = (struct cli_answers){
         .sink = job->out, .output = (enum cli_output)values->output, .width_bits = searcher->info.width_bits};
     cli_progress_begin(&job->progress, "searching", "queries");

@@ -5,11 +5,13 @@
 #include "common.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "help.h"
@@ -84,6 +86,60 @@ int cli_usage(const struct cli_command *command, const char *format, ...) {
     return CLI_ERROR;
 }
 
+/* Where a new file would be made: its directory's status, and its name there. */
+static bool find_parent(const char *path, struct stat *directory, const char **name) {
+    const char *slash = strrchr(path, '/');
+    char parent[PATH_MAX] = ".";
+    *name = slash == NULL ? path : slash + 1;
+    size_t length = slash == NULL ? 1 : (size_t)(*name - path);
+    if (length >= sizeof parent) return false;
+    if (slash != NULL) memcpy(parent, path, length);
+    parent[length] = '\0';
+    return stat(parent, directory) == 0;
+}
+
+static bool place_status(const char *path, struct stat *out) {
+    return (cli_sink_is_standard_output(path) ? fstat(STDOUT_FILENO, out) : stat(path, out)) == 0;
+}
+
+/* Devices such as /dev/null keep nothing, so that two outputs may share one. */
+static bool same_place(const char *a, const char *b) {
+    struct stat a_status;
+    struct stat b_status;
+    const char *a_name;
+    const char *b_name;
+    bool a_there = place_status(a, &a_status);
+    bool b_there = place_status(b, &b_status);
+    if (a_there != b_there) return false;
+    if (a_there && S_ISCHR(a_status.st_mode)) return false;
+    if (strcmp(a, b) == 0) return true;
+    if (!a_there &&
+        !(find_parent(a, &a_status, &a_name) && find_parent(b, &b_status, &b_name) && strcmp(a_name, b_name) == 0))
+        return false;
+    return a_status.st_dev == b_status.st_dev && a_status.st_ino == b_status.st_ino;
+}
+
+static bool places_fit(const struct cli_job *job, struct cli_place a, struct cli_place b) {
+    if (a.path == NULL || b.path == NULL) return true;
+    if (cli_sink_is_standard_output(a.path) && cli_sink_is_standard_output(b.path)) {
+        (void)cli_usage(job->command, "%s and %s cannot both be standard output", a.option, b.option);
+        return false;
+    }
+    if (!same_place(a.path, b.path)) return true;
+    (void)cli_usage(job->command, "%s and %s name the same file", a.option, b.option);
+    return false;
+}
+
+bool cli_places_differ(const struct cli_job *job, const struct cli_place *places, size_t count) {
+    const struct cli_place stats = {"--stats", job->common->stats};
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = i + 1; j < count; j++)
+            if (!places_fit(job, places[i], places[j])) return false;
+        if (!places_fit(job, places[i], stats)) return false;
+    }
+    return true;
+}
+
 nigh_status cli_collection_open(struct cli_job *job, const char *path, const nigh_open_options *options,
                                 nigh_collection **out, nigh_collection_info *info) {
     nigh_status status = nigh_collection_open(job->context, path, options, out, &job->error);
@@ -120,7 +176,8 @@ void cli_set_error(struct cli_job *job, nigh_status status, const char *file, co
 
 void cli_set_system_error(struct cli_job *job, int system_errno, const char *file, const char *verb) {
     char why[200];
-    snprintf(why, sizeof why, "cannot %s: %s", verb, strerror(system_errno));
+    /* An error without a file is shown without one, but here an empty name is what is wrong. */
+    snprintf(why, sizeof why, "%scannot %s: %s", *file == '\0' ? "'': " : "", verb, strerror(system_errno));
     cli_set_error(job, NIGH_EIO, file, why);
     job->error.system_errno = system_errno;
 }

@@ -5,26 +5,9 @@
  */
 #include "output.h"
 
-#include <string.h>
-
 #include "common.h"
 
 const char *const cli_output_names[] = {"table", "jsonl", "tsv", "trec", NULL};
-
-/* A tab inside a name is written "\t", else it would begin a new column. */
-static void tsv_name(struct cli_sink *sink, struct cli_name name) {
-    while (name.length > 0) {
-        const char *tab = memchr(name.text, '\t', name.length);
-        size_t plain = tab == NULL ? name.length : (size_t)(tab - name.text);
-        cli_sink_bytes(sink, name.text, plain);
-        if (tab != NULL) {
-            cli_sink_text(sink, "\\t");
-            plain++;
-        }
-        name.text += plain;
-        name.length -= plain;
-    }
-}
 
 /* TREC columns end at any blank, so blanks in a name are written "_". */
 static void trec_name(struct cli_sink *sink, struct cli_name name) {
@@ -35,9 +18,9 @@ static void trec_name(struct cli_sink *sink, struct cli_name name) {
 }
 
 static void tsv_match(struct cli_answers *answers, struct cli_name document, uint32_t distance, uint64_t rank) {
-    tsv_name(answers->sink, answers->query);
+    cli_sink_bytes(answers->sink, answers->query.text, answers->query.length);
     cli_sink_text(answers->sink, "\t");
-    tsv_name(answers->sink, document);
+    cli_sink_bytes(answers->sink, document.text, document.length);
     cli_sink_text(answers->sink, "\t");
     cli_sink_number(answers->sink, distance);
     cli_sink_text(answers->sink, "\t");

@@ -24,6 +24,8 @@ void cli_sink_init(struct cli_sink *sink, int descriptor) {
     sink->used = 0;
 }
 
+#define TEMPORARY_NAMES 100
+
 bool cli_sink_is_standard_output(const char *path) {
     return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0 || strcmp(path, "/dev/fd/1") == 0 ||
            strcmp(path, "/proc/self/fd/1") == 0;
@@ -34,28 +36,38 @@ bool cli_sink_writes_through(const char *path) {
     return lstat(path, &status) == 0 && !S_ISREG(status.st_mode);
 }
 
-static char *temporary_name(const char *path) {
-    size_t length = strlen(path);
-    char *name = malloc(length + sizeof ".tmp");
-    if (name != NULL) {
-        memcpy(name, path, length);
-        memcpy(name + length, ".tmp", sizeof ".tmp");
+/*
+ * Creates the first of PATH.tmp, PATH.1.tmp, ... that is not there: one that is
+ * belongs to somebody else, and a link would lead to his file.
+ */
+static void open_temporary(struct cli_sink *sink) {
+    size_t capacity = strlen(sink->path) + sizeof ".99.tmp";
+    sink->temporary = malloc(capacity);
+    if (sink->temporary == NULL) {
+        errno = ENOMEM;
+        return;
     }
-    return name;
+    for (unsigned attempt = 0; attempt < TEMPORARY_NAMES; attempt++) {
+        if (attempt == 0)
+            snprintf(sink->temporary, capacity, "%s.tmp", sink->path);
+        else
+            snprintf(sink->temporary, capacity, "%s.%u.tmp", sink->path, attempt);
+        sink->descriptor = open(sink->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (sink->descriptor >= 0 || errno != EEXIST) return;
+    }
 }
 
 bool cli_sink_open(struct cli_sink *sink, const char *path) {
     cli_sink_init(sink, -1);
     sink->path = path;
-    if (!cli_sink_writes_through(path)) {
-        sink->temporary = temporary_name(path);
-        if (sink->temporary == NULL) {
-            sink->error = ENOMEM;
-            return false;
-        }
+    if (*path == '\0') { /* "" with an ending would be a name */
+        sink->error = ENOENT;
+        return false;
     }
-    const char *name = sink->temporary != NULL ? sink->temporary : path;
-    sink->descriptor = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (cli_sink_writes_through(path))
+        sink->descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    else
+        open_temporary(sink);
     if (sink->descriptor < 0) {
         sink->error = errno;
         free(sink->temporary);
@@ -212,6 +224,7 @@ static void sink_close(struct cli_sink *sink) {
 
 bool cli_sink_finish(struct cli_sink *sink) {
     (void)cli_sink_flush(sink);
+    if (sink->temporary != NULL && sink->error == 0 && fsync(sink->descriptor) != 0) sink->error = errno;
     if (sink->owned) sink_close(sink);
     if (sink->temporary != NULL && sink->error == 0 && rename(sink->temporary, sink->path) != 0) sink->error = errno;
     if (sink->temporary != NULL && sink->error != 0) (void)unlink(sink->temporary);

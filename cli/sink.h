@@ -4,8 +4,9 @@
  * remembers the first error with its errno, which stdio does not, so that
  * callers write freely and ask once.
  *
- * A file that is new or regular is written as "PATH.tmp" and takes its name at
- * finish; anything else (a pipe, /dev/null, a link) is written through.
+ * A file that is new or regular is written as "PATH.tmp" ("PATH.1.tmp", ...
+ * where that is there) and takes its name at finish, once it is on the disk;
+ * anything else (a pipe, /dev/null, a link) is written through.
  */
 #ifndef NIGH_CLI_SINK_H
 #define NIGH_CLI_SINK_H

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -33,11 +34,31 @@ static int stream_read(void *user, void *buffer, size_t length, size_t *moved) {
     }
 }
 
+/* The format of what a path's ending names, in either case; AUTO for any other. */
+static nigh_signature_format format_by_ending(const char *path) {
+    static const char *const endings[] = {
+        [NIGH_FORMAT_NPY] = ".npy", [NIGH_FORMAT_U8BIN] = ".u8bin", [NIGH_FORMAT_RAW] = ".raw",
+        [NIGH_FORMAT_HEX] = ".hex", [NIGH_FORMAT_TOPSIG] = ".sig",
+    };
+    const char *ending = strrchr(path, '.');
+    for (int i = NIGH_FORMAT_NPY; ending != NULL && i <= NIGH_FORMAT_TOPSIG; i++)
+        if (strcasecmp(ending, endings[i]) == 0) return (nigh_signature_format)i;
+    return NIGH_FORMAT_AUTO;
+}
+
 /* Raw files look like anything, so the library never guesses them; a name ending in .raw is word enough for us. */
 static nigh_signature_format read_format(const char *path, int format) {
-    size_t length = strlen(path);
-    if (format == NIGH_FORMAT_AUTO && length > 4 && strcmp(path + length - 4, ".raw") == 0) return NIGH_FORMAT_RAW;
-    return (nigh_signature_format)format;
+    bool raw = format == NIGH_FORMAT_AUTO && format_by_ending(path) == NIGH_FORMAT_RAW;
+    return raw ? NIGH_FORMAT_RAW : (nigh_signature_format)format;
+}
+
+/* The library asks for a format; people give it by an option. */
+static void name_option(nigh_error *error) {
+    static const char asked[] = "give its format";
+    size_t length = strlen(error->why);
+    if (error->status != NIGH_EFORMAT || length < sizeof asked - 1) return;
+    char *tail = error->why + length - (sizeof asked - 1);
+    if (strcmp(tail, asked) == 0) memcpy(tail, "give --format", sizeof "give --format");
 }
 
 /* Whether the file must be read from beginning to end, having no places to go to. */
@@ -64,7 +85,7 @@ nigh_status cli_source_open(struct cli_job *job, const char *path, const struct 
                             struct cli_source *out) {
     nigh_signature_reader_options reader_options = NIGH_SIGNATURE_READER_OPTIONS_INIT;
     nigh_stream stream = {.user = out, .read = stream_read};
-    *out = (struct cli_source){.name = path, .descriptor = -1};
+    *out = (struct cli_source){.name = path, .descriptor = -1, .info = NIGH_SIGNATURE_INFO_INIT};
     nigh_status status = open_descriptor(job, path, out);
     if (status != NIGH_OK) return status;
     reader_options.format = read_format(path, options->format);
@@ -77,10 +98,12 @@ nigh_status cli_source_open(struct cli_job *job, const char *path, const struct 
     reader_options.ids_path = options->ids_path;
     if (out->descriptor >= 0) reader_options.stream = &stream;
     status = nigh_signature_reader_open(job->context, out->name, &reader_options, &out->reader, &job->error);
-    if (status == NIGH_OK)
+    if (status == NIGH_OK) {
         nigh_signature_reader_describe(out->reader, &out->info);
-    else
+    } else {
+        name_option(&job->error);
         cli_source_close(out);
+    }
     return status;
 }
 
@@ -106,12 +129,9 @@ bool cli_source_paths_fit(const struct cli_job *job, size_t first_operand) {
 
 /* For what the library does not open and therefore cannot name: the ending of the path, else hex. */
 static nigh_signature_format stream_format(const char *path, int format) {
-    const char *ending = strrchr(path, '.');
     if (format != NIGH_FORMAT_AUTO) return (nigh_signature_format)format;
-    for (int i = NIGH_FORMAT_NPY; ending != NULL && i <= NIGH_FORMAT_HEX; i++) {
-        if (strcmp(ending + 1, cli_write_formats[i]) == 0) return (nigh_signature_format)i;
-    }
-    return NIGH_FORMAT_HEX;
+    nigh_signature_format ending = format_by_ending(path);
+    return ending != NIGH_FORMAT_AUTO ? ending : NIGH_FORMAT_HEX;
 }
 
 /* Makes the sink where the library should not open (and later replace) the file itself. */
@@ -150,7 +170,7 @@ int cli_target_open(struct cli_job *job, const char *path, const struct cli_targ
     if (out->sink != NULL && writer_options.format != NIGH_FORMAT_HEX && isatty(out->sink->descriptor)) {
         cli_target_close(job, out);
         return cli_usage(job->command, "%s is not for a terminal; name a file, or take --format hex",
-                         cli_write_formats[writer_options.format]);
+                         cli_read_formats[writer_options.format]);
     }
     if (out->sink != NULL) {
         stream = cli_sink_stream(out->sink);

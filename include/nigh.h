@@ -126,21 +126,25 @@ typedef struct nigh_allocator {
 
 typedef intptr_t nigh_file;
 
+#define NIGH_NO_DIRECTORY ((nigh_file)-1)
+
 enum {
-    NIGH_OPEN_READ = 0,      /* an existing file */
+    NIGH_OPEN_READ = 0,      /* an existing file of any kind */
     NIGH_OPEN_CREATE = 1,    /* read and write; fails where the name exists */
-    NIGH_OPEN_DIRECTORY = 2, /* to sync or to lock it */
+    NIGH_OPEN_DIRECTORY = 2, /* to name files in it, to sync or to lock it */
+    NIGH_OPEN_REGULAR = 3,   /* an existing regular file; never waits for anyone */
 };
 
 /*
  * Every file the library touches goes through this table.  Each function
- * returns 0 or an errno value.  Wrap nigh_file_system_posix() to inject faults
+ * returns 0 or an errno value.  A name is a path, or where an open `directory`
+ * is given a name in that directory, wherever it has gone meanwhile.  Wrap nigh_file_system_posix() to inject faults
  * or to count; `size` is sizeof the struct.
  */
 typedef struct nigh_file_system {
     size_t size;
     void *user;
-    int (*open)(void *user, const char *path, unsigned mode, nigh_file *out);
+    int (*open)(void *user, nigh_file directory, const char *name, unsigned mode, nigh_file *out);
     int (*close)(void *user, nigh_file file);
     /* May move fewer bytes than asked; 0 read means the end of the file. */
     int (*read)(void *user, nigh_file file, uint64_t offset, void *buffer, size_t length, size_t *moved);
@@ -152,11 +156,11 @@ typedef struct nigh_file_system {
     /* Read only; the mapping outlives close().  `length` is never 0. */
     int (*map)(void *user, nigh_file file, uint64_t length, const void **out);
     int (*unmap)(void *user, const void *address, uint64_t length);
-    int (*rename)(void *user, const char *from, const char *to);
-    int (*remove)(void *user, const char *path); /* a file or an empty directory */
+    int (*rename)(void *user, nigh_file directory, const char *from, const char *to);
+    int (*remove)(void *user, nigh_file directory, const char *name); /* a file or an empty directory */
     int (*make_directory)(void *user, const char *path);
     /* Calls `entry` for each name but "." and ".."; non-zero from it ends and is returned. */
-    int (*list)(void *user, const char *path, int (*entry)(void *entry_user, const char *name), void *entry_user);
+    int (*list)(void *user, nigh_file directory, int (*entry)(void *entry_user, const char *name), void *entry_user);
 } nigh_file_system;
 
 /* Returns: the operating system's own files, a constant. */
@@ -212,11 +216,10 @@ NIGH_API const char *nigh_kernel_name(size_t index, int *usable);
 
 /*
  * Collections are mapped, and reading a mapped file that someone cuts short
- * raises SIGBUS.  The library looks at the length before each operation; this
- * closes the rest of the gap by installing a SIGBUS handler for the process,
- * which turns such a fault inside the library into NIGH_EIO and passes every
- * other SIGBUS to the handler that was there before.  Optional: a program that
- * owns its signals may leave it out.
+ * raises SIGBUS, which ends the process.  This installs a SIGBUS handler for the
+ * process that turns such a fault inside the library into NIGH_EIO and passes
+ * every other SIGBUS to the handler that was there at the first call.  The tool
+ * does so; a program that owns its signals may leave it out.
  *
  * Threads: any.  A later call puts the handler back where someone replaced it,
  *          and changes nothing where it is still there.
@@ -285,11 +288,15 @@ typedef struct nigh_signature_reader_options {
     { .size = sizeof(nigh_signature_reader_options) }
 
 typedef struct nigh_signature_info {
+    size_t size;
     nigh_signature_format format;
     uint32_t width_bits; /* 0: a hex file without lines */
     uint64_t rows;       /* UINT64_MAX where only the end will tell */
     int has_ids;         /* of the first row, or by ids_path; 0 where there is no row */
 } nigh_signature_info;
+
+#define NIGH_SIGNATURE_INFO_INIT \
+    { .size = sizeof(nigh_signature_info) }
 
 /*
  * Opens a file of signatures and reads its header (of hex, its first line).
@@ -304,6 +311,7 @@ typedef struct nigh_signature_info {
 NIGH_API nigh_status nigh_signature_reader_open(nigh_context *context, const char *path,
                                                 const nigh_signature_reader_options *options,
                                                 nigh_signature_reader **out, nigh_error *error);
+/* Fills *out up to its `size`. */
 NIGH_API void nigh_signature_reader_describe(const nigh_signature_reader *reader, nigh_signature_info *out);
 
 /*
@@ -329,8 +337,9 @@ typedef struct nigh_signature_writer_options {
     { .size = sizeof(nigh_signature_writer_options) }
 
 /*
- * Writes a file of signatures.  With a path the bytes go to "PATH.tmp" and take
- * the name at finish, so a file that was there stays whole until then.  Ids
+ * Writes a file of signatures.  With a path the bytes go to "PATH.tmp" (or, where
+ * that exists, "PATH.1.tmp" and so on) and take the name at finish, so a file
+ * that was there stays whole until then.  Ids
  * appear in hex only.
  *
  * Owns:    caller closes *out; closing before finish leaves nothing behind.
@@ -528,7 +537,7 @@ NIGH_API nigh_status nigh_writer_open(nigh_context *context, const char *path, c
  *
  * Lives:   `document` is read during the call only.
  * Returns: NIGH_OK; NIGH_EEXISTS for an id that is there already; NIGH_EINVAL;
- *          NIGH_EMISMATCH; NIGH_ELIMIT at 2^32 - 2 documents; NIGH_EIO.  After
+ *          NIGH_EMISMATCH; NIGH_ELIMIT at 2^32 - 2 documents a commit; NIGH_EIO.  After
  *          NIGH_EEXISTS, NIGH_EINVAL and NIGH_EMISMATCH the writer goes on as if
  *          the call had not been made; after any other failure it can only be
  *          closed.

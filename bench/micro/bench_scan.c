@@ -250,7 +250,7 @@ static void start_peer(struct bench *bench, const char *self) {
         (void)printf("rows of this width have gaps, which the peer does not know: left out\n");
         return;
     }
-    char *segment_path = bench->segment->file.path;
+    char *segment_path = bench->segment->path;
     (void)snprintf(offset, sizeof offset, "%" PRIu64, bench->segment->sections[NIGH__SECTION_SIGNATURES].offset);
     (void)snprintf(rows, sizeof rows, "%u", bench->segment->signatures);
     (void)snprintf(bytes, sizeof bytes, "%u", bench->bits / 8);

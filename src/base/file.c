@@ -9,19 +9,30 @@
 #include "base/memory.h"
 #include "base/status.h"
 
-nigh_status nigh__file_open(const nigh_context *context, const char *path, unsigned mode, struct nigh__file *out,
-                            nigh_error *error) {
-    memset(out, 0, sizeof *out);
-    out->context = context;
-    out->path = nigh__string_copy(context, path);
-    if (out->path == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a path");
-    int failed = context->files->open(context->files->user, path, mode, &out->handle);
+/* Takes over `path`. */
+static nigh_status open_at(const nigh_context *context, nigh_file directory, const char *name, char *path,
+                           unsigned mode, struct nigh__file *out, nigh_error *error) {
+    *out = (struct nigh__file){.context = context, .path = path};
+    if (path == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a path");
+    int failed = context->files->open(context->files->user, directory, name, mode, &out->handle);
     if (failed != 0) {
+        nigh_status status = nigh__fail_system(error, failed, path, mode == NIGH_OPEN_CREATE ? "create" : "open");
         nigh__file_release(out);
-        return nigh__fail_system(error, failed, path, mode == NIGH_OPEN_CREATE ? "create" : "open");
+        return status;
     }
     out->open = true;
     return NIGH_OK;
+}
+
+nigh_status nigh__file_open(const nigh_context *context, const char *path, unsigned mode, struct nigh__file *out,
+                            nigh_error *error) {
+    return open_at(context, NIGH_NO_DIRECTORY, path, nigh__string_copy(context, path), mode, out, error);
+}
+
+nigh_status nigh__file_open_in(const struct nigh__file *directory, const char *name, unsigned mode,
+                               struct nigh__file *out, nigh_error *error) {
+    const nigh_context *context = directory->context;
+    return open_at(context, directory->handle, name, nigh__path_join(context, directory->path, name), mode, out, error);
 }
 
 nigh_status nigh__file_read(const struct nigh__file *file, uint64_t offset, void *buffer, size_t length,
@@ -87,18 +98,51 @@ void nigh__file_release(struct nigh__file *file) {
     file->path = NULL;
 }
 
-nigh_status nigh__directory_sync(const nigh_context *context, const char *path, nigh_error *error) {
+static nigh_status rename_at(const nigh_context *context, nigh_file directory, const char *from, const char *to,
+                             const char *path, nigh_error *error) {
+    int failed = context->files->rename(context->files->user, directory, from, to);
+    return failed == 0 ? NIGH_OK : nigh__fail_system(error, failed, path, "rename");
+}
+
+nigh_status nigh__file_rename(const nigh_context *context, const char *from, const char *to, nigh_error *error) {
+    return rename_at(context, NIGH_NO_DIRECTORY, from, to, from, error);
+}
+
+nigh_status nigh__file_rename_in(const struct nigh__file *directory, const char *from, const char *to,
+                                 nigh_error *error) {
+    return rename_at(directory->context, directory->handle, from, to, directory->path, error);
+}
+
+void nigh__file_remove(const nigh_context *context, const char *path) {
+    (void)context->files->remove(context->files->user, NIGH_NO_DIRECTORY, path);
+}
+
+void nigh__file_remove_in(const struct nigh__file *directory, const char *name) {
+    const nigh_file_system *files = directory->context->files;
+    (void)files->remove(files->user, directory->handle, name);
+}
+
+/* The length of the part of a path before its last name, 0 where there is none. */
+static size_t parent_length(const char *path) {
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/') length--;
+    while (length > 0 && path[length - 1] != '/') length--;
+    while (length > 1 && path[length - 1] == '/') length--;
+    return length;
+}
+
+nigh_status nigh__parent_sync(const nigh_context *context, const char *path, nigh_error *error) {
+    size_t length = parent_length(path);
+    char *parent = nigh__string_copy(context, length == 0 ? "." : path);
+    if (parent == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a path");
+    if (length != 0) parent[length] = '\0';
     struct nigh__file directory;
-    nigh_status status = nigh__file_open(context, path, NIGH_OPEN_DIRECTORY, &directory, error);
+    nigh_status status = nigh__file_open(context, parent, NIGH_OPEN_DIRECTORY, &directory, error);
+    nigh__free(context, parent);
     if (status != NIGH_OK) return status;
     status = nigh__file_sync(&directory, error);
     nigh__file_release(&directory);
     return status;
-}
-
-nigh_status nigh__file_rename(const nigh_context *context, const char *from, const char *to, nigh_error *error) {
-    int failed = context->files->rename(context->files->user, from, to);
-    return failed == 0 ? NIGH_OK : nigh__fail_system(error, failed, from, "rename");
 }
 
 char *nigh__path_join(const nigh_context *context, const char *directory, const char *name) {

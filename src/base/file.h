@@ -23,6 +23,9 @@ struct nigh__file {
 /* `mode` is one of NIGH_OPEN_*.  After a failure the struct is as if released. */
 nigh_status nigh__file_open(const nigh_context *context, const char *path, unsigned mode, struct nigh__file *out,
                             nigh_error *error);
+/* The same for a name in an open directory. */
+nigh_status nigh__file_open_in(const struct nigh__file *directory, const char *name, unsigned mode,
+                               struct nigh__file *out, nigh_error *error);
 /* Reads exactly `length` bytes; a file that ends before is NIGH_ECORRUPT. */
 nigh_status nigh__file_read(const struct nigh__file *file, uint64_t offset, void *buffer, size_t length,
                             nigh_error *error);
@@ -35,8 +38,15 @@ void nigh__file_unmap(const nigh_context *context, const uint8_t *map, uint64_t 
 /* Closes; errors of close say nothing that sync has not said. */
 void nigh__file_release(struct nigh__file *file);
 
-nigh_status nigh__directory_sync(const nigh_context *context, const char *path, nigh_error *error);
 nigh_status nigh__file_rename(const nigh_context *context, const char *from, const char *to, nigh_error *error);
+nigh_status nigh__file_rename_in(const struct nigh__file *directory, const char *from, const char *to,
+                                 nigh_error *error);
+/* Removing is for cleaning up, where a failure changes nothing that could be done. */
+void nigh__file_remove(const nigh_context *context, const char *path);
+void nigh__file_remove_in(const struct nigh__file *directory, const char *name);
+
+/* Syncs the directory that holds `path`. */
+nigh_status nigh__parent_sync(const nigh_context *context, const char *path, nigh_error *error);
 /* "DIRECTORY/NAME", owned by the caller; NULL: out of memory. */
 char *nigh__path_join(const nigh_context *context, const char *directory, const char *name);
 

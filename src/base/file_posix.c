@@ -18,16 +18,31 @@
 /* Linux moves at most this many bytes a call. */
 #define MOST_BYTES ((size_t)1 << 30)
 
-static int posix_open(void *user, const char *path, unsigned mode, nigh_file *out) {
+static int at(nigh_file directory) { return directory == NIGH_NO_DIRECTORY ? AT_FDCWD : (int)directory; }
+
+/* A pipe in a collection would have us wait for its other end. */
+static int refuse_irregular(int fd) {
+    struct stat status;
+    if (fstat(fd, &status) != 0) return errno;
+    return S_ISREG(status.st_mode) ? 0 : S_ISDIR(status.st_mode) ? EISDIR : ENOTSUP;
+}
+
+static int posix_open(void *user, nigh_file directory, const char *name, unsigned mode, nigh_file *out) {
     (void)user;
     int flags = O_CLOEXEC;
     if (mode == NIGH_OPEN_READ) flags |= O_RDONLY;
+    if (mode == NIGH_OPEN_REGULAR) flags |= O_RDONLY | O_NONBLOCK;
     if (mode == NIGH_OPEN_CREATE) flags |= O_RDWR | O_CREAT | O_EXCL;
     if (mode == NIGH_OPEN_DIRECTORY) flags |= O_RDONLY | O_DIRECTORY;
     int fd;
-    do fd = open(path, flags, 0666);
+    do fd = openat(at(directory), name, flags, 0666);
     while (fd < 0 && errno == EINTR);
     if (fd < 0) return errno;
+    int failed = mode == NIGH_OPEN_REGULAR ? refuse_irregular(fd) : 0;
+    if (failed != 0) {
+        (void)close(fd);
+        return failed;
+    }
     *out = fd;
     return 0;
 }
@@ -106,14 +121,16 @@ static int posix_unmap(void *user, const void *address, uint64_t length) {
     return munmap(writable, (size_t)length) == 0 ? 0 : errno;
 }
 
-static int posix_rename(void *user, const char *from, const char *to) {
+static int posix_rename(void *user, nigh_file directory, const char *from, const char *to) {
     (void)user;
-    return rename(from, to) == 0 ? 0 : errno;
+    return renameat(at(directory), from, at(directory), to) == 0 ? 0 : errno;
 }
 
-static int posix_remove(void *user, const char *path) {
+static int posix_remove(void *user, nigh_file directory, const char *name) {
     (void)user;
-    return remove(path) == 0 ? 0 : errno;
+    if (unlinkat(at(directory), name, 0) == 0) return 0;
+    if (errno != EISDIR) return errno;
+    return unlinkat(at(directory), name, AT_REMOVEDIR) == 0 ? 0 : errno;
 }
 
 static int posix_make_directory(void *user, const char *path) {
@@ -121,11 +138,16 @@ static int posix_make_directory(void *user, const char *path) {
     return mkdir(path, 0777) == 0 ? 0 : errno;
 }
 
-static int posix_list(void *user, const char *path, int (*entry)(void *entry_user, const char *name),
-                      void *entry_user) {
+static int posix_list(void *user, nigh_file file, int (*entry)(void *entry_user, const char *name), void *entry_user) {
     (void)user;
-    DIR *directory = opendir(path);
-    if (directory == NULL) return errno;
+    int fd = openat((int)file, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* with a position of its own */
+    if (fd < 0) return errno;
+    DIR *directory = fdopendir(fd);
+    if (directory == NULL) {
+        int failed = errno;
+        (void)close(fd);
+        return failed;
+    }
     int result = 0;
     while (result == 0) {
         errno = 0;

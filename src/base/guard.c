@@ -20,14 +20,19 @@
 static _Thread_local struct nigh__guard *volatile innermost;
 
 static pthread_mutex_t install_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct sigaction previous; /* written only while on_fault is not installed, so never under its feet */
+static struct sigaction previous; /* as at the first call, for good: a later handler may chain to ours */
+static bool installed_before;
 
 static void pass_on(int number, siginfo_t *info, void *machine) {
+    bool sent = info->si_code <= 0; /* by a process, not by a fault */
     if ((previous.sa_flags & SA_SIGINFO) != 0) {
         previous.sa_sigaction(number, info, machine);
+    } else if (previous.sa_handler == SIG_IGN && sent) {
+        return;
     } else if (previous.sa_handler == SIG_DFL || previous.sa_handler == SIG_IGN) {
-        /* Returning runs the faulting read again, now with the default action: the process dies as it should. */
+        /* Returning runs a faulting read again, now with the default action: the process dies as it should. */
         (void)signal(number, SIG_DFL);
+        if (sent) (void)raise(number);
     } else {
         previous.sa_handler(number);
     }
@@ -50,7 +55,8 @@ static int install(void) {
     struct sigaction present;
     if (sigaction(SIGBUS, NULL, &present) != 0) return errno;
     if ((present.sa_flags & SA_SIGINFO) != 0 && present.sa_sigaction == on_fault) return 0;
-    previous = present;
+    if (!installed_before) previous = present;
+    installed_before = true;
     struct sigaction action = {.sa_sigaction = on_fault};
     /* NODEFER: we leave by a jump, which does not unblock the signal. */
     action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
@@ -65,7 +71,7 @@ nigh_status nigh_fault_guard_install(nigh_error *error) {
     return failed == 0 ? NIGH_OK : nigh__fail_system(error, failed, NULL, "install a handler for SIGBUS");
 }
 
-void nigh__guard_push(struct nigh__guard *guard, const void *start, uint64_t length) {
+void nigh__guard_enter(struct nigh__guard *guard, const void *start, uint64_t length) {
     guard->start = start;
     guard->end = (const volatile uint8_t *)start + length;
     guard->outer = innermost;

@@ -2,15 +2,13 @@
 /*
  * Reading mapped files that may shrink under us.  A read past the new end
  * raises SIGBUS; with the handler of nigh_fault_guard_install() in place the
- * thread comes back out of NIGH__GUARD instead:
+ * thread comes back out of NIGH__GUARD_FAULTED instead:
  *
  *     struct nigh__guard guard;
- *     if (NIGH__GUARD_ENTER(&guard, map, length)) {
- *         ... read the mapping; no allocation, lock or call that keeps state ...
- *         nigh__guard_leave(&guard);
- *     } else {
- *         return nigh__fail_at(error, NIGH_EIO, path, ..., "the file was cut short while in use");
- *     }
+ *     nigh__guard_enter(&guard, map, length);
+ *     if (NIGH__GUARD_FAULTED(&guard)) return ... "the file was cut short while in use" ...
+ *     ... read the mapping; no allocation, lock or call that keeps state ...
+ *     nigh__guard_leave(&guard);
  *
  * Between enter and leave nothing may be acquired, for a fault jumps over it.
  * Locals that change in between and are read after a fault must be volatile.
@@ -29,11 +27,13 @@ struct nigh__guard {
     struct nigh__guard *outer;
 };
 
-void nigh__guard_push(struct nigh__guard *guard, const void *start, uint64_t length);
+void nigh__guard_enter(struct nigh__guard *guard, const void *start, uint64_t length);
 void nigh__guard_leave(struct nigh__guard *guard);
 
-/* True at first; false when control returns here after a fault (the guard is left then). */
-#define NIGH__GUARD_ENTER(guard, start, length) \
-    (nigh__guard_push((guard), (start), (length)), sigsetjmp((guard)->resume, 0) == 0)
+/*
+ * False at first; true when control returns here after a fault, and the guard
+ * is left then.  The whole condition of an `if`: C allows little else.
+ */
+#define NIGH__GUARD_FAULTED(guard) (sigsetjmp((guard)->resume, 0) != 0)
 
 #endif

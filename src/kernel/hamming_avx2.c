@@ -68,8 +68,25 @@ INLINE uint32_t total(__m256i sums) {
     return (uint32_t)(_mm_cvtsi128_si32(half) + _mm_extract_epi32(half, 2));
 }
 
-/* Sums of 1 or 4 rows; how many is known to the compiler. */
-INLINE void row_sums(const uint64_t *query, const uint64_t *row, size_t words, size_t rows, __m256i *sums) {
+/* A query that fits into four registers stays there. */
+#define HELD_WORDS 16
+
+INLINE bool is_held(size_t words) { return words <= HELD_WORDS && words % 4 == 0; }
+
+INLINE void hold(const uint64_t *query, size_t words, __m256i held[HELD_WORDS / 4]) {
+    NIGH__UNROLL4
+    for (size_t v = 0; v < HELD_WORDS / 4; v++) held[v] = 4 * v < words ? load(query + 4 * v) : _mm256_setzero_si256();
+}
+
+INLINE __m256i held_row_sums(const __m256i held[HELD_WORDS / 4], const uint64_t *row, size_t words) {
+    __m256i bytes = byte_distances(held[0], load(row));
+    NIGH__UNROLL4
+    for (size_t v = 1; v < words / 4; v++) bytes = _mm256_add_epi8(bytes, byte_distances(held[v], load(row + 4 * v)));
+    return quarter_sums(bytes);
+}
+
+/* Sums of 1 or 4 rows of any other width; how many is known to the compiler. */
+INLINE void any_row_sums(const uint64_t *query, const uint64_t *row, size_t words, size_t rows, __m256i *sums) {
     const size_t vectors = words / 4;
     for (size_t j = 0; j < rows; j++) sums[j] = _mm256_setzero_si256();
     for (size_t start = 0; start < vectors; start += VECTORS_AT_ONCE) {
@@ -94,6 +111,16 @@ INLINE void row_sums(const uint64_t *query, const uint64_t *row, size_t words, s
             sums[j] = _mm256_add_epi64(sums[j], quarter_sums(byte_distances(q, r)));
         }
     }
+}
+
+INLINE void row_sums(const uint64_t *query, const __m256i held[HELD_WORDS / 4], const uint64_t *row, size_t words,
+                     size_t rows, __m256i *sums) {
+    if (!is_held(words)) {
+        any_row_sums(query, row, words, rows, sums);
+        return;
+    }
+    NIGH__UNROLL4
+    for (size_t j = 0; j < rows; j++) sums[j] = held_row_sums(held, row + j * words, words);
 }
 
 /* ---------------------------------------------------- rows of a word or two */
@@ -163,17 +190,19 @@ INLINE uint32_t rows_body(const uint64_t *query, const uint64_t *rows, size_t co
     const size_t turns = stream ? place * NIGH__PLACES / 4 : count / 4;
     __m128i smallest = _mm_set1_epi32(-1);
     __m256i sums[4];
+    __m256i held[HELD_WORDS / 4];
+    if (is_held(words)) hold(query, words, held);
     for (size_t turn = 0; turn < turns; turn++) {
         const size_t i = stream ? nigh__place_row(turn, 4, place) : turn * 4;
         if (stream) nigh__ahead((const char *)(rows + i * words) + NIGH__AHEAD, 32 * words);
-        row_sums(query, rows + i * words, words, 4, sums);
+        row_sums(query, held, rows + i * words, words, 4, sums);
         __m128i four = totals(sums);
         _mm_storeu_si128((__m128i *)(distances + i), four);
         smallest = _mm_min_epu32(smallest, four);
     }
     uint32_t least = smallest_of(smallest);
     for (size_t i = turns * 4; i < count; i++) {
-        row_sums(query, rows + i * words, words, 1, sums);
+        row_sums(query, held, rows + i * words, words, 1, sums);
         distances[i] = total(sums[0]);
         if (distances[i] < least) least = distances[i];
     }

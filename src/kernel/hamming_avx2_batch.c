@@ -37,8 +37,9 @@
  * the rest changes nothing; where that is so for all pairs, the rest is not even
  * turned.  For a query that has near rows this is nearly every tile: unrelated
  * rows differ in half the bits, 384 +- 14 of the first 768, and the limit is the
- * k-th distance so far.  A border at a half would gain little more: 256 +- 11 of
- * 512 is not far enough from the limits of most queries.
+ * k-th distance so far.  Where it does not help, the next 31 tiles go without.
+ * A border at a half would gain little more: 256 +- 11 of 512 is not far enough
+ * from the limits of most queries.
  *
  * Turning costs about as much as three queries, so this pays from four on
  * (from sixteen for rows of one word, which are cheap as they lie).  A tile of
@@ -46,11 +47,10 @@
  * rows are done in more passes.  While the queries pass over a tile, they ask
  * for the memory of the next, a little at a time.
  *
- * Measured (Zen 3 at 3.24 GHz, 1,024 bits, from the cache): turning 15 cycles a
- * row; then 4.6 cycles for a row and a query, of which 3.7 in the inner loop,
- * against 10.5 to 11 for rows as they lie.  In all 7.5 at 8 queries and 5.2 at
- * 64; 5.6 and 3.8 where tiles are left early (and 7.0 and 4.8 without the border,
- * so that far queries pay 7 % for it).  Tiles of 96 rows need as many cycles, and
+ * Measured (Zen 3 at 3.24 GHz, 1,024 bits, from the cache): turning 14 cycles a
+ * row; then 4.5 cycles for a row and a query, of which 3.7 in the inner loop,
+ * against 10.3 for rows as they lie.  In all 7.0 at 8 queries and 4.8 at 64; 5.5
+ * and 3.8 where tiles are left early.  Tiles of 96 rows need as many cycles, and
  * leave no room in the cache for the rows to come; sharing the nibbles between
  * two pairs of queries made gcc spill.
  */
@@ -74,7 +74,7 @@
 #define FLUSH_NIBBLES 60 /* whole rounds; times 4 it fits into a byte */
 #define MAX_WORDS 512    /* distances up to 32,768 fit into 16 bits */
 #define MAX_PAIRS (NIGH__BATCH_QUERIES / 2)
-#define MAX_PASSES (MAX_WORDS / PASS_WORDS + 1)
+#define TILES_IN_VAIN 31 /* where the border did not help, it costs 7 % */
 
 _Static_assert(NIGH__TILE_ROWS == GROUPS * GROUP_ROWS, "a tile");
 
@@ -134,61 +134,62 @@ INLINE __m256i two_rows(const uint8_t *rows, size_t stride, size_t i, bool half)
 }
 
 /*
- * Two stages of a perfect shuffle.  Interleaving the bytes of registers i and
- * i + 8 of 16 into registers 2i and 2i + 1 four times over turns a 16 x 16
- * matrix of bytes.  Two stages at a time involve four registers only, so that
- * none spills.
+ * Turns eight rows on their side, in both halves of the registers: interleaving
+ * the bytes of registers i and i + 4 into registers 2i and 2i + 1, three times
+ * over, leaves byte 2k of all eight rows and then byte 2k + 1 in register k.
  */
-INLINE void two_stages(const __m256i in[4], __m256i out[4]) {
-    __m256i a = _mm256_unpacklo_epi8(in[0], in[2]);
-    __m256i b = _mm256_unpackhi_epi8(in[0], in[2]);
-    __m256i c = _mm256_unpacklo_epi8(in[1], in[3]);
-    __m256i d = _mm256_unpackhi_epi8(in[1], in[3]);
-    out[0] = _mm256_unpacklo_epi8(a, c);
-    out[1] = _mm256_unpackhi_epi8(a, c);
-    out[2] = _mm256_unpacklo_epi8(b, d);
-    out[3] = _mm256_unpackhi_epi8(b, d);
+INLINE void turn_eight(__m256i x[8]) {
+    __m256i y[8];
+    NIGH__UNROLL4
+    for (size_t stage = 0; stage < 3; stage++) {
+        NIGH__UNROLL4
+        for (size_t i = 0; i < 4; i++) {
+            y[2 * i] = _mm256_unpacklo_epi8(x[i], x[i + 4]);
+            y[2 * i + 1] = _mm256_unpackhi_epi8(x[i], x[i + 4]);
+        }
+        NIGH__UNROLL8
+        for (size_t i = 0; i < 8; i++) x[i] = y[i];
+    }
+}
+
+INLINE void put_nibbles(__m256i bytes, __m256i (*nibbles)[GROUPS], size_t group) {
+    const __m256i low_half = _mm256_set1_epi8(0x0f);
+    nibbles[0][group] = _mm256_and_si256(bytes, low_half);
+    nibbles[1][group] = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), low_half);
 }
 
 /* Turns 16 bytes (8 where `half`) of 32 rows into the nibbles of one group, from *nibbles on. */
 INLINE void turn_group(const uint8_t *rows, size_t stride, bool half, __m256i (*nibbles)[GROUPS], size_t group) {
-    const __m256i low_half = _mm256_set1_epi8(0x0f);
-    __m256i middle[16];
-    NIGH__UNROLL4
-    for (size_t i = 0; i < 4; i++) {
-        __m256i in[4] = {two_rows(rows, stride, i, half), two_rows(rows, stride, i + 4, half),
-                         two_rows(rows, stride, i + 8, half), two_rows(rows, stride, i + 12, half)};
-        two_stages(in, &middle[4 * i]);
-    }
-    /* Without this the compilers keep all sixteen in registers, and spill others. */
-    __asm__ volatile("" : : "r"(middle) : "memory");
-    NIGH__UNROLL4
-    for (size_t i = 0; i < 4; i++) {
-        if (half && i >= 2) break; /* bytes 8 to 15 */
-        __m256i in[4] = {middle[i], middle[i + 4], middle[i + 8], middle[i + 12]};
-        __m256i bytes[4];
-        two_stages(in, bytes);
-        NIGH__UNROLL4
-        for (size_t j = 0; j < 4; j++) {
-            nibbles[8 * i + 2 * j][group] = _mm256_and_si256(bytes[j], low_half);
-            nibbles[8 * i + 2 * j + 1][group] = _mm256_and_si256(_mm256_srli_epi16(bytes[j], 4), low_half);
-        }
+    __m256i even[8];
+    __m256i odd[8];
+    NIGH__UNROLL8
+    for (size_t i = 0; i < 8; i++) even[i] = two_rows(rows, stride, 2 * i, half);
+    turn_eight(even);
+    /* Without this the compilers work on all sixteen at once, and have too few registers. */
+    __asm__ volatile("" : : "r"(even) : "memory");
+    NIGH__UNROLL8
+    for (size_t i = 0; i < 8; i++) odd[i] = two_rows(rows, stride, 2 * i + 1, half);
+    turn_eight(odd);
+    NIGH__UNROLL8
+    for (size_t k = 0; k < 8; k++) {
+        if (half && k >= 4) break; /* bytes 8 to 15 */
+        put_nibbles(_mm256_unpacklo_epi8(even[k], odd[k]), nibbles + 4 * k, group);
+        put_nibbles(_mm256_unpackhi_epi8(even[k], odd[k]), nibbles + 4 * k + 2, group);
     }
 }
 
 /* Returns the number of nibbles, whole rounds; those that pad are zero. */
-TARGET static size_t tile_turn(struct tile *tile, const uint8_t *rows, size_t stride, size_t words) {
+TARGET static size_t tile_turn(__m256i (*nibbles)[GROUPS], const uint8_t *rows, size_t stride, size_t words) {
     for (size_t group = 0; group < GROUPS; group++) {
         const uint8_t *from = rows + group * GROUP_ROWS * stride;
-        for (size_t w = 0; w + 2 <= words; w += 2)
-            turn_group(from + w * 8, stride, false, &tile->nibbles[w * 16], group);
-        if (words % 2 != 0) turn_group(from + (words - 1) * 8, stride, true, &tile->nibbles[(words - 1) * 16], group);
+        for (size_t w = 0; w + 2 <= words; w += 2) turn_group(from + w * 8, stride, false, nibbles + w * 16, group);
+        if (words % 2 != 0) turn_group(from + (words - 1) * 8, stride, true, nibbles + (words - 1) * 16, group);
     }
-    const size_t nibbles = whole_rounds(words * 16);
-    for (size_t n = words * 16; n < nibbles; n++) {
-        for (size_t group = 0; group < GROUPS; group++) tile->nibbles[n][group] = _mm256_setzero_si256();
+    const size_t count = whole_rounds(words * 16);
+    for (size_t n = words * 16; n < count; n++) {
+        for (size_t group = 0; group < GROUPS; group++) nibbles[n][group] = _mm256_setzero_si256();
     }
-    return nibbles;
+    return count;
 }
 
 /* -------------------------------------------------------------- reading ahead */
@@ -202,33 +203,45 @@ struct ahead {
     size_t steps_a_flush;
 };
 
+/* To the second-level cache: the first has no room to spare while a tile is in it. */
+INLINE void ahead_lines(const char *at, size_t bytes) {
+    for (size_t i = 0; i < bytes; i += 64) __builtin_prefetch(at + i, 0, 2);
+}
+
 INLINE void ahead_some(struct ahead *ahead) {
     size_t steps = ahead->steps < ahead->steps_a_flush ? ahead->steps : ahead->steps_a_flush;
     ahead->steps -= steps;
-    for (; steps > 0; steps--, ahead->at += ahead->stride) nigh__ahead(ahead->at, ahead->bytes);
+    for (; steps > 0; steps--, ahead->at += ahead->stride) ahead_lines(ahead->at, ahead->bytes);
 }
 
 /* -------------------------------------------------------------- the distances */
 
-/* Of both queries of a pair: 16 bits a row, even and odd rows apart. */
+/*
+ * Of both queries of a pair, 16 bits a row.  What is added up are registers of
+ * bytes, once as they are, as if two rows were one number, and once shifted so
+ * that the odd rows are left: `both` - 256 `odd` are the even rows.
+ */
 struct pair_sums {
-    __m256i even[2][GROUPS];
+    __m256i both[2][GROUPS];
     __m256i odd[2][GROUPS];
 };
+
+INLINE __m256i even_rows(__m256i both, __m256i odd) { return _mm256_sub_epi16(both, _mm256_slli_epi16(odd, 8)); }
 
 INLINE __m256i table_at(uint16_t offset) {
     return _mm256_broadcastsi128_si256(_mm_load_si128((const __m128i *)(const void *)((const char *)tables + offset)));
 }
 
+INLINE void widen(struct pair_sums *sums, size_t query, size_t group, __m256i bytes) {
+    sums->both[query][group] = _mm256_add_epi16(sums->both[query][group], bytes);
+    sums->odd[query][group] = _mm256_add_epi16(sums->odd[query][group], _mm256_srli_epi16(bytes, 8));
+}
+
 /* Moves the sums of bytes, a = F + 16 S and b = S, to 16 bits. */
 INLINE void flush(struct pair_sums *sums, size_t group, __m256i a, __m256i b) {
     const __m256i low_half = _mm256_set1_epi8(0x0f);
-    const __m256i even = _mm256_set1_epi16(0x00ff);
-    __m256i first = _mm256_sub_epi8(a, _mm256_andnot_si256(low_half, _mm256_slli_epi16(b, 4)));
-    sums->even[0][group] = _mm256_add_epi16(sums->even[0][group], _mm256_and_si256(first, even));
-    sums->odd[0][group] = _mm256_add_epi16(sums->odd[0][group], _mm256_srli_epi16(first, 8));
-    sums->even[1][group] = _mm256_add_epi16(sums->even[1][group], _mm256_and_si256(b, even));
-    sums->odd[1][group] = _mm256_add_epi16(sums->odd[1][group], _mm256_srli_epi16(b, 8));
+    widen(sums, 0, group, _mm256_sub_epi8(a, _mm256_andnot_si256(low_half, _mm256_slli_epi16(b, 4))));
+    widen(sums, 1, group, b);
 }
 
 INLINE void three_nibbles(const __m256i (*nibbles)[GROUPS], const uint16_t *offsets, __m256i *a, __m256i *b) {
@@ -247,16 +260,16 @@ INLINE void three_nibbles(const __m256i (*nibbles)[GROUPS], const uint16_t *offs
 }
 
 /* Adds the distances of one pair of queries to all rows of a tile. */
-TARGET static void tile_add(const struct tile *tile, size_t nibbles, const uint16_t *offsets, struct pair_sums *sums,
-                            struct ahead *ahead) {
-    for (size_t start = 0; start < nibbles; start += FLUSH_NIBBLES) {
-        const size_t end = nibbles - start < FLUSH_NIBBLES ? nibbles : start + FLUSH_NIBBLES;
+TARGET static void tile_add(const __m256i (*nibbles)[GROUPS], size_t count, const uint16_t *offsets,
+                            struct pair_sums *sums, struct ahead *ahead) {
+    for (size_t start = 0; start < count; start += FLUSH_NIBBLES) {
+        const size_t end = count - start < FLUSH_NIBBLES ? count : start + FLUSH_NIBBLES;
         __m256i a[GROUPS] = {_mm256_setzero_si256(), _mm256_setzero_si256()};
         __m256i b[GROUPS] = {_mm256_setzero_si256(), _mm256_setzero_si256()};
         ahead_some(ahead);
         for (size_t n = start; n < end; n += ROUND_NIBBLES) {
-            three_nibbles(&tile->nibbles[n], offsets + n, a, b);
-            three_nibbles(&tile->nibbles[n + 3], offsets + n + 3, a, b);
+            three_nibbles(nibbles + n, offsets + n, a, b);
+            three_nibbles(nibbles + n + 3, offsets + n + 3, a, b);
         }
         NIGH__UNROLL4
         for (size_t g = 0; g < GROUPS; g++) flush(sums, g, a[g], b[g]);
@@ -269,13 +282,14 @@ TARGET static void tile_add(const struct tile *tile, size_t nibbles, const uint1
 static uint16_t bound_of(uint32_t limit) { return limit > UINT16_MAX ? UINT16_MAX : (uint16_t)limit; }
 
 /* Whether some row of the tile is nearer than the limit, which is what most tiles have none of. */
-INLINE bool any_below(const __m256i even[GROUPS], const __m256i odd[GROUPS], uint16_t limit) {
+INLINE bool any_below(const struct pair_sums *sums, size_t query, uint16_t limit) {
     const __m256i bound = _mm256_set1_epi16((short)limit);
     __m256i below = _mm256_setzero_si256();
     NIGH__UNROLL4
     for (size_t g = 0; g < GROUPS; g++) {
-        below = _mm256_or_si256(below, _mm256_subs_epu16(bound, even[g]));
-        below = _mm256_or_si256(below, _mm256_subs_epu16(bound, odd[g]));
+        const __m256i odd = sums->odd[query][g];
+        below = _mm256_or_si256(below, _mm256_subs_epu16(bound, even_rows(sums->both[query][g], odd)));
+        below = _mm256_or_si256(below, _mm256_subs_epu16(bound, odd));
     }
     return !_mm256_testz_si256(below, below);
 }
@@ -288,26 +302,21 @@ INLINE void put_in_order(__m256i even, __m256i odd, uint16_t out[GROUP_ROWS]) {
     _mm256_storeu_si256((__m256i *)(void *)(out + 16), _mm256_permute2x128_si256(lower, upper, 0x31));
 }
 
-TARGET static size_t tile_hits(const __m256i even[GROUPS], const __m256i odd[GROUPS], uint16_t bound, uint32_t query,
-                               size_t first_row, struct nigh__hit *hits) {
-    if (!any_below(even, odd, bound)) return 0;
+TARGET static size_t tile_hits(const struct pair_sums *sums, uint32_t query, uint16_t bound, size_t first_row,
+                               struct nigh__hit *hits) {
+    const size_t i = query % 2;
+    if (!any_below(sums, i, bound)) return 0;
     uint16_t distances[NIGH__TILE_ROWS];
-    for (size_t g = 0; g < GROUPS; g++) put_in_order(even[g], odd[g], distances + g * GROUP_ROWS);
+    for (size_t g = 0; g < GROUPS; g++)
+        put_in_order(even_rows(sums->both[i][g], sums->odd[i][g]), sums->odd[i][g], distances + g * GROUP_ROWS);
     size_t found = 0;
-    for (size_t i = 0; i < NIGH__TILE_ROWS; i++) {
-        if (distances[i] < bound) hits[found++] = (struct nigh__hit){query, (uint32_t)(first_row + i), distances[i]};
+    for (size_t r = 0; r < NIGH__TILE_ROWS; r++) {
+        if (distances[r] < bound) hits[found++] = (struct nigh__hit){query, (uint32_t)(first_row + r), distances[r]};
     }
     return found;
 }
 
 /* ------------------------------------------------------------------- the batch */
-
-/* A part of the words of all rows, which is turned and added at once. */
-struct pass {
-    size_t first_word;
-    size_t words;
-    size_t first_offset; /* in pair_query */
-};
 
 struct batch {
     const uint64_t *queries;
@@ -315,8 +324,9 @@ struct batch {
     size_t pairs;
     size_t words;
     const uint32_t *limits;
-    struct pass passes[MAX_PASSES];
-    size_t pass_count;
+    size_t border;  /* where a pass may end, so that the rest can be left out */
+    size_t cut;     /* the border, or 0 where this tile goes without */
+    size_t in_vain; /* so many tiles go without, for at the last one that did not it was no help */
 
     struct tile tile;
     struct pair_query prepared[MAX_PAIRS];
@@ -324,26 +334,28 @@ struct batch {
     bool open[MAX_PAIRS]; /* some row of the tile may still be near enough */
 };
 
-/* Cuts rows into passes of at most PASS_WORDS, with a border at three quarters. */
-static void batch_plan(struct batch *batch) {
-    const size_t words = batch->words;
-    const size_t border = words < 8 ? words : words * 3 / 4 / 2 * 2;
-    size_t offset = 0;
-    for (size_t first = 0; first < words;) {
-        size_t end = first < border ? border : words;
-        if (end - first > PASS_WORDS) end = first + PASS_WORDS;
-        batch->passes[batch->pass_count++] = (struct pass){first, end - first, offset};
-        if (words <= PASS_WORDS) offset += whole_rounds((end - first) * 16);
-        first = end;
-    }
+/* A part of the words of all rows, which is turned and added at once. */
+struct pass {
+    size_t first_word;
+    size_t words;
+    size_t first_nibble; /* in tile and prepared, which hold all words of narrow rows and one pass of wide ones */
+    bool last;
+};
+
+static struct pass next_pass(const struct batch *batch, size_t first_word) {
+    size_t end = batch->words;
+    if (first_word < batch->cut) end = batch->cut;
+    if (end - first_word > PASS_WORDS) end = first_word + PASS_WORDS;
+    const size_t nibble = batch->words > PASS_WORDS ? 0 : first_word * 16;
+    return (struct pass){first_word, end - first_word, nibble, end == batch->words};
 }
 
 /* The last of an odd number of queries is paired with itself. */
-TARGET static void batch_prepare(struct batch *batch, const struct pass *pass) {
+TARGET static void batch_prepare(struct batch *batch, size_t first_word, size_t words) {
     for (size_t p = 0; p < batch->pairs; p++) {
-        const uint64_t *first = batch->queries + 2 * p * batch->words + pass->first_word;
+        const uint64_t *first = batch->queries + 2 * p * batch->words + first_word;
         const uint64_t *second = 2 * p + 1 < batch->query_count ? first + batch->words : first;
-        pair_query_set(batch->prepared[p].offsets + pass->first_offset, first, second, pass->words);
+        pair_query_set(batch->prepared[p].offsets, first, second, words);
     }
 }
 
@@ -367,45 +379,54 @@ static struct ahead ahead_of(const struct batch *batch, const uint64_t *tile_row
 
 /* Whether the tile has to be looked at further for a pair of queries. */
 TARGET static bool still_open(const struct batch *batch, size_t pair) {
-    const struct pair_sums *sums = &batch->sums[pair];
     for (size_t i = 0; i < 2 && 2 * pair + i < batch->query_count; i++) {
-        if (any_below(sums->even[i], sums->odd[i], bound_of(batch->limits[2 * pair + i]))) return true;
+        if (any_below(&batch->sums[pair], i, bound_of(batch->limits[2 * pair + i]))) return true;
     }
     return false;
 }
 
-/* One pass over a tile.  False where no row of it can be near enough to any query. */
-TARGET static bool tile_pass(struct batch *batch, const uint64_t *tile_rows, const struct pass *pass) {
+/* One pass over a tile.  Returns how many pairs of queries are still open. */
+TARGET static size_t tile_pass(struct batch *batch, const uint64_t *tile_rows, const struct pass *pass) {
     const uint8_t *from = (const uint8_t *)(tile_rows + pass->first_word);
-    const size_t nibbles = tile_turn(&batch->tile, from, batch->words * 8, pass->words);
-    const bool last = pass->first_word + pass->words == batch->words;
-    if (batch->words > PASS_WORDS) batch_prepare(batch, pass);
+    const size_t n = pass->first_nibble;
+    const size_t nibbles = tile_turn(batch->tile.nibbles + n, from, batch->words * 8, pass->words);
+    if (batch->words > PASS_WORDS) batch_prepare(batch, pass->first_word, pass->words);
     struct ahead ahead = ahead_of(batch, tile_rows, pass);
-    bool any = false;
+    size_t open = 0;
     for (size_t p = 0; p < batch->pairs; p++) {
         if (!batch->open[p]) continue;
-        tile_add(&batch->tile, nibbles, batch->prepared[p].offsets + pass->first_offset, &batch->sums[p], &ahead);
-        if (!last) batch->open[p] = still_open(batch, p);
-        any |= batch->open[p];
+        tile_add((const __m256i(*)[GROUPS])(batch->tile.nibbles + n), nibbles, batch->prepared[p].offsets + n,
+                 &batch->sums[p], &ahead);
+        if (!pass->last) batch->open[p] = still_open(batch, p);
+        if (batch->open[p]) open++;
     }
-    return any;
+    return open;
 }
 
 TARGET static size_t tile_scan(struct batch *batch, const uint64_t *tile_rows, size_t first_row,
                                struct nigh__hit *hits) {
     memset(batch->sums, 0, batch->pairs * sizeof batch->sums[0]);
     memset(batch->open, true, batch->pairs * sizeof batch->open[0]);
-    for (size_t i = 0; i < batch->pass_count; i++) {
-        if (!tile_pass(batch, tile_rows, &batch->passes[i])) return 0;
+    batch->cut = batch->in_vain == 0 ? batch->border : 0;
+    if (batch->in_vain > 0) batch->in_vain--;
+    for (struct pass pass = next_pass(batch, 0);; pass = next_pass(batch, pass.first_word + pass.words)) {
+        const size_t open = tile_pass(batch, tile_rows, &pass);
+        if (open == 0) return 0;
+        if (pass.last) break;
+        if (pass.first_word + pass.words == batch->cut && 4 * open > 3 * batch->pairs) batch->in_vain = TILES_IN_VAIN;
     }
     size_t found = 0;
     for (size_t q = 0; q < batch->query_count; q++) {
-        const struct pair_sums *sums = &batch->sums[q / 2];
         if (!batch->open[q / 2]) continue;
-        found += tile_hits(sums->even[q % 2], sums->odd[q % 2], bound_of(batch->limits[q]), (uint32_t)q, first_row,
-                           hits + found);
+        found += tile_hits(&batch->sums[q / 2], (uint32_t)q, bound_of(batch->limits[q]), first_row, hits + found);
     }
     return found;
+}
+
+/* Three quarters; of narrow rows whole rounds of nibbles (6 words), so that their passes meet without padding. */
+static size_t border_of(size_t words) {
+    if (words < 8) return 0;
+    return words <= PASS_WORDS ? words * 3 / 4 / 6 * 6 : words * 3 / 4;
 }
 
 bool nigh__avx2_tiles_pay(size_t query_count, size_t words) {
@@ -421,9 +442,9 @@ size_t nigh__avx2_tiles(const uint64_t *queries, size_t query_count, const uint6
     batch.pairs = (query_count + 1) / 2;
     batch.words = words;
     batch.limits = limits;
-    batch.pass_count = 0;
-    batch_plan(&batch);
-    for (size_t i = 0; words <= PASS_WORDS && i < batch.pass_count; i++) batch_prepare(&batch, &batch.passes[i]);
+    batch.border = border_of(words);
+    batch.in_vain = 0;
+    if (words <= PASS_WORDS) batch_prepare(&batch, 0, words);
     size_t found = 0;
     for (size_t row = 0; row < count; row += NIGH__TILE_ROWS)
         found += tile_scan(&batch, rows + row * words, row, hits + found);

@@ -73,7 +73,8 @@ static bool read_block(const struct nigh__scan *scan, const uint32_t *limits, ui
             scan->context->hamming->batch(scan->queries, scan->query_count, rows, count, scan->words, limits, hits);
         return true;
     }
-    if (!NIGH__GUARD_ENTER(&guard, scan->map, scan->map_length)) return false;
+    nigh__guard_enter(&guard, scan->map, scan->map_length);
+    if (NIGH__GUARD_FAULTED(&guard)) return false;
     *found = scan->context->hamming->batch(scan->queries, scan->query_count, rows, count, scan->words, limits, hits);
     nigh__guard_leave(&guard);
     return true;
@@ -81,8 +82,7 @@ static bool read_block(const struct nigh__scan *scan, const uint32_t *limits, ui
 
 static nigh_status scan_block(const struct nigh__scan *scan, struct worker *worker, uint64_t first, size_t count) {
     uint32_t limits[NIGH__BATCH_QUERIES];
-    for (size_t q = 0; q < scan->query_count; q++)
-        limits[q] = worker->nearest[q].limit;
+    for (size_t q = 0; q < scan->query_count; q++) limits[q] = worker->nearest[q].limit;
     size_t found = 0;
     if (!read_block(scan, limits, first, count, worker->hits, &found)) return NIGH_EIO;
     for (size_t h = 0; h < found; h++) {
@@ -164,8 +164,7 @@ static bool merge(const struct nigh__scan *scan, const struct worker *workers, u
 static void workers_free(const struct nigh__scan *scan, struct worker *workers, uint32_t threads) {
     if (workers == NULL) return;
     for (uint32_t t = 0; t < threads; t++) {
-        for (size_t q = 0; q < scan->query_count; q++)
-            nigh__nearest_release(scan->context, &workers[t].nearest[q]);
+        for (size_t q = 0; q < scan->query_count; q++) nigh__nearest_release(scan->context, &workers[t].nearest[q]);
         nigh__free(scan->context, workers[t].hits);
     }
     nigh__free(scan->context, workers);

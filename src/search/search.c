@@ -98,6 +98,7 @@ static bool expand_row(struct expansion *e) {
     uint32_t count = 0;
     if (!nigh__segment_group(segment, row, &first, &count))
         return lies(e, NIGH__SECTION_GROUP_STARTS, row, "the documents of a signature lie outside their section");
+    if (distance > segment->width_bits) return lies(e, NIGH__SECTION_SIGNATURES, row, "bits past the width are set");
     if (count > segment->documents - e->in_groups)
         return lies(e, NIGH__SECTION_GROUP_STARTS, row, "a document belongs to several signatures");
     const uint32_t taken = count < e->k ? count : e->k;
@@ -120,7 +121,8 @@ static bool expand_row(struct expansion *e) {
 static bool expand_some(struct expansion *e) {
     struct nigh__guard guard;
     e->wanted = 0;
-    if (!NIGH__GUARD_ENTER(&guard, e->segment->map, e->segment->length)) return false;
+    nigh__guard_enter(&guard, e->segment->map, e->segment->length);
+    if (NIGH__GUARD_FAULTED(&guard)) return false;
     while (e->next < e->row_count && !(e->next > 0 && enough(e)) && expand_row(e)) {
     }
     nigh__guard_leave(&guard);
@@ -189,8 +191,6 @@ static uint32_t limit_of(const struct search *search, size_t q) {
 }
 
 static nigh_status search_segment(struct search *search, const struct nigh__segment *segment, nigh_error *error) {
-    nigh_status status = nigh__segment_whole(segment, error);
-    if (status != NIGH_OK) return status;
     for (size_t q = 0; q < search->batch_count; q++) {
         search->limits[q] = limit_of(search, q);
         search->rows[q].count = 0;
@@ -211,7 +211,7 @@ static nigh_status search_segment(struct search *search, const struct nigh__segm
         .progress_done = search->distances,
         .progress_total = search->distances_total,
     };
-    status = nigh__scan(&scan, search->rows, error);
+    nigh_status status = nigh__scan(&scan, search->rows, error);
     if (status == NIGH_EIO) return nigh__segment_cut(segment, error);
     search->distances += (uint64_t)segment->signatures * search->batch_count;
     for (size_t q = 0; status == NIGH_OK && q < search->batch_count; q++) {

@@ -11,6 +11,8 @@
  *      is hex without lines.
  *   4. Numbers that fit: TopSig's header size and version, or two numbers that
  *      account for every byte of the file (u8bin).
+ *   5. A first line of text, whatever it says: taken for hex, so that the
+ *      reader of hex can say what is wrong with it, and where.
  *
  * Raw is never guessed, for everything is raw; nor is ".raw", for without a
  * width it could not be read.
@@ -31,30 +33,71 @@ static bool looks_like_hex(const char *text, size_t length) {
     const char *digits = tab != NULL ? tab + 1 : text;
     const char *end = text + length;
     if (digits == end || digits == text + 1) return false; /* nothing, or a name of no bytes */
-    while (digits < end && is_hex_digit(*digits))
-        digits++;
+    while (digits < end && is_hex_digit(*digits)) digits++;
     return digits == end;
 }
 
-static nigh_status first_line_is_hex(struct nigh__input *input, bool *out, nigh_error *error) {
+/* Control characters make it something else; bytes from 0x80 up may be part of a name. */
+static bool looks_like_text(const char *text, size_t length) {
+    for (size_t i = 0; i < length; i++) {
+        unsigned char byte = (unsigned char)text[i];
+        if ((byte < 0x20 && byte != '\t') || byte == 0x7f) return false;
+    }
+    return length > 0;
+}
+
+enum first_line { LINE_OTHER, LINE_TEXT, LINE_HEX };
+
+static nigh_status first_line_look(struct nigh__input *input, enum first_line *out, nigh_error *error) {
     const char *text;
     size_t length;
     size_t whole;
     size_t limit = NIGH_MAX_ID_LENGTH + 1 + 2 * NIGH__MAX_ROW_BYTES;
-    *out = false;
+    *out = LINE_OTHER;
     nigh_status status = nigh__line_peek(input, limit, &text, &length, &whole, error);
     if (status == NIGH_END || status == NIGH_ELIMIT) return NIGH_OK;
-    if (status == NIGH_OK) *out = looks_like_hex(text, length);
-    return status;
+    if (status != NIGH_OK) return status;
+    if (looks_like_hex(text, length))
+        *out = LINE_HEX;
+    else if (looks_like_text(text, length))
+        *out = LINE_TEXT;
+    return NIGH_OK;
+}
+
+static bool u8bin_begins(const uint8_t *bytes, size_t available) {
+    if (available < LOOK) return false;
+    uint32_t row_bytes = nigh__load32(bytes + 4);
+    return row_bytes != 0 && row_bytes <= NIGH__MAX_ROW_BYTES;
 }
 
 /* Whether the two numbers at the start account for every byte of the file. */
 static bool u8bin_fits(const uint8_t *bytes, size_t available, uint64_t file_length) {
-    if (available < LOOK || file_length == UINT64_MAX) return false;
-    uint64_t rows = nigh__load32(bytes);
-    uint64_t row_bytes = nigh__load32(bytes + 4);
-    if (row_bytes == 0 || row_bytes > NIGH__MAX_ROW_BYTES) return false;
-    return LOOK + rows * row_bytes == file_length;
+    if (file_length == UINT64_MAX || !u8bin_begins(bytes, available)) return false;
+    return LOOK + (uint64_t)nigh__load32(bytes) * nigh__load32(bytes + 4) == file_length;
+}
+
+static nigh_status fail_unknown(const struct nigh__input *input, bool may_be_u8bin, nigh_error *error) {
+    return nigh__fail_at(error, NIGH_EFORMAT, input->name, NIGH_NO_OFFSET,
+                         "not a signature file nigh recognises%s; give its format",
+                         may_be_u8bin ? " (u8bin cannot be recognised in a stream)" : "");
+}
+
+/* What neither the first line nor the name has told. */
+static nigh_status detect_by_numbers(struct nigh__input *input, enum first_line line, uint64_t file_length,
+                                     nigh_signature_format *out, nigh_error *error) {
+    const uint8_t *bytes;
+    size_t available;
+    nigh_status status = nigh__input_peek(input, LOOK, &bytes, &available, error);
+    if (status != NIGH_OK) return status;
+    if (nigh__topsig_begins(bytes, available))
+        *out = NIGH_FORMAT_TOPSIG;
+    else if (u8bin_fits(bytes, available, file_length))
+        *out = NIGH_FORMAT_U8BIN;
+    else if (line == LINE_TEXT || available == 0)
+        *out = NIGH_FORMAT_HEX;
+    else
+        return fail_unknown(input, file_length == UINT64_MAX && u8bin_begins(bytes, available), error);
+    return NIGH_OK;
 }
 
 nigh_status nigh__detect(struct nigh__input *input, nigh_signature_format *out, nigh_error *error) {
@@ -69,24 +112,10 @@ nigh_status nigh__detect(struct nigh__input *input, nigh_signature_format *out, 
         *out = NIGH_FORMAT_NPY;
         return NIGH_OK;
     }
-    bool hex = false;
-    if (looked > 0 && memchr(bytes, 0, looked) == NULL) status = first_line_is_hex(input, &hex, error);
+    enum first_line line = LINE_OTHER;
+    if (looked > 0 && memchr(bytes, 0, looked) == NULL) status = first_line_look(input, &line, error);
     if (status != NIGH_OK) return status;
-    nigh_signature_format ending = nigh__format_by_ending(input->name);
-    if (ending == NIGH_FORMAT_RAW) ending = NIGH_FORMAT_AUTO;
-    if (!hex && ending != NIGH_FORMAT_AUTO) {
-        *out = ending;
-        return NIGH_OK;
-    }
-    status = nigh__input_peek(input, LOOK, &bytes, &available, error); /* the look at a line may have moved them */
-    if (status != NIGH_OK) return status;
-    *out = NIGH_FORMAT_AUTO;
-    if (hex || available == 0)
-        *out = NIGH_FORMAT_HEX;
-    else if (nigh__topsig_begins(bytes, available))
-        *out = NIGH_FORMAT_TOPSIG;
-    else if (u8bin_fits(bytes, available, file_length))
-        *out = NIGH_FORMAT_U8BIN;
-    if (*out != NIGH_FORMAT_AUTO) return NIGH_OK;
-    return nigh__fail_at(error, NIGH_EFORMAT, input->name, NIGH_NO_OFFSET, "not a signature file nigh recognises");
+    *out = line == LINE_HEX ? NIGH_FORMAT_HEX : nigh__format_by_ending(input->name);
+    if (*out != NIGH_FORMAT_AUTO && *out != NIGH_FORMAT_RAW) return NIGH_OK;
+    return detect_by_numbers(input, line, file_length, out, error);
 }

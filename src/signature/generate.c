@@ -83,24 +83,9 @@
 #define MOST_WORDS (NIGH_MAX_WIDTH_BITS / 64)
 
 /* What random words are for: no two purposes share theirs. */
-enum purpose {
-    SUPER_TOPIC,
-    TOPIC,
-    SUB_TOPIC,
-    DOCUMENT,
-    COPY,
-    TOPIC_OF,
-    SUPER_TOPIC_OF,
-    PLACE,
-    NATURE,
-    SOURCE
-};
+enum purpose { SUPER_TOPIC, TOPIC, SUB_TOPIC, DOCUMENT, COPY, TOPIC_OF, SUPER_TOPIC_OF, PLACE, NATURE, SOURCE };
 
-enum kind {
-    ORIGINAL,
-    NEAR_COPY,
-    EXACT_COPY
-};
+enum kind { ORIGINAL, NEAR_COPY, EXACT_COPY };
 
 /* What a document is, all of it drawn from its number. */
 struct nature {
@@ -129,8 +114,7 @@ static uint64_t key(const struct generator *generator, enum purpose purpose, uin
  */
 static void flip(uint64_t *signature, size_t words, uint64_t first, uint32_t share) {
     uint64_t coins[LANES];
-    for (size_t i = 0; i < LANES; i++)
-        coins[i] = nigh__mix(first + i);
+    for (size_t i = 0; i < LANES; i++) coins[i] = nigh__mix(first + i);
     for (size_t start = 0; start < words; start += LANES) {
         uint64_t mask[LANES] = {0};
         for (uint32_t bit = (uint32_t)__builtin_ctz(share); bit < 8; bit++) {
@@ -142,15 +126,13 @@ static void flip(uint64_t *signature, size_t words, uint64_t first, uint32_t sha
                 mask[i] = (mask[i] & coins[i]) | (either & (mask[i] ^ coins[i]));
             }
         }
-        for (size_t i = 0; i < LANES; i++)
-            signature[start + i] ^= mask[i];
+        for (size_t i = 0; i < LANES; i++) signature[start + i] ^= mask[i];
     }
 }
 
 static void generator_init(const nigh_generator_options *options, struct generator *out) {
     *out = (struct generator){.seed = nigh__mix(options->seed), .count = options->count, .octaves = 1};
-    while (out->octaves < MOST_OCTAVES && options->count >> (12 + out->octaves) != 0)
-        out->octaves++;
+    while (out->octaves < MOST_OCTAVES && options->count >> (12 + out->octaves) != 0) out->octaves++;
     uint64_t sub_topics = ((UINT64_C(1) << out->octaves) - 1) << FIRST_OCTAVE_BITS;
     out->topics = sub_topics / SUB_TOPICS_A_TOPIC;
     out->words = (options->width_bits + 63) / 64;

@@ -50,8 +50,7 @@ nigh_status nigh__lines_next(struct nigh__lines *lines, size_t limit, const char
 
 const char *nigh__printable(char *buffer, size_t capacity, const char *bytes, size_t length) {
     size_t kept = length < capacity ? length : capacity - 1;
-    for (size_t i = 0; i < kept; i++)
-        buffer[i] = bytes[i] >= 0x20 && bytes[i] < 0x7f ? bytes[i] : '?';
+    for (size_t i = 0; i < kept; i++) buffer[i] = bytes[i] >= 0x20 && bytes[i] < 0x7f ? bytes[i] : '?';
     buffer[kept] = '\0';
     if (kept < length && kept >= 3) memcpy(buffer + kept - 3, "...", 3);
     return buffer;

@@ -38,8 +38,7 @@ static unsigned digit_value(char c) { return digit_values[(unsigned char)c]; }
 
 static nigh_status fail_character(nigh_signature_reader *reader, const struct hex_line *line, nigh_error *error) {
     const char *bad = line->digits;
-    while (digit_value(*bad) != 0)
-        bad++;
+    while (digit_value(*bad) != 0) bad++;
     size_t column = (size_t)(bad - line->text) + 1;
     if (*bad > 0x20 && *bad < 0x7f)
         return nigh__fail_line(error, NIGH_EFORMAT, reader->input.name, reader->lines.number,

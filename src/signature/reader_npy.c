@@ -42,20 +42,14 @@ struct npy_header {
 };
 
 static const char *const key_names[] = {"descr", "fortran_order", "shape"};
-enum {
-    KEY_TYPE,
-    KEY_ORDER,
-    KEY_SHAPE,
-    KEY_COUNT
-};
+enum { KEY_TYPE, KEY_ORDER, KEY_SHAPE, KEY_COUNT };
 
 /* --------------------------------------------------------------- parsing */
 
 /* Each function returns NULL, or what it expected at header->at. */
 
 static void skip_spaces(struct npy_header *header) {
-    while (header->at < header->length && memchr(" \t\r\n", header->text[header->at], 4) != NULL)
-        header->at++;
+    while (header->at < header->length && memchr(" \t\r\n", header->text[header->at], 4) != NULL) header->at++;
 }
 
 static bool take(struct npy_header *header, char wanted) {

@@ -40,6 +40,8 @@ nigh_status nigh__fail_header_cut(nigh_signature_reader *reader, uint64_t end, n
 
 static nigh_status check_options(const char *path, const nigh_signature_reader_options *options, nigh_error *error) {
     if (path == NULL) return nigh__fail(error, NIGH_EINVAL, "no path of a signature file");
+    if ((path[0] == '\0' && options->stream == NULL) || (options->ids_path != NULL && options->ids_path[0] == '\0'))
+        return nigh__fail(error, NIGH_ENOTFOUND, "'': cannot open: the path is empty");
     if (options->format != NIGH_FORMAT_AUTO && reader_of(options->format) == NULL)
         return nigh__fail(error, NIGH_EINVAL, "%d is no signature format", (int)options->format);
     if (options->width_bits != 0 && !nigh__width_valid(options->width_bits))
@@ -106,7 +108,7 @@ nigh_status nigh_signature_reader_open(nigh_context *context, const char *path,
 }
 
 void nigh_signature_reader_describe(const nigh_signature_reader *reader, nigh_signature_info *out) {
-    *out = reader->info;
+    nigh__info_copy(out, &reader->info, sizeof reader->info);
 }
 
 /* Takes one line of the ids file. */
@@ -134,8 +136,7 @@ static nigh_status ids_finish(nigh_signature_reader *reader, nigh_error *error) 
     size_t length;
     uint64_t more = 0;
     nigh_status status;
-    while ((status = ids_line(reader, &id, &length, error)) == NIGH_OK)
-        more++;
+    while ((status = ids_line(reader, &id, &length, error)) == NIGH_OK) more++;
     if (status != NIGH_END || more == 0) return status;
     return nigh__fail_at(error, NIGH_EFORMAT, reader->ids_input.name, NIGH_NO_OFFSET,
                          "%" PRIu64 " ids for %" PRIu64 " signatures", reader->row + more, reader->row);

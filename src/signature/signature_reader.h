@@ -26,11 +26,7 @@ struct nigh__format_reader {
     nigh_status (*next)(nigh_signature_reader *reader, nigh_document *out, nigh_error *error);
 };
 
-enum nigh__reader_state {
-    NIGH__READER_GOING,
-    NIGH__READER_FINISHED,
-    NIGH__READER_FAILED
-};
+enum nigh__reader_state { NIGH__READER_GOING, NIGH__READER_FINISHED, NIGH__READER_FAILED };
 
 struct nigh_signature_reader {
     const nigh_context *context;

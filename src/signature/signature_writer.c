@@ -5,7 +5,11 @@
  * its name only when it is whole and on the disk:
  *
  *     PATH.tmp: header, rows -> sync -> rename to PATH -> sync of the directory
+ *
+ * Where PATH.tmp is taken, by another writer or by a file of the user's, it is
+ * PATH.1.tmp, and so on.  No file is touched but one that this writer made.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,11 +20,7 @@
 #include "base/status.h"
 #include "signature/formats.h"
 
-enum writer_state {
-    WRITER_GOING,
-    WRITER_FINISHED,
-    WRITER_FAILED
-};
+enum writer_state { WRITER_GOING, WRITER_FINISHED, WRITER_FAILED };
 
 struct nigh_signature_writer {
     const nigh_context *context;
@@ -40,6 +40,8 @@ struct nigh_signature_writer {
 
 static nigh_status check_options(const char *path, nigh_signature_writer_options *options, nigh_error *error) {
     if (path == NULL) return nigh__fail(error, NIGH_EINVAL, "no path of a signature file");
+    if (path[0] == '\0' && options->stream == NULL)
+        return nigh__fail(error, NIGH_ENOTFOUND, "'': cannot create: the path is empty");
     if (options->format == NIGH_FORMAT_AUTO) options->format = nigh__format_by_ending(path);
     if (options->format == NIGH_FORMAT_AUTO)
         return nigh__fail_at(error, NIGH_EINVAL, path, NIGH_NO_OFFSET,
@@ -92,24 +94,37 @@ static nigh_status header_add(nigh_signature_writer *writer, nigh_error *error) 
 
 /* ------------------------------------------------------------------- open */
 
+#define TEMPORARY_NAMES 100
+
+static size_t temporary_capacity(const char *path) { return strlen(path) + sizeof ".99.tmp"; }
+
 static nigh_status names_copy(nigh_signature_writer *writer, const char *path, bool temporary, nigh_error *error) {
-    size_t length = strlen(path);
     writer->path = nigh__string_copy(writer->context, path);
-    if (temporary) writer->temporary = nigh__alloc(writer->context, length + sizeof ".tmp", 1);
+    if (temporary) writer->temporary = nigh__alloc(writer->context, temporary_capacity(path), 1);
     if (writer->format == NIGH_FORMAT_HEX) writer->digits = nigh__alloc(writer->context, 2 * writer->row_bytes + 1, 1);
     if (writer->path == NULL || (temporary && writer->temporary == NULL) ||
         (writer->format == NIGH_FORMAT_HEX && writer->digits == NULL))
         return nigh__fail(error, NIGH_ENOMEM, "no memory for a writer of signatures");
-    if (!temporary) return NIGH_OK;
-    memcpy(writer->temporary, path, length);
-    memcpy(writer->temporary + length, ".tmp", sizeof ".tmp");
     return NIGH_OK;
 }
 
-static void temporary_remove(nigh_signature_writer *writer) {
-    const nigh_file_system *files = writer->context->files;
-    (void)files->remove(files->user, writer->temporary);
-    writer->removable = false;
+/* Creates the first of PATH.tmp, PATH.1.tmp, ... that is not there. */
+static nigh_status temporary_create(nigh_signature_writer *writer, nigh_error *error) {
+    size_t capacity = temporary_capacity(writer->path);
+    nigh_error problem = {0};
+    for (unsigned attempt = 0; attempt < TEMPORARY_NAMES; attempt++) {
+        if (attempt == 0)
+            (void)snprintf(writer->temporary, capacity, "%s.tmp", writer->path);
+        else
+            (void)snprintf(writer->temporary, capacity, "%s.%u.tmp", writer->path, attempt);
+        nigh_status status =
+            nigh__file_open(writer->context, writer->temporary, NIGH_OPEN_CREATE, &writer->file, &problem);
+        writer->removable = status == NIGH_OK;
+        if (status == NIGH_OK) return NIGH_OK;
+        if (problem.system_errno != EEXIST) break;
+    }
+    if (error != NULL) *error = problem;
+    return problem.status;
 }
 
 static nigh_status begin(nigh_signature_writer *writer, const char *path, const nigh_stream *stream,
@@ -117,10 +132,8 @@ static nigh_status begin(nigh_signature_writer *writer, const char *path, const 
     nigh_status status = names_copy(writer, path, stream == NULL, error);
     if (status != NIGH_OK) return status;
     if (stream == NULL) {
-        temporary_remove(writer); /* one that an earlier run left; where it cannot be removed, the next line tells */
-        status = nigh__file_open(writer->context, writer->temporary, NIGH_OPEN_CREATE, &writer->file, error);
+        status = temporary_create(writer, error);
         if (status != NIGH_OK) return status;
-        writer->removable = true;
     }
     struct nigh__file *file = stream == NULL ? &writer->file : NULL;
     status = nigh__output_init(writer->context, file, stream, writer->path, &writer->output, error);
@@ -209,19 +222,6 @@ nigh_status nigh_signature_writer_add(nigh_signature_writer *writer, const nigh_
 
 /* ----------------------------------------------------------------- finish */
 
-/* The directory a path lies in: what is before the last slash. */
-static nigh_status directory_sync(const nigh_signature_writer *writer, nigh_error *error) {
-    const char *slash = strrchr(writer->path, '/');
-    if (slash == NULL) return nigh__directory_sync(writer->context, ".", error);
-    if (slash == writer->path) return nigh__directory_sync(writer->context, "/", error);
-    char *directory = nigh__string_copy(writer->context, writer->path);
-    if (directory == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a path");
-    directory[slash - writer->path] = '\0';
-    nigh_status status = nigh__directory_sync(writer->context, directory, error);
-    nigh__free(writer->context, directory);
-    return status;
-}
-
 static nigh_status name_take(nigh_signature_writer *writer, nigh_error *error) {
     nigh_status status = nigh__file_sync(&writer->file, error);
     if (status != NIGH_OK) return status;
@@ -229,7 +229,7 @@ static nigh_status name_take(nigh_signature_writer *writer, nigh_error *error) {
     status = nigh__file_rename(writer->context, writer->temporary, writer->path, error);
     if (status != NIGH_OK) return status;
     writer->removable = false;
-    return directory_sync(writer, error);
+    return nigh__parent_sync(writer->context, writer->path, error);
 }
 
 nigh_status nigh_signature_writer_finish(nigh_signature_writer *writer, nigh_error *error) {
@@ -248,7 +248,7 @@ void nigh_signature_writer_close(nigh_signature_writer *writer) {
     if (writer == NULL) return;
     nigh__output_release(&writer->output);
     nigh__file_release(&writer->file);
-    if (writer->removable) temporary_remove(writer);
+    if (writer->removable) nigh__file_remove(writer->context, writer->temporary);
     nigh__free(writer->context, writer->path);
     nigh__free(writer->context, writer->temporary);
     nigh__free(writer->context, writer->digits);

@@ -6,6 +6,7 @@
  */
 #include "store/check.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -13,17 +14,36 @@
 #include "store/collection.h"
 #include "store/manifest.h"
 
+/* A writer would have to commit this often during one check to make it fail. */
+#define CHECK_ATTEMPTS 16
+
 struct check {
-    nigh_context *context;
-    const char *path;
+    const nigh_context *context;
+    const struct nigh__file *directory;
+    uint64_t newest; /* sequence when the check began */
+    bool restart;    /* a writer has committed meanwhile, and what we looked for is gone */
     nigh_check_options options;
     nigh_check_result result;
     nigh_error first;
     struct nigh__progress progress;
 };
 
-/* Reports a problem; false where it ends the check (no memory, cancelled). */
+/* Whether there is a newer manifest than when the check began. */
+static bool state_moved(const struct check *check) {
+    struct nigh__listing listing;
+    if (nigh__listing_read(check->directory, &listing, NULL) != NIGH_OK) return false;
+    const uint64_t *newest = listing.manifests.data;
+    bool moved = listing.manifests.count != 0 && *newest != check->newest;
+    nigh__listing_release(check->context, &listing);
+    return moved;
+}
+
+/* Reports a problem; false where it ends the check (no memory, cancelled, to be started again). */
 static bool report(struct check *check, const nigh_error *problem) {
+    if (problem->system_errno == ENOENT && state_moved(check)) {
+        check->restart = true;
+        return false;
+    }
     if (check->result.problems++ == 0) check->first = *problem;
     if (problem->status == NIGH_ENOMEM || problem->status == NIGH_ECANCELLED) {
         check->first = *problem;
@@ -42,7 +62,7 @@ static bool check_manifests(struct check *check, const struct nigh__listing *lis
         struct nigh__manifest manifest;
         nigh_error problem;
         check->result.files++;
-        if (nigh__manifest_read(check->context, check->path, sequences[i], &manifest, &problem) != NIGH_OK) {
+        if (nigh__manifest_read(check->directory, sequences[i], &manifest, &problem) != NIGH_OK) {
             if (!report(check, &problem)) return false;
             continue;
         }
@@ -109,7 +129,7 @@ static bool check_segments(struct check *check, const struct nigh__manifest *man
         nigh_error problem;
         struct nigh__segment *segment;
         check->result.files++;
-        if (nigh__segment_open(check->context, check->path, &manifest->entries[i], &segment, &problem) != NIGH_OK) {
+        if (nigh__segment_open(check->directory, &manifest->entries[i], &segment, &problem) != NIGH_OK) {
             if (!report(check, &problem)) return false;
             continue;
         }
@@ -138,8 +158,7 @@ static bool check_opening(struct check *check) {
     if (check->result.problems != 0) return true;
     nigh_error problem;
     nigh_collection *collection;
-    if (nigh_collection_open(check->context, check->path, NULL, &collection, &problem) != NIGH_OK)
-        return report(check, &problem);
+    if (nigh__collection_open_in(check->directory, &collection, &problem) != NIGH_OK) return report(check, &problem);
     nigh_collection_close(collection);
     return true;
 }
@@ -149,7 +168,8 @@ static void check_state(struct check *check, const struct nigh__listing *listing
     uint32_t open_count = 0;
     struct nigh__segment **open =
         nigh__alloc(check->context, manifest->header.segment_count, sizeof(struct nigh__segment *));
-    check->result.leftovers = count_leftovers(listing, manifest);
+    /* What a damaged manifest lists is no leftover, and we cannot know what it lists. */
+    if (check->result.problems == 0) check->result.leftovers = count_leftovers(listing, manifest);
     if (open == NULL) {
         nigh_error problem;
         (void)nigh__fail(&problem, NIGH_ENOMEM, "no memory for segments");
@@ -162,33 +182,52 @@ static void check_state(struct check *check, const struct nigh__listing *listing
     nigh__free(check->context, open);
 }
 
-static nigh_status run(struct check *check, nigh_error *error) {
+static nigh_status run_once(struct check *check, nigh_error *error) {
     struct nigh__listing listing;
-    nigh_status status = nigh__listing_read(check->context, check->path, &listing, error);
+    nigh_status status = nigh__listing_read(check->directory, &listing, error);
     if (status != NIGH_OK) return status;
     struct nigh__manifest manifest = {.entries = NULL};
     uint64_t damaged;
     bool found = false;
     bool go_on = true;
-    if (listing.manifests.count == 0)
-        status = nigh__manifest_newest(check->context, check->path, &listing, &manifest, &damaged, error);
-    else
+    if (listing.manifests.count == 0) {
+        status = nigh__manifest_newest(check->directory, &listing, &manifest, &damaged, error);
+    } else {
+        check->newest = *(const uint64_t *)listing.manifests.data;
         go_on = check_manifests(check, &listing, &manifest, &found);
+    }
     if (status == NIGH_OK && go_on && found) check_state(check, &listing, &manifest);
     nigh__manifest_release(check->context, &manifest);
     nigh__listing_release(check->context, &listing);
-    if (status != NIGH_OK || check->result.problems == 0) return status;
+    if (status != NIGH_OK || check->restart || check->result.problems == 0) return status;
     if (error != NULL) *error = check->first;
     return check->first.status;
 }
 
+/* A reader keeps its snapshot because it holds the files; we open them one by one, and may have to look again. */
+static nigh_status run(struct check *check, nigh_error *error) {
+    for (int attempt = 0; attempt < CHECK_ATTEMPTS; attempt++) {
+        check->restart = false;
+        nigh_status status = run_once(check, error);
+        if (!check->restart) return status;
+        check->result = (nigh_check_result)NIGH_CHECK_RESULT_INIT;
+    }
+    return nigh__fail_at(error, NIGH_EBUSY, check->directory->path, NIGH_NO_OFFSET,
+                         "changes faster than it can be checked");
+}
+
 nigh_status nigh_collection_check(nigh_context *context, const char *path, const nigh_check_options *options,
                                   nigh_check_result *result, nigh_error *error) {
-    struct check check = {.context = context, .path = path, .options = NIGH_CHECK_OPTIONS_INIT};
+    struct check check = {.context = context, .options = NIGH_CHECK_OPTIONS_INIT};
     nigh_status status = nigh__options_copy(&check.options, sizeof check.options, options, error);
     if (status != NIGH_OK) return status;
     nigh__progress_init(&check.progress, check.options.progress);
+    struct nigh__file directory;
+    status = nigh__directory_open(context, path, &directory, error);
+    if (status != NIGH_OK) return status;
+    check.directory = &directory;
     status = run(&check, error);
+    nigh__file_release(&directory);
     if (result != NULL) nigh__info_copy(result, &check.result, sizeof check.result);
     return status;
 }

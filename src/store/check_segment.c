@@ -22,7 +22,8 @@
 static bool hash_part(const struct nigh__segment *segment, struct nigh__hasher *hasher, uint64_t offset,
                       uint64_t length) {
     struct nigh__guard guard;
-    if (!NIGH__GUARD_ENTER(&guard, segment->map, segment->length)) return false;
+    nigh__guard_enter(&guard, segment->map, segment->length);
+    if (NIGH__GUARD_FAULTED(&guard)) return false;
     nigh__hasher_add(hasher, segment->map + offset, (size_t)length);
     nigh__guard_leave(&guard);
     return true;
@@ -39,16 +40,15 @@ static nigh_status check_sum(const struct nigh__segment *segment, const struct n
             return nigh__progress_cancelled(error);
     }
     if (nigh__hasher_value(hasher) == entry->checksum) return NIGH_OK;
-    return nigh__fail_at(error, NIGH_ECORRUPT, segment->file.path, entry->offset, "section %u fails its checksum",
+    return nigh__fail_at(error, NIGH_ECORRUPT, segment->path, entry->offset, "section %u fails its checksum",
                          entry->type);
 }
 
 nigh_status nigh__segment_check_sums(const struct nigh__segment *segment, struct nigh__progress *progress,
                                      nigh_error *error) {
-    nigh_status status = nigh__segment_whole(segment, error);
-    if (status != NIGH_OK) return status;
     struct nigh__hasher *hasher = nigh__hasher_new(segment->context);
     if (hasher == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a checksum");
+    nigh_status status = NIGH_OK;
     for (uint32_t i = 0; i < segment->header.section_count && status == NIGH_OK; i++)
         status = check_sum(segment, &segment->table[i], hasher, progress, error);
     nigh__hasher_free(segment->context, hasher);
@@ -66,7 +66,8 @@ typedef uint64_t walk_function(const struct nigh__segment *segment, void *user);
 static nigh_status run_walk(const struct nigh__segment *segment, walk_function *walk, void *user,
                             enum nigh__section_type type, const char *why, nigh_error *error) {
     struct nigh__guard guard;
-    if (!NIGH__GUARD_ENTER(&guard, segment->map, segment->length)) return nigh__segment_cut(segment, error);
+    nigh__guard_enter(&guard, segment->map, segment->length);
+    if (NIGH__GUARD_FAULTED(&guard)) return nigh__segment_cut(segment, error);
     uint64_t problem = walk(segment, user);
     nigh__guard_leave(&guard);
     return problem == NO_PROBLEM ? NIGH_OK : nigh__segment_lies(segment, type, problem, why, error);
@@ -135,7 +136,8 @@ static bool row_seen(const struct nigh__segment *segment, const struct nigh__slo
 static nigh_status row_repeats(const struct nigh__segment *segment, const struct nigh__slots *slots, uint64_t index,
                                uint64_t *hash, bool *repeats, nigh_error *error) {
     struct nigh__guard guard;
-    if (!NIGH__GUARD_ENTER(&guard, segment->map, segment->length)) return nigh__segment_cut(segment, error);
+    nigh__guard_enter(&guard, segment->map, segment->length);
+    if (NIGH__GUARD_FAULTED(&guard)) return nigh__segment_cut(segment, error);
     const uint64_t *row = segment->rows + index * segment->words;
     *hash = nigh__hash(row, (size_t)segment->words * 8);
     *repeats = row_seen(segment, slots, *hash, row);
@@ -283,11 +285,12 @@ static uint64_t walk_gaps(const struct nigh__segment *segment) {
 static nigh_status check_gaps(const struct nigh__segment *segment, struct nigh__progress *progress, nigh_error *error) {
     (void)progress;
     struct nigh__guard guard;
-    if (!NIGH__GUARD_ENTER(&guard, segment->map, segment->length)) return nigh__segment_cut(segment, error);
+    nigh__guard_enter(&guard, segment->map, segment->length);
+    if (NIGH__GUARD_FAULTED(&guard)) return nigh__segment_cut(segment, error);
     uint64_t problem = walk_gaps(segment);
     nigh__guard_leave(&guard);
     if (problem == NO_PROBLEM) return NIGH_OK;
-    return nigh__fail_at(error, NIGH_ECORRUPT, segment->file.path, problem, "a byte between sections is not zero");
+    return nigh__fail_at(error, NIGH_ECORRUPT, segment->path, problem, "a byte between sections is not zero");
 }
 
 nigh__segment_check *const nigh__segment_checks[] = {

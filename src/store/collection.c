@@ -23,9 +23,9 @@
 static nigh_status segment_fits(const struct nigh_collection *collection, const struct nigh__segment *segment,
                                 nigh_error *error) {
     if (segment->width_bits != collection->width_bits)
-        return nigh__fail_at(
-            error, NIGH_ECORRUPT, segment->file.path, offsetof(struct nigh__segment_header, width_bits),
-            "the segment has %u bits, the manifest says %u", segment->width_bits, collection->width_bits);
+        return nigh__fail_at(error, NIGH_ECORRUPT, segment->path, offsetof(struct nigh__segment_header, width_bits),
+                             "the segment has %u bits, the manifest says %u", segment->width_bits,
+                             collection->width_bits);
     if (collection->segment_count == 0) return NIGH_OK;
     const struct nigh__segment *first = collection->segments[0];
     if (strcmp(segment->scheme, first->scheme) != 0)
@@ -33,20 +33,19 @@ static nigh_status segment_fits(const struct nigh_collection *collection, const 
                                   error);
     if (segment->documents != 0 && first->documents != 0 &&
         (segment->id_offsets == NULL) != (first->id_offsets == NULL))
-        return nigh__fail_at(error, NIGH_ECORRUPT, segment->file.path, NIGH_NO_OFFSET,
+        return nigh__fail_at(error, NIGH_ECORRUPT, segment->path, NIGH_NO_OFFSET,
                              "some segments have ids and others have none");
     return NIGH_OK;
 }
 
-static nigh_status open_segments(struct nigh_collection *collection, const struct nigh__manifest *manifest,
-                                 nigh_error *error) {
+static nigh_status open_segments(struct nigh_collection *collection, const struct nigh__file *directory,
+                                 const struct nigh__manifest *manifest, nigh_error *error) {
     collection->segments =
         nigh__alloc_zero(collection->context, manifest->header.segment_count, sizeof(struct nigh__segment *));
     if (collection->segments == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for segments");
     for (uint32_t i = 0; i < manifest->header.segment_count; i++) {
         struct nigh__segment *segment;
-        nigh_status status =
-            nigh__segment_open(collection->context, collection->path, &manifest->entries[i], &segment, error);
+        nigh_status status = nigh__segment_open(directory, &manifest->entries[i], &segment, error);
         if (status != NIGH_OK) return status;
         status = segment_fits(collection, segment, error);
         if (status != NIGH_OK) {
@@ -68,43 +67,60 @@ static void close_segments(struct nigh_collection *collection) {
     collection->documents = 0;
 }
 
-/* One attempt.  *sequence is that of the manifest it went by, 0 where it found none. */
-static nigh_status open_newest(struct nigh_collection *collection, uint64_t *sequence, nigh_error *error) {
+/* One attempt.  *sequence is that of the newest manifest, 0 where there is none. */
+static nigh_status open_newest(struct nigh_collection *collection, const struct nigh__file *directory,
+                               uint64_t *sequence, nigh_error *error) {
     struct nigh__listing listing;
     *sequence = 0;
-    nigh_status status = nigh__listing_read(collection->context, collection->path, &listing, error);
+    nigh_status status = nigh__listing_read(directory, &listing, error);
     if (status != NIGH_OK) return status;
     if (listing.manifests.count != 0) *sequence = *(const uint64_t *)listing.manifests.data;
     struct nigh__manifest manifest;
-    status = nigh__manifest_newest(collection->context, collection->path, &listing, &manifest,
-                                   &collection->damaged_manifests, error);
+    status = nigh__manifest_newest(directory, &listing, &manifest, &collection->damaged_manifests, error);
     nigh__listing_release(collection->context, &listing);
     if (status != NIGH_OK) return status;
     collection->width_bits = manifest.header.width_bits;
     collection->sequence = manifest.header.sequence;
     collection->next_segment = manifest.header.next_segment;
-    status = open_segments(collection, &manifest, error);
+    status = open_segments(collection, directory, &manifest, error);
     if (status != NIGH_OK) close_segments(collection);
     nigh__manifest_release(collection->context, &manifest);
     return status;
 }
 
 /* A file that a manifest names is gone: bad, unless a newer manifest came meanwhile. */
-static nigh_status missing_file(nigh_error *error) {
-    if (error != NULL) error->status = NIGH_ECORRUPT;
-    return NIGH_ECORRUPT;
-}
-
-static nigh_status open_until_steady(struct nigh_collection *collection, nigh_error *error) {
+static nigh_status open_until_steady(struct nigh_collection *collection, const struct nigh__file *directory,
+                                     nigh_error *error) {
+    nigh_error problem;
     uint64_t previous = 0;
     for (int attempt = 0; attempt < OPEN_ATTEMPTS; attempt++) {
         uint64_t sequence;
-        nigh_status status = open_newest(collection, &sequence, error);
-        if (status != NIGH_ENOTFOUND || sequence == 0) return status;
-        if (sequence == previous) return missing_file(error);
+        nigh_status status = open_newest(collection, directory, &sequence, &problem);
+        if (status == NIGH_OK) return NIGH_OK;
+        if (status != NIGH_ENOTFOUND || sequence == 0 || sequence == previous) {
+            if (sequence != 0 && status == NIGH_ENOTFOUND) problem.status = NIGH_ECORRUPT;
+            if (error != NULL) *error = problem;
+            return problem.status;
+        }
         previous = sequence;
     }
     return nigh__fail_at(error, NIGH_EBUSY, collection->path, NIGH_NO_OFFSET, "changes faster than it can be opened");
+}
+
+nigh_status nigh__collection_open_in(const struct nigh__file *directory, nigh_collection **out, nigh_error *error) {
+    const nigh_context *context = directory->context;
+    *out = NULL;
+    nigh_collection *collection = nigh__alloc_zero(context, 1, sizeof *collection);
+    if (collection == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a collection");
+    collection->context = context;
+    collection->path = nigh__string_copy(context, directory->path);
+    nigh_status status = collection->path == NULL ? nigh__fail(error, NIGH_ENOMEM, "no memory for a path")
+                                                  : open_until_steady(collection, directory, error);
+    if (status == NIGH_OK)
+        *out = collection;
+    else
+        nigh_collection_close(collection);
+    return status;
 }
 
 static nigh_status verify(struct nigh_collection *collection, const nigh_progress *progress, nigh_error *error) {
@@ -123,14 +139,12 @@ nigh_status nigh_collection_open(nigh_context *context, const char *path, const 
     nigh_open_options chosen = NIGH_OPEN_OPTIONS_INIT;
     nigh_status status = nigh__options_copy(&chosen, sizeof chosen, options, error);
     if (status != NIGH_OK) return status;
-    nigh_collection *collection = nigh__alloc_zero(context, 1, sizeof *collection);
-    if (collection == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a collection");
-    collection->context = context;
-    collection->path = nigh__string_copy(context, path);
-    if (collection->path == NULL)
-        status = nigh__fail(error, NIGH_ENOMEM, "no memory for a path");
-    else
-        status = open_until_steady(collection, error);
+    struct nigh__file directory;
+    status = nigh__directory_open(context, path, &directory, error);
+    if (status != NIGH_OK) return status;
+    nigh_collection *collection = NULL;
+    status = nigh__collection_open_in(&directory, &collection, error);
+    nigh__file_release(&directory);
     if (status == NIGH_OK && chosen.verify) status = verify(collection, chosen.progress, error);
     if (status == NIGH_OK)
         *out = collection;
@@ -202,7 +216,7 @@ static nigh_status locate(const struct nigh_collection *collection, uint64_t doc
     }
     *segment = collection->segments[low];
     *within = (uint32_t)(document - (*segment)->first_document);
-    return nigh__segment_whole(*segment, error);
+    return NIGH_OK;
 }
 
 nigh_status nigh_collection_id(const nigh_collection *collection, uint64_t document, char *buffer, size_t capacity,
@@ -247,14 +261,13 @@ static bool parse_number(const char *text, size_t length, uint64_t *out) {
     return true;
 }
 
-static nigh_status find_named(const struct nigh_collection *collection, const char *id, size_t id_length,
-                              uint64_t *document, nigh_error *error) {
+nigh_status nigh__collection_find_named(const struct nigh_collection *collection, const char *id, size_t id_length,
+                                        uint64_t *document, nigh_error *error) {
     for (uint32_t i = 0; i < collection->segment_count; i++) {
         const struct nigh__segment *segment = collection->segments[i];
         if (segment->id_offsets == NULL) continue;
         uint32_t within;
-        nigh_status status = nigh__segment_whole(segment, error);
-        if (status == NIGH_OK) status = nigh__segment_find(segment, id, id_length, &within, error);
+        nigh_status status = nigh__segment_find(segment, id, id_length, &within, error);
         if (status == NIGH_ENOTFOUND) continue;
         if (status == NIGH_OK) *document = segment->first_document + within;
         return status;
@@ -266,7 +279,7 @@ nigh_status nigh_collection_find(const nigh_collection *collection, const char *
                                  uint64_t *document, nigh_error *error) {
     nigh_status status = NIGH_ENOTFOUND;
     if (nigh__collection_has_ids(collection))
-        status = find_named(collection, id, id_length, document, error);
+        status = nigh__collection_find_named(collection, id, id_length, document, error);
     else if (parse_number(id, id_length, document) && *document < collection->documents)
         status = NIGH_OK;
     if (status == NIGH_ENOTFOUND)

@@ -20,4 +20,11 @@ struct nigh_collection {
 /* Whether its documents have ids; false where there is no document. */
 bool nigh__collection_has_ids(const struct nigh_collection *collection);
 
+/* The newest committed state in a directory that is open already; only headers are touched. */
+nigh_status nigh__collection_open_in(const struct nigh__file *directory, nigh_collection **out, nigh_error *error);
+
+/* As nigh_collection_find() for documents with ids, without a word where there is none of this id. */
+nigh_status nigh__collection_find_named(const struct nigh_collection *collection, const char *id, size_t id_length,
+                                        uint64_t *document, nigh_error *error);
+
 #endif

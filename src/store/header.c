@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/status.h"
+#include "signature/formats.h"
 #include "store/format.h"
 
 /* Both headers begin alike, so one set of offsets serves both. */
@@ -40,7 +41,7 @@ nigh_status nigh__features_check(const char *path, uint32_t incompatible, nigh_e
 }
 
 nigh_status nigh__width_check(const char *path, uint64_t offset, uint32_t width_bits, nigh_error *error) {
-    if (width_bits != 0 && width_bits % 8 == 0 && width_bits <= NIGH_MAX_WIDTH_BITS) return NIGH_OK;
+    if (nigh__width_valid(width_bits)) return NIGH_OK;
     return nigh__fail_at(error, path == NULL ? NIGH_EINVAL : NIGH_ECORRUPT, path, offset,
                          "a width of %u bits; widths are multiples of 8 up to %u", width_bits, NIGH_MAX_WIDTH_BITS);
 }

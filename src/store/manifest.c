@@ -74,16 +74,14 @@ static nigh_status read_entries(const nigh_context *context, const struct nigh__
     return status;
 }
 
-nigh_status nigh__manifest_read(const nigh_context *context, const char *directory, uint64_t sequence,
-                                struct nigh__manifest *out, nigh_error *error) {
+nigh_status nigh__manifest_read(const struct nigh__file *directory, uint64_t sequence, struct nigh__manifest *out,
+                                nigh_error *error) {
+    const nigh_context *context = directory->context;
     memset(out, 0, sizeof *out);
     char name[NIGH__NAME_SIZE];
     nigh__manifest_name(name, sequence, "");
-    char *path = nigh__path_join(context, directory, name);
-    if (path == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a path");
     struct nigh__file file;
-    nigh_status status = nigh__file_open(context, path, NIGH_OPEN_READ, &file, error);
-    nigh__free(context, path);
+    nigh_status status = nigh__file_open_in(directory, name, NIGH_OPEN_REGULAR, &file, error);
     if (status != NIGH_OK) return status;
 
     uint64_t length = 0;
@@ -99,20 +97,22 @@ nigh_status nigh__manifest_read(const nigh_context *context, const char *directo
 static nigh_status none_found(const char *directory, const struct nigh__listing *listing, nigh_error *error) {
     if (listing->strangers != 0)
         return nigh__fail_at(error, NIGH_EFORMAT, directory, NIGH_NO_OFFSET, "not a nigh collection");
+    if (listing->segments.count != 0)
+        return nigh__fail_at(error, NIGH_ENOTFOUND, directory, NIGH_NO_OFFSET,
+                             "no manifest: nothing was ever committed, or it is lost");
     return nigh__fail_at(error, NIGH_ENOTFOUND, directory, NIGH_NO_OFFSET,
                          "nothing was ever committed to this collection");
 }
 
-nigh_status nigh__manifest_newest(const nigh_context *context, const char *directory,
-                                  const struct nigh__listing *listing, struct nigh__manifest *out, uint64_t *damaged,
-                                  nigh_error *error) {
+nigh_status nigh__manifest_newest(const struct nigh__file *directory, const struct nigh__listing *listing,
+                                  struct nigh__manifest *out, uint64_t *damaged, nigh_error *error) {
     *damaged = 0;
-    if (listing->manifests.count == 0) return none_found(directory, listing, error);
+    if (listing->manifests.count == 0) return none_found(directory->path, listing, error);
     nigh_error first = {.status = NIGH_OK};
     const uint64_t *sequences = listing->manifests.data;
     for (size_t i = 0; i < listing->manifests.count; i++) {
         nigh_error problem;
-        nigh_status status = nigh__manifest_read(context, directory, sequences[i], out, &problem);
+        nigh_status status = nigh__manifest_read(directory, sequences[i], out, &problem);
         if (status == NIGH_OK) return NIGH_OK;
         if (first.status == NIGH_OK) first = problem;
         if (status != NIGH_ECORRUPT) {
@@ -142,12 +142,12 @@ static nigh_status seal(const nigh_context *context, struct nigh__manifest *mani
     return NIGH_OK;
 }
 
-/* Writes and syncs the file at `path`, which must not exist; nothing is left of it after a failure. */
-static nigh_status write_file(const nigh_context *context, const char *path, const struct nigh__manifest *manifest,
-                              nigh_error *error) {
+/* Writes and syncs the file; nothing is left of it after a failure. */
+static nigh_status write_file(const struct nigh__file *directory, const char *name,
+                              const struct nigh__manifest *manifest, nigh_error *error) {
     struct nigh__file file;
-    (void)context->files->remove(context->files->user, path); /* left by a process that died */
-    nigh_status status = nigh__file_open(context, path, NIGH_OPEN_CREATE, &file, error);
+    nigh__file_remove_in(directory, name); /* left by a writer that died: we hold the lock */
+    nigh_status status = nigh__file_open_in(directory, name, NIGH_OPEN_CREATE, &file, error);
     if (status != NIGH_OK) return status;
     status = nigh__file_write(&file, 0, &manifest->header, sizeof manifest->header, error);
     if (status == NIGH_OK)
@@ -155,30 +155,23 @@ static nigh_status write_file(const nigh_context *context, const char *path, con
                                   manifest->header.segment_count * sizeof *manifest->entries, error);
     if (status == NIGH_OK) status = nigh__file_sync(&file, error);
     nigh__file_release(&file);
-    if (status != NIGH_OK) (void)context->files->remove(context->files->user, path);
+    if (status != NIGH_OK) nigh__file_remove_in(directory, name);
     return status;
 }
 
 nigh_status nigh__manifest_write(const struct nigh__file *directory, struct nigh__manifest *manifest, bool *published,
                                  nigh_error *error) {
-    const nigh_context *context = directory->context;
-    *published = false;
     char name[NIGH__NAME_SIZE];
+    char temporary[NIGH__NAME_SIZE];
     nigh__manifest_name(name, manifest->header.sequence, "");
-    char *path = nigh__path_join(context, directory->path, name);
-    nigh__manifest_name(name, manifest->header.sequence, ".tmp");
-    char *temporary = nigh__path_join(context, directory->path, name);
-    nigh_status status = NIGH_OK;
-    if (path == NULL || temporary == NULL) status = nigh__fail(error, NIGH_ENOMEM, "no memory for a path");
-    if (status == NIGH_OK) status = seal(context, manifest, error);
-    if (status == NIGH_OK) status = write_file(context, temporary, manifest, error);
-    if (status == NIGH_OK) {
-        status = nigh__file_rename(context, temporary, path, error);
-        if (status != NIGH_OK) (void)context->files->remove(context->files->user, temporary);
-        *published = status == NIGH_OK;
-    }
+    nigh__manifest_name(temporary, manifest->header.sequence, ".tmp");
+    *published = false;
+    nigh_status status = seal(directory->context, manifest, error);
+    if (status == NIGH_OK) status = write_file(directory, temporary, manifest, error);
+    if (status != NIGH_OK) return status;
+    status = nigh__file_rename_in(directory, temporary, name, error);
+    if (status != NIGH_OK) nigh__file_remove_in(directory, temporary);
+    *published = status == NIGH_OK;
     if (status == NIGH_OK) status = nigh__file_sync(directory, error);
-    nigh__free(context, path);
-    nigh__free(context, temporary);
     return status;
 }

@@ -17,8 +17,8 @@ struct nigh__manifest {
     struct nigh__manifest_entry *entries; /* header.segment_count of them; owned */
 };
 
-nigh_status nigh__manifest_read(const nigh_context *context, const char *directory, uint64_t sequence,
-                                struct nigh__manifest *out, nigh_error *error);
+nigh_status nigh__manifest_read(const struct nigh__file *directory, uint64_t sequence, struct nigh__manifest *out,
+                                nigh_error *error);
 
 /*
  * The newest one that is whole.  *damaged counts newer ones that are not.  A
@@ -27,9 +27,8 @@ nigh_status nigh__manifest_read(const nigh_context *context, const char *directo
  * (nothing of anyone else's in it), NIGH_EFORMAT in any other, and where all
  * are damaged the error of the newest.
  */
-nigh_status nigh__manifest_newest(const nigh_context *context, const char *directory,
-                                  const struct nigh__listing *listing, struct nigh__manifest *out, uint64_t *damaged,
-                                  nigh_error *error);
+nigh_status nigh__manifest_newest(const struct nigh__file *directory, const struct nigh__listing *listing,
+                                  struct nigh__manifest *out, uint64_t *damaged, nigh_error *error);
 
 /*
  * Fills in magic, version and checksum, and commits in the directory, which is

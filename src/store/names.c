@@ -84,19 +84,28 @@ static int ascending(const void *a, const void *b) {
 
 static int descending(const void *a, const void *b) { return ascending(b, a); }
 
-nigh_status nigh__listing_read(const nigh_context *context, const char *directory, struct nigh__listing *out,
-                               nigh_error *error) {
+nigh_status nigh__directory_open(const nigh_context *context, const char *path, struct nigh__file *out,
+                                 nigh_error *error) {
+    nigh_error problem;
+    nigh_status status = nigh__file_open(context, path, NIGH_OPEN_DIRECTORY, out, &problem);
+    if (status == NIGH_OK) return NIGH_OK;
+    if (problem.system_errno == ENOTDIR)
+        return nigh__fail_at(error, NIGH_EFORMAT, path, NIGH_NO_OFFSET,
+                             "not a nigh collection: a collection is a directory");
+    if (error != NULL) *error = problem;
+    return status;
+}
+
+nigh_status nigh__listing_read(const struct nigh__file *directory, struct nigh__listing *out, nigh_error *error) {
+    const nigh_context *context = directory->context;
     *out = (struct nigh__listing){.manifests = NIGH__ARRAY(uint64_t),
                                   .segments = NIGH__ARRAY(uint64_t),
                                   .leftovers = NIGH__ARRAY(char[NIGH__NAME_SIZE])};
     struct visit visit = {.context = context, .listing = out};
-    int failed = context->files->list(context->files->user, directory, visit_name, &visit);
+    int failed = context->files->list(context->files->user, directory->handle, visit_name, &visit);
     if (failed != 0) {
         nigh__listing_release(context, out);
-        if (failed == ENOTDIR)
-            return nigh__fail_at(error, NIGH_EFORMAT, directory, NIGH_NO_OFFSET,
-                                 "not a nigh collection: a collection is a directory");
-        return nigh__fail_system(error, failed, directory, "open");
+        return nigh__fail_system(error, failed, directory->path, "list");
     }
     if (out->manifests.count != 0) qsort(out->manifests.data, out->manifests.count, sizeof(uint64_t), descending);
     if (out->segments.count != 0) qsort(out->segments.data, out->segments.count, sizeof(uint64_t), ascending);

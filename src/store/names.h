@@ -3,6 +3,7 @@
 #ifndef NIGH_STORE_NAMES_H
 #define NIGH_STORE_NAMES_H
 
+#include "base/file.h"
 #include "base/memory.h"
 
 #define NIGH__NAME_SIZE 64
@@ -19,9 +20,11 @@ struct nigh__listing {
     uint64_t strangers;           /* files that are not ours */
 };
 
-/* What is no directory is NIGH_EFORMAT, what is not there NIGH_ENOTFOUND. */
-nigh_status nigh__listing_read(const nigh_context *context, const char *directory, struct nigh__listing *out,
-                               nigh_error *error);
+/* Opens the directory of a collection.  What is no directory is NIGH_EFORMAT, what is not there NIGH_ENOTFOUND. */
+nigh_status nigh__directory_open(const nigh_context *context, const char *path, struct nigh__file *out,
+                                 nigh_error *error);
+
+nigh_status nigh__listing_read(const struct nigh__file *directory, struct nigh__listing *out, nigh_error *error);
 void nigh__listing_release(const nigh_context *context, struct nigh__listing *listing);
 
 #endif

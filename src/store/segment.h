@@ -16,7 +16,7 @@
 
 struct nigh__segment {
     const nigh_context *context;
-    struct nigh__file file; /* kept open, to ask for its length */
+    char *path; /* for errors; owned.  The file itself is closed: the mapping keeps it */
     const uint8_t *map;
     uint64_t length;
     uint64_t number;
@@ -51,12 +51,9 @@ struct nigh__segment {
  * Opens the segment that a manifest names.  Any other file under its name is
  * refused, also a sound one.
  */
-nigh_status nigh__segment_open(const nigh_context *context, const char *directory,
-                               const struct nigh__manifest_entry *entry, struct nigh__segment **out, nigh_error *error);
+nigh_status nigh__segment_open(const struct nigh__file *directory, const struct nigh__manifest_entry *entry,
+                               struct nigh__segment **out, nigh_error *error);
 void nigh__segment_close(struct nigh__segment *segment); /* accepts NULL */
-
-/* Fails with NIGH_EIO where the file is no longer as long as it was when it was opened. */
-nigh_status nigh__segment_whole(const struct nigh__segment *segment, nigh_error *error);
 
 /* The error for a fault inside a guard. */
 nigh_status nigh__segment_cut(const struct nigh__segment *segment, nigh_error *error);

@@ -229,27 +229,29 @@ static nigh_status map_sections(const struct nigh__file *file, struct nigh__segm
     return NIGH_OK;
 }
 
-static nigh_status open_file(struct nigh__segment *segment, const char *directory, nigh_error *error) {
+static nigh_status open_and_map(const struct nigh__file *directory, const struct nigh__manifest_entry *entry,
+                                struct nigh__segment *segment, nigh_error *error) {
     char name[NIGH__NAME_SIZE];
-    nigh__segment_name(name, segment->number, "");
-    char *path = nigh__path_join(segment->context, directory, name);
-    if (path == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a path");
-    nigh_status status = nigh__file_open(segment->context, path, NIGH_OPEN_READ, &segment->file, error);
-    nigh__free(segment->context, path);
+    nigh__segment_name(name, entry->number, "");
+    segment->path = nigh__path_join(segment->context, directory->path, name);
+    if (segment->path == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a path");
+    struct nigh__file file;
+    nigh_status status = nigh__file_open_in(directory, name, NIGH_OPEN_REGULAR, &file, error);
+    if (status != NIGH_OK) return status;
+    status = read_and_check(&file, entry, segment, error);
+    if (status == NIGH_OK) status = map_sections(&file, segment, error);
+    nigh__file_release(&file);
     return status;
 }
 
-nigh_status nigh__segment_open(const nigh_context *context, const char *directory,
-                               const struct nigh__manifest_entry *entry, struct nigh__segment **out,
-                               nigh_error *error) {
+nigh_status nigh__segment_open(const struct nigh__file *directory, const struct nigh__manifest_entry *entry,
+                               struct nigh__segment **out, nigh_error *error) {
     *out = NULL;
-    struct nigh__segment *segment = nigh__alloc_zero(context, 1, sizeof *segment);
+    struct nigh__segment *segment = nigh__alloc_zero(directory->context, 1, sizeof *segment);
     if (segment == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a segment");
-    segment->context = context;
+    segment->context = directory->context;
     segment->number = entry->number;
-    nigh_status status = open_file(segment, directory, error);
-    if (status == NIGH_OK) status = read_and_check(&segment->file, entry, segment, error);
-    if (status == NIGH_OK) status = map_sections(&segment->file, segment, error);
+    nigh_status status = open_and_map(directory, entry, segment, error);
     if (status == NIGH_OK)
         *out = segment;
     else
@@ -260,7 +262,7 @@ nigh_status nigh__segment_open(const nigh_context *context, const char *director
 void nigh__segment_close(struct nigh__segment *segment) {
     if (segment == NULL) return;
     nigh__file_unmap(segment->context, segment->map, segment->length);
-    nigh__file_release(&segment->file);
+    nigh__free(segment->context, segment->path);
     nigh__free(segment->context, segment->scheme);
     nigh__free(segment->context, segment);
 }

@@ -11,20 +11,14 @@
 #include "base/guard.h"
 #include "base/hash.h"
 #include "base/status.h"
+#include "signature/formats.h"
 #include "store/segment.h"
 #include "store/slots.h"
 
 #define ONCE(lvalue) (*(const volatile __typeof__(lvalue) *)&(lvalue))
 
-nigh_status nigh__segment_whole(const struct nigh__segment *segment, nigh_error *error) {
-    uint64_t length = 0;
-    nigh_status status = nigh__file_length(&segment->file, &length, error);
-    if (status != NIGH_OK) return status;
-    return length >= segment->length ? NIGH_OK : nigh__segment_cut(segment, error);
-}
-
 nigh_status nigh__segment_cut(const struct nigh__segment *segment, nigh_error *error) {
-    return nigh__fail_at(error, NIGH_EIO, segment->file.path, NIGH_NO_OFFSET,
+    return nigh__fail_at(error, NIGH_EIO, segment->path, NIGH_NO_OFFSET,
                          "the file was cut short or could not be read while in use");
 }
 
@@ -32,7 +26,7 @@ nigh_status nigh__segment_lies(const struct nigh__segment *segment, enum nigh__s
                                const char *why, nigh_error *error) {
     const struct nigh__section_entry *entry = &segment->sections[type];
     uint64_t item_size = entry->count == 0 ? 1 : entry->length / entry->count;
-    return nigh__fail_at(error, NIGH_ECORRUPT, segment->file.path, entry->offset + index * item_size, "%s", why);
+    return nigh__fail_at(error, NIGH_ECORRUPT, segment->path, entry->offset + index * item_size, "%s", why);
 }
 
 bool nigh__segment_group(const struct nigh__segment *segment, uint32_t row, uint32_t *first, uint32_t *count) {
@@ -55,24 +49,35 @@ static bool item_range(const uint64_t *offsets, uint64_t bytes_length, uint32_t 
     return true;
 }
 
+/* What reading something untrusted ends with. */
+enum found { FOUND, NOT_FOUND, LIES };
+
+/* Copies at most `capacity` bytes with the NUL; what is copied is what is checked. */
+static enum found copy_id(const struct nigh__segment *segment, uint32_t document, char *buffer, size_t capacity,
+                          size_t *length) {
+    uint64_t start;
+    uint64_t whole;
+    if (!item_range(segment->id_offsets, segment->sections[NIGH__SECTION_ID_BYTES].length, document, NIGH_MAX_ID_LENGTH,
+                    &start, &whole))
+        return LIES;
+    *length = (size_t)whole;
+    if (whole == 0) return LIES;
+    if (capacity == 0) return FOUND;
+    size_t part = whole < capacity ? (size_t)whole : capacity - 1;
+    memcpy(buffer, segment->id_bytes + start, part);
+    buffer[part] = '\0';
+    return part == 0 || nigh__id_problem(buffer, part) == NULL ? FOUND : LIES;
+}
+
 nigh_status nigh__segment_id(const struct nigh__segment *segment, uint32_t document, char *buffer, size_t capacity,
                              size_t *length, nigh_error *error) {
     struct nigh__guard guard;
-    if (!NIGH__GUARD_ENTER(&guard, segment->map, segment->length)) return nigh__segment_cut(segment, error);
-    uint64_t start;
-    uint64_t whole;
-    bool sound = item_range(segment->id_offsets, segment->sections[NIGH__SECTION_ID_BYTES].length, document,
-                            NIGH_MAX_ID_LENGTH, &start, &whole);
-    if (sound && capacity != 0) {
-        size_t part = whole < capacity ? (size_t)whole : capacity - 1;
-        memcpy(buffer, segment->id_bytes + start, part);
-        buffer[part] = '\0';
-    }
+    nigh__guard_enter(&guard, segment->map, segment->length);
+    if (NIGH__GUARD_FAULTED(&guard)) return nigh__segment_cut(segment, error);
+    enum found found = copy_id(segment, document, buffer, capacity, length);
     nigh__guard_leave(&guard);
-    if (!sound)
-        return nigh__segment_lies(segment, NIGH__SECTION_ID_OFFSETS, document, "the offset of an id is wrong", error);
-    *length = (size_t)whole;
-    return NIGH_OK;
+    if (found == FOUND) return NIGH_OK;
+    return nigh__segment_lies(segment, NIGH__SECTION_ID_OFFSETS, document, "an id is malformed or misplaced", error);
 }
 
 nigh_status nigh__segment_metadata(const struct nigh__segment *segment, uint32_t document, void *buffer,
@@ -80,7 +85,8 @@ nigh_status nigh__segment_metadata(const struct nigh__segment *segment, uint32_t
     *length = 0;
     if (segment->metadata_offsets == NULL) return NIGH_OK;
     struct nigh__guard guard;
-    if (!NIGH__GUARD_ENTER(&guard, segment->map, segment->length)) return nigh__segment_cut(segment, error);
+    nigh__guard_enter(&guard, segment->map, segment->length);
+    if (NIGH__GUARD_FAULTED(&guard)) return nigh__segment_cut(segment, error);
     uint64_t start;
     uint64_t whole;
     bool sound = item_range(segment->metadata_offsets, segment->sections[NIGH__SECTION_METADATA_BYTES].length, document,
@@ -98,7 +104,8 @@ nigh_status nigh__segment_metadata(const struct nigh__segment *segment, uint32_t
 nigh_status nigh__segment_signature(const struct nigh__segment *segment, uint32_t document, uint8_t *out,
                                     nigh_error *error) {
     struct nigh__guard guard;
-    if (!NIGH__GUARD_ENTER(&guard, segment->map, segment->length)) return nigh__segment_cut(segment, error);
+    nigh__guard_enter(&guard, segment->map, segment->length);
+    if (NIGH__GUARD_FAULTED(&guard)) return nigh__segment_cut(segment, error);
     uint32_t row = ONCE(segment->document_rows[document]);
     bool sound = row < segment->signatures;
     if (sound) memcpy(out, segment->rows + (size_t)row * segment->words, segment->width_bits / 8);
@@ -108,9 +115,6 @@ nigh_status nigh__segment_signature(const struct nigh__segment *segment, uint32_
                                   error);
     return NIGH_OK;
 }
-
-/* What a walk through the lookup ends with. */
-enum found { FOUND, NOT_FOUND, LIES };
 
 /* Inside a guard.  Ends after `slots` steps at the latest, whatever the table holds. */
 static enum found walk_lookup(const struct nigh__segment *segment, const char *id, size_t id_length, uint32_t *document,
@@ -137,7 +141,8 @@ static enum found walk_lookup(const struct nigh__segment *segment, const char *i
 nigh_status nigh__segment_find(const struct nigh__segment *segment, const char *id, size_t id_length,
                                uint32_t *document, nigh_error *error) {
     struct nigh__guard guard;
-    if (!NIGH__GUARD_ENTER(&guard, segment->map, segment->length)) return nigh__segment_cut(segment, error);
+    nigh__guard_enter(&guard, segment->map, segment->length);
+    if (NIGH__GUARD_FAULTED(&guard)) return nigh__segment_cut(segment, error);
     uint64_t slot = 0;
     enum found found = walk_lookup(segment, id, id_length, document, &slot);
     nigh__guard_leave(&guard);

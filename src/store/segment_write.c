@@ -15,8 +15,8 @@
 
 struct nigh__segment_writer {
     const nigh_context *context;
-    char *directory; /* owned */
-    char *scheme;    /* owned */
+    const struct nigh__file *directory;
+    char *scheme; /* owned */
     uint64_t number;
     uint32_t width_bits;
     uint32_t words;
@@ -79,10 +79,7 @@ static nigh_status section_write(struct nigh__segment_writer *writer, enum nigh_
 static nigh_status create_file(struct nigh__segment_writer *writer, nigh_error *error) {
     char name[NIGH__NAME_SIZE];
     nigh__segment_name(name, writer->number, "");
-    char *path = nigh__path_join(writer->context, writer->directory, name);
-    if (path == NULL) return no_memory(error);
-    nigh_status status = nigh__file_open(writer->context, path, NIGH_OPEN_CREATE, &writer->file, error);
-    nigh__free(writer->context, path);
+    nigh_status status = nigh__file_open_in(writer->directory, name, NIGH_OPEN_CREATE, &writer->file, error);
     if (status == NIGH_OK)
         status = nigh__output_init(writer->context, &writer->file, NULL, writer->file.path, &writer->output, error);
     if (status != NIGH_OK) return status;
@@ -100,13 +97,13 @@ nigh_status nigh__segment_writer_open(const nigh_context *context, const struct 
     writer->width_bits = plan->width_bits;
     writer->words = nigh__row_words(plan->width_bits);
     writer->row_of = (struct nigh__array)NIGH__ARRAY(uint32_t);
-    writer->directory = nigh__string_copy(context, plan->directory);
+    writer->directory = plan->directory;
     writer->scheme = nigh__string_copy(context, plan->scheme);
     writer->hasher = nigh__hasher_new(context);
     writer->row = nigh__alloc_zero(context, writer->words, sizeof(uint64_t));
     bool slots = nigh__slots_init(context, &writer->rows) && nigh__slots_init(context, &writer->names);
     nigh_status status;
-    if (writer->directory == NULL || writer->scheme == NULL || writer->hasher == NULL || writer->row == NULL || !slots)
+    if (writer->scheme == NULL || writer->hasher == NULL || writer->row == NULL || !slots)
         status = no_memory(error);
     else
         status = create_file(writer, error);
@@ -155,7 +152,7 @@ static nigh_status open_spool(struct nigh__segment_writer *writer, struct nigh__
                               nigh_error *error) {
     char name[NIGH__NAME_SIZE];
     nigh__segment_name(name, writer->number, suffix);
-    return nigh__spool_open(writer->context, writer->directory, name, spool, error);
+    return nigh__spool_open(writer->directory, name, spool, error);
 }
 
 static nigh_status add_id(struct nigh__segment_writer *writer, const nigh_document *document, uint64_t hash,
@@ -334,20 +331,25 @@ nigh_status nigh__segment_writer_finish(struct nigh__segment_writer *writer, str
     return NIGH_OK;
 }
 
+static void remove_file(const struct nigh__segment_writer *writer) {
+    char name[NIGH__NAME_SIZE];
+    nigh__segment_name(name, writer->number, "");
+    nigh__file_remove_in(writer->directory, name);
+}
+
 void nigh__segment_writer_close(struct nigh__segment_writer *writer, bool keep) {
     if (writer == NULL) return;
     const nigh_context *context = writer->context;
     nigh__spool_release(&writer->ids);
     nigh__spool_release(&writer->metadata);
     nigh__output_release(&writer->output);
-    if (writer->file.open && !keep) (void)context->files->remove(context->files->user, writer->file.path);
+    if (writer->file.open && !keep) remove_file(writer);
     if (writer->file.context != NULL) nigh__file_release(&writer->file);
     nigh__slots_release(context, &writer->rows);
     nigh__slots_release(context, &writer->names);
     nigh__array_release(context, &writer->row_of);
     nigh__hasher_free(context, writer->hasher);
     nigh__free(context, writer->row);
-    nigh__free(context, writer->directory);
     nigh__free(context, writer->scheme);
     nigh__free(context, writer);
 }

@@ -8,13 +8,14 @@
 #ifndef NIGH_STORE_SEGMENT_WRITE_H
 #define NIGH_STORE_SEGMENT_WRITE_H
 
+#include "base/file.h"
 #include "base/progress.h"
 #include "store/format.h"
 
 struct nigh__segment_writer; /* opaque */
 
 struct nigh__segment_plan {
-    const char *directory;
+    const struct nigh__file *directory; /* outlives the writer */
     uint64_t number;
     uint32_t width_bits;
     const char *scheme;

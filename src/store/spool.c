@@ -2,6 +2,7 @@
 /* Items go through a temporary file so that memory does not grow with their length. */
 #include "store/spool.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/status.h"
@@ -9,13 +10,12 @@
 #define COPY_SIZE ((size_t)1 << 20)
 #define COMPARE_SIZE 512
 
-nigh_status nigh__spool_open(const nigh_context *context, const char *directory, const char *name,
-                             struct nigh__spool *out, nigh_error *error) {
-    *out = (struct nigh__spool){.offsets = NIGH__ARRAY(uint64_t)};
-    char *path = nigh__path_join(context, directory, name);
-    if (path == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a path");
-    nigh_status status = nigh__file_open(context, path, NIGH_OPEN_CREATE, &out->file, error);
-    nigh__free(context, path);
+nigh_status nigh__spool_open(const struct nigh__file *directory, const char *name, struct nigh__spool *out,
+                             nigh_error *error) {
+    const nigh_context *context = directory->context;
+    *out = (struct nigh__spool){.directory = directory, .offsets = NIGH__ARRAY(uint64_t)};
+    (void)snprintf(out->name, sizeof out->name, "%s", name);
+    nigh_status status = nigh__file_open_in(directory, name, NIGH_OPEN_CREATE, &out->file, error);
     if (status != NIGH_OK) return status;
     status = nigh__output_init(context, &out->file, NULL, out->file.path, &out->output, error);
     uint64_t *first = nigh__array_add(context, &out->offsets, 1);
@@ -90,7 +90,7 @@ void nigh__spool_release(struct nigh__spool *spool) {
     if (context == NULL) return;
     nigh__output_release(&spool->output);
     nigh__array_release(context, &spool->offsets);
-    if (spool->file.open) (void)context->files->remove(context->files->user, spool->file.path);
+    if (spool->file.open) nigh__file_remove_in(spool->directory, spool->name);
     nigh__file_release(&spool->file);
     spool->file.context = NULL;
 }

@@ -5,15 +5,18 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "store/names.h"
 
 struct nigh__spool {
+    const struct nigh__file *directory; /* not owned */
+    char name[NIGH__NAME_SIZE];
     struct nigh__file file;
     struct nigh__output output;
     struct nigh__array offsets; /* uint64_t, one more than items */
 };
 
-nigh_status nigh__spool_open(const nigh_context *context, const char *directory, const char *name,
-                             struct nigh__spool *out, nigh_error *error);
+nigh_status nigh__spool_open(const struct nigh__file *directory, const char *name, struct nigh__spool *out,
+                             nigh_error *error);
 nigh_status nigh__spool_add(struct nigh__spool *spool, const void *bytes, size_t length, nigh_error *error);
 /* Whether item `index` is these bytes. */
 nigh_status nigh__spool_equals(struct nigh__spool *spool, size_t index, const void *bytes, size_t length, bool *equal,

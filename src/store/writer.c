@@ -22,6 +22,7 @@
 #include "base/memory.h"
 #include "base/progress.h"
 #include "base/status.h"
+#include "signature/formats.h"
 #include "store/collection.h"
 #include "store/header.h"
 #include "store/manifest.h"
@@ -55,15 +56,10 @@ static nigh_status make_directory(struct nigh_writer *writer, nigh_error *error)
     return nigh__fail_system(error, failed, writer->path, "create");
 }
 
+/* From here on everything goes by this handle: whatever happens to the path, no other directory is touched. */
 static nigh_status lock_directory(struct nigh_writer *writer, nigh_error *error) {
     const nigh_file_system *files = writer->context->files;
-    nigh_error problem;
-    nigh_status status =
-        nigh__file_open(writer->context, writer->path, NIGH_OPEN_DIRECTORY, &writer->directory, &problem);
-    if (status != NIGH_OK && problem.system_errno == ENOTDIR)
-        return nigh__fail_at(error, NIGH_EFORMAT, writer->path, NIGH_NO_OFFSET,
-                             "not a nigh collection: a collection is a directory");
-    if (status != NIGH_OK && error != NULL) *error = problem;
+    nigh_status status = nigh__directory_open(writer->context, writer->path, &writer->directory, error);
     if (status != NIGH_OK) return status;
     int failed = files->lock(files->user, writer->directory.handle);
     if (failed == 0) return NIGH_OK;
@@ -90,7 +86,7 @@ static nigh_status fits_old(const struct nigh_writer *writer, nigh_error *error)
 
 static nigh_status open_old(struct nigh_writer *writer, nigh_error *error) {
     nigh_error problem = {.status = NIGH_OK};
-    nigh_status status = nigh_collection_open(writer->context, writer->path, NULL, &writer->old, &problem);
+    nigh_status status = nigh__collection_open_in(&writer->directory, &writer->old, &problem);
     if (status == NIGH_OK) return fits_old(writer, error);
     if (status == NIGH_ENOTFOUND && problem.system_errno == 0) return NIGH_OK; /* an empty place */
     if (error != NULL) *error = problem;
@@ -100,11 +96,11 @@ static nigh_status open_old(struct nigh_writer *writer, nigh_error *error) {
 /* A number no file has: a writer that died may have left some beyond the manifest's. */
 static nigh_status free_number(const struct nigh_writer *writer, uint64_t *number, nigh_error *error) {
     struct nigh__listing listing;
-    nigh_status status = nigh__listing_read(writer->context, writer->path, &listing, error);
+    nigh_status status = nigh__listing_read(&writer->directory, &listing, error);
     if (status != NIGH_OK) return status;
     *number = writer->old == NULL ? 1 : writer->old->next_segment;
-    nigh__listing_release(writer->context, &listing);
     if (listing.highest_segment >= *number) *number = listing.highest_segment + 1;
+    nigh__listing_release(writer->context, &listing);
     if (*number != 0 && *number != UINT64_MAX) return NIGH_OK;
     return nigh__fail_at(error, NIGH_ELIMIT, writer->path, NIGH_NO_OFFSET, "no segment number is left");
 }
@@ -117,7 +113,7 @@ static nigh_status begin(struct nigh_writer *writer, nigh_error *error) {
     if (status == NIGH_OK) status = free_number(writer, &number, error);
     if (status != NIGH_OK) return status;
     struct nigh__segment_plan plan = {
-        .directory = writer->path, .number = number, .width_bits = writer->width_bits, .scheme = writer->scheme};
+        .directory = &writer->directory, .number = number, .width_bits = writer->width_bits, .scheme = writer->scheme};
     return nigh__segment_writer_open(writer->context, &plan, &writer->segment, error);
 }
 
@@ -147,16 +143,6 @@ nigh_status nigh_writer_open(nigh_context *context, const char *path, const nigh
 
 /* --------------------------------------------------------------------- add */
 
-static nigh_status id_sound(const nigh_document *document, nigh_error *error) {
-    if (document->id_length == 0 || document->id_length > NIGH_MAX_ID_LENGTH)
-        return nigh__fail(error, NIGH_EINVAL, "an id of %zu bytes; ids have 1 to %u", document->id_length,
-                          NIGH_MAX_ID_LENGTH);
-    for (size_t i = 0; i < document->id_length; i++)
-        if (document->id[i] == '\0' || document->id[i] == '\n' || document->id[i] == '\t')
-            return nigh__fail(error, NIGH_EINVAL, "an id holds a zero byte, a tab or a newline");
-    return NIGH_OK;
-}
-
 /* All documents of a collection have ids or none has; the first one decides. */
 static nigh_status ids_agree(struct nigh_writer *writer, const nigh_document *document, nigh_error *error) {
     bool named = document->id != NULL;
@@ -177,12 +163,14 @@ static nigh_status document_sound(struct nigh_writer *writer, const nigh_documen
     if (document->metadata_length > NIGH_MAX_METADATA_LENGTH)
         return nigh__fail(error, NIGH_EINVAL, "metadata of %zu bytes; %u are allowed", document->metadata_length,
                           NIGH_MAX_METADATA_LENGTH);
+    if (document->signature == NULL) return nigh__fail(error, NIGH_EINVAL, "a document without a signature");
     nigh_status status = ids_agree(writer, document, error);
     if (status != NIGH_OK || document->id == NULL) return status;
-    status = id_sound(document, error);
-    if (status != NIGH_OK || writer->old == NULL) return status;
+    const char *problem = nigh__id_problem(document->id, document->id_length);
+    if (problem != NULL) return nigh__fail(error, NIGH_EINVAL, "%s", problem);
+    if (writer->old == NULL) return NIGH_OK;
     uint64_t existing;
-    status = nigh_collection_find(writer->old, document->id, document->id_length, &existing, error);
+    status = nigh__collection_find_named(writer->old, document->id, document->id_length, &existing, error);
     if (status == NIGH_ENOTFOUND) return NIGH_OK;
     if (status != NIGH_OK) return status;
     return nigh__fail_at(error, NIGH_EEXISTS, writer->path, NIGH_NO_OFFSET, "a document '%.*s' is there already",
@@ -217,6 +205,8 @@ static nigh_status next_manifest(const struct nigh_writer *writer, const struct 
     if (before >= NIGH__MAX_SEGMENTS)
         return nigh__fail_at(error, NIGH_ELIMIT, writer->path, NIGH_NO_OFFSET, "a collection has at most %u segments",
                              NIGH__MAX_SEGMENTS);
+    if (old != NULL && old->sequence == UINT64_MAX)
+        return nigh__fail_at(error, NIGH_ELIMIT, writer->path, NIGH_NO_OFFSET, "no manifest number is left");
     *out = (struct nigh__manifest){.header = {.sequence = old == NULL ? 1 : old->sequence + 1,
                                               .next_segment = entry->number + 1,
                                               .documents = (old == NULL ? 0 : old->documents) + entry->documents,
@@ -233,52 +223,31 @@ static nigh_status next_manifest(const struct nigh_writer *writer, const struct 
     return NIGH_OK;
 }
 
-/* The entry of a new collection in its parent directory must be safe too. */
-static nigh_status sync_parent(const struct nigh_writer *writer, nigh_error *error) {
-    char *parent = nigh__string_copy(writer->context, writer->path);
-    if (parent == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a path");
-    size_t length = strlen(parent);
-    while (length > 1 && parent[length - 1] == '/') length--;
-    while (length > 0 && parent[length - 1] != '/') length--;
-    while (length > 1 && parent[length - 1] == '/') length--;
-    parent[length] = '\0';
-    nigh_status status = nigh__directory_sync(writer->context, length == 0 ? "." : parent, error);
-    nigh__free(writer->context, parent);
-    return status;
-}
-
-static bool listed(const struct nigh__manifest *manifest, uint64_t number) {
-    for (uint32_t i = 0; i < manifest->header.segment_count; i++)
-        if (manifest->entries[i].number == number) return true;
-    return false;
-}
-
-static void remove_name(const struct nigh_writer *writer, const char *name) {
-    const nigh_file_system *files = writer->context->files;
-    char *path = nigh__path_join(writer->context, writer->path, name);
-    if (path != NULL) (void)files->remove(files->user, path);
-    nigh__free(writer->context, path);
-}
-
-/* Removes manifests before the spare, and what writers that died have left.  Failing here harms nobody. */
-static void tidy(const struct nigh_writer *writer, const struct nigh__manifest *manifest) {
+/*
+ * Removes what nobody needs: manifests before the spare, temporary files, and
+ * segments that writers left which died after the state we added to.  Segments
+ * that are older than that and not listed are left alone: where a manifest was
+ * lost they may be all there is.  Failing here harms nobody.
+ */
+static void tidy(const struct nigh_writer *writer, uint64_t sequence, uint64_t own_segment) {
     struct nigh__listing listing;
     char name[NIGH__NAME_SIZE];
-    if (nigh__listing_read(writer->context, writer->path, &listing, NULL) != NIGH_OK) return;
+    if (nigh__listing_read(&writer->directory, &listing, NULL) != NIGH_OK) return;
     const uint64_t *sequences = listing.manifests.data;
     for (size_t i = 0; i < listing.manifests.count; i++) {
-        if (sequences[i] + 1 >= manifest->header.sequence) continue;
+        if (sequences[i] >= sequence - 1) continue;
         nigh__manifest_name(name, sequences[i], "");
-        remove_name(writer, name);
+        nigh__file_remove_in(&writer->directory, name);
     }
     const uint64_t *segments = listing.segments.data;
     for (size_t i = 0; i < listing.segments.count; i++) {
-        if (listed(manifest, segments[i])) continue;
+        if (writer->old == NULL || segments[i] < writer->old->next_segment || segments[i] == own_segment) continue;
         nigh__segment_name(name, segments[i], "");
-        remove_name(writer, name);
+        nigh__file_remove_in(&writer->directory, name);
     }
     const char *leftovers = listing.leftovers.data;
-    for (size_t i = 0; i < listing.leftovers.count; i++) remove_name(writer, leftovers + i * NIGH__NAME_SIZE);
+    for (size_t i = 0; i < listing.leftovers.count; i++)
+        nigh__file_remove_in(&writer->directory, leftovers + i * NIGH__NAME_SIZE);
     nigh__listing_release(writer->context, &listing);
 }
 
@@ -286,14 +255,15 @@ static nigh_status publish(struct nigh_writer *writer, const struct nigh__manife
     struct nigh__manifest manifest = {.entries = NULL};
     nigh_status status = next_manifest(writer, entry, &manifest, error);
     if (status == NIGH_OK) status = nigh__file_sync(&writer->directory, error);
-    if (status == NIGH_OK && writer->made_directory) status = sync_parent(writer, error);
+    /* The name of a new collection must be safe too. */
+    if (status == NIGH_OK && writer->old == NULL) status = nigh__parent_sync(writer->context, writer->path, error);
     if (status == NIGH_OK && nigh__progress_tick(&writer->progress, "committing", 0, 0))
         status = nigh__progress_cancelled(error);
     if (status == NIGH_OK) status = nigh__manifest_write(&writer->directory, &manifest, &writer->keep_segment, error);
     if (status == NIGH_OK) {
         nigh__segment_writer_close(writer->segment, true); /* its temporary files go before the tidying */
         writer->segment = NULL;
-        tidy(writer, &manifest);
+        tidy(writer, manifest.header.sequence, entry->number);
     }
     nigh__manifest_release(writer->context, &manifest);
     return status;
@@ -316,11 +286,10 @@ nigh_status nigh_writer_commit(nigh_writer *writer, nigh_error *error) {
 
 void nigh_writer_close(nigh_writer *writer) {
     if (writer == NULL) return;
-    const nigh_file_system *files = writer->context->files;
     nigh__segment_writer_close(writer->segment, writer->keep_segment);
     nigh_collection_close(writer->old);
     bool unwanted = writer->made_directory && writer->state != COMMITTED && !writer->keep_segment;
-    if (unwanted) (void)files->remove(files->user, writer->path);
+    if (unwanted) nigh__file_remove(writer->context, writer->path);
     if (writer->directory.context != NULL) nigh__file_release(&writer->directory);
     nigh__free(writer->context, writer->path);
     nigh__free(writer->context, writer->scheme);

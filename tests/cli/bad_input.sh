@@ -57,7 +57,10 @@ nigh: 'c.nigh' holds signatures of 64 bits" -- "$NIGH" index c.nigh good.hex nar
 expect_unchanged c.nigh 2 '' "nigh: 'c.nigh' holds signatures of 64 bits, not 8" -- "$NIGH" index c.nigh narrow.hex --bits 8
 expect 2 '' "nigh: 'good.hex', line 1: signatures have 64 bits, 8 were asked for" -- "$NIGH" index new.nigh good.hex --bits 8
 expect 2 '' "nigh: 'narrow.hex', line 1: signatures have 8 bits, 64 were asked for
-nigh: 'new.nigh' holds signatures of 64 bits" -- "$NIGH" index new.nigh good.hex narrow.hex
+nigh: 'good.hex' holds signatures of 64 bits" -- "$NIGH" index new.nigh good.hex narrow.hex
+: > nothing.hex
+expect 2 '' "nigh: 'narrow.hex', line 1: signatures have 8 bits, 64 were asked for
+nigh: 'standard input' holds signatures of 64 bits" -- from good.hex "$NIGH" index new.nigh nothing.hex - narrow.hex
 [[ -e new.nigh ]] && fail 'a collection was made'
 
 # Not there, not a file, not anything we know.
@@ -66,7 +69,18 @@ mkdir directory
 refused ANY directory
 contains .err "nigh: 'directory': "
 printf 'certainly no signatures\n' > text
-refused "nigh: 'text': not a signature file nigh recognises" text
+refused "nigh: 'text', line 1: 'r' in column 3 is not a hex digit" text
+printf 'page-\xc3\xa9\t00zz\n' > text
+refused "nigh: 'text', line 1: 'z' in column 11 is not a hex digit" text
+expect_unchanged c.nigh 2 '' "nigh: 'standard input', line 1: 'z' in column 11 is not a hex digit" \
+    -- from text "$NIGH" index c.nigh -
+printf '\x7fELF\x02\x01\x01\x00' > binary
+refused "nigh: 'binary': not a signature file nigh recognises; give --format" binary
+printf '\x01\x00\x00\x00\x08\x00\x00\x0012345678' > matrix
+expect_unchanged c.nigh 2 '' "nigh: 'standard input': not a signature file nigh recognises (u8bin cannot be recognised in a stream); give --format" \
+    -- from matrix "$NIGH" index c.nigh -
+refused "nigh: '': cannot open: the path is empty" ''
+refused "nigh: '': cannot open: the path is empty" good.hex --ids ''
 printf '\x02\x00\x00\x00\x08\x00\x00\x00' > short.u8bin
 refused ANY short.u8bin
 contains .err "nigh: 'short.u8bin'"

@@ -88,11 +88,23 @@ expect 2 '' ANY -- "$NIGH" export -q topsig.nigh -o t2.sig
 expect 2 '' "nigh: 'out.xyz': the name does not end in that of a signature format, such as .npy" \
     -- "$NIGH" export whole.nigh -o out.xyz
 expect 2 '' "nigh: 'a.raw': raw signatures do not say how wide they are; give --bits" -- "$NIGH" index raw2.nigh a.raw
+cp a.raw upper.RAW
+expect 2 '' "nigh: 'upper.RAW': raw signatures do not say how wide they are; give --bits" -- "$NIGH" index raw2.nigh upper.RAW
 expect 2 '' "nigh: 'standard input': raw signatures do not say how wide they are; give --bits" \
     -- from a.raw "$NIGH" index raw2.nigh --format raw -
 # But where the collection knows its width, it is known.
 expect 0 '' '' -- "$NIGH" index -q raw.nigh a.raw
 expect 0 ANY '' -- "$NIGH" search -q raw.nigh a.raw
+
+# Endings mean the same in any case, also where the file is written through.
+ln -s target upper.NPY
+expect 0 '' '' -- "$NIGH" export -q whole.nigh -o upper.NPY
+same a.npy target
+ln -s target link.sig
+expect 2 '' "nigh: 'link.sig': TopSig files are read but not written" -- "$NIGH" export -q whole.nigh -o link.sig
+expect 2 '' "nigh: '': cannot create: the path is empty" -- "$NIGH" export -q whole.nigh -o ''
+expect 2 '' "nigh: '': cannot open: No such file or directory" -- "$NIGH" export -q whole.nigh -o x.npy --ids ''
+[[ -e .tmp || -e x.npy ]] && fail 'a file was left'
 
 # A pipe that is never opened to the end leaves nothing behind.
 expect 2 '' "nigh: 'missing/x.npy.tmp': cannot create: No such file or directory" -- "$NIGH" export whole.nigh -o missing/x.npy

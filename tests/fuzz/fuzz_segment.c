@@ -20,17 +20,21 @@
 
 /* ------------------------------------------- a directory of two files in memory */
 
-enum { SEGMENT, MANIFEST };
+enum { SEGMENT, MANIFEST, DIRECTORY };
 
 struct memory_files {
     uint8_t *bytes[2];
     size_t length[2];
 };
 
-static int memory_open(void *user, const char *path, unsigned mode, nigh_file *out) {
+static int memory_open(void *user, nigh_file directory, const char *name, unsigned mode, nigh_file *out) {
     (void)user;
-    if (mode != NIGH_OPEN_READ) return EROFS;
-    *out = strstr(path, SEGMENT_NAME) != NULL ? SEGMENT : MANIFEST;
+    if (directory == NIGH_NO_DIRECTORY && mode == NIGH_OPEN_DIRECTORY) {
+        *out = DIRECTORY;
+        return 0;
+    }
+    if (directory != DIRECTORY || mode != NIGH_OPEN_REGULAR) return EROFS;
+    *out = strcmp(name, SEGMENT_NAME) == 0 ? SEGMENT : MANIFEST;
     return 0;
 }
 
@@ -70,10 +74,10 @@ static int memory_unmap(void *user, const void *address, uint64_t length) {
     return 0;
 }
 
-static int memory_list(void *user, const char *path, int (*entry)(void *entry_user, const char *name),
+static int memory_list(void *user, nigh_file directory, int (*entry)(void *entry_user, const char *name),
                        void *entry_user) {
     (void)user;
-    (void)path;
+    (void)directory;
     int failed = entry(entry_user, SEGMENT_NAME);
     return failed != 0 ? failed : entry(entry_user, MANIFEST_NAME);
 }

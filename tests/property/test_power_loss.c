@@ -101,21 +101,19 @@ static void change(struct disk *disk, const char *from, const char *to, int node
     apply(&disk->now, operation);
 }
 
-static const char *base_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash == NULL ? path : slash + 1;
-}
-
-static int disk_open(void *user, const char *path, unsigned mode, nigh_file *out) {
+static int disk_open(void *user, nigh_file directory, const char *name, unsigned mode, nigh_file *out) {
     struct disk *disk = user;
     if (dead(disk)) return EIO;
     if (mode == NIGH_OPEN_DIRECTORY) {
-        *out = strcmp(path, COLLECTION) == 0 ? HANDLE_COLLECTION : HANDLE_PARENT;
+        bool collection = strcmp(name, COLLECTION) == 0;
+        if (collection && !disk->now.directory_made) return ENOENT;
+        *out = collection ? HANDLE_COLLECTION : HANDLE_PARENT;
         return 0;
     }
-    const int *found = find_name(&disk->now, base_name(path));
+    assert_int_equal(directory, HANDLE_COLLECTION);
+    const int *found = find_name(&disk->now, name);
     bool there = found != NULL && *found != NOTHING;
-    if (mode == NIGH_OPEN_READ) {
+    if (mode == NIGH_OPEN_REGULAR) {
         if (!there) return ENOENT;
         *out = *found;
         return 0;
@@ -123,7 +121,7 @@ static int disk_open(void *user, const char *path, unsigned mode, nigh_file *out
     if (there) return EEXIST;
     assert_true(disk->node_count < MAX_NODES);
     *out = disk->node_count++;
-    change(disk, "", base_name(path), (int)*out);
+    change(disk, "", name, (int)*out);
     return 0;
 }
 
@@ -212,21 +210,23 @@ static int disk_unmap(void *user, const void *address, uint64_t length) {
     return 0;
 }
 
-static int disk_rename(void *user, const char *from, const char *to) {
+static int disk_rename(void *user, nigh_file directory, const char *from, const char *to) {
+    (void)directory;
     struct disk *disk = user;
     if (dead(disk)) return EIO;
-    const int *node = find_name(&disk->now, base_name(from));
+    const int *node = find_name(&disk->now, from);
     assert_true(node != NULL && *node != NOTHING);
-    change(disk, base_name(from), base_name(to), *node);
+    change(disk, from, to, *node);
     return 0;
 }
 
-static int disk_remove(void *user, const char *path) {
+static int disk_remove(void *user, nigh_file directory, const char *name) {
     struct disk *disk = user;
     if (dead(disk)) return EIO;
-    const int *node = find_name(&disk->now, base_name(path));
+    if (directory == NIGH_NO_DIRECTORY) return ENOTEMPTY; /* the collection itself */
+    const int *node = find_name(&disk->now, name);
     if (node == NULL || *node == NOTHING) return ENOENT;
-    change(disk, base_name(path), "", NOTHING);
+    change(disk, name, "", NOTHING);
     return 0;
 }
 
@@ -239,9 +239,10 @@ static int disk_make_directory(void *user, const char *path) {
     return 0;
 }
 
-static int disk_list(void *user, const char *path, int (*entry)(void *entry_user, const char *name), void *entry_user) {
+static int disk_list(void *user, nigh_file directory, int (*entry)(void *entry_user, const char *name),
+                     void *entry_user) {
     struct disk *disk = user;
-    (void)path;
+    (void)directory;
     if (dead(disk)) return EIO;
     if (!disk->now.directory_made) return ENOENT;
     for (int i = 0; i < disk->now.count; i++) {

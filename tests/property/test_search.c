@@ -311,7 +311,7 @@ static void test_running_out_of_memory(void **state) {
 
 /* Writes one number into a section of an open segment, through its file: the map shows it at once. */
 static void falsify(const struct nigh__segment *segment, enum nigh__section_type type, uint64_t index, uint32_t value) {
-    FILE *file = fopen(segment->file.path, "r+b");
+    FILE *file = fopen(segment->path, "r+b");
     assert_non_null(file);
     assert_int_equal(fseek(file, (long)(segment->sections[type].offset + index * 4), SEEK_SET), 0);
     assert_int_equal(fwrite(&value, sizeof value, 1, file), 1);

@@ -69,8 +69,7 @@ static void sample_write(nigh_context *context, struct sample *sample, int has_i
 static void topsig_make(struct sample *sample) {
     static const uint32_t header[] = {88, 2, 15, 40, 21, 0};
     static const char zeros[64];
-    for (size_t i = 0; i < 6; i++)
-        sink_u32(&sample->file, header[i]);
+    for (size_t i = 0; i < 6; i++) sink_u32(&sample->file, header[i]);
     sink_add(&sample->file, zeros, 64);
     for (uint64_t i = 0; i < 5; i++) {
         sink_add(&sample->file, "document-number\0", 16);
@@ -87,8 +86,7 @@ static void samples_make(nigh_context *context, struct sample samples[6]) {
     samples[3] = (struct sample){.name = "x.hex", .format = NIGH_FORMAT_HEX};
     samples[4] = (struct sample){.name = "ids.hex", .format = NIGH_FORMAT_HEX};
     samples[5] = (struct sample){.name = "x.sig", .format = NIGH_FORMAT_TOPSIG};
-    for (int i = 0; i < 5; i++)
-        sample_write(context, &samples[i], i == 4);
+    for (int i = 0; i < 5; i++) sample_write(context, &samples[i], i == 4);
     topsig_make(&samples[5]);
 }
 

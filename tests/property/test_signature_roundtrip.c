@@ -56,8 +56,7 @@ static size_t id_draw(struct nigh__rng *rng, char *out) {
 /* Document `number` of a trial, the same each time it is asked for. */
 static nigh_document document_make(const struct shape *shape, size_t number, uint8_t *signature, char *id) {
     struct nigh__rng rng = {nigh__mix(trial_seed + number)};
-    for (size_t i = 0; i < shape->row_bytes; i++)
-        signature[i] = (uint8_t)nigh__rng_next(&rng);
+    for (size_t i = 0; i < shape->row_bytes; i++) signature[i] = (uint8_t)nigh__rng_next(&rng);
     nigh_document document = {.signature = signature};
     if (!shape->has_ids) return document;
     document.id = id;
@@ -90,7 +89,7 @@ static void expect_all(nigh_context *context, const char *path, const struct sha
     options.width_bits = (uint32_t)shape->row_bytes * 8;
     options.stream = stream;
     nigh_signature_reader *reader;
-    nigh_signature_info info;
+    nigh_signature_info info = NIGH_SIGNATURE_INFO_INIT;
     nigh_document got;
     CHECK(nigh_signature_reader_open(context, path, &options, &reader, NULL) == NIGH_OK);
     nigh_signature_reader_describe(reader, &info);

@@ -69,6 +69,7 @@ struct reading read_signatures(nigh_context *context, const char *path, const ni
     result.status = nigh_signature_reader_open(context, path, options, &reader, &error);
     result.opened = result.status == NIGH_OK;
     if (result.opened) {
+        result.info = (nigh_signature_info)NIGH_SIGNATURE_INFO_INIT;
         nigh_signature_reader_describe(reader, &result.info);
         while ((result.status = nigh_signature_reader_next(reader, &document, &error)) == NIGH_OK) {
             result.rows++;

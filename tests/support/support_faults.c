@@ -18,10 +18,10 @@ static int fault(struct faulty_files *files, unsigned kind) {
     return files->error;
 }
 
-static int faulty_open(void *user, const char *path, unsigned mode, nigh_file *out) {
+static int faulty_open(void *user, nigh_file directory, const char *name, unsigned mode, nigh_file *out) {
     struct faulty_files *files = user;
     int failed = fault(files, FAULT_OPEN);
-    if (failed == 0) failed = real()->open(NULL, path, mode, out);
+    if (failed == 0) failed = real()->open(NULL, directory, name, mode, out);
     if (failed == 0) files->open_files++;
     return failed;
 }
@@ -73,14 +73,14 @@ static int faulty_unmap(void *user, const void *address, uint64_t length) {
     return real()->unmap(NULL, address, length);
 }
 
-static int faulty_rename(void *user, const char *from, const char *to) {
+static int faulty_rename(void *user, nigh_file directory, const char *from, const char *to) {
     int failed = fault(user, FAULT_RENAME);
-    return failed != 0 ? failed : real()->rename(NULL, from, to);
+    return failed != 0 ? failed : real()->rename(NULL, directory, from, to);
 }
 
-static int faulty_remove(void *user, const char *path) {
+static int faulty_remove(void *user, nigh_file directory, const char *name) {
     int failed = fault(user, FAULT_REMOVE);
-    return failed != 0 ? failed : real()->remove(NULL, path);
+    return failed != 0 ? failed : real()->remove(NULL, directory, name);
 }
 
 static int faulty_make_directory(void *user, const char *path) {
@@ -88,10 +88,10 @@ static int faulty_make_directory(void *user, const char *path) {
     return failed != 0 ? failed : real()->make_directory(NULL, path);
 }
 
-static int faulty_list(void *user, const char *path, int (*entry)(void *entry_user, const char *name),
+static int faulty_list(void *user, nigh_file directory, int (*entry)(void *entry_user, const char *name),
                        void *entry_user) {
     int failed = fault(user, FAULT_LIST);
-    return failed != 0 ? failed : real()->list(NULL, path, entry, entry_user);
+    return failed != 0 ? failed : real()->list(NULL, directory, entry, entry_user);
 }
 
 void faulty_files_init(struct faulty_files *files) {

@@ -15,8 +15,7 @@ static struct reading u8bin_read(void **state, uint32_t rows, uint32_t row_bytes
     struct memory_sink file = {0};
     sink_u32(&file, rows);
     sink_u32(&file, row_bytes);
-    for (size_t i = 0; i < body; i++)
-        sink_add(&file, &"0123456789"[i % 10], 1);
+    for (size_t i = 0; i < body; i++) sink_add(&file, &"0123456789"[i % 10], 1);
     struct reading result = read_bytes(*state, "x.u8bin", NIGH_FORMAT_AUTO, width_bits, file.bytes, file.length);
     free(file.bytes);
     return result;

@@ -14,6 +14,7 @@
 #include "support/support.h"
 
 #define NPY "\x93NUMPY\x01\x00\x3a\x00{'descr':'|u1','fortran_order':False,'shape':(1,2)}       \nxy"
+#define UNKNOWN ": not a signature file nigh recognises; give its format"
 #define U8BIN "\x01\x00\x00\x00\x02\x00\x00\x00xy"
 
 static void test_names(void **state) {
@@ -100,16 +101,14 @@ static void test_detected_by_numbers(void **state) {
     sink_u32(&file, 1);
     sink_u32(&file, 3);
     sink_u32(&file, 8);
-    while (file.length < 84)
-        sink_add(&file, "", 1);
+    while (file.length < 84) sink_add(&file, "", 1);
     struct reading topsig = read_bytes(*state, "x", NIGH_FORMAT_AUTO, 0, file.bytes, file.length);
     free(file.bytes);
     assert_int_equal(topsig.info.format, NIGH_FORMAT_TOPSIG);
     file_write_all("x.bin", U8BIN, 10);
     assert_int_equal(read_signatures(*state, "x.bin", NULL).info.format, NIGH_FORMAT_U8BIN);
     file_write_all("x.bin", U8BIN "z", 11);
-    assert_string_equal(read_signatures(*state, "x.bin", NULL).message,
-                        "'x.bin': not a signature file nigh recognises");
+    assert_string_equal(read_signatures(*state, "x.bin", NULL).message, "'x.bin'" UNKNOWN);
 }
 
 static void test_not_recognised(void **state) {
@@ -117,27 +116,84 @@ static void test_not_recognised(void **state) {
         const char *bytes;
         size_t length;
     } cases[] = {
-        {"hello, world\n", 13},
         {"\n", 1},
-        {"\t00ff\n", 6},
-        {"id\t\n", 4},
+        {"\n00ff\n", 6},
+        {"00\x01\n", 4},
+        {"a\x7f\n", 3},
         {"\x7f"
          "ELF\x02\x01\x01",
          7},
         {"\0", 1},
-        {"a\t00ff\tb\n", 9},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct reading result = read_bytes(*state, "x", NIGH_FORMAT_AUTO, 0, cases[i].bytes, cases[i].length);
-        assert_string_equal(result.message, "'x': not a signature file nigh recognises");
+        assert_string_equal(result.message, "'x'" UNKNOWN);
         assert_int_equal(result.status, NIGH_EFORMAT);
     }
+}
+
+/* A line of text is taken for hex, whose reader can say what is wrong with it. */
+static void test_text_explained(void **state) {
+    static const struct {
+        const char *bytes, *message;
+    } cases[] = {
+        {"hello, world\n", "'x', line 1: 'h' in column 1 is not a hex digit"},
+        {"00fg\n00ff\n", "'x', line 1: 'g' in column 4 is not a hex digit"},
+        {"00fg\r\n", "'x', line 1: 'g' in column 4 is not a hex digit"},
+        {"\xef\xbb\xbf"
+         "00ff\n",
+         "'x', line 1: byte 0xef in column 1 is not a hex digit"},
+        {"\xc3\xa9\t00 ff", "'x', line 1: byte 0x20 in column 6 is not a hex digit"},
+        {"\t00ff\n", "'x', line 1: id is empty"},
+        {"id\t\n", "'x', line 1: no signature after the tab"},
+        {"a\t00ff\tb\n", "'x', line 1: id holds a tab"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct reading result = read_bytes(*state, "x", NIGH_FORMAT_AUTO, 0, cases[i].bytes, strlen(cases[i].bytes));
+        assert_string_equal(result.message, cases[i].message);
+        assert_int_equal(result.status, NIGH_EFORMAT);
+    }
+}
+
+/* Only the length of a file tells u8bin from other numbers. */
+static void test_u8bin_stream(void **state) {
+    struct memory_source source = {.bytes = (const uint8_t *)U8BIN, .length = 10, .fail_at = SIZE_MAX};
+    nigh_stream stream = memory_source_stream(&source);
+    nigh_signature_reader_options options = NIGH_SIGNATURE_READER_OPTIONS_INIT;
+    options.stream = &stream;
+    assert_string_equal(
+        read_signatures(*state, "-", &options).message,
+        "'-': not a signature file nigh recognises (u8bin cannot be recognised in a stream); give its format");
+}
+
+static void test_empty_path(void **state) {
+    nigh_signature_reader_options options = NIGH_SIGNATURE_READER_OPTIONS_INIT;
+    struct reading result = read_signatures(*state, "", &options);
+    assert_string_equal(result.message, "'': cannot open: the path is empty");
+    assert_int_equal(result.status, NIGH_ENOTFOUND);
+    options.ids_path = "";
+    assert_string_equal(read_signatures(*state, "x", &options).message, "'': cannot open: the path is empty");
+}
+
+/* An older program's struct is filled as far as it goes. */
+static void test_info_size(void **state) {
+    file_write_all("info.hex", "00ff\n", 5);
+    nigh_signature_reader *reader;
+    nigh_signature_info info = {.size = offsetof(nigh_signature_info, rows), .rows = 77, .has_ids = 77};
+    assert_int_equal(nigh_signature_reader_open(*state, "info.hex", NULL, &reader, NULL), NIGH_OK);
+    nigh_signature_reader_describe(reader, &info);
+    nigh_signature_reader_close(reader);
+    assert_int_equal(info.size, offsetof(nigh_signature_info, rows));
+    assert_int_equal(info.format, NIGH_FORMAT_HEX);
+    assert_int_equal(info.width_bits, 16);
+    assert_int_equal(info.rows, 77);
+    assert_int_equal(info.has_ids, 77);
 }
 
 /* Raw is what a name cannot make it. */
 static void test_raw_not_guessed(void **state) {
     struct reading result = read_bytes(*state, "x.raw", NIGH_FORMAT_AUTO, 16, "\x00\x01\x02\x03", 4);
-    assert_string_equal(result.message, "'x.raw': not a signature file nigh recognises");
+    assert_string_equal(result.message, "'x.raw'" UNKNOWN);
 }
 
 /* A name that says nothing and no line within the limit: refused after one look at the buffer. */
@@ -145,7 +201,7 @@ static void test_endless_line(void **state) {
     static char digits[1 << 20];
     memset(digits, '0', sizeof digits);
     struct reading result = read_bytes(*state, "x", NIGH_FORMAT_AUTO, 0, digits, sizeof digits);
-    assert_string_equal(result.message, "'x': not a signature file nigh recognises");
+    assert_string_equal(result.message, "'x'" UNKNOWN);
 }
 
 static int context_setup(void **state) {
@@ -167,6 +223,10 @@ int main(void) {
         cmocka_unit_test(test_detected),
         cmocka_unit_test(test_detected_by_numbers),
         cmocka_unit_test(test_not_recognised),
+        cmocka_unit_test(test_text_explained),
+        cmocka_unit_test(test_u8bin_stream),
+        cmocka_unit_test(test_empty_path),
+        cmocka_unit_test(test_info_size),
         cmocka_unit_test(test_endless_line),
         cmocka_unit_test(test_raw_not_guessed),
     };

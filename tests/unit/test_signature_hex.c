@@ -30,7 +30,7 @@ static nigh_signature_reader *hex_open(void **state, struct memory_source *sourc
 static void test_rows(void **state) {
     struct memory_source source;
     nigh_signature_reader *reader = hex_open(state, &source, "first one\t0fA5\r\nb\tFf00");
-    nigh_signature_info info;
+    nigh_signature_info info = NIGH_SIGNATURE_INFO_INIT;
     nigh_signature_reader_describe(reader, &info);
     assert_int_equal(info.format, NIGH_FORMAT_HEX);
     assert_int_equal(info.width_bits, 16);
@@ -158,8 +158,7 @@ static void test_many(void **state) {
     for (unsigned i = 0; i < 100000; i++) {
         static const char values[] = "0123456789abcdef";
         char line[] = "name-00000\t0000000000000000\n";
-        for (unsigned digit = 0; digit < 5; digit++)
-            line[9 - digit] = line[26 - digit] = values[i >> (4 * digit) & 15];
+        for (unsigned digit = 0; digit < 5; digit++) line[9 - digit] = line[26 - digit] = values[i >> (4 * digit) & 15];
         sink_text(&file, line);
     }
     struct memory_source source = {.bytes = file.bytes, .length = file.length, .chunk = 4099, .fail_at = SIZE_MAX};

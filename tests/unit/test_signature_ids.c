@@ -30,7 +30,7 @@ static void test_given(void **state) {
     nigh_signature_reader_options options = NIGH_SIGNATURE_READER_OPTIONS_INIT;
     options.ids_path = "ids.txt";
     nigh_signature_reader *reader;
-    nigh_signature_info info;
+    nigh_signature_info info = NIGH_SIGNATURE_INFO_INIT;
     nigh_document document;
     assert_int_equal(nigh_signature_reader_open(*state, "x.u8bin", &options, &reader, NULL), NIGH_OK);
     nigh_signature_reader_describe(reader, &info);

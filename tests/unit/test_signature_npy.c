@@ -24,8 +24,7 @@ static struct memory_sink npy_make(int version, const char *text, size_t body) {
     sink_add(&file, "\x93NUMPY", 6);
     sink_add(&file, numbers, version == 1 ? 4 : 6);
     sink_text(&file, text);
-    for (size_t i = 0; i < body; i++)
-        sink_add(&file, &"abcdefghijklmnopqrstuvwxyz"[i % 26], 1);
+    for (size_t i = 0; i < body; i++) sink_add(&file, &"abcdefghijklmnopqrstuvwxyz"[i % 26], 1);
     return file;
 }
 
@@ -44,7 +43,7 @@ static void test_rows(void **state) {
     options.stream = &stream;
     nigh_signature_reader *reader;
     assert_int_equal(nigh_signature_reader_open(*state, "-", &options, &reader, NULL), NIGH_OK);
-    nigh_signature_info info;
+    nigh_signature_info info = NIGH_SIGNATURE_INFO_INIT;
     nigh_signature_reader_describe(reader, &info);
     assert_int_equal(info.format, NIGH_FORMAT_NPY);
     assert_int_equal(info.rows, 2);

@@ -29,8 +29,7 @@ static void header_add(struct memory_sink *file, struct topsig header) {
     sink_u32(file, 21);
     if (header.version >= 2) sink_u32(file, 7);
     sink_add(file, method, sizeof method);
-    while (file->length - start < header.header_size && header.header_size < 1000)
-        sink_add(file, "", 1);
+    while (file->length - start < header.header_size && header.header_size < 1000) sink_add(file, "", 1);
 }
 
 /* A record of version_1 and version_2: 8 + 32 + 4 bytes. */
@@ -38,8 +37,7 @@ static void record_add(struct memory_sink *file, const char *name, const char *s
     char padded[8] = {0};
     memcpy(padded, name, strlen(name) < 8 ? strlen(name) : 8);
     sink_add(file, padded, sizeof padded);
-    for (uint32_t i = 0; i < 8; i++)
-        sink_u32(file, 1000 + i);
+    for (uint32_t i = 0; i < 8; i++) sink_u32(file, 1000 + i);
     sink_add(file, signature, 4);
 }
 
@@ -61,7 +59,7 @@ static void test_rows(void **state) {
         record_add(&file, "longest", "efgh");
         file_write_all("x.sig", file.bytes, file.length);
         nigh_signature_reader *reader;
-        nigh_signature_info info;
+        nigh_signature_info info = NIGH_SIGNATURE_INFO_INIT;
         nigh_document document;
         assert_int_equal(nigh_signature_reader_open(*state, "x.sig", NULL, &reader, NULL), NIGH_OK);
         nigh_signature_reader_describe(reader, &info);

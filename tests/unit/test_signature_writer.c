@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -83,30 +84,78 @@ static void test_npy_large_header(void **state) {
     free(sink.bytes);
 }
 
+static void expect_file(const char *path, const char *text) {
+    struct bytes bytes = file_read_all(path);
+    assert_int_equal(bytes.length, strlen(text));
+    assert_memory_equal(bytes.data, text, bytes.length);
+    free(bytes.data);
+}
+
 static void test_path(void **state) {
     static const char *const paths[] = {"out.npy", "./out.U8BIN", "out.hex", "out.tsv", "out.raw"};
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
         nigh_signature_writer_options options = options_for(NIGH_FORMAT_AUTO, 24, 2);
         nigh_signature_writer *writer;
+        char taken[32];
         char temporary[32];
-        (void)snprintf(temporary, sizeof temporary, "%s.tmp", paths[i]);
+        (void)snprintf(taken, sizeof taken, "%s.tmp", paths[i]);
+        (void)snprintf(temporary, sizeof temporary, "%s.1.tmp", paths[i]);
         file_write_all(paths[i], "before", 6);
-        file_write_all(temporary, "left by a run that was killed", 29);
+        file_write_all(taken, "somebody else's", 15);
         assert_int_equal(nigh_signature_writer_open(*state, paths[i], &options, &writer, NULL), NIGH_OK);
         assert_int_equal(nigh_signature_writer_add(writer, &two[0], NULL), NIGH_OK);
         assert_int_equal(nigh_signature_writer_add(writer, &two[1], NULL), NIGH_OK);
-        struct bytes bytes = file_read_all(paths[i]);
-        assert_int_equal(bytes.length, 6);
-        assert_memory_equal(bytes.data, "before", 6);
-        free(bytes.data);
+        expect_file(paths[i], "before");
+        assert_true(path_exists(temporary));
         assert_int_equal(nigh_signature_writer_finish(writer, NULL), NIGH_OK);
         nigh_signature_writer_close(writer);
         assert_false(path_exists(temporary));
+        expect_file(taken, "somebody else's");
         nigh_signature_reader_options reading = NIGH_SIGNATURE_READER_OPTIONS_INIT;
         if (i == 4) reading.format = NIGH_FORMAT_RAW;
         reading.width_bits = 24;
         assert_int_equal(read_signatures(*state, paths[i], &reading).rows, 2);
     }
+}
+
+/* Each has a file of its own, and the name goes to one whole file after the other. */
+static void test_two_writers(void **state) {
+    nigh_signature_writer_options options = options_for(NIGH_FORMAT_AUTO, 24, 1);
+    nigh_signature_writer *writers[3];
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(nigh_signature_writer_open(*state, "two.hex", &options, &writers[i], NULL), NIGH_OK);
+    assert_true(path_exists("two.hex.2.tmp"));
+    nigh_signature_writer_close(writers[1]);
+    assert_false(path_exists("two.hex.1.tmp"));
+    assert_int_equal(nigh_signature_writer_add(writers[0], &two[0], NULL), NIGH_OK);
+    assert_int_equal(nigh_signature_writer_add(writers[2], &two[1], NULL), NIGH_OK);
+    assert_int_equal(nigh_signature_writer_finish(writers[0], NULL), NIGH_OK);
+    nigh_signature_writer_close(writers[0]);
+    expect_file("two.hex", "first\t0123ab\n");
+    assert_true(path_exists("two.hex.2.tmp"));
+    assert_int_equal(nigh_signature_writer_finish(writers[2], NULL), NIGH_OK);
+    nigh_signature_writer_close(writers[2]);
+    expect_file("two.hex", "2\t00ff7f\n");
+    assert_false(path_exists("two.hex.tmp"));
+    assert_false(path_exists("two.hex.2.tmp"));
+}
+
+static void test_names_taken(void **state) {
+    nigh_signature_writer_options options = options_for(NIGH_FORMAT_AUTO, 24, 1);
+    nigh_signature_writer *writer;
+    nigh_error error;
+    file_write_all("taken.hex.tmp", "a", 1);
+    for (int i = 1; i < 100; i++) {
+        char name[32];
+        (void)snprintf(name, sizeof name, "taken.hex.%d.tmp", i);
+        file_write_all(name, "a", 1);
+    }
+    assert_int_equal(nigh_signature_writer_open(*state, "taken.hex", &options, &writer, NULL), NIGH_EIO);
+    assert_int_equal(nigh_signature_writer_open(*state, "taken.hex", &options, &writer, &error), NIGH_EIO);
+    assert_string_equal(error.file, "taken.hex.99.tmp");
+    assert_string_equal(error.why, "cannot create: File exists");
+    assert_true(path_exists("taken.hex.tmp"));
+    assert_true(path_exists("taken.hex.99.tmp"));
 }
 
 static void test_close_without_finish(void **state) {
@@ -210,6 +259,7 @@ static void test_options(void **state) {
         {"none/bad.npy", NIGH_FORMAT_AUTO, 24, 2, NULL, NIGH_ENOTFOUND,
          "'none/bad.npy.tmp': cannot create: No such file or directory"},
         {NULL, NIGH_FORMAT_NPY, 24, 2, NULL, NIGH_EINVAL, "no path of a signature file"},
+        {"", NIGH_FORMAT_NPY, 24, 2, NULL, NIGH_ENOTFOUND, "'': cannot create: the path is empty"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         nigh_signature_writer_options options = options_for(cases[i].format, cases[i].width_bits, cases[i].rows);
@@ -238,8 +288,7 @@ static void test_full_stream(void **state) {
     nigh_document document = {.signature = signature};
     assert_int_equal(nigh_signature_writer_open(*state, "-", &options, &writer, NULL), NIGH_OK);
     nigh_status status = NIGH_OK;
-    for (int i = 0; i < 1000 && status == NIGH_OK; i++)
-        status = nigh_signature_writer_add(writer, &document, &error);
+    for (int i = 0; i < 1000 && status == NIGH_OK; i++) status = nigh_signature_writer_add(writer, &document, &error);
     assert_int_equal(status, NIGH_EIO);
     assert_string_equal(error.why, "cannot write: No space left on device");
     assert_int_equal(nigh_signature_writer_add(writer, &document, &error), NIGH_EINVAL);
@@ -279,6 +328,8 @@ int main(void) {
         cmocka_unit_test(test_other_bytes),
         cmocka_unit_test(test_npy_large_header),
         cmocka_unit_test(test_path),
+        cmocka_unit_test(test_two_writers),
+        cmocka_unit_test(test_names_taken),
         cmocka_unit_test(test_close_without_finish),
         cmocka_unit_test(test_row_count),
         cmocka_unit_test(test_hex_documents),
