@@ -37,8 +37,7 @@ static void rise(uint64_t *keys, size_t at) {
 }
 
 static void sort_by_heap(uint64_t *keys, size_t count) {
-    for (size_t i = 1; i < count; i++)
-        rise(keys, i);
+    for (size_t i = 1; i < count; i++) rise(keys, i);
     for (size_t left = count; left > 1; left--) {
         uint64_t greatest = keys[0];
         keys[0] = keys[left - 1];
@@ -50,8 +49,7 @@ static void sort_by_heap(uint64_t *keys, size_t count) {
 /* One pass over the byte at `shift`; stable.  False, and nothing done, where all keys have the same byte there. */
 static bool radix_pass(const uint64_t *from, uint64_t *to, size_t count, unsigned shift) {
     size_t starts[256] = {0};
-    for (size_t i = 0; i < count; i++)
-        starts[(from[i] >> shift) & 255]++;
+    for (size_t i = 0; i < count; i++) starts[(from[i] >> shift) & 255]++;
     if (starts[(from[0] >> shift) & 255] == count) return false;
     size_t sum = 0;
     for (size_t value = 0; value < 256; value++) {
@@ -59,8 +57,7 @@ static bool radix_pass(const uint64_t *from, uint64_t *to, size_t count, unsigne
         starts[value] = sum;
         sum = next;
     }
-    for (size_t i = 0; i < count; i++)
-        to[starts[(from[i] >> shift) & 255]++] = from[i];
+    for (size_t i = 0; i < count; i++) to[starts[(from[i] >> shift) & 255]++] = from[i];
     return true;
 }
 

@@ -224,6 +224,12 @@ static nigh_status search_segment(struct search *search, const struct nigh__segm
 
 /* ------------------------------------------------------------------ the batches */
 
+/* Batches of equal size: a last one of few queries would read all the memory for them. */
+static size_t batch_size(size_t count) {
+    const size_t batches = count / NIGH__BATCH_QUERIES + (count % NIGH__BATCH_QUERIES != 0);
+    return batches == 0 ? 0 : count / batches + (count % batches != 0);
+}
+
 /* Copies queries to whole, zero-padded words. */
 static void take_batch(struct search *search, const uint8_t *queries, size_t count) {
     const size_t bytes = search->collection->width_bits / 8;
@@ -289,8 +295,9 @@ nigh_status nigh_search(const nigh_collection *collection, const uint8_t *querie
     if (results == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for %zu queries", count);
     if (!search_init(&search, collection, count)) status = no_memory(error);
     const size_t bytes = collection->width_bits / 8;
+    const size_t a_batch = batch_size(count);
     for (size_t done = 0; status == NIGH_OK && done < count; done += search.batch_count) {
-        size_t some = count - done < NIGH__BATCH_QUERIES ? count - done : NIGH__BATCH_QUERIES;
+        size_t some = count - done < a_batch ? count - done : a_batch;
         take_batch(&search, queries + done * bytes, some);
         status = search_batch(&search, results, error);
     }

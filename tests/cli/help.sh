@@ -44,4 +44,7 @@ check
 export
 generate' '' -- "$NIGH" commands
 
+"$NIGH" export --help > export-help
+contains export-help 'Metadata is not'
+
 finish

@@ -23,10 +23,14 @@ compare 'what a link leads to' precious precious
 [[ -e out.hex.2.tmp || -e ids.1.tmp || -e stats.json.1.tmp ]] && fail 'a temporary file was left'
 
 # All names taken: refused, and nothing changed.
-for ((i = 1; i < 100; i++)); do : > "full.hex.$i.tmp"; done
-: > full.hex.tmp
-expect_unchanged . 2 '' "nigh: 'full.hex.99.tmp': cannot create: File exists" \
-    -- env "$NIGH" export -q c.nigh -o full.hex
+mkdir full
+for ((i = 1; i < 100; i++)); do : > "full/a.hex.$i.tmp" && : > "full/ids.$i.tmp"; done
+: > full/a.hex.tmp
+: > full/ids.tmp
+expect_unchanged full 2 '' "nigh: 'full/a.hex.99.tmp': cannot create: File exists" \
+    -- "$NIGH" export -q c.nigh -o full/a.hex
+expect_unchanged full 2 '' "nigh: 'full/ids': cannot open: File exists" -- "$NIGH" export -q c.nigh -o b.hex --ids full/ids
+[[ -e b.hex || -e b.hex.tmp ]] && fail 'a file was left'
 
 # Two writers of one file: both end well, and the file is that of one of them.
 "$NIGH" generate -q -n 20000 --bits 256 --seed 1 -o one.npy

@@ -21,6 +21,7 @@ quietly "$NIGH" generate -n 100000000 -o -
 quietly "$NIGH" search -k 1000 c.nigh a.npy --output tsv
 quietly "$NIGH" search -k 1000 c.nigh a.npy --output jsonl
 quietly "$NIGH" search -k 1000 c.nigh a.npy
+quietly "$NIGH" search -r 256 c.nigh a.npy --output tsv
 # Where the ids could not be written, no signatures appear beside them.
 [[ -e x.npy.tmp ]] && fail 'a temporary file was left'
 

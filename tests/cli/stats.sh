@@ -39,6 +39,33 @@ fields command=check documents=500 problems=0 leftovers=0 files bytes
 expect 0 '' '' -- "$NIGH" export -q c.nigh -o b.npy --stats stats.json
 fields command=export documents=500
 
+# What is distinct is so among the new: copies of what was there count.
+printf '%064d\n%064d\n%064d\n' 0 0 1 > copies.hex
+expect 0 '' "added 3 documents (2 distinct) to 'c.nigh', which now has 503; # s (#/s)" -- "$NIGH" index c.nigh copies.hex
+expect 0 '' "added 3 documents (2 distinct) to 'c.nigh', which now has 506; # s (#/s)" -- "$NIGH" index c.nigh copies.hex
+: > nothing.hex
+expect 0 '' "added 0 documents (0 distinct) to 'c.nigh', which now has 506; # s (#/s)" -- "$NIGH" index c.nigh nothing.hex
+
+# Answers that could be millions are made of fewer queries at a time, unless --batch says how many.
+expect 0 '' '' -- "$NIGH" generate -q -n 70000 --bits 64 -o many.npy
+expect 0 '' '' -- "$NIGH" generate -q -n 20 --bits 64 -o few.npy
+expect 0 '' '' -- "$NIGH" index -q many.nigh many.npy
+# batches N OPTION...: the search takes N of them, and finds what it finds in one.
+batches() {
+    local count=$1
+    shift
+    "$NIGH" search -q --batch 64 --output tsv "$@" many.nigh few.npy > in-one
+    "$NIGH" search -q --output tsv "$@" many.nigh few.npy --stats stats.json > in-some
+    fields command=search queries=20 "batches=$count"
+    same in-one in-some
+}
+batches 1
+batches 1 -k 60000 -r 2
+batches 3 -k 66000 -r 2
+batches 3 -r 2
+batches 1 -r 2 --batch 20
+batches 20 -r 2 --batch 1
+
 # To standard output, after the answer; through a device; not after a failure.
 "$NIGH" search -q -k 1 --output jsonl c.nigh --id 0 --stats - > out
 [[ $(wc -l < out) == 2 ]] || fail 'two lines'
