@@ -62,7 +62,7 @@ static void cell(const struct setting *setting, const uint64_t *memory, size_t r
     static struct nigh__hit hits[HITS];
     static uint64_t queries[NIGH__BATCH_QUERIES * MAX_WORDS];
     struct nigh__rng rng = {.state = 1};
-    for (size_t i = 0; i < NIGH__BATCH_QUERIES * MAX_WORDS; i++) queries[i] = nigh__rng_next(&rng);
+    for (size_t i = 0; i < sizeof queries / sizeof queries[0]; i++) queries[i] = nigh__rng_next(&rng);
     struct series series = {.runs = 0};
     char what[64];
     (void)snprintf(what, sizeof what, "%s %zu bits %s", setting->kernel->name, setting->words * 64,

@@ -59,8 +59,7 @@ int run(char **arguments) {
         index.search(static_cast<faiss::IndexBinary::idx_t>(count), queries.data(), k, distances.data(), labels.data());
         const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
         std::printf("%.9f", took.count());
-        for (size_t i = 0; i < count * static_cast<size_t>(k); i++)
-            std::printf(" %d", distances[i]);
+        for (size_t i = 0; i < count * static_cast<size_t>(k); i++) std::printf(" %d", distances[i]);
         std::printf("\n");
         std::fflush(stdout);
     }

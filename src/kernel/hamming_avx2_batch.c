@@ -318,6 +318,14 @@ TARGET static size_t tile_hits(const struct pair_sums *sums, uint32_t query, uin
 
 /* ------------------------------------------------------------------- the batch */
 
+/* 41 KB of the stack. */
+struct workspace {
+    struct tile tile;
+    struct pair_query prepared[MAX_PAIRS];
+    struct pair_sums sums[MAX_PAIRS];
+    bool open[MAX_PAIRS]; /* some row of the tile may still be near enough */
+};
+
 struct batch {
     const uint64_t *queries;
     size_t query_count;
@@ -327,11 +335,7 @@ struct batch {
     size_t border;  /* where a pass may end, so that the rest can be left out */
     size_t cut;     /* the border, or 0 where this tile goes without */
     size_t in_vain; /* so many tiles go without, for at the last one that did not it was no help */
-
-    struct tile tile;
-    struct pair_query prepared[MAX_PAIRS];
-    struct pair_sums sums[MAX_PAIRS];
-    bool open[MAX_PAIRS]; /* some row of the tile may still be near enough */
+    struct workspace *work;
 };
 
 /* A part of the words of all rows, which is turned and added at once. */
@@ -355,7 +359,7 @@ TARGET static void batch_prepare(struct batch *batch, size_t first_word, size_t 
     for (size_t p = 0; p < batch->pairs; p++) {
         const uint64_t *first = batch->queries + 2 * p * batch->words + first_word;
         const uint64_t *second = 2 * p + 1 < batch->query_count ? first + batch->words : first;
-        pair_query_set(batch->prepared[p].offsets, first, second, words);
+        pair_query_set(batch->work->prepared[p].offsets, first, second, words);
     }
 }
 
@@ -380,7 +384,7 @@ static struct ahead ahead_of(const struct batch *batch, const uint64_t *tile_row
 /* Whether the tile has to be looked at further for a pair of queries. */
 TARGET static bool still_open(const struct batch *batch, size_t pair) {
     for (size_t i = 0; i < 2 && 2 * pair + i < batch->query_count; i++) {
-        if (any_below(&batch->sums[pair], i, bound_of(batch->limits[2 * pair + i]))) return true;
+        if (any_below(&batch->work->sums[pair], i, bound_of(batch->limits[2 * pair + i]))) return true;
     }
     return false;
 }
@@ -389,24 +393,24 @@ TARGET static bool still_open(const struct batch *batch, size_t pair) {
 TARGET static size_t tile_pass(struct batch *batch, const uint64_t *tile_rows, const struct pass *pass) {
     const uint8_t *from = (const uint8_t *)(tile_rows + pass->first_word);
     const size_t n = pass->first_nibble;
-    const size_t nibbles = tile_turn(batch->tile.nibbles + n, from, batch->words * 8, pass->words);
+    const size_t nibbles = tile_turn(batch->work->tile.nibbles + n, from, batch->words * 8, pass->words);
     if (batch->words > PASS_WORDS) batch_prepare(batch, pass->first_word, pass->words);
     struct ahead ahead = ahead_of(batch, tile_rows, pass);
     size_t open = 0;
     for (size_t p = 0; p < batch->pairs; p++) {
-        if (!batch->open[p]) continue;
-        tile_add((const __m256i(*)[GROUPS])(batch->tile.nibbles + n), nibbles, batch->prepared[p].offsets + n,
-                 &batch->sums[p], &ahead);
-        if (!pass->last) batch->open[p] = still_open(batch, p);
-        if (batch->open[p]) open++;
+        if (!batch->work->open[p]) continue;
+        tile_add((const __m256i(*)[GROUPS])(batch->work->tile.nibbles + n), nibbles,
+                 batch->work->prepared[p].offsets + n, &batch->work->sums[p], &ahead);
+        if (!pass->last) batch->work->open[p] = still_open(batch, p);
+        if (batch->work->open[p]) open++;
     }
     return open;
 }
 
 TARGET static size_t tile_scan(struct batch *batch, const uint64_t *tile_rows, size_t first_row,
                                struct nigh__hit *hits) {
-    memset(batch->sums, 0, batch->pairs * sizeof batch->sums[0]);
-    memset(batch->open, true, batch->pairs * sizeof batch->open[0]);
+    memset(batch->work->sums, 0, batch->pairs * sizeof batch->work->sums[0]);
+    memset(batch->work->open, true, batch->pairs * sizeof batch->work->open[0]);
     batch->cut = batch->in_vain == 0 ? batch->border : 0;
     if (batch->in_vain > 0) batch->in_vain--;
     for (struct pass pass = next_pass(batch, 0);; pass = next_pass(batch, pass.first_word + pass.words)) {
@@ -417,8 +421,8 @@ TARGET static size_t tile_scan(struct batch *batch, const uint64_t *tile_rows, s
     }
     size_t found = 0;
     for (size_t q = 0; q < batch->query_count; q++) {
-        if (!batch->open[q / 2]) continue;
-        found += tile_hits(&batch->sums[q / 2], (uint32_t)q, bound_of(batch->limits[q]), first_row, hits + found);
+        if (!batch->work->open[q / 2]) continue;
+        found += tile_hits(&batch->work->sums[q / 2], (uint32_t)q, bound_of(batch->limits[q]), first_row, hits + found);
     }
     return found;
 }
@@ -436,14 +440,14 @@ bool nigh__avx2_tiles_pay(size_t query_count, size_t words) {
 size_t nigh__avx2_tiles(const uint64_t *queries, size_t query_count, const uint64_t *rows, size_t count, size_t words,
                         const uint32_t *limits, struct nigh__hit *hits) {
     assert(query_count <= NIGH__BATCH_QUERIES && words <= MAX_WORDS);
-    struct batch batch;
-    batch.queries = queries;
-    batch.query_count = query_count;
-    batch.pairs = (query_count + 1) / 2;
-    batch.words = words;
-    batch.limits = limits;
-    batch.border = border_of(words);
-    batch.in_vain = 0;
+    struct workspace work;
+    struct batch batch = {.queries = queries,
+                          .query_count = query_count,
+                          .pairs = (query_count + 1) / 2,
+                          .words = words,
+                          .limits = limits,
+                          .border = border_of(words),
+                          .work = &work};
     if (words <= PASS_WORDS) batch_prepare(&batch, 0, words);
     size_t found = 0;
     for (size_t row = 0; row < count; row += NIGH__TILE_ROWS)

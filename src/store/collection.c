@@ -145,7 +145,7 @@ nigh_status nigh_collection_open(nigh_context *context, const char *path, const 
     nigh_collection *collection = NULL;
     status = nigh__collection_open_in(&directory, &collection, error);
     nigh__file_release(&directory);
-    if (status == NIGH_OK && chosen.verify) status = verify(collection, chosen.progress, error);
+    if (collection != NULL && chosen.verify) status = verify(collection, chosen.progress, error);
     if (status == NIGH_OK)
         *out = collection;
     else

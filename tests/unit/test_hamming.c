@@ -282,7 +282,8 @@ static void fill_with_windows(const struct batch_case *c, uint64_t *rows, struct
         const uint64_t *query = c->queries + nigh__rng_next(rng) % c->query_count * c->words;
         const size_t first = nigh__rng_next(rng) % c->words;
         const size_t end = first + nigh__rng_next(rng) % (c->words - first + 1);
-        const uint64_t flips = nigh__rng_next(rng) & nigh__rng_next(rng);
+        uint64_t flips = nigh__rng_next(rng);
+        flips &= nigh__rng_next(rng);
         for (size_t w = 0; w < c->words; w++) rows[r * c->words + w] = query[w] ^ (w >= first && w < end ? flips : 0);
     }
 }
