@@ -37,8 +37,8 @@
  * the queue of misses, and what was to overlap waits behind them.
  *
  * Counting.  Measured on Zen 3 (3.24 GHz, no AVX-512), cycles for a row of 1,024
- * bits from the cache: generic 35, popcnt 15, avx2 10.5 to 11; in batches of 8
- * and 64 avx2 5.6 and 3.8 for near rows, 7.5 and 5.2 where all are far.
+ * bits from the cache: generic 35, popcnt 15, avx2 10.3; in batches of 8 and 64
+ * avx2 5.5 and 3.8 for near rows, 7.2 and 5.0 where all are far.
  *
  * Tried and left out:
  *   - popcnt beside AVX2, a quarter of each row in the integer units: 8.8 instead

@@ -49,7 +49,7 @@
  *
  * Measured (Zen 3 at 3.24 GHz, 1,024 bits, from the cache): turning 14 cycles a
  * row; then 4.5 cycles for a row and a query, of which 3.7 in the inner loop,
- * against 10.3 for rows as they lie.  In all 7.0 at 8 queries and 4.8 at 64; 5.5
+ * against 10.3 for rows as they lie.  In all 7.2 at 8 queries and 5.0 at 64; 5.5
  * and 3.8 where tiles are left early.  Tiles of 96 rows need as many cycles, and
  * leave no room in the cache for the rows to come; sharing the nibbles between
  * two pairs of queries made gcc spill.
