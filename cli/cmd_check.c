@@ -52,6 +52,9 @@ static void print_summary(struct cli_job *job, const nigh_check_result *result) 
         cli_sink_format(job->out, "%s of an unfinished commit: harmless, the next 'nigh index' removes %s\n",
                         cli_counted(result->leftovers, "leftover file", "leftover files").text,
                         result->leftovers == 1 ? "it" : "them");
+    if (result->unlisted > 0)
+        cli_sink_format(job->out, "%s that no manifest lists, kept because a manifest may have been lost\n",
+                        cli_counted(result->unlisted, "older segment", "older segments").text);
 }
 
 static int run(struct cli_job *job) {
@@ -75,6 +78,7 @@ static int run(struct cli_job *job) {
     cli_stats_count(&job->stats, "bytes", result.bytes);
     cli_stats_count(&job->stats, "files", result.files);
     cli_stats_count(&job->stats, "leftovers", result.leftovers);
+    cli_stats_count(&job->stats, "unlisted", result.unlisted);
     if (!job->common->quiet) print_summary(job, &result);
     return status == NIGH_OK ? CLI_DONE : CLI_ERROR;
 }

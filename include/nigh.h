@@ -338,13 +338,15 @@ typedef struct nigh_signature_writer_options {
 
 /*
  * Writes a file of signatures.  With a path the bytes go to "PATH.tmp" (or, where
- * that exists, "PATH.1.tmp" and so on) and take the name at finish, so a file
- * that was there stays whole until then.  Ids
+ * that is taken, "PATH.1.tmp" and so on: nothing that is there is touched) and
+ * take the name at finish, so a file that was there stays whole until then.  Ids
  * appear in hex only.
  *
  * Owns:    caller closes *out; closing before finish leaves nothing behind.
  * Threads: one at a time for a writer.
- * Returns: NIGH_OK, NIGH_EINVAL, NIGH_EIO, NIGH_ENOMEM.
+ * Returns: NIGH_OK; NIGH_EINVAL; NIGH_ELIMIT for more rows than the format can
+ *          count; NIGH_ENOTFOUND where the directory is not there; NIGH_EIO;
+ *          NIGH_ENOMEM.
  */
 NIGH_API nigh_status nigh_signature_writer_open(nigh_context *context, const char *path,
                                                 const nigh_signature_writer_options *options,
@@ -488,6 +490,7 @@ typedef struct nigh_check_result {
     uint64_t documents; /* of the state that was checked */
     uint32_t files;
     uint32_t leftovers; /* files of an unfinished commit: harmless, the next writer removes them */
+    uint32_t unlisted;  /* older segments that no manifest lists, maybe of a lost one: nobody removes them */
 } nigh_check_result;
 
 #define NIGH_CHECK_RESULT_INIT \

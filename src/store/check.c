@@ -77,17 +77,23 @@ static bool check_manifests(struct check *check, const struct nigh__listing *lis
     return true;
 }
 
-/* Segment files that no sound manifest names are left from a writer that died. */
-static uint32_t count_leftovers(const struct nigh__listing *listing, const struct nigh__manifest *manifest) {
-    uint32_t leftovers = (uint32_t)listing->leftovers.count;
+static bool listed(const struct nigh__manifest *manifest, uint64_t number) {
+    for (uint32_t i = 0; i < manifest->header.segment_count; i++)
+        if (manifest->entries[i].number == number) return true;
+    return false;
+}
+
+/* Files that the manifest does not name: newer than it, of a writer that died; older, nobody can tell. */
+static void count_leftovers(struct check *check, const struct nigh__listing *listing,
+                            const struct nigh__manifest *manifest) {
+    check->result.leftovers = (uint32_t)listing->leftovers.count;
     const uint64_t *segments = listing->segments.data;
     for (size_t i = 0; i < listing->segments.count; i++) {
-        bool listed = false;
-        for (uint32_t j = 0; j < manifest->header.segment_count; j++)
-            listed = listed || manifest->entries[j].number == segments[i];
-        if (!listed) leftovers++;
+        if (segments[i] >= manifest->header.next_segment)
+            check->result.leftovers++;
+        else if (!listed(manifest, segments[i]))
+            check->result.unlisted++;
     }
-    return leftovers;
 }
 
 /* No id of `segment` may be in an earlier one. */
@@ -169,7 +175,7 @@ static void check_state(struct check *check, const struct nigh__listing *listing
     struct nigh__segment **open =
         nigh__alloc(check->context, manifest->header.segment_count, sizeof(struct nigh__segment *));
     /* What a damaged manifest lists is no leftover, and we cannot know what it lists. */
-    if (check->result.problems == 0) check->result.leftovers = count_leftovers(listing, manifest);
+    if (check->result.problems == 0) count_leftovers(check, listing, manifest);
     if (open == NULL) {
         nigh_error problem;
         (void)nigh__fail(&problem, NIGH_ENOMEM, "no memory for segments");

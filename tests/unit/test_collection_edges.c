@@ -106,6 +106,10 @@ static void lost_manifests(void **state) {
     add_documents(f, 0, 3);
     add_documents(f, 3, 3);
     recipe_expect(f->context, f->path, &recipe, 6);
+    nigh_check_result result = NIGH_CHECK_RESULT_INIT;
+    assert_ok(nigh_collection_check(f->context, f->path, NULL, &result, &error), &error);
+    assert_int_equal(result.unlisted, 2);
+    assert_int_equal(result.leftovers, 0);
     assert_true(path_exists(first));
     assert_true(path_exists(second));
     free(first);
