@@ -7,11 +7,16 @@ set(CMAKE_C_STANDARD 17)
 set(CMAKE_C_STANDARD_REQUIRED ON)
 set(CMAKE_C_EXTENSIONS OFF)
 set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_CXX_STANDARD 17)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 include(CheckPIESupported)
-check_pie_supported(LANGUAGES C)
+check_pie_supported(LANGUAGES C CXX)
 
 add_library(nigh_flags INTERFACE)
 
@@ -19,6 +24,8 @@ target_compile_options(nigh_flags INTERFACE
     $<$<COMPILE_LANGUAGE:C>:
         -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wstrict-prototypes -Wmissing-prototypes
         -Wold-style-definition -Wvla -Wundef -Wformat=2 -Wpointer-arith -Wcast-qual -Wwrite-strings -Wdate-time>
+    # Sums of doubles are the same on CPUs that could fuse a product and a sum, and on those that cannot.
+    -ffp-contract=off
     # No path of the machine it was built on in any binary.
     -ffile-prefix-map=${PROJECT_BINARY_DIR}=build
     -ffile-prefix-map=${PROJECT_SOURCE_DIR}=.)

@@ -244,6 +244,7 @@ typedef struct nigh_document {
     size_t id_length;
     const void *metadata;
     size_t metadata_length;
+    const uint8_t *weights; /* NULL, or how sure each bit is, width_bits bytes; see nigh_signer_sign() */
 } nigh_document;
 
 /*
@@ -266,6 +267,16 @@ typedef enum nigh_signature_format {
 
 /* Returns: "npy", "u8bin", ...; NULL for a number that is no format. */
 NIGH_API const char *nigh_signature_format_name(nigh_signature_format format);
+
+/*
+ * Whether something is a file of signatures, by its name, its first `length`
+ * bytes (some thousands are plenty) and its whole length (UINT64_MAX: not known).
+ *
+ * Threads: any.
+ * Returns: the format, or NIGH_FORMAT_AUTO where it looks like something else.
+ */
+NIGH_API nigh_signature_format nigh_signature_recognise(const char *name, const void *bytes, size_t length,
+                                                        uint64_t whole);
 
 /* A stream of the caller's; returns 0 or an errno value; *moved 0 is the end. */
 typedef struct nigh_stream {
@@ -329,7 +340,7 @@ typedef struct nigh_signature_writer_options {
     size_t size;
     nigh_signature_format format; /* AUTO: by the ending of the path */
     uint32_t width_bits;
-    uint64_t rows;             /* exactly as many must be added */
+    uint64_t rows;             /* exactly as many must be added; UINT64_MAX: not known, for hex, raw, or a file */
     const nigh_stream *stream; /* NULL: a file at the path */
 } nigh_signature_writer_options;
 
@@ -379,6 +390,316 @@ typedef struct nigh_generator_options {
 NIGH_API nigh_status nigh_generate(const nigh_generator_options *options, uint64_t number, uint8_t *out,
                                    nigh_error *error);
 
+/* -------------------------------------------------- reading documents -- */
+
+/* What documents come in; around any of these tar, zip, gz, zst, xz and bz2 are seen through. */
+typedef enum nigh_text_format {
+    NIGH_TEXT_AUTO = 0,  /* by what the file begins with, then by its name */
+    NIGH_TEXT_PLAIN = 1, /* a document a file */
+    NIGH_TEXT_LINES = 2, /* a document a line */
+    NIGH_TEXT_JSONL = 3, /* a JSON object a line */
+    NIGH_TEXT_HTML = 4,  /* a page a file: its title and visible text */
+    NIGH_TEXT_WARC = 5,  /* WARC and WET: responses and conversions */
+    NIGH_TEXT_TREC = 6   /* <DOC><DOCNO>ID</DOCNO> ... </DOC> */
+} nigh_text_format;
+
+/* Returns: "plain", "lines", ...; "auto" for 0; NULL for a number that is no format. */
+NIGH_API const char *nigh_text_format_name(nigh_text_format format);
+
+/*
+ * One document as text.  `text` is UTF-8; what was not is U+FFFD.  `id` is what
+ * the format gives (a key, a URI, a DOCNO), else the path, with ":LINE" where a
+ * line is a document, or "ARCHIVE/MEMBER".
+ */
+typedef struct nigh_text {
+    const char *id;
+    size_t id_length;
+    const char *text;
+    size_t text_length;
+    uint64_t number;    /* of the record in all of the input, from 0; what is skipped counts too */
+    const char *source; /* the input it came from, for messages */
+    uint64_t offset;    /* in the uncompressed source; NIGH_NO_OFFSET: not known */
+    uint64_t line;      /* from 1; 0: not a text of lines */
+} nigh_text;
+
+typedef struct nigh_text_reader nigh_text_reader; /* opaque */
+
+typedef struct nigh_text_reader_options {
+    size_t size;
+    nigh_text_format format;
+    const char *text_key;      /* of JSON: a dotted path; NULL: "text" */
+    const char *id_key;        /* NULL: "id" */
+    const nigh_stream *stream; /* what the path "-" stands for; NULL: "-" is refused */
+    uint64_t shard;            /* only records whose number modulo `shards` is this; */
+    uint64_t shards;           /* 0: all */
+
+    /* Limits.  What is over one of a document's is skipped and counted; what is over one of an input's ends it. */
+    uint64_t max_document_bytes;
+    uint64_t max_expansion;      /* an input may grow to so many times its compressed size, */
+    uint64_t max_expansion_free; /* once it is past so many bytes */
+    uint64_t max_members;        /* of an archive, and files of a folder */
+    uint32_t max_depth;          /* of nested JSON and HTML */
+
+    /* Malformed parts are skipped.  Each is reported here, in the order of the input, on the calling thread. */
+    void (*problem)(void *user, const nigh_error *problem);
+    void *user;
+    uint64_t max_errors; /* more than so many end the reading */
+    int strict;          /* the first ends it */
+} nigh_text_reader_options;
+
+#define NIGH_TEXT_READER_OPTIONS_INIT                                                                              \
+    {                                                                                                              \
+        .size = sizeof(nigh_text_reader_options), .max_document_bytes = UINT64_C(16) << 20, .max_expansion = 1000, \
+        .max_expansion_free = UINT64_C(64) << 20, .max_members = UINT64_C(100) * 1000 * 1000, .max_depth = 512,    \
+        .max_errors = 1000                                                                                         \
+    }
+
+typedef struct nigh_text_reader_info {
+    size_t size;
+    uint64_t files;       /* opened so far; an archive counts once */
+    uint64_t records;     /* seen so far, skipped ones included */
+    uint64_t documents;   /* given out */
+    uint64_t missing;     /* records without text: no such key, an empty page */
+    uint64_t problems;    /* malformed parts that were skipped or repaired */
+    uint64_t bytes_read;  /* of the inputs as they lie, compressed */
+    uint64_t bytes_total; /* what there is to read; 0: not known */
+    uint64_t bytes_text;  /* given out */
+} nigh_text_reader_info;
+
+#define NIGH_TEXT_READER_INFO_INIT \
+    { .size = sizeof(nigh_text_reader_info) }
+
+/*
+ * Reads documents from files, folders (everything below them, sorted by name)
+ * and archives, in this order, as one stream.  Memory does not grow with the
+ * input: about 2 MiB and the largest document.
+ *
+ * Owns:    caller closes *out.
+ * Lives:   `paths` and `options` are read during the call; the stream's user and
+ *          `user` must outlive the reader.
+ * Threads: one at a time for a reader.
+ * Returns: NIGH_OK; NIGH_EINVAL; NIGH_ENOTFOUND for a path that is not there;
+ *          NIGH_EIO; NIGH_ENOMEM.
+ */
+NIGH_API nigh_status nigh_text_reader_open(nigh_context *context, const char *const *paths, size_t count,
+                                           const nigh_text_reader_options *options, nigh_text_reader **out,
+                                           nigh_error *error);
+
+/*
+ * Lives:   what *out points to lives until the next call on the reader.
+ * Returns: NIGH_OK; NIGH_END after the last document; NIGH_ELIMIT where an input
+ *          is over a limit, or more than max_errors parts are malformed;
+ *          NIGH_EFORMAT with `strict`; NIGH_EIO; NIGH_ENOMEM.
+ */
+NIGH_API nigh_status nigh_text_reader_next(nigh_text_reader *reader, nigh_text *out, nigh_error *error);
+NIGH_API void nigh_text_reader_describe(const nigh_text_reader *reader, nigh_text_reader_info *out);
+NIGH_API void nigh_text_reader_close(nigh_text_reader *reader); /* accepts NULL */
+
+/* ------------------------------------------------ text to signatures -- */
+
+typedef enum nigh_scheme_kind {
+    NIGH_SCHEME_TOPSIG = 0,  /* sparse random vectors of the terms, summed; for nearest documents */
+    NIGH_SCHEME_SIMHASH = 1, /* hash bits of the features, summed; for near-copies */
+    NIGH_SCHEME_MINHASH = 2  /* a bit of each of many min-wise hashes; for near-copies, sharper */
+} nigh_scheme_kind;
+
+typedef enum nigh_feature_kind {
+    NIGH_FEATURES_AUTO = 0, /* words; of minhash ngrams:3 */
+    NIGH_FEATURES_WORDS = 1,
+    NIGH_FEATURES_NGRAMS = 2, /* `feature_length` words in a row */
+    NIGH_FEATURES_CHARS = 3   /* `feature_length` characters in a row */
+} nigh_feature_kind;
+
+typedef enum nigh_weight_kind {
+    NIGH_WEIGHTS_AUTO = 0,      /* of topsig likelihood, of simhash log, of minhash none */
+    NIGH_WEIGHTS_TF = 1,        /* how often a feature occurs in the document: c */
+    NIGH_WEIGHTS_LOG = 2,       /* 1 + ln c */
+    NIGH_WEIGHTS_TFIDF = 3,     /* (1 + ln c) ln(D / d), of D documents d having it; needs a vocabulary */
+    NIGH_WEIGHTS_LIKELIHOOD = 4 /* (c - 0.5) ln((c / n) / (F / T)), as TopSig; needs a vocabulary */
+} nigh_weight_kind;
+
+typedef enum nigh_split_kind {
+    NIGH_SPLIT_NONE = 0,     /* a document a signature */
+    NIGH_SPLIT_SENTENCE = 1, /* passages that end with a sentence where they can */
+    NIGH_SPLIT_HARD = 2      /* passages of max_terms words */
+} nigh_split_kind;
+
+typedef struct nigh_vocabulary nigh_vocabulary; /* opaque */
+
+typedef struct nigh_signer_options {
+    size_t size;
+    nigh_scheme_kind scheme;
+    uint32_t width_bits; /* 0: 1,024 of topsig, 64 of simhash, 256 of minhash */
+    nigh_feature_kind features;
+    uint32_t feature_length; /* of ngrams 1 to 16 (0: 3), of chars 1 to 64 (0: 5) */
+    nigh_weight_kind weights;
+    const char *language; /* NULL: "en"; "none"; or what nigh_language_name() lists */
+    int stemming;         /* -1: on for words, off for ngrams and chars */
+    int stop_words;       /* -1: the same; 1: they are left out */
+    uint64_t seed;
+    uint32_t density; /* of topsig: one in so many bits of a term is not 0; 0: 21 */
+    nigh_split_kind split;
+    uint32_t min_terms; /* of a passage; 0: 64 */
+    uint32_t max_terms; /* 0: 256 */
+    const nigh_vocabulary *vocabulary;
+} nigh_signer_options;
+
+#define NIGH_SIGNER_OPTIONS_INIT \
+    { .size = sizeof(nigh_signer_options), .stemming = -1, .stop_words = -1 }
+
+/*
+ * Lists the languages there are stemmers for.
+ *
+ * Returns: "en", "de", ..., a constant; NULL past the end; *full (may be NULL) is
+ *          the name in English.
+ */
+NIGH_API const char *nigh_language_name(size_t index, const char **full);
+
+typedef struct nigh_signer nigh_signer; /* opaque */
+
+/*
+ * Makes what turns text into signatures.  The same options give the same bits,
+ * on every machine.
+ *
+ * Owns:    caller frees *out.
+ * Lives:   `options` is read during the call; its vocabulary must outlive the signer.
+ * Threads: one at a time for nigh_signer_sign(); any number of nigh_signing may
+ *          share a signer, for they work with copies of their own.
+ * Returns: NIGH_OK; NIGH_EINVAL for options that do not go together, or where the
+ *          weights need a vocabulary and there is none; NIGH_EMISMATCH for a
+ *          vocabulary made with another analysis; NIGH_ENOMEM.
+ */
+NIGH_API nigh_status nigh_signer_new(nigh_context *context, const nigh_signer_options *options, nigh_signer **out,
+                                     nigh_error *error);
+NIGH_API void nigh_signer_free(nigh_signer *signer); /* accepts NULL */
+
+/*
+ * The scheme as lines "key=value" for nigh_writer_options, without "bits"; and
+ * the options that such a scheme (that of a collection) stands for, so that
+ * later documents and queries are signed alike.  `vocabulary` is not filled in.
+ *
+ * Lives:   the scheme as long as the signer; options->language is a constant.
+ * Returns: NIGH_OK; NIGH_ENOTFOUND for "kind=signatures", made by nobody here;
+ *          NIGH_EVERSION for a scheme of a newer nigh; NIGH_EFORMAT.
+ */
+NIGH_API const char *nigh_signer_scheme(const nigh_signer *signer);
+NIGH_API uint32_t nigh_signer_width(const nigh_signer *signer);
+NIGH_API nigh_status nigh_signer_options_parse(const char *scheme, nigh_signer_options *options, nigh_error *error);
+
+/* Returns: non-zero where these options need a vocabulary. */
+NIGH_API int nigh_signer_needs_vocabulary(const nigh_signer_options *options);
+
+/*
+ * Signs one text.  `weights` (may be NULL) gets a byte for each bit: the absolute
+ * value of its sum in units of 1/128 of the root mean square over all bits, at
+ * most 255.  Small means that the bit may well be the other one in a similar
+ * document.  Minhash has no weights and gives 255 throughout.
+ *
+ * Returns: NIGH_OK; NIGH_ENOTFOUND where the text has no feature, and so no
+ *          signature; NIGH_ENOMEM.
+ */
+NIGH_API nigh_status nigh_signer_sign(nigh_signer *signer, const char *text, size_t length, uint8_t *signature,
+                                      uint8_t *weights, nigh_error *error);
+
+/* Documents signed, by several threads, in the order of the input. */
+typedef struct nigh_signing nigh_signing; /* opaque */
+
+typedef struct nigh_signing_options {
+    size_t size;
+    uint32_t threads; /* 0: one a core; 1: all on the calling thread */
+    int keep_weights; /* non-zero: nigh_document.weights is filled */
+    uint32_t snippet; /* so many bytes of the text, spaces made one, go to nigh_document.metadata */
+    uint64_t limit;   /* stop after so many documents; 0: none */
+} nigh_signing_options;
+
+#define NIGH_SIGNING_OPTIONS_INIT \
+    { .size = sizeof(nigh_signing_options) }
+
+typedef struct nigh_signed {
+    nigh_document document;
+    uint64_t number;    /* as in nigh_text */
+    const char *source; /* for messages */
+    uint64_t offset;    /* in the source */
+    uint64_t line;
+    uint64_t text_offset; /* of a passage, in the text of its document */
+    uint64_t text_length; /* of the document, or of the passage */
+} nigh_signed;
+
+typedef struct nigh_signing_info {
+    size_t size;
+    uint64_t signed_rows; /* given out: documents, or passages */
+    uint64_t empty;       /* documents (passages) without a feature, and so without a signature */
+    nigh_text_reader_info reader;
+} nigh_signing_info;
+
+#define NIGH_SIGNING_INFO_INIT \
+    { .size = sizeof(nigh_signing_info) }
+
+/*
+ * Signs what a reader reads.  The reader must be fresh and is the signing's
+ * until close; the caller still closes it.
+ *
+ * Owns:    caller closes *out.
+ * Threads: one at a time for a signing.
+ * Returns: NIGH_OK, NIGH_EINVAL, NIGH_ENOMEM.
+ */
+NIGH_API nigh_status nigh_signing_open(nigh_signer *signer, nigh_text_reader *reader,
+                                       const nigh_signing_options *options, nigh_signing **out, nigh_error *error);
+/*
+ * Lives:   what *out points to lives until the next call.
+ * Returns: as nigh_text_reader_next().
+ */
+NIGH_API nigh_status nigh_signing_next(nigh_signing *signing, nigh_signed *out, nigh_error *error);
+NIGH_API void nigh_signing_describe(const nigh_signing *signing, nigh_signing_info *out);
+NIGH_API void nigh_signing_close(nigh_signing *signing); /* accepts NULL */
+
+/* ------------------------------------------------------- vocabulary -- */
+
+typedef struct nigh_vocabulary_options {
+    size_t size;
+    uint32_t threads;      /* as nigh_signing_options */
+    uint64_t memory_bytes; /* exact counts up to so much, a sketch beyond; 0: 1 GiB */
+    uint64_t limit;        /* count so many documents; 0: all */
+    const nigh_progress *progress;
+} nigh_vocabulary_options;
+
+#define NIGH_VOCABULARY_OPTIONS_INIT \
+    { .size = sizeof(nigh_vocabulary_options) }
+
+typedef struct nigh_vocabulary_info {
+    size_t size;
+    uint64_t terms;       /* distinct; of a sketch 0 */
+    uint64_t occurrences; /* T */
+    uint64_t documents;   /* D */
+    uint64_t bytes;       /* as saved */
+    int sketch;           /* non-zero: counts are upper bounds */
+} nigh_vocabulary_info;
+
+#define NIGH_VOCABULARY_INFO_INIT \
+    { .size = sizeof(nigh_vocabulary_info) }
+
+/*
+ * Counts the features of all documents of a fresh reader, analysed as `options`
+ * say: how often each occurs, and in how many documents.  The counts do not
+ * depend on threads, also where they are a sketch.
+ *
+ * Owns:    caller frees *out.
+ * Returns: as nigh_text_reader_next(); NIGH_ECANCELLED.
+ */
+NIGH_API nigh_status nigh_vocabulary_count(nigh_context *context, const nigh_signer_options *options,
+                                           nigh_text_reader *reader, const nigh_vocabulary_options *counting,
+                                           nigh_vocabulary **out, nigh_error *error);
+/* A vocabulary as bytes, and back; the bytes are copied in, and live as long as the vocabulary. */
+NIGH_API const void *nigh_vocabulary_bytes(const nigh_vocabulary *vocabulary, size_t *length);
+NIGH_API nigh_status nigh_vocabulary_parse(nigh_context *context, const void *bytes, size_t length,
+                                           nigh_vocabulary **out, nigh_error *error);
+/* The same through a file; saving goes by "PATH.tmp". */
+NIGH_API nigh_status nigh_vocabulary_save(const nigh_vocabulary *vocabulary, const char *path, nigh_error *error);
+NIGH_API nigh_status nigh_vocabulary_load(nigh_context *context, const char *path, nigh_vocabulary **out,
+                                          nigh_error *error);
+NIGH_API void nigh_vocabulary_describe(const nigh_vocabulary *vocabulary, nigh_vocabulary_info *out);
+NIGH_API void nigh_vocabulary_free(nigh_vocabulary *vocabulary); /* accepts NULL */
+
 /* ------------------------------------------------------------ collection -- */
 
 typedef struct nigh_collection nigh_collection; /* opaque */
@@ -403,6 +724,8 @@ typedef struct nigh_collection_info {
     int has_ids;                /* 0: documents go by number */
     int has_metadata;           /* some document carries metadata */
     uint64_t damaged_manifests; /* newer than the one in use, and unreadable */
+    int has_weights;            /* every document carries the weights of its bits */
+    uint64_t vocabulary_bytes;  /* 0: none is kept */
 } nigh_collection_info;
 
 #define NIGH_COLLECTION_INFO_INIT \
@@ -471,6 +794,12 @@ NIGH_API nigh_status nigh_collection_metadata(const nigh_collection *collection,
                                               size_t capacity, size_t *length, nigh_error *error);
 NIGH_API nigh_status nigh_collection_signature(const nigh_collection *collection, uint64_t document, uint8_t *out,
                                                nigh_error *error);
+/* How sure each bit is, width_bits bytes; NIGH_ENOTFOUND where the document was added without. */
+NIGH_API nigh_status nigh_collection_weights(const nigh_collection *collection, uint64_t document, uint8_t *out,
+                                             nigh_error *error);
+/* The vocabulary its documents were signed with; NIGH_ENOTFOUND where none is kept.  Caller frees *out. */
+NIGH_API nigh_status nigh_collection_vocabulary(const nigh_collection *collection, nigh_vocabulary **out,
+                                                nigh_error *error);
 
 typedef struct nigh_check_options {
     size_t size;
@@ -515,6 +844,7 @@ typedef struct nigh_writer_options {
     uint32_t width_bits; /* required */
     const char *scheme;  /* further "key=value\n" lines; NULL: signatures of the caller's own */
     const nigh_progress *progress;
+    const nigh_vocabulary *vocabulary; /* kept with a new collection; must outlive the writer; NULL: none */
 } nigh_writer_options;
 
 #define NIGH_WRITER_OPTIONS_INIT \
@@ -615,6 +945,170 @@ NIGH_API nigh_status nigh_search(const nigh_collection *collection, const uint8_
 NIGH_API const nigh_match *nigh_results_matches(const nigh_results *results, size_t query, size_t *count);
 NIGH_API void nigh_results_describe(const nigh_results *results, nigh_results_info *out);
 NIGH_API void nigh_results_free(nigh_results *results); /* accepts NULL */
+
+/* ------------------------------------------------------------ evaluation -- */
+
+/*
+ * How well signatures stand for the documents they were made of: documents are
+ * signed and kept in memory with their features, and then pairs of them, or
+ * rankings, are measured.  docs/evaluation.md says what comes out.
+ */
+typedef struct nigh_evaluation nigh_evaluation; /* opaque */
+
+typedef struct nigh_evaluation_options {
+    size_t size;
+    uint32_t threads;      /* as nigh_signing_options */
+    uint64_t limit;        /* so many documents; 0: all */
+    uint64_t memory_bytes; /* what documents and features may take; 0: 4 GiB */
+    int keep_weights;      /* non-zero: also how sure each bit is, for nigh_ranking */
+    const nigh_progress *progress;
+} nigh_evaluation_options;
+
+#define NIGH_EVALUATION_OPTIONS_INIT \
+    { .size = sizeof(nigh_evaluation_options) }
+
+/*
+ * Signs all that a fresh reader reads.  Documents are taken as a whole: a signer
+ * that splits them is refused.  A document takes its signature, its id and 8
+ * bytes for each of its features; while it is made, some twice as much.
+ *
+ * Owns:    caller frees *out.
+ * Lives:   signer and reader are used during the call only.
+ * Threads: measuring does not change it; any number of threads may.
+ * Returns: as nigh_text_reader_next(); NIGH_ELIMIT over memory_bytes;
+ *          NIGH_EINVAL; NIGH_ECANCELLED.
+ */
+NIGH_API nigh_status nigh_evaluation_new(nigh_signer *signer, nigh_text_reader *reader,
+                                         const nigh_evaluation_options *options, nigh_evaluation **out,
+                                         nigh_error *error);
+NIGH_API void nigh_evaluation_describe(const nigh_evaluation *evaluation, nigh_signing_info *out);
+NIGH_API void nigh_evaluation_free(nigh_evaluation *evaluation); /* accepts NULL */
+
+/* Pairs by the words of the shorter of the two texts, stop words included. */
+typedef enum nigh_length_class {
+    NIGH_LENGTH_ALL = 0,
+    NIGH_LENGTH_BELOW_32 = 1,
+    NIGH_LENGTH_BELOW_128 = 2,
+    NIGH_LENGTH_BELOW_512 = 3,
+    NIGH_LENGTH_512_UP = 4
+} nigh_length_class;
+
+/* Returns: "all", "1-31", "32-127", "128-511", "512+"; NULL for a number that is no class. */
+NIGH_API const char *nigh_length_class_name(nigh_length_class length);
+
+typedef struct nigh_pairs_options {
+    size_t size;
+    double alike;       /* pairs of so high a cosine are alike; above 0, at most 1 */
+    const char *labels; /* NULL, or lines "ID<TAB>ID<TAB>VALUE": pairs of so high a value are alike instead */
+    uint32_t sample;    /* at each distance, so many pairs for the mean cosine; 0: all */
+    uint64_t seed;      /* of that sample */
+    uint32_t threads;   /* 0: one a core */
+    const nigh_progress *progress;
+} nigh_pairs_options;
+
+#define NIGH_PAIRS_OPTIONS_INIT \
+    { .size = sizeof(nigh_pairs_options), .alike = 0.9, .sample = 1000 }
+
+typedef struct nigh_pairs nigh_pairs; /* opaque */
+
+/*
+ * Compares all pairs of documents: their distance, and whether they are alike.
+ * The counts are exact.  The mean cosine is that of a sample of each distance,
+ * drawn without regard to anything else, and exact where it takes all pairs.
+ * Nothing depends on the threads.  Time grows with the square of the documents.
+ *
+ * Owns:    caller frees *out.
+ * Lives:   *out does not need the evaluation.
+ * Returns: NIGH_OK; NIGH_EINVAL; NIGH_ENOMEM; NIGH_ECANCELLED; of labels also
+ *          NIGH_EFORMAT with the line, NIGH_ENOTFOUND, NIGH_EIO.
+ */
+NIGH_API nigh_status nigh_pairs_measure(const nigh_evaluation *evaluation, const nigh_pairs_options *options,
+                                        nigh_pairs **out, nigh_error *error);
+NIGH_API void nigh_pairs_free(nigh_pairs *pairs); /* accepts NULL */
+
+typedef struct nigh_pairs_info {
+    size_t size;
+    uint64_t documents;
+    uint64_t pairs; /* of the length class asked for */
+    uint64_t alike;
+    uint32_t width_bits;
+    uint64_t labels_missing; /* pairs of the labels with a document that is not there; they count nowhere */
+} nigh_pairs_info;
+
+#define NIGH_PAIRS_INFO_INIT \
+    { .size = sizeof(nigh_pairs_info) }
+
+typedef struct nigh_pairs_row {
+    size_t size;
+    uint32_t distance;
+    uint64_t pairs;        /* at this distance */
+    uint64_t alike;        /* of them */
+    uint64_t pairs_within; /* at this distance or nearer */
+    uint64_t alike_within;
+    double precision, recall, f1; /* of "at this distance or nearer" for "alike"; 0 / 0 is 1 */
+    double cosine;                /* mean at this distance; of all lengths only; negative where there is no pair */
+    double cosine_error;          /* its standard error; 0 where all pairs were taken */
+} nigh_pairs_row;
+
+#define NIGH_PAIRS_ROW_INIT \
+    { .size = sizeof(nigh_pairs_row) }
+
+/* Fill *out up to its `size`.  Threads: any. */
+NIGH_API void nigh_pairs_describe(const nigh_pairs *pairs, nigh_length_class length, nigh_pairs_info *out);
+/* Returns: NIGH_OK, or NIGH_END for a distance past the width. */
+NIGH_API nigh_status nigh_pairs_at(const nigh_pairs *pairs, nigh_length_class length, uint32_t distance,
+                                   nigh_pairs_row *out);
+/* The row of the highest F1, the nearest of several.  Returns: NIGH_OK, or NIGH_END where no pair is alike. */
+NIGH_API nigh_status nigh_pairs_best(const nigh_pairs *pairs, nigh_length_class length, nigh_pairs_row *out);
+
+/*
+ * Draws the mean cosine at each distance, and precision and recall by radius.
+ *
+ * Lives:   *svg as long as the pairs, until the next call.
+ * Threads: one at a time for these pairs.
+ * Returns: NIGH_OK; NIGH_ENOMEM.
+ */
+NIGH_API nigh_status nigh_pairs_plot(nigh_pairs *pairs, const char *title, const char **svg, size_t *length,
+                                     nigh_error *error);
+
+typedef struct nigh_ranking_options {
+    size_t size;
+    const char *judgements;         /* a file of lines "QUERY 0 DOCUMENT GRADE"; above 0 is relevant; required */
+    const nigh_evaluation *queries; /* signed as the documents; NULL: relevant documents ask for the others */
+    const nigh_progress *progress;
+} nigh_ranking_options;
+
+#define NIGH_RANKING_OPTIONS_INIT \
+    { .size = sizeof(nigh_ranking_options) }
+
+typedef struct nigh_ranking {
+    size_t size;
+    uint64_t topics;     /* that count: with relevant documents, where documents ask two at least */
+    uint64_t rankings;   /* made: one a topic, or one for each relevant document */
+    uint64_t missing;    /* judgements of queries or documents that are not there */
+    double map;          /* mean average precision by distance, ties by document number; topics count alike */
+    double precision;    /* at 10 */
+    double weighted_map; /* the same by the weights of the query's bits that differ; 0 where they were not kept */
+    double weighted_precision;
+    double vector_map; /* the same by the cosine of the features, which the signatures stand for */
+    double vector_precision;
+} nigh_ranking;
+
+#define NIGH_RANKING_INIT \
+    { .size = sizeof(nigh_ranking) }
+
+/*
+ * Ranks all documents for each query by the distance of the signatures, by the
+ * weights of the bits that differ, and by the cosine of the features, and holds
+ * that against judgements.
+ *
+ * Threads: any.
+ * Returns: NIGH_OK, also where nothing is judged; NIGH_EMISMATCH for queries
+ *          signed otherwise; NIGH_EFORMAT with the line; NIGH_ENOTFOUND;
+ *          NIGH_EIO; NIGH_ENOMEM; NIGH_ECANCELLED.
+ */
+NIGH_API nigh_status nigh_ranking_measure(const nigh_evaluation *documents, const nigh_ranking_options *options,
+                                          nigh_ranking *out, nigh_error *error);
 
 #ifdef __cplusplus
 }

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "kernel/hamming.h"
+#include "kernel/letters.h"
 
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
@@ -29,7 +30,10 @@ nigh_status nigh_context_new(const nigh_context_options *options, nigh_context *
 
     nigh_context *context = nigh__allocator_get(&chosen.allocator, sizeof *context, sizeof(void *));
     if (context == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a context");
-    *context = (nigh_context){.allocator = chosen.allocator, .files = chosen.file_system, .hamming = hamming};
+    *context = (nigh_context){.allocator = chosen.allocator,
+                              .files = chosen.file_system,
+                              .hamming = hamming,
+                              .letters = nigh__letters_choose(hamming->name)};
     *out = context;
     return NIGH_OK;
 }

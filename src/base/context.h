@@ -6,11 +6,13 @@
 #include "nigh.h"
 
 struct nigh__hamming; /* kernel/hamming.h */
+struct nigh__letters; /* kernel/letters.h */
 
 struct nigh_context {
     nigh_allocator allocator;
     const nigh_file_system *files;
     const struct nigh__hamming *hamming;
+    const struct nigh__letters *letters;
 };
 
 #endif

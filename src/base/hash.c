@@ -14,6 +14,10 @@ struct nigh__hasher {
 
 uint64_t nigh__hash(const void *bytes, size_t length) { return XXH3_64bits(bytes, length); }
 
+uint64_t nigh__hash_seeded(const void *bytes, size_t length, uint64_t seed) {
+    return XXH3_64bits_withSeed(bytes, length, seed);
+}
+
 struct nigh__hasher *nigh__hasher_new(const nigh_context *context) {
     struct nigh__hasher *hasher = nigh__alloc_aligned(context, 1, sizeof *hasher, NIGH__CACHE_LINE);
     if (hasher != NULL) nigh__hasher_reset(hasher);

@@ -9,6 +9,7 @@
 #include "nigh.h"
 
 uint64_t nigh__hash(const void *bytes, size_t length);
+uint64_t nigh__hash_seeded(const void *bytes, size_t length, uint64_t seed);
 
 /* The same hash over bytes that come in pieces. */
 struct nigh__hasher;

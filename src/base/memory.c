@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _DEFAULT_SOURCE
 /* Allocation through the context, with overflow checked in one place. */
 #include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/bytes.h"
 
 #define DEFAULT_ALIGNMENT 16
+#define HUGE_PAGE ((size_t)2 << 20)
 
 static void *libc_allocate(void *user, size_t size, size_t alignment) {
     (void)user;
@@ -40,6 +43,27 @@ void *nigh__alloc(const nigh_context *context, size_t count, size_t size) {
 void *nigh__alloc_zero(const nigh_context *context, size_t count, size_t size) {
     void *pointer = nigh__alloc(context, count, size);
     if (pointer != NULL) memset(pointer, 0, count * size);
+    return pointer;
+}
+
+/* Only advice: memory that cannot be had in huge pages is as good, but slower. */
+static void advise_huge(void *pointer, size_t bytes) {
+#ifdef MADV_HUGEPAGE
+    (void)madvise(pointer, bytes & ~(HUGE_PAGE - 1), MADV_HUGEPAGE);
+#else
+    (void)pointer;
+    (void)bytes;
+#endif
+}
+
+void *nigh__alloc_table(const nigh_context *context, size_t count, size_t size) {
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes)) return NULL;
+    const bool huge = bytes >= HUGE_PAGE;
+    void *pointer = nigh__alloc_aligned(context, bytes, 1, huge ? HUGE_PAGE : NIGH__CACHE_LINE);
+    if (pointer == NULL) return NULL;
+    if (huge) advise_huge(pointer, bytes);
+    memset(pointer, 0, bytes);
     return pointer;
 }
 

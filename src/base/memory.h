@@ -16,6 +16,12 @@ void *nigh__alloc(const nigh_context *context, size_t count, size_t size);
 void *nigh__alloc_zero(const nigh_context *context, size_t count, size_t size);
 /* The same as nigh__alloc, aligned to a power of two. */
 void *nigh__alloc_aligned(const nigh_context *context, size_t count, size_t size, size_t alignment);
+/*
+ * All zero, for tables that are read here and there: aligned to cache lines, and
+ * large ones to huge pages, which are asked for: a 16 MB table of small pages
+ * misses the processor's memory of addresses with every step.
+ */
+void *nigh__alloc_table(const nigh_context *context, size_t count, size_t size);
 void nigh__free(const nigh_context *context, void *pointer); /* accepts NULL */
 char *nigh__string_copy(const nigh_context *context, const char *text);
 

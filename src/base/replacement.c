@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/replacement.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+
+#define TEMPORARY_NAMES 100
+
+/* Creates the first of PATH.tmp, PATH.1.tmp, ... that is not there. */
+static nigh_status temporary_create(const nigh_context *context, struct nigh__replacement *replacement, size_t capacity,
+                                    nigh_error *error) {
+    nigh_error problem = {0};
+    for (unsigned attempt = 0; attempt < TEMPORARY_NAMES; attempt++) {
+        if (attempt == 0)
+            (void)snprintf(replacement->temporary, capacity, "%s.tmp", replacement->path);
+        else
+            (void)snprintf(replacement->temporary, capacity, "%s.%u.tmp", replacement->path, attempt);
+        nigh_status status =
+            nigh__file_open(context, replacement->temporary, NIGH_OPEN_CREATE, &replacement->file, &problem);
+        replacement->removable = status == NIGH_OK;
+        if (status == NIGH_OK) return NIGH_OK;
+        if (problem.system_errno != EEXIST) break;
+    }
+    if (error != NULL) *error = problem;
+    return problem.status;
+}
+
+nigh_status nigh__replacement_open(const nigh_context *context, const char *path, struct nigh__replacement *out,
+                                   nigh_error *error) {
+    *out = (struct nigh__replacement){0};
+    size_t capacity = strlen(path) + sizeof ".99.tmp";
+    out->path = nigh__string_copy(context, path);
+    out->temporary = nigh__alloc(context, capacity, 1);
+    if (out->path == NULL || out->temporary == NULL)
+        return nigh__fail(error, NIGH_ENOMEM, "no memory for the name of a file");
+    return temporary_create(context, out, capacity, error);
+}
+
+nigh_status nigh__replacement_finish(struct nigh__replacement *replacement, nigh_error *error) {
+    const nigh_context *context = replacement->file.context;
+    nigh_status status = nigh__file_sync(&replacement->file, error);
+    if (status != NIGH_OK) return status;
+    nigh__file_release(&replacement->file);
+    status = nigh__file_rename(context, replacement->temporary, replacement->path, error);
+    if (status != NIGH_OK) return status;
+    replacement->removable = false;
+    return nigh__parent_sync(context, replacement->path, error);
+}
+
+void nigh__replacement_release(const nigh_context *context, struct nigh__replacement *replacement) {
+    nigh__file_release(&replacement->file);
+    if (replacement->removable) nigh__file_remove(context, replacement->temporary);
+    nigh__free(context, replacement->path);
+    nigh__free(context, replacement->temporary);
+    *replacement = (struct nigh__replacement){0};
+}
+
+nigh_status nigh__file_replace(const nigh_context *context, const char *path, const void *bytes, size_t length,
+                               nigh_error *error) {
+    struct nigh__replacement replacement;
+    nigh_status status = nigh__replacement_open(context, path, &replacement, error);
+    if (status == NIGH_OK) status = nigh__file_write(&replacement.file, 0, bytes, length, error);
+    if (status == NIGH_OK) status = nigh__replacement_finish(&replacement, error);
+    nigh__replacement_release(context, &replacement);
+    return status;
+}
