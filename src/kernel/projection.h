@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The inner loops of signing: one entry per CPU variant, best first.  The
+ * portable entry is the definition; all others must equal it bit for bit.
+ */
+#ifndef NIGH_KERNEL_PROJECTION_H
+#define NIGH_KERNEL_PROJECTION_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel/hamming.h"
+
+/* Hash functions and sums come in whole groups, so that no variant has to care for ends. */
+#define NIGH__PROJECTION_GROUP 64u
+
+struct nigh__projection {
+    const char *name;
+    uint32_t needs; /* set of NIGH__CPU_* */
+
+    /* ones[j] += weights[i] for each i whose hash has bit j.  The sums must not pass 32 bits. */
+    void (*ones)(const uint64_t *hashes, const uint32_t *weights, size_t count, uint32_t ones[64]);
+
+    /*
+     * minima[f] = min(minima[f], multipliers[f] * keys[i] + offsets[f] in 32 bits)
+     * over all i; `functions` is a multiple of NIGH__PROJECTION_GROUP.
+     */
+    void (*minima)(const uint32_t *keys, size_t count, const uint32_t *multipliers, const uint32_t *offsets,
+                   size_t functions, uint32_t *minima);
+
+    /* Bit j of `bits` is whether sums[j] is above 0; `bytes` bytes, eight sums each. */
+    void (*signs)(const int32_t *sums, size_t bytes, uint8_t *bits);
+};
+
+/* The entries of this build, best first; NULL past the end. */
+const struct nigh__projection *nigh__projection_at(size_t index);
+
+/* The best entry that this CPU can run and that goes with a distance kernel: "generic" means no vectors here either. */
+const struct nigh__projection *nigh__projection_choose(const struct nigh__hamming *hamming);
+
+#endif

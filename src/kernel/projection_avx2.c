@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The loops of signing with AVX2.
+ *
+ * Ones.  64 sums of 16 bits are four registers.  A hash is read once, into all
+ * four quarters of a register, and each sum register looks at other bits of it:
+ *
+ *     quarter of 64 bits    q = 0          q = 1          q = 2          q = 3
+ *     lane of 16 bits p     0  1  2  3     0  1  2  3     0  1  2  3     0  1  2  3
+ *     register r            bit 16 p + 4 r + q of the hash
+ *
+ * so that a feature costs a load, and for each register: mask the bits, compare
+ * them with the mask, keep the weight where they are set, add.  The order of the
+ * sums is put right when they are added to those of 32 bits, once in a while.
+ *
+ * Minima.  The values of 32 functions are four registers, and all features pass
+ * by before the next 32 functions take their turn: multiply, add, compare for eight
+ * values, and a quarter of a load.
+ *
+ * Measured on Zen 3 (3.24 GHz), cycles a feature from the first-level cache, clang
+ * and gcc:
+ *
+ *                              generic      avx2
+ *     ones, 64 bits             22, 36  5.5, 5.8
+ *     minima, 256 functions   250, 310    29, 29
+ */
+#include "kernel/projection_parts.h"
+
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+
+#include "base/cpu.h"
+
+#define TARGET NIGH__TARGET_AVX2
+#define INLINE TARGET NIGH__INLINE
+
+#define SUMS ((size_t)4) /* registers that work together */
+
+/* ------------------------------------------------------------------------- ones */
+
+/* Adds sums in the order of the drawing. */
+INLINE void spill(const __m256i sums[SUMS], uint32_t ones[64]) {
+    uint16_t lanes[SUMS][16];
+    NIGH__UNROLL4
+    for (size_t r = 0; r < SUMS; r++) _mm256_storeu_si256((__m256i *)lanes[r], sums[r]);
+    for (size_t r = 0; r < SUMS; r++) {
+        for (size_t q = 0; q < 4; q++) {
+            for (size_t p = 0; p < 4; p++) ones[16 * p + 4 * r + q] += lanes[r][4 * q + p];
+        }
+    }
+}
+
+TARGET static void add_run(const uint64_t *hashes, const uint32_t *weights, size_t count, uint32_t ones[64]) {
+    const long long bit = 0x0001000100010001;
+    const __m256i first = _mm256_setr_epi64x(bit, bit << 1, bit << 2, bit << 3);
+    const __m256i masks[SUMS] = {first, _mm256_slli_epi16(first, 4), _mm256_slli_epi16(first, 8),
+                                 _mm256_slli_epi16(first, 12)};
+    __m256i sums[SUMS] = {_mm256_setzero_si256(), _mm256_setzero_si256(), _mm256_setzero_si256(),
+                          _mm256_setzero_si256()};
+    for (size_t i = 0; i < count; i++) {
+        const __m256i hash = _mm256_set1_epi64x((long long)hashes[i]);
+        const __m256i weight = _mm256_set1_epi16((short)weights[i]);
+        NIGH__UNROLL4
+        for (size_t r = 0; r < SUMS; r++) {
+            const __m256i set = _mm256_cmpeq_epi16(_mm256_and_si256(hash, masks[r]), masks[r]);
+            sums[r] = _mm256_add_epi16(sums[r], _mm256_and_si256(set, weight));
+        }
+    }
+    spill(sums, ones);
+}
+
+TARGET static void ones_avx2(const uint64_t *hashes, const uint32_t *weights, size_t count, uint32_t ones[64]) {
+    for (size_t at = 0; at < count;) {
+        const size_t run = nigh__light_run(weights + at, count - at);
+        if (run == 0) {
+            nigh__ones_add_one(hashes[at], weights[at], ones);
+            at++;
+            continue;
+        }
+        add_run(hashes + at, weights + at, run, ones);
+        at += run;
+    }
+}
+
+/* ----------------------------------------------------------------------- minima */
+
+INLINE __m256i load(const void *address) { return _mm256_loadu_si256((const __m256i *)address); }
+
+TARGET static void minima_avx2(const uint32_t *keys, size_t count, const uint32_t *multipliers, const uint32_t *offsets,
+                               size_t functions, uint32_t *minima) {
+    for (size_t f = 0; f < functions; f += 8 * SUMS) {
+        __m256i times[SUMS], plus[SUMS], least[SUMS];
+        NIGH__UNROLL4
+        for (size_t r = 0; r < SUMS; r++) {
+            times[r] = load(multipliers + f + 8 * r);
+            plus[r] = load(offsets + f + 8 * r);
+            least[r] = load(minima + f + 8 * r);
+        }
+        for (size_t i = 0; i < count; i++) {
+            const __m256i key = _mm256_set1_epi32((int)keys[i]);
+            NIGH__UNROLL4
+            for (size_t r = 0; r < SUMS; r++)
+                least[r] = _mm256_min_epu32(least[r], _mm256_add_epi32(_mm256_mullo_epi32(key, times[r]), plus[r]));
+        }
+        NIGH__UNROLL4
+        for (size_t r = 0; r < SUMS; r++) _mm256_storeu_si256((__m256i *)(minima + f + 8 * r), least[r]);
+    }
+}
+
+/* ------------------------------------------------------------------------ signs */
+
+TARGET static void signs_avx2(const int32_t *sums, size_t bytes, uint8_t *bits) {
+    const __m256i zero = _mm256_setzero_si256();
+    for (size_t i = 0; i < bytes; i++) {
+        const __m256i above = _mm256_cmpgt_epi32(load(sums + i * 8), zero);
+        bits[i] = (uint8_t)_mm256_movemask_ps(_mm256_castsi256_ps(above));
+    }
+}
+
+const struct nigh__projection nigh__projection_avx2 = {
+    .name = "avx2",
+    .needs = NIGH__CPU_AVX2,
+    .ones = ones_avx2,
+    .minima = minima_avx2,
+    .signs = signs_avx2,
+};
+
+#endif
