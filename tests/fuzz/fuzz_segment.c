@@ -87,6 +87,7 @@ static int memory_list(void *user, nigh_file directory, int (*entry)(void *entry
 static void read_documents(const nigh_collection *collection, const nigh_collection_info *info) {
     static char text[NIGH_MAX_ID_LENGTH + 1];
     static uint8_t signature[NIGH_MAX_WIDTH_BITS / 8];
+    static uint8_t weights[NIGH_MAX_WIDTH_BITS];
     for (uint64_t i = 0; i < info->documents && i < MOST_DOCUMENTS; i++) {
         size_t length = 0;
         uint64_t found;
@@ -94,7 +95,13 @@ static void read_documents(const nigh_collection *collection, const nigh_collect
             (void)nigh_collection_find(collection, text, length, &found, NULL);
         (void)nigh_collection_metadata(collection, i, text, sizeof text, &length, NULL);
         (void)nigh_collection_signature(collection, i, signature, NULL);
+        (void)nigh_collection_weights(collection, i, weights, NULL);
     }
+}
+
+static void read_vocabulary(const nigh_collection *collection) {
+    nigh_vocabulary *vocabulary = NULL;
+    if (nigh_collection_vocabulary(collection, &vocabulary, NULL) == NIGH_OK) nigh_vocabulary_free(vocabulary);
 }
 
 static void read_collection(nigh_context *context) {
@@ -103,6 +110,7 @@ static void read_collection(nigh_context *context) {
     nigh_collection_info info = NIGH_COLLECTION_INFO_INIT;
     nigh_collection_describe(collection, &info);
     read_documents(collection, &info);
+    read_vocabulary(collection);
     static const uint8_t query[NIGH_MAX_WIDTH_BITS / 8];
     nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
     options.threads = 1;

@@ -89,6 +89,8 @@ struct recipe {
     uint32_t distinct; /* signatures to draw from; 0: all different */
     bool ids;
     bool metadata;
+    bool weights;
+    const char *vocabulary; /* any text: to the store a vocabulary is bytes; NULL: none */
 };
 
 #define RECIPE_MAX_TEXT 64
@@ -96,6 +98,7 @@ struct recipe {
 void recipe_signature(const struct recipe *recipe, uint64_t number, uint8_t *out);
 size_t recipe_id(const struct recipe *recipe, uint64_t number, char out[RECIPE_MAX_TEXT]);
 size_t recipe_metadata(const struct recipe *recipe, uint64_t number, char out[RECIPE_MAX_TEXT]);
+void recipe_weights(const struct recipe *recipe, uint64_t number, uint8_t *out); /* width_bits bytes */
 
 /* Adds documents [first, first + count) of the recipe in one commit. */
 nigh_status recipe_add(nigh_context *context, const char *path, const struct recipe *recipe, uint64_t first,

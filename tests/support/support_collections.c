@@ -11,7 +11,10 @@
 
 #include <cmocka.h>
 
+#include "base/memory.h"
 #include "base/rng.h"
+#include "store/collection.h"
+#include "store/writer.h"
 #include "support/support.h"
 
 const char *error_text(const nigh_error *error) {
@@ -65,9 +68,16 @@ size_t recipe_metadata(const struct recipe *recipe, uint64_t number, char out[RE
     return (size_t)snprintf(out, RECIPE_MAX_TEXT, "about %" PRIu64, nigh__mix(number));
 }
 
+/* Simple enough to be said again elsewhere: tests/oracle holds the golden collection against it. */
+void recipe_weights(const struct recipe *recipe, uint64_t number, uint8_t *out) {
+    for (uint32_t bit = 0; bit < recipe->width_bits; bit++)
+        out[bit] = (uint8_t)(recipe->seed + 31 * number + 7 * (uint64_t)bit);
+}
+
 static nigh_status add_all(nigh_writer *writer, const struct recipe *recipe, uint64_t first, uint64_t count,
                            nigh_error *error) {
     uint8_t *signature = malloc(recipe->width_bits / 8);
+    uint8_t *weights = malloc(recipe->width_bits);
     nigh_status status = NIGH_OK;
     for (uint64_t i = first; i < first + count && status == NIGH_OK; i++) {
         char id[RECIPE_MAX_TEXT];
@@ -79,8 +89,13 @@ static nigh_status add_all(nigh_writer *writer, const struct recipe *recipe, uin
             document.id = id;
         }
         document.metadata_length = recipe_metadata(recipe, i, metadata);
+        if (recipe->weights) {
+            recipe_weights(recipe, i, weights);
+            document.weights = weights;
+        }
         status = nigh_writer_add(writer, &document, error);
     }
+    free(weights);
     free(signature);
     return status;
 }
@@ -90,7 +105,8 @@ nigh_status recipe_add(nigh_context *context, const char *path, const struct rec
     nigh_writer_options options = NIGH_WRITER_OPTIONS_INIT;
     options.width_bits = recipe->width_bits;
     nigh_writer *writer;
-    nigh_status status = nigh_writer_open(context, path, &options, &writer, error);
+    size_t length = recipe->vocabulary == NULL ? 0 : strlen(recipe->vocabulary);
+    nigh_status status = nigh__writer_open(context, path, &options, recipe->vocabulary, length, &writer, error);
     if (status != NIGH_OK) return status;
     status = add_all(writer, recipe, first, count, error);
     if (status == NIGH_OK) status = nigh_writer_commit(writer, error);
@@ -125,6 +141,36 @@ static void expect_document(const nigh_collection *collection, const struct reci
     assert_memory_equal(buffer, text, metadata);
 }
 
+static void expect_weights(const nigh_collection *collection, const struct recipe *recipe, uint64_t number) {
+    nigh_error error;
+    uint8_t *wanted = malloc(NIGH_MAX_WIDTH_BITS);
+    uint8_t *got = malloc(NIGH_MAX_WIDTH_BITS);
+    nigh_status status = nigh_collection_weights(collection, number, got, &error);
+    if (recipe->weights) {
+        assert_ok(status, &error);
+        recipe_weights(recipe, number, wanted);
+        assert_memory_equal(got, wanted, recipe->width_bits);
+    } else {
+        assert_int_equal(status, NIGH_ENOTFOUND);
+    }
+    free(wanted);
+    free(got);
+}
+
+static void expect_vocabulary(const nigh_collection *collection, const struct recipe *recipe, uint64_t bytes) {
+    const struct nigh__segment *segment = nigh__collection_vocabulary_segment(collection);
+    assert_int_equal(segment == NULL, recipe->vocabulary == NULL);
+    assert_int_equal(bytes, recipe->vocabulary == NULL ? 0 : strlen(recipe->vocabulary));
+    if (segment == NULL) return;
+    nigh_error error;
+    uint8_t *got;
+    size_t length = 0;
+    assert_ok(nigh__segment_vocabulary(segment, &got, &length, &error), &error);
+    assert_int_equal(length, bytes);
+    assert_memory_equal(got, recipe->vocabulary, length);
+    nigh__free(segment->context, got);
+}
+
 void recipe_expect(nigh_context *context, const char *path, const struct recipe *recipe, uint64_t count) {
     nigh_error error;
     nigh_collection *collection;
@@ -135,7 +181,12 @@ void recipe_expect(nigh_context *context, const char *path, const struct recipe 
     assert_int_equal(info.width_bits, recipe->width_bits);
     uint8_t *wanted = malloc(recipe->width_bits / 8);
     uint8_t *got = malloc(recipe->width_bits / 8);
-    for (uint64_t i = 0; i < count; i++) expect_document(collection, recipe, i, wanted, got);
+    assert_int_equal(info.has_weights, recipe->weights && count != 0);
+    for (uint64_t i = 0; i < count; i++) {
+        expect_document(collection, recipe, i, wanted, got);
+        expect_weights(collection, recipe, i);
+    }
+    expect_vocabulary(collection, recipe, info.vocabulary_bytes);
     free(wanted);
     free(got);
     nigh_collection_close(collection);
@@ -145,6 +196,7 @@ void recipe_expect(nigh_context *context, const char *path, const struct recipe 
 static nigh_status read_documents(const nigh_collection *collection, const nigh_collection_info *info,
                                   nigh_error *error) {
     uint8_t *signature = malloc(NIGH_MAX_WIDTH_BITS / 8);
+    uint8_t *weights = malloc(NIGH_MAX_WIDTH_BITS);
     char *text = malloc(NIGH_MAX_ID_LENGTH + 1);
     nigh_status worst = NIGH_OK;
     for (uint64_t i = 0; i < info->documents; i++) {
@@ -155,11 +207,25 @@ static nigh_status read_documents(const nigh_collection *collection, const nigh_
         if (status == NIGH_OK) status = nigh_collection_signature(collection, i, signature, error);
         if (status == NIGH_OK)
             status = nigh_collection_metadata(collection, i, text, NIGH_MAX_ID_LENGTH, &length, error);
+        if (status == NIGH_OK) status = nigh_collection_weights(collection, i, weights, error);
+        if (status == NIGH_ENOTFOUND) status = NIGH_OK; /* without weights */
         if (status != NIGH_OK) worst = status;
     }
+    free(weights);
     free(signature);
     free(text);
     return worst;
+}
+
+/* As bytes: whether they are a vocabulary is not the store's business. */
+static nigh_status read_vocabulary(const nigh_collection *collection, nigh_error *error) {
+    const struct nigh__segment *segment = nigh__collection_vocabulary_segment(collection);
+    if (segment == NULL) return NIGH_OK;
+    uint8_t *bytes;
+    size_t length;
+    nigh_status status = nigh__segment_vocabulary(segment, &bytes, &length, error);
+    nigh__free(segment->context, bytes);
+    return status;
 }
 
 static nigh_status search_everything(const nigh_collection *collection, const nigh_collection_info *info,
@@ -182,6 +248,7 @@ nigh_status read_everything(nigh_context *context, const char *path, nigh_error 
     nigh_collection_info info = NIGH_COLLECTION_INFO_INIT;
     nigh_collection_describe(collection, &info);
     status = read_documents(collection, &info, error);
+    if (status == NIGH_OK) status = read_vocabulary(collection, error);
     nigh_status searched = search_everything(collection, &info, error);
     nigh_collection_close(collection);
     return status != NIGH_OK ? status : searched;

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From a record to an id and text.  Each kind has its reader; what they share is
+ * here: ids are made fit, blank text is no text, limits hold, and a failure gets
+ * the place of its record.
+ */
+#include "document/extract.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "document/charset.h"
+#include "document/html.h"
+#include "document/http.h"
+#include "document/json.h"
+#include "document/json_quote.h"
+#include "document/trec_text.h"
+#include "document/utf8.h"
+
+#define KEPT_BYTES (UINT32_C(4) << 20) /* of each buffer, after a large document */
+
+struct nigh__extractor {
+    const nigh_context *context;
+    const char *text_key, *id_key;
+    uint64_t max_bytes;
+    uint32_t max_depth;
+    struct nigh__json *json;
+    struct nigh__array text, title, converted, id;
+    struct nigh__array http[2];
+};
+
+/* One record on its way; spans of length 0: nothing there. */
+struct job {
+    struct nigh__extractor *extractor;
+    struct nigh__span record, id, text;
+    size_t first_bad; /* in the record, or NIGH__NONE */
+    nigh_error *error;
+};
+
+/* ------------------------------------------------------------- the object */
+
+nigh_status nigh__extractor_new(const nigh_context *context, const nigh_text_reader_options *options,
+                                struct nigh__extractor **out, nigh_error *error) {
+    *out = NULL;
+    struct nigh__extractor *extractor = nigh__alloc_zero(context, 1, sizeof *extractor);
+    if (extractor == NULL) return nigh__fail(error, NIGH_ENOMEM, "out of memory");
+    *extractor = (struct nigh__extractor){
+        .context = context,
+        .text_key = options->text_key != NULL ? options->text_key : "text",
+        .id_key = options->id_key != NULL ? options->id_key : "id",
+        .max_bytes = options->max_document_bytes,
+        .max_depth = options->max_depth,
+        .text = NIGH__ARRAY(char),
+        .title = NIGH__ARRAY(char),
+        .converted = NIGH__ARRAY(char),
+        .id = NIGH__ARRAY(char),
+        .http = {NIGH__ARRAY(char), NIGH__ARRAY(char)},
+    };
+    *out = extractor;
+    return NIGH_OK;
+}
+
+#define BUFFERS 6
+
+static void buffers_list(struct nigh__extractor *extractor, struct nigh__array *out[BUFFERS]) {
+    struct nigh__array *list[BUFFERS] = {&extractor->text, &extractor->title,   &extractor->converted,
+                                         &extractor->id,   &extractor->http[0], &extractor->http[1]};
+    memcpy(out, list, sizeof list);
+}
+
+/* Empties the buffers, and gives back what only a large document needed. */
+static void buffers_clear(struct nigh__extractor *extractor) {
+    struct nigh__array *list[BUFFERS];
+    buffers_list(extractor, list);
+    for (size_t i = 0; i < BUFFERS; i++) {
+        list[i]->count = 0;
+        if (list[i]->capacity > KEPT_BYTES) nigh__array_release(extractor->context, list[i]);
+    }
+}
+
+void nigh__extractor_free(struct nigh__extractor *extractor) {
+    if (extractor == NULL) return;
+    struct nigh__array *list[BUFFERS];
+    buffers_list(extractor, list);
+    for (size_t i = 0; i < BUFFERS; i++) nigh__array_release(extractor->context, list[i]);
+    nigh__json_free(extractor->json);
+    nigh__free(extractor->context, extractor);
+}
+
+static nigh_status fail_memory(struct job *job) { return nigh__fail(job->error, NIGH_ENOMEM, "out of memory"); }
+
+static struct nigh__span array_span(const struct nigh__array *array) {
+    return (struct nigh__span){array->count == 0 ? "" : array->data, array->count};
+}
+
+/* -------------------------------------------------------------- plain text */
+
+/*
+ * Makes bytes UTF-8, in place where they are, else in `converted`.  A mark
+ * decides, then the label; without either they are UTF-8 where they can be, else
+ * `otherwise`.  *first_bad counts from the beginning of the bytes.
+ */
+static nigh_status to_utf8(struct job *job, struct nigh__span *bytes, const struct nigh__charset *label,
+                           const struct nigh__charset *otherwise, size_t *first_bad) {
+    struct nigh__extractor *extractor = job->extractor;
+    size_t mark;
+    const struct nigh__charset *charset = nigh__charset_of_mark(bytes->text, bytes->length, &mark);
+    struct nigh__span rest = {bytes->text + mark, bytes->length - mark};
+    *first_bad = NIGH__NONE;
+    if (charset == NULL) charset = label;
+    if ((charset == NULL || charset == nigh__charset_utf8) && nigh__utf8_check(rest.text, rest.length)) {
+        *bytes = rest;
+        return NIGH_OK;
+    }
+    if (charset == NULL) charset = otherwise;
+    extractor->converted.count = 0;
+    nigh_status status =
+        nigh__charset_convert(extractor->context, charset, rest.text, rest.length, &extractor->converted, first_bad);
+    if (status == NIGH_ENOTFOUND) /* this system's iconv does not have it */
+        status = nigh__charset_convert(extractor->context, otherwise, rest.text, rest.length, &extractor->converted,
+                                       first_bad);
+    if (status != NIGH_OK) return fail_memory(job);
+    if (*first_bad != NIGH__NONE) *first_bad += mark;
+    *bytes = array_span(&extractor->converted);
+    return NIGH_OK;
+}
+
+static nigh_status text_extract(struct job *job) {
+    job->text = job->record;
+    return to_utf8(job, &job->text, NULL, nigh__charset_utf8, &job->first_bad);
+}
+
+/* -------------------------------------------------------------------- JSON */
+
+static nigh_status json_failed(struct job *job, enum nigh__json_result result, const char *why) {
+    if (result == NIGH__JSON_MEMORY) return fail_memory(job);
+    if (result == NIGH__JSON_DEPTH)
+        return nigh__fail(job->error, NIGH_ELIMIT, "nested deeper than %" PRIu32, job->extractor->max_depth);
+    if (result == NIGH__JSON_LENGTH) return nigh__fail(job->error, NIGH_ELIMIT, "a line of more than 4 GiB");
+    return nigh__fail(job->error, NIGH_EFORMAT, "%s", why);
+}
+
+/* Numbers that simdjson cannot hold are JSON all the same: they are read again as strings of their digits. */
+static nigh_status json_parse(struct job *job, struct nigh__span line) {
+    struct nigh__extractor *extractor = job->extractor;
+    if (extractor->json == NULL) extractor->json = nigh__json_new(extractor->max_depth);
+    if (extractor->json == NULL) return fail_memory(job);
+    const char *why;
+    enum nigh__json_result result = nigh__json_parse(extractor->json, line.text, line.length, &why);
+    if (result == NIGH__JSON_NUMBER) {
+        extractor->converted.count = 0;
+        if (!nigh__json_quote_numbers(extractor->context, line.text, line.length, &extractor->converted))
+            return fail_memory(job);
+        size_t length = extractor->converted.count - NIGH__BATCH_PADDING;
+        result = nigh__json_parse(extractor->json, extractor->converted.data, length, &why);
+    }
+    return result == NIGH__JSON_OK ? NIGH_OK : json_failed(job, result, why);
+}
+
+static nigh_status json_id(struct job *job) {
+    struct nigh__json_value value;
+    nigh__json_find(job->extractor->json, job->extractor->id_key, &value);
+    if (value.type == NIGH__JSON_STRING) job->id = (struct nigh__span){value.text, value.length};
+    if (value.type != NIGH__JSON_INTEGER) return NIGH_OK;
+    char digits[24];
+    int length = snprintf(digits, sizeof digits, "%s%" PRIu64, value.negative ? "-" : "", value.magnitude);
+    if (!nigh__bytes_append(job->extractor->context, &job->extractor->id, digits, (size_t)length))
+        return fail_memory(job);
+    job->id = array_span(&job->extractor->id);
+    return NIGH_OK;
+}
+
+static nigh_status json_text(struct job *job) {
+    struct nigh__extractor *extractor = job->extractor;
+    struct nigh__json_value value;
+    nigh__json_find(extractor->json, extractor->text_key, &value);
+    if (value.type == NIGH__JSON_STRING) {
+        job->text = (struct nigh__span){value.text, value.length};
+    } else if (value.type == NIGH__JSON_STRINGS && value.length > 0) {
+        char *joined = nigh__array_add(extractor->context, &extractor->text, value.length);
+        if (joined == NULL) return fail_memory(job);
+        nigh__json_copy_strings(extractor->json, extractor->text_key, joined);
+        job->text = (struct nigh__span){joined, value.length - 1}; /* less the last newline */
+    }
+    return NIGH_OK;
+}
+
+static nigh_status json_extract(struct job *job) {
+    struct nigh__span line = job->record;
+    if (line.length >= 3 && memcmp(line.text, "\xef\xbb\xbf", 3) == 0) line.text += 3, line.length -= 3;
+    if (nigh__is_blank(line.text, line.length)) return NIGH_OK;
+    nigh_status status = json_parse(job, line);
+    if (status == NIGH_OK) status = json_id(job);
+    if (status == NIGH_OK) status = json_text(job);
+    return status;
+}
+
+/* ------------------------------------------------------------ HTML and HTTP */
+
+/* NUL bytes mean nothing in a page, and the end of it to libxml2. */
+static bool nuls_remove(struct nigh__extractor *extractor, struct nigh__span *page) {
+    if (page->length == 0 || memchr(page->text, '\0', page->length) == NULL) return true;
+    struct nigh__array *converted = &extractor->converted;
+    if (page->text != converted->data && !nigh__bytes_append(extractor->context, converted, page->text, page->length))
+        return false;
+    char *bytes = converted->data;
+    size_t kept = 0;
+    for (size_t i = 0; i < converted->count; i++)
+        if (bytes[i] != '\0') bytes[kept++] = bytes[i];
+    converted->count = kept;
+    *page = array_span(converted);
+    return true;
+}
+
+static nigh_status html_extract(struct job *job, struct nigh__span page, const struct nigh__charset *label) {
+    struct nigh__extractor *extractor = job->extractor;
+    size_t unimportant;
+    if (label == NULL) label = nigh__html_meta_charset(page.text, page.length);
+    nigh_status status = to_utf8(job, &page, label, nigh__charset_windows_1252, &unimportant);
+    if (status != NIGH_OK) return status;
+    if (!nuls_remove(extractor, &page)) return fail_memory(job);
+    struct nigh__html_limits limits = {.max_depth = extractor->max_depth, .max_bytes = extractor->max_bytes};
+    status = nigh__html_text(extractor->context, page.text, page.length, &limits, &extractor->title, &extractor->text,
+                             job->error);
+    job->text = array_span(&extractor->text);
+    return status;
+}
+
+enum body_kind { BODY_OTHER, BODY_HTML, BODY_TEXT };
+
+static enum body_kind body_kind(struct nigh__span type, struct nigh__span body) {
+    if (nigh__span_is(type, "text/html") || nigh__span_is(type, "application/xhtml+xml")) return BODY_HTML;
+    if (type.length > 5 && nigh__span_is((struct nigh__span){type.text, 5}, "text/")) return BODY_TEXT;
+    if (type.length > 0) return BODY_OTHER;
+    size_t at = 0;
+    while (at < body.length && nigh__is_space(body.text[at])) at++;
+    return at < body.length && body.text[at] == '<' ? BODY_HTML : BODY_TEXT;
+}
+
+static nigh_status http_extract(struct job *job) {
+    struct nigh__extractor *extractor = job->extractor;
+    struct nigh__http http;
+    nigh_status status = nigh__http_parse(job->record.text, job->record.length, &http, job->error);
+    if (status != NIGH_OK) return status;
+    if (http.status < 200 || http.status > 299) return NIGH_ENOTFOUND;
+    if (body_kind(http.type, http.body) == BODY_OTHER) return NIGH_ENOTFOUND; /* images need not be decoded */
+    struct nigh__span body;
+    status = nigh__http_body(extractor->context, &http, extractor->max_bytes, extractor->http, &body, job->error);
+    if (status != NIGH_OK) return status;
+    const struct nigh__charset *label = nigh__charset_find(http.charset.text, http.charset.length);
+    if (body_kind(http.type, body) == BODY_HTML) return html_extract(job, body, label);
+    size_t unimportant;
+    job->text = body;
+    return to_utf8(job, &job->text, label, nigh__charset_windows_1252, &unimportant);
+}
+
+static nigh_status trec_extract(struct job *job) {
+    struct nigh__extractor *extractor = job->extractor;
+    size_t unimportant;
+    nigh_status status = to_utf8(job, &job->record, NULL, nigh__charset_windows_1252, &unimportant);
+    if (status != NIGH_OK) return status;
+    if (!nigh__trec_text(extractor->context, job->record.text, job->record.length, &extractor->text, &extractor->id))
+        return fail_memory(job);
+    job->text = array_span(&extractor->text);
+    job->id = array_span(&extractor->id);
+    return NIGH_OK;
+}
+
+/* ------------------------------------------------------------------- ends */
+
+static bool id_byte_is_bad(char c) { return c == '\0' || c == '\t' || c == '\n'; }
+
+/* Ids are one line without a tab, and of a length that the store takes. */
+static nigh_status id_mend(struct job *job) {
+    struct nigh__array *ids = &job->extractor->id;
+    size_t length = job->id.length, bad = 0;
+    if (length > NIGH_MAX_ID_LENGTH) length = nigh__utf8_cut(job->id.text, NIGH_MAX_ID_LENGTH);
+    job->id.length = length;
+    while (bad < length && !id_byte_is_bad(job->id.text[bad])) bad++;
+    if (bad == length) return NIGH_OK;
+    if (job->id.text != ids->data && !nigh__bytes_append(job->extractor->context, ids, job->id.text, length))
+        return fail_memory(job);
+    char *bytes = ids->data;
+    for (size_t i = bad; i < length; i++)
+        if (id_byte_is_bad(bytes[i])) bytes[i] = '?';
+    job->id.text = bytes;
+    return NIGH_OK;
+}
+
+static nigh_status record_extract(struct job *job, enum nigh__record_kind kind) {
+    switch (kind) {
+    case NIGH__RECORD_TEXT:
+        return text_extract(job);
+    case NIGH__RECORD_JSON:
+        return json_extract(job);
+    case NIGH__RECORD_HTML:
+        return html_extract(job, job->record, NULL);
+    case NIGH__RECORD_HTTP:
+        return http_extract(job);
+    case NIGH__RECORD_TREC:
+        return trec_extract(job);
+    case NIGH__RECORD_PROBLEM:
+        break;
+    }
+    return nigh__fail(job->error, NIGH_EINVAL, "a problem holds no text");
+}
+
+/* Says the failure again, with the place of the record. */
+static nigh_status fail_placed(nigh_error *error, nigh_status status, const nigh_error *detail, const char *source,
+                               const struct nigh__record *record) {
+    if (status == NIGH_ENOTFOUND) return status;
+    if (record->line != 0) return nigh__fail_line(error, status, source, record->line, "%s", detail->why);
+    return nigh__fail_at(error, status, source, record->offset, "%s", detail->why);
+}
+
+static nigh_status job_finish(struct job *job) {
+    if (job->text.length > job->extractor->max_bytes)
+        return nigh__fail(job->error, NIGH_ELIMIT, "more than %" PRIu64 " bytes of text", job->extractor->max_bytes);
+    if (nigh__is_blank(job->text.text, job->text.length)) return NIGH_ENOTFOUND;
+    return id_mend(job);
+}
+
+nigh_status nigh__extract(struct nigh__extractor *extractor, const struct nigh__batch *batch,
+                          const struct nigh__record *record, nigh_text *out, uint64_t *repaired, nigh_error *error) {
+    nigh_error detail;
+    const char *source = nigh__batch_bytes(batch, record->source);
+    struct nigh__span own_id = {nigh__batch_bytes(batch, record->id), record->id_length};
+    struct job job = {.extractor = extractor,
+                      .record = {nigh__batch_bytes(batch, record->bytes), record->length},
+                      .text = {"", 0},
+                      .first_bad = NIGH__NONE,
+                      .error = &detail};
+    *repaired = NIGH_NO_OFFSET;
+    buffers_clear(extractor);
+    nigh_status status = record_extract(&job, record->kind);
+    if (job.id.length == 0) job.id = own_id;
+    if (status == NIGH_OK) status = job_finish(&job);
+    if (status != NIGH_OK) return fail_placed(error, status, &detail, source, record);
+    if (job.first_bad != NIGH__NONE) *repaired = job.first_bad;
+    if (job.first_bad != NIGH__NONE && record->offset != NIGH_NO_OFFSET) *repaired += record->offset;
+    *out = (nigh_text){.id = job.id.text,
+                       .id_length = job.id.length,
+                       .text = job.text.text,
+                       .text_length = job.text.length,
+                       .number = record->number,
+                       .source = source,
+                       .offset = record->offset,
+                       .line = record->line};
+    return NIGH_OK;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Extracting: from a record to an id and text.  record.h draws where it stands. */
+#ifndef NIGH_DOCUMENT_EXTRACT_H
+#define NIGH_DOCUMENT_EXTRACT_H
+
+#include "document/record.h"
+
+struct nigh__extractor; /* opaque; one a thread: parsers and buffers that are used again */
+
+/* text_key, id_key, max_document_bytes and max_depth of the options count; the keys must outlive it. */
+nigh_status nigh__extractor_new(const nigh_context *context, const nigh_text_reader_options *options,
+                                struct nigh__extractor **out, nigh_error *error);
+void nigh__extractor_free(struct nigh__extractor *extractor); /* accepts NULL */
+
+/*
+ * Understands one record of a batch (of any kind but NIGH__RECORD_PROBLEM).  A
+ * pure function of the record and the options.
+ *
+ * Lives:   what *out points to, until the next call or until the batch changes.
+ *          `text` is valid UTF-8.
+ * Returns: NIGH_OK; and where bytes that are no UTF-8 were replaced in plain
+ *          text, *repaired is their offset in the source, else NIGH_NO_OFFSET;
+ *          NIGH_ENOTFOUND (without a detail): there is no text in it, such as
+ *          JSON without the key, an image, a redirect, a page of pictures;
+ *          NIGH_EFORMAT, NIGH_ELIMIT: malformed or over a limit, skip it;
+ *          NIGH_ENOMEM.
+ */
+nigh_status nigh__extract(struct nigh__extractor *extractor, const struct nigh__batch *batch,
+                          const struct nigh__record *record, nigh_text *out, uint64_t *repaired, nigh_error *error);
+
+#endif

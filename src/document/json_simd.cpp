@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The C face of simdjson; json.h tells why.  Error codes only: nothing here throws. */
+#define SIMDJSON_EXCEPTIONS 0
+#include "document/json.h"
+
+#include <cstring>
+#include <new>
+
+#include <simdjson.h>
+
+using simdjson::dom::element;
+using simdjson::dom::element_type;
+
+namespace {
+
+constexpr size_t kept_capacity = size_t{4} << 20;
+constexpr size_t least_capacity = size_t{64} << 10;
+constexpr uint32_t deepest = 1000 * 1000;
+
+/* Powers of two, so that lines that grow slowly do not ask for memory each time. */
+size_t capacity_for(size_t length) noexcept {
+    size_t capacity = least_capacity;
+    while (capacity < length && capacity < kept_capacity) capacity *= 2;
+    return capacity < length ? length : capacity;
+}
+
+const char *reason(simdjson::error_code code) noexcept {
+    switch (code) {
+    case simdjson::UTF8_ERROR:
+        return "not JSON: bytes that are no UTF-8";
+    case simdjson::STRING_ERROR:
+        return "not JSON: a string with a bad escape";
+    case simdjson::UNCLOSED_STRING:
+        return "not JSON: a string without its end";
+    case simdjson::UNESCAPED_CHARS:
+        return "not JSON: a control character in a string";
+    case simdjson::NUMBER_ERROR:
+        return "not JSON: a malformed number";
+    case simdjson::T_ATOM_ERROR:
+    case simdjson::F_ATOM_ERROR:
+    case simdjson::N_ATOM_ERROR:
+        return "not JSON: neither true nor false nor null";
+    case simdjson::EMPTY:
+        return "not JSON: nothing there";
+    default:
+        return "not JSON: braces, brackets, commas or colons out of place";
+    }
+}
+
+enum nigh__json_result result_of(simdjson::error_code code) noexcept {
+    switch (code) {
+    case simdjson::SUCCESS:
+        return NIGH__JSON_OK;
+    case simdjson::NUMBER_ERROR:
+        return NIGH__JSON_NUMBER;
+    case simdjson::DEPTH_ERROR:
+        return NIGH__JSON_DEPTH;
+    case simdjson::CAPACITY:
+        return NIGH__JSON_LENGTH;
+    case simdjson::MEMALLOC:
+        return NIGH__JSON_MEMORY;
+    default:
+        return NIGH__JSON_BAD;
+    }
+}
+
+/* The first of equal keys wins: at_key() goes from the front. */
+bool find(element at, const char *path, element *out) noexcept {
+    for (;;) {
+        simdjson::dom::object object;
+        if (at.get(object) != simdjson::SUCCESS) return false;
+        if (object.at_key(path).get(*out) == simdjson::SUCCESS) return true;
+        const char *dot = std::strchr(path, '.');
+        if (dot == nullptr) return false;
+        if (object.at_key(std::string_view(path, static_cast<size_t>(dot - path))).get(at) != simdjson::SUCCESS)
+            return false;
+        path = dot + 1;
+    }
+}
+
+void describe_strings(simdjson::dom::array array, struct nigh__json_value *out) noexcept {
+    out->type = NIGH__JSON_STRINGS;
+    for (element item : array) {
+        std::string_view text;
+        if (item.get(text) != simdjson::SUCCESS) {
+            out->type = NIGH__JSON_OTHER;
+            return;
+        }
+        out->length += text.size() + 1;
+    }
+}
+
+} // namespace
+
+struct nigh__json {
+    simdjson::dom::parser parser;
+    element root;
+    uint32_t max_depth;
+    bool parsed;
+};
+
+struct nigh__json *nigh__json_new(uint32_t max_depth) {
+    struct nigh__json *json = new (std::nothrow) nigh__json();
+    if (json != nullptr) json->max_depth = max_depth > deepest ? deepest : max_depth;
+    return json;
+}
+
+void nigh__json_free(struct nigh__json *json) { delete json; }
+
+enum nigh__json_result nigh__json_parse(struct nigh__json *json, const char *line, size_t length, const char **why) {
+    json->parsed = false;
+    *why = "";
+    size_t capacity = capacity_for(length);
+    bool too_large = json->parser.capacity() > kept_capacity && capacity <= kept_capacity;
+    if (too_large) json->parser = simdjson::dom::parser();
+    if (json->parser.capacity() < length) {
+        if (length > simdjson::SIMDJSON_MAXSIZE_BYTES) return NIGH__JSON_LENGTH;
+        json->parser = simdjson::dom::parser(); /* the old memory goes before the new comes */
+        simdjson::error_code code = json->parser.allocate(capacity, json->max_depth);
+        if (code != simdjson::SUCCESS) return result_of(code);
+    }
+    simdjson::error_code code = json->parser.parse(line, length, false).get(json->root);
+    json->parsed = code == simdjson::SUCCESS;
+    if (code != simdjson::SUCCESS) *why = reason(code);
+    return result_of(code);
+}
+
+void nigh__json_find(const struct nigh__json *json, const char *path, struct nigh__json_value *out) {
+    *out = nigh__json_value{};
+    element found;
+    if (!json->parsed || !find(json->root, path, &found)) return;
+    out->type = NIGH__JSON_OTHER;
+    std::string_view text;
+    simdjson::dom::array array;
+    int64_t number = 0;
+    if (found.get(text) == simdjson::SUCCESS) {
+        out->type = NIGH__JSON_STRING;
+        out->text = text.data();
+        out->length = text.size();
+    } else if (found.get(array) == simdjson::SUCCESS) {
+        describe_strings(array, out);
+    } else if (found.type() == element_type::UINT64 && found.get(out->magnitude) == simdjson::SUCCESS) {
+        out->type = NIGH__JSON_INTEGER;
+    } else if (found.type() == element_type::INT64 && found.get(number) == simdjson::SUCCESS) {
+        out->type = NIGH__JSON_INTEGER;
+        out->negative = number < 0;
+        out->magnitude = number < 0 ? uint64_t{0} - static_cast<uint64_t>(number) : static_cast<uint64_t>(number);
+    }
+}
+
+void nigh__json_copy_strings(const struct nigh__json *json, const char *path, char *out) {
+    element found;
+    simdjson::dom::array array;
+    if (!json->parsed || !find(json->root, path, &found) || found.get(array) != simdjson::SUCCESS) return;
+    for (element item : array) {
+        std::string_view text;
+        if (item.get(text) != simdjson::SUCCESS) return;
+        std::memcpy(out, text.data(), text.size());
+        out[text.size()] = '\n';
+        out += text.size() + 1;
+    }
+}
+
+bool nigh__utf8_check(const char *bytes, size_t length) { return simdjson::validate_utf8(bytes, length); }

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+/*
+ * The pipeline of pipeline.h.  Two locks: `reading` is held while a slot is
+ * filled, `state` for the moments in which slots change hands.
+ *
+ *     sequence   0  1  2  3  4  5  6 ...        the slot of sequence s is s mod slots
+ *     FREE       the consumer is done with it   -> a thread that holds `reading` fills it
+ *     BUSY       a thread works on it           -> DONE
+ *     DONE       waits for the consumer         -> FREE
+ */
+#include "document/pipeline.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "base/threads.h"
+#include "document/extract.h"
+#include "document/split.h"
+#include "document/tolerance.h"
+
+#define BATCH_BYTES (256u << 10)
+
+enum item_kind { ITEM_PRODUCT, ITEM_EMPTY, ITEM_MISSING, ITEM_PROBLEM, ITEM_FAILURE };
+
+struct item {
+    enum item_kind kind;
+    size_t record;        /* index in the batch */
+    size_t bytes, length; /* of a product: place in the slot's products */
+    size_t problem;       /* of a problem or a failure: index in the batch's problems */
+    uint64_t text_length;
+};
+
+enum slot_state { SLOT_FREE, SLOT_BUSY, SLOT_DONE };
+
+struct slot {
+    enum slot_state state;
+    struct nigh__batch batch;
+    struct nigh__array items;    /* of struct item */
+    struct nigh__array products; /* of uint8_t */
+    nigh_text_reader_info info;  /* of the splitter, when this was filled */
+    bool no_memory;              /* while working on it */
+};
+
+/* One thread's own things. */
+struct hand {
+    struct nigh__pipeline *pipeline;
+    struct nigh__extractor *extractor;
+    void *worker;
+    pthread_t thread;
+    bool started;
+};
+
+struct nigh__pipeline {
+    const nigh_context *context;
+    struct nigh__splitter *splitter;
+    const nigh_text_reader_options *options;
+    struct nigh__pipeline_work work;
+
+    struct hand *hands;
+    uint32_t hand_count; /* hands; with one, there is no thread */
+    uint32_t threads;    /* started */
+    struct slot *slots;
+    size_t slot_count;
+
+    pthread_mutex_t reading;
+    uint64_t next_fill; /* under `reading` */
+    bool ended;         /* under `reading`: nothing more to fill */
+
+    pthread_mutex_t state;
+    pthread_cond_t freed; /* a slot became FREE, or `stop` */
+    pthread_cond_t done;  /* a slot became DONE */
+    bool stop;            /* under `state` */
+
+    /* The consumer's. */
+    uint64_t next_take;
+    struct slot *taken; /* NULL: none */
+    size_t next_item;
+    struct nigh__tolerance tolerance;
+    nigh_text_reader_info info;
+    uint64_t empty;
+    nigh_status ended_with; /* once not NIGH_OK, it stays */
+    nigh_error ended_error;
+};
+
+/* ------------------------------------------------------------ working -- */
+
+static bool add_item(struct hand *hand, struct slot *slot, struct item item) {
+    struct item *place = nigh__array_add(hand->pipeline->context, &slot->items, 1);
+    if (place == NULL) return false;
+    *place = item;
+    return true;
+}
+
+static bool add_problem(struct hand *hand, struct slot *slot, size_t record, enum item_kind kind,
+                        const nigh_error *problem) {
+    nigh_error *place = nigh__array_add(hand->pipeline->context, &slot->batch.problems, 1);
+    if (place == NULL) return false;
+    *place = *problem;
+    return add_item(hand, slot,
+                    (struct item){.kind = kind, .record = record, .problem = slot->batch.problems.count - 1});
+}
+
+/* A document was repaired: it counts as a problem, and as a document. */
+static bool add_repair(struct hand *hand, struct slot *slot, size_t index, const nigh_text *text, uint64_t repaired) {
+    nigh_error problem;
+    (void)nigh__fail_at(&problem, NIGH_EFORMAT, text->source, repaired, "bytes that are not UTF-8 were replaced");
+    problem.line = text->line;
+    return add_problem(hand, slot, index, ITEM_PROBLEM, &problem);
+}
+
+static bool work_on_text(struct hand *hand, struct slot *slot, size_t index, const nigh_text *text) {
+    const struct nigh__pipeline_work *work = &hand->pipeline->work;
+    nigh_error error;
+    struct item item = {
+        .kind = ITEM_PRODUCT, .record = index, .bytes = slot->products.count, .text_length = text->text_length};
+    nigh_status status = work->work(hand->worker, text, &slot->products, &error);
+    if (status == NIGH_ENOTFOUND) {
+        slot->products.count = item.bytes;
+        item.kind = ITEM_EMPTY;
+    } else if (status != NIGH_OK) {
+        return add_problem(hand, slot, index, ITEM_FAILURE, &error);
+    }
+    item.length = slot->products.count - item.bytes;
+    return add_item(hand, slot, item);
+}
+
+static bool work_on_record(struct hand *hand, struct slot *slot, size_t index) {
+    const struct nigh__record *record = nigh__batch_record(&slot->batch, index);
+    if (record->kind == NIGH__RECORD_PROBLEM)
+        return add_item(hand, slot, (struct item){.kind = ITEM_PROBLEM, .record = index, .problem = record->problem});
+    nigh_text text = {0};
+    nigh_error error;
+    uint64_t repaired = NIGH_NO_OFFSET;
+    switch (nigh__extract(hand->extractor, &slot->batch, record, &text, &repaired, &error)) {
+    case NIGH_OK:
+        if (repaired != NIGH_NO_OFFSET && !add_repair(hand, slot, index, &text, repaired)) return false;
+        return work_on_text(hand, slot, index, &text);
+    case NIGH_ENOTFOUND:
+        return add_item(hand, slot, (struct item){.kind = ITEM_MISSING, .record = index});
+    case NIGH_ENOMEM:
+        return add_problem(hand, slot, index, ITEM_FAILURE, &error);
+    default:
+        return add_problem(hand, slot, index, ITEM_PROBLEM, &error);
+    }
+}
+
+static void work_on_slot(struct hand *hand, struct slot *slot) {
+    for (size_t i = 0; i < slot->batch.records.count && !slot->no_memory; i++)
+        if (!work_on_record(hand, slot, i)) slot->no_memory = true;
+}
+
+static void fill_slot(struct nigh__pipeline *pipeline, struct slot *slot) {
+    slot->items.count = 0;
+    slot->products.count = 0;
+    slot->no_memory = false;
+    nigh__splitter_fill(pipeline->splitter, &slot->batch, BATCH_BYTES);
+    nigh__splitter_describe(pipeline->splitter, &slot->info);
+}
+
+/* ------------------------------------------------------------ threads -- */
+
+/* Waits until the slot is free; false where all is to stop. */
+static bool claim_slot(struct nigh__pipeline *pipeline, struct slot *slot) {
+    pthread_mutex_lock(&pipeline->state);
+    while (slot->state != SLOT_FREE && !pipeline->stop) pthread_cond_wait(&pipeline->freed, &pipeline->state);
+    bool go_on = !pipeline->stop;
+    if (go_on) slot->state = SLOT_BUSY;
+    pthread_mutex_unlock(&pipeline->state);
+    return go_on;
+}
+
+/* The next batch of the input, in a slot of its own; NULL where there is no more. */
+static struct slot *read_slot(struct nigh__pipeline *pipeline) {
+    struct slot *slot = NULL;
+    pthread_mutex_lock(&pipeline->reading);
+    if (!pipeline->ended) {
+        slot = &pipeline->slots[pipeline->next_fill % pipeline->slot_count];
+        if (claim_slot(pipeline, slot)) {
+            fill_slot(pipeline, slot);
+            pipeline->next_fill++;
+            pipeline->ended = slot->batch.status != NIGH_OK;
+        } else {
+            slot = NULL;
+            pipeline->ended = true;
+        }
+    }
+    pthread_mutex_unlock(&pipeline->reading);
+    return slot;
+}
+
+static void *hand_main(void *user) {
+    struct hand *hand = user;
+    struct nigh__pipeline *pipeline = hand->pipeline;
+    struct slot *slot;
+    while ((slot = read_slot(pipeline)) != NULL) {
+        work_on_slot(hand, slot);
+        pthread_mutex_lock(&pipeline->state);
+        slot->state = SLOT_DONE;
+        pthread_cond_signal(&pipeline->done);
+        pthread_mutex_unlock(&pipeline->state);
+    }
+    return NULL;
+}
+
+/* Where a thread cannot be started there is one fewer; where none can, the consumer works. */
+static void start_threads(struct nigh__pipeline *pipeline) {
+    if (pipeline->hand_count == 1) return;
+    for (uint32_t i = 0; i < pipeline->hand_count; i++) {
+        struct hand *hand = &pipeline->hands[i];
+        hand->started = pthread_create(&hand->thread, NULL, hand_main, hand) == 0;
+        pipeline->threads += hand->started;
+    }
+}
+
+static void stop_threads(struct nigh__pipeline *pipeline) {
+    pthread_mutex_lock(&pipeline->state);
+    pipeline->stop = true;
+    pthread_cond_broadcast(&pipeline->freed);
+    pthread_mutex_unlock(&pipeline->state);
+    for (uint32_t i = 0; i < pipeline->hand_count; i++)
+        if (pipeline->hands[i].started) pthread_join(pipeline->hands[i].thread, NULL);
+}
+
+/* ----------------------------------------------------------- consuming -- */
+
+static struct slot *take_slot(struct nigh__pipeline *pipeline) {
+    struct slot *slot = &pipeline->slots[pipeline->next_take++ % pipeline->slot_count];
+    if (pipeline->threads == 0) {
+        fill_slot(pipeline, slot);
+        work_on_slot(&pipeline->hands[0], slot);
+        return slot;
+    }
+    pthread_mutex_lock(&pipeline->state);
+    while (slot->state != SLOT_DONE) pthread_cond_wait(&pipeline->done, &pipeline->state);
+    pthread_mutex_unlock(&pipeline->state);
+    return slot;
+}
+
+static void give_slot_back(struct nigh__pipeline *pipeline) {
+    pthread_mutex_lock(&pipeline->state);
+    pipeline->taken->state = SLOT_FREE;
+    pthread_cond_signal(&pipeline->freed);
+    pthread_mutex_unlock(&pipeline->state);
+    pipeline->taken = NULL;
+}
+
+static void end_with(struct nigh__pipeline *pipeline, nigh_status status, const nigh_error *error) {
+    pipeline->ended_with = status;
+    if (error != NULL) pipeline->ended_error = *error;
+}
+
+/* Takes what the splitter counts; the rest is the consumer's own. */
+static void note_info(struct nigh__pipeline *pipeline, const nigh_text_reader_info *info) {
+    pipeline->info.files = info->files;
+    pipeline->info.records = info->records;
+    pipeline->info.bytes_read = info->bytes_read;
+    pipeline->info.bytes_total = info->bytes_total;
+}
+
+/* The slot has no more items: on to the next, or the end. */
+static void next_slot(struct nigh__pipeline *pipeline) {
+    struct slot *slot = pipeline->taken;
+    if (slot == NULL) {
+        pipeline->taken = take_slot(pipeline);
+        pipeline->next_item = 0;
+        note_info(pipeline, &pipeline->taken->info);
+    } else if (slot->no_memory) {
+        nigh_error error;
+        end_with(pipeline, nigh__fail(&error, NIGH_ENOMEM, "no memory for a batch of documents"), &error);
+    } else if (slot->batch.status != NIGH_OK) {
+        end_with(pipeline, slot->batch.status, slot->batch.status == NIGH_END ? NULL : &slot->batch.error);
+    } else {
+        give_slot_back(pipeline);
+    }
+}
+
+static void show_product(const struct nigh__pipeline *pipeline, const struct item *item, struct nigh__product *out) {
+    const struct slot *slot = pipeline->taken;
+    const struct nigh__record *record = nigh__batch_record(&slot->batch, item->record);
+    *out = (struct nigh__product){
+        .bytes = (const uint8_t *)slot->products.data + item->bytes,
+        .length = item->length,
+        .text = {.number = record->number,
+                 .source = nigh__batch_bytes(&slot->batch, record->source),
+                 .offset = record->offset,
+                 .line = record->line,
+                 .text_length = item->text_length},
+    };
+}
+
+/* True where the item is a product, shown in *out. */
+static bool take_item(struct nigh__pipeline *pipeline, const struct item *item, struct nigh__product *out) {
+    const nigh_error *problem = (const nigh_error *)pipeline->taken->batch.problems.data + item->problem;
+    nigh_error error;
+    switch (item->kind) {
+    case ITEM_PRODUCT:
+        pipeline->info.documents++;
+        pipeline->info.bytes_text += item->text_length;
+        show_product(pipeline, item, out);
+        return true;
+    case ITEM_EMPTY:
+        pipeline->empty++;
+        return false;
+    case ITEM_MISSING:
+        pipeline->info.missing++;
+        return false;
+    case ITEM_PROBLEM: {
+        nigh_status status = nigh__tolerate(&pipeline->tolerance, problem, &error);
+        pipeline->info.problems = pipeline->tolerance.problems;
+        if (status != NIGH_OK) end_with(pipeline, status, &error);
+        return false;
+    }
+    case ITEM_FAILURE:
+        end_with(pipeline, problem->status, problem);
+        return false;
+    }
+    return false;
+}
+
+nigh_status nigh__pipeline_next(struct nigh__pipeline *pipeline, struct nigh__product *out, nigh_error *error) {
+    while (pipeline->ended_with == NIGH_OK) {
+        struct slot *slot = pipeline->taken;
+        if (slot == NULL || pipeline->next_item == slot->items.count) {
+            next_slot(pipeline);
+        } else {
+            const struct item *item = (const struct item *)slot->items.data + pipeline->next_item++;
+            if (take_item(pipeline, item, out)) return NIGH_OK;
+        }
+    }
+    if (pipeline->ended_with != NIGH_END && error != NULL) *error = pipeline->ended_error;
+    return pipeline->ended_with;
+}
+
+void nigh__pipeline_describe(const struct nigh__pipeline *pipeline, nigh_text_reader_info *info, uint64_t *empty) {
+    size_t size = info->size;
+    *info = pipeline->info;
+    info->size = size;
+    *empty = pipeline->empty;
+}
+
+/* ------------------------------------------------------ making, ending -- */
+
+static nigh_status make_hands(struct nigh__pipeline *pipeline, uint32_t count, nigh_error *error) {
+    pipeline->hands = nigh__alloc_zero(pipeline->context, count, sizeof *pipeline->hands);
+    pipeline->slot_count = count == 1 ? 1 : (size_t)count * 2 + 2;
+    pipeline->slots = nigh__alloc_zero(pipeline->context, pipeline->slot_count, sizeof *pipeline->slots);
+    if (pipeline->hands == NULL || pipeline->slots == NULL)
+        return nigh__fail(error, NIGH_ENOMEM, "no memory for a pipeline");
+    for (size_t i = 0; i < pipeline->slot_count; i++) {
+        struct slot *slot = &pipeline->slots[i];
+        nigh__batch_init(&slot->batch);
+        slot->items = (struct nigh__array)NIGH__ARRAY(struct item);
+        slot->products = (struct nigh__array)NIGH__ARRAY(uint8_t);
+    }
+    nigh_status status = NIGH_OK;
+    for (; status == NIGH_OK && pipeline->hand_count < count; pipeline->hand_count++) {
+        struct hand *hand = &pipeline->hands[pipeline->hand_count];
+        hand->pipeline = pipeline;
+        status = nigh__extractor_new(pipeline->context, pipeline->options, &hand->extractor, error);
+        if (status == NIGH_OK) status = pipeline->work.worker_new(pipeline->work.user, &hand->worker, error);
+    }
+    return status;
+}
+
+nigh_status nigh__pipeline_open(nigh_text_reader *reader, const struct nigh__pipeline_work *work, uint32_t threads,
+                                struct nigh__pipeline **out, nigh_error *error) {
+    *out = NULL;
+    const nigh_context *context = nigh__text_reader_context(reader);
+    struct nigh__pipeline *pipeline = nigh__alloc_zero(context, 1, sizeof *pipeline);
+    if (pipeline == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a pipeline");
+    pipeline->context = context;
+    pipeline->splitter = nigh__text_reader_splitter(reader);
+    pipeline->options = nigh__text_reader_options(reader);
+    pipeline->work = *work;
+    pipeline->tolerance.options = pipeline->options;
+    pthread_mutex_init(&pipeline->reading, NULL);
+    pthread_mutex_init(&pipeline->state, NULL);
+    pthread_cond_init(&pipeline->freed, NULL);
+    pthread_cond_init(&pipeline->done, NULL);
+    nigh_status status = make_hands(pipeline, nigh__threads_resolve(threads), error);
+    if (status != NIGH_OK) {
+        nigh__pipeline_close(pipeline);
+        return status;
+    }
+    start_threads(pipeline);
+    *out = pipeline;
+    return NIGH_OK;
+}
+
+void nigh__pipeline_close(struct nigh__pipeline *pipeline) {
+    if (pipeline == NULL) return;
+    const nigh_context *context = pipeline->context;
+    stop_threads(pipeline);
+    for (uint32_t i = 0; i < pipeline->hand_count; i++) {
+        nigh__extractor_free(pipeline->hands[i].extractor);
+        pipeline->work.worker_free(pipeline->work.user, pipeline->hands[i].worker);
+    }
+    for (size_t i = 0; pipeline->slots != NULL && i < pipeline->slot_count; i++) {
+        nigh__batch_release(context, &pipeline->slots[i].batch);
+        nigh__array_release(context, &pipeline->slots[i].items);
+        nigh__array_release(context, &pipeline->slots[i].products);
+    }
+    pthread_cond_destroy(&pipeline->done);
+    pthread_cond_destroy(&pipeline->freed);
+    pthread_mutex_destroy(&pipeline->state);
+    pthread_mutex_destroy(&pipeline->reading);
+    nigh__free(context, pipeline->slots);
+    nigh__free(context, pipeline->hands);
+    nigh__free(context, pipeline);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Documents through several threads, and out again in the order of the input.
+ *
+ *     input ==> | 0 | 1 | 2 | 3 | 4 | 5 |   a ring of slots, each a batch of records
+ *                 ^       ^   ^       ^
+ *          consumer       worked on   being filled
+ *
+ * There is no thread for reading: whoever is free takes the lock of the reader,
+ * fills the next slot, gives the lock back, and works on what it has read.  So
+ * every thread is busy while there is anything to do, and the reader, which must
+ * go in order, is never asked by two.  A slot belongs to one thread at a time.
+ * With one thread there are no threads at all: the consumer does the work.
+ *
+ * Work on a document gives bytes of the caller's; the consumer gets them one
+ * document after the other, whatever the threads.
+ */
+#ifndef NIGH_DOCUMENT_PIPELINE_H
+#define NIGH_DOCUMENT_PIPELINE_H
+
+#include "base/memory.h"
+
+/* What is done with each document, and what each thread needs for it. */
+struct nigh__pipeline_work {
+    void *user;
+    nigh_status (*worker_new)(void *user, void **worker, nigh_error *error);
+    void (*worker_free)(void *user, void *worker); /* accepts NULL */
+    /*
+     * Appends what becomes of `text` to `product` (of uint8_t).  NIGH_OK;
+     * NIGH_ENOTFOUND where it has nothing to give, which is counted; any other
+     * status ends the pipeline.
+     */
+    nigh_status (*work)(void *worker, const nigh_text *text, struct nigh__array *product, nigh_error *error);
+};
+
+struct nigh__product {
+    const uint8_t *bytes;
+    size_t length;
+    nigh_text text; /* where it came from; its id and text are gone */
+};
+
+struct nigh__pipeline; /* opaque */
+
+/* The reader must be fresh.  `work` is copied; its user must outlive the pipeline. */
+nigh_status nigh__pipeline_open(nigh_text_reader *reader, const struct nigh__pipeline_work *work, uint32_t threads,
+                                struct nigh__pipeline **out, nigh_error *error);
+
+/*
+ * The product of the next document.  *out lives until the next call.  Returns as
+ * nigh_text_reader_next(), and what `work` returned where that ended it.
+ */
+nigh_status nigh__pipeline_next(struct nigh__pipeline *pipeline, struct nigh__product *out, nigh_error *error);
+
+/* Of what has come out so far; `empty` counts the documents that had nothing to give. */
+void nigh__pipeline_describe(const struct nigh__pipeline *pipeline, nigh_text_reader_info *info, uint64_t *empty);
+void nigh__pipeline_close(struct nigh__pipeline *pipeline); /* accepts NULL */
+
+#endif

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Records into batches.  Every record and every problem takes one number, and a
+ * shard is made of numbers, so that the shards of an input share it out exactly.
+ * What is not of the shard is measured but never copied.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "document/split_parts.h"
+
+#define ID_DIGITS NIGH__ID_DIGITS
+
+static nigh_status fail_memory(nigh_error *error) {
+    return nigh__fail(error, NIGH_ENOMEM, "no memory for a batch of documents");
+}
+
+/* Room for so many bytes and the padding behind them; counted in. */
+static uint8_t *bytes_add(struct nigh__splitter *splitter, size_t length) {
+    struct nigh__array *bytes = &splitter->batch->bytes;
+    if (length > SIZE_MAX - NIGH__BATCH_PADDING) return NULL;
+    uint8_t *place = nigh__array_add(splitter->context, bytes, length + NIGH__BATCH_PADDING);
+    if (place != NULL) bytes->count -= NIGH__BATCH_PADDING;
+    return place;
+}
+
+static bool is_wanted(const struct nigh__splitter *splitter) {
+    const nigh_text_reader_options *options = &splitter->options;
+    return options->shards == 0 || splitter->records % options->shards == options->shard;
+}
+
+/* The name goes into a batch once, before the first record that has it. */
+static nigh_status source_add(struct nigh__splitter *splitter, nigh_error *error) {
+    if (splitter->source != SIZE_MAX) return NIGH_OK;
+    const char *name = nigh__split_name(splitter);
+    size_t size = strlen(name) + 1;
+    size_t place = splitter->batch->bytes.count;
+    uint8_t *copy = bytes_add(splitter, size);
+    if (copy == NULL) return fail_memory(error);
+    memcpy(copy, name, size);
+    splitter->source = place;
+    return NIGH_OK;
+}
+
+nigh_status nigh__pending_begin(struct nigh__splitter *splitter, nigh_error *error) {
+    bool wanted = is_wanted(splitter);
+    nigh_status status = wanted ? source_add(splitter, error) : NIGH_OK;
+    splitter->pending = (struct nigh__pending){.begin = splitter->batch->bytes.count, .wanted = wanted};
+    return status;
+}
+
+/* One byte more than the limit is kept: it may be the carriage return at the end of a line. */
+nigh_status nigh__pending_add(struct nigh__splitter *splitter, const uint8_t *bytes, size_t length, nigh_error *error) {
+    struct nigh__pending *pending = &splitter->pending;
+    if (length == 0) return NIGH_OK;
+    pending->length += length;
+    pending->last = bytes[length - 1];
+    if (!pending->wanted || pending->over) return NIGH_OK;
+    if (pending->length - 1 > splitter->options.max_document_bytes) {
+        pending->over = true;
+        nigh__pending_drop(splitter);
+        return NIGH_OK;
+    }
+    uint8_t *copy = bytes_add(splitter, length);
+    if (copy == NULL) return fail_memory(error);
+    memcpy(copy, bytes, length);
+    return NIGH_OK;
+}
+
+void nigh__pending_shorten(struct nigh__splitter *splitter) {
+    struct nigh__pending *pending = &splitter->pending;
+    pending->length--;
+    if (pending->wanted && !pending->over) splitter->batch->bytes.count--;
+}
+
+void nigh__pending_drop(struct nigh__splitter *splitter) { splitter->batch->bytes.count = splitter->pending.begin; }
+
+/* ------------------------------------------------------------------- ids */
+
+static void id_clean(char *out, const char *id, size_t length) {
+    for (size_t i = 0; i < length; i++) out[i] = id[i] == '\0' || id[i] == '\t' || id[i] == '\n' ? '?' : id[i];
+}
+
+/* Numbers of lines come one after the other, and adding one to digits is cheaper than dividing for each. */
+static void digits_set(struct nigh__digits *digits, uint64_t number) {
+    size_t i = digits->first;
+    if (number == digits->number + 1 && digits->number != 0) {
+        i = ID_DIGITS;
+        while (i > digits->first && digits->text[i - 1] == '9') digits->text[--i] = '0';
+    }
+    if (i > digits->first) {
+        digits->text[i - 1]++;
+    } else {
+        uint64_t rest = number;
+        digits->first = ID_DIGITS;
+        do digits->text[--digits->first] = (char)('0' + rest % 10);
+        while ((rest /= 10) != 0);
+    }
+    digits->number = number;
+}
+
+nigh_status nigh__split_set_name(struct nigh__splitter *splitter, const char *member, nigh_error *error) {
+    size_t file_length = strlen(splitter->file_name);
+    size_t member_length = member == NULL ? 0 : 1 + strlen(member);
+    size_t length = file_length + member_length;
+    splitter->name.count = 0;
+    splitter->clean.count = 0;
+    splitter->source = SIZE_MAX;
+    char *name = nigh__array_add(splitter->context, &splitter->name, length + 1);
+    char *clean = nigh__array_add(splitter->context, &splitter->clean, length);
+    if (name == NULL || clean == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a name");
+    memcpy(name, splitter->file_name, file_length);
+    if (member != NULL) {
+        name[file_length] = '/';
+        memcpy(name + file_length + 1, member, member_length - 1);
+    }
+    name[length] = '\0';
+    id_clean(clean, name, length);
+    if (length > NIGH_MAX_ID_LENGTH - ID_DIGITS - 1) splitter->clean.count = NIGH_MAX_ID_LENGTH - ID_DIGITS - 1;
+    return NIGH_OK;
+}
+
+/* -------------------------------------------------------------- finishing */
+
+/* A record of the bytes that are pending and the id behind them. */
+static nigh_status record_add(struct nigh__splitter *splitter, enum nigh__record_kind kind, size_t id_length,
+                              struct nigh__place place, nigh_error *error) {
+    struct nigh__batch *batch = splitter->batch;
+    struct nigh__record *record = nigh__array_add(splitter->context, &batch->records, 1);
+    if (record == NULL) return fail_memory(error);
+    size_t id = batch->bytes.count - id_length;
+    *record = (struct nigh__record){
+        .kind = kind,
+        .bytes = splitter->pending.begin,
+        .length = id - splitter->pending.begin,
+        .id = id,
+        .id_length = id_length,
+        .source = splitter->source,
+        .number = splitter->records,
+        .offset = place.offset,
+        .line = place.line,
+    };
+    return NIGH_OK;
+}
+
+static nigh_status problem_over(struct nigh__splitter *splitter, struct nigh__place place, nigh_error *error) {
+    nigh_error problem;
+    const char *name = nigh__split_name(splitter);
+    uint64_t limit = splitter->options.max_document_bytes;
+    static const char format[] = "the document is longer than %" PRIu64 " bytes; max_document_bytes allows no more";
+    if (place.line != 0)
+        (void)nigh__fail_line(&problem, NIGH_ELIMIT, name, place.line, format, limit);
+    else
+        (void)nigh__fail_at(&problem, NIGH_ELIMIT, name, place.offset, format, limit);
+    nigh__pending_drop(splitter);
+    return nigh__split_problem(splitter, &problem, error);
+}
+
+/* Whether the record ends here: it is not of the shard, or is over the limit. */
+static bool finish_early(struct nigh__splitter *splitter, struct nigh__place place, nigh_status *status,
+                         nigh_error *error) {
+    const struct nigh__pending *pending = &splitter->pending;
+    *status = NIGH_OK;
+    if (!pending->wanted)
+        splitter->records++;
+    else if (pending->over || pending->length > splitter->options.max_document_bytes)
+        *status = problem_over(splitter, place, error);
+    else
+        return false;
+    return true;
+}
+
+nigh_status nigh__pending_finish(struct nigh__splitter *splitter, enum nigh__record_kind kind, const char *id,
+                                 size_t id_length, struct nigh__place place, nigh_error *error) {
+    nigh_status status;
+    if (finish_early(splitter, place, &status, error)) return status;
+    if (id_length > NIGH_MAX_ID_LENGTH) id_length = NIGH_MAX_ID_LENGTH;
+    uint8_t *out = bytes_add(splitter, id_length);
+    if (out == NULL) return fail_memory(error);
+    id_clean((char *)out, id, id_length);
+    status = record_add(splitter, kind, id_length, place, error);
+    splitter->records++;
+    return status;
+}
+
+nigh_status nigh__pending_finish_numbered(struct nigh__splitter *splitter, enum nigh__record_kind kind, uint64_t number,
+                                          struct nigh__place place, nigh_error *error) {
+    nigh_status status;
+    if (finish_early(splitter, place, &status, error)) return status;
+    struct nigh__digits *digits = &splitter->digits;
+    size_t name_length = splitter->clean.count;
+    size_t digits_length = 0;
+    if (number != 0) {
+        digits_set(digits, number);
+        digits_length = ID_DIGITS - digits->first;
+    }
+    size_t id_length = name_length + (number != 0 ? digits_length + 1 : 0);
+    char *out = (char *)bytes_add(splitter, id_length);
+    if (out == NULL) return fail_memory(error);
+    memcpy(out, splitter->clean.data, name_length);
+    if (number != 0) {
+        out[name_length] = ':';
+        memcpy(out + name_length + 1, digits->text + digits->first, digits_length);
+    }
+    status = record_add(splitter, kind, id_length, place, error);
+    splitter->records++;
+    return status;
+}
+
+/* --------------------------------------------------------------- problems */
+
+nigh_status nigh__split_problem(struct nigh__splitter *splitter, const nigh_error *problem, nigh_error *error) {
+    struct nigh__batch *batch = splitter->batch;
+    bool wanted = is_wanted(splitter);
+    uint64_t number = splitter->records++;
+    if (!wanted) return NIGH_OK;
+    nigh_error copy = *problem;
+    nigh_status status = source_add(splitter, error);
+    if (status != NIGH_OK) return status;
+    nigh_error *kept = nigh__array_add(splitter->context, &batch->problems, 1);
+    if (kept == NULL) return fail_memory(error);
+    *kept = copy;
+    struct nigh__record *record = nigh__array_add(splitter->context, &batch->records, 1);
+    if (record == NULL) return fail_memory(error);
+    *record = (struct nigh__record){
+        .kind = NIGH__RECORD_PROBLEM,
+        .source = splitter->source,
+        .problem = batch->problems.count - 1,
+        .number = number,
+        .offset = copy.offset,
+        .line = copy.line,
+    };
+    return NIGH_OK;
+}
+
+nigh_status nigh__split_problem_at(struct nigh__splitter *splitter, uint64_t offset, const char *why,
+                                   nigh_error *error) {
+    nigh_error problem;
+    (void)nigh__fail_at(&problem, NIGH_EFORMAT, nigh__split_name(splitter), offset, "%s", why);
+    return nigh__split_problem(splitter, &problem, error);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The inside of a splitter, for the files named split_*.c.  split.c finds the
+ * next text, through folders, compression and archives; a split_FORMAT.c finds
+ * the records in it; split_emit.c numbers them and puts them into the batch.
+ */
+#ifndef NIGH_DOCUMENT_SPLIT_PARTS_H
+#define NIGH_DOCUMENT_SPLIT_PARTS_H
+
+#include "document/archive.h"
+#include "document/split.h"
+#include "document/tree.h"
+
+/* The feeds of one file, outermost first; see feed.h. */
+enum { FEED_FILE, FEED_UNPACKED, FEED_MEMBER, FEED_MEMBER_UNPACKED, FEED_COUNT };
+
+struct nigh__split_path {
+    char *path; /* owned */
+    enum nigh__path_kind kind;
+    bool is_stream;
+};
+
+/* A record on its way into the batch. */
+struct nigh__pending {
+    size_t begin;    /* of its bytes in the batch */
+    uint64_t length; /* also of what is not kept */
+    uint8_t last;    /* byte of it */
+    bool wanted;     /* it is of the shard asked for */
+    bool over;       /* the limit of a document; nothing of it is kept */
+};
+
+#define NIGH__ID_DIGITS 20 /* of the largest number */
+
+/* A number as text, at the end of `text`. */
+struct nigh__digits {
+    uint64_t number;
+    size_t first;
+    char text[NIGH__ID_DIGITS];
+};
+
+struct nigh__splitter {
+    const nigh_context *context;
+    nigh_text_reader_options options;
+    nigh_stream stream;
+    struct nigh__array paths; /* of struct nigh__split_path */
+    size_t path;              /* the next one */
+    struct nigh__tree tree;   /* being walked, where its context is not NULL */
+
+    /* The file being read, and what is peeled off it. */
+    uint8_t *buffer;
+    struct nigh__file_source file;
+    struct nigh__expansion expansion;
+    struct nigh__unpacker outer, inner;
+    struct nigh__archive archive;
+    struct nigh__feed feeds[FEED_COUNT];
+    char *file_name;          /* owned */
+    struct nigh__array name;  /* of char: of the text, terminated: "FILE" or "ARCHIVE/MEMBER" */
+    struct nigh__array clean; /* of char: the same as part of ids */
+
+    /* The text being read. */
+    struct nigh__feed *text; /* NULL: none */
+    const struct nigh__split_format *format;
+    uint64_t line;           /* lines, JSONL: the last one */
+    uint64_t ordinal;        /* WARC, TREC: records in this text */
+    struct nigh__array head; /* WARC: of char, the header of the record */
+    struct nigh__pending pending;
+    struct nigh__digits digits; /* of the last id */
+
+    /* The batch being filled. */
+    struct nigh__batch *batch;
+    size_t target;
+    size_t source; /* place of the name in the batch; SIZE_MAX: not there yet */
+
+    uint64_t records, files, bytes_read, bytes_total;
+    nigh_status status; /* once it is not NIGH_OK it stays */
+    nigh_error error;
+};
+
+/*
+ * How records are found in a text.  `next` is called until it returns NIGH_END,
+ * and gives up when the batch is full; NIGH_EFORMAT means that the text is broken
+ * from here on: a problem, and the next text.
+ */
+struct nigh__split_format {
+    nigh_text_format format;
+    enum nigh__record_kind kind;
+    nigh_status (*next)(struct nigh__splitter *splitter, nigh_error *error);
+};
+
+nigh_status nigh__split_whole(struct nigh__splitter *splitter, nigh_error *error);
+nigh_status nigh__split_lines(struct nigh__splitter *splitter, nigh_error *error);
+nigh_status nigh__split_warc(struct nigh__splitter *splitter, nigh_error *error);
+nigh_status nigh__split_trec(struct nigh__splitter *splitter, nigh_error *error);
+
+static inline const char *nigh__split_name(const struct nigh__splitter *splitter) { return splitter->name.data; }
+
+static inline bool nigh__split_full(const struct nigh__splitter *splitter) {
+    const struct nigh__batch *batch = splitter->batch;
+    return batch->bytes.count + batch->problems.count * sizeof(nigh_error) >= splitter->target;
+}
+
+/*
+ * Reads on where the rest of the text does not matter, but no further than it
+ * takes to see whether it is a bomb.  NIGH_OK or what ends the reading.
+ */
+nigh_status nigh__split_pass_over(struct nigh__splitter *splitter, nigh_error *error);
+
+/* Sets the name of what is read now: "FILE", or with a member "FILE/MEMBER". */
+nigh_status nigh__split_set_name(struct nigh__splitter *splitter, const char *member, nigh_error *error);
+
+/* ---------------------------------------------------------- split_emit.c */
+
+/* Begins a record; there is at most one at a time, and none when `next` returns. */
+nigh_status nigh__pending_begin(struct nigh__splitter *splitter, nigh_error *error);
+nigh_status nigh__pending_add(struct nigh__splitter *splitter, const uint8_t *bytes, size_t length, nigh_error *error);
+/* Takes the last byte back. */
+void nigh__pending_shorten(struct nigh__splitter *splitter);
+void nigh__pending_drop(struct nigh__splitter *splitter);
+
+struct nigh__place {
+    uint64_t offset, line;
+};
+
+/* Makes it a record, by the id given, cleaned; or a problem, where it is over the limit. */
+nigh_status nigh__pending_finish(struct nigh__splitter *splitter, enum nigh__record_kind kind, const char *id,
+                                 size_t id_length, struct nigh__place place, nigh_error *error);
+/* The same with the id "NAME:NUMBER"; number 0: "NAME". */
+nigh_status nigh__pending_finish_numbered(struct nigh__splitter *splitter, enum nigh__record_kind kind, uint64_t number,
+                                          struct nigh__place place, nigh_error *error);
+
+/* Puts a problem into the batch; it takes a number like any record.  `problem` may be `error` itself. */
+nigh_status nigh__split_problem(struct nigh__splitter *splitter, const nigh_error *problem, nigh_error *error);
+/* The same, "WHY" at an offset of the text. */
+nigh_status nigh__split_problem_at(struct nigh__splitter *splitter, uint64_t offset, const char *why,
+                                   nigh_error *error);
+
+#endif

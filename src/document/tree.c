@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+/*
+ * Walking goes by open directories, so that a folder moved meanwhile does no
+ * harm.  The names of the folders on the way down are held, no others.
+ */
+#include "document/tree.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/status.h"
+
+#define DEPTH 64
+
+struct level {
+    struct nigh__file directory;
+    struct nigh__array text;  /* of char: the names, each terminated */
+    struct nigh__array names; /* of const char *, sorted */
+    size_t at;
+    const nigh_context *context;
+};
+
+static void level_release(struct level *level) {
+    nigh__array_release(level->context, &level->text);
+    nigh__array_release(level->context, &level->names);
+    nigh__file_release(&level->directory);
+}
+
+static int name_add(void *user, const char *name) {
+    struct level *level = user;
+    size_t size = strlen(name) + 1;
+    char *copy = nigh__array_add(level->context, &level->text, size);
+    if (copy == NULL || nigh__array_add(level->context, &level->names, 1) == NULL) return ENOMEM;
+    memcpy(copy, name, size);
+    return 0;
+}
+
+static int name_compare(const void *a, const void *b) {
+    const char *const *left = a;
+    const char *const *right = b;
+    return strcmp(*left, *right);
+}
+
+/* The names are found only now, when their text no longer moves. */
+static void names_sort(struct level *level) {
+    const char *text = level->text.data;
+    const char **names = level->names.data;
+    for (size_t i = 0; i < level->names.count; i++) {
+        names[i] = text;
+        text += strlen(text) + 1;
+    }
+    if (level->names.count > 1) qsort(names, level->names.count, sizeof names[0], name_compare);
+}
+
+/* Takes `directory` over, also when it fails. */
+static nigh_status level_add(struct nigh__tree *tree, struct nigh__file *directory, nigh_error *error) {
+    const nigh_context *context = tree->context;
+    struct level level = {
+        .directory = *directory, .text = NIGH__ARRAY(char), .names = NIGH__ARRAY(const char *), .context = context};
+    nigh_status status = NIGH_OK;
+    int failed = context->files->list(context->files->user, directory->handle, name_add, &level);
+    if (failed != 0) status = nigh__fail_system(error, failed, directory->path, "list");
+    struct level *slot = status == NIGH_OK ? nigh__array_add(context, &tree->levels, 1) : NULL;
+    if (slot == NULL) {
+        if (status == NIGH_OK) status = nigh__fail(error, NIGH_ENOMEM, "no memory to walk a folder");
+        level_release(&level);
+        return status;
+    }
+    names_sort(&level);
+    *slot = level;
+    return NIGH_OK;
+}
+
+/* The table of files cannot tell a link from what it leads to; where it is not the system's, there are no links. */
+static bool is_link(const char *path) {
+    struct stat status;
+    return lstat(path, &status) == 0 && S_ISLNK(status.st_mode);
+}
+
+/* To open a pipe and close it again would end the program that writes to it. */
+static bool is_special(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+}
+
+nigh_status nigh__path_look(const nigh_context *context, const char *path, enum nigh__path_kind *kind, uint64_t *length,
+                            nigh_error *error) {
+    *kind = NIGH__PATH_SPECIAL;
+    *length = UINT64_MAX;
+    if (is_special(path)) return NIGH_OK;
+    struct nigh__file file;
+    nigh_error why;
+    nigh_status status = nigh__file_open(context, path, NIGH_OPEN_REGULAR, &file, &why);
+    *kind = NIGH__PATH_FILE;
+    if (status != NIGH_OK && why.system_errno == EISDIR) {
+        *kind = NIGH__PATH_FOLDER;
+        status = nigh__file_open(context, path, NIGH_OPEN_DIRECTORY, &file, &why);
+    }
+    if (status == NIGH_OK && *kind == NIGH__PATH_FILE) status = nigh__file_length(&file, length, &why);
+    if (status != NIGH_OK && error != NULL) *error = why;
+    nigh__file_release(&file);
+    return status;
+}
+
+nigh_status nigh__tree_open(struct nigh__tree *out, const nigh_context *context, const char *path, uint64_t maximum,
+                            nigh_error *error) {
+    *out = (struct nigh__tree){.context = context, .levels = NIGH__ARRAY(struct level), .maximum = maximum};
+    struct nigh__file directory;
+    nigh_status status = nigh__file_open(context, path, NIGH_OPEN_DIRECTORY, &directory, error);
+    if (status == NIGH_OK) status = level_add(out, &directory, error);
+    if (status != NIGH_OK) nigh__tree_close(out);
+    return status;
+}
+
+static struct level *level_last(struct nigh__tree *tree) {
+    return tree->levels.count == 0 ? NULL : (struct level *)tree->levels.data + tree->levels.count - 1;
+}
+
+/* NIGH_END: it is a link, and is passed over. */
+static nigh_status descend(struct nigh__tree *tree, const struct level *level, const char *name, nigh_error *error) {
+    char *path = nigh__path_join(tree->context, level->directory.path, name);
+    if (path == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a path");
+    nigh_status status = is_link(path) ? NIGH_END : NIGH_OK;
+    if (status == NIGH_OK && tree->levels.count >= DEPTH)
+        status = nigh__fail_at(error, NIGH_EFORMAT, path, NIGH_NO_OFFSET,
+                               "folders are nested more than %d deep; what is in this one is skipped", DEPTH);
+    nigh__free(tree->context, path);
+    if (status != NIGH_OK) return status;
+    struct nigh__file directory;
+    status = nigh__file_open_in(&level->directory, name, NIGH_OPEN_DIRECTORY, &directory, error);
+    return status == NIGH_OK ? level_add(tree, &directory, error) : status;
+}
+
+/* Opens one name: NIGH_OK for a file, NIGH_END for what is passed over or gone into. */
+static nigh_status name_open(struct nigh__tree *tree, struct level *level, const char *name, struct nigh__file *out,
+                             nigh_error *error) {
+    nigh_error why;
+    nigh_status status = nigh__file_open_in(&level->directory, name, NIGH_OPEN_REGULAR, out, &why);
+    if (status == NIGH_OK) {
+        if (++tree->files <= tree->maximum) return NIGH_OK;
+        status = nigh__fail_at(error, NIGH_ELIMIT, out->path, NIGH_NO_OFFSET,
+                               "more than %" PRIu64 " files in a folder; max_members allows no more", tree->maximum);
+        nigh__file_release(out);
+        return status;
+    }
+    if (why.system_errno == ENOTSUP || why.system_errno == ENXIO) return NIGH_END;
+    if (why.system_errno != EISDIR) {
+        if (error != NULL) *error = why;
+        return status;
+    }
+    status = descend(tree, level, name, error);
+    return status == NIGH_OK ? NIGH_END : status;
+}
+
+nigh_status nigh__tree_next(struct nigh__tree *tree, struct nigh__file *out, nigh_error *error) {
+    struct level *level;
+    while ((level = level_last(tree)) != NULL) {
+        if (level->at == level->names.count) {
+            level_release(level);
+            tree->levels.count--;
+            continue;
+        }
+        const char *name = ((const char **)level->names.data)[level->at++];
+        nigh_status status = name_open(tree, level, name, out, error);
+        if (status != NIGH_END) return status;
+    }
+    return NIGH_END;
+}
+
+void nigh__tree_close(struct nigh__tree *tree) {
+    struct level *level;
+    if (tree->context == NULL) return;
+    while ((level = level_last(tree)) != NULL) {
+        level_release(level);
+        tree->levels.count--;
+    }
+    nigh__array_release(tree->context, &tree->levels);
+    tree->context = NULL;
+}

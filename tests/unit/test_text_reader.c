@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The public reader of documents: what it gives, counts, bears and refuses. */
+#include <errno.h>
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <archive.h>
+#include <cmocka.h>
+
+#include "support/split_support.h"
+
+struct outcome {
+    nigh_status status;
+    nigh_error error;
+    nigh_text_reader_info info;
+    struct memory_sink texts;    /* "ID=TEXT\n" each, terminated */
+    struct memory_sink problems; /* a message a line, terminated */
+};
+
+static void note_problem(void *user, const nigh_error *problem) {
+    struct outcome *outcome = user;
+    sink_text(&outcome->problems, error_text(problem));
+    sink_text(&outcome->problems, "\n");
+}
+
+static struct outcome read_paths(nigh_context *context, const char *const *paths, size_t count,
+                                 nigh_text_reader_options options) {
+    struct outcome outcome = {.info = NIGH_TEXT_READER_INFO_INIT};
+    nigh_text_reader *reader;
+    nigh_text text;
+    options.problem = note_problem;
+    options.user = &outcome;
+    outcome.status = nigh_text_reader_open(context, paths, count, &options, &reader, &outcome.error);
+    while (outcome.status == NIGH_OK) {
+        outcome.status = nigh_text_reader_next(reader, &text, &outcome.error);
+        if (outcome.status != NIGH_OK) break;
+        sink_add(&outcome.texts, text.id, text.id_length);
+        sink_text(&outcome.texts, "=");
+        sink_add(&outcome.texts, text.text, text.text_length);
+        sink_text(&outcome.texts, "\n");
+        assert_true(strlen(text.source) > 0);
+    }
+    if (reader != NULL) nigh_text_reader_describe(reader, &outcome.info);
+    nigh_text_reader_close(reader);
+    sink_add(&outcome.texts, "", 1);
+    sink_add(&outcome.problems, "", 1);
+    return outcome;
+}
+
+static struct outcome read_text(const char *text, nigh_text_reader_options options) {
+    nigh_context *context = context_new();
+    const char *path = "in";
+    file_write_all(path, text, strlen(text));
+    struct outcome outcome = read_paths(context, &path, 1, options);
+    nigh_context_free(context);
+    return outcome;
+}
+
+static void outcome_free(struct outcome *outcome) {
+    free(outcome->texts.bytes);
+    free(outcome->problems.bytes);
+}
+
+#define MIXED                                                                                                  \
+    "{\"id\": \"a\", \"text\": \"first\"}\n{\"text\": \"no id\"}\nnot json\n{\"id\": \"b\"}\n{\"id\": \"c\"\n" \
+    "{\"id\": \"d\", \"text\": \"last\"}\n"
+
+static void test_counts(void **state) {
+    (void)state;
+    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    struct outcome outcome = read_text(MIXED, options);
+    assert_int_equal(outcome.status, NIGH_END);
+    assert_string_equal((char *)outcome.texts.bytes, "a=first\nin:2=no id\nd=last\n");
+    assert_int_equal(outcome.info.files, 1);
+    assert_int_equal(outcome.info.records, 6);
+    assert_int_equal(outcome.info.documents, 3);
+    assert_int_equal(outcome.info.missing, 1);
+    assert_int_equal(outcome.info.problems, 2);
+    assert_int_equal(outcome.info.bytes_read, strlen(MIXED));
+    assert_int_equal(outcome.info.bytes_total, strlen(MIXED));
+    assert_int_equal(outcome.info.bytes_text, 14);
+    assert_non_null(strstr((char *)outcome.problems.bytes, "'in', line 3"));
+    assert_non_null(strstr((char *)outcome.problems.bytes, "'in', line 5"));
+    outcome_free(&outcome);
+}
+
+static void test_keys(void **state) {
+    (void)state;
+    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    options.text_key = "page.body";
+    options.id_key = "url";
+    struct outcome outcome = read_text("{\"url\": \"u\", \"page\": {\"body\": \"deep\"}}\n", options);
+    assert_string_equal((char *)outcome.texts.bytes, "u=deep\n");
+    outcome_free(&outcome);
+}
+
+static void test_strict(void **state) {
+    (void)state;
+    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    options.strict = 1;
+    struct outcome outcome = read_text(MIXED, options);
+    assert_int_equal(outcome.status, NIGH_EFORMAT);
+    assert_int_equal(outcome.error.line, 3);
+    assert_string_equal((char *)outcome.texts.bytes, "a=first\nin:2=no id\n");
+    outcome_free(&outcome);
+}
+
+static void test_max_errors(void **state) {
+    (void)state;
+    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    for (options.max_errors = 0; options.max_errors < 3; options.max_errors++) {
+        struct outcome outcome = read_text(MIXED, options);
+        assert_int_equal(outcome.status, options.max_errors < 2 ? NIGH_ELIMIT : NIGH_END);
+        assert_int_equal(outcome.info.problems, options.max_errors < 2 ? options.max_errors + 1 : 2);
+        if (options.max_errors == 1)
+            assert_string_equal(error_text(&outcome.error),
+                                "'in': more than 1 malformed parts in the input; max_errors allows no more");
+        outcome_free(&outcome);
+    }
+}
+
+/* A problem of the splitter goes the same way as one of the extractor, and in the order of the input. */
+static void test_order_of_problems(void **state) {
+    (void)state;
+    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    options.max_document_bytes = 20;
+    struct outcome outcome =
+        read_text("{\"text\": \"fits\"}\nbroken\n{\"text\": \"far too long a line\"}\nbroken too\n", options);
+    assert_int_equal(outcome.status, NIGH_END);
+    assert_string_equal((char *)outcome.texts.bytes, "in:1=fits\n");
+    const char *two = strstr((char *)outcome.problems.bytes, "'in', line 2");
+    const char *three = strstr((char *)outcome.problems.bytes, "'in', line 3: the document is longer than 20 bytes");
+    const char *four = strstr((char *)outcome.problems.bytes, "'in', line 4");
+    assert_true(two != NULL && three > two && four > three);
+    assert_int_equal(outcome.info.problems, 3);
+    outcome_free(&outcome);
+}
+
+static void test_repaired(void **state) {
+    (void)state;
+    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    options.format = NIGH_TEXT_LINES;
+    struct outcome outcome = read_text("good\nbad \xff byte\n", options);
+    assert_int_equal(outcome.status, NIGH_END);
+    assert_string_equal((char *)outcome.texts.bytes, "in:1=good\nin:2=bad \xef\xbf\xbd byte\n");
+    assert_string_equal((char *)outcome.problems.bytes, "'in', offset 9: bytes that are not UTF-8 were replaced\n");
+    assert_int_equal(outcome.info.documents, 2);
+    assert_int_equal(outcome.info.problems, 1);
+    outcome_free(&outcome);
+}
+
+static void test_stream_and_sizes(void **state) {
+    (void)state;
+    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    struct memory_source source = {.bytes = (const uint8_t *)"from the stream", .length = 15, .fail_at = SIZE_MAX};
+    nigh_stream stream = memory_source_stream(&source);
+    nigh_context *context = context_new();
+    static const char *const paths[] = {"one", "-", "one"};
+    file_write_all("one", "text", 4);
+    options.stream = &stream;
+    struct outcome outcome = read_paths(context, paths, 3, options);
+    assert_string_equal((char *)outcome.texts.bytes, "one=text\n-=from the stream\none=text\n");
+    assert_int_equal(outcome.info.bytes_total, 0); /* of the stream it is not known */
+    assert_int_equal(outcome.info.bytes_read, 23);
+    assert_int_equal(outcome.info.files, 3);
+    outcome_free(&outcome);
+    nigh_context_free(context);
+}
+
+static void test_refused(void **state) {
+    (void)state;
+    nigh_context *context = context_new();
+    nigh_text_reader *reader;
+    nigh_error error;
+    const char *path = "one";
+    file_write_all(path, "text", 4);
+    nigh_stream deaf = {0};
+    nigh_text_reader_options bad[] = {NIGH_TEXT_READER_OPTIONS_INIT, NIGH_TEXT_READER_OPTIONS_INIT,
+                                      NIGH_TEXT_READER_OPTIONS_INIT, NIGH_TEXT_READER_OPTIONS_INIT,
+                                      NIGH_TEXT_READER_OPTIONS_INIT};
+    bad[0].format = (nigh_text_format)7;
+    bad[1].shard = 2;
+    bad[1].shards = 2;
+    bad[2].shard = 1;
+    bad[3].stream = &deaf;
+    bad[4].text_key = "";
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_equal(nigh_text_reader_open(context, &path, 1, &bad[i], &reader, &error), NIGH_EINVAL);
+        assert_null(reader);
+    }
+    assert_int_equal(nigh_text_reader_open(context, NULL, 0, NULL, &reader, &error), NIGH_EINVAL);
+    const char *absent = "absent";
+    assert_int_equal(nigh_text_reader_open(context, &absent, 1, NULL, &reader, &error), NIGH_ENOTFOUND);
+    assert_string_equal(error_text(&error), "'absent': cannot open: No such file or directory");
+    assert_int_equal(nigh_text_reader_open(context, &path, 1, NULL, &reader, NULL), NIGH_OK);
+    nigh_text_reader_close(reader);
+    nigh_text_reader_close(NULL);
+    nigh_context_free(context);
+}
+
+/* After a failure there is no more; after the end there is the end. */
+static void test_after_the_end(void **state) {
+    (void)state;
+    nigh_context *context = context_new();
+    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader *reader;
+    nigh_text text;
+    nigh_error error;
+    const char *path = "in";
+    file_write_all(path, "{}\nx\n", 5);
+    assert_ok(nigh_text_reader_open(context, &path, 1, &options, &reader, &error), &error);
+    assert_int_equal(nigh_text_reader_next(reader, &text, &error), NIGH_END);
+    assert_int_equal(nigh_text_reader_next(reader, &text, NULL), NIGH_END);
+    nigh_text_reader_close(reader);
+    options.strict = 1;
+    assert_ok(nigh_text_reader_open(context, &path, 1, &options, &reader, &error), &error);
+    assert_int_equal(nigh_text_reader_next(reader, &text, &error), NIGH_EFORMAT);
+    assert_int_equal(nigh_text_reader_next(reader, &text, &error), NIGH_EINVAL);
+    nigh_text_reader_close(reader);
+    nigh_context_free(context);
+}
+
+static void test_names(void **state) {
+    (void)state;
+    assert_string_equal(nigh_text_format_name(NIGH_TEXT_AUTO), "auto");
+    assert_string_equal(nigh_text_format_name(NIGH_TEXT_TREC), "trec");
+    assert_null(nigh_text_format_name((nigh_text_format)7));
+}
+
+/* The options and paths may go once the reader is open. */
+static void test_lifetime(void **state) {
+    (void)state;
+    nigh_context *context = context_new();
+    nigh_text_reader_options *options = malloc(sizeof *options);
+    char *key = malloc(5);
+    char *path = malloc(3);
+    nigh_text_reader *reader;
+    nigh_text text;
+    nigh_error error;
+    *options = (nigh_text_reader_options)NIGH_TEXT_READER_OPTIONS_INIT;
+    memcpy(key, "body", 5);
+    memcpy(path, "in", 3);
+    options->text_key = key;
+    file_write_all(path, "{\"body\": \"x\"}", 13);
+    assert_ok(nigh_text_reader_open(context, (const char *const *)&path, 1, options, &reader, &error), &error);
+    memset(key, 'z', 4);
+    memset(path, 'z', 2);
+    free(key);
+    free(path);
+    free(options);
+    assert_ok(nigh_text_reader_next(reader, &text, &error), &error);
+    assert_int_equal(text.text_length, 1);
+    assert_int_equal(text.line, 1);
+    assert_string_equal(text.source, "in");
+    nigh_text_reader_close(reader);
+    nigh_context_free(context);
+}
+
+/* Every request for memory fails once: an error, and nothing kept. */
+static void test_memory(void **state) {
+    (void)state;
+    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    const char *path = "in";
+    file_write_all(path, MIXED, strlen(MIXED));
+    for (uint64_t call = 0;; call++) {
+        struct faulty_memory memory = {.fail_at = UINT64_MAX};
+        nigh_allocator allocator = faulty_memory_allocator(&memory);
+        nigh_context *context = context_with(NULL, &allocator, NULL);
+        memory.calls = 0;
+        memory.fail_at = call;
+        struct outcome outcome = read_paths(context, &path, 1, options);
+        bool done = memory.calls <= call;
+        assert_int_equal(outcome.status, done ? NIGH_END : NIGH_ENOMEM);
+        outcome_free(&outcome);
+        nigh_context_free(context);
+        assert_int_equal(memory.live, 0);
+        if (done) break;
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_strict),
+        cmocka_unit_test(test_max_errors),
+        cmocka_unit_test(test_order_of_problems),
+        cmocka_unit_test(test_repaired),
+        cmocka_unit_test(test_stream_and_sizes),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_after_the_end),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_lifetime),
+        cmocka_unit_test(test_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
