@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From text to terms.  A text is normalised (UTF-8 repaired, NFKC, case folded),
+ * cut into words, stop words are left out, the rest are stemmed:
+ *
+ *     "The Naïve cafés, 2×"  ->  naïv  café  2
+ *
+ * What a word is.  A run of letters (L*) and digits (N*), and the marks (M*) that
+ * follow one; everything else separates.  Han, Kana, Hangul and Thai write
+ * without spaces: of a run of these, however mixed, every two neighbouring
+ * characters are a word, and a lone one is a word too.  Words over 255 bytes are
+ * cut into pieces of at most 255, between characters.  Stop words are looked up
+ * before stemming; words with a digit are not stemmed, nor are those bigrams.
+ *
+ * The same result is had in two ways: nigh__spell() is the definition, one
+ * character after the other; the analyser is fast, and equal to it.
+ */
+#ifndef NIGH_TEXT_ANALYSIS_H
+#define NIGH_TEXT_ANALYSIS_H
+
+#include <stdbool.h>
+
+#include "base/context.h"
+
+struct nigh__language; /* text/language.h: stop words and the name of a stemmer */
+
+struct nigh__analysis {
+    const struct nigh__language *language; /* NULL: "none" */
+    bool stemming;
+    bool stop_words; /* are left out */
+    uint64_t seed;   /* of the hash of a term: XXH3, 64 bits, of its bytes */
+};
+
+#define NIGH__MAX_WORD_BYTES 255u
+
+/* -------------------------------------------------- plainly: the definition -- */
+
+struct nigh__speller; /* opaque; one a thread */
+
+nigh_status nigh__speller_new(const nigh_context *context, const struct nigh__analysis *analysis,
+                              struct nigh__speller **out, nigh_error *error);
+void nigh__speller_free(struct nigh__speller *speller); /* accepts NULL */
+
+/*
+ * The terms of a text (any bytes), in order, one space between two.  *spelled
+ * lives until the next call.  Returns NIGH_OK or NIGH_ENOMEM.
+ */
+nigh_status nigh__spell(struct nigh__speller *speller, const char *text, size_t length, const char **spelled,
+                        size_t *spelled_length, nigh_error *error);
+
+/* ------------------------------------------------------------------- fast -- */
+
+/*
+ * An analyser numbers the terms it meets, from 1, and remembers which word gave
+ * which term, so that a word is normalised and stemmed once and not each time.
+ * Numbers mean something to this analyser only, until it forgets them.
+ */
+struct nigh__analyser {
+    const uint64_t *hashes; /* of terms, by number */
+    uint32_t terms;         /* one past the largest number; numbers begin at 1 */
+    uint32_t generation;    /* changes when all is forgotten, which happens only at the beginning of nigh__analyse() */
+};
+
+#define NIGH__ANALYSER_TERMS (UINT32_C(1) << 18) /* it forgets when it knows more */
+
+nigh_status nigh__analyser_new(const nigh_context *context, const struct nigh__analysis *analysis,
+                               struct nigh__analyser **out, nigh_error *error);
+void nigh__analyser_free(struct nigh__analyser *analyser); /* accepts NULL */
+
+/*
+ * The terms of a text (any bytes), in order, by number.  *numbers lives until
+ * the next call.  Returns NIGH_OK or NIGH_ENOMEM.
+ */
+nigh_status nigh__analyse(struct nigh__analyser *analyser, const char *text, size_t length, const uint32_t **numbers,
+                          size_t *count, nigh_error *error);
+
+#endif

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Features and their counts.  Words are counted by the analyser's numbers, in a
+ * table that they index: one random access a word, asked for ahead.  Other
+ * features have only their hashes and go through a small hash table that is
+ * emptied by a new stamp.
+ */
+#include "text/feature.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/rng.h"
+#include "base/secret.h"
+#include "base/status.h"
+
+#define AHEAD 16
+#define MANY_TERMS (4 * (size_t)NIGH__ANALYSER_TERMS) /* memory for more goes when the analyser forgets */
+
+/* Where a feature of the text at hand stands in the output; void under another stamp. */
+struct mark {
+    uint32_t stamp;
+    uint32_t slot;
+};
+
+struct cell {
+    uint64_t hash;
+    struct mark mark;
+};
+
+struct nigh__featurer {
+    const nigh_context *context;
+    struct nigh__feature_plan plan;
+    struct nigh__analyser *analyser; /* of words and ngrams */
+    struct nigh__speller *speller;   /* of chars */
+    uint32_t stamp;                  /* of this text */
+    uint32_t generation;
+
+    struct mark *marks; /* by number of the term */
+    size_t mark_capacity;
+    struct cell *cells; /* a hash table; a power of two, or 0 */
+    size_t cell_count;
+    uint64_t secret;
+
+    uint64_t *hashes;
+    uint32_t *counts;
+    uint32_t *numbers;
+    size_t capacity; /* of each of the three */
+};
+
+nigh_status nigh__featurer_new(const nigh_context *context, const struct nigh__feature_plan *plan,
+                               struct nigh__featurer **out, nigh_error *error) {
+    *out = NULL;
+    struct nigh__featurer *featurer = nigh__alloc_zero(context, 1, sizeof *featurer);
+    if (featurer == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for features");
+    featurer->context = context;
+    featurer->plan = *plan;
+    featurer->secret = nigh__secret();
+    nigh_status status = plan->kind == NIGH_FEATURES_CHARS
+                             ? nigh__speller_new(context, &plan->analysis, &featurer->speller, error)
+                             : nigh__analyser_new(context, &plan->analysis, &featurer->analyser, error);
+    if (status != NIGH_OK) {
+        nigh__featurer_free(featurer);
+        return status;
+    }
+    *out = featurer;
+    return NIGH_OK;
+}
+
+void nigh__featurer_free(struct nigh__featurer *featurer) {
+    if (featurer == NULL) return;
+    const nigh_context *context = featurer->context;
+    nigh__analyser_free(featurer->analyser);
+    nigh__speller_free(featurer->speller);
+    nigh__free(context, featurer->marks);
+    nigh__free(context, featurer->cells);
+    nigh__free(context, featurer->hashes);
+    nigh__free(context, featurer->counts);
+    nigh__free(context, featurer->numbers);
+    nigh__free(context, featurer);
+}
+
+static nigh_status no_memory(nigh_error *error) { return nigh__fail(error, NIGH_ENOMEM, "no memory for features"); }
+
+static size_t grown(size_t capacity, size_t wanted) { return wanted > capacity * 2 ? wanted : capacity * 2; }
+
+/* Room for `count` features. */
+static nigh_status reserve(struct nigh__featurer *featurer, size_t count, nigh_error *error) {
+    if (count <= featurer->capacity) return NIGH_OK;
+    const nigh_context *context = featurer->context;
+    size_t capacity = grown(featurer->capacity, count);
+    nigh__free(context, featurer->hashes);
+    nigh__free(context, featurer->counts);
+    nigh__free(context, featurer->numbers);
+    featurer->capacity = 0;
+    featurer->hashes = nigh__alloc(context, capacity, sizeof *featurer->hashes);
+    featurer->counts = nigh__alloc(context, capacity, sizeof *featurer->counts);
+    featurer->numbers = nigh__alloc(context, capacity, sizeof *featurer->numbers);
+    if (featurer->hashes == NULL || featurer->counts == NULL || featurer->numbers == NULL) return no_memory(error);
+    featurer->capacity = capacity;
+    return NIGH_OK;
+}
+
+/* A stamp that no mark has yet. */
+static void next_stamp(struct nigh__featurer *featurer) {
+    if (++featurer->stamp != 0) return;
+    if (featurer->mark_capacity > 0) memset(featurer->marks, 0, featurer->mark_capacity * sizeof *featurer->marks);
+    if (featurer->cell_count > 0) memset(featurer->cells, 0, featurer->cell_count * sizeof *featurer->cells);
+    featurer->stamp = 1;
+}
+
+/* ---------------------------------------------------------------- words -- */
+
+/* A mark for every term the analyser knows. */
+static nigh_status reserve_marks(struct nigh__featurer *featurer, nigh_error *error) {
+    const struct nigh__analyser *analyser = featurer->analyser;
+    if (analyser->generation != featurer->generation) {
+        featurer->generation = analyser->generation;
+        if (featurer->mark_capacity > MANY_TERMS) {
+            nigh__free(featurer->context, featurer->marks);
+            featurer->marks = NULL;
+            featurer->mark_capacity = 0;
+        }
+    }
+    if (analyser->terms <= featurer->mark_capacity) return NIGH_OK;
+    size_t capacity = grown(featurer->mark_capacity, analyser->terms);
+    struct mark *marks = nigh__alloc_table(featurer->context, capacity, sizeof *marks);
+    if (marks == NULL) return no_memory(error);
+    nigh__free(featurer->context, featurer->marks); /* of texts that are done */
+    featurer->marks = marks;
+    featurer->mark_capacity = capacity;
+    return NIGH_OK;
+}
+
+/* Whether a word is new cannot be predicted, so nothing here branches on it. */
+static size_t count_numbers(struct nigh__featurer *featurer, const uint32_t *terms, size_t count) {
+    struct mark *const marks = featurer->marks;
+    uint32_t *const counts = featurer->counts;
+    uint32_t *const numbers = featurer->numbers;
+    const uint32_t stamp = featurer->stamp;
+    uint32_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (i + AHEAD < count) __builtin_prefetch(&marks[terms[i + AHEAD]], 1);
+        struct mark mark = marks[terms[i]];
+        const uint32_t seen = mark.stamp == stamp ? UINT32_MAX : 0;
+        const uint32_t slot = (mark.slot & seen) | (found & ~seen);
+        marks[terms[i]] = (struct mark){.stamp = stamp, .slot = slot};
+        counts[slot] = (counts[slot] & seen) + 1;
+        numbers[slot] = terms[i];
+        found += ~seen & 1;
+    }
+    return found;
+}
+
+static void gather_hashes(struct nigh__featurer *featurer, size_t count) {
+    const uint64_t *const hashes = featurer->analyser->hashes;
+    const uint32_t *const numbers = featurer->numbers;
+    for (size_t i = 0; i < count; i++) {
+        if (i + AHEAD < count) __builtin_prefetch(&hashes[numbers[i + AHEAD]]);
+        featurer->hashes[i] = hashes[numbers[i]];
+    }
+}
+
+static nigh_status find_words(struct nigh__featurer *featurer, const uint32_t *terms, size_t count,
+                              struct nigh__features *out, nigh_error *error) {
+    nigh_status status = reserve_marks(featurer, error);
+    if (status == NIGH_OK) status = reserve(featurer, count, error);
+    if (status != NIGH_OK) return status;
+    out->count = count_numbers(featurer, terms, count);
+    gather_hashes(featurer, out->count);
+    out->numbers = featurer->numbers;
+    out->generation = featurer->generation;
+    out->total = count;
+    return NIGH_OK;
+}
+
+/* -------------------------------------------------------------- ngrams -- */
+
+static nigh_status reserve_cells(struct nigh__featurer *featurer, size_t count, nigh_error *error) {
+    size_t wanted = 1024;
+    while (wanted < count * 2) wanted *= 2;
+    if (wanted <= featurer->cell_count && featurer->cell_count <= MANY_TERMS) return NIGH_OK;
+    if (wanted == featurer->cell_count) return NIGH_OK;
+    nigh__free(featurer->context, featurer->cells);
+    featurer->cell_count = 0;
+    featurer->cells = nigh__alloc_zero(featurer->context, wanted, sizeof *featurer->cells);
+    if (featurer->cells == NULL) return no_memory(error);
+    featurer->cell_count = wanted;
+    return NIGH_OK;
+}
+
+/* Makes the hashes, which may repeat, distinct in place, and counts them. */
+static size_t count_hashes(struct nigh__featurer *featurer, size_t count) {
+    const size_t mask = featurer->cell_count - 1;
+    uint32_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t hash = featurer->hashes[i];
+        size_t at = (hash * (featurer->secret | 1)) >> 20 & mask;
+        while (featurer->cells[at].mark.stamp == featurer->stamp && featurer->cells[at].hash != hash)
+            at = (at + 1) & mask;
+        struct cell *cell = &featurer->cells[at];
+        if (cell->mark.stamp != featurer->stamp) {
+            *cell = (struct cell){.hash = hash, .mark = {.stamp = featurer->stamp, .slot = found}};
+            featurer->hashes[found] = hash;
+            featurer->counts[found++] = 0;
+        }
+        featurer->counts[cell->mark.slot]++;
+    }
+    return found;
+}
+
+/* The hashes of all features are there; counts them where that is wanted. */
+static nigh_status finish_hashes(struct nigh__featurer *featurer, size_t count, struct nigh__features *out,
+                                 nigh_error *error) {
+    out->total = count;
+    out->count = count;
+    if (featurer->plan.repeats) {
+        for (size_t i = 0; i < count; i++) featurer->counts[i] = 1;
+        return NIGH_OK;
+    }
+    nigh_status status = reserve_cells(featurer, count, error);
+    if (status == NIGH_OK) out->count = count_hashes(featurer, count);
+    return status;
+}
+
+static nigh_status find_ngrams(struct nigh__featurer *featurer, const uint32_t *terms, size_t count,
+                               struct nigh__features *out, nigh_error *error) {
+    const uint64_t *const hashes = featurer->analyser->hashes;
+    const uint64_t seed = featurer->plan.analysis.seed;
+    size_t length = featurer->plan.length < count ? featurer->plan.length : count;
+    size_t features = count - length + (count > 0);
+    nigh_status status = reserve(featurer, features, error);
+    if (status != NIGH_OK) return status;
+    for (size_t i = 0; i < features; i++) {
+        uint64_t hash = seed;
+        for (size_t k = 0; k < length; k++) hash = nigh__mix(hash ^ hashes[terms[i + k]]);
+        if (i + length + AHEAD < count) __builtin_prefetch(&hashes[terms[i + length + AHEAD]]);
+        featurer->hashes[i] = hash;
+    }
+    return finish_hashes(featurer, features, out, error);
+}
+
+/* --------------------------------------------------------------- chars -- */
+
+static size_t character_length(unsigned char lead) { return lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4; }
+
+static nigh_status find_chars(struct nigh__featurer *featurer, const char *text, size_t length,
+                              struct nigh__features *out, nigh_error *error) {
+    const char *spelled = NULL;
+    size_t spelled_length = 0;
+    nigh_status status = nigh__spell(featurer->speller, text, length, &spelled, &spelled_length, error);
+    if (status == NIGH_OK) status = reserve(featurer, spelled_length, error);
+    if (status != NIGH_OK) return status;
+    size_t end = 0;
+    size_t found = 0;
+    for (uint32_t k = 0; k < featurer->plan.length && end < spelled_length; k++)
+        end += character_length((unsigned char)spelled[end]);
+    for (size_t begin = 0; end <= spelled_length && spelled_length > 0;) {
+        featurer->hashes[found++] = nigh__hash_seeded(spelled + begin, end - begin, featurer->plan.analysis.seed);
+        if (end == spelled_length) break;
+        begin += character_length((unsigned char)spelled[begin]);
+        end += character_length((unsigned char)spelled[end]);
+    }
+    return finish_hashes(featurer, found, out, error);
+}
+
+/* ----------------------------------------------------------------- all -- */
+
+nigh_status nigh__featurer_find(struct nigh__featurer *featurer, const char *text, size_t length,
+                                struct nigh__features *out, nigh_error *error) {
+    *out = (struct nigh__features){0};
+    next_stamp(featurer);
+    nigh_status status = NIGH_OK;
+    if (featurer->plan.kind == NIGH_FEATURES_CHARS) {
+        status = find_chars(featurer, text, length, out, error);
+    } else {
+        const uint32_t *terms = NULL;
+        size_t count = 0;
+        status = nigh__analyse(featurer->analyser, text, length, &terms, &count, error);
+        if (status == NIGH_OK)
+            status = (featurer->plan.kind == NIGH_FEATURES_WORDS ? find_words : find_ngrams)(featurer, terms, count,
+                                                                                             out, error);
+    }
+    out->hashes = featurer->hashes;
+    out->counts = featurer->counts;
+    return status;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "text/plan.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "text/language.h"
+
+static nigh_status plan_kind(const nigh_signer_options *options, struct nigh__feature_plan *plan, nigh_error *error) {
+    nigh_feature_kind kind = options->features;
+    if (kind == NIGH_FEATURES_AUTO)
+        kind = options->scheme == NIGH_SCHEME_MINHASH ? NIGH_FEATURES_NGRAMS : NIGH_FEATURES_WORDS;
+    uint32_t length = options->feature_length;
+    uint32_t most = kind == NIGH_FEATURES_NGRAMS ? NIGH__MAX_NGRAM : kind == NIGH_FEATURES_CHARS ? NIGH__MAX_CHARS : 0;
+    if (kind != NIGH_FEATURES_WORDS && kind != NIGH_FEATURES_NGRAMS && kind != NIGH_FEATURES_CHARS)
+        return nigh__fail(error, NIGH_EINVAL, "there are no features of number %d", (int)kind);
+    if (length > most) {
+        if (most == 0) return nigh__fail(error, NIGH_EINVAL, "words have no length to choose");
+        return nigh__fail(error, NIGH_EINVAL, "features of %u are too long; at most %u", length, most);
+    }
+    if (length == 0 && kind == NIGH_FEATURES_NGRAMS) length = 3;
+    if (length == 0 && kind == NIGH_FEATURES_CHARS) length = 5;
+    plan->kind = kind;
+    plan->length = length;
+    return NIGH_OK;
+}
+
+static bool switched(int choice, bool automatic) { return choice < 0 ? automatic : choice != 0; }
+
+nigh_status nigh__plan_features(const nigh_signer_options *options, struct nigh__feature_plan *out, nigh_error *error) {
+    *out = (struct nigh__feature_plan){.repeats = options->scheme == NIGH_SCHEME_MINHASH};
+    nigh_status status = plan_kind(options, out, error);
+    if (status != NIGH_OK) return status;
+    const char *language = options->language == NULL ? "en" : options->language;
+    if (strcmp(language, "none") != 0) {
+        out->analysis.language = nigh__language_find(language);
+        if (out->analysis.language == NULL)
+            return nigh__fail(error, NIGH_EINVAL, "there is no language '%.40s'", language);
+    }
+    bool words = out->kind == NIGH_FEATURES_WORDS;
+    bool spoken = out->analysis.language != NULL;
+    out->analysis.stemming = spoken && switched(options->stemming, words);
+    out->analysis.stop_words = spoken && switched(options->stop_words, words);
+    /* Whatever the language, it plays no part then: equal analyses shall have equal names. */
+    if (!out->analysis.stemming && !out->analysis.stop_words) out->analysis.language = NULL;
+    out->analysis.seed = options->seed;
+    return NIGH_OK;
+}
+
+void nigh__plan_lines(const struct nigh__feature_plan *plan, char *buffer, size_t capacity) {
+    static const char *const names[] = {"", "words", "ngrams", "chars"};
+    char length[16] = "";
+    if (plan->kind != NIGH_FEATURES_WORDS) (void)snprintf(length, sizeof length, ":%u", plan->length);
+    const struct nigh__analysis *analysis = &plan->analysis;
+    (void)snprintf(buffer, capacity, "features=%s%s\nlanguage=%s\nseed=%" PRIu64 "\nstemming=%s\nstop-words=%s\n",
+                   names[plan->kind], length, analysis->language == NULL ? "none" : analysis->language->code,
+                   analysis->seed, analysis->stemming ? "on" : "off", analysis->stop_words ? "out" : "in");
+}

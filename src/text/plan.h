@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a caller's options to a plan for features, and to the lines that tell of it. */
+#ifndef NIGH_TEXT_PLAN_H
+#define NIGH_TEXT_PLAN_H
+
+#include "text/feature.h"
+
+/* Defaults filled in, all checked.  NIGH_EINVAL for what makes no sense. */
+nigh_status nigh__plan_features(const nigh_signer_options *options, struct nigh__feature_plan *out, nigh_error *error);
+
+/* Room for what nigh__plan_lines() writes. */
+#define NIGH__PLAN_LINES_SIZE 256u
+
+/*
+ * The plan as "key=value" lines, sorted by key: features, language, seed,
+ * stemming, stop-words.  Equal plans give equal lines.
+ */
+void nigh__plan_lines(const struct nigh__feature_plan *plan, char *buffer, size_t capacity);
+
+#endif

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Counting a vocabulary.  Threads analyse the documents; one, the caller's, adds
+ * the counts to one table, in the order of the input.  When the table would
+ * outgrow its memory, all it holds is poured into a sketch, and counting goes on
+ * there: the sketch is then as if it had been there from the beginning.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "base/progress.h"
+#include "base/secret.h"
+#include "base/status.h"
+#include "document/pipeline.h"
+#include "text/plan.h"
+#include "text/vocabulary_parts.h"
+
+#define DEFAULT_MEMORY (UINT64_C(1) << 30)
+#define FEWEST_TERMS 1024u
+#define AHEAD 16
+
+/*
+ * Memory.  A table is at most 3/4 full and is doubled while its old half is still
+ * there: 16 * (4/3 * 2) bytes and half as many again are 64 for each term.
+ */
+#define BYTES_A_TERM 64u
+
+struct nigh__counter {
+    const nigh_context *context;
+    uint64_t memory_bytes;
+    uint64_t most_terms;
+    uint64_t secret;
+    struct nigh__vocabulary_entry *entries; /* NULL once there is a sketch; of a free one the occurrences are 0 */
+    size_t entry_count;                     /* a power of two */
+    size_t terms;
+    uint32_t *sketch; /* occurrences, then documents: two times NIGH__VOCABULARY_ROWS * sketch_row */
+    size_t sketch_row;
+    uint64_t occurrences, documents;
+};
+
+static nigh_status no_memory(nigh_error *error) { return nigh__fail(error, NIGH_ENOMEM, "no memory to count terms"); }
+
+nigh_status nigh__counter_new(const nigh_context *context, uint64_t memory_bytes, struct nigh__counter **out,
+                              nigh_error *error) {
+    *out = NULL;
+    struct nigh__counter *counter = nigh__alloc_zero(context, 1, sizeof *counter);
+    if (counter == NULL) return no_memory(error);
+    counter->context = context;
+    counter->memory_bytes = memory_bytes == 0 ? DEFAULT_MEMORY : memory_bytes;
+    counter->most_terms = counter->memory_bytes / BYTES_A_TERM;
+    if (counter->most_terms < FEWEST_TERMS) counter->most_terms = FEWEST_TERMS;
+    counter->secret = nigh__secret() | 1;
+    counter->entry_count = 2 * FEWEST_TERMS;
+    counter->entries = nigh__alloc_zero(context, counter->entry_count, sizeof *counter->entries);
+    if (counter->entries == NULL) {
+        nigh__counter_free(counter);
+        return no_memory(error);
+    }
+    *out = counter;
+    return NIGH_OK;
+}
+
+void nigh__counter_free(struct nigh__counter *counter) {
+    if (counter == NULL) return;
+    const nigh_context *context = counter->context;
+    nigh__free(context, counter->entries);
+    nigh__free(context, counter->sketch);
+    nigh__free(context, counter);
+}
+
+static uint32_t add_up(uint32_t a, uint32_t b) { return a > UINT32_MAX - b ? UINT32_MAX : a + b; }
+
+/* --------------------------------------------------------------- sketch -- */
+
+static void sketch_add(struct nigh__counter *counter, uint64_t hash, struct nigh__occurrence more) {
+    uint32_t *occurrences = counter->sketch;
+    uint32_t *documents = counter->sketch + NIGH__VOCABULARY_ROWS * counter->sketch_row;
+    for (uint32_t row = 0; row < NIGH__VOCABULARY_ROWS; row++) {
+        size_t place = nigh__sketch_place(hash, row, counter->sketch_row);
+        occurrences[place] = add_up(occurrences[place], more.occurrences);
+        documents[place] = add_up(documents[place], more.documents);
+    }
+}
+
+/* As many counters as half of the memory holds; the table goes when they are filled. */
+static nigh_status pour_into_sketch(struct nigh__counter *counter, nigh_error *error) {
+    size_t row = FEWEST_TERMS;
+    while ((uint64_t)row * 2 * NIGH__VOCABULARY_ROWS * 8 <= counter->memory_bytes / 2) row *= 2;
+    counter->sketch = nigh__alloc_zero(counter->context, row, (size_t)NIGH__VOCABULARY_ROWS * 8);
+    if (counter->sketch == NULL) return no_memory(error);
+    counter->sketch_row = row;
+    for (size_t i = 0; i < counter->entry_count; i++)
+        if (counter->entries[i].found.occurrences > 0)
+            sketch_add(counter, counter->entries[i].hash, counter->entries[i].found);
+    nigh__free(counter->context, counter->entries);
+    counter->entries = NULL;
+    return NIGH_OK;
+}
+
+/* ---------------------------------------------------------------- table -- */
+
+static size_t place_of(const struct nigh__counter *counter, uint64_t hash) {
+    return (size_t)((hash * counter->secret) >> 16) & (counter->entry_count - 1);
+}
+
+static struct nigh__vocabulary_entry *find_entry(struct nigh__counter *counter, uint64_t hash) {
+    size_t at = place_of(counter, hash);
+    while (counter->entries[at].found.occurrences > 0 && counter->entries[at].hash != hash)
+        at = (at + 1) & (counter->entry_count - 1);
+    return &counter->entries[at];
+}
+
+static nigh_status grow(struct nigh__counter *counter, nigh_error *error) {
+    struct nigh__vocabulary_entry *old = counter->entries;
+    size_t old_count = counter->entry_count;
+    struct nigh__vocabulary_entry *entries = nigh__alloc_zero(counter->context, old_count * 2, sizeof *entries);
+    if (entries == NULL) return no_memory(error);
+    counter->entries = entries;
+    counter->entry_count = old_count * 2;
+    for (size_t i = 0; i < old_count; i++)
+        if (old[i].found.occurrences > 0) *find_entry(counter, old[i].hash) = old[i];
+    nigh__free(counter->context, old);
+    return NIGH_OK;
+}
+
+/* Room for `more` new terms, or a sketch. */
+static nigh_status make_room(struct nigh__counter *counter, size_t more, nigh_error *error) {
+    nigh_status status = NIGH_OK;
+    while (status == NIGH_OK && counter->terms + more > counter->entry_count / 4 * 3) status = grow(counter, error);
+    return status;
+}
+
+static void table_add(struct nigh__counter *counter, uint64_t hash, uint32_t count) {
+    struct nigh__vocabulary_entry *entry = find_entry(counter, hash);
+    counter->terms += entry->found.occurrences == 0;
+    entry->hash = hash;
+    entry->found.occurrences = add_up(entry->found.occurrences, count);
+    entry->found.documents = add_up(entry->found.documents, 1);
+}
+
+/* In pieces, so that a document of many new terms cannot grow the table far beyond what is allowed. */
+#define PIECE 512u
+
+static nigh_status add_piece(struct nigh__counter *counter, const struct nigh__tally *tallies, size_t count,
+                             nigh_error *error) {
+    nigh_status status = NIGH_OK;
+    if (counter->sketch == NULL) status = make_room(counter, count, error);
+    if (status != NIGH_OK) return status;
+    for (size_t i = 0; i < count; i++) {
+        counter->occurrences += tallies[i].count;
+        if (counter->sketch != NULL) {
+            sketch_add(counter, tallies[i].hash, (struct nigh__occurrence){tallies[i].count, 1});
+            continue;
+        }
+        if (i + AHEAD < count) __builtin_prefetch(&counter->entries[place_of(counter, tallies[i + AHEAD].hash)], 1);
+        table_add(counter, tallies[i].hash, tallies[i].count);
+    }
+    if (counter->sketch == NULL && counter->terms > counter->most_terms) return pour_into_sketch(counter, error);
+    return NIGH_OK;
+}
+
+nigh_status nigh__counter_add(struct nigh__counter *counter, const struct nigh__tally *tallies, size_t count,
+                              nigh_error *error) {
+    nigh_status status = NIGH_OK;
+    for (size_t done = 0; done < count && status == NIGH_OK; done += PIECE)
+        status = add_piece(counter, tallies + done, count - done < PIECE ? count - done : PIECE, error);
+    counter->documents++;
+    return status;
+}
+
+/* --------------------------------------------------------------- finish -- */
+
+/* Moves all terms to the front of the table. */
+static void compact(struct nigh__counter *counter) {
+    size_t kept = 0;
+    for (size_t i = 0; i < counter->entry_count; i++)
+        if (counter->entries[i].found.occurrences > 0) counter->entries[kept++] = counter->entries[i];
+}
+
+static int by_hash(const void *a, const void *b) {
+    uint64_t x = ((const struct nigh__vocabulary_entry *)a)->hash;
+    uint64_t y = ((const struct nigh__vocabulary_entry *)b)->hash;
+    return (x > y) - (x < y);
+}
+
+static void write_table(struct nigh__counter *counter, uint8_t *body) {
+    size_t n = counter->terms;
+    compact(counter);
+    qsort(counter->entries, n, sizeof *counter->entries, by_hash);
+    memcpy(body, counter->entries, n * sizeof *counter->entries);
+}
+
+static void store64(uint8_t *place, uint64_t value) { memcpy(place, &value, sizeof value); }
+
+static void write_header(const struct nigh__counter *counter, const char *analysis, uint64_t n, uint8_t *bytes) {
+    memcpy(bytes, NIGH__VOCABULARY_MAGIC, 8);
+    nigh__store32(bytes + VOCABULARY_VERSION, 1);
+    nigh__store32(bytes + VOCABULARY_KIND, counter->sketch != NULL);
+    nigh__store32(bytes + VOCABULARY_TEXT_LENGTH, (uint32_t)strlen(analysis));
+    store64(bytes + VOCABULARY_OCCURRENCES, counter->occurrences);
+    store64(bytes + VOCABULARY_DOCUMENTS, counter->documents);
+    store64(bytes + VOCABULARY_N, n);
+    memcpy(bytes + VOCABULARY_HEADER, analysis, strlen(analysis));
+}
+
+nigh_status nigh__counter_finish(struct nigh__counter *counter, const char *analysis, nigh_vocabulary **out,
+                                 nigh_error *error) {
+    *out = NULL;
+    const size_t n = counter->sketch != NULL ? counter->sketch_row : counter->terms;
+    const size_t body = counter->sketch != NULL ? n * NIGH__VOCABULARY_ROWS * 8 : n * 16;
+    const size_t head = VOCABULARY_HEADER + (size_t)nigh__round_up(strlen(analysis), 8);
+    uint8_t *bytes = nigh__alloc(counter->context, head + body, 1);
+    if (bytes == NULL) return no_memory(error);
+    memset(bytes, 0, head);
+    write_header(counter, analysis, n, bytes);
+    if (counter->sketch != NULL)
+        memcpy(bytes + head, counter->sketch, body);
+    else
+        write_table(counter, bytes + head);
+    store64(bytes + VOCABULARY_CHECKSUM, nigh__vocabulary_checksum(bytes, head + body));
+    return nigh__vocabulary_own(counter->context, bytes, head + body, out, error);
+}
+
+/* ------------------------------------------------------ from documents -- */
+
+struct counting {
+    const nigh_context *context;
+    struct nigh__feature_plan plan;
+};
+
+struct counter_worker {
+    const nigh_context *context;
+    struct nigh__featurer *featurer;
+};
+
+static nigh_status worker_new(void *user, void **worker, nigh_error *error) {
+    const struct counting *counting = user;
+    struct counter_worker *own = nigh__alloc_zero(counting->context, 1, sizeof *own);
+    *worker = own;
+    if (own == NULL) return no_memory(error);
+    own->context = counting->context;
+    return nigh__featurer_new(counting->context, &counting->plan, &own->featurer, error);
+}
+
+static void worker_free(void *user, void *worker) {
+    const struct counting *counting = user;
+    struct counter_worker *own = worker;
+    if (own != NULL) nigh__featurer_free(own->featurer);
+    nigh__free(counting->context, own);
+}
+
+/* The product of a document is its tallies; each is 16 bytes, so that all of them lie straight. */
+static nigh_status work(void *worker, const nigh_text *text, struct nigh__array *product, nigh_error *error) {
+    struct counter_worker *own = worker;
+    struct nigh__features features;
+    nigh_status status = nigh__featurer_find(own->featurer, text->text, text->text_length, &features, error);
+    if (status != NIGH_OK) return status;
+    if (features.count == 0) return NIGH_ENOTFOUND;
+    uint8_t *place = nigh__array_add(own->context, product, features.count * sizeof(struct nigh__tally));
+    if (place == NULL) return no_memory(error);
+    struct nigh__tally *tallies = (struct nigh__tally *)(void *)place;
+    for (size_t i = 0; i < features.count; i++)
+        tallies[i] = (struct nigh__tally){.hash = features.hashes[i], .count = features.counts[i]};
+    return NIGH_OK;
+}
+
+static nigh_status count_products(struct nigh__pipeline *pipeline, struct nigh__counter *counter,
+                                  const nigh_vocabulary_options *options, nigh_error *error) {
+    struct nigh__progress progress;
+    nigh__progress_init(&progress, options->progress);
+    struct nigh__product product;
+    nigh_status status = NIGH_OK;
+    for (uint64_t counted = 0; options->limit == 0 || counted < options->limit; counted++) {
+        status = nigh__pipeline_next(pipeline, &product, error);
+        if (status != NIGH_OK) break;
+        const struct nigh__tally *tallies = (const struct nigh__tally *)(const void *)product.bytes;
+        status = nigh__counter_add(counter, tallies, product.length / sizeof *tallies, error);
+        if (status != NIGH_OK) break;
+        if (counted % 64 != 0) continue;
+        nigh_text_reader_info info = NIGH_TEXT_READER_INFO_INIT;
+        uint64_t empty = 0;
+        nigh__pipeline_describe(pipeline, &info, &empty);
+        if (nigh__progress_tick(&progress, "counting words", info.bytes_read, info.bytes_total))
+            return nigh__progress_cancelled(error);
+    }
+    return status == NIGH_END ? NIGH_OK : status;
+}
+
+nigh_status nigh_vocabulary_count(nigh_context *context, const nigh_signer_options *options, nigh_text_reader *reader,
+                                  const nigh_vocabulary_options *counting, nigh_vocabulary **out, nigh_error *error) {
+    *out = NULL;
+    nigh_signer_options signer = NIGH_SIGNER_OPTIONS_INIT;
+    nigh_vocabulary_options known = NIGH_VOCABULARY_OPTIONS_INIT;
+    struct counting shared = {.context = context};
+    struct nigh__counter *counter = NULL;
+    struct nigh__pipeline *pipeline = NULL;
+    char analysis[NIGH__PLAN_LINES_SIZE];
+    nigh_status status = nigh__options_copy(&signer, sizeof signer, options, error);
+    if (status == NIGH_OK) status = nigh__options_copy(&known, sizeof known, counting, error);
+    if (status == NIGH_OK) status = nigh__plan_features(&signer, &shared.plan, error);
+    if (status == NIGH_OK) status = nigh__counter_new(context, known.memory_bytes, &counter, error);
+    shared.plan.repeats = false;
+    const struct nigh__pipeline_work counting_work = {&shared, worker_new, worker_free, work};
+    if (status == NIGH_OK) status = nigh__pipeline_open(reader, &counting_work, known.threads, &pipeline, error);
+    if (status == NIGH_OK) status = count_products(pipeline, counter, &known, error);
+    if (status == NIGH_OK) {
+        nigh__plan_lines(&shared.plan, analysis, sizeof analysis);
+        status = nigh__counter_finish(counter, analysis, out, error);
+    }
+    nigh__pipeline_close(pipeline);
+    nigh__counter_free(counter);
+    return status;
+}
