@@ -119,3 +119,40 @@ nigh_status nigh__detect(struct nigh__input *input, nigh_signature_format *out, 
     if (*out != NIGH_FORMAT_AUTO && *out != NIGH_FORMAT_RAW) return NIGH_OK;
     return detect_by_numbers(input, line, file_length, out, error);
 }
+
+/* ------------------------------------------------- signatures, or something else */
+
+/* A whole line of an even number of digits, behind a name or not. */
+static bool is_hex_line(const char *text, size_t length) {
+    const char *tab = memchr(text, '\t', length);
+    size_t digits = tab != NULL ? length - (size_t)(tab - text) - 1 : length;
+    return looks_like_hex(text, length) && digits % 2 == 0;
+}
+
+/* Every line that is there in full; the last may be cut off unless the text ends there. */
+static bool is_hex_text(const char *text, size_t length, bool whole) {
+    const char *end = text + length;
+    size_t lines = 0;
+    while (text < end) {
+        const char *newline = memchr(text, '\n', (size_t)(end - text));
+        if (newline == NULL && !whole) break;
+        const char *line_end = newline != NULL ? newline : end;
+        size_t line = (size_t)(line_end - text);
+        if (line > 0 && text[line - 1] == '\r') line--;
+        if (!is_hex_line(text, line)) return false;
+        lines++;
+        text = newline != NULL ? newline + 1 : end;
+    }
+    return lines > 0;
+}
+
+nigh_signature_format nigh_signature_recognise(const char *name, const void *bytes, size_t length, uint64_t whole) {
+    const uint8_t *start = bytes;
+    if (length >= 6 && memcmp(start, "\x93NUMPY", 6) == 0) return NIGH_FORMAT_NPY;
+    if (is_hex_text(bytes, length, whole == length)) return NIGH_FORMAT_HEX;
+    nigh_signature_format ending = nigh__format_by_own_ending(name);
+    if (ending != NIGH_FORMAT_AUTO) return ending;
+    if (length < LOOK) return NIGH_FORMAT_AUTO;
+    if (nigh__topsig_begins(start, length)) return NIGH_FORMAT_TOPSIG;
+    return u8bin_fits(start, length, whole) ? NIGH_FORMAT_U8BIN : NIGH_FORMAT_AUTO;
+}

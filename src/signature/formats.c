@@ -45,6 +45,13 @@ nigh_signature_format nigh__format_by_ending(const char *path) {
     return NIGH_FORMAT_AUTO;
 }
 
+nigh_signature_format nigh__format_by_own_ending(const char *path) {
+    for (size_t i = 0; i < FORMAT_COUNT; i++)
+        if (formats[i].endings[0] != NULL && ends_with(path, strlen(path), formats[i].endings[0]))
+            return formats[i].format;
+    return NIGH_FORMAT_AUTO;
+}
+
 bool nigh__width_valid(uint64_t width_bits) {
     return width_bits != 0 && width_bits % 8 == 0 && width_bits <= NIGH_MAX_WIDTH_BITS;
 }

@@ -11,6 +11,8 @@
 
 /* Returns: the format a path's ending stands for, in either case; NIGH_FORMAT_AUTO for an ending of no format. */
 nigh_signature_format nigh__format_by_ending(const char *path);
+/* The same by endings that nothing but signatures has: .hex, not .txt. */
+nigh_signature_format nigh__format_by_own_ending(const char *path);
 
 /* Whether signatures may have this width: a multiple of 8 from 8 to NIGH_MAX_WIDTH_BITS. */
 bool nigh__width_valid(uint64_t width_bits);

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writing signature files.  The number of rows is known before the first, so a
- * header never has to be mended and a pipe is as good as a file.  A file takes
- * its name only when it is whole and on the disk:
- *
- *     PATH.tmp: header, rows -> sync -> rename to PATH -> sync of the directory
- *
- * Where PATH.tmp is taken, by another writer or by a file of the user's, it is
- * PATH.1.tmp, and so on.  No file is touched but one that this writer made.
+ * Writing signature files.  Where the number of rows is known before the first,
+ * a header never has to be mended and a pipe is as good as a file; where it is
+ * not, the header is written once more at the end, which takes a file.  A file
+ * takes its name when it is whole (base/replacement.h).
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +12,7 @@
 #include "base/bytes.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/replacement.h"
 #include "base/status.h"
 #include "signature/formats.h"
 
@@ -27,16 +23,19 @@ struct nigh_signature_writer {
     nigh_signature_format format;
     enum writer_state state;
     size_t row_bytes;
-    uint64_t rows;
+    uint64_t rows; /* UINT64_MAX: as many as are added */
     uint64_t added;
-    bool has_ids;    /* of the first row */
-    char *path;      /* owned */
-    char *temporary; /* owned; NULL for a stream */
-    char *digits;    /* hex: one row and its newline, owned */
-    struct nigh__file file;
+    bool has_ids; /* of the first row */
+    bool to_file; /* not to a stream */
+    char *path;   /* owned */
+    char *digits; /* hex: one row and its newline, owned */
+    struct nigh__replacement replacement;
     struct nigh__output output;
-    bool removable; /* the temporary file is ours and still there */
 };
+
+static bool has_header(nigh_signature_format format) {
+    return format == NIGH_FORMAT_NPY || format == NIGH_FORMAT_U8BIN;
+}
 
 static nigh_status check_options(const char *path, nigh_signature_writer_options *options, nigh_error *error) {
     if (path == NULL) return nigh__fail(error, NIGH_EINVAL, "no path of a signature file");
@@ -53,7 +52,10 @@ static nigh_status check_options(const char *path, nigh_signature_writer_options
     if (!nigh__width_valid(options->width_bits))
         return nigh__fail(error, NIGH_EINVAL, "a width of %" PRIu32 " bits; it must be a multiple of 8 up to %u",
                           options->width_bits, NIGH_MAX_WIDTH_BITS);
-    if (options->format == NIGH_FORMAT_U8BIN && options->rows > UINT32_MAX)
+    if (options->rows == UINT64_MAX && options->stream != NULL && has_header(options->format))
+        return nigh__fail_at(error, NIGH_EINVAL, path, NIGH_NO_OFFSET,
+                             "%s begins with the number of rows, which is not known yet; write it to a file", name);
+    if (options->format == NIGH_FORMAT_U8BIN && options->rows > UINT32_MAX && options->rows != UINT64_MAX)
         return nigh__fail_at(error, NIGH_ELIMIT, path, NIGH_NO_OFFSET, "%" PRIu64 " rows; u8bin holds at most %" PRIu32,
                              options->rows, UINT32_MAX);
     if (options->stream != NULL && options->stream->write == NULL)
@@ -63,79 +65,60 @@ static nigh_status check_options(const char *path, nigh_signature_writer_options
 
 /* ---------------------------------------------------------------- headers */
 
+#define HEADER_SIZE 128 /* of npy; the longest there is */
+
 /* As numpy.save writes it: the whole header, preamble and newline included, is a multiple of 64 bytes. */
-static nigh_status npy_header(nigh_signature_writer *writer, nigh_error *error) {
-    char header[192];
+static size_t npy_header(const nigh_signature_writer *writer, uint64_t rows, uint8_t *header) {
+    char text[HEADER_SIZE];
+    int length = snprintf(text, sizeof text, "{'descr': '|u1', 'fortran_order': False, 'shape': (%" PRIu64 ", %zu), }",
+                          rows, writer->row_bytes);
     memcpy(header, "\x93NUMPY\x01\x00", 8);
-    int text = snprintf(header + 10, sizeof header - 10,
-                        "{'descr': '|u1', 'fortran_order': False, 'shape': (%" PRIu64 ", %zu), }", writer->rows,
-                        writer->row_bytes);
-    size_t used = 10 + (size_t)text;
-    size_t whole = (size_t)nigh__round_up(used + 1, 64);
-    memset(header + used, ' ', whole - used - 1);
-    header[whole - 1] = '\n';
-    header[8] = (char)(whole - 10);
+    header[8] = HEADER_SIZE - 10;
     header[9] = 0;
-    return nigh__output_add(&writer->output, header, whole, error);
+    memset(header + 10, ' ', HEADER_SIZE - 11);
+    memcpy(header + 10, text, (size_t)length);
+    header[HEADER_SIZE - 1] = '\n';
+    return HEADER_SIZE;
 }
 
-static nigh_status u8bin_header(nigh_signature_writer *writer, nigh_error *error) {
-    uint8_t header[8];
-    nigh__store32(header, (uint32_t)writer->rows);
+/* The header for that many rows; its length does not depend on them. */
+static size_t make_header(const nigh_signature_writer *writer, uint64_t rows, uint8_t *header) {
+    if (writer->format == NIGH_FORMAT_NPY) return npy_header(writer, rows, header);
+    if (writer->format != NIGH_FORMAT_U8BIN) return 0;
+    nigh__store32(header, (uint32_t)rows);
     nigh__store32(header + 4, (uint32_t)writer->row_bytes);
-    return nigh__output_add(&writer->output, header, sizeof header, error);
+    return 8;
 }
 
 static nigh_status header_add(nigh_signature_writer *writer, nigh_error *error) {
-    if (writer->format == NIGH_FORMAT_NPY) return npy_header(writer, error);
-    if (writer->format == NIGH_FORMAT_U8BIN) return u8bin_header(writer, error);
-    return NIGH_OK;
+    uint8_t header[HEADER_SIZE];
+    size_t length = make_header(writer, writer->rows, header);
+    return nigh__output_add(&writer->output, header, length, error);
+}
+
+/* The rows that were not known in the beginning are now. */
+static nigh_status header_mend(nigh_signature_writer *writer, nigh_error *error) {
+    uint8_t header[HEADER_SIZE];
+    size_t length = make_header(writer, writer->added, header);
+    if (writer->format == NIGH_FORMAT_U8BIN && writer->added > UINT32_MAX)
+        return nigh__fail_at(error, NIGH_ELIMIT, writer->path, NIGH_NO_OFFSET,
+                             "%" PRIu64 " rows; u8bin holds at most %" PRIu32, writer->added, UINT32_MAX);
+    return nigh__file_write(&writer->replacement.file, 0, header, length, error);
 }
 
 /* ------------------------------------------------------------------- open */
 
-#define TEMPORARY_NAMES 100
-
-static size_t temporary_capacity(const char *path) { return strlen(path) + sizeof ".99.tmp"; }
-
-static nigh_status names_copy(nigh_signature_writer *writer, const char *path, bool temporary, nigh_error *error) {
-    writer->path = nigh__string_copy(writer->context, path);
-    if (temporary) writer->temporary = nigh__alloc(writer->context, temporary_capacity(path), 1);
-    if (writer->format == NIGH_FORMAT_HEX) writer->digits = nigh__alloc(writer->context, 2 * writer->row_bytes + 1, 1);
-    if (writer->path == NULL || (temporary && writer->temporary == NULL) ||
-        (writer->format == NIGH_FORMAT_HEX && writer->digits == NULL))
-        return nigh__fail(error, NIGH_ENOMEM, "no memory for a writer of signatures");
-    return NIGH_OK;
-}
-
-/* Creates the first of PATH.tmp, PATH.1.tmp, ... that is not there. */
-static nigh_status temporary_create(nigh_signature_writer *writer, nigh_error *error) {
-    size_t capacity = temporary_capacity(writer->path);
-    nigh_error problem = {0};
-    for (unsigned attempt = 0; attempt < TEMPORARY_NAMES; attempt++) {
-        if (attempt == 0)
-            (void)snprintf(writer->temporary, capacity, "%s.tmp", writer->path);
-        else
-            (void)snprintf(writer->temporary, capacity, "%s.%u.tmp", writer->path, attempt);
-        nigh_status status =
-            nigh__file_open(writer->context, writer->temporary, NIGH_OPEN_CREATE, &writer->file, &problem);
-        writer->removable = status == NIGH_OK;
-        if (status == NIGH_OK) return NIGH_OK;
-        if (problem.system_errno != EEXIST) break;
-    }
-    if (error != NULL) *error = problem;
-    return problem.status;
-}
-
 static nigh_status begin(nigh_signature_writer *writer, const char *path, const nigh_stream *stream,
                          nigh_error *error) {
-    nigh_status status = names_copy(writer, path, stream == NULL, error);
+    writer->to_file = stream == NULL;
+    writer->path = nigh__string_copy(writer->context, path);
+    if (writer->format == NIGH_FORMAT_HEX) writer->digits = nigh__alloc(writer->context, 2 * writer->row_bytes + 1, 1);
+    if (writer->path == NULL || (writer->format == NIGH_FORMAT_HEX && writer->digits == NULL))
+        return nigh__fail(error, NIGH_ENOMEM, "no memory for a writer of signatures");
+    nigh_status status = NIGH_OK;
+    if (writer->to_file) status = nigh__replacement_open(writer->context, path, &writer->replacement, error);
     if (status != NIGH_OK) return status;
-    if (stream == NULL) {
-        status = temporary_create(writer, error);
-        if (status != NIGH_OK) return status;
-    }
-    struct nigh__file *file = stream == NULL ? &writer->file : NULL;
+    struct nigh__file *file = writer->to_file ? &writer->replacement.file : NULL;
     status = nigh__output_init(writer->context, file, stream, writer->path, &writer->output, error);
     return status == NIGH_OK ? header_add(writer, error) : status;
 }
@@ -222,24 +205,16 @@ nigh_status nigh_signature_writer_add(nigh_signature_writer *writer, const nigh_
 
 /* ----------------------------------------------------------------- finish */
 
-static nigh_status name_take(nigh_signature_writer *writer, nigh_error *error) {
-    nigh_status status = nigh__file_sync(&writer->file, error);
-    if (status != NIGH_OK) return status;
-    nigh__file_release(&writer->file);
-    status = nigh__file_rename(writer->context, writer->temporary, writer->path, error);
-    if (status != NIGH_OK) return status;
-    writer->removable = false;
-    return nigh__parent_sync(writer->context, writer->path, error);
-}
-
 nigh_status nigh_signature_writer_finish(nigh_signature_writer *writer, nigh_error *error) {
     nigh_status status = going(writer, error);
     if (status != NIGH_OK) return status;
-    if (writer->added != writer->rows)
+    if (writer->added != writer->rows && writer->rows != UINT64_MAX)
         return nigh__fail_at(error, NIGH_EINVAL, writer->path, NIGH_NO_OFFSET,
                              "%" PRIu64 " of the %" PRIu64 " rows it was opened for", writer->added, writer->rows);
     status = nigh__output_flush(&writer->output, error);
-    if (status == NIGH_OK && writer->temporary != NULL) status = name_take(writer, error);
+    if (status == NIGH_OK && writer->rows == UINT64_MAX && has_header(writer->format))
+        status = header_mend(writer, error);
+    if (status == NIGH_OK && writer->to_file) status = nigh__replacement_finish(&writer->replacement, error);
     writer->state = status == NIGH_OK ? WRITER_FINISHED : WRITER_FAILED;
     return status;
 }
@@ -247,10 +222,8 @@ nigh_status nigh_signature_writer_finish(nigh_signature_writer *writer, nigh_err
 void nigh_signature_writer_close(nigh_signature_writer *writer) {
     if (writer == NULL) return;
     nigh__output_release(&writer->output);
-    nigh__file_release(&writer->file);
-    if (writer->removable) nigh__file_remove(writer->context, writer->temporary);
+    nigh__replacement_release(writer->context, &writer->replacement);
     nigh__free(writer->context, writer->path);
-    nigh__free(writer->context, writer->temporary);
     nigh__free(writer->context, writer->digits);
     nigh__free(writer->context, writer);
 }

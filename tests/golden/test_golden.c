@@ -26,6 +26,15 @@ struct golden {
 static const struct golden goldens[] = {
     {"v1-named.nigh", {.width_bits = 72, .seed = 1, .distinct = 9, .ids = true, .metadata = true}, {12, 7}},
     {"v1-numbered.nigh", {.width_bits = 1024, .seed = 2}, {5, 3, 1}},
+    {"v1-weighted.nigh",
+     {.width_bits = 40,
+      .seed = 3,
+      .distinct = 6,
+      .ids = true,
+      .metadata = true,
+      .weights = true,
+      .vocabulary = "to the store a vocabulary is bytes\n"},
+     {7, 4}},
 };
 #define GOLDENS (sizeof goldens / sizeof goldens[0])
 

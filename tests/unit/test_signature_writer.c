@@ -73,15 +73,58 @@ static void test_other_bytes(void **state) {
 static void test_npy_large_header(void **state) {
     struct memory_sink sink = {0};
     nigh_stream stream = memory_sink_stream(&sink);
-    nigh_signature_writer_options options = options_for(NIGH_FORMAT_NPY, 65536, UINT64_MAX);
+    nigh_signature_writer_options options = options_for(NIGH_FORMAT_NPY, 65536, UINT64_MAX - 1);
     options.stream = &stream;
     nigh_signature_writer *writer;
     nigh_error error;
     assert_int_equal(nigh_signature_writer_open(*state, "-", &options, &writer, NULL), NIGH_OK);
     assert_int_equal(nigh_signature_writer_finish(writer, &error), NIGH_EINVAL);
-    assert_string_equal(error.why, "0 of the 18446744073709551615 rows it was opened for");
+    assert_string_equal(error.why, "0 of the 18446744073709551614 rows it was opened for");
     nigh_signature_writer_close(writer);
     free(sink.bytes);
+}
+
+/* A number of rows that only the end tells gives the bytes that one known before gives; a stream cannot have it. */
+static void test_unknown_rows(void **state) {
+    static const nigh_signature_format formats[] = {NIGH_FORMAT_NPY, NIGH_FORMAT_U8BIN, NIGH_FORMAT_RAW,
+                                                    NIGH_FORMAT_HEX};
+    char *folder = scratch_new();
+    char *known = path_in(folder, "known");
+    char *unknown = path_in(folder, "unknown");
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        for (uint64_t rows = 0; rows < 3; rows++) {
+            const nigh_document document = {.signature = (const uint8_t *)"ab"};
+            for (int told = 0; told < 2; told++) {
+                nigh_signature_writer_options options = options_for(formats[i], 16, told ? rows : UINT64_MAX);
+                nigh_signature_writer *writer;
+                nigh_error error;
+                assert_ok(nigh_signature_writer_open(*state, told ? known : unknown, &options, &writer, &error),
+                          &error);
+                for (uint64_t row = 0; row < rows; row++)
+                    assert_ok(nigh_signature_writer_add(writer, &document, &error), &error);
+                assert_ok(nigh_signature_writer_finish(writer, &error), &error);
+                nigh_signature_writer_close(writer);
+            }
+            struct bytes a = file_read_all(known);
+            struct bytes b = file_read_all(unknown);
+            assert_int_equal(a.length, b.length);
+            assert_memory_equal(a.data, b.data, a.length);
+            free(a.data);
+            free(b.data);
+        }
+        struct memory_sink sink = {0};
+        nigh_stream stream = memory_sink_stream(&sink);
+        nigh_signature_writer_options options = options_for(formats[i], 16, UINT64_MAX);
+        nigh_signature_writer *writer;
+        options.stream = &stream;
+        nigh_status expected = formats[i] == NIGH_FORMAT_NPY || formats[i] == NIGH_FORMAT_U8BIN ? NIGH_EINVAL : NIGH_OK;
+        assert_int_equal(nigh_signature_writer_open(*state, "-", &options, &writer, NULL), expected);
+        nigh_signature_writer_close(writer);
+        free(sink.bytes);
+    }
+    free(known);
+    free(unknown);
+    scratch_free(folder);
 }
 
 static void expect_file(const char *path, const char *text) {
@@ -327,6 +370,7 @@ int main(void) {
         cmocka_unit_test(test_npy_bytes),
         cmocka_unit_test(test_other_bytes),
         cmocka_unit_test(test_npy_large_header),
+        cmocka_unit_test(test_unknown_rows),
         cmocka_unit_test(test_path),
         cmocka_unit_test(test_two_writers),
         cmocka_unit_test(test_names_taken),

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "signature/signer.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "signature/formats.h"
+#include "text/plan.h"
+#include "text/vocabulary.h"
+#include "text/weight.h"
+
+#define MAX_PASSAGE_TERMS 1000000u
+
+/* ----------------------------------------------------------------- plan -- */
+
+static uint32_t default_width(nigh_scheme_kind scheme) {
+    return scheme == NIGH_SCHEME_TOPSIG ? 1024 : scheme == NIGH_SCHEME_SIMHASH ? 64 : 256;
+}
+
+static nigh_weight_kind resolve_weights(const nigh_signer_options *options) {
+    if (options->scheme == NIGH_SCHEME_MINHASH) return NIGH_WEIGHTS_AUTO;
+    if (options->weights != NIGH_WEIGHTS_AUTO) return options->weights;
+    return options->scheme == NIGH_SCHEME_TOPSIG ? NIGH_WEIGHTS_LIKELIHOOD : NIGH_WEIGHTS_LOG;
+}
+
+static bool needs_vocabulary(nigh_weight_kind weights) {
+    return weights == NIGH_WEIGHTS_TFIDF || weights == NIGH_WEIGHTS_LIKELIHOOD;
+}
+
+int nigh_signer_needs_vocabulary(const nigh_signer_options *options) {
+    nigh_signer_options known = NIGH_SIGNER_OPTIONS_INIT;
+    return nigh__options_copy(&known, sizeof known, options, NULL) == NIGH_OK &&
+           needs_vocabulary(resolve_weights(&known));
+}
+
+static nigh_status check_scheme(const nigh_signer_options *options, nigh_error *error) {
+    if ((unsigned)options->scheme > NIGH_SCHEME_MINHASH)
+        return nigh__fail(error, NIGH_EINVAL, "there is no scheme of number %d", (int)options->scheme);
+    if ((unsigned)options->weights > NIGH_WEIGHTS_LIKELIHOOD)
+        return nigh__fail(error, NIGH_EINVAL, "there are no weights of number %d", (int)options->weights);
+    if (options->scheme == NIGH_SCHEME_MINHASH && options->weights != NIGH_WEIGHTS_AUTO)
+        return nigh__fail(error, NIGH_EINVAL, "minhash takes a set of features and knows no weights");
+    if (options->width_bits != 0 && !nigh__width_valid(options->width_bits))
+        return nigh__fail(error, NIGH_EINVAL, "a width of %u bits; it must be a multiple of 8 up to %u",
+                          options->width_bits, NIGH_MAX_WIDTH_BITS);
+    if (options->density != 0 && options->scheme != NIGH_SCHEME_TOPSIG)
+        return nigh__fail(error, NIGH_EINVAL, "only topsig has a density");
+    return NIGH_OK;
+}
+
+static nigh_status plan_split(const nigh_signer_options *options, struct nigh__signer_plan *plan, nigh_error *error) {
+    if ((unsigned)options->split > NIGH_SPLIT_HARD)
+        return nigh__fail(error, NIGH_EINVAL, "there is no way of splitting of number %d", (int)options->split);
+    plan->split = options->split;
+    if (plan->split == NIGH_SPLIT_NONE) return NIGH_OK;
+    plan->max_terms = options->max_terms == 0 ? 256 : options->max_terms;
+    plan->min_terms = options->min_terms == 0 ? (plan->max_terms + 3) / 4 : options->min_terms;
+    if (plan->min_terms > plan->max_terms || plan->max_terms > MAX_PASSAGE_TERMS)
+        return nigh__fail(error, NIGH_EINVAL, "passages of %u to %u terms; at most %u, and the least first",
+                          plan->min_terms, plan->max_terms, MAX_PASSAGE_TERMS);
+    return NIGH_OK;
+}
+
+static nigh_status plan_vocabulary(const nigh_signer_options *options, struct nigh__signer_plan *plan,
+                                   nigh_error *error) {
+    plan->weights = resolve_weights(options);
+    if (!needs_vocabulary(plan->weights)) return NIGH_OK;
+    if (options->vocabulary == NULL)
+        return nigh__fail(error, NIGH_EINVAL, "these weights need a vocabulary, and there is none");
+    char lines[NIGH__PLAN_LINES_SIZE];
+    nigh__plan_lines(&plan->features, lines, sizeof lines);
+    if (strcmp(lines, nigh__vocabulary_analysis(options->vocabulary)) != 0)
+        return nigh__fail(error, NIGH_EMISMATCH,
+                          "the vocabulary was made with other features, another language or another seed");
+    plan->vocabulary = options->vocabulary;
+    return NIGH_OK;
+}
+
+nigh_status nigh__signer_plan_make(const nigh_context *context, const nigh_signer_options *options,
+                                   struct nigh__signer_plan *out, nigh_error *error) {
+    *out = (struct nigh__signer_plan){.context = context, .scheme = options->scheme};
+    nigh_status status = check_scheme(options, error);
+    if (status == NIGH_OK) status = nigh__plan_features(options, &out->features, error);
+    if (status == NIGH_OK) status = plan_split(options, out, error);
+    if (status == NIGH_OK) status = plan_vocabulary(options, out, error);
+    if (status != NIGH_OK) return status;
+    out->width_bits = options->width_bits == 0 ? default_width(options->scheme) : options->width_bits;
+    if (options->scheme == NIGH_SCHEME_TOPSIG) out->density = options->density == 0 ? 21 : options->density;
+    return NIGH_OK;
+}
+
+/* --------------------------------------------------------------- worker -- */
+
+struct nigh__signer_worker {
+    const struct nigh__signer_plan *plan;
+    struct nigh__featurer *featurer;
+    struct nigh__weigher *weigher; /* NULL: there are no weights */
+    struct nigh__projector *projector;
+};
+
+nigh_status nigh__signer_worker_new(const struct nigh__signer_plan *plan, struct nigh__signer_worker **out,
+                                    nigh_error *error) {
+    *out = NULL;
+    struct nigh__signer_worker *worker = nigh__alloc_zero(plan->context, 1, sizeof *worker);
+    if (worker == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a signer");
+    worker->plan = plan;
+    nigh_status status = nigh__featurer_new(plan->context, &plan->features, &worker->featurer, error);
+    if (status == NIGH_OK && plan->weights != NIGH_WEIGHTS_AUTO)
+        status = nigh__weigher_new(plan->context, plan->weights, plan->vocabulary, &worker->weigher, error);
+    if (status == NIGH_OK)
+        status = nigh__projector_new(plan->context, plan->scheme, plan->width_bits, plan->density,
+                                     plan->features.analysis.seed, &worker->projector, error);
+    if (status != NIGH_OK) {
+        nigh__signer_worker_free(worker);
+        return status;
+    }
+    *out = worker;
+    return NIGH_OK;
+}
+
+void nigh__signer_worker_free(struct nigh__signer_worker *worker) {
+    if (worker == NULL) return;
+    nigh__featurer_free(worker->featurer);
+    nigh__weigher_free(worker->weigher);
+    nigh__projector_free(worker->projector);
+    nigh__free(worker->plan->context, worker);
+}
+
+nigh_status nigh__signer_worker_sign(struct nigh__signer_worker *worker, const char *text, size_t length,
+                                     nigh_error *error) {
+    struct nigh__features features;
+    struct nigh__bag bag = {0};
+    nigh_status status = nigh__featurer_find(worker->featurer, text, length, &features, error);
+    if (status != NIGH_OK) return status;
+    if (features.count == 0) return NIGH_ENOTFOUND;
+    if (worker->weigher != NULL) {
+        status = nigh__weigh(worker->weigher, &features, &bag.weights, error);
+        if (status != NIGH_OK) return status;
+    }
+    bag.hashes = features.hashes;
+    bag.numbers = features.numbers;
+    bag.count = features.count;
+    bag.generation = features.generation;
+    return nigh__project(worker->projector, &bag, error);
+}
+
+const struct nigh__projector *nigh__signer_worker_projector(const struct nigh__signer_worker *worker) {
+    return worker->projector;
+}
+
+/* --------------------------------------------------------------- public -- */
+
+struct nigh_signer {
+    struct nigh__signer_plan plan;
+    char *scheme;                       /* owned */
+    struct nigh__signer_worker *worker; /* for texts signed one at a time */
+};
+
+nigh_status nigh_signer_new(nigh_context *context, const nigh_signer_options *options, nigh_signer **out,
+                            nigh_error *error) {
+    *out = NULL;
+    nigh_signer_options known = NIGH_SIGNER_OPTIONS_INIT;
+    nigh_status status = nigh__options_copy(&known, sizeof known, options, error);
+    if (status != NIGH_OK) return status;
+    nigh_signer *signer = nigh__alloc_zero(context, 1, sizeof *signer);
+    if (signer == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a signer");
+    status = nigh__signer_plan_make(context, &known, &signer->plan, error);
+    signer->plan.context = context;
+    if (status == NIGH_OK && (signer->scheme = nigh__signer_plan_lines(&signer->plan)) == NULL)
+        status = nigh__fail(error, NIGH_ENOMEM, "no memory for a scheme");
+    if (status == NIGH_OK) status = nigh__signer_worker_new(&signer->plan, &signer->worker, error);
+    if (status != NIGH_OK) {
+        nigh_signer_free(signer);
+        return status;
+    }
+    *out = signer;
+    return NIGH_OK;
+}
+
+void nigh_signer_free(nigh_signer *signer) {
+    if (signer == NULL) return;
+    const nigh_context *context = signer->plan.context;
+    nigh__signer_worker_free(signer->worker);
+    nigh__free(context, signer->scheme);
+    nigh__free(context, signer);
+}
+
+const char *nigh_signer_scheme(const nigh_signer *signer) { return signer->scheme; }
+uint32_t nigh_signer_width(const nigh_signer *signer) { return signer->plan.width_bits; }
+const struct nigh__signer_plan *nigh__signer_plan(const nigh_signer *signer) { return &signer->plan; }
+
+nigh_status nigh_signer_sign(nigh_signer *signer, const char *text, size_t length, uint8_t *signature, uint8_t *weights,
+                             nigh_error *error) {
+    nigh_status status = nigh__signer_worker_sign(signer->worker, text, length, error);
+    if (status == NIGH_ENOTFOUND) return nigh__fail(error, NIGH_ENOTFOUND, "the text has no words to sign");
+    if (status != NIGH_OK) return status;
+    nigh__project_bits(signer->worker->projector, signature);
+    if (weights != NULL) nigh__project_weights(signer->worker->projector, weights);
+    return NIGH_OK;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Signers: everything between a text and its bits, tied together.
+ *
+ *     text -> features, counted -> weights -> projection -> bits, and how sure they are
+ *             text/feature.h       weight.h   project.h
+ *
+ * A plan says how and never changes; a worker does it, one a thread.
+ */
+#ifndef NIGH_SIGNATURE_SIGNER_H
+#define NIGH_SIGNATURE_SIGNER_H
+
+#include "signature/project.h"
+#include "text/feature.h"
+
+struct nigh__signer_plan {
+    const nigh_context *context;
+    nigh_scheme_kind scheme;
+    uint32_t width_bits;
+    struct nigh__feature_plan features;
+    nigh_weight_kind weights; /* AUTO: none, as of minhash */
+    uint32_t density;
+    nigh_split_kind split;
+    uint32_t min_terms, max_terms;
+    const nigh_vocabulary *vocabulary; /* NULL: not needed */
+};
+
+/* The options with their defaults, checked.  NIGH_EINVAL, NIGH_EMISMATCH. */
+nigh_status nigh__signer_plan_make(const nigh_context *context, const nigh_signer_options *options,
+                                   struct nigh__signer_plan *out, nigh_error *error);
+
+/* The plan as lines of a scheme, without "bits"; owned by the caller, NULL: out of memory. */
+char *nigh__signer_plan_lines(const struct nigh__signer_plan *plan);
+
+const struct nigh__signer_plan *nigh__signer_plan(const nigh_signer *signer);
+
+struct nigh__signer_worker; /* opaque */
+
+nigh_status nigh__signer_worker_new(const struct nigh__signer_plan *plan, struct nigh__signer_worker **out,
+                                    nigh_error *error);
+void nigh__signer_worker_free(struct nigh__signer_worker *worker); /* accepts NULL */
+
+/* Signs one text; the projector then holds it.  NIGH_OK, NIGH_ENOTFOUND (no feature; without a detail), NIGH_ENOMEM. */
+nigh_status nigh__signer_worker_sign(struct nigh__signer_worker *worker, const char *text, size_t length,
+                                     nigh_error *error);
+const struct nigh__projector *nigh__signer_worker_projector(const struct nigh__signer_worker *worker);
+
+#endif

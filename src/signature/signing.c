@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Signing what a reader reads, by several threads, in order.  The product of a
+ * document is a row for it, or for each of its passages:
+ *
+ *     struct row | signature | weights, where kept | id | snippet
+ *
+ * packed, at any alignment: a row is copied out of it, the rest is read in place.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "document/pipeline.h"
+#include "signature/signer.h"
+#include "text/passage.h"
+
+struct row {
+    uint64_t text_offset, text_length;
+    uint32_t id_length, snippet_length;
+};
+
+struct nigh_signing {
+    const nigh_context *context;
+    const struct nigh__signer_plan *plan;
+    nigh_signing_options options;
+    struct nigh__pipeline *pipeline;
+    struct nigh__product product; /* of the document at hand */
+    size_t next_row;              /* offset in it */
+    uint64_t documents;
+    uint64_t rows;
+};
+
+/* -------------------------------------------------------------- working -- */
+
+struct worker {
+    const struct nigh_signing *signing;
+    struct nigh__signer_worker *signer;
+    struct nigh__array passages; /* of struct nigh__passage */
+};
+
+static nigh_status no_memory(nigh_error *error) { return nigh__fail(error, NIGH_ENOMEM, "no memory to sign"); }
+
+static nigh_status worker_new(void *user, void **out, nigh_error *error) {
+    const struct nigh_signing *signing = user;
+    struct worker *worker = nigh__alloc_zero(signing->context, 1, sizeof *worker);
+    *out = worker;
+    if (worker == NULL) return no_memory(error);
+    worker->signing = signing;
+    worker->passages = (struct nigh__array)NIGH__ARRAY(struct nigh__passage);
+    return nigh__signer_worker_new(signing->plan, &worker->signer, error);
+}
+
+static void worker_free(void *user, void *given) {
+    const struct nigh_signing *signing = user;
+    struct worker *worker = given;
+    if (worker == NULL) return;
+    nigh__signer_worker_free(worker->signer);
+    nigh__array_release(signing->context, &worker->passages);
+    nigh__free(signing->context, worker);
+}
+
+/* "#BEGIN-END" behind the id of a passage; "" where the document is in one piece. */
+static size_t passage_mark(const struct nigh__passage *passage, size_t whole, char *mark, size_t capacity) {
+    if (passage->length == whole) return 0;
+    int length = snprintf(mark, capacity, "#%zu-%zu", passage->begin, passage->begin + passage->length);
+    return (size_t)length;
+}
+
+/* The beginning of a text with every run of white space and control characters made one space. */
+static size_t make_snippet(const char *text, size_t length, char *out, size_t most) {
+    size_t used = 0;
+    bool space = false;
+    for (size_t i = 0; i < length && used < most; i++) {
+        unsigned char byte = (unsigned char)text[i];
+        if (byte <= ' ' || byte == 0x7f) {
+            space = used > 0;
+            continue;
+        }
+        if (space) out[used++] = ' ';
+        space = false;
+        if (used < most) out[used++] = (char)byte;
+    }
+    /* Not within a character: back to where one begins, unless it is whole. */
+    size_t begin = used;
+    while (begin > 0 && ((unsigned char)out[begin - 1] & 0xc0) == 0x80) begin--;
+    if (begin > 0 && begin <= used && ((unsigned char)out[begin - 1] & 0x80) != 0) {
+        unsigned char lead = (unsigned char)out[begin - 1];
+        size_t need = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+        if (used - (begin - 1) < need) used = begin - 1;
+    }
+    while (used > 0 && out[used - 1] == ' ') used--;
+    return used;
+}
+
+static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+
+/* Appends the row of a passage that has been signed. */
+static nigh_status add_row(struct worker *worker, const nigh_text *text, const struct nigh__passage *passage,
+                           struct nigh__array *product, nigh_error *error) {
+    const struct nigh_signing *signing = worker->signing;
+    const struct nigh__projector *projector = nigh__signer_worker_projector(worker->signer);
+    const size_t signature = signing->plan->width_bits / 8;
+    const size_t weights = signing->options.keep_weights ? signing->plan->width_bits : 0;
+    char mark[48];
+    const size_t mark_length = passage_mark(passage, text->text_length, mark, sizeof mark);
+    const size_t id = smaller(text->id_length, NIGH_MAX_ID_LENGTH - mark_length);
+    const size_t snippet = smaller(signing->options.snippet, passage->length);
+    const size_t most = sizeof(struct row) + signature + weights + id + mark_length + snippet;
+    uint8_t *place = nigh__array_add(signing->context, product, most);
+    if (place == NULL) return no_memory(error);
+
+    struct row row = {
+        .text_offset = passage->begin, .text_length = passage->length, .id_length = (uint32_t)(id + mark_length)};
+    uint8_t *at = place + sizeof row;
+    nigh__project_bits(projector, at);
+    at += signature;
+    if (weights > 0) nigh__project_weights(projector, at);
+    at += weights;
+    memcpy(at, text->id, id);
+    memcpy(at + id, mark, mark_length);
+    at += row.id_length;
+    if (snippet > 0)
+        row.snippet_length = (uint32_t)make_snippet(text->text + passage->begin, passage->length, (char *)at, snippet);
+    memcpy(place, &row, sizeof row);
+    product->count -= snippet - row.snippet_length; /* it may have come out shorter */
+    return NIGH_OK;
+}
+
+static nigh_status sign_passage(struct worker *worker, const nigh_text *text, const struct nigh__passage *passage,
+                                struct nigh__array *product, nigh_error *error) {
+    nigh_status status = nigh__signer_worker_sign(worker->signer, text->text + passage->begin, passage->length, error);
+    return status == NIGH_OK ? add_row(worker, text, passage, product, error) : status;
+}
+
+static nigh_status work(void *given, const nigh_text *text, struct nigh__array *product, nigh_error *error) {
+    struct worker *worker = given;
+    const struct nigh__signer_plan *plan = worker->signing->plan;
+    const struct nigh__passage whole = {.begin = 0, .length = text->text_length};
+    if (plan->split == NIGH_SPLIT_NONE) return sign_passage(worker, text, &whole, product, error);
+    worker->passages.count = 0;
+    nigh_status status = nigh__passages_find(plan->context, text->text, text->text_length, plan->split, plan->min_terms,
+                                             plan->max_terms, &worker->passages, error);
+    if (status != NIGH_OK) return status;
+    const size_t before = product->count;
+    const struct nigh__passage *passages = worker->passages.data;
+    for (size_t i = 0; i < worker->passages.count; i++) {
+        status = sign_passage(worker, text, &passages[i], product, error);
+        if (status != NIGH_OK && status != NIGH_ENOTFOUND) return status;
+    }
+    return product->count > before ? NIGH_OK : NIGH_ENOTFOUND;
+}
+
+/* ------------------------------------------------------------ consuming -- */
+
+nigh_status nigh_signing_open(nigh_signer *signer, nigh_text_reader *reader, const nigh_signing_options *options,
+                              nigh_signing **out, nigh_error *error) {
+    *out = NULL;
+    nigh_signing_options known = NIGH_SIGNING_OPTIONS_INIT;
+    nigh_status status = nigh__options_copy(&known, sizeof known, options, error);
+    if (status != NIGH_OK) return status;
+    if (known.snippet > NIGH_MAX_METADATA_LENGTH)
+        return nigh__fail(error, NIGH_EINVAL, "a snippet of %u bytes; at most %u", known.snippet,
+                          (unsigned)NIGH_MAX_METADATA_LENGTH);
+    const struct nigh__signer_plan *plan = nigh__signer_plan(signer);
+    nigh_signing *signing = nigh__alloc_zero(plan->context, 1, sizeof *signing);
+    if (signing == NULL) return no_memory(error);
+    *signing = (nigh_signing){.context = plan->context, .plan = plan, .options = known};
+    const struct nigh__pipeline_work signing_work = {signing, worker_new, worker_free, work};
+    status = nigh__pipeline_open(reader, &signing_work, known.threads, &signing->pipeline, error);
+    if (status != NIGH_OK) {
+        nigh_signing_close(signing);
+        return status;
+    }
+    *out = signing;
+    return NIGH_OK;
+}
+
+static void show_row(nigh_signing *signing, nigh_signed *out) {
+    const uint8_t *at = signing->product.bytes + signing->next_row;
+    const nigh_text *text = &signing->product.text;
+    struct row row;
+    memcpy(&row, at, sizeof row);
+    *out = (nigh_signed){.number = text->number,
+                         .source = text->source,
+                         .offset = text->offset,
+                         .line = text->line,
+                         .text_offset = row.text_offset,
+                         .text_length = row.text_length};
+    at += sizeof row;
+    out->document.signature = at;
+    at += signing->plan->width_bits / 8;
+    if (signing->options.keep_weights) {
+        out->document.weights = at;
+        at += signing->plan->width_bits;
+    }
+    out->document.id = (const char *)at;
+    out->document.id_length = row.id_length;
+    at += row.id_length;
+    if (row.snippet_length > 0) out->document.metadata = at;
+    out->document.metadata_length = row.snippet_length;
+    signing->next_row = (size_t)(at - signing->product.bytes) + row.snippet_length;
+    signing->rows++;
+}
+
+nigh_status nigh_signing_next(nigh_signing *signing, nigh_signed *out, nigh_error *error) {
+    if (signing->next_row == signing->product.length) {
+        if (signing->options.limit != 0 && signing->documents == signing->options.limit) return NIGH_END;
+        nigh_status status = nigh__pipeline_next(signing->pipeline, &signing->product, error);
+        signing->next_row = 0;
+        if (status != NIGH_OK) {
+            signing->product.length = 0;
+            return status;
+        }
+        signing->documents++;
+    }
+    show_row(signing, out);
+    return NIGH_OK;
+}
+
+void nigh_signing_describe(const nigh_signing *signing, nigh_signing_info *out) {
+    nigh_signing_info info = NIGH_SIGNING_INFO_INIT;
+    info.reader = (nigh_text_reader_info)NIGH_TEXT_READER_INFO_INIT;
+    nigh__pipeline_describe(signing->pipeline, &info.reader, &info.empty);
+    info.signed_rows = signing->rows;
+    nigh__info_copy(out, &info, sizeof info);
+}
+
+void nigh_signing_close(nigh_signing *signing) {
+    if (signing == NULL) return;
+    nigh__pipeline_close(signing->pipeline);
+    nigh__free(signing->context, signing);
+}
