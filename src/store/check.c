@@ -18,7 +18,7 @@
 #define CHECK_ATTEMPTS 16
 
 struct check {
-    const nigh_context *context;
+    nigh_context *context;
     const struct nigh__file *directory;
     uint64_t newest; /* sequence when the check began */
     bool restart;    /* a writer has committed meanwhile, and what we looked for is gone */
@@ -164,7 +164,8 @@ static bool check_opening(struct check *check) {
     if (check->result.problems != 0) return true;
     nigh_error problem;
     nigh_collection *collection;
-    if (nigh__collection_open_in(check->directory, &collection, &problem) != NIGH_OK) return report(check, &problem);
+    if (nigh__collection_open_in(check->context, check->directory, &collection, &problem) != NIGH_OK)
+        return report(check, &problem);
     nigh_collection_close(collection);
     return true;
 }

@@ -35,6 +35,11 @@ static nigh_status segment_fits(const struct nigh_collection *collection, const 
         (segment->id_offsets == NULL) != (first->id_offsets == NULL))
         return nigh__fail_at(error, NIGH_ECORRUPT, segment->path, NIGH_NO_OFFSET,
                              "some segments have ids and others have none");
+    /* Documents that were there before it cannot have been signed with it, and there is one for all. */
+    if (segment->vocabulary != NULL &&
+        (collection->documents != 0 || nigh__collection_vocabulary_segment(collection) != NULL))
+        return nigh__segment_lies(segment, NIGH__SECTION_VOCABULARY, 0,
+                                  "a vocabulary that is not in the first segment of the collection", error);
     return NIGH_OK;
 }
 
@@ -107,8 +112,8 @@ static nigh_status open_until_steady(struct nigh_collection *collection, const s
     return nigh__fail_at(error, NIGH_EBUSY, collection->path, NIGH_NO_OFFSET, "changes faster than it can be opened");
 }
 
-nigh_status nigh__collection_open_in(const struct nigh__file *directory, nigh_collection **out, nigh_error *error) {
-    const nigh_context *context = directory->context;
+nigh_status nigh__collection_open_in(nigh_context *context, const struct nigh__file *directory, nigh_collection **out,
+                                     nigh_error *error) {
     *out = NULL;
     nigh_collection *collection = nigh__alloc_zero(context, 1, sizeof *collection);
     if (collection == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a collection");
@@ -143,7 +148,7 @@ nigh_status nigh_collection_open(nigh_context *context, const char *path, const 
     status = nigh__directory_open(context, path, &directory, error);
     if (status != NIGH_OK) return status;
     nigh_collection *collection = NULL;
-    status = nigh__collection_open_in(&directory, &collection, error);
+    status = nigh__collection_open_in(context, &directory, &collection, error);
     nigh__file_release(&directory);
     if (collection != NULL && chosen.verify) status = verify(collection, chosen.progress, error);
     if (status == NIGH_OK)
@@ -166,6 +171,18 @@ bool nigh__collection_has_ids(const struct nigh_collection *collection) {
     return false;
 }
 
+bool nigh__collection_has_weights(const struct nigh_collection *collection) {
+    for (uint32_t i = 0; i < collection->segment_count; i++)
+        if (collection->segments[i]->documents != 0 && collection->segments[i]->weights == NULL) return false;
+    return collection->documents != 0;
+}
+
+const struct nigh__segment *nigh__collection_vocabulary_segment(const struct nigh_collection *collection) {
+    for (uint32_t i = 0; i < collection->segment_count; i++)
+        if (collection->segments[i]->vocabulary != NULL) return collection->segments[i];
+    return NULL;
+}
+
 void nigh_collection_describe(const nigh_collection *collection, nigh_collection_info *out) {
     nigh_collection_info info = {
         .documents = collection->documents,
@@ -174,7 +191,10 @@ void nigh_collection_describe(const nigh_collection *collection, nigh_collection
         .width_bits = collection->width_bits,
         .has_ids = nigh__collection_has_ids(collection),
         .damaged_manifests = collection->damaged_manifests,
+        .has_weights = nigh__collection_has_weights(collection),
     };
+    const struct nigh__segment *vocabulary = nigh__collection_vocabulary_segment(collection);
+    if (vocabulary != NULL) info.vocabulary_bytes = vocabulary->sections[NIGH__SECTION_VOCABULARY].length;
     for (uint32_t i = 0; i < collection->segment_count; i++) {
         info.signatures += collection->segments[i]->signatures;
         info.bytes += collection->segments[i]->length;
@@ -246,6 +266,42 @@ nigh_status nigh_collection_signature(const nigh_collection *collection, uint64_
     nigh_status status = locate(collection, document, &segment, &within, error);
     if (status != NIGH_OK) return status;
     return nigh__segment_signature(segment, within, out, error);
+}
+
+nigh_status nigh_collection_weights(const nigh_collection *collection, uint64_t document, uint8_t *out,
+                                    nigh_error *error) {
+    const struct nigh__segment *segment = NULL;
+    uint32_t within = 0;
+    nigh_status status = locate(collection, document, &segment, &within, error);
+    if (status != NIGH_OK) return status;
+    status = nigh__segment_weights(segment, within, out, error);
+    if (status == NIGH_ENOTFOUND)
+        return nigh__fail_at(error, status, collection->path, NIGH_NO_OFFSET,
+                             "document %" PRIu64 " was added without weights", document);
+    return status;
+}
+
+/* The parser does not know where its bytes came from; the error should say. */
+static nigh_status parse_vocabulary(const struct nigh_collection *collection, const struct nigh__segment *segment,
+                                    const uint8_t *bytes, size_t length, nigh_vocabulary **out, nigh_error *error) {
+    nigh_error problem;
+    nigh_status status = nigh_vocabulary_parse(collection->context, bytes, length, out, &problem);
+    if (status == NIGH_OK) return NIGH_OK;
+    return nigh__fail_at(error, status, segment->path, segment->sections[NIGH__SECTION_VOCABULARY].offset, "%s",
+                         problem.why);
+}
+
+nigh_status nigh_collection_vocabulary(const nigh_collection *collection, nigh_vocabulary **out, nigh_error *error) {
+    *out = NULL;
+    const struct nigh__segment *segment = nigh__collection_vocabulary_segment(collection);
+    if (segment == NULL)
+        return nigh__fail_at(error, NIGH_ENOTFOUND, collection->path, NIGH_NO_OFFSET, "it keeps no vocabulary");
+    uint8_t *bytes;
+    size_t length;
+    nigh_status status = nigh__segment_vocabulary(segment, &bytes, &length, error);
+    if (status == NIGH_OK) status = parse_vocabulary(collection, segment, bytes, length, out, error);
+    nigh__free(collection->context, bytes);
+    return status;
 }
 
 /* Only the way we would write a number counts as its name: "07" is not 7. */

@@ -6,7 +6,7 @@
 #include "store/segment.h"
 
 struct nigh_collection {
-    const nigh_context *context;
+    nigh_context *context;
     char *path; /* owned */
     struct nigh__segment **segments;
     uint32_t segment_count;
@@ -20,8 +20,18 @@ struct nigh_collection {
 /* Whether its documents have ids; false where there is no document. */
 bool nigh__collection_has_ids(const struct nigh_collection *collection);
 
-/* The newest committed state in a directory that is open already; only headers are touched. */
-nigh_status nigh__collection_open_in(const struct nigh__file *directory, nigh_collection **out, nigh_error *error);
+/* Whether every document has weights; false where there is no document. */
+bool nigh__collection_has_weights(const struct nigh_collection *collection);
+
+/* The segment that keeps the vocabulary, or NULL. */
+const struct nigh__segment *nigh__collection_vocabulary_segment(const struct nigh_collection *collection);
+
+/*
+ * The newest committed state in a directory that is open already; only headers
+ * are touched.  `context` is that of the directory.
+ */
+nigh_status nigh__collection_open_in(nigh_context *context, const struct nigh__file *directory, nigh_collection **out,
+                                     nigh_error *error);
 
 /* As nigh_collection_find() for documents with ids, without a word where there is none of this id. */
 nigh_status nigh__collection_find_named(const struct nigh_collection *collection, const char *id, size_t id_length,

@@ -55,6 +55,7 @@
 #define NIGH__MAX_DOCUMENTS (UINT32_MAX - 1u)
 #define NIGH__MAX_SEGMENTS 65536u
 #define NIGH__MAX_SCHEME_LENGTH 65536u
+#define NIGH__MAX_VOCABULARY_LENGTH (UINT64_C(1) << 32)
 
 /* A bit is added with the feature that needs it; unknown incompatible bits are refused. */
 #define NIGH__KNOWN_INCOMPATIBLE 0u
@@ -70,7 +71,9 @@ enum nigh__section_type {
     NIGH__SECTION_ID_LOOKUP = 8,       /* u32 [a power of two] */
     NIGH__SECTION_METADATA_OFFSETS = 9,
     NIGH__SECTION_METADATA_BYTES = 10,
-    NIGH__SECTION_KNOWN = 11, /* one past the last type this version knows */
+    NIGH__SECTION_WEIGHTS = 11,    /* u8 [documents][width_bits], in document order */
+    NIGH__SECTION_VOCABULARY = 12, /* bytes, opaque here; in one segment of a collection */
+    NIGH__SECTION_KNOWN = 13,      /* one past the last type this version knows */
 };
 
 struct nigh__segment_header {

@@ -58,7 +58,8 @@ static int remember_leftover(struct visit *visit, const char *name) {
 }
 
 static bool is_temporary(const char *suffix) {
-    return strcmp(suffix, ".tmp") == 0 || strcmp(suffix, ".ids.tmp") == 0 || strcmp(suffix, ".metadata.tmp") == 0;
+    return strcmp(suffix, ".tmp") == 0 || strcmp(suffix, ".ids.tmp") == 0 || strcmp(suffix, ".metadata.tmp") == 0 ||
+           strcmp(suffix, ".weights.tmp") == 0;
 }
 
 static int visit_name(void *user, const char *name) {

@@ -45,6 +45,8 @@ struct nigh__segment {
     const uint32_t *id_lookup;
     const uint64_t *metadata_offsets; /* documents + 1, or NULL */
     const uint8_t *metadata_bytes;
+    const uint8_t *weights;    /* documents * width_bits, or NULL */
+    const uint8_t *vocabulary; /* or NULL */
 };
 
 /*
@@ -74,6 +76,20 @@ nigh_status nigh__segment_metadata(const struct nigh__segment *segment, uint32_t
                                    size_t capacity, size_t *length, nigh_error *error);
 nigh_status nigh__segment_signature(const struct nigh__segment *segment, uint32_t document, uint8_t *out,
                                     nigh_error *error);
+
+/* NIGH_ENOTFOUND, without a detail, where the segment has no weights. */
+nigh_status nigh__segment_weights(const struct nigh__segment *segment, uint32_t document, uint8_t *out,
+                                  nigh_error *error);
+
+/*
+ * A copy of the vocabulary's bytes that agrees with its checksum; the caller
+ * frees *bytes.  The segment has a vocabulary.
+ */
+nigh_status nigh__segment_vocabulary(const struct nigh__segment *segment, uint8_t **bytes, size_t *length,
+                                     nigh_error *error);
+/* NIGH_OK where the segment's vocabulary is these bytes, NIGH_EMISMATCH where it is not. */
+nigh_status nigh__segment_vocabulary_is(const struct nigh__segment *segment, const void *bytes, size_t length,
+                                        nigh_error *error);
 
 /* NIGH_ENOTFOUND, without a detail, where the segment has no document of that id. */
 nigh_status nigh__segment_find(const struct nigh__segment *segment, const char *id, size_t id_length,

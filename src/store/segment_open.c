@@ -93,6 +93,8 @@ static struct shape shape_of(const struct nigh__segment_header *header, uint32_t
         return (struct shape){8, header->documents + 1, false};
     case NIGH__SECTION_ID_LOOKUP:
         return (struct shape){4, 0, true};
+    case NIGH__SECTION_WEIGHTS:
+        return (struct shape){header->width_bits, header->documents, false};
     default:
         return (struct shape){1, 0, true};
     }
@@ -155,6 +157,9 @@ static nigh_status check_presence(const struct nigh__file *file, const struct ni
     uint64_t slots = segment->sections[NIGH__SECTION_ID_LOOKUP].count;
     if (ids && (slots <= segment->documents || slots > (UINT64_C(1) << 32) || (slots & (slots - 1)) != 0))
         return corrupt(file, TABLE_AT, "the id lookup has the wrong size", error);
+    uint64_t vocabulary = segment->sections[NIGH__SECTION_VOCABULARY].length;
+    if (has(segment, NIGH__SECTION_VOCABULARY) && (vocabulary == 0 || vocabulary > NIGH__MAX_VOCABULARY_LENGTH))
+        return corrupt(file, TABLE_AT, "the vocabulary has the wrong size", error);
     return NIGH_OK;
 }
 
@@ -226,6 +231,8 @@ static nigh_status map_sections(const struct nigh__file *file, struct nigh__segm
     segment->id_lookup = section_start(segment, NIGH__SECTION_ID_LOOKUP);
     segment->metadata_offsets = section_start(segment, NIGH__SECTION_METADATA_OFFSETS);
     segment->metadata_bytes = section_start(segment, NIGH__SECTION_METADATA_BYTES);
+    segment->weights = section_start(segment, NIGH__SECTION_WEIGHTS);
+    segment->vocabulary = section_start(segment, NIGH__SECTION_VOCABULARY);
     return NIGH_OK;
 }
 

@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/guard.h"
 #include "base/hash.h"
+#include "base/memory.h"
 #include "base/status.h"
 #include "signature/formats.h"
 #include "store/segment.h"
@@ -114,6 +115,70 @@ nigh_status nigh__segment_signature(const struct nigh__segment *segment, uint32_
         return nigh__segment_lies(segment, NIGH__SECTION_DOCUMENT_ROWS, document, "the row of a document is wrong",
                                   error);
     return NIGH_OK;
+}
+
+/* Opening has compared the section's length with documents and width, so there is no number to doubt here. */
+nigh_status nigh__segment_weights(const struct nigh__segment *segment, uint32_t document, uint8_t *out,
+                                  nigh_error *error) {
+    if (segment->weights == NULL) return NIGH_ENOTFOUND;
+    struct nigh__guard guard;
+    nigh__guard_enter(&guard, segment->map, segment->length);
+    if (NIGH__GUARD_FAULTED(&guard)) return nigh__segment_cut(segment, error);
+    memcpy(out, segment->weights + (size_t)document * segment->width_bits, segment->width_bits);
+    nigh__guard_leave(&guard);
+    return NIGH_OK;
+}
+
+/* Copies the vocabulary's section; false after a fault. */
+static bool copy_vocabulary(const struct nigh__segment *segment, uint8_t *out, size_t length) {
+    struct nigh__guard guard;
+    nigh__guard_enter(&guard, segment->map, segment->length);
+    if (NIGH__GUARD_FAULTED(&guard)) return false;
+    memcpy(out, segment->vocabulary, length);
+    nigh__guard_leave(&guard);
+    return true;
+}
+
+static nigh_status vocabulary_damaged(const struct nigh__segment *segment, nigh_error *error) {
+    return nigh__segment_lies(segment, NIGH__SECTION_VOCABULARY, 0, "the vocabulary fails its checksum", error);
+}
+
+/* What is compared with the checksum is the copy, which nobody else can change. */
+nigh_status nigh__segment_vocabulary(const struct nigh__segment *segment, uint8_t **bytes, size_t *length,
+                                     nigh_error *error) {
+    const struct nigh__section_entry *entry = &segment->sections[NIGH__SECTION_VOCABULARY];
+    *bytes = NULL;
+    *length = (size_t)entry->length; /* of a mapping that is there, so it fits */
+    uint8_t *copy = nigh__alloc(segment->context, *length, 1);
+    if (copy == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a vocabulary of %zu bytes", *length);
+    nigh_status status = NIGH_OK;
+    if (!copy_vocabulary(segment, copy, *length))
+        status = nigh__segment_cut(segment, error);
+    else if (nigh__hash(copy, *length) != entry->checksum)
+        status = vocabulary_damaged(segment, error);
+    if (status == NIGH_OK)
+        *bytes = copy;
+    else
+        nigh__free(segment->context, copy);
+    return status;
+}
+
+nigh_status nigh__segment_vocabulary_is(const struct nigh__segment *segment, const void *bytes, size_t length,
+                                        nigh_error *error) {
+    const struct nigh__section_entry *entry = &segment->sections[NIGH__SECTION_VOCABULARY];
+    bool equal = false;
+    if (entry->length == length) {
+        struct nigh__guard guard;
+        nigh__guard_enter(&guard, segment->map, segment->length);
+        if (NIGH__GUARD_FAULTED(&guard)) return nigh__segment_cut(segment, error);
+        equal = memcmp(segment->vocabulary, bytes, length) == 0;
+        nigh__guard_leave(&guard);
+        /* The same once: it is the section that has changed since. */
+        if (!equal && nigh__hash(bytes, length) == entry->checksum) return vocabulary_damaged(segment, error);
+    }
+    if (equal) return NIGH_OK;
+    return nigh__fail_at(error, NIGH_EMISMATCH, segment->path, entry->offset,
+                         "the collection was signed with another vocabulary");
 }
 
 /* Inside a guard.  Ends after `slots` steps at the latest, whatever the table holds. */

@@ -16,7 +16,9 @@
 struct nigh__segment_writer {
     const nigh_context *context;
     const struct nigh__file *directory;
-    char *scheme; /* owned */
+    char *scheme;           /* owned */
+    const void *vocabulary; /* not owned; NULL: none */
+    size_t vocabulary_length;
     uint64_t number;
     uint32_t width_bits;
     uint32_t words;
@@ -32,6 +34,7 @@ struct nigh__segment_writer {
     struct nigh__array row_of;   /* uint32_t, one a document */
     struct nigh__spool ids;      /* open once a document has an id */
     struct nigh__spool metadata; /* open once a document has any */
+    struct nigh__spool weights;  /* open once a document has them */
 
     struct nigh__section_entry table[NIGH__SECTION_KNOWN];
     uint32_t section_count;
@@ -98,6 +101,8 @@ nigh_status nigh__segment_writer_open(const nigh_context *context, const struct 
     writer->words = nigh__row_words(plan->width_bits);
     writer->row_of = (struct nigh__array)NIGH__ARRAY(uint32_t);
     writer->directory = plan->directory;
+    writer->vocabulary = plan->vocabulary;
+    writer->vocabulary_length = plan->vocabulary_length;
     writer->scheme = nigh__string_copy(context, plan->scheme);
     writer->hasher = nigh__hasher_new(context);
     writer->row = nigh__alloc_zero(context, writer->words, sizeof(uint64_t));
@@ -179,6 +184,14 @@ static nigh_status add_metadata(struct nigh__segment_writer *writer, const nigh_
     return status;
 }
 
+static nigh_status add_weights(struct nigh__segment_writer *writer, const nigh_document *document, nigh_error *error) {
+    if (document->weights == NULL) return NIGH_OK;
+    nigh_status status = NIGH_OK;
+    if (!writer->weights.file.open) status = open_spool(writer, &writer->weights, ".weights.tmp", error);
+    if (status == NIGH_OK) status = nigh__spool_append(&writer->weights, document->weights, writer->width_bits, error);
+    return status;
+}
+
 nigh_status nigh__segment_writer_add(struct nigh__segment_writer *writer, const nigh_document *document,
                                      nigh_error *error) {
     if (nigh__segment_writer_documents(writer) >= NIGH__MAX_DOCUMENTS)
@@ -191,6 +204,7 @@ nigh_status nigh__segment_writer_add(struct nigh__segment_writer *writer, const 
         if (status == NIGH_OK) status = add_id(writer, document, hash, error);
     }
     if (status == NIGH_OK) status = add_metadata(writer, document, error);
+    if (status == NIGH_OK) status = add_weights(writer, document, error);
     if (status != NIGH_OK) return status;
 
     memcpy(writer->row, document->signature, writer->width_bits / 8); /* what follows stays zero */
@@ -236,14 +250,20 @@ static nigh_status write_groups(struct nigh__segment_writer *writer, nigh_error 
     return status;
 }
 
+/* The bytes of a spool as a section of `count` items. */
+static nigh_status write_spooled(struct nigh__segment_writer *writer, struct nigh__spool *spool,
+                                 enum nigh__section_type type, uint64_t count, nigh_error *error) {
+    nigh_status status = section_begin(writer, type, error);
+    if (status == NIGH_OK) status = nigh__spool_copy(spool, &writer->output, error);
+    if (status == NIGH_OK) section_end(writer, count);
+    return status;
+}
+
 static nigh_status write_spool(struct nigh__segment_writer *writer, struct nigh__spool *spool,
                                enum nigh__section_type offsets_type, enum nigh__section_type bytes_type,
                                nigh_error *error) {
     nigh_status status = section_write(writer, offsets_type, spool->offsets.data, spool->offsets.count, 8, error);
-    if (status == NIGH_OK) status = section_begin(writer, bytes_type, error);
-    if (status == NIGH_OK) status = nigh__spool_copy(spool, &writer->output, error);
-    if (status == NIGH_OK) section_end(writer, nigh__spool_length(spool));
-    return status;
+    return status == NIGH_OK ? write_spooled(writer, spool, bytes_type, nigh__spool_length(spool), error) : status;
 }
 
 /* The table in memory without its upper halves. */
@@ -273,6 +293,11 @@ static nigh_status write_sections(struct nigh__segment_writer *writer, struct ni
     if (status == NIGH_OK && writer->metadata.file.open)
         status =
             write_spool(writer, &writer->metadata, NIGH__SECTION_METADATA_OFFSETS, NIGH__SECTION_METADATA_BYTES, error);
+    if (status == NIGH_OK && writer->weights.file.open)
+        status = write_spooled(writer, &writer->weights, NIGH__SECTION_WEIGHTS, writer->row_of.count, error);
+    if (status == NIGH_OK && writer->vocabulary != NULL)
+        status =
+            section_write(writer, NIGH__SECTION_VOCABULARY, writer->vocabulary, writer->vocabulary_length, 1, error);
     return status;
 }
 
@@ -342,6 +367,7 @@ void nigh__segment_writer_close(struct nigh__segment_writer *writer, bool keep) 
     const nigh_context *context = writer->context;
     nigh__spool_release(&writer->ids);
     nigh__spool_release(&writer->metadata);
+    nigh__spool_release(&writer->weights);
     nigh__output_release(&writer->output);
     if (writer->file.open && !keep) remove_file(writer);
     if (writer->file.context != NULL) nigh__file_release(&writer->file);

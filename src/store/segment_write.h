@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writing a segment.  Signatures go to the file as they come, each distinct one
- * once; ids and metadata go to temporary files beside it and are appended at
- * the end.  In memory stay, for each document, its row, two offsets and its
+ * once; ids, metadata and weights go to temporary files beside it and are
+ * appended at the end.  In memory stay, for each document, its row, two offsets and its
  * share of two hash tables: about 50 bytes, whatever the width.
  */
 #ifndef NIGH_STORE_SEGMENT_WRITE_H
@@ -19,12 +19,17 @@ struct nigh__segment_plan {
     uint64_t number;
     uint32_t width_bits;
     const char *scheme;
+    const void *vocabulary; /* outlives the writer; NULL: this segment has none */
+    size_t vocabulary_length;
 };
 
 nigh_status nigh__segment_writer_open(const nigh_context *context, const struct nigh__segment_plan *plan,
                                       struct nigh__segment_writer **out, nigh_error *error);
 
-/* NIGH_EEXISTS for an id that was added before, and nothing has changed then. */
+/*
+ * NIGH_EEXISTS for an id that was added before, and nothing has changed then.
+ * The caller sees to it that all documents have ids or none, weights or none.
+ */
 nigh_status nigh__segment_writer_add(struct nigh__segment_writer *writer, const nigh_document *document,
                                      nigh_error *error);
 

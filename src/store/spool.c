@@ -25,8 +25,12 @@ nigh_status nigh__spool_open(const struct nigh__file *directory, const char *nam
     return status;
 }
 
+nigh_status nigh__spool_append(struct nigh__spool *spool, const void *bytes, size_t length, nigh_error *error) {
+    return nigh__output_add(&spool->output, bytes, length, error);
+}
+
 nigh_status nigh__spool_add(struct nigh__spool *spool, const void *bytes, size_t length, nigh_error *error) {
-    nigh_status status = nigh__output_add(&spool->output, bytes, length, error);
+    nigh_status status = nigh__spool_append(spool, bytes, length, error);
     if (status != NIGH_OK) return status;
     uint64_t *end = nigh__array_add(spool->output.context, &spool->offsets, 1);
     if (end == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for offsets");

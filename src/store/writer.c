@@ -28,13 +28,16 @@
 #include "store/manifest.h"
 #include "store/scheme.h"
 #include "store/segment_write.h"
+#include "store/writer.h"
 
 enum state { OPEN, BROKEN, COMMITTED };
 
 struct nigh_writer {
     nigh_context *context;
-    char *path;   /* owned */
-    char *scheme; /* owned */
+    char *path;             /* owned */
+    char *scheme;           /* owned */
+    const void *vocabulary; /* the caller's; NULL: none, or none that is not there already */
+    size_t vocabulary_length;
     uint32_t width_bits;
     enum state state;
     bool made_directory;         /* and must remove it, unless committed */
@@ -43,6 +46,7 @@ struct nigh_writer {
     struct nigh__segment_writer *segment;
     bool keep_segment; /* a manifest that names it may be on the disk */
     bool has_ids;      /* of the documents added */
+    bool has_weights;  /* of the documents added */
     struct nigh__progress progress;
 };
 
@@ -84,10 +88,26 @@ static nigh_status fits_old(const struct nigh_writer *writer, nigh_error *error)
     return NIGH_OK;
 }
 
+/* One vocabulary signs a whole collection: it comes with the first documents or not at all. */
+static nigh_status vocabulary_fits(struct nigh_writer *writer, nigh_error *error) {
+    if (writer->vocabulary == NULL) return NIGH_OK;
+    const struct nigh__segment *keeper = nigh__collection_vocabulary_segment(writer->old);
+    if (keeper == NULL && writer->old->documents == 0) return NIGH_OK;
+    if (keeper == NULL)
+        return nigh__fail_at(error, NIGH_EMISMATCH, writer->path, NIGH_NO_OFFSET,
+                             "its documents were added without a vocabulary; these have one");
+    nigh_status status = nigh__segment_vocabulary_is(keeper, writer->vocabulary, writer->vocabulary_length, error);
+    writer->vocabulary = NULL; /* kept already */
+    return status;
+}
+
 static nigh_status open_old(struct nigh_writer *writer, nigh_error *error) {
     nigh_error problem = {.status = NIGH_OK};
-    nigh_status status = nigh__collection_open_in(&writer->directory, &writer->old, &problem);
-    if (status == NIGH_OK) return fits_old(writer, error);
+    nigh_status status = nigh__collection_open_in(writer->context, &writer->directory, &writer->old, &problem);
+    if (status == NIGH_OK) {
+        status = fits_old(writer, error);
+        return status == NIGH_OK ? vocabulary_fits(writer, error) : status;
+    }
     if (status == NIGH_ENOTFOUND && problem.system_errno == 0) return NIGH_OK; /* an empty place */
     if (error != NULL) *error = problem;
     return status;
@@ -112,22 +132,37 @@ static nigh_status begin(struct nigh_writer *writer, nigh_error *error) {
     if (status == NIGH_OK) status = open_old(writer, error);
     if (status == NIGH_OK) status = free_number(writer, &number, error);
     if (status != NIGH_OK) return status;
-    struct nigh__segment_plan plan = {
-        .directory = &writer->directory, .number = number, .width_bits = writer->width_bits, .scheme = writer->scheme};
+    struct nigh__segment_plan plan = {.directory = &writer->directory,
+                                      .number = number,
+                                      .width_bits = writer->width_bits,
+                                      .scheme = writer->scheme,
+                                      .vocabulary = writer->vocabulary,
+                                      .vocabulary_length = writer->vocabulary_length};
     return nigh__segment_writer_open(writer->context, &plan, &writer->segment, error);
 }
 
-nigh_status nigh_writer_open(nigh_context *context, const char *path, const nigh_writer_options *options,
-                             nigh_writer **out, nigh_error *error) {
+static nigh_status vocabulary_sound(const void *bytes, size_t length, nigh_error *error) {
+    if (bytes == NULL) return NIGH_OK;
+    if (length == 0) return nigh__fail(error, NIGH_EINVAL, "a vocabulary of no bytes");
+    if ((uint64_t)length > NIGH__MAX_VOCABULARY_LENGTH)
+        return nigh__fail(error, NIGH_ELIMIT, "a vocabulary of %zu bytes; 4 GiB are allowed", length);
+    return NIGH_OK;
+}
+
+nigh_status nigh__writer_open(nigh_context *context, const char *path, const nigh_writer_options *options,
+                              const void *vocabulary, size_t vocabulary_length, nigh_writer **out, nigh_error *error) {
     *out = NULL;
     nigh_writer_options chosen = NIGH_WRITER_OPTIONS_INIT;
     nigh_status status = nigh__options_copy(&chosen, sizeof chosen, options, error);
     if (status == NIGH_OK) status = nigh__width_check(NULL, NIGH_NO_OFFSET, chosen.width_bits, error);
+    if (status == NIGH_OK) status = vocabulary_sound(vocabulary, vocabulary_length, error);
     if (status != NIGH_OK) return status;
     nigh_writer *writer = nigh__alloc_zero(context, 1, sizeof *writer);
     if (writer == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a writer");
     writer->context = context;
     writer->width_bits = chosen.width_bits;
+    writer->vocabulary = vocabulary;
+    writer->vocabulary_length = vocabulary_length;
     nigh__progress_init(&writer->progress, chosen.progress);
     writer->path = nigh__string_copy(context, path);
     if (writer->path == NULL) status = nigh__fail(error, NIGH_ENOMEM, "no memory for a path");
@@ -139,6 +174,17 @@ nigh_status nigh_writer_open(nigh_context *context, const char *path, const nigh
     else
         nigh_writer_close(writer);
     return status;
+}
+
+nigh_status nigh_writer_open(nigh_context *context, const char *path, const nigh_writer_options *options,
+                             nigh_writer **out, nigh_error *error) {
+    *out = NULL;
+    nigh_writer_options chosen = NIGH_WRITER_OPTIONS_INIT;
+    nigh_status status = nigh__options_copy(&chosen, sizeof chosen, options, error);
+    if (status != NIGH_OK) return status;
+    size_t length = 0;
+    const void *bytes = chosen.vocabulary == NULL ? NULL : nigh_vocabulary_bytes(chosen.vocabulary, &length);
+    return nigh__writer_open(context, path, &chosen, bytes, length, out, error);
 }
 
 /* --------------------------------------------------------------------- add */
@@ -159,12 +205,26 @@ static nigh_status ids_agree(struct nigh_writer *writer, const nigh_document *do
                                : "its documents have ids; these have none");
 }
 
+/* All documents of a commit have weights or none has; other commits may differ. */
+static nigh_status weights_agree(struct nigh_writer *writer, const nigh_document *document, nigh_error *error) {
+    bool weighted = document->weights != NULL;
+    bool first = nigh__segment_writer_documents(writer->segment) == 0;
+    if (first || weighted == writer->has_weights) {
+        writer->has_weights = weighted;
+        return NIGH_OK;
+    }
+    return nigh__fail_at(error, NIGH_EMISMATCH, writer->path, NIGH_NO_OFFSET,
+                         weighted ? "the documents before it have no weights; this one has"
+                                  : "the documents before it have weights; this one has none");
+}
+
 static nigh_status document_sound(struct nigh_writer *writer, const nigh_document *document, nigh_error *error) {
     if (document->metadata_length > NIGH_MAX_METADATA_LENGTH)
         return nigh__fail(error, NIGH_EINVAL, "metadata of %zu bytes; %u are allowed", document->metadata_length,
                           NIGH_MAX_METADATA_LENGTH);
     if (document->signature == NULL) return nigh__fail(error, NIGH_EINVAL, "a document without a signature");
     nigh_status status = ids_agree(writer, document, error);
+    if (status == NIGH_OK) status = weights_agree(writer, document, error);
     if (status != NIGH_OK || document->id == NULL) return status;
     const char *problem = nigh__id_problem(document->id, document->id_length);
     if (problem != NULL) return nigh__fail(error, NIGH_EINVAL, "%s", problem);
@@ -273,7 +333,7 @@ nigh_status nigh_writer_commit(nigh_writer *writer, nigh_error *error) {
     nigh_status status = usable(writer, error);
     if (status != NIGH_OK) return status;
     writer->state = BROKEN;
-    if (nigh__segment_writer_documents(writer->segment) == 0 && writer->old != NULL) {
+    if (nigh__segment_writer_documents(writer->segment) == 0 && writer->old != NULL && writer->vocabulary == NULL) {
         writer->state = COMMITTED; /* nothing new: the state there is the state wanted */
         return NIGH_OK;
     }

@@ -42,9 +42,11 @@ MAX_SCHEME = 65536
 MAX_ID = 65535
 MAX_METADATA = 16 << 20
 MAX_LOOKUP = 2**32
+MAX_VOCABULARY = 2**32
 
 SCHEME, SIGNATURES, GROUP_STARTS, GROUP_DOCUMENTS, DOCUMENT_ROWS = 1, 2, 3, 4, 5
 ID_OFFSETS, ID_BYTES, ID_LOOKUP, METADATA_OFFSETS, METADATA_BYTES = 6, 7, 8, 9, 10
+WEIGHTS, VOCABULARY = 11, 12
 SECTION_NAMES = {
     SCHEME: "scheme",
     SIGNATURES: "signatures",
@@ -56,6 +58,8 @@ SECTION_NAMES = {
     ID_LOOKUP: "id lookup",
     METADATA_OFFSETS: "metadata offsets",
     METADATA_BYTES: "metadata bytes",
+    WEIGHTS: "weights",
+    VOCABULARY: "vocabulary",
 }
 REQUIRED = (SCHEME, SIGNATURES, GROUP_STARTS, GROUP_DOCUMENTS, DOCUMENT_ROWS)
 TOGETHER = ((ID_OFFSETS, ID_BYTES, ID_LOOKUP), (METADATA_OFFSETS, METADATA_BYTES))
@@ -289,6 +293,7 @@ class Segment:
             ID_OFFSETS: (8, d + 1),
             ID_LOOKUP: (4, None),
             METADATA_OFFSETS: (8, d + 1),
+            WEIGHTS: (self.width, d),
         }
         if section.type not in SECTION_NAMES:
             return
@@ -300,6 +305,9 @@ class Segment:
             c = section.count
             fits = c > d and c & (c - 1) == 0 and c <= MAX_LOOKUP
             self.file.require(fits, where, "id lookup: impossible number of slots %d" % c)
+        if section.type == VOCABULARY:
+            fits = 1 <= section.count <= MAX_VOCABULARY
+            self.file.require(fits, where, "vocabulary: %d bytes" % section.count)
         self.file.require(count is None or section.count == count, where, section.name + ": wrong count")
         self.file.require(section.length == section.count * item, where - 8, section.name + ": wrong length")
 
@@ -374,6 +382,20 @@ class Segment:
         fits = len(result) <= MAX_METADATA
         self.require_in(METADATA_OFFSETS, 8 * document, fits, "metadata of %d bytes" % len(result))
         return result
+
+    def weights(self, document):
+        """A byte for each bit of the document's signature, or None where the segment has no weights."""
+        if WEIGHTS not in self.sections:
+            return None
+        start = self.sections[WEIGHTS].offset + document * self.width
+        return self.file.data[start : start + self.width]
+
+    def vocabulary(self):
+        """The bytes of the vocabulary, or None where it is not kept here."""
+        if VOCABULARY not in self.sections:
+            return None
+        self.require_checksum(self.sections[VOCABULARY])
+        return self.content(VOCABULARY)
 
     def find(self, wanted):
         """The number of the document with this id, or None."""
@@ -493,7 +515,7 @@ class Collection:
             raise Missing(path, None, "the manifest lists this segment, but it is not there") from None
 
     def require_agreement(self):
-        """What the segments of a collection have in common: the scheme, and whether documents have ids."""
+        """What the segments of a collection have in common: scheme, vocabulary, and whether documents have ids."""
         for segment in self.segments[1:]:
             same = segment.scheme == self.segments[0].scheme
             segment.file.require(same, segment.sections[SCHEME].offset, "scheme: not that of the first segment")
@@ -501,6 +523,17 @@ class Collection:
         self.has_ids = any(segment.has_ids for segment in with_documents)
         for segment in with_documents:
             segment.file.require(segment.has_ids == self.has_ids, 52, "ids: some segments have them, some do not")
+        self.require_one_vocabulary()
+
+    def require_one_vocabulary(self):
+        documents = 0
+        self.vocabulary_segment = None
+        for segment in self.segments:
+            if VOCABULARY in segment.sections:
+                segment.require_in(VOCABULARY, 0, self.vocabulary_segment is None, "another one is there already")
+                segment.require_in(VOCABULARY, 0, documents == 0, "documents are there before it")
+                self.vocabulary_segment = segment
+            documents += segment.documents
 
     def __len__(self):
         return self.manifest.documents
@@ -513,6 +546,16 @@ class Collection:
                 name = segment.id(document) if segment.has_ids else b"%d" % number
                 yield name, segment.signature(document), segment.metadata(document)
                 number += 1
+
+    def weights(self):
+        """Yields the weights of every document in order, None for those without."""
+        for segment in self.segments:
+            for document in range(segment.documents):
+                yield segment.weights(document)
+
+    def vocabulary(self):
+        """The bytes of the vocabulary, or None."""
+        return self.vocabulary_segment and self.vocabulary_segment.vocabulary()
 
     def find(self, wanted):
         """The number in the collection of the document with this id, or None."""

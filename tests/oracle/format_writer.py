@@ -61,8 +61,10 @@ def signature_sections(signatures, width):
     ]
 
 
-def segment_sections(documents, width, scheme):
-    """`documents` are (id, signature, metadata); id and metadata are None in all or in none of them."""
+def segment_sections(documents, width, scheme, weights, vocabulary):
+    """`documents` are (id, signature, metadata); id and metadata are None in all or in none of them.  `weights` are
+    bytes for each document, `vocabulary` is bytes; None: the segment has none.
+    """
     ids = [name for name, _, _ in documents if name is not None]
     metadata = [attached for _, _, attached in documents if attached is not None]
     sections = [(1, len(scheme), scheme)]
@@ -77,17 +79,31 @@ def segment_sections(documents, width, scheme):
         joined = b"".join(metadata)
         sections.append((9, len(metadata) + 1, packed("Q", offsets_of(metadata))))
         sections.append((10, len(joined), joined))
+    if weights is not None:
+        sections.append((11, len(weights), b"".join(weights)))
+    if vocabulary is not None:
+        sections.append((12, len(vocabulary), vocabulary))
     return sections
 
 
-def segment_bytes(documents, width, scheme=None, more_sections=(), other_sections=(), compatible_features=0):
+def segment_bytes(
+    documents,
+    width,
+    scheme=None,
+    weights=None,
+    vocabulary=None,
+    more_sections=(),
+    other_sections=(),
+    compatible_features=0,
+):
     """A whole segment.  Sections are (type, count, bytes): `more_sections` come after those that follow from the
     documents, `other_sections` in place of those of their type.
     """
     if scheme is None:
         scheme = b"bits=%d\nkind=signatures\n" % width
     others = {section[0]: section for section in other_sections}
-    sections = [others.get(section[0], section) for section in segment_sections(documents, width, scheme)]
+    usual = segment_sections(documents, width, scheme, weights, vocabulary)
+    sections = [others.get(section[0], section) for section in usual]
     sections += more_sections
     table = b""
     body = b""

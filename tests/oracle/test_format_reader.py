@@ -247,6 +247,17 @@ def test_golden():
         pairs = [line.rpartition(b"\t") for line in lines]
         documents = [(before if tab else None, bytes.fromhex(digits.decode())) for before, tab, digits in pairs]
         expect_same_reading(collection, documents)
+        expect_golden_extras(name, open_collection(collection))
+
+
+def expect_golden_extras(name, opened):
+    """Weights and vocabulary, by the rule of recipe_weights() in tests/support; seed 3 and the text are of the test."""
+    if name != "v1-weighted.nigh":
+        expect(opened.vocabulary() is None and set(opened.weights()) == {None}, name + " has no weights, no vocabulary")
+        return
+    weights = [bytes((3 + 31 * i + 7 * bit) % 256 for bit in range(40)) for i in range(len(opened))]
+    expect(list(opened.weights()) == weights, "golden weights")
+    expect(opened.vocabulary() == b"to the store a vocabulary is bytes\n", "golden vocabulary", opened.vocabulary())
 
 
 # Collections that are written here.
@@ -263,8 +274,16 @@ def second_documents():
     return [(b"second-%d" % i, bytes([i % 4] * 9), None) for i in range(5)]
 
 
+def first_weights():
+    return [bytes((i + 3 * bit) % 256 for bit in range(WIDTH)) for i in range(10)]
+
+
+VOCABULARY = b"words\0and how often " * 5
+
+
 def two_segments():
-    return [writer.segment_bytes(first_documents(), WIDTH), writer.segment_bytes(second_documents(), WIDTH)]
+    first = writer.segment_bytes(first_documents(), WIDTH, weights=first_weights(), vocabulary=VOCABULARY)
+    return [first, writer.segment_bytes(second_documents(), WIDTH)]
 
 
 def write_tested(name, segments=None):
@@ -279,6 +298,8 @@ def test_written_here():
     expect_same_reading(collection, [(name, signature) for name, signature, _ in documents])
     read = list(open_collection(collection).documents())
     expect(read == [(name, signature, more or b"") for name, signature, more in documents], "metadata")
+    expect(list(open_collection(collection).weights()) == first_weights() + [None] * 5, "weights")
+    expect(open_collection(collection).vocabulary() == VOCABULARY, "vocabulary")
     queries = [argument for name, _, _ in documents for argument in ("--id", name.decode())]
     searched = nigh("search", "-q", "--radius", "0", "--output", "tsv", collection, *queries)
     expect(searched.returncode == 0, "search by ids that were put into the lookup here", said(searched))
@@ -286,7 +307,7 @@ def test_written_here():
 
 def test_later_versions():
     """Sections, features and files that version 1 does not know but must bear."""
-    more = [(11, 3, b"abc"), (4000000000, 0, b""), (11, 1, b"\xff" * 100)]
+    more = [(13, 3, b"abc"), (4000000000, 0, b""), (13, 1, b"\xff" * 100)]
     segment = writer.segment_bytes(first_documents(), WIDTH, more_sections=more, compatible_features=0x80000001)
     collection = write_tested("later.nigh", [segment])
     writer.write_file(os.path.join(collection, "manifest-00000000000000000002.tmp"), b"unfinished")
@@ -316,6 +337,10 @@ def test_empty_segments():
     expect_same_reading(write_tested("no-segments.nigh", []), [])
     collection = write_tested("empty-between.nigh", [empty, two_segments()[1], empty])
     expect_same_reading(collection, [(name, signature) for name, signature, _ in second_documents()])
+    weighted = writer.segment_bytes([], WIDTH, weights=[], vocabulary=VOCABULARY)
+    collection = write_tested("empty-first.nigh", [empty, weighted, two_segments()[1]])
+    expect_same_reading(collection, [(name, signature) for name, signature, _ in second_documents()])
+    expect(open_collection(collection).vocabulary() == VOCABULARY, "a vocabulary before all documents")
 
 
 def test_space_between_sections():
@@ -561,7 +586,7 @@ SEGMENT_LIES = (
     ("no signatures", in_header(40, "Q", 0)),
     ("other width", in_header(48, "I", 80)),
     ("impossible width", in_header(48, "I", 73)),
-    ("one section fewer", in_header(52, "I", 9)),
+    ("one section fewer", in_header(52, "I", 11)),
     ("no sections", in_header(52, "I", 0)),
     ("85 sections", in_header(52, "I", 85)),
     ("section of type 0", in_table(10, 0, "I", 0)),
@@ -576,10 +601,10 @@ SEGMENT_LIES = (
     ("section not at a multiple of 64", in_table(10, 8, "Q", lambda old: old + 8)),
     ("section over the header", in_table(1, 8, "Q", 4032)),
     ("section over the one before", in_table(5, 8, "Q", lambda old: old - 64)),
-    ("section behind the end", in_table(10, 8, "Q", lambda old: old + 4096)),
-    ("section at the end of all numbers", in_table(10, 8, "Q", 2**64 - 64)),
-    ("section over the footer", in_table(10, 16, "Q", lambda old: old + 64)),
-    ("section of endless length", in_table(10, 16, "Q", 2**64 - 1)),
+    ("section behind the end", in_table(12, 8, "Q", lambda old: old + 4096)),
+    ("section at the end of all numbers", in_table(12, 8, "Q", 2**64 - 64)),
+    ("section over the footer", in_table(12, 16, "Q", lambda old: old + 64)),
+    ("section of endless length", in_table(12, 16, "Q", 2**64 - 1)),
     ("signatures: other count", in_table(2, 24, "Q", 4)),
     ("signatures: other length", in_table(2, 16, "Q", 40)),
     ("group starts: other count", in_table(3, 24, "Q", 3)),
@@ -588,6 +613,13 @@ SEGMENT_LIES = (
     ("id lookup: no power of two", in_table(8, 24, "Q", 31)),
     ("id lookup: too few slots", in_table(8, 24, "Q", 8)),
     ("metadata offsets: other count", in_table(9, 24, "Q", 10)),
+    ("weights: other count", in_table(11, 24, "Q", 720)),
+    ("weights: one document fewer", in_table(11, 24, "Q", 9)),
+    ("weights: other length", in_table(11, 16, "Q", 719)),
+    ("weights: one byte a document and bit, and one more", in_table(11, 16, "Q", 721)),
+    ("vocabulary: count is not length", in_table(12, 24, "Q", 1)),
+    ("vocabulary: twice", in_table(11, 0, "I", 12)),
+    ("weights: twice", in_table(12, 0, "I", 11)),
     ("scheme: other bits", scheme_change(b"bits=72", b"bits=80")),
     ("scheme: no bits", scheme_change(b"bits=72", b"bats=72")),
     ("scheme: not sorted", scheme_change(b"kind=", b"aind=")),
@@ -631,7 +663,7 @@ SEGMENT_LIES = (
     ("metadata offsets: beyond the length", poke(9, "Q", 5, 136)),
     ("zeros: after the table", lambda segment: segment.__setitem__(4095, 1)),
     ("zeros: after a section", poke(1, "B", 40, 1)),
-    ("zeros: before the footer", poke(10, "B", 135, 1)),
+    ("zeros: before the footer", poke(12, "B", 100, 1)),
     ("footer: zeros", lambda segment: segment.__setitem__(-1, 1)),
     ("footer: file length", lambda segment: segment.__setitem__(-56, segment[-56] ^ 64)),
     ("footer: magic", lambda segment: segment.__setitem__(-57, 13)),
@@ -683,6 +715,24 @@ def segments_with_bad_metadata():
     yield "metadata bytes after the last", writer.segment_bytes(documents, WIDTH, other_sections=after)
 
 
+def segments_with_bad_weights():
+    documents = second_documents()
+    for what, weights in (
+        ("of one document too few", (11, 4, bytes(4 * WIDTH))),
+        ("of one document too many", (11, 6, bytes(6 * WIDTH))),
+        ("counted in bytes", (11, 5 * WIDTH, bytes(5 * WIDTH))),
+        ("a byte short", (11, 5, bytes(5 * WIDTH - 1))),
+        ("a byte too long", (11, 5, bytes(5 * WIDTH + 1))),
+        ("for whole words", (11, 5, bytes(5 * 128))),
+        ("of nobody", (11, 0, b"")),
+    ):
+        yield "weights " + what, writer.segment_bytes(documents, WIDTH, more_sections=[weights])
+    yield "vocabulary of no bytes", writer.segment_bytes(documents, WIDTH, vocabulary=b"")
+    yield "vocabulary counted as one", writer.segment_bytes(documents, WIDTH, more_sections=[(12, 1, b"words")])
+    twice = [(12, 5, b"words"), (12, 5, b"words")]
+    yield "two vocabularies in a segment", writer.segment_bytes(documents, WIDTH, more_sections=twice)
+
+
 def segments_with_bad_groups():
     documents = [(None, bytes(9), None), (None, bytes(9), None), (None, b"\1" * 9, None)]
     starts = [(3, 3, writer.packed("I", [1, 2, 3]))]
@@ -699,8 +749,8 @@ def segments_with_bad_tables():
     yield "one more section of type 0", writer.segment_bytes(documents, WIDTH, more_sections=[(0, 3, b"abc")])
     long_scheme = b"bits=72\nlong=" + b"x" * (65537 - 14) + b"\n"
     yield "scheme of 65,537 bytes", writer.segment_bytes(documents, WIDTH, scheme=long_scheme)
-    unknown = writer.segment_bytes(documents, WIDTH, more_sections=[(11, 8, b"unknown.")])
-    at, offset, _ = writer.sections_of(unknown)[11]
+    unknown = writer.segment_bytes(documents, WIDTH, more_sections=[(13, 8, b"unknown.")])
+    at, offset, _ = writer.sections_of(unknown)[13]
     for what, new_offset, length in (
         ("section at an odd place", offset + 8, 0),
         ("section over another", 4096, 8),
@@ -722,7 +772,13 @@ def segments_with_bad_tables():
 
 
 def test_one_broken_rule():
-    makers = (segments_with_bad_ids, segments_with_bad_metadata, segments_with_bad_groups, segments_with_bad_tables)
+    makers = (
+        segments_with_bad_ids,
+        segments_with_bad_metadata,
+        segments_with_bad_weights,
+        segments_with_bad_groups,
+        segments_with_bad_tables,
+    )
     for make in makers:
         for what, segment in make():
             collection = path("one-rule.nigh")
@@ -803,6 +859,7 @@ def test_one_broken_rule_of_manifests():
 
 def test_segments_that_disagree():
     first = writer.segment_bytes(first_documents(), WIDTH)
+    empty = writer.segment_bytes([], WIDTH, vocabulary=VOCABULARY)
     without_ids = [(None, signature, None) for _, signature, _ in second_documents()]
     with_id_of_first = second_documents() + [(b"first-3", bytes(9), None)]
     scheme = b"bits=72\nkind=others\n"
@@ -812,10 +869,14 @@ def test_segments_that_disagree():
         ("an id twice in one", writer.segment_bytes(second_documents() + second_documents(), WIDTH)),
         ("other scheme", writer.segment_bytes(second_documents(), WIDTH, scheme=scheme)),
         ("other width", writer.segment_bytes([(b"x", bytes(10), None)], 80)),
+        ("a vocabulary after documents", writer.segment_bytes(second_documents(), WIDTH, vocabulary=VOCABULARY)),
+        ("a vocabulary alone after documents", empty),
     )
     for number, (what, second) in enumerate(cases):
         collection = write_tested("disagree-%d.nigh" % number, [first, second])
         expect_refused(collection, "segments disagree: " + what)
+    collection = write_tested("two-vocabularies.nigh", [empty, empty])
+    expect_refused(collection, "the same vocabulary in two segments")
 
 
 def change_somewhere(rng, content, places):
@@ -838,7 +899,10 @@ def places_in_segment(rng, segment):
 def test_random_lies():
     """Chance finds what the tables above forget.  Checksums are mended, so the verdict is about the contents."""
     documents = first_documents()[:6]
-    segments = [writer.segment_bytes(documents, WIDTH, more_sections=[(11, 3, b"abc")]), two_segments()[1]]
+    weights = first_weights()[:6]
+    unknown = [(13, 3, b"abc")]
+    first = writer.segment_bytes(documents, WIDTH, weights=weights, vocabulary=VOCABULARY, more_sections=unknown)
+    segments = [first, two_segments()[1]]
     collection = path("random.nigh")
     accepted = 0
     for number in range(300):

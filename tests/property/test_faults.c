@@ -20,7 +20,13 @@
 #define OLD_COUNT 25u
 #define NEW_COUNT 40u
 
-static const struct recipe recipe = {.width_bits = 72, .seed = 11, .distinct = 20, .ids = true, .metadata = true};
+static const struct recipe recipe = {.width_bits = 72,
+                                     .seed = 11,
+                                     .distinct = 20,
+                                     .ids = true,
+                                     .metadata = true,
+                                     .weights = true,
+                                     .vocabulary = "words and how often"};
 
 struct fixture {
     nigh_context *healthy;

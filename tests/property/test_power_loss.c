@@ -29,7 +29,13 @@
 #define BLOCK 512u
 #define TRIALS 12
 
-static const struct recipe recipe = {.width_bits = 64, .seed = 8, .distinct = 30, .ids = true, .metadata = true};
+static const struct recipe recipe = {.width_bits = 64,
+                                     .seed = 8,
+                                     .distinct = 30,
+                                     .ids = true,
+                                     .metadata = true,
+                                     .weights = true,
+                                     .vocabulary = "words and how often"};
 
 struct contents {
     uint8_t *bytes;

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "base/context.h"
+#include "store/collection.h"
 #include "store/scheme.h"
 #include "support/support.h"
 
@@ -399,7 +400,8 @@ static int stale_length(void *user, nigh_file file, uint64_t *out) {
 /* The cut comes after the length was asked for: the read itself faults, on whatever thread. */
 static void a_read_that_faults(void **state) {
     struct fixture *f = *state;
-    struct recipe recipe = {.width_bits = 1024, .ids = true, .metadata = true};
+    struct recipe recipe = {
+        .width_bits = 1024, .ids = true, .metadata = true, .weights = true, .vocabulary = "words and how often"};
     nigh_error error;
     assert_ok(nigh_fault_guard_install(&error), &error);
     assert_ok(recipe_add(f->context, f->path, &recipe, 0, 5000, &error), &error);
@@ -428,6 +430,14 @@ static void a_read_that_faults(void **state) {
     assert_int_equal(nigh_collection_find(collection, "x", 1, &found, &error), NIGH_EIO);
     assert_int_equal(nigh_collection_metadata(collection, 4999, id, sizeof id, &length, &error), NIGH_EIO);
     assert_int_equal(nigh_collection_signature(collection, 4999, query, &error), NIGH_EIO);
+    uint8_t weights[1024];
+    assert_int_equal(nigh_collection_weights(collection, 4999, weights, &error), NIGH_EIO);
+    nigh_vocabulary *vocabulary;
+    assert_int_equal(nigh_collection_vocabulary(collection, &vocabulary, &error), NIGH_EIO);
+    assert_null(vocabulary);
+    const struct nigh__segment *keeper = collection->segments[0];
+    assert_int_equal(nigh__segment_vocabulary_is(keeper, recipe.vocabulary, strlen(recipe.vocabulary), &error),
+                     NIGH_EIO);
     nigh_collection_close(collection);
     nigh_context_free(context);
     free(segment);
