@@ -1,48 +1,58 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * nigh index: all inputs go into one writer and one commit, so a command that
- * fails at its last row has changed nothing.
- *
- * The writer needs to know the width, which an input tells only once it is
- * open (and a hex file without lines never does); so the writer is opened with
- * the first input that knows.
+ * fails at its last row has changed nothing.  Whether the inputs are documents
+ * or signatures is found by looking; the two ways are index_documents.c and
+ * index_signatures.c.
  */
 #include <stdio.h>
 #include <string.h>
 
-#include "common.h"
-#include "signals.h"
+#include "indexing.h"
 #include "source.h"
-
-struct index_values {
-    struct cli_common common;
-    struct cli_number bits;
-    const char *ids;
-    int format;
-};
 
 #define PLACE(field) offsetof(struct index_values, field)
 
 static const struct cli_option options[] = {
-    CLI_CHOICE(0, "format", PLACE(format), "FORMAT", cli_read_formats, "auto", "the format of the inputs"),
-    CLI_NUMBER(0, "bits", PLACE(bits), "N", 8, NIGH_MAX_WIDTH_BITS, NULL,
-               "the width of the signatures, a multiple of 8; raw files cannot say it themselves"),
-    CLI_TEXT(0, "ids", PLACE(ids), "FILE", "read the ids of the documents from FILE, one a line; for one INPUT"),
+    CLI_CHOICE(0, "format", PLACE(format), "FORMAT", cli_input_formats, "auto", "the format of the inputs"),
+    CLI_TEXT(0, "ids", PLACE(ids), "FILE", "of signatures: read the ids from FILE, one a line; for one INPUT"),
+    CLI_NUMBER(0, "snippet", PLACE(snippet), "BYTES", 0, 65536, "200",
+               "of documents: keep so much of the beginning, to show it in answers"),
+    CLI_FLAG(0, "keep-weights", PLACE(keep_weights),
+             "of documents: keep how sure each bit is, a byte for each, which matching methods can use"),
+    CLI_SIGNING_OPTIONS(PLACE(signing)),
+    CLI_READING_OPTIONS(PLACE(reading)),
     CLI_END,
 };
 
 static const char *const usage[] = {"[OPTION]... COLLECTION INPUT...", NULL};
 
 static const char *const description[] = {
-    "Makes the collection, or adds to it where it is there. INPUT is a file of signatures: .npy (uint8, rows by "
-    "bytes), "
-    ".u8bin, raw rows (with --bits), lines of hex digits (\"ID<TAB>hex\" or \"hex\"), or a TopSig .sig file; '-' is "
-    "standard input. The format is found by looking; --format overrides.",
-    "Documents go by their ids: from the file, from --ids, or, where there are none, by their numbers from 0. Either "
-    "all documents of a collection have ids, all different, or none has. The first input decides the width of a new "
-    "collection.",
-    "All inputs are added at once or, after an error, none. While one command writes others may read; a second writer "
-    "is refused.",
+    "Makes the collection, or adds to it where it is there. INPUT is documents: files, folders with all that is in "
+    "them, tar and zip archives, any of them compressed (gz, zst, xz, bz2); as plain text, JSON lines, HTML, WARC, WET "
+    "or TREC. Or it is signatures: .npy (uint8, rows by bytes), .u8bin, raw rows (with --bits), lines of hex digits "
+    "(\"ID<TAB>hex\" or \"hex\"), or a TopSig .sig file. '-' is standard input. The format is found by looking; "
+    "--format overrides.",
+    "Documents are signed by --scheme and its options. The collection remembers them, so that what is added later and "
+    "what is asked is signed alike. Weights by likelihood (the default of topsig) and tf-idf need to know how common "
+    "each word is: the inputs are read twice, or the counts come from --vocabulary. They too are kept.",
+    "Documents go by their ids: a key, a URI or a DOCNO where the format has one, else the path. Signatures have ids "
+    "from the file, from --ids, or, where there are none, numbers from 0. Either all documents of a collection have "
+    "ids, all different, or none has. A document whose id is there already is skipped, counted and said; a row of "
+    "signatures then ends the command.",
+    "Malformed parts of documents (a bad line of JSON, a broken member of an archive, bytes that are not UTF-8) are "
+    "skipped, said and counted. Otherwise all inputs are added at once or, after an error, none. While one command "
+    "writes others may read; a second writer is refused.",
+    NULL,
+};
+
+static const char *const document_paragraphs[] = {
+    "plain: a document a file, whatever is in it.",
+    "lines: a document a line; only where asked for.",
+    "jsonl: an object a line; the text is at --text-key, the id at --id-key. Objects without text are counted.",
+    "html: title and visible text of a page; the character set is taken from its mark, its meta or what it looks like.",
+    "warc: responses and conversions, so WET files too; the id is the target URI.",
+    "trec: everything between <DOC> and </DOC>; the id is the DOCNO.",
     NULL,
 };
 
@@ -56,105 +66,32 @@ static const char *const format_paragraphs[] = {
     NULL,
 };
 
-static const struct cli_section format_section = {"FORMATS", format_paragraphs};
-static const struct cli_section *const details[] = {&format_section, NULL};
+static const struct cli_section format_section = {"FORMATS OF SIGNATURES", format_paragraphs};
+static const struct cli_section document_section = {"FORMATS OF DOCUMENTS", document_paragraphs};
+static const struct cli_section *const details[] = {&document_section, &format_section, NULL};
 
 static const struct cli_example examples[] = {
-    {"nigh index corpus.nigh signatures.npy", "make a collection, or add to it; documents go by number"},
-    {"nigh index corpus.nigh part-*.u8bin", "many files, one commit"},
+    {"nigh index corpus.nigh crawl/*.warc.gz", "make a collection of the pages of a crawl, or add to it"},
+    {"nigh index notes.nigh ~/notes", "everything in a folder"},
+    {"nigh index news.nigh news.jsonl.zst --scheme minhash --text-key body", "for finding near-copies"},
+    {"nigh index corpus.nigh signatures.npy", "signatures of your own; documents go by number"},
     {"nigh index corpus.nigh hashes.raw --format raw --bits 256 --ids names.txt", "rows without a header, with names"},
     {"zcat pages.hex.gz | nigh index corpus.nigh -", "from standard input"},
     {NULL, NULL},
 };
 
-struct indexer {
-    struct cli_job *job;
-    const struct index_values *values;
-    const char *path;
-    nigh_writer *writer;
-    uint32_t width_bits;      /* 0: not known yet */
-    const char *width_holder; /* the collection, or the input that told the width; NULL: the user */
-    uint64_t added;
-};
-
 /* What is there already, if anything is. */
 static nigh_status look_before(struct indexer *indexer) {
-    nigh_collection *collection = NULL;
     struct cli_job *job = indexer->job;
-    nigh_status status = nigh_collection_open(job->context, indexer->path, NULL, &collection, &job->error);
+    nigh_status status = nigh_collection_open(job->context, indexer->path, NULL, &indexer->before, &job->error);
     if (status == NIGH_ENOTFOUND) return NIGH_OK;
     if (status == NIGH_OK) {
         nigh_collection_info info = NIGH_COLLECTION_INFO_INIT;
-        nigh_collection_describe(collection, &info);
+        nigh_collection_describe(indexer->before, &info);
         indexer->width_bits = info.width_bits;
         indexer->width_holder = indexer->path;
     }
-    nigh_collection_close(collection);
     return status;
-}
-
-static nigh_status open_writer(struct indexer *indexer) {
-    nigh_writer_options writer_options = NIGH_WRITER_OPTIONS_INIT;
-    struct cli_job *job = indexer->job;
-    writer_options.width_bits = indexer->width_bits;
-    writer_options.progress = &job->progress.report;
-    return nigh_writer_open(job->context, indexer->path, &writer_options, &indexer->writer, &job->error);
-}
-
-/* Names the input and the row, which the writer cannot know. */
-static int refuse_row(struct indexer *indexer, const struct cli_source *source, const nigh_document *document,
-                      uint64_t row) {
-    struct cli_job *job = indexer->job;
-    if (job->error.status != NIGH_EEXISTS && job->error.status != NIGH_EMISMATCH && job->error.status != NIGH_EINVAL)
-        return cli_fail(job);
-    if (job->error.status == NIGH_EEXISTS && document->id != NULL)
-        cli_error(job, "'%s', row %llu: the id '%.*s' is there already; nothing was added", source->name,
-                  (unsigned long long)row, document->id_length < 200 ? (int)document->id_length : 200, document->id);
-    else
-        cli_error(job, "'%s', row %llu: %s; nothing was added", source->name, (unsigned long long)row, job->error.why);
-    return CLI_ERROR;
-}
-
-static int add_rows(struct indexer *indexer, struct cli_source *source) {
-    struct cli_job *job = indexer->job;
-    uint64_t total = source->info.rows == UINT64_MAX ? 0 : source->info.rows;
-    nigh_document document;
-    for (uint64_t row = 1;; row++) {
-        nigh_status status = nigh_signature_reader_next(source->reader, &document, &job->error);
-        if (status == NIGH_END) return CLI_DONE;
-        if (status != NIGH_OK) return cli_fail(job);
-        if (nigh_writer_add(indexer->writer, &document, &job->error) != NIGH_OK)
-            return refuse_row(indexer, source, &document, row);
-        indexer->added++;
-        if (row % 1024 == 0) {
-            cli_progress_update(&job->progress, row, total);
-            if (cli_interrupted() != 0) return cli_fail(job);
-        }
-    }
-}
-
-static int add_input(struct indexer *indexer, const char *path) {
-    struct cli_job *job = indexer->job;
-    struct cli_source source;
-    struct cli_source_options source_options = {
-        .format = indexer->values->format, .width_bits = indexer->width_bits, .ids_path = indexer->values->ids};
-    nigh_status status = cli_source_open(job, path, &source_options, &source);
-    if (status != NIGH_OK) {
-        int code = cli_fail(job);
-        if (status == NIGH_EMISMATCH && !indexer->values->bits.given && indexer->width_holder != NULL)
-            cli_error(job, "'%s' holds signatures of %u bits", indexer->width_holder, indexer->width_bits);
-        return code;
-    }
-    int code = CLI_DONE;
-    if (indexer->width_bits == 0 && source.info.width_bits != 0) {
-        indexer->width_bits = source.info.width_bits;
-        indexer->width_holder = source.name;
-    }
-    if (indexer->writer == NULL && indexer->width_bits != 0 && open_writer(indexer) != NIGH_OK) code = cli_fail(job);
-    cli_progress_begin(&job->progress, "reading", "documents");
-    if (code == CLI_DONE && indexer->writer != NULL) code = add_rows(indexer, &source);
-    cli_source_close(&source);
-    return code;
 }
 
 /*
@@ -174,35 +111,35 @@ static nigh_status look_after(const struct indexer *indexer, nigh_collection_inf
     return status;
 }
 
+static void count_all(const struct indexer *indexer, const nigh_collection_info *after, uint64_t distinct) {
+    struct cli_stats *stats = &indexer->job->stats;
+    stats->complete = true;
+    stats->documents = indexer->added;
+    cli_stats_rate(stats, indexer->added);
+    cli_stats_count(stats, "distinct", distinct);
+    cli_stats_count(stats, "collection_documents", after->documents);
+    cli_stats_count(stats, "collection_bytes", after->bytes);
+    cli_stats_count(stats, "width_bits", after->width_bits);
+    if (!indexer->documents) return;
+    cli_stats_count(stats, "repeated_ids", indexer->repeated);
+    cli_stats_signing(stats, &indexer->info);
+}
+
 static int summarise(const struct indexer *indexer) {
     struct cli_job *job = indexer->job;
     nigh_collection_info after = NIGH_COLLECTION_INFO_INIT;
     nigh_segment_info added = NIGH_SEGMENT_INFO_INIT;
+    char repeated[80] = "";
     if (look_after(indexer, &after, &added) != NIGH_OK) return cli_fail(job);
-    uint64_t distinct = added.signatures;
-    job->stats.complete = true;
-    job->stats.documents = indexer->added;
-    cli_stats_rate(&job->stats, indexer->added);
-    cli_stats_count(&job->stats, "distinct", distinct);
-    cli_stats_count(&job->stats, "collection_documents", after.documents);
-    cli_stats_count(&job->stats, "collection_bytes", after.bytes);
-    cli_stats_count(&job->stats, "width_bits", after.width_bits);
-    cli_note(job, "added %s (%s distinct) to '%s', which now has %s; %.2f s (%s/s)",
-             cli_counted(indexer->added, "document", "documents").text, cli_digits(distinct).text, indexer->path,
-             cli_digits(after.documents).text, job->stats.work_seconds, cli_digits((uint64_t)job->stats.rate).text);
-    return CLI_DONE;
-}
-
-static int index_all(struct indexer *indexer) {
-    struct cli_job *job = indexer->job;
-    for (size_t i = 1; i < job->operand_count; i++) {
-        int code = add_input(indexer, job->operands[i]);
-        if (code != CLI_DONE) return code;
-    }
-    if (indexer->width_bits == 0)
-        return cli_usage(job->command, "no input says how wide the signatures are; give --bits");
-    if (indexer->writer == NULL && open_writer(indexer) != NIGH_OK) return cli_fail(job);
-    if (nigh_writer_commit(indexer->writer, &job->error) != NIGH_OK) return cli_fail(job);
+    count_all(indexer, &after, added.signatures);
+    if (indexer->repeated > 0)
+        (void)snprintf(repeated, sizeof repeated, "; %s",
+                       cli_counted(indexer->repeated, "repeated id", "repeated ids").text);
+    cli_note(job, "added %s (%s distinct) to '%s', which now has %s; %.2f s (%s/s)%s%s",
+             cli_counted(indexer->added, "document", "documents").text, cli_digits(added.signatures).text,
+             indexer->path, cli_digits(after.documents).text, job->stats.work_seconds,
+             cli_digits((uint64_t)job->stats.rate).text, indexer->documents ? cli_skipped(&indexer->info).text : "",
+             repeated);
     return CLI_DONE;
 }
 
@@ -214,37 +151,66 @@ static int check_use(const struct cli_job *job) {
         return cli_usage(job->command, "--ids goes with one INPUT, not with %zu", job->operand_count - 1);
     if (values->ids != NULL && strcmp(values->ids, "-") == 0)
         return cli_usage(job->command, "--ids takes a file, not standard input");
-    if (values->bits.value % 8 != 0)
+    if (values->signing.bits.value % 8 != 0)
         return cli_usage(job->command, "--bits takes a multiple of 8, not %llu",
-                         (unsigned long long)values->bits.value);
+                         (unsigned long long)values->signing.bits.value);
+    if (!cli_reading_fits(job, &values->reading)) return CLI_ERROR;
     return cli_source_paths_fit(job, 1) ? CLI_DONE : CLI_ERROR;
 }
 
-static int run(struct cli_job *job) {
-    struct indexer indexer = {.job = job, .values = job->values, .path = job->operands[0]};
-    int code = check_use(job);
-    if (code != CLI_DONE) return code;
-    if (look_before(&indexer) != NIGH_OK) return cli_fail(job);
-    if (indexer.values->bits.given) {
-        if (indexer.width_bits != 0 && indexer.values->bits.value != indexer.width_bits) {
-            cli_error(job, "'%s' holds signatures of %u bits, not %llu", indexer.path, indexer.width_bits,
-                      (unsigned long long)indexer.values->bits.value);
-            return CLI_ERROR;
-        }
-        indexer.width_bits = (uint32_t)indexer.values->bits.value;
+/* --bits must agree with what is there. */
+static int check_width(struct indexer *indexer) {
+    const struct cli_number *bits = &indexer->values->signing.bits;
+    if (!bits->given) return CLI_DONE;
+    if (indexer->width_bits != 0 && bits->value != indexer->width_bits) {
+        cli_error(indexer->job, "'%s' holds signatures of %u bits, not %llu", indexer->path, indexer->width_bits,
+                  (unsigned long long)bits->value);
+        return CLI_ERROR;
     }
+    indexer->width_bits = (uint32_t)bits->value;
+    return CLI_DONE;
+}
+
+/* What looks like text cannot be added to signatures of the user's own, so it is taken for hex gone wrong. */
+static bool takes_documents(const struct indexer *indexer) {
+    nigh_signer_options ignored = NIGH_SIGNER_OPTIONS_INIT;
+    return indexer->before == NULL || indexer->values->format != 0 ||
+           nigh_signer_options_parse(nigh_collection_scheme(indexer->before), &ignored, NULL) != NIGH_ENOTFOUND;
+}
+
+static int index_all(struct indexer *indexer) {
+    struct cli_job *job = indexer->job;
+    bool ok = true;
+    if (look_before(indexer) != NIGH_OK) return cli_fail(job);
+    int code = check_width(indexer);
+    if (code != CLI_DONE) return code;
+    if (!cli_inputs_open(job, 1, &indexer->inputs)) return cli_fail(job);
+    indexer->documents =
+        takes_documents(indexer) && cli_inputs_are_documents(job, &indexer->inputs, indexer->values->format, &ok);
+    if (!ok) return CLI_ERROR;
     double started = cli_seconds();
-    code = index_all(&indexer);
+    code = indexer->documents ? cli_index_documents(indexer) : cli_index_signatures(indexer);
+    if (code == CLI_DONE && nigh_writer_commit(indexer->writer, &job->error) != NIGH_OK) code = cli_fail(job);
     job->stats.work_seconds = cli_seconds() - started;
     cli_progress_clear(&job->progress);
-    if (code == CLI_DONE) code = summarise(&indexer);
+    return code == CLI_DONE ? summarise(indexer) : code;
+}
+
+static int run(struct cli_job *job) {
+    int code = check_use(job);
+    if (code != CLI_DONE) return code;
+    struct indexer indexer = {.job = job, .values = job->values, .path = job->operands[0]};
+    code = index_all(&indexer);
     nigh_writer_close(indexer.writer);
+    nigh_vocabulary_free(indexer.vocabulary);
+    nigh_collection_close(indexer.before);
+    cli_inputs_release(&indexer.inputs);
     return code;
 }
 
 const struct cli_command cmd_index = {
     .name = "index",
-    .summary = "make a collection of signatures, or add to it",
+    .summary = "make a collection of documents or signatures, or add to it",
     .usage = usage,
     .description = description,
     .details = details,

@@ -78,6 +78,9 @@ static void print_summary(struct cli_sink *out, const nigh_collection_info *info
     cli_sink_format(out, "\n  width         %s bits\n", cli_digits(info->width_bits).text);
     cli_sink_format(out, "  ids           %s\n", info->has_ids ? "yes" : "none: documents go by number");
     cli_sink_format(out, "  metadata      %s\n", info->has_metadata ? "yes" : "none");
+    if (info->has_weights) cli_sink_text(out, "  weights       of every bit of every document\n");
+    if (info->vocabulary_bytes > 0)
+        cli_sink_format(out, "  vocabulary    %s bytes\n", cli_digits(info->vocabulary_bytes).text);
     cli_sink_format(out, "  bytes         %s", cli_digits(info->bytes).text);
     if (info->documents > 0) cli_sink_format(out, "; %.1f a document", (double)info->bytes / (double)info->documents);
     cli_sink_format(out, "\n  sequence      %s\n", cli_digits(info->sequence).text);
@@ -148,6 +151,8 @@ static nigh_status print_json(struct cli_job *job, const nigh_collection *collec
     json_number(out, ",\"width_bits\":", info->width_bits);
     cli_sink_format(out, ",\"ids\":%s", info->has_ids ? "true" : "false");
     cli_sink_format(out, ",\"metadata\":%s", info->has_metadata ? "true" : "false");
+    cli_sink_format(out, ",\"weights\":%s", info->has_weights ? "true" : "false");
+    json_number(out, ",\"vocabulary_bytes\":", info->vocabulary_bytes);
     json_number(out, ",\"bytes\":", info->bytes);
     json_number(out, ",\"sequence\":", info->sequence);
     json_number(out, ",\"damaged_manifests\":", info->damaged_manifests);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nigh search: queries come in, a batch at a time, from files or by the id of a
- * stored document; each batch is one call of nigh_search, so that it reads the
+ * nigh search: queries come in, a batch at a time, from files of documents or of
+ * signatures, as text, or by the id of a stored document; each batch is one call of nigh_search, so that it reads the
  * collection once; answers go out before the next batch is read.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "common.h"
+#include "documents.h"
 #include "output.h"
 #include "signals.h"
 #include "source.h"
@@ -19,7 +20,9 @@ struct search_values {
     struct cli_number radius;
     struct cli_number batch;
     struct cli_number bits;
+    struct cli_reading reading;
     struct cli_list ids;
+    struct cli_list texts;
     int method;
     int output;
     int format;
@@ -29,6 +32,7 @@ struct search_values {
 
 static const char *const method_names[] = {"auto", "exact", NULL};
 
+#define SNIPPET_SHOWN 4096
 #define FEW_QUERIES 8
 #define MANY_MATCHES (UINT64_C(4) << 20) /* 64 MB of them */
 
@@ -40,6 +44,7 @@ static const struct cli_option options[] = {
                "documents at most BITS bits away: all of them, or with -k the N nearest"),
     CLI_LIST(0, "id", PLACE(ids), "ID",
              "take the stored document ID as a query; may be given again. It finds itself too"),
+    CLI_LIST(0, "text", PLACE(texts), "TEXT", "take TEXT itself as a query; may be given again"),
     CLI_FLAG(0, "exact", PLACE(exact), "compare with every document; short for --method exact"),
     CLI_CHOICE(0, "method", PLACE(method), "METHOD", method_names, "auto", "how to search"),
     CLI_NUMBER(
@@ -47,27 +52,33 @@ static const struct cli_option options[] = {
         "search N queries together: more is faster, fewer answers sooner. Where not given, 8 if the answers to 64 "
         "could be more than 4 million documents"),
     CLI_CHOICE(0, "output", PLACE(output), "FORM", cli_output_names, "table", "the form of the answer"),
-    CLI_CHOICE(0, "format", PLACE(format), "FORMAT", cli_read_formats, "auto", "the format of the query files"),
+    CLI_CHOICE(0, "format", PLACE(format), "FORMAT", cli_input_formats, "auto", "the format of the query files"),
     CLI_NUMBER(0, "bits", PLACE(bits), "N", 8, NIGH_MAX_WIDTH_BITS, NULL,
                "the width of the queries, which must be that of the collection"),
     CLI_FLAG(0, "verify", PLACE(verify), "compare all checksums of the collection first"),
+    CLI_READING_OPTIONS(PLACE(reading)),
     CLI_END,
 };
 
-static const char *const usage[] = {"[OPTION]... COLLECTION QUERY...", "[OPTION]... COLLECTION --id ID...", NULL};
+static const char *const usage[] = {"[OPTION]... COLLECTION QUERY...", "[OPTION]... COLLECTION --id ID...",
+                                    "[OPTION]... COLLECTION --text TEXT...", NULL};
 
 static const char *const description[] = {
     "Finds the documents whose signatures differ in the fewest bits from each query: the nearest first, and of equally "
     "near ones the document that was added first.",
-    "QUERY is a file of signatures in any format that 'nigh index' reads, or '-' for standard input. A query goes by "
-    "its id; where a file has none, queries are numbered from 0, on through all files.",
+    "QUERY is documents or signatures in any format that 'nigh index' reads, or '-' for standard input. Documents, and "
+    "texts given by --text, are signed as those of the collection were; a collection of signatures of your own takes "
+    "signatures only. A query goes by its id; where a file has none, queries are numbered from 0, on through all "
+    "files.",
     "The answer is exact: every document is compared. The exit code is 1 where no query matched anything.",
     NULL,
 };
 
 static const char *const output_paragraphs[] = {
-    "table: for people. The similarity is the share of bits that agree, rounded down.",
-    "jsonl: an object for each match, {\"query\", \"document\", \"distance\", \"rank\"}. Bytes of an id that are not "
+    "table: for people. The similarity is the share of bits that agree, rounded down. Under a document stand the "
+    "first words of its text, where the collection keeps them.",
+    "jsonl: an object for each match, {\"query\", \"document\", \"distance\", \"rank\"}, and \"text\" "
+    "where the collection keeps the first words of it. Bytes of an id that are not "
     "UTF-8 become U+FFFD.",
     "tsv: query, document, distance and rank, with tabs between.",
     "trec: query, Q0, document, rank, score and nigh, with blanks between; the score is 1 - distance / width. Blanks "
@@ -79,7 +90,9 @@ static const struct cli_section output_section = {"OUTPUT", output_paragraphs};
 static const struct cli_section *const details[] = {&output_section, NULL};
 
 static const struct cli_example examples[] = {
-    {"nigh search corpus.nigh queries.npy", "the ten nearest documents of every query"},
+    {"nigh search corpus.nigh --text \"how to bake bread\"", "the ten documents nearest to a text"},
+    {"nigh search corpus.nigh page.html", "to a document"},
+    {"nigh search corpus.nigh queries.npy", "to every one of a file of signatures"},
     {"nigh search corpus.nigh --id page-17 --radius 40", "everything within 40 bits of a stored document"},
     {"nigh search -k 100 --output trec corpus.nigh - < queries.hex > run.txt", "a run file for trec_eval"},
     {NULL, NULL},
@@ -106,7 +119,12 @@ struct searcher {
     nigh_progress progress;
     struct batch batch;
     struct cli_answers answers;
+    struct cli_inputs inputs;
+    nigh_vocabulary *vocabulary; /* for queries that are text */
+    nigh_signer *signer;
     char *id;          /* room for any */
+    char *snippet;     /* room for SNIPPET_SHOWN bytes */
+    uint64_t wordless; /* queries without a word to sign */
     uint64_t unnamed;  /* queries without an id so far */
     uint64_t expected; /* queries in all, 0 where not known */
     uint64_t matches;
@@ -161,6 +179,27 @@ static int report_batch(void *user, const char *stage, uint64_t done, uint64_t t
     return cli_interrupted();
 }
 
+/* The id of a document, or its number where documents have none; `number` has room for that. */
+static nigh_status find_name(struct searcher *searcher, uint64_t document, char *number, size_t capacity,
+                             struct cli_name *name) {
+    name->text = number;
+    name->length = (size_t)snprintf(number, capacity, "%llu", (unsigned long long)document);
+    if (!searcher->info.has_ids) return NIGH_OK;
+    name->text = searcher->id;
+    return nigh_collection_id(searcher->collection, document, searcher->id, NIGH_MAX_ID_LENGTH + 1, &name->length,
+                              &searcher->job->error);
+}
+
+static nigh_status find_snippet(struct searcher *searcher, uint64_t document, struct cli_name *snippet) {
+    enum cli_output output = searcher->answers.output;
+    if (!searcher->info.has_metadata || (output != CLI_OUTPUT_TABLE && output != CLI_OUTPUT_JSONL)) return NIGH_OK;
+    size_t length = 0;
+    nigh_status status = nigh_collection_metadata(searcher->collection, document, searcher->snippet, SNIPPET_SHOWN,
+                                                  &length, &searcher->job->error);
+    *snippet = (struct cli_name){.text = searcher->snippet, .length = length < SNIPPET_SHOWN ? length : SNIPPET_SHOWN};
+    return status;
+}
+
 static nigh_status print_query(struct searcher *searcher, const nigh_results *results, size_t query) {
     char number[24];
     size_t count = 0;
@@ -169,16 +208,11 @@ static nigh_status print_query(struct searcher *searcher, const nigh_results *re
     for (size_t i = 0; i < count; i++) {
         if (searcher->job->out->error != 0) return NIGH_EIO; /* nobody reads on */
         if (cli_interrupted() != 0) return NIGH_ECANCELLED;
-        struct cli_name name = {.text = number};
-        if (searcher->info.has_ids) {
-            nigh_status status = nigh_collection_id(searcher->collection, matches[i].document, searcher->id,
-                                                    NIGH_MAX_ID_LENGTH + 1, &name.length, &searcher->job->error);
-            if (status != NIGH_OK) return status;
-            name.text = searcher->id;
-        } else {
-            name.length = (size_t)snprintf(number, sizeof number, "%llu", (unsigned long long)matches[i].document);
-        }
-        cli_answers_match(&searcher->answers, name, matches[i].distance, i + 1);
+        struct cli_match match = {.distance = matches[i].distance, .rank = i + 1};
+        nigh_status status = find_name(searcher, matches[i].document, number, sizeof number, &match.document);
+        if (status == NIGH_OK) status = find_snippet(searcher, matches[i].document, &match.snippet);
+        if (status != NIGH_OK) return status;
+        cli_answers_match(&searcher->answers, &match);
     }
     return NIGH_OK;
 }
@@ -259,21 +293,126 @@ static nigh_status search_rows(struct searcher *searcher, struct cli_source *sou
     }
 }
 
-static nigh_status search_files(struct searcher *searcher) {
+static nigh_status search_signatures(struct searcher *searcher) {
     struct cli_source_options source_options = {.format = searcher->values->format,
                                                 .width_bits = searcher->info.width_bits};
-    for (size_t i = 1; i < searcher->job->operand_count; i++) {
+    for (size_t i = 0; i < searcher->inputs.count; i++) {
+        source_options.peek = searcher->inputs.peeks[i];
         struct cli_source source;
-        nigh_status status = cli_source_open(searcher->job, searcher->job->operands[i], &source_options, &source);
+        nigh_status status = cli_source_open(searcher->job, searcher->inputs.paths[i], &source_options, &source);
         if (status != NIGH_OK) return status;
         /* One file tells how much there is to do; of several only the first would be known. */
-        if (searcher->job->operand_count == 2 && source.info.rows != UINT64_MAX)
-            searcher->expected = source.info.rows + searcher->values->ids.count;
+        if (searcher->inputs.count == 1 && source.info.rows != UINT64_MAX)
+            searcher->expected = source.info.rows + searcher->values->ids.count + searcher->values->texts.count;
         status = search_rows(searcher, &source);
         cli_source_close(&source);
         if (status != NIGH_OK) return status;
     }
     return NIGH_OK;
+}
+
+/* ------------------------------------------------------- queries of text -- */
+
+/* What signs queries as the documents of the collection were signed. */
+static nigh_status make_signer(struct searcher *searcher) {
+    nigh_signer_options signer_options = NIGH_SIGNER_OPTIONS_INIT;
+    nigh_error *error = &searcher->job->error;
+    if (searcher->signer != NULL) return NIGH_OK;
+    nigh_status status =
+        nigh_signer_options_parse(nigh_collection_scheme(searcher->collection), &signer_options, error);
+    if (status == NIGH_ENOTFOUND)
+        cli_set_error(searcher->job, status, searcher->job->operands[0],
+                      "holds signatures that nigh did not make from text; give queries as signatures");
+    if (status == NIGH_OK && nigh_signer_needs_vocabulary(&signer_options))
+        status = nigh_collection_vocabulary(searcher->collection, &searcher->vocabulary, error);
+    signer_options.split = NIGH_SPLIT_NONE; /* a query is asked as a whole */
+    signer_options.vocabulary = searcher->vocabulary;
+    if (status == NIGH_OK) status = nigh_signer_new(searcher->job->context, &signer_options, &searcher->signer, error);
+    return status;
+}
+
+/* The text stands for itself in the answers, with what would break a line or a column made a space. */
+static struct cli_name name_text(const char *text, char *room, size_t capacity) {
+    size_t length = 0;
+    for (; text[length] != '\0' && length < capacity; length++)
+        room[length] = (unsigned char)text[length] < ' ' ? ' ' : text[length];
+    return (struct cli_name){.text = room, .length = length};
+}
+
+static nigh_status search_texts(struct searcher *searcher) {
+    const struct cli_list *texts = &searcher->values->texts;
+    char room[200];
+    if (texts->count == 0) return NIGH_OK;
+    uint8_t *signature = malloc(searcher->batch.signature_bytes);
+    nigh_status status = signature != NULL ? make_signer(searcher) : NIGH_ENOMEM;
+    if (signature == NULL) cli_set_error(searcher->job, status, "", "out of memory");
+    for (size_t i = 0; i < texts->count && status == NIGH_OK; i++) {
+        status = nigh_signer_sign(searcher->signer, texts->items[i], strlen(texts->items[i]), signature, NULL,
+                                  &searcher->job->error);
+        if (status == NIGH_ENOTFOUND) {
+            searcher->wordless++;
+            cli_error(searcher->job, "no word to search for in '%.60s'", texts->items[i]);
+            status = NIGH_OK;
+        } else if (status == NIGH_OK) {
+            status = add_query(searcher, signature, name_text(texts->items[i], room, sizeof room));
+        }
+    }
+    free(signature);
+    return status;
+}
+
+static nigh_status search_signed(struct searcher *searcher, nigh_signing *signing) {
+    nigh_signing_info info = NIGH_SIGNING_INFO_INIT;
+    nigh_signed row;
+    nigh_status status;
+    while ((status = nigh_signing_next(signing, &row, &searcher->job->error)) == NIGH_OK) {
+        struct cli_name name = {.text = row.document.id, .length = row.document.id_length};
+        status = add_query(searcher, row.document.signature, name);
+        if (status != NIGH_OK) return status;
+    }
+    if (status != NIGH_END) return status;
+    nigh_signing_describe(signing, &info);
+    searcher->wordless += info.empty + info.reader.missing;
+    struct cli_skipped skipped = cli_skipped(&info);
+    if (skipped.text[0] != '\0') cli_note(searcher->job, "not asked:%s", skipped.text + 1);
+    return NIGH_OK;
+}
+
+static nigh_status search_documents(struct searcher *searcher) {
+    const struct search_values *values = searcher->values;
+    struct cli_job *job = searcher->job;
+    nigh_text_reader *reader = NULL;
+    nigh_signing *signing = NULL;
+    struct cli_problems problems;
+    nigh_signing_options signing_options = NIGH_SIGNING_OPTIONS_INIT;
+    signing_options.threads = 1; /* searching takes longer than signing */
+    signing_options.limit = values->reading.limit.value;
+    nigh_status status = make_signer(searcher);
+    if (status == NIGH_OK)
+        status = cli_reader_open(job, &searcher->inputs, &values->reading, cli_text_format(values->format), &problems,
+                                 &reader);
+    if (status == NIGH_OK)
+        status = nigh_signing_open(searcher->signer, reader, &signing_options, &signing, &job->error);
+    if (status == NIGH_OK) status = search_signed(searcher, signing);
+    nigh_signing_close(signing);
+    nigh_text_reader_close(reader);
+    return status;
+}
+
+/* Where the collection was not made from text, a query that does not look like signatures is still read as such. */
+static nigh_status search_files(struct searcher *searcher) {
+    nigh_signer_options ignored = NIGH_SIGNER_OPTIONS_INIT;
+    bool ok = true;
+    if (searcher->inputs.count == 0) return NIGH_OK;
+    bool text =
+        nigh_signer_options_parse(nigh_collection_scheme(searcher->collection), &ignored, NULL) != NIGH_ENOTFOUND;
+    if (!text && searcher->values->format <= NIGH_FORMAT_TOPSIG) return search_signatures(searcher);
+    bool documents = cli_inputs_are_documents(searcher->job, &searcher->inputs, searcher->values->format, &ok);
+    if (!ok) {
+        cli_set_error(searcher->job, NIGH_EINVAL, "", "the queries are of two kinds");
+        return NIGH_EINVAL;
+    }
+    return documents ? search_documents(searcher) : search_signatures(searcher);
 }
 
 static void close_statistics(struct searcher *searcher) {
@@ -337,14 +476,19 @@ static int search_opened(struct searcher *searcher) {
     }
     set_options(searcher);
     searcher->id = malloc(NIGH_MAX_ID_LENGTH + 1);
-    if (searcher->id == NULL || !batch_init(&searcher->batch, choose_batch(searcher), searcher->info.width_bits / 8)) {
+    searcher->snippet = malloc(SNIPPET_SHOWN);
+    if (searcher->id == NULL || searcher->snippet == NULL ||
+        !batch_init(&searcher->batch, choose_batch(searcher), searcher->info.width_bits / 8)) {
         cli_error(job, "out of memory");
         return CLI_ERROR;
     }
-    searcher->answers = (struct cli_answers){
-        .sink = job->out, .output = (enum cli_output)values->output, .width_bits = searcher->info.width_bits};
+    searcher->answers = (struct cli_answers){.sink = job->out,
+                                             .output = (enum cli_output)values->output,
+                                             .width_bits = searcher->info.width_bits,
+                                             .columns = cli_terminal_width(STDOUT_FILENO)};
     cli_progress_begin(&job->progress, "searching", "queries");
     nigh_status status = search_ids(searcher);
+    if (status == NIGH_OK) status = search_texts(searcher);
     if (status == NIGH_OK) status = search_files(searcher);
     if (status == NIGH_OK) status = search_batch(searcher);
     if (status != NIGH_OK) return refuse(searcher, status);
@@ -357,16 +501,20 @@ static int run(struct cli_job *job) {
     struct searcher searcher = {.job = job, .values = values, .all_exact = true};
     nigh_open_options open_options = NIGH_OPEN_OPTIONS_INIT;
     if (job->operand_count == 0) return cli_usage(job->command, "no COLLECTION given");
-    if (job->operand_count == 1 && values->ids.count == 0)
-        return cli_usage(job->command, "no QUERY given, and no --id");
-    if (!cli_source_paths_fit(job, 1)) return CLI_ERROR;
+    if (job->operand_count == 1 && values->ids.count == 0 && values->texts.count == 0)
+        return cli_usage(job->command, "no QUERY given, and no --text or --id");
+    if (!cli_source_paths_fit(job, 1) || !cli_reading_fits(job, &values->reading)) return CLI_ERROR;
     open_options.verify = values->verify;
     open_options.progress = &job->progress.report;
     if (cli_collection_open(job, job->operands[0], &open_options, &searcher.collection, &searcher.info) != NIGH_OK)
         return cli_fail(job);
-    int code = search_opened(&searcher);
+    int code = cli_inputs_open(job, 1, &searcher.inputs) ? search_opened(&searcher) : cli_fail(job);
     batch_release(&searcher.batch);
     free(searcher.id);
+    free(searcher.snippet);
+    cli_inputs_release(&searcher.inputs);
+    nigh_signer_free(searcher.signer);
+    nigh_vocabulary_free(searcher.vocabulary);
     nigh_collection_close(searcher.collection);
     return code;
 }

@@ -42,6 +42,8 @@ const struct cli_command *cli_command_find(const char *name);
 
 extern const struct cli_command cmd_index;
 extern const struct cli_command cmd_search;
+extern const struct cli_command cmd_sign;
+extern const struct cli_command cmd_eval;
 extern const struct cli_command cmd_info;
 extern const struct cli_command cmd_check;
 extern const struct cli_command cmd_export;

@@ -17,45 +17,68 @@ static void trec_name(struct cli_sink *sink, struct cli_name name) {
     }
 }
 
-static void tsv_match(struct cli_answers *answers, struct cli_name document, uint32_t distance, uint64_t rank) {
+static void tsv_match(struct cli_answers *answers, const struct cli_match *match) {
     cli_sink_bytes(answers->sink, answers->query.text, answers->query.length);
     cli_sink_text(answers->sink, "\t");
-    cli_sink_bytes(answers->sink, document.text, document.length);
+    cli_sink_bytes(answers->sink, match->document.text, match->document.length);
     cli_sink_text(answers->sink, "\t");
-    cli_sink_number(answers->sink, distance);
+    cli_sink_number(answers->sink, match->distance);
     cli_sink_text(answers->sink, "\t");
-    cli_sink_number(answers->sink, rank);
+    cli_sink_number(answers->sink, match->rank);
     cli_sink_text(answers->sink, "\n");
 }
 
-static void jsonl_match(struct cli_answers *answers, struct cli_name document, uint32_t distance, uint64_t rank) {
+static void jsonl_match(struct cli_answers *answers, const struct cli_match *match) {
     cli_sink_text(answers->sink, "{\"query\":");
     cli_sink_json(answers->sink, answers->query.text, answers->query.length);
     cli_sink_text(answers->sink, ",\"document\":");
-    cli_sink_json(answers->sink, document.text, document.length);
+    cli_sink_json(answers->sink, match->document.text, match->document.length);
     cli_sink_text(answers->sink, ",\"distance\":");
-    cli_sink_number(answers->sink, distance);
+    cli_sink_number(answers->sink, match->distance);
     cli_sink_text(answers->sink, ",\"rank\":");
-    cli_sink_number(answers->sink, rank);
+    cli_sink_number(answers->sink, match->rank);
+    if (match->snippet.length > 0) {
+        cli_sink_text(answers->sink, ",\"text\":");
+        cli_sink_json(answers->sink, match->snippet.text, match->snippet.length);
+    }
     cli_sink_text(answers->sink, "}\n");
 }
 
 /* Six decimals tell any two distances of the widest signatures apart (1 / 65,536 = 0.000015). */
-static void trec_match(struct cli_answers *answers, struct cli_name document, uint32_t distance, uint64_t rank) {
-    double score = 1.0 - (double)distance / (double)answers->width_bits;
+static void trec_match(struct cli_answers *answers, const struct cli_match *match) {
+    double score = 1.0 - (double)match->distance / (double)answers->width_bits;
     trec_name(answers->sink, answers->query);
     cli_sink_text(answers->sink, " Q0 ");
-    trec_name(answers->sink, document);
-    cli_sink_format(answers->sink, " %llu %.6f nigh\n", (unsigned long long)rank, score);
+    trec_name(answers->sink, match->document);
+    cli_sink_format(answers->sink, " %llu %.6f nigh\n", (unsigned long long)match->rank, score);
+}
+
+/* Under the id, from where it begins; on a terminal one line of it. */
+static void table_snippet(struct cli_answers *answers, struct cli_name snippet) {
+    const size_t indent = 33;
+    size_t length = snippet.length;
+    if (answers->columns > indent + 8) {
+        size_t used = 0;
+        for (size_t columns = indent; used < length && columns < answers->columns; columns++) {
+            size_t step = cli_utf8_length(snippet.text + used, length - used);
+            used += step > 0 ? step : 1;
+        }
+        length = used < length ? used : length;
+    }
+    cli_sink_format(answers->sink, "%*s", (int)indent, "");
+    cli_sink_printable(answers->sink, snippet.text, length);
+    cli_sink_text(answers->sink, "\n");
 }
 
 /* Rounded down, so that only equal signatures show 100%. */
-static void table_match(struct cli_answers *answers, struct cli_name document, uint32_t distance, uint64_t rank) {
-    uint64_t hundredths = (uint64_t)(answers->width_bits - distance) * 10000 / answers->width_bits;
-    cli_sink_format(answers->sink, "%9s  %8s  %6llu.%02llu%%  ", cli_digits(rank).text, cli_digits(distance).text,
-                    (unsigned long long)hundredths / 100, (unsigned long long)hundredths % 100);
-    cli_sink_printable(answers->sink, document.text, document.length);
+static void table_match(struct cli_answers *answers, const struct cli_match *match) {
+    uint64_t hundredths = (uint64_t)(answers->width_bits - match->distance) * 10000 / answers->width_bits;
+    cli_sink_format(answers->sink, "%9s  %8s  %6llu.%02llu%%  ", cli_digits(match->rank).text,
+                    cli_digits(match->distance).text, (unsigned long long)hundredths / 100,
+                    (unsigned long long)hundredths % 100);
+    cli_sink_printable(answers->sink, match->document.text, match->document.length);
     cli_sink_text(answers->sink, "\n");
+    if (match->snippet.length > 0) table_snippet(answers, match->snippet);
 }
 
 static void table_query(struct cli_answers *answers, struct cli_name query, size_t matches) {
@@ -74,19 +97,19 @@ void cli_answers_query(struct cli_answers *answers, struct cli_name query, size_
     answers->queries++;
 }
 
-void cli_answers_match(struct cli_answers *answers, struct cli_name document, uint32_t distance, uint64_t rank) {
+void cli_answers_match(struct cli_answers *answers, const struct cli_match *match) {
     switch (answers->output) {
     case CLI_OUTPUT_TABLE:
-        table_match(answers, document, distance, rank);
+        table_match(answers, match);
         break;
     case CLI_OUTPUT_JSONL:
-        jsonl_match(answers, document, distance, rank);
+        jsonl_match(answers, match);
         break;
     case CLI_OUTPUT_TSV:
-        tsv_match(answers, document, distance, rank);
+        tsv_match(answers, match);
         break;
     case CLI_OUTPUT_TREC:
-        trec_match(answers, document, distance, rank);
+        trec_match(answers, match);
         break;
     }
 }

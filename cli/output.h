@@ -23,6 +23,7 @@ struct cli_answers {
     struct cli_sink *sink;
     enum cli_output output;
     uint32_t width_bits;
+    unsigned columns; /* of the terminal; 0: it is none, and lines are as long as they are */
     uint64_t queries; /* begun so far */
     struct cli_name query;
 };
@@ -30,7 +31,14 @@ struct cli_answers {
 /* The next query, with as many matches to follow; its name must live until the last of them. */
 void cli_answers_query(struct cli_answers *answers, struct cli_name query, size_t matches);
 
-/* A match; ranks count from 1. */
-void cli_answers_match(struct cli_answers *answers, struct cli_name document, uint32_t distance, uint64_t rank);
+/* A match, with the beginning of its text (empty: not kept); ranks count from 1. */
+struct cli_match {
+    struct cli_name document;
+    struct cli_name snippet;
+    uint32_t distance;
+    uint64_t rank;
+};
+
+void cli_answers_match(struct cli_answers *answers, const struct cli_match *match);
 
 #endif

@@ -14,25 +14,11 @@
 
 #include "signals.h"
 
-const char *const cli_read_formats[] = {"auto", "npy", "u8bin", "raw", "hex", "topsig", NULL};
 const char *const cli_write_formats[] = {"auto", "npy", "u8bin", "raw", "hex", NULL};
 
 _Static_assert(NIGH_FORMAT_AUTO == 0 && NIGH_FORMAT_NPY == 1 && NIGH_FORMAT_U8BIN == 2 && NIGH_FORMAT_RAW == 3 &&
                    NIGH_FORMAT_HEX == 4 && NIGH_FORMAT_TOPSIG == 5,
-               "an index into the lists above is a nigh_signature_format");
-
-/* A signal ends the wait for input, else it would only be seen at the next byte. */
-static int stream_read(void *user, void *buffer, size_t length, size_t *moved) {
-    const struct cli_source *source = user;
-    for (;;) {
-        ssize_t count = read(source->descriptor, buffer, length);
-        if (count >= 0) {
-            *moved = (size_t)count;
-            return 0;
-        }
-        if (errno != EINTR || cli_interrupted() != 0) return errno;
-    }
-}
+               "an index into the list above is a nigh_signature_format");
 
 /* The format of what a path's ending names, in either case; AUTO for any other. */
 static nigh_signature_format format_by_ending(const char *path) {
@@ -61,33 +47,12 @@ static void name_option(nigh_error *error) {
     if (strcmp(tail, asked) == 0) memcpy(tail, "give --format", sizeof "give --format");
 }
 
-/* Whether the file must be read from beginning to end, having no places to go to. */
-static bool needs_stream(const char *path) {
-    struct stat status;
-    return stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
-}
-
-static nigh_status open_descriptor(struct cli_job *job, const char *path, struct cli_source *source) {
-    if (strcmp(path, "-") == 0) {
-        source->name = "standard input";
-        source->descriptor = STDIN_FILENO;
-    } else if (needs_stream(path)) {
-        source->descriptor = open(path, O_RDONLY | O_CLOEXEC);
-        if (source->descriptor < 0) {
-            cli_set_system_error(job, errno, path, "open");
-            return NIGH_EIO;
-        }
-    }
-    return NIGH_OK;
-}
-
 nigh_status cli_source_open(struct cli_job *job, const char *path, const struct cli_source_options *options,
                             struct cli_source *out) {
     nigh_signature_reader_options reader_options = NIGH_SIGNATURE_READER_OPTIONS_INIT;
-    nigh_stream stream = {.user = out, .read = stream_read};
-    *out = (struct cli_source){.name = path, .descriptor = -1, .info = NIGH_SIGNATURE_INFO_INIT};
-    nigh_status status = open_descriptor(job, path, out);
-    if (status != NIGH_OK) return status;
+    nigh_stream stream;
+    *out =
+        (struct cli_source){.name = strcmp(path, "-") == 0 ? "standard input" : path, .info = NIGH_SIGNATURE_INFO_INIT};
     reader_options.format = read_format(path, options->format);
     reader_options.width_bits = options->width_bits;
     if (reader_options.format == NIGH_FORMAT_RAW && options->width_bits == 0) {
@@ -96,8 +61,12 @@ nigh_status cli_source_open(struct cli_job *job, const char *path, const struct 
         return NIGH_EINVAL;
     }
     reader_options.ids_path = options->ids_path;
-    if (out->descriptor >= 0) reader_options.stream = &stream;
-    status = nigh_signature_reader_open(job->context, out->name, &reader_options, &out->reader, &job->error);
+    if (options->peek != NULL) {
+        stream = cli_peek_stream(options->peek);
+        reader_options.stream = &stream;
+    }
+    nigh_status status =
+        nigh_signature_reader_open(job->context, out->name, &reader_options, &out->reader, &job->error);
     if (status == NIGH_OK) {
         nigh_signature_reader_describe(out->reader, &out->info);
     } else {
@@ -110,8 +79,6 @@ nigh_status cli_source_open(struct cli_job *job, const char *path, const struct 
 void cli_source_close(struct cli_source *source) {
     nigh_signature_reader_close(source->reader);
     source->reader = NULL;
-    if (source->descriptor > STDIN_FILENO) (void)close(source->descriptor);
-    source->descriptor = -1;
 }
 
 bool cli_source_paths_fit(const struct cli_job *job, size_t first_operand) {
@@ -170,7 +137,7 @@ int cli_target_open(struct cli_job *job, const char *path, const struct cli_targ
     if (out->sink != NULL && writer_options.format != NIGH_FORMAT_HEX && isatty(out->sink->descriptor)) {
         cli_target_close(job, out);
         return cli_usage(job->command, "%s is not for a terminal; name a file, or take --format hex",
-                         cli_read_formats[writer_options.format]);
+                         nigh_signature_format_name(writer_options.format));
     }
     if (out->sink != NULL) {
         stream = cli_sink_stream(out->sink);

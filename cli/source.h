@@ -7,14 +7,13 @@
 #define NIGH_CLI_SOURCE_H
 
 #include "common.h"
+#include "peek.h"
 
-/* Values of --format, in the order of nigh_signature_format. */
-extern const char *const cli_read_formats[];
+/* Values of a --format, in the order of nigh_signature_format. */
 extern const char *const cli_write_formats[];
 
 struct cli_source {
     const char *name; /* for messages */
-    int descriptor;   /* -1: the library opened it */
     nigh_signature_reader *reader;
     nigh_signature_info info;
 };
@@ -23,6 +22,7 @@ struct cli_source_options {
     int format;          /* index of --format */
     uint32_t width_bits; /* 0: as the file says */
     const char *ids_path;
+    struct cli_peek *peek; /* what is read instead of the path; NULL: the path */
 };
 
 /* On failure job->error says why. */

@@ -8,7 +8,7 @@
 
 struct cli_job;
 
-#define CLI_MAX_COUNTERS 12
+#define CLI_MAX_COUNTERS 20
 
 struct cli_stats {
     bool complete;         /* the work ran to its end, so the numbers mean something */

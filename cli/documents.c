@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading and signing documents; see documents.h. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "documents.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PROBLEMS_SHOWN 10
+
+const char *const cli_input_formats[] = {"auto",  "npy",   "u8bin", "raw",  "hex",  "topsig", "plain",
+                                         "lines", "jsonl", "html",  "warc", "trec", NULL};
+const char *const cli_text_formats[] = {"auto", "plain", "lines", "jsonl", "html", "warc", "trec", NULL};
+const char *const cli_scheme_names[] = {"auto", "topsig", "simhash", "minhash", NULL};
+const char *const cli_weight_names[] = {"auto", "tf", "log", "tf-idf", "likelihood", NULL};
+const char *const cli_switch_names[] = {"auto", "on", "off", NULL};
+const char *const cli_split_names[] = {"none", "sentence", "hard", NULL};
+
+_Static_assert(NIGH_TEXT_PLAIN == 1 && NIGH_TEXT_LINES == 2 && NIGH_TEXT_JSONL == 3 && NIGH_TEXT_HTML == 4 &&
+                   NIGH_TEXT_WARC == 5 && NIGH_TEXT_TREC == 6 && NIGH_FORMAT_TOPSIG == 5,
+               "the lists of formats above are in the order of the library's numbers");
+_Static_assert(NIGH_WEIGHTS_TF == 1 && NIGH_WEIGHTS_LIKELIHOOD == 4 && NIGH_SPLIT_HARD == 2 && NIGH_SCHEME_MINHASH == 2,
+               "and so are the others");
+
+nigh_text_format cli_text_format(int format) {
+    return format <= NIGH_FORMAT_TOPSIG ? NIGH_TEXT_AUTO : (nigh_text_format)(format - NIGH_FORMAT_TOPSIG);
+}
+
+/* ------------------------------------------- documents or signatures -- */
+
+/* Whether a path must be read from beginning to end, having no places to go to. */
+static bool is_stream(const char *path) {
+    struct stat status;
+    if (strcmp(path, "-") == 0) return true;
+    return stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+}
+
+static bool open_peek(struct cli_job *job, const char *path, struct cli_peek **out) {
+    int descriptor = strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) {
+        cli_set_system_error(job, errno, path, "open");
+        return false;
+    }
+    *out = malloc(sizeof **out);
+    if (*out != NULL) {
+        cli_peek_init(*out, descriptor);
+        return true;
+    }
+    if (descriptor != STDIN_FILENO) (void)close(descriptor);
+    cli_set_error(job, NIGH_ENOMEM, "", "out of memory");
+    return false;
+}
+
+bool cli_inputs_open(struct cli_job *job, size_t first_operand, struct cli_inputs *out) {
+    size_t count = job->operand_count - first_operand;
+    *out = (struct cli_inputs){.count = count};
+    out->paths = malloc((count + 1) * sizeof *out->paths);
+    out->peeks = calloc(count + 1, sizeof *out->peeks);
+    if (out->paths == NULL || out->peeks == NULL) {
+        cli_set_error(job, NIGH_ENOMEM, "", "out of memory");
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) out->paths[i] = job->operands[first_operand + i];
+    for (size_t i = 0; i < count; i++)
+        if (is_stream(out->paths[i]) && !open_peek(job, out->paths[i], &out->peeks[i])) return false;
+    return true;
+}
+
+void cli_inputs_release(struct cli_inputs *inputs) {
+    for (size_t i = 0; inputs->peeks != NULL && i < inputs->count; i++) {
+        if (inputs->peeks[i] != NULL && inputs->peeks[i]->descriptor != STDIN_FILENO)
+            (void)close(inputs->peeks[i]->descriptor);
+        free(inputs->peeks[i]);
+    }
+    free(inputs->peeks);
+    free(inputs->paths);
+}
+
+/* Looks at the beginning of a file; AUTO where that is not of signatures. */
+static nigh_signature_format recognise_file(const char *path) {
+    struct stat status;
+    static char bytes[4096];
+    size_t used = 0;
+    size_t moved = 1;
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0 || fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+        if (descriptor >= 0) (void)close(descriptor);
+        return nigh_signature_recognise(path, "", 0, UINT64_MAX); /* whoever reads it says why not */
+    }
+    while (moved > 0 && used < sizeof bytes && cli_read(descriptor, bytes + used, sizeof bytes - used, &moved) == 0)
+        used += moved;
+    (void)close(descriptor);
+    return nigh_signature_recognise(path, bytes, used, (uint64_t)status.st_size);
+}
+
+static bool looks_like_documents(const struct cli_inputs *inputs, size_t index) {
+    struct cli_peek *peek = inputs->peeks[index];
+    if (peek == NULL) return recognise_file(inputs->paths[index]) == NIGH_FORMAT_AUTO;
+    cli_peek_look(peek);
+    return nigh_signature_recognise(inputs->paths[index], peek->bytes, peek->end,
+                                    peek->ended ? peek->end : UINT64_MAX) == NIGH_FORMAT_AUTO;
+}
+
+bool cli_inputs_are_documents(struct cli_job *job, const struct cli_inputs *inputs, int format, bool *ok) {
+    *ok = true;
+    if (format != 0) return format > NIGH_FORMAT_TOPSIG;
+    bool first = false;
+    for (size_t i = 0; i < inputs->count && *ok; i++) {
+        bool documents = looks_like_documents(inputs, i);
+        if (inputs->peeks[i] != NULL && inputs->peeks[i]->error != 0) {
+            const char *name = strcmp(inputs->paths[i], "-") == 0 ? "standard input" : inputs->paths[i];
+            cli_set_system_error(job, inputs->peeks[i]->error, name, "read");
+            (void)cli_fail(job);
+            *ok = false;
+            continue;
+        }
+        if (i == 0) first = documents;
+        if (documents == first) continue;
+        cli_error(job, "'%s' looks like %s and '%s' like %s; give --format, or read them one after the other",
+                  inputs->paths[0], first ? "documents" : "signatures", inputs->paths[i],
+                  documents ? "documents" : "signatures");
+        *ok = false;
+    }
+    return first;
+}
+
+/* ---------------------------------------------------------------- reading -- */
+
+/* "I/N" of --shard; false where it is not that. */
+static bool parse_shard(const char *text, uint64_t *shard, uint64_t *shards) {
+    char *end = NULL;
+    if (*text < '0' || *text > '9') return false;
+    errno = 0;
+    *shard = strtoull(text, &end, 10);
+    if (errno != 0 || *end != '/' || end[1] < '0' || end[1] > '9') return false;
+    *shards = strtoull(end + 1, &end, 10);
+    return errno == 0 && *end == '\0' && *shard < *shards;
+}
+
+bool cli_reading_fits(const struct cli_job *job, const struct cli_reading *reading) {
+    uint64_t shard = 0;
+    uint64_t shards = 0;
+    if (reading->shard == NULL || parse_shard(reading->shard, &shard, &shards)) return true;
+    (void)cli_usage(job->command, "--shard takes I/N with I below N, such as 0/4, not '%s'", reading->shard);
+    return false;
+}
+
+static void show_problem(void *user, const nigh_error *problem) {
+    struct cli_problems *problems = user;
+    char line[1024];
+    if (problems->job->common->quiet || problems->shown > PROBLEMS_SHOWN) return;
+    if (problems->shown++ == PROBLEMS_SHOWN) {
+        cli_error(problems->job, "more parts are malformed; they are skipped and counted, but not shown");
+        return;
+    }
+    nigh_error_format(problem, line, sizeof line);
+    cli_error(problems->job, "skipped: %s", line);
+}
+
+/* The library reads documents from one stream at most, by the name "-". */
+static bool find_stream(struct cli_job *job, const struct cli_inputs *inputs, nigh_stream *stream) {
+    for (size_t i = 0; i < inputs->count; i++) {
+        if (inputs->peeks[i] == NULL) continue;
+        if (stream->read != NULL) {
+            cli_set_error(job, NIGH_EINVAL, inputs->paths[i], "only one of the inputs can be a pipe");
+            return false;
+        }
+        *stream = cli_peek_stream(inputs->peeks[i]);
+        inputs->paths[i] = "-";
+    }
+    return true;
+}
+
+nigh_status cli_reader_open(struct cli_job *job, const struct cli_inputs *inputs, const struct cli_reading *reading,
+                            nigh_text_format format, struct cli_problems *problems, nigh_text_reader **out) {
+    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_stream stream = {0};
+    if (!find_stream(job, inputs, &stream)) return NIGH_EINVAL;
+    options.format = format;
+    options.text_key = reading->text_key;
+    options.id_key = reading->id_key;
+    if (stream.read != NULL) options.stream = &stream;
+    if (reading->shard != NULL) (void)parse_shard(reading->shard, &options.shard, &options.shards);
+    options.max_errors = reading->max_errors.value;
+    options.max_document_bytes = reading->max_document.value;
+    options.max_expansion = reading->max_expansion.value;
+    options.max_members = reading->max_members.value;
+    options.max_depth = (uint32_t)reading->max_depth.value;
+    options.strict = reading->strict;
+    *problems = (struct cli_problems){.job = job};
+    options.problem = show_problem;
+    options.user = problems;
+    return nigh_text_reader_open(job->context, inputs->paths, inputs->count, &options, out, &job->error);
+}
+
+/* ---------------------------------------------------------------- signing -- */
+
+/* "words", "ngrams:3", "chars:5"; the length may be left out. */
+static bool parse_features(const char *text, nigh_signer_options *options) {
+    static const char *const names[] = {"words", "ngrams", "chars"};
+    size_t length = strcspn(text, ":");
+    for (int i = 0; i < 3; i++) {
+        if (strlen(names[i]) != length || strncmp(text, names[i], length) != 0) continue;
+        options->features = (nigh_feature_kind)(i + 1);
+        options->feature_length = 0;
+        if (text[length] == '\0') return true;
+        char *end = NULL;
+        unsigned long number = strtoul(text + length + 1, &end, 10);
+        options->feature_length = (uint32_t)(number > 1000 ? 1000 : number);
+        return i > 0 && number > 0 && text[length + 1] >= '1' && text[length + 1] <= '9' && *end == '\0';
+    }
+    return false;
+}
+
+static int switch_of(int choice, int before) { return choice == 0 ? before : choice == 1; }
+
+static void lay_over(const struct cli_signing *signing, nigh_signer_options *options) {
+    if (signing->scheme != 0) options->scheme = (nigh_scheme_kind)(signing->scheme - 1);
+    if (signing->bits.given) options->width_bits = (uint32_t)signing->bits.value;
+    if (signing->weights != 0) options->weights = (nigh_weight_kind)signing->weights;
+    if (signing->language != NULL) options->language = signing->language;
+    options->stemming = switch_of(signing->stemming, options->stemming);
+    options->stop_words = switch_of(signing->stop_words, options->stop_words);
+    if (signing->seed.given) options->seed = signing->seed.value;
+    if (signing->density.given) options->density = (uint32_t)signing->density.value;
+    if (signing->split != 0) options->split = (nigh_split_kind)signing->split;
+    if (signing->min_terms.given) options->min_terms = (uint32_t)signing->min_terms.value;
+    if (signing->max_terms.given) options->max_terms = (uint32_t)signing->max_terms.value;
+}
+
+int cli_signer_options(struct cli_job *job, const struct cli_signing *signing, const char *scheme,
+                       nigh_signer_options *out) {
+    *out = (nigh_signer_options)NIGH_SIGNER_OPTIONS_INIT;
+    if (signing->bits.value % 8 != 0)
+        return cli_usage(job->command, "--bits takes a multiple of 8, not %llu",
+                         (unsigned long long)signing->bits.value);
+    if (scheme != NULL && nigh_signer_options_parse(scheme, out, &job->error) != NIGH_OK) return cli_fail(job);
+    lay_over(signing, out);
+    if (signing->features != NULL && !parse_features(signing->features, out))
+        return cli_usage(job->command, "--features takes words, ngrams:N or chars:N, not '%s'", signing->features);
+    return CLI_DONE;
+}
+
+static nigh_status count_vocabulary(struct cli_job *job, const struct cli_inputs *inputs,
+                                    const struct cli_reading *reading, nigh_text_format format,
+                                    const struct cli_signing *signing, const nigh_signer_options *options,
+                                    nigh_vocabulary **out) {
+    struct cli_problems problems;
+    nigh_text_reader *reader = NULL;
+    nigh_vocabulary_options counting = NIGH_VOCABULARY_OPTIONS_INIT;
+    nigh_status status = cli_reader_open(job, inputs, reading, format, &problems, &reader);
+    if (status != NIGH_OK) return status;
+    counting.threads = job->threads;
+    counting.memory_bytes = signing->memory.value;
+    counting.limit = reading->limit.value;
+    counting.progress = &job->progress.report;
+    status = nigh_vocabulary_count(job->context, options, reader, &counting, out, &job->error);
+    nigh_text_reader_close(reader);
+    cli_progress_clear(&job->progress);
+    return status;
+}
+
+nigh_status cli_vocabulary_get(struct cli_job *job, const struct cli_inputs *inputs, const struct cli_reading *reading,
+                               nigh_text_format format, const struct cli_signing *signing,
+                               const nigh_signer_options *options, nigh_vocabulary **out) {
+    *out = NULL;
+    if (!nigh_signer_needs_vocabulary(options)) return NIGH_OK;
+    if (signing->vocabulary != NULL) return nigh_vocabulary_load(job->context, signing->vocabulary, out, &job->error);
+    for (size_t i = 0; i < inputs->count; i++) {
+        if (inputs->peeks[i] == NULL) continue;
+        cli_set_error(job, NIGH_EINVAL, "",
+                      "these weights need a first pass to count words, and a pipe can be read only once; give "
+                      "--vocabulary FILE, --weights log, or a file");
+        return NIGH_EINVAL;
+    }
+    return count_vocabulary(job, inputs, reading, format, signing, options, out);
+}
+
+/* ------------------------------------------------------------------- telling -- */
+
+static void tell(struct cli_skipped *skipped, uint64_t count, const char *one, const char *many) {
+    size_t used = strlen(skipped->text);
+    if (count > 0)
+        (void)snprintf(skipped->text + used, sizeof skipped->text - used, "; %s", cli_counted(count, one, many).text);
+}
+
+struct cli_skipped cli_skipped(const nigh_signing_info *info) {
+    struct cli_skipped skipped = {""};
+    tell(&skipped, info->reader.missing, "record without text", "records without text");
+    tell(&skipped, info->empty, "document without words", "documents without words");
+    tell(&skipped, info->reader.problems, "malformed part", "malformed parts");
+    return skipped;
+}
+
+void cli_stats_signing(struct cli_stats *stats, const nigh_signing_info *info) {
+    cli_stats_count(stats, "files", info->reader.files);
+    cli_stats_count(stats, "records", info->reader.records);
+    cli_stats_count(stats, "missing_text", info->reader.missing);
+    cli_stats_count(stats, "empty", info->empty);
+    cli_stats_count(stats, "problems", info->reader.problems);
+    cli_stats_count(stats, "bytes_read", info->reader.bytes_read);
+    cli_stats_count(stats, "bytes_text", info->reader.bytes_text);
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What commands that read documents have in common: the options for reading
+ * them and for signing them, in structs that a command puts into its own, and
+ * the way from these to a reader and a signer of the library.
+ *
+ *     struct sign_values { struct cli_common common; struct cli_reading reading; struct cli_signing signing; ... };
+ *     static const struct cli_option options[] = {CLI_READING_OPTIONS(PLACE(reading)), ... CLI_END};
+ */
+#ifndef NIGH_CLI_DOCUMENTS_H
+#define NIGH_CLI_DOCUMENTS_H
+
+#include "common.h"
+#include "peek.h"
+
+/* Values of --format: those of signatures, then those of documents. */
+extern const char *const cli_input_formats[];
+extern const char *const cli_text_formats[];
+
+struct cli_reading {
+    const char *text_key;
+    const char *id_key;
+    const char *shard;
+    struct cli_number limit;
+    struct cli_number max_errors;
+    struct cli_number max_document;
+    struct cli_number max_expansion;
+    struct cli_number max_members;
+    struct cli_number max_depth;
+    bool strict;
+};
+
+struct cli_signing {
+    int scheme;
+    int weights;
+    int stemming;
+    int stop_words;
+    int split;
+    struct cli_number bits;
+    struct cli_number seed;
+    struct cli_number density;
+    struct cli_number min_terms;
+    struct cli_number max_terms;
+    struct cli_number memory;
+    const char *features;
+    const char *language;
+    const char *vocabulary;
+};
+
+extern const char *const cli_scheme_names[];
+extern const char *const cli_weight_names[];
+extern const char *const cli_switch_names[];
+extern const char *const cli_split_names[];
+
+/* clang-format off */
+#define CLI_READING_OPTIONS(at) \
+    CLI_TEXT(0, "text-key", (at) + offsetof(struct cli_reading, text_key), "KEY", \
+             "of JSON lines: where the text is, a dotted path such as page.body (default text)"), \
+    CLI_TEXT(0, "id-key", (at) + offsetof(struct cli_reading, id_key), "KEY", \
+             "of JSON lines: where the id is (default id)"), \
+    CLI_NUMBER(0, "limit", (at) + offsetof(struct cli_reading, limit), "N", 1, UINT64_MAX, NULL, \
+               "stop after N documents"), \
+    CLI_TEXT(0, "shard", (at) + offsetof(struct cli_reading, shard), "I/N", \
+             "only the documents whose number, counting from 0, leaves the rest I when divided by N"), \
+    CLI_NUMBER(0, "max-errors", (at) + offsetof(struct cli_reading, max_errors), "N", 0, UINT64_MAX, "1000", \
+               "malformed parts to skip before giving up"), \
+    CLI_FLAG(0, "strict", (at) + offsetof(struct cli_reading, strict), "give up at the first malformed part"), \
+    CLI_NUMBER(0, "max-document", (at) + offsetof(struct cli_reading, max_document), "BYTES", 1, UINT64_C(1) << 32, \
+               "16777216", "skip documents that are larger"), \
+    CLI_NUMBER(0, "max-expansion", (at) + offsetof(struct cli_reading, max_expansion), "N", 1, UINT32_MAX, "1000", \
+               "give up on an input that grows to more than N times its compressed size, beyond 64 MiB"), \
+    CLI_NUMBER(0, "max-members", (at) + offsetof(struct cli_reading, max_members), "N", 1, UINT64_MAX, "100000000", \
+               "give up on an archive or folder with more files"), \
+    CLI_NUMBER(0, "max-depth", (at) + offsetof(struct cli_reading, max_depth), "N", 1, 10000, "512", \
+               "skip JSON and HTML that is nested deeper")
+
+#define CLI_SIGNING_OPTIONS(at) \
+    CLI_CHOICE(0, "scheme", (at) + offsetof(struct cli_signing, scheme), "SCHEME", cli_scheme_names, "auto", \
+               "how text becomes bits: topsig for nearest documents, simhash or minhash for near-copies; auto is " \
+               "what the collection has, and topsig for a new one"), \
+    CLI_NUMBER(0, "bits", (at) + offsetof(struct cli_signing, bits), "N", 8, NIGH_MAX_WIDTH_BITS, NULL, \
+               "the width of the signatures, a multiple of 8 (by default 1024 for topsig, 64 for simhash, 256 for " \
+               "minhash); raw signature files cannot say it themselves"), \
+    CLI_TEXT(0, "features", (at) + offsetof(struct cli_signing, features), "KIND", \
+             "what is compared: words, ngrams:N (N words in a row) or chars:N (N characters in a row); by default " \
+             "words, and ngrams:3 for minhash"), \
+    CLI_CHOICE(0, "weights", (at) + offsetof(struct cli_signing, weights), "KIND", cli_weight_names, "auto", \
+               "how much a feature counts; auto is likelihood for topsig and log for simhash"), \
+    CLI_TEXT(0, "language", (at) + offsetof(struct cli_signing, language), "LANGUAGE", \
+             "for stop words and stemming: en, de, fr, ... or none (default en)"), \
+    CLI_CHOICE(0, "stemming", (at) + offsetof(struct cli_signing, stemming), "WHEN", cli_switch_names, "auto", \
+               "reduce words to their stems; auto: for words, not for ngrams and chars"), \
+    CLI_CHOICE(0, "stop-words", (at) + offsetof(struct cli_signing, stop_words), "WHEN", cli_switch_names, "auto", \
+               "leave out stop words; auto: for words, not for ngrams and chars"), \
+    CLI_TEXT(0, "vocabulary", (at) + offsetof(struct cli_signing, vocabulary), "FILE", \
+             "weigh by the counts in FILE ('nigh sign --make-vocabulary') instead of a first pass over the input"), \
+    CLI_NUMBER(0, "vocabulary-memory", (at) + offsetof(struct cli_signing, memory), "BYTES", 65536, \
+               UINT64_C(1) << 40, "1073741824", "for counting words: exact up to so much memory, a sketch beyond"), \
+    CLI_CHOICE(0, "split", (at) + offsetof(struct cli_signing, split), "HOW", cli_split_names, "none", \
+               "cut long documents into passages, each with a signature of its own, named ID#BEGIN-END"), \
+    CLI_NUMBER(0, "min-terms", (at) + offsetof(struct cli_signing, min_terms), "N", 1, 1000000, NULL, \
+               "the fewest words of a passage (default a quarter of --max-terms)"), \
+    CLI_NUMBER(0, "max-terms", (at) + offsetof(struct cli_signing, max_terms), "N", 1, 1000000, NULL, \
+               "the most words of a passage (default 256)"), \
+    CLI_NUMBER(0, "density", (at) + offsetof(struct cli_signing, density), "N", 1, 65536, NULL, \
+               "of topsig: one in N bits of a word counts (default 21)"), \
+    CLI_NUMBER(0, "seed", (at) + offsetof(struct cli_signing, seed), "N", 0, UINT64_MAX, NULL, \
+               "of the hashes (default 0)")
+/* clang-format on */
+
+/*
+ * Inputs: a command's operands from some place on.  Those that can be read only
+ * once (standard input, pipes) have a peek, through which they are looked at and
+ * then read.
+ */
+struct cli_inputs {
+    const char **paths; /* "-" where the library reads from the one peek there is */
+    struct cli_peek **peeks;
+    size_t count;
+};
+
+/* False, with job->error, where one cannot be opened.  To be released either way. */
+bool cli_inputs_open(struct cli_job *job, size_t first_operand, struct cli_inputs *out);
+void cli_inputs_release(struct cli_inputs *inputs);
+
+/*
+ * Whether the inputs are documents (true) or signatures, by --format or by
+ * looking; *ok is false, and it is said why, where they are not of one kind.
+ */
+bool cli_inputs_are_documents(struct cli_job *job, const struct cli_inputs *inputs, int format, bool *ok);
+
+/* The nigh_text_format that an index into cli_input_formats stands for. */
+nigh_text_format cli_text_format(int format);
+
+/* Problems met while reading, as far as people want to see them. */
+struct cli_problems {
+    struct cli_job *job;
+    uint64_t shown;
+};
+
+/* Opens the inputs as documents; on failure job->error says why.  `problems` must outlive the reader. */
+nigh_status cli_reader_open(struct cli_job *job, const struct cli_inputs *inputs, const struct cli_reading *reading,
+                            nigh_text_format format, struct cli_problems *problems, nigh_text_reader **out);
+
+/* False with a message for what is wrong with the values, before anything is opened. */
+bool cli_reading_fits(const struct cli_job *job, const struct cli_reading *reading);
+
+/* What was asked for, laid over what is there (the scheme of a collection; NULL: none).  CLI_DONE or CLI_ERROR. */
+int cli_signer_options(struct cli_job *job, const struct cli_signing *signing, const char *scheme,
+                       nigh_signer_options *out);
+
+/*
+ * The vocabulary these options need: loaded from --vocabulary, or counted in a
+ * pass over the inputs; *out stays NULL where none is needed.
+ */
+nigh_status cli_vocabulary_get(struct cli_job *job, const struct cli_inputs *inputs, const struct cli_reading *reading,
+                               nigh_text_format format, const struct cli_signing *signing,
+                               const nigh_signer_options *options, nigh_vocabulary **out);
+
+/* "; 3 had no text, 1 had no words, 2 malformed parts were skipped", or "". */
+struct cli_skipped {
+    char text[256];
+};
+struct cli_skipped cli_skipped(const nigh_signing_info *info);
+void cli_stats_signing(struct cli_stats *stats, const nigh_signing_info *info);
+
+#endif
