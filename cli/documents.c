@@ -256,6 +256,7 @@ static nigh_status count_vocabulary(struct cli_job *job, const struct cli_inputs
     nigh_vocabulary_options counting = NIGH_VOCABULARY_OPTIONS_INIT;
     nigh_status status = cli_reader_open(job, inputs, reading, format, &problems, &reader);
     if (status != NIGH_OK) return status;
+    problems.shown = UINT64_MAX; /* the pass that signs will show them */
     counting.threads = job->threads;
     counting.memory_bytes = signing->memory.value;
     counting.limit = reading->limit.value;

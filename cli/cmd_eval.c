@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * nigh eval: how well signatures stand for documents.  `eval signatures` holds
+ * distances against what the texts have in common, `eval ranked` rankings against
+ * the judgements of people.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "documents.h"
+#include "eval_output.h"
+#include "source.h"
+
+struct eval_values {
+    struct cli_common common;
+    struct cli_reading reading;
+    struct cli_signing signing;
+    struct cli_list data;
+    struct cli_number sample;
+    struct cli_number sample_seed;
+    struct cli_number memory;
+    const char *cosine;
+    const char *jaccard;
+    const char *truth;
+    const char *plot;
+    const char *queries;
+    const char *judgements;
+    int format;
+    int output;
+};
+
+#define PLACE(field) offsetof(struct eval_values, field)
+
+static const struct cli_option options[] = {
+    CLI_TEXT(0, "cosine", PLACE(cosine), "X",
+             "signatures: pairs whose features have a cosine of X or more are alike (default 0.9)"),
+    CLI_TEXT(0, "truth", PLACE(truth), "FILE",
+             "signatures: go by labelled pairs instead, lines ID<TAB>ID<TAB>JACCARD; pairs without a label count as "
+             "not alike"),
+    CLI_TEXT(0, "jaccard", PLACE(jaccard), "X", "signatures: labels of X or more are alike (default 0.8)"),
+    CLI_TEXT(0, "plot", PLACE(plot), "FILE", "signatures: draw what was measured as an SVG image"),
+    CLI_NUMBER(0, "sample", PLACE(sample), "N", 0, UINT32_MAX, "1000",
+               "signatures: the mean cosine at a distance is that of N pairs at most; 0 takes all pairs"),
+    CLI_NUMBER(0, "sample-seed", PLACE(sample_seed), "N", 0, UINT64_MAX, "0", "signatures: another sample"),
+    CLI_TEXT(0, "queries", PLACE(queries), "FILE",
+             "ranked: the topics, as documents whose ids are those of FILE below"),
+    CLI_TEXT(0, "judgements", PLACE(judgements), "FILE",
+             "ranked: lines QUERY 0 DOCUMENT GRADE, as of TREC; a grade above 0 is relevant"),
+    CLI_CHOICE(0, "output", PLACE(output), "FORM", cli_eval_output_names, "table", "the form of the answer"),
+    CLI_LIST(0, "data", PLACE(data), "DIR", "the same as DIR among the inputs; may be given more than once"),
+    CLI_NUMBER(0, "memory", PLACE(memory), "BYTES", 1048576, UINT64_C(1) << 44, "4294967296",
+               "give up where documents and features take more"),
+    CLI_CHOICE(0, "format", PLACE(format), "FORMAT", cli_text_formats, "auto", "the format of the inputs"),
+    CLI_SIGNING_OPTIONS(PLACE(signing)),
+    CLI_READING_OPTIONS(PLACE(reading)),
+    CLI_END,
+};
+
+static const char *const usage[] = {"signatures [OPTION]... INPUT...",
+                                    "ranked [OPTION]... --judgements FILE [--queries FILE] INPUT...", NULL};
+
+static const char *const description[] = {
+    "signatures: signs all documents and compares every pair. For each distance it says how many pairs there are, the "
+    "mean cosine of their features (the same features and weights that the signatures are made of), and with which "
+    "precision, recall and F1 'at this distance or nearer' finds the pairs that are alike; and which radius is best "
+    "for texts of which length. Counts are exact; time grows with the square of the number of documents.",
+    "ranked: ranks all documents for each topic by the distance of signatures, and by the cosine of features, and "
+    "gives "
+    "mean average precision and precision at 10. Relevant documents are also taken as queries, each of a topic asking "
+    "for the others. Ties go to the earlier document.",
+    NULL,
+};
+
+static const char *const output_paragraphs[] = {
+    "signatures, tsv: the words of the shorter text (all, 1-31, 32-127, 128-511, 512+), distance, pairs at it, alike "
+    "ones of these, then of this distance or nearer precision, recall and F1, then mean cosine and its standard error "
+    "(empty where not of all lengths). Distances without a pair are left out. jsonl has the same by name.",
+    "ranked, tsv: topics or documents as queries, topics that count, rankings made, MAP and precision at 10 by "
+    "distance, by weighted bits, and by features.",
+    NULL,
+};
+static const struct cli_section output_section = {"OUTPUT", output_paragraphs};
+static const struct cli_section *const details[] = {&output_section, NULL};
+
+static const struct cli_example examples[] = {
+    {"nigh eval signatures --scheme simhash --plot simhash.svg pages/", "which radius fits these pages"},
+    {"nigh eval signatures --scheme minhash --truth pairs.tsv texts.jsonl", "how labelled pairs are found"},
+    {"nigh eval ranked --judgements qrels --queries topics.jsonl docs.jsonl", "MAP of topics, and of documents"},
+    {NULL, NULL},
+};
+
+struct evaluator {
+    struct cli_job *job;
+    const struct eval_values *values;
+    struct cli_inputs inputs;
+    nigh_vocabulary *vocabulary;
+    nigh_signer *signer;
+    nigh_evaluation *documents;
+    nigh_signing_info info;
+    double alike;
+};
+
+/* ---------------------------------------------------------------- reading -- */
+
+/* Opens `count` paths; as cli_inputs_open(), which takes a command's operands. */
+static bool open_inputs(struct cli_job *job, char **paths, size_t count, struct cli_inputs *out) {
+    struct cli_job other = *job;
+    other.operands = paths;
+    other.operand_count = count;
+    const bool done = cli_inputs_open(&other, 0, out);
+    job->error = other.error;
+    return done;
+}
+
+static nigh_status evaluate(struct evaluator *evaluator, const struct cli_inputs *inputs, uint64_t limit,
+                            nigh_evaluation **out) {
+    struct cli_job *job = evaluator->job;
+    nigh_evaluation_options evaluation_options = NIGH_EVALUATION_OPTIONS_INIT;
+    struct cli_problems problems;
+    nigh_text_reader *reader = NULL;
+    evaluation_options.threads = job->threads;
+    evaluation_options.limit = limit;
+    evaluation_options.memory_bytes = evaluator->values->memory.value;
+    evaluation_options.keep_weights = evaluator->values->judgements != NULL;
+    evaluation_options.progress = &job->progress.report;
+    nigh_status status = cli_reader_open(job, inputs, &evaluator->values->reading,
+                                         (nigh_text_format)evaluator->values->format, &problems, &reader);
+    if (status == NIGH_OK)
+        status = nigh_evaluation_new(evaluator->signer, reader, &evaluation_options, out, &job->error);
+    nigh_text_reader_close(reader);
+    cli_progress_clear(&job->progress);
+    return status;
+}
+
+static nigh_status read_documents(struct evaluator *evaluator, nigh_signer_options *signer_options) {
+    struct cli_job *job = evaluator->job;
+    const struct eval_values *values = evaluator->values;
+    nigh_status status = cli_vocabulary_get(job, &evaluator->inputs, &values->reading, (nigh_text_format)values->format,
+                                            &values->signing, signer_options, &evaluator->vocabulary);
+    signer_options->vocabulary = evaluator->vocabulary;
+    if (status == NIGH_OK) status = nigh_signer_new(job->context, signer_options, &evaluator->signer, &job->error);
+    if (status == NIGH_OK)
+        status = evaluate(evaluator, &evaluator->inputs, values->reading.limit.value, &evaluator->documents);
+    if (status == NIGH_OK) nigh_evaluation_describe(evaluator->documents, &evaluator->info);
+    return status;
+}
+
+static bool read_queries(struct evaluator *evaluator, nigh_evaluation **out) {
+    char *path = (char *)(uintptr_t)evaluator->values->queries; /* nobody writes there */
+    struct cli_inputs inputs;
+    const bool done = open_inputs(evaluator->job, &path, 1, &inputs) && evaluate(evaluator, &inputs, 0, out) == NIGH_OK;
+    cli_inputs_release(&inputs);
+    return done;
+}
+
+static void summarise(struct evaluator *evaluator, double started) {
+    struct cli_job *job = evaluator->job;
+    cli_progress_clear(&job->progress);
+    job->stats.work_seconds = cli_seconds() - started;
+    job->stats.complete = true;
+    job->stats.documents = evaluator->info.signed_rows;
+    cli_stats_rate(&job->stats, evaluator->info.signed_rows);
+    cli_stats_signing(&job->stats, &evaluator->info);
+    cli_note(job, "measured %s of %.1f MB of text; %.2f s (%s/s)%s",
+             cli_counted(evaluator->info.signed_rows, "document", "documents").text,
+             (double)evaluator->info.reader.bytes_text / 1e6, job->stats.work_seconds,
+             cli_digits((uint64_t)job->stats.rate).text, cli_skipped(&evaluator->info).text);
+}
+
+/* ------------------------------------------------------------- signatures -- */
+
+static void plot_title(const struct evaluator *evaluator, char *title, size_t capacity) {
+    static const char *const schemes[] = {"topsig", "topsig", "simhash", "minhash"};
+    const char *path = evaluator->inputs.paths[0];
+    const char *slash = strrchr(path, '/');
+    (void)snprintf(title, capacity, "%s, %u bits: %.40s%s", schemes[evaluator->values->signing.scheme],
+                   nigh_signer_width(evaluator->signer), slash != NULL && slash[1] != '\0' ? slash + 1 : path,
+                   evaluator->inputs.count > 1 ? " and others" : "");
+}
+
+static int write_plot(struct evaluator *evaluator, nigh_pairs *pairs) {
+    struct cli_job *job = evaluator->job;
+    const char *path = evaluator->values->plot;
+    const char *svg = NULL;
+    size_t length = 0;
+    char title[200];
+    plot_title(evaluator, title, sizeof title);
+    if (nigh_pairs_plot(pairs, title, &svg, &length, &job->error) != NIGH_OK) return cli_fail(job);
+    struct cli_sink *sink = malloc(sizeof *sink);
+    if (sink == NULL) {
+        cli_error(job, "out of memory");
+        return CLI_ERROR;
+    }
+    int code = CLI_DONE;
+    if (cli_sink_open(sink, path)) cli_sink_bytes(sink, svg, length);
+    if (sink->error != 0 || !cli_sink_finish(sink)) {
+        cli_set_system_error(job, sink->error, path, "write");
+        if (sink->owned) cli_sink_abandon(sink);
+        code = cli_fail(job);
+    }
+    free(sink);
+    return code;
+}
+
+static int eval_signatures(struct evaluator *evaluator, double started) {
+    struct cli_job *job = evaluator->job;
+    const struct eval_values *values = evaluator->values;
+    nigh_pairs_options pairs_options = NIGH_PAIRS_OPTIONS_INIT;
+    nigh_pairs_info info = NIGH_PAIRS_INFO_INIT;
+    nigh_pairs *pairs = NULL;
+    pairs_options.alike = evaluator->alike;
+    pairs_options.labels = values->truth;
+    pairs_options.sample = (uint32_t)values->sample.value;
+    pairs_options.seed = values->sample_seed.value;
+    pairs_options.threads = job->threads;
+    pairs_options.progress = &job->progress.report;
+    if (nigh_pairs_measure(evaluator->documents, &pairs_options, &pairs, &job->error) != NIGH_OK) return cli_fail(job);
+    cli_progress_clear(&job->progress);
+    const struct cli_eval_pairs measured = {
+        .pairs = pairs, .labelled = values->truth != NULL, .alike = evaluator->alike};
+    cli_eval_show_pairs(job->out, (enum cli_eval_output)values->output, &measured);
+    nigh_pairs_describe(pairs, NIGH_LENGTH_ALL, &info);
+    if (info.labels_missing > 0)
+        cli_note(job, "left out: %s of a document that is not there",
+                 cli_counted(info.labels_missing, "label", "labels").text);
+    cli_stats_count(&job->stats, "pairs", info.pairs);
+    cli_stats_count(&job->stats, "alike", info.alike);
+    int code = values->plot == NULL ? CLI_DONE : write_plot(evaluator, pairs);
+    nigh_pairs_free(pairs);
+    if (code == CLI_DONE) summarise(evaluator, started);
+    return code == CLI_DONE && info.pairs == 0 ? CLI_NOTHING : code;
+}
+
+/* ----------------------------------------------------------------- ranked -- */
+
+/* False with job->error; `queries` NULL: documents ask. */
+static bool rank(struct evaluator *evaluator, const nigh_evaluation *queries, bool first, uint64_t *topics) {
+    struct cli_job *job = evaluator->job;
+    nigh_ranking_options ranking_options = NIGH_RANKING_OPTIONS_INIT;
+    nigh_ranking ranking = NIGH_RANKING_INIT;
+    ranking_options.judgements = evaluator->values->judgements;
+    ranking_options.queries = queries;
+    ranking_options.progress = &job->progress.report;
+    if (nigh_ranking_measure(evaluator->documents, &ranking_options, &ranking, &job->error) != NIGH_OK) return false;
+    cli_progress_clear(&job->progress);
+    cli_eval_show_ranking(job->out, (enum cli_eval_output)evaluator->values->output,
+                          queries == NULL ? "documents" : "topics", first, &ranking);
+    if (ranking.missing > 0)
+        cli_note(job, "%s: left out %s of a query or document that is not there, or has no words",
+                 queries == NULL ? "documents" : "topics",
+                 cli_counted(ranking.missing, "judgement", "judgements").text);
+    job->stats.queries += ranking.rankings;
+    *topics += ranking.topics;
+    return true;
+}
+
+static int eval_ranked(struct evaluator *evaluator, double started) {
+    struct cli_job *job = evaluator->job;
+    nigh_evaluation *queries = NULL;
+    uint64_t topics = 0;
+    bool done = true;
+    if (evaluator->values->queries != NULL) {
+        done = read_queries(evaluator, &queries) && rank(evaluator, queries, true, &topics);
+        nigh_evaluation_free(queries);
+    }
+    done = done && rank(evaluator, NULL, evaluator->values->queries == NULL, &topics);
+    if (!done) return cli_fail(job);
+    summarise(evaluator, started);
+    return topics == 0 ? CLI_NOTHING : CLI_DONE;
+}
+
+/* -------------------------------------------------------------------- run -- */
+
+/* A number above 0, at most 1. */
+static bool parse_share(const struct cli_job *job, const char *name, const char *text, double *out) {
+    char *end = NULL;
+    if (text == NULL) return true;
+    *out = strtod(text, &end);
+    if (end != text && *end == '\0' && *out > 0 && *out <= 1) return true;
+    (void)cli_usage(job->command, "--%s takes a number above 0 and up to 1, not '%s'", name, text);
+    return false;
+}
+
+static int check_signatures(const struct cli_job *job, const struct eval_values *values) {
+    const struct cli_place places[] = {{"--plot", values->plot}};
+    if (values->queries != NULL || values->judgements != NULL)
+        return cli_usage(job->command, "--queries and --judgements go with 'ranked'");
+    if (values->truth != NULL && values->cosine != NULL)
+        return cli_usage(job->command, "--truth goes by labels, and leaves no --cosine to ask for");
+    if (values->truth == NULL && values->jaccard != NULL) return cli_usage(job->command, "--jaccard goes with --truth");
+    return cli_places_differ(job, places, 1) ? CLI_DONE : CLI_ERROR;
+}
+
+static int check_ranked(const struct cli_job *job, const struct eval_values *values) {
+    if (values->judgements == NULL) return cli_usage(job->command, "no --judgements given");
+    if (values->truth != NULL || values->plot != NULL || values->cosine != NULL || values->jaccard != NULL)
+        return cli_usage(job->command, "--truth, --plot, --cosine and --jaccard go with 'signatures'");
+    if (values->queries != NULL && strcmp(values->queries, "-") == 0)
+        return cli_usage(job->command, "--queries takes a file, not standard input");
+    return CLI_DONE;
+}
+
+static int check_use(struct evaluator *evaluator, bool ranked) {
+    const struct cli_job *job = evaluator->job;
+    const struct eval_values *values = evaluator->values;
+    if (job->operand_count < 2 && values->data.count == 0)
+        return cli_usage(job->command, "no INPUT given; '-' is standard input");
+    if (!cli_reading_fits(job, &values->reading) || !cli_source_paths_fit(job, 1)) return CLI_ERROR;
+    if (values->signing.split != 0)
+        return cli_usage(job->command, "documents are measured as a whole; leave --split out");
+    evaluator->alike = values->truth == NULL ? 0.9 : 0.8;
+    if (!parse_share(job, "cosine", values->cosine, &evaluator->alike)) return CLI_ERROR;
+    if (!parse_share(job, "jaccard", values->jaccard, &evaluator->alike)) return CLI_ERROR;
+    return ranked ? check_ranked(job, values) : check_signatures(job, values);
+}
+
+/* The operands but for the first, and what --data names. */
+static bool open_documents(struct evaluator *evaluator) {
+    struct cli_job *job = evaluator->job;
+    const struct cli_list *data = &evaluator->values->data;
+    size_t count = job->operand_count - 1;
+    char **paths = malloc((count + data->count) * sizeof *paths);
+    if (paths == NULL) {
+        cli_set_error(job, NIGH_ENOMEM, "", "out of memory");
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) paths[i] = job->operands[i + 1];
+    for (size_t i = 0; i < data->count; i++) paths[count++] = (char *)(uintptr_t)data->items[i];
+    const bool done = open_inputs(job, paths, count, &evaluator->inputs);
+    free(paths);
+    return done;
+}
+
+static int run_evaluator(struct evaluator *evaluator, bool ranked) {
+    struct cli_job *job = evaluator->job;
+    nigh_signer_options signer_options;
+    const double started = cli_seconds();
+    int code = check_use(evaluator, ranked);
+    if (code == CLI_DONE) code = cli_signer_options(job, &evaluator->values->signing, NULL, &signer_options);
+    if (code != CLI_DONE) return code;
+    if (!open_documents(evaluator) || read_documents(evaluator, &signer_options) != NIGH_OK) return cli_fail(job);
+    return ranked ? eval_ranked(evaluator, started) : eval_signatures(evaluator, started);
+}
+
+static int run(struct cli_job *job) {
+    struct evaluator evaluator = {.job = job, .values = job->values, .info = NIGH_SIGNING_INFO_INIT};
+    const char *what = job->operand_count == 0 ? "" : job->operands[0];
+    const bool ranked = strcmp(what, "ranked") == 0;
+    if (*what == '\0') return cli_usage(job->command, "say what to measure: signatures, or ranked");
+    if (!ranked && strcmp(what, "signatures") != 0)
+        return cli_usage(job->command, "there is signatures and ranked to measure, not '%s'", what);
+    const int code = run_evaluator(&evaluator, ranked);
+    nigh_evaluation_free(evaluator.documents);
+    nigh_signer_free(evaluator.signer);
+    nigh_vocabulary_free(evaluator.vocabulary);
+    cli_inputs_release(&evaluator.inputs);
+    return code;
+}
+
+const struct cli_command cmd_eval = {
+    .name = "eval",
+    .summary = "measure how well signatures stand for documents",
+    .usage = usage,
+    .description = description,
+    .details = details,
+    .examples = examples,
+    .options = options,
+    .values_size = sizeof(struct eval_values),
+    .run = run,
+};

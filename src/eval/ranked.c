@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Ranked retrieval against judgements.  Every document is ranked for every query
+ * by distance, by the weights of the query's bits that differ, and by cosine, so
+ * that a figure can be told apart: what the features do not find, and what the
+ * signature loses of them.
+ *
+ * A judgement is a key, its topic above its document; sorted, the keys of a topic
+ * stand together:
+ *
+ *     | 0:17 | 0:40 | 0:93 | 1:2 | 1:17 | ...       relevant ones only
+ *
+ * Topics are the queries; or, where documents ask, the different words in the
+ * first column, known by their hashes: then each relevant document of a topic asks
+ * for the other ones, and is itself left out of the ranking.
+ */
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/progress.h"
+#include "base/status.h"
+#include "eval/corpus.h"
+#include "eval/fields.h"
+#include "eval/metric.h"
+#include "kernel/hamming.h"
+#include "search/nearest.h"
+
+#define DEPTH 10u
+#define NOBODY UINT32_MAX
+
+struct ranker {
+    const nigh_evaluation *documents;
+    const nigh_evaluation *queries; /* NULL: documents ask */
+    struct nigh__array relevant;    /* of uint64_t, sorted */
+    struct nigh__array names;       /* of uint64_t: where documents ask, the hash of each judgement's topic */
+    uint32_t *distances;            /* of each document */
+    uint64_t *keys;                 /* of each document, sorted */
+    uint64_t *ranks;                /* of relevant ones */
+    uint8_t *is_relevant;           /* of each document */
+    double *vector;                 /* of the query, by the documents' numbers */
+    uint32_t *table;                /* [bytes of a signature][256]: weights of the bits that differ */
+    struct nigh__progress progress;
+    nigh_ranking result;
+};
+
+static nigh_status no_memory(nigh_error *error) { return nigh__fail(error, NIGH_ENOMEM, "no memory for the ranking"); }
+
+/* ----------------------------------------------------------- judgements -- */
+
+static nigh_status read_judgement(struct ranker *ranker, const struct nigh__fields *fields, nigh_error *error) {
+    double grade = 0;
+    uint32_t topic = 0;
+    uint32_t document = 0;
+    if (fields->count != 4) return nigh__fields_fail(fields, error, "not QUERY, 0, DOCUMENT and GRADE");
+    if (!nigh__field_decimal(&fields->at[3], &grade)) return nigh__fields_fail(fields, error, "the grade is no number");
+    if (grade <= 0) return NIGH_OK;
+    const struct nigh__field *name = &fields->at[0];
+    bool known = nigh__corpus_find(ranker->documents, fields->at[2].text, fields->at[2].length, &document);
+    if (ranker->queries != NULL) known = known && nigh__corpus_find(ranker->queries, name->text, name->length, &topic);
+    if (!known) {
+        ranker->result.missing++;
+        return NIGH_OK;
+    }
+    uint64_t *key = nigh__array_add(ranker->documents->context, &ranker->relevant, 1);
+    uint64_t *hash = nigh__array_add(ranker->documents->context, &ranker->names, 1);
+    if (key == NULL || hash == NULL) return no_memory(error);
+    *key = nigh__key(topic, document);
+    *hash = nigh__hash(name->text, name->length);
+    return NIGH_OK;
+}
+
+/* How many of the hashes, sorted, are smaller: the number of a topic, with gaps. */
+static uint32_t smaller(const uint64_t *hashes, size_t count, uint64_t hash) {
+    size_t begin = 0;
+    while (begin < count) {
+        const size_t middle = begin + (count - begin) / 2;
+        if (hashes[middle] < hash)
+            begin = middle + 1;
+        else
+            count = middle;
+    }
+    return (uint32_t)begin;
+}
+
+static nigh_status number_topics(struct ranker *ranker, nigh_error *error) {
+    const nigh_context *context = ranker->documents->context;
+    const size_t count = ranker->names.count;
+    const uint64_t *names = ranker->names.data;
+    uint64_t *keys = ranker->relevant.data;
+    if (ranker->queries != NULL || count == 0) return NIGH_OK;
+    if (count > UINT32_MAX) return nigh__fail(error, NIGH_ELIMIT, "too many judgements");
+    uint64_t *sorted = nigh__alloc(context, count, sizeof *sorted);
+    if (sorted == NULL) return no_memory(error);
+    memcpy(sorted, names, count * sizeof *sorted);
+    nigh__keys_sort(context, sorted, count);
+    for (size_t i = 0; i < count; i++) keys[i] = nigh__key(smaller(sorted, count, names[i]), nigh__key_number(keys[i]));
+    nigh__free(context, sorted);
+    return NIGH_OK;
+}
+
+/* Sorted, each once. */
+static nigh_status read_judgements(struct ranker *ranker, const char *path, nigh_error *error) {
+    struct nigh__fields fields;
+    nigh_status status = nigh__fields_open(ranker->documents->context, path, " \t", &fields, error);
+    while (status == NIGH_OK && (status = nigh__fields_next(&fields, error)) == NIGH_OK)
+        status = read_judgement(ranker, &fields, error);
+    nigh__fields_close(&fields);
+    if (status == NIGH_END) status = number_topics(ranker, error);
+    if (status != NIGH_OK) return status;
+    uint64_t *keys = ranker->relevant.data;
+    size_t count = 0;
+    nigh__keys_sort(ranker->documents->context, keys, ranker->relevant.count);
+    for (size_t i = 0; i < ranker->relevant.count; i++) {
+        if (i == 0 || keys[i] != keys[i - 1]) keys[count++] = keys[i];
+    }
+    ranker->relevant.count = count;
+    return NIGH_OK;
+}
+
+/* -------------------------------------------------------------- ranking -- */
+
+struct scores {
+    double average_precision, precision;
+};
+
+/* Sorts the keys, and finds where the relevant documents are. */
+static struct scores score(struct ranker *ranker, uint32_t left_out, uint64_t relevant) {
+    const uint32_t documents = nigh__corpus_count(ranker->documents);
+    size_t found = 0;
+    uint64_t rank = 0;
+    nigh__keys_sort(ranker->documents->context, ranker->keys, documents);
+    for (uint32_t i = 0; i < documents; i++) {
+        const uint32_t document = nigh__key_number(ranker->keys[i]);
+        if (document == left_out) continue;
+        rank++;
+        if (ranker->is_relevant[document]) ranker->ranks[found++] = rank;
+    }
+    return (struct scores){nigh__average_precision(ranker->ranks, found, relevant),
+                           nigh__precision_at(ranker->ranks, found, DEPTH)};
+}
+
+static void rank_by_distance(struct ranker *ranker, const uint64_t *row) {
+    const nigh_evaluation *corpus = ranker->documents;
+    const uint32_t documents = nigh__corpus_count(corpus);
+    (void)corpus->context->hamming->rows(row, corpus->rows.data, documents, corpus->words, ranker->distances);
+    for (uint32_t d = 0; d < documents; d++) ranker->keys[d] = nigh__key(ranker->distances[d], d);
+}
+
+/* The table: what each byte of a document's signature costs at its place. */
+static void weigh_bytes(struct ranker *ranker, const nigh_evaluation *from, uint32_t query) {
+    const uint32_t bytes = from->width_bits / 8;
+    const uint8_t *bits = (const uint8_t *)nigh__corpus_row(from, query);
+    const uint8_t *weights = (const uint8_t *)from->weights.data + (size_t)query * from->width_bits;
+    for (uint32_t place = 0; place < bytes; place++) {
+        uint32_t *costs = ranker->table + (size_t)place * 256;
+        costs[bits[place]] = 0;
+        for (uint32_t differing = 1; differing < 256; differing++) {
+            uint32_t lowest = 0;
+            while ((differing >> lowest & 1) == 0) lowest++;
+            costs[bits[place] ^ differing] =
+                costs[bits[place] ^ (differing & (differing - 1))] + weights[place * 8 + lowest];
+        }
+    }
+}
+
+static void rank_by_weight(struct ranker *ranker, const nigh_evaluation *from, uint32_t query) {
+    const uint32_t bytes = from->width_bits / 8;
+    weigh_bytes(ranker, from, query);
+    for (uint32_t d = 0; d < nigh__corpus_count(ranker->documents); d++) {
+        const uint8_t *bits = (const uint8_t *)nigh__corpus_row(ranker->documents, d);
+        uint32_t sum = 0;
+        for (uint32_t place = 0; place < bytes; place++) sum += ranker->table[(size_t)place * 256 + bits[place]];
+        ranker->keys[d] = nigh__key(sum, d);
+    }
+}
+
+/* Spreads the query's features out, or clears them; what no document has counts in its norm alone. */
+static void spread(struct ranker *ranker, const nigh_evaluation *from, uint32_t query, bool clear) {
+    const struct nigh__dictionary *dictionary = ranker->documents->dictionary;
+    const uint64_t *terms = nigh__corpus_terms(from, query);
+    for (uint32_t i = 0; i < nigh__corpus_entry(from, query)->term_count; i++) {
+        uint32_t number = nigh__term_number(terms[i]);
+        if (from != ranker->documents &&
+            !nigh__dictionary_find(dictionary, from->dictionary->by_number[number], &number))
+            continue;
+        ranker->vector[number] = clear ? 0 : nigh__term_weight(terms[i]);
+    }
+}
+
+/* By 1 - cosine in 32 bits, so that the order is that of keys again. */
+static void rank_by_cosine(struct ranker *ranker, const nigh_evaluation *from, uint32_t query) {
+    const nigh_evaluation *corpus = ranker->documents;
+    spread(ranker, from, query, false);
+    for (uint32_t d = 0; d < nigh__corpus_count(corpus); d++) {
+        const struct nigh__entry *entry = nigh__corpus_entry(corpus, d);
+        const uint64_t *terms = nigh__corpus_terms(corpus, d);
+        double product = 0;
+        for (uint32_t i = 0; i < entry->term_count; i++)
+            product += ranker->vector[nigh__term_number(terms[i])] * nigh__term_weight(terms[i]);
+        const double cosine = nigh__cosine(product, nigh__corpus_entry(from, query)->norm, entry->norm);
+        ranker->keys[d] = nigh__key((uint32_t)((1 - cosine) * (double)UINT32_MAX), d);
+    }
+    spread(ranker, from, query, true);
+}
+
+struct sums {
+    struct scores by_distance, by_weight, by_cosine;
+    uint64_t rankings;
+};
+
+static void add_scores(struct scores *sum, struct scores scores) {
+    sum->average_precision += scores.average_precision;
+    sum->precision += scores.precision;
+}
+
+static void add_ranking(struct ranker *ranker, const nigh_evaluation *from, uint32_t query, uint32_t left_out,
+                        uint64_t relevant, struct sums *sums) {
+    rank_by_distance(ranker, nigh__corpus_row(from, query));
+    add_scores(&sums->by_distance, score(ranker, left_out, relevant));
+    if (from->weights.count > 0) {
+        rank_by_weight(ranker, from, query);
+        add_scores(&sums->by_weight, score(ranker, left_out, relevant));
+    }
+    rank_by_cosine(ranker, from, query);
+    add_scores(&sums->by_cosine, score(ranker, left_out, relevant));
+    sums->rankings++;
+}
+
+/* The rankings of one topic, whose relevant documents are keys[0 .. count).  True: to be cancelled. */
+static bool rank_topic(struct ranker *ranker, const uint64_t *keys, size_t count, size_t place) {
+    struct sums sums = {.rankings = 0};
+    bool cancelled = false;
+    for (size_t i = 0; i < count; i++) ranker->is_relevant[nigh__key_number(keys[i])] = 1;
+    if (ranker->queries != NULL)
+        add_ranking(ranker, ranker->queries, nigh__key_distance(keys[0]), NOBODY, count, &sums);
+    for (size_t i = 0; ranker->queries == NULL && count > 1 && i < count && !cancelled; i++) {
+        const uint32_t asking = nigh__key_number(keys[i]);
+        ranker->is_relevant[asking] = 0;
+        add_ranking(ranker, ranker->documents, asking, asking, count - 1, &sums);
+        ranker->is_relevant[asking] = 1;
+        cancelled = nigh__progress_tick(&ranker->progress, "ranking", place + i, ranker->relevant.count);
+    }
+    for (size_t i = 0; i < count; i++) ranker->is_relevant[nigh__key_number(keys[i])] = 0;
+    if (sums.rankings == 0) return false;
+    const double rankings = (double)sums.rankings;
+    ranker->result.topics++;
+    ranker->result.rankings += sums.rankings;
+    ranker->result.map += sums.by_distance.average_precision / rankings;
+    ranker->result.precision += sums.by_distance.precision / rankings;
+    ranker->result.weighted_map += sums.by_weight.average_precision / rankings;
+    ranker->result.weighted_precision += sums.by_weight.precision / rankings;
+    ranker->result.vector_map += sums.by_cosine.average_precision / rankings;
+    ranker->result.vector_precision += sums.by_cosine.precision / rankings;
+    return cancelled;
+}
+
+static nigh_status rank_all(struct ranker *ranker, nigh_error *error) {
+    const uint64_t *keys = ranker->relevant.data;
+    size_t end = 0;
+    for (size_t begin = 0; begin < ranker->relevant.count; begin = end) {
+        while (end < ranker->relevant.count && nigh__key_distance(keys[end]) == nigh__key_distance(keys[begin])) end++;
+        if (rank_topic(ranker, keys + begin, end - begin, begin) ||
+            nigh__progress_tick(&ranker->progress, "ranking", end, ranker->relevant.count))
+            return nigh__progress_cancelled(error);
+    }
+    const double topics = ranker->result.topics == 0 ? 1 : (double)ranker->result.topics;
+    ranker->result.map /= topics;
+    ranker->result.precision /= topics;
+    ranker->result.weighted_map /= topics;
+    ranker->result.weighted_precision /= topics;
+    ranker->result.vector_map /= topics;
+    ranker->result.vector_precision /= topics;
+    return NIGH_OK;
+}
+
+/* --------------------------------------------------------------- public -- */
+
+static bool ranker_alloc(struct ranker *ranker) {
+    const nigh_context *context = ranker->documents->context;
+    const size_t documents = ranker->documents->entries.count;
+    ranker->distances = nigh__alloc(context, documents, sizeof *ranker->distances);
+    ranker->keys = nigh__alloc(context, documents, sizeof *ranker->keys);
+    ranker->ranks = nigh__alloc(context, documents, sizeof *ranker->ranks);
+    ranker->is_relevant = nigh__alloc_zero(context, documents, sizeof *ranker->is_relevant);
+    ranker->vector = nigh__alloc_zero(context, ranker->documents->dictionary->count, sizeof *ranker->vector);
+    ranker->table = nigh__alloc(context, (size_t)ranker->documents->width_bits / 8 * 256, sizeof *ranker->table);
+    return ranker->table != NULL && ranker->distances != NULL && ranker->keys != NULL && ranker->ranks != NULL &&
+           ranker->is_relevant != NULL && ranker->vector != NULL;
+}
+
+static void ranker_release(struct ranker *ranker) {
+    const nigh_context *context = ranker->documents->context;
+    nigh__array_release(context, &ranker->relevant);
+    nigh__array_release(context, &ranker->names);
+    nigh__free(context, ranker->distances);
+    nigh__free(context, ranker->keys);
+    nigh__free(context, ranker->ranks);
+    nigh__free(context, ranker->is_relevant);
+    nigh__free(context, ranker->vector);
+    nigh__free(context, ranker->table);
+}
+
+static nigh_status check_options(const nigh_evaluation *documents, const nigh_ranking_options *options,
+                                 nigh_error *error) {
+    if (options->judgements == NULL) return nigh__fail(error, NIGH_EINVAL, "no judgements given");
+    if (options->queries == NULL) return NIGH_OK;
+    if (options->queries->width_bits != documents->width_bits ||
+        strcmp(options->queries->scheme, documents->scheme) != 0)
+        return nigh__fail(error, NIGH_EMISMATCH, "the queries were not signed as the documents were");
+    return NIGH_OK;
+}
+
+nigh_status nigh_ranking_measure(const nigh_evaluation *documents, const nigh_ranking_options *options,
+                                 nigh_ranking *out, nigh_error *error) {
+    nigh_ranking_options known = NIGH_RANKING_OPTIONS_INIT;
+    nigh_status status = nigh__options_copy(&known, sizeof known, options, error);
+    if (status == NIGH_OK) status = check_options(documents, &known, error);
+    if (status != NIGH_OK) return status;
+    struct ranker ranker = {.documents = documents,
+                            .queries = known.queries,
+                            .relevant = NIGH__ARRAY(uint64_t),
+                            .names = NIGH__ARRAY(uint64_t),
+                            .result = NIGH_RANKING_INIT};
+    nigh__progress_init(&ranker.progress, known.progress);
+    status = ranker_alloc(&ranker) ? read_judgements(&ranker, known.judgements, error) : no_memory(error);
+    if (status == NIGH_OK) status = rank_all(&ranker, error);
+    if (status == NIGH_OK) nigh__info_copy(out, &ranker.result, sizeof ranker.result);
+    ranker_release(&ranker);
+    return status;
+}
