@@ -1,24 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The choice of a variant, and the portable one: a byte at a time through a table. */
+/* The choice of a variant, and the portable one: eight bytes at a time in a plain register. */
 #include "kernel/letters.h"
 
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/bytes.h" /* a little-endian machine: byte i is bits 8 i and up */
 #include "base/cpu.h"
 #include "kernel/letters_parts.h"
 
-static bool is_between(uint8_t byte, uint8_t first, uint8_t last) { return byte >= first && byte <= last; }
+#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/* The top bit of each byte that lies in a range; all bytes are below 0x80, so no sum reaches its neighbour. */
+static uint64_t are_between(uint64_t bytes, unsigned first, unsigned last) {
+    return (bytes + EACH(0x80 - first)) & ~(bytes + EACH(0x7f - last)) & EACH(0x80);
+}
+
+/* The top bits of eight bytes, side by side. */
+static uint64_t gather(uint64_t bits) { return (bits >> 7) * UINT64_C(0x0102040810204080) >> 56; }
 
 static void look(const uint8_t *text, size_t blocks, uint8_t *lower, struct nigh__letter_masks *masks) {
     for (size_t block = 0; block < blocks; block++) {
         struct nigh__letter_masks found = {0, 0};
-        for (unsigned i = 0; i < NIGH__LETTER_BLOCK; i++) {
-            uint8_t byte = text[block * NIGH__LETTER_BLOCK + i];
-            uint8_t small = (uint8_t)(byte | is_between(byte, 'A', 'Z') << 5);
-            lower[block * NIGH__LETTER_BLOCK + i] = small;
-            found.words |= (uint64_t)(is_between(small, 'a', 'z') || is_between(small, '0', '9')) << i;
-            found.high |= (uint64_t)(byte >> 7) << i;
+        for (unsigned i = 0; i < NIGH__LETTER_BLOCK; i += 8, text += 8, lower += 8) {
+            uint64_t bytes;
+            memcpy(&bytes, text, 8);
+            const uint64_t high = bytes & EACH(0x80);
+            const uint64_t low = bytes & EACH(0x7f);
+            const uint64_t letters = are_between(low | EACH(0x20), 'a', 'z') & ~high;
+            const uint64_t small = bytes | letters >> 2; /* bit 5 makes them small */
+            memcpy(lower, &small, 8);
+            found.words |= gather(letters | (are_between(low, '0', '9') & ~high)) << i;
+            found.high |= gather(high) << i;
         }
         masks[block] = found;
     }

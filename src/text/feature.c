@@ -81,7 +81,10 @@ void nigh__featurer_free(struct nigh__featurer *featurer) {
     nigh__free(context, featurer);
 }
 
-static nigh_status no_memory(nigh_error *error) { return nigh__fail(error, NIGH_ENOMEM, "no memory for features"); }
+static nigh_status no_memory(nigh_error *error) {
+    (void)nigh__fail(error, NIGH_ENOMEM, "no memory for features");
+    return NIGH_ENOMEM;
+}
 
 static size_t grown(size_t capacity, size_t wanted) { return wanted > capacity * 2 ? wanted : capacity * 2; }
 
@@ -123,7 +126,7 @@ static nigh_status reserve_marks(struct nigh__featurer *featurer, nigh_error *er
             featurer->mark_capacity = 0;
         }
     }
-    if (analyser->terms <= featurer->mark_capacity) return NIGH_OK;
+    if (featurer->marks != NULL && analyser->terms <= featurer->mark_capacity) return NIGH_OK;
     size_t capacity = grown(featurer->mark_capacity, analyser->terms);
     struct mark *marks = nigh__alloc_table(featurer->context, capacity, sizeof *marks);
     if (marks == NULL) return no_memory(error);

@@ -36,6 +36,11 @@ struct nigh_vocabulary {
     unsigned shift;   /* from a hash to its first bits */
 };
 
+static nigh_status no_memory(nigh_error *error) {
+    (void)nigh__fail(error, NIGH_ENOMEM, "no memory for a vocabulary");
+    return NIGH_ENOMEM;
+}
+
 static uint64_t load64(const uint8_t *bytes) {
     uint64_t value;
     memcpy(&value, bytes, sizeof value);
@@ -88,7 +93,7 @@ static nigh_status lay_out(nigh_vocabulary *vocabulary, nigh_error *error) {
     vocabulary->occurrences = load64(bytes + VOCABULARY_OCCURRENCES);
     vocabulary->documents = load64(bytes + VOCABULARY_DOCUMENTS);
     vocabulary->analysis = nigh__alloc_zero(vocabulary->context, (size_t)text_length + 1, 1);
-    if (vocabulary->analysis == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a vocabulary");
+    if (vocabulary->analysis == NULL) return no_memory(error);
     memcpy(vocabulary->analysis, bytes + VOCABULARY_HEADER, text_length);
 
     const uint8_t *body = bytes + VOCABULARY_HEADER + nigh__round_up(text_length, 8);
@@ -109,7 +114,7 @@ static nigh_status make_starts(nigh_vocabulary *vocabulary, nigh_error *error) {
     vocabulary->shift = 64 - bits;
     const uint64_t buckets = UINT64_C(1) << bits;
     vocabulary->starts = nigh__alloc(vocabulary->context, (size_t)buckets + 1, sizeof *vocabulary->starts);
-    if (vocabulary->starts == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a vocabulary");
+    if (vocabulary->starts == NULL) return no_memory(error);
     uint64_t at = 0;
     for (uint64_t bucket = 0; bucket < buckets; bucket++) {
         while (at < vocabulary->n && vocabulary->entries[at].hash >> vocabulary->shift < bucket) at++;
@@ -134,7 +139,7 @@ nigh_status nigh__vocabulary_own(const nigh_context *context, uint8_t *bytes, si
     nigh_vocabulary *vocabulary = status == NIGH_OK ? nigh__alloc_zero(context, 1, sizeof *vocabulary) : NULL;
     if (vocabulary == NULL) {
         nigh__free(context, bytes);
-        return status != NIGH_OK ? status : nigh__fail(error, NIGH_ENOMEM, "no memory for a vocabulary");
+        return status != NIGH_OK ? status : no_memory(error);
     }
     *vocabulary = (nigh_vocabulary){.context = context, .bytes = bytes, .length = length};
     status = lay_out(vocabulary, error);
@@ -151,7 +156,7 @@ nigh_status nigh_vocabulary_parse(nigh_context *context, const void *bytes, size
                                   nigh_error *error) {
     *out = NULL;
     uint8_t *copy = nigh__alloc(context, length, 1);
-    if (copy == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a vocabulary of %zu bytes", length);
+    if (copy == NULL) return no_memory(error);
     if (length > 0) memcpy(copy, bytes, length);
     return nigh__vocabulary_own(context, copy, length, out, error);
 }
@@ -233,8 +238,7 @@ nigh_status nigh_vocabulary_load(nigh_context *context, const char *path, nigh_v
     status = nigh__file_length(&file, &length, error);
     if (status == NIGH_OK && length > VOCABULARY_MAX_LENGTH)
         status = nigh__fail_at(error, NIGH_EFORMAT, path, NIGH_NO_OFFSET, "too large for a vocabulary");
-    if (status == NIGH_OK && (bytes = nigh__alloc(context, (size_t)length, 1)) == NULL)
-        status = nigh__fail(error, NIGH_ENOMEM, "no memory for a vocabulary of %llu bytes", (unsigned long long)length);
+    if (status == NIGH_OK && (bytes = nigh__alloc(context, (size_t)length, 1)) == NULL) status = no_memory(error);
     if (status == NIGH_OK) status = nigh__file_read(&file, 0, bytes, (size_t)length, error);
     nigh__file_release(&file);
     if (status != NIGH_OK) {

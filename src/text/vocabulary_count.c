@@ -40,7 +40,10 @@ struct nigh__counter {
     uint64_t occurrences, documents;
 };
 
-static nigh_status no_memory(nigh_error *error) { return nigh__fail(error, NIGH_ENOMEM, "no memory to count terms"); }
+static nigh_status no_memory(nigh_error *error) {
+    (void)nigh__fail(error, NIGH_ENOMEM, "no memory to count terms");
+    return NIGH_ENOMEM;
+}
 
 nigh_status nigh__counter_new(const nigh_context *context, uint64_t memory_bytes, struct nigh__counter **out,
                               nigh_error *error) {
@@ -52,7 +55,7 @@ nigh_status nigh__counter_new(const nigh_context *context, uint64_t memory_bytes
     counter->most_terms = counter->memory_bytes / BYTES_A_TERM;
     if (counter->most_terms < FEWEST_TERMS) counter->most_terms = FEWEST_TERMS;
     counter->secret = nigh__secret() | 1;
-    counter->entry_count = 2 * FEWEST_TERMS;
+    counter->entry_count = (size_t)2 * FEWEST_TERMS;
     counter->entries = nigh__alloc_zero(context, counter->entry_count, sizeof *counter->entries);
     if (counter->entries == NULL) {
         nigh__counter_free(counter);

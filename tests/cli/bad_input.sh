@@ -17,6 +17,14 @@ refused() {
     [[ -e new.nigh ]] && fail 'a collection was made'
 }
 
+# refused_here: the same of what is no document to a collection of signatures, but to a new one where nobody says otherwise.
+refused_here() {
+    local message=$1
+    shift
+    expect_unchanged c.nigh 2 '' "$message" -- "$NIGH" index c.nigh "$@"
+    refused "$message" "$@" --format hex
+}
+
 # npy HEADER: a NumPy file of eight bytes with that header.
 npy() {
     python3 -c '
@@ -66,16 +74,20 @@ nigh: 'standard input' holds signatures of 64 bits" -- from good.hex "$NIGH" ind
 # Not there, not a file, not anything we know.
 refused "nigh: 'missing.npy': cannot open: No such file or directory" missing.npy
 mkdir directory
-refused ANY directory
+refused_here ANY directory
 contains .err "nigh: 'directory': "
 printf 'certainly no signatures\n' > text
-refused "nigh: 'text', line 1: 'r' in column 3 is not a hex digit" text
+refused_here "nigh: 'text', line 1: 'r' in column 3 is not a hex digit" text
 printf 'page-\xc3\xa9\t00zz\n' > text
-refused "nigh: 'text', line 1: 'z' in column 11 is not a hex digit" text
+refused_here "nigh: 'text', line 1: 'z' in column 11 is not a hex digit" text
 expect_unchanged c.nigh 2 '' "nigh: 'standard input', line 1: 'z' in column 11 is not a hex digit" \
     -- from text "$NIGH" index c.nigh -
 printf '\x7fELF\x02\x01\x01\x00' > binary
-refused "nigh: 'binary': not a signature file nigh recognises; give --format" binary
+expect_unchanged c.nigh 2 '' "nigh: 'binary': not a signature file nigh recognises; give --format" -- "$NIGH" index c.nigh binary
+expect 1 '' ANY -- "$NIGH" index new.nigh binary --scheme simhash
+contains .err "nigh: skipped: 'binary': looks binary"
+[[ -e new.nigh ]] && fail 'a collection was made'
+refused ANY binary --format hex
 printf '\x01\x00\x00\x00\x08\x00\x00\x0012345678' > matrix
 expect_unchanged c.nigh 2 '' "nigh: 'standard input': not a signature file nigh recognises (u8bin cannot be recognised in a stream); give --format" \
     -- from matrix "$NIGH" index c.nigh -

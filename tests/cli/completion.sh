@@ -42,7 +42,7 @@ completes 'jsonl' search --output j
 completes 'tsv' search --output = ts
 completes 'table jsonl tsv trec' search --output =
 completes 'table jsonl' info --output ''
-completes 'topsig' index --format t
+completes 'topsig trec' index --format t
 completes '' export --format t
 completes 'corpus.nigh' search co
 completes 'queries.npy' index corpus.nigh q

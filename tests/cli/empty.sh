@@ -14,7 +14,7 @@ expect 0 '' "added 0 documents (0 distinct) to 'c.nigh', which now has 0; # s (#
 "$NIGH" generate -q -n 0 --bits 128 -o none.u8bin
 expect 0 '' '' -- "$NIGH" index -q npy.nigh none.npy
 expect 0 '' '' -- "$NIGH" index -q u8bin.nigh none.u8bin
-expect 0 '' '' -- "$NIGH" index -q null.nigh /dev/null --bits 8
+expect 0 '' '' -- "$NIGH" index -q null.nigh /dev/null --bits 8 --format hex
 
 for collection in c npy u8bin null; do
     expect 0 ANY '' -- "$NIGH" info "$collection.nigh"

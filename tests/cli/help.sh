@@ -39,6 +39,8 @@ grep -q '^  manual' overview && fail 'an internal command is listed'
 
 expect 0 'index
 search
+sign
+eval
 info
 check
 export

@@ -22,7 +22,7 @@ expect 0 "c.nigh
      segment      documents     signatures               bytes
            1              3              2               $(printf '%5s' "$(sed ':a;s/\B[0-9]\{3\}\>/,&/;ta' <<< "$bytes")")" '' \
     -- "$NIGH" info c.nigh
-expect 0 "{\"collection\":\"c.nigh\",\"documents\":3,\"signatures\":2,\"width_bits\":16,\"ids\":true,\"metadata\":false,\"bytes\":$bytes,\"sequence\":1,\"damaged_manifests\":0,\"scheme\":{\"bits\":\"16\",\"kind\":\"signatures\"},\"segments\":[{\"number\":1,\"documents\":3,\"signatures\":2,\"bytes\":$bytes}]}" '' \
+expect 0 "{\"collection\":\"c.nigh\",\"documents\":3,\"signatures\":2,\"width_bits\":16,\"ids\":true,\"metadata\":false,\"weights\":false,\"vocabulary_bytes\":0,\"bytes\":$bytes,\"sequence\":1,\"damaged_manifests\":0,\"scheme\":{\"bits\":\"16\",\"kind\":\"signatures\"},\"segments\":[{\"number\":1,\"documents\":3,\"signatures\":2,\"bytes\":$bytes}]}" '' \
     -- "$NIGH" info --output jsonl c.nigh
 
 "$NIGH" index -q c.nigh more.hex || fail index

@@ -56,7 +56,7 @@ $search_hint" -- "$NIGH" search --exact=yes
 # Operands.
 expect 2 '' "nigh search: no COLLECTION given
 $search_hint" -- "$NIGH" search
-expect 2 '' "nigh search: no QUERY given, and no --id
+expect 2 '' "nigh search: no QUERY given, and no --text or --id
 $search_hint" -- "$NIGH" search c.nigh
 expect 2 '' "nigh search: standard input ('-') can be read only once
 $search_hint" -- "$NIGH" search c.nigh - -
