@@ -13,6 +13,9 @@
 /* Monotonic, in seconds. */
 double measure_now(void);
 
+/* From here on it counts the processor time of all threads: for one thread on a machine that others use too. */
+void measure_processor_time(void);
+
 struct series {
     double seconds[MEASURE_MAX_RUNS];
     size_t runs;
