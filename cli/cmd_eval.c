@@ -78,7 +78,7 @@ static const char *const output_paragraphs[] = {
     "ones of these, then of this distance or nearer precision, recall and F1, then mean cosine and its standard error "
     "(empty where not of all lengths). Distances without a pair are left out. jsonl has the same by name.",
     "ranked, tsv: topics or documents as queries, topics that count, rankings made, MAP and precision at 10 by "
-    "distance, by weighted bits, and by features.",
+    "distance, by distance in the bits that the query touches, by weighted bits, and by features.",
     NULL,
 };
 static const struct cli_section output_section = {"OUTPUT", output_paragraphs};

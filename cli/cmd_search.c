@@ -28,6 +28,7 @@ struct search_values {
     int format;
     bool exact;
     bool verify;
+    bool all_bits;
 };
 
 static const char *const method_names[] = {"auto", "exact", NULL};
@@ -55,6 +56,8 @@ static const struct cli_option options[] = {
     CLI_CHOICE(0, "format", PLACE(format), "FORMAT", cli_input_formats, "auto", "the format of the query files"),
     CLI_NUMBER(0, "bits", PLACE(bits), "N", 8, NIGH_MAX_WIDTH_BITS, NULL,
                "the width of the queries, which must be that of the collection"),
+    CLI_FLAG(0, "all-bits", PLACE(all_bits),
+             "of texts and topsig: compare also the bits that the text says nothing about; see below"),
     CLI_FLAG(0, "verify", PLACE(verify), "compare all checksums of the collection first"),
     CLI_READING_OPTIONS(PLACE(reading)),
     CLI_END,
@@ -70,6 +73,8 @@ static const char *const description[] = {
     "texts given by --text, are signed as those of the collection were; a collection of signatures of your own takes "
     "signatures only. A query goes by its id; where a file has none, queries are numbered from 0, on through all "
     "files.",
+    "A topsig signature is sparse: the words of a short text touch few of its bits. Only these are compared where the "
+    "query is a text or a document, unless --all-bits is given; distances and --radius count them alone.",
     "The answer is exact: every document is compared. The exit code is 1 where no query matched anything.",
     NULL,
 };
@@ -101,6 +106,9 @@ static const struct cli_example examples[] = {
 /* Queries waiting to be searched, and how the caller calls them. */
 struct batch {
     uint8_t *signatures;
+    uint8_t *masks;     /* the bits of each that are compared */
+    uint32_t *compared; /* and how many they are */
+    bool masked;        /* not all of them, for some query */
     size_t signature_bytes;
     size_t capacity;
     size_t count;
@@ -122,6 +130,7 @@ struct searcher {
     struct cli_inputs inputs;
     nigh_vocabulary *vocabulary; /* for queries that are text */
     nigh_signer *signer;
+    bool sparse;       /* it leaves bits untouched, which are not compared */
     char *id;          /* room for any */
     char *snippet;     /* room for SNIPPET_SHOWN bytes */
     uint64_t wordless; /* queries without a word to sign */
@@ -136,19 +145,38 @@ struct searcher {
 static bool batch_init(struct batch *batch, size_t capacity, size_t signature_bytes) {
     *batch = (struct batch){.signature_bytes = signature_bytes, .capacity = capacity};
     batch->signatures = malloc(capacity * signature_bytes);
+    batch->masks = malloc(capacity * signature_bytes);
+    batch->compared = malloc(capacity * sizeof *batch->compared);
     batch->name_ends = malloc(capacity * sizeof *batch->name_ends);
     batch->names_capacity = 4096;
     batch->names = malloc(batch->names_capacity);
-    return batch->signatures != NULL && batch->name_ends != NULL && batch->names != NULL;
+    return batch->signatures != NULL && batch->masks != NULL && batch->compared != NULL && batch->name_ends != NULL &&
+           batch->names != NULL;
 }
 
 static void batch_release(struct batch *batch) {
     free(batch->signatures);
+    free(batch->masks);
+    free(batch->compared);
     free(batch->name_ends);
     free(batch->names);
 }
 
-static bool batch_add(struct batch *batch, const uint8_t *signature, struct cli_name name) {
+/* The bits that count for the query at hand: those with a weight, or all where there are no weights. */
+static void batch_mask(struct batch *batch, const uint8_t *weights) {
+    uint8_t *mask = batch->masks + batch->count * batch->signature_bytes;
+    uint32_t width = (uint32_t)(8 * batch->signature_bytes);
+    batch->compared[batch->count] = width;
+    memset(mask, 0xff, batch->signature_bytes);
+    for (uint32_t i = 0; weights != NULL && i < width; i++) {
+        if (weights[i] != 0) continue;
+        mask[i / 8] = (uint8_t)(mask[i / 8] & ~(1u << (i % 8)));
+        batch->compared[batch->count]--;
+        batch->masked = true;
+    }
+}
+
+static bool batch_add(struct batch *batch, const uint8_t *signature, const uint8_t *weights, struct cli_name name) {
     if (name.length > batch->names_capacity - batch->names_used) {
         size_t capacity = 2 * (batch->names_capacity + name.length);
         char *names = realloc(batch->names, capacity);
@@ -157,6 +185,7 @@ static bool batch_add(struct batch *batch, const uint8_t *signature, struct cli_
         batch->names_capacity = capacity;
     }
     memcpy(batch->signatures + batch->count * batch->signature_bytes, signature, batch->signature_bytes);
+    batch_mask(batch, weights);
     memcpy(batch->names + batch->names_used, name.text, name.length);
     batch->names_used += name.length;
     batch->name_ends[batch->count++] = batch->names_used;
@@ -204,6 +233,7 @@ static nigh_status print_query(struct searcher *searcher, const nigh_results *re
     char number[24];
     size_t count = 0;
     const nigh_match *matches = nigh_results_matches(results, query, &count);
+    searcher->answers.width_bits = searcher->batch.compared[query];
     cli_answers_query(&searcher->answers, batch_name(&searcher->batch, query), count);
     for (size_t i = 0; i < count; i++) {
         if (searcher->job->out->error != 0) return NIGH_EIO; /* nobody reads on */
@@ -238,6 +268,7 @@ static nigh_status search_batch(struct searcher *searcher) {
     if (searcher->batch.count == 0) return NIGH_OK;
     if (cli_interrupted() != 0) return NIGH_ECANCELLED; /* small searches end before they report */
     double started = cli_seconds();
+    searcher->options.masks = searcher->batch.masked ? searcher->batch.masks : NULL;
     nigh_status status = nigh_search(searcher->collection, searcher->batch.signatures, searcher->batch.count,
                                      &searcher->options, &results, &job->error);
     job->stats.work_seconds += cli_seconds() - started;
@@ -247,13 +278,16 @@ static nigh_status search_batch(struct searcher *searcher) {
         nigh_results_free(results);
     }
     searcher->batch.count = 0;
+    searcher->batch.masked = false;
     searcher->batch.names_used = 0;
     if (!cli_sink_flush(job->out) && status == NIGH_OK) status = NIGH_EIO;
     return status;
 }
 
-static nigh_status add_query(struct searcher *searcher, const uint8_t *signature, struct cli_name name) {
-    if (!batch_add(&searcher->batch, signature, name)) {
+/* `weights` NULL: all bits are compared. */
+static nigh_status add_query(struct searcher *searcher, const uint8_t *signature, const uint8_t *weights,
+                             struct cli_name name) {
+    if (!batch_add(&searcher->batch, signature, weights, name)) {
         cli_set_error(searcher->job, NIGH_ENOMEM, "", "out of memory");
         return NIGH_ENOMEM;
     }
@@ -271,7 +305,7 @@ static nigh_status search_ids(struct searcher *searcher) {
         uint64_t document = 0;
         status = nigh_collection_find(searcher->collection, name.text, name.length, &document, error);
         if (status == NIGH_OK) status = nigh_collection_signature(searcher->collection, document, signature, error);
-        if (status == NIGH_OK) status = add_query(searcher, signature, name);
+        if (status == NIGH_OK) status = add_query(searcher, signature, NULL, name);
     }
     free(signature);
     return status;
@@ -288,7 +322,7 @@ static nigh_status search_rows(struct searcher *searcher, struct cli_source *sou
             name.length = (size_t)snprintf(number, sizeof number, "%llu", (unsigned long long)searcher->unnamed++);
             name.text = number;
         }
-        status = add_query(searcher, document.signature, name);
+        status = add_query(searcher, document.signature, NULL, name);
         if (status != NIGH_OK) return status;
     }
 }
@@ -326,6 +360,7 @@ static nigh_status make_signer(struct searcher *searcher) {
     if (status == NIGH_OK && nigh_signer_needs_vocabulary(&signer_options))
         status = nigh_collection_vocabulary(searcher->collection, &searcher->vocabulary, error);
     signer_options.split = NIGH_SPLIT_NONE; /* a query is asked as a whole */
+    searcher->sparse = signer_options.scheme == NIGH_SCHEME_TOPSIG && !searcher->values->all_bits;
     signer_options.vocabulary = searcher->vocabulary;
     if (status == NIGH_OK) status = nigh_signer_new(searcher->job->context, &signer_options, &searcher->signer, error);
     return status;
@@ -343,18 +378,20 @@ static nigh_status search_texts(struct searcher *searcher) {
     const struct cli_list *texts = &searcher->values->texts;
     char room[200];
     if (texts->count == 0) return NIGH_OK;
-    uint8_t *signature = malloc(searcher->batch.signature_bytes);
+    uint8_t *signature = malloc(searcher->batch.signature_bytes * 9); /* the weights behind it, a byte for each bit */
+    uint8_t *weights = signature == NULL ? NULL : signature + searcher->batch.signature_bytes;
     nigh_status status = signature != NULL ? make_signer(searcher) : NIGH_ENOMEM;
     if (signature == NULL) cli_set_error(searcher->job, status, "", "out of memory");
     for (size_t i = 0; i < texts->count && status == NIGH_OK; i++) {
-        status = nigh_signer_sign(searcher->signer, texts->items[i], strlen(texts->items[i]), signature, NULL,
+        status = nigh_signer_sign(searcher->signer, texts->items[i], strlen(texts->items[i]), signature, weights,
                                   &searcher->job->error);
         if (status == NIGH_ENOTFOUND) {
             searcher->wordless++;
             cli_error(searcher->job, "no word to search for in '%.60s'", texts->items[i]);
             status = NIGH_OK;
         } else if (status == NIGH_OK) {
-            status = add_query(searcher, signature, name_text(texts->items[i], room, sizeof room));
+            status = add_query(searcher, signature, searcher->sparse ? weights : NULL,
+                               name_text(texts->items[i], room, sizeof room));
         }
     }
     free(signature);
@@ -367,7 +404,7 @@ static nigh_status search_signed(struct searcher *searcher, nigh_signing *signin
     nigh_status status;
     while ((status = nigh_signing_next(signing, &row, &searcher->job->error)) == NIGH_OK) {
         struct cli_name name = {.text = row.document.id, .length = row.document.id_length};
-        status = add_query(searcher, row.document.signature, name);
+        status = add_query(searcher, row.document.signature, searcher->sparse ? row.document.weights : NULL, name);
         if (status != NIGH_OK) return status;
     }
     if (status != NIGH_END) return status;
@@ -386,6 +423,7 @@ static nigh_status search_documents(struct searcher *searcher) {
     struct cli_problems problems;
     nigh_signing_options signing_options = NIGH_SIGNING_OPTIONS_INIT;
     signing_options.threads = 1; /* searching takes longer than signing */
+    signing_options.keep_weights = 1;
     signing_options.limit = values->reading.limit.value;
     nigh_status status = make_signer(searcher);
     if (status == NIGH_OK)

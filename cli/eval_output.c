@@ -110,21 +110,26 @@ void cli_eval_show_ranking(struct cli_sink *out, enum cli_eval_output output, co
     const unsigned long long rankings = ranking->rankings;
     if (output == CLI_EVAL_TSV) {
         cli_sink_format(out, "%s\t%llu\t%llu\t%.6f\t%.6f", asking, topics, rankings, ranking->map, ranking->precision);
-        cli_sink_format(out, "\t%.6f\t%.6f\t%.6f\t%.6f\n", ranking->weighted_map, ranking->weighted_precision,
-                        ranking->vector_map, ranking->vector_precision);
+        cli_sink_format(out, "\t%.6f\t%.6f\t%.6f\t%.6f", ranking->touched_map, ranking->touched_precision,
+                        ranking->weighted_map, ranking->weighted_precision);
+        cli_sink_format(out, "\t%.6f\t%.6f\n", ranking->vector_map, ranking->vector_precision);
     } else if (output == CLI_EVAL_JSONL) {
         cli_sink_format(out, "{\"queries\":\"%s\",\"topics\":%llu,\"rankings\":%llu", asking, topics, rankings);
         cli_sink_format(out, ",\"map\":%.6f,\"precision_at_10\":%.6f", ranking->map, ranking->precision);
+        cli_sink_format(out, ",\"touched_map\":%.6f,\"touched_precision_at_10\":%.6f", ranking->touched_map,
+                        ranking->touched_precision);
         cli_sink_format(out, ",\"weighted_map\":%.6f,\"weighted_precision_at_10\":%.6f", ranking->weighted_map,
                         ranking->weighted_precision);
         cli_sink_format(out, ",\"vector_map\":%.6f,\"vector_precision_at_10\":%.6f}\n", ranking->vector_map,
                         ranking->vector_precision);
     } else {
         if (first)
-            cli_sink_text(out, "                                by distance      weighted bits    features\n"
-                               "queries      topics  rankings     MAP    P@10     MAP    P@10     MAP    P@10\n");
-        cli_sink_format(out, "%-9s  %8llu  %8llu  %6.4f  %6.4f  %6.4f  %6.4f  %6.4f  %6.4f\n", asking, topics, rankings,
-                        ranking->map, ranking->precision, ranking->weighted_map, ranking->weighted_precision,
+            cli_sink_text(
+                out, "                                by distance      touched bits    weighted bits    features\n"
+                     "queries      topics  rankings     MAP    P@10     MAP    P@10     MAP    P@10     MAP    P@10\n");
+        cli_sink_format(out, "%-9s  %8llu  %8llu  %6.4f  %6.4f  %6.4f  %6.4f", asking, topics, rankings, ranking->map,
+                        ranking->precision, ranking->touched_map, ranking->touched_precision);
+        cli_sink_format(out, "  %6.4f  %6.4f  %6.4f  %6.4f\n", ranking->weighted_map, ranking->weighted_precision,
                         ranking->vector_map, ranking->vector_precision);
     }
 }

@@ -22,9 +22,9 @@ struct cli_name {
 struct cli_answers {
     struct cli_sink *sink;
     enum cli_output output;
-    uint32_t width_bits;
-    unsigned columns; /* of the terminal; 0: it is none, and lines are as long as they are */
-    uint64_t queries; /* begun so far */
+    uint32_t width_bits; /* that are compared, of the query at hand */
+    unsigned columns;    /* of the terminal; 0: it is none, and lines are as long as they are */
+    uint64_t queries;    /* begun so far */
     struct cli_name query;
 };
 

@@ -904,6 +904,13 @@ typedef struct nigh_search_options {
     uint32_t radius;  /* at most so many bits away; NIGH_ALL: no such limit */
     uint32_t threads; /* 0: one a core */
     const nigh_progress *progress;
+    /*
+     * NULL, or a mask for each query, laid out as the queries: only bits that are
+     * set in it are compared.  A short text leaves most bits of a sparse signature
+     * untouched (their weights are 0, see nigh_signer_sign()); compared all the
+     * same, they bring up other short texts.
+     */
+    const uint8_t *masks;
 } nigh_search_options;
 
 #define NIGH_SEARCH_OPTIONS_INIT \
@@ -1083,11 +1090,13 @@ typedef struct nigh_ranking_options {
 
 typedef struct nigh_ranking {
     size_t size;
-    uint64_t topics;     /* that count: with relevant documents, where documents ask two at least */
-    uint64_t rankings;   /* made: one a topic, or one for each relevant document */
-    uint64_t missing;    /* judgements of queries or documents that are not there */
-    double map;          /* mean average precision by distance, ties by document number; topics count alike */
-    double precision;    /* at 10 */
+    uint64_t topics;    /* that count: with relevant documents, where documents ask two at least */
+    uint64_t rankings;  /* made: one a topic, or one for each relevant document */
+    uint64_t missing;   /* judgements of queries or documents that are not there */
+    double map;         /* mean average precision by distance, ties by document number; topics count alike */
+    double precision;   /* at 10 */
+    double touched_map; /* the same in the bits whose weight is not 0 in the query; 0 where weights were not kept */
+    double touched_precision;
     double weighted_map; /* the same by the weights of the query's bits that differ; 0 where they were not kept */
     double weighted_precision;
     double vector_map; /* the same by the cosine of the features, which the signatures stand for */
@@ -1098,9 +1107,9 @@ typedef struct nigh_ranking {
     { .size = sizeof(nigh_ranking) }
 
 /*
- * Ranks all documents for each query by the distance of the signatures, by the
- * weights of the bits that differ, and by the cosine of the features, and holds
- * that against judgements.
+ * Ranks all documents for each query by the distance of the signatures, by that
+ * in the bits that the query touches, by the weights of the bits that differ, and by the cosine of the features, and
+ * holds that against judgements.
  *
  * Threads: any.
  * Returns: NIGH_OK, also where nothing is judged; NIGH_EMISMATCH for queries

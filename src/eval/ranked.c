@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Ranked retrieval against judgements.  Every document is ranked for every query
- * by distance, by the weights of the query's bits that differ, and by cosine, so
- * that a figure can be told apart: what the features do not find, and what the
+ * by distance, by distance in the bits that the query touches (as nigh search
+ * asks for texts), by the weights of the bits that differ, and by cosine, so that
+ * a figure can be told apart: what the features do not find, and what the
  * signature loses of them.
  *
  * A judgement is a key, its topic above its document; sorted, the keys of a topic
@@ -146,8 +147,8 @@ static void rank_by_distance(struct ranker *ranker, const uint64_t *row) {
     for (uint32_t d = 0; d < documents; d++) ranker->keys[d] = nigh__key(ranker->distances[d], d);
 }
 
-/* The table: what each byte of a document's signature costs at its place. */
-static void weigh_bytes(struct ranker *ranker, const nigh_evaluation *from, uint32_t query) {
+/* The table: what each byte of a document's signature costs at its place; `touched`: 1 for any weight. */
+static void weigh_bytes(struct ranker *ranker, const nigh_evaluation *from, uint32_t query, bool touched) {
     const uint32_t bytes = from->width_bits / 8;
     const uint8_t *bits = (const uint8_t *)nigh__corpus_row(from, query);
     const uint8_t *weights = (const uint8_t *)from->weights.data + (size_t)query * from->width_bits;
@@ -157,15 +158,16 @@ static void weigh_bytes(struct ranker *ranker, const nigh_evaluation *from, uint
         for (uint32_t differing = 1; differing < 256; differing++) {
             uint32_t lowest = 0;
             while ((differing >> lowest & 1) == 0) lowest++;
+            const uint32_t weight = weights[place * 8 + lowest];
             costs[bits[place] ^ differing] =
-                costs[bits[place] ^ (differing & (differing - 1))] + weights[place * 8 + lowest];
+                costs[bits[place] ^ (differing & (differing - 1))] + (touched ? weight > 0 : weight);
         }
     }
 }
 
-static void rank_by_weight(struct ranker *ranker, const nigh_evaluation *from, uint32_t query) {
+static void rank_by_weight(struct ranker *ranker, const nigh_evaluation *from, uint32_t query, bool touched) {
     const uint32_t bytes = from->width_bits / 8;
-    weigh_bytes(ranker, from, query);
+    weigh_bytes(ranker, from, query, touched);
     for (uint32_t d = 0; d < nigh__corpus_count(ranker->documents); d++) {
         const uint8_t *bits = (const uint8_t *)nigh__corpus_row(ranker->documents, d);
         uint32_t sum = 0;
@@ -204,7 +206,7 @@ static void rank_by_cosine(struct ranker *ranker, const nigh_evaluation *from, u
 }
 
 struct sums {
-    struct scores by_distance, by_weight, by_cosine;
+    struct scores by_distance, by_touched, by_weight, by_cosine;
     uint64_t rankings;
 };
 
@@ -218,7 +220,9 @@ static void add_ranking(struct ranker *ranker, const nigh_evaluation *from, uint
     rank_by_distance(ranker, nigh__corpus_row(from, query));
     add_scores(&sums->by_distance, score(ranker, left_out, relevant));
     if (from->weights.count > 0) {
-        rank_by_weight(ranker, from, query);
+        rank_by_weight(ranker, from, query, true);
+        add_scores(&sums->by_touched, score(ranker, left_out, relevant));
+        rank_by_weight(ranker, from, query, false);
         add_scores(&sums->by_weight, score(ranker, left_out, relevant));
     }
     rank_by_cosine(ranker, from, query);
@@ -247,6 +251,8 @@ static bool rank_topic(struct ranker *ranker, const uint64_t *keys, size_t count
     ranker->result.rankings += sums.rankings;
     ranker->result.map += sums.by_distance.average_precision / rankings;
     ranker->result.precision += sums.by_distance.precision / rankings;
+    ranker->result.touched_map += sums.by_touched.average_precision / rankings;
+    ranker->result.touched_precision += sums.by_touched.precision / rankings;
     ranker->result.weighted_map += sums.by_weight.average_precision / rankings;
     ranker->result.weighted_precision += sums.by_weight.precision / rankings;
     ranker->result.vector_map += sums.by_cosine.average_precision / rankings;
@@ -266,6 +272,8 @@ static nigh_status rank_all(struct ranker *ranker, nigh_error *error) {
     const double topics = ranker->result.topics == 0 ? 1 : (double)ranker->result.topics;
     ranker->result.map /= topics;
     ranker->result.precision /= topics;
+    ranker->result.touched_map /= topics;
+    ranker->result.touched_precision /= topics;
     ranker->result.weighted_map /= topics;
     ranker->result.weighted_precision /= topics;
     ranker->result.vector_map /= topics;

@@ -36,6 +36,7 @@
 #include "base/guard.h"
 #include "base/status.h"
 #include "base/threads.h"
+#include "kernel/masked.h"
 
 #define HITS 32768u            /* a thread's buffer, 384 KB, hardly touched */
 #define BLOCK_BYTES 524288u    /* long enough for the call not to matter, short enough to stop soon */
@@ -63,19 +64,27 @@ static void fail(struct job *job, nigh_status status) {
     (void)atomic_compare_exchange_strong(&job->status, &expected, (int)status);
 }
 
+static size_t call_kernel(const struct nigh__scan *scan, const uint64_t *rows, size_t count, const uint32_t *limits,
+                          struct nigh__hit *hits) {
+    const struct nigh__hamming *hamming = scan->context->hamming;
+    if (scan->masks == NULL)
+        return hamming->batch(scan->queries, scan->query_count, rows, count, scan->words, limits, hits);
+    return nigh__masked_choose(hamming->name)(scan->queries, scan->masks, scan->query_count, rows, count, scan->words,
+                                              limits, hits);
+}
+
 /* One call of the kernel.  False where the file was cut short under it. */
 static bool read_block(const struct nigh__scan *scan, const uint32_t *limits, uint64_t first, size_t count,
                        struct nigh__hit *hits, size_t *found) {
     const uint64_t *rows = scan->rows + first * scan->words;
     struct nigh__guard guard;
     if (scan->map_length == 0) {
-        *found =
-            scan->context->hamming->batch(scan->queries, scan->query_count, rows, count, scan->words, limits, hits);
+        *found = call_kernel(scan, rows, count, limits, hits);
         return true;
     }
     nigh__guard_enter(&guard, scan->map, scan->map_length);
     if (NIGH__GUARD_FAULTED(&guard)) return false;
-    *found = scan->context->hamming->batch(scan->queries, scan->query_count, rows, count, scan->words, limits, hits);
+    *found = call_kernel(scan, rows, count, limits, hits);
     nigh__guard_leave(&guard);
     return true;
 }
@@ -175,7 +184,8 @@ static struct worker *workers_new(const struct nigh__scan *scan, uint32_t thread
     if (workers == NULL) return NULL;
     bool complete = true;
     for (uint32_t t = 0; t < threads; t++) {
-        workers[t].hits = nigh__alloc(scan->context, (size_t)block * scan->query_count, sizeof *workers[t].hits);
+        /* One more, which a kernel may write before it knows that the row is too far. */
+        workers[t].hits = nigh__alloc(scan->context, (size_t)block * scan->query_count + 1, sizeof *workers[t].hits);
         if (workers[t].hits == NULL) complete = false;
         for (size_t q = 0; q < scan->query_count; q++)
             nigh__nearest_init(&workers[t].nearest[q], scan->k, scan->limits[q]);

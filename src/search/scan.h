@@ -21,6 +21,7 @@ struct nigh__scan {
     uint64_t map_length;
 
     const uint64_t *queries; /* query_count * words, aligned to 8 */
+    const uint64_t *masks;   /* NULL, or as many: only these bits of a query count */
     size_t query_count;      /* at most NIGH__BATCH_QUERIES */
     const uint32_t *limits;  /* of each query: rows must be nearer than this */
     uint32_t k;              /* at most so many rows for each query; NIGH_ALL: no limit */

@@ -48,6 +48,7 @@ struct search {
 
     size_t batch_count;
     uint64_t *batch; /* the queries, as rows */
+    uint64_t *masks; /* theirs; NULL: all bits count */
     uint32_t limits[NIGH__BATCH_QUERIES];
     struct nigh__array rows[NIGH__BATCH_QUERIES];    /* keys: what a scan found */
     struct nigh__array matches[NIGH__BATCH_QUERIES]; /* nigh_match, sorted, at most k: of all segments so far */
@@ -203,6 +204,7 @@ static nigh_status search_segment(struct search *search, const struct nigh__segm
         .map = segment->map,
         .map_length = segment->length,
         .queries = search->batch,
+        .masks = search->masks,
         .query_count = search->batch_count,
         .limits = search->limits,
         .k = search->options.k,
@@ -230,15 +232,20 @@ static size_t batch_size(size_t count) {
     return batches == 0 ? 0 : count / batches + (count % batches != 0);
 }
 
-/* Copies queries to whole, zero-padded words. */
-static void take_batch(struct search *search, const uint8_t *queries, size_t count) {
+/* Copies signatures, one after the other, to whole, zero-padded words. */
+static void copy_rows(const struct search *search, const uint8_t *from, size_t count, uint64_t *to) {
     const size_t bytes = search->collection->width_bits / 8;
     const size_t words = nigh__row_words(search->collection->width_bits);
-    memset(search->batch, 0, count * words * sizeof(uint64_t));
-    for (size_t q = 0; q < count; q++) {
-        memcpy(search->batch + q * words, queries + q * bytes, bytes);
-        search->matches[q].count = 0;
-    }
+    memset(to, 0, count * words * sizeof(uint64_t));
+    for (size_t q = 0; q < count; q++) memcpy(to + q * words, from + q * bytes, bytes);
+}
+
+/* The `count` queries from number `first` on. */
+static void take_batch(struct search *search, const uint8_t *queries, size_t first, size_t count) {
+    const size_t bytes = search->collection->width_bits / 8;
+    copy_rows(search, queries + first * bytes, count, search->batch);
+    if (search->masks != NULL) copy_rows(search, search->options.masks + first * bytes, count, search->masks);
+    for (size_t q = 0; q < count; q++) search->matches[q].count = 0;
     search->batch_count = count;
 }
 
@@ -269,7 +276,10 @@ static bool search_init(struct search *search, const nigh_collection *collection
         search->distances_total += (uint64_t)collection->segments[s]->signatures * count;
     search->batch =
         nigh__alloc_aligned(search->context, NIGH__BATCH_QUERIES * words, sizeof(uint64_t), NIGH__CACHE_LINE);
-    return search->batch != NULL;
+    if (search->options.masks == NULL) return search->batch != NULL;
+    search->masks =
+        nigh__alloc_aligned(search->context, NIGH__BATCH_QUERIES * words, sizeof(uint64_t), NIGH__CACHE_LINE);
+    return search->batch != NULL && search->masks != NULL;
 }
 
 static void search_release(struct search *search) {
@@ -280,6 +290,7 @@ static void search_release(struct search *search) {
     nigh__array_release(search->context, &search->documents);
     nigh__array_release(search->context, &search->merged);
     nigh__free(search->context, search->batch);
+    nigh__free(search->context, search->masks);
 }
 
 nigh_status nigh_search(const nigh_collection *collection, const uint8_t *queries, size_t count,
@@ -294,11 +305,10 @@ nigh_status nigh_search(const nigh_collection *collection, const uint8_t *querie
     nigh_results *results = nigh__results_new(collection->context, count);
     if (results == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for %zu queries", count);
     if (!search_init(&search, collection, count)) status = no_memory(error);
-    const size_t bytes = collection->width_bits / 8;
     const size_t a_batch = batch_size(count);
     for (size_t done = 0; status == NIGH_OK && done < count; done += search.batch_count) {
         size_t some = count - done < a_batch ? count - done : a_batch;
-        take_batch(&search, queries + done * bytes, some);
+        take_batch(&search, queries, done, some);
         status = search_batch(&search, results, error);
     }
     search_release(&search);

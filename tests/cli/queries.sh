@@ -42,10 +42,22 @@ for scheme in topsig simhash minhash; do
         expect 0 ANY '' -- "$NIGH" search -q $scheme.nigh docs.jsonl -k 3 --output tsv --threads $threads
         same whole .out
     done
+    # Signatures do not say which of their bits a text touches, so all are compared.
+    "$NIGH" search -q $scheme.nigh docs.jsonl -k 3 --all-bits --output tsv > whole || fail search
     "$NIGH" export -q $scheme.nigh -o rows.hex
     expect 0 ANY '' -- "$NIGH" search -q $scheme.nigh rows.hex -k 3 --output tsv
     same whole .out
 done
+
+# A few words find the document that has them, not others that are as short; distances count the bits they touch.
+printf '%s\n' '{"id":"long","text":"Falconry is the hunting of wild animals by means of a trained bird of prey, and takes years to learn."}' \
+    '{"id":"short","text":"Dummy package."}' '{"id":"shorter","text":"Transitional."}' > short.jsonl
+expect 0 '' '' -- "$NIGH" index -q short.nigh short.jsonl
+expect 0 ANY '' -- "$NIGH" search -q short.nigh --text 'trained falconry birds' -k 1 --output tsv
+[[ $(cut -f2 .out) == long ]] || fail 'a short text finds another short text'
+touched=$(cut -f3 .out)
+expect 0 ANY '' -- "$NIGH" search -q short.nigh --text 'trained falconry birds' -k 3 --all-bits --output tsv
+[[ $(awk -F '\t' '$2 == "long" { print $3 }' .out) -gt $touched ]] || fail '--all-bits compares no more bits'
 
 # For people: rank, distance, similarity, id, and the first words.
 printf '{"id":"one","text":"Boats on the\\n river"}\n{"id":"two","text":"Cats in the sun"}\n' > two.jsonl

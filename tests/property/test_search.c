@@ -83,14 +83,16 @@ static int compare_matches(const void *a, const void *b) {
     return x->document < y->document ? -1 : x->document > y->document;
 }
 
-/* All documents for a query, nearest first. */
-static nigh_match *oracle(const struct world *world, const uint8_t *query) {
+/* All documents for a query, nearest first, in the bits of a mask (NULL: in all). */
+static nigh_match *oracle(const struct world *world, const uint8_t *query, const uint8_t *mask) {
     nigh_match *all = calloc(world->documents + 1, sizeof *all);
     assert_non_null(all);
     for (uint64_t d = 0; d < world->documents; d++) {
         all[d].document = d;
-        for (uint32_t i = 0; i < world->bytes; i++)
-            all[d].distance += (uint32_t)__builtin_popcount(query[i] ^ world->signatures[d * world->bytes + i]);
+        for (uint32_t i = 0; i < world->bytes; i++) {
+            const uint8_t differing = query[i] ^ world->signatures[d * world->bytes + i];
+            all[d].distance += (uint32_t)__builtin_popcount(mask == NULL ? differing : differing & mask[i]);
+        }
     }
     qsort(all, world->documents, sizeof *all, compare_matches);
     return all;
@@ -112,7 +114,8 @@ static void check_query(const struct world *world, const nigh_results *results, 
 
 /* -------------------------------------------------------------------- the tests */
 
-static void check_world(const struct world *world, const nigh_collection *collection, const char *kernel) {
+/* With masks of few bits, of many, of none and of all where `masked`. */
+static void check_world(const struct world *world, const nigh_collection *collection, const char *kernel, bool masked) {
     static const uint32_t counts[] = {1, 2, 5, 70};
     static const uint32_t threads[] = {1, 2, 3, 7};
     const uint32_t width = world->bytes * 8;
@@ -121,13 +124,23 @@ static void check_world(const struct world *world, const nigh_collection *collec
     const uint32_t radii[] = {0, 3, width / 2, width, NIGH_ALL};
     struct nigh__rng rng = {.state = world->seed + 1};
     uint8_t *queries = malloc((size_t)70 * world->bytes);
+    uint8_t *masks = malloc((size_t)70 * world->bytes);
     nigh_match *all[70];
     assert_non_null(queries);
+    assert_non_null(masks);
     for (size_t q = 0; q < 70; q++) {
         uint64_t like = nigh__rng_next(&rng) % world->documents;
         memcpy(queries + q * world->bytes, world->signatures + like * world->bytes, world->bytes);
         if (q % 2 == 1) queries[q * world->bytes + nigh__rng_next(&rng) % world->bytes] ^= 5;
-        all[q] = oracle(world, queries + q * world->bytes);
+        uint8_t *mask = masks + q * world->bytes;
+        for (uint32_t i = 0; i < world->bytes; i++) {
+            const uint64_t draw = nigh__rng_next(&rng);
+            mask[i] = q % 4 == 0   ? (uint8_t)(draw & draw >> 8 & draw >> 16)
+                      : q % 4 == 1 ? (uint8_t)(draw | draw >> 8)
+                      : q % 4 == 2 ? 0xff
+                                   : 0;
+        }
+        all[q] = oracle(world, queries + q * world->bytes, masked ? mask : NULL);
     }
     for (size_t i = 0; i < sizeof ks / sizeof ks[0]; i++) {
         for (size_t j = 0; j < sizeof radii / sizeof radii[0]; j++) {
@@ -135,6 +148,7 @@ static void check_world(const struct world *world, const nigh_collection *collec
             options.k = ks[i];
             options.radius = radii[j];
             options.threads = threads[(i + j) % 4];
+            options.masks = masked ? masks : NULL;
             const size_t count = counts[(i * 3 + j) % 4];
             nigh_results *results;
             nigh_error error;
@@ -145,6 +159,7 @@ static void check_world(const struct world *world, const nigh_collection *collec
     }
     for (size_t q = 0; q < 70; q++) free(all[q]);
     free(queries);
+    free(masks);
 }
 
 static void test_against_a_plain_loop(void **state) {
@@ -169,7 +184,7 @@ static void test_against_a_plain_loop(void **state) {
             nigh_collection *collection;
             nigh_error error;
             assert_ok(nigh_collection_open(context, world.path, NULL, &collection, &error), &error);
-            check_world(&world, collection, name);
+            for (int masked = 0; masked < 2; masked++) check_world(&world, collection, name, masked);
             nigh_collection_close(collection);
             nigh_context_free(context);
         }
@@ -283,7 +298,7 @@ static void test_running_out_of_memory(void **state) {
     nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
     options.k = 600;
     options.threads = 1;
-    nigh_match *all = oracle(&world, world.signatures);
+    nigh_match *all = oracle(&world, world.signatures, NULL);
     const int64_t live = memory.live;
     uint64_t refused = 0;
     for (uint64_t n = 0; n < 200; n++) {

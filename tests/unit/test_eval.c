@@ -633,7 +633,7 @@ static void test_ranking(void **state) {
     assert_int_equal(ranking.rankings, 3);
     assert_int_equal(ranking.missing, 1);
     assert_near(ranking.map, by_topics);
-    assert_true(ranking.vector_map > 0 && ranking.weighted_map > 0 && ranking.precision > 0);
+    assert_true(ranking.vector_map > 0 && ranking.touched_map > 0 && ranking.weighted_map > 0 && ranking.precision > 0);
     options.queries = NULL;
     assert_ok(nigh_ranking_measure(evaluation, &options, &ranking, &error), &error);
     assert_int_equal(ranking.topics, 3);
