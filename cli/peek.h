@@ -6,6 +6,7 @@
 #ifndef NIGH_CLI_PEEK_H
 #define NIGH_CLI_PEEK_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -15,8 +16,9 @@
 
 struct cli_peek {
     int descriptor;
-    bool ended; /* while looking */
-    int error;  /* errno while looking */
+    _Atomic bool closing; /* set from another thread: reading ends, also one that waits */
+    bool ended;           /* while looking */
+    int error;            /* errno while looking */
     size_t begin, end;
     char bytes[CLI_PEEK_SIZE];
 };
@@ -31,5 +33,8 @@ nigh_stream cli_peek_stream(struct cli_peek *peek);
 
 /* read() that goes on after a signal unless we are to stop. */
 int cli_read(int descriptor, void *buffer, size_t length, size_t *moved);
+
+/* Ends what is read through a peek, also on a thread that waits for input; before its reader is closed. */
+void cli_peek_close(struct cli_peek *peek);
 
 #endif

@@ -539,7 +539,7 @@ typedef struct nigh_signer_options {
     uint64_t seed;
     uint32_t density; /* of topsig: one in so many bits of a term is not 0; 0: 21 */
     nigh_split_kind split;
-    uint32_t min_terms; /* of a passage; 0: 64 */
+    uint32_t min_terms; /* of a passage; 0: a quarter of max_terms */
     uint32_t max_terms; /* 0: 256 */
     const nigh_vocabulary *vocabulary;
 } nigh_signer_options;
@@ -606,10 +606,11 @@ typedef struct nigh_signing nigh_signing; /* opaque */
 
 typedef struct nigh_signing_options {
     size_t size;
-    uint32_t threads; /* 0: one a core; 1: all on the calling thread */
-    int keep_weights; /* non-zero: nigh_document.weights is filled */
-    uint32_t snippet; /* so many bytes of the text, spaces made one, go to nigh_document.metadata */
-    uint64_t limit;   /* stop after so many documents; 0: none */
+    uint32_t threads;              /* 0: one a core; 1: all on the calling thread */
+    int keep_weights;              /* non-zero: nigh_document.weights is filled */
+    uint32_t snippet;              /* so many bytes of the text, spaces made one, go to nigh_document.metadata */
+    uint64_t limit;                /* stop after so many documents; 0: none */
+    const nigh_progress *progress; /* must outlive the signing; asked also while there is nothing to give out yet */
 } nigh_signing_options;
 
 #define NIGH_SIGNING_OPTIONS_INIT \

@@ -13,7 +13,9 @@
 
 #include <pthread.h>
 #include <string.h>
+#include <time.h>
 
+#include "base/progress.h"
 #include "base/status.h"
 #include "base/threads.h"
 #include "document/extract.h"
@@ -21,6 +23,10 @@
 #include "document/tolerance.h"
 
 #define BATCH_BYTES (256u << 10)
+#define BUDGET ((size_t)48 << 20)      /* bytes of records in all slots, beyond which none is filled */
+#define LARGE_RECORD ((size_t)1 << 20) /* one at a time from here on */
+#define LARGE_ARRAY ((size_t)4 << 20)  /* memory for more is given back */
+#define PATIENCE_NS 100000000L         /* the consumer asks so often whether to go on */
 
 enum item_kind { ITEM_PRODUCT, ITEM_EMPTY, ITEM_MISSING, ITEM_PROBLEM, ITEM_FAILURE };
 
@@ -40,6 +46,8 @@ struct slot {
     struct nigh__array items;    /* of struct item */
     struct nigh__array products; /* of uint8_t */
     nigh_text_reader_info info;  /* of the splitter, when this was filled */
+    size_t bytes;                /* of its records, as counted in `outstanding` */
+    uint64_t problems;           /* found while working on it */
     bool no_memory;              /* while working on it */
 };
 
@@ -68,16 +76,20 @@ struct nigh__pipeline {
     uint64_t next_fill; /* under `reading` */
     bool ended;         /* under `reading`: nothing more to fill */
 
+    pthread_mutex_t large; /* who holds it works on a large record */
+
     pthread_mutex_t state;
     pthread_cond_t freed; /* a slot became FREE, or `stop` */
     pthread_cond_t done;  /* a slot became DONE */
     bool stop;            /* under `state` */
+    size_t outstanding;   /* under `state`: bytes of all slots that are not FREE */
 
     /* The consumer's. */
     uint64_t next_take;
     struct slot *taken; /* NULL: none */
     size_t next_item;
     struct nigh__tolerance tolerance;
+    struct nigh__progress progress;
     nigh_text_reader_info info;
     uint64_t empty;
     nigh_status ended_with; /* once not NIGH_OK, it stays */
@@ -98,6 +110,7 @@ static bool add_problem(struct hand *hand, struct slot *slot, size_t record, enu
     nigh_error *place = nigh__array_add(hand->pipeline->context, &slot->batch.problems, 1);
     if (place == NULL) return false;
     *place = *problem;
+    slot->problems += kind == ITEM_PROBLEM;
     return add_item(hand, slot,
                     (struct item){.kind = kind, .record = record, .problem = slot->batch.problems.count - 1});
 }
@@ -146,14 +159,44 @@ static bool work_on_record(struct hand *hand, struct slot *slot, size_t index) {
     }
 }
 
+/* What an extractor needed for a large record is not kept. */
+static bool renew_extractor(struct hand *hand) {
+    nigh__extractor_free(hand->extractor);
+    hand->extractor = NULL;
+    return nigh__extractor_new(hand->pipeline->context, hand->pipeline->options, &hand->extractor, NULL) == NIGH_OK;
+}
+
+static bool work_on_large_record(struct hand *hand, struct slot *slot, size_t index) {
+    pthread_mutex_lock(&hand->pipeline->large);
+    bool done = work_on_record(hand, slot, index) && renew_extractor(hand);
+    pthread_mutex_unlock(&hand->pipeline->large);
+    return done;
+}
+
+/* Whether the consumer will have given up before it is through with this slot. */
+static bool is_hopeless(const struct hand *hand, const struct slot *slot) {
+    const nigh_text_reader_options *options = hand->pipeline->options;
+    return slot->problems > (options->strict ? 0 : options->max_errors);
+}
+
 static void work_on_slot(struct hand *hand, struct slot *slot) {
-    for (size_t i = 0; i < slot->batch.records.count && !slot->no_memory; i++)
-        if (!work_on_record(hand, slot, i)) slot->no_memory = true;
+    if (hand->extractor == NULL) slot->no_memory = true; /* it could not be renewed */
+    for (size_t i = 0; i < slot->batch.records.count && !slot->no_memory && !is_hopeless(hand, slot); i++) {
+        const bool large = nigh__batch_record(&slot->batch, i)->length > LARGE_RECORD;
+        if (!(large ? work_on_large_record : work_on_record)(hand, slot, i)) slot->no_memory = true;
+    }
+}
+
+static void empty_array(const nigh_context *context, struct nigh__array *array) {
+    if (array->capacity * array->item_size > LARGE_ARRAY) nigh__array_release(context, array);
+    array->count = 0;
 }
 
 static void fill_slot(struct nigh__pipeline *pipeline, struct slot *slot) {
-    slot->items.count = 0;
-    slot->products.count = 0;
+    empty_array(pipeline->context, &slot->items);
+    empty_array(pipeline->context, &slot->products);
+    empty_array(pipeline->context, &slot->batch.problems);
+    slot->problems = 0;
     slot->no_memory = false;
     nigh__splitter_fill(pipeline->splitter, &slot->batch, BATCH_BYTES);
     nigh__splitter_describe(pipeline->splitter, &slot->info);
@@ -161,14 +204,22 @@ static void fill_slot(struct nigh__pipeline *pipeline, struct slot *slot) {
 
 /* ------------------------------------------------------------ threads -- */
 
-/* Waits until the slot is free; false where all is to stop. */
+/* Waits until the slot is free and there is memory for it; false where all is to stop. */
 static bool claim_slot(struct nigh__pipeline *pipeline, struct slot *slot) {
     pthread_mutex_lock(&pipeline->state);
-    while (slot->state != SLOT_FREE && !pipeline->stop) pthread_cond_wait(&pipeline->freed, &pipeline->state);
+    while ((slot->state != SLOT_FREE || pipeline->outstanding > BUDGET) && !pipeline->stop)
+        pthread_cond_wait(&pipeline->freed, &pipeline->state);
     bool go_on = !pipeline->stop;
     if (go_on) slot->state = SLOT_BUSY;
     pthread_mutex_unlock(&pipeline->state);
     return go_on;
+}
+
+static void count_slot(struct nigh__pipeline *pipeline, struct slot *slot) {
+    slot->bytes = slot->batch.bytes.count;
+    pthread_mutex_lock(&pipeline->state);
+    pipeline->outstanding += slot->bytes;
+    pthread_mutex_unlock(&pipeline->state);
 }
 
 /* The next batch of the input, in a slot of its own; NULL where there is no more. */
@@ -179,6 +230,7 @@ static struct slot *read_slot(struct nigh__pipeline *pipeline) {
         slot = &pipeline->slots[pipeline->next_fill % pipeline->slot_count];
         if (claim_slot(pipeline, slot)) {
             fill_slot(pipeline, slot);
+            count_slot(pipeline, slot);
             pipeline->next_fill++;
             pipeline->ended = slot->batch.status != NIGH_OK;
         } else {
@@ -225,22 +277,49 @@ static void stop_threads(struct nigh__pipeline *pipeline) {
 
 /* ----------------------------------------------------------- consuming -- */
 
+/* Tells how far it is, and asks whether to go on. */
+static bool is_cancelled(struct nigh__pipeline *pipeline) {
+    return nigh__progress_tick(&pipeline->progress, "reading", pipeline->info.bytes_read, pipeline->info.bytes_total);
+}
+
+/* Waits for a slot to be DONE; false where the caller does not want to. */
+static bool await_slot(struct nigh__pipeline *pipeline, const struct slot *slot) {
+    bool cancelled = false;
+    pthread_mutex_lock(&pipeline->state);
+    while (slot->state != SLOT_DONE && !cancelled) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += PATIENCE_NS;
+        until.tv_sec += until.tv_nsec / 1000000000L;
+        until.tv_nsec %= 1000000000L;
+        (void)pthread_cond_timedwait(&pipeline->done, &pipeline->state, &until);
+        if (slot->state == SLOT_DONE) break;
+        pthread_mutex_unlock(&pipeline->state); /* the caller's function may take its time */
+        cancelled = is_cancelled(pipeline);
+        pthread_mutex_lock(&pipeline->state);
+    }
+    pthread_mutex_unlock(&pipeline->state);
+    return !cancelled;
+}
+
+/* The next slot in order, worked on; NULL where the caller wants no more. */
 static struct slot *take_slot(struct nigh__pipeline *pipeline) {
-    struct slot *slot = &pipeline->slots[pipeline->next_take++ % pipeline->slot_count];
+    struct slot *slot = &pipeline->slots[pipeline->next_take % pipeline->slot_count];
+    if (is_cancelled(pipeline)) return NULL;
     if (pipeline->threads == 0) {
         fill_slot(pipeline, slot);
         work_on_slot(&pipeline->hands[0], slot);
-        return slot;
+    } else if (!await_slot(pipeline, slot)) {
+        return NULL;
     }
-    pthread_mutex_lock(&pipeline->state);
-    while (slot->state != SLOT_DONE) pthread_cond_wait(&pipeline->done, &pipeline->state);
-    pthread_mutex_unlock(&pipeline->state);
+    pipeline->next_take++;
     return slot;
 }
 
 static void give_slot_back(struct nigh__pipeline *pipeline) {
     pthread_mutex_lock(&pipeline->state);
     pipeline->taken->state = SLOT_FREE;
+    pipeline->outstanding -= pipeline->taken->bytes;
     pthread_cond_signal(&pipeline->freed);
     pthread_mutex_unlock(&pipeline->state);
     pipeline->taken = NULL;
@@ -262,12 +341,15 @@ static void note_info(struct nigh__pipeline *pipeline, const nigh_text_reader_in
 /* The slot has no more items: on to the next, or the end. */
 static void next_slot(struct nigh__pipeline *pipeline) {
     struct slot *slot = pipeline->taken;
+    nigh_error error;
     if (slot == NULL) {
         pipeline->taken = take_slot(pipeline);
         pipeline->next_item = 0;
-        note_info(pipeline, &pipeline->taken->info);
+        if (pipeline->taken == NULL)
+            end_with(pipeline, nigh__progress_cancelled(&error), &error);
+        else
+            note_info(pipeline, &pipeline->taken->info);
     } else if (slot->no_memory) {
-        nigh_error error;
         end_with(pipeline, nigh__fail(&error, NIGH_ENOMEM, "no memory for a batch of documents"), &error);
     } else if (slot->batch.status != NIGH_OK) {
         end_with(pipeline, slot->batch.status, slot->batch.status == NIGH_END ? NULL : &slot->batch.error);
@@ -365,7 +447,7 @@ static nigh_status make_hands(struct nigh__pipeline *pipeline, uint32_t count, n
 }
 
 nigh_status nigh__pipeline_open(nigh_text_reader *reader, const struct nigh__pipeline_work *work, uint32_t threads,
-                                struct nigh__pipeline **out, nigh_error *error) {
+                                const nigh_progress *progress, struct nigh__pipeline **out, nigh_error *error) {
     *out = NULL;
     const nigh_context *context = nigh__text_reader_context(reader);
     struct nigh__pipeline *pipeline = nigh__alloc_zero(context, 1, sizeof *pipeline);
@@ -375,7 +457,9 @@ nigh_status nigh__pipeline_open(nigh_text_reader *reader, const struct nigh__pip
     pipeline->options = nigh__text_reader_options(reader);
     pipeline->work = *work;
     pipeline->tolerance.options = pipeline->options;
+    nigh__progress_init(&pipeline->progress, progress);
     pthread_mutex_init(&pipeline->reading, NULL);
+    pthread_mutex_init(&pipeline->large, NULL);
     pthread_mutex_init(&pipeline->state, NULL);
     pthread_cond_init(&pipeline->freed, NULL);
     pthread_cond_init(&pipeline->done, NULL);
@@ -405,6 +489,7 @@ void nigh__pipeline_close(struct nigh__pipeline *pipeline) {
     pthread_cond_destroy(&pipeline->done);
     pthread_cond_destroy(&pipeline->freed);
     pthread_mutex_destroy(&pipeline->state);
+    pthread_mutex_destroy(&pipeline->large);
     pthread_mutex_destroy(&pipeline->reading);
     nigh__free(context, pipeline->slots);
     nigh__free(context, pipeline->hands);

@@ -12,6 +12,11 @@
  * go in order, is never asked by two.  A slot belongs to one thread at a time.
  * With one thread there are no threads at all: the consumer does the work.
  *
+ * Memory.  What is in the slots is counted, and no slot is filled while that is
+ * over a budget; a large record is worked on by one thread at a time, for parsers
+ * need many times its size.  So more threads do not mean more memory, but for
+ * the first 256 KiB of each.
+ *
  * Work on a document gives bytes of the caller's; the consumer gets them one
  * document after the other, whatever the threads.
  */
@@ -41,13 +46,17 @@ struct nigh__product {
 
 struct nigh__pipeline; /* opaque */
 
-/* The reader must be fresh.  `work` is copied; its user must outlive the pipeline. */
+/*
+ * The reader must be fresh.  `work` is copied; its user must outlive the pipeline,
+ * and so must `progress` (may be NULL), which is asked while the consumer waits.
+ */
 nigh_status nigh__pipeline_open(nigh_text_reader *reader, const struct nigh__pipeline_work *work, uint32_t threads,
-                                struct nigh__pipeline **out, nigh_error *error);
+                                const nigh_progress *progress, struct nigh__pipeline **out, nigh_error *error);
 
 /*
  * The product of the next document.  *out lives until the next call.  Returns as
- * nigh_text_reader_next(), and what `work` returned where that ended it.
+ * nigh_text_reader_next(), what `work` returned where that ended it, and
+ * NIGH_ECANCELLED.
  */
 nigh_status nigh__pipeline_next(struct nigh__pipeline *pipeline, struct nigh__product *out, nigh_error *error);
 

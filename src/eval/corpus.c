@@ -259,7 +259,7 @@ static nigh_status fill(nigh_evaluation *corpus, const struct nigh__signer_plan 
     const struct nigh__pipeline_work measuring = {&reading, worker_new, worker_free, work};
     struct nigh__pipeline *pipeline = NULL;
     struct nigh__array weights = NIGH__ARRAY(uint32_t);
-    nigh_status status = nigh__pipeline_open(reader, &measuring, options->threads, &pipeline, error);
+    nigh_status status = nigh__pipeline_open(reader, &measuring, options->threads, options->progress, &pipeline, error);
     if (status == NIGH_OK) status = gather_all(corpus, pipeline, options, &weights, error);
     nigh__pipeline_close(pipeline);
     if (status == NIGH_OK) status = index_ids(corpus, error);

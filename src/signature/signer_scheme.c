@@ -89,7 +89,8 @@ static bool parse_features(const char *value, nigh_signer_options *options) {
     if (kind < 0) return false;
     options->features = (nigh_feature_kind)kind;
     if (kind == NIGH_FEATURES_WORDS) return value[length] == '\0';
-    return value[length] == ':' && parse_number32(value + length + 1, NIGH__MAX_CHARS, &options->feature_length);
+    return value[length] == ':' && parse_number32(value + length + 1, NIGH__MAX_CHARS, &options->feature_length) &&
+           options->feature_length > 0;
 }
 
 static bool parse_language(const char *value, nigh_signer_options *options) {
@@ -128,7 +129,7 @@ static bool parse_line(const char *key, const char *value, nigh_signer_options *
     if (strcmp(key, "max-terms") == 0) return parse_number32(value, UINT32_MAX, &options->max_terms);
     if (strcmp(key, "stemming") == 0) return parse_switch(value, "on", "off", &options->stemming);
     if (strcmp(key, "stop-words") == 0) return parse_switch(value, "out", "in", &options->stop_words);
-    if (strcmp(key, "version") == 0) return parse_number(value, SCHEME_VERSION, &ignored);
+    if (strcmp(key, "version") == 0) return parse_number(value, SCHEME_VERSION, &ignored) && ignored > 0;
     return strcmp(key, "vocabulary") == 0; /* its bytes are the caller's to find */
 }
 
@@ -144,19 +145,28 @@ static bool cut_line(const char *line, char *key, size_t key_size, char *value, 
     return true;
 }
 
+/* What the line "kind=" says; NULL where there is none. */
+static const char *find_kind(const char *scheme) {
+    for (const char *line = scheme; *line != '\0'; line += *line == '\n') {
+        if (strncmp(line, "kind=", 5) == 0) return line + 5;
+        line += strcspn(line, "\n");
+    }
+    return NULL;
+}
+
 nigh_status nigh_signer_options_parse(const char *scheme, nigh_signer_options *options, nigh_error *error) {
     nigh_signer_options known = NIGH_SIGNER_OPTIONS_INIT;
-    for (const char *line = scheme; *line != '\0';) {
+    const char *kind = find_kind(scheme);
+    if (kind == NULL || strncmp(kind, "signatures\n", 11) == 0)
+        return nigh__fail(error, NIGH_ENOTFOUND, "the signatures were not made from text by nigh");
+    for (const char *line = scheme; *line != '\0'; line += *line == '\n') {
         char key[32];
         char value[128];
         if (!cut_line(line, key, sizeof key, value, sizeof value))
             return nigh__fail(error, NIGH_EFORMAT, "the scheme is not made of lines 'key=value'");
-        if (strcmp(key, "kind") == 0 && strcmp(value, "signatures") == 0)
-            return nigh__fail(error, NIGH_ENOTFOUND, "the signatures were not made from text by nigh");
         if (!parse_line(key, value, &known))
             return nigh__fail(error, NIGH_EVERSION, "the scheme says %s=%s, which this nigh does not know", key, value);
         line += strcspn(line, "\n");
-        line += *line == '\n';
     }
     nigh__info_copy(options, &known, sizeof known);
     return NIGH_OK;

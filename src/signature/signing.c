@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Signing what a reader reads, by several threads, in order.  The product of a
- * document is a row for it, or for each of its passages:
+ * document is its id and a row for it, or for each of its passages:
  *
- *     struct row | signature | weights, where kept | id | snippet
+ *     struct head | id | row | row | ...
+ *     row: struct row | signature | weights, where kept | mark | snippet
  *
- * packed, at any alignment: a row is copied out of it, the rest is read in place.
+ * packed, at any alignment: the structs are copied out, the rest is read in
+ * place.  The mark is what a passage has behind its document's id, "#BEGIN-END";
+ * the two are put together when the row goes out, for an id of 64 KB in each of
+ * a hundred thousand rows would be more than memory holds.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,10 +21,17 @@
 #include "signature/signer.h"
 #include "text/passage.h"
 
+struct head {
+    uint64_t empty; /* passages without a feature */
+    size_t id_length;
+};
+
 struct row {
     uint64_t text_offset, text_length;
-    uint32_t id_length, snippet_length;
+    uint32_t mark_length, snippet_length;
 };
+
+#define MARK_SIZE 48 /* two numbers of 64 bits, and what is around them */
 
 struct nigh_signing {
     const nigh_context *context;
@@ -28,9 +39,12 @@ struct nigh_signing {
     nigh_signing_options options;
     struct nigh__pipeline *pipeline;
     struct nigh__product product; /* of the document at hand */
-    size_t next_row;              /* offset in it */
+    struct head head;
+    size_t next_row; /* offset in it */
+    char *id;        /* room for one with its mark; NULL where there are no passages */
     uint64_t documents;
     uint64_t rows;
+    uint64_t empty; /* passages, of documents that have others */
 };
 
 /* -------------------------------------------------------------- working -- */
@@ -62,7 +76,7 @@ static void worker_free(void *user, void *given) {
     nigh__free(signing->context, worker);
 }
 
-/* "#BEGIN-END" behind the id of a passage; "" where the document is in one piece. */
+/* "#BEGIN-END", which goes behind the id of a passage; "" where the document is in one piece. */
 static size_t passage_mark(const struct nigh__passage *passage, size_t whole, char *mark, size_t capacity) {
     if (passage->length == whole) return 0;
     int length = snprintf(mark, capacity, "#%zu-%zu", passage->begin, passage->begin + passage->length);
@@ -104,28 +118,36 @@ static nigh_status add_row(struct worker *worker, const nigh_text *text, const s
     const struct nigh__projector *projector = nigh__signer_worker_projector(worker->signer);
     const size_t signature = signing->plan->width_bits / 8;
     const size_t weights = signing->options.keep_weights ? signing->plan->width_bits : 0;
-    char mark[48];
-    const size_t mark_length = passage_mark(passage, text->text_length, mark, sizeof mark);
-    const size_t id = smaller(text->id_length, NIGH_MAX_ID_LENGTH - mark_length);
     const size_t snippet = smaller(signing->options.snippet, passage->length);
-    const size_t most = sizeof(struct row) + signature + weights + id + mark_length + snippet;
-    uint8_t *place = nigh__array_add(signing->context, product, most);
+    char mark[MARK_SIZE];
+    struct row row = {.text_offset = passage->begin, .text_length = passage->length};
+    row.mark_length = (uint32_t)passage_mark(passage, text->text_length, mark, sizeof mark);
+    uint8_t *place =
+        nigh__array_add(signing->context, product, sizeof row + signature + weights + row.mark_length + snippet);
     if (place == NULL) return no_memory(error);
 
-    struct row row = {
-        .text_offset = passage->begin, .text_length = passage->length, .id_length = (uint32_t)(id + mark_length)};
     uint8_t *at = place + sizeof row;
     nigh__project_bits(projector, at);
     at += signature;
     if (weights > 0) nigh__project_weights(projector, at);
     at += weights;
-    memcpy(at, text->id, id);
-    memcpy(at + id, mark, mark_length);
-    at += row.id_length;
+    memcpy(at, mark, row.mark_length);
+    at += row.mark_length;
     if (snippet > 0)
         row.snippet_length = (uint32_t)make_snippet(text->text + passage->begin, passage->length, (char *)at, snippet);
     memcpy(place, &row, sizeof row);
     product->count -= snippet - row.snippet_length; /* it may have come out shorter */
+    return NIGH_OK;
+}
+
+/* Appends the head of a document; *head is written once more when its rows are known. */
+static nigh_status add_head(struct worker *worker, const nigh_text *text, struct nigh__array *product,
+                            struct head *head, nigh_error *error) {
+    *head = (struct head){.id_length = smaller(text->id_length, NIGH_MAX_ID_LENGTH)};
+    uint8_t *place = nigh__array_add(worker->signing->context, product, sizeof *head + head->id_length);
+    if (place == NULL) return no_memory(error);
+    memcpy(place, head, sizeof *head);
+    memcpy(place + sizeof *head, text->id, head->id_length);
     return NIGH_OK;
 }
 
@@ -135,22 +157,35 @@ static nigh_status sign_passage(struct worker *worker, const nigh_text *text, co
     return status == NIGH_OK ? add_row(worker, text, passage, product, error) : status;
 }
 
-static nigh_status work(void *given, const nigh_text *text, struct nigh__array *product, nigh_error *error) {
-    struct worker *worker = given;
+/* A row for each passage that has a feature. */
+static nigh_status sign_passages(struct worker *worker, const nigh_text *text, struct nigh__array *product,
+                                 struct head *head, nigh_error *error) {
     const struct nigh__signer_plan *plan = worker->signing->plan;
-    const struct nigh__passage whole = {.begin = 0, .length = text->text_length};
-    if (plan->split == NIGH_SPLIT_NONE) return sign_passage(worker, text, &whole, product, error);
     worker->passages.count = 0;
     nigh_status status = nigh__passages_find(plan->context, text->text, text->text_length, plan->split, plan->min_terms,
                                              plan->max_terms, &worker->passages, error);
-    if (status != NIGH_OK) return status;
-    const size_t before = product->count;
     const struct nigh__passage *passages = worker->passages.data;
-    for (size_t i = 0; i < worker->passages.count; i++) {
+    for (size_t i = 0; status == NIGH_OK && i < worker->passages.count; i++) {
         status = sign_passage(worker, text, &passages[i], product, error);
-        if (status != NIGH_OK && status != NIGH_ENOTFOUND) return status;
+        if (status != NIGH_ENOTFOUND) continue;
+        head->empty++;
+        status = NIGH_OK;
     }
-    return product->count > before ? NIGH_OK : NIGH_ENOTFOUND;
+    return status;
+}
+
+static nigh_status work(void *given, const nigh_text *text, struct nigh__array *product, nigh_error *error) {
+    struct worker *worker = given;
+    const struct nigh__passage whole = {.begin = 0, .length = text->text_length};
+    const size_t begin = product->count;
+    struct head head;
+    nigh_status status = add_head(worker, text, product, &head, error);
+    if (status != NIGH_OK) return status;
+    if (worker->signing->plan->split == NIGH_SPLIT_NONE) return sign_passage(worker, text, &whole, product, error);
+    status = sign_passages(worker, text, product, &head, error);
+    if (status != NIGH_OK) return status;
+    memcpy((uint8_t *)product->data + begin, &head, sizeof head);
+    return product->count > begin + sizeof head + head.id_length ? NIGH_OK : NIGH_ENOTFOUND;
 }
 
 /* ------------------------------------------------------------ consuming -- */
@@ -169,13 +204,31 @@ nigh_status nigh_signing_open(nigh_signer *signer, nigh_text_reader *reader, con
     if (signing == NULL) return no_memory(error);
     *signing = (nigh_signing){.context = plan->context, .plan = plan, .options = known};
     const struct nigh__pipeline_work signing_work = {signing, worker_new, worker_free, work};
-    status = nigh__pipeline_open(reader, &signing_work, known.threads, &signing->pipeline, error);
+    if (plan->split != NIGH_SPLIT_NONE) {
+        signing->id = nigh__alloc(plan->context, (size_t)NIGH_MAX_ID_LENGTH, 1);
+        if (signing->id == NULL) status = no_memory(error);
+    }
+    if (status == NIGH_OK)
+        status = nigh__pipeline_open(reader, &signing_work, known.threads, known.progress, &signing->pipeline, error);
     if (status != NIGH_OK) {
         nigh_signing_close(signing);
         return status;
     }
     *out = signing;
     return NIGH_OK;
+}
+
+/* The id of the document with the mark of a passage behind it, cut where both are too long together. */
+static void show_id(nigh_signing *signing, const char *mark, size_t mark_length, nigh_document *out) {
+    const char *id = (const char *)signing->product.bytes + sizeof signing->head;
+    out->id = id;
+    out->id_length = signing->head.id_length;
+    if (mark_length == 0) return;
+    const size_t kept = smaller(signing->head.id_length, NIGH_MAX_ID_LENGTH - mark_length);
+    memcpy(signing->id, id, kept);
+    memcpy(signing->id + kept, mark, mark_length);
+    out->id = signing->id;
+    out->id_length = kept + mark_length;
 }
 
 static void show_row(nigh_signing *signing, nigh_signed *out) {
@@ -196,9 +249,8 @@ static void show_row(nigh_signing *signing, nigh_signed *out) {
         out->document.weights = at;
         at += signing->plan->width_bits;
     }
-    out->document.id = (const char *)at;
-    out->document.id_length = row.id_length;
-    at += row.id_length;
+    show_id(signing, (const char *)at, row.mark_length, &out->document);
+    at += row.mark_length;
     if (row.snippet_length > 0) out->document.metadata = at;
     out->document.metadata_length = row.snippet_length;
     signing->next_row = (size_t)(at - signing->product.bytes) + row.snippet_length;
@@ -215,6 +267,9 @@ nigh_status nigh_signing_next(nigh_signing *signing, nigh_signed *out, nigh_erro
             return status;
         }
         signing->documents++;
+        memcpy(&signing->head, signing->product.bytes, sizeof signing->head);
+        signing->next_row = sizeof signing->head + signing->head.id_length;
+        signing->empty += signing->head.empty;
     }
     show_row(signing, out);
     return NIGH_OK;
@@ -224,6 +279,7 @@ void nigh_signing_describe(const nigh_signing *signing, nigh_signing_info *out) 
     nigh_signing_info info = NIGH_SIGNING_INFO_INIT;
     info.reader = (nigh_text_reader_info)NIGH_TEXT_READER_INFO_INIT;
     nigh__pipeline_describe(signing->pipeline, &info.reader, &info.empty);
+    info.empty += signing->empty;
     info.signed_rows = signing->rows;
     nigh__info_copy(out, &info, sizeof info);
 }
@@ -231,5 +287,6 @@ void nigh_signing_describe(const nigh_signing *signing, nigh_signing_info *out) 
 void nigh_signing_close(nigh_signing *signing) {
     if (signing == NULL) return;
     nigh__pipeline_close(signing->pipeline);
+    nigh__free(signing->context, signing->id);
     nigh__free(signing->context, signing);
 }

@@ -6,6 +6,7 @@
  * file is missing, a newer manifest is there, and the reader starts again.
  */
 #include "store/collection.h"
+#include "store/scheme.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -300,6 +301,12 @@ nigh_status nigh_collection_vocabulary(const nigh_collection *collection, nigh_v
     size_t length;
     nigh_status status = nigh__segment_vocabulary(segment, &bytes, &length, error);
     if (status == NIGH_OK) status = parse_vocabulary(collection, segment, bytes, length, out, error);
+    if (status == NIGH_OK && !nigh__scheme_names(nigh_collection_scheme(collection), *out)) {
+        nigh_vocabulary_free(*out);
+        *out = NULL;
+        status =
+            nigh__segment_lies(segment, NIGH__SECTION_VOCABULARY, 0, "not the vocabulary that the scheme names", error);
+    }
     nigh__free(collection->context, bytes);
     return status;
 }

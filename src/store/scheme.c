@@ -2,6 +2,7 @@
 /* Making scheme texts canonical. */
 #include "store/scheme.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "store/format.h"
+#include "text/vocabulary.h"
 
 #define MAX_LINES 256
 #define DEFAULT_LINES "kind=signatures\n"
@@ -46,6 +48,21 @@ static bool collect_lines(const char *lines, const char **starts, size_t most, s
 static bool keys_ascend(const char **starts, size_t count) {
     for (size_t i = 1; i < count; i++)
         if (by_key(&starts[i - 1], &starts[i]) >= 0) return false;
+    return true;
+}
+
+bool nigh__scheme_names(const char *lines, const nigh_vocabulary *vocabulary) {
+    static const char key[] = "vocabulary=";
+    for (const char *line = lines; line != NULL && *line != '\0'; line += *line == '\n') {
+        size_t length = strcspn(line, "\n");
+        if (strncmp(line, key, sizeof key - 1) == 0) {
+            char name[32];
+            if (vocabulary == NULL) return false;
+            (void)snprintf(name, sizeof name, "%s%016" PRIx64, key, nigh__vocabulary_name(vocabulary));
+            return strlen(name) == length && memcmp(name, line, length) == 0;
+        }
+        line += length;
+    }
     return true;
 }
 

@@ -17,6 +17,12 @@
 nigh_status nigh__scheme_make(const nigh_context *context, uint32_t width_bits, const char *lines, char **out,
                               nigh_error *error);
 
+/*
+ * Whether the line "vocabulary=" of a scheme names this vocabulary; without such a
+ * line any will do, and none.  `lines` may be NULL.
+ */
+bool nigh__scheme_names(const char *lines, const nigh_vocabulary *vocabulary);
+
 /* Whether a text is what nigh__scheme_make() could have made for that width. */
 bool nigh__scheme_sound(const char *text, uint32_t width_bits);
 

@@ -182,6 +182,8 @@ nigh_status nigh_writer_open(nigh_context *context, const char *path, const nigh
     nigh_writer_options chosen = NIGH_WRITER_OPTIONS_INIT;
     nigh_status status = nigh__options_copy(&chosen, sizeof chosen, options, error);
     if (status != NIGH_OK) return status;
+    if (!nigh__scheme_names(chosen.scheme, chosen.vocabulary))
+        return nigh__fail(error, NIGH_EMISMATCH, "the scheme names another vocabulary than the one given, or none is");
     size_t length = 0;
     const void *bytes = chosen.vocabulary == NULL ? NULL : nigh_vocabulary_bytes(chosen.vocabulary, &length);
     return nigh__writer_open(context, path, &chosen, bytes, length, out, error);

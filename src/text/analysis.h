@@ -6,8 +6,8 @@
  *     "The Naïve cafés, 2×"  ->  naïv  café  2
  *
  * What a word is.  A run of letters (L*) and digits (N*), and the marks (M*) that
- * follow one; everything else separates.  Han, Kana, Hangul and Thai write
- * without spaces: of a run of these, however mixed, every two neighbouring
+ * follow one; everything else separates.  Han, Kana and Thai write without spaces,
+ * and Hangul joins words: of a run of these, however mixed, every two neighbouring
  * characters are a word, and a lone one is a word too.  Words over 255 bytes are
  * cut into pieces of at most 255, between characters.  Stop words are looked up
  * before stemming; words with a digit are not stemmed, nor are those bigrams.
@@ -43,8 +43,10 @@ void nigh__speller_free(struct nigh__speller *speller); /* accepts NULL */
 
 /*
  * The terms of a text (any bytes), in order, one space between two.  *spelled
- * lives until the next call.  Returns NIGH_OK or NIGH_ENOMEM.
+ * lives until the next call.  What comes after NIGH__MAX_SPELLED bytes may be
+ * left out.  Returns NIGH_OK or NIGH_ENOMEM.
  */
+#define NIGH__MAX_SPELLED ((size_t)32 << 20)
 nigh_status nigh__spell(struct nigh__speller *speller, const char *text, size_t length, const char **spelled,
                         size_t *spelled_length, nigh_error *error);
 

@@ -41,7 +41,8 @@ struct nigh__featurer {
     size_t mark_capacity;
     struct cell *cells; /* a hash table; a power of two, or 0 */
     size_t cell_count;
-    uint64_t secret;
+    unsigned cell_shift; /* 64 - log2 of the cells */
+    uint64_t secret;     /* odd */
 
     uint64_t *hashes;
     uint32_t *counts;
@@ -56,7 +57,7 @@ nigh_status nigh__featurer_new(const nigh_context *context, const struct nigh__f
     if (featurer == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for features");
     featurer->context = context;
     featurer->plan = *plan;
-    featurer->secret = nigh__secret();
+    featurer->secret = nigh__secret() | 1;
     nigh_status status = plan->kind == NIGH_FEATURES_CHARS
                              ? nigh__speller_new(context, &plan->analysis, &featurer->speller, error)
                              : nigh__analyser_new(context, &plan->analysis, &featurer->analyser, error);
@@ -86,13 +87,15 @@ static nigh_status no_memory(nigh_error *error) {
     return NIGH_ENOMEM;
 }
 
+static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+
 static size_t grown(size_t capacity, size_t wanted) { return wanted > capacity * 2 ? wanted : capacity * 2; }
 
-/* Room for `count` features. */
+/* Room for `count` features; what one large text needed is given back. */
 static nigh_status reserve(struct nigh__featurer *featurer, size_t count, nigh_error *error) {
-    if (count <= featurer->capacity) return NIGH_OK;
+    if (count <= featurer->capacity && (featurer->capacity <= MANY_TERMS || count > MANY_TERMS)) return NIGH_OK;
     const nigh_context *context = featurer->context;
-    size_t capacity = grown(featurer->capacity, count);
+    size_t capacity = count < featurer->capacity ? count : grown(featurer->capacity, count);
     nigh__free(context, featurer->hashes);
     nigh__free(context, featurer->counts);
     nigh__free(context, featurer->numbers);
@@ -168,7 +171,7 @@ static void gather_hashes(struct nigh__featurer *featurer, size_t count) {
 static nigh_status find_words(struct nigh__featurer *featurer, const uint32_t *terms, size_t count,
                               struct nigh__features *out, nigh_error *error) {
     nigh_status status = reserve_marks(featurer, error);
-    if (status == NIGH_OK) status = reserve(featurer, count, error);
+    if (status == NIGH_OK) status = reserve(featurer, smaller(count, featurer->analyser->terms), error);
     if (status != NIGH_OK) return status;
     out->count = count_numbers(featurer, terms, count);
     gather_hashes(featurer, out->count);
@@ -181,15 +184,17 @@ static nigh_status find_words(struct nigh__featurer *featurer, const uint32_t *t
 /* -------------------------------------------------------------- ngrams -- */
 
 static nigh_status reserve_cells(struct nigh__featurer *featurer, size_t count, nigh_error *error) {
-    size_t wanted = 1024;
-    while (wanted < count * 2) wanted *= 2;
-    if (wanted <= featurer->cell_count && featurer->cell_count <= MANY_TERMS) return NIGH_OK;
-    if (wanted == featurer->cell_count) return NIGH_OK;
+    unsigned bits = 10;
+    while ((size_t)1 << bits < count * 2) bits++;
+    const size_t wanted = (size_t)1 << bits;
+    if (wanted == featurer->cell_count || (wanted < featurer->cell_count && featurer->cell_count <= MANY_TERMS))
+        return NIGH_OK;
     nigh__free(featurer->context, featurer->cells);
     featurer->cell_count = 0;
-    featurer->cells = nigh__alloc_zero(featurer->context, wanted, sizeof *featurer->cells);
+    featurer->cells = nigh__alloc_table(featurer->context, wanted, sizeof *featurer->cells);
     if (featurer->cells == NULL) return no_memory(error);
     featurer->cell_count = wanted;
+    featurer->cell_shift = 64 - bits;
     return NIGH_OK;
 }
 
@@ -199,7 +204,7 @@ static size_t count_hashes(struct nigh__featurer *featurer, size_t count) {
     uint32_t found = 0;
     for (size_t i = 0; i < count; i++) {
         const uint64_t hash = featurer->hashes[i];
-        size_t at = (hash * (featurer->secret | 1)) >> 20 & mask;
+        size_t at = (size_t)((hash * featurer->secret) >> featurer->cell_shift);
         while (featurer->cells[at].mark.stamp == featurer->stamp && featurer->cells[at].hash != hash)
             at = (at + 1) & mask;
         struct cell *cell = &featurer->cells[at];
@@ -231,8 +236,8 @@ static nigh_status find_ngrams(struct nigh__featurer *featurer, const uint32_t *
                                struct nigh__features *out, nigh_error *error) {
     const uint64_t *const hashes = featurer->analyser->hashes;
     const uint64_t seed = featurer->plan.analysis.seed;
-    size_t length = featurer->plan.length < count ? featurer->plan.length : count;
-    size_t features = count - length + (count > 0);
+    size_t length = smaller(featurer->plan.length, count);
+    size_t features = smaller(count - length + (count > 0), NIGH__MAX_FEATURES);
     nigh_status status = reserve(featurer, features, error);
     if (status != NIGH_OK) return status;
     for (size_t i = 0; i < features; i++) {
@@ -253,7 +258,7 @@ static nigh_status find_chars(struct nigh__featurer *featurer, const char *text,
     const char *spelled = NULL;
     size_t spelled_length = 0;
     nigh_status status = nigh__spell(featurer->speller, text, length, &spelled, &spelled_length, error);
-    if (status == NIGH_OK) status = reserve(featurer, spelled_length, error);
+    if (status == NIGH_OK) status = reserve(featurer, smaller(spelled_length, NIGH__MAX_FEATURES), error);
     if (status != NIGH_OK) return status;
     size_t end = 0;
     size_t found = 0;
@@ -261,7 +266,7 @@ static nigh_status find_chars(struct nigh__featurer *featurer, const char *text,
         end += character_length((unsigned char)spelled[end]);
     for (size_t begin = 0; end <= spelled_length && spelled_length > 0;) {
         featurer->hashes[found++] = nigh__hash_seeded(spelled + begin, end - begin, featurer->plan.analysis.seed);
-        if (end == spelled_length) break;
+        if (end == spelled_length || found == NIGH__MAX_FEATURES) break;
         begin += character_length((unsigned char)spelled[begin]);
         end += character_length((unsigned char)spelled[end]);
     }

@@ -9,7 +9,8 @@
  *                two: the hash of their bytes
  *
  * A text with fewer terms (characters) than one feature takes, but any, has one
- * feature: all of them.
+ * feature: all of them.  Of ngrams and chars the first NIGH__MAX_FEATURES of a
+ * text count, so that a text made to unfold cannot take all memory.
  */
 #ifndef NIGH_TEXT_FEATURE_H
 #define NIGH_TEXT_FEATURE_H
@@ -18,6 +19,7 @@
 
 #define NIGH__MAX_NGRAM 16u
 #define NIGH__MAX_CHARS 64u
+#define NIGH__MAX_FEATURES ((size_t)1 << 22)
 
 struct nigh__feature_plan {
     struct nigh__analysis analysis;

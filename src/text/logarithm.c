@@ -12,6 +12,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#if defined(__FAST_MATH__)
+#error "signatures need arithmetic as IEEE 754 has it; compile without -ffast-math"
+#endif
+
 #define TERMS 12
 #define LN2 0.693147180559945309417232121458176568
 

@@ -68,8 +68,8 @@ nigh_status nigh__spell(struct nigh__speller *speller, const char *text, size_t 
         size_t count;
         status = nigh__normaliser_next(&speller->normaliser, PIECE_CODES, &codes, &count, error);
         if (status == NIGH_OK) status = nigh__cutter_add(&speller->cutter, codes, count, error);
-    } while (status == NIGH_OK);
-    if (status == NIGH_END) status = nigh__cutter_end(&speller->cutter, error);
+    } while (status == NIGH_OK && speller->spelled.count < NIGH__MAX_SPELLED);
+    if (status == NIGH_END || status == NIGH_OK) status = nigh__cutter_end(&speller->cutter, error);
     if (status != NIGH_OK) return status;
     *spelled = speller->spelled.count > 0 ? speller->spelled.data : "";
     *spelled_length = speller->spelled.count;

@@ -9,22 +9,19 @@
 
 const char nigh__stop_words_english[] =
     "a about above across after again against ain all almost along already also although always am among an "
-    "and another any anybody anyone anything anywhere are aren around as ask at away be became because "
-    "become becomes been before began behind being below between both but by came can cannot could couldn d "
-    "did didn do does doesn doing don done down during each either else enough even ever every everybody "
-    "everyone everything everywhere few for from further get gets give given gives go goes going got had "
-    "hadn has hasn have haven having he hence her here hers herself him himself his how however i if in "
-    "indeed instead into is isn it its itself just keep kept least less let lets like likely ll m ma made "
-    "make makes many may maybe me might mightn mine more most mostly much must mustn my myself near need "
-    "needn neither never nevertheless no nobody non none nor not nothing now nowhere o of off often on once "
-    "one only onto or other others otherwise ought our ours ourselves out over own per perhaps put quite "
-    "rather re really s said same saw say says see seem seemed seeming seems several shall shan she should "
-    "shouldn since so some somebody someone something sometimes somewhere still such t than that the their "
-    "theirs them themselves then thence there therefore these they this those though through throughout thus "
-    "to together too toward towards under unless until up upon us use used uses various ve very via was wasn "
-    "we well went were weren what whatever when whenever where wherever whether which while whither who "
-    "whoever whole whom whose why will with within without won would wouldn y yet you your yours yourself "
-    "yourselves";
+    "and another any anybody anyone anything anywhere are aren around as at away be because been before behind "
+    "being below between both but by can cannot could couldn d did didn do does doesn doing don done down "
+    "during each either else enough even ever every everybody everyone everything everywhere few for from "
+    "further had hadn has hasn have haven having he hence her here hers herself him himself his how however i "
+    "if in indeed instead into is isn it its itself just least less ll m ma many may maybe me might mightn "
+    "mine more most mostly much must mustn my myself needn neither never nevertheless no nobody non none nor "
+    "not nothing now nowhere o of off often on once one only onto or other others otherwise ought our ours "
+    "ourselves out over own per perhaps quite rather re s same several shall shan she should shouldn since so "
+    "some somebody someone something sometimes somewhere still such t than that the their theirs them "
+    "themselves then thence there therefore these they this those though through throughout thus to together "
+    "too toward towards under unless until up upon us ve very via was wasn we were weren what whatever when "
+    "whenever where wherever whether which while whither who whoever whom whose why will with within without "
+    "won would wouldn y yet you your yours yourself yourselves";
 
 const char nigh__stop_words_german[] =
     "aber alle allem allen aller alles als also am an ander andere anderem anderen anderer anderes anderm "

@@ -10,7 +10,6 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "base/progress.h"
 #include "base/secret.h"
 #include "base/status.h"
 #include "document/pipeline.h"
@@ -19,7 +18,12 @@
 
 #define DEFAULT_MEMORY (UINT64_C(1) << 30)
 #define FEWEST_TERMS 1024u
+#define FIRST_BITS 11 /* a table for so many */
 #define AHEAD 16
+
+/* What a vocabulary, of at most VOCABULARY_MAX_LENGTH bytes, holds; and counters in a row of a sketch. */
+#define MOST_TERMS ((VOCABULARY_MAX_LENGTH - (64u << 10)) / sizeof(struct nigh__vocabulary_entry))
+#define MOST_COUNTERS ((size_t)1 << 26)
 
 /*
  * Memory.  A table is at most 3/4 full and is doubled while its old half is still
@@ -34,6 +38,7 @@ struct nigh__counter {
     uint64_t secret;
     struct nigh__vocabulary_entry *entries; /* NULL once there is a sketch; of a free one the occurrences are 0 */
     size_t entry_count;                     /* a power of two */
+    unsigned shift;                         /* 64 - log2 of it */
     size_t terms;
     uint32_t *sketch; /* occurrences, then documents: two times NIGH__VOCABULARY_ROWS * sketch_row */
     size_t sketch_row;
@@ -54,8 +59,10 @@ nigh_status nigh__counter_new(const nigh_context *context, uint64_t memory_bytes
     counter->memory_bytes = memory_bytes == 0 ? DEFAULT_MEMORY : memory_bytes;
     counter->most_terms = counter->memory_bytes / BYTES_A_TERM;
     if (counter->most_terms < FEWEST_TERMS) counter->most_terms = FEWEST_TERMS;
+    if (counter->most_terms > MOST_TERMS) counter->most_terms = MOST_TERMS;
     counter->secret = nigh__secret() | 1;
-    counter->entry_count = (size_t)2 * FEWEST_TERMS;
+    counter->entry_count = (size_t)1 << FIRST_BITS;
+    counter->shift = 64 - FIRST_BITS;
     counter->entries = nigh__alloc_zero(context, counter->entry_count, sizeof *counter->entries);
     if (counter->entries == NULL) {
         nigh__counter_free(counter);
@@ -90,7 +97,7 @@ static void sketch_add(struct nigh__counter *counter, uint64_t hash, struct nigh
 /* As many counters as half of the memory holds; the table goes when they are filled. */
 static nigh_status pour_into_sketch(struct nigh__counter *counter, nigh_error *error) {
     size_t row = FEWEST_TERMS;
-    while ((uint64_t)row * 2 * NIGH__VOCABULARY_ROWS * 8 <= counter->memory_bytes / 2) row *= 2;
+    while (row < MOST_COUNTERS && (uint64_t)row * 2 * NIGH__VOCABULARY_ROWS * 8 <= counter->memory_bytes / 2) row *= 2;
     counter->sketch = nigh__alloc_zero(counter->context, row, (size_t)NIGH__VOCABULARY_ROWS * 8);
     if (counter->sketch == NULL) return no_memory(error);
     counter->sketch_row = row;
@@ -104,8 +111,9 @@ static nigh_status pour_into_sketch(struct nigh__counter *counter, nigh_error *e
 
 /* ---------------------------------------------------------------- table -- */
 
+/* The first bits of the product: on these alone all bits of the hash and of the secret have a say. */
 static size_t place_of(const struct nigh__counter *counter, uint64_t hash) {
-    return (size_t)((hash * counter->secret) >> 16) & (counter->entry_count - 1);
+    return (size_t)((hash * counter->secret) >> counter->shift);
 }
 
 static struct nigh__vocabulary_entry *find_entry(struct nigh__counter *counter, uint64_t hash) {
@@ -122,6 +130,7 @@ static nigh_status grow(struct nigh__counter *counter, nigh_error *error) {
     if (entries == NULL) return no_memory(error);
     counter->entries = entries;
     counter->entry_count = old_count * 2;
+    counter->shift--;
     for (size_t i = 0; i < old_count; i++)
         if (old[i].found.occurrences > 0) *find_entry(counter, old[i].hash) = old[i];
     nigh__free(counter->context, old);
@@ -271,8 +280,6 @@ static nigh_status work(void *worker, const nigh_text *text, struct nigh__array 
 
 static nigh_status count_products(struct nigh__pipeline *pipeline, struct nigh__counter *counter,
                                   const nigh_vocabulary_options *options, nigh_error *error) {
-    struct nigh__progress progress;
-    nigh__progress_init(&progress, options->progress);
     struct nigh__product product;
     nigh_status status = NIGH_OK;
     for (uint64_t counted = 0; options->limit == 0 || counted < options->limit; counted++) {
@@ -281,12 +288,6 @@ static nigh_status count_products(struct nigh__pipeline *pipeline, struct nigh__
         const struct nigh__tally *tallies = (const struct nigh__tally *)(const void *)product.bytes;
         status = nigh__counter_add(counter, tallies, product.length / sizeof *tallies, error);
         if (status != NIGH_OK) break;
-        if (counted % 64 != 0) continue;
-        nigh_text_reader_info info = NIGH_TEXT_READER_INFO_INIT;
-        uint64_t empty = 0;
-        nigh__pipeline_describe(pipeline, &info, &empty);
-        if (nigh__progress_tick(&progress, "counting words", info.bytes_read, info.bytes_total))
-            return nigh__progress_cancelled(error);
     }
     return status == NIGH_END ? NIGH_OK : status;
 }
@@ -306,7 +307,8 @@ nigh_status nigh_vocabulary_count(nigh_context *context, const nigh_signer_optio
     if (status == NIGH_OK) status = nigh__counter_new(context, known.memory_bytes, &counter, error);
     shared.plan.repeats = false;
     const struct nigh__pipeline_work counting_work = {&shared, worker_new, worker_free, work};
-    if (status == NIGH_OK) status = nigh__pipeline_open(reader, &counting_work, known.threads, &pipeline, error);
+    if (status == NIGH_OK)
+        status = nigh__pipeline_open(reader, &counting_work, known.threads, known.progress, &pipeline, error);
     if (status == NIGH_OK) status = count_products(pipeline, counter, &known, error);
     if (status == NIGH_OK) {
         nigh__plan_lines(&shared.plan, analysis, sizeof analysis);

@@ -84,8 +84,7 @@ static nigh_status reserve_rarities(struct nigh__weigher *weigher, const struct 
     uint32_t most = 0;
     for (size_t i = 0; i < features->count; i++)
         if (features->numbers[i] > most) most = features->numbers[i];
-    bool forgotten = features->generation != weigher->generation;
-    weigher->generation = features->generation;
+    const bool forgotten = features->generation != weigher->generation;
     if (most >= weigher->rarity_capacity) {
         size_t capacity = (size_t)most + most / 2 + 1024;
         double *rarities = nigh__alloc_table(weigher->context, capacity, sizeof *rarities);
@@ -97,6 +96,7 @@ static nigh_status reserve_rarities(struct nigh__weigher *weigher, const struct 
         weigher->rarity_capacity = capacity;
     }
     for (size_t i = 0; forgotten && i < weigher->rarity_capacity; i++) weigher->rarities[i] = RARITY_UNASKED;
+    weigher->generation = features->generation;
     return NIGH_OK;
 }
 

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,8 +136,39 @@ static void memory_may_run_out(void **state) {
     nigh_context_free(healthy);
 }
 
+/* A scheme that names a vocabulary comes with it and no other. */
+static void test_named(void **state) {
+    nigh_context *context = context_new();
+    (void)state;
+    char *folder = scratch_new();
+    char *path = path_in(folder, "c.nigh");
+    nigh_vocabulary *right = make_vocabulary(context, 0);
+    nigh_vocabulary *wrong = make_vocabulary(context, 1);
+    nigh_writer_options options = NIGH_WRITER_OPTIONS_INIT;
+    nigh_writer *writer;
+    nigh_error error;
+    char scheme[64];
+    (void)snprintf(scheme, sizeof scheme, "kind=topsig\nvocabulary=%016llx\n",
+                   (unsigned long long)nigh__vocabulary_name(right));
+    options.width_bits = 64;
+    options.scheme = scheme;
+    assert_int_equal(nigh_writer_open(context, path, &options, &writer, &error), NIGH_EMISMATCH);
+    options.vocabulary = wrong;
+    assert_int_equal(nigh_writer_open(context, path, &options, &writer, &error), NIGH_EMISMATCH);
+    assert_false(path_exists(path));
+    options.vocabulary = right;
+    assert_ok(nigh_writer_open(context, path, &options, &writer, &error), &error);
+    nigh_writer_close(writer);
+    nigh_vocabulary_free(right);
+    nigh_vocabulary_free(wrong);
+    free(path);
+    scratch_free(folder);
+    nigh_context_free(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_named),
         cmocka_unit_test(it_comes_back),
         cmocka_unit_test(what_is_none),
         cmocka_unit_test(memory_may_run_out),

@@ -136,6 +136,26 @@ static void test_forgetting(void **state) {
     free(text);
 }
 
+/* One character that stands for eighteen, a million times: features are cut off, not memory used up. */
+static void test_unfolding(void **state) {
+    enum { TIMES = 1500000 };
+    char *text = malloc(TIMES * 3);
+    nigh_error error;
+    assert_non_null(text);
+    for (size_t i = 0; i < TIMES; i++) memcpy(text + 3 * i, "\xef\xb7\xba", 3);
+    for (int kind = NIGH_FEATURES_NGRAMS; kind <= NIGH_FEATURES_CHARS; kind++) {
+        struct nigh__featurer *featurer = featurer_new(*state, (nigh_feature_kind)kind, 3, false);
+        struct nigh__features features;
+        assert_ok(nigh__featurer_find(featurer, text, TIMES * 3, &features, &error), &error);
+        assert_int_equal(features.total, NIGH__MAX_FEATURES);
+        assert_true(features.count < 100);
+        features = find(featurer, "a b c d"); /* and a small text is as ever */
+        assert_int_equal(features.count, kind == NIGH_FEATURES_NGRAMS ? 2 : 5);
+        nigh__featurer_free(featurer);
+    }
+    free(text);
+}
+
 static int setup(void **state) {
     *state = context_new();
     return 0;
@@ -149,7 +169,7 @@ static int teardown(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_words),           cmocka_unit_test(test_ngrams),     cmocka_unit_test(test_chars),
-        cmocka_unit_test(test_again_and_again), cmocka_unit_test(test_forgetting),
+        cmocka_unit_test(test_again_and_again), cmocka_unit_test(test_forgetting), cmocka_unit_test(test_unfolding),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

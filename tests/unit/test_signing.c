@@ -191,6 +191,67 @@ static void test_snippet(void **state) {
     nigh_signer_free(signer);
 }
 
+/* Passages go by the id of their document and where they are; those without a word are counted. */
+static void test_passages(void **state) {
+    static const char text[] = "{\"id\":\"a\",\"text\":\"One word. Of the and of the. Two words\"}\n"
+                               "{\"id\":\"b\",\"text\":\"short\"}\n";
+    static const char *const ids[] = {"a#0-10", "a#29-38", "b"};
+    nigh_signer_options signer_options = NIGH_SIGNER_OPTIONS_INIT;
+    nigh_text_reader_options reading = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_signing_options options = with_threads(1);
+    nigh_signing_info info = NIGH_SIGNING_INFO_INIT;
+    struct text_input input;
+    nigh_signer *signer;
+    nigh_signing *signing;
+    nigh_signed row;
+    nigh_error error;
+    reading.format = NIGH_TEXT_JSONL;
+    signer_options.scheme = NIGH_SCHEME_SIMHASH;
+    signer_options.split = NIGH_SPLIT_SENTENCE;
+    signer_options.min_terms = 1;
+    signer_options.max_terms = 5;
+    assert_ok(nigh_signer_new(*state, &signer_options, &signer, &error), &error);
+    assert_ok(text_input_open(*state, text, &reading, &input, &error), &error);
+    assert_ok(nigh_signing_open(signer, input.reader, &options, &signing, &error), &error);
+    for (size_t i = 0; i < 3; i++) {
+        assert_ok(nigh_signing_next(signing, &row, &error), &error);
+        char id[64];
+        (void)snprintf(id, sizeof id, "%.*s", (int)row.document.id_length, row.document.id);
+        assert_string_equal(id, ids[i]);
+    }
+    assert_int_equal(nigh_signing_next(signing, &row, &error), NIGH_END);
+    nigh_signing_describe(signing, &info);
+    assert_int_equal(info.signed_rows, 3);
+    assert_int_equal(info.empty, 1);
+    assert_int_equal(info.reader.documents, 2);
+    nigh_signing_close(signing);
+    text_input_close(&input);
+    nigh_signer_free(signer);
+}
+
+static int stop_at_once(void *user, const char *stage, uint64_t done, uint64_t total) {
+    (void)stage;
+    (void)done;
+    (void)total;
+    return ++*(int *)user > 0;
+}
+
+static void test_cancelling(void **state) {
+    char *text = text_lines(6, 20000);
+    nigh_signer *signer = signer_new(*state, NIGH_SPLIT_NONE);
+    for (uint32_t threads = 1; threads <= 3; threads++) {
+        int asked = 0;
+        nigh_progress progress = {.report = stop_at_once, .user = &asked};
+        nigh_signing_options options = with_threads(threads);
+        options.progress = &progress;
+        struct outcome outcome = sign(*state, text, NULL, signer, &options);
+        assert_int_equal(outcome.status, NIGH_ECANCELLED);
+        assert_int_equal(asked, 1);
+    }
+    nigh_signer_free(signer);
+    free(text);
+}
+
 static nigh_status sign_small(nigh_context *context, nigh_error *error) {
     nigh_signer_options signer_options = NIGH_SIGNER_OPTIONS_INIT;
     nigh_signing_options options = with_threads(1);
@@ -244,8 +305,9 @@ static int teardown(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threads), cmocka_unit_test(test_early_close), cmocka_unit_test(test_problems),
-        cmocka_unit_test(test_limit),   cmocka_unit_test(test_snippet),     cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_threads),  cmocka_unit_test(test_early_close), cmocka_unit_test(test_problems),
+        cmocka_unit_test(test_limit),    cmocka_unit_test(test_snippet),     cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_passages), cmocka_unit_test(test_cancelling),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
