@@ -104,16 +104,6 @@ struct evaluator {
 
 /* ---------------------------------------------------------------- reading -- */
 
-/* Opens `count` paths; as cli_inputs_open(), which takes a command's operands. */
-static bool open_inputs(struct cli_job *job, char **paths, size_t count, struct cli_inputs *out) {
-    struct cli_job other = *job;
-    other.operands = paths;
-    other.operand_count = count;
-    const bool done = cli_inputs_open(&other, 0, out);
-    job->error = other.error;
-    return done;
-}
-
 static nigh_status evaluate(struct evaluator *evaluator, const struct cli_inputs *inputs, uint64_t limit,
                             nigh_evaluation **out) {
     struct cli_job *job = evaluator->job;
@@ -148,9 +138,10 @@ static nigh_status read_documents(struct evaluator *evaluator, nigh_signer_optio
 }
 
 static bool read_queries(struct evaluator *evaluator, nigh_evaluation **out) {
-    char *path = (char *)(uintptr_t)evaluator->values->queries; /* nobody writes there */
+    const char *path = evaluator->values->queries;
     struct cli_inputs inputs;
-    const bool done = open_inputs(evaluator->job, &path, 1, &inputs) && evaluate(evaluator, &inputs, 0, out) == NIGH_OK;
+    const bool done =
+        cli_inputs_open_paths(evaluator->job, &path, 1, &inputs) && evaluate(evaluator, &inputs, 0, out) == NIGH_OK;
     cli_inputs_release(&inputs);
     return done;
 }
@@ -321,14 +312,14 @@ static bool open_documents(struct evaluator *evaluator) {
     struct cli_job *job = evaluator->job;
     const struct cli_list *data = &evaluator->values->data;
     size_t count = job->operand_count - 1;
-    char **paths = malloc((count + data->count) * sizeof *paths);
+    const char **paths = malloc((count + data->count) * sizeof *paths);
     if (paths == NULL) {
         cli_set_error(job, NIGH_ENOMEM, "", "out of memory");
         return false;
     }
     for (size_t i = 0; i < count; i++) paths[i] = job->operands[i + 1];
-    for (size_t i = 0; i < data->count; i++) paths[count++] = (char *)(uintptr_t)data->items[i];
-    const bool done = open_inputs(job, paths, count, &evaluator->inputs);
+    for (size_t i = 0; i < data->count; i++) paths[count++] = data->items[i];
+    const bool done = cli_inputs_open_paths(job, paths, count, &evaluator->inputs);
     free(paths);
     return done;
 }
@@ -338,7 +329,7 @@ static int run_evaluator(struct evaluator *evaluator, bool ranked) {
     nigh_signer_options signer_options;
     const double started = cli_seconds();
     int code = check_use(evaluator, ranked);
-    if (code == CLI_DONE) code = cli_signer_options(job, &evaluator->values->signing, NULL, &signer_options);
+    if (code == CLI_DONE) code = cli_signer_options(job, &evaluator->values->signing, NULL, NULL, &signer_options);
     if (code != CLI_DONE) return code;
     if (!open_documents(evaluator) || read_documents(evaluator, &signer_options) != NIGH_OK) return cli_fail(job);
     return ranked ? eval_ranked(evaluator, started) : eval_signatures(evaluator, started);

@@ -19,7 +19,8 @@ static const struct cli_option options[] = {
     CLI_NUMBER(0, "snippet", PLACE(snippet), "BYTES", 0, 65536, "200",
                "of documents: keep so much of the beginning, to show it in answers"),
     CLI_FLAG(0, "keep-weights", PLACE(keep_weights),
-             "of documents: keep how sure each bit is, a byte for each, which matching methods can use"),
+             "of documents: keep how sure each bit is, a byte for each, which matching methods can use; a collection "
+             "that has them goes on keeping them"),
     CLI_SIGNING_OPTIONS(PLACE(signing)),
     CLI_READING_OPTIONS(PLACE(reading)),
     CLI_END,
@@ -86,9 +87,9 @@ static nigh_status look_before(struct indexer *indexer) {
     nigh_status status = nigh_collection_open(job->context, indexer->path, NULL, &indexer->before, &job->error);
     if (status == NIGH_ENOTFOUND) return NIGH_OK;
     if (status == NIGH_OK) {
-        nigh_collection_info info = NIGH_COLLECTION_INFO_INIT;
-        nigh_collection_describe(indexer->before, &info);
-        indexer->width_bits = info.width_bits;
+        indexer->old = (nigh_collection_info)NIGH_COLLECTION_INFO_INIT;
+        nigh_collection_describe(indexer->before, &indexer->old);
+        indexer->width_bits = indexer->old.width_bits;
         indexer->width_holder = indexer->path;
     }
     return status;
@@ -136,10 +137,12 @@ static int summarise(const struct indexer *indexer) {
         (void)snprintf(repeated, sizeof repeated, "; %s",
                        cli_counted(indexer->repeated, "repeated id", "repeated ids").text);
     cli_note(job, "added %s (%s distinct) to '%s', which now has %s; %.2f s (%s/s)%s%s",
-             cli_counted(indexer->added, "document", "documents").text, cli_digits(added.signatures).text,
-             indexer->path, cli_digits(after.documents).text, job->stats.work_seconds,
-             cli_digits((uint64_t)job->stats.rate).text, indexer->documents ? cli_skipped(&indexer->info).text : "",
-             repeated);
+             cli_counted_rows(indexer->added, indexer->passages).text, cli_digits(added.signatures).text, indexer->path,
+             cli_digits(after.documents).text, job->stats.work_seconds, cli_digits((uint64_t)job->stats.rate).text,
+             indexer->documents ? cli_skipped(&indexer->info).text : "", repeated);
+    if (indexer->documents && indexer->values->keep_weights && indexer->old.documents > 0 && !indexer->old.has_weights)
+        cli_note(job, "'%s' has documents without weights from before; --keep-weights is for new ones only",
+                 indexer->path);
     return CLI_DONE;
 }
 
@@ -182,6 +185,7 @@ static int index_all(struct indexer *indexer) {
     struct cli_job *job = indexer->job;
     bool ok = true;
     if (look_before(indexer) != NIGH_OK) return cli_fail(job);
+    if (!cli_index_scheme_fits(indexer)) return CLI_ERROR;
     int code = check_width(indexer);
     if (code != CLI_DONE) return code;
     if (!cli_inputs_open(job, 1, &indexer->inputs)) return cli_fail(job);

@@ -133,7 +133,6 @@ struct searcher {
     bool sparse;       /* it leaves bits untouched, which are not compared */
     char *id;          /* room for any */
     char *snippet;     /* room for SNIPPET_SHOWN bytes */
-    uint64_t wordless; /* queries without a word to sign */
     uint64_t unnamed;  /* queries without an id so far */
     uint64_t expected; /* queries in all, 0 where not known */
     uint64_t matches;
@@ -225,7 +224,8 @@ static nigh_status find_snippet(struct searcher *searcher, uint64_t document, st
     size_t length = 0;
     nigh_status status = nigh_collection_metadata(searcher->collection, document, searcher->snippet, SNIPPET_SHOWN,
                                                   &length, &searcher->job->error);
-    *snippet = (struct cli_name){.text = searcher->snippet, .length = length < SNIPPET_SHOWN ? length : SNIPPET_SHOWN};
+    if (length > SNIPPET_SHOWN) length = cli_utf8_whole(searcher->snippet, SNIPPET_SHOWN);
+    *snippet = (struct cli_name){.text = searcher->snippet, .length = length};
     return status;
 }
 
@@ -369,8 +369,9 @@ static nigh_status make_signer(struct searcher *searcher) {
 /* The text stands for itself in the answers, with what would break a line or a column made a space. */
 static struct cli_name name_text(const char *text, char *room, size_t capacity) {
     size_t length = 0;
-    for (; text[length] != '\0' && length < capacity; length++)
+    for (; length < capacity && text[length] != '\0'; length++)
         room[length] = (unsigned char)text[length] < ' ' ? ' ' : text[length];
+    if (text[length] != '\0') length = cli_utf8_whole(text, length);
     return (struct cli_name){.text = room, .length = length};
 }
 
@@ -386,8 +387,8 @@ static nigh_status search_texts(struct searcher *searcher) {
         status = nigh_signer_sign(searcher->signer, texts->items[i], strlen(texts->items[i]), signature, weights,
                                   &searcher->job->error);
         if (status == NIGH_ENOTFOUND) {
-            searcher->wordless++;
-            cli_error(searcher->job, "no word to search for in '%.60s'", texts->items[i]);
+            struct cli_name shown = name_text(texts->items[i], room, 60);
+            cli_error(searcher->job, "no word to search for in '%.*s'", (int)shown.length, shown.text);
             status = NIGH_OK;
         } else if (status == NIGH_OK) {
             status = add_query(searcher, signature, searcher->sparse ? weights : NULL,
@@ -409,7 +410,6 @@ static nigh_status search_signed(struct searcher *searcher, nigh_signing *signin
     }
     if (status != NIGH_END) return status;
     nigh_signing_describe(signing, &info);
-    searcher->wordless += info.empty + info.reader.missing;
     struct cli_skipped skipped = cli_skipped(&info);
     if (skipped.text[0] != '\0') cli_note(searcher->job, "not asked:%s", skipped.text + 1);
     return NIGH_OK;
@@ -432,6 +432,7 @@ static nigh_status search_documents(struct searcher *searcher) {
     if (status == NIGH_OK)
         status = nigh_signing_open(searcher->signer, reader, &signing_options, &signing, &job->error);
     if (status == NIGH_OK) status = search_signed(searcher, signing);
+    cli_inputs_stop(&searcher->inputs);
     nigh_signing_close(signing);
     nigh_text_reader_close(reader);
     return status;

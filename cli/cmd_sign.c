@@ -25,8 +25,10 @@ struct sign_values {
 
 static const struct cli_option options[] = {
     CLI_TEXT('o', NULL, PLACE(output), "FILE", "write to FILE; without it, to standard output"),
-    CLI_CHOICE(0, "to", PLACE(to), "FORMAT", cli_write_formats, "auto",
-               "the format to write; auto goes by the ending of FILE, and is hex for standard output"),
+    CLI_CHOICE(
+        0, "to", PLACE(to), "FORMAT", cli_write_formats, "auto",
+        "the format to write; auto goes by the ending of FILE (.npy, .u8bin, .raw; .hex, .txt and .tsv are hex), "
+        "and is hex for standard output"),
     CLI_FLAG(
         0, "json", PLACE(json),
         "write JSON lines instead: {\"id\", \"signature\", \"weights\"}, the weights a number for each bit, from 0 "
@@ -90,6 +92,7 @@ struct signer {
     nigh_signing *signing;
     nigh_signing_info info;
     uint32_t width_bits;
+    bool passages;
 };
 
 /* --------------------------------------------------------------- writing -- */
@@ -142,7 +145,7 @@ static int open_rows(struct signer *signer, struct rows_out *out) {
     *out = (struct rows_out){0};
     if (signer->values->json) return open_json(signer, path, out);
     struct cli_target_options target_options = {
-        .format = signer->values->to, .width_bits = signer->width_bits, .rows = UINT64_MAX};
+        .format = signer->values->to, .format_option = "--to", .width_bits = signer->width_bits, .rows = UINT64_MAX};
     return cli_target_open(signer->job, path, &target_options, &out->target);
 }
 
@@ -168,7 +171,7 @@ static nigh_status sign_all(struct signer *signer, struct rows_out *out) {
     cli_progress_begin(&job->progress, "signing", NULL);
     for (uint64_t done = 1;; done++) {
         nigh_status status = nigh_signing_next(signer->signing, &row, &job->error);
-        if (status == NIGH_END) return finish_rows(signer, out);
+        if (status == NIGH_END) return cli_interrupted() != 0 ? NIGH_ECANCELLED : finish_rows(signer, out);
         if (status == NIGH_OK) status = write_row(signer, out, &row.document);
         if (status != NIGH_OK) return status;
         if (done % 64 != 0) continue;
@@ -186,12 +189,14 @@ static nigh_status open_signing(struct signer *signer, nigh_signer_options *sign
     signing_options.threads = job->threads;
     signing_options.keep_weights = values->json;
     signing_options.limit = values->reading.limit.value;
+    signing_options.progress = &job->progress.report;
     nigh_status status = cli_vocabulary_get(job, &signer->inputs, &values->reading, format, &values->signing,
                                             signer_options, &signer->vocabulary);
     signer_options->vocabulary = signer->vocabulary;
     if (status == NIGH_OK) status = nigh_signer_new(job->context, signer_options, &signer->signer, &job->error);
     if (status != NIGH_OK) return status;
     signer->width_bits = nigh_signer_width(signer->signer);
+    signer->passages = signer_options->split != NIGH_SPLIT_NONE;
     status = cli_reader_open(job, &signer->inputs, &values->reading, format, &signer->problems, &signer->reader);
     if (status != NIGH_OK) return status;
     return nigh_signing_open(signer->signer, signer->reader, &signing_options, &signer->signing, &job->error);
@@ -206,7 +211,7 @@ static void summarise(struct signer *signer) {
     cli_stats_count(&job->stats, "width_bits", signer->width_bits);
     cli_stats_signing(&job->stats, &signer->info);
     cli_note(job, "signed %s of %.1f MB of text with %u bits each; %.2f s (%s/s)%s",
-             cli_counted(signer->info.signed_rows, "document", "documents").text,
+             cli_counted_rows(signer->info.signed_rows, signer->passages).text,
              (double)signer->info.reader.bytes_text / 1e6, signer->width_bits, job->stats.work_seconds,
              cli_digits((uint64_t)job->stats.rate).text, cli_skipped(&signer->info).text);
 }
@@ -264,15 +269,23 @@ static int make_vocabulary(struct signer *signer, nigh_signer_options *signer_op
 
 static int check_use(const struct cli_job *job) {
     const struct sign_values *values = job->values;
-    const struct cli_place places[] = {{"-o", values->output}, {"--make-vocabulary", values->make_vocabulary}};
+    const char *output = values->output == NULL && values->make_vocabulary == NULL ? "-" : values->output;
+    const struct cli_place places[] = {{"-o", values->output},
+                                       {"--make-vocabulary", values->make_vocabulary},
+                                       {"--vocabulary", values->signing.vocabulary}};
+    const struct cli_place written[] = {{"-o", output}, {"--make-vocabulary", values->make_vocabulary}};
     if (job->operand_count == 0) return cli_usage(job->command, "no INPUT given; '-' is standard input");
     if (values->make_vocabulary != NULL && (values->output != NULL || values->json || values->to != 0))
         return cli_usage(job->command, "--make-vocabulary signs nothing; leave -o, --to and --json out");
     if (values->make_vocabulary != NULL && cli_sink_is_standard_output(values->make_vocabulary))
         return cli_usage(job->command, "--make-vocabulary takes a file, not standard output");
+    if (values->make_vocabulary != NULL && cli_sink_writes_through(values->make_vocabulary))
+        return cli_usage(job->command, "--make-vocabulary takes a new or regular file, which '%s' is not",
+                         values->make_vocabulary);
     if (values->json && values->to != 0) return cli_usage(job->command, "--json and --to do not go together");
     if (!cli_reading_fits(job, &values->reading) || !cli_source_paths_fit(job, 0)) return CLI_ERROR;
-    return cli_places_differ(job, places, 2) ? CLI_DONE : CLI_ERROR;
+    if (!cli_places_differ(job, places, 3) || !cli_places_spare_inputs(job, written, 2, 0)) return CLI_ERROR;
+    return CLI_DONE;
 }
 
 static int run(struct cli_job *job) {
@@ -280,7 +293,7 @@ static int run(struct cli_job *job) {
     if (code != CLI_DONE) return code;
     struct signer signer = {.job = job, .values = job->values, .info = NIGH_SIGNING_INFO_INIT};
     nigh_signer_options signer_options;
-    code = cli_signer_options(job, &signer.values->signing, NULL, &signer_options);
+    code = cli_signer_options(job, &signer.values->signing, NULL, NULL, &signer_options);
     if (code != CLI_DONE) return code;
     if (!cli_inputs_open(job, 0, &signer.inputs)) {
         cli_inputs_release(&signer.inputs);
@@ -288,6 +301,7 @@ static int run(struct cli_job *job) {
     }
     code = signer.values->make_vocabulary != NULL ? make_vocabulary(&signer, &signer_options)
                                                   : sign(&signer, &signer_options);
+    cli_inputs_stop(&signer.inputs);
     nigh_signing_close(signer.signing);
     nigh_text_reader_close(signer.reader);
     nigh_signer_free(signer.signer);

@@ -36,13 +36,14 @@ struct cli_counted cli_counted(uint64_t number, const char *one, const char *man
     return counted;
 }
 
-/* Ids and paths may hold anything; control characters of one byte, or of two (U+0080 to U+009F), become '?'. */
+/* Ids and paths may hold anything; each byte of a control character becomes '?'. */
 static void make_harmless(char *text) {
-    for (; *text != '\0'; text++) {
-        unsigned char byte = (unsigned char)text[0];
-        unsigned char next = (unsigned char)text[1];
-        if (byte < 0x20 || byte == 0x7F) *text = '?';
-        if (byte == 0xC2 && next >= 0x80 && next < 0xA0) text[0] = text[1] = '?';
+    for (size_t left = strlen(text); left > 0;) {
+        size_t length = cli_utf8_length(text, left);
+        if (length > 0 && cli_utf8_is_control(text, length)) memset(text, '?', length);
+        if (length == 0) length = 1;
+        text += length;
+        left -= length;
     }
 }
 
@@ -140,6 +141,36 @@ bool cli_places_differ(const struct cli_job *job, const struct cli_place *places
     return true;
 }
 
+/* Whether what is written to the place would take the place of what is read, or be read in its turn. */
+static bool is_input(const char *path, const char *input) {
+    struct stat output_status;
+    struct stat input_status;
+    if (!place_status(path, &output_status) || !S_ISREG(output_status.st_mode)) return false;
+    if ((strcmp(input, "-") == 0 ? fstat(STDIN_FILENO, &input_status) : stat(input, &input_status)) != 0) return false;
+    return output_status.st_dev == input_status.st_dev && output_status.st_ino == input_status.st_ino;
+}
+
+static bool place_spares_inputs(const struct cli_job *job, struct cli_place place, size_t first_operand) {
+    for (size_t i = first_operand; place.path != NULL && i < job->operand_count; i++) {
+        if (!is_input(place.path, job->operands[i])) continue;
+        if (cli_sink_is_standard_output(place.path))
+            (void)cli_usage(job->command, "standard output and the input '%s' are the same file", job->operands[i]);
+        else
+            (void)cli_usage(job->command, "%s '%s' and the input '%s' are the same file", place.option, place.path,
+                            job->operands[i]);
+        return false;
+    }
+    return true;
+}
+
+bool cli_places_spare_inputs(const struct cli_job *job, const struct cli_place *places, size_t count,
+                             size_t first_operand) {
+    const struct cli_place stats = {"--stats", job->common->stats};
+    for (size_t i = 0; i < count; i++)
+        if (!place_spares_inputs(job, places[i], first_operand)) return false;
+    return place_spares_inputs(job, stats, first_operand);
+}
+
 nigh_status cli_collection_open(struct cli_job *job, const char *path, const nigh_open_options *options,
                                 nigh_collection **out, nigh_collection_info *info) {
     nigh_status status = nigh_collection_open(job->context, path, options, out, &job->error);
@@ -152,6 +183,29 @@ nigh_status cli_collection_open(struct cli_job *job, const char *path, const nig
     return NIGH_OK;
 }
 
+/* The library names its limits by the fields of an options struct; people give them by options. */
+static void name_limit(nigh_error *error) {
+    static const char *const names[][2] = {
+        {"; max_errors allows no more", "; --max-errors allows no more"},
+        {"; max_document_bytes allows no more", "; --max-document allows no more"},
+        {"; max_expansion allows no more", "; --max-expansion allows no more"},
+        {"; max_members allows no more", "; --max-members allows no more"},
+    };
+    size_t length = strlen(error->why);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        size_t tail = strlen(names[i][0]);
+        if (length < tail || strcmp(error->why + length - tail, names[i][0]) != 0) continue;
+        (void)snprintf(error->why + length - tail, sizeof error->why - (length - tail), "%s", names[i][1]);
+        return;
+    }
+}
+
+void cli_error_format(const nigh_error *error, char *line, size_t capacity) {
+    nigh_error named = *error;
+    name_limit(&named);
+    nigh_error_format(&named, line, capacity);
+}
+
 int cli_fail(struct cli_job *job) {
     char line[1024];
     if (cli_interrupted() != 0) {
@@ -162,7 +216,7 @@ int cli_fail(struct cli_job *job) {
         cli_progress_clear(&job->progress);
         return job->out->error == EPIPE ? CLI_DONE : CLI_ERROR;
     }
-    nigh_error_format(&job->error, line, sizeof line);
+    cli_error_format(&job->error, line, sizeof line);
     cli_error(job, "%s", line);
     return CLI_ERROR;
 }

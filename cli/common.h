@@ -50,6 +50,9 @@ nigh_status cli_collection_open(struct cli_job *job, const char *path, const nig
 /* Says what job->error says and returns the exit code: quiet where the reader of our output has gone. */
 int cli_fail(struct cli_job *job);
 
+/* As nigh_error_format(), with the limits named as options. */
+void cli_error_format(const nigh_error *error, char *line, size_t capacity);
+
 /* Set job->error, for what the tool itself finds wrong or the system refuses it; `file` may be "". */
 void cli_set_error(struct cli_job *job, nigh_status status, const char *file, const char *why);
 void cli_set_system_error(struct cli_job *job, int system_errno, const char *file, const char *verb);
@@ -71,6 +74,13 @@ struct cli_place {
  * later would take the place of the earlier, or mix with it.  Says so where not.
  */
 bool cli_places_differ(const struct cli_job *job, const struct cli_place *places, size_t count);
+
+/*
+ * Whether none of the places, nor --stats, is one of the inputs, the operands
+ * from `first_operand` on: it would be replaced.  Says so where not.
+ */
+bool cli_places_spare_inputs(const struct cli_job *job, const struct cli_place *places, size_t count,
+                             size_t first_operand);
 
 /* A closing line for people, on standard error unless --quiet. */
 void cli_note(struct cli_job *job, const char *format, ...) __attribute__((format(printf, 2, 3)));

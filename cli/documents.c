@@ -57,19 +57,37 @@ static bool open_peek(struct cli_job *job, const char *path, struct cli_peek **o
     return false;
 }
 
-bool cli_inputs_open(struct cli_job *job, size_t first_operand, struct cli_inputs *out) {
-    size_t count = job->operand_count - first_operand;
+static bool make_inputs(struct cli_job *job, size_t count, struct cli_inputs *out) {
     *out = (struct cli_inputs){.count = count};
     out->paths = malloc((count + 1) * sizeof *out->paths);
-    out->peeks = calloc(count + 1, sizeof *out->peeks);
-    if (out->paths == NULL || out->peeks == NULL) {
-        cli_set_error(job, NIGH_ENOMEM, "", "out of memory");
-        return false;
-    }
-    for (size_t i = 0; i < count; i++) out->paths[i] = job->operands[first_operand + i];
-    for (size_t i = 0; i < count; i++)
-        if (is_stream(out->paths[i]) && !open_peek(job, out->paths[i], &out->peeks[i])) return false;
+    out->peeks = calloc(count + 1, sizeof(struct cli_peek *));
+    if (out->paths != NULL && out->peeks != NULL) return true;
+    cli_set_error(job, NIGH_ENOMEM, "", "out of memory");
+    return false;
+}
+
+static bool set_input(struct cli_job *job, const struct cli_inputs *inputs, size_t index, const char *path) {
+    inputs->paths[index] = path;
+    return !is_stream(path) || open_peek(job, path, &inputs->peeks[index]);
+}
+
+bool cli_inputs_open(struct cli_job *job, size_t first_operand, struct cli_inputs *out) {
+    if (!make_inputs(job, job->operand_count - first_operand, out)) return false;
+    for (size_t i = 0; i < out->count; i++)
+        if (!set_input(job, out, i, job->operands[first_operand + i])) return false;
     return true;
+}
+
+bool cli_inputs_open_paths(struct cli_job *job, const char **paths, size_t count, struct cli_inputs *out) {
+    if (!make_inputs(job, count, out)) return false;
+    for (size_t i = 0; i < count; i++)
+        if (!set_input(job, out, i, paths[i])) return false;
+    return true;
+}
+
+void cli_inputs_stop(const struct cli_inputs *inputs) {
+    for (size_t i = 0; inputs->peeks != NULL && i < inputs->count; i++)
+        if (inputs->peeks[i] != NULL) cli_peek_close(inputs->peeks[i]);
 }
 
 void cli_inputs_release(struct cli_inputs *inputs) {
@@ -84,13 +102,15 @@ void cli_inputs_release(struct cli_inputs *inputs) {
 
 /* Looks at the beginning of a file; AUTO where that is not of signatures. */
 static nigh_signature_format recognise_file(const char *path) {
-    struct stat status;
+    struct stat status = {0};
     static char bytes[4096];
     size_t used = 0;
     size_t moved = 1;
     int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0 || fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+        bool folder = descriptor >= 0 && S_ISDIR(status.st_mode);
         if (descriptor >= 0) (void)close(descriptor);
+        if (folder) return NIGH_FORMAT_AUTO;                      /* whatever its name ends in */
         return nigh_signature_recognise(path, "", 0, UINT64_MAX); /* whoever reads it says why not */
     }
     while (moved > 0 && used < sizeof bytes && cli_read(descriptor, bytes + used, sizeof bytes - used, &moved) == 0)
@@ -156,11 +176,12 @@ static void show_problem(void *user, const nigh_error *problem) {
     char line[1024];
     if (problems->job->common->quiet || problems->shown > PROBLEMS_SHOWN) return;
     if (problems->shown++ == PROBLEMS_SHOWN) {
-        cli_error(problems->job, "more parts are malformed; they are skipped and counted, but not shown");
+        cli_error(problems->job, "more parts are malformed; they are counted, but not shown");
         return;
     }
-    nigh_error_format(problem, line, sizeof line);
-    cli_error(problems->job, "skipped: %s", line);
+    cli_error_format(problem, line, sizeof line);
+    /* Of all problems, only bytes that are not UTF-8 leave a document to go on with. */
+    cli_error(problems->job, "%s: %s", strstr(problem->why, "were replaced") != NULL ? "repaired" : "skipped", line);
 }
 
 /* The library reads documents from one stream at most, by the name "-". */
@@ -234,13 +255,16 @@ static void lay_over(const struct cli_signing *signing, nigh_signer_options *opt
     if (signing->max_terms.given) options->max_terms = (uint32_t)signing->max_terms.value;
 }
 
-int cli_signer_options(struct cli_job *job, const struct cli_signing *signing, const char *scheme,
+int cli_signer_options(struct cli_job *job, const struct cli_signing *signing, const char *holder, const char *scheme,
                        nigh_signer_options *out) {
     *out = (nigh_signer_options)NIGH_SIGNER_OPTIONS_INIT;
     if (signing->bits.value % 8 != 0)
         return cli_usage(job->command, "--bits takes a multiple of 8, not %llu",
                          (unsigned long long)signing->bits.value);
-    if (scheme != NULL && nigh_signer_options_parse(scheme, out, &job->error) != NIGH_OK) return cli_fail(job);
+    if (scheme != NULL && nigh_signer_options_parse(scheme, out, &job->error) != NIGH_OK) {
+        (void)snprintf(job->error.file, sizeof job->error.file, "%s", holder);
+        return cli_fail(job);
+    }
     lay_over(signing, out);
     if (signing->features != NULL && !parse_features(signing->features, out))
         return cli_usage(job->command, "--features takes words, ngrams:N or chars:N, not '%s'", signing->features);
@@ -289,6 +313,10 @@ static void tell(struct cli_skipped *skipped, uint64_t count, const char *one, c
     size_t used = strlen(skipped->text);
     if (count > 0)
         (void)snprintf(skipped->text + used, sizeof skipped->text - used, "; %s", cli_counted(count, one, many).text);
+}
+
+struct cli_counted cli_counted_rows(uint64_t rows, bool passages) {
+    return passages ? cli_counted(rows, "passage", "passages") : cli_counted(rows, "document", "documents");
 }
 
 struct cli_skipped cli_skipped(const nigh_signing_info *info) {

@@ -121,7 +121,11 @@ struct cli_inputs {
 
 /* False, with job->error, where one cannot be opened.  To be released either way. */
 bool cli_inputs_open(struct cli_job *job, size_t first_operand, struct cli_inputs *out);
+bool cli_inputs_open_paths(struct cli_job *job, const char **paths, size_t count, struct cli_inputs *out);
 void cli_inputs_release(struct cli_inputs *inputs);
+
+/* Ends the reading of pipes, also on threads that wait for them; before a signing that reads them is closed. */
+void cli_inputs_stop(const struct cli_inputs *inputs);
 
 /*
  * Whether the inputs are documents (true) or signatures, by --format or by
@@ -145,8 +149,9 @@ nigh_status cli_reader_open(struct cli_job *job, const struct cli_inputs *inputs
 /* False with a message for what is wrong with the values, before anything is opened. */
 bool cli_reading_fits(const struct cli_job *job, const struct cli_reading *reading);
 
-/* What was asked for, laid over what is there (the scheme of a collection; NULL: none).  CLI_DONE or CLI_ERROR. */
-int cli_signer_options(struct cli_job *job, const struct cli_signing *signing, const char *scheme,
+/* What was asked for, laid over what is there (the scheme of the collection `holder`; NULL: none).  CLI_DONE or
+ * CLI_ERROR. */
+int cli_signer_options(struct cli_job *job, const struct cli_signing *signing, const char *holder, const char *scheme,
                        nigh_signer_options *out);
 
 /*
@@ -161,6 +166,7 @@ nigh_status cli_vocabulary_get(struct cli_job *job, const struct cli_inputs *inp
 struct cli_skipped {
     char text[256];
 };
+struct cli_counted cli_counted_rows(uint64_t rows, bool passages); /* "2 documents", or "2 passages" */
 struct cli_skipped cli_skipped(const nigh_signing_info *info);
 void cli_stats_signing(struct cli_stats *stats, const nigh_signing_info *info);
 

@@ -21,6 +21,7 @@ struct indexer {
     const char *path;
     struct cli_inputs inputs;
     nigh_collection *before;     /* what was there; NULL: nothing */
+    nigh_collection_info old;    /* and what it held */
     nigh_vocabulary *vocabulary; /* of documents; the writer needs it until it is closed */
     nigh_writer *writer;
     uint32_t width_bits;      /* 0: not known yet */
@@ -29,10 +30,14 @@ struct indexer {
     uint64_t repeated;      /* documents left out, their ids being there already */
     nigh_signing_info info; /* of documents */
     bool documents;
+    bool passages; /* of documents: each is cut into these */
 };
 
 /* CLI_DONE, or the exit code after saying why not.  What was added waits for the commit. */
 int cli_index_signatures(struct indexer *indexer);
 int cli_index_documents(struct indexer *indexer);
+
+/* Whether what the user says of signing goes with what is there; says so where not. */
+bool cli_index_scheme_fits(const struct indexer *indexer);
 
 #endif

@@ -166,6 +166,16 @@ size_t cli_utf8_length(const char *text, size_t length) {
     return needed;
 }
 
+size_t cli_utf8_whole(const char *text, size_t length) {
+    for (size_t tail = 1; tail < 4 && tail <= length; tail++) {
+        unsigned char byte = (unsigned char)text[length - tail];
+        if (byte >= 0x80 && byte < 0xC0) continue; /* not the first of its character */
+        size_t needed = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC0 ? 2 : 1;
+        return needed > tail ? length - tail : length;
+    }
+    return length;
+}
+
 static const char replacement[] = "\xEF\xBF\xBD"; /* U+FFFD */
 
 static void json_character(struct cli_sink *sink, const char *text, size_t length) {
@@ -196,11 +206,19 @@ void cli_sink_json(struct cli_sink *sink, const char *text, size_t length) {
     cli_sink_text(sink, "\"");
 }
 
+/* U+200E, U+200F, U+202A to U+202E and U+2066 to U+2069, three bytes each: they turn the direction of what follows. */
+static bool is_direction(const unsigned char *bytes) {
+    if (bytes[0] != 0xE2) return false;
+    if (bytes[1] == 0x80) return bytes[2] == 0x8E || bytes[2] == 0x8F || (bytes[2] >= 0xAA && bytes[2] <= 0xAE);
+    return bytes[1] == 0x81 && bytes[2] >= 0xA6 && bytes[2] <= 0xA9;
+}
+
 /* U+0080 to U+009F are control characters too, two bytes each. */
-static bool is_control(const char *text, size_t length) {
-    unsigned char first = (unsigned char)text[0];
-    if (length == 1) return first < 0x20 || first == 0x7F;
-    return length == 2 && first == 0xC2 && (unsigned char)text[1] < 0xA0;
+bool cli_utf8_is_control(const char *text, size_t length) {
+    const unsigned char *bytes = (const unsigned char *)text;
+    if (length == 1) return bytes[0] < 0x20 || bytes[0] == 0x7F;
+    if (length == 3) return is_direction(bytes);
+    return length == 2 && bytes[0] == 0xC2 && bytes[1] < 0xA0;
 }
 
 void cli_sink_printable(struct cli_sink *sink, const char *text, size_t length) {
@@ -208,7 +226,7 @@ void cli_sink_printable(struct cli_sink *sink, const char *text, size_t length) 
         size_t character = cli_utf8_length(text + i, length - i);
         if (character == 0)
             cli_sink_text(sink, replacement);
-        else if (is_control(text + i, character))
+        else if (cli_utf8_is_control(text + i, character))
             cli_sink_text(sink, "?");
         else
             cli_sink_bytes(sink, text + i, character);

@@ -64,4 +64,10 @@ nigh_stream cli_sink_stream(struct cli_sink *sink);
 /* Length of the UTF-8 character at text[0..length), 0 where there is none. */
 size_t cli_utf8_length(const char *text, size_t length);
 
+/* The length without the beginning of a character that was cut off at the end. */
+size_t cli_utf8_whole(const char *text, size_t length);
+
+/* Whether a character of that length would move the cursor, or turn the text after it round. */
+bool cli_utf8_is_control(const char *text, size_t length);
+
 #endif

@@ -136,8 +136,9 @@ int cli_target_open(struct cli_job *job, const char *path, const struct cli_targ
     writer_options.rows = options->rows;
     if (out->sink != NULL && writer_options.format != NIGH_FORMAT_HEX && isatty(out->sink->descriptor)) {
         cli_target_close(job, out);
-        return cli_usage(job->command, "%s is not for a terminal; name a file, or take --format hex",
-                         nigh_signature_format_name(writer_options.format));
+        return cli_usage(job->command, "%s is not for a terminal; name a file, or take %s hex",
+                         nigh_signature_format_name(writer_options.format),
+                         options->format_option == NULL ? "--format" : options->format_option);
     }
     if (out->sink != NULL) {
         stream = cli_sink_stream(out->sink);

@@ -42,6 +42,7 @@ struct cli_target {
 
 struct cli_target_options {
     int format;
+    const char *format_option; /* what people call it; NULL: --format */
     uint32_t width_bits;
     uint64_t rows;
 };

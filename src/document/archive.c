@@ -20,11 +20,17 @@
 
 static la_ssize_t refuse_dictionary(struct archive *archive, struct nigh__unpacking *unpacking) {
     unpacking->failed =
-        nigh__fail_at(&unpacking->error, NIGH_EFORMAT, unpacking->name, unpacking->produced,
+        nigh__fail_at(&unpacking->error, NIGH_EFORMAT, unpacking->name, unpacking->offset,
                       "cannot be unpacked from here on: it needs %" PRIu64 " bytes of memory; the limit is %" PRIu64,
                       unpacking->watch->dictionary, NIGH__XZ_DICTIONARY);
     archive_set_error(archive, EIO, "its source failed");
     return ARCHIVE_FATAL;
+}
+
+/* Without the zeros at the end. */
+static size_t solid_length(const uint8_t *bytes, size_t length) {
+    while (length > 0 && bytes[length - 1] == 0) length--;
+    return length;
 }
 
 static la_ssize_t give(struct archive *archive, void *user, const void **bytes) {
@@ -41,6 +47,8 @@ static la_ssize_t give(struct archive *archive, void *user, const void **bytes) 
     if (unpacking->watch != NULL && !nigh__xz_watch_add(unpacking->watch, feed->bytes, length))
         return refuse_dictionary(archive, unpacking);
     *bytes = feed->bytes;
+    size_t solid = solid_length(feed->bytes, length);
+    if (solid != 0) unpacking->solid = feed->offset + solid;
     nigh__feed_skip(feed, length); /* the bytes stay where they are until the next call */
     return (la_ssize_t)length;
 }
@@ -59,25 +67,25 @@ static nigh_status fail_archive(const struct nigh__unpacking *unpacking, const c
 }
 
 /* The next block of data; NIGH_END, or a failure of either kind. */
-static nigh_status block_next(struct nigh__unpacking *unpacking, uint64_t *offset, const uint8_t **bytes,
-                              size_t *length, int *result, nigh_error *error) {
+static nigh_status block_next(struct nigh__unpacking *unpacking, const uint8_t **bytes, size_t *length, int *result,
+                              nigh_error *error) {
     const void *block = NULL;
     la_int64_t place = 0;
     do {
         *length = 0;
         *result = archive_read_data_block(unpacking->archive, &block, length, &place);
-    } while (*result == ARCHIVE_OK && *length == 0 && place >= 0 && (uint64_t)place == *offset);
+    } while (*result == ARCHIVE_OK && *length == 0 && place >= 0 && (uint64_t)place == unpacking->offset);
     if (*result == ARCHIVE_EOF) return NIGH_END;
-    if (*result != ARCHIVE_OK) return fail_archive(unpacking, unpacking->name, *offset, error);
-    if (place < 0 || (uint64_t)place != *offset)
-        return nigh__fail_at(error, NIGH_EFORMAT, unpacking->name, *offset, "has holes (a sparse file)");
+    if (*result != ARCHIVE_OK) return fail_archive(unpacking, unpacking->name, unpacking->offset, error);
+    if (place < 0 || (uint64_t)place != unpacking->offset)
+        return nigh__fail_at(error, NIGH_EFORMAT, unpacking->name, unpacking->offset, "has holes (a sparse file)");
     *bytes = block;
-    *offset += *length;
-    return nigh__expansion_count(unpacking->expansion, &unpacking->produced, *length, error);
+    unpacking->offset += *length;
+    return nigh__expansion_count(unpacking->expansion, *length, error);
 }
 
 static nigh_status unpacking_init(struct nigh__unpacking *out, struct nigh__feed *from,
-                                  const struct nigh__expansion *expansion, const char *name, nigh_error *error) {
+                                  struct nigh__expansion *expansion, const char *name, nigh_error *error) {
     *out = (struct nigh__unpacking){.from = from, .expansion = expansion, .name = name};
     out->archive = archive_read_new();
     if (out->archive == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory to unpack");
@@ -91,16 +99,44 @@ static void unpacking_close(struct nigh__unpacking *unpacking) {
 
 /* --------------------------------------------------------------- unpacker */
 
+static nigh_status fail_end(const struct nigh__unpacking *unpacking, const char *why, nigh_error *error) {
+    return nigh__fail_at(error, NIGH_EFORMAT, unpacking->name, unpacking->offset, "cannot be unpacked from here on: %s",
+                         why);
+}
+
+/* Goes to the end of the source; NIGH_END: there is nothing but zeros, which fill up a block. */
+static nigh_status zeros_pass(struct nigh__unpacking *unpacking, nigh_error *error) {
+    struct nigh__feed *feed = unpacking->from;
+    for (;;) {
+        nigh_status status = nigh__feed_more(feed, error);
+        if (status != NIGH_OK) return status;
+        if (solid_length(feed->bytes, feed->length) != 0)
+            return fail_end(unpacking, "something that is not bzip2 follows", error);
+        nigh__feed_skip(feed, feed->length);
+    }
+}
+
+/*
+ * libarchive takes for the end of bzip2 whatever is not the beginning of another
+ * stream: what is shorter than an empty one, what is damaged, a failed source.
+ */
+static nigh_status end_check(struct nigh__unpacking *unpacking, nigh_error *error) {
+    if (unpacking->failed != NIGH_OK) return fail_archive(unpacking, unpacking->name, unpacking->offset, error);
+    if (unpacking->least == 0) return NIGH_END;
+    if (unpacking->offset == 0 && unpacking->from->offset < unpacking->least)
+        return fail_end(unpacking, "it is cut short", error);
+    la_int64_t used = archive_filter_bytes(unpacking->archive, -1);
+    if (used >= 0 && (uint64_t)used < unpacking->solid)
+        return fail_end(unpacking, "something that is not bzip2 follows", error);
+    return zeros_pass(unpacking, error);
+}
+
 static nigh_status unpacker_next(struct nigh__source *source, const uint8_t **bytes, size_t *length,
                                  nigh_error *error) {
     struct nigh__unpacking *unpacking = (struct nigh__unpacking *)source;
-    uint64_t offset = unpacking->produced;
     int result;
-    nigh_status status = block_next(unpacking, &offset, bytes, length, &result, error);
-    /* libarchive takes what is shorter than an empty stream of bzip2 for the end of one. */
-    bool cut = status == NIGH_END && unpacking->produced == 0 && unpacking->from->offset < unpacking->least;
-    if (!cut) return status;
-    return nigh__fail_at(error, NIGH_EFORMAT, unpacking->name, 0, "cannot be unpacked from here on: it is cut short");
+    nigh_status status = block_next(unpacking, bytes, length, &result, error);
+    return status == NIGH_END ? end_check(unpacking, error) : status;
 }
 
 static int filter_of(enum nigh__container kind) {
@@ -125,7 +161,7 @@ static nigh_status filter_open(struct nigh__unpacking *out, int filter, nigh_err
 }
 
 nigh_status nigh__unpacker_open(struct nigh__unpacker *out, const nigh_context *context, enum nigh__container kind,
-                                struct nigh__feed *from, const struct nigh__expansion *expansion, const char *name,
+                                struct nigh__feed *from, struct nigh__expansion *expansion, const char *name,
                                 nigh_error *error) {
     nigh_status status;
     out->source = NULL;
@@ -159,13 +195,13 @@ void nigh__unpacker_close(struct nigh__unpacker *unpacker) {
 static nigh_status member_next(struct nigh__source *source, const uint8_t **bytes, size_t *length, nigh_error *error) {
     struct nigh__archive *archive = (struct nigh__archive *)source;
     int result;
-    nigh_status status = block_next(&archive->unpacking, &archive->offset, bytes, length, &result, error);
+    nigh_status status = block_next(&archive->unpacking, bytes, length, &result, error);
     if (result == ARCHIVE_FATAL) archive->dead = true;
     return status;
 }
 
 nigh_status nigh__archive_open(struct nigh__archive *out, enum nigh__container kind, struct nigh__feed *from,
-                               const struct nigh__expansion *expansion, const char *file, uint64_t maximum,
+                               struct nigh__expansion *expansion, const char *file, uint64_t maximum,
                                nigh_error *error) {
     *out = (struct nigh__archive){.file = file, .maximum = maximum};
     nigh_status status = unpacking_init(&out->unpacking, from, expansion, file, error);
@@ -231,7 +267,8 @@ nigh_status nigh__archive_next(struct nigh__archive *archive, const char **membe
             continue;
         }
         archive->damaged = false;
-        archive->offset = 0;
+        archive->unpacking.offset = 0;
+        archive->encrypted = archive_entry_is_data_encrypted(entry) != 0;
         if (++archive->members > archive->maximum)
             return nigh__fail_at(error, NIGH_ELIMIT, archive->file, NIGH_NO_OFFSET,
                                  "more than %" PRIu64 " members; max_members allows no more", archive->maximum);
@@ -250,7 +287,7 @@ const char *nigh__archive_refusal(const struct nigh__archive *archive) {
     static const char *const bounded[] = {"(uncompressed)", "(deflation)", "(bzip)"};
     struct archive *from = archive->unpacking.archive;
     if ((archive_format(from) & ARCHIVE_FORMAT_BASE_MASK) != ARCHIVE_FORMAT_ZIP) return NULL;
-    if (archive_read_has_encrypted_entries(from) > 0) return "is encrypted";
+    if (archive->encrypted) return "is encrypted";
     const char *method = archive_format_name(from);
     for (size_t i = 0; i < sizeof bounded / sizeof bounded[0]; i++)
         if (method != NULL && strstr(method, bounded[i]) != NULL) return NULL;

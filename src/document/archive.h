@@ -21,12 +21,13 @@ struct nigh__unpacking {
     struct nigh__source source;
     struct archive *archive; /* NULL: closed */
     struct nigh__feed *from;
-    const struct nigh__expansion *expansion;
+    struct nigh__expansion *expansion;
     struct nigh__xz_watch *watch; /* NULL, or sees what goes to libarchive */
     const char *name;             /* of what is unpacked, for errors; not owned */
     uint64_t least;               /* bytes that the shortest whole stream has; 0: libarchive knows */
-    uint64_t produced;
-    nigh_status failed; /* of `from`, behind libarchive's back */
+    uint64_t solid;               /* bytes given to libarchive, up to the last that is not zero */
+    uint64_t offset;              /* in what is unpacked: in the member, where it is an archive */
+    nigh_status failed;           /* of `from`, behind libarchive's back */
     nigh_error error;
 };
 
@@ -40,7 +41,7 @@ struct nigh__unpacker {
 };
 
 nigh_status nigh__unpacker_open(struct nigh__unpacker *out, const nigh_context *context, enum nigh__container kind,
-                                struct nigh__feed *from, const struct nigh__expansion *expansion, const char *name,
+                                struct nigh__feed *from, struct nigh__expansion *expansion, const char *name,
                                 nigh_error *error);
 void nigh__unpacker_close(struct nigh__unpacker *unpacker); /* accepts a closed one */
 
@@ -49,16 +50,16 @@ void nigh__unpacker_close(struct nigh__unpacker *unpacker); /* accepts a closed 
 struct nigh__archive {
     struct nigh__unpacking unpacking; /* its name is that of the member; the caller sets it */
     const char *file;                 /* name of the archive; not owned */
-    uint64_t offset;                  /* in that member */
     uint64_t members;                 /* so far */
     uint64_t maximum;                 /* of members */
     void *locale;                     /* a locale_t: names are UTF-8, whatever the locale of the process */
     bool damaged;                     /* a header was, and none good has been found since */
     bool dead;                        /* nothing more can be read */
+    bool encrypted;                   /* the member is */
 };
 
 nigh_status nigh__archive_open(struct nigh__archive *out, enum nigh__container kind, struct nigh__feed *from,
-                               const struct nigh__expansion *expansion, const char *file, uint64_t maximum,
+                               struct nigh__expansion *expansion, const char *file, uint64_t maximum,
                                nigh_error *error);
 /*
  * Goes to the next regular file; the source is then its content.  NIGH_END after

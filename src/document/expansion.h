@@ -9,24 +9,25 @@
 #include "base/status.h"
 #include "document/feed.h"
 
+/* One layer of a file.  It counts for the whole file: a thousand members may not each have what is free. */
 struct nigh__expansion {
     const struct nigh__feed *file; /* its offset is what has been used of the file as it lies */
     const char *name;              /* of the file; not owned */
     uint64_t times, free;
+    uint64_t produced; /* by this layer so far */
 };
 
-/* Adds to what one layer has produced; NIGH_ELIMIT where it is too much for what has been used of the file. */
-static inline nigh_status nigh__expansion_count(const struct nigh__expansion *limit, uint64_t *produced, size_t length,
-                                                nigh_error *error) {
-    uint64_t used = limit->file->offset;
+/* Adds to what the layer has produced; NIGH_ELIMIT where it is too much for what has been used of the file. */
+static inline nigh_status nigh__expansion_count(struct nigh__expansion *layer, size_t length, nigh_error *error) {
+    uint64_t used = layer->file->offset;
     uint64_t allowed;
-    *produced += length;
-    if (*produced <= limit->free) return NIGH_OK;
-    if (!nigh__multiply64(used, limit->times, &allowed) || *produced <= allowed) return NIGH_OK;
-    return nigh__fail_at(error, NIGH_ELIMIT, limit->name, used,
+    layer->produced += length;
+    if (layer->produced <= layer->free) return NIGH_OK;
+    if (!nigh__multiply64(used, layer->times, &allowed) || layer->produced <= allowed) return NIGH_OK;
+    return nigh__fail_at(error, NIGH_ELIMIT, layer->name, used,
                          "unpacks to more than %" PRIu64 " times its size (%" PRIu64 " bytes from %" PRIu64
                          "); max_expansion allows no more",
-                         limit->times, *produced, used);
+                         layer->times, layer->produced, used);
 }
 
 #endif

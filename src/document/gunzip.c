@@ -15,7 +15,7 @@ static voidpf zlib_allocate(voidpf user, uInt count, uInt size) { return nigh__a
 static void zlib_release(voidpf user, voidpf pointer) { nigh__free(user, pointer); }
 
 static uint64_t unpacked(const struct nigh__gunzip *gunzip) {
-    return gunzip->produced + (BUFFER_SIZE - gunzip->stream.avail_out);
+    return gunzip->offset + (BUFFER_SIZE - gunzip->stream.avail_out);
 }
 
 static nigh_status fail_broken(struct nigh__gunzip *gunzip, const char *why) {
@@ -23,14 +23,14 @@ static nigh_status fail_broken(struct nigh__gunzip *gunzip, const char *why) {
                          "cannot be unpacked from here on: %s", why);
 }
 
-/* Between members: another, zeros that fill up a block, or something else, which is not ours, as gzip has it. */
+/* Between members: another, or zeros that fill up a block.  Anything else may be what is left of a member. */
 static nigh_status member_begin(struct nigh__gunzip *gunzip) {
     struct nigh__feed *feed = gunzip->from;
     if (gunzip->began && *feed->bytes == 0) {
         nigh__feed_skip(feed, 1);
         return NIGH_OK;
     }
-    if (gunzip->began && *feed->bytes != 0x1f) return NIGH_END;
+    if (gunzip->began && *feed->bytes != 0x1f) return fail_broken(gunzip, "something that is not gzip follows");
     gunzip->began = true;
     gunzip->in_member = true;
     return inflateReset(&gunzip->stream) == Z_OK ? NIGH_OK : fail_broken(gunzip, "zlib failed");
@@ -64,13 +64,14 @@ static nigh_status gunzip_next(struct nigh__source *source, const uint8_t **byte
     while (gunzip->ended == NIGH_OK && gunzip->stream.avail_out > 0) gunzip->ended = step(gunzip);
     *bytes = gunzip->buffer;
     *length = BUFFER_SIZE - gunzip->stream.avail_out;
-    if (*length != 0) return nigh__expansion_count(gunzip->expansion, &gunzip->produced, *length, error);
+    gunzip->offset += *length;
+    if (*length != 0) return nigh__expansion_count(gunzip->expansion, *length, error);
     if (gunzip->ended != NIGH_END && error != NULL) *error = gunzip->error;
     return gunzip->ended;
 }
 
 nigh_status nigh__gunzip_open(struct nigh__gunzip *out, const nigh_context *context, struct nigh__feed *from,
-                              const struct nigh__expansion *expansion, const char *name, nigh_error *error) {
+                              struct nigh__expansion *expansion, const char *name, nigh_error *error) {
     memset(out, 0, sizeof *out);
     out->source.next = gunzip_next;
     out->context = context;

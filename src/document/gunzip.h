@@ -17,19 +17,19 @@ struct nigh__gunzip {
     struct nigh__source source;
     const nigh_context *context;
     struct nigh__feed *from;
-    const struct nigh__expansion *expansion;
+    struct nigh__expansion *expansion;
     const char *name; /* for errors; not owned */
     z_stream stream;
     uint8_t *buffer; /* owned; NULL: closed */
     bool in_member;
-    bool began; /* the first one */
-    uint64_t produced;
+    bool began;        /* the first one */
+    uint64_t offset;   /* in what is unpacked */
     nigh_status ended; /* told when what came before it is used up */
     nigh_error error;
 };
 
 nigh_status nigh__gunzip_open(struct nigh__gunzip *out, const nigh_context *context, struct nigh__feed *from,
-                              const struct nigh__expansion *expansion, const char *name, nigh_error *error);
+                              struct nigh__expansion *expansion, const char *name, nigh_error *error);
 void nigh__gunzip_close(struct nigh__gunzip *gunzip); /* accepts a closed one */
 
 #endif

@@ -18,9 +18,11 @@
  *     before it goes in.
  *   - It keeps each name it meets in a table that stops growing at 16,384
  *     places.  A page may have four times as many names.
- *   - It looks through all open elements for each end tag without a start.
- *     Their number is max_depth at most.  The void elements of HTML 5 that it
- *     does not know (wbr and others) would pile up; they are taken out.
+ *   - It looks through all open elements for each end tag that closes nothing,
+ *     as </i> does in <i><div>.  It tells of such a tag as an error; what it has
+ *     looked at is counted and has a limit, far above what careless pages need.
+ *     The void elements of HTML 5 that it does not know (wbr and others) would
+ *     pile up; they are taken out.
  *   - It stops where the first element ends, and </html> ends it.  All goes into
  *     an element of our own, which pages do not close.
  *
@@ -43,6 +45,7 @@
 #define PIECE 1024
 #define MAX_ATTRIBUTES 256
 #define MAX_NAMES 65536
+#define MAX_LOOKS (UINT64_C(32) << 20) /* at open elements, for nothing: 2 s */
 #define ROOT "<nigh-root>"
 
 /* ---------------------------------------------------------------- elements */
@@ -122,7 +125,7 @@ struct tag {
     enum tag_place place;
 };
 
-enum stop_reason { STOP_NOT, STOP_MEMORY, STOP_BYTES, STOP_DEPTH, STOP_ATTRIBUTES, STOP_NAMES };
+enum stop_reason { STOP_NOT, STOP_MEMORY, STOP_BYTES, STOP_DEPTH, STOP_ATTRIBUTES, STOP_NAMES, STOP_LOOKS };
 
 struct page {
     const nigh_context *context;
@@ -133,8 +136,11 @@ struct page {
     int title_at;
     bool title_seen;
     const char *bytes;
-    size_t length, given; /* all of the page, and to libxml2 */
-    size_t waited_for;    /* where the last tag began that libxml2 waited for the end of */
+    size_t length, given;    /* all of the page, and to libxml2 */
+    size_t waited_for;       /* where the last tag began that libxml2 waited for the end of */
+    uint64_t looks;          /* at open elements, for end tags that closed none */
+    uint64_t last_looks;     /* of them for the last error, */
+    const xmlChar *error_at; /* which was here */
     enum stop_reason stopped;
 };
 
@@ -251,10 +257,32 @@ static void element_begins(void *user, const xmlChar *name, const xmlChar **attr
     if (hides || other_title || (flags & ELEMENT_DROP) != 0) page->hidden_at = depth;
 }
 
+#if LIBXML_VERSION >= 21200
+typedef const xmlError *error_pointer;
+#else
+typedef xmlError *error_pointer;
+#endif
+
+/* An end tag that does not fit: it closes nothing, unless elements end before anything more is read. */
+static void parse_error(void *user, error_pointer error) {
+    struct page *page = user;
+    if (error->code != XML_ERR_TAG_NAME_MISMATCH || page->stopped != STOP_NOT || page->parser->input == NULL) return;
+    page->error_at = page->parser->input->cur;
+    page->last_looks = (uint64_t)page->parser->nameNr;
+    page->looks += page->last_looks;
+    if (page->looks > MAX_LOOKS) stop(page, STOP_LOOKS);
+}
+
+static void looks_take_back(struct page *page) {
+    page->looks -= page->last_looks;
+    page->last_looks = 0;
+}
+
 /* libxml2 calls this before it takes the element off its stack. */
 static void element_ends(void *user, const xmlChar *name) {
     struct page *page = user;
     if (page->stopped != STOP_NOT) return;
+    if (page->parser->input != NULL && page->parser->input->cur == page->error_at) looks_take_back(page);
     unsigned flags = element_flags(name);
     if ((flags & ELEMENT_VOID) != 0) return;
     if (page->hidden_at == 0) separate(page, flags);
@@ -340,7 +368,9 @@ static htmlParserCtxtPtr parser_new(struct page *page) {
                               .endElement = element_ends,
                               .characters = characters,
                               .ignorableWhitespace = characters,
-                              .cdataBlock = characters};
+                              .cdataBlock = characters,
+                              .serror = parse_error,
+                              .initialized = XML_SAX2_MAGIC};
     htmlParserCtxtPtr parser = htmlCreatePushParserCtxt(&handler, page, NULL, 0, NULL, XML_CHAR_ENCODING_UTF8);
     if (parser == NULL) return NULL;
     /* IGNORE_ENC: what the page says of its character set was true before it was converted. */
@@ -416,6 +446,7 @@ static nigh_status page_failed(const struct page *page, nigh_error *error) {
         return nigh__fail(error, NIGH_ELIMIT, "a tag with more than %d attributes", MAX_ATTRIBUTES);
     if (page->stopped == STOP_NAMES)
         return nigh__fail(error, NIGH_ELIMIT, "more than %d names of elements and attributes", MAX_NAMES);
+    if (page->stopped == STOP_LOOKS) return nigh__fail(error, NIGH_ELIMIT, "too many end tags that close nothing");
     if (page->stopped == STOP_BYTES)
         return nigh__fail(error, NIGH_ELIMIT, "more than %" PRIu64 " bytes of text", page->limits->max_bytes);
     return nigh__fail(error, NIGH_ENOMEM, "out of memory");

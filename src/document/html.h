@@ -18,10 +18,10 @@ struct nigh__html_limits {
  * Appends the title, a newline and the text to an empty array.  White space runs
  * are one space, or one newline where a block begins or ends.  `title` is scratch.
  *
- * Lives:   `page` is UTF-8 without NUL bytes, and read during the call only.
+ * Lives:   `bytes` are UTF-8 without NUL bytes, and read during the call only.
  * Returns: NIGH_OK, also where there is no text; NIGH_ELIMIT; NIGH_ENOMEM.
  */
-nigh_status nigh__html_text(const nigh_context *context, const char *page, size_t length,
+nigh_status nigh__html_text(const nigh_context *context, const char *bytes, size_t length,
                             const struct nigh__html_limits *limits, struct nigh__array *title, struct nigh__array *text,
                             nigh_error *error);
 

@@ -197,7 +197,7 @@ static nigh_status inflate_body(const nigh_context *context, int window, uint64_
                                 struct nigh__span *body, nigh_error *error) {
     if (body->length > UINT32_MAX) return nigh__fail(error, NIGH_ELIMIT, "a compressed body of more than 4 GiB");
     z_stream stream = {.zalloc = zlib_allocate, .zfree = zlib_release, .avail_in = (unsigned)body->length};
-    memcpy(&stream.opaque, &context, sizeof context); /* zlib hands it back and leaves it alone */
+    memcpy(&stream.opaque, &context, sizeof stream.opaque); /* zlib hands it back and leaves it alone */
     memcpy(&stream.next_in, &body->text, sizeof stream.next_in);
     if (inflateInit2(&stream, window) != Z_OK) return nigh__fail(error, NIGH_ENOMEM, "out of memory");
     out->count = 0;

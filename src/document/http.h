@@ -29,6 +29,9 @@ nigh_status nigh__http_parse(const char *bytes, size_t length, struct nigh__http
  * encoded although the headers say so is taken as it is: crawlers decode and
  * leave the headers.
  *
+ * What a body unpacks to is limited for each document, by `max_bytes`, and not
+ * in all of an input, as what an input is packed in is: see expansion.h.
+ *
  * Lives:   *body points into the response or into `scratch`, two arrays of bytes.
  * Returns: NIGH_OK; NIGH_ENOTFOUND for an encoding we do not have (without a
  *          detail); NIGH_EFORMAT; NIGH_ELIMIT; NIGH_ENOMEM.

@@ -40,7 +40,7 @@ static nigh_status drain(const struct nigh__splitter *splitter, struct nigh__fee
 nigh_status nigh__split_pass_over(struct nigh__splitter *splitter, nigh_error *error) {
     if (splitter->text == &splitter->feeds[FEED_FILE]) return NIGH_OK;
     nigh_status status = drain(splitter, splitter->text, error);
-    return status == NIGH_END || status == NIGH_EFORMAT ? NIGH_OK : status;
+    return status == NIGH_END ? NIGH_OK : status;
 }
 
 /* The text lies open in `feed`: finds out what it is. */
@@ -58,7 +58,7 @@ static nigh_status text_begin(struct nigh__splitter *splitter, struct nigh__feed
     nigh_status status = nigh__split_pass_over(splitter, error);
     splitter->text = NULL;
     if (status != NIGH_OK) return status;
-    return nigh__split_problem_at(splitter, NIGH_NO_OFFSET, "looks binary; skipped", error);
+    return nigh__split_problem_at(splitter, NIGH_NO_OFFSET, "looks binary", error);
 }
 
 /* Opens what is compressed in feeds[outer] as feeds[outer + 1].  NIGH_EFORMAT: it cannot be. */
@@ -66,7 +66,7 @@ static nigh_status unpack(struct nigh__splitter *splitter, struct nigh__unpacker
                           enum nigh__container kind, const char *name, nigh_error *error) {
     struct nigh__feed *from = &splitter->feeds[outer];
     nigh_status status =
-        nigh__unpacker_open(unpacker, splitter->context, kind, from, &splitter->expansion, name, error);
+        nigh__unpacker_open(unpacker, splitter->context, kind, from, &splitter->layers[outer + 1], name, error);
     if (status != NIGH_OK) return status;
     struct nigh__feed *feed = &splitter->feeds[outer + 1];
     nigh__feed_init(feed, unpacker->source);
@@ -108,8 +108,8 @@ static nigh_status file_begin(struct nigh__splitter *splitter, nigh_error *error
     nigh_status status = look_inside(splitter, &splitter->outer, FEED_FILE, name, &text, &kind, error);
     if (status != NIGH_OK) return status;
     if (kind == NIGH__CONTAINER_NONE) return text_begin(splitter, text, error);
-    return nigh__archive_open(&splitter->archive, kind, text, &splitter->expansion, name, splitter->options.max_members,
-                              error);
+    return nigh__archive_open(&splitter->archive, kind, text, &splitter->layers[FEED_MEMBER], name,
+                              splitter->options.max_members, error);
 }
 
 /* Takes `file` over; a closed one stands for the stream. */
@@ -121,10 +121,11 @@ static nigh_status file_open(struct nigh__splitter *splitter, struct nigh__file 
     nigh__file_source_init(&splitter->file, file, stream, splitter->file_name, splitter->buffer, &splitter->bytes_read);
     if (splitter->file_name == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a name");
     nigh__feed_init(&splitter->feeds[FEED_FILE], &splitter->file.source);
-    splitter->expansion = (struct nigh__expansion){.file = &splitter->feeds[FEED_FILE],
-                                                   .name = splitter->file_name,
-                                                   .times = splitter->options.max_expansion,
-                                                   .free = splitter->options.max_expansion_free};
+    for (size_t i = 0; i < FEED_COUNT; i++)
+        splitter->layers[i] = (struct nigh__expansion){.file = &splitter->feeds[FEED_FILE],
+                                                       .name = splitter->file_name,
+                                                       .times = splitter->options.max_expansion,
+                                                       .free = splitter->options.max_expansion_free};
     splitter->files++;
     nigh_status status = nigh__split_set_name(splitter, NULL, error);
     return status == NIGH_OK ? file_begin(splitter, error) : status;

@@ -56,12 +56,12 @@ nigh_status nigh__pending_add(struct nigh__splitter *splitter, const uint8_t *by
     if (length == 0) return NIGH_OK;
     pending->length += length;
     pending->last = bytes[length - 1];
-    if (!pending->wanted || pending->over) return NIGH_OK;
+    if (pending->over) return NIGH_OK;
     if (pending->length - 1 > splitter->options.max_document_bytes) {
         pending->over = true;
         nigh__pending_drop(splitter);
-        return NIGH_OK;
     }
+    if (!pending->wanted || pending->over) return NIGH_OK;
     uint8_t *copy = bytes_add(splitter, length);
     if (copy == NULL) return fail_memory(error);
     memcpy(copy, bytes, length);

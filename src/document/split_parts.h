@@ -49,7 +49,7 @@ struct nigh__splitter {
     /* The file being read, and what is peeled off it. */
     uint8_t *buffer;
     struct nigh__file_source file;
-    struct nigh__expansion expansion;
+    struct nigh__expansion layers[FEED_COUNT]; /* each counts what comes into the feed of that place */
     struct nigh__unpacker outer, inner;
     struct nigh__archive archive;
     struct nigh__feed feeds[FEED_COUNT];
@@ -101,7 +101,8 @@ static inline bool nigh__split_full(const struct nigh__splitter *splitter) {
 
 /*
  * Reads on where the rest of the text does not matter, but no further than it
- * takes to see whether it is a bomb.  NIGH_OK or what ends the reading.
+ * takes to see whether it is a bomb.  NIGH_OK; NIGH_EFORMAT: the rest is broken;
+ * or what ends the reading.
  */
 nigh_status nigh__split_pass_over(struct nigh__splitter *splitter, nigh_error *error);
 

@@ -2,12 +2,17 @@
 /* A document a file: plain text and HTML.  A file that breaks off gives none. */
 #include "document/split_parts.h"
 
-/* Until the end, or until it is known that nothing of it will be kept. */
+/*
+ * Until the end, or until it is known to be too long.  What another shard wants
+ * is read too, unless it is a file of its own: whether it is broken decides on
+ * the numbers of all that follows, and they are the same in every shard.
+ */
 static nigh_status whole_collect(struct nigh__splitter *splitter, nigh_error *error) {
     struct nigh__feed *feed = splitter->text;
     const struct nigh__pending *pending = &splitter->pending;
+    bool needed = pending->wanted || feed != &splitter->feeds[FEED_FILE];
     nigh_status status = NIGH_OK;
-    while (status == NIGH_OK && pending->wanted && !pending->over) {
+    while (status == NIGH_OK && needed && !pending->over) {
         status = nigh__feed_more(feed, error);
         if (status != NIGH_OK) break;
         status = nigh__pending_add(splitter, feed->bytes, feed->length, error);

@@ -33,12 +33,23 @@ for options in '--scheme minhash' '--scheme topsig' '--bits 128' '--language de'
     expect_unchanged c.nigh 2 '' ANY -- "$NIGH" index c.nigh $options notes
     contains .err 'nigh: '
 done
-expect_unchanged c.nigh 2 '' "nigh: 'c.nigh': the collection's signatures were made by another scheme" \
-    -- "$NIGH" index c.nigh --language de notes
+# mixed WHAT OPTION...: refused, and it is said in what the two differ.
+mixed() {
+    expect_unchanged c.nigh 2 '' "nigh: 'c.nigh'$1" -- "$NIGH" index c.nigh "${@:2}" notes
+}
+mixed ' holds simhash signatures; they cannot be mixed with topsig' --scheme topsig
+mixed ' holds simhash signatures; they cannot be mixed with minhash' --scheme minhash --bits 256 --language de
+mixed ': its signatures have weights=log; they cannot be mixed with weights=tf-idf' --weights tf-idf
+mixed ': its signatures have language=en; they cannot be mixed with language=de' --language de
+mixed ': its signatures have features=words; they cannot be mixed with features=ngrams:2' --features ngrams:2
+mixed ': its signatures have seed=0; they cannot be mixed with seed=5' --seed 5 --bits 64
+mixed ': its signatures have no split; they cannot be mixed with split=hard' --split hard
 printf 'x\t0000000000000000\n' > row.hex
 expect_unchanged c.nigh 2 '' ANY -- "$NIGH" index c.nigh row.hex
 "$NIGH" index -q rows.nigh row.hex || fail index
 expect_unchanged rows.nigh 2 '' ANY -- "$NIGH" index rows.nigh notes
+expect_unchanged rows.nigh 2 '' "nigh: 'rows.nigh': the signatures were not made from text by nigh" \
+    -- "$NIGH" index rows.nigh notes --format plain
 
 # Ids that are there already: skipped and said, or the end.
 printf '{"id":"gulls","text":"Gulls fly over the sea."}\n{"id":"dogs","text":"Other dogs."}\n{"id":"gulls","text":"Gulls again."}\n' > repeats.jsonl
@@ -71,10 +82,24 @@ grep -q '"text"' .out && fail 'a snippet'
 # The weights of the bits are kept where asked for, and change nothing else.
 expect 0 '' '' -- "$NIGH" index -q --scheme simhash --keep-weights weighted.nigh notes
 expect 0 ANY '' -- "$NIGH" info weighted.nigh
-contains .out 'weights'
+contains .out 'of every bit of every document'
 expect 0 ANY '' -- "$NIGH" check weighted.nigh
 "$NIGH" sign -q --scheme simhash notes > signed
 expect 0 "$(cat signed)" '' -- "$NIGH" export -q weighted.nigh -o -
+# Where all documents have them, so have those that come later; where some have none, it is said.
+with_weights() { "$NIGH" info "$1" | grep -q 'weights  *of every bit of every document'; }
+expect 0 '' "added 1 document (1 distinct) to 'weighted.nigh', which now has 6; # s (#/s)" -- "$NIGH" index weighted.nigh foxes.txt
+with_weights weighted.nigh || fail 'a document was added without weights'
+expect 0 '' '' -- "$NIGH" index -q --scheme simhash unweighted.nigh notes
+expect 0 '' "added 1 document (1 distinct) to 'unweighted.nigh', which now has 6; # s (#/s)
+'unweighted.nigh' has documents without weights from before; --keep-weights is for new ones only" \
+    -- "$NIGH" index unweighted.nigh --keep-weights foxes.txt
+
+# Passages are called so, also where only the collection says that documents are cut.
+expect 0 '' "added 2 passages (2 distinct) to 'passages.nigh', which now has 2; # s (#/s)" \
+    -- "$NIGH" index --scheme simhash --language none --split hard --min-terms 5 --max-terms 5 passages.nigh foxes.txt
+expect 0 '' ANY -- "$NIGH" index passages.nigh notes/apples.txt
+contains .err 'added 1 passage '
 
 # Standard input and archives.
 tar -cf notes.tar notes
@@ -106,6 +131,15 @@ for name in prose.tsv 'no ending' foxes.txt notes/b/boats.md; do
     [[ $(wc -l < .out) == 1 && $(cut -f1 .out) == "$name" ]] || fail "'$name' is no document"
     expect 0 ANY '' -- "$NIGH" search -q x.nigh "$name"
 done
+mkdir folder.npy folder.hex
+cp foxes.txt folder.npy
+cp foxes.txt folder.hex
+for name in folder.npy folder.hex; do
+    rm -rf x.nigh
+    expect 0 '' '' -- "$NIGH" index -q --scheme simhash x.nigh "$name"
+    expect 0 ANY '' -- "$NIGH" export -q x.nigh -o -
+    [[ $(cut -f1 .out) == "$name/foxes.txt" ]] || fail "the folder '$name' is not taken for documents"
+done
 cp row.hex row.txt
 expect 0 '' '' -- "$NIGH" index -q rows-txt.nigh row.txt
 expect 0 $'x\t0000000000000000' '' -- "$NIGH" export -q rows-txt.nigh -o -
@@ -128,7 +162,7 @@ contains .err "'missing'"
 # A binary file among them is said and passed over.
 printf '\x7fELF\x02\x01\x01\x00\x00\x00' > notes/program
 expect 0 '' ANY -- "$NIGH" index --scheme simhash mixed.nigh notes
-contains .err "nigh: skipped: 'notes/program': looks binary"
+grep -qx "nigh: skipped: 'notes/program': looks binary" .err || fail 'a binary file'
 contains .err 'added 5 documents'
 
 finish

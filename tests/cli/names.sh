@@ -36,6 +36,14 @@ contains table 'tab?bell'
 contains table '?csi'
 contains table "latin-$replaced"
 
+# Nor turn what follows round; what stands beside these characters is shown.
+python3 -c 'print("a\u200eb\u200fc\u202ad\u202ee\u2066f\u2069g\u200dh\u2030i\u2065j")' > turned.ids
+expect 0 '' '' -- "$NIGH" index -q turned.nigh query.hex --ids turned.ids
+expect 0 ANY '' -- "$NIGH" search -q turned.nigh query.hex
+contains .out $'a?b?c?d?e?f?g\xe2\x80\x8dh\xe2\x80\xb0i\xe2\x81\xa5j'
+expect 2 '' ANY -- "$NIGH" search -q turned.nigh $'no\xe2\x80\xaewhere'
+contains .err "'no???where'"
+
 # The longest id goes in and comes out.
 python3 -c 'print("x" * 65535)' > long.ids
 python3 -c 'print("x" * 65536)' > longer.ids

@@ -100,6 +100,20 @@ expect 0 ANY '' -- "$NIGH" search -q topsig.nigh docs.jsonl --limit 3 -k 1 --out
 expect 0 ANY '' -- "$NIGH" search -q topsig.nigh docs.jsonl --shard 1/3 --limit 2 -k 1 --output tsv
 [[ $(cut -f1 .out | tr '\n' ' ') == 'd0-copy d3 ' ]] || fail 'the first two of a shard'
 
+# What is shown of a long text or snippet, or said of one without words, ends with a whole character.
+python3 -c 'print("x" + "\u00e9" * 300)' > accents.txt
+python3 -c 'print("x" + "\u00e9" * 3000)' > longer.txt
+"$NIGH" index -q --scheme simhash --snippet 65536 accents.nigh longer.txt
+expect 0 ANY '' -- "$NIGH" search -q accents.nigh --text "$(cat accents.txt)" --output jsonl
+python3 - << 'PYTHON' || fail 'a character was cut'
+import json
+match = json.loads(open(".out", encoding="utf-8").read())
+assert match["query"] == "x" + "\u00e9" * 99, match
+assert match["text"] == "x" + "\u00e9" * 2047, match
+PYTHON
+expect 1 '' "nigh: no word to search for in '!$(python3 -c 'print("\u2026" * 19)')'" \
+    -- "$NIGH" search -q accents.nigh --text "!$(python3 -c 'print("\u2026" * 40)')"
+
 # A collection of signatures takes signatures only.
 printf '0000000000000000\n' > row.hex
 "$NIGH" index -q rows.nigh row.hex

@@ -34,7 +34,9 @@ expect 0 "$(cat few.hex)" '' -- "$NIGH" sign -q --scheme simhash few.jsonl
 expect 2 ANY ANY -- "$NIGH" sign --scheme simhash --strict few.jsonl
 contains .err "nigh: 'few.jsonl', line 4: not JSON: "
 expect 2 ANY ANY -- "$NIGH" sign --scheme simhash --max-errors 0 few.jsonl
-contains .err "nigh: 'few.jsonl': more than 0 malformed parts"
+contains .err "nigh: 'few.jsonl': more than 0 malformed parts in the input; --max-errors allows no more"
+expect 1 ANY ANY -- "$NIGH" sign --scheme simhash --max-document 20 few.jsonl
+contains .err 'bytes; --max-document allows no more'
 expect 0 "$(cat few.hex)" '' -- "$NIGH" sign -q --scheme simhash --max-errors 1 few.jsonl
 expect 2 ANY ANY -- "$NIGH" sign --scheme simhash --strict few.jsonl -o strict.hex
 [[ -e strict.hex || -e strict.hex.tmp ]] && fail 'a file was left'
@@ -98,7 +100,7 @@ PYTHON
 printf 'caf\xe9 cream\n' > latin.txt
 printf 'caf cream\n' > clean.txt
 expect 0 ANY ANY -- "$NIGH" sign --scheme simhash latin.txt
-contains .err "'latin.txt', offset 3: bytes that are not UTF-8"
+contains .err "nigh: repaired: 'latin.txt', offset 3: bytes that are not UTF-8 were replaced"
 contains .err '1 malformed part'
 signature=$(cut -f2 .out)
 expect 0 "clean.txt	$signature" '' -- "$NIGH" sign -q --scheme simhash clean.txt
@@ -210,6 +212,9 @@ assert all(a[1] == b[0] for a, b in zip(pieces, pieces[1:])), pieces
 assert [len(text[a:b].split()) for a, b in pieces] == [4, 4, 4], pieces
 PYTHON
 
+expect 0 ANY ANY -- "$NIGH" sign --scheme simhash --language none --split hard --min-terms 4 --max-terms 4 long.txt
+contains .err 'signed 3 passages of'
+
 # Wrong use.
 hint="try 'nigh sign --help'"
 expect 2 '' "nigh sign: no INPUT given; '-' is standard input
@@ -227,5 +232,25 @@ $hint" -- "$NIGH" sign - -
 expect 2 '' "nigh: there is no language 'xx'" -- "$NIGH" sign --scheme simhash --language xx few.jsonl
 expect 2 '' 'nigh: minhash takes a set of features and knows no weights' -- "$NIGH" sign --scheme minhash --weights tf few.jsonl
 expect 2 '' 'nigh: only topsig has a density' -- "$NIGH" sign --scheme simhash --density 3 few.jsonl
+
+# No output takes the place of an input, by whatever name.
+# own_input SAID ARGUMENT...
+own_input() {
+    expect_unchanged clean.txt 2 ANY "nigh sign: $1 are the same file
+$hint" -- "${@:2}"
+}
+ln -s clean.txt link.txt
+own_input "-o 'clean.txt' and the input 'clean.txt'" "$NIGH" sign --scheme simhash few.jsonl clean.txt -o clean.txt
+own_input "-o './clean.txt' and the input 'clean.txt'" "$NIGH" sign --scheme simhash --json clean.txt -o ./clean.txt
+own_input "-o 'link.txt' and the input 'clean.txt'" "$NIGH" sign --scheme simhash clean.txt -o link.txt
+own_input "--stats 'clean.txt' and the input 'link.txt'" "$NIGH" sign --scheme simhash link.txt --stats clean.txt
+own_input "--make-vocabulary 'clean.txt' and the input 'clean.txt'" "$NIGH" sign clean.txt --make-vocabulary clean.txt
+own_input "-o 'clean.txt' and the input '-'" from clean.txt "$NIGH" sign --scheme simhash - -o clean.txt
+after() { "${@:2}" >> "$1"; }
+own_input "standard output and the input 'clean.txt'" after clean.txt "$NIGH" sign --scheme simhash clean.txt
+# A name that says nothing is refused; .txt is one of the endings of hex.
+expect 0 '' '' -- "$NIGH" sign -q --scheme simhash few.jsonl -o ending.txt
+same few.hex ending.txt
+expect 2 '' ANY -- "$NIGH" sign -q --scheme simhash few.jsonl -o ending.unknown
 
 finish

@@ -38,6 +38,9 @@ printf '00\n' > a.hex
 on_terminal "$NIGH export c.nigh -o - --format npy; echo \"exit \$?\""
 contains typescript 'nigh export: npy is not for a terminal; name a file, or take --format hex'
 contains typescript 'exit 2'
+echo 'some words' > words.txt
+on_terminal "$NIGH sign words.txt --scheme simhash --to npy"
+contains typescript 'nigh sign: npy is not for a terminal; name a file, or take --to hex'
 on_terminal "$NIGH export -q c.nigh -o -"
 contains typescript '00'
 

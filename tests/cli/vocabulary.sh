@@ -107,5 +107,16 @@ compgen -G 'words.*' > /dev/null && fail 'a file was left'
 expect 2 '' "nigh sign: --make-vocabulary signs nothing; leave -o, --to and --json out
 try 'nigh sign --help'" -- "$NIGH" sign --make-vocabulary v -o x.npy one.jsonl
 expect 2 '' ANY -- "$NIGH" sign --make-vocabulary no/where one.jsonl
+# It is written aside and then put in place, which is not for what is no file.
+ln -s words link
+mkfifo pipe
+mkdir folder
+for place in link pipe folder /dev/null; do
+    expect_unchanged words 2 '' "nigh sign: --make-vocabulary takes a new or regular file, which '$place' is not
+try 'nigh sign --help'" -- "$NIGH" sign --make-vocabulary "$place" one.jsonl
+done
+[[ -L link && -p pipe && -c /dev/null ]] || fail 'something was replaced'
+expect_unchanged words 2 '' "nigh sign: -o and --vocabulary name the same file
+try 'nigh sign --help'" -- "$NIGH" sign --vocabulary words one.jsonl -o words
 
 finish

@@ -212,8 +212,9 @@ static void *counted_resize(void *pointer, size_t size) {
 }
 
 static char *counted_copy(const char *text) {
-    char *copy = counted_new(strlen(text) + 1);
-    return copy == NULL ? NULL : strcpy(copy, text);
+    size_t size = strlen(text) + 1;
+    char *copy = counted_new(size);
+    return copy == NULL ? NULL : memcpy(copy, text, size);
 }
 
 static void *context_allocate(void *user, size_t size, size_t alignment) {
@@ -285,15 +286,50 @@ static void expect_linear(enum nigh__record_kind kind, const char *begin, const 
 }
 
 #define EACH(kind, patterns) \
-    for (size_t i = 0; i < sizeof patterns / sizeof patterns[0]; i++) expect_linear(kind, "", patterns[i])
-#define EACH_BEGUN(kind, patterns)                                    \
-    for (size_t i = 0; i < sizeof patterns / sizeof patterns[0]; i++) \
-    expect_linear(kind, patterns[i][0], patterns[i][1])
+    for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns)[0]; i++) expect_linear(kind, "", (patterns)[i])
+#define EACH_BEGUN(kind, patterns)                                      \
+    for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns)[0]; i++) \
+    expect_linear(kind, (patterns)[i][0], (patterns)[i][1])
 
 static void test_html(void **state) {
     (void)state;
     EACH(NIGH__RECORD_HTML, html_patterns);
     EACH_BEGUN(NIGH__RECORD_HTML, html_begun);
+}
+
+/* End tags that close nothing under 500 open elements, also where others do close some. */
+static void test_end_tags(void **state) {
+    (void)state;
+    static const char *const useless[] = {"</i>", "<p></i>", "</i></x>", "</x>", "<u></i></u>", "<u></i><b></u>"};
+    const char *sanitizers = getenv("NIGH_SANITIZE");
+    double most = sanitizers != NULL && sanitizers[0] != '\0' ? 60 : 10;
+    char begin[2000] = "<html><body>text words<i><div>";
+    size_t length = strlen(begin);
+    for (int i = 0; i < 500; i++) {
+        memcpy(begin + length, "<b>", 4);
+        length += 3;
+    }
+    for (size_t i = 0; i < sizeof useless / sizeof useless[0]; i++) {
+        double taken = measure(NIGH__RECORD_HTML, begin, useless[i], (size_t)4 << 20);
+        if (taken > most) print_error("%s: %.3f s\n", useless[i], taken);
+        assert_true(taken <= most);
+    }
+}
+
+/* Those that do close, and as many that do not as careless pages have, are no reason to refuse a page. */
+static void test_careless(void **state) {
+    (void)state;
+    static const char *const patterns[] = {"<p><b>x</p>", "<p><div>x</div></p>", "<li>x</br></li></li>"};
+    size_t length = (size_t)8 << 20;
+    nigh_context *context = context_new();
+    for (size_t i = 0; i < sizeof patterns / sizeof patterns[0]; i++) {
+        char *page = input_new("<html><body><div><div><div><div><div><div><div><div>", patterns[i], length);
+        struct extraction result = extract_with(context, NULL, NIGH__RECORD_HTML, page, length);
+        assert_int_equal(result.status, NIGH_OK);
+        extraction_release(&result);
+        free(page);
+    }
+    nigh_context_free(context);
 }
 
 /* Parts of 12 MiB, past the 10 MB at which libxml2 has limits: what follows them is there. */
@@ -345,8 +381,9 @@ static void test_text(void **state) {
 int main(void) {
     if (xmlMemSetup(counted_free, counted_new, counted_resize, counted_copy) != 0) return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_large_parts), cmocka_unit_test(test_html), cmocka_unit_test(test_json),
-        cmocka_unit_test(test_http),        cmocka_unit_test(test_trec), cmocka_unit_test(test_text),
+        cmocka_unit_test(test_large_parts), cmocka_unit_test(test_html), cmocka_unit_test(test_end_tags),
+        cmocka_unit_test(test_careless),    cmocka_unit_test(test_json), cmocka_unit_test(test_http),
+        cmocka_unit_test(test_trec),        cmocka_unit_test(test_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

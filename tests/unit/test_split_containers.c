@@ -82,7 +82,7 @@ static void test_archives(void **state) {
                                    "4 text http://b/ offset 136 line 0 |text|\n"
                                    "5 text in/empty offset 0 line 0 ||\n"
                                    "6 html in/\xc3\xa9.html offset 0 line 0 |<html>|\n"
-                                   "7 problem 'in/binary': looks binary; skipped\n";
+                                   "7 problem 'in/binary': looks binary\n";
     size_t count = sizeof members / sizeof members[0];
     for (size_t i = 0; i < FILTERS; i++) {
         struct bytes packed = pack_members(PACK_TAR, filters[i], members, count);
@@ -260,11 +260,107 @@ static void test_shards(void **state) {
     free(packed.data);
 }
 
+#define LARGE ((size_t)40000) /* of a member: more than is looked at ahead */
+
+/* The records of all shards are those of the whole, each once. */
+static void expect_shared_out(nigh_text_reader_options *options, const char *const *paths, size_t count) {
+    nigh_context *context = context_new();
+    options->shards = options->shard = 0;
+    char *whole = split_transcript(context, paths, count, options, 1 << 18);
+    size_t total = 0, lines = 0;
+    for (const char *c = whole; *c != '\0'; c++) total += *c == '\n';
+    options->shards = 2;
+    for (options->shard = 0; options->shard < 2; options->shard++) {
+        char *part = split_transcript(context, paths, count, options, 1 << 18);
+        char *rest = part;
+        for (char *line; (line = strtok_r(rest, "\n", &rest)) != NULL; lines++) {
+            assert_non_null(strstr(whole, line));
+            assert_int_equal(strtoul(line, NULL, 10) % 2, options->shard);
+        }
+        free(part);
+    }
+    assert_int_equal(lines, total);
+    free(whole);
+    nigh_context_free(context);
+}
+
+/* A broken archive takes the same numbers in every shard, whichever wants the member that is broken. */
+static void test_shards_broken(void **state) {
+    (void)state;
+    static const char *const paths[] = {"cut", "y", "z"};
+    static const int packed[] = {ARCHIVE_FILTER_NONE, ARCHIVE_FILTER_GZIP, ARCHIVE_FILTER_BZIP2};
+    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    char *large = malloc(LARGE);
+    for (size_t i = 0; i < LARGE; i++) large[i] = (char)('a' + (i * i / 7) % 25);
+    const struct member members[] = {{"m0", large, LARGE}, {"m1", large, LARGE}, {"m2", large, LARGE}};
+    file_write_all("y", "text y", 6);
+    file_write_all("z", "text z", 6);
+    for (size_t i = 0; i < 2 * sizeof packed / sizeof packed[0]; i++) {
+        options.max_document_bytes = i % 2 == 0 ? LARGE : 10000; /* whole, and too long */
+        for (size_t count = 1; count <= 3; count++) {
+            struct bytes tar = pack_members(PACK_TAR, packed[i / 2], members, count);
+            for (size_t part = 3; part <= 10; part++) { /* the last cuts nothing off */
+                file_write_all("cut", tar.data, tar.length * part / 10);
+                expect_shared_out(&options, paths, 3);
+            }
+            free(tar.data);
+        }
+    }
+    free(large);
+}
+
+/* What follows the last good stream is no stream: zeros are passed over, all else is told, after what was good. */
+static void test_rest(void **state) {
+    (void)state;
+    static const int both[] = {ARCHIVE_FILTER_GZIP, ARCHIVE_FILTER_BZIP2};
+    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    options.format = NIGH_TEXT_LINES;
+    for (size_t i = 0; i < 2; i++) {
+        const size_t zeros = 100000;
+        struct bytes third = pack_bytes(both[i], "three\n", 6);
+        third.data[0] ^= 1;
+        struct bytes good = joined(pack_bytes(both[i], "one\n", 4), pack_bytes(both[i], "two\n", 4));
+        good = joined(good, (struct bytes){.data = calloc(zeros, 1), .length = zeros});
+        char *read = split_bytes(&options, good.data, good.length);
+        assert_string_equal(read, "0 text -:1 offset 0 line 1 |one|\n1 text -:2 offset 4 line 2 |two|\n");
+        free(read);
+        for (size_t before = 0; before <= zeros; before += zeros) {
+            struct memory_sink sink = {0};
+            sink_add(&sink, good.data, good.length - zeros + before);
+            sink_add(&sink, third.data, third.length);
+            read = split_bytes(&options, sink.bytes, sink.length);
+            assert_non_null(strstr(read, "1 text -:2 offset 4 line 2 |two|\n2 problem '-', offset 8: cannot be "
+                                         "unpacked from here on: something that is not "));
+            free(read);
+            free(sink.bytes);
+        }
+        free(good.data);
+        free(third.data);
+    }
+}
+
+/* One that is encrypted, and one behind it that is not. */
+static void test_encrypted(void **state) {
+    (void)state;
+    static const char zip[] = "PK\3\4\x14\0\1\0\0\0\0\0\0\0"
+                              "\1\2\3\4\x0e\0\0\0\2\0\0\0\1\0\0\0a"
+                              "\x91\x12\xf3\x54\xb5\x66\x87\x78\x99\xaa\x1b\xbc\x2d\xdc"
+                              "PK\3\4\x14\0\0\0\0\0\0\0\0\0"
+                              "\x60\x7a\xe8\xbb\6\0\0\0\6\0\0\0\1\0\0\0b"
+                              "text b"
+                              "PK\5\6\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
+    char *read = split_file("in", zip, sizeof zip - 1);
+    assert_int_equal(strncmp(read, "0 problem 'in/a': is encrypted", 30), 0);
+    assert_non_null(strstr(read, "\n1 text in/b offset 0 line 0 |text b|\n"));
+    free(read);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_compressed), cmocka_unit_test(test_archives),    cmocka_unit_test(test_nested),
         cmocka_unit_test(test_cut),        cmocka_unit_test(test_broken_gzip), cmocka_unit_test(test_broken_members),
-        cmocka_unit_test(test_lookalikes), cmocka_unit_test(test_shards),
+        cmocka_unit_test(test_lookalikes), cmocka_unit_test(test_shards),      cmocka_unit_test(test_shards_broken),
+        cmocka_unit_test(test_rest),       cmocka_unit_test(test_encrypted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

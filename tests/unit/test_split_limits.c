@@ -133,6 +133,35 @@ static void test_expansion_options(void **state) {
     free(gz.data);
 }
 
+/* Packed members, each with less than is free: what they come to counts. */
+static void test_many_members(void **state) {
+    (void)state;
+    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    char text[100000];
+    memset(text, 'a', sizeof text);
+    options.max_expansion = 2;
+    options.max_expansion_free = 250000;
+    for (int i = 0; i < 2; i++) {
+        struct bytes packed = pack_bytes(i == 0 ? ARCHIVE_FILTER_GZIP : ARCHIVE_FILTER_BZIP2, text, sizeof text);
+        const struct member members[] = {
+            {"a", packed.data, packed.length}, {"b", packed.data, packed.length}, {"c", packed.data, packed.length}};
+        struct bytes two = pack_members(PACK_TAR, ARCHIVE_FILTER_GZIP, members, 2);
+        struct bytes three = pack_members(PACK_TAR, ARCHIVE_FILTER_GZIP, members, 3);
+        char *read = split_bytes(&options, two.data, two.length);
+        assert_non_null(strstr(read, "1 text -/b offset 0 line 0 |aaa"));
+        assert_null(strstr(read, "failed"));
+        free(read);
+        read = split_bytes(&options, three.data, three.length);
+        assert_non_null(strstr(read, "1 text -/b offset 0 line 0 |aaa"));
+        assert_non_null(strstr(read, "failed '-', offset "));
+        assert_non_null(strstr(read, ": unpacks to more than 2 times its size ("));
+        free(read);
+        free(two.data);
+        free(three.data);
+        free(packed.data);
+    }
+}
+
 /* A frame that wants a window of 2 GiB. */
 static void test_zstd_window(void **state) {
     (void)state;
@@ -253,10 +282,11 @@ static void test_streaming(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_streaming),    cmocka_unit_test(test_gzip_bomb),
-        cmocka_unit_test(test_member_bombs), cmocka_unit_test(test_expansion_options),
-        cmocka_unit_test(test_zstd_window),  cmocka_unit_test(test_xz_dictionary),
-        cmocka_unit_test(test_xz_watch),     cmocka_unit_test(test_members),
+        cmocka_unit_test(test_streaming),     cmocka_unit_test(test_gzip_bomb),
+        cmocka_unit_test(test_member_bombs),  cmocka_unit_test(test_expansion_options),
+        cmocka_unit_test(test_many_members),  cmocka_unit_test(test_zstd_window),
+        cmocka_unit_test(test_xz_dictionary), cmocka_unit_test(test_xz_watch),
+        cmocka_unit_test(test_members),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
