@@ -427,6 +427,7 @@ typedef struct nigh_text_reader nigh_text_reader; /* opaque */
 typedef struct nigh_text_reader_options {
     size_t size;
     nigh_text_format format;
+    uint32_t max_depth;        /* a limit, as below: of nested JSON and HTML */
     const char *text_key;      /* of JSON: a dotted path; NULL: "text" */
     const char *id_key;        /* NULL: "id" */
     const nigh_stream *stream; /* what the path "-" stands for; NULL: "-" is refused */
@@ -435,10 +436,9 @@ typedef struct nigh_text_reader_options {
 
     /* Limits.  What is over one of a document's is skipped and counted; what is over one of an input's ends it. */
     uint64_t max_document_bytes;
-    uint64_t max_expansion;      /* an input may grow to so many times its compressed size, */
+    uint64_t max_expansion;      /* an input, all its members together, may grow to so many times its size, */
     uint64_t max_expansion_free; /* once it is past so many bytes */
     uint64_t max_members;        /* of an archive, and files of a folder */
-    uint32_t max_depth;          /* of nested JSON and HTML */
 
     /* Malformed parts are skipped.  Each is reported here, in the order of the input, on the calling thread. */
     void (*problem)(void *user, const nigh_error *problem);

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <iconv.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "document/utf8.h"
@@ -176,7 +177,7 @@ static bool convert_all(const nigh_context *context, const struct nigh__charset 
 static nigh_status convert_iconv(const nigh_context *context, const struct nigh__charset *charset, const char *bytes,
                                  size_t length, struct nigh__array *out, size_t *first_bad) {
     iconv_t handle = iconv_open("UTF-8", charset->iconv);
-    if (handle == (iconv_t)-1) return errno == ENOMEM ? NIGH_ENOMEM : NIGH_ENOTFOUND;
+    if ((intptr_t)handle == -1) return errno == ENOMEM ? NIGH_ENOMEM : NIGH_ENOTFOUND;
     struct conversion from = {.left = length};
     memcpy(&from.in, &bytes, sizeof from.in); /* iconv takes it without const and does not write there */
     bool done = convert_all(context, charset, handle, &from, out, first_bad);

@@ -45,7 +45,8 @@ struct job {
 };
 
 static nigh_status no_memory(nigh_error *error) {
-    return nigh__fail(error, NIGH_ENOMEM, "no memory to find pairs that are alike");
+    (void)nigh__fail(error, NIGH_ENOMEM, "no memory to find pairs that are alike");
+    return NIGH_ENOMEM;
 }
 
 /* ---------------------------------------------------------------- lists -- */

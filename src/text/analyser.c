@@ -294,7 +294,7 @@ static nigh_status chunk_analyse(struct analyser *analyser, const char *text, si
             *used = analyser->edges[edges]; /* what is open comes again */
     }
     nigh_status status = numbers_reserve(analyser, CHUNK, error);
-    for (size_t done = 0; status == NIGH_OK && done < edges; done += 2 * BATCH) {
+    for (size_t done = 0; status == NIGH_OK && done < edges; done += (size_t)2 * BATCH) {
         size_t count = (edges - done) / 2;
         status = batch_resolve(analyser, analyser->edges + done, count < BATCH ? count : BATCH, error);
     }

@@ -67,13 +67,13 @@ struct nigh__analyser {
 
 nigh_status nigh__analyser_new(const nigh_context *context, const struct nigh__analysis *analysis,
                                struct nigh__analyser **out, nigh_error *error);
-void nigh__analyser_free(struct nigh__analyser *analyser); /* accepts NULL */
+void nigh__analyser_free(struct nigh__analyser *known); /* accepts NULL */
 
 /*
  * The terms of a text (any bytes), in order, by number.  *numbers lives until
  * the next call.  Returns NIGH_OK or NIGH_ENOMEM.
  */
-nigh_status nigh__analyse(struct nigh__analyser *analyser, const char *text, size_t length, const uint32_t **numbers,
+nigh_status nigh__analyse(struct nigh__analyser *known, const char *text, size_t length, const uint32_t **numbers,
                           size_t *count, nigh_error *error);
 
 #endif

@@ -34,7 +34,7 @@ nigh_status text_input_open(nigh_context *context, const char *text, const nigh_
 void text_input_close(struct text_input *input) { nigh_text_reader_close(input->reader); }
 
 char *text_lines(uint64_t seed, size_t count) {
-    const size_t line_room = 64 * 16;
+    const size_t line_room = 1024;
     struct nigh__rng rng = {seed};
     char *text = malloc(count * line_room + 1);
     assert_non_null(text);

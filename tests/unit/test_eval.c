@@ -597,7 +597,7 @@ static void make_judgements(struct world *world, const char *path, uint8_t relev
     FILE *file = fopen(path, "w");
     (void)world;
     assert_non_null(file);
-    memset(relevant, 0, 3 * DOCUMENTS);
+    memset(relevant, 0, (size_t)3 * DOCUMENTS);
     for (uint32_t t = 0; t < 3; t++) {
         for (uint32_t d = 5 * t; d < 5 * t + 5; d++) {
             relevant[t][d] = d % 5 != 3;

@@ -23,7 +23,7 @@ static void expect_repaired(const char *bytes, size_t length, const char *text, 
     nigh_context_free(context);
 }
 
-#define REPAIRED(bytes, text, repaired) expect_repaired(bytes, sizeof bytes - 1, text, repaired)
+#define REPAIRED(bytes, text, repaired) expect_repaired(bytes, sizeof(bytes) - 1, text, repaired)
 #define GOOD(bytes, text) REPAIRED(bytes, text, NIGH_NO_OFFSET)
 
 static void test_plain(void **state) {
@@ -178,7 +178,7 @@ static const struct {
     size_t length;
 } small[] = {
 #define SMALL(kind, bytes) \
-    { kind, bytes, sizeof bytes - 1 }
+    { kind, bytes, sizeof(bytes) - 1 }
     SMALL(NIGH__RECORD_TEXT, "plain"),
     SMALL(NIGH__RECORD_TEXT, "bad \xff"),
     SMALL(NIGH__RECORD_TEXT, "\xff\xfex\0"),

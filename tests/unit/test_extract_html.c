@@ -73,7 +73,7 @@ static void test_nothing_visible(void **state) {
     for (size_t i = 0; i < sizeof pages / sizeof pages[0]; i++) expect_text(NIGH__RECORD_HTML, pages[i], NULL);
 }
 
-#define EXPECT(bytes, text) expect_text_of(NIGH__RECORD_HTML, bytes, sizeof bytes - 1, text)
+#define EXPECT(bytes, text) expect_text_of(NIGH__RECORD_HTML, bytes, sizeof(bytes) - 1, text)
 
 static void test_charset(void **state) {
     (void)state;
@@ -182,9 +182,9 @@ static void test_attributes(void **state) {
     (void)state;
     char page[8192] = "<p";
     for (int i = 0; i < 250; i++) (void)sprintf(page + strlen(page), " attribute%d=\"<>%d\"", i, i);
-    strcat(page, ">yes");
+    (void)sprintf(page + strlen(page), ">yes");
     expect_text(NIGH__RECORD_HTML, page, "yes");
-    strcpy(page, "<p");
+    (void)sprintf(page, "<p");
     for (int i = 0; i < 400; i++) (void)sprintf(page + strlen(page), " a%d=\">\"", i);
     expect_refused(NIGH__RECORD_HTML, page, NIGH_ELIMIT, "'file', offset 1000: a tag with more than 256 attributes");
 }
@@ -202,7 +202,7 @@ static void test_million(void **state) {
     };
     nigh_context *context = context_new();
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char *page = repeated(cases[i].pattern, 1000 * 1000);
+        char *page = repeated(cases[i].pattern, 1000000);
         size_t length = strlen(page), begin = strlen(cases[i].begin);
         memcpy(page, cases[i].begin, begin < length ? begin : length);
         struct extraction result = extract_with(context, NULL, NIGH__RECORD_HTML, page, length);

@@ -184,8 +184,8 @@ static void test_depth(void **state) {
     struct extraction result = nested(100, 102);
     assert_int_equal(result.status, NIGH_ELIMIT);
     assert_string_equal(result.message, "'file', line 7: nested deeper than 100");
-    assert_int_equal(nested(512, 1000 * 1000).status, NIGH_ELIMIT);
-    assert_int_equal(nested(UINT32_MAX, 100 * 1000).status, NIGH_ENOTFOUND);
+    assert_int_equal(nested(512, 1000000).status, NIGH_ELIMIT);
+    assert_int_equal(nested(UINT32_MAX, 100000).status, NIGH_ENOTFOUND);
 }
 
 /* A long line and then short ones, with one extractor: what a line gave must not come back. */

@@ -139,14 +139,14 @@ static void test_forgetting(void **state) {
 /* One character that stands for eighteen, a million times: features are cut off, not memory used up. */
 static void test_unfolding(void **state) {
     enum { TIMES = 1500000 };
-    char *text = malloc(TIMES * 3);
+    char *text = malloc((size_t)TIMES * 3);
     nigh_error error;
     assert_non_null(text);
     for (size_t i = 0; i < TIMES; i++) memcpy(text + 3 * i, "\xef\xb7\xba", 3);
     for (int kind = NIGH_FEATURES_NGRAMS; kind <= NIGH_FEATURES_CHARS; kind++) {
         struct nigh__featurer *featurer = featurer_new(*state, (nigh_feature_kind)kind, 3, false);
         struct nigh__features features;
-        assert_ok(nigh__featurer_find(featurer, text, TIMES * 3, &features, &error), &error);
+        assert_ok(nigh__featurer_find(featurer, text, (size_t)TIMES * 3, &features, &error), &error);
         assert_int_equal(features.total, NIGH__MAX_FEATURES);
         assert_true(features.count < 100);
         features = find(featurer, "a b c d"); /* and a small text is as ever */
