@@ -178,16 +178,6 @@ static void test_damage_detected(void **state) {
     }
 }
 
-static int context_setup(void **state) {
-    *state = context_new();
-    return 0;
-}
-
-static int context_teardown(void **state) {
-    nigh_context_free(*state);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cut),

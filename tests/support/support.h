@@ -79,6 +79,9 @@ nigh_allocator faulty_memory_allocator(struct faulty_memory *memory);
 /* ------------------------------------------------------------- collections */
 
 nigh_context *context_new(void);
+/* For a group of tests: the state is a context. */
+int context_setup(void **state);
+int context_teardown(void **state);
 nigh_context *context_with(const nigh_file_system *files, const nigh_allocator *allocator, const char *kernel);
 
 /* Repeatable contents: document `number` of the recipe. */

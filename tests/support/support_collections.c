@@ -42,6 +42,16 @@ nigh_context *context_with(const nigh_file_system *files, const nigh_allocator *
 
 nigh_context *context_new(void) { return context_with(NULL, NULL, NULL); }
 
+int context_setup(void **state) {
+    *state = context_new();
+    return 0;
+}
+
+int context_teardown(void **state) {
+    nigh_context_free(*state);
+    return 0;
+}
+
 void recipe_signature(const struct recipe *recipe, uint64_t number, uint8_t *out) {
     uint64_t which = recipe->distinct == 0 ? number : nigh__mix(recipe->seed ^ number) % recipe->distinct;
     struct nigh__rng rng = {.state = nigh__mix(recipe->seed * 31 + which)};

@@ -156,20 +156,10 @@ static void test_unfolding(void **state) {
     free(text);
 }
 
-static int setup(void **state) {
-    *state = context_new();
-    return 0;
-}
-
-static int teardown(void **state) {
-    nigh_context_free(*state);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_words),           cmocka_unit_test(test_ngrams),     cmocka_unit_test(test_chars),
         cmocka_unit_test(test_again_and_again), cmocka_unit_test(test_forgetting), cmocka_unit_test(test_unfolding),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, context_setup, context_teardown);
 }

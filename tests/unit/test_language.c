@@ -81,16 +81,6 @@ static void test_stop_words(void **state) {
     assert_false(nigh__language_stops(nigh__language_find("tr"), "a", 1));
 }
 
-static int context_setup(void **state) {
-    *state = context_new();
-    return 0;
-}
-
-static int context_teardown(void **state) {
-    nigh_context_free(*state);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),

@@ -181,16 +181,6 @@ static void test_similarity(void **state) {
     }
 }
 
-static int context_setup(void **state) {
-    *state = context_new();
-    return 0;
-}
-
-static int context_teardown(void **state) {
-    nigh_context_free(*state);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_feature), cmocka_unit_test(test_set),        cmocka_unit_test(test_seed),

@@ -112,16 +112,6 @@ static void test_bytes(void **state) {
     assert_string_equal(missing.message, "'none.txt': cannot open: No such file or directory");
 }
 
-static int context_setup(void **state) {
-    *state = context_new();
-    return 0;
-}
-
-static int context_teardown(void **state) {
-    nigh_context_free(*state);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_given), cmocka_unit_test(test_override), cmocka_unit_test(test_none),

@@ -171,16 +171,6 @@ static void test_width(void **state) {
     assert_int_equal(result.status, NIGH_EMISMATCH);
 }
 
-static int context_setup(void **state) {
-    *state = context_new();
-    return 0;
-}
-
-static int context_teardown(void **state) {
-    nigh_context_free(*state);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows), cmocka_unit_test(test_no_records), cmocka_unit_test(test_bad_headers),

@@ -181,16 +181,6 @@ static void test_sign(void **state) {
     nigh_signer_free(signer);
 }
 
-static int setup(void **state) {
-    *state = context_new();
-    return 0;
-}
-
-static int teardown(void **state) {
-    nigh_context_free(*state);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_schemes),
@@ -200,5 +190,5 @@ int main(void) {
         cmocka_unit_test(test_vocabulary_must_fit),
         cmocka_unit_test(test_sign),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, context_setup, context_teardown);
 }

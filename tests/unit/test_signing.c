@@ -293,21 +293,11 @@ static void test_memory(void **state) {
     nigh_context_free(context);
 }
 
-static int setup(void **state) {
-    *state = context_new();
-    return 0;
-}
-
-static int teardown(void **state) {
-    nigh_context_free(*state);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_threads),  cmocka_unit_test(test_early_close), cmocka_unit_test(test_problems),
         cmocka_unit_test(test_limit),    cmocka_unit_test(test_snippet),     cmocka_unit_test(test_memory),
         cmocka_unit_test(test_passages), cmocka_unit_test(test_cancelling),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, context_setup, context_teardown);
 }

@@ -153,16 +153,6 @@ static void test_no_memory(void **state) {
     }
 }
 
-static int context_setup(void **state) {
-    *state = context_new();
-    return 0;
-}
-
-static int context_teardown(void **state) {
-    nigh_context_free(*state);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_words), cmocka_unit_test(test_dense),     cmocka_unit_test(test_stems),

@@ -292,16 +292,6 @@ static void test_many_draws(void **state) {
     check_many_draws(*state, 65536);
 }
 
-static int context_setup(void **state) {
-    *state = context_new();
-    return 0;
-}
-
-static int context_teardown(void **state) {
-    nigh_context_free(*state);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_term),   cmocka_unit_test(test_positions),   cmocka_unit_test(test_even),

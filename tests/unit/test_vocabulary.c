@@ -231,21 +231,11 @@ static void test_flooding(void **state) {
     free(tallies);
 }
 
-static int setup(void **state) {
-    *state = context_new();
-    return 0;
-}
-
-static int teardown(void **state) {
-    nigh_context_free(*state);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counts),   cmocka_unit_test(test_threads), cmocka_unit_test(test_sketch),
         cmocka_unit_test(test_files),    cmocka_unit_test(test_damage),  cmocka_unit_test(test_memory),
         cmocka_unit_test(test_flooding),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, context_setup, context_teardown);
 }

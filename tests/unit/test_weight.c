@@ -120,16 +120,6 @@ static void test_most(void **state) {
     nigh__weigher_free(weigher);
 }
 
-static int setup(void **state) {
-    *state = context_new();
-    return 0;
-}
-
-static int teardown(void **state) {
-    nigh_context_free(*state);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_logarithm),
@@ -137,5 +127,5 @@ int main(void) {
         cmocka_unit_test(test_weights),
         cmocka_unit_test(test_most),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, context_setup, context_teardown);
 }
