@@ -35,18 +35,17 @@ static nigh_vocabulary *count(nigh_context *context, const char *text, uint32_t 
 /* How often the word occurs in the text, and in how many lines, by looking at all of it. */
 static struct nigh__occurrence count_plainly(const char *text, const char *word) {
     struct nigh__occurrence found = {0, 0};
-    size_t length = strlen(word);
-    while (*text != '\0') {
-        size_t line = strcspn(text, "\n");
-        uint32_t here = 0;
-        for (const char *at = text; at < text + line;) {
-            size_t token = strcspn(at, " \n");
-            here += token == length && memcmp(at, word, length) == 0;
-            at += token + 1;
-        }
+    const size_t length = strlen(word);
+    const char *begin = text; /* of a word */
+    uint32_t here = 0;        /* in this line */
+    for (const char *at = text; *at != '\0'; at++) {
+        if (*at != ' ' && *at != '\n') continue;
+        here += (size_t)(at - begin) == length && memcmp(begin, word, length) == 0;
+        begin = at + 1;
+        if (*at != '\n') continue;
         found.occurrences += here;
         found.documents += here > 0;
-        text += line + 1;
+        here = 0;
     }
     return found;
 }
