@@ -558,8 +558,9 @@ NIGH_API const char *nigh_language_name(size_t index, const char **full);
 typedef struct nigh_signer nigh_signer; /* opaque */
 
 /*
- * Makes what turns text into signatures.  The same options give the same bits,
- * on every machine.
+ * Makes what turns text into signatures.  The same options give the same bits, on
+ * every machine, with the same versions of libstemmer (stems) and utf8proc
+ * (Unicode).
  *
  * Owns:    caller frees *out.
  * Lives:   `options` is read during the call; its vocabulary must outlive the signer.
