@@ -7,6 +7,7 @@
 #define NIGH_BASE_BYTES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -24,7 +25,15 @@ static inline uint32_t nigh__load32(const void *p) {
     memcpy(&v, p, sizeof v);
     return v;
 }
+static inline uint64_t nigh__load64(const void *p) {
+    uint64_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
 static inline void nigh__store32(void *p, uint32_t v) { memcpy(p, &v, sizeof v); }
+static inline void nigh__store64(void *p, uint64_t v) { memcpy(p, &v, sizeof v); }
+
+static inline size_t nigh__smaller(size_t a, size_t b) { return a < b ? a : b; }
 
 /* Each returns false where the true result does not fit. */
 static inline bool nigh__add64(uint64_t a, uint64_t b, uint64_t *sum) { return !__builtin_add_overflow(a, b, sum); }

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "document/pipeline.h"
@@ -109,8 +110,6 @@ static size_t make_snippet(const char *text, size_t length, char *out, size_t mo
     return used;
 }
 
-static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
-
 /* Appends the row of a passage that has been signed. */
 static nigh_status add_row(struct worker *worker, const nigh_text *text, const struct nigh__passage *passage,
                            struct nigh__array *product, nigh_error *error) {
@@ -118,7 +117,7 @@ static nigh_status add_row(struct worker *worker, const nigh_text *text, const s
     const struct nigh__projector *projector = nigh__signer_worker_projector(worker->signer);
     const size_t signature = signing->plan->width_bits / 8;
     const size_t weights = signing->options.keep_weights ? signing->plan->width_bits : 0;
-    const size_t snippet = smaller(signing->options.snippet, passage->length);
+    const size_t snippet = nigh__smaller(signing->options.snippet, passage->length);
     char mark[MARK_SIZE];
     struct row row = {.text_offset = passage->begin, .text_length = passage->length};
     row.mark_length = (uint32_t)passage_mark(passage, text->text_length, mark, sizeof mark);
@@ -143,7 +142,7 @@ static nigh_status add_row(struct worker *worker, const nigh_text *text, const s
 /* Appends the head of a document; *head is written once more when its rows are known. */
 static nigh_status add_head(struct worker *worker, const nigh_text *text, struct nigh__array *product,
                             struct head *head, nigh_error *error) {
-    *head = (struct head){.id_length = smaller(text->id_length, NIGH_MAX_ID_LENGTH)};
+    *head = (struct head){.id_length = nigh__smaller(text->id_length, NIGH_MAX_ID_LENGTH)};
     uint8_t *place = nigh__array_add(worker->signing->context, product, sizeof *head + head->id_length);
     if (place == NULL) return no_memory(error);
     memcpy(place, head, sizeof *head);
@@ -224,7 +223,7 @@ static void show_id(nigh_signing *signing, const char *mark, size_t mark_length,
     out->id = id;
     out->id_length = signing->head.id_length;
     if (mark_length == 0) return;
-    const size_t kept = smaller(signing->head.id_length, NIGH_MAX_ID_LENGTH - mark_length);
+    const size_t kept = nigh__smaller(signing->head.id_length, NIGH_MAX_ID_LENGTH - mark_length);
     memcpy(signing->id, id, kept);
     memcpy(signing->id + kept, mark, mark_length);
     out->id = signing->id;

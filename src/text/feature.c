@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/rng.h"
@@ -86,8 +87,6 @@ static nigh_status no_memory(nigh_error *error) {
     (void)nigh__fail(error, NIGH_ENOMEM, "no memory for features");
     return NIGH_ENOMEM;
 }
-
-static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
 static size_t grown(size_t capacity, size_t wanted) { return wanted > capacity * 2 ? wanted : capacity * 2; }
 
@@ -171,7 +170,7 @@ static void gather_hashes(struct nigh__featurer *featurer, size_t count) {
 static nigh_status find_words(struct nigh__featurer *featurer, const uint32_t *terms, size_t count,
                               struct nigh__features *out, nigh_error *error) {
     nigh_status status = reserve_marks(featurer, error);
-    if (status == NIGH_OK) status = reserve(featurer, smaller(count, featurer->analyser->terms), error);
+    if (status == NIGH_OK) status = reserve(featurer, nigh__smaller(count, featurer->analyser->terms), error);
     if (status != NIGH_OK) return status;
     out->count = count_numbers(featurer, terms, count);
     gather_hashes(featurer, out->count);
@@ -236,8 +235,8 @@ static nigh_status find_ngrams(struct nigh__featurer *featurer, const uint32_t *
                                struct nigh__features *out, nigh_error *error) {
     const uint64_t *const hashes = featurer->analyser->hashes;
     const uint64_t seed = featurer->plan.analysis.seed;
-    size_t length = smaller(featurer->plan.length, count);
-    size_t features = smaller(count - length + (count > 0), NIGH__MAX_FEATURES);
+    size_t length = nigh__smaller(featurer->plan.length, count);
+    size_t features = nigh__smaller(count - length + (count > 0), NIGH__MAX_FEATURES);
     nigh_status status = reserve(featurer, features, error);
     if (status != NIGH_OK) return status;
     for (size_t i = 0; i < features; i++) {
@@ -258,7 +257,7 @@ static nigh_status find_chars(struct nigh__featurer *featurer, const char *text,
     const char *spelled = NULL;
     size_t spelled_length = 0;
     nigh_status status = nigh__spell(featurer->speller, text, length, &spelled, &spelled_length, error);
-    if (status == NIGH_OK) status = reserve(featurer, smaller(spelled_length, NIGH__MAX_FEATURES), error);
+    if (status == NIGH_OK) status = reserve(featurer, nigh__smaller(spelled_length, NIGH__MAX_FEATURES), error);
     if (status != NIGH_OK) return status;
     size_t end = 0;
     size_t found = 0;

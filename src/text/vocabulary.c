@@ -41,12 +41,6 @@ static nigh_status no_memory(nigh_error *error) {
     return NIGH_ENOMEM;
 }
 
-static uint64_t load64(const uint8_t *bytes) {
-    uint64_t value;
-    memcpy(&value, bytes, sizeof value);
-    return value;
-}
-
 /* -------------------------------------------------------------- checking -- */
 
 /* XXH3 of everything but the checksum itself: by a hash of the two hashes around it. */
@@ -68,10 +62,10 @@ static const char *header_problem(const uint8_t *bytes, size_t length) {
     uint64_t text = nigh__round_up(nigh__load32(bytes + VOCABULARY_TEXT_LENGTH), 8);
     if (kind > 1) return "a vocabulary of an unknown kind";
     if (text > VOCABULARY_MAX_TEXT) return "the analysis of a vocabulary is too long";
-    if (!body_length(kind == 1, load64(bytes + VOCABULARY_N), &body) || body > length ||
+    if (!body_length(kind == 1, nigh__load64(bytes + VOCABULARY_N), &body) || body > length ||
         VOCABULARY_HEADER + text + body != length)
         return "a vocabulary of another length than it says";
-    if (load64(bytes + VOCABULARY_CHECKSUM) != nigh__vocabulary_checksum(bytes, length))
+    if (nigh__load64(bytes + VOCABULARY_CHECKSUM) != nigh__vocabulary_checksum(bytes, length))
         return "a vocabulary that fails its checksum";
     return NULL;
 }
@@ -89,9 +83,9 @@ static nigh_status lay_out(nigh_vocabulary *vocabulary, nigh_error *error) {
     const uint8_t *bytes = vocabulary->bytes;
     uint32_t text_length = nigh__load32(bytes + VOCABULARY_TEXT_LENGTH);
     vocabulary->sketch = nigh__load32(bytes + VOCABULARY_KIND) == 1;
-    vocabulary->n = load64(bytes + VOCABULARY_N);
-    vocabulary->occurrences = load64(bytes + VOCABULARY_OCCURRENCES);
-    vocabulary->documents = load64(bytes + VOCABULARY_DOCUMENTS);
+    vocabulary->n = nigh__load64(bytes + VOCABULARY_N);
+    vocabulary->occurrences = nigh__load64(bytes + VOCABULARY_OCCURRENCES);
+    vocabulary->documents = nigh__load64(bytes + VOCABULARY_DOCUMENTS);
     vocabulary->analysis = nigh__alloc_zero(vocabulary->context, (size_t)text_length + 1, 1);
     if (vocabulary->analysis == NULL) return no_memory(error);
     memcpy(vocabulary->analysis, bytes + VOCABULARY_HEADER, text_length);
@@ -206,7 +200,7 @@ uint64_t nigh__vocabulary_occurrences(const nigh_vocabulary *vocabulary) { retur
 uint64_t nigh__vocabulary_documents(const nigh_vocabulary *vocabulary) { return vocabulary->documents; }
 const char *nigh__vocabulary_analysis(const nigh_vocabulary *vocabulary) { return vocabulary->analysis; }
 uint64_t nigh__vocabulary_name(const nigh_vocabulary *vocabulary) {
-    return load64(vocabulary->bytes + VOCABULARY_CHECKSUM);
+    return nigh__load64(vocabulary->bytes + VOCABULARY_CHECKSUM);
 }
 
 const void *nigh_vocabulary_bytes(const nigh_vocabulary *vocabulary, size_t *length) {

@@ -204,16 +204,14 @@ static void write_table(struct nigh__counter *counter, uint8_t *body) {
     memcpy(body, counter->entries, n * sizeof *counter->entries);
 }
 
-static void store64(uint8_t *place, uint64_t value) { memcpy(place, &value, sizeof value); }
-
 static void write_header(const struct nigh__counter *counter, const char *analysis, uint64_t n, uint8_t *bytes) {
     memcpy(bytes, NIGH__VOCABULARY_MAGIC, 8);
     nigh__store32(bytes + VOCABULARY_VERSION, 1);
     nigh__store32(bytes + VOCABULARY_KIND, counter->sketch != NULL);
     nigh__store32(bytes + VOCABULARY_TEXT_LENGTH, (uint32_t)strlen(analysis));
-    store64(bytes + VOCABULARY_OCCURRENCES, counter->occurrences);
-    store64(bytes + VOCABULARY_DOCUMENTS, counter->documents);
-    store64(bytes + VOCABULARY_N, n);
+    nigh__store64(bytes + VOCABULARY_OCCURRENCES, counter->occurrences);
+    nigh__store64(bytes + VOCABULARY_DOCUMENTS, counter->documents);
+    nigh__store64(bytes + VOCABULARY_N, n);
     memcpy(bytes + VOCABULARY_HEADER, analysis, strlen(analysis));
 }
 
@@ -231,7 +229,7 @@ nigh_status nigh__counter_finish(struct nigh__counter *counter, const char *anal
         memcpy(bytes + head, counter->sketch, body);
     else
         write_table(counter, bytes + head);
-    store64(bytes + VOCABULARY_CHECKSUM, nigh__vocabulary_checksum(bytes, head + body));
+    nigh__store64(bytes + VOCABULARY_CHECKSUM, nigh__vocabulary_checksum(bytes, head + body));
     return nigh__vocabulary_own(counter->context, bytes, head + body, out, error);
 }
 
