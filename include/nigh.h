@@ -389,6 +389,9 @@ typedef struct nigh_generator_options {
  */
 NIGH_API nigh_status nigh_generate(const nigh_generator_options *options, uint64_t number, uint8_t *out,
                                    nigh_error *error);
+/* The same, and how sure each bit is, width_bits bytes, in the units of nigh_signer_sign(). */
+NIGH_API nigh_status nigh_generate_weighted(const nigh_generator_options *options, uint64_t number, uint8_t *out,
+                                            uint8_t *weights, nigh_error *error);
 
 /* -------------------------------------------------- reading documents -- */
 
@@ -420,6 +423,7 @@ typedef struct nigh_text {
     const char *source; /* the input it came from, for messages */
     uint64_t offset;    /* in the uncompressed source; NIGH_NO_OFFSET: not known */
     uint64_t line;      /* from 1; 0: not a text of lines */
+    double score;       /* the number under the reader's score_key; -infinity where there is none */
 } nigh_text;
 
 typedef struct nigh_text_reader nigh_text_reader; /* opaque */
@@ -445,6 +449,8 @@ typedef struct nigh_text_reader_options {
     void *user;
     uint64_t max_errors; /* more than so many end the reading */
     int strict;          /* the first ends it */
+
+    const char *score_key; /* of JSON: a dotted path to a number for nigh_text.score; NULL: none */
 } nigh_text_reader_options;
 
 #define NIGH_TEXT_READER_OPTIONS_INIT                                                                              \
@@ -926,6 +932,8 @@ typedef struct nigh_results_info {
     uint64_t matches;
     uint64_t distances; /* computed */
     int exact;          /* non-zero: nothing can have been missed */
+    uint64_t probes;    /* look-ups in tables */
+    uint64_t truncated; /* look-ups with more rows than the budget of a finder, the rest of which were not compared */
 } nigh_results_info;
 
 #define NIGH_RESULTS_INFO_INIT \
@@ -954,6 +962,493 @@ NIGH_API nigh_status nigh_search(const nigh_collection *collection, const uint8_
 NIGH_API const nigh_match *nigh_results_matches(const nigh_results *results, size_t query, size_t *count);
 NIGH_API void nigh_results_describe(const nigh_results *results, nigh_results_info *out);
 NIGH_API void nigh_results_free(nigh_results *results); /* accepts NULL */
+
+/* -------------------------------------------------------- near-duplicates -- */
+
+/*
+ * Finders: rows in memory, laid out so that all within a radius of a query are
+ * found without looking at each.
+ *
+ *     scan     compares every row: the plain way, and what the others must equal
+ *     tables   the permuted tables of Manku, Jain and Das Sarma (2007): the bits are cut into z
+ *              blocks, and for each choice of x of them a table finds the rows equal in these.
+ *              Two rows that differ in at most z - x bits agree in x blocks: exact up to there
+ *     psm      probabilistic simhash matching (Sood, 2011): one sorted table, looked up with the
+ *              bits of the query that are least sure flipped, the likeliest combination first.
+ *              Needs the weights of the query's bits; finds most, not all
+ */
+typedef enum nigh_finder_method {
+    NIGH_FINDER_AUTO = 0, /* the fastest by nigh_plan_finder() within memory_bytes and `recall` */
+    NIGH_FINDER_SCAN = 1,
+    NIGH_FINDER_TABLES = 2,
+    NIGH_FINDER_PSM = 3
+} nigh_finder_method;
+
+/* Returns: "auto", "scan", "tables", "psm"; NULL for a number that is no method. */
+NIGH_API const char *nigh_finder_method_name(nigh_finder_method method);
+
+/* How likely a bit of weight W is to be the other one in a near-copy. */
+typedef enum nigh_weak_model {
+    NIGH_WEAK_GAUSSIAN = 0, /* the tail of a normal distribution beyond |W|: (4.4) of the paper */
+    NIGH_WEAK_LINEAR = 1    /* 1 - |W| / |all W|: (4.5) */
+} nigh_weak_model;
+
+typedef enum nigh_find_mode {
+    NIGH_FIND_ALL = 0,   /* all within the radius, nearest first, ties by number */
+    NIGH_FIND_FIRST = 1, /* of these, the one of the lowest number */
+    NIGH_FIND_ANY = 2    /* one of them, whichever comes up first; what a crawler asks, and cheaper */
+} nigh_find_mode;
+
+typedef struct nigh_finder_options {
+    size_t size;
+    nigh_finder_method method;
+    uint32_t width_bits;      /* required; a multiple of 8 */
+    uint32_t radius;          /* rows at most so many bits away are found */
+    uint32_t blocks, leading; /* of tables: z and x; both 0: chosen */
+    int approximate;          /* non-zero: z - x may be smaller than the radius; what is farther may be missed */
+    uint32_t prefix_bits;     /* of psm: p, 1 to 32; 0: chosen */
+    uint32_t probes;          /* of psm: k, how many combinations are tried; 0: as many as `recall` needs */
+    uint32_t rotations;       /* of psm: 1 to 3 tables, each sorted by other bits first; 0: 1 */
+    nigh_weak_model model;
+    double recall;          /* that is enough, above 0; 1: all must be found, so psm is not chosen */
+    uint64_t memory_bytes;  /* 0: no limit */
+    uint64_t bucket_budget; /* rows compared for one look-up at most; beyond, results say `truncated`; 0: 1 << 22 */
+    int without_numbers;    /* non-zero: smaller; of psm with 64 bits, matches do not say which row (UINT64_MAX) */
+    uint32_t threads;       /* for building; 0: one a core */
+    const nigh_progress *progress;
+} nigh_finder_options;
+
+#define NIGH_FINDER_OPTIONS_INIT \
+    { .size = sizeof(nigh_finder_options), .radius = 3, .recall = 1.0 }
+
+typedef struct nigh_finder nigh_finder; /* opaque */
+
+/*
+ * Makes a finder of `count` rows of width_bits / 8 bytes, one after the other.
+ * Equal rows are kept once, with the list of their numbers.
+ *
+ * Owns:    caller frees *out.
+ * Lives:   `rows` is read during the call only.
+ * Threads: a finder never changes and may be shared.
+ * Returns: NIGH_OK; NIGH_EINVAL for options that do not go together, such as a
+ *          radius beyond what z and x find (the message says how far they do);
+ *          NIGH_ELIMIT where nothing fits into memory_bytes, or 2^32 - 1 rows;
+ *          NIGH_ENOMEM; NIGH_ECANCELLED.
+ */
+NIGH_API nigh_status nigh_finder_new(nigh_context *context, const uint8_t *rows, uint64_t count,
+                                     const nigh_finder_options *options, nigh_finder **out, nigh_error *error);
+NIGH_API void nigh_finder_free(nigh_finder *finder); /* accepts NULL */
+
+typedef struct nigh_finder_info {
+    size_t size;
+    nigh_finder_method method; /* the one in use */
+    uint64_t rows;             /* given */
+    uint64_t distinct;
+    uint64_t bytes;           /* of memory */
+    uint32_t blocks, leading; /* of tables */
+    uint32_t tables;
+    uint32_t prefix_bits, probes, rotations; /* of psm */
+    uint32_t exact_radius;                   /* nothing within so many bits is missed; of psm 0 */
+    double build_seconds;
+} nigh_finder_info;
+
+#define NIGH_FINDER_INFO_INIT \
+    { .size = sizeof(nigh_finder_info) }
+
+NIGH_API void nigh_finder_describe(const nigh_finder *finder, nigh_finder_info *out);
+
+typedef struct nigh_find_options {
+    size_t size;
+    nigh_find_mode mode;
+    const uint8_t *weights; /* width_bits bytes for each query, as nigh_signer_sign() gives them; psm needs them */
+    uint32_t threads;       /* 0: one a core */
+    const nigh_progress *progress;
+} nigh_find_options;
+
+#define NIGH_FIND_OPTIONS_INIT \
+    { .size = sizeof(nigh_find_options) }
+
+/*
+ * Finds the rows within the finder's radius of each of `count` queries.  A match's
+ * `document` is the number of the row.  Give many queries in one call: memory then
+ * answers them together.
+ *
+ * Owns:    caller frees *out with nigh_results_free().
+ * Threads: any.
+ * Returns: NIGH_OK, also where nothing is found; NIGH_EINVAL; NIGH_ENOMEM;
+ *          NIGH_ECANCELLED.
+ */
+NIGH_API nigh_status nigh_finder_find(const nigh_finder *finder, const uint8_t *queries, size_t count,
+                                      const nigh_find_options *options, nigh_results **out, nigh_error *error);
+
+/* ------------------------------------------------------------------ joins -- */
+
+/* A pair of rows; of a self-join, first < second. */
+typedef struct nigh_pair {
+    uint64_t first;
+    uint64_t second;
+    uint32_t distance;
+    uint32_t reserved;
+} nigh_pair;
+
+typedef struct nigh_join_options {
+    size_t size;
+    uint32_t width_bits; /* required where rows are given as bytes */
+    uint32_t radius;
+    uint64_t memory_bytes;  /* beyond, sorting goes on in files; 0: half of what the machine has */
+    const char *temporary;  /* the folder for these; NULL: NIGH_ELIMIT instead */
+    uint64_t bucket_budget; /* comparisons for one bucket at most; beyond, the result says `truncated`; 0: 1 << 34 */
+    uint32_t copies;        /* among more equal rows than so many, only pairs with the first are given; 0: 1,000 */
+    uint32_t threads;       /* 0: one a core */
+    /* Gets every pair, ordered by first, then second.  Non-zero ends the join with NIGH_ECANCELLED. */
+    int (*pair)(void *user, const nigh_pair *pair);
+    void *user;
+    const nigh_progress *progress;
+} nigh_join_options;
+
+#define NIGH_JOIN_OPTIONS_INIT \
+    { .size = sizeof(nigh_join_options), .radius = 3 }
+
+typedef struct nigh_join_result {
+    size_t size;
+    uint64_t rows, distinct; /* of both sides together */
+    uint64_t pairs;          /* given out */
+    uint64_t copies_untold;  /* pairs of equal rows that were not given out one by one */
+    uint64_t compared;
+    uint64_t truncated;  /* buckets that were over the budget; 0: every pair is there */
+    uint64_t disk_bytes; /* written to temporary files */
+    uint32_t tables;     /* sorted one after the other; 0: all pairs were compared */
+} nigh_join_result;
+
+#define NIGH_JOIN_RESULT_INIT \
+    { .size = sizeof(nigh_join_result) }
+
+/*
+ * Finds every pair within the radius: among `rows` where `others` is NULL, else
+ * between the two (`first` of rows, `second` of others).  Exact; the same whatever
+ * the threads and the memory.
+ *
+ * Threads: any; the pairs come on the calling thread.
+ * Returns: NIGH_OK; NIGH_EINVAL; NIGH_ELIMIT; NIGH_ENOMEM; NIGH_EIO of temporary
+ *          files, which are gone afterwards in any case; NIGH_ECANCELLED.
+ */
+NIGH_API nigh_status nigh_join(nigh_context *context, const uint8_t *rows, uint64_t count, const uint8_t *others,
+                               uint64_t other_count, const nigh_join_options *options, nigh_join_result *result,
+                               nigh_error *error);
+
+/* The same for the documents of a collection, by number, and for those of two of the same scheme. */
+NIGH_API nigh_status nigh_collection_join(const nigh_collection *collection, const nigh_collection *other,
+                                          const nigh_join_options *options, nigh_join_result *result,
+                                          nigh_error *error);
+
+/* ---------------------------------------------------------- chunks on disk -- */
+
+/*
+ * Fingerprints of 64 bits in a file of sorted chunks, and batches of queries that
+ * are held against it: what a crawler does whose fingerprints do not fit into
+ * memory.  Each batch may be appended as a chunk of its own.  docs/format.md has
+ * the bytes.
+ */
+typedef struct nigh_chunks nigh_chunks; /* opaque */
+
+typedef struct nigh_chunks_options {
+    size_t size;
+    int writable; /* non-zero: for nigh_chunks_append(); makes the file where there is none; one at a time */
+} nigh_chunks_options;
+
+#define NIGH_CHUNKS_OPTIONS_INIT \
+    { .size = sizeof(nigh_chunks_options) }
+
+/*
+ * Owns:    caller closes *out.
+ * Threads: one at a time.
+ * Returns: NIGH_OK; NIGH_ENOTFOUND; NIGH_EFORMAT for what is no such file;
+ *          NIGH_EVERSION; NIGH_ECORRUPT; NIGH_EBUSY while another writes; NIGH_EIO.
+ *          What an interrupted append has left is not seen, and the next removes it.
+ */
+NIGH_API nigh_status nigh_chunks_open(nigh_context *context, const char *path, const nigh_chunks_options *options,
+                                      nigh_chunks **out, nigh_error *error);
+NIGH_API void nigh_chunks_close(nigh_chunks *chunks); /* accepts NULL */
+
+typedef struct nigh_chunks_info {
+    size_t size;
+    uint64_t fingerprints;
+    uint64_t chunks;
+    uint64_t bytes;
+    uint64_t leftover_bytes; /* of an append that was interrupted */
+} nigh_chunks_info;
+
+#define NIGH_CHUNKS_INFO_INIT \
+    { .size = sizeof(nigh_chunks_info) }
+
+NIGH_API void nigh_chunks_describe(const nigh_chunks *chunks, nigh_chunks_info *out);
+
+typedef struct nigh_batch_options {
+    size_t size;
+    nigh_finder_method method; /* PSM: the queries look into each chunk; TABLES: each chunk looks into tables of the
+                                  queries; SCAN; AUTO: PSM where recall is below 1, else TABLES */
+    nigh_find_mode mode;
+    uint32_t radius;
+    const uint8_t *weights;   /* 64 bytes for each query; PSM needs them */
+    uint32_t blocks, leading; /* as nigh_finder_options */
+    uint32_t prefix_bits, probes;
+    nigh_weak_model model;
+    double recall;
+    uint32_t threads;
+    const nigh_progress *progress;
+} nigh_batch_options;
+
+#define NIGH_BATCH_OPTIONS_INIT \
+    { .size = sizeof(nigh_batch_options), .radius = 3, .recall = 1.0 }
+
+/*
+ * Holds a batch of queries, 8 bytes each, against all chunks, which are read once,
+ * one after the other, while the one before is searched.  A match's `document` is
+ * the number of the fingerprint in the order in which they were appended.
+ *
+ * Owns:    caller frees *out.
+ * Returns: as nigh_chunks_open() and nigh_finder_find().
+ */
+NIGH_API nigh_status nigh_chunks_match(nigh_chunks *chunks, const uint8_t *queries, size_t count,
+                                       const nigh_batch_options *options, nigh_results **out, nigh_error *error);
+
+/*
+ * Appends fingerprints, 8 bytes each, as one sorted chunk; they get the next numbers
+ * in the order given.
+ *
+ * Returns: NIGH_OK once they are safe on disk.  After any failure, or an end of the
+ *          process, the file holds what it held before.
+ */
+NIGH_API nigh_status nigh_chunks_append(nigh_chunks *chunks, const uint8_t *rows, size_t count,
+                                        const nigh_progress *progress, nigh_error *error);
+
+/* ------------------------------------------------------------------- plan -- */
+
+/* What things cost on one machine: seconds each, unless it says otherwise. */
+typedef struct nigh_costs {
+    size_t size;
+    double compare;    /* a 64-bit row with a query, in sequence */
+    double miss;       /* a look-up at a random address of a large table, several under way at once */
+    double permute;    /* the key of a query for one table */
+    double enumerate;  /* one step of (p + k) log2(k + h) of listing weak combinations */
+    double sort;       /* a row, by one digit of a radix sort */
+    double fill;       /* a row into a table */
+    double scan_byte;  /* comparing all rows of any width: a byte of a row and a query */
+    double read_bytes; /* a second, from the disk in sequence */
+    double query;      /* whatever else a query takes */
+} nigh_costs;
+
+#define NIGH_COSTS_INIT \
+    { .size = sizeof(nigh_costs) }
+
+/* Constants of an ordinary machine, for choosing without measuring. */
+NIGH_API void nigh_costs_usual(nigh_costs *out);
+
+/*
+ * Measures them, with one thread, in about two seconds and some 300 MB.
+ *
+ * Returns: NIGH_OK; NIGH_ENOMEM; NIGH_ECANCELLED.
+ */
+NIGH_API nigh_status nigh_costs_measure(nigh_context *context, const nigh_progress *progress, nigh_costs *out,
+                                        nigh_error *error);
+
+typedef struct nigh_plan_options {
+    size_t size;
+    uint64_t rows; /* required */
+    uint32_t width_bits;
+    uint32_t radius;
+    double recall;
+    uint64_t memory_bytes; /* 0: no limit */
+    uint64_t queries;      /* that will be asked, over which building pays; 0: very many */
+    nigh_find_mode mode;
+    const nigh_costs *costs; /* NULL: the usual ones */
+} nigh_plan_options;
+
+#define NIGH_PLAN_OPTIONS_INIT \
+    { .size = sizeof(nigh_plan_options), .width_bits = 64, .radius = 3, .recall = 1.0 }
+
+/* A method with its setting, and what it is expected to take. */
+typedef struct nigh_plan_row {
+    nigh_finder_method method;
+    uint32_t blocks, leading, tables;
+    uint32_t prefix_bits, probes, rotations;
+    double recall;   /* expected, of rows within the radius */
+    double compared; /* rows a query is compared with: (6.6) and (6.21) of the paper */
+    double build_seconds;
+    double query_seconds;
+    uint64_t bytes;
+    int fits;        /* within memory_bytes and the wanted recall */
+    int recommended; /* one row at most */
+} nigh_plan_row;
+
+/*
+ * Predicts every setting worth a thought, in a fixed order, by the equations of
+ * chapter VI of the PSM paper.
+ *
+ * Owns:    `rows` is the caller's; *count is how many there are in all, also where
+ *          that is more than `capacity`.
+ * Returns: NIGH_OK, NIGH_EINVAL.
+ */
+NIGH_API nigh_status nigh_plan_finder(const nigh_plan_options *options, nigh_plan_row *rows, size_t capacity,
+                                      size_t *count, nigh_error *error);
+
+/* ---------------------------------------------------------- deduplication -- */
+
+typedef enum nigh_dedup_method {
+    NIGH_DEDUP_MINHASH = 0, /* candidates by bands of min-wise hashes; finds all but a few in a thousand */
+    NIGH_DEDUP_EXACT = 1,   /* a join that misses none */
+    NIGH_DEDUP_SIMHASH = 2  /* signatures within `distance` bits */
+} nigh_dedup_method;
+
+typedef enum nigh_cluster_rule {
+    NIGH_CLUSTER_KEPT = 0,       /* every document that goes is itself alike to the one that is kept for it */
+    NIGH_CLUSTER_COMPONENTS = 1, /* whatever is connected by pairs that are alike */
+    NIGH_CLUSTER_COMPLETE = 2    /* all of a cluster are alike to each other */
+} nigh_cluster_rule;
+
+typedef enum nigh_keep_rule {
+    NIGH_KEEP_FIRST = 0,
+    NIGH_KEEP_LONGEST = 1, /* text, in bytes; of equal ones the first */
+    NIGH_KEEP_SHORTEST = 2,
+    NIGH_KEEP_SCORE = 3 /* the highest number under score_key; without one: lowest of all */
+} nigh_keep_rule;
+
+typedef struct nigh_dedup_options {
+    size_t size;
+    nigh_dedup_method method;
+    double threshold;                  /* texts are alike whose sets of features have so high a Jaccard index */
+    uint32_t distance;                 /* of simhash; NIGH_ALL: 3 of 64 bits, and that share of others */
+    const nigh_signer_options *signer; /* features, language, width of simhash, seed; NULL: three words in a row */
+    int no_verify;                     /* non-zero: candidates are taken at their word */
+    int all_pairs;                     /* non-zero: nigh_dedup_pairs() gives every pair that is alike, not a tree */
+    nigh_cluster_rule cluster;
+    nigh_keep_rule keep;
+    const char *score_key;  /* a dotted path in JSON */
+    uint64_t memory_bytes;  /* 0: half of what the machine has; beyond, sorting goes on in files */
+    const char *temporary;  /* the folder for these, and for the copy of a stream; NULL: "/tmp" */
+    uint64_t bucket_budget; /* documents of one band that are all compared; beyond, `truncated` counts it; 0: 2,000 */
+    uint64_t limit;         /* read so many documents; 0: all */
+    uint32_t threads;
+    const nigh_progress *progress;
+} nigh_dedup_options;
+
+#define NIGH_DEDUP_OPTIONS_INIT \
+    { .size = sizeof(nigh_dedup_options), .threshold = 0.8, .distance = NIGH_ALL }
+
+typedef struct nigh_dedup nigh_dedup; /* opaque */
+
+/*
+ * Reads documents, finds which are nearly the same, and decides which to keep.
+ * Inputs are read two or three times, and must not change meanwhile; a stream is
+ * copied to a temporary file.  Nothing is written but temporary files.
+ *
+ * Owns:    caller frees *out.
+ * Lives:   `paths` and all options are read during the call; reading->user and the
+ *          progress must outlive *out.
+ * Threads: one at a time for a dedup.
+ * Returns: as nigh_text_reader_next(); NIGH_EINVAL; NIGH_ELIMIT; NIGH_ENOMEM;
+ *          NIGH_EIO; NIGH_ECANCELLED; NIGH_ECORRUPT where an input changed meanwhile.
+ */
+NIGH_API nigh_status nigh_dedup_run(nigh_context *context, const char *const *paths, size_t count,
+                                    const nigh_text_reader_options *reading, const nigh_dedup_options *options,
+                                    nigh_dedup **out, nigh_error *error);
+
+/*
+ * The same for signatures alone: rows within `distance` bits are alike (NIGH_ALL:
+ * 3 of 64 bits, 36 of 256, and such a share of others).  `ids` may be NULL.
+ */
+NIGH_API nigh_status nigh_dedup_rows(nigh_context *context, const uint8_t *rows, uint64_t count, uint32_t width_bits,
+                                     const nigh_dedup_options *options, nigh_dedup **out, nigh_error *error);
+NIGH_API void nigh_dedup_free(nigh_dedup *dedup); /* accepts NULL */
+
+typedef struct nigh_dedup_info {
+    size_t size;
+    uint64_t documents;
+    uint64_t copies;              /* of them, with the very text of an earlier one */
+    uint64_t kept;                /* documents that stay */
+    uint64_t clusters;            /* of two documents or more */
+    uint64_t largest;             /* documents in the largest cluster */
+    uint64_t candidates;          /* pairs that were worth a look */
+    uint64_t verified;            /* pairs compared by text */
+    uint64_t alike;               /* pairs known to be alike; copies count once each */
+    uint64_t truncated;           /* bands with more documents than the budget; 0: none */
+    uint64_t empty;               /* documents without a feature: only copies of them are found */
+    uint64_t unread;              /* records without a text, or malformed: they are kept as they are */
+    uint64_t lost;                /* records over a limit: they cannot be kept */
+    uint64_t disk_bytes;          /* written to temporary files */
+    double seconds[4];            /* reading and signing; finding; verifying; clustering */
+    nigh_text_reader_info reader; /* of the first pass */
+} nigh_dedup_info;
+
+#define NIGH_DEDUP_INFO_INIT \
+    { .size = sizeof(nigh_dedup_info) }
+
+NIGH_API void nigh_dedup_describe(const nigh_dedup *dedup, nigh_dedup_info *out);
+
+typedef struct nigh_dedup_document {
+    const char *id; /* NULL: of signatures */
+    size_t id_length;
+    uint64_t number;   /* of the record in the input */
+    uint64_t cluster;  /* the document that is kept for it: itself where it stays */
+    double similarity; /* to that one: Jaccard where it was verified, else by the distance; 1 of itself */
+    uint64_t text_length;
+    int keep;
+    int copy; /* non-zero: its text is exactly that of an earlier one */
+} nigh_dedup_document;
+
+/* Lives: as long as the dedup.  Returns: NIGH_OK, or NIGH_END past the last document. */
+NIGH_API nigh_status nigh_dedup_at(const nigh_dedup *dedup, uint64_t document, nigh_dedup_document *out);
+
+typedef struct nigh_dedup_pair {
+    uint64_t first, second; /* documents; first < second */
+    double similarity;      /* negative: not verified */
+    uint32_t distance;      /* of the signatures; NIGH_ALL: they have none */
+    int copy;
+} nigh_dedup_pair;
+
+/*
+ * Gives the pairs that are alike, ordered by first, then second: all of them where
+ * all_pairs was asked for, else for each document that goes the one with the
+ * document kept for it.  Of more than 1,000 copies of one text only the pairs with
+ * the first are given; *untold (may be NULL) counts the others.
+ *
+ * Returns: NIGH_OK; NIGH_ECANCELLED where `pair` returns non-zero; NIGH_EIO.
+ */
+NIGH_API nigh_status nigh_dedup_pairs(nigh_dedup *dedup, int (*pair)(void *user, const nigh_dedup_pair *pair),
+                                      void *user, uint64_t *untold, nigh_error *error);
+
+typedef struct nigh_dedup_write_options {
+    size_t size;
+    int annotate;              /* non-zero: all JSON lines, with "nigh_cluster" and "nigh_keep" added */
+    const nigh_stream *stream; /* NULL: a file at the path */
+} nigh_dedup_write_options;
+
+#define NIGH_DEDUP_WRITE_OPTIONS_INIT \
+    { .size = sizeof(nigh_dedup_write_options) }
+
+typedef struct nigh_dedup_written {
+    size_t size;
+    uint64_t records;
+    uint64_t bytes; /* before compression */
+} nigh_dedup_written;
+
+#define NIGH_DEDUP_WRITTEN_INIT \
+    { .size = sizeof(nigh_dedup_written) }
+
+/*
+ * Writes what is kept, in the form of the input and its order: lines of JSON or
+ * text byte for byte, WARC records and TREC documents whole.  Of pages and plain
+ * files, JSON lines {"id", "text"}.  Compressed where the path ends in .gz, .zst,
+ * .xz or .bz2.  With a path the bytes go to "PATH.tmp" first.
+ *
+ * Returns: NIGH_OK; NIGH_EINVAL (annotating what is no JSON; inputs of several
+ *          forms); NIGH_ECORRUPT where the input changed; NIGH_EIO; NIGH_ECANCELLED.
+ */
+NIGH_API nigh_status nigh_dedup_write(nigh_dedup *dedup, const char *path, const nigh_dedup_write_options *options,
+                                      nigh_dedup_written *written, nigh_error *error);
+
+/* Writes a page about it all for people, one HTML file that needs no other. */
+NIGH_API nigh_status nigh_dedup_report(nigh_dedup *dedup, const char *path, nigh_error *error);
 
 /* ------------------------------------------------------------ evaluation -- */
 

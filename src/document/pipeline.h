@@ -36,6 +36,8 @@ struct nigh__pipeline_work {
      * status ends the pipeline.
      */
     nigh_status (*work)(void *worker, const nigh_text *text, struct nigh__array *product, nigh_error *error);
+    /* NULL, or whether a record is to be looked at, by its number; asked from any thread.  Others count nowhere. */
+    bool (*wanted)(void *user, uint64_t number);
 };
 
 struct nigh__product {

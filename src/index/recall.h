@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How many of the rows within a radius probing weak bits finds, by a seeded simulation of near-copies. */
+#ifndef NIGH_INDEX_RECALL_H
+#define NIGH_INDEX_RECALL_H
+
+#include "nigh.h"
+
+/*
+ * Expected share of matches within `radius` that `probes` combinations of the leading
+ * `prefix_bits` bits of each of `rotations` tables find.  A pure function, cheap enough
+ * to be called hundreds of times (it remembers nothing; a few milliseconds each).
+ */
+double nigh__recall_expected(uint32_t width_bits, uint32_t radius, uint32_t prefix_bits, uint32_t probes,
+                             uint32_t rotations, nigh_weak_model model);
+
+/* The fewest probes that reach `recall`; 0 where NIGH__MOST_PROBES do not. */
+uint32_t nigh__recall_probes(uint32_t width_bits, uint32_t radius, uint32_t prefix_bits, double recall,
+                             uint32_t rotations, nigh_weak_model model);
+
+#endif
