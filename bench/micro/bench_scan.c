@@ -58,13 +58,6 @@ struct bench {
     double recall_peer[BATCHES];
 };
 
-static void must(nigh_status status, const nigh_error *error, const char *what) {
-    if (status == NIGH_OK) return;
-    char text[1024];
-    (void)nigh_error_format(error, text, sizeof text);
-    measure_fail(what, text);
-}
-
 /* ------------------------------------------------------------------- the data */
 
 /* Signatures seen so far, by hash: copies would make fewer rows than asked for. */
@@ -93,10 +86,10 @@ static uint64_t add_rows(const struct bench *bench, nigh_writer *writer, const n
     seen.mask--;
     uint64_t number = 0;
     for (uint64_t added = 0; added < bench->rows; number++) {
-        must(nigh_generate(options, number, signature, &error), &error, "generating");
+        measure_must(nigh_generate(options, number, signature, &error), &error, "generating");
         if (seen_before(&seen, nigh__hash(signature, bench->bits / 8))) continue;
         const nigh_document document = {.signature = signature};
-        must(nigh_writer_add(writer, &document, &error), &error, "writing");
+        measure_must(nigh_writer_add(writer, &document, &error), &error, "writing");
         added++;
     }
     free(seen.slots);
@@ -108,7 +101,8 @@ static void make_queries(struct bench *bench, const nigh_generator_options *opti
     const size_t bytes = bench->bits / 8;
     bench->queries = measure_allocate(QUERIES, bytes);
     for (uint64_t q = 0; q < QUERIES; q++)
-        must(nigh_generate(options, options->count + q, bench->queries + q * bytes, &error), &error, "generating");
+        measure_must(nigh_generate(options, options->count + q, bench->queries + q * bytes, &error), &error,
+                     "generating");
     FILE *file = fopen(bench->queries_path, "wb");
     if (file == NULL || fwrite(bench->queries, bytes, QUERIES, file) != QUERIES || fclose(file) != 0)
         measure_fail(bench->queries_path, "cannot be written");
@@ -124,14 +118,15 @@ static void make_data(struct bench *bench) {
     writing.width_bits = bench->bits;
     nigh_writer *writer;
     double start = measure_now();
-    must(nigh_writer_open(bench->context, bench->collection_path, &writing, &writer, &error), &error, "writing");
+    measure_must(nigh_writer_open(bench->context, bench->collection_path, &writing, &writer, &error), &error,
+                 "writing");
     uint64_t numbers = add_rows(bench, writer, &options);
-    must(nigh_writer_commit(writer, &error), &error, "writing");
+    measure_must(nigh_writer_commit(writer, &error), &error, "writing");
     nigh_writer_close(writer);
     make_queries(bench, &options);
-    must(nigh_collection_open(bench->context, bench->collection_path, NULL, &bench->collection, &error), &error,
-         "opening");
-    if (bench->collection == NULL) exit(2); /* must() has said why */
+    measure_must(nigh_collection_open(bench->context, bench->collection_path, NULL, &bench->collection, &error), &error,
+                 "opening");
+    if (bench->collection == NULL) exit(2); /* measure_must() has said why */
     bench->segment = bench->collection->segments[0];
     (void)printf("%u x %u bits, seed %" PRIu64 ", k = %u, %zu runs; made of %" PRIu64 " documents in %.1f s\n",
                  bench->segment->signatures, bench->bits, bench->seed, K, bench->runs, numbers, measure_now() - start);
@@ -203,7 +198,8 @@ static void run_ours(struct bench *bench, uint32_t threads, size_t batch, size_t
     nigh_results *results;
     const size_t count = batches[batch];
     double start = measure_now();
-    must(nigh_search(bench->collection, bench->queries, count, &options, &results, &error), &error, "searching");
+    measure_must(nigh_search(bench->collection, bench->queries, count, &options, &results, &error), &error,
+                 "searching");
     double seconds = measure_now() - start;
     series_add(&bench->ours[threads][batch], seconds);
     measure_json(bench->json, "scan", "nigh", threads, count, run, seconds);
@@ -344,14 +340,6 @@ static _Noreturn void usage(int status) {
     exit(status);
 }
 
-static uint64_t number_of(const char *text, uint64_t least, uint64_t most) {
-    char *end = NULL;
-    unsigned long long value = strtoull(text, &end, 10);
-    if (*text == '\0' || *text == '-' || *end != '\0' || value < least || value > most)
-        measure_fail(text, "not a number that fits here");
-    return value;
-}
-
 static void parse(struct bench *bench, int count, char **arguments) {
     enum { ROWS = 1, BITS, SEED, RUNS, JSON, QUICK, NO_KERNELS, HELP };
     static const struct option options[] = {
@@ -368,16 +356,16 @@ static void parse(struct bench *bench, int count, char **arguments) {
     for (int which; (which = getopt_long(count, arguments, "", options, NULL)) != -1;) {
         switch (which) {
         case ROWS:
-            bench->rows = number_of(optarg, K, 1000000000);
+            bench->rows = measure_number(optarg, K, 1000000000);
             break;
         case BITS:
-            bench->bits = (uint32_t)number_of(optarg, 8, NIGH_MAX_WIDTH_BITS) / 8 * 8;
+            bench->bits = (uint32_t)measure_number(optarg, 8, NIGH_MAX_WIDTH_BITS) / 8 * 8;
             break;
         case SEED:
-            bench->seed = number_of(optarg, 0, UINT64_MAX);
+            bench->seed = measure_number(optarg, 0, UINT64_MAX);
             break;
         case RUNS:
-            bench->runs = (size_t)number_of(optarg, 1, MEASURE_MAX_RUNS);
+            bench->runs = (size_t)measure_number(optarg, 1, MEASURE_MAX_RUNS);
             break;
         case JSON:
             bench->json = fopen(optarg, "a");
@@ -408,7 +396,7 @@ int main(int count, char **arguments) {
     (void)snprintf(bench.collection_path, sizeof bench.collection_path, "%s/rows.nigh", bench.folder);
     (void)snprintf(bench.queries_path, sizeof bench.queries_path, "%s/queries", bench.folder);
     nigh_error error;
-    must(nigh_context_new(NULL, &bench.context, &error), &error, "starting");
+    measure_must(nigh_context_new(NULL, &bench.context, &error), &error, "starting");
 
     measure_print_host(stdout, nigh_context_kernel(bench.context));
     make_data(&bench);

@@ -57,13 +57,6 @@ struct bench {
     struct series stages[SCHEMES][INPUTS][STAGES];
 };
 
-static void must(nigh_status status, const nigh_error *error, const char *what) {
-    if (status == NIGH_OK) return;
-    char text[1024];
-    (void)nigh_error_format(error, text, sizeof text);
-    measure_fail(what, text);
-}
-
 /* ------------------------------------------------------------------- the data */
 
 static void write_json_text(FILE *out, const nigh_text *text) {
@@ -86,7 +79,8 @@ static nigh_text_reader *open_reader(struct bench *bench, enum input input) {
     nigh_text_reader *reader;
     options.format = input_formats[input];
     options.max_errors = UINT64_MAX;
-    must(nigh_text_reader_open(bench->context, &bench->paths[input], 1, &options, &reader, &error), &error, "reading");
+    measure_must(nigh_text_reader_open(bench->context, &bench->paths[input], 1, &options, &reader, &error), &error,
+                 "reading");
     return reader;
 }
 
@@ -104,7 +98,7 @@ static void make_json(struct bench *bench) {
         write_json_text(out, &text);
         bench->bytes += text.text_length + 1;
     }
-    if (status != NIGH_END) must(status, &error, "reading");
+    if (status != NIGH_END) measure_must(status, &error, "reading");
     nigh_text_reader_close(reader);
     if (fclose(out) != 0) measure_fail(bench->json_path, "cannot be written");
 }
@@ -116,7 +110,7 @@ static double count_words(struct bench *bench, uint32_t threads, nigh_vocabulary
     counting.threads = threads;
     nigh_text_reader *reader = open_reader(bench, INPUT_LINES);
     double start = measure_now();
-    must(nigh_vocabulary_count(bench->context, &options, reader, &counting, out, &error), &error, "counting");
+    measure_must(nigh_vocabulary_count(bench->context, &options, reader, &counting, out, &error), &error, "counting");
     double seconds = measure_now() - start;
     nigh_text_reader_close(reader);
     return seconds;
@@ -129,7 +123,7 @@ static void make_signers(struct bench *bench) {
         nigh_signer_options options = NIGH_SIGNER_OPTIONS_INIT;
         options.scheme = schemes[i].kind;
         options.vocabulary = bench->vocabulary;
-        must(nigh_signer_new(bench->context, &options, &bench->signers[i], &error), &error, "signing");
+        measure_must(nigh_signer_new(bench->context, &options, &bench->signers[i], &error), &error, "signing");
     }
 }
 
@@ -153,12 +147,12 @@ static void run_signing(struct bench *bench, size_t scheme, enum input input, ui
     options.threads = threads;
     nigh_text_reader *reader = open_reader(bench, input);
     double start = measure_now();
-    must(nigh_signing_open(bench->signers[scheme], reader, &options, &signing, &error), &error, "signing");
+    measure_must(nigh_signing_open(bench->signers[scheme], reader, &options, &signing, &error), &error, "signing");
     do {
         status = nigh_signing_next(signing, &row, &error);
     } while (status == NIGH_OK);
     double seconds = measure_now() - start;
-    if (status != NIGH_END) must(status, &error, "signing");
+    if (status != NIGH_END) measure_must(status, &error, "signing");
     bench->info = (nigh_signing_info)NIGH_SIGNING_INFO_INIT;
     nigh_signing_describe(signing, &bench->info);
     nigh_signing_close(signing);
@@ -334,7 +328,7 @@ int main(int count, char **arguments) {
     (void)snprintf(bench.folder, sizeof bench.folder, "%.40s/nigh-bench-XXXXXX", scratch == NULL ? "/tmp" : scratch);
     if (mkdtemp(bench.folder) == NULL) measure_fail(bench.folder, "cannot be made");
     nigh_error error;
-    must(nigh_context_new(NULL, &bench.context, &error), &error, "starting");
+    measure_must(nigh_context_new(NULL, &bench.context, &error), &error, "starting");
 
     measure_print_host(stdout, nigh_context_kernel(bench.context));
     make_json(&bench);

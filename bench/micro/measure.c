@@ -8,7 +8,6 @@
 #include <time.h>
 
 #include "base/cpu.h"
-#include "nigh.h"
 
 static clockid_t measure_clock = CLOCK_MONOTONIC;
 
@@ -90,4 +89,19 @@ void *measure_allocate(size_t count, size_t size) {
 _Noreturn void measure_fail(const char *what, const char *why) {
     (void)fprintf(stderr, "bench: %s: %s\n", what, why);
     exit(2);
+}
+
+void measure_must(nigh_status status, const nigh_error *error, const char *what) {
+    if (status == NIGH_OK) return;
+    char text[1024];
+    (void)nigh_error_format(error, text, sizeof text);
+    measure_fail(what, text);
+}
+
+uint64_t measure_number(const char *text, uint64_t least, uint64_t most) {
+    char *end = NULL;
+    const unsigned long long value = strtoull(text, &end, 10);
+    if (*text == '\0' || *text == '-' || *end != '\0' || value < least || value > most)
+        measure_fail(text, "not a number that fits here");
+    return value;
 }

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "nigh.h"
+
 #define MEASURE_MAX_RUNS 1000u
 
 /* Monotonic, in seconds. */
@@ -37,5 +39,9 @@ void *measure_allocate(size_t count, size_t size);
 
 /* Says what failed, and ends the program: a benchmark has nobody to report to. */
 _Noreturn void measure_fail(const char *what, const char *why);
+void measure_must(nigh_status status, const nigh_error *error, const char *what); /* where it is not NIGH_OK */
+
+/* The value of an option, or the end of the program. */
+uint64_t measure_number(const char *text, uint64_t least, uint64_t most);
 
 #endif

@@ -22,6 +22,7 @@
 
 struct head {
     uint64_t words; /* of the text, stop words included */
+    uint64_t text;  /* hash of it */
     uint32_t id_length;
     uint32_t features;
 };
@@ -114,7 +115,9 @@ static nigh_status work(void *given, const nigh_text *text, struct nigh__array *
     if (status != NIGH_OK) return status;
     status = nigh__featurer_find(worker->words, text->text, text->text_length, &features, error);
     if (status != NIGH_OK) return status;
-    struct head head = {.words = features.total, .id_length = (uint32_t)text->id_length};
+    struct head head = {.words = features.total,
+                        .text = nigh__hash(text->text, text->text_length),
+                        .id_length = (uint32_t)text->id_length};
     status = nigh__featurer_find(worker->featurer, text->text, text->text_length, &features, error);
     if (status != NIGH_OK) return status;
     if (features.count >= UINT32_MAX) return nigh__fail(error, NIGH_ELIMIT, "a document of too many features");
@@ -149,7 +152,9 @@ static bool gather(nigh_evaluation *corpus, const struct nigh__product *product,
     struct nigh__entry *entry = nigh__array_add(context, &corpus->entries, 1);
     uint64_t *row = nigh__array_add(context, &corpus->rows, corpus->words);
     if (entry == NULL || row == NULL) return false;
-    *entry = (struct nigh__entry){.id = corpus->ids.count,
+    *entry = (struct nigh__entry){.number = product->text.number,
+                                  .text = head.text,
+                                  .id = corpus->ids.count,
                                   .id_length = head.id_length,
                                   .length = length_class(head.words),
                                   .terms = corpus->terms.count,
@@ -256,7 +261,7 @@ static nigh_evaluation *corpus_new(const struct nigh__signer_plan *plan, const c
 static nigh_status fill(nigh_evaluation *corpus, const struct nigh__signer_plan *plan, nigh_text_reader *reader,
                         const nigh_evaluation_options *options, nigh_error *error) {
     struct reading reading = {.plan = plan, .weight_bytes = options->keep_weights ? plan->width_bits : 0};
-    const struct nigh__pipeline_work measuring = {&reading, worker_new, worker_free, work};
+    const struct nigh__pipeline_work measuring = {&reading, worker_new, worker_free, work, NULL};
     struct nigh__pipeline *pipeline = NULL;
     struct nigh__array weights = NIGH__ARRAY(uint32_t);
     nigh_status status = nigh__pipeline_open(reader, &measuring, options->threads, options->progress, &pipeline, error);

@@ -202,7 +202,7 @@ nigh_status nigh_signing_open(nigh_signer *signer, nigh_text_reader *reader, con
     nigh_signing *signing = nigh__alloc_zero(plan->context, 1, sizeof *signing);
     if (signing == NULL) return no_memory(error);
     *signing = (nigh_signing){.context = plan->context, .plan = plan, .options = known};
-    const struct nigh__pipeline_work signing_work = {signing, worker_new, worker_free, work};
+    const struct nigh__pipeline_work signing_work = {signing, worker_new, worker_free, work, NULL};
     if (plan->split != NIGH_SPLIT_NONE) {
         signing->id = nigh__alloc(plan->context, (size_t)NIGH_MAX_ID_LENGTH, 1);
         if (signing->id == NULL) status = no_memory(error);

@@ -304,7 +304,7 @@ nigh_status nigh_vocabulary_count(nigh_context *context, const nigh_signer_optio
     if (status == NIGH_OK) status = nigh__plan_features(&signer, &shared.plan, error);
     if (status == NIGH_OK) status = nigh__counter_new(context, known.memory_bytes, &counter, error);
     shared.plan.repeats = false;
-    const struct nigh__pipeline_work counting_work = {&shared, worker_new, worker_free, work};
+    const struct nigh__pipeline_work counting_work = {&shared, worker_new, worker_free, work, NULL};
     if (status == NIGH_OK)
         status = nigh__pipeline_open(reader, &counting_work, known.threads, known.progress, &pipeline, error);
     if (status == NIGH_OK) status = count_products(pipeline, counter, &known, error);
