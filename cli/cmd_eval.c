@@ -2,34 +2,15 @@
 /*
  * nigh eval: how well signatures stand for documents.  `eval signatures` holds
  * distances against what the texts have in common, `eval ranked` rankings against
- * the judgements of people.
+ * the judgements of people; `eval duplicates` and `eval psm` have files of their own.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "documents.h"
-#include "eval_output.h"
+#include "evaluator.h"
 #include "source.h"
-
-struct eval_values {
-    struct cli_common common;
-    struct cli_reading reading;
-    struct cli_signing signing;
-    struct cli_list data;
-    struct cli_number sample;
-    struct cli_number sample_seed;
-    struct cli_number memory;
-    const char *cosine;
-    const char *jaccard;
-    const char *truth;
-    const char *plot;
-    const char *queries;
-    const char *judgements;
-    int format;
-    int output;
-};
 
 #define PLACE(field) offsetof(struct eval_values, field)
 
@@ -40,7 +21,16 @@ static const struct cli_option options[] = {
              "signatures: go by labelled pairs instead, lines ID<TAB>ID<TAB>JACCARD; pairs without a label count as "
              "not alike"),
     CLI_TEXT(0, "jaccard", PLACE(jaccard), "X", "signatures: labels of X or more are alike (default 0.8)"),
-    CLI_TEXT(0, "plot", PLACE(plot), "FILE", "signatures: draw what was measured as an SVG image"),
+    CLI_TEXT(
+        0, "threshold", PLACE(threshold), "X",
+        "duplicates: texts are near-copies whose sets of features have a Jaccard index of X or more (default 0.8)"),
+    CLI_TEXT(0, "labels", PLACE(labels), "FILE",
+             "duplicates: also tell which of these pairs 'nigh dedup' finds, lines ID<TAB>ID<TAB>JACCARD"),
+    CLI_TEXT(0, "temporary", PLACE(temporary), "DIR", "duplicates: the folder for temporary files (default /tmp)"),
+    CLI_NUMBER(0, "probes", PLACE(probes), "N", 1, 4096, "256", "psm: look up to N combinations far"),
+    CLI_NUMBER(0, "psm-queries", PLACE(psm_queries), "N", 0, UINT32_MAX, "20000",
+               "psm: ask with N of the signatures that have a match at most; 0 takes all"),
+    CLI_TEXT(0, "plot", PLACE(plot), "FILE", "signatures, psm: draw what was measured as an SVG image"),
     CLI_NUMBER(0, "sample", PLACE(sample), "N", 0, UINT32_MAX, "1000",
                "signatures: the mean cosine at a distance is that of N pairs at most; 0 takes all pairs"),
     CLI_NUMBER(0, "sample-seed", PLACE(sample_seed), "N", 0, UINT64_MAX, "0", "signatures: another sample"),
@@ -58,8 +48,9 @@ static const struct cli_option options[] = {
     CLI_END,
 };
 
-static const char *const usage[] = {"signatures [OPTION]... INPUT...",
-                                    "ranked [OPTION]... --judgements FILE [--queries FILE] INPUT...", NULL};
+static const char *const usage[] = {
+    "signatures [OPTION]... INPUT...", "ranked [OPTION]... --judgements FILE [--queries FILE] INPUT...",
+    "duplicates [OPTION]... [--threshold X] [--labels FILE] INPUT...", "psm [OPTION]... INPUT...", NULL};
 
 static const char *const description[] = {
     "signatures: signs all documents and compares every pair. For each distance it says how many pairs there are, the "
@@ -70,6 +61,13 @@ static const char *const description[] = {
     "gives "
     "mean average precision and precision at 10. Relevant documents are also taken as queries, each of a topic asking "
     "for the others. Ties go to the earlier document.",
+    "duplicates: finds every pair of near-copies by comparing the sets of features (--features; three words in a row), "
+    "and holds against them what 'nigh dedup' finds, and what simhash, MinHash bits and MinHash LSH find without a "
+    "look "
+    "at the texts. Exact copies are left out first. The inputs are read a dozen times.",
+    "psm: takes 64-bit simhashes with the weights of their bits, and every pair within 3 bits; says how many "
+    "combinations of bits are tried until the right one comes, weakest first or at random, and what share of the "
+    "matches k probes of a table of p leading bits find.",
     NULL,
 };
 
@@ -79,6 +77,12 @@ static const char *const output_paragraphs[] = {
     "(empty where not of all lengths). Distances without a pair are left out. jsonl has the same by name.",
     "ranked, tsv: topics or documents as queries, topics that count, rankings made, MAP and precision at 10 by "
     "distance, by distance in the bits that the query touches, by weighted bits, and by features.",
+    "duplicates, tsv: 'method', its name, bits, radius, recall, precision, F1, candidates, their precision, whether "
+    "they are estimated, seconds for reading and signing, seconds for finding, bytes of memory, what it left out; then "
+    "'label', from, to, labelled pairs, alike ones, found ones, and both again with a threshold of 0.5.",
+    "psm, tsv: 'attempts', the model, flipped bits, matches, combinations, mean, median, 90th and 99th percentile; "
+    "then "
+    "'recall', the model, p, k, share of matches found, share of queries with one found.",
     NULL,
 };
 static const struct cli_section output_section = {"OUTPUT", output_paragraphs};
@@ -88,18 +92,9 @@ static const struct cli_example examples[] = {
     {"nigh eval signatures --scheme simhash --plot simhash.svg pages/", "which radius fits these pages"},
     {"nigh eval signatures --scheme minhash --truth pairs.tsv texts.jsonl", "how labelled pairs are found"},
     {"nigh eval ranked --judgements qrels --queries topics.jsonl docs.jsonl", "MAP of topics, and of documents"},
+    {"nigh eval duplicates texts.jsonl", "what each way of finding near-copies finds of them"},
+    {"nigh eval psm --plot weak.svg texts.jsonl", "what weak bits are worth"},
     {NULL, NULL},
-};
-
-struct evaluator {
-    struct cli_job *job;
-    const struct eval_values *values;
-    struct cli_inputs inputs;
-    nigh_vocabulary *vocabulary;
-    nigh_signer *signer;
-    nigh_evaluation *documents;
-    nigh_signing_info info;
-    double alike;
 };
 
 /* ---------------------------------------------------------------- reading -- */
@@ -113,7 +108,7 @@ static nigh_status evaluate(struct evaluator *evaluator, const struct cli_inputs
     evaluation_options.threads = job->threads;
     evaluation_options.limit = limit;
     evaluation_options.memory_bytes = evaluator->values->memory.value;
-    evaluation_options.keep_weights = evaluator->values->judgements != NULL;
+    evaluation_options.keep_weights = evaluator->kind == EVAL_RANKED || evaluator->kind == EVAL_PSM;
     evaluation_options.progress = &job->progress.report;
     nigh_status status = cli_reader_open(job, inputs, &evaluator->values->reading,
                                          (nigh_text_format)evaluator->values->format, &problems, &reader);
@@ -124,8 +119,9 @@ static nigh_status evaluate(struct evaluator *evaluator, const struct cli_inputs
     return status;
 }
 
-static nigh_status read_documents(struct evaluator *evaluator, nigh_signer_options *signer_options) {
+static nigh_status read_documents(struct evaluator *evaluator) {
     struct cli_job *job = evaluator->job;
+    nigh_signer_options *signer_options = &evaluator->signer_options;
     const struct eval_values *values = evaluator->values;
     nigh_status status = cli_vocabulary_get(job, &evaluator->inputs, &values->reading, (nigh_text_format)values->format,
                                             &values->signing, signer_options, &evaluator->vocabulary);
@@ -146,10 +142,10 @@ static bool read_queries(struct evaluator *evaluator, nigh_evaluation **out) {
     return done;
 }
 
-static void summarise(struct evaluator *evaluator, double started) {
+void cli_eval_summarise(struct evaluator *evaluator) {
     struct cli_job *job = evaluator->job;
     cli_progress_clear(&job->progress);
-    job->stats.work_seconds = cli_seconds() - started;
+    job->stats.work_seconds = cli_seconds() - evaluator->started;
     job->stats.complete = true;
     job->stats.documents = evaluator->info.signed_rows;
     cli_stats_rate(&job->stats, evaluator->info.signed_rows);
@@ -162,23 +158,16 @@ static void summarise(struct evaluator *evaluator, double started) {
 
 /* ------------------------------------------------------------- signatures -- */
 
-static void plot_title(const struct evaluator *evaluator, char *title, size_t capacity) {
-    static const char *const schemes[] = {"topsig", "topsig", "simhash", "minhash"};
+void cli_eval_name_inputs(const struct evaluator *evaluator, char *name, size_t capacity) {
     const char *path = evaluator->inputs.paths[0];
     const char *slash = strrchr(path, '/');
-    (void)snprintf(title, capacity, "%s, %u bits: %.40s%s", schemes[evaluator->values->signing.scheme],
-                   nigh_signer_width(evaluator->signer), slash != NULL && slash[1] != '\0' ? slash + 1 : path,
+    (void)snprintf(name, capacity, "%.40s%s", slash != NULL && slash[1] != '\0' ? slash + 1 : path,
                    evaluator->inputs.count > 1 ? " and others" : "");
 }
 
-static int write_plot(struct evaluator *evaluator, nigh_pairs *pairs) {
+int cli_eval_write_plot(struct evaluator *evaluator, const char *svg, size_t length) {
     struct cli_job *job = evaluator->job;
     const char *path = evaluator->values->plot;
-    const char *svg = NULL;
-    size_t length = 0;
-    char title[200];
-    plot_title(evaluator, title, sizeof title);
-    if (nigh_pairs_plot(pairs, title, &svg, &length, &job->error) != NIGH_OK) return cli_fail(job);
     struct cli_sink *sink = malloc(sizeof *sink);
     if (sink == NULL) {
         cli_error(job, "out of memory");
@@ -195,7 +184,21 @@ static int write_plot(struct evaluator *evaluator, nigh_pairs *pairs) {
     return code;
 }
 
-static int eval_signatures(struct evaluator *evaluator, double started) {
+static int plot_pairs(struct evaluator *evaluator, nigh_pairs *pairs) {
+    static const char *const schemes[] = {"topsig", "topsig", "simhash", "minhash"};
+    const char *svg = NULL;
+    size_t length = 0;
+    char name[100];
+    char title[200];
+    cli_eval_name_inputs(evaluator, name, sizeof name);
+    (void)snprintf(title, sizeof title, "%s, %u bits: %s", schemes[evaluator->values->signing.scheme],
+                   nigh_signer_width(evaluator->signer), name);
+    if (nigh_pairs_plot(pairs, title, &svg, &length, &evaluator->job->error) != NIGH_OK)
+        return cli_fail(evaluator->job);
+    return cli_eval_write_plot(evaluator, svg, length);
+}
+
+static int eval_signatures(struct evaluator *evaluator) {
     struct cli_job *job = evaluator->job;
     const struct eval_values *values = evaluator->values;
     nigh_pairs_options pairs_options = NIGH_PAIRS_OPTIONS_INIT;
@@ -218,9 +221,9 @@ static int eval_signatures(struct evaluator *evaluator, double started) {
                  cli_counted(info.labels_missing, "label", "labels").text);
     cli_stats_count(&job->stats, "pairs", info.pairs);
     cli_stats_count(&job->stats, "alike", info.alike);
-    int code = values->plot == NULL ? CLI_DONE : write_plot(evaluator, pairs);
+    int code = values->plot == NULL ? CLI_DONE : plot_pairs(evaluator, pairs);
     nigh_pairs_free(pairs);
-    if (code == CLI_DONE) summarise(evaluator, started);
+    if (code == CLI_DONE) cli_eval_summarise(evaluator);
     return code == CLI_DONE && info.pairs == 0 ? CLI_NOTHING : code;
 }
 
@@ -247,7 +250,7 @@ static bool rank(struct evaluator *evaluator, const nigh_evaluation *queries, bo
     return true;
 }
 
-static int eval_ranked(struct evaluator *evaluator, double started) {
+static int eval_ranked(struct evaluator *evaluator) {
     struct cli_job *job = evaluator->job;
     nigh_evaluation *queries = NULL;
     uint64_t topics = 0;
@@ -258,7 +261,7 @@ static int eval_ranked(struct evaluator *evaluator, double started) {
     }
     done = done && rank(evaluator, NULL, evaluator->values->queries == NULL, &topics);
     if (!done) return cli_fail(job);
-    summarise(evaluator, started);
+    cli_eval_summarise(evaluator);
     return topics == 0 ? CLI_NOTHING : CLI_DONE;
 }
 
@@ -274,37 +277,72 @@ static bool parse_share(const struct cli_job *job, const char *name, const char 
     return false;
 }
 
-static int check_signatures(const struct cli_job *job, const struct eval_values *values) {
-    const struct cli_place places[] = {{"--plot", values->plot}};
-    if (values->queries != NULL || values->judgements != NULL)
+/* Options that belong to some kinds only. */
+static int check_options(const struct cli_job *job, const struct eval_values *values, enum eval_kind kind) {
+    if (kind != EVAL_RANKED && (values->queries != NULL || values->judgements != NULL))
         return cli_usage(job->command, "--queries and --judgements go with 'ranked'");
+    if (kind != EVAL_SIGNATURES && (values->truth != NULL || values->cosine != NULL || values->jaccard != NULL))
+        return cli_usage(job->command, "--truth, --cosine and --jaccard go with 'signatures'");
+    if (kind != EVAL_SIGNATURES && kind != EVAL_PSM && values->plot != NULL)
+        return cli_usage(job->command, "--plot goes with 'signatures' and 'psm'");
+    if (kind != EVAL_DUPLICATES && (values->threshold != NULL || values->labels != NULL || values->temporary != NULL))
+        return cli_usage(job->command, "--threshold, --labels and --temporary go with 'duplicates'");
+    if (kind != EVAL_PSM && (values->probes.given || values->psm_queries.given))
+        return cli_usage(job->command, "--probes and --psm-queries go with 'psm'");
+    return CLI_DONE;
+}
+
+static int check_signatures(const struct cli_job *job, const struct eval_values *values) {
     if (values->truth != NULL && values->cosine != NULL)
         return cli_usage(job->command, "--truth goes by labels, and leaves no --cosine to ask for");
     if (values->truth == NULL && values->jaccard != NULL) return cli_usage(job->command, "--jaccard goes with --truth");
-    return cli_places_differ(job, places, 1) ? CLI_DONE : CLI_ERROR;
+    return CLI_DONE;
 }
 
 static int check_ranked(const struct cli_job *job, const struct eval_values *values) {
     if (values->judgements == NULL) return cli_usage(job->command, "no --judgements given");
-    if (values->truth != NULL || values->plot != NULL || values->cosine != NULL || values->jaccard != NULL)
-        return cli_usage(job->command, "--truth, --plot, --cosine and --jaccard go with 'signatures'");
     if (values->queries != NULL && strcmp(values->queries, "-") == 0)
         return cli_usage(job->command, "--queries takes a file, not standard input");
     return CLI_DONE;
 }
 
-static int check_use(struct evaluator *evaluator, bool ranked) {
+static int check_duplicates(const struct cli_job *job, const struct eval_values *values) {
+    const struct cli_signing *signing = &values->signing;
+    if (signing->scheme != 0 || signing->bits.given || signing->weights != 0)
+        return cli_usage(job->command,
+                         "duplicates measures its own signatures; leave --scheme, --bits and --weights out");
+    for (size_t i = 1; i < job->operand_count; i++)
+        if (strcmp(job->operands[i], "-") == 0)
+            return cli_usage(job->command, "duplicates reads its inputs many times; standard input cannot be");
+    return CLI_DONE;
+}
+
+static int check_psm(const struct cli_job *job, const struct eval_values *values) {
+    const struct cli_signing *signing = &values->signing;
+    if (signing->scheme != 0 && signing->scheme - 1 != NIGH_SCHEME_SIMHASH)
+        return cli_usage(job->command, "psm goes by the weights of simhash; there is no other --scheme for it");
+    if (signing->bits.given && signing->bits.value != 64) return cli_usage(job->command, "psm measures 64 bits");
+    return CLI_DONE;
+}
+
+static int check_use(struct evaluator *evaluator) {
+    static int (*const checks[EVAL_KINDS])(const struct cli_job *, const struct eval_values *) = {
+        check_signatures, check_ranked, check_duplicates, check_psm};
     const struct cli_job *job = evaluator->job;
     const struct eval_values *values = evaluator->values;
+    const struct cli_place places[] = {{"--plot", values->plot}};
     if (job->operand_count < 2 && values->data.count == 0)
         return cli_usage(job->command, "no INPUT given; '-' is standard input");
     if (!cli_reading_fits(job, &values->reading) || !cli_source_paths_fit(job, 1)) return CLI_ERROR;
     if (values->signing.split != 0)
         return cli_usage(job->command, "documents are measured as a whole; leave --split out");
-    evaluator->alike = values->truth == NULL ? 0.9 : 0.8;
+    evaluator->alike = values->truth == NULL && evaluator->kind != EVAL_DUPLICATES ? 0.9 : 0.8;
     if (!parse_share(job, "cosine", values->cosine, &evaluator->alike)) return CLI_ERROR;
     if (!parse_share(job, "jaccard", values->jaccard, &evaluator->alike)) return CLI_ERROR;
-    return ranked ? check_ranked(job, values) : check_signatures(job, values);
+    if (!parse_share(job, "threshold", values->threshold, &evaluator->alike)) return CLI_ERROR;
+    if (check_options(job, values, evaluator->kind) != CLI_DONE) return CLI_ERROR;
+    if (checks[evaluator->kind](job, values) != CLI_DONE) return CLI_ERROR;
+    return cli_places_differ(job, places, 1) ? CLI_DONE : CLI_ERROR;
 }
 
 /* The operands but for the first, and what --data names. */
@@ -324,25 +362,32 @@ static bool open_documents(struct evaluator *evaluator) {
     return done;
 }
 
-static int run_evaluator(struct evaluator *evaluator, bool ranked) {
+static int run_evaluator(struct evaluator *evaluator) {
+    static int (*const kinds[EVAL_KINDS])(struct evaluator *) = {eval_signatures, eval_ranked, cli_eval_duplicates,
+                                                                 cli_eval_psm};
     struct cli_job *job = evaluator->job;
-    nigh_signer_options signer_options;
-    const double started = cli_seconds();
-    int code = check_use(evaluator, ranked);
-    if (code == CLI_DONE) code = cli_signer_options(job, &evaluator->values->signing, NULL, NULL, &signer_options);
+    int code = check_use(evaluator);
+    if (code == CLI_DONE)
+        code = cli_signer_options(job, &evaluator->values->signing, NULL, NULL, &evaluator->signer_options);
     if (code != CLI_DONE) return code;
-    if (!open_documents(evaluator) || read_documents(evaluator, &signer_options) != NIGH_OK) return cli_fail(job);
-    return ranked ? eval_ranked(evaluator, started) : eval_signatures(evaluator, started);
+    if (evaluator->kind == EVAL_PSM) evaluator->signer_options.scheme = NIGH_SCHEME_SIMHASH;
+    if (!open_documents(evaluator)) return cli_fail(job);
+    if (evaluator->kind != EVAL_DUPLICATES && read_documents(evaluator) != NIGH_OK) return cli_fail(job);
+    return kinds[evaluator->kind](evaluator);
 }
 
 static int run(struct cli_job *job) {
-    struct evaluator evaluator = {.job = job, .values = job->values, .info = NIGH_SIGNING_INFO_INIT};
+    static const char *const names[EVAL_KINDS] = {"signatures", "ranked", "duplicates", "psm"};
+    struct evaluator evaluator = {
+        .job = job, .values = job->values, .info = NIGH_SIGNING_INFO_INIT, .started = cli_seconds()};
     const char *what = job->operand_count == 0 ? "" : job->operands[0];
-    const bool ranked = strcmp(what, "ranked") == 0;
-    if (*what == '\0') return cli_usage(job->command, "say what to measure: signatures, or ranked");
-    if (!ranked && strcmp(what, "signatures") != 0)
-        return cli_usage(job->command, "there is signatures and ranked to measure, not '%s'", what);
-    const int code = run_evaluator(&evaluator, ranked);
+    int kind = 0;
+    if (*what == '\0') return cli_usage(job->command, "say what to measure: signatures, ranked, duplicates or psm");
+    while (kind < EVAL_KINDS && strcmp(what, names[kind]) != 0) kind++;
+    if (kind == EVAL_KINDS)
+        return cli_usage(job->command, "there is signatures, ranked, duplicates and psm to measure, not '%s'", what);
+    evaluator.kind = (enum eval_kind)kind;
+    const int code = run_evaluator(&evaluator);
     nigh_evaluation_free(evaluator.documents);
     nigh_signer_free(evaluator.signer);
     nigh_vocabulary_free(evaluator.vocabulary);

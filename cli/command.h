@@ -42,8 +42,12 @@ const struct cli_command *cli_command_find(const char *name);
 
 extern const struct cli_command cmd_index;
 extern const struct cli_command cmd_search;
+extern const struct cli_command cmd_dedup;
+extern const struct cli_command cmd_against;
+extern const struct cli_command cmd_pairs;
 extern const struct cli_command cmd_sign;
 extern const struct cli_command cmd_eval;
+extern const struct cli_command cmd_plan;
 extern const struct cli_command cmd_info;
 extern const struct cli_command cmd_check;
 extern const struct cli_command cmd_export;

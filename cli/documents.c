@@ -185,7 +185,7 @@ static void show_problem(void *user, const nigh_error *problem) {
 }
 
 /* The library reads documents from one stream at most, by the name "-". */
-static bool find_stream(struct cli_job *job, const struct cli_inputs *inputs, nigh_stream *stream) {
+bool cli_inputs_stream(struct cli_job *job, const struct cli_inputs *inputs, nigh_stream *stream) {
     for (size_t i = 0; i < inputs->count; i++) {
         if (inputs->peeks[i] == NULL) continue;
         if (stream->read != NULL) {
@@ -198,25 +198,31 @@ static bool find_stream(struct cli_job *job, const struct cli_inputs *inputs, ni
     return true;
 }
 
+void cli_reader_options(struct cli_job *job, const struct cli_reading *reading, nigh_text_format format,
+                        struct cli_problems *problems, nigh_text_reader_options *out) {
+    *out = (nigh_text_reader_options)NIGH_TEXT_READER_OPTIONS_INIT;
+    out->format = format;
+    out->text_key = reading->text_key;
+    out->id_key = reading->id_key;
+    if (reading->shard != NULL) (void)parse_shard(reading->shard, &out->shard, &out->shards);
+    out->max_errors = reading->max_errors.value;
+    out->max_document_bytes = reading->max_document.value;
+    out->max_expansion = reading->max_expansion.value;
+    out->max_members = reading->max_members.value;
+    out->max_depth = (uint32_t)reading->max_depth.value;
+    out->strict = reading->strict;
+    *problems = (struct cli_problems){.job = job};
+    out->problem = show_problem;
+    out->user = problems;
+}
+
 nigh_status cli_reader_open(struct cli_job *job, const struct cli_inputs *inputs, const struct cli_reading *reading,
                             nigh_text_format format, struct cli_problems *problems, nigh_text_reader **out) {
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
     nigh_stream stream = {0};
-    if (!find_stream(job, inputs, &stream)) return NIGH_EINVAL;
-    options.format = format;
-    options.text_key = reading->text_key;
-    options.id_key = reading->id_key;
+    if (!cli_inputs_stream(job, inputs, &stream)) return NIGH_EINVAL;
+    cli_reader_options(job, reading, format, problems, &options);
     if (stream.read != NULL) options.stream = &stream;
-    if (reading->shard != NULL) (void)parse_shard(reading->shard, &options.shard, &options.shards);
-    options.max_errors = reading->max_errors.value;
-    options.max_document_bytes = reading->max_document.value;
-    options.max_expansion = reading->max_expansion.value;
-    options.max_members = reading->max_members.value;
-    options.max_depth = (uint32_t)reading->max_depth.value;
-    options.strict = reading->strict;
-    *problems = (struct cli_problems){.job = job};
-    options.problem = show_problem;
-    options.user = problems;
     return nigh_text_reader_open(job->context, inputs->paths, inputs->count, &options, out, &job->error);
 }
 

@@ -133,6 +133,12 @@ void cli_inputs_stop(const struct cli_inputs *inputs);
  */
 bool cli_inputs_are_documents(struct cli_job *job, const struct cli_inputs *inputs, int format, bool *ok);
 
+/*
+ * The stream that documents are read from by the name "-", which the input that has it
+ * gets; its `read` stays NULL where none has.  False, with job->error, where two have.
+ */
+bool cli_inputs_stream(struct cli_job *job, const struct cli_inputs *inputs, nigh_stream *stream);
+
 /* The nigh_text_format that an index into cli_input_formats stands for. */
 nigh_text_format cli_text_format(int format);
 
@@ -141,6 +147,10 @@ struct cli_problems {
     struct cli_job *job;
     uint64_t shown;
 };
+
+/* How documents are read, but for streams.  `problems` must outlive whatever reads so. */
+void cli_reader_options(struct cli_job *job, const struct cli_reading *reading, nigh_text_format format,
+                        struct cli_problems *problems, nigh_text_reader_options *out);
 
 /* Opens the inputs as documents; on failure job->error says why.  `problems` must outlive the reader. */
 nigh_status cli_reader_open(struct cli_job *job, const struct cli_inputs *inputs, const struct cli_reading *reading,

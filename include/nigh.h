@@ -133,6 +133,7 @@ enum {
     NIGH_OPEN_CREATE = 1,    /* read and write; fails where the name exists */
     NIGH_OPEN_DIRECTORY = 2, /* to name files in it, to sync or to lock it */
     NIGH_OPEN_REGULAR = 3,   /* an existing regular file; never waits for anyone */
+    NIGH_OPEN_UPDATE = 4,    /* the same, to read and write */
 };
 
 /*
@@ -161,6 +162,7 @@ typedef struct nigh_file_system {
     int (*make_directory)(void *user, const char *path);
     /* Calls `entry` for each name but "." and ".."; non-zero from it ends and is returned. */
     int (*list)(void *user, nigh_file directory, int (*entry)(void *entry_user, const char *name), void *entry_user);
+    int (*truncate)(void *user, nigh_file file, uint64_t length); /* NULL: leftovers at the end of files stay */
 } nigh_file_system;
 
 /* Returns: the operating system's own files, a constant. */
@@ -377,6 +379,7 @@ typedef struct nigh_generator_options {
     uint64_t count; /* how many documents the collection has */
     uint64_t seed;
     uint32_t width_bits;
+    int weak_flips; /* non-zero: bits that are least sure are flipped, as in those of documents; 0: any bits */
 } nigh_generator_options;
 
 #define NIGH_GENERATOR_OPTIONS_INIT \
@@ -389,7 +392,10 @@ typedef struct nigh_generator_options {
  */
 NIGH_API nigh_status nigh_generate(const nigh_generator_options *options, uint64_t number, uint8_t *out,
                                    nigh_error *error);
-/* The same, and how sure each bit is, width_bits bytes, in the units of nigh_signer_sign(). */
+/*
+ * The same, and how sure each bit is, width_bits bytes, in the units of nigh_signer_sign().  With weak_flips the
+ * weights of any document tell where those near it differ; without, only what it flips of those it is a copy of.
+ */
 NIGH_API nigh_status nigh_generate_weighted(const nigh_generator_options *options, uint64_t number, uint8_t *out,
                                             uint8_t *weights, nigh_error *error);
 
@@ -1012,7 +1018,7 @@ typedef struct nigh_finder_options {
     nigh_weak_model model;
     double recall;          /* that is enough, above 0; 1: all must be found, so psm is not chosen */
     uint64_t memory_bytes;  /* 0: no limit */
-    uint64_t bucket_budget; /* rows compared for one look-up at most; beyond, results say `truncated`; 0: 1 << 22 */
+    uint64_t bucket_budget; /* rows compared for one look-up at most; beyond, results say `truncated`; 0: 1 << 18 */
     int without_numbers;    /* non-zero: smaller; of psm with 64 bits, matches do not say which row (UINT64_MAX) */
     uint32_t threads;       /* for building; 0: one a core */
     const nigh_progress *progress;
@@ -1224,18 +1230,20 @@ NIGH_API nigh_status nigh_chunks_append(nigh_chunks *chunks, const uint8_t *rows
 
 /* ------------------------------------------------------------------- plan -- */
 
-/* What things cost on one machine: seconds each, unless it says otherwise. */
+/* What things cost on one machine and one core: seconds each, unless it says otherwise. */
 typedef struct nigh_costs {
     size_t size;
-    double compare;    /* a 64-bit row with a query, in sequence */
-    double miss;       /* a look-up at a random address of a large table, several under way at once */
-    double permute;    /* the key of a query for one table */
-    double enumerate;  /* one step of (p + k) log2(k + h) of listing weak combinations */
-    double sort;       /* a row, by one digit of a radix sort */
-    double fill;       /* a row into a table */
+    double compare;    /* 32 bits of a row with those of a query, once they are in the cache */
+    double miss;       /* a cache line of a large table, many of them under way at once */
+    double permute;    /* a look-up in a permuted table that is in the cache */
+    double enumerate;  /* one step of (p + k) log2(k + h) of listing weak combinations and looking them up */
+    double sort;       /* a row into a large sorted table */
+    double fill;       /* a row into a large permuted table */
     double scan_byte;  /* comparing all rows of any width: a byte of a row and a query */
-    double read_bytes; /* a second, from the disk in sequence */
+    double read_bytes; /* a second, from the disk in sequence; not measured */
     double query;      /* whatever else a query takes */
+    double take;       /* a row taken up: copied, and looked for among those before it */
+    double whole;      /* as compare, of 64 bits */
 } nigh_costs;
 
 #define NIGH_COSTS_INIT \
@@ -1615,6 +1623,172 @@ typedef struct nigh_ranking {
  */
 NIGH_API nigh_status nigh_ranking_measure(const nigh_evaluation *documents, const nigh_ranking_options *options,
                                           nigh_ranking *out, nigh_error *error);
+
+/* How near-copies are found, by `nigh dedup` and by what else is customary. */
+typedef struct nigh_duplicates_options {
+    size_t size;
+    double threshold;                    /* near-copies have so high a Jaccard index; above 0, at most 1 */
+    const nigh_signer_options *features; /* of which sets: features, language; NULL: three words in a row */
+    const char *labels;                  /* NULL, or lines "ID<TAB>ID<TAB>JACCARD" for nigh_duplicates_band_at() */
+    uint64_t limit;                      /* so many documents; 0: all */
+    uint64_t memory_bytes;               /* what documents and features may take; 0: 4 GiB */
+    const char *temporary;               /* as nigh_dedup_options */
+    uint32_t threads;                    /* 0: one a core */
+    const nigh_progress *progress;
+} nigh_duplicates_options;
+
+#define NIGH_DUPLICATES_OPTIONS_INIT \
+    { .size = sizeof(nigh_duplicates_options), .threshold = 0.8 }
+
+typedef struct nigh_duplicates nigh_duplicates; /* opaque */
+
+/*
+ * Finds every pair of documents that are near-copies, by comparing their sets of
+ * features and nothing else, and holds against these what each method finds.
+ * Exact copies are left out first.  The inputs are read a dozen times.
+ *
+ * Owns:    caller frees *out.
+ * Lives:   `paths` and the options are read during the call.
+ * Returns: as nigh_dedup_run(); of labels also NIGH_EFORMAT with the line.
+ */
+NIGH_API nigh_status nigh_duplicates_measure(nigh_context *context, const char *const *paths, size_t count,
+                                             const nigh_text_reader_options *reading,
+                                             const nigh_duplicates_options *options, nigh_duplicates **out,
+                                             nigh_error *error);
+NIGH_API void nigh_duplicates_free(nigh_duplicates *duplicates); /* accepts NULL */
+
+typedef struct nigh_duplicates_info {
+    size_t size;
+    uint64_t documents; /* with different texts, each of which has a feature */
+    uint64_t copies;    /* documents whose text is exactly that of an earlier one: they count nowhere */
+    uint64_t pairs;     /* near-copies */
+    uint64_t labels_missing;
+    double truth_seconds; /* that finding all pairs took, the documents being in memory */
+    nigh_signing_info signing;
+} nigh_duplicates_info;
+
+#define NIGH_DUPLICATES_INFO_INIT \
+    { .size = sizeof(nigh_duplicates_info) }
+
+/* What one method found. */
+typedef struct nigh_duplicates_row {
+    size_t size;
+    char method[64];
+    uint32_t width_bits;          /* 0: it has no signatures */
+    uint32_t radius;              /* NIGH_ALL: it has none */
+    uint64_t candidates;          /* pairs that it would have to look at, or takes at their word */
+    uint64_t found;               /* pairs that it gives out */
+    uint64_t right;               /* of them, near-copies */
+    int estimated;                /* non-zero: candidates, and with them seconds, are from a sample of the rows */
+    double recall, precision, f1; /* of what is given out */
+    double candidate_precision;   /* of candidates */
+    double sign_seconds;          /* reading and signing */
+    double find_seconds;          /* and all that follows */
+    uint64_t bytes;               /* of memory at most, as far as the library's own allocator knows */
+    uint64_t truncated;           /* what the method says it has left out */
+} nigh_duplicates_row;
+
+#define NIGH_DUPLICATES_ROW_INIT \
+    { .size = sizeof(nigh_duplicates_row) }
+
+/* Labelled pairs from one value up to another, and what `nigh dedup` finds of them. */
+typedef struct nigh_duplicates_band {
+    size_t size;
+    double low, high;    /* low <= label < high, the last one up to 1 */
+    uint64_t pairs;      /* with such a label */
+    uint64_t alike;      /* of them, with a Jaccard index of the threshold or more by the features at hand, or copies */
+    uint64_t found;      /* of these, by the default method with the threshold */
+    uint64_t alike_wide; /* the same with a threshold of a half */
+    uint64_t found_wide;
+} nigh_duplicates_band;
+
+#define NIGH_DUPLICATES_BAND_INIT \
+    { .size = sizeof(nigh_duplicates_band) }
+
+/* Fill *out up to its `size`.  Return: NIGH_OK, or NIGH_END past the last. */
+NIGH_API void nigh_duplicates_describe(const nigh_duplicates *duplicates, nigh_duplicates_info *out);
+NIGH_API nigh_status nigh_duplicates_at(const nigh_duplicates *duplicates, size_t index, nigh_duplicates_row *out);
+NIGH_API nigh_status nigh_duplicates_band_at(const nigh_duplicates *duplicates, size_t index,
+                                             nigh_duplicates_band *out);
+
+/* What the weights of a query's bits are worth for finding near-copies of 64-bit signatures. */
+typedef struct nigh_weak_bits_options {
+    size_t size;
+    uint32_t radius;  /* 1 to 3 */
+    uint32_t queries; /* so many of those with a match at most, evenly chosen; 0: all */
+    uint32_t probes;  /* look up to so many combinations far, at most 4,096; 0: 256 */
+    uint32_t threads; /* 0: one a core */
+    const nigh_progress *progress;
+} nigh_weak_bits_options;
+
+#define NIGH_WEAK_BITS_OPTIONS_INIT \
+    { .size = sizeof(nigh_weak_bits_options), .radius = 3, .queries = 20000 }
+
+typedef struct nigh_weak_bits nigh_weak_bits; /* opaque */
+
+/*
+ * Takes every pair of different signatures within the radius, and asks how early
+ * the combination of bits that differ comes in the order of the weights.  The
+ * evaluation must have kept weights, and 64 bits.  Equal signatures count once.
+ *
+ * Owns:    caller frees *out.
+ * Lives:   *out does not need the evaluation.
+ * Returns: NIGH_OK; NIGH_EINVAL; NIGH_ENOMEM; NIGH_ECANCELLED.
+ */
+NIGH_API nigh_status nigh_weak_bits_measure(const nigh_evaluation *evaluation, const nigh_weak_bits_options *options,
+                                            nigh_weak_bits **out, nigh_error *error);
+NIGH_API void nigh_weak_bits_free(nigh_weak_bits *weak); /* accepts NULL */
+
+typedef struct nigh_weak_bits_info {
+    size_t size;
+    uint64_t documents;
+    uint64_t distinct; /* signatures */
+    uint64_t pairs;    /* within the radius, each counted once */
+    uint64_t matched;  /* signatures with a match */
+    uint64_t queries;  /* of these, asked */
+    uint64_t matches;  /* that they have */
+    uint32_t radius, probes;
+} nigh_weak_bits_info;
+
+#define NIGH_WEAK_BITS_INFO_INIT \
+    { .size = sizeof(nigh_weak_bits_info) }
+
+/* How many combinations of so many of all bits are tried until the right one comes. */
+typedef struct nigh_weak_attempts {
+    size_t size;
+    uint64_t matches;      /* that differ in so many bits */
+    uint64_t combinations; /* there are; at random, half of them are tried on average */
+    double mean;
+    uint64_t median, percentile_90, percentile_99;
+} nigh_weak_attempts;
+
+#define NIGH_WEAK_ATTEMPTS_INIT \
+    { .size = sizeof(nigh_weak_attempts) }
+
+/* A table of p leading bits, looked up with the first k combinations of up to `radius` of these. */
+typedef struct nigh_weak_recall {
+    size_t size;
+    uint32_t prefix_bits;
+    double all;          /* share of the matches that are found */
+    double any;          /* share of the queries for which one is */
+    uint32_t probes_all; /* the fewest probes that find .95 of the matches; 0: more than were tried */
+    uint32_t probes_any; /* the same of the queries */
+} nigh_weak_recall;
+
+#define NIGH_WEAK_RECALL_INIT \
+    { .size = sizeof(nigh_weak_recall) }
+
+/* Fill *out up to its `size`.  Return: NIGH_OK, or NIGH_END for a number that was not measured. */
+NIGH_API void nigh_weak_bits_describe(const nigh_weak_bits *weak, nigh_weak_bits_info *out);
+NIGH_API nigh_status nigh_weak_bits_attempts(const nigh_weak_bits *weak, nigh_weak_model model, uint32_t flips,
+                                             nigh_weak_attempts *out);
+/* `index` counts the prefixes that were measured, from 0; `probes` is k, from 1. */
+NIGH_API nigh_status nigh_weak_bits_recall(const nigh_weak_bits *weak, nigh_weak_model model, size_t index,
+                                           uint32_t probes, nigh_weak_recall *out);
+
+/* Draws attempts, and recall by probes.  As nigh_pairs_plot(). */
+NIGH_API nigh_status nigh_weak_bits_plot(nigh_weak_bits *weak, const char *title, const char **svg, size_t *length,
+                                         nigh_error *error);
 
 #ifdef __cplusplus
 }

@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "kernel/hamming.h"
 #include "kernel/letters.h"
+#include "kernel/near.h"
 
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
@@ -33,7 +34,8 @@ nigh_status nigh_context_new(const nigh_context_options *options, nigh_context *
     *context = (nigh_context){.allocator = chosen.allocator,
                               .files = chosen.file_system,
                               .hamming = hamming,
-                              .letters = nigh__letters_choose(hamming->name)};
+                              .letters = nigh__letters_choose(hamming->name),
+                              .near = nigh__near_choose(hamming->name)};
     *out = context;
     return NIGH_OK;
 }

@@ -127,7 +127,7 @@ static nigh_finder *make_finder(const struct bench *bench, const struct setting 
     options.probes = setting->probes;
     options.rotations = setting->rotations;
     options.model = setting->model;
-    options.without_numbers = setting->method == NIGH_FINDER_PSM;
+    options.without_numbers = setting->method == NIGH_FINDER_PSM && setting->rotations == 1;
     options.recall = setting->method == NIGH_FINDER_PSM ? 0.5 : 1;
     options.threads = 1;
     measure_must(nigh_finder_new(bench->context, bench->row_bytes, bench->rows, &options, &finder, &error), &error,

@@ -7,12 +7,14 @@
 
 struct nigh__hamming; /* kernel/hamming.h */
 struct nigh__letters; /* kernel/letters.h */
+struct nigh__near;    /* kernel/near.h */
 
 struct nigh_context {
     nigh_allocator allocator;
     const nigh_file_system *files;
     const struct nigh__hamming *hamming;
     const struct nigh__letters *letters;
+    const struct nigh__near *near;
 };
 
 #endif

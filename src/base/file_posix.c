@@ -32,13 +32,14 @@ static int posix_open(void *user, nigh_file directory, const char *name, unsigne
     int flags = O_CLOEXEC;
     if (mode == NIGH_OPEN_READ) flags |= O_RDONLY;
     if (mode == NIGH_OPEN_REGULAR) flags |= O_RDONLY | O_NONBLOCK;
+    if (mode == NIGH_OPEN_UPDATE) flags |= O_RDWR | O_NONBLOCK;
     if (mode == NIGH_OPEN_CREATE) flags |= O_RDWR | O_CREAT | O_EXCL;
     if (mode == NIGH_OPEN_DIRECTORY) flags |= O_RDONLY | O_DIRECTORY;
     int fd;
     do fd = openat(at(directory), name, flags, 0666);
     while (fd < 0 && errno == EINTR);
     if (fd < 0) return errno;
-    int failed = mode == NIGH_OPEN_REGULAR ? refuse_irregular(fd) : 0;
+    int failed = mode == NIGH_OPEN_REGULAR || mode == NIGH_OPEN_UPDATE ? refuse_irregular(fd) : 0;
     if (failed != 0) {
         (void)close(fd);
         return failed;
@@ -163,6 +164,15 @@ static int posix_list(void *user, nigh_file file, int (*entry)(void *entry_user,
     return result;
 }
 
+static int posix_truncate(void *user, nigh_file file, uint64_t length) {
+    (void)user;
+    if (length > INT64_MAX) return EOVERFLOW;
+    int result;
+    do result = ftruncate((int)file, (off_t)length);
+    while (result != 0 && errno == EINTR);
+    return result == 0 ? 0 : errno;
+}
+
 static const nigh_file_system posix_file_system = {
     .size = sizeof(nigh_file_system),
     .open = posix_open,
@@ -178,6 +188,7 @@ static const nigh_file_system posix_file_system = {
     .remove = posix_remove,
     .make_directory = posix_make_directory,
     .list = posix_list,
+    .truncate = posix_truncate,
 };
 
 const nigh_file_system *nigh_file_system_posix(void) { return &posix_file_system; }

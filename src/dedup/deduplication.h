@@ -2,12 +2,18 @@
 /*
  * What a deduplication knows, and its steps:
  *
- *     gather       read, hash, sign: a struct nigh__entry_document each, and keys    gather.c
+ *     gather       read, hash, sign: a struct nigh__duplicate each, and keys         gather.c
  *     candidates   documents that share a key, few bits apart, of a fit length       candidates.c
+ *                  or that share one of their rarest features: method exact          prefixes.c
  *     verify       read once more those in a candidate pair, compare their sets      verify.c
  *     cluster      which stay, and which go with whom                                cluster.c
  *
- * and then, as often as asked, pairs, kept records (dedup_write.c) and the report.
+ * and then, as often as asked, pairs (likeness.c), kept records (dedup_write.c) and
+ * the report.
+ *
+ * Documents with the same set of features (copies are among them) are alike without
+ * a look, and what is alike to one is alike to all: only the first of them, which
+ * stands for the others, takes part in the steps between.
  */
 #ifndef NIGH_DEDUP_DEDUPLICATION_H
 #define NIGH_DEDUP_DEDUPLICATION_H
@@ -15,14 +21,21 @@
 #include "base/memory.h"
 #include "dedup/rereading.h"
 
+/* Among more documents of one set than so many, only pairs with the first are told. */
+#define NIGH__DEDUP_MANY_COPIES 1000u
+#define NIGH__DEDUP_MOST_DOCUMENTS (UINT32_MAX - 1)
+
 struct nigh__duplicate {
     uint64_t number; /* of the record in the input */
     uint64_t text_length;
     double score; /* by which it is kept; higher is better */
     size_t id;    /* place in the ids */
     uint32_t id_length;
-    uint32_t features; /* distinct ones; 0: empty */
+    uint32_t features; /* 0: empty; once it was verified, distinct ones */
     uint32_t copy_of;  /* the earliest document with the same text: itself where it is that */
+    uint32_t set_of;   /* the earliest with the same set of features */
+    uint32_t set_size; /* of the earliest with its set: how many have it */
+    uint32_t next;     /* the next with the same set, by number; NIGH_ALL: it is the last */
     uint32_t kept;     /* the document kept for it */
     float similarity;  /* to that one */
     uint32_t distance; /* of the signatures to that one; NIGH_ALL: none */
@@ -30,14 +43,26 @@ struct nigh__duplicate {
 
 struct nigh_dedup {
     nigh_context *context;
-    nigh_dedup_options options;   /* complete; what they point to is ours, but for the progress */
-    char *score_key, *temporary;  /* owned */
+    nigh_dedup_options options;  /* complete; what they point to is ours, but for the progress */
+    char *score_key, *temporary; /* owned */
+    void (*problem)(void *user, const nigh_error *problem); /* the caller's, and his user: ours counts what is lost */
+    void *problem_user;
+    uint64_t shard, shards;       /* of the reading */
     struct nigh__source *source;  /* NULL: of signatures */
     struct nigh__array documents; /* of struct nigh__duplicate, in the order of the input */
     struct nigh__array ids;       /* of char */
-    struct nigh__sorter *pairs;   /* alike: (first << 32 | second, similarity as float bits << 32 | distance); those
-                                     of copies are not in it; NULL: not asked for */
+    struct nigh__sorter *pairs;   /* those nigh_dedup_pairs() gives, copies included: (first << 32 | second,
+                                     similarity as float bits << 32 | distance); NULL: not made yet */
+    uint64_t untold;              /* pairs of copies that are not among them */
+    bool verified;                /* similarities are Jaccard's; else they are guessed from distances */
     nigh_dedup_info info;
 };
+
+static inline struct nigh__duplicate *nigh__dedup_document(const nigh_dedup *dedup, uint32_t document) {
+    return (struct nigh__duplicate *)dedup->documents.data + document;
+}
+
+/* A clock, for telling how long things took. */
+double nigh__dedup_seconds(void);
 
 #endif

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inputs that are read more than once.  A stream is copied to a nameless temporary
- * file while the first pass reads it, and later passes read the copy.  Problems are
- * reported in the first pass only.  Files that change between passes are noticed by
- * size, time and the number of their records.
+ * Inputs that are read more than once.  What can be read only once, a stream or a
+ * pipe, is copied to a nameless temporary file while the first pass reads it, and
+ * later passes read the copy.  Problems are reported in the first pass only.  Files
+ * that change between passes are noticed by size, time and the number of their
+ * records.
+ *
+ *     new -> open, read, check, close -> open, read, check, close -> ... -> free
+ *
+ * One pass at a time.  The first is to be checked too: it says what the others must
+ * find again.
  */
 #ifndef NIGH_DEDUP_REREADING_H
 #define NIGH_DEDUP_REREADING_H
@@ -13,7 +19,10 @@
 
 struct nigh__source; /* opaque */
 
-/* Copies what it needs of paths and options; the stream's user and `user` must outlive it. */
+/*
+ * Copies what it needs of paths and options; the stream's user and `user` must
+ * outlive it.  `temporary` is a folder; NULL: "/tmp".
+ */
 nigh_status nigh__source_new(nigh_context *context, const char *const *paths, size_t count,
                              const nigh_text_reader_options *options, const char *temporary, struct nigh__source **out,
                              nigh_error *error);
@@ -25,7 +34,21 @@ nigh_status nigh__source_open(struct nigh__source *source, nigh_text_reader **ou
 /* The same for a pass over records as they lie, for nigh__splitter_fill(): bytes of a record are all of it. */
 nigh_status nigh__source_open_raw(struct nigh__source *source, nigh_text_reader **out, nigh_error *error);
 
-/* After a pass: NIGH_ECORRUPT, naming the file, where the input is not what it was in the first. */
-nigh_status nigh__source_check(struct nigh__source *source, const nigh_text_reader *reader, nigh_error *error);
+/*
+ * After a pass, before its reader is closed: NIGH_ECORRUPT, naming the file, where the
+ * input is not what it was in the first.  Passes that ended early are compared by the
+ * files alone.
+ */
+nigh_status nigh__source_check(struct nigh__source *source, nigh_text_reader *reader, nigh_error *error);
+
+/* Of the first pass, once it was checked: 1 << each nigh_text_format it met. */
+unsigned nigh__source_formats(const struct nigh__source *source);
+/* Bytes copied from streams so far. */
+uint64_t nigh__source_copied(const struct nigh__source *source);
+/* Of the paths given. */
+size_t nigh__source_count(const struct nigh__source *source);
+const char *nigh__source_path(const struct nigh__source *source, size_t index);
+/* The input that is the same file as `path` (which need not exist), or a folder around it; NULL: none is. */
+const char *nigh__source_around(const struct nigh__source *source, const char *path);
 
 #endif

@@ -131,7 +131,7 @@ static nigh_status end_check(struct nigh__unpacking *unpacking, nigh_error *erro
     return zeros_pass(unpacking, error);
 }
 
-static nigh_status unpacker_next(struct nigh__source *source, const uint8_t **bytes, size_t *length,
+static nigh_status unpacker_next(struct nigh__byte_source *source, const uint8_t **bytes, size_t *length,
                                  nigh_error *error) {
     struct nigh__unpacking *unpacking = (struct nigh__unpacking *)source;
     int result;
@@ -192,7 +192,7 @@ void nigh__unpacker_close(struct nigh__unpacker *unpacker) {
 
 /* ---------------------------------------------------------------- archive */
 
-static nigh_status member_next(struct nigh__source *source, const uint8_t **bytes, size_t *length, nigh_error *error) {
+static nigh_status member_next(struct nigh__byte_source *source, const uint8_t **bytes, size_t *length, nigh_error *error) {
     struct nigh__archive *archive = (struct nigh__archive *)source;
     int result;
     nigh_status status = block_next(&archive->unpacking, bytes, length, &result, error);

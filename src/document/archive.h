@@ -18,7 +18,7 @@ struct archive;
 
 /* What both have: libarchive reading from a feed. */
 struct nigh__unpacking {
-    struct nigh__source source;
+    struct nigh__byte_source source;
     struct archive *archive; /* NULL: closed */
     struct nigh__feed *from;
     struct nigh__expansion *expansion;
@@ -34,7 +34,7 @@ struct nigh__unpacking {
 /* --------------------------------------------------------------- unpacker */
 
 struct nigh__unpacker {
-    struct nigh__source *source; /* of what is unpacked; NULL: closed */
+    struct nigh__byte_source *source; /* of what is unpacked; NULL: closed */
     struct nigh__gunzip gunzip;
     struct nigh__unpacking other;
     struct nigh__xz_watch watch;

@@ -7,6 +7,7 @@
 #include "document/extract.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,7 +24,7 @@
 
 struct nigh__extractor {
     const nigh_context *context;
-    const char *text_key, *id_key;
+    const char *text_key, *id_key, *score_key; /* score_key NULL: none */
     uint64_t max_bytes;
     uint32_t max_depth;
     struct nigh__json *json;
@@ -36,6 +37,7 @@ struct job {
     struct nigh__extractor *extractor;
     struct nigh__span record, id, text;
     size_t first_bad; /* in the record, or NIGH__NONE */
+    double score;
     nigh_error *error;
 };
 
@@ -50,6 +52,7 @@ nigh_status nigh__extractor_new(const nigh_context *context, const nigh_text_rea
         .context = context,
         .text_key = options->text_key != NULL ? options->text_key : "text",
         .id_key = options->id_key != NULL ? options->id_key : "id",
+        .score_key = options->score_key,
         .max_bytes = options->max_document_bytes,
         .max_depth = options->max_depth,
         .text = NIGH__ARRAY(char),
@@ -187,11 +190,19 @@ static nigh_status json_text(struct job *job) {
     return NIGH_OK;
 }
 
+static void json_score(struct job *job) {
+    struct nigh__json_value value;
+    if (job->extractor->score_key == NULL) return;
+    nigh__json_find(job->extractor->json, job->extractor->score_key, &value);
+    if (value.type == NIGH__JSON_INTEGER || value.type == NIGH__JSON_REAL) job->score = value.number;
+}
+
 static nigh_status json_extract(struct job *job) {
     struct nigh__span line = job->record;
     if (line.length >= 3 && memcmp(line.text, "\xef\xbb\xbf", 3) == 0) line.text += 3, line.length -= 3;
     if (nigh__is_blank(line.text, line.length)) return NIGH_OK;
     nigh_status status = json_parse(job, line);
+    if (status == NIGH_OK) json_score(job);
     if (status == NIGH_OK) status = json_id(job);
     if (status == NIGH_OK) status = json_text(job);
     return status;
@@ -302,6 +313,7 @@ static nigh_status record_extract(struct job *job, enum nigh__record_kind kind) 
     case NIGH__RECORD_TREC:
         return trec_extract(job);
     case NIGH__RECORD_PROBLEM:
+    case NIGH__RECORD_GAP:
         break;
     }
     return nigh__fail(job->error, NIGH_EINVAL, "a problem holds no text");
@@ -331,6 +343,7 @@ nigh_status nigh__extract(struct nigh__extractor *extractor, const struct nigh__
                       .record = {nigh__batch_bytes(batch, record->bytes), record->length},
                       .text = {"", 0},
                       .first_bad = NIGH__NONE,
+                      .score = -(double)INFINITY,
                       .error = &detail};
     *repaired = NIGH_NO_OFFSET;
     buffers_clear(extractor);
@@ -347,6 +360,7 @@ nigh_status nigh__extract(struct nigh__extractor *extractor, const struct nigh__
                        .number = record->number,
                        .source = source,
                        .offset = record->offset,
-                       .line = record->line};
+                       .line = record->line,
+                       .score = job.score};
     return NIGH_OK;
 }

@@ -7,7 +7,7 @@
 
 struct nigh__extractor; /* opaque; one a thread: parsers and buffers that are used again */
 
-/* text_key, id_key, max_document_bytes and max_depth of the options count; the keys must outlive it. */
+/* text_key, id_key, score_key, max_document_bytes and max_depth of the options count; the keys must outlive it. */
 nigh_status nigh__extractor_new(const nigh_context *context, const nigh_text_reader_options *options,
                                 struct nigh__extractor **out, nigh_error *error);
 void nigh__extractor_free(struct nigh__extractor *extractor); /* accepts NULL */

@@ -7,7 +7,7 @@
 
 #include "base/status.h"
 
-static nigh_status file_next(struct nigh__source *source, const uint8_t **bytes, size_t *length, nigh_error *error) {
+static nigh_status file_next(struct nigh__byte_source *source, const uint8_t **bytes, size_t *length, nigh_error *error) {
     struct nigh__file_source *from = (struct nigh__file_source *)source;
     size_t moved = 0;
     int failed;
@@ -36,7 +36,7 @@ void nigh__file_source_init(struct nigh__file_source *out, struct nigh__file *fi
 
 void nigh__file_source_release(struct nigh__file_source *file) { nigh__file_release(&file->file); }
 
-void nigh__feed_init(struct nigh__feed *feed, struct nigh__source *source) {
+void nigh__feed_init(struct nigh__feed *feed, struct nigh__byte_source *source) {
     feed->source = source;
     feed->bytes = feed->look;
     feed->length = 0;

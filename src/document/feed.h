@@ -14,13 +14,13 @@
 
 #include "base/file.h"
 
-struct nigh__source {
+struct nigh__byte_source {
     /*
      * Gives the next chunk, never an empty one; it lives until the next call.
      * NIGH_END after the last.  NIGH_EFORMAT: what comes is broken, and only
      * this source ends; any other failure ends the reading.
      */
-    nigh_status (*next)(struct nigh__source *source, const uint8_t **bytes, size_t *length, nigh_error *error);
+    nigh_status (*next)(struct nigh__byte_source *source, const uint8_t **bytes, size_t *length, nigh_error *error);
 };
 
 /* ------------------------------------------------------------------- file */
@@ -28,7 +28,7 @@ struct nigh__source {
 #define NIGH__BLOCK ((size_t)256 << 10)
 
 struct nigh__file_source {
-    struct nigh__source source;
+    struct nigh__byte_source source;
     struct nigh__file file; /* closed where it is a stream */
     nigh_stream stream;
     const char *name; /* for errors; not owned */
@@ -47,7 +47,7 @@ void nigh__file_source_release(struct nigh__file_source *file);
 #define NIGH__LOOK ((size_t)8 << 10)
 
 struct nigh__feed {
-    struct nigh__source *source;
+    struct nigh__byte_source *source;
     const uint8_t *bytes; /* at hand */
     size_t length;
     uint64_t offset;      /* of bytes[0] in the source */
@@ -58,7 +58,7 @@ struct nigh__feed {
     uint8_t look[NIGH__LOOK];
 };
 
-void nigh__feed_init(struct nigh__feed *feed, struct nigh__source *source);
+void nigh__feed_init(struct nigh__feed *feed, struct nigh__byte_source *source);
 
 /* Goes to the source: see nigh__feed_more(). */
 nigh_status nigh__feed_pull(struct nigh__feed *feed, nigh_error *error);

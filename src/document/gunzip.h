@@ -14,7 +14,7 @@
 #include "document/expansion.h"
 
 struct nigh__gunzip {
-    struct nigh__source source;
+    struct nigh__byte_source source;
     const nigh_context *context;
     struct nigh__feed *from;
     struct nigh__expansion *expansion;

@@ -38,7 +38,14 @@ void nigh__json_free(struct nigh__json *json); /* accepts NULL */
 /* NIGH__BATCH_PADDING bytes can be read behind the line.  *why is a constant. */
 enum nigh__json_result nigh__json_parse(struct nigh__json *json, const char *line, size_t length, const char **why);
 
-enum nigh__json_type { NIGH__JSON_NONE, NIGH__JSON_STRING, NIGH__JSON_STRINGS, NIGH__JSON_INTEGER, NIGH__JSON_OTHER };
+enum nigh__json_type {
+    NIGH__JSON_NONE,
+    NIGH__JSON_STRING,
+    NIGH__JSON_STRINGS,
+    NIGH__JSON_INTEGER,
+    NIGH__JSON_REAL,
+    NIGH__JSON_OTHER
+};
 
 struct nigh__json_value {
     enum nigh__json_type type;
@@ -46,6 +53,7 @@ struct nigh__json_value {
     size_t length;      /* of it; of NIGH__JSON_STRINGS, all lengths and one for each string */
     uint64_t magnitude; /* of an integer, */
     bool negative;      /* and its sign */
+    double number;      /* of an integer or a real, the nearest there is */
 };
 
 /* What the last line has at a dotted path: at each object the whole rest is tried as a key, then its first part. */

@@ -145,7 +145,11 @@ void nigh__json_find(const struct nigh__json *json, const char *path, struct nig
         out->type = NIGH__JSON_INTEGER;
         out->negative = number < 0;
         out->magnitude = number < 0 ? uint64_t{0} - static_cast<uint64_t>(number) : static_cast<uint64_t>(number);
+    } else if (found.type() == element_type::DOUBLE && found.get(out->number) == simdjson::SUCCESS) {
+        out->type = NIGH__JSON_REAL;
     }
+    if (out->type == NIGH__JSON_INTEGER)
+        out->number = out->negative ? -static_cast<double>(out->magnitude) : static_cast<double>(out->magnitude);
 }
 
 void nigh__json_copy_strings(const struct nigh__json *json, const char *path, char *out) {

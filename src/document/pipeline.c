@@ -173,6 +173,12 @@ static bool work_on_large_record(struct hand *hand, struct slot *slot, size_t in
     return done;
 }
 
+/* By its number, whatever it is: a problem that nobody wants to hear of again is none. */
+static bool is_wanted(const struct hand *hand, const struct nigh__record *record) {
+    const struct nigh__pipeline_work *work = &hand->pipeline->work;
+    return work->wanted == NULL || work->wanted(work->user, record->number);
+}
+
 /* Whether the consumer will have given up before it is through with this slot. */
 static bool is_hopeless(const struct hand *hand, const struct slot *slot) {
     const nigh_text_reader_options *options = hand->pipeline->options;
@@ -182,7 +188,9 @@ static bool is_hopeless(const struct hand *hand, const struct slot *slot) {
 static void work_on_slot(struct hand *hand, struct slot *slot) {
     if (hand->extractor == NULL) slot->no_memory = true; /* it could not be renewed */
     for (size_t i = 0; i < slot->batch.records.count && !slot->no_memory && !is_hopeless(hand, slot); i++) {
-        const bool large = nigh__batch_record(&slot->batch, i)->length > LARGE_RECORD;
+        const struct nigh__record *record = nigh__batch_record(&slot->batch, i);
+        if (!is_wanted(hand, record)) continue;
+        const bool large = record->length > LARGE_RECORD;
         if (!(large ? work_on_large_record : work_on_record)(hand, slot, i)) slot->no_memory = true;
     }
 }

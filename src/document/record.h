@@ -24,10 +24,12 @@ enum nigh__record_kind {
     NIGH__RECORD_HTML,    /* a page, in any character set */
     NIGH__RECORD_HTTP,    /* an HTTP response: status line, headers, body */
     NIGH__RECORD_TREC,    /* what is between <DOC> and </DOC> */
+    NIGH__RECORD_GAP,     /* of records as they lie: what is none and has no number, such as empty lines */
 };
 
 struct nigh__record {
     enum nigh__record_kind kind;
+    nigh_text_format format; /* of the text it is from; NIGH_TEXT_AUTO: of a problem before any was found out */
     size_t bytes, length; /* place in the batch's bytes */
     size_t id, id_length; /* place of the id: the path, the URI; in JSON and TREC used where there is no other */
     size_t source;        /* place of a terminated name for messages: "FILE" or "ARCHIVE/MEMBER" */

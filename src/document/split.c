@@ -47,13 +47,19 @@ nigh_status nigh__split_pass_over(struct nigh__splitter *splitter, nigh_error *e
 static nigh_status text_begin(struct nigh__splitter *splitter, struct nigh__feed *feed, nigh_error *error) {
     nigh_text_format format = splitter->options.format;
     splitter->text = feed;
+    splitter->format = NULL;
     splitter->line = 0;
     splitter->ordinal = 0;
+    splitter->passing = 0;
+    splitter->lost = false;
+    splitter->raw.discard = false;
     size_t look = feed->length < NIGH__LOOK ? feed->length : NIGH__LOOK; /* the same however the bytes came in */
     if (format == NIGH_TEXT_AUTO) format = nigh__sniff_format(feed->bytes, look, nigh__split_name(splitter));
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        if (formats[i].format != format) continue;
         splitter->format = &formats[i];
-        if (formats[i].format == format) return NIGH_OK;
+        splitter->formats |= 1u << (unsigned)format;
+        return NIGH_OK;
     }
     nigh_status status = nigh__split_pass_over(splitter, error);
     splitter->text = NULL;
@@ -113,9 +119,8 @@ static nigh_status file_begin(struct nigh__splitter *splitter, nigh_error *error
 }
 
 /* Takes `file` over; a closed one stands for the stream. */
-static nigh_status file_open(struct nigh__splitter *splitter, struct nigh__file *file, const char *name,
-                             nigh_error *error) {
-    const nigh_stream *stream = file->open ? NULL : &splitter->stream;
+static nigh_status file_open(struct nigh__splitter *splitter, struct nigh__file *file, const nigh_stream *stream,
+                             const char *name, nigh_error *error) {
     nigh__free(splitter->context, splitter->file_name);
     splitter->file_name = nigh__string_copy(splitter->context, name);
     nigh__file_source_init(&splitter->file, file, stream, splitter->file_name, splitter->buffer, &splitter->bytes_read);
@@ -145,7 +150,7 @@ static nigh_status tree_step(struct nigh__splitter *splitter, nigh_error *error)
     struct nigh__file file = {0};
     nigh_error why;
     nigh_status status = nigh__tree_next(&splitter->tree, &file, &why);
-    if (status == NIGH_OK) return file_open(splitter, &file, file.path, error);
+    if (status == NIGH_OK) return file_open(splitter, &file, NULL, file.path, error);
     if (status == NIGH_END) {
         nigh__tree_close(&splitter->tree);
         return NIGH_OK;
@@ -164,7 +169,7 @@ static nigh_status path_step(struct nigh__splitter *splitter, nigh_error *error)
         return nigh__tree_open(&splitter->tree, splitter->context, path->path, splitter->options.max_members, error);
     nigh_status status = NIGH_OK;
     if (!path->is_stream) status = nigh__file_open(splitter->context, path->path, NIGH_OPEN_READ, &file, error);
-    return status == NIGH_OK ? file_open(splitter, &file, path->path, error) : status;
+    return status == NIGH_OK ? file_open(splitter, &file, &path->stream, path->path, error) : status;
 }
 
 /* ---------------------------------------------------------------- members */
@@ -215,7 +220,7 @@ static nigh_status step(struct nigh__splitter *splitter, nigh_error *error) {
     if (splitter->text != NULL) {
         nigh_status status = splitter->format->next(splitter, error);
         if (status != NIGH_OK) splitter->text = NULL;
-        return status == NIGH_END ? NIGH_OK : status;
+        return status == NIGH_END ? nigh__raw_flush(splitter, error) : status;
     }
     if (archive_is_open(splitter)) return archive_step(splitter, error);
     file_close(splitter);
@@ -228,11 +233,13 @@ void nigh__splitter_fill(struct nigh__splitter *splitter, struct nigh__batch *ba
     splitter->batch = batch;
     splitter->target = target;
     splitter->source = SIZE_MAX;
+    splitter->raw.begin = 0;
     while (splitter->status == NIGH_OK && !nigh__split_full(splitter)) {
         nigh_status status = step(splitter, &splitter->error);
         if (status == NIGH_EFORMAT) status = nigh__split_problem(splitter, &splitter->error, &splitter->error);
         splitter->status = status;
     }
+    if (splitter->status == NIGH_OK) splitter->status = nigh__raw_flush(splitter, &splitter->error);
     if (splitter->status != NIGH_OK) file_close(splitter);
     if (batch->bytes.count != 0) memset((uint8_t *)batch->bytes.data + batch->bytes.count, 0, NIGH__BATCH_PADDING);
     batch->status = splitter->status;
@@ -242,29 +249,33 @@ void nigh__splitter_fill(struct nigh__splitter *splitter, struct nigh__batch *ba
 
 /* ------------------------------------------------------- opening, closing */
 
-static nigh_status path_add(struct nigh__splitter *splitter, const char *path, uint64_t *length, nigh_error *error) {
+static nigh_status path_add(struct nigh__splitter *splitter, const char *path, const nigh_stream *stream,
+                            uint64_t *length, nigh_error *error) {
     *length = UINT64_MAX;
     if (path == NULL || path[0] == '\0') return nigh__fail(error, NIGH_ENOTFOUND, "'': cannot open: the path is empty");
     struct nigh__split_path *slot = nigh__array_add(splitter->context, &splitter->paths, 1);
     if (slot == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a path");
     *slot = (struct nigh__split_path){.path = nigh__string_copy(splitter->context, path)};
     if (slot->path == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a path");
-    slot->is_stream = strcmp(path, "-") == 0;
+    if ((stream == NULL || stream->read == NULL) && strcmp(path, "-") == 0) {
+        stream = splitter->options.stream;
+        if (stream == NULL) return nigh__fail(error, NIGH_EINVAL, "'-' stands for a stream, and there is none");
+    }
+    slot->is_stream = stream != NULL && stream->read != NULL;
     if (!slot->is_stream) return nigh__path_look(splitter->context, path, &slot->kind, length, error);
-    if (splitter->options.stream == NULL)
-        return nigh__fail(error, NIGH_EINVAL, "'-' stands for a stream, and there is none");
+    slot->stream = *stream;
     slot->kind = NIGH__PATH_SPECIAL;
     return NIGH_OK;
 }
 
 /* All paths are looked at before any is read: a wrong one is known at once. */
 static nigh_status paths_add(struct nigh__splitter *splitter, const char *const *paths, size_t count,
-                             nigh_error *error) {
+                             const nigh_stream *streams, nigh_error *error) {
     bool known = true;
     uint64_t total = 0;
     for (size_t i = 0; i < count; i++) {
         uint64_t length;
-        nigh_status status = path_add(splitter, paths[i], &length, error);
+        nigh_status status = path_add(splitter, paths[i], streams == NULL ? NULL : &streams[i], &length, error);
         if (status != NIGH_OK) return status;
         known = known && length != UINT64_MAX && nigh__add64(total, length, &total);
     }
@@ -273,18 +284,18 @@ static nigh_status paths_add(struct nigh__splitter *splitter, const char *const 
 }
 
 nigh_status nigh__splitter_open(const nigh_context *context, const char *const *paths, size_t count,
-                                const nigh_text_reader_options *options, struct nigh__splitter **out,
-                                nigh_error *error) {
+                                const nigh_text_reader_options *options, const struct nigh__splitting *more,
+                                struct nigh__splitter **out, nigh_error *error) {
     *out = NULL;
     struct nigh__splitter *splitter = nigh__alloc_zero(context, 1, sizeof *splitter);
     if (splitter == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory to read documents");
     splitter->context = context;
     splitter->options = *options;
-    if (options->stream != NULL) splitter->stream = *options->stream;
+    splitter->raw.on = more != NULL && more->raw;
     splitter->paths = (struct nigh__array)NIGH__ARRAY(struct nigh__split_path);
     splitter->name = splitter->clean = splitter->head = (struct nigh__array)NIGH__ARRAY(char);
     splitter->buffer = nigh__alloc_aligned(context, NIGH__BLOCK, 1, NIGH__CACHE_LINE);
-    nigh_status status = paths_add(splitter, paths, count, error);
+    nigh_status status = paths_add(splitter, paths, count, more == NULL ? NULL : more->streams, error);
     if (status == NIGH_OK && splitter->buffer == NULL)
         status = nigh__fail(error, NIGH_ENOMEM, "no memory for a buffer of %zu bytes", NIGH__BLOCK);
     if (status != NIGH_OK) {
@@ -301,6 +312,9 @@ void nigh__splitter_describe(const struct nigh__splitter *splitter, nigh_text_re
     info->bytes_read = splitter->bytes_read;
     info->bytes_total = splitter->bytes_total;
 }
+
+bool nigh__splitter_ended(const struct nigh__splitter *splitter) { return splitter->status == NIGH_END; }
+unsigned nigh__splitter_formats(const struct nigh__splitter *splitter) { return splitter->formats; }
 
 void nigh__splitter_close(struct nigh__splitter *splitter) {
     if (splitter == NULL) return;

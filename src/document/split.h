@@ -7,10 +7,25 @@
 
 struct nigh__splitter; /* opaque */
 
-/* `options` is complete (copied by nigh__options_copy already).  Returns as nigh_text_reader_open(). */
+/* What the public options do not offer.  All zero: nothing of it. */
+struct nigh__splitting {
+    const nigh_stream *streams; /* NULL, or one for each path: what it is read from; without `read`: from itself */
+    /*
+     * Non-zero: records as they lie.  The bytes of a line have its end, a WARC record its
+     * header and the empty lines behind it, <DOC> and </DOC> are there; only whole files are
+     * as always.  What lies between records comes too, as NIGH__RECORD_GAP.  Extracting is
+     * for whole files alone.  The numbers are the same.
+     */
+    bool raw;
+};
+
+/*
+ * `options` is complete (copied by nigh__options_copy already); `more` may be NULL
+ * and is read during the call.  Returns as nigh_text_reader_open().
+ */
 nigh_status nigh__splitter_open(const nigh_context *context, const char *const *paths, size_t count,
-                                const nigh_text_reader_options *options, struct nigh__splitter **out,
-                                nigh_error *error);
+                                const nigh_text_reader_options *options, const struct nigh__splitting *more,
+                                struct nigh__splitter **out, nigh_error *error);
 
 /*
  * Empties the batch and fills it with about `target` bytes of records, or one
@@ -24,9 +39,18 @@ void nigh__splitter_fill(struct nigh__splitter *splitter, struct nigh__batch *ba
 void nigh__splitter_describe(const struct nigh__splitter *splitter, nigh_text_reader_info *info);
 void nigh__splitter_close(struct nigh__splitter *splitter); /* accepts NULL */
 
+/* Whether all of the input has been read, and 1 << each nigh_text_format that was met. */
+bool nigh__splitter_ended(const struct nigh__splitter *splitter);
+unsigned nigh__splitter_formats(const struct nigh__splitter *splitter);
+
 /* The inside of a public reader, for nigh_signing, which drives it from several threads. */
 struct nigh__splitter *nigh__text_reader_splitter(nigh_text_reader *reader);
 const nigh_text_reader_options *nigh__text_reader_options(const nigh_text_reader *reader);
 const nigh_context *nigh__text_reader_context(const nigh_text_reader *reader);
+
+/* nigh_text_reader_open() with more; the streams' users must outlive the reader. */
+nigh_status nigh__text_reader_open(nigh_context *context, const char *const *paths, size_t count,
+                                   const nigh_text_reader_options *options, const struct nigh__splitting *more,
+                                   nigh_text_reader **out, nigh_error *error);
 
 #endif

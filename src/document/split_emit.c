@@ -25,6 +25,10 @@ static uint8_t *bytes_add(struct nigh__splitter *splitter, size_t length) {
     return place;
 }
 
+static nigh_text_format format_now(const struct nigh__splitter *splitter) {
+    return splitter->format == NULL ? NIGH_TEXT_AUTO : splitter->format->format;
+}
+
 static bool is_wanted(const struct nigh__splitter *splitter) {
     const nigh_text_reader_options *options = &splitter->options;
     return options->shards == 0 || splitter->records % options->shards == options->shard;
@@ -43,11 +47,86 @@ static nigh_status source_add(struct nigh__splitter *splitter, nigh_error *error
     return NIGH_OK;
 }
 
+/* ------------------------------------------------- records as they lie */
+
+/* Empty lines one after the other are one gap: a file may have nothing else. */
+static bool gap_extend(struct nigh__splitter *splitter, size_t begin, size_t end) {
+    const struct nigh__array *records = &splitter->batch->records;
+    struct nigh__record *last = (struct nigh__record *)records->data + records->count - (records->count != 0);
+    bool fits = records->count != 0 && last->kind == NIGH__RECORD_GAP && last->bytes + last->length == begin &&
+                splitter->format != NULL && splitter->format->next == nigh__split_lines;
+    if (!fits) return false;
+    last->length += end - begin;
+    splitter->raw.begin = end;
+    return true;
+}
+
+/* A gap goes with the record after it, so that every shard has its own. */
+nigh_status nigh__raw_flush(struct nigh__splitter *splitter, nigh_error *error) {
+    struct nigh__raw *raw = &splitter->raw;
+    if (!raw->on) return NIGH_OK;
+    if (!is_wanted(splitter)) splitter->batch->bytes.count = raw->begin;
+    size_t begin = raw->begin;
+    size_t end = splitter->batch->bytes.count;
+    if (end == begin || gap_extend(splitter, begin, end)) return NIGH_OK;
+    nigh_status status = source_add(splitter, error);
+    if (status != NIGH_OK) return status;
+    raw->begin = splitter->batch->bytes.count;
+    struct nigh__record *record = nigh__array_add(splitter->context, &splitter->batch->records, 1);
+    if (record == NULL) return fail_memory(error);
+    *record = (struct nigh__record){.kind = NIGH__RECORD_GAP,
+                                    .format = format_now(splitter),
+                                    .bytes = begin,
+                                    .length = end - begin,
+                                    .source = splitter->source,
+                                    .number = UINT64_MAX,
+                                    .offset = NIGH_NO_OFFSET};
+    return NIGH_OK;
+}
+
+nigh_status nigh__raw_begin(struct nigh__splitter *splitter, nigh_error *error) {
+    struct nigh__raw *raw = &splitter->raw;
+    if (!raw->on) return NIGH_OK;
+    nigh_status status = nigh__raw_flush(splitter, error);
+    if (status == NIGH_OK) status = source_add(splitter, error);
+    raw->discard = false;
+    raw->begin = splitter->batch->bytes.count;
+    return status;
+}
+
+nigh_status nigh__raw_keep(struct nigh__splitter *splitter, const uint8_t *bytes, size_t length, nigh_error *error) {
+    if (splitter->raw.discard || length == 0) return NIGH_OK;
+    uint8_t *copy = bytes_add(splitter, length);
+    if (copy == NULL) return fail_memory(error);
+    memcpy(copy, bytes, length);
+    return NIGH_OK;
+}
+
+/* Nothing of what was taken since the last cut is kept, nor what follows up to the next. */
+void nigh__raw_discard(struct nigh__splitter *splitter) {
+    if (!splitter->raw.on) return;
+    splitter->batch->bytes.count = splitter->raw.begin;
+    splitter->raw.discard = true;
+}
+
+/* ------------------------------------------------------ the one pending */
+
+/* Whole files have nothing but the document in them, so they are collected as always. */
+static bool lies_in_batch(const struct nigh__splitter *splitter) {
+    return !splitter->raw.on || splitter->format->next == nigh__split_whole;
+}
+
 nigh_status nigh__pending_begin(struct nigh__splitter *splitter, nigh_error *error) {
     bool wanted = is_wanted(splitter);
     nigh_status status = wanted ? source_add(splitter, error) : NIGH_OK;
     splitter->pending = (struct nigh__pending){.begin = splitter->batch->bytes.count, .wanted = wanted};
+    if (!wanted) nigh__raw_discard(splitter);
     return status;
+}
+
+void nigh__pending_set_over(struct nigh__splitter *splitter) {
+    splitter->pending.over = true;
+    nigh__pending_lose(splitter);
 }
 
 /* One byte more than the limit is kept: it may be the carriage return at the end of a line. */
@@ -57,11 +136,8 @@ nigh_status nigh__pending_add(struct nigh__splitter *splitter, const uint8_t *by
     pending->length += length;
     pending->last = bytes[length - 1];
     if (pending->over) return NIGH_OK;
-    if (pending->length - 1 > splitter->options.max_document_bytes) {
-        pending->over = true;
-        nigh__pending_drop(splitter);
-    }
-    if (!pending->wanted || pending->over) return NIGH_OK;
+    if (pending->length - 1 > splitter->options.max_document_bytes) nigh__pending_set_over(splitter);
+    if (!pending->wanted || pending->over || !lies_in_batch(splitter)) return NIGH_OK;
     uint8_t *copy = bytes_add(splitter, length);
     if (copy == NULL) return fail_memory(error);
     memcpy(copy, bytes, length);
@@ -71,10 +147,17 @@ nigh_status nigh__pending_add(struct nigh__splitter *splitter, const uint8_t *by
 void nigh__pending_shorten(struct nigh__splitter *splitter) {
     struct nigh__pending *pending = &splitter->pending;
     pending->length--;
-    if (pending->wanted && !pending->over) splitter->batch->bytes.count--;
+    if (pending->wanted && !pending->over && lies_in_batch(splitter)) splitter->batch->bytes.count--;
 }
 
-void nigh__pending_drop(struct nigh__splitter *splitter) { splitter->batch->bytes.count = splitter->pending.begin; }
+void nigh__pending_drop(struct nigh__splitter *splitter) {
+    if (lies_in_batch(splitter)) splitter->batch->bytes.count = splitter->pending.begin;
+}
+
+void nigh__pending_lose(struct nigh__splitter *splitter) {
+    nigh__pending_drop(splitter);
+    nigh__raw_discard(splitter);
+}
 
 /* ------------------------------------------------------------------- ids */
 
@@ -130,10 +213,13 @@ static nigh_status record_add(struct nigh__splitter *splitter, enum nigh__record
     struct nigh__record *record = nigh__array_add(splitter->context, &batch->records, 1);
     if (record == NULL) return fail_memory(error);
     size_t id = batch->bytes.count - id_length;
+    size_t begin = lies_in_batch(splitter) ? splitter->pending.begin : splitter->raw.begin;
+    splitter->raw.begin = batch->bytes.count;
     *record = (struct nigh__record){
         .kind = kind,
-        .bytes = splitter->pending.begin,
-        .length = id - splitter->pending.begin,
+        .format = format_now(splitter),
+        .bytes = begin,
+        .length = id - begin,
         .id = id,
         .id_length = id_length,
         .source = splitter->source,
@@ -153,7 +239,7 @@ static nigh_status problem_over(struct nigh__splitter *splitter, struct nigh__pl
         (void)nigh__fail_line(&problem, NIGH_ELIMIT, name, place.line, format, limit);
     else
         (void)nigh__fail_at(&problem, NIGH_ELIMIT, name, place.offset, format, limit);
-    nigh__pending_drop(splitter);
+    nigh__pending_lose(splitter);
     return nigh__split_problem(splitter, &problem, error);
 }
 
@@ -213,10 +299,12 @@ nigh_status nigh__pending_finish_numbered(struct nigh__splitter *splitter, enum 
 nigh_status nigh__split_problem(struct nigh__splitter *splitter, const nigh_error *problem, nigh_error *error) {
     struct nigh__batch *batch = splitter->batch;
     bool wanted = is_wanted(splitter);
-    uint64_t number = splitter->records++;
-    if (!wanted) return NIGH_OK;
     nigh_error copy = *problem;
-    nigh_status status = source_add(splitter, error);
+    nigh_status status = nigh__raw_flush(splitter, error);
+    uint64_t number = splitter->records++;
+    if (!wanted || status != NIGH_OK) return status;
+    status = source_add(splitter, error);
+    splitter->raw.begin = batch->bytes.count;
     if (status != NIGH_OK) return status;
     nigh_error *kept = nigh__array_add(splitter->context, &batch->problems, 1);
     if (kept == NULL) return fail_memory(error);
@@ -225,6 +313,7 @@ nigh_status nigh__split_problem(struct nigh__splitter *splitter, const nigh_erro
     if (record == NULL) return fail_memory(error);
     *record = (struct nigh__record){
         .kind = NIGH__RECORD_PROBLEM,
+        .format = format_now(splitter),
         .source = splitter->source,
         .problem = batch->problems.count - 1,
         .number = number,

@@ -24,7 +24,8 @@ static nigh_status line_collect(struct nigh__splitter *splitter, bool *blank, ni
         if (*blank) *blank = is_blank(feed->bytes, part);
         nigh_status status = nigh__pending_add(splitter, feed->bytes, part, error);
         if (status != NIGH_OK) return status;
-        nigh__feed_skip(feed, newline != NULL ? part + 1 : part);
+        status = nigh__split_take(splitter, newline != NULL ? part + 1 : part, error);
+        if (status != NIGH_OK) return status;
         if (newline != NULL) return NIGH_OK;
         status = nigh__feed_more(feed, error);
         if (status != NIGH_OK) return status == NIGH_END ? NIGH_OK : status;
@@ -36,10 +37,11 @@ static nigh_status line_next(struct nigh__splitter *splitter, nigh_error *error)
     enum nigh__record_kind kind = splitter->format->kind;
     const struct nigh__pending *pending = &splitter->pending;
     bool blank;
-    nigh_status status = nigh__pending_begin(splitter, error);
+    nigh_status status = nigh__raw_begin(splitter, error);
+    if (status == NIGH_OK) status = nigh__pending_begin(splitter, error);
     if (status == NIGH_OK) status = line_collect(splitter, &blank, error);
     if (status != NIGH_OK) {
-        nigh__pending_drop(splitter);
+        nigh__pending_lose(splitter);
         return status;
     }
     if (pending->length > 0 && pending->last == '\r') nigh__pending_shorten(splitter);
@@ -53,11 +55,11 @@ static nigh_status line_next(struct nigh__splitter *splitter, nigh_error *error)
 /* At the start of the text: the mark of UTF-8 is passed over, those of wider characters are refused. */
 static nigh_status lines_begin(struct nigh__splitter *splitter, nigh_error *error) {
     struct nigh__feed *feed = splitter->text;
-    if (nigh__feed_begins(feed, "\xef\xbb\xbf", 3)) nigh__feed_skip(feed, 3);
+    nigh_status status = NIGH_OK;
+    if (nigh__feed_begins(feed, "\xef\xbb\xbf", 3)) status = nigh__split_take(splitter, 3, error);
     nigh__feed_peek(feed, 4);
-    if (!nigh__sniff_wide(feed->bytes, feed->length)) return NIGH_OK;
-    nigh_status status =
-        nigh__split_problem_at(splitter, 0, "lines of UTF-16 or UTF-32 are not read; the file is skipped", error);
+    if (status != NIGH_OK || !nigh__sniff_wide(feed->bytes, feed->length)) return status;
+    status = nigh__split_problem_at(splitter, 0, "lines of UTF-16 or UTF-32 are not read; the file is skipped", error);
     return status == NIGH_OK ? NIGH_END : status;
 }
 

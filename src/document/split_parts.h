@@ -18,6 +18,7 @@ struct nigh__split_path {
     char *path; /* owned */
     enum nigh__path_kind kind;
     bool is_stream;
+    nigh_stream stream;
 };
 
 /* A record on its way into the batch. */
@@ -27,6 +28,19 @@ struct nigh__pending {
     uint8_t last;    /* byte of it */
     bool wanted;     /* it is of the shard asked for */
     bool over;       /* the limit of a document; nothing of it is kept */
+};
+
+/*
+ * Records as they lie.  What is taken from the text goes into the batch from `begin`
+ * on, until it becomes a record, or a gap where it is none:
+ *
+ *     batch  ... | name | gap | record | id | gap ...
+ *                       ^ begin of the gap
+ */
+struct nigh__raw {
+    bool on;
+    bool discard; /* what is taken is not kept, until the next record begins */
+    size_t begin;
 };
 
 #define NIGH__ID_DIGITS 20 /* of the largest number */
@@ -41,7 +55,6 @@ struct nigh__digits {
 struct nigh__splitter {
     const nigh_context *context;
     nigh_text_reader_options options;
-    nigh_stream stream;
     struct nigh__array paths; /* of struct nigh__split_path */
     size_t path;              /* the next one */
     struct nigh__tree tree;   /* being walked, where its context is not NULL */
@@ -63,7 +76,13 @@ struct nigh__splitter {
     uint64_t line;           /* lines, JSONL: the last one */
     uint64_t ordinal;        /* WARC, TREC: records in this text */
     struct nigh__array head; /* WARC: of char, the header of the record */
+    uint64_t passing;        /* WARC: bytes still to come of a record that is no document, */
+    uint64_t passing_length; /* how many there were, */
+    uint64_t passing_from;   /* and where it began */
+    bool lost;               /* WARC: something was malformed, and the next record is looked for, */
+    bool mid_line;           /* inside a line */
     struct nigh__pending pending;
+    struct nigh__raw raw;
     struct nigh__digits digits; /* of the last id */
 
     /* The batch being filled. */
@@ -72,6 +91,7 @@ struct nigh__splitter {
     size_t source; /* place of the name in the batch; SIZE_MAX: not there yet */
 
     uint64_t records, files, bytes_read, bytes_total;
+    unsigned formats;   /* 1 << each nigh_text_format met so far */
     nigh_status status; /* once it is not NIGH_OK it stays */
     nigh_error error;
 };
@@ -116,7 +136,32 @@ nigh_status nigh__pending_begin(struct nigh__splitter *splitter, nigh_error *err
 nigh_status nigh__pending_add(struct nigh__splitter *splitter, const uint8_t *bytes, size_t length, nigh_error *error);
 /* Takes the last byte back. */
 void nigh__pending_shorten(struct nigh__splitter *splitter);
+/* It is no record after all; of records as they lie it becomes part of a gap. */
 void nigh__pending_drop(struct nigh__splitter *splitter);
+/* The same, and nothing of it is kept. */
+void nigh__pending_lose(struct nigh__splitter *splitter);
+/* It is over the limit: nothing of it is kept, but it will be reported. */
+void nigh__pending_set_over(struct nigh__splitter *splitter);
+
+/*
+ * Whatever was taken from the text up to here belongs to what was before; a record
+ * may begin.  Does nothing where records are not wanted as they lie.
+ */
+nigh_status nigh__raw_begin(struct nigh__splitter *splitter, nigh_error *error);
+/* Nothing of what was taken since then is kept, nor what follows up to the next. */
+void nigh__raw_discard(struct nigh__splitter *splitter);
+/* Makes a gap of what was taken and is no record. */
+nigh_status nigh__raw_flush(struct nigh__splitter *splitter, nigh_error *error);
+/* Keeps bytes that are taken from the text; see nigh__split_take(). */
+nigh_status nigh__raw_keep(struct nigh__splitter *splitter, const uint8_t *bytes, size_t length, nigh_error *error);
+
+/* Passes over bytes of the text, which are at hand. */
+static inline nigh_status nigh__split_take(struct nigh__splitter *splitter, size_t length, nigh_error *error) {
+    struct nigh__feed *text = splitter->text;
+    nigh_status status = splitter->raw.on ? nigh__raw_keep(splitter, text->bytes, length, error) : NIGH_OK;
+    nigh__feed_skip(text, length);
+    return status;
+}
 
 struct nigh__place {
     uint64_t offset, line;

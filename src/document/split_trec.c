@@ -16,29 +16,32 @@ static bool is_tag(struct nigh__feed *feed, const char *tag) {
     return feed->length >= length && nigh__same_letters((const char *)feed->bytes, tag, length);
 }
 
-/*
- * Goes to the next '<', taking in what lies before it where `keep`.  The status
- * is that of the feed: NIGH_END, where there is none.
- */
-static nigh_status tag_seek(struct nigh__splitter *splitter, bool keep, nigh_error *error) {
-    struct nigh__feed *feed = splitter->text;
-    for (;;) {
-        nigh_status status = nigh__feed_more(feed, error);
-        if (status != NIGH_OK) return status;
-        const uint8_t *found = memchr(feed->bytes, '<', feed->length);
-        size_t part = found != NULL ? (size_t)(found - feed->bytes) : feed->length;
-        if (keep) status = nigh__pending_add(splitter, feed->bytes, part, error);
-        if (status != NIGH_OK) return status;
-        nigh__feed_skip(feed, part);
-        if (found != NULL) return NIGH_OK;
-    }
+/* Passes over bytes at hand, taking them in where `keep`. */
+static nigh_status pass(struct nigh__splitter *splitter, size_t length, bool keep, nigh_error *error) {
+    nigh_status status = keep ? nigh__pending_add(splitter, splitter->text->bytes, length, error) : NIGH_OK;
+    return status == NIGH_OK ? nigh__split_take(splitter, length, error) : status;
 }
 
-/* Passes over the '<' that tag_seek() has found. */
-static nigh_status tag_pass(struct nigh__splitter *splitter, bool keep, nigh_error *error) {
-    nigh_status status = keep ? nigh__pending_add(splitter, splitter->text->bytes, 1, error) : NIGH_OK;
-    nigh__feed_skip(splitter->text, 1);
-    return status;
+/*
+ * Goes to the next '<', or to the end of what is at hand; *found says which.  The
+ * status is that of the feed: NIGH_END, where there is none.
+ */
+static nigh_status tag_seek(struct nigh__splitter *splitter, bool keep, bool *found, nigh_error *error) {
+    struct nigh__feed *feed = splitter->text;
+    *found = false;
+    nigh_status status = nigh__feed_more(feed, error);
+    if (status != NIGH_OK) return status;
+    const uint8_t *tag = memchr(feed->bytes, '<', feed->length);
+    *found = tag != NULL;
+    return pass(splitter, tag != NULL ? (size_t)(tag - feed->bytes) : feed->length, keep, error);
+}
+
+/* The end of the line goes with the document, where it is wanted as it lies. */
+static nigh_status line_end_take(struct nigh__splitter *splitter, nigh_error *error) {
+    struct nigh__feed *feed = splitter->text;
+    if (!splitter->raw.on) return NIGH_OK;
+    if (nigh__feed_begins(feed, "\r\n", 2)) return nigh__split_take(splitter, 2, error);
+    return nigh__feed_begins(feed, "\n", 1) ? nigh__split_take(splitter, 1, error) : NIGH_OK;
 }
 
 /* From behind <DOC> to </DOC>.  *cut: another <DOC>, or the end, comes first. */
@@ -46,18 +49,20 @@ static nigh_status document_collect(struct nigh__splitter *splitter, const char 
     struct nigh__feed *feed = splitter->text;
     *cut = NULL;
     for (;;) {
-        nigh_status status = tag_seek(splitter, true, error);
+        bool found;
+        nigh_status status = tag_seek(splitter, true, &found, error);
         if (status == NIGH_END) *cut = "the file ends inside a document";
         if (status != NIGH_OK) return status;
+        if (!found) continue;
         if (is_tag(feed, OPEN)) {
             *cut = "the document has no </DOC>; another <DOC> comes first";
             return NIGH_OK;
         }
         if (is_tag(feed, CLOSE)) {
-            nigh__feed_skip(feed, strlen(CLOSE));
-            return NIGH_OK;
+            status = nigh__split_take(splitter, strlen(CLOSE), error);
+            return status == NIGH_OK ? line_end_take(splitter, error) : status;
         }
-        status = tag_pass(splitter, true, error);
+        status = pass(splitter, 1, true, error);
         if (status != NIGH_OK) return status;
     }
 }
@@ -66,8 +71,9 @@ static nigh_status document_next(struct nigh__splitter *splitter, nigh_error *er
     struct nigh__place place = {.offset = splitter->text->offset};
     const char *cut = NULL;
     splitter->ordinal++;
-    nigh__feed_skip(splitter->text, strlen(OPEN));
-    nigh_status status = nigh__pending_begin(splitter, error);
+    nigh_status status = nigh__raw_begin(splitter, error);
+    if (status == NIGH_OK) status = nigh__pending_begin(splitter, error);
+    if (status == NIGH_OK) status = nigh__split_take(splitter, strlen(OPEN), error);
     if (status == NIGH_OK) status = document_collect(splitter, &cut, error);
     if (cut == NULL && status == NIGH_OK)
         return nigh__pending_finish_numbered(splitter, NIGH__RECORD_TREC, splitter->ordinal, place, error);
@@ -80,9 +86,10 @@ static nigh_status document_next(struct nigh__splitter *splitter, nigh_error *er
 nigh_status nigh__split_trec(struct nigh__splitter *splitter, nigh_error *error) {
     nigh_status status = NIGH_OK;
     while (status == NIGH_OK && !nigh__split_full(splitter)) {
-        status = tag_seek(splitter, false, error);
-        if (status != NIGH_OK) break;
-        status = is_tag(splitter->text, OPEN) ? document_next(splitter, error) : tag_pass(splitter, false, error);
+        bool found;
+        status = tag_seek(splitter, false, &found, error);
+        if (status != NIGH_OK || !found) continue;
+        status = is_tag(splitter->text, OPEN) ? document_next(splitter, error) : pass(splitter, 1, false, error);
     }
     if (status != NIGH_END || splitter->ordinal != 0) return status;
     status = nigh__split_problem_at(splitter, 0, "there is no <DOC> in the file", error);

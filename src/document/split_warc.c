@@ -31,31 +31,37 @@ struct value {
 
 /* ------------------------------------------------------------------ moving */
 
-/* Passes over the rest of a line. */
-static nigh_status line_pass(struct nigh__feed *feed, nigh_error *error) {
+/* Some way to the next record there may be, at the start of a line; then no longer lost. */
+static nigh_status resume(struct nigh__splitter *splitter, nigh_error *error) {
+    struct nigh__feed *feed = splitter->text;
+    if (!splitter->mid_line && nigh__feed_begins(feed, MAGIC, MAGIC_LENGTH)) {
+        splitter->lost = false;
+        return NIGH_OK;
+    }
+    nigh_status status = nigh__feed_more(feed, error);
+    if (status != NIGH_OK) return status;
+    const uint8_t *newline = memchr(feed->bytes, '\n', feed->length);
+    splitter->mid_line = newline == NULL;
+    return nigh__split_take(splitter, newline != NULL ? (size_t)(newline - feed->bytes) + 1 : feed->length, error);
+}
+
+static nigh_status blank_pass(struct nigh__splitter *splitter, nigh_error *error) {
+    struct nigh__feed *feed = splitter->text;
     for (;;) {
         nigh_status status = nigh__feed_more(feed, error);
         if (status != NIGH_OK) return status;
-        const uint8_t *newline = memchr(feed->bytes, '\n', feed->length);
-        nigh__feed_skip(feed, newline != NULL ? (size_t)(newline - feed->bytes) + 1 : feed->length);
-        if (newline != NULL) return NIGH_OK;
+        size_t blank = 0;
+        while (blank < feed->length && (feed->bytes[blank] == '\r' || feed->bytes[blank] == '\n')) blank++;
+        status = nigh__split_take(splitter, blank, error);
+        if (status != NIGH_OK || feed->length > 0) return status;
     }
 }
 
-/* Goes to the next record there may be, from the start of a line. */
-static nigh_status resume(struct nigh__feed *feed, nigh_error *error) {
-    nigh_status status = NIGH_OK;
-    while (status == NIGH_OK && !nigh__feed_begins(feed, MAGIC, MAGIC_LENGTH)) status = line_pass(feed, error);
-    return status;
-}
-
-static nigh_status blank_pass(struct nigh__feed *feed, nigh_error *error) {
-    for (;;) {
-        nigh_status status = nigh__feed_more(feed, error);
-        if (status != NIGH_OK) return status;
-        if (*feed->bytes != '\r' && *feed->bytes != '\n') return NIGH_OK;
-        nigh__feed_skip(feed, 1);
-    }
+/* The empty lines behind a record go with it, where it is wanted as it lies; what follows them is seen later. */
+static nigh_status tail_take(struct nigh__splitter *splitter, nigh_error *error) {
+    if (!splitter->raw.on) return NIGH_OK;
+    nigh_status status = blank_pass(splitter, error);
+    return status == NIGH_ENOMEM ? status : NIGH_OK;
 }
 
 /* ------------------------------------------------------------------ header */
@@ -72,8 +78,8 @@ static nigh_status head_line(struct nigh__splitter *splitter, nigh_error *error)
         char *copy = nigh__array_add(splitter->context, &splitter->head, part);
         if (copy == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a WARC header");
         memcpy(copy, feed->bytes, part);
-        nigh__feed_skip(feed, part);
-        if (newline != NULL) return NIGH_OK;
+        status = nigh__split_take(splitter, part, error);
+        if (newline != NULL || status != NIGH_OK) return status;
     }
 }
 
@@ -180,16 +186,16 @@ static struct value head_id(const struct nigh__array *head) {
 
 /* ----------------------------------------------------------------- records */
 
-/* Passes over the content, taking it in where it is a document. */
-static nigh_status body_collect(struct nigh__splitter *splitter, uint64_t length, bool keep, nigh_error *error) {
+/* Takes the content in. */
+static nigh_status body_collect(struct nigh__splitter *splitter, uint64_t length, nigh_error *error) {
     struct nigh__feed *feed = splitter->text;
     while (length > 0) {
         nigh_status status = nigh__feed_more(feed, error);
         if (status != NIGH_OK) return status;
         size_t part = feed->length < length ? feed->length : (size_t)length;
-        if (keep) status = nigh__pending_add(splitter, feed->bytes, part, error);
+        status = nigh__pending_add(splitter, feed->bytes, part, error);
+        if (status == NIGH_OK) status = nigh__split_take(splitter, part, error);
         if (status != NIGH_OK) return status;
-        nigh__feed_skip(feed, part);
         length -= part;
     }
     return NIGH_OK;
@@ -211,17 +217,60 @@ static nigh_status record_finish(struct nigh__splitter *splitter, enum nigh__rec
     return nigh__pending_finish(splitter, kind, id.text, id.length, place, error);
 }
 
-static nigh_status body_next(struct nigh__splitter *splitter, uint64_t offset, uint64_t length, nigh_error *error) {
-    enum nigh__record_kind kind = head_kind(splitter);
-    bool keep = kind != NIGH__RECORD_PROBLEM;
-    nigh_status status = nigh__pending_begin(splitter, error);
-    if (keep && splitter->pending.wanted && length > splitter->options.max_document_bytes)
-        splitter->pending.over = true;
-    if (status == NIGH_OK) status = body_collect(splitter, length, keep, error);
-    if (status == NIGH_OK) return keep ? record_finish(splitter, kind, offset, error) : NIGH_OK;
-    nigh__pending_drop(splitter);
+static nigh_status fail_inside(struct nigh__splitter *splitter, uint64_t offset, nigh_status status,
+                               nigh_error *error) {
+    nigh__pending_lose(splitter); /* as in fail_passing() */
     if (status != NIGH_END) return status;
     return malformed(splitter, offset, "the file ends inside this record", NIGH_END, error);
+}
+
+/*
+ * Where records are wanted as they lie, one that is no document is held until it is
+ * whole, whatever it says its length is, unless that takes too much memory.
+ */
+static bool is_held(const struct nigh__splitter *splitter) {
+    uint64_t taken = splitter->passing_length - splitter->passing;
+    return splitter->raw.on && taken <= splitter->options.max_document_bytes;
+}
+
+static nigh_status fail_passing(struct nigh__splitter *splitter, nigh_status status, nigh_error *error) {
+    const char *name = nigh__split_name(splitter);
+    uint64_t offset = splitter->passing_from;
+    if (splitter->raw.on && !is_held(splitter)) /* some of it has been given out */
+        return nigh__fail_at(error, NIGH_ELIMIT, name, offset,
+                             "the file ends inside a record too long to be held; max_document_bytes allows no more");
+    nigh__raw_discard(splitter); /* in a file with others it would swallow the beginning of the next */
+    if (status != NIGH_END) return status;
+    return malformed(splitter, offset, "the file ends inside this record", NIGH_END, error);
+}
+
+/* Passes over some of what is no document, however long it is. */
+static nigh_status body_pass(struct nigh__splitter *splitter, nigh_error *error) {
+    struct nigh__feed *feed = splitter->text;
+    nigh_status status = nigh__feed_more(feed, error);
+    if (status != NIGH_OK) return fail_passing(splitter, status, error);
+    size_t part = feed->length < splitter->passing ? feed->length : (size_t)splitter->passing;
+    splitter->passing -= part;
+    status = nigh__split_take(splitter, part, error);
+    return status == NIGH_OK && splitter->passing == 0 ? tail_take(splitter, error) : status;
+}
+
+static nigh_status body_next(struct nigh__splitter *splitter, uint64_t offset, uint64_t length, nigh_error *error) {
+    enum nigh__record_kind kind = head_kind(splitter);
+    nigh_status status = nigh__pending_begin(splitter, error);
+    if (status != NIGH_OK) return status;
+    if (kind == NIGH__RECORD_PROBLEM) {
+        splitter->passing = splitter->passing_length = length;
+        splitter->passing_from = offset;
+        if (length == 0) return tail_take(splitter, error);
+        while (status == NIGH_OK && splitter->passing > 0 && is_held(splitter)) status = body_pass(splitter, error);
+        return status;
+    }
+    if (splitter->pending.wanted && length > splitter->options.max_document_bytes) nigh__pending_set_over(splitter);
+    status = body_collect(splitter, length, error);
+    if (status != NIGH_OK) return fail_inside(splitter, offset, status, error);
+    status = tail_take(splitter, error);
+    return status == NIGH_OK ? record_finish(splitter, kind, offset, error) : status;
 }
 
 /* Why the header is of no use; `no_kind`: it is not, and *length is set. */
@@ -234,35 +283,48 @@ static const char *head_problem(struct nigh__array *head, uint64_t *length) {
     return no_kind;
 }
 
+/* From here on the next record is looked for. */
+static nigh_status lose_way(struct nigh__splitter *splitter, uint64_t offset, const char *why, bool mid_line,
+                            nigh_error *error) {
+    splitter->lost = true;
+    splitter->mid_line = mid_line;
+    return malformed(splitter, offset, why, NIGH_OK, error);
+}
+
 static nigh_status record_next(struct nigh__splitter *splitter, nigh_error *error) {
     struct nigh__feed *feed = splitter->text;
     uint64_t offset = feed->offset;
     uint64_t length = 0;
     const char *why = "no WARC record begins here";
-    if (nigh__feed_begins(feed, MAGIC, MAGIC_LENGTH)) {
-        nigh_status status = head_collect(splitter, error);
-        if (status == NIGH_END)
+    nigh_status status = nigh__raw_begin(splitter, error);
+    if (status == NIGH_OK && nigh__feed_begins(feed, MAGIC, MAGIC_LENGTH)) {
+        status = head_collect(splitter, error);
+        if (status == NIGH_END) {
+            nigh__raw_discard(splitter);
             return malformed(splitter, offset, "the file ends inside the header of this record", NIGH_END, error);
-        if (status == NIGH_ELIMIT) {
-            status = malformed(splitter, offset, "the header of this record is longer than 64 KiB", NIGH_OK, error);
-            if (status == NIGH_OK) status = line_pass(feed, error);
-            return status == NIGH_OK ? resume(feed, error) : status;
         }
-        if (status != NIGH_OK && status != NIGH_EINVAL) return status;
-        why = status == NIGH_OK ? head_problem(&splitter->head, &length) : "another record begins inside this header";
+        if (status == NIGH_ELIMIT)
+            return lose_way(splitter, offset, "the header of this record is longer than 64 KiB", true, error);
+        if (status == NIGH_EINVAL)
+            return lose_way(splitter, offset, "another record begins inside this header", false, error);
+        if (status == NIGH_OK) why = head_problem(&splitter->head, &length);
     }
-    if (why == no_kind) return body_next(splitter, offset, length, error);
-    nigh_status status = malformed(splitter, offset, why, NIGH_OK, error);
-    return status == NIGH_OK ? resume(feed, error) : status;
+    if (status != NIGH_OK) return status;
+    return why == no_kind ? body_next(splitter, offset, length, error) : lose_way(splitter, offset, why, false, error);
+}
+
+/* On by a record, or by a part of what is none. */
+static nigh_status step(struct nigh__splitter *splitter, nigh_error *error) {
+    if (splitter->passing > 0) return body_pass(splitter, error);
+    if (splitter->lost) return resume(splitter, error);
+    nigh_status status = blank_pass(splitter, error);
+    return status == NIGH_OK ? record_next(splitter, error) : status;
 }
 
 nigh_status nigh__split_warc(struct nigh__splitter *splitter, nigh_error *error) {
     struct nigh__feed *feed = splitter->text;
-    if (feed->offset == 0 && nigh__feed_begins(feed, "\xef\xbb\xbf", 3)) nigh__feed_skip(feed, 3);
     nigh_status status = NIGH_OK;
-    while (status == NIGH_OK && !nigh__split_full(splitter)) {
-        status = blank_pass(feed, error);
-        if (status == NIGH_OK) status = record_next(splitter, error);
-    }
+    if (feed->offset == 0 && nigh__feed_begins(feed, "\xef\xbb\xbf", 3)) status = nigh__split_take(splitter, 3, error);
+    while (status == NIGH_OK && !nigh__split_full(splitter)) status = step(splitter, error);
     return status;
 }

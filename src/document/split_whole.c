@@ -22,7 +22,8 @@ static nigh_status whole_collect(struct nigh__splitter *splitter, nigh_error *er
 }
 
 nigh_status nigh__split_whole(struct nigh__splitter *splitter, nigh_error *error) {
-    nigh_status status = nigh__pending_begin(splitter, error);
+    nigh_status status = nigh__raw_begin(splitter, error);
+    if (status == NIGH_OK) status = nigh__pending_begin(splitter, error);
     if (status != NIGH_OK) return status;
     status = whole_collect(splitter, error);
     if (status == NIGH_OK && splitter->pending.over) status = nigh__split_pass_over(splitter, error);

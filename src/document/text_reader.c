@@ -15,7 +15,7 @@ struct nigh_text_reader {
     const nigh_context *context;
     nigh_text_reader_options options; /* what they point to is ours, but for `user` */
     nigh_stream stream;
-    char *text_key, *id_key;
+    char *text_key, *id_key, *score_key;
     struct nigh__splitter *splitter;
     struct nigh__extractor *extractor; /* made at the first document: nigh_signing has its own */
     struct nigh__tolerance tolerance;
@@ -44,7 +44,8 @@ static nigh_status check_options(const char *const *paths, size_t count, const n
     if (options->stream != NULL && options->stream->read == NULL)
         return nigh__fail(error, NIGH_EINVAL, "a stream that cannot be read");
     if ((options->text_key != NULL && options->text_key[0] == '\0') ||
-        (options->id_key != NULL && options->id_key[0] == '\0'))
+        (options->id_key != NULL && options->id_key[0] == '\0') ||
+        (options->score_key != NULL && options->score_key[0] == '\0'))
         return nigh__fail(error, NIGH_EINVAL, "a key of no characters");
     return NIGH_OK;
 }
@@ -54,10 +55,12 @@ static nigh_status options_keep(nigh_text_reader *reader, const nigh_text_reader
     reader->options = *options;
     reader->text_key = nigh__string_copy(reader->context, options->text_key != NULL ? options->text_key : "text");
     reader->id_key = nigh__string_copy(reader->context, options->id_key != NULL ? options->id_key : "id");
-    if (reader->text_key == NULL || reader->id_key == NULL)
+    if (options->score_key != NULL) reader->score_key = nigh__string_copy(reader->context, options->score_key);
+    if (reader->text_key == NULL || reader->id_key == NULL || (options->score_key != NULL && reader->score_key == NULL))
         return nigh__fail(error, NIGH_ENOMEM, "no memory for a key");
     reader->options.text_key = reader->text_key;
     reader->options.id_key = reader->id_key;
+    reader->options.score_key = reader->score_key;
     if (options->stream != NULL) {
         reader->stream = *options->stream;
         reader->options.stream = &reader->stream;
@@ -66,8 +69,9 @@ static nigh_status options_keep(nigh_text_reader *reader, const nigh_text_reader
     return NIGH_OK;
 }
 
-nigh_status nigh_text_reader_open(nigh_context *context, const char *const *paths, size_t count,
-                                  const nigh_text_reader_options *options, nigh_text_reader **out, nigh_error *error) {
+nigh_status nigh__text_reader_open(nigh_context *context, const char *const *paths, size_t count,
+                                   const nigh_text_reader_options *options, const struct nigh__splitting *more,
+                                   nigh_text_reader **out, nigh_error *error) {
     *out = NULL;
     nigh_text_reader_options known = NIGH_TEXT_READER_OPTIONS_INIT;
     nigh_status status = nigh__options_copy(&known, sizeof known, options, error);
@@ -79,13 +83,18 @@ nigh_status nigh_text_reader_open(nigh_context *context, const char *const *path
     nigh__batch_init(&reader->batch);
     status = options_keep(reader, &known, error);
     if (status == NIGH_OK)
-        status = nigh__splitter_open(context, paths, count, &reader->options, &reader->splitter, error);
+        status = nigh__splitter_open(context, paths, count, &reader->options, more, &reader->splitter, error);
     if (status != NIGH_OK) {
         nigh_text_reader_close(reader);
         return status;
     }
     *out = reader;
     return NIGH_OK;
+}
+
+nigh_status nigh_text_reader_open(nigh_context *context, const char *const *paths, size_t count,
+                                  const nigh_text_reader_options *options, nigh_text_reader **out, nigh_error *error) {
+    return nigh__text_reader_open(context, paths, count, options, NULL, out, error);
 }
 
 /* A problem is told before the document it was found in. */
@@ -175,6 +184,7 @@ void nigh_text_reader_close(nigh_text_reader *reader) {
     nigh__splitter_close(reader->splitter);
     nigh__free(context, reader->text_key);
     nigh__free(context, reader->id_key);
+    nigh__free(context, reader->score_key);
     nigh__free(context, reader);
 }
 

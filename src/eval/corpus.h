@@ -17,7 +17,9 @@
 #include "base/memory.h"
 
 struct nigh__entry {
-    size_t id; /* place in the ids */
+    uint64_t number; /* of the record in the input */
+    uint64_t text;   /* hash of the whole text: equal for exact copies */
+    size_t id;       /* place in the ids */
     uint32_t id_length;
     nigh_length_class length;
     size_t terms; /* place of the first */

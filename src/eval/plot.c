@@ -2,14 +2,10 @@
 /*
  * The two plots of pairs, as an SVG image that stands by itself: the mean cosine
  * at each distance, and precision, recall and F1 by radius.  Colours follow the
- * light or dark of the page.  Numbers are put together from whole ones, for
- * printf writes a comma where the program's locale does.
+ * light or dark of the page.
  */
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "base/status.h"
+#include "eval/plot.h"
+#include "base/markup.h"
 #include "eval/pairs.h"
 
 #define WIDTH 860
@@ -18,38 +14,15 @@
 #define HEIGHT 260 /* of the panels */
 #define POINTS 160 /* of a line at most */
 
-struct drawing {
-    const nigh_context *context;
-    struct nigh__array *out; /* of char */
-    bool failed;
-};
-
-static void put(struct drawing *drawing, const char *format, ...) NIGH__PRINTF(2, 3);
-static void put(struct drawing *drawing, const char *format, ...) {
-    char text[512];
-    va_list arguments;
-    va_start(arguments, format);
-    const int length = vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    char *place = NULL;
-    if (length >= 0 && (size_t)length < sizeof text && !drawing->failed)
-        place = nigh__array_add(drawing->context, drawing->out, (size_t)length);
-    if (place == NULL)
-        drawing->failed = true;
-    else
-        memcpy(place, text, (size_t)length);
-}
-
-/* Any bytes as text of XML. */
-static void put_text(struct drawing *drawing, const char *text) {
+void nigh__plot_text(struct nigh__markup *drawing, const char *text) {
     for (; *text != '\0'; text++) {
         const unsigned char c = (unsigned char)*text;
         if (c < 32 || c == 127)
-            put(drawing, " ");
+            nigh__markup_put(drawing, " ");
         else if (c == '<' || c == '>' || c == '&' || c == '"')
-            put(drawing, "&#%u;", c);
+            nigh__markup_put(drawing, "&#%u;", c);
         else
-            put(drawing, "%c", c);
+            nigh__markup_put(drawing, "%c", c);
     }
 }
 
@@ -61,47 +34,28 @@ struct panel {
     uint32_t most; /* distance at the right edge, at least 1 */
 };
 
-struct tenths {
-    int whole, rest;
-};
-
-static struct tenths tenths(double value) {
-    const int all = (int)(value * 10 + 0.5);
-    return (struct tenths){all / 10, all % 10};
+static struct nigh__tenths x_of(const struct panel *panel, uint32_t distance) {
+    return nigh__tenths(panel->left + (double)distance * PANEL / panel->most);
 }
 
-static struct tenths x_of(const struct panel *panel, uint32_t distance) {
-    return tenths(panel->left + (double)distance * PANEL / panel->most);
-}
+static struct nigh__tenths y_of(double value) { return nigh__tenths(TOP + (1 - value) * HEIGHT); }
 
-static struct tenths y_of(double value) { return tenths(TOP + (1 - value) * HEIGHT); }
-
-/* 1, 2 or 5 times a power of ten, for at most ten ticks. */
-static uint32_t tick_step(uint32_t most) {
-    static const uint32_t factors[] = {1, 2, 5};
-    for (uint32_t power = 1;; power *= 10) {
-        for (size_t i = 0; i < 3; i++) {
-            if (most / (factors[i] * power) <= 8) return factors[i] * power;
-        }
-    }
-}
-
-static void draw_axes(struct drawing *drawing, const struct panel *panel, const char *heading, const char *below) {
-    const uint32_t step = tick_step(panel->most);
-    put(drawing, "<text class=\"h\" x=\"%d\" y=\"%d\">%s</text>\n", panel->left, TOP - 14, heading);
+static void draw_axes(struct nigh__markup *drawing, const struct panel *panel, const char *heading, const char *below) {
+    const uint32_t step = (uint32_t)nigh__tick_step(panel->most, 8);
+    nigh__markup_put(drawing, "<text class=\"h\" x=\"%d\" y=\"%d\">%s</text>\n", panel->left, TOP - 14, heading);
     for (int i = 0; i <= 5; i++) {
         const int y = TOP + HEIGHT * (5 - i) / 5;
-        put(drawing, "<path class=\"%s\" d=\"M%d %dh%d\"/>", i == 0 ? "a" : "g", panel->left, y, PANEL);
-        put(drawing, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%d.%d</text>\n", panel->left - 7, y + 4, i / 5,
-            i % 5 * 2);
+        nigh__markup_put(drawing, "<path class=\"%s\" d=\"M%d %dh%d\"/>", i == 0 ? "a" : "g", panel->left, y, PANEL);
+        nigh__markup_put(drawing, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%d.%d</text>\n", panel->left - 7, y + 4,
+                         i / 5, i % 5 * 2);
     }
     for (uint32_t d = 0; d <= panel->most; d += step) {
-        const struct tenths x = x_of(panel, d);
-        put(drawing, "<text x=\"%d.%d\" y=\"%d\" text-anchor=\"middle\">%u</text>\n", x.whole, x.rest,
-            TOP + HEIGHT + 18, d);
+        const struct nigh__tenths x = x_of(panel, d);
+        nigh__markup_put(drawing, "<text x=\"%d.%d\" y=\"%d\" text-anchor=\"middle\">%u</text>\n", x.whole, x.rest,
+                         TOP + HEIGHT + 18, d);
     }
-    put(drawing, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", panel->left + PANEL / 2,
-        TOP + HEIGHT + 38, below);
+    nigh__markup_put(drawing, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", panel->left + PANEL / 2,
+                     TOP + HEIGHT + 38, below);
 }
 
 static double value_of(const nigh_pairs_row *row, char what) {
@@ -109,42 +63,42 @@ static double value_of(const nigh_pairs_row *row, char what) {
 }
 
 /* One line; distances without a pair have no cosine, and are passed over. */
-static void draw_line(struct drawing *drawing, const nigh_pairs *pairs, const struct panel *panel, char what) {
+static void draw_line(struct nigh__markup *drawing, const nigh_pairs *pairs, const struct panel *panel, char what) {
     const uint32_t stride = panel->most / POINTS + 1;
     bool begun = false;
-    put(drawing, "<path class=\"l %c\" d=\"", what);
+    nigh__markup_put(drawing, "<path class=\"l %c\" d=\"", what);
     for (uint32_t d = 0; d <= panel->most; d += stride) {
         nigh_pairs_row row = NIGH_PAIRS_ROW_INIT;
         if (nigh_pairs_at(pairs, NIGH_LENGTH_ALL, d, &row) != NIGH_OK || value_of(&row, what) < 0) continue;
-        const struct tenths x = x_of(panel, d);
-        const struct tenths y = y_of(value_of(&row, what));
-        put(drawing, "%s%d.%d %d.%d", begun ? "L" : "M", x.whole, x.rest, y.whole, y.rest);
+        const struct nigh__tenths x = x_of(panel, d);
+        const struct nigh__tenths y = y_of(value_of(&row, what));
+        nigh__markup_put(drawing, "%s%d.%d %d.%d", begun ? "L" : "M", x.whole, x.rest, y.whole, y.rest);
         begun = true;
     }
-    put(drawing, "\"/>\n");
+    nigh__markup_put(drawing, "\"/>\n");
 }
 
-static void draw_legend(struct drawing *drawing, const struct panel *panel) {
+static void draw_legend(struct nigh__markup *drawing, const struct panel *panel) {
     static const struct {
         char class;
         const char *name;
     } lines[] = {{'p', "precision"}, {'r', "recall"}, {'f', "F1"}};
     for (int i = 0; i < 3; i++) {
         const int x = panel->left + 116 + i * 88;
-        put(drawing, "<path class=\"l %c\" d=\"M%d %dh20\"/><text x=\"%d\" y=\"%d\">%s</text>\n", lines[i].class, x,
-            TOP - 18, x + 25, TOP - 14, lines[i].name);
+        nigh__markup_put(drawing, "<path class=\"l %c\" d=\"M%d %dh20\"/><text x=\"%d\" y=\"%d\">%s</text>\n",
+                         lines[i].class, x, TOP - 18, x + 25, TOP - 14, lines[i].name);
     }
 }
 
 /* The radius of the best F1, where there is one. */
-static void draw_best(struct drawing *drawing, const nigh_pairs *pairs, const struct panel *panel) {
+static void draw_best(struct nigh__markup *drawing, const nigh_pairs *pairs, const struct panel *panel) {
     nigh_pairs_row best = NIGH_PAIRS_ROW_INIT;
     if (nigh_pairs_best(pairs, NIGH_LENGTH_ALL, &best) != NIGH_OK || best.distance > panel->most) return;
-    const struct tenths x = x_of(panel, best.distance);
+    const struct nigh__tenths x = x_of(panel, best.distance);
     const bool right = best.distance > panel->most / 2;
-    put(drawing, "<path class=\"b\" d=\"M%d.%d %dv%d\"/>", x.whole, x.rest, TOP, HEIGHT);
-    put(drawing, "<text x=\"%d\" y=\"%d\" text-anchor=\"%s\">best F1 at %u</text>\n", x.whole + (right ? -5 : 5),
-        TOP + HEIGHT - 8, right ? "end" : "start", best.distance);
+    nigh__markup_put(drawing, "<path class=\"b\" d=\"M%d.%d %dv%d\"/>", x.whole, x.rest, TOP, HEIGHT);
+    nigh__markup_put(drawing, "<text x=\"%d\" y=\"%d\" text-anchor=\"%s\">best F1 at %u</text>\n",
+                     x.whole + (right ? -5 : 5), TOP + HEIGHT - 8, right ? "end" : "start", best.distance);
 }
 
 /* ------------------------------------------------------------------ whole -- */
@@ -169,21 +123,21 @@ static void find_ends(const nigh_pairs *pairs, uint32_t *farthest, uint32_t *far
     }
 }
 
-static void draw(struct drawing *drawing, const nigh_pairs *pairs, const char *title) {
+static void draw(struct nigh__markup *drawing, const nigh_pairs *pairs, const char *title) {
     uint32_t farthest = 0;
     uint32_t farthest_alike = 0;
     find_ends(pairs, &farthest, &farthest_alike);
     const uint32_t wider = farthest_alike + farthest_alike / 4 + 2;
     const struct panel cosines = {.left = 52, .most = farthest};
     const struct panel radii = {.left = 482, .most = wider < farthest ? wider : farthest};
-    const struct tenths threshold = tenths(pairs->threshold * 100);
-    put(drawing, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" role=\"img\">\n", WIDTH,
-        TOP + HEIGHT + 56);
-    put(drawing, "%s", style);
-    put(drawing, "%s", dark_style);
-    put(drawing, "<text class=\"t\" x=\"52\" y=\"26\">");
-    put_text(drawing, title);
-    put(drawing, "</text>\n");
+    const struct nigh__tenths threshold = nigh__tenths(pairs->threshold * 100);
+    nigh__markup_put(drawing, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" role=\"img\">\n", WIDTH,
+                     TOP + HEIGHT + 56);
+    nigh__markup_put(drawing, "%s", style);
+    nigh__markup_put(drawing, "%s", dark_style);
+    nigh__markup_put(drawing, "<text class=\"t\" x=\"52\" y=\"26\">");
+    nigh__plot_text(drawing, title);
+    nigh__markup_put(drawing, "</text>\n");
     draw_axes(drawing, &cosines, "mean cosine", "Hamming distance");
     draw_line(drawing, pairs, &cosines, 'c');
     draw_axes(drawing, &radii, pairs->labelled ? "labelled pairs" : "alike pairs", "radius");
@@ -192,13 +146,14 @@ static void draw(struct drawing *drawing, const nigh_pairs *pairs, const char *t
     draw_line(drawing, pairs, &radii, 'f');
     draw_line(drawing, pairs, &radii, 'p');
     draw_line(drawing, pairs, &radii, 'r');
-    put(drawing, "<text x=\"%d\" y=\"26\" text-anchor=\"end\">%s of %d.%02d or more are alike</text>\n",
-        radii.left + PANEL, pairs->labelled ? "labels" : "cosines", threshold.whole / 100, threshold.whole % 100);
-    put(drawing, "</svg>\n");
+    nigh__markup_put(drawing, "<text x=\"%d\" y=\"26\" text-anchor=\"end\">%s of %d.%02d or more are alike</text>\n",
+                     radii.left + PANEL, pairs->labelled ? "labels" : "cosines", threshold.whole / 100,
+                     threshold.whole % 100);
+    nigh__markup_put(drawing, "</svg>\n");
 }
 
 nigh_status nigh_pairs_plot(nigh_pairs *pairs, const char *title, const char **svg, size_t *length, nigh_error *error) {
-    struct drawing drawing = {.context = pairs->context, .out = &pairs->svg};
+    struct nigh__markup drawing = {.context = pairs->context, .out = &pairs->svg};
     pairs->svg.count = 0;
     draw(&drawing, pairs, title);
     if (drawing.failed) return nigh__fail(error, NIGH_ENOMEM, "no memory for the plot");

@@ -3,7 +3,7 @@
 #ifndef NIGH_INDEX_RECALL_H
 #define NIGH_INDEX_RECALL_H
 
-#include "nigh.h"
+#include "index/weak.h"
 
 /*
  * Expected share of matches within `radius` that `probes` combinations of the leading
@@ -16,5 +16,16 @@ double nigh__recall_expected(uint32_t width_bits, uint32_t radius, uint32_t pref
 /* The fewest probes that reach `recall`; 0 where NIGH__MOST_PROBES do not. */
 uint32_t nigh__recall_probes(uint32_t width_bits, uint32_t radius, uint32_t prefix_bits, double recall,
                              uint32_t rotations, nigh_weak_model model);
+
+/* One simulation for every number of probes: where many are asked for. */
+struct nigh__recall_curve {
+    uint32_t samples;
+    uint16_t found[NIGH__MOST_PROBES]; /* [r]: samples that probe r (from 0) finds, and none before it */
+};
+
+void nigh__recall_draw(uint32_t width_bits, uint32_t radius, uint32_t prefix_bits, uint32_t rotations,
+                       nigh_weak_model model, struct nigh__recall_curve *out);
+double nigh__recall_at(const struct nigh__recall_curve *curve, uint32_t probes);
+uint32_t nigh__recall_reach(const struct nigh__recall_curve *curve, double recall); /* as nigh__recall_probes() */
 
 #endif

@@ -21,7 +21,9 @@ struct nigh__tables; /* opaque; never changes once it is built */
 
 /*
  * `rows` must outlive the tables.  1 <= leading < blocks <= width_bits and
- * NIGH__MOST_BLOCKS.  Exact up to a radius of blocks - leading.
+ * NIGH__MOST_BLOCKS.  Exact up to a radius of blocks - leading.  While they are built,
+ * each thread takes some more memory: 12 bytes for a row of every 2,000, or for each of
+ * a crowd that shares its leading bits.
  */
 nigh_status nigh__tables_new(const nigh_context *context, const struct nigh__rows *rows, uint32_t blocks,
                              uint32_t leading, uint32_t threads, struct nigh__tables **out, nigh_error *error);

@@ -41,6 +41,8 @@ void nigh_results_describe(const nigh_results *results, nigh_results_info *out) 
     info.matches = results->matches.count;
     info.distances = results->distances;
     info.exact = results->exact;
+    info.probes = results->probes;
+    info.truncated = results->truncated;
     nigh__info_copy(out, &info, sizeof info);
 }
 

@@ -14,6 +14,8 @@ struct nigh_results {
     size_t queries;
     size_t finished; /* queries whose matches are there */
     uint64_t distances;
+    uint64_t probes;
+    uint64_t truncated;
     bool exact;
 };
 

@@ -39,8 +39,12 @@ grep -q '^  manual' overview && fail 'an internal command is listed'
 
 expect 0 'index
 search
+dedup
+against
+pairs
 sign
 eval
+plan
 info
 check
 export

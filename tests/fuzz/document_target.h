@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "document/sniff.h"
+#include "document/split.h"
 #include "fuzz/fuzz.h"
 #include "support/signature_support.h"
 
@@ -53,10 +55,61 @@ static struct document_reading document_read(nigh_text_format format, uint64_t s
     return reading;
 }
 
+/* All records as they lie, one after the other; *problems counts what was not right, *records is the last number. */
+static struct memory_sink document_raw(nigh_text_format format, const uint8_t *data, size_t size, size_t chunk,
+                                       size_t target, uint64_t *records, uint64_t *problems) {
+    static nigh_context *context;
+    if (context == NULL && nigh_context_new(NULL, &context, NULL) != NIGH_OK) abort();
+    struct memory_source source = {.bytes = data, .length = size, .chunk = chunk, .fail_at = SIZE_MAX};
+    nigh_stream stream = memory_source_stream(&source);
+    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    struct nigh__splitting more = {.streams = &stream, .raw = true};
+    struct memory_sink out = {0};
+    struct nigh__splitter *splitter;
+    struct nigh__batch batch;
+    const char *path = "-";
+    options.format = format;
+    options.max_document_bytes = 4096;
+    options.max_expansion_free = 1 << 20;
+    if (nigh__splitter_open(context, &path, 1, &options, &more, &splitter, NULL) != NIGH_OK) abort();
+    nigh__batch_init(&batch);
+    *records = *problems = 0;
+    do {
+        nigh__splitter_fill(splitter, &batch, target);
+        for (size_t i = 0; i < batch.records.count; i++) {
+            const struct nigh__record *record = nigh__batch_record(&batch, i);
+            if (record->kind != NIGH__RECORD_GAP && record->number != (*records)++) abort();
+            *problems += record->kind == NIGH__RECORD_PROBLEM;
+            sink_add(&out, nigh__batch_bytes(&batch, record->bytes), record->length);
+        }
+    } while (batch.status == NIGH_OK);
+    if (batch.status != NIGH_END) *records = *problems = UINT64_MAX;
+    nigh__batch_release(context, &batch);
+    nigh__splitter_close(splitter);
+    return out;
+}
+
+/* As they lie, records and what is between them are all of the input, unless something is wrong with it. */
+static void document_raw_target(nigh_text_format format, const uint8_t *data, size_t size, uint64_t expected) {
+    uint64_t records, problems, other_records, other_problems;
+    struct memory_sink whole = document_raw(format, data, size, 0, 1 << 18, &records, &problems);
+    struct memory_sink pieces = document_raw(format, data, size, 1 + size % 7, 100, &other_records, &other_problems);
+    if (records != UINT64_MAX && records != expected) abort(); /* a huge record that is cut off ends it */
+    if (records != other_records || problems != other_problems) abort();
+    bool differ = whole.length != pieces.length;
+    if (records != UINT64_MAX && (differ || (whole.length > 0 && memcmp(whole.bytes, pieces.bytes, whole.length) != 0)))
+        abort();
+    bool packed = nigh__sniff_container(data, size) != NIGH__CONTAINER_NONE;
+    if (problems == 0 && !packed && (whole.length != size || (size > 0 && memcmp(whole.bytes, data, size) != 0)))
+        abort();
+    free(whole.bytes);
+    free(pieces.bytes);
+}
+
 /*
  * Reads the bytes as one format whole and in small pieces, which must come to
- * the same; then in two shards, which must share the records out; then as
- * whatever they may be, archives included.
+ * the same; then in two shards, which must share the records out; then as they
+ * lie; then as whatever they may be, archives included.
  */
 static int document_target(nigh_text_format format, const uint8_t *data, size_t size) {
     struct document_reading whole = document_read(format, 0, 0, data, size, 0);
@@ -70,6 +123,7 @@ static int document_target(nigh_text_format format, const uint8_t *data, size_t 
         if (even.info.documents + odd.info.documents != whole.info.documents) abort();
         if (even.info.problems + odd.info.problems != whole.info.problems) abort();
     }
+    if (whole.status == NIGH_END) document_raw_target(format, data, size, whole.info.records);
     (void)document_read(NIGH_TEXT_AUTO, 0, 0, data, size, 0);
     return 0;
 }

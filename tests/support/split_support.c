@@ -69,7 +69,7 @@ char *split_transcript(nigh_context *context, const char *const *paths, size_t c
     FILE *out = open_memstream(&text, &length);
     assert_non_null(out);
     struct nigh__splitter *splitter;
-    if (nigh__splitter_open(context, paths, count, options, &splitter, &error) == NIGH_OK)
+    if (nigh__splitter_open(context, paths, count, options, NULL, &splitter, &error) == NIGH_OK)
         print_all(out, context, splitter, target);
     else
         print_failure(out, &error);

@@ -50,7 +50,8 @@ enum {
     FAULT_REMOVE = 1 << 8,
     FAULT_MAKE = 1 << 9,
     FAULT_LIST = 1 << 10,
-    FAULT_ALL = (1 << 11) - 1,
+    FAULT_TRUNCATE = 1 << 11,
+    FAULT_ALL = (1 << 12) - 1,
 };
 
 struct faulty_files {

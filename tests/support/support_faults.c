@@ -94,6 +94,11 @@ static int faulty_list(void *user, nigh_file directory, int (*entry)(void *entry
     return failed != 0 ? failed : real()->list(NULL, directory, entry, entry_user);
 }
 
+static int faulty_truncate(void *user, nigh_file file, uint64_t length) {
+    int failed = fault(user, FAULT_TRUNCATE);
+    return failed != 0 ? failed : real()->truncate(NULL, file, length);
+}
+
 void faulty_files_init(struct faulty_files *files) {
     *files = (struct faulty_files){.kinds = FAULT_ALL, .fail_at = UINT64_MAX, .error = EIO};
     files->table = (nigh_file_system){
@@ -112,6 +117,7 @@ void faulty_files_init(struct faulty_files *files) {
         .remove = faulty_remove,
         .make_directory = faulty_make_directory,
         .list = faulty_list,
+        .truncate = faulty_truncate,
     };
 }
 

@@ -5,6 +5,7 @@
  */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -190,11 +191,112 @@ static void test_balance(void **state) {
     free(rows);
 }
 
+/* ------------------------------------------------------------------------ weights */
+
+struct flips {
+    double pairs;       /* of a document held out and the one of the collection nearest to it, a few bits apart */
+    double flipped;     /* mean weight of the bits that differ */
+    double unflipped;   /* of the others */
+    double mean_square; /* over all */
+};
+
+/* Near-copies held out, against a collection of 2,000, 256 bits. */
+static struct flips flips_measure(int weak_flips) {
+    enum { ROWS = 2000, QUERIES = 2000, BYTES = 32 };
+    nigh_generator_options options = options_for(ROWS, 11, BYTES * 8);
+    options.weak_flips = weak_flips;
+    uint8_t *rows = rows_make(&options, 0, ROWS);
+    struct flips sums = {0};
+    double counts[2] = {0};
+    for (uint64_t q = ROWS; q < ROWS + QUERIES; q++) {
+        uint8_t query[BYTES];
+        uint8_t weights[BYTES * 8];
+        assert_int_equal(nigh_generate_weighted(&options, q, query, weights, NULL), NIGH_OK);
+        for (size_t bit = 0; bit < BYTES * 8; bit++) sums.mean_square += (double)weights[bit] * weights[bit];
+        for (size_t i = 0; i < ROWS; i++) {
+            if (distance(query, rows + i * BYTES, BYTES) > 20) continue;
+            sums.pairs++;
+            for (size_t bit = 0; bit < BYTES * 8; bit++) {
+                const bool differs = ((query[bit / 8] ^ rows[i * BYTES + bit / 8]) >> bit % 8 & 1) != 0;
+                *(differs ? &sums.flipped : &sums.unflipped) += weights[bit];
+                counts[differs]++;
+            }
+        }
+    }
+    sums.unflipped /= counts[0];
+    sums.flipped /= counts[1];
+    sums.mean_square /= QUERIES * BYTES * 8;
+    free(rows);
+    return sums;
+}
+
+/* Bits that differ are weak: of normal sums the mean weight is 102 of 128, and the square 2% less than 1 for the cut.
+ */
+static void test_weights_tell(void **state) {
+    (void)state;
+    for (int weak_flips = 0; weak_flips < 2; weak_flips++) {
+        const struct flips flips = flips_measure(weak_flips);
+        print_message("weak_flips %d: %.0f pairs, flipped %.1f, others %.1f, root of mean square %.3f\n", weak_flips,
+                      flips.pairs, flips.flipped, flips.unflipped, flips.mean_square / (128 * 128));
+        assert_true(flips.pairs > 100);
+        assert_true(flips.flipped < 30);
+        assert_true(flips.unflipped > 95 && flips.unflipped < 110);
+        assert_true(flips.mean_square > 0.85 * 128 * 128 && flips.mean_square < 1.1 * 128 * 128);
+    }
+}
+
+/* Weights change no signature, a narrow one's are the beginning of a wide one's, and they stay as they are. */
+static void test_weights_pinned(void **state) {
+    (void)state;
+    static const struct {
+        int weak_flips;
+        uint64_t signatures, weights;
+    } cases[] = {{0, UINT64_C(0xf12941a6f9d84267), UINT64_C(0xdbdb842742d524)},
+                 {1, UINT64_C(0x031c5c9a689ae519), UINT64_C(0x5bf587e441eca2ca)}};
+    for (int i = 0; i < 2; i++) {
+        nigh_generator_options options = options_for(1000000, 1, 64);
+        nigh_generator_options wide = options_for(1000000, 1, 136);
+        options.weak_flips = wide.weak_flips = cases[i].weak_flips;
+        static uint8_t signatures[1000 * 8];
+        static uint8_t weights[1000 * 64];
+        for (uint64_t number = 0; number < 1000; number++) {
+            uint8_t plain[8];
+            uint8_t wide_signature[17];
+            uint8_t wide_weights[136];
+            uint8_t *own = signatures + number * 8;
+            assert_int_equal(nigh_generate_weighted(&options, number, own, weights + number * 64, NULL), NIGH_OK);
+            assert_int_equal(nigh_generate(&options, number, plain, NULL), NIGH_OK);
+            assert_int_equal(nigh_generate_weighted(&wide, number, wide_signature, wide_weights, NULL), NIGH_OK);
+            assert_memory_equal(own, plain, 8);
+            assert_memory_equal(own, wide_signature, 8);
+            assert_memory_equal(weights + number * 64, wide_weights, 64);
+        }
+        assert_int_equal(nigh__hash(signatures, sizeof signatures), cases[i].signatures);
+        assert_int_equal(nigh__hash(weights, sizeof weights), cases[i].weights);
+    }
+}
+
+/* With weak flips too the collection is what generate.c says of it. */
+static void test_weak_likeness(void **state) {
+    (void)state;
+    nigh_generator_options options = options_for(4000, 3, 1024);
+    options.weak_flips = 1;
+    uint8_t *rows = rows_make(&options, 0, 4000);
+    struct look inside = look_at(rows, 4000, rows + (size_t)1800 * 128, 200);
+    assert_in_range(inside.same, 4, 32);
+    assert_in_range(inside.copies, 35, 85);
+    assert_in_range(inside.topics, 80, 165);
+    assert_in_range(inside.mean, 480, 520);
+    free(rows);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pinned),   cmocka_unit_test(test_widths),       cmocka_unit_test(test_bad_options),
-        cmocka_unit_test(test_extremes), cmocka_unit_test(test_seeds_differ), cmocka_unit_test(test_likeness),
-        cmocka_unit_test(test_balance),
+        cmocka_unit_test(test_pinned),         cmocka_unit_test(test_widths),
+        cmocka_unit_test(test_bad_options),    cmocka_unit_test(test_extremes),
+        cmocka_unit_test(test_seeds_differ),   cmocka_unit_test(test_likeness),
+        cmocka_unit_test(test_balance),        cmocka_unit_test(test_weights_tell),
+        cmocka_unit_test(test_weights_pinned), cmocka_unit_test(test_weak_likeness),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * nigh dedup: documents in, the same documents out without those that are nearly the
+ * same as one that stays.  What is written is in dedup_output.c.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "amount.h"
+#include "dedup_output.h"
+#include "signals.h"
+#include "source.h"
+
+static const char *const method_names[] = {"minhash", "exact", "simhash", NULL};
+static const char *const cluster_names[] = {"kept", "components", "complete", NULL};
+enum { PAIRS_ALL, PAIRS_TREE };
+static const char *const pairs_names[] = {"all", "tree", NULL};
+
+_Static_assert(NIGH_DEDUP_MINHASH == 0 && NIGH_DEDUP_EXACT == 1 && NIGH_DEDUP_SIMHASH == 2 && NIGH_CLUSTER_KEPT == 0 &&
+                   NIGH_CLUSTER_COMPONENTS == 1 && NIGH_CLUSTER_COMPLETE == 2,
+               "the names above are in the order of the library's numbers");
+
+#define PLACE(field) offsetof(struct dedup_values, field)
+
+static const struct cli_option options[] = {
+    CLI_TEXT('o', NULL, PLACE(output), "FILE",
+             "write what is kept to FILE, in the form of the input; compressed where the name ends in .gz, .zst, .xz "
+             "or .bz2; '-' is standard output"),
+    CLI_FLAG(0, "annotate", PLACE(annotate),
+             "remove nothing: write all documents as JSON lines, each with \"nigh_cluster\" (the id of the one that "
+             "is kept for it) and \"nigh_keep\" added; those it has already are replaced"),
+    CLI_TEXT(0, "report", PLACE(report), "FILE",
+             "write a page about it all, for a browser: figures, clusters, and pairs side by side"),
+    CLI_TEXT(0, "clusters", PLACE(clusters), "FILE",
+             "write JSON lines {\"id\", \"cluster\", \"keep\"}, one for each document"),
+    CLI_TEXT(0, "pairs", PLACE(pairs), "FILE",
+             "write the pairs that are alike as JSON lines {\"id1\", \"id2\", \"similarity\", \"distance\"}"),
+    CLI_CHOICE(0, "pairs-per-cluster", PLACE(pairs_per_cluster), "WHICH", pairs_names, "all",
+               "all: every pair that is alike; tree: for each document that goes, the one with the document kept"),
+    CLI_CHOICE(0, "method", PLACE(method), "METHOD", method_names, "minhash",
+               "how near-copies are found: minhash misses a few in a thousand, exact none; simhash goes by the bits of "
+               "64-bit signatures"),
+    CLI_TEXT(0, "threshold", PLACE(threshold), "X",
+             "alike are documents that share so large a part of their features, above 0 and up to 1 (default 0.8)"),
+    CLI_NUMBER(0, "distance", PLACE(distance), "BITS", 0, NIGH_MAX_WIDTH_BITS, NULL,
+               "of simhash, and of signatures: alike are those that differ in at most BITS bits (default 3 of 64, 36 "
+               "of 256, and in proportion)"),
+    CLI_FLAG(0, "no-verify", PLACE(no_verify),
+             "take candidates at their word and do not compare texts: faster, and some of what goes is no near-copy"),
+    CLI_CHOICE(0, "cluster", PLACE(cluster), "RULE", cluster_names, "kept",
+               "kept: whatever goes is itself alike to the one that stays; components: whatever pairs connect; "
+               "complete: all of a cluster are alike to each other"),
+    CLI_TEXT(0, "keep", PLACE(keep), "WHICH",
+             "which of a cluster stays: first, longest, shortest, or score:KEY, the highest number under a key of the "
+             "JSON (default first)"),
+    CLI_TEXT(0, "features", PLACE(signing.features), "KIND",
+             "what documents share: words, ngrams:N (N words in a row) or chars:N (N characters in a row, for code and "
+             "for languages without spaces) (default ngrams:3)"),
+    CLI_TEXT(0, "language", PLACE(signing.language), "LANGUAGE",
+             "for stop words and stemming: en, de, fr, ... or none (default en)"),
+    CLI_CHOICE(0, "stemming", PLACE(signing.stemming), "WHEN", cli_switch_names, "auto",
+               "reduce words to their stems; auto: for words, not for ngrams and chars"),
+    CLI_CHOICE(0, "stop-words", PLACE(signing.stop_words), "WHEN", cli_switch_names, "auto",
+               "leave out stop words; auto: for words, not for ngrams and chars"),
+    CLI_NUMBER(0, "bits", PLACE(signing.bits), "N", 8, NIGH_MAX_WIDTH_BITS, NULL,
+               "of simhash: the width of the signatures, a multiple of 8 (default 64); raw signature files cannot say "
+               "theirs"),
+    CLI_NUMBER(0, "seed", PLACE(signing.seed), "N", 0, UINT64_MAX, NULL, "of the hashes (default 0)"),
+    CLI_TEXT(0, "memory", PLACE(memory), "BYTES",
+             "use so much, such as 500M or 4G, and sort in files beyond it (default half of what the machine has)"),
+    CLI_TEXT(0, "temporary", PLACE(temporary), "FOLDER",
+             "where these files are, and the copy of a pipe (default $TMPDIR, else /tmp)"),
+    CLI_NUMBER(0, "budget", PLACE(budget), "N", 2, UINT32_MAX, NULL,
+               "compare at most N documents of one group of candidates with each other (default 2000); larger groups "
+               "are counted and told"),
+    CLI_CHOICE(0, "format", PLACE(format), "FORMAT", cli_input_formats, "auto", "the format of the inputs"),
+    CLI_READING_OPTIONS(PLACE(reading)),
+    CLI_END,
+};
+
+static const char *const usage[] = {"[OPTION]... INPUT... -o FILE",
+                                    "[OPTION]... INPUT... --report FILE | --pairs FILE | ...", NULL};
+
+static const char *const description[] = {
+    "Finds documents that are nearly the same, and writes the input without them. INPUT is anything that 'nigh index' "
+    "reads; '-' is standard input. The output has the form of the input: every line of JSON or text byte for byte, "
+    "WARC records and TREC documents whole, several inputs one after the other. Of pages and plain files it is JSON "
+    "lines {\"id\", \"text\"}.",
+    "Two documents are alike where they share at least four fifths (--threshold) of all runs of three words "
+    "(--features) that either has: their Jaccard index. Candidates are found by hashing and then compared by text, so "
+    "that what goes is certain to be a near-copy of what stays. Of each cluster the first document stays (--keep).",
+    "Nothing is lost that was not shown to be a copy: records without text, malformed lines and empty ones stay where "
+    "they are. The inputs are read two or three times and must not change meanwhile; the output takes its name when it "
+    "is whole. Same inputs, same output, whatever the threads and the memory.",
+    "Files of signatures are taken too: those within --distance bits are alike, and what is kept is written as "
+    "signatures, in the format of the name or of the input.",
+    "The exit code is 0 where there were documents, 1 where there were none, 2 after an error.",
+    NULL,
+};
+
+static const char *const method_paragraphs[] = {
+    "minhash: exact copies by hash; then 256 min-wise hashes of each document in 32 bands of 8. Documents that agree "
+    "in a band are candidates where few of their 256 bits differ and their lengths fit.",
+    "exact: a join of the sets of features by their rarest members. Misses nothing, and takes longer the lower the "
+    "threshold.",
+    "simhash: documents whose simhash differs in at most --distance bits. Fast, and finds less: at 3 of 64 bits a "
+    "quarter to a half of the near-copies.",
+    NULL,
+};
+
+static const char *const cluster_paragraphs[] = {
+    "kept: documents are taken by the order of --keep; one that is alike to a document that stays goes with it. Of a "
+    "chain in which a and c are alike to b but not to each other, a and c stay.",
+    "components: documents connected by pairs, however far apart the ends are.",
+    "complete: a document joins the first cluster to all of which it is alike.",
+    "Ties of --keep go to the earlier document.",
+    NULL,
+};
+
+static const struct cli_section method_section = {"METHODS", method_paragraphs};
+static const struct cli_section cluster_section = {"CLUSTERS", cluster_paragraphs};
+static const struct cli_section *const details[] = {&method_section, &cluster_section, NULL};
+
+static const struct cli_example examples[] = {
+    {"nigh dedup news.jsonl -o clean.jsonl", "the first of each group of near-copies"},
+    {"nigh dedup crawl-*.warc.gz -o clean.warc.gz --report report.html", "and a page to look at"},
+    {"nigh dedup --threshold 0.7 --keep longest pages/ -o clean.jsonl", "more of them; the longest text stays"},
+    {"nigh dedup --annotate --keep score:rating in.jsonl -o out.jsonl", "decide yourself"},
+    {"nigh dedup --pairs - --features chars:8 sources/", "near-copies in source code, as pairs"},
+    {"nigh dedup fingerprints.npy --distance 4 -o distinct.npy", "signatures of your own"},
+    {NULL, NULL},
+};
+
+/* -------------------------------------------------------------------- options -- */
+
+/* first, longest, shortest, score:KEY. */
+static bool parse_keep(struct deduper *deduper) {
+    static const char *const names[] = {"first", "longest", "shortest"};
+    const char *keep = deduper->values->keep;
+    if (keep == NULL) return true;
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(keep, names[i]) != 0) continue;
+        deduper->options.keep = (nigh_keep_rule)i;
+        return true;
+    }
+    if (strncmp(keep, "score:", 6) == 0 && keep[6] != '\0' && strlen(keep + 6) < sizeof deduper->score_key) {
+        (void)snprintf(deduper->score_key, sizeof deduper->score_key, "%s", keep + 6);
+        deduper->options.keep = NIGH_KEEP_SCORE;
+        deduper->options.score_key = deduper->score_key;
+        return true;
+    }
+    (void)cli_usage(deduper->job->command, "--keep takes first, longest, shortest or score:KEY, not '%s'", keep);
+    return false;
+}
+
+static int make_options(struct deduper *deduper) {
+    const struct dedup_values *values = deduper->values;
+    struct cli_job *job = deduper->job;
+    nigh_dedup_options *made = &deduper->options;
+    int code = cli_signer_options(job, &values->signing, NULL, NULL, &deduper->signer);
+    if (code != CLI_DONE) return code;
+    *made = (nigh_dedup_options)NIGH_DEDUP_OPTIONS_INIT;
+    made->method = (nigh_dedup_method)values->method;
+    made->cluster = (nigh_cluster_rule)values->cluster;
+    made->no_verify = values->no_verify;
+    made->all_pairs = values->pairs != NULL && values->pairs_per_cluster == PAIRS_ALL;
+    made->signer = &deduper->signer;
+    if (values->distance.given) made->distance = (uint32_t)values->distance.value;
+    if (values->budget.given) made->bucket_budget = values->budget.value;
+    made->limit = values->reading.limit.value;
+    made->threads = job->threads;
+    made->progress = &job->progress.report;
+    made->temporary = values->temporary != NULL ? values->temporary : getenv("TMPDIR");
+    if (made->temporary != NULL && made->temporary[0] == '\0') made->temporary = NULL;
+    if (!cli_amount_share(job, "--threshold", values->threshold, &made->threshold)) return CLI_ERROR;
+    if (!cli_amount_bytes(job, "--memory", values->memory, &made->memory_bytes)) return CLI_ERROR;
+    return parse_keep(deduper) ? CLI_DONE : CLI_ERROR;
+}
+
+/* What must hold whatever the inputs are. */
+static int check_use(const struct deduper *deduper) {
+    const struct dedup_values *values = deduper->values;
+    const struct cli_command *command = deduper->job->command;
+    if (deduper->job->operand_count == 0) return cli_usage(command, "no INPUT given; '-' is standard input");
+    if (values->output == NULL && values->annotate) return cli_usage(command, "--annotate needs -o FILE");
+    if (values->output == NULL && values->pairs == NULL && values->clusters == NULL && values->report == NULL)
+        return cli_usage(command, "nothing to write: give -o FILE, --pairs, --clusters or --report");
+    if (values->pairs_per_cluster != PAIRS_ALL && values->pairs == NULL)
+        return cli_usage(command, "--pairs-per-cluster goes with --pairs");
+    if (values->report != NULL &&
+        (cli_sink_is_standard_output(values->report) || cli_sink_writes_through(values->report)))
+        return cli_usage(command, "--report takes a new or regular file, which '%s' is not", values->report);
+    if (values->no_verify && values->method == NIGH_DEDUP_EXACT)
+        return cli_usage(command, "--method exact compares texts; --no-verify does not go with it");
+    if (!cli_reading_fits(deduper->job, &values->reading) || !cli_source_paths_fit(deduper->job, 0)) return CLI_ERROR;
+    return cli_dedup_places_fit(deduper) ? CLI_DONE : CLI_ERROR;
+}
+
+/* What depends on their kind. */
+static int check_kind(const struct deduper *deduper) {
+    const struct dedup_values *values = deduper->values;
+    const struct cli_command *command = deduper->job->command;
+    if (deduper->documents) {
+        if (values->distance.given && values->method != NIGH_DEDUP_SIMHASH)
+            return cli_usage(command, "--distance goes with --method simhash; %s goes by --threshold",
+                             method_names[values->method]);
+        if (values->signing.bits.given && values->method != NIGH_DEDUP_SIMHASH)
+            return cli_usage(command, "--bits goes with --method simhash");
+        return CLI_DONE;
+    }
+    if (values->threshold != NULL) return cli_usage(command, "signatures go by --distance, not by --threshold");
+    if (values->annotate) return cli_usage(command, "signatures cannot be annotated; take --clusters");
+    if (values->keep != NULL && strcmp(values->keep, "first") != 0)
+        return cli_usage(command, "of signatures the first is kept; leave --keep out");
+    if (values->reading.limit.given || values->reading.shard != NULL)
+        return cli_usage(command, "--limit and --shard are for documents");
+    return CLI_DONE;
+}
+
+/* ------------------------------------------------------------------------ run -- */
+
+static nigh_status run_documents(struct deduper *deduper) {
+    struct cli_job *job = deduper->job;
+    nigh_text_reader_options reading;
+    nigh_stream stream = {0};
+    if (!cli_inputs_stream(job, &deduper->inputs, &stream)) return NIGH_EINVAL;
+    cli_reader_options(job, &deduper->values->reading, cli_text_format(deduper->values->format), &deduper->problems,
+                       &reading);
+    if (stream.read != NULL) reading.stream = &stream;
+    return nigh_dedup_run(job->context, deduper->inputs.paths, deduper->inputs.count, &reading, &deduper->options,
+                          &deduper->dedup, &job->error);
+}
+
+static nigh_status run_signatures(struct deduper *deduper) {
+    struct cli_job *job = deduper->job;
+    struct cli_newcomers *rows = &deduper->rows;
+    rows->width_bits = (uint32_t)deduper->values->signing.bits.value;
+    nigh_status status = cli_newcomers_read(job, &deduper->inputs, deduper->values->format, rows);
+    if (status != NIGH_OK) return status;
+    if (rows->width_bits == 0) rows->width_bits = 64; /* there is no row that could say */
+    return nigh_dedup_rows(job->context, rows->signatures, rows->count, rows->width_bits, &deduper->options,
+                           &deduper->dedup, &job->error);
+}
+
+static int run_all(struct deduper *deduper) {
+    struct cli_job *job = deduper->job;
+    bool ok = true;
+    double started = cli_seconds();
+    deduper->documents = cli_inputs_are_documents(job, &deduper->inputs, deduper->values->format, &ok);
+    if (!ok) return CLI_ERROR;
+    int code = check_kind(deduper);
+    if (code != CLI_DONE) return code;
+    nigh_status status = deduper->documents ? run_documents(deduper) : run_signatures(deduper);
+    if (status != NIGH_OK) return cli_fail(job);
+    nigh_dedup_describe(deduper->dedup, &deduper->info);
+    code = cli_dedup_write(deduper);
+    cli_progress_clear(&job->progress);
+    if (code != CLI_DONE) return code;
+    job->stats.work_seconds = cli_seconds() - started;
+    cli_dedup_summarise(deduper);
+    return deduper->info.documents == 0 ? CLI_NOTHING : CLI_DONE;
+}
+
+static int run(struct cli_job *job) {
+    struct deduper deduper = {.job = job, .values = job->values, .info = NIGH_DEDUP_INFO_INIT};
+    int code = check_use(&deduper);
+    if (code == CLI_DONE) code = make_options(&deduper);
+    if (code != CLI_DONE) return code;
+    if (cli_inputs_open(job, 0, &deduper.inputs))
+        code = run_all(&deduper);
+    else
+        code = cli_fail(job);
+    cli_inputs_stop(&deduper.inputs);
+    nigh_dedup_free(deduper.dedup);
+    cli_newcomers_release(&deduper.rows);
+    cli_inputs_release(&deduper.inputs);
+    return code;
+}
+
+const struct cli_command cmd_dedup = {
+    .name = "dedup",
+    .summary = "remove near-copies from documents",
+    .usage = usage,
+    .description = description,
+    .details = details,
+    .examples = examples,
+    .options = options,
+    .values_size = sizeof(struct dedup_values),
+    .run = run,
+};

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+/* Writing what a deduplication found; see dedup_output.h. */
+#include "dedup_output.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "signals.h"
+#include "source.h"
+
+#define FOLDERS 100         /* how far up an output is followed */
+#define LARGE_CLUSTER 1000u /* documents, and more than */
+#define LARGE_SHARE 100u    /* one in so many: worth a warning */
+
+/* -------------------------------------------------------------------- places -- */
+
+/* The folder that a new file would be in. */
+static bool parent_of(const char *path, char parent[PATH_MAX]) {
+    const char *slash = strrchr(path, '/');
+    size_t length = slash == NULL ? 0 : (size_t)(slash - path) + 1;
+    if (length >= PATH_MAX) return false;
+    memcpy(parent, path, length);
+    parent[length] = '\0';
+    if (length == 0) (void)snprintf(parent, PATH_MAX, ".");
+    return true;
+}
+
+/* Whether a file at `path` would be among those of the folder. */
+static bool is_inside(const char *path, const char *folder) {
+    struct stat outer;
+    struct stat now;
+    struct stat last = {0};
+    char place[PATH_MAX];
+    if (stat(folder, &outer) != 0 || !S_ISDIR(outer.st_mode) || !parent_of(path, place)) return false;
+    for (int i = 0; i < FOLDERS && stat(place, &now) == 0; i++) {
+        if (now.st_dev == outer.st_dev && now.st_ino == outer.st_ino) return true;
+        if (i > 0 && now.st_dev == last.st_dev && now.st_ino == last.st_ino) return false;
+        last = now;
+        size_t length = strlen(place);
+        if (length + sizeof "/.." > sizeof place) return false;
+        memcpy(place + length, "/..", sizeof "/..");
+    }
+    return false;
+}
+
+/* What will fail after the work is better told before it. */
+static bool place_fits(const struct deduper *deduper, struct cli_place place) {
+    struct cli_job *job = deduper->job;
+    char parent[PATH_MAX];
+    if (place.path == NULL || cli_sink_is_standard_output(place.path)) return true;
+    for (size_t i = 0; i < job->operand_count; i++) {
+        if (!is_inside(place.path, job->operands[i])) continue;
+        (void)cli_usage(job->command, "%s '%s' is in the folder '%s', which is read", place.option, place.path,
+                        job->operands[i]);
+        return false;
+    }
+    if (cli_sink_writes_through(place.path)) return true;
+    if (parent_of(place.path, parent) && access(parent, W_OK) == 0) return true;
+    cli_set_system_error(job, errno, place.path, "write");
+    (void)cli_fail(job);
+    return false;
+}
+
+bool cli_dedup_places_fit(const struct deduper *deduper) {
+    const struct dedup_values *values = deduper->values;
+    const struct cli_place places[] = {{"-o", values->output},
+                                       {"--pairs", values->pairs},
+                                       {"--clusters", values->clusters},
+                                       {"--report", values->report}};
+    if (!cli_places_differ(deduper->job, places, 4) || !cli_places_spare_inputs(deduper->job, places, 4, 0))
+        return false;
+    for (size_t i = 0; i < 4; i++)
+        if (!place_fits(deduper, places[i])) return false;
+    return true;
+}
+
+/* ---------------------------------------------------------------------- sinks -- */
+
+/* A file of ours, or standard output. */
+struct lines {
+    struct cli_sink *sink;
+    const char *path;
+};
+
+static bool lines_open(struct cli_job *job, const char *path, struct lines *out) {
+    *out = (struct lines){.sink = job->out, .path = path};
+    if (cli_sink_is_standard_output(path)) return true;
+    out->sink = malloc(sizeof *out->sink);
+    if (out->sink == NULL) {
+        cli_set_error(job, NIGH_ENOMEM, "", "out of memory");
+        return false;
+    }
+    if (cli_sink_open(out->sink, path)) return true;
+    cli_set_system_error(job, out->sink->error, path, "write");
+    free(out->sink);
+    out->sink = NULL;
+    return false;
+}
+
+/* Ends the file, well or not; `good` says whether it is to stay.  False where it cannot be written. */
+static bool lines_close(struct cli_job *job, struct lines *lines, bool good) {
+    bool standard = lines->sink == job->out;
+    bool done = good;
+    if (standard) {
+        done = cli_sink_flush(lines->sink) && good;
+    } else if (good) {
+        done = cli_sink_finish(lines->sink);
+    } else if (lines->sink->owned) {
+        cli_sink_abandon(lines->sink);
+    }
+    if (good && !done) cli_set_system_error(job, lines->sink->error, standard ? "" : lines->path, "write");
+    if (!standard) free(lines->sink);
+    return done;
+}
+
+/* ----------------------------------------------------------------------- kept -- */
+
+static bool write_documents(struct deduper *deduper) {
+    struct cli_job *job = deduper->job;
+    const char *path = deduper->values->output;
+    nigh_dedup_write_options options = NIGH_DEDUP_WRITE_OPTIONS_INIT;
+    struct lines lines = {0};
+    nigh_stream stream;
+    options.annotate = deduper->values->annotate;
+    bool through = cli_sink_is_standard_output(path) || cli_sink_writes_through(path);
+    if (through) {
+        if (!lines_open(job, path, &lines)) return false;
+        stream = cli_sink_stream(lines.sink);
+        options.stream = &stream;
+    }
+    nigh_status status = nigh_dedup_write(deduper->dedup, path, &options, &deduper->written, &job->error);
+    if (through && !lines_close(job, &lines, status == NIGH_OK)) return false;
+    return status == NIGH_OK;
+}
+
+/* The format of signatures that a name stands for; AUTO: it does not say. */
+static int format_of_name(const char *path) {
+    static const struct {
+        const char *ending;
+        int format;
+    } endings[] = {{".npy", NIGH_FORMAT_NPY}, {".u8bin", NIGH_FORMAT_U8BIN}, {".raw", NIGH_FORMAT_RAW},
+                   {".hex", NIGH_FORMAT_HEX}, {".txt", NIGH_FORMAT_HEX},     {".tsv", NIGH_FORMAT_HEX}};
+    const char *ending = strrchr(path, '.');
+    for (size_t i = 0; ending != NULL && i < sizeof endings / sizeof endings[0]; i++)
+        if (strcasecmp(ending, endings[i].ending) == 0) return endings[i].format;
+    return NIGH_FORMAT_AUTO;
+}
+
+/* By the name of the output, else as the input is, which may be TopSig's and cannot be written. */
+static int output_format(const struct deduper *deduper) {
+    int format = format_of_name(deduper->values->output);
+    if (format == NIGH_FORMAT_AUTO) format = deduper->values->format;
+    if (format == NIGH_FORMAT_AUTO) format = format_of_name(deduper->job->operands[0]);
+    return format == NIGH_FORMAT_AUTO || format == NIGH_FORMAT_TOPSIG ? NIGH_FORMAT_HEX : format;
+}
+
+static int write_signatures(struct deduper *deduper) {
+    struct cli_job *job = deduper->job;
+    struct cli_target target;
+    struct cli_target_options options = {
+        .format = output_format(deduper), .width_bits = deduper->rows.width_bits, .rows = deduper->info.kept};
+    int code = cli_target_open(job, deduper->values->output, &options, &target);
+    if (code != CLI_DONE) return code;
+    nigh_status status = NIGH_OK;
+    nigh_dedup_document document;
+    for (uint64_t i = 0; status == NIGH_OK && nigh_dedup_at(deduper->dedup, i, &document) == NIGH_OK; i++) {
+        if (!document.keep) continue;
+        const nigh_document row = cli_newcomer_document(&deduper->rows, (size_t)i);
+        status = nigh_signature_writer_add(target.writer, &row, &job->error);
+        deduper->written.records++;
+        deduper->written.bytes += deduper->rows.width_bits / 8;
+    }
+    if (status == NIGH_OK) status = cli_target_finish(job, &target);
+    cli_target_close(job, &target);
+    return status == NIGH_OK ? CLI_DONE : cli_fail(job);
+}
+
+/* ----------------------------------------------------------- pairs, clusters -- */
+
+static void put_id(struct deduper *deduper, struct cli_sink *sink, uint64_t document) {
+    nigh_dedup_document found;
+    char number[24];
+    struct cli_name name;
+    if (deduper->documents && nigh_dedup_at(deduper->dedup, document, &found) == NIGH_OK)
+        name = (struct cli_name){.text = found.id, .length = found.id_length};
+    else
+        name = cli_newcomer_name(&deduper->rows, (size_t)document, number);
+    cli_sink_json(sink, name.text, name.length);
+}
+
+struct pair_lines {
+    struct deduper *deduper;
+    struct cli_sink *sink;
+};
+
+static int put_pair(void *user, const nigh_dedup_pair *pair) {
+    const struct pair_lines *lines = user;
+    struct cli_sink *sink = lines->sink;
+    cli_sink_text(sink, "{\"id1\":");
+    put_id(lines->deduper, sink, pair->first);
+    cli_sink_text(sink, ",\"id2\":");
+    put_id(lines->deduper, sink, pair->second);
+    if (pair->similarity >= 0)
+        cli_sink_format(sink, ",\"similarity\":%.4f", pair->similarity);
+    else
+        cli_sink_text(sink, ",\"similarity\":null");
+    if (pair->distance != NIGH_ALL)
+        cli_sink_format(sink, ",\"distance\":%u}\n", pair->distance);
+    else
+        cli_sink_text(sink, ",\"distance\":null}\n");
+    lines->deduper->pairs_written++;
+    return sink->error != 0 || cli_interrupted() != 0;
+}
+
+static bool write_pairs(struct deduper *deduper) {
+    struct cli_job *job = deduper->job;
+    struct lines lines;
+    if (!lines_open(job, deduper->values->pairs, &lines)) return false;
+    struct pair_lines user = {.deduper = deduper, .sink = lines.sink};
+    nigh_status status = nigh_dedup_pairs(deduper->dedup, put_pair, &user, &deduper->pairs_untold, &job->error);
+    bool written = lines.sink->error == 0;
+    return lines_close(job, &lines, status == NIGH_OK || !written) && status == NIGH_OK;
+}
+
+static bool write_clusters(struct deduper *deduper) {
+    struct cli_job *job = deduper->job;
+    nigh_dedup_document document;
+    struct lines lines;
+    if (!lines_open(job, deduper->values->clusters, &lines)) return false;
+    struct cli_sink *sink = lines.sink;
+    for (uint64_t i = 0; sink->error == 0 && nigh_dedup_at(deduper->dedup, i, &document) == NIGH_OK; i++) {
+        cli_sink_text(sink, "{\"id\":");
+        put_id(deduper, sink, i);
+        cli_sink_text(sink, ",\"cluster\":");
+        put_id(deduper, sink, document.cluster);
+        cli_sink_text(sink, document.keep ? ",\"keep\":true}\n" : ",\"keep\":false}\n");
+        if (cli_interrupted() != 0) {
+            (void)lines_close(job, &lines, false);
+            return false;
+        }
+    }
+    return lines_close(job, &lines, true);
+}
+
+int cli_dedup_write(struct deduper *deduper) {
+    const struct dedup_values *values = deduper->values;
+    struct cli_job *job = deduper->job;
+    double started = cli_seconds();
+    int code = CLI_DONE;
+    deduper->written = (nigh_dedup_written)NIGH_DEDUP_WRITTEN_INIT;
+    if (values->output != NULL && !deduper->documents) code = write_signatures(deduper);
+    if (values->output != NULL && deduper->documents && !write_documents(deduper)) code = cli_fail(job);
+    if (code == CLI_DONE && values->pairs != NULL && !write_pairs(deduper)) code = cli_fail(job);
+    if (code == CLI_DONE && values->clusters != NULL && !write_clusters(deduper)) code = cli_fail(job);
+    if (code == CLI_DONE && values->report != NULL &&
+        nigh_dedup_report(deduper->dedup, values->report, &job->error) != NIGH_OK)
+        code = cli_fail(job);
+    deduper->writing_seconds = cli_seconds() - started;
+    return code;
+}
+
+/* -------------------------------------------------------------------- telling -- */
+
+static void tell_found(const struct deduper *deduper) {
+    const nigh_dedup_info *info = &deduper->info;
+    struct cli_job *job = deduper->job;
+    const char *one = deduper->documents ? "document" : "signature";
+    const char *many = deduper->documents ? "documents" : "signatures";
+    uint64_t gone = info->documents - info->kept;
+    if (info->documents == 0) {
+        cli_note(job, "no %s", many);
+        return;
+    }
+    if (gone == 0) {
+        cli_note(job, "%s: no two are alike, all kept", cli_counted(info->documents, one, many).text);
+        return;
+    }
+    const char *stays = deduper->values->annotate ? "to keep" : "kept";
+    const char *goes = deduper->values->annotate ? "to go" : "removed";
+    cli_note(job, "%s: %s %s, %s %s (%s, %s)", cli_counted(info->documents, one, many).text,
+             cli_digits(info->kept).text, stays, cli_digits(gone).text, goes,
+             cli_counted(info->copies, "exact copy", "exact copies").text,
+             cli_counted(gone - info->copies, "near-copy", "near-copies").text);
+    if (info->clusters > 0)
+        cli_note(job, "%s; the largest has %s", cli_counted(info->clusters, "cluster", "clusters").text,
+                 cli_counted(info->largest, one, many).text);
+}
+
+static void tell_time(const struct deduper *deduper) {
+    const nigh_dedup_info *info = &deduper->info;
+    struct cli_job *job = deduper->job;
+    double seconds = job->stats.work_seconds;
+    double text = (double)info->reader.bytes_text / 1e6;
+    if (!deduper->documents) {
+        cli_note(job, "finding %.2f s, clustering %.2f s, writing %.2f s; %.2f s in all",
+                 info->seconds[0] + info->seconds[1], info->seconds[2] + info->seconds[3], deduper->writing_seconds,
+                 seconds);
+        return;
+    }
+    cli_note(job,
+             "reading %.2f s, finding %.2f s, verifying %.2f s, clustering %.2f s, writing %.2f s; %.2f s in all for "
+             "%.1f MB of text (%.0f MB/s)",
+             info->seconds[0], info->seconds[1], info->seconds[2], info->seconds[3], deduper->writing_seconds, seconds,
+             text, seconds > 0 ? text / seconds : 0.0);
+}
+
+/* What people should know before they rely on it. */
+static void tell_warnings(const struct deduper *deduper) {
+    const nigh_dedup_info *info = &deduper->info;
+    struct cli_job *job = deduper->job;
+    if (info->unread > 0)
+        cli_note(job, "%s without a text, or malformed, %s left as %s",
+                 cli_counted(info->unread, "record", "records").text, info->unread == 1 ? "was" : "were",
+                 info->unread == 1 ? "it is" : "they are");
+    if (info->lost > 0)
+        cli_note(job, "%s over a limit and cannot be kept; see --max-document",
+                 cli_counted(info->lost, "record was", "records were").text);
+    if (info->empty > 0)
+        cli_note(job, "%s too short to compare: only exact copies of them were found",
+                 cli_counted(info->empty, "document was", "documents were").text);
+    if (info->truncated > 0)
+        cli_note(job, "warning: %s too large to compare all of them, so some near-copies may be left; see --budget",
+                 cli_counted(info->truncated, "group was", "groups were").text);
+    if (info->largest > LARGE_CLUSTER && info->largest > info->documents / LARGE_SHARE)
+        cli_note(job,
+                 "warning: one cluster has %s; look whether that is a template rather than copies (--report shows it)",
+                 cli_counted(info->largest, "document", "documents").text);
+    if (deduper->documents && deduper->options.no_verify)
+        cli_note(job, "warning: nothing was verified, so some of what goes may be no near-copy (F1 of .86 to .99 on "
+                      "real collections; 1 in precision without --no-verify)");
+    if (deduper->pairs_untold > 0)
+        cli_note(job, "%s of copies left out: of more than 1,000 copies of one text only those with the first are told",
+                 cli_counted(deduper->pairs_untold, "pair was", "pairs were").text);
+}
+
+void cli_dedup_summarise(struct deduper *deduper) {
+    struct cli_job *job = deduper->job;
+    const nigh_dedup_info *info = &deduper->info;
+    struct cli_stats *stats = &job->stats;
+    stats->complete = true;
+    stats->documents = info->documents;
+    cli_stats_rate(stats, info->documents);
+    cli_stats_count(stats, "kept", info->kept);
+    cli_stats_count(stats, "copies", info->copies);
+    cli_stats_count(stats, "near", info->documents - info->kept - info->copies);
+    cli_stats_count(stats, "clusters", info->clusters);
+    cli_stats_count(stats, "largest", info->largest);
+    cli_stats_count(stats, "candidates", info->candidates);
+    cli_stats_count(stats, "verified", info->verified);
+    cli_stats_count(stats, "alike", info->alike);
+    cli_stats_count(stats, "truncated", info->truncated);
+    cli_stats_count(stats, "empty", info->empty);
+    cli_stats_count(stats, "unread", info->unread);
+    cli_stats_count(stats, "lost", info->lost);
+    cli_stats_count(stats, "pairs", deduper->pairs_written);
+    cli_stats_count(stats, "disk_bytes", info->disk_bytes);
+    cli_stats_count(stats, "bytes_read", info->reader.bytes_read);
+    cli_stats_count(stats, "bytes_text", info->reader.bytes_text);
+    cli_stats_count(stats, "bytes_written", deduper->written.bytes);
+    tell_found(deduper);
+    tell_time(deduper);
+    tell_warnings(deduper);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What nigh dedup writes: kept documents or signatures, pairs, clusters, and the closing words. */
+#ifndef NIGH_CLI_DEDUP_OUTPUT_H
+#define NIGH_CLI_DEDUP_OUTPUT_H
+
+#include "newcomers.h"
+
+struct dedup_values {
+    struct cli_common common;
+    struct cli_reading reading;
+    struct cli_signing signing; /* some of it */
+    struct cli_number distance;
+    struct cli_number budget;
+    const char *output;
+    const char *pairs;
+    const char *clusters;
+    const char *report;
+    const char *threshold;
+    const char *keep;
+    const char *memory;
+    const char *temporary;
+    int method;
+    int cluster;
+    int pairs_per_cluster;
+    int format;
+    bool no_verify;
+    bool annotate;
+};
+
+struct deduper {
+    struct cli_job *job;
+    const struct dedup_values *values;
+    struct cli_inputs inputs;
+    struct cli_problems problems;
+    struct cli_newcomers rows; /* of signatures */
+    bool documents;            /* else signatures */
+    nigh_dedup_options options;
+    nigh_signer_options signer;
+    char score_key[256];
+    nigh_dedup *dedup;
+    nigh_dedup_info info;
+    nigh_dedup_written written;
+    double writing_seconds;
+    uint64_t pairs_written, pairs_untold;
+};
+
+/* All that was asked for.  CLI_DONE, or the exit code after saying why not. */
+int cli_dedup_write(struct deduper *deduper);
+
+/* Whether all places can be written to, as far as that can be seen before the work.  Says so where not. */
+bool cli_dedup_places_fit(const struct deduper *deduper);
+
+/* The closing lines and the statistics. */
+void cli_dedup_summarise(struct deduper *deduper);
+
+#endif

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+/* Deduplication from end to end: options checked, the steps of deduplication.h one after the other, and what is known.
+ */
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "base/secret.h"
+#include "base/status.h"
+#include "base/threads.h"
+#include "dedup/prefixes.h"
+#include "dedup/same.h"
+#include "dedup/verify.h"
+#include "signature/formats.h"
+#include "text/plan.h"
+
+#define LEAST_MEMORY (UINT64_C(1) << 20)
+#define USUAL_MEMORY (UINT64_C(1) << 30) /* of a machine that does not say what it has */
+#define USUAL_BUDGET 2000u
+#define SIMHASH_RADIUS_OF_64 3u
+
+double nigh__dedup_seconds(void) {
+    struct timespec time;
+    if (clock_gettime(CLOCK_MONOTONIC, &time) != 0) return 0;
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+/* ---------------------------------------------------------------- options -- */
+
+static uint64_t half_of_memory(void) {
+    const long pages = sysconf(_SC_PHYS_PAGES);
+    const long page = sysconf(_SC_PAGESIZE);
+    if (pages <= 0 || page <= 0) return USUAL_MEMORY;
+    return (uint64_t)pages * (uint64_t)page / 2;
+}
+
+static nigh_status check_options(const nigh_dedup_options *options, nigh_error *error) {
+    if ((unsigned)options->method > NIGH_DEDUP_SIMHASH)
+        return nigh__fail(error, NIGH_EINVAL, "there is no way of finding copies of number %d", (int)options->method);
+    if ((unsigned)options->cluster > NIGH_CLUSTER_COMPLETE)
+        return nigh__fail(error, NIGH_EINVAL, "there are no clusters of number %d", (int)options->cluster);
+    if ((unsigned)options->keep > NIGH_KEEP_SCORE)
+        return nigh__fail(error, NIGH_EINVAL, "there is no rule of what to keep of number %d", (int)options->keep);
+    if (!(options->threshold > 0 && options->threshold <= 1))
+        return nigh__fail(error, NIGH_EINVAL, "a threshold of %g; it must be above 0 and at most 1",
+                          options->threshold);
+    if (options->method == NIGH_DEDUP_EXACT && options->no_verify)
+        return nigh__fail(error, NIGH_EINVAL, "the exact method is nothing without verifying");
+    if (options->keep == NIGH_KEEP_SCORE && (options->score_key == NULL || options->score_key[0] == '\0'))
+        return nigh__fail(error, NIGH_EINVAL, "to keep by score takes the key of the score");
+    return NIGH_OK;
+}
+
+static nigh_status copy_strings(nigh_dedup *dedup, nigh_error *error) {
+    nigh_dedup_options *options = &dedup->options;
+    dedup->temporary = nigh__string_copy(dedup->context, options->temporary == NULL ? "/tmp" : options->temporary);
+    if (options->score_key != NULL) dedup->score_key = nigh__string_copy(dedup->context, options->score_key);
+    if (dedup->temporary == NULL || (options->score_key != NULL && dedup->score_key == NULL)) {
+        (void)nigh__fail(error, NIGH_ENOMEM, "no memory to deduplicate");
+        return NIGH_ENOMEM;
+    }
+    options->temporary = dedup->temporary;
+    options->score_key = dedup->score_key;
+    return NIGH_OK;
+}
+
+static nigh_status new_dedup(nigh_context *context, const nigh_dedup_options *options, nigh_dedup **out,
+                             nigh_error *error) {
+    nigh_dedup_options known = NIGH_DEDUP_OPTIONS_INIT;
+    nigh_status status = nigh__options_copy(&known, sizeof known, options, error);
+    if (status == NIGH_OK) status = check_options(&known, error);
+    if (status != NIGH_OK) return status;
+    nigh_dedup *dedup = nigh__alloc_zero(context, 1, sizeof *dedup);
+    if (dedup == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory to deduplicate");
+    *dedup = (nigh_dedup){.context = context,
+                          .options = known,
+                          .documents = NIGH__ARRAY(struct nigh__duplicate),
+                          .ids = NIGH__ARRAY(char),
+                          .info = NIGH_DEDUP_INFO_INIT};
+    dedup->info.reader = (nigh_text_reader_info)NIGH_TEXT_READER_INFO_INIT;
+    if (known.memory_bytes == 0) dedup->options.memory_bytes = half_of_memory();
+    if (dedup->options.memory_bytes < LEAST_MEMORY) dedup->options.memory_bytes = LEAST_MEMORY;
+    if (known.bucket_budget == 0) dedup->options.bucket_budget = USUAL_BUDGET;
+    dedup->options.threads = nigh__threads_resolve(known.threads);
+    *out = dedup;
+    return copy_strings(dedup, error);
+}
+
+void nigh_dedup_free(nigh_dedup *dedup) {
+    if (dedup == NULL) return;
+    nigh_context *context = dedup->context;
+    nigh__source_free(dedup->source);
+    nigh__sorter_free(dedup->pairs);
+    nigh__array_release(context, &dedup->documents);
+    nigh__array_release(context, &dedup->ids);
+    nigh__free(context, dedup->score_key);
+    nigh__free(context, dedup->temporary);
+    nigh__free(context, dedup);
+}
+
+/* ------------------------------------------------------------------- plan -- */
+
+/* Features of minhash, whatever scheme the caller's options name; of simhash the usual ones, for they only verify. */
+static nigh_status plan_features(const nigh_dedup *dedup, const nigh_signer_options *signer,
+                                 struct nigh__pass_plan *plan, nigh_error *error) {
+    nigh_signer_options options = NIGH_SIGNER_OPTIONS_INIT;
+    if (dedup->options.method != NIGH_DEDUP_SIMHASH) options = *signer;
+    options.scheme = NIGH_SCHEME_MINHASH;
+    nigh_status status = nigh__plan_features(&options, &plan->features, error);
+    /* Distinct ones take a hash table and a quarter of the time, so only who must know how many there are has them. */
+    plan->features.repeats = dedup->options.method != NIGH_DEDUP_EXACT && !dedup->options.no_verify;
+    return status;
+}
+
+static nigh_status plan_simhash(nigh_dedup *dedup, const nigh_signer_options *signer, struct nigh__pass_plan *plan,
+                                nigh_error *error) {
+    nigh_signer_options options = *signer;
+    options.scheme = NIGH_SCHEME_SIMHASH;
+    nigh_status status = nigh__signer_plan_make(dedup->context, &options, &plan->signer, error);
+    if (status != NIGH_OK) return status;
+    plan->width_bits = plan->signer.width_bits;
+    if (dedup->options.distance == NIGH_ALL) dedup->options.distance = plan->width_bits * SIMHASH_RADIUS_OF_64 / 64;
+    return NIGH_OK;
+}
+
+static nigh_status make_plan(nigh_dedup *dedup, struct nigh__pass_plan *plan, nigh_error *error) {
+    *plan = (struct nigh__pass_plan){
+        .threads = dedup->options.threads, .secret = nigh__secret(), .texts = NIGH__ARRAY(struct nigh__mark)};
+    nigh_signer_options signer = NIGH_SIGNER_OPTIONS_INIT;
+    nigh_status status = nigh__options_copy(&signer, sizeof signer, dedup->options.signer, error);
+    dedup->options.signer = NULL; /* the caller's, and not needed any more */
+    if (status == NIGH_OK && signer.split != NIGH_SPLIT_NONE)
+        status = nigh__fail(error, NIGH_EINVAL, "documents are compared whole, not by passages");
+    if (status == NIGH_OK) status = plan_features(dedup, &signer, plan, error);
+    if (status != NIGH_OK) return status;
+    if (dedup->options.method == NIGH_DEDUP_SIMHASH) return plan_simhash(dedup, &signer, plan, error);
+    if (dedup->options.method == NIGH_DEDUP_MINHASH) plan->width_bits = NIGH__DEDUP_BITS;
+    return NIGH_OK;
+}
+
+/* ----------------------------------------------------------------- source -- */
+
+/* A record over a limit cannot be kept; whatever else is wrong with one, its bytes can. */
+static void count_problem(void *user, const nigh_error *problem) {
+    nigh_dedup *dedup = user;
+    dedup->info.lost += problem->status == NIGH_ELIMIT;
+    if (dedup->problem != NULL) dedup->problem(dedup->problem_user, problem);
+}
+
+static nigh_status open_source(nigh_dedup *dedup, const char *const *paths, size_t count,
+                               const nigh_text_reader_options *reading, nigh_error *error) {
+    nigh_text_reader_options known = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_status status = nigh__options_copy(&known, sizeof known, reading, error);
+    if (status != NIGH_OK) return status;
+    dedup->problem = known.problem;
+    dedup->problem_user = known.user;
+    dedup->shard = known.shard;
+    dedup->shards = known.shards;
+    known.problem = count_problem;
+    known.user = dedup;
+    if (dedup->options.keep == NIGH_KEEP_SCORE) known.score_key = dedup->score_key;
+    return nigh__source_new(dedup->context, paths, count, &known, dedup->temporary, &dedup->source, error);
+}
+
+/* ------------------------------------------------------------------- steps -- */
+
+static nigh_status find_candidates(nigh_dedup *dedup, struct nigh__pass_plan *plan, struct nigh__gathered *gathered,
+                                   struct nigh__candidates *candidates, nigh_error *error) {
+    nigh_status status = NIGH_OK;
+    if (dedup->source == NULL || dedup->options.method == NIGH_DEDUP_SIMHASH)
+        status = nigh__candidates_by_distance(candidates, gathered, dedup, plan->width_bits, plan->threads, error);
+    else if (dedup->options.method == NIGH_DEDUP_EXACT)
+        status = nigh__candidates_by_prefixes(candidates, gathered, dedup, plan, error);
+    else
+        status = nigh__candidates_by_bands(candidates, gathered, dedup, error);
+    if (gathered->keys != NULL) dedup->info.disk_bytes += nigh__sorter_disk_bytes(gathered->keys);
+    nigh__sorter_free(gathered->keys);
+    gathered->keys = NULL;
+    if (status == NIGH_OK) status = nigh__sorter_finish(candidates->sorter, error);
+    dedup->info.disk_bytes += nigh__sorter_disk_bytes(candidates->sorter);
+    return status;
+}
+
+static nigh_status verify_candidates(nigh_dedup *dedup, struct nigh__pass_plan *plan,
+                                     const struct nigh__gathered *gathered, const struct nigh__order *order,
+                                     struct nigh__candidates *candidates, nigh_error *error) {
+    const struct nigh__sorter_options sorting = {.words = 1,
+                                                 .key_words = 1,
+                                                 .memory_bytes = dedup->options.memory_bytes / 8,
+                                                 .temporary = dedup->temporary,
+                                                 .threads = plan->threads};
+    struct nigh__clusters clusters;
+    nigh_status status =
+        nigh__clusters_init(dedup->context, dedup->options.cluster, order->count, &sorting, &clusters, error);
+    if (status != NIGH_OK) return status;
+    status = nigh__verify(dedup, plan, gathered, order, candidates, &clusters, error);
+    nigh__clusters_release(&clusters);
+    return status;
+}
+
+/* What comes after gathering: the same for texts and signatures. */
+static nigh_status decide(nigh_dedup *dedup, struct nigh__pass_plan *plan, struct nigh__gathered *gathered,
+                          nigh_error *error) {
+    struct nigh__order order;
+    struct nigh__candidates candidates = {0};
+    const double begin = nigh__dedup_seconds();
+    dedup->info.documents = dedup->documents.count;
+    dedup->verified = dedup->source != NULL && !dedup->options.no_verify;
+    nigh_status status = nigh__order_init(dedup, &order, error);
+    if (status != NIGH_OK) return status;
+    status = nigh__candidates_init(dedup, &order, plan->threads, &candidates, error);
+    if (status == NIGH_OK) status = find_candidates(dedup, plan, gathered, &candidates, error);
+    dedup->info.seconds[1] = nigh__dedup_seconds() - begin;
+    if (status == NIGH_OK) status = verify_candidates(dedup, plan, gathered, &order, &candidates, error);
+    nigh__candidates_release(&candidates);
+    nigh__order_release(dedup->context, &order);
+    return status;
+}
+
+/* Records of the shard that are neither documents nor lost. */
+static void count_unread(nigh_dedup *dedup) {
+    const uint64_t known = dedup->documents.count + dedup->info.lost;
+    uint64_t records = dedup->info.reader.records;
+    if (dedup->shards != 0) records = records / dedup->shards + (records % dedup->shards > dedup->shard);
+    if (dedup->options.limit == 0 && records > known) dedup->info.unread = records - known;
+}
+
+static nigh_status run(nigh_dedup *dedup, struct nigh__pass_plan *plan, nigh_error *error) {
+    struct nigh__gathered gathered = {0};
+    const double begin = nigh__dedup_seconds();
+    nigh_status status = nigh__gather(dedup, plan, &gathered, error);
+    dedup->info.seconds[0] = nigh__dedup_seconds() - begin;
+    dedup->info.disk_bytes += nigh__source_copied(dedup->source);
+    count_unread(dedup);
+    if (status == NIGH_OK) status = decide(dedup, plan, &gathered, error);
+    nigh__gathered_release(dedup->context, &gathered);
+    return status;
+}
+
+nigh_status nigh_dedup_run(nigh_context *context, const char *const *paths, size_t count,
+                           const nigh_text_reader_options *reading, const nigh_dedup_options *options, nigh_dedup **out,
+                           nigh_error *error) {
+    *out = NULL;
+    nigh_dedup *dedup = NULL;
+    struct nigh__pass_plan plan = {0};
+    nigh_status status = new_dedup(context, options, &dedup, error);
+    if (status == NIGH_OK) status = make_plan(dedup, &plan, error);
+    if (status == NIGH_OK) status = open_source(dedup, paths, count, reading, error);
+    if (status == NIGH_OK) status = run(dedup, &plan, error);
+    nigh__pass_plan_release(context, &plan);
+    if (status == NIGH_OK)
+        *out = dedup;
+    else
+        nigh_dedup_free(dedup);
+    return status;
+}
+
+/* -------------------------------------------------------------------- rows -- */
+
+/* A document for each row, and the first of those that are equal. */
+static nigh_status list_rows(nigh_dedup *dedup, const uint8_t *rows, uint64_t count, size_t bytes,
+                             struct nigh__gathered *gathered, nigh_error *error) {
+    struct nigh__same same;
+    nigh__same_init(dedup->context, &same);
+    struct nigh__duplicate *entries = nigh__array_add(dedup->context, &dedup->documents, (size_t)count);
+    uint64_t *words = nigh__array_add(dedup->context, &gathered->rows, (size_t)count * gathered->row_words);
+    uint32_t *firsts = nigh__array_add(dedup->context, &gathered->signed_ones, (size_t)count);
+    uint32_t *lasts = nigh__alloc(dedup->context, (size_t)count, sizeof *lasts);
+    nigh_status status = NIGH_OK;
+    if (entries == NULL || words == NULL || firsts == NULL || lasts == NULL)
+        status = nigh__fail(error, NIGH_ENOMEM, "no memory for %" PRIu64 " rows", count);
+    if (status == NIGH_OK) memset(words, 0, (size_t)count * gathered->row_words * sizeof *words);
+    gathered->signed_ones.count = 0;
+    const uint64_t secret = nigh__secret();
+    for (uint32_t i = 0; status == NIGH_OK && i < count; i++) {
+        const uint8_t *row = rows + i * bytes;
+        uint32_t first = i;
+        const struct nigh__mark mark = {
+            {nigh__hash_seeded(row, bytes, secret), nigh__hash_seeded(row, bytes, ~secret)}};
+        memcpy(words + (size_t)i * gathered->row_words, row, bytes);
+        status = nigh__same_find(&same, &mark, i, &first, error);
+        entries[i] = (struct nigh__duplicate){.number = i,
+                                              .copy_of = first,
+                                              .set_of = first,
+                                              .next = NIGH_ALL,
+                                              .kept = i,
+                                              .similarity = 1,
+                                              .distance = NIGH_ALL};
+        if (first == i)
+            firsts[gathered->signed_ones.count++] = i;
+        else
+            entries[lasts[first]].next = i;
+        lasts[first] = i;
+        entries[first].set_size++;
+        dedup->info.copies += first != i;
+    }
+    nigh__free(dedup->context, lasts);
+    nigh__same_release(&same);
+    return status;
+}
+
+static nigh_status run_rows(nigh_dedup *dedup, const uint8_t *rows, uint64_t count, uint32_t width_bits,
+                            nigh_error *error) {
+    struct nigh__pass_plan plan = {.width_bits = width_bits, .threads = dedup->options.threads};
+    struct nigh__gathered gathered = {
+        .rows = NIGH__ARRAY(uint64_t), .signed_ones = NIGH__ARRAY(uint32_t), .row_words = (width_bits + 63) / 64};
+    const double begin = nigh__dedup_seconds();
+    nigh_status status = list_rows(dedup, rows, count, width_bits / 8, &gathered, error);
+    dedup->info.seconds[0] = nigh__dedup_seconds() - begin;
+    if (status == NIGH_OK) status = decide(dedup, &plan, &gathered, error);
+    nigh__gathered_release(dedup->context, &gathered);
+    return status;
+}
+
+/* 3 of 64 bits; from 256 on, where the rows are likely to be MinHash bits, 36 of 256. */
+static uint32_t usual_distance(uint32_t width_bits) {
+    return width_bits < 256 ? width_bits * SIMHASH_RADIUS_OF_64 / 64 : (uint32_t)((uint64_t)width_bits * 36 / 256);
+}
+
+nigh_status nigh_dedup_rows(nigh_context *context, const uint8_t *rows, uint64_t count, uint32_t width_bits,
+                            const nigh_dedup_options *options, nigh_dedup **out, nigh_error *error) {
+    *out = NULL;
+    if (!nigh__width_valid(width_bits))
+        return nigh__fail(error, NIGH_EINVAL, "a width of %u bits; it must be a multiple of 8 up to %u", width_bits,
+                          NIGH_MAX_WIDTH_BITS);
+    if (count >= NIGH__DEDUP_MOST_DOCUMENTS)
+        return nigh__fail(error, NIGH_ELIMIT, "more than %u rows", (unsigned)NIGH__DEDUP_MOST_DOCUMENTS);
+    nigh_dedup *dedup = NULL;
+    nigh_status status = new_dedup(context, options, &dedup, error);
+    if (status == NIGH_OK && dedup->options.keep != NIGH_KEEP_FIRST)
+        status = nigh__fail(error, NIGH_EINVAL, "of signatures the first is kept: they have no length and no score");
+    if (status == NIGH_OK) {
+        dedup->options.signer = NULL;
+        if (dedup->options.distance == NIGH_ALL) dedup->options.distance = usual_distance(width_bits);
+        status = run_rows(dedup, rows, count, width_bits, error);
+    }
+    if (status == NIGH_OK)
+        *out = dedup;
+    else
+        nigh_dedup_free(dedup);
+    return status;
+}
+
+/* ------------------------------------------------------------------ telling -- */
+
+void nigh_dedup_describe(const nigh_dedup *dedup, nigh_dedup_info *out) {
+    nigh__info_copy(out, &dedup->info, sizeof dedup->info);
+}
+
+nigh_status nigh_dedup_at(const nigh_dedup *dedup, uint64_t document, nigh_dedup_document *out) {
+    if (document >= dedup->documents.count) return NIGH_END;
+    const struct nigh__duplicate *entry = nigh__dedup_document(dedup, (uint32_t)document);
+    *out = (nigh_dedup_document){.id = dedup->source == NULL ? NULL : (const char *)dedup->ids.data + entry->id,
+                                 .id_length = entry->id_length,
+                                 .number = entry->number,
+                                 .cluster = entry->kept,
+                                 .similarity = (double)entry->similarity,
+                                 .text_length = entry->text_length,
+                                 .keep = entry->kept == document,
+                                 .copy = entry->copy_of != document};
+    return NIGH_OK;
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The first pass.  Of each document its id, length and score are kept; documents
+ * with the same text, or the same set of features, are found by hashes of 128 bits;
+ * and only the first of a set leaves behind what others are found by:
+ *
+ *     minhash   256 bits, and 32 keys << 32 | document, to be sorted
+ *     simhash   its signature
+ *     exact     its features, counted in a table (prefixes.c says what for)
+ *
+ * A set's mark is the sum of its features' hashes, scrambled with a secret: it does
+ * not depend on their order, and nobody can make two sets of one sum.  Features that
+ * a text has twice are in it twice, for to find them takes longer than all the rest; so
+ * of equal sets some are not known as such here, and are found alike later.
+ *
+ * What a thread makes of a document travels as
+ *
+ *     struct made | id | signature | keys of the bands, uint32_t each
+ *     struct made | id | features, uint64_t each                         of exact
+ */
+#include "dedup/gather.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/rng.h"
+#include "base/status.h"
+#include "dedup/same.h"
+
+#define COUNTERS_LEAST_BITS 16u
+#define COUNTERS_MOST_BITS 30u
+#define COUNTERS_USUAL (UINT64_C(1) << 26) /* where nobody knows how much there is to read */
+#define AHEAD 16u
+
+struct made {
+    struct nigh__mark set;
+    double score;
+    uint32_t features;
+    uint32_t id_length;
+};
+
+struct gathering {
+    nigh_dedup *dedup;
+    struct nigh__pass_plan *plan;
+    struct nigh__gathered *out;
+    struct nigh__same texts, sets;
+    struct nigh__array last; /* of uint32_t, by document: of the first of a set, its last so far */
+};
+
+static nigh_status no_memory(nigh_error *error) {
+    (void)nigh__fail(error, NIGH_ENOMEM, "no memory to gather documents");
+    return NIGH_ENOMEM;
+}
+
+/* -------------------------------------------------------------- working -- */
+
+static struct nigh__mark mark_set(uint64_t secret, const struct nigh__features *features) {
+    struct nigh__mark mark = {{features->count, 0}};
+    for (size_t i = 0; i < features->count; i++) {
+        const uint64_t once = nigh__mix(features->hashes[i] ^ secret);
+        mark.words[0] += once;
+        mark.words[1] += nigh__mix(once ^ (secret >> 1));
+    }
+    return mark;
+}
+
+/* Appends what every method needs; *tail is where `tail_bytes` more go.  NULL: out of memory. */
+static uint8_t *make_head(struct nigh__pass_worker *worker, const nigh_text *text,
+                          const struct nigh__features *features, size_t tail_bytes, struct nigh__array *product) {
+    const struct made made = {.set = mark_set(worker->plan->secret, features),
+                              .score = text->score,
+                              .features = (uint32_t)features->count,
+                              .id_length = (uint32_t)nigh__smaller(text->id_length, NIGH_MAX_ID_LENGTH)};
+    uint8_t *place = nigh__array_add(worker->context, product, sizeof made + made.id_length + tail_bytes);
+    if (place == NULL) return NULL;
+    memcpy(place, &made, sizeof made);
+    if (made.id_length > 0) memcpy(place + sizeof made, text->id, made.id_length);
+    return place + sizeof made + made.id_length;
+}
+
+static void make_keys(const struct nigh__projector *projector, uint8_t *out) {
+    uint64_t bands[NIGH__DEDUP_BANDS];
+    nigh__minhash_bands(projector, NIGH__DEDUP_BANDS, NIGH__DEDUP_BAND_ROWS, bands);
+    for (uint32_t i = 0; i < NIGH__DEDUP_BANDS; i++)
+        nigh__store32(out + i * sizeof(uint32_t),
+                      i << NIGH__DEDUP_KEY_BITS | (uint32_t)(bands[i] >> (64 - NIGH__DEDUP_KEY_BITS)));
+}
+
+static nigh_status work_minhash(struct nigh__pass_worker *worker, const nigh_text *text,
+                                const struct nigh__features *features, struct nigh__array *product, nigh_error *error) {
+    const size_t row = NIGH__DEDUP_BITS / 8;
+    const bool empty = features->count == 0;
+    uint8_t *tail = make_head(worker, text, features, empty ? 0 : row + NIGH__DEDUP_BANDS * sizeof(uint32_t), product);
+    if (tail == NULL) return no_memory(error);
+    if (empty) return NIGH_OK;
+    const struct nigh__bag bag = {.hashes = features->hashes, .count = features->count};
+    nigh_status status = nigh__project(worker->projector, &bag, error);
+    if (status != NIGH_OK) return status;
+    nigh__project_bits(worker->projector, tail);
+    make_keys(worker->projector, tail + row);
+    return NIGH_OK;
+}
+
+static nigh_status work_simhash(struct nigh__pass_worker *worker, const nigh_text *text,
+                                const struct nigh__features *features, struct nigh__array *product, nigh_error *error) {
+    nigh_status status = nigh__signer_worker_sign(worker->signer, text->text, text->text_length, error);
+    if (status != NIGH_OK && status != NIGH_ENOTFOUND) return status;
+    const size_t row = worker->plan->width_bits / 8;
+    uint8_t *tail = make_head(worker, text, features, status == NIGH_OK ? row : 0, product);
+    if (tail == NULL) return no_memory(error);
+    if (status == NIGH_OK) nigh__project_bits(nigh__signer_worker_projector(worker->signer), tail);
+    return NIGH_OK;
+}
+
+static nigh_status work_exact(struct nigh__pass_worker *worker, const nigh_text *text,
+                              const struct nigh__features *features, struct nigh__array *product, nigh_error *error) {
+    const size_t bytes = features->count * sizeof *features->hashes;
+    uint8_t *tail = make_head(worker, text, features, bytes, product);
+    if (tail == NULL) return no_memory(error);
+    if (bytes > 0) memcpy(tail, features->hashes, bytes);
+    return NIGH_OK;
+}
+
+/* --------------------------------------------------------------- taking -- */
+
+/* The document joins those of its set; what it is the first of, it stands for. */
+static nigh_status join_set(struct gathering *gathering, uint32_t document, const struct made *made,
+                            nigh_error *error) {
+    nigh_dedup *dedup = gathering->dedup;
+    struct nigh__duplicate *entry = nigh__dedup_document(dedup, document);
+    const struct nigh__mark *text = (const struct nigh__mark *)gathering->plan->texts.data + document;
+    nigh_status status = nigh__same_find(&gathering->texts, text, document, &entry->copy_of, error);
+    if (status != NIGH_OK) return status;
+    dedup->info.copies += entry->copy_of != document;
+    if (entry->copy_of != document || made->features == 0)
+        entry->set_of = nigh__dedup_document(dedup, entry->copy_of)->set_of;
+    else
+        status = nigh__same_find(&gathering->sets, &made->set, document, &entry->set_of, error);
+    uint32_t *last = nigh__array_add(dedup->context, &gathering->last, 1);
+    if (status == NIGH_OK && last == NULL) status = no_memory(error);
+    if (status != NIGH_OK) return status;
+    *last = document;
+    nigh__dedup_document(dedup, entry->set_of)->set_size++;
+    if (entry->set_of == document) return NIGH_OK;
+    last = (uint32_t *)gathering->last.data + entry->set_of;
+    nigh__dedup_document(dedup, *last)->next = document;
+    *last = document;
+    return NIGH_OK;
+}
+
+static nigh_status add_document(struct gathering *gathering, uint32_t document, const nigh_text *text,
+                                const struct made *made, const uint8_t *id, nigh_error *error) {
+    nigh_dedup *dedup = gathering->dedup;
+    if (document >= NIGH__DEDUP_MOST_DOCUMENTS)
+        return nigh__fail(error, NIGH_ELIMIT, "more than %u documents", (unsigned)NIGH__DEDUP_MOST_DOCUMENTS);
+    struct nigh__duplicate *entry = nigh__array_add(dedup->context, &dedup->documents, 1);
+    char *place = nigh__array_add(dedup->context, &dedup->ids, made->id_length);
+    if (entry == NULL || (place == NULL && made->id_length > 0)) return no_memory(error);
+    *entry = (struct nigh__duplicate){.number = text->number,
+                                      .text_length = text->text_length,
+                                      .score = made->score,
+                                      .id = dedup->ids.count - made->id_length,
+                                      .id_length = made->id_length,
+                                      .features = made->features,
+                                      .copy_of = document,
+                                      .set_of = document,
+                                      .next = NIGH_ALL,
+                                      .kept = document,
+                                      .similarity = 1,
+                                      .distance = NIGH_ALL};
+    if (made->id_length > 0) memcpy(place, id, made->id_length);
+    dedup->info.empty += made->features == 0;
+    return join_set(gathering, document, made, error);
+}
+
+static nigh_status add_row(struct gathering *gathering, const uint8_t *row, size_t bytes, nigh_error *error) {
+    struct nigh__gathered *out = gathering->out;
+    if (out->row_words == 0) return NIGH_OK;
+    uint64_t *place = nigh__array_add(gathering->dedup->context, &out->rows, out->row_words);
+    if (place == NULL) return no_memory(error);
+    memset(place, 0, out->row_words * sizeof *place);
+    if (bytes > 0) memcpy(place, row, bytes);
+    return NIGH_OK;
+}
+
+static nigh_status add_keys(struct gathering *gathering, uint32_t document, const uint8_t *keys, nigh_error *error) {
+    uint64_t records[NIGH__DEDUP_BANDS];
+    for (uint32_t i = 0; i < NIGH__DEDUP_BANDS; i++)
+        records[i] = (uint64_t)nigh__load32(keys + i * sizeof(uint32_t)) << 32 | document;
+    return nigh__sorter_add(gathering->out->keys, records, NIGH__DEDUP_BANDS, error);
+}
+
+static void count_features(struct nigh__gathered *out, const uint8_t *features, size_t count) {
+    uint8_t *counters = out->counters;
+    const unsigned shift = out->counter_shift;
+    for (size_t i = 0; i < count; i++) {
+        if (i + AHEAD < count)
+            __builtin_prefetch(&counters[nigh__mix(nigh__load64(features + (i + AHEAD) * 8)) >> shift], 1);
+        uint8_t *counter = &counters[nigh__mix(nigh__load64(features + i * 8)) >> shift];
+        *counter = (uint8_t)(*counter + (*counter < NIGH__FEATURE_COUNT_MOST));
+    }
+}
+
+static nigh_status add_signed(struct gathering *gathering, uint32_t document, nigh_error *error) {
+    uint32_t *place = nigh__array_add(gathering->dedup->context, &gathering->out->signed_ones, 1);
+    if (place == NULL) return no_memory(error);
+    *place = document;
+    return NIGH_OK;
+}
+
+static nigh_status take(void *user, uint32_t document, const nigh_text *text, const uint8_t *product, size_t length,
+                        nigh_error *error) {
+    struct gathering *gathering = user;
+    struct made made;
+    memcpy(&made, product, sizeof made);
+    const uint8_t *id = product + sizeof made;
+    const uint8_t *tail = id + made.id_length;
+    const size_t tail_bytes = length - sizeof made - made.id_length;
+    const size_t row = gathering->plan->width_bits / 8;
+    nigh_status status = add_document(gathering, document, text, &made, id, error);
+    if (status == NIGH_OK) status = add_row(gathering, tail, nigh__smaller(row, tail_bytes), error);
+    if (status != NIGH_OK || nigh__dedup_document(gathering->dedup, document)->set_of != document || tail_bytes == 0)
+        return status;
+    switch (gathering->dedup->options.method) {
+    case NIGH_DEDUP_MINHASH:
+        return add_keys(gathering, document, tail + row, error);
+    case NIGH_DEDUP_SIMHASH:
+        return add_signed(gathering, document, error);
+    default:
+        count_features(gathering->out, tail, made.features);
+        return NIGH_OK;
+    }
+}
+
+/* ---------------------------------------------------- making, releasing -- */
+
+/* More counters than features, of which there is one in six bytes of text; within the memory. */
+static nigh_status make_counters(void *user, const nigh_text_reader_info *info, nigh_error *error) {
+    const struct gathering *gathering = user;
+    const nigh_dedup *dedup = gathering->dedup;
+    unsigned bits = COUNTERS_LEAST_BITS;
+    const uint64_t wanted = info->bytes_total == 0 ? COUNTERS_USUAL : info->bytes_total;
+    while (bits < COUNTERS_MOST_BITS && UINT64_C(1) << bits < wanted &&
+           UINT64_C(1) << (bits + 1) <= dedup->options.memory_bytes / 4)
+        bits++;
+    gathering->out->counters = nigh__alloc_table(dedup->context, (size_t)1 << bits, 1);
+    if (gathering->out->counters == NULL) return no_memory(error);
+    gathering->out->counter_shift = 64 - bits;
+    return NIGH_OK;
+}
+
+static nigh_status make_keys_sorter(const nigh_dedup *dedup, const struct nigh__pass_plan *plan,
+                                    struct nigh__gathered *out, nigh_error *error) {
+    const struct nigh__sorter_options options = {.words = 1,
+                                                 .key_words = 1,
+                                                 .memory_bytes = dedup->options.memory_bytes / 2,
+                                                 .temporary = dedup->temporary,
+                                                 .threads = plan->threads};
+    return nigh__sorter_new(dedup->context, &options, &out->keys, error);
+}
+
+void nigh__gathered_release(const nigh_context *context, struct nigh__gathered *gathered) {
+    nigh__array_release(context, &gathered->rows);
+    nigh__array_release(context, &gathered->signed_ones);
+    nigh__sorter_free(gathered->keys);
+    nigh__free(context, gathered->counters);
+    gathered->keys = NULL;
+    gathered->counters = NULL;
+}
+
+nigh_status nigh__gather(nigh_dedup *dedup, struct nigh__pass_plan *plan, struct nigh__gathered *out,
+                         nigh_error *error) {
+    const nigh_dedup_method method = dedup->options.method;
+    *out = (struct nigh__gathered){
+        .rows = NIGH__ARRAY(uint64_t), .signed_ones = NIGH__ARRAY(uint32_t), .row_words = (plan->width_bits + 63) / 64};
+    struct gathering gathering = {.dedup = dedup, .plan = plan, .out = out, .last = NIGH__ARRAY(uint32_t)};
+    nigh__same_init(dedup->context, &gathering.texts);
+    nigh__same_init(dedup->context, &gathering.sets);
+    const struct nigh__pass_step step = {.stage = "reading",
+                                         .begin = method == NIGH_DEDUP_EXACT ? make_counters : NULL,
+                                         .projects = method == NIGH_DEDUP_MINHASH,
+                                         .signs = method == NIGH_DEDUP_SIMHASH,
+                                         .work = method == NIGH_DEDUP_MINHASH   ? work_minhash
+                                                 : method == NIGH_DEDUP_SIMHASH ? work_simhash
+                                                                                : work_exact,
+                                         .take = take,
+                                         .user = &gathering};
+    nigh_status status = NIGH_OK;
+    if (method == NIGH_DEDUP_MINHASH) status = make_keys_sorter(dedup, plan, out, error);
+    if (status == NIGH_OK) status = nigh__pass_run(dedup, plan, &step, NULL, error);
+    nigh__same_release(&gathering.texts);
+    nigh__same_release(&gathering.sets);
+    nigh__array_release(dedup->context, &gathering.last);
+    return status;
+}

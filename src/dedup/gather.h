@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The first pass: what there is, which of it is the same, and what the rest is found by.  gather.c says how. */
+#ifndef NIGH_DEDUP_GATHER_H
+#define NIGH_DEDUP_GATHER_H
+
+#include "base/sorter.h"
+#include "dedup/pass.h"
+
+/* Min-wise hashes: of 256, 8 make the key of each of 32 bands. */
+#define NIGH__DEDUP_BANDS 32u
+#define NIGH__DEDUP_BAND_ROWS 8u
+#define NIGH__DEDUP_BITS (NIGH__DEDUP_BANDS * NIGH__DEDUP_BAND_ROWS)
+
+/* A key is the band and 27 bits of its hash: a chance agreement costs a comparison of bits and no more. */
+#define NIGH__DEDUP_KEY_BITS 27u
+
+/* Of a counter of features, the most. */
+#define NIGH__FEATURE_COUNT_MOST 255u
+
+struct nigh__gathered {
+    struct nigh__array rows;        /* of uint64_t, row_words a document: its signature */
+    uint32_t row_words;             /* 0: there are no signatures */
+    struct nigh__sorter *keys;      /* of minhash: key << 32 | document */
+    struct nigh__array signed_ones; /* of uint32_t, of simhash: the documents that have a signature */
+    uint8_t *counters;              /* of exact: how many documents have a feature, at most 255, by the hash of it */
+    unsigned counter_shift;         /* 64 - log2 of their number */
+};
+
+/* Fills the dedup's documents and ids, and `out`.  Returns as nigh_dedup_run(). */
+nigh_status nigh__gather(nigh_dedup *dedup, struct nigh__pass_plan *plan, struct nigh__gathered *out,
+                         nigh_error *error);
+void nigh__gathered_release(const nigh_context *context, struct nigh__gathered *gathered);
+
+static inline const uint64_t *nigh__gathered_row(const struct nigh__gathered *gathered, uint32_t document) {
+    return (const uint64_t *)gathered->rows.data + (size_t)document * gathered->row_words;
+}
+
+/* What the counter of a feature is: the same for all documents that have it. */
+static inline uint8_t nigh__gathered_count(const struct nigh__gathered *gathered, uint64_t mixed) {
+    return gathered->counters[mixed >> gathered->counter_shift];
+}
+
+#endif

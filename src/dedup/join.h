@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The join of all pairs within a radius.  join.c says how it works; this is what its
+ * parts share:
+ *
+ *     join_rows.c     rows, from memory or from a collection, by number
+ *     join_short.c    tables of rows of up to 64 bits, all in memory
+ *     join_sorted.c   tables of any rows, in memory or on disk
+ *     join_bucket.c   pairs inside a bucket
+ *     join_pairs.c    pairs of distinct rows to pairs of rows, in order
+ *
+ * Rows of both sides are numbered together: those of the second follow those of the
+ * first.  All numbers are below 2^32.
+ */
+#ifndef NIGH_DEDUP_JOIN_H
+#define NIGH_DEDUP_JOIN_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "base/progress.h"
+#include "base/sorter.h"
+#include "kernel/pairs_kernel.h"
+
+#define NIGH__JOIN_MOST_WORDS (NIGH_MAX_WIDTH_BITS / 64)
+#define NIGH__JOIN_MOST_KEY_BITS 24u
+/* Beyond, 32 bits that differ in so few are no longer seldom. */
+#define NIGH__JOIN_NARROW_RADIUS 8u
+
+/* Where the rows of a side are: bytes of the caller's, or documents of a collection. */
+struct nigh__join_side {
+    const uint8_t *bytes;
+    const nigh_collection *collection;
+    uint64_t count;
+};
+
+struct nigh__join {
+    const nigh_context *context;
+    nigh_join_options options; /* complete */
+    struct nigh__join_side sides[2];
+    bool self; /* one side only */
+    uint32_t width_bits, words;
+    uint32_t count; /* of all rows */
+    uint32_t split; /* rows before it are of the first side */
+    uint32_t threads;
+    uint32_t blocks;   /* the radius + 1 */
+    uint32_t key_bits; /* of a block, at most so many are the key */
+    bool all_pairs;    /* no tables */
+    bool narrow;       /* rows are one word, and few bits apart: compared by 32 of them first */
+    uint64_t secret;
+    const struct nigh__pairs *kernel;
+
+    struct nigh__sorter *pairs;  /* (lower distinct row << 32 | higher, distance) */
+    struct nigh__sorter *groups; /* (distinct row << 32 | a later row equal to it) */
+    nigh_join_result result;
+    struct nigh__progress progress;
+
+    pthread_mutex_t lock; /* of the sorter of pairs and the error */
+    atomic_int status;    /* of the threads: the first failure */
+    nigh_error *error;
+};
+
+/* Bits of a row that a table is sorted by: `bits` of them (at most 32) from `start`, going on at 0 past the last. */
+struct nigh__join_key {
+    uint32_t start, bits;
+};
+
+/* The key of block `block`, or inside the buckets of a key that of a part of all other bits. */
+struct nigh__join_key nigh__join_block(const struct nigh__join *join, uint32_t block);
+struct nigh__join_key nigh__join_part(const struct nigh__join *join, struct nigh__join_key key, uint32_t part,
+                                      uint64_t rows);
+uint32_t nigh__join_bits(const uint64_t *row, uint32_t width_bits, struct nigh__join_key key);
+
+/* As many bits as tell so many rows apart. */
+uint32_t nigh__join_useful_bits(uint64_t rows);
+
+/* Keeps the first failure, for all threads; says whether there is one. */
+void nigh__join_fail(struct nigh__join *join, nigh_status status, const nigh_error *error);
+bool nigh__join_failed(struct nigh__join *join);
+/* On the calling thread: counts progress, and sees to cancelling. */
+void nigh__join_tick(struct nigh__join *join, const char *stage, uint64_t done, uint64_t total);
+
+/* Rows first .. first + count, which are all of one side, `words` 64-bit words each. */
+nigh_status nigh__join_read(const struct nigh__join *join, uint32_t first, size_t count, uint64_t *out,
+                            nigh_error *error);
+
+/* What comparing two rows takes, and sorting a row for a table, in nanoseconds: only to choose by. */
+double nigh__join_pair_cost(const struct nigh__join *join);
+double nigh__join_row_cost(const struct nigh__join *join);
+
+/* ---------------------------------------------------------------- buckets */
+
+/* What a thread works with. */
+struct nigh__join_worker {
+    struct nigh__join *join;
+    bool first; /* it is the calling thread's */
+    uint64_t compared, truncated;
+    struct nigh__pair_hit *pair_hits; /* of narrow rows */
+    struct nigh__hit *hits;           /* of wide ones */
+    uint64_t *query_rows, *tile_rows; /* wide rows that were fetched */
+    uint64_t *found;                  /* records for the sorter of pairs */
+    size_t found_count;
+    struct nigh__array scratch[10]; /* of join_bucket.c, by use */
+    struct nigh__array rows;        /* uint64_t: for whoever fetches the rows of a bucket */
+};
+
+/* Some rows of a bucket. */
+struct nigh__join_rows {
+    const uint32_t *numbers;
+    const uint64_t *rows; /* NULL: to be fetched */
+    const uint32_t *rest; /* of narrow rows: 32 bits that are not the key, padded */
+    size_t count;
+};
+
+struct nigh__join_bucket {
+    struct nigh__join_rows first, second; /* of a self-join the same */
+    bool self;
+    uint32_t table;
+};
+
+nigh_status nigh__join_worker_init(struct nigh__join *join, struct nigh__join_worker *out, nigh_error *error);
+void nigh__join_worker_release(struct nigh__join_worker *worker);
+/* Gives the pairs found to the sorter, and adds to the result; true unless that failed. */
+bool nigh__join_worker_flush(struct nigh__join_worker *worker);
+
+/* Finds the pairs of a bucket. */
+void nigh__join_bucket(struct nigh__join_worker *worker, const struct nigh__join_bucket *bucket);
+/* All pairs of the rows `from` .. `to` of the first with the second, or of a self-join with those after them. */
+void nigh__join_compare(struct nigh__join_worker *worker, const struct nigh__join_bucket *bucket, size_t from,
+                        size_t to);
+
+/* 32 bits of a narrow row that begin after the key. */
+static inline uint32_t nigh__join_rest(uint64_t row, struct nigh__join_key key) {
+    const uint32_t shift = (key.start + key.bits) & 63u;
+    return (uint32_t)(shift == 0 ? row : row >> shift | row << (64 - shift));
+}
+
+/* ------------------------------------------------------------------ steps */
+
+/* Bytes of memory that join_short.c needs. */
+uint64_t nigh__join_short_bytes(const struct nigh__join *join);
+nigh_status nigh__join_short(struct nigh__join *join, nigh_error *error);
+nigh_status nigh__join_sorted(struct nigh__join *join, nigh_error *error);
+/* Gives the pairs to the caller. */
+nigh_status nigh__join_give(struct nigh__join *join, nigh_error *error);
+
+/* Work in threads, with a worker each; thread 0 is the calling one. */
+nigh_status nigh__join_run(struct nigh__join *join, void (*work)(void *user, struct nigh__join_worker *worker),
+                           void *user, uint32_t threads, nigh_error *error);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pairs that are alike, of documents, for whoever asks later.  likeness.c says how they are kept. */
+#ifndef NIGH_DEDUP_LIKENESS_H
+#define NIGH_DEDUP_LIKENESS_H
+
+#include "dedup/gather.h"
+
+/* Bits in which the signatures of two documents differ; NIGH_ALL: they have none. */
+uint32_t nigh__likeness_distance(const nigh_dedup *dedup, const struct nigh__gathered *gathered, uint32_t a,
+                                 uint32_t b);
+
+/* Begins the list of all pairs, with those of equal sets in it. */
+nigh_status nigh__likeness_begin(nigh_dedup *dedup, const struct nigh__gathered *gathered, uint32_t threads,
+                                 nigh_error *error);
+/* Two sets, by their first documents, are alike, and so are all documents of the one to all of the other. */
+nigh_status nigh__likeness_add(nigh_dedup *dedup, const struct nigh__gathered *gathered, uint32_t a, uint32_t b,
+                               float similarity, nigh_error *error);
+nigh_status nigh__likeness_finish(nigh_dedup *dedup, nigh_error *error);
+
+#endif

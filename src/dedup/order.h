@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The order in which documents are preferred.  Sets of features, each by the best of
+ * its documents, get ranks from 0, the best; pairs and clusters are of ranks, so that
+ * whatever comes first in a list is what should be kept.
+ */
+#ifndef NIGH_DEDUP_ORDER_H
+#define NIGH_DEDUP_ORDER_H
+
+#include "dedup/deduplication.h"
+
+struct nigh__order {
+    uint32_t *rank;  /* by document, of the first of a set; NIGH_ALL of others */
+    uint32_t *first; /* by rank: the first document of the set */
+    uint32_t *best;  /* by rank: the one to keep */
+    uint32_t count;  /* of sets */
+};
+
+nigh_status nigh__order_init(const nigh_dedup *dedup, struct nigh__order *out, nigh_error *error);
+void nigh__order_release(const nigh_context *context, struct nigh__order *order);
+
+#endif

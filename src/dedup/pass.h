@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A pass over the documents: each is read, its text hashed and its features found,
+ * by several threads; a step makes of them what it needs, and takes that in the
+ * order of the input.  The first pass numbers the documents and keeps the hashes of
+ * their texts; a later one reads those that are asked for, and a text that is not
+ * what it was ends it.
+ */
+#ifndef NIGH_DEDUP_PASS_H
+#define NIGH_DEDUP_PASS_H
+
+#include "base/progress.h"
+#include "dedup/deduplication.h"
+#include "signature/signer.h"
+#include "text/feature.h"
+
+/* 128 bits of a hash whose key nobody knows: who writes documents cannot make two that agree. */
+struct nigh__mark {
+    uint64_t words[2];
+};
+
+/* How documents are read; the same in all passes of a run. */
+struct nigh__pass_plan {
+    struct nigh__feature_plan features; /* by which texts are compared */
+    struct nigh__signer_plan signer;    /* of the method simhash */
+    uint32_t width_bits;                /* of a document's signature; 0: it has none */
+    uint32_t threads;
+    uint64_t secret;
+    struct nigh__array texts; /* of struct nigh__mark, by document */
+};
+
+struct nigh__pass_step;
+
+/* One thread's own things; what a step does not ask for is NULL. */
+struct nigh__pass_worker {
+    const struct nigh__pass_plan *plan;
+    const nigh_context *context;
+    const struct nigh__pass_step *step;
+    struct nigh__featurer *featurer;
+    struct nigh__projector *projector;  /* minhash */
+    struct nigh__signer_worker *signer; /* simhash */
+    uint64_t *words;                    /* room for the step's own use, see nigh__pass_words() */
+    size_t word_capacity;
+};
+
+struct nigh__pass_step {
+    const char *stage; /* for progress */
+    bool projects;     /* needs the projector */
+    bool signs;        /* needs the signer */
+    /* NULL, or called before all others, with how much there is to read. */
+    nigh_status (*begin)(void *user, const nigh_text_reader_info *info, nigh_error *error);
+    /* On any thread: appends what becomes of a document to `product`. */
+    nigh_status (*work)(struct nigh__pass_worker *worker, const nigh_text *text, const struct nigh__features *features,
+                        struct nigh__array *product, nigh_error *error);
+    /* On the calling thread, in order: takes it. */
+    nigh_status (*take)(void *user, uint32_t document, const nigh_text *text, const uint8_t *product, size_t length,
+                        nigh_error *error);
+    void *user;
+};
+
+void nigh__pass_plan_release(const nigh_context *context, struct nigh__pass_plan *plan);
+
+/*
+ * Reads all documents (`needed` NULL: the first pass), or those whose bit is set in
+ * `needed`.  Returns as nigh_dedup_run().
+ */
+nigh_status nigh__pass_run(nigh_dedup *dedup, struct nigh__pass_plan *plan, const struct nigh__pass_step *step,
+                           const uint64_t *needed, nigh_error *error);
+
+/* Room for `count` words, until the next call; NULL: out of memory. */
+uint64_t *nigh__pass_words(struct nigh__pass_worker *worker, size_t count);
+
+/* Bits by number, as `needed`. */
+static inline bool nigh__bit_is_set(const uint64_t *bits, uint64_t number) {
+    return (bits[number / 64] >> (number % 64) & 1) != 0;
+}
+static inline void nigh__bit_set(uint64_t *bits, uint64_t number) { bits[number / 64] |= UINT64_C(1) << (number % 64); }
+uint64_t *nigh__bits_new(const nigh_context *context, uint64_t count, nigh_error *error);
+
+#endif

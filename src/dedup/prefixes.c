@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The prefix filter (Chaudhuri, Ganti and Kaushik, 2006; Bayardo, Ma and Srikant,
+ * 2007), with the positions of Xiao and others (2008).
+ *
+ * Put the features of all documents into one order.  Sets of n and m features with a
+ * Jaccard index of t or more share t n of them at least, so of the n - ceil(t n) + 1
+ * first ones of the one, its prefix, some feature is in the prefix of the other:
+ * were it otherwise, too few would be left behind the prefixes to share.  The order
+ * is rarest first, for then few documents share a feature of their prefixes:
+ *
+ *     document   rare ..................................... frequent
+ *     3          [ 91 17 ] 4 60 8 22 1 5 2 3        n = 10, t = .9: a prefix of 2
+ *     7          [ 17 33 ] 4 60 8 22 1 5 2 3        share 17: a candidate
+ *
+ * How frequent a feature is was counted in the first pass, in a table of bytes that
+ * features share; what is the same for all documents is good enough for an order.  A
+ * feature counted once is in one document and leads to no other; it takes its place in the
+ * prefix and is not kept.  So most documents leave nothing behind at all.
+ *
+ * The other features are records (feature, length, document, position), sorted; of one
+ * feature those of similar length are paired, unless what is left behind the two
+ * positions cannot be enough: at the first feature that two alike sets share, it is.
+ */
+#include "dedup/prefixes.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/rng.h"
+#include "base/status.h"
+#include "base/word_sort.h"
+
+#define AHEAD 16u
+#define COUNT_SHIFT 56u /* of a key: the count above, a hash below */
+#define LENGTH_SHIFT 42u
+#define MOST_LENGTH ((UINT64_C(1) << 22) - 1) /* of a record; longer documents count as so long */
+#define POSITION_BITS 10u
+#define MOST_POSITION ((UINT64_C(1) << POSITION_BITS) - 1)
+#define SLACK (1 - 1e-9) /* products of fractions may be a little off: never too strict */
+#define TICK_EVERY 4096u
+
+struct finding {
+    struct nigh__candidates *candidates;
+    struct nigh__gathered *gathered;
+    nigh_dedup *dedup;
+    struct nigh__sorter *sorter; /* of records */
+    struct nigh__array members;  /* of uint64_t, the second words of one feature */
+    uint64_t key;                /* of that feature */
+    struct nigh__progress progress;
+    uint64_t done, until_tick;
+};
+
+static nigh_status no_memory(nigh_error *error) {
+    (void)nigh__fail(error, NIGH_ENOMEM, "no memory for rare features");
+    return NIGH_ENOMEM;
+}
+
+/* ---------------------------------------------------------------- prefixes -- */
+
+/* n - ceil(t n) + 1. */
+static size_t prefix_length(size_t count, double threshold) {
+    const double shared = threshold * (double)count * SLACK;
+    size_t least = (size_t)shared;
+    if ((double)least < shared) least++;
+    return least > count ? 1 : count - least + 1;
+}
+
+/* The key of each feature: (count, hash); how many there are of each count goes to `histogram`. */
+static void make_keys(const struct nigh__gathered *gathered, const struct nigh__features *features, uint64_t *keys,
+                      size_t *histogram) {
+    const size_t count = features->count;
+    for (size_t i = 0; i < count; i++) {
+        keys[i] = nigh__mix(features->hashes[i]);
+        __builtin_prefetch(&gathered->counters[keys[i] >> gathered->counter_shift]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t counted = nigh__gathered_count(gathered, keys[i]);
+        histogram[counted]++;
+        keys[i] = counted << COUNT_SHIFT | (keys[i] & ((UINT64_C(1) << COUNT_SHIFT) - 1));
+    }
+}
+
+/* Moves to the front all keys that may be among the `wanted` smallest; returns how many. */
+static size_t select_rare(uint64_t *keys, size_t count, const size_t *histogram, size_t wanted) {
+    uint64_t most = 0;
+    for (size_t seen = histogram[0]; seen < wanted; seen += histogram[most]) most++;
+    size_t selected = 0;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t key = keys[i];
+        keys[selected] = key;
+        selected += key >> COUNT_SHIFT <= most;
+    }
+    return selected;
+}
+
+/* The product: how many features come before, uint32_t; and the keys of the prefix behind them. */
+static nigh_status work_prefix(struct nigh__pass_worker *worker, const nigh_text *text,
+                               const struct nigh__features *features, struct nigh__array *product, nigh_error *error) {
+    const struct finding *finding = worker->step->user;
+    (void)text;
+    size_t histogram[NIGH__FEATURE_COUNT_MOST + 1] = {0};
+    uint64_t *keys = nigh__pass_words(worker, 2 * features->count);
+    if (keys == NULL) return no_memory(error);
+    make_keys(finding->gathered, features, keys, histogram);
+    const size_t wanted = prefix_length(features->count, finding->dedup->options.threshold);
+    const uint32_t unique = (uint32_t)nigh__smaller(histogram[0] + histogram[1], wanted);
+    const size_t rest = wanted - unique;
+    uint8_t *place = nigh__array_add(worker->context, product, sizeof unique + rest * sizeof *keys);
+    if (place == NULL) return no_memory(error);
+    memcpy(place, &unique, sizeof unique);
+    if (rest == 0) return NIGH_OK;
+    const size_t selected = select_rare(keys, features->count, histogram, wanted);
+    const uint64_t *sorted = nigh__words_sort(keys, keys + features->count, selected, 1, 1, 1);
+    memcpy(place + sizeof unique, sorted + unique, rest * sizeof *keys);
+    return NIGH_OK;
+}
+
+static nigh_status take_prefix(void *user, uint32_t document, const nigh_text *text, const uint8_t *product,
+                               size_t length, nigh_error *error) {
+    struct finding *finding = user;
+    (void)text;
+    const uint64_t before = nigh__load32(product);
+    const uint8_t *keys = product + sizeof(uint32_t);
+    const size_t count = (length - sizeof(uint32_t)) / sizeof(uint64_t);
+    const uint64_t features = nigh__dedup_document(finding->dedup, document)->features;
+    const uint64_t shown = features < MOST_LENGTH ? features : MOST_LENGTH;
+    nigh_status status = NIGH_OK;
+    for (size_t i = 0; status == NIGH_OK && i < count; i++) {
+        const uint64_t position = before + i < MOST_POSITION ? before + i : MOST_POSITION;
+        const uint64_t record[2] = {nigh__load64(keys + i * 8),
+                                    shown << LENGTH_SHIFT | (uint64_t)document << POSITION_BITS | position};
+        status = nigh__sorter_add(finding->sorter, record, 1, error);
+    }
+    return status;
+}
+
+/* ----------------------------------------------------------------- pairing -- */
+
+/* Whether two records of one feature can be the first that two alike sets share. */
+static bool can_be_alike(const struct finding *finding, uint64_t a, uint64_t b, uint32_t *x, uint32_t *y) {
+    *x = (uint32_t)(a >> POSITION_BITS);
+    *y = (uint32_t)(b >> POSITION_BITS);
+    const double x_length = nigh__dedup_document(finding->dedup, *x)->features;
+    const double y_length = nigh__dedup_document(finding->dedup, *y)->features;
+    const double x_left = x_length - (double)(a & MOST_POSITION);
+    const double y_left = y_length - (double)(b & MOST_POSITION);
+    const double threshold = finding->dedup->options.threshold;
+    return (x_left < y_left ? x_left : y_left) * (1 + threshold) >= threshold * (x_length + y_length) * SLACK;
+}
+
+/* Pairs one with those before it, which are shorter, as long as their length is fit. */
+static nigh_status pair_member(struct finding *finding, size_t index, nigh_error *error) {
+    const uint64_t *members = finding->members.data;
+    const double least = (double)(members[index] >> LENGTH_SHIFT) * finding->dedup->options.threshold * SLACK;
+    nigh_status status = NIGH_OK;
+    for (size_t i = index; status == NIGH_OK && i-- > 0 && (double)(members[i] >> LENGTH_SHIFT) >= least;) {
+        uint32_t x;
+        uint32_t y;
+        if (can_be_alike(finding, members[i], members[index], &x, &y))
+            status = nigh__candidates_add(finding->candidates, x, y, error);
+    }
+    return status;
+}
+
+static nigh_status add_record(struct finding *finding, const uint64_t *record, nigh_error *error) {
+    if (record[0] != finding->key) finding->members.count = 0;
+    finding->key = record[0];
+    uint64_t *place = nigh__array_add(finding->dedup->context, &finding->members, 1);
+    if (place == NULL) return no_memory(error);
+    *place = record[1];
+    finding->done++;
+    if (finding->until_tick-- == 0) {
+        finding->until_tick = TICK_EVERY;
+        if (nigh__progress_tick(&finding->progress, "finding", finding->done, nigh__sorter_count(finding->sorter)))
+            return nigh__progress_cancelled(error);
+    }
+    return pair_member(finding, finding->members.count - 1, error);
+}
+
+static nigh_status pair_all(struct finding *finding, nigh_error *error) {
+    const uint64_t *records = NULL;
+    size_t count = 0;
+    nigh_status status = nigh__sorter_finish(finding->sorter, error);
+    while (status == NIGH_OK && (status = nigh__sorter_next(finding->sorter, &records, &count, error)) == NIGH_OK)
+        for (size_t i = 0; status == NIGH_OK && i < count; i++) status = add_record(finding, records + i * 2, error);
+    return status == NIGH_END ? NIGH_OK : status;
+}
+
+/* The first documents of their sets, but for those without a feature. */
+static nigh_status read_prefixes(struct finding *finding, struct nigh__pass_plan *plan, nigh_error *error) {
+    nigh_dedup *dedup = finding->dedup;
+    const struct nigh__pass_step step = {.stage = "finding", .work = work_prefix, .take = take_prefix, .user = finding};
+    uint64_t *needed = nigh__bits_new(dedup->context, dedup->documents.count, error);
+    if (needed == NULL) return NIGH_ENOMEM;
+    for (uint32_t i = 0; i < dedup->documents.count; i++) {
+        const struct nigh__duplicate *entry = nigh__dedup_document(dedup, i);
+        if (entry->set_of == i && entry->features > 0) nigh__bit_set(needed, i);
+    }
+    nigh_status status = nigh__pass_run(dedup, plan, &step, needed, error);
+    nigh__free(dedup->context, needed);
+    nigh__free(dedup->context, finding->gathered->counters);
+    finding->gathered->counters = NULL;
+    return status;
+}
+
+nigh_status nigh__candidates_by_prefixes(struct nigh__candidates *candidates, struct nigh__gathered *gathered,
+                                         nigh_dedup *dedup, struct nigh__pass_plan *plan, nigh_error *error) {
+    struct finding finding = {
+        .candidates = candidates, .gathered = gathered, .dedup = dedup, .members = NIGH__ARRAY(uint64_t)};
+    const struct nigh__sorter_options options = {.words = 2,
+                                                 .key_words = 2,
+                                                 .memory_bytes = dedup->options.memory_bytes / 2,
+                                                 .temporary = dedup->temporary,
+                                                 .threads = plan->threads};
+    nigh__progress_init(&finding.progress, dedup->options.progress);
+    nigh_status status = nigh__sorter_new(dedup->context, &options, &finding.sorter, error);
+    if (status == NIGH_OK) status = read_prefixes(&finding, plan, error);
+    if (status == NIGH_OK) status = pair_all(&finding, error);
+    if (finding.sorter != NULL) dedup->info.disk_bytes += nigh__sorter_disk_bytes(finding.sorter);
+    nigh__sorter_free(finding.sorter);
+    nigh__array_release(dedup->context, &finding.members);
+    return status;
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Clusters, each pair side by side:
+ *
+ *     kept  debian/a                  near-copy  debian/b
+ *     similarity 0.93 - 5 bits apart - 2 words only in the left, 1 only in the right
+ *     +---------------------------+---------------------------+
+ *     | ... words of [left] that  | ... words of [right] that |     a stretch with differences
+ *     +---------------------------+---------------------------+
+ *     |              ... 120 words the same ...               |     can be unfolded
+ *     +---------------------------+---------------------------+
+ *     | and so [on here] .        | and so [forth] .          |
+ *     +---------------------------+---------------------------+
+ *
+ * What is the same stands in the page once, so a long pair costs little.
+ */
+#include "base/bytes.h"
+#include "dedup/report_diff.h"
+#include "dedup/report_parts.h"
+#include "document/utf8.h"
+
+#define CONTEXT 16u     /* words around a difference */
+#define LEAST_FOLD 32u  /* fewer words are not worth hiding */
+#define COPY_SHOWN 60u  /* words of a text that both have */
+#define WRAPPED 65u     /* a line of so many bytes may have been wrapped */
+#define MOST_SPACES 40u /* of an indentation */
+
+/* ------------------------------------------------------------------ words */
+
+struct side {
+    const char *text;
+    const struct nigh__diff_word *words;
+};
+
+/* Whether the line that ends before `end` is so long that it was wrapped there, and means nothing by it. */
+static bool is_wrapped(const char *text, size_t end) {
+    for (size_t i = 1; i <= WRAPPED; i++)
+        if (i > end || text[end - i] == '\n') return false;
+    return true;
+}
+
+/* The space before a word, with its line breaks (two at most) and the indentation after them. */
+static void put_space(struct nigh__markup *page, const struct side *side, size_t word) {
+    const size_t begin = word == 0 ? 0 : side->words[word - 1].end;
+    const size_t end = side->words[word].begin;
+    size_t lines = 0;
+    size_t spaces = 0;
+    for (size_t i = begin; i < end; i++) {
+        const bool line = side->text[i] == '\n';
+        lines += line ? 1 : 0;
+        spaces = line ? 0 : side->text[i] == '\t' ? spaces + 4 : spaces + 1;
+    }
+    if (lines == 1 && spaces == 0 && is_wrapped(side->text, begin)) {
+        nigh__markup_bytes(page, " ", 1);
+        return;
+    }
+    nigh__markup_bytes(page, "\n\n", nigh__smaller(lines, 2));
+    nigh__markup_put(page, "%*s", (int)nigh__smaller(spaces, MOST_SPACES), "");
+}
+
+/* Words [first, first + count) with the space between them. */
+static void put_words(struct nigh__markup *page, const struct side *side, size_t first, size_t count) {
+    for (size_t i = first; i < first + count; i++) {
+        if (i > first) put_space(page, side, i);
+        const struct nigh__diff_word *word = &side->words[i];
+        nigh__page_text(page, side->text + word->begin, word->end - word->begin, NIGH__PAGE_TEXT);
+    }
+}
+
+static uint64_t count_letters(const struct nigh__diff_word *words, size_t first, size_t count) {
+    uint64_t letters = 0;
+    for (size_t i = first; i < first + count; i++) letters += words[i].letters ? 1 : 0;
+    return letters;
+}
+
+static void put_fold(struct nigh__markup *page, const struct side *side, size_t first, size_t count) {
+    nigh__markup_put(page, "<details class=\"fold\"><summary>\u2026 ");
+    nigh__page_count(page, count_letters(side->words, first, count), "word", "words");
+    nigh__markup_put(page, " the same \u2026</summary><div dir=\"auto\">");
+    put_words(page, side, first, count);
+    nigh__markup_put(page, "</div></details>\n");
+}
+
+/* -------------------------------------------------------------- stretches */
+
+/* A run, or a part of one; of the same ones those that are folded. */
+struct piece {
+    struct nigh__diff_run run;
+    bool folded;
+};
+
+static bool add_piece(struct nigh__markup *page, struct nigh__array *pieces, struct nigh__diff_run run, uint32_t skip,
+                      uint32_t count, bool folded) {
+    if (count == 0) return true;
+    struct piece *piece = nigh__array_add(page->context, pieces, 1);
+    if (piece == NULL) return false;
+    *piece = (struct piece){{run.kind, run.left + skip, run.right + skip, count}, folded};
+    return true;
+}
+
+/* Moves the end of a context, so that no word is torn off what it is joined to ("genome-wide"). */
+static uint32_t fit_context(const struct nigh__diff_word *words, uint32_t at, bool forwards) {
+    for (uint32_t moved = 0; moved < LEAST_FOLD / 4; moved++) {
+        const uint32_t edge = forwards ? at + moved : at - moved;
+        if (words[edge].begin > words[edge - 1].end) return edge;
+    }
+    return at;
+}
+
+/* Cuts the middle out of runs that are the same; at the ends of the text all but the words next to a difference. */
+static bool cut_run(struct nigh__markup *page, struct nigh__array *pieces, const struct nigh__diff_word *words,
+                    struct nigh__diff_run run, bool first, bool last) {
+    uint32_t head = first ? 0 : CONTEXT;
+    uint32_t tail = last ? 0 : CONTEXT;
+    if (first && last) head = COPY_SHOWN;
+    if (run.kind != NIGH__DIFF_SAME || run.count < head + tail + LEAST_FOLD)
+        return add_piece(page, pieces, run, 0, run.count, false);
+    if (head > 0) head = fit_context(words, run.left + head, true) - run.left;
+    if (tail > 0) tail = run.left + run.count - fit_context(words, run.left + run.count - tail, false);
+    const uint32_t middle = run.count - head - tail;
+    return add_piece(page, pieces, run, 0, head, false) && add_piece(page, pieces, run, head, middle, true) &&
+           add_piece(page, pieces, run, head + middle, tail, false);
+}
+
+static bool cut_runs(struct nigh__markup *page, const struct nigh__diff *diff, struct nigh__array *pieces) {
+    const struct nigh__diff_run *runs = diff->runs.data;
+    for (size_t i = 0; i < diff->runs.count; i++)
+        if (!cut_run(page, pieces, diff->left.data, runs[i], i == 0, i + 1 == diff->runs.count)) return false;
+    return true;
+}
+
+/* The words of one side of pieces that follow each other, with those that the other has not marked. */
+static void put_cell(struct nigh__markup *page, const struct side *side, const struct piece *pieces, size_t count,
+                     bool right) {
+    const enum nigh__diff_kind only = right ? NIGH__DIFF_RIGHT : NIGH__DIFF_LEFT;
+    bool begun = false;
+    nigh__markup_put(page, "<div dir=\"auto\">");
+    for (size_t i = 0; i < count; i++) {
+        const struct nigh__diff_run *run = &pieces[i].run;
+        if (run->kind != NIGH__DIFF_SAME && run->kind != only) continue;
+        const size_t first = right ? run->right : run->left;
+        if (begun) put_space(page, side, first);
+        if (!begun && first > 0) nigh__markup_put(page, "\u2026 ");
+        begun = true;
+        if (run->kind == only) nigh__markup_put(page, "<mark class=\"%s\">", right ? "r" : "l");
+        put_words(page, side, first, run->count);
+        if (run->kind == only) nigh__markup_put(page, "</mark>");
+    }
+    nigh__markup_put(page, "</div>");
+}
+
+static void put_pieces(struct nigh__markup *page, const struct side *left, const struct side *right,
+                       const struct nigh__array *pieces) {
+    const struct piece *piece = pieces->data;
+    size_t at = 0;
+    while (at < pieces->count) {
+        if (piece[at].folded) {
+            put_fold(page, left, piece[at].run.left, piece[at].run.count);
+            at++;
+            continue;
+        }
+        size_t end = at;
+        bool differs = false;
+        for (; end < pieces->count && !piece[end].folded; end++)
+            differs = differs || piece[end].run.kind != NIGH__DIFF_SAME;
+        nigh__markup_put(page, "<div class=\"%s\">", differs ? "two" : "one");
+        put_cell(page, left, piece + at, end - at, false);
+        if (differs) put_cell(page, right, piece + at, end - at, true);
+        nigh__markup_put(page, "</div>\n");
+        at = end;
+    }
+}
+
+/* ------------------------------------------------------------------ pairs */
+
+static size_t shown_length(const struct nigh__report_text *text) {
+    if (text->text_length <= NIGH__REPORT_MOST_TEXT) return text->text_length;
+    return nigh__utf8_cut(text->text, NIGH__REPORT_MOST_TEXT);
+}
+
+static bool is_cut(const struct nigh__report_text *text) {
+    return text->cut || text->text_length > NIGH__REPORT_MOST_TEXT;
+}
+
+static void put_name(struct nigh__markup *page, const char *class, const char *tag,
+                     const struct nigh__report_text *text) {
+    nigh__markup_put(page, "<div><span class=\"tag %s\">%s</span> <bdi class=\"id\">", class, tag);
+    nigh__page_id(page, text->id, text->id_length);
+    nigh__markup_put(page, "</bdi></div>");
+}
+
+/* "0.953"; 1 is only what is 1. */
+static void put_similarity(struct nigh__markup *page, double similarity) {
+    if (!(similarity >= 0)) {
+        nigh__markup_put(page, "<span>not verified</span>");
+        return;
+    }
+    unsigned mille = similarity >= 1 ? 1000 : (unsigned)(similarity * 1000 + 0.5);
+    if (similarity < 1 && mille == 1000) mille = 999;
+    nigh__markup_put(page, "<span>similarity <b>%u.%03u</b></span>", mille / 1000, mille % 1000);
+}
+
+/* Words that only one side has. */
+static uint64_t count_only(const struct nigh__diff *diff, enum nigh__diff_kind kind) {
+    const struct nigh__diff_run *runs = diff->runs.data;
+    const struct nigh__diff_word *words = kind == NIGH__DIFF_LEFT ? diff->left.data : diff->right.data;
+    uint64_t count = 0;
+    for (size_t i = 0; i < diff->runs.count; i++) {
+        if (runs[i].kind == kind)
+            count += count_letters(words, kind == NIGH__DIFF_LEFT ? runs[i].left : runs[i].right, runs[i].count);
+    }
+    return count;
+}
+
+static bool nothing_differs(const struct nigh__diff *diff) {
+    const struct nigh__diff_run *runs = diff->runs.data;
+    return diff->runs.count == 0 || (diff->runs.count == 1 && runs[0].kind == NIGH__DIFF_SAME);
+}
+
+static void put_only(struct nigh__markup *page, uint64_t words, const char *class, const char *where) {
+    if (words == 0) return;
+    nigh__markup_put(page, " <span><mark class=\"%s\">", class);
+    nigh__page_count(page, words, "word", "words");
+    nigh__markup_put(page, "</mark> %s</span>", where);
+}
+
+static void put_differences(struct nigh__markup *page, const struct nigh__report_pair *pair,
+                            const struct nigh__diff *diff) {
+    const bool cut = is_cut(&pair->kept) || is_cut(&pair->other);
+    if (nothing_differs(diff)) {
+        nigh__markup_put(page, " <span>%s</span>",
+                         pair->copy ? "the same text"
+                         : cut      ? "no word differs in what is shown"
+                                    : "no word differs");
+    } else {
+        put_only(page, count_only(diff, NIGH__DIFF_LEFT), "l", "only in the kept one");
+        put_only(page, count_only(diff, NIGH__DIFF_RIGHT), "r", "only in the other");
+    }
+    if (cut) nigh__markup_put(page, " <span>only the beginning is shown</span>");
+}
+
+static void put_facts(struct nigh__markup *page, const struct nigh__report_pair *pair, const struct nigh__diff *diff) {
+    nigh__markup_put(page, "<p class=\"facts\">");
+    put_similarity(page, pair->similarity);
+    if (pair->distance != NIGH_ALL) {
+        nigh__markup_put(page, " <span><b>");
+        nigh__page_number(page, pair->distance);
+        nigh__markup_put(page, "</b> %s apart</span>", pair->distance == 1 ? "bit" : "bits");
+    }
+    if (pair->kept.text_length > 0 || pair->other.text_length > 0) put_differences(page, pair, diff);
+    nigh__markup_put(page, "</p>\n");
+}
+
+static void put_stretches(struct nigh__markup *page, const struct nigh__report_text *left,
+                          const struct nigh__report_text *right, const struct nigh__diff *diff) {
+    const struct side left_side = {left->text, diff->left.data};
+    const struct side right_side = {right->text, diff->right.data};
+    struct nigh__array pieces = NIGH__ARRAY(struct piece);
+    if (cut_runs(page, diff, &pieces))
+        put_pieces(page, &left_side, &right_side, &pieces);
+    else
+        page->failed = true;
+    nigh__array_release(page->context, &pieces);
+}
+
+static nigh_status put_pair(struct nigh__markup *page, const struct nigh__report_pair *pair, nigh_error *error) {
+    struct nigh__diff diff;
+    nigh_status status = nigh__diff_make(page->context, pair->kept.text, shown_length(&pair->kept), pair->other.text,
+                                         shown_length(&pair->other), &diff, error);
+    if (status == NIGH_OK) {
+        nigh__markup_put(page, "<article class=\"pair\"><div class=\"two names\">");
+        put_name(page, "kept", "kept", &pair->kept);
+        put_name(page, pair->copy ? "copy" : "near", pair->copy ? "copy" : "near-copy", &pair->other);
+        nigh__markup_put(page, "</div>\n");
+        put_facts(page, pair, &diff);
+        put_stretches(page, &pair->kept, &pair->other, &diff);
+        nigh__markup_put(page, "</article>\n");
+    }
+    nigh__diff_release(page->context, &diff);
+    return status;
+}
+
+/* --------------------------------------------------------------- clusters */
+
+static void put_others(struct nigh__markup *page, const struct nigh__report_cluster *cluster) {
+    const uint64_t told = (uint64_t)cluster->pair_count + 1;
+    const uint64_t left = cluster->documents > told ? cluster->documents - told : 0;
+    const size_t listed = nigh__smaller(cluster->other_count, NIGH__REPORT_MOST_IDS);
+    if (listed == 0 && left == 0) return;
+    nigh__markup_put(page, "<details class=\"ids\"><summary>");
+    nigh__page_count(page, left > listed ? left : listed, "more document", "more documents");
+    nigh__markup_put(page, " of this cluster</summary>\n<ul>\n");
+    for (size_t i = 0; i < listed; i++) {
+        nigh__markup_put(page, "<li><bdi class=\"id\">");
+        nigh__page_id(page, cluster->others[i].id, cluster->others[i].id_length);
+        nigh__markup_put(page, "</bdi></li>\n");
+    }
+    if (left > listed) {
+        nigh__markup_put(page, "<li>%s", listed == 0 ? "" : "and ");
+        nigh__page_number(page, left - listed);
+        nigh__markup_put(page, " that are not listed</li>\n");
+    }
+    nigh__markup_put(page, "</ul></details>\n");
+}
+
+/* Where no pair is known, the document that is kept. */
+static nigh_status put_kept(struct nigh__markup *page, const struct nigh__report_text *kept, nigh_error *error) {
+    const size_t length = shown_length(kept);
+    struct nigh__diff itself;
+    nigh_status status = nigh__diff_make(page->context, kept->text, length, kept->text, length, &itself, error);
+    if (status == NIGH_OK) {
+        nigh__markup_put(page, "<article class=\"pair\"><div class=\"names\">");
+        put_name(page, "kept", "kept", kept);
+        nigh__markup_put(page, "</div>\n");
+        if (is_cut(kept)) nigh__markup_put(page, "<p class=\"facts\"><span>only the beginning is shown</span></p>\n");
+        put_stretches(page, kept, kept, &itself);
+        nigh__markup_put(page, "</article>\n");
+    }
+    nigh__diff_release(page->context, &itself);
+    return status;
+}
+
+static nigh_status put_cluster(struct nigh__markup *page, const struct nigh__report_cluster *cluster, bool open,
+                               nigh_error *error) {
+    const struct nigh__report_text *kept = cluster->pair_count > 0 ? &cluster->pairs[0].kept : &cluster->kept;
+    nigh__markup_put(page, "<details class=\"cluster\"%s><summary><b>", open ? " open" : "");
+    nigh__page_count(page, cluster->documents, "document", "documents");
+    nigh__markup_put(page, "</b> <bdi class=\"id\">");
+    nigh__page_id(page, kept->id, kept->id_length);
+    nigh__markup_put(page, "</bdi></summary>\n");
+    nigh_status status = NIGH_OK;
+    for (size_t i = 0; i < cluster->pair_count && status == NIGH_OK; i++)
+        status = put_pair(page, &cluster->pairs[i], error);
+    if (cluster->pair_count == 0 && kept->text_length > 0) status = put_kept(page, kept, error);
+    put_others(page, cluster);
+    nigh__markup_put(page, "</details>\n");
+    return status;
+}
+
+nigh_status nigh__page_clusters(struct nigh__markup *page, const char *heading, const char *explanation,
+                                const struct nigh__report_cluster *clusters, size_t count, nigh_error *error) {
+    if (count == 0) return NIGH_OK;
+    nigh_status status = NIGH_OK;
+    nigh__markup_put(page, "<section><h2>%s</h2>\n<p class=\"hint\">%s</p>\n", heading, explanation);
+    for (size_t i = 0; i < count && status == NIGH_OK; i++)
+        status = put_cluster(page, &clusters[i], i == 0 || clusters[i].pair_count == 1, error);
+    nigh__markup_put(page, "</section>\n");
+    return status;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sets of features, sorted, by document: in memory up to a limit, in a nameless file beyond. */
+#ifndef NIGH_DEDUP_SETS_H
+#define NIGH_DEDUP_SETS_H
+
+#include "base/file.h"
+#include "dedup/deduplication.h"
+
+struct nigh__sets {
+    const nigh_dedup *dedup;
+    uint64_t *places;               /* by document; see sets.c */
+    struct nigh__array blocks;      /* of uint64_t *, each owned */
+    size_t block_used, block_words; /* of the last one */
+    uint64_t memory_bytes, memory_used;
+    struct nigh__file file;
+    struct nigh__output output;
+    uint64_t file_words;
+};
+
+/* A thread's room for sets that are in the file. */
+struct nigh__sets_reader {
+    struct nigh__array words[2]; /* of uint64_t */
+};
+
+nigh_status nigh__sets_init(const nigh_dedup *dedup, uint64_t memory_bytes, struct nigh__sets *out, nigh_error *error);
+void nigh__sets_release(struct nigh__sets *sets);
+
+/* The set of a document, as many words as it has features; they need not be aligned. */
+nigh_status nigh__sets_add(struct nigh__sets *sets, uint32_t document, const uint8_t *words, nigh_error *error);
+/* After the last was added. */
+nigh_status nigh__sets_finish(struct nigh__sets *sets, nigh_error *error);
+
+void nigh__sets_reader_init(struct nigh__sets_reader *out);
+void nigh__sets_reader_release(const nigh_context *context, struct nigh__sets_reader *reader);
+
+/* How many features two documents have in common.  From any thread, with a reader of its own. */
+nigh_status nigh__sets_common(const struct nigh__sets *sets, struct nigh__sets_reader *reader, uint32_t a, uint32_t b,
+                              uint64_t *out, nigh_error *error);
+
+#endif

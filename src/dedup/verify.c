@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Verifying.  The documents of candidate pairs are read once more, and their sets of
+ * features kept; then the pairs go by in order, a few thousand at a time:
+ *
+ *     leave out those that cannot change anything any more   in order
+ *     compare sets                                           by several threads
+ *     tell the clusters which are alike                      in order
+ *
+ * How many go together is fixed, so the number of comparisons, too, does not depend
+ * on the threads.  A crowd of n alike documents has n (n - 1) / 2 candidates; those
+ * with the one that stays are compared, and the rest of a few thousand, and
+ * all others are passed over.
+ */
+#include "dedup/verify.h"
+
+#include <string.h>
+
+#include "base/status.h"
+#include "base/threads.h"
+#include "base/word_sort.h"
+#include "dedup/likeness.h"
+#include "dedup/sets.h"
+
+#define TOGETHER 4096u
+#define WORTH_THREADS 256u
+
+struct look {
+    uint32_t better, worse; /* ranks */
+    bool alike;
+    float similarity;
+};
+
+struct verification {
+    nigh_dedup *dedup;
+    struct nigh__pass_plan *plan;
+    const struct nigh__gathered *gathered;
+    const struct nigh__order *order;
+    struct nigh__candidates *candidates;
+    struct nigh__clusters *clusters;
+    struct nigh__sets sets;
+    struct look *looks; /* TOGETHER of them */
+    size_t look_count;
+    struct nigh__sets_reader *readers; /* one a thread */
+    nigh_status *statuses;             /* the same */
+    nigh_error *errors;                /* the same */
+    uint32_t threads;                  /* at work on these looks */
+    bool measuring;                    /* also what is not alike */
+    struct nigh__progress progress;
+    uint64_t done;
+};
+
+static nigh_status no_memory(nigh_error *error) {
+    (void)nigh__fail(error, NIGH_ENOMEM, "no memory to verify");
+    return NIGH_ENOMEM;
+}
+
+/* ---------------------------------------------------------------- reading -- */
+
+static nigh_status work_set(struct nigh__pass_worker *worker, const nigh_text *text,
+                            const struct nigh__features *features, struct nigh__array *product, nigh_error *error) {
+    (void)text;
+    const size_t count = features->count;
+    uint64_t *words = nigh__pass_words(worker, 2 * count);
+    if (words == NULL) return no_memory(error);
+    memcpy(words, features->hashes, count * sizeof *words);
+    uint64_t *sorted = nigh__words_sort(words, words + count, count, 1, 1, 1);
+    size_t distinct = 1;
+    for (size_t i = 1; i < count; i++) {
+        sorted[distinct] = sorted[i];
+        distinct += sorted[i] != sorted[distinct - 1];
+    }
+    uint8_t *place = nigh__array_add(worker->context, product, distinct * sizeof *words);
+    if (place == NULL) return no_memory(error);
+    memcpy(place, sorted, distinct * sizeof *words);
+    return NIGH_OK;
+}
+
+static nigh_status take_set(void *user, uint32_t document, const nigh_text *text, const uint8_t *product, size_t length,
+                            nigh_error *error) {
+    struct verification *verification = user;
+    (void)text;
+    nigh__dedup_document(verification->dedup, document)->features = (uint32_t)(length / sizeof(uint64_t));
+    return nigh__sets_add(&verification->sets, document, product, error);
+}
+
+/* The documents of which there is a candidate pair. */
+static nigh_status mark_needed(struct verification *verification, uint64_t *needed, nigh_error *error) {
+    struct nigh__sorter *sorter = verification->candidates->sorter;
+    const uint32_t *first = verification->order->first;
+    const uint64_t *records = NULL;
+    size_t count = 0;
+    nigh_status status = NIGH_OK;
+    while ((status = nigh__sorter_next(sorter, &records, &count, error)) == NIGH_OK) {
+        verification->dedup->info.candidates += count;
+        for (size_t i = 0; i < count; i++) {
+            nigh__bit_set(needed, first[records[i] >> 32]);
+            nigh__bit_set(needed, first[(uint32_t)records[i]]);
+        }
+    }
+    return status == NIGH_END ? nigh__sorter_rewind(sorter, error) : status;
+}
+
+static nigh_status read_sets(struct verification *verification, nigh_error *error) {
+    nigh_dedup *dedup = verification->dedup;
+    const struct nigh__pass_step step = {
+        .stage = "verifying", .work = work_set, .take = take_set, .user = verification};
+    uint64_t *needed = nigh__bits_new(dedup->context, dedup->documents.count, error);
+    if (needed == NULL) return NIGH_ENOMEM;
+    nigh_status status = mark_needed(verification, needed, error);
+    if (status == NIGH_OK && dedup->verified) {
+        status = nigh__sets_init(dedup, dedup->options.memory_bytes / 2, &verification->sets, error);
+        if (status == NIGH_OK) status = nigh__pass_run(dedup, verification->plan, &step, needed, error);
+        if (status == NIGH_OK) status = nigh__sets_finish(&verification->sets, error);
+        dedup->info.disk_bytes += verification->sets.file_words * sizeof(uint64_t);
+    }
+    nigh__free(dedup->context, needed);
+    return status;
+}
+
+/* -------------------------------------------------------------- comparing -- */
+
+static nigh_status compare_sets(struct verification *verification, struct nigh__sets_reader *reader, struct look *look,
+                                nigh_error *error) {
+    const nigh_dedup *dedup = verification->dedup;
+    const uint32_t a = verification->order->first[look->better];
+    const uint32_t b = verification->order->first[look->worse];
+    const uint64_t a_count = nigh__dedup_document(dedup, a)->features;
+    const uint64_t b_count = nigh__dedup_document(dedup, b)->features;
+    uint64_t common = 0;
+    if (!verification->measuring && !nigh__lengths_fit(dedup->options.threshold, (uint32_t)a_count, (uint32_t)b_count))
+        return NIGH_OK;
+    nigh_status status = nigh__sets_common(&verification->sets, reader, a, b, &common, error);
+    if (status != NIGH_OK) return status;
+    const double jaccard = (double)common / (double)(a_count + b_count - common);
+    look->alike = jaccard >= dedup->options.threshold;
+    look->similarity = (float)jaccard;
+    return NIGH_OK;
+}
+
+/* What the distance says: of MinHash bits half of those differ that could. */
+static void guess(const struct verification *verification, struct look *look) {
+    const nigh_dedup *dedup = verification->dedup;
+    const uint32_t distance =
+        nigh__likeness_distance(dedup, verification->gathered, verification->order->first[look->better],
+                                verification->order->first[look->worse]);
+    const double share = (double)distance / (double)verification->plan->width_bits;
+    const bool halves = dedup->source != NULL && dedup->options.method == NIGH_DEDUP_MINHASH;
+    const double similarity = 1 - (halves ? 2 : 1) * share;
+    look->alike = true;
+    look->similarity = (float)(similarity < 0 ? 0 : similarity);
+}
+
+static void compare_share(void *user, uint32_t thread) {
+    struct verification *verification = user;
+    const size_t begin = verification->look_count * thread / verification->threads;
+    const size_t end = verification->look_count * (thread + 1) / verification->threads;
+    nigh_status *status = &verification->statuses[thread];
+    *status = NIGH_OK;
+    for (size_t i = begin; *status == NIGH_OK && i < end; i++) {
+        if (verification->dedup->verified)
+            *status = compare_sets(verification, &verification->readers[thread], &verification->looks[i],
+                                   &verification->errors[thread]);
+        else
+            guess(verification, &verification->looks[i]);
+    }
+}
+
+static nigh_status compare_looks(struct verification *verification, nigh_error *error) {
+    verification->threads = verification->look_count < WORTH_THREADS ? 1 : verification->plan->threads;
+    nigh__threads_run(verification->threads, compare_share, verification);
+    for (uint32_t i = 0; i < verification->threads; i++) {
+        if (verification->statuses[i] == NIGH_OK) continue;
+        if (error != NULL) *error = verification->errors[i];
+        return verification->statuses[i];
+    }
+    return NIGH_OK;
+}
+
+/* ---------------------------------------------------------------- deciding -- */
+
+static void note_likeness(const struct verification *verification, const struct look *look) {
+    nigh__dedup_document(verification->dedup, verification->order->first[look->worse])->similarity = look->similarity;
+}
+
+static nigh_status decide(struct verification *verification, const struct look *look, nigh_error *error) {
+    nigh_dedup *dedup = verification->dedup;
+    if (!look->alike) return NIGH_OK;
+    bool joined = false;
+    dedup->info.alike++;
+    nigh_status status = nigh__clusters_add(verification->clusters, look->better, look->worse, &joined, error);
+    if (joined) note_likeness(verification, look);
+    if (status == NIGH_OK && dedup->options.all_pairs)
+        status = nigh__likeness_add(dedup, verification->gathered, verification->order->first[look->better],
+                                    verification->order->first[look->worse], look->similarity, error);
+    return status;
+}
+
+/* Compares what has come together, and decides. */
+static nigh_status settle(struct verification *verification, nigh_error *error) {
+    nigh_dedup *dedup = verification->dedup;
+    nigh_status status = compare_looks(verification, error);
+    if (dedup->verified) dedup->info.verified += verification->look_count;
+    for (size_t i = 0; status == NIGH_OK && i < verification->look_count; i++)
+        status = decide(verification, &verification->looks[i], error);
+    verification->look_count = 0;
+    if (status == NIGH_OK &&
+        nigh__progress_tick(&verification->progress, "verifying", verification->done, dedup->info.candidates))
+        status = nigh__progress_cancelled(error);
+    return status;
+}
+
+static nigh_status look_at(struct verification *verification, uint64_t pair, nigh_error *error) {
+    const uint32_t better = (uint32_t)(pair >> 32);
+    const uint32_t worse = (uint32_t)pair;
+    verification->done++;
+    if (!verification->dedup->options.all_pairs && !nigh__clusters_ask(verification->clusters, better, worse))
+        return NIGH_OK;
+    verification->looks[verification->look_count++] = (struct look){.better = better, .worse = worse};
+    return verification->look_count == TOGETHER ? settle(verification, error) : NIGH_OK;
+}
+
+static nigh_status look_at_all(struct verification *verification, nigh_error *error) {
+    const uint64_t *records = NULL;
+    size_t count = 0;
+    nigh_status status = NIGH_OK;
+    while (status == NIGH_OK &&
+           (status = nigh__sorter_next(verification->candidates->sorter, &records, &count, error)) == NIGH_OK)
+        for (size_t i = 0; status == NIGH_OK && i < count; i++) status = look_at(verification, records[i], error);
+    return status == NIGH_END ? settle(verification, error) : status;
+}
+
+/* How alike documents are to the one that stays for them, where the rule did not ask. */
+static nigh_status measure_kept(struct verification *verification, nigh_error *error) {
+    const uint32_t *kept = verification->clusters->kept;
+    nigh_status status = NIGH_OK;
+    verification->measuring = true;
+    for (uint32_t i = 0; status == NIGH_OK && i < verification->clusters->count; i++) {
+        if (kept[i] != i)
+            verification->looks[verification->look_count++] = (struct look){.better = kept[i], .worse = i};
+        if (verification->look_count < TOGETHER && i + 1 < verification->clusters->count) continue;
+        status = compare_looks(verification, error);
+        for (size_t j = 0; j < verification->look_count; j++) note_likeness(verification, &verification->looks[j]);
+        verification->look_count = 0;
+    }
+    return status;
+}
+
+/* --------------------------------------------------------------- assigning -- */
+
+/* All documents of a set go the same way; returns how many there are. */
+static uint64_t assign_set(struct verification *verification, uint32_t rank) {
+    nigh_dedup *dedup = verification->dedup;
+    const struct nigh__order *order = verification->order;
+    const uint32_t kept = order->best[verification->clusters->kept[rank]];
+    const bool stays = verification->clusters->kept[rank] == rank;
+    const float similarity = stays ? 1 : nigh__dedup_document(dedup, order->first[rank])->similarity;
+    for (uint32_t i = order->first[rank]; i != NIGH_ALL; i = nigh__dedup_document(dedup, i)->next) {
+        struct nigh__duplicate *entry = nigh__dedup_document(dedup, i);
+        entry->kept = kept;
+        entry->similarity = similarity;
+        entry->distance = nigh__likeness_distance(dedup, verification->gathered, i, kept);
+    }
+    return nigh__dedup_document(dedup, order->first[rank])->set_size;
+}
+
+static nigh_status assign(struct verification *verification, nigh_error *error) {
+    nigh_dedup *dedup = verification->dedup;
+    const uint32_t count = verification->clusters->count;
+    uint64_t *sizes = nigh__alloc_zero(dedup->context, count, sizeof *sizes);
+    if (sizes == NULL) return no_memory(error);
+    for (uint32_t i = 0; i < count; i++) sizes[verification->clusters->kept[i]] += assign_set(verification, i);
+    for (uint32_t i = 0; i < count; i++) {
+        dedup->info.kept += sizes[i] > 0;
+        dedup->info.clusters += sizes[i] > 1;
+        if (sizes[i] > 1 && sizes[i] > dedup->info.largest) dedup->info.largest = sizes[i];
+    }
+    nigh__free(dedup->context, sizes);
+    return NIGH_OK;
+}
+
+static nigh_status run(struct verification *verification, nigh_error *error) {
+    nigh_dedup *dedup = verification->dedup;
+    const double begin = nigh__dedup_seconds();
+    nigh_status status = read_sets(verification, error);
+    if (status == NIGH_OK && dedup->options.all_pairs)
+        status = nigh__likeness_begin(dedup, verification->gathered, verification->plan->threads, error);
+    dedup->info.alike += dedup->documents.count - verification->order->count;
+    if (status == NIGH_OK) status = look_at_all(verification, error);
+    const double middle = nigh__dedup_seconds();
+    if (status == NIGH_OK) status = nigh__clusters_finish(verification->clusters, error);
+    if (status == NIGH_OK && verification->clusters->rule != NIGH_CLUSTER_KEPT)
+        status = measure_kept(verification, error);
+    if (status == NIGH_OK && nigh__progress_tick(&verification->progress, "clustering", 0, 0))
+        status = nigh__progress_cancelled(error);
+    if (status == NIGH_OK) status = assign(verification, error);
+    if (status == NIGH_OK && dedup->options.all_pairs) status = nigh__likeness_finish(dedup, error);
+    dedup->info.seconds[2] = middle - begin;
+    dedup->info.seconds[3] = nigh__dedup_seconds() - middle;
+    return status;
+}
+
+nigh_status nigh__verify(nigh_dedup *dedup, struct nigh__pass_plan *plan, const struct nigh__gathered *gathered,
+                         const struct nigh__order *order, struct nigh__candidates *candidates,
+                         struct nigh__clusters *clusters, nigh_error *error) {
+    const nigh_context *context = dedup->context;
+    struct verification verification = {.dedup = dedup,
+                                        .plan = plan,
+                                        .gathered = gathered,
+                                        .order = order,
+                                        .candidates = candidates,
+                                        .clusters = clusters,
+                                        .looks = nigh__alloc(context, TOGETHER, sizeof *verification.looks),
+                                        .readers = nigh__alloc(context, plan->threads, sizeof *verification.readers),
+                                        .statuses = nigh__alloc(context, plan->threads, sizeof *verification.statuses),
+                                        .errors = nigh__alloc(context, plan->threads, sizeof *verification.errors)};
+    nigh__progress_init(&verification.progress, dedup->options.progress);
+    for (uint32_t i = 0; verification.readers != NULL && i < plan->threads; i++)
+        nigh__sets_reader_init(&verification.readers[i]);
+    nigh_status status = verification.looks == NULL || verification.readers == NULL || verification.statuses == NULL ||
+                                 verification.errors == NULL
+                             ? no_memory(error)
+                             : run(&verification, error);
+    for (uint32_t i = 0; verification.readers != NULL && i < plan->threads; i++)
+        nigh__sets_reader_release(context, &verification.readers[i]);
+    nigh__sets_release(&verification.sets);
+    nigh__free(context, verification.looks);
+    nigh__free(context, verification.readers);
+    nigh__free(context, verification.statuses);
+    nigh__free(context, verification.errors);
+    return status;
+}

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Near-copies by signatures within a radius, without a look at the texts.
+ *
+ * Recall is exact: every true pair's distance is computed.  Candidates are counted
+ * by comparing all rows; where that would be more than MOST_COMPARED, only every
+ * s-th row is held against all others, and the count and the time are scaled up and
+ * said to be estimated.  64 bits within 3 and 6 go through nigh_join(), for that is
+ * how one would do it, and its time is that of the method.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "base/threads.h"
+#include "eval/duplicates.h"
+#include "kernel/hamming.h"
+
+#define MOST_COMPARED (UINT64_C(1) << 31)
+#define BLOCK 512u /* rows that stay in the cache */
+#define MOST_BITS 256u
+
+/* Signatures of one scheme. */
+struct signatures {
+    struct nigh__meter meter;
+    uint32_t width_bits;
+    uint32_t words;
+    uint32_t count;
+    struct nigh__array rows;       /* of uint64_t */
+    uint32_t *row_of;              /* of each original; NIGH__NO_ORIGINAL: it has none */
+    double seconds;                /* of reading and signing */
+    uint64_t right[MOST_BITS + 1]; /* true pairs at each distance */
+    uint64_t unsigned_pairs;       /* true pairs of which one has no signature */
+    uint64_t all[MOST_BITS + 1];   /* pairs at each distance, maybe estimated */
+    double scan_seconds;
+    bool estimated;
+};
+
+static nigh_status no_memory(nigh_error *error) {
+    (void)nigh__fail(error, NIGH_ENOMEM, "no memory for signatures to be measured");
+    return NIGH_ENOMEM;
+}
+
+/* ---------------------------------------------------------------- signing -- */
+
+static bool add_row(const struct nigh__judging *judging, struct signatures *signatures, const nigh_signed *row) {
+    const nigh_duplicates *duplicates = judging->duplicates;
+    const uint32_t original = nigh__original_find(duplicates, row->number);
+    if (original == NIGH__NO_ORIGINAL || nigh__original(duplicates, original)->number != row->number) return true;
+    uint64_t *place = nigh__array_add(signatures->meter.context, &signatures->rows, signatures->words);
+    if (place == NULL) return false;
+    memset(place, 0, signatures->words * sizeof *place);
+    memcpy(place, row->document.signature, signatures->width_bits / 8);
+    signatures->row_of[original] = signatures->count++;
+    return true;
+}
+
+static nigh_status read_rows(const struct nigh__judging *judging, struct signatures *signatures, nigh_signing *signing,
+                             nigh_error *error) {
+    for (;;) {
+        nigh_signed row;
+        const nigh_status status = nigh_signing_next(signing, &row, error);
+        if (status != NIGH_OK) return status == NIGH_END ? NIGH_OK : status;
+        if (!add_row(judging, signatures, &row)) return no_memory(error);
+    }
+}
+
+static nigh_status sign_all(const struct nigh__judging *judging, const nigh_signer_options *options,
+                            struct signatures *signatures, nigh_error *error) {
+    nigh_context *context = signatures->meter.context;
+    nigh_signing_options signing_options = NIGH_SIGNING_OPTIONS_INIT;
+    nigh_signer *signer = NULL;
+    nigh_text_reader *reader = NULL;
+    nigh_signing *signing = NULL;
+    const double begin = nigh__clock();
+    signing_options.threads = judging->threads;
+    signing_options.limit = judging->options.limit;
+    signing_options.progress = judging->options.progress;
+    nigh_status status = nigh_signer_new(context, options, &signer, error);
+    if (status == NIGH_OK) {
+        signatures->width_bits = nigh_signer_width(signer);
+        signatures->words = (signatures->width_bits + 63) / 64;
+        status = nigh_text_reader_open(context, judging->paths, judging->path_count, &judging->again, &reader, error);
+    }
+    if (status == NIGH_OK) status = nigh_signing_open(signer, reader, &signing_options, &signing, error);
+    if (status == NIGH_OK) status = read_rows(judging, signatures, signing, error);
+    nigh_signing_close(signing);
+    nigh_text_reader_close(reader);
+    nigh_signer_free(signer);
+    signatures->seconds = nigh__clock() - begin;
+    return status;
+}
+
+static const uint64_t *row_at(const struct signatures *signatures, uint32_t row) {
+    return (const uint64_t *)signatures->rows.data + (size_t)row * signatures->words;
+}
+
+static void count_right(const nigh_duplicates *duplicates, struct signatures *signatures) {
+    const uint64_t *truth = duplicates->truth.data;
+    for (size_t i = 0; i < duplicates->truth.count; i++) {
+        const uint32_t a = signatures->row_of[truth[i] >> 32];
+        const uint32_t b = signatures->row_of[(uint32_t)truth[i]];
+        if (a == NIGH__NO_ORIGINAL || b == NIGH__NO_ORIGINAL)
+            signatures->unsigned_pairs++;
+        else
+            signatures->right[duplicates->context->hamming->pair((const uint8_t *)row_at(signatures, a),
+                                                                 (const uint8_t *)row_at(signatures, b),
+                                                                 signatures->width_bits / 8)]++;
+    }
+}
+
+static nigh_status signatures_make(const struct nigh__judging *judging, const nigh_signer_options *options,
+                                   struct signatures *signatures, nigh_error *error) {
+    const nigh_duplicates *duplicates = judging->duplicates;
+    *signatures = (struct signatures){.rows = NIGH__ARRAY(uint64_t)};
+    nigh_status status = nigh__meter_init(&signatures->meter, duplicates->context, error);
+    if (status != NIGH_OK) return status;
+    signatures->row_of = nigh__alloc(duplicates->context, duplicates->count, sizeof *signatures->row_of);
+    if (signatures->row_of == NULL) return no_memory(error);
+    for (uint32_t o = 0; o < duplicates->count; o++) signatures->row_of[o] = NIGH__NO_ORIGINAL;
+    status = sign_all(judging, options, signatures, error);
+    if (status == NIGH_OK) count_right(duplicates, signatures);
+    return status;
+}
+
+static void signatures_release(const nigh_duplicates *duplicates, struct signatures *signatures) {
+    if (signatures->meter.context != NULL) nigh__array_release(signatures->meter.context, &signatures->rows);
+    nigh__free(duplicates->context, signatures->row_of);
+    nigh__meter_release(&signatures->meter);
+}
+
+/* --------------------------------------------------------------- counting -- */
+
+struct scan {
+    struct nigh__judging *judging;
+    const struct signatures *signatures;
+    uint32_t stride; /* every so many rows are held against the others; 1: each against those after it */
+    uint64_t (*counts)[MOST_BITS + 1];
+    _Atomic uint32_t next;
+    _Atomic bool cancelled;
+};
+
+static void count_row(struct scan *scan, uint32_t row, uint64_t *counts) {
+    const struct signatures *signatures = scan->signatures;
+    const struct nigh__hamming *hamming = scan->judging->duplicates->context->hamming;
+    uint32_t distances[BLOCK];
+    for (uint32_t at = scan->stride == 1 ? row + 1 : 0; at < signatures->count; at += BLOCK) {
+        const uint32_t count = signatures->count - at < BLOCK ? signatures->count - at : BLOCK;
+        (void)hamming->rows(row_at(signatures, row), row_at(signatures, at), count, signatures->words, distances);
+        for (uint32_t i = 0; i < count; i++) counts[distances[i]]++;
+    }
+    if (scan->stride > 1) counts[0]--; /* itself */
+}
+
+static void scan_work(void *user, uint32_t thread) {
+    struct scan *scan = user;
+    const uint32_t rows = scan->signatures->count;
+    const uint32_t samples = (rows + scan->stride - 1) / scan->stride;
+    for (;;) {
+        const uint32_t begin = atomic_fetch_add_explicit(&scan->next, 16, memory_order_relaxed);
+        if (begin >= samples || atomic_load_explicit(&scan->cancelled, memory_order_relaxed)) return;
+        for (uint32_t s = begin; s < samples && s < begin + 16; s++)
+            count_row(scan, s * scan->stride, scan->counts[thread]);
+        if (thread == 0 && nigh__progress_tick(&scan->judging->progress, "comparing", begin, samples))
+            atomic_store(&scan->cancelled, true);
+    }
+}
+
+static void sum_up(const struct scan *scan, struct signatures *signatures) {
+    const uint32_t samples = (signatures->count + scan->stride - 1) / scan->stride;
+    const double scale = scan->stride == 1 ? 1 : (double)signatures->count / samples / 2;
+    for (uint32_t d = 0; d <= MOST_BITS; d++) {
+        uint64_t sum = 0;
+        for (uint32_t t = 0; t < scan->judging->threads; t++) sum += scan->counts[t][d];
+        signatures->all[d] = (uint64_t)((double)sum * scale + 0.5);
+    }
+    signatures->scan_seconds *= scale;
+    signatures->estimated = scan->stride > 1;
+}
+
+/* Pairs at each distance. */
+static nigh_status count_all(struct nigh__judging *judging, struct signatures *signatures, nigh_error *error) {
+    const nigh_context *context = judging->duplicates->context;
+    const uint64_t rows = signatures->count;
+    struct scan scan = {.judging = judging, .signatures = signatures, .stride = 1};
+    const double begin = nigh__clock();
+    if (rows * rows / 2 > MOST_COMPARED) scan.stride = (uint32_t)((rows * rows + MOST_COMPARED - 1) / MOST_COMPARED);
+    scan.counts = nigh__alloc_zero(context, judging->threads, sizeof *scan.counts);
+    if (scan.counts == NULL) return no_memory(error);
+    nigh__threads_run(judging->threads, scan_work, &scan);
+    signatures->scan_seconds = nigh__clock() - begin;
+    sum_up(&scan, signatures);
+    nigh__free(context, scan.counts);
+    return atomic_load(&scan.cancelled) ? nigh__progress_cancelled(error) : NIGH_OK;
+}
+
+/* ------------------------------------------------------------------- rows -- */
+
+static uint64_t within(const uint64_t *counts, uint32_t radius) {
+    uint64_t sum = 0;
+    for (uint32_t d = 0; d <= radius && d <= MOST_BITS; d++) sum += counts[d];
+    return sum;
+}
+
+/* The smallest radius that finds such a share of the true pairs; the width where none does. */
+static uint32_t radius_for(const struct signatures *signatures, double recall) {
+    const uint64_t wanted = within(signatures->right, MOST_BITS) + signatures->unsigned_pairs;
+    uint32_t radius = 0;
+    while (radius < signatures->width_bits && (double)within(signatures->right, radius) < recall * (double)wanted)
+        radius++;
+    return radius;
+}
+
+static nigh_duplicates_row row_for(const struct signatures *signatures, const char *name, uint32_t radius) {
+    nigh_duplicates_row row = NIGH_DUPLICATES_ROW_INIT;
+    (void)snprintf(row.method, sizeof row.method, "%s", name);
+    row.width_bits = signatures->width_bits;
+    row.radius = radius;
+    row.right = within(signatures->right, radius);
+    row.sign_seconds = signatures->seconds;
+    return row;
+}
+
+static nigh_status add_scanned(const struct nigh__judging *judging, const struct signatures *signatures,
+                               const char *name, uint32_t radius, nigh_error *error) {
+    nigh_duplicates_row row = row_for(signatures, name, radius);
+    row.found = within(signatures->all, radius);
+    if (row.found < row.right) row.found = row.right; /* an estimate may be too low */
+    row.candidates = row.found;
+    row.estimated = signatures->estimated;
+    row.find_seconds = signatures->scan_seconds;
+    row.bytes = atomic_load(&signatures->meter.peak);
+    return nigh__duplicates_add(judging->duplicates, row, error);
+}
+
+static int ignore_pair(void *user, const nigh_pair *pair) {
+    (void)user;
+    (void)pair;
+    return 0;
+}
+
+static nigh_status add_joined(const struct nigh__judging *judging, const struct signatures *signatures,
+                              const char *name, uint32_t radius, nigh_error *error) {
+    nigh_duplicates_row row = row_for(signatures, name, radius);
+    nigh_join_options options = NIGH_JOIN_OPTIONS_INIT;
+    nigh_join_result result = NIGH_JOIN_RESULT_INIT;
+    const double begin = nigh__clock();
+    options.width_bits = signatures->width_bits;
+    options.radius = radius;
+    options.threads = judging->threads;
+    options.temporary = judging->options.temporary;
+    options.pair = ignore_pair;
+    options.progress = judging->options.progress;
+    const nigh_status status = nigh_join(signatures->meter.context, signatures->rows.data, signatures->count, NULL, 0,
+                                         &options, &result, error);
+    if (status != NIGH_OK) return status;
+    row.find_seconds = nigh__clock() - begin;
+    row.found = row.candidates = result.pairs + result.copies_untold;
+    row.truncated = result.truncated;
+    row.bytes = atomic_load(&signatures->meter.peak);
+    return nigh__duplicates_add(judging->duplicates, row, error);
+}
+
+/* ---------------------------------------------------------------- schemes -- */
+
+static nigh_status simhash_narrow(struct nigh__judging *judging, const nigh_signer_options *options, const char *name,
+                                  nigh_error *error) {
+    static const uint32_t radii[] = {3, 6};
+    struct signatures signatures;
+    nigh_status status = signatures_make(judging, options, &signatures, error);
+    for (size_t i = 0; status == NIGH_OK && i < 2; i++)
+        status = add_joined(judging, &signatures, name, radii[i], error);
+    signatures_release(judging->duplicates, &signatures);
+    return status;
+}
+
+static nigh_status simhash_wide(struct nigh__judging *judging, const nigh_signer_options *options, const char *name,
+                                nigh_error *error) {
+    static const double recalls[] = {.95, .99};
+    struct signatures signatures;
+    nigh_status status = signatures_make(judging, options, &signatures, error);
+    if (status == NIGH_OK) status = count_all(judging, &signatures, error);
+    for (size_t i = 0; status == NIGH_OK && i < 2; i++)
+        status = add_scanned(judging, &signatures, name, radius_for(&signatures, recalls[i]), error);
+    signatures_release(judging->duplicates, &signatures);
+    return status;
+}
+
+/* What is customary: every word as it stands, by how often it occurs. */
+static nigh_status simhash_customary(struct nigh__judging *judging, nigh_error *error) {
+    nigh_signer_options options = NIGH_SIGNER_OPTIONS_INIT;
+    options.scheme = NIGH_SCHEME_SIMHASH;
+    options.width_bits = 64;
+    options.features = NIGH_FEATURES_WORDS;
+    options.weights = NIGH_WEIGHTS_TF;
+    options.language = "none";
+    options.seed = judging->signer.seed;
+    return simhash_narrow(judging, &options, "simhash of plain words", error);
+}
+
+static nigh_status simhashes(struct nigh__judging *judging, bool words, nigh_error *error) {
+    nigh_signer_options options = judging->signer;
+    const char *name = words ? "simhash of words" : "simhash of the features";
+    nigh_status status = NIGH_OK;
+    options.scheme = NIGH_SCHEME_SIMHASH;
+    options.width_bits = 64;
+    if (words) {
+        options.features = NIGH_FEATURES_WORDS;
+        options.feature_length = 0;
+        options.stemming = options.stop_words = -1;
+        status = simhash_narrow(judging, &options, name, error);
+    }
+    while (status == NIGH_OK && options.width_bits < MOST_BITS) {
+        options.width_bits *= 2;
+        status = simhash_wide(judging, &options, name, error);
+    }
+    return status;
+}
+
+static nigh_status minhash_bits(struct nigh__judging *judging, nigh_error *error) {
+    static const uint32_t radii[] = {24, 30, 36, 42};
+    nigh_signer_options options = judging->signer;
+    struct signatures signatures;
+    options.width_bits = 256;
+    nigh_status status = signatures_make(judging, &options, &signatures, error);
+    judging->minhash_seconds = signatures.seconds;
+    if (status == NIGH_OK) status = count_all(judging, &signatures, error);
+    for (size_t i = 0; status == NIGH_OK && i < sizeof radii / sizeof radii[0]; i++)
+        status = add_scanned(judging, &signatures, "MinHash bits", radii[i], error);
+    signatures_release(judging->duplicates, &signatures);
+    return status;
+}
+
+nigh_status nigh__duplicates_radius(struct nigh__judging *judging, nigh_error *error) {
+    nigh_status status = simhash_customary(judging, error);
+    if (status == NIGH_OK) status = simhashes(judging, true, error);
+    if (status == NIGH_OK) status = simhashes(judging, false, error);
+    return status == NIGH_OK ? minhash_bits(judging, error) : status;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a method takes: a clock, and a context like another whose memory is
+ * counted, so that the peak of everything made with it can be told.
+ */
+#ifndef NIGH_EVAL_METER_H
+#define NIGH_EVAL_METER_H
+
+#include <stdatomic.h>
+
+#include "base/context.h"
+
+struct nigh__meter {
+    nigh_context *context; /* for whatever is to be measured; free all of that before the meter */
+    nigh_allocator below;
+    _Atomic uint64_t live;
+    _Atomic uint64_t peak; /* bytes */
+};
+
+/* Must not move while it is in use. */
+nigh_status nigh__meter_init(struct nigh__meter *meter, const nigh_context *like, nigh_error *error);
+void nigh__meter_release(struct nigh__meter *meter); /* accepts zeros */
+
+/* Seconds since some moment. */
+double nigh__clock(void);
+
+#endif

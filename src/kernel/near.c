@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The choice of a variant, and the portable one, which counts by adding
+ * neighbouring bits.
+ *
+ * Buckets come in two kinds.  Long ones, 150 keys, are read in sequence, and memory
+ * is the limit as long as a key costs under a nanosecond.  Short ones, two or three
+ * keys, are one read and one branch that is hardly ever taken: their ends must cost
+ * no more than their middle, so registers are filled in part instead of looping.
+ */
+#include "kernel/near.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/cpu.h"
+#include "kernel/near_parts.h"
+
+static uint32_t bits_in(uint32_t x) {
+    x -= x >> 1 & 0x55555555u;
+    x = (x & 0x33333333u) + (x >> 2 & 0x33333333u);
+    x = (x + (x >> 4)) & 0x0f0f0f0fu;
+    return x * 0x01010101u >> 24;
+}
+
+static size_t find(const uint32_t *keys, size_t count, uint32_t key, uint32_t most, uint32_t *positions) {
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (bits_in(keys[i] ^ key) <= most) positions[found++] = (uint32_t)i;
+    }
+    return found;
+}
+
+static const struct nigh__near near_generic = {.name = "generic", .needs = 0, .find = find};
+
+static const struct nigh__near *const variants[] = {
+#if defined(__x86_64__)
+    &nigh__near_avx512,
+    &nigh__near_avx2,
+#endif
+    &near_generic,
+};
+
+#define VARIANTS (sizeof variants / sizeof variants[0])
+
+const struct nigh__near *nigh__near_at(size_t index) { return index < VARIANTS ? variants[index] : NULL; }
+
+/* A distance kernel that has a variant of the same name here is not given a wider one. */
+static size_t first_for(const char *name) {
+    if (name == NULL) return 0;
+    for (size_t i = 0; i < VARIANTS; i++) {
+        if (strcmp(variants[i]->name, name) == 0) return i;
+    }
+    return VARIANTS - 1;
+}
+
+const struct nigh__near *nigh__near_choose(const char *name) {
+    const uint32_t features = nigh__cpu_features();
+    for (size_t i = first_for(name); i < VARIANTS; i++) {
+        if ((variants[i]->needs & ~features) == 0) return variants[i];
+    }
+    return &near_generic;
+}

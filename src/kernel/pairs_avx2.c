@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Eight rows and four queries at a time.  There is no instruction that counts bits,
+ * but "at most r" needs no count where r is small: what is left after the lowest set
+ * bit has been cleared r times is zero.  Beyond four it is cheaper to count, by a
+ * table of nibbles.
+ */
+#include "kernel/pairs_parts.h"
+
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+
+#include "base/cpu.h"
+
+#define TARGET __attribute__((target("avx2,popcnt")))
+#define INLINE TARGET static inline __attribute__((always_inline))
+#define LANES 8u
+#define MOST_CLEARED 4u
+
+/* Lanes that are -1 where at most `radius` bits are set. */
+INLINE __m256i few_by_clearing(__m256i x, uint32_t radius) {
+    const __m256i ones = _mm256_set1_epi32(-1);
+    for (uint32_t i = 0; i < radius; i++) x = _mm256_and_si256(x, _mm256_add_epi32(x, ones));
+    return _mm256_cmpeq_epi32(x, _mm256_setzero_si256());
+}
+
+INLINE __m256i few_by_counting(__m256i x, uint32_t radius) {
+    const __m256i low = _mm256_set1_epi8(15);
+    const __m256i table = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, /* twice */
+                                           0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
+    const __m256i high_nibbles = _mm256_and_si256(_mm256_srli_epi32(x, 4), low);
+    __m256i counts =
+        _mm256_add_epi8(_mm256_shuffle_epi8(table, _mm256_and_si256(x, low)), _mm256_shuffle_epi8(table, high_nibbles));
+    counts = _mm256_madd_epi16(_mm256_maddubs_epi16(counts, _mm256_set1_epi8(1)), _mm256_set1_epi16(1));
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)radius + 1), counts);
+}
+
+INLINE __m256i few(__m256i rows, __m256i query, uint32_t radius) {
+    const __m256i x = _mm256_xor_si256(rows, query);
+    return radius <= MOST_CLEARED ? few_by_clearing(x, radius) : few_by_counting(x, radius);
+}
+
+/* Hits of query number `query` among the lanes, row 0 of which is `row`. */
+static size_t add_hits(const struct nigh__pair_task *task, uint32_t lanes, size_t query, size_t row,
+                       struct nigh__pair_hit *hits) {
+    size_t found = 0;
+    for (; lanes != 0; lanes &= lanes - 1) {
+        const size_t at = row + (size_t)__builtin_ctz(lanes);
+        if (at >= task->row_count || (task->self && at <= query)) continue;
+        hits[found++] = (struct nigh__pair_hit){.query = (uint32_t)query, .row = (uint32_t)at};
+    }
+    return found;
+}
+
+INLINE uint32_t lanes_of(__m256i mask) { return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(mask)); }
+
+/* Queries first .. first + count; those that are missing repeat the first, and nobody asks about them. */
+INLINE size_t compare(const struct nigh__pair_task *task, size_t first, size_t count, uint32_t radius,
+                      struct nigh__pair_hit *hits) {
+    const uint32_t *q = task->queries + first;
+    const __m256i query[4] = {_mm256_set1_epi32((int)q[0]), _mm256_set1_epi32((int)q[count > 1 ? 1 : 0]),
+                              _mm256_set1_epi32((int)q[count > 2 ? 2 : 0]),
+                              _mm256_set1_epi32((int)q[count > 3 ? 3 : 0])};
+    size_t found = 0;
+    for (size_t row = task->self ? first + 1 : 0; row < task->row_count; row += LANES) {
+        const __m256i rows = _mm256_loadu_si256((const __m256i *)(const void *)(task->rows + row));
+        const __m256i near[4] = {few(rows, query[0], radius), few(rows, query[1], radius), few(rows, query[2], radius),
+                                 few(rows, query[3], radius)};
+        const __m256i any = _mm256_or_si256(_mm256_or_si256(near[0], near[1]), _mm256_or_si256(near[2], near[3]));
+        if (__builtin_expect(_mm256_testz_si256(any, any), 1)) continue;
+        for (size_t i = 0; i < count; i++) found += add_hits(task, lanes_of(near[i]), first + i, row, hits + found);
+    }
+    return found;
+}
+
+/* The radius as a constant, so that the clearing is one run of instructions. */
+TARGET static size_t compare_any(const struct nigh__pair_task *task, size_t first, size_t count,
+                                 struct nigh__pair_hit *hits) {
+    switch (task->radius) {
+    case 0:
+        return compare(task, first, count, 0, hits);
+    case 1:
+        return compare(task, first, count, 1, hits);
+    case 2:
+        return compare(task, first, count, 2, hits);
+    case 3:
+        return compare(task, first, count, 3, hits);
+    case 4:
+        return compare(task, first, count, 4, hits);
+    default:
+        return compare(task, first, count, task->radius, hits);
+    }
+}
+
+static size_t find(const struct nigh__pair_task *task, size_t *next, struct nigh__pair_hit *hits, size_t capacity) {
+    const size_t needed = task->row_count * NIGH__PAIRS_QUERIES;
+    size_t found = 0;
+    while (*next < task->query_count && needed <= capacity - found) {
+        const size_t left = task->query_count - *next;
+        const size_t count = left < NIGH__PAIRS_QUERIES ? left : NIGH__PAIRS_QUERIES;
+        found += compare_any(task, *next, count, hits + found);
+        *next += count;
+    }
+    return found;
+}
+
+const struct nigh__pairs nigh__pairs_avx2 = {.name = "avx2", .needs = NIGH__CPU_AVX2, .find = find};
+
+#endif

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+/*
+ * The constants of the cost model (index/choice.c), measured on the machine at
+ * hand with the very code that they are to predict: small finders are made and
+ * asked, and each time is put into its equation, where by then one constant
+ * alone is not known.
+ *
+ *     rows      finder                     gives
+ *     65,536    scan                       scan_byte
+ *     4,096     tables, 4 and 56 of them   permute, query    in the cache
+ *     16,384    tables of 4 leading bits   compare           in the cache, 1,024 rows a bucket
+ *     4,096     psm, 15 and 48 probes      enumerate, whole  in the cache, 1 and 16 rows a bucket
+ *     2^20      scan, 10 tables, psm       take, fill, miss; sort
+ *
+ * A time is the median of several, for other programs come in between; what noise
+ * makes smaller than nothing is taken as a small share of the usual constant.  The
+ * disk is not measured, for it has to hold no files of ours: read_bytes stays as usual.
+ */
+#include <stdbool.h>
+#include <time.h>
+
+#include "base/memory.h"
+#include "base/progress.h"
+#include "base/rng.h"
+#include "base/status.h"
+#include "index/choice.h"
+
+#define MANY_ROWS (UINT32_C(1) << 20)
+#define QUERIES 8192u
+#define REPEATS 5u
+#define STEPS 10u
+#define WIDTH 64u
+#define RADIUS 3u
+
+struct calibration {
+    nigh_context *context;
+    struct nigh__progress progress;
+    uint64_t *rows;    /* MANY_ROWS */
+    uint64_t *queries; /* QUERIES */
+    uint8_t *weights;  /* WIDTH for each */
+    uint32_t step;
+    nigh_costs usual;
+    nigh_error *error;
+};
+
+/* Of the processor, not of the clock on the wall: others may be at work. */
+static double now(void) {
+    struct timespec time;
+    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) != 0) return 0;
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+/* What a constant is where noise has eaten it up. */
+static double at_least(double measured, double usual) { return measured > usual / 20 ? measured : usual / 20; }
+
+static double median(double *values, uint32_t count) {
+    for (uint32_t i = 1; i < count; i++) {
+        double value = values[i];
+        uint32_t place = i;
+        for (; place > 0 && values[place - 1] > value; place--) values[place] = values[place - 1];
+        values[place] = value;
+    }
+    return values[count / 2];
+}
+
+/* -------------------------------------------------------------- one finder -- */
+
+/* Seconds that a finder takes: to be built, and for a query. */
+struct timing {
+    double build;
+    double query;
+    nigh_finder_info info;
+};
+
+static nigh_status time_queries(const struct calibration *calibration, const nigh_finder *finder, uint32_t queries,
+                                double *out) {
+    double seconds[REPEATS];
+    nigh_find_options options = NIGH_FIND_OPTIONS_INIT;
+    options.threads = 1;
+    options.weights = calibration->weights;
+    for (uint32_t i = 0; i < REPEATS; i++) {
+        nigh_results *results;
+        double started = now();
+        nigh_status status = nigh_finder_find(finder, (const uint8_t *)calibration->queries, queries, &options,
+                                              &results, calibration->error);
+        seconds[i] = now() - started;
+        if (status != NIGH_OK) return status;
+        nigh_results_free(results);
+    }
+    *out = median(seconds, REPEATS) / queries;
+    return NIGH_OK;
+}
+
+static nigh_status time_finder(struct calibration *calibration, uint32_t rows, const nigh_finder_options *given,
+                               uint32_t queries, struct timing *out) {
+    nigh_finder_options options = *given;
+    nigh_finder *finder = NULL;
+    *out = (struct timing){.info = NIGH_FINDER_INFO_INIT};
+    options.width_bits = WIDTH;
+    options.radius = RADIUS;
+    options.recall = options.method == NIGH_FINDER_PSM ? 0.5 : 1;
+    options.approximate = 1;
+    options.threads = 1;
+    if (nigh__progress_tick(&calibration->progress, "measuring", calibration->step++, STEPS))
+        return nigh__progress_cancelled(calibration->error);
+    double started = now();
+    nigh_status status = nigh_finder_new(calibration->context, (const uint8_t *)calibration->rows, rows, &options,
+                                         &finder, calibration->error);
+    out->build = now() - started;
+    if (status == NIGH_OK) nigh_finder_describe(finder, &out->info);
+    if (status == NIGH_OK && queries > 0) status = time_queries(calibration, finder, queries, &out->query);
+    nigh_finder_free(finder);
+    return status;
+}
+
+static nigh_status time_tables(struct calibration *calibration, uint32_t rows, uint32_t blocks, uint32_t leading,
+                               struct timing *out) {
+    nigh_finder_options options = NIGH_FINDER_OPTIONS_INIT;
+    options.method = NIGH_FINDER_TABLES;
+    options.blocks = blocks;
+    options.leading = leading;
+    return time_finder(calibration, rows, &options, QUERIES, out);
+}
+
+static nigh_status time_psm(struct calibration *calibration, uint32_t rows, uint32_t prefix_bits, uint32_t probes,
+                            uint32_t queries, struct timing *out) {
+    nigh_finder_options options = NIGH_FINDER_OPTIONS_INIT;
+    options.method = NIGH_FINDER_PSM;
+    options.prefix_bits = prefix_bits;
+    options.probes = probes;
+    return time_finder(calibration, rows, &options, queries, out);
+}
+
+static nigh_status time_scan(struct calibration *calibration, uint32_t rows, uint32_t queries, struct timing *out) {
+    nigh_finder_options options = NIGH_FINDER_OPTIONS_INIT;
+    options.method = NIGH_FINDER_SCAN;
+    return time_finder(calibration, rows, &options, queries, out);
+}
+
+/* --------------------------------------------------------------- constants -- */
+
+/* The setting of a finder as a row of a plan. */
+static nigh_plan_row setting_of(const nigh_finder_info *info) {
+    return (nigh_plan_row){.method = info->method,
+                           .blocks = info->blocks,
+                           .leading = info->leading,
+                           .prefix_bits = info->prefix_bits,
+                           .probes = info->probes,
+                           .rotations = info->rotations};
+}
+
+/*
+ * Sets *constant, one of `costs`, so that the model predicts what was measured.  Every
+ * prediction is linear in every constant, so two of them, with 0 and with 1, tell it.
+ */
+static nigh_status solve(const struct calibration *calibration, const struct timing *timing, bool build,
+                         nigh_costs *costs, double *constant, double usual) {
+    double predicted[2] = {0, 0};
+    nigh_plan_options options = NIGH_PLAN_OPTIONS_INIT;
+    options.rows = timing->info.rows;
+    options.width_bits = WIDTH;
+    options.radius = RADIUS;
+    options.costs = costs;
+    for (int i = 0; i < 2; i++) {
+        nigh_plan_row row = setting_of(&timing->info);
+        *constant = i;
+        nigh_status status = nigh__predict(&options, &row, calibration->error);
+        if (status != NIGH_OK) return status;
+        predicted[i] = build ? row.build_seconds : row.query_seconds;
+    }
+    double measured = build ? timing->build : timing->query;
+    *constant = at_least((measured - predicted[0]) / (predicted[1] - predicted[0]), usual);
+    return NIGH_OK;
+}
+
+static nigh_status measure_scan(struct calibration *calibration, nigh_costs *costs) {
+    struct timing timing;
+    nigh_status status = time_scan(calibration, 65536, QUERIES / 8, &timing);
+    if (status != NIGH_OK) return status;
+    return solve(calibration, &timing, false, costs, &costs->scan_byte, calibration->usual.scan_byte);
+}
+
+/* A query takes a fixed time and one for each table; a bucket of four rows is neither here nor there. */
+static nigh_status measure_tables(struct calibration *calibration, nigh_costs *costs) {
+    struct timing few;
+    struct timing many;
+    struct timing long_buckets;
+    nigh_status status = time_tables(calibration, 4096, 4, 1, &few);
+    if (status == NIGH_OK) status = time_tables(calibration, 4096, 8, 5, &many);
+    if (status == NIGH_OK) status = time_tables(calibration, 16384, 16, 1, &long_buckets);
+    if (status != NIGH_OK) return status;
+    double tables = (double)many.info.tables - few.info.tables;
+    costs->permute = at_least((many.query - few.query) / tables, calibration->usual.permute);
+    status = solve(calibration, &few, false, costs, &costs->query, calibration->usual.query);
+    if (status != NIGH_OK) return status;
+    return solve(calibration, &long_buckets, false, costs, &costs->compare, calibration->usual.compare);
+}
+
+static nigh_status measure_psm(struct calibration *calibration, nigh_costs *costs) {
+    static const uint32_t probes[] = {15, 48};
+    double sum = 0;
+    for (int i = 0; i < 2; i++) {
+        struct timing timing;
+        nigh_status status = time_psm(calibration, 4096, 12, probes[i], QUERIES, &timing);
+        if (status == NIGH_OK)
+            status = solve(calibration, &timing, false, costs, &costs->enumerate, calibration->usual.enumerate);
+        if (status != NIGH_OK) return status;
+        sum += costs->enumerate;
+    }
+    costs->enumerate = sum / 2;
+    struct timing long_buckets;
+    nigh_status status = time_psm(calibration, 4096, 8, 15, QUERIES, &long_buckets);
+    if (status != NIGH_OK) return status;
+    return solve(calibration, &long_buckets, false, costs, &costs->whole, calibration->usual.whole);
+}
+
+static nigh_status measure_far(struct calibration *calibration, nigh_costs *costs) {
+    const nigh_costs *usual = &calibration->usual;
+    struct timing scan;
+    struct timing tables;
+    struct timing psm;
+    nigh_status status = time_scan(calibration, MANY_ROWS, 0, &scan);
+    if (status == NIGH_OK) status = time_tables(calibration, MANY_ROWS, 5, 2, &tables);
+    if (status == NIGH_OK) status = time_psm(calibration, MANY_ROWS, 19, 1, 0, &psm);
+    if (status == NIGH_OK) status = solve(calibration, &scan, true, costs, &costs->take, usual->take);
+    if (status == NIGH_OK) status = solve(calibration, &tables, true, costs, &costs->fill, usual->fill);
+    if (status == NIGH_OK) status = solve(calibration, &tables, false, costs, &costs->miss, usual->miss);
+    if (status == NIGH_OK) status = solve(calibration, &psm, true, costs, &costs->sort, usual->sort);
+    return status;
+}
+
+/* Rows that crowd and repeat, as those of documents do: random ones would have shorter buckets and no copies. */
+static nigh_status make_rows(const struct calibration *calibration) {
+    nigh_generator_options options = NIGH_GENERATOR_OPTIONS_INIT;
+    nigh_status status = NIGH_OK;
+    options.count = MANY_ROWS;
+    options.width_bits = WIDTH;
+    for (uint32_t i = 0; i < MANY_ROWS + QUERIES && status == NIGH_OK; i++) {
+        uint64_t *row = i < MANY_ROWS ? &calibration->rows[i] : &calibration->queries[i - MANY_ROWS];
+        status = nigh_generate(&options, i, (uint8_t *)row, calibration->error);
+    }
+    return status;
+}
+
+static nigh_status measure(struct calibration *calibration, nigh_costs *costs) {
+    struct nigh__rng rng = {.state = 1};
+    nigh_status status = make_rows(calibration);
+    if (status != NIGH_OK) return status;
+    /* Even instead of normal: listing combinations takes the same time. */
+    for (uint32_t i = 0; i < QUERIES * WIDTH; i++) calibration->weights[i] = (uint8_t)(nigh__rng_next(&rng) >> 56);
+    status = measure_scan(calibration, costs);
+    if (status == NIGH_OK) status = measure_tables(calibration, costs);
+    if (status == NIGH_OK) status = measure_psm(calibration, costs);
+    if (status == NIGH_OK) status = measure_far(calibration, costs);
+    return status;
+}
+
+nigh_status nigh_costs_measure(nigh_context *context, const nigh_progress *progress, nigh_costs *out,
+                               nigh_error *error) {
+    struct calibration calibration = {.context = context, .usual = NIGH_COSTS_INIT, .error = error};
+    nigh_costs_usual(&calibration.usual);
+    nigh_costs costs = calibration.usual;
+    nigh__progress_init(&calibration.progress, progress);
+    calibration.rows = nigh__alloc(context, MANY_ROWS, sizeof *calibration.rows);
+    calibration.queries = nigh__alloc(context, QUERIES, sizeof *calibration.queries);
+    calibration.weights = nigh__alloc(context, QUERIES, WIDTH);
+    nigh_status status = NIGH_ENOMEM;
+    if (calibration.rows == NULL || calibration.queries == NULL || calibration.weights == NULL)
+        (void)nigh__fail(error, NIGH_ENOMEM, "no memory for measuring");
+    else
+        status = measure(&calibration, &costs);
+    nigh__free(context, calibration.rows);
+    nigh__free(context, calibration.queries);
+    nigh__free(context, calibration.weights);
+    if (status == NIGH_OK) nigh__info_copy(out, &costs, sizeof costs);
+    return status;
+}

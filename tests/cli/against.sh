@@ -1,0 +1,164 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# New against old: what matches, what is new, what is added; as if one came after the other.
+# shellcheck source=/dev/null
+. "${BASH_SOURCE[0]%/*}/_lib.sh"
+
+# ---------------------------------------------------------------- signatures --
+
+printf 'a\t0000000000000000\nb\tffff000000000000\nc\tffffffffffffffff\nd\t0000000000000000\n' > old.hex
+# Of these v is within 3 of a and d, w of nothing, x of w, y of x alone (which is no new one itself), z of c.
+printf 'v\t0700000000000000\nw\t00ff00ff00000000\nx\t00ff00ff07000000\ny\t00ff00ff3f000000\nz\tfffffffffffffffe\n' > new.hex
+"$NIGH" index -q c.nigh old.hex || fail index
+
+matches='{"id1":"v","id2":"a","distance":3}
+{"id1":"v","id2":"d","distance":3}
+{"id1":"x","id2":"w","distance":3,"input":true}
+{"id1":"z","id2":"c","distance":1}'
+for method in auto scan tables 'tables --blocks 4 --leading 1' 'tables --blocks 5 --leading 2' 'auto --recall 0.9'; do
+    # shellcheck disable=SC2086 # several words
+    expect_unchanged c.nigh 0 "$matches" '' -- "$NIGH" against -q --radius 3 --method $method c.nigh new.hex
+done
+expect 0 $'v\ta\t3\tcollection\nv\td\t3\tcollection\nx\tw\t3\tinput\nz\tc\t1\tcollection' \
+    "5 signatures against 4 of 'c.nigh' within 3 bits: 2 there, 1 repeats an earlier one of the input, 2 new; exact (scan); # s (#/s)" \
+    -- "$NIGH" against -r 3 --output tsv c.nigh new.hex
+expect 0 $'v\ta\t3\tcollection\nx\tw\t3\tinput\nz\tc\t1\tcollection' '' \
+    -- "$NIGH" against -q -r 3 --first --output tsv c.nigh new.hex
+
+# All new: exit 1.  Nothing at all: the same.
+expect 1 '' '' -- "$NIGH" against -q -r 0 c.nigh new.hex
+: > none.hex
+expect 1 '' "0 signatures against 4 of 'c.nigh' within 3 bits: 0 there, 0 new; exact (scan); # s (#/s)" \
+    -- "$NIGH" against -r 3 c.nigh none.hex
+
+# --new: those that matched nothing.
+expect_unchanged c.nigh 0 "$matches" '' -- "$NIGH" against -q -r 3 --new fresh.txt c.nigh new.hex
+compare fresh.txt $'w\ny' fresh.txt
+
+# --add adds them, in one commit; the second time they are there.
+cp -r c.nigh before.nigh
+expect 0 "$matches" "5 signatures against 4 of 'c.nigh' within 3 bits: 2 there, 1 repeats an earlier one of the input, 2 new, 2 added; exact (scan); # s (#/s)" \
+    -- "$NIGH" against -r 3 --add c.nigh new.hex
+"$NIGH" export -q -o - c.nigh > all.hex || fail export
+compare all.hex "$(cat old.hex)"$'\nw\t00ff00ff00000000\ny\t00ff00ff3f000000' all.hex
+expect_unchanged c.nigh 0 $'v\ta\t3\tcollection\nw\tw\t0\tcollection\nx\tw\t3\tcollection\ny\ty\t0\tcollection\nz\tc\t1\tcollection' '' \
+    -- "$NIGH" against -q -r 3 --first --add --output tsv c.nigh new.hex
+expect 0 '' '' -- "$NIGH" check -q c.nigh
+
+# One by one it is the same.
+cp -r before.nigh single.nigh
+while read -r line; do
+    printf '%s\n' "$line" | "$NIGH" against -q -r 3 --add single.nigh - > /dev/null
+done < new.hex
+"$NIGH" export -q -o - single.nigh > single.hex
+same all.hex single.hex
+
+# An id that is there with other bits: nothing of signatures is added.
+printf 'n\t0f0f0f0f0f0f0f0f\na\tf0f0f0f0f0f0f0f0\n' > clash.hex
+expect_unchanged c.nigh 2 '' "nigh: the id 'a' is there already; nothing was added" \
+    -- "$NIGH" against -r 3 --add c.nigh clash.hex
+
+# ------------------------------------------------------------------- methods --
+
+"$NIGH" generate -q --bits 64 -n 5000 -o many.hex || fail generate
+head -4000 many.hex > base.hex
+tail -1000 many.hex > rest.hex
+"$NIGH" index -q big.nigh base.hex
+"$NIGH" against -q -r 3 --method scan big.nigh rest.hex > scan.jsonl
+[[ -s scan.jsonl ]] || fail 'nothing matched'
+for method in auto tables 'tables --blocks 6 --leading 3' 'auto --threads 1' 'tables --threads 3'; do
+    # shellcheck disable=SC2086 # several words
+    "$NIGH" against -q -r 3 --method $method big.nigh rest.hex > other.jsonl
+    same scan.jsonl other.jsonl
+done
+"$NIGH" against -q -r 12 --method tables --blocks 4 --leading 1 --approximate big.nigh rest.hex > some.jsonl
+"$NIGH" against -q -r 12 --method scan big.nigh rest.hex > every.jsonl
+sort every.jsonl some.jsonl | uniq -d | grep -v input > both.jsonl
+sort some.jsonl | grep -v input > some.sorted
+same some.sorted both.jsonl
+
+# -------------------------------------------------------------------- chunks --
+
+expect 2 '' "nigh: 'f.chunks': cannot open: No such file or directory" -- "$NIGH" against f.chunks new.hex
+expect 0 '{"id1":"d","id2":"a","distance":0,"input":true}' "4 signatures against 0 of 'f.chunks' within 0 bits: 0 there, 1 repeats an earlier one of the input, 3 new, 3 added; exact; # s (#/s)" \
+    -- "$NIGH" against --radius 0 --add f.chunks old.hex
+expect_unchanged f.chunks 0 $'v\t0\t3\tcollection\nx\tw\t3\tinput\nz\t2\t1\tcollection' '' \
+    -- "$NIGH" against -q --output tsv f.chunks new.hex
+for method in scan tables; do
+    expect_unchanged f.chunks 0 $'v\t0\t3\tcollection\nx\tw\t3\tinput\nz\t2\t1\tcollection' '' \
+        -- "$NIGH" against -q --method $method --output tsv f.chunks new.hex
+done
+expect 0 ANY '' -- "$NIGH" against -q --add f.chunks new.hex
+expect_unchanged f.chunks 0 $'v\t0\t3\tcollection\nw\t3\t0\tcollection\nx\t3\t3\tcollection\ny\t4\t0\tcollection\nz\t2\t1\tcollection' '' \
+    -- "$NIGH" against -q --first --add --output tsv f.chunks new.hex
+expect 2 '' ANY -- "$NIGH" against -q old.hex new.hex # a file, but no chunks
+expect_unchanged f.chunks 2 '' ANY -- "$NIGH" against -q --add f.chunks f.chunks
+
+# ----------------------------------------------------------------- documents --
+
+words() { for ((i = $1; i < $1 + 80; i++)); do printf 'word%d ' $((i * 7919 % 1009)); done; }
+{
+    printf '{"id":"one","text":"%s"}\n' "$(words 1)"
+    printf '{"id":"two","text":"%s"}\n' "$(words 500)"
+} > old.jsonl
+{
+    printf '{"id":"copy","text":"%s"}\n' "$(words 1)"
+    printf '{"id":"fresh","text":"%s"}\n' "$(words 2000)"
+    printf '{"id":"again","text":"%s"}\n' "$(words 2000)"
+    printf '{"id":"two","text":"%s"}\n' "$(words 2700)"
+} > new.jsonl
+for scheme in simhash minhash; do
+    "$NIGH" index -q --scheme $scheme $scheme.nigh old.jsonl || fail index
+    expect_unchanged $scheme.nigh 0 $'copy\tone\t0\tcollection\nagain\tfresh\t0\tinput' '' \
+        -- "$NIGH" against -q --output tsv $scheme.nigh new.jsonl
+    expect 0 ANY "nigh: not added: the id 'two' is there already
+4 documents against 2 of '$scheme.nigh' within $([[ $scheme == simhash ]] && echo 3 || echo 36) bits: 1 there, 1 repeats an earlier one of the input, 2 new, 1 added; exact (scan); # s (#/s)" \
+        -- "$NIGH" against --add $scheme.nigh new.jsonl
+    expect 0 '' '' -- "$NIGH" check -q $scheme.nigh
+done
+"$NIGH" search -q --text "$(words 2000)" -k 1 --output tsv simhash.nigh | cut -f 2,3 > found
+compare found $'fresh\t0' found
+"$NIGH" search -q --id fresh -k 1 --output jsonl simhash.nigh > shown
+contains shown '"text":"word'
+expect 0 $'copy\tone\t0\tcollection\nfresh\tfresh\t0\tcollection\nagain\tfresh\t0\tcollection' ANY \
+    -- "$NIGH" against --method psm --output tsv simhash.nigh new.jsonl
+contains .err 'approximate (psm, '
+expect 1 '' '' -- "$NIGH" against -q --add docs.chunks old.jsonl
+expect 0 $'copy\t0\t0\tcollection\nagain\tfresh\t0\tinput' '' \
+    -- piped new.jsonl "$NIGH" against -q --output tsv docs.chunks -
+expect 0 $'copy\t0\t0\tcollection\nagain\tfresh\t0\tinput' '' \
+    -- "$NIGH" against -q --output tsv --method psm docs.chunks new.jsonl
+
+# What it took.
+expect 0 ANY '' -- "$NIGH" against -q --stats s.json simhash.nigh new.jsonl
+for key in '"queries":4' '"matches":' '"there":' '"new":' '"radius":3' '"exact":1' '"truncated":0'; do contains s.json "$key"; done
+
+# ------------------------------------------------------------------ wrong use --
+
+expect 2 '' "nigh against: 'c.nigh' holds signatures of your own; say with --radius how many bits may differ
+try 'nigh against --help'" -- "$NIGH" against c.nigh new.hex
+expect 2 '' "nigh against: --method psm needs to know how sure each bit is, which signatures cannot tell
+try 'nigh against --help'" -- "$NIGH" against -r 3 --method psm c.nigh new.hex
+expect 2 '' "nigh against: --blocks, --leading and --approximate go with --method tables
+try 'nigh against --help'" -- "$NIGH" against -r 3 --blocks 4 --leading 1 c.nigh new.hex
+expect 2 '' "nigh against: --blocks and --leading go together
+try 'nigh against --help'" -- "$NIGH" against -r 3 --method tables --blocks 4 c.nigh new.hex
+expect 2 '' "nigh against: --recall takes a number above 0 and up to 1, not '2'
+try 'nigh against --help'" -- "$NIGH" against -r 3 --recall 2 c.nigh new.hex
+expect 2 '' "nigh against: --memory takes a number of bytes such as 500M or 2G, not '2X'
+try 'nigh against --help'" -- "$NIGH" against -r 3 --memory 2X c.nigh new.hex
+expect 2 '' ANY -- "$NIGH" against -r 3 --memory 1 c.nigh new.hex
+expect 2 '' "nigh against: --new 'new.hex' and the input 'new.hex' are the same file
+try 'nigh against --help'" -- "$NIGH" against -r 3 --new new.hex c.nigh new.hex
+expect 2 '' "nigh against: no INPUT given; '-' is standard input
+try 'nigh against --help'" -- "$NIGH" against c.nigh
+expect_unchanged c.nigh 2 '' ANY -- "$NIGH" against -r 5 --method tables --blocks 4 --leading 1 --add c.nigh new.hex
+contains .err '3'
+expect_unchanged c.nigh 2 '' ANY -- "$NIGH" against -r 3 --add c.nigh missing.hex
+expect 2 '' "nigh: 'simhash.nigh' holds simhash signatures, not minhash" \
+    -- "$NIGH" against --scheme minhash simhash.nigh new.jsonl
+printf 'q\t00\n' > narrow.hex
+expect_unchanged c.nigh 2 '' ANY -- "$NIGH" against -r 3 --add c.nigh narrow.hex
+expect 2 '' ANY -- "$NIGH" against -r 3 no.nigh new.hex
+
+finish

@@ -1,0 +1,663 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Files of chunks: batches against a plain loop, by every method, mode and number of
+ * threads; appends that fail at every call; files that are not what they should be.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+
+#include "base/hash.h"
+#include "base/rng.h"
+#include "dedup/chunk_file.h"
+#include "index/weak.h"
+#include "support/support.h"
+
+enum { QUERIES = 200, MOST_ROWS = 6000 };
+
+struct world {
+    uint64_t rows[MOST_ROWS]; /* in the order in which they are appended */
+    size_t count;
+    uint64_t queries[QUERIES];
+    uint8_t weights[QUERIES * 64];
+};
+
+static struct world *world_new(uint64_t seed) {
+    struct world *world = calloc(1, sizeof *world);
+    struct nigh__rng rng = {seed};
+    assert_non_null(world);
+    for (size_t i = 0; i < MOST_ROWS; i++) {
+        world->rows[i] = nigh__rng_next(&rng);
+        if (i > 0 && i % 5 == 0) world->rows[i] = world->rows[nigh__rng_next(&rng) % i]; /* copies */
+    }
+    for (size_t q = 0; q < QUERIES; q++) {
+        world->queries[q] = world->rows[nigh__rng_next(&rng) % MOST_ROWS];
+        for (uint64_t flips = nigh__rng_next(&rng) % 6; flips > 0; flips--)
+            world->queries[q] ^= UINT64_C(1) << nigh__rng_next(&rng) % 64;
+        for (size_t bit = 0; bit < 64; bit++) world->weights[q * 64 + bit] = (uint8_t)(nigh__rng_next(&rng) % 20);
+    }
+    world->queries[7] = world->queries[3]; /* equal queries with other weights */
+    return world;
+}
+
+static nigh_chunks *open_chunks(nigh_context *context, const char *path, int writable) {
+    nigh_chunks_options options = NIGH_CHUNKS_OPTIONS_INIT;
+    options.writable = writable;
+    nigh_chunks *chunks = NULL;
+    nigh_error error;
+    assert_ok(nigh_chunks_open(context, path, &options, &chunks, &error), &error);
+    return chunks;
+}
+
+static void append(nigh_chunks *chunks, struct world *world, size_t count) {
+    nigh_error error;
+    assert_true(world->count + count <= MOST_ROWS);
+    assert_ok(nigh_chunks_append(chunks, (const uint8_t *)(world->rows + world->count), count, NULL, &error), &error);
+    world->count += count;
+}
+
+/* ----------------------------------------------------------------- the plain loop */
+
+/* Whether the query's combinations reach the row, by the definition. */
+static bool reachable(const struct world *world, const nigh_batch_options *options, size_t query, uint64_t row) {
+    static _Alignas(16) uint8_t scratch[1 << 17];
+    static uint32_t masks[NIGH__MOST_PROBES];
+    uint32_t costs[256];
+    uint32_t bit_costs[32];
+    if (options->method != NIGH_FINDER_PSM) return true;
+    nigh__weak_costs(options->model, 64, costs);
+    const uint32_t p = options->prefix_bits;
+    for (uint32_t i = 0; i < p; i++) bit_costs[i] = costs[world->weights[query * 64 + 64 - p + i]];
+    const size_t count =
+        nigh__weak_list(bit_costs, p, options->radius, options->probes, masks, scratch, sizeof scratch);
+    const uint32_t differing = (uint32_t)((world->queries[query] ^ row) >> (64 - p));
+    for (size_t i = 0; i < count; i++)
+        if (masks[i] == differing) return true;
+    return false;
+}
+
+static int match_compare(const void *a, const void *b) {
+    const nigh_match *x = a;
+    const nigh_match *y = b;
+    if (x->distance != y->distance) return x->distance < y->distance ? -1 : 1;
+    return x->document < y->document ? -1 : x->document > y->document;
+}
+
+static size_t expected_matches(const struct world *world, const nigh_batch_options *options, size_t query,
+                               nigh_match *out) {
+    size_t count = 0;
+    for (size_t i = 0; i < world->count; i++) {
+        const uint32_t bits = (uint32_t)__builtin_popcountll(world->queries[query] ^ world->rows[i]);
+        if (bits > options->radius || !reachable(world, options, query, world->rows[i])) continue;
+        out[count++] = (nigh_match){.document = i, .distance = bits};
+    }
+    if (options->mode == NIGH_FIND_ALL) qsort(out, count, sizeof *out, match_compare);
+    return options->mode == NIGH_FIND_FIRST && count > 0 ? 1 : count;
+}
+
+/* With `any`, one of those expected; else exactly these. */
+static void expect_query(const struct world *world, const nigh_batch_options *options, size_t query,
+                         const nigh_match *matches, size_t count) {
+    static nigh_match expected[MOST_ROWS];
+    const size_t wanted = expected_matches(world, options, query, expected);
+    if (options->mode != NIGH_FIND_ANY) {
+        assert_int_equal(count, wanted);
+        if (count > 0) assert_memory_equal(matches, expected, count * sizeof *matches);
+        return;
+    }
+    assert_int_equal(count, wanted > 0);
+    bool found = count == 0;
+    for (size_t i = 0; i < wanted && !found; i++) found = memcmp(&expected[i], matches, sizeof *matches) == 0;
+    assert_true(found);
+}
+
+static uint64_t expect_matches(nigh_chunks *chunks, const struct world *world, const nigh_batch_options *options) {
+    nigh_results *results = NULL;
+    nigh_error error;
+    uint64_t digest = 0;
+    assert_ok(nigh_chunks_match(chunks, (const uint8_t *)world->queries, QUERIES, options, &results, &error), &error);
+    for (size_t q = 0; q < QUERIES; q++) {
+        size_t count;
+        const nigh_match *matches = nigh_results_matches(results, q, &count);
+        assert_non_null(matches);
+        expect_query(world, options, q, matches, count);
+        digest = nigh__hash_seeded(matches, count * sizeof *matches, digest);
+    }
+    nigh_results_info info = NIGH_RESULTS_INFO_INIT;
+    nigh_results_describe(results, &info);
+    assert_int_equal(info.exact, options->method != NIGH_FINDER_PSM);
+    nigh_results_free(results);
+    return digest;
+}
+
+static void expect_everything(nigh_chunks *chunks, const struct world *world) {
+    static const nigh_finder_method methods[] = {NIGH_FINDER_SCAN, NIGH_FINDER_TABLES, NIGH_FINDER_PSM};
+    for (size_t m = 0; m < 3; m++)
+        for (int mode = 0; mode < 3; mode++) {
+            nigh_batch_options options = NIGH_BATCH_OPTIONS_INIT;
+            uint64_t digests[2];
+            options.method = methods[m];
+            options.mode = (nigh_find_mode)mode;
+            options.weights = world->weights;
+            options.prefix_bits = 9;
+            options.probes = mode == 1 ? 100 : 20;
+            for (uint32_t i = 0; i < 2; i++) {
+                options.threads = i == 0 ? 1 : 3;
+                digests[i] = expect_matches(chunks, world, &options);
+            }
+            assert_int_equal(digests[0], digests[1]);
+        }
+}
+
+/* ------------------------------------------------------------------------ matching */
+
+static void test_match(void **state) {
+    nigh_context *context = *state;
+    char *folder = scratch_new();
+    char *path = path_in(folder, "seen.chunks");
+    struct world *world = world_new(1);
+    static const size_t sizes[] = {1, 1000, 3, 0, 4500, 77};
+    nigh_chunks *chunks = open_chunks(context, path, 1);
+    expect_everything(chunks, world); /* without any chunk */
+    uint64_t expected_chunks = 0;
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        append(chunks, world, sizes[i]);
+        expected_chunks += sizes[i] > 0;
+    }
+    expect_everything(chunks, world);
+    nigh_chunks_close(chunks);
+    chunks = open_chunks(context, path, 0);
+    expect_everything(chunks, world);
+    nigh_chunks_info info = NIGH_CHUNKS_INFO_INIT;
+    nigh_chunks_describe(chunks, &info);
+    assert_int_equal(info.fingerprints, world->count);
+    assert_int_equal(info.chunks, expected_chunks);
+    assert_int_equal(info.leftover_bytes, 0);
+    nigh_error error;
+    assert_int_equal(nigh_chunks_append(chunks, (const uint8_t *)world->rows, 1, NULL, &error), NIGH_EINVAL);
+    nigh_chunks_close(chunks);
+    free(world);
+    free(path);
+    scratch_free(folder);
+}
+
+/* A chunk of several blocks, with a crowd of equal fingerprints across their border. */
+static void test_blocks(void **state) {
+    nigh_context *context = *state;
+    enum { ROWS = NIGH__BLOCK_FINGERPRINTS * 2 + 1001, CROWD = 3000 };
+    char *folder = scratch_new();
+    char *path = path_in(folder, "big");
+    uint64_t *rows = malloc(ROWS * sizeof *rows);
+    assert_non_null(rows);
+    struct nigh__rng rng = {8};
+    const uint64_t middle = UINT64_C(1) << 63; /* near the second border */
+    for (size_t i = 0; i < ROWS; i++) rows[i] = i % (ROWS / CROWD) == 0 ? middle : nigh__rng_next(&rng);
+    nigh_chunks *chunks = open_chunks(context, path, 1);
+    nigh_error error;
+    assert_ok(nigh_chunks_append(chunks, (const uint8_t *)rows, ROWS, NULL, &error), &error);
+    size_t equal = 0;
+    for (size_t i = 0; i < ROWS; i++) equal += rows[i] == middle;
+    uint8_t weights[128] = {0};
+    const uint64_t queries[2] = {middle, rows[5] ^ 1};
+    for (uint32_t run = 0; run < 6; run++) {
+        nigh_batch_options options = NIGH_BATCH_OPTIONS_INIT;
+        static const nigh_finder_method methods[] = {NIGH_FINDER_SCAN, NIGH_FINDER_TABLES, NIGH_FINDER_PSM};
+        options.method = methods[run % 3];
+        options.weights = weights;
+        options.probes = 10;
+        options.threads = 1 + run / 3 * 2;
+        nigh_results *results = NULL;
+        assert_ok(nigh_chunks_match(chunks, (const uint8_t *)queries, 2, &options, &results, &error), &error);
+        size_t count;
+        const nigh_match *matches = nigh_results_matches(results, 0, &count);
+        assert_true(count >= equal);
+        for (size_t i = 0; i < equal; i++) {
+            assert_int_equal(rows[matches[i].document], middle);
+            assert_true(i == 0 || matches[i - 1].document < matches[i].document);
+        }
+        matches = nigh_results_matches(results, 1, &count);
+        assert_int_equal(count, 1);
+        assert_int_equal(matches->document, 5);
+        assert_int_equal(matches->distance, 1);
+        nigh_results_free(results);
+    }
+    nigh_chunks_close(chunks);
+    free(rows);
+    free(path);
+    scratch_free(folder);
+}
+
+static void test_bad_options(void **state) {
+    nigh_context *context = *state;
+    char *folder = scratch_new();
+    char *path = path_in(folder, "seen");
+    struct world *world = world_new(2);
+    nigh_chunks *chunks = open_chunks(context, path, 1);
+    append(chunks, world, 100);
+    static const struct {
+        nigh_finder_method method;
+        uint32_t radius, blocks, leading, prefix_bits, probes;
+        double recall;
+        int weights;
+        const char *why;
+    } cases[] = {
+        {NIGH_FINDER_PSM, 3, 0, 0, 0, 5, 1, 0, "the method 'psm' needs the weights of the queries"},
+        {NIGH_FINDER_PSM, 3, 0, 0, 33, 5, 1, 1, "a prefix of 33 bits; it has 32 at most"},
+        {NIGH_FINDER_PSM, 3, 0, 0, 9, 5000, 1, 1, "5000 probes; 4096 are the most"},
+        {NIGH_FINDER_PSM, 3, 0, 0, 9, 0, 1, 1,
+         "the method 'psm' cannot find all: give a recall below 1, or how many probes"},
+        {NIGH_FINDER_TABLES, 3, 4, 0, 0, 0, 1, 0, "give both the blocks and how many of them lead, or neither"},
+        {NIGH_FINDER_TABLES, 3, 4, 2, 0, 0, 1, 0, "2 of 4 blocks find all within 2 bits, not 3"},
+        {NIGH_FINDER_TABLES, 3, 4, 4, 0, 0, 1, 0, "4 of 4 blocks do not make tables"},
+        {NIGH_FINDER_TABLES, 30, 0, 0, 0, 0, 1, 0,
+         "tables find all within 15 bits at most, not 30: use the method 'scan'"},
+        {NIGH_FINDER_SCAN, 65, 0, 0, 0, 0, 1, 0, "the radius is more than the 64 bits of a fingerprint"},
+        {NIGH_FINDER_SCAN, 3, 0, 0, 0, 0, 0, 0, "a recall of 0; it is above 0 and at most 1"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        nigh_batch_options options = NIGH_BATCH_OPTIONS_INIT;
+        options.method = cases[i].method;
+        options.radius = cases[i].radius;
+        options.blocks = cases[i].blocks;
+        options.leading = cases[i].leading;
+        options.prefix_bits = cases[i].prefix_bits;
+        options.probes = cases[i].probes;
+        options.recall = cases[i].recall;
+        if (cases[i].weights) options.weights = world->weights;
+        nigh_results *results = NULL;
+        nigh_error error;
+        assert_int_equal(nigh_chunks_match(chunks, (const uint8_t *)world->queries, 1, &options, &results, &error),
+                         NIGH_EINVAL);
+        assert_string_equal(error.why, cases[i].why);
+    }
+    nigh_chunks_close(chunks);
+    free(world);
+    free(path);
+    scratch_free(folder);
+}
+
+/* ------------------------------------------------------------------------- writing */
+
+static void test_one_writer(void **state) {
+    nigh_context *context = *state;
+    char *folder = scratch_new();
+    char *path = path_in(folder, "seen");
+    nigh_chunks *writer = open_chunks(context, path, 1);
+    nigh_chunks_options options = NIGH_CHUNKS_OPTIONS_INIT;
+    options.writable = 1;
+    nigh_chunks *other = NULL;
+    nigh_error error;
+    assert_int_equal(nigh_chunks_open(context, path, &options, &other, &error), NIGH_EBUSY);
+    assert_null(other);
+    nigh_chunks *reader = open_chunks(context, path, 0);
+    struct world *world = world_new(3);
+    append(writer, world, 500);
+    nigh_chunks_info info = NIGH_CHUNKS_INFO_INIT;
+    nigh_chunks_describe(reader, &info); /* keeps what it saw */
+    assert_int_equal(info.fingerprints, 0);
+    world->count = 0;
+    expect_everything(reader, world);
+    nigh_chunks_close(reader);
+    nigh_chunks_close(writer);
+    nigh_chunks_close(open_chunks(context, path, 1));
+    free(world);
+    free(path);
+    scratch_free(folder);
+}
+
+static int cancel(void *user, const char *stage, uint64_t done, uint64_t total) {
+    (void)user;
+    (void)stage;
+    (void)done;
+    (void)total;
+    return 1;
+}
+
+static void test_cancelled(void **state) {
+    nigh_context *context = *state;
+    char *folder = scratch_new();
+    char *path = path_in(folder, "seen");
+    struct world *world = world_new(4);
+    nigh_chunks *chunks = open_chunks(context, path, 1);
+    append(chunks, world, 50);
+    const nigh_progress progress = {.report = cancel};
+    nigh_error error;
+    assert_int_equal(nigh_chunks_append(chunks, (const uint8_t *)world->rows, 10, &progress, &error), NIGH_ECANCELLED);
+    nigh_batch_options options = NIGH_BATCH_OPTIONS_INIT;
+    options.progress = &progress;
+    nigh_results *results = NULL;
+    assert_int_equal(nigh_chunks_match(chunks, (const uint8_t *)world->queries, 1, &options, &results, &error),
+                     NIGH_ECANCELLED);
+    nigh_chunks_info info = NIGH_CHUNKS_INFO_INIT;
+    nigh_chunks_describe(chunks, &info);
+    assert_int_equal(info.leftover_bytes, 0);
+    expect_everything(chunks, world);
+    nigh_chunks_close(chunks);
+    free(world);
+    free(path);
+    scratch_free(folder);
+}
+
+/* The states of a file as bytes of an open and an append that fail at one call. */
+static nigh_status append_faulty(const char *path, const struct world *world, struct faulty_files *files) {
+    nigh_context *context = context_with(&files->table, NULL, NULL);
+    nigh_chunks_options options = NIGH_CHUNKS_OPTIONS_INIT;
+    options.writable = 1;
+    nigh_chunks *chunks = NULL;
+    nigh_status status = nigh_chunks_open(context, path, &options, &chunks, NULL);
+    if (status == NIGH_OK)
+        status = nigh_chunks_append(chunks, (const uint8_t *)(world->rows + world->count), 300, NULL, NULL);
+    nigh_chunks_close(chunks);
+    nigh_context_free(context);
+    assert_int_equal(files->open_files, 0);
+    return status;
+}
+
+static void byte_flip(const char *path, size_t at) {
+    struct bytes bytes = file_read_all(path);
+    bytes.data[at] ^= 1;
+    file_write_all(path, bytes.data, bytes.length);
+    free(bytes.data);
+}
+
+/* Fails every single call of an append, once or from there on: the file holds the old content or the new. */
+static void faults(nigh_context *context, bool fresh, bool sticky, int damaged_state) {
+    char *folder = scratch_new();
+    char *path = path_in(folder, "seen");
+    struct world *world = world_new(5);
+    bool succeeded = false;
+    for (uint64_t fail_at = 0; !succeeded; fail_at++) {
+        remove_tree(path);
+        world->count = 0;
+        if (!fresh) {
+            nigh_chunks *chunks = open_chunks(context, path, 1);
+            append(chunks, world, 200);
+            nigh_chunks_close(chunks);
+            if (damaged_state >= 0) byte_flip(path, NIGH__CHUNK_STATE_AT(damaged_state));
+        }
+        struct faulty_files files;
+        faulty_files_init(&files);
+        files.fail_at = fail_at;
+        files.sticky = sticky;
+        files.error = ENOSPC;
+        const nigh_status status = append_faulty(path, world, &files);
+        succeeded = files.failed_kind == 0;
+        if (succeeded) assert_int_equal(status, NIGH_OK);
+        const size_t before = world->count;
+        nigh_chunks *chunks = open_chunks(context, path, 1); /* goes on as if nothing had happened */
+        nigh_chunks_info info = NIGH_CHUNKS_INFO_INIT;
+        nigh_chunks_describe(chunks, &info);
+        if (status == NIGH_OK)
+            assert_int_equal(info.fingerprints, before + 300);
+        else if (!(sticky && files.failed_kind == FAULT_SYNC)) /* then nothing could be taken back */
+            assert_int_equal(info.fingerprints, before);
+        world->count = info.fingerprints;
+        append(chunks, world, 40);
+        nigh_chunks_describe(chunks, &info);
+        assert_int_equal(info.leftover_bytes, 0);
+        nigh_batch_options options = NIGH_BATCH_OPTIONS_INIT;
+        options.method = NIGH_FINDER_SCAN;
+        options.threads = 1;
+        (void)expect_matches(chunks, world, &options);
+        nigh_chunks_close(chunks);
+    }
+    free(world);
+    free(path);
+    scratch_free(folder);
+}
+
+static void test_faults(void **state) {
+    for (int i = 0; i < 4; i++) faults(*state, (i & 1) != 0, (i & 2) != 0, -1);
+    for (int i = 0; i < 4; i++) faults(*state, false, (i & 1) != 0, i / 2); /* the state that is left stays */
+}
+
+/* Every cut of a file that grew by an append, and every leftover of one, is the old content or is refused. */
+static void test_cut(void **state) {
+    nigh_context *context = *state;
+    char *folder = scratch_new();
+    char *path = path_in(folder, "seen");
+    struct world *world = world_new(6);
+    nigh_chunks *chunks = open_chunks(context, path, 1);
+    append(chunks, world, 20);
+    struct bytes old = file_read_all(path);
+    append(chunks, world, 30);
+    nigh_chunks_close(chunks);
+    struct bytes new = file_read_all(path);
+    for (size_t length = 0; length <= new.length; length += length < 12288 ? 509 : 1) {
+        /* the new state, too short: refused; the old state, with something behind it: the old */
+        file_write_all(path, new.data, length);
+        nigh_error error;
+        chunks = NULL;
+        nigh_status status = nigh_chunks_open(context, path, NULL, &chunks, &error);
+        assert_int_equal(status, length < 64 ? NIGH_EFORMAT : length < new.length ? NIGH_ECORRUPT : NIGH_OK);
+        nigh_chunks_close(chunks);
+        if (length < old.length) continue;
+        struct bytes mixed = {malloc(new.length), length};
+        assert_non_null(mixed.data);
+        memcpy(mixed.data, old.data, old.length);
+        memcpy(mixed.data + old.length, new.data + old.length, length - old.length);
+        file_write_all(path, mixed.data, length);
+        free(mixed.data);
+        chunks = open_chunks(context, path, 0);
+        nigh_chunks_info info = NIGH_CHUNKS_INFO_INIT;
+        nigh_chunks_describe(chunks, &info);
+        assert_int_equal(info.fingerprints, 20);
+        assert_int_equal(info.leftover_bytes, length - old.length);
+        nigh_chunks_close(chunks);
+    }
+    free(old.data);
+    free(new.data);
+    free(world);
+    free(path);
+    scratch_free(folder);
+}
+
+/* A file whose making was interrupted anywhere is made again; one that is someone else's is not touched. */
+static void test_unfinished(void **state) {
+    nigh_context *context = *state;
+    char *folder = scratch_new();
+    char *path = path_in(folder, "seen");
+    nigh_chunks_close(open_chunks(context, path, 1));
+    struct bytes fresh = file_read_all(path);
+    assert_int_equal(fresh.length, NIGH__CHUNKS_START);
+    for (size_t length = 0; length <= fresh.length; length += 1024) {
+        for (size_t zeros = 0; zeros <= length; zeros += 2048) {
+            uint8_t *bytes = calloc(1, fresh.length);
+            assert_non_null(bytes);
+            memcpy(bytes + zeros, fresh.data + zeros, length - zeros);
+            file_write_all(path, bytes, length);
+            free(bytes);
+            nigh_chunks_close(open_chunks(context, path, 1));
+            struct bytes again = file_read_all(path);
+            assert_int_equal(again.length, fresh.length);
+            assert_memory_equal(again.data, fresh.data, fresh.length);
+            free(again.data);
+        }
+    }
+    static const char *const foreign[] = {"x", "\x89NIGHS\r\n",
+                                          "not ours, and longer than any header of a file of "
+                                          "chunks would be, were this one of them"};
+    for (size_t i = 0; i < 3; i++) {
+        file_write_all(path, foreign[i], strlen(foreign[i]));
+        nigh_chunks_options options = NIGH_CHUNKS_OPTIONS_INIT;
+        options.writable = 1;
+        nigh_chunks *chunks = NULL;
+        nigh_error error;
+        assert_int_equal(nigh_chunks_open(context, path, &options, &chunks, &error), NIGH_EFORMAT);
+        struct bytes after = file_read_all(path);
+        assert_int_equal(after.length, strlen(foreign[i]));
+        assert_memory_equal(after.data, foreign[i], after.length);
+        free(after.data);
+    }
+    nigh_chunks *chunks = NULL;
+    nigh_error error;
+    char *absent = path_in(folder, "absent");
+    assert_int_equal(nigh_chunks_open(context, absent, NULL, &chunks, &error), NIGH_ENOTFOUND);
+    assert_int_not_equal(nigh_chunks_open(context, folder, NULL, &chunks, &error), NIGH_OK);
+    free(absent);
+    free(fresh.data);
+    free(path);
+    scratch_free(folder);
+}
+
+/* --------------------------------------------------------------------------- damage */
+
+static nigh_status read_all(nigh_context *context, const char *path, nigh_error *error) {
+    nigh_chunks *chunks = NULL;
+    nigh_status status = nigh_chunks_open(context, path, NULL, &chunks, error);
+    if (status == NIGH_OK) {
+        static const uint64_t query = 0;
+        nigh_batch_options options = NIGH_BATCH_OPTIONS_INIT;
+        options.method = NIGH_FINDER_SCAN;
+        options.radius = 0;
+        options.threads = 1;
+        nigh_results *results = NULL;
+        status = nigh_chunks_match(chunks, (const uint8_t *)&query, 1, &options, &results, error);
+        nigh_results_free(results);
+    }
+    nigh_chunks_close(chunks);
+    return status;
+}
+
+/* Each byte that counts, changed, is noticed; one state may be damaged, since there are two. */
+static void test_damage(void **state) {
+    nigh_context *context = *state;
+    char *folder = scratch_new();
+    char *path = path_in(folder, "seen");
+    struct world *world = world_new(7);
+    nigh_chunks *chunks = open_chunks(context, path, 1);
+    append(chunks, world, 11);
+    append(chunks, world, 4);
+    nigh_chunks_close(chunks);
+    struct bytes good = file_read_all(path);
+    for (size_t at = 0; at < good.length; at++) {
+        const bool in_state = (at >= 4096 && at < 4160) || (at >= 8192 && at < 8256);
+        const bool filler = at < NIGH__CHUNKS_START && at >= 64;
+        if (filler && at % 512 > 64) continue;
+        good.data[at] ^= 0x40;
+        file_write_all(path, good.data, good.length);
+        good.data[at] ^= 0x40;
+        nigh_error error;
+        const nigh_status status = read_all(context, path, &error);
+        const size_t in_first = at - NIGH__CHUNKS_START;
+        const bool padding =
+            !filler && at >= 64 && in_first >= 64 + nigh__block_length(11) && in_first < nigh__chunk_length(11);
+        const bool last = at >= NIGH__CHUNKS_START + nigh__chunk_length(11) + 64 + nigh__block_length(4);
+        if (filler || in_state || padding || last) {
+            assert_int_equal(status, NIGH_OK);
+            nigh_chunks_info info = NIGH_CHUNKS_INFO_INIT;
+            chunks = open_chunks(context, path, 0);
+            nigh_chunks_describe(chunks, &info);
+            nigh_chunks_close(chunks);
+            assert_int_equal(info.fingerprints, 15); /* the other state is no older one */
+        } else {
+            assert_true(status == NIGH_ECORRUPT || (at < 12 && (status == NIGH_EFORMAT || status == NIGH_EVERSION)));
+            assert_true(error.offset <= at && strlen(error.file) > 0);
+        }
+    }
+    good.data[4096] ^= 1;
+    good.data[8192] ^= 1;
+    file_write_all(path, good.data, good.length);
+    nigh_error error;
+    assert_int_equal(read_all(context, path, &error), NIGH_ECORRUPT);
+    assert_string_equal(error.why, "both states are damaged");
+    free(good.data);
+    free(world);
+    free(path);
+    scratch_free(folder);
+}
+
+/* Wrong contents under right checksums. */
+static void test_forged(void **state) {
+    nigh_context *context = *state;
+    char *folder = scratch_new();
+    char *path = path_in(folder, "seen");
+    struct world *world = world_new(8);
+    nigh_chunks *chunks = open_chunks(context, path, 1);
+    append(chunks, world, 6);
+    nigh_chunks_close(chunks);
+    struct bytes good = file_read_all(path);
+    const size_t block = NIGH__CHUNKS_START + 64;
+    const size_t length = (size_t)nigh__block_length(6);
+    static const struct {
+        size_t at; /* in the block */
+        uint64_t value;
+    } cases[] = {{0, 1}, {8, 1}, {8, UINT64_C(7) << 32}, {16 + 8, UINT64_MAX}, {16 + 48, 6}, {16 + 48, UINT32_MAX}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        uint8_t *bytes = malloc(good.length);
+        assert_non_null(bytes);
+        memcpy(bytes, good.data, good.length);
+        memcpy(bytes + block + cases[i].at, &cases[i].value, 8);
+        const uint64_t checksum = nigh__hash(bytes + block, length - 8);
+        memcpy(bytes + block + length - 8, &checksum, 8);
+        file_write_all(path, bytes, good.length);
+        nigh_error error;
+        assert_int_equal(read_all(context, path, &error), NIGH_ECORRUPT);
+        assert_int_equal(error.offset, block);
+        free(bytes);
+    }
+    free(good.data);
+    free(world);
+    free(path);
+    scratch_free(folder);
+}
+
+static void test_memory(void **state) {
+    nigh_context *plain = *state;
+    char *folder = scratch_new();
+    char *path = path_in(folder, "seen");
+    struct world *world = world_new(9);
+    nigh_chunks *chunks = open_chunks(plain, path, 1);
+    append(chunks, world, 3000);
+    nigh_chunks_close(chunks);
+    for (int kind = 0; kind < 5; kind++) {
+        bool succeeded = false;
+        for (uint64_t fail_at = 0; !succeeded; fail_at++) {
+            struct faulty_memory memory = {.fail_at = UINT64_MAX};
+            nigh_allocator allocator = faulty_memory_allocator(&memory);
+            nigh_context *context = context_with(NULL, &allocator, NULL);
+            nigh_batch_options options = NIGH_BATCH_OPTIONS_INIT;
+            nigh_chunks_options open_options = NIGH_CHUNKS_OPTIONS_INIT;
+            open_options.writable = 1;
+            options.method = (nigh_finder_method)(1 + kind % 3);
+            options.mode = kind == 3 ? NIGH_FIND_FIRST : NIGH_FIND_ALL;
+            options.weights = world->weights;
+            options.probes = 70;
+            options.threads = 1;
+            nigh_results *results = NULL;
+            chunks = NULL;
+            memory.fail_at = memory.calls + fail_at;
+            nigh_status status = nigh_chunks_open(context, path, &open_options, &chunks, NULL);
+            if (status == NIGH_OK && kind < 4)
+                status = nigh_chunks_match(chunks, (const uint8_t *)world->queries, QUERIES, &options, &results, NULL);
+            if (status == NIGH_OK && kind == 4)
+                status = nigh_chunks_append(chunks, (const uint8_t *)world->rows, 100, NULL, NULL);
+            succeeded = status == NIGH_OK;
+            assert_true(succeeded || status == NIGH_ENOMEM);
+            nigh_results_free(results);
+            nigh_chunks_close(chunks);
+            nigh_context_free(context);
+            assert_int_equal(memory.live, 0);
+        }
+    }
+    free(world);
+    free(path);
+    scratch_free(folder);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_match),      cmocka_unit_test(test_blocks),     cmocka_unit_test(test_bad_options),
+        cmocka_unit_test(test_one_writer), cmocka_unit_test(test_cancelled),  cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_cut),        cmocka_unit_test(test_unfinished), cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_forged),     cmocka_unit_test(test_memory),
+    };
+    return cmocka_run_group_tests(tests, context_setup, context_teardown);
+}
