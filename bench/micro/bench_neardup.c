@@ -101,6 +101,7 @@ static void make_data(struct bench *bench) {
     making.options.count = bench->rows;
     making.options.seed = bench->seed;
     making.options.width_bits = BITS;
+    making.options.weak_flips = 1;
     bench->row_bytes = measure_allocate(bench->rows, BYTES);
     bench->query_bytes = measure_allocate(bench->queries, BYTES);
     bench->weights = measure_allocate(bench->queries, BITS);
