@@ -192,7 +192,8 @@ void nigh__unpacker_close(struct nigh__unpacker *unpacker) {
 
 /* ---------------------------------------------------------------- archive */
 
-static nigh_status member_next(struct nigh__byte_source *source, const uint8_t **bytes, size_t *length, nigh_error *error) {
+static nigh_status member_next(struct nigh__byte_source *source, const uint8_t **bytes, size_t *length,
+                               nigh_error *error) {
     struct nigh__archive *archive = (struct nigh__archive *)source;
     int result;
     nigh_status status = block_next(&archive->unpacking, bytes, length, &result, error);

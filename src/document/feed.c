@@ -7,7 +7,8 @@
 
 #include "base/status.h"
 
-static nigh_status file_next(struct nigh__byte_source *source, const uint8_t **bytes, size_t *length, nigh_error *error) {
+static nigh_status file_next(struct nigh__byte_source *source, const uint8_t **bytes, size_t *length,
+                             nigh_error *error) {
     struct nigh__file_source *from = (struct nigh__file_source *)source;
     size_t moved = 0;
     int failed;

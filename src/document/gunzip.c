@@ -57,7 +57,8 @@ static nigh_status step(struct nigh__gunzip *gunzip) {
     return gunzip->in_member ? member_inflate(gunzip) : member_begin(gunzip);
 }
 
-static nigh_status gunzip_next(struct nigh__byte_source *source, const uint8_t **bytes, size_t *length, nigh_error *error) {
+static nigh_status gunzip_next(struct nigh__byte_source *source, const uint8_t **bytes, size_t *length,
+                               nigh_error *error) {
     struct nigh__gunzip *gunzip = (struct nigh__gunzip *)source;
     gunzip->stream.next_out = gunzip->buffer;
     gunzip->stream.avail_out = (uInt)BUFFER_SIZE;

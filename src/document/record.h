@@ -30,13 +30,13 @@ enum nigh__record_kind {
 struct nigh__record {
     enum nigh__record_kind kind;
     nigh_text_format format; /* of the text it is from; NIGH_TEXT_AUTO: of a problem before any was found out */
-    size_t bytes, length; /* place in the batch's bytes */
-    size_t id, id_length; /* place of the id: the path, the URI; in JSON and TREC used where there is no other */
-    size_t source;        /* place of a terminated name for messages: "FILE" or "ARCHIVE/MEMBER" */
-    size_t problem;       /* index into the batch's problems */
-    uint64_t number;      /* in all of the input, from 0 */
-    uint64_t offset;      /* in the uncompressed source, or NIGH_NO_OFFSET */
-    uint64_t line;        /* from 1; 0: not a text of lines */
+    size_t bytes, length;    /* place in the batch's bytes */
+    size_t id, id_length;    /* place of the id: the path, the URI; in JSON and TREC used where there is no other */
+    size_t source;           /* place of a terminated name for messages: "FILE" or "ARCHIVE/MEMBER" */
+    size_t problem;          /* index into the batch's problems */
+    uint64_t number;         /* in all of the input, from 0 */
+    uint64_t offset;         /* in the uncompressed source, or NIGH_NO_OFFSET */
+    uint64_t line;           /* from 1; 0: not a text of lines */
 };
 
 struct nigh__batch {
