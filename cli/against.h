@@ -64,6 +64,9 @@ struct against {
     struct against_matches old;   /* with what was there, in order */
     struct against_matches again; /* with earlier new ones, in order */
     bool *matched;                /* of each new one */
+    size_t *repeats;              /* of each new one, a place in again; SIZE_MAX: it repeats none */
+    bool *refused;                /* of each new one: it is new, but its id is there; NULL: none is */
+    struct cli_sink *fresh;       /* of --new, from its making to its end */
     nigh_finder_info finder;      /* in use; of chunks, what was asked for */
     nigh_results_info counts;     /* summed up */
     uint64_t truncated;           /* buckets over budget, of all kinds */

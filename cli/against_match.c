@@ -7,7 +7,9 @@
  *     old     a finder of the collection (or the chunks) gets the new ones as queries
  *     again   a join of the new ones with each other gives pairs (i, j), i < j, ordered by i.
  *             A pair counts where i itself matched nothing, neither old nor again: when
- *             the pairs of i come, all those that could make i a repeat have come
+ *             the pairs of i come, all those that could make i a repeat have come.  Of very many
+ *             equal ones the join gives only the pairs of their first with another, so a
+ *             copy of a repeat repeats what that repeats
  */
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +51,8 @@ void cli_against_release(struct against *against) {
     release_matches(&against->old);
     release_matches(&against->again);
     free(against->matched);
+    free(against->repeats);
+    free(against->refused);
 }
 
 /* ----------------------------------------------------- with what was there -- */
@@ -199,9 +203,15 @@ static nigh_status match_chunks(struct against *against) {
 
 static int take_pair(void *user, const nigh_pair *pair) {
     struct against *against = user;
-    size_t later = (size_t)pair->second;
-    if (against->matched[pair->first] || (against->values->first && against->matched[later])) return 0;
+    const size_t later = (size_t)pair->second;
+    const size_t repeat = against->repeats[pair->first];
     struct against_match match = {.number = pair->first, .distance = pair->distance, .input = true};
+    if (against->values->first && against->matched[later]) return 0;
+    if (against->matched[pair->first]) {
+        if (pair->distance > 0 || repeat == SIZE_MAX || against->matched[later]) return 0;
+        match = against->again.items[repeat];
+    }
+    if (against->repeats[later] == SIZE_MAX) against->repeats[later] = against->again.count;
     if (!add_match(&against->again, later, match)) {
         (void)no_memory(against);
         return 1;
@@ -245,6 +255,9 @@ static nigh_status match_each_other(struct against *against) {
     nigh_join_options options = NIGH_JOIN_OPTIONS_INIT;
     nigh_join_result result = NIGH_JOIN_RESULT_INIT;
     if (against->newcomers.count < 2) return NIGH_OK;
+    against->repeats = malloc(against->newcomers.count * sizeof *against->repeats);
+    if (against->repeats == NULL) return no_memory(against);
+    for (size_t i = 0; i < against->newcomers.count; i++) against->repeats[i] = SIZE_MAX;
     options.width_bits = against->newcomers.width_bits;
     options.radius = against->radius;
     options.threads = job->threads;

@@ -37,7 +37,8 @@ static const struct cli_option options[] = {
                "and in proportion; of others it must be given)"),
     CLI_FLAG(0, "first", PLACE(first), "one match for each is enough: the one that was added first"),
     CLI_FLAG(0, "add", PLACE(add), "add those that matched nothing, all of them at once"),
-    CLI_TEXT(0, "new", PLACE(new_path), "FILE", "write the ids of those that matched nothing to FILE, one a line"),
+    CLI_TEXT(0, "new", PLACE(new_path), "FILE",
+             "write the ids of those that matched nothing to FILE, one a line; with --add of those that were added"),
     CLI_CHOICE(0, "output", PLACE(output), "FORM", output_names, "jsonl", "the form of the matches"),
     CLI_CHOICE(0, "method", PLACE(method), "METHOD", method_names, "auto",
                "how to look; auto is the fastest that 'nigh plan' predicts, and misses nothing unless --recall "
@@ -70,9 +71,11 @@ static const char *const description[] = {
     "The new ones are taken one after the other, and each is held against the collection and against the new ones "
     "before it that matched nothing themselves; so of two copies in one input the second is told. The answer is the "
     "same as of as many commands with --add, one for each document. With --add those that matched nothing are added "
-    "in one commit, all of them or, after an error, none.",
+    "in one commit, all of them or, after an error, none; but for a document whose id is there already with another "
+    "text: it is told, and neither added nor listed by --new.",
     "COLLECTION may also be a file of chunks: 64-bit signatures sorted on the disk, which are read once for all the "
-    "inputs and never loaded; a file that ends in .chunks is made by --add. It holds no ids, so that matches go by "
+    "inputs and never loaded; a file that ends in .chunks is made by --add, where there is none or an empty one. It "
+    "holds no ids, so that matches go by "
     "number, and no scheme: documents are signed by --scheme, simhash where it is not given, the same every time.",
     "The exit code is 0 where something matched, 1 where all are new.",
     NULL,
@@ -83,7 +86,8 @@ static const char *const output_paragraphs[] = {
     "in which they differ; \"input\":true where that is an earlier one of the input. In the order of the input, the "
     "nearest first, matches of the collection before those of the input.",
     "tsv: the same with tabs between; the last column is collection or input.",
-    "Without ids, old and new ones go by their numbers from 0.",
+    "Without ids, old and new ones go by their numbers from 0. Of more than 1,000 new ones that are equal, and repeat "
+    "an earlier one of the input, one match of each is told.",
     NULL,
 };
 
@@ -174,6 +178,32 @@ static int open_collection(struct against *against) {
     return code == CLI_DONE ? choose_radius(against, against->info.width_bits) : code;
 }
 
+static bool is_named_chunks(const char *path) {
+    size_t length = strlen(path);
+    return length > 7 && strcmp(path + length - 7, ".chunks") == 0;
+}
+
+static bool is_chunks(const struct against *against) {
+    struct stat status;
+    if (stat(against->path, &status) == 0) return !S_ISDIR(status.st_mode);
+    return errno == ENOENT && is_named_chunks(against->path);
+}
+
+/* The library takes an empty file, or one of zeros, for one of chunks whose making was cut short; so it may be, by its
+ * name, but else it is somebody's. */
+static int check_chunks(const struct against *against) {
+    struct cli_job *job = against->job;
+    nigh_chunks_options chunks_options = NIGH_CHUNKS_OPTIONS_INIT;
+    nigh_chunks *chunks = NULL;
+    if (is_named_chunks(against->path)) return CLI_DONE;
+    nigh_status status = nigh_chunks_open(job->context, against->path, &chunks_options, &chunks, &job->error);
+    nigh_chunks_close(chunks);
+    if (status == NIGH_OK) return CLI_DONE;
+    (void)cli_fail(job);
+    if (status == NIGH_EFORMAT) cli_error(job, "--add starts a file of chunks only by a name that ends in .chunks");
+    return CLI_ERROR;
+}
+
 static int open_chunks(struct against *against) {
     struct cli_job *job = against->job;
     const struct cli_signing *signing = &against->values->signing;
@@ -184,6 +214,7 @@ static int open_chunks(struct against *against) {
     if (signing->bits.given && signing->bits.value != 64)
         return cli_usage(job->command, "chunks hold signatures of 64 bits, not %llu",
                          (unsigned long long)signing->bits.value);
+    if (against->values->add && check_chunks(against) != CLI_DONE) return CLI_ERROR;
     chunks_options.writable = against->values->add;
     if (nigh_chunks_open(job->context, against->path, &chunks_options, &against->chunks, &job->error) != NIGH_OK)
         return cli_fail(job);
@@ -193,13 +224,6 @@ static int open_chunks(struct against *against) {
     against->has_scheme = true;
     against->scheme = signing->scheme == 0 ? NIGH_SCHEME_SIMHASH : (nigh_scheme_kind)(signing->scheme - 1);
     return choose_radius(against, 64);
-}
-
-static bool is_chunks(const struct against *against) {
-    struct stat status;
-    size_t length = strlen(against->path);
-    if (stat(against->path, &status) == 0) return !S_ISDIR(status.st_mode);
-    return errno == ENOENT && length > 7 && strcmp(against->path + length - 7, ".chunks") == 0;
 }
 
 /* ------------------------------------------------------------------- reading -- */
@@ -283,15 +307,16 @@ static int read_newcomers(struct against *against) {
     nigh_status status = documents ? make_signer(against) : NIGH_OK;
     if (status != NIGH_OK && job->error.status == NIGH_OK) return CLI_ERROR; /* said already */
     if (status == NIGH_OK) status = open_writer(against);
+    const bool reading = status == NIGH_OK;
     against->newcomers.width_bits = against->info.width_bits;
-    if (status == NIGH_OK)
+    if (reading)
         status = documents ? cli_newcomers_sign(job, &against->inputs, &values->reading, values->format,
                                                 values->add ? (uint32_t)values->snippet.value : 0, against->signer,
                                                 &against->newcomers)
                            : cli_newcomers_read(job, &against->inputs, values->format, &against->newcomers);
     if (status == NIGH_OK) return CLI_DONE;
     code = cli_fail(job);
-    if (status == NIGH_EMISMATCH && !documents && against->writer == NULL)
+    if (status == NIGH_EMISMATCH && !documents && reading)
         cli_error(job, "'%s' holds signatures of %u bits", against->path, against->info.width_bits);
     return code;
 }
@@ -363,27 +388,45 @@ static nigh_status print_matches(const struct against *against) {
     return status;
 }
 
-/* --new: the file appears when it is whole. */
+/* ----------------------------------------------------------------------- new -- */
+
+static void put_new(struct against *against) {
+    for (size_t i = 0; i < against->newcomers.count; i++) {
+        char number[24];
+        struct cli_name name = cli_newcomer_name(&against->newcomers, i, number);
+        if (against->matched[i] || (against->refused != NULL && against->refused[i])) continue;
+        cli_sink_bytes(against->fresh, name.text, name.length);
+        cli_sink_text(against->fresh, "\n");
+    }
+}
+
+static int fail_new(struct against *against) {
+    cli_set_system_error(against->job, against->fresh->error, against->values->new_path, "write");
+    return cli_fail(against->job);
+}
+
+/* --new, but for its name: before anything is added, as what cannot be written here nobody could find out later. */
 static int write_new(struct against *against) {
     const char *path = against->values->new_path;
-    struct cli_sink *sink = path == NULL ? NULL : malloc(sizeof *sink);
     if (path == NULL) return CLI_DONE;
-    if (sink == NULL) {
+    against->fresh = malloc(sizeof *against->fresh);
+    if (against->fresh == NULL) {
         cli_error(against->job, "out of memory");
         return CLI_ERROR;
     }
-    bool done = cli_sink_open(sink, path);
-    for (size_t i = 0; i < against->newcomers.count && done; i++) {
-        char number[24];
-        struct cli_name name = cli_newcomer_name(&against->newcomers, i, number);
-        if (against->matched[i]) continue;
-        cli_sink_bytes(sink, name.text, name.length);
-        cli_sink_text(sink, "\n");
-    }
-    if (done) done = cli_sink_finish(sink);
-    if (!done) cli_set_system_error(against->job, sink->error, path, "write");
-    free(sink);
-    return done ? CLI_DONE : cli_fail(against->job);
+    if (!cli_sink_open(against->fresh, path)) return fail_new(against);
+    put_new(against);
+    return cli_sink_sync(against->fresh) ? CLI_DONE : fail_new(against);
+}
+
+static int finish_new(struct against *against) {
+    if (against->fresh == NULL || cli_sink_finish(against->fresh)) return CLI_DONE;
+    return fail_new(against);
+}
+
+static void release_new(struct against *against) {
+    if (against->fresh != NULL && against->fresh->owned) cli_sink_abandon(against->fresh);
+    free(against->fresh);
 }
 
 /* -------------------------------------------------------------------- adding -- */
@@ -403,9 +446,15 @@ static int bear_same_id(struct against *against, const nigh_document *document) 
     return CLI_DONE;
 }
 
-static int add_to_collection(struct against *against) {
+/* All but the commit. */
+static int offer_to_collection(struct against *against) {
     struct cli_job *job = against->job;
     bool weights = against->info.has_weights && against->info.documents > 0;
+    against->refused = calloc(against->newcomers.count + 1, sizeof *against->refused);
+    if (against->refused == NULL) {
+        cli_error(job, "out of memory");
+        return CLI_ERROR;
+    }
     for (size_t i = 0; i < against->newcomers.count; i++) {
         if (against->matched[i]) continue;
         nigh_document document = cli_newcomer_document(&against->newcomers, i);
@@ -415,14 +464,24 @@ static int add_to_collection(struct against *against) {
         if (status == NIGH_EEXISTS) code = bear_same_id(against, &document);
         if (code != CLI_DONE) return code;
         against->added += status == NIGH_OK;
+        against->refused[i] = status == NIGH_EEXISTS;
         if (cli_interrupted() != 0) return cli_fail(job);
     }
-    if (against->added == 0) return CLI_DONE;
+    return CLI_DONE;
+}
+
+static int add_to_collection(struct against *against) {
+    struct cli_job *job = against->job;
+    int code = offer_to_collection(against);
+    if (code == CLI_DONE) code = write_new(against);
+    if (code != CLI_DONE || against->added == 0) return code;
     return nigh_writer_commit(against->writer, &job->error) == NIGH_OK ? CLI_DONE : cli_fail(job);
 }
 
 static int add_to_chunks(struct against *against) {
     struct cli_job *job = against->job;
+    int code = write_new(against);
+    if (code != CLI_DONE) return code;
     size_t count = against->newcomers.count;
     uint8_t *rows = malloc(count * 8 + 1);
     if (rows == NULL) {
@@ -441,7 +500,7 @@ static int add_to_chunks(struct against *against) {
 }
 
 static int add_new(struct against *against) {
-    if (!against->values->add) return CLI_DONE;
+    if (!against->values->add) return write_new(against);
     if (cli_interrupted() != 0) return cli_fail(against->job);
     cli_progress_begin(&against->job->progress, "adding", "documents");
     int code = against->chunks != NULL ? add_to_chunks(against) : add_to_collection(against);
@@ -514,14 +573,21 @@ static void summarise(struct against *against) {
 
 /* ---------------------------------------------------------------------- run -- */
 
+static bool places_fit(const struct against *against) {
+    struct cli_job *job = against->job;
+    const struct cli_place places[] = {{"--new", against->values->new_path}, {"COLLECTION", against->path}};
+    const struct cli_place vocabulary = {"--vocabulary", against->values->signing.vocabulary};
+    return cli_places_differ(job, places, 2) && cli_places_spare_inputs(job, places, 2, 1) &&
+           cli_places_spare_files(job, places, 2, &vocabulary, 1) && cli_places_outside(job, places, 1, 0) &&
+           cli_places_writable(job, places, 1);
+}
+
 static int check_use(struct against *against) {
     struct cli_job *job = against->job;
     const struct against_values *values = against->values;
-    const struct cli_place places[] = {{"--new", values->new_path}};
     if (job->operand_count == 0) return cli_usage(job->command, "no COLLECTION given");
     if (job->operand_count == 1) return cli_usage(job->command, "no INPUT given; '-' is standard input");
     against->path = job->operands[0];
-    const struct cli_place written[] = {{"--new", values->new_path}, {"COLLECTION", against->path}};
     if (values->blocks.given != values->leading.given)
         return cli_usage(job->command, "--blocks and --leading go together");
     if (values->blocks.given && values->leading.value >= values->blocks.value)
@@ -544,8 +610,19 @@ static int check_use(struct against *against) {
         !cli_amount_bytes(job, "--memory", values->memory, &against->memory_bytes))
         return CLI_ERROR;
     if (!cli_reading_fits(job, &values->reading) || !cli_source_paths_fit(job, 1)) return CLI_ERROR;
-    if (!cli_places_differ(job, places, 1) || !cli_places_spare_inputs(job, written, 2, 1)) return CLI_ERROR;
-    return CLI_DONE;
+    return places_fit(against) ? CLI_DONE : CLI_ERROR;
+}
+
+/* Of tables that would miss some, what else there is. */
+static int fail_matching(struct against *against) {
+    const struct against_values *values = against->values;
+    int code = cli_fail(against->job);
+    if (against->job->error.status != NIGH_EINVAL || !values->blocks.given ||
+        values->blocks.value - values->leading.value >= against->radius)
+        return code;
+    cli_error(against->job, "give more --blocks, a smaller --radius, or %s",
+              against->chunks == NULL ? "--approximate, which may miss some" : "--method scan");
+    return code;
 }
 
 static int match_and_add(struct against *against) {
@@ -555,12 +632,12 @@ static int match_and_add(struct against *against) {
     int code = read_newcomers(against);
     if (code != CLI_DONE) return code;
     against->counts.exact = 1;
-    if (cli_against_match(against) != NIGH_OK) return cli_fail(job);
+    if (cli_against_match(against) != NIGH_OK) return fail_matching(against);
     if (against->finder.method != NIGH_FINDER_AUTO)
         against->counts.exact = against->finder.exact_radius >= against->radius && against->truncated == 0;
     if (print_matches(against) != NIGH_OK) return cli_fail(job);
     code = add_new(against);
-    if (code == CLI_DONE) code = write_new(against);
+    if (code == CLI_DONE) code = finish_new(against);
     job->stats.work_seconds = cli_seconds() - started;
     if (code != CLI_DONE) return code;
     summarise(against);
@@ -577,6 +654,7 @@ static int run(struct cli_job *job) {
     nigh_writer_close(against.writer);
     nigh_signer_free(against.signer);
     nigh_vocabulary_free(against.vocabulary);
+    release_new(&against);
     cli_newcomers_release(&against.newcomers);
     cli_against_release(&against);
     nigh_chunks_close(against.chunks);

@@ -74,6 +74,9 @@ static const struct cli_option options[] = {
     CLI_NUMBER(0, "budget", PLACE(budget), "N", 2, UINT32_MAX, NULL,
                "compare at most N documents of one group of candidates with each other (default 2000); larger groups "
                "are counted and told"),
+    CLI_FLAG(0, "allow-loss", PLACE(allow_loss),
+             "write the output although some of the input cannot be in it: records over --max-document, cut off or "
+             "damaged ones; else it is an error, and nothing is written"),
     CLI_CHOICE(0, "format", PLACE(format), "FORMAT", cli_input_formats, "auto", "the format of the inputs"),
     CLI_READING_OPTIONS(PLACE(reading)),
     CLI_END,
@@ -91,7 +94,8 @@ static const char *const description[] = {
     "(--features) that either has: their Jaccard index. Candidates are found by hashing and then compared by text, so "
     "that what goes is certain to be a near-copy of what stays. Of each cluster the first document stays (--keep).",
     "Nothing is lost that was not shown to be a copy: records without text, malformed lines and empty ones stay where "
-    "they are. The inputs are read two or three times and must not change meanwhile; the output takes its name when it "
+    "they are. What cannot be written again, being too large, cut off or damaged, is an error unless --allow-loss is "
+    "given. The inputs are read two or three times and must not change meanwhile; the output takes its name when it "
     "is whole. Same inputs, same output, whatever the threads and the memory.",
     "Files of signatures are taken too: those within --distance bits are alike, and what is kept is written as "
     "signatures, in the format of the name or of the input.",
@@ -166,13 +170,14 @@ static int make_options(struct deduper *deduper) {
     made->no_verify = values->no_verify;
     made->all_pairs = values->pairs != NULL && values->pairs_per_cluster == PAIRS_ALL;
     made->signer = &deduper->signer;
+    made->will_write = values->output != NULL;
+    made->will_annotate = values->annotate;
     if (values->distance.given) made->distance = (uint32_t)values->distance.value;
     if (values->budget.given) made->bucket_budget = values->budget.value;
     made->limit = values->reading.limit.value;
     made->threads = job->threads;
     made->progress = &job->progress.report;
-    made->temporary = values->temporary != NULL ? values->temporary : getenv("TMPDIR");
-    if (made->temporary != NULL && made->temporary[0] == '\0') made->temporary = NULL;
+    made->temporary = cli_temporary(values->temporary);
     if (!cli_amount_share(job, "--threshold", values->threshold, &made->threshold)) return CLI_ERROR;
     if (!cli_amount_bytes(job, "--memory", values->memory, &made->memory_bytes)) return CLI_ERROR;
     return parse_keep(deduper) ? CLI_DONE : CLI_ERROR;
@@ -197,6 +202,24 @@ static int check_use(const struct deduper *deduper) {
     return cli_dedup_places_fit(deduper) ? CLI_DONE : CLI_ERROR;
 }
 
+/* Signatures are written as they are. */
+static bool is_compressed(const char *path) {
+    static const char *const endings[] = {".gz", ".zst", ".xz", ".bz2"};
+    const char *ending = path == NULL ? NULL : strrchr(path, '.');
+    for (size_t i = 0; ending != NULL && i < sizeof endings / sizeof endings[0]; i++)
+        if (strcmp(ending, endings[i]) == 0) return true;
+    return false;
+}
+
+/* More bits than there are would make all alike. */
+static bool too_far(const struct deduper *deduper, uint64_t width_bits) {
+    const struct cli_number *distance = &deduper->values->distance;
+    if (!distance->given || distance->value <= width_bits) return false;
+    (void)cli_usage(deduper->job->command, "--distance %llu is more than the %llu bits there are",
+                    (unsigned long long)distance->value, (unsigned long long)width_bits);
+    return true;
+}
+
 /* What depends on their kind. */
 static int check_kind(const struct deduper *deduper) {
     const struct dedup_values *values = deduper->values;
@@ -207,9 +230,11 @@ static int check_kind(const struct deduper *deduper) {
                              method_names[values->method]);
         if (values->signing.bits.given && values->method != NIGH_DEDUP_SIMHASH)
             return cli_usage(command, "--bits goes with --method simhash");
-        return CLI_DONE;
+        return too_far(deduper, values->signing.bits.given ? values->signing.bits.value : 64) ? CLI_ERROR : CLI_DONE;
     }
     if (values->threshold != NULL) return cli_usage(command, "signatures go by --distance, not by --threshold");
+    if (is_compressed(values->output))
+        return cli_usage(command, "signatures are not compressed; name '%s' without its ending", values->output);
     if (values->annotate) return cli_usage(command, "signatures cannot be annotated; take --clusters");
     if (values->keep != NULL && strcmp(values->keep, "first") != 0)
         return cli_usage(command, "of signatures the first is kept; leave --keep out");
@@ -220,27 +245,48 @@ static int check_kind(const struct deduper *deduper) {
 
 /* ------------------------------------------------------------------------ run -- */
 
-static nigh_status run_documents(struct deduper *deduper) {
+static int run_documents(struct deduper *deduper) {
     struct cli_job *job = deduper->job;
     nigh_text_reader_options reading;
     nigh_stream stream = {0};
-    if (!cli_inputs_stream(job, &deduper->inputs, &stream)) return NIGH_EINVAL;
+    if (!cli_inputs_stream(job, &deduper->inputs, &stream)) return cli_fail(job);
     cli_reader_options(job, &deduper->values->reading, cli_text_format(deduper->values->format), &deduper->problems,
                        &reading);
     if (stream.read != NULL) reading.stream = &stream;
-    return nigh_dedup_run(job->context, deduper->inputs.paths, deduper->inputs.count, &reading, &deduper->options,
-                          &deduper->dedup, &job->error);
+    nigh_status status = nigh_dedup_run(job->context, deduper->inputs.paths, deduper->inputs.count, &reading,
+                                        &deduper->options, &deduper->dedup, &job->error);
+    return status == NIGH_OK ? CLI_DONE : cli_fail(job);
 }
 
-static nigh_status run_signatures(struct deduper *deduper) {
+static int run_signatures(struct deduper *deduper) {
     struct cli_job *job = deduper->job;
     struct cli_newcomers *rows = &deduper->rows;
     rows->width_bits = (uint32_t)deduper->values->signing.bits.value;
     nigh_status status = cli_newcomers_read(job, &deduper->inputs, deduper->values->format, rows);
-    if (status != NIGH_OK) return status;
+    if (status != NIGH_OK) return cli_fail(job);
     if (rows->width_bits == 0) rows->width_bits = 64; /* there is no row that could say */
-    return nigh_dedup_rows(job->context, rows->signatures, rows->count, rows->width_bits, &deduper->options,
-                           &deduper->dedup, &job->error);
+    if (too_far(deduper, rows->width_bits)) return CLI_ERROR;
+    status = nigh_dedup_rows(job->context, rows->signatures, rows->count, rows->width_bits, &deduper->options,
+                             &deduper->dedup, &job->error);
+    return status == NIGH_OK ? CLI_DONE : cli_fail(job);
+}
+
+/* What is in no output though nobody found it a copy: nothing is written unless that is fine. */
+static bool loss_allowed(const struct deduper *deduper) {
+    const uint64_t lost = deduper->info.lost;
+    const char *be = lost == 1 ? "is" : "are";
+    if (lost == 0) return true;
+    if (deduper->values->allow_loss) {
+        cli_error(deduper->job,
+                  "%s of the input %s missing from the output: too large, cut off, damaged or not to be read",
+                  cli_counted(lost, "record", "records").text, be);
+        return true;
+    }
+    cli_error(deduper->job,
+              "nothing was written: %s of the input would be missing, being too large, cut off, damaged or not to be "
+              "read; --allow-loss goes on without %s, --max-document N raises the limit",
+              cli_counted(lost, "record", "records").text, lost == 1 ? "it" : "them");
+    return false;
 }
 
 static int run_all(struct deduper *deduper) {
@@ -251,9 +297,10 @@ static int run_all(struct deduper *deduper) {
     if (!ok) return CLI_ERROR;
     int code = check_kind(deduper);
     if (code != CLI_DONE) return code;
-    nigh_status status = deduper->documents ? run_documents(deduper) : run_signatures(deduper);
-    if (status != NIGH_OK) return cli_fail(job);
+    code = deduper->documents ? run_documents(deduper) : run_signatures(deduper);
+    if (code != CLI_DONE) return code;
     nigh_dedup_describe(deduper->dedup, &deduper->info);
+    if (!loss_allowed(deduper)) return CLI_ERROR;
     code = cli_dedup_write(deduper);
     cli_progress_clear(&job->progress);
     if (code != CLI_DONE) return code;

@@ -26,7 +26,8 @@ static const struct cli_option options[] = {
         "duplicates: texts are near-copies whose sets of features have a Jaccard index of X or more (default 0.8)"),
     CLI_TEXT(0, "labels", PLACE(labels), "FILE",
              "duplicates: also tell which of these pairs 'nigh dedup' finds, lines ID<TAB>ID<TAB>JACCARD"),
-    CLI_TEXT(0, "temporary", PLACE(temporary), "DIR", "duplicates: the folder for temporary files (default /tmp)"),
+    CLI_TEXT(0, "temporary", PLACE(temporary), "DIR",
+             "duplicates: the folder for temporary files (default $TMPDIR, else /tmp)"),
     CLI_NUMBER(0, "probes", PLACE(probes), "N", 1, 4096, "256", "psm: look up to N combinations far"),
     CLI_NUMBER(0, "psm-queries", PLACE(psm_queries), "N", 0, UINT32_MAX, "20000",
                "psm: ask with N of the signatures that have a match at most; 0 takes all"),
@@ -325,12 +326,30 @@ static int check_psm(const struct cli_job *job, const struct eval_values *values
     return CLI_DONE;
 }
 
+/* That the plot is nothing that is read, by whatever option. */
+static bool plot_fits(struct evaluator *evaluator) {
+    struct cli_job *job = evaluator->job;
+    const struct eval_values *values = evaluator->values;
+    const struct cli_place places[] = {{"--plot", values->plot}, {"--stats", job->common->stats}};
+    const struct cli_place files[] = {{"--truth", values->truth},
+                                      {"--labels", values->labels},
+                                      {"--queries", values->queries},
+                                      {"--judgements", values->judgements},
+                                      {"--vocabulary", values->signing.vocabulary}};
+    struct cli_job data = *job; /* what --data names is read as the operands are */
+    data.operands = (char **)(uintptr_t)values->data.items;
+    data.operand_count = values->data.count;
+    return cli_places_differ(job, places, 1) && cli_places_spare_inputs(job, places, 1, 1) &&
+           cli_places_spare_files(job, places, 1, files, sizeof files / sizeof files[0]) &&
+           cli_places_outside(job, places, 1, 1) && cli_places_spare_inputs(&data, places, 2, 0) &&
+           cli_places_outside(&data, places, 2, 0) && cli_places_writable(job, places, 1);
+}
+
 static int check_use(struct evaluator *evaluator) {
     static int (*const checks[EVAL_KINDS])(const struct cli_job *, const struct eval_values *) = {
         check_signatures, check_ranked, check_duplicates, check_psm};
     const struct cli_job *job = evaluator->job;
     const struct eval_values *values = evaluator->values;
-    const struct cli_place places[] = {{"--plot", values->plot}};
     if (job->operand_count < 2 && values->data.count == 0)
         return cli_usage(job->command, "no INPUT given; '-' is standard input");
     if (!cli_reading_fits(job, &values->reading) || !cli_source_paths_fit(job, 1)) return CLI_ERROR;
@@ -342,7 +361,7 @@ static int check_use(struct evaluator *evaluator) {
     if (!parse_share(job, "threshold", values->threshold, &evaluator->alike)) return CLI_ERROR;
     if (check_options(job, values, evaluator->kind) != CLI_DONE) return CLI_ERROR;
     if (checks[evaluator->kind](job, values) != CLI_DONE) return CLI_ERROR;
-    return cli_places_differ(job, places, 1) ? CLI_DONE : CLI_ERROR;
+    return plot_fits(evaluator) ? CLI_DONE : CLI_ERROR;
 }
 
 /* The operands but for the first, and what --data names. */
@@ -404,5 +423,6 @@ const struct cli_command cmd_eval = {
     .examples = examples,
     .options = options,
     .values_size = sizeof(struct eval_values),
+    .words = 1,
     .run = run,
 };

@@ -166,7 +166,9 @@ static int run(struct cli_job *job) {
     if (job->operand_count != 1) return cli_usage(job->command, "give one COLLECTION, not %zu", job->operand_count);
     if (values->output == NULL) return cli_usage(job->command, "no output given; -o FILE, or -o - for standard output");
     const struct cli_place places[] = {{"-o", values->output}, {"--ids", values->ids}};
-    if (!cli_places_differ(job, places, sizeof places / sizeof places[0])) return CLI_ERROR;
+    if (!cli_places_differ(job, places, 2) || !cli_places_spare_inputs(job, places, 2, 0) ||
+        !cli_places_outside(job, places, 2, 0))
+        return CLI_ERROR;
     if (cli_collection_open(job, job->operands[0], NULL, &exporter.collection, &exporter.info) != NIGH_OK)
         return cli_fail(job);
     int code = export_opened(&exporter);

@@ -157,6 +157,8 @@ static int check_use(const struct cli_job *job) {
     if (values->signing.bits.value % 8 != 0)
         return cli_usage(job->command, "--bits takes a multiple of 8, not %llu",
                          (unsigned long long)values->signing.bits.value);
+    const struct cli_place files[] = {{"--ids", values->ids}, {"--vocabulary", values->signing.vocabulary}};
+    if (!cli_places_spare_files(job, NULL, 0, files, 2)) return CLI_ERROR;
     if (!cli_reading_fits(job, &values->reading)) return CLI_ERROR;
     return cli_source_paths_fit(job, 1) ? CLI_DONE : CLI_ERROR;
 }

@@ -36,7 +36,7 @@ static const struct cli_option options[] = {
     CLI_TEXT(0, "memory", PLACE(memory), "SIZE",
              "take no more memory than this, such as 500M or 2G; what does not fit is sorted on disk (default half of "
              "what the machine has)"),
-    CLI_TEXT(0, "temporary", PLACE(temporary), "DIR", "the folder for temporary files (default /tmp)"),
+    CLI_TEXT(0, "temporary", PLACE(temporary), "DIR", "the folder for temporary files (default $TMPDIR, else /tmp)"),
     CLI_END,
 };
 
@@ -134,6 +134,11 @@ static bool choose_radius(const struct pairing *pairing, uint32_t *out) {
     struct cli_job *job = pairing->job;
     const uint32_t width = pairing->infos[0].width_bits;
     nigh_signer_options signer = NIGH_SIGNER_OPTIONS_INIT;
+    if (pairing->values->radius.given && pairing->values->radius.value > width) {
+        (void)cli_usage(job->command, "--radius %llu is more than the %u bits there are",
+                        (unsigned long long)pairing->values->radius.value, width);
+        return false;
+    }
     if (pairing->values->radius.given) {
         *out = (uint32_t)pairing->values->radius.value;
         return true;
@@ -195,7 +200,7 @@ static int pair_opened(struct pairing *pairing) {
         cli_error(job, "out of memory");
         return CLI_ERROR;
     }
-    join.temporary = values->temporary != NULL ? values->temporary : "/tmp";
+    join.temporary = cli_temporary(values->temporary);
     join.copies = (uint32_t)values->copies.value;
     join.threads = job->threads;
     join.pair = take_pair;

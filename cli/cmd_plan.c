@@ -1,23 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * nigh plan: what each way to find near-copies takes, before it is used.  The
- * library predicts; this measures the constants for it, shows the table, and with
- * --measure holds the predictions against finders that are made and asked.
+ * library predicts; this measures the constants for it and shows the table.  With
+ * --measure, plan_measure.c holds the predictions against what they are about.
  */
-#define _POSIX_C_SOURCE 200809L
-
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #include "amount.h"
-#include "signals.h"
+#include "plan_measure.h"
 
 #define MOST_SETTINGS 64
-#define MEASURED_QUERIES 20000u
-#define MEASURED_SECONDS 0.5 /* for a setting: fewer queries where they are slow */
-#define REPEATS 3
 
 enum { OUTPUT_TABLE, OUTPUT_JSONL, OUTPUT_TSV };
 static const char *const output_names[] = {"table", "jsonl", "tsv", NULL};
@@ -28,6 +21,9 @@ struct plan_values {
     const char *memory;
     const char *recall;
     const char *queries;
+    const char *batch;
+    const char *disk;
+    const char *temporary;
     struct cli_number radius;
     struct cli_number bits;
     int output;
@@ -46,11 +42,16 @@ static const struct cli_option options[] = {
     CLI_TEXT(0, "memory", PLACE(memory), "BYTES", "that it may take, such as 500M or 2G (default: any)"),
     CLI_TEXT(0, "recall", PLACE(recall), "X", "finding so much is enough, such as 0.95 (default 1: all)"),
     CLI_TEXT(0, "queries", PLACE(queries), "N", "that will be asked, so that building has to pay (default: very many)"),
+    CLI_TEXT(0, "batch", PLACE(batch), "N",
+             "the signatures are in a file of chunks on disk, and N queries at a time are held against it"),
+    CLI_TEXT(0, "disk", PLACE(disk), "BYTES", "that the disk reads a second, with --batch (default 500M)"),
     CLI_FLAG(0, "first", PLACE(first), "one match for each query is enough"),
     CLI_FLAG(0, "usual", PLACE(usual), "take the constants of an ordinary machine instead of measuring this one"),
     CLI_FLAG(0, "measure", PLACE(measure),
              "make and ask each that fits into the memory, on generated rows, and show what it took beside what was "
              "predicted"),
+    CLI_TEXT(0, "temporary", PLACE(temporary), "DIR",
+             "the folder for the file that --batch --measure makes (default $TMPDIR, else /tmp)"),
     CLI_CHOICE(0, "output", PLACE(output), "FORM", output_names, "table", "the form of the answer"),
     CLI_END,
 };
@@ -60,9 +61,10 @@ static const char *const usage[] = {"[OPTION]... -n N", "[OPTION]... COLLECTION"
 static const char *const description[] = {
     "Predicts what each method and setting takes to find all within a radius among N signatures, or among those of a "
     "collection: memory, the time to build, queries a second on one core, and how much is found. The fastest that "
-    "fits the memory and the recall is marked; 'nigh against' with --method auto takes the same.",
-    "The constants are measured first, which takes about two seconds. Signatures are thought of as evenly spread; "
-    "those of real documents crowd, and are compared somewhat more often.",
+    "fits the memory and the recall is marked. --method auto of other commands chooses in the same way, with the "
+    "constants of an ordinary machine: what --usual shows.",
+    "The constants are measured first, which takes about two seconds; that of the disk is what --disk says. Signatures "
+    "are thought of as evenly spread; those of real documents crowd, and are compared somewhat more often.",
     NULL,
 };
 
@@ -70,11 +72,15 @@ static const char *const output_paragraphs[] = {
     "method and setting: scan compares all. tables Z/X cuts the bits into Z blocks and finds what is equal in X of "
     "them, with Z choose X tables; exact. psm P:K has N sorted tables (xN), looked up by their first P bits in K "
     "ways each: the bits that are least sure are flipped. It needs documents, which tell how sure their bits are.",
-    "recall is the share that is found of rows within the radius that are not equal; memory is that of the finder; "
-    "compared is the number of rows that a query is compared with.",
+    "recall is, of the queries that have a match and no equal one, the share that find one; who wants all matches "
+    "finds fewer of them (docs/evaluation.md). memory is that of the finder; compared is the number of rows that a "
+    "query is compared with.",
+    "With --batch, psm looks the queries up in each chunk, and tables are made of the queries, in which the chunks "
+    "are looked up. queries/s is that of the whole batch; build is appending it to the file; memory is that for a "
+    "batch.",
     "jsonl and tsv: method, blocks, leading, prefix, probes, tables, recall, bytes, build_seconds, query_seconds, "
-    "compared, fits, recommended; with --measure then recall, bytes, build_seconds and query_seconds as measured (of "
-    "recall: of all rows within the radius, equal ones too).",
+    "compared, fits, recommended; with --measure then recall, bytes, build_seconds and query_seconds as measured, in "
+    "processor time; recall -1 and bytes 0 are not known.",
     NULL,
 };
 
@@ -86,16 +92,9 @@ static const struct cli_example examples[] = {
     {"nigh plan -n 60M --memory 1G --recall 0.95", "little memory; 5 in 100 may be missed"},
     {"nigh plan -n 1M --queries 1000", "few queries: building must pay"},
     {"nigh plan corpus.nigh --radius 5", "for a collection that is there"},
+    {"nigh plan -n 60M --batch 1M --recall 0.95", "on disk, a million queries at a time"},
     {"nigh plan -n 1M --measure", "is it true?"},
     {NULL, NULL},
-};
-
-/* What a setting took; recall negative: not measured. */
-struct measured {
-    double recall;
-    double build_seconds;
-    double query_seconds;
-    uint64_t bytes;
 };
 
 struct planner {
@@ -104,139 +103,10 @@ struct planner {
     nigh_plan_options options;
     nigh_costs costs;
     nigh_plan_row rows[MOST_SETTINGS];
-    struct measured measured[MOST_SETTINGS];
+    struct plan_measured measured[MOST_SETTINGS];
     size_t count;
+    uint64_t disk; /* bytes a second; 0: as usual */
 };
-
-/* ---------------------------------------------------------------- measuring -- */
-
-/* Of the processor: other programs may be at work. */
-static double processor_seconds(void) {
-    struct timespec time;
-    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) != 0) return 0;
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
-/* Generated rows, and queries with how sure their bits are. */
-struct trial {
-    uint8_t *rows;
-    uint8_t *queries;
-    uint8_t *weights;
-    size_t query_count;
-    uint64_t truth; /* matches of all queries; 0: not known yet */
-};
-
-static void trial_release(struct trial *trial) {
-    free(trial->rows);
-    free(trial->queries);
-    free(trial->weights);
-}
-
-static nigh_status trial_make(struct planner *planner, struct trial *trial) {
-    struct cli_job *job = planner->job;
-    nigh_generator_options generator = NIGH_GENERATOR_OPTIONS_INIT;
-    size_t bytes = planner->options.width_bits / 8;
-    uint64_t rows = planner->options.rows;
-    nigh_status status = NIGH_OK;
-    generator.count = rows;
-    generator.width_bits = planner->options.width_bits;
-    generator.weak_flips = 1;
-    trial->query_count = MEASURED_QUERIES;
-    trial->rows = rows > SIZE_MAX / bytes ? NULL : malloc((size_t)rows * bytes);
-    trial->queries = malloc(trial->query_count * bytes);
-    trial->weights = malloc(trial->query_count * bytes * 8);
-    if (trial->rows == NULL || trial->queries == NULL || trial->weights == NULL) {
-        cli_set_error(job, NIGH_ENOMEM, "", "out of memory");
-        return NIGH_ENOMEM;
-    }
-    cli_progress_begin(&job->progress, "generating", "rows");
-    for (uint64_t i = 0; i < rows && status == NIGH_OK; i++) {
-        status = nigh_generate(&generator, i, trial->rows + i * bytes, &job->error);
-        if (i % 65536 == 0) cli_progress_update(&job->progress, i, rows);
-        if (i % 65536 == 0 && cli_interrupted() != 0) status = NIGH_ECANCELLED;
-    }
-    for (size_t i = 0; i < trial->query_count && status == NIGH_OK; i++)
-        status = nigh_generate_weighted(&generator, rows + i, trial->queries + i * bytes,
-                                        trial->weights + i * bytes * 8, &job->error);
-    return status;
-}
-
-static double median(double *values) {
-    double low = values[0] < values[1] ? values[0] : values[1];
-    double high = values[0] < values[1] ? values[1] : values[0];
-    return values[2] < low ? low : values[2] > high ? high : values[2];
-}
-
-static nigh_status ask(const struct planner *planner, const struct trial *trial, const nigh_finder *finder,
-                       const nigh_plan_row *row, struct measured *out, uint64_t *matches) {
-    nigh_find_options find = NIGH_FIND_OPTIONS_INIT;
-    double seconds[REPEATS];
-    double most = row->query_seconds > 0 ? MEASURED_SECONDS / row->query_seconds : 1e9;
-    size_t count = most < (double)trial->query_count ? (size_t)most + 1 : trial->query_count;
-    find.threads = 1;
-    find.weights = trial->weights;
-    find.mode = planner->options.mode;
-    for (int i = 0; i < REPEATS; i++) {
-        nigh_results *results = NULL;
-        nigh_results_info info = NIGH_RESULTS_INFO_INIT;
-        double started = processor_seconds();
-        nigh_status status = nigh_finder_find(finder, trial->queries, count, &find, &results, &planner->job->error);
-        seconds[i] = processor_seconds() - started;
-        if (status != NIGH_OK) return status;
-        nigh_results_describe(results, &info);
-        *matches = count == trial->query_count ? info.matches : 0;
-        nigh_results_free(results);
-    }
-    out->query_seconds = median(seconds) / (double)count;
-    return NIGH_OK;
-}
-
-static nigh_status measure_one(struct planner *planner, struct trial *trial, const nigh_plan_row *row,
-                               struct measured *out) {
-    nigh_finder_options finder_options = NIGH_FINDER_OPTIONS_INIT;
-    nigh_finder_info info = NIGH_FINDER_INFO_INIT;
-    nigh_finder *finder = NULL;
-    uint64_t matches = 0;
-    finder_options.method = row->method;
-    finder_options.width_bits = planner->options.width_bits;
-    finder_options.radius = planner->options.radius;
-    finder_options.blocks = row->blocks;
-    finder_options.leading = row->leading;
-    finder_options.prefix_bits = row->prefix_bits;
-    finder_options.probes = row->probes;
-    finder_options.rotations = row->rotations;
-    finder_options.threads = 1;
-    double started = processor_seconds();
-    nigh_status status = nigh_finder_new(planner->job->context, trial->rows, planner->options.rows, &finder_options,
-                                         &finder, &planner->job->error);
-    out->build_seconds = processor_seconds() - started;
-    if (status == NIGH_OK) {
-        nigh_finder_describe(finder, &info);
-        out->bytes = info.bytes;
-        status = ask(planner, trial, finder, row, out, &matches);
-    }
-    nigh_finder_free(finder);
-    if (row->method == NIGH_FINDER_TABLES && trial->truth == 0) trial->truth = matches;
-    out->recall = row->method != NIGH_FINDER_PSM ? 1 : trial->truth == 0 ? -1 : (double)matches / (double)trial->truth;
-    return status;
-}
-
-static nigh_status measure_all(struct planner *planner) {
-    struct cli_job *job = planner->job;
-    struct trial trial = {0};
-    nigh_status status = trial_make(planner, &trial);
-    cli_progress_begin(&job->progress, "measuring", "settings");
-    for (size_t i = 0; i < planner->count && status == NIGH_OK; i++) {
-        const uint64_t limit = planner->options.memory_bytes;
-        cli_progress_update(&job->progress, i, planner->count);
-        if (limit != 0 && planner->rows[i].bytes > limit) continue;
-        status = cli_interrupted() != 0 ? NIGH_ECANCELLED
-                                        : measure_one(planner, &trial, &planner->rows[i], &planner->measured[i]);
-    }
-    cli_progress_clear(&job->progress);
-    trial_release(&trial);
-    return status;
-}
 
 /* ------------------------------------------------------------------ printing -- */
 
@@ -265,14 +135,15 @@ static void format_setting(const nigh_plan_row *row, char out[40]) {
 
 static double rate_of(double seconds) { return seconds > 0 ? 1 / seconds : 0; }
 
-static void print_measured(struct cli_sink *out, const nigh_plan_row *row, const struct measured *measured) {
+static void print_measured(struct cli_sink *out, const nigh_plan_row *row, const struct plan_measured *measured) {
     char bytes[16];
     char build[16];
     if (measured->query_seconds <= 0) {
         cli_sink_text(out, "    not measured\n");
         return;
     }
-    format_bytes((double)measured->bytes, bytes);
+    bytes[0] = '\0';
+    if (measured->bytes > 0) format_bytes((double)measured->bytes, bytes);
     format_seconds(measured->build_seconds, build);
     if (measured->recall < 0)
         cli_sink_format(out, "  measured: %-16s       ", "");
@@ -312,7 +183,7 @@ static void print_jsonl(const struct planner *planner) {
     struct cli_sink *out = planner->job->out;
     for (size_t i = 0; i < planner->count; i++) {
         const nigh_plan_row *row = &planner->rows[i];
-        const struct measured *measured = &planner->measured[i];
+        const struct plan_measured *measured = &planner->measured[i];
         cli_sink_format(out,
                         "{\"method\":\"%s\",\"blocks\":%u,\"leading\":%u,\"prefix\":%u,\"probes\":%u,\"tables\":%u",
                         nigh_finder_method_name(row->method), row->blocks, row->leading, row->prefix_bits, row->probes,
@@ -335,7 +206,7 @@ static void print_tsv(const struct planner *planner) {
     struct cli_sink *out = planner->job->out;
     for (size_t i = 0; i < planner->count; i++) {
         const nigh_plan_row *row = &planner->rows[i];
-        const struct measured *measured = &planner->measured[i];
+        const struct plan_measured *measured = &planner->measured[i];
         cli_sink_format(out, "%s\t%u\t%u\t%u\t%u\t%u\t%.4f\t%llu\t%.6f\t%.4g\t%.1f\t%d\t%d",
                         nigh_finder_method_name(row->method), row->blocks, row->leading, row->prefix_bits, row->probes,
                         row->tables, row->recall, (unsigned long long)row->bytes, row->build_seconds,
@@ -400,9 +271,15 @@ static int set_options(struct planner *planner) {
     if (values->bits.value % 8 != 0)
         return cli_usage(job->command, "--bits takes a multiple of 8, not %llu",
                          (unsigned long long)values->bits.value);
+    if (values->batch == NULL && (values->disk != NULL || values->temporary != NULL))
+        return cli_usage(job->command, "--disk and --temporary go with --batch");
+    if (values->batch != NULL && values->queries != NULL)
+        return cli_usage(job->command, "--batch says how many queries there are; leave --queries out");
     asked->width_bits = (uint32_t)values->bits.value;
     if (!cli_amount_count(job, "-n", values->rows, &asked->rows) ||
         !cli_amount_count(job, "--queries", values->queries, &asked->queries) ||
+        !cli_amount_count(job, "--batch", values->batch, &asked->batch) ||
+        !cli_amount_bytes(job, "--disk", values->disk, &planner->disk) ||
         !cli_amount_bytes(job, "--memory", values->memory, &asked->memory_bytes) ||
         !cli_amount_share(job, "--recall", values->recall, &asked->recall))
         return CLI_ERROR;
@@ -413,13 +290,16 @@ static int set_options(struct planner *planner) {
 
 static nigh_status predict(struct planner *planner) {
     struct cli_job *job = planner->job;
+    nigh_costs_usual(&planner->costs);
+    if (planner->disk != 0) planner->costs.read_bytes = (double)planner->disk;
+    planner->options.costs = &planner->costs;
     nigh_status status =
         nigh_plan_finder(&planner->options, planner->rows, MOST_SETTINGS, &planner->count, &job->error);
     if (status != NIGH_OK || planner->values->usual) return status;
     status = nigh_costs_measure(job->context, &job->progress.report, &planner->costs, &job->error);
     cli_progress_clear(&job->progress);
     if (status != NIGH_OK) return status;
-    planner->options.costs = &planner->costs;
+    if (planner->disk != 0) planner->costs.read_bytes = (double)planner->disk;
     return nigh_plan_finder(&planner->options, planner->rows, MOST_SETTINGS, &planner->count, &job->error);
 }
 
@@ -428,7 +308,9 @@ static int plan(struct planner *planner) {
     double started = cli_seconds();
     nigh_status status = predict(planner);
     if (planner->count > MOST_SETTINGS) planner->count = MOST_SETTINGS;
-    if (status == NIGH_OK && planner->values->measure) status = measure_all(planner);
+    if (status == NIGH_OK && planner->values->measure)
+        status = plan_measure(job, &planner->options, cli_temporary(planner->values->temporary), planner->rows,
+                              planner->count, planner->measured);
     if (status != NIGH_OK) return cli_fail(job);
     if (planner->values->output == OUTPUT_TABLE) print_table(planner);
     if (planner->values->output == OUTPUT_JSONL) print_jsonl(planner);

@@ -247,7 +247,10 @@ static int make_vocabulary(struct signer *signer, nigh_signer_options *signer_op
     if (status == NIGH_OK)
         status = nigh_vocabulary_count(job->context, signer_options, signer->reader, &counting, &signer->vocabulary,
                                        &job->error);
+    const struct cli_mode mode = cli_mode_hold(values->make_vocabulary);
     if (status == NIGH_OK) status = nigh_vocabulary_save(signer->vocabulary, values->make_vocabulary, &job->error);
+    cli_mode_release(&mode);
+    if (status == NIGH_OK) cli_mode_restore(&mode, values->make_vocabulary);
     if (status != NIGH_OK) return cli_fail(job);
     nigh_vocabulary_describe(signer->vocabulary, &info);
     job->stats.work_seconds = cli_seconds() - started;
@@ -284,7 +287,9 @@ static int check_use(const struct cli_job *job) {
                          values->make_vocabulary);
     if (values->json && values->to != 0) return cli_usage(job->command, "--json and --to do not go together");
     if (!cli_reading_fits(job, &values->reading) || !cli_source_paths_fit(job, 0)) return CLI_ERROR;
-    if (!cli_places_differ(job, places, 3) || !cli_places_spare_inputs(job, written, 2, 0)) return CLI_ERROR;
+    if (!cli_places_differ(job, places, 3) || !cli_places_spare_inputs(job, written, 2, 0) ||
+        !cli_places_outside(job, written, 2, 0))
+        return CLI_ERROR;
     return CLI_DONE;
 }
 

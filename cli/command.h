@@ -30,6 +30,7 @@ struct cli_command {
     const struct cli_example *examples;
     const struct cli_option *options; /* NULL: none of its own */
     size_t values_size;               /* of the struct the options fill */
+    size_t words;                     /* operands before the first that is a path */
     bool internal;                    /* for the build and packagers: not listed, needs no library */
     int (*run)(struct cli_job *job);  /* returns the exit code */
 };

@@ -5,14 +5,11 @@
 #include "common.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "help.h"
 #include "signals.h"
@@ -87,88 +84,10 @@ int cli_usage(const struct cli_command *command, const char *format, ...) {
     return CLI_ERROR;
 }
 
-/* Where a new file would be made: its directory's status, and its name there. */
-static bool find_parent(const char *path, struct stat *directory, const char **name) {
-    const char *slash = strrchr(path, '/');
-    char parent[PATH_MAX] = ".";
-    *name = slash == NULL ? path : slash + 1;
-    size_t length = slash == NULL ? 1 : (size_t)(*name - path);
-    if (length >= sizeof parent) return false;
-    if (slash != NULL) memcpy(parent, path, length);
-    parent[length] = '\0';
-    return stat(parent, directory) == 0;
-}
-
-static bool place_status(const char *path, struct stat *out) {
-    return (cli_sink_is_standard_output(path) ? fstat(STDOUT_FILENO, out) : stat(path, out)) == 0;
-}
-
-/* Devices such as /dev/null keep nothing, so that two outputs may share one. */
-static bool same_place(const char *a, const char *b) {
-    struct stat a_status;
-    struct stat b_status;
-    const char *a_name;
-    const char *b_name;
-    bool a_there = place_status(a, &a_status);
-    bool b_there = place_status(b, &b_status);
-    if (a_there != b_there) return false;
-    if (a_there && S_ISCHR(a_status.st_mode)) return false;
-    if (strcmp(a, b) == 0) return true;
-    if (!a_there &&
-        !(find_parent(a, &a_status, &a_name) && find_parent(b, &b_status, &b_name) && strcmp(a_name, b_name) == 0))
-        return false;
-    return a_status.st_dev == b_status.st_dev && a_status.st_ino == b_status.st_ino;
-}
-
-static bool places_fit(const struct cli_job *job, struct cli_place a, struct cli_place b) {
-    if (a.path == NULL || b.path == NULL) return true;
-    if (cli_sink_is_standard_output(a.path) && cli_sink_is_standard_output(b.path)) {
-        (void)cli_usage(job->command, "%s and %s cannot both be standard output", a.option, b.option);
-        return false;
-    }
-    if (!same_place(a.path, b.path)) return true;
-    (void)cli_usage(job->command, "%s and %s name the same file", a.option, b.option);
-    return false;
-}
-
-bool cli_places_differ(const struct cli_job *job, const struct cli_place *places, size_t count) {
-    const struct cli_place stats = {"--stats", job->common->stats};
-    for (size_t i = 0; i < count; i++) {
-        for (size_t j = i + 1; j < count; j++)
-            if (!places_fit(job, places[i], places[j])) return false;
-        if (!places_fit(job, places[i], stats)) return false;
-    }
-    return true;
-}
-
-/* Whether what is written to the place would take the place of what is read, or be read in its turn. */
-static bool is_input(const char *path, const char *input) {
-    struct stat output_status;
-    struct stat input_status;
-    if (!place_status(path, &output_status) || !S_ISREG(output_status.st_mode)) return false;
-    if ((strcmp(input, "-") == 0 ? fstat(STDIN_FILENO, &input_status) : stat(input, &input_status)) != 0) return false;
-    return output_status.st_dev == input_status.st_dev && output_status.st_ino == input_status.st_ino;
-}
-
-static bool place_spares_inputs(const struct cli_job *job, struct cli_place place, size_t first_operand) {
-    for (size_t i = first_operand; place.path != NULL && i < job->operand_count; i++) {
-        if (!is_input(place.path, job->operands[i])) continue;
-        if (cli_sink_is_standard_output(place.path))
-            (void)cli_usage(job->command, "standard output and the input '%s' are the same file", job->operands[i]);
-        else
-            (void)cli_usage(job->command, "%s '%s' and the input '%s' are the same file", place.option, place.path,
-                            job->operands[i]);
-        return false;
-    }
-    return true;
-}
-
-bool cli_places_spare_inputs(const struct cli_job *job, const struct cli_place *places, size_t count,
-                             size_t first_operand) {
-    const struct cli_place stats = {"--stats", job->common->stats};
-    for (size_t i = 0; i < count; i++)
-        if (!place_spares_inputs(job, places[i], first_operand)) return false;
-    return place_spares_inputs(job, stats, first_operand);
+const char *cli_temporary(const char *given) {
+    const char *usual = getenv("TMPDIR");
+    if (given != NULL) return given;
+    return usual != NULL && *usual != '\0' ? usual : "/tmp";
 }
 
 nigh_status cli_collection_open(struct cli_job *job, const char *path, const nigh_open_options *options,
@@ -253,6 +172,13 @@ static bool make_context(struct cli_job *job) {
            nigh_context_new(&options, &job->context, &job->error) == NIGH_OK;
 }
 
+/* Statistics are never written over what a command works on, nor among it. */
+static bool stats_fit(struct cli_job *job) {
+    const struct cli_place stats = {"--stats", job->common->stats};
+    return cli_places_spare_inputs(job, &stats, 1, job->command->words) &&
+           cli_places_outside(job, &stats, 1, job->command->words) && cli_places_writable(job, &stats, 1);
+}
+
 static int run_parsed(struct cli_job *job) {
     if (job->common->help) {
         cli_help_command(job->out, job->command);
@@ -260,6 +186,7 @@ static int run_parsed(struct cli_job *job) {
     }
     job->threads = resolve_threads(job->common->threads.value);
     cli_progress_init(&job->progress, job->common->quiet);
+    if (!stats_fit(job)) return CLI_ERROR;
     if (!job->command->internal && !make_context(job)) return cli_fail(job);
     int code = job->command->run(job);
     if (job->common->stats != NULL && job->stats.complete && !cli_stats_write(job)) code = CLI_ERROR;

@@ -9,6 +9,7 @@
 
 #include "command.h"
 #include "nigh.h"
+#include "place.h"
 #include "progress_bar.h"
 #include "sink.h"
 #include "stats.h"
@@ -63,24 +64,8 @@ void cli_error(struct cli_job *job, const char *format, ...) __attribute__((form
 /* "nigh COMMAND: ..." and where help is; for wrong use.  `command` may be NULL.  Returns CLI_ERROR. */
 int cli_usage(const struct cli_command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A place a command writes to, and the option that names it. */
-struct cli_place {
-    const char *option;
-    const char *path; /* NULL: not given */
-};
-
-/*
- * Whether no two of the places, nor one of them and --stats, are one file: the
- * later would take the place of the earlier, or mix with it.  Says so where not.
- */
-bool cli_places_differ(const struct cli_job *job, const struct cli_place *places, size_t count);
-
-/*
- * Whether none of the places, nor --stats, is one of the inputs, the operands
- * from `first_operand` on: it would be replaced.  Says so where not.
- */
-bool cli_places_spare_inputs(const struct cli_job *job, const struct cli_place *places, size_t count,
-                             size_t first_operand);
+/* The folder for temporary files: as given, else $TMPDIR, else /tmp. */
+const char *cli_temporary(const char *given);
 
 /* A closing line for people, on standard error unless --quiet. */
 void cli_note(struct cli_job *job, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -3,70 +3,18 @@
 /* Writing what a deduplication found; see dedup_output.h. */
 #include "dedup_output.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "signals.h"
 #include "source.h"
 
-#define FOLDERS 100         /* how far up an output is followed */
 #define LARGE_CLUSTER 1000u /* documents, and more than */
 #define LARGE_SHARE 100u    /* one in so many: worth a warning */
 
 /* -------------------------------------------------------------------- places -- */
-
-/* The folder that a new file would be in. */
-static bool parent_of(const char *path, char parent[PATH_MAX]) {
-    const char *slash = strrchr(path, '/');
-    size_t length = slash == NULL ? 0 : (size_t)(slash - path) + 1;
-    if (length >= PATH_MAX) return false;
-    memcpy(parent, path, length);
-    parent[length] = '\0';
-    if (length == 0) (void)snprintf(parent, PATH_MAX, ".");
-    return true;
-}
-
-/* Whether a file at `path` would be among those of the folder. */
-static bool is_inside(const char *path, const char *folder) {
-    struct stat outer;
-    struct stat now;
-    struct stat last = {0};
-    char place[PATH_MAX];
-    if (stat(folder, &outer) != 0 || !S_ISDIR(outer.st_mode) || !parent_of(path, place)) return false;
-    for (int i = 0; i < FOLDERS && stat(place, &now) == 0; i++) {
-        if (now.st_dev == outer.st_dev && now.st_ino == outer.st_ino) return true;
-        if (i > 0 && now.st_dev == last.st_dev && now.st_ino == last.st_ino) return false;
-        last = now;
-        size_t length = strlen(place);
-        if (length + sizeof "/.." > sizeof place) return false;
-        memcpy(place + length, "/..", sizeof "/..");
-    }
-    return false;
-}
-
-/* What will fail after the work is better told before it. */
-static bool place_fits(const struct deduper *deduper, struct cli_place place) {
-    struct cli_job *job = deduper->job;
-    char parent[PATH_MAX];
-    if (place.path == NULL || cli_sink_is_standard_output(place.path)) return true;
-    for (size_t i = 0; i < job->operand_count; i++) {
-        if (!is_inside(place.path, job->operands[i])) continue;
-        (void)cli_usage(job->command, "%s '%s' is in the folder '%s', which is read", place.option, place.path,
-                        job->operands[i]);
-        return false;
-    }
-    if (cli_sink_writes_through(place.path)) return true;
-    if (parent_of(place.path, parent) && access(parent, W_OK) == 0) return true;
-    cli_set_system_error(job, errno, place.path, "write");
-    (void)cli_fail(job);
-    return false;
-}
 
 bool cli_dedup_places_fit(const struct deduper *deduper) {
     const struct dedup_values *values = deduper->values;
@@ -74,11 +22,9 @@ bool cli_dedup_places_fit(const struct deduper *deduper) {
                                        {"--pairs", values->pairs},
                                        {"--clusters", values->clusters},
                                        {"--report", values->report}};
-    if (!cli_places_differ(deduper->job, places, 4) || !cli_places_spare_inputs(deduper->job, places, 4, 0))
-        return false;
-    for (size_t i = 0; i < 4; i++)
-        if (!place_fits(deduper, places[i])) return false;
-    return true;
+    struct cli_job *job = deduper->job;
+    return cli_places_differ(job, places, 4) && cli_places_spare_inputs(job, places, 4, 0) &&
+           cli_places_outside(job, places, 4, 0) && cli_places_writable(job, places, 4);
 }
 
 /* ---------------------------------------------------------------------- sinks -- */
@@ -135,7 +81,11 @@ static bool write_documents(struct deduper *deduper) {
         stream = cli_sink_stream(lines.sink);
         options.stream = &stream;
     }
+    struct cli_mode mode = {0};
+    if (!through) mode = cli_mode_hold(path);
     nigh_status status = nigh_dedup_write(deduper->dedup, path, &options, &deduper->written, &job->error);
+    cli_mode_release(&mode);
+    if (status == NIGH_OK) cli_mode_restore(&mode, path);
     if (through && !lines_close(job, &lines, status == NIGH_OK)) return false;
     return status == NIGH_OK;
 }
@@ -168,6 +118,9 @@ static int write_signatures(struct deduper *deduper) {
         .format = output_format(deduper), .width_bits = deduper->rows.width_bits, .rows = deduper->info.kept};
     int code = cli_target_open(job, deduper->values->output, &options, &target);
     if (code != CLI_DONE) return code;
+    if (options.format != NIGH_FORMAT_HEX && deduper->rows.unnamed < deduper->rows.count)
+        cli_note(job, "warning: %s has no place for ids, so '%s' is without them; take --clusters, or a name in .hex",
+                 nigh_signature_format_name((nigh_signature_format)options.format), target.name);
     nigh_status status = NIGH_OK;
     nigh_dedup_document document;
     for (uint64_t i = 0; status == NIGH_OK && nigh_dedup_at(deduper->dedup, i, &document) == NIGH_OK; i++) {
@@ -229,6 +182,15 @@ static bool write_pairs(struct deduper *deduper) {
     return lines_close(job, &lines, status == NIGH_OK || !written) && status == NIGH_OK;
 }
 
+static bool write_report(struct deduper *deduper) {
+    const char *path = deduper->values->report;
+    const struct cli_mode mode = cli_mode_hold(path);
+    nigh_status status = nigh_dedup_report(deduper->dedup, path, &deduper->job->error);
+    cli_mode_release(&mode);
+    if (status == NIGH_OK) cli_mode_restore(&mode, path);
+    return status == NIGH_OK;
+}
+
 static bool write_clusters(struct deduper *deduper) {
     struct cli_job *job = deduper->job;
     nigh_dedup_document document;
@@ -259,9 +221,7 @@ int cli_dedup_write(struct deduper *deduper) {
     if (values->output != NULL && deduper->documents && !write_documents(deduper)) code = cli_fail(job);
     if (code == CLI_DONE && values->pairs != NULL && !write_pairs(deduper)) code = cli_fail(job);
     if (code == CLI_DONE && values->clusters != NULL && !write_clusters(deduper)) code = cli_fail(job);
-    if (code == CLI_DONE && values->report != NULL &&
-        nigh_dedup_report(deduper->dedup, values->report, &job->error) != NIGH_OK)
-        code = cli_fail(job);
+    if (code == CLI_DONE && values->report != NULL && !write_report(deduper)) code = cli_fail(job);
     deduper->writing_seconds = cli_seconds() - started;
     return code;
 }
@@ -319,9 +279,9 @@ static void tell_warnings(const struct deduper *deduper) {
         cli_note(job, "%s without a text, or malformed, %s left as %s",
                  cli_counted(info->unread, "record", "records").text, info->unread == 1 ? "was" : "were",
                  info->unread == 1 ? "it is" : "they are");
-    if (info->lost > 0)
-        cli_note(job, "%s over a limit and cannot be kept; see --max-document",
-                 cli_counted(info->lost, "record was", "records were").text);
+    if (deduper->options.keep == NIGH_KEEP_SCORE && info->scored == 0 && info->documents > 0)
+        cli_note(job, "warning: no document has a number under '%s', so the first of each cluster is kept",
+                 deduper->score_key);
     if (info->empty > 0)
         cli_note(job, "%s too short to compare: only exact copies of them were found",
                  cli_counted(info->empty, "document was", "documents were").text);
@@ -336,8 +296,8 @@ static void tell_warnings(const struct deduper *deduper) {
         cli_note(job, "warning: nothing was verified, so some of what goes may be no near-copy (F1 of .86 to .99 on "
                       "real collections; 1 in precision without --no-verify)");
     if (deduper->pairs_untold > 0)
-        cli_note(job, "%s of copies left out: of more than 1,000 copies of one text only those with the first are told",
-                 cli_counted(deduper->pairs_untold, "pair was", "pairs were").text);
+        cli_note(job, "%s left out: of more than 1,000 copies of one text only those with the first are told",
+                 cli_counted(deduper->pairs_untold, "pair of copies was", "pairs of copies were").text);
 }
 
 void cli_dedup_summarise(struct deduper *deduper) {

@@ -25,6 +25,7 @@ struct dedup_values {
     int format;
     bool no_verify;
     bool annotate;
+    bool allow_loss;
 };
 
 struct deduper {

@@ -123,7 +123,7 @@ static nigh_status measure(struct evaluator *evaluator, nigh_duplicates **out) {
     options.labels = values->labels;
     options.limit = values->reading.limit.value;
     options.memory_bytes = values->memory.value;
-    options.temporary = values->temporary;
+    options.temporary = cli_temporary(values->temporary);
     options.threads = job->threads;
     options.progress = &job->progress.report;
     return nigh_duplicates_measure(job->context, evaluator->inputs.paths, evaluator->inputs.count, &reading, &options,

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "place.h"
 #include "signals.h"
 
 void cli_sink_init(struct cli_sink *sink, int descriptor) {
@@ -20,6 +21,7 @@ void cli_sink_init(struct cli_sink *sink, int descriptor) {
     sink->error = 0;
     sink->owned = false;
     sink->path = NULL;
+    sink->target = NULL;
     sink->temporary = NULL;
     sink->used = 0;
 }
@@ -27,8 +29,7 @@ void cli_sink_init(struct cli_sink *sink, int descriptor) {
 #define TEMPORARY_NAMES 100
 
 bool cli_sink_is_standard_output(const char *path) {
-    return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0 || strcmp(path, "/dev/fd/1") == 0 ||
-           strcmp(path, "/proc/self/fd/1") == 0;
+    return strcmp(path, "-") == 0 || cli_place_descriptor(path) == STDOUT_FILENO;
 }
 
 bool cli_sink_writes_through(const char *path) {
@@ -37,24 +38,54 @@ bool cli_sink_writes_through(const char *path) {
 }
 
 /*
- * Creates the first of PATH.tmp, PATH.1.tmp, ... that is not there: one that is
+ * Creates the first of TARGET.tmp, TARGET.1.tmp, ... that is not there: one that is
  * belongs to somebody else, and a link would lead to his file.
  */
-static void open_temporary(struct cli_sink *sink) {
-    size_t capacity = strlen(sink->path) + sizeof ".99.tmp";
+static void create_temporary(struct cli_sink *sink, size_t capacity, mode_t mode) {
+    for (unsigned attempt = 0; attempt < TEMPORARY_NAMES; attempt++) {
+        if (attempt == 0)
+            snprintf(sink->temporary, capacity, "%s.tmp", sink->target);
+        else
+            snprintf(sink->temporary, capacity, "%s.%u.tmp", sink->target, attempt);
+        sink->descriptor = open(sink->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+        if (sink->descriptor >= 0 || errno != EEXIST) return;
+    }
+}
+
+/* For what is to be replaced at `end`, which keeps its mode. */
+static void open_temporary(struct cli_sink *sink, const char *end) {
+    struct stat before;
+    bool there = stat(end, &before) == 0;
+    size_t capacity = strlen(end) + sizeof ".99.tmp";
+    sink->target = strdup(end);
     sink->temporary = malloc(capacity);
-    if (sink->temporary == NULL) {
+    if (sink->target == NULL || sink->temporary == NULL) {
         errno = ENOMEM;
         return;
     }
-    for (unsigned attempt = 0; attempt < TEMPORARY_NAMES; attempt++) {
-        if (attempt == 0)
-            snprintf(sink->temporary, capacity, "%s.tmp", sink->path);
-        else
-            snprintf(sink->temporary, capacity, "%s.%u.tmp", sink->path, attempt);
-        sink->descriptor = open(sink->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (sink->descriptor >= 0 || errno != EEXIST) return;
-    }
+    create_temporary(sink, capacity, there ? before.st_mode & 0777 : 0666);
+    /* The mask may have taken something away; a file system without modes has none to give. */
+    if (there && sink->descriptor >= 0) (void)fchmod(sink->descriptor, before.st_mode & 0777);
+}
+
+static void forget_names(struct cli_sink *sink) {
+    free(sink->target);
+    free(sink->temporary);
+    sink->target = NULL;
+    sink->temporary = NULL;
+}
+
+/* A descriptor as it is, so that what is in a log stays; what is no file is never emptied. */
+static void open_path(struct cli_sink *sink, const char *path) {
+    struct stat status;
+    char end[CLI_PATH_SIZE];
+    int descriptor = cli_place_descriptor(path);
+    if (descriptor >= 0)
+        sink->descriptor = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    else if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
+        sink->descriptor = open(path, O_WRONLY | O_CLOEXEC);
+    else if (cli_place_follow(path, end))
+        open_temporary(sink, end);
 }
 
 bool cli_sink_open(struct cli_sink *sink, const char *path) {
@@ -64,14 +95,10 @@ bool cli_sink_open(struct cli_sink *sink, const char *path) {
         sink->error = ENOENT;
         return false;
     }
-    if (cli_sink_writes_through(path))
-        sink->descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    else
-        open_temporary(sink);
+    open_path(sink, path);
     if (sink->descriptor < 0) {
         sink->error = errno;
-        free(sink->temporary);
-        sink->temporary = NULL;
+        forget_names(sink);
         return false;
     }
     sink->owned = true;
@@ -240,14 +267,18 @@ static void sink_close(struct cli_sink *sink) {
     sink->descriptor = -1;
 }
 
-bool cli_sink_finish(struct cli_sink *sink) {
+bool cli_sink_sync(struct cli_sink *sink) {
     (void)cli_sink_flush(sink);
     if (sink->temporary != NULL && sink->error == 0 && fsync(sink->descriptor) != 0) sink->error = errno;
+    return sink->error == 0;
+}
+
+bool cli_sink_finish(struct cli_sink *sink) {
+    (void)cli_sink_sync(sink);
     if (sink->owned) sink_close(sink);
-    if (sink->temporary != NULL && sink->error == 0 && rename(sink->temporary, sink->path) != 0) sink->error = errno;
+    if (sink->temporary != NULL && sink->error == 0 && rename(sink->temporary, sink->target) != 0) sink->error = errno;
     if (sink->temporary != NULL && sink->error != 0) (void)unlink(sink->temporary);
-    free(sink->temporary);
-    sink->temporary = NULL;
+    forget_names(sink);
     return sink->error == 0;
 }
 

@@ -5,8 +5,9 @@
  * callers write freely and ask once.
  *
  * A file that is new or regular is written as "PATH.tmp" ("PATH.1.tmp", ...
- * where that is there) and takes its name at finish, once it is on the disk;
- * anything else (a pipe, /dev/null, a link) is written through.
+ * where that is there) and takes its name at finish, once it is on the disk,
+ * with the mode of the one before; of a link that is so at its end.  Anything
+ * else (a pipe, /dev/null, an open descriptor) is written through.
  */
 #ifndef NIGH_CLI_SINK_H
 #define NIGH_CLI_SINK_H
@@ -24,6 +25,7 @@ struct cli_sink {
     int error;        /* errno of the first failure; after it, nothing is written */
     bool owned;       /* the descriptor is closed at the end */
     const char *path; /* NULL: standard output */
+    char *target;     /* what is replaced: the path, or where it leads; owned */
     char *temporary;  /* owned; NULL: written through */
     size_t used;
     char bytes[CLI_SINK_SIZE];
@@ -34,7 +36,7 @@ void cli_sink_init(struct cli_sink *sink, int descriptor);
 /* False, with sink->error, where the file cannot be opened. */
 bool cli_sink_open(struct cli_sink *sink, const char *path);
 
-/* Whether `path` names something that a finished file cannot simply replace. */
+/* Whether `path` names something that a finished file cannot simply replace: no file, or a link. */
 bool cli_sink_writes_through(const char *path);
 
 /* "-", /dev/stdout and its kin. */
@@ -53,6 +55,9 @@ void cli_sink_printable(struct cli_sink *sink, const char *text, size_t length);
 
 /* False where something could not be written, now or before. */
 bool cli_sink_flush(struct cli_sink *sink);
+
+/* Flushes, onto the disk where it is a file of ours: what is left for finish can hardly fail. */
+bool cli_sink_sync(struct cli_sink *sink);
 
 /* Flushes, closes, and gives the file its name; or, on failure or by abandon, leaves no file behind. */
 bool cli_sink_finish(struct cli_sink *sink);

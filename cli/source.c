@@ -144,7 +144,11 @@ int cli_target_open(struct cli_job *job, const char *path, const struct cli_targ
         stream = cli_sink_stream(out->sink);
         writer_options.stream = &stream;
     }
-    if (nigh_signature_writer_open(job->context, out->name, &writer_options, &out->writer, &job->error) != NIGH_OK) {
+    if (out->sink == NULL) out->mode = cli_mode_hold(path);
+    nigh_status status =
+        nigh_signature_writer_open(job->context, out->name, &writer_options, &out->writer, &job->error);
+    cli_mode_release(&out->mode);
+    if (status != NIGH_OK) {
         cli_target_close(job, out);
         return cli_fail(job);
     }
@@ -153,6 +157,7 @@ int cli_target_open(struct cli_job *job, const char *path, const struct cli_targ
 
 nigh_status cli_target_finish(struct cli_job *job, struct cli_target *target) {
     nigh_status status = nigh_signature_writer_finish(target->writer, &job->error);
+    if (status == NIGH_OK && target->sink == NULL) cli_mode_restore(&target->mode, target->name);
     if (status != NIGH_OK || target->sink == NULL || target->sink == job->out) return status;
     if (cli_sink_finish(target->sink)) return NIGH_OK;
     cli_set_system_error(job, target->sink->error, target->name, "write");

@@ -38,6 +38,7 @@ struct cli_target {
     const char *name;
     nigh_signature_writer *writer;
     struct cli_sink *sink; /* owned unless standard output; NULL: the library opened the file */
+    struct cli_mode mode;  /* of the file it replaces */
 };
 
 struct cli_target_options {

@@ -140,7 +140,8 @@ enum {
  * Every file the library touches goes through this table.  Each function
  * returns 0 or an errno value.  A name is a path, or where an open `directory`
  * is given a name in that directory, wherever it has gone meanwhile.  Wrap nigh_file_system_posix() to inject faults
- * or to count; `size` is sizeof the struct.
+ * or to count; `size` is sizeof the struct.  That of an earlier version, which ended before the last fields here,
+ * will do: the rest is NULL.
  */
 typedef struct nigh_file_system {
     size_t size;
@@ -438,7 +439,7 @@ typedef struct nigh_text_reader_options {
     size_t size;
     nigh_text_format format;
     uint32_t max_depth;        /* a limit, as below: of nested JSON and HTML */
-    const char *text_key;      /* of JSON: a dotted path; NULL: "text" */
+    const char *text_key;      /* of JSON: a dotted path; NULL: "text".  A key that is twice there counts as the last */
     const char *id_key;        /* NULL: "id" */
     const nigh_stream *stream; /* what the path "-" stands for; NULL: "-" is refused */
     uint64_t shard;            /* only records whose number modulo `shards` is this; */
@@ -1101,11 +1102,19 @@ typedef struct nigh_join_options {
     size_t size;
     uint32_t width_bits; /* required where rows are given as bytes */
     uint32_t radius;
-    uint64_t memory_bytes;  /* beyond, sorting goes on in files; 0: half of what the machine has */
-    const char *temporary;  /* the folder for these; NULL: NIGH_ELIMIT instead */
-    uint64_t bucket_budget; /* comparisons for one bucket at most; beyond, the result says `truncated`; 0: 1 << 34 */
-    uint32_t copies;        /* among more equal rows than so many, only pairs with the first are given; 0: 1,000 */
-    uint32_t threads;       /* 0: one a core */
+    /*
+     * Beyond, sorting goes on in files; 0: half of what the machine has.  The largest bucket, some tens of bytes for
+     * each of its rows, has to fit whatever this says.
+     */
+    uint64_t memory_bytes;
+    const char *temporary; /* the folder for these; NULL: NIGH_ELIMIT instead */
+    /*
+     * About so many comparisons for one bucket at most; beyond, the result says `truncated`; 0: 1 << 34.  Where all
+     * pairs are compared, because the rows are few or the radius is large, there are no buckets and no budget.
+     */
+    uint64_t bucket_budget;
+    uint32_t copies;  /* among more equal rows than so many, only pairs with the first are given; 0: 1,000 */
+    uint32_t threads; /* 0: one a core */
     /* Gets every pair, ordered by first, then second.  Non-zero ends the join with NIGH_ECANCELLED. */
     int (*pair)(void *user, const nigh_pair *pair);
     void *user;
@@ -1119,7 +1128,7 @@ typedef struct nigh_join_result {
     size_t size;
     uint64_t rows, distinct; /* of both sides together */
     uint64_t pairs;          /* given out */
-    uint64_t copies_untold;  /* pairs of equal rows that were not given out one by one */
+    uint64_t copies_untold;  /* pairs with rows of crowds, equal or near, that were not given out one by one */
     uint64_t compared;
     uint64_t truncated;  /* buckets that were over the budget; 0: every pair is there */
     uint64_t disk_bytes; /* written to temporary files */
@@ -1171,6 +1180,8 @@ typedef struct nigh_chunks_options {
  * Returns: NIGH_OK; NIGH_ENOTFOUND; NIGH_EFORMAT for what is no such file;
  *          NIGH_EVERSION; NIGH_ECORRUPT; NIGH_EBUSY while another writes; NIGH_EIO.
  *          What an interrupted append has left is not seen, and the next removes it.
+ *          To write, an empty file is as good as none, and one whose making was
+ *          interrupted after its first bytes is made again; any other stays as it is.
  */
 NIGH_API nigh_status nigh_chunks_open(nigh_context *context, const char *path, const nigh_chunks_options *options,
                                       nigh_chunks **out, nigh_error *error);
@@ -1192,9 +1203,10 @@ NIGH_API void nigh_chunks_describe(const nigh_chunks *chunks, nigh_chunks_info *
 typedef struct nigh_batch_options {
     size_t size;
     nigh_finder_method method; /* PSM: the queries look into each chunk; TABLES: each chunk looks into tables of the
-                                  queries; SCAN; AUTO: PSM where recall is below 1, else TABLES */
+                                  queries; SCAN: all with all; AUTO: PSM where recall is below 1 and there are
+                                  weights, else TABLES, and SCAN from a radius of 16 on */
     nigh_find_mode mode;
-    uint32_t radius;
+    uint32_t radius;          /* more than 64 is 64 */
     const uint8_t *weights;   /* 64 bytes for each query; PSM needs them */
     uint32_t blocks, leading; /* as nigh_finder_options */
     uint32_t prefix_bits, probes;
@@ -1202,6 +1214,9 @@ typedef struct nigh_batch_options {
     double recall;
     uint32_t threads;
     const nigh_progress *progress;
+    uint64_t bucket_budget; /* of PSM, distinct fingerprints of a chunk compared for one combination of a query; of
+                               TABLES, queries for one look-up of a fingerprint; beyond, results say `truncated`;
+                               0: 1 << 18 */
 } nigh_batch_options;
 
 #define NIGH_BATCH_OPTIONS_INIT \
@@ -1220,10 +1235,13 @@ NIGH_API nigh_status nigh_chunks_match(nigh_chunks *chunks, const uint8_t *queri
 
 /*
  * Appends fingerprints, 8 bytes each, as one sorted chunk; they get the next numbers
- * in the order given.
+ * in the order given.  The first append looks at the headers of all chunks.
  *
  * Returns: NIGH_OK once they are safe on disk.  After any failure, or an end of the
- *          process, the file holds what it held before.
+ *          process, the file holds what it held before; only where the very last sync
+ *          failed, and taking back what it was for too, may it hold the new chunk.
+ *          NIGH_ECORRUPT where a chunk's header is not what it should be, before
+ *          anything is written; NIGH_ELIMIT; else as nigh_chunks_open().
  */
 NIGH_API nigh_status nigh_chunks_append(nigh_chunks *chunks, const uint8_t *rows, size_t count,
                                         const nigh_progress *progress, nigh_error *error);
@@ -1240,10 +1258,13 @@ typedef struct nigh_costs {
     double sort;       /* a row into a large sorted table */
     double fill;       /* a row into a large permuted table */
     double scan_byte;  /* comparing all rows of any width: a byte of a row and a query */
-    double read_bytes; /* a second, from the disk in sequence; not measured */
+    double read_bytes; /* a second, from the disk in sequence; never measured */
     double query;      /* whatever else a query takes */
     double take;       /* a row taken up: copied, and looked for among those before it */
     double whole;      /* as compare, of 64 bits */
+    double key;        /* of a batch: a weak combination put in order */
+    double visit;      /* of a batch: a weak combination held against a chunk */
+    double load;       /* of a batch: a fingerprint of a chunk, taken from the system and checked */
 } nigh_costs;
 
 #define NIGH_COSTS_INIT \
@@ -1270,17 +1291,21 @@ typedef struct nigh_plan_options {
     uint64_t queries;      /* that will be asked, over which building pays; 0: very many */
     nigh_find_mode mode;
     const nigh_costs *costs; /* NULL: the usual ones */
+    uint64_t batch;          /* 0: rows in memory; else so many queries at once, against a file of such chunks */
 } nigh_plan_options;
 
 #define NIGH_PLAN_OPTIONS_INIT \
     { .size = sizeof(nigh_plan_options), .width_bits = 64, .radius = 3, .recall = 1.0 }
 
-/* A method with its setting, and what it is expected to take. */
+/*
+ * A method with its setting, and what it is expected to take.  Of a batch, building is
+ * appending it, and the time of a query its share of the whole nigh_chunks_match().
+ */
 typedef struct nigh_plan_row {
     nigh_finder_method method;
     uint32_t blocks, leading, tables;
     uint32_t prefix_bits, probes, rotations;
-    double recall;   /* expected, of rows within the radius */
+    double recall;   /* expected: of queries that have a match, and none that is equal, those that find one */
     double compared; /* rows a query is compared with: (6.6) and (6.21) of the paper */
     double build_seconds;
     double query_seconds;
@@ -1318,7 +1343,7 @@ typedef enum nigh_keep_rule {
     NIGH_KEEP_FIRST = 0,
     NIGH_KEEP_LONGEST = 1, /* text, in bytes; of equal ones the first */
     NIGH_KEEP_SHORTEST = 2,
-    NIGH_KEEP_SCORE = 3 /* the highest number under score_key; without one: lowest of all */
+    NIGH_KEEP_SCORE = 3 /* the highest number under score_key, as a double; without one: lowest of all */
 } nigh_keep_rule;
 
 typedef struct nigh_dedup_options {
@@ -1326,18 +1351,24 @@ typedef struct nigh_dedup_options {
     nigh_dedup_method method;
     double threshold;                  /* texts are alike whose sets of features have so high a Jaccard index */
     uint32_t distance;                 /* of simhash; NIGH_ALL: 3 of 64 bits, and that share of others */
-    const nigh_signer_options *signer; /* features, language, width of simhash, seed; NULL: three words in a row */
+    const nigh_signer_options *signer; /* features, language, width of simhash, seed; NULL: three words in a row.
+                                          Of simhash they make the signatures; texts are compared by three words in a
+                                          row whatever they say */
     int no_verify;                     /* non-zero: candidates are taken at their word */
     int all_pairs;                     /* non-zero: nigh_dedup_pairs() gives every pair that is alike, not a tree */
     nigh_cluster_rule cluster;
     nigh_keep_rule keep;
     const char *score_key;  /* a dotted path in JSON */
-    uint64_t memory_bytes;  /* 0: half of what the machine has; beyond, sorting goes on in files */
+    uint64_t memory_bytes;  /* of sorting, which goes on in files beyond it; 0: half of what the machine has.  What is
+                               known of each document is not in it: docs/deduplication.md has the bytes */
     const char *temporary;  /* the folder for these, and for the copy of a stream; NULL: "/tmp" */
     uint64_t bucket_budget; /* documents of one band that are all compared; beyond, `truncated` counts it; 0: 2,000 */
     uint64_t limit;         /* read so many documents; 0: all */
     uint32_t threads;
     const nigh_progress *progress;
+    int will_write;    /* non-zero: nigh_dedup_write() follows, so what it would refuse (inputs of several forms) is
+                          refused once it was read for the first time */
+    int will_annotate; /* the same, with `annotate` */
 } nigh_dedup_options;
 
 #define NIGH_DEDUP_OPTIONS_INIT \
@@ -1382,10 +1413,14 @@ typedef struct nigh_dedup_info {
     uint64_t truncated;           /* bands with more documents than the budget; 0: none */
     uint64_t empty;               /* documents without a feature: only copies of them are found */
     uint64_t unread;              /* records without a text, or malformed: they are kept as they are */
-    uint64_t lost;                /* records over a limit: they cannot be kept */
+    uint64_t lost;                /* what is not in the output, though nobody found it a copy: records over
+                                     max_document_bytes, a record cut off, a file that cannot be read, is binary or has
+                                     no text in it that is understood, and one for damage to a compressed file,
+                                     whatever would have followed */
     uint64_t disk_bytes;          /* written to temporary files */
     double seconds[4];            /* reading and signing; finding; verifying; clustering */
     nigh_text_reader_info reader; /* of the first pass */
+    uint64_t scored;              /* documents that have a score, where it decides what is kept */
 } nigh_dedup_info;
 
 #define NIGH_DEDUP_INFO_INIT \
@@ -1394,7 +1429,7 @@ typedef struct nigh_dedup_info {
 NIGH_API void nigh_dedup_describe(const nigh_dedup *dedup, nigh_dedup_info *out);
 
 typedef struct nigh_dedup_document {
-    const char *id; /* NULL: of signatures */
+    const char *id; /* NULL: of signatures; of JSON as it is there, with any bytes in it */
     size_t id_length;
     uint64_t number;   /* of the record in the input */
     uint64_t cluster;  /* the document that is kept for it: itself where it stays */

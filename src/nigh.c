@@ -2,6 +2,10 @@
 /* The roof of the library: the context, which brings memory, files and CPU variant together, and the version. */
 #include "nigh.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
 #include "base/context.h"
 #include "base/memory.h"
 #include "base/status.h"
@@ -16,6 +20,20 @@ const char *nigh_version(void) {
     return TEXT(NIGH_VERSION_MAJOR) "." TEXT(NIGH_VERSION_MINOR) "." TEXT(NIGH_VERSION_PATCH);
 }
 
+/* Whether the table is of a version up to ours; the first one ended before `truncate`. */
+static bool files_known(const nigh_file_system *files) {
+    const size_t first = offsetof(nigh_file_system, truncate);
+    return files->size == first || files->size == sizeof *files;
+}
+
+/* A shorter table is copied, so that what it does not have is NULL. */
+static void files_set(nigh_context *context, const nigh_file_system *files) {
+    context->files = files;
+    if (files->size == sizeof *files) return;
+    memcpy(&context->older_files, files, files->size);
+    context->files = &context->older_files;
+}
+
 nigh_status nigh_context_new(const nigh_context_options *options, nigh_context **out, nigh_error *error) {
     *out = NULL;
     nigh_context_options chosen = NIGH_CONTEXT_OPTIONS_INIT;
@@ -23,7 +41,7 @@ nigh_status nigh_context_new(const nigh_context_options *options, nigh_context *
     if (status != NIGH_OK) return status;
     if (chosen.allocator.allocate == NULL) chosen.allocator = nigh__allocator_libc;
     if (chosen.file_system == NULL) chosen.file_system = nigh_file_system_posix();
-    if (chosen.file_system->size != sizeof(nigh_file_system))
+    if (!files_known(chosen.file_system))
         return nigh__fail(error, NIGH_EINVAL, "the table of files has another size than this library's");
     const struct nigh__hamming *hamming = nigh__hamming_choose(chosen.kernel);
     if (hamming == NULL)
@@ -32,10 +50,10 @@ nigh_status nigh_context_new(const nigh_context_options *options, nigh_context *
     nigh_context *context = nigh__allocator_get(&chosen.allocator, sizeof *context, sizeof(void *));
     if (context == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a context");
     *context = (nigh_context){.allocator = chosen.allocator,
-                              .files = chosen.file_system,
                               .hamming = hamming,
                               .letters = nigh__letters_choose(hamming->name),
                               .near = nigh__near_choose(hamming->name)};
+    files_set(context, chosen.file_system);
     *out = context;
     return NIGH_OK;
 }

@@ -12,6 +12,7 @@ struct nigh__near;    /* kernel/near.h */
 struct nigh_context {
     nigh_allocator allocator;
     const nigh_file_system *files;
+    nigh_file_system older_files; /* where the table given is shorter than ours: `files`, the rest NULL */
     const struct nigh__hamming *hamming;
     const struct nigh__letters *letters;
     const struct nigh__near *near;

@@ -3,11 +3,16 @@
 #include "base/file.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "base/secret.h"
 #include "base/status.h"
+
+#define NAMELESS_TRIES 100u
 
 /* Takes over `path`. */
 static nigh_status open_at(const nigh_context *context, nigh_file directory, const char *name, char *path,
@@ -33,6 +38,25 @@ nigh_status nigh__file_open_in(const struct nigh__file *directory, const char *n
                                struct nigh__file *out, nigh_error *error) {
     const nigh_context *context = directory->context;
     return open_at(context, directory->handle, name, nigh__path_join(context, directory->path, name), mode, out, error);
+}
+
+nigh_status nigh__file_open_nameless(const nigh_context *context, const char *folder, struct nigh__file *out,
+                                     nigh_error *error) {
+    nigh_error why = {.status = NIGH_OK};
+    nigh_status status = NIGH_EIO;
+    for (unsigned attempt = 0; attempt < NAMELESS_TRIES; attempt++) {
+        char name[40];
+        (void)snprintf(name, sizeof name, "nigh-%016" PRIx64 ".tmp", nigh__secret() + attempt);
+        char *path = nigh__path_join(context, folder, name);
+        if (path == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for the name of a temporary file");
+        status = nigh__file_open(context, path, NIGH_OPEN_CREATE, out, &why);
+        if (status == NIGH_OK) nigh__file_remove(context, path);
+        nigh__free(context, path);
+        if (status == NIGH_OK || why.system_errno != EEXIST) break;
+    }
+    if (status == NIGH_ENOTFOUND) status = why.status = NIGH_EIO;
+    if (status != NIGH_OK && error != NULL) *error = why;
+    return status;
 }
 
 nigh_status nigh__file_read(const struct nigh__file *file, uint64_t offset, void *buffer, size_t length,

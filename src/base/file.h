@@ -26,6 +26,13 @@ nigh_status nigh__file_open(const nigh_context *context, const char *path, unsig
 /* The same for a name in an open directory. */
 nigh_status nigh__file_open_in(const struct nigh__file *directory, const char *name, unsigned mode,
                                struct nigh__file *out, nigh_error *error);
+/*
+ * A new file in a folder that has no name once it is open, so that nothing is left of
+ * it, however the process ends.  NIGH_EIO also where there is no such folder: to those
+ * who write it is one failure of temporary files like others.
+ */
+nigh_status nigh__file_open_nameless(const nigh_context *context, const char *folder, struct nigh__file *out,
+                                     nigh_error *error);
 /* Reads exactly `length` bytes; a file that ends before is NIGH_ECORRUPT. */
 nigh_status nigh__file_read(const struct nigh__file *file, uint64_t offset, void *buffer, size_t length,
                             nigh_error *error);

@@ -6,11 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/bytes.h"
 
 #define DEFAULT_ALIGNMENT 16
 #define HUGE_PAGE ((size_t)2 << 20)
+#define MEMORY_UNKNOWN (UINT64_C(1) << 30)
 
 static void *libc_allocate(void *user, size_t size, size_t alignment) {
     (void)user;
@@ -56,14 +58,18 @@ static void advise_huge(void *pointer, size_t bytes) {
 #endif
 }
 
-void *nigh__alloc_table(const nigh_context *context, size_t count, size_t size) {
+void *nigh__alloc_large(const nigh_context *context, size_t count, size_t size) {
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes)) return NULL;
     const bool huge = bytes >= HUGE_PAGE;
     void *pointer = nigh__alloc_aligned(context, bytes, 1, huge ? HUGE_PAGE : NIGH__CACHE_LINE);
-    if (pointer == NULL) return NULL;
-    if (huge) advise_huge(pointer, bytes);
-    memset(pointer, 0, bytes);
+    if (pointer != NULL && huge) advise_huge(pointer, bytes);
+    return pointer;
+}
+
+void *nigh__alloc_table(const nigh_context *context, size_t count, size_t size) {
+    void *pointer = nigh__alloc_large(context, count, size);
+    if (pointer != NULL) memset(pointer, 0, count * size);
     return pointer;
 }
 
@@ -76,6 +82,13 @@ char *nigh__string_copy(const nigh_context *context, const char *text) {
     char *copy = nigh__alloc(context, size, 1);
     if (copy != NULL) memcpy(copy, text, size);
     return copy;
+}
+
+uint64_t nigh__memory_usual(void) {
+    const long pages = sysconf(_SC_PHYS_PAGES);
+    const long page = sysconf(_SC_PAGESIZE);
+    if (pages <= 0 || page <= 0) return MEMORY_UNKNOWN;
+    return (uint64_t)pages * (uint64_t)page / 2;
 }
 
 /* At least doubles, so that n additions move 2n items at most. */

@@ -22,8 +22,13 @@ void *nigh__alloc_aligned(const nigh_context *context, size_t count, size_t size
  * misses the processor's memory of addresses with every step.
  */
 void *nigh__alloc_table(const nigh_context *context, size_t count, size_t size);
+/* The same, not cleared. */
+void *nigh__alloc_large(const nigh_context *context, size_t count, size_t size);
 void nigh__free(const nigh_context *context, void *pointer); /* accepts NULL */
 char *nigh__string_copy(const nigh_context *context, const char *text);
+
+/* What work may take where nobody says how much: half of what the machine has. */
+uint64_t nigh__memory_usual(void);
 
 /* Uses an allocator before there is a context. */
 void *nigh__allocator_get(const nigh_allocator *allocator, size_t size, size_t alignment);

@@ -17,13 +17,11 @@
  */
 #include "base/sorter.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "base/secret.h"
 #include "base/status.h"
 #include "base/threads.h"
 #include "base/word_sort.h"
@@ -63,7 +61,7 @@ struct merger {
 
 struct nigh__sorter {
     const nigh_context *context;
-    uint32_t words, key_words, threads;
+    uint32_t words, key_words, key_bits, threads;
     bool unique;
     size_t budget;   /* bytes for records, or for a merge */
     char *temporary; /* owned; NULL: none */
@@ -84,23 +82,7 @@ static nigh_status no_memory(size_t bytes, nigh_error *error) {
 
 static size_t record_bytes(const struct nigh__sorter *sorter) { return sorter->words * sizeof(uint64_t); }
 
-/* --------------------------------------------------------------- temporary file */
-
-/* No name is left as soon as it is open. */
-static nigh_status open_temporary(const struct nigh__sorter *sorter, struct nigh__file *out, nigh_error *error) {
-    char name[40];
-    (void)snprintf(name, sizeof name, "nigh-sort-%016llx.tmp", (unsigned long long)nigh__secret());
-    char *path = nigh__path_join(sorter->context, sorter->temporary, name);
-    if (path == NULL) return no_memory(strlen(sorter->temporary) + sizeof name, error);
-    nigh_status status = nigh__file_open(sorter->context, path, NIGH_OPEN_CREATE, out, error);
-    if (status == NIGH_OK) nigh__file_remove(sorter->context, path);
-    nigh__free(sorter->context, path);
-    if (status == NIGH_ENOTFOUND) { /* of the folder: to callers one failure of temporary files like others */
-        status = NIGH_EIO;
-        if (error != NULL) error->status = status;
-    }
-    return status;
-}
+/* ------------------------------------------------------------------------- runs */
 
 static nigh_status add_run(struct nigh__sorter *sorter, struct nigh__array *runs, struct run run, nigh_error *error) {
     struct run *slot = nigh__array_add(sorter->context, runs, 1);
@@ -108,8 +90,6 @@ static nigh_status add_run(struct nigh__sorter *sorter, struct nigh__array *runs
     *slot = run;
     return NIGH_OK;
 }
-
-/* ------------------------------------------------------------------------- runs */
 
 /* Drops what equals the record before it. */
 static void drop_repeated(struct nigh__sorter *sorter) {
@@ -126,10 +106,12 @@ static void drop_repeated(struct nigh__sorter *sorter) {
 
 static nigh_status sort_records(struct nigh__sorter *sorter, size_t scratch_records, nigh_error *error) {
     if (sorter->scratch == NULL)
-        sorter->scratch = nigh__alloc_aligned(sorter->context, scratch_records, record_bytes(sorter), NIGH__CACHE_LINE);
+        sorter->scratch = nigh__alloc_large(sorter->context, scratch_records, record_bytes(sorter));
     if (sorter->scratch == NULL) return no_memory(scratch_records * record_bytes(sorter), error);
-    uint64_t *sorted = nigh__words_sort(sorter->records, sorter->scratch, sorter->count, sorter->words,
-                                        sorter->key_words, sorter->threads);
+    uint64_t *sorted = sorter->key_bits < 64 ? nigh__words_sort_bits(sorter->records, sorter->scratch, sorter->count,
+                                                                     sorter->words, sorter->key_bits, sorter->threads)
+                                             : nigh__words_sort(sorter->records, sorter->scratch, sorter->count,
+                                                                sorter->words, sorter->key_words, sorter->threads);
     if (sorted != sorter->records) {
         sorter->scratch = sorter->records;
         sorter->records = sorted;
@@ -145,7 +127,7 @@ static nigh_status spill(struct nigh__sorter *sorter, nigh_error *error) {
         return nigh__fail(error, NIGH_ELIMIT,
                           "%llu records to sort do not fit into %zu bytes, and there is no folder for temporary files",
                           (unsigned long long)sorter->added, sorter->budget);
-    if (!sorter->file.open) status = open_temporary(sorter, &sorter->file, error);
+    if (!sorter->file.open) status = nigh__file_open_nameless(sorter->context, sorter->temporary, &sorter->file, error);
     if (status == NIGH_OK) status = sort_records(sorter, sorter->capacity, error);
     const size_t bytes = sorter->count * record_bytes(sorter);
     if (status == NIGH_OK) status = nigh__file_write(&sorter->file, sorter->file_end, sorter->records, bytes, error);
@@ -167,7 +149,7 @@ static nigh_status grow(struct nigh__sorter *sorter, nigh_error *error) {
     const size_t most = most_records(sorter);
     const size_t doubled = sorter->capacity < FIRST_RECORDS / 2 ? FIRST_RECORDS : sorter->capacity * 2;
     const size_t capacity = doubled < most ? doubled : most;
-    uint64_t *records = nigh__alloc_aligned(sorter->context, capacity, record_bytes(sorter), NIGH__CACHE_LINE);
+    uint64_t *records = nigh__alloc_large(sorter->context, capacity, record_bytes(sorter));
     if (records == NULL) return no_memory(capacity * record_bytes(sorter), error);
     if (sorter->count > 0) memcpy(records, sorter->records, sorter->count * record_bytes(sorter));
     nigh__free(sorter->context, sorter->records);
@@ -200,7 +182,11 @@ static const uint64_t *front(const struct nigh__sorter *sorter, uint32_t source)
 }
 
 static bool comes_before(const struct nigh__sorter *sorter, uint32_t a, uint32_t b) {
-    const int order = nigh__words_compare(front(sorter, a), front(sorter, b), sorter->key_words);
+    const uint64_t *first = front(sorter, a);
+    const uint64_t *second = front(sorter, b);
+    const uint64_t mask = nigh__words_key_mask(sorter->key_bits);
+    if ((first[0] & mask) != (second[0] & mask)) return first[0] < second[0];
+    const int order = sorter->key_words > 1 ? nigh__words_compare(first, second, sorter->key_words) : 0;
     return order != 0 ? order < 0 : a < b;
 }
 
@@ -331,7 +317,7 @@ static nigh_status merge_level(struct nigh__sorter *sorter, uint32_t at_once, ni
     struct nigh__file file;
     struct nigh__array merged = NIGH__ARRAY(struct run);
     uint64_t file_end = 0;
-    nigh_status status = open_temporary(sorter, &file, error);
+    nigh_status status = nigh__file_open_nameless(sorter->context, sorter->temporary, &file, error);
     if (status != NIGH_OK) return status;
     for (size_t first = 0; first < sorter->runs.count && status == NIGH_OK; first += at_once) {
         const struct run *runs = (const struct run *)sorter->runs.data + first;
@@ -378,6 +364,7 @@ nigh_status nigh__sorter_new(const nigh_context *context, const struct nigh__sor
     sorter->context = context;
     sorter->words = options->words;
     sorter->key_words = options->unique ? options->words : options->key_words;
+    sorter->key_bits = options->key_bits == 0 ? 64 : options->key_bits;
     sorter->unique = options->unique;
     sorter->threads = nigh__threads_resolve(options->threads);
     const uint64_t memory = options->memory_bytes < LEAST_MEMORY ? LEAST_MEMORY : options->memory_bytes;

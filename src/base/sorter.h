@@ -24,7 +24,13 @@ struct nigh__sorter; /* opaque */
 struct nigh__sorter_options {
     uint32_t words;     /* of a record, 1 to NIGH__SORTER_MOST_WORDS */
     uint32_t key_words; /* of these, the first so many are the order; records equal in them come as they were added */
-    bool unique;        /* of records equal in all their words one is given; all words are the order then */
+    /*
+     * Only so many of the highest bits of the first word are the order; 0: all of its
+     * 64.  For one key word, and not with `unique`.  (key << 32 | number), added by
+     * ascending numbers, comes in the order of both with key_bits 32, in half the time.
+     */
+    uint32_t key_bits;
+    bool unique;           /* of records equal in all their words one is given; all words are the order then */
     uint64_t memory_bytes; /* that the sorter may take in all; at least 1 MiB is taken */
     const char *temporary; /* the folder for runs; NULL: what does not fit is NIGH_ELIMIT */
     uint32_t threads;

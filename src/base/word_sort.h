@@ -15,6 +15,12 @@
  */
 uint64_t *nigh__words_sort(uint64_t *records, uint64_t *scratch, size_t count, uint32_t words, uint32_t key_words,
                            uint32_t threads);
+/* The same by the highest `key_bits` bits, 1 to 64, of the first word alone. */
+uint64_t *nigh__words_sort_bits(uint64_t *records, uint64_t *scratch, size_t count, uint32_t words, uint32_t key_bits,
+                                uint32_t threads);
+
+/* The highest bits of a word, 1 to 64 of them. */
+static inline uint64_t nigh__words_key_mask(uint32_t key_bits) { return UINT64_MAX << (64 - key_bits); }
 
 /* Whether a comes before (< 0), with (0) or after (> 0) b. */
 static inline int nigh__words_compare(const uint64_t *a, const uint64_t *b, uint32_t words) {

@@ -1,320 +1,145 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Candidates by bands.  Sorted, the keys lie in buckets, and in a bucket all pairs
- * are compared by their 256 bits:
+ * Lists of candidates.  A pair that shares many bands is found in each: a table of
+ * recent pairs holds most of these back from the sorter, which drops the rest.  Two
+ * sorters, of what decides and of what is only listed, are read as one:
  *
- *     band 0 | key 17, document 3 | key 17, document 9 | key 21, document 4 | ...
- *              `----- a bucket -----------------------'
- *
- * Two sets of Jaccard index J agree in one smallest value with probability J, in a
- * band of 8 with J^8, and in one of 32 bands with 1 - (1 - J^8)^32: .997 at J = .8.
- * Their bits differ in b p of b = 256 on average, p = (1 - J) / 2, with a spread of
- * sqrt(b p (1 - p)); those over 2.33 times the spread, one in a hundred at J = .8 and
- * fewer above, are let go.  Lengths, too, tell pairs apart, but few that the bits do not,
- * and to know how many of its features a document has twice would take longer than all
- * this: lengths are looked at when sets are, or here where there will be no verifying.
- *
- * A crowd, a bucket of more documents than the budget, would take the square of
- * its number.  Its best documents lead: each other is compared with up to 32 of these,
- * and pairs with the four best that are near enough and with the nearest; one that
- * has no leader close by, and few near ones, is compared with a few neighbours in the
- * order of its bits, which begins elsewhere in each band.  So a million of one template
- * cost a million times a constant, and nearly all find the one that is kept.  Where not
- * all pairs are asked for, that is all it takes, and 200 documents are a crowd.
- *
- * A pair that shares many bands is found in each.  A table of recent pairs holds
- * most of these back from the sorter, which drops the rest.
+ *     deciding   (0, 4)          (2, 9)  (3, 5)
+ *     listed     (0, 4)  (0, 7)          (3, 5)  (3, 8)
+ *     read       (0, 4)  (0, 7)  (2, 9)  (3, 5)  (3, 8)     (0, 7) and (3, 8) do not decide
  */
 #include "dedup/candidates.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/rng.h"
 #include "base/status.h"
-#include "base/word_sort.h"
-#include "kernel/hamming.h"
 
-#define ROW_WORDS (NIGH__DEDUP_BITS / 64)
-#define RECENT_BITS 18u
-#define LEADERS 32u
-#define FOLLOWED 4u
-#define CROWD 200u
-#define NEIGHBOURS 8u
-#define TICK_EVERY 4096u /* buckets */
+#define RECENT_BITS 17u
 
-/* ------------------------------------------------------------------ pairs -- */
+static nigh_status no_memory(nigh_error *error) {
+    (void)nigh__fail(error, NIGH_ENOMEM, "no memory for candidates");
+    return NIGH_ENOMEM;
+}
+
+/* ------------------------------------------------------------------ queues -- */
+
+nigh_status nigh__pair_queue_init(const nigh_context *context, const struct nigh__order *order,
+                                  struct nigh__sorter *sorter, pthread_mutex_t *lock, struct nigh__pair_queue *out,
+                                  nigh_error *error) {
+    out->order = order;
+    out->sorter = sorter;
+    out->lock = lock;
+    out->count = 0;
+    out->recent = nigh__alloc_table(context, (size_t)1 << RECENT_BITS, sizeof *out->recent);
+    return out->recent == NULL ? no_memory(error) : NIGH_OK;
+}
+
+void nigh__pair_queue_release(const nigh_context *context, struct nigh__pair_queue *queue) {
+    nigh__free(context, queue->recent);
+    queue->recent = NULL;
+}
+
+nigh_status nigh__pair_queue_flush(struct nigh__pair_queue *queue, nigh_error *error) {
+    if (queue->lock != NULL) pthread_mutex_lock(queue->lock);
+    nigh_status status = nigh__sorter_add(queue->sorter, queue->pairs, queue->count, error);
+    if (queue->lock != NULL) pthread_mutex_unlock(queue->lock);
+    queue->count = 0;
+    return status;
+}
+
+nigh_status nigh__pair_queue_add(struct nigh__pair_queue *queue, uint32_t a, uint32_t b, nigh_error *error) {
+    const uint64_t known = a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a; /* never 0: they are two */
+    uint64_t *recent = &queue->recent[nigh__mix(known) >> (64 - RECENT_BITS)];
+    if (*recent == known) return NIGH_OK;
+    *recent = known;
+    const uint64_t x = queue->order->rank[a];
+    const uint64_t y = queue->order->rank[b];
+    queue->pairs[queue->count++] = x < y ? x << 32 | y : y << 32 | x;
+    return queue->count == NIGH__PAIRS_TOGETHER ? nigh__pair_queue_flush(queue, error) : NIGH_OK;
+}
+
+/* ------------------------------------------------------------------- lists -- */
 
 nigh_status nigh__candidates_init(const nigh_dedup *dedup, const struct nigh__order *order, uint32_t threads,
                                   struct nigh__candidates *out, nigh_error *error) {
     *out = (struct nigh__candidates){.dedup = dedup, .order = order};
-    if (!dedup->verified) out->least = dedup->options.threshold;
     const struct nigh__sorter_options options = {.words = 1,
                                                  .key_words = 1,
                                                  .unique = true,
                                                  .memory_bytes = dedup->options.memory_bytes / 8,
                                                  .temporary = dedup->temporary,
                                                  .threads = threads};
-    out->recent = nigh__alloc_table(dedup->context, (size_t)1 << RECENT_BITS, sizeof *out->recent);
-    if (out->recent == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for candidates");
-    nigh_status status = nigh__sorter_new(dedup->context, &options, &out->sorter, error);
+    nigh_status status = nigh__sorter_new(dedup->context, &options, &out->deciding, error);
+    if (status == NIGH_OK && dedup->options.all_pairs)
+        status = nigh__sorter_new(dedup->context, &options, &out->listed, error);
     if (status != NIGH_OK) nigh__candidates_release(out);
     return status;
 }
 
 void nigh__candidates_release(struct nigh__candidates *candidates) {
-    if (candidates->dedup != NULL) nigh__free(candidates->dedup->context, candidates->recent);
-    nigh__sorter_free(candidates->sorter);
+    nigh__sorter_free(candidates->deciding);
+    nigh__sorter_free(candidates->listed);
     *candidates = (struct nigh__candidates){0};
 }
 
-nigh_status nigh__candidates_add(struct nigh__candidates *candidates, uint32_t a, uint32_t b, nigh_error *error) {
-    const uint64_t x = candidates->order->rank[a];
-    const uint64_t y = candidates->order->rank[b];
-    const uint64_t pair = x < y ? x << 32 | y : y << 32 | x; /* never 0: the two are different */
-    uint64_t *recent = &candidates->recent[nigh__mix(pair) >> (64 - RECENT_BITS)];
-    if (*recent == pair) return NIGH_OK;
-    *recent = pair;
-    return nigh__sorter_add(candidates->sorter, &pair, 1, error);
+nigh_status nigh__candidates_finish(struct nigh__candidates *candidates, nigh_error *error) {
+    nigh_status status = nigh__sorter_finish(candidates->deciding, error);
+    if (candidates->listed == NULL) {
+        candidates->cursors[1].ended = true;
+        return status;
+    }
+    return status == NIGH_OK ? nigh__sorter_finish(candidates->listed, error) : status;
 }
 
-uint32_t nigh__minhash_radius(uint32_t bits, double threshold) {
-    const double b = bits;
-    const double p = (1 - threshold) / 2;
-    return (uint32_t)(b * p + 2.33 * sqrt(b * p * (1 - p)) + 0.5);
+uint64_t nigh__candidates_disk_bytes(const struct nigh__candidates *candidates) {
+    return nigh__sorter_disk_bytes(candidates->deciding) +
+           (candidates->listed == NULL ? 0 : nigh__sorter_disk_bytes(candidates->listed));
 }
 
-/* ---------------------------------------------------------------- buckets -- */
+/* ----------------------------------------------------------------- reading -- */
 
-struct buckets {
-    struct nigh__candidates *candidates;
-    const struct nigh__gathered *gathered;
-    nigh_dedup *dedup;
-    uint32_t radius;
-    uint64_t most;                /* members that are all compared */
-    uint64_t key;                 /* of the bucket at hand */
-    struct nigh__array members;   /* of uint32_t, its documents */
-    struct nigh__array rows;      /* of uint64_t, ROW_WORDS each, of the members */
-    struct nigh__array distances; /* of uint32_t */
-    struct nigh__array words;     /* of uint64_t, for sorting a crowd */
-    struct nigh__progress progress;
-    uint64_t done, until_tick;
-};
-
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory to compare documents");
-    return NIGH_ENOMEM;
-}
-
-/* `count` items of room, whatever was in it. */
-static void *make_room(const struct buckets *buckets, struct nigh__array *array, size_t count) {
-    array->count = 0;
-    return nigh__array_add(buckets->dedup->context, array, count);
-}
-
-static uint32_t features_of(const struct buckets *buckets, uint32_t document) {
-    return nigh__dedup_document(buckets->dedup, document)->features;
-}
-
-static uint32_t distance_of(const struct buckets *buckets, uint32_t a, uint32_t b) {
-    const uint64_t *x = nigh__gathered_row(buckets->gathered, a);
-    const uint64_t *y = nigh__gathered_row(buckets->gathered, b);
-    return buckets->dedup->context->hamming->pair((const uint8_t *)x, (const uint8_t *)y, NIGH__DEDUP_BITS / 8);
-}
-
-/* Adds the pair where it is near and fit. */
-static nigh_status consider(struct buckets *buckets, uint32_t a, uint32_t b, uint32_t distance, nigh_error *error) {
-    if (distance > buckets->radius ||
-        !nigh__lengths_fit(buckets->candidates->least, features_of(buckets, a), features_of(buckets, b)))
-        return NIGH_OK;
-    return nigh__candidates_add(buckets->candidates, a, b, error);
-}
-
-/* The rows of the members, side by side. */
-static nigh_status collect_rows(struct buckets *buckets, nigh_error *error) {
-    const uint32_t *members = buckets->members.data;
-    const size_t count = buckets->members.count;
-    uint64_t *rows = make_room(buckets, &buckets->rows, count * ROW_WORDS);
-    if (rows == NULL || make_room(buckets, &buckets->distances, count) == NULL) return no_memory(error);
-    for (size_t i = 0; i < count; i++)
-        memcpy(rows + i * ROW_WORDS, nigh__gathered_row(buckets->gathered, members[i]), ROW_WORDS * sizeof *rows);
+/* The record the cursor is at; at the end one that is larger than all pairs. */
+static nigh_status peek(struct nigh__pair_cursor *cursor, struct nigh__sorter *sorter, uint64_t *out,
+                        nigh_error *error) {
+    *out = UINT64_MAX;
+    if (!cursor->ended && cursor->next == cursor->count) {
+        nigh_status status = nigh__sorter_next(sorter, &cursor->records, &cursor->count, error);
+        if (status != NIGH_OK && status != NIGH_END) return status;
+        cursor->next = 0;
+        cursor->ended = status == NIGH_END;
+    }
+    if (!cursor->ended) *out = cursor->records[cursor->next];
     return NIGH_OK;
 }
 
-static nigh_status compare_all(struct buckets *buckets, nigh_error *error) {
-    const uint32_t *members = buckets->members.data;
-    const size_t count = buckets->members.count;
-    if (count == 2)
-        return consider(buckets, members[0], members[1], distance_of(buckets, members[0], members[1]), error);
-    nigh_status status = collect_rows(buckets, error);
-    const uint64_t *rows = buckets->rows.data;
-    uint32_t *distances = buckets->distances.data;
-    for (size_t i = 0; status == NIGH_OK && i + 1 < count; i++) {
-        const uint64_t *row = rows + i * ROW_WORDS;
-        const size_t others = count - i - 1;
-        if (buckets->dedup->context->hamming->rows(row, row + ROW_WORDS, others, ROW_WORDS, distances) >
-            buckets->radius)
-            continue;
-        for (size_t j = 0; status == NIGH_OK && j < others; j++)
-            if (distances[j] <= buckets->radius)
-                status = consider(buckets, members[i], members[i + 1 + j], distances[j], error);
-    }
-    return status;
-}
-
-/* ------------------------------------------------------------------ crowds -- */
-
-/* The members, best first. */
-static nigh_status order_members(struct buckets *buckets, nigh_error *error) {
-    uint32_t *members = buckets->members.data;
-    const size_t count = buckets->members.count;
-    uint64_t *words = make_room(buckets, &buckets->words, 2 * count);
-    if (words == NULL) return no_memory(error);
-    for (size_t i = 0; i < count; i++) words[i] = buckets->candidates->order->rank[members[i]];
-    const uint64_t *sorted = nigh__words_sort(words, words + count, count, 1, 1, 1);
-    for (size_t i = 0; i < count; i++) members[i] = buckets->candidates->order->first[sorted[i]];
-    return NIGH_OK;
-}
-
-struct leaders {
-    uint64_t rows[LEADERS * ROW_WORDS];
-    uint32_t members[LEADERS];
-    uint32_t count;
-};
-
-/* How a member stands to its leaders. */
-struct standing {
-    bool close;   /* to one, so near that they are alike as good as surely */
-    bool settled; /* that, or near enough to many */
-};
-
-/* Pairs a member with leaders. */
-static nigh_status follow(struct buckets *buckets, const struct leaders *leaders, uint32_t member,
-                          struct standing *standing, nigh_error *error) {
-    uint32_t distances[LEADERS];
-    const uint64_t *row = nigh__gathered_row(buckets->gathered, member);
-    const uint32_t least =
-        buckets->dedup->context->hamming->rows(row, leaders->rows, leaders->count, ROW_WORDS, distances);
-    *standing = (struct standing){.close = least <= buckets->radius / 2};
-    if (least > buckets->radius) return NIGH_OK;
-    nigh_status status = NIGH_OK;
-    uint32_t given = 0;
-    bool nearest = false; /* among those given */
-    for (uint32_t i = 0; status == NIGH_OK && i < leaders->count && (given < FOLLOWED || !nearest); i++) {
-        if (distances[i] > buckets->radius || (given >= FOLLOWED && distances[i] > least)) continue;
-        status = consider(buckets, leaders->members[i], member, distances[i], error);
-        nearest = nearest || distances[i] == least;
-        given++;
-    }
-    standing->settled = standing->close || given >= FOLLOWED;
-    return status;
-}
-
-/* Members without a leader are compared with those next to them in the order of some of their bits. */
-static nigh_status compare_neighbours(struct buckets *buckets, const uint32_t *members, size_t count,
-                                      nigh_error *error) {
-    uint64_t *words = make_room(buckets, &buckets->words, 2 * count);
-    if (words == NULL) return no_memory(error);
-    const uint32_t word = (uint32_t)(buckets->key >> NIGH__DEDUP_KEY_BITS) % ROW_WORDS;
-    for (size_t i = 0; i < count; i++)
-        words[i] = (nigh__gathered_row(buckets->gathered, members[i])[word] & ~(uint64_t)UINT32_MAX) | members[i];
-    const uint64_t *sorted = nigh__words_sort(words, words + count, count, 1, 1, 1);
-    nigh_status status = NIGH_OK;
-    for (size_t i = 0; i < count; i++) {
-        const uint32_t a = (uint32_t)sorted[i];
-        for (size_t j = i + 1; status == NIGH_OK && j < count && j <= i + NEIGHBOURS; j++) {
-            const uint32_t b = (uint32_t)sorted[j];
-            status = consider(buckets, a, b, distance_of(buckets, a, b), error);
-        }
-    }
-    return status;
-}
-
-static nigh_status compare_crowd(struct buckets *buckets, nigh_error *error) {
-    struct leaders leaders = {.count = 0};
-    buckets->dedup->info.truncated += buckets->members.count > buckets->dedup->options.bucket_budget;
-    nigh_status status = order_members(buckets, error);
-    uint32_t *members = buckets->members.data;
-    size_t alone = 0; /* members without a leader; they move to the front */
-    for (size_t i = 0; status == NIGH_OK && i < buckets->members.count; i++) {
-        const uint32_t member = members[i];
-        struct standing standing;
-        status = follow(buckets, &leaders, member, &standing, error);
-        if (!standing.settled) members[alone++] = member;
-        if (standing.close || leaders.count == LEADERS) continue;
-        memcpy(&leaders.rows[leaders.count * ROW_WORDS], nigh__gathered_row(buckets->gathered, member),
-               ROW_WORDS * sizeof(uint64_t));
-        leaders.members[leaders.count++] = member;
-    }
-    return status == NIGH_OK ? compare_neighbours(buckets, members, alone, error) : status;
-}
-
-/* ------------------------------------------------------------------- bands -- */
-
-static nigh_status end_bucket(struct buckets *buckets, nigh_error *error) {
-    nigh_status status = NIGH_OK;
-    if (buckets->members.count > buckets->most)
-        status = compare_crowd(buckets, error);
-    else if (buckets->members.count > 1)
-        status = compare_all(buckets, error);
-    buckets->members.count = 0;
-    return status;
-}
-
-static bool is_cancelled(struct buckets *buckets, uint64_t total) {
-    if (buckets->until_tick-- != 0) return false;
-    buckets->until_tick = TICK_EVERY;
-    return nigh__progress_tick(&buckets->progress, "finding", buckets->done, total);
-}
-
-static nigh_status add_record(struct buckets *buckets, uint64_t record, nigh_error *error) {
-    const uint64_t key = record >> 32;
-    nigh_status status = NIGH_OK;
-    if (key != buckets->key) {
-        if (buckets->members.count > 0) status = end_bucket(buckets, error);
-        if (status == NIGH_OK && is_cancelled(buckets, nigh__sorter_count(buckets->gathered->keys)))
-            status = nigh__progress_cancelled(error);
-        buckets->key = key;
-    }
-    uint32_t *place = nigh__array_add(buckets->dedup->context, &buckets->members, 1);
-    if (status == NIGH_OK && place == NULL) return no_memory(error);
+nigh_status nigh__candidates_next(struct nigh__candidates *candidates, uint64_t *pair, bool *decides,
+                                  nigh_error *error) {
+    struct nigh__pair_cursor *cursors = candidates->cursors;
+    uint64_t listed = UINT64_MAX;
+    nigh_status status = peek(&cursors[0], candidates->deciding, pair, error);
+    if (status == NIGH_OK) status = peek(&cursors[1], candidates->listed, &listed, error);
     if (status != NIGH_OK) return status;
-    *place = (uint32_t)record;
-    buckets->done++;
+    if (cursors[0].ended && cursors[1].ended) return NIGH_END;
+    *decides = *pair <= listed;
+    if (!*decides) *pair = listed;
+    cursors[0].next += *decides;
+    cursors[1].next += *pair == listed;
     return NIGH_OK;
 }
 
-nigh_status nigh__candidates_by_bands(struct nigh__candidates *candidates, struct nigh__gathered *gathered,
-                                      nigh_dedup *dedup, nigh_error *error) {
-    struct buckets buckets = {.candidates = candidates,
-                              .gathered = gathered,
-                              .dedup = dedup,
-                              .radius = nigh__minhash_radius(NIGH__DEDUP_BITS, dedup->options.threshold),
-                              .key = UINT64_MAX,
-                              .members = NIGH__ARRAY(uint32_t),
-                              .rows = NIGH__ARRAY(uint64_t),
-                              .distances = NIGH__ARRAY(uint32_t),
-                              .words = NIGH__ARRAY(uint64_t)};
-    const bool all = dedup->options.all_pairs || dedup->options.cluster == NIGH_CLUSTER_COMPLETE;
-    buckets.most = all || dedup->options.bucket_budget < CROWD ? dedup->options.bucket_budget : CROWD;
-    nigh__progress_init(&buckets.progress, dedup->options.progress);
-    nigh_status status = nigh__sorter_finish(gathered->keys, error);
-    const uint64_t *records = NULL;
-    size_t count = 0;
-    while (status == NIGH_OK && (status = nigh__sorter_next(gathered->keys, &records, &count, error)) == NIGH_OK)
-        for (size_t i = 0; status == NIGH_OK && i < count; i++) status = add_record(&buckets, records[i], error);
-    if (status == NIGH_END) status = end_bucket(&buckets, error);
-    nigh__array_release(dedup->context, &buckets.members);
-    nigh__array_release(dedup->context, &buckets.rows);
-    nigh__array_release(dedup->context, &buckets.distances);
-    nigh__array_release(dedup->context, &buckets.words);
+nigh_status nigh__candidates_rewind(struct nigh__candidates *candidates, nigh_error *error) {
+    candidates->cursors[0] = (struct nigh__pair_cursor){.ended = false};
+    candidates->cursors[1] = (struct nigh__pair_cursor){.ended = candidates->listed == NULL};
+    nigh_status status = nigh__sorter_rewind(candidates->deciding, error);
+    if (status == NIGH_OK && candidates->listed != NULL) status = nigh__sorter_rewind(candidates->listed, error);
     return status;
 }
 
 /* --------------------------------------------------------------- distances -- */
 
 struct joining {
-    struct nigh__candidates *candidates;
+    struct nigh__pair_queue queue;
     const uint32_t *documents; /* by row */
     nigh_status status;
     nigh_error error;
@@ -322,7 +147,7 @@ struct joining {
 
 static int take_pair(void *user, const nigh_pair *pair) {
     struct joining *joining = user;
-    joining->status = nigh__candidates_add(joining->candidates, joining->documents[pair->first],
+    joining->status = nigh__pair_queue_add(&joining->queue, joining->documents[pair->first],
                                            joining->documents[pair->second], &joining->error);
     return joining->status != NIGH_OK;
 }
@@ -337,27 +162,39 @@ static uint8_t *collect_signatures(const struct nigh__gathered *gathered, const 
     return rows;
 }
 
-nigh_status nigh__candidates_by_distance(struct nigh__candidates *candidates, const struct nigh__gathered *gathered,
-                                         nigh_dedup *dedup, uint32_t width_bits, uint32_t threads, nigh_error *error) {
-    struct joining joining = {.candidates = candidates, .documents = gathered->signed_ones.data};
+static nigh_status join(struct joining *joining, const uint8_t *rows, uint64_t count, nigh_dedup *dedup,
+                        uint32_t width_bits, uint32_t threads, nigh_error *error) {
     nigh_join_options options = NIGH_JOIN_OPTIONS_INIT;
     nigh_join_result result = NIGH_JOIN_RESULT_INIT;
     options.width_bits = width_bits;
     options.radius = dedup->options.distance;
     options.memory_bytes = dedup->options.memory_bytes / 2;
     options.temporary = dedup->temporary;
+    options.copies = (uint32_t)(dedup->options.bucket_budget < UINT32_MAX ? dedup->options.bucket_budget : UINT32_MAX);
     options.threads = threads;
     options.pair = take_pair;
-    options.user = &joining;
+    options.user = joining;
     options.progress = dedup->options.progress;
+    nigh_status status = nigh_join(dedup->context, rows, count, NULL, 0, &options, &result, error);
+    /* Of a crowd with one signature only pairs with its first document were given: one such, at least. */
+    dedup->info.truncated += result.truncated + (result.copies_untold > 0);
+    dedup->info.disk_bytes += result.disk_bytes;
+    if (joining->status != NIGH_OK && error != NULL)
+        *error = joining->error; /* the join knows only that it was to stop */
+    return joining->status != NIGH_OK ? joining->status : status;
+}
+
+nigh_status nigh__candidates_by_distance(struct nigh__candidates *candidates, const struct nigh__gathered *gathered,
+                                         nigh_dedup *dedup, uint32_t width_bits, uint32_t threads, nigh_error *error) {
+    struct joining joining = {.documents = gathered->signed_ones.data};
     uint8_t *rows = collect_signatures(gathered, dedup->context, width_bits / 8);
     if (rows == NULL) return no_memory(error);
     nigh_status status =
-        nigh_join(dedup->context, rows, gathered->signed_ones.count, NULL, 0, &options, &result, error);
+        nigh__pair_queue_init(dedup->context, candidates->order, candidates->deciding, NULL, &joining.queue, error);
+    if (status == NIGH_OK)
+        status = join(&joining, rows, gathered->signed_ones.count, dedup, width_bits, threads, error);
+    if (status == NIGH_OK) status = nigh__pair_queue_flush(&joining.queue, error);
+    nigh__pair_queue_release(dedup->context, &joining.queue);
     nigh__free(dedup->context, rows);
-    dedup->info.truncated += result.truncated;
-    dedup->info.disk_bytes += result.disk_bytes;
-    if (joining.status == NIGH_OK) return status;
-    if (error != NULL) *error = joining.error; /* the join knows only that it was to stop */
-    return joining.status;
+    return status;
 }

@@ -1,25 +1,63 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pairs that are worth a look: by keys of bands, by signatures, or by rare features (prefixes.h). */
+/*
+ * Pairs that are worth a look: by keys of bands (candidates_bands.c), by signatures
+ * (here), or by rare features (prefixes.h).  Each comes once, by ascending ranks, and
+ * either decides about who stays or, where all pairs are wanted, is only listed: who
+ * stays must not depend on whether pairs are listed.
+ */
 #ifndef NIGH_DEDUP_CANDIDATES_H
 #define NIGH_DEDUP_CANDIDATES_H
+
+#include <pthread.h>
 
 #include "dedup/gather.h"
 #include "dedup/order.h"
 
+#define NIGH__PAIRS_TOGETHER 256u
+
+/* A thread's way to a sorter: holds back pairs that were added lately, which most are that share many keys. */
+struct nigh__pair_queue {
+    const struct nigh__order *order;
+    struct nigh__sorter *sorter;
+    pthread_mutex_t *lock; /* of the sorter; NULL: it has one user */
+    uint64_t *recent;      /* pairs of documents, by their hash; 0: none */
+    size_t count;
+    uint64_t pairs[NIGH__PAIRS_TOGETHER]; /* better rank << 32 | other rank */
+};
+
+nigh_status nigh__pair_queue_init(const nigh_context *context, const struct nigh__order *order,
+                                  struct nigh__sorter *sorter, pthread_mutex_t *lock, struct nigh__pair_queue *out,
+                                  nigh_error *error);
+void nigh__pair_queue_release(const nigh_context *context, struct nigh__pair_queue *queue);
+/* Adds a pair of documents, each the first of its set. */
+nigh_status nigh__pair_queue_add(struct nigh__pair_queue *queue, uint32_t a, uint32_t b, nigh_error *error);
+nigh_status nigh__pair_queue_flush(struct nigh__pair_queue *queue, nigh_error *error);
+
+/* Where one of the two lists is being read. */
+struct nigh__pair_cursor {
+    const uint64_t *records;
+    size_t count, next;
+    bool ended;
+};
+
 struct nigh__candidates {
     const nigh_dedup *dedup;
     const struct nigh__order *order;
-    struct nigh__sorter *sorter; /* better rank << 32 | other rank, each once */
-    uint64_t *recent;            /* pairs that were added lately, by their hash; 0: none */
-    double least;                /* ratio of the numbers of features; 0: any will do for now */
+    struct nigh__sorter *deciding;
+    struct nigh__sorter *listed; /* some of these are in the other list, too; NULL: not all pairs are wanted */
+    struct nigh__pair_cursor cursors[2];
 };
 
 nigh_status nigh__candidates_init(const nigh_dedup *dedup, const struct nigh__order *order, uint32_t threads,
                                   struct nigh__candidates *out, nigh_error *error);
 void nigh__candidates_release(struct nigh__candidates *candidates);
+nigh_status nigh__candidates_finish(struct nigh__candidates *candidates, nigh_error *error);
 
-/* Adds a pair of documents, each the first of its set. */
-nigh_status nigh__candidates_add(struct nigh__candidates *candidates, uint32_t a, uint32_t b, nigh_error *error);
+/* After finish: the next pair of ranks, NIGH_END after the last; and from the first again. */
+nigh_status nigh__candidates_next(struct nigh__candidates *candidates, uint64_t *pair, bool *decides,
+                                  nigh_error *error);
+nigh_status nigh__candidates_rewind(struct nigh__candidates *candidates, nigh_error *error);
+uint64_t nigh__candidates_disk_bytes(const struct nigh__candidates *candidates);
 
 /* Whether sets of so many features can be alike at all. */
 static inline bool nigh__lengths_fit(double threshold, uint32_t a, uint32_t b) {
@@ -28,15 +66,12 @@ static inline bool nigh__lengths_fit(double threshold, uint32_t a, uint32_t b) {
     return less / more >= threshold;
 }
 
-/* Those that share the key of a band.  Counts bands over the budget in dedup->info.truncated. */
-nigh_status nigh__candidates_by_bands(struct nigh__candidates *candidates, struct nigh__gathered *gathered,
-                                      nigh_dedup *dedup, nigh_error *error);
+/* Those that share the key of a band.  Counts buckets over the budget in dedup->info.truncated. */
+nigh_status nigh__candidates_by_bands(struct nigh__candidates *candidates, const struct nigh__gathered *gathered,
+                                      nigh_dedup *dedup, uint32_t threads, nigh_error *error);
 
 /* Those whose signatures are within dedup->options.distance. */
 nigh_status nigh__candidates_by_distance(struct nigh__candidates *candidates, const struct nigh__gathered *gathered,
                                          nigh_dedup *dedup, uint32_t width_bits, uint32_t threads, nigh_error *error);
-
-/* How many of `bits` MinHash bits may differ between sets that are alike, 99 times in 100. */
-uint32_t nigh__minhash_radius(uint32_t bits, double threshold);
 
 #endif

@@ -16,8 +16,9 @@
  * between, and they lie in pages of their own.  Readers need no lock: nothing within
  * the length that they have seen is ever written again.
  *
- * A new file is made by writing the same bytes always, so that a file which holds
- * only a part of these, the rest zero, is known as one whose making was interrupted.
+ * A new file is made by writing the same bytes always, so that a file which begins
+ * with the magic and holds only a part of these, the rest zero, is known as one whose
+ * making was interrupted.  One of zeros alone may be anybody's.
  */
 #include "dedup/chunk_file.h"
 
@@ -33,7 +34,8 @@
 #include "base/word_sort.h"
 #include "store/format.h"
 
-#define CHECKED_BYTES 56u /* of each header, before its checksum */
+#define CHECKED_BYTES 56u     /* of each header, before its checksum */
+#define FINGERPRINT_BYTES 12u /* with its number */
 
 uint64_t nigh__block_length(uint32_t count) {
     return sizeof(struct nigh__block_header) + UINT64_C(8) * count + nigh__round_up(UINT64_C(4) * count, 8) + 8;
@@ -85,7 +87,7 @@ static nigh_status fresh_write(nigh_chunks *chunks, nigh_error *error) {
     return status;
 }
 
-/* Whether the file is the beginning of a fresh one, with nothing or zeros where bytes have not arrived. */
+/* Whether the file is empty, or the beginning of a fresh one with nothing or zeros where bytes have not arrived. */
 static nigh_status find_unfinished(const nigh_chunks *chunks, bool *unfinished, nigh_error *error) {
     uint8_t expected[NIGH__CHUNKS_START];
     uint8_t found[NIGH__CHUNKS_START];
@@ -96,8 +98,11 @@ static nigh_status find_unfinished(const nigh_chunks *chunks, bool *unfinished, 
     fresh_file(expected);
     *unfinished = chunks->file_length < NIGH__CHUNKS_START || memcmp(found, expected, sizeof found) != 0;
     for (size_t i = 0; i < chunks->file_length; i++) {
-        if (found[i] != 0 && found[i] != expected[i]) *unfinished = false;
+        const bool missing = found[i] == 0 && i >= sizeof(((struct nigh__chunks_header *)NULL)->magic);
+        if (found[i] != expected[i] && !missing) *unfinished = false;
     }
+    if (chunks->file_length > 0 && chunks->file_length < sizeof(((struct nigh__chunks_header *)NULL)->magic))
+        *unfinished = false;
     return NIGH_OK;
 }
 
@@ -131,12 +136,16 @@ static nigh_status header_check(const nigh_chunks *chunks, nigh_error *error) {
     return NIGH_OK;
 }
 
+/* The counts are no more than there is room for, so that nothing can overflow that adds to them. */
 static bool state_valid(const struct nigh__chunks_state *state) {
-    return state->checksum == checksum_of(state) && state->sequence != 0 && state->length >= NIGH__CHUNKS_START &&
-           state->length % NIGH__CHUNK_ALIGNMENT == 0 && state->chunks <= state->fingerprints;
+    if (state->checksum != checksum_of(state) || state->sequence == 0) return false;
+    if (state->length < NIGH__CHUNKS_START || state->length % NIGH__CHUNK_ALIGNMENT != 0) return false;
+    const uint64_t bytes = state->length - NIGH__CHUNKS_START;
+    return state->chunks <= state->fingerprints && state->chunks <= bytes / sizeof(struct nigh__chunk_header) &&
+           state->fingerprints <= bytes / FINGERPRINT_BYTES;
 }
 
-static nigh_status state_load(nigh_chunks *chunks, nigh_error *error) {
+static nigh_status state_choose(nigh_chunks *chunks, bool *chosen, nigh_error *error) {
     bool found = false;
     for (int slot = 0; slot < 2; slot++) {
         struct nigh__chunks_state state;
@@ -147,8 +156,18 @@ static nigh_status state_load(nigh_chunks *chunks, nigh_error *error) {
         chunks->slot = slot;
         found = true;
     }
+    *chosen = found;
+    return NIGH_OK;
+}
+
+/* A writer may have renewed one state while it was read, and then the other: but hardly both twice. */
+static nigh_status state_load(nigh_chunks *chunks, nigh_error *error) {
+    bool found = false;
+    nigh_status status = state_choose(chunks, &found, error);
+    if (status == NIGH_OK && !found) status = state_choose(chunks, &found, error);
+    if (status != NIGH_OK) return status;
     if (!found) return corrupt(chunks, NIGH__CHUNK_STATE_AT(0), "both states are damaged", error);
-    nigh_status status = nigh__file_length(&chunks->file, &chunks->file_length, error);
+    status = nigh__file_length(&chunks->file, &chunks->file_length, error);
     if (status != NIGH_OK) return status;
     if (chunks->file_length < chunks->state.length)
         return nigh__fail_at(error, NIGH_ECORRUPT, chunks->file.path, chunks->file_length,
@@ -237,12 +256,16 @@ void nigh_chunks_describe(const nigh_chunks *chunks, nigh_chunks_info *out) {
 bool nigh__chunk_block_init(const nigh_context *context, struct nigh__chunk_block *block) {
     *block = (struct nigh__chunk_block){0};
     block->bytes = nigh__alloc_aligned(context, (size_t)nigh__block_length(NIGH__BLOCK_FINGERPRINTS), 1, 64);
-    return block->bytes != NULL;
+    block->places = nigh__alloc(context, NIGH__BLOCK_FINGERPRINTS + 1, sizeof *block->places);
+    if (block->bytes != NULL && block->places != NULL) return true;
+    nigh__chunk_block_release(context, block);
+    return false;
 }
 
 void nigh__chunk_block_release(const nigh_context *context, struct nigh__chunk_block *block) {
     nigh__free(context, block->bytes);
-    block->bytes = NULL;
+    nigh__free(context, block->places);
+    *block = (struct nigh__chunk_block){0};
 }
 
 void nigh__chunk_reader_init(const nigh_chunks *chunks, struct nigh__chunk_reader *reader) {
@@ -299,6 +322,24 @@ static nigh_status block_check(const struct nigh__chunk_reader *reader, const st
     return NIGH_OK;
 }
 
+/* Keeps the first of equal rows, in place: each is then compared once, however many there are. */
+static void block_collapse(struct nigh__chunk_block *block) {
+    uint64_t *rows = (uint64_t *)block->bytes + sizeof(struct nigh__block_header) / 8;
+    uint32_t equal = 0;
+    for (uint32_t i = 1; i < block->count; i++) equal += rows[i] == rows[i - 1];
+    block->starts = NULL;
+    if (equal == 0) return;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < block->count; i++) {
+        if (kept > 0 && rows[i] == rows[kept - 1]) continue;
+        rows[kept] = rows[i];
+        block->places[kept++] = i;
+    }
+    block->places[kept] = block->count;
+    block->starts = block->places;
+    block->count = kept;
+}
+
 static nigh_status read_block(struct nigh__chunk_reader *reader, struct nigh__chunk_block *block, nigh_error *error) {
     block->count = reader->left < NIGH__BLOCK_FINGERPRINTS ? (uint32_t)reader->left : NIGH__BLOCK_FINGERPRINTS;
     const uint64_t length = nigh__block_length(block->count);
@@ -319,21 +360,43 @@ static nigh_status read_block(struct nigh__chunk_reader *reader, struct nigh__ch
         reader->offset = nigh__round_up(reader->offset, NIGH__CHUNK_ALIGNMENT);
         reader->chunk++;
     }
+    block_collapse(block);
     return NIGH_OK;
+}
+
+/* After the last chunk. */
+static nigh_status read_end(const struct nigh__chunk_reader *reader, nigh_error *error) {
+    const struct nigh__chunks_state *state = &reader->chunks->state;
+    if (reader->read == state->fingerprints && reader->offset == state->length) return NIGH_END;
+    return corrupt(reader->chunks, reader->offset, "more follows the last chunk", error);
 }
 
 nigh_status nigh__chunk_reader_next(struct nigh__chunk_reader *reader, struct nigh__chunk_block *block,
                                     nigh_error *error) {
-    const struct nigh__chunks_state *state = &reader->chunks->state;
-    if (reader->left == 0 && reader->chunk == state->chunks) {
-        if (reader->read == state->fingerprints && reader->offset == state->length) return NIGH_END;
-        return corrupt(reader->chunks, reader->offset, "more follows the last chunk", error);
-    }
+    if (reader->left == 0 && reader->chunk == reader->chunks->state.chunks) return read_end(reader, error);
     nigh_status status = reader->left == 0 ? read_chunk_header(reader, error) : NIGH_OK;
     return status == NIGH_OK ? read_block(reader, block, error) : status;
 }
 
 /* --------------------------------------------------------------------- appending */
+
+/* From header to header, once: nothing is put behind chunks that are not what the state says. */
+static nigh_status walk_headers(nigh_chunks *chunks, nigh_error *error) {
+    struct nigh__chunk_reader reader;
+    nigh__chunk_reader_init(chunks, &reader);
+    while (!chunks->walked && reader.chunk < chunks->state.chunks) {
+        const uint64_t at = reader.offset;
+        nigh_status status = read_chunk_header(&reader, error);
+        if (status != NIGH_OK) return status;
+        reader.offset = at + reader.header.length;
+        reader.read += reader.header.count;
+        reader.chunk++;
+    }
+    nigh_status status = chunks->walked ? NIGH_END : read_end(&reader, error);
+    if (status != NIGH_END) return status;
+    chunks->walked = true;
+    return NIGH_OK;
+}
 
 /* Cuts off what does not count.  Where that fails it stays, and harms nobody. */
 static void cut_leftover(nigh_chunks *chunks) {
@@ -400,6 +463,7 @@ static nigh_status write_chunk(const nigh_chunks *chunks, const uint64_t *record
 /* Puts the state of before back into a slot that may have got the new one. */
 static void take_back(nigh_chunks *chunks, int slot) {
     chunks->uncertain = true;
+    chunks->walked = false;
     if (nigh__file_write(&chunks->file, NIGH__CHUNK_STATE_AT(slot), &chunks->state, sizeof chunks->state, NULL) ==
         NIGH_OK)
         (void)nigh__file_sync(&chunks->file, NULL);
@@ -447,6 +511,9 @@ static nigh_status append_check(const nigh_chunks *chunks, size_t count, nigh_er
     if (!nigh__add64(chunks->state.length, nigh__chunk_length(count), &sum) || sum > INT64_MAX ||
         !nigh__add64(chunks->state.fingerprints, count, &sum))
         return nigh__fail_at(error, NIGH_ELIMIT, path, NIGH_NO_OFFSET, "the file would be too long");
+    if (chunks->state.sequence == UINT64_MAX)
+        return nigh__fail_at(error, NIGH_ELIMIT, path, NIGH__CHUNK_STATE_AT(chunks->slot),
+                             "no sequence number is left for another append");
     return NIGH_OK;
 }
 
@@ -455,6 +522,7 @@ nigh_status nigh_chunks_append(nigh_chunks *chunks, const uint8_t *rows, size_t 
     const nigh_context *context = chunks->context;
     nigh_status status = nigh__chunks_settle(chunks, error);
     if (status == NIGH_OK) status = append_check(chunks, count, error);
+    if (status == NIGH_OK && count > 0) status = walk_headers(chunks, error);
     if (status != NIGH_OK || count == 0) return status;
     struct nigh__progress state;
     nigh__progress_init(&state, progress);

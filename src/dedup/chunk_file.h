@@ -79,6 +79,7 @@ struct nigh_chunks {
     uint64_t file_length; /* with what an interrupted append has left */
     bool writable;
     bool uncertain; /* a failure has left open which state the file has */
+    bool walked;    /* its chunks' headers have been held against the state */
 };
 
 /* Bytes of a chunk of so many fingerprints, and of the block of so many. */
@@ -90,15 +91,22 @@ nigh_status nigh__chunks_settle(nigh_chunks *chunks, nigh_error *error);
 
 /* ---------------------------------------------------------------------- reading */
 
-/* A part of a chunk in memory. */
+/* A part of a chunk in memory, equal fingerprints once. */
 struct nigh__chunk_block {
-    void *bytes; /* owned; room for the largest block */
+    void *bytes;      /* owned; room for the largest block */
+    uint32_t *places; /* owned; room for `starts` */
     const uint64_t *rows;
-    const uint32_t *numbers; /* each below chunk_count */
-    uint32_t count;
+    const uint32_t *starts;  /* where the numbers of each row begin, and where the last end; NULL: one a row */
+    const uint32_t *numbers; /* each below chunk_count; in a file that somebody forged they may repeat */
+    uint32_t count;          /* of rows */
     bool ends_chunk;
     uint64_t first; /* fingerprints before the chunk */
 };
+
+/* Where the numbers of a row are: from here to before that of the next. */
+static inline uint32_t nigh__chunk_block_start(const struct nigh__chunk_block *block, uint32_t row) {
+    return block->starts == NULL ? row : block->starts[row];
+}
 
 /* Goes through all chunks in sequence. */
 struct nigh__chunk_reader {

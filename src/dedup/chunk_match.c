@@ -5,10 +5,10 @@
  *     calling thread   read 1 | read 2   | read 3   | ...
  *     other threads           | search 1 | search 2 | ...
  *
- * two blocks of 3 MiB, and the batch.  What the threads found in a block is put
+ * two blocks of 4 MiB, and the batch.  What the threads found in a block is put
  * together before the next: with `any`, a query is answered by the first block that
  * has a match, with `first` by the first chunk, since numbers ascend from chunk to
- * chunk; of several there, the lowest number counts.  So the answer depends on the
+ * chunk; of several there, the lowest fingerprint counts, or the lowest number.  So the answer depends on the
  * file, and not on threads or time.  A query that is answered is not asked again.
  */
 #include <string.h>
@@ -41,9 +41,8 @@ struct matching {
     int current; /* the block that is searched; the other one is read */
     nigh_status read_status;
     nigh_error read_error;
-    struct nigh__array hits;   /* of struct nigh__chunk_hit: with `all` */
-    struct answer *answers;    /* of each query: else */
-    struct nigh__array recent; /* of uint32_t: queries that got an answer since they were last marked */
+    struct nigh__array hits; /* of struct nigh__chunk_hit: with `all` */
+    struct answer *answers;  /* of each query that differs: else */
 };
 
 /* ----------------------------------------------------------------------- options */
@@ -95,7 +94,7 @@ static nigh_status options_tables(nigh_batch_options *options, nigh_error *error
 }
 
 static nigh_status options_complete(nigh_batch_options *options, const nigh_chunks *chunks, nigh_error *error) {
-    if (options->radius > 64) return options_refuse(error, "the radius is more than the 64 bits of a fingerprint");
+    if (options->radius > 64) options->radius = 64;
     if (!(options->recall > 0 && options->recall <= 1))
         return nigh__fail(error, NIGH_EINVAL, "a recall of %g; it is above 0 and at most 1", options->recall);
     if ((unsigned)options->mode > NIGH_FIND_ANY) return options_refuse(error, "no such mode of finding");
@@ -114,95 +113,113 @@ static nigh_status options_complete(nigh_batch_options *options, const nigh_chun
 
 /* --------------------------------------------------------------------- the answers */
 
-static bool answer_take(struct matching *matching, const struct nigh__chunk_hit *hit) {
-    const uint32_t query = (uint32_t)(hit->query_distance >> 32);
-    struct answer *answer = &matching->answers[query];
-    if (answer->number == UINT64_MAX) {
-        uint32_t *recent = nigh__array_add(matching->context, &matching->recent, 1);
-        if (recent == NULL) return false;
-        *recent = query;
-    }
-    if (hit->number < answer->number)
-        *answer = (struct answer){.number = hit->number, .distance = (uint32_t)hit->query_distance};
-    return true;
+/* The best match of a query, in the current block or its chunk, is its answer. */
+static void answer_take(struct matching *matching, uint32_t query) {
+    const struct nigh__chunk_block *block = &matching->blocks[matching->current];
+    struct nigh__chunk_batch *batch = &matching->batch;
+    const uint64_t best = atomic_load_explicit(&batch->best[query], memory_order_relaxed);
+    uint64_t place = best >> 8;
+    if (batch->options.mode == NIGH_FIND_ANY) place = block->numbers[nigh__chunk_block_start(block, (uint32_t)place)];
+    matching->answers[query] = (struct answer){.number = block->first + place, .distance = best & 0xff};
+    batch->answered[query] = 1;
+    batch->answered_count++;
 }
 
-static bool hits_take(struct matching *matching, const struct nigh__chunk_finds *finds) {
-    const struct nigh__chunk_hit *hits = finds->hits.data;
-    if (matching->batch.options.mode == NIGH_FIND_ALL) {
-        if (finds->hits.count == 0) return true;
-        struct nigh__chunk_hit *room = nigh__array_add(matching->context, &matching->hits, finds->hits.count);
-        if (room != NULL) memcpy(room, hits, finds->hits.count * sizeof *hits);
-        return room != NULL;
-    }
-    for (size_t i = 0; i < finds->hits.count; i++)
-        if (!answer_take(matching, &hits[i])) return false;
-    return true;
+static void answers_take(struct matching *matching, struct nigh__chunk_finds *finds) {
+    const uint32_t *recent = finds->recent.data;
+    for (size_t i = 0; i < finds->recent.count; i++) answer_take(matching, recent[i]);
+    finds->recent.count = 0;
+}
+
+static bool hits_take(struct matching *matching, struct nigh__chunk_finds *finds) {
+    const size_t count = finds->hits.count;
+    struct nigh__chunk_hit *room = count == 0 ? NULL : nigh__array_add(matching->context, &matching->hits, count);
+    if (room != NULL) memcpy(room, finds->hits.data, count * sizeof *room);
+    finds->hits.count = 0;
+    return room != NULL || count == 0;
 }
 
 /* Puts together what the threads found in the current block. */
 static nigh_status block_take(struct matching *matching, nigh_error *error) {
     struct nigh__chunk_batch *batch = &matching->batch;
+    const struct nigh__chunk_block *block = &matching->blocks[matching->current];
+    const bool settled = batch->options.mode == NIGH_FIND_ANY || block->ends_chunk;
     bool failed = false;
-    for (uint32_t i = 0; i < matching->threads; i++) {
+    for (uint32_t i = 0; i < matching->threads; i++)
         failed = failed || matching->finds[i].failed || !hits_take(matching, &matching->finds[i]);
-        matching->finds[i].hits.count = 0;
-    }
     if (failed) return nigh__fail(error, NIGH_ENOMEM, "no memory for what was found");
-    if (batch->options.mode == NIGH_FIND_ALL) return NIGH_OK;
-    if (batch->options.mode == NIGH_FIND_FIRST && !matching->blocks[matching->current].ends_chunk) return NIGH_OK;
-    const uint32_t *recent = matching->recent.data;
-    for (size_t i = 0; i < matching->recent.count; i++) batch->answered[recent[i]] = 1;
-    batch->answered_count += (uint32_t)matching->recent.count;
-    matching->recent.count = 0;
+    nigh__chunk_batch_carry(batch, block);
+    if (batch->options.mode == NIGH_FIND_ALL || !settled) return NIGH_OK;
+    for (uint32_t i = 0; i < matching->threads; i++) answers_take(matching, &matching->finds[i]);
     nigh__chunk_batch_shrink(batch);
     return NIGH_OK;
 }
 
+/* Which of the queries that differ a given one is. */
+static uint32_t query_of(const struct nigh__chunk_batch *batch, uint32_t given) {
+    return batch->of_given == NULL ? given : batch->of_given[given];
+}
+
 static bool add_answers(const struct matching *matching, nigh_results *results) {
-    for (uint32_t query = 0; query < matching->batch.count; query++) {
-        const struct answer *answer = &matching->answers[query];
+    for (uint32_t given = 0; given < matching->batch.given; given++) {
+        const struct answer *answer = &matching->answers[query_of(&matching->batch, given)];
         const nigh_match match = {.document = answer->number, .distance = answer->distance};
         if (!nigh__results_add(results, &match, answer->number != UINT64_MAX)) return false;
     }
     return true;
 }
 
-/* Sorted by query, distance and number: a match that came twice stands beside itself. */
-static bool add_hits(const struct nigh__chunk_hit *hits, size_t count, uint32_t queries, nigh_results *results) {
+/* Where the hits of each query begin, and where the last end. */
+static void starts_fill(const struct nigh__chunk_hit *hits, size_t count, uint32_t queries, size_t *starts) {
     size_t at = 0;
-    for (uint32_t query = 0; query < queries; query++) {
-        size_t end = at;
-        while (end < count && hits[end].query_distance >> 32 == query) end++;
-        const size_t before = results->matches.count;
-        nigh_match *room = end == at ? NULL : nigh__array_add(results->context, &results->matches, end - at);
-        if (end > at && room == NULL) return false;
-        size_t kept = 0;
-        for (; at < end; at++) {
-            if (kept > 0 && room[kept - 1].document == hits[at].number) continue;
-            room[kept++] = (nigh_match){.document = hits[at].number, .distance = (uint32_t)hits[at].query_distance};
-        }
-        results->matches.count = before + kept;
+    for (uint32_t query = 0; query <= queries; query++) {
+        while (at < count && hits[at].query_distance >> 32 < query) at++;
+        starts[query] = at;
+    }
+}
+
+/* Hits are sorted by query, distance and number.  The room for all is taken at once: there may be many. */
+static bool add_hits(const struct nigh__chunk_batch *batch, const struct nigh__chunk_hit *hits, const size_t *starts,
+                     nigh_results *results) {
+    size_t total = 0;
+    for (uint32_t given = 0; given < batch->given; given++) {
+        const uint32_t query = query_of(batch, given);
+        if (starts[query + 1] - starts[query] > SIZE_MAX - total) return false;
+        total += starts[query + 1] - starts[query];
+    }
+    if (total > 0 && nigh__array_add(results->context, &results->matches, total) == NULL) return false;
+    results->matches.count = 0;
+    for (uint32_t given = 0; given < batch->given; given++) {
+        const uint32_t query = query_of(batch, given);
+        nigh_match *room = (nigh_match *)results->matches.data + results->matches.count;
+        for (size_t i = starts[query]; i < starts[query + 1]; i++)
+            *room++ = (nigh_match){.document = hits[i].number, .distance = (uint32_t)hits[i].query_distance};
+        results->matches.count += starts[query + 1] - starts[query];
         if (!nigh__results_add(results, NULL, 0)) return false;
     }
     return true;
 }
 
 static bool add_sorted(struct matching *matching, nigh_results *results) {
+    const struct nigh__chunk_batch *batch = &matching->batch;
     const size_t count = matching->hits.count;
     uint64_t *scratch = nigh__alloc(matching->context, count, sizeof(struct nigh__chunk_hit));
-    if (scratch == NULL) return false;
-    const uint64_t *sorted =
-        count == 0 ? scratch : nigh__words_sort(matching->hits.data, scratch, count, 2, 2, matching->threads);
-    const bool added =
-        add_hits((const struct nigh__chunk_hit *)(const void *)sorted, count, matching->batch.count, results);
+    size_t *starts = nigh__alloc(matching->context, (size_t)batch->count + 1, sizeof *starts);
+    bool added = scratch != NULL && starts != NULL;
+    if (added) {
+        const void *sorted =
+            count == 0 ? scratch : nigh__words_sort(matching->hits.data, scratch, count, 2, 2, matching->threads);
+        starts_fill(sorted, count, batch->count, starts);
+        added = add_hits(batch, sorted, starts, results);
+    }
     nigh__free(matching->context, scratch);
+    nigh__free(matching->context, starts);
     return added;
 }
 
 static nigh_status results_make(struct matching *matching, nigh_results **out, nigh_error *error) {
     const nigh_batch_options *options = &matching->batch.options;
-    nigh_results *results = nigh__results_new(matching->context, matching->batch.count);
+    nigh_results *results = nigh__results_new(matching->context, matching->batch.given);
     bool made = results != NULL;
     if (made) made = options->mode == NIGH_FIND_ALL ? add_sorted(matching, results) : add_answers(matching, results);
     if (!made) {
@@ -276,6 +293,8 @@ static bool matching_prepare(struct matching *matching, const uint8_t *queries) 
     for (uint32_t i = 0; i < count; i++) matching->answers[i] = (struct answer){.number = UINT64_MAX};
     for (uint32_t i = 0; i < matching->threads; i++) {
         matching->finds[i].hits.item_size = sizeof(struct nigh__chunk_hit);
+        matching->finds[i].recent.item_size = sizeof(uint32_t);
+        matching->finds[i].words.item_size = sizeof(uint64_t);
         matching->finds[i].found.hits.item_size = sizeof(struct nigh__hit);
     }
     return nigh__chunk_block_init(context, &matching->blocks[0]) &&
@@ -286,13 +305,14 @@ static void matching_release(struct matching *matching) {
     const nigh_context *context = matching->context;
     for (uint32_t i = 0; matching->finds != NULL && i < matching->threads; i++) {
         nigh__array_release(context, &matching->finds[i].hits);
+        nigh__array_release(context, &matching->finds[i].recent);
+        nigh__array_release(context, &matching->finds[i].words);
         nigh__array_release(context, &matching->finds[i].found.hits);
     }
     nigh__chunk_batch_release(&matching->batch);
     nigh__chunk_block_release(context, &matching->blocks[0]);
     nigh__chunk_block_release(context, &matching->blocks[1]);
     nigh__array_release(context, &matching->hits);
-    nigh__array_release(context, &matching->recent);
     nigh__free(context, matching->finds);
     nigh__free(context, matching->answers);
     nigh__free(context, matching->queries);
@@ -304,8 +324,7 @@ nigh_status nigh_chunks_match(nigh_chunks *chunks, const uint8_t *queries, size_
     struct matching matching = {.chunks = chunks,
                                 .context = chunks->context,
                                 .batch = {.context = chunks->context, .options = NIGH_BATCH_OPTIONS_INIT},
-                                .hits = NIGH__ARRAY(struct nigh__chunk_hit),
-                                .recent = NIGH__ARRAY(uint32_t)};
+                                .hits = NIGH__ARRAY(struct nigh__chunk_hit)};
     struct nigh__chunk_batch *batch = &matching.batch;
     nigh_status status = nigh__options_copy(&batch->options, sizeof batch->options, options, error);
     if (status == NIGH_OK) status = nigh__chunks_settle(chunks, error);

@@ -16,9 +16,18 @@
  *     tables   permuted tables of the queries, in which each fingerprint is looked up
  *     scan     all with all
  *
- * Threads share the rows of a block.
+ * Equal queries are one, and so are equal rows of a block, so that crowds of equal ones
+ * cost nothing but the results that they give.  Of a crowd that only shares a prefix, a
+ * look-up compares no more than a budget.  With `any`, a look-up ends at its first hit.
+ * With `first` and `any` there is one word of a query for the best match yet, the same
+ * for all threads, and less is better: so it does not matter who comes first.
+ *
+ * Threads share the keys of psm, the queries of a scan, and the rows for tables; a
+ * look-up is never divided, so that what is compared does not depend on their number.
  */
 #include "dedup/chunk_search.h"
+
+#include <string.h>
 
 #include "base/bytes.h"
 #include "base/status.h"
@@ -26,17 +35,125 @@
 #include "base/word_sort.h"
 #include "index/few_bits.h"
 
-#define BUCKET_BUDGET (UINT64_C(1) << 22)
+#define BUCKET_BUDGET (UINT64_C(1) << 18)
 #define TILE_ROWS 512u
 #define SMALL_RANGE 24u
+#define PIECE_ROWS 128u /* that are looked up in tables at a time, since what they hit has to be kept */
+#define CROWD_ROWS 8u   /* the same while they hit much */
+#define MANY_HITS 1024u
 
+/* A match with all numbers of the row. */
+static void hits_add(const struct nigh__chunk_batch *batch, const struct nigh__chunk_block *block, uint32_t row,
+                     uint32_t query, uint32_t distance, struct nigh__chunk_finds *finds) {
+    const uint32_t begin = nigh__chunk_block_start(block, row);
+    const uint32_t count = nigh__chunk_block_start(block, row + 1) - begin;
+    struct nigh__chunk_hit *hits = nigh__array_add(batch->context, &finds->hits, count);
+    finds->failed = finds->failed || hits == NULL;
+    for (uint32_t i = 0; i < count && hits != NULL; i++)
+        hits[i] = (struct nigh__chunk_hit){.query_distance = (uint64_t)query << 32 | distance,
+                                           .number = block->first + block->numbers[begin + i]};
+}
+
+static void best_take(const struct nigh__chunk_batch *batch, uint32_t query, uint64_t best,
+                      struct nigh__chunk_finds *finds) {
+    uint64_t before = atomic_load_explicit(&batch->best[query], memory_order_relaxed);
+    while (best < before) {
+        if (!atomic_compare_exchange_weak_explicit(&batch->best[query], &before, best, memory_order_relaxed,
+                                                   memory_order_relaxed))
+            continue;
+        if (before != NIGH__CHUNK_NO_BEST) return;
+        uint32_t *recent = nigh__array_add(batch->context, &finds->recent, 1);
+        if (recent != NULL) *recent = query;
+        finds->failed = finds->failed || recent == NULL;
+        return;
+    }
+}
+
+/* Equal rows stand in the order of their numbers, so the first is the lowest. */
 static void hit_add(const struct nigh__chunk_batch *batch, const struct nigh__chunk_block *block, uint32_t row,
                     uint32_t query, uint32_t distance, struct nigh__chunk_finds *finds) {
-    struct nigh__chunk_hit *hit = nigh__array_add(batch->context, &finds->hits, 1);
-    finds->failed = finds->failed || hit == NULL;
-    if (hit == NULL) return;
-    hit->query_distance = (uint64_t)query << 32 | distance;
-    hit->number = block->first + block->numbers[row];
+    if (batch->options.mode == NIGH_FIND_ALL)
+        hits_add(batch, block, row, query, distance, finds);
+    else if (batch->options.mode == NIGH_FIND_ANY)
+        best_take(batch, query, nigh__chunk_best(row, distance), finds);
+    else
+        best_take(batch, query, nigh__chunk_best(block->numbers[nigh__chunk_block_start(block, row)], distance), finds);
+}
+
+/* Whether a look-up may end after a hit. */
+static bool enough(const struct nigh__chunk_batch *batch, const struct nigh__chunk_finds *finds) {
+    return batch->options.mode == NIGH_FIND_ANY || finds->failed;
+}
+
+/* -------------------------------------------------------------- queries that differ */
+
+/* Of psm, the weights of the prefix count too, since they say where a query looks: the bytes of such a record. */
+static uint32_t record_bytes(const struct nigh__chunk_batch *batch) {
+    return 8 + (batch->options.method == NIGH_FINDER_PSM ? batch->options.prefix_bits : 0);
+}
+
+static nigh_status distinct_make(struct nigh__chunk_batch *batch, nigh_error *error) {
+    const uint32_t bytes = record_bytes(batch);
+    struct nigh__progress nobody;
+    nigh__progress_init(&nobody, NULL);
+    if (bytes == 8)
+        return nigh__distinct_init(batch->context, &batch->distinct, (const uint8_t *)batch->queries, batch->given, 64,
+                                   &nobody, error);
+    uint8_t *records = nigh__alloc(batch->context, batch->given, bytes);
+    nigh_status status = NIGH_ENOMEM;
+    for (size_t i = 0; records != NULL && i < batch->given; i++) {
+        memcpy(records + i * bytes, &batch->queries[i], 8);
+        memcpy(records + i * bytes + 8, batch->options.weights + i * 64 + (64 + 8 - bytes), bytes - 8);
+    }
+    if (records == NULL)
+        (void)nigh__fail(error, NIGH_ENOMEM, "no memory for %u queries", batch->given);
+    else
+        status =
+            nigh__distinct_init(batch->context, &batch->distinct, records, batch->given, bytes * 8, &nobody, error);
+    nigh__free(batch->context, records);
+    return status;
+}
+
+/* Which query each given one is. */
+static bool given_assign(struct nigh__chunk_batch *batch) {
+    if (!nigh__distinct_collapsed(&batch->distinct)) return true;
+    batch->of_given = nigh__alloc(batch->context, batch->given, sizeof *batch->of_given);
+    if (batch->of_given == NULL) return false;
+    for (uint32_t row = 0; row < batch->count; row++) {
+        uint32_t own;
+        uint32_t count;
+        const uint32_t *numbers = nigh__distinct_numbers(&batch->distinct, row, &own, &count);
+        for (uint32_t i = 0; i < count; i++) batch->of_given[numbers[i]] = row;
+    }
+    return true;
+}
+
+static bool queries_take(struct nigh__chunk_batch *batch) {
+    const struct nigh__distinct *distinct = &batch->distinct;
+    batch->queries = distinct->words_of_rows;
+    if (distinct->words == 1) return true;
+    batch->words = nigh__alloc(batch->context, batch->count, sizeof *batch->words);
+    if (batch->words == NULL) return false;
+    for (size_t i = 0; i < batch->count; i++) batch->words[i] = distinct->words_of_rows[i * distinct->words];
+    nigh__distinct_drop_rows(batch->context, &batch->distinct);
+    batch->queries = batch->words;
+    return true;
+}
+
+static nigh_status queries_init(struct nigh__chunk_batch *batch, nigh_error *error) {
+    nigh_status status = distinct_make(batch, error);
+    if (status != NIGH_OK) return status;
+    batch->count = batch->distinct.count;
+    batch->answered = nigh__alloc_zero(batch->context, batch->count, 1);
+    bool made = batch->answered != NULL && given_assign(batch) && queries_take(batch);
+    if (made && batch->options.mode != NIGH_FIND_ALL) {
+        batch->best = nigh__alloc(batch->context, batch->count, sizeof *batch->best);
+        made = batch->best != NULL;
+        for (uint32_t i = 0; made && i < batch->count; i++) atomic_init(&batch->best[i], NIGH__CHUNK_NO_BEST);
+    }
+    if (made) return NIGH_OK;
+    (void)nigh__fail(error, NIGH_ENOMEM, "no memory for %u queries", batch->given);
+    return NIGH_ENOMEM;
 }
 
 /* ------------------------------------------------------------------ preparing psm */
@@ -51,7 +168,10 @@ static void keys_of_query(const struct nigh__chunk_batch *batch, uint32_t query,
 static void prefix_costs(const struct nigh__chunk_batch *batch, uint32_t query, const uint32_t costs[256],
                          uint32_t bit_costs[NIGH__MOST_PREFIX_BITS]) {
     const uint32_t bits = batch->options.prefix_bits;
-    const uint8_t *weights = batch->options.weights + (size_t)query * 64 + (64 - bits);
+    uint32_t own;
+    uint32_t count;
+    const uint32_t given = nigh__distinct_numbers(&batch->distinct, query, &own, &count)[0];
+    const uint8_t *weights = batch->options.weights + (size_t)given * 64 + (64 - bits);
     for (uint32_t i = 0; i < bits; i++) bit_costs[i] = costs[weights[i]];
 }
 
@@ -128,12 +248,14 @@ static void compare_many(const struct nigh__chunk_batch *batch, const struct nig
         const uint32_t count = end - at < TILE_ROWS ? end - at : TILE_ROWS;
         const uint32_t least =
             batch->context->hamming->rows(&batch->queries[query], block->rows + at, count, 1, distances);
+        finds->found.compared += count;
         for (uint32_t i = 0; i < count && least <= radius; i++) {
-            if (distances[i] <= radius) hit_add(batch, block, at + i, query, distances[i], finds);
+            if (distances[i] > radius) continue;
+            hit_add(batch, block, at + i, query, distances[i], finds);
+            if (enough(batch, finds)) return;
         }
         at += count;
     }
-    finds->found.compared += end - begin;
 }
 
 static void compare_few(const struct nigh__chunk_batch *batch, const struct nigh__chunk_block *block, uint32_t begin,
@@ -144,34 +266,61 @@ static void compare_few(const struct nigh__chunk_batch *batch, const struct nigh
         at = nigh__next_near(block->rows, at, end, word, batch->options.radius);
         if (at == end) return;
         hit_add(batch, block, (uint32_t)at, query, (uint32_t)__builtin_popcountll(block->rows[at] ^ word), finds);
+        if (enough(batch, finds)) return;
     }
 }
 
-static void psm_search(const struct nigh__chunk_batch *batch, const struct nigh__chunk_block *block, uint32_t begin,
-                       uint32_t end, struct nigh__chunk_finds *finds) {
+/* Where a look-up ends that would go from `row` to `after`; those before in the chunk count too. */
+static uint32_t within_budget(const struct nigh__chunk_batch *batch, uint64_t prefix, uint32_t row, uint32_t after,
+                              bool *truncated) {
+    const uint64_t before = row == 0 && prefix == batch->prefix ? batch->carried : 0;
+    const uint64_t budget = batch->options.bucket_budget;
+    const uint64_t left = before < budget ? budget - before : 0;
+    *truncated = after - row > left && before <= budget; /* else it was, in a block before */
+    return after - row > left ? row + (uint32_t)left : after;
+}
+
+/* All keys of a prefix, up to `key_end`, with rows of it.  Returns the key after them. */
+static size_t prefix_search(const struct nigh__chunk_batch *batch, const struct nigh__chunk_block *block, size_t key,
+                            size_t key_end, uint32_t row, uint32_t after, struct nigh__chunk_finds *finds) {
+    const uint64_t prefix = batch->keys[key] >> 32;
+    bool truncated;
+    const uint32_t end = within_budget(batch, prefix, row, after, &truncated);
+    for (; key < key_end && batch->keys[key] >> 32 == prefix && !finds->failed; key++) {
+        const uint32_t query = (uint32_t)batch->keys[key];
+        finds->found.probes++;
+        if (batch->answered[query] != 0) continue;
+        finds->found.truncated += truncated;
+        if (end - row <= SMALL_RANGE)
+            compare_few(batch, block, row, end, query, finds);
+        else
+            compare_many(batch, block, row, end, query, finds);
+    }
+    return key;
+}
+
+/* The first row behind those of a prefix. */
+static uint32_t prefix_end(const struct nigh__chunk_block *block, uint32_t row, uint64_t prefix, uint32_t shift) {
+    const uint64_t last = prefix << shift | ((UINT64_C(1) << shift) - 1);
+    return last == UINT64_MAX ? block->count : (uint32_t)leap(block->rows, row, block->count, last + 1);
+}
+
+/* Keys from `key` to before `key_end`. */
+static void psm_search(const struct nigh__chunk_batch *batch, const struct nigh__chunk_block *block, size_t key,
+                       size_t key_end, struct nigh__chunk_finds *finds) {
     const uint32_t shift = 64 - batch->options.prefix_bits;
-    size_t key = 0;
-    uint32_t row = begin;
-    while (row < end) {
-        const uint64_t row_prefix = block->rows[row] >> shift;
-        key = leap(batch->keys, key, batch->key_count, row_prefix << 32);
-        if (key == batch->key_count) return;
+    uint32_t row = 0;
+    while (key < key_end && !finds->failed) {
         const uint64_t prefix = batch->keys[key] >> 32;
+        row = (uint32_t)leap(block->rows, row, block->count, prefix << shift);
+        if (row == block->count) return;
+        const uint64_t row_prefix = block->rows[row] >> shift;
         if (prefix != row_prefix) {
-            row = (uint32_t)leap(block->rows, row, end, prefix << shift);
+            key = leap(batch->keys, key, key_end, row_prefix << 32);
             continue;
         }
-        const uint64_t last = prefix << shift | ((UINT64_C(1) << shift) - 1);
-        const uint32_t after = last == UINT64_MAX ? end : (uint32_t)leap(block->rows, row, end, last + 1);
-        for (; key < batch->key_count && batch->keys[key] >> 32 == prefix && !finds->failed; key++) {
-            const uint32_t query = (uint32_t)batch->keys[key];
-            finds->found.probes++;
-            if (batch->answered[query] != 0) continue;
-            if (after - row <= SMALL_RANGE)
-                compare_few(batch, block, row, after, query, finds);
-            else
-                compare_many(batch, block, row, after, query, finds);
-        }
+        const uint32_t after = prefix_end(block, row, prefix, shift);
+        key = prefix_search(batch, block, key, key_end, row, after, finds);
         row = after;
     }
 }
@@ -180,40 +329,78 @@ static void psm_search(const struct nigh__chunk_batch *batch, const struct nigh_
 
 static nigh_status tables_init(struct nigh__chunk_batch *batch, nigh_error *error) {
     const nigh_batch_options *options = &batch->options;
-    struct nigh__progress nobody;
-    nigh__progress_init(&nobody, NULL);
-    nigh_status status = nigh__distinct_init(batch->context, &batch->distinct, (const uint8_t *)batch->queries,
-                                             batch->count, 64, &nobody, error);
-    if (status != NIGH_OK) return status;
-    const struct nigh__rows rows = {batch->distinct.words_of_rows, batch->distinct.count, 1, 64};
+    const struct nigh__rows rows = {batch->queries, batch->count, 1, 64};
     return nigh__tables_new(batch->context, &rows, options->blocks, options->leading,
                             nigh__threads_resolve(options->threads), &batch->tables, error);
 }
 
-static void tables_search(const struct nigh__chunk_batch *batch, const struct nigh__chunk_block *block, uint32_t begin,
-                          uint32_t end, struct nigh__chunk_finds *finds) {
-    const struct nigh__lookup lookup = {
-        .queries = block->rows + begin, .count = end - begin, .radius = batch->options.radius, .budget = BUCKET_BUDGET};
-    finds->found.hits.count = 0;
-    if (nigh__tables_find(batch->tables, &lookup, &finds->found, NULL) != NIGH_OK) finds->failed = true;
+/* Row, query and distance as one word each, sorted: several tables find the same. */
+static const uint64_t *hits_sort(const struct nigh__chunk_batch *batch, struct nigh__chunk_finds *finds) {
     const struct nigh__hit *hits = finds->found.hits.data;
+    const size_t count = finds->found.hits.count;
+    finds->words.count = 0;
+    uint64_t *words = nigh__array_add(batch->context, &finds->words, 2 * count);
+    if (words == NULL) return NULL;
+    for (size_t i = 0; i < count; i++)
+        words[i] = (uint64_t)hits[i].query << 40 | (uint64_t)hits[i].row << 8 | hits[i].distance;
+    return nigh__words_sort(words, words + count, count, 1, 1, 1);
+}
+
+static void piece_take_all(const struct nigh__chunk_batch *batch, const struct nigh__chunk_block *block, uint32_t begin,
+                           struct nigh__chunk_finds *finds) {
+    const uint64_t *words = hits_sort(batch, finds);
+    finds->failed = words == NULL;
     for (size_t i = 0; i < finds->found.hits.count && !finds->failed; i++) {
-        uint32_t own;
-        uint32_t count;
-        const uint32_t *numbers = nigh__distinct_numbers(&batch->distinct, hits[i].row, &own, &count);
-        for (uint32_t j = 0; j < count; j++) {
-            if (batch->answered[numbers[j]] == 0)
-                hit_add(batch, block, begin + hits[i].query, numbers[j], hits[i].distance, finds);
-        }
+        if (i > 0 && words[i] == words[i - 1]) continue;
+        hit_add(batch, block, begin + (uint32_t)(words[i] >> 40), (uint32_t)(words[i] >> 8),
+                (uint32_t)(words[i] & 0xff), finds);
     }
 }
 
+static void piece_take_best(const struct nigh__chunk_batch *batch, const struct nigh__chunk_block *block,
+                            uint32_t begin, struct nigh__chunk_finds *finds) {
+    const struct nigh__hit *hits = finds->found.hits.data;
+    for (size_t i = 0; i < finds->found.hits.count && !finds->failed; i++) {
+        if (batch->answered[hits[i].row] == 0)
+            hit_add(batch, block, begin + hits[i].query, hits[i].row, hits[i].distance, finds);
+    }
+}
+
+/* The rows are the ones that are looked up here, and queries are found. */
+static void piece_search(const struct nigh__chunk_batch *batch, const struct nigh__chunk_block *block, uint32_t begin,
+                         uint32_t end, struct nigh__chunk_finds *finds) {
+    const struct nigh__lookup lookup = {.queries = block->rows + begin,
+                                        .count = end - begin,
+                                        .radius = batch->options.radius,
+                                        .budget = batch->options.bucket_budget};
+    finds->found.hits.count = 0;
+    finds->failed = nigh__tables_find(batch->tables, &lookup, &finds->found, NULL) != NIGH_OK;
+    if (finds->found.hits.count == 0 || finds->failed) return;
+    if (batch->options.mode == NIGH_FIND_ALL)
+        piece_take_all(batch, block, begin, finds);
+    else
+        piece_take_best(batch, block, begin, finds);
+}
+
+static void tables_search(const struct nigh__chunk_batch *batch, const struct nigh__chunk_block *block, uint32_t begin,
+                          uint32_t end, struct nigh__chunk_finds *finds) {
+    uint32_t rows = PIECE_ROWS;
+    for (uint32_t at = begin; at < end && !finds->failed; at += rows) {
+        rows = finds->found.hits.count < MANY_HITS ? PIECE_ROWS : CROWD_ROWS;
+        piece_search(batch, block, at, end - at < rows ? end : at + rows, finds);
+    }
+}
+
+/* Queries from `begin` to before `end`. */
 static void scan_search(const struct nigh__chunk_batch *batch, const struct nigh__chunk_block *block, uint32_t begin,
                         uint32_t end, struct nigh__chunk_finds *finds) {
-    for (uint32_t at = begin; at < end; at += TILE_ROWS) {
-        const uint32_t tile = end - at < TILE_ROWS ? end : at + TILE_ROWS;
-        for (uint32_t query = 0; query < batch->count && !finds->failed; query++) {
-            if (batch->answered[query] == 0) compare_many(batch, block, at, tile, query, finds);
+    const bool any = batch->options.mode == NIGH_FIND_ANY;
+    for (uint32_t at = 0; at < block->count; at += TILE_ROWS) {
+        const uint32_t tile = block->count - at < TILE_ROWS ? block->count : at + TILE_ROWS;
+        for (uint32_t query = begin; query < end && !finds->failed; query++) {
+            const bool found =
+                any && atomic_load_explicit(&batch->best[query], memory_order_relaxed) != NIGH__CHUNK_NO_BEST;
+            if (batch->answered[query] == 0 && !found) compare_many(batch, block, at, tile, query, finds);
         }
     }
 }
@@ -221,9 +408,11 @@ static void scan_search(const struct nigh__chunk_batch *batch, const struct nigh
 /* ------------------------------------------------------------------------- the batch */
 
 nigh_status nigh__chunk_batch_init(struct nigh__chunk_batch *batch, nigh_error *error) {
-    batch->answered = nigh__alloc_zero(batch->context, batch->count, 1);
-    if (batch->answered == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for %u queries", batch->count);
+    batch->given = batch->count;
+    if (batch->options.bucket_budget == 0) batch->options.bucket_budget = BUCKET_BUDGET;
     if (batch->count == 0) return NIGH_OK;
+    nigh_status status = queries_init(batch, error);
+    if (status != NIGH_OK) return status;
     if (batch->options.method == NIGH_FINDER_PSM) return psm_init(batch, error);
     if (batch->options.method == NIGH_FINDER_TABLES) return tables_init(batch, error);
     return NIGH_OK;
@@ -232,6 +421,9 @@ nigh_status nigh__chunk_batch_init(struct nigh__chunk_batch *batch, nigh_error *
 void nigh__chunk_batch_release(struct nigh__chunk_batch *batch) {
     nigh__tables_free(batch->context, batch->tables);
     nigh__distinct_release(batch->context, &batch->distinct);
+    nigh__free(batch->context, batch->of_given);
+    nigh__free(batch->context, batch->words);
+    nigh__free(batch->context, batch->best);
     nigh__free(batch->context, batch->answered);
     nigh__free(batch->context, batch->keys);
 }
@@ -249,12 +441,31 @@ void nigh__chunk_batch_shrink(struct nigh__chunk_batch *batch) {
     batch->keys_answered = batch->answered_count;
 }
 
+void nigh__chunk_batch_carry(struct nigh__chunk_batch *batch, const struct nigh__chunk_block *block) {
+    const uint64_t before = batch->carried;
+    batch->carried = 0;
+    if (batch->options.method != NIGH_FINDER_PSM || block->ends_chunk) return;
+    const uint32_t shift = 64 - batch->options.prefix_bits;
+    const uint64_t prefix = block->rows[block->count - 1] >> shift;
+    const uint32_t begin = (uint32_t)leap(block->rows, 0, block->count, prefix << shift);
+    batch->carried = block->count - begin + (begin == 0 && prefix == batch->prefix ? before : 0);
+    batch->prefix = prefix;
+}
+
+/* Which of `count` things a part of a block's work begins with. */
+static size_t share_of(size_t count, uint32_t part, uint32_t parts) {
+    return count / parts * part + (size_t)((uint64_t)(count % parts) * part / parts);
+}
+
 void nigh__chunk_batch_search(const struct nigh__chunk_batch *batch, const struct nigh__chunk_block *block,
                               uint32_t begin, uint32_t end, struct nigh__chunk_finds *finds) {
+    const uint32_t parts = block->count;
     if (batch->options.method == NIGH_FINDER_PSM)
-        psm_search(batch, block, begin, end, finds);
+        psm_search(batch, block, share_of(batch->key_count, begin, parts), share_of(batch->key_count, end, parts),
+                   finds);
     else if (batch->options.method == NIGH_FINDER_TABLES)
         tables_search(batch, block, begin, end, finds);
     else
-        scan_search(batch, block, begin, end, finds);
+        scan_search(batch, block, (uint32_t)share_of(batch->count, begin, parts),
+                    (uint32_t)share_of(batch->count, end, parts), finds);
 }

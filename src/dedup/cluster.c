@@ -98,7 +98,7 @@ static void decide(struct completing *completing) {
     for (size_t i = 0; i < completing->better_count; i++) {
         const uint32_t cluster = completing->kept[completing->better[i]];
         completing->matches[cluster]++;
-        if (completing->matches[cluster] == completing->sizes[cluster] && cluster < best) best = cluster;
+        if (cluster < best && completing->matches[cluster] == completing->sizes[cluster]) best = cluster;
     }
     for (size_t i = 0; i < completing->better_count; i++)
         completing->matches[completing->kept[completing->better[i]]] = 0;

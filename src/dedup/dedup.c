@@ -3,9 +3,9 @@
 /* Deduplication from end to end: options checked, the steps of deduplication.h one after the other, and what is known.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/hash.h"
 #include "base/secret.h"
@@ -18,7 +18,6 @@
 #include "text/plan.h"
 
 #define LEAST_MEMORY (UINT64_C(1) << 20)
-#define USUAL_MEMORY (UINT64_C(1) << 30) /* of a machine that does not say what it has */
 #define USUAL_BUDGET 2000u
 #define SIMHASH_RADIUS_OF_64 3u
 
@@ -29,13 +28,6 @@ double nigh__dedup_seconds(void) {
 }
 
 /* ---------------------------------------------------------------- options -- */
-
-static uint64_t half_of_memory(void) {
-    const long pages = sysconf(_SC_PHYS_PAGES);
-    const long page = sysconf(_SC_PAGESIZE);
-    if (pages <= 0 || page <= 0) return USUAL_MEMORY;
-    return (uint64_t)pages * (uint64_t)page / 2;
-}
 
 static nigh_status check_options(const nigh_dedup_options *options, nigh_error *error) {
     if ((unsigned)options->method > NIGH_DEDUP_SIMHASH)
@@ -81,7 +73,7 @@ static nigh_status new_dedup(nigh_context *context, const nigh_dedup_options *op
                           .ids = NIGH__ARRAY(char),
                           .info = NIGH_DEDUP_INFO_INIT};
     dedup->info.reader = (nigh_text_reader_info)NIGH_TEXT_READER_INFO_INIT;
-    if (known.memory_bytes == 0) dedup->options.memory_bytes = half_of_memory();
+    if (known.memory_bytes == 0) dedup->options.memory_bytes = nigh__memory_usual();
     if (dedup->options.memory_bytes < LEAST_MEMORY) dedup->options.memory_bytes = LEAST_MEMORY;
     if (known.bucket_budget == 0) dedup->options.bucket_budget = USUAL_BUDGET;
     dedup->options.threads = nigh__threads_resolve(known.threads);
@@ -137,30 +129,21 @@ static nigh_status make_plan(nigh_dedup *dedup, struct nigh__pass_plan *plan, ni
     if (status == NIGH_OK) status = plan_features(dedup, &signer, plan, error);
     if (status != NIGH_OK) return status;
     if (dedup->options.method == NIGH_DEDUP_SIMHASH) return plan_simhash(dedup, &signer, plan, error);
-    if (dedup->options.method == NIGH_DEDUP_MINHASH) plan->width_bits = NIGH__DEDUP_BITS;
+    if (dedup->options.method != NIGH_DEDUP_MINHASH) return NIGH_OK;
+    plan->width_bits = NIGH__DEDUP_BITS;
+    nigh__bands_choose(dedup->options.threshold, &plan->bands, &plan->band_rows);
     return NIGH_OK;
 }
 
 /* ----------------------------------------------------------------- source -- */
-
-/* A record over a limit cannot be kept; whatever else is wrong with one, its bytes can. */
-static void count_problem(void *user, const nigh_error *problem) {
-    nigh_dedup *dedup = user;
-    dedup->info.lost += problem->status == NIGH_ELIMIT;
-    if (dedup->problem != NULL) dedup->problem(dedup->problem_user, problem);
-}
 
 static nigh_status open_source(nigh_dedup *dedup, const char *const *paths, size_t count,
                                const nigh_text_reader_options *reading, nigh_error *error) {
     nigh_text_reader_options known = NIGH_TEXT_READER_OPTIONS_INIT;
     nigh_status status = nigh__options_copy(&known, sizeof known, reading, error);
     if (status != NIGH_OK) return status;
-    dedup->problem = known.problem;
-    dedup->problem_user = known.user;
     dedup->shard = known.shard;
     dedup->shards = known.shards;
-    known.problem = count_problem;
-    known.user = dedup;
     if (dedup->options.keep == NIGH_KEEP_SCORE) known.score_key = dedup->score_key;
     return nigh__source_new(dedup->context, paths, count, &known, dedup->temporary, &dedup->source, error);
 }
@@ -175,12 +158,11 @@ static nigh_status find_candidates(nigh_dedup *dedup, struct nigh__pass_plan *pl
     else if (dedup->options.method == NIGH_DEDUP_EXACT)
         status = nigh__candidates_by_prefixes(candidates, gathered, dedup, plan, error);
     else
-        status = nigh__candidates_by_bands(candidates, gathered, dedup, error);
-    if (gathered->keys != NULL) dedup->info.disk_bytes += nigh__sorter_disk_bytes(gathered->keys);
-    nigh__sorter_free(gathered->keys);
-    gathered->keys = NULL;
-    if (status == NIGH_OK) status = nigh__sorter_finish(candidates->sorter, error);
-    dedup->info.disk_bytes += nigh__sorter_disk_bytes(candidates->sorter);
+        status = nigh__candidates_by_bands(candidates, gathered, dedup, plan->threads, error);
+    dedup->info.disk_bytes += nigh__bands_disk_bytes(&gathered->bands);
+    nigh__bands_release(&gathered->bands);
+    if (status == NIGH_OK) status = nigh__candidates_finish(candidates, error);
+    dedup->info.disk_bytes += nigh__candidates_disk_bytes(candidates);
     return status;
 }
 
@@ -220,6 +202,20 @@ static nigh_status decide(nigh_dedup *dedup, struct nigh__pass_plan *plan, struc
     return status;
 }
 
+/* Where a limit ended the reading, what threads have read beyond it does not count. */
+static void count_lost(nigh_dedup *dedup) {
+    const size_t count = dedup->documents.count;
+    const bool limited = dedup->options.limit != 0 && count == dedup->options.limit;
+    const uint64_t end = limited ? nigh__dedup_document(dedup, (uint32_t)count - 1)->number : UINT64_MAX;
+    dedup->info.lost = nigh__source_lost(dedup->source, end);
+}
+
+static void count_scored(nigh_dedup *dedup) {
+    const size_t count = dedup->options.keep == NIGH_KEEP_SCORE ? dedup->documents.count : 0;
+    for (size_t i = 0; i < count; i++)
+        dedup->info.scored += nigh__dedup_document(dedup, (uint32_t)i)->score > -(double)INFINITY;
+}
+
 /* Records of the shard that are neither documents nor lost. */
 static void count_unread(nigh_dedup *dedup) {
     const uint64_t known = dedup->documents.count + dedup->info.lost;
@@ -234,7 +230,13 @@ static nigh_status run(nigh_dedup *dedup, struct nigh__pass_plan *plan, nigh_err
     nigh_status status = nigh__gather(dedup, plan, &gathered, error);
     dedup->info.seconds[0] = nigh__dedup_seconds() - begin;
     dedup->info.disk_bytes += nigh__source_copied(dedup->source);
+    count_lost(dedup);
+    count_scored(dedup);
     count_unread(dedup);
+    /* Better now than when all is done. */
+    if (status == NIGH_OK && (dedup->options.will_write || dedup->options.will_annotate))
+        status =
+            nigh__dedup_check_formats(nigh__source_formats(dedup->source), dedup->options.will_annotate != 0, error);
     if (status == NIGH_OK) status = decide(dedup, plan, &gathered, error);
     nigh__gathered_release(dedup->context, &gathered);
     return status;

@@ -55,8 +55,7 @@ static nigh_status fail_memory(nigh_error *error) {
 
 /* ------------------------------------------------------------------- forms */
 
-/* Whether all formats can be written into one file. */
-static nigh_status check_formats(unsigned formats, bool annotate, nigh_error *error) {
+nigh_status nigh__dedup_check_formats(unsigned formats, bool annotate, nigh_error *error) {
     bool one = (formats & (formats - 1)) == 0;
     bool json = (formats & ~AS_JSON) == 0;
     if (!one && !json)
@@ -71,7 +70,7 @@ static nigh_status meet_format(struct writing *writing, nigh_text_format format,
     unsigned formats = writing->formats | BIT(format);
     if (format == NIGH_TEXT_AUTO || formats == writing->formats) return NIGH_OK;
     writing->formats = formats;
-    return check_formats(formats, writing->annotate, error);
+    return nigh__dedup_check_formats(formats, writing->annotate, error);
 }
 
 /* ----------------------------------------------------------------- records */
@@ -150,13 +149,18 @@ static nigh_status put_whole(struct writing *writing, const struct nigh__record 
                                      &writing->extractor, error);
     if (status != NIGH_OK) return status;
     status = nigh__extract(writing->extractor, &writing->batch, record, &text, &repaired, &why);
-    if (status == NIGH_EFORMAT || status == NIGH_ELIMIT) return NIGH_OK; /* told and counted when it was first read */
+    if (status == NIGH_EFORMAT || status == NIGH_ELIMIT) { /* told and counted when it was first read */
+        writing->records--;
+        return NIGH_OK;
+    }
     if (status != NIGH_OK && status != NIGH_ENOTFOUND) {
         if (error != NULL) *error = why;
         return status;
     }
-    if (status == NIGH_ENOTFOUND && nigh__is_blank(nigh__batch_bytes(&writing->batch, record->bytes), record->length))
+    if (status == NIGH_ENOTFOUND && nigh__is_blank(nigh__batch_bytes(&writing->batch, record->bytes), record->length)) {
+        writing->records--;
         return NIGH_OK; /* nothing is lost with it */
+    }
     if (status == NIGH_ENOTFOUND)
         text = (nigh_text){
             .id = nigh__batch_bytes(&writing->batch, record->id), .id_length = record->id_length, .text = ""};
@@ -234,6 +238,7 @@ static nigh_status all_write(struct writing *writing, nigh_error *error) {
     } while (batch->status == NIGH_OK && !is_done(writing));
     if (batch->status != NIGH_OK && batch->status != NIGH_END) {
         if (error != NULL) *error = batch->error;
+        nigh__source_explain(writing->dedup->source, error);
         return batch->status;
     }
     if (writing->next != writing->dedup->documents.count)
@@ -293,7 +298,7 @@ static nigh_status check_use(const nigh_dedup *dedup, const char *path, const ni
     const char *input = options->stream == NULL ? nigh__source_around(dedup->source, path) : NULL;
     if (input != NULL)
         return nigh__fail_at(error, NIGH_EINVAL, path, NIGH_NO_OFFSET, "is also an input, or in one: '%s'", input);
-    return check_formats(nigh__source_formats(dedup->source), options->annotate != 0, error);
+    return nigh__dedup_check_formats(nigh__source_formats(dedup->source), options->annotate != 0, error);
 }
 
 nigh_status nigh_dedup_write(nigh_dedup *dedup, const char *path, const nigh_dedup_write_options *options,

@@ -43,10 +43,8 @@ struct nigh__duplicate {
 
 struct nigh_dedup {
     nigh_context *context;
-    nigh_dedup_options options;  /* complete; what they point to is ours, but for the progress */
-    char *score_key, *temporary; /* owned */
-    void (*problem)(void *user, const nigh_error *problem); /* the caller's, and his user: ours counts what is lost */
-    void *problem_user;
+    nigh_dedup_options options;   /* complete; what they point to is ours, but for the progress */
+    char *score_key, *temporary;  /* owned */
     uint64_t shard, shards;       /* of the reading */
     struct nigh__source *source;  /* NULL: of signatures */
     struct nigh__array documents; /* of struct nigh__duplicate, in the order of the input */
@@ -61,6 +59,9 @@ struct nigh_dedup {
 static inline struct nigh__duplicate *nigh__dedup_document(const nigh_dedup *dedup, uint32_t document) {
     return (struct nigh__duplicate *)dedup->documents.data + document;
 }
+
+/* Whether records of all these formats (1 << each) can be written into one file, and annotated. */
+nigh_status nigh__dedup_check_formats(unsigned formats, bool annotate, nigh_error *error);
 
 /* A clock, for telling how long things took. */
 double nigh__dedup_seconds(void);

@@ -4,7 +4,7 @@
  * with the same text, or the same set of features, are found by hashes of 128 bits;
  * and only the first of a set leaves behind what others are found by:
  *
- *     minhash   256 bits, and 32 keys << 32 | document, to be sorted
+ *     minhash   256 bits, and a key for each band (bands.c)
  *     simhash   its signature
  *     exact     its features, counted in a table (prefixes.c says what for)
  *
@@ -60,7 +60,7 @@ static struct nigh__mark mark_set(uint64_t secret, const struct nigh__features *
     for (size_t i = 0; i < features->count; i++) {
         const uint64_t once = nigh__mix(features->hashes[i] ^ secret);
         mark.words[0] += once;
-        mark.words[1] += nigh__mix(once ^ (secret >> 1));
+        mark.words[1] += (once >> 32) * (uint32_t)once;
     }
     return mark;
 }
@@ -79,26 +79,19 @@ static uint8_t *make_head(struct nigh__pass_worker *worker, const nigh_text *tex
     return place + sizeof made + made.id_length;
 }
 
-static void make_keys(const struct nigh__projector *projector, uint8_t *out) {
-    uint64_t bands[NIGH__DEDUP_BANDS];
-    nigh__minhash_bands(projector, NIGH__DEDUP_BANDS, NIGH__DEDUP_BAND_ROWS, bands);
-    for (uint32_t i = 0; i < NIGH__DEDUP_BANDS; i++)
-        nigh__store32(out + i * sizeof(uint32_t),
-                      i << NIGH__DEDUP_KEY_BITS | (uint32_t)(bands[i] >> (64 - NIGH__DEDUP_KEY_BITS)));
-}
-
 static nigh_status work_minhash(struct nigh__pass_worker *worker, const nigh_text *text,
                                 const struct nigh__features *features, struct nigh__array *product, nigh_error *error) {
+    const struct nigh__pass_plan *plan = worker->plan;
     const size_t row = NIGH__DEDUP_BITS / 8;
     const bool empty = features->count == 0;
-    uint8_t *tail = make_head(worker, text, features, empty ? 0 : row + NIGH__DEDUP_BANDS * sizeof(uint32_t), product);
+    uint8_t *tail = make_head(worker, text, features, empty ? 0 : row + plan->bands * sizeof(uint32_t), product);
     if (tail == NULL) return no_memory(error);
     if (empty) return NIGH_OK;
     const struct nigh__bag bag = {.hashes = features->hashes, .count = features->count};
     nigh_status status = nigh__project(worker->projector, &bag, error);
     if (status != NIGH_OK) return status;
     nigh__project_bits(worker->projector, tail);
-    make_keys(worker->projector, tail + row);
+    nigh__bands_make_keys(nigh__project_minima(worker->projector), plan->bands, plan->band_rows, tail + row);
     return NIGH_OK;
 }
 
@@ -184,13 +177,6 @@ static nigh_status add_row(struct gathering *gathering, const uint8_t *row, size
     return NIGH_OK;
 }
 
-static nigh_status add_keys(struct gathering *gathering, uint32_t document, const uint8_t *keys, nigh_error *error) {
-    uint64_t records[NIGH__DEDUP_BANDS];
-    for (uint32_t i = 0; i < NIGH__DEDUP_BANDS; i++)
-        records[i] = (uint64_t)nigh__load32(keys + i * sizeof(uint32_t)) << 32 | document;
-    return nigh__sorter_add(gathering->out->keys, records, NIGH__DEDUP_BANDS, error);
-}
-
 static void count_features(struct nigh__gathered *out, const uint8_t *features, size_t count) {
     uint8_t *counters = out->counters;
     const unsigned shift = out->counter_shift;
@@ -214,6 +200,8 @@ static nigh_status take(void *user, uint32_t document, const nigh_text *text, co
     struct gathering *gathering = user;
     struct made made;
     memcpy(&made, product, sizeof made);
+    nigh__same_prefetch(&gathering->texts, (const struct nigh__mark *)gathering->plan->texts.data + document);
+    nigh__same_prefetch(&gathering->sets, &made.set);
     const uint8_t *id = product + sizeof made;
     const uint8_t *tail = id + made.id_length;
     const size_t tail_bytes = length - sizeof made - made.id_length;
@@ -224,7 +212,7 @@ static nigh_status take(void *user, uint32_t document, const nigh_text *text, co
         return status;
     switch (gathering->dedup->options.method) {
     case NIGH_DEDUP_MINHASH:
-        return add_keys(gathering, document, tail + row, error);
+        return nigh__bands_add(&gathering->out->bands, document, tail + row, error);
     case NIGH_DEDUP_SIMHASH:
         return add_signed(gathering, document, error);
     default:
@@ -250,22 +238,11 @@ static nigh_status make_counters(void *user, const nigh_text_reader_info *info, 
     return NIGH_OK;
 }
 
-static nigh_status make_keys_sorter(const nigh_dedup *dedup, const struct nigh__pass_plan *plan,
-                                    struct nigh__gathered *out, nigh_error *error) {
-    const struct nigh__sorter_options options = {.words = 1,
-                                                 .key_words = 1,
-                                                 .memory_bytes = dedup->options.memory_bytes / 2,
-                                                 .temporary = dedup->temporary,
-                                                 .threads = plan->threads};
-    return nigh__sorter_new(dedup->context, &options, &out->keys, error);
-}
-
 void nigh__gathered_release(const nigh_context *context, struct nigh__gathered *gathered) {
     nigh__array_release(context, &gathered->rows);
     nigh__array_release(context, &gathered->signed_ones);
-    nigh__sorter_free(gathered->keys);
+    nigh__bands_release(&gathered->bands);
     nigh__free(context, gathered->counters);
-    gathered->keys = NULL;
     gathered->counters = NULL;
 }
 
@@ -286,9 +263,9 @@ nigh_status nigh__gather(nigh_dedup *dedup, struct nigh__pass_plan *plan, struct
                                                                                 : work_exact,
                                          .take = take,
                                          .user = &gathering};
-    nigh_status status = NIGH_OK;
-    if (method == NIGH_DEDUP_MINHASH) status = make_keys_sorter(dedup, plan, out, error);
-    if (status == NIGH_OK) status = nigh__pass_run(dedup, plan, &step, NULL, error);
+    if (method == NIGH_DEDUP_MINHASH)
+        nigh__bands_init(dedup->context, plan->bands, dedup->options.memory_bytes / 2, dedup->temporary, &out->bands);
+    nigh_status status = nigh__pass_run(dedup, plan, &step, NULL, error);
     nigh__same_release(&gathering.texts);
     nigh__same_release(&gathering.sets);
     nigh__array_release(dedup->context, &gathering.last);

@@ -4,15 +4,8 @@
 #define NIGH_DEDUP_GATHER_H
 
 #include "base/sorter.h"
+#include "dedup/bands.h"
 #include "dedup/pass.h"
-
-/* Min-wise hashes: of 256, 8 make the key of each of 32 bands. */
-#define NIGH__DEDUP_BANDS 32u
-#define NIGH__DEDUP_BAND_ROWS 8u
-#define NIGH__DEDUP_BITS (NIGH__DEDUP_BANDS * NIGH__DEDUP_BAND_ROWS)
-
-/* A key is the band and 27 bits of its hash: a chance agreement costs a comparison of bits and no more. */
-#define NIGH__DEDUP_KEY_BITS 27u
 
 /* Of a counter of features, the most. */
 #define NIGH__FEATURE_COUNT_MOST 255u
@@ -20,7 +13,7 @@
 struct nigh__gathered {
     struct nigh__array rows;        /* of uint64_t, row_words a document: its signature */
     uint32_t row_words;             /* 0: there are no signatures */
-    struct nigh__sorter *keys;      /* of minhash: key << 32 | document */
+    struct nigh__bands bands;       /* of minhash: the keys of documents */
     struct nigh__array signed_ones; /* of uint32_t, of simhash: the documents that have a signature */
     uint8_t *counters;              /* of exact: how many documents have a feature, at most 255, by the hash of it */
     unsigned counter_shift;         /* 64 - log2 of their number */

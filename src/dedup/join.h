@@ -30,6 +30,17 @@
 /* Beyond, 32 bits that differ in so few are no longer seldom. */
 #define NIGH__JOIN_NARROW_RADIUS 8u
 
+/* What is known of a row once equal ones are found. */
+enum { NIGH__JOIN_ALONE, NIGH__JOIN_DROPPED, NIGH__JOIN_HEAD }; /* equal to an earlier one; to later ones only */
+
+/* The groups of equal rows in memory, for pairs to be told of all their rows as they are found. */
+struct nigh__join_groups {
+    const uint8_t *marks; /* of each row; NULL: there are none here.  Not owned */
+    const uint64_t *records;
+    size_t count;
+    uint32_t *index; /* for every so many rows, the first record of one of them or after them */
+};
+
 /* Where the rows of a side are: bytes of the caller's, or documents of a collection. */
 struct nigh__join_side {
     const uint8_t *bytes;
@@ -53,10 +64,17 @@ struct nigh__join {
     uint64_t secret;
     const struct nigh__pairs *kernel;
 
-    struct nigh__sorter *pairs;  /* (lower distinct row << 32 | higher, distance) */
-    struct nigh__sorter *groups; /* (distinct row << 32 | a later row equal to it) */
+    uint32_t row_bits, distance_bits; /* that numbers and distances take */
+    uint32_t pair_words;              /* of a record of pairs: 1 where these fit a word */
+    struct nigh__sorter *pairs;       /* of distinct rows, or of all: see nigh__join_pack() */
+    struct nigh__sorter *groups;      /* (distinct row << 32 | a later row equal to it) */
+    struct nigh__join_groups group;   /* of `groups`, while pairs are told of all rows */
+    bool grouped;                     /* the sorter of groups is finished */
+    bool told;                        /* pairs are of all rows already */
     nigh_join_result result;
     struct nigh__progress progress;
+    const char *stage; /* the last that was told of it */
+    uint64_t done, total;
 
     pthread_mutex_t lock; /* of the sorter of pairs and the error */
     atomic_int status;    /* of the threads: the first failure */
@@ -68,10 +86,10 @@ struct nigh__join_key {
     uint32_t start, bits;
 };
 
-/* The key of block `block`, or inside the buckets of a key that of a part of all other bits. */
+/* The key of block `block`. */
 struct nigh__join_key nigh__join_block(const struct nigh__join *join, uint32_t block);
-struct nigh__join_key nigh__join_part(const struct nigh__join *join, struct nigh__join_key key, uint32_t part,
-                                      uint64_t rows);
+/* Useful bits of a part, where a bucket of a key is divided by all other bits. */
+uint32_t nigh__join_part_bits(const struct nigh__join *join, struct nigh__join_key key, uint64_t rows);
 uint32_t nigh__join_bits(const uint64_t *row, uint32_t width_bits, struct nigh__join_key key);
 
 /* As many bits as tell so many rows apart. */
@@ -87,6 +105,25 @@ void nigh__join_tick(struct nigh__join *join, const char *stage, uint64_t done, 
 nigh_status nigh__join_read(const struct nigh__join *join, uint32_t first, size_t count, uint64_t *out,
                             nigh_error *error);
 
+/* A record of the sorter of pairs: first, second and distance, from the highest bits down, in pair_words words. */
+static inline void nigh__join_pack(const struct nigh__join *join, uint64_t a, uint64_t b, uint64_t distance,
+                                   uint64_t *record) {
+    record[0] = a << 32 | b;
+    if (join->pair_words == 1)
+        record[0] = (a << join->row_bits | b) << join->distance_bits | distance;
+    else
+        record[1] = distance;
+}
+
+static inline nigh_pair nigh__join_unpack(const struct nigh__join *join, const uint64_t *record) {
+    if (join->pair_words == 2)
+        return (nigh_pair){.first = record[0] >> 32, .second = (uint32_t)record[0], .distance = (uint32_t)record[1]};
+    const uint64_t rows = record[0] >> join->distance_bits;
+    return (nigh_pair){.first = rows >> join->row_bits,
+                       .second = rows & ((UINT64_C(1) << join->row_bits) - 1),
+                       .distance = (uint32_t)(record[0] & ((UINT64_C(1) << join->distance_bits) - 1))};
+}
+
 /* What comparing two rows takes, and sorting a row for a table, in nanoseconds: only to choose by. */
 double nigh__join_pair_cost(const struct nigh__join *join);
 double nigh__join_row_cost(const struct nigh__join *join);
@@ -97,13 +134,14 @@ double nigh__join_row_cost(const struct nigh__join *join);
 struct nigh__join_worker {
     struct nigh__join *join;
     bool first; /* it is the calling thread's */
-    uint64_t compared, truncated;
+    uint64_t compared, truncated, untold;
+    uint64_t work;                    /* since the last tick */
     struct nigh__pair_hit *pair_hits; /* of narrow rows */
     struct nigh__hit *hits;           /* of wide ones */
     uint64_t *query_rows, *tile_rows; /* wide rows that were fetched */
     uint64_t *found;                  /* records for the sorter of pairs */
     size_t found_count;
-    struct nigh__array scratch[10]; /* of join_bucket.c, by use */
+    struct nigh__array scratch[11]; /* of join_bucket.c, by use */
     struct nigh__array rows;        /* uint64_t: for whoever fetches the rows of a bucket */
 };
 
@@ -111,7 +149,7 @@ struct nigh__join_worker {
 struct nigh__join_rows {
     const uint32_t *numbers;
     const uint64_t *rows; /* NULL: to be fetched */
-    const uint32_t *rest; /* of narrow rows: 32 bits that are not the key, padded */
+    const uint32_t *rest; /* of narrow rows: nigh__join_rest() of each, padded */
     size_t count;
 };
 
@@ -126,17 +164,17 @@ void nigh__join_worker_release(struct nigh__join_worker *worker);
 /* Gives the pairs found to the sorter, and adds to the result; true unless that failed. */
 bool nigh__join_worker_flush(struct nigh__join_worker *worker);
 
+/* Keeps a pair of distinct rows, a < b, for the sorter; false: that failed. */
+bool nigh__join_emit(struct nigh__join_worker *worker, uint32_t a, uint32_t b, uint32_t distance);
+
 /* Finds the pairs of a bucket. */
 void nigh__join_bucket(struct nigh__join_worker *worker, const struct nigh__join_bucket *bucket);
 /* All pairs of the rows `from` .. `to` of the first with the second, or of a self-join with those after them. */
 void nigh__join_compare(struct nigh__join_worker *worker, const struct nigh__join_bucket *bucket, size_t from,
                         size_t to);
 
-/* 32 bits of a narrow row that begin after the key. */
-static inline uint32_t nigh__join_rest(uint64_t row, struct nigh__join_key key) {
-    const uint32_t shift = (key.start + key.bits) & 63u;
-    return (uint32_t)(shift == 0 ? row : row >> shift | row << (64 - shift));
-}
+/* 32 bits for a narrow row, folded: they differ in no more bits than rows do, and in some wherever rows vary. */
+static inline uint32_t nigh__join_rest(uint64_t row) { return (uint32_t)(row ^ row >> 32); }
 
 /* ------------------------------------------------------------------ steps */
 
@@ -144,6 +182,11 @@ static inline uint32_t nigh__join_rest(uint64_t row, struct nigh__join_key key) 
 uint64_t nigh__join_short_bytes(const struct nigh__join *join);
 nigh_status nigh__join_short(struct nigh__join *join, nigh_error *error);
 nigh_status nigh__join_sorted(struct nigh__join *join, nigh_error *error);
+/* From here to unload, pairs are told of all rows, if the groups fit into memory.  Adds the pairs inside them. */
+nigh_status nigh__join_groups_load(struct nigh__join *join, const uint8_t *marks, nigh_error *error);
+void nigh__join_groups_unload(struct nigh__join *join);
+/* The pair for every two of the rows equal to a and b. */
+bool nigh__join_emit_groups(struct nigh__join_worker *worker, uint32_t a, uint32_t b, uint32_t distance);
 /* Gives the pairs to the caller. */
 nigh_status nigh__join_give(struct nigh__join *join, nigh_error *error);
 

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tables of rows of up to 64 bits, in memory: 28 bytes a row, whatever the radius.
+ * Tables of rows of up to 64 bits, in memory: 13 bytes a row, whatever the radius,
+ * and a few hundred kilobytes a thread.
  *
- *     rows     numbers    as they are sorted by the key of this table
- *     rows'    numbers'   where a pass of the sort moves them
- *     rest                of each row 32 bits behind the key: what is compared
+ *     rows | numbers    by the upper 9 bits of the key, 512 parts: one pass over
+ *                       the rows where the caller has them
+ *     a part            sorted by the other bits of the key when a thread takes it,
+ *                       in its cache, with 32 bits for each row beside it;
+ *                       and compared, bucket by bucket, while it is there
+ *     marks             rows that equal an earlier one, which no table has
  *
- * A table is two or three passes of a radix sort, a pass for `rest`, and then
- * buckets, which are where the key stays the same: 16 bits of 64 at radius 3, 150
- * rows of 10 million.  Each pair of a bucket costs a sixteenth of three instructions.
+ * A bucket is where the key stays the same: 16 bits of 64 at radius 3, 150 rows of 10
+ * million.
  *
- * Rows that are equal are found once the first table is sorted, by a small hash
+ * Rows that are equal are found once the first table is divided, by a small hash
  * table for each bucket, and from there on there is one of each, the one of the
- * lowest number.  Threads share the passes by rows, the comparisons by buckets.
+ * lowest number.  Threads share the passes by rows, all else by parts.
  */
 #include <string.h>
 
@@ -21,18 +24,20 @@
 #include "base/threads.h"
 #include "dedup/join.h"
 
-#define RADIX 256u
+#define PART_BITS 9u /* 512 places to write to at a time stay in the fastest cache */
+#define PARTS (1u << PART_BITS)
 #define MOST_THREADS 16u
-#define CHUNK 32768u         /* rows whose buckets a thread takes at once */
 #define ROWS_A_THREAD 65536u /* fewer are not worth a thread */
-#define READ_AT_ONCE 65536u
-#define BYTES_A_ROW 28u
+#define READ_AT_ONCE 1024u
+/* The table, the marks, and a part: that may be all rows, in arrays of up to twice as many. */
+#define BYTES_A_ROW (13u + 32u)
 
 struct side {
-    uint64_t *rows, *rows_spare;
-    uint32_t *numbers, *numbers_spare;
-    uint32_t *rest;
+    uint32_t first; /* number of its first row */
     size_t count;
+    uint64_t *rows;
+    uint32_t *numbers;
+    size_t starts[PARTS], ends[PARTS];
 };
 
 struct shorts {
@@ -41,60 +46,80 @@ struct shorts {
     uint32_t side_count;
     struct nigh__join_key key; /* of the table at hand */
     uint32_t table;
+    uint32_t part_shift, part_mask; /* of a row: its part */
+    uint32_t inner_bits;            /* of the key below these */
+    uint8_t *marks;                 /* NIGH__JOIN_* of each row */
 
-    /* A pass of the sort. */
-    struct side *side;
-    uint32_t shift, mask, threads;
-    size_t places[MOST_THREADS][RADIX];
+    struct side *side; /* that is divided */
+    uint32_t threads;
+    size_t places[MOST_THREADS][PARTS];
 
-    atomic_size_t next;       /* chunk for a thread to take */
-    struct nigh__array slots; /* uint32_t: of the hash table of a bucket */
+    atomic_uint next; /* part for a thread to take */
+    uint64_t distinct;
+};
+
+/* A part in the order of its buckets. */
+struct part {
+    struct nigh__array rows, numbers, rest;
+    struct nigh__array starts; /* size_t: of each bucket, and the end */
 };
 
 uint64_t nigh__join_short_bytes(const struct nigh__join *join) { return (uint64_t)join->count * BYTES_A_ROW; }
 
-/* Of a narrow row: keys lie within the word. */
-static uint32_t key_of(const struct shorts *s, uint64_t row) {
-    return (uint32_t)(row >> s->key.start) & (uint32_t)((UINT64_C(1) << s->key.bits) - 1);
-}
-
 /* ------------------------------------------------------------------ memory */
 
-static nigh_status side_init(const struct nigh__join *join, size_t count, struct side *out, nigh_error *error) {
-    const nigh_context *context = join->context;
+static bool side_init(const struct nigh__join *join, uint32_t first, size_t count, struct side *out) {
+    out->first = first;
     out->count = count;
-    out->rows = nigh__alloc_table(context, count + 1, sizeof *out->rows);
-    out->rows_spare = nigh__alloc_table(context, count + 1, sizeof *out->rows);
-    out->numbers = nigh__alloc_table(context, count + 1, sizeof *out->numbers);
-    out->numbers_spare = nigh__alloc_table(context, count + 1, sizeof *out->numbers);
-    out->rest = nigh__alloc_table(context, count + NIGH__PAIRS_PADDING, sizeof *out->rest);
-    if (out->rows == NULL || out->rows_spare == NULL || out->numbers == NULL || out->numbers_spare == NULL ||
-        out->rest == NULL) {
-        (void)nigh__fail(error, NIGH_ENOMEM, "no memory to join %zu rows", count);
-        return NIGH_ENOMEM;
+    out->rows = nigh__alloc_large(join->context, count, sizeof *out->rows);
+    out->numbers = nigh__alloc_large(join->context, count, sizeof *out->numbers);
+    return out->rows != NULL && out->numbers != NULL;
+}
+
+static bool shorts_init(struct nigh__join *join, struct shorts *s) {
+    s->join = join;
+    s->side_count = join->self ? 1 : 2;
+    s->marks = nigh__alloc_table(join->context, join->count, sizeof *s->marks);
+    if (s->marks == NULL || !side_init(join, 0, join->split, &s->sides[0])) return false;
+    return join->self || side_init(join, join->split, join->count - join->split, &s->sides[1]);
+}
+
+static void shorts_release(struct shorts *s) {
+    const nigh_context *context = s->join->context;
+    for (uint32_t i = 0; i < 2; i++) {
+        nigh__free(context, s->sides[i].rows);
+        nigh__free(context, s->sides[i].numbers);
     }
-    return NIGH_OK;
+    nigh__free(context, s->marks);
+    nigh__free(context, s);
 }
 
-static void side_release(const nigh_context *context, struct side *side) {
-    nigh__free(context, side->rows);
-    nigh__free(context, side->rows_spare);
-    nigh__free(context, side->numbers);
-    nigh__free(context, side->numbers_spare);
-    nigh__free(context, side->rest);
+static struct part part_init(void) {
+    return (struct part){.rows = NIGH__ARRAY(uint64_t),
+                         .numbers = NIGH__ARRAY(uint32_t),
+                         .rest = NIGH__ARRAY(uint32_t),
+                         .starts = NIGH__ARRAY(size_t)};
 }
 
-static nigh_status side_read(const struct nigh__join *join, uint32_t first, struct side *side, nigh_error *error) {
-    nigh_status status = NIGH_OK;
-    for (size_t i = 0; i < side->count && status == NIGH_OK; i += READ_AT_ONCE) {
-        const size_t part = side->count - i < READ_AT_ONCE ? side->count - i : READ_AT_ONCE;
-        status = nigh__join_read(join, first + (uint32_t)i, part, side->rows + i, error);
-    }
-    for (size_t i = 0; i < side->count; i++) side->numbers[i] = first + (uint32_t)i;
-    return status;
+static void part_release(const nigh_context *context, struct part *part) {
+    nigh__array_release(context, &part->rows);
+    nigh__array_release(context, &part->numbers);
+    nigh__array_release(context, &part->rest);
+    nigh__array_release(context, &part->starts);
 }
 
-/* ----------------------------------------------------------------- sorting */
+static void *fresh(const struct shorts *s, struct nigh__array *array, size_t count) {
+    array->count = 0;
+    return nigh__array_add(s->join->context, array, count);
+}
+
+static void no_memory(struct nigh__join *join, size_t rows) {
+    nigh_error error;
+    nigh_status status = nigh__fail(&error, NIGH_ENOMEM, "no memory to join %zu rows", rows);
+    nigh__join_fail(join, status, &error);
+}
+
+/* ---------------------------------------------------------------- dividing */
 
 static void share_of(const struct shorts *s, uint32_t thread, size_t *from, size_t *to) {
     const size_t part = s->side->count / s->threads;
@@ -102,237 +127,270 @@ static void share_of(const struct shorts *s, uint32_t thread, size_t *from, size
     *to = thread + 1 == s->threads ? s->side->count : *from + part;
 }
 
+/* Some rows of the side from row `at` of it on; 0 with the failure kept. */
+static size_t read_some(const struct shorts *s, size_t at, size_t to, uint64_t rows[READ_AT_ONCE]) {
+    const size_t count = to - at < READ_AT_ONCE ? to - at : READ_AT_ONCE;
+    nigh_error error = {.status = NIGH_OK};
+    nigh_status status = nigh__join_read(s->join, s->side->first + (uint32_t)at, count, rows, &error);
+    if (status == NIGH_OK) return count;
+    nigh__join_fail(s->join, status, &error);
+    return 0;
+}
+
 static void count_share(void *user, uint32_t thread) {
     struct shorts *s = user;
+    size_t *counts = s->places[thread];
+    uint64_t rows[READ_AT_ONCE];
+    const uint32_t shift = s->part_shift;
+    const uint32_t mask = s->part_mask;
     size_t from = 0;
     size_t to = 0;
-    size_t counts[RADIX] = {0};
     share_of(s, thread, &from, &to);
-    for (size_t i = from; i < to; i++) counts[s->side->rows[i] >> s->shift & s->mask]++;
-    memcpy(s->places[thread], counts, sizeof counts);
+    memset(counts, 0, sizeof s->places[thread]);
+    for (size_t count = 0; from < to; from += count) {
+        count = read_some(s, from, to, rows);
+        if (count == 0) return;
+        const uint8_t *marks = s->marks + s->side->first + from;
+        for (size_t i = 0; i < count; i++) counts[rows[i] >> shift & mask] += marks[i] != NIGH__JOIN_DROPPED;
+    }
 }
 
 static void move_share(void *user, uint32_t thread) {
     struct shorts *s = user;
     const struct side *side = s->side;
-    const uint32_t shift = s->shift;
-    const uint32_t mask = s->mask;
+    size_t *places = s->places[thread];
+    uint64_t rows[READ_AT_ONCE];
+    const uint32_t shift = s->part_shift;
+    const uint32_t mask = s->part_mask;
     size_t from = 0;
     size_t to = 0;
-    size_t places[RADIX];
-    memcpy(places, s->places[thread], sizeof places);
     share_of(s, thread, &from, &to);
-    for (size_t i = from; i < to; i++) {
-        const uint64_t row = side->rows[i];
-        const size_t place = places[row >> shift & mask]++;
-        side->rows_spare[place] = row;
-        side->numbers_spare[place] = side->numbers[i];
+    for (size_t count = 0; from < to; from += count) {
+        count = read_some(s, from, to, rows);
+        if (count == 0) return;
+        const uint32_t number = side->first + (uint32_t)from;
+        for (size_t i = 0; i < count; i++) {
+            if (s->marks[number + i] == NIGH__JOIN_DROPPED) continue;
+            const size_t place = places[rows[i] >> shift & mask]++;
+            side->rows[place] = rows[i];
+            side->numbers[place] = number + (uint32_t)i;
+        }
     }
-}
-
-static void rest_share(void *user, uint32_t thread) {
-    struct shorts *s = user;
-    size_t from = 0;
-    size_t to = 0;
-    share_of(s, thread, &from, &to);
-    for (size_t i = from; i < to; i++) s->side->rest[i] = nigh__join_rest(s->side->rows[i], s->key);
 }
 
 static void counts_to_places(struct shorts *s) {
     size_t place = 0;
-    for (uint32_t v = 0; v < RADIX; v++) {
+    for (uint32_t v = 0; v < PARTS; v++) {
+        s->side->starts[v] = place;
         for (uint32_t t = 0; t < s->threads; t++) {
             const size_t count = s->places[t][v];
             s->places[t][v] = place;
             place += count;
         }
+        s->side->ends[v] = place;
     }
 }
 
-static void sort_pass(struct shorts *s, uint32_t shift, uint32_t bits) {
-    struct side *side = s->side;
-    s->shift = shift;
-    s->mask = (1u << bits) - 1;
+static void divide_side(struct shorts *s, struct side *side) {
+    const size_t most = side->count / ROWS_A_THREAD + 1;
+    s->side = side;
+    s->threads = s->join->threads < MOST_THREADS ? s->join->threads : MOST_THREADS;
+    if (s->threads > most) s->threads = (uint32_t)most;
     nigh__threads_run(s->threads, count_share, s);
     counts_to_places(s);
     nigh__threads_run(s->threads, move_share, s);
-    uint64_t *rows = side->rows;
-    uint32_t *numbers = side->numbers;
-    side->rows = side->rows_spare;
-    side->numbers = side->numbers_spare;
-    side->rows_spare = rows;
-    side->numbers_spare = numbers;
 }
 
-static void choose_threads(struct shorts *s) {
-    const size_t most = s->side->count / ROWS_A_THREAD + 1;
-    s->threads = s->join->threads < MOST_THREADS ? s->join->threads : MOST_THREADS;
-    if (s->threads > most) s->threads = (uint32_t)most;
+static void divide(struct shorts *s) {
+    s->key = nigh__join_block(s->join, s->table);
+    const uint32_t part_bits = s->key.bits < PART_BITS ? s->key.bits : PART_BITS;
+    s->inner_bits = s->key.bits - part_bits;
+    s->part_shift = s->key.start + s->inner_bits;
+    s->part_mask = (1u << part_bits) - 1;
+    for (uint32_t i = 0; i < s->side_count; i++) divide_side(s, &s->sides[i]);
 }
 
-static void sort_side(struct shorts *s, struct side *side) {
-    s->side = side;
-    choose_threads(s);
-    for (uint32_t done = 0; done < s->key.bits;) {
-        const uint32_t left = s->key.bits - done;
-        const uint32_t bits = left <= 8 ? left : left <= 16 ? (left + 1) / 2 : (left + 2) / 3;
-        sort_pass(s, s->key.start + done, bits);
-        done += bits;
+/* ------------------------------------------------------------------- parts */
+
+/* Sorts the rows of a part by bucket; false with the failure kept. */
+static bool sort_part(const struct shorts *s, const struct side *side, uint32_t number, struct part *out) {
+    const size_t start = side->starts[number];
+    const size_t count = side->ends[number] - start;
+    const uint64_t *rows = side->rows + start;
+    const uint32_t shift = s->key.start;
+    const size_t buckets = (size_t)1 << s->inner_bits;
+    const uint64_t mask = buckets - 1;
+    uint64_t *to = fresh(s, &out->rows, count);
+    uint32_t *numbers = fresh(s, &out->numbers, count);
+    uint32_t *rest = fresh(s, &out->rest, count + NIGH__PAIRS_PADDING);
+    size_t *starts = fresh(s, &out->starts, buckets + 2);
+    if (to == NULL || numbers == NULL || rest == NULL || starts == NULL) {
+        no_memory(s->join, count);
+        return false;
     }
+    /* Two further on than they belong: counted there, then moved along once by adding and once by filling. */
+    memset(starts, 0, (buckets + 2) * sizeof *starts);
+    for (size_t i = 0; i < count; i++) starts[(rows[i] >> shift & mask) + 2]++;
+    for (size_t v = 2; v < buckets + 2; v++) starts[v] += starts[v - 1];
+    for (size_t i = 0; i < count; i++) {
+        const size_t place = starts[(rows[i] >> shift & mask) + 1]++;
+        to[place] = rows[i];
+        numbers[place] = side->numbers[start + i];
+        rest[place] = nigh__join_rest(rows[i]);
+    }
+    memset(rest + count, 0, NIGH__PAIRS_PADDING * sizeof *rest);
+    return true;
 }
 
-static void fill_rest(struct shorts *s, struct side *side) {
-    s->side = side;
-    choose_threads(s);
-    nigh__threads_run(s->threads, rest_share, s);
-    memset(side->rest + side->count, 0, NIGH__PAIRS_PADDING * sizeof *side->rest);
+/* The next part for a thread; PARTS: no more. */
+static uint32_t take_part(struct shorts *s, const struct nigh__join_worker *worker, const char *stage) {
+    const uint32_t part = atomic_fetch_add_explicit(&s->next, 1, memory_order_relaxed);
+    if (part > s->part_mask || nigh__join_failed(s->join)) return PARTS;
+    if (worker->first) nigh__join_tick(s->join, stage, s->table, s->join->blocks);
+    return part;
+}
+
+static nigh_status run_parts(struct shorts *s, void (*work)(void *user, struct nigh__join_worker *worker),
+                             nigh_error *error) {
+    const size_t most = s->sides[0].count / ROWS_A_THREAD + 1;
+    atomic_store(&s->next, 0);
+    return nigh__join_run(s->join, work, s, s->join->threads < most ? s->join->threads : (uint32_t)most, error);
 }
 
 /* ------------------------------------------------------------- equal rows */
 
-static size_t bucket_end(const struct shorts *s, const struct side *side, size_t from) {
-    const uint32_t key = key_of(s, side->rows[from]);
-    size_t end = from + 1;
-    while (end < side->count && key_of(s, side->rows[end]) == key) end++;
-    return end;
-}
+struct dropping {
+    struct shorts *s;
+    struct part part;
+    struct nigh__array slots;  /* uint32_t: of the hash table of a bucket */
+    struct nigh__array groups; /* uint64_t: records of join->groups */
+};
 
 /* Slots for twice as many rows, all empty: a power of two; NULL: no memory. */
-static uint32_t *empty_slots(struct shorts *s, size_t rows, size_t *mask) {
+static uint32_t *empty_slots(struct dropping *d, size_t rows, size_t *mask) {
     size_t count = 64;
     while (count < 2 * rows) count *= 2;
-    s->slots.count = 0;
-    uint32_t *slots = nigh__array_add(s->join->context, &s->slots, count);
+    uint32_t *slots = fresh(d->s, &d->slots, count);
     if (slots != NULL) memset(slots, 0xff, count * sizeof *slots);
     *mask = count - 1;
     return slots;
 }
 
-/* Whether the row is among those that were kept of this bucket, from `begin` on; else it is put among them. */
-static bool is_known(const struct shorts *s, const struct side *side, uint32_t *slots, size_t mask, size_t begin,
-                     size_t kept, uint64_t row, uint32_t *equal) {
-    size_t slot = (size_t)nigh__mix(row ^ s->join->secret) & mask;
-    for (; slots[slot] != UINT32_MAX; slot = (slot + 1) & mask) {
-        const size_t place = begin + slots[slot];
-        if (side->rows[place] != row) continue;
-        *equal = side->numbers[place];
-        return true;
+/* Keeps of equal rows of a bucket the first, at `kept` of the table; returns what is kept then. */
+static size_t drop_bucket(struct dropping *d, struct side *side, size_t from, size_t to, size_t kept) {
+    struct shorts *s = d->s;
+    const uint64_t *rows = d->part.rows.data;
+    const uint32_t *numbers = d->part.numbers.data;
+    const size_t begin = kept;
+    size_t mask = 0;
+    uint32_t *slots = empty_slots(d, to - from, &mask);
+    for (size_t i = from; i < to && slots != NULL; i++) {
+        size_t slot = (size_t)nigh__mix(rows[i] ^ s->join->secret) & mask;
+        while (slots[slot] != UINT32_MAX && side->rows[begin + slots[slot]] != rows[i]) slot = (slot + 1) & mask;
+        if (slots[slot] == UINT32_MAX) {
+            slots[slot] = (uint32_t)(kept - begin);
+            side->rows[kept] = rows[i];
+            side->numbers[kept++] = numbers[i];
+            continue;
+        }
+        uint64_t *record = nigh__array_add(s->join->context, &d->groups, 1);
+        if (record == NULL) slots = NULL;
+        if (slots == NULL) break;
+        const uint32_t equal = side->numbers[begin + slots[slot]];
+        *record = (uint64_t)equal << 32 | numbers[i];
+        s->marks[equal] = NIGH__JOIN_HEAD;
+        s->marks[numbers[i]] = NIGH__JOIN_DROPPED;
     }
-    slots[slot] = (uint32_t)(kept - begin);
-    return false;
+    if (slots == NULL) no_memory(s->join, to - from);
+    return kept;
 }
 
-/* Keeps of equal rows the first. */
-static nigh_status drop_equal(struct shorts *s, struct side *side, nigh_error *error) {
+static void drop_part(struct dropping *d, struct side *side, uint32_t number) {
+    struct shorts *s = d->s;
+    if (!sort_part(s, side, number, &d->part)) return;
+    const size_t *starts = d->part.starts.data;
+    size_t kept = side->starts[number];
+    for (size_t v = 0; v < (size_t)1 << s->inner_bits && !nigh__join_failed(s->join); v++)
+        kept = drop_bucket(d, side, starts[v], starts[v + 1], kept);
+    side->ends[number] = kept;
+}
+
+static void drop_parts(void *user, struct nigh__join_worker *worker) {
+    struct shorts *s = user;
     struct nigh__join *join = s->join;
-    size_t kept = 0;
-    nigh_status status = NIGH_OK;
-    for (size_t from = 0; from < side->count && status == NIGH_OK;) {
-        const size_t end = bucket_end(s, side, from);
-        const size_t begin = kept;
-        size_t mask = 0;
-        uint32_t *slots = end - from > 1 ? empty_slots(s, end - from, &mask) : NULL;
-        if (end - from > 1 && slots == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a bucket of rows");
-        for (size_t i = from; i < end && status == NIGH_OK; i++) {
-            const uint64_t row = side->rows[i];
-            const uint32_t number = side->numbers[i];
-            uint32_t equal = 0;
-            if (slots != NULL && is_known(s, side, slots, mask, begin, kept, row, &equal)) {
-                const uint64_t record = (uint64_t)equal << 32 | number;
-                status = nigh__sorter_add(join->groups, &record, 1, error);
-                continue;
-            }
-            side->rows[kept] = row;
-            side->numbers[kept++] = number;
-        }
-        from = end;
+    struct dropping d = {.s = s, .part = part_init(), .slots = NIGH__ARRAY(uint32_t), .groups = NIGH__ARRAY(uint64_t)};
+    uint32_t part;
+    while ((part = take_part(s, worker, "reading")) < PARTS) {
+        nigh_error error = {.status = NIGH_OK};
+        d.groups.count = 0;
+        for (uint32_t i = 0; i < s->side_count; i++) drop_part(&d, &s->sides[i], part);
+        (void)pthread_mutex_lock(&join->lock);
+        for (uint32_t i = 0; i < s->side_count; i++) s->distinct += s->sides[i].ends[part] - s->sides[i].starts[part];
+        nigh_status status = nigh__sorter_add(join->groups, d.groups.data, d.groups.count, &error);
+        (void)pthread_mutex_unlock(&join->lock);
+        if (status != NIGH_OK) nigh__join_fail(join, status, &error);
     }
-    side->count = kept;
-    return status;
+    part_release(join->context, &d.part);
+    nigh__array_release(join->context, &d.slots);
+    nigh__array_release(join->context, &d.groups);
 }
 
 /* --------------------------------------------------------------- comparing */
 
-static struct nigh__join_rows rows_of(const struct side *side, size_t from, size_t to) {
-    return (struct nigh__join_rows){
-        .numbers = side->numbers + from, .rows = side->rows + from, .rest = side->rest + from, .count = to - from};
+static struct nigh__join_rows rows_of(const struct part *part, size_t bucket) {
+    const size_t *starts = part->starts.data;
+    const size_t from = starts[bucket];
+    return (struct nigh__join_rows){.numbers = (const uint32_t *)part->numbers.data + from,
+                                    .rows = (const uint64_t *)part->rows.data + from,
+                                    .rest = (const uint32_t *)part->rest.data + from,
+                                    .count = starts[bucket + 1] - from};
 }
 
-/* The first row of a side whose key is not below this one. */
-static size_t lower_bound(const struct shorts *s, const struct side *side, uint32_t key) {
-    size_t low = 0;
-    size_t high = side->count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (key_of(s, side->rows[middle]) < key)
-            low = middle + 1;
-        else
-            high = middle;
+static void join_part(struct shorts *s, struct nigh__join_worker *worker, uint32_t number, struct part parts[2]) {
+    for (uint32_t i = 0; i < s->side_count; i++) {
+        if (s->sides[i].ends[number] == s->sides[i].starts[number]) return;
     }
-    return low;
-}
-
-/* The buckets that begin among rows from .. to of the first side. */
-static void join_chunk(struct shorts *s, struct nigh__join_worker *worker, size_t from, size_t to) {
-    const struct side *first = &s->sides[0];
-    const struct side *second = &s->sides[1];
-    while (from > 0 && from < to && key_of(s, first->rows[from]) == key_of(s, first->rows[from - 1])) from++;
-    size_t y = s->side_count == 2 && from < to ? lower_bound(s, second, key_of(s, first->rows[from])) : 0;
-    for (size_t x = from; x < to && !nigh__join_failed(s->join);) {
-        const size_t end = bucket_end(s, first, x);
-        struct nigh__join_bucket bucket = {.first = rows_of(first, x, end), .table = s->table, .self = true};
-        bucket.second = bucket.first;
-        if (s->side_count == 2) {
-            const uint32_t key = key_of(s, first->rows[x]);
-            while (y < second->count && key_of(s, second->rows[y]) < key) y++;
-            const bool agrees = y < second->count && key_of(s, second->rows[y]) == key;
-            const size_t second_end = agrees ? bucket_end(s, second, y) : y;
-            bucket.self = false;
-            bucket.second = rows_of(second, y, second_end);
-            y = second_end;
-        }
-        if (bucket.self ? bucket.first.count > 1 : bucket.second.count > 0) nigh__join_bucket(worker, &bucket);
-        x = end;
+    for (uint32_t i = 0; i < s->side_count; i++) {
+        if (!sort_part(s, &s->sides[i], number, &parts[i])) return;
+    }
+    for (size_t v = 0; v < (size_t)1 << s->inner_bits && !nigh__join_failed(s->join); v++) {
+        struct nigh__join_bucket bucket = {.first = rows_of(&parts[0], v), .table = s->table};
+        bucket.self = s->side_count == 1;
+        bucket.second = bucket.self ? bucket.first : rows_of(&parts[1], v);
+        if (bucket.self ? bucket.first.count > 1 : bucket.first.count > 0 && bucket.second.count > 0)
+            nigh__join_bucket(worker, &bucket);
     }
 }
 
-static void work(void *user, struct nigh__join_worker *worker) {
+static void join_parts(void *user, struct nigh__join_worker *worker) {
     struct shorts *s = user;
-    const size_t count = s->sides[0].count;
-    for (;;) {
-        const size_t from = atomic_fetch_add_explicit(&s->next, CHUNK, memory_order_relaxed);
-        if (from >= count || nigh__join_failed(s->join)) return;
-        join_chunk(s, worker, from, count - from < CHUNK ? count : from + CHUNK);
-    }
+    struct part parts[2] = {part_init(), part_init()};
+    uint32_t part;
+    while ((part = take_part(s, worker, "joining")) < PARTS) join_part(s, worker, part, parts);
+    for (uint32_t i = 0; i < 2; i++) part_release(s->join->context, &parts[i]);
 }
 
-static nigh_status join_table(struct shorts *s, nigh_error *error) {
-    struct nigh__join *join = s->join;
-    nigh_status status = NIGH_OK;
-    nigh__join_tick(join, "joining", s->table, join->blocks);
-    s->key = nigh__join_block(join, s->table);
-    for (uint32_t i = 0; i < s->side_count; i++) sort_side(s, &s->sides[i]);
-    if (s->table == 0) {
-        for (uint32_t i = 0; i < s->side_count && status == NIGH_OK; i++) {
-            status = drop_equal(s, &s->sides[i], error);
-            join->result.distinct += s->sides[i].count;
-        }
-    }
-    for (uint32_t i = 0; i < s->side_count && status == NIGH_OK; i++) fill_rest(s, &s->sides[i]);
+static nigh_status drop_equal(struct shorts *s, nigh_error *error) {
+    divide(s);
+    nigh_status status = run_parts(s, drop_parts, error);
     if (status != NIGH_OK) return status;
-    atomic_store(&s->next, 0);
-    const size_t most = s->sides[0].count / CHUNK + 1;
-    return nigh__join_run(join, work, s, join->threads < most ? join->threads : (uint32_t)most, error);
+    s->join->result.distinct = s->distinct;
+    return nigh__join_groups_load(s->join, s->marks, error);
 }
 
 nigh_status nigh__join_short(struct nigh__join *join, nigh_error *error) {
-    struct shorts s = {.join = join, .side_count = join->self ? 1 : 2, .slots = NIGH__ARRAY(uint32_t)};
-    nigh_status status = side_init(join, join->split, &s.sides[0], error);
-    if (status == NIGH_OK) status = side_read(join, 0, &s.sides[0], error);
-    if (status == NIGH_OK && s.side_count == 2) status = side_init(join, join->count - join->split, &s.sides[1], error);
-    if (status == NIGH_OK && s.side_count == 2) status = side_read(join, join->split, &s.sides[1], error);
-    for (s.table = 0; s.table < join->blocks && status == NIGH_OK; s.table++) status = join_table(&s, error);
-    for (uint32_t i = 0; i < s.side_count; i++) side_release(join->context, &s.sides[i]);
-    nigh__array_release(join->context, &s.slots);
+    struct shorts *s = nigh__alloc_zero(join->context, 1, sizeof *s);
+    if (s == NULL || !shorts_init(join, s)) {
+        if (s != NULL) shorts_release(s);
+        (void)nigh__fail(error, NIGH_ENOMEM, "no memory to join %u rows", join->count);
+        return NIGH_ENOMEM;
+    }
+    nigh_status status = drop_equal(s, error);
+    for (; s->table < join->blocks && status == NIGH_OK; s->table++) {
+        if (s->table > 0) divide(s);
+        status = run_parts(s, join_parts, error);
+    }
+    nigh__join_groups_unload(join);
+    shorts_release(s);
     return status;
 }

@@ -57,6 +57,13 @@ static nigh_status no_memory(nigh_error *error) {
     return NIGH_ENOMEM;
 }
 
+/* On the calling thread, between records: whether nobody cancelled or failed. */
+static nigh_status go_on(struct sorted *s) {
+    struct nigh__join *join = s->join;
+    if (!join->all_pairs) nigh__join_tick(join, "joining", s->table_number, join->blocks);
+    return (nigh_status)atomic_load(&join->status);
+}
+
 static struct nigh__join_key key_at(const struct sorted *s) { return nigh__join_block(s->join, s->table_number); }
 
 /* -------------------------------------------------------------- equal rows */
@@ -183,8 +190,10 @@ static nigh_status fill_table(struct sorted *s, nigh_error *error) {
         const uint64_t *records = NULL;
         size_t count = 0;
         status = nigh__sorter_next(s->equal, &records, &count, error);
-        for (size_t i = 0; i < count && status == NIGH_OK; i++)
-            status = take_row(s, records[2 * i], (uint32_t)records[2 * i + 1], error);
+        for (size_t i = 0; i < count && status == NIGH_OK; i++) {
+            if (i % AT_ONCE == 0) status = go_on(s);
+            if (status == NIGH_OK) status = take_row(s, records[2 * i], (uint32_t)records[2 * i + 1], error);
+        }
     }
     if (status == NIGH_END) status = flush_adding(s, error);
     return status == NIGH_OK ? nigh__sorter_finish(s->table, error) : status;
@@ -234,6 +243,7 @@ static void join_buckets(void *user, struct nigh__join_worker *worker) {
     for (;;) {
         const size_t at = atomic_fetch_add_explicit(&s->next, 1, memory_order_relaxed);
         if (at >= s->spans.count || nigh__join_failed(s->join)) return;
+        if (worker->first && at % 1024 == 0) nigh__join_tick(s->join, "joining", s->table_number, s->join->blocks);
         const struct bucket_span *span = (const struct bucket_span *)s->spans.data + at;
         struct nigh__join_bucket bucket = bucket_at(s, span);
         fetch_rows(s, worker, span, &bucket);
@@ -318,7 +328,7 @@ static nigh_status add_to_batch(struct sorted *s, const uint64_t *record, nigh_e
     uint32_t *rest = nigh__array_add(join->context, &s->rest, 1);
     if (row == NULL || rest == NULL) return no_memory(error);
     *row = record[1];
-    *rest = nigh__join_rest(record[1], key_at(s));
+    *rest = nigh__join_rest(record[1]);
     return NIGH_OK;
 }
 
@@ -332,7 +342,10 @@ static nigh_status join_table(struct sorted *s, nigh_error *error) {
         const uint64_t *records = NULL;
         size_t count = 0;
         status = nigh__sorter_next(s->table, &records, &count, error);
-        for (size_t i = 0; i < count && status == NIGH_OK; i++) status = add_to_batch(s, records + i * words, error);
+        for (size_t i = 0; i < count && status == NIGH_OK; i++) {
+            if (i % AT_ONCE == 0) status = go_on(s);
+            if (status == NIGH_OK) status = add_to_batch(s, records + i * words, error);
+        }
     }
     if (status == NIGH_END) {
         close_bucket(s);

@@ -187,6 +187,7 @@ static nigh_status run_pipeline(struct pass *pass, nigh_text_reader *reader, nig
         nigh__pipeline_describe(pipeline, &pass->dedup->info.reader, &empty);
     }
     nigh__pipeline_close(pipeline); /* and now nobody reads ahead any more */
+    if (status != NIGH_OK) nigh__source_explain(pass->dedup->source, error);
     return status == NIGH_OK ? nigh__source_check(pass->dedup->source, reader, error) : status;
 }
 

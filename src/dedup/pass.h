@@ -24,6 +24,7 @@ struct nigh__pass_plan {
     struct nigh__feature_plan features; /* by which texts are compared */
     struct nigh__signer_plan signer;    /* of the method simhash */
     uint32_t width_bits;                /* of a document's signature; 0: it has none */
+    uint32_t bands, band_rows;          /* of the method minhash */
     uint32_t threads;
     uint64_t secret;
     struct nigh__array texts; /* of struct nigh__mark, by document */

@@ -21,6 +21,11 @@
  * The other features are records (feature, length, document, position), sorted; of one
  * feature those of similar length are paired, unless what is left behind the two
  * positions cannot be enough: at the first feature that two alike sets share, it is.
+ *
+ * A crowd, more documents with one rare feature than the budget, would take the square
+ * of their number.  Of these each is paired with the eight best that fit, and with
+ * sixteen neighbours by length; that is counted as truncated, and only then may a
+ * pair be missed.
  */
 #include "dedup/prefixes.h"
 
@@ -39,9 +44,13 @@
 #define MOST_POSITION ((UINT64_C(1) << POSITION_BITS) - 1)
 #define SLACK (1 - 1e-9) /* products of fractions may be a little off: never too strict */
 #define TICK_EVERY 4096u
+#define LEADERS 32u
+#define FOLLOWED 8u
+#define NEIGHBOURS 16u
 
 struct finding {
-    struct nigh__candidates *candidates;
+    const struct nigh__order *order;
+    struct nigh__pair_queue queue;
     struct nigh__gathered *gathered;
     nigh_dedup *dedup;
     struct nigh__sorter *sorter; /* of records */
@@ -149,33 +158,90 @@ static bool can_be_alike(const struct finding *finding, uint64_t a, uint64_t b, 
     return (x_left < y_left ? x_left : y_left) * (1 + threshold) >= threshold * (x_length + y_length) * SLACK;
 }
 
-/* Pairs one with those before it, which are shorter, as long as their length is fit. */
-static nigh_status pair_member(struct finding *finding, size_t index, nigh_error *error) {
+/* Pairs one with those before it from `begin` on, which are shorter, as long as their length is fit. */
+static nigh_status pair_member(struct finding *finding, size_t begin, size_t index, nigh_error *error) {
     const uint64_t *members = finding->members.data;
     const double least = (double)(members[index] >> LENGTH_SHIFT) * finding->dedup->options.threshold * SLACK;
     nigh_status status = NIGH_OK;
-    for (size_t i = index; status == NIGH_OK && i-- > 0 && (double)(members[i] >> LENGTH_SHIFT) >= least;) {
+    for (size_t i = index; status == NIGH_OK && i-- > begin && (double)(members[i] >> LENGTH_SHIFT) >= least;) {
         uint32_t x;
         uint32_t y;
         if (can_be_alike(finding, members[i], members[index], &x, &y))
-            status = nigh__candidates_add(finding->candidates, x, y, error);
+            status = nigh__pair_queue_add(&finding->queue, x, y, error);
     }
     return status;
 }
 
+static uint32_t rank_of(const struct finding *finding, uint64_t member) {
+    return finding->order->rank[(uint32_t)(member >> POSITION_BITS)];
+}
+
+/* The best members, best first; returns how many. */
+static size_t choose_leaders(const struct finding *finding, uint64_t *leaders) {
+    const uint64_t *members = finding->members.data;
+    size_t count = 0;
+    for (size_t i = 0; i < finding->members.count; i++) {
+        const uint32_t rank = rank_of(finding, members[i]);
+        if (count == LEADERS && rank > rank_of(finding, leaders[LEADERS - 1])) continue;
+        size_t place = count < LEADERS ? count++ : LEADERS - 1;
+        for (; place > 0 && rank_of(finding, leaders[place - 1]) > rank; place--) leaders[place] = leaders[place - 1];
+        leaders[place] = members[i];
+    }
+    return count;
+}
+
+static nigh_status follow(struct finding *finding, const uint64_t *leaders, size_t count, uint64_t member,
+                          nigh_error *error) {
+    nigh_status status = NIGH_OK;
+    uint32_t followed = 0;
+    for (size_t i = 0; status == NIGH_OK && i < count && followed < FOLLOWED; i++) {
+        uint32_t x;
+        uint32_t y;
+        if (!can_be_alike(finding, leaders[i], member, &x, &y) || x == y) continue;
+        status = nigh__pair_queue_add(&finding->queue, x, y, error);
+        followed++;
+    }
+    return status;
+}
+
+static nigh_status pair_crowd(struct finding *finding, nigh_error *error) {
+    const uint64_t *members = finding->members.data;
+    uint64_t leaders[LEADERS];
+    const size_t count = choose_leaders(finding, leaders);
+    nigh_status status = NIGH_OK;
+    finding->dedup->info.truncated++;
+    for (size_t i = 0; status == NIGH_OK && i < finding->members.count; i++) {
+        status = follow(finding, leaders, count, members[i], error);
+        if (status == NIGH_OK) status = pair_member(finding, i < NEIGHBOURS ? 0 : i - NEIGHBOURS, i, error);
+    }
+    return status;
+}
+
+/* All of one feature are there. */
+static nigh_status end_feature(struct finding *finding, nigh_error *error) {
+    nigh_status status = NIGH_OK;
+    if (finding->members.count > finding->dedup->options.bucket_budget)
+        status = pair_crowd(finding, error);
+    else
+        for (size_t i = 1; status == NIGH_OK && i < finding->members.count; i++)
+            status = pair_member(finding, 0, i, error);
+    finding->members.count = 0;
+    return status;
+}
+
 static nigh_status add_record(struct finding *finding, const uint64_t *record, nigh_error *error) {
-    if (record[0] != finding->key) finding->members.count = 0;
+    nigh_status status = record[0] == finding->key ? NIGH_OK : end_feature(finding, error);
+    if (status != NIGH_OK) return status;
     finding->key = record[0];
     uint64_t *place = nigh__array_add(finding->dedup->context, &finding->members, 1);
     if (place == NULL) return no_memory(error);
     *place = record[1];
     finding->done++;
-    if (finding->until_tick-- == 0) {
-        finding->until_tick = TICK_EVERY;
-        if (nigh__progress_tick(&finding->progress, "finding", finding->done, nigh__sorter_count(finding->sorter)))
-            return nigh__progress_cancelled(error);
-    }
-    return pair_member(finding, finding->members.count - 1, error);
+    if (finding->until_tick-- != 0) return NIGH_OK;
+    finding->until_tick = TICK_EVERY;
+    if (nigh__progress_tick(&finding->progress, "finding", finding->done, nigh__sorter_count(finding->sorter)))
+        return nigh__progress_cancelled(error);
+    return NIGH_OK;
 }
 
 static nigh_status pair_all(struct finding *finding, nigh_error *error) {
@@ -184,7 +250,8 @@ static nigh_status pair_all(struct finding *finding, nigh_error *error) {
     nigh_status status = nigh__sorter_finish(finding->sorter, error);
     while (status == NIGH_OK && (status = nigh__sorter_next(finding->sorter, &records, &count, error)) == NIGH_OK)
         for (size_t i = 0; status == NIGH_OK && i < count; i++) status = add_record(finding, records + i * 2, error);
-    return status == NIGH_END ? NIGH_OK : status;
+    if (status == NIGH_END) status = end_feature(finding, error);
+    return status == NIGH_OK ? nigh__pair_queue_flush(&finding->queue, error) : status;
 }
 
 /* The first documents of their sets, but for those without a feature. */
@@ -207,18 +274,21 @@ static nigh_status read_prefixes(struct finding *finding, struct nigh__pass_plan
 nigh_status nigh__candidates_by_prefixes(struct nigh__candidates *candidates, struct nigh__gathered *gathered,
                                          nigh_dedup *dedup, struct nigh__pass_plan *plan, nigh_error *error) {
     struct finding finding = {
-        .candidates = candidates, .gathered = gathered, .dedup = dedup, .members = NIGH__ARRAY(uint64_t)};
+        .order = candidates->order, .gathered = gathered, .dedup = dedup, .members = NIGH__ARRAY(uint64_t)};
     const struct nigh__sorter_options options = {.words = 2,
                                                  .key_words = 2,
                                                  .memory_bytes = dedup->options.memory_bytes / 2,
                                                  .temporary = dedup->temporary,
                                                  .threads = plan->threads};
     nigh__progress_init(&finding.progress, dedup->options.progress);
-    nigh_status status = nigh__sorter_new(dedup->context, &options, &finding.sorter, error);
+    nigh_status status =
+        nigh__pair_queue_init(dedup->context, candidates->order, candidates->deciding, NULL, &finding.queue, error);
+    if (status == NIGH_OK) status = nigh__sorter_new(dedup->context, &options, &finding.sorter, error);
     if (status == NIGH_OK) status = read_prefixes(&finding, plan, error);
     if (status == NIGH_OK) status = pair_all(&finding, error);
     if (finding.sorter != NULL) dedup->info.disk_bytes += nigh__sorter_disk_bytes(finding.sorter);
     nigh__sorter_free(finding.sorter);
+    nigh__pair_queue_release(dedup->context, &finding.queue);
     nigh__array_release(dedup->context, &finding.members);
     return status;
 }

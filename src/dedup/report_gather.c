@@ -118,7 +118,7 @@ static void facts_input(struct facts *facts, const nigh_dedup *dedup) {
         put_decimal(read, VALUE_SIZE, (double)info->reader.bytes_text / 1e6, " MB of text");
     }
     if (info->unread > 0) fact_number(facts, "records that are no documents, kept as they are", info->unread);
-    if (info->lost > 0) fact_number(facts, "records over a limit, lost", info->lost);
+    if (info->lost > 0) fact_number(facts, "records that cannot be kept", info->lost);
     if (info->empty > 0) fact_number(facts, "documents too short to compare", info->empty);
 }
 

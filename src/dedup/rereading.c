@@ -11,19 +11,16 @@
 #include "dedup/rereading.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/memory.h"
-#include "base/secret.h"
 #include "base/status.h"
+#include "document/ledger.h"
 #include "document/split.h"
 #include "document/tree.h"
 
-#define NAME_SIZE 64
-#define NAMES 100
 #define FOLDERS 200 /* how far up an output is followed */
 
 /* What makes a file the one it was. */
@@ -42,6 +39,7 @@ struct input {
     struct nigh__file copy; /* once something was read */
     uint64_t at, copied;    /* where the pass is, and how much is in the copy */
     bool ended;             /* all there is has been copied */
+    int copy_error;         /* of the system, where the copy could not be made or written; else 0 */
 };
 
 struct nigh__source {
@@ -53,6 +51,7 @@ struct nigh__source {
     const char **paths;
     nigh_stream *streams;
     size_t count;
+    struct nigh__ledger ledger;
     uint64_t passes;
     bool checked; /* a pass was, and below is what it met */
     bool complete;
@@ -82,26 +81,6 @@ static bool print_equals(const struct print *a, const struct print *b) {
 
 /* ----------------------------------------------------------------- copying */
 
-/* A file without a name: it is gone when it is closed, however that comes about. */
-static nigh_status copy_create(struct input *input, nigh_error *error) {
-    const struct nigh__source *source = input->source;
-    const nigh_context *context = source->context;
-    nigh_error why;
-    nigh_status status = NIGH_EIO;
-    for (unsigned attempt = 0; attempt < NAMES; attempt++) {
-        char name[NAME_SIZE];
-        (void)snprintf(name, sizeof name, "nigh-%016" PRIx64 ".tmp", nigh__secret() + attempt);
-        char *path = nigh__path_join(context, source->temporary, name);
-        if (path == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for the name of a temporary file");
-        status = nigh__file_open(context, path, NIGH_OPEN_CREATE, &input->copy, &why);
-        if (status == NIGH_OK) nigh__file_remove(context, path);
-        nigh__free(context, path);
-        if (status == NIGH_OK || why.system_errno != EEXIST) break;
-    }
-    if (status != NIGH_OK && error != NULL) *error = why;
-    return status;
-}
-
 /* From what can be read once. */
 static int once_read(struct input *input, void *buffer, size_t length, size_t *moved) {
     const struct nigh__source *source = input->source;
@@ -127,9 +106,14 @@ static int tee(struct input *input, void *buffer, size_t length, size_t *moved) 
         nigh__file_release(&input->file);
         return 0;
     }
-    nigh_status status = input->copy.open ? NIGH_OK : copy_create(input, &why);
+    nigh_status status = input->copy.open ? NIGH_OK
+                                          : nigh__file_open_nameless(input->source->context, input->source->temporary,
+                                                                     &input->copy, &why);
     if (status == NIGH_OK) status = nigh__file_write(&input->copy, input->copied, buffer, *moved, &why);
-    if (status != NIGH_OK) return why.system_errno != 0 ? why.system_errno : ENOMEM;
+    if (status != NIGH_OK) {
+        input->copy_error = why.system_errno != 0 ? why.system_errno : ENOMEM;
+        return input->copy_error;
+    }
     input->copied += *moved;
     input->at = input->copied;
     return 0;
@@ -220,6 +204,7 @@ nigh_status nigh__source_new(nigh_context *context, const char *const *paths, si
     struct nigh__source *source = nigh__alloc_zero(context, 1, sizeof *source);
     if (source == NULL) return fail_memory(error);
     source->context = context;
+    nigh__ledger_init(context, &source->ledger);
     nigh_status status = options_keep(source, options, temporary, error);
     if (status == NIGH_OK) status = inputs_init(source, paths, count, error);
     if (status == NIGH_OK)
@@ -244,19 +229,21 @@ void nigh__source_free(struct nigh__source *source) {
     nigh__free(context, source->id_key);
     nigh__free(context, source->score_key);
     nigh__free(context, source->temporary);
+    nigh__ledger_release(&source->ledger);
     nigh__free(context, source);
 }
 
 /* ------------------------------------------------------------------ passes */
 
 static nigh_status pass_open(struct nigh__source *source, bool raw, nigh_text_reader **out, nigh_error *error) {
-    struct nigh__splitting more = {.streams = source->streams, .raw = raw};
+    struct nigh__splitting more = {.streams = source->streams, .raw = raw, .true_ids = true, .ledger = &source->ledger};
     nigh_text_reader_options options = source->options;
     if (source->passes > 0) { /* problems have been told, and borne */
         options.problem = NULL;
         options.strict = 0;
         options.max_errors = UINT64_MAX;
     }
+    source->ledger.first = source->passes == 0;
     for (size_t i = 0; i < source->count; i++) source->inputs[i].at = 0;
     nigh_status status =
         nigh__text_reader_open(source->context, source->paths, source->count, &options, &more, out, error);
@@ -272,8 +259,12 @@ nigh_status nigh__source_open_raw(struct nigh__source *source, nigh_text_reader 
     return pass_open(source, true, out, error);
 }
 
-static nigh_status fail_changed(const char *path, nigh_error *error) {
-    return nigh__fail_at(error, NIGH_ECORRUPT, path, NIGH_NO_OFFSET, "changed while it was being read");
+/* The reader knows only that the stream could not be read.  What failed for another reason stays as it is. */
+void nigh__source_explain(const struct nigh__source *source, nigh_error *error) {
+    for (size_t i = 0; error != NULL && i < source->count; i++)
+        if (source->inputs[i].copy_error != 0 && source->inputs[i].copy_error == error->system_errno)
+            (void)nigh__fail_system(error, source->inputs[i].copy_error, source->temporary,
+                                    "keep the copy of a stream in this folder");
 }
 
 nigh_status nigh__source_check(struct nigh__source *source, nigh_text_reader *reader, nigh_error *error) {
@@ -283,12 +274,12 @@ nigh_status nigh__source_check(struct nigh__source *source, nigh_text_reader *re
     for (size_t i = 0; i < source->count; i++) {
         const struct input *input = &source->inputs[i];
         struct print now = input->print.known ? print_take(input->path, false) : input->print;
-        if (!print_equals(&now, &input->print)) return fail_changed(input->path, error);
+        if (!print_equals(&now, &input->print)) return nigh__ledger_changed(input->path, error);
     }
     nigh_text_reader_describe(reader, &info);
     if (source->checked && source->complete && complete &&
         (source->records != info.records || source->bytes_read != info.bytes_read))
-        return fail_changed(source->paths[0], error);
+        return nigh__ledger_changed(source->paths[0], error);
     if (source->checked) return NIGH_OK;
     source->checked = true;
     source->complete = complete;
@@ -301,6 +292,10 @@ nigh_status nigh__source_check(struct nigh__source *source, nigh_text_reader *re
 /* --------------------------------------------------------------- questions */
 
 unsigned nigh__source_formats(const struct nigh__source *source) { return source->formats; }
+
+uint64_t nigh__source_lost(const struct nigh__source *source, uint64_t end) {
+    return nigh__ledger_lost(&source->ledger, end);
+}
 
 uint64_t nigh__source_copied(const struct nigh__source *source) {
     uint64_t copied = 0;
@@ -319,7 +314,7 @@ static bool is_same(const struct print *a, const struct print *b) {
 /* Whether a folder is the one that `path` is in, or around that. */
 static bool folder_is_around(const struct nigh__source *source, const struct print *folder, const char *path) {
     size_t length = strlen(path);
-    char *place = nigh__alloc(source->context, length + 3 * (FOLDERS + 1) + 2, 1);
+    char *place = nigh__alloc(source->context, length + (size_t)3 * (FOLDERS + 1) + 2, 1);
     bool around = false;
     struct print last = {.known = false};
     if (place == NULL) return true; /* better refused than lost */

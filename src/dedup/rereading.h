@@ -3,8 +3,8 @@
  * Inputs that are read more than once.  What can be read only once, a stream or a
  * pipe, is copied to a nameless temporary file while the first pass reads it, and
  * later passes read the copy.  Problems are reported in the first pass only.  Files
- * that change between passes are noticed by size, time and the number of their
- * records.
+ * that change between passes or while they are read are noticed by size and time, also
+ * those in folders, and all inputs by the number of their records.
  *
  *     new -> open, read, check, close -> open, read, check, close -> ... -> free
  *
@@ -41,6 +41,12 @@ nigh_status nigh__source_open_raw(struct nigh__source *source, nigh_text_reader 
  */
 nigh_status nigh__source_check(struct nigh__source *source, nigh_text_reader *reader, nigh_error *error);
 
+/* After a failure: says more of it, where the copy of a stream was the trouble. */
+void nigh__source_explain(const struct nigh__source *source, nigh_error *error);
+
+/* Of the first pass: records with a number below `end` that no pass as they lie will have, or that cannot be written.
+ */
+uint64_t nigh__source_lost(const struct nigh__source *source, uint64_t end);
 /* Of the first pass, once it was checked: 1 << each nigh_text_format it met. */
 unsigned nigh__source_formats(const struct nigh__source *source);
 /* Bytes copied from streams so far. */

@@ -10,11 +10,8 @@
  */
 #include "dedup/sets.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "base/secret.h"
 #include "base/status.h"
 
 #define BLOCK_WORDS ((size_t)512 << 10)
@@ -44,19 +41,11 @@ void nigh__sets_release(struct nigh__sets *sets) {
 
 /* --------------------------------------------------------------- adding -- */
 
-/* A file without a name, so that nothing is left of it however the process ends. */
 static nigh_status open_file(struct nigh__sets *sets, nigh_error *error) {
     const nigh_context *context = sets->dedup->context;
-    char name[48];
-    (void)snprintf(name, sizeof name, "nigh-sets-%016" PRIx64 ".tmp", nigh__secret());
-    char *path = nigh__path_join(context, sets->dedup->temporary, name);
-    if (path == NULL) return no_memory(error);
-    nigh_status status = nigh__file_open(context, path, NIGH_OPEN_CREATE, &sets->file, error);
-    if (status == NIGH_OK) nigh__file_remove(context, path);
-    nigh__free(context, path);
-    if (status == NIGH_OK)
-        status = nigh__output_init(context, &sets->file, NULL, sets->file.path, &sets->output, error);
-    return status == NIGH_ENOTFOUND ? NIGH_EIO : status;
+    nigh_status status = nigh__file_open_nameless(context, sets->dedup->temporary, &sets->file, error);
+    if (status != NIGH_OK) return status;
+    return nigh__output_init(context, &sets->file, NULL, sets->file.path, &sets->output, error);
 }
 
 static nigh_status add_to_file(struct nigh__sets *sets, uint32_t document, const uint8_t *words, size_t count,

@@ -24,9 +24,12 @@
 
 #define TOGETHER 4096u
 #define WORTH_THREADS 256u
+#define FEW_FEATURES 1024u
+#define CROWDED_SLOT 16u
 
 struct look {
     uint32_t better, worse; /* ranks */
+    bool decides;           /* about who stays; else it is only listed */
     bool alike;
     float similarity;
 };
@@ -57,6 +60,33 @@ static nigh_status no_memory(nigh_error *error) {
 
 /* ---------------------------------------------------------------- reading -- */
 
+/*
+ * Sorts features.  They are hashes, so with as many slots as there are of them, by
+ * their highest bits, each is soon near its place, and steps between neighbours do the
+ * rest; features that somebody has made to crowd one slot, and very many, are sorted as
+ * any words.
+ */
+static uint64_t *sort_features(uint64_t *words, uint64_t *scratch, size_t count) {
+    uint16_t places[FEW_FEATURES + 1] = {0};
+    unsigned bits = 1;
+    while ((size_t)1 << bits < count && (size_t)1 << bits < FEW_FEATURES) bits++;
+    uint32_t most = 0;
+    for (size_t i = 0; i < count && count <= FEW_FEATURES; i++) {
+        const uint32_t there = ++places[(words[i] >> (64 - bits)) + 1];
+        most = there > most ? there : most;
+    }
+    if (count > FEW_FEATURES || most > CROWDED_SLOT) return nigh__words_sort(words, scratch, count, 1, 1, 1);
+    for (size_t i = 1; i < (size_t)1 << bits; i++) places[i] = (uint16_t)(places[i] + places[i - 1]);
+    for (size_t i = 0; i < count; i++) scratch[places[words[i] >> (64 - bits)]++] = words[i];
+    for (size_t i = 1; i < count; i++) {
+        const uint64_t moving = scratch[i];
+        size_t place = i;
+        for (; place > 0 && scratch[place - 1] > moving; place--) scratch[place] = scratch[place - 1];
+        scratch[place] = moving;
+    }
+    return scratch;
+}
+
 static nigh_status work_set(struct nigh__pass_worker *worker, const nigh_text *text,
                             const struct nigh__features *features, struct nigh__array *product, nigh_error *error) {
     (void)text;
@@ -64,7 +94,7 @@ static nigh_status work_set(struct nigh__pass_worker *worker, const nigh_text *t
     uint64_t *words = nigh__pass_words(worker, 2 * count);
     if (words == NULL) return no_memory(error);
     memcpy(words, features->hashes, count * sizeof *words);
-    uint64_t *sorted = nigh__words_sort(words, words + count, count, 1, 1, 1);
+    uint64_t *sorted = sort_features(words, words + count, count);
     size_t distinct = 1;
     for (size_t i = 1; i < count; i++) {
         sorted[distinct] = sorted[i];
@@ -86,19 +116,16 @@ static nigh_status take_set(void *user, uint32_t document, const nigh_text *text
 
 /* The documents of which there is a candidate pair. */
 static nigh_status mark_needed(struct verification *verification, uint64_t *needed, nigh_error *error) {
-    struct nigh__sorter *sorter = verification->candidates->sorter;
     const uint32_t *first = verification->order->first;
-    const uint64_t *records = NULL;
-    size_t count = 0;
+    uint64_t pair;
+    bool decides;
     nigh_status status = NIGH_OK;
-    while ((status = nigh__sorter_next(sorter, &records, &count, error)) == NIGH_OK) {
-        verification->dedup->info.candidates += count;
-        for (size_t i = 0; i < count; i++) {
-            nigh__bit_set(needed, first[records[i] >> 32]);
-            nigh__bit_set(needed, first[(uint32_t)records[i]]);
-        }
+    while ((status = nigh__candidates_next(verification->candidates, &pair, &decides, error)) == NIGH_OK) {
+        verification->dedup->info.candidates++;
+        nigh__bit_set(needed, first[pair >> 32]);
+        nigh__bit_set(needed, first[(uint32_t)pair]);
     }
-    return status == NIGH_END ? nigh__sorter_rewind(sorter, error) : status;
+    return status == NIGH_END ? nigh__candidates_rewind(verification->candidates, error) : status;
 }
 
 static nigh_status read_sets(struct verification *verification, nigh_error *error) {
@@ -187,8 +214,9 @@ static nigh_status decide(struct verification *verification, const struct look *
     nigh_dedup *dedup = verification->dedup;
     if (!look->alike) return NIGH_OK;
     bool joined = false;
+    nigh_status status = NIGH_OK;
     dedup->info.alike++;
-    nigh_status status = nigh__clusters_add(verification->clusters, look->better, look->worse, &joined, error);
+    if (look->decides) status = nigh__clusters_add(verification->clusters, look->better, look->worse, &joined, error);
     if (joined) note_likeness(verification, look);
     if (status == NIGH_OK && dedup->options.all_pairs)
         status = nigh__likeness_add(dedup, verification->gathered, verification->order->first[look->better],
@@ -210,23 +238,24 @@ static nigh_status settle(struct verification *verification, nigh_error *error) 
     return status;
 }
 
-static nigh_status look_at(struct verification *verification, uint64_t pair, nigh_error *error) {
+static nigh_status look_at(struct verification *verification, uint64_t pair, bool decides, nigh_error *error) {
     const uint32_t better = (uint32_t)(pair >> 32);
     const uint32_t worse = (uint32_t)pair;
     verification->done++;
     if (!verification->dedup->options.all_pairs && !nigh__clusters_ask(verification->clusters, better, worse))
         return NIGH_OK;
-    verification->looks[verification->look_count++] = (struct look){.better = better, .worse = worse};
+    verification->looks[verification->look_count++] =
+        (struct look){.better = better, .worse = worse, .decides = decides};
     return verification->look_count == TOGETHER ? settle(verification, error) : NIGH_OK;
 }
 
 static nigh_status look_at_all(struct verification *verification, nigh_error *error) {
-    const uint64_t *records = NULL;
-    size_t count = 0;
+    uint64_t pair;
+    bool decides;
     nigh_status status = NIGH_OK;
     while (status == NIGH_OK &&
-           (status = nigh__sorter_next(verification->candidates->sorter, &records, &count, error)) == NIGH_OK)
-        for (size_t i = 0; status == NIGH_OK && i < count; i++) status = look_at(verification, records[i], error);
+           (status = nigh__candidates_next(verification->candidates, &pair, &decides, error)) == NIGH_OK)
+        status = look_at(verification, pair, decides, error);
     return status == NIGH_END ? settle(verification, error) : status;
 }
 

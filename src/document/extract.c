@@ -17,6 +17,7 @@
 #include "document/http.h"
 #include "document/json.h"
 #include "document/json_quote.h"
+#include "document/ledger.h"
 #include "document/trec_text.h"
 #include "document/utf8.h"
 
@@ -37,6 +38,8 @@ struct job {
     struct nigh__extractor *extractor;
     struct nigh__span record, id, text;
     size_t first_bad; /* in the record, or NIGH__NONE */
+    bool has_large;   /* JSON: numbers that do not fit 64 bits are strings of their digits */
+    bool keeps_id;    /* whatever it is made of */
     double score;
     nigh_error *error;
 };
@@ -158,6 +161,7 @@ static nigh_status json_parse(struct job *job, struct nigh__span line) {
             return fail_memory(job);
         size_t length = extractor->converted.count - NIGH__BATCH_PADDING;
         result = nigh__json_parse(extractor->json, extractor->converted.data, length, &why);
+        job->has_large = true;
     }
     return result == NIGH__JSON_OK ? NIGH_OK : json_failed(job, result, why);
 }
@@ -195,6 +199,8 @@ static void json_score(struct job *job) {
     if (job->extractor->score_key == NULL) return;
     nigh__json_find(job->extractor->json, job->extractor->score_key, &value);
     if (value.type == NIGH__JSON_INTEGER || value.type == NIGH__JSON_REAL) job->score = value.number;
+    if (value.type == NIGH__JSON_STRING && job->has_large && nigh__json_is_large(value.text, value.length))
+        (void)nigh__json_number(value.text, value.length, &job->score);
 }
 
 static nigh_status json_extract(struct job *job) {
@@ -289,6 +295,7 @@ static nigh_status id_mend(struct job *job) {
     size_t length = job->id.length, bad = 0;
     if (length > NIGH_MAX_ID_LENGTH) length = nigh__utf8_cut(job->id.text, NIGH_MAX_ID_LENGTH);
     job->id.length = length;
+    if (job->keeps_id) return NIGH_OK;
     while (bad < length && !id_byte_is_bad(job->id.text[bad])) bad++;
     if (bad == length) return NIGH_OK;
     if (job->id.text != ids->data && !nigh__bytes_append(job->extractor->context, ids, job->id.text, length))
@@ -319,6 +326,17 @@ static nigh_status record_extract(struct job *job, enum nigh__record_kind kind) 
     return nigh__fail(job->error, NIGH_EINVAL, "a problem holds no text");
 }
 
+/* A file of its own that is not understood cannot be written as {"id", "text"}; any other record can as it lies. */
+static nigh_status note_loss(const struct nigh__batch *batch, const struct nigh__record *record, nigh_status status,
+                             nigh_error *detail) {
+    bool whole = record->format == NIGH_TEXT_PLAIN || record->format == NIGH_TEXT_HTML;
+    if (!whole || (status != NIGH_EFORMAT && status != NIGH_ELIMIT)) return status;
+    nigh_error why;
+    if (nigh__ledger_lose(batch->ledger, record->number, &why) == NIGH_OK) return status;
+    *detail = why;
+    return NIGH_ENOMEM;
+}
+
 /* Says the failure again, with the place of the record. */
 static nigh_status fail_placed(nigh_error *error, nigh_status status, const nigh_error *detail, const char *source,
                                const struct nigh__record *record) {
@@ -343,6 +361,7 @@ nigh_status nigh__extract(struct nigh__extractor *extractor, const struct nigh__
                       .record = {nigh__batch_bytes(batch, record->bytes), record->length},
                       .text = {"", 0},
                       .first_bad = NIGH__NONE,
+                      .keeps_id = batch->true_ids && record->kind == NIGH__RECORD_JSON,
                       .score = -(double)INFINITY,
                       .error = &detail};
     *repaired = NIGH_NO_OFFSET;
@@ -350,6 +369,7 @@ nigh_status nigh__extract(struct nigh__extractor *extractor, const struct nigh__
     nigh_status status = record_extract(&job, record->kind);
     if (job.id.length == 0) job.id = own_id;
     if (status == NIGH_OK) status = job_finish(&job);
+    if (status != NIGH_OK) status = note_loss(batch, record, status, &detail);
     if (status != NIGH_OK) return fail_placed(error, status, &detail, source, record);
     if (job.first_bad != NIGH__NONE) *repaired = job.first_bad;
     if (job.first_bad != NIGH__NONE && record->offset != NIGH_NO_OFFSET) *repaired += record->offset;

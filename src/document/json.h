@@ -56,8 +56,15 @@ struct nigh__json_value {
     double number;      /* of an integer or a real, the nearest there is */
 };
 
-/* What the last line has at a dotted path: at each object the whole rest is tried as a key, then its first part. */
+/* What the last line has at a dotted path: at each object the whole rest is tried as a key, then its first part.
+ * Of equal keys the last counts, as it does to most who read JSON. */
 void nigh__json_find(const struct nigh__json *json, const char *path, struct nigh__json_value *out);
+
+/*
+ * The double nearest to a number written as JSON allows, of any length; beyond all of
+ * them the largest there is, or its negative.  False: it is no number, or no memory.
+ */
+bool nigh__json_number(const char *text, size_t length, double *out);
 
 /* Copies the strings of an array of strings found at the same path, each with a newline: value->length bytes. */
 void nigh__json_copy_strings(const struct nigh__json *json, const char *path, char *out);

@@ -56,6 +56,8 @@ bool nigh__json_put_string(const nigh_context *context, const char *text, size_t
 
 /* ----------------------------------------------------------------- members */
 
+#define NONE_OURS 0x80u
+
 /* The place behind the string that begins at `at`. */
 static size_t string_end(const char *line, size_t length, size_t at) {
     for (at++; at < length && line[at] != '"'; at++)
@@ -85,13 +87,39 @@ static size_t space_end(const char *line, size_t length, size_t at) {
     return at;
 }
 
+static unsigned hex_digit(char c) {
+    if (c >= '0' && c <= '9') return (unsigned)(c - '0');
+    return (unsigned)((c | 0x20) - 'a') + 10;
+}
+
+/* The character at *at of a string without its quotes, and on behind it; NONE_OURS: none of ASCII's own. */
+static unsigned next_character(const char *text, size_t length, size_t *at) {
+    static const char short_forms[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
+    unsigned code = (unsigned char)text[(*at)++];
+    if (code != '\\' || *at == length) return code;
+    const char escape = text[(*at)++];
+    const char *found = strchr(short_forms, escape);
+    if (escape != 'u') return found == NULL || escape == '\0' ? NONE_OURS : (unsigned char)meant[found - short_forms];
+    code = 0;
+    for (unsigned i = 0; i < 4; i++) code = code << 4 | (*at < length ? hex_digit(text[(*at)++]) & 15 : 0);
+    return code < 0x80 ? code : NONE_OURS;
+}
+
+/* Whether a string, which may have escapes in it, is `key`, which is ASCII. */
+static bool is_key(const char *text, size_t length, const char *key) {
+    size_t at = 0;
+    for (; *key != '\0' && at < length; key++)
+        if (next_character(text, length, &at) != (unsigned char)*key) return false;
+    return *key == '\0' && at == length;
+}
+
 /* Whether the member from `begin` has one of the keys. */
 static bool is_unwanted(const char *line, size_t length, size_t begin, const char *const *keys, size_t count) {
     size_t key = space_end(line, length, begin);
     if (key >= length || line[key] != '"') return false;
     size_t key_length = string_end(line, length, key) - key;
     for (size_t i = 0; i < count; i++)
-        if (key_length == strlen(keys[i]) + 2 && memcmp(line + key + 1, keys[i], key_length - 2) == 0) return true;
+        if (key_length >= 2 && is_key(line + key + 1, key_length - 2, keys[i])) return true;
     return false;
 }
 

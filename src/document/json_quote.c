@@ -49,6 +49,10 @@ static size_t large_number(const char *at, const char *end) {
     return exponent || digits > SAFE_DIGITS ? (size_t)(cursor.at - at) : 0;
 }
 
+bool nigh__json_is_large(const char *text, size_t length) {
+    return length > 0 && large_number(text, text + length) == length;
+}
+
 /* The end of the string that begins at `at`. */
 static const char *string_end(const char *at, const char *end) {
     for (at++; at < end && *at != '"'; at++)

@@ -14,4 +14,7 @@
  */
 bool nigh__json_quote_numbers(const nigh_context *context, const char *line, size_t length, struct nigh__array *out);
 
+/* Whether it is such a number, and nothing else. */
+bool nigh__json_is_large(const char *text, size_t length);
+
 #endif

@@ -3,6 +3,7 @@
 #define SIMDJSON_EXCEPTIONS 0
 #include "document/json.h"
 
+#include <cfloat>
 #include <cstring>
 #include <new>
 
@@ -64,16 +65,25 @@ enum nigh__json_result result_of(simdjson::error_code code) noexcept {
     }
 }
 
-/* The first of equal keys wins: at_key() goes from the front. */
+/* at_key() would give the first of equal keys. */
+bool find_last(simdjson::dom::object object, std::string_view key, element *out) noexcept {
+    bool found = false;
+    for (simdjson::dom::key_value_pair field : object) {
+        if (field.key != key) continue;
+        *out = field.value;
+        found = true;
+    }
+    return found;
+}
+
 bool find(element at, const char *path, element *out) noexcept {
     for (;;) {
         simdjson::dom::object object;
         if (at.get(object) != simdjson::SUCCESS) return false;
-        if (object.at_key(path).get(*out) == simdjson::SUCCESS) return true;
+        if (find_last(object, path, out)) return true;
         const char *dot = std::strchr(path, '.');
         if (dot == nullptr) return false;
-        if (object.at_key(std::string_view(path, static_cast<size_t>(dot - path))).get(at) != simdjson::SUCCESS)
-            return false;
+        if (!find_last(object, std::string_view(path, static_cast<size_t>(dot - path)), &at)) return false;
         path = dot + 1;
     }
 }
@@ -150,6 +160,19 @@ void nigh__json_find(const struct nigh__json *json, const char *path, struct nig
     }
     if (out->type == NIGH__JSON_INTEGER)
         out->number = out->negative ? -static_cast<double>(out->magnitude) : static_cast<double>(out->magnitude);
+}
+
+/* An integer is made a real: of those there is one near any number, and what is refused is beyond them all. */
+bool nigh__json_number(const char *text, size_t length, double *out) {
+    constexpr size_t most = 4096; /* more digits say nothing, and nobody writes them */
+    char copy[most + simdjson::SIMDJSON_PADDING] = {};
+    if (length == 0 || length + 2 > most) return false;
+    std::memcpy(copy, text, length);
+    if (std::strpbrk(copy, ".eE") == nullptr) std::memcpy(copy + length, "e0", 2), length += 2;
+    simdjson::dom::parser parser;
+    simdjson::error_code code = parser.parse(copy, length, false).get(*out);
+    if (code == simdjson::NUMBER_ERROR) *out = text[0] == '-' ? -DBL_MAX : DBL_MAX;
+    return code == simdjson::SUCCESS || code == simdjson::NUMBER_ERROR;
 }
 
 void nigh__json_copy_strings(const struct nigh__json *json, const char *path, char *out) {

@@ -39,12 +39,16 @@ struct nigh__record {
     uint64_t line;           /* from 1; 0: not a text of lines */
 };
 
+struct nigh__ledger;
+
 struct nigh__batch {
     struct nigh__array records;  /* of struct nigh__record */
     struct nigh__array bytes;    /* of uint8_t; NIGH__BATCH_PADDING readable bytes follow the last */
     struct nigh__array problems; /* of nigh_error */
     nigh_status status; /* why the input ends after this batch: NIGH_OK (it does not), NIGH_END, or a failure */
     nigh_error error;   /* of that failure */
+    bool true_ids;      /* as the splitter was told */
+    struct nigh__ledger *ledger; /* NULL: none */
 };
 
 #define NIGH__BATCH_KEEP ((size_t)4 << 20)

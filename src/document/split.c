@@ -64,7 +64,7 @@ static nigh_status text_begin(struct nigh__splitter *splitter, struct nigh__feed
     nigh_status status = nigh__split_pass_over(splitter, error);
     splitter->text = NULL;
     if (status != NIGH_OK) return status;
-    return nigh__split_problem_at(splitter, NIGH_NO_OFFSET, "looks binary", error);
+    return nigh__split_lose_at(splitter, NIGH_NO_OFFSET, "looks binary", error);
 }
 
 /* Opens what is compressed in feeds[outer] as feeds[outer + 1].  NIGH_EFORMAT: it cannot be. */
@@ -118,6 +118,21 @@ static nigh_status file_begin(struct nigh__splitter *splitter, nigh_error *error
                               splitter->options.max_members, error);
 }
 
+/* What the file looks like goes into the ledger, or is held against it. */
+static nigh_status print_take(struct nigh__splitter *splitter, const char *path, nigh_error *error) {
+    if (splitter->ledger == NULL) return NIGH_OK;
+    splitter->print = nigh__ledger_print(path);
+    splitter->has_print = true;
+    return nigh__ledger_file(splitter->ledger, splitter->printed++, path, splitter->print, error);
+}
+
+/* The same once more when it was read: it may have changed under way. */
+static nigh_status print_check(struct nigh__splitter *splitter, nigh_error *error) {
+    bool same = !splitter->has_print || splitter->print == nigh__ledger_print(splitter->file_name);
+    splitter->has_print = false;
+    return same ? NIGH_OK : nigh__ledger_changed(splitter->file_name, error);
+}
+
 /* Takes `file` over; a closed one stands for the stream. */
 static nigh_status file_open(struct nigh__splitter *splitter, struct nigh__file *file, const nigh_stream *stream,
                              const char *name, nigh_error *error) {
@@ -132,7 +147,8 @@ static nigh_status file_open(struct nigh__splitter *splitter, struct nigh__file 
                                                        .times = splitter->options.max_expansion,
                                                        .free = splitter->options.max_expansion_free};
     splitter->files++;
-    nigh_status status = nigh__split_set_name(splitter, NULL, error);
+    nigh_status status = splitter->file.file.open ? print_take(splitter, splitter->file_name, error) : NIGH_OK;
+    if (status == NIGH_OK) status = nigh__split_set_name(splitter, NULL, error);
     return status == NIGH_OK ? file_begin(splitter, error) : status;
 }
 
@@ -142,7 +158,7 @@ static nigh_status tree_problem(struct nigh__splitter *splitter, const nigh_erro
     splitter->file_name = nigh__string_copy(splitter->context, problem->file);
     if (splitter->file_name == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a name");
     nigh_status status = nigh__split_set_name(splitter, NULL, error);
-    return status == NIGH_OK ? nigh__split_problem(splitter, problem, error) : status;
+    return status == NIGH_OK ? nigh__split_lose(splitter, problem, error) : status;
 }
 
 /* A folder's files one by one; what cannot be opened there is a problem, no more. */
@@ -224,6 +240,8 @@ static nigh_status step(struct nigh__splitter *splitter, nigh_error *error) {
     }
     if (archive_is_open(splitter)) return archive_step(splitter, error);
     file_close(splitter);
+    nigh_status status = print_check(splitter, error);
+    if (status != NIGH_OK) return status;
     return splitter->tree.context != NULL ? tree_step(splitter, error) : path_step(splitter, error);
 }
 
@@ -234,9 +252,11 @@ void nigh__splitter_fill(struct nigh__splitter *splitter, struct nigh__batch *ba
     splitter->target = target;
     splitter->source = SIZE_MAX;
     splitter->raw.begin = 0;
+    batch->true_ids = splitter->true_ids;
+    batch->ledger = splitter->ledger;
     while (splitter->status == NIGH_OK && !nigh__split_full(splitter)) {
         nigh_status status = step(splitter, &splitter->error);
-        if (status == NIGH_EFORMAT) status = nigh__split_problem(splitter, &splitter->error, &splitter->error);
+        if (status == NIGH_EFORMAT) status = nigh__split_lose(splitter, &splitter->error, &splitter->error);
         splitter->status = status;
     }
     if (splitter->status == NIGH_OK) splitter->status = nigh__raw_flush(splitter, &splitter->error);
@@ -291,7 +311,11 @@ nigh_status nigh__splitter_open(const nigh_context *context, const char *const *
     if (splitter == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory to read documents");
     splitter->context = context;
     splitter->options = *options;
-    splitter->raw.on = more != NULL && more->raw;
+    if (more != NULL) {
+        splitter->raw.on = more->raw;
+        splitter->true_ids = more->true_ids;
+        splitter->ledger = more->ledger;
+    }
     splitter->paths = (struct nigh__array)NIGH__ARRAY(struct nigh__split_path);
     splitter->name = splitter->clean = splitter->head = (struct nigh__array)NIGH__ARRAY(char);
     splitter->buffer = nigh__alloc_aligned(context, NIGH__BLOCK, 1, NIGH__CACHE_LINE);

@@ -6,6 +6,7 @@
 #include "document/record.h"
 
 struct nigh__splitter; /* opaque */
+struct nigh__ledger;
 
 /* What the public options do not offer.  All zero: nothing of it. */
 struct nigh__splitting {
@@ -17,6 +18,8 @@ struct nigh__splitting {
      * for whole files alone.  The numbers are the same.
      */
     bool raw;
+    bool true_ids;               /* ids of JSON keep whatever they are made of; else they are a line without tabs */
+    struct nigh__ledger *ledger; /* NULL, or for an input read several times; outlives the splitter */
 };
 
 /*

@@ -240,7 +240,7 @@ static nigh_status problem_over(struct nigh__splitter *splitter, struct nigh__pl
     else
         (void)nigh__fail_at(&problem, NIGH_ELIMIT, name, place.offset, format, limit);
     nigh__pending_lose(splitter);
-    return nigh__split_problem(splitter, &problem, error);
+    return nigh__split_lose(splitter, &problem, error);
 }
 
 /* Whether the record ends here: it is not of the shard, or is over the limit. */
@@ -321,6 +321,18 @@ nigh_status nigh__split_problem(struct nigh__splitter *splitter, const nigh_erro
         .line = copy.line,
     };
     return NIGH_OK;
+}
+
+nigh_status nigh__split_lose(struct nigh__splitter *splitter, const nigh_error *problem, nigh_error *error) {
+    nigh_error copy = *problem; /* it may be `error` */
+    nigh_status status = is_wanted(splitter) ? nigh__ledger_lose(splitter->ledger, splitter->records, error) : NIGH_OK;
+    return status == NIGH_OK ? nigh__split_problem(splitter, &copy, error) : status;
+}
+
+nigh_status nigh__split_lose_at(struct nigh__splitter *splitter, uint64_t offset, const char *why, nigh_error *error) {
+    nigh_error problem;
+    (void)nigh__fail_at(&problem, NIGH_EFORMAT, nigh__split_name(splitter), offset, "%s", why);
+    return nigh__split_lose(splitter, &problem, error);
 }
 
 nigh_status nigh__split_problem_at(struct nigh__splitter *splitter, uint64_t offset, const char *why,

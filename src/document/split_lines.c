@@ -59,7 +59,7 @@ static nigh_status lines_begin(struct nigh__splitter *splitter, nigh_error *erro
     if (nigh__feed_begins(feed, "\xef\xbb\xbf", 3)) status = nigh__split_take(splitter, 3, error);
     nigh__feed_peek(feed, 4);
     if (status != NIGH_OK || !nigh__sniff_wide(feed->bytes, feed->length)) return status;
-    status = nigh__split_problem_at(splitter, 0, "lines of UTF-16 or UTF-32 are not read; the file is skipped", error);
+    status = nigh__split_lose_at(splitter, 0, "lines of UTF-16 or UTF-32 are not read; the file is skipped", error);
     return status == NIGH_OK ? NIGH_END : status;
 }
 

@@ -8,6 +8,7 @@
 #define NIGH_DOCUMENT_SPLIT_PARTS_H
 
 #include "document/archive.h"
+#include "document/ledger.h"
 #include "document/split.h"
 #include "document/tree.h"
 
@@ -83,7 +84,12 @@ struct nigh__splitter {
     bool mid_line;           /* inside a line */
     struct nigh__pending pending;
     struct nigh__raw raw;
-    struct nigh__digits digits; /* of the last id */
+    bool true_ids;
+    struct nigh__ledger *ledger; /* NULL: none */
+    size_t printed;              /* files written down there by this pass */
+    uint64_t print;              /* of the one being read, */
+    bool has_print;              /* where it has one */
+    struct nigh__digits digits;  /* of the last id */
 
     /* The batch being filled. */
     struct nigh__batch *batch;
@@ -176,7 +182,10 @@ nigh_status nigh__pending_finish_numbered(struct nigh__splitter *splitter, enum 
 
 /* Puts a problem into the batch; it takes a number like any record.  `problem` may be `error` itself. */
 nigh_status nigh__split_problem(struct nigh__splitter *splitter, const nigh_error *problem, nigh_error *error);
-/* The same, "WHY" at an offset of the text. */
+/* The same, and what it is about will be in no pass: of records as they lie nothing comes of it. */
+nigh_status nigh__split_lose(struct nigh__splitter *splitter, const nigh_error *problem, nigh_error *error);
+nigh_status nigh__split_lose_at(struct nigh__splitter *splitter, uint64_t offset, const char *why, nigh_error *error);
+/* As nigh__split_problem(), "WHY" at an offset of the text. */
 nigh_status nigh__split_problem_at(struct nigh__splitter *splitter, uint64_t offset, const char *why,
                                    nigh_error *error);
 

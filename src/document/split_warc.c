@@ -201,6 +201,12 @@ static nigh_status body_collect(struct nigh__splitter *splitter, uint64_t length
     return NIGH_OK;
 }
 
+/* The file ends at a bad place: a problem at `offset`, and what there is of the record is not kept. */
+static nigh_status cut_off(struct nigh__splitter *splitter, uint64_t offset, const char *why, nigh_error *error) {
+    nigh_status put = nigh__split_lose_at(splitter, offset, why, error);
+    return put == NIGH_OK ? NIGH_END : put;
+}
+
 /* A problem at `offset`, and on with `status` or, where the problem does not fit, its own. */
 static nigh_status malformed(struct nigh__splitter *splitter, uint64_t offset, const char *why, nigh_status status,
                              nigh_error *error) {
@@ -221,7 +227,7 @@ static nigh_status fail_inside(struct nigh__splitter *splitter, uint64_t offset,
                                nigh_error *error) {
     nigh__pending_lose(splitter); /* as in fail_passing() */
     if (status != NIGH_END) return status;
-    return malformed(splitter, offset, "the file ends inside this record", NIGH_END, error);
+    return cut_off(splitter, offset, "the file ends inside this record", error);
 }
 
 /*
@@ -241,7 +247,7 @@ static nigh_status fail_passing(struct nigh__splitter *splitter, nigh_status sta
                              "the file ends inside a record too long to be held; max_document_bytes allows no more");
     nigh__raw_discard(splitter); /* in a file with others it would swallow the beginning of the next */
     if (status != NIGH_END) return status;
-    return malformed(splitter, offset, "the file ends inside this record", NIGH_END, error);
+    return cut_off(splitter, offset, "the file ends inside this record", error);
 }
 
 /* Passes over some of what is no document, however long it is. */
@@ -301,7 +307,7 @@ static nigh_status record_next(struct nigh__splitter *splitter, nigh_error *erro
         status = head_collect(splitter, error);
         if (status == NIGH_END) {
             nigh__raw_discard(splitter);
-            return malformed(splitter, offset, "the file ends inside the header of this record", NIGH_END, error);
+            return cut_off(splitter, offset, "the file ends inside the header of this record", error);
         }
         if (status == NIGH_ELIMIT)
             return lose_way(splitter, offset, "the header of this record is longer than 64 KiB", true, error);
@@ -309,7 +315,10 @@ static nigh_status record_next(struct nigh__splitter *splitter, nigh_error *erro
             return lose_way(splitter, offset, "another record begins inside this header", false, error);
         if (status == NIGH_OK) why = head_problem(&splitter->head, &length);
     }
-    if (status != NIGH_OK) return status;
+    if (status != NIGH_OK) {
+        nigh__raw_discard(splitter);
+        return status;
+    }
     return why == no_kind ? body_next(splitter, offset, length, error) : lose_way(splitter, offset, why, false, error);
 }
 

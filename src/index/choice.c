@@ -12,8 +12,13 @@
  *     (6.17)  (2^d + 2^p) f/8                    bytes, PSM
  *     (6.21)  k 2^(d - p)                        rows a query is compared with, PSM
  *
- * and, for batches against a file, (6.19), which is (6.16) for every query and
- * chunk and the sorting of the batch: the sort that building is charged here.
+ * and for a batch of m queries against n fingerprints in a file of chunks of m:
+ *
+ *     (6.13), (6.18)  nf/8 c0                            reading the file
+ *     (6.14)  (m + n) f c1 + m log m c2 + n (xf/z) c3 + n m 2^(-xf/z) c4   a table, F -> Q
+ *     (6.15)  max(L reading, L (6.14))                   tables, the whole batch
+ *     (6.19)  m (p + k) log(k + h) c1 + n m k 2^(-p) c2 + m log m c3       PSM, Q -> F
+ *     (6.20)  max(reading, (6.19))                       PSM, the whole batch
  *
  * They are adapted to what our code does:
  *
@@ -30,6 +35,17 @@
  *   kept beside them; lists of the numbers of equal rows are not foreseen.
  * - A query that needs one match alone (6.9) stops sooner only where there is one;
  *   most have none, so all tables are charged.
+ *
+ * And of batches (dedup/chunk_match.c):
+ *
+ * - The disk reads ahead while chunks are searched: the longer of the two counts.  All
+ *   tables look at a fingerprint while it is there, so the file is read once, not L
+ *   times.  12 bytes of it are a fingerprint's, and each is charged `load`.
+ * - (6.14): looking a fingerprint up among m queries takes what looking a query up
+ *   among m rows does, (6.10), and so does building the tables.
+ * - (6.19): of all queries the combinations are sorted, `key`, and then go beside each
+ *   chunk: n k `visit`s in n / m chunks, with the query's bits from anywhere in memory.
+ *   Sorting the batch itself is part of appending it.
  *
  * Recall of PSM is recall.c's.  Whether it is right: docs/evaluation.md, "Cost model".
  */
@@ -49,9 +65,19 @@
 #define NEXT_LINE (1.0 / 3) /* what the line after one costs: it is asked for before it is needed */
 #define NEAR_BYTES 4e6      /* tables up to this size are in the cache, */
 #define FAR_BYTES 512e6     /* from this size on in memory */
+#define LONE_NEAR_BYTES 2e6 /* the same for places that are asked for one at a time, */
+#define LONE_STEPS 4.0      /* after so many doublings in memory, */
+#define LONE_MISSES 4.0     /* where they cost so many of those that are under way together */
 #define KEY_BITS 32u        /* of a row, that tables compare first */
 #define KEY_BYTES 4.0
-#define MANY_TABLES 50.0
+#define FEW_TABLES 32.0   /* of more, a query's lines are gone from the cache again before they are read: */
+#define TABLES_TWICE 60.0 /* so many more cost twice as much each; measured */
+#define MOST_CHUNKED (UINT64_C(1) << 48)
+#define CHUNK_ROW_BYTES 12.0     /* of a fingerprint in a file of chunks */
+#define SORTED_MISS 0.6          /* fingerprints come in order, so that some tables have the place at hand; measured */
+#define BATCH_QUERY_BYTES 33.0   /* a query, its answer and whether it has one; for sorting what was found */
+#define BATCH_BLOCK_BYTES 6.3e6  /* of the file: one searched, one read */
+#define KEY_AND_PLACE_BYTES 16.0 /* a weak combination, and where it is sorted to */
 
 const char *nigh_finder_method_name(nigh_finder_method method) {
     static const char *const names[] = {"auto", "scan", "tables", "psm"};
@@ -67,10 +93,13 @@ void nigh_costs_usual(nigh_costs *out) {
                               .sort = 40e-9,
                               .fill = 50e-9,
                               .scan_byte = 0.025e-9,
-                              .read_bytes = 1e9,
+                              .read_bytes = 500e6,
                               .query = 20e-9,
                               .take = 60e-9,
-                              .whole = 1.2e-9};
+                              .whole = 1.2e-9,
+                              .key = 15e-9,
+                              .visit = 5e-9,
+                              .load = 5e-9};
     nigh__info_copy(out, &usual, sizeof usual);
 }
 
@@ -84,6 +113,7 @@ struct model {
 };
 
 /* The same on every machine, as what is chosen must be. */
+static double power_of_two(uint32_t bits) { return (double)(UINT64_C(1) << (bits & 63)); }
 static double log2_of(double x) { return nigh__ln(x) / 0.6931471805599453; }
 
 /* How far away tables of this size are, all together: 0 in the cache, 1 in memory. */
@@ -93,9 +123,16 @@ static double distance_of(double bytes) {
     return log2_of(bytes / NEAR_BYTES) / log2_of(FAR_BYTES / NEAR_BYTES);
 }
 
+/* A place anywhere in so many bytes, waited for: nothing else is under way, and a larger table goes by meanwhile. */
+static double lone_seconds(const struct model *model, double bytes) {
+    double steps = bytes <= LONE_NEAR_BYTES ? 0 : log2_of(bytes / LONE_NEAR_BYTES) / LONE_STEPS;
+    return LONE_MISSES * model->costs.miss * (steps < 1 ? steps : 1);
+}
+
 /* A look-up of so many rows of `bytes` each, one after the other: the lines of the index and of the rows. */
-static double bucket_seconds(const struct model *model, double all_bytes, double rows, double bytes) {
+static double bucket_seconds(const struct model *model, double all_bytes, double rows, double bytes, double tables) {
     double lines = 2 + NEXT_LINE * rows * bytes / LINE;
+    if (tables > FEW_TABLES) lines *= 1 + (tables - FEW_TABLES) / TABLES_TWICE;
     double compare = bytes > KEY_BYTES ? model->costs.whole : model->costs.compare;
     return lines * model->costs.miss * distance_of(all_bytes) + rows * compare;
 }
@@ -131,7 +168,7 @@ static void predict_tables(const struct model *model, uint32_t blocks, uint32_t 
     uint64_t bytes = nigh__tables_bytes(options->rows, options->width_bits, blocks, leading);
     uint32_t index_bits = nigh__tables_index_bits(options->rows, options->width_bits, blocks, leading);
     out->tables = nigh__tables_count(blocks, leading);
-    double bucket = model->rows / (double)(UINT64_C(1) << index_bits);
+    double bucket = model->rows / power_of_two(index_bits);
     double rows_bytes = model->rows * model->row_bytes;
     out->compared = out->tables * bucket;      /* (6.6) */
     out->bytes = bytes + (uint64_t)rows_bytes; /* (6.12) */
@@ -142,7 +179,13 @@ static void predict_tables(const struct model *model, uint32_t blocks, uint32_t 
     double again = passed * (costs->permute + 2 * costs->miss * distance_of((double)out->bytes));
     /* (6.10), (6.11) */
     out->query_seconds =
-        costs->query + out->tables * (costs->permute + bucket_seconds(model, (double)bytes, bucket, KEY_BYTES) + again);
+        costs->query +
+        out->tables * (costs->permute + bucket_seconds(model, (double)bytes, bucket, KEY_BYTES, out->tables) + again);
+}
+
+/* The first term of (6.16) and (6.19). */
+static double listing_seconds(const struct model *model, uint32_t prefix_bits, uint32_t probes) {
+    return (prefix_bits + probes) * log2_of(probes + model->options->radius + 1.0) * model->costs.enumerate;
 }
 
 static void predict_psm(const struct model *model, uint32_t prefix_bits, uint32_t probes, uint32_t rotations,
@@ -153,7 +196,7 @@ static void predict_psm(const struct model *model, uint32_t prefix_bits, uint32_
     *out = (nigh_plan_row){
         .method = NIGH_FINDER_PSM, .prefix_bits = prefix_bits, .probes = probes, .rotations = rotations};
     uint64_t bytes = nigh__sorted_bytes(options->rows, options->width_bits, &plan);
-    double bucket = model->rows / (double)(UINT64_C(1) << prefix_bits);
+    double bucket = model->rows / power_of_two(prefix_bits);
     double rows_bytes = model->rows * model->row_bytes;
     bool inside = options->width_bits == 64;
     out->tables = rotations;
@@ -161,17 +204,85 @@ static void predict_psm(const struct model *model, uint32_t prefix_bits, uint32_
     out->bytes = bytes + (inside ? 0 : (uint64_t)rows_bytes); /* (6.17) */
     out->build_seconds = model->rows * (place_seconds(costs->take, 3 * rows_bytes) +
                                         rotations * place_seconds(costs->sort, 4 * (double)bytes / rotations));
-    double listing = (prefix_bits + probes) * log2_of(probes + options->radius + 1.0) * costs->enumerate;
+    double listing = listing_seconds(model, prefix_bits, probes);
     double far_rows = bucket * (costs->miss * distance_of((double)out->bytes) * (1 + model->row_bytes / LINE) +
                                 costs->whole * model->row_bytes / 8);
     if (inside) far_rows = 0;
     /* (6.16) */
     out->query_seconds =
         costs->query +
-        rotations * (listing + probes * (bucket_seconds(model, (double)bytes, bucket, inside ? 8 : 4) + far_rows));
+        rotations * (listing + probes * (bucket_seconds(model, (double)bytes, bucket, inside ? 8 : 4, 1) + far_rows));
+}
+
+/* --------------------------------------------------------------- batches -- */
+
+/* Puts the time of the whole batch into a row, (6.15) and (6.20), and what is the same for all methods. */
+static void batch_finish(const struct model *model, double search_seconds, double bytes, nigh_plan_row *out) {
+    const nigh_costs *costs = &model->costs;
+    double queries = (double)model->options->batch;
+    double reading = model->rows * CHUNK_ROW_BYTES / costs->read_bytes; /* (6.13), (6.18) */
+    double working = search_seconds + model->rows * costs->load + queries * costs->query;
+    out->query_seconds = (working > reading ? working : reading) / queries;
+    out->build_seconds = queries * place_seconds(costs->sort, 4 * queries * CHUNK_ROW_BYTES);
+    bytes += queries * BATCH_QUERY_BYTES + BATCH_BLOCK_BYTES;
+    out->bytes = bytes < 1e18 ? (uint64_t)bytes : UINT64_C(1000000000000000000);
+}
+
+static void batch_scan(const struct model *model, nigh_plan_row *out) {
+    *out = (nigh_plan_row){.method = NIGH_FINDER_SCAN, .recall = 1, .compared = model->rows};
+    double queries = (double)model->options->batch;
+    batch_finish(model, model->rows * model->row_bytes * queries * model->costs.scan_byte, 0, out);
+}
+
+/* A finder of the queries, which the fingerprints are asked of. */
+static void batch_tables(const struct model *model, uint32_t blocks, uint32_t leading, nigh_plan_row *out) {
+    nigh_plan_options options = *model->options;
+    options.rows = options.batch;
+    struct model turned = {
+        .options = &options, .costs = model->costs, .rows = (double)options.rows, .row_bytes = model->row_bytes};
+    turned.costs.miss *= SORTED_MISS;
+    predict_tables(&turned, blocks, leading, out);
+    out->compared *= model->rows / turned.rows;
+    double each = out->query_seconds - model->costs.query; /* that is charged with `load` */
+    batch_finish(model, out->build_seconds + model->rows * each, (double)out->bytes, out);
+}
+
+static void batch_psm(const struct model *model, uint32_t prefix_bits, uint32_t probes, nigh_plan_row *out) {
+    const nigh_costs *costs = &model->costs;
+    double queries = (double)model->options->batch;
+    *out = (nigh_plan_row){
+        .method = NIGH_FINDER_PSM, .tables = 1, .prefix_bits = prefix_bits, .probes = probes, .rotations = 1};
+    out->compared = probes * model->rows / power_of_two(prefix_bits);
+    double chunks = model->rows > queries ? model->rows / queries : 1;
+    double preparing = queries * (listing_seconds(model, prefix_bits, probes) + probes * costs->key);
+    double visit = costs->visit + lone_seconds(model, 9 * queries);
+    double search = queries * (chunks * probes * visit + out->compared * costs->whole);
+    batch_finish(model, preparing + search, queries * probes * KEY_AND_PLACE_BYTES, out); /* (6.19) */
 }
 
 /* --------------------------------------------------------- every setting -- */
+
+static void model_scan(const struct model *model, nigh_plan_row *out) {
+    if (model->options->batch == 0)
+        predict_scan(model, out);
+    else
+        batch_scan(model, out);
+}
+
+static void model_tables(const struct model *model, uint32_t blocks, uint32_t leading, nigh_plan_row *out) {
+    if (model->options->batch == 0)
+        predict_tables(model, blocks, leading, out);
+    else
+        batch_tables(model, blocks, leading, out);
+}
+
+static void model_psm(const struct model *model, uint32_t prefix_bits, uint32_t probes, uint32_t rotations,
+                      nigh_plan_row *out) {
+    if (model->options->batch == 0)
+        predict_psm(model, prefix_bits, probes, rotations, out);
+    else
+        batch_psm(model, prefix_bits, probes, out);
+}
 
 /* Rows as they come, counted also where there is no room for them. */
 struct listing {
@@ -188,7 +299,7 @@ static void list(struct listing *listing, nigh_plan_row row) {
     const nigh_plan_options *options = listing->options;
     row.fits = row.recall >= options->recall && (options->memory_bytes == 0 || row.bytes <= options->memory_bytes);
     double seconds = row.query_seconds;
-    if (options->queries > 0) seconds += row.build_seconds / (double)options->queries;
+    if (options->queries > 0 && options->batch == 0) seconds += row.build_seconds / (double)options->queries;
     if (row.fits && (listing->best_at == SIZE_MAX || seconds < listing->best_seconds)) {
         listing->best = row;
         listing->best_at = listing->count;
@@ -206,9 +317,13 @@ static void list_tables(const struct model *model, struct listing *out) {
         uint32_t blocks = leading + radius;
         if (blocks > options->width_bits) break;
         if (nigh__tables_count(blocks, leading) > NIGH__MOST_TABLES) break;
-        predict_tables(model, blocks, leading, &row);
+        model_tables(model, blocks, leading, &row);
         list(out, row);
     }
+}
+
+static uint64_t chunk_rows(const nigh_plan_options *options) {
+    return options->batch < options->rows ? options->batch : options->rows;
 }
 
 /* Of a wanted recall the prefix with which a query is the fastest: (6.21) halves with each bit, k grows. */
@@ -218,9 +333,11 @@ static void list_psm(const struct model *model, struct listing *out) {
     const nigh_plan_options *options = model->options;
     const double *recalls = options->recall < 1 ? &options->recall : usual;
     uint32_t recall_count = options->recall < 1 ? 1 : RECALLS;
-    uint32_t most = nigh__sorted_prefix_bits(options->rows);
+    uint64_t rows = options->batch == 0 ? options->rows : chunk_rows(options);
+    uint32_t most = nigh__sorted_prefix_bits(rows);
+    uint32_t most_rotations = options->batch == 0 ? 3 : 1;
     if (most > options->width_bits) most = options->width_bits;
-    for (uint32_t rotations = 1; rotations <= 3; rotations++) {
+    for (uint32_t rotations = 1; rotations <= most_rotations; rotations++) {
         nigh_plan_row best[RECALLS] = {{0}};
         for (uint32_t i = 0; i < PREFIXES && most > 2 * i; i++) {
             struct nigh__recall_curve curve;
@@ -230,7 +347,7 @@ static void list_psm(const struct model *model, struct listing *out) {
                 nigh_plan_row row;
                 uint32_t probes = nigh__recall_reach(&curve, recalls[j]);
                 if (probes == 0) continue;
-                predict_psm(model, most - 2 * i, probes, rotations, &row);
+                model_psm(model, most - 2 * i, probes, rotations, &row);
                 row.recall = nigh__recall_at(&curve, probes);
                 if (best[j].probes == 0 || row.query_seconds < best[j].query_seconds) best[j] = row;
             }
@@ -247,7 +364,7 @@ static void list_psm(const struct model *model, struct listing *out) {
 
 static nigh_status check(const nigh_plan_options *options, nigh_error *error) {
     if (options->rows == 0) return nigh__fail(error, NIGH_EINVAL, "a plan needs the number of rows");
-    if (options->rows >= UINT32_MAX)
+    if (options->batch == 0 && options->rows >= UINT32_MAX)
         return nigh__fail(error, NIGH_EINVAL, "a finder holds at most %lu rows", (unsigned long)UINT32_MAX - 1);
     if (!nigh__width_valid(options->width_bits))
         return nigh__fail(error, NIGH_EINVAL, "a width of %u bits; it must be a multiple of 8 up to %u",
@@ -257,6 +374,11 @@ static nigh_status check(const nigh_plan_options *options, nigh_error *error) {
                           (unsigned)options->width_bits);
     if (!(options->recall > 0) || options->recall > 1)
         return nigh__fail(error, NIGH_EINVAL, "a recall is above 0 and at most 1");
+    if (options->batch >= UINT32_MAX || (options->batch > 0 && options->rows > MOST_CHUNKED))
+        return nigh__fail(error, NIGH_EINVAL, "a batch of %llu queries against %llu rows is too much",
+                          (unsigned long long)options->batch, (unsigned long long)options->rows);
+    if (options->batch > 0 && options->width_bits != 64)
+        return nigh__fail(error, NIGH_EINVAL, "chunks hold rows of 64 bits, not %u", (unsigned)options->width_bits);
     if (options->mode < NIGH_FIND_ALL || options->mode > NIGH_FIND_ANY)
         return nigh__fail(error, NIGH_EINVAL, "no such way to find: %d", (int)options->mode);
     return NIGH_OK;
@@ -278,7 +400,7 @@ static nigh_status list_all(const nigh_plan_options *options, bool probabilistic
     nigh_plan_row scan;
     out->options = options;
     out->best_at = SIZE_MAX;
-    predict_scan(&model, &scan);
+    model_scan(&model, &scan);
     list(out, scan);
     list_tables(&model, out);
     if (probabilistic) list_psm(&model, out);
@@ -315,10 +437,10 @@ nigh_status nigh__predict(const nigh_plan_options *options, nigh_plan_row *row, 
     if (status == NIGH_OK) status = model_init(options, &model, error);
     if (status != NIGH_OK) return status;
     if (row->method == NIGH_FINDER_TABLES)
-        predict_tables(&model, row->blocks, row->leading, row);
+        model_tables(&model, row->blocks, row->leading, row);
     else if (row->method == NIGH_FINDER_PSM)
-        predict_psm(&model, row->prefix_bits, row->probes, row->rotations, row);
+        model_psm(&model, row->prefix_bits, row->probes, row->rotations, row);
     else
-        predict_scan(&model, row);
+        model_scan(&model, row);
     return NIGH_OK;
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How many of the rows within a radius probing weak bits finds, by a seeded simulation of near-copies. */
+/* How much of what is within a radius probing weak bits finds, by a seeded simulation of near-copies. */
 #ifndef NIGH_INDEX_RECALL_H
 #define NIGH_INDEX_RECALL_H
 
 #include "index/weak.h"
 
 /*
- * Expected share of matches within `radius` that `probes` combinations of the leading
- * `prefix_bits` bits of each of `rotations` tables find.  A pure function, cheap enough
- * to be called hundreds of times (it remembers nothing; a few milliseconds each).
+ * Of the queries that have a match within `radius`, and none that is equal, the share
+ * for which `probes` combinations of the leading `prefix_bits` bits of each of
+ * `rotations` tables are expected to find one; of all matches it is less.  A pure
+ * function (it remembers nothing; a few milliseconds each).
  */
 double nigh__recall_expected(uint32_t width_bits, uint32_t radius, uint32_t prefix_bits, uint32_t probes,
                              uint32_t rotations, nigh_weak_model model);

@@ -36,6 +36,7 @@
 #include "base/status.h"
 #include "base/threads.h"
 #include "index/few_bits.h"
+#include "kernel/near.h"
 
 #define INLINE_WIDTH 64u /* rows of this width are kept in the tables */
 #define MOST_ROTATIONS 3u
@@ -308,6 +309,7 @@ struct step {
     uint32_t count;
     uint32_t prefixes[STEP_PROBES];
     struct range ranges[STEP_PROBES];
+    struct nigh__word_bucket buckets[STEP_PROBES]; /* the same, of rows of 64 bits */
 };
 
 struct finding {
@@ -383,24 +385,41 @@ static void step_list(struct finding *finding, struct step *step) {
     step->query = finding->query;
     step->table = &finding->sorted->table[finding->table];
     if (!listing_continue(finding, step)) listing_leave(finding);
-    for (uint32_t i = 0; i < step->count; i++) __builtin_prefetch(&step->table->offsets[step->prefixes[i]]);
+    for (uint32_t i = 0; i < step->count; i++) {
+        const uint32_t *offset = &step->table->offsets[step->prefixes[i]];
+        __builtin_prefetch(offset);
+        __builtin_prefetch(offset + 1); /* mostly the same line, which costs nothing */
+    }
+}
+
+/* A loop that does little else than to ask for memory: see tables.c. */
+static void ask_for_rows(struct step *step) {
+    const uint64_t *rows = step->table->rows;
+    for (uint32_t i = 0; i < step->count; i++) {
+        const struct range range = step->ranges[i];
+        const uint32_t count = range.end - range.begin;
+        step->buckets[i] = (struct nigh__word_bucket){.words = rows + range.begin, .count = count};
+        __builtin_prefetch(rows + range.begin);
+        __builtin_prefetch(rows + range.end - (count != 0));
+    }
 }
 
 static void step_offsets(struct finding *finding, struct step *step) {
     const struct table *table = step->table;
     for (uint32_t i = 0; i < step->count; i++) {
-        const uint32_t begin = table->offsets[step->prefixes[i]];
-        uint32_t end = table->offsets[(size_t)step->prefixes[i] + 1];
-        if (end - begin > finding->lookup->budget) {
-            finding->found->truncated++;
-            end = begin + (uint32_t)finding->lookup->budget;
-        }
-        step->ranges[i] = (struct range){begin, end};
-        if (table->rows != NULL)
-            __builtin_prefetch(&table->rows[begin]);
-        else
-            __builtin_prefetch(&table->numbers[begin]);
+        const uint32_t *offsets = table->offsets + step->prefixes[i];
+        step->ranges[i] = (struct range){offsets[0], offsets[1]};
     }
+    for (uint32_t i = 0; i < step->count; i++) {
+        struct range *range = &step->ranges[i];
+        if (range->end - range->begin <= finding->lookup->budget) continue;
+        finding->found->truncated++;
+        range->end = range->begin + (uint32_t)finding->lookup->budget;
+    }
+    if (step->count != 0 && table->rows != NULL)
+        ask_for_rows(step);
+    else
+        for (uint32_t i = 0; i < step->count; i++) __builtin_prefetch(&table->numbers[step->ranges[i].begin]);
     finding->found->probes += step->count;
 }
 
@@ -467,11 +486,22 @@ static bool compare_wide(struct finding *finding, const struct step *step, struc
     return false;
 }
 
+/* Which look-ups of a step have to be gone through: those with a near row, long ones, and all of wide rows. */
+static uint64_t worth_comparing(struct finding *finding, const struct step *step, const uint64_t *query) {
+    if (step->table->rows == NULL) return (UINT64_C(1) << step->count) - 1;
+    const uint64_t worth =
+        finding->sorted->context->near->worth_words(step->buckets, step->count, *query, finding->lookup->radius);
+    uint64_t rows = 0;
+    for (uint32_t i = 0; i < step->count; i++) rows += worth >> i & 1 ? 0 : step->buckets[i].count;
+    finding->found->compared += rows;
+    return worth;
+}
+
 static void step_compare(struct finding *finding, const struct step *step) {
-    if (finding->lookup->any && step->count > 0 && finding->answered == step->query) return;
-    for (uint32_t i = 0; i < step->count && !finding->failed; i++) {
-        const struct range range = step->ranges[i];
-        const uint64_t *query = query_words(finding, step->query);
+    if (step->count == 0 || (finding->lookup->any && finding->answered == step->query)) return;
+    const uint64_t *query = query_words(finding, step->query);
+    for (uint64_t left = worth_comparing(finding, step, query); left != 0 && !finding->failed; left &= left - 1) {
+        const struct range range = step->ranges[__builtin_ctzll(left)];
         finding->found->compared += range.end - range.begin;
         const bool stop = step->table->rows == NULL                ? compare_wide(finding, step, range, query)
                           : range.end - range.begin <= SMALL_RANGE ? compare_few(finding, step, range, *query)

@@ -57,10 +57,10 @@
 #define MOST_FIELDS (2 * NIGH__MOST_BLOCKS) /* of a block at most 32 bits count: two words */
 #define PART_BITS 11u                       /* of a bucket, by which rows are parted when a table is built */
 #define ROWS_AHEAD 16u                      /* asked for while building */
-#define RING 16u                            /* queries under way; a power of two */
+#define RING 8u                             /* queries that wait for keys; a power of two, above KEYS_AHEAD */
 #define STARTS_AHEAD 8u
 #define KEYS_AHEAD 4u
-#define KEYS_OF_LINE (NIGH__CACHE_LINE / sizeof(uint32_t))
+#define KEYS_OF_LINE 16u     /* tables begin with a line */
 #define MOST_KEYS_AHEAD 256u /* of a bucket; beyond, reading on is fast by itself */
 #define PIECE 2048u          /* keys compared in one call */
 #define CANDIDATES 64u       /* verified together */
@@ -334,12 +334,6 @@ nigh_status nigh__tables_new(const nigh_context *context, const struct nigh__row
 
 /* -------------------------------------------------------------------- finding */
 
-/* A look-up: at first the bucket, then where its rows are. */
-struct probe {
-    uint32_t start; /* or the bucket */
-    uint32_t rows;
-};
-
 /* A row whose key has passed. */
 struct candidate {
     const uint32_t *number; /* in a table */
@@ -353,29 +347,59 @@ struct walk {
     size_t candidate_count;
     struct candidate candidates[CANDIDATES];
     uint32_t positions[PIECE];
-    struct probe ring[RING][NIGH__MOST_TABLES];
+    bool of_short; /* most buckets are */
+    const uint32_t *starts[NIGH__MOST_TABLES];
+    const uint32_t *keys[NIGH__MOST_TABLES];
+    uint32_t asked[STARTS_AHEAD * NIGH__MOST_TABLES];   /* buckets of queries that wait for starts */
+    struct nigh__bucket ring[RING * NIGH__MOST_TABLES]; /* and of those that wait for keys */
 };
 
 static const uint64_t *query_at(const struct walk *walk, size_t query) {
     return walk->lookup->queries + query * walk->tables->rows.words;
 }
 
-/* The steps of query and table that come before comparing, each for a query farther ahead. */
-static void ask_for_start(struct walk *walk, size_t query, uint32_t t) {
-    const struct table *table = &walk->tables->tables[t];
-    struct probe *probe = &walk->ring[query % RING][t];
-    probe->start = bucket_of(table, query_at(walk, query));
-    __builtin_prefetch(&table->starts[probe->start]);
+/*
+ * The steps of a query that come before comparing.  A processor works on some 250
+ * instructions at once and waits for the first of them, also for an address that it has
+ * to look up: the loops that ask for memory do nothing else, so that many fit.
+ */
+static uint32_t *asked_of(struct walk *walk, size_t query) {
+    return &walk->asked[query % STARTS_AHEAD * walk->tables->count];
 }
 
-static void ask_for_keys(struct walk *walk, size_t query, uint32_t t) {
-    const struct table *table = &walk->tables->tables[t];
-    struct probe *probe = &walk->ring[query % RING][t];
-    const uint32_t bucket = probe->start;
-    probe->start = table->starts[bucket];
-    probe->rows = table->starts[bucket + 1] - probe->start;
-    for (uint32_t k = 0; k < probe->rows && k < MOST_KEYS_AHEAD; k += KEYS_OF_LINE)
-        __builtin_prefetch(&table->keys[probe->start + k]);
+static struct nigh__bucket *buckets_of(struct walk *walk, size_t query) {
+    return &walk->ring[query % RING * walk->tables->count];
+}
+
+static void ask_for_starts(struct walk *walk, size_t query) {
+    const uint32_t count = walk->tables->count;
+    uint32_t *asked = asked_of(walk, query);
+    for (uint32_t t = 0; t < count; t++) asked[t] = bucket_of(&walk->tables->tables[t], query_at(walk, query));
+    for (uint32_t t = 0; t < count; t++) {
+        __builtin_prefetch(walk->starts[t] + asked[t]);
+        __builtin_prefetch(walk->starts[t] + asked[t] + 1); /* mostly the same line, which costs nothing */
+    }
+}
+
+/* Of a short bucket the first line and the last are all. */
+static void ask_for_keys(struct walk *walk, size_t query) {
+    const uint32_t count = walk->tables->count;
+    const uint32_t *asked = asked_of(walk, query);
+    struct nigh__bucket *buckets = buckets_of(walk, query);
+    for (uint32_t t = 0; t < count; t++) {
+        const uint32_t *starts = walk->starts[t] + asked[t];
+        const uint32_t *keys = walk->keys[t] + starts[0];
+        const uint32_t rows = starts[1] - starts[0];
+        buckets[t] = (struct nigh__bucket){.keys = keys, .count = rows};
+        __builtin_prefetch(keys);
+        __builtin_prefetch(keys + rows - (rows != 0));
+    }
+}
+
+/* The rest of a long bucket.  All of a query at once would fill the queue of misses: this is done between tables. */
+static void ask_for_rest(const struct walk *walk, const struct nigh__bucket *bucket) {
+    const size_t ahead = bucket->count < MOST_KEYS_AHEAD ? bucket->count : MOST_KEYS_AHEAD;
+    for (size_t k = KEYS_OF_LINE; !walk->of_short && k < ahead; k += KEYS_OF_LINE) __builtin_prefetch(bucket->keys + k);
 }
 
 /* Compares the rows that are waiting. */
@@ -413,19 +437,21 @@ static bool candidates_add(struct walk *walk, size_t query, const uint32_t *numb
 }
 
 /* Goes through a bucket; in pieces, so that what passes fits into a small array. */
-static bool compare_bucket(struct walk *walk, size_t query, uint32_t key, const struct table *table,
-                           struct probe probe) {
-    uint64_t left = probe.rows;
+static bool compare_bucket(struct walk *walk, size_t query, uint32_t key, uint32_t t) {
+    const struct table *table = &walk->tables->tables[t];
+    const struct nigh__bucket *bucket = &buckets_of(walk, query)[t];
+    const uint32_t *numbers = table->numbers + (bucket->keys - table->keys);
+    size_t left = bucket->count;
     if (left > walk->lookup->budget) {
-        left = walk->lookup->budget;
+        left = (size_t)walk->lookup->budget;
         walk->found->truncated++;
     }
     walk->found->compared += left;
-    for (size_t at = probe.start; left != 0;) {
-        const size_t piece = left < PIECE ? (size_t)left : PIECE;
+    for (size_t at = 0; left != 0;) {
+        const size_t piece = left < PIECE ? left : PIECE;
         const size_t passed =
-            walk->tables->context->near->find(table->keys + at, piece, key, walk->lookup->radius, walk->positions);
-        if (passed != 0 && !candidates_add(walk, query, table->numbers + at, passed)) return false;
+            walk->tables->context->near->find(bucket->keys + at, piece, key, walk->lookup->radius, walk->positions);
+        if (passed != 0 && !candidates_add(walk, query, numbers + at, passed)) return false;
         at += piece;
         left -= piece;
     }
@@ -433,34 +459,54 @@ static bool compare_bucket(struct walk *walk, size_t query, uint32_t key, const 
 }
 
 /*
- * The tables of a query, and between them those of later queries: asking for all of
- * a query's keys at once would fill the queue of misses and wait.
+ * Which of some tables have to be gone through for this query: those with a key that
+ * passes, and long ones.
  */
+static uint64_t worth_comparing(struct walk *walk, size_t query, uint32_t key, uint32_t first, uint32_t count) {
+    const struct nigh__bucket *buckets = buckets_of(walk, query) + first;
+    const uint64_t all = count < 64 ? (UINT64_C(1) << count) - 1 : UINT64_MAX;
+    if (!walk->of_short) return all;
+    const uint64_t worth = walk->tables->context->near->worth(buckets, count, key, walk->lookup->radius);
+    uint64_t rows = 0;
+    for (uint32_t t = 0; t < count; t++) rows += worth >> t & 1 ? 0 : buckets[t].count;
+    walk->found->compared += rows;
+    return worth;
+}
+
+/* The tables of a query whose keys are here. */
 static bool compare_query(struct walk *walk, size_t query) {
-    const size_t count = walk->lookup->count;
     const uint32_t key = fold(query_at(walk, query), walk->tables->rows.words);
     const size_t hits = walk->found->hits.count;
-    bool done = false;
-    for (uint32_t t = 0; t < walk->tables->count; t++) {
-        if (query + STARTS_AHEAD < count) ask_for_start(walk, query + STARTS_AHEAD, t);
-        if (query + KEYS_AHEAD < count) ask_for_keys(walk, query + KEYS_AHEAD, t);
-        if (done) continue;
-        walk->found->probes++;
-        if (!compare_bucket(walk, query, key, &walk->tables->tables[t], walk->ring[query % RING][t])) return false;
-        if (!walk->lookup->any || walk->candidate_count == 0) continue;
-        if (!verify(walk)) return false;
-        done = walk->found->hits.count != hits;
+    for (uint32_t first = 0; first < walk->tables->count; first += 64) {
+        const uint32_t count = walk->tables->count - first < 64 ? walk->tables->count - first : 64;
+        walk->found->probes += count;
+        for (uint64_t left = worth_comparing(walk, query, key, first, count); left != 0; left &= left - 1) {
+            const uint32_t t = (uint32_t)__builtin_ctzll(left);
+            if (query + KEYS_AHEAD < walk->lookup->count)
+                ask_for_rest(walk, buckets_of(walk, query + KEYS_AHEAD) + first + t);
+            if (!compare_bucket(walk, query, key, first + t)) return false;
+            if (!walk->lookup->any || walk->candidate_count == 0) continue;
+            if (!verify(walk)) return false;
+            if (walk->found->hits.count == hits) continue;
+            walk->found->probes -= count - 1 - t;
+            return true;
+        }
     }
     return true;
 }
 
 /* The first queries have nobody before them. */
 static void begin(struct walk *walk) {
+    const struct nigh__tables *tables = walk->tables;
     const size_t count = walk->lookup->count;
-    for (size_t q = 0; q < STARTS_AHEAD && q < count; q++)
-        for (uint32_t t = 0; t < walk->tables->count; t++) ask_for_start(walk, q, t);
-    for (size_t q = 0; q < KEYS_AHEAD && q < count; q++)
-        for (uint32_t t = 0; t < walk->tables->count; t++) ask_for_keys(walk, q, t);
+    for (uint32_t t = 0; t < tables->count; t++) {
+        walk->starts[t] = tables->tables[t].starts;
+        walk->keys[t] = tables->tables[t].keys;
+    }
+    walk->of_short =
+        tables->rows.count >> tables->index_bits < NIGH__SHORT_BUCKET && walk->lookup->budget >= NIGH__SHORT_BUCKET;
+    for (size_t q = 0; q < STARTS_AHEAD && q < count; q++) ask_for_starts(walk, q);
+    for (size_t q = 0; q < KEYS_AHEAD && q < count; q++) ask_for_keys(walk, q);
 }
 
 nigh_status nigh__tables_find(const struct nigh__tables *tables, const struct nigh__lookup *lookup,
@@ -470,9 +516,15 @@ nigh_status nigh__tables_find(const struct nigh__tables *tables, const struct ni
     walk.lookup = lookup;
     walk.found = found;
     walk.candidate_count = 0;
+    walk.of_short =
+        tables->rows.count >> tables->index_bits < NIGH__SHORT_BUCKET && lookup->budget >= NIGH__SHORT_BUCKET;
     begin(&walk);
     bool fits = true;
-    for (size_t q = 0; fits && q < lookup->count; q++) fits = compare_query(&walk, q);
+    for (size_t q = 0; fits && q < lookup->count; q++) {
+        if (q + KEYS_AHEAD < lookup->count) ask_for_keys(&walk, q + KEYS_AHEAD);
+        if (q + STARTS_AHEAD < lookup->count) ask_for_starts(&walk, q + STARTS_AHEAD);
+        fits = compare_query(&walk, q);
+    }
     if (fits && verify(&walk)) return NIGH_OK;
     return nigh__fail(error, NIGH_ENOMEM, "no memory for what was found");
 }

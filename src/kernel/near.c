@@ -31,7 +31,31 @@ static size_t find(const uint32_t *keys, size_t count, uint32_t key, uint32_t mo
     return found;
 }
 
-static const struct nigh__near near_generic = {.name = "generic", .needs = 0, .find = find};
+static uint64_t worth(const struct nigh__bucket *buckets, size_t count, uint32_t key, uint32_t most) {
+    uint64_t set = 0;
+    for (size_t b = 0; b < count; b++) {
+        bool near = buckets[b].count > NIGH__SHORT_BUCKET;
+        for (size_t i = 0; i < buckets[b].count && !near; i++) near = bits_in(buckets[b].keys[i] ^ key) <= most;
+        set |= (uint64_t)near << b;
+    }
+    return set;
+}
+
+static uint64_t worth_words(const struct nigh__word_bucket *buckets, size_t count, uint64_t word, uint32_t most) {
+    uint64_t set = 0;
+    for (size_t b = 0; b < count; b++) {
+        bool near = buckets[b].count > NIGH__SHORT_WORDS;
+        for (size_t i = 0; i < buckets[b].count && !near; i++) {
+            const uint64_t other = buckets[b].words[i] ^ word;
+            near = bits_in((uint32_t)other) + bits_in((uint32_t)(other >> 32)) <= most;
+        }
+        set |= (uint64_t)near << b;
+    }
+    return set;
+}
+
+static const struct nigh__near near_generic = {
+    .name = "generic", .needs = 0, .find = find, .worth = worth, .worth_words = worth_words};
 
 static const struct nigh__near *const variants[] = {
 #if defined(__x86_64__)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Short keys near a key: what the tables of a finder do with a bucket.  One entry
+ * Short keys near a key: what the tables of a finder do with buckets.  One entry
  * per CPU variant, best first; the portable entry is the definition, all others
  * must equal it.
  */
@@ -9,6 +9,20 @@
 
 #include <stddef.h>
 #include <stdint.h>
+
+#define NIGH__SHORT_BUCKET 8u /* keys */
+#define NIGH__SHORT_WORDS 4u
+
+struct nigh__bucket {
+    const uint32_t *keys;
+    size_t count;
+};
+
+/* The same of whole rows of 64 bits. */
+struct nigh__word_bucket {
+    const uint64_t *words;
+    size_t count;
+};
 
 struct nigh__near {
     const char *name;
@@ -19,6 +33,14 @@ struct nigh__near {
      * positions, ascending.  `positions` has room for all.  Returns how many there are.
      */
     size_t (*find)(const uint32_t *keys, size_t count, uint32_t key, uint32_t most, uint32_t *positions);
+
+    /*
+     * Which of up to 64 buckets are worth going through: bit b is set where bucket b has
+     * more than NIGH__SHORT_BUCKET keys, or one that differs from `key` in at most `most`
+     * bits; of words, NIGH__SHORT_WORDS.  How many keys the others have is nothing that a processor has to guess.
+     */
+    uint64_t (*worth)(const struct nigh__bucket *buckets, size_t count, uint32_t key, uint32_t most);
+    uint64_t (*worth_words)(const struct nigh__word_bucket *buckets, size_t count, uint64_t word, uint32_t most);
 };
 
 /* The entries of this build, best first; NULL past the end. */

@@ -82,6 +82,85 @@ TARGET static size_t find(const uint32_t *keys, size_t count, uint32_t key, uint
 #undef BODY
 }
 
-const struct nigh__near nigh__near_avx2 = {.name = "avx2", .needs = NIGH__CPU_AVX2, .find = find};
+/* -------------------------------------------------------------------- buckets */
+
+/*
+ * A register that begins with a short bucket may reach into the next cache line, which
+ * nobody has asked for: waiting for it takes longer than all else.  So where the bucket
+ * ends before the line does, the register ends there too.  Returns by how many numbers it
+ * begins earlier; `room` are left in the line, and `lanes` fit into the register.
+ */
+INLINE size_t earlier_by(size_t count, size_t room, size_t lanes) {
+    return (room < lanes) & (count <= room) ? lanes - room : 0;
+}
+
+INLINE uint64_t worth_within(const struct nigh__bucket *buckets, size_t count, __m256i key, uint32_t most) {
+    uint64_t set = 0;
+    for (size_t b = 0; b < count; b++) {
+        const size_t there = buckets[b].count < 8 ? buckets[b].count : 8;
+        const size_t room = (64 - (uintptr_t)buckets[b].keys % 64) / sizeof(uint32_t);
+        const size_t earlier = earlier_by(there, room, 8);
+        const __m256i mask = _mm256_andnot_si256(first_of(earlier), first_of(earlier + there));
+        const int *keys = (const int *)(const void *)buckets[b].keys - earlier;
+        __m256i near = are_near(_mm256_maskload_epi32(keys, mask), key, most);
+        const uint64_t worth = !_mm256_testz_si256(near, mask) | (buckets[b].count > NIGH__SHORT_BUCKET);
+        set |= worth << b;
+    }
+    return set;
+}
+
+TARGET static uint64_t worth(const struct nigh__bucket *buckets, size_t count, uint32_t key, uint32_t most) {
+    const __m256i all = _mm256_set1_epi32((int)key);
+    const uint32_t bounded = most < 32 ? most : 32;
+#define BODY(bits) worth_within(buckets, count, all, bits)
+    NIGH__SWITCH_MOST(bounded, BODY)
+#undef BODY
+}
+
+INLINE __m256i words_near(__m256i words, __m256i word, uint32_t most) {
+    __m256i x = _mm256_xor_si256(words, word);
+    if (most > MOST_CLEARED) {
+        const __m256i halves = bits_in(x);
+        const __m256i bits = _mm256_add_epi32(halves, _mm256_srli_epi64(halves, 32)); /* in the lower half */
+        const __m256i low = _mm256_and_si256(bits, _mm256_set1_epi64x(UINT32_MAX));
+        return _mm256_cmpgt_epi64(_mm256_set1_epi64x((int64_t)most + 1), low);
+    }
+    const __m256i minus_one = _mm256_set1_epi64x(-1);
+    for (uint32_t i = 0; i < most; i++) x = _mm256_and_si256(x, _mm256_add_epi64(x, minus_one));
+    return _mm256_cmpeq_epi64(x, _mm256_setzero_si256());
+}
+
+/* All ones for the first `count` (up to 4) words of a register. */
+INLINE __m256i first_words(size_t count) {
+    static const int64_t masks[8] = {-1, -1, -1, -1, 0, 0, 0, 0};
+    return _mm256_loadu_si256((const __m256i *)(const void *)(masks + 4 - count));
+}
+
+INLINE uint64_t words_within(const struct nigh__word_bucket *buckets, size_t count, __m256i word, uint32_t most) {
+    uint64_t set = 0;
+    for (size_t b = 0; b < count; b++) {
+        const size_t there = buckets[b].count < 4 ? buckets[b].count : 4;
+        const size_t room = (64 - (uintptr_t)buckets[b].words % 64) / sizeof(uint64_t);
+        const size_t earlier = earlier_by(there, room, 4);
+        const __m256i mask = _mm256_andnot_si256(first_words(earlier), first_words(earlier + there));
+        const long long *words = (const long long *)(const void *)buckets[b].words - earlier;
+        __m256i near = words_near(_mm256_maskload_epi64(words, mask), word, most);
+        const uint64_t worth = !_mm256_testz_si256(near, mask) | (buckets[b].count > NIGH__SHORT_WORDS);
+        set |= worth << b;
+    }
+    return set;
+}
+
+TARGET static uint64_t worth_words(const struct nigh__word_bucket *buckets, size_t count, uint64_t word,
+                                   uint32_t most) {
+    const __m256i all = _mm256_set1_epi64x((int64_t)word);
+    const uint32_t bounded = most < 64 ? most : 64;
+#define BODY(bits) words_within(buckets, count, all, bits)
+    NIGH__SWITCH_MOST(bounded, BODY)
+#undef BODY
+}
+
+const struct nigh__near nigh__near_avx2 = {
+    .name = "avx2", .needs = NIGH__CPU_AVX2, .find = find, .worth = worth, .worth_words = worth_words};
 
 #endif

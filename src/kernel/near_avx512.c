@@ -5,6 +5,7 @@
 #if defined(__x86_64__)
 
 #include <immintrin.h>
+#include <stdbool.h>
 
 #include "base/cpu.h"
 
@@ -38,6 +39,35 @@ TARGET static size_t find(const uint32_t *keys, size_t count, uint32_t key, uint
     return found;
 }
 
-const struct nigh__near nigh__near_avx512 = {.name = "avx512", .needs = NIGH__CPU_AVX512_POPCNT, .find = find};
+TARGET static uint64_t worth(const struct nigh__bucket *buckets, size_t count, uint32_t key, uint32_t most) {
+    const __m512i all = _mm512_set1_epi32((int)key);
+    const __m512i limit = _mm512_set1_epi32((int)most);
+    uint64_t set = 0;
+    for (size_t b = 0; b < count; b++) {
+        const uint32_t there = (1u << (buckets[b].count < 8 ? buckets[b].count : 8)) - 1;
+        __m512i keys = _mm512_maskz_loadu_epi32((__mmask16)there, buckets[b].keys);
+        const bool worth = (are_near(keys, all, limit) & there) != 0 || buckets[b].count > NIGH__SHORT_BUCKET;
+        set |= (uint64_t)worth << b;
+    }
+    return set;
+}
+
+TARGET static uint64_t worth_words(const struct nigh__word_bucket *buckets, size_t count, uint64_t word,
+                                   uint32_t most) {
+    const __m512i all = _mm512_set1_epi64((int64_t)word);
+    const __m512i limit = _mm512_set1_epi64((int64_t)most);
+    uint64_t set = 0;
+    for (size_t b = 0; b < count; b++) {
+        const uint32_t there = (1u << (buckets[b].count < 4 ? buckets[b].count : 4)) - 1;
+        __m512i words = _mm512_maskz_loadu_epi64((__mmask8)there, buckets[b].words);
+        __m512i bits = _mm512_popcnt_epi64(_mm512_xor_si512(words, all));
+        const bool worth = (_mm512_cmple_epu64_mask(bits, limit) & there) != 0 || buckets[b].count > NIGH__SHORT_WORDS;
+        set |= (uint64_t)worth << b;
+    }
+    return set;
+}
+
+const struct nigh__near nigh__near_avx512 = {
+    .name = "avx512", .needs = NIGH__CPU_AVX512_POPCNT, .find = find, .worth = worth, .worth_words = worth_words};
 
 #endif

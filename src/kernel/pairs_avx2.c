@@ -18,14 +18,14 @@
 #define LANES 8u
 #define MOST_CLEARED 4u
 
-/* Lanes that are -1 where at most `radius` bits are set. */
-INLINE __m256i few_by_clearing(__m256i x, uint32_t radius) {
+/* Lanes that are 0 where at most `radius` bits are set. */
+INLINE __m256i many_by_clearing(__m256i x, uint32_t radius) {
     const __m256i ones = _mm256_set1_epi32(-1);
     for (uint32_t i = 0; i < radius; i++) x = _mm256_and_si256(x, _mm256_add_epi32(x, ones));
-    return _mm256_cmpeq_epi32(x, _mm256_setzero_si256());
+    return x;
 }
 
-INLINE __m256i few_by_counting(__m256i x, uint32_t radius) {
+INLINE __m256i many_by_counting(__m256i x, uint32_t radius) {
     const __m256i low = _mm256_set1_epi8(15);
     const __m256i table = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, /* twice */
                                            0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
@@ -33,27 +33,63 @@ INLINE __m256i few_by_counting(__m256i x, uint32_t radius) {
     __m256i counts =
         _mm256_add_epi8(_mm256_shuffle_epi8(table, _mm256_and_si256(x, low)), _mm256_shuffle_epi8(table, high_nibbles));
     counts = _mm256_madd_epi16(_mm256_maddubs_epi16(counts, _mm256_set1_epi8(1)), _mm256_set1_epi16(1));
-    return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)radius + 1), counts);
+    return _mm256_cmpgt_epi32(counts, _mm256_set1_epi32((int)radius));
 }
 
-INLINE __m256i few(__m256i rows, __m256i query, uint32_t radius) {
+INLINE __m256i many(__m256i rows, __m256i query, uint32_t radius) {
     const __m256i x = _mm256_xor_si256(rows, query);
-    return radius <= MOST_CLEARED ? few_by_clearing(x, radius) : few_by_counting(x, radius);
+    return radius <= MOST_CLEARED ? many_by_clearing(x, radius) : many_by_counting(x, radius);
 }
 
-/* Hits of query number `query` among the lanes, row 0 of which is `row`. */
-static size_t add_hits(const struct nigh__pair_task *task, uint32_t lanes, size_t query, size_t row,
+/* Lanes up to `last` are no longer 0. */
+INLINE __m256i without(__m256i lanes, int last) {
+    const __m256i numbers = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    return _mm256_or_si256(lanes, _mm256_cmpgt_epi32(_mm256_set1_epi32(last + 1), numbers));
+}
+
+/* A bit for each lane that is 0. */
+INLINE uint32_t zeros_of(__m256i x) {
+    return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(x, _mm256_setzero_si256())));
+}
+
+/* Hits of the queries from `first` on among the rows from `row` on; bit 8 q + r of `pairs` is query q and row r. */
+static size_t add_hits(const struct nigh__pair_task *task, uint32_t pairs, size_t first, size_t row,
                        struct nigh__pair_hit *hits) {
+    const size_t rows = task->row_count - row;
+    const size_t queries = task->query_count - first;
     size_t found = 0;
-    for (; lanes != 0; lanes &= lanes - 1) {
-        const size_t at = row + (size_t)__builtin_ctz(lanes);
-        if (at >= task->row_count || (task->self && at <= query)) continue;
-        hits[found++] = (struct nigh__pair_hit){.query = (uint32_t)query, .row = (uint32_t)at};
+    if (rows < LANES) pairs &= ((1u << rows) - 1) * 0x01010101u;
+    if (queries < NIGH__PAIRS_QUERIES) pairs &= (1u << LANES * queries) - 1;
+    for (; pairs != 0; pairs &= pairs - 1) {
+        const uint32_t bit = (uint32_t)__builtin_ctz(pairs);
+        hits[found++] =
+            (struct nigh__pair_hit){.query = (uint32_t)first + bit / LANES, .row = (uint32_t)row + bit % LANES};
     }
     return found;
 }
 
-INLINE uint32_t lanes_of(__m256i mask) { return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(mask)); }
+/*
+ * Four queries with the rows from `row` on; `self`: these begin with the queries, and each is for those before it.
+ * Written out, for the four are to stay in registers.
+ */
+INLINE size_t compare_rows(const struct nigh__pair_task *task, const __m256i query[4], size_t first, size_t row,
+                           bool self, uint32_t radius, struct nigh__pair_hit *hits) {
+    const __m256i rows = _mm256_loadu_si256((const __m256i *)(const void *)(task->rows + row));
+    __m256i a = many(rows, query[0], radius);
+    __m256i b = many(rows, query[1], radius);
+    __m256i c = many(rows, query[2], radius);
+    __m256i d = many(rows, query[3], radius);
+    if (self) {
+        a = without(a, 0);
+        b = without(b, 1);
+        c = without(c, 2);
+        d = without(d, 3);
+    }
+    const __m256i least = _mm256_min_epu32(_mm256_min_epu32(a, b), _mm256_min_epu32(c, d));
+    if (__builtin_expect(zeros_of(least) == 0, 1)) return 0;
+    const uint32_t pairs = zeros_of(a) | zeros_of(b) << 8 | zeros_of(c) << 16 | zeros_of(d) << 24;
+    return add_hits(task, pairs, first, row, hits);
+}
 
 /* Queries first .. first + count; those that are missing repeat the first, and nobody asks about them. */
 INLINE size_t compare(const struct nigh__pair_task *task, size_t first, size_t count, uint32_t radius,
@@ -63,14 +99,13 @@ INLINE size_t compare(const struct nigh__pair_task *task, size_t first, size_t c
                               _mm256_set1_epi32((int)q[count > 2 ? 2 : 0]),
                               _mm256_set1_epi32((int)q[count > 3 ? 3 : 0])};
     size_t found = 0;
-    for (size_t row = task->self ? first + 1 : 0; row < task->row_count; row += LANES) {
-        const __m256i rows = _mm256_loadu_si256((const __m256i *)(const void *)(task->rows + row));
-        const __m256i near[4] = {few(rows, query[0], radius), few(rows, query[1], radius), few(rows, query[2], radius),
-                                 few(rows, query[3], radius)};
-        const __m256i any = _mm256_or_si256(_mm256_or_si256(near[0], near[1]), _mm256_or_si256(near[2], near[3]));
-        if (__builtin_expect(_mm256_testz_si256(any, any), 1)) continue;
-        for (size_t i = 0; i < count; i++) found += add_hits(task, lanes_of(near[i]), first + i, row, hits + found);
+    size_t row = 0;
+    if (task->self) {
+        found = compare_rows(task, query, first, first, true, radius, hits);
+        row = first + LANES;
     }
+    for (; row < task->row_count; row += LANES)
+        found += compare_rows(task, query, first, row, false, radius, hits + found);
     return found;
 }
 

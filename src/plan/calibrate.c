@@ -12,24 +12,35 @@
  *     16,384    tables of 4 leading bits   compare           in the cache, 1,024 rows a bucket
  *     4,096     psm, 15 and 48 probes      enumerate, whole  in the cache, 1 and 16 rows a bucket
  *     2^20      scan, 10 tables, psm       take, fill, miss; sort
+ *     65,536    a batch of as many, psm    key, visit        16 probes, 8 rows a bucket
+ *               none: copied and checked   load
  *
  * A time is the median of several, for other programs come in between; what noise
  * makes smaller than nothing is taken as a small share of the usual constant.  The
- * disk is not measured, for it has to hold no files of ours: read_bytes stays as usual.
+ * disk is not measured, for it has to hold no files of ours: read_bytes stays as
+ * usual, and what a batch searches is made in memory.
  */
 #include <stdbool.h>
+#include <string.h>
 #include <time.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/progress.h"
 #include "base/rng.h"
 #include "base/status.h"
+#include "base/word_sort.h"
+#include "dedup/chunk_search.h"
 #include "index/choice.h"
 
 #define MANY_ROWS (UINT32_C(1) << 20)
 #define QUERIES 8192u
 #define REPEATS 5u
-#define STEPS 10u
+#define BUILDS 3u
+#define STEPS 11u
+#define BATCH 65536u
+#define BATCH_PREFIX 13u
+#define BATCH_PROBES 16u
 #define WIDTH 64u
 #define RADIUS 3u
 
@@ -38,7 +49,7 @@ struct calibration {
     struct nigh__progress progress;
     uint64_t *rows;    /* MANY_ROWS */
     uint64_t *queries; /* QUERIES */
-    uint8_t *weights;  /* WIDTH for each */
+    uint8_t *weights;  /* WIDTH for each, and for those of a batch */
     uint32_t step;
     nigh_costs usual;
     nigh_error *error;
@@ -70,6 +81,7 @@ static double median(double *values, uint32_t count) {
 struct timing {
     double build;
     double query;
+    uint64_t batch; /* 0: none */
     nigh_finder_info info;
 };
 
@@ -104,10 +116,17 @@ static nigh_status time_finder(struct calibration *calibration, uint32_t rows, c
     options.threads = 1;
     if (nigh__progress_tick(&calibration->progress, "measuring", calibration->step++, STEPS))
         return nigh__progress_cancelled(calibration->error);
-    double started = now();
-    nigh_status status = nigh_finder_new(calibration->context, (const uint8_t *)calibration->rows, rows, &options,
-                                         &finder, calibration->error);
-    out->build = now() - started;
+    double seconds[BUILDS];
+    nigh_status status = NIGH_OK;
+    for (uint32_t i = 0; i < BUILDS && status == NIGH_OK; i++) {
+        nigh_finder_free(finder);
+        finder = NULL;
+        double started = now();
+        status = nigh_finder_new(calibration->context, (const uint8_t *)calibration->rows, rows, &options, &finder,
+                                 calibration->error);
+        seconds[i] = now() - started;
+    }
+    if (status == NIGH_OK) out->build = median(seconds, BUILDS);
     if (status == NIGH_OK) nigh_finder_describe(finder, &out->info);
     if (status == NIGH_OK && queries > 0) status = time_queries(calibration, finder, queries, &out->query);
     nigh_finder_free(finder);
@@ -162,6 +181,7 @@ static nigh_status solve(const struct calibration *calibration, const struct tim
     options.width_bits = WIDTH;
     options.radius = RADIUS;
     options.costs = costs;
+    options.batch = timing->batch;
     for (int i = 0; i < 2; i++) {
         nigh_plan_row row = setting_of(&timing->info);
         *constant = i;
@@ -230,6 +250,104 @@ static nigh_status measure_far(struct calibration *calibration, nigh_costs *cost
     return status;
 }
 
+/* ------------------------------------------------------------------- batches -- */
+
+/* Seconds of a query of a batch: for preparing it, and for searching the chunk. */
+static nigh_status time_batch(const struct calibration *calibration, const struct nigh__chunk_block *block,
+                              double *preparing, double *searching) {
+    struct nigh__chunk_finds finds = {.hits = {.item_size = sizeof(struct nigh__chunk_hit)}};
+    struct nigh__chunk_batch batch = {.context = calibration->context,
+                                      .options = NIGH_BATCH_OPTIONS_INIT,
+                                      .queries = calibration->rows + BATCH,
+                                      .count = BATCH};
+    batch.options.method = NIGH_FINDER_PSM;
+    batch.options.radius = RADIUS;
+    batch.options.weights = calibration->weights;
+    batch.options.prefix_bits = BATCH_PREFIX;
+    batch.options.probes = BATCH_PROBES;
+    batch.options.threads = 1;
+    double started = now();
+    nigh_status status = nigh__chunk_batch_init(&batch, calibration->error);
+    double prepared = now();
+    if (status == NIGH_OK) nigh__chunk_batch_search(&batch, block, 0, block->count, &finds);
+    *preparing = (prepared - started) / BATCH;
+    *searching = (now() - prepared) / BATCH;
+    if (finds.failed) status = nigh__fail(calibration->error, NIGH_ENOMEM, "no memory for measuring");
+    nigh__array_release(calibration->context, &finds.hits);
+    nigh__chunk_batch_release(&batch);
+    return status;
+}
+
+static nigh_status time_batches(const struct calibration *calibration, const struct nigh__chunk_block *block,
+                                double *preparing, double *searching) {
+    double prepared[REPEATS];
+    double searched[REPEATS];
+    for (uint32_t i = 0; i < REPEATS; i++) {
+        nigh_status status = time_batch(calibration, block, &prepared[i], &searched[i]);
+        if (status != NIGH_OK) return status;
+    }
+    *preparing = median(prepared, REPEATS);
+    *searching = median(searched, REPEATS);
+    return NIGH_OK;
+}
+
+/* What reading a row does beside waiting for the disk: copying, the checksum, and that rows ascend. */
+static double time_load(uint64_t *to, const uint64_t *from) {
+    double seconds[REPEATS];
+    for (uint32_t i = 0; i < REPEATS; i++) {
+        double started = now();
+        memcpy(to, from, BATCH * sizeof *to);
+        uint64_t sum = nigh__hash(to, BATCH * sizeof *to);
+        for (uint32_t j = 1; j < BATCH; j++) sum += to[j - 1] > to[j];
+        to[0] ^= sum; /* so that none of it is left out */
+        seconds[i] = now() - started;
+    }
+    return 1.5 * median(seconds, REPEATS) / BATCH; /* 12 bytes of a row instead of 8 */
+}
+
+/* The chunk: rows in order, all of one number; `words` has room for three batches. */
+static nigh_status measure_chunk(const struct calibration *calibration, uint64_t *words, nigh_costs *costs) {
+    memcpy(words, calibration->rows, BATCH * sizeof *words);
+    memset(words + (size_t)2 * BATCH, 0, BATCH * sizeof *words);
+    const struct nigh__chunk_block block = {.rows = nigh__words_sort(words, words + BATCH, BATCH, 1, 1, 1),
+                                            .numbers = (const uint32_t *)(const void *)(words + (size_t)2 * BATCH),
+                                            .count = BATCH,
+                                            .ends_chunk = true};
+    struct timing timing = {.batch = BATCH,
+                            .info = {.method = NIGH_FINDER_PSM,
+                                     .rows = BATCH,
+                                     .prefix_bits = BATCH_PREFIX,
+                                     .probes = BATCH_PROBES,
+                                     .rotations = 1}};
+    double searching;
+    nigh_status status = time_batches(calibration, &block, &timing.query, &searching);
+    if (status != NIGH_OK) return status;
+    nigh_costs alone = {.size = sizeof alone, .enumerate = costs->enumerate, .read_bytes = 1e30};
+    status = solve(calibration, &timing, false, &alone, &alone.key, calibration->usual.key);
+    if (status != NIGH_OK) return status;
+    timing.query += searching;
+    alone.whole = costs->whole;
+    alone.miss = costs->miss;
+    status = solve(calibration, &timing, false, &alone, &alone.visit, calibration->usual.visit);
+    costs->key = alone.key;
+    costs->visit = alone.visit;
+    costs->load = at_least(time_load(block.rows == words ? words + BATCH : words, block.rows), calibration->usual.load);
+    return status;
+}
+
+static nigh_status measure_batch(struct calibration *calibration, nigh_costs *costs) {
+    if (nigh__progress_tick(&calibration->progress, "measuring", calibration->step++, STEPS))
+        return nigh__progress_cancelled(calibration->error);
+    uint64_t *words = nigh__alloc(calibration->context, 3 * (size_t)BATCH, sizeof *words);
+    nigh_status status = NIGH_ENOMEM;
+    if (words == NULL)
+        (void)nigh__fail(calibration->error, NIGH_ENOMEM, "no memory for measuring");
+    else
+        status = measure_chunk(calibration, words, costs);
+    nigh__free(calibration->context, words);
+    return status;
+}
+
 /* Rows that crowd and repeat, as those of documents do: random ones would have shorter buckets and no copies. */
 static nigh_status make_rows(const struct calibration *calibration) {
     nigh_generator_options options = NIGH_GENERATOR_OPTIONS_INIT;
@@ -248,11 +366,12 @@ static nigh_status measure(struct calibration *calibration, nigh_costs *costs) {
     nigh_status status = make_rows(calibration);
     if (status != NIGH_OK) return status;
     /* Even instead of normal: listing combinations takes the same time. */
-    for (uint32_t i = 0; i < QUERIES * WIDTH; i++) calibration->weights[i] = (uint8_t)(nigh__rng_next(&rng) >> 56);
+    for (uint32_t i = 0; i < BATCH * WIDTH; i++) calibration->weights[i] = (uint8_t)(nigh__rng_next(&rng) >> 56);
     status = measure_scan(calibration, costs);
     if (status == NIGH_OK) status = measure_tables(calibration, costs);
     if (status == NIGH_OK) status = measure_psm(calibration, costs);
     if (status == NIGH_OK) status = measure_far(calibration, costs);
+    if (status == NIGH_OK) status = measure_batch(calibration, costs);
     return status;
 }
 
@@ -264,7 +383,7 @@ nigh_status nigh_costs_measure(nigh_context *context, const nigh_progress *progr
     nigh__progress_init(&calibration.progress, progress);
     calibration.rows = nigh__alloc(context, MANY_ROWS, sizeof *calibration.rows);
     calibration.queries = nigh__alloc(context, QUERIES, sizeof *calibration.queries);
-    calibration.weights = nigh__alloc(context, QUERIES, WIDTH);
+    calibration.weights = nigh__alloc(context, BATCH, WIDTH);
     nigh_status status = NIGH_ENOMEM;
     if (calibration.rows == NULL || calibration.queries == NULL || calibration.weights == NULL)
         (void)nigh__fail(error, NIGH_ENOMEM, "no memory for measuring");

@@ -106,7 +106,7 @@ static nigh_status recommend(const struct nigh__distinct *distinct, const nigh_f
     plan.radius = options->radius;
     plan.recall = recall;
     if (options->memory_bytes != 0) {
-        const uint64_t beside = nigh__distinct_bytes(distinct, false) + sizeof(nigh_finder);
+        const uint64_t beside = nigh__distinct_number_bytes(distinct) + sizeof(nigh_finder);
         plan.memory_bytes = options->memory_bytes > beside ? options->memory_bytes - beside : 1;
     }
     return nigh__choose(&plan, out, error);
@@ -193,9 +193,15 @@ static bool keeps_rows(const struct setting *setting, uint32_t width_bits) {
     return setting->method != NIGH_FINDER_PSM || width_bits != 64;
 }
 
+static bool keeps_numbers(const struct setting *setting) {
+    return setting->method != NIGH_FINDER_PSM || !setting->sorted.without_numbers;
+}
+
 /* UINT64_MAX: more than there can be. */
 static uint64_t bytes_needed(const struct nigh__distinct *distinct, const struct setting *setting) {
-    uint64_t bytes = sizeof(nigh_finder) + nigh__distinct_bytes(distinct, keeps_rows(setting, distinct->width_bits));
+    uint64_t bytes = sizeof(nigh_finder);
+    if (keeps_rows(setting, distinct->width_bits)) bytes += nigh__distinct_row_bytes(distinct);
+    if (keeps_numbers(setting)) bytes += nigh__distinct_number_bytes(distinct);
     uint64_t own = 0;
     if (setting->method == NIGH_FINDER_TABLES)
         own = nigh__tables_bytes(distinct->count, distinct->width_bits, setting->blocks, setting->leading);
@@ -214,6 +220,7 @@ static nigh_status build(nigh_finder *finder, const struct setting *setting, uin
         return nigh__tables_new(finder->context, &rows, setting->blocks, setting->leading, threads, &finder->tables,
                                 error);
     if (setting->method != NIGH_FINDER_PSM) return NIGH_OK;
+    if (!keeps_numbers(setting)) nigh__distinct_drop_numbers(finder->context, distinct);
     nigh_status status = nigh__sorted_new(finder->context, &rows, &setting->sorted, threads, &finder->sorted, error);
     if (status == NIGH_OK && !keeps_rows(setting, distinct->width_bits))
         nigh__distinct_drop_rows(finder->context, distinct);
@@ -254,7 +261,7 @@ static nigh_status make(nigh_finder *finder, const uint8_t *rows, uint64_t count
     describe(finder, &setting);
     finder->radius = options->radius;
     finder->budget = options->bucket_budget == 0 ? USUAL_BUDGET : options->bucket_budget;
-    finder->without_numbers = setting.method == NIGH_FINDER_PSM && setting.sorted.without_numbers;
+    finder->without_numbers = !keeps_numbers(&setting);
     if (options->memory_bytes != 0 && finder->info.bytes > options->memory_bytes)
         return nigh__fail(
             error, NIGH_ELIMIT, "the method '%s' takes %" PRIu64 " bytes for %" PRIu64 " rows; the limit is %" PRIu64,

@@ -29,6 +29,7 @@
 #define MOST_OF_CHUNK 4096u
 #define LEAST_OF_CHUNK 64u
 #define CHUNKS_A_THREAD 8u
+#define FEW_KEYS 24u
 
 struct chunk {
     struct nigh__array keys; /* of uint64_t: of all its queries, one after the other */
@@ -58,6 +59,20 @@ static nigh_status no_memory(nigh_error *error) {
     return NIGH_ENOMEM;
 }
 
+/* Most queries have few keys, which are sorted where they are. */
+static void sort_keys(const nigh_context *context, uint64_t *keys, size_t count) {
+    if (count > FEW_KEYS) {
+        nigh__keys_sort(context, keys, count);
+        return;
+    }
+    for (size_t i = 1; i < count; i++) {
+        const uint64_t key = keys[i];
+        size_t place = i;
+        for (; place > 0 && keys[place - 1] > key; place--) keys[place] = keys[place - 1];
+        keys[place] = key;
+    }
+}
+
 /* ------------------------------------------------------------ rows to numbers */
 
 /* All numbers of all rows, nearest first; rows of the same distance may mix. */
@@ -72,14 +87,14 @@ static bool numbers_of_rows(struct finding *finding, const uint64_t *keys, size_
         if (slot == NULL) return false;
         for (uint32_t n = 0; n < some; n++) slot[n] = nigh__key(nigh__key_distance(keys[i]), numbers[n]);
     }
-    if (count > 1) nigh__keys_sort(context, finding->numbers.data, finding->numbers.count);
+    if (count > 1) sort_keys(context, finding->numbers.data, finding->numbers.count);
     return true;
 }
 
 /* Adds the matches of the next query.  `keys` are of distinct rows, sorted. */
 static bool results_add(struct finding *finding, const uint64_t *keys, size_t count) {
     const nigh_finder *finder = finding->finder;
-    const bool listed = finder->distinct.starts != NULL && !finder->without_numbers;
+    const bool listed = nigh__distinct_collapsed(&finder->distinct);
     const bool all = finding->options.mode == NIGH_FIND_ALL;
     uint64_t first;
     if (listed && all) {
@@ -88,8 +103,10 @@ static bool results_add(struct finding *finding, const uint64_t *keys, size_t co
         keys = finding->numbers.data;
         count = finding->numbers.count;
     } else if (listed && count != 0) {
-        const uint32_t row = nigh__key_number(keys[0]);
-        first = nigh__key(nigh__key_distance(keys[0]), finder->distinct.numbers[finder->distinct.starts[row]]);
+        uint32_t own;
+        uint32_t some;
+        const uint32_t *numbers = nigh__distinct_numbers(&finder->distinct, nigh__key_number(keys[0]), &own, &some);
+        first = nigh__key(nigh__key_distance(keys[0]), numbers[0]);
         keys = &first;
     }
     nigh_results *results = finding->results;
@@ -136,7 +153,7 @@ static bool keys_add(const struct finding *finding, struct chunk *chunk, const s
     if (keys == NULL) return false;
     if (mode == NIGH_FIND_ALL) {
         for (size_t i = 0; i < count; i++) keys[i] = nigh__key(hits[i].distance, hits[i].row);
-        nigh__keys_sort(context, keys, count);
+        sort_keys(context, keys, count);
         /* Rows without a number cannot be told apart. */
         if (!finding->finder->without_numbers) chunk->keys.count = before + unique(keys, count);
     } else {

@@ -58,6 +58,20 @@ printf 'n\t0f0f0f0f0f0f0f0f\na\tf0f0f0f0f0f0f0f0\n' > clash.hex
 expect_unchanged c.nigh 2 '' "nigh: the id 'a' is there already; nothing was added" \
     -- "$NIGH" against -r 3 --add c.nigh clash.hex
 
+# More than a thousand equal ones whose first repeats an earlier one: all of them do.
+{
+    printf 'k\t0000000000000007\n'
+    for ((i = 0; i < 3001; i++)); do printf 'c%d\t0000000000000000\n' "$i"; done
+} > crowd.hex
+for place in crowd.nigh crowd.chunks; do
+    [[ $place == *.nigh ]] && printf 'far\tffffffffffffffff\n' | "$NIGH" index -q $place -
+    expect 0 ANY ANY -- "$NIGH" against -r 3 --add --new crowd.new --stats s.json $place crowd.hex
+    contains .err '3,001 repeat an earlier one of the input, 1 new, 1 added'
+    compare crowd.new k crowd.new
+    contains .out '{"id1":"c3000","id2":"k","distance":3,"input":true}'
+    [[ $(wc -l < .out) == 3001 ]] || fail 'not one match for each'
+done
+
 # ------------------------------------------------------------------- methods --
 
 "$NIGH" generate -q --bits 64 -n 5000 -o many.hex || fail generate
@@ -93,6 +107,29 @@ expect_unchanged f.chunks 0 $'v\t0\t3\tcollection\nw\t3\t0\tcollection\nx\t3\t3\
     -- "$NIGH" against -q --first --add --output tsv f.chunks new.hex
 expect 2 '' ANY -- "$NIGH" against -q old.hex new.hex # a file, but no chunks
 expect_unchanged f.chunks 2 '' ANY -- "$NIGH" against -q --add f.chunks f.chunks
+# What is empty, or zeros, is made one only where its name says so.
+: > notes.txt
+head -c 4096 /dev/zero > zeros
+for file in notes.txt zeros; do
+    expect_unchanged $file 2 '' ANY -- "$NIGH" against --add $file new.hex
+    contains .err 'not a file of chunks'
+    contains .err '--add starts a file of chunks only by a name that ends in .chunks'
+done
+cp f.chunks nameless
+expect 0 ANY '' -- "$NIGH" against -q --add nameless new.hex
+: > empty.chunks
+expect 0 ANY '' -- "$NIGH" against -q --add empty.chunks new.hex
+expect_unchanged f.chunks 2 '' "nigh: 1 of 4 blocks find all within 3 bits, not 5
+nigh: give more --blocks, a smaller --radius, or --method scan" \
+    -- "$NIGH" against -r 5 --method tables --blocks 4 --leading 1 f.chunks new.hex
+# What --new cannot write is not added either.
+mkdir full
+for name in fresh.tmp $(seq -f 'fresh.%g.tmp' 99); do : > "full/$name"; done
+printf 'n\t0f0f0f0f0f0f0f0f\n' > one.hex
+for place in f.chunks c.nigh; do
+    expect_unchanged $place 2 '' "nigh: 'full/fresh': cannot write: File exists" \
+        -- "$NIGH" against -r 3 --add --new full/fresh $place one.hex
+done
 
 # ----------------------------------------------------------------- documents --
 
@@ -113,8 +150,9 @@ for scheme in simhash minhash; do
         -- "$NIGH" against -q --output tsv $scheme.nigh new.jsonl
     expect 0 ANY "nigh: not added: the id 'two' is there already
 4 documents against 2 of '$scheme.nigh' within $([[ $scheme == simhash ]] && echo 3 || echo 36) bits: 1 there, 1 repeats an earlier one of the input, 2 new, 1 added; exact (scan); # s (#/s)" \
-        -- "$NIGH" against --add $scheme.nigh new.jsonl
+        -- "$NIGH" against --add --new fresh.txt $scheme.nigh new.jsonl
     expect 0 '' '' -- "$NIGH" check -q $scheme.nigh
+    compare fresh.txt fresh fresh.txt # but not 'two', which was not added
 done
 "$NIGH" search -q --text "$(words 2000)" -k 1 --output tsv simhash.nigh | cut -f 2,3 > found
 compare found $'fresh\t0' found
@@ -157,6 +195,9 @@ contains .err '3'
 expect_unchanged c.nigh 2 '' ANY -- "$NIGH" against -r 3 --add c.nigh missing.hex
 expect 2 '' "nigh: 'simhash.nigh' holds simhash signatures, not minhash" \
     -- "$NIGH" against --scheme minhash simhash.nigh new.jsonl
+# Signatures of one's own do not go into what nigh has signed; the width is not the reason.
+expect_unchanged simhash.nigh 2 '' ANY -- "$NIGH" against --add simhash.nigh new.hex
+grep -q 'holds signatures of' .err && fail 'the width is told though it is right'
 printf 'q\t00\n' > narrow.hex
 expect_unchanged c.nigh 2 '' ANY -- "$NIGH" against -r 3 --add c.nigh narrow.hex
 expect 2 '' ANY -- "$NIGH" against -r 3 no.nigh new.hex

@@ -67,6 +67,8 @@ keeps longest 'other longest short'
 keeps shortest 'a other short'
 keeps score:stars 'twice other short'
 keeps score:nothing 'a other short'
+expect 0 '' ANY -- "$NIGH" dedup --keep score:nothing in.jsonl -o keep.jsonl
+contains .err "warning: no document has a number under 'nothing', so the first of each cluster is kept"
 expect 2 '' ANY -- "$NIGH" dedup --keep best in.jsonl -o x
 contains .err "--keep takes first, longest, shortest or score:KEY, not 'best'"
 
@@ -109,11 +111,11 @@ import json
 pairs = [json.loads(line) for line in open("pairs.jsonl")]
 assert all(list(pair) == ["id1", "id2", "similarity", "distance"] for pair in pairs)
 assert [(p["id1"], p["id2"]) for p in pairs] == [
-    ("a", "copy"), ("a", "near"), ("a", "longest"), ("copy", "near"), ("copy", "longest"), ("near", "longest")], pairs
+    ("a", "twice"), ("a", "near"), ("a", "longest"), ("twice", "near"), ("twice", "longest"), ("near", "longest")], pairs
 assert pairs[0]["similarity"] == 1 and abs(pairs[1]["similarity"] - 48 / 49) < 1e-4, pairs
 clusters = [json.loads(line) for line in open("clusters.jsonl")]
 assert [(c["id"], c["cluster"], c["keep"]) for c in clusters] == [
-    ("a", "a", True), ("copy", "a", False), ("near", "a", False), ("other", "other", True), ("longest", "a", False),
+    ("a", "a", True), ("twice", "a", False), ("near", "a", False), ("other", "other", True), ("longest", "a", False),
     ("short", "short", True)], clusters
 END
 expect 0 ANY '' -- "$NIGH" dedup -q in.jsonl --pairs - --pairs-per-cluster tree
@@ -149,9 +151,28 @@ contains .err '3,000 documents: 1 kept, 2,999 removed (2,999 exact copies, 0 nea
 contains .err 'warning: one cluster has 3,000 documents'
 line 2 | cmp - equal.out || fail 'of equal ones not the first'
 
-# Records over a limit cannot be kept, and are counted.
-expect 0 '' ANY -- "$NIGH" dedup --max-document 100 --format jsonl in.jsonl -o limit.jsonl
-contains .err 'over a limit and cannot be kept'
+contains .err 'pairs of copies were left out: '
+
+# What cannot be in the output is an error, with nothing written, unless it is allowed.
+# loses COUNT ARGUMENT...
+loses() {
+    local count=$1
+    shift
+    echo before > limit.jsonl
+    expect 2 '' ANY -- "$NIGH" dedup -q "$@" -o limit.jsonl --clusters limit.clusters --stats limit.json
+    contains .err "nigh: nothing was written: $count of the input would be missing"
+    contains .err '; --allow-loss goes on without '
+    contains .err ', --max-document N raises the limit'
+    compare 'the file that was there' before limit.jsonl
+    [[ -e limit.clusters || -e limit.json ]] && fail 'something was written'
+    expect 0 '' ANY -- "$NIGH" dedup -q --allow-loss "$@" -o limit.jsonl
+    contains .err "nigh: $count of the input "
+    contains .err ' missing from the output: '
+}
+loses '5 records' --max-document 100 --format jsonl in.jsonl
+seq 20000 | sed 's/.*/{"id":"&","text":"some words and &"}/' | gzip > long.jsonl.gz
+head -c 20000 long.jsonl.gz > cut.jsonl.gz
+loses '1 record' cut.jsonl.gz
 expect 0 '' '' -- "$NIGH" dedup -q --limit 2 in.jsonl -o limited.jsonl
 line 1 | cmp - limited.jsonl || fail '--limit 2 is not the first two'
 

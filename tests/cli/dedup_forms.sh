@@ -73,6 +73,22 @@ contains .out '{"id1":"a","id2":"c","similarity":null,"distance":3}'
 contains sig.clusters '{"id":"c","cluster":"a","keep":false}'
 expect 0 '' '' -- "$NIGH" dedup -q in.hex -o out.npy --report sig.html
 expect 0 ANY '' -- "$NIGH" dedup -q out.npy -o - --format npy
+# What has no place for ids is written without, which is said; what is named as compressed is refused.
+expect 0 '' ANY -- "$NIGH" dedup in.hex -o out.npy
+contains .err "warning: npy has no place for ids, so 'out.npy' is without them; take --clusters, or a name in .hex"
+expect 0 '' ANY -- "$NIGH" dedup out.npy -o again.npy
+grep -q warning .err && fail 'a warning of ids where there are none'
+expect 2 '' "nigh dedup: signatures are not compressed; name 'out.gz' without its ending
+try 'nigh dedup --help'" -- "$NIGH" dedup in.hex -o out.gz
+# No more bits can differ than there are.
+expect 2 '' "nigh dedup: --distance 65 is more than the 64 bits there are
+try 'nigh dedup --help'" -- "$NIGH" dedup in.hex --distance 65 -o never
+expect 0 ANY '' -- "$NIGH" dedup -q in.hex --distance 64 -o -
+printf '{"id":"a","text":"one two three"}\n' > one.jsonl
+expect 2 '' "nigh dedup: --distance 65 is more than the 64 bits there are
+try 'nigh dedup --help'" -- "$NIGH" dedup one.jsonl --method simhash --distance 65 -o never
+expect 0 '' '' -- "$NIGH" dedup -q one.jsonl --method simhash --bits 128 --distance 65 -o far.jsonl
+[[ -e never || -e out.gz ]] && fail 'something was written'
 : > none.hex
 expect 1 '' ANY -- "$NIGH" dedup none.hex -o none.out --format hex
 expect 2 '' ANY -- "$NIGH" dedup in.hex --threshold 0.5 -o never

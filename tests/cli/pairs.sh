@@ -21,6 +21,10 @@ expect 0 'a	b	1
 a	c	0' '2 pairs within 1 bit and perhaps more, among 6 documents; # s (#/s)' \
     -- "$NIGH" pairs c.nigh -r 1 --limit 2 --output tsv
 
+expect 2 '' "nigh pairs: --radius 17 is more than the 16 bits there are
+try 'nigh pairs --help'" -- "$NIGH" pairs -r 17 c.nigh
+expect 0 ANY '' -- "$NIGH" pairs -q -r 16 c.nigh
+
 # Nothing found is not an error, and not success.
 printf '0000\nffff\n' > far.hex
 "$NIGH" index -q far.nigh far.hex || fail index
@@ -56,6 +60,9 @@ assert stats["documents"] == 60000 and stats["pairs"] == sum(1 for _ in open("wh
 [[ -z $(ls -A temporary) ]] || fail 'temporary files are left'
 expect 2 '' ANY -- "$NIGH" pairs -r 3 --memory 1M --temporary nowhere many.nigh
 contains .err 'nowhere/'
+expect 2 '' ANY -- env TMPDIR=neverland "$NIGH" pairs -r 3 --memory 1M many.nigh
+contains .err 'neverland/'
+expect 0 ANY '' -- env TMPDIR=neverland "$NIGH" pairs -q -r 3 --memory 1M --temporary temporary many.nigh
 
 # Signatures made for near-copies have a radius of their own.
 printf '{"id":"%s","text":"one two three four five six"}\n' x y > texts.jsonl

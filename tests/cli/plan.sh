@@ -47,6 +47,27 @@ awk -F '\t' 'NF == 17 && ($14 < 0.5 || $14 > 1 || $16 <= 0 || $17 <= 0) { exit 1
 expect 0 ANY '' -- "$NIGH" plan -q --usual -n 5000 --measure
 contains .out 'predicted / measured '
 
+# Batches against a file: predicted, and measured with one that is gone afterwards.
+expect 0 ANY 'tables 4/1, 4 tables: the fastest and misses nothing' -- "$NIGH" plan --usual -n 60M --batch 1M
+grep -q '^  psm .* misses some$' .out || fail 'no psm for a batch'
+expect 0 ANY '' -- "$NIGH" plan -q --usual -n 60M --batch 1M --output tsv
+cp .out fast.tsv
+expect 0 ANY '' -- "$NIGH" plan -q --usual -n 60M --batch 1M --output tsv --disk 1M
+[[ $(awk -F '\t' '$1 == "tables" && $2 == 4 { print $10 }' .out) == 0.0006866 ]] || fail 'not 720 MB at 1 MB/s'
+if cmp -s .out fast.tsv; then fail 'the disk does not matter'; fi
+mkdir scratch
+expect 0 ANY '' -- "$NIGH" plan -q --usual -n 30000 --batch 10000 --measure --temporary scratch --output tsv
+[[ $(awk -F '\t' 'NF == 17' .out | wc -l) -ge 8 ]] || fail 'measured too few batches'
+awk -F '\t' 'NF == 17 && ($14 < 0.5 || $14 > 1 || $15 != 0 || $17 <= 0) { exit 1 }' .out || fail 'strange batches'
+[[ -z $(ls -A scratch) ]] || fail 'a file is left'
+expect 2 '' "nigh: 'nowhere': cannot make a folder in: No such file or directory" \
+    -- "$NIGH" plan -q --usual -n 30000 --batch 10000 --measure --temporary nowhere
+expect 2 '' "nigh plan: --disk and --temporary go with --batch
+try 'nigh plan --help'" -- "$NIGH" plan -n 5 --disk 1G
+expect 2 '' "nigh plan: --batch says how many queries there are; leave --queries out
+try 'nigh plan --help'" -- "$NIGH" plan -n 5 --batch 2 --queries 7
+expect 2 '' 'nigh: chunks hold rows of 64 bits, not 128' -- "$NIGH" plan -n 5 --batch 2 --bits 128
+
 # Wrong use.
 expect 2 '' "nigh plan: give -n N or a COLLECTION
 try 'nigh plan --help'" -- "$NIGH" plan

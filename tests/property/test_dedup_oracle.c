@@ -182,15 +182,18 @@ static void test_exact(void **state) {
 }
 
 static void test_minhash(void **state) {
+    static const double thresholds[] = {0.8, 0.5, 0.6, 0.7, 0.4};
     size_t truth = 0;
     size_t found = 0;
-    for (uint64_t seed = 1; seed <= 6; seed++) {
+    for (uint64_t seed = 1; seed <= 10; seed++) {
         struct kitchen kitchen;
         kitchen_init(&kitchen, 500, 60 + seed * 30, 60, seed + 100);
         nigh_dedup_options options = NIGH_DEDUP_OPTIONS_INIT;
         options.all_pairs = 1;
+        options.threshold = thresholds[seed % 5];
         struct outcome outcome;
         run(*state, kitchen.path, &options, &outcome);
+        assert_int_equal(outcome.info.candidates, outcome.info.verified); /* each pair once */
         truth += check_pairs(&kitchen.soup, &outcome.pairs, options.threshold);
         found += outcome.pairs.count;
         check_kept(&outcome);
@@ -249,6 +252,40 @@ static void test_same(void **state) {
 }
 
 /* Rows: all pairs within the distance, and no other. */
+/* Many of one template, some of them alike: who stays does not depend on whether pairs are listed. */
+static void test_crowd(void **state) {
+    enum { COUNT = 700, LENGTH = 100 };
+    struct kitchen kitchen = {.folder = scratch_new()};
+    kitchen.path = path_in(kitchen.folder, "crowd.jsonl");
+    struct nigh__rng rng = {.state = 5};
+    uint32_t words[LENGTH];
+    for (uint32_t i = 0; i < COUNT; i++) {
+        for (uint32_t k = 0; k < LENGTH; k++) words[k] = k;
+        for (uint64_t k = nigh__rng_next(&rng) % 3 + 1; k > 0; k--)
+            words[nigh__rng_next(&rng) % LENGTH] = 1000 + (uint32_t)(nigh__rng_next(&rng) % 1000000);
+        soup_add(&kitchen.soup, words, LENGTH);
+    }
+    soup_write(&kitchen.soup, kitchen.path);
+    for (unsigned way = 0; way < 12; way++) {
+        nigh_dedup_options options = NIGH_DEDUP_OPTIONS_INIT;
+        options.method = (nigh_dedup_method)(way % 2);
+        options.cluster = (nigh_cluster_rule)(way / 2 % 3);
+        options.bucket_budget = way < 6 ? 0 : 60; /* all are compared, or not all */
+        struct outcome one;
+        struct outcome other;
+        run(*state, kitchen.path, &options, &one);
+        options.all_pairs = 1;
+        run(*state, kitchen.path, &options, &other);
+        assert_same_documents(&one, &other);
+        assert_true((one.info.truncated > 0) == (way >= 6));
+        const size_t truth = check_pairs(&kitchen.soup, &other.pairs, options.threshold);
+        assert_true(way >= 6 || (double)other.pairs.count >= 0.99 * (double)truth);
+        outcome_release(&one);
+        outcome_release(&other);
+    }
+    kitchen_release(&kitchen);
+}
+
 static void test_rows(void **state) {
     enum { COUNT = 700 };
     static const uint32_t widths[] = {64, 24, 256, 8};
@@ -299,10 +336,8 @@ static void test_rows(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exact),
-        cmocka_unit_test(test_minhash),
-        cmocka_unit_test(test_same),
-        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_exact), cmocka_unit_test(test_minhash), cmocka_unit_test(test_same),
+        cmocka_unit_test(test_crowd), cmocka_unit_test(test_rows),
     };
     return cmocka_run_group_tests(tests, context_setup, context_teardown);
 }

@@ -241,7 +241,66 @@ static void test_join_of_many(void **state) {
     check_case(*state, folder, 32, 1, 6000, 1, 16, 4);
     check_case(*state, folder, 128, 3, 6000, 1, 64, 5);
     check_case(*state, folder, 256, 6, 4000, 1, 0, 6);
+    check_case(*state, folder, 256, 3, 6000, 1, 192, 7);
+    check_case(*state, folder, 64, 1, 6000, 1, 48, 8);
     scratch_free(folder);
+}
+
+/* ------------------------------------------------------------- shared prefixes */
+
+#define SAMPLE_STEP 10007u
+
+struct sampled {
+    uint64_t pairs, sum;
+};
+
+static int add_sampled(void *user, const nigh_pair *pair) {
+    struct sampled *sampled = user;
+    if (pair->first % SAMPLE_STEP != 0 && pair->second % SAMPLE_STEP != 0) return 0;
+    sampled->pairs++;
+    sampled->sum += nigh__mix(nigh__mix(pair->first) ^ pair->second) ^ pair->distance;
+    return 0;
+}
+
+/* The pairs of every so many rows, by comparing these with all. */
+static struct sampled expect_sampled(const struct rows *rows, uint32_t radius) {
+    const size_t bytes = rows->width_bits / 8;
+    struct sampled expected = {0};
+    for (size_t i = 0; i < rows->count; i += SAMPLE_STEP) {
+        for (size_t j = 0; j < rows->count; j++) {
+            if (j == i || (j < i && j % SAMPLE_STEP == 0)) continue;
+            nigh_pair pair = {.first = i < j ? i : j, .second = i < j ? j : i};
+            pair.distance = distance_of(rows->bytes + i * bytes, rows->bytes + j * bytes, bytes);
+            if (pair.distance <= radius) (void)add_sampled(&expected, &pair);
+        }
+    }
+    return expected;
+}
+
+/* Crowds that agree in all bits but the last 64 or 32. */
+static void test_join_of_crowds_with_a_long_prefix(void **state) {
+    static const struct {
+        uint32_t width, shared;
+        size_t count;
+    } cases[] = {{256, 192, 200000}, {64, 32, 1000000}};
+    for (size_t c = 0; c < 2; c++) {
+        struct rows rows = rows_make(cases[c].width, cases[c].count, cases[c].count / 4, 5, 0, cases[c].shared, c);
+        const struct sampled expected = expect_sampled(&rows, 3);
+        struct sampled got = {0};
+        nigh_join_options options = NIGH_JOIN_OPTIONS_INIT;
+        nigh_join_result result = NIGH_JOIN_RESULT_INIT;
+        nigh_error error = {0};
+        options.width_bits = cases[c].width;
+        options.pair = add_sampled;
+        options.user = &got;
+        assert_ok(nigh_join(*state, rows.bytes, rows.count, NULL, 0, &options, &result, &error), &error);
+        assert_int_equal(result.truncated, 0);
+        assert_true(result.compared < rows.count * 20000);
+        assert_true(expected.pairs > 10);
+        assert_int_equal(got.pairs, expected.pairs);
+        assert_int_equal(got.sum, expected.sum);
+        free(rows.bytes);
+    }
 }
 
 /* ------------------------------------------------------------------- budgets */
@@ -310,6 +369,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_join_equals_the_double_loop),
         cmocka_unit_test(test_join_of_many),
+        cmocka_unit_test(test_join_of_crowds_with_a_long_prefix),
         cmocka_unit_test(test_join_cuts_the_same_everywhere),
         cmocka_unit_test(test_join_with_every_kernel),
     };

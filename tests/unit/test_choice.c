@@ -89,7 +89,7 @@ static void test_recommended(void **state) {
     static const uint64_t memories[] = {0, 20000000, 8000000, 7000000};
     static const uint64_t queries[] = {0, 1, 100000};
     static const double recalls[] = {1, 0.95};
-    for (size_t i = 0; i < 4 * 3 * 2; i++) {
+    for (size_t i = 0; i < (size_t)4 * 3 * 2; i++) {
         nigh_plan_options options = NIGH_PLAN_OPTIONS_INIT;
         options.rows = 1000000;
         options.memory_bytes = memories[i % 4];
@@ -152,6 +152,58 @@ static void test_other_widths(void **state) {
     }
 }
 
+/* Batches against a file: (6.13) to (6.20). */
+static void test_batch(void **state) {
+    (void)state;
+    nigh_plan_row rows[MOST];
+    nigh_costs costs = NIGH_COSTS_INIT;
+    nigh_plan_options options = NIGH_PLAN_OPTIONS_INIT;
+    nigh_costs_usual(&costs);
+    options.rows = 60000000;
+    options.batch = 1000000;
+    options.costs = &costs;
+    const size_t count = plan(&options, rows);
+    assert_true(count >= 10);
+    assert_int_equal(rows[0].method, NIGH_FINDER_SCAN);
+    assert_true(rows[1].compared == 4 * 6e7 / 65536); /* n m 2^(-xf/z) of 4 tables, for one of m */
+    uint32_t psm = 0;
+    for (size_t i = 0; i < count; i++) {
+        assert_true(rows[i].query_seconds > 0 && rows[i].build_seconds > 0 && rows[i].bytes > 33 * options.batch);
+        if (rows[i].method != NIGH_FINDER_PSM) continue;
+        psm++;
+        assert_int_equal(rows[i].rotations, 1);
+        assert_true(rows[i].prefix_bits <= nigh__sorted_prefix_bits(options.batch));
+        assert_true(rows[i].compared == rows[i].probes * 6e7 / (double)(1u << rows[i].prefix_bits));
+        assert_true(rows[i].bytes > 16 * options.batch * rows[i].probes);
+    }
+    assert_true(psm >= 3);
+    /* Twice the file takes twice the time; preparing the batch does not. */
+    nigh_plan_row once = {.method = NIGH_FINDER_PSM, .prefix_bits = 17, .probes = 20, .rotations = 1};
+    nigh_plan_row twice = once;
+    nigh_plan_row thrice = once;
+    nigh_error error;
+    assert_ok(nigh__predict(&options, &once, &error), &error);
+    options.rows *= 2;
+    assert_ok(nigh__predict(&options, &twice, &error), &error);
+    options.rows += 60000000;
+    assert_ok(nigh__predict(&options, &thrice, &error), &error);
+    assert_true(twice.query_seconds < 2 * once.query_seconds);
+    assert_true(fabs((thrice.query_seconds - twice.query_seconds) / (twice.query_seconds - once.query_seconds) - 1) <
+                1e-9);
+    /* A slow disk is what takes the time, (6.15) and (6.20), the same for all that is not slower. */
+    options.rows = 60000000;
+    costs.read_bytes = 1e6;
+    assert_int_equal(plan(&options, rows), count);
+    assert_true(rows[1].query_seconds == 6e7 * 12 / 1e6 / 1e6);
+    assert_true(rows[count - 1].query_seconds == rows[1].query_seconds);
+    /* More rows than a finder holds, and a batch that is larger than the file. */
+    costs.read_bytes = 500e6;
+    options.rows = UINT64_C(10000000000);
+    assert_non_null(marked(rows, plan(&options, rows)));
+    options.rows = 10;
+    assert_non_null(marked(rows, plan(&options, rows)));
+}
+
 /* No room for all: they are counted, and nothing is written past the end. */
 static void test_capacity(void **state) {
     (void)state;
@@ -174,10 +226,10 @@ static void test_capacity(void **state) {
 static void test_refused(void **state) {
     (void)state;
     const nigh_plan_options good = {.size = sizeof good, .rows = 10, .width_bits = 64, .radius = 3, .recall = 1};
-    nigh_plan_options bad[9];
+    nigh_plan_options bad[12];
     nigh_error error;
     size_t count;
-    for (size_t i = 0; i < 9; i++) bad[i] = good;
+    for (size_t i = 0; i < 12; i++) bad[i] = good;
     bad[0].rows = 0;
     bad[1].rows = UINT32_MAX;
     bad[2].width_bits = 0;
@@ -187,7 +239,12 @@ static void test_refused(void **state) {
     bad[6].recall = 1.5;
     bad[7].recall = (double)NAN;
     bad[8].mode = (nigh_find_mode)3;
-    for (size_t i = 0; i < 9; i++) {
+    bad[9].batch = UINT32_MAX;
+    bad[10].batch = 1;
+    bad[10].width_bits = 128;
+    bad[11].batch = 1;
+    bad[11].rows = UINT64_MAX;
+    for (size_t i = 0; i < 12; i++) {
         nigh_plan_row row;
         assert_int_equal(nigh_plan_finder(&bad[i], &row, 1, &count, &error), NIGH_EINVAL);
         assert_int_equal(nigh__choose(&bad[i], &row, &error), NIGH_EINVAL);
@@ -201,7 +258,8 @@ static void test_costs(void **state) {
     nigh_costs costs = NIGH_COSTS_INIT;
     nigh_costs_usual(&costs);
     double *const constants[] = {&costs.compare, &costs.miss,      &costs.permute, &costs.enumerate, &costs.sort,
-                                 &costs.fill,    &costs.scan_byte, &costs.query,   &costs.take,      &costs.whole};
+                                 &costs.fill,    &costs.scan_byte, &costs.query,   &costs.take,      &costs.whole,
+                                 &costs.key,     &costs.visit,     &costs.load};
     nigh_plan_options options = NIGH_PLAN_OPTIONS_INIT;
     options.rows = 3000000;
     options.costs = &costs;
@@ -212,11 +270,12 @@ static void test_costs(void **state) {
         const double usual = *constants[i];
         bool used = false;
         assert_true(usual > 0);
-        for (size_t j = 0; j < 3; j++) {
+        for (size_t j = 0; j < 6; j++) {
             double sums[3];
             nigh_error error;
+            options.batch = j < 3 ? 0 : 1000000;
             for (int k = 0; k < 3; k++) {
-                nigh_plan_row row = settings[j];
+                nigh_plan_row row = settings[j % 3];
                 *constants[i] = usual * (1 + 1000 * k);
                 assert_ok(nigh__predict(&options, &row, &error), &error);
                 sums[k] = row.query_seconds + row.build_seconds;
@@ -231,6 +290,7 @@ static void test_costs(void **state) {
     }
     /* One that is shorter, as of an older caller: the rest is as usual. */
     nigh_plan_row rows[2][MOST];
+    options.batch = 0;
     options.costs = NULL;
     const size_t count = plan(&options, rows[0]);
     costs.size = offsetof(nigh_costs, take);
@@ -244,7 +304,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),        cmocka_unit_test(test_rows),     cmocka_unit_test(test_recommended),
         cmocka_unit_test(test_other_widths), cmocka_unit_test(test_capacity), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_costs),
+        cmocka_unit_test(test_costs),        cmocka_unit_test(test_batch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

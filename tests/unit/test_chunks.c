@@ -258,7 +258,6 @@ static void test_bad_options(void **state) {
         {NIGH_FINDER_TABLES, 3, 4, 4, 0, 0, 1, 0, "4 of 4 blocks do not make tables"},
         {NIGH_FINDER_TABLES, 30, 0, 0, 0, 0, 1, 0,
          "tables find all within 15 bits at most, not 30: use the method 'scan'"},
-        {NIGH_FINDER_SCAN, 65, 0, 0, 0, 0, 1, 0, "the radius is more than the 64 bits of a fingerprint"},
         {NIGH_FINDER_SCAN, 3, 0, 0, 0, 0, 0, 0, "a recall of 0; it is above 0 and at most 1"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -277,6 +276,15 @@ static void test_bad_options(void **state) {
                          NIGH_EINVAL);
         assert_string_equal(error.why, cases[i].why);
     }
+    nigh_batch_options options = NIGH_BATCH_OPTIONS_INIT;
+    nigh_results *results = NULL;
+    nigh_error error;
+    options.radius = UINT32_MAX; /* as much as there is */
+    assert_ok(nigh_chunks_match(chunks, (const uint8_t *)world->queries, 1, &options, &results, &error), &error);
+    size_t found;
+    (void)nigh_results_matches(results, 0, &found);
+    assert_int_equal(found, 100);
+    nigh_results_free(results);
     nigh_chunks_close(chunks);
     free(world);
     free(path);
@@ -467,11 +475,12 @@ static void test_unfinished(void **state) {
     nigh_chunks_close(open_chunks(context, path, 1));
     struct bytes fresh = file_read_all(path);
     assert_int_equal(fresh.length, NIGH__CHUNKS_START);
-    for (size_t length = 0; length <= fresh.length; length += 1024) {
-        for (size_t zeros = 0; zeros <= length; zeros += 2048) {
+    for (size_t length = 0; length <= fresh.length; length += length == 0 ? 8 : length == 8 ? 1016 : 1024) {
+        for (size_t zeros = 8; zeros <= length || zeros == 8; zeros += zeros == 8 ? 2040 : 2048) {
             uint8_t *bytes = calloc(1, fresh.length);
             assert_non_null(bytes);
-            memcpy(bytes + zeros, fresh.data + zeros, length - zeros);
+            memcpy(bytes, fresh.data, 8);
+            if (zeros < length) memcpy(bytes + zeros, fresh.data + zeros, length - zeros);
             file_write_all(path, bytes, length);
             free(bytes);
             nigh_chunks_close(open_chunks(context, path, 1));
@@ -481,19 +490,29 @@ static void test_unfinished(void **state) {
             free(again.data);
         }
     }
-    static const char *const foreign[] = {"x", "\x89NIGHS\r\n",
-                                          "not ours, and longer than any header of a file of "
-                                          "chunks would be, were this one of them"};
-    for (size_t i = 0; i < 3; i++) {
-        file_write_all(path, foreign[i], strlen(foreign[i]));
+    static const char zeros[NIGH__CHUNKS_START];
+    static const char text[] =
+        "not ours, and longer than any header of a file of chunks would be, were this one of them";
+    static const struct {
+        const char *bytes;
+        size_t length;
+    } foreign[] = {{"x", 1},
+                   {"\x89NIGHS\r\n", 8},
+                   {text, sizeof text - 1},
+                   {NIGH__CHUNKS_MAGIC, 7},
+                   {zeros, 1},
+                   {zeros, sizeof zeros},
+                   {zeros, 100}};
+    for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++) {
+        file_write_all(path, foreign[i].bytes, foreign[i].length);
         nigh_chunks_options options = NIGH_CHUNKS_OPTIONS_INIT;
         options.writable = 1;
         nigh_chunks *chunks = NULL;
         nigh_error error;
         assert_int_equal(nigh_chunks_open(context, path, &options, &chunks, &error), NIGH_EFORMAT);
         struct bytes after = file_read_all(path);
-        assert_int_equal(after.length, strlen(foreign[i]));
-        assert_memory_equal(after.data, foreign[i], after.length);
+        assert_int_equal(after.length, foreign[i].length);
+        assert_memory_equal(after.data, foreign[i].bytes, after.length);
         free(after.data);
     }
     nigh_chunks *chunks = NULL;
@@ -609,6 +628,193 @@ static void test_forged(void **state) {
     scratch_free(folder);
 }
 
+/* A file with changed words, and every checksum of the state or of a header that they are in made right again. */
+static void forge(const char *path, const struct bytes *good, size_t header, size_t field, uint64_t value) {
+    uint8_t *bytes = malloc(good->length);
+    assert_non_null(bytes);
+    memcpy(bytes, good->data, good->length);
+    for (int slot = 0; slot < (header < NIGH__CHUNKS_START ? 2 : 1); slot++) {
+        uint8_t *at = bytes + (header < NIGH__CHUNKS_START ? NIGH__CHUNK_STATE_AT(slot) : header);
+        memcpy(at + field, &value, 8);
+        const uint64_t checksum = nigh__hash(at, 56);
+        memcpy(at + 56, &checksum, 8);
+    }
+    file_write_all(path, bytes, good->length);
+    free(bytes);
+}
+
+static nigh_status append_to(nigh_context *context, const char *path, nigh_error *error) {
+    static const uint64_t row = 5;
+    nigh_chunks_options options = NIGH_CHUNKS_OPTIONS_INIT;
+    options.writable = 1;
+    nigh_chunks *chunks = NULL;
+    nigh_status status = nigh_chunks_open(context, path, &options, &chunks, error);
+    if (status == NIGH_OK) status = nigh_chunks_append(chunks, (const uint8_t *)&row, 1, NULL, error);
+    nigh_chunks_close(chunks);
+    return status;
+}
+
+/* Nothing is appended to what is not whole, or could not be counted any more; the file stays as it is. */
+static void test_append_refused(void **state) {
+    nigh_context *context = *state;
+    char *folder = scratch_new();
+    char *path = path_in(folder, "seen");
+    struct world *world = world_new(8);
+    nigh_chunks *chunks = open_chunks(context, path, 1);
+    append(chunks, world, 6);
+    append(chunks, world, 9);
+    nigh_chunks_close(chunks);
+    struct bytes good = file_read_all(path);
+    const size_t last = NIGH__CHUNKS_START + (size_t)nigh__chunk_length(6);
+    static const uint64_t most = UINT64_MAX;
+    const struct {
+        size_t header, field;
+        uint64_t value;
+        nigh_status expected;
+    } cases[] = {
+        {4096, 0, most, NIGH_ELIMIT},  {4096, 16, most, NIGH_ECORRUPT}, {4096, 24, most, NIGH_ECORRUPT},
+        {4096, 16, 1, NIGH_ECORRUPT},  {4096, 16, 3, NIGH_ECORRUPT},    {4096, 24, 14, NIGH_ECORRUPT},
+        {4096, 24, 16, NIGH_ECORRUPT}, {last, 8, 2, NIGH_ECORRUPT},     {last, 16, 5, NIGH_ECORRUPT},
+        {last, 24, 8, NIGH_ECORRUPT},  {last, 0, 0, NIGH_ECORRUPT},     {4096, 0, most - 1, NIGH_OK},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        forge(path, &good, cases[i].header, cases[i].field, cases[i].value);
+        struct bytes before = file_read_all(path);
+        nigh_error error;
+        assert_int_equal(append_to(context, path, &error), cases[i].expected);
+        struct bytes after = file_read_all(path);
+        if (cases[i].expected != NIGH_OK) {
+            assert_int_equal(after.length, before.length);
+            assert_memory_equal(after.data, before.data, after.length);
+        }
+        free(before.data);
+        free(after.data);
+    }
+    nigh_error error;
+    assert_int_equal(append_to(context, path, &error), NIGH_ELIMIT); /* the last was the last */
+    assert_ok(read_all(context, path, &error), &error);
+    free(good.data);
+    free(world);
+    free(path);
+    scratch_free(folder);
+}
+
+/* A number that comes repeatedly is found repeatedly, and nothing else happens. */
+static void test_repeated_number(void **state) {
+    nigh_context *context = *state;
+    char *folder = scratch_new();
+    char *path = path_in(folder, "seen");
+    static const uint64_t rows[] = {1, 1, 3, 3, 7, 1};
+    nigh_chunks *chunks = open_chunks(context, path, 1);
+    nigh_error error;
+    assert_ok(nigh_chunks_append(chunks, (const uint8_t *)rows, 6, NULL, &error), &error);
+    nigh_chunks_close(chunks);
+    struct bytes file = file_read_all(path);
+    uint8_t *block = file.data + NIGH__CHUNKS_START + 64;
+    for (uint32_t i = 0; i < 6; i++) memcpy(block + 16 + 48 + (size_t)i * 4, &(uint32_t){5}, 4);
+    const uint64_t checksum = nigh__hash(block, (size_t)nigh__block_length(6) - 8);
+    memcpy(block + nigh__block_length(6) - 8, &checksum, 8);
+    file_write_all(path, file.data, file.length);
+    free(file.data);
+    chunks = open_chunks(context, path, 0);
+    static const uint64_t queries[] = {1, 7, 1};
+    static const uint8_t weights[3 * 64];
+    for (int run = 0; run < 9; run++) {
+        nigh_batch_options options = NIGH_BATCH_OPTIONS_INIT;
+        options.method = (nigh_finder_method)(NIGH_FINDER_SCAN + run % 3);
+        options.mode = (nigh_find_mode)(run / 3);
+        options.weights = weights;
+        options.probes = 1;
+        nigh_results *results = NULL;
+        assert_ok(nigh_chunks_match(chunks, (const uint8_t *)queries, 3, &options, &results, &error), &error);
+        for (size_t q = 0; q < 3; q++) {
+            size_t count;
+            const nigh_match *matches = nigh_results_matches(results, q, &count);
+            assert_int_equal(count, options.mode == NIGH_FIND_ALL ? 6 : 1);
+            for (size_t i = 0; i < count; i++) assert_int_equal(matches[i].document, 5);
+        }
+        nigh_results_free(results);
+    }
+    nigh_chunks_close(chunks);
+    free(path);
+    scratch_free(folder);
+}
+
+/* Reads of states that a writer is just renewing: so many are torn. */
+static int torn_read(void *user, nigh_file file, uint64_t offset, void *buffer, size_t length, size_t *moved) {
+    int *torn = user;
+    const int failed = nigh_file_system_posix()->read(NULL, file, offset, buffer, length, moved);
+    if (length == sizeof(struct nigh__chunks_state) && offset > 0 && (*torn)-- > 0) ((uint8_t *)buffer)[9] ^= 1;
+    return failed;
+}
+
+static void test_torn_states(void **state) {
+    char *folder = scratch_new();
+    char *path = path_in(folder, "seen");
+    struct world *world = world_new(10);
+    nigh_chunks *chunks = open_chunks(*state, path, 1);
+    append(chunks, world, 5);
+    nigh_chunks_close(chunks);
+    for (int reads = 0; reads <= 4; reads++) {
+        int torn = reads;
+        nigh_file_system table = *nigh_file_system_posix();
+        table.user = &torn;
+        table.read = torn_read;
+        nigh_context *context = context_with(&table, NULL, NULL);
+        nigh_error error;
+        chunks = NULL;
+        assert_int_equal(nigh_chunks_open(context, path, NULL, &chunks, &error), reads < 4 ? NIGH_OK : NIGH_ECORRUPT);
+        nigh_chunks_close(chunks);
+        nigh_context_free(context);
+    }
+    free(world);
+    free(path);
+    scratch_free(folder);
+}
+
+/* The table of files of a program that was compiled before there was `truncate`. */
+static void test_older_files(void **state) {
+    (void)state;
+    const size_t size = offsetof(nigh_file_system, truncate);
+    nigh_file_system *older = malloc(size); /* no byte more */
+    assert_non_null(older);
+    memcpy(older, nigh_file_system_posix(), size);
+    memcpy(older, &size, sizeof size);
+    nigh_context *context = context_with(older, NULL, NULL);
+    char *folder = scratch_new();
+    char *path = path_in(folder, "seen");
+    struct world *world = world_new(11);
+    nigh_chunks *chunks = open_chunks(context, path, 1);
+    append(chunks, world, 50);
+    nigh_chunks_close(chunks);
+    struct bytes file = file_read_all(path);
+    file.data = realloc(file.data, file.length + 5000);
+    assert_non_null(file.data);
+    memset(file.data + file.length, 1, 5000);
+    file_write_all(path, file.data, file.length + 5000);
+    free(file.data);
+    chunks = open_chunks(context, path, 1);
+    append(chunks, world, 1);
+    nigh_chunks_info info = NIGH_CHUNKS_INFO_INIT;
+    nigh_chunks_describe(chunks, &info);
+    assert_int_equal(info.fingerprints, 51);
+    assert_true(info.leftover_bytes > 0); /* there is nothing to cut it off with */
+    nigh_chunks_close(chunks);
+    nigh_context_free(context);
+    static const int wrong[] = {-8, -1, 1, 9};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        nigh_file_system table = *nigh_file_system_posix();
+        table.size = (size_t)((int)size + wrong[i]);
+        nigh_context_options options = NIGH_CONTEXT_OPTIONS_INIT;
+        options.file_system = &table;
+        assert_int_equal(nigh_context_new(&options, &context, NULL), NIGH_EINVAL);
+    }
+    free(older);
+    free(world);
+    free(path);
+    scratch_free(folder);
+}
+
 static void test_memory(void **state) {
     nigh_context *plain = *state;
     char *folder = scratch_new();
@@ -654,10 +860,21 @@ static void test_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_match),      cmocka_unit_test(test_blocks),     cmocka_unit_test(test_bad_options),
-        cmocka_unit_test(test_one_writer), cmocka_unit_test(test_cancelled),  cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_cut),        cmocka_unit_test(test_unfinished), cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_forged),     cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_match),
+        cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_bad_options),
+        cmocka_unit_test(test_one_writer),
+        cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_unfinished),
+        cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_forged),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_append_refused),
+        cmocka_unit_test(test_repeated_number),
+        cmocka_unit_test(test_torn_states),
+        cmocka_unit_test(test_older_files),
     };
     return cmocka_run_group_tests(tests, context_setup, context_teardown);
 }

@@ -451,8 +451,7 @@ static void test_changed(void **state) {
         nigh_error error;
         const char *path = place.path;
         assert_int_equal(nigh_dedup_run(*state, &path, 1, NULL, &options, &dedup, &error), NIGH_ECORRUPT);
-        /* Noticed by the text; of the exact method, which is reading just then, perhaps by the time of the file. */
-        if (method == NIGH_DEDUP_MINHASH) assert_string_equal(error.why, "the input changed while it was read");
+        assert_non_null(strstr(error.why, "changed while it was"));
         assert_null(dedup);
         free(meddler.after.data);
     }

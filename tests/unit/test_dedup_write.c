@@ -122,7 +122,7 @@ static void test_json_lines(void **state) {
                 "not json {\n"
                 "{\"id\":\"b\",\"text\":\"one\",\"id\":\"twice\"}\n"
                 "{\"no\":\"text\"}\r\n"
-                "{\"text\":\"two\",\"x\":1e400,\"text\":\"one\"}\n"
+                "{\"text\":\"one\",\"x\":1e400,\"text\":\"two\"}\n"
                 "{\"text\":\"two\"}\n"
                 "{\"text\":\"three\"}",
                 false,
@@ -131,7 +131,7 @@ static void test_json_lines(void **state) {
                 "\n  \r\n"
                 "not json {\n"
                 "{\"no\":\"text\"}\r\n"
-                "{\"text\":\"two\",\"x\":1e400,\"text\":\"one\"}\n"
+                "{\"text\":\"one\",\"x\":1e400,\"text\":\"two\"}\n"
                 "{\"text\":\"three\"}\n");
     assert_text(NIGH_TEXT_JSONL, "", false, "");
     assert_text(NIGH_TEXT_JSONL, "{\"text\":\"one\"}", false, "{\"text\":\"one\"}\n");
@@ -288,15 +288,19 @@ static void test_annotate(void **state) {
                 "{\"nigh_keep\":false,\"text\":\"two\" , \"nigh_cluster\" : {\"a\":[\"},\\\"\"]}}\n"
                 "{\"nigh_keep\":1,\"nigh_cluster\":\"x\"}\n"
                 "oops\n"
-                "{\"nigh_cluster\":[],\"text\":\"two\",\"z\":\"nigh_keep\"}",
+                "{\"nigh_cluster\":[],\"text\":\"two\",\"z\":\"nigh_keep\"}\n"
+                "{\"nigh\\u005fkeep\":1,\"text\":\"two\",\"\\u006Eigh_cluster\":2,\"nigh\\/keep\":3,"
+                "\"nigh_kee\\u0170\":4,\"nigh_keep\\u0000\":5}",
                 true,
-                "{\"id\":\"a\\\"\\n\",\"text\":\"one\",\"nigh_cluster\":\"a\\\"?\",\"nigh_keep\":true}\r\n"
+                "{\"id\":\"a\\\"\\n\",\"text\":\"one\",\"nigh_cluster\":\"a\\\"\\n\",\"nigh_keep\":true}\r\n"
                 "{\"id\":\"b\",\"text\":\"one\", \"deep\":{\"nigh_keep\":[1,{\"x\":\"}]\"}]}  "
-                ",\"nigh_cluster\":\"a\\\"?\",\"nigh_keep\":false}\n"
+                ",\"nigh_cluster\":\"a\\\"\\n\",\"nigh_keep\":false}\n"
                 "{\"text\":\"two\" ,\"nigh_cluster\":\"in:3\",\"nigh_keep\":true}\n"
                 "{\"nigh_keep\":1,\"nigh_cluster\":\"x\"}\n"
                 "oops\n"
-                "{\"text\":\"two\",\"z\":\"nigh_keep\",\"nigh_cluster\":\"in:3\",\"nigh_keep\":false}\n");
+                "{\"text\":\"two\",\"z\":\"nigh_keep\",\"nigh_cluster\":\"in:3\",\"nigh_keep\":false}\n"
+                "{\"text\":\"two\",\"nigh\\/keep\":3,\"nigh_kee\\u0170\":4,\"nigh_keep\\u0000\":5,"
+                "\"nigh_cluster\":\"in:3\",\"nigh_keep\":false}\n");
 }
 
 /* ----------------------------------------------------------- several files */
@@ -495,6 +499,12 @@ static void test_changed(void **state) {
     const char *after = "{\"text\":\"a\"}\n{\"text\":\"b\"}\n{\"text\":\"c\"}\n";
     file_write_all(path, before, strlen(before));
     work_begin(&work, context, &path, 1, options, 0);
+    file_write_all(path, after, strlen(after));
+    assert_refused(&work, "changed.out", false, NIGH_ECORRUPT, "changed while");
+    assert_false(path_exists("changed.out"));
+    work_end(&work);
+    file_write_all(path, before, strlen(before));
+    work_begin(&work, context, &path, 1, options, 1); /* the first document only, which stays as it is */
     file_write_all(path, after, strlen(after));
     assert_refused(&work, "changed.out", false, NIGH_ECORRUPT, "changed while");
     assert_false(path_exists("changed.out"));

@@ -39,7 +39,9 @@ static void test_text(void **state) {
     expect_keys(NULL, NULL, " {\"text\":\"hello\"} \r", "hello", "own-id");
     expect_keys(NULL, NULL, "\xef\xbb\xbf{\"text\":\"hello\"}", "hello", "own-id");
     expect_keys(NULL, NULL, "{\"text\":\"\\u00e9\\ud83d\\ude00\\n\\\"\"}", "\u00e9\U0001f600\n\"", "own-id");
-    expect_keys(NULL, NULL, "{\"text\":\"first\",\"text\":\"second\"}", "first", "own-id");
+    expect_keys(NULL, NULL, "{\"text\":\"first\",\"text\":\"second\"}", "second", "own-id");
+    expect_keys(NULL, NULL, "{\"id\":1,\"text\":\"x\",\"\\u0069d\":\"last\"}", "x", "last");
+    expect_keys("a.b", NULL, "{\"a\":{\"b\":\"x\"},\"a\":{\"b\":\"y\",\"b\":\"z\"}}", "z", "own-id");
     expect_keys(NULL, NULL, "{\"text\":[\"a\",\"\",\"b\"]}", "a\n\nb", "own-id");
     expect_keys(NULL, NULL, "{\"t\\u0065xt\":\"escaped key\"}", "escaped key", "own-id");
     expect_keys("body", "key", "{\"body\":\"x\",\"key\":\"k\",\"text\":\"y\"}", "x", "k");

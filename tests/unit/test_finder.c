@@ -281,7 +281,7 @@ static void test_equal_crowd(void **state) {
     const nigh_finder_info info = info_of(finder);
     assert_int_equal(info.rows, ROWS);
     assert_int_equal(info.distinct, 1);
-    assert_true(info.bytes < ROWS * 4 + 100000);
+    assert_true(info.bytes < ROWS * 4 + ROWS / 4 + 100000);
     const uint64_t queries[2] = {76, 0xffffffff};
     nigh_results *results = find(finder, queries, 2, NIGH_FIND_ALL);
     size_t count = 0;

@@ -212,11 +212,11 @@ static struct flips flips_measure(int weak_flips) {
         uint8_t query[BYTES];
         uint8_t weights[BYTES * 8];
         assert_int_equal(nigh_generate_weighted(&options, q, query, weights, NULL), NIGH_OK);
-        for (size_t bit = 0; bit < BYTES * 8; bit++) sums.mean_square += (double)weights[bit] * weights[bit];
+        for (size_t bit = 0; bit < (size_t)BYTES * 8; bit++) sums.mean_square += (double)weights[bit] * weights[bit];
         for (size_t i = 0; i < ROWS; i++) {
             if (distance(query, rows + i * BYTES, BYTES) > 20) continue;
             sums.pairs++;
-            for (size_t bit = 0; bit < BYTES * 8; bit++) {
+            for (size_t bit = 0; bit < (size_t)BYTES * 8; bit++) {
                 const bool differs = ((query[bit / 8] ^ rows[i * BYTES + bit / 8]) >> bit % 8 & 1) != 0;
                 *(differs ? &sums.flipped : &sums.unflipped) += weights[bit];
                 counts[differs]++;

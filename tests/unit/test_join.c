@@ -180,6 +180,70 @@ static void test_join_of_a_million_rows_with_one_prefix(void **state) {
     free(rows);
 }
 
+/*
+ * All but the last bits in common.  Dividing by bits that are the same everywhere would compare all with all in every
+ * part of every table; by those that vary, and in one table only, it is little.
+ */
+static void test_join_of_rows_that_share_most_bits(void **state) {
+    nigh_error error = {0};
+    static const struct {
+        uint32_t words, shared;
+        size_t count, comparisons; /* a row */
+    } cases[] = {{4, 192, 100000, 100}, {1, 32, 200000, 4000}, {4, 236, 100000, 20000}};
+    for (size_t c = 0; c < 3; c++) {
+        const uint32_t words = cases[c].words;
+        uint64_t *rows = make_rows(cases[c].count, words, c);
+        for (size_t i = 0; i < cases[c].count; i++) {
+            for (uint32_t w = 0; w + 1 < words; w++) rows[i * words + w] = 0x1234;
+            rows[(i + 1) * words - 1] |= (UINT64_C(1) << cases[c].shared % 64) - 1;
+        }
+        struct tally tally = {0};
+        nigh_join_result result = NIGH_JOIN_RESULT_INIT;
+        nigh_join_options options = options_for(&tally, words * 64, c < 2 ? 3 : 1);
+        assert_ok(nigh_join(*state, (const uint8_t *)rows, cases[c].count, NULL, 0, &options, &result, &error), &error);
+        assert_true(tally.pairs > 1000);
+        assert_int_equal(result.truncated, 0);
+        assert_true(result.compared < cases[c].count * cases[c].comparisons);
+        free(rows);
+    }
+}
+
+struct patience {
+    unsigned reports;
+    uint64_t done; /* of the last report */
+};
+
+static int stop_at_the_third(void *user, const char *step, uint64_t done, uint64_t total) {
+    struct patience *patience = user;
+    (void)step;
+    (void)total;
+    patience->done = done;
+    return ++patience->reports == 3;
+}
+
+/* All rows in one bucket of the first table, which takes seconds: it is left before the second begins. */
+static void test_join_is_cancelled_inside_a_bucket(void **state) {
+    nigh_error error = {0};
+    const size_t count = (size_t)1 << 17;
+    for (uint32_t words = 1; words <= 2; words++) {
+        uint64_t *rows = allocate(count * words, sizeof *rows);
+        for (size_t i = 0; i < count; i++) rows[(i + 1) * words - 1] = (uint64_t)i << 47;
+        for (uint32_t threads = 1; threads <= 2; threads++) {
+            struct tally tally = {0};
+            struct patience patience = {0};
+            const nigh_progress progress = {.report = stop_at_the_third, .user = &patience};
+            nigh_join_options options = options_for(&tally, words * 64, 3);
+            options.progress = &progress;
+            options.threads = threads;
+            assert_int_equal(nigh_join(*state, (const uint8_t *)rows, count, NULL, 0, &options, NULL, &error),
+                             NIGH_ECANCELLED);
+            assert_int_equal(patience.reports, 3);
+            assert_int_equal(patience.done, 0);
+        }
+        free(rows);
+    }
+}
+
 /* Rows so alike that every bucket is over its budget: cut, and it says so. */
 static void test_join_of_a_dense_crowd(void **state) {
     nigh_error error = {0};
@@ -423,6 +487,8 @@ int main(void) {
         cmocka_unit_test(test_join_is_cancelled),
         cmocka_unit_test(test_join_of_a_million_equal_rows),
         cmocka_unit_test(test_join_of_a_million_rows_with_one_prefix),
+        cmocka_unit_test(test_join_of_rows_that_share_most_bits),
+        cmocka_unit_test(test_join_is_cancelled_inside_a_bucket),
         cmocka_unit_test(test_join_of_a_dense_crowd),
         cmocka_unit_test(test_join_through_files),
         cmocka_unit_test(test_join_keeps_to_its_memory),

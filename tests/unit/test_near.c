@@ -4,6 +4,7 @@
 #define _DEFAULT_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -62,6 +63,52 @@ static void check(const struct nigh__near *near, uint32_t *end) {
     }
 }
 
+/* Buckets that begin anywhere in a cache line, or end where memory does, among them long ones. */
+static void check_worth(const struct nigh__near *near, uint8_t *end) {
+    static const uint32_t radii[] = {0, 1, 2, 3, 4, 5, 8, 16, 31, 32, 33, 63, 64, 1000};
+    struct nigh__rng rng = {.state = 12};
+    for (size_t round = 0; round < 2000; round++) {
+        const uint64_t word = nigh__rng_next(&rng);
+        const uint32_t most = radii[round % (sizeof radii / sizeof radii[0])];
+        struct nigh__bucket buckets[64];
+        struct nigh__word_bucket words[64];
+        uint32_t *keys = (uint32_t *)(void *)(end - 4096);
+        uint64_t *rows = (uint64_t *)(void *)(end - 4096);
+        uint64_t expected = 0;
+        for (size_t b = 0; b < 64; b++) {
+            const size_t count = nigh__rng_next(&rng) % 11;
+            buckets[b] =
+                (struct nigh__bucket){.keys = b % 8 == 7 ? (uint32_t *)(void *)end - count : keys, .count = count};
+            keys += count;
+        }
+        for (size_t i = 0; i < 1024; i++) ((uint32_t *)(void *)(end - 4096))[i] = some_key(&rng, (uint32_t)word);
+        for (size_t b = 0; b < 64; b++) {
+            bool worth = buckets[b].count > NIGH__SHORT_BUCKET;
+            for (size_t i = 0; i < buckets[b].count; i++)
+                worth = worth || distance(buckets[b].keys[i], (uint32_t)word) <= most;
+            expected |= (uint64_t)worth << b;
+        }
+        assert_true(near->worth(buckets, 64, (uint32_t)word, most) == expected);
+        assert_true(near->worth(buckets, 5, (uint32_t)word, most) == (expected & 31));
+        expected = 0;
+        for (size_t i = 0; i < 512; i++)
+            rows[i] = (uint64_t)some_key(&rng, (uint32_t)(word >> 32)) << 32 | some_key(&rng, (uint32_t)word);
+        for (size_t b = 0; b < 64; b++) {
+            const size_t count = nigh__rng_next(&rng) % 7;
+            words[b] = (struct nigh__word_bucket){.words = b % 8 == 7 ? (uint64_t *)(void *)end - count : rows,
+                                                  .count = count};
+            rows += count;
+            bool worth = count > NIGH__SHORT_WORDS;
+            for (size_t i = 0; i < count; i++)
+                worth = worth || distance((uint32_t)words[b].words[i], (uint32_t)word) +
+                                         distance((uint32_t)(words[b].words[i] >> 32), (uint32_t)(word >> 32)) <=
+                                     most;
+            expected |= (uint64_t)worth << b;
+        }
+        assert_true(near->worth_words(words, 64, word, most) == expected);
+    }
+}
+
 static void test_variants(void **state) {
     (void)state;
     uint8_t *memory = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -71,8 +118,10 @@ static void test_variants(void **state) {
         const struct nigh__near *near = nigh__near_at(v);
         if ((near->needs & ~nigh__cpu_features()) != 0)
             print_message("%s: not on this CPU\n", near->name);
-        else
+        else {
             check(near, (uint32_t *)(void *)(memory + PAGE));
+            check_worth(near, memory + PAGE);
+        }
     }
     assert_int_equal(munmap(memory, 2 * PAGE), 0);
 }

@@ -40,7 +40,7 @@ static void test_growth(void **state) {
             for (uint32_t k = 1; k < 200; k++)
                 assert_true(nigh__recall_at(&curve, k) <= nigh__recall_at(&curve, k + 1));
             const double recall = nigh__recall_at(&curve, 15);
-            assert_true(recall > 0.8 && recall < narrower + 0.005);
+            assert_true(recall > 0.7 && recall < narrower + 0.005);
             narrower = recall;
             if (rotations > 1) assert_true(recall > nigh__recall_expected(64, 3, bits, 15, 1, NIGH_WEAK_GAUSSIAN));
             /* The fewest: one less is not enough. */
@@ -66,10 +66,30 @@ static void test_any_width(void **state) {
 /* What is chosen by it must be the same on every machine. */
 static void test_pinned(void **state) {
     (void)state;
-    assert_int_equal(nigh__recall_probes(64, 3, 23, 0.90, 1, NIGH_WEAK_GAUSSIAN), 13);
-    assert_int_equal(nigh__recall_probes(64, 3, 23, 0.97, 1, NIGH_WEAK_GAUSSIAN), 45);
-    assert_int_equal(nigh__recall_probes(64, 3, 23, 0.98, 2, NIGH_WEAK_GAUSSIAN), 7);
-    assert_int_equal(nigh__recall_probes(256, 20, 20, 0.90, 3, NIGH_WEAK_LINEAR), 3);
+    assert_int_equal(nigh__recall_probes(64, 3, 23, 0.90, 1, NIGH_WEAK_GAUSSIAN), 23);
+    assert_int_equal(nigh__recall_probes(64, 3, 23, 0.97, 1, NIGH_WEAK_GAUSSIAN), 72);
+    assert_int_equal(nigh__recall_probes(64, 3, 23, 0.98, 2, NIGH_WEAK_GAUSSIAN), 12);
+    assert_int_equal(nigh__recall_probes(256, 20, 20, 0.90, 3, NIGH_WEAK_LINEAR), 4);
+}
+
+/*
+ * No promise that real documents do not keep: queries that found a match, measured by
+ * `nigh eval psm` on descriptions of vulnerabilities, short texts, which are the
+ * hardest, and with ten million generated rows.  Within the error of the samples.
+ */
+static void test_kept(void **state) {
+    static const struct {
+        uint32_t prefix_bits, probes, rotations;
+        double found;
+    } measured[] = {{16, 16, 1, 0.9536}, {16, 64, 1, 0.9923}, {20, 16, 1, 0.9090}, {20, 64, 1, 0.9790},
+                    {24, 64, 1, 0.9539}, {19, 48, 1, 0.978},  {23, 15, 1, 0.903},  {23, 48, 1, 0.956},
+                    {23, 8, 2, 0.968},   {23, 15, 2, 0.985},  {19, 8, 2, 0.982}};
+    (void)state;
+    for (size_t i = 0; i < sizeof measured / sizeof measured[0]; i++) {
+        const double expected = nigh__recall_expected(64, 3, measured[i].prefix_bits, measured[i].probes,
+                                                      measured[i].rotations, NIGH_WEAK_GAUSSIAN);
+        assert_true(expected < measured[i].found + 0.005 && expected > measured[i].found - 0.06);
+    }
 }
 
 /* ------------------------------------------------------- the other simulation */
@@ -87,7 +107,7 @@ static double normal(struct nigh__rng *rng) {
 
 /* A query and a near-copy; returns how many bits differ. */
 static uint32_t draw(struct nigh__rng *rng, uint8_t weights[WIDTH], bool flipped[WIDTH]) {
-    const double correlation = 0.9 + 0.1 * uniform(rng);
+    const double correlation = 1 - 0.2 * sqrt(uniform(rng)); /* in proportion to what it is below 1 */
     uint32_t flips = 0;
     for (uint32_t i = 0; i < WIDTH; i++) {
         const double sum = normal(rng);
@@ -134,7 +154,7 @@ static void test_against_another(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ends),   cmocka_unit_test(test_growth),          cmocka_unit_test(test_any_width),
-        cmocka_unit_test(test_pinned), cmocka_unit_test(test_against_another),
+        cmocka_unit_test(test_pinned), cmocka_unit_test(test_against_another), cmocka_unit_test(test_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,7 +91,7 @@ static void check_sort(enum kind kind, size_t count, uint32_t words, uint32_t th
 
 static void test_words_sort(void **state) {
     (void)state;
-    static const size_t counts[] = {0, 1, 2, 12, 13, 96, 97, 500, 5000, 132000};
+    static const size_t counts[] = {0, 1, 2, 12, 13, 48, 49, 97, 500, 9000, 132000};
     for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
         for (enum kind kind = 0; kind < KINDS; kind++) {
             for (uint32_t words = 1; words <= NIGH__WORD_SORT_MOST_WORDS; words += words < 4 ? 1 : 4) {
@@ -109,7 +109,7 @@ struct trial {
     const nigh_context *context;
     const char *temporary;
     uint64_t memory_bytes;
-    uint32_t words, key_words, threads;
+    uint32_t words, key_words, key_bits, threads;
     bool unique;
 };
 
@@ -118,6 +118,7 @@ static struct nigh__sorter *sorter_of(const struct trial *trial, const uint64_t 
     nigh_error error = {0};
     const struct nigh__sorter_options options = {.words = trial->words,
                                                  .key_words = trial->key_words,
+                                                 .key_bits = trial->key_bits,
                                                  .unique = trial->unique,
                                                  .memory_bytes = trial->memory_bytes,
                                                  .temporary = trial->temporary,
@@ -186,6 +187,51 @@ static void test_sorter_in_memory_and_on_disk(void **state) {
     trial.key_words = 7;
     check_sorter(&trial, KIND_RANDOM, 200000, true);
     check_sorter(&trial, KIND_FEW, 200000, true);
+    scratch_free(folder);
+}
+
+/* By some bits of the first word: the others, which descend, say whether records equal in these stay in order. */
+static void check_key_bits(const struct trial *trial, enum kind kind, size_t count) {
+    const uint32_t words = trial->words;
+    const uint32_t low_bits = 64 - trial->key_bits;
+    uint64_t *plain = make_records(kind, count, 2, count); /* a value and the place */
+    uint64_t *records = allocate(count * words, sizeof *records);
+    for (size_t i = 0; i < count; i++) {
+        plain[2 * i] &= (UINT64_C(1) << trial->key_bits) - 1;
+        records[i * words] = plain[2 * i] << low_bits | (count - i);
+        for (uint32_t w = 1; w < words; w++) records[i * words + w] = i;
+    }
+    uint64_t *order = expected_order(plain, count, 2);
+    uint64_t *expected = allocate(count * words, sizeof *expected);
+    for (size_t i = 0; i < count; i++)
+        memcpy(expected + i * words, records + order[2 * i + 1] * words, words * sizeof *records);
+    struct nigh__sorter *sorter = sorter_of(trial, records, count);
+    expect_records(sorter, expected, count, words);
+    nigh__sorter_free(sorter);
+    free(plain);
+    free(records);
+    free(order);
+    free(expected);
+}
+
+static void test_sorter_by_key_bits(void **state) {
+    char *folder = scratch_new();
+    static const uint64_t memories[] = {0, UINT64_C(1) << 28};
+    static const size_t counts[] = {30, 3000, 140000};
+    for (size_t m = 0; m < 2; m++) {
+        for (uint32_t bits = 20; bits <= 44; bits += 12) {
+            for (uint32_t words = 1; words <= 3; words++) {
+                const struct trial trial = {.context = *state,
+                                            .temporary = folder,
+                                            .words = words,
+                                            .key_words = 1,
+                                            .key_bits = bits,
+                                            .memory_bytes = memories[m],
+                                            .threads = words};
+                for (size_t c = 0; c < 3; c++) check_key_bits(&trial, c == 1 ? KIND_FEW : KIND_RANDOM, counts[c]);
+            }
+        }
+    }
     scratch_free(folder);
 }
 
@@ -350,7 +396,7 @@ static void test_sorter_with_failing_files(void **state) {
         complete = files.calls <= at;
         assert_int_equal(status, complete ? NIGH_OK : NIGH_EIO);
         if (!complete) {
-            assert_non_null(strstr(error.file, "nigh-sort-"));
+            assert_non_null(strstr(error.file, "nigh-"));
             assert_int_equal(error.system_errno, ENOSPC);
         }
         assert_int_equal(files.open_files, 0);
@@ -368,6 +414,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_words_sort),
         cmocka_unit_test(test_sorter_in_memory_and_on_disk),
+        cmocka_unit_test(test_sorter_by_key_bits),
         cmocka_unit_test(test_sorter_unique),
         cmocka_unit_test(test_sorter_without_folder),
         cmocka_unit_test(test_sorter_with_a_folder_that_is_not_there),

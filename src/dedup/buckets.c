@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Inside a bucket documents are compared by their 256 bits.  Those of two sets of
+ * Jaccard index J differ in b p of b = 256 on average, p = (1 - J) / 2, with a spread
+ * of sqrt(b p (1 - p)); those over 2.33 times the spread, one in a hundred at the
+ * threshold and fewer above, are let go.  Lengths, too, tell pairs apart, but few that the
+ * bits do not, and to know how many of its features a document has twice would take
+ * longer than all this: lengths are looked at when sets are, or here where there will
+ * be no verifying.
+ *
+ * In a small bucket all pairs are compared.  A crowd has as many pairs as the square
+ * of its number, and nobody needs them to know who stays.  So its members come best
+ * first, and some lead: each is compared with the leaders before it, and pairs with the
+ * eight best that are near enough and with the nearest; whoever has no leader close by
+ * leads, too.  In a crowd within the budget any number may lead, so nobody who may stay
+ * is overlooked; beyond it 32 may, and those who have no leader close by, and few near
+ * ones, are compared with a few neighbours in the order of their bits, which begins
+ * elsewhere in each band.  That is counted as truncated.  A million of one template cost
+ * a million times a constant, and nearly all find the one that is kept.
+ *
+ * Where all pairs are wanted, all pairs of a crowd within the budget are compared as
+ * well, but only to be listed: who stays is decided by the same pairs in either case.
+ */
+#include "dedup/buckets.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "base/word_sort.h"
+#include "kernel/hamming.h"
+
+#define ROW_WORDS (NIGH__DEDUP_BITS / 64)
+#define LEADERS 32u
+#define FOLLOWED 8u
+#define CROWD 200u
+#define NEIGHBOURS 8u
+
+static nigh_status no_memory(nigh_error *error) {
+    (void)nigh__fail(error, NIGH_ENOMEM, "no memory to compare documents");
+    return NIGH_ENOMEM;
+}
+
+/* How many bits may differ between sets that are alike, 99 times in 100. */
+static uint32_t find_radius(double threshold) {
+    const double b = NIGH__DEDUP_BITS;
+    const double p = (1 - threshold) / 2;
+    return (uint32_t)(b * p + 2.33 * sqrt(b * p * (1 - p)) + 0.5);
+}
+
+nigh_status nigh__buckets_init(const struct nigh__candidates *candidates, const struct nigh__gathered *gathered,
+                               pthread_mutex_t *lock, struct nigh__buckets *out, nigh_error *error) {
+    const nigh_dedup *dedup = candidates->dedup;
+    const uint64_t budget = dedup->options.bucket_budget;
+    out->dedup = dedup;
+    out->gathered = gathered;
+    out->order = candidates->order;
+    out->radius = find_radius(dedup->options.threshold);
+    out->least = dedup->verified ? 0 : dedup->options.threshold;
+    out->most = budget < CROWD || dedup->options.cluster == NIGH_CLUSTER_COMPLETE ? budget : CROWD;
+    out->members = (struct nigh__array)NIGH__ARRAY(uint32_t);
+    out->rows = (struct nigh__array)NIGH__ARRAY(uint64_t);
+    out->leaders = (struct nigh__array)NIGH__ARRAY(uint32_t);
+    out->distances = (struct nigh__array)NIGH__ARRAY(uint32_t);
+    out->words = (struct nigh__array)NIGH__ARRAY(uint64_t);
+    nigh_status status =
+        nigh__pair_queue_init(dedup->context, out->order, candidates->deciding, lock, &out->deciding, error);
+    if (status == NIGH_OK && candidates->listed != NULL)
+        status = nigh__pair_queue_init(dedup->context, out->order, candidates->listed, lock, &out->listed, error);
+    return status;
+}
+
+void nigh__buckets_release(struct nigh__buckets *buckets) {
+    if (buckets->dedup == NULL) return;
+    const nigh_context *context = buckets->dedup->context;
+    nigh__pair_queue_release(context, &buckets->deciding);
+    nigh__pair_queue_release(context, &buckets->listed);
+    nigh__array_release(context, &buckets->members);
+    nigh__array_release(context, &buckets->rows);
+    nigh__array_release(context, &buckets->leaders);
+    nigh__array_release(context, &buckets->distances);
+    nigh__array_release(context, &buckets->words);
+}
+
+/* ---------------------------------------------------------------- comparing -- */
+
+/* `count` items of room, whatever was in it. */
+static void *make_room(const struct nigh__buckets *buckets, struct nigh__array *array, size_t count) {
+    array->count = 0;
+    return nigh__array_add(buckets->dedup->context, array, count);
+}
+
+static uint32_t features_of(const struct nigh__buckets *buckets, uint32_t document) {
+    return nigh__dedup_document(buckets->dedup, document)->features;
+}
+
+static uint32_t distance_of(const struct nigh__buckets *buckets, uint32_t a, uint32_t b) {
+    const uint64_t *x = nigh__gathered_row(buckets->gathered, a);
+    const uint64_t *y = nigh__gathered_row(buckets->gathered, b);
+    return buckets->dedup->context->hamming->pair((const uint8_t *)x, (const uint8_t *)y, NIGH__DEDUP_BITS / 8);
+}
+
+/* Adds the pair where it is near and fit. */
+static nigh_status consider(struct nigh__buckets *buckets, struct nigh__pair_queue *queue, uint32_t a, uint32_t b,
+                            uint32_t distance, nigh_error *error) {
+    if (distance > buckets->radius) return NIGH_OK;
+    if (buckets->least > 0 && !nigh__lengths_fit(buckets->least, features_of(buckets, a), features_of(buckets, b)))
+        return NIGH_OK;
+    return nigh__pair_queue_add(queue, a, b, error);
+}
+
+/* The rows of the members, side by side. */
+static nigh_status collect_rows(struct nigh__buckets *buckets, nigh_error *error) {
+    const uint32_t *members = buckets->members.data;
+    const size_t count = buckets->members.count;
+    uint64_t *rows = make_room(buckets, &buckets->rows, count * ROW_WORDS);
+    if (rows == NULL || make_room(buckets, &buckets->distances, count) == NULL) return no_memory(error);
+    for (size_t i = 0; i < count; i++)
+        memcpy(rows + i * ROW_WORDS, nigh__gathered_row(buckets->gathered, members[i]), ROW_WORDS * sizeof *rows);
+    return NIGH_OK;
+}
+
+static nigh_status compare_all(struct nigh__buckets *buckets, struct nigh__pair_queue *queue, nigh_error *error) {
+    const uint32_t *members = buckets->members.data;
+    const size_t count = buckets->members.count;
+    if (count == 2)
+        return consider(buckets, queue, members[0], members[1], distance_of(buckets, members[0], members[1]), error);
+    nigh_status status = collect_rows(buckets, error);
+    const uint64_t *rows = buckets->rows.data;
+    uint32_t *distances = buckets->distances.data;
+    for (size_t i = 0; status == NIGH_OK && i + 1 < count; i++) {
+        const uint64_t *row = rows + i * ROW_WORDS;
+        const size_t others = count - i - 1;
+        if (buckets->dedup->context->hamming->rows(row, row + ROW_WORDS, others, ROW_WORDS, distances) >
+            buckets->radius)
+            continue;
+        for (size_t j = 0; status == NIGH_OK && j < others; j++)
+            if (distances[j] <= buckets->radius)
+                status = consider(buckets, queue, members[i], members[i + 1 + j], distances[j], error);
+    }
+    return status;
+}
+
+/* ------------------------------------------------------------------ crowds -- */
+
+/* The members, best first. */
+static nigh_status order_members(struct nigh__buckets *buckets, nigh_error *error) {
+    uint32_t *members = buckets->members.data;
+    const size_t count = buckets->members.count;
+    uint64_t *words = make_room(buckets, &buckets->words, 2 * count);
+    if (words == NULL) return no_memory(error);
+    for (size_t i = 0; i < count; i++) words[i] = buckets->order->rank[members[i]];
+    const uint64_t *sorted = nigh__words_sort(words, words + count, count, 1, 1, 1);
+    for (size_t i = 0; i < count; i++) members[i] = buckets->order->first[sorted[i]];
+    return NIGH_OK;
+}
+
+/* How a member stands to its leaders. */
+struct standing {
+    bool close;   /* to one, so near that they are alike as good as surely */
+    bool settled; /* that, or near enough to many */
+};
+
+/* Pairs a member with leaders. */
+static nigh_status follow(struct nigh__buckets *buckets, uint32_t member, struct standing *standing,
+                          nigh_error *error) {
+    const uint32_t *leaders = buckets->leaders.data;
+    uint32_t *distances = buckets->distances.data;
+    const uint64_t *row = nigh__gathered_row(buckets->gathered, member);
+    const uint32_t least =
+        buckets->dedup->context->hamming->rows(row, buckets->rows.data, buckets->leaders.count, ROW_WORDS, distances);
+    *standing = (struct standing){.close = least <= buckets->radius / 2};
+    if (least > buckets->radius) return NIGH_OK;
+    nigh_status status = NIGH_OK;
+    uint32_t given = 0;
+    bool nearest = false; /* among those given */
+    for (size_t i = 0; status == NIGH_OK && i < buckets->leaders.count && (given < FOLLOWED || !nearest); i++) {
+        if (distances[i] > buckets->radius || (given >= FOLLOWED && distances[i] > least)) continue;
+        status = consider(buckets, &buckets->deciding, leaders[i], member, distances[i], error);
+        nearest = nearest || distances[i] == least;
+        given++;
+    }
+    standing->settled = standing->close || given >= FOLLOWED;
+    return status;
+}
+
+static nigh_status add_leader(struct nigh__buckets *buckets, uint32_t member, nigh_error *error) {
+    const nigh_context *context = buckets->dedup->context;
+    uint32_t *leader = nigh__array_add(context, &buckets->leaders, 1);
+    uint64_t *row = nigh__array_add(context, &buckets->rows, ROW_WORDS);
+    if (leader == NULL || row == NULL || nigh__array_add(context, &buckets->distances, 1) == NULL)
+        return no_memory(error);
+    *leader = member;
+    memcpy(row, nigh__gathered_row(buckets->gathered, member), ROW_WORDS * sizeof *row);
+    return NIGH_OK;
+}
+
+/* Members without a leader are compared with those next to them in the order of some of their bits. */
+static nigh_status compare_neighbours(struct nigh__buckets *buckets, const uint32_t *members, size_t count,
+                                      nigh_error *error) {
+    uint64_t *words = make_room(buckets, &buckets->words, 2 * count);
+    if (words == NULL) return no_memory(error);
+    const uint32_t word = buckets->band % ROW_WORDS;
+    for (size_t i = 0; i < count; i++)
+        words[i] = (nigh__gathered_row(buckets->gathered, members[i])[word] & ~(uint64_t)UINT32_MAX) | members[i];
+    const uint64_t *sorted = nigh__words_sort(words, words + count, count, 1, 1, 1);
+    nigh_status status = NIGH_OK;
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t a = (uint32_t)sorted[i];
+        for (size_t j = i + 1; status == NIGH_OK && j < count && j <= i + NEIGHBOURS; j++) {
+            const uint32_t b = (uint32_t)sorted[j];
+            status = consider(buckets, &buckets->deciding, a, b, distance_of(buckets, a, b), error);
+        }
+    }
+    return status;
+}
+
+static nigh_status compare_crowd(struct nigh__buckets *buckets, nigh_error *error) {
+    nigh_status status = order_members(buckets, error);
+    uint32_t *members = buckets->members.data;
+    const size_t count = buckets->members.count;
+    const bool over = count > buckets->dedup->options.bucket_budget;
+    size_t alone = 0; /* members without a leader; they move to the front */
+    buckets->leaders.count = 0;
+    buckets->rows.count = 0;
+    buckets->distances.count = 0;
+    for (size_t i = 0; status == NIGH_OK && i < count; i++) {
+        const uint32_t member = members[i];
+        struct standing standing;
+        status = follow(buckets, member, &standing, error);
+        if (!standing.settled) members[alone++] = member;
+        if (status != NIGH_OK || standing.close || (over && buckets->leaders.count == LEADERS)) continue;
+        status = add_leader(buckets, member, error);
+    }
+    buckets->truncated += over;
+    return status == NIGH_OK && over ? compare_neighbours(buckets, members, alone, error) : status;
+}
+
+/* ----------------------------------------------------------------- buckets -- */
+
+nigh_status nigh__buckets_compare(struct nigh__buckets *buckets, nigh_error *error) {
+    const size_t count = buckets->members.count;
+    nigh_status status = NIGH_OK;
+    if (count > buckets->most) {
+        if (buckets->listed.sorter != NULL && count <= buckets->dedup->options.bucket_budget)
+            status = compare_all(buckets, &buckets->listed, error);
+        if (status == NIGH_OK) status = compare_crowd(buckets, error);
+    } else if (count > 1) {
+        status = compare_all(buckets, &buckets->deciding, error);
+    }
+    buckets->members.count = 0;
+    return status;
+}
+
+nigh_status nigh__buckets_finish(struct nigh__buckets *buckets, nigh_error *error) {
+    nigh_status status = nigh__pair_queue_flush(&buckets->deciding, error);
+    if (status == NIGH_OK && buckets->listed.sorter != NULL) status = nigh__pair_queue_flush(&buckets->listed, error);
+    return status;
+}

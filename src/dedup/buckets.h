@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Documents that share the key of a band: which pairs of them are worth a look.  buckets.c says how. */
+#ifndef NIGH_DEDUP_BUCKETS_H
+#define NIGH_DEDUP_BUCKETS_H
+
+#include "dedup/candidates.h"
+
+/* One thread's. */
+struct nigh__buckets {
+    const nigh_dedup *dedup;
+    const struct nigh__gathered *gathered;
+    const struct nigh__order *order;
+    struct nigh__pair_queue deciding;
+    struct nigh__pair_queue listed; /* used where it has a sorter */
+    uint32_t radius;
+    double least;               /* ratio of the numbers of features; 0: any will do for now */
+    uint64_t most;              /* members that are all compared */
+    uint32_t band;              /* at hand */
+    struct nigh__array members; /* of uint32_t, of the bucket at hand, filled by the caller */
+    struct nigh__array rows;    /* of uint64_t, of some of the members, side by side */
+    struct nigh__array leaders; /* of uint32_t */
+    struct nigh__array distances;
+    struct nigh__array words; /* of uint64_t, for sorting a crowd */
+    uint64_t truncated;       /* buckets over the budget */
+};
+
+nigh_status nigh__buckets_init(const struct nigh__candidates *candidates, const struct nigh__gathered *gathered,
+                               pthread_mutex_t *lock, struct nigh__buckets *out, nigh_error *error);
+void nigh__buckets_release(struct nigh__buckets *buckets);
+
+/* Adds the pairs of the members that are near enough, and forgets the members. */
+nigh_status nigh__buckets_compare(struct nigh__buckets *buckets, nigh_error *error);
+/* After the last bucket. */
+nigh_status nigh__buckets_finish(struct nigh__buckets *buckets, nigh_error *error);
+
+#endif

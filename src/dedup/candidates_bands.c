@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Candidates by bands: one band at a time, by as many threads as there are.  Most keys
+ * occur once, and to sort these would be most of the work.  So the keys of a band go by
+ * twice; the first time two bits for each of a table, which fits into a cache,
+ *
+ *     slot of the key   00 -> 01 -> 11        seen once, seen again
+ *
+ * and the second time those that were seen again, and a few that only share the slot
+ * of another, are sorted, with their documents:
+ *
+ *     key 17, document 3 | key 17, document 9 | key 21, document 4 | ...
+ *     `----- a bucket ----------------------'
+ *
+ * What is found does not depend on the table, nor on which thread finds it.
+ *
+ * Cost: two passes over 4 bytes a band and document, and some 20 ns for each key that
+ * is shared.
+ */
+#include "dedup/candidates.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/status.h"
+#include "base/threads.h"
+#include "dedup/buckets.h"
+
+#define SLOTS_OF_ONE 4u /* for each document so many slots, or up to twice as many */
+#define LEAST_SLOT_BITS 12u
+#define KEY_BITS 32u
+#define TOGETHER 512u
+#define AHEAD 16u
+#define WORTH_THREADS (4 * NIGH__BANDS_BLOCK) /* documents */
+#define TICK_EVERY 4096u                      /* buckets */
+
+struct search {
+    struct nigh__candidates *candidates;
+    const struct nigh__gathered *gathered;
+    nigh_dedup *dedup;
+    uint32_t threads;
+    unsigned slot_bits;
+    pthread_mutex_t lock;   /* of the sorters of candidates */
+    atomic_uint next, done; /* bands */
+    atomic_bool stop;
+    struct nigh__progress progress; /* of the calling thread, number 0 */
+};
+
+/* One thread's own things. */
+struct hand {
+    struct search *search;
+    bool first;      /* on the calling thread */
+    uint64_t *table; /* pairs of words: bits of slots seen, and seen again */
+    struct nigh__sorter *sorter;
+    struct nigh__buckets buckets;
+    struct nigh__strip strip;
+    uint64_t until_tick;
+    uint64_t disk_bytes;
+    nigh_status status;
+    nigh_error error;
+};
+
+static nigh_status no_memory(nigh_error *error) {
+    (void)nigh__fail(error, NIGH_ENOMEM, "no memory to find candidates");
+    return NIGH_ENOMEM;
+}
+
+/* ----------------------------------------------------------- keys seen again -- */
+
+static nigh_status mark_keys(struct hand *hand, uint32_t band) {
+    const struct nigh__bands *bands = &hand->search->gathered->bands;
+    const unsigned shift = KEY_BITS - hand->search->slot_bits;
+    uint64_t *table = hand->table;
+    memset(table, 0, (size_t)1 << (hand->search->slot_bits - 2));
+    nigh_status status = NIGH_OK;
+    for (uint64_t i = 0; status == NIGH_OK && i < nigh__bands_blocks(bands); i++) {
+        status = nigh__bands_read(bands, band, i, &hand->strip, &hand->error);
+        for (size_t k = 0; status == NIGH_OK && k < hand->strip.count; k++) {
+            const uint32_t slot = hand->strip.keys[k] >> shift;
+            const uint64_t bit = UINT64_C(1) << (slot % 64);
+            uint64_t *words = &table[slot / 64 * 2];
+            words[1] |= words[0] & bit;
+            words[0] |= bit;
+        }
+    }
+    return status;
+}
+
+/* The records of a strip whose slot was seen again; returns how many. */
+static size_t select_records(const struct hand *hand, size_t begin, size_t end, uint64_t *records) {
+    const unsigned shift = KEY_BITS - hand->search->slot_bits;
+    size_t count = 0;
+    for (size_t k = begin; k < end; k++) {
+        const uint32_t key = hand->strip.keys[k];
+        const uint32_t slot = key >> shift;
+        records[count] = (uint64_t)key << 32 | hand->strip.documents[k];
+        count += hand->table[slot / 64 * 2 + 1] >> (slot % 64) & 1;
+    }
+    return count;
+}
+
+static nigh_status sort_keys(struct hand *hand, uint32_t band) {
+    const struct nigh__bands *bands = &hand->search->gathered->bands;
+    uint64_t records[TOGETHER];
+    nigh_status status = NIGH_OK;
+    for (uint64_t i = 0; status == NIGH_OK && i < nigh__bands_blocks(bands); i++) {
+        status = nigh__bands_read(bands, band, i, &hand->strip, &hand->error);
+        for (size_t k = 0; status == NIGH_OK && k < hand->strip.count; k += TOGETHER) {
+            const size_t count = select_records(hand, k, nigh__smaller(k + TOGETHER, hand->strip.count), records);
+            status = nigh__sorter_add(hand->sorter, records, count, &hand->error);
+        }
+    }
+    return status == NIGH_OK ? nigh__sorter_finish(hand->sorter, &hand->error) : status;
+}
+
+/* ------------------------------------------------------------------ buckets -- */
+
+/* Only the calling thread may ask whether to go on. */
+static bool is_cancelled(struct hand *hand) {
+    struct search *search = hand->search;
+    if (!hand->first || hand->until_tick-- != 0) return false;
+    hand->until_tick = TICK_EVERY;
+    return nigh__progress_tick(&search->progress, "finding", atomic_load(&search->done), search->gathered->bands.count);
+}
+
+static nigh_status end_bucket(struct hand *hand) {
+    if (is_cancelled(hand)) return nigh__progress_cancelled(&hand->error);
+    if (hand->buckets.members.count > 1) return nigh__buckets_compare(&hand->buckets, &hand->error);
+    hand->buckets.members.count = 0;
+    return NIGH_OK;
+}
+
+static nigh_status add_records(struct hand *hand, const uint64_t *records, size_t count, uint64_t *key) {
+    struct nigh__array *members = &hand->buckets.members;
+    nigh_status status = NIGH_OK;
+    for (size_t i = 0; status == NIGH_OK && i < count; i++) {
+        if (i + AHEAD < count)
+            __builtin_prefetch(nigh__gathered_row(hand->search->gathered, (uint32_t)records[i + AHEAD]));
+        if (records[i] >> 32 != *key) {
+            status = end_bucket(hand);
+            *key = records[i] >> 32;
+        }
+        uint32_t *place = nigh__array_add(hand->search->dedup->context, members, 1);
+        if (place == NULL) return no_memory(&hand->error);
+        *place = (uint32_t)records[i];
+    }
+    return status;
+}
+
+static nigh_status compare_buckets(struct hand *hand, uint32_t band) {
+    const uint64_t *records = NULL;
+    size_t count = 0;
+    uint64_t key = UINT64_MAX;
+    nigh_status status = NIGH_OK;
+    hand->buckets.band = band;
+    while (status == NIGH_OK && (status = nigh__sorter_next(hand->sorter, &records, &count, &hand->error)) == NIGH_OK)
+        status = add_records(hand, records, count, &key);
+    return status == NIGH_END ? end_bucket(hand) : status;
+}
+
+/* -------------------------------------------------------------------- bands -- */
+
+static nigh_status search_band(struct hand *hand, uint32_t band) {
+    const struct search *search = hand->search;
+    const struct nigh__sorter_options options = {.words = 1,
+                                                 .key_words = 1,
+                                                 .key_bits = KEY_BITS,
+                                                 .memory_bytes =
+                                                     search->dedup->options.memory_bytes / 4 / search->threads,
+                                                 .temporary = search->dedup->temporary,
+                                                 .threads = 1};
+    nigh_status status = nigh__sorter_new(search->dedup->context, &options, &hand->sorter, &hand->error);
+    if (status == NIGH_OK) status = mark_keys(hand, band);
+    if (status == NIGH_OK) status = sort_keys(hand, band);
+    if (status == NIGH_OK) status = compare_buckets(hand, band);
+    if (hand->sorter != NULL) hand->disk_bytes += nigh__sorter_disk_bytes(hand->sorter);
+    nigh__sorter_free(hand->sorter);
+    hand->sorter = NULL;
+    return status;
+}
+
+static void search_bands(void *user, uint32_t thread) {
+    struct hand *hand = (struct hand *)user + thread;
+    struct search *search = hand->search;
+    uint32_t band;
+    while (hand->status == NIGH_OK && !atomic_load(&search->stop) &&
+           (band = atomic_fetch_add(&search->next, 1)) < search->gathered->bands.count) {
+        hand->status = search_band(hand, band);
+        atomic_fetch_add(&search->done, 1);
+    }
+    if (hand->status == NIGH_OK) hand->status = nigh__buckets_finish(&hand->buckets, &hand->error);
+    if (hand->status != NIGH_OK) atomic_store(&search->stop, true);
+}
+
+static nigh_status hand_init(struct search *search, struct hand *hand, bool first, nigh_error *error) {
+    hand->search = search;
+    hand->first = first;
+    hand->table = nigh__alloc_table(search->dedup->context, (size_t)1 << (search->slot_bits - 2), 1);
+    if (hand->table == NULL) return no_memory(error);
+    return nigh__buckets_init(search->candidates, search->gathered, &search->lock, &hand->buckets, error);
+}
+
+static unsigned choose_slots(const struct search *search) {
+    const uint64_t wanted = search->gathered->bands.documents * SLOTS_OF_ONE;
+    const uint64_t most = search->dedup->options.memory_bytes / 8 / search->threads; /* bytes, four slots each */
+    unsigned bits = LEAST_SLOT_BITS;
+    while (bits < KEY_BITS && UINT64_C(1) << bits < wanted && UINT64_C(1) << (bits - 1) <= most) bits++;
+    return bits;
+}
+
+static nigh_status run(struct search *search, struct hand *hands, nigh_error *error) {
+    nigh_status status = NIGH_OK;
+    for (uint32_t i = 0; status == NIGH_OK && i < search->threads; i++)
+        status = hand_init(search, &hands[i], i == 0, error);
+    if (status == NIGH_OK) nigh__threads_run(search->threads, search_bands, hands);
+    for (uint32_t i = 0; i < search->threads; i++) {
+        search->dedup->info.truncated += hands[i].buckets.truncated;
+        search->dedup->info.disk_bytes += hands[i].disk_bytes;
+        if (status == NIGH_OK && hands[i].status != NIGH_OK) {
+            status = hands[i].status;
+            if (error != NULL) *error = hands[i].error;
+        }
+        nigh__free(search->dedup->context, hands[i].table);
+        nigh__buckets_release(&hands[i].buckets);
+    }
+    return status;
+}
+
+nigh_status nigh__candidates_by_bands(struct nigh__candidates *candidates, const struct nigh__gathered *gathered,
+                                      nigh_dedup *dedup, uint32_t threads, nigh_error *error) {
+    struct search search = {.candidates = candidates, .gathered = gathered, .dedup = dedup};
+    search.threads =
+        gathered->bands.documents < WORTH_THREADS ? 1 : (uint32_t)nigh__smaller(threads, gathered->bands.count);
+    search.slot_bits = choose_slots(&search);
+    struct hand *hands = nigh__alloc_zero(dedup->context, search.threads, sizeof *hands);
+    if (hands == NULL) return no_memory(error);
+    nigh__progress_init(&search.progress, dedup->options.progress);
+    pthread_mutex_init(&search.lock, NULL);
+    nigh_status status = run(&search, hands, error);
+    pthread_mutex_destroy(&search.lock);
+    nigh__free(dedup->context, hands);
+    return status;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bands: enough of them for every threshold, keys that tell bands apart, and the same keys from memory and file. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/bytes.h"
+#include "base/rng.h"
+#include "dedup/bands.h"
+#include "support/support.h"
+
+static double share_found(double jaccard, uint32_t bands, uint32_t rows) {
+    double band = 1;
+    double none = 1;
+    for (uint32_t i = 0; i < rows; i++) band *= jaccard;
+    for (uint32_t i = 0; i < bands; i++) none *= 1 - band;
+    return 1 - none;
+}
+
+static void test_choice(void **state) {
+    (void)state;
+    uint32_t last = 2;
+    for (unsigned percent = 1; percent <= 100; percent++) {
+        const double threshold = percent / 100.0;
+        uint32_t bands = 0;
+        uint32_t rows = 0;
+        nigh__bands_choose(threshold, &bands, &rows);
+        assert_true(rows >= last && rows <= 16);
+        assert_true(bands * rows <= NIGH__DEDUP_BITS && (bands + 1) * rows > NIGH__DEDUP_BITS);
+        assert_true(bands <= NIGH__DEDUP_MOST_BANDS);
+        if (percent >= 20) assert_true(share_found(threshold, bands, rows) >= 0.994);
+        last = rows;
+    }
+    uint32_t bands = 0;
+    uint32_t rows = 0;
+    nigh__bands_choose(0.8, &bands, &rows);
+    assert_int_equal(bands, 32);
+    assert_int_equal(rows, 8);
+}
+
+/* A key depends on its own rows, and on each of them. */
+static void test_keys(void **state) {
+    (void)state;
+    uint32_t minima[NIGH__DEDUP_BITS];
+    struct nigh__rng rng = {.state = 1};
+    for (uint32_t i = 0; i < NIGH__DEDUP_BITS; i++) minima[i] = (uint32_t)nigh__rng_next(&rng);
+    for (uint32_t rows = 2; rows <= 16; rows++) {
+        const uint32_t bands = NIGH__DEDUP_BITS / rows;
+        uint8_t before[NIGH__DEDUP_MOST_BANDS * 4];
+        uint8_t after[NIGH__DEDUP_MOST_BANDS * 4];
+        nigh__bands_make_keys(minima, bands, rows, before);
+        for (uint32_t i = 0; i < bands * rows; i++) {
+            minima[i]++;
+            nigh__bands_make_keys(minima, bands, rows, after);
+            minima[i]--;
+            for (uint32_t b = 0; b < bands; b++)
+                assert_int_equal(nigh__load32(before + b * 4) == nigh__load32(after + b * 4), b != i / rows);
+        }
+    }
+}
+
+static uint32_t key_of(uint32_t document, uint32_t band) {
+    return (uint32_t)nigh__mix((uint64_t)document << 32 | band);
+}
+
+static void check_keys(nigh_context *context, const char *folder, uint64_t memory, uint32_t count) {
+    enum { BANDS = 5 };
+    struct nigh__bands bands;
+    nigh_error error;
+    nigh__bands_init(context, BANDS, memory, folder, &bands);
+    for (uint32_t i = 0; i < count; i++) {
+        uint8_t keys[BANDS * 4];
+        for (uint32_t b = 0; b < BANDS; b++) nigh__store32(keys + b * 4, key_of(i * 3, b));
+        assert_ok(nigh__bands_add(&bands, i * 3, keys, &error), &error);
+    }
+    assert_int_equal(bands.documents, count);
+    assert_int_equal(nigh__bands_disk_bytes(&bands) > 0, memory == 0 && count > NIGH__BANDS_BLOCK);
+    struct nigh__strip *strip = malloc(sizeof *strip);
+    assert_non_null(strip);
+    for (uint32_t b = 0; b < BANDS; b++) {
+        uint32_t next = 0;
+        for (uint64_t block = 0; block < nigh__bands_blocks(&bands); block++) {
+            assert_ok(nigh__bands_read(&bands, b, block, strip, &error), &error);
+            for (size_t i = 0; i < strip->count; i++, next++) {
+                assert_int_equal(strip->documents[i], next * 3);
+                assert_int_equal(strip->keys[i], key_of(next * 3, b));
+            }
+        }
+        assert_int_equal(next, count);
+    }
+    free(strip);
+    nigh__bands_release(&bands);
+}
+
+static void test_keeping(void **state) {
+    (void)state;
+    static const uint32_t counts[] = {0, 1, NIGH__BANDS_BLOCK, NIGH__BANDS_BLOCK + 1, 5 * NIGH__BANDS_BLOCK + 7};
+    nigh_context *context = context_new();
+    char *folder = scratch_new();
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        check_keys(context, folder, UINT64_MAX, counts[i]);
+        check_keys(context, folder, 0, counts[i]);
+    }
+    scratch_free(folder);
+    nigh_context_free(context);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_keeping),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
