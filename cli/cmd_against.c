@@ -647,7 +647,7 @@ static int match_and_add(struct against *against) {
 static int run(struct cli_job *job) {
     struct against against = {.job = job, .values = job->values, .finder = NIGH_FINDER_INFO_INIT};
     int code = check_use(&against);
-    if (code != CLI_DONE) return code;
+    if (code != CLI_DONE || against.path == NULL) return code;
     code = is_chunks(&against) ? open_chunks(&against) : open_collection(&against);
     if (code == CLI_DONE) code = match_and_add(&against);
     cli_inputs_release(&against.inputs);

@@ -114,8 +114,8 @@ static const char *const method_paragraphs[] = {
 };
 
 static const char *const cluster_paragraphs[] = {
-    "kept: documents are taken by the order of --keep; one that is alike to a document that stays goes with it. Of a "
-    "chain in which a and c are alike to b but not to each other, a and c stay.",
+    ("kept: documents are taken by the order of --keep; one that is alike to a document that stays goes with it. Of a "
+     "chain in which a and c are alike to b but not to each other, a and c stay."),
     "components: documents connected by pairs, however far apart the ends are.",
     "complete: a document joins the first cluster to all of which it is alike.",
     "Ties of --keep go to the earlier document.",

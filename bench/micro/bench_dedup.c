@@ -67,8 +67,11 @@ static void *grown(void *old, size_t size) {
 /* Splits in place at spaces and newlines; words end with a NUL. */
 static void read_words(const char *path, struct words *words) {
     FILE *file = fopen(path, "rb");
-    if (file == NULL || fseek(file, 0, SEEK_END) != 0)
-        measure_fail(path, "cannot be read; `./run bench dedup` makes one");
+    if (file == NULL) {
+        (void)fprintf(stderr, "bench: '%s' cannot be read; `./run bench dedup` makes one\n", path);
+        exit(2);
+    }
+    if (fseek(file, 0, SEEK_END) != 0) measure_fail(path, "cannot be read");
     const long size = ftell(file);
     rewind(file);
     words->text = measure_allocate((size_t)size + 1, 1);

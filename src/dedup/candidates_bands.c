@@ -32,8 +32,8 @@
 #define KEY_BITS 32u
 #define TOGETHER 512u
 #define AHEAD 16u
-#define WORTH_THREADS (4 * NIGH__BANDS_BLOCK) /* documents */
-#define TICK_EVERY 4096u                      /* buckets */
+#define WORTH_THREADS ((uint64_t)4 * NIGH__BANDS_BLOCK) /* documents */
+#define TICK_EVERY 4096u                                /* buckets */
 
 struct search {
     struct nigh__candidates *candidates;
@@ -79,7 +79,7 @@ static nigh_status mark_keys(struct hand *hand, uint32_t band) {
         for (size_t k = 0; status == NIGH_OK && k < hand->strip.count; k++) {
             const uint32_t slot = hand->strip.keys[k] >> shift;
             const uint64_t bit = UINT64_C(1) << (slot % 64);
-            uint64_t *words = &table[slot / 64 * 2];
+            uint64_t *words = &table[(size_t)(slot / 64) * 2];
             words[1] |= words[0] & bit;
             words[0] |= bit;
         }

@@ -66,7 +66,10 @@ static nigh_status new_dedup(nigh_context *context, const nigh_dedup_options *op
     if (status == NIGH_OK) status = check_options(&known, error);
     if (status != NIGH_OK) return status;
     nigh_dedup *dedup = nigh__alloc_zero(context, 1, sizeof *dedup);
-    if (dedup == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory to deduplicate");
+    if (dedup == NULL) {
+        (void)nigh__fail(error, NIGH_ENOMEM, "no memory to deduplicate");
+        return NIGH_ENOMEM;
+    }
     *dedup = (nigh_dedup){.context = context,
                           .options = known,
                           .documents = NIGH__ARRAY(struct nigh__duplicate),
@@ -272,8 +275,10 @@ static nigh_status list_rows(nigh_dedup *dedup, const uint8_t *rows, uint64_t co
     uint32_t *firsts = nigh__array_add(dedup->context, &gathered->signed_ones, (size_t)count);
     uint32_t *lasts = nigh__alloc(dedup->context, (size_t)count, sizeof *lasts);
     nigh_status status = NIGH_OK;
-    if (entries == NULL || words == NULL || firsts == NULL || lasts == NULL)
-        status = nigh__fail(error, NIGH_ENOMEM, "no memory for %" PRIu64 " rows", count);
+    if (entries == NULL || words == NULL || firsts == NULL || lasts == NULL) {
+        (void)nigh__fail(error, NIGH_ENOMEM, "no memory for %" PRIu64 " rows", count);
+        status = NIGH_ENOMEM;
+    }
     if (status == NIGH_OK) memset(words, 0, (size_t)count * gathered->row_words * sizeof *words);
     gathered->signed_ones.count = 0;
     const uint64_t secret = nigh__secret();

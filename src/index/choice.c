@@ -386,7 +386,8 @@ static nigh_status check(const nigh_plan_options *options, nigh_error *error) {
 
 static nigh_status model_init(const nigh_plan_options *options, struct model *out, nigh_error *error) {
     *out = (struct model){.options = options, .costs = NIGH_COSTS_INIT, .rows = (double)options->rows};
-    out->row_bytes = (options->width_bits + 63) / 64 * 8;
+    const uint32_t words = (options->width_bits + 63) / 64;
+    out->row_bytes = 8.0 * words;
     nigh_costs_usual(&out->costs);
     return nigh__options_copy(&out->costs, sizeof out->costs, options->costs, error);
 }

@@ -287,10 +287,9 @@ static void order_steps(struct nigh__weak_shape *shape, const struct numbers *al
 }
 
 bool nigh__weak_shape_init(struct nigh__weak_shape *shape, uint32_t bits, uint32_t most, uint32_t probes) {
-    struct numbers all[NIGH__SHAPE_MOST_STEPS];
+    struct numbers all[NIGH__SHAPE_MOST_STEPS] = {{.count = 0}};
     if (probes == 0 || probes > NIGH__SHAPE_MOST_PROBES) return false;
     *shape = (struct nigh__weak_shape){.bits = bits, .steps = 1};
-    all[0].count = 0;
     for (uint32_t from = 0; from < shape->steps; from++)
         if (!continue_step(shape, all, from, most, probes)) return false;
     shape->probes = probes < shape->steps ? probes : shape->steps;

@@ -300,7 +300,7 @@ static void test_rows(void **state) {
             const uint64_t flips = nigh__rng_next(&rng) % 4;
             for (uint64_t f = 0; f < flips; f++) {
                 const uint64_t bit = nigh__rng_next(&rng) % widths[w];
-                rows[i * bytes + bit / 8] ^= (uint8_t)(1u << bit % 8);
+                rows[(size_t)i * bytes + bit / 8] ^= (uint8_t)(1u << bit % 8);
             }
         }
         nigh_dedup_options options = NIGH_DEDUP_OPTIONS_INIT;

@@ -74,9 +74,9 @@ static void test_meeting(void **state) {
 
 static void test_nothing(void **state) {
     const struct graph graph = {.count = 0};
-    expect(*state, NIGH_CLUSTER_KEPT, &graph, NULL);
-    expect(*state, NIGH_CLUSTER_COMPONENTS, &graph, NULL);
-    expect(*state, NIGH_CLUSTER_COMPLETE, &graph, NULL);
+    expect(*state, NIGH_CLUSTER_KEPT, &graph, (const uint32_t[]){0});
+    expect(*state, NIGH_CLUSTER_COMPONENTS, &graph, (const uint32_t[]){0});
+    expect(*state, NIGH_CLUSTER_COMPLETE, &graph, (const uint32_t[]){0});
 }
 
 /* ------------------------------------------------------------ random graphs */

@@ -323,7 +323,7 @@ static void test_template(void **state) {
         const nigh_dedup_info info = describe(dedup);
         assert_true(info.truncated > 0);
         assert_int_equal(info.kept, 1);
-        assert_true(info.candidates < 20 * COUNT);
+        assert_true(info.candidates < UINT64_C(20) * COUNT);
         nigh_dedup_free(dedup);
     }
     soup_release(&soup);

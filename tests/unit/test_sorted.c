@@ -34,15 +34,15 @@ static void bit_flip(uint64_t *row, uint32_t bit) { row[bit / 64] ^= UINT64_C(1)
 static struct data data_new(uint32_t width_bits, uint64_t seed) {
     struct data data = {.width_bits = width_bits, .words = (width_bits + 63) / 64};
     struct nigh__rng rng = {seed};
-    data.rows = room(ROWS, data.words * 8);
-    data.queries = room(QUERIES, data.words * 8);
+    data.rows = room(ROWS, (size_t)data.words * 8);
+    data.queries = room(QUERIES, (size_t)data.words * 8);
     data.weights = room(QUERIES, width_bits);
     for (size_t i = 0; i < ROWS; i++)
         for (uint32_t bit = 0; bit < width_bits; bit++)
             if ((nigh__rng_next(&rng) & 1) != 0) bit_flip(data.rows + i * data.words, bit);
     for (size_t q = 0; q < QUERIES; q++) {
         uint64_t *query = data.queries + q * data.words;
-        memcpy(query, data.rows + nigh__rng_next(&rng) % ROWS * data.words, data.words * 8);
+        memcpy(query, data.rows + nigh__rng_next(&rng) % ROWS * data.words, (size_t)data.words * 8);
         for (uint64_t flips = nigh__rng_next(&rng) % 5; flips > 0; flips--)
             bit_flip(query, (uint32_t)(nigh__rng_next(&rng) % width_bits));
         for (uint32_t bit = 0; bit < width_bits; bit++)
@@ -214,7 +214,7 @@ static void test_budget(void **state) {
     for (uint32_t width_bits = 64; width_bits <= 128; width_bits += 64) {
         struct data data = data_new(width_bits, 5);
         for (size_t i = 0; i < (size_t)ROWS * data.words; i++) data.rows[i] = i * 1000003 & ~UINT64_C(0xfff);
-        memset(data.queries, 0, QUERIES * data.words * 8);
+        memset(data.queries, 0, (size_t)QUERIES * data.words * 8);
         struct nigh__sorted_plan plan = {.prefix_bits = 8, .probes = 1, .rotations = 1};
         struct nigh__lookup lookup = lookup_of(&data, width_bits);
         struct nigh__found found = find(context, &data, &plan, &lookup, 1);
