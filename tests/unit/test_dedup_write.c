@@ -34,7 +34,9 @@ static void document_add(struct work *work, const nigh_text *text) {
     struct nigh__duplicate *document = nigh__array_add(work->context, &dedup->documents, 1);
     char *id = nigh__array_add(work->context, &dedup->ids, text->id_length);
     memcpy(id, text->id, text->id_length);
-    work->texts[number] = strndup(text->text, text->text_length);
+    work->texts[number] = calloc(text->text_length + 1, 1);
+    assert_non_null(work->texts[number]);
+    memcpy(work->texts[number], text->text, text->text_length);
     *document = (struct nigh__duplicate){.number = text->number,
                                          .id = dedup->ids.count - text->id_length,
                                          .id_length = (uint32_t)text->id_length,
