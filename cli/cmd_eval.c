@@ -337,7 +337,7 @@ static bool plot_fits(struct evaluator *evaluator) {
                                       {"--judgements", values->judgements},
                                       {"--vocabulary", values->signing.vocabulary}};
     struct cli_job data = *job; /* what --data names is read as the operands are */
-    data.operands = (char **)(uintptr_t)values->data.items;
+    memcpy(&data.operands, &values->data.items, sizeof data.operands); /* they are not written to */
     data.operand_count = values->data.count;
     return cli_places_differ(job, places, 1) && cli_places_spare_inputs(job, places, 1, 1) &&
            cli_places_spare_files(job, places, 1, files, sizeof files / sizeof files[0]) &&

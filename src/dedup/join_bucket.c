@@ -725,11 +725,14 @@ static void join_large(struct nigh__join_worker *worker, const struct nigh__join
     if (divide) {
         place->parts = &parts;
         const double left = estimate_left(worker, bucket, place);
+        place->parts = NULL;
         if (left < 0) return;
         divide = over ? left < comparisons(bucket) : pays_to_divide(join, bucket, left);
     }
     if (divide) {
+        place->parts = &parts;
         join_divided(worker, bucket, over ? budget : -1, place);
+        place->parts = NULL;
     } else {
         place->parts = NULL;
         place->part = 0;

@@ -339,6 +339,7 @@ static void drop_parts(void *user, struct nigh__join_worker *worker) {
 
 static struct nigh__join_rows rows_of(const struct part *part, size_t bucket) {
     const size_t *starts = part->starts.data;
+    if (starts == NULL) return (struct nigh__join_rows){0}; /* there is no bucket */
     const size_t from = starts[bucket];
     return (struct nigh__join_rows){.numbers = (const uint32_t *)part->numbers.data + from,
                                     .rows = (const uint64_t *)part->rows.data + from,

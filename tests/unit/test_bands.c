@@ -60,7 +60,8 @@ static void test_keys(void **state) {
             nigh__bands_make_keys(minima, bands, rows, after);
             minima[i]--;
             for (uint32_t b = 0; b < bands; b++)
-                assert_int_equal(nigh__load32(before + b * 4) == nigh__load32(after + b * 4), b != i / rows);
+                assert_int_equal(nigh__load32(before + (size_t)b * 4) == nigh__load32(after + (size_t)b * 4),
+                                 b != i / rows);
         }
     }
 }
@@ -76,7 +77,7 @@ static void check_keys(nigh_context *context, const char *folder, uint64_t memor
     nigh__bands_init(context, BANDS, memory, folder, &bands);
     for (uint32_t i = 0; i < count; i++) {
         uint8_t keys[BANDS * 4];
-        for (uint32_t b = 0; b < BANDS; b++) nigh__store32(keys + b * 4, key_of(i * 3, b));
+        for (uint32_t b = 0; b < BANDS; b++) nigh__store32(keys + (size_t)b * 4, key_of(i * 3, b));
         assert_ok(nigh__bands_add(&bands, i * 3, keys, &error), &error);
     }
     assert_int_equal(bands.documents, count);

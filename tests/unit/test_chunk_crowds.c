@@ -74,9 +74,11 @@ static void crowd_init(struct crowd *crowd, size_t count) {
     crowd->path = path_in(crowd->folder, "crowd");
     crowd->rows = calloc(count, 8);
     crowd->queries = calloc(count, 8);
-    crowd->weights = malloc(count * 64);
-    assert_true(crowd->rows != NULL && crowd->queries != NULL && crowd->weights != NULL);
-    for (size_t i = 0; i < count * 64; i++) crowd->weights[i] = (uint8_t)(i % 64);
+    uint8_t *weights = calloc(count, 64);
+    crowd->weights = weights;
+    assert_true(crowd->rows != NULL && crowd->queries != NULL);
+    if (weights == NULL) fail();
+    for (size_t i = 0; i < count * 64; i++) weights[i] = (uint8_t)(i % 64);
     nigh_chunks_options options = NIGH_CHUNKS_OPTIONS_INIT;
     options.writable = 1;
     nigh_error error;
@@ -198,7 +200,7 @@ static void test_near(void **state) {
         options.threads = 1;
         nigh_results *others = match(&crowd, &options, &alone);
         assert_int_equal(info.distances, alone.distances);
-        if (mode == NIGH_FIND_ANY && run % 3 != 1) assert_true(info.distances < 2000 * 600); /* a tile each */
+        if (mode == NIGH_FIND_ANY && run % 3 != 1) assert_true(info.distances < UINT64_C(2000) * 600); /* a tile each */
         for (size_t q = 0; q < crowd.count; q++) {
             size_t count;
             size_t other_count;

@@ -804,7 +804,7 @@ static void test_older_files(void **state) {
     static const int wrong[] = {-8, -1, 1, 9};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         nigh_file_system table = *nigh_file_system_posix();
-        table.size = (size_t)((int)size + wrong[i]);
+        table.size = size + (size_t)wrong[i];
         nigh_context_options options = NIGH_CONTEXT_OPTIONS_INIT;
         options.file_system = &table;
         assert_int_equal(nigh_context_new(&options, &context, NULL), NIGH_EINVAL);
