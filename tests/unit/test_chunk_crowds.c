@@ -77,7 +77,10 @@ static void crowd_init(struct crowd *crowd, size_t count) {
     uint8_t *weights = calloc(count, 64);
     crowd->weights = weights;
     assert_true(crowd->rows != NULL && crowd->queries != NULL);
-    if (weights == NULL) fail();
+    if (weights == NULL) {
+        fail();
+        return;
+    }
     for (size_t i = 0; i < count * 64; i++) weights[i] = (uint8_t)(i % 64);
     nigh_chunks_options options = NIGH_CHUNKS_OPTIONS_INIT;
     options.writable = 1;
