@@ -17,8 +17,8 @@
  * compared instead; an estimate of both decides, of which the answer does not depend.
  *
  * Cost, one core with AVX2: 10 million rows of 64 bits at h = 3 take 3 10^9 comparisons
- * in the buckets, a third of a second (36 instructions for 32 of them), and about as
- * long to bring the rows into the order of four tables.  A pair costs about 150 ns
+ * in the buckets, a third of a second (36 instructions for 32 of them), and half a
+ * second to bring the rows into the order of four tables.  A pair costs about 120 ns
  * more: it comes up in up to three tables, is told in one and sorted.
  *
  * join.h lists the parts.

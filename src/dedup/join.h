@@ -6,7 +6,10 @@
  *     join_rows.c     rows, from memory or from a collection, by number
  *     join_short.c    tables of rows of up to 64 bits, all in memory
  *     join_sorted.c   tables of any rows, in memory or on disk
- *     join_bucket.c   pairs inside a bucket
+ *     join_bucket.c   pairs inside a bucket, which is divided where it is large
+ *     join_compare.c  rows of a bucket, all with all
+ *     join_narrow.c   the same, of rows of one word that are few bits apart
+ *     join_worker.c   what a thread works with
  *     join_pairs.c    pairs of distinct rows to pairs of rows, in order
  *
  * Rows of both sides are numbered together: those of the second follow those of the
@@ -30,16 +33,25 @@
 /* Beyond, 32 bits that differ in so few are no longer seldom. */
 #define NIGH__JOIN_NARROW_RADIUS 8u
 
-/* What is known of a row once equal ones are found. */
-enum { NIGH__JOIN_ALONE, NIGH__JOIN_DROPPED, NIGH__JOIN_HEAD }; /* equal to an earlier one; to later ones only */
-
-/* The groups of equal rows in memory, for pairs to be told of all their rows as they are found. */
+/*
+ * The groups of equal rows in memory, for pairs to be told of all their rows as they
+ * are found.  A group is known by its first row, its head.
+ */
 struct nigh__join_groups {
-    const uint8_t *marks; /* of each row; NULL: there are none here.  Not owned */
     const uint64_t *records;
     size_t count;
-    uint32_t *index; /* for every so many rows, the first record of one of them or after them */
+    struct nigh__join_heads *heads; /* of every 64 rows; NULL: there are no groups here */
+    uint32_t *firsts;               /* of each head its first record, and the end */
 };
+
+struct nigh__join_heads {
+    uint64_t set;    /* a bit for each row */
+    uint64_t before; /* heads of all rows before */
+};
+
+static inline bool nigh__join_is_head(const struct nigh__join_groups *group, uint32_t row) {
+    return (group->heads[row / 64].set >> row % 64 & 1) != 0;
+}
 
 /* Where the rows of a side are: bytes of the caller's, or documents of a collection. */
 struct nigh__join_side {
@@ -92,6 +104,14 @@ struct nigh__join_key nigh__join_block(const struct nigh__join *join, uint32_t b
 uint32_t nigh__join_part_bits(const struct nigh__join *join, struct nigh__join_key key, uint64_t rows);
 uint32_t nigh__join_bits(const uint64_t *row, uint32_t width_bits, struct nigh__join_key key);
 
+/* Bits of a word, eight counts in its bytes added up at last: no CPU is asked for more than it may have. */
+static inline uint32_t nigh__join_count_bits(uint64_t x) {
+    x -= x >> 1 & UINT64_C(0x5555555555555555);
+    x = (x & UINT64_C(0x3333333333333333)) + (x >> 2 & UINT64_C(0x3333333333333333));
+    x = (x + (x >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    return (uint32_t)(x * UINT64_C(0x0101010101010101) >> 56);
+}
+
 /* As many bits as tell so many rows apart. */
 uint32_t nigh__join_useful_bits(uint64_t rows);
 
@@ -137,19 +157,19 @@ struct nigh__join_worker {
     uint64_t compared, truncated, untold;
     uint64_t work;                    /* since the last tick */
     struct nigh__pair_hit *pair_hits; /* of narrow rows */
+    uint32_t *query_rest, *tile_rest; /* of narrow rows: nigh__join_rest() of a tile of each side, padded */
     struct nigh__hit *hits;           /* of wide ones */
     uint64_t *query_rows, *tile_rows; /* wide rows that were fetched */
     uint64_t *found;                  /* records for the sorter of pairs */
     size_t found_count;
-    struct nigh__array scratch[11]; /* of join_bucket.c, by use */
-    struct nigh__array rows;        /* uint64_t: for whoever fetches the rows of a bucket */
+    struct nigh__array scratch[9]; /* of join_bucket.c, by use */
+    struct nigh__array rows;       /* uint64_t: for whoever fetches the rows of a bucket */
 };
 
 /* Some rows of a bucket. */
 struct nigh__join_rows {
     const uint32_t *numbers;
     const uint64_t *rows; /* NULL: to be fetched */
-    const uint32_t *rest; /* of narrow rows: nigh__join_rest() of each, padded */
     size_t count;
 };
 
@@ -164,17 +184,17 @@ void nigh__join_worker_release(struct nigh__join_worker *worker);
 /* Gives the pairs found to the sorter, and adds to the result; true unless that failed. */
 bool nigh__join_worker_flush(struct nigh__join_worker *worker);
 
+/* The comparisons of all pairs of a bucket. */
+double nigh__join_comparisons(const struct nigh__join_bucket *bucket);
+
 /* Keeps a pair of distinct rows, a < b, for the sorter; false: that failed. */
 bool nigh__join_emit(struct nigh__join_worker *worker, uint32_t a, uint32_t b, uint32_t distance);
 
-/* Finds the pairs of a bucket. */
+/* Finds the pairs of a bucket.  Where it is over the budget, its rows must come in the order of their numbers. */
 void nigh__join_bucket(struct nigh__join_worker *worker, const struct nigh__join_bucket *bucket);
 /* All pairs of the rows `from` .. `to` of the first with the second, or of a self-join with those after them. */
 void nigh__join_compare(struct nigh__join_worker *worker, const struct nigh__join_bucket *bucket, size_t from,
                         size_t to);
-
-/* 32 bits for a narrow row, folded: they differ in no more bits than rows do, and in some wherever rows vary. */
-static inline uint32_t nigh__join_rest(uint64_t row) { return (uint32_t)(row ^ row >> 32); }
 
 /* ------------------------------------------------------------------ steps */
 
@@ -183,7 +203,7 @@ uint64_t nigh__join_short_bytes(const struct nigh__join *join);
 nigh_status nigh__join_short(struct nigh__join *join, nigh_error *error);
 nigh_status nigh__join_sorted(struct nigh__join *join, nigh_error *error);
 /* From here to unload, pairs are told of all rows, if the groups fit into memory.  Adds the pairs inside them. */
-nigh_status nigh__join_groups_load(struct nigh__join *join, const uint8_t *marks, nigh_error *error);
+nigh_status nigh__join_groups_load(struct nigh__join *join, nigh_error *error);
 void nigh__join_groups_unload(struct nigh__join *join);
 /* The pair for every two of the rows equal to a and b. */
 bool nigh__join_emit_groups(struct nigh__join_worker *worker, uint32_t a, uint32_t b, uint32_t distance);

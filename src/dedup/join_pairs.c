@@ -220,28 +220,15 @@ static nigh_status expand_all(struct nigh__join *join, nigh_error *error) {
 
 /* ------------------------------------------------------- groups in memory */
 
-#define INDEX_SHIFT 4
-
-/* The first record from `from` to `to` of a row that is not below this one. */
-static size_t first_record(const struct nigh__join_groups *group, uint64_t row, size_t from, size_t to) {
-    while (from < to) {
-        const size_t middle = from + (to - from) / 2;
-        if (group->records[middle] >> 32 < row)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
-}
-
 /* The rows equal to one that is not dropped, as records from *out on; without itself. */
 static size_t others_of(const struct nigh__join *join, uint32_t row, const uint64_t **out) {
     const struct nigh__join_groups *group = &join->group;
-    if (group->marks[row] != NIGH__JOIN_HEAD) return 0;
-    const size_t end = group->index[(row >> INDEX_SHIFT) + 1];
-    const size_t from = first_record(group, row, group->index[row >> INDEX_SHIFT], end);
-    *out = group->records + from;
-    return first_record(group, (uint64_t)row + 1, from, end) - from;
+    if (!nigh__join_is_head(group, row)) return 0;
+    const struct nigh__join_heads *heads = &group->heads[row / 64];
+    const uint64_t before = heads->set & ((UINT64_C(1) << row % 64) - 1);
+    const uint32_t *first = group->firsts + heads->before + nigh__join_count_bits(before);
+    *out = group->records + first[0];
+    return first[1] - first[0];
 }
 
 bool nigh__join_emit_groups(struct nigh__join_worker *worker, uint32_t a, uint32_t b, uint32_t distance) {
@@ -266,17 +253,27 @@ bool nigh__join_emit_groups(struct nigh__join_worker *worker, uint32_t a, uint32
 
 static nigh_status index_groups(struct nigh__join *join, nigh_error *error) {
     struct nigh__join_groups *group = &join->group;
-    const size_t places = ((size_t)join->count >> INDEX_SHIFT) + 2;
-    group->index = nigh__alloc(join->context, places, sizeof *group->index);
-    if (group->index == NULL) {
+    const size_t words = (size_t)join->count / 64 + 1;
+    uint32_t heads = 0;
+    for (size_t i = 0; i < group->count; i++) heads += i == 0 || group->records[i] >> 32 != group->records[i - 1] >> 32;
+    group->heads = nigh__alloc_zero(join->context, words, sizeof *group->heads);
+    group->firsts = nigh__alloc(join->context, (size_t)heads + 1, sizeof *group->firsts);
+    if (group->heads == NULL || group->firsts == NULL) {
         (void)nigh__fail(error, NIGH_ENOMEM, "no memory for %zu equal rows", group->count);
         return NIGH_ENOMEM;
     }
     size_t record = 0;
-    for (size_t i = 0; i < places; i++) {
-        while (record < group->count && group->records[record] >> 32 < i << INDEX_SHIFT) record++;
-        group->index[i] = (uint32_t)record; /* there are fewer than rows */
+    heads = 0;
+    for (size_t i = 0; i < words; i++) {
+        group->heads[i].before = heads;
+        for (; record < group->count && group->records[record] >> 38 == i; record++) {
+            const uint64_t bit = UINT64_C(1) << (group->records[record] >> 32) % 64;
+            if ((group->heads[i].set & bit) == 0)
+                group->firsts[heads++] = (uint32_t)record; /* there are fewer than rows */
+            group->heads[i].set |= bit;
+        }
     }
+    group->firsts[heads] = (uint32_t)group->count;
     return NIGH_OK;
 }
 
@@ -289,7 +286,7 @@ static nigh_status add_inside(struct nigh__join *join, nigh_error *error) {
     return status;
 }
 
-nigh_status nigh__join_groups_load(struct nigh__join *join, const uint8_t *marks, nigh_error *error) {
+nigh_status nigh__join_groups_load(struct nigh__join *join, nigh_error *error) {
     struct nigh__join_groups *group = &join->group;
     nigh_status status = nigh__sorter_finish(join->groups, error);
     join->grouped = true;
@@ -299,14 +296,14 @@ nigh_status nigh__join_groups_load(struct nigh__join *join, const uint8_t *marks
     if (status == NIGH_OK) status = nigh__sorter_rewind(join->groups, error);
     if (status == NIGH_OK) status = nigh__sorter_next(join->groups, &group->records, &group->count, error);
     if (status == NIGH_OK) status = index_groups(join, error);
-    group->marks = marks;
     join->told = true;
     return status;
 }
 
 void nigh__join_groups_unload(struct nigh__join *join) {
-    nigh__free(join->context, join->group.index);
-    join->group = (struct nigh__join_groups){.marks = NULL};
+    nigh__free(join->context, join->group.heads);
+    nigh__free(join->context, join->group.firsts);
+    join->group = (struct nigh__join_groups){.heads = NULL};
 }
 
 /* ------------------------------------------------------------------ giving */

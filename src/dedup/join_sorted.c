@@ -42,11 +42,11 @@ struct sorted {
     struct nigh__array kept; /* uint32_t: distinct rows of it, of the side at hand */
 
     /* The batch. */
-    struct nigh__array numbers, rest; /* uint32_t */
-    struct nigh__array rows;          /* uint64_t, of rows of one word */
-    struct nigh__array spans;         /* struct bucket_span */
-    bool open;                        /* the last span has no end yet */
-    uint32_t key;                     /* of it */
+    struct nigh__array numbers; /* uint32_t */
+    struct nigh__array rows;    /* uint64_t, of rows of one word */
+    struct nigh__array spans;   /* struct bucket_span */
+    bool open;                  /* the last span has no end yet */
+    uint32_t key;               /* of it */
     size_t least_rows;
     atomic_size_t next;
     size_t room; /* bytes that a thread may fetch of a bucket */
@@ -205,7 +205,6 @@ static struct nigh__join_rows rows_at(const struct sorted *s, size_t from, size_
     const bool narrow = s->join->words == 1;
     return (struct nigh__join_rows){.numbers = (const uint32_t *)s->numbers.data + from,
                                     .rows = narrow ? (const uint64_t *)s->rows.data + from : NULL,
-                                    .rest = narrow ? (const uint32_t *)s->rest.data + from : NULL,
                                     .count = to - from};
 }
 
@@ -274,7 +273,7 @@ static void close_bucket(struct sorted *s) {
         s->join->self ? span->end - span->first < 2 : span->second == span->first || span->second == span->end;
     if (!empty) return;
     s->numbers.count = span->first;
-    s->rest.count = s->rows.count = s->join->words == 1 ? span->first : 0;
+    s->rows.count = s->join->words == 1 ? span->first : 0;
     s->spans.count--;
 }
 
@@ -282,17 +281,12 @@ static nigh_status run_batch(struct sorted *s, nigh_error *error) {
     struct nigh__join *join = s->join;
     nigh_status status = NIGH_OK;
     if (s->spans.count > 0) {
-        if (join->words == 1) { /* what a kernel may read behind the last */
-            uint32_t *padding = nigh__array_add(join->context, &s->rest, NIGH__PAIRS_PADDING);
-            if (padding == NULL) return no_memory(error);
-            memset(padding, 0, NIGH__PAIRS_PADDING * sizeof *padding);
-        }
         atomic_store(&s->next, 0);
         const size_t work = join->all_pairs ? s->numbers.count / QUERIES_AT_ONCE + 1 : s->spans.count;
         status = nigh__join_run(join, join->all_pairs ? join_everything : join_buckets, s,
                                 work < join->threads ? (uint32_t)work : join->threads, error);
     }
-    s->numbers.count = s->rest.count = s->rows.count = s->spans.count = 0;
+    s->numbers.count = s->rows.count = s->spans.count = 0;
     return status;
 }
 
@@ -325,10 +319,8 @@ static nigh_status add_to_batch(struct sorted *s, const uint64_t *record, nigh_e
     *slot = number;
     if (join->words > 1) return NIGH_OK;
     uint64_t *row = nigh__array_add(join->context, &s->rows, 1);
-    uint32_t *rest = nigh__array_add(join->context, &s->rest, 1);
-    if (row == NULL || rest == NULL) return no_memory(error);
+    if (row == NULL) return no_memory(error);
     *row = record[1];
-    *rest = nigh__join_rest(record[1]);
     return NIGH_OK;
 }
 
@@ -364,7 +356,6 @@ static bool sorted_init(struct nigh__join *join, struct sorted *s) {
     *s = (struct sorted){.join = join,
                          .kept = NIGH__ARRAY(uint32_t),
                          .numbers = NIGH__ARRAY(uint32_t),
-                         .rest = NIGH__ARRAY(uint32_t),
                          .rows = NIGH__ARRAY(uint64_t),
                          .spans = NIGH__ARRAY(struct bucket_span)};
     const uint64_t rows = memory / 256;
@@ -386,7 +377,6 @@ static void sorted_release(struct sorted *s) {
     nigh__free(context, s->other);
     nigh__array_release(context, &s->kept);
     nigh__array_release(context, &s->numbers);
-    nigh__array_release(context, &s->rest);
     nigh__array_release(context, &s->rows);
     nigh__array_release(context, &s->spans);
 }

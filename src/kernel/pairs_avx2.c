@@ -129,15 +129,7 @@ TARGET static size_t compare_any(const struct nigh__pair_task *task, size_t firs
 }
 
 static size_t find(const struct nigh__pair_task *task, size_t *next, struct nigh__pair_hit *hits, size_t capacity) {
-    const size_t needed = task->row_count * NIGH__PAIRS_QUERIES;
-    size_t found = 0;
-    while (*next < task->query_count && needed <= capacity - found) {
-        const size_t left = task->query_count - *next;
-        const size_t count = left < NIGH__PAIRS_QUERIES ? left : NIGH__PAIRS_QUERIES;
-        found += compare_any(task, *next, count, hits + found);
-        *next += count;
-    }
-    return found;
+    return nigh__pairs_find(task, next, hits, capacity, compare_any);
 }
 
 const struct nigh__pairs nigh__pairs_avx2 = {.name = "avx2", .needs = NIGH__CPU_AVX2, .find = find};

@@ -51,15 +51,7 @@ TARGET static size_t compare(const struct nigh__pair_task *task, size_t first, s
 }
 
 static size_t find(const struct nigh__pair_task *task, size_t *next, struct nigh__pair_hit *hits, size_t capacity) {
-    const size_t needed = task->row_count * NIGH__PAIRS_QUERIES;
-    size_t found = 0;
-    while (*next < task->query_count && needed <= capacity - found) {
-        const size_t left = task->query_count - *next;
-        const size_t count = left < NIGH__PAIRS_QUERIES ? left : NIGH__PAIRS_QUERIES;
-        found += compare(task, *next, count, hits + found);
-        *next += count;
-    }
-    return found;
+    return nigh__pairs_find(task, next, hits, capacity, compare);
 }
 
 const struct nigh__pairs nigh__pairs_avx512 = {.name = "avx512", .needs = NIGH__CPU_AVX512_POPCNT, .find = find};
