@@ -38,6 +38,10 @@ static const struct cli_option options[] = {
              "write the pairs that are alike as JSON lines {\"id1\", \"id2\", \"similarity\", \"distance\"}"),
     CLI_CHOICE(0, "pairs-per-cluster", PLACE(pairs_per_cluster), "WHICH", pairs_names, "all",
                "all: every pair that is alike; tree: for each document that goes, the one with the document kept"),
+    CLI_NUMBER(0, "pairs-limit", PLACE(pairs_limit), "N", 1, UINT64_MAX, NULL,
+               "with all: look at about N pairs that are there only to be listed (default 20 a document, 2 million at "
+               "least); beyond it, documents of large groups are listed with some of the others, and how many pairs "
+               "were left out is told. What is kept does not depend on it"),
     CLI_CHOICE(0, "method", PLACE(method), "METHOD", method_names, "minhash",
                "how near-copies are found: minhash misses a few in a thousand, exact none; simhash goes by the bits of "
                "64-bit signatures"),
@@ -174,6 +178,7 @@ static int make_options(struct deduper *deduper) {
     made->will_annotate = values->annotate;
     if (values->distance.given) made->distance = (uint32_t)values->distance.value;
     if (values->budget.given) made->bucket_budget = values->budget.value;
+    if (values->pairs_limit.given) made->pairs_limit = values->pairs_limit.value;
     made->limit = values->reading.limit.value;
     made->threads = job->threads;
     made->progress = &job->progress.report;
@@ -193,6 +198,8 @@ static int check_use(const struct deduper *deduper) {
         return cli_usage(command, "nothing to write: give -o FILE, --pairs, --clusters or --report");
     if (values->pairs_per_cluster != PAIRS_ALL && values->pairs == NULL)
         return cli_usage(command, "--pairs-per-cluster goes with --pairs");
+    if (values->pairs_limit.given && (values->pairs == NULL || values->pairs_per_cluster != PAIRS_ALL))
+        return cli_usage(command, "--pairs-limit goes with --pairs, where all are listed");
     if (values->report != NULL &&
         (cli_sink_is_standard_output(values->report) || cli_sink_writes_through(values->report)))
         return cli_usage(command, "--report takes a new or regular file, which '%s' is not", values->report);

@@ -296,34 +296,39 @@ static void tell_warnings(const struct deduper *deduper) {
         cli_note(job, "warning: nothing was verified, so some of what goes may be no near-copy (F1 of .86 to .99 on "
                       "real collections; 1 in precision without --no-verify)");
     if (deduper->pairs_untold > 0)
-        cli_note(job, "%s left out: of more than 1,000 copies of one text only those with the first are told",
+        cli_note(job, "%s left out: of many copies of one text only those with the first are told",
                  cli_counted(deduper->pairs_untold, "pair of copies was", "pairs of copies were").text);
+    if (info->pairs_cut > 0)
+        cli_note(job,
+                 "warning: up to %s of large groups %s not looked at, so --pairs does not have all; --pairs-limit "
+                 "raises it, --pairs-per-cluster tree lists one for each document that goes",
+                 cli_counted(info->pairs_cut, "pair", "pairs").text, info->pairs_cut == 1 ? "was" : "were");
 }
 
 void cli_dedup_summarise(struct deduper *deduper) {
-    struct cli_job *job = deduper->job;
     const nigh_dedup_info *info = &deduper->info;
-    struct cli_stats *stats = &job->stats;
-    stats->complete = true;
-    stats->documents = info->documents;
-    cli_stats_rate(stats, info->documents);
-    cli_stats_count(stats, "kept", info->kept);
-    cli_stats_count(stats, "copies", info->copies);
-    cli_stats_count(stats, "near", info->documents - info->kept - info->copies);
-    cli_stats_count(stats, "clusters", info->clusters);
-    cli_stats_count(stats, "largest", info->largest);
-    cli_stats_count(stats, "candidates", info->candidates);
-    cli_stats_count(stats, "verified", info->verified);
-    cli_stats_count(stats, "alike", info->alike);
-    cli_stats_count(stats, "truncated", info->truncated);
-    cli_stats_count(stats, "empty", info->empty);
-    cli_stats_count(stats, "unread", info->unread);
-    cli_stats_count(stats, "lost", info->lost);
-    cli_stats_count(stats, "pairs", deduper->pairs_written);
-    cli_stats_count(stats, "disk_bytes", info->disk_bytes);
-    cli_stats_count(stats, "bytes_read", info->reader.bytes_read);
-    cli_stats_count(stats, "bytes_text", info->reader.bytes_text);
-    cli_stats_count(stats, "bytes_written", deduper->written.bytes);
+    const struct cli_counter counters[] = {
+        {"kept", info->kept},
+        {"copies", info->copies},
+        {"near", info->documents - info->kept - info->copies},
+        {"clusters", info->clusters},
+        {"largest", info->largest},
+        {"candidates", info->candidates},
+        {"verified", info->verified},
+        {"alike", info->alike},
+        {"truncated", info->truncated},
+        {"empty", info->empty},
+        {"unread", info->unread},
+        {"lost", info->lost},
+        {"pairs", deduper->pairs_written},
+        {"pairs_cut", info->pairs_cut},
+        {"pairs_untold", deduper->pairs_untold},
+        {"disk_bytes", info->disk_bytes},
+        {"bytes_read", info->reader.bytes_read},
+        {"bytes_text", info->reader.bytes_text},
+        {"bytes_written", deduper->written.bytes},
+    };
+    cli_stats_close(&deduper->job->stats, info->documents, counters, sizeof counters / sizeof counters[0]);
     tell_found(deduper);
     tell_time(deduper);
     tell_warnings(deduper);

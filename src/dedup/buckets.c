@@ -18,14 +18,18 @@
  * elsewhere in each band.  That is counted as truncated.  A million of one template cost
  * a million times a constant, and nearly all find the one that is kept.
  *
- * Where all pairs are wanted, all pairs of a crowd within the budget are compared as
- * well, but only to be listed: who stays is decided by the same pairs in either case.
+ * Where all pairs are wanted, those of crowds within the budget are compared as well,
+ * but only to be listed: who stays is decided by the same pairs in either case.  How
+ * many that would be is known once all buckets have gone by, since their sizes are
+ * kept; where it is too many, each member is compared with a window of the following
+ * ones instead, and buckets no larger than the window are listed whole.
  */
 #include "dedup/buckets.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/status.h"
 #include "base/word_sort.h"
 #include "kernel/hamming.h"
@@ -59,6 +63,7 @@ nigh_status nigh__buckets_init(const struct nigh__candidates *candidates, const 
     out->least = dedup->verified ? 0 : dedup->options.threshold;
     out->most = budget < CROWD || dedup->options.cluster == NIGH_CLUSTER_COMPLETE ? budget : CROWD;
     out->members = (struct nigh__array)NIGH__ARRAY(uint32_t);
+    out->sizes = (struct nigh__array)NIGH__ARRAY(uint32_t);
     out->rows = (struct nigh__array)NIGH__ARRAY(uint64_t);
     out->leaders = (struct nigh__array)NIGH__ARRAY(uint32_t);
     out->distances = (struct nigh__array)NIGH__ARRAY(uint32_t);
@@ -76,6 +81,7 @@ void nigh__buckets_release(struct nigh__buckets *buckets) {
     nigh__pair_queue_release(context, &buckets->deciding);
     nigh__pair_queue_release(context, &buckets->listed);
     nigh__array_release(context, &buckets->members);
+    nigh__array_release(context, &buckets->sizes);
     nigh__array_release(context, &buckets->rows);
     nigh__array_release(context, &buckets->leaders);
     nigh__array_release(context, &buckets->distances);
@@ -120,7 +126,9 @@ static nigh_status collect_rows(struct nigh__buckets *buckets, nigh_error *error
     return NIGH_OK;
 }
 
-static nigh_status compare_all(struct nigh__buckets *buckets, struct nigh__pair_queue *queue, nigh_error *error) {
+/* Each member with the `window` that follow it, or fewer. */
+static nigh_status compare_all(struct nigh__buckets *buckets, struct nigh__pair_queue *queue, uint64_t window,
+                               nigh_error *error) {
     const uint32_t *members = buckets->members.data;
     const size_t count = buckets->members.count;
     if (count == 2)
@@ -130,7 +138,7 @@ static nigh_status compare_all(struct nigh__buckets *buckets, struct nigh__pair_
     uint32_t *distances = buckets->distances.data;
     for (size_t i = 0; status == NIGH_OK && i + 1 < count; i++) {
         const uint64_t *row = rows + i * ROW_WORDS;
-        const size_t others = count - i - 1;
+        const size_t others = (size_t)nigh__smaller(count - i - 1, window);
         if (buckets->dedup->context->hamming->rows(row, row + ROW_WORDS, others, ROW_WORDS, distances) >
             buckets->radius)
             continue;
@@ -238,15 +246,46 @@ static nigh_status compare_crowd(struct nigh__buckets *buckets, nigh_error *erro
 
 /* ----------------------------------------------------------------- buckets -- */
 
+/* Where all pairs are wanted, the sizes of crowds are kept. */
+static nigh_status keep_size(struct nigh__buckets *buckets, size_t count, nigh_error *error) {
+    if (buckets->listed.sorter == NULL || count > buckets->dedup->options.bucket_budget) return NIGH_OK;
+    uint32_t *size = nigh__array_add(buckets->dedup->context, &buckets->sizes, 1);
+    if (size == NULL) return no_memory(error);
+    *size = (uint32_t)count;
+    return NIGH_OK;
+}
+
 nigh_status nigh__buckets_compare(struct nigh__buckets *buckets, nigh_error *error) {
     const size_t count = buckets->members.count;
     nigh_status status = NIGH_OK;
     if (count > buckets->most) {
-        if (buckets->listed.sorter != NULL && count <= buckets->dedup->options.bucket_budget)
-            status = compare_all(buckets, &buckets->listed, error);
+        status = keep_size(buckets, count, error);
         if (status == NIGH_OK) status = compare_crowd(buckets, error);
     } else if (count > 1) {
-        status = compare_all(buckets, &buckets->deciding, error);
+        status = compare_all(buckets, &buckets->deciding, UINT64_MAX, error);
+    }
+    buckets->members.count = 0;
+    return status;
+}
+
+/* ----------------------------------------------------------------- listing -- */
+
+uint64_t nigh__buckets_pairs(const struct nigh__buckets *buckets, uint64_t window) {
+    const uint32_t *sizes = buckets->sizes.data;
+    uint64_t pairs = 0;
+    for (size_t i = 0; i < buckets->sizes.count; i++) {
+        const uint64_t others = nigh__smaller(sizes[i] - 1, window);
+        pairs += others * (sizes[i] - 1 - others) + others * (others + 1) / 2;
+    }
+    return pairs;
+}
+
+nigh_status nigh__buckets_list(struct nigh__buckets *buckets, uint64_t window, nigh_error *error) {
+    const size_t count = buckets->members.count;
+    nigh_status status = NIGH_OK;
+    if (count > buckets->most && count <= buckets->dedup->options.bucket_budget) {
+        status = order_members(buckets, error);
+        if (status == NIGH_OK) status = compare_all(buckets, &buckets->listed, window, error);
     }
     buckets->members.count = 0;
     return status;

@@ -21,6 +21,7 @@ struct nigh__buckets {
     struct nigh__array leaders; /* of uint32_t */
     struct nigh__array distances;
     struct nigh__array words; /* of uint64_t, for sorting a crowd */
+    struct nigh__array sizes; /* of uint32_t: of buckets that are to be listed, of more than `most` members */
     uint64_t truncated;       /* buckets over the budget */
 };
 
@@ -30,6 +31,11 @@ void nigh__buckets_release(struct nigh__buckets *buckets);
 
 /* Adds the pairs of the members that are near enough, and forgets the members. */
 nigh_status nigh__buckets_compare(struct nigh__buckets *buckets, nigh_error *error);
+/* Pairs of the members of all crowds within the budget, of each with at most `window` that follow it. */
+uint64_t nigh__buckets_pairs(const struct nigh__buckets *buckets, uint64_t window);
+/* Lists them for the bucket at hand, if it is such a crowd, and forgets the members. */
+nigh_status nigh__buckets_list(struct nigh__buckets *buckets, uint64_t window, nigh_error *error);
+
 /* After the last bucket. */
 nigh_status nigh__buckets_finish(struct nigh__buckets *buckets, nigh_error *error);
 

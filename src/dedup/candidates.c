@@ -14,6 +14,7 @@
 
 #include "base/rng.h"
 #include "base/status.h"
+#include "dedup/crowds.h"
 
 #define RECENT_BITS 17u
 
@@ -152,14 +153,18 @@ static int take_pair(void *user, const nigh_pair *pair) {
     return joining->status != NIGH_OK;
 }
 
-/* The signatures of those that have one, side by side. */
-static uint8_t *collect_signatures(const struct nigh__gathered *gathered, const nigh_context *context, size_t bytes) {
-    const uint32_t *documents = gathered->signed_ones.data;
-    const size_t count = gathered->signed_ones.count;
-    uint8_t *rows = nigh__alloc(context, count, bytes);
-    for (size_t i = 0; rows != NULL && i < count; i++)
-        memcpy(rows + i * bytes, nigh__gathered_row(gathered, documents[i]), bytes);
-    return rows;
+/* Side by side, the signatures of those that have one and are not gone, and who they are; returns how many. */
+static size_t collect_signatures(const struct nigh__gathered *gathered, const uint64_t *gone, size_t bytes,
+                                 uint8_t *rows, uint32_t *documents) {
+    const uint32_t *signed_ones = gathered->signed_ones.data;
+    size_t count = 0;
+    for (size_t i = 0; i < gathered->signed_ones.count; i++) {
+        if (nigh__bit_is_set(gone, i)) continue;
+        documents[count] = signed_ones[i];
+        memcpy(rows + count * bytes, nigh__gathered_row(gathered, signed_ones[i]), bytes);
+        count++;
+    }
+    return count;
 }
 
 static nigh_status join(struct joining *joining, const uint8_t *rows, uint64_t count, nigh_dedup *dedup,
@@ -184,17 +189,36 @@ static nigh_status join(struct joining *joining, const uint8_t *rows, uint64_t c
     return joining->status != NIGH_OK ? joining->status : status;
 }
 
+/* All pairs of those that no crowd has taken. */
+static nigh_status join_rest(struct nigh__candidates *candidates, const struct nigh__gathered *gathered,
+                             nigh_dedup *dedup, uint32_t width_bits, uint32_t threads, const uint64_t *gone,
+                             nigh_error *error) {
+    const nigh_context *context = dedup->context;
+    const size_t most = gathered->signed_ones.count;
+    const size_t bytes = width_bits / 8;
+    uint8_t *rows = nigh__alloc(context, most, bytes);
+    uint32_t *documents = nigh__alloc(context, most, sizeof *documents);
+    struct joining joining = {.documents = documents};
+    nigh_status status = rows == NULL || documents == NULL ? no_memory(error) : NIGH_OK;
+    if (status == NIGH_OK)
+        status = nigh__pair_queue_init(context, candidates->order, candidates->deciding, NULL, &joining.queue, error);
+    if (status == NIGH_OK) {
+        const size_t count = collect_signatures(gathered, gone, bytes, rows, documents);
+        status = join(&joining, rows, count, dedup, width_bits, threads, error);
+    }
+    if (status == NIGH_OK) status = nigh__pair_queue_flush(&joining.queue, error);
+    nigh__pair_queue_release(context, &joining.queue);
+    nigh__free(context, documents);
+    nigh__free(context, rows);
+    return status;
+}
+
 nigh_status nigh__candidates_by_distance(struct nigh__candidates *candidates, const struct nigh__gathered *gathered,
                                          nigh_dedup *dedup, uint32_t width_bits, uint32_t threads, nigh_error *error) {
-    struct joining joining = {.documents = gathered->signed_ones.data};
-    uint8_t *rows = collect_signatures(gathered, dedup->context, width_bits / 8);
-    if (rows == NULL) return no_memory(error);
-    nigh_status status =
-        nigh__pair_queue_init(dedup->context, candidates->order, candidates->deciding, NULL, &joining.queue, error);
-    if (status == NIGH_OK)
-        status = join(&joining, rows, gathered->signed_ones.count, dedup, width_bits, threads, error);
-    if (status == NIGH_OK) status = nigh__pair_queue_flush(&joining.queue, error);
-    nigh__pair_queue_release(dedup->context, &joining.queue);
-    nigh__free(dedup->context, rows);
+    uint64_t *gone = nigh__bits_new(dedup->context, gathered->signed_ones.count, error);
+    if (gone == NULL) return NIGH_ENOMEM;
+    nigh_status status = nigh__crowds_find(candidates, gathered, dedup, width_bits, gone, error);
+    if (status == NIGH_OK) status = join_rest(candidates, gathered, dedup, width_bits, threads, gone, error);
+    nigh__free(dedup->context, gone);
     return status;
 }

@@ -32,6 +32,7 @@
 #define KEY_BITS 32u
 #define TOGETHER 512u
 #define AHEAD 16u
+#define OFTEN 8u                                        /* so often, or more, a pair of a crowd comes up */
 #define WORTH_THREADS ((uint64_t)4 * NIGH__BANDS_BLOCK) /* documents */
 #define TICK_EVERY 4096u                                /* buckets */
 
@@ -42,6 +43,8 @@ struct search {
     uint32_t threads;
     unsigned slot_bits;
     pthread_mutex_t lock;   /* of the sorters of candidates */
+    bool listing;           /* the bands go by once more, to list pairs of crowds */
+    uint64_t window;        /* of a member of one: so many others */
     atomic_uint next, done; /* bands */
     atomic_bool stop;
     struct nigh__progress progress; /* of the calling thread, number 0 */
@@ -126,9 +129,8 @@ static bool is_cancelled(struct hand *hand) {
 
 static nigh_status end_bucket(struct hand *hand) {
     if (is_cancelled(hand)) return nigh__progress_cancelled(&hand->error);
-    if (hand->buckets.members.count > 1) return nigh__buckets_compare(&hand->buckets, &hand->error);
-    hand->buckets.members.count = 0;
-    return NIGH_OK;
+    if (hand->search->listing) return nigh__buckets_list(&hand->buckets, hand->search->window, &hand->error);
+    return nigh__buckets_compare(&hand->buckets, &hand->error);
 }
 
 static nigh_status add_records(struct hand *hand, const uint64_t *records, size_t count, uint64_t *key) {
@@ -209,18 +211,51 @@ static unsigned choose_slots(const struct search *search) {
     return bits;
 }
 
+static nigh_status search_all(struct search *search, struct hand *hands, nigh_error *error) {
+    atomic_store(&search->next, 0);
+    atomic_store(&search->done, 0);
+    nigh__threads_run(search->threads, search_bands, hands);
+    for (uint32_t i = 0; i < search->threads; i++) {
+        if (hands[i].status == NIGH_OK) continue;
+        if (error != NULL) *error = hands[i].error;
+        return hands[i].status;
+    }
+    return NIGH_OK;
+}
+
+static uint64_t count_listed(const struct search *search, const struct hand *hands, uint64_t window) {
+    uint64_t pairs = 0;
+    for (uint32_t i = 0; i < search->threads; i++) pairs += nigh__buckets_pairs(&hands[i].buckets, window);
+    return pairs;
+}
+
+/* Where all pairs are wanted: those of crowds, as many as the limit has room for. */
+static nigh_status list_crowds(struct search *search, struct hand *hands, nigh_error *error) {
+    const uint64_t all = count_listed(search, hands, UINT64_MAX);
+    const uint64_t wanted = search->dedup->options.pairs_limit;
+    const uint64_t limit = wanted < UINT64_MAX / OFTEN ? wanted * OFTEN : UINT64_MAX;
+    if (all == 0) return NIGH_OK;
+    uint64_t fits = 0;
+    uint64_t over = search->dedup->options.bucket_budget; /* no crowd that is listed has more */
+    while (all > limit && over - fits > 1) {
+        const uint64_t middle = fits + (over - fits) / 2;
+        *(count_listed(search, hands, middle) <= limit ? &fits : &over) = middle;
+    }
+    search->listing = true;
+    search->window = all > limit ? fits : UINT64_MAX;
+    search->dedup->info.pairs_cut += all - count_listed(search, hands, search->window);
+    return search->window == 0 ? NIGH_OK : search_all(search, hands, error);
+}
+
 static nigh_status run(struct search *search, struct hand *hands, nigh_error *error) {
     nigh_status status = NIGH_OK;
     for (uint32_t i = 0; status == NIGH_OK && i < search->threads; i++)
         status = hand_init(search, &hands[i], i == 0, error);
-    if (status == NIGH_OK) nigh__threads_run(search->threads, search_bands, hands);
+    if (status == NIGH_OK) status = search_all(search, hands, error);
+    if (status == NIGH_OK) status = list_crowds(search, hands, error);
     for (uint32_t i = 0; i < search->threads; i++) {
         search->dedup->info.truncated += hands[i].buckets.truncated;
         search->dedup->info.disk_bytes += hands[i].disk_bytes;
-        if (status == NIGH_OK && hands[i].status != NIGH_OK) {
-            status = hands[i].status;
-            if (error != NULL) *error = hands[i].error;
-        }
         nigh__free(search->dedup->context, hands[i].table);
         nigh__buckets_release(&hands[i].buckets);
     }

@@ -296,6 +296,8 @@ static bool matching_prepare(struct matching *matching, const uint8_t *queries) 
         matching->finds[i].recent.item_size = sizeof(uint32_t);
         matching->finds[i].words.item_size = sizeof(uint64_t);
         matching->finds[i].found.hits.item_size = sizeof(struct nigh__hit);
+        matching->finds[i].places.item_size = sizeof(uint32_t);
+        matching->finds[i].rows.item_size = sizeof(uint64_t);
     }
     return nigh__chunk_block_init(context, &matching->blocks[0]) &&
            nigh__chunk_block_init(context, &matching->blocks[1]);
@@ -308,6 +310,8 @@ static void matching_release(struct matching *matching) {
         nigh__array_release(context, &matching->finds[i].recent);
         nigh__array_release(context, &matching->finds[i].words);
         nigh__array_release(context, &matching->finds[i].found.hits);
+        nigh__array_release(context, &matching->finds[i].places);
+        nigh__array_release(context, &matching->finds[i].rows);
     }
     nigh__chunk_batch_release(&matching->batch);
     nigh__chunk_block_release(context, &matching->blocks[0]);

@@ -18,9 +18,9 @@
  *
  * Equal queries are one, and so are equal rows of a block, so that crowds of equal ones
  * cost nothing but the results that they give.  Of a crowd that only shares a prefix, a
- * look-up compares no more than a budget.  With `any`, a look-up ends at its first hit.
- * With `first` and `any` there is one word of a query for the best match yet, the same
- * for all threads, and less is better: so it does not matter who comes first.
+ * look-up compares no more than a budget, and many look-ups few of it (chunk_crowd.c).  With `any`, a look-up ends at
+ * its first hit. With `first` and `any` there is one word of a query for the best match yet, the same for all threads,
+ * and less is better: so it does not matter who comes first.
  *
  * Threads share the keys of psm, the queries of a scan, and the rows for tables; a
  * look-up is never divided, so that what is compared does not depend on their number.
@@ -33,6 +33,7 @@
 #include "base/status.h"
 #include "base/threads.h"
 #include "base/word_sort.h"
+#include "dedup/chunk_crowd.h"
 #include "index/few_bits.h"
 
 #define BUCKET_BUDGET (UINT64_C(1) << 18)
@@ -70,8 +71,8 @@ static void best_take(const struct nigh__chunk_batch *batch, uint32_t query, uin
 }
 
 /* Equal rows stand in the order of their numbers, so the first is the lowest. */
-static void hit_add(const struct nigh__chunk_batch *batch, const struct nigh__chunk_block *block, uint32_t row,
-                    uint32_t query, uint32_t distance, struct nigh__chunk_finds *finds) {
+void nigh__chunk_hit_add(const struct nigh__chunk_batch *batch, const struct nigh__chunk_block *block, uint32_t row,
+                         uint32_t query, uint32_t distance, struct nigh__chunk_finds *finds) {
     if (batch->options.mode == NIGH_FIND_ALL)
         hits_add(batch, block, row, query, distance, finds);
     else if (batch->options.mode == NIGH_FIND_ANY)
@@ -80,8 +81,7 @@ static void hit_add(const struct nigh__chunk_batch *batch, const struct nigh__ch
         best_take(batch, query, nigh__chunk_best(block->numbers[nigh__chunk_block_start(block, row)], distance), finds);
 }
 
-/* Whether a look-up may end after a hit. */
-static bool enough(const struct nigh__chunk_batch *batch, const struct nigh__chunk_finds *finds) {
+bool nigh__chunk_enough(const struct nigh__chunk_batch *batch, const struct nigh__chunk_finds *finds) {
     return batch->options.mode == NIGH_FIND_ANY || finds->failed;
 }
 
@@ -251,8 +251,8 @@ static void compare_many(const struct nigh__chunk_batch *batch, const struct nig
         finds->found.compared += count;
         for (uint32_t i = 0; i < count && least <= radius; i++) {
             if (distances[i] > radius) continue;
-            hit_add(batch, block, at + i, query, distances[i], finds);
-            if (enough(batch, finds)) return;
+            nigh__chunk_hit_add(batch, block, at + i, query, distances[i], finds);
+            if (nigh__chunk_enough(batch, finds)) return;
         }
         at += count;
     }
@@ -265,8 +265,9 @@ static void compare_few(const struct nigh__chunk_batch *batch, const struct nigh
     for (size_t at = begin;; at++) {
         at = nigh__next_near(block->rows, at, end, word, batch->options.radius);
         if (at == end) return;
-        hit_add(batch, block, (uint32_t)at, query, (uint32_t)__builtin_popcountll(block->rows[at] ^ word), finds);
-        if (enough(batch, finds)) return;
+        nigh__chunk_hit_add(batch, block, (uint32_t)at, query, (uint32_t)__builtin_popcountll(block->rows[at] ^ word),
+                            finds);
+        if (nigh__chunk_enough(batch, finds)) return;
     }
 }
 
@@ -286,6 +287,11 @@ static size_t prefix_search(const struct nigh__chunk_batch *batch, const struct 
     const uint64_t prefix = batch->keys[key] >> 32;
     bool truncated;
     const uint32_t end = within_budget(batch, prefix, row, after, &truncated);
+    if (nigh__chunk_crowd_is(batch, prefix, end - row)) {
+        const size_t behind = leap(batch->keys, key, key_end, (prefix + 1) << 32);
+        nigh__chunk_crowd_search(batch, block, &(struct nigh__chunk_crowd){key, behind, row, end, truncated}, finds);
+        return behind;
+    }
     for (; key < key_end && batch->keys[key] >> 32 == prefix && !finds->failed; key++) {
         const uint32_t query = (uint32_t)batch->keys[key];
         finds->found.probes++;
@@ -329,9 +335,11 @@ static void psm_search(const struct nigh__chunk_batch *batch, const struct nigh_
 
 static nigh_status tables_init(struct nigh__chunk_batch *batch, nigh_error *error) {
     const nigh_batch_options *options = &batch->options;
-    const struct nigh__rows rows = {batch->queries, batch->count, 1, 64};
+    nigh_status status = nigh__chunk_deal_new(batch, error);
+    if (status != NIGH_OK) return status;
+    const struct nigh__rows rows = {batch->dealt == NULL ? batch->queries : batch->dealt, batch->count, 1, 64};
     return nigh__tables_new(batch->context, &rows, options->blocks, options->leading,
-                            nigh__threads_resolve(options->threads), &batch->tables, error);
+                            nigh__threads_resolve(options->threads), NULL, &batch->tables, error);
 }
 
 /* Row, query and distance as one word each, sorted: several tables find the same. */
@@ -352,8 +360,8 @@ static void piece_take_all(const struct nigh__chunk_batch *batch, const struct n
     finds->failed = words == NULL;
     for (size_t i = 0; i < finds->found.hits.count && !finds->failed; i++) {
         if (i > 0 && words[i] == words[i - 1]) continue;
-        hit_add(batch, block, begin + (uint32_t)(words[i] >> 40), (uint32_t)(words[i] >> 8),
-                (uint32_t)(words[i] & 0xff), finds);
+        nigh__chunk_hit_add(batch, block, begin + (uint32_t)(words[i] >> 40), (uint32_t)(words[i] >> 8),
+                            (uint32_t)(words[i] & 0xff), finds);
     }
 }
 
@@ -362,17 +370,19 @@ static void piece_take_best(const struct nigh__chunk_batch *batch, const struct 
     const struct nigh__hit *hits = finds->found.hits.data;
     for (size_t i = 0; i < finds->found.hits.count && !finds->failed; i++) {
         if (batch->answered[hits[i].row] == 0)
-            hit_add(batch, block, begin + hits[i].query, hits[i].row, hits[i].distance, finds);
+            nigh__chunk_hit_add(batch, block, begin + hits[i].query, hits[i].row, hits[i].distance, finds);
     }
 }
 
 /* The rows are the ones that are looked up here, and queries are found. */
 static void piece_search(const struct nigh__chunk_batch *batch, const struct nigh__chunk_block *block, uint32_t begin,
                          uint32_t end, struct nigh__chunk_finds *finds) {
-    const struct nigh__lookup lookup = {.queries = block->rows + begin,
+    uint64_t dealt[PIECE_ROWS];
+    if (batch->deal != NULL) nigh__chunk_deal(batch->deal, block->rows + begin, end - begin, dealt);
+    const struct nigh__lookup lookup = {.queries = batch->deal == NULL ? block->rows + begin : dealt,
                                         .count = end - begin,
                                         .radius = batch->options.radius,
-                                        .budget = batch->options.bucket_budget};
+                                        .budget = nigh__chunk_crowd_budget(batch, block, batch->count)};
     finds->found.hits.count = 0;
     finds->failed = nigh__tables_find(batch->tables, &lookup, &finds->found, NULL) != NIGH_OK;
     if (finds->found.hits.count == 0 || finds->failed) return;
@@ -409,7 +419,8 @@ static void scan_search(const struct nigh__chunk_batch *batch, const struct nigh
 
 nigh_status nigh__chunk_batch_init(struct nigh__chunk_batch *batch, nigh_error *error) {
     batch->given = batch->count;
-    if (batch->options.bucket_budget == 0) batch->options.bucket_budget = BUCKET_BUDGET;
+    batch->budget_usual = batch->options.bucket_budget == 0;
+    if (batch->budget_usual) batch->options.bucket_budget = BUCKET_BUDGET;
     if (batch->count == 0) return NIGH_OK;
     nigh_status status = queries_init(batch, error);
     if (status != NIGH_OK) return status;
@@ -420,6 +431,8 @@ nigh_status nigh__chunk_batch_init(struct nigh__chunk_batch *batch, nigh_error *
 
 void nigh__chunk_batch_release(struct nigh__chunk_batch *batch) {
     nigh__tables_free(batch->context, batch->tables);
+    nigh__free(batch->context, batch->deal);
+    nigh__free(batch->context, batch->dealt);
     nigh__distinct_release(batch->context, &batch->distinct);
     nigh__free(batch->context, batch->of_given);
     nigh__free(batch->context, batch->words);

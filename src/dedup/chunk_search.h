@@ -24,7 +24,9 @@ struct nigh__chunk_finds {
     struct nigh__array recent; /* of uint32_t: else, queries that got their first match from this thread */
     struct nigh__array words;  /* of uint64_t: what tables found, to sort it */
     struct nigh__found found;
-    bool failed; /* out of memory */
+    struct nigh__array places; /* of uint32_t: of a crowd, see chunk_crowd.c */
+    struct nigh__array rows;   /* of uint64_t: the same */
+    bool failed;               /* out of memory */
 };
 
 /*
@@ -49,6 +51,9 @@ struct nigh__chunk_batch {
     uint32_t keys_answered;         /* queries answered when the keys were last gone through */
     struct nigh__distinct distinct; /* of the queries */
     struct nigh__tables *tables;
+    struct nigh__chunk_deal *deal; /* of tables: where the bits of queries and rows go; NULL: they stay */
+    uint64_t *dealt;               /* the queries so; owned */
+    bool budget_usual;             /* nobody has said how much a look-up may compare */
 };
 
 /* The options are whole; their pointers and `queries` must outlive it. */
@@ -66,6 +71,11 @@ void nigh__chunk_batch_carry(struct nigh__chunk_batch *batch, const struct nigh_
  * the block and the distance; with `first`, the number in the chunk and the distance.
  */
 static inline uint64_t nigh__chunk_best(uint32_t place, uint32_t distance) { return (uint64_t)place << 8 | distance; }
+
+/* A match, and whether the look-up may end with it. */
+void nigh__chunk_hit_add(const struct nigh__chunk_batch *batch, const struct nigh__chunk_block *block, uint32_t row,
+                         uint32_t query, uint32_t distance, struct nigh__chunk_finds *finds);
+bool nigh__chunk_enough(const struct nigh__chunk_batch *batch, const struct nigh__chunk_finds *finds);
 
 /*
  * The share [begin, end) of a block's work, which is cut into block->count parts: rows,

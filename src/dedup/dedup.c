@@ -19,6 +19,8 @@
 
 #define LEAST_MEMORY (UINT64_C(1) << 20)
 #define USUAL_BUDGET 2000u
+#define USUAL_PAIRS 20u /* a document, where all are listed */
+#define LEAST_USUAL_PAIRS 2000000u
 #define SIMHASH_RADIUS_OF_64 3u
 
 double nigh__dedup_seconds(void) {
@@ -186,6 +188,10 @@ static nigh_status verify_candidates(nigh_dedup *dedup, struct nigh__pass_plan *
     return status;
 }
 
+static uint64_t usual_pairs(uint64_t documents) {
+    return documents < LEAST_USUAL_PAIRS / USUAL_PAIRS ? LEAST_USUAL_PAIRS : documents * USUAL_PAIRS;
+}
+
 /* What comes after gathering: the same for texts and signatures. */
 static nigh_status decide(nigh_dedup *dedup, struct nigh__pass_plan *plan, struct nigh__gathered *gathered,
                           nigh_error *error) {
@@ -193,6 +199,7 @@ static nigh_status decide(nigh_dedup *dedup, struct nigh__pass_plan *plan, struc
     struct nigh__candidates candidates = {0};
     const double begin = nigh__dedup_seconds();
     dedup->info.documents = dedup->documents.count;
+    if (dedup->options.pairs_limit == 0) dedup->options.pairs_limit = usual_pairs(dedup->documents.count);
     dedup->verified = dedup->source != NULL && !dedup->options.no_verify;
     nigh_status status = nigh__order_init(dedup, &order, error);
     if (status != NIGH_OK) return status;

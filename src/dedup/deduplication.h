@@ -52,6 +52,7 @@ struct nigh_dedup {
     struct nigh__sorter *pairs;   /* those nigh_dedup_pairs() gives, copies included: (first << 32 | second,
                                      similarity as float bits << 32 | distance); NULL: not made yet */
     uint64_t untold;              /* pairs of copies that are not among them */
+    uint32_t copies_told;         /* of more copies of one text than so many only the pairs with the first */
     bool verified;                /* similarities are Jaccard's; else they are guessed from distances */
     nigh_dedup_info info;
 };

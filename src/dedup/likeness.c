@@ -7,8 +7,8 @@
  *     first << 32 | second,  similarity as the bits of a float << 32 | distance
  *
  * go through a sorter.  A set of n documents gives n (n - 1) / 2 pairs; beyond 1,000
- * documents only n - 1, those with the first, and it is that first which stands for it
- * in pairs with other sets.
+ * documents (or fewer: pair_limit.h) only n - 1, those with the first, and it is that first
+ * which stands for it in pairs with other sets.
  */
 #include "dedup/likeness.h"
 
@@ -64,7 +64,7 @@ static nigh_status pair_rest(nigh_dedup *dedup, const struct nigh__gathered *gat
 static nigh_status pair_set(nigh_dedup *dedup, const struct nigh__gathered *gathered, uint32_t first,
                             nigh_error *error) {
     const uint64_t size = size_of(dedup, first);
-    if (size > NIGH__DEDUP_MANY_COPIES) {
+    if (size > dedup->copies_told) {
         dedup->untold += size * (size - 1) / 2 - (size - 1);
         return pair_rest(dedup, gathered, first, error);
     }
@@ -74,8 +74,9 @@ static nigh_status pair_set(nigh_dedup *dedup, const struct nigh__gathered *gath
     return status;
 }
 
-nigh_status nigh__likeness_begin(nigh_dedup *dedup, const struct nigh__gathered *gathered, uint32_t threads,
-                                 nigh_error *error) {
+nigh_status nigh__likeness_begin(nigh_dedup *dedup, const struct nigh__gathered *gathered, uint32_t copies,
+                                 uint32_t threads, nigh_error *error) {
+    dedup->copies_told = copies;
     nigh_status status = new_sorter(dedup, threads, error);
     for (uint32_t i = 0; status == NIGH_OK && i < dedup->documents.count; i++)
         if (nigh__dedup_document(dedup, i)->set_of == i) status = pair_set(dedup, gathered, i, error);
@@ -86,8 +87,8 @@ nigh_status nigh__likeness_add(nigh_dedup *dedup, const struct nigh__gathered *g
                                float similarity, nigh_error *error) {
     const uint64_t a_size = size_of(dedup, a);
     const uint64_t b_size = size_of(dedup, b);
-    const bool one_a = a_size > NIGH__DEDUP_MANY_COPIES;
-    const bool one_b = b_size > NIGH__DEDUP_MANY_COPIES;
+    const bool one_a = a_size > dedup->copies_told;
+    const bool one_b = b_size > dedup->copies_told;
     dedup->untold += a_size * b_size - (one_a ? 1 : a_size) * (one_b ? 1 : b_size);
     nigh_status status = NIGH_OK;
     for (uint32_t i = a; status == NIGH_OK && i != NIGH_ALL; i = one_a ? NIGH_ALL : next_of(dedup, i))

@@ -10,8 +10,8 @@ uint32_t nigh__likeness_distance(const nigh_dedup *dedup, const struct nigh__gat
                                  uint32_t b);
 
 /* Begins the list of all pairs, with those of equal sets in it. */
-nigh_status nigh__likeness_begin(nigh_dedup *dedup, const struct nigh__gathered *gathered, uint32_t threads,
-                                 nigh_error *error);
+nigh_status nigh__likeness_begin(nigh_dedup *dedup, const struct nigh__gathered *gathered, uint32_t copies,
+                                 uint32_t threads, nigh_error *error);
 /* Two sets, by their first documents, are alike, and so are all documents of the one to all of the other. */
 nigh_status nigh__likeness_add(nigh_dedup *dedup, const struct nigh__gathered *gathered, uint32_t a, uint32_t b,
                                float similarity, nigh_error *error);

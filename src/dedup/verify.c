@@ -10,7 +10,8 @@
  * How many go together is fixed, so the number of comparisons, too, does not depend
  * on the threads.  A crowd of n alike documents has n (n - 1) / 2 candidates; those
  * with the one that stays are compared, and the rest of a few thousand, and
- * all others are passed over.
+ * all others are passed over, or, where all pairs are wanted, as many of them compared
+ * and listed as pair_limit.h says.
  */
 #include "dedup/verify.h"
 
@@ -20,6 +21,7 @@
 #include "base/threads.h"
 #include "base/word_sort.h"
 #include "dedup/likeness.h"
+#include "dedup/pair_limit.h"
 #include "dedup/sets.h"
 
 #define TOGETHER 4096u
@@ -49,6 +51,9 @@ struct verification {
     nigh_error *errors;                /* the same */
     uint32_t threads;                  /* at work on these looks */
     bool measuring;                    /* also what is not alike */
+    struct nigh__pair_limit listing;   /* where all pairs are wanted */
+    uint32_t listed_rank;              /* whose pairs go by */
+    uint64_t listed;                   /* so many were only listed */
     struct nigh__progress progress;
     uint64_t done;
 };
@@ -124,6 +129,8 @@ static nigh_status mark_needed(struct verification *verification, uint64_t *need
         verification->dedup->info.candidates++;
         nigh__bit_set(needed, first[pair >> 32]);
         nigh__bit_set(needed, first[(uint32_t)pair]);
+        if (verification->dedup->options.all_pairs)
+            nigh__pair_limit_count(&verification->listing, first[pair >> 32], first[(uint32_t)pair]);
     }
     return status == NIGH_END ? nigh__candidates_rewind(verification->candidates, error) : status;
 }
@@ -134,7 +141,10 @@ static nigh_status read_sets(struct verification *verification, nigh_error *erro
         .stage = "verifying", .work = work_set, .take = take_set, .user = verification};
     uint64_t *needed = nigh__bits_new(dedup->context, dedup->documents.count, error);
     if (needed == NULL) return NIGH_ENOMEM;
-    nigh_status status = mark_needed(verification, needed, error);
+    nigh_status status =
+        dedup->options.all_pairs ? nigh__pair_limit_init(dedup, &verification->listing, error) : NIGH_OK;
+    if (status == NIGH_OK) status = mark_needed(verification, needed, error);
+    if (status == NIGH_OK && dedup->options.all_pairs) nigh__pair_limit_choose(&verification->listing);
     if (status == NIGH_OK && dedup->verified) {
         status = nigh__sets_init(dedup, dedup->options.memory_bytes / 2, &verification->sets, error);
         if (status == NIGH_OK) status = nigh__pass_run(dedup, verification->plan, &step, needed, error);
@@ -238,12 +248,23 @@ static nigh_status settle(struct verification *verification, nigh_error *error) 
     return status;
 }
 
+/* Whether a pair that decides nothing is listed; counts those that are not. */
+static bool has_room(struct verification *verification, uint32_t better) {
+    if (!verification->dedup->options.all_pairs) return false;
+    if (verification->listed_rank != better) verification->listed = 0;
+    verification->listed_rank = better;
+    const bool room = verification->listed < verification->listing.window;
+    verification->listed += room;
+    verification->dedup->info.pairs_cut += !room;
+    return room;
+}
+
 static nigh_status look_at(struct verification *verification, uint64_t pair, bool decides, nigh_error *error) {
     const uint32_t better = (uint32_t)(pair >> 32);
     const uint32_t worse = (uint32_t)pair;
     verification->done++;
-    if (!verification->dedup->options.all_pairs && !nigh__clusters_ask(verification->clusters, better, worse))
-        return NIGH_OK;
+    const bool matters = decides && nigh__clusters_ask(verification->clusters, better, worse);
+    if (!matters && !has_room(verification, better)) return NIGH_OK;
     verification->looks[verification->look_count++] =
         (struct look){.better = better, .worse = worse, .decides = decides};
     return verification->look_count == TOGETHER ? settle(verification, error) : NIGH_OK;
@@ -313,7 +334,8 @@ static nigh_status run(struct verification *verification, nigh_error *error) {
     const double begin = nigh__dedup_seconds();
     nigh_status status = read_sets(verification, error);
     if (status == NIGH_OK && dedup->options.all_pairs)
-        status = nigh__likeness_begin(dedup, verification->gathered, verification->plan->threads, error);
+        status = nigh__likeness_begin(dedup, verification->gathered, verification->listing.copies,
+                                      verification->plan->threads, error);
     dedup->info.alike += dedup->documents.count - verification->order->count;
     if (status == NIGH_OK) status = look_at_all(verification, error);
     const double middle = nigh__dedup_seconds();
@@ -352,6 +374,7 @@ nigh_status nigh__verify(nigh_dedup *dedup, struct nigh__pass_plan *plan, const 
                              : run(&verification, error);
     for (uint32_t i = 0; verification.readers != NULL && i < plan->threads; i++)
         nigh__sets_reader_release(context, &verification.readers[i]);
+    nigh__pair_limit_release(&verification.listing);
     nigh__sets_release(&verification.sets);
     nigh__free(context, verification.looks);
     nigh__free(context, verification.readers);

@@ -256,12 +256,85 @@ static void test_budget(void **state) {
     crowd_release(&crowd);
 }
 
+static void assert_same_matches(const nigh_results *a, const nigh_results *b, size_t queries) {
+    for (size_t q = 0; q < queries; q++) {
+        size_t count;
+        size_t other_count;
+        const nigh_match *found = nigh_results_matches(a, q, &count);
+        const nigh_match *other = nigh_results_matches(b, q, &other_count);
+        assert_int_equal(count, other_count);
+        for (size_t i = 0; i < count; i++)
+            assert_true(found[i].document == other[i].document && found[i].distance == other[i].distance);
+    }
+}
+
+/* Very many of both that share 16 bits, wherever these are, and few of them near: about linear, and nothing missed. */
+static void test_shared_bits(void **state) {
+    (void)state;
+    struct crowd crowd;
+    crowd_init(&crowd, 12000);
+    struct nigh__rng rng = {5};
+    for (size_t i = 0; i < crowd.count; i++) {
+        crowd.rows[i] = nigh__rng_next(&rng) >> 16 | UINT64_C(0xbeef) << 48;
+        crowd.queries[i] = nigh__rng_next(&rng) >> 16 | UINT64_C(0xbeef) << 48;
+        if (i % 3 != 0) continue;
+        crowd.queries[i] = crowd.rows[nigh__rng_next(&rng) % (i + 1)];
+        for (int flip = 0; flip < 3; flip++) crowd.queries[i] ^= UINT64_C(1) << nigh__rng_next(&rng) % 48;
+    }
+    crowd_append(&crowd);
+    crowd_append(&crowd);
+    for (int run = 0; run < 9; run++) {
+        nigh_batch_options options = options_of(&crowd, NIGH_FINDER_SCAN, (nigh_find_mode)(run / 3));
+        nigh_results_info info;
+        nigh_results *expected = match(&crowd, &options, &info);
+        assert_true(info.matches >= crowd.count / 3);
+        options.method = methods[run % 3];
+        options.threads = 3;
+        options.probes = 1;
+        nigh_results *results = match(&crowd, &options, &info);
+        assert_same_matches(expected, results, crowd.count);
+        assert_int_equal(info.truncated, 0);
+        if (run % 3 != 0) assert_true(info.distances < 200 * crowd.count);
+        nigh_results_free(expected);
+        nigh_results_free(results);
+    }
+    crowd_release(&crowd);
+}
+
+/* A crowd that cannot be divided, all of it being near, has a budget for each look-up, and says so. */
+static void test_near_budget(void **state) {
+    (void)state;
+    struct crowd crowd;
+    crowd_init(&crowd, 9000);
+    struct nigh__rng rng = {6};
+    for (size_t i = 0; i < crowd.count; i++) {
+        crowd.rows[i] = crowd.queries[i] = UINT64_C(0xabc) << 52;
+        for (int flip = 0; flip < 3; flip++) {
+            crowd.rows[i] ^= UINT64_C(1) << nigh__rng_next(&rng) % 50;
+            crowd.queries[i] ^= UINT64_C(1) << nigh__rng_next(&rng) % 50;
+        }
+    }
+    crowd_append(&crowd);
+    for (size_t m = 1; m < 3; m++) {
+        nigh_results_info infos[2];
+        for (uint32_t threads = 1; threads < 3; threads++) {
+            nigh_batch_options options = options_of(&crowd, methods[m], NIGH_FIND_FIRST);
+            options.bucket_budget = 1000;
+            options.threads = threads;
+            nigh_results_free(match(&crowd, &options, &infos[threads - 1]));
+        }
+        assert_true(infos[0].truncated > 0 && infos[0].exact == 0);
+        assert_true(infos[0].distances <= UINT64_C(1000) * 4 * crowd.count);
+        assert_int_equal(infos[0].distances, infos[1].distances);
+        assert_int_equal(infos[0].truncated, infos[1].truncated);
+    }
+    crowd_release(&crowd);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_equal),
-        cmocka_unit_test(test_equal_all),
-        cmocka_unit_test(test_near),
-        cmocka_unit_test(test_budget),
+        cmocka_unit_test(test_equal),  cmocka_unit_test(test_equal_all),   cmocka_unit_test(test_near),
+        cmocka_unit_test(test_budget), cmocka_unit_test(test_shared_bits), cmocka_unit_test(test_near_budget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
