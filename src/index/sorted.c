@@ -32,6 +32,8 @@
  */
 #include "index/sorted.h"
 
+#include <stdatomic.h>
+
 #include "base/bytes.h"
 #include "base/status.h"
 #include "base/threads.h"
@@ -40,6 +42,8 @@
 
 #define INLINE_WIDTH 64u /* rows of this width are kept in the tables */
 #define MOST_ROTATIONS 3u
+#define PASSES 3u /* over the rows, for one table */
+#define TICK_EVERY (1u << 18)
 #define PART_BITS 11u /* of the prefix, by which rows are parted before they are sorted */
 
 struct table {
@@ -121,11 +125,24 @@ struct building {
     uint32_t threads;
     uint32_t rest_bits; /* of the prefix, below those that make the part */
     uint32_t parts;
-    uint64_t *pairs;   /* prefix << 32 | number, by part */
-    uint32_t *places;  /* of each thread and part: counted first, then where the next goes */
-    uint32_t *starts;  /* of the parts, and the end */
-    uint32_t *cursors; /* 2^rest_bits for each thread */
+    uint64_t *pairs;                 /* prefix << 32 | number, by part */
+    uint32_t *places;                /* of each thread and part: counted first, then where the next goes */
+    uint32_t *starts;                /* of the parts, and the end */
+    uint32_t *cursors;               /* 2^rest_bits for each thread */
+    struct nigh__progress *progress; /* NULL: nobody asked */
+    _Atomic uint64_t done;           /* rows that were read, PASSES times for each table */
+    atomic_bool cancelled;
 };
+
+/* Whether to go on, after so many more rows.  Only the caller's own thread asks him. */
+static bool go_on(struct building *building, uint32_t thread, uint32_t rows) {
+    const uint64_t done = atomic_fetch_add_explicit(&building->done, rows, memory_order_relaxed) + rows;
+    if (thread == 0 && building->progress != NULL &&
+        nigh__progress_tick(building->progress, "building", done / PASSES / building->sorted->tables,
+                            building->rows->count))
+        atomic_store_explicit(&building->cancelled, true, memory_order_relaxed);
+    return !atomic_load_explicit(&building->cancelled, memory_order_relaxed);
+}
 
 static uint32_t share_begin(const struct building *building, uint32_t thread) {
     return (uint32_t)((uint64_t)building->rows->count * thread / building->threads);
@@ -137,11 +154,15 @@ static uint32_t prefix_of_number(const struct building *building, uint32_t numbe
 }
 
 static void count_share(void *user, uint32_t thread) {
-    const struct building *building = user;
+    struct building *building = user;
     uint32_t *counts = building->places + (size_t)thread * building->parts;
     for (uint32_t part = 0; part < building->parts; part++) counts[part] = 0;
-    for (uint32_t i = share_begin(building, thread); i < share_begin(building, thread + 1); i++)
-        counts[prefix_of_number(building, i) >> building->rest_bits]++;
+    const uint32_t end = share_begin(building, thread + 1);
+    for (uint32_t i = share_begin(building, thread), some; i < end; i += some) {
+        some = end - i < TICK_EVERY ? end - i : TICK_EVERY;
+        for (uint32_t r = i; r < i + some; r++) counts[prefix_of_number(building, r) >> building->rest_bits]++;
+        if (!go_on(building, thread, some)) return;
+    }
 }
 
 static void place_parts(struct building *building) {
@@ -159,11 +180,16 @@ static void place_parts(struct building *building) {
 }
 
 static void part_share(void *user, uint32_t thread) {
-    const struct building *building = user;
+    struct building *building = user;
     uint32_t *places = building->places + (size_t)thread * building->parts;
-    for (uint32_t i = share_begin(building, thread); i < share_begin(building, thread + 1); i++) {
-        const uint32_t prefix = prefix_of_number(building, i);
-        building->pairs[places[prefix >> building->rest_bits]++] = (uint64_t)prefix << 32 | i;
+    const uint32_t end = share_begin(building, thread + 1);
+    for (uint32_t i = share_begin(building, thread), some; i < end; i += some) {
+        some = end - i < TICK_EVERY ? end - i : TICK_EVERY;
+        for (uint32_t r = i; r < i + some; r++) {
+            const uint32_t prefix = prefix_of_number(building, r);
+            building->pairs[places[prefix >> building->rest_bits]++] = (uint64_t)prefix << 32 | r;
+        }
+        if (!go_on(building, thread, some)) return;
     }
 }
 
@@ -192,9 +218,12 @@ static void sort_part(const struct building *building, uint32_t part, uint32_t *
 }
 
 static void sort_parts(void *user, uint32_t thread) {
-    const struct building *building = user;
+    struct building *building = user;
     uint32_t *cursors = building->cursors + ((size_t)thread << building->rest_bits);
-    for (uint32_t part = thread; part < building->parts; part += building->threads) sort_part(building, part, cursors);
+    for (uint32_t part = thread; part < building->parts; part += building->threads) {
+        sort_part(building, part, cursors);
+        if (!go_on(building, thread, building->starts[part + 1] - building->starts[part])) return;
+    }
 }
 
 static bool building_init(const struct nigh__sorted *sorted, const struct nigh__rows *rows, struct table *table,
@@ -221,33 +250,39 @@ static void building_release(const nigh_context *context, struct building *build
     nigh__free(context, building->cursors);
 }
 
+/* What was cancelled is not sorted, and nobody may read it. */
 static void table_sort(struct building *building) {
     nigh__threads_run(building->threads, count_share, building);
+    if (building->cancelled) return;
     place_parts(building);
     nigh__threads_run(building->threads, part_share, building);
+    if (building->cancelled) return;
     nigh__threads_run(building->threads, sort_parts, building);
     building->table->offsets[(size_t)building->parts << building->rest_bits] = building->rows->count;
 }
 
-static bool table_build(struct nigh__sorted *sorted, const struct nigh__rows *rows, struct table *table,
-                        bool with_numbers, uint32_t threads) {
+static nigh_status table_build(struct nigh__sorted *sorted, const struct nigh__rows *rows, struct table *table,
+                               bool with_numbers, uint32_t threads, struct nigh__progress *progress) {
     const nigh_context *context = sorted->context;
     const bool inline_rows = rows->width_bits == INLINE_WIDTH;
     table->offsets = nigh__alloc_table(context, ((size_t)1 << sorted->prefix_bits) + 1, sizeof *table->offsets);
     if (inline_rows) table->rows = nigh__alloc_table(context, rows->count, sizeof *table->rows);
     if (with_numbers) table->numbers = nigh__alloc_table(context, rows->count, sizeof *table->numbers);
     if (table->offsets == NULL || (inline_rows && table->rows == NULL) || (with_numbers && table->numbers == NULL))
-        return false;
+        return NIGH_ENOMEM;
     struct building building;
     const bool ready = building_init(sorted, rows, table, threads, &building);
+    building.progress = progress;
+    building.done = (uint64_t)(table - sorted->table) * PASSES * rows->count;
     if (ready) table_sort(&building);
     building_release(context, &building);
-    return ready;
+    if (building.cancelled) return NIGH_ECANCELLED;
+    return ready ? NIGH_OK : NIGH_ENOMEM;
 }
 
 nigh_status nigh__sorted_new(const nigh_context *context, const struct nigh__rows *rows,
-                             const struct nigh__sorted_plan *plan, uint32_t threads, struct nigh__sorted **out,
-                             nigh_error *error) {
+                             const struct nigh__sorted_plan *plan, uint32_t threads, struct nigh__progress *progress,
+                             struct nigh__sorted **out, nigh_error *error) {
     *out = NULL;
     if (plan->prefix_bits == 0 || plan->prefix_bits > NIGH__MOST_PREFIX_BITS || plan->rotations == 0 ||
         plan->rotations > MOST_ROTATIONS || plan->probes == 0 || plan->probes > NIGH__MOST_PROBES)
@@ -263,19 +298,20 @@ nigh_status nigh__sorted_new(const nigh_context *context, const struct nigh__row
     nigh__weak_costs(plan->model, rows->width_bits, sorted->costs);
     const bool with_numbers = rows->width_bits != INLINE_WIDTH || !plan->without_numbers;
     if (rows->count < 100000) threads = 1;
-    bool built = true;
-    for (uint32_t i = 0; i < sorted->tables && built; i++) {
+    nigh_status status = NIGH_OK;
+    for (uint32_t i = 0; i < sorted->tables && status == NIGH_OK; i++) {
         sorted->table[i].first_bit = rows->width_bits * i / sorted->tables;
-        built = table_build(sorted, rows, &sorted->table[i], with_numbers, nigh__threads_resolve(threads));
+        status = table_build(sorted, rows, &sorted->table[i], with_numbers, nigh__threads_resolve(threads), progress);
     }
     if (rows->width_bits == INLINE_WIDTH) sorted->rows.words_of_rows = NULL;
-    if (!built) {
-        nigh__sorted_free(context, sorted);
-        (void)nigh__fail(error, NIGH_ENOMEM, "no memory for a sorted table of %u rows", rows->count);
-        return NIGH_ENOMEM;
+    if (status == NIGH_OK) {
+        *out = sorted;
+        return NIGH_OK;
     }
-    *out = sorted;
-    return NIGH_OK;
+    nigh__sorted_free(context, sorted);
+    if (status == NIGH_ECANCELLED) return nigh__progress_cancelled(error);
+    (void)nigh__fail(error, NIGH_ENOMEM, "no memory for a sorted table of %u rows", rows->count);
+    return NIGH_ENOMEM;
 }
 
 void nigh__sorted_free(const nigh_context *context, struct nigh__sorted *sorted) {
@@ -325,6 +361,7 @@ struct finding {
     struct nigh__weak_state *state; /* without a shape */
     void *scratch;                  /* for it */
     size_t scratch_bytes;
+    size_t end;      /* queries that are begun at most */
     size_t answered; /* with `any`: the last query that has a hit; SIZE_MAX: none yet */
     bool shaped;
     bool failed; /* out of memory */
@@ -380,7 +417,9 @@ static void listing_leave(struct finding *finding) {
 static void step_list(struct finding *finding, struct step *step) {
     step->count = 0;
     if (finding->probe > 0 && finding->lookup->any && finding->answered == finding->query) listing_leave(finding);
-    if (finding->query >= finding->lookup->count) return;
+    if (nigh__found_enough(finding->lookup, finding->found) && finding->query + 1 < finding->end)
+        finding->end = finding->query + (finding->query == 0 || finding->table != 0 || finding->probe != 0);
+    if (finding->query >= finding->end) return;
     if (finding->probe == 0) listing_begin(finding);
     step->query = finding->query;
     step->table = &finding->sorted->table[finding->table];
@@ -434,12 +473,20 @@ static void step_numbers(const struct finding *finding, const struct step *step)
     }
 }
 
+/* Of hits that are by query, the last one where it is of this query. */
+static struct nigh__hit *hit_of(const struct finding *finding, size_t query) {
+    if (finding->answered != query) return NULL;
+    return (struct nigh__hit *)finding->found->hits.data + finding->found->hits.count - 1;
+}
+
 static void hit_add(struct finding *finding, const struct step *step, uint32_t place, uint32_t distance) {
-    struct nigh__hit *hit = nigh__array_add(finding->sorted->context, &finding->found->hits, 1);
+    const uint32_t number = step->table->numbers != NULL ? step->table->numbers[place] : UINT32_MAX;
+    struct nigh__hit *hit = finding->lookup->first ? hit_of(finding, step->query) : NULL;
+    if (hit != NULL && hit->row <= number) return;
+    if (hit == NULL) hit = nigh__array_add(finding->sorted->context, &finding->found->hits, 1);
     finding->answered = step->query;
     finding->failed = finding->failed || hit == NULL;
     if (hit == NULL) return;
-    const uint32_t number = step->table->numbers != NULL ? step->table->numbers[place] : UINT32_MAX;
     *hit = (struct nigh__hit){.query = (uint32_t)step->query, .row = number, .distance = distance};
 }
 
@@ -525,7 +572,8 @@ static void find_all(struct finding *finding) {
 
 nigh_status nigh__sorted_find(const struct nigh__sorted *sorted, const struct nigh__lookup *lookup,
                               struct nigh__found *found, nigh_error *error) {
-    struct finding finding = {.sorted = sorted, .lookup = lookup, .found = found, .answered = SIZE_MAX};
+    struct finding finding = {
+        .sorted = sorted, .lookup = lookup, .found = found, .end = lookup->count, .answered = SIZE_MAX};
     const uint32_t most = lookup->radius < sorted->prefix_bits ? lookup->radius : sorted->prefix_bits;
     finding.shaped = lookup->count >= FEW_QUERIES &&
                      nigh__weak_shape_init(&finding.shape, sorted->prefix_bits, most, sorted->probes);
@@ -536,6 +584,7 @@ nigh_status nigh__sorted_find(const struct nigh__sorted *sorted, const struct ni
     }
     find_all(&finding);
     nigh__free(sorted->context, finding.scratch);
+    found->finished = finding.end;
     if (!finding.failed) return NIGH_OK;
     (void)nigh__fail(error, NIGH_ENOMEM, "no memory for what was found");
     return NIGH_ENOMEM;

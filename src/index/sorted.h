@@ -3,6 +3,7 @@
 #ifndef NIGH_INDEX_SORTED_H
 #define NIGH_INDEX_SORTED_H
 
+#include "base/progress.h"
 #include "index/lookup.h"
 #include "index/weak.h"
 
@@ -22,10 +23,10 @@ uint64_t nigh__sorted_bytes(uint64_t rows, uint32_t width_bits, const struct nig
 
 struct nigh__sorted; /* opaque; never changes once it is built */
 
-/* `rows` must outlive it, but for rows of 64 bits, which are copied. */
+/* `rows` must outlive it, but for rows of 64 bits, which are copied.  `progress` may be NULL. */
 nigh_status nigh__sorted_new(const nigh_context *context, const struct nigh__rows *rows,
-                             const struct nigh__sorted_plan *plan, uint32_t threads, struct nigh__sorted **out,
-                             nigh_error *error);
+                             const struct nigh__sorted_plan *plan, uint32_t threads, struct nigh__progress *progress,
+                             struct nigh__sorted **out, nigh_error *error);
 void nigh__sorted_free(const nigh_context *context, struct nigh__sorted *sorted); /* accepts NULL */
 
 /* Adds to `found`; the lookup has weights.  NIGH_OK or NIGH_ENOMEM. */

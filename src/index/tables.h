@@ -3,6 +3,7 @@
 #ifndef NIGH_INDEX_TABLES_H
 #define NIGH_INDEX_TABLES_H
 
+#include "base/progress.h"
 #include "index/lookup.h"
 
 #define NIGH__MOST_BLOCKS 16u
@@ -23,13 +24,14 @@ struct nigh__tables; /* opaque; never changes once it is built */
  * `rows` must outlive the tables.  1 <= leading < blocks <= width_bits and
  * NIGH__MOST_BLOCKS.  Exact up to a radius of blocks - leading.  While they are built,
  * each thread takes some more memory: 12 bytes for a row of every 2,000, or for each of
- * a crowd that shares its leading bits.
+ * a crowd that shares its leading bits.  `progress` may be NULL.
  */
 nigh_status nigh__tables_new(const nigh_context *context, const struct nigh__rows *rows, uint32_t blocks,
-                             uint32_t leading, uint32_t threads, struct nigh__tables **out, nigh_error *error);
+                             uint32_t leading, uint32_t threads, struct nigh__progress *progress,
+                             struct nigh__tables **out, nigh_error *error);
 void nigh__tables_free(const nigh_context *context, struct nigh__tables *tables); /* accepts NULL */
 
-/* Adds to `found`.  NIGH_OK or NIGH_ENOMEM. */
+/* Adds to `found` and counts what it finished.  NIGH_OK or NIGH_ENOMEM. */
 nigh_status nigh__tables_find(const struct nigh__tables *tables, const struct nigh__lookup *lookup,
                               struct nigh__found *found, nigh_error *error);
 

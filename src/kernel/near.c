@@ -31,11 +31,12 @@ static size_t find(const uint32_t *keys, size_t count, uint32_t key, uint32_t mo
     return found;
 }
 
-static uint64_t worth(const struct nigh__bucket *buckets, size_t count, uint32_t key, uint32_t most) {
+static uint64_t worth(const struct nigh__bucket *buckets, size_t count, uint32_t most) {
     uint64_t set = 0;
     for (size_t b = 0; b < count; b++) {
         bool near = buckets[b].count > NIGH__SHORT_BUCKET;
-        for (size_t i = 0; i < buckets[b].count && !near; i++) near = bits_in(buckets[b].keys[i] ^ key) <= most;
+        for (size_t i = 0; i < buckets[b].count && !near; i++)
+            near = bits_in(buckets[b].keys[i] ^ buckets[b].key) <= most;
         set |= (uint64_t)near << b;
     }
     return set;

@@ -15,10 +15,11 @@
 
 struct nigh__bucket {
     const uint32_t *keys;
-    size_t count;
+    uint32_t count;
+    uint32_t key; /* that they are compared with */
 };
 
-/* The same of whole rows of 64 bits. */
+/* Whole rows of 64 bits, all compared with the same. */
 struct nigh__word_bucket {
     const uint64_t *words;
     size_t count;
@@ -36,10 +37,10 @@ struct nigh__near {
 
     /*
      * Which of up to 64 buckets are worth going through: bit b is set where bucket b has
-     * more than NIGH__SHORT_BUCKET keys, or one that differs from `key` in at most `most`
+     * more than NIGH__SHORT_BUCKET keys, or one that differs from its `key` in at most `most`
      * bits; of words, NIGH__SHORT_WORDS.  How many keys the others have is nothing that a processor has to guess.
      */
-    uint64_t (*worth)(const struct nigh__bucket *buckets, size_t count, uint32_t key, uint32_t most);
+    uint64_t (*worth)(const struct nigh__bucket *buckets, size_t count, uint32_t most);
     uint64_t (*worth_words)(const struct nigh__word_bucket *buckets, size_t count, uint64_t word, uint32_t most);
 };
 

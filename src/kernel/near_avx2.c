@@ -94,7 +94,7 @@ INLINE size_t earlier_by(size_t count, size_t room, size_t lanes) {
     return (room < lanes) & (count <= room) ? lanes - room : 0;
 }
 
-INLINE uint64_t worth_within(const struct nigh__bucket *buckets, size_t count, __m256i key, uint32_t most) {
+INLINE uint64_t worth_within(const struct nigh__bucket *buckets, size_t count, uint32_t most) {
     uint64_t set = 0;
     for (size_t b = 0; b < count; b++) {
         const size_t there = buckets[b].count < 8 ? buckets[b].count : 8;
@@ -102,6 +102,7 @@ INLINE uint64_t worth_within(const struct nigh__bucket *buckets, size_t count, _
         const size_t earlier = earlier_by(there, room, 8);
         const __m256i mask = _mm256_andnot_si256(first_of(earlier), first_of(earlier + there));
         const int *keys = (const int *)(const void *)buckets[b].keys - earlier;
+        const __m256i key = _mm256_set1_epi32((int)buckets[b].key);
         __m256i near = are_near(_mm256_maskload_epi32(keys, mask), key, most);
         const uint64_t worth = !_mm256_testz_si256(near, mask) | (buckets[b].count > NIGH__SHORT_BUCKET);
         set |= worth << b;
@@ -109,10 +110,9 @@ INLINE uint64_t worth_within(const struct nigh__bucket *buckets, size_t count, _
     return set;
 }
 
-TARGET static uint64_t worth(const struct nigh__bucket *buckets, size_t count, uint32_t key, uint32_t most) {
-    const __m256i all = _mm256_set1_epi32((int)key);
+TARGET static uint64_t worth(const struct nigh__bucket *buckets, size_t count, uint32_t most) {
     const uint32_t bounded = most < 32 ? most : 32;
-#define BODY(bits) worth_within(buckets, count, all, bits)
+#define BODY(bits) worth_within(buckets, count, bits)
     NIGH__SWITCH_MOST(bounded, BODY)
 #undef BODY
 }

@@ -39,14 +39,14 @@ TARGET static size_t find(const uint32_t *keys, size_t count, uint32_t key, uint
     return found;
 }
 
-TARGET static uint64_t worth(const struct nigh__bucket *buckets, size_t count, uint32_t key, uint32_t most) {
-    const __m512i all = _mm512_set1_epi32((int)key);
+TARGET static uint64_t worth(const struct nigh__bucket *buckets, size_t count, uint32_t most) {
     const __m512i limit = _mm512_set1_epi32((int)most);
     uint64_t set = 0;
     for (size_t b = 0; b < count; b++) {
         const uint32_t there = (1u << (buckets[b].count < 8 ? buckets[b].count : 8)) - 1;
+        const __m512i key = _mm512_set1_epi32((int)buckets[b].key);
         __m512i keys = _mm512_maskz_loadu_epi32((__mmask16)there, buckets[b].keys);
-        const bool worth = (are_near(keys, all, limit) & there) != 0 || buckets[b].count > NIGH__SHORT_BUCKET;
+        const bool worth = (are_near(keys, key, limit) & there) != 0 || buckets[b].count > NIGH__SHORT_BUCKET;
         set |= (uint64_t)worth << b;
     }
     return set;

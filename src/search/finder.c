@@ -210,18 +210,20 @@ static uint64_t bytes_needed(const struct nigh__distinct *distinct, const struct
     return nigh__add64(bytes, own, &bytes) ? bytes : UINT64_MAX;
 }
 
-static nigh_status build(nigh_finder *finder, const struct setting *setting, uint32_t threads, nigh_error *error) {
+static nigh_status build(nigh_finder *finder, const struct setting *setting, uint32_t threads,
+                         struct nigh__progress *progress, nigh_error *error) {
     struct nigh__distinct *distinct = &finder->distinct;
     const struct nigh__rows rows = {.words_of_rows = distinct->words_of_rows,
                                     .count = distinct->count,
                                     .words = distinct->words,
                                     .width_bits = distinct->width_bits};
     if (setting->method == NIGH_FINDER_TABLES)
-        return nigh__tables_new(finder->context, &rows, setting->blocks, setting->leading, threads, &finder->tables,
-                                error);
+        return nigh__tables_new(finder->context, &rows, setting->blocks, setting->leading, threads, progress,
+                                &finder->tables, error);
     if (setting->method != NIGH_FINDER_PSM) return NIGH_OK;
     if (!keeps_numbers(setting)) nigh__distinct_drop_numbers(finder->context, distinct);
-    nigh_status status = nigh__sorted_new(finder->context, &rows, &setting->sorted, threads, &finder->sorted, error);
+    nigh_status status =
+        nigh__sorted_new(finder->context, &rows, &setting->sorted, threads, progress, &finder->sorted, error);
     if (status == NIGH_OK && !keeps_rows(setting, distinct->width_bits))
         nigh__distinct_drop_rows(finder->context, distinct);
     return status;
@@ -267,7 +269,7 @@ static nigh_status make(nigh_finder *finder, const uint8_t *rows, uint64_t count
             error, NIGH_ELIMIT, "the method '%s' takes %" PRIu64 " bytes for %" PRIu64 " rows; the limit is %" PRIu64,
             nigh_finder_method_name(setting.method), finder->info.bytes, finder->info.distinct, options->memory_bytes);
     if (nigh__progress_tick(&progress, "building", 0, finder->info.distinct)) return nigh__progress_cancelled(error);
-    return build(finder, &setting, nigh__threads_resolve(options->threads), error);
+    return build(finder, &setting, nigh__threads_resolve(options->threads), &progress, error);
 }
 
 static double now(void) {
@@ -285,6 +287,8 @@ nigh_status nigh_finder_new(nigh_context *context, const uint8_t *rows, uint64_t
     if (status == NIGH_OK) status = check_options(&known, error);
     if (status != NIGH_OK) return status;
     if (known.radius > known.width_bits) known.radius = known.width_bits; /* no row is farther */
+    if (rows == NULL && count != 0)
+        return nigh__fail(error, NIGH_EINVAL, "no rows, where %" PRIu64 " were announced", count);
     if (count >= UINT32_MAX)
         return nigh__fail(error, NIGH_ELIMIT, "%" PRIu64 " rows: a finder takes fewer than %u", count, UINT32_MAX);
     nigh_finder *finder = nigh__alloc_zero(context, 1, sizeof *finder);

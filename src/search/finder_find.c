@@ -4,12 +4,17 @@
  * Asking a finder.  The threads take queries a thousand or so at a time; what a method
  * finds for such a chunk is brought into order there and then, as keys of distinct rows
  * (search/nearest.h), and the chunks become results one after the other, rows becoming
- * the numbers they stand for.  So no number of threads changes an answer.
+ * the numbers they stand for, as soon as those before them have.  So no number of threads
+ * changes an answer.
  *
  *     chunk     0            1            2
  *     queries   |------------|------------|------      a thread takes the next
  *     keys      | d r | d r  | d r ...                 of each chunk, sorted
  *     matches   | d n  d n  d n | ...                  rows -> their numbers
+ *
+ * Memory.  Of queries that match crowds a chunk is looked up in pieces, so that beside the
+ * matches there are 8 bytes for each of the chunks under way, and some megabytes.  Where
+ * one match is asked for, no more than one is kept.
  *
  * The plain scan shares the rows among the threads instead (search/scan.c).
  */
@@ -30,10 +35,12 @@
 #define LEAST_OF_CHUNK 64u
 #define CHUNKS_A_THREAD 8u
 #define FEW_KEYS 24u
+#define MANY_HITS (1u << 21) /* a piece of a chunk */
 
 struct chunk {
     struct nigh__array keys; /* of uint64_t: of all its queries, one after the other */
     uint32_t *counts;        /* for each query */
+    atomic_bool ready;
 };
 
 /* One call of nigh_finder_find(). */
@@ -50,7 +57,9 @@ struct finding {
     size_t chunk_count;
     struct chunk *chunks;
     _Atomic size_t next;
-    _Atomic int status; /* of the first failure; others then stop */
+    _Atomic size_t told; /* chunks that have become results */
+    atomic_flag telling; /* a thread is at it */
+    _Atomic int status;  /* of the first failure; others then stop */
     _Atomic uint64_t compared, probes, truncated;
 };
 
@@ -127,15 +136,6 @@ static void fail(struct finding *finding, nigh_status status) {
     (void)atomic_compare_exchange_strong(&finding->status, &expected, (int)status);
 }
 
-/* Of the lowest row, or the one that came up first. */
-static uint64_t choose_one(const struct nigh__hit *hits, size_t count, nigh_find_mode mode) {
-    const struct nigh__hit *best = hits;
-    for (size_t i = 1; i < count && mode == NIGH_FIND_FIRST; i++) {
-        if (hits[i].row < best->row) best = &hits[i];
-    }
-    return nigh__key(best->distance, best->row);
-}
-
 static size_t unique(uint64_t *keys, size_t count) {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
@@ -144,31 +144,29 @@ static size_t unique(uint64_t *keys, size_t count) {
     return kept;
 }
 
-/* The hits of one query, at the end of the chunk's keys.  False: no memory. */
-static bool keys_add(const struct finding *finding, struct chunk *chunk, const struct nigh__hit *hits, size_t count) {
+/* The hits of one query, at the end of the chunk's keys; of FIRST and ANY there is one.  False: no memory. */
+static bool keys_add(const struct finding *finding, struct chunk *chunk, size_t query, const struct nigh__hit *hits,
+                     size_t count) {
     const nigh_context *context = finding->finder->context;
-    const nigh_find_mode mode = finding->options.mode;
     const size_t before = chunk->keys.count;
-    uint64_t *keys = nigh__array_add(context, &chunk->keys, mode == NIGH_FIND_ALL ? count : 1);
+    uint64_t *keys = nigh__array_add(context, &chunk->keys, count);
     if (keys == NULL) return false;
-    if (mode == NIGH_FIND_ALL) {
-        for (size_t i = 0; i < count; i++) keys[i] = nigh__key(hits[i].distance, hits[i].row);
-        sort_keys(context, keys, count);
-        /* Rows without a number cannot be told apart. */
-        if (!finding->finder->without_numbers) chunk->keys.count = before + unique(keys, count);
-    } else {
-        keys[0] = choose_one(hits, count, mode);
-    }
-    chunk->counts[hits->query] = (uint32_t)(chunk->keys.count - before);
+    for (size_t i = 0; i < count; i++) keys[i] = nigh__key(hits[i].distance, hits[i].row);
+    if (count > 1) sort_keys(context, keys, count);
+    /* Rows without a number cannot be told apart. */
+    if (!finding->finder->without_numbers) chunk->keys.count = before + unique(keys, count);
+    chunk->counts[query] = (uint32_t)(chunk->keys.count - before);
     return true;
 }
 
-static bool chunk_order(const struct finding *finding, struct chunk *chunk, const struct nigh__array *found) {
+/* Hits of a piece of the chunk that begins with query `first`. */
+static bool piece_order(const struct finding *finding, struct chunk *chunk, size_t first_query,
+                        const struct nigh__array *found) {
     const struct nigh__hit *hits = found->data;
     for (size_t first = 0, end; first < found->count; first = end) {
         end = first + 1;
         while (end < found->count && hits[end].query == hits[first].query) end++;
-        if (!keys_add(finding, chunk, hits + first, end - first)) return false;
+        if (!keys_add(finding, chunk, first_query + hits[first].query, hits + first, end - first)) return false;
     }
     return true;
 }
@@ -183,7 +181,9 @@ static nigh_status look_up(const struct finding *finding, const uint64_t *querie
         .count = count,
         .radius = finder->radius,
         .any = finding->options.mode == NIGH_FIND_ANY,
+        .first = finding->options.mode == NIGH_FIND_FIRST,
         .budget = finder->budget,
+        .many_hits = MANY_HITS,
     };
     if (finder->sorted != NULL) return nigh__sorted_find(finder->sorted, &lookup, found, NULL);
     return nigh__tables_find(finder->tables, &lookup, found, NULL);
@@ -198,31 +198,17 @@ static nigh_status chunk_find(struct finding *finding, size_t number, uint64_t *
     struct nigh__found found = {.hits = NIGH__ARRAY(struct nigh__hit)};
     struct chunk *chunk = &finding->chunks[number];
     chunk->counts = nigh__alloc_zero(finder->context, count, sizeof *chunk->counts);
-    nigh_status status = chunk->counts == NULL ? NIGH_ENOMEM : look_up(finding, queries, first, count, &found);
-    if (status == NIGH_OK && !chunk_order(finding, chunk, &found.hits)) status = NIGH_ENOMEM;
+    nigh_status status = chunk->counts == NULL ? NIGH_ENOMEM : NIGH_OK;
+    for (size_t done = 0; status == NIGH_OK && done < count; done += found.finished) {
+        found.hits.count = 0;
+        status = look_up(finding, queries + done * finder->distinct.words, first + done, count - done, &found);
+        if (status == NIGH_OK && !piece_order(finding, chunk, done, &found.hits)) status = NIGH_ENOMEM;
+    }
     nigh__array_release(finder->context, &found.hits);
     atomic_fetch_add_explicit(&finding->compared, found.compared, memory_order_relaxed);
     atomic_fetch_add_explicit(&finding->probes, found.probes, memory_order_relaxed);
     atomic_fetch_add_explicit(&finding->truncated, found.truncated, memory_order_relaxed);
     return status;
-}
-
-static void work(void *user, uint32_t thread) {
-    struct finding *finding = user;
-    const nigh_context *context = finding->finder->context;
-    uint64_t *queries = nigh__alloc(context, finding->chunk_size * finding->finder->distinct.words, sizeof(uint64_t));
-    if (queries == NULL) fail(finding, NIGH_ENOMEM);
-    while (atomic_load_explicit(&finding->status, memory_order_relaxed) == NIGH_OK) {
-        const size_t number = atomic_fetch_add_explicit(&finding->next, 1, memory_order_relaxed);
-        if (number >= finding->chunk_count) break;
-        nigh_status status = chunk_find(finding, number, queries);
-        if (status != NIGH_OK) fail(finding, status);
-        /* Chunks are taken in order, so that most before this one are done. */
-        if (thread == 0 &&
-            nigh__progress_tick(&finding->progress, "finding", number * finding->chunk_size, finding->count))
-            fail(finding, NIGH_ECANCELLED);
-    }
-    nigh__free(context, queries);
 }
 
 static bool chunk_add(struct finding *finding, const struct chunk *chunk, size_t count) {
@@ -239,6 +225,53 @@ static void chunk_release(const nigh_context *context, struct chunk *chunk) {
     nigh__free(context, chunk->counts);
 }
 
+static size_t chunk_queries(const struct finding *finding, size_t number) {
+    return nigh__smaller(finding->chunk_size, finding->count - number * finding->chunk_size);
+}
+
+/*
+ * Makes results of the chunks that are ready and whose turn it is.  One thread at a time;
+ * another that finds it busy goes on, for whoever is at it looks once more when it is done.
+ */
+static void tell(struct finding *finding) {
+    for (;;) {
+        size_t told = atomic_load(&finding->told);
+        if (told == finding->chunk_count || !atomic_load(&finding->chunks[told].ready)) return;
+        if (atomic_flag_test_and_set(&finding->telling)) return;
+        for (told = atomic_load(&finding->told);
+             told < finding->chunk_count && atomic_load(&finding->chunks[told].ready); told++) {
+            struct chunk *chunk = &finding->chunks[told];
+            if (!chunk_add(finding, chunk, chunk_queries(finding, told))) fail(finding, NIGH_ENOMEM);
+            chunk_release(finding->finder->context, chunk);
+            atomic_store(&finding->told, told + 1);
+        }
+        atomic_flag_clear(&finding->telling);
+    }
+}
+
+static void work(void *user, uint32_t thread) {
+    struct finding *finding = user;
+    const nigh_context *context = finding->finder->context;
+    uint64_t *queries = nigh__alloc(context, finding->chunk_size * finding->finder->distinct.words, sizeof(uint64_t));
+    if (queries == NULL) fail(finding, NIGH_ENOMEM);
+    while (atomic_load_explicit(&finding->status, memory_order_relaxed) == NIGH_OK) {
+        const size_t number = atomic_fetch_add_explicit(&finding->next, 1, memory_order_relaxed);
+        if (number >= finding->chunk_count) break;
+        nigh_status status = chunk_find(finding, number, queries);
+        if (status != NIGH_OK) {
+            fail(finding, status);
+            break;
+        }
+        atomic_store(&finding->chunks[number].ready, true);
+        tell(finding);
+        /* Chunks are taken in order, so that most before this one are done. */
+        if (thread == 0 &&
+            nigh__progress_tick(&finding->progress, "finding", number * finding->chunk_size, finding->count))
+            fail(finding, NIGH_ECANCELLED);
+    }
+    nigh__free(context, queries);
+}
+
 static nigh_status find_in_chunks(struct finding *finding, uint32_t threads, nigh_error *error) {
     const nigh_context *context = finding->finder->context;
     size_t size = finding->count / ((size_t)threads * CHUNKS_A_THREAD);
@@ -247,16 +280,15 @@ static nigh_status find_in_chunks(struct finding *finding, uint32_t threads, nig
     finding->chunk_count = (finding->count + finding->chunk_size - 1) / finding->chunk_size;
     finding->chunks = nigh__alloc(context, finding->chunk_count, sizeof *finding->chunks);
     if (finding->chunks == NULL) return no_memory(error);
-    for (size_t c = 0; c < finding->chunk_count; c++)
-        finding->chunks[c] = (struct chunk){.keys = NIGH__ARRAY(uint64_t)};
-    nigh__threads_run(threads < finding->chunk_count ? threads : (uint32_t)finding->chunk_count, work, finding);
-    nigh_status status = (nigh_status)atomic_load(&finding->status);
     for (size_t c = 0; c < finding->chunk_count; c++) {
-        const size_t left = finding->count - c * finding->chunk_size;
-        const size_t count = nigh__smaller(finding->chunk_size, left);
-        if (status == NIGH_OK && !chunk_add(finding, &finding->chunks[c], count)) status = NIGH_ENOMEM;
-        chunk_release(context, &finding->chunks[c]);
+        finding->chunks[c].keys = (struct nigh__array)NIGH__ARRAY(uint64_t);
+        finding->chunks[c].counts = NULL;
+        atomic_init(&finding->chunks[c].ready, false);
     }
+    nigh__threads_run(threads < finding->chunk_count ? threads : (uint32_t)finding->chunk_count, work, finding);
+    const nigh_status status = (nigh_status)atomic_load(&finding->status);
+    for (size_t c = atomic_load(&finding->told); c < finding->chunk_count; c++)
+        chunk_release(context, &finding->chunks[c]);
     nigh__free(context, finding->chunks);
     if (status == NIGH_ECANCELLED) return nigh__progress_cancelled(error);
     return status == NIGH_ENOMEM ? no_memory(error) : status;
@@ -335,7 +367,11 @@ static nigh_status check_find(const nigh_finder *finder, size_t count, const nig
 nigh_status nigh_finder_find(const nigh_finder *finder, const uint8_t *queries, size_t count,
                              const nigh_find_options *options, nigh_results **out, nigh_error *error) {
     *out = NULL;
-    struct finding finding = {.finder = finder, .queries = queries, .count = count, .numbers = NIGH__ARRAY(uint64_t)};
+    struct finding finding = {.finder = finder,
+                              .queries = queries,
+                              .count = count,
+                              .numbers = NIGH__ARRAY(uint64_t),
+                              .telling = ATOMIC_FLAG_INIT};
     finding.options = (nigh_find_options)NIGH_FIND_OPTIONS_INIT;
     nigh_status status = nigh__options_copy(&finding.options, sizeof finding.options, options, error);
     if (status == NIGH_OK) status = check_find(finder, count, &finding.options, error);

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
 /* Finders by their public functions: options and what is said about wrong ones, modes, equal rows, limits, failures. */
 #include <inttypes.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -442,6 +445,186 @@ static void test_cancelled(void **state) {
     nigh_finder_free(finder);
 }
 
+/* Stops a build that is under way.  Ticks within a tenth of a second are no reports: this waits, so that all are. */
+struct build_stop {
+    uint64_t last;
+    bool ordered;
+};
+
+static int stop_build(void *user, const char *stage, uint64_t done, uint64_t total) {
+    struct build_stop *stop_at = user;
+    const struct timespec pause = {.tv_nsec = 110000000};
+    (void)nanosleep(&pause, NULL);
+    if (strcmp(stage, "building") != 0) return 0;
+    stop_at->ordered = stop_at->ordered && done >= stop_at->last && done <= total;
+    stop_at->last = done;
+    return done > 0;
+}
+
+static void test_cancelled_building(void **state) {
+    const size_t count = 120000;
+    uint64_t *rows = malloc(count * sizeof *rows);
+    assert_non_null(rows);
+    for (size_t i = 0; i < count; i++) rows[i] = nigh__mix(i);
+    for (size_t m = 0; m < 4; m++) {
+        nigh_finder_options options = options_of(m < 2 ? NIGH_FINDER_TABLES : NIGH_FINDER_PSM);
+        struct build_stop stop_at = {.ordered = true};
+        const nigh_progress progress = {.report = stop_build, .user = &stop_at};
+        options.progress = &progress;
+        options.threads = m % 2 == 0 ? 1 : 3;
+        if (m >= 2) options.probes = 8;
+        nigh_error error;
+        nigh_finder *finder;
+        assert_int_equal(nigh_finder_new(*state, (const uint8_t *)rows, count, &options, &finder, &error),
+                         NIGH_ECANCELLED);
+        assert_int_equal(error.status, NIGH_ECANCELLED);
+        assert_null(finder);
+        assert_true(stop_at.ordered);
+        assert_true(stop_at.last > 0 && stop_at.last < count);
+    }
+    free(rows);
+}
+
+static void test_no_rows(void **state) {
+    for (size_t m = 0; m < EXACT_METHODS; m++) {
+        const nigh_finder_options options = options_of(exact_methods[m]);
+        nigh_error error;
+        nigh_finder *finder;
+        assert_int_equal(nigh_finder_new(*state, NULL, 1, &options, &finder, &error), NIGH_EINVAL);
+        assert_null(finder);
+        assert_ok(nigh_finder_new(*state, NULL, 0, &options, &finder, &error), &error);
+        nigh_finder_free(finder);
+    }
+}
+
+/* ------------------------------------------------------- crowds that all match */
+
+#define CROWD_ROWS 1500u
+#define CROWD_QUERIES 1200u
+#define BESIDE 50000000u /* bytes: hits that are not matches yet, however many there are to come */
+
+/* An allocator that knows how much it has given out at most. */
+struct meter {
+    _Atomic uint64_t now;
+    _Atomic uint64_t peak;
+};
+
+static void *meter_allocate(void *user, size_t size, size_t alignment) {
+    struct meter *meter = user;
+    const size_t before = alignment < 64 ? 64 : alignment;
+    uint8_t *block = aligned_alloc(before, (before + size + before - 1) / before * before);
+    if (block == NULL) return NULL;
+    uint64_t *note = (uint64_t *)(void *)(block + before) - 2;
+    note[0] = before;
+    note[1] = size;
+    const uint64_t now = atomic_fetch_add(&meter->now, size) + size;
+    for (uint64_t peak = meter->peak; now > peak && !atomic_compare_exchange_weak(&meter->peak, &peak, now);) {
+    }
+    return block + before;
+}
+
+static void meter_release(void *user, void *pointer) {
+    struct meter *meter = user;
+    if (pointer == NULL) return;
+    const uint64_t *note = (const uint64_t *)pointer - 2;
+    atomic_fetch_sub(&meter->now, note[1]);
+    free((uint8_t *)pointer - note[0]);
+}
+
+/* Rows with one or two bits flipped, and queries with none or another one. */
+static void crowd_make(uint64_t *rows, uint64_t *queries) {
+    size_t count = 0;
+    for (uint32_t i = 0; i < 62; i++)
+        for (uint32_t j = 0; j <= i && count < CROWD_ROWS; j++)
+            rows[count++] = nigh__mix(7) ^ UINT64_C(1) << i ^ (i == j ? 0 : UINT64_C(1) << j);
+    for (size_t q = 0; q < CROWD_QUERIES; q++) queries[q] = nigh__mix(7) ^ (uint64_t)(q % 2) << 63;
+}
+
+static nigh_results *crowd_find(const nigh_finder *finder, const uint64_t *queries, const uint8_t *weights,
+                                nigh_find_mode mode, uint32_t threads) {
+    nigh_find_options asking = NIGH_FIND_OPTIONS_INIT;
+    asking.mode = mode;
+    asking.weights = weights;
+    asking.threads = threads;
+    nigh_error error;
+    nigh_results *results;
+    assert_ok(nigh_finder_find(finder, (const uint8_t *)queries, CROWD_QUERIES, &asking, &results, &error), &error);
+    return results;
+}
+
+static void crowd_same(const nigh_results *a, const nigh_results *b) {
+    for (size_t q = 0; q < CROWD_QUERIES; q++) {
+        size_t of_a;
+        size_t of_b;
+        const nigh_match *matches = nigh_results_matches(a, q, &of_a);
+        const nigh_match *others = nigh_results_matches(b, q, &of_b);
+        assert_int_equal(of_a, of_b);
+        assert_true(of_a > 0);
+        for (size_t i = 0; i < of_a; i++) {
+            assert_true(matches[i].document == others[i].document);
+            assert_int_equal(matches[i].distance, others[i].distance);
+        }
+    }
+}
+
+static void crowd_same_effort(const nigh_results *a, const nigh_results *b) {
+    nigh_results_info of_a = NIGH_RESULTS_INFO_INIT;
+    nigh_results_info of_b = NIGH_RESULTS_INFO_INIT;
+    nigh_results_describe(a, &of_a);
+    nigh_results_describe(b, &of_b);
+    assert_int_equal(of_a.distances, of_b.distances);
+    assert_int_equal(of_a.probes, of_b.probes);
+    assert_int_equal(of_a.truncated, of_b.truncated);
+}
+
+/* Every query matches every row: the answers are the scan's, and take little more memory than they must. */
+static void test_matching_crowd(void **state) {
+    (void)state;
+    static const nigh_find_mode modes[] = {NIGH_FIND_ALL, NIGH_FIND_FIRST, NIGH_FIND_ANY};
+    struct meter meter = {0};
+    const nigh_allocator allocator = {.user = &meter, .allocate = meter_allocate, .release = meter_release};
+    nigh_context *context = context_with(NULL, &allocator, NULL);
+    uint64_t *rows = malloc(CROWD_ROWS * sizeof *rows);
+    uint64_t *queries = malloc(CROWD_QUERIES * sizeof *queries);
+    uint8_t *weights = malloc((size_t)CROWD_QUERIES * 64);
+    assert_true(rows != NULL && queries != NULL && weights != NULL);
+    crowd_make(rows, queries);
+    memset(weights, 200, (size_t)CROWD_QUERIES * 64);
+    nigh_finder_options options = options_of(NIGH_FINDER_SCAN);
+    nigh_finder *scan = finder_of(context, rows, CROWD_ROWS, &options);
+    for (size_t m = 0; m < 6; m++) {
+        const nigh_find_mode mode = modes[m % 3];
+        options = options_of(m < 3 ? NIGH_FINDER_TABLES : NIGH_FINDER_PSM);
+        options.blocks = m < 3 ? 5 : 0;
+        options.leading = m < 3 ? 2 : 0;
+        options.prefix_bits = m < 3 ? 0 : 1; /* a bit that all rows share: nothing is missed */
+        options.probes = m < 3 ? 0 : 2;
+        nigh_finder *finder = finder_of(context, rows, CROWD_ROWS, &options);
+        nigh_results *truth = crowd_find(scan, queries, NULL, mode, 1);
+        const uint64_t before = meter.now;
+        meter.peak = before;
+        nigh_results *one = crowd_find(finder, queries, weights, mode, 1);
+        const uint64_t peak = meter.peak - before;
+        nigh_results *four = crowd_find(finder, queries, weights, mode, 4);
+        if (mode != NIGH_FIND_ANY) crowd_same(one, truth);
+        crowd_same(one, four);
+        crowd_same_effort(one, four);
+        if (mode == NIGH_FIND_ALL)
+            assert_true(peak < 2 * sizeof(nigh_match) * CROWD_QUERIES * CROWD_ROWS + BESIDE);
+        else
+            assert_true(peak < 2000000);
+        nigh_results_free(truth);
+        nigh_results_free(one);
+        nigh_results_free(four);
+        nigh_finder_free(finder);
+    }
+    nigh_finder_free(scan);
+    free(rows);
+    free(queries);
+    free(weights);
+    nigh_context_free(context);
+}
+
 static nigh_status make_and_find(nigh_context *context, nigh_finder_method method, const uint64_t *rows, size_t count) {
     nigh_finder_options options = options_of(method);
     uint8_t *weights = NULL;
@@ -508,6 +691,9 @@ int main(void) {
         cmocka_unit_test(test_memory_limit),
         cmocka_unit_test(test_described),
         cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_cancelled_building),
+        cmocka_unit_test(test_no_rows),
+        cmocka_unit_test(test_matching_crowd),
         cmocka_unit_test(test_out_of_memory),
         cmocka_unit_test(test_weights),
     };

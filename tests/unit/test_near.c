@@ -77,19 +77,20 @@ static void check_worth(const struct nigh__near *near, uint8_t *end) {
         uint64_t expected = 0;
         for (size_t b = 0; b < 64; b++) {
             const size_t count = nigh__rng_next(&rng) % 11;
-            buckets[b] =
-                (struct nigh__bucket){.keys = b % 8 == 7 ? (uint32_t *)(void *)end - count : keys, .count = count};
+            buckets[b] = (struct nigh__bucket){.keys = b % 8 == 7 ? (uint32_t *)(void *)end - count : keys,
+                                               .count = (uint32_t)count,
+                                               .key = (uint32_t)word ^ (uint32_t)(b % 3)};
             keys += count;
         }
         for (size_t i = 0; i < 1024; i++) ((uint32_t *)(void *)(end - 4096))[i] = some_key(&rng, (uint32_t)word);
         for (size_t b = 0; b < 64; b++) {
             bool worth = buckets[b].count > NIGH__SHORT_BUCKET;
             for (size_t i = 0; i < buckets[b].count; i++)
-                worth = worth || distance(buckets[b].keys[i], (uint32_t)word) <= most;
+                worth = worth || distance(buckets[b].keys[i], buckets[b].key) <= most;
             expected |= (uint64_t)worth << b;
         }
-        assert_true(near->worth(buckets, 64, (uint32_t)word, most) == expected);
-        assert_true(near->worth(buckets, 5, (uint32_t)word, most) == (expected & 31));
+        assert_true(near->worth(buckets, 64, most) == expected);
+        assert_true(near->worth(buckets, 5, most) == (expected & 31));
         expected = 0;
         for (size_t i = 0; i < 512; i++)
             rows[i] = (uint64_t)some_key(&rng, (uint32_t)(word >> 32)) << 32 | some_key(&rng, (uint32_t)word);

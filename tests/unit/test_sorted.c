@@ -93,7 +93,7 @@ static struct nigh__found find(nigh_context *context, const struct data *data, c
     struct nigh__found found = {.hits = NIGH__ARRAY(struct nigh__hit)};
     struct nigh__sorted *sorted = NULL;
     nigh_error error;
-    assert_ok(nigh__sorted_new(context, &rows, plan, threads, &sorted, &error), &error);
+    assert_ok(nigh__sorted_new(context, &rows, plan, threads, NULL, &sorted, &error), &error);
     assert_ok(nigh__sorted_find(sorted, lookup, &found, &error), &error);
     nigh__sorted_free(context, sorted);
     return found;
@@ -163,7 +163,7 @@ static void test_finds(void **state) {
         struct nigh__found alone = {.hits = NIGH__ARRAY(struct nigh__hit)};
         const struct nigh__rows rows = {data.rows, ROWS, data.words, data.width_bits};
         struct nigh__sorted *sorted = NULL;
-        assert_int_equal(nigh__sorted_new(context, &rows, &cases[i].plan, 1, &sorted, NULL), NIGH_OK);
+        assert_int_equal(nigh__sorted_new(context, &rows, &cases[i].plan, 1, NULL, &sorted, NULL), NIGH_OK);
         for (size_t q = 0; q < QUERIES; q++) {
             struct nigh__lookup one = lookup;
             one.queries += q * data.words;
@@ -259,7 +259,7 @@ static void test_bad_plans(void **state) {
     const struct nigh__rows rows = {.words = 1, .width_bits = 64};
     struct nigh__sorted *sorted;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        assert_int_equal(nigh__sorted_new(context, &rows, &bad[i], 1, &sorted, NULL), NIGH_EINVAL);
+        assert_int_equal(nigh__sorted_new(context, &rows, &bad[i], 1, NULL, &sorted, NULL), NIGH_EINVAL);
     assert_int_equal(nigh__sorted_prefix_bits(0), 1);
     assert_int_equal(nigh__sorted_prefix_bits(10000000), 23);
     assert_int_equal(nigh__sorted_prefix_bits(UINT32_MAX), 31);
@@ -280,7 +280,7 @@ static void test_memory(void **state) {
         struct nigh__found found = {.hits = NIGH__ARRAY(struct nigh__hit)};
         struct nigh__sorted *sorted = NULL;
         memory.fail_at = memory.calls + fail_at;
-        nigh_status status = nigh__sorted_new(context, &rows, &plan, 1, &sorted, NULL);
+        nigh_status status = nigh__sorted_new(context, &rows, &plan, 1, NULL, &sorted, NULL);
         if (status == NIGH_OK) status = nigh__sorted_find(sorted, &lookup, &found, NULL);
         succeeded = status == NIGH_OK;
         assert_true(succeeded || status == NIGH_ENOMEM);
@@ -293,7 +293,7 @@ static void test_memory(void **state) {
     struct nigh__sorted *sorted = NULL;
     struct nigh__found found = {.hits = NIGH__ARRAY(struct nigh__hit)};
     rows.count = 0;
-    assert_int_equal(nigh__sorted_new(context, &rows, &plan, 4, &sorted, NULL), NIGH_OK);
+    assert_int_equal(nigh__sorted_new(context, &rows, &plan, 4, NULL, &sorted, NULL), NIGH_OK);
     assert_int_equal(nigh__sorted_find(sorted, &lookup, &found, NULL), NIGH_OK);
     assert_int_equal(found.hits.count, 0);
     nigh__sorted_free(context, sorted);
@@ -315,7 +315,7 @@ static void test_threads(void **state) {
     struct nigh__found found[2] = {{.hits = NIGH__ARRAY(struct nigh__hit)}, {.hits = NIGH__ARRAY(struct nigh__hit)}};
     for (int i = 0; i < 2; i++) {
         struct nigh__sorted *sorted = NULL;
-        assert_int_equal(nigh__sorted_new(context, &rows, &plan, i == 0 ? 1 : 7, &sorted, NULL), NIGH_OK);
+        assert_int_equal(nigh__sorted_new(context, &rows, &plan, i == 0 ? 1 : 7, NULL, &sorted, NULL), NIGH_OK);
         assert_int_equal(nigh__sorted_find(sorted, &lookup, &found[i], NULL), NIGH_OK);
         nigh__sorted_free(context, sorted);
     }

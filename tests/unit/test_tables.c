@@ -110,7 +110,7 @@ static void check(nigh_context *context, const struct world *world, uint32_t blo
                   uint32_t threads) {
     nigh_error error;
     struct nigh__tables *tables;
-    assert_ok(nigh__tables_new(context, &world->rows, blocks, leading, threads, &tables, &error), &error);
+    assert_ok(nigh__tables_new(context, &world->rows, blocks, leading, threads, NULL, &tables, &error), &error);
     for (uint32_t radius = 0; radius <= blocks - leading + 3; radius++) {
         const struct nigh__lookup lookup = lookup_of(world, radius);
         struct nigh__found found = {.hits = NIGH__ARRAY(struct nigh__hit)};
@@ -178,7 +178,7 @@ static void test_any(void **state) {
     world_init(&world, 64, 4000, 9);
     nigh_error error;
     struct nigh__tables *tables;
-    assert_ok(nigh__tables_new(*state, &world.rows, 4, 1, 1, &tables, &error), &error);
+    assert_ok(nigh__tables_new(*state, &world.rows, 4, 1, 1, NULL, &tables, &error), &error);
     struct nigh__lookup lookup = lookup_of(&world, 3);
     lookup.any = true;
     struct nigh__found found = {.hits = NIGH__ARRAY(struct nigh__hit)};
@@ -206,7 +206,7 @@ static void test_budget(void **state) {
     for (uint32_t q = 0; q < QUERIES; q++) world.queries[q] &= ~UINT64_C(0xffff);
     nigh_error error;
     struct nigh__tables *tables;
-    assert_ok(nigh__tables_new(*state, &world.rows, 4, 1, 1, &tables, &error), &error);
+    assert_ok(nigh__tables_new(*state, &world.rows, 4, 1, 1, NULL, &tables, &error), &error);
     struct nigh__lookup lookup = lookup_of(&world, 3);
     struct nigh__found found = {.hits = NIGH__ARRAY(struct nigh__hit)};
     lookup.budget = 5000;
@@ -252,7 +252,7 @@ static void test_refused(void **state) {
     for (size_t c = 0; c < sizeof cuts / sizeof cuts[0]; c++) {
         nigh_error error;
         struct nigh__tables *tables;
-        assert_int_equal(nigh__tables_new(*state, &world.rows, cuts[c][0], cuts[c][1], 1, &tables, &error),
+        assert_int_equal(nigh__tables_new(*state, &world.rows, cuts[c][0], cuts[c][1], 1, NULL, &tables, &error),
                          NIGH_EINVAL);
         assert_null(tables);
     }
@@ -301,7 +301,7 @@ static void test_prediction(void **state) {
     for (uint32_t blocks = 2; blocks <= 8; blocks++) {
         nigh_error error;
         struct nigh__tables *tables;
-        assert_ok(nigh__tables_new(context, &world.rows, blocks, blocks / 2, 1, &tables, &error), &error);
+        assert_ok(nigh__tables_new(context, &world.rows, blocks, blocks / 2, 1, NULL, &tables, &error), &error);
         assert_int_equal(ledger.bytes - before, nigh__tables_bytes(3000, 128, blocks, blocks / 2));
         nigh__tables_free(context, tables);
         assert_int_equal(ledger.bytes, before);
@@ -326,7 +326,7 @@ static void test_memory(void **state) {
         const struct nigh__lookup lookup = lookup_of(&world, 12);
         memory.calls = 0;
         memory.fail_at = fail_at;
-        nigh_status status = nigh__tables_new(context, &world.rows, 4, 2, 1, &tables, &error);
+        nigh_status status = nigh__tables_new(context, &world.rows, 4, 2, 1, NULL, &tables, &error);
         if (status == NIGH_OK) status = nigh__tables_find(tables, &lookup, &found, &error);
         complete = memory.calls <= fail_at;
         assert_int_equal(status, complete ? NIGH_OK : NIGH_ENOMEM);
