@@ -164,17 +164,17 @@ static void close_statistics(struct pairing *pairing, const nigh_join_result *re
     struct cli_job *job = pairing->job;
     const uint64_t documents =
         pairing->infos[0].documents + (pairing->collections[1] != NULL ? pairing->infos[1].documents : 0);
-    job->stats.complete = true;
-    job->stats.documents = documents;
-    cli_stats_rate(&job->stats, documents);
-    cli_stats_count(&job->stats, "radius", radius);
-    cli_stats_count(&job->stats, "pairs", pairing->given);
-    cli_stats_count(&job->stats, "distinct", result->distinct);
-    cli_stats_count(&job->stats, "copies_untold", result->copies_untold);
-    cli_stats_count(&job->stats, "compared", result->compared);
-    cli_stats_count(&job->stats, "truncated", result->truncated);
-    cli_stats_count(&job->stats, "tables", result->tables);
-    cli_stats_count(&job->stats, "disk_bytes", result->disk_bytes);
+    const struct cli_counter counters[] = {
+        {"radius", radius},
+        {"pairs", pairing->given},
+        {"distinct", result->distinct},
+        {"copies_untold", result->copies_untold},
+        {"compared", result->compared},
+        {"truncated", result->truncated},
+        {"tables", result->tables},
+        {"disk_bytes", result->disk_bytes},
+    };
+    cli_stats_close(&job->stats, documents, counters, sizeof counters / sizeof counters[0]);
     cli_note(job, "%s within %s%s, among %s; %.2f s (%s/s)", cli_counted(pairing->given, "pair", "pairs").text,
              cli_counted(radius, "bit", "bits").text, pairing->enough ? " and perhaps more" : "",
              cli_counted(documents, "document", "documents").text, job->stats.work_seconds,

@@ -8,12 +8,16 @@
 #include <stdlib.h>
 
 #include "amount.h"
+#include "plan_disk.h"
 #include "plan_measure.h"
+#include "plan_slices.h"
 
 #define MOST_SETTINGS 64
 
 enum { OUTPUT_TABLE, OUTPUT_JSONL, OUTPUT_TSV };
 static const char *const output_names[] = {"table", "jsonl", "tsv", NULL};
+enum { LISTS_NONE, LISTS_SLICES };
+static const char *const list_names[] = {"none", "slices", NULL};
 
 struct plan_values {
     struct cli_common common;
@@ -23,10 +27,12 @@ struct plan_values {
     const char *queries;
     const char *batch;
     const char *disk;
+    const char *matches;
     const char *temporary;
     struct cli_number radius;
     struct cli_number bits;
     int output;
+    int lists;
     bool first;
     bool measure;
     bool usual;
@@ -44,14 +50,19 @@ static const struct cli_option options[] = {
     CLI_TEXT(0, "queries", PLACE(queries), "N", "that will be asked, so that building has to pay (default: very many)"),
     CLI_TEXT(0, "batch", PLACE(batch), "N",
              "the signatures are in a file of chunks on disk, and N queries at a time are held against it"),
-    CLI_TEXT(0, "disk", PLACE(disk), "BYTES", "that the disk reads a second, with --batch (default 500M)"),
+    CLI_TEXT(0, "disk", PLACE(disk), "BYTES", "that the disk reads a second, with --batch (default: measured)"),
+    CLI_TEXT(0, "matches", PLACE(matches), "X",
+             "that a query has on average, such as 0.1 where most have none and a few have several (default 0.04; with "
+             "--measure, what the generated queries have)"),
     CLI_FLAG(0, "first", PLACE(first), "one match for each query is enough"),
     CLI_FLAG(0, "usual", PLACE(usual), "take the constants of an ordinary machine instead of measuring this one"),
     CLI_FLAG(0, "measure", PLACE(measure),
              "make and ask each that fits into the memory, on generated rows, and show what it took beside what was "
              "predicted"),
     CLI_TEXT(0, "temporary", PLACE(temporary), "DIR",
-             "the folder for the file that --batch --measure makes (default $TMPDIR, else /tmp)"),
+             "the folder for the files that --batch makes to measure (default $TMPDIR, else /tmp)"),
+    CLI_CHOICE(0, "lists", PLACE(lists), "LISTS", list_names, "none",
+               "instead: what slice lists take, by the width of the slices; with -n and --bits, or a COLLECTION"),
     CLI_CHOICE(0, "output", PLACE(output), "FORM", output_names, "table", "the form of the answer"),
     CLI_END,
 };
@@ -63,8 +74,9 @@ static const char *const description[] = {
     "collection: memory, the time to build, queries a second on one core, and how much is found. The fastest that "
     "fits the memory and the recall is marked. --method auto of other commands chooses in the same way, with the "
     "constants of an ordinary machine: what --usual shows.",
-    "The constants are measured first, which takes about two seconds; that of the disk is what --disk says. Signatures "
-    "are thought of as evenly spread; those of real documents crowd, and are compared somewhat more often.",
+    "The constants are measured first, which takes about two seconds; with --batch also how fast the disk reads, in a "
+    "file that the system was told to forget. Signatures are thought of as evenly spread; those of real documents "
+    "crowd, and are compared somewhat more often.",
     NULL,
 };
 
@@ -81,6 +93,10 @@ static const char *const output_paragraphs[] = {
     "jsonl and tsv: method, blocks, leading, prefix, probes, tables, recall, bytes, build_seconds, query_seconds, "
     "compared, fits, recommended; with --measure then recall, bytes, build_seconds and query_seconds as measured, in "
     "processor time; recall -1 and bytes 0 are not known.",
+    "With --lists slices there is a row for each width of slices: how many there are, the bytes of the lists, and what "
+    "a search of breadth 0 to 3 reads, where signatures are evenly spread. * is the width that 'nigh index' takes. "
+    "jsonl and tsv: slice_width, slices, bytes, signature_bytes, list_length, lists (4), postings (4), least_memory, "
+    "usual.",
     NULL,
 };
 
@@ -94,6 +110,7 @@ static const struct cli_example examples[] = {
     {"nigh plan corpus.nigh --radius 5", "for a collection that is there"},
     {"nigh plan -n 60M --batch 1M --recall 0.95", "on disk, a million queries at a time"},
     {"nigh plan -n 1M --measure", "is it true?"},
+    {"nigh plan -n 10M --bits 1024 --lists slices", "which --slice-width for 'nigh index'"},
     {NULL, NULL},
 };
 
@@ -273,6 +290,10 @@ static int set_options(struct planner *planner) {
                          (unsigned long long)values->bits.value);
     if (values->batch == NULL && (values->disk != NULL || values->temporary != NULL))
         return cli_usage(job->command, "--disk and --temporary go with --batch");
+    if (values->lists == LISTS_SLICES &&
+        (values->measure || values->batch != NULL || values->memory != NULL || values->recall != NULL ||
+         values->queries != NULL || values->radius.given || values->first || values->matches != NULL))
+        return cli_usage(job->command, "--lists slices goes with -n and --bits, or a COLLECTION, and nothing else");
     if (values->batch != NULL && values->queries != NULL)
         return cli_usage(job->command, "--batch says how many queries there are; leave --queries out");
     asked->width_bits = (uint32_t)values->bits.value;
@@ -281,7 +302,8 @@ static int set_options(struct planner *planner) {
         !cli_amount_count(job, "--batch", values->batch, &asked->batch) ||
         !cli_amount_bytes(job, "--disk", values->disk, &planner->disk) ||
         !cli_amount_bytes(job, "--memory", values->memory, &asked->memory_bytes) ||
-        !cli_amount_share(job, "--recall", values->recall, &asked->recall))
+        !cli_amount_share(job, "--recall", values->recall, &asked->recall) ||
+        !cli_amount_number(job, "--matches", values->matches, &asked->matches))
         return CLI_ERROR;
     asked->radius = (uint32_t)values->radius.value;
     asked->mode = values->first ? NIGH_FIND_FIRST : NIGH_FIND_ALL;
@@ -289,28 +311,56 @@ static int set_options(struct planner *planner) {
 }
 
 static nigh_status predict(struct planner *planner) {
-    struct cli_job *job = planner->job;
-    nigh_costs_usual(&planner->costs);
-    if (planner->disk != 0) planner->costs.read_bytes = (double)planner->disk;
     planner->options.costs = &planner->costs;
     nigh_status status =
-        nigh_plan_finder(&planner->options, planner->rows, MOST_SETTINGS, &planner->count, &job->error);
-    if (status != NIGH_OK || planner->values->usual) return status;
-    status = nigh_costs_measure(job->context, &job->progress.report, &planner->costs, &job->error);
+        nigh_plan_finder(&planner->options, planner->rows, MOST_SETTINGS, &planner->count, &planner->job->error);
+    if (planner->count > MOST_SETTINGS) planner->count = MOST_SETTINGS;
+    return status;
+}
+
+/* Where it cannot be measured it is as usual; that is no reason to say nothing of all the rest. */
+static void measure_disk(struct planner *planner) {
+    double speed = plan_disk_speed(cli_temporary(planner->values->temporary));
+    if (speed > 0) planner->costs.read_bytes = speed;
+    cli_note(planner->job, speed > 0 ? "the disk reads %.0f MB/s" : "the disk cannot be measured: %.0f MB/s",
+             planner->costs.read_bytes / 1e6);
+}
+
+static nigh_status measure_costs(struct planner *planner) {
+    struct cli_job *job = planner->job;
+    nigh_status status = nigh_costs_measure(job->context, &job->progress.report, &planner->costs, &job->error);
     cli_progress_clear(&job->progress);
+    if (status == NIGH_OK && planner->options.batch != 0 && planner->disk == 0) measure_disk(planner);
+    return status;
+}
+
+/* The prediction is for as many matches as the queries have that are asked. */
+static nigh_status measure_settings(struct planner *planner) {
+    struct plan_trial *trial = NULL;
+    nigh_status status =
+        plan_trial_new(planner->job, &planner->options, cli_temporary(planner->values->temporary), &trial);
     if (status != NIGH_OK) return status;
-    if (planner->disk != 0) planner->costs.read_bytes = (double)planner->disk;
-    return nigh_plan_finder(&planner->options, planner->rows, MOST_SETTINGS, &planner->count, &job->error);
+    if (planner->values->matches == NULL && plan_trial_matches(trial) >= 0) {
+        planner->options.matches = plan_trial_matches(trial);
+        status = predict(planner);
+    }
+    if (status == NIGH_OK) status = plan_trial_measure(trial, planner->rows, planner->count, planner->measured);
+    plan_trial_free(trial);
+    return status;
 }
 
 static int plan(struct planner *planner) {
     struct cli_job *job = planner->job;
     double started = cli_seconds();
+    nigh_costs_usual(&planner->costs);
+    if (planner->disk != 0) planner->costs.read_bytes = (double)planner->disk;
     nigh_status status = predict(planner);
-    if (planner->count > MOST_SETTINGS) planner->count = MOST_SETTINGS;
-    if (status == NIGH_OK && planner->values->measure)
-        status = plan_measure(job, &planner->options, cli_temporary(planner->values->temporary), planner->rows,
-                              planner->count, planner->measured);
+    if (status == NIGH_OK && !planner->values->usual) {
+        status = measure_costs(planner);
+        if (planner->disk != 0) planner->costs.read_bytes = (double)planner->disk;
+        if (status == NIGH_OK) status = predict(planner);
+    }
+    if (status == NIGH_OK && planner->values->measure) status = measure_settings(planner);
     if (status != NIGH_OK) return cli_fail(job);
     if (planner->values->output == OUTPUT_TABLE) print_table(planner);
     if (planner->values->output == OUTPUT_JSONL) print_jsonl(planner);
@@ -337,7 +387,11 @@ static int run(struct cli_job *job) {
     planner->options = (nigh_plan_options)NIGH_PLAN_OPTIONS_INIT;
     planner->costs = (nigh_costs)NIGH_COSTS_INIT;
     int code = set_options(planner);
-    if (code == CLI_DONE) code = plan(planner);
+    if (code == CLI_DONE && planner->values->lists == LISTS_SLICES)
+        code = plan_slices(job, planner->options.rows, planner->options.width_bits,
+                           (enum plan_output)planner->values->output);
+    else if (code == CLI_DONE)
+        code = plan(planner);
     free(planner);
     return code;
 }

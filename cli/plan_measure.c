@@ -4,6 +4,10 @@
  * is made and batches held against it, with generated rows, on one thread.  Times are
  * the processor's, for other programs may be at work; so a batch does not show how
  * slow the disk is.
+ *
+ * Of the queries that the generator makes a sixth have a match, often dozens.  Most of
+ * these are left out, so that a few percent have one, as is common, and finding is
+ * measured rather than handing out crowds.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -18,14 +22,16 @@
 
 #include "signals.h"
 
-#define MEASURED_QUERIES 20000u
-#define MEASURED_SECONDS 0.5 /* for a setting: fewer queries where they are slow */
+#define MEASURED_QUERIES 50000u
+#define ONE_MATCHED_IN 25u   /* queries, of five fourths as many */
+#define MOST_SCANNED 2e10    /* rows compared to find out which have one */
+#define MEASURED_SECONDS 0.2 /* for a setting: fewer queries where they are slow */
 #define BATCH_SECONDS 20.0   /* of a batch that is predicted to take longer, none is measured */
 #define REPEATS 3
 #define MOST_PATH 4096
 
 /* Generated rows, and queries with how sure their bits are. */
-struct trial {
+struct plan_trial {
     struct cli_job *job;
     const nigh_plan_options *asked;
     nigh_generator_options generator;
@@ -36,7 +42,8 @@ struct trial {
     uint8_t *weights;
     size_t query_count;
     uint8_t *counted; /* of a query: it has a match, and the nearest is not equal */
-    uint64_t truth;   /* how many these are; 0: not known yet */
+    uint64_t matches; /* of all queries */
+    bool known;       /* all this */
     char folder[MOST_PATH];
     char path[MOST_PATH + 16]; /* of the file of chunks */
     nigh_chunks *chunks;
@@ -58,7 +65,8 @@ static double median(double *values, int count) {
 
 /* ------------------------------------------------------------------ rows -- */
 
-static void trial_release(struct trial *trial) {
+void plan_trial_free(struct plan_trial *trial) {
+    if (trial == NULL) return;
     nigh_chunks_close(trial->chunks);
     if (trial->path[0] != '\0') (void)unlink(trial->path);
     if (trial->folder[0] != '\0') (void)rmdir(trial->folder);
@@ -66,10 +74,11 @@ static void trial_release(struct trial *trial) {
     free(trial->queries);
     free(trial->weights);
     free(trial->counted);
+    free(trial);
 }
 
 /* Rows [first, first + count). */
-static nigh_status make_rows(struct trial *trial, uint64_t first, size_t count) {
+static nigh_status make_rows(struct plan_trial *trial, uint64_t first, size_t count) {
     struct cli_job *job = trial->job;
     nigh_status status = NIGH_OK;
     for (size_t i = 0; i < count && status == NIGH_OK; i++) {
@@ -80,7 +89,7 @@ static nigh_status make_rows(struct trial *trial, uint64_t first, size_t count) 
     return status;
 }
 
-static nigh_status trial_init(struct trial *trial) {
+static nigh_status trial_init(struct plan_trial *trial) {
     const nigh_plan_options *asked = trial->asked;
     struct cli_job *job = trial->job;
     uint64_t rows = asked->batch == 0 || asked->batch > asked->rows ? asked->rows : asked->batch;
@@ -90,6 +99,7 @@ static nigh_status trial_init(struct trial *trial) {
     trial->generator.width_bits = asked->width_bits;
     trial->generator.weak_flips = 1;
     trial->query_count = asked->batch == 0 ? MEASURED_QUERIES : (size_t)asked->batch;
+    trial->query_count += trial->query_count / 4;
     trial->row_count = (size_t)rows;
     trial->rows = rows > SIZE_MAX / trial->bytes ? NULL : malloc((size_t)rows * trial->bytes);
     trial->queries = malloc(trial->query_count * trial->bytes);
@@ -106,7 +116,7 @@ static nigh_status trial_init(struct trial *trial) {
     return status;
 }
 
-static nigh_status trial_folder(struct trial *trial, const char *temporary) {
+static nigh_status trial_folder(struct plan_trial *trial, const char *temporary) {
     int length = snprintf(trial->folder, sizeof trial->folder, "%s/nigh-plan-XXXXXX", temporary);
     if (length < 0 || (size_t)length >= sizeof trial->folder || mkdtemp(trial->folder) == NULL) {
         trial->folder[0] = '\0';
@@ -118,7 +128,7 @@ static nigh_status trial_folder(struct trial *trial, const char *temporary) {
 }
 
 /* The file of chunks, each as large as the batch. */
-static nigh_status make_chunks(struct trial *trial, const char *temporary) {
+static nigh_status make_chunks(struct plan_trial *trial, const char *temporary) {
     struct cli_job *job = trial->job;
     nigh_chunks_options options = NIGH_CHUNKS_OPTIONS_INIT;
     options.writable = 1;
@@ -138,65 +148,10 @@ static nigh_status make_chunks(struct trial *trial, const char *temporary) {
     return status;
 }
 
-/* --------------------------------------------------------------- results -- */
+/* ---------------------------------------------------------------- asking -- */
 
-/* Which queries have a match that has to be looked for. */
-static void learn_truth(struct trial *trial, const nigh_results *results) {
-    for (size_t i = 0; i < trial->query_count; i++) {
-        size_t count = 0;
-        const nigh_match *matches = nigh_results_matches(results, i, &count);
-        if (count == 0 || (matches[0].distance == 0 && trial->asked->radius > 0)) continue;
-        trial->counted[i] = 1;
-        trial->truth++;
-    }
-}
-
-static double recall_of(const struct trial *trial, const nigh_results *results) {
-    uint64_t found = 0;
-    for (size_t i = 0; i < trial->query_count; i++) {
-        size_t count = 0;
-        if (trial->counted[i] == 0) continue;
-        (void)nigh_results_matches(results, i, &count);
-        found += count > 0;
-    }
-    return trial->truth == 0 ? -1 : (double)found / (double)trial->truth;
-}
-
-static void take_results(struct trial *trial, const nigh_plan_row *row, const nigh_results *results, size_t asked,
-                         struct plan_measured *out) {
-    bool whole = asked == trial->query_count;
-    if (row->method == NIGH_FINDER_TABLES && whole && trial->truth == 0) learn_truth(trial, results);
-    out->recall = row->method != NIGH_FINDER_PSM ? 1 : whole ? recall_of(trial, results) : -1;
-}
-
-/* --------------------------------------------------------------- finders -- */
-
-static nigh_status ask(struct trial *trial, const nigh_finder *finder, const nigh_plan_row *row,
-                       struct plan_measured *out) {
-    nigh_find_options find = NIGH_FIND_OPTIONS_INIT;
-    double seconds[REPEATS];
-    double most = row->query_seconds > 0 ? MEASURED_SECONDS / row->query_seconds : 1e9;
-    size_t count = most < (double)trial->query_count ? (size_t)most + 1 : trial->query_count;
-    find.threads = 1;
-    find.weights = trial->weights;
-    find.mode = trial->asked->mode;
-    for (int i = 0; i < REPEATS; i++) {
-        nigh_results *results = NULL;
-        double started = processor_seconds();
-        nigh_status status = nigh_finder_find(finder, trial->queries, count, &find, &results, &trial->job->error);
-        seconds[i] = processor_seconds() - started;
-        if (status != NIGH_OK) return status;
-        if (i == 0) take_results(trial, row, results, count, out);
-        nigh_results_free(results);
-    }
-    out->query_seconds = median(seconds, REPEATS) / (double)count;
-    return NIGH_OK;
-}
-
-static nigh_status measure_finder(struct trial *trial, const nigh_plan_row *row, struct plan_measured *out) {
+static nigh_status make_finder(struct plan_trial *trial, const nigh_plan_row *row, nigh_finder **out) {
     nigh_finder_options options = NIGH_FINDER_OPTIONS_INIT;
-    nigh_finder_info info = NIGH_FINDER_INFO_INIT;
-    nigh_finder *finder = NULL;
     options.method = row->method;
     options.width_bits = trial->asked->width_bits;
     options.radius = trial->asked->radius;
@@ -205,28 +160,25 @@ static nigh_status measure_finder(struct trial *trial, const nigh_plan_row *row,
     options.prefix_bits = row->prefix_bits;
     options.probes = row->probes;
     options.rotations = row->rotations;
+    options.memory_bytes = row->method == NIGH_FINDER_AUTO ? trial->asked->memory_bytes : 0;
     options.threads = 1;
-    double started = processor_seconds();
-    nigh_status status =
-        nigh_finder_new(trial->job->context, trial->rows, trial->asked->rows, &options, &finder, &trial->job->error);
-    out->build_seconds = processor_seconds() - started;
-    if (status == NIGH_OK) {
-        nigh_finder_describe(finder, &info);
-        out->bytes = info.bytes;
-        status = ask(trial, finder, row, out);
-    }
-    nigh_finder_free(finder);
-    return status;
+    return nigh_finder_new(trial->job->context, trial->rows, trial->asked->rows, &options, out, &trial->job->error);
 }
 
-/* --------------------------------------------------------------- batches -- */
+static nigh_status ask_finder(struct plan_trial *trial, const nigh_finder *finder, size_t count, nigh_find_mode mode,
+                              nigh_results **out) {
+    nigh_find_options options = NIGH_FIND_OPTIONS_INIT;
+    options.threads = 1;
+    options.weights = trial->weights;
+    options.mode = mode;
+    return nigh_finder_find(finder, trial->queries, count, &options, out, &trial->job->error);
+}
 
-static nigh_status measure_batch(struct trial *trial, const nigh_plan_row *row, struct plan_measured *out) {
-    double predicted = row->query_seconds * (double)trial->query_count;
-    if (predicted > BATCH_SECONDS) return NIGH_OK;
+static nigh_status ask_chunks(struct plan_trial *trial, const nigh_plan_row *row, nigh_find_mode mode,
+                              nigh_results **out) {
     nigh_batch_options options = NIGH_BATCH_OPTIONS_INIT;
     options.method = row->method;
-    options.mode = trial->asked->mode;
+    options.mode = mode;
     options.radius = trial->asked->radius;
     options.weights = trial->weights;
     options.blocks = row->blocks;
@@ -235,27 +187,129 @@ static nigh_status measure_batch(struct trial *trial, const nigh_plan_row *row, 
     options.probes = row->probes;
     options.threads = 1;
     options.progress = &trial->job->progress.report;
+    return nigh_chunks_match(trial->chunks, trial->queries, trial->query_count, &options, out, &trial->job->error);
+}
+
+/* --------------------------------------------------------------- the truth -- */
+
+/* Moves a query that is kept to its place, and takes down what it has. */
+static void keep_query(struct plan_trial *trial, size_t from, size_t to, const nigh_match *matches, size_t count) {
+    const size_t bytes = trial->bytes;
+    memmove(trial->queries + to * bytes, trial->queries + from * bytes, bytes);
+    memmove(trial->weights + to * bytes * 8, trial->weights + from * bytes * 8, bytes * 8);
+    trial->matches += count;
+    trial->counted[to] = count > 0 && (matches[0].distance > 0 || trial->asked->radius == 0);
+}
+
+/* Keeps a query with a match only while they are one in 25, and the others all, until there are enough. */
+static void thin_queries(struct plan_trial *trial, const nigh_results *results) {
+    const size_t made = trial->query_count;
+    const size_t most = made - made / 5;
+    size_t kept = 0;
+    size_t matched = 0;
+    for (size_t i = 0; i < made && kept < most; i++) {
+        size_t count = 0;
+        const nigh_match *matches = nigh_results_matches(results, i, &count);
+        if (count > 0 && matched * ONE_MATCHED_IN > kept) continue;
+        keep_query(trial, i, kept++, matches, count);
+        matched += count > 0;
+    }
+    trial->query_count = kept;
+    trial->known = true;
+}
+
+/* All matches of all queries, by whatever misses none; *out stays NULL where that would take too long. */
+static nigh_status find_truth(struct plan_trial *trial, nigh_results **out) {
+    const nigh_plan_row exact = {.method = NIGH_FINDER_AUTO};
+    nigh_finder_info info = NIGH_FINDER_INFO_INIT;
+    nigh_finder *finder = NULL;
+    if (trial->chunks != NULL) return ask_chunks(trial, &exact, NIGH_FIND_ALL, out);
+    nigh_status status = make_finder(trial, &exact, &finder);
+    if (status != NIGH_OK) return status;
+    nigh_finder_describe(finder, &info);
+    if (info.method != NIGH_FINDER_SCAN || (double)info.distinct * (double)trial->query_count <= MOST_SCANNED)
+        status = ask_finder(trial, finder, trial->query_count, NIGH_FIND_ALL, out);
+    nigh_finder_free(finder);
+    return status;
+}
+
+static nigh_status trial_thin(struct plan_trial *trial) {
+    nigh_results *results = NULL;
+    nigh_status status = find_truth(trial, &results);
+    if (results == NULL) return status;
+    thin_queries(trial, results);
+    nigh_results_free(results);
+    return NIGH_OK;
+}
+
+double plan_trial_matches(const struct plan_trial *trial) {
+    return trial->known ? (double)trial->matches / (double)trial->query_count : -1;
+}
+
+/* Of the first `asked` queries; negative: not known. */
+static double recall_of(const struct plan_trial *trial, const nigh_results *results, size_t asked) {
+    uint64_t found = 0;
+    uint64_t truth = 0;
+    for (size_t i = 0; i < asked; i++) {
+        size_t count = 0;
+        if (trial->counted[i] == 0) continue;
+        (void)nigh_results_matches(results, i, &count);
+        found += count > 0;
+        truth++;
+    }
+    return truth == 0 ? -1 : (double)found / (double)truth;
+}
+
+/* --------------------------------------------------------------- settings -- */
+
+/* So many of the queries, several times, of a finder or, where that is NULL, of the file of chunks. */
+static nigh_status ask(struct plan_trial *trial, const nigh_plan_row *row, const nigh_finder *finder, size_t count,
+                       int repeats, struct plan_measured *out) {
+    const nigh_find_mode mode = trial->asked->mode;
     double seconds[REPEATS];
-    int repeats = predicted < MEASURED_SECONDS ? REPEATS : 1;
+    out->recall = row->method == NIGH_FINDER_PSM ? -1 : 1;
     for (int i = 0; i < repeats; i++) {
         nigh_results *results = NULL;
         double started = processor_seconds();
-        nigh_status status = nigh_chunks_match(trial->chunks, trial->queries, trial->query_count, &options, &results,
-                                               &trial->job->error);
+        nigh_status status =
+            finder != NULL ? ask_finder(trial, finder, count, mode, &results) : ask_chunks(trial, row, mode, &results);
         seconds[i] = processor_seconds() - started;
         if (status != NIGH_OK) return status;
-        if (i == 0) take_results(trial, row, results, trial->query_count, out);
+        if (out->recall < 0) out->recall = recall_of(trial, results, count);
         nigh_results_free(results);
     }
-    out->query_seconds = median(seconds, repeats) / (double)trial->query_count;
-    out->build_seconds = trial->append_seconds;
+    out->query_seconds = median(seconds, repeats) / (double)count;
     return NIGH_OK;
+}
+
+/* Fewer queries where they are slow. */
+static nigh_status measure_finder(struct plan_trial *trial, const nigh_plan_row *row, struct plan_measured *out) {
+    nigh_finder_info info = NIGH_FINDER_INFO_INIT;
+    nigh_finder *finder = NULL;
+    double most = row->query_seconds > 0 ? MEASURED_SECONDS / row->query_seconds : 1e9;
+    size_t count = most < (double)trial->query_count ? (size_t)most + 1 : trial->query_count;
+    double started = processor_seconds();
+    nigh_status status = make_finder(trial, row, &finder);
+    out->build_seconds = processor_seconds() - started;
+    if (status != NIGH_OK) return status;
+    nigh_finder_describe(finder, &info);
+    out->bytes = info.bytes;
+    status = ask(trial, row, finder, count, REPEATS, out);
+    nigh_finder_free(finder);
+    return status;
+}
+
+static nigh_status measure_batch(struct plan_trial *trial, const nigh_plan_row *row, struct plan_measured *out) {
+    double predicted = row->query_seconds * (double)trial->query_count;
+    if (predicted > BATCH_SECONDS) return NIGH_OK;
+    out->build_seconds = trial->append_seconds;
+    return ask(trial, row, NULL, trial->query_count, predicted < MEASURED_SECONDS ? REPEATS : 1, out);
 }
 
 /* ------------------------------------------------------------------- all -- */
 
-static nigh_status measure_each(struct trial *trial, const nigh_plan_row *rows, size_t count,
-                                struct plan_measured *out) {
+nigh_status plan_trial_measure(struct plan_trial *trial, const nigh_plan_row *rows, size_t count,
+                               struct plan_measured *out) {
     struct cli_job *job = trial->job;
     uint64_t limit = trial->asked->memory_bytes;
     nigh_status status = NIGH_OK;
@@ -265,17 +319,18 @@ static nigh_status measure_each(struct trial *trial, const nigh_plan_row *rows, 
         if (limit != 0 && rows[i].bytes > limit) continue;
         if (cli_interrupted() != 0)
             status = NIGH_ECANCELLED;
-        else if (trial->asked->batch == 0)
+        else if (trial->chunks == NULL)
             status = measure_finder(trial, &rows[i], &out[i]);
         else
             status = measure_batch(trial, &rows[i], &out[i]);
     }
+    cli_progress_clear(&job->progress);
     return status;
 }
 
-nigh_status plan_measure(struct cli_job *job, const nigh_plan_options *asked, const char *temporary,
-                         const nigh_plan_row *rows, size_t count, struct plan_measured *out) {
-    struct trial *trial = calloc(1, sizeof *trial);
+nigh_status plan_trial_new(struct cli_job *job, const nigh_plan_options *asked, const char *temporary,
+                           struct plan_trial **out) {
+    struct plan_trial *trial = calloc(1, sizeof *trial);
     if (trial == NULL) {
         cli_set_error(job, NIGH_ENOMEM, "", "out of memory");
         return NIGH_ENOMEM;
@@ -286,9 +341,11 @@ nigh_status plan_measure(struct cli_job *job, const nigh_plan_options *asked, co
     nigh_status status = trial_init(trial);
     if (status == NIGH_OK)
         status = asked->batch == 0 ? make_rows(trial, 0, trial->row_count) : make_chunks(trial, temporary);
-    if (status == NIGH_OK) status = measure_each(trial, rows, count, out);
+    if (status == NIGH_OK) status = trial_thin(trial);
     cli_progress_clear(&job->progress);
-    trial_release(trial);
-    free(trial);
+    if (status == NIGH_OK)
+        *out = trial;
+    else
+        plan_trial_free(trial);
     return status;
 }

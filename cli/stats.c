@@ -22,6 +22,13 @@ void cli_stats_rate(struct cli_stats *stats, uint64_t amount) {
     stats->rate = stats->work_seconds > 0 ? (double)amount / stats->work_seconds : 0;
 }
 
+void cli_stats_close(struct cli_stats *stats, uint64_t documents, const struct cli_counter *counters, size_t count) {
+    stats->complete = true;
+    stats->documents = documents;
+    cli_stats_rate(stats, documents);
+    for (size_t i = 0; i < count; i++) cli_stats_count(stats, counters[i].name, counters[i].value);
+}
+
 static uint64_t peak_bytes(void) {
     struct rusage usage;
     return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
@@ -34,6 +41,7 @@ static void write_object(struct cli_sink *sink, const struct cli_job *job) {
     cli_sink_format(sink, "{\"command\":\"%s\",\"version\":\"%s\"", job->command->name, nigh_version());
     cli_sink_format(sink, ",\"seconds\":%.6f", cli_seconds() - stats->started);
     cli_sink_format(sink, ",\"%s\":%.6f", work_name, stats->work_seconds);
+    if (stats->also_name != NULL) cli_sink_format(sink, ",\"%s\":%.6f", stats->also_name, stats->also_seconds);
     cli_sink_format(sink, ",\"documents\":%llu", (unsigned long long)stats->documents);
     cli_sink_format(sink, ",\"queries\":%llu", (unsigned long long)stats->queries);
     cli_sink_format(sink, ",\"rate\":%.3f", stats->rate);

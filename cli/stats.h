@@ -4,9 +4,15 @@
 #define NIGH_CLI_STATS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct cli_job;
+
+struct cli_counter {
+    const char *name; /* a constant */
+    uint64_t value;
+};
 
 #define CLI_MAX_COUNTERS 20
 
@@ -15,18 +21,20 @@ struct cli_stats {
     double started;        /* of the whole command */
     const char *work_name; /* "search_seconds"; NULL: "work_seconds" */
     double work_seconds;   /* without opening and loading */
+    const char *also_name; /* of a part that is not work: "list_seconds"; NULL: there is none */
+    double also_seconds;
     uint64_t documents;
     uint64_t queries;
     double rate; /* queries or documents a second of work */
-    struct {
-        const char *name; /* a constant */
-        uint64_t value;
-    } counters[CLI_MAX_COUNTERS];
+    struct cli_counter counters[CLI_MAX_COUNTERS];
     unsigned counter_count;
 };
 
 /* Counters are written in the order in which they were added. */
 void cli_stats_count(struct cli_stats *stats, const char *name, uint64_t value);
+
+/* The work is complete: so many documents, their rate, and all counters. */
+void cli_stats_close(struct cli_stats *stats, uint64_t documents, const struct cli_counter *counters, size_t count);
 
 /* `amount` a second of work, 0 where no time passed. */
 void cli_stats_rate(struct cli_stats *stats, uint64_t amount);

@@ -9,13 +9,11 @@
  * are exact copies.  Then takes turns with one thread: signing them all with minhash, and
  * deduplication by each method with the writing of what is kept.
  */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "base/rng.h"
 #include "measure.h"
@@ -38,7 +36,7 @@ struct bench {
     uint32_t threads;
     FILE *json;
 
-    char folder[64];
+    char folder[MEASURE_FOLDER];
     char in_path[128], out_path[128];
     nigh_context *context;
     uint64_t documents, near, copies;
@@ -273,58 +271,35 @@ static void report(const struct bench *bench) {
 
 /* ------------------------------------------------------------------- the options -- */
 
-static _Noreturn void usage(int status) {
-    (void)fprintf(status == 0 ? stdout : stderr,
-                  "usage: bench_dedup [--megabytes N] [--threads N] [--runs N] [--json FILE] [FILE]\n"
-                  "  FILE            real text, a document a line (default build/bench/text/documents.txt)\n"
-                  "  --megabytes N   of JSON lines to make of it (default 1000)\n"
-                  "  --threads N     default 1\n"
-                  "  --runs N        of each measurement (default 3, at most %u)\n"
-                  "  --json FILE     append every run as a line of JSON\n",
-                  MEASURE_MAX_RUNS);
-    exit(status);
-}
+static const char usage[] =
+    "usage: bench_dedup [--megabytes N] [--threads N] [--runs N] [--json FILE] [--quick] [FILE]\n"
+    "  FILE            real text, a document a line (default build/bench/text/documents.txt)\n"
+    "  --megabytes N   of JSON lines to make of it (default 1000)\n"
+    "  --threads N     default 1\n"
+    "  --runs N        of each measurement (default 3, at most 1000)\n"
+    "  --json FILE     append every run as a line of JSON\n"
+    "  --quick         20 megabytes and 1 run: to see that it works\n";
 
 static void parse(struct bench *bench, int count, char **arguments) {
-    enum { MEGABYTES = 1, THREADS, RUNS, JSON, HELP };
-    static const struct option options[] = {
-        {"megabytes", required_argument, NULL, MEGABYTES},
-        {"threads", required_argument, NULL, THREADS},
-        {"runs", required_argument, NULL, RUNS},
-        {"json", required_argument, NULL, JSON},
-        {"help", no_argument, NULL, HELP},
-        {NULL, 0, NULL, 0},
+    uint64_t threads = bench->threads;
+    uint64_t runs = bench->runs;
+    const struct measure_option options[] = {
+        {.name = "megabytes", .number = &bench->megabytes, .least = 1, .most = 1000000, .quick = 20},
+        {.name = "threads", .number = &threads, .least = 1, .most = 256},
+        {.name = "runs", .number = &runs, .least = 1, .most = MEASURE_MAX_RUNS, .quick = 1},
+        {.name = "json", .file = &bench->json},
+        {.name = NULL},
     };
-    for (int which; (which = getopt_long(count, arguments, "", options, NULL)) != -1;) {
-        switch (which) {
-        case MEGABYTES:
-            bench->megabytes = measure_number(optarg, 1, 1000000);
-            break;
-        case THREADS:
-            bench->threads = (uint32_t)measure_number(optarg, 1, 256);
-            break;
-        case RUNS:
-            bench->runs = (size_t)measure_number(optarg, 1, MEASURE_MAX_RUNS);
-            break;
-        case JSON:
-            bench->json = fopen(optarg, "a");
-            if (bench->json == NULL) measure_fail(optarg, "cannot be written");
-            break;
-        case HELP:
-            usage(0);
-        default:
-            usage(2);
-        }
-    }
-    if (optind < count) bench->text_path = arguments[optind++];
-    if (optind != count) usage(2);
+    const int operand = measure_parse(options, usage, count, arguments);
+    if (operand + 1 < count) measure_usage(usage, 2);
+    if (operand < count) bench->text_path = arguments[operand];
+    bench->threads = (uint32_t)threads;
+    bench->runs = (size_t)runs;
 }
 
 static void remove_data(struct bench *bench) {
     nigh_context_free(bench->context);
-    (void)remove(bench->in_path);
-    (void)remove(bench->out_path);
-    if (rmdir(bench->folder) != 0) (void)fprintf(stderr, "bench: '%s' could not be removed\n", bench->folder);
+    measure_folder_remove(bench->folder);
     if (bench->json != NULL) (void)fclose(bench->json);
 }
 
@@ -332,9 +307,7 @@ int main(int count, char **arguments) {
     static struct bench bench = {
         .text_path = "build/bench/text/documents.txt", .megabytes = 1000, .runs = 3, .threads = 1};
     parse(&bench, count, arguments);
-    const char *scratch = getenv("TMPDIR");
-    (void)snprintf(bench.folder, sizeof bench.folder, "%.40s/nigh-bench-XXXXXX", scratch == NULL ? "/tmp" : scratch);
-    if (mkdtemp(bench.folder) == NULL) measure_fail(bench.folder, "cannot be made");
+    measure_folder_make(bench.folder);
     (void)snprintf(bench.in_path, sizeof bench.in_path, "%s/in.jsonl", bench.folder);
     (void)snprintf(bench.out_path, sizeof bench.out_path, "%s/out.jsonl", bench.folder);
     nigh_error error;

@@ -10,7 +10,6 @@
  * the machine does hits all alike.  Recall is checked against the portable
  * kernel.  Then a table of all kernels and widths.
  */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -38,10 +37,10 @@ struct bench {
     uint32_t bits;
     uint64_t seed;
     size_t runs;
-    bool kernels;
+    bool no_kernels;
     FILE *json;
 
-    char folder[64];
+    char folder[MEASURE_FOLDER];
     char collection_path[128];
     char queries_path[128];
     nigh_context *context;
@@ -133,11 +132,9 @@ static void make_data(struct bench *bench) {
 }
 
 static void remove_data(struct bench *bench) {
-    char command[160];
     nigh_collection_close(bench->collection);
     nigh_context_free(bench->context);
-    (void)snprintf(command, sizeof command, "rm -rf '%s'", bench->folder);
-    if (system(command) != 0) (void)fprintf(stderr, "bench: '%s' could not be removed\n", bench->folder);
+    measure_folder_remove(bench->folder);
     free(bench->queries);
     free(bench->truth);
 }
@@ -325,74 +322,37 @@ static void report_ratios(const struct bench *bench) {
 
 /* ------------------------------------------------------------------- the options */
 
-static _Noreturn void usage(int status) {
-    (void)fprintf(
-        status == 0 ? stdout : stderr,
-        "usage: bench_scan [--rows N] [--bits N] [--seed N] [--runs N] [--json FILE] [--quick] [--no-kernels]\n"
-        "  --rows N      signatures to search (default 1000000)\n"
-        "  --bits N      width of a signature (default 1024)\n"
-        "  --seed N      of the generated data (default 1)\n"
-        "  --runs N      of each measurement (default 10, at most %u)\n"
-        "  --json FILE   append every run as a line of JSON\n"
-        "  --quick       100000 rows and 3 runs: to see that it works\n"
-        "  --no-kernels  without the table of kernels\n",
-        MEASURE_MAX_RUNS);
-    exit(status);
-}
+static const char usage[] =
+    "usage: bench_scan [--rows N] [--bits N] [--seed N] [--runs N] [--json FILE] [--quick] [--no-kernels]\n"
+    "  --rows N      signatures to search (default 1000000)\n"
+    "  --bits N      width of a signature (default 1024)\n"
+    "  --seed N      of the generated data (default 1)\n"
+    "  --runs N      of each measurement (default 10, at most 1000)\n"
+    "  --json FILE   append every run as a line of JSON\n"
+    "  --quick       100000 rows and 3 runs: to see that it works\n"
+    "  --no-kernels  without the table of kernels\n";
 
 static void parse(struct bench *bench, int count, char **arguments) {
-    enum { ROWS = 1, BITS, SEED, RUNS, JSON, QUICK, NO_KERNELS, HELP };
-    static const struct option options[] = {
-        {"rows", required_argument, NULL, ROWS},
-        {"bits", required_argument, NULL, BITS},
-        {"seed", required_argument, NULL, SEED},
-        {"runs", required_argument, NULL, RUNS},
-        {"json", required_argument, NULL, JSON},
-        {"quick", no_argument, NULL, QUICK},
-        {"no-kernels", no_argument, NULL, NO_KERNELS},
-        {"help", no_argument, NULL, HELP},
-        {NULL, 0, NULL, 0},
+    uint64_t bits = bench->bits;
+    uint64_t runs = bench->runs;
+    const struct measure_option options[] = {
+        {.name = "rows", .number = &bench->rows, .least = K, .most = 1000000000, .quick = 100000},
+        {.name = "bits", .number = &bits, .least = 8, .most = NIGH_MAX_WIDTH_BITS},
+        {.name = "seed", .number = &bench->seed, .most = UINT64_MAX},
+        {.name = "runs", .number = &runs, .least = 1, .most = MEASURE_MAX_RUNS, .quick = 3},
+        {.name = "json", .file = &bench->json},
+        {.name = "no-kernels", .flag = &bench->no_kernels},
+        {.name = NULL},
     };
-    for (int which; (which = getopt_long(count, arguments, "", options, NULL)) != -1;) {
-        switch (which) {
-        case ROWS:
-            bench->rows = measure_number(optarg, K, 1000000000);
-            break;
-        case BITS:
-            bench->bits = (uint32_t)measure_number(optarg, 8, NIGH_MAX_WIDTH_BITS) / 8 * 8;
-            break;
-        case SEED:
-            bench->seed = measure_number(optarg, 0, UINT64_MAX);
-            break;
-        case RUNS:
-            bench->runs = (size_t)measure_number(optarg, 1, MEASURE_MAX_RUNS);
-            break;
-        case JSON:
-            bench->json = fopen(optarg, "a");
-            break;
-        case QUICK:
-            bench->rows = 100000;
-            bench->runs = 3;
-            break;
-        case NO_KERNELS:
-            bench->kernels = false;
-            break;
-        case HELP:
-            usage(0);
-        default:
-            usage(2);
-        }
-        if (which == JSON && bench->json == NULL) measure_fail(optarg, "cannot be written");
-    }
-    if (optind != count) usage(2);
+    if (measure_parse(options, usage, count, arguments) != count) measure_usage(usage, 2);
+    bench->bits = (uint32_t)bits / 8 * 8;
+    bench->runs = (size_t)runs;
 }
 
 int main(int count, char **arguments) {
-    static struct bench bench = {.rows = 1000000, .bits = 1024, .seed = 1, .runs = 10, .kernels = true};
+    static struct bench bench = {.rows = 1000000, .bits = 1024, .seed = 1, .runs = 10};
     parse(&bench, count, arguments);
-    const char *scratch = getenv("TMPDIR");
-    (void)snprintf(bench.folder, sizeof bench.folder, "%.40s/nigh-bench-XXXXXX", scratch == NULL ? "/tmp" : scratch);
-    if (mkdtemp(bench.folder) == NULL) measure_fail(bench.folder, "cannot be made");
+    measure_folder_make(bench.folder);
     (void)snprintf(bench.collection_path, sizeof bench.collection_path, "%s/rows.nigh", bench.folder);
     (void)snprintf(bench.queries_path, sizeof bench.queries_path, "%s/queries", bench.folder);
     nigh_error error;
@@ -407,7 +367,7 @@ int main(int count, char **arguments) {
     report_search(&bench);
     report_ratios(&bench);
     peer_stop(&bench.peer);
-    if (bench.kernels) kernel_table(bench.segment->rows, matrix_bytes(&bench), bench.runs, bench.json);
+    if (!bench.no_kernels) kernel_table(bench.segment->rows, matrix_bytes(&bench), bench.runs, bench.json);
     if (bench.json != NULL) (void)fclose(bench.json);
     remove_data(&bench);
     return 0;

@@ -7,7 +7,6 @@
  * of words that topsig wants beforehand is a row of its own.  Then a profile: the
  * share of each stage.  The runs of all rows take turns.
  */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -41,11 +40,12 @@ static const nigh_text_format input_formats[INPUTS] = {NIGH_TEXT_LINES, NIGH_TEX
 
 struct bench {
     size_t runs;
+    bool no_profile;
     bool processor_time; /* which says nothing about two threads */
     FILE *json;
     const char *paths[INPUTS];
     char json_path[128];
-    char folder[64];
+    char folder[MEASURE_FOLDER];
     uint64_t bytes; /* of text, without what JSON puts around it */
     nigh_context *context;
     nigh_vocabulary *vocabulary;
@@ -131,8 +131,7 @@ static void remove_data(struct bench *bench) {
     for (size_t i = 0; i < SCHEMES; i++) nigh_signer_free(bench->signers[i]);
     nigh_vocabulary_free(bench->vocabulary);
     nigh_context_free(bench->context);
-    (void)unlink(bench->json_path);
-    if (rmdir(bench->folder) != 0) (void)fprintf(stderr, "bench: '%s' could not be removed\n", bench->folder);
+    measure_folder_remove(bench->folder);
 }
 
 /* -------------------------------------------------------------------- the runs */
@@ -275,44 +274,29 @@ static void report_memory(const struct bench *bench) {
 
 /* ------------------------------------------------------------------- the options */
 
-static _Noreturn void usage(int status) {
-    (void)fprintf(status == 0 ? stdout : stderr,
-                  "usage: bench_sign [--runs N] [--json FILE] [--quick] [--cpu] [--no-profile] [FILE]\n"
-                  "  FILE          text, a document a line (default: descriptions of Debian's packages, each text\n"
-                  "                several times up to 64 MB, as './run bench sign' makes them)\n"
-                  "  --runs N      of each measurement (default 7, at most %u)\n"
-                  "  --json FILE   append every run as a line of JSON\n"
-                  "  --quick       1 run: to see that it works\n"
-                  "  --cpu         processor time: for one thread, where others use the machine too\n"
-                  "  --no-profile  without the shares of the stages\n",
-                  MEASURE_MAX_RUNS);
-    exit(status);
-}
+static const char usage[] =
+    "usage: bench_sign [--runs N] [--json FILE] [--quick] [--cpu] [--no-profile] [FILE]\n"
+    "  FILE          text, a document a line (default: descriptions of Debian's packages, each text\n"
+    "                several times up to 64 MB, as './run bench sign' makes them)\n"
+    "  --runs N      of each measurement (default 7, at most 1000)\n"
+    "  --json FILE   append every run as a line of JSON\n"
+    "  --quick       1 run: to see that it works\n"
+    "  --cpu         processor time: for one thread, where others use the machine too\n"
+    "  --no-profile  without the shares of the stages\n";
 
-static bool parse(struct bench *bench, int count, char **arguments) {
-    enum { RUNS = 1, JSON, QUICK, CPU, NO_PROFILE, HELP };
-    static const struct option options[] = {
-        {"runs", required_argument, NULL, RUNS},
-        {"json", required_argument, NULL, JSON},
-        {"quick", no_argument, NULL, QUICK},
-        {"cpu", no_argument, NULL, CPU},
-        {"no-profile", no_argument, NULL, NO_PROFILE},
-        {"help", no_argument, NULL, HELP},
-        {NULL, 0, NULL, 0},
+static void parse(struct bench *bench, int count, char **arguments) {
+    uint64_t runs = bench->runs;
+    const struct measure_option options[] = {
+        {.name = "runs", .number = &runs, .least = 1, .most = MEASURE_MAX_RUNS, .quick = 1},
+        {.name = "json", .file = &bench->json},
+        {.name = "cpu", .flag = &bench->processor_time},
+        {.name = "no-profile", .flag = &bench->no_profile},
+        {.name = NULL},
     };
-    bool profile = true;
-    for (int which; (which = getopt_long(count, arguments, "", options, NULL)) != -1;) {
-        if (which == HELP) usage(0);
-        if (which == RUNS) bench->runs = strtoul(optarg, NULL, 10);
-        if (which == QUICK) bench->runs = 1;
-        if (which == NO_PROFILE) profile = false;
-        if (which == CPU) bench->processor_time = true;
-        if (which == JSON && (bench->json = fopen(optarg, "a")) == NULL) measure_fail(optarg, "cannot be written");
-        if (which == '?') usage(2);
-    }
-    if (bench->runs < 1 || bench->runs > MEASURE_MAX_RUNS || count - optind > 1) usage(2);
-    if (optind < count) bench->paths[INPUT_LINES] = arguments[optind];
-    return profile;
+    const int operand = measure_parse(options, usage, count, arguments);
+    if (operand + 1 < count) measure_usage(usage, 2);
+    if (operand < count) bench->paths[INPUT_LINES] = arguments[operand];
+    bench->runs = (size_t)runs;
 }
 
 int main(int count, char **arguments) {
@@ -322,11 +306,9 @@ int main(int count, char **arguments) {
     (void)snprintf(beside, sizeof beside, "%.*stext/documents.txt", slash == NULL ? 0 : (int)(slash - arguments[0] + 1),
                    arguments[0]);
     bench.paths[INPUT_LINES] = beside;
-    bool profile = parse(&bench, count, arguments);
+    parse(&bench, count, arguments);
     if (bench.processor_time) measure_processor_time();
-    const char *scratch = getenv("TMPDIR");
-    (void)snprintf(bench.folder, sizeof bench.folder, "%.40s/nigh-bench-XXXXXX", scratch == NULL ? "/tmp" : scratch);
-    if (mkdtemp(bench.folder) == NULL) measure_fail(bench.folder, "cannot be made");
+    measure_folder_make(bench.folder);
     nigh_error error;
     measure_must(nigh_context_new(NULL, &bench.context, &error), &error, "starting");
 
@@ -338,8 +320,8 @@ int main(int count, char **arguments) {
     report_signing(&bench);
     if (!bench.processor_time) report_ratios(&bench);
     report_memory(&bench);
-    if (profile) run_stages(&bench);
-    if (profile) report_stages(&bench);
+    if (!bench.no_profile) run_stages(&bench);
+    if (!bench.no_profile) report_stages(&bench);
     if (bench.json != NULL) (void)fclose(bench.json);
     remove_data(&bench);
     return 0;

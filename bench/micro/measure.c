@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _POSIX_C_SOURCE 200809L
-/* Clock, series and host of the benchmarks. */
+#define _GNU_SOURCE
+/* Clock, series, host, options and files of the benchmarks. */
 #include "measure.h"
 
+#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/cpu.h"
 
@@ -98,10 +100,62 @@ void measure_must(nigh_status status, const nigh_error *error, const char *what)
     measure_fail(what, text);
 }
 
-uint64_t measure_number(const char *text, uint64_t least, uint64_t most) {
+/* ------------------------------------------------------------------- options -- */
+
+static uint64_t number_of(const char *text, uint64_t least, uint64_t most) {
     char *end = NULL;
     const unsigned long long value = strtoull(text, &end, 10);
     if (*text == '\0' || *text == '-' || *end != '\0' || value < least || value > most)
         measure_fail(text, "not a number that fits here");
     return value;
+}
+
+static void take_option(const struct measure_option *option, const char *value) {
+    if (option->number != NULL) *option->number = number_of(value, option->least, option->most);
+    if (option->flag != NULL) *option->flag = true;
+    if (option->file == NULL) return;
+    *option->file = fopen(value, "a");
+    if (*option->file == NULL) measure_fail(value, "cannot be written");
+}
+
+static void be_quick(const struct measure_option *options) {
+    for (const struct measure_option *option = options; option->name != NULL; option++)
+        if (option->quick != 0) *option->number = option->quick;
+}
+
+_Noreturn void measure_usage(const char *usage, int status) {
+    (void)fputs(usage, status == 0 ? stdout : stderr);
+    exit(status);
+}
+
+int measure_parse(const struct measure_option *options, const char *usage, int count, char **arguments) {
+    enum { QUICK = 1, HELP, FIRST };
+    struct option known[MEASURE_MOST_OPTIONS + 3] = {{"quick", no_argument, NULL, QUICK},
+                                                     {"help", no_argument, NULL, HELP}};
+    for (int i = 0; options[i].name != NULL; i++)
+        known[i + 2] = (struct option){options[i].name, options[i].flag == NULL ? required_argument : no_argument, NULL,
+                                       FIRST + i};
+    for (int which; (which = getopt_long(count, arguments, "", known, NULL)) != -1;) {
+        if (which == QUICK)
+            be_quick(options);
+        else if (which >= FIRST && which != '?')
+            take_option(&options[which - FIRST], optarg);
+        else
+            measure_usage(usage, which == HELP ? 0 : 2);
+    }
+    return optind;
+}
+
+/* ---------------------------------------------------------------- the folder -- */
+
+void measure_folder_make(char folder[MEASURE_FOLDER]) {
+    const char *scratch = getenv("TMPDIR");
+    (void)snprintf(folder, MEASURE_FOLDER, "%.40s/nigh-bench-XXXXXX", scratch == NULL ? "/tmp" : scratch);
+    if (mkdtemp(folder) == NULL) measure_fail(folder, "cannot be made");
+}
+
+void measure_folder_remove(const char *folder) {
+    char command[MEASURE_FOLDER + 16];
+    (void)snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    if (system(command) != 0) (void)fprintf(stderr, "bench: '%s' could not be removed\n", folder);
 }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What benchmarks share: a clock, series of runs with minimum and median, where they ran, and raw runs as JSON lines.
+/*
+ * What benchmarks share: a clock, series of runs with minimum and median, where they
+ * ran, raw runs as JSON lines, options, and a folder for their files.
  */
 #ifndef NIGH_BENCH_MEASURE_H
 #define NIGH_BENCH_MEASURE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -41,7 +44,29 @@ void *measure_allocate(size_t count, size_t size);
 _Noreturn void measure_fail(const char *what, const char *why);
 void measure_must(nigh_status status, const nigh_error *error, const char *what); /* where it is not NIGH_OK */
 
-/* The value of an option, or the end of the program. */
-uint64_t measure_number(const char *text, uint64_t least, uint64_t most);
+/* One of number, flag and file is set: where the value goes. */
+struct measure_option {
+    const char *name; /* without the dashes; NULL after the last */
+    uint64_t *number; /* within least and most */
+    uint64_t least, most;
+    uint64_t quick; /* what --quick makes of the number; 0: nothing */
+    bool *flag;
+    FILE **file; /* opened for appending */
+};
+
+#define MEASURE_MOST_OPTIONS 16u
+
+/*
+ * Reads "--name" and "--name value", in any order, up to the first operand, whose place
+ * it gives back.  --help prints the usage; what is wrong ends the program.
+ */
+int measure_parse(const struct measure_option *options, const char *usage, int count, char **arguments);
+_Noreturn void measure_usage(const char *usage, int status);
+
+#define MEASURE_FOLDER 64u
+
+/* Makes a folder in $TMPDIR or /tmp; removes one with all that is in it. */
+void measure_folder_make(char folder[MEASURE_FOLDER]);
+void measure_folder_remove(const char *folder);
 
 #endif

@@ -17,15 +17,12 @@
  * the squared length), these are few.  For each the cosine is computed.  (The
  * idea is the prefix filter of similarity joins, with lengths as its bound.)
  */
-#include <stdatomic.h>
-
 #include "base/status.h"
-#include "base/threads.h"
 #include "eval/fields.h"
 #include "eval/pairs.h"
+#include "eval/shares.h"
 #include "search/nearest.h"
 
-#define CHUNK 64u     /* documents a thread takes at once */
 #define ROUNDING 1e-9 /* heads stay so far under their bound, for sums round */
 
 struct worker {
@@ -40,8 +37,6 @@ struct job {
     size_t *starts;      /* of each feature, where its list begins */
     uint32_t *documents; /* the lists, each ascending */
     struct worker *workers;
-    _Atomic uint32_t next;
-    _Atomic int status;
 };
 
 static nigh_status no_memory(nigh_error *error) {
@@ -115,7 +110,9 @@ static double cosine_with(const nigh_evaluation *corpus, const struct worker *wo
 }
 
 /* Holds a document against those before it that share a feature of its tail. */
-static void join_document(struct job *job, struct worker *worker, uint32_t document) {
+static nigh_status join_document(void *user, uint32_t thread, uint32_t document) {
+    struct job *job = user;
+    struct worker *worker = &job->workers[thread];
     const nigh_evaluation *corpus = job->measuring->corpus;
     const uint64_t *terms = nigh__corpus_terms(corpus, document);
     spread(corpus, worker, document, false);
@@ -133,23 +130,7 @@ static void join_document(struct job *job, struct worker *worker, uint32_t docum
         }
     }
     spread(corpus, worker, document, true);
-}
-
-static void join_work(void *user, uint32_t thread) {
-    struct job *job = user;
-    struct nigh__measuring *measuring = job->measuring;
-    const uint32_t documents = nigh__corpus_count(measuring->corpus);
-    for (;;) {
-        const uint32_t begin = atomic_fetch_add_explicit(&job->next, CHUNK, memory_order_relaxed);
-        if (begin >= documents) return;
-        const uint32_t end = documents - begin < CHUNK ? documents : begin + CHUNK;
-        for (uint32_t d = begin; d < end; d++) {
-            if (atomic_load_explicit(&job->status, memory_order_relaxed) != NIGH_OK) return;
-            join_document(job, &job->workers[thread], d);
-            if (thread == 0 && nigh__progress_tick(&measuring->progress, "joining", d, documents))
-                atomic_store(&job->status, (int)NIGH_ECANCELLED);
-        }
-    }
+    return NIGH_OK;
 }
 
 static bool workers_new(struct job *job) {
@@ -186,8 +167,13 @@ nigh_status nigh__pairs_join(struct nigh__measuring *measuring, nigh_error *erro
     if (!lists_build(&job) || !workers_new(&job)) {
         status = no_memory(error);
     } else {
-        nigh__threads_run(measuring->threads, join_work, &job);
-        if (atomic_load(&job.status) != NIGH_OK) status = nigh__progress_cancelled(error);
+        const struct nigh__shares shares = {.threads = measuring->threads,
+                                            .count = nigh__corpus_count(measuring->corpus),
+                                            .progress = &measuring->progress,
+                                            .stage = "joining",
+                                            .work = join_document,
+                                            .user = &job};
+        if (nigh__shares_run(&shares) != NIGH_OK) status = nigh__progress_cancelled(error);
     }
     for (uint32_t t = 0; status == NIGH_OK && t < measuring->threads; t++) {
         for (size_t i = 0; i < (size_t)NIGH__LENGTHS * (pairs->width_bits + 1); i++)

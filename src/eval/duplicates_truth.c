@@ -20,11 +20,10 @@
  * rare; texts of one template with many fillings cost the most.
  */
 #include "base/status.h"
-#include "base/threads.h"
 #include "eval/duplicates.h"
+#include "eval/shares.h"
 #include "search/nearest.h"
 
-#define CHUNK 64u
 #define ROUNDING 1e-9 /* bounds stay so far on the safe side, for products round */
 
 struct place {
@@ -43,8 +42,6 @@ struct job {
     size_t *starts;       /* of each feature, where its list begins */
     struct place *places; /* the lists, each ascending by rank */
     struct worker *workers;
-    _Atomic uint32_t next;
-    _Atomic int status;
 };
 
 static nigh_status no_memory(nigh_error *error) {
@@ -204,7 +201,9 @@ static bool keep_if_near(const struct job *job, struct worker *worker, uint32_t 
 }
 
 /* Holds a set against those of lower rank that share a feature of both tails. */
-static bool join_set(struct job *job, struct worker *worker, uint32_t rank) {
+static nigh_status join_set(void *user, uint32_t thread, uint32_t rank) {
+    const struct job *job = user;
+    struct worker *worker = &job->workers[thread];
     const nigh_duplicates *duplicates = job->judging->duplicates;
     const double threshold = job->judging->options.threshold;
     const uint32_t original = job->ranked[rank];
@@ -222,27 +221,10 @@ static bool join_set(struct job *job, struct worker *worker, uint32_t rank) {
             const uint32_t other_size = size_of(duplicates, other);
             const uint32_t most = size - i < other_size - place->at ? size - i : other_size - place->at;
             if (most < threshold / (1 + threshold) * ((double)size + other_size) * (1 - ROUNDING)) continue;
-            if (!keep_if_near(job, worker, original, other)) return false;
+            if (!keep_if_near(job, worker, original, other)) return NIGH_ENOMEM;
         }
     }
-    return true;
-}
-
-static void join_work(void *user, uint32_t thread) {
-    struct job *job = user;
-    struct nigh__judging *judging = job->judging;
-    const uint32_t count = judging->duplicates->count;
-    for (;;) {
-        const uint32_t begin = atomic_fetch_add_explicit(&job->next, CHUNK, memory_order_relaxed);
-        if (begin >= count) return;
-        const uint32_t end = count - begin < CHUNK ? count : begin + CHUNK;
-        for (uint32_t r = begin; r < end; r++) {
-            if (atomic_load_explicit(&job->status, memory_order_relaxed) != NIGH_OK) return;
-            if (!join_set(job, &job->workers[thread], r)) atomic_store(&job->status, (int)NIGH_ENOMEM);
-            if (thread == 0 && nigh__progress_tick(&judging->progress, "finding all pairs", r, count))
-                atomic_store(&job->status, (int)NIGH_ECANCELLED);
-        }
-    }
+    return NIGH_OK;
 }
 
 static bool workers_new(struct job *job) {
@@ -284,10 +266,15 @@ static void job_release(struct job *job) {
 
 nigh_status nigh__duplicates_truth(struct nigh__judging *judging, nigh_error *error) {
     struct job job = {.judging = judging};
-    int status = NIGH_ENOMEM;
+    const struct nigh__shares shares = {.threads = judging->threads,
+                                        .count = judging->duplicates->count,
+                                        .progress = &judging->progress,
+                                        .stage = "finding all pairs",
+                                        .work = join_set,
+                                        .user = &job};
+    nigh_status status = NIGH_ENOMEM;
     if (rank_by_size(&job) && lists_build(&job) && workers_new(&job)) {
-        nigh__threads_run(judging->threads, join_work, &job);
-        status = atomic_load(&job.status);
+        status = nigh__shares_run(&shares);
         if (status == NIGH_OK && !gather(&job)) status = NIGH_ENOMEM;
     }
     job_release(&job);

@@ -40,14 +40,14 @@ printf 'a\t0000\nb\t0100\nc\t0300\nd\tffff\ne\t0000\n' > docs.hex
 expect 0 ANY '' -- "$NIGH" plan -q --usual --output tsv c.nigh
 [[ $(head -1 .out | cut -f 8,11) == $'32\t4.0' ]] || fail "not 4 rows of one word: $(head -1 .out)"
 
-# Measured: constants of this machine, then finders beside their predictions.
-expect 0 ANY '' -- "$NIGH" plan -q -n 20000 --measure --output tsv --memory 20M
+# Measured: finders beside their predictions.
+expect 0 ANY '' -- "$NIGH" plan -q --usual -n 20000 --measure --output tsv --memory 20M
 [[ $(awk -F '\t' 'NF == 17' .out | wc -l) -ge 10 ]] || fail 'measured too little'
 awk -F '\t' 'NF == 17 && ($14 < 0.5 || $14 > 1 || $16 <= 0 || $17 <= 0) { exit 1 }' .out || fail 'strange measurements'
 expect 0 ANY '' -- "$NIGH" plan -q --usual -n 5000 --measure
 contains .out 'predicted / measured '
 
-# Batches against a file: predicted, and measured with one that is gone afterwards.
+# Batches against a file: predicted; measured, with constants of this machine and a file that is gone afterwards.
 expect 0 ANY 'tables 4/1, 4 tables: the fastest and misses nothing' -- "$NIGH" plan --usual -n 60M --batch 1M
 grep -q '^  psm .* misses some$' .out || fail 'no psm for a batch'
 expect 0 ANY '' -- "$NIGH" plan -q --usual -n 60M --batch 1M --output tsv
@@ -56,17 +56,31 @@ expect 0 ANY '' -- "$NIGH" plan -q --usual -n 60M --batch 1M --output tsv --disk
 [[ $(awk -F '\t' '$1 == "tables" && $2 == 4 { print $10 }' .out) == 0.0006866 ]] || fail 'not 720 MB at 1 MB/s'
 if cmp -s .out fast.tsv; then fail 'the disk does not matter'; fi
 mkdir scratch
-expect 0 ANY '' -- "$NIGH" plan -q --usual -n 30000 --batch 10000 --measure --temporary scratch --output tsv
+expect 0 ANY ANY -- "$NIGH" plan -n 30000 --batch 10000 --measure --temporary scratch --output tsv
+grep -q '^the disk reads [0-9][0-9]* MB/s$' .err || fail "$(cat .err)"
 [[ $(awk -F '\t' 'NF == 17' .out | wc -l) -ge 8 ]] || fail 'measured too few batches'
 awk -F '\t' 'NF == 17 && ($14 < 0.5 || $14 > 1 || $15 != 0 || $17 <= 0) { exit 1 }' .out || fail 'strange batches'
 [[ -z $(ls -A scratch) ]] || fail 'a file is left'
 expect 2 '' "nigh: 'nowhere': cannot make a folder in: No such file or directory" \
     -- "$NIGH" plan -q --usual -n 30000 --batch 10000 --measure --temporary nowhere
+expect 0 ANY ANY -- "$NIGH" plan -n 30000 --batch 10000 --temporary nowhere
+contains .err 'the disk cannot be measured: 500 MB/s'
 expect 2 '' "nigh plan: --disk and --temporary go with --batch
 try 'nigh plan --help'" -- "$NIGH" plan -n 5 --disk 1G
 expect 2 '' "nigh plan: --batch says how many queries there are; leave --queries out
 try 'nigh plan --help'" -- "$NIGH" plan -n 5 --batch 2 --queries 7
 expect 2 '' 'nigh: chunks hold rows of 64 bits, not 128' -- "$NIGH" plan -n 5 --batch 2 --bits 128
+
+# What is found takes time: so much for each match.
+for matches in 0 1 2; do
+    expect 0 ANY '' -- "$NIGH" plan -q --usual -n 1M --matches $matches --output tsv
+    awk -F '\t' '$1 == "tables" && $2 == 4 { print $10 * 1e12 }' .out
+done > times
+awk '{ t[NR] = $1 } END { exit !(t[2] - t[1] > 50000 && (t[3] - t[2]) / (t[2] - t[1]) > 0.99 && \
+    (t[3] - t[2]) / (t[2] - t[1]) < 1.01) }' times || fail "$(cat times)"
+expect 2 '' "nigh plan: --matches takes a number such as 0.1 or 3, not '-1'
+try 'nigh plan --help'" -- "$NIGH" plan -n 5 --matches=-1
+expect 2 '' 'nigh: 6 matches for a query, of 5 rows' -- "$NIGH" plan -n 5 --matches 6
 
 # Wrong use.
 expect 2 '' "nigh plan: give -n N or a COLLECTION

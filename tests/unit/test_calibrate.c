@@ -20,7 +20,7 @@ static void test_constants(void **state) {
     assert_ok(nigh_costs_measure(*state, NULL, &costs, &error), &error);
     const double *const there[] = {&usual.compare, &usual.miss,      &usual.permute,    &usual.enumerate, &usual.sort,
                                    &usual.fill,    &usual.scan_byte, &usual.read_bytes, &usual.query,     &usual.take,
-                                   &usual.whole,   &usual.key,       &usual.visit,      &usual.load};
+                                   &usual.whole,   &usual.key,       &usual.visit,      &usual.load,      &usual.hit};
     for (size_t i = 0; i < sizeof there / sizeof there[0]; i++) {
         const size_t place = (size_t)((const char *)there[i] - (const char *)&usual);
         const double measured = *(const double *)(const void *)((const char *)&costs + place);

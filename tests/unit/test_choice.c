@@ -204,6 +204,33 @@ static void test_batch(void **state) {
     assert_non_null(marked(rows, plan(&options, rows)));
 }
 
+/* What is found is charged for each match, and more the more tables there are. */
+static void test_matches(void **state) {
+    (void)state;
+    nigh_plan_row rows[3][MOST];
+    nigh_plan_options options = NIGH_PLAN_OPTIONS_INIT;
+    for (size_t batch = 0; batch < 2; batch++) {
+        size_t count = 0;
+        options.rows = 2000000;
+        options.batch = batch * 500000;
+        for (size_t i = 0; i < 3; i++) {
+            options.matches = (double)i;
+            count = plan(&options, rows[i]);
+        }
+        assert_int_equal(rows[0][1].tables, 4);
+        assert_int_equal(rows[0][3].tables, 20);
+        for (size_t i = 0; i < count; i++) {
+            const double one = rows[1][i].query_seconds - rows[0][i].query_seconds;
+            assert_true(one > 10e-9 && one < 20e-6);
+            assert_int_equal(rows[0][i].probes, rows[2][i].probes);
+            assert_true(fabs((rows[2][i].query_seconds - rows[0][i].query_seconds) / (2 * one) - 1) < 1e-6);
+            assert_true(rows[2][i].build_seconds == rows[0][i].build_seconds);
+        }
+        assert_true(rows[1][3].query_seconds - rows[0][3].query_seconds >
+                    1.5 * (rows[1][1].query_seconds - rows[0][1].query_seconds));
+    }
+}
+
 /* No room for all: they are counted, and nothing is written past the end. */
 static void test_capacity(void **state) {
     (void)state;
@@ -226,10 +253,10 @@ static void test_capacity(void **state) {
 static void test_refused(void **state) {
     (void)state;
     const nigh_plan_options good = {.size = sizeof good, .rows = 10, .width_bits = 64, .radius = 3, .recall = 1};
-    nigh_plan_options bad[12];
+    nigh_plan_options bad[14];
     nigh_error error;
     size_t count;
-    for (size_t i = 0; i < 12; i++) bad[i] = good;
+    for (size_t i = 0; i < 14; i++) bad[i] = good;
     bad[0].rows = 0;
     bad[1].rows = UINT32_MAX;
     bad[2].width_bits = 0;
@@ -244,7 +271,9 @@ static void test_refused(void **state) {
     bad[10].width_bits = 128;
     bad[11].batch = 1;
     bad[11].rows = UINT64_MAX;
-    for (size_t i = 0; i < 12; i++) {
+    bad[12].matches = -0.1;
+    bad[13].matches = (double)NAN;
+    for (size_t i = 0; i < 14; i++) {
         nigh_plan_row row;
         assert_int_equal(nigh_plan_finder(&bad[i], &row, 1, &count, &error), NIGH_EINVAL);
         assert_int_equal(nigh__choose(&bad[i], &row, &error), NIGH_EINVAL);
@@ -259,7 +288,7 @@ static void test_costs(void **state) {
     nigh_costs_usual(&costs);
     double *const constants[] = {&costs.compare, &costs.miss,      &costs.permute, &costs.enumerate, &costs.sort,
                                  &costs.fill,    &costs.scan_byte, &costs.query,   &costs.take,      &costs.whole,
-                                 &costs.key,     &costs.visit,     &costs.load};
+                                 &costs.key,     &costs.visit,     &costs.load,    &costs.hit};
     nigh_plan_options options = NIGH_PLAN_OPTIONS_INIT;
     options.rows = 3000000;
     options.costs = &costs;
@@ -304,7 +333,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),        cmocka_unit_test(test_rows),     cmocka_unit_test(test_recommended),
         cmocka_unit_test(test_other_widths), cmocka_unit_test(test_capacity), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_costs),        cmocka_unit_test(test_batch),
+        cmocka_unit_test(test_costs),        cmocka_unit_test(test_batch),    cmocka_unit_test(test_matches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reading from the disk, for the cost model.  Some megabytes that cannot be compressed
+ * are written to a file without a name and brought to the disk; the system is told to
+ * forget them; then they are read, twice, and the faster counts, for others may be at
+ * work.  What that is: the speed of the file system in this folder once its own memory
+ * is of no help.  The disk's memory, or that of a host below a virtual machine, may still
+ * help, and a file system in memory has nothing to forget.
+ */
+#define _GNU_SOURCE
+
+#include "plan_disk.h"
+
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PIECE ((size_t)1 << 20)
+#define MOST_PIECES 24u
+#define LEAST_PIECES 4u
+#define WRITING_SECONDS 0.1 /* after these, what is written is enough */
+#define READING_SECONDS 0.1 /* and there is no second time */
+
+static double wall_seconds(void) {
+    struct timespec time;
+    if (clock_gettime(CLOCK_MONOTONIC, &time) != 0) return 0;
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static int open_nameless(const char *folder) {
+    char path[4096];
+    int file = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (file >= 0) return file;
+    int length = snprintf(path, sizeof path, "%s/nigh-plan-XXXXXX", folder);
+    if (length < 0 || (size_t)length >= sizeof path) return -1;
+    file = mkostemp(path, O_CLOEXEC);
+    if (file >= 0) (void)unlink(path);
+    return file;
+}
+
+static void fill(uint64_t *words, uint64_t *state) {
+    for (size_t i = 0; i < PIECE / sizeof *words; i++) {
+        *state ^= *state << 13;
+        *state ^= *state >> 7;
+        *state ^= *state << 17;
+        words[i] = *state;
+    }
+}
+
+/* Returns how many pieces are on the disk; 0: it cannot be written to. */
+static unsigned write_pieces(int file, uint64_t *words) {
+    uint64_t state = 88172645463325252u;
+    double started = wall_seconds();
+    unsigned pieces = 0;
+    while (pieces < MOST_PIECES && (pieces < LEAST_PIECES || wall_seconds() - started < WRITING_SECONDS)) {
+        fill(words, &state);
+        if (write(file, words, PIECE) != (ssize_t)PIECE) return 0;
+        pieces++;
+        if (pieces % LEAST_PIECES == 0 && fdatasync(file) != 0) return 0;
+    }
+    return fdatasync(file) == 0 ? pieces : 0;
+}
+
+/* Seconds; 0: it did not work. */
+static double read_pieces(int file, uint64_t *words, unsigned pieces) {
+    if (posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED) != 0) return 0;
+    (void)posix_fadvise(file, 0, 0, POSIX_FADV_SEQUENTIAL);
+    double started = wall_seconds();
+    for (unsigned i = 0; i < pieces; i++)
+        if (pread(file, words, PIECE, (off_t)(i * PIECE)) != (ssize_t)PIECE) return 0;
+    return wall_seconds() - started;
+}
+
+static double speed_of(int file, uint64_t *words) {
+    unsigned pieces = write_pieces(file, words);
+    double seconds = pieces == 0 ? 0 : read_pieces(file, words, pieces);
+    double again = seconds > 0 && seconds < READING_SECONDS ? read_pieces(file, words, pieces) : 0;
+    if (again > 0 && again < seconds) seconds = again;
+    return seconds > 0 ? (double)pieces * (double)PIECE / seconds : 0;
+}
+
+double plan_disk_speed(const char *folder) {
+    uint64_t *words = malloc(PIECE);
+    int file = words == NULL ? -1 : open_nameless(folder);
+    double speed = file < 0 ? 0 : speed_of(file, words);
+    if (file >= 0) (void)close(file);
+    free(words);
+    return speed;
+}
