@@ -2,7 +2,7 @@
 /*
  * nigh eval: how well signatures stand for documents.  `eval signatures` holds
  * distances against what the texts have in common, `eval ranked` rankings against
- * the judgements of people; `eval duplicates` and `eval psm` have files of their own.
+ * the judgements of people; the other kinds have files of their own.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,12 +31,26 @@ static const struct cli_option options[] = {
     CLI_NUMBER(0, "probes", PLACE(probes), "N", 1, 4096, "256", "psm: look up to N combinations far"),
     CLI_NUMBER(0, "psm-queries", PLACE(psm_queries), "N", 0, UINT32_MAX, "20000",
                "psm: ask with N of the signatures that have a match at most; 0 takes all"),
-    CLI_TEXT(0, "plot", PLACE(plot), "FILE", "signatures, psm: draw what was measured as an SVG image"),
+    CLI_NUMBER('k', NULL, PLACE(k), "N", 1, 65536, "10", "nearest: the N nearest documents of each query"),
+    CLI_NUMBER(0, "ask", PLACE(ask), "N", 1, 1000000, "200",
+               "nearest: N documents of the collection ask, each left out of its own answer; or so many of --queries"),
+    CLI_CHOICE(0, "method", PLACE(method), "METHOD", cli_eval_methods, "auto", "nearest: as of 'nigh search'"),
+    CLI_TEXT(0, "breadth", PLACE(breadth), "LIST",
+             "nearest: measure each of these breadths, such as 0,1,3 or 0-4 (default the usual one)"),
+    CLI_TEXT(0, "admit", PLACE(admit), "LIST", "nearest: with each of these, up to the breadth"),
+    CLI_NUMBER(0, "candidates", PLACE(candidates), "N", 1, UINT32_MAX - 1, NULL, "nearest: as of 'nigh search'"),
+    CLI_NUMBER(0, "slices", PLACE(slices), "N", 1, 16384, NULL, "nearest: as of 'nigh search'"),
+    CLI_FLAG(0, "all-postings", PLACE(all_postings), "nearest: leave no list out for its length"),
+    CLI_FLAG(0, "certain", PLACE(certain), "nearest: go on until answers are exact, as --exact of 'nigh search'"),
+    CLI_NUMBER(0, "rings", PLACE(rings), "B", 0, NIGH_MOST_SLICE_WIDTH, NULL,
+               "nearest: also tell what the lists alone show after each ring up to B"),
+    CLI_FLAG(0, "no-cache", PLACE(no_cache), "nearest: do not keep the truth beside the collection, nor use it"),
+    CLI_TEXT(0, "plot", PLACE(plot), "FILE", "signatures, psm, nearest: draw what was measured as an SVG image"),
     CLI_NUMBER(0, "sample", PLACE(sample), "N", 0, UINT32_MAX, "1000",
                "signatures: the mean cosine at a distance is that of N pairs at most; 0 takes all pairs"),
-    CLI_NUMBER(0, "sample-seed", PLACE(sample_seed), "N", 0, UINT64_MAX, "0", "signatures: another sample"),
+    CLI_NUMBER(0, "sample-seed", PLACE(sample_seed), "N", 0, UINT64_MAX, "0", "signatures, nearest: another sample"),
     CLI_TEXT(0, "queries", PLACE(queries), "FILE",
-             "ranked: the topics, as documents whose ids are those of FILE below"),
+             "ranked: the topics, as documents whose ids are those of FILE below; nearest: signatures that ask"),
     CLI_TEXT(0, "judgements", PLACE(judgements), "FILE",
              "ranked: lines QUERY 0 DOCUMENT GRADE, as of TREC; a grade above 0 is relevant"),
     CLI_CHOICE(0, "output", PLACE(output), "FORM", cli_eval_output_names, "table", "the form of the answer"),
@@ -49,9 +63,12 @@ static const struct cli_option options[] = {
     CLI_END,
 };
 
-static const char *const usage[] = {
-    "signatures [OPTION]... INPUT...", "ranked [OPTION]... --judgements FILE [--queries FILE] INPUT...",
-    "duplicates [OPTION]... [--threshold X] [--labels FILE] INPUT...", "psm [OPTION]... INPUT...", NULL};
+static const char *const usage[] = {"signatures [OPTION]... INPUT...",
+                                    "ranked [OPTION]... --judgements FILE [--queries FILE] INPUT...",
+                                    "duplicates [OPTION]... [--threshold X] [--labels FILE] INPUT...",
+                                    "psm [OPTION]... INPUT...",
+                                    "nearest [OPTION]... COLLECTION",
+                                    NULL};
 
 static const char *const description[] = {
     "signatures: signs all documents and compares every pair. For each distance it says how many pairs there are, the "
@@ -69,6 +86,10 @@ static const char *const description[] = {
     "psm: takes 64-bit simhashes with the weights of their bits, and every pair within 3 bits; says how many "
     "combinations of bits are tried until the right one comes, weakest first or at random, and what share of the "
     "matches k probes of a table of p leading bits find.",
+    "nearest: searches a collection, one query after the other on one thread, and compares with the true nearest "
+    "documents: the cumulative distance ratio CDR, the recall by distance and by id, the share of answers that are "
+    "proven exact and the distance below which nothing is missed, and the time of a query. The truth is found by "
+    "comparing everything, once, and kept beside the collection as COLLECTION.truth-*.",
     NULL,
 };
 
@@ -84,6 +105,10 @@ static const char *const output_paragraphs[] = {
     "psm, tsv: 'attempts', the model, flipped bits, matches, combinations, mean, median, 90th and 99th percentile; "
     "then "
     "'recall', the model, p, k, share of matches found, share of queries with one found.",
+    "nearest, tsv: setting, CDR(k), recall by distance and by id, share of exact answers, mean distance below which "
+    "nothing is missed, queries a second, mean, median, 90th and 99th percentile of their microseconds, lists, "
+    "postings and signatures compared a query; then 'ring', its number, lists, postings, percent of the signatures "
+    "seen, share of queries whose nearest have been seen in every slice, and are certain.",
     NULL,
 };
 static const struct cli_section output_section = {"OUTPUT", output_paragraphs};
@@ -95,6 +120,7 @@ static const struct cli_example examples[] = {
     {"nigh eval ranked --judgements qrels --queries topics.jsonl docs.jsonl", "MAP of topics, and of documents"},
     {"nigh eval duplicates texts.jsonl", "what each way of finding near-copies finds of them"},
     {"nigh eval psm --plot weak.svg texts.jsonl", "what weak bits are worth"},
+    {"nigh eval nearest --breadth 0-3 --plot nearest.svg corpus.nigh", "what slice lists find at each breadth"},
     {NULL, NULL},
 };
 
@@ -280,12 +306,19 @@ static bool parse_share(const struct cli_job *job, const char *name, const char 
 
 /* Options that belong to some kinds only. */
 static int check_options(const struct cli_job *job, const struct eval_values *values, enum eval_kind kind) {
-    if (kind != EVAL_RANKED && (values->queries != NULL || values->judgements != NULL))
-        return cli_usage(job->command, "--queries and --judgements go with 'ranked'");
+    if (kind != EVAL_RANKED && values->judgements != NULL)
+        return cli_usage(job->command, "--judgements goes with 'ranked'");
+    if (kind != EVAL_RANKED && kind != EVAL_NEAREST && values->queries != NULL)
+        return cli_usage(job->command, "--queries goes with 'ranked' and 'nearest'");
     if (kind != EVAL_SIGNATURES && (values->truth != NULL || values->cosine != NULL || values->jaccard != NULL))
         return cli_usage(job->command, "--truth, --cosine and --jaccard go with 'signatures'");
-    if (kind != EVAL_SIGNATURES && kind != EVAL_PSM && values->plot != NULL)
-        return cli_usage(job->command, "--plot goes with 'signatures' and 'psm'");
+    if ((kind == EVAL_RANKED || kind == EVAL_DUPLICATES) && values->plot != NULL)
+        return cli_usage(job->command, "--plot goes with 'signatures', 'psm' and 'nearest'");
+    if (kind != EVAL_NEAREST &&
+        (values->k.given || values->ask.given || values->method != 0 || values->breadth != NULL ||
+         values->admit != NULL || values->candidates.given || values->slices.given || values->rings.given))
+        return cli_usage(job->command, "-k, --ask, --method, --breadth, --admit, --candidates, --slices and --rings go "
+                                       "with 'nearest'");
     if (kind != EVAL_DUPLICATES && (values->threshold != NULL || values->labels != NULL || values->temporary != NULL))
         return cli_usage(job->command, "--threshold, --labels and --temporary go with 'duplicates'");
     if (kind != EVAL_PSM && (values->probes.given || values->psm_queries.given))
@@ -326,6 +359,12 @@ static int check_psm(const struct cli_job *job, const struct eval_values *values
     return CLI_DONE;
 }
 
+static int check_nearest(const struct cli_job *job, const struct eval_values *values) {
+    if (job->operand_count != 2 || values->data.count != 0)
+        return cli_usage(job->command, "nearest takes one collection");
+    return CLI_DONE;
+}
+
 /* That the plot is nothing that is read, by whatever option. */
 static bool plot_fits(struct evaluator *evaluator) {
     struct cli_job *job = evaluator->job;
@@ -347,7 +386,7 @@ static bool plot_fits(struct evaluator *evaluator) {
 
 static int check_use(struct evaluator *evaluator) {
     static int (*const checks[EVAL_KINDS])(const struct cli_job *, const struct eval_values *) = {
-        check_signatures, check_ranked, check_duplicates, check_psm};
+        check_signatures, check_ranked, check_duplicates, check_psm, check_nearest};
     const struct cli_job *job = evaluator->job;
     const struct eval_values *values = evaluator->values;
     if (job->operand_count < 2 && values->data.count == 0)
@@ -383,12 +422,13 @@ static bool open_documents(struct evaluator *evaluator) {
 
 static int run_evaluator(struct evaluator *evaluator) {
     static int (*const kinds[EVAL_KINDS])(struct evaluator *) = {eval_signatures, eval_ranked, cli_eval_duplicates,
-                                                                 cli_eval_psm};
+                                                                 cli_eval_psm, cli_eval_nearest};
     struct cli_job *job = evaluator->job;
     int code = check_use(evaluator);
     if (code == CLI_DONE)
         code = cli_signer_options(job, &evaluator->values->signing, NULL, NULL, &evaluator->signer_options);
     if (code != CLI_DONE) return code;
+    if (evaluator->kind == EVAL_NEAREST) return cli_eval_nearest(evaluator);
     if (evaluator->kind == EVAL_PSM) evaluator->signer_options.scheme = NIGH_SCHEME_SIMHASH;
     if (!open_documents(evaluator)) return cli_fail(job);
     if (evaluator->kind != EVAL_DUPLICATES && read_documents(evaluator) != NIGH_OK) return cli_fail(job);
@@ -396,15 +436,17 @@ static int run_evaluator(struct evaluator *evaluator) {
 }
 
 static int run(struct cli_job *job) {
-    static const char *const names[EVAL_KINDS] = {"signatures", "ranked", "duplicates", "psm"};
+    static const char *const names[EVAL_KINDS] = {"signatures", "ranked", "duplicates", "psm", "nearest"};
     struct evaluator evaluator = {
         .job = job, .values = job->values, .info = NIGH_SIGNING_INFO_INIT, .started = cli_seconds()};
     const char *what = job->operand_count == 0 ? "" : job->operands[0];
     int kind = 0;
-    if (*what == '\0') return cli_usage(job->command, "say what to measure: signatures, ranked, duplicates or psm");
+    if (*what == '\0')
+        return cli_usage(job->command, "say what to measure: signatures, ranked, duplicates, psm or nearest");
     while (kind < EVAL_KINDS && strcmp(what, names[kind]) != 0) kind++;
     if (kind == EVAL_KINDS)
-        return cli_usage(job->command, "there is signatures, ranked, duplicates and psm to measure, not '%s'", what);
+        return cli_usage(job->command, "there is signatures, ranked, duplicates, psm and nearest to measure, not '%s'",
+                         what);
     evaluator.kind = (enum eval_kind)kind;
     const int code = run_evaluator(&evaluator);
     nigh_evaluation_free(evaluator.documents);

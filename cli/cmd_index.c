@@ -3,7 +3,7 @@
  * nigh index: all inputs go into one writer and one commit, so a command that
  * fails at its last row has changed nothing.  Whether the inputs are documents
  * or signatures is found by looking; the two ways are index_documents.c and
- * index_signatures.c.
+ * index_signatures.c.  Lists of what is there then come after it (index_lists.c).
  */
 #include <stdio.h>
 #include <string.h>
@@ -21,12 +21,17 @@ static const struct cli_option options[] = {
     CLI_FLAG(0, "keep-weights", PLACE(keep_weights),
              "of documents: keep how sure each bit is, a byte for each, which matching methods can use; a collection "
              "that has them goes on keeping them"),
+    CLI_CHOICE(0, "lists", PLACE(lists), "LISTS", cli_list_names, "auto",
+               "slice lists, which make searching fast: of what is large enough, of all, or of nothing"),
+    CLI_NUMBER(0, "slice-width", PLACE(slice_width), "BITS", NIGH_LEAST_SLICE_WIDTH, NIGH_MOST_SLICE_WIDTH, NULL,
+               "of the slices of --lists slices (default: by the number of signatures, see 'nigh plan')"),
     CLI_SIGNING_OPTIONS(PLACE(signing)),
     CLI_READING_OPTIONS(PLACE(reading)),
     CLI_END,
 };
 
-static const char *const usage[] = {"[OPTION]... COLLECTION INPUT...", NULL};
+static const char *const usage[] = {"[OPTION]... COLLECTION INPUT...", "--lists slices|none [OPTION]... COLLECTION",
+                                    NULL};
 
 static const char *const description[] = {
     "Makes the collection, or adds to it where it is there. INPUT is documents: files, folders with all that is in "
@@ -44,6 +49,10 @@ static const char *const description[] = {
     "Malformed parts of documents (a bad line of JSON, a broken member of an archive, bytes that are not UTF-8) are "
     "skipped, said and counted. Otherwise all inputs are added at once or, after an error, none. While one command "
     "writes others may read; a second writer is refused.",
+    "Slice lists tell for each part of a signature who else has it, so that a search need not compare every one. With "
+    "--lists auto what is added gets them where it has 65,536 different signatures or more, of 128 bits or more. They "
+    "are made once the documents are safe, in files of their own. Without an INPUT, --lists slices makes them for a "
+    "collection that is there, or makes them anew in another --slice-width, and --lists none removes them.",
     NULL,
 };
 
@@ -78,6 +87,7 @@ static const struct cli_example examples[] = {
     {"nigh index corpus.nigh signatures.npy", "signatures of your own; documents go by number"},
     {"nigh index corpus.nigh hashes.raw --format raw --bits 256 --ids names.txt", "rows without a header, with names"},
     {"zcat pages.hex.gz | nigh index corpus.nigh -", "from standard input"},
+    {"nigh index corpus.nigh --lists slices --slice-width 18", "slice lists for what is there"},
     {NULL, NULL},
 };
 
@@ -126,20 +136,20 @@ static void count_all(const struct indexer *indexer, const nigh_collection_info 
     cli_stats_signing(stats, &indexer->info);
 }
 
-static int summarise(const struct indexer *indexer) {
+static int summarise(const struct indexer *indexer, nigh_segment_info *added) {
     struct cli_job *job = indexer->job;
     nigh_collection_info after = NIGH_COLLECTION_INFO_INIT;
-    nigh_segment_info added = NIGH_SEGMENT_INFO_INIT;
     char repeated[80] = "";
-    if (look_after(indexer, &after, &added) != NIGH_OK) return cli_fail(job);
-    count_all(indexer, &after, added.signatures);
+    if (look_after(indexer, &after, added) != NIGH_OK) return cli_fail(job);
+    count_all(indexer, &after, added->signatures);
     if (indexer->repeated > 0)
         (void)snprintf(repeated, sizeof repeated, "; %s",
                        cli_counted(indexer->repeated, "repeated id", "repeated ids").text);
     cli_note(job, "added %s (%s distinct) to '%s', which now has %s; %.2f s (%s/s)%s%s",
-             cli_counted_rows(indexer->added, indexer->passages).text, cli_digits(added.signatures).text, indexer->path,
-             cli_digits(after.documents).text, job->stats.work_seconds, cli_digits((uint64_t)job->stats.rate).text,
-             indexer->documents ? cli_skipped(&indexer->info).text : "", repeated);
+             cli_counted_rows(indexer->added, indexer->passages).text, cli_digits(added->signatures).text,
+             indexer->path, cli_digits(after.documents).text, job->stats.work_seconds,
+             cli_digits((uint64_t)job->stats.rate).text, indexer->documents ? cli_skipped(&indexer->info).text : "",
+             repeated);
     if (indexer->documents && indexer->values->keep_weights && indexer->old.documents > 0 && !indexer->old.has_weights)
         cli_note(job, "'%s' has documents without weights from before; --keep-weights is for new ones only",
                  indexer->path);
@@ -149,7 +159,9 @@ static int summarise(const struct indexer *indexer) {
 static int check_use(const struct cli_job *job) {
     const struct index_values *values = job->values;
     if (job->operand_count == 0) return cli_usage(job->command, "no COLLECTION given");
-    if (job->operand_count == 1) return cli_usage(job->command, "no INPUT given");
+    if (values->slice_width.given && values->lists != CLI_LISTS_SLICES)
+        return cli_usage(job->command, "--slice-width goes with --lists slices");
+    if (job->operand_count == 1 && values->lists == CLI_LISTS_AUTO) return cli_usage(job->command, "no INPUT given");
     if (values->ids != NULL && job->operand_count > 2)
         return cli_usage(job->command, "--ids goes with one INPUT, not with %zu", job->operand_count - 1);
     if (values->ids != NULL && strcmp(values->ids, "-") == 0)
@@ -176,6 +188,25 @@ static int check_width(struct indexer *indexer) {
     return CLI_DONE;
 }
 
+/* Before the commit, though lists come after it: what cannot be made should not be half done. */
+static int check_slice_width(const struct indexer *indexer) {
+    const struct cli_number *width = &indexer->values->slice_width;
+    if (!width->given || width->value <= indexer->width_bits) return CLI_DONE;
+    cli_error(indexer->job, "slices of %llu bits cannot be cut from signatures of %u; nothing was added",
+              (unsigned long long)width->value, indexer->width_bits);
+    return CLI_ERROR;
+}
+
+/* Lists are made under a lock of their own, so the writer goes first. */
+static int finish(struct indexer *indexer) {
+    nigh_segment_info added = NIGH_SEGMENT_INFO_INIT;
+    int code = summarise(indexer, &added);
+    if (code != CLI_DONE) return code;
+    nigh_writer_close(indexer->writer);
+    indexer->writer = NULL;
+    return cli_index_lists(indexer, &added);
+}
+
 /* What looks like text cannot be added to signatures of the user's own, so it is taken for hex gone wrong. */
 static bool takes_documents(const struct indexer *indexer) {
     nigh_signer_options ignored = NIGH_SIGNER_OPTIONS_INIT;
@@ -196,15 +227,17 @@ static int index_all(struct indexer *indexer) {
     if (!ok) return CLI_ERROR;
     double started = cli_seconds();
     code = indexer->documents ? cli_index_documents(indexer) : cli_index_signatures(indexer);
+    if (code == CLI_DONE) code = check_slice_width(indexer);
     if (code == CLI_DONE && nigh_writer_commit(indexer->writer, &job->error) != NIGH_OK) code = cli_fail(job);
     job->stats.work_seconds = cli_seconds() - started;
     cli_progress_clear(&job->progress);
-    return code == CLI_DONE ? summarise(indexer) : code;
+    return code == CLI_DONE ? finish(indexer) : code;
 }
 
 static int run(struct cli_job *job) {
     int code = check_use(job);
     if (code != CLI_DONE) return code;
+    if (job->operand_count == 1) return cli_index_lists_only(job);
     struct indexer indexer = {.job = job, .values = job->values, .path = job->operands[0]};
     code = index_all(&indexer);
     nigh_writer_close(indexer.writer);

@@ -23,7 +23,8 @@ static const char *const usage[] = {"[OPTION]... COLLECTION", NULL};
 
 static const char *const description[] = {
     "Shows how many documents and distinct signatures a collection holds, how wide they are, by which scheme they were "
-    "made, what room they take, and its segments. Reads headers only: damage elsewhere is found by 'nigh check'.",
+    "made, what room they take, its segments, and the slice lists of each. Reads headers only: damage elsewhere is "
+    "found by 'nigh check'.",
     NULL,
 };
 
@@ -83,7 +84,25 @@ static void print_summary(struct cli_sink *out, const nigh_collection_info *info
         cli_sink_format(out, "  vocabulary    %s bytes\n", cli_digits(info->vocabulary_bytes).text);
     cli_sink_format(out, "  bytes         %s", cli_digits(info->bytes).text);
     if (info->documents > 0) cli_sink_format(out, "; %.1f a document", (double)info->bytes / (double)info->documents);
-    cli_sink_format(out, "\n  sequence      %s\n", cli_digits(info->sequence).text);
+    cli_sink_text(out, "\n");
+    if (info->sliced_segments > 0)
+        cli_sink_format(out, "  slice lists   of %s; %s\n",
+                        cli_counted(info->sliced_segments, "segment", "segments").text,
+                        cli_counted(info->list_bytes, "byte", "bytes").text);
+    cli_sink_format(out, "  sequence      %s\n", cli_digits(info->sequence).text);
+}
+
+/* Columns of slice lists are there where a segment has some. */
+static void print_segment(struct cli_sink *out, const nigh_segment_info *segment, bool lists) {
+    cli_sink_format(out, "  %10s  %13s  %13s  %18s", cli_digits(segment->number).text,
+                    cli_digits(segment->documents).text, cli_digits(segment->signatures).text,
+                    cli_digits(segment->bytes).text);
+    if (lists && segment->slices > 0)
+        cli_sink_format(out, "  %11s  %18s", cli_digits(segment->slice_width).text,
+                        cli_digits(segment->list_bytes).text);
+    else if (lists)
+        cli_sink_format(out, "  %11s  %18s", "none", "");
+    cli_sink_text(out, "\n");
 }
 
 static nigh_status print_table(struct cli_job *job, const nigh_collection *collection,
@@ -93,14 +112,15 @@ static nigh_status print_table(struct cli_job *job, const nigh_collection *colle
     cli_sink_text(out, "\n");
     print_summary(out, info);
     print_scheme(out, nigh_collection_scheme(collection));
-    if (info->segments > 0) cli_sink_text(out, "\n     segment      documents     signatures               bytes\n");
+    const bool lists = info->sliced_segments > 0;
+    if (info->segments > 0)
+        cli_sink_format(out, "\n     segment      documents     signatures               bytes%s\n",
+                        lists ? "  slice width          list bytes" : "");
     for (uint32_t i = 0; i < info->segments; i++) {
         nigh_segment_info segment = NIGH_SEGMENT_INFO_INIT;
         nigh_status status = nigh_collection_segment(collection, i, &segment, &job->error);
         if (status != NIGH_OK) return status;
-        cli_sink_format(out, "  %10s  %13s  %13s  %18s\n", cli_digits(segment.number).text,
-                        cli_digits(segment.documents).text, cli_digits(segment.signatures).text,
-                        cli_digits(segment.bytes).text);
+        print_segment(out, &segment, lists);
     }
     return NIGH_OK;
 }
@@ -135,6 +155,9 @@ static nigh_status json_segments(struct cli_job *job, const nigh_collection *col
         json_number(out, ",\"documents\":", segment.documents);
         json_number(out, ",\"signatures\":", segment.signatures);
         json_number(out, ",\"bytes\":", segment.bytes);
+        json_number(out, ",\"slices\":", segment.slices);
+        json_number(out, ",\"slice_width\":", segment.slice_width);
+        json_number(out, ",\"list_bytes\":", segment.list_bytes);
         cli_sink_text(out, "}");
     }
     cli_sink_text(out, "]");
@@ -156,6 +179,9 @@ static nigh_status print_json(struct cli_job *job, const nigh_collection *collec
     json_number(out, ",\"bytes\":", info->bytes);
     json_number(out, ",\"sequence\":", info->sequence);
     json_number(out, ",\"damaged_manifests\":", info->damaged_manifests);
+    json_number(out, ",\"sliced_segments\":", info->sliced_segments);
+    json_number(out, ",\"damaged_lists\":", info->damaged_lists);
+    json_number(out, ",\"list_bytes\":", info->list_bytes);
     json_scheme(out, nigh_collection_scheme(collection));
     nigh_status status = json_segments(job, collection, info->segments);
     cli_sink_text(out, "}\n");
@@ -169,6 +195,9 @@ static int run(struct cli_job *job) {
     if (job->operand_count != 1) return cli_usage(job->command, "give one COLLECTION, not %zu", job->operand_count);
     double started = cli_seconds();
     if (cli_collection_open(job, job->operands[0], NULL, &collection, &info) != NIGH_OK) return cli_fail(job);
+    if (info.damaged_lists > 0)
+        cli_error(job, "'%s': the slice lists of %s cannot be used; see 'nigh check'", job->operands[0],
+                  cli_counted(info.damaged_lists, "segment", "segments").text);
     nigh_status status =
         values->output == OUTPUT_JSONL ? print_json(job, collection, &info) : print_table(job, collection, &info);
     job->stats.work_seconds = cli_seconds() - started;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "amount.h"
 #include "documents.h"
 #include "output.h"
 #include "signals.h"
@@ -23,6 +24,12 @@ struct search_values {
     struct cli_reading reading;
     struct cli_list ids;
     struct cli_list texts;
+    struct cli_number breadth;
+    struct cli_number admit;
+    struct cli_number candidates;
+    struct cli_number slices;
+    const char *postings;
+    int stop;
     int method;
     int output;
     int format;
@@ -31,7 +38,9 @@ struct search_values {
     bool all_bits;
 };
 
-static const char *const method_names[] = {"auto", "exact", NULL};
+/* In the order of nigh_search_method and nigh_search_stop. */
+static const char *const method_names[] = {"auto", "exact", "slices", "slices-plain", NULL};
+static const char *const stop_names[] = {"breadth", "certain", "seen", NULL};
 
 #define SNIPPET_SHOWN 4096
 #define FEW_QUERIES 8
@@ -46,8 +55,23 @@ static const struct cli_option options[] = {
     CLI_LIST(0, "id", PLACE(ids), "ID",
              "take the stored document ID as a query; may be given again. It finds itself too"),
     CLI_LIST(0, "text", PLACE(texts), "TEXT", "take TEXT itself as a query; may be given again"),
-    CLI_FLAG(0, "exact", PLACE(exact), "compare with every document; short for --method exact"),
+    CLI_FLAG(0, "exact", PLACE(exact),
+             "miss nothing: search on, in slice lists or by comparing every document, whichever takes less; short for "
+             "--stop certain"),
     CLI_CHOICE(0, "method", PLACE(method), "METHOD", method_names, "auto", "how to search"),
+    CLI_NUMBER(0, "breadth", PLACE(breadth), "BITS", 0, NIGH_MOST_SLICE_WIDTH, NULL,
+               "read the lists of slices up to BITS bits from the query's, see above (default 2)"),
+    CLI_NUMBER(0, "admit", PLACE(admit), "BITS", 0, NIGH_MOST_SLICE_WIDTH, NULL,
+               "beyond BITS bits, count only what was seen before"),
+    CLI_NUMBER(0, "candidates", PLACE(candidates), "N", 1, NIGH_USUAL - 1, NULL,
+               "compare the N most promising of what the lists showed; at least as many as -k"),
+    CLI_NUMBER(0, "slices", PLACE(slices), "N", 1, NIGH_MAX_WIDTH_BITS, NULL, "use the first N slices only"),
+    CLI_CHOICE(
+        0, "stop", PLACE(stop), "RULE", stop_names, "breadth",
+        "when a search of slice lists ends: at the breadth, or once the answer is certain, or seen in every slice"),
+    CLI_TEXT(0, "postings", PLACE(postings), "N",
+             "read about N entries of lists a query, leaving out the longest lists (50K, 2M, or 'all': no limit, and "
+             "lists even where comparing every document takes less)"),
     CLI_NUMBER(
         0, "batch", PLACE(batch), "N", 1, 65536, "64",
         "search N queries together: more is faster, fewer answers sooner. Where not given, 8 if the answers to 64 "
@@ -75,16 +99,38 @@ static const char *const description[] = {
     "files.",
     "A topsig signature is sparse: the words of a short text touch few of its bits. Only these are compared where the "
     "query is a text or a document, unless --all-bits is given; distances and --radius count them alone.",
-    "The answer is exact: every document is compared. The exit code is 1 where no query matched anything.",
+    "Slice lists ('nigh index --lists slices' makes them) tell who shares a slice of the query. A search reads the "
+    "lists of the query's own slices, which is breadth 0, of slices one bit away, breadth 1, and so on: each bit more "
+    "reads several times as much and misses less. What is in none of them differs in every slice, so s slices and "
+    "breadth b miss nothing nearer than s (b + 1) bits: 64 slices and breadth 2, nothing nearer than 192.",
+    "Without slice lists every document is compared, and the answer is exact. "
+    "With them it may be approximate, and then says so, with what is certain; --exact asks for certainty. The exit "
+    "code is 1 where no query matched anything.",
+    NULL,
+};
+
+static const char *const lists_paragraphs[] = {
+    "Each signature is cut into slices, and for every value of every slice there is a list of the documents that have "
+    "it there. Of what the lists up to the breadth show, the --candidates that are most promising, by the slices they "
+    "share and the bits they differ in there, are compared whole. An answer is exact if nothing that was left out can "
+    "be as near as the last document in it.",
+    "--method auto uses lists where there are any and they take less than comparing every document. exact compares "
+    "every document. slices demands lists; where the breadth is such that comparing every document takes less, that is "
+    "done. slices-plain does as the papers on slice lists say, and always by lists: slow, to compare with.",
+    "--stop breadth ends after the lists up to --breadth. certain goes on until nothing else can be among the answers. "
+    "seen, of slices-plain only, goes on until the answers have been seen in every slice.",
+    "Queries that are compared in some of their bits only (texts that ask a topsig collection, without --all-bits) go "
+    "without lists.",
     NULL,
 };
 
 static const char *const output_paragraphs[] = {
     "table: for people. The similarity is the share of bits that agree, rounded down. Under a document stand the "
-    "first words of its text, where the collection keeps them.",
+    "first words of its text, where the collection keeps them. Under an approximate answer stands what is certain.",
     "jsonl: an object for each match, {\"query\", \"document\", \"distance\", \"rank\"}, and \"text\" "
-    "where the collection keeps the first words of it. Bytes of an id that are not "
-    "UTF-8 become U+FFFD.",
+    "where the collection keeps the first words of it. Where the answer came from slice lists also \"exact\", true or "
+    "false, and if false \"below\": of documents nearer than that many bits none was missed. Bytes of an id that are "
+    "not UTF-8 become U+FFFD.",
     "tsv: query, document, distance and rank, with tabs between.",
     "trec: query, Q0, document, rank, score and nigh, with blanks between; the score is 1 - distance / width. Blanks "
     "inside an id are written _.",
@@ -92,13 +138,16 @@ static const char *const output_paragraphs[] = {
 };
 
 static const struct cli_section output_section = {"OUTPUT", output_paragraphs};
-static const struct cli_section *const details[] = {&output_section, NULL};
+static const struct cli_section lists_section = {"SLICE LISTS", lists_paragraphs};
+static const struct cli_section *const details[] = {&lists_section, &output_section, NULL};
 
 static const struct cli_example examples[] = {
     {"nigh search corpus.nigh --text \"how to bake bread\"", "the ten documents nearest to a text"},
     {"nigh search corpus.nigh page.html", "to a document"},
     {"nigh search corpus.nigh queries.npy", "to every one of a file of signatures"},
     {"nigh search corpus.nigh --id page-17 --radius 40", "everything within 40 bits of a stored document"},
+    {"nigh search corpus.nigh queries.npy --exact", "the same, with nothing missed where there are slice lists"},
+    {"nigh search corpus.nigh queries.npy --method slices --breadth 3", "wider than usual: slower, and misses less"},
     {"nigh search -k 100 --output trec corpus.nigh - < queries.hex > run.txt", "a run file for trec_eval"},
     {NULL, NULL},
 };
@@ -135,10 +184,10 @@ struct searcher {
     char *snippet;     /* room for SNIPPET_SHOWN bytes */
     uint64_t unnamed;  /* queries without an id so far */
     uint64_t expected; /* queries in all, 0 where not known */
-    uint64_t matches;
-    uint64_t distances;
     uint64_t batches;
-    bool all_exact;
+    uint64_t scans;        /* batches that used no lists */
+    nigh_results_info sum; /* over all batches */
+    uint32_t below;        /* the least that is certain of any query */
 };
 
 static bool batch_init(struct batch *batch, size_t capacity, size_t signature_bytes) {
@@ -233,6 +282,13 @@ static nigh_status print_query(struct searcher *searcher, const nigh_results *re
     char number[24];
     size_t count = 0;
     const nigh_match *matches = nigh_results_matches(results, query, &count);
+    nigh_proof proof = NIGH_PROOF_INIT;
+    nigh_status proven = nigh_results_proof(results, query, &proof, &searcher->job->error);
+    if (proven != NIGH_OK) return proven;
+    if (proof.below < searcher->below) searcher->below = proof.below;
+    searcher->answers.listed = proof.breadth != NIGH_ALL;
+    searcher->answers.exact = proof.exact != 0;
+    searcher->answers.below = proof.below;
     searcher->answers.width_bits = searcher->batch.compared[query];
     cli_answers_query(&searcher->answers, batch_name(&searcher->batch, query), count);
     for (size_t i = 0; i < count; i++) {
@@ -244,15 +300,27 @@ static nigh_status print_query(struct searcher *searcher, const nigh_results *re
         if (status != NIGH_OK) return status;
         cli_answers_match(&searcher->answers, &match);
     }
+    cli_answers_end(&searcher->answers);
     return NIGH_OK;
 }
 
-static nigh_status print_batch(struct searcher *searcher, const nigh_results *results) {
+static void add_up(struct searcher *searcher, const nigh_results *results) {
     nigh_results_info info = NIGH_RESULTS_INFO_INIT;
+    nigh_results_info *sum = &searcher->sum;
     nigh_results_describe(results, &info);
-    searcher->matches += info.matches;
-    searcher->distances += info.distances;
-    searcher->all_exact = searcher->all_exact && info.exact != 0;
+    searcher->batches++;
+    searcher->scans += info.lists == 0;
+    sum->matches += info.matches;
+    sum->distances += info.distances;
+    sum->lists += info.lists;
+    sum->postings += info.postings;
+    sum->skipped_lists += info.skipped_lists;
+    sum->exact_queries += info.exact_queries;
+    sum->scanned += info.scanned;
+}
+
+static nigh_status print_batch(struct searcher *searcher, const nigh_results *results) {
+    add_up(searcher, results);
     cli_progress_clear(&searcher->job->progress);
     for (size_t i = 0; i < searcher->batch.count; i++) {
         nigh_status status = print_query(searcher, results, i);
@@ -267,16 +335,18 @@ static nigh_status search_batch(struct searcher *searcher) {
     nigh_results *results = NULL;
     if (searcher->batch.count == 0) return NIGH_OK;
     if (cli_interrupted() != 0) return NIGH_ECANCELLED; /* small searches end before they report */
+    if (searcher->batch.masked && searcher->options.method >= NIGH_SEARCH_SLICES) {
+        cli_set_error(job, NIGH_EINVAL, "",
+                      "slice lists cannot be searched in some of the bits only; give --all-bits, or another --method");
+        return NIGH_EINVAL;
+    }
     double started = cli_seconds();
     searcher->options.masks = searcher->batch.masked ? searcher->batch.masks : NULL;
     nigh_status status = nigh_search(searcher->collection, searcher->batch.signatures, searcher->batch.count,
                                      &searcher->options, &results, &job->error);
     job->stats.work_seconds += cli_seconds() - started;
-    if (status == NIGH_OK) {
-        searcher->batches++;
-        status = print_batch(searcher, results);
-        nigh_results_free(results);
-    }
+    if (status == NIGH_OK) status = print_batch(searcher, results);
+    nigh_results_free(results);
     searcher->batch.count = 0;
     searcher->batch.masked = false;
     searcher->batch.names_used = 0;
@@ -454,33 +524,81 @@ static nigh_status search_files(struct searcher *searcher) {
     return documents ? search_documents(searcher) : search_signatures(searcher);
 }
 
+/* What the answers are worth, in a few words. */
+static void describe_answers(const struct searcher *searcher, char *text, size_t capacity) {
+    const nigh_results_info *sum = &searcher->sum;
+    const uint64_t queries = searcher->answers.queries;
+    const bool demanded = searcher->options.method >= NIGH_SEARCH_SLICES;
+    if (sum->exact_queries == queries && sum->lists == 0)
+        snprintf(text, capacity, "exact: every one of %s documents compared%s",
+                 cli_digits(searcher->info.documents).text,
+                 demanded && sum->scanned > 0 ? ", which takes less than the lists" : "");
+    else if (sum->exact_queries == queries)
+        snprintf(text, capacity, "exact, %s of %s by slice lists alone", cli_digits(queries - sum->scanned).text,
+                 cli_counted(queries, "query", "queries").text);
+    else if (searcher->below > 0)
+        snprintf(text, capacity, "approximate: exact for %s of %s; every document nearer than %s was seen",
+                 cli_digits(sum->exact_queries).text, cli_counted(queries, "query", "queries").text,
+                 cli_counted(searcher->below, "bit", "bits").text);
+    else
+        snprintf(text, capacity, "approximate: exact for %s of %s; nearer documents may have been missed",
+                 cli_digits(sum->exact_queries).text, cli_counted(queries, "query", "queries").text);
+}
+
 static void close_statistics(struct searcher *searcher) {
     struct cli_job *job = searcher->job;
-    uint64_t queries = searcher->answers.queries;
-    uint64_t row_bytes = ((uint64_t)searcher->info.width_bits + 63) / 64 * 8;
-    job->stats.complete = true;
+    const nigh_results_info *sum = &searcher->sum;
+    const uint64_t queries = searcher->answers.queries;
+    const uint64_t row_bytes = ((uint64_t)searcher->info.width_bits + 63) / 64 * 8;
+    const struct cli_counter counters[] = {
+        {"matches", sum->matches},
+        {"distances", sum->distances},
+        {"batches", searcher->batches},
+        {"bytes_scanned", searcher->scans * searcher->info.signatures * row_bytes},
+        {"exact", sum->exact_queries == queries},
+        {"exact_queries", sum->exact_queries},
+        {"scanned", sum->scanned},
+        {"lists", sum->lists},
+        {"postings", sum->postings},
+        {"skipped_lists", sum->skipped_lists},
+    };
+    char worth[256];
+    cli_stats_close(&job->stats, searcher->info.documents, counters, sizeof counters / sizeof counters[0]);
     job->stats.work_name = "search_seconds";
-    job->stats.documents = searcher->info.documents;
     job->stats.queries = queries;
     cli_stats_rate(&job->stats, queries);
-    cli_stats_count(&job->stats, "matches", searcher->matches);
-    cli_stats_count(&job->stats, "distances", searcher->distances);
-    cli_stats_count(&job->stats, "batches", searcher->batches);
-    cli_stats_count(&job->stats, "bytes_scanned", searcher->batches * searcher->info.signatures * row_bytes);
-    cli_stats_count(&job->stats, "exact", searcher->all_exact);
-    char compared[96] = "approximate";
-    if (searcher->all_exact)
-        snprintf(compared, sizeof compared, "exact: every one of %s documents compared",
-                 cli_digits(searcher->info.documents).text);
-    cli_note(job, "%s; %s in %.2f s (%s/s), kernel %s, %s", compared, cli_counted(queries, "query", "queries").text,
+    describe_answers(searcher, worth, sizeof worth);
+    cli_note(job, "%s; %s in %.2f s (%s/s), kernel %s, %s", worth, cli_counted(queries, "query", "queries").text,
              job->stats.work_seconds, cli_digits((uint64_t)job->stats.rate).text, nigh_context_kernel(job->context),
              cli_counted(job->threads, "thread", "threads").text);
+}
+
+static uint32_t or_usual(const struct cli_number *number) {
+    return number->given ? (uint32_t)number->value : NIGH_USUAL;
+}
+
+/* How slice lists are searched.  False with a message. */
+static bool set_lists_options(struct cli_job *job, const struct search_values *values, nigh_search_options *out) {
+    out->method = (nigh_search_method)values->method;
+    out->stop = values->exact ? NIGH_STOP_CERTAIN : (nigh_search_stop)values->stop;
+    out->breadth = or_usual(&values->breadth);
+    out->admit = or_usual(&values->admit);
+    out->candidates = or_usual(&values->candidates);
+    out->slices = or_usual(&values->slices);
+    if (out->stop == NIGH_STOP_SEEN && out->method != NIGH_SEARCH_SLICES_PLAIN) {
+        (void)cli_usage(job->command, "--stop seen is for --method slices-plain only");
+        return false;
+    }
+    if (values->postings != NULL && strcmp(values->postings, "all") == 0)
+        out->postings = UINT64_MAX;
+    else if (!cli_amount_count(job, "--postings", values->postings, &out->postings))
+        return false;
+    return true;
 }
 
 /* -k alone, --radius alone, or both; -k counts as given only where it was typed. */
 static void set_options(struct searcher *searcher) {
     const struct search_values *values = searcher->values;
-    searcher->options = (nigh_search_options)NIGH_SEARCH_OPTIONS_INIT;
     searcher->options.k = values->radius.given && !values->k.given ? NIGH_ALL : (uint32_t)values->k.value;
     searcher->options.radius = values->radius.given ? (uint32_t)values->radius.value : NIGH_ALL;
     searcher->options.threads = searcher->job->threads;
@@ -532,17 +650,18 @@ static int search_opened(struct searcher *searcher) {
     if (status == NIGH_OK) status = search_batch(searcher);
     if (status != NIGH_OK) return refuse(searcher, status);
     close_statistics(searcher);
-    return searcher->matches > 0 ? CLI_DONE : CLI_NOTHING;
+    return searcher->sum.matches > 0 ? CLI_DONE : CLI_NOTHING;
 }
 
 static int run(struct cli_job *job) {
     const struct search_values *values = job->values;
-    struct searcher searcher = {.job = job, .values = values, .all_exact = true};
+    struct searcher searcher = {.job = job, .values = values, .options = NIGH_SEARCH_OPTIONS_INIT, .below = NIGH_ALL};
     nigh_open_options open_options = NIGH_OPEN_OPTIONS_INIT;
     if (job->operand_count == 0) return cli_usage(job->command, "no COLLECTION given");
     if (job->operand_count == 1 && values->ids.count == 0 && values->texts.count == 0)
         return cli_usage(job->command, "no QUERY given, and no --text or --id");
     if (!cli_source_paths_fit(job, 1) || !cli_reading_fits(job, &values->reading)) return CLI_ERROR;
+    if (!set_lists_options(job, values, &searcher.options)) return CLI_ERROR;
     open_options.verify = values->verify;
     open_options.progress = &job->progress.report;
     if (cli_collection_open(job, job->operands[0], &open_options, &searcher.collection, &searcher.info) != NIGH_OK)

@@ -10,7 +10,7 @@ struct dedup_values {
     struct cli_reading reading;
     struct cli_signing signing; /* some of it */
     struct cli_number distance;
-    struct cli_number budget;
+    struct cli_number budget, pairs_limit;
     const char *output;
     const char *pairs;
     const char *clusters;

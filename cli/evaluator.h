@@ -16,6 +16,17 @@ struct eval_values {
     struct cli_number memory;
     struct cli_number probes;
     struct cli_number psm_queries;
+    struct cli_number k;
+    struct cli_number ask;
+    struct cli_number candidates;
+    struct cli_number slices;
+    struct cli_number rings;
+    const char *breadth;
+    const char *admit;
+    int method;
+    bool certain;
+    bool all_postings;
+    bool no_cache;
     const char *cosine;
     const char *jaccard;
     const char *truth;
@@ -29,7 +40,7 @@ struct eval_values {
     int output;
 };
 
-enum eval_kind { EVAL_SIGNATURES, EVAL_RANKED, EVAL_DUPLICATES, EVAL_PSM, EVAL_KINDS };
+enum eval_kind { EVAL_SIGNATURES, EVAL_RANKED, EVAL_DUPLICATES, EVAL_PSM, EVAL_NEAREST, EVAL_KINDS };
 
 struct evaluator {
     struct cli_job *job;
@@ -48,6 +59,10 @@ struct evaluator {
 /* Each returns an exit code.  Documents are in memory but for duplicates, which reads them itself. */
 int cli_eval_duplicates(struct evaluator *evaluator);
 int cli_eval_psm(struct evaluator *evaluator);
+int cli_eval_nearest(struct evaluator *evaluator); /* of a collection; there are no documents */
+
+/* The methods of `nearest`, in the order of nigh_search_method. */
+extern const char *const cli_eval_methods[];
 
 /* The closing line and the statistics. */
 void cli_eval_summarise(struct evaluator *evaluator);

@@ -137,7 +137,8 @@ static nigh_status open_tools(struct indexer *indexer, nigh_signer_options *opti
     if (status == NIGH_OK) status = compare_schemes(indexer, nigh_signer_scheme(tools->signer));
     if (status != NIGH_OK) return status;
     indexer->passages = options->split != NIGH_SPLIT_NONE;
-    writer_options.width_bits = nigh_signer_width(tools->signer);
+    indexer->width_bits = nigh_signer_width(tools->signer);
+    writer_options.width_bits = indexer->width_bits;
     writer_options.scheme = nigh_signer_scheme(tools->signer);
     writer_options.vocabulary = indexer->vocabulary;
     writer_options.progress = &job->progress.report;

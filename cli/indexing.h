@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The two halves of nigh index: adding files of signatures, and adding documents. */
+/* The parts of nigh index: adding files of signatures, adding documents, and lists of what was added. */
 #ifndef NIGH_CLI_INDEXING_H
 #define NIGH_CLI_INDEXING_H
 
@@ -13,7 +13,12 @@ struct index_values {
     const char *ids;
     int format;
     bool keep_weights;
+    int lists;
+    struct cli_number slice_width;
 };
+
+enum { CLI_LISTS_AUTO, CLI_LISTS_SLICES, CLI_LISTS_NONE };
+extern const char *const cli_list_names[];
 
 struct indexer {
     struct cli_job *job;
@@ -39,5 +44,13 @@ int cli_index_documents(struct indexer *indexer);
 
 /* Whether what the user says of signing goes with what is there; says so where not. */
 bool cli_index_scheme_fits(const struct indexer *indexer);
+
+/*
+ * Slice lists as --lists says, for a collection whose documents are committed and whose
+ * writer is closed; `added` is its newest segment.  CLI_DONE, or the exit code.
+ */
+int cli_index_lists(const struct indexer *indexer, const nigh_segment_info *added);
+/* Without an INPUT: gives lists to a collection that is there, or takes them away. */
+int cli_index_lists_only(struct cli_job *job);
 
 #endif

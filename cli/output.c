@@ -37,6 +37,8 @@ static void jsonl_match(struct cli_answers *answers, const struct cli_match *mat
     cli_sink_number(answers->sink, match->distance);
     cli_sink_text(answers->sink, ",\"rank\":");
     cli_sink_number(answers->sink, match->rank);
+    if (answers->listed) cli_sink_format(answers->sink, ",\"exact\":%s", answers->exact ? "true" : "false");
+    if (answers->listed && !answers->exact) cli_sink_format(answers->sink, ",\"below\":%u", answers->below);
     if (match->snippet.length > 0) {
         cli_sink_text(answers->sink, ",\"text\":");
         cli_sink_json(answers->sink, match->snippet.text, match->snippet.length);
@@ -91,6 +93,15 @@ static void table_query(struct cli_answers *answers, struct cli_name query, size
         cli_sink_text(answers->sink, "     rank  distance  similarity  document\n");
 }
 
+static void table_end(struct cli_answers *answers) {
+    if (answers->exact) return;
+    if (answers->below > 0)
+        cli_sink_format(answers->sink, "     approximate: nothing nearer than %s was missed\n",
+                        cli_counted(answers->below, "bit", "bits").text);
+    else
+        cli_sink_text(answers->sink, "     approximate: nearer documents may have been missed\n");
+}
+
 void cli_answers_query(struct cli_answers *answers, struct cli_name query, size_t matches) {
     answers->query = query;
     if (answers->output == CLI_OUTPUT_TABLE) table_query(answers, query, matches);
@@ -112,4 +123,8 @@ void cli_answers_match(struct cli_answers *answers, const struct cli_match *matc
         trec_match(answers, match);
         break;
     }
+}
+
+void cli_answers_end(struct cli_answers *answers) {
+    if (answers->output == CLI_OUTPUT_TABLE) table_end(answers);
 }

@@ -3,6 +3,7 @@
 #ifndef NIGH_CLI_OUTPUT_H
 #define NIGH_CLI_OUTPUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +27,9 @@ struct cli_answers {
     unsigned columns;    /* of the terminal; 0: it is none, and lines are as long as they are */
     uint64_t queries;    /* begun so far */
     struct cli_name query;
+    bool listed;    /* the answer to it came from lists, */
+    bool exact;     /* is proven nevertheless, */
+    uint32_t below; /* or has at least all documents that are nearer than this */
 };
 
 /* The next query, with as many matches to follow; its name must live until the last of them. */
@@ -40,5 +44,8 @@ struct cli_match {
 };
 
 void cli_answers_match(struct cli_answers *answers, const struct cli_match *match);
+
+/* After the last match of a query. */
+void cli_answers_end(struct cli_answers *answers);
 
 #endif

@@ -741,6 +741,9 @@ typedef struct nigh_collection_info {
     uint64_t damaged_manifests; /* newer than the one in use, and unreadable */
     int has_weights;            /* every document carries the weights of its bits */
     uint64_t vocabulary_bytes;  /* 0: none is kept */
+    uint32_t sliced_segments;   /* that have slice lists */
+    uint32_t damaged_lists;     /* segments whose lists cannot be used; their documents are compared one by one */
+    uint64_t list_bytes;        /* of the files of lists, which are not in `bytes` */
 } nigh_collection_info;
 
 #define NIGH_COLLECTION_INFO_INIT \
@@ -752,6 +755,9 @@ typedef struct nigh_segment_info {
     uint64_t documents;
     uint64_t signatures;
     uint64_t bytes;
+    uint32_t slices;      /* of a signature, in its lists; 0: it has none */
+    uint32_t slice_width; /* bits of the wider ones */
+    uint64_t list_bytes;
 } nigh_segment_info;
 
 #define NIGH_SEGMENT_INFO_INIT \
@@ -903,6 +909,64 @@ NIGH_API nigh_status nigh_writer_add(nigh_writer *writer, const nigh_document *d
 NIGH_API nigh_status nigh_writer_commit(nigh_writer *writer, nigh_error *error);
 NIGH_API void nigh_writer_close(nigh_writer *writer); /* accepts NULL */
 
+/* ----------------------------------------------------------------- lists -- */
+
+/*
+ * Inverted signature slice lists.  Each signature is cut into slices, and for each
+ * value of each slice there is a list of the signatures that have it there; a search
+ * looks up the query's slices, and those a few bits from them (see nigh_search()).
+ * Lists are made from a collection and can be made anew: they stand in a file of their
+ * own beside each segment, and a segment without is searched all the same, by
+ * comparing every signature.
+ */
+#define NIGH_LEAST_SLICE_WIDTH 4u
+#define NIGH_MOST_SLICE_WIDTH 28u
+
+typedef struct nigh_lists_options {
+    size_t size;
+    uint32_t slice_width; /* bits; where they do not divide the width, some slices have one less.  0: by the number
+                             of signatures, see nigh_slices_usual_width() */
+    uint64_t least_rows;  /* segments of fewer distinct signatures get none, and lose those they have */
+    int rebuild;          /* non-zero: also where lists of this width are there and sound */
+    int keep;             /* non-zero: segments that have lists keep them, of any width and size; they are not read */
+    uint32_t threads;     /* 0: one a core; the bytes do not depend on it */
+    const nigh_progress *progress;
+} nigh_lists_options;
+
+#define NIGH_LISTS_OPTIONS_INIT \
+    { .size = sizeof(nigh_lists_options), .least_rows = 4096 }
+
+typedef struct nigh_lists_result {
+    size_t size;
+    uint32_t built;   /* segments that got lists */
+    uint32_t kept;    /* that had them */
+    uint32_t without; /* too small for any */
+    uint64_t bytes;   /* of all lists of the collection now */
+    uint64_t postings;
+} nigh_lists_result;
+
+#define NIGH_LISTS_RESULT_INIT \
+    { .size = sizeof(nigh_lists_result) }
+
+/*
+ * Gives the segments of a collection their slice lists.  Each file of lists appears
+ * whole or not at all; readers that are open keep what they have.
+ *
+ * Threads: as a writer: one for a collection on the whole machine.
+ * Returns: NIGH_OK; NIGH_EINVAL; NIGH_EBUSY while another writes; as
+ *          nigh_collection_open(); NIGH_ENOMEM; NIGH_ECANCELLED.
+ */
+NIGH_API nigh_status nigh_lists_build(nigh_context *context, const char *path, const nigh_lists_options *options,
+                                      nigh_lists_result *result, nigh_error *error);
+/* Removes them all.  As nigh_lists_build(). */
+NIGH_API nigh_status nigh_lists_remove(nigh_context *context, const char *path, nigh_error *error);
+
+/* The slices of a signature at a slice width, and the bytes of the lists of that many; 0 for a width there is not. */
+NIGH_API uint32_t nigh_slices_count(uint32_t width_bits, uint32_t slice_width);
+NIGH_API uint64_t nigh_slices_bytes(uint64_t signatures, uint32_t width_bits, uint32_t slice_width);
+/* The width that is taken where none is given. */
+NIGH_API uint32_t nigh_slices_usual_width(uint64_t signatures, uint32_t width_bits);
+
 /* ---------------------------------------------------------------- search -- */
 
 typedef struct nigh_match {
@@ -912,6 +976,22 @@ typedef struct nigh_match {
 } nigh_match;
 
 #define NIGH_ALL UINT32_MAX
+
+typedef enum nigh_search_method {
+    NIGH_SEARCH_AUTO = 0,        /* slice lists where there are any and they pay, else the scan */
+    NIGH_SEARCH_SCAN = 1,        /* every signature is compared: exact */
+    NIGH_SEARCH_SLICES = 2,      /* NIGH_ENOTFOUND where no segment has lists; NIGH_EINVAL with masks */
+    NIGH_SEARCH_SLICES_PLAIN = 3 /* the same as the papers have it, with 32-bit scores: slow, to compare with */
+} nigh_search_method;
+
+/* When a search of slice lists ends. */
+typedef enum nigh_search_stop {
+    NIGH_STOP_BREADTH = 0, /* after the lists up to `breadth` bits away */
+    NIGH_STOP_CERTAIN = 1, /* once no other signature can be among the answers: exact, by the scan where that is
+                              cheaper */
+    NIGH_STOP_SEEN = 2     /* once the answers have been seen in every slice, so that lists alone tell their distances;
+                              NIGH_SEARCH_SLICES_PLAIN only */
+} nigh_search_stop;
 
 typedef struct nigh_search_options {
     size_t size;
@@ -926,10 +1006,26 @@ typedef struct nigh_search_options {
      * same, they bring up other short texts.
      */
     const uint8_t *masks;
+
+    /* How.  What follows is for slice lists, where NIGH_USUAL leaves it to the library. */
+    nigh_search_method method;
+    nigh_search_stop stop;
+    uint32_t breadth;    /* i: lists of slices up to so many bits from the query's */
+    uint32_t admit;      /* j: beyond so many bits, only signatures seen before; at most the breadth */
+    uint32_t candidates; /* M: the best so many are compared whole; at least k */
+    uint32_t slices;     /* only the first so many */
+    uint64_t postings;   /* read at most about so many a query and segment: the longest lists are left out first.
+                            0: the usual; UINT64_MAX: no limit, and with NIGH_SEARCH_SLICES lists also where the scan
+                            costs less */
 } nigh_search_options;
 
-#define NIGH_SEARCH_OPTIONS_INIT \
-    { .size = sizeof(nigh_search_options), .k = 10, .radius = NIGH_ALL }
+#define NIGH_USUAL UINT32_MAX
+
+#define NIGH_SEARCH_OPTIONS_INIT                                                                                      \
+    {                                                                                                                 \
+        .size = sizeof(nigh_search_options), .k = 10, .radius = NIGH_ALL, .breadth = NIGH_USUAL, .admit = NIGH_USUAL, \
+        .candidates = NIGH_USUAL, .slices = NIGH_USUAL                                                                \
+    }
 
 typedef struct nigh_results nigh_results; /* opaque */
 
@@ -941,6 +1037,11 @@ typedef struct nigh_results_info {
     int exact;          /* non-zero: nothing can have been missed */
     uint64_t probes;    /* look-ups in tables */
     uint64_t truncated; /* look-ups with more rows than the budget of a finder, the rest of which were not compared */
+    uint64_t lists;     /* of slices, looked up */
+    uint64_t postings;  /* in them, read */
+    uint64_t skipped_lists; /* left out for their length */
+    uint64_t exact_queries; /* whose answers are proven */
+    uint64_t scanned;       /* queries that compared every signature of some segment that has lists */
 } nigh_results_info;
 
 #define NIGH_RESULTS_INFO_INIT \
@@ -951,6 +1052,13 @@ typedef struct nigh_results_info {
  * collection's width, one after the other in `queries`: nearest first, ties by
  * document number.  Give many queries in one call: a batch reads the memory
  * once.
+ *
+ * With slice lists.  Of each slice, the lists of all values up to `breadth` bits from
+ * the query's are read.  A signature in a list d bits away is d bits away there, and
+ * one that is in none of them is at least breadth + 1 away; so after breadth b over s
+ * slices whatever has not been seen at all is s (b + 1) bits away or more.  The best
+ * `candidates` are compared whole.  What this proves of an answer, nigh_results_proof()
+ * tells; with NIGH_STOP_CERTAIN the search goes on until it is exact.
  *
  * Owns:    caller frees *out.
  * Lives:   `queries` is read during the call only; *out does not need the
@@ -968,6 +1076,20 @@ NIGH_API nigh_status nigh_search(const nigh_collection *collection, const uint8_
  */
 NIGH_API const nigh_match *nigh_results_matches(const nigh_results *results, size_t query, size_t *count);
 NIGH_API void nigh_results_describe(const nigh_results *results, nigh_results_info *out);
+
+/* What is proven of the answer to one query. */
+typedef struct nigh_proof {
+    size_t size;
+    int exact;        /* non-zero: these are the nearest, ties included */
+    uint32_t below;   /* no document nearer than so many bits was missed; 0: any may have been; NIGH_ALL: none was */
+    uint32_t breadth; /* of the lists looked up, the least over the segments; NIGH_ALL: all was compared */
+} nigh_proof;
+
+#define NIGH_PROOF_INIT \
+    { .size = sizeof(nigh_proof) }
+
+/* Returns: NIGH_OK; NIGH_EINVAL past the last query. */
+NIGH_API nigh_status nigh_results_proof(const nigh_results *results, size_t query, nigh_proof *out, nigh_error *error);
 NIGH_API void nigh_results_free(nigh_results *results); /* accepts NULL */
 
 /* -------------------------------------------------------- near-duplicates -- */
@@ -1215,8 +1337,9 @@ typedef struct nigh_batch_options {
     uint32_t threads;
     const nigh_progress *progress;
     uint64_t bucket_budget; /* of PSM, distinct fingerprints of a chunk compared for one combination of a query; of
-                               TABLES, queries for one look-up of a fingerprint; beyond, results say `truncated`;
-                               0: 1 << 18 */
+                               TABLES, queries for one look-up of a fingerprint; beyond, results say `truncated`.
+                               Crowds that share bits are divided by others first, and seldom reach it.  0: 1 << 18,
+                               and in crowds all near each other fewer, some 1 << 30 in all for a block of the file */
 } nigh_batch_options;
 
 #define NIGH_BATCH_OPTIONS_INIT \
@@ -1258,13 +1381,14 @@ typedef struct nigh_costs {
     double sort;       /* a row into a large sorted table */
     double fill;       /* a row into a large permuted table */
     double scan_byte;  /* comparing all rows of any width: a byte of a row and a query */
-    double read_bytes; /* a second, from the disk in sequence; never measured */
+    double read_bytes; /* a second, from the disk in sequence; nigh_costs_measure() has no disk to ask, so as usual */
     double query;      /* whatever else a query takes */
     double take;       /* a row taken up: copied, and looked for among those before it */
     double whole;      /* as compare, of 64 bits */
     double key;        /* of a batch: a weak combination put in order */
     double visit;      /* of a batch: a weak combination held against a chunk */
     double load;       /* of a batch: a fingerprint of a chunk, taken from the system and checked */
+    double hit;        /* a match: looked at in full, and its number found, put in order and given */
 } nigh_costs;
 
 #define NIGH_COSTS_INIT \
@@ -1292,10 +1416,11 @@ typedef struct nigh_plan_options {
     nigh_find_mode mode;
     const nigh_costs *costs; /* NULL: the usual ones */
     uint64_t batch;          /* 0: rows in memory; else so many queries at once, against a file of such chunks */
+    double matches;          /* that a query has, on average; most have none */
 } nigh_plan_options;
 
 #define NIGH_PLAN_OPTIONS_INIT \
-    { .size = sizeof(nigh_plan_options), .width_bits = 64, .radius = 3, .recall = 1.0 }
+    { .size = sizeof(nigh_plan_options), .width_bits = 64, .radius = 3, .recall = 1.0, .matches = 0.04 }
 
 /*
  * A method with its setting, and what it is expected to take.  Of a batch, building is
@@ -1362,13 +1487,16 @@ typedef struct nigh_dedup_options {
     uint64_t memory_bytes;  /* of sorting, which goes on in files beyond it; 0: half of what the machine has.  What is
                                known of each document is not in it: docs/deduplication.md has the bytes */
     const char *temporary;  /* the folder for these, and for the copy of a stream; NULL: "/tmp" */
-    uint64_t bucket_budget; /* documents of one band that are all compared; beyond, `truncated` counts it; 0: 2,000 */
+    uint64_t bucket_budget; /* documents that share a band or a rare feature, or of simhash are near one, which are all
+                               compared; beyond, `truncated` counts it; 0: 2,000 */
     uint64_t limit;         /* read so many documents; 0: all */
     uint32_t threads;
     const nigh_progress *progress;
-    int will_write;    /* non-zero: nigh_dedup_write() follows, so what it would refuse (inputs of several forms) is
-                          refused once it was read for the first time */
-    int will_annotate; /* the same, with `annotate` */
+    int will_write;       /* non-zero: nigh_dedup_write() follows, so what it would refuse (inputs of several forms) is
+                             refused once it was read for the first time */
+    int will_annotate;    /* the same, with `annotate` */
+    uint64_t pairs_limit; /* with all_pairs: about so many pairs are looked at only to be given; who stays does not
+                             depend on it; beyond, `pairs_cut` counts; 0: 20 a document, 2 million at least */
 } nigh_dedup_options;
 
 #define NIGH_DEDUP_OPTIONS_INIT \
@@ -1410,7 +1538,7 @@ typedef struct nigh_dedup_info {
     uint64_t candidates;          /* pairs that were worth a look */
     uint64_t verified;            /* pairs compared by text */
     uint64_t alike;               /* pairs known to be alike; copies count once each */
-    uint64_t truncated;           /* bands with more documents than the budget; 0: none */
+    uint64_t truncated;           /* groups with more documents than the budget; 0: none */
     uint64_t empty;               /* documents without a feature: only copies of them are found */
     uint64_t unread;              /* records without a text, or malformed: they are kept as they are */
     uint64_t lost;                /* what is not in the output, though nobody found it a copy: records over
@@ -1421,6 +1549,8 @@ typedef struct nigh_dedup_info {
     double seconds[4];            /* reading and signing; finding; verifying; clustering */
     nigh_text_reader_info reader; /* of the first pass */
     uint64_t scored;              /* documents that have a score, where it decides what is kept */
+    uint64_t pairs_cut;           /* of all_pairs: candidate pairs of crowds that were not looked at, being over
+                                     pairs_limit, counted once for each band; 0: every pair that is alike is given */
 } nigh_dedup_info;
 
 #define NIGH_DEDUP_INFO_INIT \
@@ -1451,9 +1581,11 @@ typedef struct nigh_dedup_pair {
 
 /*
  * Gives the pairs that are alike, ordered by first, then second: all of them where
- * all_pairs was asked for, else for each document that goes the one with the
- * document kept for it.  Of more than 1,000 copies of one text only the pairs with
- * the first are given; *untold (may be NULL) counts the others.
+ * all_pairs was asked for, up to about pairs_limit (nigh_dedup_info says how many
+ * were cut), else for each document that goes the one with the document kept for it.
+ * Of more than 1,000 copies of one text, and near the limit of more than 100, of 10
+ * or of any, only the pairs with the first are given; *untold (may be NULL) counts
+ * the others.
  *
  * Returns: NIGH_OK; NIGH_ECANCELLED where `pair` returns non-zero; NIGH_EIO.
  */
@@ -1824,6 +1956,114 @@ NIGH_API nigh_status nigh_weak_bits_recall(const nigh_weak_bits *weak, nigh_weak
 /* Draws attempts, and recall by probes.  As nigh_pairs_plot(). */
 NIGH_API nigh_status nigh_weak_bits_plot(nigh_weak_bits *weak, const char *title, const char **svg, size_t *length,
                                          nigh_error *error);
+
+/* -------------------------------------------------- nearest, measured -- */
+
+/*
+ * How near what a search finds comes to what there is.  With T the distances of the
+ * k nearest, D those of what was found, and a rank where nothing was found counting as
+ * the width:
+ *
+ *     DR(p)  = (T1 + ... + Tp) / (D1 + ... + Dp), and 1 where both are 0
+ *     CDR(p) = (DR(1) + ... + DR(p)) / p
+ *
+ * CDR(k) is what the paper of 2013 calls HDR.  Recall by distance counts what was found
+ * no farther than the true k-th, recall by id the very documents of the truth.
+ */
+typedef struct nigh_truth nigh_truth; /* opaque: the k nearest of each of some queries, by the exact scan */
+
+typedef struct nigh_truth_options {
+    size_t size;
+    uint32_t k; /* 1 to 65,536 */
+    /* NULL, or for each query the document that it is and that is left out of its answer; UINT64_MAX: none. */
+    const uint64_t *own;
+    uint32_t threads;
+    const nigh_progress *progress;
+} nigh_truth_options;
+
+#define NIGH_TRUTH_OPTIONS_INIT \
+    { .size = sizeof(nigh_truth_options), .k = 10 }
+
+/*
+ * Makes it, in batches.
+ *
+ * Owns:    caller frees *out.
+ * Returns: as nigh_search().
+ */
+NIGH_API nigh_status nigh_truth_new(const nigh_collection *collection, const uint8_t *queries, size_t count,
+                                    const nigh_truth_options *options, nigh_truth **out, nigh_error *error);
+/* To a file, and back: NIGH_EMISMATCH where it was made from other documents, queries or options. */
+NIGH_API nigh_status nigh_truth_save(const nigh_truth *truth, const char *path, nigh_error *error);
+NIGH_API nigh_status nigh_truth_load(const nigh_collection *collection, const uint8_t *queries, size_t count,
+                                     const nigh_truth_options *options, const char *path, nigh_truth **out,
+                                     nigh_error *error);
+NIGH_API const nigh_match *nigh_truth_matches(const nigh_truth *truth, size_t query, size_t *count);
+NIGH_API void nigh_truth_free(nigh_truth *truth); /* accepts NULL */
+
+typedef struct nigh_nearness nigh_nearness; /* opaque */
+
+typedef struct nigh_nearness_info {
+    size_t size;
+    uint64_t queries;
+    uint32_t k;
+    double cdr;    /* CDR(k), the mean over the queries */
+    double recall; /* by distance */
+    double recall_by_id;
+    double proven;  /* share of the queries whose answer is proven exact */
+    double below;   /* mean of nigh_proof.below, where there is one short of everything */
+    double seconds; /* a query, one after the other, one thread: the mean, */
+    double median;  /* and the times that so many stay within */
+    double percentile_90;
+    double percentile_99;
+    double lists, postings, skipped_lists, distances; /* a query */
+    double scanned;                                   /* share of the queries */
+} nigh_nearness_info;
+
+#define NIGH_NEARNESS_INFO_INIT \
+    { .size = sizeof(nigh_nearness_info) }
+
+/*
+ * Searches as `search` says (but for k, threads and radius), once to warm up and once by the
+ * clock, and compares with the truth.
+ *
+ * Lives:   queries, and the `own` that the truth was made with, during the call only.
+ * Owns:    caller frees *out.
+ * Returns: as nigh_search(); NIGH_EMISMATCH where the truth is of other queries.
+ */
+NIGH_API nigh_status nigh_nearness_measure(const nigh_collection *collection, const uint8_t *queries, size_t count,
+                                           const nigh_truth *truth, const nigh_truth_options *truth_options,
+                                           const nigh_search_options *search, nigh_nearness **out, nigh_error *error);
+NIGH_API void nigh_nearness_describe(const nigh_nearness *nearness, nigh_nearness_info *out);
+/* The means of DR and CDR at rank p, from 1 to k; NIGH_EINVAL past that. */
+NIGH_API nigh_status nigh_nearness_rank(const nigh_nearness *nearness, uint32_t rank, double *dr, double *cdr,
+                                        nigh_error *error);
+/*
+ * Draws CDR by rank, and CDR(k) by time, of several settings as an SVG image.
+ *
+ * Lives:   *svg until the next plot of runs[0], or until that is freed.
+ * Returns: NIGH_OK; NIGH_EINVAL without a run; NIGH_ENOMEM.
+ */
+NIGH_API nigh_status nigh_nearness_plot(nigh_nearness *const *runs, const char *const *names, size_t count,
+                                        const char *title, const char **svg, size_t *length, nigh_error *error);
+NIGH_API void nigh_nearness_free(nigh_nearness *nearness); /* accepts NULL */
+
+/* What the lists alone tell after each ring, in the mean over queries (Chappell et al., 2013, section 2.1). */
+typedef struct nigh_ring {
+    double lists, postings; /* up to this ring */
+    double seen;            /* share of the signatures in one list at least */
+    double determined;      /* share of the queries whose k nearest have been seen in every slice */
+    double certain;         /* share of the queries whose k nearest are certain */
+} nigh_ring;
+
+/*
+ * Fills rings[0 .. breadth].  A rule holds for a query once it holds in every segment.
+ *
+ * Returns: NIGH_OK; NIGH_ENOTFOUND where a segment has no lists; NIGH_EINVAL for a
+ *          breadth beyond the slices; as nigh_search().
+ */
+NIGH_API nigh_status nigh_rings_measure(const nigh_collection *collection, const uint8_t *queries, size_t count,
+                                        uint32_t k, uint32_t breadth, const nigh_progress *progress, nigh_ring *rings,
+                                        nigh_error *error);
 
 #ifdef __cplusplus
 }

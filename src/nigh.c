@@ -12,6 +12,7 @@
 #include "kernel/hamming.h"
 #include "kernel/letters.h"
 #include "kernel/near.h"
+#include "kernel/scores.h"
 
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
@@ -52,7 +53,8 @@ nigh_status nigh_context_new(const nigh_context_options *options, nigh_context *
     *context = (nigh_context){.allocator = chosen.allocator,
                               .hamming = hamming,
                               .letters = nigh__letters_choose(hamming->name),
-                              .near = nigh__near_choose(hamming->name)};
+                              .near = nigh__near_choose(hamming->name),
+                              .scores = nigh__scores_choose(hamming->name)};
     files_set(context, chosen.file_system);
     *out = context;
     return NIGH_OK;

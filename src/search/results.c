@@ -26,6 +26,11 @@ bool nigh__results_add(nigh_results *results, const nigh_match *matches, size_t 
     return true;
 }
 
+bool nigh__results_prove(nigh_results *results) {
+    results->proofs = nigh__alloc_zero(results->context, results->queries, sizeof *results->proofs);
+    return results->proofs != NULL;
+}
+
 const nigh_match *nigh_results_matches(const nigh_results *results, size_t query, size_t *count) {
     *count = 0;
     if (query >= results->finished) return NULL;
@@ -43,12 +48,29 @@ void nigh_results_describe(const nigh_results *results, nigh_results_info *out) 
     info.exact = results->exact;
     info.probes = results->probes;
     info.truncated = results->truncated;
+    info.lists = results->lists;
+    info.postings = results->postings;
+    info.skipped_lists = results->skipped_lists;
+    info.exact_queries = results->proofs != NULL ? results->exact_queries : results->exact ? results->queries : 0;
+    info.scanned = results->scanned;
     nigh__info_copy(out, &info, sizeof info);
+}
+
+nigh_status nigh_results_proof(const nigh_results *results, size_t query, nigh_proof *out, nigh_error *error) {
+    if (query >= results->finished) return nigh__fail(error, NIGH_EINVAL, "there is no answer to query %zu", query);
+    nigh_proof proof = NIGH_PROOF_INIT;
+    proof.exact = results->exact;
+    proof.below = results->exact ? NIGH_ALL : 0;
+    proof.breadth = NIGH_ALL;
+    if (results->proofs != NULL) proof = results->proofs[query];
+    nigh__info_copy(out, &proof, sizeof proof);
+    return NIGH_OK;
 }
 
 void nigh_results_free(nigh_results *results) {
     if (results == NULL) return;
     nigh__array_release(results->context, &results->matches);
     nigh__free(results->context, results->ends);
+    nigh__free(results->context, results->proofs);
     nigh__free(results->context, results);
 }

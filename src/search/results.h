@@ -16,7 +16,9 @@ struct nigh_results {
     uint64_t distances;
     uint64_t probes;
     uint64_t truncated;
+    uint64_t lists, postings, skipped_lists, exact_queries, scanned;
     bool exact;
+    nigh_proof *proofs; /* of each query; NULL: what `exact` says holds for each */
 };
 
 /* Results without matches for that many queries; NULL: out of memory. */
@@ -24,5 +26,8 @@ nigh_results *nigh__results_new(const nigh_context *context, size_t queries);
 
 /* Adds the matches of the next query.  False: out of memory. */
 bool nigh__results_add(nigh_results *results, const nigh_match *matches, size_t count);
+
+/* Room for a proof of each query, all zero.  False: out of memory. */
+bool nigh__results_prove(nigh_results *results);
 
 #endif

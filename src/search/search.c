@@ -2,8 +2,8 @@
 #define _POSIX_C_SOURCE 200809L
 /*
  * nigh_search(): queries in batches, each batch over all segments, each segment
- * by the exact scan; rows become documents, and those of later segments join
- * what earlier ones gave.
+ * by the exact scan or by its slice lists (search/slice_use.h); rows become
+ * documents, and those of later segments join what earlier ones gave.
  *
  * Why the k nearest rows are enough.  A segment stores each distinct signature
  * once, as a row, in the order in which signatures first appeared.  Let x be
@@ -20,6 +20,12 @@
  * there are k, a later segment must offer something strictly nearer than the
  * k-th.  The limits of its scan say so, and mostly it offers nothing.
  *
+ * What is proven.  Slice lists tell, for a query and a segment, below which
+ * distance no row was missed.  That is enough for the segment if there are k
+ * documents nearer than it, of this segment and those before, or if nothing
+ * farther was wanted; and the answer is exact if it is enough for each segment,
+ * or in the end the k-th document is nearer than the least of them.
+ *
  * The file is not trusted: groups of rows must not hold more documents together
  * than the segment has (or a small file could ask for any amount of memory),
  * and every document number is compared with the number of documents.
@@ -34,6 +40,7 @@
 #include "kernel/hamming.h"
 #include "search/results.h"
 #include "search/scan.h"
+#include "search/slice_use.h"
 #include "store/collection.h"
 
 /* One call of nigh_search(), and the batch it is at. */
@@ -43,14 +50,22 @@ struct search {
     nigh_search_options options;
     uint32_t threads;
     struct nigh__progress progress;
-    uint64_t distances; /* computed */
-    uint64_t distances_total;
+    uint64_t progress_done; /* in distances, as if all were scanned */
+    uint64_t progress_total;
+    nigh_results *results; /* with the sums */
 
     size_t batch_count;
-    uint64_t *batch; /* the queries, as rows */
-    uint64_t *masks; /* theirs; NULL: all bits count */
+    uint64_t *batch;  /* the queries, as rows */
+    uint64_t *masks;  /* theirs; NULL: all bits count */
+    uint64_t *picked; /* those that are scanned, where not all are */
     uint32_t limits[NIGH__BATCH_QUERIES];
-    struct nigh__array rows[NIGH__BATCH_QUERIES];    /* keys: what a scan found */
+    struct nigh__array rows[NIGH__BATCH_QUERIES]; /* keys: what a scan found */
+    struct nigh__slice_step steps[NIGH__BATCH_QUERIES];
+    struct nigh__slice_answer answers[NIGH__BATCH_QUERIES]; /* and what lists did */
+    bool seen[NIGH__BATCH_QUERIES];
+    bool scanned[NIGH__BATCH_QUERIES]; /* although there were lists */
+    nigh_proof proofs[NIGH__BATCH_QUERIES];
+    struct nigh__slice_scratch *scratch[NIGH__MAX_THREADS];
     struct nigh__array matches[NIGH__BATCH_QUERIES]; /* nigh_match, sorted, at most k: of all segments so far */
     struct nigh__array documents;                    /* keys: of one query in one segment */
     struct nigh__array merged;                       /* nigh_match: what becomes `matches` */
@@ -130,12 +145,14 @@ static bool expand_some(struct expansion *e) {
     return true;
 }
 
-/* The rows that the scan found for query q, as keys of documents in search->documents, sorted and cut at k. */
-static nigh_status expand(struct search *search, const struct nigh__segment *segment, size_t q, nigh_error *error) {
+/* The rows that were found for a query, as keys of documents in search->documents, sorted and cut at k. */
+static nigh_status expand(struct search *search, const struct nigh__segment *segment, const struct nigh__array *rows,
+                          nigh_error *error) {
     struct nigh__array *documents = &search->documents;
     struct expansion e = {.segment = segment, .k = search->options.k};
-    e.rows = search->rows[q].data;
-    e.row_count = search->rows[q].count;
+    documents->count = 0;
+    e.rows = rows->data;
+    e.row_count = rows->count;
     e.wanted = e.row_count;
     while (e.wanted != 0) {
         documents->count = e.count;
@@ -191,11 +208,27 @@ static uint32_t limit_of(const struct search *search, size_t q) {
     return radius == NIGH_ALL ? UINT32_MAX : radius + 1;
 }
 
-static nigh_status search_segment(struct search *search, const struct nigh__segment *segment, nigh_error *error) {
-    for (size_t q = 0; q < search->batch_count; q++) {
-        search->limits[q] = limit_of(search, q);
-        search->rows[q].count = 0;
-    }
+/* ------------------------------------------------------------------ by the scan */
+
+/* Some queries of the batch, ascending. */
+struct choice {
+    uint32_t queries[NIGH__BATCH_QUERIES];
+    uint32_t count;
+};
+
+/* Their rows one after the other, and their limits. */
+static const uint64_t *pick(struct search *search, const struct choice *choice, uint32_t *limits) {
+    const size_t words = nigh__row_words(search->collection->width_bits);
+    for (uint32_t i = 0; i < choice->count; i++) limits[i] = search->limits[choice->queries[i]];
+    if (choice->count == search->batch_count) return search->batch; /* with masks it is always all */
+    for (uint32_t i = 0; i < choice->count; i++)
+        memcpy(search->picked + i * words, search->batch + choice->queries[i] * words, words * sizeof(uint64_t));
+    return search->picked;
+}
+
+static nigh_status scan_segment(struct search *search, const struct nigh__segment *segment, const struct choice *choice,
+                                nigh_error *error) {
+    uint32_t limits[NIGH__BATCH_QUERIES];
     const struct nigh__scan scan = {
         .context = search->context,
         .rows = segment->rows,
@@ -203,24 +236,123 @@ static nigh_status search_segment(struct search *search, const struct nigh__segm
         .words = segment->words,
         .map = segment->map,
         .map_length = segment->length,
-        .queries = search->batch,
+        .queries = pick(search, choice, limits),
         .masks = search->masks,
-        .query_count = search->batch_count,
-        .limits = search->limits,
+        .query_count = choice->count,
+        .limits = limits,
         .k = search->options.k,
         .threads = search->threads,
         .progress = &search->progress,
-        .progress_done = search->distances,
-        .progress_total = search->distances_total,
+        .progress_done = search->progress_done,
+        .progress_total = search->progress_total,
     };
+    for (uint32_t i = 0; i < choice->count; i++) search->rows[i].count = 0;
     nigh_status status = nigh__scan(&scan, search->rows, error);
     if (status == NIGH_EIO) return nigh__segment_cut(segment, error);
-    search->distances += (uint64_t)segment->signatures * search->batch_count;
-    for (size_t q = 0; status == NIGH_OK && q < search->batch_count; q++) {
-        if (search->rows[q].count == 0) continue;
-        status = expand(search, segment, q, error);
+    search->results->distances += (uint64_t)segment->signatures * choice->count;
+    search->progress_done += (uint64_t)segment->signatures * choice->count;
+    for (uint32_t i = 0; status == NIGH_OK && i < choice->count; i++) {
+        const uint32_t q = choice->queries[i];
+        search->scanned[q] = search->scanned[q] || segment->slices != NULL;
+        if (search->rows[i].count == 0) continue;
+        status = expand(search, segment, &search->rows[i], error);
         if (status == NIGH_OK && !join(search, segment, q)) status = no_memory(error);
     }
+    return status;
+}
+
+/* --------------------------------------------------------------- by slice lists */
+
+/* What a segment must have been searched for, now that search->documents came from it: all that is nearer than this. */
+static uint32_t wanted_of(const struct search *search, size_t q) {
+    const nigh_match *old = search->matches[q].data;
+    const uint64_t *keys = search->documents.data;
+    const size_t k = search->options.k;
+    const size_t old_count = search->matches[q].count;
+    if (search->options.k == NIGH_ALL || old_count + search->documents.count < k) return search->limits[q];
+    size_t next_old = 0;
+    size_t next_new = 0;
+    uint32_t distance = 0;
+    while (next_old + next_new < k) {
+        bool from_old = next_old < old_count;
+        if (from_old && next_new < search->documents.count)
+            from_old = old[next_old].distance <= nigh__key_distance(keys[next_new]);
+        distance = from_old ? old[next_old++].distance : nigh__key_distance(keys[next_new++]);
+    }
+    return distance < search->limits[q] ? distance + 1 : search->limits[q];
+}
+
+/* What a step came to.  *more: another is needed, and search->steps says which. */
+static nigh_status settle(struct search *search, const struct nigh__slice_use *use, uint32_t q, bool *more,
+                          nigh_error *error) {
+    const struct nigh__slice_answer *answer = &search->answers[q];
+    const uint32_t breadth = search->steps[q].breadth;
+    search->results->distances += answer->compared;
+    search->results->lists += answer->lists;
+    search->results->postings += answer->postings;
+    search->results->skipped_lists += answer->skipped;
+    nigh_status status = expand(search, use->segment, &answer->keys, error);
+    if (status != NIGH_OK) return status;
+    const uint32_t wanted = wanted_of(search, q);
+    *more = nigh__slice_next_step(use, answer, search->seen[q], wanted, &search->steps[q]);
+    if (*more && search->options.stop == NIGH_STOP_CERTAIN) search->limits[q] = wanted; /* what is farther is out */
+    if (*more) return NIGH_OK;
+    nigh_proof *proof = &search->proofs[q];
+    const bool complete = answer->below >= wanted || nigh__slice_complete(use, answer);
+    if (!complete && answer->below < proof->below) proof->below = answer->below;
+    if (breadth < proof->breadth) proof->breadth = breadth;
+    search->progress_done += use->segment->signatures;
+    return join(search, use->segment, q) ? NIGH_OK : no_memory(error);
+}
+
+/* One step for each of the queries chosen; those left need another.  search->steps says which need the scan. */
+static nigh_status step_lists(struct search *search, const struct nigh__slice_use *use, struct choice *choice,
+                              nigh_error *error) {
+    const struct nigh__slice_batch batch = {
+        .use = use,
+        .queries = search->batch,
+        .limits = search->limits,
+        .steps = search->steps,
+        .chosen = choice->queries,
+        .count = choice->count,
+        .scratch = search->scratch,
+        .threads = search->threads,
+        .answers = search->answers,
+        .seen = search->seen,
+        .progress = &search->progress,
+        .progress_done = search->progress_done,
+        .progress_total = search->progress_total,
+    };
+    nigh_status status = nigh__slice_batch_run(&batch, error);
+    uint32_t left = 0;
+    for (uint32_t i = 0; status == NIGH_OK && i < choice->count; i++) {
+        const uint32_t q = choice->queries[i];
+        bool more = false;
+        status = settle(search, use, q, &more, error);
+        if (more && !search->steps[q].scan) choice->queries[left++] = q;
+    }
+    choice->count = left;
+    return status;
+}
+
+static nigh_status search_segment(struct search *search, const struct nigh__segment *segment, nigh_error *error) {
+    struct nigh__slice_use use;
+    struct choice lists = {.count = 0};
+    struct choice scans = {.count = 0};
+    bool any = false;
+    nigh_status status = nigh__slice_use_init(&use, &search->options, segment, &any, error);
+    for (uint32_t q = 0; q < search->batch_count; q++) {
+        search->limits[q] = limit_of(search, q);
+        search->steps[q] = (struct nigh__slice_step){.scan = true};
+        if (any) search->steps[q] = nigh__slice_first_step(&use, search->limits[q]);
+        if (search->steps[q].scan || search->limits[q] == 0) continue; /* 0: nothing can be nearer */
+        lists.queries[lists.count++] = q;
+    }
+    while (status == NIGH_OK && lists.count > 0) status = step_lists(search, &use, &lists, error);
+    for (uint32_t q = 0; q < search->batch_count; q++) {
+        if (search->steps[q].scan) scans.queries[scans.count++] = q;
+    }
+    if (status == NIGH_OK && scans.count > 0) status = scan_segment(search, segment, &scans, error);
     return status;
 }
 
@@ -245,52 +377,90 @@ static void take_batch(struct search *search, const uint8_t *queries, size_t fir
     const size_t bytes = search->collection->width_bits / 8;
     copy_rows(search, queries + first * bytes, count, search->batch);
     if (search->masks != NULL) copy_rows(search, search->options.masks + first * bytes, count, search->masks);
-    for (size_t q = 0; q < count; q++) search->matches[q].count = 0;
+    for (size_t q = 0; q < count; q++) {
+        search->matches[q].count = 0;
+        search->scanned[q] = false;
+        search->proofs[q] = (nigh_proof){.size = sizeof(nigh_proof), .below = NIGH_ALL, .breadth = NIGH_ALL};
+    }
     search->batch_count = count;
 }
 
-static nigh_status search_batch(struct search *search, nigh_results *results, nigh_error *error) {
+/* The answer to one query, and what is proven of it. */
+static bool finish_query(struct search *search, size_t q) {
+    nigh_results *results = search->results;
+    const struct nigh__array *matches = &search->matches[q];
+    nigh_proof *proof = &search->proofs[q];
+    uint32_t farthest = search->options.radius; /* NIGH_ALL: all of them were asked for */
+    if (search->options.k != NIGH_ALL && matches->count == search->options.k)
+        farthest = ((const nigh_match *)matches->data)[matches->count - 1].distance;
+    proof->exact = proof->below == NIGH_ALL || farthest < proof->below;
+    if (proof->exact) proof->below = NIGH_ALL;
+    results->proofs[results->finished] = *proof;
+    results->exact_queries += proof->exact != 0;
+    results->scanned += search->scanned[q];
+    return nigh__results_add(results, matches->data, matches->count);
+}
+
+static nigh_status search_batch(struct search *search, nigh_error *error) {
     for (uint32_t s = 0; s < search->collection->segment_count; s++) {
         nigh_status status = search_segment(search, search->collection->segments[s], error);
         if (status != NIGH_OK) return status;
     }
     for (size_t q = 0; q < search->batch_count; q++) {
-        if (!nigh__results_add(results, search->matches[q].data, search->matches[q].count)) return no_memory(error);
+        if (!finish_query(search, q)) return no_memory(error);
     }
     return NIGH_OK;
 }
 
+static uint64_t *queries_new(const struct search *search) {
+    const size_t words = nigh__row_words(search->collection->width_bits);
+    return nigh__alloc_aligned(search->context, NIGH__BATCH_QUERIES * words, sizeof(uint64_t), NIGH__CACHE_LINE);
+}
+
 static bool search_init(struct search *search, const nigh_collection *collection, size_t count) {
-    const size_t words = nigh__row_words(collection->width_bits);
     search->collection = collection;
     search->context = collection->context;
     search->threads = nigh__threads_resolve(search->options.threads);
     nigh__progress_init(&search->progress, search->options.progress);
     for (size_t q = 0; q < NIGH__BATCH_QUERIES; q++) {
         search->rows[q] = (struct nigh__array)NIGH__ARRAY(uint64_t);
+        search->answers[q].keys = (struct nigh__array)NIGH__ARRAY(uint64_t);
         search->matches[q] = (struct nigh__array)NIGH__ARRAY(nigh_match);
     }
     search->documents = (struct nigh__array)NIGH__ARRAY(uint64_t);
     search->merged = (struct nigh__array)NIGH__ARRAY(nigh_match);
     for (uint32_t s = 0; s < collection->segment_count; s++)
-        search->distances_total += (uint64_t)collection->segments[s]->signatures * count;
-    search->batch =
-        nigh__alloc_aligned(search->context, NIGH__BATCH_QUERIES * words, sizeof(uint64_t), NIGH__CACHE_LINE);
-    if (search->options.masks == NULL) return search->batch != NULL;
-    search->masks =
-        nigh__alloc_aligned(search->context, NIGH__BATCH_QUERIES * words, sizeof(uint64_t), NIGH__CACHE_LINE);
-    return search->batch != NULL && search->masks != NULL;
+        search->progress_total += (uint64_t)collection->segments[s]->signatures * count;
+    search->batch = queries_new(search);
+    search->picked = queries_new(search);
+    if (search->options.masks != NULL) search->masks = queries_new(search);
+    return search->batch != NULL && search->picked != NULL &&
+           (search->masks != NULL || search->options.masks == NULL) && nigh__results_prove(search->results);
 }
 
 static void search_release(struct search *search) {
     for (size_t q = 0; q < NIGH__BATCH_QUERIES; q++) {
         nigh__array_release(search->context, &search->rows[q]);
+        nigh__array_release(search->context, &search->answers[q].keys);
         nigh__array_release(search->context, &search->matches[q]);
     }
     nigh__array_release(search->context, &search->documents);
     nigh__array_release(search->context, &search->merged);
+    for (uint32_t t = 0; t < NIGH__MAX_THREADS; t++) nigh__slice_scratch_free(search->scratch[t]);
     nigh__free(search->context, search->batch);
     nigh__free(search->context, search->masks);
+    nigh__free(search->context, search->picked);
+}
+
+static nigh_status search_all(struct search *search, const uint8_t *queries, size_t count, nigh_error *error) {
+    const size_t a_batch = batch_size(count);
+    for (size_t done = 0; done < count; done += search->batch_count) {
+        const size_t some = count - done < a_batch ? count - done : a_batch;
+        take_batch(search, queries, done, some);
+        const nigh_status status = search_batch(search, error);
+        if (status != NIGH_OK) return status;
+    }
+    return NIGH_OK;
 }
 
 nigh_status nigh_search(const nigh_collection *collection, const uint8_t *queries, size_t count,
@@ -301,23 +471,19 @@ nigh_status nigh_search(const nigh_collection *collection, const uint8_t *querie
     if (status != NIGH_OK) return status;
     if (search.options.k == 0) return nigh__fail(error, NIGH_EINVAL, "k must be at least 1");
     if (queries == NULL && count != 0) return nigh__fail(error, NIGH_EINVAL, "there are no queries");
+    status = nigh__slice_options_check(collection, &search.options, error);
+    if (status != NIGH_OK) return status;
 
     nigh_results *results = nigh__results_new(collection->context, count);
     if (results == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for %zu queries", count);
-    if (!search_init(&search, collection, count)) status = no_memory(error);
-    const size_t a_batch = batch_size(count);
-    for (size_t done = 0; status == NIGH_OK && done < count; done += search.batch_count) {
-        size_t some = count - done < a_batch ? count - done : a_batch;
-        take_batch(&search, queries, done, some);
-        status = search_batch(&search, results, error);
-    }
+    search.results = results;
+    status = search_init(&search, collection, count) ? search_all(&search, queries, count, error) : no_memory(error);
     search_release(&search);
     if (status != NIGH_OK) {
         nigh_results_free(results);
         return status;
     }
-    results->distances = search.distances;
-    results->exact = true;
+    results->exact = results->exact_queries == count;
     *out = results;
     return NIGH_OK;
 }

@@ -11,8 +11,10 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "store/annex.h"
 #include "store/collection.h"
 #include "store/manifest.h"
+#include "store/slices.h"
 
 /* A writer would have to commit this often during one check to make it fail. */
 #define CHECK_ATTEMPTS 16
@@ -94,6 +96,9 @@ static void count_leftovers(struct check *check, const struct nigh__listing *lis
         else if (!listed(manifest, segments[i]))
             check->result.unlisted++;
     }
+    const uint64_t *slices = listing->slices.data;
+    for (size_t i = 0; i < listing->slices.count; i++)
+        if (slices[i] >= manifest->header.next_segment) check->result.leftovers++;
 }
 
 /* No id of `segment` may be in an earlier one. */
@@ -128,9 +133,26 @@ static bool check_one(struct check *check, const struct nigh__segment *segment) 
     return true;
 }
 
+/* Its slice lists: that they can be used, then their bytes, then what they say of the rows. */
+static bool check_lists(struct check *check, const struct nigh__listing *listing, struct nigh__segment *segment,
+                        bool sound) {
+    nigh_error problem;
+    if (!nigh__listing_has_slices(listing, segment->number)) return true;
+    if (nigh__segment_open_slices(check->directory, segment, &problem) != NIGH_OK) return report(check, &problem);
+    const struct nigh__annex *annex = segment->slices;
+    if (annex == NULL && segment->slices_problem.status == NIGH_OK) return true; /* removed meanwhile */
+    check->result.files++;
+    if (annex == NULL) return report(check, &segment->slices_problem);
+    check->result.bytes += annex->length;
+    nigh_status status = nigh__annex_check_sums(annex, &check->progress, &problem);
+    /* Rows that fail their own checksum prove nothing about lists. */
+    if (status == NIGH_OK && sound) status = nigh__slices_check(segment, &check->progress, &problem);
+    return status == NIGH_OK || report(check, &problem);
+}
+
 /* Opens and checks each; `open` gets those that could be opened. */
-static bool check_segments(struct check *check, const struct nigh__manifest *manifest, struct nigh__segment **open,
-                           uint32_t *open_count) {
+static bool check_segments(struct check *check, const struct nigh__listing *listing,
+                           const struct nigh__manifest *manifest, struct nigh__segment **open, uint32_t *open_count) {
     for (uint32_t i = 0; i < manifest->header.segment_count; i++) {
         nigh_error problem;
         struct nigh__segment *segment;
@@ -142,7 +164,9 @@ static bool check_segments(struct check *check, const struct nigh__manifest *man
         open[(*open_count)++] = segment;
         check->result.bytes += segment->length;
         check->result.documents += segment->documents;
+        uint64_t problems = check->result.problems;
         if (!check_one(check, segment)) return false;
+        if (!check_lists(check, listing, segment, check->result.problems == problems)) return false;
     }
     return true;
 }
@@ -166,8 +190,12 @@ static bool check_opening(struct check *check) {
     nigh_collection *collection;
     if (nigh__collection_open_in(check->context, check->directory, &collection, &problem) != NIGH_OK)
         return report(check, &problem);
+    bool go_on = true;
+    for (uint32_t i = 0; i < collection->segment_count && go_on; i++)
+        if (collection->segments[i]->slices_problem.status != NIGH_OK)
+            go_on = report(check, &collection->segments[i]->slices_problem);
     nigh_collection_close(collection);
-    return true;
+    return go_on;
 }
 
 static void check_state(struct check *check, const struct nigh__listing *listing,
@@ -183,7 +211,7 @@ static void check_state(struct check *check, const struct nigh__listing *listing
         (void)report(check, &problem);
         return;
     }
-    if (check_segments(check, manifest, open, &open_count) && check_across(check, open, open_count))
+    if (check_segments(check, listing, manifest, open, &open_count) && check_across(check, open, open_count))
         (void)check_opening(check);
     for (uint32_t i = 0; i < open_count; i++) nigh__segment_close(open[i]);
     nigh__free(check->context, open);

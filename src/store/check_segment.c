@@ -13,46 +13,24 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "store/check.h"
+#include "store/sections.h"
 #include "store/slots.h"
 
-#define CHUNK ((uint64_t)4 << 20)
 #define TICK_EVERY 65536u
 
-/* Adds [offset, offset + length) to the hasher; false after a fault. */
-static bool hash_part(const struct nigh__segment *segment, struct nigh__hasher *hasher, uint64_t offset,
-                      uint64_t length) {
-    struct nigh__guard guard;
-    nigh__guard_enter(&guard, segment->map, segment->length);
-    if (NIGH__GUARD_FAULTED(&guard)) return false;
-    nigh__hasher_add(hasher, segment->map + offset, (size_t)length);
-    nigh__guard_leave(&guard);
-    return true;
-}
-
-static nigh_status check_sum(const struct nigh__segment *segment, const struct nigh__section_entry *entry,
-                             struct nigh__hasher *hasher, struct nigh__progress *progress, nigh_error *error) {
-    nigh__hasher_reset(hasher);
-    for (uint64_t done = 0; done < entry->length;) {
-        uint64_t part = entry->length - done < CHUNK ? entry->length - done : CHUNK;
-        if (!hash_part(segment, hasher, entry->offset + done, part)) return nigh__segment_cut(segment, error);
-        done += part;
-        if (nigh__progress_tick(progress, "verifying", entry->offset + done, segment->length))
-            return nigh__progress_cancelled(error);
-    }
-    if (nigh__hasher_value(hasher) == entry->checksum) return NIGH_OK;
-    return nigh__fail_at(error, NIGH_ECORRUPT, segment->path, entry->offset, "section %u fails its checksum",
-                         entry->type);
+static struct nigh__sections sections_of(const struct nigh__segment *segment) {
+    return (struct nigh__sections){.context = segment->context,
+                                   .path = segment->path,
+                                   .map = segment->map,
+                                   .length = segment->length,
+                                   .table = segment->table,
+                                   .count = segment->header.section_count};
 }
 
 nigh_status nigh__segment_check_sums(const struct nigh__segment *segment, struct nigh__progress *progress,
                                      nigh_error *error) {
-    struct nigh__hasher *hasher = nigh__hasher_new(segment->context);
-    if (hasher == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a checksum");
-    nigh_status status = NIGH_OK;
-    for (uint32_t i = 0; i < segment->header.section_count && status == NIGH_OK; i++)
-        status = check_sum(segment, &segment->table[i], hasher, progress, error);
-    nigh__hasher_free(segment->context, hasher);
-    return status;
+    const struct nigh__sections sections = sections_of(segment);
+    return nigh__sections_check_sums(&sections, progress, error);
 }
 
 /*
@@ -260,37 +238,10 @@ static nigh_status check_metadata(const struct nigh__segment *segment, struct ni
                     error);
 }
 
-/* The first byte in [begin, end) that is not zero, or NO_PROBLEM.  Inside a guard. */
-static uint64_t first_set_byte(const struct nigh__segment *segment, uint64_t begin, uint64_t end) {
-    for (uint64_t at = begin; at < end; at++)
-        if (segment->map[at] != 0) return at;
-    return NO_PROBLEM;
-}
-
-/* What lies between the parts is zero, so that no byte of the file is without a check. */
-static uint64_t walk_gaps(const struct nigh__segment *segment) {
-    const struct nigh__segment_header *header = &segment->header;
-    uint64_t footer = segment->length - sizeof(struct nigh__segment_footer);
-    uint64_t begin = sizeof *header + header->section_count * sizeof segment->table[0];
-    for (uint32_t i = 0; i < header->section_count; i++) {
-        uint64_t problem = first_set_byte(segment, begin, segment->table[i].offset);
-        if (problem != NO_PROBLEM) return problem;
-        begin = segment->table[i].offset + segment->table[i].length;
-    }
-    uint64_t problem = first_set_byte(segment, begin, footer);
-    if (problem != NO_PROBLEM) return problem;
-    return first_set_byte(segment, footer + offsetof(struct nigh__segment_footer, zero), segment->length);
-}
-
 static nigh_status check_gaps(const struct nigh__segment *segment, struct nigh__progress *progress, nigh_error *error) {
     (void)progress;
-    struct nigh__guard guard;
-    nigh__guard_enter(&guard, segment->map, segment->length);
-    if (NIGH__GUARD_FAULTED(&guard)) return nigh__segment_cut(segment, error);
-    uint64_t problem = walk_gaps(segment);
-    nigh__guard_leave(&guard);
-    if (problem == NO_PROBLEM) return NIGH_OK;
-    return nigh__fail_at(error, NIGH_ECORRUPT, segment->path, problem, "a byte between sections is not zero");
+    const struct nigh__sections sections = sections_of(segment);
+    return nigh__sections_check_gaps(&sections, error);
 }
 
 nigh__segment_check *const nigh__segment_checks[] = {

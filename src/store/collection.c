@@ -15,8 +15,10 @@
 #include "base/memory.h"
 #include "base/progress.h"
 #include "base/status.h"
+#include "store/annex.h"
 #include "store/check.h"
 #include "store/manifest.h"
+#include "store/slices.h"
 
 /* A writer would have to commit this often during one open to make it fail. */
 #define OPEN_ATTEMPTS 16
@@ -44,20 +46,30 @@ static nigh_status segment_fits(const struct nigh_collection *collection, const 
     return NIGH_OK;
 }
 
+static nigh_status open_segment(const struct nigh_collection *collection, const struct nigh__file *directory,
+                                const struct nigh__manifest_entry *entry, const struct nigh__listing *listing,
+                                struct nigh__segment **out, nigh_error *error) {
+    nigh_status status = nigh__segment_open(directory, entry, out, error);
+    if (status != NIGH_OK) return status;
+    status = segment_fits(collection, *out, error);
+    if (status == NIGH_OK && nigh__listing_has_slices(listing, entry->number))
+        status = nigh__segment_open_slices(directory, *out, error);
+    if (status == NIGH_OK) return NIGH_OK;
+    nigh__segment_close(*out);
+    *out = NULL;
+    return status;
+}
+
 static nigh_status open_segments(struct nigh_collection *collection, const struct nigh__file *directory,
-                                 const struct nigh__manifest *manifest, nigh_error *error) {
+                                 const struct nigh__manifest *manifest, const struct nigh__listing *listing,
+                                 nigh_error *error) {
     collection->segments =
         nigh__alloc_zero(collection->context, manifest->header.segment_count, sizeof(struct nigh__segment *));
     if (collection->segments == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for segments");
     for (uint32_t i = 0; i < manifest->header.segment_count; i++) {
         struct nigh__segment *segment;
-        nigh_status status = nigh__segment_open(directory, &manifest->entries[i], &segment, error);
+        nigh_status status = open_segment(collection, directory, &manifest->entries[i], listing, &segment, error);
         if (status != NIGH_OK) return status;
-        status = segment_fits(collection, segment, error);
-        if (status != NIGH_OK) {
-            nigh__segment_close(segment);
-            return status;
-        }
         segment->first_document = collection->documents;
         collection->documents += segment->documents;
         collection->segments[collection->segment_count++] = segment;
@@ -83,14 +95,15 @@ static nigh_status open_newest(struct nigh_collection *collection, const struct 
     if (listing.manifests.count != 0) *sequence = *(const uint64_t *)listing.manifests.data;
     struct nigh__manifest manifest;
     status = nigh__manifest_newest(directory, &listing, &manifest, &collection->damaged_manifests, error);
+    if (status == NIGH_OK) {
+        collection->width_bits = manifest.header.width_bits;
+        collection->sequence = manifest.header.sequence;
+        collection->next_segment = manifest.header.next_segment;
+        status = open_segments(collection, directory, &manifest, &listing, error);
+        if (status != NIGH_OK) close_segments(collection);
+        nigh__manifest_release(collection->context, &manifest);
+    }
     nigh__listing_release(collection->context, &listing);
-    if (status != NIGH_OK) return status;
-    collection->width_bits = manifest.header.width_bits;
-    collection->sequence = manifest.header.sequence;
-    collection->next_segment = manifest.header.next_segment;
-    status = open_segments(collection, directory, &manifest, error);
-    if (status != NIGH_OK) close_segments(collection);
-    nigh__manifest_release(collection->context, &manifest);
     return status;
 }
 
@@ -129,11 +142,21 @@ nigh_status nigh__collection_open_in(nigh_context *context, const struct nigh__f
     return status;
 }
 
+/* Who asks for proof wants to hear of lists that cannot be used, too. */
+static nigh_status verify_slices(const struct nigh__segment *segment, struct nigh__progress *progress,
+                                 nigh_error *error) {
+    if (segment->slices != NULL) return nigh__annex_check_sums(segment->slices, progress, error);
+    if (segment->slices_problem.status == NIGH_OK) return NIGH_OK;
+    if (error != NULL) *error = segment->slices_problem;
+    return segment->slices_problem.status;
+}
+
 static nigh_status verify(struct nigh_collection *collection, const nigh_progress *progress, nigh_error *error) {
     struct nigh__progress state;
     nigh__progress_init(&state, progress);
     for (uint32_t i = 0; i < collection->segment_count; i++) {
         nigh_status status = nigh__segment_check_sums(collection->segments[i], &state, error);
+        if (status == NIGH_OK) status = verify_slices(collection->segments[i], &state, error);
         if (status != NIGH_OK) return status;
     }
     return NIGH_OK;
@@ -184,6 +207,13 @@ const struct nigh__segment *nigh__collection_vocabulary_segment(const struct nig
     return NULL;
 }
 
+static void describe_lists(const struct nigh__segment *segment, nigh_collection_info *info) {
+    if (segment->slices_problem.status != NIGH_OK) info->damaged_lists++;
+    if (segment->slices == NULL) return;
+    info->sliced_segments++;
+    info->list_bytes += segment->slices->length;
+}
+
 void nigh_collection_describe(const nigh_collection *collection, nigh_collection_info *out) {
     nigh_collection_info info = {
         .documents = collection->documents,
@@ -200,6 +230,7 @@ void nigh_collection_describe(const nigh_collection *collection, nigh_collection
         info.signatures += collection->segments[i]->signatures;
         info.bytes += collection->segments[i]->length;
         if (collection->segments[i]->metadata_offsets != NULL) info.has_metadata = 1;
+        describe_lists(collection->segments[i], &info);
     }
     nigh__info_copy(out, &info, sizeof info);
 }
@@ -212,6 +243,12 @@ nigh_status nigh_collection_segment(const nigh_collection *collection, uint32_t 
     const struct nigh__segment *from = collection->segments[segment];
     nigh_segment_info info = {
         .number = from->number, .documents = from->documents, .signatures = from->signatures, .bytes = from->length};
+    struct nigh__slices slices;
+    if (from->slices != NULL && nigh__slices_of_segment(from, &slices, NULL) == NIGH_OK) {
+        info.slices = slices.slicing.count;
+        info.slice_width = slices.slicing.most_bits;
+        info.list_bytes = from->slices->length;
+    }
     nigh__info_copy(out, &info, sizeof info);
     return NIGH_OK;
 }

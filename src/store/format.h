@@ -9,6 +9,7 @@
  *     manifest-00000000000000000001     the state before, kept as a spare
  *     segment-00000000000000000001      documents and their signatures,
  *     segment-00000000000000000002      never changed once written
+ *     slices-00000000000000000001       slice lists of segment 1 (store/annex.h)
  *
  * A segment:
  *

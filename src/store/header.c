@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks that segments and manifests share. */
+/* Checks that segments, manifests and annexes share. */
 #include "store/header.h"
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Telling manifests, segments, leftovers and strangers apart by their names. */
+/* Telling manifests, segments, slice lists, leftovers and strangers apart by their names. */
 #include "store/names.h"
 
 #include <errno.h>
@@ -13,6 +13,7 @@
 #define DIGITS 20
 #define SEGMENT_PREFIX "segment-"
 #define MANIFEST_PREFIX "manifest-"
+#define SLICES_PREFIX "slices-"
 
 void nigh__segment_name(char out[NIGH__NAME_SIZE], uint64_t number, const char *suffix) {
     (void)snprintf(out, NIGH__NAME_SIZE, SEGMENT_PREFIX "%020" PRIu64 "%s", number, suffix);
@@ -20,6 +21,10 @@ void nigh__segment_name(char out[NIGH__NAME_SIZE], uint64_t number, const char *
 
 void nigh__manifest_name(char out[NIGH__NAME_SIZE], uint64_t sequence, const char *suffix) {
     (void)snprintf(out, NIGH__NAME_SIZE, MANIFEST_PREFIX "%020" PRIu64 "%s", sequence, suffix);
+}
+
+void nigh__slices_name(char out[NIGH__NAME_SIZE], uint64_t segment, const char *suffix) {
+    (void)snprintf(out, NIGH__NAME_SIZE, SLICES_PREFIX "%020" PRIu64 "%s", segment, suffix);
 }
 
 /* Takes "PREFIX" and exactly 20 digits; *rest is what follows. */
@@ -62,18 +67,27 @@ static bool is_temporary(const char *suffix) {
            strcmp(suffix, ".weights.tmp") == 0;
 }
 
+/* Where the number of a name goes that is one of ours; NULL for any other. */
+static struct nigh__array *kind_of(struct nigh__listing *listing, const char *name, uint64_t *number,
+                                   const char **rest) {
+    if (parse_name(name, MANIFEST_PREFIX, number, rest)) return &listing->manifests;
+    if (parse_name(name, SEGMENT_PREFIX, number, rest)) return &listing->segments;
+    if (parse_name(name, SLICES_PREFIX, number, rest)) return &listing->slices;
+    return NULL;
+}
+
 static int visit_name(void *user, const char *name) {
     struct visit *visit = user;
-    uint64_t number;
-    const char *rest;
-    bool manifest = parse_name(name, MANIFEST_PREFIX, &number, &rest);
-    if (manifest || parse_name(name, SEGMENT_PREFIX, &number, &rest)) {
-        if (!manifest && number > visit->listing->highest_segment) visit->listing->highest_segment = number;
-        if (*rest == '\0')
-            return remember_number(visit, manifest ? &visit->listing->manifests : &visit->listing->segments, number);
+    struct nigh__listing *listing = visit->listing;
+    uint64_t number = 0;
+    const char *rest = NULL;
+    struct nigh__array *kind = kind_of(listing, name, &number, &rest);
+    if (kind != NULL) {
+        if (kind != &listing->manifests && number > listing->highest_segment) listing->highest_segment = number;
+        if (*rest == '\0') return remember_number(visit, kind, number);
         if (is_temporary(rest)) return remember_leftover(visit, name);
     }
-    visit->listing->strangers++;
+    listing->strangers++;
     return 0;
 }
 
@@ -97,10 +111,24 @@ nigh_status nigh__directory_open(const nigh_context *context, const char *path, 
     return status;
 }
 
+nigh_status nigh__directory_lock(const nigh_context *context, const char *path, struct nigh__file *out,
+                                 nigh_error *error) {
+    const nigh_file_system *files = context->files;
+    nigh_status status = nigh__directory_open(context, path, out, error);
+    if (status != NIGH_OK) return status;
+    int failed = files->lock(files->user, out->handle);
+    if (failed == 0) return NIGH_OK;
+    nigh__file_release(out);
+    if (failed == EWOULDBLOCK || failed == EAGAIN)
+        return nigh__fail_at(error, NIGH_EBUSY, path, NIGH_NO_OFFSET, "another process is writing to it");
+    return nigh__fail_system(error, failed, path, "lock");
+}
+
 nigh_status nigh__listing_read(const struct nigh__file *directory, struct nigh__listing *out, nigh_error *error) {
     const nigh_context *context = directory->context;
     *out = (struct nigh__listing){.manifests = NIGH__ARRAY(uint64_t),
                                   .segments = NIGH__ARRAY(uint64_t),
+                                  .slices = NIGH__ARRAY(uint64_t),
                                   .leftovers = NIGH__ARRAY(char[NIGH__NAME_SIZE])};
     struct visit visit = {.context = context, .listing = out};
     int failed = context->files->list(context->files->user, directory->handle, visit_name, &visit);
@@ -110,11 +138,24 @@ nigh_status nigh__listing_read(const struct nigh__file *directory, struct nigh__
     }
     if (out->manifests.count != 0) qsort(out->manifests.data, out->manifests.count, sizeof(uint64_t), descending);
     if (out->segments.count != 0) qsort(out->segments.data, out->segments.count, sizeof(uint64_t), ascending);
+    if (out->slices.count != 0) qsort(out->slices.data, out->slices.count, sizeof(uint64_t), ascending);
     return NIGH_OK;
 }
 
 void nigh__listing_release(const nigh_context *context, struct nigh__listing *listing) {
     nigh__array_release(context, &listing->manifests);
     nigh__array_release(context, &listing->segments);
+    nigh__array_release(context, &listing->slices);
     nigh__array_release(context, &listing->leftovers);
+}
+
+bool nigh__listing_has_slices(const struct nigh__listing *listing, uint64_t segment) {
+    if (listing->slices.count == 0) return false;
+    return bsearch(&segment, listing->slices.data, listing->slices.count, sizeof(uint64_t), ascending) != NULL;
+}
+
+void nigh__listing_remove_leftovers(const struct nigh__file *directory, const struct nigh__listing *listing) {
+    const char *leftovers = listing->leftovers.data;
+    for (size_t i = 0; i < listing->leftovers.count; i++)
+        nigh__file_remove_in(directory, leftovers + i * NIGH__NAME_SIZE);
 }

@@ -14,6 +14,8 @@
 #include "base/file.h"
 #include "store/format.h"
 
+struct nigh__annex; /* store/annex.h */
+
 struct nigh__segment {
     const nigh_context *context;
     char *path; /* for errors; owned.  The file itself is closed: the mapping keeps it */
@@ -47,6 +49,9 @@ struct nigh__segment {
     const uint8_t *metadata_bytes;
     const uint8_t *weights;    /* documents * width_bits, or NULL */
     const uint8_t *vocabulary; /* or NULL */
+
+    struct nigh__annex *slices; /* its slice lists, owned; NULL: none, or none that can be used: */
+    nigh_error slices_problem;  /* why; NIGH_OK where there simply are none */
 };
 
 /*
@@ -56,6 +61,13 @@ struct nigh__segment {
 nigh_status nigh__segment_open(const struct nigh__file *directory, const struct nigh__manifest_entry *entry,
                                struct nigh__segment **out, nigh_error *error);
 void nigh__segment_close(struct nigh__segment *segment); /* accepts NULL */
+
+/*
+ * Opens its slice lists, of which there are none yet: segment->slices, or slices_problem
+ * where they cannot be used.  That is no failure; no memory is.
+ */
+nigh_status nigh__segment_open_slices(const struct nigh__file *directory, struct nigh__segment *segment,
+                                      nigh_error *error);
 
 /* The error for a fault inside a guard. */
 nigh_status nigh__segment_cut(const struct nigh__segment *segment, nigh_error *error);

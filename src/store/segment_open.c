@@ -11,48 +11,32 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "store/annex.h"
 #include "store/header.h"
 #include "store/names.h"
 #include "store/scheme.h"
+#include "store/sections.h"
 #include "store/segment.h"
-
-#define TABLE_AT sizeof(struct nigh__segment_header)
-#define SHORTEST_FILE (NIGH__SECTIONS_START + sizeof(struct nigh__segment_footer))
+#include "store/slices.h"
 
 static nigh_status corrupt(const struct nigh__file *file, uint64_t offset, const char *why, nigh_error *error) {
     return nigh__fail_at(error, NIGH_ECORRUPT, file->path, offset, "%s", why);
-}
-
-static nigh_status head_checksum(const nigh_context *context, const struct nigh__segment *segment, uint64_t *out,
-                                 nigh_error *error) {
-    struct nigh__hasher *hasher = nigh__hasher_new(context);
-    if (hasher == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a checksum");
-    nigh__hasher_add(hasher, &segment->header, offsetof(struct nigh__segment_header, checksum));
-    nigh__hasher_add(hasher, segment->table, segment->header.section_count * sizeof segment->table[0]);
-    *out = nigh__hasher_value(hasher);
-    nigh__hasher_free(context, hasher);
-    return NIGH_OK;
 }
 
 static nigh_status read_head(const struct nigh__file *file, struct nigh__segment *segment, nigh_error *error) {
     nigh_status status = nigh__file_read(file, 0, &segment->header, sizeof segment->header, error);
     if (status == NIGH_OK)
         status = nigh__header_check(file->path, &segment->header, NIGH__SEGMENT_MAGIC, "segment", error);
-    if (status != NIGH_OK) return status;
     const struct nigh__segment_header *header = &segment->header;
-    uint64_t length = segment->length;
-    if (length != header->file_length || length < SHORTEST_FILE || length % NIGH__SECTION_ALIGNMENT != 0)
-        return nigh__fail_at(error, NIGH_ECORRUPT, file->path, offsetof(struct nigh__segment_header, file_length),
-                             "the file has %llu bytes, its header says %llu", (unsigned long long)length,
-                             (unsigned long long)header->file_length);
+    if (status == NIGH_OK)
+        status = nigh__sections_length_check(file->path, segment->length, header->file_length, error);
+    if (status != NIGH_OK) return status;
     if (header->section_count > NIGH__MAX_SECTIONS)
         return corrupt(file, offsetof(struct nigh__segment_header, section_count), "too many sections", error);
-    status = nigh__file_read(file, TABLE_AT, segment->table, header->section_count * sizeof segment->table[0], error);
-    if (status != NIGH_OK) return status;
-    uint64_t checksum = 0;
-    status = head_checksum(file->context, segment, &checksum, error);
-    if (status == NIGH_OK && checksum != header->checksum)
-        status = corrupt(file, offsetof(struct nigh__segment_header, checksum), "the header fails its checksum", error);
+    status =
+        nigh__file_read(file, NIGH__TABLE_AT, segment->table, header->section_count * sizeof segment->table[0], error);
+    if (status == NIGH_OK)
+        status = nigh__sections_head_check(file, header, segment->table, header->section_count, error);
     if (status == NIGH_OK) status = nigh__features_check(file->path, header->incompatible, error);
     return status;
 }
@@ -104,22 +88,16 @@ static struct shape shape_of(const struct nigh__segment_header *header, uint32_t
 static nigh_status check_entry(const struct nigh__file *file, const struct nigh__segment *segment, uint32_t index,
                                uint64_t *end, nigh_error *error) {
     const struct nigh__section_entry *entry = &segment->table[index];
-    uint64_t at = TABLE_AT + index * sizeof *entry;
-    uint64_t limit = segment->header.file_length - sizeof(struct nigh__segment_footer);
-    if (entry->type == 0 || entry->reserved != 0 || entry->zero != 0)
-        return corrupt(file, at, "an entry of the section table is malformed", error);
-    if (entry->offset % NIGH__SECTION_ALIGNMENT != 0 || entry->offset < *end)
-        return nigh__fail_at(error, NIGH_ECORRUPT, file->path, at, "section %u is misplaced", entry->type);
-    if (!nigh__range_fits(entry->offset, entry->length, limit))
-        return nigh__fail_at(error, NIGH_ECORRUPT, file->path, at, "section %u ends past the file", entry->type);
-    *end = entry->offset + entry->length;
+    nigh_status status = nigh__sections_place_check(file->path, entry, index, segment->header.file_length, end, error);
+    if (status != NIGH_OK) return status;
     if (entry->type >= NIGH__SECTION_KNOWN) return NIGH_OK; /* of a later version, and not needed */
 
     struct shape shape = shape_of(&segment->header, entry->type);
     uint64_t length;
     if (!nigh__multiply64(entry->count, shape.item_size, &length) || length != entry->length ||
         (!shape.any_count && entry->count != shape.count))
-        return nigh__fail_at(error, NIGH_ECORRUPT, file->path, at, "section %u has the wrong size", entry->type);
+        return nigh__fail_at(error, NIGH_ECORRUPT, file->path, NIGH__TABLE_AT + index * sizeof *entry,
+                             "section %u has the wrong size", entry->type);
     return NIGH_OK;
 }
 
@@ -132,7 +110,7 @@ static nigh_status take_sections(const struct nigh__file *file, struct nigh__seg
         uint32_t type = segment->table[i].type;
         if (type >= NIGH__SECTION_KNOWN) continue;
         if (segment->sections[type].offset != 0)
-            return nigh__fail_at(error, NIGH_ECORRUPT, file->path, TABLE_AT + i * sizeof segment->table[0],
+            return nigh__fail_at(error, NIGH_ECORRUPT, file->path, NIGH__TABLE_AT + i * sizeof segment->table[0],
                                  "section %u is there twice", type);
         segment->sections[type] = segment->table[i];
     }
@@ -148,18 +126,18 @@ static nigh_status check_presence(const struct nigh__file *file, const struct ni
                                   nigh_error *error) {
     for (uint32_t type = NIGH__SECTION_SCHEME; type <= NIGH__SECTION_DOCUMENT_ROWS; type++)
         if (!has(segment, type))
-            return nigh__fail_at(error, NIGH_ECORRUPT, file->path, TABLE_AT, "section %u is missing", type);
+            return nigh__fail_at(error, NIGH_ECORRUPT, file->path, NIGH__TABLE_AT, "section %u is missing", type);
     bool ids = has(segment, NIGH__SECTION_ID_OFFSETS);
     if (ids != has(segment, NIGH__SECTION_ID_BYTES) || ids != has(segment, NIGH__SECTION_ID_LOOKUP))
-        return corrupt(file, TABLE_AT, "sections 6, 7 and 8 go together", error);
+        return corrupt(file, NIGH__TABLE_AT, "sections 6, 7 and 8 go together", error);
     if (has(segment, NIGH__SECTION_METADATA_OFFSETS) != has(segment, NIGH__SECTION_METADATA_BYTES))
-        return corrupt(file, TABLE_AT, "sections 9 and 10 go together", error);
+        return corrupt(file, NIGH__TABLE_AT, "sections 9 and 10 go together", error);
     uint64_t slots = segment->sections[NIGH__SECTION_ID_LOOKUP].count;
     if (ids && (slots <= segment->documents || slots > (UINT64_C(1) << 32) || (slots & (slots - 1)) != 0))
-        return corrupt(file, TABLE_AT, "the id lookup has the wrong size", error);
+        return corrupt(file, NIGH__TABLE_AT, "the id lookup has the wrong size", error);
     uint64_t vocabulary = segment->sections[NIGH__SECTION_VOCABULARY].length;
     if (has(segment, NIGH__SECTION_VOCABULARY) && (vocabulary == 0 || vocabulary > NIGH__MAX_VOCABULARY_LENGTH))
-        return corrupt(file, TABLE_AT, "the vocabulary has the wrong size", error);
+        return corrupt(file, NIGH__TABLE_AT, "the vocabulary has the wrong size", error);
     return NIGH_OK;
 }
 
@@ -180,18 +158,6 @@ static nigh_status read_scheme(const struct nigh__file *file, struct nigh__segme
     return NIGH_OK;
 }
 
-static nigh_status check_footer(const struct nigh__file *file, const struct nigh__segment_header *header,
-                                nigh_error *error) {
-    struct nigh__segment_footer footer;
-    uint64_t at = header->file_length - sizeof footer;
-    nigh_status status = nigh__file_read(file, at, &footer, sizeof footer, error);
-    if (status != NIGH_OK) return status;
-    if (memcmp(footer.magic, NIGH__FOOTER_MAGIC, NIGH__MAGIC_SIZE) != 0 || footer.file_length != header->file_length ||
-        footer.header_checksum != header->checksum)
-        return corrupt(file, at, "the footer does not fit the header", error);
-    return NIGH_OK;
-}
-
 /* Everything that can be checked without touching a section but the scheme. */
 static nigh_status read_and_check(const struct nigh__file *file, const struct nigh__manifest_entry *wanted,
                                   struct nigh__segment *segment, nigh_error *error) {
@@ -209,7 +175,8 @@ static nigh_status read_and_check(const struct nigh__file *file, const struct ni
     status = take_sections(file, segment, error);
     if (status == NIGH_OK) status = check_presence(file, segment, error);
     if (status == NIGH_OK) status = read_scheme(file, segment, error);
-    if (status == NIGH_OK) status = check_footer(file, &segment->header, error);
+    if (status == NIGH_OK)
+        status = nigh__sections_footer_check(file, segment->header.file_length, segment->header.checksum, error);
     return status;
 }
 
@@ -266,8 +233,28 @@ nigh_status nigh__segment_open(const struct nigh__file *directory, const struct 
     return status;
 }
 
+/*
+ * Whatever is wrong with lists, there is a way without them, so it is remembered and no failure.  Only where memory
+ * has run out does that help nobody.
+ */
+nigh_status nigh__segment_open_slices(const struct nigh__file *directory, struct nigh__segment *segment,
+                                      nigh_error *error) {
+    struct nigh__slices ignored;
+    nigh_error *problem = &segment->slices_problem;
+    nigh_status status = nigh__annex_open(directory, segment, NIGH__ANNEX_SLICES, &segment->slices, problem);
+    if (status == NIGH_ENOTFOUND) return NIGH_OK;
+    if (status == NIGH_OK) status = nigh__slices_of_segment(segment, &ignored, problem);
+    if (status == NIGH_OK) return NIGH_OK;
+    nigh__annex_close(segment->slices);
+    segment->slices = NULL;
+    if (status != NIGH_ENOMEM) return NIGH_OK;
+    if (error != NULL) *error = *problem;
+    return status;
+}
+
 void nigh__segment_close(struct nigh__segment *segment) {
     if (segment == NULL) return;
+    nigh__annex_close(segment->slices);
     nigh__file_unmap(segment->context, segment->map, segment->length);
     nigh__free(segment->context, segment->path);
     nigh__free(segment->context, segment->scheme);

@@ -13,14 +13,14 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "signature/formats.h"
+#include "store/sections.h"
 #include "store/segment.h"
 #include "store/slots.h"
 
 #define ONCE(lvalue) (*(const volatile __typeof__(lvalue) *)&(lvalue))
 
 nigh_status nigh__segment_cut(const struct nigh__segment *segment, nigh_error *error) {
-    return nigh__fail_at(error, NIGH_EIO, segment->path, NIGH_NO_OFFSET,
-                         "the file was cut short or could not be read while in use");
+    return nigh__sections_cut(segment->path, error);
 }
 
 nigh_status nigh__segment_lies(const struct nigh__segment *segment, enum nigh__section_type type, uint64_t index,

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "store/names.h"
+#include "store/sections.h"
 #include "store/slots.h"
 #include "store/spool.h"
 
@@ -25,8 +26,7 @@ struct nigh__segment_writer {
     uint32_t signatures;
 
     struct nigh__file file;
-    struct nigh__output output;
-    struct nigh__hasher *hasher; /* of the section that is being written */
+    struct nigh__section_writer sections;
 
     uint64_t *row;               /* the signature in hand, padded; owned */
     struct nigh__slots rows;     /* rows by their hash */
@@ -35,9 +35,6 @@ struct nigh__segment_writer {
     struct nigh__spool ids;      /* open once a document has an id */
     struct nigh__spool metadata; /* open once a document has any */
     struct nigh__spool weights;  /* open once a document has them */
-
-    struct nigh__section_entry table[NIGH__SECTION_KNOWN];
-    uint32_t section_count;
 };
 
 static nigh_status no_memory(nigh_error *error) {
@@ -50,30 +47,11 @@ uint32_t nigh__segment_writer_documents(const struct nigh__segment_writer *write
 
 /* ---------------------------------------------------------------- sections */
 
-static nigh_status section_begin(struct nigh__segment_writer *writer, enum nigh__section_type type, nigh_error *error) {
-    static const uint8_t zeros[NIGH__SECTION_ALIGNMENT];
-    uint64_t length = nigh__output_length(&writer->output);
-    uint64_t start = nigh__round_up(length, NIGH__SECTION_ALIGNMENT);
-    writer->output.hasher = NULL;
-    nigh_status status = nigh__output_add(&writer->output, zeros, (size_t)(start - length), error);
-    writer->table[writer->section_count] = (struct nigh__section_entry){.type = type, .offset = start};
-    nigh__hasher_reset(writer->hasher);
-    writer->output.hasher = writer->hasher;
-    return status;
-}
-
-static void section_end(struct nigh__segment_writer *writer, uint64_t count) {
-    struct nigh__section_entry *entry = &writer->table[writer->section_count++];
-    entry->length = nigh__output_length(&writer->output) - entry->offset;
-    entry->count = count;
-    entry->checksum = nigh__hasher_value(writer->hasher);
-}
-
 static nigh_status section_write(struct nigh__segment_writer *writer, enum nigh__section_type type, const void *items,
                                  uint64_t count, size_t item_size, nigh_error *error) {
-    nigh_status status = section_begin(writer, type, error);
-    if (status == NIGH_OK) status = nigh__output_add(&writer->output, items, (size_t)count * item_size, error);
-    if (status == NIGH_OK) section_end(writer, count);
+    nigh_status status = nigh__section_begin(&writer->sections, type, error);
+    if (status == NIGH_OK) status = nigh__output_add(&writer->sections.output, items, (size_t)count * item_size, error);
+    if (status == NIGH_OK) nigh__section_end(&writer->sections, count);
     return status;
 }
 
@@ -83,11 +61,9 @@ static nigh_status create_file(struct nigh__segment_writer *writer, nigh_error *
     char name[NIGH__NAME_SIZE];
     nigh__segment_name(name, writer->number, "");
     nigh_status status = nigh__file_open_in(writer->directory, name, NIGH_OPEN_CREATE, &writer->file, error);
-    if (status == NIGH_OK)
-        status = nigh__output_init(writer->context, &writer->file, NULL, writer->file.path, &writer->output, error);
+    if (status == NIGH_OK) status = nigh__section_writer_init(writer->context, &writer->file, &writer->sections, error);
     if (status != NIGH_OK) return status;
-    writer->output.offset = NIGH__SECTIONS_START; /* the header's place is left open */
-    return section_begin(writer, NIGH__SECTION_SIGNATURES, error);
+    return nigh__section_begin(&writer->sections, NIGH__SECTION_SIGNATURES, error);
 }
 
 nigh_status nigh__segment_writer_open(const nigh_context *context, const struct nigh__segment_plan *plan,
@@ -104,11 +80,10 @@ nigh_status nigh__segment_writer_open(const nigh_context *context, const struct 
     writer->vocabulary = plan->vocabulary;
     writer->vocabulary_length = plan->vocabulary_length;
     writer->scheme = nigh__string_copy(context, plan->scheme);
-    writer->hasher = nigh__hasher_new(context);
     writer->row = nigh__alloc_zero(context, writer->words, sizeof(uint64_t));
     bool slots = nigh__slots_init(context, &writer->rows) && nigh__slots_init(context, &writer->names);
     nigh_status status;
-    if (writer->scheme == NULL || writer->hasher == NULL || writer->row == NULL || !slots)
+    if (writer->scheme == NULL || writer->row == NULL || !slots)
         status = no_memory(error);
     else
         status = create_file(writer, error);
@@ -143,11 +118,11 @@ static nigh_status find_or_add_row(struct nigh__segment_writer *writer, uint32_t
     uint64_t cursor = nigh__slots_home(hash, writer->rows.capacity);
     while (nigh__slots_next(&writer->rows, hash, &cursor, row)) {
         bool equal;
-        nigh_status status = nigh__output_equals(&writer->output, NIGH__SECTIONS_START + *row * (uint64_t)size,
+        nigh_status status = nigh__output_equals(&writer->sections.output, NIGH__SECTIONS_START + *row * (uint64_t)size,
                                                  writer->row, size, &equal, error);
         if (status != NIGH_OK || equal) return status;
     }
-    nigh_status status = nigh__output_add(&writer->output, writer->row, size, error);
+    nigh_status status = nigh__output_add(&writer->sections.output, writer->row, size, error);
     if (status != NIGH_OK) return status;
     *row = writer->signatures++;
     return nigh__slots_add(writer->context, &writer->rows, hash, *row) ? NIGH_OK : no_memory(error);
@@ -253,9 +228,9 @@ static nigh_status write_groups(struct nigh__segment_writer *writer, nigh_error 
 /* The bytes of a spool as a section of `count` items. */
 static nigh_status write_spooled(struct nigh__segment_writer *writer, struct nigh__spool *spool,
                                  enum nigh__section_type type, uint64_t count, nigh_error *error) {
-    nigh_status status = section_begin(writer, type, error);
-    if (status == NIGH_OK) status = nigh__spool_copy(spool, &writer->output, error);
-    if (status == NIGH_OK) section_end(writer, count);
+    nigh_status status = nigh__section_begin(&writer->sections, type, error);
+    if (status == NIGH_OK) status = nigh__spool_copy(spool, &writer->sections.output, error);
+    if (status == NIGH_OK) nigh__section_end(&writer->sections, count);
     return status;
 }
 
@@ -268,12 +243,12 @@ static nigh_status write_spool(struct nigh__segment_writer *writer, struct nigh_
 
 /* The table in memory without its upper halves. */
 static nigh_status write_lookup(struct nigh__segment_writer *writer, nigh_error *error) {
-    nigh_status status = section_begin(writer, NIGH__SECTION_ID_LOOKUP, error);
+    nigh_status status = nigh__section_begin(&writer->sections, NIGH__SECTION_ID_LOOKUP, error);
     for (uint64_t i = 0; i < writer->names.capacity && status == NIGH_OK; i++) {
         uint32_t value = (uint32_t)writer->names.slots[i];
-        status = nigh__output_add(&writer->output, &value, sizeof value, error);
+        status = nigh__output_add(&writer->sections.output, &value, sizeof value, error);
     }
-    if (status == NIGH_OK) section_end(writer, writer->names.capacity);
+    if (status == NIGH_OK) nigh__section_end(&writer->sections, writer->names.capacity);
     return status;
 }
 
@@ -284,7 +259,7 @@ static nigh_status write_ids(struct nigh__segment_writer *writer, nigh_error *er
 
 static nigh_status write_sections(struct nigh__segment_writer *writer, struct nigh__progress *progress,
                                   nigh_error *error) {
-    section_end(writer, writer->signatures);
+    nigh__section_end(&writer->sections, writer->signatures);
     nigh_status status = section_write(writer, NIGH__SECTION_SCHEME, writer->scheme, strlen(writer->scheme), 1, error);
     if (status == NIGH_OK) status = write_groups(writer, error);
     if (status == NIGH_OK && nigh__progress_tick(progress, "writing", 1, 3)) status = nigh__progress_cancelled(error);
@@ -301,45 +276,18 @@ static nigh_status write_sections(struct nigh__segment_writer *writer, struct ni
     return status;
 }
 
-static void fill_header(const struct nigh__segment_writer *writer, uint64_t file_length,
-                        struct nigh__segment_header *header) {
+static nigh_status write_frame(struct nigh__segment_writer *writer, struct nigh__segment_header *header,
+                               nigh_error *error) {
     *header = (struct nigh__segment_header){
         .version = NIGH__FORMAT_VERSION,
         .endian_mark = NIGH__ENDIAN_MARK,
-        .file_length = file_length,
         .documents = writer->row_of.count,
         .signatures = writer->signatures,
         .width_bits = writer->width_bits,
-        .section_count = writer->section_count,
+        .section_count = writer->sections.count,
     };
     memcpy(header->magic, NIGH__SEGMENT_MAGIC, NIGH__MAGIC_SIZE);
-    nigh__hasher_reset(writer->hasher);
-    nigh__hasher_add(writer->hasher, header, offsetof(struct nigh__segment_header, checksum));
-    nigh__hasher_add(writer->hasher, writer->table, writer->section_count * sizeof writer->table[0]);
-    header->checksum = nigh__hasher_value(writer->hasher);
-}
-
-/* Pads to the footer's place, then footer, then the header at the front. */
-static nigh_status write_frame(struct nigh__segment_writer *writer, struct nigh__segment_header *header,
-                               nigh_error *error) {
-    uint8_t front[NIGH__SECTIONS_START] = {0};
-    struct nigh__segment_footer footer = {.magic = {0}};
-    writer->output.hasher = NULL;
-    uint64_t length = nigh__output_length(&writer->output);
-    uint64_t footer_at = nigh__round_up(length, NIGH__SECTION_ALIGNMENT);
-    fill_header(writer, footer_at + sizeof footer, header);
-    memcpy(footer.magic, NIGH__FOOTER_MAGIC, NIGH__MAGIC_SIZE);
-    footer.file_length = header->file_length;
-    footer.header_checksum = header->checksum;
-    memcpy(front, header, sizeof *header);
-    memcpy(front + sizeof *header, writer->table, writer->section_count * sizeof writer->table[0]);
-
-    nigh_status status = nigh__output_add(&writer->output, front + NIGH__SECTIONS_START - NIGH__SECTION_ALIGNMENT,
-                                          (size_t)(footer_at - length), error);
-    if (status == NIGH_OK) status = nigh__output_add(&writer->output, &footer, sizeof footer, error);
-    if (status == NIGH_OK) status = nigh__output_flush(&writer->output, error);
-    if (status == NIGH_OK) status = nigh__file_write(&writer->file, 0, front, sizeof front, error);
-    return status;
+    return nigh__section_writer_finish(&writer->sections, header, error);
 }
 
 nigh_status nigh__segment_writer_finish(struct nigh__segment_writer *writer, struct nigh__progress *progress,
@@ -368,13 +316,12 @@ void nigh__segment_writer_close(struct nigh__segment_writer *writer, bool keep) 
     nigh__spool_release(&writer->ids);
     nigh__spool_release(&writer->metadata);
     nigh__spool_release(&writer->weights);
-    nigh__output_release(&writer->output);
+    nigh__section_writer_release(&writer->sections);
     if (writer->file.open && !keep) remove_file(writer);
     if (writer->file.context != NULL) nigh__file_release(&writer->file);
     nigh__slots_release(context, &writer->rows);
     nigh__slots_release(context, &writer->names);
     nigh__array_release(context, &writer->row_of);
-    nigh__hasher_free(context, writer->hasher);
     nigh__free(context, writer->row);
     nigh__free(context, writer->scheme);
     nigh__free(context, writer);

@@ -60,18 +60,6 @@ static nigh_status make_directory(struct nigh_writer *writer, nigh_error *error)
     return nigh__fail_system(error, failed, writer->path, "create");
 }
 
-/* From here on everything goes by this handle: whatever happens to the path, no other directory is touched. */
-static nigh_status lock_directory(struct nigh_writer *writer, nigh_error *error) {
-    const nigh_file_system *files = writer->context->files;
-    nigh_status status = nigh__directory_open(writer->context, writer->path, &writer->directory, error);
-    if (status != NIGH_OK) return status;
-    int failed = files->lock(files->user, writer->directory.handle);
-    if (failed == 0) return NIGH_OK;
-    if (failed == EWOULDBLOCK || failed == EAGAIN)
-        return nigh__fail_at(error, NIGH_EBUSY, writer->path, NIGH_NO_OFFSET, "another process is writing to it");
-    return nigh__fail_system(error, failed, writer->path, "lock");
-}
-
 /* What is there must be whole and of the same kind. */
 static nigh_status fits_old(const struct nigh_writer *writer, nigh_error *error) {
     const struct nigh_collection *old = writer->old;
@@ -128,7 +116,7 @@ static nigh_status free_number(const struct nigh_writer *writer, uint64_t *numbe
 static nigh_status begin(struct nigh_writer *writer, nigh_error *error) {
     uint64_t number = 0;
     nigh_status status = make_directory(writer, error);
-    if (status == NIGH_OK) status = lock_directory(writer, error);
+    if (status == NIGH_OK) status = nigh__directory_lock(writer->context, writer->path, &writer->directory, error);
     if (status == NIGH_OK) status = open_old(writer, error);
     if (status == NIGH_OK) status = free_number(writer, &number, error);
     if (status != NIGH_OK) return status;
@@ -287,9 +275,10 @@ static nigh_status next_manifest(const struct nigh_writer *writer, const struct 
 
 /*
  * Removes what nobody needs: manifests before the spare, temporary files, and
- * segments that writers left which died after the state we added to.  Segments
- * that are older than that and not listed are left alone: where a manifest was
- * lost they may be all there is.  Failing here harms nobody.
+ * segments that writers left which died after the state we added to, with their
+ * slice lists.  Segments that are older than that and not listed are left alone, and
+ * their lists with them: where a manifest was lost they may be all there is.  Failing
+ * here harms nobody.
  */
 static void tidy(const struct nigh_writer *writer, uint64_t sequence, uint64_t own_segment) {
     struct nigh__listing listing;
@@ -307,9 +296,13 @@ static void tidy(const struct nigh_writer *writer, uint64_t sequence, uint64_t o
         nigh__segment_name(name, segments[i], "");
         nigh__file_remove_in(&writer->directory, name);
     }
-    const char *leftovers = listing.leftovers.data;
-    for (size_t i = 0; i < listing.leftovers.count; i++)
-        nigh__file_remove_in(&writer->directory, leftovers + i * NIGH__NAME_SIZE);
+    const uint64_t *slices = listing.slices.data;
+    for (size_t i = 0; i < listing.slices.count; i++) {
+        if (writer->old == NULL || slices[i] < writer->old->next_segment) continue;
+        nigh__slices_name(name, slices[i], "");
+        nigh__file_remove_in(&writer->directory, name);
+    }
+    nigh__listing_remove_leftovers(&writer->directory, &listing);
     nigh__listing_release(writer->context, &listing);
 }
 

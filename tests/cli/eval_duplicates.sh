@@ -100,7 +100,7 @@ expect 2 '' "nigh eval: duplicates reads its inputs many times; standard input c
 $hint" -- "$NIGH" eval duplicates -
 expect 2 '' "nigh eval: duplicates measures its own signatures; leave --scheme, --bits and --weights out
 $hint" -- "$NIGH" eval duplicates --bits 128 texts.jsonl
-expect 2 '' "nigh eval: --plot goes with 'signatures' and 'psm'
+expect 2 '' "nigh eval: --plot goes with 'signatures', 'psm' and 'nearest'
 $hint" -- "$NIGH" eval duplicates --plot x.svg texts.jsonl
 expect 2 '' "nigh eval: --threshold, --labels and --temporary go with 'duplicates'
 $hint" -- "$NIGH" eval psm --labels pairs.tsv texts.jsonl

@@ -22,7 +22,7 @@ expect 0 "c.nigh
      segment      documents     signatures               bytes
            1              3              2               $(printf '%5s' "$(sed ':a;s/\B[0-9]\{3\}\>/,&/;ta' <<< "$bytes")")" '' \
     -- "$NIGH" info c.nigh
-expect 0 "{\"collection\":\"c.nigh\",\"documents\":3,\"signatures\":2,\"width_bits\":16,\"ids\":true,\"metadata\":false,\"weights\":false,\"vocabulary_bytes\":0,\"bytes\":$bytes,\"sequence\":1,\"damaged_manifests\":0,\"scheme\":{\"bits\":\"16\",\"kind\":\"signatures\"},\"segments\":[{\"number\":1,\"documents\":3,\"signatures\":2,\"bytes\":$bytes}]}" '' \
+expect 0 "{\"collection\":\"c.nigh\",\"documents\":3,\"signatures\":2,\"width_bits\":16,\"ids\":true,\"metadata\":false,\"weights\":false,\"vocabulary_bytes\":0,\"bytes\":$bytes,\"sequence\":1,\"damaged_manifests\":0,\"sliced_segments\":0,\"damaged_lists\":0,\"list_bytes\":0,\"scheme\":{\"bits\":\"16\",\"kind\":\"signatures\"},\"segments\":[{\"number\":1,\"documents\":3,\"signatures\":2,\"bytes\":$bytes,\"slices\":0,\"slice_width\":0,\"list_bytes\":0}]}" '' \
     -- "$NIGH" info --output jsonl c.nigh
 
 "$NIGH" index -q c.nigh more.hex || fail index
@@ -36,6 +36,27 @@ assert info["documents"] == 4 and info["sequence"] == 2 and len(info["segments"]
 assert [s["documents"] for s in info["segments"]] == [3, 1], info
 assert sum(s["bytes"] for s in info["segments"]) == info["bytes"], info
 PYTHON
+
+# Slice lists, of those segments that have some; where they cannot be used, it is told and nothing else changes.
+"$NIGH" generate -q -n 300 --bits 64 -o wide.hex
+"$NIGH" index -q --lists none s.nigh wide.hex || fail index
+expect 0 ANY '' -- "$NIGH" index -q s.nigh --lists slices --slice-width 8
+expect 0 ANY '' -- "$NIGH" info s.nigh
+contains .out '  slice lists   of 1 segment; '
+contains .out 'bytes  slice width          list bytes'
+expect 0 ANY '' -- "$NIGH" info --output jsonl s.nigh
+python3 - << 'PYTHON' || fail 'the lists in the object of info'
+import glob, json, os
+info = json.load(open(".out"))
+bytes = sum(os.path.getsize(name) for name in glob.glob("s.nigh/slices-*"))
+assert (info["sliced_segments"], info["damaged_lists"], info["list_bytes"]) == (1, 0, bytes), info
+segment = info["segments"][0]
+assert (segment["slices"], segment["slice_width"], segment["list_bytes"]) == (8, 8, bytes), info
+assert info["bytes"] == os.path.getsize(glob.glob("s.nigh/segment-*")[0]), info
+PYTHON
+truncate -s 5000 s.nigh/slices-*
+expect 0 ANY "nigh: 's.nigh': the slice lists of 1 segment cannot be used; see 'nigh check'" -- "$NIGH" info s.nigh
+contains .out 'documents     300'
 
 # A newer manifest that cannot be read is told of; the state before still serves.
 newest=$(printf '%s\n' c.nigh/manifest-* | tail -1)

@@ -20,12 +20,13 @@
 struct golden {
     const char *name;
     struct recipe recipe;
-    uint64_t commits[3]; /* documents in each; 0 ends */
+    uint64_t commits[3];  /* documents in each; 0 ends */
+    uint32_t slice_width; /* of slice lists, for segments of 5 signatures or more; 0: none */
 };
 
 static const struct golden goldens[] = {
-    {"v1-named.nigh", {.width_bits = 72, .seed = 1, .distinct = 9, .ids = true, .metadata = true}, {12, 7}},
-    {"v1-numbered.nigh", {.width_bits = 1024, .seed = 2}, {5, 3, 1}},
+    {"v1-named.nigh", {.width_bits = 72, .seed = 1, .distinct = 9, .ids = true, .metadata = true}, {12, 7}, 0},
+    {"v1-numbered.nigh", {.width_bits = 1024, .seed = 2}, {5, 3, 1}, 0},
     {"v1-weighted.nigh",
      {.width_bits = 40,
       .seed = 3,
@@ -34,9 +35,19 @@ static const struct golden goldens[] = {
       .metadata = true,
       .weights = true,
       .vocabulary = "to the store a vocabulary is bytes\n"},
-     {7, 4}},
+     {7, 4},
+     0},
+    {"v1-sliced.nigh", {.width_bits = 72, .seed = 4, .distinct = 40, .ids = true}, {60, 20, 2}, 7},
 };
 #define GOLDENS (sizeof goldens / sizeof goldens[0])
+
+static void make_lists(nigh_context *context, const char *path, const struct golden *golden) {
+    nigh_lists_options options = NIGH_LISTS_OPTIONS_INIT;
+    nigh_error error;
+    options.slice_width = golden->slice_width;
+    options.least_rows = 5;
+    assert_ok(nigh_lists_build(context, path, &options, NULL, &error), &error);
+}
 
 static uint64_t make(nigh_context *context, const char *path, const struct golden *golden) {
     uint64_t total = 0;
@@ -45,6 +56,7 @@ static uint64_t make(nigh_context *context, const char *path, const struct golde
         assert_ok(recipe_add(context, path, &golden->recipe, total, golden->commits[i], &error), &error);
         total += golden->commits[i];
     }
+    if (golden->slice_width != 0) make_lists(context, path, golden);
     return total;
 }
 
@@ -57,6 +69,17 @@ static char *kept_path(const struct golden *golden) {
     return path;
 }
 
+static void expect_lists(nigh_context *context, const char *path, const struct golden *golden) {
+    nigh_collection *collection;
+    nigh_collection_info info = NIGH_COLLECTION_INFO_INIT;
+    nigh_error error;
+    assert_ok(nigh_collection_open(context, path, NULL, &collection, &error), &error);
+    nigh_collection_describe(collection, &info);
+    nigh_collection_close(collection);
+    assert_int_equal(info.sliced_segments, golden->slice_width == 0 ? 0 : 2);
+    assert_int_equal(info.damaged_lists, 0);
+}
+
 static void kept_collections_open(void **state) {
     (void)state;
     nigh_context *context = context_new();
@@ -66,6 +89,7 @@ static void kept_collections_open(void **state) {
         recipe_expect(context, path, &goldens[i].recipe, commits[0] + commits[1] + commits[2]);
         nigh_error error;
         assert_ok(read_everything(context, path, &error), &error);
+        expect_lists(context, path, &goldens[i]);
         free(path);
     }
     nigh_context_free(context);

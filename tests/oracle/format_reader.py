@@ -25,6 +25,7 @@ VERSION = 1
 ENDIANNESS_MARK = 0x01020304
 MANIFEST_MAGIC = b"\x89NIGHM\r\n"
 SEGMENT_MAGIC = b"\x89NIGHS\r\n"
+ANNEX_MAGIC = b"\x89NIGHX\r\n"
 FOOTER_MAGIC = b"NIGHEND\n"
 
 HEADER_SIZE = 64  # of a manifest and of a segment alike
@@ -38,6 +39,7 @@ MAX_SEGMENTS = 65536
 MAX_DOCUMENTS = 2**32 - 2
 MAX_WIDTH = 65536
 MAX_SECTIONS = 84
+MAX_ANNEX_SECTIONS = 8
 MAX_SCHEME = 65536
 MAX_ID = 65535
 MAX_METADATA = 16 << 20
@@ -63,6 +65,10 @@ SECTION_NAMES = {
 }
 REQUIRED = (SCHEME, SIGNATURES, GROUP_STARTS, GROUP_DOCUMENTS, DOCUMENT_ROWS)
 TOGETHER = ((ID_OFFSETS, ID_BYTES, ID_LOOKUP), (METADATA_OFFSETS, METADATA_BYTES))
+
+SLICES_KIND = 1
+SLICE_LISTS = 1  # section of an annex
+LEAST_SLICE_BITS, MOST_SLICE_BITS = 4, 28
 
 MANIFEST_NAME = re.compile(r"manifest-([0-9]{20})\Z")
 ID_FORBIDDEN = re.compile(rb"[\0\t\n]")
@@ -212,7 +218,52 @@ class Section:
         return self.offset + self.length
 
 
-class Segment:
+class Sectioned:
+    """What segments and annexes have in common; `file`, `table_entries` and `in_order` are set by them."""
+
+    def require_length(self):
+        file = self.file
+        length = file.u64(24)
+        least = SECTIONS_START + FOOTER_SIZE
+        file.require(len(file) == length, 24, "has %d bytes, the header says %d" % (len(file), length))
+        file.require(length >= least and length % ALIGNMENT == 0, 24, "impossible file length %d" % length)
+
+    def require_table(self, offset, most):
+        """The number of entries, and the checksum over header and table."""
+        self.table_entries = self.file.u32(offset)
+        self.file.require(self.table_entries <= most, offset, "too many sections: %d" % self.table_entries)
+        self.file.require_header_checksum(TABLE_ENTRY_SIZE * self.table_entries)
+        self.file.require_known_features()
+        self.header_checksum = self.file.u64(56)
+
+    def require_place(self, section, previous_end):
+        where = section.table_offset + 8
+        self.file.require(section.offset % ALIGNMENT == 0, where, section.name + ": offset not a multiple of 64")
+        self.file.require(section.offset >= previous_end, where, section.name + ": begins before it may")
+        limit = len(self.file) - FOOTER_SIZE
+        self.file.require(section.end <= limit, where + 8, section.name + ": ends after the place of the footer")
+
+    def require_footer(self):
+        start = len(self.file) - FOOTER_SIZE
+        self.file.require(self.file.data[start : start + 8] == FOOTER_MAGIC, start, "wrong footer magic")
+        self.file.require(self.file.u64(start + 8) == len(self.file), start + 8, "wrong file length in the footer")
+        same = self.file.u64(start + 16) == self.header_checksum
+        self.file.require(same, start + 16, "wrong header checksum in the footer")
+        self.file.require_zeros(start + 24, start + FOOTER_SIZE)
+
+    def require_checksum(self, section):
+        actual = self.file.checksum(section.offset, section.length)
+        self.file.require(actual == section.checksum, section.offset, section.name + ": wrong checksum")
+
+    def check_gaps(self):
+        at = HEADER_SIZE + TABLE_ENTRY_SIZE * self.table_entries
+        for section in self.in_order:
+            self.file.require_zeros(at, section.offset)
+            at = section.end
+        self.file.require_zeros(at, len(self.file) - FOOTER_SIZE)
+
+
+class Segment(Sectioned):
     """One segment.  Document numbers in here count within it."""
 
     def __init__(self, path, entry, width):
@@ -233,26 +284,18 @@ class Segment:
     def require_header(self, entry, width):
         file = self.file
         file.require_beginning(SEGMENT_MAGIC)
-        length = file.u64(24)
-        least = SECTIONS_START + FOOTER_SIZE
-        file.require(len(file) == length, 24, "has %d bytes, the header says %d" % (len(file), length))
-        file.require(length >= least and length % ALIGNMENT == 0, 24, "impossible file length %d" % length)
-        table_entries = file.u32(52)
-        file.require(table_entries <= MAX_SECTIONS, 52, "too many sections: %d" % table_entries)
-        file.require_header_checksum(TABLE_ENTRY_SIZE * table_entries)
-        file.require_known_features()
-        self.header_checksum = file.u64(56)
+        self.require_length()
+        self.require_table(52, MAX_SECTIONS)
         self.documents = file.u64(32)
         self.signatures = file.u64(40)
         self.width = file.u32(48)
-        self.table_entries = table_entries
         file.require(self.documents <= MAX_DOCUMENTS, 32, "too many documents: %d" % self.documents)
         file.require(self.signatures <= self.documents, 40, "more signatures than documents")
         file.require(self.signatures > 0 or self.documents == 0, 40, "documents but no signatures")
         require_width(file, 48, self.width)
         file.require(self.width == width, 48, "the width is not the manifest's")
         file.require(self.header_checksum == entry.header_checksum, 56, "not the segment that the manifest names")
-        file.require(length == entry.file_length, 24, "the file length is not the manifest's")
+        file.require(len(file) == entry.file_length, 24, "the file length is not the manifest's")
         file.require(self.documents == entry.documents, 32, "the number of documents is not the manifest's")
 
     def require_sections(self):
@@ -273,13 +316,6 @@ class Segment:
         for group in TOGETHER:
             there = sum(wanted in self.sections for wanted in group)
             self.file.require(there in (0, len(group)), 52, SECTION_NAMES[group[0]] + ": only part of these sections")
-
-    def require_place(self, section, previous_end):
-        where = section.table_offset + 8
-        self.file.require(section.offset % ALIGNMENT == 0, where, section.name + ": offset not a multiple of 64")
-        self.file.require(section.offset >= previous_end, where, section.name + ": begins before it may")
-        limit = len(self.file) - FOOTER_SIZE
-        self.file.require(section.end <= limit, where + 8, section.name + ": ends after the place of the footer")
 
     def require_count(self, section):
         """The count follows from the header, the length from the count."""
@@ -310,14 +346,6 @@ class Segment:
             self.file.require(fits, where, "vocabulary: %d bytes" % section.count)
         self.file.require(count is None or section.count == count, where, section.name + ": wrong count")
         self.file.require(section.length == section.count * item, where - 8, section.name + ": wrong length")
-
-    def require_footer(self):
-        start = len(self.file) - FOOTER_SIZE
-        self.file.require(self.file.data[start : start + 8] == FOOTER_MAGIC, start, "wrong footer magic")
-        self.file.require(self.file.u64(start + 8) == len(self.file), start + 8, "wrong file length in the footer")
-        same = self.file.u64(start + 16) == self.header_checksum
-        self.file.require(same, start + 16, "wrong header checksum in the footer")
-        self.file.require_zeros(start + 24, start + FOOTER_SIZE)
 
     def require_scheme(self):
         section = self.sections[SCHEME]
@@ -357,6 +385,11 @@ class Segment:
         self.require_in(DOCUMENT_ROWS, 4 * document, row < self.signatures, "row %d does not exist" % row)
         start = self.sections[SIGNATURES].offset + row * self.row_size()
         return self.file.data[start : start + self.width // 8]
+
+    def row_number(self, row):
+        """The signature of a row as a number, bit 0 the lowest."""
+        start = self.sections[SIGNATURES].offset + row * self.row_size()
+        return int.from_bytes(self.file.data[start : start + self.row_size()], "little")
 
     def slice(self, offsets, offsets_type, bytes_type, document):
         start, end = offsets[document], offsets[document + 1]
@@ -428,17 +461,6 @@ class Segment:
             for document in range(self.documents):
                 self.metadata(document)
 
-    def require_checksum(self, section):
-        actual = self.file.checksum(section.offset, section.length)
-        self.file.require(actual == section.checksum, section.offset, section.name + ": wrong checksum")
-
-    def check_gaps(self):
-        at = HEADER_SIZE + TABLE_ENTRY_SIZE * self.table_entries
-        for section in self.in_order:
-            self.file.require_zeros(at, section.offset)
-            at = section.end
-        self.file.require_zeros(at, len(self.file) - FOOTER_SIZE)
-
     def check_signatures(self):
         """Bits from the width on are zero and no signature is there twice."""
         size = self.row_size()
@@ -497,6 +519,101 @@ class Segment:
             self.require_in(ID_LOOKUP, 0, found == document, "document %d is not found under its id" % document)
 
 
+class Slices(Sectioned):
+    """The slice lists of a segment."""
+
+    def __init__(self, path, segment):
+        self.path = path
+        self.segment = segment
+        self.file = Bytes(path)
+        self.require_header()
+        self.require_sections()
+        self.require_footer()
+        self.require_slices()
+
+    def require_header(self):
+        file = self.file
+        file.require_beginning(ANNEX_MAGIC)
+        self.require_length()
+        self.require_table(48, MAX_ANNEX_SECTIONS)
+        file.require(file.u32(40) == SLICES_KIND, 40, "kind %d under the name of slice lists" % file.u32(40))
+        file.require(file.u32(52) == 0, 52, "not zero")
+        file.require(file.u64(32) == self.segment.header_checksum, 32, "made from another segment")
+        self.slices = file.u32(44)
+
+    def require_sections(self):
+        self.in_order = []
+        previous_end = SECTIONS_START
+        types = set()
+        for i in range(self.table_entries):
+            section = Section(self.file, HEADER_SIZE + TABLE_ENTRY_SIZE * i)
+            section.name = "section %d" % section.type
+            self.require_place(section, previous_end)
+            self.file.require(section.type not in types, section.table_offset, section.name + ": twice")
+            types.add(section.type)
+            self.in_order.append(section)
+            previous_end = section.end
+
+    def require_slices(self):
+        """That the signatures can be cut so, and that the section is as long as the lists then are."""
+        width, count = self.segment.width, self.slices
+        self.file.require(1 <= count <= width, 44, "%d slices of %d bits" % (count, width))
+        most = -(-width // count)
+        fits = LEAST_SLICE_BITS <= most <= MOST_SLICE_BITS and -(-width // most) == count
+        self.file.require(fits, 44, "%d slices of %d bits" % (count, width))
+        self.bits = [width // count + (i < width % count) for i in range(count)]
+        found = [section for section in self.in_order if section.type == SLICE_LISTS]
+        self.file.require(found, 48, "no section 1")
+        self.section = found[0]
+        numbers = sum(2**bits + 1 + self.segment.signatures for bits in self.bits)
+        where = self.section.table_offset
+        self.file.require(self.section.count == numbers, where + 24, "section 1: wrong count")
+        self.file.require(self.section.length == 4 * numbers, where + 16, "section 1: wrong length")
+
+    def rows_with(self, number, value):
+        """The rows whose slice `number` has this value, as the lists have them."""
+        n = self.segment.signatures
+        at = self.section.offset + 4 * sum(2**bits + 1 + n for bits in self.bits[:number])
+        start, end = self.file.numbers(at + 4 * value, 2, 4)
+        self.file.require(start <= end <= n, at + 4 * value, "starts: from %d to %d of %d" % (start, end, n))
+        first = at + 4 * (2 ** self.bits[number] + 1)
+        rows = self.file.numbers(first + 4 * start, end - start, 4)
+        for i, row in enumerate(rows):
+            self.file.require(row < n, first + 4 * (start + i), "row %d does not exist" % row)
+        return rows
+
+    def check(self):
+        for section in self.in_order:
+            self.require_checksum(section)
+        self.check_gaps()
+        at = self.section.offset
+        first_bit = 0
+        for bits in self.bits:
+            at = self.check_slice(at, first_bit, bits)
+            first_bit += bits
+        self.file.require(first_bit == self.segment.width, 44, "the slices do not cover the signature")
+
+    def check_slice(self, at, first_bit, bits):
+        """Every row is in the list of its value, and there only: the lists together have as many places."""
+        n = self.segment.signatures
+        starts = self.file.numbers(at, 2**bits + 1, 4)
+        first = at + 4 * len(starts)
+        rows = self.file.numbers(first, n, 4)
+        self.file.require(starts[0] == 0, at, "starts: the first is %d" % starts[0])
+        for value in range(2**bits):
+            where = at + 4 * (value + 1)
+            self.file.require(starts[value] <= starts[value + 1] <= n, where, "starts: out of order")
+            previous = -1
+            for i in range(starts[value], starts[value + 1]):
+                row = rows[i]
+                self.file.require(previous < row < n, first + 4 * i, "rows: %d after %d of %d" % (row, previous, n))
+                same = self.segment.row_number(row) >> first_bit & (2**bits - 1) == value
+                self.file.require(same, first + 4 * i, "rows: row %d does not have the value %d" % (row, value))
+                previous = row
+        self.file.require(starts[-1] == n, at + 4 * 2**bits, "starts: the last is %d" % starts[-1])
+        return first + 4 * n
+
+
 class Collection:
     """A collection as its current manifest describes it.  `damaged` holds why newer manifests were passed over."""
 
@@ -506,6 +623,10 @@ class Collection:
         self.damaged = damaged
         self.segments = [self.open_segment(entry) for entry in manifest.entries]
         self.require_agreement()
+        self.slices = {}  # by number of the segment
+        self.damaged_slices = []
+        for entry, segment in zip(manifest.entries, self.segments):
+            self.open_slices(entry.number, segment)
 
     def open_segment(self, entry):
         path = os.path.join(self.directory, "segment-%020d" % entry.number)
@@ -513,6 +634,15 @@ class Collection:
             return Segment(path, entry, self.manifest.width)
         except FileNotFoundError:
             raise Missing(path, None, "the manifest lists this segment, but it is not there") from None
+
+    def open_slices(self, number, segment):
+        """One that cannot be used is as good as none, and told of."""
+        try:
+            self.slices[number] = Slices(os.path.join(self.directory, "slices-%020d" % number), segment)
+        except FileNotFoundError:
+            pass
+        except (FormatError, OSError) as error:
+            self.damaged_slices.append(error)
 
     def require_agreement(self):
         """What the segments of a collection have in common: scheme, vocabulary, and whether documents have ids."""
@@ -579,6 +709,10 @@ class Collection:
                 pass  # a writer has removed it since
         for segment in self.segments:
             segment.check()
+        if self.damaged_slices:
+            raise self.damaged_slices[0]
+        for slices in self.slices.values():
+            slices.check()
         seen = set()
         for segment in self.segments:
             for document in range(segment.documents if segment.has_ids else 0):
@@ -637,7 +771,7 @@ def main(arguments):
         if options.check:
             print("ok %d" % collection.check())
             return 0
-        for error in collection.damaged:
+        for error in collection.damaged + collection.damaged_slices:
             print("format_reader: passed over: %s" % error, file=sys.stderr)
         for name, signature, _ in collection.documents():
             sys.stdout.buffer.write(name + b"\t" + signature.hex().encode() + b"\n")

@@ -13,6 +13,7 @@ from xxh3 import xxh3_64
 U64 = struct.Struct("<Q")
 TABLE_ENTRY = struct.Struct("<IIQQQQQ")
 HEADER = struct.Struct("<8sIIIIQQQII")  # of a segment and of a manifest, up to the checksum
+ANNEX_HEADER = struct.Struct("<8sIIIIQQIIII")
 MANIFEST_ENTRY = struct.Struct("<QQQQ")
 MARK = 0x01020304
 
@@ -144,6 +145,10 @@ def segment_path(directory, number):
     return os.path.join(directory, "segment-%020d" % number)
 
 
+def slices_path(directory, number):
+    return os.path.join(directory, "slices-%020d" % number)
+
+
 def write_file(path, content):
     with open(path, "wb") as stream:
         stream.write(content)
@@ -182,6 +187,57 @@ def mend_segment(segment):
     checksum = xxh3_64(bytes(segment[:56] + segment[64:table_end]))
     U64.pack_into(segment, 56, checksum)
     U64.pack_into(segment, len(segment) - 48, checksum)
+
+
+def slice_bits(width, slices):
+    return [width // slices + (i < width % slices) for i in range(slices)]
+
+
+def slice_numbers(rows, width, slices):
+    """The numbers of section 1 of slice lists; the rows are signatures as numbers."""
+    numbers = []
+    first_bit = 0
+    for bits in slice_bits(width, slices):
+        lists = [[] for _ in range(2**bits)]
+        for row, signature in enumerate(rows):
+            lists[signature >> first_bit & (2**bits - 1)].append(row)
+        numbers += offsets_of(lists) + [row for rows_of_value in lists for row in rows_of_value]
+        first_bit += bits
+    return numbers
+
+
+def slices_bytes(segment, slices, more_sections=(), compatible_features=0):
+    """The file of slice lists of a segment; sections of other types may stand before and behind the lists."""
+    width = struct.unpack_from("<I", segment, 48)[0]
+    size = (width + 63) // 64 * 8
+    _, offset, length = sections_of(segment)[2]
+    rows = [int.from_bytes(segment[at : at + size], "little") for at in range(offset, offset + length, size)]
+    numbers = slice_numbers(rows, width, slices)
+    sections = sorted([(1, len(numbers), packed("I", numbers))] + list(more_sections))
+    table, body, at = b"", b"", 4096
+    for kind, count, content in sections:
+        table += TABLE_ENTRY.pack(kind, 0, at, len(content), count, xxh3_64(content), 0)
+        body += content.ljust(align(len(content)), b"\0")
+        at = 4096 + len(body)
+    own = U64.unpack_from(segment, 56)[0]
+    head = ANNEX_HEADER.pack(
+        b"\x89NIGHX\r\n", 1, MARK, compatible_features, 0, at + 64, own, 1, slices, len(sections), 0
+    )
+    checksum = U64.pack(xxh3_64(head + table))
+    front = (head + checksum + table).ljust(4096, b"\0")
+    return front + body + (b"NIGHEND\n" + U64.pack(at + 64) + checksum).ljust(64, b"\0")
+
+
+def mend_slices(annex):
+    """Makes all checksums of a file of slice lists right again, where its table still makes sense."""
+    entries = min(struct.unpack_from("<I", annex, 48)[0], 84)
+    for at in range(64, 64 + 48 * entries, 48):
+        offset, length = struct.unpack_from("<QQ", annex, at + 8)
+        if offset + length <= len(annex):
+            U64.pack_into(annex, at + 32, xxh3_64(bytes(annex[offset : offset + length])))
+    checksum = xxh3_64(bytes(annex[:56] + annex[64 : 64 + 48 * entries]))
+    U64.pack_into(annex, 56, checksum)
+    U64.pack_into(annex, len(annex) - 48, checksum)
 
 
 def mend_manifest(manifest):

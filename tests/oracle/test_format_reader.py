@@ -945,6 +945,100 @@ def expect_same_verdict(collection, what):
     return True
 
 
+# Slice lists.
+
+
+def write_sliced(name, slices, **options):
+    """The collection of write_tested(), with slice lists for its first segment."""
+    collection = write_tested(name)
+    content = writer.slices_bytes(two_segments()[0], slices, **options)
+    writer.write_file(writer.slices_path(collection, 1), content)
+    return collection
+
+
+def test_golden_slices():
+    """The library's lists are those that this side makes, byte for byte."""
+    collection = os.path.join(HERE, os.pardir, "golden", "v1-sliced.nigh")
+    opened = open_collection(collection)
+    expect(sorted(opened.slices) == [1, 2] and not opened.damaged_slices, "golden lists", opened.damaged_slices)
+    for number in (1, 2):
+        segment = writer.read_file(writer.segment_path(collection, number))
+        same = writer.read_file(writer.slices_path(collection, number)) == writer.slices_bytes(segment, 11)
+        expect(same, "golden lists of segment %d" % number)
+    lists = opened.slices[1]
+    row = lists.segment.row_number(3)
+    expect(3 in lists.rows_with(0, row & 127) and 3 in lists.rows_with(10, row >> 66), "a row is in its lists")
+
+
+def test_slices_written_here():
+    """All numbers of slices there are, and none other."""
+    possible = {-(-WIDTH // most) for most in range(4, 29)}
+    for slices in range(1, 20):
+        if -(-WIDTH // slices) > 14:
+            continue  # lists of some megabytes, to no purpose
+        collection = write_sliced("slices-%d.nigh" % slices, slices)
+        if slices in possible:
+            expect_accepted(collection, "%d slices" % slices, 15)
+        else:
+            expect_refused(collection, "%d slices" % slices)
+    later = [(2, 3, b"abc"), (900, 0, b"")]
+    expect_accepted(write_sliced("later-lists.nigh", 9, more_sections=later, compatible_features=6), "later lists", 15)
+    many = [(kind, 0, b"") for kind in range(2, 9)]
+    expect_accepted(write_sliced("eight-sections.nigh", 9, more_sections=many), "eight sections", 15)
+    expect_refused(write_sliced("nine-sections.nigh", 9, more_sections=many + [(9, 0, b"")]), "nine sections")
+
+
+def test_damaged_slices():
+    """Checks find every change; reading goes on without the lists."""
+    original = write_sliced("sliced.nigh", 11, more_sections=[(5, 3, b"abc")])
+    expect_accepted(original, "slice lists before the damage", 15)
+    name = os.path.basename(writer.slices_path(original, 1))
+    content = writer.read_file(os.path.join(original, name))
+    documents = [(name, signature) for name, signature, _ in first_documents() + second_documents()]
+    places = list(range(0, 64, 3)) + list(range(64, 64 + 96, 4)) + [4000, 4095, 4096, 5000, len(content) - 100]
+    for offset in places + [len(content) - 64 + i for i in (0, 8, 16, 24, 63)]:
+        expect_flip_refused(original, name, offset, "slice lists")
+    expect_still_read(path("copy.nigh"), documents)
+    other = writer.slices_bytes(two_segments()[1], 11)
+    for what, changed in (
+        ("empty", b""),
+        ("cut", content[:-64]),
+        ("longer", content + bytes(64)),
+        ("of another segment", other),
+        ("a segment", two_segments()[0]),
+    ):
+        copy = copy_of(original)
+        writer.write_file(os.path.join(copy, name), changed)
+        expect_refused(copy, "slice lists: " + what)
+        expect_still_read(copy, documents)
+
+
+def expect_still_read(collection, documents):
+    lines = b"".join(hex_line(name, signature) for name, signature in documents)
+    listed = reader(collection)
+    expect(listed.returncode == 0 and listed.stdout == lines, "read without lists", said(listed))
+    exported = nigh("export", collection, "--format", "hex", "-o", "-")
+    expect(exported.returncode == 0 and exported.stdout == lines, "export without lists", said(exported))
+
+
+def test_lies_in_slices():
+    """Any change of a number under right checksums is found: all of them follow from the signatures."""
+    original = write_sliced("lying.nigh", 11, more_sections=[(5, 3, b"abc")])
+    whole = writer.read_file(writer.slices_path(original, 1))
+    accepted = 0
+    for number in range(150):
+        rng = random.Random(SEED * 2000 + number)
+        content = bytearray(whole)
+        places = [16, rng.randrange(64), 64 + rng.randrange(96), len(whole) - 1 - rng.randrange(64)]
+        places += [4096 + rng.randrange(len(whole) - 4096 - 64) for _ in range(3)]
+        change_somewhere(rng, content, places)
+        writer.mend_slices(content)
+        copy = copy_of(original)
+        writer.write_file(writer.slices_path(copy, 1), content)
+        accepted += expect_same_verdict(copy, "change %d of slice lists, seed %d" % (number, SEED))
+    expect(0 < accepted < 150, "changes of lists are neither all accepted nor all refused", accepted)
+
+
 def test_errors_say_where():
     """The errors of the reader name the file and the offset."""
     copy = copy_of(write_tested("to-name.nigh"))

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The power fails before every single file call of a commit.  A disk of our own
+ * The power fails before every single file call of a commit, and of giving a collection
+ * slice lists.  A disk of our own
  * keeps apart what programs see and what is safe: a write is safe once its file
  * was synced, a name once its directory was.  What is not safe may survive or
  * not, block by block and name by name, as a seeded coin decides.  Whatever is
  * left must open with the old documents or the new, and with the new where the
- * commit had said that it was done.
+ * commit had said that it was done.  Lists are the old, the new or none, never damaged.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -395,6 +396,113 @@ static void power_fails_while(uint64_t old_count, uint64_t new_count) {
     assert_true(seen[0] > 0 && seen[1] > 0);
 }
 
+/* ------------------------------------------------------------- slice lists */
+
+#define OLD_WIDTH 8u
+#define NEW_WIDTH 11u
+
+struct lists_round {
+    uint32_t old_width; /* of the lists there before; 0: none */
+    uint32_t new_width; /* 0: they are to be removed */
+    bool done;          /* and told so */
+};
+
+static nigh_status change_lists(nigh_context *context, const char *path, uint32_t width, nigh_error *error) {
+    nigh_lists_options options = NIGH_LISTS_OPTIONS_INIT;
+    options.slice_width = width;
+    options.least_rows = 1;
+    options.threads = 1;
+    if (width == 0) return nigh_lists_remove(context, path, error);
+    return nigh_lists_build(context, path, &options, NULL, error);
+}
+
+/* Each segment has its old lists or its new ones; returns how many have the new. */
+static uint32_t expect_lists(nigh_context *context, const char *path, const struct lists_round *round) {
+    nigh_collection *collection;
+    nigh_error error;
+    nigh_collection_info info = NIGH_COLLECTION_INFO_INIT;
+    assert_ok(nigh_collection_open(context, path, NULL, &collection, &error), &error);
+    nigh_collection_describe(collection, &info);
+    assert_int_equal(info.segments, 2);
+    assert_int_equal(info.damaged_lists, 0);
+    uint32_t changed = 0;
+    for (uint32_t i = 0; i < info.segments; i++) {
+        nigh_segment_info segment = NIGH_SEGMENT_INFO_INIT;
+        assert_ok(nigh_collection_segment(collection, i, &segment, &error), &error);
+        if (segment.slice_width != round->new_width) assert_int_equal(segment.slice_width, round->old_width);
+        changed += segment.slice_width == round->new_width;
+    }
+    nigh_collection_close(collection);
+    if (round->done) assert_int_equal(changed, info.segments);
+    return changed;
+}
+
+/* Changes lists with the power failing before call `n`; false where all was done before. */
+static bool one_lists_round(uint64_t n, struct lists_round *round, uint64_t seen[3]) {
+    struct disk *disk = calloc(1, sizeof *disk);
+    disk->fails_at = UINT64_MAX;
+    nigh_file_system table = disk_table(disk);
+    nigh_context *context = context_with(&table, NULL, NULL);
+    nigh_error error;
+    assert_ok(recipe_add(context, COLLECTION, &recipe, 0, 25, &error), &error);
+    assert_ok(recipe_add(context, COLLECTION, &recipe, 25, 15, &error), &error);
+    if (round->old_width != 0) assert_ok(change_lists(context, COLLECTION, round->old_width, &error), &error);
+    assert_int_equal(disk_sync(disk, HANDLE_COLLECTION), 0); /* what the last tidying removed is gone */
+    disk->calls = 0;
+    disk->fails_at = n;
+    round->done = change_lists(context, COLLECTION, round->new_width, &error) == NIGH_OK;
+    bool failed = disk->calls > n;
+    nigh_context_free(context);
+
+    nigh_context *healthy = context_new();
+    for (uint64_t trial = 0; trial < TRIALS; trial++) {
+        struct nigh__rng rng = {.state = nigh__mix(n * 1000 + trial)};
+        char *scratch = scratch_new();
+        char *path = path_in(scratch, COLLECTION);
+        assert_true(leave_directory(disk, path, &rng));
+        recipe_expect(healthy, path, &recipe, 40); /* and a check of all lists */
+        seen[expect_lists(healthy, path, round)]++;
+        assert_ok(change_lists(healthy, path, NEW_WIDTH, &error), &error); /* life goes on */
+        const struct lists_round after = {.new_width = NEW_WIDTH, .done = true};
+        (void)expect_lists(healthy, path, &after);
+        nigh_check_result result = NIGH_CHECK_RESULT_INIT;
+        assert_ok(nigh_collection_check(healthy, path, NULL, &result, &error), &error);
+        assert_int_equal(result.leftovers, 0);
+        free(path);
+        scratch_free(scratch);
+    }
+    nigh_context_free(healthy);
+    disk_free(disk);
+    return failed;
+}
+
+static void power_fails_while_lists(uint32_t old_width, uint32_t new_width) {
+    struct lists_round round = {.old_width = old_width, .new_width = new_width};
+    uint64_t seen[3] = {0, 0, 0};
+    uint64_t n = 0;
+    while (one_lists_round(n, &round, seen)) n++;
+    print_message("%" PRIu64 " moments: %" PRIu64 " times the old lists, %" PRIu64 " times some, %" PRIu64
+                  " times the new\n",
+                  n, seen[0], seen[1], seen[2]);
+    assert_true(n > 10);
+    assert_true(seen[0] > 0 && seen[2] > 0);
+}
+
+static void while_building_lists(void **state) {
+    (void)state;
+    power_fails_while_lists(0, NEW_WIDTH);
+}
+
+static void while_building_other_lists(void **state) {
+    (void)state;
+    power_fails_while_lists(OLD_WIDTH, NEW_WIDTH);
+}
+
+static void while_removing_lists(void **state) {
+    (void)state;
+    power_fails_while_lists(OLD_WIDTH, 0);
+}
+
 static void while_making_a_collection(void **state) {
     (void)state;
     power_fails_while(0, 40);
@@ -407,8 +515,9 @@ static void while_adding_to_one(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(while_making_a_collection),
-        cmocka_unit_test(while_adding_to_one),
+        cmocka_unit_test(while_making_a_collection), cmocka_unit_test(while_adding_to_one),
+        cmocka_unit_test(while_building_lists),      cmocka_unit_test(while_building_other_lists),
+        cmocka_unit_test(while_removing_lists),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

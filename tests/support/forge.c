@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "store/annex.h"
 
 /* Both headers keep their checksum at 56 and let it cover what follows at 64. */
 #define COVERED 56u
@@ -50,6 +51,25 @@ void forge_segment(uint8_t *bytes, size_t length, struct nigh__manifest_entry *e
     entry->header_checksum = header.checksum;
     entry->documents = header.documents;
     entry->file_length = header.file_length;
+}
+
+void forge_annex(uint8_t *bytes, size_t length, uint64_t segment_checksum) {
+    struct nigh__annex_header header;
+    struct nigh__segment_footer footer;
+    if (length < NIGH__SECTIONS_START + sizeof footer) return;
+    memcpy(&header, bytes, sizeof header);
+    header.segment_checksum = segment_checksum;
+    memcpy(bytes, &header, sizeof header);
+    uint64_t sections = header.section_count > NIGH__MAX_SECTIONS ? NIGH__MAX_SECTIONS : header.section_count;
+    forge_sections(bytes, length, sections);
+    header.checksum = header_checksum(bytes, sections * sizeof(struct nigh__section_entry));
+    memcpy(bytes, &header, sizeof header);
+
+    uint8_t *footer_at = bytes + length - sizeof footer;
+    memcpy(&footer, footer_at, sizeof footer);
+    footer.header_checksum = header.checksum;
+    footer.file_length = header.file_length;
+    memcpy(footer_at, &footer, sizeof footer);
 }
 
 void forge_manifest(uint8_t *bytes, size_t length) {

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * nigh eval nearest: how near what a search finds comes to what there is, and how long
+ * it takes, for one setting after the other.  The truth is found by the scan, once, and
+ * kept in a file beside the collection.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "evaluator.h"
+#include "source.h"
+
+#define MOST_SETTINGS 64
+
+const char *const cli_eval_methods[] = {"auto", "exact", "slices", "slices-plain", NULL};
+
+struct setting {
+    nigh_search_options options;
+    char name[80];
+    nigh_nearness *nearness;
+};
+
+struct nearest {
+    struct evaluator *evaluator;
+    struct cli_job *job;
+    const struct eval_values *values;
+    nigh_collection *collection;
+    nigh_collection_info info;
+    uint8_t *queries;
+    uint64_t *own; /* NULL: queries from a file */
+    size_t count;
+    nigh_truth_options truth_options;
+    nigh_truth *truth;
+    struct setting settings[MOST_SETTINGS];
+    size_t setting_count;
+};
+
+static void out_of_memory(struct cli_job *job) { cli_set_error(job, NIGH_ENOMEM, "", "out of memory"); }
+
+/* ---------------------------------------------------------------- settings -- */
+
+/* "0,1,3" or "0-4", each at most 28.  False with a message; NULL is the usual one. */
+static bool parse_numbers(const struct cli_job *job, const char *name, const char *text, uint32_t out[32],
+                          size_t *count) {
+    *count = 0;
+    if (text == NULL) {
+        out[(*count)++] = NIGH_USUAL;
+        return true;
+    }
+    for (const char *at = text;;) {
+        char *end = NULL;
+        const unsigned long from = strtoul(at, &end, 10);
+        bool sound = end != at && *at >= '0' && *at <= '9' && from <= NIGH_MOST_SLICE_WIDTH;
+        unsigned long to = from;
+        if (sound && *end == '-') {
+            at = end + 1;
+            to = strtoul(at, &end, 10);
+            sound = end != at && *at >= '0' && *at <= '9' && to >= from && to <= NIGH_MOST_SLICE_WIDTH;
+        }
+        sound = sound && (*end == '\0' || *end == ',') && *count + (to - from) < 32;
+        if (!sound) {
+            (void)cli_usage(job->command, "--%s takes numbers up to %u such as 0,1,3 or 0-4, not '%s'", name,
+                            NIGH_MOST_SLICE_WIDTH, text);
+            return false;
+        }
+        for (unsigned long i = from; i <= to; i++) out[(*count)++] = (uint32_t)i;
+        if (*end == '\0') return true;
+        at = end + 1;
+    }
+}
+
+static void name_setting(struct setting *setting) {
+    const nigh_search_options *options = &setting->options;
+    size_t length = (size_t)snprintf(setting->name, sizeof setting->name, "%s", cli_eval_methods[(int)options->method]);
+    if (options->breadth != NIGH_USUAL)
+        length +=
+            (size_t)snprintf(setting->name + length, sizeof setting->name - length, ", breadth %u", options->breadth);
+    if (options->admit != NIGH_USUAL)
+        (void)snprintf(setting->name + length, sizeof setting->name - length, ", admit %u", options->admit);
+}
+
+static bool add_setting(struct nearest *nearest, uint32_t breadth, uint32_t admit) {
+    const struct eval_values *values = nearest->values;
+    if (breadth != NIGH_USUAL && admit != NIGH_USUAL && admit > breadth) return true; /* there is no such */
+    if (nearest->setting_count == MOST_SETTINGS) {
+        (void)cli_usage(nearest->job->command, "these are more than %d settings", MOST_SETTINGS);
+        return false;
+    }
+    struct setting *setting = &nearest->settings[nearest->setting_count++];
+    setting->options = (nigh_search_options)NIGH_SEARCH_OPTIONS_INIT;
+    setting->options.method = (nigh_search_method)values->method;
+    setting->options.stop = values->certain ? NIGH_STOP_CERTAIN : NIGH_STOP_BREADTH;
+    setting->options.breadth = breadth;
+    setting->options.admit = admit;
+    if (values->candidates.given) setting->options.candidates = (uint32_t)values->candidates.value;
+    if (values->slices.given) setting->options.slices = (uint32_t)values->slices.value;
+    if (values->all_postings) setting->options.postings = UINT64_MAX;
+    name_setting(setting);
+    return true;
+}
+
+static bool make_settings(struct nearest *nearest) {
+    uint32_t breadths[32];
+    uint32_t admits[32];
+    size_t breadth_count;
+    size_t admit_count;
+    if (!parse_numbers(nearest->job, "breadth", nearest->values->breadth, breadths, &breadth_count) ||
+        !parse_numbers(nearest->job, "admit", nearest->values->admit, admits, &admit_count))
+        return false;
+    for (size_t i = 0; i < breadth_count; i++)
+        for (size_t j = 0; j < admit_count; j++)
+            if (!add_setting(nearest, breadths[i], admits[j])) return false;
+    return true;
+}
+
+/* ----------------------------------------------------------------- queries -- */
+
+static bool take_query(struct nearest *nearest, size_t *capacity, const uint8_t *signature) {
+    const size_t bytes = nearest->info.width_bits / 8;
+    if (nearest->count == *capacity) {
+        uint8_t *more = realloc(nearest->queries, 2 * *capacity * bytes);
+        if (more == NULL) {
+            out_of_memory(nearest->job);
+            return false;
+        }
+        nearest->queries = more;
+        *capacity *= 2;
+    }
+    memcpy(nearest->queries + nearest->count++ * bytes, signature, bytes);
+    return true;
+}
+
+/* As many as --ask says of the file that --queries names. */
+static bool read_queries(struct nearest *nearest) {
+    const struct cli_source_options options = {.width_bits = nearest->info.width_bits};
+    struct cli_source source;
+    size_t capacity = 64;
+    nigh_document document;
+    nigh_status status = cli_source_open(nearest->job, nearest->values->queries, &options, &source);
+    if (status != NIGH_OK) return false;
+    nearest->queries = malloc(capacity * (nearest->info.width_bits / 8));
+    if (nearest->queries == NULL) {
+        out_of_memory(nearest->job);
+        status = NIGH_ENOMEM;
+    }
+    while (status == NIGH_OK && nearest->count < nearest->values->ask.value) {
+        status = nigh_signature_reader_next(source.reader, &document, &nearest->job->error);
+        if (status == NIGH_OK && !take_query(nearest, &capacity, document.signature)) status = NIGH_ENOMEM;
+    }
+    cli_source_close(&source);
+    return status == NIGH_OK || status == NIGH_END;
+}
+
+/* Random numbers, by a seed: SplitMix64. */
+static uint64_t next_random(uint64_t *state) {
+    uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+/* Documents of the collection, each left out of its own answer. */
+static bool sample_queries(struct nearest *nearest) {
+    const size_t bytes = nearest->info.width_bits / 8;
+    uint64_t state = nearest->values->sample_seed.value;
+    nearest->count = (size_t)nearest->values->ask.value;
+    if (nearest->info.documents < 2) nearest->count = 0;
+    nearest->queries = malloc((nearest->count + 1) * bytes);
+    nearest->own = malloc((nearest->count + 1) * sizeof *nearest->own);
+    if (nearest->queries == NULL || nearest->own == NULL) {
+        out_of_memory(nearest->job);
+        return false;
+    }
+    for (size_t q = 0; q < nearest->count; q++) {
+        nearest->own[q] = next_random(&state) % nearest->info.documents;
+        if (nigh_collection_signature(nearest->collection, nearest->own[q], nearest->queries + q * bytes,
+                                      &nearest->job->error) != NIGH_OK)
+            return false;
+    }
+    return true;
+}
+
+/* ------------------------------------------------------------------- truth -- */
+
+/* Beside the collection, by what it depends on; NULL: no memory. */
+static char *cache_path(const struct nearest *nearest) {
+    const char *collection = nearest->job->operands[1];
+    size_t length = strlen(collection);
+    while (length > 1 && collection[length - 1] == '/') length--;
+    const size_t capacity = length + 100;
+    char *path = malloc(capacity);
+    if (path == NULL) return NULL;
+    (void)snprintf(path, capacity, "%.*s.truth-%llu-of-%zu%s-%llu", (int)length, collection,
+                   (unsigned long long)nearest->truth_options.k, nearest->count, nearest->own == NULL ? "-given" : "",
+                   (unsigned long long)nearest->values->sample_seed.value);
+    return path;
+}
+
+/* From the file, where there is one and it fits; else made, and kept there if that can be. */
+static bool find_truth(struct nearest *nearest) {
+    struct cli_job *job = nearest->job;
+    nigh_status status = NIGH_ENOTFOUND;
+    nearest->truth_options.k = (uint32_t)nearest->values->k.value;
+    nearest->truth_options.own = nearest->own;
+    nearest->truth_options.threads = job->threads;
+    nearest->truth_options.progress = &job->progress.report;
+    char *path = nearest->values->no_cache ? NULL : cache_path(nearest);
+    if (path != NULL)
+        status = nigh_truth_load(nearest->collection, nearest->queries, nearest->count, &nearest->truth_options, path,
+                                 &nearest->truth, &job->error);
+    if (status != NIGH_OK && status != NIGH_ENOMEM) {
+        status = nigh_truth_new(nearest->collection, nearest->queries, nearest->count, &nearest->truth_options,
+                                &nearest->truth, &job->error);
+        cli_progress_clear(&job->progress);
+        if (status == NIGH_OK && path != NULL && nigh_truth_save(nearest->truth, path, &job->error) != NIGH_OK)
+            cli_note(job, "the truth could not be kept in '%s'", path);
+    }
+    free(path);
+    return status == NIGH_OK;
+}
+
+/* ------------------------------------------------------------------ output -- */
+
+static void show_heading(struct cli_sink *out, enum cli_eval_output output) {
+    if (output == CLI_EVAL_TABLE)
+        cli_sink_text(out, "                                  CDR  recall   by id  exact  below   queries/s     mean"
+                           "      50%      90%      99% us       lists    postings  compared\n");
+}
+
+static void show_setting(struct cli_sink *out, enum cli_eval_output output, const struct setting *setting) {
+    nigh_nearness_info info = NIGH_NEARNESS_INFO_INIT;
+    nigh_nearness_describe(setting->nearness, &info);
+    cli_sink_format(out,
+                    output == CLI_EVAL_TABLE
+                        ? " %-29s %.4f  %.4f  %.4f  %5.3f  %5.0f  %10.0f %8.1f %8.1f %8.1f %8.1f  %11.0f %11.0f %9.0f\n"
+                    : output == CLI_EVAL_TSV
+                        ? "%s\t%.6f\t%.6f\t%.6f\t%.4f\t%.1f\t%.1f\t%.2f\t%.2f\t%.2f\t%.2f\t%.1f\t%.1f\t%.1f\n"
+                        : "{\"setting\":\"%s\",\"cdr\":%.6f,\"recall\":%.6f,\"recall_by_id\":%.6f,\"exact\":%.4f,"
+                          "\"below\":%.1f,\"rate\":%.1f,\"mean_us\":%.2f,\"median_us\":%.2f,"
+                          "\"percentile_90_us\":%.2f,\"percentile_99_us\":%.2f,\"lists\":%.1f,\"postings\":%.1f,"
+                          "\"compared\":%.1f}\n",
+                    setting->name, info.cdr, info.recall, info.recall_by_id, info.proven, info.below, 1 / info.seconds,
+                    info.seconds * 1e6, info.median * 1e6, info.percentile_90 * 1e6, info.percentile_99 * 1e6,
+                    info.lists, info.postings, info.distances);
+}
+
+static void show_ring(struct cli_sink *out, enum cli_eval_output output, uint32_t number, const nigh_ring *ring) {
+    cli_sink_format(out,
+                    output == CLI_EVAL_TABLE ? " %4u  %11.0f  %11.0f  %7.2f%%  %10.3f  %7.3f\n"
+                    : output == CLI_EVAL_TSV ? "ring\t%u\t%.1f\t%.1f\t%.4f\t%.4f\t%.4f\n"
+                                             : "{\"ring\":%u,\"lists\":%.1f,\"postings\":%.1f,\"seen_percent\":%.4f,"
+                                               "\"determined\":%.4f,\"certain\":%.4f}\n",
+                    number, ring->lists, ring->postings, 100 * ring->seen, ring->determined, ring->certain);
+}
+
+static bool show_rings(struct nearest *nearest) {
+    const uint32_t breadth = (uint32_t)nearest->values->rings.value;
+    nigh_ring rings[NIGH_MOST_SLICE_WIDTH + 1];
+    struct cli_job *job = nearest->job;
+    if (nigh_rings_measure(nearest->collection, nearest->queries, nearest->count, nearest->truth_options.k, breadth,
+                           &job->progress.report, rings, &job->error) != NIGH_OK)
+        return false;
+    cli_progress_clear(&job->progress);
+    if (nearest->values->output == CLI_EVAL_TABLE)
+        cli_sink_text(job->out, "\n ring        lists     postings      seen  determined  certain\n");
+    for (uint32_t b = 0; b <= breadth; b++)
+        show_ring(job->out, (enum cli_eval_output)nearest->values->output, b, &rings[b]);
+    return true;
+}
+
+static int plot(struct nearest *nearest) {
+    nigh_nearness *runs[MOST_SETTINGS];
+    const char *names[MOST_SETTINGS];
+    const char *svg = NULL;
+    size_t length = 0;
+    char title[200];
+    for (size_t i = 0; i < nearest->setting_count; i++) {
+        runs[i] = nearest->settings[i].nearness;
+        names[i] = nearest->settings[i].name;
+    }
+    (void)snprintf(title, sizeof title, "%.80s: %llu documents of %u bits, %zu queries", nearest->job->operands[1],
+                   (unsigned long long)nearest->info.documents, nearest->info.width_bits, nearest->count);
+    if (nigh_nearness_plot(runs, names, nearest->setting_count, title, &svg, &length, &nearest->job->error) != NIGH_OK)
+        return cli_fail(nearest->job);
+    return cli_eval_write_plot(nearest->evaluator, svg, length);
+}
+
+/* --------------------------------------------------------------------- run -- */
+
+static bool measure(struct nearest *nearest) {
+    struct cli_job *job = nearest->job;
+    if (nearest->values->output == CLI_EVAL_TABLE)
+        cli_sink_format(job->out, "%s of %u bits, %s different; %s%s; k = %u\n\n",
+                        cli_counted(nearest->info.documents, "document", "documents").text, nearest->info.width_bits,
+                        cli_digits(nearest->info.signatures).text, cli_counted(nearest->count, "query", "queries").text,
+                        nearest->own == NULL ? "" : ", documents left out of their own answers",
+                        nearest->truth_options.k);
+    show_heading(job->out, (enum cli_eval_output)nearest->values->output);
+    for (size_t i = 0; i < nearest->setting_count; i++) {
+        struct setting *setting = &nearest->settings[i];
+        if (nigh_nearness_measure(nearest->collection, nearest->queries, nearest->count, nearest->truth,
+                                  &nearest->truth_options, &setting->options, &setting->nearness,
+                                  &job->error) != NIGH_OK)
+            return false;
+        cli_progress_clear(&job->progress);
+        show_setting(job->out, (enum cli_eval_output)nearest->values->output, setting);
+        (void)cli_sink_flush(job->out);
+    }
+    return !nearest->values->rings.given || show_rings(nearest);
+}
+
+static int run_nearest(struct nearest *nearest) {
+    struct cli_job *job = nearest->job;
+    if (cli_collection_open(job, job->operands[1], NULL, &nearest->collection, &nearest->info) != NIGH_OK)
+        return cli_fail(job);
+    const bool asked = nearest->values->queries == NULL ? sample_queries(nearest) : read_queries(nearest);
+    if (!asked) return cli_fail(job);
+    if (nearest->count == 0) {
+        cli_error(job, "there is nothing to ask");
+        return CLI_NOTHING;
+    }
+    if (!find_truth(nearest) || !measure(nearest)) return cli_fail(job);
+    const int code = nearest->values->plot == NULL ? CLI_DONE : plot(nearest);
+    job->stats.work_seconds = cli_seconds() - nearest->evaluator->started;
+    job->stats.complete = true;
+    job->stats.documents = nearest->info.documents;
+    job->stats.queries = nearest->count;
+    cli_stats_rate(&job->stats, nearest->count);
+    return code;
+}
+
+int cli_eval_nearest(struct evaluator *evaluator) {
+    struct nearest *nearest = calloc(1, sizeof *nearest);
+    if (nearest == NULL) {
+        out_of_memory(evaluator->job);
+        return cli_fail(evaluator->job);
+    }
+    nearest->evaluator = evaluator;
+    nearest->job = evaluator->job;
+    nearest->values = evaluator->values;
+    nearest->info = (nigh_collection_info)NIGH_COLLECTION_INFO_INIT;
+    nearest->truth_options = (nigh_truth_options)NIGH_TRUTH_OPTIONS_INIT;
+    const int code = make_settings(nearest) ? run_nearest(nearest) : CLI_ERROR;
+    for (size_t i = 0; i < nearest->setting_count; i++) nigh_nearness_free(nearest->settings[i].nearness);
+    nigh_truth_free(nearest->truth);
+    nigh_collection_close(nearest->collection);
+    free(nearest->queries);
+    free(nearest->own);
+    free(nearest);
+    return code;
+}
