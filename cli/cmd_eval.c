@@ -316,9 +316,11 @@ static int check_options(const struct cli_job *job, const struct eval_values *va
         return cli_usage(job->command, "--plot goes with 'signatures', 'psm' and 'nearest'");
     if (kind != EVAL_NEAREST &&
         (values->k.given || values->ask.given || values->method != 0 || values->breadth != NULL ||
-         values->admit != NULL || values->candidates.given || values->slices.given || values->rings.given))
-        return cli_usage(job->command, "-k, --ask, --method, --breadth, --admit, --candidates, --slices and --rings go "
-                                       "with 'nearest'");
+         values->admit != NULL || values->candidates.given || values->slices.given || values->rings.given ||
+         values->all_postings || values->certain || values->no_cache))
+        return cli_usage(job->command,
+                         "-k, --ask, --method, --breadth, --admit, --candidates, --slices, --all-postings, "
+                         "--certain, --rings and --no-cache go with 'nearest'");
     if (kind != EVAL_DUPLICATES && (values->threshold != NULL || values->labels != NULL || values->temporary != NULL))
         return cli_usage(job->command, "--threshold, --labels and --temporary go with 'duplicates'");
     if (kind != EVAL_PSM && (values->probes.given || values->psm_queries.given))

@@ -70,7 +70,8 @@ static const struct cli_option options[] = {
         0, "stop", PLACE(stop), "RULE", stop_names, "breadth",
         "when a search of slice lists ends: at the breadth, or once the answer is certain, or seen in every slice"),
     CLI_TEXT(0, "postings", PLACE(postings), "N",
-             "read about N entries of lists a query, leaving out the longest lists (50K, 2M, or 'all': no limit, and "
+             "read about N entries of lists a query and segment, leaving out the longest lists (50K, 2M, or 'all': no "
+             "limit, and "
              "lists even where comparing every document takes less)"),
     CLI_NUMBER(
         0, "batch", PLACE(batch), "N", 1, 65536, "64",
@@ -101,8 +102,9 @@ static const char *const description[] = {
     "query is a text or a document, unless --all-bits is given; distances and --radius count them alone.",
     "Slice lists ('nigh index --lists slices' makes them) tell who shares a slice of the query. A search reads the "
     "lists of the query's own slices, which is breadth 0, of slices one bit away, breadth 1, and so on: each bit more "
-    "reads several times as much and misses less. What is in none of them differs in every slice, so s slices and "
-    "breadth b miss nothing nearer than s (b + 1) bits: 64 slices and breadth 2, nothing nearer than 192.",
+    "reads several times as much and misses less. What is in none of them differs in every slice, so with s slices and "
+    "breadth b whatever is nearer than s (b + 1) bits is seen: with 64 slices and breadth 2, all within 191 bits. The "
+    "most promising of what was seen are compared.",
     "Without slice lists every document is compared, and the answer is exact. "
     "With them it may be approximate, and then says so, with what is certain; --exact asks for certainty. The exit "
     "code is 1 where no query matched anything.",
@@ -666,6 +668,9 @@ static int run(struct cli_job *job) {
     open_options.progress = &job->progress.report;
     if (cli_collection_open(job, job->operands[0], &open_options, &searcher.collection, &searcher.info) != NIGH_OK)
         return cli_fail(job);
+    if (searcher.info.damaged_lists > 0 && searcher.options.method == NIGH_SEARCH_AUTO)
+        cli_error(job, "'%s': the slice lists of %s cannot be used; see 'nigh check'", job->operands[0],
+                  cli_counted(searcher.info.damaged_lists, "segment", "segments").text);
     int code = cli_inputs_open(job, 1, &searcher.inputs) ? search_opened(&searcher) : cli_fail(job);
     batch_release(&searcher.batch);
     free(searcher.id);

@@ -111,7 +111,9 @@ static bool make_settings(struct nearest *nearest) {
     for (size_t i = 0; i < breadth_count; i++)
         for (size_t j = 0; j < admit_count; j++)
             if (!add_setting(nearest, breadths[i], admits[j])) return false;
-    return true;
+    if (nearest->setting_count > 0) return true;
+    (void)cli_usage(nearest->job->command, "there is no --breadth up to which --admit could be");
+    return false;
 }
 
 /* ----------------------------------------------------------------- queries -- */

@@ -22,7 +22,8 @@
 
 #include "signals.h"
 
-#define MEASURED_QUERIES 50000u
+#define MOST_QUERIES 50000u
+#define LEAST_QUERIES 2000u  /* between the two as many as there are rows */
 #define ONE_MATCHED_IN 25u   /* queries, of five fourths as many */
 #define MOST_SCANNED 2e10    /* rows compared to find out which have one */
 #define MEASURED_SECONDS 0.2 /* for a setting: fewer queries where they are slow */
@@ -89,6 +90,12 @@ static nigh_status make_rows(struct plan_trial *trial, uint64_t first, size_t co
     return status;
 }
 
+static size_t queries_for(const nigh_plan_options *asked) {
+    if (asked->batch != 0) return (size_t)asked->batch;
+    if (asked->rows > MOST_QUERIES) return MOST_QUERIES;
+    return asked->rows < LEAST_QUERIES ? LEAST_QUERIES : (size_t)asked->rows;
+}
+
 static nigh_status trial_init(struct plan_trial *trial) {
     const nigh_plan_options *asked = trial->asked;
     struct cli_job *job = trial->job;
@@ -98,7 +105,7 @@ static nigh_status trial_init(struct plan_trial *trial) {
     trial->generator.count = asked->rows;
     trial->generator.width_bits = asked->width_bits;
     trial->generator.weak_flips = 1;
-    trial->query_count = asked->batch == 0 ? MEASURED_QUERIES : (size_t)asked->batch;
+    trial->query_count = queries_for(asked);
     trial->query_count += trial->query_count / 4;
     trial->row_count = (size_t)rows;
     trial->rows = rows > SIZE_MAX / trial->bytes ? NULL : malloc((size_t)rows * trial->bytes);

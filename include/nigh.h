@@ -2052,7 +2052,7 @@ typedef struct nigh_ring {
     double lists, postings; /* up to this ring */
     double seen;            /* share of the signatures in one list at least */
     double determined;      /* share of the queries whose k nearest have been seen in every slice */
-    double certain;         /* share of the queries whose k nearest are certain */
+    double certain;         /* share of the queries for which no other signature can be nearer than the k best */
 } nigh_ring;
 
 /*

@@ -18,9 +18,10 @@
  *
  * Equal queries are one, and so are equal rows of a block, so that crowds of equal ones
  * cost nothing but the results that they give.  Of a crowd that only shares a prefix, a
- * look-up compares no more than a budget, and many look-ups few of it (chunk_crowd.c).  With `any`, a look-up ends at
- * its first hit. With `first` and `any` there is one word of a query for the best match yet, the same for all threads,
- * and less is better: so it does not matter who comes first.
+ * look-up compares no more than a budget, and many look-ups few of it (chunk_crowd.c).
+ * With `any`, a look-up ends at its first hit.  With `first` and `any` there is one word
+ * of a query for the best match yet, the same for all threads, and less is better: so it
+ * does not matter who comes first.
  *
  * Threads share the keys of psm, the queries of a scan, and the rows for tables; a
  * look-up is never divided, so that what is compared does not depend on their number.

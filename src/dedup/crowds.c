@@ -24,7 +24,9 @@
  * crowd of the bucket.
  *
  * Cost: h + 1 times a few ns a row; for a row of a crowded bucket 1,024 comparisons at
- * most to find the crowds, and 16,384 in each, of which most need few.
+ * most to find the crowds, and 16,384 in each, of which most need few.  Where few rows go,
+ * since the budget is small or they are far from each other, crowds are found again and
+ * again: a bucket has no more of them than make eight for each of its rows.
  */
 #include "dedup/crowds.h"
 
@@ -41,7 +43,8 @@
 #define LEAST_KEY_BITS 10u /* blocks shorter than that hold too much of everything: all rows are one bucket then */
 #define DRAWN 8u           /* for so many rows as the budget */
 #define MOST_DRAWN 1024u
-#define NEXT_CROWD 8u /* a part of the budget */
+#define NEXT_CROWD 8u  /* a part of the budget */
+#define MOST_CROWDS 8u /* of a bucket: that a row is looked at in, on average */
 #define LEADERS 16384u
 #define TILE 256u /* of leaders, compared at a time */
 #define FOLLOWED 128u
@@ -173,14 +176,16 @@ static nigh_status search_rows(struct search *search, nigh_error *error) {
     struct nigh__rng rng = {search->which.count};
     uint64_t lots = nigh__smaller(search->which.count / (budget / DRAWN + 1) + 1, MOST_DRAWN);
     uint64_t least = budget; /* a crowd has more members */
+    uint64_t looks = MOST_CROWDS * (uint64_t)search->which.count;
     nigh_status status = NIGH_OK;
-    for (uint64_t i = 0; status == NIGH_OK && i < lots && search->which.count > least; i++) {
+    for (uint64_t i = 0; status == NIGH_OK && i < lots && looks > 0 && search->which.count > least; i++) {
         const size_t drawn = (size_t)(nigh__rng_next(&rng) % search->which.count);
         const uint64_t *row = (const uint64_t *)search->rows.data + drawn * search->row_words;
         (void)context->hamming->rows(row, search->rows.data, search->which.count, search->row_words,
                                      search->distances.data);
         if (count_near(search) > least) {
             status = take_crowd(search, error);
+            looks -= nigh__smaller(search->members.count, looks);
             least = budget / NEXT_CROWD > ENOUGH ? budget / NEXT_CROWD : budget;
             lots = MOST_DRAWN;
         }

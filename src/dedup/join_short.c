@@ -136,36 +136,41 @@ static void no_memory(struct nigh__join *join, size_t rows) {
 
 /* A thread's share of the rows that a table is divided out of, some at a time. */
 struct share {
-    const struct table *from; /* the table before; NULL: the caller's rows are read */
+    const struct table *from; /* the table before; NULL: the rows are the caller's */
+    bool reads;               /* these are read, to where the second table will be */
     size_t at, end;           /* places of that table, or rows of the side */
     uint32_t part;            /* of that table */
     const uint64_t *rows;
     const uint32_t *numbers;
-    uint64_t read[READ_AT_ONCE];
     uint32_t read_numbers[READ_AT_ONCE];
 };
 
-static void share_of(struct shorts *s, uint32_t thread, struct share *out) {
+static void share_of(struct shorts *s, uint32_t thread, bool reads, struct share *out) {
     const size_t part = s->side->count / s->threads;
     out->from = s->table == 0 ? NULL : table_of(s->side, s->table - 1);
+    out->reads = reads;
     out->at = part * thread;
     out->end = thread + 1 == s->threads ? s->side->count : out->at + part;
     out->part = 0;
 }
 
-/* From the caller; 0 at the end, or with the failure kept. */
+/*
+ * From the caller; 0 at the end, or with the failure kept.  A row is read once: should it change meanwhile, as that of
+ * a file may, it would have no place if it were counted as it was and moved as it is.
+ */
 static size_t read_some(const struct shorts *s, struct share *share) {
     const size_t count = nigh__smaller(share->end - share->at, READ_AT_ONCE);
     const uint32_t first = s->side->first + (uint32_t)share->at;
+    uint64_t *rows = table_of(s->side, 1)->rows + share->at;
     nigh_error error = {.status = NIGH_OK};
     if (count == 0) return 0;
-    nigh_status status = nigh__join_read(s->join, first, count, share->read, &error);
+    nigh_status status = share->reads ? nigh__join_read(s->join, first, count, rows, &error) : NIGH_OK;
     if (status != NIGH_OK) {
         nigh__join_fail(s->join, status, &error);
         return 0;
     }
     for (uint32_t i = 0; i < count; i++) share->read_numbers[i] = first + i;
-    share->rows = share->read;
+    share->rows = rows;
     share->numbers = share->read_numbers;
     share->at += count;
     return count;
@@ -191,7 +196,7 @@ static void count_share(void *user, uint32_t thread) {
     const uint32_t shift = s->part_shift;
     const uint32_t mask = s->part_mask;
     struct share share;
-    share_of(s, thread, &share);
+    share_of(s, thread, true, &share);
     memset(counts, 0, sizeof s->places[thread]);
     for (size_t count; (count = next_rows(s, &share)) > 0;) {
         for (size_t i = 0; i < count; i++) counts[share.rows[i] >> shift & mask]++;
@@ -222,7 +227,7 @@ static void move_share(void *user, uint32_t thread) {
     struct share share;
     struct line lines[PARTS];
     size_t begins[PARTS];
-    share_of(s, thread, &share);
+    share_of(s, thread, false, &share);
     memcpy(begins, places, sizeof begins);
     for (size_t count; (count = next_rows(s, &share)) > 0;) {
         const uint64_t *rows = share.rows;
@@ -266,6 +271,7 @@ static void divide_side(struct shorts *s, struct side *side) {
     s->threads = s->join->threads < MOST_THREADS ? s->join->threads : MOST_THREADS;
     if (s->threads > most) s->threads = (uint32_t)most;
     nigh__threads_run(s->threads, count_share, s);
+    if (nigh__join_failed(s->join)) return; /* rows that were not counted have no places */
     counts_to_places(s);
     nigh__threads_run(s->threads, move_share, s);
 }

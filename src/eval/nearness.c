@@ -181,11 +181,13 @@ nigh_status nigh_nearness_measure(const nigh_collection *collection, const uint8
     uint64_t key = 0;
     m.own = (nigh_truth_options)NIGH_TRUTH_OPTIONS_INIT;
     m.search = (nigh_search_options)NIGH_SEARCH_OPTIONS_INIT;
+    if (count == 0 || queries == NULL) return nigh__fail(error, NIGH_EINVAL, "there are no queries");
     nigh_status status = nigh__options_copy(&m.own, sizeof m.own, truth_options, error);
     if (status == NIGH_OK) status = nigh__options_copy(&m.search, sizeof m.search, search, error);
     if (status == NIGH_OK) status = nigh__truth_key(collection, queries, count, &m.own, &key, error);
     if (status != NIGH_OK) return status;
-    if (count == 0) return nigh__fail(error, NIGH_EINVAL, "there are no queries");
+    if (m.search.masks != NULL)
+        return nigh__fail(error, NIGH_EINVAL, "the truth is of whole signatures; leave the masks out");
     if (truth->key != key || truth->queries != count)
         return nigh__fail(error, NIGH_EMISMATCH, "the truth is of other documents or other queries");
     m.search.k = truth->k + (m.own.own != NULL);

@@ -33,10 +33,13 @@ static struct scale scale_of(nigh_nearness *const *runs, size_t count) {
     return (struct scale){.least = tenths >= 9 ? 0.9 : tenths / 10.0};
 }
 
+/* A truth that lies may be farther than what was found. */
+static double within(double share) { return share > 1 ? 1 : share < 0 ? 0 : share; }
+
 static void draw_point(struct nigh__markup *drawing, const struct scale *scale, int left, double across, double value,
                        const char *before) {
-    const double up = (value - scale->least) / (1 - scale->least);
-    const struct nigh__tenths x = nigh__tenths(left + across * PANEL_WIDTH);
+    const double up = within((value - scale->least) / (1 - scale->least));
+    const struct nigh__tenths x = nigh__tenths(left + within(across) * PANEL_WIDTH);
     const struct nigh__tenths y = nigh__tenths(TOP + (1 - up) * PANEL_HEIGHT);
     nigh__markup_put(drawing, "%s%d.%d %d.%d", before, x.whole, x.rest, y.whole, y.rest);
 }
@@ -141,32 +144,17 @@ static void draw_keys(struct nigh__markup *drawing, const char *const *names, si
     }
 }
 
-static const char style[] =
-    "<style>\n"
-    "svg{background:#fff;font:13px system-ui,sans-serif}text{fill:#333}.t{font-size:15px;font-weight:600}\n"
-    ".h{font-weight:600}path{fill:none}.g{stroke:#e3e3e3}.a{stroke:#777}\n"
-    ".l{stroke-width:2;stroke-linejoin:round}.p{stroke-width:9;stroke-linecap:round}\n"
-    ".c0{stroke:#1f6fc4}.c1{stroke:#c2571a}.c2{stroke:#2d8a4e}.c3{stroke:#8a4fb0}.c4{stroke:#777}\n"
-    "@media(prefers-color-scheme:dark){svg{background:#16181c}text{fill:#d6d6d6}.g{stroke:#2e3238}.a{stroke:#999}\n"
-    ".c0{stroke:#5aa2ec}.c1{stroke:#ee8a4c}.c2{stroke:#62c485}.c3{stroke:#c08ae4}.c4{stroke:#a9a9a9}}\n"
-    "</style>\n";
-
 nigh_status nigh_nearness_plot(nigh_nearness *const *runs, const char *const *names, size_t count, const char *title,
                                const char **svg, size_t *length, nigh_error *error) {
     if (count == 0) return nigh__fail(error, NIGH_EINVAL, "there is nothing to plot");
     struct nigh__markup drawing = {.context = runs[0]->context, .out = &runs[0]->svg};
     const struct scale scale = scale_of(runs, count);
     runs[0]->svg.count = 0;
-    nigh__markup_put(&drawing, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" role=\"img\">\n", WIDTH,
-                     KEYS_TOP + KEY_HEIGHT * (int)((count + 1) / 2));
-    nigh__markup_bytes(&drawing, style, sizeof style - 1);
-    nigh__markup_put(&drawing, "<text class=\"t\" x=\"%d\" y=\"26\">", LEFT_PANEL);
-    nigh__plot_text(&drawing, title);
-    nigh__markup_put(&drawing, "</text>\n");
+    nigh__plot_begin(&drawing, WIDTH, KEYS_TOP + KEY_HEIGHT * (int)((count + 1) / 2), LEFT_PANEL, title);
     draw_ranks(&drawing, &scale, runs, count);
     draw_times(&drawing, &scale, runs, count);
     draw_keys(&drawing, names, count);
-    nigh__markup_put(&drawing, "</svg>\n");
+    nigh__plot_end(&drawing);
     if (drawing.failed) return nigh__fail(error, NIGH_ENOMEM, "no memory for the plot");
     *svg = runs[0]->svg.data;
     *length = runs[0]->svg.count;

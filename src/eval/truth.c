@@ -51,7 +51,9 @@ static nigh_status no_memory(nigh_error *error) {
     return NIGH_ENOMEM;
 }
 
-static nigh_status options_fit(const nigh_truth_options *options, nigh_error *error) {
+static nigh_status options_fit(const uint8_t *queries, size_t count, const nigh_truth_options *options,
+                               nigh_error *error) {
+    if (queries == NULL && count != 0) return nigh__fail(error, NIGH_EINVAL, "there are no queries");
     if (options->k >= 1 && options->k <= MOST_K) return NIGH_OK;
     return nigh__fail(error, NIGH_EINVAL, "k is %u; 1 to %u are allowed", options->k, MOST_K);
 }
@@ -123,7 +125,7 @@ nigh_status nigh_truth_new(const nigh_collection *collection, const uint8_t *que
     nigh_truth_options chosen = NIGH_TRUTH_OPTIONS_INIT;
     struct nigh__progress progress;
     nigh_status status = nigh__options_copy(&chosen, sizeof chosen, options, error);
-    if (status == NIGH_OK) status = options_fit(&chosen, error);
+    if (status == NIGH_OK) status = options_fit(queries, count, &chosen, error);
     if (status != NIGH_OK) return status;
     nigh_truth *truth = truth_alloc(collection->context, count, chosen.k);
     if (truth == NULL) return no_memory(error);
@@ -248,9 +250,9 @@ nigh_status nigh_truth_load(const nigh_collection *collection, const uint8_t *qu
     struct header header;
     uint64_t key = 0;
     nigh_status status = nigh__options_copy(&chosen, sizeof chosen, options, error);
-    if (status == NIGH_OK) status = options_fit(&chosen, error);
+    if (status == NIGH_OK) status = options_fit(queries, count, &chosen, error);
     if (status == NIGH_OK) status = nigh__truth_key(collection, queries, count, &chosen, &key, error);
-    if (status == NIGH_OK) status = nigh__file_open(collection->context, path, NIGH_OPEN_READ, &file, error);
+    if (status == NIGH_OK) status = nigh__file_open(collection->context, path, NIGH_OPEN_REGULAR, &file, error);
     if (status != NIGH_OK) return status;
     nigh_truth *truth = NULL;
     status = nigh__file_read(&file, 0, &header, sizeof header, error);

@@ -199,34 +199,16 @@ static void draw_recall(struct nigh__markup *drawing, const nigh_weak_bits *weak
 
 /* ------------------------------------------------------------------- whole -- */
 
-static const char style[] =
-    "<style>\n"
-    "svg{background:#fff;font:13px system-ui,sans-serif}text{fill:#333}.t{font-size:15px;font-weight:600}\n"
-    ".h{font-weight:600}path{fill:none}.k{fill:#fff}.g{stroke:#e3e3e3}.a{stroke:#777}\n"
-    ".l{stroke-width:2;stroke-linejoin:round}.d{stroke-width:1.5;stroke-dasharray:5 4}\n"
-    ".c0{stroke:#1f6fc4}.c1{stroke:#c2571a}.c2{stroke:#2d8a4e}.c3{stroke:#8a4fb0}.c4{stroke:#777}\n";
-static const char dark_style[] =
-    "@media(prefers-color-scheme:dark){svg{background:#16181c}.k{fill:#16181c}text{fill:#d6d6d6}.g{stroke:#2e3238}.a{"
-    "stroke:#999}\n"
-    ".c0{stroke:#5aa2ec}.c1{stroke:#ee8a4c}.c2{stroke:#62c485}.c3{stroke:#c08ae4}.c4{stroke:#a9a9a9}}\n"
-    "</style>\n";
-
 nigh_status nigh_weak_bits_plot(nigh_weak_bits *weak, const char *title, const char **svg, size_t *length,
                                 nigh_error *error) {
     struct nigh__markup drawing = {.context = weak->context, .out = &weak->svg};
     weak->svg.count = 0;
-    nigh__markup_put(&drawing, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" role=\"img\">\n", WIDTH,
-                     LOWER_PANEL + PANEL_HEIGHT + 56);
-    nigh__markup_bytes(&drawing, style, sizeof style - 1);
-    nigh__markup_bytes(&drawing, dark_style, sizeof dark_style - 1);
-    nigh__markup_put(&drawing, "<text class=\"t\" x=\"%d\" y=\"26\">", LEFT_PANEL);
-    nigh__plot_text(&drawing, title);
-    nigh__markup_put(&drawing, "</text>\n");
+    nigh__plot_begin(&drawing, WIDTH, LOWER_PANEL + PANEL_HEIGHT + 56, LEFT_PANEL, title);
     draw_attempts(&drawing, weak);
     draw_needed(&drawing, weak);
     draw_recall(&drawing, weak, false);
     draw_recall(&drawing, weak, true);
-    nigh__markup_put(&drawing, "</svg>\n");
+    nigh__plot_end(&drawing);
     if (drawing.failed) return nigh__fail(error, NIGH_ENOMEM, "no memory for the plot");
     *svg = weak->svg.data;
     *length = weak->svg.count;

@@ -306,7 +306,8 @@ static nigh_status measure_far(struct calibration *calibration, nigh_costs *cost
     if (status == NIGH_OK) status = solve(calibration, &scan, true, costs, &costs->take, usual->take);
     if (status == NIGH_OK) status = solve(calibration, &tables, true, costs, &costs->fill, usual->fill);
     if (status == NIGH_OK) status = solve(calibration, &tables, false, costs, &costs->miss, usual->miss);
-    if (status == NIGH_OK) status = solve(calibration, &hits, false, costs, &costs->hit, usual->hit);
+    if (status == NIGH_OK && hits.matches > 0)
+        status = solve(calibration, &hits, false, costs, &costs->hit, usual->hit);
     if (status == NIGH_OK) status = solve(calibration, &psm, true, costs, &costs->sort, usual->sort);
     return status;
 }

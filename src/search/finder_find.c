@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
 /*
- * Asking a finder.  The threads take queries a thousand or so at a time; what a method
+ * Asking a finder.  The threads take some thousand queries at a time at most; what a method
  * finds for such a chunk is brought into order there and then, as keys of distinct rows
  * (search/nearest.h), and the chunks become results one after the other, rows becoming
  * the numbers they stand for, as soon as those before them have.  So no number of threads

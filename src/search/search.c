@@ -316,6 +316,7 @@ static nigh_status step_lists(struct search *search, const struct nigh__slice_us
         .chosen = choice->queries,
         .count = choice->count,
         .scratch = search->scratch,
+        .spares = search->collection->spares,
         .threads = search->threads,
         .answers = search->answers,
         .seen = search->seen,
@@ -438,6 +439,8 @@ static bool search_init(struct search *search, const nigh_collection *collection
            (search->masks != NULL || search->options.masks == NULL) && nigh__results_prove(search->results);
 }
 
+static void free_scratch(void *scratch) { nigh__slice_scratch_free(scratch); }
+
 static void search_release(struct search *search) {
     for (size_t q = 0; q < NIGH__BATCH_QUERIES; q++) {
         nigh__array_release(search->context, &search->rows[q]);
@@ -446,7 +449,8 @@ static void search_release(struct search *search) {
     }
     nigh__array_release(search->context, &search->documents);
     nigh__array_release(search->context, &search->merged);
-    for (uint32_t t = 0; t < NIGH__MAX_THREADS; t++) nigh__slice_scratch_free(search->scratch[t]);
+    for (uint32_t t = 0; t < NIGH__MAX_THREADS; t++)
+        if (search->scratch[t] != NULL) nigh__spares_give(search->collection->spares, search->scratch[t], free_scratch);
     nigh__free(search->context, search->batch);
     nigh__free(search->context, search->masks);
     nigh__free(search->context, search->picked);

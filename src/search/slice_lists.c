@@ -54,25 +54,22 @@ static uint32_t last_ring(const struct gathering *gathering, uint32_t bits) {
     return gathering->query->breadth < bits ? gathering->query->breadth : bits;
 }
 
-/* Moves a cursor to the beginning of a slice; past the last one nothing is left. */
-static inline void cursor_set(const struct gathering *gathering, struct cursor *cursor, uint32_t slice) {
-    cursor->slice = slice;
-    cursor->left = 0;
-    if (slice >= gathering->query->slices) return;
+/* The beginning of a slice. */
+static inline struct cursor cursor_at(const struct gathering *gathering, uint32_t slice) {
     const struct nigh__slice at = nigh__slicing_at(&gathering->slices->slicing, gathering->slices->rows, slice);
     const struct nigh__slice_masks *masks = masks_of(gathering, slice);
-    cursor->starts = gathering->slices->numbers + at.starts;
-    cursor->masks = masks->masks;
-    cursor->left = masks->ends[last_ring(gathering, at.bits)];
-    cursor->value = nigh__slice_value(gathering->query->words, at);
+    return (struct cursor){.starts = gathering->slices->numbers + at.starts,
+                           .masks = masks->masks,
+                           .left = masks->ends[last_ring(gathering, at.bits)],
+                           .value = nigh__slice_value(gathering->query->words, at),
+                           .slice = slice};
 }
 
 /* Asks for the next start, wherever it is. */
 static inline void cursor_ask(const struct gathering *gathering, struct cursor *cursor) {
     if (cursor->left == 0) {
-        if (cursor->slice >= gathering->query->slices) return;
-        cursor_set(gathering, cursor, cursor->slice + 1);
-        if (cursor->left == 0) return;
+        if (cursor->slice + 1 >= gathering->query->slices) return;
+        *cursor = cursor_at(gathering, cursor->slice + 1);
     }
     __builtin_prefetch(cursor->starts + (cursor->value ^ *cursor->masks++));
     cursor->left--;
@@ -110,8 +107,7 @@ static inline struct nigh__slice_list *gather_ring(const struct gathering *gathe
 
 static struct nigh__slice_list *gather_slice(const struct gathering *gathering, struct cursor *asked, uint32_t slice,
                                              struct nigh__slice_list *list, uint64_t *sum, bool *lies) {
-    struct cursor now;
-    cursor_set(gathering, &now, slice);
+    struct cursor now = cursor_at(gathering, slice);
     const struct nigh__slice_masks *masks = masks_of(gathering, slice);
     const uint32_t bits = gathering->slices->slicing.most_bits - (slice >= gathering->slices->slicing.wide);
     const uint32_t *ids = now.starts + (UINT64_C(1) << bits) + 1;
@@ -268,8 +264,7 @@ nigh_status nigh__slice_lists_gather(struct nigh__slice_scratch *scratch, const 
     const size_t room = (size_t)out->looks + 1 + NIGH__SLICE_LISTS_AHEAD;
     out->lists = nigh__slice_room(scratch->context, &scratch->lists, room, sizeof *out->lists, error);
     if (out->lists == NULL) return NIGH_ENOMEM;
-    struct cursor asked;
-    cursor_set(&gathering, &asked, 0);
+    struct cursor asked = cursor_at(&gathering, 0);
     for (uint32_t i = 0; i < AHEAD; i++) cursor_ask(&gathering, &asked);
     struct nigh__slice_list *list = out->lists;
     bool lies = false;

@@ -60,7 +60,7 @@ static uint32_t keep_best(const uint8_t *scores, uint32_t *rows, size_t *found, 
 /* A score that somewhat more than so many rows should have. */
 static uint32_t guess(const uint8_t *scores, size_t end, size_t count) {
     const size_t blocks = end / NIGH__SCORES_BLOCK;
-    if (blocks < 8 * SAMPLE_BLOCKS) return 1;
+    if (blocks < (size_t)8 * SAMPLE_BLOCKS) return 1;
     uint32_t levels[4][LEVELS];
     memset(levels, 0, sizeof levels);
     const size_t step = blocks / SAMPLE_BLOCKS;

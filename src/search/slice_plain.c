@@ -106,9 +106,11 @@ static nigh_status visit_to_score(void *user, const struct nigh__slice_visited *
     return NIGH_OK;
 }
 
-/* A score as it counts, and the greatest that there can be. */
+/* A score as it counts: lists that lie, and name a row twice in a slice, make it no more than it can be. */
 static uint32_t counted(const struct plain *plain, uint32_t score) {
-    return plain->scoring == NIGH__SCORE_BOUND && score > NIGH__MOST_SCORE ? NIGH__MOST_SCORE : score;
+    const uint32_t paper = plain->query->slices * plain->slices->slicing.most_bits;
+    const uint32_t most = plain->scoring == NIGH__SCORE_BOUND ? NIGH__MOST_SCORE : paper;
+    return score < most ? score : most;
 }
 
 /*
@@ -116,17 +118,17 @@ static uint32_t counted(const struct plain *plain, uint32_t score) {
  * highest score left out.
  */
 static nigh_status find_level(struct plain *plain, uint32_t *level, uint64_t *room, uint32_t *next, nigh_error *error) {
-    uint32_t most = 0;
-    for (uint32_t row = 0; row < plain->slices->rows; row++) {
-        const uint32_t score = counted(plain, plain->scores[row]);
-        if (score > most) most = score;
-        plain->answer->seen += score != 0;
-    }
+    const uint32_t most = counted(plain, UINT32_MAX);
     struct nigh__slice_room *levels = &plain->scratch->plain_levels;
     uint32_t *counts = nigh__slice_room(plain->scratch->context, levels, (size_t)most + 1, sizeof *counts, error);
     if (counts == NULL) return NIGH_ENOMEM;
     memset(counts, 0, ((size_t)most + 1) * sizeof *counts);
-    for (uint32_t row = 0; row < plain->slices->rows; row++) counts[counted(plain, plain->scores[row])]++;
+    for (uint32_t row = 0; row < plain->slices->rows; row++) {
+        const uint32_t score = plain->scores[row];
+        if (score == 0) continue;
+        counts[counted(plain, score)]++;
+        plain->answer->seen++;
+    }
     *room = plain->query->candidates == UINT32_MAX ? UINT64_MAX : plain->query->candidates;
     for (*level = most; *level > 0 && counts[*level] <= *room; (*level)--) *room -= counts[*level];
     *next = *level;
@@ -143,8 +145,9 @@ static nigh_status compare(struct plain *plain, const uint64_t *rows, uint32_t l
     nearest->k = plain->query->k;
     nearest->limit = plain->query->limit;
     for (uint32_t row = 0; row < plain->slices->rows; row++) {
+        if (plain->scores[row] < level) continue;
         const uint32_t score = counted(plain, plain->scores[row]);
-        if (score < level || (score == level && room == 0)) continue;
+        if (score == level && room == 0) continue;
         if (score == level) room--;
         uint32_t distance;
         (void)context->hamming->rows(plain->query->words, rows + (size_t)row * words, 1, words, &distance);

@@ -86,7 +86,7 @@ static nigh_status judge(struct rings *rings, uint32_t ring, nigh_error *error) 
     const bool enough = best->count != 0 && best->count == rings->query->k;
     now->pessimistic = enough ? nigh__key_distance(keys[best->count - 1]) : UINT32_MAX;
     now->optimistic = enough ? least_optimistic(rings, keys[best->count - 1], ring) : UINT32_MAX;
-    now->certain = !enough || now->optimistic > now->pessimistic;
+    now->certain = !enough || now->optimistic >= now->pessimistic;
     now->determined = true;
     for (size_t i = 0; i < best->count; i++)
         now->determined = now->determined && rings->known[nigh__key_number(keys[i])].slices == rings->query->slices;
@@ -94,17 +94,18 @@ static nigh_status judge(struct rings *rings, uint32_t ring, nigh_error *error) 
 }
 
 nigh_status nigh__slice_rings(struct nigh__slice_scratch *scratch, const struct nigh__slices *slices,
-                              const struct nigh__slice_query *query, struct nigh__slice_ring *out, nigh_error *error) {
-    struct rings rings = {.scratch = scratch, .slices = slices, .query = query};
-    rings.known = nigh__slice_room(scratch->context, &scratch->plain_scores, slices->rows, sizeof *rings.known, error);
-    if (rings.known == NULL) return NIGH_ENOMEM;
+                              const struct nigh__slice_query *query, struct nigh__slice_ring *rings,
+                              nigh_error *error) {
+    struct rings state = {.scratch = scratch, .slices = slices, .query = query};
+    state.known = nigh__slice_room(scratch->context, &scratch->plain_scores, slices->rows, sizeof *state.known, error);
+    if (state.known == NULL) return NIGH_ENOMEM;
     const struct nigh__slice end = nigh__slicing_at(&slices->slicing, slices->rows, query->slices);
-    for (uint32_t row = 0; row < slices->rows; row++) rings.known[row] = (struct known){.pessimistic = end.start};
+    for (uint32_t row = 0; row < slices->rows; row++) state.known[row] = (struct known){.pessimistic = end.start};
     for (uint32_t ring = 0; ring <= query->breadth; ring++) {
-        nigh_status status = nigh__slice_walk(scratch, slices, query, ring, visit, &rings, error);
-        if (status == NIGH_OK) status = judge(&rings, ring, error);
+        nigh_status status = nigh__slice_walk(scratch, slices, query, ring, visit, &state, error);
+        if (status == NIGH_OK) status = judge(&state, ring, error);
         if (status != NIGH_OK) return status;
-        out[ring] = rings.now;
+        rings[ring] = state.now;
     }
     return NIGH_OK;
 }

@@ -39,7 +39,7 @@
     1024u                  /* where all that may matter are to be compared: for a first idea of the k-th distance \
                             */
 #define TOUCHED_SHARE 100u /* rows are written down where postings are fewer than one in so many rows */
-#define BEST_SPARE 64u     /* keys beyond k before the best are picked out */
+#define BEST_SPARE 64u     /* keys beyond k, or k of them, before the best are picked out */
 
 struct search {
     struct nigh__slice_scratch *scratch;
@@ -221,7 +221,8 @@ static void cut(struct search *search) {
 
 static bool add_key(struct search *search, uint64_t key) {
     struct nigh__array *best = &search->scratch->best;
-    if (best->count >= BEST_SPARE && best->count - BEST_SPARE >= search->query->k) {
+    const size_t spare = search->query->k > BEST_SPARE ? search->query->k : BEST_SPARE;
+    if (best->count >= spare && best->count - spare >= search->query->k) {
         cut(search);
         if (key >= search->limit) return true;
     }
@@ -232,7 +233,8 @@ static bool add_key(struct search *search, uint64_t key) {
     return true;
 }
 
-static inline void ask_for_row(const struct search *search, uint32_t row) {
+/* By force: a function that only asks for memory may be taken for one that does nothing. */
+INLINE void ask_for_row(const struct search *search, uint32_t row) {
     const char *bytes = (const char *)(search->rows + (size_t)row * search->words);
     __builtin_prefetch(bytes);
     if (search->words > 8) __builtin_prefetch(bytes + 64);

@@ -112,7 +112,7 @@ struct nigh__slice_ring {
     uint32_t pessimistic;     /* distance of the k-th best; UINT32_MAX: fewer than k rows */
     uint32_t optimistic;      /* the least of all others; UINT32_MAX: there are no others */
     bool determined;          /* the k best are complete: NIGH_STOP_SEEN */
-    bool certain;             /* optimistic > pessimistic: the k best are the k nearest */
+    bool certain;             /* optimistic >= pessimistic: no other row can be nearer than the k best */
 };
 
 /*

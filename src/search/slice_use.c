@@ -23,7 +23,6 @@
 #include "base/threads.h"
 #include "search/nearest.h"
 
-#define USUAL_BREADTH 2u
 #define CERTAIN_BREADTH 1u    /* to begin with: it mostly tells how far to go */
 #define LEAST_CANDIDATES 200u /* where what they cost is what bounds them */
 
@@ -53,11 +52,11 @@ static nigh_status check_names(const nigh_search_options *options, nigh_error *e
 }
 
 static nigh_status check_numbers(const nigh_search_options *options, nigh_error *error) {
-    const uint32_t breadth = options->breadth == NIGH_USUAL ? USUAL_BREADTH : options->breadth;
-    if (options->breadth != NIGH_USUAL && breadth > NIGH_MOST_SLICE_WIDTH)
+    const uint32_t breadth = options->breadth;
+    if (breadth != NIGH_USUAL && breadth > NIGH_MOST_SLICE_WIDTH)
         return nigh__fail(error, NIGH_EINVAL, "a breadth of %u is more than the %u bits a slice may have", breadth,
                           NIGH_MOST_SLICE_WIDTH);
-    if (options->admit != NIGH_USUAL && options->admit > breadth)
+    if (options->admit != NIGH_USUAL && breadth != NIGH_USUAL && options->admit > breadth)
         return nigh__fail(error, NIGH_EINVAL, "signatures admitted up to %u bits, beyond the breadth of %u",
                           options->admit, breadth);
     if (options->candidates != NIGH_USUAL && options->k != NIGH_ALL && options->candidates < options->k)
@@ -81,17 +80,17 @@ static nigh_status check_lists(const nigh_collection *collection, const nigh_sea
             return segment->slices_problem.status;
         }
         if (segment->slices == NULL) continue;
-        const nigh_status status = nigh__slices_of_segment(segment, &slices, error);
+        const nigh_status status = nigh__slices_of_segment(segment, &slices, by_lists(options) ? error : NULL);
         if (status != NIGH_OK && by_lists(options)) return status;
         if (status != NIGH_OK) continue;
         if (slices.slicing.most_bits > most_bits) most_bits = slices.slicing.most_bits;
         if (slices.slicing.count > most_slices) most_slices = slices.slicing.count;
     }
     if (most_slices == 0) {
-        if (!by_lists(options)) return NIGH_OK;
+        if (!by_lists(options) || collection->documents == 0) return NIGH_OK; /* none can have lists of nothing */
         return nigh__fail_at(error, NIGH_ENOTFOUND, collection->path, NIGH_NO_OFFSET,
                              "has no slice lists: add them ('nigh index COLLECTION --lists slices'), or search without "
-                             "('--exact')");
+                             "('--method exact')");
     }
     if (options->breadth != NIGH_USUAL && options->breadth > most_bits)
         return nigh__fail(error, NIGH_EINVAL, "a breadth of %u is more than the %u bits of a slice", options->breadth,
@@ -169,14 +168,18 @@ static double step_cost(const struct nigh__slice_use *use, const struct nigh__sl
            POSTING_COST * postings + COMPARED_COST * compared_rows(use, step, longer, wanted);
 }
 
-static uint32_t usual_candidates(const struct nigh__slice_use *use) {
-    const uint32_t k = use->options->k;
+/* What is usual for these lists, where nobody says. */
+static struct nigh__slice_query usual_query(const struct nigh__slice_use *use) {
+    struct nigh__slice_query usual = {0};
+    nigh__slice_usual(&use->slices, use->options->k, &usual);
+    return usual;
+}
+
+static uint32_t usual_candidates(const struct nigh__slice_use *use, const struct nigh__slice_query *usual) {
     const uint32_t rows = use->segment->signatures;
     if (use->options->candidates != NIGH_USUAL) return use->options->candidates;
-    if (k == NIGH_ALL) return UINT32_MAX;
-    struct nigh__slice_query usual = {.k = k};
-    nigh__slice_usual(&use->slices, k, &usual);
-    return usual.candidates < rows ? usual.candidates : rows;
+    if (use->options->k == NIGH_ALL) return UINT32_MAX;
+    return usual->candidates < rows ? usual->candidates : rows;
 }
 
 /* As many rows as are compared in half the time of the scan: where more may be nearer, the scan it is. */
@@ -213,9 +216,10 @@ static struct nigh__slice_step first_certain(const struct nigh__slice_use *use, 
 
 struct nigh__slice_step nigh__slice_first_step(const struct nigh__slice_use *use, uint32_t limit) {
     const nigh_search_options *options = use->options;
-    struct nigh__slice_step step = {.candidates = usual_candidates(use), .postings = use->usual_postings};
-    const uint32_t usual = options->stop == NIGH_STOP_CERTAIN ? CERTAIN_BREADTH : USUAL_BREADTH;
-    uint32_t breadth = options->breadth == NIGH_USUAL ? usual : options->breadth;
+    const struct nigh__slice_query usual = usual_query(use);
+    struct nigh__slice_step step = {.candidates = usual_candidates(use, &usual), .postings = use->usual_postings};
+    uint32_t breadth = options->stop == NIGH_STOP_CERTAIN ? CERTAIN_BREADTH : usual.breadth;
+    if (options->breadth != NIGH_USUAL) breadth = options->breadth;
     const uint32_t enough = limit == UINT32_MAX ? UINT32_MAX : breadth_for(use, limit);
     if (options->breadth == NIGH_USUAL && enough < breadth) breadth = enough;
     if (options->stop == NIGH_STOP_SEEN) breadth = 0;
@@ -251,12 +255,23 @@ static bool next_certain(const struct nigh__slice_use *use, const struct nigh__s
     return true;
 }
 
+/*
+ * Whoever asks for all within a radius expects all of them.  Not found are those beyond the breadth, which is what one
+ * chooses; but that more were to be compared than pays, or that lists were left out for their length, is no choice.
+ */
+static bool too_much_for_lists(const struct nigh__slice_use *use, const struct nigh__slice_answer *answer,
+                               uint32_t wanted, const struct nigh__slice_step *step) {
+    const nigh_search_options *options = use->options;
+    if (options->k != NIGH_ALL || use->bound_to) return false;
+    if (options->candidates == NIGH_USUAL && answer->compared >= step->candidates) return true;
+    return options->postings == 0 && answer->skipped != 0 && answer->below < wanted;
+}
+
 bool nigh__slice_next_step(const struct nigh__slice_use *use, const struct nigh__slice_answer *answer, bool seen,
                            uint32_t wanted, struct nigh__slice_step *step) {
     const nigh_search_options *options = use->options;
     if (options->stop == NIGH_STOP_CERTAIN) return next_certain(use, answer, wanted, step);
-    if (options->k == NIGH_ALL && options->candidates == NIGH_USUAL && answer->compared >= step->candidates)
-        return step->scan = true; /* as many as were to be compared, and perhaps more are near enough */
+    if (too_much_for_lists(use, answer, wanted, step)) return step->scan = true;
     if (options->stop != NIGH_STOP_SEEN || seen) return false;
     const uint32_t most = options->breadth < use->most_breadth ? options->breadth : use->most_breadth;
     if (step->breadth >= most) return false;
@@ -350,6 +365,7 @@ static nigh_status take_step(struct job *job, uint32_t thread, uint32_t at, nigh
     *answer = (struct nigh__slice_answer){.keys = answer->keys};
     answer->keys.count = 0;
     nigh_status status = NIGH_OK;
+    if (batch->scratch[thread] == NULL) batch->scratch[thread] = nigh__spares_take(batch->spares);
     if (batch->scratch[thread] == NULL)
         status = nigh__slice_scratch_new(batch->use->segment->context, &batch->scratch[thread], error);
     if (status == NIGH_OK) status = search_guarded(batch, batch->scratch[thread], q, error);

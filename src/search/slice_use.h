@@ -18,6 +18,7 @@
 #ifndef NIGH_SEARCH_SLICE_USE_H
 #define NIGH_SEARCH_SLICE_USE_H
 
+#include "base/spares.h"
 #include "kernel/hamming.h"
 #include "search/slice_search.h"
 #include "store/collection.h"
@@ -74,7 +75,8 @@ struct nigh__slice_batch {
     const struct nigh__slice_step *steps;
     const uint32_t *chosen; /* the queries to take a step for */
     uint32_t count;
-    struct nigh__slice_scratch **scratch; /* of each thread; made where NULL */
+    struct nigh__slice_scratch **scratch; /* of each thread; taken from the spares, or made, where NULL */
+    struct nigh__spares *spares;
     uint32_t threads;
     struct nigh__slice_answer *answers; /* of each query, as chosen; their keys are kept and used again */
     bool *seen; /* of each query: its answers were seen in every slice; only where NIGH_STOP_SEEN asks */

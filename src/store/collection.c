@@ -133,8 +133,12 @@ nigh_status nigh__collection_open_in(nigh_context *context, const struct nigh__f
     if (collection == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a collection");
     collection->context = context;
     collection->path = nigh__string_copy(context, directory->path);
-    nigh_status status = collection->path == NULL ? nigh__fail(error, NIGH_ENOMEM, "no memory for a path")
-                                                  : open_until_steady(collection, directory, error);
+    collection->spares = nigh__spares_new(context);
+    nigh_status status = NIGH_ENOMEM;
+    if (collection->path == NULL || collection->spares == NULL)
+        (void)nigh__fail(error, NIGH_ENOMEM, "no memory for a collection");
+    else
+        status = open_until_steady(collection, directory, error);
     if (status == NIGH_OK)
         *out = collection;
     else
@@ -184,6 +188,7 @@ nigh_status nigh_collection_open(nigh_context *context, const char *path, const 
 
 void nigh_collection_close(nigh_collection *collection) {
     if (collection == NULL) return;
+    nigh__spares_free(collection->context, collection->spares);
     if (collection->segments != NULL) close_segments(collection);
     nigh__free(collection->context, collection->path);
     nigh__free(collection->context, collection);

@@ -3,6 +3,7 @@
 #ifndef NIGH_STORE_COLLECTION_H
 #define NIGH_STORE_COLLECTION_H
 
+#include "base/spares.h"
 #include "store/segment.h"
 
 struct nigh_collection {
@@ -15,6 +16,7 @@ struct nigh_collection {
     uint64_t sequence;
     uint64_t next_segment;
     uint64_t damaged_manifests;
+    struct nigh__spares *spares; /* what searches leave for the next ones */
 };
 
 /* Whether its documents have ids; false where there is no document. */

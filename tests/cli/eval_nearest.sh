@@ -41,6 +41,19 @@ printf 'x' | dd of=c.nigh.truth-10-of-200-0 bs=1 seek=100 conv=notrunc status=no
 expect 0 ANY '' -- "$NIGH" eval nearest -q c.nigh --method exact --output tsv
 [[ $(cut -f2 .out) == 1.000000 ]] || fail 'a damaged truth was used'
 
+# Nor what is no file; and a name that is no text, or markup, is drawn as text.
+rm c.nigh.truth-10-of-200-0
+mkfifo c.nigh.truth-10-of-200-0
+expect 0 ANY ANY -- timeout 60 "$NIGH" eval nearest c.nigh --method exact --output tsv
+odd=$'a\xff<b>&\xe2\x82\x01.nigh'
+cp -r c.nigh "$odd"
+expect 0 ANY '' -- "$NIGH" eval nearest -q "$odd" --no-cache --ask 5 --plot odd.svg
+checks=$((checks + 1))
+python3 -c '
+import sys, xml.etree.ElementTree as tree
+title = tree.parse("odd.svg").getroot().find("{http://www.w3.org/2000/svg}text").text
+assert title.startswith("a\ufffd<b>&\ufffd"), title' || fail 'the plot is no XML'
+
 hint="try 'nigh eval --help'"
 expect 2 '' "nigh eval: no INPUT given; '-' is standard input
 $hint" -- "$NIGH" eval nearest
@@ -49,6 +62,12 @@ $hint" -- "$NIGH" eval nearest c.nigh d.nigh
 for list in 3-1 29 1,,2 x ''; do
     expect 2 '' "nigh eval: --breadth takes numbers up to 28 such as 0,1,3 or 0-4, not '$list'
 $hint" -- "$NIGH" eval nearest c.nigh --breadth "$list"
+done
+expect 2 '' "nigh eval: there is no --breadth up to which --admit could be
+$hint" -- "$NIGH" eval nearest c.nigh --breadth 0,1 --admit 2
+for option in --certain --all-postings --no-cache; do
+    expect 2 '' ANY -- "$NIGH" eval psm $option rows.u8bin
+    contains .err "go with 'nearest'"
 done
 expect 2 '' ANY -- "$NIGH" eval nearest c.nigh --judgements x
 expect 2 '' ANY -- "$NIGH" eval nearest missing.nigh

@@ -14,7 +14,7 @@ printf 'first\t0000\n' > first.hex
 # Without lists: auto compares every document, and who demands lists hears how to get them.
 expect 0 ANY "exact: every one of 5 documents compared; 1 query in # s (#/s), $counted" -- "$NIGH" search c.nigh first.hex
 for method in slices slices-plain; do
-    expect 2 '' "nigh: 'c.nigh': has no slice lists: add them ('nigh index COLLECTION --lists slices'), or search without ('--exact')" \
+    expect 2 '' "nigh: 'c.nigh': has no slice lists: add them ('nigh index COLLECTION --lists slices'), or search without ('--method exact')" \
         -- "$NIGH" search --method "$method" c.nigh first.hex
 done
 
@@ -130,7 +130,15 @@ printf 'x' | dd of="$lists_file" bs=1 seek=45 conv=notrunc status=none
 expect 2 '' ANY -- "$NIGH" search --method slices many.nigh queries.npy
 contains .err "$lists_file"
 "$NIGH" search -q --output tsv --method exact many.nigh queries.npy > scan
-"$NIGH" search -q --output tsv many.nigh queries.npy > auto
+"$NIGH" search -q --output tsv many.nigh queries.npy > auto 2> err
 same scan auto
+contains err "nigh: 'many.nigh': the slice lists of 1 segment cannot be used; see 'nigh check'"
+
+# Nothing has no lists, and nothing is near it.
+: > empty.hex
+"$NIGH" index -q --lists slices --bits 256 empty.nigh empty.hex || fail 'index nothing'
+for method in auto exact slices slices-plain; do
+    expect 1 ANY ANY -- "$NIGH" search --method $method empty.nigh queries.npy
+done
 
 finish

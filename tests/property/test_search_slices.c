@@ -408,6 +408,33 @@ static void test_crowds_cost_little(void **state) {
     world_release(&world);
 }
 
+/* All within a radius that the breadth proves are all, however long the lists are: by the scan where they do not fit.
+ */
+static void test_all_within_a_radius(void **state) {
+    (void)state;
+    static const struct shape shape = {CROWDED, 1024, {40000}, 16, 1};
+    struct world world;
+    world_init(&world, &shape);
+    for (int method = NIGH_SEARCH_AUTO; method <= NIGH_SEARCH_SLICES; method += 2) {
+        nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
+        options.method = (nigh_search_method)method;
+        options.k = NIGH_ALL;
+        options.radius = 10;
+        nigh_results *results = search(&world, &options, 0, QUERIES);
+        for (size_t q = 0; q < QUERIES; q++) {
+            nigh_proof proof = NIGH_PROOF_INIT;
+            size_t count = 0;
+            (void)nigh_results_matches(results, q, &count);
+            (void)nigh_results_proof(results, q, &proof, NULL);
+            check_query(&world, &options, results, q);
+            if (!proof.exact || count != expected_count(&world, &options, q))
+                complain(&world, &options, q, "not all within the radius");
+        }
+        nigh_results_free(results);
+    }
+    world_release(&world);
+}
+
 /* Someone cuts a file while it is searched: both are guarded. */
 static void test_files_cut_short(void **state) {
     (void)state;
@@ -439,9 +466,8 @@ static void test_files_cut_short(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_way_of_searching),
-        cmocka_unit_test(test_certain_by_lists),
-        cmocka_unit_test(test_crowds_cost_little),
+        cmocka_unit_test(test_every_way_of_searching), cmocka_unit_test(test_certain_by_lists),
+        cmocka_unit_test(test_crowds_cost_little),     cmocka_unit_test(test_all_within_a_radius),
         cmocka_unit_test(test_files_cut_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

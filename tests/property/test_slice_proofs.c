@@ -181,7 +181,7 @@ static void run(const char *kernel, uint32_t rounds) {
 static void test_random(void **state) {
     (void)state;
     const char *sanitize = getenv("NIGH_SANITIZE");
-    run(NULL, sanitize != NULL && *sanitize != 0 ? 40 : 120);
+    run(NULL, sanitize != NULL && *sanitize != 0 ? 30 : 70);
 }
 
 static void test_generic(void **state) {

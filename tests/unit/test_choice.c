@@ -232,6 +232,35 @@ static void test_matches(void **state) {
 }
 
 /* No room for all: they are counted, and nothing is written past the end. */
+/* The least and the most there can be: every prediction is a number, and a sane one. */
+static void test_extremes(void **state) {
+    (void)state;
+    nigh_plan_row rows[MOST];
+    static const uint64_t counts[] = {1, 2, 3, UINT32_MAX - 1, UINT64_C(1) << 32, UINT64_C(1) << 48};
+    static const uint64_t batches[] = {0, 1, UINT32_MAX - 1};
+    static const uint32_t radii[] = {0, 1, 3, 36, 64};
+    for (size_t i = 0; i < (size_t)6 * 3 * 5 * 3; i++) {
+        nigh_plan_options options = NIGH_PLAN_OPTIONS_INIT;
+        options.rows = counts[i % 6];
+        options.batch = batches[i / 6 % 3];
+        options.radius = radii[i / 18 % 5];
+        if (options.batch == 0 && options.rows >= UINT32_MAX) continue;
+        const double matches[] = {0, 1, (double)options.rows};
+        options.matches = matches[i / 90];
+        options.recall = 0.5;
+        const size_t count = plan(&options, rows);
+        for (size_t j = 0; j < count; j++) {
+            const nigh_plan_row *row = &rows[j];
+            assert_true(row->query_seconds > 0 && row->query_seconds < 1e16);
+            assert_true(row->build_seconds >= 0 && row->build_seconds < 1e9);
+            assert_true(row->compared > 0 && row->compared < 1e18);
+            assert_true(row->recall > 0 && row->recall <= 1);
+            assert_true(row->bytes > 0 && row->bytes <= UINT64_C(1000000000000000000));
+        }
+        assert_non_null(marked(rows, count));
+    }
+}
+
 static void test_capacity(void **state) {
     (void)state;
     nigh_plan_row all[MOST];
@@ -334,6 +363,7 @@ int main(void) {
         cmocka_unit_test(test_names),        cmocka_unit_test(test_rows),     cmocka_unit_test(test_recommended),
         cmocka_unit_test(test_other_widths), cmocka_unit_test(test_capacity), cmocka_unit_test(test_refused),
         cmocka_unit_test(test_costs),        cmocka_unit_test(test_batch),    cmocka_unit_test(test_matches),
+        cmocka_unit_test(test_extremes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -132,6 +132,22 @@ static void test_no_crowd(void **state) {
     nigh_context_free(context);
 }
 
+/* With a budget so small that nearly all have more near them, and few are gone: crowds do not come up without end. */
+static void test_small_budget(void **state) {
+    (void)state;
+    nigh_context *context = context_new();
+    uint64_t *rows = rows_make(3, 0);
+    nigh_dedup_options options = NIGH_DEDUP_OPTIONS_INIT;
+    options.bucket_budget = 10;
+    nigh_dedup *dedup = rows_dedup(context, rows, &options);
+    const nigh_dedup_info info = info_of(dedup);
+    assert_in_range(info.truncated, 1, 3000); /* each of some hundred buckets has a few */
+    assert_true(info.kept < ROWS / 5);
+    nigh_dedup_free(dedup);
+    free(rows);
+    nigh_context_free(context);
+}
+
 static void test_limit_of_signatures(void **state) {
     (void)state;
     nigh_context *context = context_new();
@@ -235,7 +251,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_near_signatures),     cmocka_unit_test(test_no_crowd),
         cmocka_unit_test(test_limit_of_signatures), cmocka_unit_test(test_limit_of_texts),
-        cmocka_unit_test(test_limit_of_copies),
+        cmocka_unit_test(test_limit_of_copies),     cmocka_unit_test(test_small_budget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

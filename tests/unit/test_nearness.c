@@ -3,6 +3,7 @@
  * The measures of nearest search against their definitions, computed here once more from
  * the distances alone; the file of truth, whole and damaged; rings.
  */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -267,12 +268,148 @@ static void test_rings(void **state) {
     assert_int_equal(nigh_rings_measure(world->collection, world->queries, 0, K, 1, NULL, rings, &error), NIGH_EINVAL);
 }
 
+static void test_refused(void **state) {
+    struct world *world = *state;
+    nigh_truth *truth = NULL;
+    nigh_nearness *nearness = NULL;
+    nigh_search_options search = NIGH_SEARCH_OPTIONS_INIT;
+    nigh_error error;
+    assert_int_equal(nigh_truth_new(world->collection, NULL, 1, &world->options, &truth, &error), NIGH_EINVAL);
+    assert_ok(nigh_truth_new(world->collection, NULL, 0, &world->options, &truth, &error), &error);
+    assert_int_equal(
+        nigh_nearness_measure(world->collection, world->queries, 0, truth, &world->options, &search, &nearness, &error),
+        NIGH_EINVAL);
+    nigh_truth_free(truth);
+
+    truth = truth_of(world);
+    search.masks = world->queries;
+    assert_int_equal(nigh_nearness_measure(world->collection, world->queries, QUERIES, truth, &world->options, &search,
+                                           &nearness, &error),
+                     NIGH_EINVAL);
+    search.masks = NULL;
+    nigh_truth_options other = world->options;
+    other.own = NULL;
+    assert_int_equal(
+        nigh_nearness_measure(world->collection, world->queries, QUERIES, truth, &other, &search, &nearness, &error),
+        NIGH_EMISMATCH);
+    assert_null(nearness);
+    nigh_truth_free(truth);
+}
+
+/* Titles and names of any bytes are text: UTF-8, without markup and without what XML does not have. */
+static void test_plot_of_hostile_names(void **state) {
+    struct world *world = *state;
+    nigh_truth *truth = truth_of(world);
+    nigh_nearness *nearness = NULL;
+    nigh_search_options search = NIGH_SEARCH_OPTIONS_INIT;
+    nigh_error error;
+    const char *name = "<script>\"&\x01\xc3";
+    const char *svg = NULL;
+    size_t length = 0;
+    assert_ok(nigh_nearness_measure(world->collection, world->queries, QUERIES, truth, &world->options, &search,
+                                    &nearness, &error),
+              &error);
+    assert_ok(nigh_nearness_plot(&nearness, &name, 1, "\xff\xc3\xa4\xed\xa0\x80\xef\xbf\xbf]]>", &svg, &length, &error),
+              &error);
+    char *text = calloc(1, length + 1);
+    assert_non_null(text);
+    memcpy(text, svg, length);
+    assert_null(strstr(text, "<script"));
+    assert_non_null(strstr(text, "&#60;script&#62;&#34;&#38; \xef\xbf\xbd</text>"));
+    assert_non_null(strstr(text, ">\xef\xbf\xbd\xc3\xa4\xef\xbf\xbd"));
+    assert_non_null(strstr(text, " ]]&#62;</text>"));
+    assert_null(strchr(text, '\xff'));
+    free(text);
+    nigh_nearness_free(nearness);
+    nigh_truth_free(truth);
+}
+
+/* Everything once, on one thread, of a few queries. */
+static nigh_status everything(const struct world *world, nigh_context *context, const char *path, nigh_error *error) {
+    nigh_collection *collection = NULL;
+    nigh_truth *truth = NULL;
+    nigh_truth *again = NULL;
+    nigh_nearness *nearness = NULL;
+    nigh_truth_options options = world->options;
+    nigh_search_options search = NIGH_SEARCH_OPTIONS_INIT;
+    nigh_ring rings[3];
+    const char *name = "a";
+    const char *svg;
+    size_t length;
+    options.threads = 1;
+    search.method = NIGH_SEARCH_SLICES;
+    search.postings = UINT64_MAX;
+    nigh_status status = nigh_collection_open(context, world->path, NULL, &collection, error);
+    if (status == NIGH_OK) status = nigh_truth_new(collection, world->queries, 2, &options, &truth, error);
+    if (status == NIGH_OK) status = nigh_truth_save(truth, path, error);
+    if (status == NIGH_OK) status = nigh_truth_load(collection, world->queries, 2, &options, path, &again, error);
+    if (status == NIGH_OK)
+        status = nigh_nearness_measure(collection, world->queries, 2, again, &options, &search, &nearness, error);
+    if (status == NIGH_OK) status = nigh_nearness_plot(&nearness, &name, 1, "", &svg, &length, error);
+    if (status == NIGH_OK) status = nigh_rings_measure(collection, world->queries, 2, K, 2, NULL, rings, error);
+    nigh_nearness_free(nearness);
+    nigh_truth_free(again);
+    nigh_truth_free(truth);
+    nigh_collection_close(collection);
+    return status;
+}
+
+static void test_memory_runs_out(void **state) {
+    const struct world *world = *state;
+    char *path = path_in(world->folder, "kept");
+    uint64_t failed = 0;
+    nigh_error error;
+    for (uint64_t fail_at = 0;; fail_at++) {
+        struct faulty_memory memory = {.fail_at = UINT64_MAX};
+        const nigh_allocator allocator = faulty_memory_allocator(&memory);
+        nigh_context *context = context_with(NULL, &allocator, NULL);
+        memory.fail_at = memory.calls + fail_at;
+        const nigh_status status = everything(world, context, path, &error);
+        const bool reached = memory.calls > memory.fail_at;
+        assert_true(status == NIGH_OK || status == NIGH_ENOMEM); /* sorting does without where there is none */
+        failed += status == NIGH_ENOMEM;
+        nigh_context_free(context);
+        assert_int_equal(memory.live, 0);
+        if (!reached) break;
+    }
+    assert_true(failed > 30);
+    free(path);
+}
+
+static void test_files_fail(void **state) {
+    const struct world *world = *state;
+    char *path = path_in(world->folder, "kept");
+    nigh_error error;
+    for (uint64_t fail_at = 0;; fail_at++) {
+        struct faulty_files files;
+        faulty_files_init(&files);
+        files.kinds = FAULT_ALL;
+        files.fail_at = fail_at;
+        files.error = EIO;
+        nigh_context *context = context_with(&files.table, NULL, NULL);
+        const nigh_status status = everything(world, context, path, &error);
+        nigh_context_free(context);
+        assert_int_equal(files.open_files, 0);
+        assert_int_equal(files.live_maps, 0);
+        if (files.failed_kind == 0) {
+            assert_ok(status, &error);
+            break;
+        }
+        assert_true(status != NIGH_ENOMEM && status != NIGH_EINVAL);
+    }
+    free(path);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_truth),
         cmocka_unit_test(test_measures),
         cmocka_unit_test(test_file),
         cmocka_unit_test(test_rings),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_plot_of_hostile_names),
+        cmocka_unit_test(test_memory_runs_out),
+        cmocka_unit_test(test_files_fail),
     };
     return cmocka_run_group_tests(tests, world_setup, world_teardown);
 }

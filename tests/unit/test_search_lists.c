@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nigh_search() with slice lists where something is wrong: options, lists, files, memory, or nobody waits any more. */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -134,7 +135,7 @@ static void test_masks_are_scanned(void **state) {
 
 static void test_a_collection_without_lists(void **state) {
     static const char why[] =
-        "has no slice lists: add them ('nigh index COLLECTION --lists slices'), or search without ('--exact')";
+        "has no slice lists: add them ('nigh index COLLECTION --lists slices'), or search without ('--method exact')";
     struct place place;
     place_init(&place, *state, 0);
     nigh_search_options options = by_lists();
@@ -223,6 +224,129 @@ static void test_lists_that_lie(void **state) {
     place_release(&place);
 }
 
+/* Remembers the largest piece that was asked for. */
+static size_t largest;
+
+static void *allocate_and_note(void *user, size_t size, size_t alignment) {
+    (void)user;
+    if (size > largest) largest = size;
+    return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+}
+
+static void release_noted(void *user, void *pointer) {
+    (void)user;
+    free(pointer);
+}
+
+static size_t largest_piece(const struct place *place, nigh_search_method method) {
+    nigh_search_options options = by_lists();
+    nigh_results *results;
+    nigh_error error;
+    options.method = method;
+    options.breadth = 8;
+    largest = 0;
+    assert_ok(nigh_search(place->collection, place->query, 1, &options, &results, &error), &error);
+    nigh_results_free(results);
+    return largest;
+}
+
+/* Lists that name one signature over and over make no score, and nothing that is counted by it, larger than it can be.
+ */
+static void test_lists_that_repeat(void **state) {
+    (void)state;
+    const nigh_allocator allocator = {.allocate = allocate_and_note, .release = release_noted};
+    nigh_context *context = context_with(NULL, &allocator, NULL);
+    struct place place;
+    place_init(&place, context, 8);
+    const size_t fast = largest_piece(&place, NIGH_SEARCH_SLICES);
+    const size_t plain = largest_piece(&place, NIGH_SEARCH_SLICES_PLAIN);
+    char *lists = first_named(&place, "slices");
+    struct bytes bytes = file_read_all(lists);
+    const size_t slice = (bytes.length - 4096 - 64) / 16 / 4 * 4;
+    for (size_t i = 0; i < 16; i++) memset(bytes.data + 4096 + i * slice + (size_t)4 * 257, 0, slice - (size_t)4 * 257);
+    nigh_collection_close(place.collection);
+    file_write_all(lists, bytes.data, bytes.length);
+    place_open(&place);
+    assert_int_equal(largest_piece(&place, NIGH_SEARCH_SLICES), fast);
+    assert_int_equal(largest_piece(&place, NIGH_SEARCH_SLICES_PLAIN), plain);
+    free(bytes.data);
+    free(lists);
+    place_release(&place);
+    nigh_context_free(context);
+}
+
+/* One that searches, by a collection that others share or by one it opens each time. */
+struct searcher {
+    const struct place *place;
+    const nigh_results *expected;
+    bool opens;
+    uint32_t wrong;
+    pthread_t thread;
+};
+
+static bool same_answer(const nigh_results *a, const nigh_results *b) {
+    for (size_t q = 0; q < 2; q++) {
+        size_t count = 0;
+        size_t other_count = 0;
+        const nigh_match *matches = nigh_results_matches(a, q, &count);
+        const nigh_match *others = nigh_results_matches(b, q, &other_count);
+        if (count != other_count || memcmp(matches, others, count * sizeof *matches) != 0) return false;
+    }
+    return true;
+}
+
+static void *search_on(void *user) {
+    struct searcher *searcher = user;
+    const struct place *place = searcher->place;
+    nigh_search_options options = by_lists();
+    options.stop = NIGH_STOP_CERTAIN;
+    for (int i = 0; i < 60; i++) {
+        nigh_collection *own = NULL;
+        nigh_results *results = NULL;
+        options.threads = 1 + (uint32_t)i % 2;
+        nigh_status status = NIGH_OK;
+        if (searcher->opens) status = nigh_collection_open(place->context, place->path, NULL, &own, NULL);
+        if (status == NIGH_OK)
+            status = nigh_search(searcher->opens ? own : place->collection, place->query, 2, &options, &results, NULL);
+        const bool none = own != NULL && status == NIGH_ENOTFOUND; /* they have just been removed */
+        searcher->wrong += !none && (status != NIGH_OK || !same_answer(results, searcher->expected));
+        nigh_results_free(results);
+        nigh_collection_close(own);
+    }
+    return NULL;
+}
+
+/* Lists are made anew, in one width after the other, and removed, while others search. */
+static void test_searched_while_lists_change(void **state) {
+    struct place place;
+    place_init(&place, *state, 8);
+    nigh_search_options scan = NIGH_SEARCH_OPTIONS_INIT;
+    nigh_results *expected;
+    nigh_error error;
+    scan.method = NIGH_SEARCH_SCAN;
+    assert_ok(nigh_search(place.collection, place.query, 2, &scan, &expected, &error), &error);
+    struct searcher searchers[3];
+    for (size_t i = 0; i < 3; i++) {
+        searchers[i] = (struct searcher){.place = &place, .expected = expected, .opens = i == 0};
+        assert_int_equal(pthread_create(&searchers[i].thread, NULL, search_on, &searchers[i]), 0);
+    }
+    nigh_status status = NIGH_OK;
+    for (uint32_t i = 0; status == NIGH_OK && i < 40; i++) {
+        nigh_lists_options options = NIGH_LISTS_OPTIONS_INIT;
+        options.least_rows = 1;
+        options.slice_width = 4 + i % 9;
+        status = i % 5 == 4 ? nigh_lists_remove(place.context, place.path, &error)
+                            : nigh_lists_build(place.context, place.path, &options, NULL, &error);
+    }
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(pthread_join(searchers[i].thread, NULL), 0);
+        assert_int_equal(searchers[i].wrong, 0);
+    }
+    assert_ok(status, &error);
+    nigh_results_free(expected);
+    place_release(&place);
+}
+
 static int stop(void *user, const char *stage, uint64_t done, uint64_t total) {
     (void)user;
     (void)stage;
@@ -250,6 +374,7 @@ static void test_running_out_of_memory(void **state) {
     nigh_context *context = context_with(NULL, &allocator, NULL);
     struct place place;
     place_init(&place, context, 8);
+    nigh_collection_close(place.collection); /* opened again for each, for a search leaves tables to the next */
     const int64_t live = memory.live;
     for (int method = NIGH_SEARCH_SLICES; method <= NIGH_SEARCH_SLICES_PLAIN; method++) {
         nigh_search_options options = by_lists();
@@ -260,12 +385,15 @@ static void test_running_out_of_memory(void **state) {
         for (uint64_t n = 0; n < 120; n++) {
             nigh_results *results;
             nigh_error error;
+            assert_ok(nigh_collection_open(context, place.path, NULL, &place.collection, &error), &error);
             memory.fail_at = memory.calls + n;
             const nigh_status status = nigh_search(place.collection, place.query, 2, &options, &results, &error);
             memory.fail_at = UINT64_MAX;
             assert_true(status == NIGH_OK || status == NIGH_ENOMEM);
             refused += status == NIGH_ENOMEM;
             nigh_results_free(results);
+            nigh_collection_close(place.collection);
+            place.collection = NULL;
             assert_int_equal(memory.live, live);
         }
         assert_true(refused > 15 && refused < 120);
@@ -281,6 +409,8 @@ int main(void) {
         cmocka_unit_test(test_a_collection_without_lists),
         cmocka_unit_test(test_damaged_lists),
         cmocka_unit_test(test_lists_that_lie),
+        cmocka_unit_test(test_lists_that_repeat),
+        cmocka_unit_test(test_searched_while_lists_change),
         cmocka_unit_test(test_cancelling),
         cmocka_unit_test(test_running_out_of_memory),
     };
