@@ -226,7 +226,7 @@ static bool find_truth(struct nearest *nearest) {
 
 static void show_heading(struct cli_sink *out, enum cli_eval_output output) {
     if (output == CLI_EVAL_TABLE)
-        cli_sink_text(out, "                                  CDR  recall   by id  exact  below   queries/s     mean"
+        cli_sink_text(out, "                                     CDR  recall   by id  exact  below   queries/s     mean"
                            "      50%      90%      99% us       lists    postings  compared\n");
 }
 
@@ -235,7 +235,7 @@ static void show_setting(struct cli_sink *out, enum cli_eval_output output, cons
     nigh_nearness_describe(setting->nearness, &info);
     cli_sink_format(out,
                     output == CLI_EVAL_TABLE
-                        ? " %-29s %.4f  %.4f  %.4f  %5.3f  %5.0f  %10.0f %8.1f %8.1f %8.1f %8.1f  %11.0f %11.0f %9.0f\n"
+                        ? " %-32s %.4f  %.4f  %.4f  %5.3f  %5.0f  %10.0f %8.1f %8.1f %8.1f %8.1f  %11.0f %11.0f %9.0f\n"
                     : output == CLI_EVAL_TSV
                         ? "%s\t%.6f\t%.6f\t%.6f\t%.4f\t%.1f\t%.1f\t%.2f\t%.2f\t%.2f\t%.2f\t%.1f\t%.1f\t%.1f\n"
                         : "{\"setting\":\"%s\",\"cdr\":%.6f,\"recall\":%.6f,\"recall_by_id\":%.6f,\"exact\":%.4f,"

@@ -93,8 +93,14 @@ static struct decades decades_of(nigh_nearness *const *runs, size_t count) {
     }
     struct decades decades = {.first = 0, .count = 0};
     double power = 1;
-    for (; power * 10 <= least && decades.first < 9; power *= 10) decades.first++;
-    for (; power < most && decades.first + decades.count < 10; power *= 10) decades.count++;
+    while (power * 10 <= least && decades.first < 9) {
+        power *= 10;
+        decades.first++;
+    }
+    while (power < most && decades.first + decades.count < 10) {
+        power *= 10;
+        decades.count++;
+    }
     if (decades.count == 0) decades.count = 1;
     return decades;
 }
@@ -104,12 +110,17 @@ static double log10_of(double value) {
     double whole = 0;
     double share = 0;
     double part = 0.5;
-    for (; value >= 10; value /= 10) whole++;
-    for (int i = 0; i < 10; i++, part /= 2) {
-        value *= value;
-        if (value < 10) continue;
+    while (value >= 10) {
         value /= 10;
-        share += part;
+        whole++;
+    }
+    for (int i = 0; i < 10; i++) {
+        value *= value;
+        if (value >= 10) {
+            value /= 10;
+            share += part;
+        }
+        part /= 2;
     }
     return whole + share;
 }

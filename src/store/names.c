@@ -67,27 +67,31 @@ static bool is_temporary(const char *suffix) {
            strcmp(suffix, ".weights.tmp") == 0;
 }
 
-/* Where the number of a name goes that is one of ours; NULL for any other. */
-static struct nigh__array *kind_of(struct nigh__listing *listing, const char *name, uint64_t *number,
-                                   const char **rest) {
-    if (parse_name(name, MANIFEST_PREFIX, number, rest)) return &listing->manifests;
-    if (parse_name(name, SEGMENT_PREFIX, number, rest)) return &listing->segments;
-    if (parse_name(name, SLICES_PREFIX, number, rest)) return &listing->slices;
-    return NULL;
+enum name_kind { STRANGER, MANIFEST, SEGMENT, SLICES };
+
+static enum name_kind kind_of(const char *name, uint64_t *number, const char **rest) {
+    if (parse_name(name, MANIFEST_PREFIX, number, rest)) return MANIFEST;
+    if (parse_name(name, SEGMENT_PREFIX, number, rest)) return SEGMENT;
+    return parse_name(name, SLICES_PREFIX, number, rest) ? SLICES : STRANGER;
+}
+
+/* Where the numbers of names of ours go. */
+static struct nigh__array *numbers_of(struct nigh__listing *listing, enum name_kind kind) {
+    if (kind == MANIFEST) return &listing->manifests;
+    return kind == SEGMENT ? &listing->segments : &listing->slices;
 }
 
 static int visit_name(void *user, const char *name) {
     struct visit *visit = user;
-    struct nigh__listing *listing = visit->listing;
     uint64_t number = 0;
     const char *rest = NULL;
-    struct nigh__array *kind = kind_of(listing, name, &number, &rest);
-    if (kind != NULL) {
-        if (kind != &listing->manifests && number > listing->highest_segment) listing->highest_segment = number;
-        if (*rest == '\0') return remember_number(visit, kind, number);
+    const enum name_kind kind = kind_of(name, &number, &rest);
+    if (kind != STRANGER) {
+        if (kind != MANIFEST && number > visit->listing->highest_segment) visit->listing->highest_segment = number;
+        if (*rest == '\0') return remember_number(visit, numbers_of(visit->listing, kind), number);
         if (is_temporary(rest)) return remember_leftover(visit, name);
     }
-    listing->strangers++;
+    visit->listing->strangers++;
     return 0;
 }
 

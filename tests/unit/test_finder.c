@@ -587,7 +587,7 @@ static void test_matching_crowd(void **state) {
     uint64_t *rows = malloc(CROWD_ROWS * sizeof *rows);
     uint64_t *queries = malloc(CROWD_QUERIES * sizeof *queries);
     uint8_t *weights = malloc((size_t)CROWD_QUERIES * 64);
-    assert_true(rows != NULL && queries != NULL && weights != NULL);
+    if (rows == NULL || queries == NULL || weights == NULL) abort(); /* the analyzer knows no assertions */
     crowd_make(rows, queries);
     memset(weights, 200, (size_t)CROWD_QUERIES * 64);
     nigh_finder_options options = options_of(NIGH_FINDER_SCAN);

@@ -46,7 +46,7 @@ static int world_setup(void **state) {
     assert_ok(nigh_lists_build(world->context, world->path, &lists, NULL, &error), &error);
     assert_ok(nigh_collection_open(world->context, world->path, NULL, &world->collection, &error), &error);
     for (uint32_t q = 0; q < QUERIES; q++) {
-        world->own[q] = q * 149u;
+        world->own[q] = (uint64_t)q * 149;
         recipe_signature(&recipe, world->own[q], world->queries + (size_t)q * BYTES);
     }
     world->options = (nigh_truth_options)NIGH_TRUTH_OPTIONS_INIT;

@@ -203,7 +203,7 @@ static void test_lists_that_lie(void **state) {
     place_init(&place, *state, 8);
     char *lists = first_named(&place, "slices");
     struct bytes bytes = file_read_all(lists);
-    memset(bytes.data + 4096 + 4 * 257, 0xff, 4 * 100); /* ids of slice 0 */
+    memset(bytes.data + 4096 + (size_t)4 * 257, 0xff, (size_t)4 * 100); /* ids of slice 0 */
     file_write_all(lists, bytes.data, bytes.length);
     nigh_collection_close(place.collection);
     place_open(&place);
