@@ -298,7 +298,7 @@ static nigh_status measure_far(struct calibration *calibration, nigh_costs *cost
     const nigh_costs *usual = &calibration->usual;
     struct timing scan;
     struct timing tables;
-    struct timing hits;
+    struct timing hits = {0};
     struct timing psm;
     nigh_status status = time_scan(calibration, MANY_ROWS, 0, &scan);
     if (status == NIGH_OK) status = time_far_tables(calibration, &tables, &hits);

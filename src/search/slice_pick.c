@@ -137,7 +137,8 @@ static size_t pick_touched(const struct nigh__slice_pick *pick, size_t count, ui
     for (size_t i = 0; i < pick->touched_count && found < count; i++) {
         const uint32_t row = pick->touched[i];
         rows[found] = row;
-        found += scores[row] > level || (scores[row] == level && row <= last);
+        const uint32_t score = scores[row];
+        found += score > level || (score == level && row <= last);
     }
     return found;
 }
