@@ -91,7 +91,7 @@ TARGET static size_t find(const uint32_t *keys, size_t count, uint32_t key, uint
  * begins earlier; `room` are left in the line, and `lanes` fit into the register.
  */
 INLINE size_t earlier_by(size_t count, size_t room, size_t lanes) {
-    return (room < lanes) & (count <= room) ? lanes - room : 0;
+    return ((room < lanes) & (count <= room)) != 0 ? lanes - room : 0;
 }
 
 INLINE uint64_t worth_within(const struct nigh__bucket *buckets, size_t count, uint32_t most) {
