@@ -188,13 +188,13 @@ static bool add_hits(const struct nigh__chunk_batch *batch, const struct nigh__c
         total += starts[query + 1] - starts[query];
     }
     if (total > 0 && nigh__array_add(results->context, &results->matches, total) == NULL) return false;
+    nigh_match *matches = results->matches.data; /* NULL where there are none */
     results->matches.count = 0;
     for (uint32_t given = 0; given < batch->given; given++) {
         const uint32_t query = query_of(batch, given);
-        nigh_match *room = (nigh_match *)results->matches.data + results->matches.count;
         for (size_t i = starts[query]; i < starts[query + 1]; i++)
-            *room++ = (nigh_match){.document = hits[i].number, .distance = (uint32_t)hits[i].query_distance};
-        results->matches.count += starts[query + 1] - starts[query];
+            matches[results->matches.count++] =
+                (nigh_match){.document = hits[i].number, .distance = (uint32_t)hits[i].query_distance};
         if (!nigh__results_add(results, NULL, 0)) return false;
     }
     return true;
