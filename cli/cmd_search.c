@@ -60,7 +60,8 @@ static const struct cli_option options[] = {
              "--stop certain"),
     CLI_CHOICE(0, "method", PLACE(method), "METHOD", method_names, "auto", "how to search"),
     CLI_NUMBER(0, "breadth", PLACE(breadth), "BITS", 0, NIGH_MOST_SLICE_WIDTH, NULL,
-               "read the lists of slices up to BITS bits from the query's, see above (default 2)"),
+               "read the lists of slices up to BITS bits from the query's, see above; by default 1 or 2, as slices of "
+               "the width need it"),
     CLI_NUMBER(0, "admit", PLACE(admit), "BITS", 0, NIGH_MOST_SLICE_WIDTH, NULL,
                "beyond BITS bits, count only what was seen before"),
     CLI_NUMBER(0, "candidates", PLACE(candidates), "N", 1, NIGH_USUAL - 1, NULL,
@@ -69,10 +70,11 @@ static const struct cli_option options[] = {
     CLI_CHOICE(
         0, "stop", PLACE(stop), "RULE", stop_names, "breadth",
         "when a search of slice lists ends: at the breadth, or once the answer is certain, or seen in every slice"),
-    CLI_TEXT(0, "postings", PLACE(postings), "N",
-             "read about N entries of lists a query and segment, leaving out the longest lists (50K, 2M, or 'all': no "
-             "limit, and "
-             "lists even where comparing every document takes less)"),
+    CLI_TEXT(
+        0, "postings", PLACE(postings), "N",
+        "read about N entries of lists a query and segment, leaving out very long lists and then the longer ones of "
+        "the outermost breadth (50K, 2M, or 'all': no limit, and lists even where comparing every document takes "
+        "less)"),
     CLI_NUMBER(
         0, "batch", PLACE(batch), "N", 1, 65536, "64",
         "search N queries together: more is faster, fewer answers sooner. Where not given, 8 if the answers to 64 "

@@ -1014,9 +1014,9 @@ typedef struct nigh_search_options {
     uint32_t admit;      /* j: beyond so many bits, only signatures seen before; at most the breadth */
     uint32_t candidates; /* M: the best so many are compared whole; at least k */
     uint32_t slices;     /* only the first so many */
-    uint64_t postings;   /* read at most about so many a query and segment: the longest lists are left out first.
-                            0: the usual; UINT64_MAX: no limit, and with NIGH_SEARCH_SLICES lists also where the scan
-                            costs less */
+    uint64_t postings;   /* read at most about so many a query and segment: lists that hold a sixteenth of all
+                            signatures are left out first, then the longest of the outermost ring.  0: the usual;
+                            UINT64_MAX: no limit, and with NIGH_SEARCH_SLICES lists also where the scan   costs less */
 } nigh_search_options;
 
 #define NIGH_USUAL UINT32_MAX

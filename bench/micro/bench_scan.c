@@ -23,6 +23,7 @@
 #include "nigh.h"
 #include "peer_process.h"
 #include "plain_read.h"
+#include "seen.h"
 #include "store/collection.h"
 
 #define K 10u
@@ -58,22 +59,6 @@ struct bench {
 };
 
 /* ------------------------------------------------------------------- the data */
-
-/* Signatures seen so far, by hash: copies would make fewer rows than asked for. */
-struct seen {
-    uint64_t *slots;
-    uint64_t mask;
-};
-
-static bool seen_before(struct seen *seen, uint64_t hash) {
-    if (hash == 0) hash = 1;
-    for (uint64_t at = hash & seen->mask;; at = (at + 1) & seen->mask) {
-        if (seen->slots[at] == hash) return true;
-        if (seen->slots[at] != 0) continue;
-        seen->slots[at] = hash;
-        return false;
-    }
-}
 
 /* Adds the first `rows` distinct documents of the generator; returns how many numbers it took. */
 static uint64_t add_rows(const struct bench *bench, nigh_writer *writer, const nigh_generator_options *options) {

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 /* Sets of signatures to search, and the truth about them. */
 #include "slices_set.h"
+#include "seen.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,22 +13,6 @@
 static size_t row_bytes(const struct slices_set *set) { return set->bits / 8; }
 
 /* -------------------------------------------------------------------- copies -- */
-
-/* Signatures seen so far, by hash. */
-struct seen {
-    uint64_t *slots;
-    uint64_t mask;
-};
-
-static bool seen_before(struct seen *seen, uint64_t hash) {
-    if (hash == 0) hash = 1;
-    for (uint64_t at = hash & seen->mask;; at = (at + 1) & seen->mask) {
-        if (seen->slots[at] == hash) return true;
-        if (seen->slots[at] != 0) continue;
-        seen->slots[at] = hash;
-        return false;
-    }
-}
 
 /* Keeps the first of equal rows. */
 static void drop_copies(struct slices_set *set) {

@@ -214,6 +214,13 @@ static struct nigh__slice_step first_certain(const struct nigh__slice_use *use, 
     return step;
 }
 
+/* An answer that may be approximate, and has enough rows to find, reads what pays and not all that the scan allows. */
+static void bound_postings(const struct nigh__slice_use *use, struct nigh__slice_step *step) {
+    if (use->bound_to || use->options->postings != 0 || may_end_in_scan(use->options)) return;
+    const uint64_t usual = nigh__slice_usual_postings(&use->slices, use->slice_count, step->breadth);
+    if (usual < step->postings) step->postings = usual;
+}
+
 struct nigh__slice_step nigh__slice_first_step(const struct nigh__slice_use *use, uint32_t limit) {
     const nigh_search_options *options = use->options;
     const struct nigh__slice_query usual = usual_query(use);
@@ -226,6 +233,7 @@ struct nigh__slice_step nigh__slice_first_step(const struct nigh__slice_use *use
     set_breadth(use, &step, breadth < use->most_breadth ? breadth : use->most_breadth);
     step.scan = options->method == NIGH_SEARCH_SCAN || options->masks != NULL;
     if (step.scan) return step;
+    bound_postings(use, &step);
     if (options->stop == NIGH_STOP_CERTAIN) return first_certain(use, step, limit);
     const double most = may_end_in_scan(options) ? use->scan_cost / 2 : use->scan_cost;
     step.scan = !use->bound_to && step_cost(use, &step, 1, limit) > most;

@@ -8,13 +8,13 @@
  *
  * The seeds are the lists of that segment, with slices of several widths.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fuzz/fuzz.h"
 #include "nigh.h"
 #include "support/forge.h"
+#include "support/memory_files.h"
 #include "support/support.h"
 
 #define SEGMENT_NAME "segment-00000000000000000001"
@@ -25,76 +25,7 @@
 static const struct recipe recipe = {.width_bits = 72, .seed = 4, .distinct = 40, .ids = true};
 #define DOCUMENTS 60u
 
-/* ------------------------------------------ a directory of three files in memory */
-
-enum { SEGMENT, MANIFEST, SLICES, FILES, DIRECTORY = FILES };
-
-static const char *const names[FILES] = {SEGMENT_NAME, MANIFEST_NAME, SLICES_NAME};
-
-struct memory_files {
-    uint8_t *bytes[FILES];
-    size_t length[FILES];
-};
-
-static int memory_open(void *user, nigh_file directory, const char *name, unsigned mode, nigh_file *out) {
-    (void)user;
-    if (directory == NIGH_NO_DIRECTORY && mode == NIGH_OPEN_DIRECTORY) {
-        *out = DIRECTORY;
-        return 0;
-    }
-    if (directory != DIRECTORY || mode != NIGH_OPEN_REGULAR) return EROFS;
-    for (int i = 0; i < FILES; i++)
-        if (strcmp(name, names[i]) == 0) {
-            *out = i;
-            return 0;
-        }
-    return ENOENT;
-}
-
-static int memory_close(void *user, nigh_file file) {
-    (void)user;
-    (void)file;
-    return 0;
-}
-
-static int memory_read(void *user, nigh_file file, uint64_t offset, void *buffer, size_t length, size_t *moved) {
-    const struct memory_files *files = user;
-    size_t whole = files->length[file];
-    *moved = 0;
-    if (offset >= whole) return 0;
-    *moved = length < whole - offset ? length : (size_t)(whole - offset);
-    memcpy(buffer, files->bytes[file] + offset, *moved);
-    return 0;
-}
-
-static int memory_length(void *user, nigh_file file, uint64_t *out) {
-    const struct memory_files *files = user;
-    *out = files->length[file];
-    return 0;
-}
-
-static int memory_map(void *user, nigh_file file, uint64_t length, const void **out) {
-    const struct memory_files *files = user;
-    if (length != files->length[file]) abort(); /* the reader maps what it has measured */
-    *out = files->bytes[file];
-    return 0;
-}
-
-static int memory_unmap(void *user, const void *address, uint64_t length) {
-    (void)user;
-    (void)address;
-    (void)length;
-    return 0;
-}
-
-static int memory_list(void *user, nigh_file directory, int (*entry)(void *entry_user, const char *name),
-                       void *entry_user) {
-    (void)user;
-    (void)directory;
-    int failed = 0;
-    for (int i = 0; i < FILES && failed == 0; i++) failed = entry(entry_user, names[i]);
-    return failed;
-}
+enum { SEGMENT, MANIFEST, SLICES };
 
 /* ----------------------------------------------------------------- searching */
 
@@ -151,7 +82,7 @@ static void read_collection(nigh_context *context) {
 
 /* Made once, by the library itself. */
 static const struct memory_files *collection_files(void) {
-    static struct memory_files files;
+    static struct memory_files files = {.names = {SEGMENT_NAME, MANIFEST_NAME, SLICES_NAME}};
     if (files.bytes[SEGMENT] != NULL) return &files;
     char *scratch = scratch_new();
     char *path = path_in(scratch, "c.nigh");
@@ -159,7 +90,7 @@ static const struct memory_files *collection_files(void) {
     if (nigh_context_new(NULL, &context, NULL) != NIGH_OK) abort();
     if (recipe_add(context, path, &recipe, 0, DOCUMENTS, NULL) != NIGH_OK) abort();
     for (int i = SEGMENT; i <= MANIFEST; i++) {
-        char *file = path_in(path, names[i]);
+        char *file = path_in(path, files.names[i]);
         struct bytes bytes = file_read_all(file);
         files.length[i] = bytes.length;
         files.bytes[i] = aligned_alloc(64, (bytes.length + 63) / 64 * 64);
@@ -182,15 +113,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (files.bytes[SLICES] == NULL) abort();
     if (size > 0) memcpy(files.bytes[SLICES], data, size);
 
-    nigh_file_system table = *nigh_file_system_posix();
-    table.user = &files;
-    table.open = memory_open;
-    table.close = memory_close;
-    table.read = memory_read;
-    table.length = memory_length;
-    table.map = memory_map;
-    table.unmap = memory_unmap;
-    table.list = memory_list;
+    const nigh_file_system table = memory_files_table(&files);
     nigh_context_options options = NIGH_CONTEXT_OPTIONS_INIT;
     options.file_system = &table;
     nigh_context *context;

@@ -4,13 +4,13 @@
  * into a collection that lives in memory, with a manifest that names it, once
  * as it is and once with every checksum made right.  Everything is then read.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fuzz/fuzz.h"
 #include "nigh.h"
 #include "support/forge.h"
+#include "support/memory_files.h"
 
 #define SEGMENT_NAME "segment-00000000000000000001"
 #define MANIFEST_NAME "manifest-00000000000000000001"
@@ -18,69 +18,7 @@
 /* Reading takes time in proportion to the documents; a fuzzer wants short runs. */
 #define MOST_DOCUMENTS 2000
 
-/* ------------------------------------------- a directory of two files in memory */
-
-enum { SEGMENT, MANIFEST, DIRECTORY };
-
-struct memory_files {
-    uint8_t *bytes[2];
-    size_t length[2];
-};
-
-static int memory_open(void *user, nigh_file directory, const char *name, unsigned mode, nigh_file *out) {
-    (void)user;
-    if (directory == NIGH_NO_DIRECTORY && mode == NIGH_OPEN_DIRECTORY) {
-        *out = DIRECTORY;
-        return 0;
-    }
-    if (directory != DIRECTORY || mode != NIGH_OPEN_REGULAR) return EROFS;
-    *out = strcmp(name, SEGMENT_NAME) == 0 ? SEGMENT : MANIFEST;
-    return 0;
-}
-
-static int memory_close(void *user, nigh_file file) {
-    (void)user;
-    (void)file;
-    return 0;
-}
-
-static int memory_read(void *user, nigh_file file, uint64_t offset, void *buffer, size_t length, size_t *moved) {
-    const struct memory_files *files = user;
-    size_t whole = files->length[file];
-    *moved = 0;
-    if (offset >= whole) return 0;
-    *moved = length < whole - offset ? length : (size_t)(whole - offset);
-    memcpy(buffer, files->bytes[file] + offset, *moved);
-    return 0;
-}
-
-static int memory_length(void *user, nigh_file file, uint64_t *out) {
-    const struct memory_files *files = user;
-    *out = files->length[file];
-    return 0;
-}
-
-static int memory_map(void *user, nigh_file file, uint64_t length, const void **out) {
-    const struct memory_files *files = user;
-    if (length != files->length[file]) abort(); /* the reader maps what it has measured */
-    *out = files->bytes[file];
-    return 0;
-}
-
-static int memory_unmap(void *user, const void *address, uint64_t length) {
-    (void)user;
-    (void)address;
-    (void)length;
-    return 0;
-}
-
-static int memory_list(void *user, nigh_file directory, int (*entry)(void *entry_user, const char *name),
-                       void *entry_user) {
-    (void)user;
-    (void)directory;
-    int failed = entry(entry_user, SEGMENT_NAME);
-    return failed != 0 ? failed : entry(entry_user, MANIFEST_NAME);
-}
+enum { SEGMENT, MANIFEST };
 
 /* ----------------------------------------------------------------- reading */
 
@@ -151,21 +89,13 @@ static void run(nigh_context *context, struct memory_files *files) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < sizeof(struct nigh__segment_header) || size > (1u << 20)) return 0;
     uint8_t manifest[MANIFEST_SIZE];
-    struct memory_files files = {.length = {size, MANIFEST_SIZE}};
+    struct memory_files files = {.names = {SEGMENT_NAME, MANIFEST_NAME}, .length = {size, MANIFEST_SIZE}};
     files.bytes[SEGMENT] = aligned_alloc(64, (size + 63) / 64 * 64);
     files.bytes[MANIFEST] = manifest;
     if (files.bytes[SEGMENT] == NULL) abort();
     memcpy(files.bytes[SEGMENT], data, size);
 
-    nigh_file_system table = *nigh_file_system_posix();
-    table.user = &files;
-    table.open = memory_open;
-    table.close = memory_close;
-    table.read = memory_read;
-    table.length = memory_length;
-    table.map = memory_map;
-    table.unmap = memory_unmap;
-    table.list = memory_list;
+    const nigh_file_system table = memory_files_table(&files);
     nigh_context_options options = NIGH_CONTEXT_OPTIONS_INIT;
     options.file_system = &table;
     nigh_context *context;

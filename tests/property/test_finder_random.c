@@ -59,13 +59,6 @@ static void fill_rows(struct world *world, struct nigh__rng *rng) {
     }
 }
 
-static int compare_matches(const void *a, const void *b) {
-    const nigh_match *x = a;
-    const nigh_match *y = b;
-    if (x->distance != y->distance) return x->distance < y->distance ? -1 : 1;
-    return x->document < y->document ? -1 : x->document > y->document;
-}
-
 static void find_truth(struct world *world) {
     world->truth = calloc((size_t)world->count * QUERIES + 1, sizeof *world->truth);
     assert_non_null(world->truth);

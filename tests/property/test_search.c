@@ -59,29 +59,12 @@ static void world_release(struct world *world) {
 
 static void world_write(const struct world *world, nigh_context *context, uint32_t segments) {
     const uint64_t a_segment = world->documents / segments;
-    nigh_error error;
-    for (uint32_t s = 0; s < segments; s++) {
-        nigh_writer_options options = NIGH_WRITER_OPTIONS_INIT;
-        options.width_bits = world->bytes * 8;
-        nigh_writer *writer;
-        assert_ok(nigh_writer_open(context, world->path, &options, &writer, &error), &error);
-        for (uint64_t d = s * a_segment; d < (s + 1) * a_segment; d++) {
-            const nigh_document document = {.signature = world->signatures + d * world->bytes};
-            assert_ok(nigh_writer_add(writer, &document, &error), &error);
-        }
-        assert_ok(nigh_writer_commit(writer, &error), &error);
-        nigh_writer_close(writer);
-    }
+    for (uint32_t s = 0; s < segments; s++)
+        signatures_add(context, world->path, world->bytes * 8, world->signatures + s * a_segment * world->bytes,
+                       a_segment);
 }
 
 /* -------------------------------------------------------------------- the oracle */
-
-static int compare_matches(const void *a, const void *b) {
-    const nigh_match *x = a;
-    const nigh_match *y = b;
-    if (x->distance != y->distance) return x->distance < y->distance ? -1 : 1;
-    return x->document < y->document ? -1 : x->document > y->document;
-}
 
 /* All documents for a query, nearest first, in the bits of a mask (NULL: in all). */
 static nigh_match *oracle(const struct world *world, const uint8_t *query, const uint8_t *mask) {

@@ -89,27 +89,11 @@ static void make_signature(const struct shape *shape, uint64_t number, uint8_t *
 }
 
 static void write_segments(struct world *world) {
-    nigh_error error;
-    uint64_t document = 0;
+    const uint8_t *next = world->signatures;
     for (uint32_t s = 0; s < 4 && world->shape->segments[s] != 0; s++) {
-        nigh_writer_options options = NIGH_WRITER_OPTIONS_INIT;
-        options.width_bits = world->shape->width_bits;
-        nigh_writer *writer;
-        assert_ok(nigh_writer_open(world->context, world->path, &options, &writer, &error), &error);
-        for (uint64_t end = document + world->shape->segments[s]; document < end; document++) {
-            const nigh_document one = {.signature = world->signatures + document * world->bytes};
-            assert_ok(nigh_writer_add(writer, &one, &error), &error);
-        }
-        assert_ok(nigh_writer_commit(writer, &error), &error);
-        nigh_writer_close(writer);
+        signatures_add(world->context, world->path, world->shape->width_bits, next, world->shape->segments[s]);
+        next += (size_t)world->shape->segments[s] * world->bytes;
     }
-}
-
-static int compare_matches(const void *a, const void *b) {
-    const nigh_match *x = a;
-    const nigh_match *y = b;
-    if (x->distance != y->distance) return x->distance < y->distance ? -1 : 1;
-    return x->document < y->document ? -1 : x->document > y->document;
 }
 
 static nigh_match *all_by_distance(const struct world *world, const uint8_t *query) {

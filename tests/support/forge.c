@@ -33,21 +33,30 @@ static void forge_sections(uint8_t *bytes, size_t length, uint64_t sections) {
     }
 }
 
-void forge_segment(uint8_t *bytes, size_t length, struct nigh__manifest_entry *entry) {
-    struct nigh__segment_header header;
+/* The footer repeats two numbers of the header. */
+static void forge_footer(uint8_t *bytes, size_t length, uint64_t file_length, uint64_t checksum) {
     struct nigh__segment_footer footer;
-    if (length < NIGH__SECTIONS_START + sizeof footer) return;
-    memcpy(&header, bytes, sizeof header);
-    uint64_t sections = header.section_count > NIGH__MAX_SECTIONS ? NIGH__MAX_SECTIONS : header.section_count;
-    forge_sections(bytes, length, sections);
-    header.checksum = header_checksum(bytes, sections * sizeof(struct nigh__section_entry));
-    memcpy(bytes, &header, sizeof header);
-
     uint8_t *footer_at = bytes + length - sizeof footer;
     memcpy(&footer, footer_at, sizeof footer);
-    footer.header_checksum = header.checksum;
-    footer.file_length = header.file_length;
+    footer.header_checksum = checksum;
+    footer.file_length = file_length;
     memcpy(footer_at, &footer, sizeof footer);
+}
+
+/* The checksums of the sections, and the header's over them. */
+static uint64_t forge_table(uint8_t *bytes, size_t length, uint32_t section_count) {
+    const uint64_t sections = section_count > NIGH__MAX_SECTIONS ? NIGH__MAX_SECTIONS : section_count;
+    forge_sections(bytes, length, sections);
+    return header_checksum(bytes, sections * sizeof(struct nigh__section_entry));
+}
+
+void forge_segment(uint8_t *bytes, size_t length, struct nigh__manifest_entry *entry) {
+    struct nigh__segment_header header;
+    if (length < NIGH__SECTIONS_START + sizeof(struct nigh__segment_footer)) return;
+    memcpy(&header, bytes, sizeof header);
+    header.checksum = forge_table(bytes, length, header.section_count);
+    memcpy(bytes, &header, sizeof header);
+    forge_footer(bytes, length, header.file_length, header.checksum);
     entry->header_checksum = header.checksum;
     entry->documents = header.documents;
     entry->file_length = header.file_length;
@@ -55,21 +64,13 @@ void forge_segment(uint8_t *bytes, size_t length, struct nigh__manifest_entry *e
 
 void forge_annex(uint8_t *bytes, size_t length, uint64_t segment_checksum) {
     struct nigh__annex_header header;
-    struct nigh__segment_footer footer;
-    if (length < NIGH__SECTIONS_START + sizeof footer) return;
+    if (length < NIGH__SECTIONS_START + sizeof(struct nigh__segment_footer)) return;
     memcpy(&header, bytes, sizeof header);
     header.segment_checksum = segment_checksum;
     memcpy(bytes, &header, sizeof header);
-    uint64_t sections = header.section_count > NIGH__MAX_SECTIONS ? NIGH__MAX_SECTIONS : header.section_count;
-    forge_sections(bytes, length, sections);
-    header.checksum = header_checksum(bytes, sections * sizeof(struct nigh__section_entry));
+    header.checksum = forge_table(bytes, length, header.section_count);
     memcpy(bytes, &header, sizeof header);
-
-    uint8_t *footer_at = bytes + length - sizeof footer;
-    memcpy(&footer, footer_at, sizeof footer);
-    footer.header_checksum = header.checksum;
-    footer.file_length = header.file_length;
-    memcpy(footer_at, &footer, sizeof footer);
+    forge_footer(bytes, length, header.file_length, header.checksum);
 }
 
 void forge_manifest(uint8_t *bytes, size_t length) {

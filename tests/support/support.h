@@ -108,6 +108,13 @@ void recipe_weights(const struct recipe *recipe, uint64_t number, uint8_t *out);
 nigh_status recipe_add(nigh_context *context, const char *path, const struct recipe *recipe, uint64_t first,
                        uint64_t count, nigh_error *error);
 
+/* Adds signatures that lie one after the other in one commit; fails the test where that fails. */
+void signatures_add(nigh_context *context, const char *path, uint32_t width_bits, const uint8_t *signatures,
+                    uint64_t count);
+
+/* For qsort: by distance, then by document. */
+int compare_matches(const void *a, const void *b);
+
 /* Fails the test unless the collection at `path` is exactly the first `count` documents of the recipe. */
 void recipe_expect(nigh_context *context, const char *path, const struct recipe *recipe, uint64_t count);
 

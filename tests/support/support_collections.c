@@ -110,6 +110,28 @@ static nigh_status add_all(nigh_writer *writer, const struct recipe *recipe, uin
     return status;
 }
 
+void signatures_add(nigh_context *context, const char *path, uint32_t width_bits, const uint8_t *signatures,
+                    uint64_t count) {
+    nigh_writer_options options = NIGH_WRITER_OPTIONS_INIT;
+    nigh_writer *writer;
+    nigh_error error;
+    options.width_bits = width_bits;
+    assert_ok(nigh_writer_open(context, path, &options, &writer, &error), &error);
+    for (uint64_t i = 0; i < count; i++) {
+        const nigh_document document = {.signature = signatures + i * (width_bits / 8)};
+        assert_ok(nigh_writer_add(writer, &document, &error), &error);
+    }
+    assert_ok(nigh_writer_commit(writer, &error), &error);
+    nigh_writer_close(writer);
+}
+
+int compare_matches(const void *a, const void *b) {
+    const nigh_match *x = a;
+    const nigh_match *y = b;
+    if (x->distance != y->distance) return x->distance < y->distance ? -1 : 1;
+    return x->document < y->document ? -1 : x->document > y->document;
+}
+
 nigh_status recipe_add(nigh_context *context, const char *path, const struct recipe *recipe, uint64_t first,
                        uint64_t count, nigh_error *error) {
     nigh_writer_options options = NIGH_WRITER_OPTIONS_INIT;
