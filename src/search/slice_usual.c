@@ -28,11 +28,11 @@
  * Candidates.  1,000 instead of 300 bring three of a hundred more of the nearest for a
  * tenth of the time; 3,000 bring one more for a quarter.
  *
- * Postings.  On signatures of 392,000 real texts lists are longer where queries are:
- * w = 16, r = 2 reads 460,000 postings instead of 55,000.  With the longer ones of the
- * outer ring left out, at half as many postings as rows, CDR stays (.989 and .989) for
- * two thirds of the time (recall .70 instead of .72).  So that is where the budget lies, unless lists that were all of
- * one length would already have half of it.
+ * Postings.  On signatures of real texts lists are longer where queries are: of 1.2
+ * million, w = 18, r = 2 reads 760,000 postings instead of 100,000.  With the longer
+ * ones of the outer ring left out, at half as many postings as rows, a tenth of the time
+ * is saved and recall falls from .82 to .78; so the budget lies at as many postings as
+ * rows, unless lists that were all of one length would already have half of it.
  */
 #include "search/slice_parts.h"
 
@@ -65,8 +65,8 @@ static uint32_t usual_breadth(uint32_t bits, uint32_t slices, double difference)
 
 uint64_t nigh__slice_usual_postings(const struct nigh__slices *slices, uint32_t slice_count, uint32_t breadth) {
     const double expected = 2 * nigh__slice_postings(slices, slice_count, breadth);
-    const uint64_t half = slices->rows / 2 > LEAST_BUDGET ? slices->rows / 2 : LEAST_BUDGET;
-    return expected > (double)half ? (uint64_t)expected : half;
+    const uint64_t least = slices->rows > LEAST_BUDGET ? slices->rows : LEAST_BUDGET;
+    return expected > (double)least ? (uint64_t)expected : least;
 }
 
 void nigh__slice_usual(const struct nigh__slices *slices, uint32_t k, struct nigh__slice_query *query) {
