@@ -53,6 +53,7 @@ struct against {
     nigh_chunks *chunks; /* or */
     uint64_t old_count;
     nigh_vocabulary *vocabulary;
+    nigh_model *model;
     nigh_signer *signer; /* of documents */
     nigh_writer *writer; /* of --add, into a collection */
     uint32_t radius;

@@ -96,7 +96,7 @@ static const char *const method_paragraphs[] = {
     "tables: permuted tables. Exact up to a radius of Z - X: of Z blocks X stay equal. Four tables of 16 bits find "
     "radius 3 in 64 bits.",
     "psm: probabilistic matching. A fifth of the memory; finds most, not all. It needs to know how sure the bits of a "
-    "new document are, so documents of simhash or topsig, not signatures.",
+    "new document are, so documents of simhash, topsig or a model, not signatures.",
     NULL,
 };
 
@@ -132,9 +132,13 @@ static int choose_radius(struct against *against, uint32_t width_bits) {
                          (unsigned long long)radius->value, width_bits);
     against->radius = (uint32_t)radius->value;
     if (radius->given) return CLI_DONE;
-    if (!against->has_scheme || against->scheme == NIGH_SCHEME_TOPSIG)
+    const bool learned = against->has_scheme && against->scheme == NIGH_SCHEME_LEARNED;
+    if (!against->has_scheme || learned || against->scheme == NIGH_SCHEME_TOPSIG)
         return cli_usage(against->job->command, "'%s' holds %s; say with --radius how many bits may differ",
-                         against->path, against->has_scheme ? "topsig signatures" : "signatures of your own");
+                         against->path,
+                         learned               ? "learned signatures"
+                         : against->has_scheme ? "topsig signatures"
+                                               : "signatures of your own");
     against->radius = usual_radius(against->scheme, width_bits);
     return CLI_DONE;
 }
@@ -150,12 +154,7 @@ static int check_signing(const struct against *against) {
                   (unsigned long long)signing->bits.value);
         return CLI_ERROR;
     }
-    if (signing->scheme != 0 && (!against->has_scheme || signing->scheme != (int)against->scheme + 1)) {
-        cli_error(job, "'%s' holds %s signatures, not %s", against->path,
-                  against->has_scheme ? cli_scheme_names[(int)against->scheme + 1] : "your own",
-                  cli_scheme_names[signing->scheme]);
-        return CLI_ERROR;
-    }
+    if (!cli_scheme_fits(job, signing->scheme, signing->model, against->path, against->collection)) return CLI_ERROR;
     if (signing->weights != 0 || signing->stemming != 0 || signing->stop_words != 0 || signing->split != 0 ||
         signing->seed.given || signing->density.given || signing->min_terms.given || signing->max_terms.given ||
         signing->features != NULL || signing->language != NULL || signing->vocabulary != NULL)
@@ -238,8 +237,10 @@ static nigh_status make_signer(struct against *against) {
         signing.scheme = (int)against->scheme + 1;
         signing.bits = (struct cli_number){.value = 64, .given = true};
         if (cli_signer_options(job, &signing, NULL, NULL, &signer_options) != CLI_DONE) return NIGH_EINVAL;
-        status = cli_vocabulary_get(job, &against->inputs, &values->reading, cli_text_format(values->format), &signing,
-                                    &signer_options, &against->vocabulary);
+        status = cli_model_get(job, signing.model, NULL, &signer_options, &against->model);
+        if (status == NIGH_OK)
+            status = cli_vocabulary_get(job, &against->inputs, &values->reading, cli_text_format(values->format),
+                                        &signing, &signer_options, &against->vocabulary);
     } else {
         status = nigh_signer_options_parse(nigh_collection_scheme(against->collection), &signer_options, &job->error);
         if (status == NIGH_ENOTFOUND)
@@ -249,6 +250,7 @@ static nigh_status make_signer(struct against *against) {
         signer_options.width_bits = against->info.width_bits;
         if (status == NIGH_OK && nigh_signer_needs_vocabulary(&signer_options))
             status = nigh_collection_vocabulary(against->collection, &against->vocabulary, &job->error);
+        if (status == NIGH_OK) status = cli_model_get(job, NULL, against->collection, &signer_options, &against->model);
     }
     signer_options.vocabulary = against->vocabulary;
     if (status == NIGH_OK) status = nigh_signer_new(job->context, &signer_options, &against->signer, &job->error);
@@ -263,6 +265,7 @@ static nigh_status open_writer(struct against *against) {
     writer_options.width_bits = against->info.width_bits;
     writer_options.scheme = against->signer == NULL ? NULL : nigh_signer_scheme(against->signer);
     writer_options.vocabulary = against->vocabulary;
+    writer_options.model = against->model;
     writer_options.progress = &job->progress.report;
     nigh_status status = nigh_writer_open(job->context, against->path, &writer_options, &against->writer, &job->error);
     if (status != NIGH_OK) return status;
@@ -565,7 +568,7 @@ static void summarise(struct against *against) {
              cli_digits(against->old_count).text, against->path, against->radius, cli_digits(against->there).text,
              repeated, cli_digits(fresh).text, added, method, job->stats.work_seconds,
              cli_digits((uint64_t)job->stats.rate).text,
-             against->newcomers.documents ? cli_skipped(&against->newcomers.info).text : "");
+             against->newcomers.documents ? cli_skipped_by(&against->newcomers.info, against->model).text : "");
     if (against->truncated > 0)
         cli_note(job, "%s more rows than are compared for one; some matches may be missing",
                  cli_counted(against->truncated, "look-up found", "look-ups found").text);
@@ -576,9 +579,10 @@ static void summarise(struct against *against) {
 static bool places_fit(const struct against *against) {
     struct cli_job *job = against->job;
     const struct cli_place places[] = {{"--new", against->values->new_path}, {"COLLECTION", against->path}};
-    const struct cli_place vocabulary = {"--vocabulary", against->values->signing.vocabulary};
+    const struct cli_place files[] = {{"--vocabulary", against->values->signing.vocabulary},
+                                      {"--scheme", against->values->signing.model}};
     return cli_places_differ(job, places, 2) && cli_places_spare_inputs(job, places, 2, 1) &&
-           cli_places_spare_files(job, places, 2, &vocabulary, 1) && cli_places_outside(job, places, 1, 0) &&
+           cli_places_spare_files(job, places, 2, files, 2) && cli_places_outside(job, places, 1, 0) &&
            cli_places_writable(job, places, 1);
 }
 
@@ -654,6 +658,7 @@ static int run(struct cli_job *job) {
     nigh_writer_close(against.writer);
     nigh_signer_free(against.signer);
     nigh_vocabulary_free(against.vocabulary);
+    nigh_model_free(against.model);
     release_new(&against);
     cli_newcomers_release(&against.newcomers);
     cli_against_release(&against);

@@ -2,7 +2,7 @@
 /* nigh check: reads every byte of a collection and says what is wrong with it. */
 #include <string.h>
 
-#include "common.h"
+#include "check_command.h"
 
 struct check_values {
     struct cli_common common;
@@ -16,7 +16,7 @@ static const char *const description[] = {
     "Slice lists are checked too, and held against the signatures. Where nothing else is damaged no document is lost: "
     "'nigh index --lists slices' makes them anew.",
     "Files left over from a commit that was cut short are no problem: no reader looks at them, and the next 'nigh "
-    "index' removes them.",
+    "index' removes them. Term signature files are checked as well, as by 'nigh terms check'.",
     NULL,
 };
 
@@ -24,6 +24,13 @@ static const struct cli_example examples[] = {
     {"nigh check corpus.nigh", "read everything and compare every checksum"},
     {"nigh check --quiet corpus.nigh || restore-backup", "in a script"},
     {NULL, NULL},
+};
+
+/* What is checked, and how its kind of file is spoken of. */
+struct checked {
+    const char *path;
+    const char *writer;
+    const char *one, *many;
 };
 
 struct reporter {
@@ -39,10 +46,9 @@ static void report(void *user, const nigh_error *problem) {
     reporter->reported++;
 }
 
-static void print_summary(struct cli_job *job, const nigh_check_result *result) {
-    const char *path = job->operands[0];
+static void print_summary(struct cli_job *job, const struct checked *checked, const nigh_check_result *result) {
     cli_sink_text(job->out, "'");
-    cli_sink_printable(job->out, path, strlen(path));
+    cli_sink_printable(job->out, checked->path, strlen(checked->path));
     cli_sink_text(job->out, "' ");
     if (result->problems == 0)
         cli_sink_text(job->out, "is sound");
@@ -51,38 +57,62 @@ static void print_summary(struct cli_job *job, const nigh_check_result *result) 
     cli_sink_format(job->out, ": %s in %s, %s checked\n", cli_counted(result->documents, "document", "documents").text,
                     cli_counted(result->files, "file", "files").text, cli_counted(result->bytes, "byte", "bytes").text);
     if (result->leftovers > 0)
-        cli_sink_format(job->out, "%s of an unfinished commit: harmless, the next 'nigh index' removes %s\n",
-                        cli_counted(result->leftovers, "leftover file", "leftover files").text,
+        cli_sink_format(job->out, "%s of an unfinished commit: harmless, the next '%s' removes %s\n",
+                        cli_counted(result->leftovers, "leftover file", "leftover files").text, checked->writer,
                         result->leftovers == 1 ? "it" : "them");
     if (result->unlisted > 0)
         cli_sink_format(job->out, "%s that no manifest lists, kept because a manifest may have been lost\n",
-                        cli_counted(result->unlisted, "older segment", "older segments").text);
+                        cli_counted(result->unlisted, checked->one, checked->many).text);
 }
 
-static int run(struct cli_job *job) {
+static void count(struct cli_job *job, const nigh_check_result *result) {
+    struct cli_stats *stats = &job->stats;
+    stats->complete = true;
+    stats->documents = result->documents;
+    cli_stats_rate(stats, result->documents);
+    cli_stats_count(stats, "problems", result->problems);
+    cli_stats_count(stats, "bytes", result->bytes);
+    cli_stats_count(stats, "files", result->files);
+    cli_stats_count(stats, "leftovers", result->leftovers);
+    cli_stats_count(stats, "unlisted", result->unlisted);
+}
+
+int cli_check_run(struct cli_job *job, const char *path, cli_checker *check) {
     struct reporter reporter = {.job = job};
+    struct checked checked = {path, "nigh index", "older segment", "older segments"};
+    if (check == nigh_terms_check) checked = (struct checked){path, "nigh terms index", "older group", "older groups"};
     nigh_check_options check_options = NIGH_CHECK_OPTIONS_INIT;
     nigh_check_result result = NIGH_CHECK_RESULT_INIT;
-    if (job->operand_count != 1) return cli_usage(job->command, "give one COLLECTION, not %zu", job->operand_count);
     check_options.progress = &job->progress.report;
     check_options.problem = report;
     check_options.user = &reporter;
     double started = cli_seconds();
-    nigh_status status = nigh_collection_check(job->context, job->operands[0], &check_options, &result, &job->error);
+    nigh_status status = check(job->context, path, &check_options, &result, &job->error);
     job->stats.work_seconds = cli_seconds() - started;
     cli_progress_clear(&job->progress);
-    /* What ended the check itself (no collection there, no memory, a signal) did not come through report(). */
+    /* What ended the check itself (nothing there, no memory, a signal) did not come through report(). */
     if (status == NIGH_ECANCELLED || (status != NIGH_OK && reporter.reported == 0)) return cli_fail(job);
-    job->stats.complete = true;
-    job->stats.documents = result.documents;
-    cli_stats_rate(&job->stats, result.documents);
-    cli_stats_count(&job->stats, "problems", result.problems);
-    cli_stats_count(&job->stats, "bytes", result.bytes);
-    cli_stats_count(&job->stats, "files", result.files);
-    cli_stats_count(&job->stats, "leftovers", result.leftovers);
-    cli_stats_count(&job->stats, "unlisted", result.unlisted);
-    if (!job->common->quiet) print_summary(job, &result);
+    count(job, &result);
+    if (!job->common->quiet) print_summary(job, &checked, &result);
     return status == NIGH_OK ? CLI_DONE : CLI_ERROR;
+}
+
+/* Whether it is a term signature file, sound or damaged. */
+static bool holds_terms(struct cli_job *job, const char *path) {
+    nigh_terms *terms = NULL;
+    nigh_collection *collection = NULL;
+    const nigh_status status = nigh_terms_open(job->context, path, NULL, &terms, &job->error);
+    nigh_terms_close(terms);
+    if (status != NIGH_ECORRUPT) return status == NIGH_OK;
+    const bool other = nigh_collection_open(job->context, path, NULL, &collection, &job->error) == NIGH_EFORMAT;
+    nigh_collection_close(collection);
+    return other;
+}
+
+static int run(struct cli_job *job) {
+    if (job->operand_count != 1) return cli_usage(job->command, "give one COLLECTION, not %zu", job->operand_count);
+    const char *path = job->operands[0];
+    return cli_check_run(job, path, holds_terms(job, path) ? nigh_terms_check : nigh_collection_check);
 }
 
 const struct cli_command cmd_check = {

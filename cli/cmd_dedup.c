@@ -13,6 +13,7 @@
 #include "source.h"
 
 static const char *const method_names[] = {"minhash", "exact", "simhash", NULL};
+static const char *const scheme_names[] = {"auto", "learned:", NULL};
 static const char *const cluster_names[] = {"kept", "components", "complete", NULL};
 enum { PAIRS_ALL, PAIRS_TREE };
 static const char *const pairs_names[] = {"all", "tree", NULL};
@@ -45,6 +46,8 @@ static const struct cli_option options[] = {
     CLI_CHOICE(0, "method", PLACE(method), "METHOD", method_names, "minhash",
                "how near-copies are found: minhash misses a few in a thousand, exact none; simhash goes by the bits of "
                "64-bit signatures"),
+    CLI_CHOICE_OR_FILE(0, "scheme", PLACE(scheme), PLACE(signing.model), "SCHEME", scheme_names, "auto",
+                       "of simhash: the signatures; auto is simhash, learned those of a model of 'nigh train'"),
     CLI_TEXT(0, "threshold", PLACE(threshold), "X",
              "alike are documents that share so large a part of their features, above 0 and up to 1 (default 0.8)"),
     CLI_NUMBER(0, "distance", PLACE(distance), "BITS", 0, NIGH_MAX_WIDTH_BITS, NULL,
@@ -114,6 +117,8 @@ static const char *const method_paragraphs[] = {
     "threshold.",
     "simhash: documents whose simhash differs in at most --distance bits. Fast, and finds less: at 3 of 64 bits a "
     "quarter to a half of the near-copies.",
+    "With --scheme learned:FILE the signatures of --method simhash are those of a model. Candidates are then documents "
+    "of one kind, and of these the near-copies go, as ever; with --no-verify all of a kind go but one.",
     NULL,
 };
 
@@ -168,6 +173,9 @@ static int make_options(struct deduper *deduper) {
     nigh_dedup_options *made = &deduper->options;
     int code = cli_signer_options(job, &values->signing, NULL, NULL, &deduper->signer);
     if (code != CLI_DONE) return code;
+    if (values->signing.model != NULL) deduper->signer.scheme = NIGH_SCHEME_LEARNED;
+    if (cli_model_get(job, values->signing.model, NULL, &deduper->signer, &deduper->model) != NIGH_OK)
+        return cli_fail(job);
     *made = (nigh_dedup_options)NIGH_DEDUP_OPTIONS_INIT;
     made->method = (nigh_dedup_method)values->method;
     made->cluster = (nigh_cluster_rule)values->cluster;
@@ -205,6 +213,10 @@ static int check_use(const struct deduper *deduper) {
         return cli_usage(command, "--report takes a new or regular file, which '%s' is not", values->report);
     if (values->no_verify && values->method == NIGH_DEDUP_EXACT)
         return cli_usage(command, "--method exact compares texts; --no-verify does not go with it");
+    if (values->signing.model != NULL && values->method != NIGH_DEDUP_SIMHASH)
+        return cli_usage(command,
+                         "--method %s makes signatures of its own; --scheme learned goes with --method simhash",
+                         method_names[values->method]);
     if (!cli_reading_fits(deduper->job, &values->reading) || !cli_source_paths_fit(deduper->job, 0)) return CLI_ERROR;
     return cli_dedup_places_fit(deduper) ? CLI_DONE : CLI_ERROR;
 }
@@ -227,6 +239,14 @@ static bool too_far(const struct deduper *deduper, uint64_t width_bits) {
     return true;
 }
 
+static uint64_t signature_bits(const struct deduper *deduper) {
+    nigh_model_info info = NIGH_MODEL_INFO_INIT;
+    if (deduper->values->signing.bits.given) return deduper->values->signing.bits.value;
+    if (deduper->model == NULL) return 64;
+    nigh_model_describe(deduper->model, &info);
+    return info.width_bits;
+}
+
 /* What depends on their kind. */
 static int check_kind(const struct deduper *deduper) {
     const struct dedup_values *values = deduper->values;
@@ -237,8 +257,9 @@ static int check_kind(const struct deduper *deduper) {
                              method_names[values->method]);
         if (values->signing.bits.given && values->method != NIGH_DEDUP_SIMHASH)
             return cli_usage(command, "--bits goes with --method simhash");
-        return too_far(deduper, values->signing.bits.given ? values->signing.bits.value : 64) ? CLI_ERROR : CLI_DONE;
+        return too_far(deduper, signature_bits(deduper)) ? CLI_ERROR : CLI_DONE;
     }
+    if (values->signing.model != NULL) return cli_usage(command, "--scheme is for documents, not for signatures");
     if (values->threshold != NULL) return cli_usage(command, "signatures go by --distance, not by --threshold");
     if (is_compressed(values->output))
         return cli_usage(command, "signatures are not compressed; name '%s' without its ending", values->output);
@@ -320,13 +341,10 @@ static int run(struct cli_job *job) {
     struct deduper deduper = {.job = job, .values = job->values, .info = NIGH_DEDUP_INFO_INIT};
     int code = check_use(&deduper);
     if (code == CLI_DONE) code = make_options(&deduper);
-    if (code != CLI_DONE) return code;
-    if (cli_inputs_open(job, 0, &deduper.inputs))
-        code = run_all(&deduper);
-    else
-        code = cli_fail(job);
+    if (code == CLI_DONE) code = cli_inputs_open(job, 0, &deduper.inputs) ? run_all(&deduper) : cli_fail(job);
     cli_inputs_stop(&deduper.inputs);
     nigh_dedup_free(deduper.dedup);
+    nigh_model_free(deduper.model);
     cli_newcomers_release(&deduper.rows);
     cli_inputs_release(&deduper.inputs);
     return code;

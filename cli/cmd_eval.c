@@ -33,7 +33,8 @@ static const struct cli_option options[] = {
                "psm: ask with N of the signatures that have a match at most; 0 takes all"),
     CLI_NUMBER('k', NULL, PLACE(k), "N", 1, 65536, "10", "nearest: the N nearest documents of each query"),
     CLI_NUMBER(0, "ask", PLACE(ask), "N", 1, 1000000, "200",
-               "nearest: N documents of the collection ask, each left out of its own answer; or so many of --queries"),
+               "nearest: N documents of the collection ask, each left out of its own answer; or so many of --queries; "
+               "learned: N of those that ask (default all)"),
     CLI_CHOICE(0, "method", PLACE(method), "METHOD", cli_eval_methods, "auto", "nearest: as of 'nigh search'"),
     CLI_TEXT(0, "breadth", PLACE(breadth), "LIST",
              "nearest: measure each of these breadths, such as 0,1,3 or 0-4 (default the usual one)"),
@@ -45,10 +46,37 @@ static const struct cli_option options[] = {
     CLI_NUMBER(0, "rings", PLACE(rings), "B", 0, NIGH_MOST_SLICE_WIDTH, NULL,
                "nearest: also tell what the lists alone show after each ring up to B"),
     CLI_FLAG(0, "no-cache", PLACE(no_cache), "nearest: do not keep the truth beside the collection, nor use it"),
-    CLI_TEXT(0, "plot", PLACE(plot), "FILE", "signatures, psm, nearest: draw what was measured as an SVG image"),
+    CLI_TEXT(0, "methods", PLACE(methods), "LIST",
+             "learned: the methods of 'nigh train' to measure, such as codewords,s3h (default all)"),
+    CLI_TEXT(0, "widths", PLACE(widths), "LIST",
+             "learned: with each of these numbers of bits (default 8,16,24,32,40,48,56,64, or --bits)"),
+    CLI_TEXT(0, "max-features", PLACE(max_features), "LIST",
+             "learned: and with each of these numbers of features, the best by chi-squared (default 10000)"),
+    CLI_NUMBER(0, "seeds", PLACE(seeds), "N", 1, 1000, "3", "learned: with N seeds, from --seed on"),
+    CLI_NUMBER(0, "radius", PLACE(radius), "BITS", 1, 1024, "3", "learned: look up documents within so many bits"),
+    CLI_TEXT(0, "labelled", PLACE(labelled), "SHARE",
+             "learned: keep the labels of this share of the documents that are learned from (default 1)"),
+    CLI_FLAG(0, "strip-headers", PLACE(strip_headers),
+             "learned: leave out what stands before the first empty line of a text, such as the headers of a message"),
+    CLI_NUMBER(0, "iterations", PLACE(iterations), "N", 1, 100000, "60", "learned: as of 'nigh train'"),
+    CLI_NUMBER(0, "min-documents", PLACE(min_documents), "N", 1, UINT32_MAX, "3", "learned: as of 'nigh train'"),
+    CLI_TEXT(0, "l2", PLACE(l2), "X", "learned: as of 'nigh train'"),
+    CLI_FLAG(0, "as-paper", PLACE(as_paper), "learned: as of 'nigh train'"),
+    CLI_NUMBER(0, "block", PLACE(block), "N", 1, 1000000, "400", "terms: a block has N different words at most"),
+    CLI_TEXT(0, "ratios", PLACE(ratios), "LIST",
+             "terms: measure with each of these numbers of bits a word (default 1,2,3,4,5,6,7,8,9,10)"),
+    CLI_NUMBER(0, "queries-of", PLACE(queries_of), "N", 1, 1000000, "2000",
+               "terms: ask N queries of each number of words"),
+    CLI_CHOICE_OR_FILE(0, "goal", PLACE(goal), PLACE(query_log), "GOAL", cli_eval_goals, "uniform",
+                       "terms: choose k for few errors of every word alike, as the paper does, or of a word as often "
+                       "as blocks have it, or as often as the queries of FILE ask for it, one query a line"),
+    CLI_TEXT(0, "plot", PLACE(plot), "FILE",
+             "signatures, psm, nearest, learned, terms: draw what was measured as an SVG image"),
     CLI_NUMBER(0, "sample", PLACE(sample), "N", 0, UINT32_MAX, "1000",
-               "signatures: the mean cosine at a distance is that of N pairs at most; 0 takes all pairs"),
-    CLI_NUMBER(0, "sample-seed", PLACE(sample_seed), "N", 0, UINT64_MAX, "0", "signatures, nearest: another sample"),
+               "signatures: the mean cosine at a distance is that of N pairs at most; 0 takes all pairs; terms: errors "
+               "are counted over N blocks (default 2000); 0 takes all"),
+    CLI_NUMBER(0, "sample-seed", PLACE(sample_seed), "N", 0, UINT64_MAX, "0",
+               "signatures, nearest: another sample; terms: also other queries"),
     CLI_TEXT(0, "queries", PLACE(queries), "FILE",
              "ranked: the topics, as documents whose ids are those of FILE below; nearest: signatures that ask"),
     CLI_TEXT(0, "judgements", PLACE(judgements), "FILE",
@@ -60,6 +88,11 @@ static const struct cli_option options[] = {
     CLI_CHOICE(0, "format", PLACE(format), "FORMAT", cli_text_formats, "auto", "the format of the inputs"),
     CLI_SIGNING_OPTIONS(PLACE(signing)),
     CLI_READING_OPTIONS(PLACE(reading)),
+    CLI_TEXT(0, "label-key", PLACE(reading.label_key), "KEY",
+             "learned: where the label is, a text or a number, or a list of them (default label)"),
+    CLI_TEXT(0, "part-key", PLACE(reading.part_key), "KEY",
+             "learned: where it says what a document is for: those of \"train\" are learned from, those of \"test\" "
+             "ask; without it a random fifth asks"),
     CLI_END,
 };
 
@@ -68,6 +101,8 @@ static const char *const usage[] = {"signatures [OPTION]... INPUT...",
                                     "duplicates [OPTION]... [--threshold X] [--labels FILE] INPUT...",
                                     "psm [OPTION]... INPUT...",
                                     "nearest [OPTION]... COLLECTION",
+                                    "learned [OPTION]... [--label-key KEY] [--part-key KEY] INPUT...",
+                                    "terms [OPTION]... [--block N] [--ratios LIST] INPUT...",
                                     NULL};
 
 static const char *const description[] = {
@@ -90,6 +125,17 @@ static const char *const description[] = {
     "documents: the cumulative distance ratio CDR, the recall by distance and by id, the share of answers that are "
     "proven exact and the distance below which nothing is missed, and the time of a query. The truth is found by "
     "comparing everything, once, and kept beside the collection as COLLECTION.truth-*.",
+    "learned: learns from labelled documents by each method of 'nigh train', signs those that were learned from and "
+    "those that ask, and ranks the first for each of the second. Relevant is what shares a label: mean average "
+    "precision over the whole ranking, precision within --radius (0 where nothing is there) and documents found there, "
+    "mean distances within a class and between two, and the time and memory of learning; means over --seeds. "
+    "Documents that cannot be signed are found by nobody and find nothing. For comparison there are the inverted list, "
+    "which returns all that shares a chosen feature, and the exact tf-idf cosine.",
+    "terms: cuts documents into blocks of words as 'nigh terms index' does, and makes filters of them of each kind "
+    "(Bloom, COCA, hybrid) and number of bits a word, with the k, and of hybrid the theta, that err least. Says which "
+    "share of all words a block's filter has falsely, in the mean, over blocks and by how many blocks have a word; how "
+    "many false blocks queries find; and how large filters and dictionary are, beside an inverted index of the same "
+    "blocks.",
     NULL,
 };
 
@@ -109,6 +155,17 @@ static const char *const output_paragraphs[] = {
     "nothing is missed, queries a second, mean, median, 90th and 99th percentile of their microseconds, lists, "
     "postings and signatures compared a query; then 'ring', its number, lists, postings, percent of the signatures "
     "seen, share of queries whose nearest have been seen in every slice, and are certain.",
+    "learned, tsv: method, features, bits (0 of a reference), seeds, MAP and its standard deviation over the seeds, "
+    "precision within the radius and the same of it, documents returned, share of queries that find nothing, mean "
+    "distance within a class and between two, seconds of learning, bytes of memory, documents signed a second, "
+    "iterations of "
+    "learning under the seed that had the fewest, seeds whose model has collapsed.",
+    "terms, tsv: kind, bits a word, k, of hybrid the k of frequent words and theta, then the false positive error: its "
+    "mean over blocks, standard deviation, least, most, 10%, median, 90%; the mean error for words of 1, 2 to 10, 11 "
+    "to 100 and more blocks; false blocks of queries of 1, 2, 3 and 5 words, precision of the same (-1 where no block "
+    "has so many words); the error with each word as often as blocks have it, what theory gives, the information-"
+    "theoretic bound, share of bits set, bytes of rows and of the dictionary, seconds of making the filters. The last "
+    "line is the inverted index.",
     NULL,
 };
 static const struct cli_section output_section = {"OUTPUT", output_paragraphs};
@@ -121,6 +178,8 @@ static const struct cli_example examples[] = {
     {"nigh eval duplicates texts.jsonl", "what each way of finding near-copies finds of them"},
     {"nigh eval psm --plot weak.svg texts.jsonl", "what weak bits are worth"},
     {"nigh eval nearest --breadth 0-3 --plot nearest.svg corpus.nigh", "what slice lists find at each breadth"},
+    {"nigh eval learned --part-key split --plot learned.svg news.jsonl", "which method of learning is worth it"},
+    {"nigh eval terms --block 100 --ratios 4,8 news.jsonl", "which filters fit these texts, and whether any do"},
     {NULL, NULL},
 };
 
@@ -150,8 +209,10 @@ static nigh_status read_documents(struct evaluator *evaluator) {
     struct cli_job *job = evaluator->job;
     nigh_signer_options *signer_options = &evaluator->signer_options;
     const struct eval_values *values = evaluator->values;
-    nigh_status status = cli_vocabulary_get(job, &evaluator->inputs, &values->reading, (nigh_text_format)values->format,
-                                            &values->signing, signer_options, &evaluator->vocabulary);
+    nigh_status status = cli_model_get(job, values->signing.model, NULL, signer_options, &evaluator->model);
+    if (status == NIGH_OK)
+        status = cli_vocabulary_get(job, &evaluator->inputs, &values->reading, (nigh_text_format)values->format,
+                                    &values->signing, signer_options, &evaluator->vocabulary);
     signer_options->vocabulary = evaluator->vocabulary;
     if (status == NIGH_OK) status = nigh_signer_new(job->context, signer_options, &evaluator->signer, &job->error);
     if (status == NIGH_OK)
@@ -212,13 +273,12 @@ int cli_eval_write_plot(struct evaluator *evaluator, const char *svg, size_t len
 }
 
 static int plot_pairs(struct evaluator *evaluator, nigh_pairs *pairs) {
-    static const char *const schemes[] = {"topsig", "topsig", "simhash", "minhash"};
     const char *svg = NULL;
     size_t length = 0;
     char name[100];
     char title[200];
     cli_eval_name_inputs(evaluator, name, sizeof name);
-    (void)snprintf(title, sizeof title, "%s, %u bits: %s", schemes[evaluator->values->signing.scheme],
+    (void)snprintf(title, sizeof title, "%s, %u bits: %s", cli_scheme_name(evaluator->signer_options.scheme),
                    nigh_signer_width(evaluator->signer), name);
     if (nigh_pairs_plot(pairs, title, &svg, &length, &evaluator->job->error) != NIGH_OK)
         return cli_fail(evaluator->job);
@@ -313,14 +373,26 @@ static int check_options(const struct cli_job *job, const struct eval_values *va
     if (kind != EVAL_SIGNATURES && (values->truth != NULL || values->cosine != NULL || values->jaccard != NULL))
         return cli_usage(job->command, "--truth, --cosine and --jaccard go with 'signatures'");
     if ((kind == EVAL_RANKED || kind == EVAL_DUPLICATES) && values->plot != NULL)
-        return cli_usage(job->command, "--plot goes with 'signatures', 'psm' and 'nearest'");
-    if (kind != EVAL_NEAREST &&
-        (values->k.given || values->ask.given || values->method != 0 || values->breadth != NULL ||
-         values->admit != NULL || values->candidates.given || values->slices.given || values->rings.given ||
-         values->all_postings || values->certain || values->no_cache))
-        return cli_usage(job->command,
-                         "-k, --ask, --method, --breadth, --admit, --candidates, --slices, --all-postings, "
-                         "--certain, --rings and --no-cache go with 'nearest'");
+        return cli_usage(job->command, "--plot goes with 'signatures', 'psm', 'nearest', 'learned' and 'terms'");
+    if (kind != EVAL_TERMS &&
+        (values->block.given || values->ratios != NULL || values->queries_of.given || values->goal != 0))
+        return cli_usage(job->command, "--block, --ratios, --queries-of and --goal go with 'terms'");
+    if (kind != EVAL_LEARNED &&
+        (values->methods != NULL || values->widths != NULL || values->max_features != NULL || values->seeds.given ||
+         values->radius.given || values->labelled != NULL || values->strip_headers || values->iterations.given ||
+         values->min_documents.given || values->l2 != NULL || values->as_paper || values->reading.label_key != NULL ||
+         values->reading.part_key != NULL))
+        return cli_usage(
+            job->command,
+            "--methods, --widths, --max-features, --seeds, --radius, --labelled, --strip-headers, "
+            "--iterations, --min-documents, --l2, --as-paper, --label-key and --part-key go with 'learned'");
+    if (kind != EVAL_NEAREST && kind != EVAL_LEARNED && values->ask.given)
+        return cli_usage(job->command, "--ask goes with 'nearest' and 'learned'");
+    if (kind != EVAL_NEAREST && (values->k.given || values->method != 0 || values->breadth != NULL ||
+                                 values->admit != NULL || values->candidates.given || values->slices.given ||
+                                 values->rings.given || values->all_postings || values->certain || values->no_cache))
+        return cli_usage(job->command, "-k, --method, --breadth, --admit, --candidates, --slices, --all-postings, "
+                                       "--certain, --rings and --no-cache go with 'nearest'");
     if (kind != EVAL_DUPLICATES && (values->threshold != NULL || values->labels != NULL || values->temporary != NULL))
         return cli_usage(job->command, "--threshold, --labels and --temporary go with 'duplicates'");
     if (kind != EVAL_PSM && (values->probes.given || values->psm_queries.given))
@@ -355,8 +427,9 @@ static int check_duplicates(const struct cli_job *job, const struct eval_values 
 
 static int check_psm(const struct cli_job *job, const struct eval_values *values) {
     const struct cli_signing *signing = &values->signing;
-    if (signing->scheme != 0 && signing->scheme - 1 != NIGH_SCHEME_SIMHASH)
-        return cli_usage(job->command, "psm goes by the weights of simhash; there is no other --scheme for it");
+    if (signing->scheme != 0 && signing->scheme - 1 != NIGH_SCHEME_SIMHASH && signing->model == NULL)
+        return cli_usage(job->command,
+                         "psm goes by the weights of simhash, or of a model; there is no other --scheme for it");
     if (signing->bits.given && signing->bits.value != 64) return cli_usage(job->command, "psm measures 64 bits");
     return CLI_DONE;
 }
@@ -372,11 +445,10 @@ static bool plot_fits(struct evaluator *evaluator) {
     struct cli_job *job = evaluator->job;
     const struct eval_values *values = evaluator->values;
     const struct cli_place places[] = {{"--plot", values->plot}, {"--stats", job->common->stats}};
-    const struct cli_place files[] = {{"--truth", values->truth},
-                                      {"--labels", values->labels},
-                                      {"--queries", values->queries},
-                                      {"--judgements", values->judgements},
-                                      {"--vocabulary", values->signing.vocabulary}};
+    const struct cli_place files[] = {{"--truth", values->truth},         {"--labels", values->labels},
+                                      {"--queries", values->queries},     {"--judgements", values->judgements},
+                                      {"--goal", values->query_log},      {"--vocabulary", values->signing.vocabulary},
+                                      {"--scheme", values->signing.model}};
     struct cli_job data = *job; /* what --data names is read as the operands are */
     memcpy(&data.operands, &values->data.items, sizeof data.operands); /* they are not written to */
     data.operand_count = values->data.count;
@@ -388,7 +460,8 @@ static bool plot_fits(struct evaluator *evaluator) {
 
 static int check_use(struct evaluator *evaluator) {
     static int (*const checks[EVAL_KINDS])(const struct cli_job *, const struct eval_values *) = {
-        check_signatures, check_ranked, check_duplicates, check_psm, check_nearest};
+        check_signatures, check_ranked,           check_duplicates,    check_psm,
+        check_nearest,    cli_eval_check_learned, cli_eval_check_terms};
     const struct cli_job *job = evaluator->job;
     const struct eval_values *values = evaluator->values;
     if (job->operand_count < 2 && values->data.count == 0)
@@ -423,37 +496,45 @@ static bool open_documents(struct evaluator *evaluator) {
 }
 
 static int run_evaluator(struct evaluator *evaluator) {
-    static int (*const kinds[EVAL_KINDS])(struct evaluator *) = {eval_signatures, eval_ranked, cli_eval_duplicates,
-                                                                 cli_eval_psm, cli_eval_nearest};
+    static int (*const kinds[EVAL_KINDS])(struct evaluator *) = {eval_signatures, eval_ranked,      cli_eval_duplicates,
+                                                                 cli_eval_psm,    cli_eval_nearest, cli_eval_learned,
+                                                                 cli_eval_terms};
     struct cli_job *job = evaluator->job;
     int code = check_use(evaluator);
     if (code == CLI_DONE)
         code = cli_signer_options(job, &evaluator->values->signing, NULL, NULL, &evaluator->signer_options);
     if (code != CLI_DONE) return code;
     if (evaluator->kind == EVAL_NEAREST) return cli_eval_nearest(evaluator);
-    if (evaluator->kind == EVAL_PSM) evaluator->signer_options.scheme = NIGH_SCHEME_SIMHASH;
+    if (evaluator->kind == EVAL_PSM && evaluator->values->signing.model == NULL)
+        evaluator->signer_options.scheme = NIGH_SCHEME_SIMHASH;
     if (!open_documents(evaluator)) return cli_fail(job);
-    if (evaluator->kind != EVAL_DUPLICATES && read_documents(evaluator) != NIGH_OK) return cli_fail(job);
+    const bool reads_itself =
+        evaluator->kind == EVAL_DUPLICATES || evaluator->kind == EVAL_LEARNED || evaluator->kind == EVAL_TERMS;
+    if (!reads_itself && read_documents(evaluator) != NIGH_OK) return cli_fail(job);
     return kinds[evaluator->kind](evaluator);
 }
 
 static int run(struct cli_job *job) {
-    static const char *const names[EVAL_KINDS] = {"signatures", "ranked", "duplicates", "psm", "nearest"};
+    static const char *const names[EVAL_KINDS] = {"signatures", "ranked",  "duplicates", "psm",
+                                                  "nearest",    "learned", "terms"};
     struct evaluator evaluator = {
         .job = job, .values = job->values, .info = NIGH_SIGNING_INFO_INIT, .started = cli_seconds()};
     const char *what = job->operand_count == 0 ? "" : job->operands[0];
     int kind = 0;
     if (*what == '\0')
-        return cli_usage(job->command, "say what to measure: signatures, ranked, duplicates, psm or nearest");
+        return cli_usage(job->command,
+                         "say what to measure: signatures, ranked, duplicates, psm, nearest, learned or terms");
     while (kind < EVAL_KINDS && strcmp(what, names[kind]) != 0) kind++;
     if (kind == EVAL_KINDS)
-        return cli_usage(job->command, "there is signatures, ranked, duplicates, psm and nearest to measure, not '%s'",
-                         what);
+        return cli_usage(
+            job->command,
+            "there is signatures, ranked, duplicates, psm, nearest, learned and terms to measure, not '%s'", what);
     evaluator.kind = (enum eval_kind)kind;
     const int code = run_evaluator(&evaluator);
     nigh_evaluation_free(evaluator.documents);
     nigh_signer_free(evaluator.signer);
     nigh_vocabulary_free(evaluator.vocabulary);
+    nigh_model_free(evaluator.model);
     cli_inputs_release(&evaluator.inputs);
     return code;
 }

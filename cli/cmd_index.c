@@ -41,7 +41,8 @@ static const char *const description[] = {
     "--format overrides.",
     "Documents are signed by --scheme and its options. The collection remembers them, so that what is added later and "
     "what is asked is signed alike. Weights by likelihood (the default of topsig) and tf-idf need to know how common "
-    "each word is: the inputs are read twice, or the counts come from --vocabulary. They too are kept.",
+    "each word is: the inputs are read twice, or the counts come from --vocabulary. They too are kept, and so is the "
+    "model of learned:FILE: later commands need not name it.",
     "Documents go by their ids: a key, a URI or a DOCNO where the format has one, else the path. Signatures have ids "
     "from the file, from --ids, or, where there are none, numbers from 0. Either all documents of a collection have "
     "ids, all different, or none has. A document whose id is there already is skipped, counted and said; a row of "
@@ -84,6 +85,7 @@ static const struct cli_example examples[] = {
     {"nigh index corpus.nigh crawl/*.warc.gz", "make a collection of the pages of a crawl, or add to it"},
     {"nigh index notes.nigh ~/notes", "everything in a folder"},
     {"nigh index news.nigh news.jsonl.zst --scheme minhash --text-key body", "for finding near-copies"},
+    {"nigh index news.nigh news.jsonl --scheme learned:news.model", "by what 'nigh train' learned from labels"},
     {"nigh index corpus.nigh signatures.npy", "signatures of your own; documents go by number"},
     {"nigh index corpus.nigh hashes.raw --format raw --bits 256 --ids names.txt", "rows without a header, with names"},
     {"zcat pages.hex.gz | nigh index corpus.nigh -", "from standard input"},
@@ -148,8 +150,8 @@ static int summarise(const struct indexer *indexer, nigh_segment_info *added) {
     cli_note(job, "added %s (%s distinct) to '%s', which now has %s; %.2f s (%s/s)%s%s",
              cli_counted_rows(indexer->added, indexer->passages).text, cli_digits(added->signatures).text,
              indexer->path, cli_digits(after.documents).text, job->stats.work_seconds,
-             cli_digits((uint64_t)job->stats.rate).text, indexer->documents ? cli_skipped(&indexer->info).text : "",
-             repeated);
+             cli_digits((uint64_t)job->stats.rate).text,
+             indexer->documents ? cli_skipped_by(&indexer->info, indexer->model).text : "", repeated);
     if (indexer->documents && indexer->values->keep_weights && indexer->old.documents > 0 && !indexer->old.has_weights)
         cli_note(job, "'%s' has documents without weights from before; --keep-weights is for new ones only",
                  indexer->path);
@@ -169,8 +171,9 @@ static int check_use(const struct cli_job *job) {
     if (values->signing.bits.value % 8 != 0)
         return cli_usage(job->command, "--bits takes a multiple of 8, not %llu",
                          (unsigned long long)values->signing.bits.value);
-    const struct cli_place files[] = {{"--ids", values->ids}, {"--vocabulary", values->signing.vocabulary}};
-    if (!cli_places_spare_files(job, NULL, 0, files, 2)) return CLI_ERROR;
+    const struct cli_place files[] = {
+        {"--ids", values->ids}, {"--vocabulary", values->signing.vocabulary}, {"--scheme", values->signing.model}};
+    if (!cli_places_spare_files(job, NULL, 0, files, 3)) return CLI_ERROR;
     if (!cli_reading_fits(job, &values->reading)) return CLI_ERROR;
     return cli_source_paths_fit(job, 1) ? CLI_DONE : CLI_ERROR;
 }
@@ -242,6 +245,7 @@ static int run(struct cli_job *job) {
     code = index_all(&indexer);
     nigh_writer_close(indexer.writer);
     nigh_vocabulary_free(indexer.vocabulary);
+    nigh_model_free(indexer.model);
     nigh_collection_close(indexer.before);
     cli_inputs_release(&indexer.inputs);
     return code;

@@ -1,12 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nigh info: what a collection holds, from its headers alone. */
+/*
+ * nigh info: what a collection holds, from its headers alone, or what a model has
+ * learned.  A collection is a folder and a model a file, so there is no doubt which; of a folder that is
+ * a term signature file it is told what that holds.
+ */
+#define _POSIX_C_SOURCE 200809L
+
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
-#include "common.h"
+#include "documents.h"
+#include "scheme_lines.h"
+#include "term_commands.h"
+
+#define BITS_SHOWN 4
+#define MOST_BITS 1024 /* of a model */
 
 struct info_values {
     struct cli_common common;
+    struct cli_number top;
     int output;
 };
 
@@ -16,56 +30,164 @@ static const char *const output_names[] = {"table", "jsonl", NULL};
 static const struct cli_option options[] = {
     CLI_CHOICE(0, "output", offsetof(struct info_values, output), "FORM", output_names, "table",
                "the form of the answer"),
+    CLI_NUMBER(0, "top", offsetof(struct info_values, top), "N", 0, UINT32_MAX, "20",
+               "of a model: the N features that count most; of a collection that keeps one, where given"),
     CLI_END,
 };
 
-static const char *const usage[] = {"[OPTION]... COLLECTION", NULL};
+static const char *const usage[] = {"[OPTION]... COLLECTION", "[OPTION]... MODEL", NULL};
 
 static const char *const description[] = {
     "Shows how many documents and distinct signatures a collection holds, how wide they are, by which scheme they were "
     "made, what room they take, its segments, and the slice lists of each. Reads headers only: damage elsewhere is "
     "found by 'nigh check'.",
+    "Of a model that 'nigh train' made: how it was learned, and the features that count most. A weight is how much a "
+    "feature moves the bits of a document that has it; where a feature has a coefficient for each bit it is their root "
+    "mean square, and the bits that it moves most are shown, from 0, with + where it speaks for 1.",
+    "Of a term signature file: the same as 'nigh terms info'.",
     NULL,
 };
 
 static const struct cli_example examples[] = {
     {"nigh info corpus.nigh", "for people"},
     {"nigh info --output jsonl corpus.nigh | jq .documents", "one JSON object, for programs"},
+    {"nigh info news.model --top 50", "what a model has learned"},
     {NULL, NULL},
 };
 
-/* One "key=value" line of a scheme; both ends are found without copying. */
-struct scheme_line {
-    const char *key;
-    size_t key_length;
-    const char *value;
-    size_t value_length;
-};
+/* ------------------------------------------------------------------- models -- */
 
-/* Takes the next line off *text; false at the end. */
-static bool scheme_next(const char **text, struct scheme_line *out) {
-    if (**text == '\0') return false;
-    size_t length = strcspn(*text, "\n");
-    const char *equals = memchr(*text, '=', length);
-    out->key = *text;
-    out->key_length = equals != NULL ? (size_t)(equals - *text) : length;
-    out->value = equals != NULL ? equals + 1 : *text + length;
-    out->value_length = (size_t)(*text + length - out->value);
-    *text += length + ((*text)[length] == '\n');
-    return true;
+/* The coefficients of a feature, where it has one for each bit that is not just the weight with a sign. */
+static bool find_coefficients(const nigh_model *model, uint32_t index, uint32_t width, double *coefficients) {
+    if (width > MOST_BITS || nigh_model_coefficients(model, index, coefficients, NULL) != NIGH_OK) return false;
+    for (uint32_t i = 1; i < width; i++)
+        if (fabs(coefficients[i]) != fabs(coefficients[0])) return true;
+    return false;
 }
 
-static void print_scheme(struct cli_sink *out, const char *scheme) {
-    struct scheme_line line;
-    const char *label = "scheme";
-    while (scheme_next(&scheme, &line)) {
-        cli_sink_format(out, "  %-12s  ", label);
-        cli_sink_printable(out, line.key, line.key_length);
-        cli_sink_text(out, " = ");
-        cli_sink_printable(out, line.value, line.value_length);
-        cli_sink_text(out, "\n");
-        label = "";
+/* " +17 -3 +30 -8", the strongest first, of equal ones the first; takes them out of `coefficients`. */
+static void print_strongest(struct cli_sink *out, double *coefficients, uint32_t width) {
+    for (int shown = 0; shown < BITS_SHOWN; shown++) {
+        uint32_t best = 0;
+        for (uint32_t i = 1; i < width; i++)
+            if (fabs(coefficients[i]) > fabs(coefficients[best])) best = i;
+        if (coefficients[best] == 0)
+            cli_sink_text(out, "       ");
+        else
+            cli_sink_format(out, "  %c%-4u", coefficients[best] > 0 ? '+' : '-', best);
+        coefficients[best] = 0;
     }
+}
+
+static void print_top(struct cli_sink *out, const nigh_model *model, uint32_t width, uint64_t top) {
+    nigh_model_feature feature = NIGH_MODEL_FEATURE_INIT;
+    double coefficients[MOST_BITS];
+    bool each = false;
+    if (top == 0 || nigh_model_feature_at(model, 0, &feature) != NIGH_OK) return;
+    for (uint32_t i = 0; i < top && !each && nigh_model_feature_at(model, i, &feature) == NIGH_OK; i++)
+        each = find_coefficients(model, i, width, coefficients);
+    cli_sink_format(out, "\n      rank        weight%s  feature\n", each ? "  strongest bits            " : "");
+    for (uint32_t i = 0; i < top && nigh_model_feature_at(model, i, &feature) == NIGH_OK; i++) {
+        cli_sink_format(out, "%10s  %12.6g", cli_digits((uint64_t)i + 1).text, feature.weight);
+        if (each && nigh_model_coefficients(model, i, coefficients, NULL) == NIGH_OK)
+            print_strongest(out, coefficients, width);
+        cli_sink_text(out, "  ");
+        cli_sink_printable(out, feature.text, feature.text_length);
+        cli_sink_text(out, "\n");
+    }
+}
+
+static void json_top(struct cli_sink *out, const nigh_model *model, uint32_t width, uint64_t top) {
+    nigh_model_feature feature = NIGH_MODEL_FEATURE_INIT;
+    double coefficients[MOST_BITS];
+    cli_sink_text(out, ",\"top\":[");
+    for (uint32_t i = 0; i < top && nigh_model_feature_at(model, i, &feature) == NIGH_OK; i++) {
+        cli_sink_text(out, i == 0 ? "{\"feature\":" : ",{\"feature\":");
+        cli_sink_json(out, feature.text, feature.text_length);
+        cli_sink_format(out, ",\"weight\":%.9g", feature.weight);
+        if (find_coefficients(model, i, width, coefficients)) {
+            for (uint32_t j = 0; j < width; j++)
+                cli_sink_format(out, "%s%.9g", j == 0 ? ",\"coefficients\":[" : ",", coefficients[j]);
+            cli_sink_text(out, "]");
+        }
+        cli_sink_text(out, "}");
+    }
+    cli_sink_text(out, "]");
+}
+
+static void json_number(struct cli_sink *out, const char *before, uint64_t value) {
+    cli_sink_text(out, before);
+    cli_sink_number(out, value);
+}
+
+static const char *method_name(const nigh_model_info *info) {
+    const char *name = nigh_learn_method_name(info->method);
+    return name != NULL ? name : "unknown";
+}
+
+/* What follows the braces: {"method":... */
+static void json_model(struct cli_sink *out, const nigh_model *model, uint64_t top) {
+    nigh_model_info info = NIGH_MODEL_INFO_INIT;
+    nigh_model_describe(model, &info);
+    cli_sink_format(out, "\"method\":\"%s\"", method_name(&info));
+    json_number(out, ",\"width_bits\":", info.width_bits);
+    json_number(out, ",\"features\":", info.features);
+    json_number(out, ",\"anchors\":", info.anchors);
+    json_number(out, ",\"bytes\":", info.bytes);
+    cli_sink_format(out, ",\"name\":\"%016llx\",\"learned\":{", (unsigned long long)info.name);
+    cli_scheme_json(out, info.lines);
+    cli_sink_text(out, "}");
+    json_top(out, model, info.width_bits, top);
+}
+
+static void print_model(struct cli_sink *out, const nigh_model *model, const char *path, uint64_t top) {
+    nigh_model_info info = NIGH_MODEL_INFO_INIT;
+    nigh_model_describe(model, &info);
+    cli_sink_printable(out, path, strlen(path));
+    cli_sink_format(out, "\n  method        %s\n", method_name(&info));
+    cli_sink_format(out, "  width         %s bits\n", cli_digits(info.width_bits).text);
+    cli_sink_format(out, "  features      %s\n", cli_digits(info.features).text);
+    if (info.anchors > 0) cli_sink_format(out, "  anchors       %s\n", cli_digits(info.anchors).text);
+    cli_sink_format(out, "  bytes         %s\n", cli_digits(info.bytes).text);
+    cli_sink_format(out, "  name          %016llx\n", (unsigned long long)info.name);
+    cli_scheme_print(out, "learned with", info.lines);
+    print_top(out, model, info.width_bits, top);
+}
+
+static int show_model(struct cli_job *job) {
+    const struct info_values *values = job->values;
+    const char *path = job->operands[0];
+    nigh_model *model = NULL;
+    const double started = cli_seconds();
+    nigh_status status = nigh_model_load(job->context, path, &model, &job->error);
+    if (status == NIGH_EFORMAT) {
+        cli_error(job, "'%s' is neither a collection nor a model", path);
+        return CLI_ERROR;
+    }
+    if (status != NIGH_OK) return cli_fail(job);
+    if (values->output == OUTPUT_JSONL) {
+        cli_sink_text(job->out, "{\"model\":");
+        cli_sink_json(job->out, path, strlen(path));
+        cli_sink_text(job->out, ",");
+        json_model(job->out, model, values->top.value);
+        cli_sink_text(job->out, "}\n");
+    } else {
+        print_model(job->out, model, path, values->top.value);
+    }
+    nigh_model_free(model);
+    job->stats.work_seconds = cli_seconds() - started;
+    job->stats.complete = true;
+    return CLI_DONE;
+}
+
+/* -------------------------------------------------------------- collections -- */
+
+/* The model that a collection keeps. */
+static void print_kept(struct cli_sink *out, const nigh_model *model) {
+    nigh_model_info info = NIGH_MODEL_INFO_INIT;
+    nigh_model_describe(model, &info);
+    cli_sink_format(out, "  model         %s; %s bytes, name %016llx\n", cli_model_words(model).text,
+                    cli_digits(info.bytes).text, (unsigned long long)info.name);
 }
 
 static void print_summary(struct cli_sink *out, const nigh_collection_info *info) {
@@ -74,8 +196,8 @@ static void print_summary(struct cli_sink *out, const nigh_collection_info *info
     cli_sink_format(out, "  signatures    %s distinct%s", cli_digits(info->signatures).text,
                     info->segments > 1 ? " within their segments" : "");
     if (info->documents > 0)
-        cli_sink_format(out, "; %.1f%% of the documents are exact copies",
-                        100.0 * (double)copies / (double)info->documents);
+        cli_sink_format(out, "; %.1f%% of the documents %s", 100.0 * (double)copies / (double)info->documents,
+                        info->model_bytes > 0 ? "have that of an earlier one" : "are exact copies");
     cli_sink_format(out, "\n  width         %s bits\n", cli_digits(info->width_bits).text);
     cli_sink_format(out, "  ids           %s\n", info->has_ids ? "yes" : "none: documents go by number");
     cli_sink_format(out, "  metadata      %s\n", info->has_metadata ? "yes" : "none");
@@ -105,13 +227,15 @@ static void print_segment(struct cli_sink *out, const nigh_segment_info *segment
     cli_sink_text(out, "\n");
 }
 
-static nigh_status print_table(struct cli_job *job, const nigh_collection *collection,
-                               const nigh_collection_info *info) {
+static nigh_status print_table(struct cli_job *job, const nigh_collection *collection, const nigh_collection_info *info,
+                               const nigh_model *model) {
+    const struct cli_number *top = &((const struct info_values *)job->values)->top;
     struct cli_sink *out = job->out;
     cli_sink_printable(out, job->operands[0], strlen(job->operands[0]));
     cli_sink_text(out, "\n");
     print_summary(out, info);
-    print_scheme(out, nigh_collection_scheme(collection));
+    if (model != NULL) print_kept(out, model);
+    cli_scheme_print(out, "scheme", nigh_collection_scheme(collection));
     const bool lists = info->sliced_segments > 0;
     if (info->segments > 0)
         cli_sink_format(out, "\n     segment      documents     signatures               bytes%s\n",
@@ -122,26 +246,8 @@ static nigh_status print_table(struct cli_job *job, const nigh_collection *colle
         if (status != NIGH_OK) return status;
         print_segment(out, &segment, lists);
     }
+    if (model != NULL && top->given) print_top(out, model, info->width_bits, top->value);
     return NIGH_OK;
-}
-
-static void json_number(struct cli_sink *out, const char *before, uint64_t value) {
-    cli_sink_text(out, before);
-    cli_sink_number(out, value);
-}
-
-static void json_scheme(struct cli_sink *out, const char *scheme) {
-    struct scheme_line line;
-    const char *before = "";
-    cli_sink_text(out, ",\"scheme\":{");
-    while (scheme_next(&scheme, &line)) {
-        cli_sink_text(out, before);
-        cli_sink_json(out, line.key, line.key_length);
-        cli_sink_text(out, ":");
-        cli_sink_json(out, line.value, line.value_length);
-        before = ",";
-    }
-    cli_sink_text(out, "}");
 }
 
 static nigh_status json_segments(struct cli_job *job, const nigh_collection *collection, uint32_t segments) {
@@ -164,8 +270,9 @@ static nigh_status json_segments(struct cli_job *job, const nigh_collection *col
     return NIGH_OK;
 }
 
-static nigh_status print_json(struct cli_job *job, const nigh_collection *collection,
-                              const nigh_collection_info *info) {
+static nigh_status print_json(struct cli_job *job, const nigh_collection *collection, const nigh_collection_info *info,
+                              const nigh_model *model) {
+    const struct cli_number *top = &((const struct info_values *)job->values)->top;
     struct cli_sink *out = job->out;
     cli_sink_text(out, "{\"collection\":");
     cli_sink_json(out, job->operands[0], strlen(job->operands[0]));
@@ -182,34 +289,60 @@ static nigh_status print_json(struct cli_job *job, const nigh_collection *collec
     json_number(out, ",\"sliced_segments\":", info->sliced_segments);
     json_number(out, ",\"damaged_lists\":", info->damaged_lists);
     json_number(out, ",\"list_bytes\":", info->list_bytes);
-    json_scheme(out, nigh_collection_scheme(collection));
+    cli_sink_text(out, ",\"scheme\":{");
+    cli_scheme_json(out, nigh_collection_scheme(collection));
+    cli_sink_text(out, "}");
+    if (model != NULL) {
+        cli_sink_text(out, ",\"model\":{");
+        json_model(out, model, top->given ? top->value : 0);
+        cli_sink_text(out, "}");
+    }
     nigh_status status = json_segments(job, collection, info->segments);
     cli_sink_text(out, "}\n");
     return status;
 }
 
+/* A folder that is no collection; job->error stays where it is not this either. */
+static bool holds_terms(struct cli_job *job) {
+    nigh_terms *terms = NULL;
+    nigh_error ignored;
+    const bool done = nigh_terms_open(job->context, job->operands[0], NULL, &terms, &ignored) == NIGH_OK;
+    nigh_terms_close(terms);
+    return done;
+}
+
 static int run(struct cli_job *job) {
     const struct info_values *values = job->values;
     nigh_collection *collection = NULL;
+    nigh_model *model = NULL;
     nigh_collection_info info;
-    if (job->operand_count != 1) return cli_usage(job->command, "give one COLLECTION, not %zu", job->operand_count);
+    struct stat kind;
+    if (job->operand_count != 1)
+        return cli_usage(job->command, "give one COLLECTION or MODEL, not %zu", job->operand_count);
+    if (stat(job->operands[0], &kind) == 0 && S_ISREG(kind.st_mode)) return show_model(job);
     double started = cli_seconds();
-    if (cli_collection_open(job, job->operands[0], NULL, &collection, &info) != NIGH_OK) return cli_fail(job);
+    nigh_status opened = cli_collection_open(job, job->operands[0], NULL, &collection, &info);
+    if (opened == NIGH_EFORMAT && holds_terms(job))
+        return cli_terms_show(job, job->operands[0], values->output == OUTPUT_JSONL);
+    if (opened != NIGH_OK) return cli_fail(job);
     if (info.damaged_lists > 0)
         cli_error(job, "'%s': the slice lists of %s cannot be used; see 'nigh check'", job->operands[0],
                   cli_counted(info.damaged_lists, "segment", "segments").text);
-    nigh_status status =
-        values->output == OUTPUT_JSONL ? print_json(job, collection, &info) : print_table(job, collection, &info);
+    int code = CLI_DONE; /* a model that cannot be read is no reason not to tell the rest */
+    if (info.model_bytes > 0 && nigh_collection_model(collection, &model, &job->error) != NIGH_OK) code = cli_fail(job);
+    nigh_status status = values->output == OUTPUT_JSONL ? print_json(job, collection, &info, model)
+                                                        : print_table(job, collection, &info, model);
     job->stats.work_seconds = cli_seconds() - started;
     job->stats.documents = info.documents;
-    job->stats.complete = status == NIGH_OK;
+    job->stats.complete = status == NIGH_OK && code == CLI_DONE;
+    nigh_model_free(model);
     nigh_collection_close(collection);
-    return status == NIGH_OK ? CLI_DONE : cli_fail(job);
+    return status == NIGH_OK ? code : cli_fail(job);
 }
 
 const struct cli_command cmd_info = {
     .name = "info",
-    .summary = "show what a collection holds",
+    .summary = "show what a collection holds, or a model has learned",
     .usage = usage,
     .description = description,
     .examples = examples,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "amount.h"
+#include "documents.h"
 #include "output.h"
 #include "signals.h"
 
@@ -16,6 +17,8 @@ struct pairs_values {
     struct cli_number copies;
     const char *memory;
     const char *temporary;
+    const char *model;
+    int scheme;
     int output;
     bool numbers;
 };
@@ -33,6 +36,7 @@ static const struct cli_option options[] = {
     CLI_NUMBER(0, "copies", PLACE(copies), "N", 1, UINT32_MAX, "1000",
                "of more than N equal signatures, only the pairs with the first are given"),
     CLI_FLAG(0, "numbers", PLACE(numbers), "call documents by their number, from 0, not by their id"),
+    CLI_SCHEME_OPTION(PLACE(scheme), PLACE(model)),
     CLI_TEXT(0, "memory", PLACE(memory), "SIZE",
              "take no more memory than this, such as 500M or 2G; what does not fit is sorted on disk (default half of "
              "what the machine has)"),
@@ -226,7 +230,12 @@ static int run(struct cli_job *job) {
         return cli_usage(job->command, "give one COLLECTION, or two, not %zu", job->operand_count);
     for (size_t i = 0; i < job->operand_count && status == NIGH_OK; i++)
         status = cli_collection_open(job, job->operands[i], NULL, &pairing.collections[i], &pairing.infos[i]);
-    int code = status == NIGH_OK ? pair_opened(&pairing) : cli_fail(job);
+    int code = status == NIGH_OK ? CLI_DONE : cli_fail(job);
+    for (size_t i = 0; i < job->operand_count && code == CLI_DONE; i++)
+        if (!cli_scheme_fits(job, pairing.values->scheme, pairing.values->model, job->operands[i],
+                             pairing.collections[i]))
+            code = CLI_ERROR;
+    if (code == CLI_DONE) code = pair_opened(&pairing);
     free(pairing.ids[0]);
     free(pairing.ids[1]);
     nigh_collection_close(pairing.collections[0]);

@@ -21,6 +21,8 @@ struct search_values {
     struct cli_number radius;
     struct cli_number batch;
     struct cli_number bits;
+    int scheme;
+    const char *model;
     struct cli_reading reading;
     struct cli_list ids;
     struct cli_list texts;
@@ -83,6 +85,7 @@ static const struct cli_option options[] = {
     CLI_CHOICE(0, "format", PLACE(format), "FORMAT", cli_input_formats, "auto", "the format of the query files"),
     CLI_NUMBER(0, "bits", PLACE(bits), "N", 8, NIGH_MAX_WIDTH_BITS, NULL,
                "the width of the queries, which must be that of the collection"),
+    CLI_SCHEME_OPTION(PLACE(scheme), PLACE(model)),
     CLI_FLAG(0, "all-bits", PLACE(all_bits),
              "of texts and topsig: compare also the bits that the text says nothing about; see below"),
     CLI_FLAG(0, "verify", PLACE(verify), "compare all checksums of the collection first"),
@@ -182,6 +185,7 @@ struct searcher {
     struct cli_answers answers;
     struct cli_inputs inputs;
     nigh_vocabulary *vocabulary; /* for queries that are text */
+    nigh_model *model;           /* the same */
     nigh_signer *signer;
     bool sparse;       /* it leaves bits untouched, which are not compared */
     char *id;          /* room for any */
@@ -433,6 +437,8 @@ static nigh_status make_signer(struct searcher *searcher) {
                       "holds signatures that nigh did not make from text; give queries as signatures");
     if (status == NIGH_OK && nigh_signer_needs_vocabulary(&signer_options))
         status = nigh_collection_vocabulary(searcher->collection, &searcher->vocabulary, error);
+    if (status == NIGH_OK)
+        status = cli_model_get(searcher->job, NULL, searcher->collection, &signer_options, &searcher->model);
     signer_options.split = NIGH_SPLIT_NONE; /* a query is asked as a whole */
     searcher->sparse = signer_options.scheme == NIGH_SCHEME_TOPSIG && !searcher->values->all_bits;
     signer_options.vocabulary = searcher->vocabulary;
@@ -462,7 +468,9 @@ static nigh_status search_texts(struct searcher *searcher) {
                                   &searcher->job->error);
         if (status == NIGH_ENOTFOUND) {
             struct cli_name shown = name_text(texts->items[i], room, 60);
-            cli_error(searcher->job, "no word to search for in '%.*s'", (int)shown.length, shown.text);
+            cli_error(searcher->job, "no word %s in '%.*s'",
+                      searcher->model != NULL ? "that the model knows" : "to search for", (int)shown.length,
+                      shown.text);
             status = NIGH_OK;
         } else if (status == NIGH_OK) {
             status = add_query(searcher, signature, searcher->sparse ? weights : NULL,
@@ -484,7 +492,7 @@ static nigh_status search_signed(struct searcher *searcher, nigh_signing *signin
     }
     if (status != NIGH_END) return status;
     nigh_signing_describe(signing, &info);
-    struct cli_skipped skipped = cli_skipped(&info);
+    struct cli_skipped skipped = cli_skipped_by(&info, searcher->model);
     if (skipped.text[0] != '\0') cli_note(searcher->job, "not asked:%s", skipped.text + 1);
     return NIGH_OK;
 }
@@ -635,6 +643,7 @@ static int search_opened(struct searcher *searcher) {
                   (unsigned long long)values->bits.value);
         return CLI_ERROR;
     }
+    if (!cli_scheme_fits(job, values->scheme, values->model, job->operands[0], searcher->collection)) return CLI_ERROR;
     set_options(searcher);
     searcher->id = malloc(NIGH_MAX_ID_LENGTH + 1);
     searcher->snippet = malloc(SNIPPET_SHOWN);
@@ -680,6 +689,7 @@ static int run(struct cli_job *job) {
     cli_inputs_release(&searcher.inputs);
     nigh_signer_free(searcher.signer);
     nigh_vocabulary_free(searcher.vocabulary);
+    nigh_model_free(searcher.model);
     nigh_collection_close(searcher.collection);
     return code;
 }

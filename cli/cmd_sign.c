@@ -59,6 +59,10 @@ static const char *const scheme_paragraphs[] = {
     "minhash: one bit of each of N min-wise hashes of the set of features (by default three words in a row). Of two "
     "documents that share a part J of their features, (1 - J) / 2 of the bits differ. 256 bits by default; for "
     "near-copies, and sharper than simhash.",
+    "learned:FILE: by the model in FILE, which 'nigh train' made of labelled documents; for documents of one kind. "
+    "Bits, "
+    "features and language are the model's, and what is asked for beside it must agree. Words that it does not know "
+    "count for nothing; a document with no other has no signature.",
     NULL,
 };
 
@@ -77,6 +81,7 @@ static const struct cli_example examples[] = {
     {"nigh sign --scheme simhash pages/ > pages.hex", "64-bit simhashes of everything in a folder"},
     {"nigh sign news.jsonl.gz -o news.npy", "TopSig signatures of 1,024 bits for NumPy"},
     {"nigh sign --make-vocabulary english.vocabulary big.jsonl", "count words once, for --vocabulary later"},
+    {"nigh sign --scheme learned:news.model news.jsonl", "by what 'nigh train' learned"},
     {"nigh sign --scheme simhash --features ngrams:3 --json - < page.txt", "three words in a row, with weights"},
     {NULL, NULL},
 };
@@ -87,6 +92,7 @@ struct signer {
     struct cli_inputs inputs;
     struct cli_problems problems;
     nigh_vocabulary *vocabulary;
+    nigh_model *model;
     nigh_signer *signer;
     nigh_text_reader *reader;
     nigh_signing *signing;
@@ -190,8 +196,10 @@ static nigh_status open_signing(struct signer *signer, nigh_signer_options *sign
     signing_options.keep_weights = values->json;
     signing_options.limit = values->reading.limit.value;
     signing_options.progress = &job->progress.report;
-    nigh_status status = cli_vocabulary_get(job, &signer->inputs, &values->reading, format, &values->signing,
-                                            signer_options, &signer->vocabulary);
+    nigh_status status = cli_model_get(job, values->signing.model, NULL, signer_options, &signer->model);
+    if (status == NIGH_OK)
+        status = cli_vocabulary_get(job, &signer->inputs, &values->reading, format, &values->signing, signer_options,
+                                    &signer->vocabulary);
     signer_options->vocabulary = signer->vocabulary;
     if (status == NIGH_OK) status = nigh_signer_new(job->context, signer_options, &signer->signer, &job->error);
     if (status != NIGH_OK) return status;
@@ -213,7 +221,7 @@ static void summarise(struct signer *signer) {
     cli_note(job, "signed %s of %.1f MB of text with %u bits each; %.2f s (%s/s)%s",
              cli_counted_rows(signer->info.signed_rows, signer->passages).text,
              (double)signer->info.reader.bytes_text / 1e6, signer->width_bits, job->stats.work_seconds,
-             cli_digits((uint64_t)job->stats.rate).text, cli_skipped(&signer->info).text);
+             cli_digits((uint64_t)job->stats.rate).text, cli_skipped_by(&signer->info, signer->model).text);
 }
 
 static int sign(struct signer *signer, nigh_signer_options *signer_options) {
@@ -275,7 +283,8 @@ static int check_use(const struct cli_job *job) {
     const char *output = values->output == NULL && values->make_vocabulary == NULL ? "-" : values->output;
     const struct cli_place places[] = {{"-o", values->output},
                                        {"--make-vocabulary", values->make_vocabulary},
-                                       {"--vocabulary", values->signing.vocabulary}};
+                                       {"--vocabulary", values->signing.vocabulary},
+                                       {"--scheme", values->signing.model}};
     const struct cli_place written[] = {{"-o", output}, {"--make-vocabulary", values->make_vocabulary}};
     if (job->operand_count == 0) return cli_usage(job->command, "no INPUT given; '-' is standard input");
     if (values->make_vocabulary != NULL && (values->output != NULL || values->json || values->to != 0))
@@ -287,7 +296,7 @@ static int check_use(const struct cli_job *job) {
                          values->make_vocabulary);
     if (values->json && values->to != 0) return cli_usage(job->command, "--json and --to do not go together");
     if (!cli_reading_fits(job, &values->reading) || !cli_source_paths_fit(job, 0)) return CLI_ERROR;
-    if (!cli_places_differ(job, places, 3) || !cli_places_spare_inputs(job, written, 2, 0) ||
+    if (!cli_places_differ(job, places, 4) || !cli_places_spare_inputs(job, written, 2, 0) ||
         !cli_places_outside(job, written, 2, 0))
         return CLI_ERROR;
     return CLI_DONE;
@@ -310,6 +319,7 @@ static int run(struct cli_job *job) {
     nigh_signing_close(signer.signing);
     nigh_text_reader_close(signer.reader);
     nigh_signer_free(signer.signer);
+    nigh_model_free(signer.model);
     nigh_vocabulary_free(signer.vocabulary);
     cli_inputs_release(&signer.inputs);
     return code;

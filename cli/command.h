@@ -47,6 +47,8 @@ extern const struct cli_command cmd_dedup;
 extern const struct cli_command cmd_against;
 extern const struct cli_command cmd_pairs;
 extern const struct cli_command cmd_sign;
+extern const struct cli_command cmd_train;
+extern const struct cli_command cmd_terms;
 extern const struct cli_command cmd_eval;
 extern const struct cli_command cmd_plan;
 extern const struct cli_command cmd_info;

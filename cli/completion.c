@@ -40,7 +40,11 @@ static const char bash_begin[] = "# bash completion for nigh; written by 'nigh c
                                  "_nigh() {\n"
                                  "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=\n"
                                  "    COMPREPLY=()\n"
-                                 "    # bash cuts --name=value into three words.\n"
+                                 "    # bash cuts --name=value into three words, and name:FILE too.\n"
+                                 "    if [[ $word == ':' || $before == ':' ]]; then\n"
+                                 "        _nigh_files \"${word#:}\"\n"
+                                 "        return\n"
+                                 "    fi\n"
                                  "    if [[ $word == '=' ]]; then\n"
                                  "        word=\n"
                                  "    elif [[ $before == '=' ]]; then\n"
@@ -48,6 +52,7 @@ static const char bash_begin[] = "# bash completion for nigh; written by 'nigh c
                                  "    fi\n";
 
 static const char bash_end[] = "    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\")\n"
+                               "    if [[ ${COMPREPLY[*]} == *: ]]; then compopt -o nospace 2>/dev/null; fi\n"
                                "}\n"
                                "\n"
                                "complete -F _nigh nigh\n";
@@ -115,6 +120,16 @@ static void zsh_text(struct cli_sink *out, const char *text) {
     }
 }
 
+/* Names, and the one that a file follows: ':SCHEME: _nigh_choice learned auto topsig'. */
+static void zsh_choice_or_file(struct cli_sink *out, const struct cli_option *option) {
+    cli_sink_format(out, ":%s: _nigh_choice", option->value);
+    for (size_t i = 0; option->choices[i] != NULL; i++)
+        if (cli_choice_takes_file(option->choices[i]))
+            cli_sink_format(out, " %.*s", (int)strlen(option->choices[i]) - 1, option->choices[i]);
+    for (size_t i = 0; option->choices[i] != NULL; i++)
+        if (!cli_choice_takes_file(option->choices[i])) cli_sink_format(out, " %s", option->choices[i]);
+}
+
 /* '(-q --quiet)'{-q,--quiet}'[...]', '--radius=[...]:BITS: ', '*--id=[...]:ID: ' */
 static void zsh_option(struct cli_sink *out, const struct cli_option *option) {
     bool value = option->kind != CLI_KIND_FLAG;
@@ -129,7 +144,9 @@ static void zsh_option(struct cli_sink *out, const struct cli_option *option) {
         cli_sink_format(out, "'%s-%c%s[", repeats, option->letter, value ? "+" : "");
     zsh_text(out, option->help);
     cli_sink_text(out, "]");
-    if (option->kind == CLI_KIND_CHOICE) {
+    if (option->file_place != 0) {
+        zsh_choice_or_file(out, option);
+    } else if (option->kind == CLI_KIND_CHOICE) {
         cli_sink_format(out, ":%s:(", option->value);
         choice_names(out, option);
         cli_sink_text(out, ")");
@@ -138,6 +155,19 @@ static void zsh_option(struct cli_sink *out, const struct cli_option *option) {
     }
     cli_sink_text(out, "' \\\n");
 }
+
+/* One of the names, or the first one, a colon and a file. */
+static const char zsh_choice[] = "_nigh_choice() {\n"
+                                 "    local named=$1\n"
+                                 "    shift\n"
+                                 "    if compset -P \"$named:\"; then\n"
+                                 "        _files\n"
+                                 "    else\n"
+                                 "        compadd -- \"$@\"\n"
+                                 "        compadd -S '' -- \"$named:\"\n"
+                                 "    fi\n"
+                                 "}\n"
+                                 "\n";
 
 static void zsh_commands(struct cli_sink *out) {
     const struct cli_command *command;
@@ -153,8 +183,9 @@ static void zsh_commands(struct cli_sink *out) {
 void cli_completion_zsh(struct cli_sink *out) {
     const struct cli_command *command;
     const struct cli_option *option;
-    cli_sink_text(out, "#compdef nigh\n# zsh completion for nigh; written by 'nigh completion zsh'\n"
-                       "_nigh() {\n    local -a commands\n");
+    cli_sink_text(out, "#compdef nigh\n# zsh completion for nigh; written by 'nigh completion zsh'\n");
+    cli_sink_text(out, zsh_choice);
+    cli_sink_text(out, "_nigh() {\n    local -a commands\n");
     zsh_commands(out);
     cli_sink_text(out, "    if (( CURRENT == 2 )); then\n        _describe -t commands 'nigh command' commands\n"
                        "        return\n    fi\n    shift words\n    (( CURRENT-- ))\n    case $words[1] in\n");

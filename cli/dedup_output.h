@@ -20,6 +20,7 @@ struct dedup_values {
     const char *memory;
     const char *temporary;
     int method;
+    int scheme;
     int cluster;
     int pairs_per_cluster;
     int format;
@@ -37,6 +38,7 @@ struct deduper {
     bool documents;            /* else signatures */
     nigh_dedup_options options;
     nigh_signer_options signer;
+    nigh_model *model; /* of --scheme learned:FILE */
     char score_key[256];
     nigh_dedup *dedup;
     nigh_dedup_info info;

@@ -17,7 +17,7 @@
 const char *const cli_input_formats[] = {"auto",  "npy",   "u8bin", "raw",  "hex",  "topsig", "plain",
                                          "lines", "jsonl", "html",  "warc", "trec", NULL};
 const char *const cli_text_formats[] = {"auto", "plain", "lines", "jsonl", "html", "warc", "trec", NULL};
-const char *const cli_scheme_names[] = {"auto", "topsig", "simhash", "minhash", NULL};
+const char *const cli_scheme_names[] = {"auto", "topsig", "simhash", "minhash", "learned:", NULL};
 const char *const cli_weight_names[] = {"auto", "tf", "log", "tf-idf", "likelihood", NULL};
 const char *const cli_switch_names[] = {"auto", "on", "off", NULL};
 const char *const cli_split_names[] = {"none", "sentence", "hard", NULL};
@@ -25,7 +25,8 @@ const char *const cli_split_names[] = {"none", "sentence", "hard", NULL};
 _Static_assert(NIGH_TEXT_PLAIN == 1 && NIGH_TEXT_LINES == 2 && NIGH_TEXT_JSONL == 3 && NIGH_TEXT_HTML == 4 &&
                    NIGH_TEXT_WARC == 5 && NIGH_TEXT_TREC == 6 && NIGH_FORMAT_TOPSIG == 5,
                "the lists of formats above are in the order of the library's numbers");
-_Static_assert(NIGH_WEIGHTS_TF == 1 && NIGH_WEIGHTS_LIKELIHOOD == 4 && NIGH_SPLIT_HARD == 2 && NIGH_SCHEME_MINHASH == 2,
+_Static_assert(NIGH_WEIGHTS_TF == 1 && NIGH_WEIGHTS_LIKELIHOOD == 4 && NIGH_SPLIT_HARD == 2 &&
+                   NIGH_SCHEME_MINHASH == 2 && NIGH_SCHEME_LEARNED == 3,
                "and so are the others");
 
 nigh_text_format cli_text_format(int format) {
@@ -204,6 +205,8 @@ void cli_reader_options(struct cli_job *job, const struct cli_reading *reading, 
     out->format = format;
     out->text_key = reading->text_key;
     out->id_key = reading->id_key;
+    out->label_key = reading->label_key;
+    out->part_key = reading->part_key;
     if (reading->shard != NULL) (void)parse_shard(reading->shard, &out->shard, &out->shards);
     out->max_errors = reading->max_errors.value;
     out->max_document_bytes = reading->max_document.value;
@@ -228,32 +231,32 @@ nigh_status cli_reader_open(struct cli_job *job, const struct cli_inputs *inputs
 
 /* ---------------------------------------------------------------- signing -- */
 
-/* "words", "ngrams:3", "chars:5"; the length may be left out. */
-static bool parse_features(const char *text, nigh_signer_options *options) {
+/* The length may be left out. */
+bool cli_features_parse(const char *text, nigh_feature_kind *kind, uint32_t *out) {
     static const char *const names[] = {"words", "ngrams", "chars"};
     size_t length = strcspn(text, ":");
     for (int i = 0; i < 3; i++) {
         if (strlen(names[i]) != length || strncmp(text, names[i], length) != 0) continue;
-        options->features = (nigh_feature_kind)(i + 1);
-        options->feature_length = 0;
+        *kind = (nigh_feature_kind)(i + 1);
+        *out = 0;
         if (text[length] == '\0') return true;
         char *end = NULL;
         unsigned long number = strtoul(text + length + 1, &end, 10);
-        options->feature_length = (uint32_t)(number > 1000 ? 1000 : number);
+        *out = (uint32_t)(number > 1000 ? 1000 : number);
         return i > 0 && number > 0 && text[length + 1] >= '1' && text[length + 1] <= '9' && *end == '\0';
     }
     return false;
 }
 
-static int switch_of(int choice, int before) { return choice == 0 ? before : choice == 1; }
+int cli_switch(int choice, int before) { return choice == 0 ? before : choice == 1; }
 
 static void lay_over(const struct cli_signing *signing, nigh_signer_options *options) {
     if (signing->scheme != 0) options->scheme = (nigh_scheme_kind)(signing->scheme - 1);
     if (signing->bits.given) options->width_bits = (uint32_t)signing->bits.value;
     if (signing->weights != 0) options->weights = (nigh_weight_kind)signing->weights;
     if (signing->language != NULL) options->language = signing->language;
-    options->stemming = switch_of(signing->stemming, options->stemming);
-    options->stop_words = switch_of(signing->stop_words, options->stop_words);
+    options->stemming = cli_switch(signing->stemming, options->stemming);
+    options->stop_words = cli_switch(signing->stop_words, options->stop_words);
     if (signing->seed.given) options->seed = signing->seed.value;
     if (signing->density.given) options->density = (uint32_t)signing->density.value;
     if (signing->split != 0) options->split = (nigh_split_kind)signing->split;
@@ -272,9 +275,72 @@ int cli_signer_options(struct cli_job *job, const struct cli_signing *signing, c
         return cli_fail(job);
     }
     lay_over(signing, out);
-    if (signing->features != NULL && !parse_features(signing->features, out))
+    if (signing->features != NULL && !cli_features_parse(signing->features, &out->features, &out->feature_length))
         return cli_usage(job->command, "--features takes words, ngrams:N or chars:N, not '%s'", signing->features);
     return CLI_DONE;
+}
+
+const char *cli_scheme_name(nigh_scheme_kind scheme) {
+    return scheme == NIGH_SCHEME_LEARNED ? "learned" : cli_scheme_names[(int)scheme + 1];
+}
+
+struct cli_model_words cli_model_words(const nigh_model *model) {
+    nigh_model_info info = NIGH_MODEL_INFO_INIT;
+    struct cli_model_words words;
+    nigh_model_describe(model, &info);
+    const char *method = nigh_learn_method_name(info.method);
+    (void)snprintf(words.text, sizeof words.text, "%s, %u bits, %s", method != NULL ? method : "unknown method",
+                   info.width_bits, cli_counted(info.features, "feature", "features").text);
+    return words;
+}
+
+static uint64_t model_name(const nigh_model *model) {
+    nigh_model_info info = NIGH_MODEL_INFO_INIT;
+    nigh_model_describe(model, &info);
+    return info.name;
+}
+
+/* The model at `path` against the one that the collection keeps. */
+static bool model_fits(struct cli_job *job, const char *path, const char *holder, const nigh_collection *collection) {
+    nigh_model *held = NULL;
+    nigh_model *given = NULL;
+    nigh_status status = nigh_model_load(job->context, path, &given, &job->error);
+    if (status == NIGH_OK) status = nigh_collection_model(collection, &held, &job->error);
+    bool same = status == NIGH_OK && model_name(held) == model_name(given);
+    if (status != NIGH_OK)
+        (void)cli_fail(job);
+    else if (!same)
+        cli_error(job,
+                  "'%s' was signed with another model (%s) than '%s' (%s); signatures of two models cannot be "
+                  "compared; without --scheme its own is used",
+                  holder, cli_model_words(held).text, path, cli_model_words(given).text);
+    nigh_model_free(held);
+    nigh_model_free(given);
+    return same;
+}
+
+bool cli_scheme_fits(struct cli_job *job, int scheme, const char *model, const char *holder,
+                     const nigh_collection *collection) {
+    nigh_signer_options held = NIGH_SIGNER_OPTIONS_INIT;
+    if (scheme == 0) return true;
+    nigh_status status = nigh_signer_options_parse(nigh_collection_scheme(collection), &held, NULL);
+    if (status != NIGH_OK && status != NIGH_ENOTFOUND) return true; /* whoever needs it says why not */
+    if (status == NIGH_OK && scheme - 1 == (int)held.scheme)
+        return model == NULL || model_fits(job, model, holder, collection);
+    cli_error(job, "'%s' holds %s signatures, not %s", holder,
+              status == NIGH_OK ? cli_scheme_name(held.scheme) : "your own",
+              cli_scheme_name((nigh_scheme_kind)(scheme - 1)));
+    return false;
+}
+
+nigh_status cli_model_get(struct cli_job *job, const char *path, const nigh_collection *collection,
+                          nigh_signer_options *options, nigh_model **out) {
+    *out = NULL;
+    if (options->scheme != NIGH_SCHEME_LEARNED) return NIGH_OK;
+    nigh_status status = collection != NULL ? nigh_collection_model(collection, out, &job->error)
+                                            : nigh_model_load(job->context, path, out, &job->error);
+    options->model = *out;
+    return status;
 }
 
 static nigh_status count_vocabulary(struct cli_job *job, const struct cli_inputs *inputs,
@@ -326,9 +392,17 @@ struct cli_counted cli_counted_rows(uint64_t rows, bool passages) {
 }
 
 struct cli_skipped cli_skipped(const nigh_signing_info *info) {
+    return cli_skipped_by(info, NULL);
+}
+
+struct cli_skipped cli_skipped_by(const nigh_signing_info *info, const nigh_model *model) {
     struct cli_skipped skipped = {""};
     tell(&skipped, info->reader.missing, "record without text", "records without text");
-    tell(&skipped, info->empty, "document without words", "documents without words");
+    if (model == NULL)
+        tell(&skipped, info->empty, "document without words", "documents without words");
+    else
+        tell(&skipped, info->empty, "document without a word that the model knows",
+             "documents without a word that the model knows");
     tell(&skipped, info->reader.problems, "malformed part", "malformed parts");
     return skipped;
 }

@@ -20,6 +20,8 @@ extern const char *const cli_text_formats[];
 struct cli_reading {
     const char *text_key;
     const char *id_key;
+    const char *label_key; /* these two NULL where the command does not take them */
+    const char *part_key;
     const char *shard;
     struct cli_number limit;
     struct cli_number max_errors;
@@ -45,9 +47,10 @@ struct cli_signing {
     const char *features;
     const char *language;
     const char *vocabulary;
+    const char *model; /* the FILE of --scheme learned:FILE */
 };
 
-extern const char *const cli_scheme_names[];
+extern const char *const cli_scheme_names[]; /* of --scheme: "auto", then by nigh_scheme_kind */
 extern const char *const cli_weight_names[];
 extern const char *const cli_switch_names[];
 extern const char *const cli_split_names[];
@@ -74,13 +77,27 @@ extern const char *const cli_split_names[];
     CLI_NUMBER(0, "max-depth", (at) + offsetof(struct cli_reading, max_depth), "N", 1, 10000, "512", \
                "skip JSON and HTML that is nested deeper")
 
+/* Of commands that learn. */
+#define CLI_LABEL_OPTIONS(at) \
+    CLI_TEXT(0, "label-key", (at) + offsetof(struct cli_reading, label_key), "KEY", \
+             "of JSON lines: where the label is, a text or a number, or a list of them (default label)"), \
+    CLI_TEXT(0, "part-key", (at) + offsetof(struct cli_reading, part_key), "KEY", \
+             "of JSON lines: where it says what a document is for; only those of \"train\" are learned from")
+
+/* Of commands that take a collection, which knows its scheme. */
+#define CLI_SCHEME_OPTION(place_of_scheme, place_of_model) \
+    CLI_CHOICE_OR_FILE(0, "scheme", place_of_scheme, place_of_model, "SCHEME", cli_scheme_names, "auto", \
+                       "what the collection was signed by, which it knows itself; another is an error")
+
 #define CLI_SIGNING_OPTIONS(at) \
-    CLI_CHOICE(0, "scheme", (at) + offsetof(struct cli_signing, scheme), "SCHEME", cli_scheme_names, "auto", \
-               "how text becomes bits: topsig for nearest documents, simhash or minhash for near-copies; auto is " \
-               "what the collection has, and topsig for a new one"), \
+    CLI_CHOICE_OR_FILE(0, "scheme", (at) + offsetof(struct cli_signing, scheme), \
+                       (at) + offsetof(struct cli_signing, model), "SCHEME", cli_scheme_names, "auto", \
+                       "how text becomes bits: topsig for nearest documents, simhash or minhash for near-copies, " \
+                       "learned: by a model of 'nigh train'; auto is what the collection has, and topsig for a new " \
+                       "one"), \
     CLI_NUMBER(0, "bits", (at) + offsetof(struct cli_signing, bits), "N", 8, NIGH_MAX_WIDTH_BITS, NULL, \
                "the width of the signatures, a multiple of 8 (by default 1024 for topsig, 64 for simhash, 256 for " \
-               "minhash); raw signature files cannot say it themselves"), \
+               "minhash, and the model's); raw signature files cannot say it themselves"), \
     CLI_TEXT(0, "features", (at) + offsetof(struct cli_signing, features), "KIND", \
              "what is compared: words, ngrams:N (N words in a row) or chars:N (N characters in a row); by default " \
              "words, and ngrams:3 for minhash"), \
@@ -156,6 +173,12 @@ void cli_reader_options(struct cli_job *job, const struct cli_reading *reading, 
 nigh_status cli_reader_open(struct cli_job *job, const struct cli_inputs *inputs, const struct cli_reading *reading,
                             nigh_text_format format, struct cli_problems *problems, nigh_text_reader **out);
 
+/* "words", "ngrams:3", "chars:5"; false where it is none of them. */
+bool cli_features_parse(const char *text, nigh_feature_kind *kind, uint32_t *length);
+
+/* What on, off and auto stand for, where auto is `before`. */
+int cli_switch(int choice, int before);
+
 /* False with a message for what is wrong with the values, before anything is opened. */
 bool cli_reading_fits(const struct cli_job *job, const struct cli_reading *reading);
 
@@ -172,12 +195,37 @@ nigh_status cli_vocabulary_get(struct cli_job *job, const struct cli_inputs *inp
                                nigh_text_format format, const struct cli_signing *signing,
                                const nigh_signer_options *options, nigh_vocabulary **out);
 
+/* "topsig", "simhash", "minhash" or "learned". */
+const char *cli_scheme_name(nigh_scheme_kind scheme);
+
+/*
+ * Whether --scheme names what `collection`, called `holder`, was signed by; says so where not.
+ * A model is compared with the one the collection keeps.
+ */
+bool cli_scheme_fits(struct cli_job *job, int scheme, const char *model, const char *holder,
+                     const nigh_collection *collection);
+
+/*
+ * The model that signing by these options needs, put into them: that of the collection, or where
+ * that is NULL of the FILE.  *out stays NULL where none is needed; it must outlive the signer.
+ */
+nigh_status cli_model_get(struct cli_job *job, const char *path, const nigh_collection *collection,
+                          nigh_signer_options *options, nigh_model **out);
+
+/* What a model is, in a few words: "codewords, 32 bits, 10,000 features". */
+struct cli_model_words {
+    char text[96];
+};
+struct cli_model_words cli_model_words(const nigh_model *model);
+
 /* "; 3 had no text, 1 had no words, 2 malformed parts were skipped", or "". */
 struct cli_skipped {
     char text[256];
 };
 struct cli_counted cli_counted_rows(uint64_t rows, bool passages); /* "2 documents", or "2 passages" */
 struct cli_skipped cli_skipped(const nigh_signing_info *info);
+/* The same of signing by a model, which knows some words only; NULL: without one. */
+struct cli_skipped cli_skipped_by(const nigh_signing_info *info, const nigh_model *model);
 void cli_stats_signing(struct cli_stats *stats, const nigh_signing_info *info);
 
 #endif

@@ -21,6 +21,22 @@ struct eval_values {
     struct cli_number candidates;
     struct cli_number slices;
     struct cli_number rings;
+    struct cli_number seeds;
+    struct cli_number radius;
+    struct cli_number iterations;
+    struct cli_number min_documents;
+    const char *l2;
+    struct cli_number block;
+    struct cli_number queries_of;
+    const char *ratios;
+    const char *query_log;
+    int goal;
+    const char *methods;
+    const char *widths;
+    const char *max_features;
+    const char *labelled;
+    bool strip_headers;
+    bool as_paper;
     const char *breadth;
     const char *admit;
     int method;
@@ -40,7 +56,16 @@ struct eval_values {
     int output;
 };
 
-enum eval_kind { EVAL_SIGNATURES, EVAL_RANKED, EVAL_DUPLICATES, EVAL_PSM, EVAL_NEAREST, EVAL_KINDS };
+enum eval_kind {
+    EVAL_SIGNATURES,
+    EVAL_RANKED,
+    EVAL_DUPLICATES,
+    EVAL_PSM,
+    EVAL_NEAREST,
+    EVAL_LEARNED,
+    EVAL_TERMS,
+    EVAL_KINDS
+};
 
 struct evaluator {
     struct cli_job *job;
@@ -49,6 +74,7 @@ struct evaluator {
     struct cli_inputs inputs;
     nigh_signer_options signer_options;
     nigh_vocabulary *vocabulary;
+    nigh_model *model; /* of --scheme learned:FILE */
     nigh_signer *signer;
     nigh_evaluation *documents;
     nigh_signing_info info;
@@ -56,13 +82,20 @@ struct evaluator {
     double started;
 };
 
-/* Each returns an exit code.  Documents are in memory but for duplicates, which reads them itself. */
+/* Each returns an exit code.  Documents are in memory but for duplicates, learned and terms, which read them
+ * themselves. */
 int cli_eval_duplicates(struct evaluator *evaluator);
 int cli_eval_psm(struct evaluator *evaluator);
 int cli_eval_nearest(struct evaluator *evaluator); /* of a collection; there are no documents */
+int cli_eval_learned(struct evaluator *evaluator);
+int cli_eval_check_learned(const struct cli_job *job, const struct eval_values *values);
+int cli_eval_terms(struct evaluator *evaluator);
+int cli_eval_check_terms(const struct cli_job *job, const struct eval_values *values);
 
 /* The methods of `nearest`, in the order of nigh_search_method. */
 extern const char *const cli_eval_methods[];
+/* Of --goal, in the order of nigh_filter_goal. */
+extern const char *const cli_eval_goals[];
 
 /* The closing line and the statistics. */
 void cli_eval_summarise(struct evaluator *evaluator);

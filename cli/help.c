@@ -84,8 +84,10 @@ static void append(char *buffer, size_t capacity, const char *before, const char
 
 void cli_help_option_text(const struct cli_option *option, char *buffer, size_t capacity) {
     snprintf(buffer, capacity, "%s", option->help);
-    for (size_t i = 0; option->kind == CLI_KIND_CHOICE && option->choices[i] != NULL; i++)
+    for (size_t i = 0; option->kind == CLI_KIND_CHOICE && option->choices[i] != NULL; i++) {
         append(buffer, capacity, i == 0 ? ": " : ", ", option->choices[i]);
+        if (cli_choice_takes_file(option->choices[i])) append(buffer, capacity, "FILE", "");
+    }
     if (option->initial != NULL) {
         append(buffer, capacity, " (default ", option->initial);
         append(buffer, capacity, ")", "");

@@ -24,9 +24,10 @@ bool cli_index_scheme_fits(const struct indexer *indexer) {
     int weights = (int)held.weights;
     if (signing->scheme != 0 && signing->scheme != scheme) {
         cli_error(indexer->job, "'%s' holds %s signatures; they cannot be mixed with %s", indexer->path,
-                  cli_scheme_names[scheme], cli_scheme_names[signing->scheme]);
+                  cli_scheme_name(held.scheme), cli_scheme_name((nigh_scheme_kind)(signing->scheme - 1)));
         return false;
     }
+    if (!cli_scheme_fits(indexer->job, signing->scheme, signing->model, indexer->path, indexer->before)) return false;
     /* Said now, because other weights may ask for a vocabulary that is not there. */
     if (signing->weights != 0 && weights != 0 && signing->weights != weights) {
         cli_error(indexer->job, "'%s': its signatures have weights=%s; they cannot be mixed with weights=%s",
@@ -131,7 +132,8 @@ static nigh_status open_tools(struct indexer *indexer, nigh_signer_options *opti
     signing_options.snippet = (uint32_t)values->snippet.value;
     signing_options.limit = values->reading.limit.value;
     signing_options.progress = &job->progress.report;
-    nigh_status status = get_vocabulary(indexer, options, &indexer->vocabulary);
+    nigh_status status = cli_model_get(job, values->signing.model, indexer->before, options, &indexer->model);
+    if (status == NIGH_OK) status = get_vocabulary(indexer, options, &indexer->vocabulary);
     options->vocabulary = indexer->vocabulary;
     if (status == NIGH_OK) status = nigh_signer_new(job->context, options, &tools->signer, &job->error);
     if (status == NIGH_OK) status = compare_schemes(indexer, nigh_signer_scheme(tools->signer));
@@ -141,6 +143,7 @@ static nigh_status open_tools(struct indexer *indexer, nigh_signer_options *opti
     writer_options.width_bits = indexer->width_bits;
     writer_options.scheme = nigh_signer_scheme(tools->signer);
     writer_options.vocabulary = indexer->vocabulary;
+    writer_options.model = indexer->model;
     writer_options.progress = &job->progress.report;
     status = nigh_writer_open(job->context, indexer->path, &writer_options, &indexer->writer, &job->error);
     if (status == NIGH_OK)
@@ -205,8 +208,8 @@ int cli_index_documents(struct indexer *indexer) {
     cli_inputs_stop(&indexer->inputs);
     close_tools(&tools);
     if (code == CLI_DONE && indexer->added == 0 && indexer->before == NULL) {
-        cli_error(job, "no document to index was found%s; '%s' was not made", cli_skipped(&indexer->info).text,
-                  indexer->path);
+        cli_error(job, "no document to index was found%s; '%s' was not made",
+                  cli_skipped_by(&indexer->info, indexer->model).text, indexer->path);
         code = CLI_NOTHING;
     }
     return code;

@@ -28,6 +28,7 @@ struct indexer {
     nigh_collection *before;     /* what was there; NULL: nothing */
     nigh_collection_info old;    /* and what it held */
     nigh_vocabulary *vocabulary; /* of documents; the writer needs it until it is closed */
+    nigh_model *model;           /* the same, of learned signatures */
     nigh_writer *writer;
     uint32_t width_bits;      /* 0: not known yet */
     const char *width_holder; /* the collection, or the input that told the width; NULL: the user */

@@ -105,19 +105,35 @@ static bool number_store(const struct parse *parse, const struct cli_option *opt
     return true;
 }
 
+bool cli_choice_takes_file(const char *choice) {
+    size_t length = strlen(choice);
+    return length > 1 && choice[length - 1] == ':';
+}
+
+/* "topsig", or "learned:FILE"; a name alone that wants a file is none. */
+static bool choice_fits(const struct parse *parse, const struct cli_option *option, const char *choice,
+                        const char *text) {
+    size_t length = strlen(choice);
+    if (!cli_choice_takes_file(choice)) return strcmp(choice, text) == 0;
+    if (strncmp(choice, text, length) != 0 || text[length] == '\0') return false;
+    *(const char **)(void *)(parse->values + option->file_place) = text + length;
+    return true;
+}
+
 static bool choice_store(const struct parse *parse, const struct cli_option *option, const char *name,
                          const char *text) {
     int *choice = (int *)(void *)(parse->values + option->place);
+    if (option->file_place != 0) *(const char **)(void *)(parse->values + option->file_place) = NULL;
     for (int i = 0; option->choices[i] != NULL; i++) {
-        if (strcmp(option->choices[i], text) == 0) {
+        if (choice_fits(parse, option, option->choices[i], text)) {
             *choice = i;
             return true;
         }
     }
     size_t used = (size_t)snprintf(parse->message, parse->capacity, "%s takes one of ", name);
     for (int i = 0; option->choices[i] != NULL && used < parse->capacity; i++)
-        used += (size_t)snprintf(parse->message + used, parse->capacity - used, "%s%s", i == 0 ? "" : ", ",
-                                 option->choices[i]);
+        used += (size_t)snprintf(parse->message + used, parse->capacity - used, "%s%s%s", i == 0 ? "" : ", ",
+                                 option->choices[i], cli_choice_takes_file(option->choices[i]) ? "FILE" : "");
     if (used < parse->capacity) snprintf(parse->message + used, parse->capacity - used, "; not '%s'", text);
     return false;
 }

@@ -45,7 +45,8 @@ struct cli_option {
     const char *initial; /* the default as one would type it; NULL: none */
     uint64_t least;      /* of a number */
     uint64_t most;
-    const char *const *choices; /* NULL-terminated; `initial` is one of them */
+    const char *const *choices; /* NULL-terminated; `initial` is one of them; "name:" takes a file behind it */
+    size_t file_place;          /* of a table with such a choice: of that file (const char *, else NULL) */
 };
 
 /* clang-format off */
@@ -64,6 +65,9 @@ struct cli_option {
 #define CLI_CHOICE(short_name, long_name, where, stands_for, names, default_text, text) \
     {.letter = (short_name), .name = (long_name), .kind = CLI_KIND_CHOICE, .place = (where), .value = (stands_for), \
      .choices = (names), .initial = (default_text), .help = (text)}
+#define CLI_CHOICE_OR_FILE(short_name, long_name, where, file_where, stands_for, names, default_text, text) \
+    {.letter = (short_name), .name = (long_name), .kind = CLI_KIND_CHOICE, .place = (where), .value = (stands_for), \
+     .choices = (names), .initial = (default_text), .help = (text), .file_place = (file_where)}
 #define CLI_END {.letter = 0}
 /* clang-format on */
 
@@ -81,6 +85,9 @@ struct cli_command;
 
 /* The options of a command, its own first, then the common ones; NULL past the last. */
 const struct cli_option *cli_option_at(const struct cli_command *command, size_t index);
+
+/* Whether a choice is "name:", with a file to follow. */
+bool cli_choice_takes_file(const char *choice);
 
 /* Fits the longest name an option goes by. */
 #define CLI_OPTION_NAME_SIZE 40

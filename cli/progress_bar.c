@@ -52,6 +52,10 @@ void cli_progress_begin(struct cli_progress *progress, const char *stage, const 
     progress->started = cli_seconds();
 }
 
+void cli_progress_rename(struct cli_progress *progress, const char *stage) {
+    snprintf(progress->stage, sizeof progress->stage, "%s", stage);
+}
+
 /* "[=======>        ]  45%" */
 static int draw_share(char *line, size_t capacity, uint64_t done, uint64_t total) {
     char bar[BAR_WIDTH + 1];

@@ -16,7 +16,7 @@
 struct cli_progress {
     bool wanted;
     bool drawn; /* a line stands there now */
-    char stage[32];
+    char stage[64];
     const char *unit; /* "documents"; NULL: only the share is shown */
     double started;
     double redrawn;
@@ -30,6 +30,9 @@ void cli_progress_init(struct cli_progress *progress, bool quiet);
 
 /* A new stage of work, such as "reading"; counts in `unit`. */
 void cli_progress_begin(struct cli_progress *progress, const char *stage, const char *unit);
+
+/* Other words for the stage at work, whose time goes on. */
+void cli_progress_rename(struct cli_progress *progress, const char *stage);
 
 /* Cheap enough for every thousandth row; `total` 0: unknown. */
 void cli_progress_update(struct cli_progress *progress, uint64_t done, uint64_t total);

@@ -4,6 +4,7 @@
 
 #include "stats.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -16,6 +17,11 @@ void cli_stats_count(struct cli_stats *stats, const char *name, uint64_t value) 
         stats->counters[stats->counter_count].value = value;
         stats->counter_count++;
     }
+}
+
+void cli_stats_measure(struct cli_stats *stats, const char *name, double value) {
+    if (stats->measure_count < CLI_MAX_MEASURES)
+        stats->measures[stats->measure_count++] = (struct cli_measure){.name = name, .value = value};
 }
 
 void cli_stats_rate(struct cli_stats *stats, uint64_t amount) {
@@ -50,6 +56,11 @@ static void write_object(struct cli_sink *sink, const struct cli_job *job) {
     cli_sink_json(sink, kernel, strlen(kernel));
     for (unsigned i = 0; i < stats->counter_count; i++)
         cli_sink_format(sink, ",\"%s\":%llu", stats->counters[i].name, (unsigned long long)stats->counters[i].value);
+    for (unsigned i = 0; i < stats->measure_count; i++) {
+        const struct cli_measure *measure = &stats->measures[i];
+        cli_sink_format(sink, isfinite(measure->value) ? ",\"%s\":%.9g" : ",\"%s\":null", measure->name,
+                        measure->value);
+    }
     cli_sink_text(sink, "}\n");
 }
 

@@ -14,7 +14,13 @@ struct cli_counter {
     uint64_t value;
 };
 
+struct cli_measure {
+    const char *name; /* a constant */
+    double value;
+};
+
 #define CLI_MAX_COUNTERS 20
+#define CLI_MAX_MEASURES 6
 
 struct cli_stats {
     bool complete;         /* the work ran to its end, so the numbers mean something */
@@ -28,10 +34,15 @@ struct cli_stats {
     double rate; /* queries or documents a second of work */
     struct cli_counter counters[CLI_MAX_COUNTERS];
     unsigned counter_count;
+    struct cli_measure measures[CLI_MAX_MEASURES];
+    unsigned measure_count;
 };
 
 /* Counters are written in the order in which they were added. */
 void cli_stats_count(struct cli_stats *stats, const char *name, uint64_t value);
+
+/* The same for what is no count; they come after the counters, and what is no number as null. */
+void cli_stats_measure(struct cli_stats *stats, const char *name, double value);
 
 /* The work is complete: so many documents, their rate, and all counters. */
 void cli_stats_close(struct cli_stats *stats, uint64_t documents, const struct cli_counter *counters, size_t count);

@@ -22,7 +22,7 @@ configure_package_config_file(cmake/nigh-config.cmake.in nigh-config.cmake INSTA
 # Before 1.0 a minor version may break its callers.
 write_basic_package_version_file(nigh-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/nigh-config.cmake" "${PROJECT_BINARY_DIR}/nigh-config-version.cmake"
-              cmake/FindxxHash.cmake cmake/FindStemmer.cmake
+              cmake/FindxxHash.cmake cmake/FindStemmer.cmake cmake/FindLBFGS.cmake cmake/FindARPACK.cmake
         DESTINATION ${package_directory})
 
 # The prefix is found from where nigh.pc lies, so that an installed tree can be moved.
@@ -30,7 +30,15 @@ file(RELATIVE_PATH pc_to_prefix "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/pr
 
 # What libnigh.a needs is listed by name rather than by package: libstemmer has no package file, and that of libarchive
 # names, for static linking, libraries which Debian does not install with it.
-set(pc_private_libraries "-larchive -lxml2 -lsimdjson -lz -lutf8proc -lstemmer -lxxhash -lm -pthread")
+set(pc_private_libraries "-larchive -lxml2 -lsimdjson -lz -lutf8proc -lstemmer -lxxhash -llbfgs -larpack")
+# Which LAPACK and BLAS there are differs from one system to the next.
+foreach(library IN LISTS LAPACK_LIBRARIES)
+    get_filename_component(name "${library}" NAME_WE)
+    if(name MATCHES "^lib(.+)$")
+        string(APPEND pc_private_libraries " -l${CMAKE_MATCH_1}")
+    endif()
+endforeach()
+string(APPEND pc_private_libraries " -lm -pthread")
 if(cxx_runtime)
     string(APPEND pc_private_libraries " -l${cxx_runtime}")
 endif()

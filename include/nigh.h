@@ -431,6 +431,10 @@ typedef struct nigh_text {
     uint64_t offset;    /* in the uncompressed source; NIGH_NO_OFFSET: not known */
     uint64_t line;      /* from 1; 0: not a text of lines */
     double score;       /* the number under the reader's score_key; -infinity where there is none */
+    const char *label;  /* what is under label_key: a text or a number, of a list one a line; NULL: none, or empty */
+    size_t label_length;
+    const char *part; /* what is under part_key, as one text; NULL: none */
+    size_t part_length;
 } nigh_text;
 
 typedef struct nigh_text_reader nigh_text_reader; /* opaque */
@@ -458,6 +462,9 @@ typedef struct nigh_text_reader_options {
     int strict;          /* the first ends it */
 
     const char *score_key; /* of JSON: a dotted path to a number for nigh_text.score; NULL: none */
+    const char *label_key; /* the same for nigh_text.label; NULL: none; over 1,024 labels, or 65,536 bytes, are a
+                              problem, and the document has none */
+    const char *part_key;  /* the same for nigh_text.part, which says what a document is for ("train", "test") */
 } nigh_text_reader_options;
 
 #define NIGH_TEXT_READER_OPTIONS_INIT                                                                              \
@@ -513,7 +520,8 @@ NIGH_API void nigh_text_reader_close(nigh_text_reader *reader); /* accepts NULL 
 typedef enum nigh_scheme_kind {
     NIGH_SCHEME_TOPSIG = 0,  /* sparse random vectors of the terms, summed; for nearest documents */
     NIGH_SCHEME_SIMHASH = 1, /* hash bits of the features, summed; for near-copies */
-    NIGH_SCHEME_MINHASH = 2  /* a bit of each of many min-wise hashes; for near-copies, sharper */
+    NIGH_SCHEME_MINHASH = 2, /* a bit of each of many min-wise hashes; for near-copies, sharper */
+    NIGH_SCHEME_LEARNED = 3  /* by a model that labelled documents were learned from; for documents of one kind */
 } nigh_scheme_kind;
 
 typedef enum nigh_feature_kind {
@@ -538,6 +546,7 @@ typedef enum nigh_split_kind {
 } nigh_split_kind;
 
 typedef struct nigh_vocabulary nigh_vocabulary; /* opaque */
+typedef struct nigh_model nigh_model;           /* opaque */
 
 typedef struct nigh_signer_options {
     size_t size;
@@ -555,6 +564,8 @@ typedef struct nigh_signer_options {
     uint32_t min_terms; /* of a passage; 0: a quarter of max_terms */
     uint32_t max_terms; /* 0: 256 */
     const nigh_vocabulary *vocabulary;
+    const nigh_model *model; /* of NIGH_SCHEME_LEARNED, and required there; features, language, stemming, stop words,
+                                seed and weights are the model's: what is set here must agree */
 } nigh_signer_options;
 
 #define NIGH_SIGNER_OPTIONS_INIT \
@@ -576,7 +587,7 @@ typedef struct nigh_signer nigh_signer; /* opaque */
  * (Unicode).
  *
  * Owns:    caller frees *out.
- * Lives:   `options` is read during the call; its vocabulary must outlive the signer.
+ * Lives:   `options` is read during the call; its vocabulary and its model must outlive the signer.
  * Threads: one at a time for nigh_signer_sign(); any number of nigh_signing may
  *          share a signer, for they work with copies of their own.
  * Returns: NIGH_OK; NIGH_EINVAL for options that do not go together, or where the
@@ -590,7 +601,7 @@ NIGH_API void nigh_signer_free(nigh_signer *signer); /* accepts NULL */
 /*
  * The scheme as lines "key=value" for nigh_writer_options, without "bits"; and
  * the options that such a scheme (that of a collection) stands for, so that
- * later documents and queries are signed alike.  `vocabulary` is not filled in.
+ * later documents and queries are signed alike.  `vocabulary` and `model` are not filled in.
  *
  * Lives:   the scheme as long as the signer; options->language is a constant.
  * Returns: NIGH_OK; NIGH_ENOTFOUND for "kind=signatures", made by nobody here;
@@ -715,6 +726,134 @@ NIGH_API nigh_status nigh_vocabulary_load(nigh_context *context, const char *pat
 NIGH_API void nigh_vocabulary_describe(const nigh_vocabulary *vocabulary, nigh_vocabulary_info *out);
 NIGH_API void nigh_vocabulary_free(nigh_vocabulary *vocabulary); /* accepts NULL */
 
+/* ------------------------------------------------------------- learning -- */
+
+/*
+ * With labels for some documents, signatures can be made to agree with what people
+ * mean by alike.  A model is what was learned: which features count, and how; it is
+ * a file of its own, and a collection signed with it keeps a copy.
+ */
+typedef enum nigh_learn_method {
+    NIGH_LEARN_CODEWORDS = 0, /* ours: each class a codeword, each bit a linear regression on it */
+    NIGH_LEARN_S3H = 1,       /* semi-supervised simhash (Jiang and Sun, 2011), with feature contribution */
+    NIGH_LEARN_S3H_F = 2,     /* the same without */
+    NIGH_LEARN_SIMHASH = 3,   /* all weights 1: what learning starts from */
+    NIGH_LEARN_CHI = 4,       /* simhash weighted by chi-squared, without any training */
+    NIGH_LEARN_SSH = 5,       /* semi-supervised hashing (Wang et al., 2010): eigenvectors */
+    NIGH_LEARN_KLSH = 6       /* kernelised hashing (Kulis and Grauman, 2009): RBF kernel, without labels */
+} nigh_learn_method;
+
+/* Returns: "codewords", "s3h", "s3h-f", ...; NULL for a number that is no method. */
+NIGH_API const char *nigh_learn_method_name(nigh_learn_method method);
+
+typedef struct nigh_learn_options {
+    size_t size;
+    nigh_learn_method method;
+    uint32_t width_bits;    /* 0: 32; a multiple of 8 up to 1,024 */
+    uint32_t max_features;  /* the best by chi-squared; 0: 10,000 */
+    uint32_t min_documents; /* features in fewer are left out; 0: 3 */
+    const char *language;   /* these six as nigh_signer_options; the features are words by default */
+    nigh_feature_kind features;
+    uint32_t feature_length;
+    int stemming, stop_words;
+    uint64_t seed;             /* of feature hashes, pairs, codewords and anchors */
+    uint32_t iterations;       /* of s3h and codewords, at most; 0: 60 */
+    uint32_t attraction_pairs; /* of s3h and ssh: drawn from one class, 0: 40,000 */
+    uint32_t repulsion_pairs;  /* and from two, 0: 80,000 */
+    double l1, l2;             /* of s3h: lambda 1 and 2, l2 in units of the mean squared norm; below 0: the usual;
+                                  of ssh l1 is its lambda; of codewords l2 is the ridge */
+    int as_paper;              /* of s3h: weights as the paper has them, not times sum of nu^2; unlabelled rows whole;
+                                  of ssh: features as they are, not times ln(1 + N / documents) */
+    uint32_t anchors, anchor_sample; /* of klsh: p and t; 0: 500 and 50 */
+    uint32_t threads;                /* 0: one a core; the model does not depend on it */
+    uint64_t memory_bytes;           /* what documents and learning may take; 0: 4 GiB */
+    uint64_t limit;                  /* so many documents; 0: all */
+    /* Called after each iteration of a method that has some; `user` is passed on.  Non-zero stops with the best so far.
+     */
+    int (*iteration)(void *user, uint32_t iteration, double objective);
+    void *user;
+    const nigh_progress *progress;
+} nigh_learn_options;
+
+#define NIGH_LEARN_OPTIONS_INIT \
+    { .size = sizeof(nigh_learn_options), .stemming = -1, .stop_words = -1, .l1 = -1, .l2 = -1 }
+
+typedef struct nigh_learn_result {
+    size_t size;
+    uint64_t documents;  /* learned from: with a chosen feature */
+    uint64_t labelled;   /* of them */
+    uint64_t classes;    /* different labels */
+    uint64_t terms;      /* different features there were */
+    uint64_t features;   /* that were chosen */
+    uint32_t iterations; /* done; 0 of a method that has some: no step was better than where it began */
+    double objective;    /* in the end, and */
+    double objective_start;
+    double largest_weight; /* in absolute value; near 0 the model has collapsed */
+    int collapsed;         /* non-zero: most documents get no bit, or all the same, whatever their labels */
+    int stopped;           /* non-zero: by the caller, before it had converged */
+    double seconds_read, seconds_learn;
+    uint64_t peak_bytes; /* of memory, as far as the library's own allocator knows */
+    nigh_text_reader_info reader;
+} nigh_learn_result;
+
+#define NIGH_LEARN_RESULT_INIT \
+    { .size = sizeof(nigh_learn_result) }
+
+/*
+ * Learns a model from what a fresh reader reads: nigh_text.label, where there is one,
+ * says of which class, or classes, a document is; others are not labelled.
+ *
+ * Owns:    caller frees *out.
+ * Threads: one at a time for a reader; the model is the same for any number of them.
+ * Returns: NIGH_OK, also where the caller stopped it; NIGH_EINVAL for options, and where the labels do
+ *          not do: there are none, or of one class only, or no two documents share one, or the reader has a
+ *          part_key and no document says what it is for; NIGH_ELIMIT over
+ *          memory_bytes; NIGH_ECORRUPT where numbers went astray; as nigh_text_reader_next().
+ */
+NIGH_API nigh_status nigh_learn(nigh_context *context, nigh_text_reader *reader, const nigh_learn_options *options,
+                                nigh_model **out, nigh_learn_result *result, nigh_error *error);
+
+/* A model as bytes, and back; the bytes are copied in, and live as long as the model. */
+NIGH_API const void *nigh_model_bytes(const nigh_model *model, size_t *length);
+NIGH_API nigh_status nigh_model_parse(nigh_context *context, const void *bytes, size_t length, nigh_model **out,
+                                      nigh_error *error);
+/* The same through a file; saving goes by "PATH.tmp". */
+NIGH_API nigh_status nigh_model_save(const nigh_model *model, const char *path, nigh_error *error);
+NIGH_API nigh_status nigh_model_load(nigh_context *context, const char *path, nigh_model **out, nigh_error *error);
+NIGH_API void nigh_model_free(nigh_model *model); /* accepts NULL */
+
+typedef struct nigh_model_info {
+    size_t size;
+    nigh_learn_method method;
+    uint32_t width_bits;
+    uint32_t features;
+    uint32_t anchors;  /* of klsh; else 0 */
+    uint64_t bytes;    /* as saved */
+    uint64_t name;     /* XXH3 of its bytes, which names it in a scheme */
+    const char *lines; /* "key=value" lines: the analysis, and what it was learned with; as long as the model */
+} nigh_model_info;
+
+#define NIGH_MODEL_INFO_INIT \
+    { .size = sizeof(nigh_model_info) }
+
+typedef struct nigh_model_feature {
+    size_t size;
+    const char *text; /* as the analyser has it; as long as the model */
+    size_t text_length;
+    uint64_t hash;
+    double weight; /* of a model of weights its weight, else the root mean square of its coefficients */
+} nigh_model_feature;
+
+#define NIGH_MODEL_FEATURE_INIT \
+    { .size = sizeof(nigh_model_feature) }
+
+/* Fill *out up to its `size`.  Threads: any. */
+NIGH_API void nigh_model_describe(const nigh_model *model, nigh_model_info *out);
+/* Features by the absolute value of their weight, from 0, the largest first.  NIGH_OK, or NIGH_END past the last. */
+NIGH_API nigh_status nigh_model_feature_at(const nigh_model *model, uint32_t index, nigh_model_feature *out);
+/* What a feature adds to each bit's sum, width_bits of them; NIGH_EINVAL past the last, NIGH_ENOTFOUND of klsh. */
+NIGH_API nigh_status nigh_model_coefficients(const nigh_model *model, uint32_t index, double *out, nigh_error *error);
+
 /* ------------------------------------------------------------ collection -- */
 
 typedef struct nigh_collection nigh_collection; /* opaque */
@@ -744,6 +883,7 @@ typedef struct nigh_collection_info {
     uint32_t sliced_segments;   /* that have slice lists */
     uint32_t damaged_lists;     /* segments whose lists cannot be used; their documents are compared one by one */
     uint64_t list_bytes;        /* of the files of lists, which are not in `bytes` */
+    uint64_t model_bytes;       /* 0: none is kept */
 } nigh_collection_info;
 
 #define NIGH_COLLECTION_INFO_INIT \
@@ -821,6 +961,8 @@ NIGH_API nigh_status nigh_collection_weights(const nigh_collection *collection, 
 /* The vocabulary its documents were signed with; NIGH_ENOTFOUND where none is kept.  Caller frees *out. */
 NIGH_API nigh_status nigh_collection_vocabulary(const nigh_collection *collection, nigh_vocabulary **out,
                                                 nigh_error *error);
+/* The same for the model. */
+NIGH_API nigh_status nigh_collection_model(const nigh_collection *collection, nigh_model **out, nigh_error *error);
 
 typedef struct nigh_check_options {
     size_t size;
@@ -866,6 +1008,7 @@ typedef struct nigh_writer_options {
     const char *scheme;  /* further "key=value\n" lines; NULL: signatures of the caller's own */
     const nigh_progress *progress;
     const nigh_vocabulary *vocabulary; /* kept with a new collection; must outlive the writer; NULL: none */
+    const nigh_model *model;           /* the same */
 } nigh_writer_options;
 
 #define NIGH_WRITER_OPTIONS_INIT \
@@ -1477,8 +1620,9 @@ typedef struct nigh_dedup_options {
     double threshold;                  /* texts are alike whose sets of features have so high a Jaccard index */
     uint32_t distance;                 /* of simhash; NIGH_ALL: 3 of 64 bits, and that share of others */
     const nigh_signer_options *signer; /* features, language, width of simhash, seed; NULL: three words in a row.
-                                          Of simhash they make the signatures; texts are compared by three words in a
-                                          row whatever they say */
+                                          Of simhash they make the signatures, a model's where the scheme is
+                                          learned; texts are compared by three words in a
+                                          row whatever they say.  Learned ones go with simhash */
     int no_verify;                     /* non-zero: candidates are taken at their word */
     int all_pairs;                     /* non-zero: nigh_dedup_pairs() gives every pair that is alike, not a tree */
     nigh_cluster_rule cluster;
@@ -2064,6 +2208,283 @@ typedef struct nigh_ring {
 NIGH_API nigh_status nigh_rings_measure(const nigh_collection *collection, const uint8_t *queries, size_t count,
                                         uint32_t k, uint32_t breadth, const nigh_progress *progress, nigh_ring *rings,
                                         nigh_error *error);
+
+/* ----------------------------------------------------- term signature files -- */
+
+/*
+ * Which documents may have all of these words.  The distinct words of a document are
+ * split evenly into blocks, each block is a filter of m bits, and what is kept of the
+ * filters is one row of bits for each of their positions, over all blocks.  Errors go
+ * one way: a document that has the words is always among the answers, and some are that
+ * do not.  docs/terms.md says when this pays, and when an inverted index does.
+ */
+typedef enum nigh_filter_kind {
+    NIGH_FILTER_AUTO = 0,   /* what the file has, and hybrid for a new one */
+    NIGH_FILTER_HYBRID = 1, /* ours: COCA for rare terms, hashes for frequent ones, numbers for those of one block */
+    NIGH_FILTER_BLOOM = 2,  /* k hashes of the term (Bloom, 1970): needs no dictionary */
+    NIGH_FILTER_COCA = 3    /* k smallest hashes of the blocks that have the term (Tirdad et al., 2011) */
+} nigh_filter_kind;
+
+/* Returns: "hybrid", "bloom", "coca"; NULL for a number that is none of these. */
+NIGH_API const char *nigh_filter_kind_name(nigh_filter_kind kind);
+
+/* What errors are to be few for, where parameters are chosen. */
+typedef enum nigh_filter_goal {
+    NIGH_GOAL_UNIFORM = 0,   /* every term alike, as the paper counts */
+    NIGH_GOAL_FREQUENCY = 1, /* a term as often as there are blocks that have it */
+    NIGH_GOAL_QUERIES = 2    /* as often as it is asked for: by a file of queries, one a line */
+} nigh_filter_goal;
+
+typedef struct nigh_terms_options {
+    size_t size;
+    nigh_filter_kind kind;
+    uint32_t block_terms;     /* most distinct words of a block, up to 1,000,000; 0: 400 */
+    double bits_per_term;     /* m / n, n being the mean words of a block; 0: by false_positives */
+    double false_positives;   /* wanted; 0, and bits_per_term 0 too: 0.01 */
+    uint32_t hashes;          /* k; 0: chosen from the documents */
+    uint32_t frequent_hashes; /* of hybrid, for terms in more than `theta` blocks; 0: chosen */
+    uint32_t theta;           /* 0: chosen */
+    nigh_filter_goal goal;               /* of a new file; one that is there has been chosen for */
+    const char *query_log;               /* of NIGH_GOAL_QUERIES */
+    const nigh_signer_options *analysis; /* language, stemming, stop words, seed; NULL: the usual; features are words */
+    uint64_t memory_bytes; /* while building; 0: 4 GiB.  More documents than that holds make several groups */
+    uint64_t limit;        /* so many documents; 0: all */
+    uint32_t threads;      /* 0: one a core; the bytes do not depend on it */
+    const nigh_progress *progress;
+} nigh_terms_options;
+
+#define NIGH_TERMS_OPTIONS_INIT \
+    { .size = sizeof(nigh_terms_options) }
+
+typedef struct nigh_terms_info {
+    size_t size;
+    nigh_filter_kind kind;
+    uint64_t documents, blocks, terms; /* terms: in the dictionaries; of bloom 0 */
+    uint64_t postings;                 /* a term of a block */
+    uint32_t groups;                   /* one for each time documents were added, or more */
+    uint32_t filter_bits;              /* m */
+    uint32_t hashes, frequent_hashes, theta, block_terms;
+    double bits_per_term;  /* m over the mean words of a block */
+    double fill;           /* share of bits that are set */
+    double expected_error; /* as estimated when it was made, for its goal; negative: not known */
+    uint64_t bytes, row_bytes, dictionary_bytes, document_bytes; /* of the files; and of these, parts */
+    char lines[256];              /* "key=value" lines: the analysis */
+    nigh_text_reader_info reader; /* of what was read, of nigh_terms_index() */
+} nigh_terms_info;
+
+#define NIGH_TERMS_INFO_INIT \
+    { .size = sizeof(nigh_terms_info) }
+
+/*
+ * Makes a term signature file of the documents of these inputs, or adds them to one that
+ * is there: then kind, m, k and the analysis are those it has, and options that say
+ * otherwise are refused.  All or nothing, as nigh_writer_commit().  How the inputs were read, and
+ * where they are (relative paths made absolute), is kept for verifying.
+ *
+ * Lives:   everything is read during the call.
+ * Returns: NIGH_OK; NIGH_EINVAL for options that cannot be: targets that more than 64 bits a
+ *          term would be needed for, no hash; NIGH_ENOTFOUND where there is no document, or for a new file
+ *          none with a word that is kept; NIGH_EMISMATCH; NIGH_EBUSY; as nigh_text_reader_next().
+ */
+NIGH_API nigh_status nigh_terms_index(nigh_context *context, const char *path, const char *const *inputs, size_t count,
+                                      const nigh_text_reader_options *reading, const nigh_terms_options *options,
+                                      nigh_terms_info *info, nigh_error *error);
+
+typedef struct nigh_terms nigh_terms; /* opaque */
+
+/* Owns: caller closes *out.  Threads: an open one may be shared.  Returns: as nigh_collection_open(). */
+NIGH_API nigh_status nigh_terms_open(nigh_context *context, const char *path, const nigh_open_options *options,
+                                     nigh_terms **out, nigh_error *error);
+NIGH_API void nigh_terms_close(nigh_terms *terms); /* accepts NULL */
+NIGH_API void nigh_terms_describe(const nigh_terms *terms, nigh_terms_info *out);
+/* As nigh_collection_id(). */
+NIGH_API nigh_status nigh_terms_id(const nigh_terms *terms, uint64_t document, char *buffer, size_t capacity,
+                                   size_t *length, nigh_error *error);
+/* As nigh_collection_check(). */
+NIGH_API nigh_status nigh_terms_check(nigh_context *context, const char *path, const nigh_check_options *options,
+                                      nigh_check_result *result, nigh_error *error);
+
+typedef struct nigh_terms_query {
+    size_t size;
+    /*
+     * Words with blanks between them: all must be there.  "OR", in capitals, between such rows: one of
+     * them must be.  "-word": must not be there, which takes `verify`.
+     */
+    const char *text;
+    int verify;                              /* non-zero: read the documents again, and answer exactly */
+    const nigh_text_reader_options *reading; /* for that; NULL: as when they were indexed */
+    uint64_t limit;                          /* so many documents; 0: all */
+    uint32_t threads;                        /* of verifying; 0: one a core */
+    const nigh_progress *progress;
+} nigh_terms_query;
+
+#define NIGH_TERMS_QUERY_INIT \
+    { .size = sizeof(nigh_terms_query) }
+
+typedef struct nigh_terms_answer nigh_terms_answer; /* opaque */
+
+typedef struct nigh_terms_answer_info {
+    size_t size;
+    uint64_t documents;  /* answers */
+    uint64_t candidates; /* documents before verifying, and before the limit */
+    uint64_t blocks;     /* of the candidates */
+    uint64_t rows;       /* of bits, that were read or begun; 0: the dictionary knew, and the answer is exact */
+    uint64_t bytes;      /* of them, touched */
+    uint32_t unknown;    /* words of the query that no document has */
+    uint32_t stop_words; /* words of the query that are not kept */
+    double seconds, verify_seconds;
+} nigh_terms_answer_info;
+
+#define NIGH_TERMS_ANSWER_INFO_INIT \
+    { .size = sizeof(nigh_terms_answer_info) }
+
+/*
+ * Owns:    caller frees *out.
+ * Threads: any.
+ * Returns: NIGH_OK, also where nothing is found; NIGH_EINVAL for a query without a word that is kept, or with a
+ *          "-word" and no verifying; NIGH_ENOTFOUND or NIGH_EMISMATCH where an input to verify by is gone or not
+ *          what it was; NIGH_ECORRUPT; NIGH_EIO; NIGH_ENOMEM; NIGH_ECANCELLED.
+ */
+NIGH_API nigh_status nigh_terms_search(const nigh_terms *terms, const nigh_terms_query *query, nigh_terms_answer **out,
+                                       nigh_error *error);
+NIGH_API void nigh_terms_answer_describe(const nigh_terms_answer *answer, nigh_terms_answer_info *out);
+/* Numbers of the documents, ascending; live as long as the answer. */
+NIGH_API const uint64_t *nigh_terms_answer_documents(const nigh_terms_answer *answer, size_t *count);
+NIGH_API void nigh_terms_answer_free(nigh_terms_answer *answer); /* accepts NULL */
+
+/* How often filters err, and how large they are; all kinds over several m / n. */
+typedef struct nigh_filters_options {
+    size_t size;
+    const nigh_terms_options *terms; /* block_terms, analysis, goal, memory, threads, limit, progress */
+    const double *ratios;            /* m / n; NULL: 1 to 10 */
+    size_t ratio_count;
+    uint32_t sample;  /* blocks that errors are counted over, evenly drawn; 0: 2,000 */
+    uint32_t queries; /* of each number of words: 1, 2, 3, 5; 0: 2,000 */
+    uint64_t seed;
+} nigh_filters_options;
+
+#define NIGH_FILTERS_OPTIONS_INIT \
+    { .size = sizeof(nigh_filters_options) }
+
+typedef struct nigh_filters nigh_filters; /* opaque */
+
+typedef struct nigh_filters_info {
+    size_t size;
+    uint64_t documents, blocks, terms, postings, single; /* single: terms of one block */
+    double block_terms;                                  /* mean */
+    uint64_t text_bytes;
+    uint64_t inverted_bytes, inverted_dictionary_bytes; /* of a plain compressed inverted index over blocks */
+    nigh_text_reader_info reader;
+} nigh_filters_info;
+
+#define NIGH_FILTERS_INFO_INIT \
+    { .size = sizeof(nigh_filters_info) }
+
+typedef struct nigh_filters_row {
+    size_t size;
+    nigh_filter_kind kind;
+    double ratio;                                           /* m / n */
+    uint32_t hashes, frequent_hashes, theta;                /* the best */
+    double error, error_deviation, error_least, error_most; /* FP / |W|: mean over blocks, and its distribution */
+    double error_quantiles[3];                              /* of it: of a tenth of the blocks it is less, half, ... */
+    double weighted;                                        /* the same, a term as often as blocks have it */
+    double error_by_frequency[4];                           /* terms of 1, 2 to 10, 11 to 100, and more blocks */
+    double theory, bound;                                   /* (1 - e^(-kn/m))^k at its best k, and 2^(-m/n) */
+    double fill;
+    /* Of queries of 1, 2, 3 and 5 words drawn from one block; negative where no block has so many. */
+    double false_blocks[4], precision[4];
+    uint64_t row_bytes, dictionary_bytes;
+    double seconds; /* of making the filters */
+} nigh_filters_row;
+
+#define NIGH_FILTERS_ROW_INIT \
+    { .size = sizeof(nigh_filters_row) }
+
+/* Owns: caller frees *out.  Returns: as nigh_terms_index(). */
+NIGH_API nigh_status nigh_filters_measure(nigh_context *context, nigh_text_reader *reader,
+                                          const nigh_filters_options *options, nigh_filters **out, nigh_error *error);
+NIGH_API void nigh_filters_describe(const nigh_filters *filters, nigh_filters_info *out);
+/* Bloom over all ratios, then COCA, then hybrid.  Returns: NIGH_END past the last. */
+NIGH_API nigh_status nigh_filters_at(const nigh_filters *filters, size_t index, nigh_filters_row *out);
+/* Errors by m / n on a logarithmic scale with theory and bound, and their distribution, as the paper's figures. */
+NIGH_API nigh_status nigh_filters_plot(nigh_filters *filters, const char *title, const char **svg, size_t *length,
+                                       nigh_error *error);
+NIGH_API void nigh_filters_free(nigh_filters *filters); /* accepts NULL */
+
+/* ------------------------------------------------ evaluation of learning -- */
+
+/*
+ * How well learned signatures bring documents of one class together: documents of
+ * nigh_text.part "test" ask, those of "train" are learned from and answer, others are left
+ * out; without a part_key every fifth by a seeded draw asks.
+ */
+typedef struct nigh_learned_options {
+    size_t size;
+    const nigh_learn_options *learning; /* but for method, width_bits and seed; progress and memory are used too */
+    const nigh_learn_method *methods;
+    size_t method_count;
+    const uint32_t *widths;
+    size_t width_count;
+    uint32_t seeds;           /* so many, from learning->seed on; 0: 3 */
+    uint32_t radius;          /* of hash lookup; 0: 3 */
+    uint32_t queries;         /* so many of those that ask at most, evenly chosen; 0: all */
+    double labelled;          /* keep the labels of this share of what is learned from; 0: all */
+    int strip_headers;        /* non-zero: leave out what stands before the first empty line of a text */
+    int references;           /* non-zero: also inverted list, and exact tf-idf cosine */
+    const uint32_t *features; /* measure with each of these max_features; NULL: learning's */
+    size_t feature_count;
+} nigh_learned_options;
+
+#define NIGH_LEARNED_OPTIONS_INIT \
+    { .size = sizeof(nigh_learned_options), .references = 1 }
+
+typedef struct nigh_learned nigh_learned; /* opaque */
+
+typedef struct nigh_learned_row {
+    size_t size;
+    char method[32];     /* "s3h", ..., "inverted list", "tf-idf cosine" */
+    uint32_t width_bits; /* 0: a reference without bits */
+    uint32_t features;   /* that were chosen, at most max_features; of "..., all features" those there are */
+    uint32_t seeds;
+    double map, map_spread; /* over the full ranking, ties as if drawn; spread: the standard deviation over seeds */
+    double precision,
+        precision_spread; /* within the radius, 0 where nothing is found; of the inverted list: of all it returns */
+    double returned;      /* documents a query, within the radius */
+    double empty;         /* share of the queries that find nothing there */
+    double intra, inter;  /* mean distance of documents of a class, and of two */
+    double seconds;       /* of learning, features and documents being in memory */
+    uint64_t peak_bytes;
+    double sign_rate;    /* documents a second, one thread, from features */
+    uint32_t iterations; /* of learning, the fewest of any seed; 0 of a method that has some: it has not moved */
+    uint32_t collapsed;  /* seeds under which the method says that it has collapsed */
+} nigh_learned_row;
+
+#define NIGH_LEARNED_ROW_INIT \
+    { .size = sizeof(nigh_learned_row) }
+
+typedef struct nigh_learned_info {
+    size_t size;
+    uint64_t documents, queries, unlabelled; /* that are learned from, that ask, and of the first without a label */
+    uint64_t classes, features, terms;
+    uint32_t radius;
+    nigh_text_reader_info reader;
+} nigh_learned_info;
+
+#define NIGH_LEARNED_INFO_INIT \
+    { .size = sizeof(nigh_learned_info) }
+
+/*
+ * Owns:    caller frees *out.
+ * Returns: as nigh_learn().
+ */
+NIGH_API nigh_status nigh_learned_measure(nigh_context *context, nigh_text_reader *reader,
+                                          const nigh_learned_options *options, nigh_learned **out, nigh_error *error);
+NIGH_API void nigh_learned_describe(const nigh_learned *learned, nigh_learned_info *out);
+NIGH_API nigh_status nigh_learned_at(const nigh_learned *learned, size_t index, nigh_learned_row *out);
+/* Draws MAP, precision and documents returned by bits, as the paper's figures 1 to 3.  As nigh_pairs_plot(). */
+NIGH_API nigh_status nigh_learned_plot(nigh_learned *learned, const char *title, const char **svg, size_t *length,
+                                       nigh_error *error);
+NIGH_API void nigh_learned_free(nigh_learned *learned); /* accepts NULL */
 
 #ifdef __cplusplus
 }

@@ -12,6 +12,7 @@
 #include "kernel/hamming.h"
 #include "kernel/letters.h"
 #include "kernel/near.h"
+#include "kernel/rows.h"
 #include "kernel/scores.h"
 
 #define TEXT_OF(x) #x
@@ -54,7 +55,8 @@ nigh_status nigh_context_new(const nigh_context_options *options, nigh_context *
                               .hamming = hamming,
                               .letters = nigh__letters_choose(hamming->name),
                               .near = nigh__near_choose(hamming->name),
-                              .scores = nigh__scores_choose(hamming->name)};
+                              .scores = nigh__scores_choose(hamming->name),
+                              .rows = nigh__rows_choose(hamming->name)};
     files_set(context, chosen.file_system);
     *out = context;
     return NIGH_OK;

@@ -8,6 +8,7 @@
 struct nigh__hamming; /* kernel/hamming.h */
 struct nigh__letters; /* kernel/letters.h */
 struct nigh__near;    /* kernel/near.h */
+struct nigh__rows;    /* kernel/rows.h */
 struct nigh__scores;  /* kernel/scores.h */
 
 struct nigh_context {
@@ -18,6 +19,7 @@ struct nigh_context {
     const struct nigh__letters *letters;
     const struct nigh__near *near;
     const struct nigh__scores *scores;
+    const struct nigh__rows *rows;
 };
 
 #endif

@@ -128,6 +128,27 @@ static nigh_status rename_at(const nigh_context *context, nigh_file directory, c
     return failed == 0 ? NIGH_OK : nigh__fail_system(error, failed, path, "rename");
 }
 
+nigh_status nigh__file_load(const nigh_context *context, const char *path, uint64_t most, const char *what,
+                            uint8_t **bytes, size_t *length, nigh_error *error) {
+    struct nigh__file file;
+    uint64_t whole = 0;
+    *bytes = NULL;
+    nigh_status status = nigh__file_open(context, path, NIGH_OPEN_REGULAR, &file, error);
+    if (status != NIGH_OK) return status;
+    status = nigh__file_length(&file, &whole, error);
+    if (status == NIGH_OK && whole > most)
+        status = nigh__fail_at(error, NIGH_EFORMAT, path, NIGH_NO_OFFSET, "too large for %s", what);
+    if (status == NIGH_OK && (*bytes = nigh__alloc(context, (size_t)whole, 1)) == NULL)
+        status = nigh__fail_at(error, NIGH_ENOMEM, path, NIGH_NO_OFFSET, "no memory for %s", what);
+    if (status == NIGH_OK) status = nigh__file_read(&file, 0, *bytes, (size_t)whole, error);
+    nigh__file_release(&file);
+    *length = (size_t)whole;
+    if (status == NIGH_OK) return NIGH_OK;
+    nigh__free(context, *bytes);
+    *bytes = NULL;
+    return status;
+}
+
 nigh_status nigh__file_rename(const nigh_context *context, const char *from, const char *to, nigh_error *error) {
     return rename_at(context, NIGH_NO_DIRECTORY, from, to, from, error);
 }

@@ -45,6 +45,13 @@ void nigh__file_unmap(const nigh_context *context, const uint8_t *map, uint64_t 
 /* Closes; errors of close say nothing that sync has not said. */
 void nigh__file_release(struct nigh__file *file);
 
+/*
+ * All bytes of a regular file, owned by the caller, aligned to 16.  NIGH_EFORMAT where there are more than `most`;
+ * `what` it would be says the error ("a model").
+ */
+nigh_status nigh__file_load(const nigh_context *context, const char *path, uint64_t most, const char *what,
+                            uint8_t **bytes, size_t *length, nigh_error *error);
+
 nigh_status nigh__file_rename(const nigh_context *context, const char *from, const char *to, nigh_error *error);
 nigh_status nigh__file_rename_in(const struct nigh__file *directory, const char *from, const char *to,
                                  nigh_error *error);

@@ -18,6 +18,12 @@ uint64_t nigh__hash_seeded(const void *bytes, size_t length, uint64_t seed) {
     return XXH3_64bits_withSeed(bytes, length, seed);
 }
 
+uint64_t nigh__hash_around(const uint8_t *bytes, size_t length, size_t checksum_at) {
+    const size_t after = checksum_at + sizeof(uint64_t);
+    const uint64_t parts[2] = {nigh__hash(bytes, checksum_at), nigh__hash(bytes + after, length - after)};
+    return nigh__hash(parts, sizeof parts);
+}
+
 struct nigh__hasher *nigh__hasher_new(const nigh_context *context) {
     struct nigh__hasher *hasher = nigh__alloc_aligned(context, 1, sizeof *hasher, NIGH__CACHE_LINE);
     if (hasher != NULL) nigh__hasher_reset(hasher);

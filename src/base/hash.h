@@ -11,6 +11,9 @@
 uint64_t nigh__hash(const void *bytes, size_t length);
 uint64_t nigh__hash_seeded(const void *bytes, size_t length, uint64_t seed);
 
+/* Of bytes with a checksum of 8 bytes in them, all but the checksum: the hash of two hashes, before and behind it. */
+uint64_t nigh__hash_around(const uint8_t *bytes, size_t length, size_t checksum_at);
+
 /* The same hash over bytes that come in pieces. */
 struct nigh__hasher;
 struct nigh__hasher *nigh__hasher_new(const nigh_context *context); /* NULL: out of memory */

@@ -115,7 +115,7 @@ static nigh_status plan_features(const nigh_dedup *dedup, const nigh_signer_opti
 static nigh_status plan_simhash(nigh_dedup *dedup, const nigh_signer_options *signer, struct nigh__pass_plan *plan,
                                 nigh_error *error) {
     nigh_signer_options options = *signer;
-    options.scheme = NIGH_SCHEME_SIMHASH;
+    if (options.scheme != NIGH_SCHEME_LEARNED) options.scheme = NIGH_SCHEME_SIMHASH;
     nigh_status status = nigh__signer_plan_make(dedup->context, &options, &plan->signer, error);
     if (status != NIGH_OK) return status;
     plan->width_bits = plan->signer.width_bits;

@@ -102,7 +102,7 @@ static nigh_status work_simhash(struct nigh__pass_worker *worker, const nigh_tex
     const size_t row = worker->plan->width_bits / 8;
     uint8_t *tail = make_head(worker, text, features, status == NIGH_OK ? row : 0, product);
     if (tail == NULL) return no_memory(error);
-    if (status == NIGH_OK) nigh__project_bits(nigh__signer_worker_projector(worker->signer), tail);
+    if (status == NIGH_OK) nigh__signer_worker_bits(worker->signer, tail);
     return NIGH_OK;
 }
 

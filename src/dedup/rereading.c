@@ -185,6 +185,7 @@ static nigh_status options_keep(struct nigh__source *source, const nigh_text_rea
     nigh_status status = nigh__options_copy(kept, sizeof *kept, options, error);
     if (status != NIGH_OK) return status;
     if (temporary == NULL) temporary = "/tmp";
+    kept->label_key = kept->part_key = NULL; /* nobody asks for these here */
     const nigh_context *context = source->context;
     if (!string_keep(context, &kept->text_key, &source->text_key) ||
         !string_keep(context, &kept->id_key, &source->id_key) ||

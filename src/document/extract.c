@@ -25,18 +25,20 @@
 
 struct nigh__extractor {
     const nigh_context *context;
-    const char *text_key, *id_key, *score_key; /* score_key NULL: none */
+    const char *text_key, *id_key;
+    const char *score_key, *label_key, *part_key; /* NULL: none */
     uint64_t max_bytes;
     uint32_t max_depth;
     struct nigh__json *json;
-    struct nigh__array text, title, converted, id;
+    struct nigh__array text, title, converted, id, label, part;
     struct nigh__array http[2];
+    nigh_error remark; /* on the label or the part of the last document; its status NIGH_OK: none */
 };
 
 /* One record on its way; spans of length 0: nothing there. */
 struct job {
     struct nigh__extractor *extractor;
-    struct nigh__span record, id, text;
+    struct nigh__span record, id, text, label, part;
     size_t first_bad; /* in the record, or NIGH__NONE */
     bool has_large;   /* JSON: numbers that do not fit 64 bits are strings of their digits */
     bool keeps_id;    /* whatever it is made of */
@@ -56,23 +58,28 @@ nigh_status nigh__extractor_new(const nigh_context *context, const nigh_text_rea
         .text_key = options->text_key != NULL ? options->text_key : "text",
         .id_key = options->id_key != NULL ? options->id_key : "id",
         .score_key = options->score_key,
+        .label_key = options->label_key,
+        .part_key = options->part_key,
         .max_bytes = options->max_document_bytes,
         .max_depth = options->max_depth,
         .text = NIGH__ARRAY(char),
         .title = NIGH__ARRAY(char),
         .converted = NIGH__ARRAY(char),
         .id = NIGH__ARRAY(char),
+        .label = NIGH__ARRAY(char),
+        .part = NIGH__ARRAY(char),
         .http = {NIGH__ARRAY(char), NIGH__ARRAY(char)},
     };
     *out = extractor;
     return NIGH_OK;
 }
 
-#define BUFFERS 6
+#define BUFFERS 8
 
 static void buffers_list(struct nigh__extractor *extractor, struct nigh__array *out[BUFFERS]) {
-    struct nigh__array *list[BUFFERS] = {&extractor->text, &extractor->title,   &extractor->converted,
-                                         &extractor->id,   &extractor->http[0], &extractor->http[1]};
+    struct nigh__array *list[BUFFERS] = {&extractor->text,  &extractor->title,   &extractor->converted,
+                                         &extractor->id,    &extractor->http[0], &extractor->http[1],
+                                         &extractor->label, &extractor->part};
     memcpy(out, list, sizeof list);
 }
 
@@ -157,7 +164,7 @@ static nigh_status json_parse(struct job *job, struct nigh__span line) {
     enum nigh__json_result result = nigh__json_parse(extractor->json, line.text, line.length, &why);
     if (result == NIGH__JSON_NUMBER) {
         extractor->converted.count = 0;
-        if (!nigh__json_quote_numbers(extractor->context, line.text, line.length, &extractor->converted))
+        if (!nigh__json_quote_numbers(extractor->context, line.text, line.length, false, &extractor->converted))
             return fail_memory(job);
         size_t length = extractor->converted.count - NIGH__BATCH_PADDING;
         result = nigh__json_parse(extractor->json, extractor->converted.data, length, &why);
@@ -203,11 +210,135 @@ static void json_score(struct job *job) {
         (void)nigh__json_number(value.text, value.length, &job->score);
 }
 
+/* ------------------------------------------------------------------ labels */
+
+/* What is under a key as lines of text. */
+struct lines {
+    const nigh_context *context;
+    struct nigh__array *out;
+    size_t count;
+    bool has_real; /* a number that the parser does not keep as it was written: it was left out */
+    nigh_status status;
+    const char *why;
+};
+
+static bool lines_refuse(struct lines *lines, nigh_status status, const char *why) {
+    lines->status = status;
+    lines->why = why;
+    return false;
+}
+
+/* Blank ones are none; control characters would look like the end of a line. */
+static bool line_add(struct lines *lines, const char *text, size_t length) {
+    if (nigh__is_blank(text, length)) return true;
+    if (lines->count == NIGH__MOST_LABELS) return lines_refuse(lines, NIGH_ELIMIT, "more than 1,024 of them");
+    const size_t newline = lines->count > 0;
+    if (length > NIGH__MOST_LABEL_BYTES || lines->out->count + newline > NIGH__MOST_LABEL_BYTES - length)
+        return lines_refuse(lines, NIGH_ELIMIT, "more than 65,536 bytes");
+    lines->count++;
+    char *place = nigh__array_add(lines->context, lines->out, newline + length);
+    if (place == NULL) return lines_refuse(lines, NIGH_ENOMEM, "out of memory");
+    place[0] = '\n';
+    for (size_t i = 0; i < length; i++) {
+        const unsigned char c = (unsigned char)text[i];
+        place[newline + i] = c < 0x20 || c == 0x7f ? ' ' : text[i];
+    }
+    return true;
+}
+
+static bool line_take(void *user, const struct nigh__json_value *value) {
+    struct lines *lines = user;
+    char digits[24];
+    switch (value->type) {
+    case NIGH__JSON_STRING:
+        return line_add(lines, value->text, value->length);
+    case NIGH__JSON_INTEGER:
+        (void)snprintf(digits, sizeof digits, "%s%" PRIu64, value->negative ? "-" : "", value->magnitude);
+        return line_add(lines, digits, strlen(digits));
+    case NIGH__JSON_BOOLEAN:
+        return value->truth ? line_add(lines, "true", 4) : line_add(lines, "false", 5);
+    case NIGH__JSON_REAL:
+        lines->has_real = true;
+        return true;
+    case NIGH__JSON_NONE:
+    case NIGH__JSON_NULL:
+        return true;
+    case NIGH__JSON_STRINGS:
+    case NIGH__JSON_OTHER:
+        break;
+    }
+    return lines_refuse(lines, NIGH_EFORMAT, "neither a text, a number, a truth value nor a list of these");
+}
+
+static void lines_collect(struct lines *lines, const struct nigh__json *json, const char *key) {
+    lines->count = lines->out->count = 0;
+    lines->has_real = false;
+    nigh__json_visit(json, key, line_take, lines);
+}
+
+/* All numbers of the line as strings of what is written, which leaves the parser with another line. */
+static nigh_status numbers_quote(struct job *job, struct nigh__span line) {
+    struct nigh__extractor *extractor = job->extractor;
+    const char *why;
+    extractor->converted.count = 0;
+    if (!nigh__json_quote_numbers(extractor->context, line.text, line.length, true, &extractor->converted))
+        return fail_memory(job);
+    const size_t length = extractor->converted.count - NIGH__BATCH_PADDING;
+    enum nigh__json_result result = nigh__json_parse(extractor->json, extractor->converted.data, length, &why);
+    return result == NIGH__JSON_OK ? NIGH_OK : json_failed(job, result, why);
+}
+
+/* What is under `key`, in `buffer`; of what is malformed a remark stays, and nothing else. */
+static nigh_status json_lines(struct job *job, struct nigh__span line, const char *key, struct nigh__array *buffer,
+                              struct nigh__span *out) {
+    struct nigh__extractor *extractor = job->extractor;
+    struct lines lines = {.context = extractor->context, .out = buffer, .status = NIGH_OK};
+    if (key == NULL) return NIGH_OK;
+    lines_collect(&lines, extractor->json, key);
+    if (lines.status == NIGH_OK && lines.has_real) {
+        nigh_status status = numbers_quote(job, line);
+        if (status != NIGH_OK) return status;
+        lines_collect(&lines, extractor->json, key);
+        status = json_parse(job, line);
+        if (status != NIGH_OK) return status;
+    }
+    if (lines.status == NIGH_ENOMEM) return fail_memory(job);
+    if (lines.status == NIGH_OK)
+        *out = array_span(buffer);
+    else
+        (void)nigh__fail(&extractor->remark, lines.status, "what is under '%.80s' is of no use: %s", key, lines.why);
+    return NIGH_OK;
+}
+
+static nigh_status json_part(struct job *job, struct nigh__span line) {
+    struct nigh__extractor *extractor = job->extractor;
+    nigh_status status = json_lines(job, line, extractor->part_key, &extractor->part, &job->part);
+    if (status != NIGH_OK || job->part.length == 0 || memchr(job->part.text, '\n', job->part.length) == NULL)
+        return status;
+    job->part.length = 0;
+    (void)nigh__fail(&extractor->remark, NIGH_EFORMAT, "'%.80s' is more than one text", extractor->part_key);
+    return NIGH_OK;
+}
+
+bool nigh__extract_remark(const struct nigh__extractor *extractor, const nigh_text *text, nigh_error *problem) {
+    const nigh_error *remark = &extractor->remark;
+    if (remark->status == NIGH_OK) return false;
+    if (text->line != 0)
+        (void)nigh__fail_line(problem, remark->status, text->source, text->line, "%s", remark->why);
+    else
+        (void)nigh__fail_at(problem, remark->status, text->source, text->offset, "%s", remark->why);
+    return true;
+}
+
 static nigh_status json_extract(struct job *job) {
     struct nigh__span line = job->record;
     if (line.length >= 3 && memcmp(line.text, "\xef\xbb\xbf", 3) == 0) line.text += 3, line.length -= 3;
     if (nigh__is_blank(line.text, line.length)) return NIGH_OK;
     nigh_status status = json_parse(job, line);
+    /* these first, for they may read the line anew, and the others look into what was read */
+    if (status == NIGH_OK)
+        status = json_lines(job, line, job->extractor->label_key, &job->extractor->label, &job->label);
+    if (status == NIGH_OK) status = json_part(job, line);
     if (status == NIGH_OK) json_score(job);
     if (status == NIGH_OK) status = json_id(job);
     if (status == NIGH_OK) status = json_text(job);
@@ -365,6 +496,7 @@ nigh_status nigh__extract(struct nigh__extractor *extractor, const struct nigh__
                       .score = -(double)INFINITY,
                       .error = &detail};
     *repaired = NIGH_NO_OFFSET;
+    extractor->remark.status = NIGH_OK;
     buffers_clear(extractor);
     nigh_status status = record_extract(&job, record->kind);
     if (job.id.length == 0) job.id = own_id;
@@ -381,6 +513,10 @@ nigh_status nigh__extract(struct nigh__extractor *extractor, const struct nigh__
                        .source = source,
                        .offset = record->offset,
                        .line = record->line,
-                       .score = job.score};
+                       .score = job.score,
+                       .label = job.label.length == 0 ? NULL : job.label.text,
+                       .label_length = job.label.length,
+                       .part = job.part.length == 0 ? NULL : job.part.text,
+                       .part_length = job.part.length};
     return NIGH_OK;
 }

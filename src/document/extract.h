@@ -7,7 +7,7 @@
 
 struct nigh__extractor; /* opaque; one a thread: parsers and buffers that are used again */
 
-/* text_key, id_key, score_key, max_document_bytes and max_depth of the options count; the keys must outlive it. */
+/* The keys, max_document_bytes and max_depth of the options count; the keys must outlive it. */
 nigh_status nigh__extractor_new(const nigh_context *context, const nigh_text_reader_options *options,
                                 struct nigh__extractor **out, nigh_error *error);
 void nigh__extractor_free(struct nigh__extractor *extractor); /* accepts NULL */
@@ -27,5 +27,14 @@ void nigh__extractor_free(struct nigh__extractor *extractor); /* accepts NULL */
  */
 nigh_status nigh__extract(struct nigh__extractor *extractor, const struct nigh__batch *batch,
                           const struct nigh__record *record, nigh_text *out, uint64_t *repaired, nigh_error *error);
+
+#define NIGH__MOST_LABELS 1024u       /* of a document, */
+#define NIGH__MOST_LABEL_BYTES 65536u /* and of all of them, with a newline between two */
+
+/*
+ * Of the document just given: whether what is under label_key or part_key is malformed, or over
+ * these limits; then it is as if it were not there, and *problem says why.
+ */
+bool nigh__extract_remark(const struct nigh__extractor *extractor, const nigh_text *text, nigh_error *problem);
 
 #endif

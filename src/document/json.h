@@ -44,6 +44,8 @@ enum nigh__json_type {
     NIGH__JSON_STRINGS,
     NIGH__JSON_INTEGER,
     NIGH__JSON_REAL,
+    NIGH__JSON_BOOLEAN, /* these two from nigh__json_visit() alone: to nigh__json_find() they are others */
+    NIGH__JSON_NULL,
     NIGH__JSON_OTHER
 };
 
@@ -53,12 +55,20 @@ struct nigh__json_value {
     size_t length;      /* of it; of NIGH__JSON_STRINGS, all lengths and one for each string */
     uint64_t magnitude; /* of an integer, */
     bool negative;      /* and its sign */
+    bool truth;         /* of a boolean */
     double number;      /* of an integer or a real, the nearest there is */
 };
 
 /* What the last line has at a dotted path: at each object the whole rest is tried as a key, then its first part.
  * Of equal keys the last counts, as it does to most who read JSON. */
 void nigh__json_find(const struct nigh__json *json, const char *path, struct nigh__json_value *out);
+
+/*
+ * What the last line has at a path, piece by piece: the value itself, or each item of a list.
+ * Lists in lists and objects are NIGH__JSON_OTHER.  `visit` says false to end it.
+ */
+void nigh__json_visit(const struct nigh__json *json, const char *path,
+                      bool (*visit)(void *user, const struct nigh__json_value *value), void *user);
 
 /*
  * The double nearest to a number written as JSON allows, of any length; beyond all of

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Puts large numbers into quotes.  Seldom needed, so simple: a second look at a line that simdjson refused. */
+/* Puts numbers into quotes.  Seldom needed, so simple: a second look at a line. */
 #include "document/json_quote.h"
 
 #include <string.h>
@@ -29,8 +29,8 @@ static size_t skip_digits(struct cursor *cursor) {
     return (size_t)(cursor->at - begin);
 }
 
-/* The length of a number that is JSON and may be too large for 64 bits; 0: it is none. */
-static size_t large_number(const char *at, const char *end) {
+/* The length of a number that is JSON, and unless `all` may be too large for 64 bits; 0: it is none. */
+static size_t number_length(const char *at, const char *end, bool all) {
     struct cursor cursor = {at, end};
     (void)skip_one(&cursor, '-');
     bool zero = here(&cursor, '0', '0');
@@ -46,11 +46,11 @@ static size_t large_number(const char *at, const char *end) {
         if (!skip_one(&cursor, '-')) (void)skip_one(&cursor, '+');
         if (skip_digits(&cursor) == 0) return 0;
     }
-    return exponent || digits > SAFE_DIGITS ? (size_t)(cursor.at - at) : 0;
+    return all || exponent || digits > SAFE_DIGITS ? (size_t)(cursor.at - at) : 0;
 }
 
 bool nigh__json_is_large(const char *text, size_t length) {
-    return length > 0 && large_number(text, text + length) == length;
+    return length > 0 && number_length(text, text + length, false) == length;
 }
 
 /* The end of the string that begins at `at`. */
@@ -72,10 +72,11 @@ static bool is_key(const char *at, const char *end) {
     return at < end && *at == ':';
 }
 
-bool nigh__json_quote_numbers(const nigh_context *context, const char *line, size_t length, struct nigh__array *out) {
+bool nigh__json_quote_numbers(const nigh_context *context, const char *line, size_t length, bool all,
+                              struct nigh__array *out) {
     const char *end = line + length;
     for (const char *at = line; at < end;) {
-        size_t number = large_number(at, end);
+        size_t number = number_length(at, end, all);
         const char *next = *at == '"' ? string_end(at, end) : token_end(at, end);
         if (next == at) next++;
         bool quote = number > 0 && at + number == next && !is_key(next, end);

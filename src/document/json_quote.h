@@ -8,11 +8,12 @@
 #include "base/memory.h"
 
 /*
- * Appends a copy of a line in which every well-formed number that may not fit is
- * in quotes, and NIGH__BATCH_PADDING spaces after it.  Malformed ones are left for
- * the parser to refuse.  False: out of memory.
+ * Appends a copy of a line in which every well-formed number that may not fit, or
+ * every one there is (`all`), is in quotes, and NIGH__BATCH_PADDING spaces after it.
+ * Malformed ones are left for the parser to refuse.  False: out of memory.
  */
-bool nigh__json_quote_numbers(const nigh_context *context, const char *line, size_t length, struct nigh__array *out);
+bool nigh__json_quote_numbers(const nigh_context *context, const char *line, size_t length, bool all,
+                              struct nigh__array *out);
 
 /* Whether it is such a number, and nothing else. */
 bool nigh__json_is_large(const char *text, size_t length);

@@ -100,6 +100,42 @@ void describe_strings(simdjson::dom::array array, struct nigh__json_value *out) 
     }
 }
 
+/* A value by itself; false: it is none of these. */
+bool describe_scalar(element found, struct nigh__json_value *out) noexcept {
+    std::string_view text;
+    int64_t number = 0;
+    if (found.get(text) == simdjson::SUCCESS) {
+        out->type = NIGH__JSON_STRING;
+        out->text = text.data();
+        out->length = text.size();
+    } else if (found.type() == element_type::UINT64 && found.get(out->magnitude) == simdjson::SUCCESS) {
+        out->type = NIGH__JSON_INTEGER;
+    } else if (found.type() == element_type::INT64 && found.get(number) == simdjson::SUCCESS) {
+        out->type = NIGH__JSON_INTEGER;
+        out->negative = number < 0;
+        out->magnitude = number < 0 ? uint64_t{0} - static_cast<uint64_t>(number) : static_cast<uint64_t>(number);
+    } else if (found.type() == element_type::DOUBLE && found.get(out->number) == simdjson::SUCCESS) {
+        out->type = NIGH__JSON_REAL;
+    } else {
+        return false;
+    }
+    if (out->type == NIGH__JSON_INTEGER)
+        out->number = out->negative ? -static_cast<double>(out->magnitude) : static_cast<double>(out->magnitude);
+    return true;
+}
+
+bool visit_one(element found, bool (*visit)(void *, const struct nigh__json_value *), void *user) noexcept {
+    struct nigh__json_value value {};
+    value.type = NIGH__JSON_OTHER;
+    if (found.is_null())
+        value.type = NIGH__JSON_NULL;
+    else if (found.get(value.truth) == simdjson::SUCCESS)
+        value.type = NIGH__JSON_BOOLEAN;
+    else
+        (void)describe_scalar(found, &value);
+    return visit(user, &value);
+}
+
 } // namespace
 
 struct nigh__json {
@@ -140,26 +176,24 @@ void nigh__json_find(const struct nigh__json *json, const char *path, struct nig
     element found;
     if (!json->parsed || !find(json->root, path, &found)) return;
     out->type = NIGH__JSON_OTHER;
-    std::string_view text;
     simdjson::dom::array array;
-    int64_t number = 0;
-    if (found.get(text) == simdjson::SUCCESS) {
-        out->type = NIGH__JSON_STRING;
-        out->text = text.data();
-        out->length = text.size();
-    } else if (found.get(array) == simdjson::SUCCESS) {
+    if (found.get(array) == simdjson::SUCCESS)
         describe_strings(array, out);
-    } else if (found.type() == element_type::UINT64 && found.get(out->magnitude) == simdjson::SUCCESS) {
-        out->type = NIGH__JSON_INTEGER;
-    } else if (found.type() == element_type::INT64 && found.get(number) == simdjson::SUCCESS) {
-        out->type = NIGH__JSON_INTEGER;
-        out->negative = number < 0;
-        out->magnitude = number < 0 ? uint64_t{0} - static_cast<uint64_t>(number) : static_cast<uint64_t>(number);
-    } else if (found.type() == element_type::DOUBLE && found.get(out->number) == simdjson::SUCCESS) {
-        out->type = NIGH__JSON_REAL;
+    else
+        (void)describe_scalar(found, out);
+}
+
+void nigh__json_visit(const struct nigh__json *json, const char *path,
+                      bool (*visit)(void *user, const struct nigh__json_value *value), void *user) {
+    element found;
+    simdjson::dom::array array;
+    if (!json->parsed || !find(json->root, path, &found)) return;
+    if (found.get(array) != simdjson::SUCCESS) {
+        (void)visit_one(found, visit, user);
+        return;
     }
-    if (out->type == NIGH__JSON_INTEGER)
-        out->number = out->negative ? -static_cast<double>(out->magnitude) : static_cast<double>(out->magnitude);
+    for (element item : array)
+        if (!visit_one(item, visit, user)) return;
 }
 
 /* An integer is made a real: of those there is one near any number, and what is refused is beyond them all. */

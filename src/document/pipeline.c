@@ -149,6 +149,9 @@ static bool work_on_record(struct hand *hand, struct slot *slot, size_t index) {
     switch (nigh__extract(hand->extractor, &slot->batch, record, &text, &repaired, &error)) {
     case NIGH_OK:
         if (repaired != NIGH_NO_OFFSET && !add_repair(hand, slot, index, &text, repaired)) return false;
+        if (nigh__extract_remark(hand->extractor, &text, &error) &&
+            !add_problem(hand, slot, index, ITEM_PROBLEM, &error))
+            return false;
         return work_on_text(hand, slot, index, &text);
     case NIGH_ENOTFOUND:
         return add_item(hand, slot, (struct item){.kind = ITEM_MISSING, .record = index});

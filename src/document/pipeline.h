@@ -43,7 +43,7 @@ struct nigh__pipeline_work {
 struct nigh__product {
     const uint8_t *bytes;
     size_t length;
-    nigh_text text; /* where it came from; its id and text are gone */
+    nigh_text text; /* where it came from; its id, text, label and part are gone */
 };
 
 struct nigh__pipeline; /* opaque */

@@ -10,12 +10,14 @@
 #include "document/tolerance.h"
 
 #define BATCH_BYTES ((size_t)256 << 10)
+#define KEYS 5
 
 struct nigh_text_reader {
     const nigh_context *context;
     nigh_text_reader_options options; /* what they point to is ours, but for `user` */
     nigh_stream stream;
-    char *text_key, *id_key, *score_key;
+    char *keys[KEYS]; /* owned */
+    size_t key_count;
     struct nigh__splitter *splitter;
     struct nigh__extractor *extractor; /* made at the first document: nigh_signing has its own */
     struct nigh__tolerance tolerance;
@@ -43,24 +45,29 @@ static nigh_status check_options(const char *const *paths, size_t count, const n
         return nigh__fail(error, NIGH_EINVAL, "shard %" PRIu64 ", but not of how many", options->shard);
     if (options->stream != NULL && options->stream->read == NULL)
         return nigh__fail(error, NIGH_EINVAL, "a stream that cannot be read");
-    if ((options->text_key != NULL && options->text_key[0] == '\0') ||
-        (options->id_key != NULL && options->id_key[0] == '\0') ||
-        (options->score_key != NULL && options->score_key[0] == '\0'))
-        return nigh__fail(error, NIGH_EINVAL, "a key of no characters");
+    const char *const keys[KEYS] = {options->text_key, options->id_key, options->score_key, options->label_key,
+                                    options->part_key};
+    for (size_t i = 0; i < KEYS; i++)
+        if (keys[i] != NULL && keys[i][0] == '\0') return nigh__fail(error, NIGH_EINVAL, "a key of no characters");
     return NIGH_OK;
+}
+
+static bool key_keep(nigh_text_reader *reader, const char **key) {
+    if (*key == NULL) return true;
+    char *copy = nigh__string_copy(reader->context, *key);
+    *key = reader->keys[reader->key_count++] = copy;
+    return copy != NULL;
 }
 
 /* The caller's options may go when the call is over. */
 static nigh_status options_keep(nigh_text_reader *reader, const nigh_text_reader_options *options, nigh_error *error) {
     reader->options = *options;
-    reader->text_key = nigh__string_copy(reader->context, options->text_key != NULL ? options->text_key : "text");
-    reader->id_key = nigh__string_copy(reader->context, options->id_key != NULL ? options->id_key : "id");
-    if (options->score_key != NULL) reader->score_key = nigh__string_copy(reader->context, options->score_key);
-    if (reader->text_key == NULL || reader->id_key == NULL || (options->score_key != NULL && reader->score_key == NULL))
+    nigh_text_reader_options *kept = &reader->options;
+    if (kept->text_key == NULL) kept->text_key = "text";
+    if (kept->id_key == NULL) kept->id_key = "id";
+    if (!key_keep(reader, &kept->text_key) || !key_keep(reader, &kept->id_key) || !key_keep(reader, &kept->score_key) ||
+        !key_keep(reader, &kept->label_key) || !key_keep(reader, &kept->part_key))
         return nigh__fail(error, NIGH_ENOMEM, "no memory for a key");
-    reader->options.text_key = reader->text_key;
-    reader->options.id_key = reader->id_key;
-    reader->options.score_key = reader->score_key;
     if (options->stream != NULL) {
         reader->stream = *options->stream;
         reader->options.stream = &reader->stream;
@@ -105,6 +112,8 @@ static nigh_status text_give(nigh_text_reader *reader, const nigh_text *text, ui
         (void)nigh__fail_at(&problem, NIGH_EFORMAT, text->source, repaired, "bytes that are not UTF-8 were replaced");
         status = nigh__tolerate(&reader->tolerance, &problem, error);
     }
+    if (status == NIGH_OK && nigh__extract_remark(reader->extractor, text, &problem))
+        status = nigh__tolerate(&reader->tolerance, &problem, error);
     if (status != NIGH_OK) return status;
     reader->info.documents++;
     reader->info.bytes_text += text->text_length;
@@ -182,9 +191,7 @@ void nigh_text_reader_close(nigh_text_reader *reader) {
     nigh__batch_release(context, &reader->batch);
     nigh__extractor_free(reader->extractor);
     nigh__splitter_close(reader->splitter);
-    nigh__free(context, reader->text_key);
-    nigh__free(context, reader->id_key);
-    nigh__free(context, reader->score_key);
+    for (size_t i = 0; i < reader->key_count; i++) nigh__free(context, reader->keys[i]);
     nigh__free(context, reader);
 }
 

@@ -88,15 +88,14 @@ static nigh_status add_product(struct worker *worker, const nigh_text *text, str
     }
     const size_t hash_bytes = features->count * sizeof(uint64_t);
     const size_t weight_bytes = features->count * sizeof(uint32_t);
-    const struct nigh__projector *projector = nigh__signer_worker_projector(worker->signer);
     uint8_t *at =
         nigh__array_add(worker->plan->context, product,
                         sizeof head + signature + worker->weight_bytes + text->id_length + hash_bytes + weight_bytes);
     if (at == NULL) return no_memory(error);
     memcpy(at, &head, sizeof head);
-    nigh__project_bits(projector, at + sizeof head);
+    nigh__signer_worker_bits(worker->signer, at + sizeof head);
     at += sizeof head + signature;
-    if (worker->weight_bytes > 0) nigh__project_weights(projector, at);
+    if (worker->weight_bytes > 0) nigh__signer_worker_weights(worker->signer, at);
     at += worker->weight_bytes;
     memcpy(at, text->id, text->id_length);
     memcpy(at + text->id_length, features->hashes, hash_bytes);

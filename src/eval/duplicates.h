@@ -13,9 +13,9 @@
 #ifndef NIGH_EVAL_DUPLICATES_H
 #define NIGH_EVAL_DUPLICATES_H
 
+#include "base/meter.h"
 #include "base/progress.h"
 #include "eval/corpus.h"
-#include "eval/meter.h"
 
 #define NIGH__NO_ORIGINAL UINT32_MAX
 #define NIGH__LABEL_BANDS 7u

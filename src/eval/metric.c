@@ -18,6 +18,15 @@ double nigh__average_precision(const uint64_t *ranks, size_t count, uint64_t rel
     return relevant == 0 ? 0 : sum / (double)relevant;
 }
 
+/* At place i of the tie a relevant document is one of good - 1 others, of which (i - 1) / (all - 1) are before it. */
+double nigh__tied_precisions(uint64_t before, uint64_t good_before, uint64_t all, uint64_t good) {
+    if (good == 0) return 0;
+    const double rise = all > 1 ? (double)(good - 1) / (double)(all - 1) : 0;
+    double sum = 0;
+    for (uint64_t i = 0; i < all; i++) sum += ((double)good_before + (double)i * rise + 1) / (double)(before + i + 1);
+    return sum * (double)good / (double)all;
+}
+
 double nigh__precision_at(const uint64_t *ranks, size_t count, uint64_t depth) {
     uint64_t right = 0;
     while (right < count && ranks[right] <= depth) right++;

@@ -23,6 +23,13 @@ struct nigh__quality nigh__quality(uint64_t found, uint64_t right, uint64_t want
  */
 double nigh__average_precision(const uint64_t *ranks, size_t count, uint64_t relevant);
 
+/*
+ * What `all` documents that tie, `good` of them relevant, add to the sum of the precisions at relevant
+ * documents, as expected if their order were drawn: they come after `before` others, `good_before` of
+ * them relevant.  So the order of the input, which may be by class, earns nothing (McSherry and Najork, 2008).
+ */
+double nigh__tied_precisions(uint64_t before, uint64_t good_before, uint64_t all, uint64_t good);
+
 /* The share of relevant documents among the first `depth`, also where fewer were returned. */
 double nigh__precision_at(const uint64_t *ranks, size_t count, uint64_t depth);
 

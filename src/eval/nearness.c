@@ -8,9 +8,9 @@
 #include <stdlib.h>
 
 #include "base/bytes.h"
+#include "base/meter.h"
 #include "base/progress.h"
 #include "base/status.h"
-#include "eval/meter.h"
 #include "eval/nearness.h"
 #include "eval/truth.h"
 #include "store/collection.h"

@@ -18,7 +18,7 @@ struct nigh__projection {
     const char *name;
     uint32_t needs; /* set of NIGH__CPU_* */
 
-    /* ones[j] += weights[i] for each i whose hash has bit j.  The sums must not pass 32 bits. */
+    /* ones[j] += weights[i] for each i whose hash has bit j, modulo 2^32: weights may stand for negative numbers. */
     void (*ones)(const uint64_t *hashes, const uint32_t *weights, size_t count, uint32_t ones[64]);
 
     /*
@@ -27,6 +27,13 @@ struct nigh__projection {
      */
     void (*minima)(const uint32_t *keys, size_t count, const uint32_t *multipliers, const uint32_t *offsets,
                    size_t functions, uint32_t *minima);
+
+    /*
+     * sums[j] += factors[i] * rows[at[i] * width + j] over all i; `width` is a multiple of 8, factors
+     * are below 2^15, and no sum may pass 31 bits on its way.
+     */
+    void (*rows)(const int16_t *rows, const uint32_t *at, const uint32_t *factors, size_t count, size_t width,
+                 int32_t *sums);
 
     /* Bit j of `bits` is whether sums[j] is above 0; `bytes` bytes, eight sums each. */
     void (*signs)(const int32_t *sums, size_t bytes, uint8_t *bits);

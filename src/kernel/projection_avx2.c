@@ -11,7 +11,8 @@
  *
  * so that a feature costs a load, and for each register: mask the bits, compare
  * them with the mask, keep the weight where they are set, add.  The order of the
- * sums is put right when they are added to those of 32 bits, once in a while.
+ * sums is put right when they are added to those of 32 bits, once in a while.  Weights
+ * that do not fit 16 bits, such as those of a model, are added in 32 bits right away.
  *
  * Minima.  The values of 32 functions are four registers, and all features pass
  * by before the next 32 functions take their turn: multiply, add, compare for eight
@@ -70,15 +71,42 @@ TARGET static void add_run(const uint64_t *hashes, const uint32_t *weights, size
     spill(sums, ones);
 }
 
+/* 32 sums of 32 bits, for the lower or the upper half of the hashes: bit 8 r + lane. */
+TARGET static void add_heavy_half(const uint64_t *hashes, const uint32_t *weights, size_t count, unsigned half,
+                                  uint32_t *ones) {
+    const __m256i first = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+    const __m256i masks[SUMS] = {first, _mm256_slli_epi32(first, 8), _mm256_slli_epi32(first, 16),
+                                 _mm256_slli_epi32(first, 24)};
+    __m256i sums[SUMS];
+    NIGH__UNROLL4
+    for (size_t r = 0; r < SUMS; r++) sums[r] = _mm256_loadu_si256((const __m256i *)(ones + 8 * r));
+    for (size_t i = 0; i < count; i++) {
+        const __m256i hash = _mm256_set1_epi32((int)(uint32_t)(hashes[i] >> 32 * half));
+        const __m256i weight = _mm256_set1_epi32((int)weights[i]);
+        NIGH__UNROLL4
+        for (size_t r = 0; r < SUMS; r++) {
+            const __m256i set = _mm256_cmpeq_epi32(_mm256_and_si256(hash, masks[r]), masks[r]);
+            sums[r] = _mm256_add_epi32(sums[r], _mm256_and_si256(set, weight));
+        }
+    }
+    NIGH__UNROLL4
+    for (size_t r = 0; r < SUMS; r++) _mm256_storeu_si256((__m256i *)(ones + 8 * r), sums[r]);
+}
+
+/* Too short a run is not worth its end: it, and what follows, is added in 32 bits. */
+#define SHORT_RUN ((size_t)16)
+#define HEAVY_PIECE ((size_t)64)
+
 TARGET static void ones_avx2(const uint64_t *hashes, const uint32_t *weights, size_t count, uint32_t ones[64]) {
     for (size_t at = 0; at < count;) {
-        const size_t run = nigh__light_run(weights + at, count - at);
-        if (run == 0) {
-            nigh__ones_add_one(hashes[at], weights[at], ones);
-            at++;
-            continue;
+        size_t run = nigh__light_run(weights + at, count - at);
+        if (run < SHORT_RUN && run < count - at) {
+            run = count - at < HEAVY_PIECE ? count - at : HEAVY_PIECE;
+            add_heavy_half(hashes + at, weights + at, run, 0, ones);
+            add_heavy_half(hashes + at, weights + at, run, 1, ones + 32);
+        } else {
+            add_run(hashes + at, weights + at, run, ones);
         }
-        add_run(hashes + at, weights + at, run, ones);
         at += run;
     }
 }
@@ -108,6 +136,38 @@ TARGET static void minima_avx2(const uint32_t *keys, size_t count, const uint32_
     }
 }
 
+/* ------------------------------------------------------------------------- rows */
+
+/* Eight coefficients as 32 bits, of which the upper half is multiplied by 0: a product of 16 bits is the cheaper one.
+ */
+INLINE __m256i times_row(const int16_t *row, __m256i factor) {
+    return _mm256_madd_epi16(_mm256_cvtepi16_epi32(_mm_loadu_si128((const __m128i *)row)), factor);
+}
+
+TARGET static void rows_avx2(const int16_t *rows, const uint32_t *at, const uint32_t *factors, size_t count,
+                             size_t width, int32_t *sums) {
+    size_t j = 0;
+    for (; j + 8 * SUMS <= width; j += 8 * SUMS) {
+        __m256i sum[SUMS];
+        NIGH__UNROLL4
+        for (size_t r = 0; r < SUMS; r++) sum[r] = load(sums + j + 8 * r);
+        for (size_t i = 0; i < count; i++) {
+            const int16_t *row = rows + at[i] * width + j;
+            const __m256i factor = _mm256_set1_epi32((int)factors[i]);
+            NIGH__UNROLL4
+            for (size_t r = 0; r < SUMS; r++) sum[r] = _mm256_add_epi32(sum[r], times_row(row + 8 * r, factor));
+        }
+        NIGH__UNROLL4
+        for (size_t r = 0; r < SUMS; r++) _mm256_storeu_si256((__m256i *)(sums + j + 8 * r), sum[r]);
+    }
+    for (; j < width; j += 8) {
+        __m256i sum = load(sums + j);
+        for (size_t i = 0; i < count; i++)
+            sum = _mm256_add_epi32(sum, times_row(rows + at[i] * width + j, _mm256_set1_epi32((int)factors[i])));
+        _mm256_storeu_si256((__m256i *)(sums + j), sum);
+    }
+}
+
 /* ------------------------------------------------------------------------ signs */
 
 TARGET static void signs_avx2(const int32_t *sums, size_t bytes, uint8_t *bits) {
@@ -123,6 +183,7 @@ const struct nigh__projection nigh__projection_avx2 = {
     .needs = NIGH__CPU_AVX2,
     .ones = ones_avx2,
     .minima = minima_avx2,
+    .rows = rows_avx2,
     .signs = signs_avx2,
 };
 

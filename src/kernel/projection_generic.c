@@ -55,6 +55,14 @@ static void minima_generic(const uint32_t *keys, size_t count, const uint32_t *m
     }
 }
 
+static void rows_generic(const int16_t *rows, const uint32_t *at, const uint32_t *factors, size_t count, size_t width,
+                         int32_t *sums) {
+    for (size_t i = 0; i < count; i++) {
+        const int16_t *row = rows + at[i] * width;
+        for (size_t j = 0; j < width; j++) sums[j] += (int32_t)factors[i] * row[j];
+    }
+}
+
 static void signs_generic(const int32_t *sums, size_t bytes, uint8_t *bits) {
     for (size_t i = 0; i < bytes; i++) {
         unsigned byte = 0;
@@ -68,5 +76,6 @@ const struct nigh__projection nigh__projection_generic = {
     .needs = 0,
     .ones = ones_generic,
     .minima = minima_generic,
+    .rows = rows_generic,
     .signs = signs_generic,
 };

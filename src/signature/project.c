@@ -229,7 +229,7 @@ static uint64_t mean_square(const int32_t *sums, size_t count, unsigned shift) {
     return (high / count << 32) + ((high % count << 32) + low) / count;
 }
 
-static void weights_of_sums(const int32_t *sums, size_t count, uint8_t *weights) {
+void nigh__weights_of_sums(const int32_t *sums, size_t count, uint8_t *weights) {
     uint32_t all = 0; /* bits of any; has as many as the largest */
     for (size_t j = 0; j < count; j++) all |= magnitude(sums[j]);
     if (all == 0) {
@@ -250,7 +250,7 @@ void nigh__project_weights(const struct nigh__projector *projector, uint8_t *wei
     if (projector->scheme == NIGH_SCHEME_MINHASH)
         memset(weights, UINT8_MAX, projector->width_bits);
     else
-        weights_of_sums(projector->sums, projector->width_bits, weights);
+        nigh__weights_of_sums(projector->sums, projector->width_bits, weights);
 }
 
 const int32_t *nigh__project_sums(const struct nigh__projector *projector) { return projector->sums; }

@@ -57,6 +57,9 @@ void nigh__project_weights(const struct nigh__projector *projector, uint8_t *wei
 const int32_t *nigh__project_sums(const struct nigh__projector *projector);
 const uint32_t *nigh__project_minima(const struct nigh__projector *projector);
 
+/* How sure bits are, from any sums: project.c says how.  Only their sizes relative to each other count. */
+void nigh__weights_of_sums(const int32_t *sums, size_t count, uint8_t *weights);
+
 /*
  * Keys of bands of the smallest values, for finding near-copies by equal keys:
  * band b is the hash of minima[b * rows .. (b + 1) * rows).  bands * rows is at

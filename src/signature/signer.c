@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "signature/formats.h"
+#include "signature/model.h"
 #include "text/plan.h"
 #include "text/vocabulary.h"
 #include "text/weight.h"
@@ -14,12 +15,15 @@
 
 /* ----------------------------------------------------------------- plan -- */
 
-static uint32_t default_width(nigh_scheme_kind scheme) {
+static uint32_t default_width(const nigh_signer_options *options) {
+    const nigh_scheme_kind scheme = options->scheme;
+    if (scheme == NIGH_SCHEME_LEARNED) return nigh__model_width(options->model);
     return scheme == NIGH_SCHEME_TOPSIG ? 1024 : scheme == NIGH_SCHEME_SIMHASH ? 64 : 256;
 }
 
 static nigh_weight_kind resolve_weights(const nigh_signer_options *options) {
     if (options->scheme == NIGH_SCHEME_MINHASH) return NIGH_WEIGHTS_AUTO;
+    if (options->scheme == NIGH_SCHEME_LEARNED) return NIGH_WEIGHTS_LOG;
     if (options->weights != NIGH_WEIGHTS_AUTO) return options->weights;
     return options->scheme == NIGH_SCHEME_TOPSIG ? NIGH_WEIGHTS_LIKELIHOOD : NIGH_WEIGHTS_LOG;
 }
@@ -35,12 +39,15 @@ int nigh_signer_needs_vocabulary(const nigh_signer_options *options) {
 }
 
 static nigh_status check_scheme(const nigh_signer_options *options, nigh_error *error) {
-    if ((unsigned)options->scheme > NIGH_SCHEME_MINHASH)
+    if ((unsigned)options->scheme > NIGH_SCHEME_LEARNED)
         return nigh__fail(error, NIGH_EINVAL, "there is no scheme of number %d", (int)options->scheme);
     if ((unsigned)options->weights > NIGH_WEIGHTS_LIKELIHOOD)
         return nigh__fail(error, NIGH_EINVAL, "there are no weights of number %d", (int)options->weights);
     if (options->scheme == NIGH_SCHEME_MINHASH && options->weights != NIGH_WEIGHTS_AUTO)
         return nigh__fail(error, NIGH_EINVAL, "minhash takes a set of features and knows no weights");
+    if (options->scheme == NIGH_SCHEME_LEARNED && options->weights != NIGH_WEIGHTS_AUTO &&
+        options->weights != NIGH_WEIGHTS_LOG)
+        return nigh__fail(error, NIGH_EINVAL, "a model has weights of its own, and counts as 1 + ln c");
     if (options->width_bits != 0 && !nigh__width_valid(options->width_bits))
         return nigh__fail(error, NIGH_EINVAL, "a width of %u bits; it must be a multiple of 8 up to %u",
                           options->width_bits, NIGH_MAX_WIDTH_BITS);
@@ -77,15 +84,49 @@ static nigh_status plan_vocabulary(const nigh_signer_options *options, struct ni
     return NIGH_OK;
 }
 
+/* The first line in which two texts of the same keys differ, as both have it. */
+static nigh_status tell_difference(const char *learned, const char *asked, nigh_error *error) {
+    while (strncmp(learned, asked, strcspn(learned, "\n") + 1) == 0) {
+        learned += strcspn(learned, "\n") + 1;
+        asked += strcspn(asked, "\n") + 1;
+    }
+    return nigh__fail(error, NIGH_EMISMATCH, "the model was learned with %.*s, and %.*s is asked for",
+                      (int)strcspn(learned, "\n"), learned, (int)strcspn(asked, "\n"), asked);
+}
+
+/* What the options leave open is the model's; what they say must agree with it. */
+static nigh_status plan_model(const nigh_signer_options *options, struct nigh__signer_plan *plan, nigh_error *error) {
+    if (options->model == NULL)
+        return nigh__fail(error, NIGH_EINVAL, "a learned scheme needs a model, and there is none");
+    const uint32_t width = nigh__model_width(options->model);
+    if (options->width_bits != 0 && options->width_bits != width)
+        return nigh__fail(error, NIGH_EMISMATCH, "the model has %u bits, and %u are asked for", width,
+                          options->width_bits);
+    char learned[NIGH__PLAN_LINES_SIZE];
+    char asked[NIGH__PLAN_LINES_SIZE];
+    nigh_signer_options filled = *options;
+    nigh__plan_fill_options(nigh__model_plan(options->model), &filled);
+    nigh_status status = nigh__plan_features(&filled, &plan->features, error);
+    if (status != NIGH_OK) return status;
+    nigh__plan_lines(nigh__model_plan(options->model), learned, sizeof learned);
+    nigh__plan_lines(&plan->features, asked, sizeof asked);
+    if (strcmp(learned, asked) != 0) return tell_difference(learned, asked, error);
+    plan->model = options->model;
+    return NIGH_OK;
+}
+
 nigh_status nigh__signer_plan_make(const nigh_context *context, const nigh_signer_options *options,
                                    struct nigh__signer_plan *out, nigh_error *error) {
     *out = (struct nigh__signer_plan){.context = context, .scheme = options->scheme};
     nigh_status status = check_scheme(options, error);
-    if (status == NIGH_OK) status = nigh__plan_features(options, &out->features, error);
+    if (status == NIGH_OK && options->scheme == NIGH_SCHEME_LEARNED)
+        status = plan_model(options, out, error);
+    else if (status == NIGH_OK)
+        status = nigh__plan_features(options, &out->features, error);
     if (status == NIGH_OK) status = plan_split(options, out, error);
     if (status == NIGH_OK) status = plan_vocabulary(options, out, error);
     if (status != NIGH_OK) return status;
-    out->width_bits = options->width_bits == 0 ? default_width(options->scheme) : options->width_bits;
+    out->width_bits = options->width_bits == 0 ? default_width(options) : options->width_bits;
     if (options->scheme == NIGH_SCHEME_TOPSIG) out->density = options->density == 0 ? 21 : options->density;
     return NIGH_OK;
 }
@@ -95,9 +136,22 @@ nigh_status nigh__signer_plan_make(const nigh_context *context, const nigh_signe
 struct nigh__signer_worker {
     const struct nigh__signer_plan *plan;
     struct nigh__featurer *featurer;
-    struct nigh__weigher *weigher; /* NULL: there are no weights */
+    struct nigh__model_projector *learned; /* NULL: there is no model; else there is nothing but this */
+    struct nigh__weigher *weigher;         /* NULL: there are no weights */
     struct nigh__projector *projector;
 };
+
+static nigh_status projector_new(struct nigh__signer_worker *worker, nigh_error *error) {
+    const struct nigh__signer_plan *plan = worker->plan;
+    if (plan->model != NULL) return nigh__model_projector_new(plan->context, plan->model, &worker->learned, error);
+    nigh_status status = NIGH_OK;
+    if (plan->weights != NIGH_WEIGHTS_AUTO)
+        status = nigh__weigher_new(plan->context, plan->weights, plan->vocabulary, &worker->weigher, error);
+    if (status == NIGH_OK)
+        status = nigh__projector_new(plan->context, plan->scheme, plan->width_bits, plan->density,
+                                     plan->features.analysis.seed, &worker->projector, error);
+    return status;
+}
 
 nigh_status nigh__signer_worker_new(const struct nigh__signer_plan *plan, struct nigh__signer_worker **out,
                                     nigh_error *error) {
@@ -106,11 +160,7 @@ nigh_status nigh__signer_worker_new(const struct nigh__signer_plan *plan, struct
     if (worker == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a signer");
     worker->plan = plan;
     nigh_status status = nigh__featurer_new(plan->context, &plan->features, &worker->featurer, error);
-    if (status == NIGH_OK && plan->weights != NIGH_WEIGHTS_AUTO)
-        status = nigh__weigher_new(plan->context, plan->weights, plan->vocabulary, &worker->weigher, error);
-    if (status == NIGH_OK)
-        status = nigh__projector_new(plan->context, plan->scheme, plan->width_bits, plan->density,
-                                     plan->features.analysis.seed, &worker->projector, error);
+    if (status == NIGH_OK) status = projector_new(worker, error);
     if (status != NIGH_OK) {
         nigh__signer_worker_free(worker);
         return status;
@@ -122,6 +172,7 @@ nigh_status nigh__signer_worker_new(const struct nigh__signer_plan *plan, struct
 void nigh__signer_worker_free(struct nigh__signer_worker *worker) {
     if (worker == NULL) return;
     nigh__featurer_free(worker->featurer);
+    nigh__model_projector_free(worker->learned);
     nigh__weigher_free(worker->weigher);
     nigh__projector_free(worker->projector);
     nigh__free(worker->plan->context, worker);
@@ -134,6 +185,7 @@ nigh_status nigh__signer_worker_sign(struct nigh__signer_worker *worker, const c
     nigh_status status = nigh__featurer_find(worker->featurer, text, length, &features, error);
     if (status != NIGH_OK) return status;
     if (features.count == 0) return NIGH_ENOTFOUND;
+    if (worker->learned != NULL) return nigh__model_project(worker->learned, &features, error);
     if (worker->weigher != NULL) {
         status = nigh__weigh(worker->weigher, &features, &bag.weights, error);
         if (status != NIGH_OK) return status;
@@ -143,6 +195,20 @@ nigh_status nigh__signer_worker_sign(struct nigh__signer_worker *worker, const c
     bag.count = features.count;
     bag.generation = features.generation;
     return nigh__project(worker->projector, &bag, error);
+}
+
+void nigh__signer_worker_bits(const struct nigh__signer_worker *worker, uint8_t *signature) {
+    if (worker->learned != NULL)
+        nigh__model_bits(worker->learned, signature);
+    else
+        nigh__project_bits(worker->projector, signature);
+}
+
+void nigh__signer_worker_weights(const struct nigh__signer_worker *worker, uint8_t *weights) {
+    if (worker->learned != NULL)
+        nigh__model_bit_weights(worker->learned, weights);
+    else
+        nigh__project_weights(worker->projector, weights);
 }
 
 const struct nigh__projector *nigh__signer_worker_projector(const struct nigh__signer_worker *worker) {
@@ -193,9 +259,11 @@ const struct nigh__signer_plan *nigh__signer_plan(const nigh_signer *signer) { r
 nigh_status nigh_signer_sign(nigh_signer *signer, const char *text, size_t length, uint8_t *signature, uint8_t *weights,
                              nigh_error *error) {
     nigh_status status = nigh__signer_worker_sign(signer->worker, text, length, error);
-    if (status == NIGH_ENOTFOUND) return nigh__fail(error, NIGH_ENOTFOUND, "the text has no words to sign");
+    if (status == NIGH_ENOTFOUND)
+        return nigh__fail(error, NIGH_ENOTFOUND, "the text has no words %s",
+                          signer->plan.model == NULL ? "to sign" : "that the model knows");
     if (status != NIGH_OK) return status;
-    nigh__project_bits(signer->worker->projector, signature);
-    if (weights != NULL) nigh__project_weights(signer->worker->projector, weights);
+    nigh__signer_worker_bits(signer->worker, signature);
+    if (weights != NULL) nigh__signer_worker_weights(signer->worker, weights);
     return NIGH_OK;
 }

@@ -4,6 +4,8 @@
  *
  *     text -> features, counted -> weights -> projection -> bits, and how sure they are
  *             text/feature.h       weight.h   project.h
+ *                               -> a model, which weighs and projects
+ *                                  model.h
  *
  * A plan says how and never changes; a worker does it, one a thread.
  */
@@ -23,6 +25,7 @@ struct nigh__signer_plan {
     nigh_split_kind split;
     uint32_t min_terms, max_terms;
     const nigh_vocabulary *vocabulary; /* NULL: not needed */
+    const nigh_model *model;           /* of a learned scheme; else NULL */
 };
 
 /* The options with their defaults, checked.  NIGH_EINVAL, NIGH_EMISMATCH. */
@@ -40,9 +43,13 @@ nigh_status nigh__signer_worker_new(const struct nigh__signer_plan *plan, struct
                                     nigh_error *error);
 void nigh__signer_worker_free(struct nigh__signer_worker *worker); /* accepts NULL */
 
-/* Signs one text; the projector then holds it.  NIGH_OK, NIGH_ENOTFOUND (no feature; without a detail), NIGH_ENOMEM. */
+/* Signs one text; the worker then holds it.  NIGH_OK, NIGH_ENOTFOUND (no feature; without a detail), NIGH_ENOMEM. */
 nigh_status nigh__signer_worker_sign(struct nigh__signer_worker *worker, const char *text, size_t length,
                                      nigh_error *error);
+/* What it gave: bits, width_bits / 8 bytes; and how sure they are, width_bits bytes. */
+void nigh__signer_worker_bits(const struct nigh__signer_worker *worker, uint8_t *signature);
+void nigh__signer_worker_weights(const struct nigh__signer_worker *worker, uint8_t *weights);
+/* What projected it; NULL: a model did. */
 const struct nigh__projector *nigh__signer_worker_projector(const struct nigh__signer_worker *worker);
 
 #endif

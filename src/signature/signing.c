@@ -114,7 +114,6 @@ static size_t make_snippet(const char *text, size_t length, char *out, size_t mo
 static nigh_status add_row(struct worker *worker, const nigh_text *text, const struct nigh__passage *passage,
                            struct nigh__array *product, nigh_error *error) {
     const struct nigh_signing *signing = worker->signing;
-    const struct nigh__projector *projector = nigh__signer_worker_projector(worker->signer);
     const size_t signature = signing->plan->width_bits / 8;
     const size_t weights = signing->options.keep_weights ? signing->plan->width_bits : 0;
     const size_t snippet = nigh__smaller(signing->options.snippet, passage->length);
@@ -126,9 +125,9 @@ static nigh_status add_row(struct worker *worker, const nigh_text *text, const s
     if (place == NULL) return no_memory(error);
 
     uint8_t *at = place + sizeof row;
-    nigh__project_bits(projector, at);
+    nigh__signer_worker_bits(worker->signer, at);
     at += signature;
-    if (weights > 0) nigh__project_weights(projector, at);
+    if (weights > 0) nigh__signer_worker_weights(worker->signer, at);
     at += weights;
     memcpy(at, mark, row.mark_length);
     at += row.mark_length;

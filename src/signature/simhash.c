@@ -21,13 +21,10 @@
  */
 #include "signature/simhash.h"
 
-#include "base/rng.h"
-
 #define PIECE 256u
 
 static void derive(const uint64_t *hashes, size_t count, uint64_t block, uint64_t *derived) {
-    const uint64_t key = block * UINT64_C(0x9e3779b97f4a7c15);
-    for (size_t i = 0; i < count; i++) derived[i] = nigh__mix(hashes[i] ^ key);
+    for (size_t i = 0; i < count; i++) derived[i] = nigh__simhash_block(hashes[i], block);
 }
 
 void nigh__simhash_add(const struct nigh__projection *kernel, const struct nigh__bag *bag, uint32_t blocks,

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Opening a collection and reading single documents.  A reader takes no lock:
- * it lists the directory, reads the newest manifest and opens what that names.
- * A writer may commit in between and remove what is no longer needed; then a
- * file is missing, a newer manifest is there, and the reader starts again.
- */
+/* Opening a collection and reading single documents. */
 #include "store/collection.h"
 #include "store/scheme.h"
 
@@ -15,13 +10,26 @@
 #include "base/memory.h"
 #include "base/progress.h"
 #include "base/status.h"
+#include "signature/model_parts.h"
 #include "store/annex.h"
 #include "store/check.h"
-#include "store/manifest.h"
 #include "store/slices.h"
+#include "store/state.h"
+#include "text/vocabulary.h"
 
-/* A writer would have to commit this often during one open to make it fail. */
-#define OPEN_ATTEMPTS 16
+/* Documents that were there before it cannot have been signed with it, and there is one for all. */
+static nigh_status kept_fits(const struct nigh_collection *collection, const struct nigh__segment *segment,
+                             nigh_error *error) {
+    for (enum nigh__kept kind = 0; kind < NIGH__KEPT_KINDS; kind++)
+        if (segment->kept[kind] != NULL &&
+            (collection->documents != 0 || nigh__collection_keeper(collection, kind) != NULL))
+            return nigh__segment_lies(segment, nigh__kept_section(kind), 0,
+                                      kind == NIGH__KEPT_MODEL
+                                          ? "a model that is not in the first segment of the collection"
+                                          : "a vocabulary that is not in the first segment of the collection",
+                                      error);
+    return NIGH_OK;
+}
 
 static nigh_status segment_fits(const struct nigh_collection *collection, const struct nigh__segment *segment,
                                 nigh_error *error) {
@@ -38,12 +46,7 @@ static nigh_status segment_fits(const struct nigh_collection *collection, const 
         (segment->id_offsets == NULL) != (first->id_offsets == NULL))
         return nigh__fail_at(error, NIGH_ECORRUPT, segment->path, NIGH_NO_OFFSET,
                              "some segments have ids and others have none");
-    /* Documents that were there before it cannot have been signed with it, and there is one for all. */
-    if (segment->vocabulary != NULL &&
-        (collection->documents != 0 || nigh__collection_vocabulary_segment(collection) != NULL))
-        return nigh__segment_lies(segment, NIGH__SECTION_VOCABULARY, 0,
-                                  "a vocabulary that is not in the first segment of the collection", error);
-    return NIGH_OK;
+    return kept_fits(collection, segment, error);
 }
 
 static nigh_status open_segment(const struct nigh_collection *collection, const struct nigh__file *directory,
@@ -85,45 +88,15 @@ static void close_segments(struct nigh_collection *collection) {
     collection->documents = 0;
 }
 
-/* One attempt.  *sequence is that of the newest manifest, 0 where there is none. */
-static nigh_status open_newest(struct nigh_collection *collection, const struct nigh__file *directory,
-                               uint64_t *sequence, nigh_error *error) {
-    struct nigh__listing listing;
-    *sequence = 0;
-    nigh_status status = nigh__listing_read(directory, &listing, error);
-    if (status != NIGH_OK) return status;
-    if (listing.manifests.count != 0) *sequence = *(const uint64_t *)listing.manifests.data;
-    struct nigh__manifest manifest;
-    status = nigh__manifest_newest(directory, &listing, &manifest, &collection->damaged_manifests, error);
-    if (status == NIGH_OK) {
-        collection->width_bits = manifest.header.width_bits;
-        collection->sequence = manifest.header.sequence;
-        collection->next_segment = manifest.header.next_segment;
-        status = open_segments(collection, directory, &manifest, &listing, error);
-        if (status != NIGH_OK) close_segments(collection);
-        nigh__manifest_release(collection->context, &manifest);
-    }
-    nigh__listing_release(collection->context, &listing);
+static nigh_status open_state(void *user, const struct nigh__file *directory, const struct nigh__manifest *manifest,
+                              const struct nigh__listing *listing, nigh_error *error) {
+    struct nigh_collection *collection = user;
+    collection->width_bits = manifest->header.width_bits;
+    collection->sequence = manifest->header.sequence;
+    collection->next_segment = manifest->header.next_segment;
+    nigh_status status = open_segments(collection, directory, manifest, listing, error);
+    if (status != NIGH_OK) close_segments(collection);
     return status;
-}
-
-/* A file that a manifest names is gone: bad, unless a newer manifest came meanwhile. */
-static nigh_status open_until_steady(struct nigh_collection *collection, const struct nigh__file *directory,
-                                     nigh_error *error) {
-    nigh_error problem;
-    uint64_t previous = 0;
-    for (int attempt = 0; attempt < OPEN_ATTEMPTS; attempt++) {
-        uint64_t sequence;
-        nigh_status status = open_newest(collection, directory, &sequence, &problem);
-        if (status == NIGH_OK) return NIGH_OK;
-        if (status != NIGH_ENOTFOUND || sequence == 0 || sequence == previous) {
-            if (sequence != 0 && status == NIGH_ENOTFOUND) problem.status = NIGH_ECORRUPT;
-            if (error != NULL) *error = problem;
-            return problem.status;
-        }
-        previous = sequence;
-    }
-    return nigh__fail_at(error, NIGH_EBUSY, collection->path, NIGH_NO_OFFSET, "changes faster than it can be opened");
 }
 
 nigh_status nigh__collection_open_in(nigh_context *context, const struct nigh__file *directory, nigh_collection **out,
@@ -138,7 +111,8 @@ nigh_status nigh__collection_open_in(nigh_context *context, const struct nigh__f
     if (collection->path == NULL || collection->spares == NULL)
         (void)nigh__fail(error, NIGH_ENOMEM, "no memory for a collection");
     else
-        status = open_until_steady(collection, directory, error);
+        status = nigh__state_open(directory, NIGH__STORE_COLLECTION, open_state, collection,
+                                  &collection->damaged_manifests, error);
     if (status == NIGH_OK)
         *out = collection;
     else
@@ -173,7 +147,7 @@ nigh_status nigh_collection_open(nigh_context *context, const char *path, const 
     nigh_status status = nigh__options_copy(&chosen, sizeof chosen, options, error);
     if (status != NIGH_OK) return status;
     struct nigh__file directory;
-    status = nigh__directory_open(context, path, &directory, error);
+    status = nigh__directory_open(context, path, NIGH__STORE_COLLECTION, &directory, error);
     if (status != NIGH_OK) return status;
     nigh_collection *collection = NULL;
     status = nigh__collection_open_in(context, &directory, &collection, error);
@@ -206,10 +180,15 @@ bool nigh__collection_has_weights(const struct nigh_collection *collection) {
     return collection->documents != 0;
 }
 
-const struct nigh__segment *nigh__collection_vocabulary_segment(const struct nigh_collection *collection) {
+const struct nigh__segment *nigh__collection_keeper(const struct nigh_collection *collection, enum nigh__kept kind) {
     for (uint32_t i = 0; i < collection->segment_count; i++)
-        if (collection->segments[i]->vocabulary != NULL) return collection->segments[i];
+        if (collection->segments[i]->kept[kind] != NULL) return collection->segments[i];
     return NULL;
+}
+
+static uint64_t kept_length(const struct nigh_collection *collection, enum nigh__kept kind) {
+    const struct nigh__segment *keeper = nigh__collection_keeper(collection, kind);
+    return keeper == NULL ? 0 : keeper->sections[nigh__kept_section(kind)].length;
 }
 
 static void describe_lists(const struct nigh__segment *segment, nigh_collection_info *info) {
@@ -228,9 +207,9 @@ void nigh_collection_describe(const nigh_collection *collection, nigh_collection
         .has_ids = nigh__collection_has_ids(collection),
         .damaged_manifests = collection->damaged_manifests,
         .has_weights = nigh__collection_has_weights(collection),
+        .vocabulary_bytes = kept_length(collection, NIGH__KEPT_VOCABULARY),
+        .model_bytes = kept_length(collection, NIGH__KEPT_MODEL),
     };
-    const struct nigh__segment *vocabulary = nigh__collection_vocabulary_segment(collection);
-    if (vocabulary != NULL) info.vocabulary_bytes = vocabulary->sections[NIGH__SECTION_VOCABULARY].length;
     for (uint32_t i = 0; i < collection->segment_count; i++) {
         info.signatures += collection->segments[i]->signatures;
         info.bytes += collection->segments[i]->length;
@@ -324,32 +303,66 @@ nigh_status nigh_collection_weights(const nigh_collection *collection, uint64_t 
     return status;
 }
 
+/* A copy of what it keeps of a kind; the caller frees *bytes. */
+static nigh_status fetch_kept(const struct nigh_collection *collection, enum nigh__kept kind,
+                              const struct nigh__segment **keeper, uint8_t **bytes, size_t *length, nigh_error *error) {
+    *bytes = NULL;
+    *keeper = nigh__collection_keeper(collection, kind);
+    if (*keeper != NULL) return nigh__segment_kept(*keeper, kind, bytes, length, error);
+    return nigh__fail_at(error, NIGH_ENOTFOUND, collection->path, NIGH_NO_OFFSET, "it keeps no %s",
+                         nigh__kept_name(kind));
+}
+
 /* The parser does not know where its bytes came from; the error should say. */
-static nigh_status parse_vocabulary(const struct nigh_collection *collection, const struct nigh__segment *segment,
-                                    const uint8_t *bytes, size_t length, nigh_vocabulary **out, nigh_error *error) {
-    nigh_error problem;
-    nigh_status status = nigh_vocabulary_parse(collection->context, bytes, length, out, &problem);
-    if (status == NIGH_OK) return NIGH_OK;
-    return nigh__fail_at(error, status, segment->path, segment->sections[NIGH__SECTION_VOCABULARY].offset, "%s",
-                         problem.why);
+static nigh_status parse_failed(const struct nigh__segment *keeper, enum nigh__kept kind, const nigh_error *problem,
+                                nigh_error *error) {
+    return nigh__fail_at(error, problem->status, keeper->path, keeper->sections[nigh__kept_section(kind)].offset, "%s",
+                         problem->why);
+}
+
+static nigh_status check_name(const struct nigh_collection *collection, const struct nigh__segment *keeper,
+                              enum nigh__kept kind, uint64_t name, nigh_error *error) {
+    if (nigh__scheme_names(nigh_collection_scheme(collection), nigh__kept_key(kind), &name)) return NIGH_OK;
+    return nigh__segment_lies(keeper, nigh__kept_section(kind), 0,
+                              kind == NIGH__KEPT_MODEL ? "not the model that the scheme names"
+                                                       : "not the vocabulary that the scheme names",
+                              error);
 }
 
 nigh_status nigh_collection_vocabulary(const nigh_collection *collection, nigh_vocabulary **out, nigh_error *error) {
-    *out = NULL;
-    const struct nigh__segment *segment = nigh__collection_vocabulary_segment(collection);
-    if (segment == NULL)
-        return nigh__fail_at(error, NIGH_ENOTFOUND, collection->path, NIGH_NO_OFFSET, "it keeps no vocabulary");
+    const enum nigh__kept kind = NIGH__KEPT_VOCABULARY;
+    const struct nigh__segment *keeper;
     uint8_t *bytes;
-    size_t length;
-    nigh_status status = nigh__segment_vocabulary(segment, &bytes, &length, error);
-    if (status == NIGH_OK) status = parse_vocabulary(collection, segment, bytes, length, out, error);
-    if (status == NIGH_OK && !nigh__scheme_names(nigh_collection_scheme(collection), *out)) {
-        nigh_vocabulary_free(*out);
-        *out = NULL;
-        status =
-            nigh__segment_lies(segment, NIGH__SECTION_VOCABULARY, 0, "not the vocabulary that the scheme names", error);
-    }
+    size_t length = 0;
+    nigh_error problem;
+    *out = NULL;
+    nigh_status status = fetch_kept(collection, kind, &keeper, &bytes, &length, error);
+    if (status != NIGH_OK) return status;
+    status = nigh_vocabulary_parse(collection->context, bytes, length, out, &problem);
     nigh__free(collection->context, bytes);
+    if (status != NIGH_OK) return parse_failed(keeper, kind, &problem, error);
+    status = check_name(collection, keeper, kind, nigh__vocabulary_name(*out), error);
+    if (status == NIGH_OK) return NIGH_OK;
+    nigh_vocabulary_free(*out);
+    *out = NULL;
+    return status;
+}
+
+nigh_status nigh_collection_model(const nigh_collection *collection, nigh_model **out, nigh_error *error) {
+    const enum nigh__kept kind = NIGH__KEPT_MODEL;
+    const struct nigh__segment *keeper;
+    uint8_t *bytes;
+    size_t length = 0;
+    nigh_error problem;
+    *out = NULL;
+    nigh_status status = fetch_kept(collection, kind, &keeper, &bytes, &length, error);
+    if (status != NIGH_OK) return status;
+    status = nigh__model_own(collection->context, bytes, length, out, &problem);
+    if (status != NIGH_OK) return parse_failed(keeper, kind, &problem, error);
+    status = check_name(collection, keeper, kind, nigh__model_name(*out), error);
+    if (status == NIGH_OK) return NIGH_OK;
+    nigh_model_free(*out);
+    *out = NULL;
     return status;
 }
 

@@ -25,8 +25,8 @@ bool nigh__collection_has_ids(const struct nigh_collection *collection);
 /* Whether every document has weights; false where there is no document. */
 bool nigh__collection_has_weights(const struct nigh_collection *collection);
 
-/* The segment that keeps the vocabulary, or NULL. */
-const struct nigh__segment *nigh__collection_vocabulary_segment(const struct nigh_collection *collection);
+/* The segment that keeps the vocabulary or the model, or NULL. */
+const struct nigh__segment *nigh__collection_keeper(const struct nigh_collection *collection, enum nigh__kept kind);
 
 /*
  * The newest committed state in a directory that is open already; only headers

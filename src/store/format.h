@@ -11,6 +11,9 @@
  *     segment-00000000000000000002      never changed once written
  *     slices-00000000000000000001       slice lists of segment 1 (store/annex.h)
  *
+ * A term signature file is such a directory too, with groups, terms-N, in place of
+ * segments, and manifests with a magic of their own (filter/terms_format.h).
+ *
  * A segment:
  *
  *     0   +-----------------------------+
@@ -47,6 +50,7 @@
 /* Like PNG's: a high bit, a name, and line ends that a text transfer would break. */
 #define NIGH__SEGMENT_MAGIC "\x89NIGHS\r\n"
 #define NIGH__MANIFEST_MAGIC "\x89NIGHM\r\n"
+#define NIGH__TERMS_MANIFEST_MAGIC "\x89NIGHQ\r\n" /* of a term signature file: the same layout */
 #define NIGH__FOOTER_MAGIC "NIGHEND\n"
 #define NIGH__MAGIC_SIZE 8
 
@@ -56,7 +60,7 @@
 #define NIGH__MAX_DOCUMENTS (UINT32_MAX - 1u)
 #define NIGH__MAX_SEGMENTS 65536u
 #define NIGH__MAX_SCHEME_LENGTH 65536u
-#define NIGH__MAX_VOCABULARY_LENGTH (UINT64_C(1) << 32)
+#define NIGH__MAX_KEPT_LENGTH (UINT64_C(1) << 32) /* of a vocabulary or a model */
 
 /* A bit is added with the feature that needs it; unknown incompatible bits are refused. */
 #define NIGH__KNOWN_INCOMPATIBLE 0u
@@ -74,7 +78,8 @@ enum nigh__section_type {
     NIGH__SECTION_METADATA_BYTES = 10,
     NIGH__SECTION_WEIGHTS = 11,    /* u8 [documents][width_bits], in document order */
     NIGH__SECTION_VOCABULARY = 12, /* bytes, opaque here; in one segment of a collection */
-    NIGH__SECTION_KNOWN = 13,      /* one past the last type this version knows */
+    NIGH__SECTION_MODEL = 13,      /* the same */
+    NIGH__SECTION_KNOWN = 14,      /* one past the last type this version knows */
 };
 
 struct nigh__segment_header {

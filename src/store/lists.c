@@ -52,7 +52,7 @@ static void remove_leftovers(const struct build *build) {
 }
 
 static nigh_status begin(struct build *build, const char *path, nigh_error *error) {
-    nigh_status status = nigh__directory_lock(build->context, path, &build->directory, error);
+    nigh_status status = nigh__directory_lock(build->context, path, NIGH__STORE_COLLECTION, &build->directory, error);
     if (status == NIGH_OK) status = open_newest(build, path, error);
     if (status == NIGH_OK) remove_leftovers(build);
     return status;

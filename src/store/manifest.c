@@ -10,6 +10,19 @@
 #include "base/status.h"
 #include "store/header.h"
 
+static const char *magic_of(enum nigh__store_kind kind) {
+    return kind == NIGH__STORE_TERMS ? NIGH__TERMS_MANIFEST_MAGIC : NIGH__MANIFEST_MAGIC;
+}
+
+/* Whole or not, it is somebody else's: to be told before anything is said to be damaged. */
+static nigh_status check_kind(const struct nigh__file *directory, const struct nigh__manifest_header *header,
+                              enum nigh__store_kind kind, nigh_error *error) {
+    const enum nigh__store_kind other = kind == NIGH__STORE_TERMS ? NIGH__STORE_COLLECTION : NIGH__STORE_TERMS;
+    if (memcmp(header->magic, magic_of(other), NIGH__MAGIC_SIZE) != 0) return NIGH_OK;
+    return nigh__fail_at(error, NIGH_EFORMAT, directory->path, NIGH_NO_OFFSET, "a %s, not a %s",
+                         nigh__store_name(other), nigh__store_name(kind));
+}
+
 static uint64_t manifest_checksum(const struct nigh__manifest *manifest, struct nigh__hasher *hasher) {
     nigh__hasher_reset(hasher);
     nigh__hasher_add(hasher, &manifest->header, offsetof(struct nigh__manifest_header, checksum));
@@ -18,9 +31,10 @@ static uint64_t manifest_checksum(const struct nigh__manifest *manifest, struct 
 }
 
 /* What the header must say before the entries are read. */
-static nigh_status check_header(const struct nigh__file *file, const struct nigh__manifest_header *header,
-                                uint64_t sequence, uint64_t length, nigh_error *error) {
-    nigh_status status = nigh__header_check(file->path, header, NIGH__MANIFEST_MAGIC, "manifest", error);
+static nigh_status check_header(const struct nigh__file *file, enum nigh__store_kind kind,
+                                const struct nigh__manifest_header *header, uint64_t sequence, uint64_t length,
+                                nigh_error *error) {
+    nigh_status status = nigh__header_check(file->path, header, magic_of(kind), "manifest", error);
     if (status != NIGH_OK) return status;
     if (header->segment_count > NIGH__MAX_SEGMENTS ||
         length != sizeof *header + header->segment_count * sizeof(struct nigh__manifest_entry))
@@ -34,8 +48,8 @@ static nigh_status check_header(const struct nigh__file *file, const struct nigh
 }
 
 /* What the entries must say, once the checksum is right: an attacker can fix checksums. */
-static nigh_status check_entries(const struct nigh__file *file, const struct nigh__manifest *manifest,
-                                 nigh_error *error) {
+static nigh_status check_entries(const struct nigh__file *file, enum nigh__store_kind kind,
+                                 const struct nigh__manifest *manifest, nigh_error *error) {
     uint64_t documents = 0;
     uint64_t previous = 0;
     for (uint32_t i = 0; i < manifest->header.segment_count; i++) {
@@ -50,11 +64,12 @@ static nigh_status check_entries(const struct nigh__file *file, const struct nig
     if (documents != manifest->header.documents)
         return nigh__fail_at(error, NIGH_ECORRUPT, file->path, offsetof(struct nigh__manifest_header, documents),
                              "the documents of the segments do not add up");
+    if (kind == NIGH__STORE_TERMS) return NIGH_OK; /* its groups are held against the bits of a filter */
     return nigh__width_check(file->path, offsetof(struct nigh__manifest_header, width_bits),
                              manifest->header.width_bits, error);
 }
 
-static nigh_status read_entries(const nigh_context *context, const struct nigh__file *file,
+static nigh_status read_entries(const nigh_context *context, const struct nigh__file *file, enum nigh__store_kind kind,
                                 struct nigh__manifest *manifest, nigh_error *error) {
     uint32_t count = manifest->header.segment_count;
     manifest->entries = nigh__alloc(context, count, sizeof *manifest->entries);
@@ -69,13 +84,13 @@ static nigh_status read_entries(const nigh_context *context, const struct nigh__
         status = nigh__fail_at(error, NIGH_ECORRUPT, file->path, offsetof(struct nigh__manifest_header, checksum),
                                "the manifest fails its checksum");
     if (status == NIGH_OK) status = nigh__features_check(file->path, manifest->header.incompatible, error);
-    if (status == NIGH_OK) status = check_entries(file, manifest, error);
+    if (status == NIGH_OK) status = check_entries(file, kind, manifest, error);
     nigh__hasher_free(context, hasher);
     return status;
 }
 
-nigh_status nigh__manifest_read(const struct nigh__file *directory, uint64_t sequence, struct nigh__manifest *out,
-                                nigh_error *error) {
+nigh_status nigh__manifest_read(const struct nigh__file *directory, enum nigh__store_kind kind, uint64_t sequence,
+                                struct nigh__manifest *out, nigh_error *error) {
     const nigh_context *context = directory->context;
     memset(out, 0, sizeof *out);
     char name[NIGH__NAME_SIZE];
@@ -87,32 +102,37 @@ nigh_status nigh__manifest_read(const struct nigh__file *directory, uint64_t seq
     uint64_t length = 0;
     status = nigh__file_length(&file, &length, error);
     if (status == NIGH_OK) status = nigh__file_read(&file, 0, &out->header, sizeof out->header, error);
-    if (status == NIGH_OK) status = check_header(&file, &out->header, sequence, length, error);
-    if (status == NIGH_OK) status = read_entries(context, &file, out, error);
+    if (status == NIGH_OK) status = check_kind(directory, &out->header, kind, error);
+    if (status == NIGH_OK) status = check_header(&file, kind, &out->header, sequence, length, error);
+    if (status == NIGH_OK) status = read_entries(context, &file, kind, out, error);
     nigh__file_release(&file);
     if (status != NIGH_OK) nigh__manifest_release(context, out);
     return status;
 }
 
-static nigh_status none_found(const char *directory, const struct nigh__listing *listing, nigh_error *error) {
-    if (listing->strangers != 0)
-        return nigh__fail_at(error, NIGH_EFORMAT, directory, NIGH_NO_OFFSET, "not a nigh collection");
-    if (listing->segments.count != 0)
+static nigh_status none_found(const char *directory, enum nigh__store_kind kind, const struct nigh__listing *listing,
+                              nigh_error *error) {
+    const bool terms = kind == NIGH__STORE_TERMS;
+    const size_t others = terms ? listing->segments.count + listing->slices.count : listing->terms.count;
+    if (listing->strangers != 0 || others != 0)
+        return nigh__fail_at(error, NIGH_EFORMAT, directory, NIGH_NO_OFFSET, "not a nigh %s", nigh__store_name(kind));
+    if ((terms ? listing->terms.count : listing->segments.count) != 0)
         return nigh__fail_at(error, NIGH_ENOTFOUND, directory, NIGH_NO_OFFSET,
                              "no manifest: nothing was ever committed, or it is lost");
-    return nigh__fail_at(error, NIGH_ENOTFOUND, directory, NIGH_NO_OFFSET,
-                         "nothing was ever committed to this collection");
+    return nigh__fail_at(error, NIGH_ENOTFOUND, directory, NIGH_NO_OFFSET, "nothing was ever committed to this %s",
+                         nigh__store_name(kind));
 }
 
-nigh_status nigh__manifest_newest(const struct nigh__file *directory, const struct nigh__listing *listing,
-                                  struct nigh__manifest *out, uint64_t *damaged, nigh_error *error) {
+nigh_status nigh__manifest_newest(const struct nigh__file *directory, enum nigh__store_kind kind,
+                                  const struct nigh__listing *listing, struct nigh__manifest *out, uint64_t *damaged,
+                                  nigh_error *error) {
     *damaged = 0;
-    if (listing->manifests.count == 0) return none_found(directory->path, listing, error);
+    if (listing->manifests.count == 0) return none_found(directory->path, kind, listing, error);
     nigh_error first = {.status = NIGH_OK};
     const uint64_t *sequences = listing->manifests.data;
     for (size_t i = 0; i < listing->manifests.count; i++) {
         nigh_error problem;
-        nigh_status status = nigh__manifest_read(directory, sequences[i], out, &problem);
+        nigh_status status = nigh__manifest_read(directory, kind, sequences[i], out, &problem);
         if (status == NIGH_OK) return NIGH_OK;
         if (first.status == NIGH_OK) first = problem;
         if (status != NIGH_ECORRUPT) {
@@ -130,9 +150,10 @@ void nigh__manifest_release(const nigh_context *context, struct nigh__manifest *
     manifest->entries = NULL;
 }
 
-static nigh_status seal(const nigh_context *context, struct nigh__manifest *manifest, nigh_error *error) {
+static nigh_status seal(const nigh_context *context, enum nigh__store_kind kind, struct nigh__manifest *manifest,
+                        nigh_error *error) {
     struct nigh__manifest_header *header = &manifest->header;
-    memcpy(header->magic, NIGH__MANIFEST_MAGIC, NIGH__MAGIC_SIZE);
+    memcpy(header->magic, magic_of(kind), NIGH__MAGIC_SIZE);
     header->version = NIGH__FORMAT_VERSION;
     header->endian_mark = NIGH__ENDIAN_MARK;
     struct nigh__hasher *hasher = nigh__hasher_new(context);
@@ -159,14 +180,14 @@ static nigh_status write_file(const struct nigh__file *directory, const char *na
     return status;
 }
 
-nigh_status nigh__manifest_write(const struct nigh__file *directory, struct nigh__manifest *manifest, bool *published,
-                                 nigh_error *error) {
+nigh_status nigh__manifest_write(const struct nigh__file *directory, enum nigh__store_kind kind,
+                                 struct nigh__manifest *manifest, bool *published, nigh_error *error) {
     char name[NIGH__NAME_SIZE];
     char temporary[NIGH__NAME_SIZE];
     nigh__manifest_name(name, manifest->header.sequence, "");
     nigh__manifest_name(temporary, manifest->header.sequence, ".tmp");
     *published = false;
-    nigh_status status = seal(directory->context, manifest, error);
+    nigh_status status = seal(directory->context, kind, manifest, error);
     if (status == NIGH_OK) status = write_file(directory, temporary, manifest, error);
     if (status != NIGH_OK) return status;
     status = nigh__file_rename_in(directory, temporary, name, error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Telling manifests, segments, slice lists, leftovers and strangers apart by their names. */
+/* Telling manifests, segments, slice lists, groups of terms, leftovers and strangers apart by their names. */
 #include "store/names.h"
 
 #include <errno.h>
@@ -14,6 +14,11 @@
 #define SEGMENT_PREFIX "segment-"
 #define MANIFEST_PREFIX "manifest-"
 #define SLICES_PREFIX "slices-"
+#define TERMS_PREFIX "terms-"
+
+const char *nigh__store_name(enum nigh__store_kind kind) {
+    return kind == NIGH__STORE_TERMS ? "term signature file" : "collection";
+}
 
 void nigh__segment_name(char out[NIGH__NAME_SIZE], uint64_t number, const char *suffix) {
     (void)snprintf(out, NIGH__NAME_SIZE, SEGMENT_PREFIX "%020" PRIu64 "%s", number, suffix);
@@ -25,6 +30,10 @@ void nigh__manifest_name(char out[NIGH__NAME_SIZE], uint64_t sequence, const cha
 
 void nigh__slices_name(char out[NIGH__NAME_SIZE], uint64_t segment, const char *suffix) {
     (void)snprintf(out, NIGH__NAME_SIZE, SLICES_PREFIX "%020" PRIu64 "%s", segment, suffix);
+}
+
+void nigh__terms_name(char out[NIGH__NAME_SIZE], uint64_t number, const char *suffix) {
+    (void)snprintf(out, NIGH__NAME_SIZE, TERMS_PREFIX "%020" PRIu64 "%s", number, suffix);
 }
 
 /* Takes "PREFIX" and exactly 20 digits; *rest is what follows. */
@@ -67,17 +76,19 @@ static bool is_temporary(const char *suffix) {
            strcmp(suffix, ".weights.tmp") == 0;
 }
 
-enum name_kind { STRANGER, MANIFEST, SEGMENT, SLICES };
+enum name_kind { STRANGER, MANIFEST, SEGMENT, SLICES, TERMS };
 
 static enum name_kind kind_of(const char *name, uint64_t *number, const char **rest) {
     if (parse_name(name, MANIFEST_PREFIX, number, rest)) return MANIFEST;
     if (parse_name(name, SEGMENT_PREFIX, number, rest)) return SEGMENT;
-    return parse_name(name, SLICES_PREFIX, number, rest) ? SLICES : STRANGER;
+    if (parse_name(name, SLICES_PREFIX, number, rest)) return SLICES;
+    return parse_name(name, TERMS_PREFIX, number, rest) ? TERMS : STRANGER;
 }
 
 /* Where the numbers of names of ours go. */
 static struct nigh__array *numbers_of(struct nigh__listing *listing, enum name_kind kind) {
     if (kind == MANIFEST) return &listing->manifests;
+    if (kind == TERMS) return &listing->terms;
     return kind == SEGMENT ? &listing->segments : &listing->slices;
 }
 
@@ -103,22 +114,22 @@ static int ascending(const void *a, const void *b) {
 
 static int descending(const void *a, const void *b) { return ascending(b, a); }
 
-nigh_status nigh__directory_open(const nigh_context *context, const char *path, struct nigh__file *out,
-                                 nigh_error *error) {
+nigh_status nigh__directory_open(const nigh_context *context, const char *path, enum nigh__store_kind kind,
+                                 struct nigh__file *out, nigh_error *error) {
     nigh_error problem;
     nigh_status status = nigh__file_open(context, path, NIGH_OPEN_DIRECTORY, out, &problem);
     if (status == NIGH_OK) return NIGH_OK;
     if (problem.system_errno == ENOTDIR)
-        return nigh__fail_at(error, NIGH_EFORMAT, path, NIGH_NO_OFFSET,
-                             "not a nigh collection: a collection is a directory");
+        return nigh__fail_at(error, NIGH_EFORMAT, path, NIGH_NO_OFFSET, "not a nigh %s: a %s is a directory",
+                             nigh__store_name(kind), nigh__store_name(kind));
     if (error != NULL) *error = problem;
     return status;
 }
 
-nigh_status nigh__directory_lock(const nigh_context *context, const char *path, struct nigh__file *out,
-                                 nigh_error *error) {
+nigh_status nigh__directory_lock(const nigh_context *context, const char *path, enum nigh__store_kind kind,
+                                 struct nigh__file *out, nigh_error *error) {
     const nigh_file_system *files = context->files;
-    nigh_status status = nigh__directory_open(context, path, out, error);
+    nigh_status status = nigh__directory_open(context, path, kind, out, error);
     if (status != NIGH_OK) return status;
     int failed = files->lock(files->user, out->handle);
     if (failed == 0) return NIGH_OK;
@@ -133,6 +144,7 @@ nigh_status nigh__listing_read(const struct nigh__file *directory, struct nigh__
     *out = (struct nigh__listing){.manifests = NIGH__ARRAY(uint64_t),
                                   .segments = NIGH__ARRAY(uint64_t),
                                   .slices = NIGH__ARRAY(uint64_t),
+                                  .terms = NIGH__ARRAY(uint64_t),
                                   .leftovers = NIGH__ARRAY(char[NIGH__NAME_SIZE])};
     struct visit visit = {.context = context, .listing = out};
     int failed = context->files->list(context->files->user, directory->handle, visit_name, &visit);
@@ -142,6 +154,7 @@ nigh_status nigh__listing_read(const struct nigh__file *directory, struct nigh__
     }
     if (out->manifests.count != 0) qsort(out->manifests.data, out->manifests.count, sizeof(uint64_t), descending);
     if (out->segments.count != 0) qsort(out->segments.data, out->segments.count, sizeof(uint64_t), ascending);
+    if (out->terms.count != 0) qsort(out->terms.data, out->terms.count, sizeof(uint64_t), ascending);
     if (out->slices.count != 0) qsort(out->slices.data, out->slices.count, sizeof(uint64_t), ascending);
     return NIGH_OK;
 }
@@ -150,6 +163,7 @@ void nigh__listing_release(const nigh_context *context, struct nigh__listing *li
     nigh__array_release(context, &listing->manifests);
     nigh__array_release(context, &listing->segments);
     nigh__array_release(context, &listing->slices);
+    nigh__array_release(context, &listing->terms);
     nigh__array_release(context, &listing->leftovers);
 }
 

@@ -7,6 +7,7 @@
 #define NIGH_STORE_SCHEME_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "nigh.h"
 
@@ -18,10 +19,10 @@ nigh_status nigh__scheme_make(const nigh_context *context, uint32_t width_bits, 
                               nigh_error *error);
 
 /*
- * Whether the line "vocabulary=" of a scheme names this vocabulary; without such a
- * line any will do, and none.  `lines` may be NULL.
+ * Whether the line `key` ("vocabulary=", "model=") of a scheme names what has this name;
+ * without such a line anything will do, and nothing.  `lines` may be NULL; `name` NULL: there is nothing.
  */
-bool nigh__scheme_names(const char *lines, const nigh_vocabulary *vocabulary);
+bool nigh__scheme_names(const char *lines, const char *key, const uint64_t *name);
 
 /* Whether a text is what nigh__scheme_make() could have made for that width. */
 bool nigh__scheme_sound(const char *text, uint32_t width_bits);

@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "store/format.h"
+#include "store/kept.h"
 
 struct nigh__annex; /* store/annex.h */
 
@@ -47,8 +48,8 @@ struct nigh__segment {
     const uint32_t *id_lookup;
     const uint64_t *metadata_offsets; /* documents + 1, or NULL */
     const uint8_t *metadata_bytes;
-    const uint8_t *weights;    /* documents * width_bits, or NULL */
-    const uint8_t *vocabulary; /* or NULL */
+    const uint8_t *weights;                /* documents * width_bits, or NULL */
+    const uint8_t *kept[NIGH__KEPT_KINDS]; /* or NULL */
 
     struct nigh__annex *slices; /* its slice lists, owned; NULL: none, or none that can be used: */
     nigh_error slices_problem;  /* why; NIGH_OK where there simply are none */
@@ -94,14 +95,14 @@ nigh_status nigh__segment_weights(const struct nigh__segment *segment, uint32_t 
                                   nigh_error *error);
 
 /*
- * A copy of the vocabulary's bytes that agrees with its checksum; the caller
- * frees *bytes.  The segment has a vocabulary.
+ * A copy of the bytes it keeps of a kind, which agrees with their checksum; the caller
+ * frees *bytes.  The segment keeps some.
  */
-nigh_status nigh__segment_vocabulary(const struct nigh__segment *segment, uint8_t **bytes, size_t *length,
-                                     nigh_error *error);
-/* NIGH_OK where the segment's vocabulary is these bytes, NIGH_EMISMATCH where it is not. */
-nigh_status nigh__segment_vocabulary_is(const struct nigh__segment *segment, const void *bytes, size_t length,
-                                        nigh_error *error);
+nigh_status nigh__segment_kept(const struct nigh__segment *segment, enum nigh__kept kind, uint8_t **bytes,
+                               size_t *length, nigh_error *error);
+/* NIGH_OK where what the segment keeps is these bytes, NIGH_EMISMATCH where it is not. */
+nigh_status nigh__segment_keeps(const struct nigh__segment *segment, enum nigh__kept kind,
+                                const struct nigh__kept_bytes *wanted, nigh_error *error);
 
 /* NIGH_ENOTFOUND, without a detail, where the segment has no document of that id. */
 nigh_status nigh__segment_find(const struct nigh__segment *segment, const char *id, size_t id_length,

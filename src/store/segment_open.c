@@ -135,9 +135,12 @@ static nigh_status check_presence(const struct nigh__file *file, const struct ni
     uint64_t slots = segment->sections[NIGH__SECTION_ID_LOOKUP].count;
     if (ids && (slots <= segment->documents || slots > (UINT64_C(1) << 32) || (slots & (slots - 1)) != 0))
         return corrupt(file, NIGH__TABLE_AT, "the id lookup has the wrong size", error);
-    uint64_t vocabulary = segment->sections[NIGH__SECTION_VOCABULARY].length;
-    if (has(segment, NIGH__SECTION_VOCABULARY) && (vocabulary == 0 || vocabulary > NIGH__MAX_VOCABULARY_LENGTH))
-        return corrupt(file, NIGH__TABLE_AT, "the vocabulary has the wrong size", error);
+    for (enum nigh__kept kind = 0; kind < NIGH__KEPT_KINDS; kind++) {
+        const uint64_t length = segment->sections[nigh__kept_section(kind)].length;
+        if (has(segment, nigh__kept_section(kind)) && (length == 0 || length > NIGH__MAX_KEPT_LENGTH))
+            return nigh__fail_at(error, NIGH_ECORRUPT, file->path, NIGH__TABLE_AT, "the %s has the wrong size",
+                                 nigh__kept_name(kind));
+    }
     return NIGH_OK;
 }
 
@@ -199,7 +202,8 @@ static nigh_status map_sections(const struct nigh__file *file, struct nigh__segm
     segment->metadata_offsets = section_start(segment, NIGH__SECTION_METADATA_OFFSETS);
     segment->metadata_bytes = section_start(segment, NIGH__SECTION_METADATA_BYTES);
     segment->weights = section_start(segment, NIGH__SECTION_WEIGHTS);
-    segment->vocabulary = section_start(segment, NIGH__SECTION_VOCABULARY);
+    for (enum nigh__kept kind = 0; kind < NIGH__KEPT_KINDS; kind++)
+        segment->kept[kind] = section_start(segment, nigh__kept_section(kind));
     return NIGH_OK;
 }
 

@@ -129,33 +129,36 @@ nigh_status nigh__segment_weights(const struct nigh__segment *segment, uint32_t 
     return NIGH_OK;
 }
 
-/* Copies the vocabulary's section; false after a fault. */
-static bool copy_vocabulary(const struct nigh__segment *segment, uint8_t *out, size_t length) {
+/* Copies what it keeps; false after a fault. */
+static bool copy_kept(const struct nigh__segment *segment, enum nigh__kept kind, uint8_t *out, size_t length) {
     struct nigh__guard guard;
     nigh__guard_enter(&guard, segment->map, segment->length);
     if (NIGH__GUARD_FAULTED(&guard)) return false;
-    memcpy(out, segment->vocabulary, length);
+    memcpy(out, segment->kept[kind], length);
     nigh__guard_leave(&guard);
     return true;
 }
 
-static nigh_status vocabulary_damaged(const struct nigh__segment *segment, nigh_error *error) {
-    return nigh__segment_lies(segment, NIGH__SECTION_VOCABULARY, 0, "the vocabulary fails its checksum", error);
+static nigh_status kept_damaged(const struct nigh__segment *segment, enum nigh__kept kind, nigh_error *error) {
+    return nigh__segment_lies(
+        segment, nigh__kept_section(kind), 0,
+        kind == NIGH__KEPT_MODEL ? "the model fails its checksum" : "the vocabulary fails its checksum", error);
 }
 
 /* What is compared with the checksum is the copy, which nobody else can change. */
-nigh_status nigh__segment_vocabulary(const struct nigh__segment *segment, uint8_t **bytes, size_t *length,
-                                     nigh_error *error) {
-    const struct nigh__section_entry *entry = &segment->sections[NIGH__SECTION_VOCABULARY];
+nigh_status nigh__segment_kept(const struct nigh__segment *segment, enum nigh__kept kind, uint8_t **bytes,
+                               size_t *length, nigh_error *error) {
+    const struct nigh__section_entry *entry = &segment->sections[nigh__kept_section(kind)];
     *bytes = NULL;
     *length = (size_t)entry->length; /* of a mapping that is there, so it fits */
     uint8_t *copy = nigh__alloc(segment->context, *length, 1);
-    if (copy == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a vocabulary of %zu bytes", *length);
+    if (copy == NULL)
+        return nigh__fail(error, NIGH_ENOMEM, "no memory for a %s of %zu bytes", nigh__kept_name(kind), *length);
     nigh_status status = NIGH_OK;
-    if (!copy_vocabulary(segment, copy, *length))
+    if (!copy_kept(segment, kind, copy, *length))
         status = nigh__segment_cut(segment, error);
     else if (nigh__hash(copy, *length) != entry->checksum)
-        status = vocabulary_damaged(segment, error);
+        status = kept_damaged(segment, kind, error);
     if (status == NIGH_OK)
         *bytes = copy;
     else
@@ -163,22 +166,31 @@ nigh_status nigh__segment_vocabulary(const struct nigh__segment *segment, uint8_
     return status;
 }
 
-nigh_status nigh__segment_vocabulary_is(const struct nigh__segment *segment, const void *bytes, size_t length,
-                                        nigh_error *error) {
-    const struct nigh__section_entry *entry = &segment->sections[NIGH__SECTION_VOCABULARY];
+/* Compares it with as many bytes. */
+static nigh_status compare_kept(const struct nigh__segment *segment, enum nigh__kept kind,
+                                const struct nigh__kept_bytes *wanted, bool *equal, nigh_error *error) {
+    struct nigh__guard guard;
+    nigh__guard_enter(&guard, segment->map, segment->length);
+    if (NIGH__GUARD_FAULTED(&guard)) return nigh__segment_cut(segment, error);
+    *equal = memcmp(segment->kept[kind], wanted->bytes, wanted->length) == 0;
+    nigh__guard_leave(&guard);
+    return NIGH_OK;
+}
+
+nigh_status nigh__segment_keeps(const struct nigh__segment *segment, enum nigh__kept kind,
+                                const struct nigh__kept_bytes *wanted, nigh_error *error) {
+    const struct nigh__section_entry *entry = &segment->sections[nigh__kept_section(kind)];
     bool equal = false;
-    if (entry->length == length) {
-        struct nigh__guard guard;
-        nigh__guard_enter(&guard, segment->map, segment->length);
-        if (NIGH__GUARD_FAULTED(&guard)) return nigh__segment_cut(segment, error);
-        equal = memcmp(segment->vocabulary, bytes, length) == 0;
-        nigh__guard_leave(&guard);
+    if (entry->length == wanted->length) {
+        nigh_status status = compare_kept(segment, kind, wanted, &equal, error);
+        if (status != NIGH_OK) return status;
         /* The same once: it is the section that has changed since. */
-        if (!equal && nigh__hash(bytes, length) == entry->checksum) return vocabulary_damaged(segment, error);
+        if (!equal && nigh__hash(wanted->bytes, wanted->length) == entry->checksum)
+            return kept_damaged(segment, kind, error);
     }
     if (equal) return NIGH_OK;
     return nigh__fail_at(error, NIGH_EMISMATCH, segment->path, entry->offset,
-                         "the collection was signed with another vocabulary");
+                         "the collection was signed with another %s", nigh__kept_name(kind));
 }
 
 /* Inside a guard.  Ends after `slots` steps at the latest, whatever the table holds. */

@@ -17,9 +17,8 @@
 struct nigh__segment_writer {
     const nigh_context *context;
     const struct nigh__file *directory;
-    char *scheme;           /* owned */
-    const void *vocabulary; /* not owned; NULL: none */
-    size_t vocabulary_length;
+    char *scheme;                                   /* owned */
+    struct nigh__kept_bytes kept[NIGH__KEPT_KINDS]; /* not owned */
     uint64_t number;
     uint32_t width_bits;
     uint32_t words;
@@ -77,8 +76,7 @@ nigh_status nigh__segment_writer_open(const nigh_context *context, const struct 
     writer->words = nigh__row_words(plan->width_bits);
     writer->row_of = (struct nigh__array)NIGH__ARRAY(uint32_t);
     writer->directory = plan->directory;
-    writer->vocabulary = plan->vocabulary;
-    writer->vocabulary_length = plan->vocabulary_length;
+    memcpy(writer->kept, plan->kept, sizeof writer->kept);
     writer->scheme = nigh__string_copy(context, plan->scheme);
     writer->row = nigh__alloc_zero(context, writer->words, sizeof(uint64_t));
     bool slots = nigh__slots_init(context, &writer->rows) && nigh__slots_init(context, &writer->names);
@@ -270,9 +268,10 @@ static nigh_status write_sections(struct nigh__segment_writer *writer, struct ni
             write_spool(writer, &writer->metadata, NIGH__SECTION_METADATA_OFFSETS, NIGH__SECTION_METADATA_BYTES, error);
     if (status == NIGH_OK && writer->weights.file.open)
         status = write_spooled(writer, &writer->weights, NIGH__SECTION_WEIGHTS, writer->row_of.count, error);
-    if (status == NIGH_OK && writer->vocabulary != NULL)
-        status =
-            section_write(writer, NIGH__SECTION_VOCABULARY, writer->vocabulary, writer->vocabulary_length, 1, error);
+    for (enum nigh__kept kind = 0; kind < NIGH__KEPT_KINDS && status == NIGH_OK; kind++)
+        if (writer->kept[kind].bytes != NULL)
+            status = section_write(writer, nigh__kept_section(kind), writer->kept[kind].bytes,
+                                   writer->kept[kind].length, 1, error);
     return status;
 }
 

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/progress.h"
 #include "store/format.h"
+#include "store/kept.h"
 
 struct nigh__segment_writer; /* opaque */
 
@@ -19,8 +20,7 @@ struct nigh__segment_plan {
     uint64_t number;
     uint32_t width_bits;
     const char *scheme;
-    const void *vocabulary; /* outlives the writer; NULL: this segment has none */
-    size_t vocabulary_length;
+    struct nigh__kept_bytes kept[NIGH__KEPT_KINDS]; /* outlive the writer */
 };
 
 nigh_status nigh__segment_writer_open(const nigh_context *context, const struct nigh__segment_plan *plan,

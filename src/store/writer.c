@@ -23,21 +23,22 @@
 #include "base/progress.h"
 #include "base/status.h"
 #include "signature/formats.h"
+#include "signature/model.h"
 #include "store/collection.h"
 #include "store/header.h"
-#include "store/manifest.h"
 #include "store/scheme.h"
 #include "store/segment_write.h"
+#include "store/state.h"
 #include "store/writer.h"
+#include "text/vocabulary.h"
 
 enum state { OPEN, BROKEN, COMMITTED };
 
 struct nigh_writer {
     nigh_context *context;
-    char *path;             /* owned */
-    char *scheme;           /* owned */
-    const void *vocabulary; /* the caller's; NULL: none, or none that is not there already */
-    size_t vocabulary_length;
+    char *path;                                     /* owned */
+    char *scheme;                                   /* owned */
+    struct nigh__kept_bytes kept[NIGH__KEPT_KINDS]; /* the caller's; NULL: none, or none that is not there already */
     uint32_t width_bits;
     enum state state;
     bool made_directory;         /* and must remove it, unless committed */
@@ -76,16 +77,16 @@ static nigh_status fits_old(const struct nigh_writer *writer, nigh_error *error)
     return NIGH_OK;
 }
 
-/* One vocabulary signs a whole collection: it comes with the first documents or not at all. */
-static nigh_status vocabulary_fits(struct nigh_writer *writer, nigh_error *error) {
-    if (writer->vocabulary == NULL) return NIGH_OK;
-    const struct nigh__segment *keeper = nigh__collection_vocabulary_segment(writer->old);
+/* One vocabulary, one model signs a whole collection: it comes with the first documents or not at all. */
+static nigh_status kept_fits(struct nigh_writer *writer, enum nigh__kept kind, nigh_error *error) {
+    if (writer->kept[kind].bytes == NULL) return NIGH_OK;
+    const struct nigh__segment *keeper = nigh__collection_keeper(writer->old, kind);
     if (keeper == NULL && writer->old->documents == 0) return NIGH_OK;
     if (keeper == NULL)
         return nigh__fail_at(error, NIGH_EMISMATCH, writer->path, NIGH_NO_OFFSET,
-                             "its documents were added without a vocabulary; these have one");
-    nigh_status status = nigh__segment_vocabulary_is(keeper, writer->vocabulary, writer->vocabulary_length, error);
-    writer->vocabulary = NULL; /* kept already */
+                             "its documents were added without a %s; these have one", nigh__kept_name(kind));
+    nigh_status status = nigh__segment_keeps(keeper, kind, &writer->kept[kind], error);
+    writer->kept[kind].bytes = NULL; /* kept already */
     return status;
 }
 
@@ -94,63 +95,56 @@ static nigh_status open_old(struct nigh_writer *writer, nigh_error *error) {
     nigh_status status = nigh__collection_open_in(writer->context, &writer->directory, &writer->old, &problem);
     if (status == NIGH_OK) {
         status = fits_old(writer, error);
-        return status == NIGH_OK ? vocabulary_fits(writer, error) : status;
+        for (enum nigh__kept kind = 0; kind < NIGH__KEPT_KINDS && status == NIGH_OK; kind++)
+            status = kept_fits(writer, kind, error);
+        return status;
     }
     if (status == NIGH_ENOTFOUND && problem.system_errno == 0) return NIGH_OK; /* an empty place */
     if (error != NULL) *error = problem;
     return status;
 }
 
-/* A number no file has: a writer that died may have left some beyond the manifest's. */
-static nigh_status free_number(const struct nigh_writer *writer, uint64_t *number, nigh_error *error) {
-    struct nigh__listing listing;
-    nigh_status status = nigh__listing_read(&writer->directory, &listing, error);
-    if (status != NIGH_OK) return status;
-    *number = writer->old == NULL ? 1 : writer->old->next_segment;
-    if (listing.highest_segment >= *number) *number = listing.highest_segment + 1;
-    nigh__listing_release(writer->context, &listing);
-    if (*number != 0 && *number != UINT64_MAX) return NIGH_OK;
-    return nigh__fail_at(error, NIGH_ELIMIT, writer->path, NIGH_NO_OFFSET, "no segment number is left");
-}
-
 static nigh_status begin(struct nigh_writer *writer, nigh_error *error) {
     uint64_t number = 0;
     nigh_status status = make_directory(writer, error);
-    if (status == NIGH_OK) status = nigh__directory_lock(writer->context, writer->path, &writer->directory, error);
+    if (status == NIGH_OK)
+        status = nigh__directory_lock(writer->context, writer->path, NIGH__STORE_COLLECTION, &writer->directory, error);
     if (status == NIGH_OK) status = open_old(writer, error);
-    if (status == NIGH_OK) status = free_number(writer, &number, error);
+    if (status == NIGH_OK)
+        status = nigh__state_free_number(&writer->directory, writer->old == NULL ? 1 : writer->old->next_segment,
+                                         &number, error);
     if (status != NIGH_OK) return status;
-    struct nigh__segment_plan plan = {.directory = &writer->directory,
-                                      .number = number,
-                                      .width_bits = writer->width_bits,
-                                      .scheme = writer->scheme,
-                                      .vocabulary = writer->vocabulary,
-                                      .vocabulary_length = writer->vocabulary_length};
+    struct nigh__segment_plan plan = {
+        .directory = &writer->directory, .number = number, .width_bits = writer->width_bits, .scheme = writer->scheme};
+    memcpy(plan.kept, writer->kept, sizeof plan.kept);
     return nigh__segment_writer_open(writer->context, &plan, &writer->segment, error);
 }
 
-static nigh_status vocabulary_sound(const void *bytes, size_t length, nigh_error *error) {
-    if (bytes == NULL) return NIGH_OK;
-    if (length == 0) return nigh__fail(error, NIGH_EINVAL, "a vocabulary of no bytes");
-    if ((uint64_t)length > NIGH__MAX_VOCABULARY_LENGTH)
-        return nigh__fail(error, NIGH_ELIMIT, "a vocabulary of %zu bytes; 4 GiB are allowed", length);
+static nigh_status kept_sound(const struct nigh__kept_bytes *kept, nigh_error *error) {
+    for (enum nigh__kept kind = 0; kind < NIGH__KEPT_KINDS; kind++) {
+        if (kept[kind].bytes == NULL) continue;
+        if (kept[kind].length == 0) return nigh__fail(error, NIGH_EINVAL, "a %s of no bytes", nigh__kept_name(kind));
+        if ((uint64_t)kept[kind].length > NIGH__MAX_KEPT_LENGTH)
+            return nigh__fail(error, NIGH_ELIMIT, "a %s of %zu bytes; 4 GiB are allowed", nigh__kept_name(kind),
+                              kept[kind].length);
+    }
     return NIGH_OK;
 }
 
 nigh_status nigh__writer_open(nigh_context *context, const char *path, const nigh_writer_options *options,
-                              const void *vocabulary, size_t vocabulary_length, nigh_writer **out, nigh_error *error) {
+                              const struct nigh__kept_bytes kept[NIGH__KEPT_KINDS], nigh_writer **out,
+                              nigh_error *error) {
     *out = NULL;
     nigh_writer_options chosen = NIGH_WRITER_OPTIONS_INIT;
     nigh_status status = nigh__options_copy(&chosen, sizeof chosen, options, error);
     if (status == NIGH_OK) status = nigh__width_check(NULL, NIGH_NO_OFFSET, chosen.width_bits, error);
-    if (status == NIGH_OK) status = vocabulary_sound(vocabulary, vocabulary_length, error);
+    if (status == NIGH_OK) status = kept_sound(kept, error);
     if (status != NIGH_OK) return status;
     nigh_writer *writer = nigh__alloc_zero(context, 1, sizeof *writer);
     if (writer == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a writer");
     writer->context = context;
     writer->width_bits = chosen.width_bits;
-    writer->vocabulary = vocabulary;
-    writer->vocabulary_length = vocabulary_length;
+    memcpy(writer->kept, kept, sizeof writer->kept);
     nigh__progress_init(&writer->progress, chosen.progress);
     writer->path = nigh__string_copy(context, path);
     if (writer->path == NULL) status = nigh__fail(error, NIGH_ENOMEM, "no memory for a path");
@@ -170,11 +164,22 @@ nigh_status nigh_writer_open(nigh_context *context, const char *path, const nigh
     nigh_writer_options chosen = NIGH_WRITER_OPTIONS_INIT;
     nigh_status status = nigh__options_copy(&chosen, sizeof chosen, options, error);
     if (status != NIGH_OK) return status;
-    if (!nigh__scheme_names(chosen.scheme, chosen.vocabulary))
-        return nigh__fail(error, NIGH_EMISMATCH, "the scheme names another vocabulary than the one given, or none is");
-    size_t length = 0;
-    const void *bytes = chosen.vocabulary == NULL ? NULL : nigh_vocabulary_bytes(chosen.vocabulary, &length);
-    return nigh__writer_open(context, path, &chosen, bytes, length, out, error);
+    struct nigh__kept_bytes kept[NIGH__KEPT_KINDS] = {{.bytes = NULL}};
+    uint64_t names[NIGH__KEPT_KINDS] = {0};
+    if (chosen.vocabulary != NULL) {
+        names[NIGH__KEPT_VOCABULARY] = nigh__vocabulary_name(chosen.vocabulary);
+        kept[NIGH__KEPT_VOCABULARY].bytes =
+            nigh_vocabulary_bytes(chosen.vocabulary, &kept[NIGH__KEPT_VOCABULARY].length);
+    }
+    if (chosen.model != NULL) {
+        names[NIGH__KEPT_MODEL] = nigh__model_name(chosen.model);
+        kept[NIGH__KEPT_MODEL].bytes = nigh_model_bytes(chosen.model, &kept[NIGH__KEPT_MODEL].length);
+    }
+    for (enum nigh__kept kind = 0; kind < NIGH__KEPT_KINDS; kind++)
+        if (!nigh__scheme_names(chosen.scheme, nigh__kept_key(kind), kept[kind].bytes == NULL ? NULL : &names[kind]))
+            return nigh__fail(error, NIGH_EMISMATCH, "the scheme names another %s than the one given, or none is",
+                              nigh__kept_name(kind));
+    return nigh__writer_open(context, path, &chosen, kept, out, error);
 }
 
 /* --------------------------------------------------------------------- add */
@@ -273,39 +278,6 @@ static nigh_status next_manifest(const struct nigh_writer *writer, const struct 
     return NIGH_OK;
 }
 
-/*
- * Removes what nobody needs: manifests before the spare, temporary files, and
- * segments that writers left which died after the state we added to, with their
- * slice lists.  Segments that are older than that and not listed are left alone, and
- * their lists with them: where a manifest was lost they may be all there is.  Failing
- * here harms nobody.
- */
-static void tidy(const struct nigh_writer *writer, uint64_t sequence, uint64_t own_segment) {
-    struct nigh__listing listing;
-    char name[NIGH__NAME_SIZE];
-    if (nigh__listing_read(&writer->directory, &listing, NULL) != NIGH_OK) return;
-    const uint64_t *sequences = listing.manifests.data;
-    for (size_t i = 0; i < listing.manifests.count; i++) {
-        if (sequences[i] >= sequence - 1) continue;
-        nigh__manifest_name(name, sequences[i], "");
-        nigh__file_remove_in(&writer->directory, name);
-    }
-    const uint64_t *segments = listing.segments.data;
-    for (size_t i = 0; i < listing.segments.count; i++) {
-        if (writer->old == NULL || segments[i] < writer->old->next_segment || segments[i] == own_segment) continue;
-        nigh__segment_name(name, segments[i], "");
-        nigh__file_remove_in(&writer->directory, name);
-    }
-    const uint64_t *slices = listing.slices.data;
-    for (size_t i = 0; i < listing.slices.count; i++) {
-        if (writer->old == NULL || slices[i] < writer->old->next_segment) continue;
-        nigh__slices_name(name, slices[i], "");
-        nigh__file_remove_in(&writer->directory, name);
-    }
-    nigh__listing_remove_leftovers(&writer->directory, &listing);
-    nigh__listing_release(writer->context, &listing);
-}
-
 static nigh_status publish(struct nigh_writer *writer, const struct nigh__manifest_entry *entry, nigh_error *error) {
     struct nigh__manifest manifest = {.entries = NULL};
     nigh_status status = next_manifest(writer, entry, &manifest, error);
@@ -314,11 +286,14 @@ static nigh_status publish(struct nigh_writer *writer, const struct nigh__manife
     if (status == NIGH_OK && writer->old == NULL) status = nigh__parent_sync(writer->context, writer->path, error);
     if (status == NIGH_OK && nigh__progress_tick(&writer->progress, "committing", 0, 0))
         status = nigh__progress_cancelled(error);
-    if (status == NIGH_OK) status = nigh__manifest_write(&writer->directory, &manifest, &writer->keep_segment, error);
+    if (status == NIGH_OK)
+        status =
+            nigh__manifest_write(&writer->directory, NIGH__STORE_COLLECTION, &manifest, &writer->keep_segment, error);
     if (status == NIGH_OK) {
         nigh__segment_writer_close(writer->segment, true); /* its temporary files go before the tidying */
         writer->segment = NULL;
-        tidy(writer, manifest.header.sequence, entry->number);
+        nigh__state_tidy(&writer->directory, manifest.header.sequence,
+                         writer->old == NULL ? 0 : writer->old->next_segment, &entry->number, 1);
     }
     nigh__manifest_release(writer->context, &manifest);
     return status;
@@ -328,7 +303,9 @@ nigh_status nigh_writer_commit(nigh_writer *writer, nigh_error *error) {
     nigh_status status = usable(writer, error);
     if (status != NIGH_OK) return status;
     writer->state = BROKEN;
-    if (nigh__segment_writer_documents(writer->segment) == 0 && writer->old != NULL && writer->vocabulary == NULL) {
+    const bool keeps =
+        writer->kept[NIGH__KEPT_VOCABULARY].bytes != NULL || writer->kept[NIGH__KEPT_MODEL].bytes != NULL;
+    if (nigh__segment_writer_documents(writer->segment) == 0 && writer->old != NULL && !keeps) {
         writer->state = COMMITTED; /* nothing new: the state there is the state wanted */
         return NIGH_OK;
     }

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening a writer with a vocabulary that is bytes: the store keeps it and does not look inside. */
+/* Opening a writer with a vocabulary and a model that are bytes: the store keeps them and does not look inside. */
 #ifndef NIGH_STORE_WRITER_H
 #define NIGH_STORE_WRITER_H
 
 #include "nigh.h"
+#include "store/kept.h"
 
 /*
- * As nigh_writer_open(), with the bytes in place of options->vocabulary.
+ * As nigh_writer_open(), with the bytes in place of options->vocabulary and options->model.
  *
- * Lives:   the bytes must outlive the writer; NULL: none.
+ * Lives:   the bytes must outlive the writer.
  */
 nigh_status nigh__writer_open(nigh_context *context, const char *path, const nigh_writer_options *options,
-                              const void *vocabulary, size_t vocabulary_length, nigh_writer **out, nigh_error *error);
+                              const struct nigh__kept_bytes kept[NIGH__KEPT_KINDS], nigh_writer **out,
+                              nigh_error *error);
 
 #endif

@@ -70,7 +70,9 @@ static nigh_status word_take(void *user, const struct nigh__word *word, nigh_err
     uint64_t hash = nigh__hash_seeded(term, length, analyser->stemmer.analysis.seed);
     status = nigh__term_table_find(&analyser->terms, hash, &number, error);
     if (status != NIGH_OK) return status;
-    uint32_t *added = nigh__array_add(analyser->context, &analyser->numbers, 1);
+    const struct nigh__analyser *known = &analyser->known;
+    const bool told = known->tell == NULL || known->tell(known->user, hash, term, length);
+    uint32_t *added = told ? nigh__array_add(analyser->context, &analyser->numbers, 1) : NULL;
     if (added == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for the terms of a text");
     *added = number;
     return NIGH_OK;

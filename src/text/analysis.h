@@ -61,6 +61,12 @@ struct nigh__analyser {
     const uint64_t *hashes; /* of terms, by number */
     uint32_t terms;         /* one past the largest number; numbers begin at 1 */
     uint32_t generation;    /* changes when all is forgotten, which happens only at the beginning of nigh__analyse() */
+    /*
+     * NULL, or set by the caller: told of a term and its hash (not terminated, gone after the call) whenever it was
+     * found the long way, so in the first text to have it, and maybe again.  False: out of memory.
+     */
+    bool (*tell)(void *user, uint64_t hash, const char *term, size_t length);
+    void *user;
 };
 
 #define NIGH__ANALYSER_TERMS (UINT32_C(1) << 18) /* it forgets when it knows more */

@@ -83,6 +83,13 @@ void nigh__featurer_free(struct nigh__featurer *featurer) {
     nigh__free(context, featurer);
 }
 
+void nigh__featurer_listen(struct nigh__featurer *featurer,
+                           bool (*tell)(void *user, uint64_t hash, const char *term, size_t length), void *user) {
+    if (featurer->plan.kind != NIGH_FEATURES_WORDS) return;
+    featurer->analyser->tell = tell;
+    featurer->analyser->user = user;
+}
+
 static nigh_status no_memory(nigh_error *error) {
     (void)nigh__fail(error, NIGH_ENOMEM, "no memory for features");
     return NIGH_ENOMEM;

@@ -5,8 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/key_lines.h"
 #include "base/status.h"
 #include "text/language.h"
+
+static const char *const feature_names[] = {"", "words", "ngrams", "chars", NULL};
 
 static nigh_status plan_kind(const nigh_signer_options *options, struct nigh__feature_plan *plan, nigh_error *error) {
     nigh_feature_kind kind = options->features;
@@ -50,11 +53,64 @@ nigh_status nigh__plan_features(const nigh_signer_options *options, struct nigh_
 }
 
 void nigh__plan_lines(const struct nigh__feature_plan *plan, char *buffer, size_t capacity) {
-    static const char *const names[] = {"", "words", "ngrams", "chars"};
     char length[16] = "";
     if (plan->kind != NIGH_FEATURES_WORDS) (void)snprintf(length, sizeof length, ":%u", plan->length);
     const struct nigh__analysis *analysis = &plan->analysis;
     (void)snprintf(buffer, capacity, "features=%s%s\nlanguage=%s\nseed=%" PRIu64 "\nstemming=%s\nstop-words=%s\n",
-                   names[plan->kind], length, analysis->language == NULL ? "none" : analysis->language->code,
+                   feature_names[plan->kind], length, analysis->language == NULL ? "none" : analysis->language->code,
                    analysis->seed, analysis->stemming ? "on" : "off", analysis->stop_words ? "out" : "in");
+}
+
+static bool parse_switch(const char *value, const char *on, const char *off, int *out) {
+    *out = strcmp(value, on) == 0;
+    return *out || strcmp(value, off) == 0;
+}
+
+/* "words", "ngrams:3". */
+static bool parse_features(const char *value, nigh_signer_options *options) {
+    char name[16];
+    size_t length = strcspn(value, ":");
+    if (length >= sizeof name) return false;
+    memcpy(name, value, length);
+    name[length] = '\0';
+    int kind = nigh__key_value_name(name, feature_names);
+    if (kind < 0) return false;
+    options->features = (nigh_feature_kind)kind;
+    if (kind == NIGH_FEATURES_WORDS) return value[length] == '\0';
+    return value[length] == ':' &&
+           nigh__key_value_number32(value + length + 1, NIGH__MAX_CHARS, &options->feature_length) &&
+           options->feature_length > 0;
+}
+
+static bool parse_language(const char *value, nigh_signer_options *options) {
+    const struct nigh__language *language = nigh__language_find(value);
+    options->language = language == NULL ? "none" : language->code;
+    return language != NULL || strcmp(value, "none") == 0;
+}
+
+enum nigh__plan_line nigh__plan_read_line(const char *key, const char *value, nigh_signer_options *options) {
+    bool known = false;
+    if (strcmp(key, "features") == 0)
+        known = parse_features(value, options);
+    else if (strcmp(key, "language") == 0)
+        known = parse_language(value, options);
+    else if (strcmp(key, "seed") == 0)
+        known = nigh__key_value_number(value, UINT64_MAX, &options->seed);
+    else if (strcmp(key, "stemming") == 0)
+        known = parse_switch(value, "on", "off", &options->stemming);
+    else if (strcmp(key, "stop-words") == 0)
+        known = parse_switch(value, "out", "in", &options->stop_words);
+    else
+        return NIGH__PLAN_LINE_OTHER;
+    return known ? NIGH__PLAN_LINE_READ : NIGH__PLAN_LINE_UNKNOWN_VALUE;
+}
+
+void nigh__plan_fill_options(const struct nigh__feature_plan *plan, nigh_signer_options *options) {
+    const struct nigh__analysis *analysis = &plan->analysis;
+    if (options->features == NIGH_FEATURES_AUTO) options->features = plan->kind;
+    if (options->feature_length == 0 && options->features == plan->kind) options->feature_length = plan->length;
+    if (options->language == NULL) options->language = analysis->language == NULL ? "none" : analysis->language->code;
+    if (options->stemming < 0) options->stemming = analysis->stemming;
+    if (options->stop_words < 0) options->stop_words = analysis->stop_words;
+    if (options->seed == 0) options->seed = analysis->seed;
 }

@@ -17,4 +17,11 @@ nigh_status nigh__plan_features(const nigh_signer_options *options, struct nigh_
  */
 void nigh__plan_lines(const struct nigh__feature_plan *plan, char *buffer, size_t capacity);
 
+/* One such line, into the options; OTHER: its key is none of the five. */
+enum nigh__plan_line { NIGH__PLAN_LINE_OTHER, NIGH__PLAN_LINE_READ, NIGH__PLAN_LINE_UNKNOWN_VALUE };
+enum nigh__plan_line nigh__plan_read_line(const char *key, const char *value, nigh_signer_options *options);
+
+/* Puts what a plan says where the options leave the choice open. */
+void nigh__plan_fill_options(const struct nigh__feature_plan *plan, nigh_signer_options *options);
+
 #endif

@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/hash_places.h"
 #include "base/memory.h"
 #include "base/replacement.h"
 #include "base/rng.h"
@@ -26,14 +27,7 @@ struct nigh_vocabulary {
     const struct nigh__vocabulary_entry *entries; /* exact: n of them, in `bytes` */
     const uint32_t *occurrences_of;               /* sketch: NIGH__VOCABULARY_ROWS * n, in `bytes` */
     const uint32_t *documents_of;
-
-    /*
-     * Exact: where to look for a hash, by its first bits: those of entries
-     * starts[b] up to starts[b + 1] begin with b.  Hashes are spread evenly, so few do; in
-     * a file made to be uneven there are many, and halving finds them still.
-     */
-    uint64_t *starts; /* owned */
-    unsigned shift;   /* from a hash to its first bits */
+    struct nigh__hash_places places; /* exact: where to look for a hash */
 };
 
 static nigh_status no_memory(nigh_error *error) {
@@ -43,11 +37,8 @@ static nigh_status no_memory(nigh_error *error) {
 
 /* -------------------------------------------------------------- checking -- */
 
-/* XXH3 of everything but the checksum itself: by a hash of the two hashes around it. */
 uint64_t nigh__vocabulary_checksum(const uint8_t *bytes, size_t length) {
-    const size_t after = VOCABULARY_CHECKSUM + sizeof(uint64_t);
-    uint64_t parts[2] = {nigh__hash(bytes, VOCABULARY_CHECKSUM), nigh__hash(bytes + after, length - after)};
-    return nigh__hash(parts, sizeof parts);
+    return nigh__hash_around(bytes, length, VOCABULARY_CHECKSUM);
 }
 
 /* Bytes behind the analysis text that `n` entries take; false where that is absurd. */
@@ -73,8 +64,8 @@ static const char *header_problem(const uint8_t *bytes, size_t length) {
 static const char *body_problem(const nigh_vocabulary *vocabulary) {
     if (vocabulary->sketch)
         return vocabulary->n == 0 || (vocabulary->n & (vocabulary->n - 1)) != 0 ? "a sketch of a wrong size" : NULL;
-    for (uint64_t i = 1; i < vocabulary->n; i++)
-        if (vocabulary->entries[i - 1].hash >= vocabulary->entries[i].hash) return "a vocabulary out of order";
+    if (!nigh__hash_places_ascend(vocabulary->entries, sizeof *vocabulary->entries, vocabulary->n))
+        return "a vocabulary out of order";
     return NULL;
 }
 
@@ -101,21 +92,11 @@ static nigh_status lay_out(nigh_vocabulary *vocabulary, nigh_error *error) {
     return problem == NULL ? NIGH_OK : nigh__fail(error, NIGH_ECORRUPT, "%s", problem);
 }
 
-/* A bucket for every one or two hashes. */
-static nigh_status make_starts(nigh_vocabulary *vocabulary, nigh_error *error) {
-    unsigned bits = 1;
-    while (bits < 32 && UINT64_C(2) << bits < vocabulary->n) bits++;
-    vocabulary->shift = 64 - bits;
-    const uint64_t buckets = UINT64_C(1) << bits;
-    vocabulary->starts = nigh__alloc(vocabulary->context, (size_t)buckets + 1, sizeof *vocabulary->starts);
-    if (vocabulary->starts == NULL) return no_memory(error);
-    uint64_t at = 0;
-    for (uint64_t bucket = 0; bucket < buckets; bucket++) {
-        while (at < vocabulary->n && vocabulary->entries[at].hash >> vocabulary->shift < bucket) at++;
-        vocabulary->starts[bucket] = at;
-    }
-    vocabulary->starts[buckets] = vocabulary->n;
-    return NIGH_OK;
+static nigh_status find_places(nigh_vocabulary *vocabulary, nigh_error *error) {
+    return nigh__hash_places_init(vocabulary->context, vocabulary->entries, sizeof *vocabulary->entries, vocabulary->n,
+                                  &vocabulary->places)
+               ? NIGH_OK
+               : no_memory(error);
 }
 
 /* Takes over `bytes`, also where it fails. */
@@ -137,7 +118,7 @@ nigh_status nigh__vocabulary_own(const nigh_context *context, uint8_t *bytes, si
     }
     *vocabulary = (nigh_vocabulary){.context = context, .bytes = bytes, .length = length};
     status = lay_out(vocabulary, error);
-    if (status == NIGH_OK && !vocabulary->sketch) status = make_starts(vocabulary, error);
+    if (status == NIGH_OK && !vocabulary->sketch) status = find_places(vocabulary, error);
     if (status != NIGH_OK) {
         nigh_vocabulary_free(vocabulary);
         return status;
@@ -160,7 +141,7 @@ void nigh_vocabulary_free(nigh_vocabulary *vocabulary) {
     const nigh_context *context = vocabulary->context;
     nigh__free(context, vocabulary->bytes);
     nigh__free(context, vocabulary->analysis);
-    nigh__free(context, vocabulary->starts);
+    nigh__hash_places_release(context, &vocabulary->places);
     nigh__free(context, vocabulary);
 }
 
@@ -183,17 +164,8 @@ static struct nigh__occurrence find_in_sketch(const nigh_vocabulary *vocabulary,
 
 struct nigh__occurrence nigh__vocabulary_find(const nigh_vocabulary *vocabulary, uint64_t hash) {
     if (vocabulary->sketch) return find_in_sketch(vocabulary, hash);
-    uint64_t low = vocabulary->starts[hash >> vocabulary->shift];
-    uint64_t high = vocabulary->starts[(hash >> vocabulary->shift) + 1];
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (vocabulary->entries[middle].hash < hash)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == vocabulary->n || vocabulary->entries[low].hash != hash) return (struct nigh__occurrence){0, 0};
-    return vocabulary->entries[low].found;
+    const uint64_t at = nigh__hash_places_find(&vocabulary->places, hash);
+    return at == UINT64_MAX ? (struct nigh__occurrence){0, 0} : vocabulary->entries[at].found;
 }
 
 uint64_t nigh__vocabulary_occurrences(const nigh_vocabulary *vocabulary) { return vocabulary->occurrences; }
@@ -224,23 +196,12 @@ void nigh_vocabulary_describe(const nigh_vocabulary *vocabulary, nigh_vocabulary
 
 nigh_status nigh_vocabulary_load(nigh_context *context, const char *path, nigh_vocabulary **out, nigh_error *error) {
     *out = NULL;
-    struct nigh__file file;
-    uint64_t length = 0;
     uint8_t *bytes = NULL;
-    nigh_status status = nigh__file_open(context, path, NIGH_OPEN_REGULAR, &file, error);
+    size_t length = 0;
+    nigh_status status = nigh__file_load(context, path, VOCABULARY_MAX_LENGTH, "a vocabulary", &bytes, &length, error);
     if (status != NIGH_OK) return status;
-    status = nigh__file_length(&file, &length, error);
-    if (status == NIGH_OK && length > VOCABULARY_MAX_LENGTH)
-        status = nigh__fail_at(error, NIGH_EFORMAT, path, NIGH_NO_OFFSET, "too large for a vocabulary");
-    if (status == NIGH_OK && (bytes = nigh__alloc(context, (size_t)length, 1)) == NULL) status = no_memory(error);
-    if (status == NIGH_OK) status = nigh__file_read(&file, 0, bytes, (size_t)length, error);
-    nigh__file_release(&file);
-    if (status != NIGH_OK) {
-        nigh__free(context, bytes);
-        return status;
-    }
     nigh_error inner;
-    status = nigh__vocabulary_own(context, bytes, (size_t)length, out, &inner);
+    status = nigh__vocabulary_own(context, bytes, length, out, &inner);
     return status == NIGH_OK ? NIGH_OK : nigh__fail_at(error, status, path, NIGH_NO_OFFSET, "%s", inner.why);
 }
 

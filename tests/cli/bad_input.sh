@@ -110,7 +110,9 @@ for command in index search info check export; do
     export) arguments=(-o -) ;;
     *) arguments=() ;;
     esac
-    expect_unchanged good.hex 2 '' "nigh: 'good.hex': not a nigh collection: a collection is a directory" \
+    message="nigh: 'good.hex': not a nigh collection: a collection is a directory"
+    [[ $command != info ]] || message="nigh: 'good.hex' is neither a collection nor a model"
+    expect_unchanged good.hex 2 '' "$message" \
         -- "$NIGH" "$command" good.hex "${arguments[@]}"
     expect_unchanged foreign 2 '' "nigh: 'foreign': not a nigh collection" -- "$NIGH" "$command" foreign "${arguments[@]}"
 done

@@ -44,6 +44,13 @@ completes 'table jsonl tsv trec' search --output =
 completes 'table jsonl' info --output ''
 completes 'topsig trec' index --format t
 completes '' export --format t
+completes 'auto topsig simhash minhash learned:' index --scheme ''
+completes 'learned:' sign --scheme l
+completes 'corpus.nigh' sign --scheme learned : co
+completes 'corpus.nigh' sign --scheme = learned : co
+completes 's3h s3h-f simhash ssh' train --method s
+completes 'auto hybrid bloom coca' terms --method ''
+completes 'corpus.nigh' terms --goal queries : co
 completes 'corpus.nigh' search co
 completes 'queries.npy' index corpus.nigh q
 completes 'with blank.npy' index corpus.nigh w

@@ -91,9 +91,9 @@ END
 expect 1 ANY '' -- "$NIGH" eval signatures -q --limit 1 "${simhash[@]}" texts.jsonl
 
 # Wrong use.
-expect 2 '' "nigh eval: say what to measure: signatures, ranked, duplicates, psm or nearest
+expect 2 '' "nigh eval: say what to measure: signatures, ranked, duplicates, psm, nearest, learned or terms
 $hint" -- "$NIGH" eval
-expect 2 '' "nigh eval: there is signatures, ranked, duplicates, psm and nearest to measure, not 'texts.jsonl'
+expect 2 '' "nigh eval: there is signatures, ranked, duplicates, psm, nearest, learned and terms to measure, not 'texts.jsonl'
 $hint" -- "$NIGH" eval texts.jsonl
 expect 2 '' "nigh eval: no INPUT given; '-' is standard input
 $hint" -- "$NIGH" eval signatures
@@ -107,7 +107,7 @@ expect 2 '' "nigh eval: no --judgements given
 $hint" -- "$NIGH" eval ranked texts.jsonl
 expect 2 '' "nigh eval: --judgements goes with 'ranked'
 $hint" -- "$NIGH" eval signatures --judgements qrels texts.jsonl
-expect 2 '' "nigh eval: --plot goes with 'signatures', 'psm' and 'nearest'
+expect 2 '' "nigh eval: --plot goes with 'signatures', 'psm', 'nearest', 'learned' and 'terms'
 $hint" -- "$NIGH" eval ranked --judgements qrels --plot p.svg texts.jsonl
 expect 2 '' "nigh eval: documents are measured as a whole; leave --split out
 $hint" -- "$NIGH" eval signatures --split hard texts.jsonl

@@ -100,7 +100,7 @@ expect 2 '' "nigh eval: duplicates reads its inputs many times; standard input c
 $hint" -- "$NIGH" eval duplicates -
 expect 2 '' "nigh eval: duplicates measures its own signatures; leave --scheme, --bits and --weights out
 $hint" -- "$NIGH" eval duplicates --bits 128 texts.jsonl
-expect 2 '' "nigh eval: --plot goes with 'signatures', 'psm' and 'nearest'
+expect 2 '' "nigh eval: --plot goes with 'signatures', 'psm', 'nearest', 'learned' and 'terms'
 $hint" -- "$NIGH" eval duplicates --plot x.svg texts.jsonl
 expect 2 '' "nigh eval: --threshold, --labels and --temporary go with 'duplicates'
 $hint" -- "$NIGH" eval psm --labels pairs.tsv texts.jsonl
@@ -108,7 +108,7 @@ expect 2 '' "nigh eval: --probes and --psm-queries go with 'psm'
 $hint" -- "$NIGH" eval duplicates --probes 3 texts.jsonl
 expect 2 '' "nigh eval: psm measures 64 bits
 $hint" -- "$NIGH" eval psm --bits 128 texts.jsonl
-expect 2 '' "nigh eval: psm goes by the weights of simhash; there is no other --scheme for it
+expect 2 '' "nigh eval: psm goes by the weights of simhash, or of a model; there is no other --scheme for it
 $hint" -- "$NIGH" eval psm --scheme minhash texts.jsonl
 expect 2 '' "nigh eval: --truth, --cosine and --jaccard go with 'signatures'
 $hint" -- "$NIGH" eval duplicates --truth pairs.tsv texts.jsonl

@@ -25,6 +25,9 @@ done
 contains info.help --output
 for option in '-o FILE' --format --ids; do contains export.help "$option"; done
 for option in '-o FILE' '-n, --count' --bits --seed --queries --format; do contains generate.help "$option"; done
+for option in '-o FILE' --method --bits --label-key --part-key --max-features; do contains train.help "$option"; done
+contains sign.help learned:FILE
+for option in --method --false-positives --bits-per-term --goal --block --verify --queries --output; do contains terms.help "$option"; done
 contains overview NIGH_KERNEL
 
 expect 0 "$(cat overview)" '' -- "$NIGH" help
@@ -43,6 +46,8 @@ dedup
 against
 pairs
 sign
+train
+terms
 eval
 plan
 info

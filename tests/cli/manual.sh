@@ -11,7 +11,7 @@ for command in $("$NIGH" commands); do
     pages+=("nigh-$command.1")
     contains nigh.1 "nigh\\-$command"
     # Every option that help shows is in the page.
-    for option in $("$NIGH" "$command" --help | grep -oE '^  (-.,|   ) --[-a-z]+|^  -. ' | grep -oE -- '-[-a-z]+$|-[a-z] ?$'); do
+    for option in $("$NIGH" "$command" --help | grep -oE '^  (-.,|   ) --[-a-z0-9]+|^  -. ' | grep -oE -- '-[-a-z0-9]+$|-[a-z] ?$'); do
         contains "nigh-$command.1" "\\fB${option//-/\\-}\\fR"
     done
 done

@@ -70,7 +70,7 @@ expect 2 '' "nigh index: --ids takes a file, not standard input
 try 'nigh index --help'" -- "$NIGH" index c.nigh --ids - a
 expect 2 '' "nigh index: --bits takes a multiple of 8, not 12
 try 'nigh index --help'" -- "$NIGH" index c.nigh --bits 12 a
-expect 2 '' "nigh info: give one COLLECTION, not 0
+expect 2 '' "nigh info: give one COLLECTION or MODEL, not 0
 try 'nigh info --help'" -- "$NIGH" info
 expect 2 '' "nigh check: give one COLLECTION, not 2
 try 'nigh check --help'" -- "$NIGH" check a b

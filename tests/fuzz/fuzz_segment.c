@@ -42,6 +42,11 @@ static void read_vocabulary(const nigh_collection *collection) {
     if (nigh_collection_vocabulary(collection, &vocabulary, NULL) == NIGH_OK) nigh_vocabulary_free(vocabulary);
 }
 
+static void read_model(const nigh_collection *collection) {
+    nigh_model *model = NULL;
+    if (nigh_collection_model(collection, &model, NULL) == NIGH_OK) nigh_model_free(model);
+}
+
 static void read_collection(nigh_context *context) {
     nigh_collection *collection;
     if (nigh_collection_open(context, "c", NULL, &collection, NULL) != NIGH_OK) return;
@@ -49,6 +54,7 @@ static void read_collection(nigh_context *context) {
     nigh_collection_describe(collection, &info);
     read_documents(collection, &info);
     read_vocabulary(collection);
+    read_model(collection);
     static const uint8_t query[NIGH_MAX_WIDTH_BITS / 8];
     nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
     options.threads = 1;

@@ -37,6 +37,10 @@ static const struct golden goldens[] = {
       .vocabulary = "to the store a vocabulary is bytes\n"},
      {7, 4},
      0},
+    {"v1-learned.nigh",
+     {.width_bits = 32, .seed = 5, .ids = true, .vocabulary = "words\n", .model = "to the store a model is bytes\n"},
+     {3, 2},
+     0},
     {"v1-sliced.nigh", {.width_bits = 72, .seed = 4, .distinct = 40, .ids = true}, {60, 20, 2}, 7},
 };
 #define GOLDENS (sizeof goldens / sizeof goldens[0])

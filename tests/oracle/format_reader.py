@@ -44,11 +44,12 @@ MAX_SCHEME = 65536
 MAX_ID = 65535
 MAX_METADATA = 16 << 20
 MAX_LOOKUP = 2**32
-MAX_VOCABULARY = 2**32
+MAX_KEPT = 2**32  # bytes of a vocabulary or a model
 
 SCHEME, SIGNATURES, GROUP_STARTS, GROUP_DOCUMENTS, DOCUMENT_ROWS = 1, 2, 3, 4, 5
 ID_OFFSETS, ID_BYTES, ID_LOOKUP, METADATA_OFFSETS, METADATA_BYTES = 6, 7, 8, 9, 10
-WEIGHTS, VOCABULARY = 11, 12
+WEIGHTS, VOCABULARY, MODEL = 11, 12, 13
+KEPT = (VOCABULARY, MODEL)  # once in a collection, before all documents
 SECTION_NAMES = {
     SCHEME: "scheme",
     SIGNATURES: "signatures",
@@ -62,6 +63,7 @@ SECTION_NAMES = {
     METADATA_BYTES: "metadata bytes",
     WEIGHTS: "weights",
     VOCABULARY: "vocabulary",
+    MODEL: "model",
 }
 REQUIRED = (SCHEME, SIGNATURES, GROUP_STARTS, GROUP_DOCUMENTS, DOCUMENT_ROWS)
 TOGETHER = ((ID_OFFSETS, ID_BYTES, ID_LOOKUP), (METADATA_OFFSETS, METADATA_BYTES))
@@ -341,9 +343,9 @@ class Segment(Sectioned):
             c = section.count
             fits = c > d and c & (c - 1) == 0 and c <= MAX_LOOKUP
             self.file.require(fits, where, "id lookup: impossible number of slots %d" % c)
-        if section.type == VOCABULARY:
-            fits = 1 <= section.count <= MAX_VOCABULARY
-            self.file.require(fits, where, "vocabulary: %d bytes" % section.count)
+        if section.type in KEPT:
+            fits = 1 <= section.count <= MAX_KEPT
+            self.file.require(fits, where, "%s: %d bytes" % (section.name, section.count))
         self.file.require(count is None or section.count == count, where, section.name + ": wrong count")
         self.file.require(section.length == section.count * item, where - 8, section.name + ": wrong length")
 
@@ -423,12 +425,12 @@ class Segment(Sectioned):
         start = self.sections[WEIGHTS].offset + document * self.width
         return self.file.data[start : start + self.width]
 
-    def vocabulary(self):
-        """The bytes of the vocabulary, or None where it is not kept here."""
-        if VOCABULARY not in self.sections:
+    def kept(self, kind):
+        """The bytes of the vocabulary or the model, or None where it is not kept here."""
+        if kind not in self.sections:
             return None
-        self.require_checksum(self.sections[VOCABULARY])
-        return self.content(VOCABULARY)
+        self.require_checksum(self.sections[kind])
+        return self.content(kind)
 
     def find(self, wanted):
         """The number of the document with this id, or None."""
@@ -645,7 +647,7 @@ class Collection:
             self.damaged_slices.append(error)
 
     def require_agreement(self):
-        """What the segments of a collection have in common: scheme, vocabulary, and whether documents have ids."""
+        """What the segments of a collection have in common: scheme, vocabulary, model, and whether documents have ids."""
         for segment in self.segments[1:]:
             same = segment.scheme == self.segments[0].scheme
             segment.file.require(same, segment.sections[SCHEME].offset, "scheme: not that of the first segment")
@@ -653,17 +655,19 @@ class Collection:
         self.has_ids = any(segment.has_ids for segment in with_documents)
         for segment in with_documents:
             segment.file.require(segment.has_ids == self.has_ids, 52, "ids: some segments have them, some do not")
-        self.require_one_vocabulary()
+        self.keepers = {kind: self.require_one_keeper(kind) for kind in KEPT}
 
-    def require_one_vocabulary(self):
+    def require_one_keeper(self, kind):
+        """The segment that keeps a vocabulary or a model, or None."""
         documents = 0
-        self.vocabulary_segment = None
+        keeper = None
         for segment in self.segments:
-            if VOCABULARY in segment.sections:
-                segment.require_in(VOCABULARY, 0, self.vocabulary_segment is None, "another one is there already")
-                segment.require_in(VOCABULARY, 0, documents == 0, "documents are there before it")
-                self.vocabulary_segment = segment
+            if kind in segment.sections:
+                segment.require_in(kind, 0, keeper is None, "another one is there already")
+                segment.require_in(kind, 0, documents == 0, "documents are there before it")
+                keeper = segment
             documents += segment.documents
+        return keeper
 
     def __len__(self):
         return self.manifest.documents
@@ -685,7 +689,11 @@ class Collection:
 
     def vocabulary(self):
         """The bytes of the vocabulary, or None."""
-        return self.vocabulary_segment and self.vocabulary_segment.vocabulary()
+        return self.keepers[VOCABULARY] and self.keepers[VOCABULARY].kept(VOCABULARY)
+
+    def model(self):
+        """The bytes of the model, or None."""
+        return self.keepers[MODEL] and self.keepers[MODEL].kept(MODEL)
 
     def find(self, wanted):
         """The number in the collection of the document with this id, or None."""

@@ -62,9 +62,9 @@ def signature_sections(signatures, width):
     ]
 
 
-def segment_sections(documents, width, scheme, weights, vocabulary):
+def segment_sections(documents, width, scheme, weights, vocabulary, model):
     """`documents` are (id, signature, metadata); id and metadata are None in all or in none of them.  `weights` are
-    bytes for each document, `vocabulary` is bytes; None: the segment has none.
+    bytes for each document, `vocabulary` and `model` are bytes; None: the segment has none.
     """
     ids = [name for name, _, _ in documents if name is not None]
     metadata = [attached for _, _, attached in documents if attached is not None]
@@ -84,6 +84,8 @@ def segment_sections(documents, width, scheme, weights, vocabulary):
         sections.append((11, len(weights), b"".join(weights)))
     if vocabulary is not None:
         sections.append((12, len(vocabulary), vocabulary))
+    if model is not None:
+        sections.append((13, len(model), model))
     return sections
 
 
@@ -93,6 +95,7 @@ def segment_bytes(
     scheme=None,
     weights=None,
     vocabulary=None,
+    model=None,
     more_sections=(),
     other_sections=(),
     compatible_features=0,
@@ -103,7 +106,7 @@ def segment_bytes(
     if scheme is None:
         scheme = b"bits=%d\nkind=signatures\n" % width
     others = {section[0]: section for section in other_sections}
-    usual = segment_sections(documents, width, scheme, weights, vocabulary)
+    usual = segment_sections(documents, width, scheme, weights, vocabulary, model)
     sections = [others.get(section[0], section) for section in usual]
     sections += more_sections
     table = b""

@@ -251,7 +251,12 @@ def test_golden():
 
 
 def expect_golden_extras(name, opened):
-    """Weights and vocabulary, by the rule of recipe_weights() in tests/support; seed 3 and the text are of the test."""
+    """Weights, vocabulary and model, by the rule of recipe_weights() in tests/support; seed 3 and the text are of the test."""
+    if name == "v1-learned.nigh":
+        expect(opened.vocabulary() == b"words\n", "golden vocabulary beside a model", opened.vocabulary())
+        expect(opened.model() == b"to the store a model is bytes\n", "golden model", opened.model())
+        return
+    expect(opened.model() is None, name + " has no model")
     if name != "v1-weighted.nigh":
         expect(opened.vocabulary() is None and set(opened.weights()) == {None}, name + " has no weights, no vocabulary")
         return
@@ -279,10 +284,11 @@ def first_weights():
 
 
 VOCABULARY = b"words\0and how often " * 5
+MODEL = b"what was learned\0" * 3
 
 
 def two_segments():
-    first = writer.segment_bytes(first_documents(), WIDTH, weights=first_weights(), vocabulary=VOCABULARY)
+    first = writer.segment_bytes(first_documents(), WIDTH, weights=first_weights(), vocabulary=VOCABULARY, model=MODEL)
     return [first, writer.segment_bytes(second_documents(), WIDTH)]
 
 
@@ -300,6 +306,7 @@ def test_written_here():
     expect(read == [(name, signature, more or b"") for name, signature, more in documents], "metadata")
     expect(list(open_collection(collection).weights()) == first_weights() + [None] * 5, "weights")
     expect(open_collection(collection).vocabulary() == VOCABULARY, "vocabulary")
+    expect(open_collection(collection).model() == MODEL, "model")
     queries = [argument for name, _, _ in documents for argument in ("--id", name.decode())]
     searched = nigh("search", "-q", "--radius", "0", "--output", "tsv", collection, *queries)
     expect(searched.returncode == 0, "search by ids that were put into the lookup here", said(searched))
@@ -307,7 +314,7 @@ def test_written_here():
 
 def test_later_versions():
     """Sections, features and files that version 1 does not know but must bear."""
-    more = [(13, 3, b"abc"), (4000000000, 0, b""), (13, 1, b"\xff" * 100)]
+    more = [(14, 3, b"abc"), (4000000000, 0, b""), (14, 1, b"\xff" * 100)]
     segment = writer.segment_bytes(first_documents(), WIDTH, more_sections=more, compatible_features=0x80000001)
     collection = write_tested("later.nigh", [segment])
     writer.write_file(os.path.join(collection, "manifest-00000000000000000002.tmp"), b"unfinished")
@@ -341,6 +348,11 @@ def test_empty_segments():
     collection = write_tested("empty-first.nigh", [empty, weighted, two_segments()[1]])
     expect_same_reading(collection, [(name, signature) for name, signature, _ in second_documents()])
     expect(open_collection(collection).vocabulary() == VOCABULARY, "a vocabulary before all documents")
+    learned = writer.segment_bytes([], WIDTH, model=MODEL)
+    collection = write_tested("empty-apart.nigh", [weighted, learned, two_segments()[1]])
+    expect(open_collection(collection).vocabulary() == VOCABULARY, "a vocabulary in another segment than the model")
+    expect(open_collection(collection).model() == MODEL, "a model in another segment than the vocabulary")
+    expect_accepted(collection, "vocabulary and model apart", 5)
 
 
 def test_space_between_sections():
@@ -361,8 +373,9 @@ def test_space_between_sections():
 
 def test_spare_manifest():
     """A damaged manifest is passed over for the one before it when reading; checking does not pass over it."""
-    collection = write_tested("spare.nigh", two_segments()[:1])
-    segments = dict(enumerate(two_segments(), 1))
+    # No model: 'nigh info' would look into it, and these bytes are none.
+    segments = {1: writer.segment_bytes(first_documents(), WIDTH), 2: two_segments()[1]}
+    collection = write_tested("spare.nigh", [segments[1]])
     writer.write_file(writer.segment_path(collection, 2), segments[2])
     newest = bytearray(writer.manifest_bytes(2, WIDTH, segments))
     writer.write_file(writer.manifest_path(collection, 2), newest)
@@ -619,6 +632,8 @@ SEGMENT_LIES = (
     ("weights: one byte a document and bit, and one more", in_table(11, 16, "Q", 721)),
     ("vocabulary: count is not length", in_table(12, 24, "Q", 1)),
     ("vocabulary: twice", in_table(11, 0, "I", 12)),
+    ("model: count is not length", in_table(13, 24, "Q", 1)),
+    ("model: twice", in_table(12, 0, "I", 13)),
     ("weights: twice", in_table(12, 0, "I", 11)),
     ("scheme: other bits", scheme_change(b"bits=72", b"bits=80")),
     ("scheme: no bits", scheme_change(b"bits=72", b"bats=72")),
@@ -731,6 +746,10 @@ def segments_with_bad_weights():
     yield "vocabulary counted as one", writer.segment_bytes(documents, WIDTH, more_sections=[(12, 1, b"words")])
     twice = [(12, 5, b"words"), (12, 5, b"words")]
     yield "two vocabularies in a segment", writer.segment_bytes(documents, WIDTH, more_sections=twice)
+    yield "model of no bytes", writer.segment_bytes(documents, WIDTH, model=b"")
+    yield "model counted as one", writer.segment_bytes(documents, WIDTH, more_sections=[(13, 1, b"learned")])
+    twice = [(13, 7, b"learned"), (13, 7, b"learned")]
+    yield "two models in a segment", writer.segment_bytes(documents, WIDTH, more_sections=twice)
 
 
 def segments_with_bad_groups():
@@ -860,6 +879,7 @@ def test_one_broken_rule_of_manifests():
 def test_segments_that_disagree():
     first = writer.segment_bytes(first_documents(), WIDTH)
     empty = writer.segment_bytes([], WIDTH, vocabulary=VOCABULARY)
+    learned = writer.segment_bytes([], WIDTH, model=MODEL)
     without_ids = [(None, signature, None) for _, signature, _ in second_documents()]
     with_id_of_first = second_documents() + [(b"first-3", bytes(9), None)]
     scheme = b"bits=72\nkind=others\n"
@@ -871,12 +891,16 @@ def test_segments_that_disagree():
         ("other width", writer.segment_bytes([(b"x", bytes(10), None)], 80)),
         ("a vocabulary after documents", writer.segment_bytes(second_documents(), WIDTH, vocabulary=VOCABULARY)),
         ("a vocabulary alone after documents", empty),
+        ("a model after documents", writer.segment_bytes(second_documents(), WIDTH, model=MODEL)),
+        ("a model alone after documents", learned),
     )
     for number, (what, second) in enumerate(cases):
         collection = write_tested("disagree-%d.nigh" % number, [first, second])
         expect_refused(collection, "segments disagree: " + what)
     collection = write_tested("two-vocabularies.nigh", [empty, empty])
     expect_refused(collection, "the same vocabulary in two segments")
+    collection = write_tested("two-models.nigh", [learned, learned])
+    expect_refused(collection, "the same model in two segments")
 
 
 def change_somewhere(rng, content, places):
@@ -900,8 +924,8 @@ def test_random_lies():
     """Chance finds what the tables above forget.  Checksums are mended, so the verdict is about the contents."""
     documents = first_documents()[:6]
     weights = first_weights()[:6]
-    unknown = [(13, 3, b"abc")]
-    first = writer.segment_bytes(documents, WIDTH, weights=weights, vocabulary=VOCABULARY, more_sections=unknown)
+    unknown = [(14, 3, b"abc")]
+    first = writer.segment_bytes(documents, WIDTH, weights=weights, vocabulary=VOCABULARY, model=MODEL, more_sections=unknown)
     segments = [first, two_segments()[1]]
     collection = path("random.nigh")
     accepted = 0

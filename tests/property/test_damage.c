@@ -31,7 +31,8 @@ static const struct recipe recipe = {.width_bits = 72,
                                      .ids = true,
                                      .metadata = true,
                                      .weights = true,
-                                     .vocabulary = "to the store a vocabulary is bytes"};
+                                     .vocabulary = "to the store a vocabulary is bytes",
+                                     .model = "what was learned"};
 
 /* The files of one collection, kept in memory. */
 enum { SEGMENT_1, SEGMENT_2, MANIFEST_1, MANIFEST_2, FILES };
@@ -114,7 +115,7 @@ static void truncation_is_reported(void **state) {
     for (int file = SEGMENT_1; file <= SEGMENT_2; file++) {
         struct nigh__segment_header header;
         memcpy(&header, f->files[file].data, sizeof header);
-        assert_int_equal(header.section_count, file == SEGMENT_1 ? 12 : 11); /* the vocabulary is in the first */
+        assert_int_equal(header.section_count, file == SEGMENT_1 ? 13 : 11); /* vocabulary and model are in the first */
         for (uint32_t i = 0; i < header.section_count; i++) {
             struct nigh__section_entry entry;
             memcpy(&entry, f->files[file].data + sizeof header + i * sizeof entry, sizeof entry);

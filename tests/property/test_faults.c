@@ -26,7 +26,8 @@ static const struct recipe recipe = {.width_bits = 72,
                                      .ids = true,
                                      .metadata = true,
                                      .weights = true,
-                                     .vocabulary = "words and how often"};
+                                     .vocabulary = "words and how often",
+                                     .model = "what was learned"};
 
 struct fixture {
     nigh_context *healthy;

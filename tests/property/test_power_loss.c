@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The power fails before every single file call of a commit, and of giving a collection
- * slice lists.  A disk of our own
+ * slice lists, and of a term signature file.  A disk of our own
  * keeps apart what programs see and what is safe: a write is safe once its file
  * was synced, a name once its directory was.  What is not safe may survive or
  * not, block by block and name by name, as a seeded coin decides.  Whatever is
@@ -22,7 +22,9 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "support/filter_support.h"
 #include "support/support.h"
+#include "support/terms_support.h"
 
 #define COLLECTION "c.nigh"
 #define MAX_NODES 256
@@ -36,7 +38,8 @@ static const struct recipe recipe = {.width_bits = 64,
                                      .ids = true,
                                      .metadata = true,
                                      .weights = true,
-                                     .vocabulary = "words and how often"};
+                                     .vocabulary = "words and how often",
+                                     .model = "what was learned"};
 
 struct contents {
     uint8_t *bytes;
@@ -396,6 +399,110 @@ static void power_fails_while(uint64_t old_count, uint64_t new_count) {
     assert_true(seen[0] > 0 && seen[1] > 0);
 }
 
+/* ---------------------------------------------------- term signature files */
+
+#define TERMS_OLD 30u
+#define TERMS_MORE 20u /* in each of two groups */
+
+struct terms_texts {
+    char *old, *more[2], *all;
+};
+
+static struct terms_texts terms_texts_make(void) {
+    struct terms_texts texts = {.old = topic_lines(1, TERMS_OLD, 8),
+                                .more = {topic_lines(2, TERMS_MORE, 8), topic_lines(1, TERMS_MORE, 8)}};
+    texts.all = malloc(strlen(texts.old) + strlen(texts.more[0]) + strlen(texts.more[1]) + 1);
+    assert_non_null(texts.all);
+    (void)sprintf(texts.all, "%s%s%s", texts.old, texts.more[0], texts.more[1]);
+    return texts;
+}
+
+static void terms_texts_free(struct terms_texts *texts) {
+    free(texts->old);
+    free(texts->more[0]);
+    free(texts->more[1]);
+    free(texts->all);
+}
+
+/* Whether the new documents are there; fails the test where it is neither the old state nor the new. */
+static bool expect_terms(nigh_context *context, const char *path, const struct terms_texts *texts, bool had_old,
+                         bool committed) {
+    nigh_terms *terms;
+    nigh_error error;
+    nigh_terms_info info = NIGH_TERMS_INFO_INIT;
+    nigh_status status = nigh_terms_open(context, path, NULL, &terms, &error);
+    if (status == NIGH_ENOTFOUND) {
+        assert_true(!had_old && !committed);
+        return false;
+    }
+    assert_ok(status, &error);
+    nigh_terms_describe(terms, &info);
+    const bool is_new = info.documents > TERMS_OLD || !had_old;
+    assert_true(is_new || !committed);
+    terms_expect_lines(terms, is_new && had_old ? texts->all : texts->old);
+    nigh_terms_close(terms);
+    assert_ok(nigh_terms_check(context, path, NULL, NULL, &error), &error);
+    return is_new;
+}
+
+/* The first documents, or two groups more, with the power failing before call `n`. */
+static bool terms_round(uint64_t n, bool had_old, const struct terms_texts *texts, uint64_t seen[2]) {
+    struct disk *disk = calloc(1, sizeof *disk);
+    disk->fails_at = UINT64_MAX;
+    nigh_file_system table = disk_table(disk);
+    nigh_context *context = context_with(&table, NULL, NULL);
+    nigh_error error;
+    const char *const old[] = {texts->old};
+    const char *const more[] = {texts->more[0], texts->more[1]};
+    if (had_old) assert_ok(terms_write_texts(context, COLLECTION, old, 1, &error), &error);
+    disk->calls = 0;
+    disk->fails_at = n;
+    const nigh_status status = terms_write_texts(context, COLLECTION, had_old ? more : old, had_old ? 2 : 1, &error);
+    const bool failed = disk->calls > n;
+    nigh_context_free(context);
+    nigh_context *healthy = context_new();
+    for (uint64_t trial = 0; trial < TRIALS; trial++) {
+        struct nigh__rng rng = {.state = nigh__mix(n * 1000 + trial)};
+        char *scratch = scratch_new();
+        char *path = path_in(scratch, COLLECTION);
+        const bool there = leave_directory(disk, path, &rng);
+        if (!there) assert_true(!had_old && status != NIGH_OK);
+        const bool is_new = there && expect_terms(healthy, path, texts, had_old, status == NIGH_OK);
+        seen[is_new]++;
+        if (there && !is_new) { /* a writer that comes later finds its way */
+            assert_ok(terms_write_texts(healthy, path, had_old ? more : old, had_old ? 2 : 1, &error), &error);
+            assert_true(expect_terms(healthy, path, texts, had_old, true));
+        }
+        free(path);
+        scratch_free(scratch);
+    }
+    nigh_context_free(healthy);
+    disk_free(disk);
+    return failed;
+}
+
+static void terms_fail_while(bool had_old) {
+    struct terms_texts texts = terms_texts_make();
+    uint64_t seen[2] = {0, 0};
+    uint64_t n = 0;
+    while (terms_round(n, had_old, &texts, seen)) n++;
+    print_message("%" PRIu64 " moments: %" PRIu64 " times the old terms, %" PRIu64 " times the new\n", n, seen[0],
+                  seen[1]);
+    assert_true(n > 20);
+    assert_true(seen[0] > 0 && seen[1] > 0);
+    terms_texts_free(&texts);
+}
+
+static void making_terms(void **state) {
+    (void)state;
+    terms_fail_while(false);
+}
+
+static void adding_terms(void **state) {
+    (void)state;
+    terms_fail_while(true);
+}
+
 /* ------------------------------------------------------------- slice lists */
 
 #define OLD_WIDTH 8u
@@ -515,9 +622,13 @@ static void while_adding_to_one(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(while_making_a_collection), cmocka_unit_test(while_adding_to_one),
-        cmocka_unit_test(while_building_lists),      cmocka_unit_test(while_building_other_lists),
+        cmocka_unit_test(while_making_a_collection),
+        cmocka_unit_test(while_adding_to_one),
+        cmocka_unit_test(while_building_lists),
+        cmocka_unit_test(while_building_other_lists),
         cmocka_unit_test(while_removing_lists),
+        cmocka_unit_test(making_terms),
+        cmocka_unit_test(adding_terms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

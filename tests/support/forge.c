@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "filter/terms_format.h"
 #include "store/annex.h"
 
 /* Both headers keep their checksum at 56 and let it cover what follows at 64. */
@@ -71,6 +72,18 @@ void forge_annex(uint8_t *bytes, size_t length, uint64_t segment_checksum) {
     header.checksum = forge_table(bytes, length, header.section_count);
     memcpy(bytes, &header, sizeof header);
     forge_footer(bytes, length, header.file_length, header.checksum);
+}
+
+void forge_terms(uint8_t *bytes, size_t length, struct nigh__manifest_entry *entry) {
+    struct nigh__terms_header header;
+    if (length < NIGH__SECTIONS_START + sizeof(struct nigh__segment_footer)) return;
+    memcpy(&header, bytes, sizeof header);
+    header.checksum = forge_table(bytes, length, header.section_count);
+    memcpy(bytes, &header, sizeof header);
+    forge_footer(bytes, length, header.file_length, header.checksum);
+    entry->header_checksum = header.checksum;
+    entry->documents = header.documents;
+    entry->file_length = header.file_length;
 }
 
 void forge_manifest(uint8_t *bytes, size_t length) {

@@ -21,6 +21,9 @@ void forge_segment(uint8_t *bytes, size_t length, struct nigh__manifest_entry *e
 /* The same for a file of slice lists, which is made to belong to the segment with this checksum. */
 void forge_annex(uint8_t *bytes, size_t length, uint64_t segment_checksum);
 
+/* As forge_segment() for a group of a term signature file. */
+void forge_terms(uint8_t *bytes, size_t length, struct nigh__manifest_entry *entry);
+
 /* Corrects the checksum of a manifest of at least 64 bytes. */
 void forge_manifest(uint8_t *bytes, size_t length);
 

@@ -95,6 +95,7 @@ struct recipe {
     bool metadata;
     bool weights;
     const char *vocabulary; /* any text: to the store a vocabulary is bytes; NULL: none */
+    const char *model;      /* the same */
 };
 
 #define RECIPE_MAX_TEXT 64

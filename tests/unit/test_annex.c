@@ -44,7 +44,7 @@ static int set_up(void **state) {
     f->path = path_in(f->scratch, "c.nigh");
     f->annex_path = path_in(f->path, NAME);
     assert_ok(recipe_add(f->context, f->path, &recipe, 0, 20, &error), &error);
-    assert_ok(nigh__directory_open(f->context, f->path, &f->directory, &error), &error);
+    assert_ok(nigh__directory_open(f->context, f->path, NIGH__STORE_COLLECTION, &f->directory, &error), &error);
     assert_ok(nigh__collection_open_in(f->context, &f->directory, &f->collection, &error), &error);
     f->segment = f->collection->segments[0];
     *state = f;

@@ -436,8 +436,8 @@ static void a_read_that_faults(void **state) {
     assert_int_equal(nigh_collection_vocabulary(collection, &vocabulary, &error), NIGH_EIO);
     assert_null(vocabulary);
     const struct nigh__segment *keeper = collection->segments[0];
-    assert_int_equal(nigh__segment_vocabulary_is(keeper, recipe.vocabulary, strlen(recipe.vocabulary), &error),
-                     NIGH_EIO);
+    const struct nigh__kept_bytes kept = {recipe.vocabulary, strlen(recipe.vocabulary)};
+    assert_int_equal(nigh__segment_keeps(keeper, NIGH__KEPT_VOCABULARY, &kept, &error), NIGH_EIO);
     nigh_collection_close(collection);
     nigh_context_free(context);
     free(segment);

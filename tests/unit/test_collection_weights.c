@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 /*
  * The optional sections: weights of the documents of a commit, and the one
- * vocabulary of a collection, which to the store is bytes.
+ * vocabulary and the one model of a collection, which to the store are bytes.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -29,6 +29,7 @@ struct fixture {
     nigh_context *context;
     char *scratch;
     char *path;
+    enum nigh__kept kind; /* what a test is about that is about what is kept */
 };
 
 static int set_up(void **state) {
@@ -36,7 +37,14 @@ static int set_up(void **state) {
     f->context = context_new();
     f->scratch = scratch_new();
     f->path = path_in(f->scratch, "c.nigh");
+    f->kind = NIGH__KEPT_VOCABULARY;
     *state = f;
+    return 0;
+}
+
+static int set_up_model(void **state) {
+    (void)set_up(state);
+    ((struct fixture *)*state)->kind = NIGH__KEPT_MODEL;
     return 0;
 }
 
@@ -183,16 +191,48 @@ static void segments_may_differ(void **state) {
     assert_ok(check(f, &error), &error);
 }
 
-/* -------------------------------------------------------------- vocabulary */
+/* ------------------------------------------------- a vocabulary, or a model */
 
-static nigh_status open_with(struct fixture *f, const char *vocabulary, nigh_error *error) {
-    struct recipe recipe = {.width_bits = 64, .vocabulary = vocabulary};
+/* Documents of 64 bits with a vocabulary or a model. */
+static struct recipe keeping(const struct fixture *f, const char *text) {
+    struct recipe recipe = {.width_bits = 64};
+    *(f->kind == NIGH__KEPT_MODEL ? &recipe.model : &recipe.vocabulary) = text;
+    return recipe;
+}
+
+static nigh_status open_with(struct fixture *f, const char *text, nigh_error *error) {
+    struct recipe recipe = keeping(f, text);
     return recipe_add(f->context, f->path, &recipe, 0, 0, error);
 }
 
-static void one_vocabulary_for_a_collection(void **state) {
+/* An error that says so of what the test is about, by its name. */
+static void expect_words(const struct fixture *f, const nigh_error *error, const char *before, const char *behind) {
+    char words[128];
+    (void)snprintf(words, sizeof words, "%s%s%s", before, nigh__kept_name(f->kind), behind);
+    assert_non_null(strstr(error_text(error), words));
+}
+
+static uint64_t kept_bytes(struct fixture *f) {
+    const nigh_collection_info info = describe(f);
+    assert_int_equal(f->kind == NIGH__KEPT_MODEL ? info.vocabulary_bytes : info.model_bytes, 0);
+    return f->kind == NIGH__KEPT_MODEL ? info.model_bytes : info.vocabulary_bytes;
+}
+
+/* What the public function gives; it is not OK, for these bytes are neither. */
+static nigh_status fetch(const struct fixture *f, const nigh_collection *collection, nigh_error *error) {
+    nigh_vocabulary *vocabulary = NULL;
+    nigh_model *model = NULL;
+    nigh_status status = f->kind == NIGH__KEPT_MODEL ? nigh_collection_model(collection, &model, error)
+                                                     : nigh_collection_vocabulary(collection, &vocabulary, error);
+    assert_null(vocabulary);
+    assert_null(model);
+    return status;
+}
+
+static void one_for_a_collection(void **state) {
     struct fixture *f = *state;
-    struct recipe recipe = {.width_bits = 64, .ids = true, .vocabulary = WORDS};
+    struct recipe recipe = keeping(f, WORDS);
+    recipe.ids = true;
     struct recipe silent = {.width_bits = 64, .ids = true};
     nigh_error error;
     add_documents(f, &recipe, 0, 5);
@@ -201,7 +241,7 @@ static void one_vocabulary_for_a_collection(void **state) {
     recipe_expect(f->context, f->path, &recipe, 15);
     char *before = tree_digest(f->path);
     assert_int_equal(open_with(f, OTHERS, &error), NIGH_EMISMATCH);
-    assert_non_null(strstr(error_text(&error), "signed with another vocabulary"));
+    expect_words(f, &error, "signed with another ", "");
     assert_int_equal(open_with(f, WORDS " more", &error), NIGH_EMISMATCH);
     assert_int_equal(open_with(f, "w", &error), NIGH_EMISMATCH);
     char *after = tree_digest(f->path);
@@ -209,40 +249,39 @@ static void one_vocabulary_for_a_collection(void **state) {
     free(before);
     free(after);
     nigh_collection *collection = open_collection(f);
-    assert_non_null(collection->segments[0]->vocabulary);
-    assert_null(collection->segments[1]->vocabulary);
+    assert_non_null(collection->segments[0]->kept[f->kind]);
+    assert_null(collection->segments[1]->kept[f->kind]);
     nigh_collection_close(collection);
 }
 
-static void no_vocabulary_for_old_documents(void **state) {
+static void none_for_old_documents(void **state) {
     struct fixture *f = *state;
     struct recipe recipe = {.width_bits = 64};
     add_documents(f, &recipe, 0, 1);
     char *before = tree_digest(f->path);
     nigh_error error;
     assert_int_equal(open_with(f, WORDS, &error), NIGH_EMISMATCH);
-    assert_non_null(strstr(error_text(&error), "its documents were added without a vocabulary"));
+    expect_words(f, &error, "its documents were added without a ", "");
     char *after = tree_digest(f->path);
     assert_string_equal(before, after);
     free(before);
     free(after);
     nigh_collection *collection = open_collection(f);
-    nigh_vocabulary *none;
-    assert_int_equal(nigh_collection_vocabulary(collection, &none, &error), NIGH_ENOTFOUND);
-    assert_null(none);
+    assert_int_equal(fetch(f, collection, &error), NIGH_ENOTFOUND);
+    expect_words(f, &error, "it keeps no ", "");
     nigh_collection_close(collection);
 }
 
-/* A collection without documents takes a vocabulary late, also where none are added with it. */
-static void a_vocabulary_before_the_documents(void **state) {
+/* A collection without documents takes one late, also where none are added with it. */
+static void one_before_the_documents(void **state) {
     struct fixture *f = *state;
     struct recipe silent = {.width_bits = 64};
-    struct recipe recipe = {.width_bits = 64, .vocabulary = WORDS};
+    struct recipe recipe = keeping(f, WORDS);
     nigh_error error;
     add_documents(f, &silent, 0, 0);
-    assert_int_equal(describe(f).vocabulary_bytes, 0);
+    assert_int_equal(kept_bytes(f), 0);
     assert_ok(open_with(f, WORDS, &error), &error);
-    assert_int_equal(describe(f).vocabulary_bytes, strlen(WORDS));
+    assert_int_equal(kept_bytes(f), strlen(WORDS));
     uint64_t sequence = describe(f).sequence;
     assert_ok(open_with(f, WORDS, &error), &error); /* nothing new */
     assert_int_equal(describe(f).sequence, sequence);
@@ -250,15 +289,21 @@ static void a_vocabulary_before_the_documents(void **state) {
     recipe_expect(f->context, f->path, &recipe, 4);
 }
 
-static void vocabularies_have_a_length(void **state) {
+static void what_is_kept_has_a_length(void **state) {
     struct fixture *f = *state;
     nigh_writer_options options = NIGH_WRITER_OPTIONS_INIT;
     options.width_bits = 64;
     nigh_writer *writer;
     nigh_error error;
-    assert_int_equal(nigh__writer_open(f->context, f->path, &options, "", 0, &writer, &error), NIGH_EINVAL);
-    size_t too_long = (size_t)NIGH__MAX_VOCABULARY_LENGTH + 1;
-    assert_int_equal(nigh__writer_open(f->context, f->path, &options, "", too_long, &writer, &error), NIGH_ELIMIT);
+    for (enum nigh__kept kind = 0; kind < NIGH__KEPT_KINDS; kind++) {
+        struct nigh__kept_bytes kept[NIGH__KEPT_KINDS] = {{NULL, 0}};
+        kept[kind].bytes = "";
+        assert_int_equal(nigh__writer_open(f->context, f->path, &options, kept, &writer, &error), NIGH_EINVAL);
+        assert_non_null(strstr(error.why, nigh__kept_name(kind)));
+        kept[kind].length = (size_t)NIGH__MAX_KEPT_LENGTH + 1;
+        assert_int_equal(nigh__writer_open(f->context, f->path, &options, kept, &writer, &error), NIGH_ELIMIT);
+        assert_non_null(strstr(error.why, nigh__kept_name(kind)));
+    }
     assert_false(path_exists(f->path));
     /* Who was compiled before there were vocabularies gives none. */
     options.size = offsetof(nigh_writer_options, vocabulary);
@@ -309,50 +354,51 @@ static void expect_refused(struct fixture *f, const char *why) {
     assert_non_null(strstr(error_text(&error), why));
 }
 
-static void a_damaged_vocabulary(void **state) {
+static void damage(void **state) {
     struct fixture *f = *state;
-    struct recipe recipe = {.width_bits = 64, .vocabulary = WORDS};
+    struct recipe recipe = keeping(f, WORDS);
     add_documents(f, &recipe, 0, 3);
     char *path = segment_path(f, 1);
     struct bytes segment = file_read_all(path);
-    segment.data[entry_of(&segment, NIGH__SECTION_VOCABULARY)->offset + 3] ^= 1;
+    segment.data[entry_of(&segment, nigh__kept_section(f->kind))->offset + 3] ^= 1;
     file_write_all(path, segment.data, segment.length);
     nigh_collection *collection = open_collection(f); /* opening does not look */
     nigh_error error;
     uint8_t *bytes;
     size_t length;
-    assert_int_equal(nigh__segment_vocabulary(collection->segments[0], &bytes, &length, &error), NIGH_ECORRUPT);
-    assert_non_null(strstr(error_text(&error), "the vocabulary fails its checksum"));
+    assert_int_equal(nigh__segment_kept(collection->segments[0], f->kind, &bytes, &length, &error), NIGH_ECORRUPT);
+    expect_words(f, &error, "the ", " fails its checksum");
     assert_null(bytes);
-    nigh_vocabulary *vocabulary;
-    assert_int_equal(nigh_collection_vocabulary(collection, &vocabulary, &error), NIGH_ECORRUPT);
-    assert_null(vocabulary);
+    assert_int_equal(fetch(f, collection, &error), NIGH_ECORRUPT);
     nigh_collection_close(collection);
     /* The right one is told that the section is damaged, not that it is another. */
     assert_int_equal(open_with(f, WORDS, &error), NIGH_ECORRUPT);
     assert_int_equal(open_with(f, OTHERS, &error), NIGH_EMISMATCH);
     assert_int_equal(check(f, &error), NIGH_ECORRUPT);
-    assert_non_null(strstr(error_text(&error), "section 12 fails its checksum"));
+    assert_non_null(strstr(error_text(&error), f->kind == NIGH__KEPT_MODEL ? "section 13 fails its checksum"
+                                                                           : "section 12 fails its checksum"));
     free(segment.data);
     free(path);
 }
 
 static void forged_lengths(void **state) {
     struct fixture *f = *state;
-    struct recipe recipe = {.width_bits = 64, .weights = true, .vocabulary = WORDS};
+    struct recipe recipe = keeping(f, WORDS);
+    recipe.weights = true;
     add_documents(f, &recipe, 0, 3);
     char *path = segment_path(f, 1);
     struct bytes segment = file_read_all(path);
-    struct nigh__section_entry *vocabulary = entry_of(&segment, NIGH__SECTION_VOCABULARY);
-    struct nigh__section_entry kept = *vocabulary;
-    vocabulary->length = vocabulary->count = 0;
+    struct nigh__section_entry *entry = entry_of(&segment, nigh__kept_section(f->kind));
+    struct nigh__section_entry kept = *entry;
+    entry->length = entry->count = 0;
     forge(f, 1, 1, &segment);
-    expect_refused(f, "the vocabulary has the wrong size");
-    *vocabulary = kept;
-    vocabulary->count = 1;
+    expect_refused(f,
+                   f->kind == NIGH__KEPT_MODEL ? "the model has the wrong size" : "the vocabulary has the wrong size");
+    *entry = kept;
+    entry->count = 1;
     forge(f, 1, 1, &segment);
-    expect_refused(f, "section 12 has the wrong size");
-    *vocabulary = kept;
+    expect_refused(f, f->kind == NIGH__KEPT_MODEL ? "section 13 has the wrong size" : "section 12 has the wrong size");
+    *entry = kept;
 
     struct nigh__section_entry *weights = entry_of(&segment, NIGH__SECTION_WEIGHTS);
     assert_int_equal(weights->length, 3 * 64);
@@ -383,8 +429,8 @@ static void a_vocabulary_of_more_than_4_gib(void **state) {
     struct nigh__section_entry *vocabulary = entry_of(&segment, NIGH__SECTION_VOCABULARY);
     uint64_t start = vocabulary->offset;
     for (uint64_t extra = 0; extra <= 1; extra++) {
-        vocabulary->length = vocabulary->count = NIGH__MAX_VOCABULARY_LENGTH + extra;
-        header->file_length = start + NIGH__MAX_VOCABULARY_LENGTH + 64 + 64;
+        vocabulary->length = vocabulary->count = NIGH__MAX_KEPT_LENGTH + extra;
+        header->file_length = start + NIGH__MAX_KEPT_LENGTH + 64 + 64;
         forge(f, 1, 1, &segment); /* with the footer in its old place, and inside the vocabulary now */
         int file = open(path, O_RDWR);
         assert_true(file >= 0);
@@ -407,28 +453,49 @@ static void a_vocabulary_of_more_than_4_gib(void **state) {
     free(path);
 }
 
-/* Weights of a later segment passed off as a vocabulary, behind documents or behind another vocabulary. */
-static void a_vocabulary_out_of_place(void **state) {
+/* Weights of a later segment passed off as a vocabulary or a model, behind documents or behind another one. */
+static void out_of_place(void **state) {
     struct fixture *f = *state;
     for (int behind_documents = 0; behind_documents < 2; behind_documents++) {
-        struct recipe first = {.width_bits = 64, .vocabulary = behind_documents ? NULL : WORDS};
+        struct recipe first = keeping(f, behind_documents ? NULL : WORDS);
         struct recipe second = {.width_bits = 64, .weights = true};
         add_documents(f, &first, 0, behind_documents ? 2 : 0);
         add_documents(f, &second, 0, 3);
         char *path = segment_path(f, 2);
         struct bytes segment = file_read_all(path);
         struct nigh__section_entry *weights = entry_of(&segment, NIGH__SECTION_WEIGHTS);
-        weights->type = NIGH__SECTION_VOCABULARY;
+        weights->type = nigh__kept_section(f->kind);
         weights->count = weights->length;
         forge(f, 2, 2, &segment);
-        expect_refused(f, "a vocabulary that is not in the first segment");
+        expect_refused(f, f->kind == NIGH__KEPT_MODEL ? "a model that is not in the first segment"
+                                                      : "a vocabulary that is not in the first segment");
         free(segment.data);
         free(path);
         remove_tree(f->path);
     }
 }
 
+/* Both at once, in one segment and in two. */
+static void a_vocabulary_and_a_model(void **state) {
+    struct fixture *f = *state;
+    struct recipe both = {.width_bits = 64, .vocabulary = WORDS, .model = OTHERS};
+    struct recipe words = {.width_bits = 64, .vocabulary = WORDS};
+    add_documents(f, &both, 0, 3);
+    add_documents(f, &both, 3, 3);
+    recipe_expect(f->context, f->path, &both, 6);
+    remove_tree(f->path);
+    add_documents(f, &words, 0, 0);
+    add_documents(f, &both, 0, 3);
+    recipe_expect(f->context, f->path, &both, 3);
+    nigh_collection *collection = open_collection(f);
+    assert_ptr_equal(nigh__collection_keeper(collection, NIGH__KEPT_VOCABULARY), collection->segments[0]);
+    assert_ptr_equal(nigh__collection_keeper(collection, NIGH__KEPT_MODEL), collection->segments[1]);
+    nigh_collection_close(collection);
+}
+
 #define WITH_FIXTURE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define WITH_MODEL(test) cmocka_unit_test_setup_teardown(test, set_up_model, tear_down)
+#define WITH_BOTH(test) WITH_FIXTURE(test), WITH_MODEL(test)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
@@ -436,14 +503,15 @@ int main(void) {
         WITH_FIXTURE(weights_go_through_a_file),
         WITH_FIXTURE(weights_for_all_of_a_commit_or_none),
         WITH_FIXTURE(segments_may_differ),
-        WITH_FIXTURE(one_vocabulary_for_a_collection),
-        WITH_FIXTURE(no_vocabulary_for_old_documents),
-        WITH_FIXTURE(a_vocabulary_before_the_documents),
-        WITH_FIXTURE(vocabularies_have_a_length),
-        WITH_FIXTURE(a_damaged_vocabulary),
-        WITH_FIXTURE(forged_lengths),
+        WITH_BOTH(one_for_a_collection),
+        WITH_BOTH(none_for_old_documents),
+        WITH_BOTH(one_before_the_documents),
+        WITH_FIXTURE(what_is_kept_has_a_length),
+        WITH_BOTH(damage),
+        WITH_BOTH(forged_lengths),
         WITH_FIXTURE(a_vocabulary_of_more_than_4_gib),
-        WITH_FIXTURE(a_vocabulary_out_of_place),
+        WITH_BOTH(out_of_place),
+        WITH_FIXTURE(a_vocabulary_and_a_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

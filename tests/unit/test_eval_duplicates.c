@@ -15,8 +15,8 @@
 
 #include <cmocka.h>
 
+#include "base/meter.h"
 #include "base/rng.h"
-#include "eval/meter.h"
 #include "eval/weak_bits.h"
 #include "signature/signer.h"
 #include "support/support.h"
@@ -56,7 +56,10 @@ static void make_text(struct world *world, struct nigh__rng *rng, uint32_t numbe
         *text = world->texts[number - number % FAMILY];
         text->shouted = number % FAMILY == 4;
         const uint32_t edits = number % FAMILY >= 4 ? 0 : 1 + below(rng, 1 + text->count / 25);
-        for (uint32_t i = 0; i < edits; i++) text->words[below(rng, text->count)] = below(rng, 500);
+        for (uint32_t i = 0; i < edits; i++) {
+            const uint32_t place = below(rng, text->count); /* before the word, whatever the compiler likes */
+            text->words[place] = below(rng, 500);
+        }
         if (number % FAMILY == 3 && text->count > 20) text->count -= 2;
     }
     text->copy_of = number;

@@ -44,6 +44,27 @@ static void test_average_precision(void **state) {
     assert_near(nigh__average_precision(ranks, 0, 0), 0);
 }
 
+/* Those that tie count as the mean over all their orders, here of four with two relevant behind one of two. */
+static void test_ties(void **state) {
+    (void)state;
+    double sum = 0;
+    unsigned orders = 0;
+    for (unsigned marks = 0; marks < 16; marks++) {
+        if (__builtin_popcount(marks) != 2) continue;
+        double good = 1;
+        for (unsigned place = 0; place < 4; place++) {
+            good += marks >> place & 1;
+            if ((marks >> place & 1) != 0) sum += good / (2 + place + 1);
+        }
+        orders++;
+    }
+    assert_true(fabs(nigh__tied_precisions(2, 1, 4, 2) - sum / orders) < 1e-12);
+    assert_true(fabs(nigh__tied_precisions(0, 0, 1, 1) - 1) < 1e-12);
+    assert_true(fabs(nigh__tied_precisions(0, 0, 2, 1) - 0.75) < 1e-12);
+    assert_true(nigh__tied_precisions(5, 2, 7, 0) == 0);
+    assert_true(nigh__tied_precisions(0, 0, 0, 0) == 0);
+}
+
 static void test_precision_at(void **state) {
     (void)state;
     static const uint64_t ranks[] = {1, 3, 10, 11, 40};
@@ -72,9 +93,8 @@ static void test_mean(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_quality),
-        cmocka_unit_test(test_average_precision),
-        cmocka_unit_test(test_precision_at),
+        cmocka_unit_test(test_quality), cmocka_unit_test(test_average_precision),
+        cmocka_unit_test(test_ties),    cmocka_unit_test(test_precision_at),
         cmocka_unit_test(test_mean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

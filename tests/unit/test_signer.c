@@ -81,7 +81,7 @@ static void test_parse_refuses(void **state) {
         {"author=me\nkind=signatures\n", NIGH_ENOTFOUND},
         {"bits=64\n", NIGH_ENOTFOUND},
         {"", NIGH_ENOTFOUND},
-        {"kind=learned\n", NIGH_EVERSION},
+        {"kind=taught\n", NIGH_EVERSION},
         {"kind=simhash\nnonsense", NIGH_EFORMAT},
         {"kind=simhash\nversion=2\n", NIGH_EVERSION},
         {"kind=simhash\nversion=0\n", NIGH_EVERSION},

@@ -6,7 +6,7 @@
  *     | ... | size, distance to the beginning | what was asked for |
  *     whole multiples of the alignment, 16 bytes at least
  */
-#include "eval/meter.h"
+#include "base/meter.h"
 
 #include <string.h>
 #include <time.h>

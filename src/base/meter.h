@@ -3,8 +3,8 @@
  * What a method takes: a clock, and a context like another whose memory is
  * counted, so that the peak of everything made with it can be told.
  */
-#ifndef NIGH_EVAL_METER_H
-#define NIGH_EVAL_METER_H
+#ifndef NIGH_BASE_METER_H
+#define NIGH_BASE_METER_H
 
 #include <stdatomic.h>
 

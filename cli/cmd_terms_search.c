@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * nigh terms search: asks a term signature file, for the words on the command line or
+ * for every line of a file.  A line that cannot be asked (nothing but stop words) is
+ * said and passed over, as grep does with a file it cannot read; the exit code tells.
+ */
+#define _POSIX_C_SOURCE 200809L
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "output.h"
+#include "signals.h"
+#include "size.h"
+#include "term_commands.h"
+
+#define REFUSALS_SHOWN 10
+#define MOST_QUERY_BYTES ((size_t)1 << 20)
+
+struct term_searcher {
+    struct cli_job *job;
+    const struct terms_values *values;
+    nigh_terms *terms;
+    nigh_terms_info info;
+    enum terms_output output;
+    char *id;              /* room for any */
+    uint64_t line;         /* of --queries, from 1 */
+    uint64_t queries;      /* asked */
+    uint64_t found;        /* of these, with an answer */
+    uint64_t refused;      /* lines that could not be asked */
+    struct cli_name query; /* the one at hand, on one line */
+    nigh_terms_answer_info sum;
+};
+
+/* ----------------------------------------------------------------- answers -- */
+
+struct counts {
+    char text[320];
+};
+
+static void add_text(struct counts *counts, const char *before, const char *text) {
+    const size_t used = strlen(counts->text);
+    (void)snprintf(counts->text + used, sizeof counts->text - used, "%s%s", before, text);
+}
+
+/* "12 documents, some may be false; 1 stop word left out; 9 rows of bits, 73 KB; 0.12 ms" */
+static struct counts count_words(const struct term_searcher *searcher, const nigh_terms_answer_info *info) {
+    struct counts counts = {""};
+    char text[64];
+    const bool verified = searcher->values->verify;
+    const double seconds = info->seconds + info->verify_seconds;
+    add_text(&counts, "",
+             info->documents == 0 ? "nothing found" : cli_counted(info->documents, "document", "documents").text);
+    if (verified && info->candidates > 0)
+        add_text(&counts, ", verified, of ", cli_counted(info->candidates, "candidate", "candidates").text);
+    else if (info->documents > 0 && !verified)
+        add_text(&counts, ", ", info->rows == 0 ? "exact" : "some may be false");
+    if (info->unknown > 0)
+        add_text(&counts, "; ",
+                 cli_counted(info->unknown, "word that no document has", "words that no document has").text);
+    if (info->stop_words > 0)
+        add_text(&counts, "; ", cli_counted(info->stop_words, "stop word left out", "stop words left out").text);
+    add_text(&counts, "; ", cli_counted(info->rows, "row of bits", "rows of bits").text);
+    add_text(&counts, ", ", cli_size((double)info->bytes).text);
+    (void)snprintf(text, sizeof text, seconds < 1 ? "%.2f ms" : "%.2f s", seconds < 1 ? 1000 * seconds : seconds);
+    add_text(&counts, "; ", text);
+    return counts;
+}
+
+static nigh_status find_id(struct term_searcher *searcher, uint64_t document, struct cli_name *name) {
+    name->text = searcher->id;
+    return nigh_terms_id(searcher->terms, document, searcher->id, NIGH_MAX_ID_LENGTH + 1, &name->length,
+                         &searcher->job->error);
+}
+
+static void print_id(const struct term_searcher *searcher, struct cli_name id, bool first) {
+    struct cli_sink *out = searcher->job->out;
+    switch (searcher->output) {
+    case TERMS_TABLE:
+        cli_sink_text(out, "  ");
+        cli_sink_printable(out, id.text, id.length);
+        break;
+    case TERMS_JSONL:
+        cli_sink_text(out, first ? "" : ",");
+        cli_sink_json(out, id.text, id.length);
+        return;
+    case TERMS_TSV:
+        cli_sink_bytes(out, searcher->query.text, searcher->query.length);
+        cli_sink_text(out, "\t");
+        cli_sink_bytes(out, id.text, id.length);
+        break;
+    case TERMS_AUTO:
+    case TERMS_IDS:
+        cli_sink_bytes(out, id.text, id.length);
+        break;
+    }
+    cli_sink_text(out, "\n");
+}
+
+static void json_count(struct cli_sink *out, const char *name, uint64_t value) {
+    cli_sink_format(out, ",\"%s\":%llu", name, (unsigned long long)value);
+}
+
+/* No times: the same question has the same answer. */
+static void print_begin(const struct term_searcher *searcher, const nigh_terms_answer_info *info) {
+    struct cli_sink *out = searcher->job->out;
+    if (searcher->output == TERMS_TABLE) {
+        cli_sink_text(out, searcher->queries > 0 ? "\nquery " : "query ");
+        cli_sink_printable(out, searcher->query.text, searcher->query.length);
+        cli_sink_text(out, "\n");
+    }
+    if (searcher->output != TERMS_JSONL) return;
+    cli_sink_text(out, "{\"query\":");
+    cli_sink_json(out, searcher->query.text, searcher->query.length);
+    json_count(out, "documents", info->documents);
+    json_count(out, "candidates", info->candidates);
+    cli_sink_format(out, ",\"verified\":%s", searcher->values->verify ? "true" : "false");
+    json_count(out, "unknown_words", info->unknown);
+    json_count(out, "stop_words", info->stop_words);
+    json_count(out, "rows", info->rows);
+    json_count(out, "bytes", info->bytes);
+    cli_sink_text(out, ",\"ids\":[");
+}
+
+static void print_end(const struct term_searcher *searcher, const nigh_terms_answer_info *info) {
+    struct cli_sink *out = searcher->job->out;
+    if (searcher->output == TERMS_JSONL) cli_sink_text(out, "]}\n");
+    if (searcher->output == TERMS_TABLE) cli_sink_format(out, "%s\n", count_words(searcher, info).text);
+}
+
+static nigh_status print_answer(struct term_searcher *searcher, const nigh_terms_answer *answer,
+                                const nigh_terms_answer_info *info) {
+    size_t count = 0;
+    const uint64_t *documents = nigh_terms_answer_documents(answer, &count);
+    cli_progress_clear(&searcher->job->progress);
+    print_begin(searcher, info);
+    for (size_t i = 0; i < count; i++) {
+        struct cli_name id;
+        if (searcher->job->out->error != 0) return NIGH_EIO; /* nobody reads on */
+        if (cli_interrupted() != 0) return NIGH_ECANCELLED;
+        nigh_status status = find_id(searcher, documents[i], &id);
+        if (status != NIGH_OK) return status;
+        print_id(searcher, id, i == 0);
+    }
+    print_end(searcher, info);
+    return NIGH_OK;
+}
+
+/* ----------------------------------------------------------------- queries -- */
+
+static void add_up(struct term_searcher *searcher, const nigh_terms_answer_info *info) {
+    nigh_terms_answer_info *sum = &searcher->sum;
+    searcher->queries++;
+    searcher->found += info->documents > 0;
+    sum->documents += info->documents;
+    sum->candidates += info->candidates;
+    sum->blocks += info->blocks;
+    sum->rows += info->rows;
+    sum->bytes += info->bytes;
+    sum->unknown += info->unknown;
+    sum->stop_words += info->stop_words;
+    sum->seconds += info->seconds;
+    sum->verify_seconds += info->verify_seconds;
+}
+
+/* The query in answers, with what would break a line or a column made a blank. */
+static void make_plain(char *text) {
+    for (; *text != '\0'; text++)
+        if ((unsigned char)*text < ' ') *text = ' ';
+}
+
+/* The library names a field where people have an option. */
+static void name_option(nigh_error *error) {
+    static const char field[] = "'-word' takes verifying:";
+    if (strncmp(error->why, field, sizeof field - 1) != 0) return;
+    char rest[sizeof error->why];
+    (void)snprintf(rest, sizeof rest, "%s", error->why + sizeof field - 1);
+    (void)snprintf(error->why, sizeof error->why, "'-word' takes --verify:%.200s", rest);
+}
+
+static nigh_status ask(struct term_searcher *searcher, char *text) {
+    struct cli_job *job = searcher->job;
+    const struct terms_values *values = searcher->values;
+    nigh_terms_query query = NIGH_TERMS_QUERY_INIT;
+    nigh_terms_answer *answer = NULL;
+    nigh_terms_answer_info info = NIGH_TERMS_ANSWER_INFO_INIT;
+    make_plain(text);
+    query.text = text;
+    query.verify = values->verify;
+    query.limit = values->reading.limit.value;
+    query.threads = job->threads;
+    query.progress = &job->progress.report;
+    searcher->query = (struct cli_name){.text = text, .length = strlen(text)};
+    nigh_status status = nigh_terms_search(searcher->terms, &query, &answer, &job->error);
+    if (status != NIGH_OK) {
+        name_option(&job->error);
+        return status;
+    }
+    nigh_terms_answer_describe(answer, &info);
+    status = print_answer(searcher, answer, &info);
+    add_up(searcher, &info);
+    nigh_terms_answer_free(answer);
+    return status;
+}
+
+/* The words of the command line as one query. */
+static nigh_status ask_words(struct term_searcher *searcher) {
+    struct cli_job *job = searcher->job;
+    size_t room = 1;
+    for (size_t i = 2; i < job->operand_count; i++) room += strlen(job->operands[i]) + 1;
+    char *text = malloc(room);
+    if (text == NULL) {
+        cli_set_error(job, NIGH_ENOMEM, "", "out of memory");
+        return NIGH_ENOMEM;
+    }
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 2; i < job->operand_count; i++)
+        used += (size_t)snprintf(text + used, room - used, "%s%s", i == 2 ? "" : " ", job->operands[i]);
+    const nigh_status status = ask(searcher, text);
+    free(text);
+    return status;
+}
+
+static void refuse(struct term_searcher *searcher, const char *why) {
+    const char *path = strcmp(searcher->values->queries, "-") == 0 ? "standard input" : searcher->values->queries;
+    if (searcher->refused++ < REFUSALS_SHOWN)
+        cli_error(searcher->job, "%s: line %llu: %s", path, (unsigned long long)searcher->line, why);
+    else if (searcher->refused == REFUSALS_SHOWN + 1)
+        cli_error(searcher->job, "more queries cannot be asked; they are counted, but not shown");
+}
+
+static nigh_status ask_line(struct term_searcher *searcher, char *line, size_t length) {
+    while (length > 0 && (line[length - 1] == '\n' || line[length - 1] == '\r')) line[--length] = '\0';
+    if (line[strspn(line, " \t")] == '\0' && strlen(line) == length) return NIGH_OK;
+    if (strlen(line) != length || length > MOST_QUERY_BYTES) {
+        refuse(searcher, length > MOST_QUERY_BYTES ? "a query of more than 1 MiB" : "a query with a NUL byte");
+        return NIGH_OK;
+    }
+    const nigh_status status = ask(searcher, line);
+    if (status != NIGH_EINVAL) return status;
+    refuse(searcher, searcher->job->error.why);
+    return NIGH_OK;
+}
+
+/* NIGH_EIO, which cli_fail() turns into silence, where nobody reads our output any more. */
+static nigh_status ask_lines(struct term_searcher *searcher, FILE *file) {
+    char *line = NULL;
+    size_t room = 0;
+    ssize_t length = 0;
+    nigh_status status = NIGH_OK;
+    errno = 0;
+    while (status == NIGH_OK && (length = getline(&line, &room, file)) >= 0) {
+        searcher->line++;
+        if (cli_interrupted() != 0) status = NIGH_ECANCELLED;
+        if (status == NIGH_OK) status = ask_line(searcher, line, (size_t)length);
+        if (status == NIGH_OK && searcher->job->out->error != 0) status = NIGH_EIO;
+        errno = 0;
+    }
+    if (status == NIGH_OK && !feof(file)) {
+        cli_set_system_error(searcher->job, errno, searcher->values->queries, "read");
+        status = NIGH_EIO;
+    }
+    free(line);
+    return status;
+}
+
+static nigh_status ask_file(struct term_searcher *searcher) {
+    const char *path = searcher->values->queries;
+    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
+    if (file == NULL) {
+        cli_set_system_error(searcher->job, errno, path, "open");
+        return NIGH_EIO;
+    }
+    const nigh_status status = ask_lines(searcher, file);
+    if (file != stdin) (void)fclose(file);
+    return status;
+}
+
+/* --------------------------------------------------------------------- end -- */
+
+static void count_all(const struct term_searcher *searcher) {
+    const nigh_terms_answer_info *sum = &searcher->sum;
+    const struct cli_counter counters[] = {
+        {"matches", sum->documents},
+        {"candidates", sum->candidates},
+        {"candidate_blocks", sum->blocks},
+        {"rows", sum->rows},
+        {"bytes", sum->bytes},
+        {"unknown_words", sum->unknown},
+        {"stop_words", sum->stop_words},
+        {"found", searcher->found},
+        {"refused", searcher->refused},
+    };
+    struct cli_stats *stats = &searcher->job->stats;
+    stats->work_name = "search_seconds";
+    stats->work_seconds = sum->seconds;
+    stats->also_name = "verify_seconds";
+    stats->also_seconds = sum->verify_seconds;
+    stats->queries = searcher->queries;
+    cli_stats_close(stats, searcher->info.documents, counters, sizeof counters / sizeof counters[0]);
+    cli_stats_rate(stats, searcher->queries);
+}
+
+/* A table has the counts of its queries already. */
+static void summarise(const struct term_searcher *searcher) {
+    struct cli_job *job = searcher->job;
+    const struct counts counts = count_words(searcher, &searcher->sum);
+    if (searcher->values->queries == NULL) {
+        if (searcher->output != TERMS_TABLE) cli_note(job, "%s", counts.text);
+        return;
+    }
+    char refused[80] = "";
+    if (searcher->refused > 0)
+        (void)snprintf(refused, sizeof refused, ", %s", cli_counted(searcher->refused, "refused", "refused").text);
+    cli_note(job, "%s, %s with an answer%s: %s", cli_counted(searcher->queries, "query", "queries").text,
+             cli_digits(searcher->found).text, refused, counts.text);
+}
+
+static int search(struct term_searcher *searcher) {
+    struct cli_job *job = searcher->job;
+    if (cli_terms_open(job, job->operands[1], &searcher->terms, &searcher->info) != NIGH_OK) return cli_fail(job);
+    searcher->id = malloc(NIGH_MAX_ID_LENGTH + 1);
+    if (searcher->id == NULL) {
+        cli_error(job, "out of memory");
+        return CLI_ERROR;
+    }
+    nigh_status status = searcher->values->queries != NULL ? ask_file(searcher) : ask_words(searcher);
+    if (!cli_sink_flush(job->out) && status == NIGH_OK) status = NIGH_EIO;
+    cli_progress_clear(&job->progress);
+    if (status != NIGH_OK) return cli_fail(job);
+    count_all(searcher);
+    summarise(searcher);
+    return searcher->refused > 0 ? CLI_ERROR : searcher->found == 0 ? CLI_NOTHING : CLI_DONE;
+}
+
+int cli_terms_search(struct cli_job *job) {
+    const struct terms_values *values = job->values;
+    struct term_searcher searcher = {.job = job, .values = values, .output = (enum terms_output)values->output};
+    searcher.sum = (nigh_terms_answer_info)NIGH_TERMS_ANSWER_INFO_INIT;
+    if (searcher.output == TERMS_AUTO && isatty(STDOUT_FILENO)) searcher.output = TERMS_TABLE;
+    if (searcher.output == TERMS_AUTO) searcher.output = values->queries != NULL ? TERMS_TSV : TERMS_IDS;
+    const int code = search(&searcher);
+    nigh_terms_close(searcher.terms);
+    free(searcher.id);
+    return code;
+}

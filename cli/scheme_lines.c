@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Showing lines; see scheme_lines.h. */
+#include "scheme_lines.h"
+
+#include <string.h>
+
+/* One line; both ends are found without copying. */
+struct scheme_line {
+    const char *key;
+    size_t key_length;
+    const char *value;
+    size_t value_length;
+};
+
+/* Takes the next line off *text; false at the end. */
+static bool scheme_next(const char **text, struct scheme_line *out) {
+    if (**text == '\0') return false;
+    size_t length = strcspn(*text, "\n");
+    const char *equals = memchr(*text, '=', length);
+    out->key = *text;
+    out->key_length = equals != NULL ? (size_t)(equals - *text) : length;
+    out->value = equals != NULL ? equals + 1 : *text + length;
+    out->value_length = (size_t)(*text + length - out->value);
+    *text += length + ((*text)[length] == '\n');
+    return true;
+}
+
+void cli_scheme_print(struct cli_sink *out, const char *label, const char *lines) {
+    struct scheme_line line;
+    while (scheme_next(&lines, &line)) {
+        cli_sink_format(out, "  %-12s  ", label);
+        cli_sink_printable(out, line.key, line.key_length);
+        cli_sink_text(out, " = ");
+        cli_sink_printable(out, line.value, line.value_length);
+        cli_sink_text(out, "\n");
+        label = "";
+    }
+}
+
+void cli_scheme_json(struct cli_sink *out, const char *lines) {
+    struct scheme_line line;
+    const char *before = "";
+    while (scheme_next(&lines, &line)) {
+        cli_sink_text(out, before);
+        cli_sink_json(out, line.key, line.key_length);
+        cli_sink_text(out, ":");
+        cli_sink_json(out, line.value, line.value_length);
+        before = ",";
+    }
+}

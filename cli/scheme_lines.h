@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* "key=value" lines, by which the library says how something was made, for people and programs. */
+#ifndef NIGH_CLI_SCHEME_LINES_H
+#define NIGH_CLI_SCHEME_LINES_H
+
+#include "sink.h"
+
+/* "  label         key = value", the label before the first only. */
+void cli_scheme_print(struct cli_sink *out, const char *label, const char *lines);
+
+/* "key":"value","key":"value" */
+void cli_scheme_json(struct cli_sink *out, const char *lines);
+
+#endif

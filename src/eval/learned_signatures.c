@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Signatures by a model, as users get them, and the ranking of all answers for each
+ * query by distance.
+ *
+ * Average precision needs no sorting: of each distance it is counted how many answers,
+ * and how many relevant ones, have it, and those of one distance count as if their order
+ * were drawn (metric.h).  A document without a known feature has no
+ * signature: it is found by nobody, and asking it finds nothing.
+ */
+#include <stdatomic.h>
+
+#include "base/meter.h"
+#include "base/status.h"
+#include "base/threads.h"
+#include "eval/learned.h"
+#include "eval/metric.h"
+#include "kernel/hamming.h"
+#include "signature/model.h"
+
+#define CHUNK 64u
+#define TIMED 512u /* documents that one thread signs alone, for the rate: */
+#define ROUNDS 3u  /* the best of so many, for others may want the processor */
+
+/* Rows of the answers, then of the queries. */
+struct signatures {
+    const struct nigh__trial *trial;
+    const nigh_model *model;
+    uint32_t width_bits;
+    size_t words;
+    uint64_t *rows;
+    uint8_t *missing; /* of each row: it has no signature */
+    uint32_t *missing_answers;
+    uint32_t missing_count;
+
+    struct signer *signers; /* of each thread */
+    uint32_t most_features; /* of a document */
+    uint32_t end;           /* sign up to here */
+    _Atomic uint32_t next;
+    _Atomic bool cancelled;
+};
+
+struct signer {
+    struct nigh__model_projector *projector;
+    uint64_t *hashes;
+    uint32_t *counts, *numbers;
+    nigh_status status;
+    nigh_error error;
+};
+
+static nigh_status no_memory(nigh_error *error) {
+    (void)nigh__fail(error, NIGH_ENOMEM, "no memory for the signatures to measure");
+    return NIGH_ENOMEM;
+}
+
+/* ----------------------------------------------------------------- signing -- */
+
+static uint32_t document_of(const struct nigh__trial *trial, uint32_t row) {
+    return row < trial->answers ? trial->answer_documents[row] : trial->query_documents[row - trial->answers];
+}
+
+static struct nigh__features gather_features(const struct nigh__labelled *labelled, uint32_t document,
+                                             const struct signer *signer) {
+    const uint64_t begin = labelled->begins[document];
+    struct nigh__features features = {.hashes = signer->hashes,
+                                      .counts = signer->counts,
+                                      .numbers = signer->numbers,
+                                      .count = (size_t)(labelled->begins[document + 1] - begin),
+                                      .generation = 1};
+    for (size_t i = 0; i < features.count; i++) {
+        const struct nigh__count *count = &labelled->counts[begin + i];
+        signer->hashes[i] = labelled->hashes[count->feature];
+        signer->counts[i] = count->count;
+        signer->numbers[i] = count->feature + 1;
+        features.total += count->count;
+    }
+    return features;
+}
+
+static nigh_status sign_row(const struct signatures *signatures, struct signer *signer, uint32_t row) {
+    const struct nigh__features features =
+        gather_features(signatures->trial->labelled, document_of(signatures->trial, row), signer);
+    const nigh_status status = nigh__model_project(signer->projector, &features, &signer->error);
+    signatures->missing[row] = status == NIGH_ENOTFOUND;
+    if (status == NIGH_OK) nigh__model_bits(signer->projector, (uint8_t *)(signatures->rows + row * signatures->words));
+    return status == NIGH_ENOTFOUND ? NIGH_OK : status;
+}
+
+static void sign_work(void *user, uint32_t thread) {
+    struct signatures *signatures = user;
+    struct signer *signer = &signatures->signers[thread];
+    while (signer->status == NIGH_OK && !atomic_load_explicit(&signatures->cancelled, memory_order_relaxed)) {
+        const uint32_t begin = atomic_fetch_add_explicit(&signatures->next, CHUNK, memory_order_relaxed);
+        if (begin >= signatures->end) return;
+        for (uint32_t row = begin; row < signatures->end && row < begin + CHUNK && signer->status == NIGH_OK; row++)
+            signer->status = sign_row(signatures, signer, row);
+        if (thread == 0 && nigh__progress_tick(signatures->trial->progress, "signing", begin, signatures->end))
+            atomic_store(&signatures->cancelled, true);
+    }
+}
+
+/* The rows from *begin up to `end`. */
+static nigh_status sign_up_to(struct signatures *signatures, uint32_t threads, uint32_t begin, uint32_t end,
+                              nigh_error *error) {
+    signatures->end = end;
+    atomic_store(&signatures->next, begin);
+    nigh__threads_run(threads, sign_work, signatures);
+    if (atomic_load(&signatures->cancelled)) return nigh__progress_cancelled(error);
+    for (uint32_t t = 0; t < threads; t++) {
+        if (signatures->signers[t].status == NIGH_OK) continue;
+        if (error != NULL) *error = signatures->signers[t].error;
+        return signatures->signers[t].status;
+    }
+    return NIGH_OK;
+}
+
+static nigh_status signers_new(struct signatures *signatures, nigh_error *error) {
+    const struct nigh__trial *trial = signatures->trial;
+    signatures->signers = nigh__alloc_zero(trial->context, trial->threads, sizeof *signatures->signers);
+    if (signatures->signers == NULL) return no_memory(error);
+    for (uint32_t t = 0; t < trial->threads; t++) {
+        struct signer *signer = &signatures->signers[t];
+        signer->hashes = nigh__alloc(trial->context, signatures->most_features, sizeof *signer->hashes);
+        signer->counts = nigh__alloc(trial->context, signatures->most_features, sizeof *signer->counts);
+        signer->numbers = nigh__alloc(trial->context, signatures->most_features, sizeof *signer->numbers);
+        if (signer->hashes == NULL || signer->counts == NULL || signer->numbers == NULL) return no_memory(error);
+        const nigh_status status =
+            nigh__model_projector_new(trial->context, signatures->model, &signer->projector, error);
+        if (status != NIGH_OK) return status;
+    }
+    return NIGH_OK;
+}
+
+static void signers_free(const struct signatures *signatures) {
+    const struct nigh__trial *trial = signatures->trial;
+    for (uint32_t t = 0; signatures->signers != NULL && t < trial->threads; t++) {
+        const struct signer *signer = &signatures->signers[t];
+        nigh__model_projector_free(signer->projector);
+        nigh__free(trial->context, signer->hashes);
+        nigh__free(trial->context, signer->counts);
+        nigh__free(trial->context, signer->numbers);
+    }
+    nigh__free(trial->context, signatures->signers);
+}
+
+static nigh_status sign_all(struct signatures *signatures, struct nigh__outcome *out, nigh_error *error) {
+    const struct nigh__trial *trial = signatures->trial;
+    const uint32_t rows = trial->answers + trial->queries;
+    const uint32_t alone = rows < TIMED ? rows : TIMED;
+    nigh_status status = signers_new(signatures, error);
+    for (uint32_t round = 0; status == NIGH_OK && round < ROUNDS; round++) {
+        const double began = nigh__clock();
+        status = sign_up_to(signatures, 1, 0, alone, error);
+        const double seconds = nigh__clock() - began;
+        if (seconds > 0 && alone / seconds > out->sign_rate) out->sign_rate = alone / seconds;
+    }
+    if (status == NIGH_OK) status = sign_up_to(signatures, trial->threads, alone, rows, error);
+    signers_free(signatures);
+    for (uint32_t a = 0; status == NIGH_OK && a < trial->answers; a++)
+        if (signatures->missing[a]) signatures->missing_answers[signatures->missing_count++] = a;
+    return status;
+}
+
+/* ----------------------------------------------------------------- ranking -- */
+
+/* A thread's scratch: distances and marks of all answers, then counts by distance. */
+struct rank_scratch {
+    uint32_t *distances;
+    uint32_t *all, *relevant; /* width_bits + 2 of each; the last is for those without a signature */
+    uint8_t *marks;
+};
+
+static size_t scratch_bytes(const struct signatures *signatures) {
+    const size_t counts = 2 * ((size_t)signatures->width_bits + 2);
+    return ((size_t)signatures->trial->answers + counts) * sizeof(uint32_t) + signatures->trial->answers;
+}
+
+static struct rank_scratch scratch_of(const struct signatures *signatures, void *memory) {
+    const size_t answers = signatures->trial->answers;
+    uint32_t *numbers = memory;
+    return (struct rank_scratch){.distances = numbers,
+                                 .all = numbers + answers,
+                                 .relevant = numbers + answers + signatures->width_bits + 2,
+                                 .marks = (uint8_t *)(numbers + answers + 2 * (signatures->width_bits + 2))};
+}
+
+static void count_distances(const struct signatures *signatures, const struct rank_scratch *scratch) {
+    const uint32_t buckets = signatures->width_bits + 2;
+    for (uint32_t i = 0; i < 2 * buckets; i++) scratch->all[i] = 0; /* and the relevant, which lie behind */
+    for (uint32_t a = 0; a < signatures->trial->answers; a++) {
+        scratch->all[scratch->distances[a]]++;
+        scratch->relevant[scratch->distances[a]] += scratch->marks[a];
+    }
+}
+
+/* What the counts tell without an order. */
+static void score_counts(const struct signatures *signatures, const struct rank_scratch *scratch,
+                         struct nigh__score *score) {
+    const struct nigh__trial *trial = signatures->trial;
+    uint64_t good = 0;
+    for (uint32_t d = 0; d <= signatures->width_bits; d++) {
+        score->intra += (uint64_t)d * scratch->relevant[d];
+        score->inter += (uint64_t)d * (scratch->all[d] - scratch->relevant[d]);
+        score->intra_pairs += scratch->relevant[d];
+        score->inter_pairs += scratch->all[d] - scratch->relevant[d];
+        if (d > trial->radius) continue;
+        score->returned += scratch->all[d];
+        good += scratch->relevant[d];
+    }
+    for (uint32_t i = 0; i < trial->unlabelled_count; i++) { /* of no class, they are of no two */
+        const uint32_t distance = scratch->distances[trial->unlabelled[i]];
+        if (distance > signatures->width_bits) continue;
+        score->inter -= distance;
+        score->inter_pairs--;
+    }
+    score->precision = score->returned == 0 ? 0 : (double)good / (double)score->returned;
+}
+
+/* Those of one distance tie; what has no signature is not ranked. */
+static double score_order(const struct signatures *signatures, const struct rank_scratch *scratch, uint32_t relevant) {
+    double sum = 0;
+    uint64_t before = 0;
+    uint64_t good_before = 0;
+    for (uint32_t d = 0; d <= signatures->width_bits; d++) {
+        sum += nigh__tied_precisions(before, good_before, scratch->all[d], scratch->relevant[d]);
+        before += scratch->all[d];
+        good_before += scratch->relevant[d];
+    }
+    return sum / relevant;
+}
+
+static void ask(const void *user, void *memory, uint32_t query, struct nigh__score *score) {
+    const struct signatures *signatures = user;
+    const struct nigh__trial *trial = signatures->trial;
+    const struct rank_scratch scratch = scratch_of(signatures, memory);
+    const uint32_t row = trial->answers + query;
+    if (signatures->missing[row]) return;
+    (void)trial->context->hamming->rows(signatures->rows + row * signatures->words, signatures->rows, trial->answers,
+                                        signatures->words, scratch.distances);
+    for (uint32_t i = 0; i < signatures->missing_count; i++)
+        scratch.distances[signatures->missing_answers[i]] = signatures->width_bits + 1;
+    const uint32_t relevant = nigh__trial_mark(trial, query, 1, scratch.marks);
+    count_distances(signatures, &scratch);
+    score_counts(signatures, &scratch, score);
+    score->average_precision = score_order(signatures, &scratch, relevant);
+    (void)nigh__trial_mark(trial, query, 0, scratch.marks);
+}
+
+/* --------------------------------------------------------------------- all -- */
+
+nigh_status nigh__trial_signatures(const struct nigh__trial *trial, const nigh_model *model, struct nigh__outcome *out,
+                                   nigh_error *error) {
+    const uint32_t rows = trial->answers + trial->queries;
+    const uint32_t width_bits = nigh__model_width(model);
+    struct signatures signatures = {
+        .trial = trial, .model = model, .width_bits = width_bits, .words = (width_bits + 63) / 64};
+    for (uint32_t row = 0; row < rows; row++) {
+        const uint64_t *begins = &trial->labelled->begins[document_of(trial, row)];
+        if (begins[1] - begins[0] > signatures.most_features)
+            signatures.most_features = (uint32_t)(begins[1] - begins[0]);
+    }
+    signatures.rows = nigh__alloc_zero(trial->context, rows, signatures.words * sizeof *signatures.rows);
+    signatures.missing = nigh__alloc_zero(trial->context, rows, 1);
+    signatures.missing_answers = nigh__alloc(trial->context, trial->answers, sizeof(uint32_t));
+    const bool room = signatures.rows != NULL && signatures.missing != NULL && signatures.missing_answers != NULL;
+    nigh_status status = room ? sign_all(&signatures, out, error) : no_memory(error);
+    const struct nigh__asking asking = {.trial = trial,
+                                        .ask = ask,
+                                        .user = &signatures,
+                                        .scratch_bytes = scratch_bytes(&signatures),
+                                        .stage = "ranking"};
+    if (status == NIGH_OK) status = nigh__trial_ask(&asking, out, error);
+    nigh__free(trial->context, signatures.rows);
+    nigh__free(trial->context, signatures.missing);
+    nigh__free(trial->context, signatures.missing_answers);
+    return status;
+}

@@ -1,0 +1,90 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# nigh eval learned: what a handful of classes must give in every form, and wrong use.
+# shellcheck source=/dev/null disable=SC2016
+. "${BASH_SOURCE[0]%/*}/_lib.sh"
+
+hint="try 'nigh eval --help'"
+
+# Five classes with words of their own among words of all; a header that tells the class.
+python3 - << 'END' > texts.jsonl
+import json, random
+random.seed(3)
+for i in range(400):
+    label = i % 5
+    words = [f"own{label}x{random.randrange(20)}" if random.random() < 0.4 else f"all{random.randrange(200)}" for _ in range(20)]
+    print(json.dumps({"id": str(i), "text": f"Group: group{label}\n\n" + " ".join(words), "label": label,
+                      "topics": [f"t{label}"], "split": "test" if i % 4 == 0 else "train"}))
+END
+
+# Methods by bits; learning is better than chance and than simhash.
+expect 0 ANY '' -- "$NIGH" eval learned -q --part-key split --methods s3h,simhash --widths 16,32 --seeds 2 --strip-headers \
+    --plot plot.svg texts.jsonl
+contains .out '300 documents to learn from, 0 of them without a label; 100 ask; 5 classes'
+contains .out 'MAP over the full ranking (Figure 1), by bits'
+contains .out 'tf-idf cosine, all features'
+contains .out 'at 32 bits: mean distance within a class and between two'
+python3 -c "import xml.dom.minidom; xml.dom.minidom.parse('plot.svg')" || fail 'plot.svg is no XML'
+contains plot.svg 'Learned signatures: texts.jsonl, radius 3'
+
+measure() { "$NIGH" eval learned -q --part-key split --methods s3h,simhash --widths 16,32 --seeds 2 --strip-headers "$@" texts.jsonl; }
+measure --output jsonl > rows.jsonl || fail "exit $?"
+python3 - << 'END' || fail 'rows.jsonl'
+import json
+rows = [json.loads(line) for line in open("rows.jsonl")]
+names = [(row["method"], row["bits"]) for row in rows]
+assert names == [("s3h", 16), ("s3h", 32), ("simhash", 16), ("simhash", 32), ("inverted list", 0), ("tf-idf cosine", 0),
+                 ("tf-idf cosine, all features", 0)], names
+assert all(row["seeds"] == (2 if row["bits"] else 1) for row in rows), rows
+assert rows[1]["map"] > rows[3]["map"] > 0.2 and rows[5]["map"] > 0.3, rows
+assert all(row["intra"] < row["inter"] and row["seconds"] >= 0 and row["peak_bytes"] > 0 for row in rows[:4]), rows
+assert all(row["iterations"] > 0 and row["collapsed"] == 0 for row in rows[:2]), rows
+END
+
+# The same for any number of threads, but for what time and memory it took.
+measure --output tsv | cut -f1-12 > rows.tsv
+measure --output tsv --threads 1 | cut -f1-12 > again.tsv
+same rows.tsv again.tsv
+expect 0 '7' '' -- grep -c . rows.tsv
+
+# The header gives the class away, unless it is left out.
+"$NIGH" eval learned -q --part-key split --methods s3h --bits 32 --seeds 1 --output tsv texts.jsonl | tail -1 | cut -f5 > with
+measure --output tsv | tail -1 | cut -f5 > without
+expect 0 '1' '' -- awk 'NR == FNR { with = $1 } NR != FNR { print (with > $1) }' with without
+
+# Lists of labels; without parts some ask; several numbers of features.
+expect 0 ANY '' -- "$NIGH" eval learned -q --label-key topics --methods chi --bits 16 --seeds 1 --max-features 20,80 --ask 30 \
+    --labelled 0.5 --output tsv texts.jsonl
+[[ $(cut -f1,2,3 .out | tr '\t\n' ' ;') == 'chi 20 16;inverted list 20 0;tf-idf cosine 20 0;chi 80 16;'* ]] ||
+    fail 'not these rows'
+
+# More features than there are, twice: each table has its own rows.
+expect 0 ANY '' -- "$NIGH" eval learned -q --methods chi --bits 16 --seeds 1 --max-features 5000,6000 --ask 30 texts.jsonl
+mv .out table
+expect 0 '8' '' -- grep -c '^ chi ' table
+
+# What cannot be learned from.
+expect 2 '' "nigh: none of 400 documents has a label under 'nothing'" -- "$NIGH" eval learned -q --label-key nothing texts.jsonl
+expect 2 '' ANY -- "$NIGH" eval learned -q --part-key label --methods chi --bits 16 texts.jsonl
+contains .err 'there are no documents to learn from: none is of the part "train"'
+
+# Wrong use.
+expect 2 '' "nigh eval: --methods takes some of codewords,s3h,s3h-f,simhash,chi,ssh,klsh, each once, not 's3h,s4h'
+$hint" -- "$NIGH" eval learned --methods s3h,s4h texts.jsonl
+for list in 12 8,,16 8,8 2048 x ''; do
+    expect 2 '' "nigh eval: --widths takes multiples of 8 up to 1024 such as 16,32,64, not '$list'
+$hint" -- "$NIGH" eval learned --widths "$list" texts.jsonl
+done
+expect 2 '' "nigh eval: --max-features takes numbers such as 10000 or 1000,3000,10000, not '0'
+$hint" -- "$NIGH" eval learned --max-features 0 texts.jsonl
+expect 2 '' "nigh eval: --labelled takes a number above 0 and up to 1, not 'nan'
+$hint" -- "$NIGH" eval learned --labelled nan texts.jsonl
+expect 2 '' "nigh eval: give --bits or --widths
+$hint" -- "$NIGH" eval learned --bits 8 --widths 16 texts.jsonl
+expect 2 '' ANY -- "$NIGH" eval learned --scheme simhash texts.jsonl
+contains .err 'learned measures its own signatures'
+expect 2 '' ANY -- "$NIGH" eval psm --seeds 3 texts.jsonl
+contains .err "go with 'learned'"
+expect 2 '' "nigh eval: --ask goes with 'nearest' and 'learned'
+$hint" -- "$NIGH" eval psm --ask 3 texts.jsonl
+finish

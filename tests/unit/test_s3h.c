@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Semi-supervised simhash: contribution by hand, what training reaches, and every way in which it ends. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <float.h>
+#include <math.h>
+
+#include "learn/s3h.h"
+#include "signature/model.h"
+#include "support/lesson_support.h"
+#include "support/support.h"
+
+static const struct lesson_recipe small = {
+    .seed = 7, .rows = 240, .features = 200, .classes = 4, .length = 12, .own_percent = 30, .bare_percent = 10};
+
+static bool near(double a, double b) { return fabs(a - b) <= 1e-6 * fmax(1, fabs(b)); }
+
+/* ----------------------------------------------------------- contribution */
+
+/*
+ * Rows:  0: {f0: 1, f1: 2} of class 0    1: {f0: 3} of class 1    2: {f1: 1, f2: 1} of both
+ *        3: {f0: 1, f2: 2, f3: 5} not labelled
+ * nu:    f0: 1/4, 3/4    f1: 3/4, 1/4 (of 2 + 1 + 1)    f2: 1/2, 1/2    f3: none
+ */
+static const uint64_t hand_begins[] = {0, 2, 3, 5, 8};
+static const uint32_t hand_columns[] = {0, 1, 0, 1, 2, 0, 2, 3};
+static const double hand_values[] = {1, 2, 3, 1, 1, 1, 2, 5};
+static const uint64_t hand_column_begins[] = {0, 3, 5, 7, 8};
+static const uint32_t hand_column_rows[] = {0, 1, 3, 0, 2, 2, 3, 3};
+static const double hand_column_values[] = {1, 3, 1, 2, 1, 1, 2, 5};
+static const uint64_t hand_class_begins[] = {0, 1, 2, 4, 4};
+static const uint32_t hand_classes[] = {0, 1, 0, 1};
+
+static void contribute(nigh_context *context, nigh_learn_method method, int as_paper, float *values,
+                       float *column_values, double *shares, double *mean_square) {
+    nigh_learn_options options = NIGH_LEARN_OPTIONS_INIT;
+    options.method = method;
+    options.as_paper = as_paper;
+    const struct nigh__lesson lesson = {.context = context,
+                                        .options = &options,
+                                        .rows = 4,
+                                        .features = 4,
+                                        .classes = 2,
+                                        .begins = hand_begins,
+                                        .columns = hand_columns,
+                                        .values = hand_values,
+                                        .column_begins = hand_column_begins,
+                                        .column_rows = hand_column_rows,
+                                        .column_values = hand_column_values,
+                                        .class_begins = hand_class_begins,
+                                        .row_classes = hand_classes};
+    struct nigh__s3h problem = {.lesson = &lesson, .values = values, .column_values = column_values, .shares = shares};
+    nigh_error error;
+    assert_ok(nigh__s3h_contribute(&problem, &error), &error);
+    *mean_square = problem.mean_square;
+}
+
+static void test_contribution(void **state) {
+    float values[8], column_values[8];
+    double shares[4], square;
+    contribute(*state, NIGH_LEARN_S3H, 0, values, column_values, shares, &square);
+    static const double expected_shares[] = {0.625, 0.625, 0.5, 0};
+    static const double expected[] = {0.25, 1.5, 2.25, 0.5, 0.5, 0.625, 1, 0};
+    static const double by_columns[] = {0.25, 2.25, 0.625, 1.5, 0.5, 0.5, 1, 0};
+    double sum = 0;
+    for (int f = 0; f < 4; f++) assert_true(near(shares[f], expected_shares[f]));
+    for (int i = 0; i < 8; i++) {
+        assert_true(near((double)values[i], expected[i]));
+        assert_true(near((double)column_values[i], by_columns[i]));
+        sum += expected[i] * expected[i];
+    }
+    assert_true(near(square, sum / 4));
+
+    contribute(*state, NIGH_LEARN_S3H, 1, values, column_values, shares, &square);
+    static const double as_paper[] = {0.25, 1.5, 2.25, 0.5, 0.5, 1, 2, 5};
+    for (int i = 0; i < 8; i++) assert_true(near((double)values[i], as_paper[i]));
+    assert_true(near((double)column_values[7], 5));
+
+    contribute(*state, NIGH_LEARN_S3H_F, 0, values, column_values, shares, &square);
+    for (int i = 0; i < 8; i++) assert_true(near((double)values[i], hand_values[i]));
+    for (int i = 0; i < 8; i++) assert_true(near((double)column_values[i], hand_column_values[i]));
+    for (int f = 0; f < 4; f++) assert_true(near(shares[f], 1));
+}
+
+/* --------------------------------------------------------------- training */
+
+/* Counts calls, checks that the objective never falls, and stops after some. */
+struct watch {
+    uint32_t calls, stop_after;
+    double last;
+};
+
+static int watch_iteration(void *user, uint32_t iteration, double objective) {
+    struct watch *watch = user;
+    watch->calls++;
+    assert_int_equal(iteration, watch->calls);
+    assert_true(objective >= watch->last);
+    watch->last = objective;
+    return watch->calls == watch->stop_after;
+}
+
+static void test_training_helps(void **state) {
+    static const nigh_learn_method methods[] = {NIGH_LEARN_S3H, NIGH_LEARN_S3H_F};
+    for (size_t m = 0; m < 2; m++) {
+        for (int as_paper = 0; as_paper < 2; as_paper++) {
+            struct made_lesson *made = lesson_made(*state, &small);
+            struct watch watch = {.last = -DBL_MAX};
+            struct nigh__learned learned = {0}, plain = {0};
+            nigh_error error;
+            made->options.method = methods[m];
+            made->options.as_paper = as_paper;
+            made->options.iteration = watch_iteration;
+            made->options.user = &watch;
+            assert_ok(nigh__learn_s3h(&made->lesson, &learned, &error), &error);
+            assert_int_equal(learned.form, NIGH__MODEL_WEIGHTS);
+            assert_true(learned.objective > learned.objective_start);
+            assert_true(learned.objective >= watch.last);
+            assert_int_equal(learned.iterations, watch.calls);
+            assert_in_range(learned.iterations, 2, 60);
+            assert_false(learned.collapsed || learned.stopped);
+            assert_non_null(strstr(learned.lines, "l1-millionths=4000000\n"));
+            made->options.method = NIGH_LEARN_SIMHASH;
+            assert_ok(nigh__learn_flat(&made->lesson, &plain, &error), &error);
+            const double before = lesson_margin(made, plain.weights), after = lesson_margin(made, learned.weights);
+            assert_true(after > before * (methods[m] == NIGH_LEARN_S3H ? 1.3 : 1.0));
+            nigh__learned_release(*state, &learned);
+            nigh__learned_release(*state, &plain);
+            lesson_unmade(made);
+        }
+    }
+}
+
+/* By default weights are stored times s_f, which needs no label of the query; the search is the same for both. */
+static void test_stored_weights(void **state) {
+    struct lesson_recipe recipe = small;
+    recipe.bare_percent = 0;
+    struct made_lesson *made = lesson_made(*state, &recipe);
+    struct nigh__learned ours = {0}, paper = {0};
+    struct nigh__s3h problem;
+    nigh_error error;
+    made->options.method = NIGH_LEARN_S3H;
+    made->options.iterations = 5;
+    assert_ok(nigh__learn_s3h(&made->lesson, &ours, &error), &error);
+    made->options.as_paper = 1;
+    assert_ok(nigh__learn_s3h(&made->lesson, &paper, &error), &error);
+    assert_ok(nigh__s3h_new(&made->lesson, &problem, &error), &error);
+    assert_true(ours.objective == paper.objective);
+    double largest = 0;
+    for (uint32_t f = 0; f < recipe.features; f++) {
+        assert_true(near(ours.weights[f], paper.weights[f] * problem.shares[f]));
+        largest = fmax(largest, fabs(paper.weights[f]));
+    }
+    assert_true(ours.largest_weight == largest && paper.largest_weight == largest);
+    nigh__s3h_release(&problem);
+    nigh__learned_release(*state, &ours);
+    nigh__learned_release(*state, &paper);
+    lesson_unmade(made);
+}
+
+static void test_threads(void **state) {
+    const struct lesson_recipe recipe = {
+        .seed = 3, .rows = 2100, .features = 500, .classes = 5, .length = 60, .own_percent = 20, .bare_percent = 20};
+    struct made_lesson *made = lesson_made(*state, &recipe);
+    struct nigh__learned learned[3];
+    nigh_error error;
+    made->options.method = NIGH_LEARN_S3H;
+    made->options.iterations = 4;
+    for (uint32_t t = 0; t < 3; t++) {
+        learned[t] = (struct nigh__learned){0};
+        made->lesson.threads = t + 1;
+        assert_ok(nigh__learn_s3h(&made->lesson, &learned[t], &error), &error);
+        assert_true(learned[t].objective == learned[0].objective);
+        assert_memory_equal(learned[t].weights, learned[0].weights, recipe.features * sizeof(double));
+    }
+    for (uint32_t t = 0; t < 3; t++) nigh__learned_release(*state, &learned[t]);
+    lesson_unmade(made);
+}
+
+/* ----------------------------------------------------------------- endings */
+
+static void test_stopped(void **state) {
+    struct made_lesson *made = lesson_made(*state, &small);
+    struct watch watch = {.stop_after = 3, .last = -DBL_MAX};
+    struct nigh__learned learned = {0};
+    nigh_error error;
+    made->options.method = NIGH_LEARN_S3H;
+    made->options.iteration = watch_iteration;
+    made->options.user = &watch;
+    assert_ok(nigh__learn_s3h(&made->lesson, &learned, &error), &error);
+    assert_true(learned.stopped);
+    assert_int_equal(learned.iterations, 3);
+    assert_true(learned.objective >= watch.last && learned.objective > learned.objective_start);
+    for (uint32_t f = 0; f < small.features; f++) assert_true(isfinite(learned.weights[f]));
+    nigh__learned_release(*state, &learned);
+    lesson_unmade(made);
+}
+
+static int refuse(void *user, const char *stage, uint64_t done, uint64_t total) {
+    (void)stage, (void)done, (void)total;
+    ++*(int *)user;
+    return 1;
+}
+
+static void test_cancelled(void **state) {
+    (void)state;
+    struct faulty_memory memory = {.fail_at = UINT64_MAX};
+    const nigh_allocator allocator = faulty_memory_allocator(&memory);
+    nigh_context *context = context_with(NULL, &allocator, NULL);
+    struct made_lesson *made = lesson_made(context, &small);
+    struct nigh__learned learned = {0};
+    nigh_error error;
+    int calls = 0;
+    const nigh_progress progress = {.report = refuse, .user = &calls};
+    nigh__progress_init(&made->progress, &progress);
+    made->options.method = NIGH_LEARN_S3H;
+    const int64_t live = memory.live;
+    assert_int_equal(nigh__learn_s3h(&made->lesson, &learned, &error), NIGH_ECANCELLED);
+    assert_int_equal(calls, 1);
+    assert_null(learned.weights);
+    assert_int_equal(memory.live, live);
+    lesson_unmade(made);
+    nigh_context_free(context);
+}
+
+static void test_diverged(void **state) {
+    struct made_lesson *made = lesson_made(*state, &small);
+    struct nigh__learned learned = {0};
+    nigh_error error;
+    made->options.method = NIGH_LEARN_S3H;
+    made->options.l1 = DBL_MAX;
+    assert_int_equal(nigh__learn_s3h(&made->lesson, &learned, &error), NIGH_ECORRUPT);
+    assert_non_null(strstr(error.why, "diverged"));
+    assert_null(learned.weights);
+    lesson_unmade(made);
+}
+
+static void test_collapsed(void **state) {
+    struct made_lesson *made = lesson_made(*state, &small);
+    struct nigh__learned learned = {0};
+    nigh_error error;
+    made->options.method = NIGH_LEARN_S3H;
+    made->options.l2 = 1e4;
+    assert_ok(nigh__learn_s3h(&made->lesson, &learned, &error), &error);
+    assert_true(learned.collapsed);
+    assert_true(learned.largest_weight < 1e-3);
+    nigh__learned_release(*state, &learned);
+    lesson_unmade(made);
+}
+
+static void test_limit(void **state) {
+    struct made_lesson *made = lesson_made(*state, &small);
+    struct nigh__learned learned = {0};
+    nigh_error error;
+    made->options.method = NIGH_LEARN_S3H;
+    made->options.memory_bytes = 100000;
+    assert_int_equal(nigh__learn_s3h(&made->lesson, &learned, &error), NIGH_ELIMIT);
+    lesson_unmade(made);
+}
+
+static void test_no_memory(void **state) {
+    (void)state;
+    struct faulty_memory memory = {.fail_at = UINT64_MAX};
+    const nigh_allocator allocator = faulty_memory_allocator(&memory);
+    nigh_context *context = context_with(NULL, &allocator, NULL);
+    struct made_lesson *made = lesson_made(context, &small);
+    made->options.iterations = 2;
+    for (int flat = 0; flat < 2; flat++) {
+        made->options.method = flat ? NIGH_LEARN_CHI : NIGH_LEARN_S3H;
+        nigh_status status = NIGH_ENOMEM;
+        for (uint64_t at = 0; status != NIGH_OK; at++) {
+            struct nigh__learned learned = {0};
+            nigh_error error;
+            const int64_t live = memory.live;
+            memory.fail_at = memory.calls + at;
+            status = flat ? nigh__learn_flat(&made->lesson, &learned, &error)
+                          : nigh__learn_s3h(&made->lesson, &learned, &error);
+            memory.fail_at = UINT64_MAX;
+            if (status == NIGH_OK)
+                assert_true(flat || at > 10);
+            else
+                assert_int_equal(status, NIGH_ENOMEM);
+            nigh__learned_release(context, &learned);
+            assert_int_equal(memory.live, live);
+        }
+    }
+    lesson_unmade(made);
+    nigh_context_free(context);
+}
+
+/* -------------------------------------------------------------------- flat */
+
+static void test_flat(void **state) {
+    struct made_lesson *made = lesson_made(*state, &small);
+    struct nigh__learned ones = {0}, chi = {0};
+    nigh_error error;
+    made->options.method = NIGH_LEARN_SIMHASH;
+    assert_ok(nigh__learn_flat(&made->lesson, &ones, &error), &error);
+    made->options.method = NIGH_LEARN_CHI;
+    assert_ok(nigh__learn_flat(&made->lesson, &chi, &error), &error);
+    double largest = 0;
+    for (uint32_t f = 0; f < small.features; f++) {
+        assert_true(ones.weights[f] == 1);
+        assert_true(chi.weights[f] == made->lesson.chi[f]);
+        largest = fmax(largest, chi.weights[f]);
+    }
+    assert_true(ones.largest_weight == 1 && chi.largest_weight == largest);
+    assert_int_equal(chi.form, NIGH__MODEL_WEIGHTS);
+    nigh__learned_release(*state, &ones);
+    nigh__learned_release(*state, &chi);
+    lesson_unmade(made);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_contribution),   cmocka_unit_test(test_training_helps),
+        cmocka_unit_test(test_stored_weights), cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_stopped),        cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_diverged),       cmocka_unit_test(test_collapsed),
+        cmocka_unit_test(test_limit),          cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_flat),
+    };
+    return cmocka_run_group_tests(tests, context_setup, context_teardown);
+}
