@@ -343,7 +343,7 @@ static bool find_document(struct step *step) {
 }
 
 nigh_status nigh__seek_block(struct nigh__seeker *seeker, uint32_t block, bool first, nigh_error *error) {
-    uint32_t document;
+    uint32_t document = 0;
     struct step step = {.seeker = seeker, .documents = &document, .block = block};
     nigh_status status = guarded(&step, find_document, error);
     if (status != NIGH_OK) return status;

@@ -117,7 +117,7 @@ static void expect_no_false_negative(struct collection *collection, struct nigh_
 }
 
 static struct nigh__filter_shape random_shape(struct nigh__rng *rng) {
-    struct nigh__filter_shape shape = {.kind = (nigh_filter_kind)(nigh__rng_next(rng) % 3),
+    struct nigh__filter_shape shape = {.kind = (nigh_filter_kind)(NIGH_FILTER_HYBRID + nigh__rng_next(rng) % 3),
                                        .seed = nigh__rng_next(rng)};
     shape.bits = (uint32_t)(1 + nigh__rng_next(rng) % (nigh__rng_next(rng) % 2 == 0 ? 8 : 300));
     shape.hashes = (uint32_t)(1 + nigh__rng_next(rng) % (nigh__rng_next(rng) % 2 == 0 ? 4 : 32));
