@@ -2238,12 +2238,12 @@ typedef enum nigh_filter_goal {
 typedef struct nigh_terms_options {
     size_t size;
     nigh_filter_kind kind;
-    uint32_t block_terms;     /* most distinct words of a block, up to 1,000,000; 0: 400 */
-    double bits_per_term;     /* m / n, n being the mean words of a block; 0: by false_positives */
-    double false_positives;   /* wanted; 0, and bits_per_term 0 too: 0.01 */
-    uint32_t hashes;          /* k; 0: chosen from the documents */
-    uint32_t frequent_hashes; /* of hybrid, for terms in more than `theta` blocks; 0: chosen */
-    uint32_t theta;           /* 0: chosen */
+    uint32_t block_terms;                /* most distinct words of a block, up to 1,000,000; 0: 400 */
+    double bits_per_term;                /* m / n, n being the mean words of a block; 0: by false_positives */
+    double false_positives;              /* wanted; 0, and bits_per_term 0 too: 0.01 */
+    uint32_t hashes;                     /* k; 0: chosen from the documents */
+    uint32_t frequent_hashes;            /* of hybrid, for terms in more than `theta` blocks; 0: chosen */
+    uint32_t theta;                      /* 0: chosen */
     nigh_filter_goal goal;               /* of a new file; one that is there has been chosen for */
     const char *query_log;               /* of NIGH_GOAL_QUERIES */
     const nigh_signer_options *analysis; /* language, stemming, stop words, seed; NULL: the usual; features are words */
@@ -2268,8 +2268,8 @@ typedef struct nigh_terms_info {
     double fill;           /* share of bits that are set */
     double expected_error; /* as estimated when it was made, for its goal; negative: not known */
     uint64_t bytes, row_bytes, dictionary_bytes, document_bytes; /* of the files; and of these, parts */
-    char lines[256];              /* "key=value" lines: the analysis */
-    nigh_text_reader_info reader; /* of what was read, of nigh_terms_index() */
+    char lines[256];                                             /* "key=value" lines: the analysis */
+    nigh_text_reader_info reader;                                /* of what was read, of nigh_terms_index() */
 } nigh_terms_info;
 
 #define NIGH_TERMS_INFO_INIT \
