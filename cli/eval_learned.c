@@ -197,7 +197,7 @@ static void table_measure(const struct learned *learned, size_t first, enum meas
         if (row.width_bits == 0) column = 0;
         if (column == 0) cli_sink_format(out, " %-*s", NAME_WIDTH, row.method);
         show_cell(out, &row, measure);
-        column = row.width_bits == 0 ? 0 : (column + 1) % learned->options.width_count;
+        column = row.width_bits == 0 || column + 1 >= learned->options.width_count ? 0 : column + 1;
         if (column == 0) cli_sink_text(out, "\n");
     }
 }

@@ -181,7 +181,7 @@ static struct rank_scratch scratch_of(const struct signatures *signatures, void 
     return (struct rank_scratch){.distances = numbers,
                                  .all = numbers + answers,
                                  .relevant = numbers + answers + signatures->width_bits + 2,
-                                 .marks = (uint8_t *)(numbers + answers + 2 * (signatures->width_bits + 2))};
+                                 .marks = (uint8_t *)(numbers + answers + 2 * ((size_t)signatures->width_bits + 2))};
 }
 
 static void count_distances(const struct signatures *signatures, const struct rank_scratch *scratch) {

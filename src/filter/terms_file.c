@@ -94,13 +94,15 @@ nigh_status nigh__terms_take(struct nigh_terms *terms, struct nigh__terms_group_
     if (status == NIGH_OK) status = take_parts(&terms->shape, group, error);
     if (status != NIGH_OK) return status;
     if ((terms->group_count & (terms->group_count - 1)) == 0) { /* a power of two, or none: grows */
-        struct nigh__terms_group_file **grown = nigh__alloc(
-            terms->context, terms->group_count == 0 ? 1 : (size_t)terms->group_count * 2, sizeof *terms->groups);
+        struct nigh__terms_group_file **grown =
+            nigh__alloc(terms->context, terms->group_count == 0 ? 1 : (size_t)terms->group_count * 2,
+                        sizeof(struct nigh__terms_group_file *));
         if (grown == NULL) {
             (void)nigh__fail(error, NIGH_ENOMEM, "no memory for groups");
             return NIGH_ENOMEM;
         }
-        if (terms->group_count != 0) memcpy(grown, terms->groups, terms->group_count * sizeof *terms->groups);
+        if (terms->group_count != 0)
+            memcpy(grown, terms->groups, terms->group_count * sizeof(struct nigh__terms_group_file *));
         nigh__free(terms->context, terms->groups);
         terms->groups = grown;
     }
@@ -267,9 +269,11 @@ uint32_t nigh__terms_group_of(const nigh_terms *terms, uint64_t document) {
 
 static nigh_status locate(const struct nigh_terms *terms, uint64_t document,
                           const struct nigh__terms_group_file **group, uint32_t *within, nigh_error *error) {
-    if (document >= terms->documents)
-        return nigh__fail(error, NIGH_EINVAL, "no document %" PRIu64 "; the file has %" PRIu64, document,
-                          terms->documents);
+    if (document >= terms->documents) {
+        (void)nigh__fail(error, NIGH_EINVAL, "no document %" PRIu64 "; the file has %" PRIu64, document,
+                         terms->documents);
+        return NIGH_EINVAL;
+    }
     *group = terms->groups[nigh__terms_group_of(terms, document)];
     *within = (uint32_t)(document - (*group)->shown.first_document);
     return NIGH_OK;

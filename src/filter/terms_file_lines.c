@@ -83,7 +83,7 @@ nigh_status nigh__terms_lines_read(const nigh_context *context, const char *line
     if (status == NIGH_OK) status = nigh__filter_shape_check(&reading.shape, &problem);
     if (status != NIGH_OK) return nigh__fail_at(error, NIGH_ECORRUPT, path, offset, "%s", problem.why);
     status = nigh__terms_lines_make(context, &reading.shape, &out->plan, reading.block_terms, &again, error);
-    if (status != NIGH_OK) return status;
+    if (status != NIGH_OK || again == NULL) return status;
     const bool same = strcmp(lines, again) == 0;
     nigh__free(context, again);
     if (!same || reading.block_terms == 0 || out->plan.kind != NIGH_FEATURES_WORDS)

@@ -14,7 +14,7 @@
 
 #include "kernel/rows.h"
 
-#define NIGH__ROWS_PIECE (64u * NIGH__ROWS_LINE)
+#define NIGH__ROWS_PIECE ((size_t)64 * NIGH__ROWS_LINE)
 #define NIGH__ROWS_STEP 4u
 
 #if defined(__x86_64__)

@@ -172,7 +172,10 @@ static nigh_status make_bits(const struct klsh *klsh, struct nigh__rng *rng, str
     uint8_t *drawn = nigh__alloc(lesson->context, klsh->anchors, 1);
     double *omega = nigh__alloc(lesson->context, klsh->anchors, sizeof *omega);
     nigh_status status = NIGH_OK;
-    if (drawn == NULL || omega == NULL) status = nigh__fail(error, NIGH_ENOMEM, "out of memory for anchors");
+    if (drawn == NULL || omega == NULL) {
+        (void)nigh__fail(error, NIGH_ENOMEM, "out of memory for anchors");
+        status = NIGH_ENOMEM;
+    }
     for (uint32_t bit = 0; status == NIGH_OK && bit < bits; bit++) {
         draw(rng, klsh->anchors, klsh->sample, drawn);
         make_omega(klsh, drawn, omega);

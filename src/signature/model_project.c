@@ -118,7 +118,7 @@ static nigh_status reserve_terms(struct nigh__model_projector *projector, const 
     const size_t capacity = (size_t)most + most / 2 + 1024;
     uint32_t *terms = nigh__alloc_table(projector->context, capacity, sizeof *terms);
     if (terms == NULL) return no_memory(error);
-    if (projector->term_capacity > 0) memcpy(terms, projector->terms, projector->term_capacity * sizeof *terms);
+    if (projector->terms != NULL) memcpy(terms, projector->terms, projector->term_capacity * sizeof *terms);
     nigh__free(projector->context, projector->terms);
     projector->terms = terms;
     projector->term_capacity = capacity;
