@@ -193,7 +193,7 @@ static void ask_cosine(const void *user, void *scratch, uint32_t query, struct n
     const struct nigh__trial *trial = postings->trial;
     const uint32_t d = trial->query_documents[query];
     uint64_t *keys = scratch;
-    double *products = (double *)(keys + trial->answers);
+    double *products = (void *)(keys + trial->answers);
     uint8_t *marks = (uint8_t *)(products + trial->answers);
     const double norm = query_norm(postings, d);
     const uint32_t relevant = nigh__trial_mark(trial, query, 1, marks);
