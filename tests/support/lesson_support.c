@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/lesson_support.h"
 
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <cmocka.h>
+
 #include "base/rng.h"
+#include "support/support.h"
 
 static uint32_t draw(struct nigh__rng *rng, uint32_t count) { return (uint32_t)(nigh__rng_next(rng) % count); }
 
@@ -157,4 +164,41 @@ double lesson_margin(const struct made_lesson *made, const double *weights) {
     }
     free(signatures);
     return sums[0] / counts[0] - sums[1] / counts[1];
+}
+
+/* --------------------------------------------------------- how a method behaves -- */
+
+int lesson_watch_iteration(void *user, uint32_t iteration, double objective) {
+    struct lesson_watch *watch = user;
+    watch->calls++;
+    assert_int_equal(iteration, watch->calls);
+    assert_true(objective >= watch->last);
+    watch->last = objective;
+    return watch->calls == watch->stop_after;
+}
+
+static int refuse(void *user, const char *stage, uint64_t done, uint64_t total) {
+    (void)stage, (void)done, (void)total;
+    ++*(int *)user;
+    return 1;
+}
+
+void lesson_expect_cancelled(const struct lesson_recipe *recipe, nigh_learn_method method, lesson_learner *learn) {
+    struct faulty_memory memory = {.fail_at = UINT64_MAX};
+    const nigh_allocator allocator = faulty_memory_allocator(&memory);
+    nigh_context *context = context_with(NULL, &allocator, NULL);
+    struct made_lesson *made = lesson_made(context, recipe);
+    struct nigh__learned learned = {0};
+    nigh_error error;
+    int calls = 0;
+    const nigh_progress progress = {.report = refuse, .user = &calls};
+    nigh__progress_init(&made->progress, &progress);
+    made->options.method = method;
+    const int64_t live = memory.live;
+    assert_int_equal(learn(&made->lesson, &learned, &error), NIGH_ECANCELLED);
+    assert_int_equal(calls, 1);
+    assert_true(learned.weights == NULL && learned.coefficients == NULL);
+    assert_int_equal(memory.live, live);
+    lesson_unmade(made);
+    nigh_context_free(context);
 }

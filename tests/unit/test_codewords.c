@@ -173,29 +173,14 @@ static uint32_t rows_apart(const struct nigh__lesson *lesson, const double *coef
     return count;
 }
 
-/* Counts calls, checks that the objective never falls, and stops after some. */
-struct watch {
-    uint32_t calls, stop_after;
-    double last;
-};
-
-static int watch_iteration(void *user, uint32_t iteration, double objective) {
-    struct watch *watch = user;
-    watch->calls++;
-    assert_int_equal(iteration, watch->calls);
-    assert_true(objective >= watch->last);
-    watch->last = objective;
-    return watch->calls == watch->stop_after;
-}
-
 static void test_training_helps(void **state) {
     struct lesson_recipe recipe = small;
     recipe.bare_percent = 0;
     struct made_lesson *made = lesson_made(*state, &recipe);
-    struct watch watch = {.last = -DBL_MAX};
+    struct lesson_watch watch = {.last = -DBL_MAX};
     struct nigh__learned learned = {0};
     nigh_error error;
-    made->options.iteration = watch_iteration;
+    made->options.iteration = lesson_watch_iteration;
     made->options.user = &watch;
     assert_ok(nigh__learn_codewords(&made->lesson, &learned, &error), &error);
     assert_int_equal(learned.form, NIGH__MODEL_COEFFICIENTS);
@@ -237,12 +222,12 @@ static void test_guesses(void **state) {
     const struct lesson_recipe recipe = {
         .seed = 9, .rows = 1000, .features = 600, .classes = 4, .length = 20, .own_percent = 35, .bare_percent = 95};
     struct made_lesson *made = lesson_made(*state, &recipe);
-    struct watch watch = {.last = -DBL_MAX};
+    struct lesson_watch watch = {.last = -DBL_MAX};
     struct nigh__learned with = {0}, without = {0};
     nigh_error error;
     assert_ok(nigh__learn_codewords(&made->lesson, &with, &error), &error);
     assert_null(strstr(with.lines, "guessed=0\n"));
-    made->options.iteration = watch_iteration;
+    made->options.iteration = lesson_watch_iteration;
     made->options.user = &watch;
     watch.stop_after = 8;
     assert_ok(nigh__learn_codewords(&made->lesson, &without, &error), &error);
@@ -339,10 +324,10 @@ static void test_threads(void **state) {
 
 static void test_stopped(void **state) {
     struct made_lesson *made = lesson_made(*state, &small);
-    struct watch watch = {.stop_after = 2, .last = -DBL_MAX};
+    struct lesson_watch watch = {.stop_after = 2, .last = -DBL_MAX};
     struct nigh__learned learned = {0};
     nigh_error error;
-    made->options.iteration = watch_iteration;
+    made->options.iteration = lesson_watch_iteration;
     made->options.user = &watch;
     assert_ok(nigh__learn_codewords(&made->lesson, &learned, &error), &error);
     assert_true(learned.stopped);
@@ -352,30 +337,9 @@ static void test_stopped(void **state) {
     lesson_unmade(made);
 }
 
-static int refuse(void *user, const char *stage, uint64_t done, uint64_t total) {
-    (void)stage, (void)done, (void)total;
-    ++*(int *)user;
-    return 1;
-}
-
 static void test_cancelled(void **state) {
     (void)state;
-    struct faulty_memory memory = {.fail_at = UINT64_MAX};
-    const nigh_allocator allocator = faulty_memory_allocator(&memory);
-    nigh_context *context = context_with(NULL, &allocator, NULL);
-    struct made_lesson *made = lesson_made(context, &small);
-    struct nigh__learned learned = {0};
-    nigh_error error;
-    int calls = 0;
-    const nigh_progress progress = {.report = refuse, .user = &calls};
-    nigh__progress_init(&made->progress, &progress);
-    const int64_t live = memory.live;
-    assert_int_equal(nigh__learn_codewords(&made->lesson, &learned, &error), NIGH_ECANCELLED);
-    assert_int_equal(calls, 1);
-    assert_null(learned.coefficients);
-    assert_int_equal(memory.live, live);
-    lesson_unmade(made);
-    nigh_context_free(context);
+    lesson_expect_cancelled(&small, NIGH_LEARN_CODEWORDS, nigh__learn_codewords);
 }
 
 static void test_limit(void **state) {

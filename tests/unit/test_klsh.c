@@ -210,27 +210,14 @@ static void test_refuses(void **state) {
     free(matrix);
 }
 
+static struct matrix_lesson *few_topics(const nigh_context *context, double *matrix) {
+    return matrix_lesson_new(context, matrix, 40, 30, NULL, 0);
+}
+
 static void test_memory_runs_out(void **state) {
     (void)state;
     double *matrix = topic_matrix(40, 30, 4, 6);
-    nigh_status status = NIGH_ENOMEM;
-    for (uint64_t fail_at = 0; status != NIGH_OK; fail_at++) {
-        struct faulty_memory memory = {.fail_at = UINT64_MAX};
-        nigh_allocator allocator = faulty_memory_allocator(&memory);
-        nigh_context *context = context_with(NULL, &allocator, NULL);
-        struct matrix_lesson *made = matrix_lesson_new(context, matrix, 40, 30, NULL, 0);
-        struct nigh__learned learned = {0};
-        const int64_t before = memory.live;
-        nigh_error error;
-        memory.fail_at = memory.calls + fail_at;
-        status = nigh__learn_klsh(&made->lesson, &learned, &error);
-        assert_true(status == NIGH_OK || status == NIGH_ENOMEM);
-        assert_true(status == NIGH_OK || fail_at < 40);
-        nigh__learned_release(context, &learned);
-        assert_int_equal(memory.live, before);
-        matrix_lesson_free(made);
-        nigh_context_free(context);
-    }
+    matrix_lesson_faults(matrix, few_topics, nigh__learn_klsh);
     free(matrix);
 }
 

@@ -91,32 +91,17 @@ static void test_contribution(void **state) {
 
 /* --------------------------------------------------------------- training */
 
-/* Counts calls, checks that the objective never falls, and stops after some. */
-struct watch {
-    uint32_t calls, stop_after;
-    double last;
-};
-
-static int watch_iteration(void *user, uint32_t iteration, double objective) {
-    struct watch *watch = user;
-    watch->calls++;
-    assert_int_equal(iteration, watch->calls);
-    assert_true(objective >= watch->last);
-    watch->last = objective;
-    return watch->calls == watch->stop_after;
-}
-
 static void test_training_helps(void **state) {
     static const nigh_learn_method methods[] = {NIGH_LEARN_S3H, NIGH_LEARN_S3H_F};
     for (size_t m = 0; m < 2; m++) {
         for (int as_paper = 0; as_paper < 2; as_paper++) {
             struct made_lesson *made = lesson_made(*state, &small);
-            struct watch watch = {.last = -DBL_MAX};
+            struct lesson_watch watch = {.last = -DBL_MAX};
             struct nigh__learned learned = {0}, plain = {0};
             nigh_error error;
             made->options.method = methods[m];
             made->options.as_paper = as_paper;
-            made->options.iteration = watch_iteration;
+            made->options.iteration = lesson_watch_iteration;
             made->options.user = &watch;
             assert_ok(nigh__learn_s3h(&made->lesson, &learned, &error), &error);
             assert_int_equal(learned.form, NIGH__MODEL_WEIGHTS);
@@ -187,11 +172,11 @@ static void test_threads(void **state) {
 
 static void test_stopped(void **state) {
     struct made_lesson *made = lesson_made(*state, &small);
-    struct watch watch = {.stop_after = 3, .last = -DBL_MAX};
+    struct lesson_watch watch = {.stop_after = 3, .last = -DBL_MAX};
     struct nigh__learned learned = {0};
     nigh_error error;
     made->options.method = NIGH_LEARN_S3H;
-    made->options.iteration = watch_iteration;
+    made->options.iteration = lesson_watch_iteration;
     made->options.user = &watch;
     assert_ok(nigh__learn_s3h(&made->lesson, &learned, &error), &error);
     assert_true(learned.stopped);
@@ -202,31 +187,9 @@ static void test_stopped(void **state) {
     lesson_unmade(made);
 }
 
-static int refuse(void *user, const char *stage, uint64_t done, uint64_t total) {
-    (void)stage, (void)done, (void)total;
-    ++*(int *)user;
-    return 1;
-}
-
 static void test_cancelled(void **state) {
     (void)state;
-    struct faulty_memory memory = {.fail_at = UINT64_MAX};
-    const nigh_allocator allocator = faulty_memory_allocator(&memory);
-    nigh_context *context = context_with(NULL, &allocator, NULL);
-    struct made_lesson *made = lesson_made(context, &small);
-    struct nigh__learned learned = {0};
-    nigh_error error;
-    int calls = 0;
-    const nigh_progress progress = {.report = refuse, .user = &calls};
-    nigh__progress_init(&made->progress, &progress);
-    made->options.method = NIGH_LEARN_S3H;
-    const int64_t live = memory.live;
-    assert_int_equal(nigh__learn_s3h(&made->lesson, &learned, &error), NIGH_ECANCELLED);
-    assert_int_equal(calls, 1);
-    assert_null(learned.weights);
-    assert_int_equal(memory.live, live);
-    lesson_unmade(made);
-    nigh_context_free(context);
+    lesson_expect_cancelled(&small, NIGH_LEARN_S3H, nigh__learn_s3h);
 }
 
 static void test_diverged(void **state) {
