@@ -115,11 +115,6 @@ static void json_top(struct cli_sink *out, const nigh_model *model, uint32_t wid
     cli_sink_text(out, "]");
 }
 
-static void json_number(struct cli_sink *out, const char *before, uint64_t value) {
-    cli_sink_text(out, before);
-    cli_sink_number(out, value);
-}
-
 static const char *method_name(const nigh_model_info *info) {
     const char *name = nigh_learn_method_name(info->method);
     return name != NULL ? name : "unknown";
@@ -130,10 +125,10 @@ static void json_model(struct cli_sink *out, const nigh_model *model, uint64_t t
     nigh_model_info info = NIGH_MODEL_INFO_INIT;
     nigh_model_describe(model, &info);
     cli_sink_format(out, "\"method\":\"%s\"", method_name(&info));
-    json_number(out, ",\"width_bits\":", info.width_bits);
-    json_number(out, ",\"features\":", info.features);
-    json_number(out, ",\"anchors\":", info.anchors);
-    json_number(out, ",\"bytes\":", info.bytes);
+    cli_sink_json_count(out, "width_bits", info.width_bits);
+    cli_sink_json_count(out, "features", info.features);
+    cli_sink_json_count(out, "anchors", info.anchors);
+    cli_sink_json_count(out, "bytes", info.bytes);
     cli_sink_format(out, ",\"name\":\"%016llx\",\"learned\":{", (unsigned long long)info.name);
     cli_scheme_json(out, info.lines);
     cli_sink_text(out, "}");
@@ -257,13 +252,14 @@ static nigh_status json_segments(struct cli_job *job, const nigh_collection *col
         nigh_segment_info segment = NIGH_SEGMENT_INFO_INIT;
         nigh_status status = nigh_collection_segment(collection, i, &segment, &job->error);
         if (status != NIGH_OK) return status;
-        json_number(out, i == 0 ? "{\"number\":" : ",{\"number\":", segment.number);
-        json_number(out, ",\"documents\":", segment.documents);
-        json_number(out, ",\"signatures\":", segment.signatures);
-        json_number(out, ",\"bytes\":", segment.bytes);
-        json_number(out, ",\"slices\":", segment.slices);
-        json_number(out, ",\"slice_width\":", segment.slice_width);
-        json_number(out, ",\"list_bytes\":", segment.list_bytes);
+        cli_sink_text(out, i == 0 ? "{\"number\":" : ",{\"number\":");
+        cli_sink_number(out, segment.number);
+        cli_sink_json_count(out, "documents", segment.documents);
+        cli_sink_json_count(out, "signatures", segment.signatures);
+        cli_sink_json_count(out, "bytes", segment.bytes);
+        cli_sink_json_count(out, "slices", segment.slices);
+        cli_sink_json_count(out, "slice_width", segment.slice_width);
+        cli_sink_json_count(out, "list_bytes", segment.list_bytes);
         cli_sink_text(out, "}");
     }
     cli_sink_text(out, "]");
@@ -276,19 +272,19 @@ static nigh_status print_json(struct cli_job *job, const nigh_collection *collec
     struct cli_sink *out = job->out;
     cli_sink_text(out, "{\"collection\":");
     cli_sink_json(out, job->operands[0], strlen(job->operands[0]));
-    json_number(out, ",\"documents\":", info->documents);
-    json_number(out, ",\"signatures\":", info->signatures);
-    json_number(out, ",\"width_bits\":", info->width_bits);
+    cli_sink_json_count(out, "documents", info->documents);
+    cli_sink_json_count(out, "signatures", info->signatures);
+    cli_sink_json_count(out, "width_bits", info->width_bits);
     cli_sink_format(out, ",\"ids\":%s", info->has_ids ? "true" : "false");
     cli_sink_format(out, ",\"metadata\":%s", info->has_metadata ? "true" : "false");
     cli_sink_format(out, ",\"weights\":%s", info->has_weights ? "true" : "false");
-    json_number(out, ",\"vocabulary_bytes\":", info->vocabulary_bytes);
-    json_number(out, ",\"bytes\":", info->bytes);
-    json_number(out, ",\"sequence\":", info->sequence);
-    json_number(out, ",\"damaged_manifests\":", info->damaged_manifests);
-    json_number(out, ",\"sliced_segments\":", info->sliced_segments);
-    json_number(out, ",\"damaged_lists\":", info->damaged_lists);
-    json_number(out, ",\"list_bytes\":", info->list_bytes);
+    cli_sink_json_count(out, "vocabulary_bytes", info->vocabulary_bytes);
+    cli_sink_json_count(out, "bytes", info->bytes);
+    cli_sink_json_count(out, "sequence", info->sequence);
+    cli_sink_json_count(out, "damaged_manifests", info->damaged_manifests);
+    cli_sink_json_count(out, "sliced_segments", info->sliced_segments);
+    cli_sink_json_count(out, "damaged_lists", info->damaged_lists);
+    cli_sink_json_count(out, "list_bytes", info->list_bytes);
     cli_sink_text(out, ",\"scheme\":{");
     cli_scheme_json(out, nigh_collection_scheme(collection));
     cli_sink_text(out, "}");

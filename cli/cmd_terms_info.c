@@ -73,33 +73,29 @@ static void print_table(struct cli_sink *out, const char *path, const nigh_terms
     cli_scheme_print(out, "analysis", info->lines);
 }
 
-static void json_count(struct cli_sink *out, const char *name, uint64_t value) {
-    cli_sink_format(out, ",\"%s\":%llu", name, (unsigned long long)value);
-}
-
 static void print_json(struct cli_sink *out, const char *path, const nigh_terms_info *info) {
     cli_sink_text(out, "{\"terms_file\":");
     cli_sink_json(out, path, strlen(path));
     cli_sink_format(out, ",\"method\":\"%s\"", cli_filter_name(info->kind));
-    json_count(out, "documents", info->documents);
-    json_count(out, "blocks", info->blocks);
-    json_count(out, "terms", info->terms);
-    json_count(out, "postings", info->postings);
-    json_count(out, "groups", info->groups);
-    json_count(out, "block_terms", info->block_terms);
-    json_count(out, "filter_bits", info->filter_bits);
-    json_count(out, "hashes", info->hashes);
-    json_count(out, "frequent_hashes", info->frequent_hashes);
-    json_count(out, "theta", info->theta);
+    cli_sink_json_count(out, "documents", info->documents);
+    cli_sink_json_count(out, "blocks", info->blocks);
+    cli_sink_json_count(out, "terms", info->terms);
+    cli_sink_json_count(out, "postings", info->postings);
+    cli_sink_json_count(out, "groups", info->groups);
+    cli_sink_json_count(out, "block_terms", info->block_terms);
+    cli_sink_json_count(out, "filter_bits", info->filter_bits);
+    cli_sink_json_count(out, "hashes", info->hashes);
+    cli_sink_json_count(out, "frequent_hashes", info->frequent_hashes);
+    cli_sink_json_count(out, "theta", info->theta);
     cli_sink_format(out, ",\"bits_per_term\":%.6g,\"fill\":%.6g", info->bits_per_term, info->fill);
     if (info->expected_error < 0)
         cli_sink_text(out, ",\"expected_error\":null");
     else
         cli_sink_format(out, ",\"expected_error\":%.6g", info->expected_error);
-    json_count(out, "bytes", info->bytes);
-    json_count(out, "row_bytes", info->row_bytes);
-    json_count(out, "dictionary_bytes", info->dictionary_bytes);
-    json_count(out, "document_bytes", info->document_bytes);
+    cli_sink_json_count(out, "bytes", info->bytes);
+    cli_sink_json_count(out, "row_bytes", info->row_bytes);
+    cli_sink_json_count(out, "dictionary_bytes", info->dictionary_bytes);
+    cli_sink_json_count(out, "document_bytes", info->document_bytes);
     cli_sink_text(out, ",\"analysis\":{");
     cli_scheme_json(out, info->lines);
     cli_sink_text(out, "}}\n");

@@ -100,10 +100,6 @@ static void print_id(const struct term_searcher *searcher, struct cli_name id, b
     cli_sink_text(out, "\n");
 }
 
-static void json_count(struct cli_sink *out, const char *name, uint64_t value) {
-    cli_sink_format(out, ",\"%s\":%llu", name, (unsigned long long)value);
-}
-
 /* No times: the same question has the same answer. */
 static void print_begin(const struct term_searcher *searcher, const nigh_terms_answer_info *info) {
     struct cli_sink *out = searcher->job->out;
@@ -115,13 +111,13 @@ static void print_begin(const struct term_searcher *searcher, const nigh_terms_a
     if (searcher->output != TERMS_JSONL) return;
     cli_sink_text(out, "{\"query\":");
     cli_sink_json(out, searcher->query.text, searcher->query.length);
-    json_count(out, "documents", info->documents);
-    json_count(out, "candidates", info->candidates);
+    cli_sink_json_count(out, "documents", info->documents);
+    cli_sink_json_count(out, "candidates", info->candidates);
     cli_sink_format(out, ",\"verified\":%s", searcher->values->verify ? "true" : "false");
-    json_count(out, "unknown_words", info->unknown);
-    json_count(out, "stop_words", info->stop_words);
-    json_count(out, "rows", info->rows);
-    json_count(out, "bytes", info->bytes);
+    cli_sink_json_count(out, "unknown_words", info->unknown);
+    cli_sink_json_count(out, "stop_words", info->stop_words);
+    cli_sink_json_count(out, "rows", info->rows);
+    cli_sink_json_count(out, "bytes", info->bytes);
     cli_sink_text(out, ",\"ids\":[");
 }
 

@@ -296,3 +296,7 @@ static int stream_write(void *user, const void *bytes, size_t length, size_t *mo
 }
 
 nigh_stream cli_sink_stream(struct cli_sink *sink) { return (nigh_stream){.user = sink, .write = stream_write}; }
+
+void cli_sink_json_count(struct cli_sink *sink, const char *name, uint64_t value) {
+    cli_sink_format(sink, ",\"%s\":%llu", name, (unsigned long long)value);
+}

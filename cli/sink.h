@@ -49,6 +49,8 @@ void cli_sink_number(struct cli_sink *sink, uint64_t number);
 
 /* `text` as a JSON string, quotes included; bytes that are not UTF-8 become U+FFFD. */
 void cli_sink_json(struct cli_sink *sink, const char *text, size_t length);
+/* ,"NAME":VALUE */
+void cli_sink_json_count(struct cli_sink *sink, const char *name, uint64_t value);
 
 /* `text` for a terminal: control characters become '?', bytes that are not UTF-8 U+FFFD. */
 void cli_sink_printable(struct cli_sink *sink, const char *text, size_t length);
