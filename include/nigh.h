@@ -884,6 +884,10 @@ typedef struct nigh_collection_info {
     uint32_t damaged_lists;     /* segments whose lists cannot be used; their documents are compared one by one */
     uint64_t list_bytes;        /* of the files of lists, which are not in `bytes` */
     uint64_t model_bytes;       /* 0: none is kept */
+    uint32_t graph_segments;    /* that have a graph */
+    uint32_t damaged_graphs;    /* segments whose graph cannot be used */
+    uint64_t graph_bytes;       /* of the files of graphs, which are not in `bytes` */
+    double graph_recall; /* share of the ten nearest that are neighbours, mean over the nodes looked at; 0: no graph */
 } nigh_collection_info;
 
 #define NIGH_COLLECTION_INFO_INIT \
@@ -898,6 +902,10 @@ typedef struct nigh_segment_info {
     uint32_t slices;      /* of a signature, in its lists; 0: it has none */
     uint32_t slice_width; /* bits of the wider ones */
     uint64_t list_bytes;
+    uint32_t graph_degree; /* the most edges of a node; 0: it has no graph */
+    uint64_t graph_edges;
+    uint64_t graph_bytes;
+    double graph_recall; /* share of the ten nearest that are neighbours, over the nodes looked at */
 } nigh_segment_info;
 
 #define NIGH_SEGMENT_INFO_INIT \
@@ -1110,6 +1118,57 @@ NIGH_API uint64_t nigh_slices_bytes(uint64_t signatures, uint32_t width_bits, ui
 /* The width that is taken where none is given. */
 NIGH_API uint32_t nigh_slices_usual_width(uint64_t signatures, uint32_t width_bits);
 
+/* ----------------------------------------------------------------- graph -- */
+
+/*
+ * A graph of near neighbours.  Each distinct signature is a node, with edges to some of
+ * those near it that lead in different directions; a search walks along them to ever
+ * nearer nodes, from a few that share a slice with the query.  It is made from a
+ * collection and can be made anew, in a file of its own beside each segment, as slice
+ * lists are; the two do not need each other.
+ *
+ * The graph is the same for the same signatures and options, whatever the number of
+ * threads.
+ */
+typedef struct nigh_graph_options {
+    size_t size;
+    uint32_t degree;     /* edges of a node, at most; 0: 48.  8 to 256 */
+    uint32_t neighbours; /* near ones of each that edges are chosen from; 0: 48.  8 to 256 */
+    uint32_t trees;      /* to find them by; 0: 20 */
+    uint32_t passes;     /* at most, over neighbours of neighbours; 0: 8 */
+    uint64_t seed;       /* of what is chosen at random */
+    uint64_t least_rows; /* segments of fewer distinct signatures get none, and lose what they have */
+    int rebuild;         /* non-zero: also where one of these options is there and sound */
+    int keep;            /* non-zero: segments that have one keep it, of any options and size; it is not read */
+    uint32_t threads;    /* 0: one a core */
+    const nigh_progress *progress;
+} nigh_graph_options;
+
+#define NIGH_GRAPH_OPTIONS_INIT \
+    { .size = sizeof(nigh_graph_options), .least_rows = 4096 }
+
+typedef struct nigh_graph_result {
+    size_t size;
+    uint32_t built;   /* segments that got one */
+    uint32_t kept;    /* that had one */
+    uint32_t without; /* too small */
+    uint64_t bytes;   /* of all graphs of the collection now */
+    uint64_t edges;   /* of those built */
+    double recall;    /* of those built: share of the ten nearest that are among the neighbours, over 200 nodes each */
+} nigh_graph_result;
+
+#define NIGH_GRAPH_RESULT_INIT \
+    { .size = sizeof(nigh_graph_result) }
+
+/* As nigh_lists_build() and nigh_lists_remove(). */
+NIGH_API nigh_status nigh_graph_build(nigh_context *context, const char *path, const nigh_graph_options *options,
+                                      nigh_graph_result *result, nigh_error *error);
+NIGH_API nigh_status nigh_graph_remove(nigh_context *context, const char *path, nigh_error *error);
+
+/* About what the graph of so many distinct signatures will have, and what building it needs besides the signatures. */
+NIGH_API uint64_t nigh_graph_bytes(uint64_t signatures, uint32_t width_bits, const nigh_graph_options *options);
+NIGH_API uint64_t nigh_graph_build_bytes(uint64_t signatures, uint32_t width_bits, const nigh_graph_options *options);
+
 /* ---------------------------------------------------------------- search -- */
 
 typedef struct nigh_match {
@@ -1121,10 +1180,12 @@ typedef struct nigh_match {
 #define NIGH_ALL UINT32_MAX
 
 typedef enum nigh_search_method {
-    NIGH_SEARCH_AUTO = 0,        /* slice lists where there are any and they pay, else the scan */
-    NIGH_SEARCH_SCAN = 1,        /* every signature is compared: exact */
-    NIGH_SEARCH_SLICES = 2,      /* NIGH_ENOTFOUND where no segment has lists; NIGH_EINVAL with masks */
-    NIGH_SEARCH_SLICES_PLAIN = 3 /* the same as the papers have it, with 32-bit scores: slow, to compare with */
+    NIGH_SEARCH_AUTO = 0,         /* slice lists where there are any and they pay, else the scan */
+    NIGH_SEARCH_SCAN = 1,         /* every signature is compared: exact */
+    NIGH_SEARCH_SLICES = 2,       /* NIGH_ENOTFOUND where no segment has lists; NIGH_EINVAL with masks */
+    NIGH_SEARCH_SLICES_PLAIN = 3, /* the same as the papers have it, with 32-bit scores: slow, to compare with */
+    NIGH_SEARCH_SKETCH = 4,       /* the first bits of every signature are compared, the best `candidates` whole */
+    NIGH_SEARCH_GRAPH = 5         /* NIGH_ENOTFOUND where no segment has a graph; NIGH_EINVAL with masks */
 } nigh_search_method;
 
 /* When a search of slice lists ends. */
@@ -1135,6 +1196,13 @@ typedef enum nigh_search_stop {
     NIGH_STOP_SEEN = 2     /* once the answers have been seen in every slice, so that lists alone tell their distances;
                               NIGH_SEARCH_SLICES_PLAIN only */
 } nigh_search_stop;
+
+/* Which lists a search of slice lists reads. */
+typedef enum nigh_search_probe {
+    NIGH_PROBE_AUTO = 0,    /* directed where there are weights, else the ball */
+    NIGH_PROBE_BALL = 1,    /* those of all slices up to `breadth` bits from the query's */
+    NIGH_PROBE_DIRECTED = 2 /* the likeliest first, by how sure each bit of the query is; NIGH_EINVAL without weights */
+} nigh_search_probe;
 
 typedef struct nigh_search_options {
     size_t size;
@@ -1160,6 +1228,15 @@ typedef struct nigh_search_options {
     uint64_t postings;   /* read at most about so many a query and segment: lists that hold a sixteenth of all
                             signatures are left out first, then the longest of the outermost ring.  0: the usual;
                             UINT64_MAX: no limit, and with NIGH_SEARCH_SLICES lists also where the scan   costs less */
+    nigh_search_probe probe;
+    uint64_t probes;        /* directed: lists looked up, at most; 0: the usual */
+    const uint8_t *weights; /* NULL, or how sure each bit is, width_bits bytes a query (see nigh_signer_sign()) */
+
+    uint32_t sketch_bits; /* of NIGH_SEARCH_SKETCH: 64, 128, 192 or 256; NIGH_USUAL */
+
+    /* Of a graph. */
+    uint32_t effort;   /* nodes kept in mind while walking, at least k: more is slower and misses less; NIGH_USUAL */
+    uint32_t patience; /* steps without a nearer answer after which it ends; 0: when there is none to go; NIGH_USUAL */
 } nigh_search_options;
 
 #define NIGH_USUAL UINT32_MAX
@@ -1167,7 +1244,8 @@ typedef struct nigh_search_options {
 #define NIGH_SEARCH_OPTIONS_INIT                                                                                      \
     {                                                                                                                 \
         .size = sizeof(nigh_search_options), .k = 10, .radius = NIGH_ALL, .breadth = NIGH_USUAL, .admit = NIGH_USUAL, \
-        .candidates = NIGH_USUAL, .slices = NIGH_USUAL                                                                \
+        .candidates = NIGH_USUAL, .slices = NIGH_USUAL, .sketch_bits = NIGH_USUAL, .effort = NIGH_USUAL,              \
+        .patience = NIGH_USUAL                                                                                        \
     }
 
 typedef struct nigh_results nigh_results; /* opaque */
@@ -1185,6 +1263,7 @@ typedef struct nigh_results_info {
     uint64_t skipped_lists; /* left out for their length */
     uint64_t exact_queries; /* whose answers are proven */
     uint64_t scanned;       /* queries that compared every signature of some segment that has lists */
+    uint64_t steps;         /* nodes of graphs whose edges were followed */
 } nigh_results_info;
 
 #define NIGH_RESULTS_INFO_INIT \

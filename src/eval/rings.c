@@ -27,7 +27,7 @@ static nigh_status no_memory(nigh_error *error) {
 /* The rings of one segment, by maps that may be cut short. */
 static nigh_status segment_rings(const struct ringing *r, const struct nigh__segment *segment, nigh_error *error) {
     struct nigh__slices slices;
-    if (segment->slices == NULL)
+    if (segment->annexes[NIGH__ANNEX_SLICES] == NULL)
         return nigh__fail_at(error, NIGH_ENOTFOUND, segment->path, NIGH_NO_OFFSET,
                              "the segment has no slice lists; 'nigh index COLLECTION --lists slices' adds them");
     nigh_status status = nigh__slices_of_segment(segment, &slices, error);
@@ -43,8 +43,8 @@ static nigh_status segment_rings(const struct ringing *r, const struct nigh__seg
                                             .slices = slices.slicing.count,
                                             .postings = UINT64_MAX};
     struct nigh__guard guard;
-    nigh__guard_enter(&guard, segment->slices->map, segment->slices->length);
-    if (NIGH__GUARD_FAULTED(&guard)) return nigh__annex_cut(segment->slices, error);
+    nigh__guard_enter(&guard, segment->annexes[NIGH__ANNEX_SLICES]->map, segment->annexes[NIGH__ANNEX_SLICES]->length);
+    if (NIGH__GUARD_FAULTED(&guard)) return nigh__annex_cut(segment->annexes[NIGH__ANNEX_SLICES], error);
     status = nigh__slice_rings(r->scratch, &slices, &query, r->rings, error);
     nigh__guard_leave(&guard);
     return status;

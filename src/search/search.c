@@ -253,7 +253,7 @@ static nigh_status scan_segment(struct search *search, const struct nigh__segmen
     search->progress_done += (uint64_t)segment->signatures * choice->count;
     for (uint32_t i = 0; status == NIGH_OK && i < choice->count; i++) {
         const uint32_t q = choice->queries[i];
-        search->scanned[q] = search->scanned[q] || segment->slices != NULL;
+        search->scanned[q] = search->scanned[q] || segment->annexes[NIGH__ANNEX_SLICES] != NULL;
         if (search->rows[i].count == 0) continue;
         status = expand(search, segment, &search->rows[i], error);
         if (status == NIGH_OK && !join(search, segment, q)) status = no_memory(error);

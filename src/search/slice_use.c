@@ -75,11 +75,12 @@ static nigh_status check_lists(const nigh_collection *collection, const nigh_sea
     for (uint32_t s = 0; s < collection->segment_count; s++) {
         const struct nigh__segment *segment = collection->segments[s];
         struct nigh__slices slices;
-        if (segment->slices == NULL && by_lists(options) && segment->slices_problem.status != NIGH_OK) {
-            if (error != NULL) *error = segment->slices_problem;
-            return segment->slices_problem.status;
+        if (segment->annexes[NIGH__ANNEX_SLICES] == NULL && by_lists(options) &&
+            segment->annex_problems[NIGH__ANNEX_SLICES].status != NIGH_OK) {
+            if (error != NULL) *error = segment->annex_problems[NIGH__ANNEX_SLICES];
+            return segment->annex_problems[NIGH__ANNEX_SLICES].status;
         }
-        if (segment->slices == NULL) continue;
+        if (segment->annexes[NIGH__ANNEX_SLICES] == NULL) continue;
         const nigh_status status = nigh__slices_of_segment(segment, &slices, by_lists(options) ? error : NULL);
         if (status != NIGH_OK && by_lists(options)) return status;
         if (status != NIGH_OK) continue;
@@ -120,7 +121,7 @@ nigh_status nigh__slice_use_init(struct nigh__slice_use *use, const nigh_search_
                                  const struct nigh__segment *segment, bool *any, nigh_error *error) {
     *use = (struct nigh__slice_use){.options = options, .segment = segment};
     *any = false;
-    if (segment->slices == NULL || segment->signatures == 0) return NIGH_OK;
+    if (segment->annexes[NIGH__ANNEX_SLICES] == NULL || segment->signatures == 0) return NIGH_OK;
     const nigh_status status = nigh__slices_of_segment(segment, &use->slices, by_lists(options) ? error : NULL);
     if (status != NIGH_OK) return by_lists(options) ? status : NIGH_OK;
     *any = true;

@@ -12,7 +12,6 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "store/header.h"
-#include "store/names.h"
 #include "store/sections.h"
 
 /* What is shared with segments stands at the same places. */
@@ -29,7 +28,7 @@ static nigh_status read_head(const struct nigh__file *file, struct nigh__annex *
     struct nigh__annex_header *header = &annex->header;
     nigh_status status = nigh__file_read(file, 0, header, sizeof *header, error);
     if (status == NIGH_OK)
-        status = nigh__header_check(file->path, header, NIGH__ANNEX_MAGIC, "file of slice lists", error);
+        status = nigh__header_check(file->path, header, NIGH__ANNEX_MAGIC, "file beside a segment", error);
     if (status == NIGH_OK) status = nigh__sections_length_check(file->path, annex->length, header->file_length, error);
     if (status != NIGH_OK) return status;
     if (header->section_count > NIGH__ANNEX_SECTIONS)
@@ -82,7 +81,7 @@ static nigh_status read_and_map(const struct nigh__file *file, const struct nigh
 static nigh_status open_in(const struct nigh__file *directory, const struct nigh__segment *segment,
                            enum nigh__annex_kind kind, struct nigh__annex *annex, nigh_error *error) {
     char name[NIGH__NAME_SIZE];
-    nigh__slices_name(name, segment->number, "");
+    nigh__annex_name(name, kind, segment->number, "");
     annex->path = nigh__path_join(annex->context, directory->path, name);
     if (annex->path == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a path");
     struct nigh__file file;
@@ -97,7 +96,7 @@ nigh_status nigh__annex_open(const struct nigh__file *directory, const struct ni
                              enum nigh__annex_kind kind, struct nigh__annex **out, nigh_error *error) {
     *out = NULL;
     struct nigh__annex *annex = nigh__alloc_zero(directory->context, 1, sizeof *annex);
-    if (annex == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for the header of slice lists");
+    if (annex == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for the header of %s", nigh__annex_title(kind));
     annex->context = directory->context;
     nigh_error problem;
     nigh_status status = open_in(directory, segment, kind, annex, &problem);
@@ -138,6 +137,12 @@ const void *nigh__annex_section(const struct nigh__annex *annex, uint32_t type, 
         return NULL;
     }
     return annex->map + entry->offset;
+}
+
+uint64_t nigh__annex_section_count(const struct nigh__annex *annex, uint32_t type) {
+    uint32_t index;
+    const struct nigh__section_entry *entry = find_section(annex, type, &index);
+    return entry == NULL ? 0 : entry->count;
 }
 
 nigh_status nigh__annex_cut(const struct nigh__annex *annex, nigh_error *error) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files beside a segment, with what can be made from it anew: slice lists.
+ * Files beside a segment, with what can be made from it anew: slice lists, a graph.
  *
  *     segment-00000000000000000007     documents and signatures, the truth
  *     slices-00000000000000000007      lists of its signatures, derived
+ *     graph-00000000000000000007       neighbours of its signatures, derived
  *
  * An annex is no part of the state that a manifest names.  It says which segment it
  * belongs to by the checksum in that segment's header, and where that does not fit, or
@@ -24,12 +25,11 @@
 #include "base/file.h"
 #include "base/progress.h"
 #include "store/format.h"
+#include "store/names.h"
 #include "store/segment.h"
 
 #define NIGH__ANNEX_MAGIC "\x89NIGHX\r\n"
 #define NIGH__ANNEX_SECTIONS 8u /* at most */
-
-enum nigh__annex_kind { NIGH__ANNEX_SLICES = 1 };
 
 /* The section of slice lists; store/slices.h says what is in it. */
 enum { NIGH__SECTION_SLICE_LISTS = 1 };
@@ -43,7 +43,7 @@ struct nigh__annex_header {
     uint64_t file_length;            /* 24 */
     uint64_t segment_checksum;       /* 32  at offset 56 of the segment it belongs to */
     uint32_t kind;                   /* 40 */
-    uint32_t parameter;              /* 44  slice lists: the number of slices */
+    uint32_t parameter;              /* 44  slice lists: the number of slices; graph: the most edges of a node */
     uint32_t section_count;          /* 48 */
     uint32_t zero;                   /* 52 */
     uint64_t checksum;               /* 56  of bytes 0..55 and the table */
@@ -72,6 +72,9 @@ void nigh__annex_close(struct nigh__annex *annex); /* accepts NULL */
 /* A section of exactly `count` items, inside the map; NULL with the error where it is not there or of another size. */
 const void *nigh__annex_section(const struct nigh__annex *annex, uint32_t type, uint64_t count, size_t item_size,
                                 nigh_error *error);
+
+/* How many items a section says it has; 0 where it is not there. */
+uint64_t nigh__annex_section_count(const struct nigh__annex *annex, uint32_t type);
 
 /* Errors: for a fault inside a guard, and for a number in a section that cannot be right. */
 nigh_status nigh__annex_cut(const struct nigh__annex *annex, nigh_error *error);

@@ -15,7 +15,6 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "store/annex.h"
-#include "store/names.h"
 #include "store/sections.h"
 
 struct nigh__annex_writer {
@@ -30,7 +29,7 @@ struct nigh__annex_writer {
 
 static nigh_status create_file(struct nigh__annex_writer *writer, nigh_error *error) {
     char name[NIGH__NAME_SIZE];
-    nigh__slices_name(name, writer->number, ".tmp");
+    nigh__annex_name(name, writer->header.kind, writer->number, ".tmp");
     nigh__file_remove_in(writer->directory, name); /* left by one that died: the caller holds the lock */
     nigh_status status = nigh__file_open_in(writer->directory, name, NIGH_OPEN_CREATE, &writer->file, error);
     if (status != NIGH_OK) return status;
@@ -43,7 +42,7 @@ nigh_status nigh__annex_writer_open(const struct nigh__file *directory, const st
                                     nigh_error *error) {
     *out = NULL;
     struct nigh__annex_writer *writer = nigh__alloc_zero(directory->context, 1, sizeof *writer);
-    if (writer == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory to write slice lists");
+    if (writer == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory to write %s", nigh__annex_title(kind));
     writer->context = directory->context;
     writer->directory = directory;
     writer->number = segment->number;
@@ -63,7 +62,7 @@ nigh_status nigh__annex_writer_open(const struct nigh__file *directory, const st
 
 nigh_status nigh__annex_section_begin(struct nigh__annex_writer *writer, uint32_t type, nigh_error *error) {
     if (writer->sections.count >= NIGH__ANNEX_SECTIONS)
-        return nigh__fail(error, NIGH_ELIMIT, "a file of lists has at most %u sections", NIGH__ANNEX_SECTIONS);
+        return nigh__fail(error, NIGH_ELIMIT, "a file beside a segment has at most %u sections", NIGH__ANNEX_SECTIONS);
     return nigh__section_begin(&writer->sections, type, error);
 }
 
@@ -97,27 +96,24 @@ void nigh__annex_writer_close(struct nigh__annex_writer *writer) {
 
 nigh_status nigh__annex_publish(const struct nigh__file *directory, uint64_t segment, enum nigh__annex_kind kind,
                                 nigh_error *error) {
-    (void)kind; /* there is one */
     char name[NIGH__NAME_SIZE];
     char temporary[NIGH__NAME_SIZE];
-    nigh__slices_name(name, segment, "");
-    nigh__slices_name(temporary, segment, ".tmp");
+    nigh__annex_name(name, kind, segment, "");
+    nigh__annex_name(temporary, kind, segment, ".tmp");
     return nigh__file_rename_in(directory, temporary, name, error);
 }
 
 void nigh__annex_discard(const struct nigh__file *directory, uint64_t segment, enum nigh__annex_kind kind) {
-    (void)kind;
     char temporary[NIGH__NAME_SIZE];
-    nigh__slices_name(temporary, segment, ".tmp");
+    nigh__annex_name(temporary, kind, segment, ".tmp");
     nigh__file_remove_in(directory, temporary);
 }
 
 nigh_status nigh__annex_remove(const struct nigh__file *directory, uint64_t segment, enum nigh__annex_kind kind,
                                nigh_error *error) {
-    (void)kind;
     const nigh_file_system *files = directory->context->files;
     char name[NIGH__NAME_SIZE];
-    nigh__slices_name(name, segment, "");
+    nigh__annex_name(name, kind, segment, "");
     int failed = files->remove(files->user, directory->handle, name);
     if (failed == 0 || failed == ENOENT) return NIGH_OK;
     char *path = nigh__path_join(directory->context, directory->path, name);

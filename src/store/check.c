@@ -10,6 +10,7 @@
 #include "store/annex.h"
 #include "store/checking.h"
 #include "store/collection.h"
+#include "store/graph.h"
 #include "store/slices.h"
 
 /* No id of `segment` may be in an earlier one. */
@@ -44,22 +45,37 @@ static bool check_one(struct nigh__checking *check, const struct nigh__segment *
     return true;
 }
 
-/* Its slice lists: that they can be used, then their bytes, then what they say of the rows. */
-static bool check_lists(struct nigh__checking *check, const struct nigh__listing *listing,
-                        struct nigh__segment *segment, bool sound) {
+/* What an annex says of the rows. */
+static nigh_status check_content(const struct nigh__segment *segment, enum nigh__annex_kind kind,
+                                 struct nigh__progress *progress, nigh_error *error) {
+    if (kind == NIGH__ANNEX_GRAPH) return nigh__graph_check(segment, progress, error);
+    return nigh__slices_check(segment, progress, error);
+}
+
+/* One file beside it: that it can be used, then its bytes, then what it says of the rows. */
+static bool check_annex(struct nigh__checking *check, enum nigh__annex_kind kind, struct nigh__segment *segment,
+                        bool sound) {
     nigh_error problem;
-    if (!nigh__listing_has_slices(listing, segment->number)) return true;
-    if (nigh__segment_open_slices(check->directory, segment, &problem) != NIGH_OK)
+    if (nigh__segment_open_annex(check->directory, kind, segment, &problem) != NIGH_OK)
         return nigh__checking_report(check, &problem);
-    const struct nigh__annex *annex = segment->slices;
-    if (annex == NULL && segment->slices_problem.status == NIGH_OK) return true; /* removed meanwhile */
+    const struct nigh__annex *annex = segment->annexes[kind];
+    const nigh_error *why_not = &segment->annex_problems[kind];
+    if (annex == NULL && why_not->status == NIGH_OK) return true; /* removed meanwhile */
     check->result.files++;
-    if (annex == NULL) return nigh__checking_report(check, &segment->slices_problem);
+    if (annex == NULL) return nigh__checking_report(check, why_not);
     check->result.bytes += annex->length;
     nigh_status status = nigh__annex_check_sums(annex, &check->progress, &problem);
-    /* Rows that fail their own checksum prove nothing about lists. */
-    if (status == NIGH_OK && sound) status = nigh__slices_check(segment, &check->progress, &problem);
+    /* Rows that fail their own checksum prove nothing about others. */
+    if (status == NIGH_OK && sound) status = check_content(segment, kind, &check->progress, &problem);
     return status == NIGH_OK || nigh__checking_report(check, &problem);
+}
+
+static bool check_annexes(struct nigh__checking *check, const struct nigh__listing *listing,
+                          struct nigh__segment *segment, bool sound) {
+    bool go_on = true;
+    for (unsigned kind = 1; kind < NIGH__ANNEX_KINDS && go_on; kind++)
+        if (nigh__listing_has_annex(listing, kind, segment->number)) go_on = check_annex(check, kind, segment, sound);
+    return go_on;
 }
 
 /* Opens and checks each; `open` gets those that could be opened. */
@@ -78,7 +94,7 @@ static bool check_segments(struct nigh__checking *check, const struct nigh__list
         check->result.documents += segment->documents;
         uint64_t problems = check->result.problems;
         if (!check_one(check, segment)) return false;
-        if (!check_lists(check, listing, segment, check->result.problems == problems)) return false;
+        if (!check_annexes(check, listing, segment, check->result.problems == problems)) return false;
     }
     return true;
 }
@@ -104,8 +120,10 @@ static bool check_opening(struct nigh__checking *check) {
         return nigh__checking_report(check, &problem);
     bool go_on = true;
     for (uint32_t i = 0; i < collection->segment_count && go_on; i++)
-        if (collection->segments[i]->slices_problem.status != NIGH_OK)
-            go_on = nigh__checking_report(check, &collection->segments[i]->slices_problem);
+        for (unsigned kind = 1; kind < NIGH__ANNEX_KINDS && go_on; kind++) {
+            const nigh_error *why_not = &collection->segments[i]->annex_problems[kind];
+            go_on = why_not->status == NIGH_OK || nigh__checking_report(check, why_not);
+        }
     nigh_collection_close(collection);
     return go_on;
 }

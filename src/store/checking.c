@@ -75,9 +75,11 @@ static void count_leftovers(struct nigh__checking *check, const struct nigh__lis
         else if (!listed(manifest, segments[i]))
             check->result.unlisted++;
     }
-    const uint64_t *slices = listing->slices.data;
-    for (size_t i = 0; i < listing->slices.count; i++)
-        if (slices[i] >= manifest->header.next_segment) check->result.leftovers++;
+    for (unsigned kind = 1; kind < NIGH__ANNEX_KINDS; kind++) {
+        const uint64_t *numbers = listing->annexes[kind].data;
+        for (size_t i = 0; i < listing->annexes[kind].count; i++)
+            if (numbers[i] >= manifest->header.next_segment) check->result.leftovers++;
+    }
 }
 
 static nigh_status run_once(struct nigh__checking *check, nigh__checking_state *check_state, nigh_error *error) {

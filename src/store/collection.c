@@ -55,8 +55,9 @@ static nigh_status open_segment(const struct nigh_collection *collection, const 
     nigh_status status = nigh__segment_open(directory, entry, out, error);
     if (status != NIGH_OK) return status;
     status = segment_fits(collection, *out, error);
-    if (status == NIGH_OK && nigh__listing_has_slices(listing, entry->number))
-        status = nigh__segment_open_slices(directory, *out, error);
+    for (unsigned kind = 1; kind < NIGH__ANNEX_KINDS && status == NIGH_OK; kind++)
+        if (nigh__listing_has_annex(listing, kind, entry->number))
+            status = nigh__segment_open_annex(directory, kind, *out, error);
     if (status == NIGH_OK) return NIGH_OK;
     nigh__segment_close(*out);
     *out = NULL;
@@ -121,12 +122,19 @@ nigh_status nigh__collection_open_in(nigh_context *context, const struct nigh__f
 }
 
 /* Who asks for proof wants to hear of lists that cannot be used, too. */
-static nigh_status verify_slices(const struct nigh__segment *segment, struct nigh__progress *progress,
-                                 nigh_error *error) {
-    if (segment->slices != NULL) return nigh__annex_check_sums(segment->slices, progress, error);
-    if (segment->slices_problem.status == NIGH_OK) return NIGH_OK;
-    if (error != NULL) *error = segment->slices_problem;
-    return segment->slices_problem.status;
+static nigh_status verify_annexes(const struct nigh__segment *segment, struct nigh__progress *progress,
+                                  nigh_error *error) {
+    nigh_status status = NIGH_OK;
+    for (unsigned kind = 1; kind < NIGH__ANNEX_KINDS && status == NIGH_OK; kind++) {
+        const nigh_error *problem = &segment->annex_problems[kind];
+        if (segment->annexes[kind] != NULL) {
+            status = nigh__annex_check_sums(segment->annexes[kind], progress, error);
+        } else if (problem->status != NIGH_OK) {
+            if (error != NULL) *error = *problem;
+            status = problem->status;
+        }
+    }
+    return status;
 }
 
 static nigh_status verify(struct nigh_collection *collection, const nigh_progress *progress, nigh_error *error) {
@@ -134,7 +142,7 @@ static nigh_status verify(struct nigh_collection *collection, const nigh_progres
     nigh__progress_init(&state, progress);
     for (uint32_t i = 0; i < collection->segment_count; i++) {
         nigh_status status = nigh__segment_check_sums(collection->segments[i], &state, error);
-        if (status == NIGH_OK) status = verify_slices(collection->segments[i], &state, error);
+        if (status == NIGH_OK) status = verify_annexes(collection->segments[i], &state, error);
         if (status != NIGH_OK) return status;
     }
     return NIGH_OK;
@@ -192,10 +200,11 @@ static uint64_t kept_length(const struct nigh_collection *collection, enum nigh_
 }
 
 static void describe_lists(const struct nigh__segment *segment, nigh_collection_info *info) {
-    if (segment->slices_problem.status != NIGH_OK) info->damaged_lists++;
-    if (segment->slices == NULL) return;
+    const struct nigh__annex *slices = segment->annexes[NIGH__ANNEX_SLICES];
+    if (segment->annex_problems[NIGH__ANNEX_SLICES].status != NIGH_OK) info->damaged_lists++;
+    if (slices == NULL) return;
     info->sliced_segments++;
-    info->list_bytes += segment->slices->length;
+    info->list_bytes += slices->length;
 }
 
 void nigh_collection_describe(const nigh_collection *collection, nigh_collection_info *out) {
@@ -228,10 +237,11 @@ nigh_status nigh_collection_segment(const nigh_collection *collection, uint32_t 
     nigh_segment_info info = {
         .number = from->number, .documents = from->documents, .signatures = from->signatures, .bytes = from->length};
     struct nigh__slices slices;
-    if (from->slices != NULL && nigh__slices_of_segment(from, &slices, NULL) == NIGH_OK) {
+    const struct nigh__annex *lists = from->annexes[NIGH__ANNEX_SLICES];
+    if (lists != NULL && nigh__slices_of_segment(from, &slices, NULL) == NIGH_OK) {
         info.slices = slices.slicing.count;
         info.slice_width = slices.slicing.most_bits;
-        info.list_bytes = from->slices->length;
+        info.list_bytes = lists->length;
     }
     nigh__info_copy(out, &info, sizeof info);
     return NIGH_OK;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Telling manifests, segments, slice lists, groups of terms, leftovers and strangers apart by their names. */
+/* Telling manifests, segments, what stands beside them, groups of terms, leftovers and strangers apart by their names.
+ */
 #include "store/names.h"
 
 #include <errno.h>
@@ -13,8 +14,17 @@
 #define DIGITS 20
 #define SEGMENT_PREFIX "segment-"
 #define MANIFEST_PREFIX "manifest-"
-#define SLICES_PREFIX "slices-"
 #define TERMS_PREFIX "terms-"
+
+/* Of each kind; none is the beginning of another. */
+static const struct annex_names {
+    const char *prefix, *title;
+} annex_names[NIGH__ANNEX_KINDS] = {
+    [NIGH__ANNEX_SLICES] = {"slices-", "slice lists"},
+    [NIGH__ANNEX_GRAPH] = {"graph-", "a neighbour graph"},
+};
+
+const char *nigh__annex_title(enum nigh__annex_kind kind) { return annex_names[kind].title; }
 
 const char *nigh__store_name(enum nigh__store_kind kind) {
     return kind == NIGH__STORE_TERMS ? "term signature file" : "collection";
@@ -28,8 +38,8 @@ void nigh__manifest_name(char out[NIGH__NAME_SIZE], uint64_t sequence, const cha
     (void)snprintf(out, NIGH__NAME_SIZE, MANIFEST_PREFIX "%020" PRIu64 "%s", sequence, suffix);
 }
 
-void nigh__slices_name(char out[NIGH__NAME_SIZE], uint64_t segment, const char *suffix) {
-    (void)snprintf(out, NIGH__NAME_SIZE, SLICES_PREFIX "%020" PRIu64 "%s", segment, suffix);
+void nigh__annex_name(char out[NIGH__NAME_SIZE], enum nigh__annex_kind kind, uint64_t segment, const char *suffix) {
+    (void)snprintf(out, NIGH__NAME_SIZE, "%s%020" PRIu64 "%s", annex_names[kind].prefix, segment, suffix);
 }
 
 void nigh__terms_name(char out[NIGH__NAME_SIZE], uint64_t number, const char *suffix) {
@@ -76,33 +86,29 @@ static bool is_temporary(const char *suffix) {
            strcmp(suffix, ".weights.tmp") == 0;
 }
 
-enum name_kind { STRANGER, MANIFEST, SEGMENT, SLICES, TERMS };
-
-static enum name_kind kind_of(const char *name, uint64_t *number, const char **rest) {
-    if (parse_name(name, MANIFEST_PREFIX, number, rest)) return MANIFEST;
-    if (parse_name(name, SEGMENT_PREFIX, number, rest)) return SEGMENT;
-    if (parse_name(name, SLICES_PREFIX, number, rest)) return SLICES;
-    return parse_name(name, TERMS_PREFIX, number, rest) ? TERMS : STRANGER;
-}
-
-/* Where the numbers of names of ours go. */
-static struct nigh__array *numbers_of(struct nigh__listing *listing, enum name_kind kind) {
-    if (kind == MANIFEST) return &listing->manifests;
-    if (kind == TERMS) return &listing->terms;
-    return kind == SEGMENT ? &listing->segments : &listing->slices;
+/* Where the number of a name goes; NULL: it is not ours. */
+static struct nigh__array *place_of(struct nigh__listing *listing, const char *name, uint64_t *number,
+                                    const char **rest) {
+    if (parse_name(name, MANIFEST_PREFIX, number, rest)) return &listing->manifests;
+    if (parse_name(name, SEGMENT_PREFIX, number, rest)) return &listing->segments;
+    if (parse_name(name, TERMS_PREFIX, number, rest)) return &listing->terms;
+    for (unsigned kind = 1; kind < NIGH__ANNEX_KINDS; kind++)
+        if (parse_name(name, annex_names[kind].prefix, number, rest)) return &listing->annexes[kind];
+    return NULL;
 }
 
 static int visit_name(void *user, const char *name) {
     struct visit *visit = user;
     uint64_t number = 0;
     const char *rest = NULL;
-    const enum name_kind kind = kind_of(name, &number, &rest);
-    if (kind != STRANGER) {
-        if (kind != MANIFEST && number > visit->listing->highest_segment) visit->listing->highest_segment = number;
-        if (*rest == '\0') return remember_number(visit, numbers_of(visit->listing, kind), number);
+    struct nigh__listing *listing = visit->listing;
+    struct nigh__array *place = place_of(listing, name, &number, &rest);
+    if (place != NULL) {
+        if (place != &listing->manifests && number > listing->highest_segment) listing->highest_segment = number;
+        if (*rest == '\0') return remember_number(visit, place, number);
         if (is_temporary(rest)) return remember_leftover(visit, name);
     }
-    visit->listing->strangers++;
+    listing->strangers++;
     return 0;
 }
 
@@ -113,6 +119,10 @@ static int ascending(const void *a, const void *b) {
 }
 
 static int descending(const void *a, const void *b) { return ascending(b, a); }
+
+static void sort_numbers(struct nigh__array *numbers, int (*order)(const void *, const void *)) {
+    if (numbers->count != 0) qsort(numbers->data, numbers->count, sizeof(uint64_t), order);
+}
 
 nigh_status nigh__directory_open(const nigh_context *context, const char *path, enum nigh__store_kind kind,
                                  struct nigh__file *out, nigh_error *error) {
@@ -143,33 +153,35 @@ nigh_status nigh__listing_read(const struct nigh__file *directory, struct nigh__
     const nigh_context *context = directory->context;
     *out = (struct nigh__listing){.manifests = NIGH__ARRAY(uint64_t),
                                   .segments = NIGH__ARRAY(uint64_t),
-                                  .slices = NIGH__ARRAY(uint64_t),
                                   .terms = NIGH__ARRAY(uint64_t),
                                   .leftovers = NIGH__ARRAY(char[NIGH__NAME_SIZE])};
+    for (unsigned kind = 0; kind < NIGH__ANNEX_KINDS; kind++)
+        out->annexes[kind] = (struct nigh__array)NIGH__ARRAY(uint64_t);
     struct visit visit = {.context = context, .listing = out};
     int failed = context->files->list(context->files->user, directory->handle, visit_name, &visit);
     if (failed != 0) {
         nigh__listing_release(context, out);
         return nigh__fail_system(error, failed, directory->path, "list");
     }
-    if (out->manifests.count != 0) qsort(out->manifests.data, out->manifests.count, sizeof(uint64_t), descending);
-    if (out->segments.count != 0) qsort(out->segments.data, out->segments.count, sizeof(uint64_t), ascending);
-    if (out->terms.count != 0) qsort(out->terms.data, out->terms.count, sizeof(uint64_t), ascending);
-    if (out->slices.count != 0) qsort(out->slices.data, out->slices.count, sizeof(uint64_t), ascending);
+    sort_numbers(&out->manifests, descending);
+    sort_numbers(&out->segments, ascending);
+    sort_numbers(&out->terms, ascending);
+    for (unsigned kind = 1; kind < NIGH__ANNEX_KINDS; kind++) sort_numbers(&out->annexes[kind], ascending);
     return NIGH_OK;
 }
 
 void nigh__listing_release(const nigh_context *context, struct nigh__listing *listing) {
     nigh__array_release(context, &listing->manifests);
     nigh__array_release(context, &listing->segments);
-    nigh__array_release(context, &listing->slices);
+    for (unsigned kind = 0; kind < NIGH__ANNEX_KINDS; kind++) nigh__array_release(context, &listing->annexes[kind]);
     nigh__array_release(context, &listing->terms);
     nigh__array_release(context, &listing->leftovers);
 }
 
-bool nigh__listing_has_slices(const struct nigh__listing *listing, uint64_t segment) {
-    if (listing->slices.count == 0) return false;
-    return bsearch(&segment, listing->slices.data, listing->slices.count, sizeof(uint64_t), ascending) != NULL;
+bool nigh__listing_has_annex(const struct nigh__listing *listing, enum nigh__annex_kind kind, uint64_t segment) {
+    const struct nigh__array *numbers = &listing->annexes[kind];
+    if (numbers->count == 0) return false;
+    return bsearch(&segment, numbers->data, numbers->count, sizeof(uint64_t), ascending) != NULL;
 }
 
 void nigh__listing_remove_leftovers(const struct nigh__file *directory, const struct nigh__listing *listing) {

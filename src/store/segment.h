@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "store/format.h"
 #include "store/kept.h"
+#include "store/names.h"
 
 struct nigh__annex; /* store/annex.h */
 
@@ -51,8 +52,9 @@ struct nigh__segment {
     const uint8_t *weights;                /* documents * width_bits, or NULL */
     const uint8_t *kept[NIGH__KEPT_KINDS]; /* or NULL */
 
-    struct nigh__annex *slices; /* its slice lists, owned; NULL: none, or none that can be used: */
-    nigh_error slices_problem;  /* why; NIGH_OK where there simply are none */
+    /* What stands beside it, by kind. */
+    struct nigh__annex *annexes[NIGH__ANNEX_KINDS]; /* owned; NULL: there is none, or none that can be used: */
+    nigh_error annex_problems[NIGH__ANNEX_KINDS];   /* why; NIGH_OK where there simply is none */
 };
 
 /*
@@ -64,11 +66,11 @@ nigh_status nigh__segment_open(const struct nigh__file *directory, const struct 
 void nigh__segment_close(struct nigh__segment *segment); /* accepts NULL */
 
 /*
- * Opens its slice lists, of which there are none yet: segment->slices, or slices_problem
- * where they cannot be used.  That is no failure; no memory is.
+ * Opens what stands beside it, which is not open yet: segment->annexes[kind], or
+ * annex_problems[kind] where it cannot be used.  That is no failure; no memory is.
  */
-nigh_status nigh__segment_open_slices(const struct nigh__file *directory, struct nigh__segment *segment,
-                                      nigh_error *error);
+nigh_status nigh__segment_open_annex(const struct nigh__file *directory, enum nigh__annex_kind kind,
+                                     struct nigh__segment *segment, nigh_error *error);
 
 /* The error for a fault inside a guard. */
 nigh_status nigh__segment_cut(const struct nigh__segment *segment, nigh_error *error);

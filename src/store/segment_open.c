@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "store/annex.h"
+#include "store/graph.h"
 #include "store/header.h"
 #include "store/names.h"
 #include "store/scheme.h"
@@ -237,20 +238,27 @@ nigh_status nigh__segment_open(const struct nigh__file *directory, const struct 
     return status;
 }
 
+/* Whether the sections have the sizes that the segment's numbers ask for. */
+static nigh_status annex_fits(const struct nigh__segment *segment, enum nigh__annex_kind kind, nigh_error *error) {
+    struct nigh__slices slices;
+    struct nigh__graph graph;
+    if (kind == NIGH__ANNEX_GRAPH) return nigh__graph_of_segment(segment, &graph, error);
+    return nigh__slices_of_segment(segment, &slices, error);
+}
+
 /*
  * Whatever is wrong with lists, there is a way without them, so it is remembered and no failure.  Only where memory
  * has run out does that help nobody.
  */
-nigh_status nigh__segment_open_slices(const struct nigh__file *directory, struct nigh__segment *segment,
-                                      nigh_error *error) {
-    struct nigh__slices ignored;
-    nigh_error *problem = &segment->slices_problem;
-    nigh_status status = nigh__annex_open(directory, segment, NIGH__ANNEX_SLICES, &segment->slices, problem);
+nigh_status nigh__segment_open_annex(const struct nigh__file *directory, enum nigh__annex_kind kind,
+                                     struct nigh__segment *segment, nigh_error *error) {
+    nigh_error *problem = &segment->annex_problems[kind];
+    nigh_status status = nigh__annex_open(directory, segment, kind, &segment->annexes[kind], problem);
     if (status == NIGH_ENOTFOUND) return NIGH_OK;
-    if (status == NIGH_OK) status = nigh__slices_of_segment(segment, &ignored, problem);
+    if (status == NIGH_OK) status = annex_fits(segment, kind, problem);
     if (status == NIGH_OK) return NIGH_OK;
-    nigh__annex_close(segment->slices);
-    segment->slices = NULL;
+    nigh__annex_close(segment->annexes[kind]);
+    segment->annexes[kind] = NULL;
     if (status != NIGH_ENOMEM) return NIGH_OK;
     if (error != NULL) *error = *problem;
     return status;
@@ -258,7 +266,7 @@ nigh_status nigh__segment_open_slices(const struct nigh__file *directory, struct
 
 void nigh__segment_close(struct nigh__segment *segment) {
     if (segment == NULL) return;
-    nigh__annex_close(segment->slices);
+    for (unsigned kind = 1; kind < NIGH__ANNEX_KINDS; kind++) nigh__annex_close(segment->annexes[kind]);
     nigh__file_unmap(segment->context, segment->map, segment->length);
     nigh__free(segment->context, segment->path);
     nigh__free(segment->context, segment->scheme);

@@ -90,7 +90,7 @@ uint32_t nigh_slices_usual_width(uint64_t signatures, uint32_t width_bits) {
 /* ------------------------------------------------------------------ of a segment -- */
 
 nigh_status nigh__slices_of_segment(const struct nigh__segment *segment, struct nigh__slices *out, nigh_error *error) {
-    const struct nigh__annex *annex = segment->slices;
+    const struct nigh__annex *annex = segment->annexes[NIGH__ANNEX_SLICES];
     struct nigh__slices slices = {.rows = segment->signatures, .annex = annex};
     const uint32_t count = annex->header.parameter;
     if (!nigh__slicing_of_count(segment->width_bits, count, &slices.slicing))

@@ -73,7 +73,8 @@ struct nigh__slices {
     uint32_t *owned;                 /* that memory, to free it; NULL: mapped */
 };
 
-/* The lists of a segment that has some (segment->slices); NIGH_ECORRUPT where their sizes do not fit. */
+/* The lists of a segment that has some (segment->annexes[NIGH__ANNEX_SLICES]); NIGH_ECORRUPT where their sizes do not
+ * fit. */
 nigh_status nigh__slices_of_segment(const struct nigh__segment *segment, struct nigh__slices *out, nigh_error *error);
 
 /* Takes the numbers of the section, in order, some slices at a time. */

@@ -90,6 +90,18 @@ static void tidy_numbers(const struct nigh__file *directory, const struct nigh__
     }
 }
 
+static void tidy_annexes(const struct nigh__file *directory, const struct nigh__listing *listing, uint64_t from) {
+    char name[NIGH__NAME_SIZE];
+    for (unsigned kind = 1; kind < NIGH__ANNEX_KINDS; kind++) {
+        const uint64_t *numbers = listing->annexes[kind].data;
+        for (size_t i = 0; i < listing->annexes[kind].count; i++) {
+            if (numbers[i] < from) continue;
+            nigh__annex_name(name, kind, numbers[i], "");
+            nigh__file_remove_in(directory, name);
+        }
+    }
+}
+
 void nigh__state_tidy(const struct nigh__file *directory, uint64_t sequence, uint64_t next_before, const uint64_t *own,
                       size_t own_count) {
     struct nigh__listing listing;
@@ -97,7 +109,7 @@ void nigh__state_tidy(const struct nigh__file *directory, uint64_t sequence, uin
     tidy_manifests(directory, &listing.manifests, sequence - 1);
     if (next_before != 0) {
         tidy_numbers(directory, &listing.segments, next_before, nigh__segment_name, own, own_count);
-        tidy_numbers(directory, &listing.slices, next_before, nigh__slices_name, NULL, 0);
+        tidy_annexes(directory, &listing, next_before);
         tidy_numbers(directory, &listing.terms, next_before, nigh__terms_name, own, own_count);
     }
     nigh__listing_remove_leftovers(directory, &listing);

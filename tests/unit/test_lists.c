@@ -271,8 +271,8 @@ static void expect_unusable(struct fixture *f, const char *why) {
     assert_int_equal(info.damaged_lists, 1);
     assert_int_equal(info.sliced_segments, 1);
     assert_ok(nigh_collection_open(f->context, f->path, NULL, &collection, &error), &error);
-    assert_null(collection->segments[0]->slices);
-    assert_string_equal(collection->segments[0]->slices_problem.file, f->first);
+    assert_null(collection->segments[0]->annexes[NIGH__ANNEX_SLICES]);
+    assert_string_equal(collection->segments[0]->annex_problems[NIGH__ANNEX_SLICES].file, f->first);
     nigh_collection_close(collection);
     assert_ok(read_everything(f->context, f->path, &error), &error);
 
@@ -402,7 +402,7 @@ static void removed_again(void **state) {
     /* Who had them open keeps them. */
     struct nigh__progress progress;
     nigh__progress_init(&progress, NULL);
-    assert_ok(nigh__annex_check_sums(open->segments[0]->slices, &progress, &error), &error);
+    assert_ok(nigh__annex_check_sums(open->segments[0]->annexes[NIGH__ANNEX_SLICES], &progress, &error), &error);
     nigh_collection_close(open);
     assert_ok(nigh_lists_remove(f->context, f->path, &error), &error); /* where there are none */
     free(before);

@@ -267,7 +267,7 @@ static void mapped_init(struct mapped *mapped, nigh_context *context, uint32_t r
                                              .width_bits = BITS,
                                              .words = 2,
                                              .rows = mapped->rows,
-                                             .slices = &mapped->annex};
+                                             .annexes[NIGH__ANNEX_SLICES] = &mapped->annex};
 }
 
 static nigh_status check(const struct mapped *mapped, nigh_error *error) {

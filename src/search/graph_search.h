@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Searching a graph of near neighbours (store/graph.h): one query, one segment.
+ *
+ *     seeds     nodes that share a slice with the query; where there are none, some
+ *               evenly chosen ones
+ *     pool      the E nearest nodes met so far; a node that is not nearer than the
+ *               E-th is forgotten
+ *     step      the nearest of the pool whose edges were not followed yet: each node at
+ *               their other ends that was not met before is compared
+ *     end       when all edges of the pool were followed, or after `patience` steps
+ *               that brought no nearer one of the k best
+ *
+ * Nodes are compared by their sketch first, the first bits of the signature.  One whose
+ * sketch alone is farther than a node of the pool can be expected to be there is not
+ * looked at again: this is what makes the answer depend on more than the walk, and it
+ * is the same for every machine and thread.
+ *
+ * Nothing is proven of the answer.
+ */
+#ifndef NIGH_SEARCH_GRAPH_SEARCH_H
+#define NIGH_SEARCH_GRAPH_SEARCH_H
+
+#include "base/memory.h"
+#include "store/graph.h"
+
+struct nigh__graph_query {
+    const uint64_t *words; /* of the query */
+    uint32_t k;            /* not NIGH_ALL */
+    uint32_t limit;        /* only rows nearer than this are wanted; UINT32_MAX: any */
+    uint32_t effort;       /* E, at least k */
+    uint32_t patience;     /* 0: no such end */
+};
+
+/* `keys` as in struct nigh__slice_answer. */
+struct nigh__graph_answer {
+    struct nigh__array keys; /* uint64_t (search/nearest.h), sorted: of rows, at most k */
+    uint64_t seeds, steps, compared;
+};
+
+/* What a thread works with; all memory that a search takes belongs to it, so that a fault may jump out of one. */
+struct nigh__graph_scratch;
+
+nigh_status nigh__graph_scratch_new(const nigh_context *context, struct nigh__graph_scratch **out, nigh_error *error);
+void nigh__graph_scratch_free(struct nigh__graph_scratch *scratch); /* accepts NULL */
+
+/*
+ * The fast way, and the plain one that it must equal.  `rows` are the signatures of the segment.  Every number of the
+ * graph is compared with its bound before it is used; a lie is NIGH_ECORRUPT.  The caller is inside guards for the
+ * annex and the rows.
+ */
+nigh_status nigh__graph_search(struct nigh__graph_scratch *scratch, const struct nigh__graph *graph,
+                               const uint64_t *rows, uint32_t words, const struct nigh__graph_query *query,
+                               struct nigh__graph_answer *answer, nigh_error *error);
+nigh_status nigh__graph_search_plain(const nigh_context *context, const struct nigh__graph *graph, const uint64_t *rows,
+                                     uint32_t words, const struct nigh__graph_query *query,
+                                     struct nigh__graph_answer *answer, nigh_error *error);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+#include "store/graph.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "base/guard.h"
+#include "base/status.h"
+
+static nigh_status facts_lie(const struct nigh__annex *annex, size_t at, const char *why, nigh_error *error) {
+    return nigh__annex_lies(annex, NIGH__GRAPH_FACTS, at, 1, why, error);
+}
+
+/* Copied out of the map before anything is compared. */
+static nigh_status read_facts(const struct nigh__annex *annex, struct nigh__graph_facts *facts, nigh_error *error) {
+    const void *section = nigh__annex_section(annex, NIGH__GRAPH_FACTS, 1, sizeof *facts, error);
+    if (section == NULL) return NIGH_ECORRUPT;
+    struct nigh__guard guard;
+    nigh__guard_enter(&guard, annex->map, annex->length);
+    if (NIGH__GUARD_FAULTED(&guard)) return nigh__annex_cut(annex, error);
+    memcpy(facts, section, sizeof *facts);
+    nigh__guard_leave(&guard);
+    return NIGH_OK;
+}
+
+static nigh_status check_facts(const struct nigh__segment *segment, const struct nigh__annex *annex,
+                               const struct nigh__graph_facts *facts, nigh_error *error) {
+#define AT(field) offsetof(struct nigh__graph_facts, field)
+    if (annex->header.parameter > NIGH__GRAPH_MOST_DEGREE)
+        return nigh__fail_at(error, NIGH_ECORRUPT, annex->path, offsetof(struct nigh__annex_header, parameter),
+                             "more edges of a node than there can be");
+    if (facts->seed_bits > NIGH__GRAPH_MOST_SEED_BITS || (facts->seed_bits == 0 && facts->seed_slices != 0))
+        return facts_lie(annex, AT(seed_bits), "slices of a width that cannot be", error);
+    if ((uint64_t)facts->seed_slices * facts->seed_bits > segment->width_bits)
+        return facts_lie(annex, AT(seed_slices), "more slices than a signature has", error);
+    if (facts->sketch_words == 0 || facts->sketch_words > segment->words)
+        return facts_lie(annex, AT(sketch_words), "sketches longer than a signature, or of nothing", error);
+    if (facts->recall_found > facts->recall_wanted)
+        return facts_lie(annex, AT(recall_found), "more found than there were", error);
+    if (facts->zero[0] != 0 || facts->zero[1] != 0) return facts_lie(annex, AT(zero), "a byte is not zero", error);
+#undef AT
+    return NIGH_OK;
+}
+
+/* A section of numbers whose count it says itself. */
+static const uint32_t *section_of(const struct nigh__annex *annex, enum nigh__graph_section type, uint64_t *count,
+                                  nigh_error *error) {
+    *count = nigh__annex_section_count(annex, type);
+    if (*count > UINT32_MAX) {
+        (void)nigh__annex_lies(annex, type, 0, sizeof(uint32_t), "more numbers than can be counted", error);
+        return NULL;
+    }
+    return nigh__annex_section(annex, type, *count, sizeof(uint32_t), error);
+}
+
+static bool find_sections(struct nigh__graph *graph, nigh_error *error) {
+    const struct nigh__annex *annex = graph->annex;
+    const uint64_t nodes = graph->nodes;
+    const uint64_t lists = nigh__graph_seed_lists(&graph->facts);
+    const size_t number = sizeof(uint32_t);
+    graph->order = nigh__annex_section(annex, NIGH__GRAPH_ORDER, nodes, number, error);
+    if (graph->order == NULL) return false;
+    graph->edge_starts = nigh__annex_section(annex, NIGH__GRAPH_EDGE_STARTS, nodes + 1, number, error);
+    if (graph->edge_starts == NULL) return false;
+    graph->edges = section_of(annex, NIGH__GRAPH_EDGES, &graph->edge_count, error);
+    if (graph->edges == NULL) return false;
+    graph->seed_starts = nigh__annex_section(annex, NIGH__GRAPH_SEED_STARTS, lists + 1, number, error);
+    if (graph->seed_starts == NULL) return false;
+    graph->seeds = section_of(annex, NIGH__GRAPH_SEEDS, &graph->seed_count, error);
+    if (graph->seeds == NULL) return false;
+    graph->sketches =
+        nigh__annex_section(annex, NIGH__GRAPH_SKETCHES, nodes * graph->facts.sketch_words, sizeof(uint64_t), error);
+    return graph->sketches != NULL;
+}
+
+nigh_status nigh__graph_of_segment(const struct nigh__segment *segment, struct nigh__graph *out, nigh_error *error) {
+    const struct nigh__annex *annex = segment->annexes[NIGH__ANNEX_GRAPH];
+    struct nigh__graph graph = {.nodes = segment->signatures, .degree = annex->header.parameter, .annex = annex};
+    nigh_status status = read_facts(annex, &graph.facts, error);
+    if (status == NIGH_OK) status = check_facts(segment, annex, &graph.facts, error);
+    if (status != NIGH_OK) return status;
+    if (!find_sections(&graph, error)) return NIGH_ECORRUPT;
+    *out = graph;
+    return NIGH_OK;
+}
