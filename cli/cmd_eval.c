@@ -40,8 +40,13 @@ static const struct cli_option options[] = {
              "nearest: measure each of these breadths, such as 0,1,3 or 0-4 (default the usual one)"),
     CLI_TEXT(0, "admit", PLACE(admit), "LIST", "nearest: with each of these, up to the breadth"),
     CLI_NUMBER(0, "candidates", PLACE(candidates), "N", 1, UINT32_MAX - 1, NULL, "nearest: as of 'nigh search'"),
+    CLI_TEXT(0, "effort", PLACE(effort), "LIST",
+             "nearest: measure each of these efforts of a graph, such as 50,100,400 (default the usual one)"),
+    CLI_NUMBER(0, "patience", PLACE(patience), "N", 0, UINT32_MAX - 1, NULL, "nearest: as of 'nigh search'"),
     CLI_NUMBER(0, "slices", PLACE(slices), "N", 1, 16384, NULL, "nearest: as of 'nigh search'"),
-    CLI_FLAG(0, "all-postings", PLACE(all_postings), "nearest: leave no list out for its length"),
+    CLI_CHOICE(0, "probe", PLACE(probe), "WAY", cli_eval_probes, "auto", "nearest: as of 'nigh search'"),
+    CLI_TEXT(0, "budget", PLACE(budget), "LIST",
+             "nearest: with each of these budgets of 'nigh search', such as 4K,16K or all (default the usual one)"),
     CLI_FLAG(0, "certain", PLACE(certain), "nearest: go on until answers are exact, as --exact of 'nigh search'"),
     CLI_NUMBER(0, "rings", PLACE(rings), "B", 0, NIGH_MOST_SLICE_WIDTH, NULL,
                "nearest: also tell what the lists alone show after each ring up to B"),
@@ -388,11 +393,13 @@ static int check_options(const struct cli_job *job, const struct eval_values *va
             "--iterations, --min-documents, --l2, --as-paper, --label-key and --part-key go with 'learned'");
     if (kind != EVAL_NEAREST && kind != EVAL_LEARNED && values->ask.given)
         return cli_usage(job->command, "--ask goes with 'nearest' and 'learned'");
-    if (kind != EVAL_NEAREST && (values->k.given || values->method != 0 || values->breadth != NULL ||
-                                 values->admit != NULL || values->candidates.given || values->slices.given ||
-                                 values->rings.given || values->all_postings || values->certain || values->no_cache))
-        return cli_usage(job->command, "-k, --method, --breadth, --admit, --candidates, --slices, --all-postings, "
-                                       "--certain, --rings and --no-cache go with 'nearest'");
+    if (kind != EVAL_NEAREST &&
+        (values->k.given || values->method != 0 || values->breadth != NULL || values->admit != NULL ||
+         values->candidates.given || values->slices.given || values->effort != NULL || values->patience.given ||
+         values->rings.given || values->budget != NULL || values->probe != 0 || values->certain || values->no_cache))
+        return cli_usage(job->command,
+                         "-k, --method, --breadth, --admit, --candidates, --slices, --effort, "
+                         "--patience, --probe, --budget, --certain, --rings and --no-cache go with 'nearest'");
     if (kind != EVAL_DUPLICATES && (values->threshold != NULL || values->labels != NULL || values->temporary != NULL))
         return cli_usage(job->command, "--threshold, --labels and --temporary go with 'duplicates'");
     if (kind != EVAL_PSM && (values->probes.given || values->psm_queries.given))

@@ -14,6 +14,7 @@
 #include "documents.h"
 #include "scheme_lines.h"
 #include "term_commands.h"
+#include "tuning_lines.h"
 
 #define BITS_SHOWN 4
 #define MOST_BITS 1024 /* of a model */
@@ -39,7 +40,8 @@ static const char *const usage[] = {"[OPTION]... COLLECTION", "[OPTION]... MODEL
 
 static const char *const description[] = {
     "Shows how many documents and distinct signatures a collection holds, how wide they are, by which scheme they were "
-    "made, what room they take, its segments, and the slice lists of each. Reads headers only: damage elsewhere is "
+    "made, what room they take, its segments, the slice lists of each, and of graphs which share of the ten nearest "
+    "they know. Reads headers only: damage elsewhere is "
     "found by 'nigh check'.",
     "Of a model that 'nigh train' made: how it was learned, and the features that count most. A weight is how much a "
     "feature moves the bits of a document that has it; where a feature has a coefficient for each bit it is their root "
@@ -185,6 +187,26 @@ static void print_kept(struct cli_sink *out, const nigh_model *model) {
                     cli_digits(info.bytes).text, (unsigned long long)info.name);
 }
 
+/* How it is searched where nobody says. */
+static void print_tuning(struct cli_sink *out, const nigh_collection *collection, const nigh_collection_info *info) {
+    nigh_tuning tuning = NIGH_TUNING_INIT;
+    if (nigh_collection_tuning(collection, &tuning, NULL) != NIGH_OK) return;
+    cli_sink_format(out, "  tuned         %s\n", cli_tuning_words(&tuning).text);
+    cli_sink_format(out, "                k = %u: recall %.4f (%.4f to %.4f), CDR %.4f, %s a query\n", tuning.k,
+                    tuning.recall, tuning.recall_low, tuning.recall_high, tuning.cdr, cli_time(tuning.median).text);
+    if (cli_tuning_is_old(&tuning, info->documents))
+        cli_sink_format(out, "                with %s; it should be tuned anew\n",
+                        cli_counted(tuning.documents, "document", "documents").text);
+}
+
+static void json_tuning(struct cli_sink *out, const nigh_collection *collection, const nigh_collection_info *info) {
+    nigh_tuning tuning = NIGH_TUNING_INIT;
+    if (nigh_collection_tuning(collection, &tuning, NULL) != NIGH_OK) return;
+    cli_sink_text(out, ",\"tuning\":{");
+    cli_tuning_json(out, &tuning);
+    cli_sink_format(out, ",\"old\":%s}", cli_tuning_is_old(&tuning, info->documents) ? "true" : "false");
+}
+
 static void print_summary(struct cli_sink *out, const nigh_collection_info *info) {
     uint64_t copies = info->documents - (info->signatures < info->documents ? info->signatures : info->documents);
     cli_sink_format(out, "  documents     %s\n", cli_digits(info->documents).text);
@@ -206,6 +228,15 @@ static void print_summary(struct cli_sink *out, const nigh_collection_info *info
         cli_sink_format(out, "  slice lists   of %s; %s\n",
                         cli_counted(info->sliced_segments, "segment", "segments").text,
                         cli_counted(info->list_bytes, "byte", "bytes").text);
+    if (info->fitted_segments > 0)
+        cli_sink_format(out, "  probes        directed by a model fitted to %s\n",
+                        cli_counted(info->fitted_segments, "segment", "segments").text);
+    else if (info->sliced_segments > 0)
+        cli_sink_text(out, "  probes        directed by the usual model, for no weights are kept to fit one to\n");
+    if (info->graph_segments > 0)
+        cli_sink_format(out, "  graph         of %s; %s; recall@10 %.3f\n",
+                        cli_counted(info->graph_segments, "segment", "segments").text,
+                        cli_counted(info->graph_bytes, "byte", "bytes").text, info->graph_recall);
     cli_sink_format(out, "  sequence      %s\n", cli_digits(info->sequence).text);
 }
 
@@ -230,6 +261,7 @@ static nigh_status print_table(struct cli_job *job, const nigh_collection *colle
     cli_sink_text(out, "\n");
     print_summary(out, info);
     if (model != NULL) print_kept(out, model);
+    print_tuning(out, collection, info);
     cli_scheme_print(out, "scheme", nigh_collection_scheme(collection));
     const bool lists = info->sliced_segments > 0;
     if (info->segments > 0)
@@ -260,7 +292,10 @@ static nigh_status json_segments(struct cli_job *job, const nigh_collection *col
         cli_sink_json_count(out, "slices", segment.slices);
         cli_sink_json_count(out, "slice_width", segment.slice_width);
         cli_sink_json_count(out, "list_bytes", segment.list_bytes);
-        cli_sink_text(out, "}");
+        cli_sink_json_count(out, "graph_degree", segment.graph_degree);
+        cli_sink_json_count(out, "graph_edges", segment.graph_edges);
+        cli_sink_json_count(out, "graph_bytes", segment.graph_bytes);
+        cli_sink_format(out, ",\"graph_recall\":%.4f}", segment.graph_recall);
     }
     cli_sink_text(out, "]");
     return NIGH_OK;
@@ -285,6 +320,11 @@ static nigh_status print_json(struct cli_job *job, const nigh_collection *collec
     cli_sink_json_count(out, "sliced_segments", info->sliced_segments);
     cli_sink_json_count(out, "damaged_lists", info->damaged_lists);
     cli_sink_json_count(out, "list_bytes", info->list_bytes);
+    cli_sink_json_count(out, "fitted_segments", info->fitted_segments);
+    cli_sink_json_count(out, "graph_segments", info->graph_segments);
+    cli_sink_json_count(out, "damaged_graphs", info->damaged_graphs);
+    cli_sink_json_count(out, "graph_bytes", info->graph_bytes);
+    cli_sink_format(out, ",\"graph_recall\":%.4f", info->graph_recall);
     cli_sink_text(out, ",\"scheme\":{");
     cli_scheme_json(out, nigh_collection_scheme(collection));
     cli_sink_text(out, "}");
@@ -293,6 +333,7 @@ static nigh_status print_json(struct cli_job *job, const nigh_collection *collec
         json_model(out, model, top->given ? top->value : 0);
         cli_sink_text(out, "}");
     }
+    json_tuning(out, collection, info);
     nigh_status status = json_segments(job, collection, info->segments);
     cli_sink_text(out, "}\n");
     return status;
@@ -324,6 +365,12 @@ static int run(struct cli_job *job) {
     if (info.damaged_lists > 0)
         cli_error(job, "'%s': the slice lists of %s cannot be used; see 'nigh check'", job->operands[0],
                   cli_counted(info.damaged_lists, "segment", "segments").text);
+    if (info.damaged_graphs > 0)
+        cli_error(job, "'%s': the graph of %s cannot be used; see 'nigh check'", job->operands[0],
+                  cli_counted(info.damaged_graphs, "segment", "segments").text);
+    const nigh_status tuned = nigh_collection_tuning(collection, NULL, NULL);
+    if (tuned != NIGH_OK && tuned != NIGH_ENOTFOUND)
+        cli_error(job, "'%s': the tuning cannot be used; see 'nigh check'", job->operands[0]);
     int code = CLI_DONE; /* a model that cannot be read is no reason not to tell the rest */
     if (info.model_bytes > 0 && nigh_collection_model(collection, &model, &job->error) != NIGH_OK) code = cli_fail(job);
     nigh_status status = values->output == OUTPUT_JSONL ? print_json(job, collection, &info, model)

@@ -30,7 +30,12 @@ struct search_values {
     struct cli_number admit;
     struct cli_number candidates;
     struct cli_number slices;
-    const char *postings;
+    struct cli_number sketch_bits;
+    struct cli_number effort;
+    struct cli_number patience;
+    struct cli_number probes;
+    const char *budget;
+    int probe;
     int stop;
     int method;
     int output;
@@ -41,8 +46,9 @@ struct search_values {
 };
 
 /* In the order of nigh_search_method and nigh_search_stop. */
-static const char *const method_names[] = {"auto", "exact", "slices", "slices-plain", NULL};
+static const char *const method_names[] = {"auto", "exact", "slices", "slices-plain", "sketch", "graph", NULL};
 static const char *const stop_names[] = {"breadth", "certain", "seen", NULL};
+static const char *const probe_names[] = {"auto", "ball", "directed", NULL};
 
 #define SNIPPET_SHOWN 4096
 #define FEW_QUERIES 8
@@ -68,15 +74,26 @@ static const struct cli_option options[] = {
                "beyond BITS bits, count only what was seen before"),
     CLI_NUMBER(0, "candidates", PLACE(candidates), "N", 1, NIGH_USUAL - 1, NULL,
                "compare the N most promising of what the lists showed; at least as many as -k"),
+    CLI_NUMBER(0, "sketch-bits", PLACE(sketch_bits), "BITS", 64, 256, NULL,
+               "of --method sketch: compare the first BITS bits of every document, 64, 128, 192 or 256"),
+    CLI_NUMBER(0, "effort", PLACE(effort), "N", 1, NIGH_USUAL - 1, NULL,
+               "of a graph: keep the N nearest in mind while walking; more is slower and misses less; at least as many "
+               "as -k"),
+    CLI_NUMBER(0, "patience", PLACE(patience), "N", 0, NIGH_USUAL - 1, NULL,
+               "of a graph: end after N steps that brought nothing nearer; 0: when there is none left to take"),
     CLI_NUMBER(0, "slices", PLACE(slices), "N", 1, NIGH_MAX_WIDTH_BITS, NULL, "use the first N slices only"),
     CLI_CHOICE(
         0, "stop", PLACE(stop), "RULE", stop_names, "breadth",
         "when a search of slice lists ends: at the breadth, or once the answer is certain, or seen in every slice"),
+    CLI_CHOICE(0, "probe", PLACE(probe), "WAY", probe_names, "auto",
+               "which lists to read: all up to --breadth, or the likeliest; see below"),
     CLI_TEXT(
-        0, "postings", PLACE(postings), "N",
-        "read about N entries of lists a query and segment, leaving out very long lists and then the longer ones of "
-        "the outermost breadth (50K, 2M, or 'all': no limit, and lists even where comparing every document takes "
-        "less)"),
+        0, "budget", PLACE(budget), "N",
+        "read about N entries of lists a query and segment, leaving out the least likely lists, or very long ones and "
+        "then the longer ones of the outermost breadth (50K, 2M, or 'all': no limit, and lists even where comparing "
+        "every document takes less)"),
+    CLI_NUMBER(0, "probes", PLACE(probes), "N", 1, UINT32_MAX, NULL,
+               "of directed probes: look up N lists a query and segment at most"),
     CLI_NUMBER(
         0, "batch", PLACE(batch), "N", 1, 65536, "64",
         "search N queries together: more is faster, fewer answers sooner. Where not given, 8 if the answers to 64 "
@@ -123,11 +140,33 @@ static const char *const lists_paragraphs[] = {
     "be as near as the last document in it.",
     "--method auto uses lists where there are any and they take less than comparing every document. exact compares "
     "every document. slices demands lists; where the breadth is such that comparing every document takes less, that is "
-    "done. slices-plain does as the papers on slice lists say, and always by lists: slow, to compare with.",
+    "done. slices-plain does as the papers on slice lists say, and always by lists: slow, to compare with. sketch "
+    "needs "
+    "no lists: the first --sketch-bits bits of every document are compared, and the --candidates whose are nearest "
+    "whole; documents nearer than these bits tell are never missed.",
+    "A collection that was tuned ('nigh tune') is searched as that found best, where none of these options is given.",
+    "--probe ball reads the lists of all slices up to --breadth bits from the query's. --probe directed reads those "
+    "that are the likeliest to show something near: the bits that the query is least sure of are the ones in which "
+    "others differ, so slices with these flipped come first, over all slices, up to --budget entries and --probes "
+    "lists. It reads far fewer for an answer as good, but proves nothing about it. It needs to know how sure each bit "
+    "is: of documents and texts that are queries, and with --id where the collection keeps it ('nigh index "
+    "--keep-weights'); signatures from a file have only themselves. auto is directed where that is known, and neither "
+    "--breadth, --admit, --exact nor --radius alone asks for more.",
     "--stop breadth ends after the lists up to --breadth. certain goes on until nothing else can be among the answers. "
     "seen, of slices-plain only, goes on until the answers have been seen in every slice.",
     "Queries that are compared in some of their bits only (texts that ask a topsig collection, without --all-bits) go "
     "without lists.",
+    NULL,
+};
+
+static const char *const graph_paragraphs[] = {
+    "In a graph of near neighbours ('nigh index --graph' makes it) each signature knows some that are near it, in "
+    "different directions. A search begins at those that share a slice with the query, and goes again and again from "
+    "the nearest so far to its neighbours, until the --effort nearest have all been left behind, or --patience steps "
+    "brought nothing new among the answers.",
+    "It is the fastest way to the nearest documents of a large collection, and nothing of its answer is certain. "
+    "--method auto takes it where there is a graph, some -k nearest are wanted and not all within a radius, and the "
+    "collection is large enough; graph demands it. Segments without a graph are searched in another way.",
     NULL,
 };
 
@@ -146,7 +185,8 @@ static const char *const output_paragraphs[] = {
 
 static const struct cli_section output_section = {"OUTPUT", output_paragraphs};
 static const struct cli_section lists_section = {"SLICE LISTS", lists_paragraphs};
-static const struct cli_section *const details[] = {&lists_section, &output_section, NULL};
+static const struct cli_section graph_section = {"GRAPH", graph_paragraphs};
+static const struct cli_section *const details[] = {&lists_section, &graph_section, &output_section, NULL};
 
 static const struct cli_example examples[] = {
     {"nigh search corpus.nigh --text \"how to bake bread\"", "the ten documents nearest to a text"},
@@ -155,6 +195,7 @@ static const struct cli_example examples[] = {
     {"nigh search corpus.nigh --id page-17 --radius 40", "everything within 40 bits of a stored document"},
     {"nigh search corpus.nigh queries.npy --exact", "the same, with nothing missed where there are slice lists"},
     {"nigh search corpus.nigh queries.npy --method slices --breadth 3", "wider than usual: slower, and misses less"},
+    {"nigh search corpus.nigh queries.npy --method graph --effort 400", "by the graph, missing less than usual"},
     {"nigh search -k 100 --output trec corpus.nigh - < queries.hex > run.txt", "a run file for trec_eval"},
     {NULL, NULL},
 };
@@ -164,6 +205,8 @@ struct batch {
     uint8_t *signatures;
     uint8_t *masks;     /* the bits of each that are compared */
     uint32_t *compared; /* and how many they are */
+    uint8_t *weights;   /* a byte for each bit of each; NULL as long as no query had them */
+    bool weighted;      /* the queries have them: all or none */
     bool masked;        /* not all of them, for some query */
     size_t signature_bytes;
     size_t capacity;
@@ -188,6 +231,7 @@ struct searcher {
     nigh_model *model;           /* the same */
     nigh_signer *signer;
     bool sparse;       /* it leaves bits untouched, which are not compared */
+    bool unsure;       /* its weights say nothing: minhash */
     char *id;          /* room for any */
     char *snippet;     /* room for SNIPPET_SHOWN bytes */
     uint64_t unnamed;  /* queries without an id so far */
@@ -214,6 +258,7 @@ static void batch_release(struct batch *batch) {
     free(batch->signatures);
     free(batch->masks);
     free(batch->compared);
+    free(batch->weights);
     free(batch->name_ends);
     free(batch->names);
 }
@@ -232,7 +277,20 @@ static void batch_mask(struct batch *batch, const uint8_t *weights) {
     }
 }
 
-static bool batch_add(struct batch *batch, const uint8_t *signature, const uint8_t *weights, struct cli_name name) {
+/* Keeps the weights of the query at hand, if it has any. */
+static bool batch_weights(struct batch *batch, const uint8_t *weights) {
+    const size_t bytes = 8 * batch->signature_bytes;
+    batch->weighted = weights != NULL;
+    if (weights == NULL) return true;
+    if (batch->weights == NULL) batch->weights = malloc(batch->capacity * bytes);
+    if (batch->weights == NULL) return false;
+    memcpy(batch->weights + batch->count * bytes, weights, bytes);
+    return true;
+}
+
+/* `sparse`: only bits that have a weight are compared. */
+static bool batch_add(struct batch *batch, const uint8_t *signature, const uint8_t *weights, bool sparse,
+                      struct cli_name name) {
     if (name.length > batch->names_capacity - batch->names_used) {
         size_t capacity = 2 * (batch->names_capacity + name.length);
         char *names = realloc(batch->names, capacity);
@@ -241,7 +299,8 @@ static bool batch_add(struct batch *batch, const uint8_t *signature, const uint8
         batch->names_capacity = capacity;
     }
     memcpy(batch->signatures + batch->count * batch->signature_bytes, signature, batch->signature_bytes);
-    batch_mask(batch, weights);
+    batch_mask(batch, sparse ? weights : NULL);
+    if (!batch_weights(batch, weights)) return false;
     memcpy(batch->names + batch->names_used, name.text, name.length);
     batch->names_used += name.length;
     batch->name_ends[batch->count++] = batch->names_used;
@@ -317,7 +376,7 @@ static void add_up(struct searcher *searcher, const nigh_results *results) {
     nigh_results_info *sum = &searcher->sum;
     nigh_results_describe(results, &info);
     searcher->batches++;
-    searcher->scans += info.lists == 0;
+    searcher->scans += info.distances >= info.queries * searcher->info.signatures;
     sum->matches += info.matches;
     sum->distances += info.distances;
     sum->lists += info.lists;
@@ -325,6 +384,7 @@ static void add_up(struct searcher *searcher, const nigh_results *results) {
     sum->skipped_lists += info.skipped_lists;
     sum->exact_queries += info.exact_queries;
     sum->scanned += info.scanned;
+    sum->steps += info.steps;
 }
 
 static nigh_status print_batch(struct searcher *searcher, const nigh_results *results) {
@@ -345,11 +405,21 @@ static nigh_status search_batch(struct searcher *searcher) {
     if (cli_interrupted() != 0) return NIGH_ECANCELLED; /* small searches end before they report */
     if (searcher->batch.masked && searcher->options.method >= NIGH_SEARCH_SLICES) {
         cli_set_error(job, NIGH_EINVAL, "",
-                      "slice lists cannot be searched in some of the bits only; give --all-bits, or another --method");
+                      searcher->options.method <= NIGH_SEARCH_SLICES_PLAIN
+                          ? "slice lists cannot be searched in some of the bits only; give --all-bits, or another "
+                            "--method"
+                          : "only --method exact can search in some of the bits; give it, or --all-bits");
+        return NIGH_EINVAL;
+    }
+    if (!searcher->batch.weighted && searcher->options.probe == NIGH_PROBE_DIRECTED) {
+        cli_set_error(job, NIGH_EINVAL, "",
+                      "--probe directed needs to know how sure each bit of a query is: ask with documents or texts, or "
+                      "with --id of a collection made with --keep-weights");
         return NIGH_EINVAL;
     }
     double started = cli_seconds();
     searcher->options.masks = searcher->batch.masked ? searcher->batch.masks : NULL;
+    searcher->options.weights = searcher->batch.weighted ? searcher->batch.weights : NULL;
     nigh_status status = nigh_search(searcher->collection, searcher->batch.signatures, searcher->batch.count,
                                      &searcher->options, &results, &job->error);
     job->stats.work_seconds += cli_seconds() - started;
@@ -362,20 +432,26 @@ static nigh_status search_batch(struct searcher *searcher) {
     return status;
 }
 
-/* `weights` NULL: all bits are compared. */
-static nigh_status add_query(struct searcher *searcher, const uint8_t *signature, const uint8_t *weights,
+/* `weights` NULL: nobody knows them. */
+static nigh_status add_query(struct searcher *searcher, const uint8_t *signature, const uint8_t *weights, bool sparse,
                              struct cli_name name) {
-    if (!batch_add(&searcher->batch, signature, weights, name)) {
+    struct batch *batch = &searcher->batch;
+    if (batch->count > 0 && batch->weighted != (weights != NULL)) {
+        nigh_status status = search_batch(searcher);
+        if (status != NIGH_OK) return status;
+    }
+    if (!batch_add(batch, signature, weights, sparse, name)) {
         cli_set_error(searcher->job, NIGH_ENOMEM, "", "out of memory");
         return NIGH_ENOMEM;
     }
-    return searcher->batch.count == searcher->batch.capacity ? search_batch(searcher) : NIGH_OK;
+    return batch->count == batch->capacity ? search_batch(searcher) : NIGH_OK;
 }
 
 static nigh_status search_ids(struct searcher *searcher) {
     const struct cli_list *ids = &searcher->values->ids;
     nigh_error *error = &searcher->job->error;
-    uint8_t *signature = malloc(searcher->batch.signature_bytes);
+    uint8_t *signature = malloc(searcher->batch.signature_bytes * 9); /* the weights behind it, a byte for each bit */
+    uint8_t *weights = signature == NULL ? NULL : signature + searcher->batch.signature_bytes;
     nigh_status status = signature != NULL ? NIGH_OK : NIGH_ENOMEM;
     if (status != NIGH_OK) cli_set_error(searcher->job, status, "", "out of memory");
     for (size_t i = 0; i < ids->count && status == NIGH_OK; i++) {
@@ -383,7 +459,9 @@ static nigh_status search_ids(struct searcher *searcher) {
         uint64_t document = 0;
         status = nigh_collection_find(searcher->collection, name.text, name.length, &document, error);
         if (status == NIGH_OK) status = nigh_collection_signature(searcher->collection, document, signature, error);
-        if (status == NIGH_OK) status = add_query(searcher, signature, NULL, name);
+        bool weighted = status == NIGH_OK && searcher->info.has_weights && !searcher->unsure;
+        if (weighted) status = nigh_collection_weights(searcher->collection, document, weights, error);
+        if (status == NIGH_OK) status = add_query(searcher, signature, weighted ? weights : NULL, false, name);
     }
     free(signature);
     return status;
@@ -400,7 +478,7 @@ static nigh_status search_rows(struct searcher *searcher, struct cli_source *sou
             name.length = (size_t)snprintf(number, sizeof number, "%llu", (unsigned long long)searcher->unnamed++);
             name.text = number;
         }
-        status = add_query(searcher, document.signature, NULL, name);
+        status = add_query(searcher, document.signature, NULL, false, name);
         if (status != NIGH_OK) return status;
     }
 }
@@ -473,7 +551,7 @@ static nigh_status search_texts(struct searcher *searcher) {
                       shown.text);
             status = NIGH_OK;
         } else if (status == NIGH_OK) {
-            status = add_query(searcher, signature, searcher->sparse ? weights : NULL,
+            status = add_query(searcher, signature, searcher->unsure ? NULL : weights, searcher->sparse,
                                name_text(texts->items[i], room, sizeof room));
         }
     }
@@ -487,7 +565,8 @@ static nigh_status search_signed(struct searcher *searcher, nigh_signing *signin
     nigh_status status;
     while ((status = nigh_signing_next(signing, &row, &searcher->job->error)) == NIGH_OK) {
         struct cli_name name = {.text = row.document.id, .length = row.document.id_length};
-        status = add_query(searcher, row.document.signature, searcher->sparse ? row.document.weights : NULL, name);
+        status = add_query(searcher, row.document.signature, searcher->unsure ? NULL : row.document.weights,
+                           searcher->sparse, name);
         if (status != NIGH_OK) return status;
     }
     if (status != NIGH_END) return status;
@@ -541,10 +620,12 @@ static void describe_answers(const struct searcher *searcher, char *text, size_t
     const nigh_results_info *sum = &searcher->sum;
     const uint64_t queries = searcher->answers.queries;
     const bool demanded = searcher->options.method >= NIGH_SEARCH_SLICES;
-    if (sum->exact_queries == queries && sum->lists == 0)
+    if (sum->exact_queries == queries && sum->distances >= queries * searcher->info.signatures)
         snprintf(text, capacity, "exact: every one of %s documents compared%s",
                  cli_digits(searcher->info.documents).text,
                  demanded && sum->scanned > 0 ? ", which takes less than the lists" : "");
+    else if (sum->exact_queries == queries && sum->lists == 0)
+        snprintf(text, capacity, "exact");
     else if (sum->exact_queries == queries)
         snprintf(text, capacity, "exact, %s of %s by slice lists alone", cli_digits(queries - sum->scanned).text,
                  cli_counted(queries, "query", "queries").text);
@@ -573,6 +654,7 @@ static void close_statistics(struct searcher *searcher) {
         {"lists", sum->lists},
         {"postings", sum->postings},
         {"skipped_lists", sum->skipped_lists},
+        {"steps", sum->steps},
     };
     char worth[256];
     cli_stats_close(&job->stats, searcher->info.documents, counters, sizeof counters / sizeof counters[0]);
@@ -597,14 +679,29 @@ static bool set_lists_options(struct cli_job *job, const struct search_values *v
     out->admit = or_usual(&values->admit);
     out->candidates = or_usual(&values->candidates);
     out->slices = or_usual(&values->slices);
+    out->sketch_bits = or_usual(&values->sketch_bits);
+    out->effort = or_usual(&values->effort);
+    out->patience = or_usual(&values->patience);
+    if (values->sketch_bits.given && values->sketch_bits.value % 64 != 0) {
+        (void)cli_usage(job->command, "--sketch-bits takes 64, 128, 192 or 256, not %llu",
+                        (unsigned long long)values->sketch_bits.value);
+        return false;
+    }
     if (out->stop == NIGH_STOP_SEEN && out->method != NIGH_SEARCH_SLICES_PLAIN) {
         (void)cli_usage(job->command, "--stop seen is for --method slices-plain only");
         return false;
     }
-    if (values->postings != NULL && strcmp(values->postings, "all") == 0)
+    if (values->budget != NULL && strcmp(values->budget, "all") == 0)
         out->postings = UINT64_MAX;
-    else if (!cli_amount_count(job, "--postings", values->postings, &out->postings))
+    else if (!cli_amount_count(job, "--budget", values->budget, &out->postings))
         return false;
+    out->probe = (nigh_search_probe)values->probe;
+    out->probes = values->probes.given ? values->probes.value : 0;
+    if (out->probe == NIGH_PROBE_DIRECTED && out->stop != NIGH_STOP_BREADTH) {
+        (void)cli_usage(job->command, "--probe directed proves nothing: leave out %s",
+                        values->exact ? "--exact" : "--stop");
+        return false;
+    }
     return true;
 }
 
@@ -635,6 +732,12 @@ static int refuse(const struct searcher *searcher, nigh_status status) {
     return code;
 }
 
+static bool is_minhash(const nigh_collection *collection) {
+    nigh_signer_options scheme = NIGH_SIGNER_OPTIONS_INIT;
+    return nigh_signer_options_parse(nigh_collection_scheme(collection), &scheme, NULL) == NIGH_OK &&
+           scheme.scheme == NIGH_SCHEME_MINHASH;
+}
+
 static int search_opened(struct searcher *searcher) {
     struct cli_job *job = searcher->job;
     const struct search_values *values = searcher->values;
@@ -645,6 +748,7 @@ static int search_opened(struct searcher *searcher) {
     }
     if (!cli_scheme_fits(job, values->scheme, values->model, job->operands[0], searcher->collection)) return CLI_ERROR;
     set_options(searcher);
+    searcher->unsure = is_minhash(searcher->collection);
     searcher->id = malloc(NIGH_MAX_ID_LENGTH + 1);
     searcher->snippet = malloc(SNIPPET_SHOWN);
     if (searcher->id == NULL || searcher->snippet == NULL ||
@@ -682,6 +786,9 @@ static int run(struct cli_job *job) {
     if (searcher.info.damaged_lists > 0 && searcher.options.method == NIGH_SEARCH_AUTO)
         cli_error(job, "'%s': the slice lists of %s cannot be used; see 'nigh check'", job->operands[0],
                   cli_counted(searcher.info.damaged_lists, "segment", "segments").text);
+    if (searcher.info.damaged_graphs > 0 && searcher.options.method == NIGH_SEARCH_AUTO)
+        cli_error(job, "'%s': the graphs of %s cannot be used; see 'nigh check'", job->operands[0],
+                  cli_counted(searcher.info.damaged_graphs, "segment", "segments").text);
     int code = cli_inputs_open(job, 1, &searcher.inputs) ? search_opened(&searcher) : cli_fail(job);
     batch_release(&searcher.batch);
     free(searcher.id);

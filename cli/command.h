@@ -51,6 +51,7 @@ extern const struct cli_command cmd_train;
 extern const struct cli_command cmd_terms;
 extern const struct cli_command cmd_eval;
 extern const struct cli_command cmd_plan;
+extern const struct cli_command cmd_tune;
 extern const struct cli_command cmd_info;
 extern const struct cli_command cmd_check;
 extern const struct cli_command cmd_export;

@@ -8,12 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "amount.h"
 #include "evaluator.h"
 #include "source.h"
 
 #define MOST_SETTINGS 64
+#define MOST_EFFORT 1000000u
 
-const char *const cli_eval_methods[] = {"auto", "exact", "slices", "slices-plain", NULL};
+const char *const cli_eval_methods[] = {"auto", "exact", "slices", "slices-plain", "sketch", "graph", NULL};
+
+const char *const cli_eval_probes[] = {"auto", "ball", "directed", NULL};
 
 struct setting {
     nigh_search_options options;
@@ -28,7 +32,8 @@ struct nearest {
     nigh_collection *collection;
     nigh_collection_info info;
     uint8_t *queries;
-    uint64_t *own; /* NULL: queries from a file */
+    uint8_t *weights; /* of the bits of each; NULL: not known */
+    uint64_t *own;    /* NULL: queries from a file */
     size_t count;
     nigh_truth_options truth_options;
     nigh_truth *truth;
@@ -40,9 +45,9 @@ static void out_of_memory(struct cli_job *job) { cli_set_error(job, NIGH_ENOMEM,
 
 /* ---------------------------------------------------------------- settings -- */
 
-/* "0,1,3" or "0-4", each at most 28.  False with a message; NULL is the usual one. */
-static bool parse_numbers(const struct cli_job *job, const char *name, const char *text, uint32_t out[32],
-                          size_t *count) {
+/* "0,1,3" or "0-4", each at most `most`.  False with a message; NULL is the usual one. */
+static bool parse_numbers(const struct cli_job *job, const char *name, const char *text, uint32_t most,
+                          uint32_t out[32], size_t *count) {
     *count = 0;
     if (text == NULL) {
         out[(*count)++] = NIGH_USUAL;
@@ -51,23 +56,42 @@ static bool parse_numbers(const struct cli_job *job, const char *name, const cha
     for (const char *at = text;;) {
         char *end = NULL;
         const unsigned long from = strtoul(at, &end, 10);
-        bool sound = end != at && *at >= '0' && *at <= '9' && from <= NIGH_MOST_SLICE_WIDTH;
+        bool sound = end != at && *at >= '0' && *at <= '9' && from <= most;
         unsigned long to = from;
         if (sound && *end == '-') {
             at = end + 1;
             to = strtoul(at, &end, 10);
-            sound = end != at && *at >= '0' && *at <= '9' && to >= from && to <= NIGH_MOST_SLICE_WIDTH;
+            sound = end != at && *at >= '0' && *at <= '9' && to >= from && to <= most;
         }
         sound = sound && (*end == '\0' || *end == ',') && *count + (to - from) < 32;
         if (!sound) {
-            (void)cli_usage(job->command, "--%s takes numbers up to %u such as 0,1,3 or 0-4, not '%s'", name,
-                            NIGH_MOST_SLICE_WIDTH, text);
+            (void)cli_usage(job->command, "--%s takes numbers up to %u such as 0,1,3 or 0-4, not '%s'", name, most,
+                            text);
             return false;
         }
         for (unsigned long i = from; i <= to; i++) out[(*count)++] = (uint32_t)i;
         if (*end == '\0') return true;
         at = end + 1;
     }
+}
+
+/* "4K,16K,all".  False with a message; NULL is the usual one. */
+static bool parse_budgets(const struct cli_job *job, const char *text, uint64_t out[32], size_t *count) {
+    *count = 0;
+    out[0] = 0;
+    for (const char *at = text; at != NULL && *count < 32;) {
+        char one[32];
+        const size_t length = strcspn(at, ",");
+        (void)snprintf(one, sizeof one, "%.*s", length < sizeof one ? (int)length : (int)sizeof one, at);
+        out[*count] = UINT64_MAX;
+        if (strcmp(one, "all") != 0 && !cli_amount_count(job, "--budget", one, &out[*count])) return false;
+        ++*count;
+        at = at[length] == ',' ? at + length + 1 : NULL;
+    }
+    if (*count == 0) *count = 1;
+    if (text == NULL || *count < 32) return true;
+    (void)cli_usage(job->command, "--budget takes at most 31 numbers");
+    return false;
 }
 
 static void name_setting(struct setting *setting) {
@@ -77,10 +101,18 @@ static void name_setting(struct setting *setting) {
         length +=
             (size_t)snprintf(setting->name + length, sizeof setting->name - length, ", breadth %u", options->breadth);
     if (options->admit != NIGH_USUAL)
-        (void)snprintf(setting->name + length, sizeof setting->name - length, ", admit %u", options->admit);
+        length += (size_t)snprintf(setting->name + length, sizeof setting->name - length, ", admit %u", options->admit);
+    if (options->probe != NIGH_PROBE_AUTO)
+        length += (size_t)snprintf(setting->name + length, sizeof setting->name - length, ", %s",
+                                   cli_eval_probes[(int)options->probe]);
+    if (options->postings != 0 && options->postings != UINT64_MAX)
+        length += (size_t)snprintf(setting->name + length, sizeof setting->name - length, ", budget %llu",
+                                   (unsigned long long)options->postings);
+    if (options->effort != NIGH_USUAL)
+        (void)snprintf(setting->name + length, sizeof setting->name - length, ", effort %u", options->effort);
 }
 
-static bool add_setting(struct nearest *nearest, uint32_t breadth, uint32_t admit) {
+static bool add_setting(struct nearest *nearest, uint32_t breadth, uint32_t admit, uint32_t effort, uint64_t budget) {
     const struct eval_values *values = nearest->values;
     if (breadth != NIGH_USUAL && admit != NIGH_USUAL && admit > breadth) return true; /* there is no such */
     if (nearest->setting_count == MOST_SETTINGS) {
@@ -93,9 +125,12 @@ static bool add_setting(struct nearest *nearest, uint32_t breadth, uint32_t admi
     setting->options.stop = values->certain ? NIGH_STOP_CERTAIN : NIGH_STOP_BREADTH;
     setting->options.breadth = breadth;
     setting->options.admit = admit;
+    setting->options.effort = effort;
+    if (values->patience.given) setting->options.patience = (uint32_t)values->patience.value;
     if (values->candidates.given) setting->options.candidates = (uint32_t)values->candidates.value;
     if (values->slices.given) setting->options.slices = (uint32_t)values->slices.value;
-    if (values->all_postings) setting->options.postings = UINT64_MAX;
+    setting->options.postings = budget;
+    setting->options.probe = (nigh_search_probe)values->probe;
     name_setting(setting);
     return true;
 }
@@ -103,14 +138,23 @@ static bool add_setting(struct nearest *nearest, uint32_t breadth, uint32_t admi
 static bool make_settings(struct nearest *nearest) {
     uint32_t breadths[32];
     uint32_t admits[32];
+    uint32_t efforts[32];
     size_t breadth_count;
     size_t admit_count;
-    if (!parse_numbers(nearest->job, "breadth", nearest->values->breadth, breadths, &breadth_count) ||
-        !parse_numbers(nearest->job, "admit", nearest->values->admit, admits, &admit_count))
+    size_t effort_count;
+    uint64_t budgets[32];
+    size_t budget_count;
+    const struct eval_values *values = nearest->values;
+    if (!parse_numbers(nearest->job, "breadth", values->breadth, NIGH_MOST_SLICE_WIDTH, breadths, &breadth_count) ||
+        !parse_numbers(nearest->job, "admit", values->admit, NIGH_MOST_SLICE_WIDTH, admits, &admit_count) ||
+        !parse_numbers(nearest->job, "effort", values->effort, MOST_EFFORT, efforts, &effort_count) ||
+        !parse_budgets(nearest->job, values->budget, budgets, &budget_count))
         return false;
     for (size_t i = 0; i < breadth_count; i++)
         for (size_t j = 0; j < admit_count; j++)
-            if (!add_setting(nearest, breadths[i], admits[j])) return false;
+            for (size_t l = 0; l < effort_count; l++)
+                for (size_t b = 0; b < budget_count; b++)
+                    if (!add_setting(nearest, breadths[i], admits[j], efforts[l], budgets[b])) return false;
     if (nearest->setting_count > 0) return true;
     (void)cli_usage(nearest->job->command, "there is no --breadth up to which --admit could be");
     return false;
@@ -170,7 +214,8 @@ static bool sample_queries(struct nearest *nearest) {
     if (nearest->info.documents < 2) nearest->count = 0;
     nearest->queries = malloc((nearest->count + 1) * bytes);
     nearest->own = malloc((nearest->count + 1) * sizeof *nearest->own);
-    if (nearest->queries == NULL || nearest->own == NULL) {
+    if (nearest->info.has_weights) nearest->weights = malloc((nearest->count + 1) * 8 * bytes);
+    if (nearest->queries == NULL || nearest->own == NULL || (nearest->weights == NULL && nearest->info.has_weights)) {
         out_of_memory(nearest->job);
         return false;
     }
@@ -178,6 +223,10 @@ static bool sample_queries(struct nearest *nearest) {
         nearest->own[q] = next_random(&state) % nearest->info.documents;
         if (nigh_collection_signature(nearest->collection, nearest->own[q], nearest->queries + q * bytes,
                                       &nearest->job->error) != NIGH_OK)
+            return false;
+        if (nearest->weights != NULL &&
+            nigh_collection_weights(nearest->collection, nearest->own[q], nearest->weights + q * 8 * bytes,
+                                    &nearest->job->error) != NIGH_OK)
             return false;
     }
     return true;
@@ -301,6 +350,7 @@ static bool measure(struct nearest *nearest) {
     show_heading(job->out, (enum cli_eval_output)nearest->values->output);
     for (size_t i = 0; i < nearest->setting_count; i++) {
         struct setting *setting = &nearest->settings[i];
+        setting->options.weights = nearest->weights;
         if (nigh_nearness_measure(nearest->collection, nearest->queries, nearest->count, nearest->truth,
                                   &nearest->truth_options, &setting->options, &setting->nearness,
                                   &job->error) != NIGH_OK)
@@ -348,6 +398,7 @@ int cli_eval_nearest(struct evaluator *evaluator) {
     nigh_truth_free(nearest->truth);
     nigh_collection_close(nearest->collection);
     free(nearest->queries);
+    free(nearest->weights);
     free(nearest->own);
     free(nearest);
     return code;

@@ -39,9 +39,12 @@ struct eval_values {
     bool as_paper;
     const char *breadth;
     const char *admit;
+    const char *effort;
+    struct cli_number patience;
     int method;
     bool certain;
-    bool all_postings;
+    const char *budget;
+    int probe;
     bool no_cache;
     const char *cosine;
     const char *jaccard;
@@ -94,6 +97,7 @@ int cli_eval_check_terms(const struct cli_job *job, const struct eval_values *va
 
 /* The methods of `nearest`, in the order of nigh_search_method. */
 extern const char *const cli_eval_methods[];
+extern const char *const cli_eval_probes[];
 /* Of --goal, in the order of nigh_filter_goal. */
 extern const char *const cli_eval_goals[];
 

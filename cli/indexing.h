@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of nigh index: adding files of signatures, adding documents, and lists of what was added. */
+/* The parts of nigh index: adding files of signatures, adding documents, lists and a graph of what was added. */
 #ifndef NIGH_CLI_INDEXING_H
 #define NIGH_CLI_INDEXING_H
 
@@ -15,6 +15,7 @@ struct index_values {
     bool keep_weights;
     int lists;
     struct cli_number slice_width;
+    bool graph, no_graph;
 };
 
 enum { CLI_LISTS_AUTO, CLI_LISTS_SLICES, CLI_LISTS_NONE };
@@ -53,5 +54,8 @@ bool cli_index_scheme_fits(const struct indexer *indexer);
 int cli_index_lists(const struct indexer *indexer, const nigh_segment_info *added);
 /* Without an INPUT: gives lists to a collection that is there, or takes them away. */
 int cli_index_lists_only(struct cli_job *job);
+
+/* Graphs as --graph and --no-graph say, for what is committed; CLI_DONE where neither is given. */
+int cli_index_graph(struct cli_job *job, const char *path, bool added);
 
 #endif

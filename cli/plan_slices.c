@@ -169,6 +169,17 @@ static void print_tsv(struct cli_sink *out, const struct extent *extent, const s
     }
 }
 
+/* A graph stands beside lists, or alone; what it takes hardly depends on them. */
+static void print_graph(struct cli_job *job, const struct extent *extent, enum plan_output output) {
+    const uint64_t bytes = nigh_graph_bytes(extent->signatures, extent->width_bits, NULL);
+    const uint64_t building = nigh_graph_build_bytes(extent->signatures, extent->width_bits, NULL);
+    cli_stats_count(&job->stats, "graph_bytes", bytes);
+    cli_stats_count(&job->stats, "graph_build_bytes", building);
+    if (output == PLAN_TABLE)
+        cli_sink_format(job->out, "a graph ('nigh index --graph') takes about %s, and %s of memory to make\n",
+                        cli_size((double)bytes).text, cli_size((double)building).text);
+}
+
 /* --------------------------------------------------------------------------- run -- */
 
 static int plan_extent(struct cli_job *job, const struct extent *extent, enum plan_output output) {
@@ -178,6 +189,7 @@ static int plan_extent(struct cli_job *job, const struct extent *extent, enum pl
     if (output == PLAN_TABLE) print_table(job->out, extent, &widths);
     if (output == PLAN_JSONL) print_jsonl(job->out, extent, &widths);
     if (output == PLAN_TSV) print_tsv(job->out, extent, &widths);
+    print_graph(job, extent, output);
     if (!cli_sink_flush(job->out)) return cli_fail(job);
     job->stats.complete = true;
     job->stats.work_seconds = cli_seconds() - started;

@@ -888,6 +888,7 @@ typedef struct nigh_collection_info {
     uint32_t damaged_graphs;    /* segments whose graph cannot be used */
     uint64_t graph_bytes;       /* of the files of graphs, which are not in `bytes` */
     double graph_recall; /* share of the ten nearest that are neighbours, mean over the nodes looked at; 0: no graph */
+    uint32_t fitted_segments; /* of those with slice lists: whose directed probes go by a model fitted to them */
 } nigh_collection_info;
 
 #define NIGH_COLLECTION_INFO_INIT \
@@ -1134,8 +1135,8 @@ typedef struct nigh_graph_options {
     size_t size;
     uint32_t degree;     /* edges of a node, at most; 0: 48.  8 to 256 */
     uint32_t neighbours; /* near ones of each that edges are chosen from; 0: 48.  8 to 256 */
-    uint32_t trees;      /* to find them by; 0: 20 */
-    uint32_t passes;     /* at most, over neighbours of neighbours; 0: 8 */
+    uint32_t trees;      /* to find them by; 0: 12 */
+    uint32_t passes;     /* at most, over neighbours of neighbours; 0: 6 */
     uint64_t seed;       /* of what is chosen at random */
     uint64_t least_rows; /* segments of fewer distinct signatures get none, and lose what they have */
     int rebuild;         /* non-zero: also where one of these options is there and sound */
@@ -1180,12 +1181,16 @@ typedef struct nigh_match {
 #define NIGH_ALL UINT32_MAX
 
 typedef enum nigh_search_method {
-    NIGH_SEARCH_AUTO = 0,         /* slice lists where there are any and they pay, else the scan */
+    NIGH_SEARCH_AUTO = 0,         /* as tuned (see nigh_tuning); else a graph or slice lists where there are any and
+                                     they pay, else the scan */
     NIGH_SEARCH_SCAN = 1,         /* every signature is compared: exact */
     NIGH_SEARCH_SLICES = 2,       /* NIGH_ENOTFOUND where no segment has lists; NIGH_EINVAL with masks */
     NIGH_SEARCH_SLICES_PLAIN = 3, /* the same as the papers have it, with 32-bit scores: slow, to compare with */
-    NIGH_SEARCH_SKETCH = 4,       /* the first bits of every signature are compared, the best `candidates` whole */
-    NIGH_SEARCH_GRAPH = 5         /* NIGH_ENOTFOUND where no segment has a graph; NIGH_EINVAL with masks */
+    NIGH_SEARCH_SKETCH = 4,       /* the first bits of every signature are compared, the best `candidates` of each
+                                     segment whole: what is nearer than the last of them is never missed.
+                                     NIGH_EINVAL with masks, with k = NIGH_ALL and with a `stop` */
+    NIGH_SEARCH_GRAPH = 5         /* NIGH_ENOTFOUND where no segment has a graph; NIGH_EINVAL with masks, with
+                                     k = NIGH_ALL and with a `stop` */
 } nigh_search_method;
 
 /* When a search of slice lists ends. */
@@ -1226,7 +1231,8 @@ typedef struct nigh_search_options {
     uint32_t candidates; /* M: the best so many are compared whole; at least k */
     uint32_t slices;     /* only the first so many */
     uint64_t postings;   /* read at most about so many a query and segment: lists that hold a sixteenth of all
-                            signatures are left out first, then the longest of the outermost ring.  0: the usual;
+                            signatures are left out first, then the longest of the outermost ring; of directed
+                            probes the least likely, and long ones sooner.  0: the usual;
                             UINT64_MAX: no limit, and with NIGH_SEARCH_SLICES lists also where the scan   costs less */
     nigh_search_probe probe;
     uint64_t probes;        /* directed: lists looked up, at most; 0: the usual */
@@ -1282,6 +1288,13 @@ typedef struct nigh_results_info {
  * `candidates` are compared whole.  What this proves of an answer, nigh_results_proof()
  * tells; with NIGH_STOP_CERTAIN the search goes on until it is exact.
  *
+ * With a graph.  Beginning at signatures that share a slice with the query, the search
+ * goes on from the nearest so far to its neighbours, with the `effort` nearest in mind,
+ * until these are all left behind or `patience` steps brought nothing nearer.  Nothing is
+ * proven of the answer.  NIGH_SEARCH_AUTO takes the graph of a segment that is large
+ * enough, where k is given, `stop` is NIGH_STOP_BREADTH, nothing is said about slice lists
+ * and there are no masks.
+ *
  * Owns:    caller frees *out.
  * Lives:   `queries` is read during the call only; *out does not need the
  *          collection.
@@ -1304,7 +1317,8 @@ typedef struct nigh_proof {
     size_t size;
     int exact;        /* non-zero: these are the nearest, ties included */
     uint32_t below;   /* no document nearer than so many bits was missed; 0: any may have been; NIGH_ALL: none was */
-    uint32_t breadth; /* of the lists looked up, the least over the segments; NIGH_ALL: all was compared */
+    uint32_t breadth; /* of the lists looked up, the least over the segments; 0 of other ways that do not compare all;
+                         NIGH_ALL: all was compared */
 } nigh_proof;
 
 #define NIGH_PROOF_INIT \
@@ -1313,6 +1327,69 @@ typedef struct nigh_proof {
 /* Returns: NIGH_OK; NIGH_EINVAL past the last query. */
 NIGH_API nigh_status nigh_results_proof(const nigh_results *results, size_t query, nigh_proof *out, nigh_error *error);
 NIGH_API void nigh_results_free(nigh_results *results); /* accepts NULL */
+
+/* ---------------------------------------------------------------- tuning -- */
+
+/*
+ * How a collection is best searched, as nigh_tune() found it by measuring, and what it
+ * measured.  Stored with the collection, in a file of its own that no document depends on.
+ *
+ * nigh_search() goes by it where it is left the choice: the method is NIGH_SEARCH_AUTO, all
+ * that follows it is as in NIGH_SEARCH_OPTIONS_INIT but for `weights`, there are no masks and
+ * no radius, and k is at most twice that of the tuning.  It is passed over where the lists or
+ * the graph that it was measured with are no longer there, or are of another slice width, and
+ * where it is for directed probing and there are no weights.
+ */
+typedef struct nigh_tuning {
+    size_t size;
+
+    /* As in nigh_search_options.  The method is NIGH_SEARCH_SCAN, _SLICES, _SKETCH or _GRAPH. */
+    nigh_search_method method;
+    nigh_search_probe probe;
+    uint32_t k;
+    uint32_t breadth, candidates, sketch_bits, effort, patience; /* NIGH_USUAL: as usual */
+    uint64_t postings, probes;                                   /* 0: as usual */
+    uint32_t slice_width;                                        /* of the lists there were, the widest; 0: none */
+
+    /* What was asked for; 0: nothing. */
+    double target_recall, target_cdr;
+    double target_seconds;
+    uint64_t target_bytes;
+
+    /* What was measured, on queries that had no part in the choice. */
+    uint64_t queries;
+    double recall, recall_low, recall_high; /* by distance: the mean, and its 95 % confidence interval */
+    double cdr, cdr_low, cdr_high;          /* CDR(k) */
+    double median, percentile_99;           /* seconds a query, one thread */
+    uint64_t memory_bytes;                  /* that it needs in memory: rows, and what it searches beside them */
+    uint64_t documents, sequence;           /* of the collection then */
+} nigh_tuning;
+
+#define NIGH_TUNING_INIT \
+    { .size = sizeof(nigh_tuning) }
+
+/*
+ * The one that is stored.  Fills *out up to its `size`; NULL: only tells whether there is one.
+ *
+ * Threads: any.
+ * Returns: NIGH_OK; NIGH_ENOTFOUND where there is none; what is wrong with it where it
+ *          cannot be used: searches then go on without.
+ */
+NIGH_API nigh_status nigh_collection_tuning(const nigh_collection *collection, nigh_tuning *out, nigh_error *error);
+
+/*
+ * Store one in place of any other, and remove it; collections that are open keep what they have.
+ *
+ * Threads: as a writer: one for a collection on the whole machine.
+ * Returns: NIGH_OK; NIGH_EINVAL for values that cannot be; NIGH_EBUSY while another writes;
+ *          as nigh_collection_open().
+ */
+NIGH_API nigh_status nigh_tuning_store(nigh_context *context, const char *path, const nigh_tuning *tuning,
+                                       nigh_error *error);
+NIGH_API nigh_status nigh_tuning_remove(nigh_context *context, const char *path, nigh_error *error);
+
+/* Sets the options that it is about, method included, for a search of `options->k`. */
+NIGH_API void nigh_tuning_apply(const nigh_tuning *tuning, nigh_search_options *options);
 
 /* -------------------------------------------------------- near-duplicates -- */
 
@@ -2287,6 +2364,64 @@ typedef struct nigh_ring {
 NIGH_API nigh_status nigh_rings_measure(const nigh_collection *collection, const uint8_t *queries, size_t count,
                                         uint32_t k, uint32_t breadth, const nigh_progress *progress, nigh_ring *rings,
                                         nigh_error *error);
+
+/* ----------------------------------------------------- tuning, by measuring -- */
+
+/*
+ * Which way of searching is the fastest of those that are good enough.  Half of a sample of
+ * queries, with exact answers by the scan, chooses: of each way, the scan, sketches, and lists
+ * and a graph where there are any, the least setting whose quality is reached with confidence
+ * is sought by steps and halving.  The other half, which the choice has not seen, tells what
+ * to expect.  Confidence is the 95 % interval of the mean over queries, by the normal
+ * approximation: mean +- 1.96 s / sqrt(n), where s counts one query more, which missed one of
+ * k, so that a sample without a miss is no proof; what has a target must reach it with the
+ * lower end.  Time is that of a query alone on one thread, and the median counts.  The sample
+ * and what is measured of it in quality depend on the seed alone; time depends on the machine,
+ * and so does the choice.
+ */
+typedef struct nigh_tune_options {
+    size_t size;
+    uint32_t k;            /* 1 to 32,768 */
+    double recall;         /* by distance, to be reached; 0: no such target */
+    double cdr;            /* the same */
+    double seconds;        /* the median of a query at most; 0: no limit.  Without a target above, the best within it */
+    uint64_t memory_bytes; /* of rows and of what is searched beside them, at most; 0: no limit */
+    double within;         /* half the interval at most, of what has a target; 0: whatever it comes to */
+    uint32_t sample;       /* queries, at most, where none are given; 40 at least */
+    uint64_t seed;         /* of the sample */
+    const uint8_t *queries; /* `query_count`, as for nigh_search(); NULL: documents, each left out of its own answer */
+    size_t query_count;
+    const uint8_t *weights; /* of the queries, NULL: none; documents bring their own */
+    uint32_t methods;       /* a bit 1 << NIGH_SEARCH_... for each way that may be chosen; 0: all */
+    uint32_t threads;       /* to find the exact answers with; 0: one a core */
+    const nigh_progress *progress;
+    /* NULL, or gets every setting that was measured, with what was measured of it on the half that chooses. */
+    void (*tried)(void *user, const nigh_tuning *setting);
+    void *user;
+} nigh_tune_options;
+
+/* With neither a target nor a limit on time, a recall of .95 is sought. */
+#define NIGH_TUNE_OPTIONS_INIT \
+    { .size = sizeof(nigh_tune_options), .k = 10, .sample = 1000, .seed = 1 }
+
+typedef struct nigh_tune_result {
+    size_t size;
+    int met;           /* 0: the tuning is the best that can be had, and not good enough */
+    uint64_t needed;   /* queries in a sample for an interval `within`; 0: there were enough */
+    uint32_t settings; /* that were measured */
+} nigh_tune_result;
+
+#define NIGH_TUNE_RESULT_INIT \
+    { .size = sizeof(nigh_tune_result) }
+
+/*
+ * Fills *out, and *result (may be NULL).  Stores nothing: nigh_tuning_store() does.
+ *
+ * Returns: NIGH_OK, also where the targets cannot be met; NIGH_EINVAL for targets out of range
+ *          and for fewer than 40 queries; as nigh_search().
+ */
+NIGH_API nigh_status nigh_tune(const nigh_collection *collection, const nigh_tune_options *options, nigh_tuning *out,
+                               nigh_tune_result *result, nigh_error *error);
 
 /* ----------------------------------------------------- term signature files -- */
 

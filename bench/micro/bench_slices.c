@@ -53,10 +53,10 @@ static void report_goals(const struct slices_table *table, bool large) {
     }
 }
 
-static void measure_set(const struct bench *bench, const struct slices_set *set, const char *self, bool peers) {
+static void measure_set(const struct bench *bench, const struct nearest_set *set, const char *self, bool peers) {
     struct slices_table table = {.set = set, .json = bench->json};
     (void)printf("\n%s: %" PRIu64 " rows of %u bits, %zu queries, k = %u, one thread%s\n", set->name, set->count,
-                 set->bits, set->query_count, SLICES_K, bench->processor_time ? ", processor time" : "");
+                 set->bits, set->query_count, NEAREST_K, bench->processor_time ? ", processor time" : "");
     (void)fflush(stdout);
     slices_grid_measure(&table, (size_t)bench->runs);
     if (peers) slices_peers_measure(&table, self, bench->processor_time, (size_t)bench->runs);
@@ -67,25 +67,27 @@ static void measure_set(const struct bench *bench, const struct slices_set *set,
 }
 
 static void measure_all(const struct bench *bench, const char *self) {
-    struct slices_set set;
+    struct nearest_set set;
     const double start = measure_now();
+    const struct nearest_wanted wanted = {
+        .documents = bench->documents ? 0 : bench->count, .queries = (size_t)bench->queries, .seed = bench->seed};
     if (bench->documents)
-        slices_set_sign(&set, bench->context, bench->paths, bench->path_count, (size_t)bench->queries);
+        nearest_set_sign(&set, bench->context, &wanted, bench->paths, bench->path_count);
     else
-        slices_set_generate(&set, bench->context, bench->count, (size_t)bench->queries, bench->seed);
+        nearest_set_generate(&set, bench->context, &wanted);
     (void)printf("%" PRIu64 " documents, %" PRIu64 " different signatures besides the queries; made in %.1f s\n",
                  set.documents, set.count, measure_now() - start);
     const bool peers_too = bench->peer_count >= set.count;
-    slices_set_place(&set, bench->folder, peers_too);
+    nearest_set_place(&set, bench->folder, peers_too);
     measure_set(bench, &set, self, peers_too);
     if (!peers_too && bench->peer_count != 0) {
-        struct slices_set part;
-        slices_set_part(&part, &set, bench->peer_count);
-        slices_set_place(&part, bench->folder, true);
+        struct nearest_set part;
+        nearest_set_part(&part, &set, bench->peer_count);
+        nearest_set_place(&part, bench->folder, true);
         measure_set(bench, &part, self, true);
-        slices_set_free(&part);
+        nearest_set_free(&part);
     }
-    slices_set_free(&set);
+    nearest_set_free(&set);
 }
 
 /* --------------------------------------------------------------------- options -- */

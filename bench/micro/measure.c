@@ -15,11 +15,15 @@ static clockid_t measure_clock = CLOCK_MONOTONIC;
 
 void measure_processor_time(void) { measure_clock = CLOCK_PROCESS_CPUTIME_ID; }
 
-double measure_now(void) {
+static double seconds_of(clockid_t clock) {
     struct timespec now;
-    if (clock_gettime(measure_clock, &now) != 0) measure_fail("the clock", "does not run");
+    if (clock_gettime(clock, &now) != 0) measure_fail("the clock", "does not run");
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
+
+double measure_now(void) { return seconds_of(measure_clock); }
+
+double measure_wall(void) { return seconds_of(CLOCK_MONOTONIC); }
 
 void series_add(struct series *series, double seconds) {
     if (series->runs < MEASURE_MAX_RUNS) series->seconds[series->runs++] = seconds;
@@ -113,6 +117,7 @@ static uint64_t number_of(const char *text, uint64_t least, uint64_t most) {
 static void take_option(const struct measure_option *option, const char *value) {
     if (option->number != NULL) *option->number = number_of(value, option->least, option->most);
     if (option->flag != NULL) *option->flag = true;
+    if (option->text != NULL) *option->text = value;
     if (option->file == NULL) return;
     *option->file = fopen(value, "a");
     if (*option->file == NULL) measure_fail(value, "cannot be written");

@@ -18,7 +18,11 @@
 /* Monotonic, in seconds. */
 double measure_now(void);
 
-/* From here on it counts the processor time of all threads: for one thread on a machine that others use too. */
+/* The same whatever comes next. */
+double measure_wall(void);
+
+/* From here on measure_now() counts the processor time of all threads: for one thread on a machine that others use too.
+ */
 void measure_processor_time(void);
 
 struct series {
@@ -44,7 +48,7 @@ void *measure_allocate(size_t count, size_t size);
 _Noreturn void measure_fail(const char *what, const char *why);
 void measure_must(nigh_status status, const nigh_error *error, const char *what); /* where it is not NIGH_OK */
 
-/* One of number, flag and file is set: where the value goes. */
+/* One of number, flag, file and text is set: where the value goes. */
 struct measure_option {
     const char *name; /* without the dashes; NULL after the last */
     uint64_t *number; /* within least and most */
@@ -52,6 +56,7 @@ struct measure_option {
     uint64_t quick; /* what --quick makes of the number; 0: nothing */
     bool *flag;
     FILE **file; /* opened for appending */
+    const char **text;
 };
 
 #define MEASURE_MOST_OPTIONS 16u

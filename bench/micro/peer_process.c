@@ -3,6 +3,7 @@
 /* Starting a peer, and talking with it through two pipes. */
 #include "peer_process.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -38,6 +39,9 @@ bool peer_start(struct peer *peer, const char *self, const char *program, char *
     int out[2];
     if (pipe(in) != 0 || pipe(out) != 0) measure_fail(program, "no pipes");
     (void)fflush(stdout);
+    /* Our ends are not for the peers started later: one that held them would keep this one from its end. */
+    if (fcntl(in[1], F_SETFD, FD_CLOEXEC) != 0 || fcntl(out[0], F_SETFD, FD_CLOEXEC) != 0)
+        measure_fail(program, "no pipes");
     peer->process = fork();
     if (peer->process < 0) measure_fail(program, "cannot be started");
     if (peer->process == 0) become(path, arguments, in, out);
@@ -51,12 +55,18 @@ bool peer_start(struct peer *peer, const char *self, const char *program, char *
 }
 
 double peer_search(struct peer *peer, uint32_t threads, size_t count, size_t k, uint32_t *distances) {
-    (void)fprintf(peer->to, "%u %zu\n", threads, count);
+    char request[64];
+    (void)snprintf(request, sizeof request, "%u %zu", threads, count);
+    return peer_ask(peer, request, count * k, distances);
+}
+
+double peer_ask(struct peer *peer, const char *request, size_t distance_count, uint32_t *distances) {
+    (void)fprintf(peer->to, "%s\n", request);
     (void)fflush(peer->to);
     char *at = next_line(peer);
     char *end = at;
     double seconds = strtod(at, &end);
-    for (size_t i = 0; i < count * k; i++) {
+    for (size_t i = 0; i < distance_count; i++) {
         at = end;
         distances[i] = (uint32_t)strtoul(at, &end, 10);
         if (end == at) measure_fail("the peer", "gave too few distances");

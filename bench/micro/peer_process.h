@@ -26,6 +26,9 @@ bool peer_start(struct peer *peer, const char *self, const char *program, char *
 /* Searches; `distances` gets count * k.  Returns the seconds that the peer's own clock says. */
 double peer_search(struct peer *peer, uint32_t threads, size_t count, size_t k, uint32_t *distances);
 
+/* The same with a request of the peer's own kind, a line without its end, and so many distances to come. */
+double peer_ask(struct peer *peer, const char *request, size_t distance_count, uint32_t *distances);
+
 void peer_stop(struct peer *peer);
 
 #endif

@@ -7,6 +7,7 @@
  * the same choice of everything, though of every other width only: it is slow.
  */
 #include "slices_grid.h"
+#include "nearest_search.h"
 
 #include <stdlib.h>
 
@@ -20,59 +21,26 @@ static const uint32_t candidate_counts[] = {100, 300, 1000, 3000};
 
 /* ------------------------------------------------------------------ searching -- */
 
-static void take_distances(const struct slices_set *set, const nigh_results *results, size_t first, size_t count,
-                           uint32_t *distances) {
-    for (size_t q = 0; q < count; q++) {
-        size_t found = 0;
-        const nigh_match *matches = nigh_results_matches(results, q, &found);
-        for (size_t i = 0; i < SLICES_K; i++)
-            distances[(first + q) * SLICES_K + i] = i < found ? matches[i].distance : set->bits;
-    }
-}
-
-/* One run over all queries.  Returns how many of them were answered by scanning in spite of lists. */
-static uint64_t run_once(const struct slices_set *set, const nigh_collection *collection,
-                         const nigh_search_options *options, size_t at_once, struct slices_row *row,
-                         uint32_t *distances) {
-    nigh_error error;
-    uint64_t scanned = 0;
-    double seconds = 0;
-    row->postings = 0;
-    row->compared = 0;
-    for (size_t first = 0; first < set->query_count; first += at_once) {
-        const size_t count = set->query_count - first < at_once ? set->query_count - first : at_once;
-        nigh_results *results = NULL;
-        nigh_results_info info = NIGH_RESULTS_INFO_INIT;
-        const double start = measure_now();
-        measure_must(nigh_search(collection, set->queries + first * (set->bits / 8), count, options, &results, &error),
-                     &error, "searching");
-        seconds += measure_now() - start;
-        nigh_results_describe(results, &info);
-        row->postings += (double)info.postings / (double)set->query_count;
-        row->compared += (double)info.distances / (double)set->query_count;
-        scanned += info.scanned;
-        take_distances(set, results, first, count, distances);
-        nigh_results_free(results);
-    }
-    series_add(&row->seconds, seconds);
-    return scanned;
-}
-
-bool slices_grid_search(const struct slices_set *set, const nigh_collection *collection,
+bool slices_grid_search(const struct nearest_set *set, const nigh_collection *collection,
                         const nigh_search_options *options, size_t at_once, size_t runs, struct slices_row *row) {
     nigh_search_options one = *options;
-    one.k = SLICES_K;
     one.threads = 1;
-    uint32_t *distances = measure_allocate(set->query_count, SLICES_K * sizeof *distances);
-    uint64_t scanned = 0;
-    for (size_t run = 0; run < runs && scanned == 0; run++)
-        scanned = run_once(set, collection, &one, at_once == 0 ? set->query_count : at_once, row, distances);
-    row->quality = slices_set_judge(set, distances);
+    uint32_t *distances = measure_allocate(set->query_count, NEAREST_K * sizeof *distances);
+    const struct nearest_span all = {.count = set->query_count, .at_once = at_once};
+    struct nearest_pass pass = {0};
+    nigh_error error;
+    for (size_t run = 0; run < runs && pass.scanned == 0; run++) {
+        measure_must(nearest_search(set, collection, &one, all, distances, &pass, &error), &error, "searching");
+        series_add(&row->seconds, pass.seconds);
+    }
+    row->postings = pass.postings;
+    row->compared = pass.compared;
+    row->quality = nearest_set_judge(set, 0, set->query_count, distances);
     free(distances);
-    return scanned == 0;
+    return pass.scanned == 0;
 }
 
-void slices_grid_warm_up(const struct slices_set *set, const nigh_collection *collection) {
+void slices_grid_warm_up(const struct nearest_set *set, const nigh_collection *collection) {
     nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
     struct slices_row row = {.seconds = {.runs = 0}};
     options.method = NIGH_SEARCH_SLICES;
@@ -109,7 +77,7 @@ static void add_setting(struct slices_table *table, const struct lists *lists, b
 }
 
 /* Whether so many bits to either side still mean fewer lists and fewer postings than there are rows. */
-static bool is_worth_it(const struct slices_set *set, uint32_t width, uint32_t breadth) {
+static bool is_worth_it(const struct nearest_set *set, uint32_t width, uint32_t breadth) {
     double values = 0; /* of a slice: width choose 0, 1, ..., breadth */
     double more = 1;
     for (uint32_t d = 0; d <= breadth; d++) {
@@ -150,9 +118,9 @@ void slices_grid_measure(struct slices_table *table, size_t runs) {
     for (uint32_t width = LEAST_WIDTH; width <= MOST_WIDTH; width++) {
         uint64_t bytes = 0;
         struct lists lists = {.width = width};
-        lists.build_seconds = slices_set_lists(table->set, width, 1, &bytes);
+        lists.build_seconds = nearest_set_lists(table->set, width, 1, &bytes);
         lists.bytes = table->set->bits / 8.0 + (double)bytes / (double)table->set->count;
-        nigh_collection *collection = slices_set_open(table->set);
+        nigh_collection *collection = nearest_set_open(table->set);
         lists.collection = collection;
         slices_grid_warm_up(table->set, collection);
         measure_lists(table, &lists, false, runs);

@@ -25,14 +25,15 @@ struct size_measured {
 };
 
 static struct size_measured measure_size(const struct slices_series *series, uint64_t documents) {
-    struct slices_set set;
+    struct nearest_set set;
     uint64_t bytes = 0;
     nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
-    slices_set_generate(&set, series->context, documents, series->queries, series->seed);
-    slices_set_place(&set, series->folder, false);
+    const struct nearest_wanted wanted = {.documents = documents, .queries = series->queries, .seed = series->seed};
+    nearest_set_generate(&set, series->context, &wanted);
+    nearest_set_place(&set, series->folder, false);
     const uint32_t width = nigh_slices_usual_width(set.count, set.bits);
-    const double build_seconds = slices_set_lists(&set, width, 1, &bytes);
-    nigh_collection *collection = slices_set_open(&set);
+    const double build_seconds = nearest_set_lists(&set, width, 1, &bytes);
+    nigh_collection *collection = nearest_set_open(&set);
     struct slices_table table = {.set = &set, .json = series->json};
     struct slices_row *row = slices_table_add(&table, "usual");
     (void)snprintf(row->setting, sizeof row->setting, "w %u", width);
@@ -49,7 +50,7 @@ static struct size_measured measure_size(const struct slices_series *series, uin
     (void)fflush(stdout);
     nigh_collection_close(collection);
     slices_table_free(&table);
-    slices_set_free(&set);
+    nearest_set_free(&set);
     return measured;
 }
 
@@ -103,10 +104,10 @@ static void make_only(const struct slices_series *series, const struct nigh__seg
     if (made != nigh__slicing_numbers(&job.slicing, job.count)) measure_fail("lists", "some are missing");
 }
 
-static void build_once(const struct slices_series *series, const struct slices_set *set, uint32_t width,
+static void build_once(const struct slices_series *series, const struct nearest_set *set, uint32_t width,
                        uint32_t threads, struct built *built) {
     uint64_t bytes = 0;
-    nigh_collection *collection = slices_set_open(set);
+    nigh_collection *collection = nearest_set_open(set);
     double start = measure_now();
     double processor = processor_seconds();
     make_only(series, collection->segments[0], width, threads);
@@ -115,12 +116,12 @@ static void build_once(const struct slices_series *series, const struct slices_s
     nigh_collection_close(collection);
     processor = processor_seconds();
     start = measure_now();
-    (void)slices_set_lists(set, width, threads, &bytes);
+    (void)nearest_set_lists(set, width, threads, &bytes);
     series_add(&built->whole, measure_now() - start);
     built->whole_processor = processor_seconds() - processor;
 }
 
-static void tell_opening(const struct slices_series *series, const struct slices_set *set) {
+static void tell_opening(const struct slices_series *series, const struct nearest_set *set) {
     struct series opening = {.runs = 0};
     struct series asking = {.runs = 0};
     nigh_error error;
@@ -130,7 +131,7 @@ static void tell_opening(const struct slices_series *series, const struct slices
     for (size_t run = 0; run < series->runs; run++) {
         nigh_results *results = NULL;
         double start = measure_now();
-        nigh_collection *collection = slices_set_open(set);
+        nigh_collection *collection = nearest_set_open(set);
         series_add(&opening, measure_now() - start);
         start = measure_now();
         measure_must(nigh_search(collection, set->queries, 1, &options, &results, &error), &error, "searching");
@@ -145,9 +146,10 @@ static void tell_opening(const struct slices_series *series, const struct slices
 
 void slices_series_build(const struct slices_series *series) {
     static const uint32_t widths[] = {16, 20};
-    struct slices_set set;
-    slices_set_generate(&set, series->context, series->documents, 1, series->seed);
-    slices_set_place(&set, series->folder, false);
+    struct nearest_set set;
+    const struct nearest_wanted wanted = {.documents = series->documents, .queries = 1, .seed = series->seed};
+    nearest_set_generate(&set, series->context, &wanted);
+    nearest_set_place(&set, series->folder, false);
     (void)printf("\n%" PRIu64 " rows; seconds by the clock on the wall (of the processor, last run)\n", set.count);
     (void)printf("width threads  making: best, median (cpu)   whole, safe on disk\n");
     for (size_t w = 0; w < 2; w++) {
@@ -170,5 +172,5 @@ void slices_series_build(const struct slices_series *series) {
                      series_minimum(&built[1].whole) / series_minimum(&built[2].whole));
     }
     tell_opening(series, &set);
-    slices_set_free(&set);
+    nearest_set_free(&set);
 }

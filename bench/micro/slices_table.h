@@ -3,20 +3,20 @@
 #ifndef NIGH_BENCH_SLICES_TABLE_H
 #define NIGH_BENCH_SLICES_TABLE_H
 
-#include "slices_set.h"
+#include "nearest_set.h"
 
 struct slices_row {
     const char *method; /* a constant */
     char setting[48];
     struct series seconds; /* of all queries */
-    struct slices_quality quality;
+    struct nearest_quality quality;
     double postings, compared; /* a query; negative: not known */
     double build_seconds;
     double bytes; /* a row, itself included */
 };
 
 struct slices_table {
-    const struct slices_set *set;
+    const struct nearest_set *set;
     struct slices_row *rows;
     size_t count, capacity;
     FILE *json; /* NULL: none */

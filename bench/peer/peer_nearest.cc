@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Nearest rows by FAISS: MultiHash with 64 hashes of 16 bits, or as many as a row has;
-// IVF with as many lists as the root of the rows, rounded to a power of two; HNSW with
-// 32 links.  The effort is nflip, nprobe, efSearch.
+// Nearest rows by FAISS: flat, every row; MultiHash with 64 hashes of 16 bits, or as
+// many as a row has; IVF with so many lists, or the root of the rows, rounded to a power
+// of two; HNSW with so many links.  The effort is nothing, nflip, nprobe, efSearch.
 //
-//     peer_nearest multihash|ivf|hnsw FILE ROWS BYTES QUERIES K wall|cpu EFFORTS
+//     peer_nearest flat|multihash|ivf[-LISTS]|hnsw[-LINKS] FILE ROWS BYTES QUERIES K wall|cpu
 //
 // Answers lines (nearest_answers.h).
 
@@ -14,8 +14,6 @@
 #include <faiss/IndexBinaryIVF.h>
 
 #include <memory>
-#include <stdexcept>
-#include <string>
 
 #include "nearest_answers.h"
 
@@ -33,9 +31,9 @@ template <typename Set> void answer(const nearest_job &job, faiss::IndexBinary &
             if (!index.is_trained) index.train(count, rows.data());
             index.add(count, rows.data());
         },
-        [&](size_t count, int effort, std::vector<int32_t> &distances) {
+        [&](const uint8_t *queries, size_t count, int effort, std::vector<int32_t> &distances) {
             set(effort);
-            index.search(static_cast<number>(count), job.queries.data(), static_cast<number>(job.k), distances.data(),
+            index.search(static_cast<number>(count), queries, static_cast<number>(job.k), distances.data(),
                          labels.data());
             for (size_t i = 0; i < count * job.k; i++)
                 if (labels[i] < 0) distances[i] = job.bits();
@@ -44,19 +42,22 @@ template <typename Set> void answer(const nearest_job &job, faiss::IndexBinary &
 
 void run(char **arguments) {
     const nearest_job job(arguments);
-    const std::string kind = job.kind;
-    if (kind == "multihash") {
+    if (job.kind == "flat") {
+        faiss::IndexBinaryFlat index(job.bits());
+        answer(job, index, [](int) {});
+    } else if (job.kind == "multihash") {
         faiss::IndexBinaryMultiHash index(job.bits(), job.bits() / 16, 16);
         answer(job, index, [&](int effort) { index.nflip = effort; });
-    } else if (kind == "ivf") {
+    } else if (job.kind == "ivf") {
         size_t lists = 1;
         while (lists * lists * 2 < job.rows) lists *= 2;
+        lists = job.shape_or(0, lists);
         faiss::IndexBinaryFlat quantizer(job.bits());
         faiss::IndexBinaryIVF index(&quantizer, static_cast<size_t>(job.bits()), lists);
         index.cp.max_points_per_centroid = index.cp.min_points_per_centroid; // all of them take a quarter of an hour
         answer(job, index, [&](int effort) { index.nprobe = static_cast<size_t>(effort); });
-    } else if (kind == "hnsw") {
-        faiss::IndexBinaryHNSW index(job.bits(), 32);
+    } else if (job.kind == "hnsw") {
+        faiss::IndexBinaryHNSW index(job.bits(), static_cast<int>(job.shape_or(0, 32)));
         answer(job, index, [&](int effort) { index.hnsw.efSearch = effort; });
     } else {
         throw std::invalid_argument("there is no such kind");
@@ -66,5 +67,5 @@ void run(char **arguments) {
 } // namespace
 
 int main(int count, char **arguments) {
-    return run_peer(count, arguments, 8, "peer_nearest KIND FILE ROWS BYTES QUERIES K CLOCK EFFORTS", run);
+    return run_peer(count, arguments, 7, "peer_nearest KIND FILE ROWS BYTES QUERIES K CLOCK", run);
 }

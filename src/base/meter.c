@@ -60,3 +60,9 @@ double nigh__clock(void) {
     if (clock_gettime(CLOCK_MONOTONIC, &now) != 0) return 0;
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
+
+double nigh__thread_clock(void) {
+    struct timespec now;
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}

@@ -23,5 +23,7 @@ void nigh__meter_release(struct nigh__meter *meter); /* accepts zeros */
 
 /* Seconds since some moment. */
 double nigh__clock(void);
+/* Seconds that the processor has worked for this thread: other programs do not count, nor does waiting. */
+double nigh__thread_clock(void);
 
 #endif

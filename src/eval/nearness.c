@@ -101,9 +101,11 @@ static void add_work(struct measuring *m, const nigh_results *results) {
 
 static nigh_status ask(struct measuring *m, size_t q, bool counts, nigh_error *error) {
     nigh_results *results = NULL;
+    nigh_search_options search = m->search;
+    if (search.weights != NULL) search.weights += q * m->collection->width_bits;
     const double begin = nigh__clock();
     nigh_status status =
-        nigh_search(m->collection, m->queries + q * (m->collection->width_bits / 8), 1, &m->search, &results, error);
+        nigh_search(m->collection, m->queries + q * (m->collection->width_bits / 8), 1, &search, &results, error);
     m->seconds[q] = nigh__clock() - begin;
     if (status == NIGH_OK && counts) {
         size_t matches = 0;

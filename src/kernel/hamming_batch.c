@@ -13,10 +13,24 @@
 /* For one query: four places of 1,024 rows, long enough that their ends do not matter. */
 #define STREAM_ROWS 4096
 
+/* Looked at together where few are near; distances and so limits are small, and compared with a sign compilers know. */
+#define TOGETHER 32
+
+static bool none_below(const uint32_t *distances, uint32_t limit) {
+    const int32_t bound = limit > INT32_MAX ? INT32_MAX : (int32_t)limit;
+    int32_t below = 0;
+    for (size_t i = 0; i < TOGETHER; i++) below |= (int32_t)distances[i] < bound ? -1 : 0;
+    return below == 0;
+}
+
 static size_t collect(const uint32_t *distances, size_t count, uint32_t limit, uint32_t query, size_t first_row,
                       struct nigh__hit *hits) {
     size_t found = 0;
     for (size_t i = 0; i < count; i++) {
+        if (i % TOGETHER == 0) {
+            while (i + TOGETHER <= count && none_below(distances + i, limit)) i += TOGETHER;
+            if (i == count) break;
+        }
         if (distances[i] < limit) hits[found++] = (struct nigh__hit){query, (uint32_t)(first_row + i), distances[i]};
     }
     return found;

@@ -2,21 +2,30 @@
 /*
  * Searching a graph of near neighbours (store/graph.h): one query, one segment.
  *
- *     seeds     nodes that share a slice with the query; where there are none, some
- *               evenly chosen ones
- *     pool      the E nearest nodes met so far; a node that is not nearer than the
- *               E-th is forgotten
- *     step      the nearest of the pool whose edges were not followed yet: each node at
- *               their other ends that was not met before is compared
+ *     seeds     nodes that share a slice with the query
+ *     pool      the E nearest nodes met so far, of equally near ones those met first; a
+ *               node that is not nearer than the E-th is forgotten
+ *     step      the nearest of the pool whose edges were not followed yet, of equally
+ *               near ones the one met last: the nodes at their other ends that were not
+ *               met before are to be compared
  *     end       when all edges of the pool were followed, or after `patience` steps
- *               that brought no nearer one of the k best
+ *               that changed nothing in the k best; but while fewer than k nodes were
+ *               found some evenly chosen ones are next, and then all
  *
  * Nodes are compared by their sketch first, the first bits of the signature.  One whose
- * sketch alone is farther than a node of the pool can be expected to be there is not
- * looked at again: this is what makes the answer depend on more than the walk, and it
- * is the same for every machine and thread.
+ * sketch is farther than its share of the E-th distance, and a little, is not looked at
+ * again (nigh__graph_sketch_limit).
  *
- * Nothing is proven of the answer.
+ * Memory is far away, and a walk that waited for every node would do nothing else.  So
+ * work goes on in turns, and what a turn asks for the next one uses.  That a step is
+ * chosen before the last ones have been looked at is part of what is defined here:
+ *
+ *     turn t    1  the nodes that were left by sketch in turn t - 1 are compared whole
+ *               2  some seeds, or a step: new nodes are met
+ *               3  the nodes met in turn t - 1 are compared by sketch
+ *
+ * Both ways of searching give the same keys, steps and counts, on every machine.  Nothing is proven of the answer,
+ * unless all nodes were compared.
  */
 #ifndef NIGH_SEARCH_GRAPH_SEARCH_H
 #define NIGH_SEARCH_GRAPH_SEARCH_H
@@ -35,7 +44,9 @@ struct nigh__graph_query {
 /* `keys` as in struct nigh__slice_answer. */
 struct nigh__graph_answer {
     struct nigh__array keys; /* uint64_t (search/nearest.h), sorted: of rows, at most k */
-    uint64_t seeds, steps, compared;
+    uint64_t seeds, steps;
+    uint64_t compared; /* nodes, by their sketches or whole */
+    uint64_t whole;    /* nodes whose distance is known: if all of the graph, the answer is exact */
 };
 
 /* What a thread works with; all memory that a search takes belongs to it, so that a fault may jump out of one. */

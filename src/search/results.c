@@ -53,6 +53,7 @@ void nigh_results_describe(const nigh_results *results, nigh_results_info *out) 
     info.skipped_lists = results->skipped_lists;
     info.exact_queries = results->proofs != NULL ? results->exact_queries : results->exact ? results->queries : 0;
     info.scanned = results->scanned;
+    info.steps = results->steps;
     nigh__info_copy(out, &info, sizeof info);
 }
 

@@ -17,6 +17,7 @@ struct nigh_results {
     uint64_t probes;
     uint64_t truncated;
     uint64_t lists, postings, skipped_lists, exact_queries, scanned;
+    uint64_t steps;
     bool exact;
     nigh_proof *proofs; /* of each query; NULL: what `exact` says holds for each */
 };

@@ -38,9 +38,12 @@
 #include "base/status.h"
 #include "base/threads.h"
 #include "kernel/hamming.h"
+#include "search/graph_use.h"
 #include "search/results.h"
 #include "search/scan.h"
+#include "search/sketch.h"
 #include "search/slice_use.h"
+#include "search/tuned.h"
 #include "store/collection.h"
 
 /* One call of nigh_search(), and the batch it is at. */
@@ -55,17 +58,21 @@ struct search {
     nigh_results *results; /* with the sums */
 
     size_t batch_count;
-    uint64_t *batch;  /* the queries, as rows */
-    uint64_t *masks;  /* theirs; NULL: all bits count */
-    uint64_t *picked; /* those that are scanned, where not all are */
+    uint64_t *batch;        /* the queries, as rows */
+    uint64_t *masks;        /* theirs; NULL: all bits count */
+    const uint8_t *weights; /* of their bits; NULL: not known */
+    uint64_t *picked;       /* those that are scanned, where not all are */
     uint32_t limits[NIGH__BATCH_QUERIES];
     struct nigh__array rows[NIGH__BATCH_QUERIES]; /* keys: what a scan found */
     struct nigh__slice_step steps[NIGH__BATCH_QUERIES];
-    struct nigh__slice_answer answers[NIGH__BATCH_QUERIES]; /* and what lists did */
+    struct nigh__slice_answer answers[NIGH__BATCH_QUERIES];   /* and what lists did */
+    struct nigh__sketch_answer sketched[NIGH__BATCH_QUERIES]; /* or sketches */
     bool seen[NIGH__BATCH_QUERIES];
     bool scanned[NIGH__BATCH_QUERIES]; /* although there were lists */
     nigh_proof proofs[NIGH__BATCH_QUERIES];
     struct nigh__slice_scratch *scratch[NIGH__MAX_THREADS];
+    struct nigh__graph_answer walked[NIGH__BATCH_QUERIES]; /* or a graph */
+    struct nigh__graph_scratch *graph_scratch[NIGH__MAX_THREADS];
     struct nigh__array matches[NIGH__BATCH_QUERIES]; /* nigh_match, sorted, at most k: of all segments so far */
     struct nigh__array documents;                    /* keys: of one query in one segment */
     struct nigh__array merged;                       /* nigh_match: what becomes `matches` */
@@ -311,6 +318,7 @@ static nigh_status step_lists(struct search *search, const struct nigh__slice_us
     const struct nigh__slice_batch batch = {
         .use = use,
         .queries = search->batch,
+        .weights = search->weights,
         .limits = search->limits,
         .steps = search->steps,
         .chosen = choice->queries,
@@ -336,12 +344,130 @@ static nigh_status step_lists(struct search *search, const struct nigh__slice_us
     return status;
 }
 
+/* ------------------------------------------------------------------ by sketches */
+
+/* What a query came to: as settle(), and there is no other step. */
+static nigh_status settle_sketched(struct search *search, const struct nigh__segment *segment, uint32_t q,
+                                   nigh_error *error) {
+    const struct nigh__sketch_answer *answer = &search->sketched[q];
+    nigh_proof *proof = &search->proofs[q];
+    search->results->distances += answer->compared;
+    nigh_status status = expand(search, segment, &answer->keys, error);
+    if (status != NIGH_OK) return status;
+    if (answer->below < wanted_of(search, q) && answer->below < proof->below) proof->below = answer->below;
+    proof->breadth = 0;
+    return join(search, segment, q) ? NIGH_OK : no_memory(error);
+}
+
+static nigh_status sketch_segment(struct search *search, const struct nigh__segment *segment, uint32_t words,
+                                  uint32_t candidates, nigh_error *error) {
+    const uint64_t *sketches = NULL;
+    nigh_status status =
+        nigh__sketches_get(search->collection->sketches, segment, segment->index, words, &sketches, error);
+    if (status != NIGH_OK) return status;
+    const struct nigh__sketch_scan scan = {
+        .context = search->context,
+        .sketches = sketches,
+        .sketch_words = words,
+        .rows = segment->rows,
+        .count = segment->signatures,
+        .words = segment->words,
+        .map = segment->map,
+        .map_length = segment->length,
+        .queries = search->batch,
+        .query_count = search->batch_count,
+        .limits = search->limits,
+        .k = search->options.k,
+        .candidates = candidates,
+        .threads = search->threads,
+        .progress = &search->progress,
+        .progress_done = search->progress_done,
+        .progress_total = search->progress_total,
+    };
+    for (uint32_t q = 0; q < search->batch_count; q++) search->sketched[q].keys.count = 0;
+    status = nigh__sketch_scan(&scan, search->sketched, error);
+    if (status == NIGH_EIO) return nigh__segment_cut(segment, error);
+    search->progress_done += (uint64_t)segment->signatures * search->batch_count;
+    for (uint32_t q = 0; status == NIGH_OK && q < search->batch_count; q++)
+        status = settle_sketched(search, segment, q, error);
+    return status;
+}
+
+/* Where sketches would be whole signatures, or all rows candidates, the scan does less. */
+static nigh_status search_sketches(struct search *search, const struct nigh__segment *segment, nigh_error *error) {
+    const nigh_search_options *options = &search->options;
+    struct choice all = {.count = (uint32_t)search->batch_count};
+    uint32_t bits = options->sketch_bits;
+    uint32_t candidates = options->candidates;
+    if (bits == NIGH_USUAL) bits = nigh__sketch_usual_bits(segment->width_bits);
+    if (candidates == NIGH_USUAL) candidates = nigh__sketch_usual_candidates(segment->signatures, options->k);
+    for (uint32_t q = 0; q < search->batch_count; q++) {
+        search->limits[q] = limit_of(search, q);
+        all.queries[q] = q;
+    }
+    if (candidates >= segment->signatures || bits >= segment->width_bits)
+        return scan_segment(search, segment, &all, error);
+    return sketch_segment(search, segment, bits / 64, candidates, error);
+}
+
+/* ------------------------------------------------------------------- by a graph */
+
+/* What a query came to.  Nothing is sure, unless all was compared. */
+static nigh_status settle_walked(struct search *search, const struct nigh__segment *segment, uint32_t q,
+                                 nigh_error *error) {
+    const struct nigh__graph_answer *answer = &search->walked[q];
+    nigh_proof *proof = &search->proofs[q];
+    search->results->distances += answer->compared;
+    search->results->steps += answer->steps;
+    const nigh_status status = expand(search, segment, &answer->keys, error);
+    if (status != NIGH_OK) return status;
+    if (answer->whole < segment->signatures) proof->below = 0;
+    proof->breadth = 0;
+    return join(search, segment, q) ? NIGH_OK : no_memory(error);
+}
+
+static nigh_status walk_segment(struct search *search, const struct nigh__graph_use *use, nigh_error *error) {
+    for (uint32_t q = 0; q < search->batch_count; q++) search->limits[q] = limit_of(search, q);
+    const struct nigh__graph_batch batch = {
+        .use = use,
+        .queries = search->batch,
+        .limits = search->limits,
+        .count = (uint32_t)search->batch_count,
+        .scratch = search->graph_scratch,
+        .spares = search->collection->graph_spares,
+        .threads = search->threads,
+        .answers = search->walked,
+        .progress = &search->progress,
+        .progress_done = search->progress_done,
+        .progress_total = search->progress_total,
+    };
+    nigh_status status = nigh__graph_batch_run(&batch, error);
+    search->progress_done += (uint64_t)use->segment->signatures * search->batch_count;
+    for (uint32_t q = 0; status == NIGH_OK && q < search->batch_count; q++)
+        status = settle_walked(search, use->segment, q, error);
+    return status;
+}
+
+/* By its graph, where that is how. */
+static nigh_status search_graph(struct search *search, const struct nigh__segment *segment, bool *done,
+                                nigh_error *error) {
+    struct nigh__graph_use use;
+    nigh_status status = nigh__graph_use_init(&use, &search->options, segment, done, error);
+    if (status == NIGH_OK && *done) status = walk_segment(search, &use, error);
+    return status;
+}
+
+/* --------------------------------------------------------------- by what it takes */
+
 static nigh_status search_segment(struct search *search, const struct nigh__segment *segment, nigh_error *error) {
     struct nigh__slice_use use;
     struct choice lists = {.count = 0};
     struct choice scans = {.count = 0};
     bool any = false;
-    nigh_status status = nigh__slice_use_init(&use, &search->options, segment, &any, error);
+    if (search->options.method == NIGH_SEARCH_SKETCH) return search_sketches(search, segment, error);
+    nigh_status status = search_graph(search, segment, &any, error);
+    if (status != NIGH_OK || any) return status;
+    status = nigh__slice_use_init(&use, &search->options, segment, &any, error);
     for (uint32_t q = 0; q < search->batch_count; q++) {
         search->limits[q] = limit_of(search, q);
         search->steps[q] = (struct nigh__slice_step){.scan = true};
@@ -378,6 +504,7 @@ static void take_batch(struct search *search, const uint8_t *queries, size_t fir
     const size_t bytes = search->collection->width_bits / 8;
     copy_rows(search, queries + first * bytes, count, search->batch);
     if (search->masks != NULL) copy_rows(search, search->options.masks + first * bytes, count, search->masks);
+    if (search->options.weights != NULL) search->weights = search->options.weights + first * 8 * bytes;
     for (size_t q = 0; q < count; q++) {
         search->matches[q].count = 0;
         search->scanned[q] = false;
@@ -426,6 +553,8 @@ static bool search_init(struct search *search, const nigh_collection *collection
     for (size_t q = 0; q < NIGH__BATCH_QUERIES; q++) {
         search->rows[q] = (struct nigh__array)NIGH__ARRAY(uint64_t);
         search->answers[q].keys = (struct nigh__array)NIGH__ARRAY(uint64_t);
+        search->sketched[q].keys = (struct nigh__array)NIGH__ARRAY(uint64_t);
+        search->walked[q].keys = (struct nigh__array)NIGH__ARRAY(uint64_t);
         search->matches[q] = (struct nigh__array)NIGH__ARRAY(nigh_match);
     }
     search->documents = (struct nigh__array)NIGH__ARRAY(uint64_t);
@@ -440,17 +569,28 @@ static bool search_init(struct search *search, const nigh_collection *collection
 }
 
 static void free_scratch(void *scratch) { nigh__slice_scratch_free(scratch); }
+static void free_graph_scratch(void *scratch) { nigh__graph_scratch_free(scratch); }
+
+static void give_scratch(struct search *search) {
+    const nigh_collection *collection = search->collection;
+    for (uint32_t t = 0; t < NIGH__MAX_THREADS; t++) {
+        if (search->scratch[t] != NULL) nigh__spares_give(collection->spares, search->scratch[t], free_scratch);
+        if (search->graph_scratch[t] != NULL)
+            nigh__spares_give(collection->graph_spares, search->graph_scratch[t], free_graph_scratch);
+    }
+}
 
 static void search_release(struct search *search) {
     for (size_t q = 0; q < NIGH__BATCH_QUERIES; q++) {
         nigh__array_release(search->context, &search->rows[q]);
         nigh__array_release(search->context, &search->answers[q].keys);
+        nigh__array_release(search->context, &search->sketched[q].keys);
+        nigh__array_release(search->context, &search->walked[q].keys);
         nigh__array_release(search->context, &search->matches[q]);
     }
     nigh__array_release(search->context, &search->documents);
     nigh__array_release(search->context, &search->merged);
-    for (uint32_t t = 0; t < NIGH__MAX_THREADS; t++)
-        if (search->scratch[t] != NULL) nigh__spares_give(search->collection->spares, search->scratch[t], free_scratch);
+    give_scratch(search);
     nigh__free(search->context, search->batch);
     nigh__free(search->context, search->masks);
     nigh__free(search->context, search->picked);
@@ -475,7 +615,10 @@ nigh_status nigh_search(const nigh_collection *collection, const uint8_t *querie
     if (status != NIGH_OK) return status;
     if (search.options.k == 0) return nigh__fail(error, NIGH_EINVAL, "k must be at least 1");
     if (queries == NULL && count != 0) return nigh__fail(error, NIGH_EINVAL, "there are no queries");
-    status = nigh__slice_options_check(collection, &search.options, error);
+    nigh__search_tuned(collection, &search.options);
+    status = nigh__sketch_options_check(&search.options, error);
+    if (status == NIGH_OK) status = nigh__slice_options_check(collection, &search.options, error);
+    if (status == NIGH_OK) status = nigh__graph_options_check(collection, &search.options, error);
     if (status != NIGH_OK) return status;
 
     nigh_results *results = nigh__results_new(collection->context, count);

@@ -27,11 +27,13 @@ void nigh__slice_scratch_free(struct nigh__slice_scratch *scratch) {
     if (scratch == NULL) return;
     const nigh_context *context = scratch->context;
     for (size_t bits = 0; bits <= NIGH_MOST_SLICE_WIDTH; bits++) nigh__free(context, scratch->masks[bits].masks);
-    struct nigh__slice_room *const rooms[] = {&scratch->lists,       &scratch->slack,   &scratch->picked,
-                                              &scratch->ordered,     &scratch->touched, &scratch->plain_scores,
-                                              &scratch->plain_levels};
+    struct nigh__slice_room *const rooms[] = {&scratch->lists,        &scratch->slack,        &scratch->picked,
+                                              &scratch->ordered,      &scratch->touched,      &scratch->touched_scores,
+                                              &scratch->plain_scores, &scratch->plain_levels, &scratch->probe_slices,
+                                              &scratch->worths};
     for (size_t i = 0; i < sizeof rooms / sizeof rooms[0]; i++) nigh__free(context, rooms[i]->data);
     nigh__array_release(context, &scratch->best);
+    nigh__probe_chooser_free(context, &scratch->chooser);
     nigh__nearest_release(context, &scratch->nearest);
     nigh__free(context, scratch->scores);
     nigh__free(context, scratch);

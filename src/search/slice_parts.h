@@ -6,6 +6,7 @@
 #define NIGH_SEARCH_SLICE_PARTS_H
 
 #include "search/nearest.h"
+#include "search/slice_probe.h"
 #include "search/slice_search.h"
 
 #define NIGH__MOST_SCORE 255u /* of eight bits, and it stays there */
@@ -42,7 +43,11 @@ struct nigh__slice_scratch {
     struct nigh__slice_room picked;                            /* uint32_t rows: candidates */
     struct nigh__slice_room ordered;                           /* the same, best first */
     struct nigh__slice_room touched;                           /* uint32_t rows with a score */
+    struct nigh__slice_room touched_scores;                    /* uint8_t, theirs */
     struct nigh__array best;                                   /* uint64_t keys */
+    struct nigh__slice_room probe_slices;                      /* of a directed search: slice_directed.c */
+    struct nigh__slice_room worths;                            /* the same */
+    struct nigh__probe_chooser chooser;
 
     /* Eight bits a row, all 0 between searches, unless a fault ended one: then `dirty`. */
     uint8_t *scores;

@@ -99,15 +99,14 @@ static size_t pass(const struct nigh__slice_pick *pick, uint32_t level, size_t c
 #define DIGITS (1u << DIGIT_BITS)
 
 /* The row that is the `count`-th of those with this score, in order; there are more.  By digits, highest first. */
-static uint32_t row_at(const struct nigh__slice_pick *pick, uint32_t score, size_t count) {
-    const uint8_t *scores = pick->scratch->scores;
+static uint32_t row_at(const struct nigh__slice_pick *pick, const uint8_t *scores, uint32_t score, size_t count) {
     uint32_t counts[DIGITS];
     uint64_t prefix = 0;
     for (uint32_t shift = pick->rows >> 2 * DIGIT_BITS == 0 ? DIGIT_BITS : 2 * DIGIT_BITS;; shift -= DIGIT_BITS) {
         memset(counts, 0, sizeof counts);
         for (size_t i = 0; i < pick->touched_count; i++) {
             const uint32_t row = pick->touched[i];
-            const bool counts_here = scores[row] == score && (uint64_t)row >> shift >> DIGIT_BITS == prefix;
+            const bool counts_here = scores[i] == score && (uint64_t)row >> shift >> DIGIT_BITS == prefix;
             counts[row >> shift & (DIGITS - 1)] += counts_here;
         }
         uint32_t digit = 0;
@@ -117,11 +116,17 @@ static uint32_t row_at(const struct nigh__slice_pick *pick, uint32_t score, size
     }
 }
 
-/* The best `count` of them, in no order; *next as of nigh__slice_picked. */
-static size_t pick_touched(const struct nigh__slice_pick *pick, size_t count, uint32_t *rows, uint32_t *next) {
-    const uint8_t *scores = pick->scratch->scores;
-    uint32_t levels[LEVELS];
-    count_levels(scores, pick->touched, pick->touched_count, levels);
+/*
+ * The best `count` of them, in no order; *next as of nigh__slice_picked.  Their scores lie all over a table that may be
+ * far larger than any cache, so they are fetched once, into `scores`, which has room for them.
+ */
+static size_t pick_touched(const struct nigh__slice_pick *pick, size_t count, uint8_t *scores, uint32_t *rows,
+                           uint32_t *next) {
+    uint32_t levels[LEVELS] = {0};
+    for (size_t i = 0; i < pick->touched_count; i++) {
+        scores[i] = pick->scratch->scores[pick->touched[i]];
+        levels[scores[i]]++;
+    }
     uint32_t level = 0;
     uint32_t last = UINT32_MAX; /* row of that level */
     *next = 0;
@@ -129,7 +134,7 @@ static size_t pick_touched(const struct nigh__slice_pick *pick, size_t count, ui
         size_t room;
         level = *next = level_of(levels, count, &room);
         if (levels[level] > room)
-            last = room == 0 ? 0 : row_at(pick, level, room);
+            last = room == 0 ? 0 : row_at(pick, scores, level, room);
         else
             for ((*next)--; *next > 0 && levels[*next] == 0;) (*next)--;
     }
@@ -137,8 +142,7 @@ static size_t pick_touched(const struct nigh__slice_pick *pick, size_t count, ui
     for (size_t i = 0; i < pick->touched_count && found < count; i++) {
         const uint32_t row = pick->touched[i];
         rows[found] = row;
-        const uint32_t score = scores[row];
-        found += score > level || (score == level && row <= last);
+        found += scores[i] > level || (scores[i] == level && row <= last);
     }
     return found;
 }
@@ -188,8 +192,15 @@ nigh_status nigh__slice_pick_best(const struct nigh__slice_pick *pick, uint32_t 
     uint32_t *rows = nigh__slice_room(scratch->context, &scratch->picked, room, sizeof *rows, error);
     uint32_t *ordered = nigh__slice_room(scratch->context, &scratch->ordered, wanted + 1, sizeof *rows, error);
     if (rows == NULL || ordered == NULL) return NIGH_ENOMEM;
-    const size_t found = pick->touched != NULL ? pick_touched(pick, wanted, rows, &out->next)
-                                               : pick_table(pick, wanted, rows, room, &out->next);
+    size_t found = 0;
+    if (pick->touched != NULL) {
+        uint8_t *scores =
+            nigh__slice_room(scratch->context, &scratch->touched_scores, pick->touched_count + 1, 1, error);
+        if (scores == NULL) return NIGH_ENOMEM;
+        found = pick_touched(pick, wanted, scores, rows, &out->next);
+    } else {
+        found = pick_table(pick, wanted, rows, room, &out->next);
+    }
     order(scratch->scores, rows, found, ordered, out->ends);
     out->rows = ordered;
     return NIGH_OK;

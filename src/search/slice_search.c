@@ -26,6 +26,7 @@
 
 #include "base/status.h"
 #include "kernel/hamming.h"
+#include "search/slice_directed.h"
 #include "search/slice_lists.h"
 #include "search/slice_pick.h"
 
@@ -38,7 +39,8 @@
 #define FIRST_CANDIDATES                                                                                          \
     1024u                  /* where all that may matter are to be compared: for a first idea of the k-th distance \
                             */
-#define TOUCHED_SHARE 100u /* rows are written down where postings are fewer than one in so many rows */
+#define TOUCHED_SHARE 400u /* rows are written down where postings are fewer than one in so many rows */
+#define SCORES_AHEAD 16    /* ids whose scores are asked for ahead, where the table is far larger than what is met */
 #define BEST_SPARE 64u     /* keys beyond k, or k of them, before the best are picked out */
 
 struct search {
@@ -91,6 +93,7 @@ INLINE bool add_ids(struct adding *adding, const uint32_t *ids, size_t count, ui
     for (const uint32_t *const end = ids + count; ids < end; ids++) {
         const uint32_t row = *ids;
         if (row >= rows) return false;
+        if ((how & TOUCH) != 0 && end - ids > SCORES_AHEAD) __builtin_prefetch(scores + ids[SCORES_AHEAD], 1);
         const uint32_t before = scores[row];
         if ((how & ONLY_SEEN) != 0 && before == 0) continue;
         uint32_t after = before + score;
@@ -325,9 +328,19 @@ static nigh_status finish(struct search *search, uint32_t next, struct nigh__sli
     return NIGH_OK;
 }
 
+/* A directed query scores as one of so many rings would; that nothing is proven, the slack says. */
+static struct nigh__slice_query directed(const struct nigh__slice_query *query) {
+    struct nigh__slice_query out = *query;
+    out.top = NIGH__DIRECTED_TOP;
+    out.breadth = out.admit = NIGH__DIRECTED_TOP - 1;
+    return out;
+}
+
 nigh_status nigh__slice_search(struct nigh__slice_scratch *scratch, const struct nigh__slices *slices,
                                const uint64_t *rows, const struct nigh__slice_query *query,
                                struct nigh__slice_answer *answer, nigh_error *error) {
+    const struct nigh__slice_query as_rings = directed(query);
+    if (query->weights != NULL) query = &as_rings;
     struct search search = {.scratch = scratch,
                             .slices = slices,
                             .query = query,
@@ -337,7 +350,9 @@ nigh_status nigh__slice_search(struct nigh__slice_scratch *scratch, const struct
     *answer = (struct nigh__slice_answer){.keys = answer->keys};
     answer->keys.count = 0;
     scratch->best.count = 0;
-    nigh_status status = nigh__slice_lists_gather(scratch, slices, query, &search.lists, error);
+    nigh_status status = query->weights == NULL
+                             ? nigh__slice_lists_gather(scratch, slices, query, &search.lists, error)
+                             : nigh__slice_lists_direct(scratch, slices, query, &search.lists, error);
     if (status == NIGH_OK) status = add_scores(&search, error);
     uint32_t next = 0;
     if (status == NIGH_OK && query->candidates == UINT32_MAX)

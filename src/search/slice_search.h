@@ -45,9 +45,11 @@
 #include <stdbool.h>
 
 #include "base/memory.h"
+#include "store/bit_costs.h"
 #include "store/slices.h"
 
 #define NIGH__SLICES_MOST_BREADTH 28u
+#define NIGH__DIRECTED_MOST_PROBES (UINT64_C(1) << 22)
 
 struct nigh__slice_query {
     const uint64_t *words; /* of the query */
@@ -59,6 +61,11 @@ struct nigh__slice_query {
     uint32_t slices;       /* the first so many are used */
     uint64_t postings;     /* budget: the longest lists of the outer rings are left out first; UINT64_MAX: none */
     uint32_t top;          /* T, more than i; 0: i + 1 with all candidates, else the usual */
+
+    /* Directed instead: lists by how likely they are (slice_probe.h, slice_directed.c), and nothing is proven. */
+    const uint8_t *weights;              /* of the bits; NULL: not directed, all up to i bits away */
+    const struct nigh__bit_costs *costs; /* of the weights */
+    uint64_t probes;                     /* lists looked up; breadth, admit and top do not count then */
 };
 
 /*
@@ -131,6 +138,9 @@ double nigh__slice_postings(const struct nigh__slices *slices, uint32_t slice_co
  * or more on clustered signatures of 1,024 bits.  slice_usual.c has the measurements.
  */
 void nigh__slice_usual(const struct nigh__slices *slices, uint32_t k, struct nigh__slice_query *query);
+/* Of a directed search: postings, and look-ups for so many. */
+uint64_t nigh__slice_usual_budget(const struct nigh__slices *slices);
+uint64_t nigh__slice_usual_probes(const struct nigh__slices *slices, uint64_t postings);
 /* The budget alone, for another breadth. */
 uint64_t nigh__slice_usual_postings(const struct nigh__slices *slices, uint32_t slice_count, uint32_t breadth);
 

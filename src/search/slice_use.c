@@ -39,7 +39,7 @@ static bool by_lists(const nigh_search_options *options) {
 }
 
 static nigh_status check_names(const nigh_search_options *options, nigh_error *error) {
-    if ((unsigned)options->method > NIGH_SEARCH_SLICES_PLAIN)
+    if ((unsigned)options->method > NIGH_SEARCH_GRAPH)
         return nigh__fail(error, NIGH_EINVAL, "there is no search method %u", (unsigned)options->method);
     if ((unsigned)options->stop > NIGH_STOP_SEEN)
         return nigh__fail(error, NIGH_EINVAL, "there is no rule %u to end a search", (unsigned)options->stop);
@@ -47,6 +47,33 @@ static nigh_status check_names(const nigh_search_options *options, nigh_error *e
         return nigh__fail(error, NIGH_EINVAL,
                           "only a plain search of slice lists can end when its answers are seen everywhere");
     if (by_lists(options) && options->masks != NULL)
+        return nigh__fail(error, NIGH_EINVAL, "slice lists cannot be searched in some of the bits only");
+    return NIGH_OK;
+}
+
+/* Whether probes are directed where there are lists. */
+static bool is_directed(const nigh_search_options *options) {
+    if (options->probe == NIGH_PROBE_DIRECTED) return true;
+    return options->probe == NIGH_PROBE_AUTO && options->weights != NULL && options->masks == NULL &&
+           options->stop == NIGH_STOP_BREADTH && options->k != NIGH_ALL && options->breadth == NIGH_USUAL &&
+           options->admit == NIGH_USUAL && options->method != NIGH_SEARCH_SLICES_PLAIN;
+}
+
+static nigh_status check_probe(const nigh_search_options *options, nigh_error *error) {
+    if ((unsigned)options->probe > NIGH_PROBE_DIRECTED)
+        return nigh__fail(error, NIGH_EINVAL, "there is no way %u to probe slice lists", (unsigned)options->probe);
+    if (options->probe != NIGH_PROBE_DIRECTED) return NIGH_OK;
+    if (options->weights == NULL)
+        return nigh__fail(error, NIGH_EINVAL, "directed probes need to know how sure each bit of a query is");
+    if (options->breadth != NIGH_USUAL || options->admit != NIGH_USUAL)
+        return nigh__fail(error, NIGH_EINVAL, "directed probes have no breadth");
+    if (options->stop != NIGH_STOP_BREADTH || options->k == NIGH_ALL)
+        return nigh__fail(error, NIGH_EINVAL,
+                          "directed probes find some that are near and prove nothing: not for certain answers, nor "
+                          "for all within a radius");
+    if (options->method == NIGH_SEARCH_SLICES_PLAIN)
+        return nigh__fail(error, NIGH_EINVAL, "the papers' search of slice lists knows no directed probes");
+    if (options->masks != NULL)
         return nigh__fail(error, NIGH_EINVAL, "slice lists cannot be searched in some of the bits only");
     return NIGH_OK;
 }
@@ -105,6 +132,7 @@ static nigh_status check_lists(const nigh_collection *collection, const nigh_sea
 nigh_status nigh__slice_options_check(const nigh_collection *collection, const nigh_search_options *options,
                                       nigh_error *error) {
     nigh_status status = check_names(options, error);
+    if (status == NIGH_OK) status = check_probe(options, error);
     if (status == NIGH_OK) status = check_numbers(options, error);
     if (status == NIGH_OK) status = check_lists(collection, options, error);
     return status;
@@ -122,7 +150,11 @@ nigh_status nigh__slice_use_init(struct nigh__slice_use *use, const nigh_search_
     *use = (struct nigh__slice_use){.options = options, .segment = segment};
     *any = false;
     if (segment->annexes[NIGH__ANNEX_SLICES] == NULL || segment->signatures == 0) return NIGH_OK;
-    const nigh_status status = nigh__slices_of_segment(segment, &use->slices, by_lists(options) ? error : NULL);
+    nigh_status status = nigh__slices_of_segment(segment, &use->slices, by_lists(options) ? error : NULL);
+    use->directed = is_directed(options);
+    bool fitted;
+    if (status == NIGH_OK && use->directed)
+        status = nigh__bit_costs_of_segment(segment, &use->costs, &fitted, by_lists(options) ? error : NULL);
     if (status != NIGH_OK) return by_lists(options) ? status : NIGH_OK;
     *any = true;
     use->slice_count = options->slices < use->slices.slicing.count ? options->slices : use->slices.slicing.count;
@@ -222,8 +254,25 @@ static void bound_postings(const struct nigh__slice_use *use, struct nigh__slice
     if (usual < step->postings) step->postings = usual;
 }
 
+/* Directed: so many look-ups, and so many postings, or the scan where that costs less. */
+static struct nigh__slice_step directed_step(const struct nigh__slice_use *use) {
+    const nigh_search_options *options = use->options;
+    const struct nigh__slice_query usual = usual_query(use);
+    struct nigh__slice_step step = {.candidates = usual_candidates(use, &usual), .postings = options->postings};
+    if (step.postings == 0) step.postings = nigh__slice_usual_budget(&use->slices);
+    step.probes = options->probes != 0 ? options->probes : nigh__slice_usual_probes(&use->slices, step.postings);
+    if (step.probes > NIGH__DIRECTED_MOST_PROBES) step.probes = NIGH__DIRECTED_MOST_PROBES;
+    double postings = (double)step.probes * use->slices.rows / (double)(UINT64_C(1) << use->most_breadth);
+    if (postings > (double)step.postings) postings = (double)step.postings;
+    const double cost =
+        LIST_COST * (double)step.probes + POSTING_COST * postings + COMPARED_COST * (double)step.candidates;
+    step.scan = options->method == NIGH_SEARCH_SCAN || (!use->bound_to && cost > use->scan_cost);
+    return step;
+}
+
 struct nigh__slice_step nigh__slice_first_step(const struct nigh__slice_use *use, uint32_t limit) {
     const nigh_search_options *options = use->options;
+    if (use->directed) return directed_step(use);
     const struct nigh__slice_query usual = usual_query(use);
     struct nigh__slice_step step = {.candidates = usual_candidates(use, &usual), .postings = use->usual_postings};
     uint32_t breadth = options->stop == NIGH_STOP_CERTAIN ? CERTAIN_BREADTH : usual.breadth;
@@ -335,6 +384,9 @@ static nigh_status search_lists(const struct nigh__slice_batch *batch, struct ni
         .slices = use->slice_count,
         .postings = step->postings,
         .top = may_end_in_scan(use->options) ? step->breadth + 1 : 0, /* what may be near before what is likely to be */
+        .weights = step->probes == 0 ? NULL : batch->weights + (size_t)q * use->segment->width_bits,
+        .costs = &use->costs,
+        .probes = step->probes,
     };
     if (use->options->method != NIGH_SEARCH_SLICES_PLAIN)
         return nigh__slice_search(scratch, &use->slices, use->segment->rows, &query, answer, error);

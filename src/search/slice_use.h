@@ -40,6 +40,8 @@ struct nigh__slice_use {
     bool bound_to;         /* by lists whatever it costs */
     double scan_cost;      /* of a query */
     uint64_t usual_postings;
+    bool directed; /* lists by how likely they are, for the weights of the queries' bits are known */
+    struct nigh__bit_costs costs;
 };
 
 /* False in *any: the segment is scanned, for it has no lists or the options say so. */
@@ -52,6 +54,7 @@ struct nigh__slice_step {
     bool more; /* a step was done before */
     uint32_t breadth, admit, candidates;
     uint64_t postings;
+    uint64_t probes; /* 0: not directed */
 };
 
 /* Of a query that wants rows nearer than `limit`. */
@@ -71,6 +74,7 @@ bool nigh__slice_complete(const struct nigh__slice_use *use, const struct nigh__
 struct nigh__slice_batch {
     const struct nigh__slice_use *use;
     const uint64_t *queries; /* rows of the segment's words */
+    const uint8_t *weights;  /* of their bits, the segment's width each; NULL: not known */
     const uint32_t *limits;
     const struct nigh__slice_step *steps;
     const uint32_t *chosen; /* the queries to take a step for */

@@ -31,8 +31,8 @@
 #define NIGH__ANNEX_MAGIC "\x89NIGHX\r\n"
 #define NIGH__ANNEX_SECTIONS 8u /* at most */
 
-/* The section of slice lists; store/slices.h says what is in it. */
-enum { NIGH__SECTION_SLICE_LISTS = 1 };
+/* Sections of slice lists; store/slices.h and store/bit_costs.h say what is in them. */
+enum { NIGH__SECTION_SLICE_LISTS = 1, NIGH__SECTION_BIT_COSTS = 2 /* may be missing */ };
 
 struct nigh__annex_header {
     uint8_t magic[NIGH__MAGIC_SIZE]; /*  0 */

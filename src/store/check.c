@@ -12,6 +12,7 @@
 #include "store/collection.h"
 #include "store/graph.h"
 #include "store/slices.h"
+#include "store/tuning.h"
 
 /* No id of `segment` may be in an earlier one. */
 static nigh_status check_unique(const struct nigh__segment *segment, struct nigh__segment *const *earlier,
@@ -128,6 +129,17 @@ static bool check_opening(struct nigh__checking *check) {
     return go_on;
 }
 
+static bool check_tuning(struct nigh__checking *check, const struct nigh__listing *listing) {
+    nigh_tuning ignored;
+    nigh_error problem;
+    if (!listing->tuning) return true;
+    const nigh_status status = nigh__tuning_read(check->directory, &ignored, &problem);
+    if (status == NIGH_ENOTFOUND) return true; /* removed meanwhile */
+    check->result.files++;
+    check->result.bytes += NIGH__TUNING_LENGTH;
+    return status == NIGH_OK || nigh__checking_report(check, &problem);
+}
+
 static void check_state(struct nigh__checking *check, const struct nigh__listing *listing,
                         const struct nigh__manifest *manifest) {
     uint32_t open_count = 0;
@@ -139,7 +151,8 @@ static void check_state(struct nigh__checking *check, const struct nigh__listing
         (void)nigh__checking_report(check, &problem);
         return;
     }
-    if (check_segments(check, listing, manifest, open, &open_count) && check_across(check, open, open_count))
+    if (check_tuning(check, listing) && check_segments(check, listing, manifest, open, &open_count) &&
+        check_across(check, open, open_count))
         (void)check_opening(check);
     for (uint32_t i = 0; i < open_count; i++) nigh__segment_close(open[i]);
     nigh__free(check->context, open);

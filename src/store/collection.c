@@ -13,8 +13,10 @@
 #include "signature/model_parts.h"
 #include "store/annex.h"
 #include "store/check.h"
+#include "store/graph.h"
 #include "store/slices.h"
 #include "store/state.h"
+#include "store/tuning.h"
 #include "text/vocabulary.h"
 
 /* Documents that were there before it cannot have been signed with it, and there is one for all. */
@@ -75,6 +77,7 @@ static nigh_status open_segments(struct nigh_collection *collection, const struc
         nigh_status status = open_segment(collection, directory, &manifest->entries[i], listing, &segment, error);
         if (status != NIGH_OK) return status;
         segment->first_document = collection->documents;
+        segment->index = collection->segment_count;
         collection->documents += segment->documents;
         collection->segments[collection->segment_count++] = segment;
     }
@@ -89,13 +92,29 @@ static void close_segments(struct nigh_collection *collection) {
     collection->documents = 0;
 }
 
+/* What is wrong with it is remembered and no failure; no memory is. */
+static nigh_status open_tuning(struct nigh_collection *collection, const struct nigh__file *directory,
+                               nigh_error *error) {
+    nigh_error problem = {.status = NIGH_OK};
+    collection->tuning_problem = problem;
+    const nigh_status status = nigh__tuning_read(directory, &collection->tuning, &problem);
+    collection->tuned = status == NIGH_OK;
+    if (status == NIGH_ENOMEM) {
+        if (error != NULL) *error = problem;
+        return status;
+    }
+    if (status != NIGH_OK && status != NIGH_ENOTFOUND) collection->tuning_problem = problem;
+    return NIGH_OK;
+}
+
 static nigh_status open_state(void *user, const struct nigh__file *directory, const struct nigh__manifest *manifest,
                               const struct nigh__listing *listing, nigh_error *error) {
     struct nigh_collection *collection = user;
     collection->width_bits = manifest->header.width_bits;
     collection->sequence = manifest->header.sequence;
     collection->next_segment = manifest->header.next_segment;
-    nigh_status status = open_segments(collection, directory, manifest, listing, error);
+    nigh_status status = listing->tuning ? open_tuning(collection, directory, error) : NIGH_OK;
+    if (status == NIGH_OK) status = open_segments(collection, directory, manifest, listing, error);
     if (status != NIGH_OK) close_segments(collection);
     return status;
 }
@@ -108,12 +127,17 @@ nigh_status nigh__collection_open_in(nigh_context *context, const struct nigh__f
     collection->context = context;
     collection->path = nigh__string_copy(context, directory->path);
     collection->spares = nigh__spares_new(context);
+    collection->graph_spares = nigh__spares_new(context);
     nigh_status status = NIGH_ENOMEM;
-    if (collection->path == NULL || collection->spares == NULL)
+    if (collection->path == NULL || collection->spares == NULL || collection->graph_spares == NULL)
         (void)nigh__fail(error, NIGH_ENOMEM, "no memory for a collection");
     else
         status = nigh__state_open(directory, NIGH__STORE_COLLECTION, open_state, collection,
                                   &collection->damaged_manifests, error);
+    if (status == NIGH_OK) {
+        collection->sketches = nigh__sketches_new(context, collection->segment_count);
+        if (collection->sketches == NULL) status = nigh__fail(error, NIGH_ENOMEM, "no memory for a collection");
+    }
     if (status == NIGH_OK)
         *out = collection;
     else
@@ -171,6 +195,8 @@ nigh_status nigh_collection_open(nigh_context *context, const char *path, const 
 void nigh_collection_close(nigh_collection *collection) {
     if (collection == NULL) return;
     nigh__spares_free(collection->context, collection->spares);
+    nigh__spares_free(collection->context, collection->graph_spares);
+    nigh__sketches_free(collection->context, collection->sketches);
     if (collection->segments != NULL) close_segments(collection);
     nigh__free(collection->context, collection->path);
     nigh__free(collection->context, collection);
@@ -204,10 +230,37 @@ static void describe_lists(const struct nigh__segment *segment, nigh_collection_
     if (segment->annex_problems[NIGH__ANNEX_SLICES].status != NIGH_OK) info->damaged_lists++;
     if (slices == NULL) return;
     info->sliced_segments++;
+    info->fitted_segments += nigh__annex_section_count(slices, NIGH__SECTION_BIT_COSTS) != 0;
     info->list_bytes += slices->length;
 }
 
+/* The facts of one that cannot be read are those of none. */
+static struct nigh__graph_facts graph_facts(const struct nigh__segment *segment) {
+    struct nigh__graph graph = {0};
+    if (segment->annexes[NIGH__ANNEX_GRAPH] != NULL) (void)nigh__graph_of_segment(segment, &graph, NULL);
+    return graph.facts;
+}
+
+/* What graphs of all segments found of what was looked for. */
+struct graph_sums {
+    uint64_t wanted, found;
+};
+
+static void describe_graph(const struct nigh__segment *segment, struct graph_sums *sums, nigh_collection_info *info) {
+    const struct nigh__annex *graph = segment->annexes[NIGH__ANNEX_GRAPH];
+    if (segment->annex_problems[NIGH__ANNEX_GRAPH].status != NIGH_OK) info->damaged_graphs++;
+    if (graph == NULL) return;
+    const struct nigh__graph_facts facts = graph_facts(segment);
+    sums->wanted += facts.recall_wanted;
+    sums->found += facts.recall_found;
+    info->graph_segments++;
+    info->graph_bytes += graph->length;
+}
+
+static double share(uint64_t part, uint64_t whole) { return whole == 0 ? 0 : (double)part / (double)whole; }
+
 void nigh_collection_describe(const nigh_collection *collection, nigh_collection_info *out) {
+    struct graph_sums sums = {0};
     nigh_collection_info info = {
         .documents = collection->documents,
         .sequence = collection->sequence,
@@ -224,7 +277,9 @@ void nigh_collection_describe(const nigh_collection *collection, nigh_collection
         info.bytes += collection->segments[i]->length;
         if (collection->segments[i]->metadata_offsets != NULL) info.has_metadata = 1;
         describe_lists(collection->segments[i], &info);
+        describe_graph(collection->segments[i], &sums, &info);
     }
+    info.graph_recall = share(sums.found, sums.wanted);
     nigh__info_copy(out, &info, sizeof info);
 }
 
@@ -242,6 +297,13 @@ nigh_status nigh_collection_segment(const nigh_collection *collection, uint32_t 
         info.slices = slices.slicing.count;
         info.slice_width = slices.slicing.most_bits;
         info.list_bytes = lists->length;
+    }
+    struct nigh__graph graph;
+    if (from->annexes[NIGH__ANNEX_GRAPH] != NULL && nigh__graph_of_segment(from, &graph, NULL) == NIGH_OK) {
+        info.graph_degree = graph.degree;
+        info.graph_edges = graph.edge_count;
+        info.graph_bytes = graph.annex->length;
+        info.graph_recall = share(graph.facts.recall_found, graph.facts.recall_wanted);
     }
     nigh__info_copy(out, &info, sizeof info);
     return NIGH_OK;

@@ -5,6 +5,7 @@
 
 #include "base/spares.h"
 #include "store/segment.h"
+#include "store/sketches.h"
 
 struct nigh_collection {
     nigh_context *context;
@@ -16,7 +17,12 @@ struct nigh_collection {
     uint64_t sequence;
     uint64_t next_segment;
     uint64_t damaged_manifests;
-    struct nigh__spares *spares; /* what searches leave for the next ones */
+    struct nigh__spares *spares;       /* what searches leave for the next ones */
+    struct nigh__spares *graph_spares; /* the same, those of graphs */
+    struct nigh__sketches *sketches;
+    bool tuned;
+    nigh_tuning tuning;        /* where it is tuned */
+    nigh_error tuning_problem; /* why it cannot be used; NIGH_OK where it can, or there is none */
 };
 
 /* Whether its documents have ids; false where there is no document. */

@@ -5,6 +5,7 @@
 #include "base/progress.h"
 #include "base/status.h"
 #include "store/annex_build.h"
+#include "store/bit_costs.h"
 #include "store/slices.h"
 
 struct lists {
@@ -24,6 +25,12 @@ static nigh_status choose_slicing(struct lists *lists, const struct nigh__segmen
                       NIGH_LEAST_SLICE_WIDTH, NIGH_MOST_SLICE_WIDTH, segment->width_bits);
 }
 
+/* Lists made before there were such costs get them where they can be fitted. */
+static bool has_costs(const struct nigh__annex *annex, const struct nigh__segment *segment) {
+    return segment->weights == NULL || segment->signatures < 2 ||
+           nigh__annex_section_count(annex, NIGH__SECTION_BIT_COSTS) != 0;
+}
+
 /* What is there stays if it is of this width and its bytes are as they were written, or if all shall stay. */
 static nigh_status decide(void *user, const struct nigh__segment *segment, enum nigh__annex_fate *out,
                           nigh_error *error) {
@@ -36,7 +43,8 @@ static nigh_status decide(void *user, const struct nigh__segment *segment, enum 
         status = choose_slicing(lists, segment, error);
         if (status != NIGH_OK) return status;
         if (segment->signatures == 0 || segment->signatures < lists->options.least_rows) return NIGH_OK;
-        if (!lists->options.rebuild && annex != NULL && annex->header.parameter == lists->slicing.count)
+        if (!lists->options.rebuild && annex != NULL && annex->header.parameter == lists->slicing.count &&
+            has_costs(annex, segment))
             status = nigh__annex_is_sound(segment, NIGH__ANNEX_SLICES, &lists->progress, &keep, error);
     }
     *out = keep ? NIGH__ANNEX_KEEP : NIGH__ANNEX_MAKE;
@@ -51,6 +59,18 @@ static uint32_t parameter(void *user, const struct nigh__segment *segment) {
 
 static nigh_status add_numbers(void *user, const uint32_t *numbers, size_t count, nigh_error *error) {
     return nigh__annex_section_add(user, numbers, count * sizeof *numbers, error);
+}
+
+/* Nothing where the segment keeps no weights. */
+static nigh_status write_costs(struct lists *lists, const struct nigh__segment *segment,
+                               struct nigh__annex_writer *writer, nigh_error *error) {
+    struct nigh__bit_costs costs;
+    nigh_status status = nigh__bit_costs_fit(segment, lists->options.threads, &lists->progress, &costs, error);
+    if (status == NIGH_ENOTFOUND) return NIGH_OK;
+    if (status == NIGH_OK) status = nigh__annex_section_begin(writer, NIGH__SECTION_BIT_COSTS, error);
+    if (status == NIGH_OK) status = nigh__annex_section_add(writer, &costs, sizeof costs, error);
+    if (status == NIGH_OK) status = nigh__annex_section_end(writer, NIGH__BIT_COSTS, error);
+    return status;
 }
 
 static nigh_status write_lists(void *user, const struct nigh__segment *segment, struct nigh__annex_writer *writer,
@@ -69,6 +89,7 @@ static nigh_status write_lists(void *user, const struct nigh__segment *segment, 
     nigh_status status = nigh__annex_section_begin(writer, NIGH__SECTION_SLICE_LISTS, error);
     if (status == NIGH_OK) status = nigh__slices_make(&job, &sink, error);
     if (status == NIGH_OK) status = nigh__annex_section_end(writer, numbers, error);
+    if (status == NIGH_OK) status = write_costs(lists, segment, writer, error);
     return status;
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "store/tuning.h"
 
 #define DIGITS 20
 #define SEGMENT_PREFIX "segment-"
@@ -108,7 +109,11 @@ static int visit_name(void *user, const char *name) {
         if (*rest == '\0') return remember_number(visit, place, number);
         if (is_temporary(rest)) return remember_leftover(visit, name);
     }
-    listing->strangers++;
+    if (strcmp(name, NIGH__TUNING_TEMPORARY) == 0) return remember_leftover(visit, name);
+    if (strcmp(name, NIGH__TUNING_NAME) == 0)
+        listing->tuning = true;
+    else
+        listing->strangers++;
     return 0;
 }
 

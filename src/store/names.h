@@ -28,6 +28,7 @@ struct nigh__listing {
     struct nigh__array segments;                   /* uint64_t numbers, ascending */
     struct nigh__array annexes[NIGH__ANNEX_KINDS]; /* uint64_t numbers of segments with such a file, ascending */
     struct nigh__array terms;                      /* uint64_t numbers of groups of a term signature file, ascending */
+    bool tuning;                                   /* there is a file of that name (store/tuning.h) */
     struct nigh__array leftovers;                  /* char [NIGH__NAME_SIZE]: temporary files */
     uint64_t highest_segment;                      /* or group: number in any name, also of a temporary file; 0: none */
     uint64_t strangers;                            /* files that are not ours */

@@ -25,6 +25,7 @@ struct nigh__segment {
     uint64_t length;
     uint64_t number;
     uint64_t first_document; /* number of its document 0 in the collection */
+    uint32_t index;          /* among the segments of the collection */
 
     /* As in the file, checked, and out of anyone's reach. */
     struct nigh__segment_header header;

@@ -17,7 +17,7 @@ expect 0 ANY '' -- "$NIGH" eval nearest -q c.nigh --method exact --output tsv
 [[ -f c.nigh.truth-10-of-200-0 ]] || fail 'no truth is kept'
 
 # A line for each breadth; a wider one finds more.
-expect 0 ANY '' -- "$NIGH" eval nearest -q c.nigh --method slices --all-postings --breadth 0,2-3 --output tsv --plot p.svg
+expect 0 ANY '' -- "$NIGH" eval nearest -q c.nigh --method slices --budget all --breadth 0,2-3 --output tsv --plot p.svg
 [[ $(first_column) == 'slices, breadth 0;slices, breadth 2;slices, breadth 3;' ]] || fail 'not these breadths'
 awk -F'\t' '{ if ($2 + 0 < last + 0) exit 1; last = $2 }' .out || fail 'a wider breadth finds less'
 grep -q '^<svg' p.svg || fail 'the plot is no drawing'
@@ -65,7 +65,7 @@ $hint" -- "$NIGH" eval nearest c.nigh --breadth "$list"
 done
 expect 2 '' "nigh eval: there is no --breadth up to which --admit could be
 $hint" -- "$NIGH" eval nearest c.nigh --breadth 0,1 --admit 2
-for option in --certain --all-postings --no-cache; do
+for option in --certain "--budget all" "--probe ball" --no-cache; do
     expect 2 '' ANY -- "$NIGH" eval psm $option rows.u8bin
     contains .err "go with 'nearest'"
 done

@@ -49,6 +49,7 @@ sign
 train
 terms
 eval
+tune
 plan
 info
 check

@@ -26,7 +26,7 @@ expect 0 ANY "exact: every one of 5 documents compared, which takes less than th
     -- "$NIGH" search --method slices c.nigh first.hex
 
 # By lists whatever it takes: breadth 0 sees all that share a slice, b and c by their second byte.
-lists=(--method slices --postings all)
+lists=(--method slices --budget all)
 expect 0 'query first
      rank  distance  similarity  document
         1         0     100.00%  a
@@ -64,7 +64,7 @@ expect 0 $'first\ta\t0\t1\nfirst\tb\t1\t2\nfirst\tc\t2\t3' \
 for options in '-k 1' '-k 10' '-k 200' '-r 30' '-r 90' '-r 40 -k 3' '-k 30000'; do
     # shellcheck disable=SC2086 # several words
     "$NIGH" search -q --output tsv --method exact $options many.nigh queries.npy > scan
-    for way in --exact '--stop certain --method slices' '--exact --method slices --postings all --slices 22' \
+    for way in --exact '--stop certain --method slices' '--exact --method slices --budget all --slices 22' \
         '--exact --breadth 0 --batch 7 --threads 1' '--exact --candidates 30000'; do
         # shellcheck disable=SC2086 # several words
         "$NIGH" search -q --output tsv $options $way many.nigh queries.npy > certain
@@ -92,7 +92,7 @@ assert stats["lists"] == 40 * 4 * (1 + 12), stats
 assert stats["postings"] > 0 and stats["skipped_lists"] == 0 and stats["scanned"] == 0, stats
 assert 0 <= stats["exact_queries"] < 40 and stats["exact"] == 0, stats
 PYTHON
-expect 0 ANY '' -- "$NIGH" search -q --method slices-plain --postings 1K --stats stats.json many.nigh queries.npy
+expect 0 ANY '' -- "$NIGH" search -q --method slices-plain --budget 1K --stats stats.json many.nigh queries.npy
 checks=$((checks + 1))
 python3 - << 'PYTHON' || fail 'statistics'
 import json
@@ -110,8 +110,8 @@ expect 2 '' "nigh: 23 slices asked for, and signatures are cut into 22" \
     -- "$NIGH" search --slices 23 many.nigh queries.npy
 expect 2 '' "nigh search: --stop seen is for --method slices-plain only
 try 'nigh search --help'" -- "$NIGH" search --stop seen many.nigh queries.npy
-expect 2 '' ANY -- "$NIGH" search --postings some many.nigh queries.npy
-contains .err "--postings takes"
+expect 2 '' ANY -- "$NIGH" search --budget some many.nigh queries.npy
+contains .err "--budget takes"
 expect 2 '' ANY -- "$NIGH" search --slices 0 many.nigh queries.npy
 expect 2 '' ANY -- "$NIGH" search --method lists many.nigh queries.npy
 

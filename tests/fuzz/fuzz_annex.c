@@ -1,52 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The readers of slice lists against any bytes.  The input is a file of slice lists; it
- * is put beside a segment that is always the same, in a collection that lives in memory,
- * once as it is and once with every checksum made right and made to belong to the
- * segment, so that starts and rows out of bounds are reached.  Then everything is
- * searched in every way that uses lists, and checked.
- *
- * The seeds are the lists of that segment, with slices of several widths.
+ * The readers of slice lists against any bytes; annex_target.h says how.  The seeds are
+ * the lists of its segment, with slices of several widths.
  */
-#include <stdlib.h>
-#include <string.h>
-
-#include "fuzz/fuzz.h"
-#include "nigh.h"
-#include "support/forge.h"
-#include "support/memory_files.h"
-#include "support/support.h"
-
-#define SEGMENT_NAME "segment-00000000000000000001"
-#define MANIFEST_NAME "manifest-00000000000000000001"
-#define SLICES_NAME "slices-00000000000000000001"
-
-/* As the first segment of tests/golden/v1-sliced.nigh. */
-static const struct recipe recipe = {.width_bits = 72, .seed = 4, .distinct = 40, .ids = true};
-#define DOCUMENTS 60u
-
-enum { SEGMENT, MANIFEST, SLICES };
-
-/* ----------------------------------------------------------------- searching */
-
-static void search_once(const nigh_collection *collection, const nigh_search_options *options) {
-    enum { QUERIES = 3 };
-    uint8_t queries[QUERIES * 9];
-    recipe_signature(&recipe, 7, queries); /* one that is there, one near it, and one far from all */
-    memcpy(queries + 9, queries, 9);
-    queries[13] ^= 0x21;
-    memset(queries + 18, 0, 9);
-    nigh_results *results = NULL;
-    if (nigh_search(collection, queries, QUERIES, options, &results, NULL) == NIGH_OK) {
-        nigh_proof proof = NIGH_PROOF_INIT;
-        size_t count;
-        for (size_t i = 0; i < QUERIES; i++) {
-            (void)nigh_results_matches(results, i, &count);
-            (void)nigh_results_proof(results, i, &proof, NULL);
-        }
-    }
-    nigh_results_free(results);
-}
+#include "fuzz/annex_target.h"
 
 static void search_all_ways(const nigh_collection *collection) {
     static const nigh_search_method methods[] = {NIGH_SEARCH_AUTO, NIGH_SEARCH_SLICES, NIGH_SEARCH_SLICES_PLAIN};
@@ -61,7 +18,7 @@ static void search_all_ways(const nigh_collection *collection) {
             options.radius = 9;
         }
         if (way % 5 == 4) options.postings = 20;
-        search_once(collection, &options);
+        annex_search_once(collection, &options);
     }
 }
 
@@ -80,50 +37,6 @@ static void read_collection(nigh_context *context) {
     (void)nigh_collection_check(context, "c", NULL, NULL, NULL);
 }
 
-/* Made once, by the library itself. */
-static const struct memory_files *collection_files(void) {
-    static struct memory_files files = {.names = {SEGMENT_NAME, MANIFEST_NAME, SLICES_NAME}};
-    if (files.bytes[SEGMENT] != NULL) return &files;
-    char *scratch = scratch_new();
-    char *path = path_in(scratch, "c.nigh");
-    nigh_context *context;
-    if (nigh_context_new(NULL, &context, NULL) != NIGH_OK) abort();
-    if (recipe_add(context, path, &recipe, 0, DOCUMENTS, NULL) != NIGH_OK) abort();
-    for (int i = SEGMENT; i <= MANIFEST; i++) {
-        char *file = path_in(path, files.names[i]);
-        struct bytes bytes = file_read_all(file);
-        files.length[i] = bytes.length;
-        files.bytes[i] = aligned_alloc(64, (bytes.length + 63) / 64 * 64);
-        if (files.bytes[i] == NULL) abort();
-        memcpy(files.bytes[i], bytes.data, bytes.length);
-        free(bytes.data);
-        free(file);
-    }
-    nigh_context_free(context);
-    free(path);
-    scratch_free(scratch);
-    return &files;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    if (size > (1u << 20)) return 0;
-    struct memory_files files = *collection_files();
-    files.length[SLICES] = size;
-    files.bytes[SLICES] = aligned_alloc(64, (size + 64) / 64 * 64);
-    if (files.bytes[SLICES] == NULL) abort();
-    if (size > 0) memcpy(files.bytes[SLICES], data, size);
-
-    const nigh_file_system table = memory_files_table(&files);
-    nigh_context_options options = NIGH_CONTEXT_OPTIONS_INIT;
-    options.file_system = &table;
-    nigh_context *context;
-    if (nigh_context_new(&options, &context, NULL) != NIGH_OK) abort();
-    read_collection(context);
-    struct nigh__segment_header segment;
-    memcpy(&segment, files.bytes[SEGMENT], sizeof segment);
-    forge_annex(files.bytes[SLICES], size, segment.checksum);
-    read_collection(context);
-    nigh_context_free(context);
-    free(files.bytes[SLICES]);
-    return 0;
+    return annex_run("slices-00000000000000000001", data, size, read_collection);
 }

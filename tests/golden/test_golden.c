@@ -20,13 +20,14 @@
 struct golden {
     const char *name;
     struct recipe recipe;
-    uint64_t commits[3];  /* documents in each; 0 ends */
-    uint32_t slice_width; /* of slice lists, for segments of 5 signatures or more; 0: none */
+    uint64_t commits[3];   /* documents in each; 0 ends */
+    uint32_t slice_width;  /* of slice lists, for segments of 5 signatures or more; 0: none */
+    uint32_t graph_degree; /* 0: no graph */
 };
 
 static const struct golden goldens[] = {
-    {"v1-named.nigh", {.width_bits = 72, .seed = 1, .distinct = 9, .ids = true, .metadata = true}, {12, 7}, 0},
-    {"v1-numbered.nigh", {.width_bits = 1024, .seed = 2}, {5, 3, 1}, 0},
+    {"v1-named.nigh", {.width_bits = 72, .seed = 1, .distinct = 9, .ids = true, .metadata = true}, {12, 7}, 0, 0},
+    {"v1-numbered.nigh", {.width_bits = 1024, .seed = 2}, {5, 3, 1}, 0, 0},
     {"v1-weighted.nigh",
      {.width_bits = 40,
       .seed = 3,
@@ -36,12 +37,15 @@ static const struct golden goldens[] = {
       .weights = true,
       .vocabulary = "to the store a vocabulary is bytes\n"},
      {7, 4},
+     0,
      0},
     {"v1-learned.nigh",
      {.width_bits = 32, .seed = 5, .ids = true, .vocabulary = "words\n", .model = "to the store a model is bytes\n"},
      {3, 2},
+     0,
      0},
-    {"v1-sliced.nigh", {.width_bits = 72, .seed = 4, .distinct = 40, .ids = true}, {60, 20, 2}, 7},
+    {"v1-sliced.nigh", {.width_bits = 72, .seed = 4, .distinct = 40, .ids = true}, {60, 20, 2}, 7, 0},
+    {"v1-graph.nigh", {.width_bits = 136, .seed = 6, .distinct = 80, .ids = true}, {120, 20, 2}, 0, 8},
 };
 #define GOLDENS (sizeof goldens / sizeof goldens[0])
 
@@ -53,6 +57,17 @@ static void make_lists(nigh_context *context, const char *path, const struct gol
     assert_ok(nigh_lists_build(context, path, &options, NULL, &error), &error);
 }
 
+static void make_graph(nigh_context *context, const char *path, const struct golden *golden) {
+    nigh_graph_options options = NIGH_GRAPH_OPTIONS_INIT;
+    nigh_error error;
+    options.degree = golden->graph_degree;
+    options.neighbours = 12;
+    options.trees = 2;
+    options.passes = 2;
+    options.least_rows = 5;
+    assert_ok(nigh_graph_build(context, path, &options, NULL, &error), &error);
+}
+
 static uint64_t make(nigh_context *context, const char *path, const struct golden *golden) {
     uint64_t total = 0;
     for (size_t i = 0; i < 3 && golden->commits[i] != 0; i++) {
@@ -61,6 +76,7 @@ static uint64_t make(nigh_context *context, const char *path, const struct golde
         total += golden->commits[i];
     }
     if (golden->slice_width != 0) make_lists(context, path, golden);
+    if (golden->graph_degree != 0) make_graph(context, path, golden);
     return total;
 }
 
@@ -82,6 +98,8 @@ static void expect_lists(nigh_context *context, const char *path, const struct g
     nigh_collection_close(collection);
     assert_int_equal(info.sliced_segments, golden->slice_width == 0 ? 0 : 2);
     assert_int_equal(info.damaged_lists, 0);
+    assert_int_equal(info.graph_segments, golden->graph_degree == 0 ? 0 : 2);
+    assert_int_equal(info.damaged_graphs, 0);
 }
 
 static void kept_collections_open(void **state) {

@@ -70,6 +70,10 @@ TOGETHER = ((ID_OFFSETS, ID_BYTES, ID_LOOKUP), (METADATA_OFFSETS, METADATA_BYTES
 
 SLICES_KIND = 1
 SLICE_LISTS = 1  # section of an annex
+GRAPH_KIND = 2
+GRAPH_ITEMS = {1: 64, 2: 4, 3: 4, 4: 4, 5: 4, 6: 4, 7: 8}  # bytes of an item, by section
+MOST_SEED_BITS = 24
+MOST_DEGREE = 256
 LEAST_SLICE_BITS, MOST_SLICE_BITS = 4, 28
 
 MANIFEST_NAME = re.compile(r"manifest-([0-9]{20})\Z")
@@ -524,6 +528,9 @@ class Segment(Sectioned):
 class Slices(Sectioned):
     """The slice lists of a segment."""
 
+    kind = SLICES_KIND
+    title = "slice lists"
+
     def __init__(self, path, segment):
         self.path = path
         self.segment = segment
@@ -538,7 +545,7 @@ class Slices(Sectioned):
         file.require_beginning(ANNEX_MAGIC)
         self.require_length()
         self.require_table(48, MAX_ANNEX_SECTIONS)
-        file.require(file.u32(40) == SLICES_KIND, 40, "kind %d under the name of slice lists" % file.u32(40))
+        file.require(file.u32(40) == self.kind, 40, "kind %d under the name of %s" % (file.u32(40), self.title))
         file.require(file.u32(52) == 0, 52, "not zero")
         file.require(file.u64(32) == self.segment.header_checksum, 32, "made from another segment")
         self.slices = file.u32(44)
@@ -616,6 +623,75 @@ class Slices(Sectioned):
         return first + 4 * n
 
 
+class Graph(Slices):
+    """The graph of near neighbours of a segment."""
+
+    kind = GRAPH_KIND
+    title = "a graph"
+
+    def require_slices(self):
+        """The facts, and that sections are as long as they then must be."""
+        file, segment = self.file, self.segment
+        self.degree = self.slices
+        file.require(self.degree <= MOST_DEGREE, 44, "%d edges of a node" % self.degree)
+        self.parts = {section.type: section for section in self.in_order}
+        for kind, size in GRAPH_ITEMS.items():
+            file.require(kind in self.parts, 48, "no section %d" % kind)
+            part = self.parts[kind]
+            file.require(part.length == size * part.count, part.table_offset + 16, "section %d: wrong length" % kind)
+        at = self.parts[1].offset
+        self.seed_slices, self.seed_bits, self.longest, self.sketch_words = file.numbers(at, 4, 4)
+        file.require(self.seed_bits <= MOST_SEED_BITS, at + 4, "seeds of %d bits" % self.seed_bits)
+        file.require(self.seed_slices * self.seed_bits <= segment.width, at, "%d slices" % self.seed_slices)
+        file.require(1 <= self.sketch_words <= -(-segment.width // 64), at + 12, "%d words" % self.sketch_words)
+        file.require(file.u32(at + 36) <= file.u32(at + 32), at + 36, "more found than wanted")
+        file.require(file.u64(at + 48) == 0 and file.u64(at + 56) == 0, at + 48, "not zero")
+        n = segment.signatures
+        counts = {1: 1, 2: n, 3: n + 1, 5: (self.seed_slices << self.seed_bits) + 1, 7: n * self.sketch_words}
+        for kind, count in counts.items():
+            part = self.parts[kind]
+            file.require(part.count == count, part.table_offset + 24, "section %d: wrong count" % kind)
+
+    def part(self, kind):
+        return self.file.numbers(self.parts[kind].offset, self.parts[kind].count, GRAPH_ITEMS[kind])
+
+    def require_part(self, condition, kind, index, why):
+        self.file.require(condition, self.parts[kind].offset + GRAPH_ITEMS[kind] * index, why)
+
+    def ranges(self, starts_kind, items_kind):
+        """(list, first, end) of each."""
+        starts, count = self.part(starts_kind), self.parts[items_kind].count
+        self.require_part(starts[0] == 0, starts_kind, 0, "the first is %d" % starts[0])
+        self.require_part(starts[-1] == count, starts_kind, len(starts) - 1, "the last is %d" % starts[-1])
+        for i in range(len(starts) - 1):
+            self.require_part(starts[i] <= starts[i + 1] <= count, starts_kind, i, "out of order")
+            yield i, starts[i], starts[i + 1]
+
+    def check(self):
+        for section in self.in_order:
+            self.require_checksum(section)
+        self.check_gaps()
+        n, words = self.segment.signatures, self.sketch_words
+        order, edges, seeds, sketches = (self.part(kind) for kind in (2, 4, 6, 7))
+        self.require_part(sorted(order) == list(range(n)), 2, 0, "not every row once")
+        for node, first, end in self.ranges(3, 4):
+            own = edges[first:end]
+            sound = len(own) <= self.degree and len(set(own)) == len(own) and node not in own
+            self.require_part(sound and all(other < n for other in own), 4, first, "edges of node %d" % node)
+            sketch = sum(sketches[node * words + i] << 64 * i for i in range(words))
+            right = self.segment.row_number(order[node]) & (2 ** (64 * words) - 1)
+            self.require_part(sketch == right, 7, node * words, "sketch of node %d" % node)
+        for number, first, end in self.ranges(5, 6):
+            own = seeds[first:end]
+            slice_start = (number >> self.seed_bits) * self.seed_bits
+            sound = len(own) <= self.longest and all(a < b for a, b in zip(own, own[1:]))
+            self.require_part(sound and all(node < n for node in own), 6, first, "seeds of list %d" % number)
+            for node in own:
+                value = self.segment.row_number(order[node]) >> slice_start & (2**self.seed_bits - 1)
+                same = value == number & (2**self.seed_bits - 1)
+                self.require_part(same, 6, first, "node %d is not of list %d" % (node, number))
+
+
 class Collection:
     """A collection as its current manifest describes it.  `damaged` holds why newer manifests were passed over."""
 
@@ -626,9 +702,11 @@ class Collection:
         self.segments = [self.open_segment(entry) for entry in manifest.entries]
         self.require_agreement()
         self.slices = {}  # by number of the segment
-        self.damaged_slices = []
+        self.graphs = {}
+        self.damaged_slices = []  # and graphs
         for entry, segment in zip(manifest.entries, self.segments):
             self.open_slices(entry.number, segment)
+            self.open_graph(entry.number, segment)
 
     def open_segment(self, entry):
         path = os.path.join(self.directory, "segment-%020d" % entry.number)
@@ -641,6 +719,15 @@ class Collection:
         """One that cannot be used is as good as none, and told of."""
         try:
             self.slices[number] = Slices(os.path.join(self.directory, "slices-%020d" % number), segment)
+        except FileNotFoundError:
+            pass
+        except (FormatError, OSError) as error:
+            self.damaged_slices.append(error)
+
+    def open_graph(self, number, segment):
+        """The same."""
+        try:
+            self.graphs[number] = Graph(os.path.join(self.directory, "graph-%020d" % number), segment)
         except FileNotFoundError:
             pass
         except (FormatError, OSError) as error:
@@ -719,8 +806,8 @@ class Collection:
             segment.check()
         if self.damaged_slices:
             raise self.damaged_slices[0]
-        for slices in self.slices.values():
-            slices.check()
+        for annex in [*self.slices.values(), *self.graphs.values()]:
+            annex.check()
         seen = set()
         for segment in self.segments:
             for document in range(segment.documents if segment.has_ids else 0):

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * nigh tune: finds the fastest way to search a collection that is good enough, by measuring,
+ * and makes it what 'nigh search' does.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "amount.h"
+#include "common.h"
+#include "size.h"
+#include "source.h"
+#include "tuning_lines.h"
+
+struct tune_values {
+    struct cli_common common;
+    const char *recall, *cdr, *latency, *memory, *within;
+    struct cli_number k, sample, seed;
+    const char *queries;
+    int output;
+    bool all, build, dry_run, remove;
+};
+
+enum { OUTPUT_TABLE, OUTPUT_JSONL };
+static const char *const output_names[] = {"table", "jsonl", NULL};
+
+#define PLACE(field) offsetof(struct tune_values, field)
+#define MOST_K 32768
+#define WIDER 2u /* bits; other slice widths that --build tries */
+
+static const struct cli_option options[] = {
+    CLI_TEXT(0, "target-recall", PLACE(recall), "SHARE",
+             "find SHARE of the nearest, by distance; 0.95 where nothing is asked for"),
+    CLI_TEXT(0, "target-cdr", PLACE(cdr), "SHARE", "reach a cumulative distance ratio of SHARE, see below"),
+    CLI_TEXT(0, "latency", PLACE(latency), "TIME",
+             "answer half of the queries within TIME, such as 500us or 2ms; without a target, as well as can be"),
+    CLI_TEXT(0, "memory", PLACE(memory), "SIZE",
+             "search in SIZE of memory (500M, 4G): the signatures, and the sketches, lists or graph beside them"),
+    CLI_NUMBER('k', NULL, PLACE(k), "N", 1, MOST_K, "10", "for the N nearest documents of each query"),
+    CLI_NUMBER(0, "sample", PLACE(sample), "N", 40, 10000000, "1000",
+               "measure with N documents, each left out of its own answer; with --queries, at most the first N"),
+    CLI_TEXT(0, "queries", PLACE(queries), "FILE", "measure with the signatures of FILE instead"),
+    CLI_NUMBER(0, "seed", PLACE(seed), "N", 0, UINT64_MAX, "1", "another seed, another sample"),
+    CLI_TEXT(0, "within", PLACE(within), "SHARE",
+             "say it where the sample is too small to tell what has a target within +-SHARE"),
+    CLI_FLAG(0, "build", PLACE(build), "make slice lists, of several widths, and a graph first, to choose from these"),
+    CLI_FLAG(0, "all", PLACE(all), "show every setting that was measured"),
+    CLI_FLAG(0, "dry-run", PLACE(dry_run), "measure, and store nothing"),
+    CLI_FLAG(0, "remove", PLACE(remove), "forget what was stored"),
+    CLI_CHOICE(0, "output", PLACE(output), "FORM", output_names, "table", "the form of the answer"),
+    CLI_END,
+};
+
+static const char *const usage[] = {"[OPTION]... COLLECTION", "--remove COLLECTION", NULL};
+
+static const char *const description[] = {
+    "Finds the fastest way to search a collection that finds enough, and stores it there: 'nigh search' then needs no "
+    "options. The ways are comparing every document; comparing sketches, the first bits of every signature, and then "
+    "the most promising documents; and slice lists and a graph where the collection has them ('nigh index' makes "
+    "them; --build does it here).",
+    "Half of a sample of queries, with exact answers, chooses: the setting must reach the target with confidence. The "
+    "other half tells what to expect of it, with a 95% interval. What is chosen depends on how fast this machine is; "
+    "what is found by a setting does not.",
+    "Exit code 1, and nothing stored: the targets cannot be met, and the best that can be had is shown; or the sample "
+    "is too small for --within.",
+    NULL,
+};
+
+static const char *const measure_paragraphs[] = {
+    "Recall counts what was found no farther than the true k-th document. The cumulative distance ratio compares "
+    "distances: with T the sum of those of the p nearest and D of the p that were found, it is the mean of T / D over "
+    "p from 1 to k. It is kinder than recall where many documents are almost equally far.",
+    "An interval is the mean over the queries +- 1.96 s / sqrt(n), where s counts one query more that missed one of k "
+    "documents, so that a sample without a miss is no proof. Time is that of one query alone, on one thread.",
+    "'nigh search' goes by the tuning where no option says how to search, there is no --radius, and -k is at most "
+    "twice that of the tuning. Queries that are compared in some of their bits only go without it. When documents "
+    "were added, 'nigh info' says whether to tune anew.",
+    NULL,
+};
+
+static const struct cli_section measure_section = {"MEASURES", measure_paragraphs};
+static const struct cli_section *const details[] = {&measure_section, NULL};
+
+static const struct cli_example examples[] = {
+    {"nigh tune corpus.nigh", "find 95% of the nearest, as fast as can be"},
+    {"nigh tune corpus.nigh --target-cdr 0.99 --build", "by distance ratio, with lists and a graph made for it"},
+    {"nigh tune corpus.nigh --latency 1ms", "as much as can be found in a millisecond"},
+    {"nigh tune corpus.nigh --target-recall 0.9 --memory 2G --dry-run", "only look"},
+    {NULL, NULL},
+};
+
+struct tuning_job {
+    struct cli_job *job;
+    const struct tune_values *values;
+    nigh_collection *collection;
+    nigh_collection_info info;
+    nigh_tune_options options;
+    uint8_t *queries;
+    nigh_tuning tuning;
+    nigh_tune_result result;
+};
+
+/* ------------------------------------------------------------------ what is asked -- */
+
+static bool parse_time(const struct cli_job *job, const char *text, double *out) {
+    static const struct {
+        const char *name;
+        double seconds;
+    } units[] = {{"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
+    char *end = NULL;
+    if (text == NULL) return true;
+    const double amount = strtod(text, &end);
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        if (end == text || strcmp(end, units[i].name) != 0 || !(amount > 0 && amount < 1e9)) continue;
+        *out = amount * units[i].seconds;
+        return true;
+    }
+    (void)cli_usage(job->command, "--latency takes a time such as 500us, 2ms or 1s, not '%s'", text);
+    return false;
+}
+
+static void report_tried(void *user, const nigh_tuning *tried) {
+    struct cli_job *job = user;
+    cli_progress_clear(&job->progress);
+    cli_sink_format(job->out, "  %-52s recall %.4f  CDR %.4f  %8s\n", cli_tuning_words(tried).text, tried->recall,
+                    tried->cdr, cli_time(tried->median).text);
+    (void)cli_sink_flush(job->out);
+}
+
+static bool set_options(struct tuning_job *tuning) {
+    struct cli_job *job = tuning->job;
+    const struct tune_values *values = tuning->values;
+    nigh_tune_options *asked = &tuning->options;
+    asked->k = (uint32_t)values->k.value;
+    asked->sample = (uint32_t)values->sample.value;
+    asked->seed = values->seed.value;
+    asked->threads = job->threads;
+    asked->progress = &job->progress.report;
+    if (values->all && values->output == OUTPUT_TABLE) {
+        asked->tried = report_tried;
+        asked->user = job;
+    }
+    return cli_amount_share(job, "--target-recall", values->recall, &asked->recall) &&
+           cli_amount_share(job, "--target-cdr", values->cdr, &asked->cdr) &&
+           cli_amount_share(job, "--within", values->within, &asked->within) &&
+           cli_amount_bytes(job, "--memory", values->memory, &asked->memory_bytes) &&
+           parse_time(job, values->latency, &asked->seconds);
+}
+
+/* At most --sample of the file that --queries names. */
+static nigh_status read_queries(struct tuning_job *tuning) {
+    const size_t bytes = tuning->info.width_bits / 8;
+    const struct cli_source_options source_options = {.width_bits = tuning->info.width_bits};
+    struct cli_job *job = tuning->job;
+    struct cli_source source;
+    nigh_document document;
+    size_t capacity = 0;
+    size_t count = 0;
+    nigh_status status = cli_source_open(job, tuning->values->queries, &source_options, &source);
+    if (status != NIGH_OK) return status;
+    while (status == NIGH_OK && count < tuning->options.sample) {
+        status = nigh_signature_reader_next(source.reader, &document, &job->error);
+        if (status != NIGH_OK) break;
+        if (count == capacity) {
+            capacity = capacity == 0 ? 64 : 2 * capacity;
+            uint8_t *more = realloc(tuning->queries, capacity * bytes);
+            if (more == NULL) {
+                cli_set_error(job, NIGH_ENOMEM, "", "out of memory");
+                status = NIGH_ENOMEM;
+                break;
+            }
+            tuning->queries = more;
+        }
+        memcpy(tuning->queries + count++ * bytes, document.signature, bytes);
+    }
+    cli_source_close(&source);
+    static const uint8_t none[1];
+    tuning->options.queries = count == 0 ? none : tuning->queries;
+    tuning->options.query_count = count;
+    return status == NIGH_END ? NIGH_OK : status;
+}
+
+/* ---------------------------------------------------------------------- measuring -- */
+
+static nigh_status reopen(struct tuning_job *tuning) {
+    nigh_collection_close(tuning->collection);
+    tuning->collection = NULL;
+    return cli_collection_open(tuning->job, tuning->job->operands[0], NULL, &tuning->collection, &tuning->info);
+}
+
+static nigh_status measure(struct tuning_job *tuning, nigh_tuning *out, nigh_tune_result *result) {
+    struct cli_job *job = tuning->job;
+    *out = (nigh_tuning)NIGH_TUNING_INIT;
+    *result = (nigh_tune_result)NIGH_TUNE_RESULT_INIT;
+    nigh_status status = nigh_tune(tuning->collection, &tuning->options, out, result, &job->error);
+    cli_progress_clear(&job->progress);
+    return status;
+}
+
+/* Whether the second is to be preferred. */
+static bool is_better(const struct tuning_job *tuning, const nigh_tuning *other, const nigh_tune_result *result) {
+    const bool by_time = tuning->options.recall <= 0 && tuning->options.cdr <= 0 && tuning->options.seconds > 0;
+    if (result->met != tuning->result.met) return result->met != 0;
+    if (result->met && !by_time) return other->median < tuning->tuning.median;
+    return other->recall > tuning->tuning.recall;
+}
+
+static nigh_status build_lists(struct tuning_job *tuning, uint32_t slice_width) {
+    struct cli_job *job = tuning->job;
+    nigh_lists_options lists = NIGH_LISTS_OPTIONS_INIT;
+    lists.slice_width = slice_width;
+    lists.threads = job->threads;
+    lists.progress = &job->progress.report;
+    nigh_status status = nigh_lists_build(job->context, job->operands[0], &lists, NULL, &job->error);
+    cli_progress_clear(&job->progress);
+    return status == NIGH_OK ? reopen(tuning) : status;
+}
+
+/* Lists of one width after the other, each against the best so far; in the end those of the best are there. */
+static nigh_status try_widths(struct tuning_job *tuning, uint32_t usual) {
+    const uint32_t widths[] = {usual - WIDER, usual + WIDER};
+    uint32_t best = usual;
+    uint32_t built = usual;
+    nigh_status status = NIGH_OK;
+    for (size_t i = 0; status == NIGH_OK && i < 2; i++) {
+        nigh_tuning other;
+        nigh_tune_result result;
+        if (nigh_slices_count(tuning->info.width_bits, widths[i]) == 0) continue;
+        status = build_lists(tuning, widths[i]);
+        if (status != NIGH_OK) break;
+        built = widths[i];
+        tuning->options.methods = 1u << NIGH_SEARCH_SLICES;
+        status = measure(tuning, &other, &result);
+        if (status == NIGH_ENOTFOUND)
+            status = NIGH_OK; /* nothing of this width is within the limits */
+        else if (status == NIGH_OK && is_better(tuning, &other, &result)) {
+            tuning->tuning = other;
+            tuning->result = result;
+            best = widths[i];
+        }
+    }
+    return status == NIGH_OK && built != best ? build_lists(tuning, best) : status;
+}
+
+static nigh_status build_and_measure(struct tuning_job *tuning) {
+    struct cli_job *job = tuning->job;
+    nigh_graph_options graph = NIGH_GRAPH_OPTIONS_INIT;
+    const uint32_t usual = nigh_slices_usual_width(tuning->info.signatures, tuning->info.width_bits);
+    graph.keep = 1;
+    graph.threads = job->threads;
+    graph.progress = &job->progress.report;
+    nigh_status status = build_lists(tuning, usual);
+    if (status == NIGH_OK) status = nigh_graph_build(job->context, job->operands[0], &graph, NULL, &job->error);
+    cli_progress_clear(&job->progress);
+    if (status == NIGH_OK) status = reopen(tuning);
+    if (status == NIGH_OK) status = measure(tuning, &tuning->tuning, &tuning->result);
+    if (status == NIGH_OK && tuning->info.sliced_segments > 0) status = try_widths(tuning, usual);
+    return status;
+}
+
+/* ----------------------------------------------------------------------- the answer -- */
+
+static void print_table(const struct tuning_job *tuning) {
+    const nigh_tuning *told = &tuning->tuning;
+    struct cli_sink *out = tuning->job->out;
+    if (tuning->values->all) cli_sink_text(out, "\n");
+    cli_sink_printable(out, tuning->job->operands[0], strlen(tuning->job->operands[0]));
+    cli_sink_format(out, "\n  %-13s %s\n", tuning->result.met ? "chosen" : "best", cli_tuning_words(told).text);
+    cli_sink_format(out, "  recall        %.4f, from %.4f to %.4f\n", told->recall, told->recall_low,
+                    told->recall_high);
+    cli_sink_format(out, "  CDR           %.4f, from %.4f to %.4f\n", told->cdr, told->cdr_low, told->cdr_high);
+    cli_sink_format(out, "  a query       %s; 99%% within %s\n", cli_time(told->median).text,
+                    cli_time(told->percentile_99).text);
+    cli_sink_format(out, "  memory        %s\n", cli_size((double)told->memory_bytes).text);
+    cli_sink_format(out, "  measured      on %s that had no part in the choice; k = %u\n",
+                    cli_counted(told->queries, "query", "queries").text, told->k);
+}
+
+static void print_json(const struct tuning_job *tuning, bool stored) {
+    struct cli_sink *out = tuning->job->out;
+    cli_sink_text(out, "{\"collection\":");
+    cli_sink_json(out, tuning->job->operands[0], strlen(tuning->job->operands[0]));
+    cli_sink_format(out, ",\"met\":%s,\"stored\":%s,", tuning->result.met ? "true" : "false",
+                    stored ? "true" : "false");
+    cli_tuning_json(out, &tuning->tuning);
+    cli_sink_text(out, "}\n");
+}
+
+/* Why nothing is stored. */
+static int say_unmet(struct tuning_job *tuning) {
+    struct cli_job *job = tuning->job;
+    if (!tuning->result.met)
+        cli_error(job, "what was asked for cannot be had; the best is a recall of %.4f and a CDR of %.4f at %s a query",
+                  tuning->tuning.recall, tuning->tuning.cdr, cli_time(tuning->tuning.median).text);
+    else
+        cli_error(job, "to tell it within +-%s takes a sample of %s", tuning->values->within,
+                  cli_counted(tuning->result.needed, "query", "queries").text);
+    return CLI_NOTHING;
+}
+
+static int finish(struct tuning_job *tuning) {
+    struct cli_job *job = tuning->job;
+    const bool good = tuning->result.met && tuning->result.needed == 0;
+    const bool store = good && !tuning->values->dry_run;
+    if (store && nigh_tuning_store(job->context, job->operands[0], &tuning->tuning, &job->error) != NIGH_OK)
+        return cli_fail(job);
+    if (tuning->values->output == OUTPUT_JSONL)
+        print_json(tuning, store);
+    else
+        print_table(tuning);
+    if (!cli_sink_flush(job->out)) return cli_fail(job);
+    if (!good) return say_unmet(tuning);
+    cli_note(job, store ? "stored: 'nigh search' goes by it" : "not stored");
+    return CLI_DONE;
+}
+
+static int tune(struct tuning_job *tuning) {
+    struct cli_job *job = tuning->job;
+    const double started = cli_seconds();
+    if (reopen(tuning) != NIGH_OK) return cli_fail(job);
+    nigh_status status = tuning->values->queries == NULL ? NIGH_OK : read_queries(tuning);
+    if (status == NIGH_OK)
+        status = tuning->values->build ? build_and_measure(tuning) : measure(tuning, &tuning->tuning, &tuning->result);
+    if (status == NIGH_ENOTFOUND && tuning->tuning.k == 0 && tuning->collection != NULL) {
+        (void)cli_fail(job);
+        return CLI_NOTHING; /* nothing is within the limits */
+    }
+    if (status != NIGH_OK) return cli_fail(job);
+    const int code = finish(tuning);
+    job->stats.work_seconds = cli_seconds() - started;
+    job->stats.documents = tuning->info.documents;
+    job->stats.queries = tuning->tuning.queries;
+    job->stats.complete = code != CLI_ERROR;
+    cli_stats_count(&job->stats, "settings", tuning->result.settings);
+    return code;
+}
+
+static int forget(struct cli_job *job) {
+    if (nigh_tuning_remove(job->context, job->operands[0], &job->error) != NIGH_OK) return cli_fail(job);
+    cli_note(job, "'nigh search' goes by what is usual");
+    job->stats.complete = true;
+    return CLI_DONE;
+}
+
+static int run(struct cli_job *job) {
+    const struct tune_values *values = job->values;
+    struct tuning_job tuning = {.job = job, .values = values, .options = NIGH_TUNE_OPTIONS_INIT};
+    if (job->operand_count != 1) return cli_usage(job->command, "give one COLLECTION, not %zu", job->operand_count);
+    if (values->build && values->dry_run) return cli_usage(job->command, "--build stores what it makes; not --dry-run");
+    if (values->remove && (values->build || values->dry_run))
+        return cli_usage(job->command, "--remove goes with nothing else");
+    if (values->remove) return forget(job);
+    if (!set_options(&tuning)) return CLI_ERROR;
+    const int code = tune(&tuning);
+    nigh_collection_close(tuning.collection);
+    free(tuning.queries);
+    return code;
+}
+
+const struct cli_command cmd_tune = {
+    .name = "tune",
+    .summary = "find the fastest way to search that is good enough",
+    .usage = usage,
+    .description = description,
+    .details = details,
+    .examples = examples,
+    .options = options,
+    .values_size = sizeof(struct tune_values),
+    .run = run,
+};

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * nigh_tune(): families of settings, in each of which one number buys quality for time.
+ *
+ *     family                       number
+ *     graph, by patience           effort
+ *     slices, by breadth           candidates
+ *     slices directed, by cand.    probes
+ *     sketches, by bits            candidates
+ *     scan                         none
+ *
+ *     poor  poor   poor      good                  up by fours, to the first that will do,
+ *      |-----|------|----|--|-|                    then halved (by ratio) back down
+ *     16    64     256        1024
+ *
+ * The first families are those that are mostly fastest: the sooner something good is found, the
+ * sooner all that is slower can be left.  Where only time is limited, the same steps look for the
+ * last setting that keeps within it, and the best quality of all wins.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "eval/tune.h"
+#include "store/annex.h"
+#include "store/slices.h"
+
+#define USUAL_RECALL 0.95
+#define STEP 4u
+#define FINE 1.15 /* halving ends where two settings differ by less */
+#define FIRST 64u
+#define MOST_EFFORT 8192u
+#define MOST_CANDIDATES 262144u
+#define MOST_PROBES 262144u
+#define MOST_BREADTH 4u
+#define MOST_FAMILIES 24u
+#define STEPS_A_FAMILY 6u /* about, to tell how far it is */
+#define SLOWER 1.1        /* than the best so far: not worth measuring to the end */
+
+enum number { NO_NUMBER, EFFORT, CANDIDATES, PROBES };
+
+struct family {
+    nigh_search_options search;
+    enum number number;
+    uint32_t least, most;
+    uint64_t memory_bytes;
+};
+
+struct choice {
+    bool any;
+    nigh_search_options search;
+    struct nigh__tune_measure measure;
+    uint64_t memory_bytes;
+};
+
+struct tune {
+    struct nigh__tuner tuner;
+    struct family families[MOST_FAMILIES];
+    size_t family_count;
+    bool by_time;          /* no target of quality: the best within the time */
+    struct choice best;    /* good enough */
+    struct choice closest; /* the best quality within the limits */
+    uint32_t settings;
+    uint32_t slice_width;
+};
+
+/* ----------------------------------------------------------------- the families */
+
+static bool allowed(const struct tune *tune, nigh_search_method method) {
+    const uint32_t methods = tune->tuner.options.methods;
+    return methods == 0 || (methods >> (unsigned)method & 1) != 0;
+}
+
+static struct family *add_family(struct tune *tune, nigh_search_method method, enum number number, uint32_t most,
+                                 uint64_t memory_bytes) {
+    const uint64_t limit = tune->tuner.options.memory_bytes;
+    const uint32_t least = tune->tuner.options.k + 1;
+    if (tune->family_count == MOST_FAMILIES || (limit != 0 && memory_bytes > limit)) return NULL;
+    struct family *family = &tune->families[tune->family_count++];
+    *family = (struct family){.search = NIGH_SEARCH_OPTIONS_INIT,
+                              .number = number,
+                              .least = least,
+                              .most = most < least ? least : most,
+                              .memory_bytes = memory_bytes};
+    family->search.method = method;
+    return family;
+}
+
+static void add_graphs(struct tune *tune, uint64_t memory_bytes) {
+    static const uint32_t patiences[] = {NIGH_USUAL, 0};
+    for (size_t i = 0; i < sizeof patiences / sizeof patiences[0]; i++) {
+        struct family *family = add_family(tune, NIGH_SEARCH_GRAPH, EFFORT, MOST_EFFORT, memory_bytes);
+        if (family != NULL) family->search.patience = patiences[i];
+    }
+}
+
+static void add_slices(struct tune *tune, uint64_t memory_bytes) {
+    static const uint32_t candidates[] = {300, 1000, 3000};
+    const uint32_t k = tune->tuner.options.k;
+    for (size_t i = 0; tune->tuner.weights != NULL && i < sizeof candidates / sizeof candidates[0]; i++) {
+        struct family *family = add_family(tune, NIGH_SEARCH_SLICES, PROBES, MOST_PROBES, memory_bytes);
+        if (family == NULL) continue;
+        family->least = FIRST;
+        family->search.probe = NIGH_PROBE_DIRECTED;
+        family->search.candidates = candidates[i] < 10 * k ? 10 * k : candidates[i];
+    }
+    for (uint32_t breadth = 0; breadth <= MOST_BREADTH && breadth < tune->slice_width; breadth++) {
+        struct family *family = add_family(tune, NIGH_SEARCH_SLICES, CANDIDATES, MOST_CANDIDATES, memory_bytes);
+        if (family == NULL) continue;
+        family->search.breadth = breadth;
+        family->search.probe = NIGH_PROBE_BALL;
+    }
+}
+
+static void add_sketches(struct tune *tune, uint64_t rows_bytes, uint64_t rows) {
+    const uint32_t width = tune->tuner.collection->width_bits;
+    for (uint32_t bits = 64; bits <= 256 && bits < width; bits += 64) {
+        struct family *family =
+            add_family(tune, NIGH_SEARCH_SKETCH, CANDIDATES, MOST_CANDIDATES, rows_bytes + rows * (bits / 8));
+        if (family != NULL) family->search.sketch_bits = bits;
+    }
+}
+
+/* What there is to choose from, and what it takes in memory. */
+static void add_families(struct tune *tune) {
+    const nigh_collection *collection = tune->tuner.collection;
+    uint64_t bytes[NIGH__ANNEX_KINDS] = {0};
+    bool usable[NIGH__ANNEX_KINDS] = {true, true, true};
+    uint64_t rows = 0;
+    for (uint32_t s = 0; s < collection->segment_count; s++) {
+        const struct nigh__segment *segment = collection->segments[s];
+        rows += segment->signatures;
+        for (unsigned kind = 1; kind < NIGH__ANNEX_KINDS; kind++) {
+            if (segment->annexes[kind] != NULL) bytes[kind] += segment->annexes[kind]->length;
+            if (segment->annex_problems[kind].status != NIGH_OK) usable[kind] = false;
+        }
+    }
+    const uint64_t rows_bytes = rows * nigh__row_words(collection->width_bits) * sizeof(uint64_t);
+    const uint64_t lists = bytes[NIGH__ANNEX_SLICES];
+    const uint64_t graphs = bytes[NIGH__ANNEX_GRAPH];
+    if (graphs != 0 && usable[NIGH__ANNEX_GRAPH] && allowed(tune, NIGH_SEARCH_GRAPH))
+        add_graphs(tune, rows_bytes + graphs);
+    if (lists != 0 && usable[NIGH__ANNEX_SLICES] && allowed(tune, NIGH_SEARCH_SLICES))
+        add_slices(tune, rows_bytes + lists);
+    if (allowed(tune, NIGH_SEARCH_SKETCH)) add_sketches(tune, rows_bytes, rows);
+    if (allowed(tune, NIGH_SEARCH_SCAN)) (void)add_family(tune, NIGH_SEARCH_SCAN, NO_NUMBER, 0, rows_bytes);
+}
+
+static void find_slice_width(struct tune *tune) {
+    const nigh_collection *collection = tune->tuner.collection;
+    for (uint32_t s = 0; s < collection->segment_count; s++) {
+        nigh_segment_info info = NIGH_SEGMENT_INFO_INIT;
+        if (nigh_collection_segment(collection, s, &info, NULL) == NIGH_OK && info.slice_width > tune->slice_width)
+            tune->slice_width = info.slice_width;
+    }
+}
+
+/* ------------------------------------------------------------------- one setting */
+
+static nigh_search_options setting_of(const struct family *family, uint32_t value) {
+    nigh_search_options search = family->search;
+    if (family->number == EFFORT) search.effort = value;
+    if (family->number == CANDIDATES) search.candidates = value;
+    if (family->number == PROBES) search.probes = value;
+    return search;
+}
+
+/* As a result of nigh_tune(). */
+static nigh_tuning describe(const struct tune *tune, const struct choice *choice) {
+    const nigh_tune_options *options = &tune->tuner.options;
+    const struct nigh__tune_measure *measure = &choice->measure;
+    return (nigh_tuning){.size = sizeof(nigh_tuning),
+                         .method = choice->search.method,
+                         .probe = choice->search.probe,
+                         .k = options->k,
+                         .breadth = choice->search.breadth,
+                         .candidates = choice->search.candidates,
+                         .sketch_bits = choice->search.sketch_bits,
+                         .effort = choice->search.effort,
+                         .patience = choice->search.patience,
+                         .postings = choice->search.postings,
+                         .probes = choice->search.probes,
+                         .slice_width = tune->slice_width,
+                         .target_recall = options->recall,
+                         .target_cdr = options->cdr,
+                         .target_seconds = options->seconds,
+                         .target_bytes = options->memory_bytes,
+                         .queries = measure->queries,
+                         .recall = measure->recall.mean,
+                         .recall_low = measure->recall.low,
+                         .recall_high = measure->recall.high,
+                         .cdr = measure->cdr.mean,
+                         .cdr_low = measure->cdr.low,
+                         .cdr_high = measure->cdr.high,
+                         .median = measure->median,
+                         .percentile_99 = measure->percentile_99,
+                         .memory_bytes = choice->memory_bytes,
+                         .documents = tune->tuner.collection->documents,
+                         .sequence = tune->tuner.collection->sequence};
+}
+
+static bool in_time(const struct tune *tune, const struct nigh__tune_measure *measure) {
+    return tune->tuner.options.seconds <= 0 || measure->median <= tune->tuner.options.seconds;
+}
+
+/* Whether the quality of one is better; recall counts unless the only target is a CDR. */
+static bool is_better(const struct tune *tune, const struct choice *a, const struct choice *b) {
+    const bool by_cdr = tune->tuner.options.recall <= 0 && tune->tuner.options.cdr > 0;
+    const double x = by_cdr ? a->measure.cdr.mean : a->measure.recall.mean;
+    const double y = by_cdr ? b->measure.cdr.mean : b->measure.recall.mean;
+    return x > y || (x >= y && a->measure.median < b->measure.median);
+}
+
+/* Keeps what was measured where it is the best so far. */
+static void consider(struct tune *tune, const struct choice *one) {
+    if (!in_time(tune, &one->measure)) return;
+    if (!tune->closest.any || is_better(tune, one, &tune->closest)) tune->closest = *one;
+    if (tune->by_time) {
+        tune->best = tune->closest;
+    } else if (!one->measure.slow && !one->measure.poor && nigh__tune_reached(&tune->tuner.options, &one->measure)) {
+        if (!tune->best.any || one->measure.median < tune->best.measure.median) tune->best = *one;
+    }
+}
+
+/* Slower than this need not be measured to the end; 0: no limit. */
+static double most_seconds(const struct tune *tune) {
+    const double limit = tune->tuner.options.seconds;
+    const double beaten = tune->best.any && !tune->by_time ? SLOWER * tune->best.measure.median : 0;
+    return beaten > 0 && (limit <= 0 || beaten < limit) ? beaten : limit;
+}
+
+static nigh_status try_setting(struct tune *tune, const struct family *family, uint32_t value,
+                               struct nigh__tune_measure *out, nigh_error *error) {
+    struct choice one = {.any = true, .search = setting_of(family, value), .memory_bytes = family->memory_bytes};
+    nigh_status status = nigh__tune_measure(&tune->tuner, NIGH__TUNE_CHOOSE, &one.search, most_seconds(tune),
+                                            !tune->by_time, &one.measure, error);
+    if (status != NIGH_OK) return status;
+    *out = one.measure;
+    tune->settings++;
+    consider(tune, &one);
+    if (tune->tuner.options.tried != NULL) {
+        const nigh_tuning tried = describe(tune, &one);
+        tune->tuner.options.tried(tune->tuner.options.user, &tried);
+    }
+    return NIGH_OK;
+}
+
+/* -------------------------------------------------------------------- one family */
+
+/* Whether more would be more than is wanted. */
+static bool is_enough(const struct tune *tune, const struct nigh__tune_measure *measure) {
+    if (measure->slow) return true;
+    return !tune->by_time && nigh__tune_reached(&tune->tuner.options, measure);
+}
+
+/* Slow and too poor: with less it would be poorer still, and there is something better. */
+static bool is_vain(const struct tune *tune, const struct nigh__tune_measure *measure) {
+    return measure->slow && tune->best.any && !tune->by_time && nigh__tune_hopeless(&tune->tuner.options, measure);
+}
+
+static uint32_t between(uint32_t low, uint32_t high) { return (uint32_t)sqrt((double)low * (double)high); }
+
+static nigh_status search_family(struct tune *tune, const struct family *family, nigh_error *error) {
+    struct nigh__tune_measure measure;
+    uint32_t low = family->least - 1; /* too little */
+    uint32_t high = family->least < FIRST ? FIRST : family->least;
+    nigh_status status = try_setting(tune, family, high, &measure, error);
+    while (status == NIGH_OK && !is_enough(tune, &measure) && high < family->most) {
+        low = high;
+        high = high < family->most / STEP ? high * STEP : family->most;
+        status = try_setting(tune, family, high, &measure, error);
+    }
+    if (status != NIGH_OK || !is_enough(tune, &measure) || is_vain(tune, &measure)) return status;
+    if (measure.slow && !tune->by_time && tune->best.any && low < family->least) return NIGH_OK; /* the least is slow */
+    while (status == NIGH_OK && (double)high > FINE * (double)low && high - low > 1) {
+        const uint32_t middle = between(low, high);
+        if (middle <= low || middle >= high) break;
+        status = try_setting(tune, family, middle, &measure, error);
+        if (status != NIGH_OK || is_vain(tune, &measure)) return status;
+        if (is_enough(tune, &measure))
+            high = middle;
+        else
+            low = middle;
+    }
+    return status;
+}
+
+static nigh_status search_families(struct tune *tune, nigh_error *error) {
+    nigh_status status = NIGH_OK;
+    struct nigh__tune_measure ignored;
+    tune->tuner.steps = tune->family_count * STEPS_A_FAMILY * (tune->tuner.count / 2);
+    for (size_t i = 0; status == NIGH_OK && i < tune->family_count; i++) {
+        const struct family *family = &tune->families[i];
+        if (family->number == NO_NUMBER)
+            status = try_setting(tune, family, 0, &ignored, error);
+        else
+            status = search_family(tune, family, error);
+    }
+    return status;
+}
+
+/* -------------------------------------------------------------------- the outcome */
+
+/* Queries that the sample would have to have. */
+static uint64_t needed(const struct tune *tune, const struct nigh__tune_measure *measure) {
+    const nigh_tune_options *options = &tune->tuner.options;
+    const double recall = (measure->recall.high - measure->recall.low) / 2;
+    const double cdr = (measure->cdr.high - measure->cdr.low) / 2;
+    double half = options->cdr > 0 ? cdr : 0;
+    if ((options->recall > 0 || options->cdr <= 0) && recall > half) half = recall;
+    if (options->within <= 0 || half <= options->within) return 0;
+    const double ratio = half / options->within;
+    return 2 * (1 + (uint64_t)((double)measure->queries * ratio * ratio));
+}
+
+static nigh_status report(struct tune *tune, nigh_tuning *out, nigh_tune_result *result, nigh_error *error) {
+    struct choice chosen = tune->best.any ? tune->best : tune->closest;
+    if (!chosen.any)
+        return nigh__fail(error, NIGH_ENOTFOUND, "no way to search this collection keeps within the limits of %s",
+                          tune->tuner.options.seconds > 0 ? "time and memory" : "memory");
+    nigh_status status =
+        nigh__tune_measure(&tune->tuner, NIGH__TUNE_REPORT, &chosen.search, 0, false, &chosen.measure, error);
+    if (status != NIGH_OK) return status;
+    const nigh_tuning tuning = describe(tune, &chosen);
+    const nigh_tune_result told = {
+        .met = tune->best.any, .needed = needed(tune, &chosen.measure), .settings = tune->settings};
+    nigh__info_copy(out, &tuning, sizeof tuning);
+    if (result != NULL) nigh__info_copy(result, &told, sizeof told);
+    return NIGH_OK;
+}
+
+nigh_status nigh_tune(const nigh_collection *collection, const nigh_tune_options *options, nigh_tuning *out,
+                      nigh_tune_result *result, nigh_error *error) {
+    struct tune tune = {.tuner = {.collection = collection, .context = collection->context}};
+    nigh_tune_options *chosen = &tune.tuner.options;
+    *chosen = (nigh_tune_options)NIGH_TUNE_OPTIONS_INIT;
+    nigh_status status = nigh__options_copy(chosen, sizeof *chosen, options, error);
+    if (status != NIGH_OK) return status;
+    if (chosen->recall <= 0 && chosen->cdr <= 0 && chosen->seconds <= 0) chosen->recall = USUAL_RECALL;
+    tune.by_time = chosen->recall <= 0 && chosen->cdr <= 0;
+    nigh__progress_init(&tune.tuner.progress, chosen->progress);
+    status = nigh__tuner_init(&tune.tuner, error);
+    if (status == NIGH_OK) {
+        find_slice_width(&tune);
+        add_families(&tune);
+        status = search_families(&tune, error);
+    }
+    if (status == NIGH_OK) status = report(&tune, out, result, error);
+    nigh__tuner_release(&tune.tuner);
+    return status;
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Giving a collection its graphs, and taking them away: which segments get one, of which options. */
+#include <string.h>
+
+#include "base/progress.h"
+#include "base/status.h"
+#include "graph/descent.h"
+#include "graph/graph_make.h"
+#include "graph/graph_seeds.h"
+#include "graph/pivot_tree.h"
+#include "graph/thinning.h"
+#include "store/annex_build.h"
+#include "store/graph.h"
+
+#define LEAST_OF_A_NODE 8u
+#define MOST_TREES 256u
+#define MOST_PASSES 64u
+
+struct graphs {
+    nigh_context *context;
+    nigh_graph_options options;
+    struct nigh__progress progress;
+    uint64_t edges; /* of those built */
+    uint64_t wanted, found;
+};
+
+static struct nigh__graph_job job_of(const nigh_graph_options *options) {
+    struct nigh__graph_job job = {.degree = options->degree,
+                                  .neighbours = options->neighbours,
+                                  .trees = options->trees,
+                                  .passes = options->passes,
+                                  .seed = options->seed,
+                                  .threads = options->threads};
+    nigh__graph_usual(&job);
+    return job;
+}
+
+/* ----------------------------------------------------------------- which segments -- */
+
+/* Whether the one that is there came of these options; what cannot be read did not. */
+static bool is_of_options(const struct graphs *graphs, const struct nigh__segment *segment) {
+    const struct nigh__graph_job job = job_of(&graphs->options);
+    struct nigh__graph graph;
+    if (segment->annexes[NIGH__ANNEX_GRAPH] == NULL) return false;
+    if (nigh__graph_of_segment(segment, &graph, NULL) != NIGH_OK) return false;
+    const struct nigh__graph_facts *facts = &graph.facts;
+    return graph.degree == job.degree && facts->neighbours == job.neighbours && facts->trees == job.trees &&
+           facts->passes <= job.passes && facts->seed == job.seed;
+}
+
+static nigh_status decide(void *user, const struct nigh__segment *segment, enum nigh__annex_fate *out,
+                          nigh_error *error) {
+    struct graphs *graphs = user;
+    nigh_status status = NIGH_OK;
+    bool keep = graphs->options.keep && segment->annexes[NIGH__ANNEX_GRAPH] != NULL;
+    *out = NIGH__ANNEX_WITHOUT;
+    if (!keep && (segment->signatures == 0 || segment->signatures < graphs->options.least_rows)) return NIGH_OK;
+    if (!keep && !graphs->options.rebuild && is_of_options(graphs, segment))
+        status = nigh__annex_is_sound(segment, NIGH__ANNEX_GRAPH, &graphs->progress, &keep, error);
+    *out = keep ? NIGH__ANNEX_KEEP : NIGH__ANNEX_MAKE;
+    return status;
+}
+
+/* ------------------------------------------------------------------------- writing -- */
+
+static uint32_t parameter(void *user, const struct nigh__segment *segment) {
+    (void)segment;
+    return job_of(&((const struct graphs *)user)->options).degree;
+}
+
+static nigh_status write_section(struct nigh__annex_writer *writer, enum nigh__graph_section type, const void *items,
+                                 uint64_t count, size_t item_size, nigh_error *error) {
+    nigh_status status = nigh__annex_section_begin(writer, type, error);
+    if (status == NIGH_OK) status = nigh__annex_section_add(writer, items, (size_t)count * item_size, error);
+    if (status == NIGH_OK) status = nigh__annex_section_end(writer, count, error);
+    return status;
+}
+
+static nigh_status write_sections(struct nigh__annex_writer *writer, const struct nigh__graph *graph,
+                                  nigh_error *error) {
+    const uint64_t nodes = graph->nodes;
+    const struct {
+        enum nigh__graph_section type;
+        const void *items;
+        uint64_t count;
+        size_t item_size;
+    } sections[] = {
+        {NIGH__GRAPH_FACTS, &graph->facts, 1, sizeof graph->facts},
+        {NIGH__GRAPH_ORDER, graph->order, nodes, sizeof *graph->order},
+        {NIGH__GRAPH_EDGE_STARTS, graph->edge_starts, nodes + 1, sizeof *graph->edge_starts},
+        {NIGH__GRAPH_EDGES, graph->edges, graph->edge_count, sizeof *graph->edges},
+        {NIGH__GRAPH_SEED_STARTS, graph->seed_starts, nigh__graph_seed_lists(&graph->facts) + 1,
+         sizeof *graph->seed_starts},
+        {NIGH__GRAPH_SEEDS, graph->seeds, graph->seed_count, sizeof *graph->seeds},
+        {NIGH__GRAPH_SKETCHES, graph->sketches, nodes * graph->facts.sketch_words, sizeof *graph->sketches},
+    };
+    nigh_status status = NIGH_OK;
+    for (size_t i = 0; i < sizeof sections / sizeof sections[0] && status == NIGH_OK; i++)
+        status =
+            write_section(writer, sections[i].type, sections[i].items, sections[i].count, sections[i].item_size, error);
+    return status;
+}
+
+static nigh_status write_graph(void *user, const struct nigh__segment *segment, struct nigh__annex_writer *writer,
+                               nigh_error *error) {
+    struct graphs *graphs = user;
+    struct nigh__graph_job job = job_of(&graphs->options);
+    struct nigh__graph_made made;
+    job.context = graphs->context;
+    job.rows = segment->rows;
+    job.count = segment->signatures;
+    job.width_bits = segment->width_bits;
+    job.map = segment->map;
+    job.map_length = segment->length;
+    job.progress = &graphs->progress;
+    nigh_status status = nigh__graph_make(&job, &made, error);
+    if (status != NIGH_OK) return status;
+    graphs->edges += made.graph.edge_count;
+    graphs->wanted += made.graph.facts.recall_wanted;
+    graphs->found += made.graph.facts.recall_found;
+    status = write_sections(writer, &made.graph, error);
+    nigh__graph_made_release(&made);
+    return status;
+}
+
+/* ----------------------------------------------------------------------- the calls -- */
+
+static nigh_status check_one(const char *name, uint32_t value, uint32_t least, uint32_t most, nigh_error *error) {
+    if (value == 0 || (value >= least && value <= most)) return NIGH_OK;
+    return nigh__fail(error, NIGH_EINVAL, "%s of a graph: %u; %u to %u are allowed", name, value, least, most);
+}
+
+static nigh_status check_options(const nigh_graph_options *options, nigh_error *error) {
+    const uint32_t most = NIGH__GRAPH_MOST_DEGREE;
+    nigh_status status = check_one("degree", options->degree, LEAST_OF_A_NODE, most, error);
+    if (status == NIGH_OK) status = check_one("neighbours", options->neighbours, LEAST_OF_A_NODE, most, error);
+    if (status == NIGH_OK) status = check_one("trees", options->trees, 1, MOST_TREES, error);
+    if (status == NIGH_OK) status = check_one("passes", options->passes, 1, MOST_PASSES, error);
+    return status;
+}
+
+nigh_status nigh_graph_build(nigh_context *context, const char *path, const nigh_graph_options *options,
+                             nigh_graph_result *result, nigh_error *error) {
+    struct graphs graphs = {.context = context, .options = NIGH_GRAPH_OPTIONS_INIT};
+    nigh_status status = nigh__options_copy(&graphs.options, sizeof graphs.options, options, error);
+    if (status == NIGH_OK) status = check_options(&graphs.options, error);
+    if (status != NIGH_OK) return status;
+    nigh__progress_init(&graphs.progress, graphs.options.progress);
+    struct nigh__annex_build build = {.context = context,
+                                      .kind = NIGH__ANNEX_GRAPH,
+                                      .progress = &graphs.progress,
+                                      .user = &graphs,
+                                      .decide = decide,
+                                      .write = write_graph,
+                                      .parameter = parameter};
+    status = nigh__annex_build(&build, path, error);
+    const nigh_graph_result made = {.built = build.built,
+                                    .kept = build.kept,
+                                    .without = build.without,
+                                    .bytes = build.bytes,
+                                    .edges = graphs.edges,
+                                    .recall = graphs.wanted == 0 ? 0 : (double)graphs.found / (double)graphs.wanted};
+    if (result != NULL) nigh__info_copy(result, &made, sizeof made);
+    return status;
+}
+
+nigh_status nigh_graph_remove(nigh_context *context, const char *path, nigh_error *error) {
+    return nigh__annex_remove_all(context, path, NIGH__ANNEX_GRAPH, error);
+}
+
+/* --------------------------------------------------------------------- foretelling -- */
+
+/* Of text signatures about half of the edges that a node may have are there, and half of its places in seed lists. */
+uint64_t nigh_graph_bytes(uint64_t signatures, uint32_t width_bits, const nigh_graph_options *options) {
+    nigh_graph_options given = NIGH_GRAPH_OPTIONS_INIT;
+    if (width_bits == 0 || signatures == 0 || nigh__options_copy(&given, sizeof given, options, NULL) != NIGH_OK)
+        return 0;
+    const struct nigh__graph_job job = job_of(&given);
+    struct nigh__graph_facts facts = {.sketch_words = nigh__graph_sketch_words(&job, width_bits)};
+    nigh__seeds_shape(signatures, width_bits, &facts);
+    const uint64_t numbers = 2 + job.degree / 2 + facts.seed_slices / 2;
+    const uint64_t node = numbers * sizeof(uint32_t) + facts.sketch_words * sizeof(uint64_t);
+    return signatures * node + nigh__graph_seed_lists(&facts) * sizeof(uint32_t) + NIGH__SECTIONS_START;
+}
+
+uint64_t nigh_graph_build_bytes(uint64_t signatures, uint32_t width_bits, const nigh_graph_options *options) {
+    nigh_graph_options given = NIGH_GRAPH_OPTIONS_INIT;
+    if (width_bits == 0 || signatures == 0 || nigh__options_copy(&given, sizeof given, options, NULL) != NIGH_OK)
+        return 0;
+    const struct nigh__graph_job job = job_of(&given);
+    return nigh__graph_make_bytes(&job, signatures, width_bits);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Making a graph of near neighbours (store/graph.h) of signatures, in memory.
+ *
+ *     order      signatures in the order of a pivot tree: near ones lie near
+ *     trees      in each of several more, those of a leaf are compared, all with all
+ *     passes     neighbours of neighbours are compared
+ *     measure    how many of the true ten nearest were found, of some nodes
+ *     thin       neighbours become edges
+ *     seeds      lists of the first slices
+ *
+ * Cost, at the usual options: some 150 us of one core for each of several hundred
+ * thousand of 1,024 bits, a little more of more; threads share all of it.  The graph is the
+ * same for any number of them.
+ */
+#ifndef NIGH_GRAPH_GRAPH_MAKE_H
+#define NIGH_GRAPH_GRAPH_MAKE_H
+
+#include "base/progress.h"
+#include "store/graph.h"
+
+struct nigh__graph_job {
+    const nigh_context *context;
+    const uint64_t *rows; /* distinct, [count * words] */
+    uint32_t count;       /* at least 1 */
+    uint32_t width_bits;
+    const void *map; /* that the rows are in, and its length; 0: ordinary memory */
+    uint64_t map_length;
+
+    /* None is 0 but the seed and sketch_words, which then is the usual; see nigh__graph_usual(). */
+    uint32_t degree, neighbours, trees, passes;
+    uint64_t seed;
+    uint32_t sketch_words;
+
+    uint32_t threads;                /* 0: one a core */
+    struct nigh__progress *progress; /* or NULL */
+};
+
+/* Where options say 0. */
+void nigh__graph_usual(struct nigh__graph_job *job);
+/* Of a sketch: what the job says, or the usual. */
+uint32_t nigh__graph_sketch_words(const struct nigh__graph_job *job, uint32_t width_bits);
+/* About what making the graph of so many signatures takes, besides them. */
+uint64_t nigh__graph_make_bytes(const struct nigh__graph_job *job, uint64_t signatures, uint32_t width_bits);
+
+/* What is there to be written, or searched as it is: graph->annex is NULL. */
+struct nigh__graph_made {
+    const nigh_context *context;
+    struct nigh__graph graph; /* all that it points to is owned */
+};
+
+nigh_status nigh__graph_make(const struct nigh__graph_job *job, struct nigh__graph_made *out, nigh_error *error);
+void nigh__graph_made_release(struct nigh__graph_made *made);
+
+#endif

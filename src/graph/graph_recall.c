@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "graph/graph_recall.h"
+
+#include "kernel/hamming.h"
+
+#define NEAREST 10u
+#define ROWS_AT_ONCE 2048u
+
+struct measure {
+    struct nigh__crew *crew;
+    const uint64_t *rows;
+    uint32_t words;
+    const struct nigh__neighbours *neighbours;
+    uint32_t looked_at;
+    _Atomic uint32_t wanted, found;
+};
+
+/* The smallest distances, ascending. */
+struct best {
+    uint32_t distances[NEAREST];
+    uint32_t count;
+};
+
+static void best_add(struct best *best, uint32_t distance) {
+    uint32_t place = best->count < NEAREST ? best->count++ : NEAREST - 1;
+    for (; place > 0 && best->distances[place - 1] > distance; place--)
+        best->distances[place] = best->distances[place - 1];
+    best->distances[place] = distance;
+}
+
+static bool best_scan(const struct measure *measure, uint32_t thread, uint32_t node, struct best *best) {
+    const struct nigh__hamming *hamming = measure->crew->context->hamming;
+    const uint32_t nodes = measure->neighbours->nodes;
+    const size_t words = measure->words;
+    uint32_t distances[ROWS_AT_ONCE];
+    for (uint32_t first = 0; first < nodes;) {
+        const uint32_t count = nodes - first < ROWS_AT_ONCE ? nodes - first : ROWS_AT_ONCE;
+        (void)hamming->rows(measure->rows + node * words, measure->rows + first * words, count, words, distances);
+        for (uint32_t i = 0; i < count; i++)
+            if ((best->count < NEAREST || distances[i] < best->distances[NEAREST - 1]) && first + i != node)
+                best_add(best, distances[i]);
+        first += count;
+        if (!nigh__crew_did(measure->crew, thread, count)) return false;
+    }
+    return true;
+}
+
+static void measure_nodes(void *user, uint32_t thread, uint64_t first, uint64_t end) {
+    struct measure *measure = user;
+    const uint32_t nodes = measure->neighbours->nodes;
+    for (uint64_t i = first; i < end; i++) {
+        struct best best = {.count = 0};
+        const uint32_t node = (uint32_t)(i * nodes / measure->looked_at);
+        const uint16_t *distances = nigh__neighbours_distances(measure->neighbours, node);
+        const uint32_t *ids = nigh__neighbours_ids(measure->neighbours, node);
+        if (!best_scan(measure, thread, node, &best)) return;
+        uint32_t found = 0;
+        for (uint32_t n = 0; n < best.count && n < measure->neighbours->k; n++)
+            found += (ids[n] & ~NIGH__NEW) != NIGH__NOBODY && distances[n] <= best.distances[best.count - 1];
+        atomic_fetch_add(&measure->wanted, best.count);
+        atomic_fetch_add(&measure->found, found);
+    }
+}
+
+bool nigh__graph_measure(struct nigh__crew *crew, const uint64_t *rows, uint32_t words,
+                         const struct nigh__neighbours *neighbours, struct nigh__graph_facts *facts) {
+    const uint32_t nodes = neighbours->nodes;
+    struct measure measure = {.crew = crew, .rows = rows, .words = words, .neighbours = neighbours};
+    measure.looked_at = nodes < NIGH__GRAPH_RECALL_NODES ? nodes : NIGH__GRAPH_RECALL_NODES;
+    nigh__crew_stage(crew, "measuring", (uint64_t)measure.looked_at * nodes);
+    if (!nigh__crew_run(crew, measure.looked_at, 1, measure_nodes, &measure)) return false;
+    facts->recall_nodes = measure.looked_at;
+    facts->recall_wanted = atomic_load(&measure.wanted);
+    facts->recall_found = atomic_load(&measure.found);
+    return true;
+}

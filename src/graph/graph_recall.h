@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How many of the ten nearest of some nodes, found by comparing them with all, are among their neighbours. */
+#ifndef NIGH_GRAPH_GRAPH_RECALL_H
+#define NIGH_GRAPH_GRAPH_RECALL_H
+
+#include "graph/crew.h"
+#include "graph/neighbours.h"
+#include "store/graph.h"
+
+#define NIGH__GRAPH_RECALL_NODES 200u
+
+/* Of so many nodes, evenly chosen; into the facts.  A neighbour as near as the tenth is as good.  False: stopped. */
+bool nigh__graph_measure(struct nigh__crew *crew, const uint64_t *rows, uint32_t words,
+                         const struct nigh__neighbours *neighbours, struct nigh__graph_facts *facts);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "graph/graph_seeds.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "store/slices.h"
+
+#define SLICES 16u
+#define LONGEST 64u
+#define LEAST_BITS 4u
+#define LIST_BITS 3u /* a list has 8 to 16 nodes on average, were bits fair coins */
+
+#define TOO_LONG UINT32_MAX
+
+struct sower {
+    struct nigh__crew *crew;
+    const uint64_t *rows;
+    uint32_t nodes, words;
+    const struct nigh__graph_facts *facts;
+    uint32_t *ends;   /* [lists] counts, then where the next goes; TOO_LONG */
+    uint32_t *starts; /* [lists + 1] */
+    uint32_t *seeds;
+};
+
+static uint32_t floor_log2(uint64_t x) { return 63u - (uint32_t)__builtin_clzll(x | 1); }
+
+void nigh__seeds_shape(uint64_t nodes, uint32_t width_bits, struct nigh__graph_facts *facts) {
+    const uint32_t log = floor_log2(nodes);
+    uint32_t bits = log > LEAST_BITS + LIST_BITS ? log - LIST_BITS : LEAST_BITS;
+    if (bits > NIGH__GRAPH_MOST_SEED_BITS) bits = NIGH__GRAPH_MOST_SEED_BITS;
+    if (bits > width_bits) bits = width_bits;
+    facts->seed_bits = bits;
+    facts->seed_slices = width_bits / bits < SLICES ? width_bits / bits : SLICES;
+    facts->seed_longest = LONGEST;
+}
+
+static uint64_t list_of(const struct sower *sower, uint64_t slice, uint64_t node) {
+    const uint32_t bits = sower->facts->seed_bits;
+    const struct nigh__slice cut = {.start = (uint32_t)slice * bits, .bits = bits};
+    return slice << bits | nigh__slice_value(sower->rows + node * sower->words, cut);
+}
+
+static void count_slices(void *user, uint32_t thread, uint64_t first, uint64_t end) {
+    struct sower *sower = user;
+    for (uint64_t slice = first; slice < end; slice++)
+        for (uint64_t node = 0; node < sower->nodes; node++) sower->ends[list_of(sower, slice, node)]++;
+    (void)nigh__crew_did(sower->crew, thread, (end - first) * sower->nodes);
+}
+
+/* Slices have lists of their own, so that each is filled in order. */
+static void fill_slices(void *user, uint32_t thread, uint64_t first, uint64_t end) {
+    struct sower *sower = user;
+    for (uint64_t slice = first; slice < end; slice++)
+        for (uint64_t node = 0; node < sower->nodes; node++) {
+            uint32_t *next = &sower->ends[list_of(sower, slice, node)];
+            if (*next != TOO_LONG) sower->seeds[(*next)++] = (uint32_t)node;
+        }
+    (void)nigh__crew_did(sower->crew, thread, (end - first) * sower->nodes);
+}
+
+/* False where there are more than can be counted. */
+static bool counts_to_starts(struct sower *sower, uint64_t lists) {
+    uint64_t start = 0;
+    for (uint64_t list = 0; list < lists; list++) {
+        const uint32_t count = sower->ends[list];
+        const bool too_long = count > sower->facts->seed_longest;
+        sower->starts[list] = (uint32_t)start;
+        sower->ends[list] = too_long ? TOO_LONG : (uint32_t)start;
+        start += too_long ? 0 : count;
+        if (start >= UINT32_MAX) return false;
+    }
+    sower->starts[lists] = (uint32_t)start;
+    return true;
+}
+
+static nigh_status sow(struct sower *sower, uint64_t *count) {
+    const uint64_t lists = nigh__graph_seed_lists(sower->facts);
+    const uint32_t slices = sower->facts->seed_slices;
+    if (!nigh__crew_run(sower->crew, slices, 1, count_slices, sower)) return NIGH_ECANCELLED;
+    if (!counts_to_starts(sower, lists)) return NIGH_ENOMEM;
+    *count = sower->starts[lists];
+    sower->seeds = nigh__alloc_large(sower->crew->context, (size_t)*count, sizeof *sower->seeds);
+    if (sower->seeds == NULL) return NIGH_ENOMEM;
+    return nigh__crew_run(sower->crew, slices, 1, fill_slices, sower) ? NIGH_OK : NIGH_ECANCELLED;
+}
+
+nigh_status nigh__seeds_make(struct nigh__crew *crew, const uint64_t *rows, uint32_t nodes, uint32_t words,
+                             const struct nigh__graph_facts *facts, uint32_t **starts, uint32_t **seeds,
+                             uint64_t *count) {
+    struct sower sower = {.crew = crew, .rows = rows, .nodes = nodes, .words = words, .facts = facts};
+    const size_t lists = (size_t)nigh__graph_seed_lists(facts);
+    nigh__crew_stage(crew, "seeds", UINT64_C(2) * facts->seed_slices * nodes);
+    sower.ends = nigh__alloc_table(crew->context, lists, sizeof *sower.ends);
+    sower.starts = nigh__alloc_large(crew->context, lists + 1, sizeof *sower.starts);
+    const nigh_status status = sower.ends != NULL && sower.starts != NULL ? sow(&sower, count) : NIGH_ENOMEM;
+    nigh__free(crew->context, sower.ends);
+    *starts = sower.starts;
+    *seeds = sower.seeds;
+    return status;
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "graph/thinning.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/word_sort.h"
+#include "kernel/hamming.h"
+
+#define NODES_AT_ONCE 512u
+
+/* What a thread works with. */
+struct thinner {
+    uint64_t *keys;    /* [most] distance above node, of those that may become edges */
+    uint64_t *scratch; /* the same, to sort them */
+    uint64_t *kept;    /* [degree + 1] rows */
+    uint32_t *distances;
+};
+
+struct thinning {
+    struct nigh__crew *crew;
+    const uint64_t *rows;
+    uint32_t words, degree;
+    struct nigh__neighbours *neighbours;
+    struct thinner *thinners;
+    _Atomic uint32_t *counts; /* [nodes] edges that lead to it */
+    uint64_t *starts;         /* [nodes + 1] */
+    uint64_t *turned;         /* keys, of the nodes that they come from */
+};
+
+/* Keys ascend.  Those that stay become the row of the node. */
+static void thin(const struct thinning *thinning, struct thinner *thinner, uint32_t node, const uint64_t *keys,
+                 size_t count) {
+    const struct nigh__hamming *hamming = thinning->crew->context->hamming;
+    const size_t words = thinning->words;
+    uint32_t *ids = nigh__neighbours_ids(thinning->neighbours, node);
+    uint16_t *distances = nigh__neighbours_distances(thinning->neighbours, node);
+    uint32_t kept = 0;
+    for (size_t i = 0; i < count && kept < thinning->degree; i++) {
+        const uint32_t other = (uint32_t)keys[i];
+        const uint64_t distance = keys[i] >> 32;
+        uint64_t *row = thinner->kept + kept * words;
+        memcpy(row, thinning->rows + other * words, words * sizeof *row);
+        const uint64_t nearest = hamming->rows(row, thinner->kept, kept, words, thinner->distances);
+        if (11 * nearest < 10 * distance) continue;
+        ids[kept] = other;
+        distances[kept++] = (uint16_t)distance;
+    }
+    for (; kept < thinning->neighbours->room; kept++) ids[kept] = NIGH__NOBODY;
+}
+
+/* Where all that a node was offered finds room. */
+static void keep_all(const struct thinning *thinning, uint32_t node, const uint64_t *keys, size_t count) {
+    uint32_t *ids = nigh__neighbours_ids(thinning->neighbours, node);
+    uint16_t *distances = nigh__neighbours_distances(thinning->neighbours, node);
+    for (size_t i = 0; i < count; i++) {
+        ids[i] = (uint32_t)keys[i];
+        distances[i] = (uint16_t)(keys[i] >> 32);
+    }
+    for (; count < thinning->neighbours->room; count++) ids[count] = NIGH__NOBODY;
+}
+
+/* What a row has, as keys. */
+static size_t read_row(const struct thinning *thinning, uint32_t node, uint64_t *keys) {
+    const uint32_t *ids = nigh__neighbours_ids(thinning->neighbours, node);
+    const uint16_t *distances = nigh__neighbours_distances(thinning->neighbours, node);
+    size_t count = 0;
+    while (count < thinning->neighbours->room && (ids[count] & ~NIGH__NEW) != NIGH__NOBODY) {
+        keys[count] = (uint64_t)distances[count] << 32 | (ids[count] & ~NIGH__NEW);
+        count++;
+    }
+    return count;
+}
+
+static void thin_first(void *user, uint32_t thread, uint64_t first, uint64_t end) {
+    struct thinning *thinning = user;
+    struct thinner *thinner = &thinning->thinners[thread];
+    for (uint64_t node = first; node < end; node++) {
+        const size_t count = read_row(thinning, (uint32_t)node, thinner->keys);
+        thin(thinning, thinner, (uint32_t)node, thinner->keys, count);
+        const uint32_t *ids = nigh__neighbours_ids(thinning->neighbours, (uint32_t)node);
+        for (uint32_t i = 0; i < thinning->neighbours->room && ids[i] != NIGH__NOBODY; i++)
+            atomic_fetch_add_explicit(&thinning->counts[ids[i]], 1, memory_order_relaxed);
+    }
+    (void)nigh__crew_did(thinning->crew, thread, end - first);
+}
+
+/* Filled from their ends, in whatever order. */
+static void turn(void *user, uint32_t thread, uint64_t first, uint64_t end) {
+    struct thinning *thinning = user;
+    for (uint64_t node = first; node < end; node++) {
+        const uint32_t *ids = nigh__neighbours_ids(thinning->neighbours, (uint32_t)node);
+        const uint16_t *distances = nigh__neighbours_distances(thinning->neighbours, (uint32_t)node);
+        for (uint32_t i = 0; i < thinning->neighbours->room && ids[i] != NIGH__NOBODY; i++) {
+            const uint32_t left = atomic_fetch_sub_explicit(&thinning->counts[ids[i]], 1, memory_order_relaxed);
+            thinning->turned[thinning->starts[ids[i]] + left - 1] = (uint64_t)distances[i] << 32 | node;
+        }
+    }
+    (void)nigh__crew_did(thinning->crew, thread, 0);
+}
+
+static size_t drop_equal(uint64_t *keys, size_t count) {
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || keys[i] != keys[i - 1]) keys[kept++] = keys[i];
+    return kept;
+}
+
+static void thin_again(void *user, uint32_t thread, uint64_t first, uint64_t end) {
+    struct thinning *thinning = user;
+    struct thinner *thinner = &thinning->thinners[thread];
+    bool go_on = true;
+    for (uint64_t node = first; node < end && go_on; node++) {
+        const uint64_t start = thinning->starts[node];
+        const size_t turned = (size_t)(thinning->starts[node + 1] - start);
+        size_t count = read_row(thinning, (uint32_t)node, thinner->keys);
+        memcpy(thinner->keys + count, thinning->turned + start, turned * sizeof *thinner->keys);
+        count += turned;
+        uint64_t *sorted = nigh__words_sort(thinner->keys, thinner->scratch, count, 1, 1, 1);
+        count = drop_equal(sorted, count);
+        if (count <= thinning->degree)
+            keep_all(thinning, (uint32_t)node, sorted, count);
+        else
+            thin(thinning, thinner, (uint32_t)node, sorted, count);
+        if (turned > 4096) go_on = nigh__crew_did(thinning->crew, thread, 0);
+    }
+    (void)nigh__crew_did(thinning->crew, thread, end - first);
+}
+
+/* ----------------------------------------------------------------------- the whole -- */
+
+static bool thinners_make(struct thinning *thinning, size_t most) {
+    const nigh_context *context = thinning->crew->context;
+    const size_t slots = (size_t)thinning->degree + 1;
+    for (uint32_t t = 0; t < thinning->crew->threads; t++) {
+        struct thinner *thinner = &thinning->thinners[t];
+        nigh__free(context, thinner->keys);
+        nigh__free(context, thinner->scratch);
+        thinner->keys = nigh__alloc(context, most, sizeof *thinner->keys);
+        thinner->scratch = nigh__alloc(context, most, sizeof *thinner->scratch);
+        if (thinner->kept == NULL)
+            thinner->kept =
+                nigh__alloc_aligned(context, slots * thinning->words, sizeof *thinner->kept, NIGH__CACHE_LINE);
+        if (thinner->distances == NULL) thinner->distances = nigh__alloc(context, slots, sizeof *thinner->distances);
+        if (thinner->keys == NULL || thinner->scratch == NULL || thinner->kept == NULL || thinner->distances == NULL)
+            return false;
+    }
+    return true;
+}
+
+static bool thinning_allocate(struct thinning *thinning) {
+    const nigh_context *context = thinning->crew->context;
+    const size_t nodes = thinning->neighbours->nodes;
+    thinning->thinners = nigh__alloc_zero(context, thinning->crew->threads, sizeof *thinning->thinners);
+    thinning->counts = nigh__alloc_table(context, nodes, sizeof *thinning->counts);
+    thinning->starts = nigh__alloc_large(context, nodes + 1, sizeof *thinning->starts);
+    return thinning->thinners != NULL && thinning->counts != NULL && thinning->starts != NULL &&
+           thinners_make(thinning, thinning->neighbours->room);
+}
+
+static void thinning_release(struct thinning *thinning) {
+    const nigh_context *context = thinning->crew->context;
+    for (uint32_t t = 0; thinning->thinners != NULL && t < thinning->crew->threads; t++) {
+        nigh__free(context, thinning->thinners[t].keys);
+        nigh__free(context, thinning->thinners[t].scratch);
+        nigh__free(context, thinning->thinners[t].kept);
+        nigh__free(context, thinning->thinners[t].distances);
+    }
+    nigh__free(context, thinning->thinners);
+    nigh__free(context, thinning->counts);
+    nigh__free(context, thinning->starts);
+    nigh__free(context, thinning->turned);
+}
+
+/* Returns the most edges that lead to one node. */
+static uint32_t counts_to_starts(struct thinning *thinning) {
+    const uint32_t nodes = thinning->neighbours->nodes;
+    uint64_t start = 0;
+    uint32_t most = 0;
+    for (uint32_t node = 0; node < nodes; node++) {
+        const uint32_t count = atomic_load_explicit(&thinning->counts[node], memory_order_relaxed);
+        if (count > most) most = count;
+        thinning->starts[node] = start;
+        start += count;
+    }
+    thinning->starts[nodes] = start;
+    return most;
+}
+
+static nigh_status thin_all(struct thinning *thinning) {
+    const uint32_t nodes = thinning->neighbours->nodes;
+    if (!nigh__crew_run(thinning->crew, nodes, NODES_AT_ONCE, thin_first, thinning)) return NIGH_ECANCELLED;
+    const size_t most = counts_to_starts(thinning);
+    thinning->turned =
+        nigh__alloc_large(thinning->crew->context, (size_t)thinning->starts[nodes], sizeof *thinning->turned);
+    if (thinning->turned == NULL || !thinners_make(thinning, thinning->neighbours->room + most)) return NIGH_ENOMEM;
+    if (!nigh__crew_run(thinning->crew, nodes, NODES_AT_ONCE, turn, thinning)) return NIGH_ECANCELLED;
+    return nigh__crew_run(thinning->crew, nodes, NODES_AT_ONCE, thin_again, thinning) ? NIGH_OK : NIGH_ECANCELLED;
+}
+
+uint64_t nigh__thinning_bytes(uint64_t nodes, uint32_t k) {
+    return nodes * (sizeof(uint32_t) + sizeof(uint64_t) + k / 3 * sizeof(uint64_t));
+}
+
+nigh_status nigh__thin(struct nigh__crew *crew, const uint64_t *rows, uint32_t words,
+                       struct nigh__neighbours *neighbours, uint32_t degree) {
+    struct thinning thinning = {.crew = crew, .rows = rows, .words = words, .degree = degree, .neighbours = neighbours};
+    nigh__crew_stage(crew, "thinning out", 2 * (uint64_t)neighbours->nodes);
+    const nigh_status status = thinning_allocate(&thinning) ? thin_all(&thinning) : NIGH_ENOMEM;
+    thinning_release(&thinning);
+    return status;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which neighbours become edges.  Those of a crowd are near to each other too: an edge
+ * to one of them is enough, and the others can be reached from it.
+ *
+ *     thin      nearest first, a neighbour v of u is left out where one that was kept, s,
+ *               is much nearer to it than u is:  1.1 d(s, v) < d(u, v)
+ *     turn      each edge also leads back: u is offered to v
+ *     thin      what a node has then, where that is more than it may have; what leads back
+ *               is worth keeping, for it is where a walk comes from that has gone astray
+ *
+ * Without thinning some nodes would have a hundred thousand edges, for in many
+ * dimensions a few are near to very many.
+ */
+#ifndef NIGH_GRAPH_THINNING_H
+#define NIGH_GRAPH_THINNING_H
+
+#include "graph/crew.h"
+#include "graph/neighbours.h"
+
+/*
+ * Afterwards the rows of `neighbours` are edges, nearest first, at most `degree` each (room enough there is),
+ * NIGH__NOBODY behind the last; flags are gone.  NIGH_OK, NIGH_ECANCELLED or NIGH_ENOMEM, without a detail.
+ */
+nigh_status nigh__thin(struct nigh__crew *crew, const uint64_t *rows, uint32_t words,
+                       struct nigh__neighbours *neighbours, uint32_t degree);
+uint64_t nigh__thinning_bytes(uint64_t nodes, uint32_t k);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the two ways of searching a graph share: the numbers that say what is found, and
+ * the errors.  Included by src/search/graph_* alone.
+ */
+#ifndef NIGH_SEARCH_GRAPH_PARTS_H
+#define NIGH_SEARCH_GRAPH_PARTS_H
+
+#include "search/graph_search.h"
+
+#define NIGH__GRAPH_SEED_BLOCK 16u  /* seeds that are compared in one turn */
+#define NIGH__GRAPH_ENTRIES 64u     /* nodes to begin from where there are no seeds; compared in one turn */
+#define NIGH__GRAPH_MOST_BLOCK 256u /* nodes of a turn: those, or the edges of a node */
+
+_Static_assert(NIGH__GRAPH_MOST_DEGREE <= NIGH__GRAPH_MOST_BLOCK, "all edges of a node in one turn");
+
+/* The nodes to begin from where no seed leads on: some evenly chosen ones, then all. */
+static inline uint64_t nigh__graph_entry_count(uint32_t nodes) { return (uint64_t)nodes + NIGH__GRAPH_ENTRIES; }
+
+static inline uint32_t nigh__graph_entry(uint32_t nodes, uint64_t number) {
+    if (number >= NIGH__GRAPH_ENTRIES) return (uint32_t)(number - NIGH__GRAPH_ENTRIES);
+    return (uint32_t)(number * nodes / NIGH__GRAPH_ENTRIES);
+}
+
+/*
+ * The farthest that a sketch may be, where a node must be no farther than `worst`: its share of the distance, and a
+ * bit for each eight words of the row.
+ */
+static inline uint32_t nigh__graph_sketch_limit(uint32_t sketch_words, uint32_t words, uint32_t worst) {
+    if (sketch_words == words) return worst;
+    return worst * sketch_words / words + words / 8;
+}
+
+/* The list of a slice of the query. */
+static inline uint64_t nigh__graph_seed_list(const struct nigh__graph_facts *facts, const uint64_t *row,
+                                             uint32_t slice) {
+    const uint32_t start = slice * facts->seed_bits;
+    const uint32_t shift = start % 64;
+    uint64_t bits = row[start / 64] >> shift;
+    if (shift + facts->seed_bits > 64) bits |= row[start / 64 + 1] << (64 - shift);
+    return (uint64_t)slice << facts->seed_bits | (bits & ((UINT64_C(1) << facts->seed_bits) - 1));
+}
+
+/* The error for a number that cannot be right; `item` is in one of the arrays of the graph. */
+nigh_status nigh__graph_lies(const struct nigh__graph *graph, enum nigh__graph_section section, uint64_t index,
+                             const char *why, nigh_error *error);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "search/tuned.h"
+
+#include "store/annex.h"
+#include "store/slices.h"
+
+/* Whether somebody has said how. */
+static bool is_said(const nigh_search_options *options) {
+    return options->method != NIGH_SEARCH_AUTO || options->stop != NIGH_STOP_BREADTH ||
+           options->breadth != NIGH_USUAL || options->admit != NIGH_USUAL || options->candidates != NIGH_USUAL ||
+           options->slices != NIGH_USUAL || options->postings != 0 || options->probe != NIGH_PROBE_AUTO ||
+           options->probes != 0 || options->sketch_bits != NIGH_USUAL || options->effort != NIGH_USUAL ||
+           options->patience != NIGH_USUAL;
+}
+
+/* Whether some segment has a file of the kind, and none has one that cannot be used. */
+static bool has_annexes(const nigh_collection *collection, enum nigh__annex_kind kind) {
+    bool any = false;
+    for (uint32_t s = 0; s < collection->segment_count; s++) {
+        if (collection->segments[s]->annex_problems[kind].status != NIGH_OK) return false;
+        any = any || collection->segments[s]->annexes[kind] != NULL;
+    }
+    return any;
+}
+
+/* As nigh_tuning.slice_width. */
+static uint32_t widest_slices(const nigh_collection *collection) {
+    struct nigh__slices slices;
+    uint32_t widest = 0;
+    for (uint32_t s = 0; s < collection->segment_count; s++) {
+        const struct nigh__segment *segment = collection->segments[s];
+        if (segment->annexes[NIGH__ANNEX_SLICES] == NULL) continue;
+        if (nigh__slices_of_segment(segment, &slices, NULL) != NIGH_OK) continue;
+        if (slices.slicing.most_bits > widest) widest = slices.slicing.most_bits;
+    }
+    return widest;
+}
+
+/* Whether what it was measured with is still there. */
+static bool is_usable(const nigh_collection *collection, const nigh_search_options *options) {
+    const nigh_tuning *tuning = &collection->tuning;
+    if (tuning->probe == NIGH_PROBE_DIRECTED && options->weights == NULL) return false;
+    if (tuning->method == NIGH_SEARCH_GRAPH) return has_annexes(collection, NIGH__ANNEX_GRAPH);
+    if (tuning->method != NIGH_SEARCH_SLICES) return true;
+    return has_annexes(collection, NIGH__ANNEX_SLICES) && widest_slices(collection) == tuning->slice_width;
+}
+
+void nigh__search_tuned(const nigh_collection *collection, nigh_search_options *options) {
+    const nigh_tuning *tuning = &collection->tuning;
+    if (!collection->tuned || is_said(options)) return;
+    if (options->masks != NULL || options->radius != NIGH_ALL || options->k > 2 * tuning->k) return;
+    if (is_usable(collection, options)) nigh_tuning_apply(tuning, options);
+}

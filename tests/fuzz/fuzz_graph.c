@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The readers of a graph against any bytes; annex_target.h says how.  The seeds are
+ * graphs of its segment, and the same with one number that cannot be.
+ */
+#include "fuzz/annex_target.h"
+
+static void search_all_ways(const nigh_collection *collection) {
+    for (unsigned way = 0; way < 8; way++) {
+        nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
+        options.threads = 1;
+        options.method = way % 4 == 3 ? NIGH_SEARCH_AUTO : NIGH_SEARCH_GRAPH;
+        options.k = way % 2 == 0 ? 10 : 1;
+        options.effort = way < 4 ? 10 : 100;
+        options.patience = way % 3;
+        if (way == 5) options.radius = 9;
+        annex_search_once(collection, &options);
+    }
+}
+
+static void read_collection(nigh_context *context) {
+    nigh_collection *collection;
+    /* Whatever is wrong with the graph, the collection opens. */
+    if (nigh_collection_open(context, "c", NULL, &collection, NULL) != NIGH_OK) abort();
+    nigh_collection_info info = NIGH_COLLECTION_INFO_INIT;
+    nigh_segment_info segment = NIGH_SEGMENT_INFO_INIT;
+    nigh_collection_describe(collection, &info);
+    if (info.graph_segments + info.damaged_graphs != 1) abort();
+    (void)nigh_collection_segment(collection, 0, &segment, NULL);
+    search_all_ways(collection);
+    nigh_collection_close(collection);
+    (void)nigh_collection_check(context, "c", NULL, NULL, NULL);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    return annex_run("graph-00000000000000000001", data, size, read_collection);
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The fast search of a graph against the plain one: the same keys, steps and counts, on graphs that are good, random,
+ * unconnected, empty or full of lies.
+ */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "search/graph_search.h"
+#include "search/nearest.h"
+#include "support/graph_support.h"
+#include "support/support.h"
+
+#define ROUNDS 200u
+#define MOST_QUERIES 6u
+
+static uint32_t below(struct nigh__rng *rng, uint32_t bound) { return (uint32_t)(nigh__rng_next(rng) % bound); }
+
+/* One number of the graph becomes any other. */
+static void tell_a_lie(struct nigh__rng *rng, struct toy_graph *toy) {
+    struct nigh__graph *graph = &toy->graph;
+    const uint32_t lists = (uint32_t)nigh__graph_seed_lists(&graph->facts);
+    const uint32_t lie = below(rng, 3) == 0 ? (uint32_t)nigh__rng_next(rng) : below(rng, graph->nodes + 3);
+    switch (below(rng, 6)) {
+    case 0:
+        toy->order[below(rng, graph->nodes)] = lie;
+        return;
+    case 1:
+        toy->edge_starts[below(rng, graph->nodes + 1)] = lie;
+        return;
+    case 2:
+        if (graph->edge_count > 0) toy->edges[below(rng, (uint32_t)graph->edge_count)] = lie;
+        return;
+    case 3:
+        toy->seed_starts[below(rng, lists + 1)] = lie;
+        return;
+    case 4:
+        if (graph->seed_count > 0) toy->seeds[below(rng, (uint32_t)graph->seed_count)] = lie;
+        return;
+    default:
+        toy->sketches[below(rng, graph->nodes * graph->facts.sketch_words)] ^= nigh__rng_next(rng);
+    }
+}
+
+static struct toy_graph *random_graph(struct nigh__rng *rng) {
+    struct toy_recipe recipe = {
+        .nodes = 1 + below(rng, below(rng, 3) == 0 ? 8 : 200),
+        .words = 1 + below(rng, 5),
+        .degree = 1 + below(rng, 12),
+        .edges = (enum toy_edges)below(rng, TOY_EDGES),
+        .seed = nigh__rng_next(rng),
+        .clusters = 1 + below(rng, 12),
+    };
+    recipe.sketch_words = 1 + below(rng, recipe.words);
+    recipe.seed_bits = 1 + below(rng, 9);
+    recipe.seed_slices = below(rng, 4) == 0 ? 0 : below(rng, 1 + recipe.words * 64 / recipe.seed_bits);
+    recipe.seed_longest = 1 + below(rng, 40);
+    return toy_graph_new(&recipe);
+}
+
+static struct nigh__graph_query random_query(struct nigh__rng *rng, const struct toy_graph *toy, uint64_t *words) {
+    const uint32_t near = below(rng, toy->graph.nodes);
+    for (uint32_t w = 0; w < toy->words; w++) {
+        words[w] = toy->rows[(size_t)near * toy->words + w];
+        words[w] ^= nigh__rng_next(rng) & nigh__rng_next(rng) & nigh__rng_next(rng);
+        if (below(rng, 8) == 0) words[w] = nigh__rng_next(rng);
+    }
+    struct nigh__graph_query query = {.words = words, .k = 1 + below(rng, 20), .limit = UINT32_MAX};
+    if (below(rng, 10) == 0) query.k = 1000;
+    query.effort = query.k + below(rng, below(rng, 2) == 0 ? 10 : 300);
+    query.patience = below(rng, 2) == 0 ? 0 : 1 + below(rng, 30);
+    if (below(rng, 4) == 0) query.limit = below(rng, toy->words * 32);
+    return query;
+}
+
+static void expect_same(const struct nigh__graph_answer *fast, const struct nigh__graph_answer *plain) {
+    assert_int_equal(fast->seeds, plain->seeds);
+    assert_int_equal(fast->steps, plain->steps);
+    assert_int_equal(fast->compared, plain->compared);
+    assert_int_equal(fast->whole, plain->whole);
+    assert_int_equal(fast->keys.count, plain->keys.count);
+    if (fast->keys.count > 0)
+        assert_memory_equal(fast->keys.data, plain->keys.data, fast->keys.count * sizeof(uint64_t));
+}
+
+struct round {
+    const nigh_context *context;
+    struct nigh__graph_scratch *scratch;
+    struct toy_graph *toy;
+    uint64_t words[MOST_QUERIES][8];
+    struct nigh__graph_query queries[MOST_QUERIES];
+    struct nigh__graph_answer plain[MOST_QUERIES], fast[MOST_QUERIES];
+    nigh_status statuses[MOST_QUERIES];
+    nigh_error errors[MOST_QUERIES];
+};
+
+static void compare(struct round *round) {
+    for (uint32_t q = 0; q < MOST_QUERIES; q++) {
+        const struct toy_graph *toy = round->toy;
+        nigh_error error = {.status = NIGH_OK};
+        round->errors[q] = error;
+        round->statuses[q] = nigh__graph_search_plain(round->context, &toy->graph, toy->rows, toy->words,
+                                                      &round->queries[q], &round->plain[q], &round->errors[q]);
+        assert_int_equal(round->statuses[q], nigh__graph_search(round->scratch, &toy->graph, toy->rows, toy->words,
+                                                                &round->queries[q], &round->fast[q], &error));
+        if (round->statuses[q] == NIGH_OK)
+            expect_same(&round->fast[q], &round->plain[q]);
+        else
+            assert_string_equal(error.why, round->errors[q].why);
+    }
+}
+
+static void fast_equals_plain(void **state) {
+    struct nigh__rng rng = {.state = 41};
+    struct round round = {.context = *state};
+    nigh_error error;
+    uint32_t failures = 0;
+    uint32_t finds = 0;
+    assert_ok(nigh__graph_scratch_new(*state, &round.scratch, &error), &error);
+    for (uint32_t q = 0; q < MOST_QUERIES; q++)
+        round.plain[q].keys = round.fast[q].keys = (struct nigh__array)NIGH__ARRAY(uint64_t);
+    for (uint32_t number = 0; number < ROUNDS; number++) {
+        round.toy = random_graph(&rng);
+        for (uint32_t lies = number % 2 == 0 ? 0 : below(&rng, 30); lies > 0; lies--) tell_a_lie(&rng, round.toy);
+        for (uint32_t q = 0; q < MOST_QUERIES; q++) round.queries[q] = random_query(&rng, round.toy, round.words[q]);
+        compare(&round);
+        for (uint32_t q = 0; q < MOST_QUERIES; q++) {
+            failures += round.statuses[q] != NIGH_OK;
+            finds += round.statuses[q] == NIGH_OK && round.plain[q].keys.count > 0;
+        }
+        toy_graph_free(round.toy);
+    }
+    assert_true(failures > ROUNDS / 2 && finds > ROUNDS); /* both kinds were there */
+    for (uint32_t q = 0; q < MOST_QUERIES; q++) {
+        nigh__array_release(*state, &round.plain[q].keys);
+        nigh__array_release(*state, &round.fast[q].keys);
+    }
+    nigh__graph_scratch_free(round.scratch);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(fast_equals_plain)};
+    return cmocka_run_group_tests(tests, context_setup, context_teardown);
+}

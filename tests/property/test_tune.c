@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What tuning promises: the setting it chooses reaches its target on queries that it has not
+ * seen, within the interval it tells; its sample and its measures of quality are the same every
+ * time; what cannot be had is told and not chosen.  Which method is fastest depends on the machine, so the
+ * tests allow one at a time where they look at more than the promise.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/support.h"
+
+#define WIDTH 512u
+#define DOCUMENTS 12000u
+#define UNSEEN 400u
+
+struct fixture {
+    nigh_context *context;
+    char *scratch, *path;
+    nigh_collection *collection;
+    uint8_t *unseen; /* queries that are no documents */
+};
+
+static uint8_t *generated(uint64_t first, size_t count) {
+    nigh_generator_options options = NIGH_GENERATOR_OPTIONS_INIT;
+    uint8_t *rows = malloc(count * WIDTH / 8);
+    nigh_error error;
+    if (rows == NULL) abort();
+    options.width_bits = WIDTH;
+    options.count = DOCUMENTS;
+    for (size_t i = 0; i < count; i++)
+        assert_ok(nigh_generate(&options, first + i, rows + i * WIDTH / 8, &error), &error);
+    return rows;
+}
+
+static int set_up(void **state) {
+    static struct fixture f;
+    nigh_error error;
+    nigh_lists_options lists = NIGH_LISTS_OPTIONS_INIT;
+    f.context = context_new();
+    f.scratch = scratch_new();
+    f.path = path_in(f.scratch, "c.nigh");
+    uint8_t *rows = generated(0, DOCUMENTS);
+    signatures_add(f.context, f.path, WIDTH, rows, DOCUMENTS);
+    free(rows);
+    lists.slice_width = 12;
+    assert_ok(nigh_lists_build(f.context, f.path, &lists, NULL, &error), &error);
+    f.unseen = generated(DOCUMENTS, UNSEEN);
+    assert_ok(nigh_collection_open(f.context, f.path, NULL, &f.collection, &error), &error);
+    *state = &f;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    struct fixture *f = *state;
+    nigh_collection_close(f->collection);
+    free(f->unseen);
+    free(f->path);
+    scratch_free(f->scratch);
+    nigh_context_free(f->context);
+    return 0;
+}
+
+static nigh_tune_options usual_options(void) {
+    nigh_tune_options options = NIGH_TUNE_OPTIONS_INIT;
+    options.sample = 400;
+    options.threads = 1;
+    return options;
+}
+
+/* Recall and CDR of queries nobody has seen, by a setting. */
+static nigh_nearness_info unseen_nearness(const struct fixture *f, const nigh_tuning *tuning) {
+    nigh_truth_options truth_options = NIGH_TRUTH_OPTIONS_INIT;
+    nigh_search_options search = NIGH_SEARCH_OPTIONS_INIT;
+    nigh_nearness_info info = NIGH_NEARNESS_INFO_INIT;
+    nigh_truth *truth;
+    nigh_nearness *nearness;
+    nigh_error error;
+    truth_options.k = tuning->k;
+    nigh_tuning_apply(tuning, &search);
+    assert_ok(nigh_truth_new(f->collection, f->unseen, UNSEEN, &truth_options, &truth, &error), &error);
+    assert_ok(
+        nigh_nearness_measure(f->collection, f->unseen, UNSEEN, truth, &truth_options, &search, &nearness, &error),
+        &error);
+    nigh_nearness_describe(nearness, &info);
+    nigh_nearness_free(nearness);
+    nigh_truth_free(truth);
+    return info;
+}
+
+/* Queries given, so that those of the tuning and the unseen ones are of one kind. */
+static void test_target_is_reached(void **state) {
+    const struct fixture *f = *state;
+    static const unsigned methods[] = {NIGH_SEARCH_SKETCH, NIGH_SEARCH_SLICES, 31};
+    uint8_t *asked = generated(DOCUMENTS + UNSEEN, 400);
+    for (size_t i = 0; i < 6; i++) {
+        nigh_tune_options options = usual_options();
+        nigh_tuning tuning = NIGH_TUNING_INIT;
+        nigh_tune_result result = NIGH_TUNE_RESULT_INIT;
+        nigh_error error;
+        const bool by_cdr = i >= 3;
+        if (by_cdr)
+            options.cdr = 0.98;
+        else
+            options.recall = 0.9;
+        options.methods = methods[i % 3] == 31 ? 0 : 1u << methods[i % 3];
+        options.queries = asked;
+        options.query_count = 400;
+        assert_ok(nigh_tune(f->collection, &options, &tuning, &result, &error), &error);
+        assert_true(result.met);
+        assert_true(result.settings >= 1);
+        assert_true(tuning.recall_low <= tuning.recall && tuning.recall <= tuning.recall_high);
+        assert_true(tuning.cdr_low <= tuning.cdr && tuning.cdr <= tuning.cdr_high);
+        const nigh_nearness_info info = unseen_nearness(f, &tuning);
+        print_message("method %d: recall %.4f (%.4f to %.4f), unseen %.4f; CDR %.4f (%.4f to %.4f), unseen %.4f\n",
+                      (int)tuning.method, tuning.recall, tuning.recall_low, tuning.recall_high, info.recall, tuning.cdr,
+                      tuning.cdr_low, tuning.cdr_high, info.cdr);
+        /* The unseen have an interval of their own, about as wide. */
+        const double half = by_cdr ? tuning.cdr_high - tuning.cdr_low : tuning.recall_high - tuning.recall_low;
+        assert_true((by_cdr ? info.cdr : info.recall) >= (by_cdr ? 0.98 : 0.9) - half);
+        assert_true((by_cdr ? tuning.cdr_high : tuning.recall_high) >= (by_cdr ? 0.98 : 0.9));
+    }
+    free(asked);
+}
+
+/* The usual way: documents ask, and are left out of their own answers. */
+static void test_documents_ask(void **state) {
+    const struct fixture *f = *state;
+    nigh_tune_options options = usual_options();
+    nigh_tuning tuning = NIGH_TUNING_INIT;
+    nigh_tuning again = NIGH_TUNING_INIT;
+    nigh_error error;
+    options.recall = 0.95;
+    options.methods = 1u << NIGH_SEARCH_SCAN;
+    assert_ok(nigh_tune(f->collection, &options, &tuning, NULL, &error), &error);
+    assert_int_equal(tuning.method, NIGH_SEARCH_SCAN);
+    assert_true(tuning.recall == 1 && tuning.recall_low == 1 && tuning.cdr == 1);
+    assert_int_equal(tuning.queries, 200);
+    assert_int_equal(tuning.documents, DOCUMENTS);
+    options.methods = 1u << NIGH_SEARCH_SKETCH;
+    assert_ok(nigh_tune(f->collection, &options, &tuning, NULL, &error), &error);
+    assert_true(tuning.recall_high >= 0.95);
+    /* The same setting has the same quality, whatever the time. */
+    options.seed = 1;
+    assert_ok(nigh_tune(f->collection, &options, &again, NULL, &error), &error);
+    if (again.sketch_bits == tuning.sketch_bits && again.candidates == tuning.candidates) {
+        assert_true(again.recall == tuning.recall && again.recall_low == tuning.recall_low);
+        assert_true(again.cdr == tuning.cdr);
+    }
+}
+
+static void test_cannot_be_had(void **state) {
+    const struct fixture *f = *state;
+    nigh_tune_options options = usual_options();
+    nigh_tuning tuning = NIGH_TUNING_INIT;
+    nigh_tune_result result = NIGH_TUNE_RESULT_INIT;
+    nigh_error error;
+    options.recall = 1; /* nothing but the scan is sure to have it */
+    options.methods = 1u << NIGH_SEARCH_SLICES;
+    options.seconds = 20e-3;
+    options.sample = 100;
+    assert_ok(nigh_tune(f->collection, &options, &tuning, &result, &error), &error);
+    assert_false(result.met);
+    assert_true(tuning.recall > 0.5); /* the best that can be had */
+    options.seconds = 1e-9;
+    assert_int_equal(nigh_tune(f->collection, &options, &tuning, &result, &error), NIGH_ENOTFOUND);
+}
+
+static void test_latency_alone(void **state) {
+    const struct fixture *f = *state;
+    nigh_tune_options options = usual_options();
+    nigh_tuning tuning = NIGH_TUNING_INIT;
+    nigh_tune_result result = NIGH_TUNE_RESULT_INIT;
+    nigh_error error;
+    options.seconds = 1; /* enough for everything */
+    options.sample = 100;
+    assert_ok(nigh_tune(f->collection, &options, &tuning, &result, &error), &error);
+    assert_true(result.met);
+    assert_true(tuning.recall > 0.99);
+}
+
+static void test_interval_asked_for(void **state) {
+    const struct fixture *f = *state;
+    nigh_tune_options options = usual_options();
+    nigh_tuning tuning = NIGH_TUNING_INIT;
+    nigh_tune_result result = NIGH_TUNE_RESULT_INIT;
+    nigh_error error;
+    options.recall = 0.8;
+    options.sample = 100;
+    options.within = 0.0001;
+    options.methods = 1u << NIGH_SEARCH_SKETCH;
+    assert_ok(nigh_tune(f->collection, &options, &tuning, &result, &error), &error);
+    assert_true(result.needed > 1000);
+    options.within = 0.5;
+    assert_ok(nigh_tune(f->collection, &options, &tuning, &result, &error), &error);
+    assert_int_equal(result.needed, 0);
+}
+
+/* A limit on memory leaves out what needs more. */
+static void test_memory(void **state) {
+    const struct fixture *f = *state;
+    nigh_tune_options options = usual_options();
+    nigh_tuning tuning = NIGH_TUNING_INIT;
+    nigh_error error;
+    options.sample = 60;
+    options.recall = 0.2;
+    options.memory_bytes = DOCUMENTS * (WIDTH / 8); /* the signatures, some of them copies, and no lists */
+    assert_ok(nigh_tune(f->collection, &options, &tuning, NULL, &error), &error);
+    assert_true(tuning.method == NIGH_SEARCH_SCAN || tuning.method == NIGH_SEARCH_SKETCH);
+    assert_true(tuning.memory_bytes <= options.memory_bytes);
+}
+
+static int stop(void *user, const char *stage, uint64_t done, uint64_t total) {
+    (void)stage;
+    (void)done;
+    (void)total;
+    return --*(int *)user < 0;
+}
+
+static void test_cancelled(void **state) {
+    const struct fixture *f = *state;
+    int calls = 0;
+    const nigh_progress progress = {.report = stop, .user = &calls};
+    nigh_tune_options options = usual_options();
+    nigh_tuning tuning = NIGH_TUNING_INIT;
+    nigh_error error;
+    options.progress = &progress;
+    assert_int_equal(nigh_tune(f->collection, &options, &tuning, NULL, &error), NIGH_ECANCELLED);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_target_is_reached),  cmocka_unit_test(test_documents_ask),
+        cmocka_unit_test(test_cannot_be_had),      cmocka_unit_test(test_latency_alone),
+        cmocka_unit_test(test_interval_asked_for), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_cancelled),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

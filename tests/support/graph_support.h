@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Small graphs in memory, made by looking at every pair. */
+#ifndef NIGH_TESTS_GRAPH_SUPPORT_H
+#define NIGH_TESTS_GRAPH_SUPPORT_H
+
+#include "store/graph.h"
+
+enum toy_edges {
+    TOY_NEAREST, /* to the nearest */
+    TOY_RANDOM,  /* to any, itself as well, some twice */
+    TOY_RING,    /* to the next one alone */
+    TOY_NONE,
+    TOY_EDGES
+};
+
+struct toy_recipe {
+    uint32_t nodes, words, degree;
+    enum toy_edges edges;
+    uint64_t seed;
+    uint32_t clusters; /* that rows are of */
+    uint32_t sketch_words;
+    uint32_t seed_slices, seed_bits, seed_longest;
+};
+
+/* The arrays are the graph's, to be written to. */
+struct toy_graph {
+    struct nigh__graph graph;
+    uint32_t words;
+    uint64_t *rows; /* in another order than the nodes */
+    uint32_t *order, *edge_starts, *edges, *seed_starts, *seeds;
+    uint64_t *sketches;
+};
+
+struct toy_graph *toy_graph_new(const struct toy_recipe *recipe);
+void toy_graph_free(struct toy_graph *toy);
+
+#endif

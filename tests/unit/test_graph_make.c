@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Making a graph of near neighbours, step by step and as a whole, against plain versions. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "graph/descent.h"
+#include "graph/graph_make.h"
+#include "graph/neighbours.h"
+#include "graph/pivot_tree.h"
+#include "graph/thinning.h"
+#include "kernel/hamming.h"
+#include "store/format.h"
+#include "store/slices.h"
+#include "support/support.h"
+
+/* ------------------------------------------------------------------ signatures */
+
+/* Topics with members near them; all different, as the rows of a segment are. */
+static uint64_t *clustered(uint32_t count, uint32_t width_bits, uint32_t topics, uint32_t flips, uint64_t seed) {
+    const uint32_t words = nigh__row_words(width_bits);
+    uint64_t *rows = calloc((size_t)count * words, sizeof *rows);
+    struct nigh__rng rng = {.state = seed};
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t *row = rows + (size_t)i * words;
+        const uint64_t topic = nigh__mix(seed + i % topics);
+        for (uint32_t w = 0; w < words; w++) row[w] = nigh__mix(topic + w);
+        for (uint32_t f = 0; f < flips; f++) {
+            const uint64_t bit = nigh__rng_next(&rng) % width_bits;
+            row[bit / 64] ^= UINT64_C(1) << bit % 64;
+        }
+        if (width_bits % 64 != 0) row[words - 1] &= (UINT64_C(1) << width_bits % 64) - 1;
+    }
+    return rows;
+}
+
+static uint32_t distance(const uint64_t *rows, uint32_t words, uint32_t a, uint32_t b) {
+    uint32_t bits = 0;
+    for (uint32_t w = 0; w < words; w++)
+        bits += (uint32_t)__builtin_popcountll(rows[(size_t)a * words + w] ^ rows[(size_t)b * words + w]);
+    return bits;
+}
+
+static int compare_keys(const void *a, const void *b) {
+    const uint64_t x = *(const uint64_t *)a;
+    const uint64_t y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static struct nigh__graph_job job_of(const nigh_context *context, const uint64_t *rows, uint32_t count,
+                                     uint32_t width_bits) {
+    struct nigh__graph_job job = {
+        .context = context, .rows = rows, .count = count, .width_bits = width_bits, .threads = 1};
+    nigh__graph_usual(&job);
+    return job;
+}
+
+/* ---------------------------------------------------------------------- a row */
+
+/* Whatever the order of offers, and however often one is made. */
+static void a_row_keeps_the_smallest(void **state) {
+    enum { OTHERS = 300, K = 16 };
+    uint64_t keys[OTHERS];
+    for (uint32_t i = 0; i < OTHERS; i++) keys[i] = nigh__mix(i) % 40 << 32 | (i + 1);
+    for (uint64_t order = 0; order < 20; order++) {
+        struct nigh__neighbours neighbours;
+        assert_true(nigh__neighbours_make(*state, OTHERS + 1, K, K + 3, order % 2 == 1, &neighbours));
+        for (uint32_t i = OTHERS - 1; i > 0; i--) {
+            const uint64_t j = nigh__mix(order << 32 | i) % (i + 1);
+            const uint64_t swapped = keys[i];
+            keys[i] = keys[j];
+            keys[j] = swapped;
+        }
+        for (uint32_t i = 0; i < 2 * OTHERS; i++)
+            nigh__neighbours_offer(&neighbours, 0, (uint32_t)keys[i % OTHERS], (uint32_t)(keys[i % OTHERS] >> 32));
+        uint64_t sorted[OTHERS];
+        memcpy(sorted, keys, sizeof sorted);
+        qsort(sorted, OTHERS, sizeof sorted[0], compare_keys);
+        for (uint32_t i = 0; i < K; i++) {
+            assert_int_equal(nigh__neighbours_ids(&neighbours, 0)[i], (uint32_t)sorted[i] | NIGH__NEW);
+            assert_int_equal(nigh__neighbours_distances(&neighbours, 0)[i], sorted[i] >> 32);
+        }
+        assert_int_equal(nigh__neighbours_limit(&neighbours, 0), sorted[K - 1] >> 32);
+        assert_int_equal(nigh__neighbours_ids(&neighbours, 0)[K], NIGH__NOBODY);
+        assert_int_equal(nigh__neighbours_ids(&neighbours, 1)[0], NIGH__NOBODY);
+        nigh__neighbours_release(*state, &neighbours);
+    }
+}
+
+/* ---------------------------------------------------------------------- a tree */
+
+enum { LEAF = 50 };
+
+struct leaves {
+    uint8_t *seen;
+    _Atomic uint32_t count;
+    _Atomic uint32_t wrong; /* told later: on a thread of the library a test cannot fail */
+};
+
+static void note_leaf(void *user, uint32_t thread, const uint32_t *ids, uint32_t count) {
+    struct leaves *leaves = user;
+    (void)thread;
+    if (count == 0 || count > LEAF) atomic_fetch_add(&leaves->wrong, 1);
+    for (uint32_t i = 0; i < count; i++) leaves->seen[ids[i]]++;
+    atomic_fetch_add(&leaves->count, 1);
+}
+
+static uint32_t grow(const nigh_context *context, const uint64_t *rows, uint32_t count, uint32_t words,
+                     uint32_t threads, uint32_t *ids) {
+    struct nigh__crew crew = {.context = context, .threads = threads};
+    struct leaves leaves = {.seen = calloc(count, 1)};
+    struct nigh__pivot_room *room = nigh__pivot_room_new(context, count, words, threads);
+    for (uint32_t i = 0; i < count; i++) ids[i] = i;
+    const struct nigh__pivot_tree tree = {.crew = &crew,
+                                          .rows = rows,
+                                          .words = words,
+                                          .count = count,
+                                          .leaf_size = LEAF,
+                                          .seed = 7,
+                                          .ids = ids,
+                                          .user = &leaves,
+                                          .leaf = note_leaf};
+    assert_non_null(room);
+    assert_int_equal(nigh__pivot_tree_grow(&tree, room), NIGH_OK);
+    assert_int_equal(atomic_load(&leaves.wrong), 0);
+    for (uint32_t i = 0; i < count; i++) assert_int_equal(leaves.seen[i], 1);
+    nigh__pivot_room_free(context, room);
+    free(leaves.seen);
+    return atomic_load(&leaves.count);
+}
+
+static void a_tree_has_everyone_once(void **state) {
+    enum { COUNT = 70000, WORDS = 2 };
+    uint64_t *rows = clustered(COUNT, 128, 20, 20, 1);
+    uint32_t *ids = malloc(COUNT * sizeof *ids);
+    uint32_t *others = malloc(COUNT * sizeof *others);
+    const uint32_t leaves = grow(*state, rows, COUNT, WORDS, 1, ids);
+    assert_in_range(leaves, 1400, 30000);
+    for (uint32_t threads = 2; threads < 8; threads += 3) {
+        assert_int_equal(grow(*state, rows, COUNT, WORDS, threads, others), leaves);
+        assert_memory_equal(ids, others, COUNT * sizeof *ids);
+    }
+    /* Neighbours in it are nearer than those in the given order, where topics take turns. */
+    uint64_t near = 0;
+    uint64_t far = 0;
+    for (uint32_t i = 1; i < COUNT; i++) {
+        near += distance(rows, WORDS, ids[i - 1], ids[i]);
+        far += distance(rows, WORDS, i - 1, i);
+    }
+    assert_true(near * 4 < far * 3);
+    free(rows);
+    free(ids);
+    free(others);
+}
+
+/* Each row has one bit of its own: all are 2 from each other, and pivots tell nothing. */
+static void a_tree_where_all_are_as_far(void **state) {
+    enum { COUNT = 8000, WORDS = 128 };
+    uint64_t *rows = calloc((size_t)COUNT * WORDS, sizeof *rows);
+    uint32_t *ids = malloc(COUNT * sizeof *ids);
+    for (uint32_t i = 0; i < COUNT; i++) rows[(size_t)i * WORDS + i / 64] = UINT64_C(1) << i % 64;
+    assert_in_range(grow(*state, rows, COUNT, WORDS, 1, ids), 160, 600);
+    free(rows);
+    free(ids);
+}
+
+/* -------------------------------------------------------------------- thinning */
+
+/* As thinning.h says it, one after the other. */
+static uint32_t thin_plainly(const uint64_t *rows, uint32_t words, uint64_t *keys, uint32_t count, uint32_t degree) {
+    uint32_t kept = 0;
+    qsort(keys, count, sizeof *keys, compare_keys);
+    for (uint32_t i = 0; i < count && kept < degree; i++) {
+        bool stays = i == 0 || keys[i] != keys[i - 1];
+        const uint64_t key = keys[i];
+        for (uint32_t s = 0; s < kept && stays; s++)
+            stays = 11 * (uint64_t)distance(rows, words, (uint32_t)keys[s], (uint32_t)key) >= 10 * (key >> 32);
+        if (i > 0 && !stays) continue;
+        keys[kept++] = key; /* never beyond i */
+    }
+    return kept;
+}
+
+/* The second time: all, where there is room for them. */
+static uint32_t thin_if_many(const uint64_t *rows, uint32_t words, uint64_t *keys, uint32_t count, uint32_t degree) {
+    uint32_t different = 0;
+    qsort(keys, count, sizeof *keys, compare_keys);
+    for (uint32_t i = 0; i < count; i++)
+        if (i == 0 || keys[i] != keys[i - 1]) keys[different++] = keys[i];
+    return different <= degree ? different : thin_plainly(rows, words, keys, different, degree);
+}
+
+static void thinning_equals_the_plain_way(void **state) {
+    enum { COUNT = 700, K = 20, DEGREE = 12, WORDS = 4 };
+    bool thinned = false;
+    bool all_kept = false;
+    struct nigh__crew crew = {.context = *state, .threads = 3};
+    struct nigh__neighbours neighbours;
+    uint64_t *rows = clustered(COUNT, 64 * WORDS, 12, 30, 3);
+    uint64_t(*forward)[COUNT] = calloc(COUNT, sizeof *forward);
+    uint64_t(*keys)[2 * COUNT] = calloc(COUNT, sizeof *keys);
+    uint32_t counts[COUNT] = {0};
+    assert_true(nigh__neighbours_make(*state, COUNT, K, K, false, &neighbours));
+    for (uint32_t u = 0; u < COUNT; u++) {
+        for (uint32_t v = 0; v < COUNT; v++)
+            forward[u][v] = (uint64_t)(u == v ? UINT16_MAX : distance(rows, WORDS, u, v)) << 32 | v;
+        qsort(forward[u], COUNT, sizeof forward[u][0], compare_keys);
+        for (uint32_t i = 0; i < K; i++)
+            nigh__neighbours_offer(&neighbours, u, (uint32_t)forward[u][i], (uint32_t)(forward[u][i] >> 32));
+        const uint32_t kept = thin_plainly(rows, WORDS, forward[u], K, DEGREE);
+        for (uint32_t i = 0; i < kept; i++) {
+            const uint32_t v = (uint32_t)forward[u][i];
+            keys[u][counts[u]++] = forward[u][i];
+            keys[v][counts[v]++] = (forward[u][i] >> 32) << 32 | u;
+        }
+    }
+    assert_int_equal(nigh__thin(&crew, rows, WORDS, &neighbours, DEGREE), NIGH_OK);
+    for (uint32_t u = 0; u < COUNT; u++) {
+        const uint32_t kept = thin_if_many(rows, WORDS, keys[u], counts[u], DEGREE);
+        thinned = thinned || counts[u] > 2 * DEGREE; /* so more than DEGREE different ones */
+        all_kept = all_kept || counts[u] <= DEGREE;
+        const uint32_t *ids = nigh__neighbours_ids(&neighbours, u);
+        for (uint32_t i = 0; i < kept; i++) assert_int_equal(ids[i], (uint32_t)keys[u][i]);
+        for (uint32_t i = kept; i < K; i++) assert_int_equal(ids[i], NIGH__NOBODY);
+    }
+    assert_true(thinned && all_kept);
+    nigh__neighbours_release(*state, &neighbours);
+    free(keys);
+    free(forward);
+    free(rows);
+}
+
+/* ------------------------------------------------------------------- the whole */
+
+static void expect_same(const struct nigh__graph *a, const struct nigh__graph *b) {
+    assert_int_equal(a->edge_count, b->edge_count);
+    assert_int_equal(a->seed_count, b->seed_count);
+    assert_memory_equal(&a->facts, &b->facts, sizeof a->facts);
+    assert_memory_equal(a->order, b->order, a->nodes * sizeof *a->order);
+    assert_memory_equal(a->edge_starts, b->edge_starts, (a->nodes + 1) * sizeof *a->edge_starts);
+    assert_memory_equal(a->edges, b->edges, a->edge_count * sizeof *a->edges);
+    assert_memory_equal(a->seed_starts, b->seed_starts,
+                        (nigh__graph_seed_lists(&a->facts) + 1) * sizeof *a->seed_starts);
+    assert_memory_equal(a->seeds, b->seeds, a->seed_count * sizeof *a->seeds);
+    assert_memory_equal(a->sketches, b->sketches, (size_t)a->nodes * a->facts.sketch_words * sizeof *a->sketches);
+}
+
+static void the_same_for_any_threads(void **state) {
+    enum { COUNT = 7500 };
+    uint64_t *rows = clustered(COUNT, 192, 100, 40, 9);
+    struct nigh__graph_job job = job_of(*state, rows, COUNT, 192);
+    struct nigh__graph_made first;
+    const uint32_t threads[] = {2, 3, 7};
+    nigh_error error;
+    job.trees = 3;
+    job.passes = 3;
+    job.neighbours = 16;
+    assert_ok(nigh__graph_make(&job, &first, &error), &error);
+    for (size_t i = 0; i < sizeof threads / sizeof threads[0]; i++) {
+        struct nigh__graph_made other;
+        job.threads = threads[i];
+        assert_ok(nigh__graph_make(&job, &other, &error), &error);
+        expect_same(&first.graph, &other.graph);
+        nigh__graph_made_release(&other);
+    }
+    struct nigh__graph_made another;
+    job.seed = 1;
+    assert_ok(nigh__graph_make(&job, &another, &error), &error);
+    assert_memory_not_equal(first.graph.order, another.graph.order, COUNT * sizeof *first.graph.order);
+    nigh__graph_made_release(&another);
+    nigh__graph_made_release(&first);
+    free(rows);
+}
+
+/* What every graph is: an order of all rows, edges to others, seeds where they belong and none left out. */
+static void expect_sound(const struct nigh__graph *graph, const uint64_t *rows, uint32_t width_bits) {
+    const uint32_t words = nigh__row_words(width_bits);
+    const uint32_t bits = graph->facts.seed_bits;
+    uint8_t *seen = calloc(graph->nodes, 1);
+    uint32_t *lists = calloc((size_t)nigh__graph_seed_lists(&graph->facts) + 1, sizeof *lists);
+    for (uint32_t node = 0; node < graph->nodes; node++) {
+        assert_true(graph->order[node] < graph->nodes);
+        assert_int_equal(seen[graph->order[node]]++, 0);
+        assert_true(graph->edge_starts[node + 1] - graph->edge_starts[node] <= graph->degree);
+        for (uint32_t e = graph->edge_starts[node]; e < graph->edge_starts[node + 1]; e++) {
+            assert_true(graph->edges[e] < graph->nodes && graph->edges[e] != node);
+            for (uint32_t other = graph->edge_starts[node]; other < e; other++)
+                assert_int_not_equal(graph->edges[e], graph->edges[other]);
+        }
+        const uint64_t *row = rows + (size_t)graph->order[node] * words;
+        assert_memory_equal(graph->sketches + (size_t)node * graph->facts.sketch_words, row,
+                            graph->facts.sketch_words * sizeof *row);
+        for (uint32_t s = 0; s < graph->facts.seed_slices; s++)
+            lists[s << bits | nigh__slice_value(row, (struct nigh__slice){.start = s * bits, .bits = bits})]++;
+    }
+    for (uint64_t list = 0; list < nigh__graph_seed_lists(&graph->facts); list++) {
+        const uint32_t length = graph->seed_starts[list + 1] - graph->seed_starts[list];
+        assert_int_equal(length, lists[list] > graph->facts.seed_longest ? 0 : lists[list]);
+    }
+    assert_int_equal(graph->edge_starts[graph->nodes], graph->edge_count);
+    free(lists);
+    free(seen);
+}
+
+/* The share of the ten nearest that it says it knows is so, and high. */
+static void it_knows_the_nearest(void **state) {
+    enum { COUNT = 5000, WIDTH = 256, WORDS = 4 };
+    uint64_t *rows = clustered(COUNT, WIDTH, 40, 60, 11);
+    const struct nigh__graph_job job = job_of(*state, rows, COUNT, WIDTH);
+    struct nigh__graph_made made;
+    nigh_error error;
+    assert_ok(nigh__graph_make(&job, &made, &error), &error);
+    expect_sound(&made.graph, rows, WIDTH);
+    assert_int_equal(made.graph.facts.recall_nodes, 200);
+    assert_int_equal(made.graph.facts.recall_wanted, 2000);
+    assert_in_range(made.graph.facts.recall_found, 1950, 2000);
+    /* The nearest of all is an edge: nothing kept can be nearer to it. */
+    uint32_t found = 0;
+    for (uint32_t node = 0; node < COUNT; node += 50) {
+        uint64_t least = UINT64_MAX;
+        for (uint32_t other = 0; other < COUNT; other++) {
+            const uint64_t key =
+                (uint64_t)distance(rows, WORDS, made.graph.order[node], made.graph.order[other]) << 32 | other;
+            if (other != node && key < least) least = key;
+        }
+        found += made.graph.edges[made.graph.edge_starts[node]] == (uint32_t)least;
+    }
+    assert_in_range(found, 97, 100);
+    nigh__graph_made_release(&made);
+    free(rows);
+}
+
+static void small_and_narrow_ones(void **state) {
+    const struct {
+        uint32_t count, width_bits;
+    } cases[] = {{1, 1024}, {2, 64}, {5, 1024}, {3, 8}, {256, 8}, {60, 8192}, {49, 72}, {1001, 2048}};
+    nigh_error error;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const uint32_t words = nigh__row_words(cases[i].width_bits);
+        uint64_t *rows = clustered(cases[i].count, cases[i].width_bits, 3, cases[i].width_bits / 4, i);
+        for (uint32_t row = 0; row < cases[i].count; row++)
+            rows[(size_t)row * words] = cases[i].width_bits == 8 ? row : rows[(size_t)row * words] + row;
+        const struct nigh__graph_job job = job_of(*state, rows, cases[i].count, cases[i].width_bits);
+        struct nigh__graph_made made;
+        assert_ok(nigh__graph_make(&job, &made, &error), &error);
+        expect_sound(&made.graph, rows, cases[i].width_bits);
+        assert_true(made.graph.edge_count > 0 || cases[i].count == 1);
+        if (cases[i].count <= 5) assert_int_equal(made.graph.facts.recall_found, cases[i].count * (cases[i].count - 1));
+        nigh__graph_made_release(&made);
+        free(rows);
+    }
+}
+
+/* Very many around one point, so that pivots, samples and edges are crowded. */
+static void a_crowd(void **state) {
+    enum { COUNT = 20000, WIDTH = 128, WORDS = 2 };
+    uint64_t *rows = calloc((size_t)COUNT * WORDS, sizeof *rows);
+    nigh_error error;
+    for (uint32_t i = 0; i < COUNT; i++) rows[(size_t)i * WORDS] = i;
+    struct nigh__graph_job job = job_of(*state, rows, COUNT, WIDTH);
+    struct nigh__graph_made made;
+    job.trees = 3;
+    job.passes = 2;
+    assert_ok(nigh__graph_make(&job, &made, &error), &error);
+    expect_sound(&made.graph, rows, WIDTH);
+    nigh__graph_made_release(&made);
+    free(rows);
+}
+
+/* ---------------------------------------------------------------------- faults */
+
+static void no_memory(void **state) {
+    enum { COUNT = 300, WIDTH = 64 };
+    uint64_t *rows = clustered(COUNT, WIDTH, 10, 10, 2);
+    struct faulty_memory memory = {.fail_at = UINT64_MAX};
+    const nigh_allocator allocator = faulty_memory_allocator(&memory);
+    nigh_context *context = context_with(NULL, &allocator, NULL);
+    const struct nigh__graph_job job = job_of(context, rows, COUNT, WIDTH);
+    const int64_t live = memory.live;
+    bool whole = false;
+    (void)state;
+    for (uint64_t fail_at = 0; !whole; fail_at++) {
+        struct nigh__graph_made made;
+        nigh_error error;
+        memory.calls = 0;
+        memory.fail_at = fail_at;
+        const nigh_status status = nigh__graph_make(&job, &made, &error);
+        memory.fail_at = UINT64_MAX;
+        whole = status == NIGH_OK;
+        if (whole) {
+            assert_true(fail_at > 20);
+            nigh__graph_made_release(&made);
+        } else {
+            assert_int_equal(status, NIGH_ENOMEM);
+            assert_int_equal(error.status, NIGH_ENOMEM);
+        }
+        assert_int_equal(memory.live, live);
+    }
+    nigh_context_free(context);
+    free(rows);
+}
+
+struct patience {
+    const char *stage; /* that it ends in */
+};
+
+static int stop_in_stage(void *user, const char *stage, uint64_t done, uint64_t total) {
+    (void)done;
+    (void)total;
+    return strcmp(stage, ((const struct patience *)user)->stage) == 0;
+}
+
+static void cancelled(void **state) {
+    enum { COUNT = 3000, WIDTH = 512 };
+    uint64_t *rows = clustered(COUNT, WIDTH, 10, 100, 2);
+    struct nigh__graph_job job = job_of(*state, rows, COUNT, WIDTH);
+    struct patience patience = {.stage = "ordering"};
+    const nigh_progress report = {.report = stop_in_stage, .user = &patience};
+    struct nigh__progress progress;
+    struct nigh__graph_made made;
+    nigh_error error;
+    job.progress = &progress;
+    nigh__progress_init(&progress, &report);
+    assert_int_equal(nigh__graph_make(&job, &made, &error), NIGH_ECANCELLED);
+    assert_int_equal(error.status, NIGH_ECANCELLED);
+    patience.stage = "neighbours"; /* takes longer than a report is apart */
+    nigh__progress_init(&progress, &report);
+    job.trees = 200;
+    assert_int_equal(nigh__graph_make(&job, &made, &error), NIGH_ECANCELLED);
+    free(rows);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_row_keeps_the_smallest),
+        cmocka_unit_test(a_tree_has_everyone_once),
+        cmocka_unit_test(a_tree_where_all_are_as_far),
+        cmocka_unit_test(thinning_equals_the_plain_way),
+        cmocka_unit_test(the_same_for_any_threads),
+        cmocka_unit_test(it_knows_the_nearest),
+        cmocka_unit_test(small_and_narrow_ones),
+        cmocka_unit_test(a_crowd),
+        cmocka_unit_test(no_memory),
+        cmocka_unit_test(cancelled),
+    };
+    return cmocka_run_group_tests(tests, context_setup, context_teardown);
+}

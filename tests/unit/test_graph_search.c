@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Searching a graph: what it finds on graphs that are easy to see through, what it makes of those that lie, memory that
+ * runs out; and the distance kernels for rows here and there.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/cpu.h"
+#include "base/rng.h"
+#include "kernel/picked.h"
+#include "search/graph_search.h"
+#include "search/nearest.h"
+#include "support/graph_support.h"
+#include "support/support.h"
+
+static const struct toy_recipe usual = {.nodes = 300,
+                                        .words = 4,
+                                        .degree = 8,
+                                        .edges = TOY_NEAREST,
+                                        .seed = 7,
+                                        .clusters = 5,
+                                        .sketch_words = 2,
+                                        .seed_slices = 12,
+                                        .seed_bits = 8,
+                                        .seed_longest = 20};
+
+struct asked {
+    nigh_context *context;
+    struct nigh__graph_scratch *scratch;
+    struct toy_graph *toy;
+    struct nigh__graph_query query;
+    struct nigh__graph_answer answer;
+    nigh_error error;
+};
+
+static struct asked ask(nigh_context *context, const struct toy_recipe *recipe) {
+    struct asked asked = {.context = context, .toy = toy_graph_new(recipe)};
+    asked.answer.keys = (struct nigh__array)NIGH__ARRAY(uint64_t);
+    asked.query = (struct nigh__graph_query){.words = asked.toy->rows, .k = 10, .limit = UINT32_MAX, .effort = 50};
+    assert_ok(nigh__graph_scratch_new(context, &asked.scratch, &asked.error), &asked.error);
+    return asked;
+}
+
+static nigh_status answer(struct asked *asked) {
+    return nigh__graph_search(asked->scratch, &asked->toy->graph, asked->toy->rows, asked->toy->words, &asked->query,
+                              &asked->answer, &asked->error);
+}
+
+static void forget(struct asked *asked) {
+    nigh__array_release(asked->context, &asked->answer.keys);
+    nigh__graph_scratch_free(asked->scratch);
+    toy_graph_free(asked->toy);
+}
+
+static uint32_t distance(const uint64_t *a, const uint64_t *b, uint32_t words) {
+    uint32_t sum = 0;
+    for (uint32_t w = 0; w < words; w++) sum += (uint32_t)__builtin_popcountll(a[w] ^ b[w]);
+    return sum;
+}
+
+static int compare_keys(const void *a, const void *b) {
+    const uint64_t x = *(const uint64_t *)a;
+    const uint64_t y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* All there is, sorted. */
+static uint64_t *true_keys(const struct asked *asked) {
+    const uint32_t nodes = asked->toy->graph.nodes;
+    uint64_t *keys = malloc(nodes * sizeof *keys);
+    assert_non_null(keys);
+    for (uint32_t i = 0; i < nodes; i++)
+        keys[i] = nigh__key(
+            distance(asked->query.words, asked->toy->rows + (size_t)i * asked->toy->words, asked->toy->words), i);
+    qsort(keys, nodes, sizeof *keys, compare_keys);
+    return keys;
+}
+
+/* With room for all, everything that can be reached is compared, and what cannot is taken by itself. */
+static void large_effort_is_exact(void **state) {
+    static const enum toy_edges edges[] = {TOY_NEAREST, TOY_RANDOM, TOY_RING, TOY_NONE};
+    for (size_t i = 0; i < 4; i++) {
+        struct toy_recipe recipe = usual;
+        recipe.edges = edges[i];
+        struct asked asked = ask(*state, &recipe);
+        uint64_t *keys = true_keys(&asked);
+        asked.query.k = asked.query.effort = 1000;
+        assert_ok(answer(&asked), &asked.error);
+        assert_int_equal(asked.answer.whole, recipe.nodes);
+        assert_int_equal(asked.answer.keys.count, recipe.nodes);
+        assert_memory_equal(asked.answer.keys.data, keys, recipe.nodes * sizeof *keys);
+        free(keys);
+        forget(&asked);
+    }
+}
+
+/* A node that is there finds itself, and a good graph nearly all of the ten nearest. */
+static void near_ones_are_found(void **state) {
+    struct asked asked = ask(*state, &usual);
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < usual.nodes; i++) {
+        asked.query.words = asked.toy->rows + (size_t)i * usual.words;
+        uint64_t *keys = true_keys(&asked);
+        assert_ok(answer(&asked), &asked.error);
+        const uint64_t *got = asked.answer.keys.data;
+        assert_int_equal(asked.answer.keys.count, 10);
+        assert_int_equal(got[0], keys[0]);
+        for (uint32_t j = 0; j < 10; j++) found += nigh__key_distance(got[j]) <= nigh__key_distance(keys[9]);
+        free(keys);
+    }
+    assert_true(found > usual.nodes * 95 / 10);
+    forget(&asked);
+}
+
+/* k are found though the graph falls apart and seeds lead to few. */
+static void as_many_as_asked_for(void **state) {
+    struct toy_recipe recipe = usual;
+    recipe.edges = TOY_NONE;
+    recipe.seed_longest = 1;
+    for (uint32_t k = 1; k <= 300; k += 23) {
+        struct asked asked = ask(*state, &recipe);
+        asked.query.k = k;
+        asked.query.effort = k;
+        asked.query.patience = 1;
+        assert_ok(answer(&asked), &asked.error);
+        assert_int_equal(asked.answer.keys.count, k);
+        forget(&asked);
+    }
+}
+
+static void limits_are_kept(void **state) {
+    struct asked asked = ask(*state, &usual);
+    assert_ok(answer(&asked), &asked.error);
+    const uint32_t fifth = nigh__key_distance(((uint64_t *)asked.answer.keys.data)[4]);
+    asked.query.limit = fifth;
+    assert_ok(answer(&asked), &asked.error);
+    assert_in_range(asked.answer.keys.count, 1, 4);
+    asked.query.limit = 0;
+    assert_ok(answer(&asked), &asked.error);
+    assert_int_equal(asked.answer.keys.count, 0);
+    forget(&asked);
+}
+
+/* Fewer steps, and never more than without. */
+static void patience_ends_it(void **state) {
+    struct asked asked = ask(*state, &usual);
+    asked.query.k = 1;
+    asked.query.effort = 200;
+    assert_ok(answer(&asked), &asked.error);
+    const uint64_t steps = asked.answer.steps;
+    asked.query.patience = 3;
+    assert_ok(answer(&asked), &asked.error);
+    assert_in_range(asked.answer.steps, 3, steps / 2);
+    forget(&asked);
+}
+
+/* Each lie is told where it stands in the way, and the next search of a sound graph is well. */
+static void lies_are_told(void **state) {
+    for (uint32_t lie = 0; lie < 8; lie++) {
+        struct asked asked = ask(*state, &usual);
+        struct toy_graph *toy = asked.toy;
+        uint32_t *all = lie < 2 ? toy->edge_starts : lie == 2 ? toy->edges : lie < 5 ? toy->order : toy->seed_starts;
+        for (uint32_t i = 0; lie == 0 && i <= 300; i++) all[i] = 2400 - 8 * i; /* backwards */
+        if (lie == 1) memset(all, 0xff, 301 * sizeof *all);                    /* beyond */
+        if (lie == 2) memset(all, 0xff, 2000 * sizeof *all);                   /* nodes that there are not */
+        if (lie == 3) memset(all, 0xff, 300 * sizeof *all);                    /* rows that there are not */
+        if (lie == 4) memset(all, 0, 300 * sizeof *all);                       /* one row for all */
+        if (lie == 5) memset(all, 0xff, (12u << 8) * sizeof *all);             /* lists beyond the end */
+        if (lie == 6) memset(toy->sketches, 0, (size_t)300 * 2 * 8);           /* of other rows */
+        if (lie == 7) toy->graph.facts.seed_longest = 1;                       /* lists longer than that */
+        assert_int_equal(answer(&asked), NIGH_ECORRUPT);
+        assert_int_equal(asked.error.status, NIGH_ECORRUPT);
+        asked.toy = toy_graph_new(&usual);
+        assert_ok(answer(&asked), &asked.error);
+        assert_int_equal(asked.answer.keys.count, 10);
+        toy_graph_free(toy);
+        forget(&asked);
+    }
+}
+
+static void memory_that_runs_out(void **state) {
+    (void)state;
+    struct toy_graph *toy = toy_graph_new(&usual);
+    for (uint64_t fail_at = 0;; fail_at++) {
+        struct faulty_memory memory = {.fail_at = UINT64_MAX};
+        const nigh_allocator allocator = faulty_memory_allocator(&memory);
+        nigh_context *context = context_with(NULL, &allocator, NULL);
+        struct nigh__graph_scratch *scratch = NULL;
+        struct nigh__graph_answer found = {.keys = NIGH__ARRAY(uint64_t)};
+        const struct nigh__graph_query query = {.words = toy->rows, .k = 600, .limit = UINT32_MAX, .effort = 600};
+        nigh_error error;
+        memory.calls = 0;
+        memory.fail_at = fail_at;
+        nigh_status status = nigh__graph_scratch_new(context, &scratch, &error);
+        if (status == NIGH_OK)
+            status = nigh__graph_search(scratch, &toy->graph, toy->rows, toy->words, &query, &found, &error);
+        nigh__array_release(context, &found.keys);
+        nigh__graph_scratch_free(scratch);
+        nigh_context_free(context);
+        assert_int_equal(memory.live, 0);
+        if (status == NIGH_OK) break;
+        assert_int_equal(status, NIGH_ENOMEM);
+        assert_true(fail_at < 50);
+    }
+    toy_graph_free(toy);
+}
+
+/* ---------------------------------------------------------------------- kernels */
+
+static void kernels_equal_the_definition(void **state) {
+    (void)state;
+    enum { ROWS = 40, MOST = 70 };
+    struct nigh__rng rng = {.state = 3};
+    uint64_t *rows = malloc((size_t)ROWS * MOST * sizeof *rows);
+    uint64_t query[MOST];
+    assert_non_null(rows);
+    for (size_t i = 0; i < (size_t)ROWS * MOST; i++) rows[i] = nigh__rng_next(&rng);
+    for (size_t i = 0; i < MOST; i++) query[i] = nigh__rng_next(&rng);
+    for (size_t v = 0; nigh__picked_at(v) != NULL; v++) {
+        const struct nigh__picked *kernel = nigh__picked_at(v);
+        if ((kernel->needs & ~nigh__cpu_features()) != 0) continue;
+        for (uint32_t words = 1; words <= MOST; words++) {
+            uint32_t ids[ROWS];
+            uint32_t distances[ROWS + 1] = {0};
+            const uint32_t count = (uint32_t)(nigh__rng_next(&rng) % (ROWS + 1));
+            uint32_t smallest = UINT32_MAX;
+            for (uint32_t i = 0; i < count; i++) ids[i] = (uint32_t)(nigh__rng_next(&rng) % ROWS);
+            const uint32_t said = kernel->distances(query, rows, MOST, words, ids, count, distances);
+            for (uint32_t i = 0; i < count; i++) {
+                const uint32_t expected = distance(query, rows + (size_t)ids[i] * MOST, words);
+                assert_int_equal(distances[i], expected);
+                if (expected < smallest) smallest = expected;
+            }
+            assert_int_equal(said, smallest);
+            assert_int_equal(distances[count], 0);
+        }
+    }
+    assert_string_equal(nigh__picked_choose("generic")->name, "generic");
+    assert_non_null(nigh__picked_choose(NULL));
+    free(rows);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(large_effort_is_exact), cmocka_unit_test(near_ones_are_found),
+        cmocka_unit_test(as_many_as_asked_for),  cmocka_unit_test(limits_are_kept),
+        cmocka_unit_test(patience_ends_it),      cmocka_unit_test(lies_are_told),
+        cmocka_unit_test(memory_that_runs_out),  cmocka_unit_test(kernels_equal_the_definition),
+    };
+    return cmocka_run_group_tests(tests, context_setup, context_teardown);
+}

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The tuning of a collection: stored, read, replaced and removed; every byte of it damaged, every
+ * call and allocation made to fail; when a search goes by it; and what nigh_tune() refuses.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "store/tuning.h"
+#include "support/support.h"
+
+#define DOCUMENTS 3000u
+
+static const struct recipe recipe = {.width_bits = 256, .seed = 21};
+
+static const nigh_tuning sample = {.size = sizeof sample,
+                                   .method = NIGH_SEARCH_SKETCH,
+                                   .k = 10,
+                                   .breadth = NIGH_USUAL,
+                                   .candidates = 40,
+                                   .sketch_bits = 64,
+                                   .effort = NIGH_USUAL,
+                                   .patience = NIGH_USUAL,
+                                   .target_recall = 0.5,
+                                   .queries = 100,
+                                   .recall = 0.6,
+                                   .recall_low = 0.55,
+                                   .recall_high = 0.65,
+                                   .cdr = 0.9,
+                                   .cdr_low = 0.89,
+                                   .cdr_high = 0.91,
+                                   .median = 1e-4,
+                                   .percentile_99 = 2e-4,
+                                   .memory_bytes = 12345,
+                                   .documents = DOCUMENTS,
+                                   .sequence = 1};
+
+struct fixture {
+    nigh_context *context;
+    char *scratch, *path;
+};
+
+static int set_up(void **state) {
+    struct fixture *f = malloc(sizeof *f);
+    nigh_error error;
+    f->context = context_new();
+    f->scratch = scratch_new();
+    f->path = path_in(f->scratch, "c.nigh");
+    assert_ok(recipe_add(f->context, f->path, &recipe, 0, DOCUMENTS, &error), &error);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    struct fixture *f = *state;
+    nigh_context_free(f->context);
+    free(f->path);
+    scratch_free(f->scratch);
+    free(f);
+    return 0;
+}
+
+static nigh_collection *open_collection(const struct fixture *f) {
+    nigh_collection *collection;
+    nigh_error error;
+    assert_ok(nigh_collection_open(f->context, f->path, NULL, &collection, &error), &error);
+    return collection;
+}
+
+/* What is stored there now: NIGH_ENOTFOUND where nothing is. */
+static nigh_status stored(const struct fixture *f, nigh_tuning *out) {
+    nigh_collection *collection = open_collection(f);
+    *out = (nigh_tuning)NIGH_TUNING_INIT;
+    const nigh_status status = nigh_collection_tuning(collection, out, NULL);
+    nigh_collection_close(collection);
+    return status;
+}
+
+static void test_round_trip(void **state) {
+    const struct fixture *f = *state;
+    nigh_error error;
+    nigh_tuning got;
+    nigh_check_result result = NIGH_CHECK_RESULT_INIT;
+    assert_int_equal(stored(f, &got), NIGH_ENOTFOUND);
+    assert_ok(nigh_tuning_store(f->context, f->path, &sample, &error), &error);
+    assert_int_equal(stored(f, &got), NIGH_OK);
+    assert_memory_equal(&got, &sample, sizeof got);
+    nigh_tuning other = sample;
+    other.method = NIGH_SEARCH_GRAPH;
+    other.effort = 77;
+    other.probes = 1;
+    assert_ok(nigh_tuning_store(f->context, f->path, &other, &error), &error);
+    assert_int_equal(stored(f, &got), NIGH_OK);
+    assert_memory_equal(&got, &other, sizeof got);
+    assert_ok(nigh_collection_check(f->context, f->path, NULL, &result, &error), &error);
+    assert_int_equal(result.files, 3);
+    assert_ok(recipe_add(f->context, f->path, &recipe, DOCUMENTS, 10, &error), &error); /* a commit keeps it */
+    assert_int_equal(stored(f, &got), NIGH_OK);
+    assert_ok(nigh_tuning_remove(f->context, f->path, &error), &error);
+    assert_int_equal(stored(f, &got), NIGH_ENOTFOUND);
+    assert_ok(nigh_tuning_remove(f->context, f->path, &error), &error);
+}
+
+static void test_refused(void **state) {
+    const struct fixture *f = *state;
+    nigh_error error;
+    nigh_tuning got;
+    nigh_tuning bad[8];
+    for (size_t i = 0; i < 8; i++) bad[i] = sample;
+    bad[0].method = NIGH_SEARCH_AUTO;
+    bad[1].k = 0;
+    bad[2].breadth = 29;
+    bad[3].candidates = 0;
+    bad[4].sketch_bits = 96;
+    bad[5].recall = 1.5;
+    bad[6].target_seconds = -1;
+    bad[7].median = strtod("nan", NULL);
+    for (size_t i = 0; i < 8; i++)
+        assert_int_equal(nigh_tuning_store(f->context, f->path, &bad[i], &error), NIGH_EINVAL);
+    assert_int_equal(nigh_tuning_store(f->context, f->scratch, &sample, &error), NIGH_EFORMAT);
+    assert_int_equal(stored(f, &got), NIGH_ENOTFOUND);
+}
+
+/* Whatever byte is wrong: searches go on as if it were not there, and a check tells. */
+static void test_damage(void **state) {
+    const struct fixture *f = *state;
+    nigh_error error;
+    nigh_tuning got;
+    assert_ok(nigh_tuning_store(f->context, f->path, &sample, &error), &error);
+    char *name = path_in(f->path, NIGH__TUNING_NAME);
+    struct bytes whole = file_read_all(name);
+    assert_int_equal(whole.length, NIGH__TUNING_LENGTH);
+    for (size_t i = 0; i < whole.length; i++) {
+        whole.data[i] ^= 4;
+        file_write_all(name, whole.data, whole.length);
+        const nigh_status status = stored(f, &got);
+        assert_true(status == NIGH_ECORRUPT || status == NIGH_EVERSION);
+        assert_int_equal(nigh_collection_check(f->context, f->path, NULL, NULL, &error), status);
+        whole.data[i] ^= 4;
+    }
+    for (size_t length = 0; length < whole.length; length += 51) {
+        file_write_all(name, whole.data, length);
+        assert_int_equal(stored(f, &got), NIGH_ECORRUPT);
+    }
+    nigh_collection *collection = open_collection(f);
+    uint8_t query[32];
+    nigh_results *results;
+    recipe_signature(&recipe, 5, query);
+    assert_ok(nigh_search(collection, query, 1, NULL, &results, &error), &error);
+    nigh_results_free(results);
+    nigh_collection_close(collection);
+    free(whole.data);
+    free(name);
+}
+
+/* Whatever fails, there is the old one or the new one, whole. */
+static void test_faults(void **state) {
+    const struct fixture *f = *state;
+    nigh_error error;
+    nigh_tuning got;
+    nigh_tuning other = sample;
+    other.candidates = 99;
+    for (unsigned sticky = 0; sticky < 2; sticky++)
+        for (uint64_t n = 0;; n++) {
+            struct faulty_files files;
+            faulty_files_init(&files);
+            files.fail_at = n;
+            files.error = EIO;
+            files.sticky = sticky != 0;
+            assert_ok(nigh_tuning_store(f->context, f->path, &sample, &error), &error);
+            nigh_context *context = context_with(&files.table, NULL, NULL);
+            const nigh_status status = nigh_tuning_store(context, f->path, &other, &error);
+            nigh_context_free(context);
+            assert_int_equal(files.open_files, 0);
+            assert_int_equal(stored(f, &got), NIGH_OK);
+            if (got.candidates != 40) assert_int_equal(got.candidates, 99);
+            if (status == NIGH_OK) assert_int_equal(got.candidates, 99);
+            if (files.failed_kind == 0) break;
+        }
+    nigh_check_result result = NIGH_CHECK_RESULT_INIT;
+    assert_ok(nigh_collection_check(f->context, f->path, NULL, &result, &error), &error);
+    assert_int_equal(result.leftovers, 0);
+}
+
+static void test_memory(void **state) {
+    const struct fixture *f = *state;
+    struct faulty_memory memory = {.fail_at = UINT64_MAX};
+    nigh_allocator allocator = faulty_memory_allocator(&memory);
+    nigh_context *context = context_with(NULL, &allocator, NULL);
+    nigh_tune_options options = NIGH_TUNE_OPTIONS_INIT;
+    nigh_tuning out = NIGH_TUNING_INIT;
+    nigh_status status = NIGH_ENOMEM;
+    nigh_error error;
+    options.sample = 40;
+    options.threads = 1;
+    options.methods = 1u << NIGH_SEARCH_SCAN;
+    const int64_t live = memory.live;
+    for (uint64_t n = 0; status != NIGH_OK; n++) {
+        nigh_collection *collection = NULL;
+        memory.fail_at = memory.calls + n;
+        status = nigh_collection_open(context, f->path, NULL, &collection, &error);
+        if (status == NIGH_OK) status = nigh_tune(collection, &options, &out, NULL, &error);
+        if (status == NIGH_OK) status = nigh_tuning_store(context, f->path, &out, &error);
+        memory.fail_at = UINT64_MAX;
+        nigh_collection_close(collection);
+        if (status != NIGH_OK) assert_int_equal(status, NIGH_ENOMEM);
+        assert_int_equal(memory.live, live);
+    }
+    assert_int_equal(out.method, NIGH_SEARCH_SCAN);
+    nigh_context_free(context);
+}
+
+/* ---------------------------------------------------------- when it is gone by */
+
+static bool is_exact(const nigh_collection *collection, const nigh_search_options *options) {
+    uint8_t query[32];
+    nigh_results *results;
+    nigh_error error;
+    nigh_results_info info = NIGH_RESULTS_INFO_INIT;
+    recipe_signature(&recipe, 5, query);
+    assert_ok(nigh_search(collection, query, 1, options, &results, &error), &error);
+    nigh_results_describe(results, &info);
+    nigh_results_free(results);
+    assert_true(info.exact || info.distances == 40 || info.distances == 2000);
+    return info.exact != 0;
+}
+
+static void test_search_goes_by_it(void **state) {
+    const struct fixture *f = *state;
+    static const uint8_t mask[32] = {255, 255};
+    nigh_error error;
+    assert_ok(nigh_tuning_store(f->context, f->path, &sample, &error), &error);
+    nigh_collection *collection = open_collection(f);
+    const nigh_search_options usual = NIGH_SEARCH_OPTIONS_INIT;
+    nigh_search_options options = usual;
+    assert_false(is_exact(collection, &options));
+    options.k = 20;
+    assert_false(is_exact(collection, &options));
+    options.k = 21; /* more than twice what it was tuned for */
+    assert_true(is_exact(collection, &options));
+    options = usual;
+    options.method = NIGH_SEARCH_SCAN;
+    assert_true(is_exact(collection, &options));
+    options = usual;
+    options.candidates = 2000; /* somebody has said something, and without lists that is the scan */
+    assert_true(is_exact(collection, &options));
+    options = usual;
+    options.radius = 200;
+    assert_true(is_exact(collection, &options));
+    options = usual;
+    options.masks = mask;
+    assert_true(is_exact(collection, &options));
+    nigh_collection_close(collection);
+}
+
+/* Lists and graphs that are not there any more are no failure. */
+static void test_without_what_it_needs(void **state) {
+    const struct fixture *f = *state;
+    nigh_error error;
+    nigh_lists_options lists = NIGH_LISTS_OPTIONS_INIT;
+    nigh_tuning tuning = sample;
+    const nigh_search_options usual = NIGH_SEARCH_OPTIONS_INIT;
+    tuning.method = NIGH_SEARCH_GRAPH;
+    for (unsigned i = 0; i < 3; i++) {
+        if (i == 1) {
+            tuning.method = NIGH_SEARCH_SLICES;
+            tuning.slice_width = 16;
+            tuning.breadth = 12;
+        }
+        if (i == 2) {
+            lists.least_rows = 1;
+            lists.slice_width = 8; /* a breadth of 12 is more than such a slice has */
+            assert_ok(nigh_lists_build(f->context, f->path, &lists, NULL, &error), &error);
+        }
+        assert_ok(nigh_tuning_store(f->context, f->path, &tuning, &error), &error);
+        nigh_collection *collection = open_collection(f);
+        uint8_t query[32];
+        nigh_results *results;
+        recipe_signature(&recipe, 5, query);
+        assert_ok(nigh_search(collection, query, 1, &usual, &results, &error), &error);
+        nigh_results_free(results);
+        nigh_collection_close(collection);
+    }
+}
+
+static void expect_untuned(const nigh_collection *collection, const nigh_tune_options *options, const char *why) {
+    nigh_tuning out = NIGH_TUNING_INIT;
+    nigh_error error;
+    assert_int_equal(nigh_tune(collection, options, &out, NULL, &error), NIGH_EINVAL);
+    assert_string_equal(error_text(&error), why);
+}
+
+static void test_tune_refuses(void **state) {
+    const struct fixture *f = *state;
+    nigh_collection *collection = open_collection(f);
+    const nigh_tune_options usual = NIGH_TUNE_OPTIONS_INIT;
+    nigh_tune_options bad = usual;
+    bad.k = 0;
+    expect_untuned(collection, &bad, "k is 0; 1 to 32768 are allowed");
+    bad = usual;
+    bad.recall = 1.01;
+    expect_untuned(collection, &bad, "targets of recall and CDR are from 0 to 1");
+    bad = usual;
+    bad.cdr = -0.1;
+    expect_untuned(collection, &bad, "targets of recall and CDR are from 0 to 1");
+    bad = usual;
+    bad.seconds = -1;
+    expect_untuned(collection, &bad, "there is no such time for a query");
+    bad = usual;
+    bad.sample = 39;
+    expect_untuned(collection, &bad, "39 queries are too few to tune with; 40 are needed at least");
+    bad = usual;
+    bad.memory_bytes = 1000;
+    nigh_tuning out = NIGH_TUNING_INIT;
+    nigh_error error;
+    assert_int_equal(nigh_tune(collection, &bad, &out, NULL, &error), NIGH_ENOTFOUND);
+    nigh_collection_close(collection);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_round_trip, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_damage, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_faults, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_memory, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_search_goes_by_it, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_without_what_it_needs, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_tune_refuses, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
