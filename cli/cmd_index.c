@@ -26,8 +26,10 @@ static const struct cli_option options[] = {
                "slice lists, which make searching fast: of what is large enough, of all, or of nothing"),
     CLI_NUMBER(0, "slice-width", PLACE(slice_width), "BITS", NIGH_LEAST_SLICE_WIDTH, NIGH_MOST_SLICE_WIDTH, NULL,
                "of the slices of --lists slices (default: by the number of signatures, see 'nigh plan')"),
-    CLI_FLAG(0, "graph", PLACE(graph),
-             "a graph of near neighbours, which makes searching faster still; it takes a minute for a million"),
+    CLI_FLAG(
+        0, "graph", PLACE(graph),
+        "a graph of near neighbours, which makes searching faster still; it takes two minutes for a million on one "
+        "core"),
     CLI_FLAG(0, "no-graph", PLACE(no_graph), "remove the graphs that are there"),
     CLI_SIGNING_OPTIONS(PLACE(signing)),
     CLI_READING_OPTIONS(PLACE(reading)),

@@ -61,8 +61,9 @@ static const struct cli_option options[] = {
              "predicted"),
     CLI_TEXT(0, "temporary", PLACE(temporary), "DIR",
              "the folder for the files that --batch makes to measure (default $TMPDIR, else /tmp)"),
-    CLI_CHOICE(0, "lists", PLACE(lists), "LISTS", list_names, "none",
-               "instead: what slice lists take, by the width of the slices; with -n and --bits, or a COLLECTION"),
+    CLI_CHOICE(
+        0, "lists", PLACE(lists), "LISTS", list_names, "none",
+        "instead: what slice lists take, by the width of the slices, and a graph; with -n and --bits, or a COLLECTION"),
     CLI_CHOICE(0, "output", PLACE(output), "FORM", output_names, "table", "the form of the answer"),
     CLI_END,
 };

@@ -73,20 +73,23 @@ static const struct cli_option options[] = {
     CLI_NUMBER(0, "admit", PLACE(admit), "BITS", 0, NIGH_MOST_SLICE_WIDTH, NULL,
                "beyond BITS bits, count only what was seen before"),
     CLI_NUMBER(0, "candidates", PLACE(candidates), "N", 1, NIGH_USUAL - 1, NULL,
-               "compare the N most promising of what the lists showed; at least as many as -k"),
+               "compare the N most promising of what the lists or sketches showed; at least as many as -k"),
     CLI_NUMBER(0, "sketch-bits", PLACE(sketch_bits), "BITS", 64, 256, NULL,
                "of --method sketch: compare the first BITS bits of every document, 64, 128, 192 or 256"),
     CLI_NUMBER(0, "effort", PLACE(effort), "N", 1, NIGH_USUAL - 1, NULL,
                "of a graph: keep the N nearest in mind while walking; more is slower and misses less; at least as many "
-               "as -k"),
+               "as -k; by default 600, or twice as many as -k"),
     CLI_NUMBER(0, "patience", PLACE(patience), "N", 0, NIGH_USUAL - 1, NULL,
-               "of a graph: end after N steps that brought nothing nearer; 0: when there is none left to take"),
+               "of a graph: end after N steps that brought nothing nearer; 0: when there is none left to take; by "
+               "default 300"),
     CLI_NUMBER(0, "slices", PLACE(slices), "N", 1, NIGH_MAX_WIDTH_BITS, NULL, "use the first N slices only"),
     CLI_CHOICE(
         0, "stop", PLACE(stop), "RULE", stop_names, "breadth",
         "when a search of slice lists ends: at the breadth, or once the answer is certain, or seen in every slice"),
-    CLI_CHOICE(0, "probe", PLACE(probe), "WAY", probe_names, "auto",
-               "which lists to read: all up to --breadth, or the likeliest; see below"),
+    CLI_CHOICE(
+        0, "probe", PLACE(probe), "WAY", probe_names, "auto",
+        "which lists to read: all up to --breadth (ball), or the likeliest, by how sure each bit of the query is "
+        "(directed)"),
     CLI_TEXT(
         0, "budget", PLACE(budget), "N",
         "read about N entries of lists a query and segment, leaving out the least likely lists, or very long ones and "
@@ -104,7 +107,7 @@ static const struct cli_option options[] = {
                "the width of the queries, which must be that of the collection"),
     CLI_SCHEME_OPTION(PLACE(scheme), PLACE(model)),
     CLI_FLAG(0, "all-bits", PLACE(all_bits),
-             "of texts and topsig: compare also the bits that the text says nothing about; see below"),
+             "of texts and topsig: compare also the bits that the text says nothing about; see above"),
     CLI_FLAG(0, "verify", PLACE(verify), "compare all checksums of the collection first"),
     CLI_READING_OPTIONS(PLACE(reading)),
     CLI_END,
@@ -127,9 +130,10 @@ static const char *const description[] = {
     "reads several times as much and misses less. What is in none of them differs in every slice, so with s slices and "
     "breadth b whatever is nearer than s (b + 1) bits is seen: with 64 slices and breadth 2, all within 191 bits. The "
     "most promising of what was seen are compared.",
-    "Without slice lists every document is compared, and the answer is exact. "
-    "With them it may be approximate, and then says so, with what is certain; --exact asks for certainty. The exit "
-    "code is 1 where no query matched anything.",
+    "Without slice lists and a graph ('nigh index --graph' makes one) every document is compared, and the answer is "
+    "exact. With them it may be approximate, and then says so, with what is certain; --exact asks for certainty. A "
+    "collection that was tuned ('nigh tune') is searched as that found best, where no option says how. The exit code "
+    "is 1 where no query matched anything.",
     NULL,
 };
 
@@ -141,10 +145,11 @@ static const char *const lists_paragraphs[] = {
     "--method auto uses lists where there are any and they take less than comparing every document. exact compares "
     "every document. slices demands lists; where the breadth is such that comparing every document takes less, that is "
     "done. slices-plain does as the papers on slice lists say, and always by lists: slow, to compare with. sketch "
-    "needs "
-    "no lists: the first --sketch-bits bits of every document are compared, and the --candidates whose are nearest "
+    "needs no lists: the first --sketch-bits bits of every document are compared, and the --candidates whose are "
+    "nearest "
     "whole; documents nearer than these bits tell are never missed.",
-    "A collection that was tuned ('nigh tune') is searched as that found best, where none of these options is given.",
+    "A collection that was tuned ('nigh tune') is searched as that found best, where none of these options is given, "
+    "there is no --radius, and -k is at most twice that of the tuning.",
     "--probe ball reads the lists of all slices up to --breadth bits from the query's. --probe directed reads those "
     "that are the likeliest to show something near: the bits that the query is least sure of are the ones in which "
     "others differ, so slices with these flipped come first, over all slices, up to --budget entries and --probes "
@@ -195,7 +200,8 @@ static const struct cli_example examples[] = {
     {"nigh search corpus.nigh --id page-17 --radius 40", "everything within 40 bits of a stored document"},
     {"nigh search corpus.nigh queries.npy --exact", "the same, with nothing missed where there are slice lists"},
     {"nigh search corpus.nigh queries.npy --method slices --breadth 3", "wider than usual: slower, and misses less"},
-    {"nigh search corpus.nigh queries.npy --method graph --effort 400", "by the graph, missing less than usual"},
+    {"nigh search corpus.nigh queries.npy --method graph --effort 2000 --patience 1000",
+     "by the graph, missing less than usual"},
     {"nigh search -k 100 --output trec corpus.nigh - < queries.hex > run.txt", "a run file for trec_eval"},
     {NULL, NULL},
 };

@@ -27,23 +27,28 @@ static const char *const output_names[] = {"table", "jsonl", NULL};
 #define PLACE(field) offsetof(struct tune_values, field)
 #define MOST_K 32768
 #define WIDER 2u /* bits; other slice widths that --build tries */
+#define LEAST_QUERIES 40u
 
 static const struct cli_option options[] = {
     CLI_TEXT(0, "target-recall", PLACE(recall), "SHARE",
              "find SHARE of the nearest, by distance; 0.95 where nothing is asked for"),
-    CLI_TEXT(0, "target-cdr", PLACE(cdr), "SHARE", "reach a cumulative distance ratio of SHARE, see below"),
+    CLI_TEXT(0, "target-cdr", PLACE(cdr), "SHARE",
+             "come as near in distance: 1 is nearest; kinder than recall where many are almost equally far"),
     CLI_TEXT(0, "latency", PLACE(latency), "TIME",
              "answer half of the queries within TIME, such as 500us or 2ms; without a target, as well as can be"),
     CLI_TEXT(0, "memory", PLACE(memory), "SIZE",
              "search in SIZE of memory (500M, 4G): the signatures, and the sketches, lists or graph beside them"),
     CLI_NUMBER('k', NULL, PLACE(k), "N", 1, MOST_K, "10", "for the N nearest documents of each query"),
-    CLI_NUMBER(0, "sample", PLACE(sample), "N", 40, 10000000, "1000",
+    CLI_NUMBER(0, "sample", PLACE(sample), "N", LEAST_QUERIES, 10000000, "1000",
                "measure with N documents, each left out of its own answer; with --queries, at most the first N"),
     CLI_TEXT(0, "queries", PLACE(queries), "FILE", "measure with the signatures of FILE instead"),
     CLI_NUMBER(0, "seed", PLACE(seed), "N", 0, UINT64_MAX, "1", "another seed, another sample"),
-    CLI_TEXT(0, "within", PLACE(within), "SHARE",
-             "say it where the sample is too small to tell what has a target within +-SHARE"),
-    CLI_FLAG(0, "build", PLACE(build), "make slice lists, of several widths, and a graph first, to choose from these"),
+    CLI_TEXT(
+        0, "within", PLACE(within), "SHARE",
+        "store nothing, and say how many queries it takes, where the sample cannot tell the quality within +-SHARE"),
+    CLI_FLAG(0, "build", PLACE(build),
+             "make slice lists, of several widths in place of any there are, and a graph first, to choose from these; "
+             "they stay, whatever is chosen"),
     CLI_FLAG(0, "all", PLACE(all), "show every setting that was measured"),
     CLI_FLAG(0, "dry-run", PLACE(dry_run), "measure, and store nothing"),
     CLI_FLAG(0, "remove", PLACE(remove), "forget what was stored"),
@@ -58,8 +63,9 @@ static const char *const description[] = {
     "options. The ways are comparing every document; comparing sketches, the first bits of every signature, and then "
     "the most promising documents; and slice lists and a graph where the collection has them ('nigh index' makes "
     "them; --build does it here).",
-    "Half of a sample of queries, with exact answers, chooses: the setting must reach the target with confidence. The "
-    "other half tells what to expect of it, with a 95% interval. What is chosen depends on how fast this machine is; "
+    "Half of a sample of queries, with exact answers, chooses: the setting must reach the target with a confidence of "
+    "99%. The other half tells what to expect of it, with a 95% interval. What is chosen depends on how fast this "
+    "machine is; "
     "what is found by a setting does not.",
     "Exit code 1, and nothing stored: the targets cannot be met, and the best that can be had is shown; or the sample "
     "is too small for --within.",
@@ -71,7 +77,9 @@ static const char *const measure_paragraphs[] = {
     "distances: with T the sum of those of the p nearest and D of the p that were found, it is the mean of T / D over "
     "p from 1 to k. It is kinder than recall where many documents are almost equally far.",
     "An interval is the mean over the queries +- 1.96 s / sqrt(n), where s counts one query more that missed one of k "
-    "documents, so that a sample without a miss is no proof. Time is that of one query alone, on one thread.",
+    "documents, so that a sample without a miss is no proof. To be chosen, a setting must be above the target by 2.58 "
+    "s / sqrt(n); where the other half shows that it is not reached after all, the choice is made again with twice "
+    "that margin. Time is that of one query alone, on one thread.",
     "'nigh search' goes by the tuning where no option says how to search, there is no --radius, and -k is at most "
     "twice that of the tuning. Queries that are compared in some of their bits only go without it. When documents "
     "were added, 'nigh info' says whether to tune anew.",
@@ -96,6 +104,7 @@ struct tuning_job {
     nigh_collection_info info;
     nigh_tune_options options;
     uint8_t *queries;
+    bool built; /* lists, and a graph perhaps, have been made */
     nigh_tuning tuning;
     nigh_tune_result result;
 };
@@ -199,9 +208,13 @@ static nigh_status measure(struct tuning_job *tuning, nigh_tuning *out, nigh_tun
 
 /* Whether the second is to be preferred. */
 static bool is_better(const struct tuning_job *tuning, const nigh_tuning *other, const nigh_tune_result *result) {
-    const bool by_time = tuning->options.recall <= 0 && tuning->options.cdr <= 0 && tuning->options.seconds > 0;
+    const nigh_tune_options *asked = &tuning->options;
+    const bool by_time = asked->recall <= 0 && asked->cdr <= 0 && asked->seconds > 0;
     if (result->met != tuning->result.met) return result->met != 0;
     if (result->met && !by_time) return other->median < tuning->tuning.median;
+    if (asked->seconds > 0 && (other->median > asked->seconds || tuning->tuning.median > asked->seconds))
+        return other->median < tuning->tuning.median;
+    if (asked->recall <= 0 && asked->cdr > 0) return other->cdr > tuning->tuning.cdr;
     return other->recall > tuning->tuning.recall;
 }
 
@@ -209,20 +222,35 @@ static nigh_status build_lists(struct tuning_job *tuning, uint32_t slice_width) 
     struct cli_job *job = tuning->job;
     nigh_lists_options lists = NIGH_LISTS_OPTIONS_INIT;
     lists.slice_width = slice_width;
+    lists.least_rows = 1;
     lists.threads = job->threads;
     lists.progress = &job->progress.report;
     nigh_status status = nigh_lists_build(job->context, job->operands[0], &lists, NULL, &job->error);
     cli_progress_clear(&job->progress);
+    tuning->built = tuning->built || status == NIGH_OK;
     return status == NIGH_OK ? reopen(tuning) : status;
 }
 
-/* Lists of one width after the other, each against the best so far; in the end those of the best are there. */
-static nigh_status try_widths(struct tuning_job *tuning, uint32_t usual) {
-    const uint32_t widths[] = {usual - WIDER, usual + WIDER};
+/* The widest lists that there are; 0: none. */
+static uint32_t slice_width(const nigh_collection *collection) {
+    uint32_t widest = 0;
+    nigh_segment_info info = NIGH_SEGMENT_INFO_INIT;
+    for (uint32_t s = 0; nigh_collection_segment(collection, s, &info, NULL) == NIGH_OK; s++)
+        if (info.slice_width > widest) widest = info.slice_width;
+    return widest;
+}
+
+/*
+ * Lists of one width after the other, also of that which there was, each against the best so far; in the end those of
+ * the best are there.
+ */
+static nigh_status try_widths(struct tuning_job *tuning, uint32_t usual, uint32_t before) {
+    const bool other_before = before != usual && before != usual - WIDER && before != usual + WIDER;
+    const uint32_t widths[] = {usual - WIDER, usual + WIDER, other_before ? before : 0};
     uint32_t best = usual;
     uint32_t built = usual;
     nigh_status status = NIGH_OK;
-    for (size_t i = 0; status == NIGH_OK && i < 2; i++) {
+    for (size_t i = 0; status == NIGH_OK && i < sizeof widths / sizeof widths[0]; i++) {
         nigh_tuning other;
         nigh_tune_result result;
         if (nigh_slices_count(tuning->info.width_bits, widths[i]) == 0) continue;
@@ -244,9 +272,13 @@ static nigh_status try_widths(struct tuning_job *tuning, uint32_t usual) {
 
 static nigh_status build_and_measure(struct tuning_job *tuning) {
     struct cli_job *job = tuning->job;
+    const uint64_t queries = tuning->options.queries != NULL ? tuning->options.query_count : tuning->info.documents;
+    if (queries < LEAST_QUERIES) return measure(tuning, &tuning->tuning, &tuning->result); /* which says that */
+    const uint32_t before = slice_width(tuning->collection);
     nigh_graph_options graph = NIGH_GRAPH_OPTIONS_INIT;
     const uint32_t usual = nigh_slices_usual_width(tuning->info.signatures, tuning->info.width_bits);
     graph.keep = 1;
+    graph.least_rows = 1;
     graph.threads = job->threads;
     graph.progress = &job->progress.report;
     nigh_status status = build_lists(tuning, usual);
@@ -254,7 +286,7 @@ static nigh_status build_and_measure(struct tuning_job *tuning) {
     cli_progress_clear(&job->progress);
     if (status == NIGH_OK) status = reopen(tuning);
     if (status == NIGH_OK) status = measure(tuning, &tuning->tuning, &tuning->result);
-    if (status == NIGH_OK && tuning->info.sliced_segments > 0) status = try_widths(tuning, usual);
+    if (status == NIGH_OK && tuning->info.sliced_segments > 0) status = try_widths(tuning, usual, before);
     return status;
 }
 
@@ -298,20 +330,29 @@ static int say_unmet(struct tuning_job *tuning) {
     return CLI_NOTHING;
 }
 
+/* Stores what is good enough, and shows what there is either way. */
 static int finish(struct tuning_job *tuning) {
     struct cli_job *job = tuning->job;
     const bool good = tuning->result.met && tuning->result.needed == 0;
     const bool store = good && !tuning->values->dry_run;
-    if (store && nigh_tuning_store(job->context, job->operands[0], &tuning->tuning, &job->error) != NIGH_OK)
-        return cli_fail(job);
+    nigh_status status = NIGH_OK;
+    if (store) status = nigh_tuning_store(job->context, job->operands[0], &tuning->tuning, &job->error);
     if (tuning->values->output == OUTPUT_JSONL)
-        print_json(tuning, store);
+        print_json(tuning, store && status == NIGH_OK);
     else
         print_table(tuning);
-    if (!cli_sink_flush(job->out)) return cli_fail(job);
+    if (status != NIGH_OK) (void)cli_sink_flush(job->out);
+    if (status != NIGH_OK || !cli_sink_flush(job->out)) return cli_fail(job);
     if (!good) return say_unmet(tuning);
     cli_note(job, store ? "stored: 'nigh search' goes by it" : "not stored");
     return CLI_DONE;
+}
+
+/* Nothing was chosen, and yet the collection is not what it was. */
+static void say_built(const struct tuning_job *tuning) {
+    if (tuning->built)
+        cli_note(tuning->job, "lists and graph that --build made stay; 'nigh index' removes them: --lists none "
+                              "--no-graph");
 }
 
 static int tune(struct tuning_job *tuning) {
@@ -352,6 +393,7 @@ static int run(struct cli_job *job) {
     if (values->remove) return forget(job);
     if (!set_options(&tuning)) return CLI_ERROR;
     const int code = tune(&tuning);
+    if (code != CLI_DONE) say_built(&tuning);
     nigh_collection_close(tuning.collection);
     free(tuning.queries);
     return code;

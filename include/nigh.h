@@ -2374,8 +2374,10 @@ NIGH_API nigh_status nigh_rings_measure(const nigh_collection *collection, const
  * is sought by steps and halving.  The other half, which the choice has not seen, tells what
  * to expect.  Confidence is the 95 % interval of the mean over queries, by the normal
  * approximation: mean +- 1.96 s / sqrt(n), where s counts one query more, which missed one of
- * k, so that a sample without a miss is no proof; what has a target must reach it with the
- * lower end.  Time is that of a query alone on one thread, and the median counts.  The sample
+ * k, so that a sample without a miss is no proof.  To be chosen, what has a target must reach it
+ * with the lower end of the wider interval of 99 %, for the best of many was often lucky; and
+ * where the other half says with confidence that it is not reached, the choice is made again
+ * with twice the margin.  Time is that of a query alone on one thread, and the median counts.  The sample
  * and what is measured of it in quality depend on the seed alone; time depends on the machine,
  * and so does the choice.
  */
@@ -2417,8 +2419,10 @@ typedef struct nigh_tune_result {
 /*
  * Fills *out, and *result (may be NULL).  Stores nothing: nigh_tuning_store() does.
  *
- * Returns: NIGH_OK, also where the targets cannot be met; NIGH_EINVAL for targets out of range
- *          and for fewer than 40 queries; as nigh_search().
+ * Returns: NIGH_OK, also where the targets cannot be met: *out is then the best quality within the
+ *          limits, or the fastest of all where none is; NIGH_EINVAL for targets out of range and
+ *          for fewer than 40 queries; NIGH_ENOTFOUND where none of the ways that are allowed can be
+ *          had, or none in so little memory; as nigh_search().
  */
 NIGH_API nigh_status nigh_tune(const nigh_collection *collection, const nigh_tune_options *options, nigh_tuning *out,
                                nigh_tune_result *result, nigh_error *error);

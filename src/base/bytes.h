@@ -15,6 +15,9 @@
 #error "nigh maps its files and uses them as they lie: it needs a little-endian machine"
 #endif
 
+/* A number of a mapped file, read this one time; what was compared with its bound is what is used. */
+#define NIGH__ONCE(lvalue) (*(const volatile __typeof__(lvalue) *)&(lvalue))
+
 static inline uint16_t nigh__load16(const void *p) {
     uint16_t v;
     memcpy(&v, p, sizeof v);

@@ -73,7 +73,7 @@ nigh_status nigh_fault_guard_install(nigh_error *error) {
 
 void nigh__guard_enter(struct nigh__guard *guard, const void *start, uint64_t length) {
     guard->start = start;
-    guard->end = (const volatile uint8_t *)start + length;
+    guard->end = length == 0 ? start : (const volatile uint8_t *)start + length; /* NULL may have no offset, even 0 */
     guard->outer = innermost;
     innermost = guard;
 }

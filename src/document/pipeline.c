@@ -383,9 +383,13 @@ static void show_product(const struct nigh__pipeline *pipeline, const struct ite
     };
 }
 
+/* Of an item that has one. */
+static const nigh_error *problem_of(const struct nigh__pipeline *pipeline, const struct item *item) {
+    return (const nigh_error *)pipeline->taken->batch.problems.data + item->problem;
+}
+
 /* True where the item is a product, shown in *out. */
 static bool take_item(struct nigh__pipeline *pipeline, const struct item *item, struct nigh__product *out) {
-    const nigh_error *problem = (const nigh_error *)pipeline->taken->batch.problems.data + item->problem;
     nigh_error error;
     switch (item->kind) {
     case ITEM_PRODUCT:
@@ -400,13 +404,13 @@ static bool take_item(struct nigh__pipeline *pipeline, const struct item *item, 
         pipeline->info.missing++;
         return false;
     case ITEM_PROBLEM: {
-        nigh_status status = nigh__tolerate(&pipeline->tolerance, problem, &error);
+        nigh_status status = nigh__tolerate(&pipeline->tolerance, problem_of(pipeline, item), &error);
         pipeline->info.problems = pipeline->tolerance.problems;
         if (status != NIGH_OK) end_with(pipeline, status, &error);
         return false;
     }
     case ITEM_FAILURE:
-        end_with(pipeline, problem->status, problem);
+        end_with(pipeline, problem_of(pipeline, item)->status, problem_of(pipeline, item));
         return false;
     }
     return false;

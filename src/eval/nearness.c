@@ -38,23 +38,29 @@ static nigh_status no_memory(nigh_error *error) {
 
 static double ratio(uint64_t truth, uint64_t found) { return found == 0 ? 1 : (double)truth / (double)found; }
 
-/* Adds DR and CDR of one query at each rank.  Where there are fewer documents than ranks, the last ratio goes on. */
-static void add_ratios(const struct measuring *m, const nigh_match *truth, size_t truths, size_t found) {
-    const uint32_t k = m->truth->k;
+double nigh__cdr(const nigh_match *truth, size_t truths, const nigh_match *found, size_t count, uint32_t k,
+                 uint32_t width_bits, double *dr, double *cdr) {
     uint64_t truth_sum = 0;
     uint64_t found_sum = 0;
-    double dr_sum = 0;
+    double sum = 0;
     for (uint32_t p = 0; p < k; p++) {
         if (p < truths) {
             truth_sum += truth[p].distance;
-            found_sum += p < found ? m->found[p].distance : m->collection->width_bits;
+            found_sum += p < count ? found[p].distance : width_bits;
         }
-        const double dr = ratio(truth_sum, found_sum);
-        dr_sum += dr;
-        m->out->dr[p] += dr;
-        m->out->cdr[p] += dr_sum / (p + 1);
+        const double here = ratio(truth_sum, found_sum);
+        sum += here;
+        if (dr != NULL) dr[p] += here;
+        if (cdr != NULL) cdr[p] += sum / (p + 1);
     }
-    m->out->info.cdr += dr_sum / k;
+    return sum / k;
+}
+
+double nigh__recall(const nigh_match *truth, size_t truths, const nigh_match *found, size_t count) {
+    size_t near = 0;
+    if (truths == 0) return 1;
+    while (near < count && near < truths && found[near].distance <= truth[truths - 1].distance) near++;
+    return (double)near / (double)truths;
 }
 
 static bool is_in(const nigh_match *matches, size_t count, uint64_t document) {
@@ -63,21 +69,10 @@ static bool is_in(const nigh_match *matches, size_t count, uint64_t document) {
     return false;
 }
 
-static void add_recall(const struct measuring *m, const nigh_match *truth, size_t truths, size_t found) {
-    nigh_nearness_info *info = &m->out->info;
-    uint64_t near = 0;
-    uint64_t same = 0;
-    if (truths == 0) {
-        info->recall += 1;
-        info->recall_by_id += 1;
-        return;
-    }
-    for (size_t i = 0; i < found; i++) {
-        near += m->found[i].distance <= truth[truths - 1].distance;
-        same += is_in(truth, truths, m->found[i].document);
-    }
-    info->recall += (double)near / (double)truths;
-    info->recall_by_id += (double)same / (double)truths;
+static double recall_by_id(const nigh_match *truth, size_t truths, const nigh_match *found, size_t count) {
+    size_t same = 0;
+    for (size_t i = 0; i < count; i++) same += is_in(truth, truths, found[i].document);
+    return truths == 0 ? 1 : (double)same / (double)truths;
 }
 
 static void add_work(struct measuring *m, const nigh_results *results) {
@@ -113,8 +108,11 @@ static nigh_status ask(struct measuring *m, size_t q, bool counts, nigh_error *e
         const nigh_match *found = nigh_results_matches(results, 0, &matches);
         const nigh_match *truth = nigh_truth_matches(m->truth, q, &truths);
         matches = nigh__without_own(found, matches, nigh__own(&m->own, q), m->truth->k, m->found);
-        add_ratios(m, truth, truths, matches);
-        add_recall(m, truth, truths, matches);
+        nigh_nearness *out = m->out;
+        out->info.cdr +=
+            nigh__cdr(truth, truths, m->found, matches, m->truth->k, m->collection->width_bits, out->dr, out->cdr);
+        out->info.recall += nigh__recall(truth, truths, m->found, matches);
+        out->info.recall_by_id += recall_by_id(truth, truths, m->found, matches);
         add_work(m, results);
     }
     nigh_results_free(results);

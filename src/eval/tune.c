@@ -16,6 +16,10 @@
  * The first families are those that are mostly fastest: the sooner something good is found, the
  * sooner all that is slower can be left.  Where only time is limited, the same steps look for the
  * last setting that keeps within it, and the best quality of all wins.
+ *
+ * The least of many settings that seem good enough is often one that was lucky, so the target must
+ * be reached with more than half an interval to spare.  Should the other half of the queries still
+ * say that it is not, all is done again with twice that margin.
  */
 #include <math.h>
 #include <string.h>
@@ -35,7 +39,10 @@
 #define MOST_BREADTH 4u
 #define MOST_FAMILIES 24u
 #define STEPS_A_FAMILY 6u /* about, to tell how far it is */
-#define SLOWER 1.1        /* than the best so far: not worth measuring to the end */
+#define MOST_NEEDED 1e15
+#define FIRST_MARGIN 1.316 /* 2.58 / 1.96: with a confidence of 99 % instead of 95 */
+#define MOST_ROUNDS 3
+#define SLOWER 1.1 /* than the best so far: not worth measuring to the end */
 
 enum number { NO_NUMBER, EFFORT, CANDIDATES, PROBES };
 
@@ -60,8 +67,10 @@ struct tune {
     bool by_time;          /* no target of quality: the best within the time */
     struct choice best;    /* good enough */
     struct choice closest; /* the best quality within the limits */
+    struct choice fastest; /* of all, for where nothing is within the time */
     uint32_t settings;
     uint32_t slice_width;
+    uint64_t rows_bytes;
 };
 
 /* ----------------------------------------------------------------- the families */
@@ -112,11 +121,13 @@ static void add_slices(struct tune *tune, uint64_t memory_bytes) {
     }
 }
 
+/* With all rows for candidates it would be the scan. */
 static void add_sketches(struct tune *tune, uint64_t rows_bytes, uint64_t rows) {
     const uint32_t width = tune->tuner.collection->width_bits;
+    const uint32_t most = rows < MOST_CANDIDATES ? (uint32_t)rows : MOST_CANDIDATES;
+    if (most <= tune->tuner.options.k + 1) return;
     for (uint32_t bits = 64; bits <= 256 && bits < width; bits += 64) {
-        struct family *family =
-            add_family(tune, NIGH_SEARCH_SKETCH, CANDIDATES, MOST_CANDIDATES, rows_bytes + rows * (bits / 8));
+        struct family *family = add_family(tune, NIGH_SEARCH_SKETCH, CANDIDATES, most, rows_bytes + rows * (bits / 8));
         if (family != NULL) family->search.sketch_bits = bits;
     }
 }
@@ -136,6 +147,7 @@ static void add_families(struct tune *tune) {
         }
     }
     const uint64_t rows_bytes = rows * nigh__row_words(collection->width_bits) * sizeof(uint64_t);
+    tune->rows_bytes = rows_bytes;
     const uint64_t lists = bytes[NIGH__ANNEX_SLICES];
     const uint64_t graphs = bytes[NIGH__ANNEX_GRAPH];
     if (graphs != 0 && usable[NIGH__ANNEX_GRAPH] && allowed(tune, NIGH_SEARCH_GRAPH))
@@ -213,11 +225,12 @@ static bool is_better(const struct tune *tune, const struct choice *a, const str
 
 /* Keeps what was measured where it is the best so far. */
 static void consider(struct tune *tune, const struct choice *one) {
+    if (!tune->fastest.any || one->measure.median < tune->fastest.measure.median) tune->fastest = *one;
     if (!in_time(tune, &one->measure)) return;
     if (!tune->closest.any || is_better(tune, one, &tune->closest)) tune->closest = *one;
     if (tune->by_time) {
         tune->best = tune->closest;
-    } else if (!one->measure.slow && !one->measure.poor && nigh__tune_reached(&tune->tuner.options, &one->measure)) {
+    } else if (!one->measure.slow && !one->measure.poor && nigh__tune_reached(&tune->tuner, &one->measure)) {
         if (!tune->best.any || one->measure.median < tune->best.measure.median) tune->best = *one;
     }
 }
@@ -250,7 +263,7 @@ static nigh_status try_setting(struct tune *tune, const struct family *family, u
 /* Whether more would be more than is wanted. */
 static bool is_enough(const struct tune *tune, const struct nigh__tune_measure *measure) {
     if (measure->slow) return true;
-    return !tune->by_time && nigh__tune_reached(&tune->tuner.options, measure);
+    return !tune->by_time && nigh__tune_reached(&tune->tuner, measure);
 }
 
 /* Slow and too poor: with less it would be poorer still, and there is something better. */
@@ -264,6 +277,7 @@ static nigh_status search_family(struct tune *tune, const struct family *family,
     struct nigh__tune_measure measure;
     uint32_t low = family->least - 1; /* too little */
     uint32_t high = family->least < FIRST ? FIRST : family->least;
+    if (high > family->most) high = family->most;
     nigh_status status = try_setting(tune, family, high, &measure, error);
     while (status == NIGH_OK && !is_enough(tune, &measure) && high < family->most) {
         low = high;
@@ -288,7 +302,7 @@ static nigh_status search_family(struct tune *tune, const struct family *family,
 static nigh_status search_families(struct tune *tune, nigh_error *error) {
     nigh_status status = NIGH_OK;
     struct nigh__tune_measure ignored;
-    tune->tuner.steps = tune->family_count * STEPS_A_FAMILY * (tune->tuner.count / 2);
+    tune->tuner.steps = tune->tuner.step + tune->family_count * STEPS_A_FAMILY * (tune->tuner.count / 2);
     for (size_t i = 0; status == NIGH_OK && i < tune->family_count; i++) {
         const struct family *family = &tune->families[i];
         if (family->number == NO_NUMBER)
@@ -310,20 +324,42 @@ static uint64_t needed(const struct tune *tune, const struct nigh__tune_measure 
     if ((options->recall > 0 || options->cdr <= 0) && recall > half) half = recall;
     if (options->within <= 0 || half <= options->within) return 0;
     const double ratio = half / options->within;
-    return 2 * (1 + (uint64_t)((double)measure->queries * ratio * ratio));
+    const double queries = (double)measure->queries * ratio * ratio;
+    return 2 * (1 + (uint64_t)(queries < MOST_NEEDED ? queries : MOST_NEEDED));
 }
 
-static nigh_status report(struct tune *tune, nigh_tuning *out, nigh_tune_result *result, nigh_error *error) {
-    struct choice chosen = tune->best.any ? tune->best : tune->closest;
-    if (!chosen.any)
-        return nigh__fail(error, NIGH_ENOTFOUND, "no way to search this collection keeps within the limits of %s",
-                          tune->tuner.options.seconds > 0 ? "time and memory" : "memory");
-    nigh_status status =
-        nigh__tune_measure(&tune->tuner, NIGH__TUNE_REPORT, &chosen.search, 0, false, &chosen.measure, error);
+static nigh_status nothing_to_choose(const struct tune *tune, nigh_error *error) {
+    const uint64_t limit = tune->tuner.options.memory_bytes;
+    if (limit != 0 && tune->rows_bytes > limit)
+        return nigh__fail(error, NIGH_ENOTFOUND, "%llu bytes of memory are too few: the signatures alone take %llu",
+                          (unsigned long long)limit, (unsigned long long)tune->rows_bytes);
+    return nigh__fail(error, NIGH_ENOTFOUND, "there is no way to search this collection of those that are allowed");
+}
+
+/* Chooses, and measures what was chosen on the other half.  False in *sound where that says that it is not enough. */
+static nigh_status choose(struct tune *tune, struct choice *out, bool *sound, nigh_error *error) {
+    tune->best.any = tune->closest.any = tune->fastest.any = false;
+    nigh_status status = search_families(tune, error);
     if (status != NIGH_OK) return status;
+    *out = tune->best.any ? tune->best : tune->closest;
+    if (!out->any) *out = tune->fastest;
+    if (!out->any) return nothing_to_choose(tune, error);
+    status = nigh__tune_measure(&tune->tuner, NIGH__TUNE_REPORT, &out->search, 0, false, &out->measure, error);
+    *sound = !tune->best.any || !nigh__tune_hopeless(&tune->tuner.options, &out->measure);
+    return status;
+}
+
+static nigh_status find(struct tune *tune, nigh_tuning *out, nigh_tune_result *result, nigh_error *error) {
+    struct choice chosen = {.any = false};
+    bool sound = false;
+    for (int round = 0; !sound && round < MOST_ROUNDS; round++) {
+        tune->tuner.margin = round == 0 ? FIRST_MARGIN : 2 * tune->tuner.margin;
+        const nigh_status status = choose(tune, &chosen, &sound, error);
+        if (status != NIGH_OK) return status;
+    }
     const nigh_tuning tuning = describe(tune, &chosen);
     const nigh_tune_result told = {
-        .met = tune->best.any, .needed = needed(tune, &chosen.measure), .settings = tune->settings};
+        .met = tune->best.any && sound, .needed = needed(tune, &chosen.measure), .settings = tune->settings};
     nigh__info_copy(out, &tuning, sizeof tuning);
     if (result != NULL) nigh__info_copy(result, &told, sizeof told);
     return NIGH_OK;
@@ -343,9 +379,8 @@ nigh_status nigh_tune(const nigh_collection *collection, const nigh_tune_options
     if (status == NIGH_OK) {
         find_slice_width(&tune);
         add_families(&tune);
-        status = search_families(&tune, error);
+        status = find(&tune, out, result, error);
     }
-    if (status == NIGH_OK) status = report(&tune, out, result, error);
     nigh__tuner_release(&tune.tuner);
     return status;
 }

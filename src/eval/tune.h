@@ -18,6 +18,7 @@ struct nigh__tuner {
     nigh_tune_options options;
     struct nigh__progress progress;
     uint64_t steps, step; /* queries to ask in all, about, and asked */
+    double margin;        /* by which a target must be reached, in parts of half an interval */
 
     /* The sample: queries 0, 2, ... choose, and 1, 3, ... report. */
     size_t count;
@@ -55,8 +56,8 @@ void nigh__tuner_release(struct nigh__tuner *tuner);
 nigh_status nigh__tune_measure(struct nigh__tuner *tuner, enum nigh__tune_half half, const nigh_search_options *search,
                                double most_seconds, bool hopeful, struct nigh__tune_measure *out, nigh_error *error);
 
-/* Whether the lower ends reach the targets, and whether the upper ends do. */
-bool nigh__tune_reached(const nigh_tune_options *options, const struct nigh__tune_measure *measure);
+/* Whether the targets are reached with the margin; and whether they cannot be, for the upper ends are below. */
+bool nigh__tune_reached(const struct nigh__tuner *tuner, const struct nigh__tune_measure *measure);
 bool nigh__tune_hopeless(const nigh_tune_options *options, const struct nigh__tune_measure *measure);
 
 #endif

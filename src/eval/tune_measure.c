@@ -12,6 +12,7 @@
 
 #include "base/meter.h"
 #include "base/status.h"
+#include "eval/nearness.h"
 #include "eval/truth.h"
 #include "eval/tune.h"
 
@@ -21,30 +22,6 @@
 #define NORMAL_95 1.96
 
 /* ------------------------------------------------------------- of one query */
-
-/* CDR(k) as nigh.h has it; ranks past the last document go on with the last ratio. */
-static double cdr_of(const nigh_match *truth, size_t truths, const nigh_match *found, size_t count, uint32_t k,
-                     uint32_t width) {
-    uint64_t there = 0;
-    uint64_t here = 0;
-    double sum = 0;
-    for (uint32_t p = 0; p < k; p++) {
-        if (p < truths) {
-            there += truth[p].distance;
-            here += p < count ? found[p].distance : width;
-        }
-        sum += here == 0 ? 1 : (double)there / (double)here;
-    }
-    return sum / k;
-}
-
-/* By distance. */
-static double recall_of(const nigh_match *truth, size_t truths, const nigh_match *found, size_t count) {
-    size_t near = 0;
-    if (truths == 0) return 1;
-    while (near < count && found[near].distance <= truth[truths - 1].distance) near++;
-    return (double)(near < truths ? near : truths) / (double)truths;
-}
 
 static nigh_status ask(struct nigh__tuner *tuner, size_t q, size_t slot, const nigh_search_options *search,
                        nigh_error *error) {
@@ -65,8 +42,8 @@ static nigh_status ask(struct nigh__tuner *tuner, size_t q, size_t slot, const n
     const nigh_match *truth = nigh_truth_matches(tuner->truth, q, &truths);
     const uint64_t own = tuner->own == NULL ? UINT64_MAX : tuner->own[q];
     count = nigh__without_own(matches, count, own, tuner->options.k, tuner->found);
-    tuner->recalls[slot] = recall_of(truth, truths, tuner->found, count);
-    tuner->cdrs[slot] = cdr_of(truth, truths, tuner->found, count, tuner->options.k, width);
+    tuner->recalls[slot] = nigh__recall(truth, truths, tuner->found, count);
+    tuner->cdrs[slot] = nigh__cdr(truth, truths, tuner->found, count, tuner->options.k, width, NULL, NULL);
     nigh_results_free(results);
     return NIGH_OK;
 }
@@ -105,8 +82,13 @@ static void sum_up(struct nigh__tuner *tuner, size_t count, bool exact, struct n
     out->percentile_99 = tuner->seconds[count * 99 / 100];
 }
 
-bool nigh__tune_reached(const nigh_tune_options *options, const struct nigh__tune_measure *measure) {
-    return measure->recall.low >= options->recall && measure->cdr.low >= options->cdr;
+static bool is_above(const struct nigh__tune_interval *interval, double margin, double target) {
+    return interval->mean - margin * (interval->mean - interval->low) >= target;
+}
+
+bool nigh__tune_reached(const struct nigh__tuner *tuner, const struct nigh__tune_measure *measure) {
+    return is_above(&measure->recall, tuner->margin, tuner->options.recall) &&
+           is_above(&measure->cdr, tuner->margin, tuner->options.cdr);
 }
 
 bool nigh__tune_hopeless(const nigh_tune_options *options, const struct nigh__tune_measure *measure) {

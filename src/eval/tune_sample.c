@@ -38,8 +38,8 @@ static nigh_status count_queries(struct nigh__tuner *tuner, nigh_error *error) {
     if (options->queries == NULL)
         count = tuner->collection->documents < options->sample ? tuner->collection->documents : options->sample;
     if (count < LEAST_QUERIES)
-        return nigh__fail(error, NIGH_EINVAL, "%llu queries are too few to tune with; %u are needed at least",
-                          (unsigned long long)count, LEAST_QUERIES);
+        return nigh__fail(error, NIGH_EINVAL, "too few %s to tune with: %llu, and %u are needed",
+                          options->queries == NULL ? "documents" : "queries", (unsigned long long)count, LEAST_QUERIES);
     tuner->count = (size_t)count;
     return NIGH_OK;
 }

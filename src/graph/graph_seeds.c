@@ -32,6 +32,7 @@ void nigh__seeds_shape(uint64_t nodes, uint32_t width_bits, struct nigh__graph_f
     if (bits > width_bits) bits = width_bits;
     facts->seed_bits = bits;
     facts->seed_slices = width_bits / bits < SLICES ? width_bits / bits : SLICES;
+    while (facts->seed_slices > 1 && facts->seed_slices * nodes >= UINT32_MAX) facts->seed_slices--; /* to be counted */
     facts->seed_longest = LONGEST;
 }
 
@@ -59,26 +60,24 @@ static void fill_slices(void *user, uint32_t thread, uint64_t first, uint64_t en
     (void)nigh__crew_did(sower->crew, thread, (end - first) * sower->nodes);
 }
 
-/* False where there are more than can be counted. */
-static bool counts_to_starts(struct sower *sower, uint64_t lists) {
-    uint64_t start = 0;
+/* Less than 2^32 in all: so the shape was chosen. */
+static void counts_to_starts(struct sower *sower, uint64_t lists) {
+    uint32_t start = 0;
     for (uint64_t list = 0; list < lists; list++) {
         const uint32_t count = sower->ends[list];
         const bool too_long = count > sower->facts->seed_longest;
-        sower->starts[list] = (uint32_t)start;
-        sower->ends[list] = too_long ? TOO_LONG : (uint32_t)start;
+        sower->starts[list] = start;
+        sower->ends[list] = too_long ? TOO_LONG : start;
         start += too_long ? 0 : count;
-        if (start >= UINT32_MAX) return false;
     }
-    sower->starts[lists] = (uint32_t)start;
-    return true;
+    sower->starts[lists] = start;
 }
 
 static nigh_status sow(struct sower *sower, uint64_t *count) {
     const uint64_t lists = nigh__graph_seed_lists(sower->facts);
     const uint32_t slices = sower->facts->seed_slices;
     if (!nigh__crew_run(sower->crew, slices, 1, count_slices, sower)) return NIGH_ECANCELLED;
-    if (!counts_to_starts(sower, lists)) return NIGH_ENOMEM;
+    counts_to_starts(sower, lists);
     *count = sower->starts[lists];
     sower->seeds = nigh__alloc_large(sower->crew->context, (size_t)*count, sizeof *sower->seeds);
     if (sower->seeds == NULL) return NIGH_ENOMEM;

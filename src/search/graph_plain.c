@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/status.h"
 #include "kernel/hamming.h"
 #include "search/graph_parts.h"
@@ -74,13 +75,14 @@ static bool meet_seeds(struct plain *plain) {
     const struct nigh__graph *graph = plain->graph;
     for (uint32_t s = 0; s < graph->facts.seed_slices; s++) {
         const uint64_t list = nigh__graph_seed_list(&graph->facts, plain->query->words, s);
-        const uint32_t from = graph->seed_starts[list];
-        const uint32_t to = graph->seed_starts[list + 1];
+        const uint32_t from = NIGH__ONCE(graph->seed_starts[list]);
+        const uint32_t to = NIGH__ONCE(graph->seed_starts[list + 1]);
         if (from > to || to > graph->seed_count || to - from > graph->facts.seed_longest)
             return lies(plain, NIGH__GRAPH_SEED_STARTS, list, "a list of seeds that cannot be");
         for (uint32_t i = from; i < to; i++) {
-            if (graph->seeds[i] >= graph->nodes) return lies(plain, NIGH__GRAPH_SEEDS, i, "a node that there is not");
-            if (!meet(plain, graph->seeds[i], false)) return false;
+            const uint32_t node = NIGH__ONCE(graph->seeds[i]);
+            if (node >= graph->nodes) return lies(plain, NIGH__GRAPH_SEEDS, i, "a node that there is not");
+            if (!meet(plain, node, false)) return false;
         }
     }
     plain->answer->seeds = plain->met.count;
@@ -89,14 +91,15 @@ static bool meet_seeds(struct plain *plain) {
 
 static bool follow(struct plain *plain, uint32_t node) {
     const struct nigh__graph *graph = plain->graph;
-    const uint32_t from = graph->edge_starts[node];
-    const uint32_t to = graph->edge_starts[node + 1];
+    const uint32_t from = NIGH__ONCE(graph->edge_starts[node]);
+    const uint32_t to = NIGH__ONCE(graph->edge_starts[node + 1]);
     if (from > to || to > graph->edge_count || to - from > graph->degree || to - from > NIGH__GRAPH_MOST_BLOCK)
         return lies(plain, NIGH__GRAPH_EDGE_STARTS, node, "edges that cannot be");
     plain->answer->steps++;
     for (uint32_t i = from; i < to; i++) {
-        if (graph->edges[i] >= graph->nodes) return lies(plain, NIGH__GRAPH_EDGES, i, "a node that there is not");
-        if (!meet(plain, graph->edges[i], true)) return false;
+        const uint32_t other = NIGH__ONCE(graph->edges[i]);
+        if (other >= graph->nodes) return lies(plain, NIGH__GRAPH_EDGES, i, "a node that there is not");
+        if (!meet(plain, other, true)) return false;
     }
     return true;
 }
@@ -196,9 +199,9 @@ static bool compare_sketches(struct plain *plain) {
         plain->answer->compared++;
         if (sketch_words == plain->words) plain->answer->whole++;
         if (distance > limit) continue;
-        if (graph->order[node] >= graph->nodes) return lies(plain, NIGH__GRAPH_ORDER, node, "a row that there is not");
-        plain->kept[plain->kept_count++] =
-            (struct found){.node = node, .row = graph->order[node], .distance = distance};
+        const uint32_t row = NIGH__ONCE(graph->order[node]);
+        if (row >= graph->nodes) return lies(plain, NIGH__GRAPH_ORDER, node, "a row that there is not");
+        plain->kept[plain->kept_count++] = (struct found){.node = node, .row = row, .distance = distance};
     }
     plain->waiting_count = 0;
     return true;

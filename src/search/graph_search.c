@@ -12,16 +12,19 @@
  * Distances are at most 8,192, so the pool is these two tables and no heap: to add a
  * node, or to take the nearest, is a few instructions.
  *
- * What a walk waits for is memory: of each node met a line with its sketch, of one in
- * four to five the rest of its row.  Measured on 350,000 real signatures of 1,024 bits
- * (k = 10, E = 128 without patience: 3,150 nodes by sketch and 760 whole, recall .90; one
- * core of a shared Zen 3, ratios within one run):
+ * What a walk waits for is memory: of each node met a line with its sketch, of two in
+ * five the rest of its row.  Measured on 332,000 real signatures of 1,024 bits (k = 10,
+ * one core of a shared Zen 3, ratios within one run; E = 128 without patience meets 2,240
+ * nodes, recall .91):
  *
- *     asking for what the next turn compares     2.5 times
- *     sketches of 512 bits before whole rows     1.1 to 1.5 times, for one hundredth of
- *                                                recall; of 256 bits no more than that,
- *                                                for two or three hundredths
- *     patience                                   1.1 to 1.2 times at the same recall
+ *     asking for what the next turn compares     2.5 times (measured with 512 bits)
+ *     sketches before whole rows                 256 bits, as files have: 1.2 times, for one
+ *                                                to two hundredths of recall, less where E
+ *                                                is larger; 512: 1.3 times; 128: 1.1 times,
+ *                                                for two to four hundredths
+ *     patience                                   neither faster nor slower than the E that
+ *                                                has the same recall, but easy queries end
+ *                                                early
  *
  * Tried and left out: four queries by turns in one thread, a twentieth slower, for a walk
  * that asks a turn ahead has as many requests under way as the core takes; rows in the
@@ -31,6 +34,7 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/status.h"
 #include "kernel/hamming.h"
 #include "kernel/picked.h"
@@ -76,11 +80,12 @@ struct walk {
     uint64_t *best; /* k keys, a heap, greatest first */
     uint32_t best_count, best_room;
 
-    uint32_t levels;    /* distances are less than this */
-    uint32_t nearest;   /* no node to be followed is nearer */
-    uint32_t worst;     /* distance of the E-th */
-    uint64_t pool;      /* nodes no farther than that */
-    uint64_t last_gain; /* steps made when the k best changed */
+    uint32_t levels;                        /* distances are less than this */
+    uint32_t nearest;                       /* no node to be followed is nearer */
+    uint32_t worst;                         /* distance of the E-th */
+    uint64_t pool;                          /* nodes no farther than that */
+    uint64_t seeds, steps, compared, whole; /* of the answer: not there, where other threads write beside them */
+    uint64_t last_gain;                     /* steps made when the k best changed */
     uint32_t seeds_end, seeds_taken;
     uint64_t entries_taken;
     uint32_t waiting_from, waiting_to; /* met in the last turn */
@@ -262,7 +267,7 @@ INLINE void best_add(struct walk *walk, uint64_t key) {
         best_sink(walk->best, walk->best_count);
     } else
         return;
-    walk->last_gain = walk->answer->steps;
+    walk->last_gain = walk->steps;
 }
 
 /* -------------------------------------------------------------------- the pool -- */
@@ -296,7 +301,7 @@ INLINE bool meet(struct walk *walk, const uint32_t *numbers, uint32_t count, enu
     const uint32_t all = walk->graph->nodes;
     uint32_t met = walk->count;
     for (uint32_t i = 0; i < count; i++) {
-        const uint32_t node = numbers[i];
+        const uint32_t node = NIGH__ONCE(numbers[i]);
         if (node >= all) {
             walk->count = met;
             return lies(walk, section, first + i, "a node that there is not");
@@ -313,8 +318,8 @@ INLINE bool meet(struct walk *walk, const uint32_t *numbers, uint32_t count, enu
 
 static bool meet_seed_list(struct walk *walk, uint64_t list) {
     const struct nigh__graph *graph = walk->graph;
-    const uint32_t from = graph->seed_starts[list];
-    const uint32_t to = graph->seed_starts[list + 1];
+    const uint32_t from = NIGH__ONCE(graph->seed_starts[list]);
+    const uint32_t to = NIGH__ONCE(graph->seed_starts[list + 1]);
     if (from > to || to > graph->seed_count || to - from > graph->facts.seed_longest)
         return lies(walk, NIGH__GRAPH_SEED_STARTS, list, "a list of seeds that cannot be");
     if (!more_nodes(walk, to - from)) return false;
@@ -334,18 +339,18 @@ static bool meet_seeds(struct walk *walk) {
     for (uint32_t s = 0; s < facts->seed_slices; s++)
         if (!meet_seed_list(walk, nigh__graph_seed_list(facts, words, s))) return false;
     walk->seeds_end = walk->count;
-    walk->answer->seeds = walk->count;
+    walk->seeds = walk->count;
     return true;
 }
 
 static bool follow(struct walk *walk, uint32_t place) {
     const struct nigh__graph *graph = walk->graph;
     const uint32_t node = walk->nodes[place];
-    const uint32_t from = graph->edge_starts[node];
-    const uint32_t to = graph->edge_starts[node + 1];
+    const uint32_t from = NIGH__ONCE(graph->edge_starts[node]);
+    const uint32_t to = NIGH__ONCE(graph->edge_starts[node + 1]);
     if (from > to || to > graph->edge_count || to - from > graph->degree || to - from > NIGH__GRAPH_MOST_BLOCK)
         return lies(walk, NIGH__GRAPH_EDGE_STARTS, node, "edges that cannot be");
-    walk->answer->steps++;
+    walk->steps++;
     return more_nodes(walk, to - from) && meet(walk, graph->edges + from, to - from, NIGH__GRAPH_EDGES, from);
 }
 
@@ -363,7 +368,7 @@ static bool meet_entries(struct walk *walk) {
 
 INLINE bool patient(const struct walk *walk) {
     return walk->query->patience == 0 || walk->best_count < walk->query->k ||
-           walk->answer->steps - walk->last_gain < walk->query->patience;
+           walk->steps - walk->last_gain < walk->query->patience;
 }
 
 /* New nodes for the turn; *idle, where there was nothing else to do, is still so if there are none.  False: a lie. */
@@ -399,7 +404,7 @@ static void compare_whole(struct walk *walk) {
         best_add(walk, nigh__key(distance, kept->rows[i]));
         pool_add(walk, distance, kept->places[i]);
     }
-    if (rest != 0) walk->answer->whole += kept->count;
+    if (rest != 0) walk->whole += kept->count;
     kept->count = 0;
 }
 
@@ -407,7 +412,7 @@ static void compare_whole(struct walk *walk) {
 INLINE bool keep(struct walk *walk, uint32_t place, uint32_t distance) {
     struct kept *kept = &walk->kept;
     const uint32_t node = walk->nodes[place];
-    const uint32_t row = walk->graph->order[node];
+    const uint32_t row = NIGH__ONCE(walk->graph->order[node]);
     if (row >= walk->graph->nodes) return lies(walk, NIGH__GRAPH_ORDER, node, "a row that there is not");
     const uint32_t sketch_words = walk->graph->facts.sketch_words;
     ask_for(walk->rows + (size_t)row * walk->words + sketch_words, (walk->words - sketch_words) * sizeof(uint64_t));
@@ -425,8 +430,8 @@ static bool compare_sketches(struct walk *walk) {
     uint32_t distances[NIGH__GRAPH_MOST_BLOCK];
     const uint32_t smallest = walk->picked->distances(walk->query->words, walk->graph->sketches, sketch_words,
                                                       sketch_words, walk->nodes + from, count, distances);
-    walk->answer->compared += count;
-    if (sketch_words == walk->words) walk->answer->whole += count;
+    walk->compared += count;
+    if (sketch_words == walk->words) walk->whole += count;
     if (smallest > limit) return true;
     for (uint32_t i = 0; i < count; i++)
         if (distances[i] <= limit && !keep(walk, from + i, distances[i])) return false;
@@ -466,6 +471,7 @@ static bool turn(struct walk *walk) {
 static bool begin(struct walk *walk) {
     if (!prepare_levels(walk) || !prepare_best(walk) || !prepare_met(walk)) return false;
     walk->count = walk->best_count = 0;
+    walk->seeds = walk->steps = walk->compared = walk->whole = 0;
     walk->nearest = walk->worst = walk->levels - 1;
     walk->pool = walk->last_gain = walk->entries_taken = 0;
     walk->seeds_end = walk->seeds_taken = walk->waiting_from = walk->waiting_to = 0;
@@ -495,6 +501,10 @@ static bool check_best(struct walk *walk) {
 static bool finish(struct walk *walk) {
     nigh__keys_sort(walk->context, walk->best, walk->best_count);
     if (!check_best(walk)) return false;
+    walk->answer->seeds = walk->seeds;
+    walk->answer->steps = walk->steps;
+    walk->answer->compared = walk->compared;
+    walk->answer->whole = walk->whole;
     uint32_t count = walk->best_count;
     while (count > 0 && nigh__key_distance(walk->best[count - 1]) >= walk->query->limit) count--;
     if (count == 0) return true;

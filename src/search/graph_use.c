@@ -120,6 +120,11 @@ static nigh_status search_one(const struct nigh__graph_batch *batch, struct nigh
                                             .limit = batch->limits[q],
                                             .effort = use->effort,
                                             .patience = use->patience};
+    if (query.limit == 0) { /* nothing can be nearer than what there is */
+        batch->answers[q] = (struct nigh__graph_answer){.keys = batch->answers[q].keys};
+        batch->answers[q].keys.count = 0;
+        return NIGH_OK;
+    }
     return nigh__graph_search(scratch, &use->graph, use->segment->rows, use->segment->words, &query, &batch->answers[q],
                               error);
 }

@@ -46,6 +46,19 @@
 #include "search/tuned.h"
 #include "store/collection.h"
 
+/*
+ * Queries of a batch.  A scan reads all the memory for one, and its kernels take NIGH__BATCH_QUERIES; where all
+ * segments are walked nothing is shared but the start of the threads, which counts where a query takes 20 us.
+ */
+#define MOST_QUERIES 256u
+_Static_assert(MOST_QUERIES >= NIGH__BATCH_QUERIES, "arrays are of this");
+
+/* Whether a segment is searched by its graph: decided once, for the file may change. */
+struct way {
+    bool walked;
+    struct nigh__graph_use use;
+};
+
 /* One call of nigh_search(), and the batch it is at. */
 struct search {
     const nigh_collection *collection;
@@ -57,25 +70,28 @@ struct search {
     uint64_t progress_total;
     nigh_results *results; /* with the sums */
 
-    size_t batch_count;
+    struct way *ways; /* of each segment */
+    bool all_walked;
+    size_t room;            /* for queries of a batch */
+    size_t batch_count;     /* at most MOST_QUERIES where all are walked, else NIGH__BATCH_QUERIES */
     uint64_t *batch;        /* the queries, as rows */
     uint64_t *masks;        /* theirs; NULL: all bits count */
     const uint8_t *weights; /* of their bits; NULL: not known */
     uint64_t *picked;       /* those that are scanned, where not all are */
-    uint32_t limits[NIGH__BATCH_QUERIES];
+    uint32_t limits[MOST_QUERIES];
     struct nigh__array rows[NIGH__BATCH_QUERIES]; /* keys: what a scan found */
     struct nigh__slice_step steps[NIGH__BATCH_QUERIES];
     struct nigh__slice_answer answers[NIGH__BATCH_QUERIES];   /* and what lists did */
     struct nigh__sketch_answer sketched[NIGH__BATCH_QUERIES]; /* or sketches */
     bool seen[NIGH__BATCH_QUERIES];
-    bool scanned[NIGH__BATCH_QUERIES]; /* although there were lists */
-    nigh_proof proofs[NIGH__BATCH_QUERIES];
+    bool scanned[MOST_QUERIES]; /* although there were lists */
+    nigh_proof *proofs;
     struct nigh__slice_scratch *scratch[NIGH__MAX_THREADS];
-    struct nigh__graph_answer walked[NIGH__BATCH_QUERIES]; /* or a graph */
+    struct nigh__graph_answer *walked; /* or a graph */
     struct nigh__graph_scratch *graph_scratch[NIGH__MAX_THREADS];
-    struct nigh__array matches[NIGH__BATCH_QUERIES]; /* nigh_match, sorted, at most k: of all segments so far */
-    struct nigh__array documents;                    /* keys: of one query in one segment */
-    struct nigh__array merged;                       /* nigh_match: what becomes `matches` */
+    struct nigh__array *matches;  /* nigh_match, sorted, at most k: of all segments so far */
+    struct nigh__array documents; /* keys: of one query in one segment */
+    struct nigh__array merged;    /* nigh_match: what becomes `matches` */
 };
 
 static nigh_status no_memory(nigh_error *error) { return nigh__fail(error, NIGH_ENOMEM, "no memory for the matches"); }
@@ -412,7 +428,7 @@ static nigh_status search_sketches(struct search *search, const struct nigh__seg
 
 /* ------------------------------------------------------------------- by a graph */
 
-/* What a query came to.  Nothing is sure, unless all was compared. */
+/* What a query came to.  Nothing is sure, unless all was compared or nothing more could be wanted. */
 static nigh_status settle_walked(struct search *search, const struct nigh__segment *segment, uint32_t q,
                                  nigh_error *error) {
     const struct nigh__graph_answer *answer = &search->walked[q];
@@ -421,7 +437,7 @@ static nigh_status settle_walked(struct search *search, const struct nigh__segme
     search->results->steps += answer->steps;
     const nigh_status status = expand(search, segment, &answer->keys, error);
     if (status != NIGH_OK) return status;
-    if (answer->whole < segment->signatures) proof->below = 0;
+    if (answer->whole < segment->signatures && search->limits[q] > 0) proof->below = 0;
     proof->breadth = 0;
     return join(search, segment, q) ? NIGH_OK : no_memory(error);
 }
@@ -448,12 +464,17 @@ static nigh_status walk_segment(struct search *search, const struct nigh__graph_
     return status;
 }
 
-/* By its graph, where that is how. */
-static nigh_status search_graph(struct search *search, const struct nigh__segment *segment, bool *done,
-                                nigh_error *error) {
-    struct nigh__graph_use use;
-    nigh_status status = nigh__graph_use_init(&use, &search->options, segment, done, error);
-    if (status == NIGH_OK && *done) status = walk_segment(search, &use, error);
+static nigh_status choose_ways(struct search *search, nigh_error *error) {
+    const nigh_collection *collection = search->collection;
+    nigh_status status = NIGH_OK;
+    search->all_walked = collection->segment_count > 0;
+    search->ways = nigh__alloc_zero(search->context, collection->segment_count, sizeof *search->ways);
+    if (search->ways == NULL) return no_memory(error);
+    for (uint32_t s = 0; s < collection->segment_count && status == NIGH_OK; s++) {
+        struct way *way = &search->ways[s];
+        status = nigh__graph_use_init(&way->use, &search->options, collection->segments[s], &way->walked, error);
+        search->all_walked = search->all_walked && way->walked;
+    }
     return status;
 }
 
@@ -465,9 +486,9 @@ static nigh_status search_segment(struct search *search, const struct nigh__segm
     struct choice scans = {.count = 0};
     bool any = false;
     if (search->options.method == NIGH_SEARCH_SKETCH) return search_sketches(search, segment, error);
-    nigh_status status = search_graph(search, segment, &any, error);
-    if (status != NIGH_OK || any) return status;
-    status = nigh__slice_use_init(&use, &search->options, segment, &any, error);
+    const struct way *way = &search->ways[segment->index];
+    if (way->walked) return walk_segment(search, &way->use, error);
+    nigh_status status = nigh__slice_use_init(&use, &search->options, segment, &any, error);
     for (uint32_t q = 0; q < search->batch_count; q++) {
         search->limits[q] = limit_of(search, q);
         search->steps[q] = (struct nigh__slice_step){.scan = true};
@@ -486,8 +507,8 @@ static nigh_status search_segment(struct search *search, const struct nigh__segm
 /* ------------------------------------------------------------------ the batches */
 
 /* Batches of equal size: a last one of few queries would read all the memory for them. */
-static size_t batch_size(size_t count) {
-    const size_t batches = count / NIGH__BATCH_QUERIES + (count % NIGH__BATCH_QUERIES != 0);
+static size_t batch_size(size_t count, size_t most) {
+    const size_t batches = count / most + (count % most != 0);
     return batches == 0 ? 0 : count / batches + (count % batches != 0);
 }
 
@@ -542,7 +563,24 @@ static nigh_status search_batch(struct search *search, nigh_error *error) {
 
 static uint64_t *queries_new(const struct search *search) {
     const size_t words = nigh__row_words(search->collection->width_bits);
-    return nigh__alloc_aligned(search->context, NIGH__BATCH_QUERIES * words, sizeof(uint64_t), NIGH__CACHE_LINE);
+    return nigh__alloc_aligned(search->context, search->room * words, sizeof(uint64_t), NIGH__CACHE_LINE);
+}
+
+static bool room_make(struct search *search) {
+    const nigh_context *context = search->context;
+    search->batch = queries_new(search);
+    search->picked = queries_new(search);
+    if (search->options.masks != NULL) search->masks = queries_new(search);
+    search->proofs = nigh__alloc(context, search->room, sizeof *search->proofs);
+    search->walked = nigh__alloc(context, search->room, sizeof *search->walked);
+    search->matches = nigh__alloc(context, search->room, sizeof *search->matches);
+    for (size_t q = 0; search->walked != NULL && q < search->room; q++)
+        search->walked[q].keys = (struct nigh__array)NIGH__ARRAY(uint64_t);
+    for (size_t q = 0; search->matches != NULL && q < search->room; q++)
+        search->matches[q] = (struct nigh__array)NIGH__ARRAY(nigh_match);
+    return search->batch != NULL && search->picked != NULL &&
+           (search->masks != NULL || search->options.masks == NULL) && search->proofs != NULL &&
+           search->walked != NULL && search->matches != NULL;
 }
 
 static bool search_init(struct search *search, const nigh_collection *collection, size_t count) {
@@ -554,18 +592,13 @@ static bool search_init(struct search *search, const nigh_collection *collection
         search->rows[q] = (struct nigh__array)NIGH__ARRAY(uint64_t);
         search->answers[q].keys = (struct nigh__array)NIGH__ARRAY(uint64_t);
         search->sketched[q].keys = (struct nigh__array)NIGH__ARRAY(uint64_t);
-        search->walked[q].keys = (struct nigh__array)NIGH__ARRAY(uint64_t);
-        search->matches[q] = (struct nigh__array)NIGH__ARRAY(nigh_match);
     }
     search->documents = (struct nigh__array)NIGH__ARRAY(uint64_t);
     search->merged = (struct nigh__array)NIGH__ARRAY(nigh_match);
     for (uint32_t s = 0; s < collection->segment_count; s++)
         search->progress_total += (uint64_t)collection->segments[s]->signatures * count;
-    search->batch = queries_new(search);
-    search->picked = queries_new(search);
-    if (search->options.masks != NULL) search->masks = queries_new(search);
-    return search->batch != NULL && search->picked != NULL &&
-           (search->masks != NULL || search->options.masks == NULL) && nigh__results_prove(search->results);
+    search->room = count < MOST_QUERIES ? count : MOST_QUERIES;
+    return room_make(search) && nigh__results_prove(search->results);
 }
 
 static void free_scratch(void *scratch) { nigh__slice_scratch_free(scratch); }
@@ -585,23 +618,31 @@ static void search_release(struct search *search) {
         nigh__array_release(search->context, &search->rows[q]);
         nigh__array_release(search->context, &search->answers[q].keys);
         nigh__array_release(search->context, &search->sketched[q].keys);
-        nigh__array_release(search->context, &search->walked[q].keys);
-        nigh__array_release(search->context, &search->matches[q]);
     }
+    for (size_t q = 0; search->walked != NULL && q < search->room; q++)
+        nigh__array_release(search->context, &search->walked[q].keys);
+    for (size_t q = 0; search->matches != NULL && q < search->room; q++)
+        nigh__array_release(search->context, &search->matches[q]);
     nigh__array_release(search->context, &search->documents);
     nigh__array_release(search->context, &search->merged);
     give_scratch(search);
+    nigh__free(search->context, search->walked);
+    nigh__free(search->context, search->matches);
+    nigh__free(search->context, search->proofs);
+    nigh__free(search->context, search->ways);
     nigh__free(search->context, search->batch);
     nigh__free(search->context, search->masks);
     nigh__free(search->context, search->picked);
 }
 
 static nigh_status search_all(struct search *search, const uint8_t *queries, size_t count, nigh_error *error) {
-    const size_t a_batch = batch_size(count);
+    nigh_status status = choose_ways(search, error);
+    if (status != NIGH_OK) return status;
+    const size_t a_batch = batch_size(count, search->all_walked ? MOST_QUERIES : NIGH__BATCH_QUERIES);
     for (size_t done = 0; done < count; done += search->batch_count) {
         const size_t some = count - done < a_batch ? count - done : a_batch;
         take_batch(search, queries, done, some);
-        const nigh_status status = search_batch(search, error);
+        status = search_batch(search, error);
         if (status != NIGH_OK) return status;
     }
     return NIGH_OK;
@@ -615,10 +656,7 @@ nigh_status nigh_search(const nigh_collection *collection, const uint8_t *querie
     if (status != NIGH_OK) return status;
     if (search.options.k == 0) return nigh__fail(error, NIGH_EINVAL, "k must be at least 1");
     if (queries == NULL && count != 0) return nigh__fail(error, NIGH_EINVAL, "there are no queries");
-    nigh__search_tuned(collection, &search.options);
-    status = nigh__sketch_options_check(&search.options, error);
-    if (status == NIGH_OK) status = nigh__slice_options_check(collection, &search.options, error);
-    if (status == NIGH_OK) status = nigh__graph_options_check(collection, &search.options, error);
+    status = nigh__search_settle(collection, &search.options, error);
     if (status != NIGH_OK) return status;
 
     nigh_results *results = nigh__results_new(collection->context, count);

@@ -37,7 +37,9 @@
 #define WORDS_A_THREAD 1048576u /* below this many, another thread costs more than it saves */
 #define ROWS_AHEAD 16u
 #define ROWS_AT_ONCE 512u
+#define KEPT_KEYS(candidates) (4 * (uint64_t)(candidates) + SPARE_KEYS) /* a pool is swept before it has more */
 #define SPARE_KEYS 1024u
+#define MOST_KEYS (UINT64_C(1) << 23) /* of all pools at a time, where there is more than one query: 64 MB */
 #define MOST_DISTANCE (64u * NIGH__SKETCH_WORDS)
 
 struct pool {
@@ -103,7 +105,7 @@ static void pool_sweep(struct pool *pool) {
 static bool pool_add(const nigh_context *context, struct pool *pool, uint32_t candidates, uint32_t distance,
                      uint32_t row) {
     if (distance >= pool_limit(pool, candidates)) return true; /* the block began with a greater limit */
-    if (pool->keys.count >= 4 * (size_t)candidates + SPARE_KEYS) pool_sweep(pool);
+    if (pool->keys.count >= KEPT_KEYS(candidates)) pool_sweep(pool);
     uint64_t *slot = nigh__array_add(context, &pool->keys, 1);
     if (slot == NULL) return false;
     *slot = nigh__key(distance, row);
@@ -328,8 +330,8 @@ static bool job_init(struct job *job) {
     return complete;
 }
 
-nigh_status nigh__sketch_scan(const struct nigh__sketch_scan *scan, struct nigh__sketch_answer *answers,
-                              nigh_error *error) {
+static nigh_status scan_part(const struct nigh__sketch_scan *scan, struct nigh__sketch_answer *answers,
+                             nigh_error *error) {
     struct job job = {.scan = scan, .answers = answers};
     nigh_status status = NIGH_ENOMEM;
     if (job_init(&job)) {
@@ -340,5 +342,29 @@ nigh_status nigh__sketch_scan(const struct nigh__sketch_scan *scan, struct nigh_
     job_release(&job);
     if (status == NIGH_ENOMEM) (void)nigh__fail(error, NIGH_ENOMEM, "no memory to search sketches with");
     if (status == NIGH_ECANCELLED) return nigh__progress_cancelled(error);
+    return status;
+}
+
+/* As many queries as have room for their keys; no pool has more than there are rows. */
+static size_t queries_at_once(const struct nigh__sketch_scan *scan) {
+    uint64_t keys = KEPT_KEYS(scan->candidates) * scan->threads;
+    if (keys > scan->count) keys = scan->count;
+    const uint64_t fit = keys == 0 ? scan->query_count : MOST_KEYS / keys;
+    if (fit >= scan->query_count) return scan->query_count;
+    return fit == 0 ? 1 : (size_t)fit;
+}
+
+nigh_status nigh__sketch_scan(const struct nigh__sketch_scan *scan, struct nigh__sketch_answer *answers,
+                              nigh_error *error) {
+    const size_t at_once = queries_at_once(scan);
+    nigh_status status = NIGH_OK;
+    for (size_t first = 0; status == NIGH_OK && first < scan->query_count; first += at_once) {
+        struct nigh__sketch_scan part = *scan;
+        part.queries += first * scan->words;
+        part.limits += first;
+        part.query_count = scan->query_count - first < at_once ? scan->query_count - first : at_once;
+        part.progress_done += (uint64_t)first * scan->count;
+        status = scan_part(&part, answers + first, error);
+    }
     return status;
 }

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "search/tuned.h"
 
+#include "search/graph_use.h"
+#include "search/sketch.h"
+#include "search/slice_use.h"
 #include "store/annex.h"
+#include "store/bit_costs.h"
 #include "store/slices.h"
 
 /* Whether somebody has said how. */
@@ -36,18 +40,50 @@ static uint32_t widest_slices(const nigh_collection *collection) {
     return widest;
 }
 
+/* Whether every model of bits that differ is one. */
+static bool has_sound_costs(const nigh_collection *collection) {
+    struct nigh__bit_costs costs;
+    bool fitted = false;
+    for (uint32_t s = 0; s < collection->segment_count; s++) {
+        const struct nigh__segment *segment = collection->segments[s];
+        if (segment->annexes[NIGH__ANNEX_SLICES] == NULL) continue;
+        if (nigh__bit_costs_of_segment(segment, &costs, &fitted, NULL) != NIGH_OK) return false;
+    }
+    return true;
+}
+
 /* Whether what it was measured with is still there. */
 static bool is_usable(const nigh_collection *collection, const nigh_search_options *options) {
     const nigh_tuning *tuning = &collection->tuning;
-    if (tuning->probe == NIGH_PROBE_DIRECTED && options->weights == NULL) return false;
+    if (tuning->probe == NIGH_PROBE_DIRECTED && (options->weights == NULL || !has_sound_costs(collection)))
+        return false;
     if (tuning->method == NIGH_SEARCH_GRAPH) return has_annexes(collection, NIGH__ANNEX_GRAPH);
     if (tuning->method != NIGH_SEARCH_SLICES) return true;
     return has_annexes(collection, NIGH__ANNEX_SLICES) && widest_slices(collection) == tuning->slice_width;
 }
 
-void nigh__search_tuned(const nigh_collection *collection, nigh_search_options *options) {
-    const nigh_tuning *tuning = &collection->tuning;
-    if (!collection->tuned || is_said(options)) return;
-    if (options->masks != NULL || options->radius != NIGH_ALL || options->k > 2 * tuning->k) return;
-    if (is_usable(collection, options)) nigh_tuning_apply(tuning, options);
+static bool is_for(const nigh_collection *collection, const nigh_search_options *options) {
+    if (!collection->tuned || is_said(options)) return false;
+    if (options->masks != NULL || options->radius != NIGH_ALL || options->k > 2 * collection->tuning.k) return false;
+    return is_usable(collection, options);
+}
+
+static nigh_status check(const nigh_collection *collection, const nigh_search_options *options, nigh_error *error) {
+    nigh_status status = nigh__sketch_options_check(options, error);
+    if (status == NIGH_OK) status = nigh__slice_options_check(collection, options, error);
+    if (status == NIGH_OK) status = nigh__graph_options_check(collection, options, error);
+    return status;
+}
+
+/* A tuning is advice: one that this search cannot go by, whoever wrote it, is passed over. */
+nigh_status nigh__search_settle(const nigh_collection *collection, nigh_search_options *options, nigh_error *error) {
+    if (is_for(collection, options)) {
+        nigh_search_options tuned = *options;
+        nigh_tuning_apply(&collection->tuning, &tuned);
+        if (check(collection, &tuned, NULL) == NIGH_OK) {
+            *options = tuned;
+            return NIGH_OK;
+        }
+    }
+    return check(collection, options, error);
 }

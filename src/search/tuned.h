@@ -5,7 +5,10 @@
 
 #include "store/collection.h"
 
-/* Sets the options as the collection was tuned, where nigh_tuning in nigh.h says that this is done. */
-void nigh__search_tuned(const nigh_collection *collection, nigh_search_options *options);
+/*
+ * Checks the options of a search, and sets them as the collection was tuned, where nigh_tuning in nigh.h says that
+ * this is done.  NIGH_OK, or what is wrong with what was asked for.
+ */
+nigh_status nigh__search_settle(const nigh_collection *collection, nigh_search_options *options, nigh_error *error);
 
 #endif

@@ -43,7 +43,7 @@ struct nigh__bit_costs {
     struct nigh__bit_cost of[NIGH__BIT_COSTS]; /* by weight; as it lies in the section */
 };
 
-_Static_assert(sizeof(struct nigh__bit_costs) == 4 * NIGH__BIT_COSTS, "format");
+_Static_assert(sizeof(struct nigh__bit_costs) == sizeof(uint32_t) * NIGH__BIT_COSTS, "format");
 
 /* Bits that were seen, and of these those that differ, by weight. */
 struct nigh__bit_counts {

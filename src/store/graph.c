@@ -34,6 +34,8 @@ static nigh_status check_facts(const struct nigh__segment *segment, const struct
         return facts_lie(annex, AT(seed_bits), "slices of a width that cannot be", error);
     if ((uint64_t)facts->seed_slices * facts->seed_bits > segment->width_bits)
         return facts_lie(annex, AT(seed_slices), "more slices than a signature has", error);
+    if (facts->seed_longest > NIGH__GRAPH_LONGEST_SEEDS)
+        return facts_lie(annex, AT(seed_longest), "lists of seeds longer than they can be", error);
     if (facts->sketch_words == 0 || facts->sketch_words > segment->words)
         return facts_lie(annex, AT(sketch_words), "sketches longer than a signature, or of nothing", error);
     if (facts->recall_found > facts->recall_wanted)

@@ -39,6 +39,7 @@ enum nigh__graph_section {
 
 #define NIGH__GRAPH_MOST_DEGREE 256u
 #define NIGH__GRAPH_MOST_SEED_BITS 24u
+#define NIGH__GRAPH_LONGEST_SEEDS 1024u /* a list; lists may overlap in a file that lies, and each takes its time */
 
 struct nigh__graph_facts {
     uint32_t seed_slices;   /*  0  0: no seeds */

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/guard.h"
 #include "base/memory.h"
 #include "base/status.h"
@@ -30,7 +31,7 @@ static bool lies(struct check *check, enum nigh__graph_section section, uint64_t
 }
 
 static bool check_order(struct check *check, uint32_t node, uint32_t *row) {
-    *row = check->graph.order[node];
+    *row = NIGH__ONCE(check->graph.order[node]);
     if (*row >= check->graph.nodes) return lies(check, NIGH__GRAPH_ORDER, node, "a row number is too large");
     uint8_t *byte = &check->named[*row / 8];
     const uint8_t bit = (uint8_t)(1u << *row % 8);
@@ -41,8 +42,8 @@ static bool check_order(struct check *check, uint32_t node, uint32_t *row) {
 
 static bool check_edges(struct check *check, uint32_t node) {
     const struct nigh__graph *graph = &check->graph;
-    const uint32_t first = graph->edge_starts[node];
-    const uint32_t end = graph->edge_starts[node + 1];
+    const uint32_t first = NIGH__ONCE(graph->edge_starts[node]);
+    const uint32_t end = NIGH__ONCE(graph->edge_starts[node + 1]);
     if (end < first || end > graph->edge_count || (node == 0 && first != 0))
         return lies(check, NIGH__GRAPH_EDGE_STARTS, node, "edges lie outside their section");
     if (end - first > graph->degree) return lies(check, NIGH__GRAPH_EDGE_STARTS, node, "a node has too many edges");
@@ -72,18 +73,20 @@ static bool check_list(struct check *check, uint64_t list) {
     const uint32_t bits = graph->facts.seed_bits;
     const struct nigh__slice slice = {.start = (uint32_t)(list >> bits) * bits, .bits = bits};
     const uint32_t value = (uint32_t)(list & ((UINT64_C(1) << bits) - 1));
-    const uint32_t first = graph->seed_starts[list];
-    const uint32_t end = graph->seed_starts[list + 1];
+    const uint32_t first = NIGH__ONCE(graph->seed_starts[list]);
+    const uint32_t end = NIGH__ONCE(graph->seed_starts[list + 1]);
     if (end < first || end > graph->seed_count || (list == 0 && first != 0))
         return lies(check, NIGH__GRAPH_SEED_STARTS, list, "seeds lie outside their section");
     if (end - first > graph->facts.seed_longest)
         return lies(check, NIGH__GRAPH_SEED_STARTS, list, "a list of seeds is too long");
     for (uint32_t i = first; i < end; i++) {
-        const uint32_t node = graph->seeds[i];
+        const uint32_t node = NIGH__ONCE(graph->seeds[i]);
         if (node >= graph->nodes) return lies(check, NIGH__GRAPH_SEEDS, i, "a seed is no node");
         if (i > first && graph->seeds[i - 1] >= node)
             return lies(check, NIGH__GRAPH_SEEDS, i, "seeds are out of order");
-        const uint32_t row = graph->order[node]; /* checked before */
+        const uint32_t row = NIGH__ONCE(graph->order[node]);
+        if (row >= graph->nodes) /* it was checked, but others may write */
+            return lies(check, NIGH__GRAPH_ORDER, node, "a row number is too large");
         if (nigh__slice_value(check->segment->rows + (uint64_t)row * check->segment->words, slice) != value)
             return lies(check, NIGH__GRAPH_SEEDS, i, "a seed has another slice than those of its list");
     }

@@ -82,6 +82,8 @@ static struct objection object_to(const struct tuning_file *file) {
         return (struct objection){AT(sketch_bits), "there are no sketches of such a width"};
     if (!usual_or(file->effort, 1, MOST_EFFORT)) return (struct objection){AT(effort), "the effort is out of range"};
     if (file->probe > NIGH_PROBE_DIRECTED) return (struct objection){AT(probe), "there is no such way to probe"};
+    if (file->probe == NIGH_PROBE_DIRECTED && file->breadth != NIGH_USUAL)
+        return (struct objection){AT(breadth), "directed probes have no breadth"};
     if (file->slice_width > NIGH_MOST_SLICE_WIDTH) return (struct objection){AT(slice_width), "slices are not so wide"};
     if (!is_share(file->targets[0]) || !is_share(file->targets[1]) || !is_time(file->targets[2]))
         return (struct objection){AT(targets), "a target is out of range"};

@@ -13,13 +13,17 @@
 expect_unchanged c.nigh 0 ANY 'not stored' -- "$NIGH" tune c.nigh --sample 60 --dry-run
 grep -q '^  chosen        ' .out || fail 'no choice is shown'
 expect_unchanged c.nigh 1 '' ANY -- "$NIGH" tune c.nigh --sample 60 --memory 1K
-grep -q 'keeps within the limits of memory' .err || fail 'not why'
+grep -q '^nigh: 1024 bytes of memory are too few: the signatures alone take [0-9]*$' .err || fail 'not why'
 expect_unchanged c.nigh 1 ANY ANY -- "$NIGH" tune -q c.nigh --sample 60 --within 0.00001 --target-recall 0.5 --latency 1s
 if grep -q '^  chosen        every document' .out; then
     echo 'the scan is exact: no sample is too small for it'
 else
     grep -q '^nigh: to tell it within +-0.00001 takes a sample of .* queries$' .err || fail 'not how many queries'
 fi
+
+expect_unchanged c.nigh 1 ANY ANY -- "$NIGH" tune -q c.nigh --sample 60 --latency 0.001us
+grep -q '^  best          ' .out || fail 'the best that can be had is not shown'
+grep -q '^nigh: what was asked for cannot be had; the best is a recall of ' .err || fail 'not that it cannot be had'
 
 # What is chosen is stored, shown by info, sound to check, and gone by.
 expect 0 ANY "stored: 'nigh search' goes by it" -- "$NIGH" tune c.nigh --target-recall 0.8 --sample 200 --all
@@ -67,6 +71,31 @@ expect 0 '' "'nigh search' goes by what is usual" -- "$NIGH" tune --remove c.nig
 [[ -e c.nigh/tuning ]] && fail 'it is still there'
 expect 0 ANY ANY -- "$NIGH" check c.nigh
 
+# --build: lists of several widths and a graph, also of few documents; what cannot be had leaves them, and says so.
+"$NIGH" generate -q -n 1500 --bits 256 -o small.u8bin || fail generate
+"$NIGH" index -q small.nigh small.u8bin --lists slices --slice-width 16 || fail index
+expect 0 ANY ANY -- "$NIGH" tune small.nigh --build --all --sample 80 --target-recall 0.5
+grep -q '^  graph, effort ' .out || fail 'no graph was tried'
+[[ $(grep -c '^  slice lists, breadth 0, 64 candidates' .out) == 4 ]] || fail 'not the usual width, one narrower, one wider, and the one there was'
+expect 0 ANY '' -- "$NIGH" info small.nigh
+grep -q '^  graph         of 1 segment' .out || fail 'no graph was made'
+grep -q '^  slice lists   of 1 segment' .out || fail 'there are no lists'
+"$NIGH" index -q fresh.nigh small.u8bin || fail index
+expect 1 ANY ANY -- "$NIGH" tune fresh.nigh --build --sample 80 --target-recall 1 --latency 0.001us
+grep -q '^lists and graph that --build made stay' .err || fail 'nobody says what was left'
+[[ -e fresh.nigh/tuning ]] && fail 'what cannot be had is stored'
+"$NIGH" index -q fresh.nigh --lists none --no-graph || fail 'what was left cannot be removed as it says'
+[[ $(ls fresh.nigh | wc -l) == 2 ]] || fail 'something is left'
+"$NIGH" generate -q -n 5 --bits 256 -o five.u8bin || fail generate
+"$NIGH" index -q five.nigh five.u8bin || fail index
+expect_unchanged five.nigh 2 '' 'nigh: too few documents to tune with: 5, and 40 are needed' -- "$NIGH" tune five.nigh --build
+
+# Where it cannot be stored, what was measured is shown all the same.
+mkdir c.nigh/tuning
+expect 2 ANY "nigh: 'c.nigh': cannot rename: Is a directory" -- "$NIGH" tune c.nigh --sample 60
+grep -q '^  chosen        ' .out || fail 'what was measured is lost'
+rmdir c.nigh/tuning
+
 hint="try 'nigh tune --help'"
 expect 2 '' "nigh tune: give one COLLECTION, not 0
 $hint" -- "$NIGH" tune
@@ -78,7 +107,7 @@ expect 2 '' "nigh tune: --build stores what it makes; not --dry-run
 $hint" -- "$NIGH" tune c.nigh --build --dry-run
 expect 2 '' "nigh tune: --remove goes with nothing else
 $hint" -- "$NIGH" tune c.nigh --remove --build
-expect 2 '' 'nigh: 30 queries are too few to tune with; 40 are needed at least' -- \
+expect 2 '' 'nigh: too few queries to tune with: 30, and 40 are needed' -- \
     "$NIGH" tune c.nigh --queries few.u8bin
 expect 2 '' "nigh search: --sketch-bits takes 64, 128, 192 or 256, not 100
 try 'nigh search --help'" -- "$NIGH" search c.nigh queries.u8bin --method sketch --sketch-bits 100

@@ -5,7 +5,8 @@
 Whatever the moment, the collection must pass `nigh check` afterwards and hold
 exactly the old documents or exactly the new ones.  Half of the rounds add to a
 collection, half make a new one.  Rounds go on until KILLS (500) runs were hit
-before they had ended; SEED sets the moments.
+before they had ended; SEED sets the moments.  Then as many as a tenth of that
+are hit while they make a graph, which must be whole or not there.
 """
 import os
 import random
@@ -51,6 +52,32 @@ def run_and_kill(arguments, delay):
         return process.wait() == -signal.SIGKILL
 
 
+def graph_rounds(rng, kills):
+    """Kills `nigh index --graph`.  Returns how often a graph was there afterwards; None: something was wrong."""
+    before = contents("base.nigh")
+    shutil.copytree("base.nigh", "graph.nigh")
+    begin = time.monotonic()
+    assert nigh("index", "graph.nigh", "--graph").returncode == 0
+    seconds = time.monotonic() - begin
+    killed = whole = number = 0
+    while killed < kills and number < 10 * kills:
+        number += 1
+        shutil.rmtree("work.nigh", ignore_errors=True)
+        shutil.copytree("base.nigh", "work.nigh")
+        killed += run_and_kill(["index", "work.nigh", "--graph", "--quiet"], rng.uniform(0, seconds * 1.1))
+        whole += any(name.startswith("graph-") and not name.endswith(".tmp") for name in os.listdir("work.nigh"))
+        check = nigh("check", "work.nigh")
+        again = nigh("index", "work.nigh", "--graph", "--quiet")
+        if check.returncode != 0 or again.returncode != 0 or contents("work.nigh") != before:
+            print(f"graph round {number} (SEED={SEED}): {check.stderr.decode()}{again.stderr.decode()}")
+            return None
+        if sorted(os.listdir("work.nigh")) != sorted(os.listdir("graph.nigh")):
+            print(f"graph round {number} (SEED={SEED}): {os.listdir('work.nigh')}")
+            return None
+    print(f"{number} rounds with graphs, {seconds:.2f} s a run: {killed} killed, {whole} had one")
+    return whole if killed >= kills else None
+
+
 def main():
     rng = random.Random(SEED)
     make_input("old.hex", "old", 2000, rng)
@@ -94,7 +121,7 @@ def main():
     if seen["killed"] < KILLS or seen["old"] == 0 or seen["new"] == 0:
         print("the kills did not fall into the runs: too little was tested")
         return 1
-    return 0
+    return 1 if graph_rounds(rng, KILLS // 10) is None else 0
 
 
 if __name__ == "__main__":

@@ -18,24 +18,26 @@
 #include "support/memory_files.h"
 #include "support/support.h"
 
-/* As the first segment of tests/golden/v1-sliced.nigh. */
-static const struct recipe annex_recipe = {.width_bits = 72, .seed = 4, .distinct = 40, .ids = true};
 #define ANNEX_DOCUMENTS 60u
+#define ANNEX_WIDTH 72u
+#define ANNEX_QUERIES 3u /* of a search */
+
+/* As the first segment of tests/golden/v1-sliced.nigh. */
+static const struct recipe annex_recipe = {.width_bits = ANNEX_WIDTH, .seed = 4, .distinct = 40, .ids = true};
 
 enum { ANNEX_SEGMENT, ANNEX_MANIFEST, ANNEX_FILE };
 
 static void annex_search_once(const nigh_collection *collection, const nigh_search_options *options) {
-    enum { QUERIES = 3 };
-    uint8_t queries[QUERIES * 9];
+    uint8_t queries[ANNEX_QUERIES * ANNEX_WIDTH / 8];
     recipe_signature(&annex_recipe, 7, queries); /* one that is there, one near it, and one far from all */
     memcpy(queries + 9, queries, 9);
     queries[13] ^= 0x21;
     memset(queries + 18, 0, 9);
     nigh_results *results = NULL;
-    if (nigh_search(collection, queries, QUERIES, options, &results, NULL) == NIGH_OK) {
+    if (nigh_search(collection, queries, ANNEX_QUERIES, options, &results, NULL) == NIGH_OK) {
         nigh_proof proof = NIGH_PROOF_INIT;
         size_t count;
-        for (size_t i = 0; i < QUERIES; i++) {
+        for (size_t i = 0; i < ANNEX_QUERIES; i++) {
             (void)nigh_results_matches(results, i, &count);
             (void)nigh_results_proof(results, i, &proof, NULL);
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The readers of slice lists against any bytes; annex_target.h says how.  The seeds are
- * the lists of its segment, with slices of several widths.
+ * the lists of its segment, with slices of several widths, and with what bits cost.
  */
 #include "fuzz/annex_target.h"
 
@@ -22,6 +22,24 @@ static void search_all_ways(const nigh_collection *collection) {
     }
 }
 
+/* By weights that are all alike, that differ, and that say nothing; few probes, and all there are. */
+static void search_directed(const nigh_collection *collection) {
+    static const uint64_t probes[] = {1, 100, UINT64_MAX};
+    uint8_t weights[ANNEX_QUERIES * ANNEX_WIDTH];
+    for (unsigned way = 0; way < 9; way++) {
+        nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
+        for (unsigned i = 0; i < sizeof weights; i++)
+            weights[i] = way % 3 == 0 ? 255 : way % 3 == 1 ? (uint8_t)(i * 37) : 0;
+        options.threads = 1;
+        options.method = way == 4 ? NIGH_SEARCH_AUTO : NIGH_SEARCH_SLICES;
+        options.probe = way == 4 ? NIGH_PROBE_AUTO : NIGH_PROBE_DIRECTED;
+        options.probes = probes[way / 3];
+        options.postings = way % 2 == 0 ? 20 : UINT64_MAX;
+        options.weights = weights;
+        annex_search_once(collection, &options);
+    }
+}
+
 static void read_collection(nigh_context *context) {
     nigh_collection *collection;
     /* Whatever is wrong with lists, the collection opens. */
@@ -33,6 +51,7 @@ static void read_collection(nigh_context *context) {
     (void)nigh_collection_segment(collection, 0, &segment, NULL);
     if ((segment.slices != 0) != (info.sliced_segments != 0)) abort();
     search_all_ways(collection);
+    search_directed(collection);
     nigh_collection_close(collection);
     (void)nigh_collection_check(context, "c", NULL, NULL, NULL);
 }

@@ -54,7 +54,7 @@ static void remove_place(void) {
     nigh_context_free(made.context);
 }
 
-static void search(const nigh_collection *collection) {
+static void search(const nigh_collection *collection, const uint8_t *weights) {
     uint8_t query[WIDTH / 8];
     nigh_results *results = NULL;
     size_t count = 0;
@@ -62,6 +62,7 @@ static void search(const nigh_collection *collection) {
     recipe_signature(&recipe, 7, query);
     options.k = 3;
     options.threads = 1;
+    options.weights = weights;
     if (nigh_search(collection, query, 1, &options, &results, NULL) != NIGH_OK) abort();
     const nigh_match *matches = nigh_results_matches(results, 0, &count);
     if (count > options.k || (count != 0 && matches[0].document >= DOCUMENTS)) abort();
@@ -77,7 +78,9 @@ static void use(const struct place *at, const uint8_t *data, size_t size) {
     const nigh_status checked = nigh_collection_check(at->context, at->path, NULL, NULL, NULL);
     if (status != checked) abort();
     if (status == NIGH_OK && nigh_tuning_store(at->context, at->path, &tuning, NULL) != NIGH_OK) abort();
-    search(collection);
+    static const uint8_t weights[WIDTH] = {9, 200, 3};
+    search(collection, NULL);
+    search(collection, weights);
     nigh_collection_close(collection);
 }
 

@@ -23,11 +23,17 @@ struct golden {
     uint64_t commits[3];   /* documents in each; 0 ends */
     uint32_t slice_width;  /* of slice lists, for segments of 5 signatures or more; 0: none */
     uint32_t graph_degree; /* 0: no graph */
+    bool tuned;
 };
 
 static const struct golden goldens[] = {
-    {"v1-named.nigh", {.width_bits = 72, .seed = 1, .distinct = 9, .ids = true, .metadata = true}, {12, 7}, 0, 0},
-    {"v1-numbered.nigh", {.width_bits = 1024, .seed = 2}, {5, 3, 1}, 0, 0},
+    {"v1-named.nigh",
+     {.width_bits = 72, .seed = 1, .distinct = 9, .ids = true, .metadata = true},
+     {12, 7},
+     0,
+     0,
+     false},
+    {"v1-numbered.nigh", {.width_bits = 1024, .seed = 2}, {5, 3, 1}, 0, 0, false},
     {"v1-weighted.nigh",
      {.width_bits = 40,
       .seed = 3,
@@ -38,14 +44,17 @@ static const struct golden goldens[] = {
       .vocabulary = "to the store a vocabulary is bytes\n"},
      {7, 4},
      0,
-     0},
+     0,
+     false},
     {"v1-learned.nigh",
      {.width_bits = 32, .seed = 5, .ids = true, .vocabulary = "words\n", .model = "to the store a model is bytes\n"},
      {3, 2},
      0,
-     0},
-    {"v1-sliced.nigh", {.width_bits = 72, .seed = 4, .distinct = 40, .ids = true}, {60, 20, 2}, 7, 0},
-    {"v1-graph.nigh", {.width_bits = 136, .seed = 6, .distinct = 80, .ids = true}, {120, 20, 2}, 0, 8},
+     0,
+     false},
+    {"v1-sliced.nigh", {.width_bits = 72, .seed = 4, .distinct = 40, .ids = true}, {60, 20, 2}, 7, 0, false},
+    {"v1-graph.nigh", {.width_bits = 136, .seed = 6, .distinct = 80, .ids = true}, {120, 20, 2}, 0, 8, false},
+    {"v1-tuned.nigh", {.width_bits = 40, .seed = 7, .distinct = 50, .weights = true}, {80, 20, 2}, 6, 0, true},
 };
 #define GOLDENS (sizeof goldens / sizeof goldens[0])
 
@@ -68,6 +77,36 @@ static void make_graph(nigh_context *context, const char *path, const struct gol
     assert_ok(nigh_graph_build(context, path, &options, NULL, &error), &error);
 }
 
+/* A number of its own in every field. */
+static const nigh_tuning golden_tuning = {.size = sizeof golden_tuning,
+                                          .method = NIGH_SEARCH_SLICES,
+                                          .probe = NIGH_PROBE_DIRECTED,
+                                          .k = 7,
+                                          .breadth = NIGH_USUAL,
+                                          .candidates = 300,
+                                          .sketch_bits = 192,
+                                          .effort = 50,
+                                          .patience = 20,
+                                          .postings = 1234,
+                                          .probes = 567,
+                                          .slice_width = 6,
+                                          .target_recall = 0.5,
+                                          .target_cdr = 0.625,
+                                          .target_seconds = 0.125,
+                                          .target_bytes = 1000000,
+                                          .queries = 500,
+                                          .recall = 0.75,
+                                          .recall_low = 0.6875,
+                                          .recall_high = 0.8125,
+                                          .cdr = 0.9375,
+                                          .cdr_low = 0.875,
+                                          .cdr_high = 0.96875,
+                                          .median = 0.0625,
+                                          .percentile_99 = 0.25,
+                                          .memory_bytes = 54321,
+                                          .documents = 102,
+                                          .sequence = 3};
+
 static uint64_t make(nigh_context *context, const char *path, const struct golden *golden) {
     uint64_t total = 0;
     for (size_t i = 0; i < 3 && golden->commits[i] != 0; i++) {
@@ -77,6 +116,10 @@ static uint64_t make(nigh_context *context, const char *path, const struct golde
     }
     if (golden->slice_width != 0) make_lists(context, path, golden);
     if (golden->graph_degree != 0) make_graph(context, path, golden);
+    if (golden->tuned) {
+        nigh_error error;
+        assert_ok(nigh_tuning_store(context, path, &golden_tuning, &error), &error);
+    }
     return total;
 }
 
@@ -89,12 +132,15 @@ static char *kept_path(const struct golden *golden) {
     return path;
 }
 
-static void expect_lists(nigh_context *context, const char *path, const struct golden *golden) {
+static void expect_beside(nigh_context *context, const char *path, const struct golden *golden) {
     nigh_collection *collection;
     nigh_collection_info info = NIGH_COLLECTION_INFO_INIT;
     nigh_error error;
     assert_ok(nigh_collection_open(context, path, NULL, &collection, &error), &error);
     nigh_collection_describe(collection, &info);
+    nigh_tuning tuning = NIGH_TUNING_INIT;
+    assert_int_equal(nigh_collection_tuning(collection, &tuning, NULL), golden->tuned ? NIGH_OK : NIGH_ENOTFOUND);
+    if (golden->tuned) assert_memory_equal(&tuning, &golden_tuning, sizeof tuning);
     nigh_collection_close(collection);
     assert_int_equal(info.sliced_segments, golden->slice_width == 0 ? 0 : 2);
     assert_int_equal(info.damaged_lists, 0);
@@ -111,7 +157,7 @@ static void kept_collections_open(void **state) {
         recipe_expect(context, path, &goldens[i].recipe, commits[0] + commits[1] + commits[2]);
         nigh_error error;
         assert_ok(read_everything(context, path, &error), &error);
-        expect_lists(context, path, &goldens[i]);
+        expect_beside(context, path, &goldens[i]);
         free(path);
     }
     nigh_context_free(context);

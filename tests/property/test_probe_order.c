@@ -163,12 +163,46 @@ static void many_alike_take_no_longer(void **state) {
     nigh__probe_chooser_free(*state, &chooser);
 }
 
+/* As many slices as there can be, as wide as they come, and many probes: room and time as the probes are. */
+static void the_most_slices_of_the_most_bits(void **state) {
+    enum { SLICES = 16384 };
+    const size_t wanted = 1u << 20;
+    struct nigh__probe_chooser chooser = {0};
+    struct nigh__probe_slice *slices = malloc(SLICES * sizeof *slices);
+    struct nigh__bit_costs costs;
+    struct nigh__rng rng = {.state = 12};
+    assert_non_null(slices);
+    for (uint32_t hostile = 0; hostile < 3; hostile++) {
+        nigh_error error;
+        const uint64_t *probes = NULL;
+        size_t found = 0;
+        for (uint32_t w = 0; w < NIGH__BIT_COSTS; w++) {
+            costs.of[w].flip = hostile == 0 ? 0 : hostile == 1 ? NIGH__MOST_FLIP : (uint16_t)(w * 3);
+            costs.of[w].keep = hostile == 0 ? 0 : hostile == 1 ? NIGH__MOST_KEEP : (uint16_t)(w % 9);
+        }
+        for (uint32_t s = 0; s < SLICES; s++) {
+            uint8_t weights[NIGH_MOST_SLICE_WIDTH];
+            for (uint32_t i = 0; i < NIGH_MOST_SLICE_WIDTH; i++) weights[i] = (uint8_t)nigh__rng_next(&rng);
+            nigh__probe_slice_init(&slices[s], &costs, weights, NIGH_MOST_SLICE_WIDTH);
+        }
+        assert_ok(nigh__probe_choose(*state, &chooser, slices, SLICES, wanted, &probes, &found, &error), &error);
+        assert_int_equal(found, wanted);
+        uint32_t most = 0; /* no cost wraps round */
+        for (size_t i = 0; i < found; i++)
+            if (nigh__probe_cost(probes[i]) > most) most = nigh__probe_cost(probes[i]);
+        if (hostile == 0) assert_int_equal(most, 0);
+        if (hostile == 1) /* 16,384 without a flip, 458,752 with one, and some with two */
+            assert_int_equal(most, NIGH_MOST_SLICE_WIDTH * NIGH__MOST_KEEP / 64 + 2 * NIGH__MOST_FLIP);
+    }
+    nigh__probe_chooser_free(*state, &chooser);
+    free(slices);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_heap_gives_all_in_order),
-        cmocka_unit_test(all_up_to_a_cost_are_all),
-        cmocka_unit_test(the_first_so_many_are_the_first),
-        cmocka_unit_test(many_alike_take_no_longer),
+        cmocka_unit_test(the_heap_gives_all_in_order),      cmocka_unit_test(all_up_to_a_cost_are_all),
+        cmocka_unit_test(the_first_so_many_are_the_first),  cmocka_unit_test(many_alike_take_no_longer),
+        cmocka_unit_test(the_most_slices_of_the_most_bits),
     };
     return cmocka_run_group_tests(tests, context_setup, context_teardown);
 }

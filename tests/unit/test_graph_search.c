@@ -185,6 +185,98 @@ static void lies_are_told(void **state) {
     }
 }
 
+/* By as little as can be, so that one comparison alone tells. */
+enum lie {
+    EDGES_PAST_THE_END,
+    EDGES_BACKWARDS,
+    EDGES_MORE_THAN_THE_HEADER_SAYS,
+    EDGES_MORE_THAN_A_TURN,
+    EDGE_TO_NO_NODE,
+    ORDER_OF_NO_ROW,
+    ORDER_TWICE,
+    SEEDS_PAST_THE_END,
+    SEEDS_BACKWARDS,
+    SEEDS_TOO_LONG,
+    SEED_OF_NO_NODE,
+    SKETCH_OF_ANOTHER,
+    LIES
+};
+
+static const char *tell(struct toy_graph *toy, enum lie lie) {
+    struct nigh__graph *graph = &toy->graph;
+    const uint32_t nodes = graph->nodes;
+    switch (lie) {
+    case EDGES_PAST_THE_END:
+        graph->edge_count--;
+        return "edges that cannot be";
+    case EDGES_BACKWARDS:
+        toy->edge_starts[nodes / 2] = toy->edge_starts[nodes / 2 + 1] + 1;
+        return "edges that cannot be";
+    case EDGES_MORE_THAN_THE_HEADER_SAYS:
+        graph->degree--;
+        return "edges that cannot be";
+    case EDGES_MORE_THAN_A_TURN:
+        return "edges that cannot be"; /* so the recipe is */
+    case EDGE_TO_NO_NODE:
+        toy->edges[graph->edge_count - 1] = nodes;
+        return "a node that there is not";
+    case ORDER_OF_NO_ROW:
+        toy->order[nodes - 1] = nodes;
+        return "a row that there is not";
+    case ORDER_TWICE:
+        toy->order[1] = toy->order[0];
+        memcpy(toy->sketches + graph->facts.sketch_words, toy->sketches, graph->facts.sketch_words * sizeof(uint64_t));
+        return "a row is there twice";
+    case SEEDS_PAST_THE_END:
+        graph->seed_count--;
+        return "a list of seeds that cannot be";
+    case SEEDS_BACKWARDS:
+        toy->seed_starts[nigh__graph_seed_lists(&graph->facts) - 1] = (uint32_t)graph->seed_count + 1;
+        return "a list of seeds that cannot be";
+    case SEEDS_TOO_LONG:
+        graph->facts.seed_longest = 0;
+        return "a list of seeds that cannot be";
+    case SEED_OF_NO_NODE:
+        toy->seeds[graph->seed_count - 1] = nodes;
+        return "a node that there is not";
+    case SKETCH_OF_ANOTHER:
+        toy->sketches[3] ^= 1;
+        return "a sketch that is not of its signature";
+    case LIES:
+        break;
+    }
+    return NULL;
+}
+
+/* All nodes are compared and followed; the last list of seeds is that of the query, and has one node. */
+static void each_bound_is_looked_at(void **state) {
+    for (uint32_t lie = 0; lie < LIES; lie++) {
+        struct toy_recipe recipe = usual;
+        if (lie == EDGES_MORE_THAN_A_TURN) recipe.degree = 257;
+        if (lie == EDGES_MORE_THAN_A_TURN) recipe.edges = TOY_RANDOM;
+        struct asked asked = ask(*state, &recipe);
+        struct toy_graph *toy = asked.toy;
+        const uint64_t lists = nigh__graph_seed_lists(&toy->graph.facts);
+        uint64_t query[4];
+        memset(query, 0xff, sizeof query); /* the last value of every slice */
+        toy->seed_starts[lists - 1] = (uint32_t)toy->graph.seed_count;
+        toy->seeds[toy->graph.seed_count++] = 0;
+        toy->seed_starts[lists] = (uint32_t)toy->graph.seed_count;
+        asked.query.words = query;
+        asked.query.k = asked.query.effort = recipe.nodes;
+        if (lie != EDGES_MORE_THAN_A_TURN) assert_ok(answer(&asked), &asked.error);
+        const char *why = tell(toy, (enum lie)lie);
+        assert_int_equal(answer(&asked), NIGH_ECORRUPT);
+        assert_string_equal(asked.error.why, why);
+        asked.error.why[0] = '\0';
+        assert_int_equal(nigh__graph_search_plain(asked.context, &toy->graph, toy->rows, toy->words, &asked.query,
+                                                  &asked.answer, &asked.error),
+                         NIGH_ECORRUPT);
+        assert_string_equal(asked.error.why, why);
+        forget(&asked);
+    }
+}
+
 static void memory_that_runs_out(void **state) {
     (void)state;
     struct toy_graph *toy = toy_graph_new(&usual);
@@ -249,10 +341,15 @@ static void kernels_equal_the_definition(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(large_effort_is_exact), cmocka_unit_test(near_ones_are_found),
-        cmocka_unit_test(as_many_as_asked_for),  cmocka_unit_test(limits_are_kept),
-        cmocka_unit_test(patience_ends_it),      cmocka_unit_test(lies_are_told),
-        cmocka_unit_test(memory_that_runs_out),  cmocka_unit_test(kernels_equal_the_definition),
+        cmocka_unit_test(large_effort_is_exact),
+        cmocka_unit_test(near_ones_are_found),
+        cmocka_unit_test(as_many_as_asked_for),
+        cmocka_unit_test(limits_are_kept),
+        cmocka_unit_test(patience_ends_it),
+        cmocka_unit_test(lies_are_told),
+        cmocka_unit_test(each_bound_is_looked_at),
+        cmocka_unit_test(memory_that_runs_out),
+        cmocka_unit_test(kernels_equal_the_definition),
     };
     return cmocka_run_group_tests(tests, context_setup, context_teardown);
 }

@@ -136,6 +136,43 @@ static void test_ties_and_threads(void **state) {
     matrix_free(&m);
 }
 
+/* More queries than have room for their candidates at once: each has the answer that it has alone. */
+static void test_many_candidates(void **state) {
+    enum { QUERIES = 40 };
+    static uint32_t limits[QUERIES];
+    static struct nigh__sketch_answer together[QUERIES];
+    struct matrix m = matrix_new(300000, 1, 1, 100, 6);
+    uint64_t *queries = allocate(QUERIES, sizeof *queries);
+    nigh_error error;
+    for (uint32_t q = 0; q < QUERIES; q++) {
+        limits[q] = q % 7 == 3 ? 20 : UINT32_MAX;
+        queries[q] = m.rows[q * 1000];
+        together[q] = (struct nigh__sketch_answer){.keys = NIGH__ARRAY(uint64_t)};
+    }
+    struct nigh__sketch_scan scan = scan_of(*state, &m, limits);
+    scan.queries = queries;
+    scan.query_count = QUERIES;
+    scan.candidates = 100000;
+    scan.threads = 2;
+    assert_ok(nigh__sketch_scan(&scan, together, &error), &error);
+    for (uint32_t q = 0; q < QUERIES; q++) {
+        struct nigh__sketch_answer alone = {.keys = NIGH__ARRAY(uint64_t)};
+        scan.queries = queries + q;
+        scan.limits = limits + q;
+        scan.query_count = 1;
+        assert_ok(nigh__sketch_scan(&scan, &alone, &error), &error);
+        assert_int_equal(alone.keys.count, 10);
+        assert_int_equal(together[q].keys.count, 10);
+        assert_memory_equal(alone.keys.data, together[q].keys.data, 10 * sizeof(uint64_t));
+        assert_int_equal(alone.compared, together[q].compared);
+        assert_int_equal(alone.below, together[q].below);
+        nigh__array_release(*state, &alone.keys);
+        nigh__array_release(*state, &together[q].keys);
+    }
+    free(queries);
+    matrix_free(&m);
+}
+
 static void test_memory(void **state) {
     static const uint32_t limits[MOST_QUERIES] = {UINT32_MAX, UINT32_MAX, 50, UINT32_MAX, UINT32_MAX};
     struct matrix m = matrix_new(5000, 4, 2, 7, 3);
@@ -290,6 +327,40 @@ static void test_shared(void **state) {
     scratch_free(scratch);
 }
 
+/* Sketches that there is no memory for are a failure of that search alone. */
+static void test_search_memory(void **state) {
+    char *scratch;
+    nigh_collection_close(collection_new(*state, &scratch));
+    struct faulty_memory memory = {.fail_at = UINT64_MAX};
+    nigh_allocator allocator = faulty_memory_allocator(&memory);
+    nigh_context *context = context_with(NULL, &allocator, NULL);
+    char *path = path_in(scratch, "c.nigh");
+    static const uint8_t query[41];
+    nigh_collection *collection;
+    nigh_error error;
+    nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
+    options.method = NIGH_SEARCH_SKETCH;
+    options.candidates = 40;
+    options.threads = 1;
+    const int64_t live = memory.live;
+    assert_ok(nigh_collection_open(context, path, NULL, &collection, &error), &error);
+    nigh_status status = NIGH_ENOMEM;
+    for (uint64_t n = 0; status != NIGH_OK; n++) {
+        nigh_results *results = NULL;
+        memory.fail_at = memory.calls + n;
+        status = nigh_search(collection, query, 1, &options, &results, &error);
+        memory.fail_at = UINT64_MAX;
+        if (status != NIGH_OK) assert_int_equal(status, NIGH_ENOMEM);
+        assert_true((results != NULL) == (status == NIGH_OK));
+        nigh_results_free(results);
+    }
+    nigh_collection_close(collection);
+    assert_int_equal(memory.live, live);
+    nigh_context_free(context);
+    free(path);
+    scratch_free(scratch);
+}
+
 static void expect_refused(const nigh_collection *collection, const nigh_search_options *options, const char *why) {
     static const uint8_t query[41];
     nigh_results *results;
@@ -337,9 +408,11 @@ static void test_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_equals_plain), cmocka_unit_test(test_ties_and_threads), cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_search),       cmocka_unit_test(test_radius),           cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_equals_plain),  cmocka_unit_test(test_ties_and_threads),
+        cmocka_unit_test(test_memory),        cmocka_unit_test(test_search),
+        cmocka_unit_test(test_radius),        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_shared),        cmocka_unit_test(test_many_candidates),
+        cmocka_unit_test(test_search_memory),
     };
     return cmocka_run_group_tests(tests, context_setup, context_teardown);
 }

@@ -414,11 +414,53 @@ static void what_makes_no_sense_is_refused(void **state) {
     place_release(&place);
 }
 
+/* Each allocation of making lists with a model, and of a directed search with a budget, fails once. */
+static void memory_may_run_out(void **state) {
+    struct place place;
+    struct faulty_memory memory = {.fail_at = UINT64_MAX};
+    nigh_allocator allocator = faulty_memory_allocator(&memory);
+    nigh_status status = NIGH_ENOMEM;
+    place_init(&place, *state);
+    nigh_context *context = context_with(NULL, &allocator, NULL);
+    nigh_search_options options = directed(&place);
+    options.postings = 30;
+    options.probes = 200;
+    options.threads = 1;
+    const int64_t live = memory.live;
+    for (uint64_t n = 0; status != NIGH_OK; n++) {
+        nigh_lists_options lists = NIGH_LISTS_OPTIONS_INIT;
+        nigh_collection *collection = NULL;
+        nigh_results *results = NULL;
+        nigh_error error;
+        lists.slice_width = 8;
+        lists.least_rows = 1;
+        lists.rebuild = 1;
+        lists.threads = 1;
+        memory.fail_at = memory.calls + n;
+        status = nigh_lists_build(context, place.path, &lists, NULL, &error);
+        if (status == NIGH_OK) status = nigh_collection_open(context, place.path, NULL, &collection, &error);
+        if (status == NIGH_OK) status = nigh_search(collection, place.queries, 3, &options, &results, &error);
+        memory.fail_at = UINT64_MAX;
+        if (status != NIGH_OK) assert_int_equal(status, NIGH_ENOMEM);
+        assert_true((results != NULL) == (status == NIGH_OK));
+        nigh_results_free(results);
+        nigh_collection_close(collection);
+        assert_int_equal(memory.live, live);
+        assert_true(n < 2000);
+    }
+    nigh_context_free(context);
+    place_release(&place);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_finds_what_a_plain_one_does),    cmocka_unit_test(costs_descend_as_shares_do),
-        cmocka_unit_test(threads_and_batches_do_not_matter), cmocka_unit_test(the_model_is_fitted_and_kept),
-        cmocka_unit_test(a_forged_model_is_refused),         cmocka_unit_test(what_makes_no_sense_is_refused),
+        cmocka_unit_test(it_finds_what_a_plain_one_does),
+        cmocka_unit_test(costs_descend_as_shares_do),
+        cmocka_unit_test(threads_and_batches_do_not_matter),
+        cmocka_unit_test(the_model_is_fitted_and_kept),
+        cmocka_unit_test(a_forged_model_is_refused),
+        cmocka_unit_test(what_makes_no_sense_is_refused),
+        cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, context_setup, context_teardown);
 }

@@ -112,8 +112,8 @@ static void test_refused(void **state) {
     const struct fixture *f = *state;
     nigh_error error;
     nigh_tuning got;
-    nigh_tuning bad[8];
-    for (size_t i = 0; i < 8; i++) bad[i] = sample;
+    nigh_tuning bad[9];
+    for (size_t i = 0; i < 9; i++) bad[i] = sample;
     bad[0].method = NIGH_SEARCH_AUTO;
     bad[1].k = 0;
     bad[2].breadth = 29;
@@ -122,7 +122,9 @@ static void test_refused(void **state) {
     bad[5].recall = 1.5;
     bad[6].target_seconds = -1;
     bad[7].median = strtod("nan", NULL);
-    for (size_t i = 0; i < 8; i++)
+    bad[8].probe = NIGH_PROBE_DIRECTED;
+    bad[8].breadth = 1;
+    for (size_t i = 0; i < 9; i++)
         assert_int_equal(nigh_tuning_store(f->context, f->path, &bad[i], &error), NIGH_EINVAL);
     assert_int_equal(nigh_tuning_store(f->context, f->scratch, &sample, &error), NIGH_EFORMAT);
     assert_int_equal(stored(f, &got), NIGH_ENOTFOUND);
@@ -268,7 +270,7 @@ static void test_without_what_it_needs(void **state) {
     nigh_tuning tuning = sample;
     const nigh_search_options usual = NIGH_SEARCH_OPTIONS_INIT;
     tuning.method = NIGH_SEARCH_GRAPH;
-    for (unsigned i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < 5; i++) {
         if (i == 1) {
             tuning.method = NIGH_SEARCH_SLICES;
             tuning.slice_width = 16;
@@ -279,6 +281,8 @@ static void test_without_what_it_needs(void **state) {
             lists.slice_width = 8; /* a breadth of 12 is more than such a slice has */
             assert_ok(nigh_lists_build(f->context, f->path, &lists, NULL, &error), &error);
         }
+        if (i == 3) tuning.slice_width = 8; /* it lies */
+        if (i == 4) tuning.method = NIGH_SEARCH_SKETCH;
         assert_ok(nigh_tuning_store(f->context, f->path, &tuning, &error), &error);
         nigh_collection *collection = open_collection(f);
         uint8_t query[32];
@@ -315,7 +319,7 @@ static void test_tune_refuses(void **state) {
     expect_untuned(collection, &bad, "there is no such time for a query");
     bad = usual;
     bad.sample = 39;
-    expect_untuned(collection, &bad, "39 queries are too few to tune with; 40 are needed at least");
+    expect_untuned(collection, &bad, "too few documents to tune with: 39, and 40 are needed");
     bad = usual;
     bad.memory_bytes = 1000;
     nigh_tuning out = NIGH_TUNING_INIT;
