@@ -41,29 +41,50 @@ static void count_one(_Atomic uint32_t *counts, uint32_t node, uint32_t age) {
     atomic_fetch_add_explicit(&counts[2 * (size_t)node + age], 1, memory_order_relaxed);
 }
 
-/* For each neighbour of the nodes: visit(descent, node, neighbour, age). */
-#define FOR_EACH_NEIGHBOUR(descent, first, end, node, other, age)                 \
-    for (uint32_t node = (uint32_t)(first); node < (uint32_t)(end); node++)       \
-        for (uint32_t *entry = nigh__neighbours_ids((descent)->neighbours, node), \
-                      *last = entry + (descent)->neighbours->k, other, age;       \
-             entry < last && (other = *entry & ~NIGH__NEW) != NIGH__NOBODY &&     \
-             ((age = (*entry & NIGH__NEW) != 0 ? NEW : OLD), true);               \
-             entry++)
+/* The neighbours of some nodes, one after the other. */
+struct stroll {
+    const struct descent *descent;
+    uint32_t node, end;
+    uint32_t *entry, *last; /* the next of this node's; NULL before the first */
+    uint32_t other, age;    /* of the one at hand, which is before `entry` */
+};
+
+static struct stroll stroll_over(const struct descent *descent, uint64_t first, uint64_t end) {
+    return (struct stroll){.descent = descent, .node = (uint32_t)first, .end = (uint32_t)end};
+}
+
+/* False: there are no more. */
+static inline bool stroll_on(struct stroll *stroll) {
+    for (; stroll->node < stroll->end; stroll->node++) {
+        if (stroll->entry == NULL) {
+            stroll->entry = nigh__neighbours_ids(stroll->descent->neighbours, stroll->node);
+            stroll->last = stroll->entry + stroll->descent->neighbours->k;
+        }
+        if (stroll->entry < stroll->last && (*stroll->entry & ~NIGH__NEW) != NIGH__NOBODY) {
+            stroll->other = *stroll->entry & ~NIGH__NEW;
+            stroll->age = (*stroll->entry & NIGH__NEW) != 0 ? NEW : OLD;
+            stroll->entry++;
+            return true;
+        }
+        stroll->entry = NULL;
+    }
+    return false;
+}
 
 static void count_all(void *user, uint32_t thread, uint64_t first, uint64_t end) {
     struct descent *descent = user;
-    FOR_EACH_NEIGHBOUR(descent, first, end, node, other, age) {
-        count_one(descent->totals, node, age);
-        count_one(descent->totals, other, age);
+    for (struct stroll at = stroll_over(descent, first, end); stroll_on(&at);) {
+        count_one(descent->totals, at.node, at.age);
+        count_one(descent->totals, at.other, at.age);
     }
     (void)nigh__crew_did(descent->crew, thread, 0);
 }
 
 static void count_chosen(void *user, uint32_t thread, uint64_t first, uint64_t end) {
     struct descent *descent = user;
-    FOR_EACH_NEIGHBOUR(descent, first, end, node, other, age) {
-        if (takes_part(descent, node, other, age)) count_one(descent->chosen, node, age);
-        if (takes_part(descent, other, node, age)) count_one(descent->chosen, other, age);
+    for (struct stroll at = stroll_over(descent, first, end); stroll_on(&at);) {
+        if (takes_part(descent, at.node, at.other, at.age)) count_one(descent->chosen, at.node, at.age);
+        if (takes_part(descent, at.other, at.node, at.age)) count_one(descent->chosen, at.other, at.age);
     }
     (void)nigh__crew_did(descent->crew, thread, 0);
 }
@@ -78,11 +99,11 @@ static void put(struct descent *descent, uint32_t owner, uint32_t other, uint32_
 /* Those that their own node brings along are no longer new then. */
 static void fill_lists(void *user, uint32_t thread, uint64_t first, uint64_t end) {
     struct descent *descent = user;
-    FOR_EACH_NEIGHBOUR(descent, first, end, node, other, age) {
-        if (takes_part(descent, other, node, age)) put(descent, other, node, age);
-        if (!takes_part(descent, node, other, age)) continue;
-        put(descent, node, other, age);
-        *entry = other;
+    for (struct stroll at = stroll_over(descent, first, end); stroll_on(&at);) {
+        if (takes_part(descent, at.other, at.node, at.age)) put(descent, at.other, at.node, at.age);
+        if (!takes_part(descent, at.node, at.other, at.age)) continue;
+        put(descent, at.node, at.other, at.age);
+        at.entry[-1] = at.other;
     }
     (void)nigh__crew_did(descent->crew, thread, 0);
 }
@@ -159,7 +180,7 @@ static void count_new(void *user, uint32_t thread, uint64_t first, uint64_t end)
     struct descent *descent = user;
     uint64_t count = 0;
     (void)thread;
-    FOR_EACH_NEIGHBOUR(descent, first, end, node, other, age) count += age == NEW;
+    for (struct stroll at = stroll_over(descent, first, end); stroll_on(&at);) count += at.age == NEW;
     atomic_fetch_add_explicit(&descent->new_ones, count, memory_order_relaxed);
 }
 
@@ -217,7 +238,8 @@ static void descent_release(struct descent *descent) {
 
 uint64_t nigh__descent_bytes(uint64_t nodes, uint32_t k) {
     const uint64_t most = NIGH__DESCENT_NEW + NIGH__DESCENT_OLD;
-    const uint64_t listed = 2 * k < most ? 2 * k : most;
+    const uint64_t all = 2 * (uint64_t)k;
+    const uint64_t listed = all < most ? all : most;
     return nodes * (2 * (2 * sizeof(uint32_t) + sizeof(uint64_t)) + listed * sizeof(uint32_t));
 }
 

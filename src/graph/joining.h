@@ -47,7 +47,7 @@ bool nigh__joining_room(struct nigh__joining *joining, uint32_t nodes);
 void nigh__joining_release(struct nigh__joining *joining);
 
 /* Each of the first `active` nodes with all that come after it.  A node may be there twice. */
-void nigh__join(const struct nigh__joining *joining, uint32_t thread, const uint32_t *nodes, uint32_t count,
+void nigh__join(const struct nigh__joining *joining, uint32_t thread, const uint32_t *given, uint32_t count,
                 uint32_t active);
 
 #endif
