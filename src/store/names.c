@@ -87,15 +87,26 @@ static bool is_temporary(const char *suffix) {
            strcmp(suffix, ".weights.tmp") == 0;
 }
 
-/* Where the number of a name goes; NULL: it is not ours. */
-static struct nigh__array *place_of(struct nigh__listing *listing, const char *name, uint64_t *number,
-                                    const char **rest) {
-    if (parse_name(name, MANIFEST_PREFIX, number, rest)) return &listing->manifests;
-    if (parse_name(name, SEGMENT_PREFIX, number, rest)) return &listing->segments;
-    if (parse_name(name, TERMS_PREFIX, number, rest)) return &listing->terms;
-    for (unsigned kind = 1; kind < NIGH__ANNEX_KINDS; kind++)
-        if (parse_name(name, annex_names[kind].prefix, number, rest)) return &listing->annexes[kind];
-    return NULL;
+/* Where the number of a name goes.  False: it is not ours. */
+static bool place_of(struct nigh__listing *listing, const char *name, struct nigh__array **place, uint64_t *number,
+                     const char **rest) {
+    if (parse_name(name, MANIFEST_PREFIX, number, rest)) {
+        *place = &listing->manifests;
+        return true;
+    }
+    if (parse_name(name, SEGMENT_PREFIX, number, rest)) {
+        *place = &listing->segments;
+        return true;
+    }
+    if (parse_name(name, TERMS_PREFIX, number, rest)) {
+        *place = &listing->terms;
+        return true;
+    }
+    for (unsigned kind = 1; kind < NIGH__ANNEX_KINDS; kind++) {
+        *place = &listing->annexes[kind];
+        if (parse_name(name, annex_names[kind].prefix, number, rest)) return true;
+    }
+    return false;
 }
 
 static int visit_name(void *user, const char *name) {
@@ -103,8 +114,8 @@ static int visit_name(void *user, const char *name) {
     uint64_t number = 0;
     const char *rest = NULL;
     struct nigh__listing *listing = visit->listing;
-    struct nigh__array *place = place_of(listing, name, &number, &rest);
-    if (place != NULL) {
+    struct nigh__array *place = NULL;
+    if (place_of(listing, name, &place, &number, &rest)) {
         if (place != &listing->manifests && number > listing->highest_segment) listing->highest_segment = number;
         if (*rest == '\0') return remember_number(visit, place, number);
         if (is_temporary(rest)) return remember_leftover(visit, name);
