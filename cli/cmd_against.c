@@ -309,6 +309,7 @@ static int read_newcomers(struct against *against) {
     job->error.status = NIGH_OK;
     nigh_status status = documents ? make_signer(against) : NIGH_OK;
     if (status != NIGH_OK && job->error.status == NIGH_OK) return CLI_ERROR; /* said already */
+    if (status == NIGH_OK && !documents) status = cli_reading_fits_signatures(job, &values->reading);
     if (status == NIGH_OK) status = open_writer(against);
     const bool reading = status == NIGH_OK;
     against->newcomers.width_bits = against->info.width_bits;

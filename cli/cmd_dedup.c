@@ -266,8 +266,7 @@ static int check_kind(const struct deduper *deduper) {
     if (values->annotate) return cli_usage(command, "signatures cannot be annotated; take --clusters");
     if (values->keep != NULL && strcmp(values->keep, "first") != 0)
         return cli_usage(command, "of signatures the first is kept; leave --keep out");
-    if (values->reading.limit.given || values->reading.shard != NULL)
-        return cli_usage(command, "--limit and --shard are for documents");
+    if (cli_reading_fits_signatures(deduper->job, &values->reading) != NIGH_OK) return cli_fail(deduper->job);
     return CLI_DONE;
 }
 

@@ -172,6 +172,12 @@ bool cli_reading_fits(const struct cli_job *job, const struct cli_reading *readi
     return false;
 }
 
+nigh_status cli_reading_fits_signatures(struct cli_job *job, const struct cli_reading *reading) {
+    if (!reading->limit.given && reading->shard == NULL) return NIGH_OK;
+    cli_set_error(job, NIGH_EINVAL, "", "--limit and --shard are for documents, not for signatures");
+    return NIGH_EINVAL;
+}
+
 static void show_problem(void *user, const nigh_error *problem) {
     struct cli_problems *problems = user;
     char line[1024];

@@ -181,6 +181,8 @@ int cli_switch(int choice, int before);
 
 /* False with a message for what is wrong with the values, before anything is opened. */
 bool cli_reading_fits(const struct cli_job *job, const struct cli_reading *reading);
+/* Of signatures: --limit and --shard would do nothing.  NIGH_OK, or NIGH_EINVAL with job->error. */
+nigh_status cli_reading_fits_signatures(struct cli_job *job, const struct cli_reading *reading);
 
 /* What was asked for, laid over what is there (the scheme of the collection `holder`; NULL: none).  CLI_DONE or
  * CLI_ERROR. */

@@ -78,6 +78,7 @@ static int add_input(struct indexer *indexer, size_t index) {
 
 int cli_index_signatures(struct indexer *indexer) {
     struct cli_job *job = indexer->job;
+    if (cli_reading_fits_signatures(job, &indexer->values->reading) != NIGH_OK) return cli_fail(job);
     for (size_t i = 0; i < indexer->inputs.count; i++) {
         int code = add_input(indexer, i);
         if (code != CLI_DONE) return code;

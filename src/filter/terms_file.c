@@ -17,8 +17,6 @@
 #include "store/names.h"
 #include "store/state.h"
 
-#define ONCE(lvalue) (*(const volatile __typeof__(lvalue) *)&(lvalue))
-
 /* ----------------------------------------------------------------- opening -- */
 
 nigh_status nigh__terms_new(const nigh_context *context, const char *path, struct nigh_terms **out, nigh_error *error) {
@@ -282,8 +280,8 @@ static nigh_status locate(const struct nigh_terms *terms, uint64_t document,
 /* Copies text `index` of a pair of sections; false where it is misplaced, or has a zero byte.  Inside a guard. */
 static bool copy_text(const struct nigh__terms_group_file *group, enum nigh__terms_section type,
                       const uint64_t *offsets, uint64_t index, char *buffer, size_t capacity, size_t *length) {
-    const uint64_t begin = ONCE(offsets[index]);
-    const uint64_t end = ONCE(offsets[index + 1]);
+    const uint64_t begin = NIGH__ONCE(offsets[index]);
+    const uint64_t end = NIGH__ONCE(offsets[index + 1]);
     if (begin > end || end > group->sections[type].length) return false;
     *length = (size_t)(end - begin);
     if (capacity == 0) return true;
@@ -319,8 +317,8 @@ static bool copy_origin(const struct nigh__terms_group_file *group, uint32_t wit
     struct nigh__guard guard;
     nigh__guard_enter(&guard, group->shown.map, group->shown.map_length);
     if (NIGH__GUARD_FAULTED(&guard)) return false;
-    *record = ONCE(group->records[within]);
-    *source = ONCE(group->sources[within]);
+    *record = NIGH__ONCE(group->records[within]);
+    *source = NIGH__ONCE(group->sources[within]);
     nigh__guard_leave(&guard);
     return true;
 }
@@ -346,7 +344,7 @@ nigh_status nigh__terms_first_block(const nigh_terms *terms, uint32_t group, uin
     struct nigh__guard guard;
     nigh__guard_enter(&guard, file->shown.map, file->shown.map_length);
     if (NIGH__GUARD_FAULTED(&guard)) return nigh__terms_cut(file, error);
-    *out = ONCE(file->shown.first_blocks[document]);
+    *out = NIGH__ONCE(file->shown.first_blocks[document]);
     nigh__guard_leave(&guard);
     if (*out <= file->header.blocks) return NIGH_OK;
     return nigh__terms_lies(file, NIGH__TERMS_FIRST_BLOCKS, document, "a block that is not there", error);
@@ -358,7 +356,7 @@ static uint32_t find_document(const struct nigh__terms_group_file *file, uint32_
     uint32_t high = file->header.documents;
     while (high - low > 1) {
         const uint32_t middle = low + (high - low) / 2;
-        if (ONCE(file->shown.first_blocks[middle]) <= block)
+        if (NIGH__ONCE(file->shown.first_blocks[middle]) <= block)
             low = middle;
         else
             high = middle;
@@ -373,8 +371,8 @@ nigh_status nigh__terms_document_of(const nigh_terms *terms, uint32_t group, uin
     nigh__guard_enter(&guard, file->shown.map, file->shown.map_length);
     if (NIGH__GUARD_FAULTED(&guard)) return nigh__terms_cut(file, error);
     const uint32_t document = find_document(file, block);
-    const bool sound = document < file->header.documents && ONCE(file->shown.first_blocks[document]) <= block &&
-                       block < ONCE(file->shown.first_blocks[document + 1]);
+    const bool sound = document < file->header.documents && NIGH__ONCE(file->shown.first_blocks[document]) <= block &&
+                       block < NIGH__ONCE(file->shown.first_blocks[document + 1]);
     nigh__guard_leave(&guard);
     *out = document;
     if (sound) return NIGH_OK;

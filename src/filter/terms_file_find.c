@@ -9,11 +9,11 @@
  */
 #include <math.h>
 
+#include "base/bytes.h"
 #include "base/guard.h"
 #include "base/status.h"
 #include "filter/terms_parts.h"
 
-#define ONCE(lvalue) (*(const volatile __typeof__(lvalue) *)&(lvalue))
 #define NOWHERE UINT64_MAX
 #define FEW 32u
 
@@ -25,7 +25,7 @@ struct range {
 
 /* Looks at place `at` of the range and narrows it; true where the hash is there. */
 static bool look(const uint64_t *hashes, uint64_t hash, uint64_t at, struct range *range) {
-    const uint64_t value = ONCE(hashes[at]);
+    const uint64_t value = NIGH__ONCE(hashes[at]);
     if (value < hash) {
         range->low = at + 1;
         range->low_value = value;

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _POSIX_C_SOURCE 200809L
 /* Choosing, and running what was chosen; see graph_use.h. */
 #include "search/graph_use.h"
 
-#include <stdatomic.h>
-
-#include "base/guard.h"
 #include "base/status.h"
-#include "base/threads.h"
+#include "search/query_crew.h"
 
 /* Where nobody says: see graph_search.c for what they bring. */
 #define USUAL_EFFORT 600u
@@ -100,20 +96,18 @@ nigh_status nigh__graph_use_init(struct nigh__graph_use *use, const nigh_search_
 
 /* --------------------------------------------------------------------- the threads */
 
-struct job {
+/* One query on its way. */
+struct errand {
     const struct nigh__graph_batch *batch;
-    _Atomic uint32_t next; /* query */
-    _Atomic uint32_t done;
-    _Atomic bool stop;
-    struct failure {
-        nigh_status status;
-        uint32_t at; /* query: the first counts, whichever thread met it */
-        nigh_error error;
-    } * failures; /* of each thread */
+    struct nigh__graph_scratch *scratch;
+    uint32_t query;
 };
 
-static nigh_status search_one(const struct nigh__graph_batch *batch, struct nigh__graph_scratch *scratch, uint32_t q,
-                              nigh_error *error) {
+/* Inside guards. */
+static nigh_status search_one(void *user, nigh_error *error) {
+    const struct errand *errand = user;
+    const struct nigh__graph_batch *batch = errand->batch;
+    const uint32_t q = errand->query;
     const struct nigh__graph_use *use = batch->use;
     const struct nigh__graph_query query = {.words = batch->queries + (size_t)q * use->segment->words,
                                             .k = use->options->k,
@@ -125,73 +119,31 @@ static nigh_status search_one(const struct nigh__graph_batch *batch, struct nigh
         batch->answers[q].keys.count = 0;
         return NIGH_OK;
     }
-    return nigh__graph_search(scratch, &use->graph, use->segment->rows, use->segment->words, &query, &batch->answers[q],
-                              error);
+    return nigh__graph_search(errand->scratch, &use->graph, use->segment->rows, use->segment->words, &query,
+                              &batch->answers[q], error);
 }
 
-/* Both files may be cut short under us: two guards, one inside the other. */
-static nigh_status search_guarded(const struct nigh__graph_batch *batch, struct nigh__graph_scratch *scratch,
-                                  uint32_t q, nigh_error *error) {
-    const struct nigh__segment *segment = batch->use->segment;
-    const struct nigh__annex *annex = batch->use->graph.annex;
-    struct nigh__guard rows;
-    struct nigh__guard edges;
-    nigh__guard_enter(&rows, segment->map, segment->length);
-    if (NIGH__GUARD_FAULTED(&rows)) return nigh__segment_cut(segment, error);
-    nigh__guard_enter(&edges, annex->map, annex->length);
-    if (NIGH__GUARD_FAULTED(&edges)) {
-        nigh__guard_leave(&rows);
-        return nigh__annex_cut(annex, error);
-    }
-    const nigh_status status = search_one(batch, scratch, q, error);
-    nigh__guard_leave(&edges);
-    nigh__guard_leave(&rows);
-    return status;
-}
-
-static nigh_status take_one(struct job *job, uint32_t thread, uint32_t q, struct failure *failure) {
-    const struct nigh__graph_batch *batch = job->batch;
+static nigh_status take_one(void *user, uint32_t thread, uint32_t at, nigh_error *error) {
+    const struct nigh__graph_batch *batch = user;
+    const struct nigh__graph_use *use = batch->use;
     nigh_status status = NIGH_OK;
-    failure->at = q;
     if (batch->scratch[thread] == NULL) batch->scratch[thread] = nigh__spares_take(batch->spares);
     if (batch->scratch[thread] == NULL)
-        status = nigh__graph_scratch_new(batch->use->segment->context, &batch->scratch[thread], &failure->error);
-    if (status == NIGH_OK) status = search_guarded(batch, batch->scratch[thread], q, &failure->error);
-    const uint32_t done = atomic_fetch_add_explicit(&job->done, 1, memory_order_relaxed) + 1;
-    if (status != NIGH_OK || thread != 0 || batch->progress == NULL) return status;
-    const uint64_t distances = batch->progress_done + (uint64_t)done * batch->use->segment->signatures;
-    if (nigh__progress_tick(batch->progress, "searching", distances, batch->progress_total))
-        return nigh__progress_cancelled(&failure->error);
-    return NIGH_OK;
+        status = nigh__graph_scratch_new(use->segment->context, &batch->scratch[thread], error);
+    if (status != NIGH_OK) return status;
+    struct errand errand = {.batch = batch, .scratch = batch->scratch[thread], .query = at};
+    return nigh__annex_guarded(use->segment, use->graph.annex, search_one, &errand, error);
 }
 
-static void work(void *user, uint32_t thread) {
-    struct job *job = user;
-    struct failure *failure = &job->failures[thread];
-    while (!atomic_load_explicit(&job->stop, memory_order_relaxed)) {
-        const uint32_t q = atomic_fetch_add_explicit(&job->next, 1, memory_order_relaxed);
-        if (q >= job->batch->count) return;
-        failure->status = take_one(job, thread, q, failure);
-        if (failure->status == NIGH_OK) continue;
-        atomic_store_explicit(&job->stop, true, memory_order_relaxed);
-        return;
-    }
-}
-
-nigh_status nigh__graph_batch_run(const struct nigh__graph_batch *batch, nigh_error *error) {
-    if (batch->count == 0) return NIGH_OK;
-    const nigh_context *context = batch->use->segment->context;
-    const uint32_t threads = batch->count < batch->threads ? batch->count : batch->threads;
-    struct job job = {.batch = batch, .failures = nigh__alloc_zero(context, threads, sizeof *job.failures)};
-    if (job.failures == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory to search with %u threads", threads);
-    nigh__threads_run(threads, work, &job);
-    const struct failure *first = NULL;
-    for (uint32_t t = 0; t < threads; t++) {
-        const struct failure *failure = &job.failures[t];
-        if (failure->status != NIGH_OK && (first == NULL || failure->at < first->at)) first = failure;
-    }
-    const nigh_status status = first == NULL ? NIGH_OK : first->status;
-    if (first != NULL && error != NULL) *error = first->error;
-    nigh__free(context, job.failures);
-    return status;
+nigh_status nigh__graph_batch_run(struct nigh__graph_batch *batch, nigh_error *error) {
+    const struct nigh__query_crew crew = {.context = batch->use->segment->context,
+                                          .count = batch->count,
+                                          .threads = batch->threads,
+                                          .user = batch,
+                                          .take = take_one,
+                                          .progress = batch->progress,
+                                          .progress_done = batch->progress_done,
+                                          .progress_total = batch->progress_total,
+                                          .progress_each = batch->use->segment->signatures};
+    return nigh__query_crew_run(&crew, error);
 }

@@ -51,6 +51,6 @@ struct nigh__graph_batch {
     uint64_t progress_total; /* in distances, as of a scan that would do the same */
 };
 
-nigh_status nigh__graph_batch_run(const struct nigh__graph_batch *batch, nigh_error *error);
+nigh_status nigh__graph_batch_run(struct nigh__graph_batch *batch, nigh_error *error);
 
 #endif

@@ -331,7 +331,7 @@ static nigh_status settle(struct search *search, const struct nigh__slice_use *u
 /* One step for each of the queries chosen; those left need another.  search->steps says which need the scan. */
 static nigh_status step_lists(struct search *search, const struct nigh__slice_use *use, struct choice *choice,
                               nigh_error *error) {
-    const struct nigh__slice_batch batch = {
+    struct nigh__slice_batch batch = {
         .use = use,
         .queries = search->batch,
         .weights = search->weights,
@@ -444,7 +444,7 @@ static nigh_status settle_walked(struct search *search, const struct nigh__segme
 
 static nigh_status walk_segment(struct search *search, const struct nigh__graph_use *use, nigh_error *error) {
     for (uint32_t q = 0; q < search->batch_count; q++) search->limits[q] = limit_of(search, q);
-    const struct nigh__graph_batch batch = {
+    struct nigh__graph_batch batch = {
         .use = use,
         .queries = search->batch,
         .limits = search->limits,

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _POSIX_C_SOURCE 200809L
 /*
  * Choosing, and running what was chosen; see slice_use.h.
  *
@@ -16,12 +15,9 @@
  */
 #include "search/slice_use.h"
 
-#include <stdatomic.h>
-
-#include "base/guard.h"
 #include "base/status.h"
-#include "base/threads.h"
 #include "search/nearest.h"
+#include "search/query_crew.h"
 
 #define CERTAIN_BREADTH 1u    /* to begin with: it mostly tells how far to go */
 #define LEAST_CANDIDATES 200u /* where what they cost is what bounds them */
@@ -339,16 +335,11 @@ bool nigh__slice_next_step(const struct nigh__slice_use *use, const struct nigh_
 
 /* --------------------------------------------------------------------- the threads */
 
-struct job {
+/* One step on its way. */
+struct errand {
     const struct nigh__slice_batch *batch;
-    _Atomic uint32_t next; /* of the chosen */
-    _Atomic uint32_t done;
-    _Atomic bool stop;
-    struct failure {
-        nigh_status status;
-        uint32_t at; /* of the chosen: the first counts, whichever thread met it */
-        nigh_error error;
-    } * failures; /* of each thread */
+    struct nigh__slice_scratch *scratch;
+    uint32_t query;
 };
 
 /* Whether the rows of an answer differ from the query in no slice by more than the breadth.  Inside a guard. */
@@ -369,8 +360,12 @@ static bool seen_everywhere(const struct nigh__slice_use *use, const uint64_t *w
     return true;
 }
 
-static nigh_status search_lists(const struct nigh__slice_batch *batch, struct nigh__slice_scratch *scratch, uint32_t q,
-                                nigh_error *error) {
+/* Inside guards. */
+static nigh_status search_lists(void *user, nigh_error *error) {
+    const struct errand *errand = user;
+    const struct nigh__slice_batch *batch = errand->batch;
+    struct nigh__slice_scratch *scratch = errand->scratch;
+    const uint32_t q = errand->query;
     const struct nigh__slice_use *use = batch->use;
     const struct nigh__slice_step *step = &batch->steps[q];
     struct nigh__slice_answer *answer = &batch->answers[q];
@@ -399,28 +394,9 @@ static nigh_status search_lists(const struct nigh__slice_batch *batch, struct ni
     return status;
 }
 
-/* Both files may be cut short under us: two guards, one inside the other. */
-static nigh_status search_guarded(const struct nigh__slice_batch *batch, struct nigh__slice_scratch *scratch,
-                                  uint32_t q, nigh_error *error) {
-    const struct nigh__segment *segment = batch->use->segment;
-    const struct nigh__annex *annex = batch->use->slices.annex;
-    struct nigh__guard rows;
-    struct nigh__guard lists;
-    nigh__guard_enter(&rows, segment->map, segment->length);
-    if (NIGH__GUARD_FAULTED(&rows)) return nigh__segment_cut(segment, error);
-    nigh__guard_enter(&lists, annex->map, annex->length);
-    if (NIGH__GUARD_FAULTED(&lists)) {
-        nigh__guard_leave(&rows);
-        return nigh__annex_cut(annex, error);
-    }
-    const nigh_status status = search_lists(batch, scratch, q, error);
-    nigh__guard_leave(&lists);
-    nigh__guard_leave(&rows);
-    return status;
-}
-
-static nigh_status take_step(struct job *job, uint32_t thread, uint32_t at, nigh_error *error) {
-    const struct nigh__slice_batch *batch = job->batch;
+static nigh_status take_step(void *user, uint32_t thread, uint32_t at, nigh_error *error) {
+    const struct nigh__slice_batch *batch = user;
+    const struct nigh__slice_use *use = batch->use;
     const uint32_t q = batch->chosen[at];
     struct nigh__slice_answer *answer = &batch->answers[q];
     *answer = (struct nigh__slice_answer){.keys = answer->keys};
@@ -428,44 +404,21 @@ static nigh_status take_step(struct job *job, uint32_t thread, uint32_t at, nigh
     nigh_status status = NIGH_OK;
     if (batch->scratch[thread] == NULL) batch->scratch[thread] = nigh__spares_take(batch->spares);
     if (batch->scratch[thread] == NULL)
-        status = nigh__slice_scratch_new(batch->use->segment->context, &batch->scratch[thread], error);
-    if (status == NIGH_OK) status = search_guarded(batch, batch->scratch[thread], q, error);
-    const uint32_t done = atomic_fetch_add_explicit(&job->done, 1, memory_order_relaxed) + 1;
-    if (status != NIGH_OK || thread != 0 || batch->progress == NULL) return status;
-    const uint64_t distances = batch->progress_done + (uint64_t)done * batch->use->segment->signatures;
-    if (nigh__progress_tick(batch->progress, "searching", distances, batch->progress_total))
-        return nigh__progress_cancelled(error);
-    return NIGH_OK;
+        status = nigh__slice_scratch_new(use->segment->context, &batch->scratch[thread], error);
+    if (status != NIGH_OK) return status;
+    struct errand errand = {.batch = batch, .scratch = batch->scratch[thread], .query = q};
+    return nigh__annex_guarded(use->segment, use->slices.annex, search_lists, &errand, error);
 }
 
-static void work(void *user, uint32_t thread) {
-    struct job *job = user;
-    struct failure *failure = &job->failures[thread];
-    while (!atomic_load_explicit(&job->stop, memory_order_relaxed)) {
-        const uint32_t at = atomic_fetch_add_explicit(&job->next, 1, memory_order_relaxed);
-        if (at >= job->batch->count) return;
-        failure->status = take_step(job, thread, at, &failure->error);
-        if (failure->status == NIGH_OK) continue;
-        failure->at = at;
-        atomic_store_explicit(&job->stop, true, memory_order_relaxed);
-        return;
-    }
-}
-
-nigh_status nigh__slice_batch_run(const struct nigh__slice_batch *batch, nigh_error *error) {
-    if (batch->count == 0) return NIGH_OK;
-    const nigh_context *context = batch->use->segment->context;
-    const uint32_t threads = batch->count < batch->threads ? batch->count : batch->threads;
-    struct job job = {.batch = batch, .failures = nigh__alloc_zero(context, threads, sizeof *job.failures)};
-    if (job.failures == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory to search with %u threads", threads);
-    nigh__threads_run(threads, work, &job);
-    const struct failure *first = NULL;
-    for (uint32_t t = 0; t < threads; t++) {
-        const struct failure *failure = &job.failures[t];
-        if (failure->status != NIGH_OK && (first == NULL || failure->at < first->at)) first = failure;
-    }
-    const nigh_status status = first == NULL ? NIGH_OK : first->status;
-    if (first != NULL && error != NULL) *error = first->error;
-    nigh__free(context, job.failures);
-    return status;
+nigh_status nigh__slice_batch_run(struct nigh__slice_batch *batch, nigh_error *error) {
+    const struct nigh__query_crew crew = {.context = batch->use->segment->context,
+                                          .count = batch->count,
+                                          .threads = batch->threads,
+                                          .user = batch,
+                                          .take = take_step,
+                                          .progress = batch->progress,
+                                          .progress_done = batch->progress_done,
+                                          .progress_total = batch->progress_total,
+                                          .progress_each = batch->use->segment->signatures};
+    return nigh__query_crew_run(&crew, error);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
 /*
  * Opening annexes.  Header, table and footer are read into memory of our own, so that
  * what was checked cannot change afterwards; only then is the file mapped.
@@ -9,6 +10,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/guard.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "store/header.h"
@@ -143,6 +145,23 @@ uint64_t nigh__annex_section_count(const struct nigh__annex *annex, uint32_t typ
     uint32_t index;
     const struct nigh__section_entry *entry = find_section(annex, type, &index);
     return entry == NULL ? 0 : entry->count;
+}
+
+nigh_status nigh__annex_guarded(const struct nigh__segment *segment, const struct nigh__annex *annex,
+                                nigh_status (*body)(void *user, nigh_error *error), void *user, nigh_error *error) {
+    struct nigh__guard outer;
+    struct nigh__guard inner;
+    nigh__guard_enter(&outer, segment->map, segment->length);
+    if (NIGH__GUARD_FAULTED(&outer)) return nigh__segment_cut(segment, error);
+    nigh__guard_enter(&inner, annex->map, annex->length);
+    if (NIGH__GUARD_FAULTED(&inner)) {
+        nigh__guard_leave(&outer);
+        return nigh__annex_cut(annex, error);
+    }
+    const nigh_status status = body(user, error);
+    nigh__guard_leave(&inner);
+    nigh__guard_leave(&outer);
+    return status;
 }
 
 nigh_status nigh__annex_cut(const struct nigh__annex *annex, nigh_error *error) {

@@ -81,6 +81,13 @@ nigh_status nigh__annex_cut(const struct nigh__annex *annex, nigh_error *error);
 nigh_status nigh__annex_lies(const struct nigh__annex *annex, uint32_t type, uint64_t index, size_t item_size,
                              const char *why, nigh_error *error);
 
+/*
+ * Calls body(user, error) inside guards (base/guard.h) for a segment and for what stands beside it: either file may be
+ * cut short under us, and the error says which was.
+ */
+nigh_status nigh__annex_guarded(const struct nigh__segment *segment, const struct nigh__annex *annex,
+                                nigh_status (*body)(void *user, nigh_error *error), void *user, nigh_error *error);
+
 /* Compares the checksums of all sections, and the gaps with zero. */
 nigh_status nigh__annex_check_sums(const struct nigh__annex *annex, struct nigh__progress *progress, nigh_error *error);
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _POSIX_C_SOURCE 200809L
 /* A graph against the rows it is of, number by number. */
 #include <stdbool.h>
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/guard.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "store/graph.h"
@@ -16,8 +14,9 @@
 struct check {
     const struct nigh__segment *segment;
     struct nigh__graph graph;
-    uint8_t *named; /* a bit for each row: the order has it */
-    /* What is wrong, and where; the caller says it outside the guards. */
+    uint8_t *named;     /* a bit for each row: the order has it */
+    uint64_t done, all; /* nodes and lists */
+    /* What is wrong, and where. */
     const char *lie;
     enum nigh__graph_section section;
     uint64_t index;
@@ -103,32 +102,15 @@ static bool check_ends(struct check *check) {
     return true;
 }
 
-/* So many steps: nodes first, then lists, then the ends.  *done counts them. */
-static bool check_some(struct check *check, uint64_t *done, uint64_t all) {
-    const uint64_t end = all - *done < NODES_A_TICK ? all : *done + NODES_A_TICK;
-    bool go_on = true;
-    while (*done < end && go_on) {
-        go_on = *done < check->graph.nodes ? check_node(check, (uint32_t)*done)
-                                           : check_list(check, *done - check->graph.nodes);
-        ++*done;
-    }
-    return go_on && (*done < all || check_ends(check));
-}
-
-/* Both maps are guarded; a fault is said of the one it was in. */
-static nigh_status check_guarded(struct check *check, uint64_t *done, uint64_t all, nigh_error *error) {
-    struct nigh__guard outer;
-    struct nigh__guard inner;
-    nigh__guard_enter(&outer, check->segment->map, check->segment->length);
-    if (NIGH__GUARD_FAULTED(&outer)) return nigh__segment_cut(check->segment, error);
-    nigh__guard_enter(&inner, check->graph.annex->map, check->graph.annex->length);
-    if (NIGH__GUARD_FAULTED(&inner)) {
-        nigh__guard_leave(&outer);
-        return nigh__annex_cut(check->graph.annex, error);
-    }
-    const bool sound = check_some(check, done, all);
-    nigh__guard_leave(&inner);
-    nigh__guard_leave(&outer);
+/* So many steps: nodes first, then lists, then the ends. */
+static nigh_status check_some(void *user, nigh_error *error) {
+    struct check *check = user;
+    const uint64_t end = check->all - check->done < NODES_A_TICK ? check->all : check->done + NODES_A_TICK;
+    bool sound = true;
+    for (; check->done < end && sound; check->done++)
+        sound = check->done < check->graph.nodes ? check_node(check, (uint32_t)check->done)
+                                                 : check_list(check, check->done - check->graph.nodes);
+    if (sound && check->done == check->all) sound = check_ends(check);
     if (sound) return NIGH_OK;
     const size_t item = check->section == NIGH__GRAPH_SKETCHES ? sizeof(uint64_t) : sizeof(uint32_t);
     return nigh__annex_lies(check->graph.annex, check->section, check->index, item, check->lie, error);
@@ -140,13 +122,12 @@ nigh_status nigh__graph_check(const struct nigh__segment *segment, struct nigh__
     if (status != NIGH_OK) return status;
     check.named = nigh__alloc_zero(segment->context, (size_t)check.graph.nodes / 8 + 1, 1);
     if (check.named == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory to check a graph");
-    const uint64_t all = check.graph.nodes + nigh__graph_seed_lists(&check.graph.facts);
-    uint64_t done = 0;
+    check.all = check.graph.nodes + nigh__graph_seed_lists(&check.graph.facts);
     do {
-        status = check_guarded(&check, &done, all, error);
+        status = nigh__annex_guarded(segment, check.graph.annex, check_some, &check, error);
         if (status == NIGH_OK && nigh__progress_tick(progress, "checking", 0, 0))
             status = nigh__progress_cancelled(error);
-    } while (status == NIGH_OK && done < all);
+    } while (status == NIGH_OK && check.done < check.all);
     nigh__free(segment->context, check.named);
     return status;
 }

@@ -17,8 +17,6 @@
 #include "store/segment.h"
 #include "store/slots.h"
 
-#define ONCE(lvalue) (*(const volatile __typeof__(lvalue) *)&(lvalue))
-
 nigh_status nigh__segment_cut(const struct nigh__segment *segment, nigh_error *error) {
     return nigh__sections_cut(segment->path, error);
 }
@@ -31,8 +29,8 @@ nigh_status nigh__segment_lies(const struct nigh__segment *segment, enum nigh__s
 }
 
 bool nigh__segment_group(const struct nigh__segment *segment, uint32_t row, uint32_t *first, uint32_t *count) {
-    uint32_t start = ONCE(segment->group_starts[row]);
-    uint32_t end = ONCE(segment->group_starts[row + 1]);
+    uint32_t start = NIGH__ONCE(segment->group_starts[row]);
+    uint32_t end = NIGH__ONCE(segment->group_starts[row + 1]);
     if (start >= end || end > segment->documents) return false;
     *first = start;
     *count = end - start;
@@ -42,8 +40,8 @@ bool nigh__segment_group(const struct nigh__segment *segment, uint32_t row, uint
 /* Where item `index` of a pair of offset and byte sections lies; false where the offsets lie.  Inside a guard. */
 static bool item_range(const uint64_t *offsets, uint64_t bytes_length, uint32_t index, uint64_t most, uint64_t *start,
                        uint64_t *length) {
-    uint64_t begin = ONCE(offsets[index]);
-    uint64_t end = ONCE(offsets[index + 1]);
+    uint64_t begin = NIGH__ONCE(offsets[index]);
+    uint64_t end = NIGH__ONCE(offsets[index + 1]);
     if (begin > end || end > bytes_length || end - begin > most) return false;
     *start = begin;
     *length = end - begin;
@@ -107,7 +105,7 @@ nigh_status nigh__segment_signature(const struct nigh__segment *segment, uint32_
     struct nigh__guard guard;
     nigh__guard_enter(&guard, segment->map, segment->length);
     if (NIGH__GUARD_FAULTED(&guard)) return nigh__segment_cut(segment, error);
-    uint32_t row = ONCE(segment->document_rows[document]);
+    uint32_t row = NIGH__ONCE(segment->document_rows[document]);
     bool sound = row < segment->signatures;
     if (sound) memcpy(out, segment->rows + (size_t)row * segment->words, segment->width_bits / 8);
     nigh__guard_leave(&guard);
@@ -200,7 +198,7 @@ static enum found walk_lookup(const struct nigh__segment *segment, const char *i
     uint64_t bytes_length = segment->sections[NIGH__SECTION_ID_BYTES].length;
     uint64_t at = nigh__slots_home(nigh__hash(id, id_length), slots);
     for (uint64_t step = 0; step < slots; step++, at = (at + 1) & (slots - 1)) {
-        uint32_t value = ONCE(segment->id_lookup[at]);
+        uint32_t value = NIGH__ONCE(segment->id_lookup[at]);
         if (value == 0) return NOT_FOUND;
         uint64_t start;
         uint64_t length;

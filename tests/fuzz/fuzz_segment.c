@@ -4,21 +4,10 @@
  * into a collection that lives in memory, with a manifest that names it, once
  * as it is and once with every checksum made right.  Everything is then read.
  */
-#include <stdlib.h>
-#include <string.h>
+#include "fuzz/store_target.h"
 
-#include "fuzz/fuzz.h"
-#include "nigh.h"
-#include "support/forge.h"
-#include "support/memory_files.h"
-
-#define SEGMENT_NAME "segment-00000000000000000001"
-#define MANIFEST_NAME "manifest-00000000000000000001"
-#define MANIFEST_SIZE (sizeof(struct nigh__manifest_header) + sizeof(struct nigh__manifest_entry))
 /* Reading takes time in proportion to the documents; a fuzzer wants short runs. */
 #define MOST_DOCUMENTS 2000
-
-enum { SEGMENT, MANIFEST };
 
 /* ----------------------------------------------------------------- reading */
 
@@ -67,50 +56,21 @@ static void read_collection(nigh_context *context) {
 }
 
 /* A manifest that says of the segment what the segment says of itself. */
-static void make_manifest(uint8_t *out, const struct nigh__manifest_entry *entry, uint32_t width_bits) {
-    struct nigh__manifest_header header = {.version = NIGH__FORMAT_VERSION,
-                                           .endian_mark = NIGH__ENDIAN_MARK,
-                                           .sequence = 1,
-                                           .next_segment = 2,
-                                           .documents = entry->documents,
-                                           .width_bits = width_bits,
-                                           .segment_count = 1};
-    memcpy(header.magic, NIGH__MANIFEST_MAGIC, NIGH__MAGIC_SIZE);
-    memcpy(out, &header, sizeof header);
-    memcpy(out + sizeof header, entry, sizeof *entry);
-    forge_manifest(out, MANIFEST_SIZE);
-}
-
-static void run(nigh_context *context, struct memory_files *files) {
+static uint32_t name_segment(const uint8_t *file, struct nigh__manifest_entry *entry) {
     struct nigh__segment_header header;
-    memcpy(&header, files->bytes[SEGMENT], sizeof header);
-    struct nigh__manifest_entry entry = {.number = 1,
-                                         .file_length = header.file_length,
-                                         .documents = header.documents,
-                                         .header_checksum = header.checksum};
-    make_manifest(files->bytes[MANIFEST], &entry, header.width_bits);
-    read_collection(context);
+    memcpy(&header, file, sizeof header);
+    entry->file_length = header.file_length;
+    entry->documents = header.documents;
+    entry->header_checksum = header.checksum;
+    return header.width_bits;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    if (size < sizeof(struct nigh__segment_header) || size > (1u << 20)) return 0;
-    uint8_t manifest[MANIFEST_SIZE];
-    struct memory_files files = {.names = {SEGMENT_NAME, MANIFEST_NAME}, .length = {size, MANIFEST_SIZE}};
-    files.bytes[SEGMENT] = aligned_alloc(64, (size + 63) / 64 * 64);
-    files.bytes[MANIFEST] = manifest;
-    if (files.bytes[SEGMENT] == NULL) abort();
-    memcpy(files.bytes[SEGMENT], data, size);
-
-    const nigh_file_system table = memory_files_table(&files);
-    nigh_context_options options = NIGH_CONTEXT_OPTIONS_INIT;
-    options.file_system = &table;
-    nigh_context *context;
-    if (nigh_context_new(&options, &context, NULL) != NIGH_OK) abort();
-    run(context, &files);
-    struct nigh__manifest_entry ignored;
-    forge_segment(files.bytes[SEGMENT], size, &ignored);
-    run(context, &files);
-    nigh_context_free(context);
-    free(files.bytes[SEGMENT]);
-    return 0;
+    static const struct store_target target = {.file_name = "segment-00000000000000000001",
+                                               .manifest_magic = NIGH__MANIFEST_MAGIC,
+                                               .header_size = sizeof(struct nigh__segment_header),
+                                               .name = name_segment,
+                                               .forge = forge_segment,
+                                               .read = read_collection};
+    return store_run(&target, data, size);
 }

@@ -12,44 +12,16 @@
 
 #include <cmocka.h>
 
+#include "support/annexed.h"
 #include "support/support.h"
 
-#define FIRST "graph-00000000000000000001"
-#define SECOND "graph-00000000000000000002"
-
-static const struct recipe recipe = {.width_bits = 72, .seed = 5, .ids = true};
-
-struct fixture {
-    nigh_context *context;
-    char *scratch;
-    char *path;
-    char *first;
-    char *second;
-};
-
-/* Two segments, of 60 and 10 signatures. */
 static int set_up(void **state) {
-    struct fixture *f = malloc(sizeof *f);
-    nigh_error error;
-    f->context = context_new();
-    f->scratch = scratch_new();
-    f->path = path_in(f->scratch, "c.nigh");
-    f->first = path_in(f->path, FIRST);
-    f->second = path_in(f->path, SECOND);
-    assert_ok(recipe_add(f->context, f->path, &recipe, 0, 60, &error), &error);
-    assert_ok(recipe_add(f->context, f->path, &recipe, 60, 10, &error), &error);
-    *state = f;
+    *state = annexed_new("graph", 60);
     return 0;
 }
 
 static int tear_down(void **state) {
-    struct fixture *f = *state;
-    nigh_context_free(f->context);
-    free(f->path);
-    free(f->first);
-    free(f->second);
-    scratch_free(f->scratch);
-    free(f);
+    annexed_free(*state);
     return 0;
 }
 
@@ -61,38 +33,18 @@ static nigh_graph_options options_of(uint32_t degree, uint64_t least_rows) {
     return options;
 }
 
-static nigh_graph_result build(struct fixture *f, const nigh_graph_options *options) {
+static nigh_graph_result build(struct annexed *f, const nigh_graph_options *options) {
     nigh_graph_result result = NIGH_GRAPH_RESULT_INIT;
     nigh_error error;
     assert_ok(nigh_graph_build(f->context, f->path, options, &result, &error), &error);
     return result;
 }
 
-static nigh_collection_info describe(struct fixture *f, nigh_segment_info segments[2]) {
-    nigh_collection *collection;
-    nigh_error error;
-    nigh_collection_info info = NIGH_COLLECTION_INFO_INIT;
-    assert_ok(nigh_collection_open(f->context, f->path, NULL, &collection, &error), &error);
-    nigh_collection_describe(collection, &info);
-    for (uint32_t i = 0; i < 2; i++) {
-        segments[i] = (nigh_segment_info)NIGH_SEGMENT_INFO_INIT;
-        assert_ok(nigh_collection_segment(collection, i, &segments[i], &error), &error);
-    }
-    nigh_collection_close(collection);
-    return info;
-}
-
-static uint64_t file_length(const char *path) {
-    struct stat status;
-    assert_int_equal(stat(path, &status), 0);
-    return (uint64_t)status.st_size;
-}
-
 static void built_and_described(void **state) {
-    struct fixture *f = *state;
+    struct annexed *f = *state;
     nigh_segment_info segments[2];
     const nigh_graph_options options = options_of(0, 1);
-    const nigh_collection_info before = describe(f, segments);
+    const nigh_collection_info before = annexed_describe(f, segments);
     assert_int_equal(before.graph_segments + before.damaged_graphs, 0);
     assert_true(before.graph_recall == 0 && segments[0].graph_recall == 0);
     assert_int_equal(segments[0].graph_degree, 0);
@@ -102,7 +54,7 @@ static void built_and_described(void **state) {
     assert_int_equal(result.kept + result.without, 0);
     assert_int_equal(result.bytes, file_length(f->first) + file_length(f->second));
     assert_true(result.recall > 0.99); /* one leaf */
-    const nigh_collection_info info = describe(f, segments);
+    const nigh_collection_info info = annexed_describe(f, segments);
     assert_int_equal(info.graph_segments, 2);
     assert_int_equal(info.graph_bytes, result.bytes);
     assert_int_equal(info.bytes, before.bytes);
@@ -111,7 +63,7 @@ static void built_and_described(void **state) {
     assert_int_equal(segments[0].graph_degree, 48);
     assert_int_equal(segments[0].graph_edges + segments[1].graph_edges, result.edges);
     assert_int_equal(segments[1].graph_bytes, file_length(f->second));
-    recipe_expect(f->context, f->path, &recipe, 70);
+    recipe_expect(f->context, f->path, &f->recipe, 70);
 
     nigh_check_result check = NIGH_CHECK_RESULT_INIT;
     nigh_error error;
@@ -120,7 +72,7 @@ static void built_and_described(void **state) {
 }
 
 static void kept_unless_something_changed(void **state) {
-    struct fixture *f = *state;
+    struct annexed *f = *state;
     nigh_graph_options options = options_of(16, 1);
     (void)build(f, &options);
     char *before = tree_digest(f->path);
@@ -158,7 +110,7 @@ static void kept_unless_something_changed(void **state) {
 }
 
 static void small_segments_have_none(void **state) {
-    struct fixture *f = *state;
+    struct annexed *f = *state;
     nigh_graph_options options = options_of(0, 11);
     const nigh_graph_result result = build(f, &options);
     assert_int_equal(result.built, 1);
@@ -167,11 +119,11 @@ static void small_segments_have_none(void **state) {
     options.least_rows = 61;
     assert_int_equal(build(f, &options).without, 2);
     assert_false(path_exists(f->first)); /* it loses what it had */
-    recipe_expect(f->context, f->path, &recipe, 70);
+    recipe_expect(f->context, f->path, &f->recipe, 70);
 }
 
 static void what_is_refused(void **state) {
-    struct fixture *f = *state;
+    struct annexed *f = *state;
     const uint32_t wrong[][4] = {{7, 0, 0, 0},   {257, 0, 0, 0}, {0, 7, 0, 0},
                                  {0, 257, 0, 0}, {0, 0, 257, 0}, {0, 0, 0, 65}};
     nigh_error error;
@@ -195,23 +147,23 @@ static void what_is_refused(void **state) {
 }
 
 static void damage_is_told(void **state) {
-    struct fixture *f = *state;
+    struct annexed *f = *state;
     const nigh_graph_options options = options_of(0, 1);
     nigh_segment_info segments[2];
     (void)build(f, &options);
     struct bytes whole = file_read_all(f->first);
     file_write_all(f->first, whole.data, whole.length / 2);
-    const nigh_collection_info info = describe(f, segments);
+    const nigh_collection_info info = annexed_describe(f, segments);
     assert_int_equal(info.damaged_graphs, 1);
     assert_int_equal(info.graph_segments, 1);
     assert_int_equal(segments[0].graph_degree, 0);
     assert_int_equal(build(f, &options).built, 1);
-    assert_int_equal(describe(f, segments).damaged_graphs, 0);
+    assert_int_equal(annexed_describe(f, segments).damaged_graphs, 0);
     free(whole.data);
 }
 
 static void removed_again(void **state) {
-    struct fixture *f = *state;
+    struct annexed *f = *state;
     const nigh_graph_options options = options_of(0, 1);
     nigh_error error;
     char *before = tree_digest(f->path);
@@ -233,7 +185,7 @@ static int stop_now(void *user, const char *stage, uint64_t done, uint64_t total
 }
 
 static void cancelled(void **state) {
-    struct fixture *f = *state;
+    struct annexed *f = *state;
     const nigh_progress progress = {.report = stop_now};
     nigh_graph_options options = options_of(0, 1);
     nigh_error error;
@@ -248,7 +200,7 @@ static void cancelled(void **state) {
 
 /* Each call of the system in turn fails; each allocation in turn.  Before or after, but nothing in between. */
 static void faults(void **state) {
-    struct fixture *f = *state;
+    struct annexed *f = *state;
     const nigh_graph_options options = options_of(8, 1);
     char *before = tree_digest(f->path);
     bool whole = false;
@@ -264,7 +216,7 @@ static void faults(void **state) {
         nigh_context_free(context);
         assert_int_equal(files.open_files, 0);
         assert_int_equal(files.live_maps, 0);
-        recipe_expect(f->context, f->path, &recipe, 70);
+        recipe_expect(f->context, f->path, &f->recipe, 70);
         assert_ok(nigh_graph_remove(f->context, f->path, &error), &error);
         char *after = tree_digest(f->path);
         assert_string_equal(before, after);
@@ -285,7 +237,7 @@ static void faults(void **state) {
         memory.fail_at = UINT64_MAX;
         nigh_context_free(context);
     }
-    recipe_expect(f->context, f->path, &recipe, 70);
+    recipe_expect(f->context, f->path, &f->recipe, 70);
     free(before);
 }
 

@@ -15,49 +15,23 @@
 
 #include "store/annex.h"
 #include "store/collection.h"
+#include "support/annexed.h"
 #include "support/forge.h"
 #include "support/support.h"
 
-#define FIRST "slices-00000000000000000001"
 #define SECOND "slices-00000000000000000002"
 
-static const struct recipe recipe = {.width_bits = 72, .seed = 5, .ids = true};
-
-struct fixture {
-    nigh_context *context;
-    char *scratch;
-    char *path;
-    char *first;
-    char *second;
-};
-
-/* Two segments, of 30 and 10 signatures. */
 static int set_up(void **state) {
-    struct fixture *f = malloc(sizeof *f);
-    nigh_error error;
-    f->context = context_new();
-    f->scratch = scratch_new();
-    f->path = path_in(f->scratch, "c.nigh");
-    f->first = path_in(f->path, FIRST);
-    f->second = path_in(f->path, SECOND);
-    assert_ok(recipe_add(f->context, f->path, &recipe, 0, 30, &error), &error);
-    assert_ok(recipe_add(f->context, f->path, &recipe, 30, 10, &error), &error);
-    *state = f;
+    *state = annexed_new("slices", 30);
     return 0;
 }
 
 static int tear_down(void **state) {
-    struct fixture *f = *state;
-    nigh_context_free(f->context);
-    free(f->path);
-    free(f->first);
-    free(f->second);
-    scratch_free(f->scratch);
-    free(f);
+    annexed_free(*state);
     return 0;
 }
 
-static nigh_lists_result build(struct fixture *f, uint32_t slice_width, uint64_t least_rows, int rebuild) {
+static nigh_lists_result build(struct annexed *f, uint32_t slice_width, uint64_t least_rows, int rebuild) {
     nigh_lists_options options = NIGH_LISTS_OPTIONS_INIT;
     nigh_lists_result result = NIGH_LISTS_RESULT_INIT;
     nigh_error error;
@@ -69,33 +43,13 @@ static nigh_lists_result build(struct fixture *f, uint32_t slice_width, uint64_t
     return result;
 }
 
-static nigh_collection_info describe(struct fixture *f, nigh_segment_info segments[2]) {
-    nigh_collection *collection;
-    nigh_error error;
-    nigh_collection_info info = NIGH_COLLECTION_INFO_INIT;
-    assert_ok(nigh_collection_open(f->context, f->path, NULL, &collection, &error), &error);
-    nigh_collection_describe(collection, &info);
-    for (uint32_t i = 0; segments != NULL && i < 2; i++) {
-        segments[i] = (nigh_segment_info)NIGH_SEGMENT_INFO_INIT;
-        assert_ok(nigh_collection_segment(collection, i, &segments[i], &error), &error);
-    }
-    nigh_collection_close(collection);
-    return info;
-}
-
-static uint64_t file_length(const char *path) {
-    struct stat status;
-    assert_int_equal(stat(path, &status), 0);
-    return (uint64_t)status.st_size;
-}
-
 /* The state on disk and every document are as ever, and a check finds nothing. */
-static void expect_sound(struct fixture *f) { recipe_expect(f->context, f->path, &recipe, 40); }
+static void expect_sound(struct annexed *f) { recipe_expect(f->context, f->path, &f->recipe, 40); }
 
 static void built_and_described(void **state) {
-    struct fixture *f = *state;
+    struct annexed *f = *state;
     nigh_segment_info segments[2];
-    nigh_collection_info before = describe(f, segments);
+    nigh_collection_info before = annexed_describe(f, segments);
     assert_int_equal(before.sliced_segments, 0);
     assert_int_equal(segments[0].slices, 0);
 
@@ -104,7 +58,7 @@ static void built_and_described(void **state) {
     assert_int_equal(result.kept + result.without, 0);
     assert_int_equal(result.postings, 40 * 11);
     assert_int_equal(result.bytes, file_length(f->first) + file_length(f->second));
-    nigh_collection_info info = describe(f, segments);
+    nigh_collection_info info = annexed_describe(f, segments);
     assert_int_equal(info.sliced_segments, 2);
     assert_int_equal(info.damaged_lists, 0);
     assert_int_equal(info.list_bytes, result.bytes);
@@ -128,7 +82,7 @@ static void built_and_described(void **state) {
 }
 
 static void kept_unless_something_changed(void **state) {
-    struct fixture *f = *state;
+    struct annexed *f = *state;
     (void)build(f, 7, 1, 0);
     char *before = tree_digest(f->path);
     nigh_lists_result again = build(f, 7, 1, 0);
@@ -143,23 +97,23 @@ static void kept_unless_something_changed(void **state) {
     nigh_lists_result wider = build(f, 9, 1, 0);
     assert_int_equal(wider.built, 2);
     nigh_segment_info segments[2];
-    (void)describe(f, segments);
+    (void)annexed_describe(f, segments);
     assert_int_equal(segments[1].slice_width, 9);
     expect_sound(f);
 
     /* Only what is new needs lists. */
     nigh_error error;
-    assert_ok(recipe_add(f->context, f->path, &recipe, 40, 10, &error), &error);
+    assert_ok(recipe_add(f->context, f->path, &f->recipe, 40, 10, &error), &error);
     nigh_lists_result grown = build(f, 9, 1, 0);
     assert_int_equal(grown.kept, 2);
     assert_int_equal(grown.built, 1);
-    recipe_expect(f->context, f->path, &recipe, 50);
+    recipe_expect(f->context, f->path, &f->recipe, 50);
     free(before);
     free(after);
 }
 
 static void small_segments_have_none(void **state) {
-    struct fixture *f = *state;
+    struct annexed *f = *state;
     nigh_lists_result result = build(f, 0, 4096, 0);
     assert_int_equal(result.without, 2);
     assert_int_equal(result.bytes, 0);
@@ -175,17 +129,17 @@ static void small_segments_have_none(void **state) {
 }
 
 static void a_collection_without_documents(void **state) {
-    struct fixture *f = *state;
+    struct annexed *f = *state;
     remove_tree(f->path);
     nigh_error error;
-    assert_ok(recipe_add(f->context, f->path, &recipe, 0, 0, &error), &error);
+    assert_ok(recipe_add(f->context, f->path, &f->recipe, 0, 0, &error), &error);
     nigh_lists_result result = build(f, 0, 0, 0);
     assert_int_equal(result.without, 1);
     assert_int_equal(result.built, 0);
 }
 
 static void the_same_bytes_from_any_threads(void **state) {
-    struct fixture *f = *state;
+    struct annexed *f = *state;
     char *digests[2];
     nigh_lists_options options = NIGH_LISTS_OPTIONS_INIT;
     nigh_error error;
@@ -203,7 +157,7 @@ static void the_same_bytes_from_any_threads(void **state) {
 }
 
 static void what_is_refused(void **state) {
-    struct fixture *f = *state;
+    struct annexed *f = *state;
     const uint32_t widths[] = {1, 3, 29, UINT32_MAX};
     nigh_lists_options options = NIGH_LISTS_OPTIONS_INIT;
     nigh_error error;
@@ -234,7 +188,7 @@ static void what_is_refused(void **state) {
 
 /* Slices wider than the signatures. */
 static void narrow_signatures(void **state) {
-    struct fixture *f = *state;
+    struct annexed *f = *state;
     const struct recipe narrow = {.width_bits = 8, .seed = 1};
     nigh_error error;
     remove_tree(f->path);
@@ -250,11 +204,11 @@ static void narrow_signatures(void **state) {
 }
 
 static void one_writer_at_a_time(void **state) {
-    struct fixture *f = *state;
+    struct annexed *f = *state;
     nigh_writer_options writing = NIGH_WRITER_OPTIONS_INIT;
     nigh_writer *writer;
     nigh_error error;
-    writing.width_bits = recipe.width_bits;
+    writing.width_bits = f->recipe.width_bits;
     assert_ok(nigh_writer_open(f->context, f->path, &writing, &writer, &error), &error);
     assert_int_equal(nigh_lists_build(f->context, f->path, NULL, NULL, &error), NIGH_EBUSY);
     assert_int_equal(nigh_lists_remove(f->context, f->path, &error), NIGH_EBUSY);
@@ -264,10 +218,10 @@ static void one_writer_at_a_time(void **state) {
 }
 
 /* Lists that cannot be used: the collection opens without, says so, and gets them back. */
-static void expect_unusable(struct fixture *f, const char *why) {
+static void expect_unusable(struct annexed *f, const char *why) {
     nigh_error error;
     nigh_collection *collection;
-    nigh_collection_info info = describe(f, NULL);
+    nigh_collection_info info = annexed_describe(f, NULL);
     assert_int_equal(info.damaged_lists, 1);
     assert_int_equal(info.sliced_segments, 1);
     assert_ok(nigh_collection_open(f->context, f->path, NULL, &collection, &error), &error);
@@ -290,11 +244,11 @@ static void expect_unusable(struct fixture *f, const char *why) {
     assert_int_equal(built.built, 1);
     assert_int_equal(built.kept, 1);
     expect_sound(f);
-    assert_int_equal(describe(f, NULL).damaged_lists, 0);
+    assert_int_equal(annexed_describe(f, NULL).damaged_lists, 0);
 }
 
 static void unusable_lists(void **state) {
-    struct fixture *f = *state;
+    struct annexed *f = *state;
     (void)build(f, 7, 1, 0);
     struct bytes whole = file_read_all(f->first);
     struct bytes other = file_read_all(f->second);
@@ -315,7 +269,7 @@ static void unusable_lists(void **state) {
     expect_unusable(f, "section 1 has the wrong size");
     assert_int_equal(unlink(f->first), 0);
     assert_int_equal(mkdir(f->first, 0777), 0);
-    assert_int_equal(describe(f, NULL).damaged_lists, 1);
+    assert_int_equal(annexed_describe(f, NULL).damaged_lists, 1);
     assert_int_equal(rmdir(f->first), 0);
     free(whole.data);
     free(other.data);
@@ -323,7 +277,7 @@ static void unusable_lists(void **state) {
 
 /* Damage in the lists themselves is not seen by opening, but by all that looks. */
 static void damaged_numbers(void **state) {
-    struct fixture *f = *state;
+    struct annexed *f = *state;
     (void)build(f, 7, 1, 0);
     struct bytes whole = file_read_all(f->first);
     nigh_collection *collection;
@@ -332,7 +286,7 @@ static void damaged_numbers(void **state) {
     options.verify = 1;
     whole.data[4096 + 4 * 150] ^= 1;
     file_write_all(f->first, whole.data, whole.length);
-    assert_int_equal(describe(f, NULL).sliced_segments, 2);
+    assert_int_equal(annexed_describe(f, NULL).sliced_segments, 2);
     assert_int_equal(nigh_collection_open(f->context, f->path, &options, &collection, &error), NIGH_ECORRUPT);
     assert_int_equal(error.offset, 4096);
     assert_int_equal(nigh_collection_check(f->context, f->path, NULL, NULL, &error), NIGH_ECORRUPT);
@@ -368,7 +322,7 @@ static int stop_now(void *user, const char *stage, uint64_t done, uint64_t total
 }
 
 static void cancelled(void **state) {
-    struct fixture *f = *state;
+    struct annexed *f = *state;
     int calls = 0;
     nigh_progress progress = {.report = stop_now, .user = &calls};
     nigh_lists_options options = NIGH_LISTS_OPTIONS_INIT;
@@ -390,7 +344,7 @@ static void cancelled(void **state) {
 }
 
 static void removed_again(void **state) {
-    struct fixture *f = *state;
+    struct annexed *f = *state;
     nigh_error error;
     char *before = tree_digest(f->path);
     (void)build(f, 7, 1, 0);
@@ -411,7 +365,7 @@ static void removed_again(void **state) {
 
 /* What is left of a build that died goes with the next writer of either kind. */
 static void leftovers(void **state) {
-    struct fixture *f = *state;
+    struct annexed *f = *state;
     nigh_error error;
     char *temporary = path_in(f->path, SECOND ".tmp");
     char *never = path_in(f->path, "slices-00000000000000000007");
@@ -425,7 +379,7 @@ static void leftovers(void **state) {
         if (writer == 2) {
             /* Lists of a segment that no manifest ever listed: its number is not given again, and they go too. */
             file_write_all(never, "half", 4);
-            assert_ok(recipe_add(f->context, f->path, &recipe, 40, 5, &error), &error);
+            assert_ok(recipe_add(f->context, f->path, &f->recipe, 40, 5, &error), &error);
             assert_false(path_exists(never));
             char *segment = path_in(f->path, "segment-00000000000000000008");
             assert_true(path_exists(segment));
@@ -434,14 +388,14 @@ static void leftovers(void **state) {
         assert_false(path_exists(temporary));
     }
     assert_true(path_exists(f->first));
-    recipe_expect(f->context, f->path, &recipe, 45);
+    recipe_expect(f->context, f->path, &f->recipe, 45);
     free(never);
     free(temporary);
 }
 
 /* Where manifests are lost, segments stay that may be all there is, and so do their lists. */
 static void lost_manifests(void **state) {
-    struct fixture *f = *state;
+    struct annexed *f = *state;
     nigh_error error;
     (void)build(f, 7, 1, 0);
     for (int sequence = 1; sequence <= 2; sequence++) {
@@ -451,16 +405,16 @@ static void lost_manifests(void **state) {
         free(manifest);
     }
     assert_int_equal(nigh_lists_build(f->context, f->path, NULL, NULL, &error), NIGH_ENOTFOUND);
-    assert_ok(recipe_add(f->context, f->path, &recipe, 0, 3, &error), &error);
-    assert_ok(recipe_add(f->context, f->path, &recipe, 3, 3, &error), &error);
+    assert_ok(recipe_add(f->context, f->path, &f->recipe, 0, 3, &error), &error);
+    assert_ok(recipe_add(f->context, f->path, &f->recipe, 3, 3, &error), &error);
     assert_true(path_exists(f->first));
     assert_true(path_exists(f->second));
-    recipe_expect(f->context, f->path, &recipe, 6);
-    assert_int_equal(describe(f, NULL).sliced_segments, 0);
+    recipe_expect(f->context, f->path, &f->recipe, 6);
+    assert_int_equal(annexed_describe(f, NULL).sliced_segments, 0);
 }
 
 static void a_damaged_manifest(void **state) {
-    struct fixture *f = *state;
+    struct annexed *f = *state;
     nigh_error error;
     char *manifest = path_in(f->path, "manifest-00000000000000000002");
     struct bytes bytes = file_read_all(manifest);
@@ -474,7 +428,7 @@ static void a_damaged_manifest(void **state) {
 
 /* Callers of before know nothing of lists. */
 static void older_callers(void **state) {
-    struct fixture *f = *state;
+    struct annexed *f = *state;
     nigh_error error;
     nigh_collection *collection;
     nigh_collection_info info;
