@@ -25,6 +25,19 @@ refused_here() {
     refused "$message" "$@" --format hex
 }
 
+# What picks among documents does not pass over signatures unsaid.
+for option in '--limit 1' '--shard 1/2'; do
+    whole="nigh: --limit and --shard are for documents, not for signatures"
+    # shellcheck disable=SC2086 # an option and its value
+    {
+        refused "$whole" $option good.hex
+        expect 2 '' "$whole" -- "$NIGH" search c.nigh $option good.hex
+        expect_unchanged c.nigh 2 '' "$whole" -- "$NIGH" against c.nigh --add --radius 3 $option good.hex
+        expect 2 '' "$whole" -- "$NIGH" dedup $option good.hex -o kept.hex
+    }
+done
+[[ -e kept.hex ]] && fail 'a file was written'
+
 # npy HEADER: a NumPy file of eight bytes with that header.
 npy() {
     python3 -c '
