@@ -85,7 +85,9 @@ struct nigh__learned {
 };
 void nigh__learned_release(const nigh_context *context, struct nigh__learned *learned);
 
-/* One function a method; *out is zero before.  NIGH_ENOMEM, NIGH_ECANCELLED, NIGH_ECORRUPT where numbers went astray.
+/*
+ * One function a method.  *out is zero before and to be released after, also where it fails: NIGH_ENOMEM,
+ * NIGH_ECANCELLED, NIGH_ECORRUPT where numbers went astray.
  */
 nigh_status nigh__learn_codewords(const struct nigh__lesson *lesson, struct nigh__learned *out, nigh_error *error);
 nigh_status nigh__learn_s3h(const struct nigh__lesson *lesson, struct nigh__learned *out, nigh_error *error);

@@ -25,19 +25,6 @@ struct made_lesson {
 struct made_lesson *lesson_made(const nigh_context *context, const struct lesson_recipe *recipe);
 void lesson_unmade(struct made_lesson *made);
 
-/* One of nigh__learn_codewords(), nigh__learn_s3h() and so on. */
-typedef nigh_status lesson_learner(const struct nigh__lesson *lesson, struct nigh__learned *out, nigh_error *error);
-
-/* For options.iteration: counts calls, checks that the objective never falls, and stops after some (0: never). */
-struct lesson_watch {
-    uint32_t calls, stop_after;
-    double last; /* -DBL_MAX before */
-};
-int lesson_watch_iteration(void *user, uint32_t iteration, double objective);
-
-/* A method that is cancelled says so at once, and leaves nothing behind. */
-void lesson_expect_cancelled(const struct lesson_recipe *recipe, nigh_learn_method method, lesson_learner *learn);
-
 /* The mean distance of rows of two classes less that of rows of one, in bits, signed with these weights. */
 double lesson_margin(const struct made_lesson *made, const double *weights);
 

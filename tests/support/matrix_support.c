@@ -164,25 +164,3 @@ double alignment(const double *a, const double *b, uint32_t order) {
     for (uint32_t i = 0; i < order; i++) sum += a[i] * b[i];
     return fabs(sum);
 }
-
-void matrix_lesson_faults(double *matrix, struct matrix_lesson *(*make)(const nigh_context *context, double *matrix),
-                          nigh_status (*learn)(const struct nigh__lesson *, struct nigh__learned *, nigh_error *)) {
-    nigh_status status = NIGH_ENOMEM;
-    for (uint64_t fail_at = 0; status != NIGH_OK; fail_at++) {
-        struct faulty_memory memory = {.fail_at = UINT64_MAX};
-        nigh_allocator allocator = faulty_memory_allocator(&memory);
-        nigh_context *context = context_with(NULL, &allocator, NULL);
-        struct matrix_lesson *made = make(context, matrix);
-        struct nigh__learned learned = {0};
-        const int64_t before = memory.live;
-        nigh_error error;
-        memory.fail_at = memory.calls + fail_at;
-        status = learn(&made->lesson, &learned, &error);
-        assert_true(status == NIGH_OK || status == NIGH_ENOMEM);
-        assert_true(status == NIGH_OK || fail_at < 40);
-        nigh__learned_release(context, &learned);
-        assert_int_equal(memory.live, before);
-        matrix_lesson_free(made);
-        nigh_context_free(context);
-    }
-}

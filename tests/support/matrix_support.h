@@ -16,10 +16,6 @@ struct matrix_lesson *matrix_lesson_new(const nigh_context *context, const doubl
                                         uint32_t features, const uint32_t *row_classes, uint32_t classes);
 void matrix_lesson_free(struct matrix_lesson *made);
 
-/* Lets each allocation fail in turn until the method learns from what `make` makes: no crash, nothing left behind. */
-void matrix_lesson_faults(double *matrix, struct matrix_lesson *(*make)(const nigh_context *context, double *matrix),
-                          nigh_status (*learn)(const struct nigh__lesson *, struct nigh__learned *, nigh_error *));
-
 /* Documents of a few topics: row i is of class i % classes, whose words it has more often.  To be freed. */
 double *topic_matrix(uint32_t rows, uint32_t features, uint32_t classes, uint64_t seed);
 

@@ -15,6 +15,7 @@
 #include "base/rng.h"
 #include "learn/codewords.h"
 #include "signature/model.h"
+#include "support/learners.h"
 #include "support/lesson_support.h"
 #include "support/support.h"
 
@@ -177,10 +178,10 @@ static void test_training_helps(void **state) {
     struct lesson_recipe recipe = small;
     recipe.bare_percent = 0;
     struct made_lesson *made = lesson_made(*state, &recipe);
-    struct lesson_watch watch = {.last = -DBL_MAX};
+    struct learner_watch watch = {.last = -DBL_MAX};
     struct nigh__learned learned = {0};
     nigh_error error;
-    made->options.iteration = lesson_watch_iteration;
+    made->options.iteration = learner_watch_iteration;
     made->options.user = &watch;
     assert_ok(nigh__learn_codewords(&made->lesson, &learned, &error), &error);
     assert_int_equal(learned.form, NIGH__MODEL_COEFFICIENTS);
@@ -222,12 +223,12 @@ static void test_guesses(void **state) {
     const struct lesson_recipe recipe = {
         .seed = 9, .rows = 1000, .features = 600, .classes = 4, .length = 20, .own_percent = 35, .bare_percent = 95};
     struct made_lesson *made = lesson_made(*state, &recipe);
-    struct lesson_watch watch = {.last = -DBL_MAX};
+    struct learner_watch watch = {.last = -DBL_MAX};
     struct nigh__learned with = {0}, without = {0};
     nigh_error error;
     assert_ok(nigh__learn_codewords(&made->lesson, &with, &error), &error);
     assert_null(strstr(with.lines, "guessed=0\n"));
-    made->options.iteration = lesson_watch_iteration;
+    made->options.iteration = learner_watch_iteration;
     made->options.user = &watch;
     watch.stop_after = 8;
     assert_ok(nigh__learn_codewords(&made->lesson, &without, &error), &error);
@@ -324,10 +325,10 @@ static void test_threads(void **state) {
 
 static void test_stopped(void **state) {
     struct made_lesson *made = lesson_made(*state, &small);
-    struct lesson_watch watch = {.stop_after = 2, .last = -DBL_MAX};
+    struct learner_watch watch = {.stop_after = 2, .last = -DBL_MAX};
     struct nigh__learned learned = {0};
     nigh_error error;
-    made->options.iteration = lesson_watch_iteration;
+    made->options.iteration = learner_watch_iteration;
     made->options.user = &watch;
     assert_ok(nigh__learn_codewords(&made->lesson, &learned, &error), &error);
     assert_true(learned.stopped);
@@ -337,45 +338,19 @@ static void test_stopped(void **state) {
     lesson_unmade(made);
 }
 
-static void test_cancelled(void **state) {
-    (void)state;
-    lesson_expect_cancelled(&small, NIGH_LEARN_CODEWORDS, nigh__learn_codewords);
-}
-
-static void test_limit(void **state) {
+static void test_refuses(void **state) {
     struct made_lesson *made = lesson_made(*state, &small);
-    struct nigh__learned learned = {0};
-    nigh_error error;
+    learner_expect_cancelled(nigh__learn_codewords, &made->lesson);
     made->options.memory_bytes = 100000;
-    assert_int_equal(nigh__learn_codewords(&made->lesson, &learned, &error), NIGH_ELIMIT);
-    assert_null(learned.coefficients);
+    learner_expect_refusal(nigh__learn_codewords, &made->lesson, NIGH_ELIMIT);
     lesson_unmade(made);
 }
 
 static void test_no_memory(void **state) {
-    (void)state;
-    struct faulty_memory memory = {.fail_at = UINT64_MAX};
-    const nigh_allocator allocator = faulty_memory_allocator(&memory);
-    nigh_context *context = context_with(NULL, &allocator, NULL);
-    struct made_lesson *made = lesson_made(context, &small);
+    struct made_lesson *made = lesson_made(*state, &small);
     made->options.iterations = 2;
-    nigh_status status = NIGH_ENOMEM;
-    for (uint64_t at = 0; status != NIGH_OK; at++) {
-        struct nigh__learned learned = {0};
-        nigh_error error;
-        const int64_t live = memory.live;
-        memory.fail_at = memory.calls + at;
-        status = nigh__learn_codewords(&made->lesson, &learned, &error);
-        memory.fail_at = UINT64_MAX;
-        if (status == NIGH_OK)
-            assert_true(at > 20);
-        else
-            assert_int_equal(status, NIGH_ENOMEM);
-        nigh__learned_release(context, &learned);
-        assert_int_equal(memory.live, live);
-    }
+    learner_expect_faults_borne(nigh__learn_codewords, &made->lesson, 20);
     lesson_unmade(made);
-    nigh_context_free(context);
 }
 
 /* ------------------------------------------------------------ odd lessons */
@@ -438,9 +413,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kinds),          cmocka_unit_test(test_words_apart), cmocka_unit_test(test_words_shared),
         cmocka_unit_test(test_words_many),     cmocka_unit_test(test_bottom),      cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_training_helps), cmocka_unit_test(test_stopped),     cmocka_unit_test(test_cancelled),
-        cmocka_unit_test(test_limit),          cmocka_unit_test(test_no_memory),   cmocka_unit_test(test_odd),
-        cmocka_unit_test(test_no_labels),      cmocka_unit_test(test_guesses),
+        cmocka_unit_test(test_training_helps), cmocka_unit_test(test_stopped),     cmocka_unit_test(test_refuses),
+        cmocka_unit_test(test_no_memory),      cmocka_unit_test(test_odd),         cmocka_unit_test(test_no_labels),
+        cmocka_unit_test(test_guesses),
     };
     return cmocka_run_group_tests(tests, context_setup, context_teardown);
 }

@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "learn/lesson.h"
 #include "signature/model.h"
+#include "support/learners.h"
 #include "support/matrix_support.h"
 #include "support/support.h"
 
@@ -167,57 +168,34 @@ static void test_twins(void **state) {
     free(matrix);
 }
 
-static void expect_refusal(struct matrix_lesson *made, nigh_status expected) {
-    struct nigh__learned learned = {0};
-    nigh_error error;
-    assert_int_equal(nigh__learn_klsh(&made->lesson, &learned, &error), expected);
-    assert_true(error.why[0] != '\0');
-    nigh__learned_release(made->lesson.context, &learned);
-}
-
-static int stop_at_once(void *user, const char *stage, uint64_t done, uint64_t total) {
-    (void)user;
-    (void)stage;
-    (void)done;
-    (void)total;
-    return 1;
-}
-
 static void test_refuses(void **state) {
     double *matrix = topic_matrix(30, 20, 4, 3), same[60];
     for (size_t i = 0; i < 60; i++) same[i] = 1.3;
     struct matrix_lesson *made = matrix_lesson_new(*state, matrix, 30, 20, NULL, 0);
     struct matrix_lesson *one = matrix_lesson_new(*state, matrix, 1, 20, NULL, 0);
     struct matrix_lesson *alike = matrix_lesson_new(*state, same, 6, 10, NULL, 0);
-    expect_refusal(one, NIGH_EINVAL);
-    expect_refusal(alike, NIGH_EINVAL);
+    learner_expect_refusal(nigh__learn_klsh, &one->lesson, NIGH_EINVAL);
+    learner_expect_refusal(nigh__learn_klsh, &alike->lesson, NIGH_EINVAL);
     made->options.anchors = 1;
-    expect_refusal(made, NIGH_EINVAL);
+    learner_expect_refusal(nigh__learn_klsh, &made->lesson, NIGH_EINVAL);
     made->options.anchors = 60000;
-    expect_refusal(made, NIGH_EINVAL);
+    learner_expect_refusal(nigh__learn_klsh, &made->lesson, NIGH_EINVAL);
     made->options.anchors = 20;
     made->options.memory_bytes = 100;
-    expect_refusal(made, NIGH_ELIMIT);
+    learner_expect_refusal(nigh__learn_klsh, &made->lesson, NIGH_ELIMIT);
     made->options.memory_bytes = 0;
-    const nigh_progress progress = {.report = stop_at_once};
-    struct nigh__progress ticking;
-    nigh__progress_init(&ticking, &progress);
-    made->lesson.progress = &ticking;
-    expect_refusal(made, NIGH_ECANCELLED);
+    learner_expect_cancelled(nigh__learn_klsh, &made->lesson);
     matrix_lesson_free(made);
     matrix_lesson_free(one);
     matrix_lesson_free(alike);
     free(matrix);
 }
 
-static struct matrix_lesson *few_topics(const nigh_context *context, double *matrix) {
-    return matrix_lesson_new(context, matrix, 40, 30, NULL, 0);
-}
-
 static void test_memory_runs_out(void **state) {
-    (void)state;
     double *matrix = topic_matrix(40, 30, 4, 6);
-    matrix_lesson_faults(matrix, few_topics, nigh__learn_klsh);
+    struct matrix_lesson *made = matrix_lesson_new(*state, matrix, 40, 30, NULL, 0);
+    learner_expect_faults_borne(nigh__learn_klsh, &made->lesson, 5);
+    matrix_lesson_free(made);
     free(matrix);
 }
 

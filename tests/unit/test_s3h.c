@@ -14,6 +14,7 @@
 
 #include "learn/s3h.h"
 #include "signature/model.h"
+#include "support/learners.h"
 #include "support/lesson_support.h"
 #include "support/support.h"
 
@@ -96,12 +97,12 @@ static void test_training_helps(void **state) {
     for (size_t m = 0; m < 2; m++) {
         for (int as_paper = 0; as_paper < 2; as_paper++) {
             struct made_lesson *made = lesson_made(*state, &small);
-            struct lesson_watch watch = {.last = -DBL_MAX};
+            struct learner_watch watch = {.last = -DBL_MAX};
             struct nigh__learned learned = {0}, plain = {0};
             nigh_error error;
             made->options.method = methods[m];
             made->options.as_paper = as_paper;
-            made->options.iteration = lesson_watch_iteration;
+            made->options.iteration = learner_watch_iteration;
             made->options.user = &watch;
             assert_ok(nigh__learn_s3h(&made->lesson, &learned, &error), &error);
             assert_int_equal(learned.form, NIGH__MODEL_WEIGHTS);
@@ -172,11 +173,11 @@ static void test_threads(void **state) {
 
 static void test_stopped(void **state) {
     struct made_lesson *made = lesson_made(*state, &small);
-    struct lesson_watch watch = {.stop_after = 3, .last = -DBL_MAX};
+    struct learner_watch watch = {.stop_after = 3, .last = -DBL_MAX};
     struct nigh__learned learned = {0};
     nigh_error error;
     made->options.method = NIGH_LEARN_S3H;
-    made->options.iteration = lesson_watch_iteration;
+    made->options.iteration = learner_watch_iteration;
     made->options.user = &watch;
     assert_ok(nigh__learn_s3h(&made->lesson, &learned, &error), &error);
     assert_true(learned.stopped);
@@ -185,11 +186,6 @@ static void test_stopped(void **state) {
     for (uint32_t f = 0; f < small.features; f++) assert_true(isfinite(learned.weights[f]));
     nigh__learned_release(*state, &learned);
     lesson_unmade(made);
-}
-
-static void test_cancelled(void **state) {
-    (void)state;
-    lesson_expect_cancelled(&small, NIGH_LEARN_S3H, nigh__learn_s3h);
 }
 
 static void test_diverged(void **state) {
@@ -217,44 +213,23 @@ static void test_collapsed(void **state) {
     lesson_unmade(made);
 }
 
-static void test_limit(void **state) {
+static void test_refuses(void **state) {
     struct made_lesson *made = lesson_made(*state, &small);
-    struct nigh__learned learned = {0};
-    nigh_error error;
     made->options.method = NIGH_LEARN_S3H;
+    learner_expect_cancelled(nigh__learn_s3h, &made->lesson);
     made->options.memory_bytes = 100000;
-    assert_int_equal(nigh__learn_s3h(&made->lesson, &learned, &error), NIGH_ELIMIT);
+    learner_expect_refusal(nigh__learn_s3h, &made->lesson, NIGH_ELIMIT);
     lesson_unmade(made);
 }
 
 static void test_no_memory(void **state) {
-    (void)state;
-    struct faulty_memory memory = {.fail_at = UINT64_MAX};
-    const nigh_allocator allocator = faulty_memory_allocator(&memory);
-    nigh_context *context = context_with(NULL, &allocator, NULL);
-    struct made_lesson *made = lesson_made(context, &small);
+    struct made_lesson *made = lesson_made(*state, &small);
     made->options.iterations = 2;
-    for (int flat = 0; flat < 2; flat++) {
-        made->options.method = flat ? NIGH_LEARN_CHI : NIGH_LEARN_S3H;
-        nigh_status status = NIGH_ENOMEM;
-        for (uint64_t at = 0; status != NIGH_OK; at++) {
-            struct nigh__learned learned = {0};
-            nigh_error error;
-            const int64_t live = memory.live;
-            memory.fail_at = memory.calls + at;
-            status = flat ? nigh__learn_flat(&made->lesson, &learned, &error)
-                          : nigh__learn_s3h(&made->lesson, &learned, &error);
-            memory.fail_at = UINT64_MAX;
-            if (status == NIGH_OK)
-                assert_true(flat || at > 10);
-            else
-                assert_int_equal(status, NIGH_ENOMEM);
-            nigh__learned_release(context, &learned);
-            assert_int_equal(memory.live, live);
-        }
-    }
+    made->options.method = NIGH_LEARN_S3H;
+    learner_expect_faults_borne(nigh__learn_s3h, &made->lesson, 10);
+    made->options.method = NIGH_LEARN_CHI;
+    learner_expect_faults_borne(nigh__learn_flat, &made->lesson, 1);
     lesson_unmade(made);
-    nigh_context_free(context);
 }
 
 /* -------------------------------------------------------------------- flat */
@@ -284,10 +259,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_contribution),   cmocka_unit_test(test_training_helps),
         cmocka_unit_test(test_stored_weights), cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_stopped),        cmocka_unit_test(test_cancelled),
-        cmocka_unit_test(test_diverged),       cmocka_unit_test(test_collapsed),
-        cmocka_unit_test(test_limit),          cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_flat),
+        cmocka_unit_test(test_stopped),        cmocka_unit_test(test_diverged),
+        cmocka_unit_test(test_collapsed),      cmocka_unit_test(test_refuses),
+        cmocka_unit_test(test_no_memory),      cmocka_unit_test(test_flat),
     };
     return cmocka_run_group_tests(tests, context_setup, context_teardown);
 }

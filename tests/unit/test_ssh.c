@@ -14,6 +14,7 @@
 #include "learn/eigen.h"
 #include "learn/lesson.h"
 #include "signature/model.h"
+#include "support/learners.h"
 #include "support/matrix_support.h"
 #include "support/support.h"
 
@@ -214,14 +215,6 @@ static void test_more_bits_than_directions(void **state) {
     free(matrix);
 }
 
-static void expect_refusal(struct matrix_lesson *made, nigh_status expected) {
-    struct nigh__learned learned = {0};
-    nigh_error error;
-    assert_int_equal(nigh__learn_ssh(&made->lesson, &learned, &error), expected);
-    assert_true(error.why[0] != '\0');
-    nigh__learned_release(made->lesson.context, &learned);
-}
-
 static void test_nothing_to_tell_apart(void **state) {
     enum { ROWS = 20, FEATURES = 450 };
     double *matrix = doubles(ROWS * FEATURES);
@@ -229,17 +222,9 @@ static void test_nothing_to_tell_apart(void **state) {
     uint32_t classes[ROWS];
     for (uint32_t row = 0; row < ROWS; row++) classes[row] = row % 2;
     struct matrix_lesson *many = matrix_lesson_new(*state, matrix, ROWS, FEATURES, classes, 2);
-    expect_refusal(many, NIGH_EINVAL);
+    learner_expect_refusal(nigh__learn_ssh, &many->lesson, NIGH_EINVAL);
     matrix_lesson_free(many);
     free(matrix);
-}
-
-static int stop_at_once(void *user, const char *stage, uint64_t done, uint64_t total) {
-    (void)user;
-    (void)stage;
-    (void)done;
-    (void)total;
-    return 1;
 }
 
 static void test_refuses(void **state) {
@@ -247,36 +232,28 @@ static void test_refuses(void **state) {
     double *matrix = topic_matrix(ROWS, FEATURES, 4, 5);
     struct matrix_lesson *made = topics(*state, matrix, ROWS, FEATURES);
     made->options.l1 = NAN;
-    expect_refusal(made, NIGH_EINVAL);
+    learner_expect_refusal(nigh__learn_ssh, &made->lesson, NIGH_EINVAL);
     made->options.l1 = -1;
     made->options.memory_bytes = 1000;
-    expect_refusal(made, NIGH_ELIMIT);
+    learner_expect_refusal(nigh__learn_ssh, &made->lesson, NIGH_ELIMIT);
     const uint32_t pairs = made->options.attraction_pairs;
     made->options.memory_bytes = 64 << 20;
     made->options.attraction_pairs = UINT32_MAX; /* which would take 72 GiB */
-    expect_refusal(made, NIGH_ELIMIT);
+    learner_expect_refusal(nigh__learn_ssh, &made->lesson, NIGH_ELIMIT);
     made->options.attraction_pairs = pairs;
     made->options.memory_bytes = 0;
-    const nigh_progress progress = {.report = stop_at_once};
-    struct nigh__progress ticking;
-    nigh__progress_init(&ticking, &progress);
-    made->lesson.progress = &ticking;
-    expect_refusal(made, NIGH_ECANCELLED);
-    made->lesson.progress = NULL;
+    learner_expect_cancelled(nigh__learn_ssh, &made->lesson);
     made->lesson.rows = 0;
-    expect_refusal(made, NIGH_EINVAL);
+    learner_expect_refusal(nigh__learn_ssh, &made->lesson, NIGH_EINVAL);
     matrix_lesson_free(made);
     free(matrix);
 }
 
-static struct matrix_lesson *few_topics(const nigh_context *context, double *matrix) {
-    return topics(context, matrix, 60, 40);
-}
-
 static void test_memory_runs_out(void **state) {
-    (void)state;
     double *matrix = topic_matrix(60, 40, 4, 6);
-    matrix_lesson_faults(matrix, few_topics, nigh__learn_ssh);
+    struct matrix_lesson *made = topics(*state, matrix, 60, 40);
+    learner_expect_faults_borne(nigh__learn_ssh, &made->lesson, 5);
+    matrix_lesson_free(made);
     free(matrix);
 }
 
