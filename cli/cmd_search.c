@@ -42,6 +42,7 @@ struct search_values {
     int format;
     bool exact;
     bool verify;
+    bool load;
     bool all_bits;
 };
 
@@ -109,6 +110,9 @@ static const struct cli_option options[] = {
     CLI_FLAG(0, "all-bits", PLACE(all_bits),
              "of texts and topsig: compare also the bits that the text says nothing about; see above"),
     CLI_FLAG(0, "verify", PLACE(verify), "compare all checksums of the collection first"),
+    CLI_FLAG(0, "load", PLACE(load),
+             "read the collection into memory first, instead of leaving it to the system which parts of its files are "
+             "there: pays for very many queries, of graphs above all, and takes as much memory as the files are large"),
     CLI_READING_OPTIONS(PLACE(reading)),
     CLI_END,
 };
@@ -788,6 +792,7 @@ static int run(struct cli_job *job) {
     if (!cli_source_paths_fit(job, 1) || !cli_reading_fits(job, &values->reading)) return CLI_ERROR;
     if (!set_lists_options(job, values, &searcher.options)) return CLI_ERROR;
     open_options.verify = values->verify;
+    open_options.load = values->load;
     open_options.progress = &job->progress.report;
     if (cli_collection_open(job, job->operands[0], &open_options, &searcher.collection, &searcher.info) != NIGH_OK)
         return cli_fail(job);

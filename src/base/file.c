@@ -111,8 +111,13 @@ nigh_status nigh__file_map(const struct nigh__file *file, uint64_t length, const
     return NIGH_OK;
 }
 
-void nigh__file_unmap(const nigh_context *context, const uint8_t *map, uint64_t length) {
-    if (map != NULL) (void)context->files->unmap(context->files->user, map, length);
+void nigh__file_unmap(const nigh_context *context, const uint8_t *map, uint64_t length, bool loaded) {
+    void *own;
+    memcpy(&own, &map, sizeof own); /* shown as a constant to all who read */
+    if (loaded)
+        nigh__free(context, own);
+    else if (map != NULL)
+        (void)context->files->unmap(context->files->user, map, length);
 }
 
 void nigh__file_release(struct nigh__file *file) {

@@ -41,7 +41,8 @@ nigh_status nigh__file_write(const struct nigh__file *file, uint64_t offset, con
 nigh_status nigh__file_length(const struct nigh__file *file, uint64_t *out, nigh_error *error);
 nigh_status nigh__file_sync(const struct nigh__file *file, nigh_error *error);
 nigh_status nigh__file_map(const struct nigh__file *file, uint64_t length, const uint8_t **out, nigh_error *error);
-void nigh__file_unmap(const nigh_context *context, const uint8_t *map, uint64_t length); /* accepts NULL */
+/* Accepts NULL.  `loaded`: the bytes were read into memory of the context, and the mapping is gone. */
+void nigh__file_unmap(const nigh_context *context, const uint8_t *map, uint64_t length, bool loaded);
 /* Closes; errors of close say nothing that sync has not said. */
 void nigh__file_release(struct nigh__file *file);
 

@@ -321,7 +321,7 @@ nigh_status nigh__terms_group_open(const struct nigh__file *directory, const cha
 
 void nigh__terms_group_close(struct nigh__terms_group_file *group) {
     if (group == NULL) return;
-    nigh__file_unmap(group->context, group->shown.map, group->shown.map_length);
+    nigh__file_unmap(group->context, group->shown.map, group->shown.map_length, false);
     nigh__free(group->context, group->path);
     nigh__free(group->context, group->lines);
     nigh__free(group->context, group->inputs);

@@ -159,6 +159,7 @@ static nigh_status find_neighbours(struct maker *maker) {
     nigh__joining_release(&maker->joining);
     if (!nigh__graph_measure(&maker->crew, maker->rows, maker->words, &maker->neighbours, facts))
         return NIGH_ECANCELLED;
+    if (!nigh__graph_far(job->context, &maker->neighbours, maker->words, facts)) return NIGH_ENOMEM;
     return nigh__thin(&maker->crew, maker->rows, maker->words, &maker->neighbours, degree);
 }
 

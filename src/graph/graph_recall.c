@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "graph/graph_recall.h"
 
+#include "base/memory.h"
 #include "kernel/hamming.h"
 
 #define NEAREST 10u
@@ -61,6 +62,35 @@ static void measure_nodes(void *user, uint32_t thread, uint64_t first, uint64_t 
         atomic_fetch_add(&measure->found, found);
     }
 }
+
+/* ---------------------------------------------------------------------------- far -- */
+
+/* Distance of the tenth neighbour, or the last that is known. */
+static uint32_t tenth_distance(const struct nigh__neighbours *neighbours, uint32_t node) {
+    const uint32_t *ids = nigh__neighbours_ids(neighbours, node);
+    const uint16_t *distances = nigh__neighbours_distances(neighbours, node);
+    uint32_t distance = 0;
+    for (uint32_t i = 0; i < NEAREST && i < neighbours->k && (ids[i] & ~NIGH__NEW) != NIGH__NOBODY; i++)
+        distance = distances[i];
+    return distance;
+}
+
+bool nigh__graph_far(const nigh_context *context, const struct nigh__neighbours *neighbours, uint32_t words,
+                     struct nigh__graph_facts *facts) {
+    const uint32_t most = 64 * words;
+    uint32_t *nodes_at = nigh__alloc_zero(context, (size_t)most + 1, sizeof *nodes_at);
+    if (nodes_at == NULL) return false;
+    for (uint32_t node = 0; node < neighbours->nodes; node++) nodes_at[tenth_distance(neighbours, node)]++;
+    const uint32_t beyond = neighbours->nodes / 50;
+    uint32_t left = neighbours->nodes;
+    uint32_t distance = 0;
+    while (distance < most && left - nodes_at[distance] > beyond) left -= nodes_at[distance++];
+    nigh__free(context, nodes_at);
+    facts->far = distance;
+    return true;
+}
+
+/* ------------------------------------------------------------------------- recall -- */
 
 bool nigh__graph_measure(struct nigh__crew *crew, const uint64_t *rows, uint32_t words,
                          const struct nigh__neighbours *neighbours, struct nigh__graph_facts *facts) {

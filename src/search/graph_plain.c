@@ -37,7 +37,8 @@ struct plain {
     struct found *kept;
     uint32_t *sizes; /* of each distance: nodes of the pool, while they are counted */
     size_t waiting_count, kept_count;
-    size_t seeds_taken;
+    size_t seeds_taken, seeds_end; /* in `met` */
+    uint32_t near_slices;          /* whose lists one bit away were taken for seeds */
     uint64_t entries_taken, last_gain;
 };
 
@@ -71,21 +72,37 @@ static bool meet(struct plain *plain, uint32_t node, bool wait) {
     return true;
 }
 
-static bool meet_seeds(struct plain *plain) {
+static bool meet_seed_list(struct plain *plain, uint64_t list) {
     const struct nigh__graph *graph = plain->graph;
-    for (uint32_t s = 0; s < graph->facts.seed_slices; s++) {
-        const uint64_t list = nigh__graph_seed_list(&graph->facts, plain->query->words, s);
-        const uint32_t from = NIGH__ONCE(graph->seed_starts[list]);
-        const uint32_t to = NIGH__ONCE(graph->seed_starts[list + 1]);
-        if (from > to || to > graph->seed_count || to - from > graph->facts.seed_longest)
-            return lies(plain, NIGH__GRAPH_SEED_STARTS, list, "a list of seeds that cannot be");
-        for (uint32_t i = from; i < to; i++) {
-            const uint32_t node = NIGH__ONCE(graph->seeds[i]);
-            if (node >= graph->nodes) return lies(plain, NIGH__GRAPH_SEEDS, i, "a node that there is not");
-            if (!meet(plain, node, false)) return false;
-        }
+    const uint32_t from = NIGH__ONCE(graph->seed_starts[list]);
+    const uint32_t to = NIGH__ONCE(graph->seed_starts[list + 1]);
+    if (from > to || to > graph->seed_count || to - from > graph->facts.seed_longest)
+        return lies(plain, NIGH__GRAPH_SEED_STARTS, list, "a list of seeds that cannot be");
+    for (uint32_t i = from; i < to; i++) {
+        const uint32_t node = NIGH__ONCE(graph->seeds[i]);
+        if (node >= graph->nodes) return lies(plain, NIGH__GRAPH_SEEDS, i, "a node that there is not");
+        if (!meet(plain, node, false)) return false;
     }
-    plain->answer->seeds = plain->met.count;
+    return true;
+}
+
+static bool meet_seeds(struct plain *plain) {
+    const struct nigh__graph_facts *facts = &plain->graph->facts;
+    for (uint32_t s = 0; s < facts->seed_slices; s++)
+        if (!meet_seed_list(plain, nigh__graph_seed_list(facts, plain->query->words, s))) return false;
+    plain->answer->seeds = plain->seeds_end = plain->met.count;
+    return true;
+}
+
+static bool meet_near_seeds(struct plain *plain) {
+    const struct nigh__graph_facts *facts = &plain->graph->facts;
+    const uint64_t list = nigh__graph_seed_list(facts, plain->query->words, plain->near_slices++);
+    plain->seeds_taken = plain->met.count;
+    for (uint32_t b = 0; b < facts->seed_bits; b++)
+        if (!meet_seed_list(plain, list ^ UINT64_C(1) << b)) return false;
+    plain->seeds_end = plain->met.count;
+    plain->answer->seeds += plain->seeds_end - plain->seeds_taken;
+    plain->last_gain = plain->answer->steps;
     return true;
 }
 
@@ -207,14 +224,24 @@ static bool compare_sketches(struct plain *plain) {
     return true;
 }
 
+static bool lost(const struct plain *plain) {
+    const struct nigh__graph_facts *facts = &plain->graph->facts;
+    const uint64_t *best = plain->best.data;
+    if (facts->far == 0 || plain->near_slices == facts->seed_slices) return false;
+    return plain->best.count == 0 || nigh__key_distance(best[0]) > facts->far;
+}
+
+static void take_seeds(struct plain *plain) {
+    const uint32_t *met = plain->met.data;
+    for (uint32_t i = 0; i < NIGH__GRAPH_SEED_BLOCK && plain->seeds_taken < plain->seeds_end; i++)
+        plain->waiting[plain->waiting_count++] = met[plain->seeds_taken++];
+}
+
 /* What is new in this turn goes to the end of what waits. */
 static bool go_on(struct plain *plain, bool *idle) {
     const struct nigh__graph_query *query = plain->query;
-    const uint32_t *met = plain->met.data;
-    const uint64_t seeds = plain->answer->seeds;
-    if (plain->seeds_taken < seeds) {
-        for (uint32_t i = 0; i < NIGH__GRAPH_SEED_BLOCK && plain->seeds_taken < seeds; i++)
-            plain->waiting[plain->waiting_count++] = met[plain->seeds_taken++];
+    if (plain->seeds_taken < plain->seeds_end) {
+        take_seeds(plain);
         *idle = false;
         return true;
     }
@@ -226,7 +253,14 @@ static bool go_on(struct plain *plain, bool *idle) {
         *idle = false;
         return follow(plain, next->node);
     }
-    if (!*idle || plain->best.count >= query->k) return true;
+    if (!*idle) return true;
+    if (lost(plain)) {
+        *idle = false;
+        if (!meet_near_seeds(plain)) return false;
+        take_seeds(plain);
+        return true;
+    }
+    if (plain->best.count >= query->k) return true;
     if (!meet_entries(plain)) return false;
     *idle = plain->waiting_count == 0;
     return true;

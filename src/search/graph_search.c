@@ -87,6 +87,8 @@ struct walk {
     uint64_t seeds, steps, compared, whole; /* of the answer: not there, where other threads write beside them */
     uint64_t last_gain;                     /* steps made when the k best changed */
     uint32_t seeds_end, seeds_taken;
+    uint32_t closest;     /* distance of the nearest found */
+    uint32_t near_slices; /* whose lists one bit away were taken for seeds */
     uint64_t entries_taken;
     uint32_t waiting_from, waiting_to; /* met in the last turn */
     struct kept kept;
@@ -343,6 +345,31 @@ static bool meet_seeds(struct walk *walk) {
     return true;
 }
 
+INLINE bool lost(const struct walk *walk) {
+    const struct nigh__graph_facts *facts = &walk->graph->facts;
+    return facts->far != 0 && walk->closest > facts->far && walk->near_slices < facts->seed_slices;
+}
+
+/* Those of one slice more. */
+static bool meet_near_seeds(struct walk *walk) {
+    const struct nigh__graph *graph = walk->graph;
+    const uint32_t bits = graph->facts.seed_bits;
+    const uint64_t list = nigh__graph_seed_list(&graph->facts, walk->query->words, walk->near_slices++);
+    const uint32_t before = walk->count;
+    for (uint32_t b = 0; b < bits; b++) __builtin_prefetch(graph->seed_starts + (list ^ UINT64_C(1) << b));
+    for (uint32_t b = 0; b < bits; b++) {
+        const uint32_t from = graph->seed_starts[list ^ UINT64_C(1) << b];
+        if (from < graph->seed_count) ask_for(graph->seeds + from, 2 * (size_t)LINE);
+    }
+    for (uint32_t b = 0; b < bits; b++)
+        if (!meet_seed_list(walk, list ^ UINT64_C(1) << b)) return false;
+    walk->seeds_taken = before;
+    walk->seeds_end = walk->count;
+    walk->seeds += walk->count - before;
+    walk->last_gain = walk->steps;
+    return true;
+}
+
 static bool follow(struct walk *walk, uint32_t place) {
     const struct nigh__graph *graph = walk->graph;
     const uint32_t node = walk->nodes[place];
@@ -382,7 +409,12 @@ static bool go_on(struct walk *walk, bool *idle) {
         *idle = false;
         return follow(walk, place);
     }
-    if (!*idle || walk->best_count >= walk->query->k) return true;
+    if (!*idle) return true;
+    if (lost(walk)) {
+        *idle = false;
+        return meet_near_seeds(walk);
+    }
+    if (walk->best_count >= walk->query->k) return true;
     const uint32_t before = walk->count;
     if (!meet_entries(walk)) return false;
     *idle = walk->count == before;
@@ -401,6 +433,7 @@ static void compare_whole(struct walk *walk) {
                                       kept->rows, kept->count, distances);
     for (uint32_t i = 0; i < kept->count; i++) {
         const uint32_t distance = kept->distances[i] + (rest == 0 ? 0 : distances[i]);
+        if (distance < walk->closest) walk->closest = distance;
         best_add(walk, nigh__key(distance, kept->rows[i]));
         pool_add(walk, distance, kept->places[i]);
     }
@@ -425,6 +458,7 @@ INLINE bool keep(struct walk *walk, uint32_t place, uint32_t distance) {
 static bool compare_sketches(struct walk *walk) {
     const uint32_t from = walk->waiting_from;
     const uint32_t count = walk->waiting_to - from;
+    if (count == 0) return true; /* there may not even be room for nodes yet */
     const uint32_t sketch_words = walk->graph->facts.sketch_words;
     const uint32_t limit = nigh__graph_sketch_limit(sketch_words, walk->words, walk->worst);
     uint32_t distances[NIGH__GRAPH_MOST_BLOCK];
@@ -476,6 +510,8 @@ static bool begin(struct walk *walk) {
     walk->pool = walk->last_gain = walk->entries_taken = 0;
     walk->seeds_end = walk->seeds_taken = walk->waiting_from = walk->waiting_to = 0;
     walk->kept.count = 0;
+    walk->closest = walk->levels;
+    walk->near_slices = 0;
     return meet_seeds(walk);
 }
 

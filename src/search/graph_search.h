@@ -9,8 +9,13 @@
  *               near ones the one met last: the nodes at their other ends that were not
  *               met before are to be compared
  *     end       when all edges of the pool were followed, or after `patience` steps
- *               that changed nothing in the k best; but while fewer than k nodes were
- *               found some evenly chosen ones are next, and then all
+ *               that changed nothing in the k best; but while the walk is lost, or fewer
+ *               than k nodes were found, it goes on:
+ *     lost      nothing found is as near as its tenth neighbour is to almost any node
+ *               (facts.far), so that the seeds were of other parts of the graph, from
+ *               which no edge leads on: nodes that differ from the query in one bit of
+ *               a slice are seeds too, of one slice after the other until it is found
+ *     fewer     some evenly chosen nodes, and then all
  *
  * Nodes are compared by their sketch first, the first bits of the signature.  One whose
  * sketch is farther than its share of the E-th distance, and a little, is not looked at

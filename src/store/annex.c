@@ -113,7 +113,7 @@ nigh_status nigh__annex_open(const struct nigh__file *directory, const struct ni
 
 void nigh__annex_close(struct nigh__annex *annex) {
     if (annex == NULL) return;
-    nigh__file_unmap(annex->context, annex->map, annex->length);
+    nigh__file_unmap(annex->context, annex->map, annex->length, annex->loaded);
     nigh__free(annex->context, annex->path);
     nigh__free(annex->context, annex);
 }

@@ -14,6 +14,7 @@
 #include "store/annex.h"
 #include "store/check.h"
 #include "store/graph.h"
+#include "store/loading.h"
 #include "store/slices.h"
 #include "store/state.h"
 #include "store/tuning.h"
@@ -184,7 +185,8 @@ nigh_status nigh_collection_open(nigh_context *context, const char *path, const 
     nigh_collection *collection = NULL;
     status = nigh__collection_open_in(context, &directory, &collection, error);
     nigh__file_release(&directory);
-    if (collection != NULL && chosen.verify) status = verify(collection, chosen.progress, error);
+    if (collection != NULL && chosen.load) status = nigh__collection_load(collection, chosen.progress, error);
+    if (status == NIGH_OK && chosen.verify) status = verify(collection, chosen.progress, error);
     if (status == NIGH_OK)
         *out = collection;
     else

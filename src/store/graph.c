@@ -40,7 +40,10 @@ static nigh_status check_facts(const struct nigh__segment *segment, const struct
         return facts_lie(annex, AT(sketch_words), "sketches longer than a signature, or of nothing", error);
     if (facts->recall_found > facts->recall_wanted)
         return facts_lie(annex, AT(recall_found), "more found than there were", error);
-    if (facts->zero[0] != 0 || facts->zero[1] != 0) return facts_lie(annex, AT(zero), "a byte is not zero", error);
+    if (facts->far > 64 * segment->words)
+        return facts_lie(annex, AT(far), "a distance of more bits than there are", error);
+    for (size_t i = 0; i < sizeof facts->zero / sizeof facts->zero[0]; i++)
+        if (facts->zero[i] != 0) return facts_lie(annex, AT(zero), "a byte is not zero", error);
 #undef AT
     return NIGH_OK;
 }

@@ -23,6 +23,7 @@ struct nigh__segment {
     char *path; /* for errors; owned.  The file itself is closed: the mapping keeps it */
     const uint8_t *map;
     uint64_t length;
+    bool loaded; /* `map` is memory of our own (store/loading.h) */
     uint64_t number;
     uint64_t first_document; /* number of its document 0 in the collection */
     uint32_t index;          /* among the segments of the collection */
@@ -65,6 +66,9 @@ struct nigh__segment {
 nigh_status nigh__segment_open(const struct nigh__file *directory, const struct nigh__manifest_entry *entry,
                                struct nigh__segment **out, nigh_error *error);
 void nigh__segment_close(struct nigh__segment *segment); /* accepts NULL */
+
+/* Lets all pointers into the map point into it once more: it is another. */
+void nigh__segment_point(struct nigh__segment *segment);
 
 /*
  * Opens what stands beside it, which is not open yet: segment->annexes[kind], or

@@ -190,9 +190,7 @@ static const void *section_start(const struct nigh__segment *segment, enum nigh_
 }
 
 /* Sections begin at multiples of 64 in a mapping that begins at a page, so every pointer is aligned. */
-static nigh_status map_sections(const struct nigh__file *file, struct nigh__segment *segment, nigh_error *error) {
-    nigh_status status = nigh__file_map(file, segment->length, &segment->map, error);
-    if (status != NIGH_OK) return status;
+void nigh__segment_point(struct nigh__segment *segment) {
     segment->rows = section_start(segment, NIGH__SECTION_SIGNATURES);
     segment->group_starts = section_start(segment, NIGH__SECTION_GROUP_STARTS);
     segment->group_documents = section_start(segment, NIGH__SECTION_GROUP_DOCUMENTS);
@@ -205,7 +203,6 @@ static nigh_status map_sections(const struct nigh__file *file, struct nigh__segm
     segment->weights = section_start(segment, NIGH__SECTION_WEIGHTS);
     for (enum nigh__kept kind = 0; kind < NIGH__KEPT_KINDS; kind++)
         segment->kept[kind] = section_start(segment, nigh__kept_section(kind));
-    return NIGH_OK;
 }
 
 static nigh_status open_and_map(const struct nigh__file *directory, const struct nigh__manifest_entry *entry,
@@ -218,7 +215,8 @@ static nigh_status open_and_map(const struct nigh__file *directory, const struct
     nigh_status status = nigh__file_open_in(directory, name, NIGH_OPEN_REGULAR, &file, error);
     if (status != NIGH_OK) return status;
     status = read_and_check(&file, entry, segment, error);
-    if (status == NIGH_OK) status = map_sections(&file, segment, error);
+    if (status == NIGH_OK) status = nigh__file_map(&file, segment->length, &segment->map, error);
+    if (status == NIGH_OK) nigh__segment_point(segment);
     nigh__file_release(&file);
     return status;
 }
@@ -267,7 +265,7 @@ nigh_status nigh__segment_open_annex(const struct nigh__file *directory, enum ni
 void nigh__segment_close(struct nigh__segment *segment) {
     if (segment == NULL) return;
     for (unsigned kind = 1; kind < NIGH__ANNEX_KINDS; kind++) nigh__annex_close(segment->annexes[kind]);
-    nigh__file_unmap(segment->context, segment->map, segment->length);
+    nigh__file_unmap(segment->context, segment->map, segment->length, segment->loaded);
     nigh__free(segment->context, segment->path);
     nigh__free(segment->context, segment->scheme);
     nigh__free(segment->context, segment);

@@ -32,10 +32,10 @@ PYTHON
     checks=$((checks + 1))
 done
 
-# The more effort the more is found, batches and threads change nothing, and the distances are true.
+# The more effort the more is found, batches, threads and where it lies change nothing, and the distances are true.
 "$NIGH" search -q --output jsonl --method graph --effort 20 many.nigh queries.npy > whole
 grep -q '"exact":false,"below":0' whole || fail 'what is certain is not said'
-for options in '--batch 1' '--batch 3 --threads 3' '--threads 1' '--threads 2 --batch 40'; do
+for options in '--batch 1' '--batch 3 --threads 3' '--threads 1' '--threads 2 --batch 40' '--load' '--load --verify --threads 2'; do
     # shellcheck disable=SC2086 # several words
     "$NIGH" search -q --output jsonl --method graph --effort 20 $options many.nigh queries.npy > parts
     same whole parts

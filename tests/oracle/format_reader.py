@@ -645,7 +645,8 @@ class Graph(Slices):
         file.require(self.seed_slices * self.seed_bits <= segment.width, at, "%d slices" % self.seed_slices)
         file.require(1 <= self.sketch_words <= -(-segment.width // 64), at + 12, "%d words" % self.sketch_words)
         file.require(file.u32(at + 36) <= file.u32(at + 32), at + 36, "more found than wanted")
-        file.require(file.u64(at + 48) == 0 and file.u64(at + 56) == 0, at + 48, "not zero")
+        file.require(file.u32(at + 48) <= -(-segment.width // 64) * 64, at + 48, "far: %d bits" % file.u32(at + 48))
+        file.require(file.u32(at + 52) == 0 and file.u64(at + 56) == 0, at + 52, "not zero")
         n = segment.signatures
         counts = {1: 1, 2: n, 3: n + 1, 5: (self.seed_slices << self.seed_bits) + 1, 7: n * self.sketch_words}
         for kind, count in counts.items():

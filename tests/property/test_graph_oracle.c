@@ -63,6 +63,7 @@ static struct toy_graph *random_graph(struct nigh__rng *rng) {
     recipe.seed_bits = 1 + below(rng, 9);
     recipe.seed_slices = below(rng, 4) == 0 ? 0 : below(rng, 1 + recipe.words * 64 / recipe.seed_bits);
     recipe.seed_longest = 1 + below(rng, 40);
+    recipe.far = below(rng, 2) == 0 ? 0 : below(rng, recipe.words * 32);
     return toy_graph_new(&recipe);
 }
 

@@ -107,7 +107,8 @@ struct toy_graph *toy_graph_new(const struct toy_recipe *recipe) {
     const struct nigh__graph_facts facts = {.seed_slices = recipe->seed_slices,
                                             .seed_bits = recipe->seed_bits,
                                             .seed_longest = recipe->seed_longest,
-                                            .sketch_words = recipe->sketch_words};
+                                            .sketch_words = recipe->sketch_words,
+                                            .far = recipe->far};
     const size_t nodes = recipe->nodes;
     toy->words = recipe->words;
     toy->rows = room(nodes * recipe->words, sizeof(uint64_t));

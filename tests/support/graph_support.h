@@ -20,6 +20,7 @@ struct toy_recipe {
     uint32_t clusters; /* that rows are of */
     uint32_t sketch_words;
     uint32_t seed_slices, seed_bits, seed_longest;
+    uint32_t far;
 };
 
 /* The arrays are the graph's, to be written to. */

@@ -148,6 +148,35 @@ static void limits_are_kept(void **state) {
     forget(&asked);
 }
 
+/*
+ * Each cluster is an island.  A query near one, with a bit turned in every slice that is looked at, has no seed there,
+ * and no edge leads to it from where its seeds are: a walk that knows that it is lost looks one bit further.
+ */
+static void the_lost_are_found(void **state) {
+    struct toy_recipe recipe = usual;
+    recipe.clusters = 30;
+    recipe.seed_slices = 2;
+    uint64_t query[4];
+    uint32_t found[2] = {0};
+    uint64_t compared[2] = {0};
+    for (uint32_t knows = 0; knows < 2; knows++) {
+        recipe.far = knows == 0 ? 0 : 80;
+        struct asked asked = ask(*state, &recipe);
+        for (uint32_t i = 0; i < usual.nodes; i++) {
+            memcpy(query, asked.toy->rows + (size_t)i * usual.words, sizeof query);
+            for (uint32_t s = 0; s < recipe.seed_slices; s++) query[0] ^= UINT64_C(1) << (s * recipe.seed_bits + i % 8);
+            asked.query.words = query;
+            assert_ok(answer(&asked), &asked.error);
+            found[knows] += nigh__key_distance(((uint64_t *)asked.answer.keys.data)[0]) <= 80;
+            compared[knows] += asked.answer.compared;
+        }
+        forget(&asked);
+    }
+    assert_true(found[0] < usual.nodes * 9 / 10);
+    assert_true(found[1] > usual.nodes * 99 / 100);
+    assert_true(compared[1] > compared[0]);
+}
+
 /* Fewer steps, and never more than without. */
 static void patience_ends_it(void **state) {
     struct asked asked = ask(*state, &usual);
@@ -341,15 +370,11 @@ static void kernels_equal_the_definition(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(large_effort_is_exact),
-        cmocka_unit_test(near_ones_are_found),
-        cmocka_unit_test(as_many_as_asked_for),
-        cmocka_unit_test(limits_are_kept),
-        cmocka_unit_test(patience_ends_it),
-        cmocka_unit_test(lies_are_told),
-        cmocka_unit_test(each_bound_is_looked_at),
-        cmocka_unit_test(memory_that_runs_out),
-        cmocka_unit_test(kernels_equal_the_definition),
+        cmocka_unit_test(large_effort_is_exact), cmocka_unit_test(near_ones_are_found),
+        cmocka_unit_test(as_many_as_asked_for),  cmocka_unit_test(limits_are_kept),
+        cmocka_unit_test(the_lost_are_found),    cmocka_unit_test(patience_ends_it),
+        cmocka_unit_test(lies_are_told),         cmocka_unit_test(each_bound_is_looked_at),
+        cmocka_unit_test(memory_that_runs_out),  cmocka_unit_test(kernels_equal_the_definition),
     };
     return cmocka_run_group_tests(tests, context_setup, context_teardown);
 }
