@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See signals.h.  The flag is the only state that the handler touches. */
+/* See signals.h.  The flag is the only state that the handler touches; threads that read inputs look at it too. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "signals.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 
-static volatile sig_atomic_t caught;
+static atomic_int caught;
 
-static void on_signal(int number) { caught = number; }
+_Static_assert(ATOMIC_INT_LOCK_FREE == 2, "or a handler could not touch it");
+
+static void on_signal(int number) { atomic_store_explicit(&caught, number, memory_order_relaxed); }
 
 /* Background jobs of a plain shell ignore SIGINT: they go on ignoring it. */
 static void catch_signal(int number) {
@@ -29,4 +32,4 @@ void cli_signals_install(void) {
     catch_signal(SIGHUP);
 }
 
-int cli_interrupted(void) { return caught; }
+int cli_interrupted(void) { return atomic_load_explicit(&caught, memory_order_relaxed); }

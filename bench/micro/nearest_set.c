@@ -256,7 +256,7 @@ static void find_truth(struct nearest_set *set) {
     nigh_truth *truth = NULL;
     nigh_truth_options options = NIGH_TRUTH_OPTIONS_INIT;
     options.k = NEAREST_K;
-    nigh_collection *collection = nearest_set_open(set);
+    nigh_collection *collection = nearest_set_open(set, false);
     measure_must(nigh_truth_new(collection, set->queries, set->query_count, &options, &truth, &error), &error,
                  "finding the truth");
     set->truth = measure_allocate(set->query_count, NEAREST_K * sizeof *set->truth);
@@ -290,10 +290,12 @@ void nearest_set_free(struct nearest_set *set) {
     *set = (struct nearest_set){0};
 }
 
-nigh_collection *nearest_set_open(const struct nearest_set *set) {
+nigh_collection *nearest_set_open(const struct nearest_set *set, bool load) {
     nigh_error error;
+    nigh_open_options options = NIGH_OPEN_OPTIONS_INIT;
     nigh_collection *collection = NULL;
-    measure_must(nigh_collection_open(set->context, set->collection_path, NULL, &collection, &error), &error,
+    options.load = load;
+    measure_must(nigh_collection_open(set->context, set->collection_path, &options, &collection, &error), &error,
                  "opening");
     return collection;
 }

@@ -61,7 +61,7 @@ void nearest_set_part(struct nearest_set *part, const struct nearest_set *whole,
 void nearest_set_place(struct nearest_set *set, const char *folder, bool plain);
 void nearest_set_free(struct nearest_set *set); /* the files stay until the folder goes */
 
-nigh_collection *nearest_set_open(const struct nearest_set *set);
+nigh_collection *nearest_set_open(const struct nearest_set *set, bool load);
 /* With one thread where `threads` is 1; any lists that were there are gone.  Returns the seconds; *bytes of lists. */
 double nearest_set_lists(const struct nearest_set *set, uint32_t width, uint32_t threads, uint64_t *bytes);
 

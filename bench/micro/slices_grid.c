@@ -120,7 +120,7 @@ void slices_grid_measure(struct slices_table *table, size_t runs) {
         struct lists lists = {.width = width};
         lists.build_seconds = nearest_set_lists(table->set, width, 1, &bytes);
         lists.bytes = table->set->bits / 8.0 + (double)bytes / (double)table->set->count;
-        nigh_collection *collection = nearest_set_open(table->set);
+        nigh_collection *collection = nearest_set_open(table->set, false);
         lists.collection = collection;
         slices_grid_warm_up(table->set, collection);
         measure_lists(table, &lists, false, runs);

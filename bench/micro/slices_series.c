@@ -33,7 +33,7 @@ static struct size_measured measure_size(const struct slices_series *series, uin
     nearest_set_place(&set, series->folder, false);
     const uint32_t width = nigh_slices_usual_width(set.count, set.bits);
     const double build_seconds = nearest_set_lists(&set, width, 1, &bytes);
-    nigh_collection *collection = nearest_set_open(&set);
+    nigh_collection *collection = nearest_set_open(&set, false);
     struct slices_table table = {.set = &set, .json = series->json};
     struct slices_row *row = slices_table_add(&table, "usual");
     (void)snprintf(row->setting, sizeof row->setting, "w %u", width);
@@ -107,7 +107,7 @@ static void make_only(const struct slices_series *series, const struct nigh__seg
 static void build_once(const struct slices_series *series, const struct nearest_set *set, uint32_t width,
                        uint32_t threads, struct built *built) {
     uint64_t bytes = 0;
-    nigh_collection *collection = nearest_set_open(set);
+    nigh_collection *collection = nearest_set_open(set, false);
     double start = measure_now();
     double processor = processor_seconds();
     make_only(series, collection->segments[0], width, threads);
@@ -131,7 +131,7 @@ static void tell_opening(const struct slices_series *series, const struct neares
     for (size_t run = 0; run < series->runs; run++) {
         nigh_results *results = NULL;
         double start = measure_now();
-        nigh_collection *collection = nearest_set_open(set);
+        nigh_collection *collection = nearest_set_open(set, false);
         series_add(&opening, measure_now() - start);
         start = measure_now();
         measure_must(nigh_search(collection, set->queries, 1, &options, &results, &error), &error, "searching");

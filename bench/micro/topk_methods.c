@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static const char *const names[] = {"scan", "sketch", "slices", "directed", "graph"};
+static const char *const names[] = {"scan", "sketch", "slices", "directed", "graph", "loaded"};
 static const char *const peer_names[] = {"flat", "ivf", "hnsw", "hnswlib16", "hnswlib32"};
 
 #define NAMES (sizeof names / sizeof names[0])

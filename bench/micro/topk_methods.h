@@ -6,6 +6,7 @@
 #include "topk_table.h"
 
 #define TOPK_GRAPH "graph"
+#define TOPK_LOADED "graph, loaded"
 #define TOPK_SCAN "scan, 8 at once"
 
 /*

@@ -21,12 +21,16 @@ static void say_built(const struct topk_contender *contender) {
     (void)fflush(stdout);
 }
 
-static struct topk_contender *add_ours(struct topk_table *table, const char *method) {
+static struct topk_contender *add_opened(struct topk_table *table, const char *method, bool load) {
     struct topk_contender *contender = topk_table_contender(table, method);
     contender->ours = true;
-    contender->collection = nearest_set_open(table->set);
+    contender->collection = nearest_set_open(table->set, load);
     contender->built.bytes = table->set->bits / 8.0;
     return contender;
+}
+
+static struct topk_contender *add_ours(struct topk_table *table, const char *method) {
+    return add_opened(table, method, false);
 }
 
 /* Whether it can be done at all: a method may not be there, or not for these queries. */
@@ -139,35 +143,48 @@ static void add_walk(struct topk_table *table, uint32_t ladder, uint32_t effort,
 
 /* By effort alone; by patience, with an effort that would let it walk on. */
 static void graph_settings(struct topk_table *table) {
-    static const uint32_t efforts[] = {32, 64, 128, 256, 512, 1024};
-    for (uint32_t rung = 0; rung <= 16; rung++) add_walk(table, 0, topk_rung(10, rung), NIGH_USUAL);
-    for (uint32_t rung = 0; rung <= 16; rung++) add_walk(table, 1, topk_rung(10, rung), 0);
-    for (uint32_t e = 0; e < 6; e++)
-        for (uint32_t rung = 0; rung <= 14; rung++) add_walk(table, 2 + e, efforts[e], topk_rung(4, rung));
+    static const uint32_t efforts[] = {NEAREST_K, 32, 64, 128, 256, 512, 1024};
+    for (uint32_t rung = 0; rung <= 16; rung++) add_walk(table, 0, topk_rung(NEAREST_K, rung), NIGH_USUAL);
+    for (uint32_t rung = 0; rung <= 16; rung++) add_walk(table, 1, topk_rung(NEAREST_K, rung), 0);
+    for (uint32_t e = 0; e < sizeof efforts / sizeof efforts[0]; e++)
+        for (uint32_t rung = 0; rung <= 16 && topk_rung(2, rung) <= efforts[e] / 2; rung++)
+            add_walk(table, 2 + e, efforts[e], topk_rung(2, rung));
 }
 
-static void add_graph(struct topk_table *table) {
-    nigh_error error;
+static nigh_status build_graph(const struct topk_table *table, nigh_graph_result *result, double *seconds,
+                               nigh_error *error) {
     nigh_graph_options options = NIGH_GRAPH_OPTIONS_INIT;
-    nigh_graph_result result = NIGH_GRAPH_RESULT_INIT;
     options.threads = 1;
     options.least_rows = 1;
     options.rebuild = 1;
     const double start = measure_now();
     const nigh_status status =
-        nigh_graph_build(table->set->context, table->set->collection_path, &options, &result, &error);
-    struct topk_contender *contender = add_ours(table, TOPK_GRAPH);
-    if (status != NIGH_OK) {
-        (void)nigh_error_format(&error, contender->lacking, sizeof contender->lacking);
-        return;
+        nigh_graph_build(table->set->context, table->set->collection_path, &options, result, error);
+    *seconds = measure_now() - start;
+    return status;
+}
+
+static void add_graph(struct topk_table *table, const char *chosen) {
+    nigh_error error;
+    nigh_graph_result result = NIGH_GRAPH_RESULT_INIT;
+    double seconds;
+    const nigh_status status = build_graph(table, &result, &seconds, &error);
+    for (int load = 0; load < 2; load++) {
+        if (!topk_is_chosen(chosen, load ? "loaded" : "graph")) continue;
+        struct topk_contender *contender = add_opened(table, load ? TOPK_LOADED : TOPK_GRAPH, load);
+        if (status != NIGH_OK) {
+            (void)nigh_error_format(&error, contender->lacking, sizeof contender->lacking);
+            continue;
+        }
+        contender->built.seconds = seconds;
+        contender->built.bytes += (double)result.bytes / (double)table->set->count;
+        graph_settings(table);
+        try_last(table, contender);
+        say_built(contender);
     }
-    contender->built.seconds = measure_now() - start;
-    contender->built.bytes += (double)result.bytes / (double)table->set->count;
-    graph_settings(table);
-    try_last(table, contender);
-    say_built(contender);
-    (void)printf("graph: %.1f edges a node, recall@10 of its neighbours %.3f\n",
-                 (double)result.edges / (double)table->set->count, result.recall);
+    if (status == NIGH_OK)
+        (void)printf("graph: %.1f edges a node, recall@10 of its neighbours %.3f\n",
+                     (double)result.edges / (double)table->set->count, result.recall);
 }
 
 void topk_ours_add(struct topk_table *table, const char *chosen) {
@@ -175,5 +192,5 @@ void topk_ours_add(struct topk_table *table, const char *chosen) {
     for (uint32_t bits = 64; bits <= 256 && bits < table->set->bits; bits += 64)
         if (topk_is_chosen(chosen, "sketch")) add_sketches(table, bits);
     add_slices(table, chosen);
-    if (topk_is_chosen(chosen, "graph")) add_graph(table);
+    if (topk_is_chosen(chosen, "graph") || topk_is_chosen(chosen, "loaded")) add_graph(table, chosen);
 }
