@@ -52,9 +52,10 @@ static nigh_status source_add(struct nigh__splitter *splitter, nigh_error *error
 /* Empty lines one after the other are one gap: a file may have nothing else. */
 static bool gap_extend(struct nigh__splitter *splitter, size_t begin, size_t end) {
     const struct nigh__array *records = &splitter->batch->records;
-    struct nigh__record *last = (struct nigh__record *)records->data + records->count - (records->count != 0);
-    bool fits = records->count != 0 && last->kind == NIGH__RECORD_GAP && last->bytes + last->length == begin &&
-                splitter->format != NULL && splitter->format->next == nigh__split_lines;
+    if (records->count == 0) return false;
+    struct nigh__record *last = (struct nigh__record *)records->data + (records->count - 1);
+    const bool fits = last->kind == NIGH__RECORD_GAP && last->bytes + last->length == begin &&
+                      splitter->format != NULL && splitter->format->next == nigh__split_lines;
     if (!fits) return false;
     last->length += end - begin;
     splitter->raw.begin = end;
