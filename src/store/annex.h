@@ -56,7 +56,7 @@ struct nigh__annex {
     char *path; /* for errors; owned */
     const uint8_t *map;
     uint64_t length;
-    bool loaded; /* `map` is memory of our own (store/loading.h) */
+    bool loaded;                      /* `map` is memory of our own (store/loading.h) */
     struct nigh__annex_header header; /* checked, and out of anyone's reach */
     struct nigh__section_entry table[NIGH__ANNEX_SECTIONS];
 };
