@@ -1234,7 +1234,7 @@ typedef struct nigh_search_options {
     uint64_t postings;   /* read at most about so many a query and segment: lists that hold a sixteenth of all
                             signatures are left out first, then the longest of the outermost ring; of directed
                             probes the least likely, and long ones sooner.  0: the usual;
-                            UINT64_MAX: no limit, and with NIGH_SEARCH_SLICES lists also where the scan   costs less */
+                            UINT64_MAX: no limit, and with NIGH_SEARCH_SLICES lists also where the scan costs less */
     nigh_search_probe probe;
     uint64_t probes;        /* directed: lists looked up, at most; 0: the usual */
     const uint8_t *weights; /* NULL, or how sure each bit is, width_bits bytes a query (see nigh_signer_sign()) */

@@ -185,7 +185,8 @@ nigh_status nigh_collection_open(nigh_context *context, const char *path, const 
     nigh_collection *collection = NULL;
     status = nigh__collection_open_in(context, &directory, &collection, error);
     nigh__file_release(&directory);
-    if (collection != NULL && chosen.load) status = nigh__collection_load(collection, chosen.progress, error);
+    if (collection == NULL) return status;
+    if (chosen.load) status = nigh__collection_load(collection, chosen.progress, error);
     if (status == NIGH_OK && chosen.verify) status = verify(collection, chosen.progress, error);
     if (status == NIGH_OK)
         *out = collection;

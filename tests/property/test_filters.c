@@ -57,6 +57,7 @@ static bool find_known(void *user, uint64_t hash, enum nigh__term_kind *kind, ui
 
 static void make_filters(struct group *group) {
     const struct nigh__blocks *blocks = group->blocks;
+    if (group->positions == NULL) abort();
     const uint32_t bits = group->positions->shape.bits;
     group->filters = calloc((size_t)blocks->blocks * bits + 1, 1);
     for (uint32_t block = 0; block < blocks->blocks; block++) {
@@ -92,7 +93,7 @@ static bool group_has(struct collection *collection, uint32_t number, uint32_t b
     if (term != UINT32_MAX && group->positions->kinds[term] == NIGH__TERM_SINGLE)
         return *nigh__positions_of(group->positions, term) == block;
     enum nigh__term_kind kind = NIGH__TERM_POSITIONS;
-    uint32_t positions[NIGH__FILTER_MOST_HASHES];
+    uint32_t positions[NIGH__FILTER_MOST_HASHES] = {0};
     const uint32_t count = collection->count;
     collection->count = number + 1; /* what was known then */
     const bool known = find_known(collection, hash, &kind, positions);

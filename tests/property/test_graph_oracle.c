@@ -22,7 +22,10 @@
 #define ROUNDS 200u
 #define MOST_QUERIES 6u
 
-static uint32_t below(struct nigh__rng *rng, uint32_t bound) { return (uint32_t)(nigh__rng_next(rng) % bound); }
+static uint32_t below(struct nigh__rng *rng, uint32_t bound) {
+    if (bound == 0) abort();
+    return (uint32_t)(nigh__rng_next(rng) % bound);
+}
 
 /* One number of the graph becomes any other. */
 static void tell_a_lie(struct nigh__rng *rng, struct toy_graph *toy) {
@@ -71,7 +74,10 @@ static struct nigh__graph_query random_query(struct nigh__rng *rng, const struct
     const uint32_t near = below(rng, toy->graph.nodes);
     for (uint32_t w = 0; w < toy->words; w++) {
         words[w] = toy->rows[(size_t)near * toy->words + w];
-        words[w] ^= nigh__rng_next(rng) & nigh__rng_next(rng) & nigh__rng_next(rng);
+        uint64_t changed = nigh__rng_next(rng); /* a bit in eight */
+        changed &= nigh__rng_next(rng);
+        changed &= nigh__rng_next(rng);
+        words[w] ^= changed;
         if (below(rng, 8) == 0) words[w] = nigh__rng_next(rng);
     }
     struct nigh__graph_query query = {.words = words, .k = 1 + below(rng, 20), .limit = UINT32_MAX};

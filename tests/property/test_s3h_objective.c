@@ -91,7 +91,8 @@ static uint32_t check(const struct nigh__s3h *problem, double *weights, const do
 /* At a point of this size: 0.02 leaves hardly a sum clipped, 1 most of them. */
 static uint32_t check_at(struct nigh__s3h *problem, struct nigh__rng *rng, double scale) {
     const uint32_t features = problem->lesson->features;
-    double *weights = malloc(features * sizeof *weights), *gradient = malloc(features * sizeof *gradient);
+    double *weights = calloc(features, sizeof *weights), *gradient = malloc(features * sizeof *gradient);
+    if (weights == NULL || gradient == NULL) abort();
     for (uint32_t f = 0; f < features; f++)
         weights[f] = scale * ((double)(nigh__rng_next(rng) >> 32) / 2147483648.0 - 0.5);
     const double value = nigh__s3h_evaluate(problem, weights, gradient);

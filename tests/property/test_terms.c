@@ -55,6 +55,7 @@ struct question {
 };
 
 static uint32_t draw(struct corpus *corpus, uint32_t below) {
+    if (below == 0) abort();
     return (uint32_t)(nigh__rng_next(&corpus->rng) >> 11) % below;
 }
 
@@ -264,21 +265,18 @@ static const char *const awkward[] = {
     "e-mail",
     "running",
     "RUNS",
-    "a\xff\xfe"
-    "b",
+    "a\377\376b", /* octal, as b is a hexadecimal digit */
     "\xcc\x81q",
     "１２３",
     "ภาษาไทย",
     "U.S.A.",
     "🦊fox",
-    "foo\xc2\xa0"
-    "bar",
+    "foo\302\240bar",
     "l'eau",
     "カタカナ",
     "ｶﾀｶﾅ",
     "\xef\xb7\xba",
-    "co\xc2\xad"
-    "operate",
+    "co\xc2\xadoperate",
     "Ǆ",
     "𝔘𝔫𝔦",
     "or",

@@ -220,7 +220,7 @@ static void test_memory(void **state) {
     nigh_error error;
     options.sample = 60;
     options.recall = 0.2;
-    options.memory_bytes = DOCUMENTS * (WIDTH / 8); /* the signatures, some of them copies, and no lists */
+    options.memory_bytes = (uint64_t)DOCUMENTS * (WIDTH / 8); /* the signatures, some of them copies, and no lists */
     assert_ok(nigh_tune(f->collection, &options, &tuning, NULL, &error), &error);
     assert_true(tuning.method == NIGH_SEARCH_SCAN || tuning.method == NIGH_SEARCH_SKETCH);
     assert_true(tuning.memory_bytes <= options.memory_bytes);

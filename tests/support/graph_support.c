@@ -12,15 +12,20 @@ static void *room(size_t count, size_t size) {
     return memory;
 }
 
+/* A bit in eight is set. */
+static uint64_t few_bits(struct nigh__rng *rng) {
+    uint64_t bits = nigh__rng_next(rng);
+    bits &= nigh__rng_next(rng);
+    return bits & nigh__rng_next(rng);
+}
+
 static void make_rows(const struct toy_recipe *recipe, struct toy_graph *toy) {
     struct nigh__rng rng = {.state = recipe->seed};
     const uint32_t nodes = recipe->nodes;
     for (uint32_t i = 0; i < nodes; i++) {
         const uint64_t cluster = nigh__rng_next(&rng) % recipe->clusters;
         for (uint32_t w = 0; w < recipe->words; w++)
-            toy->rows[(size_t)i * recipe->words + w] =
-                nigh__mix(recipe->seed + cluster * 1000 + w) ^
-                (nigh__rng_next(&rng) & nigh__rng_next(&rng) & nigh__rng_next(&rng));
+            toy->rows[(size_t)i * recipe->words + w] = nigh__mix(recipe->seed + cluster * 1000 + w) ^ few_bits(&rng);
         toy->order[i] = i;
     }
     for (uint32_t i = nodes; i > 1; i--) { /* shuffled */

@@ -57,7 +57,7 @@ static void fill_rows(struct made_lesson *made, const struct lesson_recipe *reci
     const size_t most = (size_t)recipe->rows * recipe->length;
     uint64_t *begins = calloc((size_t)recipe->rows + 1, sizeof *begins);
     uint64_t *class_begins = calloc((size_t)recipe->rows + 1, sizeof *class_begins);
-    uint32_t *columns = malloc(most * sizeof *columns), *counts = malloc(recipe->features * sizeof *counts);
+    uint32_t *columns = calloc(most, sizeof *columns), *counts = malloc(recipe->features * sizeof *counts);
     uint32_t *classes = malloc((size_t)recipe->rows * 2 * sizeof *classes);
     double *values = malloc(most * sizeof *values);
     for (uint32_t row = 0; row < recipe->rows; row++) {

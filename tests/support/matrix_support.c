@@ -16,7 +16,8 @@
 #include "support/support.h"
 
 static void *must(size_t count, size_t size) {
-    void *pointer = calloc(count == 0 ? 1 : count, size);
+    const size_t bytes = count * size;
+    void *pointer = calloc(bytes == 0 ? 1 : bytes, 1);
     if (pointer == NULL) abort();
     return pointer;
 }
@@ -94,6 +95,7 @@ void matrix_lesson_free(struct matrix_lesson *made) {
 }
 
 double *topic_matrix(uint32_t rows, uint32_t features, uint32_t classes, uint64_t seed) {
+    if (features == 0 || classes == 0) abort();
     struct nigh__rng rng = {.state = seed};
     double *matrix = must((size_t)rows * features, sizeof *matrix);
     for (uint32_t row = 0; row < rows; row++) {

@@ -46,6 +46,7 @@ static void make_names(const struct model_recipe *recipe, struct nigh__model_par
 
 /* Anchor i has features i, 2 i + 1, ... , as far as they are different. */
 static void make_anchors(const struct model_recipe *recipe, struct nigh__model_parts *parts) {
+    if (recipe->features == 0) abort();
     uint32_t *begins = calloc((size_t)recipe->anchors + 1, sizeof *begins);
     uint32_t *features = malloc((size_t)recipe->anchors * ANCHOR_FEATURES * sizeof *features);
     uint32_t *values = malloc((size_t)recipe->anchors * ANCHOR_FEATURES * sizeof *values);
@@ -53,6 +54,7 @@ static void make_anchors(const struct model_recipe *recipe, struct nigh__model_p
         const uint32_t first = begins[i];
         uint32_t used = first;
         for (uint32_t k = 0; k < ANCHOR_FEATURES; k++) {
+            /* Not 0: seen above; the analyzer loses it. NOLINTNEXTLINE(clang-analyzer-core.DivideZero) */
             const uint32_t feature = ((i + 1) * (k + 1) + k) % recipe->features;
             bool there = false;
             for (uint32_t at = first; at < used; at++) there = there || features[at] == feature;

@@ -197,7 +197,8 @@ static void test_training_helps(void **state) {
             *(made->true_classes[a] == made->true_classes[b] ? &same : &other) += distance;
         }
     }
-    assert_true(same / (4 * 15 * 14 / 2) < 4 && other / (60 * 59 / 2 - 4 * 15 * 14 / 2) > 14);
+    const double same_pairs = 4 * 15 * 14 / 2.0, pairs = 60 * 59 / 2.0;
+    assert_true(same / same_pairs < 4 && other / (pairs - same_pairs) > 14);
     nigh__learned_release(*state, &learned);
     lesson_unmade(made);
 }
@@ -315,7 +316,8 @@ static void test_threads(void **state) {
         made->lesson.threads = t + 1;
         assert_ok(nigh__learn_codewords(&made->lesson, &learned[t], &error), &error);
         assert_true(learned[t].objective == learned[0].objective);
-        assert_memory_equal(learned[t].coefficients, learned[0].coefficients, recipe.features * 32 * sizeof(double));
+        assert_memory_equal(learned[t].coefficients, learned[0].coefficients,
+                            (size_t)recipe.features * 32 * sizeof(double));
     }
     for (uint32_t t = 0; t < 3; t++) nigh__learned_release(*state, &learned[t]);
     lesson_unmade(made);

@@ -55,11 +55,11 @@ static double *with_order(const double *matrix, uint32_t order) {
 
 static void test_all_equal_jacobi(void **state) {
     enum { ORDER = 24 };
-    double *matrix = random_symmetric(ORDER, ORDER, 3), *copy = malloc(ORDER * ORDER * sizeof *copy);
+    double *matrix = random_symmetric(ORDER, ORDER, 3), *copy = malloc((size_t)ORDER * ORDER * sizeof *copy);
     double vectors[ORDER * ORDER], expected[ORDER], values[ORDER];
     nigh_error error;
     assert_non_null(copy);
-    memcpy(copy, matrix, ORDER * ORDER * sizeof *copy);
+    memcpy(copy, matrix, (size_t)ORDER * ORDER * sizeof *copy);
     jacobi(ORDER, copy, vectors, expected);
     assert_ok(nigh__eigen_all(*state, ORDER, matrix, values, &error), &error);
     for (uint32_t i = 0; i < ORDER; i++) {
@@ -82,7 +82,7 @@ static void check_few(const nigh_context *context, uint32_t order, uint32_t rank
     struct nigh__eigen_matrix known = {.order = order, .multiply = multiply_plain, .user = product};
     uint32_t found, iterations;
     nigh_error error;
-    assert_true(all_values != NULL && values != NULL && vectors != NULL);
+    if (all_values == NULL || values == NULL || vectors == NULL) abort();
     assert_ok(nigh__eigen_few(context, &known, count, 5, NULL, vectors, values, &found, &iterations, &error), &error);
     assert_ok(nigh__eigen_all(context, order, matrix, all_values, &error), &error);
     assert_int_equal(found, count);
@@ -132,7 +132,7 @@ static void test_two_searches_at_once(void **state) {
     nigh__threads_run(2, seek, seekers);
     assert_int_equal(seekers->statuses[0], NIGH_OK);
     assert_int_equal(seekers->statuses[1], NIGH_OK);
-    assert_memory_equal(seekers->vectors[0], seekers->vectors[1], 8 * 100 * sizeof(double));
+    assert_memory_equal(seekers->vectors[0], seekers->vectors[1], (size_t)8 * 100 * sizeof(double));
     free(seekers->product);
     free(seekers);
     free(matrix);
@@ -160,7 +160,7 @@ static void multiply_nothing(void *user, const double *in, double *out) {
 /* A matrix of zeros has eigenvectors, all of value 0; it must come to an end. */
 static void test_zeros(void **state) {
     uint32_t order = 60, found, iterations;
-    double *vectors = malloc(30 * 60 * sizeof *vectors), values[30];
+    double *vectors = malloc((size_t)30 * 60 * sizeof *vectors), values[30];
     struct nigh__eigen_matrix known = {.order = order, .multiply = multiply_nothing, .user = &order};
     nigh_error error;
     assert_non_null(vectors);
@@ -173,9 +173,10 @@ static void test_zeros(void **state) {
 static void test_memory_runs_out(void **state) {
     (void)state;
     double *matrix = random_symmetric(100, 100, 2), *product = with_order(matrix, 100);
-    double *vectors = malloc(36 * 100 * sizeof *vectors), *again = malloc(100 * 100 * sizeof *again), values[100];
+    double *vectors = malloc((size_t)36 * 100 * sizeof *vectors), *again = malloc((size_t)100 * 100 * sizeof *again);
+    double values[100];
     struct nigh__eigen_matrix known = {.order = 100, .multiply = multiply_plain, .user = product};
-    assert_true(vectors != NULL && again != NULL);
+    if (vectors == NULL || again == NULL) abort();
     for (uint64_t fail_at = 0, failed = 1; failed != 0; fail_at++) {
         struct faulty_memory memory = {.fail_at = UINT64_MAX};
         nigh_allocator allocator = faulty_memory_allocator(&memory);
@@ -183,7 +184,7 @@ static void test_memory_runs_out(void **state) {
         const int64_t before = memory.live;
         uint32_t found, iterations;
         nigh_error error;
-        memcpy(again, matrix, 100 * 100 * sizeof *again);
+        memcpy(again, matrix, (size_t)100 * 100 * sizeof *again);
         memory.fail_at = memory.calls + fail_at;
         nigh_status few = nigh__eigen_few(context, &known, 8, 1, NULL, vectors, values, &found, &iterations, &error);
         nigh_status all = nigh__eigen_all(context, 100, again, values, &error);

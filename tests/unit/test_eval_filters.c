@@ -370,8 +370,9 @@ static void test_inverted(void **state) {
     assert_int_equal(tape->at, tape->length);
     assert_ok(nigh__inverted_bytes(blocks, &lists, &dictionary, &error), &error);
     assert_int_equal(lists, (tape->length + (size_t)single * bits_of(blocks->blocks) + 7) / 8);
-    assert_int_equal(dictionary,
-                     ((size_t)blocks->terms * 64 + (blocks->terms - single) * bits_of((uint32_t)tape->length) + 7) / 8);
+    assert_int_equal(
+        dictionary,
+        ((size_t)blocks->terms * 64 + (size_t)(blocks->terms - single) * bits_of((uint32_t)tape->length) + 7) / 8);
     free(tape);
 }
 

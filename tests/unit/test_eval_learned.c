@@ -82,7 +82,7 @@ static int setup(void **state) {
     struct nigh__rng rng = {7};
     assert_non_null(world);
     world->context = context_new();
-    world->jsonl = malloc(DOCUMENTS * 400);
+    world->jsonl = malloc((size_t)DOCUMENTS * 400);
     assert_non_null(world->jsonl);
     char *at = world->jsonl;
     for (uint32_t d = 0; d < DOCUMENTS; d++) {
@@ -182,7 +182,7 @@ static double average_precision(const struct world *world, uint32_t query, const
 
 static uint32_t distance(const uint8_t *a, const uint8_t *b) {
     uint32_t bits = 0;
-    for (size_t i = 0; i < BYTES * 8; i++) bits += (a[i / 8] >> i % 8 & 1) != (b[i / 8] >> i % 8 & 1);
+    for (size_t i = 0; i < (size_t)BYTES * 8; i++) bits += (a[i / 8] >> i % 8 & 1) != (b[i / 8] >> i % 8 & 1);
     return bits;
 }
 

@@ -54,7 +54,7 @@ static int set_up(void **state) {
     options.degree = 12;
     assert_ok(nigh_graph_build(f->context, f->path, &options, NULL, &error), &error);
     for (uint32_t q = 0; q < QUERIES; q++) {
-        recipe_signature(&recipe, q * 11, f->queries + q * WIDTH / 8);
+        recipe_signature(&recipe, (uint64_t)q * 11, f->queries + q * WIDTH / 8);
         f->queries[q * WIDTH / 8 + q % 16] ^= (uint8_t)(q % 3 == 0 ? 0 : 0x15);
     }
     *state = f;
@@ -86,8 +86,8 @@ struct lie {
     uint32_t section;
     uint32_t index; /* of 4 bytes each */
     uint32_t value;
-    const char *why; /* what a check says of it */
     bool at_opening; /* a search cannot begin */
+    const char *why; /* what a check says of it */
 };
 
 static nigh_status check(struct fixture *f, nigh_error *error) {
@@ -149,27 +149,27 @@ static void lies_under_right_checksums(void **state) {
     const uint32_t edges = number_at(&whole, NIGH__GRAPH_EDGE_STARTS, ROWS);
     const uint32_t seeds = number_at(&whole, NIGH__GRAPH_SEED_STARTS, lists);
     const struct lie lies[] = {
-        {NIGH__GRAPH_FACTS, 0, 100, "more slices than a signature has", true},
-        {NIGH__GRAPH_FACTS, 0, UINT32_MAX, "more slices than a signature has", true},
-        {NIGH__GRAPH_FACTS, 1, 0, "slices of a width that cannot be", true},
-        {NIGH__GRAPH_FACTS, 1, 25, "slices of a width that cannot be", true},
-        {NIGH__GRAPH_FACTS, 2, 1025, "lists of seeds longer than they can be", true},
-        {NIGH__GRAPH_FACTS, 3, 0, "sketches longer than a signature, or of nothing", true},
-        {NIGH__GRAPH_FACTS, 3, 3, "sketches longer than a signature, or of nothing", true},
-        {NIGH__GRAPH_FACTS, 9, UINT32_MAX, "more found than there were", true},
-        {NIGH__GRAPH_FACTS, 12, 129, "a distance of more bits than there are", true},
-        {NIGH__GRAPH_FACTS, 13, 1, "a byte is not zero", true},
-        {NIGH__GRAPH_ORDER, 5, ROWS, "a row number is too large", false},
-        {NIGH__GRAPH_ORDER, 5, number_at(&whole, NIGH__GRAPH_ORDER, 4), "two nodes are the same row", false},
-        {NIGH__GRAPH_EDGE_STARTS, 0, 1, "edges lie outside their section", false},
-        {NIGH__GRAPH_EDGES, 3, ROWS, "an edge leads to no node", false},
-        {NIGH__GRAPH_EDGES, 1, 0, "an edge leads back to its own node", false},
-        {NIGH__GRAPH_EDGES, 1, number_at(&whole, NIGH__GRAPH_EDGES, 0), "an edge is there twice", false},
-        {NIGH__GRAPH_SEED_STARTS, 0, 1, "seeds lie outside their section", false},
-        {NIGH__GRAPH_SEED_STARTS, lists, seeds - 1, "there are seeds of no list", false},
-        {NIGH__GRAPH_SEEDS, 0, ROWS, "a seed is no node", false},
-        {NIGH__GRAPH_SKETCHES, 8, ~number_at(&whole, NIGH__GRAPH_SKETCHES, 8), "a sketch is not that of its signature",
-         false},
+        {NIGH__GRAPH_FACTS, 0, 100, true, "more slices than a signature has"},
+        {NIGH__GRAPH_FACTS, 0, UINT32_MAX, true, "more slices than a signature has"},
+        {NIGH__GRAPH_FACTS, 1, 0, true, "slices of a width that cannot be"},
+        {NIGH__GRAPH_FACTS, 1, 25, true, "slices of a width that cannot be"},
+        {NIGH__GRAPH_FACTS, 2, 1025, true, "lists of seeds longer than they can be"},
+        {NIGH__GRAPH_FACTS, 3, 0, true, "sketches longer than a signature, or of nothing"},
+        {NIGH__GRAPH_FACTS, 3, 3, true, "sketches longer than a signature, or of nothing"},
+        {NIGH__GRAPH_FACTS, 9, UINT32_MAX, true, "more found than there were"},
+        {NIGH__GRAPH_FACTS, 12, 129, true, "a distance of more bits than there are"},
+        {NIGH__GRAPH_FACTS, 13, 1, true, "a byte is not zero"},
+        {NIGH__GRAPH_ORDER, 5, ROWS, false, "a row number is too large"},
+        {NIGH__GRAPH_ORDER, 5, number_at(&whole, NIGH__GRAPH_ORDER, 4), false, "two nodes are the same row"},
+        {NIGH__GRAPH_EDGE_STARTS, 0, 1, false, "edges lie outside their section"},
+        {NIGH__GRAPH_EDGES, 3, ROWS, false, "an edge leads to no node"},
+        {NIGH__GRAPH_EDGES, 1, 0, false, "an edge leads back to its own node"},
+        {NIGH__GRAPH_EDGES, 1, number_at(&whole, NIGH__GRAPH_EDGES, 0), false, "an edge is there twice"},
+        {NIGH__GRAPH_SEED_STARTS, 0, 1, false, "seeds lie outside their section"},
+        {NIGH__GRAPH_SEED_STARTS, lists, seeds - 1, false, "there are seeds of no list"},
+        {NIGH__GRAPH_SEEDS, 0, ROWS, false, "a seed is no node"},
+        {NIGH__GRAPH_SKETCHES, 8, ~number_at(&whole, NIGH__GRAPH_SKETCHES, 8), false,
+         "a sketch is not that of its signature"},
     };
     for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) tell(f, &whole, checksum, &lies[i]);
     /* Told of the node before, whose edges end there. */
@@ -287,7 +287,7 @@ static void all_the_effort_is_the_scan(void **state) {
             nigh_error error;
             uint8_t query[128];
             options.least_rows = 1;
-            assert_ok(recipe_add(context, path, &small, 0, 2 * counts[c], &error), &error);
+            assert_ok(recipe_add(context, path, &small, 0, (uint64_t)2 * counts[c], &error), &error);
             assert_ok(nigh_graph_build(context, path, &options, NULL, &error), &error);
             assert_ok(nigh_collection_check(context, path, NULL, NULL, &error), &error);
             assert_ok(nigh_collection_open(context, path, NULL, &collection, &error), &error);

@@ -319,7 +319,7 @@ static int compare_numbers(const void *a, const void *b) {
 static uint32_t true_far(const uint64_t *rows, uint32_t count, uint32_t words) {
     uint32_t *tenths = malloc(count * sizeof *tenths);
     uint32_t *distances = malloc(count * sizeof *distances);
-    assert_true(tenths != NULL && distances != NULL);
+    if (tenths == NULL || distances == NULL) abort();
     for (uint32_t i = 0; i < count; i++) {
         for (uint32_t j = 0; j < count; j++) distances[j] = distance(rows, words, i, j);
         qsort(distances, count, sizeof *distances, compare_numbers);

@@ -51,7 +51,7 @@ static nigh_results *ask(const struct annexed *f, const nigh_collection *collect
     options.method = method;
     options.threads = 1;
     options.k = 5;
-    for (uint32_t i = 0; i < ASKED; i++) recipe_signature(&f->recipe, i * 3, queries + (size_t)i * 9);
+    for (uint32_t i = 0; i < ASKED; i++) recipe_signature(&f->recipe, (uint64_t)i * 3, queries + (size_t)i * 9);
     assert_ok(nigh_search(collection, queries, ASKED, &options, &results, &error), &error);
     return results;
 }

@@ -98,7 +98,7 @@ static void expect_weights(const double *sums, uint32_t width, const uint8_t *we
 
 static void expect_document(struct nigh__model_projector *projector, const nigh_model *model,
                             const struct nigh__features *features) {
-    double sums[1024];
+    double sums[1024] = {0};
     uint8_t bits[128], weights[1024];
     bool any = false;
     nigh_error error;
@@ -417,6 +417,7 @@ static void test_signing(void **state) {
         static const char *const texts[] = {"the quick fox", "worst of times", "the age of the dog"};
         while (nigh_signing_next(signing, &row, &error) == NIGH_OK) {
             uint8_t alone[4];
+            if (rows == 3) abort();
             sign(context, &options, texts[rows++], alone, NULL);
             assert_memory_equal(row.document.signature, alone, 4);
         }

@@ -64,7 +64,7 @@ static void test_every_kernel(void **state) {
         kernels++;
         for (uint32_t radius = 0; radius <= 8; radius++)
             for (size_t count = 1; count <= MOST_ROWS; count += count < 20 ? 1 : 13) {
-                fill(queries, count, radius * 100 + count);
+                fill(queries, count, (size_t)radius * 100 + count);
                 fill(rows, MOST_ROWS + 1 - count, radius + count * 7);
                 struct nigh__pair_task task = {.queries = queries, .query_count = count, .radius = radius};
                 task.rows = rows;

@@ -33,6 +33,13 @@ static void *allocate(size_t count, size_t size) {
     return memory;
 }
 
+/* Each bit is 1 in one of eight. */
+static uint64_t few_bits(struct nigh__rng *rng) {
+    const uint64_t a = nigh__rng_next(rng);
+    const uint64_t b = nigh__rng_next(rng);
+    return a & b & nigh__rng_next(rng);
+}
+
 /* Rows near a few centres; with few centres and few flips there are ties everywhere. */
 static struct matrix matrix_new(uint32_t count, uint32_t words, uint32_t sketch_words, uint32_t centres,
                                 uint64_t seed) {
@@ -44,8 +51,7 @@ static struct matrix matrix_new(uint32_t count, uint32_t words, uint32_t sketch_
     for (uint32_t row = 0; row < count + MOST_QUERIES; row++) {
         uint64_t *to = row < count ? m.rows + (size_t)row * words : m.queries + (size_t)(row - count) * words;
         const uint64_t centre = nigh__rng_next(&rng) % centres;
-        for (uint32_t w = 0; w < words; w++)
-            to[w] = nigh__mix(centre * 1000 + w) ^ (nigh__rng_next(&rng) & nigh__rng_next(&rng) & nigh__rng_next(&rng));
+        for (uint32_t w = 0; w < words; w++) to[w] = nigh__mix(centre * 1000 + w) ^ few_bits(&rng);
         if (row < count) memcpy(m.sketches + (size_t)row * sketch_words, to, sketch_words * sizeof(uint64_t));
     }
     return m;
@@ -146,7 +152,7 @@ static void test_many_candidates(void **state) {
     nigh_error error;
     for (uint32_t q = 0; q < QUERIES; q++) {
         limits[q] = q % 7 == 3 ? 20 : UINT32_MAX;
-        queries[q] = m.rows[q * 1000];
+        queries[q] = m.rows[(size_t)q * 1000];
         together[q] = (struct nigh__sketch_answer){.keys = NIGH__ARRAY(uint64_t)};
     }
     struct nigh__sketch_scan scan = scan_of(*state, &m, limits);

@@ -129,10 +129,17 @@ static size_t plain_answer(struct plain *plain, uint32_t words, uint64_t *keys) 
     return count;
 }
 
+/* Each bit is 1 in one of eight. */
+static uint64_t few_bits(struct nigh__rng *rng) {
+    const uint64_t a = nigh__rng_next(rng);
+    const uint64_t b = nigh__rng_next(rng);
+    return a & b & nigh__rng_next(rng);
+}
+
 static void fill_rows(struct nigh__rng *rng, uint64_t *rows, uint32_t count, uint32_t words, uint32_t width_bits) {
     for (size_t i = 0; i < (size_t)count * words; i++) {
         rows[i] = nigh__mix(nigh__rng_next(rng) % 7 * 1000 + i % words);
-        if (nigh__rng_next(rng) % 2 == 0) rows[i] ^= nigh__rng_next(rng) & nigh__rng_next(rng) & nigh__rng_next(rng);
+        if (nigh__rng_next(rng) % 2 == 0) rows[i] ^= few_bits(rng);
         if (i % words == words - 1 && width_bits % 64 != 0) rows[i] &= (UINT64_C(1) << width_bits % 64) - 1;
     }
 }
@@ -349,7 +356,7 @@ static void a_forged_model_is_refused(void **state) {
     const struct nigh__annex *annex = collection->segments[0]->annexes[NIGH__ANNEX_SLICES];
     const uint64_t checksum = annex->header.segment_checksum;
     assert_int_equal(annex->table[1].type, NIGH__SECTION_BIT_COSTS);
-    const uint64_t at = annex->table[1].offset + 4 * 100; /* what weight 100 costs */
+    const uint64_t at = annex->table[1].offset + 100 * sizeof(uint32_t); /* what weight 100 costs */
     nigh_collection_close(collection);
     char *path = path_in(place.path, "slices-00000000000000000001");
     struct bytes file = file_read_all(path);

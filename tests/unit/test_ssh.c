@@ -119,7 +119,8 @@ static void check_few_features(const nigh_context *context, int as_paper) {
     double *matrix = topic_matrix(ROWS, FEATURES, 4, 1);
     struct matrix_lesson *made = topics(context, matrix, ROWS, FEATURES);
     made->options.as_paper = as_paper;
-    double *plain = plain_matrix(&made->lesson, matrix), *vectors = doubles(FEATURES * FEATURES), values[FEATURES];
+    double *plain = plain_matrix(&made->lesson, matrix), values[FEATURES];
+    double *vectors = doubles((size_t)FEATURES * FEATURES);
     struct nigh__learned learned = {0};
     nigh_error error;
     jacobi(FEATURES, plain, vectors, values);
@@ -189,7 +190,7 @@ static void test_threads(void **state) {
 /* Three kinds of documents span two directions; the other bits are simhash's. */
 static void test_more_bits_than_directions(void **state) {
     enum { ROWS = 30, FEATURES = 12 };
-    double *kinds = topic_matrix(3, FEATURES, 3, 4), *matrix = doubles(ROWS * FEATURES);
+    double *kinds = topic_matrix(3, FEATURES, 3, 4), *matrix = doubles((size_t)ROWS * FEATURES);
     for (size_t row = 0; row < ROWS; row++)
         memcpy(matrix + row * FEATURES, kinds + row % 3 * FEATURES, FEATURES * sizeof *matrix);
     uint32_t classes[ROWS];
@@ -217,8 +218,8 @@ static void test_more_bits_than_directions(void **state) {
 
 static void test_nothing_to_tell_apart(void **state) {
     enum { ROWS = 20, FEATURES = 450 };
-    double *matrix = doubles(ROWS * FEATURES);
-    for (size_t i = 0; i < ROWS * FEATURES; i++) matrix[i] = i % FEATURES % 3 == 0 ? 1.7 : 0;
+    double *matrix = doubles((size_t)ROWS * FEATURES);
+    for (size_t i = 0; i < (size_t)ROWS * FEATURES; i++) matrix[i] = i % FEATURES % 3 == 0 ? 1.7 : 0;
     uint32_t classes[ROWS];
     for (uint32_t row = 0; row < ROWS; row++) classes[row] = row % 2;
     struct matrix_lesson *many = matrix_lesson_new(*state, matrix, ROWS, FEATURES, classes, 2);

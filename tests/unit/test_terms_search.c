@@ -232,7 +232,7 @@ static void test_told(void **state) {
 
 /* Words of which each has half as many documents as the one before, and 40 others. */
 static char *many_lines(size_t *length) {
-    const size_t room = MANY * 600;
+    const size_t room = (size_t)MANY * 600;
     struct nigh__rng rng = {.state = 11};
     char *text = malloc(room);
     size_t used = 0;
