@@ -862,7 +862,7 @@ typedef struct nigh_open_options {
     size_t size;
     int verify; /* non-zero: read everything and compare every checksum first */
     const nigh_progress *progress;
-    int load; /* non-zero: read the files into memory of their own, where searches are faster than in mapped files */
+    int load; /* non-zero: read the files into memory of their own, where searches of very large ones are faster */
 } nigh_open_options;
 
 #define NIGH_OPEN_OPTIONS_INIT \
