@@ -110,10 +110,11 @@ static const struct cli_option options[] = {
     CLI_FLAG(0, "all-bits", PLACE(all_bits),
              "of texts and topsig: compare also the bits that the text says nothing about; see above"),
     CLI_FLAG(0, "verify", PLACE(verify), "compare all checksums of the collection first"),
-    CLI_FLAG(0, "load", PLACE(load),
-             "read the collection into memory first, instead of leaving it to the system which parts of its files are "
-             "there: pays for very many queries of ten million documents or more, and takes as much memory as the files "
-             "are large"),
+    CLI_FLAG(
+        0, "load", PLACE(load),
+        "read the collection into memory first, instead of leaving it to the system which parts of its files are "
+        "there: pays for very many queries of ten million documents or more, and takes as much memory as the files "
+        "are large"),
     CLI_READING_OPTIONS(PLACE(reading)),
     CLI_END,
 };
