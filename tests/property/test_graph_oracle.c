@@ -16,6 +16,7 @@
 #include "base/rng.h"
 #include "search/graph_search.h"
 #include "search/nearest.h"
+#include "support/few_bits.h"
 #include "support/graph_support.h"
 #include "support/support.h"
 
@@ -73,11 +74,7 @@ static struct toy_graph *random_graph(struct nigh__rng *rng) {
 static struct nigh__graph_query random_query(struct nigh__rng *rng, const struct toy_graph *toy, uint64_t *words) {
     const uint32_t near = below(rng, toy->graph.nodes);
     for (uint32_t w = 0; w < toy->words; w++) {
-        words[w] = toy->rows[(size_t)near * toy->words + w];
-        uint64_t changed = nigh__rng_next(rng); /* a bit in eight */
-        changed &= nigh__rng_next(rng);
-        changed &= nigh__rng_next(rng);
-        words[w] ^= changed;
+        words[w] = toy->rows[(size_t)near * toy->words + w] ^ few_bits(rng);
         if (below(rng, 8) == 0) words[w] = nigh__rng_next(rng);
     }
     struct nigh__graph_query query = {.words = words, .k = 1 + below(rng, 20), .limit = UINT32_MAX};

@@ -5,18 +5,12 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "support/few_bits.h"
 
 static void *room(size_t count, size_t size) {
     void *memory = calloc(count + 1, size);
     if (memory == NULL) abort();
     return memory;
-}
-
-/* A bit in eight is set. */
-static uint64_t few_bits(struct nigh__rng *rng) {
-    uint64_t bits = nigh__rng_next(rng);
-    bits &= nigh__rng_next(rng);
-    return bits & nigh__rng_next(rng);
 }
 
 static void make_rows(const struct toy_recipe *recipe, struct toy_graph *toy) {

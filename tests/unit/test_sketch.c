@@ -18,6 +18,7 @@
 #include "base/rng.h"
 #include "search/sketch.h"
 #include "store/sketches.h"
+#include "support/few_bits.h"
 #include "support/support.h"
 
 #define MOST_QUERIES 5u
@@ -31,13 +32,6 @@ static void *allocate(size_t count, size_t size) {
     void *memory = aligned_alloc(64, (count * size + 64) / 64 * 64 + 64);
     if (memory == NULL) abort();
     return memory;
-}
-
-/* Each bit is 1 in one of eight. */
-static uint64_t few_bits(struct nigh__rng *rng) {
-    const uint64_t a = nigh__rng_next(rng);
-    const uint64_t b = nigh__rng_next(rng);
-    return a & b & nigh__rng_next(rng);
 }
 
 /* Rows near a few centres; with few centres and few flips there are ties everywhere. */

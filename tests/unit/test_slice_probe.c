@@ -15,6 +15,7 @@
 #include "base/rng.h"
 #include "search/slice_directed.h"
 #include "store/collection.h"
+#include "support/few_bits.h"
 #include "support/forge.h"
 #include "support/support.h"
 
@@ -127,13 +128,6 @@ static size_t plain_answer(struct plain *plain, uint32_t words, uint64_t *keys) 
     free(order);
     free(scores);
     return count;
-}
-
-/* Each bit is 1 in one of eight. */
-static uint64_t few_bits(struct nigh__rng *rng) {
-    const uint64_t a = nigh__rng_next(rng);
-    const uint64_t b = nigh__rng_next(rng);
-    return a & b & nigh__rng_next(rng);
 }
 
 static void fill_rows(struct nigh__rng *rng, uint64_t *rows, uint32_t count, uint32_t words, uint32_t width_bits) {
