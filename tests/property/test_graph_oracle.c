@@ -16,7 +16,7 @@
 #include "base/rng.h"
 #include "search/graph_search.h"
 #include "search/nearest.h"
-#include "support/few_bits.h"
+#include "support/bits_to_turn.h"
 #include "support/graph_support.h"
 #include "support/support.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "support/few_bits.h"
+#include "support/bits_to_turn.h"
 
 static void *room(size_t count, size_t size) {
     void *memory = calloc(count + 1, size);

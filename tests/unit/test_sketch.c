@@ -18,7 +18,7 @@
 #include "base/rng.h"
 #include "search/sketch.h"
 #include "store/sketches.h"
-#include "support/few_bits.h"
+#include "support/bits_to_turn.h"
 #include "support/support.h"
 
 #define MOST_QUERIES 5u

@@ -15,7 +15,7 @@
 #include "base/rng.h"
 #include "search/slice_directed.h"
 #include "store/collection.h"
-#include "support/few_bits.h"
+#include "support/bits_to_turn.h"
 #include "support/forge.h"
 #include "support/support.h"
 

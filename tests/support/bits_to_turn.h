@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bits to turn, for rows that are near others. */
-#ifndef NIGH_TESTS_FEW_BITS_H
-#define NIGH_TESTS_FEW_BITS_H
+#ifndef NIGH_TESTS_BITS_TO_TURN_H
+#define NIGH_TESTS_BITS_TO_TURN_H
 
 #include "base/rng.h"
 
