@@ -4,9 +4,11 @@
 
 #include "base/progress.h"
 #include "base/status.h"
+#include "graph/centres.h"
 #include "graph/descent.h"
 #include "graph/graph_make.h"
 #include "graph/graph_seeds.h"
+#include "graph/grouping.h"
 #include "graph/pivot_tree.h"
 #include "graph/thinning.h"
 #include "store/annex_build.h"
@@ -93,9 +95,15 @@ static nigh_status write_sections(struct nigh__annex_writer *writer, const struc
          sizeof *graph->seed_starts},
         {NIGH__GRAPH_SEEDS, graph->seeds, graph->seed_count, sizeof *graph->seeds},
         {NIGH__GRAPH_SKETCHES, graph->sketches, nodes * graph->facts.sketch_words, sizeof *graph->sketches},
+        {NIGH__GRAPH_GROUPS, graph->groups, graph->group_count * graph->facts.centre_words, sizeof *graph->groups},
+        {NIGH__GRAPH_GROUP_STARTS, graph->group_starts, graph->group_count + 1, sizeof *graph->group_starts},
+        {NIGH__GRAPH_CENTRES, graph->centres, graph->centre_count * graph->facts.centre_words, sizeof *graph->centres},
+        {NIGH__GRAPH_CENTRE_NODES, graph->centre_nodes, graph->centre_count, sizeof *graph->centre_nodes},
     };
+    const size_t all = sizeof sections / sizeof sections[0];
+    const size_t count = graph->facts.centre_words == 0 ? all - 4 : all; /* the last four are of centres */
     nigh_status status = NIGH_OK;
-    for (size_t i = 0; i < sizeof sections / sizeof sections[0] && status == NIGH_OK; i++)
+    for (size_t i = 0; i < count && status == NIGH_OK; i++)
         status =
             write_section(writer, sections[i].type, sections[i].items, sections[i].count, sections[i].item_size, error);
     return status;
@@ -176,11 +184,16 @@ uint64_t nigh_graph_bytes(uint64_t signatures, uint32_t width_bits, const nigh_g
     if (width_bits == 0 || signatures == 0 || nigh__options_copy(&given, sizeof given, options, NULL) != NIGH_OK)
         return 0;
     const struct nigh__graph_job job = job_of(&given);
+    const uint32_t words = nigh__row_words(width_bits);
     struct nigh__graph_facts facts = {.sketch_words = nigh__graph_sketch_words(&job, width_bits)};
     nigh__seeds_shape(signatures, width_bits, &facts);
     const uint64_t numbers = 2 + job.degree / 2 + facts.seed_slices / 2;
     const uint64_t node = numbers * sizeof(uint32_t) + facts.sketch_words * sizeof(uint64_t);
-    return signatures * node + nigh__graph_seed_lists(&facts) * sizeof(uint32_t) + NIGH__SECTIONS_START;
+    const uint64_t centre =
+        (words < NIGH__CENTRE_WORDS ? words : NIGH__CENTRE_WORDS) * sizeof(uint64_t) + sizeof(uint32_t);
+    const uint64_t centres = signatures / NIGH__NODES_A_CENTRE;
+    return signatures * node + nigh__graph_seed_lists(&facts) * sizeof(uint32_t) +
+           (centres + centres / NIGH__CENTRES_A_GROUP) * centre + NIGH__SECTIONS_START;
 }
 
 uint64_t nigh_graph_build_bytes(uint64_t signatures, uint32_t width_bits, const nigh_graph_options *options) {

@@ -9,10 +9,12 @@
 #include "base/rng.h"
 #include "base/status.h"
 #include "base/threads.h"
+#include "graph/centres.h"
 #include "graph/crew.h"
 #include "graph/descent.h"
 #include "graph/graph_recall.h"
 #include "graph/graph_seeds.h"
+#include "graph/grouping.h"
 #include "graph/joining.h"
 #include "graph/pivot_tree.h"
 #include "graph/thinning.h"
@@ -35,6 +37,7 @@ struct maker {
     uint32_t *order; /* row of each node */
     struct nigh__neighbours neighbours;
     struct nigh__joining joining;
+    struct nigh__centres centres;
     struct nigh__graph_made *made;
 };
 
@@ -160,6 +163,8 @@ static nigh_status find_neighbours(struct maker *maker) {
     if (!nigh__graph_measure(&maker->crew, maker->rows, maker->words, &maker->neighbours, facts))
         return NIGH_ECANCELLED;
     if (!nigh__graph_far(job->context, &maker->neighbours, maker->words, facts)) return NIGH_ENOMEM;
+    status = nigh__centres_find(&maker->crew, maker->rows, maker->words, &maker->neighbours, &maker->centres);
+    if (status != NIGH_OK) return status;
     return nigh__thin(&maker->crew, maker->rows, maker->words, &maker->neighbours, degree);
 }
 
@@ -228,12 +233,30 @@ static nigh_status collect_seeds(struct maker *maker) {
     return status;
 }
 
+static nigh_status collect_centres(struct maker *maker) {
+    struct nigh__graph *graph = &maker->made->graph;
+    struct nigh__centres *centres = &maker->centres;
+    struct nigh__groups groups;
+    if (centres->count == 0) return NIGH_OK; /* of a handful of nodes */
+    const nigh_status status = nigh__groups_make(&maker->crew, centres, &groups);
+    graph->facts.centre_words = centres->words;
+    graph->centre_count = centres->count;
+    graph->centres = centres->sketches;
+    graph->centre_nodes = centres->nodes;
+    graph->group_count = groups.count;
+    graph->groups = groups.sketches;
+    graph->group_starts = groups.starts;
+    *centres = (struct nigh__centres){0}; /* the graph has them now */
+    return status;
+}
+
 static nigh_status run(struct maker *maker, nigh_error *error) {
     nigh_status status = order_rows(maker);
     if (status == NIGH_OK) status = find_neighbours(maker);
     if (status == NIGH_OK) status = collect_edges(maker, error);
     if (status == NIGH_OK) status = collect_sketches(maker);
     if (status == NIGH_OK) status = collect_seeds(maker);
+    if (status == NIGH_OK) status = collect_centres(maker);
     maker->made->graph.order = maker->order;
     if (status == NIGH_ENOMEM)
         (void)nigh__fail(error, status, "no memory for a graph of %u signatures", maker->job->count);
@@ -284,6 +307,7 @@ nigh_status nigh__graph_make(const struct nigh__graph_job *job, struct nigh__gra
         (void)nigh__fail(error, NIGH_ENOMEM, "no memory to order %u signatures", job->count);
     nigh__joining_release(&maker.joining);
     nigh__neighbours_release(job->context, &maker.neighbours);
+    nigh__centres_release(job->context, &maker.centres);
     nigh__free(job->context, maker.rows);
     out->graph.order = maker.order;
     if (status != NIGH_OK) nigh__graph_made_release(out);
@@ -305,5 +329,9 @@ void nigh__graph_made_release(struct nigh__graph_made *made) {
     free_section(made->context, made->graph.seed_starts);
     free_section(made->context, made->graph.seeds);
     free_section(made->context, made->graph.sketches);
+    free_section(made->context, made->graph.groups);
+    free_section(made->context, made->graph.group_starts);
+    free_section(made->context, made->graph.centres);
+    free_section(made->context, made->graph.centre_nodes);
     *made = (struct nigh__graph_made){0};
 }

@@ -6,8 +6,10 @@
  *     trees      in each of several more, those of a leaf are compared, all with all
  *     passes     neighbours of neighbours are compared
  *     measure    how many of the true ten nearest were found, of some nodes
+ *     centres    of neighbourhoods, where walks begin
  *     thin       neighbours become edges
  *     seeds      lists of the first slices
+ *     groups     of centres
  *
  * Cost, at the usual options: some 150 us of one core for each of several hundred
  * thousand of 1,024 bits, a little more of more; threads share all of it.  The graph is the

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "store/slices.h"
 
-#define SLICES 16u
+#define SLICES 8u
 #define LONGEST 64u
 #define LEAST_BITS 4u
 #define LIST_BITS 3u /* a list has 8 to 16 nodes on average, were bits fair coins */

@@ -86,17 +86,78 @@ static bool meet_seed_list(struct plain *plain, uint64_t list) {
     return true;
 }
 
+/* The nearest of the rows from..to that is beyond `last`, a key; UINT64_MAX where there is none. */
+static uint64_t next_nearest(const struct plain *plain, const uint64_t *rows, uint64_t from, uint64_t to,
+                             uint64_t last) {
+    const uint32_t words = plain->graph->facts.centre_words;
+    uint64_t nearest = UINT64_MAX;
+    for (uint64_t i = from; i < to; i++) {
+        const uint32_t distance = plain->context->hamming->pair((const uint8_t *)plain->query->words,
+                                                                (const uint8_t *)(rows + i * words), words * 8);
+        const uint64_t key = nigh__key(distance + 1, (uint32_t)i); /* so that 0 is before all */
+        if (key > last && key < nearest) nearest = key;
+    }
+    return nearest;
+}
+
+/* Keys of centres of the nearest groups, each as often as a group has it.  Groups that lie are told. */
+static bool ask_groups(struct plain *plain, struct nigh__array *centres) {
+    const struct nigh__graph *graph = plain->graph;
+    uint64_t last = 0;
+    for (uint32_t asked = 0; asked < NIGH__GRAPH_GROUPS_ASKED; asked++) {
+        last = next_nearest(plain, graph->groups, 0, graph->group_count, last);
+        if (last == UINT64_MAX) break;
+        const uint32_t group = nigh__key_number(last);
+        const uint32_t from = graph->group_starts[group];
+        const uint32_t to = graph->group_starts[group + 1];
+        if (from > to || to > graph->centre_count)
+            return lies(plain, NIGH__GRAPH_GROUP_STARTS, group, "a group that cannot be");
+        for (uint64_t key = next_nearest(plain, graph->centres, from, to, 0); key != UINT64_MAX;
+             key = next_nearest(plain, graph->centres, from, to, key)) {
+            uint64_t *slot = nigh__array_add(plain->context, centres, 1);
+            if (slot == NULL) return no_memory(plain);
+            *slot = key;
+        }
+    }
+    nigh__keys_sort(plain->context, centres->data, centres->count);
+    return true;
+}
+
+static bool meet_nearest_centres(struct plain *plain, struct nigh__array *centres) {
+    if (!ask_groups(plain, centres)) return false;
+    const uint64_t *keys = centres->data;
+    uint32_t nodes[NIGH__GRAPH_CENTRE_SEEDS];
+    uint32_t count = 0;
+    for (; count < NIGH__GRAPH_CENTRE_SEEDS && count < centres->count; count++) {
+        const uint32_t centre = nigh__key_number(keys[count]);
+        nodes[count] = plain->graph->centre_nodes[centre];
+        if (nodes[count] >= plain->graph->nodes)
+            return lies(plain, NIGH__GRAPH_CENTRE_NODES, centre, "a node that there is not");
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (!meet(plain, nodes[i], false)) return false;
+    return true;
+}
+
+static bool meet_centres(struct plain *plain) {
+    struct nigh__array centres = NIGH__ARRAY(uint64_t);
+    const bool met = plain->graph->facts.centre_words == 0 || meet_nearest_centres(plain, &centres);
+    nigh__array_release(plain->context, &centres);
+    return met;
+}
+
 static bool meet_seeds(struct plain *plain) {
     const struct nigh__graph_facts *facts = &plain->graph->facts;
+    if (!meet_centres(plain)) return false;
     for (uint32_t s = 0; s < facts->seed_slices; s++)
-        if (!meet_seed_list(plain, nigh__graph_seed_list(facts, plain->query->words, s))) return false;
+        if (!meet_seed_list(plain, nigh__graph_list(facts->seed_bits, plain->query->words, s))) return false;
     plain->answer->seeds = plain->seeds_end = plain->met.count;
     return true;
 }
 
 static bool meet_near_seeds(struct plain *plain) {
     const struct nigh__graph_facts *facts = &plain->graph->facts;
-    const uint64_t list = nigh__graph_seed_list(facts, plain->query->words, plain->near_slices++);
+    const uint64_t list = nigh__graph_list(facts->seed_bits, plain->query->words, plain->near_slices++);
     plain->seeds_taken = plain->met.count;
     for (uint32_t b = 0; b < facts->seed_bits; b++)
         if (!meet_seed_list(plain, list ^ UINT64_C(1) << b)) return false;

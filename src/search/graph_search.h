@@ -2,7 +2,8 @@
 /*
  * Searching a graph of near neighbours (store/graph.h): one query, one segment.
  *
- *     seeds     nodes that share a slice with the query
+ *     seeds     nodes in the middle of the neighbourhoods that seem nearest
+ *               (search/graph_centres.h), and those that share a slice with the query
  *     pool      the E nearest nodes met so far, of equally near ones those met first; a
  *               node that is not nearer than the E-th is forgotten
  *     step      the nearest of the pool whose edges were not followed yet, of equally

@@ -29,7 +29,7 @@
 #include "store/segment.h"
 
 #define NIGH__ANNEX_MAGIC "\x89NIGHX\r\n"
-#define NIGH__ANNEX_SECTIONS 8u /* at most */
+#define NIGH__ANNEX_SECTIONS 16u /* at most */
 
 /* Sections of slice lists; store/slices.h and store/bit_costs.h say what is in them. */
 enum { NIGH__SECTION_SLICE_LISTS = 1, NIGH__SECTION_BIT_COSTS = 2 /* may be missing */ };

@@ -42,6 +42,8 @@ static nigh_status check_facts(const struct nigh__segment *segment, const struct
         return facts_lie(annex, AT(recall_found), "more found than there were", error);
     if (facts->far > 64 * segment->words)
         return facts_lie(annex, AT(far), "a distance of more bits than there are", error);
+    if (facts->centre_words > segment->words)
+        return facts_lie(annex, AT(centre_words), "centres longer than a signature", error);
     for (size_t i = 0; i < sizeof facts->zero / sizeof facts->zero[0]; i++)
         if (facts->zero[i] != 0) return facts_lie(annex, AT(zero), "a byte is not zero", error);
 #undef AT
@@ -57,6 +59,28 @@ static const uint32_t *section_of(const struct nigh__annex *annex, enum nigh__gr
         return NULL;
     }
     return nigh__annex_section(annex, type, *count, sizeof(uint32_t), error);
+}
+
+static bool find_centres(struct nigh__graph *graph, nigh_error *error) {
+    const struct nigh__annex *annex = graph->annex;
+    const uint64_t words = graph->facts.centre_words;
+    if (words == 0) return true;
+    graph->centre_nodes = section_of(annex, NIGH__GRAPH_CENTRE_NODES, &graph->centre_count, error);
+    if (graph->centre_nodes == NULL) return false;
+    uint64_t starts;
+    graph->group_starts = section_of(annex, NIGH__GRAPH_GROUP_STARTS, &starts, error);
+    if (graph->group_starts == NULL) return false;
+    if (starts == 0) {
+        (void)nigh__annex_lies(annex, NIGH__GRAPH_GROUP_STARTS, 0, sizeof(uint32_t), "groups without an end", error);
+        return false;
+    }
+    graph->group_count = starts - 1;
+    graph->groups =
+        nigh__annex_section(annex, NIGH__GRAPH_GROUPS, graph->group_count * words, sizeof(uint64_t), error);
+    if (graph->groups == NULL) return false;
+    graph->centres =
+        nigh__annex_section(annex, NIGH__GRAPH_CENTRES, graph->centre_count * words, sizeof(uint64_t), error);
+    return graph->centres != NULL;
 }
 
 static bool find_sections(struct nigh__graph *graph, nigh_error *error) {
@@ -76,7 +100,7 @@ static bool find_sections(struct nigh__graph *graph, nigh_error *error) {
     if (graph->seeds == NULL) return false;
     graph->sketches =
         nigh__annex_section(annex, NIGH__GRAPH_SKETCHES, nodes * graph->facts.sketch_words, sizeof(uint64_t), error);
-    return graph->sketches != NULL;
+    return graph->sketches != NULL && find_centres(graph, error);
 }
 
 nigh_status nigh__graph_of_segment(const struct nigh__segment *segment, struct nigh__graph *out, nigh_error *error) {

@@ -17,9 +17,18 @@
  *     seeds         [...]          nodes, ascending in each list; long lists are empty,
  *                                  for they tell as little as stop words do
  *     sketches      [nodes * sketch_words], 64 bits each: the first of the row
+ *     groups        [groups * centre_words], 64 bits each: sketches of groups
+ *     group starts  [groups + 1]   group g has the centres starts[g] .. starts[g + 1]
+ *     centres       [centres * centre_words], 64 bits each: sketches of centres
+ *     centre nodes  [centres]      the node to begin from
  *
  * all u32 but the sketches.  Seeds are of the first slices of the signature, all of the
  * same width: slice s has the bits from s * seed_bits on.
+ *
+ * A centre stands for a neighbourhood, a group for centres near each other, each by the
+ * bits that most of its members have: two documents of a topic that differ in .28 of the
+ * bits both differ from what the topic has in common in .17 only.  There is a centre for
+ * some 25 nodes, and a group for 24 centres, so that a query can look at all groups.
  */
 #ifndef NIGH_STORE_GRAPH_H
 #define NIGH_STORE_GRAPH_H
@@ -34,7 +43,12 @@ enum nigh__graph_section {
     NIGH__GRAPH_EDGES = 4,
     NIGH__GRAPH_SEED_STARTS = 5,
     NIGH__GRAPH_SEEDS = 6,
-    NIGH__GRAPH_SKETCHES = 7
+    NIGH__GRAPH_SKETCHES = 7,
+    /* These only where centre_words is not 0. */
+    NIGH__GRAPH_GROUPS = 8,
+    NIGH__GRAPH_GROUP_STARTS = 9,
+    NIGH__GRAPH_CENTRES = 10,
+    NIGH__GRAPH_CENTRE_NODES = 11
 };
 
 #define NIGH__GRAPH_MOST_DEGREE 256u
@@ -54,7 +68,8 @@ struct nigh__graph_facts {
     uint32_t recall_found;  /* 36  that were among the neighbours, before they were thinned out */
     uint64_t seed;          /* 40  of all that was chosen at random */
     uint32_t far;           /* 48  distance of the tenth neighbour that 98 of 100 nodes do not exceed; 0: unknown */
-    uint32_t zero[3];       /* 52 */
+    uint32_t centre_words;  /* 52  of the sketch of a centre or group, at most those of a row; 0: there are none */
+    uint32_t zero[2];       /* 56 */
 };
 
 _Static_assert(sizeof(struct nigh__graph_facts) == 64, "format");
@@ -66,12 +81,17 @@ struct nigh__graph {
     uint32_t degree;     /* edges of a node, at most */
     uint64_t edge_count; /* less than 2^32 */
     uint64_t seed_count; /* the same */
+    uint64_t group_count, centre_count; /* the same */
     const uint32_t *order;
     const uint32_t *edge_starts;
     const uint32_t *edges;
     const uint32_t *seed_starts;
     const uint32_t *seeds;
     const uint64_t *sketches;
+    const uint64_t *groups;
+    const uint32_t *group_starts;
+    const uint64_t *centres;
+    const uint32_t *centre_nodes;
     const struct nigh__annex *annex; /* NULL: in memory of the caller's */
 };
 
@@ -84,9 +104,9 @@ nigh_status nigh__graph_of_segment(const struct nigh__segment *segment, struct n
 
 /*
  * Every number: that the order names each row once, that edges lead to other nodes, none twice, and are no more than
- * the header says, that nodes stand only in seed lists of their slices, that sketches are those of the rows.  Whether
- * edges lead to near nodes, and whether a list has all of its nodes, is not looked at: searches would be poorer, not
- * wrong.
+ * the header says, that nodes stand only in seed lists of their slices, that sketches are those of the rows, that
+ * every centre has a group and a node.  Whether edges lead to near nodes, whether a list has all of its nodes, and
+ * what centres and groups are the middle of, is not looked at: searches would be poorer, not wrong.
  */
 nigh_status nigh__graph_check(const struct nigh__segment *segment, struct nigh__progress *progress, nigh_error *error);
 

@@ -15,7 +15,7 @@ struct check {
     const struct nigh__segment *segment;
     struct nigh__graph graph;
     uint8_t *named;     /* a bit for each row: the order has it */
-    uint64_t done, all; /* nodes and lists */
+    uint64_t done, all; /* nodes, lists and groups */
     /* What is wrong, and where. */
     const char *lie;
     enum nigh__graph_section section;
@@ -92,9 +92,23 @@ static bool check_list(struct check *check, uint64_t list) {
     return true;
 }
 
+static bool check_group(struct check *check, uint64_t group) {
+    const struct nigh__graph *graph = &check->graph;
+    const uint32_t first = NIGH__ONCE(graph->group_starts[group]);
+    const uint32_t end = NIGH__ONCE(graph->group_starts[group + 1]);
+    if (end < first || end > graph->centre_count || (group == 0 && first != 0))
+        return lies(check, NIGH__GRAPH_GROUP_STARTS, group, "centres lie outside their section");
+    for (uint32_t i = first; i < end; i++)
+        if (graph->centre_nodes[i] >= graph->nodes)
+            return lies(check, NIGH__GRAPH_CENTRE_NODES, i, "a centre is no node");
+    return true;
+}
+
 static bool check_ends(struct check *check) {
     const struct nigh__graph *graph = &check->graph;
     const uint64_t lists = nigh__graph_seed_lists(&graph->facts);
+    if (graph->facts.centre_words != 0 && graph->group_starts[graph->group_count] != graph->centre_count)
+        return lies(check, NIGH__GRAPH_GROUP_STARTS, graph->group_count, "there are centres of no group");
     if (graph->edge_starts[graph->nodes] != graph->edge_count)
         return lies(check, NIGH__GRAPH_EDGE_STARTS, graph->nodes, "there are edges of no node");
     if (graph->seed_starts[lists] != graph->seed_count)
@@ -102,14 +116,21 @@ static bool check_ends(struct check *check) {
     return true;
 }
 
-/* So many steps: nodes first, then lists, then the ends. */
+/* Nodes first, then lists of seeds, then groups. */
+static bool check_step(struct check *check, uint64_t step) {
+    const struct nigh__graph *graph = &check->graph;
+    if (step < graph->nodes) return check_node(check, (uint32_t)step);
+    step -= graph->nodes;
+    const uint64_t lists = nigh__graph_seed_lists(&graph->facts);
+    return step < lists ? check_list(check, step) : check_group(check, step - lists);
+}
+
+/* So many steps, and after the last the ends. */
 static nigh_status check_some(void *user, nigh_error *error) {
     struct check *check = user;
     const uint64_t end = check->all - check->done < NODES_A_TICK ? check->all : check->done + NODES_A_TICK;
     bool sound = true;
-    for (; check->done < end && sound; check->done++)
-        sound = check->done < check->graph.nodes ? check_node(check, (uint32_t)check->done)
-                                                 : check_list(check, check->done - check->graph.nodes);
+    for (; check->done < end && sound; check->done++) sound = check_step(check, check->done);
     if (sound && check->done == check->all) sound = check_ends(check);
     if (sound) return NIGH_OK;
     const size_t item = check->section == NIGH__GRAPH_SKETCHES ? sizeof(uint64_t) : sizeof(uint32_t);
@@ -122,7 +143,7 @@ nigh_status nigh__graph_check(const struct nigh__segment *segment, struct nigh__
     if (status != NIGH_OK) return status;
     check.named = nigh__alloc_zero(segment->context, (size_t)check.graph.nodes / 8 + 1, 1);
     if (check.named == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory to check a graph");
-    check.all = check.graph.nodes + nigh__graph_seed_lists(&check.graph.facts);
+    check.all = check.graph.nodes + nigh__graph_seed_lists(&check.graph.facts) + check.graph.group_count;
     do {
         status = nigh__annex_guarded(segment, check.graph.annex, check_some, &check, error);
         if (status == NIGH_OK && nigh__progress_tick(progress, "checking", 0, 0))

@@ -39,7 +39,7 @@ MAX_SEGMENTS = 65536
 MAX_DOCUMENTS = 2**32 - 2
 MAX_WIDTH = 65536
 MAX_SECTIONS = 84
-MAX_ANNEX_SECTIONS = 8
+MAX_ANNEX_SECTIONS = 16
 MAX_SCHEME = 65536
 MAX_ID = 65535
 MAX_METADATA = 16 << 20
@@ -72,6 +72,7 @@ SLICES_KIND = 1
 SLICE_LISTS = 1  # section of an annex
 GRAPH_KIND = 2
 GRAPH_ITEMS = {1: 64, 2: 4, 3: 4, 4: 4, 5: 4, 6: 4, 7: 8}  # bytes of an item, by section
+CENTRE_ITEMS = {8: 8, 9: 4, 10: 8, 11: 4}  # of those that are there where there are centres
 MOST_SEED_BITS = 24
 MOST_DEGREE = 256
 LEAST_SLICE_BITS, MOST_SLICE_BITS = 4, 28
@@ -635,10 +636,7 @@ class Graph(Slices):
         self.degree = self.slices
         file.require(self.degree <= MOST_DEGREE, 44, "%d edges of a node" % self.degree)
         self.parts = {section.type: section for section in self.in_order}
-        for kind, size in GRAPH_ITEMS.items():
-            file.require(kind in self.parts, 48, "no section %d" % kind)
-            part = self.parts[kind]
-            file.require(part.length == size * part.count, part.table_offset + 16, "section %d: wrong length" % kind)
+        self.require_items(GRAPH_ITEMS)
         at = self.parts[1].offset
         self.seed_slices, self.seed_bits, self.longest, self.sketch_words = file.numbers(at, 4, 4)
         file.require(self.seed_bits <= MOST_SEED_BITS, at + 4, "seeds of %d bits" % self.seed_bits)
@@ -646,18 +644,33 @@ class Graph(Slices):
         file.require(1 <= self.sketch_words <= -(-segment.width // 64), at + 12, "%d words" % self.sketch_words)
         file.require(file.u32(at + 36) <= file.u32(at + 32), at + 36, "more found than wanted")
         file.require(file.u32(at + 48) <= -(-segment.width // 64) * 64, at + 48, "far: %d bits" % file.u32(at + 48))
-        file.require(file.u32(at + 52) == 0 and file.u64(at + 56) == 0, at + 52, "not zero")
+        self.centre_words = file.u32(at + 52)
+        file.require(self.centre_words <= -(-segment.width // 64), at + 52, "%d words" % self.centre_words)
+        file.require(file.u64(at + 56) == 0, at + 56, "not zero")
         n = segment.signatures
         counts = {1: 1, 2: n, 3: n + 1, 5: (self.seed_slices << self.seed_bits) + 1, 7: n * self.sketch_words}
+        if self.centre_words != 0:
+            self.require_items(CENTRE_ITEMS)
+            counts[8] = (self.parts[9].count - 1) * self.centre_words
+            counts[10] = self.parts[11].count * self.centre_words
         for kind, count in counts.items():
             part = self.parts[kind]
             file.require(part.count == count, part.table_offset + 24, "section %d: wrong count" % kind)
 
+    def require_items(self, sizes):
+        for kind, size in sizes.items():
+            self.file.require(kind in self.parts, 48, "no section %d" % kind)
+            part = self.parts[kind]
+            right = part.length == size * part.count
+            self.file.require(right, part.table_offset + 16, "section %d: wrong length" % kind)
+
     def part(self, kind):
-        return self.file.numbers(self.parts[kind].offset, self.parts[kind].count, GRAPH_ITEMS[kind])
+        size = (GRAPH_ITEMS | CENTRE_ITEMS)[kind]
+        return self.file.numbers(self.parts[kind].offset, self.parts[kind].count, size)
 
     def require_part(self, condition, kind, index, why):
-        self.file.require(condition, self.parts[kind].offset + GRAPH_ITEMS[kind] * index, why)
+        size = (GRAPH_ITEMS | CENTRE_ITEMS)[kind]
+        self.file.require(condition, self.parts[kind].offset + size * index, why)
 
     def ranges(self, starts_kind, items_kind):
         """(list, first, end) of each."""
@@ -691,6 +704,10 @@ class Graph(Slices):
                 value = self.segment.row_number(order[node]) >> slice_start & (2**self.seed_bits - 1)
                 same = value == number & (2**self.seed_bits - 1)
                 self.require_part(same, 6, first, "node %d is not of list %d" % (node, number))
+        if self.centre_words != 0:
+            nodes = self.part(11)
+            for group, first, end in self.ranges(9, 11):
+                self.require_part(all(node < n for node in nodes[first:end]), 11, first, "group %d" % group)
 
 
 class Collection:

@@ -33,7 +33,7 @@ static void tell_a_lie(struct nigh__rng *rng, struct toy_graph *toy) {
     struct nigh__graph *graph = &toy->graph;
     const uint32_t lists = (uint32_t)nigh__graph_seed_lists(&graph->facts);
     const uint32_t lie = below(rng, 3) == 0 ? (uint32_t)nigh__rng_next(rng) : below(rng, graph->nodes + 3);
-    switch (below(rng, 6)) {
+    switch (below(rng, 8)) {
     case 0:
         toy->order[below(rng, graph->nodes)] = lie;
         return;
@@ -48,6 +48,12 @@ static void tell_a_lie(struct nigh__rng *rng, struct toy_graph *toy) {
         return;
     case 4:
         if (graph->seed_count > 0) toy->seeds[below(rng, (uint32_t)graph->seed_count)] = lie;
+        return;
+    case 5:
+        if (graph->centre_count > 0) toy->centre_nodes[below(rng, (uint32_t)graph->centre_count)] = lie;
+        return;
+    case 6:
+        toy->group_starts[below(rng, (uint32_t)graph->group_count + 1)] = lie % (graph->nodes / 3 + 2);
         return;
     default:
         toy->sketches[below(rng, graph->nodes * graph->facts.sketch_words)] ^= nigh__rng_next(rng);
@@ -67,6 +73,7 @@ static struct toy_graph *random_graph(struct nigh__rng *rng) {
     recipe.seed_bits = 1 + below(rng, 9);
     recipe.seed_slices = below(rng, 4) == 0 ? 0 : below(rng, 1 + recipe.words * 64 / recipe.seed_bits);
     recipe.seed_longest = 1 + below(rng, 40);
+    if (below(rng, 4) != 0) recipe.centre_words = 1 + below(rng, recipe.words);
     recipe.far = below(rng, 2) == 0 ? 0 : below(rng, recipe.words * 32);
     return toy_graph_new(&recipe);
 }

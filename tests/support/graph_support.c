@@ -7,6 +7,9 @@
 #include "base/rng.h"
 #include "support/bits_to_turn.h"
 
+#define NODES_A_CENTRE 3u
+#define CENTRES_A_GROUP 4u
+
 static void *room(size_t count, size_t size) {
     void *memory = calloc(count + 1, size);
     if (memory == NULL) abort();
@@ -101,13 +104,32 @@ static void make_seeds(const struct toy_recipe *recipe, struct toy_graph *toy) {
     toy->graph.seed_count = count;
 }
 
+static void make_centres(const struct toy_recipe *recipe, struct toy_graph *toy) {
+    const size_t words = recipe->centre_words;
+    uint32_t centres = 0;
+    uint32_t groups = 0;
+    for (uint32_t node = 0; words != 0 && node < recipe->nodes; node += NODES_A_CENTRE) {
+        const uint64_t *row = toy->rows + (size_t)toy->order[node] * recipe->words;
+        if (centres % CENTRES_A_GROUP == 0) {
+            memcpy(toy->groups + groups * words, row, words * sizeof *row);
+            toy->group_starts[groups++] = centres;
+        }
+        memcpy(toy->centres + centres * words, row, words * sizeof *row);
+        toy->centre_nodes[centres++] = node;
+    }
+    toy->group_starts[groups] = centres;
+    toy->graph.group_count = groups;
+    toy->graph.centre_count = centres;
+}
+
 struct toy_graph *toy_graph_new(const struct toy_recipe *recipe) {
     struct toy_graph *toy = room(1, sizeof *toy);
     const struct nigh__graph_facts facts = {.seed_slices = recipe->seed_slices,
                                             .seed_bits = recipe->seed_bits,
                                             .seed_longest = recipe->seed_longest,
                                             .sketch_words = recipe->sketch_words,
-                                            .far = recipe->far};
+                                            .far = recipe->far,
+                                            .centre_words = recipe->centre_words};
     const size_t nodes = recipe->nodes;
     toy->words = recipe->words;
     toy->rows = room(nodes * recipe->words, sizeof(uint64_t));
@@ -117,6 +139,10 @@ struct toy_graph *toy_graph_new(const struct toy_recipe *recipe) {
     toy->edges = room(nodes * (recipe->degree + 1), sizeof(uint32_t));
     toy->seed_starts = room((size_t)nigh__graph_seed_lists(&facts) + 1, sizeof(uint32_t));
     toy->seeds = room(nodes * (recipe->seed_slices + 1), sizeof(uint32_t));
+    toy->groups = room(nodes * recipe->centre_words, sizeof(uint64_t));
+    toy->group_starts = room(nodes + 1, sizeof(uint32_t));
+    toy->centres = room(nodes * recipe->centre_words, sizeof(uint64_t));
+    toy->centre_nodes = room(nodes, sizeof(uint32_t));
     toy->graph = (struct nigh__graph){.facts = facts,
                                       .nodes = recipe->nodes,
                                       .degree = recipe->degree,
@@ -125,10 +151,15 @@ struct toy_graph *toy_graph_new(const struct toy_recipe *recipe) {
                                       .edges = toy->edges,
                                       .seed_starts = toy->seed_starts,
                                       .seeds = toy->seeds,
-                                      .sketches = toy->sketches};
+                                      .sketches = toy->sketches,
+                                      .groups = toy->groups,
+                                      .group_starts = toy->group_starts,
+                                      .centres = toy->centres,
+                                      .centre_nodes = toy->centre_nodes};
     make_rows(recipe, toy);
     make_edges(recipe, toy);
     make_seeds(recipe, toy);
+    make_centres(recipe, toy);
     return toy;
 }
 
@@ -140,5 +171,9 @@ void toy_graph_free(struct toy_graph *toy) {
     free(toy->edges);
     free(toy->seed_starts);
     free(toy->seeds);
+    free(toy->groups);
+    free(toy->group_starts);
+    free(toy->centres);
+    free(toy->centre_nodes);
     free(toy);
 }

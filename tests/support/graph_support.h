@@ -20,6 +20,7 @@ struct toy_recipe {
     uint32_t clusters; /* that rows are of */
     uint32_t sketch_words;
     uint32_t seed_slices, seed_bits, seed_longest;
+    uint32_t centre_words; /* every third node is a centre, by its own bits, and the first of each four a group */
     uint32_t far;
 };
 
@@ -29,7 +30,8 @@ struct toy_graph {
     uint32_t words;
     uint64_t *rows; /* in another order than the nodes */
     uint32_t *order, *edge_starts, *edges, *seed_starts, *seeds;
-    uint64_t *sketches;
+    uint32_t *group_starts, *centre_nodes;
+    uint64_t *sketches, *groups, *centres;
 };
 
 struct toy_graph *toy_graph_new(const struct toy_recipe *recipe);

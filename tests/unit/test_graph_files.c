@@ -107,13 +107,19 @@ static nigh_status search_all(struct fixture *f, uint32_t effort, nigh_error *er
     return status;
 }
 
-static uint64_t place_of(const struct bytes *file, uint32_t section, uint64_t index) {
+static struct nigh__section_entry entry_of(const struct bytes *file, uint32_t section) {
     struct nigh__section_entry entry;
     for (size_t at = 64;; at += sizeof entry) {
         memcpy(&entry, file->data + at, sizeof entry);
-        if (entry.type == section) return entry.offset + 4 * index;
+        if (entry.type == section) return entry;
     }
 }
+
+static uint64_t place_of(const struct bytes *file, uint32_t section, uint64_t index) {
+    return entry_of(file, section).offset + 4 * index;
+}
+
+static uint32_t count_of(const struct bytes *file, uint32_t section) { return (uint32_t)entry_of(file, section).count; }
 
 static uint32_t number_at(const struct bytes *file, uint32_t section, uint64_t index) {
     uint32_t number;
@@ -148,6 +154,8 @@ static void lies_under_right_checksums(void **state) {
     const uint32_t lists = number_at(&whole, NIGH__GRAPH_FACTS, 0) << number_at(&whole, NIGH__GRAPH_FACTS, 1);
     const uint32_t edges = number_at(&whole, NIGH__GRAPH_EDGE_STARTS, ROWS);
     const uint32_t seeds = number_at(&whole, NIGH__GRAPH_SEED_STARTS, lists);
+    const uint32_t groups = count_of(&whole, NIGH__GRAPH_GROUP_STARTS) - 1;
+    const uint32_t centres = count_of(&whole, NIGH__GRAPH_CENTRE_NODES);
     const struct lie lies[] = {
         {NIGH__GRAPH_FACTS, 0, 100, true, "more slices than a signature has"},
         {NIGH__GRAPH_FACTS, 0, UINT32_MAX, true, "more slices than a signature has"},
@@ -158,7 +166,8 @@ static void lies_under_right_checksums(void **state) {
         {NIGH__GRAPH_FACTS, 3, 3, true, "sketches longer than a signature, or of nothing"},
         {NIGH__GRAPH_FACTS, 9, UINT32_MAX, true, "more found than there were"},
         {NIGH__GRAPH_FACTS, 12, 129, true, "a distance of more bits than there are"},
-        {NIGH__GRAPH_FACTS, 13, 1, true, "a byte is not zero"},
+        {NIGH__GRAPH_FACTS, 13, 3, true, "centres longer than a signature"},
+        {NIGH__GRAPH_FACTS, 14, 1, true, "a byte is not zero"},
         {NIGH__GRAPH_ORDER, 5, ROWS, false, "a row number is too large"},
         {NIGH__GRAPH_ORDER, 5, number_at(&whole, NIGH__GRAPH_ORDER, 4), false, "two nodes are the same row"},
         {NIGH__GRAPH_EDGE_STARTS, 0, 1, false, "edges lie outside their section"},
@@ -168,6 +177,9 @@ static void lies_under_right_checksums(void **state) {
         {NIGH__GRAPH_SEED_STARTS, 0, 1, false, "seeds lie outside their section"},
         {NIGH__GRAPH_SEED_STARTS, lists, seeds - 1, false, "there are seeds of no list"},
         {NIGH__GRAPH_SEEDS, 0, ROWS, false, "a seed is no node"},
+        {NIGH__GRAPH_CENTRE_NODES, 0, ROWS, false, "a centre is no node"},
+        {NIGH__GRAPH_GROUP_STARTS, 0, 1, false, "centres lie outside their section"},
+        {NIGH__GRAPH_GROUP_STARTS, groups, centres - 1, false, "there are centres of no group"},
         {NIGH__GRAPH_SKETCHES, 8, ~number_at(&whole, NIGH__GRAPH_SKETCHES, 8), false,
          "a sketch is not that of its signature"},
     };
@@ -182,6 +194,7 @@ static void lies_under_right_checksums(void **state) {
         {NIGH__GRAPH_EDGE_STARTS, 1, 13, "a node has too many edges"},
         {NIGH__GRAPH_SEED_STARTS, lists, seeds + 1, "seeds lie outside their section"},
         {NIGH__GRAPH_SEED_STARTS, 1, seeds, "a list of seeds is too long"},
+        {NIGH__GRAPH_GROUP_STARTS, groups, centres + 1, "centres lie outside their section"},
     };
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
         uint8_t *copy = malloc(whole.length);

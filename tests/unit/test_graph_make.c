@@ -41,11 +41,14 @@ static uint64_t *clustered(uint32_t count, uint32_t width_bits, uint32_t topics,
     return rows;
 }
 
-static uint32_t distance(const uint64_t *rows, uint32_t words, uint32_t a, uint32_t b) {
+static uint32_t distance_of(const uint64_t *a, const uint64_t *b, uint32_t words) {
     uint32_t bits = 0;
-    for (uint32_t w = 0; w < words; w++)
-        bits += (uint32_t)__builtin_popcountll(rows[(size_t)a * words + w] ^ rows[(size_t)b * words + w]);
+    for (uint32_t w = 0; w < words; w++) bits += (uint32_t)__builtin_popcountll(a[w] ^ b[w]);
     return bits;
+}
+
+static uint32_t distance(const uint64_t *rows, uint32_t words, uint32_t a, uint32_t b) {
+    return distance_of(rows + (size_t)a * words, rows + (size_t)b * words, words);
 }
 
 static int compare_keys(const void *a, const void *b) {
@@ -249,6 +252,13 @@ static void expect_same(const struct nigh__graph *a, const struct nigh__graph *b
     assert_memory_equal(a->seed_starts, b->seed_starts,
                         (nigh__graph_seed_lists(&a->facts) + 1) * sizeof *a->seed_starts);
     assert_memory_equal(a->seeds, b->seeds, a->seed_count * sizeof *a->seeds);
+    assert_int_equal(a->centre_count, b->centre_count);
+    assert_int_equal(a->group_count, b->group_count);
+    const size_t sketch = a->facts.centre_words * sizeof *a->centres;
+    assert_memory_equal(a->groups, b->groups, a->group_count * sketch);
+    assert_memory_equal(a->group_starts, b->group_starts, (a->group_count + 1) * sizeof *a->group_starts);
+    assert_memory_equal(a->centres, b->centres, a->centre_count * sketch);
+    assert_memory_equal(a->centre_nodes, b->centre_nodes, a->centre_count * sizeof *a->centre_nodes);
     assert_memory_equal(a->sketches, b->sketches, (size_t)a->nodes * a->facts.sketch_words * sizeof *a->sketches);
 }
 
@@ -279,6 +289,24 @@ static void the_same_for_any_threads(void **state) {
     free(rows);
 }
 
+/* Each centre in one group, none of which is nearer to it than its own. */
+static void expect_sound_centres(const struct nigh__graph *graph) {
+    const uint32_t words = graph->facts.centre_words;
+    if (words == 0) return;
+    assert_int_equal(graph->group_starts[0], 0);
+    assert_int_equal(graph->group_starts[graph->group_count], graph->centre_count);
+    for (uint32_t g = 0; g < graph->group_count; g++) {
+        assert_true(graph->group_starts[g] <= graph->group_starts[g + 1]);
+        for (uint32_t c = graph->group_starts[g]; c < graph->group_starts[g + 1]; c++) {
+            const uint64_t *centre = graph->centres + (size_t)c * words;
+            const uint32_t own = distance_of(centre, graph->groups + (size_t)g * words, words);
+            for (uint32_t other = 0; other < graph->group_count; other++)
+                assert_true(own <= distance_of(centre, graph->groups + (size_t)other * words, words));
+            assert_true(graph->centre_nodes[c] < graph->nodes);
+        }
+    }
+}
+
 /* What every graph is: an order of all rows, edges to others, seeds where they belong and none left out. */
 static void expect_sound(const struct nigh__graph *graph, const uint64_t *rows, uint32_t width_bits) {
     const uint32_t words = nigh__row_words(width_bits);
@@ -305,6 +333,7 @@ static void expect_sound(const struct nigh__graph *graph, const uint64_t *rows, 
         assert_int_equal(length, lists[list] > graph->facts.seed_longest ? 0 : lists[list]);
     }
     assert_int_equal(graph->edge_starts[graph->nodes], graph->edge_count);
+    expect_sound_centres(graph);
     free(lists);
     free(seen);
 }
@@ -345,6 +374,7 @@ static void it_knows_the_nearest(void **state) {
     assert_int_equal(made.graph.facts.recall_wanted, 2000);
     assert_in_range(made.graph.facts.recall_found, 1950, 2000);
     assert_int_equal(made.graph.facts.far, true_far(rows, COUNT, WORDS));
+    assert_in_range(made.graph.centre_count, 40, COUNT / 20); /* at least one a topic */
     /* The nearest of all is an edge: nothing kept can be nearer to it. */
     uint32_t found = 0;
     for (uint32_t node = 0; node < COUNT; node += 50) {

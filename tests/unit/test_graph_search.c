@@ -29,7 +29,8 @@ static const struct toy_recipe usual = {.nodes = 300,
                                         .sketch_words = 2,
                                         .seed_slices = 12,
                                         .seed_bits = 8,
-                                        .seed_longest = 20};
+                                        .seed_longest = 20,
+                                        .centre_words = 3};
 
 struct asked {
     nigh_context *context;
@@ -156,6 +157,7 @@ static void the_lost_are_found(void **state) {
     struct toy_recipe recipe = usual;
     recipe.clusters = 30;
     recipe.seed_slices = 2;
+    recipe.centre_words = 0;
     uint64_t query[4];
     uint32_t found[2] = {0};
     uint64_t compared[2] = {0};
@@ -192,7 +194,7 @@ static void patience_ends_it(void **state) {
 
 /* Each lie is told where it stands in the way, and the next search of a sound graph is well. */
 static void lies_are_told(void **state) {
-    for (uint32_t lie = 0; lie < 8; lie++) {
+    for (uint32_t lie = 0; lie < 10; lie++) {
         struct asked asked = ask(*state, &usual);
         struct toy_graph *toy = asked.toy;
         uint32_t *all = lie < 2 ? toy->edge_starts : lie == 2 ? toy->edges : lie < 5 ? toy->order : toy->seed_starts;
@@ -204,6 +206,8 @@ static void lies_are_told(void **state) {
         if (lie == 5) memset(all, 0xff, (12u << 8) * sizeof *all);             /* lists beyond the end */
         if (lie == 6) memset(toy->sketches, 0, (size_t)300 * 2 * 8);           /* of other rows */
         if (lie == 7) toy->graph.facts.seed_longest = 1;                       /* lists longer than that */
+        if (lie == 8) memset(toy->centre_nodes, 0xff, 100 * sizeof *all);      /* nodes that there are not */
+        if (lie == 9) memset(toy->group_starts, 0xff, 25 * sizeof *all);       /* centres that there are not */
         assert_int_equal(answer(&asked), NIGH_ECORRUPT);
         assert_int_equal(asked.error.status, NIGH_ECORRUPT);
         asked.toy = toy_graph_new(&usual);
@@ -227,6 +231,9 @@ enum lie {
     SEEDS_BACKWARDS,
     SEEDS_TOO_LONG,
     SEED_OF_NO_NODE,
+    CENTRES_PAST_THE_END,
+    CENTRES_BACKWARDS,
+    CENTRE_OF_NO_NODE,
     SKETCH_OF_ANOTHER,
     LIES
 };
@@ -268,6 +275,15 @@ static const char *tell(struct toy_graph *toy, enum lie lie) {
     case SEED_OF_NO_NODE:
         toy->seeds[graph->seed_count - 1] = nodes;
         return "a node that there is not";
+    case CENTRES_PAST_THE_END:
+        graph->centre_count--;
+        return "a group that cannot be";
+    case CENTRES_BACKWARDS:
+        toy->group_starts[graph->group_count - 1] = (uint32_t)graph->centre_count + 1;
+        return "a group that cannot be";
+    case CENTRE_OF_NO_NODE:
+        toy->centre_nodes[graph->centre_count - 1] = nodes;
+        return "a node that there is not";
     case SKETCH_OF_ANOTHER:
         toy->sketches[3] ^= 1;
         return "a sketch that is not of its signature";
@@ -277,7 +293,7 @@ static const char *tell(struct toy_graph *toy, enum lie lie) {
     return NULL;
 }
 
-/* All nodes are compared and followed; the last list of seeds is that of the query, and has one node. */
+/* All nodes are compared and followed; the last list of seeds is the query's, and has one node; so is the last group. */
 static void each_bound_is_looked_at(void **state) {
     for (uint32_t lie = 0; lie < LIES; lie++) {
         struct toy_recipe recipe = usual;
@@ -291,6 +307,8 @@ static void each_bound_is_looked_at(void **state) {
         toy->seed_starts[lists - 1] = (uint32_t)toy->graph.seed_count;
         toy->seeds[toy->graph.seed_count++] = 0;
         toy->seed_starts[lists] = (uint32_t)toy->graph.seed_count;
+        memset(toy->groups + (toy->graph.group_count - 1) * recipe.centre_words, 0xff, recipe.centre_words * 8);
+        memset(toy->centres + (toy->graph.centre_count - 1) * recipe.centre_words, 0xff, recipe.centre_words * 8);
         asked.query.words = query;
         asked.query.k = asked.query.effort = recipe.nodes;
         if (lie != EDGES_MORE_THAN_A_TURN) assert_ok(answer(&asked), &asked.error);

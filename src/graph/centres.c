@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "graph/centres.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "kernel/hamming.h"
+
+#define LEAST_NEW 8u /* neighbours that are in no neighbourhood yet, to make one */
+#define MEMBERS 15u  /* that a row is of, the node itself and those nearest to it; odd, so that there is a majority */
+#define PLANES 5u    /* bits of a count of up to 31 */
+#define CENTRES_AT_ONCE 256u
+#define NODES_A_TICK 4096u
+
+_Static_assert(MEMBERS % 2 == 1 && MEMBERS < 1u << PLANES, "a count overflows into the last plane and no farther");
+
+struct finder {
+    struct nigh__crew *crew;
+    const uint64_t *rows;
+    uint32_t words;
+    const struct nigh__neighbours *neighbours;
+    struct nigh__centres *centres;
+};
+
+static uint32_t neighbour(const uint32_t *ids, uint32_t i) { return ids[i] & ~NIGH__NEW; }
+
+static uint32_t neighbour_count(const struct nigh__neighbours *neighbours, const uint32_t *ids) {
+    uint32_t count = 0;
+    while (count < neighbours->k && neighbour(ids, count) != NIGH__NOBODY) count++;
+    return count;
+}
+
+/* -------------------------------------------------------------------------- cover -- */
+
+static bool is_covered(const uint64_t *covered, uint32_t node) { return (covered[node / 64] >> node % 64 & 1) != 0; }
+
+static void cover(uint64_t *covered, uint32_t node) { covered[node / 64] |= UINT64_C(1) << node % 64; }
+
+/* One node after the other, for each depends on those before; it reads every row of neighbours once. */
+static bool choose(const struct finder *finder, uint64_t *covered) {
+    const struct nigh__neighbours *neighbours = finder->neighbours;
+    struct nigh__centres *centres = finder->centres;
+    for (uint32_t node = 0; node < neighbours->nodes; node++) {
+        if (node % NODES_A_TICK == NODES_A_TICK - 1 && !nigh__crew_did(finder->crew, 0, NODES_A_TICK)) return false;
+        if (is_covered(covered, node)) continue;
+        const uint32_t *ids = nigh__neighbours_ids(neighbours, node);
+        const uint32_t count = neighbour_count(neighbours, ids);
+        uint32_t uncovered = 0;
+        for (uint32_t i = 0; i < count; i++) uncovered += !is_covered(covered, neighbour(ids, i));
+        if (uncovered < LEAST_NEW) continue;
+        cover(covered, node);
+        for (uint32_t i = 0; i < count; i++) cover(covered, neighbour(ids, i));
+        centres->nodes[centres->count++] = node;
+    }
+    return true;
+}
+
+/* --------------------------------------------------------------------------- rows -- */
+
+/*
+ * The bits that most of an odd number of members have.  Counts of 64 bits at once, each of them written down the
+ * planes; they start so high that the last plane is reached by a majority.
+ */
+static void majority(const struct finder *finder, const uint32_t *members, uint32_t count, uint64_t *row) {
+    const uint32_t start = (1u << (PLANES - 1)) - (count + 1) / 2;
+    for (size_t w = 0; w < finder->words; w++) {
+        uint64_t planes[PLANES];
+        for (uint32_t p = 0; p < PLANES; p++) planes[p] = (start >> p & 1) != 0 ? UINT64_MAX : 0;
+        for (uint32_t m = 0; m < count; m++) {
+            uint64_t carry = finder->rows[(size_t)members[m] * finder->words + w];
+            for (uint32_t p = 0; p < PLANES; p++) {
+                const uint64_t overflow = planes[p] & carry;
+                planes[p] ^= carry;
+                carry = overflow;
+            }
+        }
+        row[w] = planes[PLANES - 1];
+    }
+}
+
+/* Of equally near ones the first. */
+static uint32_t nearest_member(const struct finder *finder, const uint32_t *members, uint32_t count,
+                               const uint64_t *row) {
+    const struct nigh__hamming *hamming = finder->crew->context->hamming;
+    uint32_t nearest = members[0];
+    uint32_t least = UINT32_MAX;
+    for (uint32_t m = 0; m < count; m++) {
+        const uint64_t *member = finder->rows + (size_t)members[m] * finder->words;
+        const uint32_t distance =
+            hamming->pair((const uint8_t *)member, (const uint8_t *)row, finder->words * sizeof *row);
+        if (distance >= least) continue;
+        least = distance;
+        nearest = members[m];
+    }
+    return nearest;
+}
+
+static void make_rows(void *user, uint32_t thread, uint64_t first, uint64_t end) {
+    const struct finder *finder = user;
+    const struct nigh__centres *centres = finder->centres;
+    for (uint64_t c = first; c < end; c++) {
+        const uint32_t *ids = nigh__neighbours_ids(finder->neighbours, centres->nodes[c]);
+        uint64_t row[NIGH_MAX_WIDTH_BITS / 64];
+        uint32_t members[MEMBERS] = {centres->nodes[c]};
+        const uint32_t known = neighbour_count(finder->neighbours, ids);
+        uint32_t count = 1;
+        for (; count < MEMBERS && count <= known; count++) members[count] = neighbour(ids, count - 1);
+        count -= count % 2 == 0;
+        majority(finder, members, count, row);
+        centres->nodes[c] = nearest_member(finder, members, count, row);
+        memcpy(centres->sketches + c * centres->words, row, centres->words * sizeof *row);
+    }
+    (void)nigh__crew_did(finder->crew, thread, 0); /* a small part of all that was covered */
+}
+
+/* ---------------------------------------------------------------------- the whole -- */
+
+static nigh_status find(struct finder *finder, uint64_t *covered) {
+    struct nigh__centres *centres = finder->centres;
+    const nigh_context *context = finder->crew->context;
+    if (!choose(finder, covered)) return NIGH_ECANCELLED;
+    if (centres->count == 0) return NIGH_OK;
+    centres->sketches = nigh__alloc_large(context, (size_t)centres->count * centres->words, sizeof *centres->sketches);
+    if (centres->sketches == NULL) return NIGH_ENOMEM;
+    return nigh__crew_run(finder->crew, centres->count, CENTRES_AT_ONCE, make_rows, finder) ? NIGH_OK : NIGH_ECANCELLED;
+}
+
+nigh_status nigh__centres_find(struct nigh__crew *crew, const uint64_t *rows, uint32_t words,
+                               const struct nigh__neighbours *neighbours, struct nigh__centres *out) {
+    struct finder finder = {.crew = crew, .rows = rows, .words = words, .neighbours = neighbours, .centres = out};
+    const uint32_t nodes = neighbours->nodes;
+    *out = (struct nigh__centres){.words = words < NIGH__CENTRE_WORDS ? words : NIGH__CENTRE_WORDS};
+    nigh__crew_stage(crew, "centres", nodes);
+    uint64_t *covered = nigh__alloc_zero(crew->context, (size_t)nodes / 64 + 1, sizeof *covered);
+    out->nodes = nigh__alloc(crew->context, (size_t)nodes / (LEAST_NEW + 1) + 1, sizeof *out->nodes);
+    const nigh_status status = covered != NULL && out->nodes != NULL ? find(&finder, covered) : NIGH_ENOMEM;
+    nigh__free(crew->context, covered);
+    return status;
+}
+
+void nigh__centres_release(const nigh_context *context, struct nigh__centres *centres) {
+    nigh__free(context, centres->nodes);
+    nigh__free(context, centres->sketches);
+    *centres = (struct nigh__centres){0};
+}

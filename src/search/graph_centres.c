@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Of ten million signatures 17,500 groups are a megabyte, and most of the time; of a million, few microseconds. */
+#include "search/graph_centres.h"
+
+#include "base/bytes.h"
+#include "kernel/hamming.h"
+#include "search/nearest.h"
+
+#define ROWS_AT_ONCE 64u /* few of the later blocks have one that is near enough to be looked at one by one */
+
+/* The smallest keys, ascending. */
+struct best {
+    uint64_t keys[NIGH__GRAPH_CENTRE_SEEDS];
+    uint32_t most, count;
+};
+
+_Static_assert(NIGH__GRAPH_GROUPS_ASKED <= NIGH__GRAPH_CENTRE_SEEDS, "room for the keys of either");
+
+/* Groups lie far from each other.  By force: a function that only asks for memory may be taken for one that does
+ * nothing. */
+static inline __attribute__((always_inline)) void ask_for_centres(const struct nigh__graph *graph, const struct best *groups) {
+    for (uint32_t g = 0; g < groups->count; g++) {
+        const uint32_t first = graph->group_starts[nigh__key_number(groups->keys[g])];
+        if (first < graph->centre_count)
+            __builtin_prefetch(graph->centres + (size_t)first * graph->facts.centre_words);
+    }
+}
+
+/* Farther ones do not get in. */
+static uint32_t limit_of(const struct best *best) {
+    return best->count < best->most ? UINT32_MAX : nigh__key_distance(best->keys[best->count - 1]);
+}
+
+static void best_add(struct best *best, uint64_t key) {
+    if (best->count == best->most && key >= best->keys[best->count - 1]) return;
+    uint32_t at = best->count < best->most ? best->count++ : best->most - 1;
+    for (; at > 0 && best->keys[at - 1] > key; at--) best->keys[at] = best->keys[at - 1];
+    best->keys[at] = key;
+}
+
+/* Rows first .. end of those that begin at `rows`. */
+static void scan(const struct nigh__hamming *hamming, const uint64_t *query, const uint64_t *rows, uint32_t words,
+                 uint32_t first, uint32_t end, struct best *best) {
+    uint32_t distances[ROWS_AT_ONCE];
+    while (first < end) {
+        const uint32_t count = end - first < ROWS_AT_ONCE ? end - first : ROWS_AT_ONCE;
+        const uint32_t smallest = hamming->rows(query, rows + (size_t)first * words, count, words, distances);
+        for (uint32_t i = 0; smallest <= limit_of(best) && i < count; i++)
+            if (distances[i] <= limit_of(best)) best_add(best, nigh__key(distances[i], first + i));
+        first += count;
+    }
+}
+
+nigh_status nigh__graph_centres(const struct nigh__hamming *hamming, const struct nigh__graph *graph,
+                                const uint64_t *query, uint32_t nodes[NIGH__GRAPH_CENTRE_SEEDS], uint32_t *count,
+                                nigh_error *error) {
+    const uint32_t words = graph->facts.centre_words;
+    struct best groups = {.most = NIGH__GRAPH_GROUPS_ASKED};
+    struct best centres = {.most = NIGH__GRAPH_CENTRE_SEEDS};
+    *count = 0;
+    if (words == 0) return NIGH_OK;
+    scan(hamming, query, graph->groups, words, 0, (uint32_t)graph->group_count, &groups);
+    ask_for_centres(graph, &groups);
+    for (uint32_t g = 0; g < groups.count; g++) {
+        const uint32_t group = nigh__key_number(groups.keys[g]);
+        const uint32_t first = NIGH__ONCE(graph->group_starts[group]);
+        const uint32_t end = NIGH__ONCE(graph->group_starts[group + 1]);
+        if (first > end || end > graph->centre_count)
+            return nigh__graph_lies(graph, NIGH__GRAPH_GROUP_STARTS, group, "a group that cannot be", error);
+        scan(hamming, query, graph->centres, words, first, end, &centres);
+    }
+    for (uint32_t c = 0; c < centres.count; c++) {
+        const uint32_t centre = nigh__key_number(centres.keys[c]);
+        nodes[c] = NIGH__ONCE(graph->centre_nodes[centre]);
+        if (nodes[c] >= graph->nodes)
+            return nigh__graph_lies(graph, NIGH__GRAPH_CENTRE_NODES, centre, "a node that there is not", error);
+    }
+    *count = centres.count;
+    return NIGH_OK;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The neighbourhoods that a query seems to belong to.  All groups are compared with it,
+ * by their sketches, which lie one after the other; then the centres of the nearest
+ * groups.  Included by src/search/graph_* alone.
+ */
+#ifndef NIGH_SEARCH_GRAPH_CENTRES_H
+#define NIGH_SEARCH_GRAPH_CENTRES_H
+
+#include "kernel/hamming.h"
+#include "search/graph_parts.h"
+
+/*
+ * Nodes to begin from, nearest first: those of the NIGH__GRAPH_CENTRE_SEEDS nearest centres of the
+ * NIGH__GRAPH_GROUPS_ASKED nearest groups; equally near ones go by number.  *count is how many there are, 0 where the
+ * graph has no centres.
+ */
+nigh_status nigh__graph_centres(const struct nigh__hamming *hamming, const struct nigh__graph *graph,
+                                const uint64_t *query, uint32_t nodes[NIGH__GRAPH_CENTRE_SEEDS], uint32_t *count,
+                                nigh_error *error);
+
+#endif
