@@ -1135,7 +1135,7 @@ NIGH_API uint32_t nigh_slices_usual_width(uint64_t signatures, uint32_t width_bi
 typedef struct nigh_graph_options {
     size_t size;
     uint32_t degree;     /* edges of a node, at most; 0: 48.  8 to 256 */
-    uint32_t neighbours; /* near ones of each that edges are chosen from; 0: 48.  8 to 256 */
+    uint32_t neighbours; /* near ones of each that edges are chosen from; 0: 40.  8 to 256 */
     uint32_t trees;      /* to find them by; 0: 12 */
     uint32_t passes;     /* at most, over neighbours of neighbours; 0: 6 */
     uint64_t seed;       /* of what is chosen at random */

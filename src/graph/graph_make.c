@@ -20,7 +20,7 @@
 #include "graph/thinning.h"
 
 #define USUAL_DEGREE 48u
-#define USUAL_NEIGHBOURS 48u
+#define USUAL_NEIGHBOURS 40u
 #define USUAL_TREES 12u
 #define USUAL_PASSES 6u
 #define USUAL_SKETCH_WORDS 4u

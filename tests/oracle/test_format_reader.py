@@ -1012,9 +1012,9 @@ def test_slices_written_here():
             expect_refused(collection, "%d slices" % slices)
     later = [(2, 3, b"abc"), (900, 0, b"")]
     expect_accepted(write_sliced("later-lists.nigh", 9, more_sections=later, compatible_features=6), "later lists", 15)
-    many = [(kind, 0, b"") for kind in range(2, 9)]
-    expect_accepted(write_sliced("eight-sections.nigh", 9, more_sections=many), "eight sections", 15)
-    expect_refused(write_sliced("nine-sections.nigh", 9, more_sections=many + [(9, 0, b"")]), "nine sections")
+    many = [(kind, 0, b"") for kind in range(2, 17)]
+    expect_accepted(write_sliced("many-sections.nigh", 9, more_sections=many), "16 sections", 15)
+    expect_refused(write_sliced("too-many-sections.nigh", 9, more_sections=many + [(17, 0, b"")]), "17 sections")
 
 
 def test_damaged_slices():

@@ -222,7 +222,7 @@ static void lies_with_right_checksums(void **state) {
         {16, 4, 1, NIGH_OK, 0},                         /* a compatible one */
         {24, 8, 64, NIGH_ECORRUPT, 24},                 /* file length */
         {40, 4, 2, NIGH_ECORRUPT, 40},                  /* kind */
-        {48, 4, 9, NIGH_ECORRUPT, 48},                  /* sections */
+        {48, 4, 17, NIGH_ECORRUPT, 48},                 /* sections */
         {52, 4, 1, NIGH_ECORRUPT, 52},                  /* zero */
         {64, 4, 0, NIGH_ECORRUPT, 64},                  /* type 0 */
         {64, 4, OTHER_SECTION, NIGH_ECORRUPT, 64 + 48}, /* twice */
