@@ -8,7 +8,7 @@
 
 #define LEAST_NEW 8u /* neighbours that are in no neighbourhood yet, to make one */
 #define MEMBERS 15u  /* that a row is of, the node itself and those nearest to it; odd, so that there is a majority */
-#define PLANES 5u    /* bits of a count of up to 31 */
+#define PLANES 4u    /* bits of a count of them */
 #define CENTRES_AT_ONCE 256u
 #define NODES_A_TICK 4096u
 
@@ -24,19 +24,13 @@ struct finder {
 
 static uint32_t neighbour(const uint32_t *ids, uint32_t i) { return ids[i] & ~NIGH__NEW; }
 
-static uint32_t neighbour_count(const struct nigh__neighbours *neighbours, const uint32_t *ids) {
-    uint32_t count = 0;
-    while (count < neighbours->k && neighbour(ids, count) != NIGH__NOBODY) count++;
-    return count;
-}
-
 /* -------------------------------------------------------------------------- cover -- */
 
 static bool is_covered(const uint64_t *covered, uint32_t node) { return (covered[node / 64] >> node % 64 & 1) != 0; }
 
 static void cover(uint64_t *covered, uint32_t node) { covered[node / 64] |= UINT64_C(1) << node % 64; }
 
-/* One node after the other, for each depends on those before; it reads every row of neighbours once. */
+/* One node after the other, for each depends on those before; no row of neighbours is read twice. */
 static bool choose(const struct finder *finder, uint64_t *covered) {
     const struct nigh__neighbours *neighbours = finder->neighbours;
     struct nigh__centres *centres = finder->centres;
@@ -44,7 +38,7 @@ static bool choose(const struct finder *finder, uint64_t *covered) {
         if (node % NODES_A_TICK == NODES_A_TICK - 1 && !nigh__crew_did(finder->crew, 0, NODES_A_TICK)) return false;
         if (is_covered(covered, node)) continue;
         const uint32_t *ids = nigh__neighbours_ids(neighbours, node);
-        const uint32_t count = neighbour_count(neighbours, ids);
+        const uint32_t count = nigh__neighbours_count(neighbours, node);
         uint32_t uncovered = 0;
         for (uint32_t i = 0; i < count; i++) uncovered += !is_covered(covered, neighbour(ids, i));
         if (uncovered < LEAST_NEW) continue;
@@ -102,7 +96,7 @@ static void make_rows(void *user, uint32_t thread, uint64_t first, uint64_t end)
         const uint32_t *ids = nigh__neighbours_ids(finder->neighbours, centres->nodes[c]);
         uint64_t row[NIGH_MAX_WIDTH_BITS / 64];
         uint32_t members[MEMBERS] = {centres->nodes[c]};
-        const uint32_t known = neighbour_count(finder->neighbours, ids);
+        const uint32_t known = nigh__neighbours_count(finder->neighbours, centres->nodes[c]);
         uint32_t count = 1;
         for (; count < MEMBERS && count <= known; count++) members[count] = neighbour(ids, count - 1);
         count -= count % 2 == 0;
@@ -110,7 +104,7 @@ static void make_rows(void *user, uint32_t thread, uint64_t first, uint64_t end)
         centres->nodes[c] = nearest_member(finder, members, count, row);
         memcpy(centres->sketches + c * centres->words, row, centres->words * sizeof *row);
     }
-    (void)nigh__crew_did(finder->crew, thread, 0); /* a small part of all that was covered */
+    (void)nigh__crew_did(finder->crew, thread, 0); /* the bar is of nodes, and this takes little beside them */
 }
 
 /* ---------------------------------------------------------------------- the whole -- */
@@ -129,7 +123,7 @@ nigh_status nigh__centres_find(struct nigh__crew *crew, const uint64_t *rows, ui
                                const struct nigh__neighbours *neighbours, struct nigh__centres *out) {
     struct finder finder = {.crew = crew, .rows = rows, .words = words, .neighbours = neighbours, .centres = out};
     const uint32_t nodes = neighbours->nodes;
-    *out = (struct nigh__centres){.words = words < NIGH__CENTRE_WORDS ? words : NIGH__CENTRE_WORDS};
+    *out = (struct nigh__centres){.words = nigh__centre_words(words)};
     nigh__crew_stage(crew, "centres", nodes);
     uint64_t *covered = nigh__alloc_zero(crew->context, (size_t)nodes / 64 + 1, sizeof *covered);
     out->nodes = nigh__alloc(crew->context, (size_t)nodes / (LEAST_NEW + 1) + 1, sizeof *out->nodes);

@@ -19,9 +19,8 @@
 #include "graph/crew.h"
 #include "graph/neighbours.h"
 
-/* Of how many nodes there is one centre, about: 27 in generated signatures, 21 in those of texts. */
+/* Of how many nodes there is one centre, about, at the usual options: 27 in generated signatures, 21 in texts. */
 #define NIGH__NODES_A_CENTRE 24u
-#define NIGH__CENTRE_WORDS 8u /* of a sketch, or those of a row where these are fewer */
 
 struct nigh__centres {
     uint32_t count;
@@ -30,7 +29,10 @@ struct nigh__centres {
     uint64_t *sketches; /* [count * words] */
 };
 
-/* Both are the caller's to release, also after a failure.  NIGH_OK, NIGH_ECANCELLED or NIGH_ENOMEM, without a detail. */
+/* Words of a sketch, of rows of so many. */
+static inline uint32_t nigh__centre_words(uint32_t words) { return words < 8 ? words : 8; }
+
+/* `out` is the caller's to release, also after a failure: NIGH_OK, NIGH_ECANCELLED or NIGH_ENOMEM, without a detail. */
 nigh_status nigh__centres_find(struct nigh__crew *crew, const uint64_t *rows, uint32_t words,
                                const struct nigh__neighbours *neighbours, struct nigh__centres *out);
 void nigh__centres_release(const nigh_context *context, struct nigh__centres *centres);

@@ -100,12 +100,12 @@ static nigh_status write_sections(struct nigh__annex_writer *writer, const struc
         {NIGH__GRAPH_CENTRES, graph->centres, graph->centre_count * graph->facts.centre_words, sizeof *graph->centres},
         {NIGH__GRAPH_CENTRE_NODES, graph->centre_nodes, graph->centre_count, sizeof *graph->centre_nodes},
     };
-    const size_t all = sizeof sections / sizeof sections[0];
-    const size_t count = graph->facts.centre_words == 0 ? all - 4 : all; /* the last four are of centres */
     nigh_status status = NIGH_OK;
-    for (size_t i = 0; i < count && status == NIGH_OK; i++)
+    for (size_t i = 0; i < sizeof sections / sizeof sections[0] && status == NIGH_OK; i++) {
+        if (graph->facts.centre_words == 0 && sections[i].type >= NIGH__GRAPH_GROUPS) continue;
         status =
             write_section(writer, sections[i].type, sections[i].items, sections[i].count, sections[i].item_size, error);
+    }
     return status;
 }
 
@@ -184,13 +184,11 @@ uint64_t nigh_graph_bytes(uint64_t signatures, uint32_t width_bits, const nigh_g
     if (width_bits == 0 || signatures == 0 || nigh__options_copy(&given, sizeof given, options, NULL) != NIGH_OK)
         return 0;
     const struct nigh__graph_job job = job_of(&given);
-    const uint32_t words = nigh__row_words(width_bits);
     struct nigh__graph_facts facts = {.sketch_words = nigh__graph_sketch_words(&job, width_bits)};
     nigh__seeds_shape(signatures, width_bits, &facts);
     const uint64_t numbers = 2 + job.degree / 2 + facts.seed_slices / 2;
     const uint64_t node = numbers * sizeof(uint32_t) + facts.sketch_words * sizeof(uint64_t);
-    const uint64_t centre =
-        (words < NIGH__CENTRE_WORDS ? words : NIGH__CENTRE_WORDS) * sizeof(uint64_t) + sizeof(uint32_t);
+    const uint64_t centre = nigh__centre_words(nigh__row_words(width_bits)) * sizeof(uint64_t) + sizeof(uint32_t);
     const uint64_t centres = signatures / NIGH__NODES_A_CENTRE;
     return signatures * node + nigh__graph_seed_lists(&facts) * sizeof(uint32_t) +
            (centres + centres / NIGH__CENTRES_A_GROUP) * centre + NIGH__SECTIONS_START;

@@ -170,18 +170,11 @@ static nigh_status find_neighbours(struct maker *maker) {
 
 /* -------------------------------------------------------------------------- graph -- */
 
-static uint32_t row_length(const struct nigh__neighbours *neighbours, uint32_t node) {
-    const uint32_t *ids = nigh__neighbours_ids(neighbours, node);
-    uint32_t count = 0;
-    while (count < neighbours->room && ids[count] != NIGH__NOBODY) count++;
-    return count;
-}
-
 static nigh_status count_edges(struct maker *maker, uint32_t *starts, nigh_error *error) {
     uint64_t start = 0;
     for (uint32_t node = 0; node < maker->job->count; node++) {
         starts[node] = (uint32_t)start;
-        start += row_length(&maker->neighbours, node);
+        start += nigh__neighbours_count(&maker->neighbours, node);
         if (start < UINT32_MAX) continue;
         (void)nigh__fail(error, NIGH_ELIMIT, "a graph of %u signatures has more than 4,294,967,294 edges",
                          maker->job->count);

@@ -12,7 +12,7 @@
  *     groups     of centres
  *
  * Cost, at the usual options: some 150 us of one core for each of several hundred
- * thousand of 1,024 bits, a little more of more; threads share all of it.  The graph is the
+ * thousand of 1,024 bits, a little more of more; threads share nearly all of it.  The graph is the
  * same for any number of them.
  */
 #ifndef NIGH_GRAPH_GRAPH_MAKE_H

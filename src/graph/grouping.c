@@ -25,9 +25,9 @@ static void assign_one(const struct grouping *grouping, uint64_t centre, uint32_
                        uint32_t *least) {
     const size_t words = grouping->centres->words;
     uint32_t distances[GROUPS_AT_ONCE];
-    const uint32_t smallest = grouping->crew->context->hamming->rows(
-        grouping->centres->sketches + centre * words, grouping->groups->sketches + first * words, count, words,
-        distances);
+    const uint32_t smallest =
+        grouping->crew->context->hamming->rows(grouping->centres->sketches + centre * words,
+                                               grouping->groups->sketches + first * words, count, words, distances);
     if (smallest >= *least) return;
     uint32_t group = 0;
     while (distances[group] != smallest) group++;
@@ -148,4 +148,10 @@ nigh_status nigh__groups_make(struct nigh__crew *crew, struct nigh__centres *cen
     nigh__free(context, grouping.members);
     nigh__free(context, grouping.ends);
     return status;
+}
+
+void nigh__groups_release(const nigh_context *context, struct nigh__groups *groups) {
+    nigh__free(context, groups->starts);
+    nigh__free(context, groups->sketches);
+    *groups = (struct nigh__groups){0};
 }

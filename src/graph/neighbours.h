@@ -51,6 +51,13 @@ static inline uint32_t nigh__neighbours_limit(const struct nigh__neighbours *nei
     return atomic_load_explicit(&neighbours->limits[node], memory_order_relaxed);
 }
 
+static inline uint32_t nigh__neighbours_count(const struct nigh__neighbours *neighbours, uint32_t node) {
+    const uint32_t *ids = nigh__neighbours_ids(neighbours, node);
+    uint32_t count = 0;
+    while (count < neighbours->room && (ids[count] & ~NIGH__NEW) != NIGH__NOBODY) count++;
+    return count;
+}
+
 /* A row that is soon needed. */
 static inline void nigh__neighbours_fetch(const struct nigh__neighbours *neighbours, uint32_t node) {
     const uint32_t *ids = nigh__neighbours_ids(neighbours, node);

@@ -64,11 +64,8 @@ static void keep_all(const struct thinning *thinning, uint32_t node, const uint6
 static size_t read_row(const struct thinning *thinning, uint32_t node, uint64_t *keys) {
     const uint32_t *ids = nigh__neighbours_ids(thinning->neighbours, node);
     const uint16_t *distances = nigh__neighbours_distances(thinning->neighbours, node);
-    size_t count = 0;
-    while (count < thinning->neighbours->room && (ids[count] & ~NIGH__NEW) != NIGH__NOBODY) {
-        keys[count] = (uint64_t)distances[count] << 32 | (ids[count] & ~NIGH__NEW);
-        count++;
-    }
+    const uint32_t count = nigh__neighbours_count(thinning->neighbours, node);
+    for (uint32_t i = 0; i < count; i++) keys[i] = (uint64_t)distances[i] << 32 | (ids[i] & ~NIGH__NEW);
     return count;
 }
 

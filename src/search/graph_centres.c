@@ -6,7 +6,9 @@
 #include "kernel/hamming.h"
 #include "search/nearest.h"
 
-#define ROWS_AT_ONCE 64u /* few of the later blocks have one that is near enough to be looked at one by one */
+#define ROWS_AT_ONCE 64u /* few of the later blocks have one that is near enough */
+
+#define INLINE static inline __attribute__((always_inline))
 
 /* The smallest keys, ascending. */
 struct best {
@@ -17,12 +19,11 @@ struct best {
 _Static_assert(NIGH__GRAPH_GROUPS_ASKED <= NIGH__GRAPH_CENTRE_SEEDS, "room for the keys of either");
 
 /* Groups lie far from each other.  By force: a function that only asks for memory may be taken for one that does
- * nothing. */
-static inline __attribute__((always_inline)) void ask_for_centres(const struct nigh__graph *graph, const struct best *groups) {
+   nothing. */
+INLINE void ask_for_centres(const struct nigh__graph *graph, const struct best *groups) {
     for (uint32_t g = 0; g < groups->count; g++) {
         const uint32_t first = graph->group_starts[nigh__key_number(groups->keys[g])];
-        if (first < graph->centre_count)
-            __builtin_prefetch(graph->centres + (size_t)first * graph->facts.centre_words);
+        if (first < graph->centre_count) __builtin_prefetch(graph->centres + (size_t)first * graph->facts.centre_words);
     }
 }
 

@@ -8,11 +8,11 @@
 
 #include "search/graph_search.h"
 
-#define NIGH__GRAPH_SEED_BLOCK 16u  /* seeds that are compared in one turn */
-#define NIGH__GRAPH_ENTRIES 64u     /* nodes to begin from where there are no seeds; compared in one turn */
+#define NIGH__GRAPH_SEED_BLOCK 16u   /* seeds that are compared in one turn */
+#define NIGH__GRAPH_ENTRIES 64u      /* nodes to begin from where there are no seeds; compared in one turn */
 #define NIGH__GRAPH_GROUPS_ASKED 16u /* the nearest ones, whose centres are compared */
 #define NIGH__GRAPH_CENTRE_SEEDS 16u /* centres whose nodes are seeds */
-#define NIGH__GRAPH_MOST_BLOCK 256u /* nodes of a turn: those, or the edges of a node */
+#define NIGH__GRAPH_MOST_BLOCK 256u  /* nodes of a turn: those, or the edges of a node */
 
 _Static_assert(NIGH__GRAPH_MOST_DEGREE <= NIGH__GRAPH_MOST_BLOCK, "all edges of a node in one turn");
 
@@ -33,13 +33,14 @@ static inline uint32_t nigh__graph_sketch_limit(uint32_t sketch_words, uint32_t 
     return worst * sketch_words / words + words / 8;
 }
 
-/* The list of a slice of the query, of slices that are so wide. */
-static inline uint64_t nigh__graph_list(uint32_t bits, const uint64_t *row, uint32_t slice) {
-    const uint32_t start = slice * bits;
+/* The list of a slice of the query. */
+static inline uint64_t nigh__graph_seed_list(const struct nigh__graph_facts *facts, const uint64_t *row,
+                                             uint32_t slice) {
+    const uint32_t start = slice * facts->seed_bits;
     const uint32_t shift = start % 64;
-    uint64_t value = row[start / 64] >> shift;
-    if (shift + bits > 64) value |= row[start / 64 + 1] << (64 - shift);
-    return (uint64_t)slice << bits | (value & ((UINT64_C(1) << bits) - 1));
+    uint64_t bits = row[start / 64] >> shift;
+    if (shift + facts->seed_bits > 64) bits |= row[start / 64 + 1] << (64 - shift);
+    return (uint64_t)slice << facts->seed_bits | (bits & ((UINT64_C(1) << facts->seed_bits) - 1));
 }
 
 /* The error for a number that cannot be right; `item` is in one of the arrays of the graph. */

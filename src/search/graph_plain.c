@@ -86,14 +86,17 @@ static bool meet_seed_list(struct plain *plain, uint64_t list) {
     return true;
 }
 
+static uint32_t distance_of(const struct plain *plain, const uint64_t *a, const uint64_t *b, uint32_t words) {
+    return plain->context->hamming->pair((const uint8_t *)a, (const uint8_t *)b, words * sizeof(uint64_t));
+}
+
 /* The nearest of the rows from..to that is beyond `last`, a key; UINT64_MAX where there is none. */
 static uint64_t next_nearest(const struct plain *plain, const uint64_t *rows, uint64_t from, uint64_t to,
                              uint64_t last) {
     const uint32_t words = plain->graph->facts.centre_words;
     uint64_t nearest = UINT64_MAX;
     for (uint64_t i = from; i < to; i++) {
-        const uint32_t distance = plain->context->hamming->pair((const uint8_t *)plain->query->words,
-                                                                (const uint8_t *)(rows + i * words), words * 8);
+        const uint32_t distance = distance_of(plain, plain->query->words, rows + i * words, words);
         const uint64_t key = nigh__key(distance + 1, (uint32_t)i); /* so that 0 is before all */
         if (key > last && key < nearest) nearest = key;
     }
@@ -108,8 +111,8 @@ static bool ask_groups(struct plain *plain, struct nigh__array *centres) {
         last = next_nearest(plain, graph->groups, 0, graph->group_count, last);
         if (last == UINT64_MAX) break;
         const uint32_t group = nigh__key_number(last);
-        const uint32_t from = graph->group_starts[group];
-        const uint32_t to = graph->group_starts[group + 1];
+        const uint32_t from = NIGH__ONCE(graph->group_starts[group]);
+        const uint32_t to = NIGH__ONCE(graph->group_starts[group + 1]);
         if (from > to || to > graph->centre_count)
             return lies(plain, NIGH__GRAPH_GROUP_STARTS, group, "a group that cannot be");
         for (uint64_t key = next_nearest(plain, graph->centres, from, to, 0); key != UINT64_MAX;
@@ -130,7 +133,7 @@ static bool meet_nearest_centres(struct plain *plain, struct nigh__array *centre
     uint32_t count = 0;
     for (; count < NIGH__GRAPH_CENTRE_SEEDS && count < centres->count; count++) {
         const uint32_t centre = nigh__key_number(keys[count]);
-        nodes[count] = plain->graph->centre_nodes[centre];
+        nodes[count] = NIGH__ONCE(plain->graph->centre_nodes[centre]);
         if (nodes[count] >= plain->graph->nodes)
             return lies(plain, NIGH__GRAPH_CENTRE_NODES, centre, "a node that there is not");
     }
@@ -150,14 +153,14 @@ static bool meet_seeds(struct plain *plain) {
     const struct nigh__graph_facts *facts = &plain->graph->facts;
     if (!meet_centres(plain)) return false;
     for (uint32_t s = 0; s < facts->seed_slices; s++)
-        if (!meet_seed_list(plain, nigh__graph_list(facts->seed_bits, plain->query->words, s))) return false;
+        if (!meet_seed_list(plain, nigh__graph_seed_list(facts, plain->query->words, s))) return false;
     plain->answer->seeds = plain->seeds_end = plain->met.count;
     return true;
 }
 
 static bool meet_near_seeds(struct plain *plain) {
     const struct nigh__graph_facts *facts = &plain->graph->facts;
-    const uint64_t list = nigh__graph_list(facts->seed_bits, plain->query->words, plain->near_slices++);
+    const uint64_t list = nigh__graph_seed_list(facts, plain->query->words, plain->near_slices++);
     plain->seeds_taken = plain->met.count;
     for (uint32_t b = 0; b < facts->seed_bits; b++)
         if (!meet_seed_list(plain, list ^ UINT64_C(1) << b)) return false;
@@ -247,10 +250,6 @@ static bool best_add(struct plain *plain, uint64_t key) {
 }
 
 /* ------------------------------------------------------------------- the turns -- */
-
-static uint32_t distance_of(const struct plain *plain, const uint64_t *a, const uint64_t *b, uint32_t words) {
-    return plain->context->hamming->pair((const uint8_t *)a, (const uint8_t *)b, words * sizeof(uint64_t));
-}
 
 static bool compare_whole(struct plain *plain) {
     const uint32_t sketch_words = plain->graph->facts.sketch_words;

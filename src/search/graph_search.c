@@ -332,8 +332,8 @@ static bool meet_seed_list(struct walk *walk, uint64_t list) {
 static bool meet_centres(struct walk *walk) {
     uint32_t nodes[NIGH__GRAPH_CENTRE_SEEDS];
     uint32_t count;
-    walk->status = nigh__graph_centres(walk->context->hamming, walk->graph, walk->query->words, nodes, &count,
-                                       walk->error);
+    walk->status =
+        nigh__graph_centres(walk->context->hamming, walk->graph, walk->query->words, nodes, &count, walk->error);
     return walk->status == NIGH_OK && more_nodes(walk, count) && meet(walk, nodes, count, NIGH__GRAPH_CENTRE_NODES, 0);
 }
 
@@ -342,14 +342,14 @@ static bool meet_seeds(struct walk *walk) {
     const struct nigh__graph_facts *facts = &graph->facts;
     const uint64_t *words = walk->query->words;
     for (uint32_t s = 0; s < facts->seed_slices; s++)
-        __builtin_prefetch(graph->seed_starts + nigh__graph_list(facts->seed_bits, words, s));
+        __builtin_prefetch(graph->seed_starts + nigh__graph_seed_list(facts, words, s));
     if (!meet_centres(walk)) return false; /* meanwhile */
     for (uint32_t s = 0; s < facts->seed_slices; s++) {
-        const uint32_t from = graph->seed_starts[nigh__graph_list(facts->seed_bits, words, s)];
+        const uint32_t from = graph->seed_starts[nigh__graph_seed_list(facts, words, s)];
         if (from < graph->seed_count) ask_for(graph->seeds + from, 2 * (size_t)LINE);
     }
     for (uint32_t s = 0; s < facts->seed_slices; s++)
-        if (!meet_seed_list(walk, nigh__graph_list(facts->seed_bits, words, s))) return false;
+        if (!meet_seed_list(walk, nigh__graph_seed_list(facts, words, s))) return false;
     walk->seeds_end = walk->count;
     walk->seeds = walk->count;
     return true;
@@ -364,7 +364,7 @@ INLINE bool lost(const struct walk *walk) {
 static bool meet_near_seeds(struct walk *walk) {
     const struct nigh__graph *graph = walk->graph;
     const uint32_t bits = graph->facts.seed_bits;
-    const uint64_t list = nigh__graph_list(bits, walk->query->words, walk->near_slices++);
+    const uint64_t list = nigh__graph_seed_list(&graph->facts, walk->query->words, walk->near_slices++);
     const uint32_t before = walk->count;
     for (uint32_t b = 0; b < bits; b++) __builtin_prefetch(graph->seed_starts + (list ^ UINT64_C(1) << b));
     for (uint32_t b = 0; b < bits; b++) {

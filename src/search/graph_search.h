@@ -51,7 +51,7 @@ struct nigh__graph_query {
 struct nigh__graph_answer {
     struct nigh__array keys; /* uint64_t (search/nearest.h), sorted: of rows, at most k */
     uint64_t seeds, steps;
-    uint64_t compared; /* nodes, by their sketches or whole */
+    uint64_t compared; /* nodes, by their sketches or whole; groups and centres are not counted */
     uint64_t whole;    /* nodes whose distance is known: if all of the graph, the answer is exact */
 };
 

@@ -70,13 +70,13 @@ static bool find_centres(struct nigh__graph *graph, nigh_error *error) {
     uint64_t starts;
     graph->group_starts = section_of(annex, NIGH__GRAPH_GROUP_STARTS, &starts, error);
     if (graph->group_starts == NULL) return false;
-    if (starts == 0) {
-        (void)nigh__annex_lies(annex, NIGH__GRAPH_GROUP_STARTS, 0, sizeof(uint32_t), "groups without an end", error);
+    if (starts < 2 || starts - 1 > graph->centre_count || graph->centre_count > graph->nodes) {
+        (void)nigh__annex_lies(annex, NIGH__GRAPH_GROUP_STARTS, 0, sizeof(uint32_t),
+                               "more groups than centres, or centres than nodes, or none", error);
         return false;
     }
     graph->group_count = starts - 1;
-    graph->groups =
-        nigh__annex_section(annex, NIGH__GRAPH_GROUPS, graph->group_count * words, sizeof(uint64_t), error);
+    graph->groups = nigh__annex_section(annex, NIGH__GRAPH_GROUPS, graph->group_count * words, sizeof(uint64_t), error);
     if (graph->groups == NULL) return false;
     graph->centres =
         nigh__annex_section(annex, NIGH__GRAPH_CENTRES, graph->centre_count * words, sizeof(uint64_t), error);

@@ -22,7 +22,7 @@
  *     centres       [centres * centre_words], 64 bits each: sketches of centres
  *     centre nodes  [centres]      the node to begin from
  *
- * all u32 but the sketches.  Seeds are of the first slices of the signature, all of the
+ * all u32 but the sketches, also of groups and centres.  Seeds are of the first slices of the signature, all of the
  * same width: slice s has the bits from s * seed_bits on.
  *
  * A centre stands for a neighbourhood, a group for centres near each other, each by the
@@ -78,10 +78,10 @@ _Static_assert(sizeof(struct nigh__graph_facts) == 64, "format");
 struct nigh__graph {
     struct nigh__graph_facts facts; /* checked */
     uint32_t nodes;
-    uint32_t degree;     /* edges of a node, at most */
-    uint64_t edge_count; /* less than 2^32 */
-    uint64_t seed_count; /* the same */
-    uint64_t group_count, centre_count; /* the same */
+    uint32_t degree;                    /* edges of a node, at most */
+    uint64_t edge_count;                /* less than 2^32 */
+    uint64_t seed_count;                /* the same */
+    uint64_t group_count, centre_count; /* at most one for each centre, and for each node */
     const uint32_t *order;
     const uint32_t *edge_starts;
     const uint32_t *edges;

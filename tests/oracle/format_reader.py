@@ -651,8 +651,10 @@ class Graph(Slices):
         counts = {1: 1, 2: n, 3: n + 1, 5: (self.seed_slices << self.seed_bits) + 1, 7: n * self.sketch_words}
         if self.centre_words != 0:
             self.require_items(CENTRE_ITEMS)
-            counts[8] = (self.parts[9].count - 1) * self.centre_words
-            counts[10] = self.parts[11].count * self.centre_words
+            groups, centres = self.parts[9].count - 1, self.parts[11].count
+            self.file.require(1 <= groups <= centres <= n, self.parts[9].offset, "%d groups" % groups)
+            counts[8] = groups * self.centre_words
+            counts[10] = centres * self.centre_words
         for kind, count in counts.items():
             part = self.parts[kind]
             file.require(part.count == count, part.table_offset + 24, "section %d: wrong count" % kind)

@@ -74,6 +74,8 @@ static struct toy_graph *random_graph(struct nigh__rng *rng) {
     recipe.seed_slices = below(rng, 4) == 0 ? 0 : below(rng, 1 + recipe.words * 64 / recipe.seed_bits);
     recipe.seed_longest = 1 + below(rng, 40);
     if (below(rng, 4) != 0) recipe.centre_words = 1 + below(rng, recipe.words);
+    recipe.nodes_a_centre = 1 + below(rng, 3); /* and sometimes more groups, or centres of one, than a block has */
+    recipe.centres_a_group = 1 + below(rng, below(rng, 2) == 0 ? 3 : 120);
     recipe.far = below(rng, 2) == 0 ? 0 : below(rng, recipe.words * 32);
     return toy_graph_new(&recipe);
 }

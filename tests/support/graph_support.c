@@ -7,9 +7,6 @@
 #include "base/rng.h"
 #include "support/bits_to_turn.h"
 
-#define NODES_A_CENTRE 3u
-#define CENTRES_A_GROUP 4u
-
 static void *room(size_t count, size_t size) {
     void *memory = calloc(count + 1, size);
     if (memory == NULL) abort();
@@ -108,9 +105,9 @@ static void make_centres(const struct toy_recipe *recipe, struct toy_graph *toy)
     const size_t words = recipe->centre_words;
     uint32_t centres = 0;
     uint32_t groups = 0;
-    for (uint32_t node = 0; words != 0 && node < recipe->nodes; node += NODES_A_CENTRE) {
+    for (uint32_t node = 0; words != 0 && node < recipe->nodes; node += recipe->nodes_a_centre) {
         const uint64_t *row = toy->rows + (size_t)toy->order[node] * recipe->words;
-        if (centres % CENTRES_A_GROUP == 0) {
+        if (centres % recipe->centres_a_group == 0) {
             memcpy(toy->groups + groups * words, row, words * sizeof *row);
             toy->group_starts[groups++] = centres;
         }

@@ -20,7 +20,8 @@ struct toy_recipe {
     uint32_t clusters; /* that rows are of */
     uint32_t sketch_words;
     uint32_t seed_slices, seed_bits, seed_longest;
-    uint32_t centre_words; /* every third node is a centre, by its own bits, and the first of each four a group */
+    uint32_t centre_words; /* 0: no centres.  They are nodes by their own bits, groups the first of theirs */
+    uint32_t nodes_a_centre, centres_a_group;
     uint32_t far;
 };
 

@@ -14,199 +14,255 @@
 #include "graph/grouping.h"
 #include "support/support.h"
 
-enum { COUNT = 900, TOPICS = 30, WORDS = 3, WIDTH = 64 * WORDS, K = 20, MEMBERS = 15, LEAST_NEW = 8 };
+enum { COUNT = 900, TOPICS = 30, MOST_WORDS = 10, MOST_K = 20, MEMBERS = 15, LEAST_NEW = 8 };
 
 static bool bit_of(const uint64_t *row, uint32_t bit) { return (row[bit / 64] >> bit % 64 & 1) != 0; }
 
-static uint32_t distance(const uint64_t *a, const uint64_t *b) {
+static uint32_t distance(const uint64_t *a, const uint64_t *b, uint32_t words) {
     uint32_t bits = 0;
-    for (uint32_t bit = 0; bit < WIDTH; bit++) bits += bit_of(a, bit) != bit_of(b, bit);
+    for (uint32_t w = 0; w < words; w++) bits += (uint32_t)__builtin_popcountll(a[w] ^ b[w]);
     return bits;
 }
 
 /* Topics, and a sixth of the bits flipped: what a topic is, no row says by itself. */
-static uint64_t *make_rows(uint64_t seed) {
+static uint64_t *make_rows(uint32_t count, uint32_t words, uint64_t seed) {
     struct nigh__rng rng = {.state = seed};
-    uint64_t *rows = calloc((size_t)COUNT * WORDS, sizeof *rows);
+    uint64_t *rows = calloc((size_t)count * words, sizeof *rows);
     assert_non_null(rows);
-    for (uint32_t i = 0; i < COUNT; i++)
-        for (uint32_t bit = 0; bit < WIDTH; bit++) {
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t bit = 0; bit < 64 * words; bit++) {
             const uint64_t topic = nigh__mix(seed * 1000 + i % TOPICS + (uint64_t)(bit / 64) * TOPICS);
             const bool flip = nigh__rng_next(&rng) % 6 == 0;
-            if (((topic >> bit % 64 & 1) != 0) != flip) rows[i * WORDS + bit / 64] |= UINT64_C(1) << bit % 64;
+            if (((topic >> bit % 64 & 1) != 0) != flip) rows[(size_t)i * words + bit / 64] |= UINT64_C(1) << bit % 64;
         }
     return rows;
 }
 
-static void know_all(struct nigh__neighbours *neighbours, const nigh_context *context, const uint64_t *rows) {
-    assert_true(nigh__neighbours_make(context, COUNT, K, K, false, neighbours));
-    for (uint32_t u = 0; u < COUNT; u++)
-        for (uint32_t v = 0; v < COUNT; v++)
-            if (u != v) nigh__neighbours_offer(neighbours, u, v, distance(rows + u * WORDS, rows + v * WORDS));
+static void know_all(struct nigh__neighbours *neighbours, const nigh_context *context, const uint64_t *rows,
+                     uint32_t count, uint32_t words, uint32_t k) {
+    assert_true(nigh__neighbours_make(context, count, k, k, false, neighbours));
+    for (uint32_t u = 0; u < count; u++)
+        for (uint32_t v = 0; v < count; v++)
+            if (u != v)
+                nigh__neighbours_offer(neighbours, u, v,
+                                       distance(rows + (size_t)u * words, rows + (size_t)v * words, words));
 }
 
 /* ------------------------------------------------------------------ the plain way */
 
-static void plain_row(const uint64_t *rows, const uint32_t *members, uint64_t *row) {
-    memset(row, 0, WORDS * sizeof *row);
-    for (uint32_t bit = 0; bit < WIDTH; bit++) {
+static void plain_row(const uint64_t *rows, uint32_t words, const uint32_t *members, uint32_t count, uint64_t *row) {
+    memset(row, 0, words * sizeof *row);
+    for (uint32_t bit = 0; bit < 64 * words; bit++) {
         uint32_t set = 0;
-        for (uint32_t m = 0; m < MEMBERS; m++) set += bit_of(rows + (size_t)members[m] * WORDS, bit);
-        if (set > MEMBERS / 2) row[bit / 64] |= UINT64_C(1) << bit % 64;
+        for (uint32_t m = 0; m < count; m++) set += bit_of(rows + (size_t)members[m] * words, bit);
+        if (2 * set > count) row[bit / 64] |= UINT64_C(1) << bit % 64;
     }
 }
 
-static uint32_t plain_centres(const struct nigh__neighbours *neighbours, const uint64_t *rows, uint32_t *nodes,
-                              uint64_t *centre_rows) {
+/* Whole rows of centres, of which a sketch is the beginning. */
+static uint32_t plain_centres(const struct nigh__neighbours *neighbours, const uint64_t *rows, uint32_t words,
+                              uint32_t *nodes, uint64_t *centre_rows) {
+    const uint32_t k = neighbours->k;
+    const uint32_t most = k + 1 < MEMBERS ? k + 1 : MEMBERS;
     bool covered[COUNT] = {false};
     uint32_t count = 0;
     for (uint32_t node = 0; node < COUNT; node++) {
         const uint32_t *ids = nigh__neighbours_ids(neighbours, node);
-        uint32_t members[K + 1] = {node};
+        uint32_t members[MOST_K + 1] = {node};
         uint32_t uncovered = 0;
-        for (uint32_t i = 0; i < K; i++) members[i + 1] = ids[i] & ~NIGH__NEW;
-        for (uint32_t i = 1; i <= K; i++) uncovered += !covered[members[i]];
+        for (uint32_t i = 0; i < k; i++) members[i + 1] = ids[i] & ~NIGH__NEW;
+        for (uint32_t i = 1; i <= k; i++) uncovered += !covered[members[i]];
         if (covered[node] || uncovered < LEAST_NEW) continue;
-        for (uint32_t i = 0; i <= K; i++) covered[members[i]] = true;
-        uint64_t *row = centre_rows + (size_t)count * WORDS;
-        plain_row(rows, members, row);
+        for (uint32_t i = 0; i <= k; i++) covered[members[i]] = true;
+        const uint32_t odd = most % 2 == 0 ? most - 1 : most;
+        uint64_t *row = centre_rows + (size_t)count * words;
+        plain_row(rows, words, members, odd, row);
         uint32_t best = 0;
-        for (uint32_t m = 1; m < MEMBERS; m++)
-            if (distance(rows + (size_t)members[m] * WORDS, row) < distance(rows + (size_t)members[best] * WORDS, row))
+        for (uint32_t m = 1; m < odd; m++)
+            if (distance(rows + (size_t)members[m] * words, row, words) <
+                distance(rows + (size_t)members[best] * words, row, words))
                 best = m;
         nodes[count++] = members[best];
     }
     return count;
 }
 
-/* ---------------------------------------------------------------------- the tests */
+/* ---------------------------------------------------------------------- centres */
 
-static void equal_to_the_plain_way(void **state) {
-    uint32_t nodes[COUNT];
-    uint64_t *centre_rows = calloc((size_t)COUNT * WORDS, sizeof *centre_rows);
-    for (uint64_t seed = 0; seed < 3; seed++) {
-        uint64_t *rows = make_rows(seed);
-        struct nigh__neighbours neighbours;
-        know_all(&neighbours, *state, rows);
-        const uint32_t count = plain_centres(&neighbours, rows, nodes, centre_rows);
-        assert_in_range(count, TOPICS, COUNT / (LEAST_NEW + 1));
-        for (uint32_t threads = 1; threads < 4; threads += 2) {
-            struct nigh__crew crew = {.context = *state, .threads = threads};
-            struct nigh__centres centres;
-            assert_int_equal(nigh__centres_find(&crew, rows, WORDS, &neighbours, &centres), NIGH_OK);
-            assert_int_equal(centres.count, count);
-            assert_memory_equal(centres.nodes, nodes, count * sizeof *nodes);
-            assert_int_equal(centres.words, WORDS);
-            assert_memory_equal(centres.sketches, centre_rows, (size_t)count * WORDS * sizeof *centre_rows);
-            nigh__centres_release(*state, &centres);
-        }
-        nigh__neighbours_release(*state, &neighbours);
-        free(rows);
+static void expect_plain(const nigh_context *context, uint32_t words, uint32_t k, uint64_t seed) {
+    static uint32_t nodes[COUNT];
+    static uint64_t centre_rows[COUNT * MOST_WORDS];
+    uint64_t *rows = make_rows(COUNT, words, seed);
+    struct nigh__neighbours neighbours;
+    know_all(&neighbours, context, rows, COUNT, words, k);
+    const uint32_t count = plain_centres(&neighbours, rows, words, nodes, centre_rows);
+    assert_in_range(count, TOPICS, COUNT / (LEAST_NEW + 1));
+    for (uint32_t threads = 1; threads < 4; threads += 2) {
+        struct nigh__crew crew = {.context = context, .threads = threads};
+        struct nigh__centres centres;
+        assert_int_equal(nigh__centres_find(&crew, rows, words, &neighbours, &centres), NIGH_OK);
+        assert_int_equal(centres.count, count);
+        assert_int_equal(centres.words, words < 8 ? words : 8);
+        assert_memory_equal(centres.nodes, nodes, count * sizeof *nodes);
+        for (uint32_t c = 0; c < count; c++)
+            assert_memory_equal(centres.sketches + (size_t)c * centres.words, centre_rows + (size_t)c * words,
+                                centres.words * sizeof *centre_rows);
+        nigh__centres_release(context, &centres);
     }
-    free(centre_rows);
+    nigh__neighbours_release(context, &neighbours);
+    free(rows);
+}
+
+/* Also where rows are longer than sketches, and where members are few, or an even number. */
+static void equal_to_the_plain_way(void **state) {
+    const uint32_t ks[] = {8, 9, 13, 14, MOST_K};
+    for (size_t i = 0; i < sizeof ks / sizeof ks[0]; i++) expect_plain(*state, 3, ks[i], i);
+    expect_plain(*state, MOST_WORDS, MOST_K, 7);
 }
 
 /* A sixth of the bits, where two members differ in more than a quarter. */
 static void the_middle_is_near_to_all(void **state) {
-    uint64_t *rows = make_rows(5);
+    enum { WORDS = 3 };
+    uint64_t *rows = make_rows(COUNT, WORDS, 5);
     struct nigh__neighbours neighbours;
     struct nigh__crew crew = {.context = *state, .threads = 1};
     struct nigh__centres centres;
     uint64_t sum = 0;
-    know_all(&neighbours, *state, rows);
+    know_all(&neighbours, *state, rows, COUNT, WORDS, MOST_K);
     assert_int_equal(nigh__centres_find(&crew, rows, WORDS, &neighbours, &centres), NIGH_OK);
-    for (uint32_t i = 0; i < COUNT; i++) {
-        uint32_t nearest = WIDTH;
-        for (uint32_t c = 0; c < centres.count; c++) {
-            const uint32_t far = distance(rows + i * WORDS, centres.sketches + (size_t)c * WORDS);
+    for (size_t i = 0; i < COUNT; i++) {
+        uint32_t nearest = UINT32_MAX;
+        for (size_t c = 0; c < centres.count; c++) {
+            const uint32_t far = distance(rows + i * WORDS, centres.sketches + c * WORDS, WORDS);
             if (far < nearest) nearest = far;
         }
         sum += nearest;
     }
-    assert_in_range(sum / COUNT, WIDTH / 8, WIDTH / 5);
+    assert_in_range(sum / COUNT, 64 * WORDS / 8, 64 * WORDS / 5);
     nigh__centres_release(*state, &centres);
     nigh__neighbours_release(*state, &neighbours);
     free(rows);
 }
 
+/* Eight have too few neighbours to be a neighbourhood, nine are one. */
+static void a_handful(void **state) {
+    for (uint32_t count = LEAST_NEW; count <= LEAST_NEW + 1; count++) {
+        uint64_t *rows = make_rows(count, 1, 6);
+        struct nigh__neighbours neighbours;
+        struct nigh__crew crew = {.context = *state, .threads = 1};
+        struct nigh__centres centres;
+        know_all(&neighbours, *state, rows, count, 1, count - 1);
+        assert_int_equal(nigh__centres_find(&crew, rows, 1, &neighbours, &centres), NIGH_OK);
+        assert_int_equal(centres.count, count - LEAST_NEW);
+        nigh__centres_release(*state, &centres);
+        nigh__neighbours_release(*state, &neighbours);
+        free(rows);
+    }
+}
+
 /* ------------------------------------------------------------------------ groups */
 
-static uint32_t nearest_group(const uint64_t *groups, uint32_t count, const uint64_t *centre) {
-    uint32_t nearest = 0;
-    for (uint32_t g = 1; g < count; g++)
-        if (distance(groups + g * WORDS, centre) < distance(groups + nearest * WORDS, centre)) nearest = g;
-    return nearest;
-}
-
-static void plain_middles(const uint64_t *sketches, const uint32_t *group_of, uint32_t centres, uint64_t *groups,
-                          uint32_t count) {
-    for (uint32_t g = 0; g < count; g++)
-        for (uint32_t bit = 0; bit < WIDTH; bit++) {
-            uint32_t set = 0;
-            uint32_t all = 0;
-            for (uint32_t c = 0; c < centres; c++) {
-                all += group_of[c] == g;
-                set += group_of[c] == g && bit_of(sketches + c * WORDS, bit);
-            }
+static void plain_middles(const uint64_t *sketches, uint32_t words, const uint32_t *group_of, uint32_t centres,
+                          uint64_t *groups, uint32_t count) {
+    for (uint32_t bit = 0; bit < 64 * words; bit++) {
+        int32_t *more = calloc(count, sizeof *more); /* that have the bit, than that have not */
+        for (uint32_t c = 0; c < centres; c++) more[group_of[c]] += bit_of(sketches + (size_t)c * words, bit) ? 1 : -1;
+        for (uint32_t g = 0; g < count; g++) {
             const uint64_t mask = UINT64_C(1) << bit % 64;
-            if (2 * set > all) groups[g * WORDS + bit / 64] |= mask;
-            if (2 * set < all) groups[g * WORDS + bit / 64] &= ~mask;
+            if (more[g] > 0) groups[(size_t)g * words + bit / 64] |= mask;
+            if (more[g] < 0) groups[(size_t)g * words + bit / 64] &= ~mask;
         }
+        free(more);
+    }
 }
 
-/* Evenly chosen, assigned and moved to their middle twice, assigned once more; centres then lie group by group. */
-static void groups_equal_the_plain_way(void **state) {
-    enum { CENTRES = 700, GROUPS = CENTRES / NIGH__CENTRES_A_GROUP + 1 };
-    uint64_t *rows = make_rows(8);
-    uint64_t groups[GROUPS * WORDS];
-    uint32_t group_of[CENTRES];
-    for (uint32_t g = 0; g < GROUPS; g++)
-        memcpy(groups + g * WORDS, rows + (size_t)(g * CENTRES / GROUPS) * WORDS, WORDS * sizeof *rows);
+/* Evenly chosen, assigned and moved to their middle twice, assigned once more. */
+static void plain_groups(const uint64_t *sketches, uint32_t words, uint32_t centres, uint64_t *groups, uint32_t count,
+                         uint32_t *group_of) {
+    for (uint32_t g = 0; g < count; g++)
+        memcpy(groups + (size_t)g * words, sketches + (size_t)((uint64_t)g * centres / count) * words, words * 8);
     for (uint32_t round = 0; round < 3; round++) {
-        if (round > 0) plain_middles(rows, group_of, CENTRES, groups, GROUPS);
-        for (uint32_t c = 0; c < CENTRES; c++) group_of[c] = nearest_group(groups, GROUPS, rows + c * WORDS);
-    }
-    for (uint32_t threads = 1; threads < 4; threads += 2) {
-        struct nigh__crew crew = {.context = *state, .threads = threads};
-        struct nigh__centres centres = {.count = CENTRES, .words = WORDS};
-        struct nigh__groups made;
-        centres.nodes = nigh__alloc(*state, CENTRES, sizeof *centres.nodes);
-        centres.sketches = nigh__alloc(*state, (size_t)CENTRES * WORDS, sizeof *centres.sketches);
-        for (uint32_t c = 0; c < CENTRES; c++) centres.nodes[c] = 3 * c;
-        memcpy(centres.sketches, rows, (size_t)CENTRES * WORDS * sizeof *rows);
-        assert_int_equal(nigh__groups_make(&crew, &centres, &made), NIGH_OK);
-        assert_int_equal(made.count, GROUPS);
-        assert_memory_equal(made.sketches, groups, sizeof groups);
-        uint32_t at = 0;
-        for (uint32_t g = 0; g < GROUPS; g++) {
-            assert_int_equal(made.starts[g], at);
-            for (uint32_t c = 0; c < CENTRES; c++) {
-                if (group_of[c] != g) continue;
-                assert_int_equal(centres.nodes[at], 3 * c);
-                assert_memory_equal(centres.sketches + at * WORDS, rows + c * WORDS, WORDS * sizeof *rows);
-                at++;
+        if (round > 0) plain_middles(sketches, words, group_of, centres, groups, count);
+        for (uint32_t c = 0; c < centres; c++) {
+            uint32_t least = UINT32_MAX;
+            for (uint32_t g = 0; g < count; g++) {
+                const uint32_t far = distance(groups + (size_t)g * words, sketches + (size_t)c * words, words);
+                if (far < least) group_of[c] = g;
+                if (far < least) least = far;
             }
         }
-        assert_int_equal(made.starts[GROUPS], CENTRES);
-        nigh__free(*state, made.starts);
-        nigh__free(*state, made.sketches);
-        nigh__centres_release(*state, &centres);
     }
-    free(rows);
 }
 
-/* Too few for a neighbourhood: none, and nothing to release. */
-static void a_handful(void **state) {
-    uint64_t *rows = make_rows(6);
+/* Centres then lie group by group, in each as they lay before. */
+static void expect_in_order(const struct nigh__centres *centres, const struct nigh__groups *groups,
+                            const uint64_t *sketches, const uint32_t *group_of) {
+    uint32_t *next = calloc(groups->count, sizeof *next);
+    const size_t words = centres->words;
+    memcpy(next, groups->starts, groups->count * sizeof *next);
+    for (uint32_t c = 0; c < centres->count; c++) {
+        const size_t at = next[group_of[c]]++;
+        assert_int_equal(centres->nodes[at], 3 * c);
+        assert_memory_equal(centres->sketches + at * words, sketches + c * words, words * sizeof *sketches);
+    }
+    assert_int_equal(groups->starts[0], 0);
+    for (uint32_t g = 0; g < groups->count; g++) assert_int_equal(next[g], groups->starts[g + 1]);
+    free(next);
+}
+
+static struct nigh__centres given_centres(const nigh_context *context, const uint64_t *sketches, uint32_t count,
+                                          uint32_t words) {
+    struct nigh__centres centres = {.count = count, .words = words};
+    centres.nodes = nigh__alloc(context, count, sizeof *centres.nodes);
+    centres.sketches = nigh__alloc(context, (size_t)count * words, sizeof *centres.sketches);
+    assert_true(centres.nodes != NULL && centres.sketches != NULL);
+    for (uint32_t c = 0; c < count; c++) centres.nodes[c] = 3 * c;
+    memcpy(centres.sketches, sketches, (size_t)count * words * sizeof *sketches);
+    return centres;
+}
+
+/* Also more groups than are compared at once, of so few bits that many are as near. */
+static void groups_equal_the_plain_way(void **state) {
+    const struct { uint32_t centres, words; } cases[] = {{1, 2}, {23, 2}, {24, 2}, {700, 3}, {13000, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const uint32_t count = cases[i].centres;
+        const uint32_t words = cases[i].words;
+        const uint32_t group_count = count / NIGH__CENTRES_A_GROUP + 1;
+        uint64_t *rows = make_rows(count, words, 8);
+        uint64_t *groups = calloc((size_t)group_count * words, sizeof *groups);
+        uint32_t *group_of = calloc(count, sizeof *group_of);
+        plain_groups(rows, words, count, groups, group_count, group_of);
+        for (uint32_t threads = 1; threads < 4; threads += 2) {
+            struct nigh__crew crew = {.context = *state, .threads = threads};
+            struct nigh__centres centres = given_centres(*state, rows, count, words);
+            struct nigh__groups made;
+            assert_int_equal(nigh__groups_make(&crew, &centres, &made), NIGH_OK);
+            assert_int_equal(made.count, group_count);
+            assert_memory_equal(made.sketches, groups, (size_t)group_count * words * sizeof *groups);
+            expect_in_order(&centres, &made, rows, group_of);
+            nigh__groups_release(*state, &made);
+            nigh__centres_release(*state, &centres);
+        }
+        free(group_of);
+        free(groups);
+        free(rows);
+    }
+}
+
+/* Someone asked to stop: nothing is lost. */
+static void stopped(void **state) {
+    uint64_t *rows = make_rows(COUNT, 1, 9);
     struct nigh__neighbours neighbours;
     struct nigh__crew crew = {.context = *state, .threads = 1};
     struct nigh__centres centres;
-    assert_true(nigh__neighbours_make(*state, LEAST_NEW, LEAST_NEW, LEAST_NEW, false, &neighbours));
-    for (uint32_t u = 0; u < LEAST_NEW; u++)
-        for (uint32_t v = 0; v < LEAST_NEW; v++)
-            if (u != v) nigh__neighbours_offer(&neighbours, u, v, distance(rows + u * WORDS, rows + v * WORDS));
-    assert_int_equal(nigh__centres_find(&crew, rows, WORDS, &neighbours, &centres), NIGH_OK);
-    assert_int_equal(centres.count, 0);
+    struct nigh__groups groups;
+    know_all(&neighbours, *state, rows, COUNT, 1, MOST_K);
+    atomic_store(&crew.stopped, 1);
+    assert_int_equal(nigh__centres_find(&crew, rows, 1, &neighbours, &centres), NIGH_ECANCELLED);
+    nigh__centres_release(*state, &centres);
+    centres = given_centres(*state, rows, COUNT, 1);
+    assert_int_equal(nigh__groups_make(&crew, &centres, &groups), NIGH_ECANCELLED);
+    nigh__groups_release(*state, &groups);
     nigh__centres_release(*state, &centres);
     nigh__neighbours_release(*state, &neighbours);
     free(rows);
@@ -228,6 +284,7 @@ int main(void) {
         cmocka_unit_test(the_middle_is_near_to_all),
         cmocka_unit_test(a_handful),
         cmocka_unit_test(groups_equal_the_plain_way),
+        cmocka_unit_test(stopped),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

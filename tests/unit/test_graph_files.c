@@ -213,6 +213,29 @@ static void lies_under_right_checksums(void **state) {
     free(whole.data);
 }
 
+/* Where the facts say that there are no centres, none are looked for; where they are of another length, it is a lie. */
+static void without_centres(void **state) {
+    struct fixture *f = *state;
+    nigh_collection *collection;
+    nigh_error error;
+    assert_ok(nigh_collection_open(f->context, f->path, NULL, &collection, &error), &error);
+    const uint64_t checksum = collection->segments[0]->header.checksum;
+    nigh_collection_close(collection);
+    struct bytes whole = file_read_all(f->graph);
+    for (uint32_t words = 0; words < 2; words++) { /* of 2 that there are */
+        uint8_t *copy = malloc(whole.length);
+        memcpy(copy, whole.data, whole.length);
+        memcpy(copy + place_of(&whole, NIGH__GRAPH_FACTS, 13), &words, sizeof words);
+        forge_annex(copy, whole.length, checksum);
+        file_write_all(f->graph, copy, whole.length);
+        assert_int_equal(check(f, &error), words == 0 ? NIGH_OK : NIGH_ECORRUPT);
+        assert_int_equal(search_all(f, ROWS, &error), words == 0 ? NIGH_OK : NIGH_ECORRUPT);
+        free(copy);
+    }
+    file_write_all(f->graph, whole.data, whole.length);
+    free(whole.data);
+}
+
 /* ----------------------------------------------------------------------- cut short -- */
 
 /* Someone cuts a file while it is searched: both are guarded, and the search after it is well. */
@@ -421,6 +444,7 @@ static void cancelled(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         WITH_FIXTURE(lies_under_right_checksums),
+        WITH_FIXTURE(without_centres),
         WITH_FIXTURE(files_cut_short),
         WITH_FIXTURE(the_same_whoever_helps),
         cmocka_unit_test(all_the_effort_is_the_scan),

@@ -394,7 +394,8 @@ static void it_knows_the_nearest(void **state) {
 static void small_and_narrow_ones(void **state) {
     const struct {
         uint32_t count, width_bits;
-    } cases[] = {{1, 1024}, {2, 64}, {5, 1024}, {3, 8}, {256, 8}, {60, 8192}, {49, 72}, {1001, 2048}};
+    } cases[] = {{1, 1024}, {2, 64},   {5, 1024}, {3, 8},     {256, 8}, {8, 64},     {9, 64},
+                 {10, 72},  {15, 128}, {16, 128}, {60, 8192}, {49, 72}, {1001, 2048}};
     nigh_error error;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const uint32_t words = nigh__row_words(cases[i].width_bits);

@@ -30,7 +30,9 @@ static const struct toy_recipe usual = {.nodes = 300,
                                         .seed_slices = 12,
                                         .seed_bits = 8,
                                         .seed_longest = 20,
-                                        .centre_words = 3};
+                                        .centre_words = 3,
+                                        .nodes_a_centre = 3,
+                                        .centres_a_group = 4};
 
 struct asked {
     nigh_context *context;
@@ -293,7 +295,8 @@ static const char *tell(struct toy_graph *toy, enum lie lie) {
     return NULL;
 }
 
-/* All nodes are compared and followed; the last list of seeds is the query's, and has one node; so is the last group. */
+/* All nodes are compared and followed; the last list of seeds is the query's, and has one node; so is the last group.
+ */
 static void each_bound_is_looked_at(void **state) {
     for (uint32_t lie = 0; lie < LIES; lie++) {
         struct toy_recipe recipe = usual;
