@@ -79,7 +79,7 @@ static void find_middle(const struct grouping *grouping, uint32_t group) {
         uint32_t set[64] = {0};
         for (uint32_t m = first; m < end; m++) {
             const uint64_t word = grouping->centres->sketches[grouping->members[m] * words + w];
-            for (uint32_t bit = 0; bit < 64; bit++) set[bit] += word >> bit & 1;
+            for (uint32_t bit = 0; bit < 64; bit++) set[bit] += (uint32_t)(word >> bit & 1);
         }
         for (uint32_t bit = 0; bit < 64; bit++) {
             const uint64_t mask = UINT64_C(1) << bit;
