@@ -147,8 +147,8 @@ static void graph_settings(struct topk_table *table) {
     for (uint32_t rung = 0; rung <= 16; rung++) add_walk(table, 0, topk_rung(NEAREST_K, rung), NIGH_USUAL);
     for (uint32_t rung = 0; rung <= 16; rung++) add_walk(table, 1, topk_rung(NEAREST_K, rung), 0);
     for (uint32_t e = 0; e < sizeof efforts / sizeof efforts[0]; e++)
-        for (uint32_t rung = 0; rung <= 16 && topk_rung(2, rung) <= efforts[e] / 2; rung++)
-            add_walk(table, 2 + e, efforts[e], topk_rung(2, rung));
+        for (uint32_t rung = 0; rung <= 18 && topk_rung(1, rung) <= efforts[e] / 2; rung++)
+            if (rung != 1) add_walk(table, 2 + e, efforts[e], topk_rung(1, rung)); /* which is 1 too */
 }
 
 static nigh_status build_graph(const struct topk_table *table, nigh_graph_result *result, double *seconds,

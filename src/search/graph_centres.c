@@ -12,11 +12,9 @@
 
 /* The smallest keys, ascending. */
 struct best {
-    uint64_t keys[NIGH__GRAPH_CENTRE_SEEDS];
+    uint64_t keys[NIGH__GRAPH_MOST_CENTRES];
     uint32_t most, count;
 };
-
-_Static_assert(NIGH__GRAPH_GROUPS_ASKED <= NIGH__GRAPH_CENTRE_SEEDS, "room for the keys of either");
 
 /* Groups lie far from each other.  By force: a function that only asks for memory may be taken for one that does
    nothing. */
@@ -53,11 +51,11 @@ static void scan(const struct nigh__hamming *hamming, const uint64_t *query, con
 }
 
 nigh_status nigh__graph_centres(const struct nigh__hamming *hamming, const struct nigh__graph *graph,
-                                const uint64_t *query, uint32_t nodes[NIGH__GRAPH_CENTRE_SEEDS], uint32_t *count,
-                                nigh_error *error) {
+                                const uint64_t *query, const struct nigh__graph_starts *starts,
+                                uint32_t nodes[NIGH__GRAPH_MOST_CENTRES], uint32_t *count, nigh_error *error) {
     const uint32_t words = graph->facts.centre_words;
-    struct best groups = {.most = NIGH__GRAPH_GROUPS_ASKED};
-    struct best centres = {.most = NIGH__GRAPH_CENTRE_SEEDS};
+    struct best groups = {.most = starts->groups};
+    struct best centres = {.most = starts->centres};
     *count = 0;
     if (words == 0) return NIGH_OK;
     scan(hamming, query, graph->groups, words, 0, (uint32_t)graph->group_count, &groups);

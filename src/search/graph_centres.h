@@ -11,12 +11,12 @@
 #include "search/graph_parts.h"
 
 /*
- * Nodes to begin from, nearest first: those of the NIGH__GRAPH_CENTRE_SEEDS nearest centres of the
- * NIGH__GRAPH_GROUPS_ASKED nearest groups; equally near ones go by number.  A node may be there twice, for it may be
- * the nearest to two centres.  *count is how many there are, 0 where the graph has no centres.
+ * Nodes to begin from, nearest first: those of the nearest centres of the nearest groups, of each as many as `starts`
+ * says; equally near ones go by number.  A node may be there twice, for it may be the nearest to two centres.  *count
+ * is how many there are, 0 where the graph has no centres.
  */
 nigh_status nigh__graph_centres(const struct nigh__hamming *hamming, const struct nigh__graph *graph,
-                                const uint64_t *query, uint32_t nodes[NIGH__GRAPH_CENTRE_SEEDS], uint32_t *count,
-                                nigh_error *error);
+                                const uint64_t *query, const struct nigh__graph_starts *starts,
+                                uint32_t nodes[NIGH__GRAPH_MOST_CENTRES], uint32_t *count, nigh_error *error);
 
 #endif

@@ -10,11 +10,29 @@
 
 #define NIGH__GRAPH_SEED_BLOCK 16u   /* seeds that are compared in one turn */
 #define NIGH__GRAPH_ENTRIES 64u      /* nodes to begin from where there are no seeds; compared in one turn */
-#define NIGH__GRAPH_GROUPS_ASKED 16u /* the nearest ones, whose centres are compared */
-#define NIGH__GRAPH_CENTRE_SEEDS 16u /* centres whose nodes are seeds */
+#define NIGH__GRAPH_MOST_CENTRES 16u /* groups that are asked, and centres whose nodes are seeds, at most */
 #define NIGH__GRAPH_MOST_BLOCK 256u  /* nodes of a turn: those, or the edges of a node */
 
 _Static_assert(NIGH__GRAPH_MOST_DEGREE <= NIGH__GRAPH_MOST_BLOCK, "all edges of a node in one turn");
+
+/* Where a walk begins. */
+struct nigh__graph_starts {
+    uint32_t slices;  /* the first ones: nodes that share one with the query */
+    uint32_t groups;  /* the nearest, whose centres are compared */
+    uint32_t centres; /* the nearest, whose nodes it begins from; at most NIGH__GRAPH_MOST_CENTRES, as groups are */
+};
+
+/*
+ * A short walk is short of time: with few nodes in mind it begins from fewer, for looking these up would take longer
+ * than walking.  What it leaves out it comes back to when it is lost.  Of a graph without centres all slices.
+ */
+static inline struct nigh__graph_starts nigh__graph_starts(const struct nigh__graph_facts *facts, uint32_t effort) {
+    if (facts->centre_words == 0) return (struct nigh__graph_starts){.slices = facts->seed_slices};
+    const uint32_t most = NIGH__GRAPH_MOST_CENTRES / 2;
+    const uint32_t share = effort / 4 < 2 ? 2 : effort / 4 < most ? effort / 4 : most;
+    return (struct nigh__graph_starts){
+        .slices = share < facts->seed_slices ? share : facts->seed_slices, .groups = 2 * share, .centres = 2 * share};
+}
 
 /* The nodes to begin from where no seed leads on: some evenly chosen ones, then all. */
 static inline uint64_t nigh__graph_entry_count(uint32_t nodes) { return (uint64_t)nodes + NIGH__GRAPH_ENTRIES; }

@@ -25,6 +25,7 @@ struct plain {
     const uint64_t *rows;
     uint32_t words;
     const struct nigh__graph_query *query;
+    struct nigh__graph_starts starts;
     struct nigh__graph_answer *answer;
     nigh_error *error;
     nigh_status status;
@@ -107,7 +108,7 @@ static uint64_t next_nearest(const struct plain *plain, const uint64_t *rows, ui
 static bool ask_groups(struct plain *plain, struct nigh__array *centres) {
     const struct nigh__graph *graph = plain->graph;
     uint64_t last = 0;
-    for (uint32_t asked = 0; asked < NIGH__GRAPH_GROUPS_ASKED; asked++) {
+    for (uint32_t asked = 0; asked < plain->starts.groups; asked++) {
         last = next_nearest(plain, graph->groups, 0, graph->group_count, last);
         if (last == UINT64_MAX) break;
         const uint32_t group = nigh__key_number(last);
@@ -129,9 +130,9 @@ static bool ask_groups(struct plain *plain, struct nigh__array *centres) {
 static bool meet_nearest_centres(struct plain *plain, struct nigh__array *centres) {
     if (!ask_groups(plain, centres)) return false;
     const uint64_t *keys = centres->data;
-    uint32_t nodes[NIGH__GRAPH_CENTRE_SEEDS];
+    uint32_t nodes[NIGH__GRAPH_MOST_CENTRES];
     uint32_t count = 0;
-    for (; count < NIGH__GRAPH_CENTRE_SEEDS && count < centres->count; count++) {
+    for (; count < plain->starts.centres && count < centres->count; count++) {
         const uint32_t centre = nigh__key_number(keys[count]);
         nodes[count] = NIGH__ONCE(plain->graph->centre_nodes[centre]);
         if (nodes[count] >= plain->graph->nodes)
@@ -152,7 +153,7 @@ static bool meet_centres(struct plain *plain) {
 static bool meet_seeds(struct plain *plain) {
     const struct nigh__graph_facts *facts = &plain->graph->facts;
     if (!meet_centres(plain)) return false;
-    for (uint32_t s = 0; s < facts->seed_slices; s++)
+    for (uint32_t s = 0; s < plain->starts.slices; s++)
         if (!meet_seed_list(plain, nigh__graph_seed_list(facts, plain->query->words, s))) return false;
     plain->answer->seeds = plain->seeds_end = plain->met.count;
     return true;
@@ -160,8 +161,10 @@ static bool meet_seeds(struct plain *plain) {
 
 static bool meet_near_seeds(struct plain *plain) {
     const struct nigh__graph_facts *facts = &plain->graph->facts;
-    const uint64_t list = nigh__graph_seed_list(facts, plain->query->words, plain->near_slices++);
+    const uint32_t slice = plain->near_slices++;
+    const uint64_t list = nigh__graph_seed_list(facts, plain->query->words, slice);
     plain->seeds_taken = plain->met.count;
+    if (slice >= plain->starts.slices && !meet_seed_list(plain, list)) return false;
     for (uint32_t b = 0; b < facts->seed_bits; b++)
         if (!meet_seed_list(plain, list ^ UINT64_C(1) << b)) return false;
     plain->seeds_end = plain->met.count;
@@ -383,6 +386,7 @@ nigh_status nigh__graph_search_plain(const nigh_context *context, const struct n
                           .rows = rows,
                           .words = words,
                           .query = query,
+                          .starts = nigh__graph_starts(&graph->facts, query->effort),
                           .answer = answer,
                           .error = error,
                           .met = NIGH__ARRAY(uint32_t),

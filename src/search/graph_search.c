@@ -87,6 +87,7 @@ struct walk {
     uint64_t pool;                          /* nodes no farther than that */
     uint64_t seeds, steps, compared, whole; /* of the answer: not there, where other threads write beside them */
     uint64_t last_gain;                     /* steps made when the k best changed */
+    struct nigh__graph_starts starts;
     uint32_t seeds_end, seeds_taken;
     uint32_t closest;     /* distance of the nearest found */
     uint32_t near_slices; /* whose lists one bit away were taken for seeds */
@@ -330,10 +331,10 @@ static bool meet_seed_list(struct walk *walk, uint64_t list) {
 }
 
 static bool meet_centres(struct walk *walk) {
-    uint32_t nodes[NIGH__GRAPH_CENTRE_SEEDS];
+    uint32_t nodes[NIGH__GRAPH_MOST_CENTRES];
     uint32_t count;
-    walk->status =
-        nigh__graph_centres(walk->context->hamming, walk->graph, walk->query->words, nodes, &count, walk->error);
+    walk->status = nigh__graph_centres(walk->context->hamming, walk->graph, walk->query->words, &walk->starts, nodes,
+                                       &count, walk->error);
     return walk->status == NIGH_OK && more_nodes(walk, count) && meet(walk, nodes, count, NIGH__GRAPH_CENTRE_NODES, 0);
 }
 
@@ -341,14 +342,14 @@ static bool meet_seeds(struct walk *walk) {
     const struct nigh__graph *graph = walk->graph;
     const struct nigh__graph_facts *facts = &graph->facts;
     const uint64_t *words = walk->query->words;
-    for (uint32_t s = 0; s < facts->seed_slices; s++)
+    for (uint32_t s = 0; s < walk->starts.slices; s++)
         __builtin_prefetch(graph->seed_starts + nigh__graph_seed_list(facts, words, s));
     if (!meet_centres(walk)) return false; /* meanwhile */
-    for (uint32_t s = 0; s < facts->seed_slices; s++) {
+    for (uint32_t s = 0; s < walk->starts.slices; s++) {
         const uint32_t from = graph->seed_starts[nigh__graph_seed_list(facts, words, s)];
         if (from < graph->seed_count) ask_for(graph->seeds + from, 2 * (size_t)LINE);
     }
-    for (uint32_t s = 0; s < facts->seed_slices; s++)
+    for (uint32_t s = 0; s < walk->starts.slices; s++)
         if (!meet_seed_list(walk, nigh__graph_seed_list(facts, words, s))) return false;
     walk->seeds_end = walk->count;
     walk->seeds = walk->count;
@@ -360,17 +361,19 @@ INLINE bool lost(const struct walk *walk) {
     return facts->far != 0 && walk->closest > facts->far && walk->near_slices < facts->seed_slices;
 }
 
-/* Those of one slice more. */
+/* Those of one slice more, with those that share it where that was left out. */
 static bool meet_near_seeds(struct walk *walk) {
     const struct nigh__graph *graph = walk->graph;
     const uint32_t bits = graph->facts.seed_bits;
-    const uint64_t list = nigh__graph_seed_list(&graph->facts, walk->query->words, walk->near_slices++);
+    const uint32_t slice = walk->near_slices++;
+    const uint64_t list = nigh__graph_seed_list(&graph->facts, walk->query->words, slice);
     const uint32_t before = walk->count;
     for (uint32_t b = 0; b < bits; b++) __builtin_prefetch(graph->seed_starts + (list ^ UINT64_C(1) << b));
     for (uint32_t b = 0; b < bits; b++) {
         const uint32_t from = graph->seed_starts[list ^ UINT64_C(1) << b];
         if (from < graph->seed_count) ask_for(graph->seeds + from, 2 * (size_t)LINE);
     }
+    if (slice >= walk->starts.slices && !meet_seed_list(walk, list)) return false;
     for (uint32_t b = 0; b < bits; b++)
         if (!meet_seed_list(walk, list ^ UINT64_C(1) << b)) return false;
     walk->seeds_taken = before;
@@ -522,6 +525,7 @@ static bool begin(struct walk *walk) {
     walk->kept.count = 0;
     walk->closest = walk->levels;
     walk->near_slices = 0;
+    walk->starts = nigh__graph_starts(&walk->graph->facts, walk->query->effort);
     return meet_seeds(walk);
 }
 

@@ -3,7 +3,8 @@
  * Searching a graph of near neighbours (store/graph.h): one query, one segment.
  *
  *     seeds     nodes in the middle of the neighbourhoods that seem nearest
- *               (search/graph_centres.h), and those that share a slice with the query
+ *               (search/graph_centres.h), and those that share a slice with the query;
+ *               the fewer, the smaller E (nigh__graph_starts)
  *     pool      the E nearest nodes met so far, of equally near ones those met first; a
  *               node that is not nearer than the E-th is forgotten
  *     step      the nearest of the pool whose edges were not followed yet, of equally
@@ -15,7 +16,8 @@
  *     lost      nothing found is as near as its tenth neighbour is to almost any node
  *               (facts.far), so that the seeds were of other parts of the graph, from
  *               which no edge leads on: nodes that differ from the query in one bit of
- *               a slice are seeds too, of one slice after the other until it is found
+ *               a slice are seeds too, or share one that was left out, of one slice
+ *               after the other until it is found
  *     fewer     some evenly chosen nodes, and then all
  *
  * Nodes are compared by their sketch first, the first bits of the signature.  One whose

@@ -27,7 +27,7 @@ static const struct toy_recipe usual = {.nodes = 300,
                                         .seed = 7,
                                         .clusters = 5,
                                         .sketch_words = 2,
-                                        .seed_slices = 12,
+                                        .seed_slices = 8,
                                         .seed_bits = 8,
                                         .seed_longest = 20,
                                         .centre_words = 3,
@@ -181,6 +181,38 @@ static void the_lost_are_found(void **state) {
     assert_true(compared[1] > compared[0]);
 }
 
+/*
+ * Islands again, and every centre leads to the first one.  The query shares but the later slices with what it is near:
+ * those a walk with much in mind begins from, one with little does not, unless it is lost.
+ */
+static void short_walks_begin_from_few(void **state) {
+    static const struct { uint32_t effort, far; } walks[] = {{50, 0}, {10, 0}, {10, 80}};
+    struct toy_recipe recipe = usual;
+    recipe.clusters = 30;
+    uint64_t query[4];
+    uint32_t found[3] = {0};
+    uint64_t seeds[3] = {0};
+    for (uint32_t w = 0; w < 3; w++) {
+        recipe.far = walks[w].far;
+        struct asked asked = ask(*state, &recipe);
+        memset(asked.toy->centre_nodes, 0, asked.toy->graph.centre_count * sizeof *asked.toy->centre_nodes);
+        asked.query.effort = walks[w].effort;
+        for (uint32_t i = 0; i < usual.nodes; i++) {
+            memcpy(query, asked.toy->rows + (size_t)i * usual.words, sizeof query);
+            query[0] ^= UINT64_C(0x3333); /* in either of the first two, further than a lost walk looks */
+            asked.query.words = query;
+            assert_ok(answer(&asked), &asked.error);
+            found[w] += nigh__key_distance(((uint64_t *)asked.answer.keys.data)[0]) <= 80;
+            seeds[w] += asked.answer.seeds;
+        }
+        forget(&asked);
+    }
+    assert_int_equal(found[0], usual.nodes);
+    assert_true(found[1] < usual.nodes / 2);
+    assert_int_equal(found[2], usual.nodes);
+    assert_true(seeds[1] < seeds[0] / 2);
+}
+
 /* Fewer steps, and never more than without. */
 static void patience_ends_it(void **state) {
     struct asked asked = ask(*state, &usual);
@@ -205,7 +237,7 @@ static void lies_are_told(void **state) {
         if (lie == 2) memset(all, 0xff, 2000 * sizeof *all);                   /* nodes that there are not */
         if (lie == 3) memset(all, 0xff, 300 * sizeof *all);                    /* rows that there are not */
         if (lie == 4) memset(all, 0, 300 * sizeof *all);                       /* one row for all */
-        if (lie == 5) memset(all, 0xff, (12u << 8) * sizeof *all);             /* lists beyond the end */
+        if (lie == 5) memset(all, 0xff, (8u << 8) * sizeof *all);              /* lists beyond the end */
         if (lie == 6) memset(toy->sketches, 0, (size_t)300 * 2 * 8);           /* of other rows */
         if (lie == 7) toy->graph.facts.seed_longest = 1;                       /* lists longer than that */
         if (lie == 8) memset(toy->centre_nodes, 0xff, 100 * sizeof *all);      /* nodes that there are not */
@@ -391,11 +423,17 @@ static void kernels_equal_the_definition(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(large_effort_is_exact), cmocka_unit_test(near_ones_are_found),
-        cmocka_unit_test(as_many_as_asked_for),  cmocka_unit_test(limits_are_kept),
-        cmocka_unit_test(the_lost_are_found),    cmocka_unit_test(patience_ends_it),
-        cmocka_unit_test(lies_are_told),         cmocka_unit_test(each_bound_is_looked_at),
-        cmocka_unit_test(memory_that_runs_out),  cmocka_unit_test(kernels_equal_the_definition),
+        cmocka_unit_test(large_effort_is_exact),
+        cmocka_unit_test(near_ones_are_found),
+        cmocka_unit_test(as_many_as_asked_for),
+        cmocka_unit_test(limits_are_kept),
+        cmocka_unit_test(the_lost_are_found),
+        cmocka_unit_test(short_walks_begin_from_few),
+        cmocka_unit_test(patience_ends_it),
+        cmocka_unit_test(lies_are_told),
+        cmocka_unit_test(each_bound_is_looked_at),
+        cmocka_unit_test(memory_that_runs_out),
+        cmocka_unit_test(kernels_equal_the_definition),
     };
     return cmocka_run_group_tests(tests, context_setup, context_teardown);
 }
