@@ -43,7 +43,7 @@ static nigh_collection *open_loaded(nigh_context *context, const char *path, int
 }
 
 /* The nearest of some documents; to be freed. */
-static nigh_results *ask(const struct annexed *f, const nigh_collection *collection, int method) {
+static nigh_results *ask(const struct annexed *f, const nigh_collection *collection, nigh_search_method method) {
     nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
     nigh_results *results;
     nigh_error error;
@@ -57,7 +57,8 @@ static nigh_results *ask(const struct annexed *f, const nigh_collection *collect
 }
 
 static void expect_same_answers(const struct annexed *f, const nigh_collection *a, const nigh_collection *b) {
-    static const int methods[] = {NIGH_SEARCH_SCAN, NIGH_SEARCH_SLICES, NIGH_SEARCH_SKETCH, NIGH_SEARCH_GRAPH};
+    static const nigh_search_method methods[] = {NIGH_SEARCH_SCAN, NIGH_SEARCH_SLICES, NIGH_SEARCH_SKETCH,
+                                                 NIGH_SEARCH_GRAPH};
     for (size_t m = 0; m < sizeof methods / sizeof methods[0]; m++) {
         nigh_results *of_a = ask(f, a, methods[m]);
         nigh_results *of_b = ask(f, b, methods[m]);
