@@ -140,7 +140,7 @@ static void expect_beside(nigh_context *context, const char *path, const struct 
     nigh_collection_describe(collection, &info);
     nigh_tuning tuning = NIGH_TUNING_INIT;
     assert_int_equal(nigh_collection_tuning(collection, &tuning, NULL), golden->tuned ? NIGH_OK : NIGH_ENOTFOUND);
-    if (golden->tuned) assert_memory_equal(&tuning, &golden_tuning, sizeof tuning);
+    if (golden->tuned) expect_same_tuning(&tuning, &golden_tuning);
     nigh_collection_close(collection);
     assert_int_equal(info.sliced_segments, golden->slice_width == 0 ? 0 : 2);
     assert_int_equal(info.damaged_lists, 0);

@@ -119,6 +119,9 @@ int compare_matches(const void *a, const void *b);
 /* Fails the test unless the collection at `path` is exactly the first `count` documents of the recipe. */
 void recipe_expect(nigh_context *context, const char *path, const struct recipe *recipe, uint64_t count);
 
+/* Fails the test where a field differs; what lies between them may. */
+void expect_same_tuning(const nigh_tuning *a, const nigh_tuning *b);
+
 /* Opens and reads everything there is, by every way there is; whatever it says, it must not crash. */
 nigh_status read_everything(nigh_context *context, const char *path, nigh_error *error);
 

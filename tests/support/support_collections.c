@@ -271,6 +271,14 @@ static nigh_status read_kept(const nigh_collection *collection, enum nigh__kept 
     return status;
 }
 
+/* There is one gap, before what was asked for. */
+void expect_same_tuning(const nigh_tuning *a, const nigh_tuning *b) {
+    const size_t gap = offsetof(nigh_tuning, slice_width) + sizeof a->slice_width;
+    const size_t rest = offsetof(nigh_tuning, target_recall);
+    assert_memory_equal(a, b, gap);
+    assert_memory_equal(&a->target_recall, &b->target_recall, sizeof *a - rest);
+}
+
 static nigh_status search_everything(const nigh_collection *collection, const nigh_collection_info *info,
                                      nigh_error *error) {
     uint8_t *query = calloc(2, info->width_bits / 8);
