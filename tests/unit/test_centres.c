@@ -180,7 +180,8 @@ static void plain_middles(const uint64_t *sketches, uint32_t words, const uint32
 static void plain_groups(const uint64_t *sketches, uint32_t words, uint32_t centres, uint64_t *groups, uint32_t count,
                          uint32_t *group_of) {
     for (uint32_t g = 0; g < count; g++)
-        memcpy(groups + (size_t)g * words, sketches + (size_t)((uint64_t)g * centres / count) * words, words * 8);
+        memcpy(groups + (size_t)g * words, sketches + (size_t)((uint64_t)g * centres / count) * words,
+               words * sizeof(uint64_t));
     for (uint32_t round = 0; round < 3; round++) {
         if (round > 0) plain_middles(sketches, words, group_of, centres, groups, count);
         for (uint32_t c = 0; c < centres; c++) {

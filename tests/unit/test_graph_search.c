@@ -342,8 +342,9 @@ static void each_bound_is_looked_at(void **state) {
         toy->seed_starts[lists - 1] = (uint32_t)toy->graph.seed_count;
         toy->seeds[toy->graph.seed_count++] = 0;
         toy->seed_starts[lists] = (uint32_t)toy->graph.seed_count;
-        memset(toy->groups + (toy->graph.group_count - 1) * recipe.centre_words, 0xff, recipe.centre_words * 8);
-        memset(toy->centres + (toy->graph.centre_count - 1) * recipe.centre_words, 0xff, recipe.centre_words * 8);
+        const size_t row = recipe.centre_words * sizeof(uint64_t);
+        memset(toy->groups + (toy->graph.group_count - 1) * recipe.centre_words, 0xff, row);
+        memset(toy->centres + (toy->graph.centre_count - 1) * recipe.centre_words, 0xff, row);
         asked.query.words = query;
         asked.query.k = asked.query.effort = recipe.nodes;
         if (lie != EDGES_MORE_THAN_A_TURN) assert_ok(answer(&asked), &asked.error);
