@@ -41,11 +41,15 @@ static void best_add(struct best *best, uint64_t key) {
 static void scan(const struct nigh__hamming *hamming, const uint64_t *query, const uint64_t *rows, uint32_t words,
                  uint32_t first, uint32_t end, struct best *best) {
     uint32_t distances[ROWS_AT_ONCE];
+    uint32_t limit = limit_of(best);
     while (first < end) {
         const uint32_t count = end - first < ROWS_AT_ONCE ? end - first : ROWS_AT_ONCE;
         const uint32_t smallest = hamming->rows(query, rows + (size_t)first * words, count, words, distances);
-        for (uint32_t i = 0; smallest <= limit_of(best) && i < count; i++)
-            if (distances[i] <= limit_of(best)) best_add(best, nigh__key(distances[i], first + i));
+        for (uint32_t i = 0; smallest <= limit && i < count; i++) {
+            if (distances[i] > limit) continue;
+            best_add(best, nigh__key(distances[i], first + i));
+            limit = limit_of(best);
+        }
         first += count;
     }
 }

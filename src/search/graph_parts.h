@@ -28,10 +28,11 @@ struct nigh__graph_starts {
  */
 static inline struct nigh__graph_starts nigh__graph_starts(const struct nigh__graph_facts *facts, uint32_t effort) {
     if (facts->centre_words == 0) return (struct nigh__graph_starts){.slices = facts->seed_slices};
-    const uint32_t most = NIGH__GRAPH_MOST_CENTRES / 2;
-    const uint32_t share = effort / 4 < 2 ? 2 : effort / 4 < most ? effort / 4 : most;
+    uint32_t centres = effort / 2 < 4 ? 4 : effort / 2;
+    if (centres > NIGH__GRAPH_MOST_CENTRES) centres = NIGH__GRAPH_MOST_CENTRES;
+    const uint32_t slices = effort < 16 ? 1 : effort / 4;
     return (struct nigh__graph_starts){
-        .slices = share < facts->seed_slices ? share : facts->seed_slices, .groups = 2 * share, .centres = 2 * share};
+        .slices = slices < facts->seed_slices ? slices : facts->seed_slices, .groups = centres, .centres = centres};
 }
 
 /* The nodes to begin from where no seed leads on: some evenly chosen ones, then all. */
