@@ -1126,8 +1126,9 @@ NIGH_API uint32_t nigh_slices_usual_width(uint64_t signatures, uint32_t width_bi
  * A graph of near neighbours.  Each distinct signature is a node, with edges to some of
  * those near it that lead in different directions; a search walks along them to ever
  * nearer nodes, from the middle of the neighbourhoods that seem nearest and from nodes
- * that share a slice with the query.  It is made from a collection and can be made anew, in a file of its own beside
- * each segment, as slice lists are; the two do not need each other.
+ * that share a slice with the query.  It is made from a collection and can be made
+ * anew, in a file of its own beside each segment, as slice lists are; the two do not
+ * need each other.
  *
  * The graph is the same for the same signatures and options, whatever the number of
  * threads.

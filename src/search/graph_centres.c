@@ -58,7 +58,7 @@ nigh_status nigh__graph_centres(const struct nigh__hamming *hamming, const struc
                                 const uint64_t *query, const struct nigh__graph_starts *starts,
                                 uint32_t nodes[NIGH__GRAPH_MOST_CENTRES], uint32_t *count, nigh_error *error) {
     const uint32_t words = graph->facts.centre_words;
-    struct best groups = {.most = starts->groups};
+    struct best groups = {.most = starts->centres};
     struct best centres = {.most = starts->centres};
     *count = 0;
     if (words == 0) return NIGH_OK;

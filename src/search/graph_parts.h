@@ -18,8 +18,8 @@ _Static_assert(NIGH__GRAPH_MOST_DEGREE <= NIGH__GRAPH_MOST_BLOCK, "all edges of 
 /* Where a walk begins. */
 struct nigh__graph_starts {
     uint32_t slices;  /* the first ones: nodes that share one with the query */
-    uint32_t groups;  /* the nearest, whose centres are compared */
-    uint32_t centres; /* the nearest, whose nodes it begins from; at most NIGH__GRAPH_MOST_CENTRES, as groups are */
+    uint32_t centres; /* groups that are asked, and of all their centres those whose nodes it begins from: the nearest
+                         of each; at most NIGH__GRAPH_MOST_CENTRES */
 };
 
 /*
@@ -31,8 +31,8 @@ static inline struct nigh__graph_starts nigh__graph_starts(const struct nigh__gr
     uint32_t centres = effort / 2 < 4 ? 4 : effort / 2;
     if (centres > NIGH__GRAPH_MOST_CENTRES) centres = NIGH__GRAPH_MOST_CENTRES;
     const uint32_t slices = effort < 16 ? 1 : effort / 4;
-    return (struct nigh__graph_starts){
-        .slices = slices < facts->seed_slices ? slices : facts->seed_slices, .groups = centres, .centres = centres};
+    return (struct nigh__graph_starts){.slices = slices < facts->seed_slices ? slices : facts->seed_slices,
+                                       .centres = centres};
 }
 
 /* The nodes to begin from where no seed leads on: some evenly chosen ones, then all. */

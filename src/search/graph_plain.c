@@ -108,7 +108,7 @@ static uint64_t next_nearest(const struct plain *plain, const uint64_t *rows, ui
 static bool ask_groups(struct plain *plain, struct nigh__array *centres) {
     const struct nigh__graph *graph = plain->graph;
     uint64_t last = 0;
-    for (uint32_t asked = 0; asked < plain->starts.groups; asked++) {
+    for (uint32_t asked = 0; asked < plain->starts.centres; asked++) {
         last = next_nearest(plain, graph->groups, 0, graph->group_count, last);
         if (last == UINT64_MAX) break;
         const uint32_t group = nigh__key_number(last);

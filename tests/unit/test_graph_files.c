@@ -127,29 +127,41 @@ static uint32_t number_at(const struct bytes *file, uint32_t section, uint64_t i
     return number;
 }
 
-static void tell(struct fixture *f, const struct bytes *whole, uint64_t checksum, const struct lie *lie) {
-    const uint64_t at = place_of(whole, lie->section, lie->index);
-    uint8_t *copy = malloc(whole->length);
-    nigh_error error = {.status = NIGH_OK};
-    memcpy(copy, whole->data, whole->length);
-    memcpy(copy + at, &lie->value, sizeof lie->value);
-    forge_annex(copy, whole->length, checksum);
-    file_write_all(f->graph, copy, whole->length);
-    assert_int_equal(check(f, &error), NIGH_ECORRUPT);
-    assert_string_equal(error.why, lie->why);
-    if (lie->section != NIGH__GRAPH_SKETCHES) assert_int_equal(error.offset, at);
-    const nigh_status status = search_all(f, ROWS, &error);
-    assert_true(status == NIGH_ECORRUPT || (status == NIGH_OK && !lie->at_opening));
-    free(copy);
-}
-
-static void lies_under_right_checksums(void **state) {
-    struct fixture *f = *state;
+static uint64_t segment_checksum(const struct fixture *f) {
     nigh_collection *collection;
     nigh_error error;
     assert_ok(nigh_collection_open(f->context, f->path, NULL, &collection, &error), &error);
     const uint64_t checksum = collection->segments[0]->header.checksum;
     nigh_collection_close(collection);
+    return checksum;
+}
+
+/* The graph with one number changed, under right checksums. */
+static void forge_number(const struct fixture *f, const struct bytes *whole, uint64_t checksum, uint32_t section,
+                         uint32_t index, uint32_t value) {
+    uint8_t *copy = malloc(whole->length);
+    assert_non_null(copy);
+    memcpy(copy, whole->data, whole->length);
+    memcpy(copy + place_of(whole, section, index), &value, sizeof value);
+    forge_annex(copy, whole->length, checksum);
+    file_write_all(f->graph, copy, whole->length);
+    free(copy);
+}
+
+static void tell(struct fixture *f, const struct bytes *whole, uint64_t checksum, const struct lie *lie) {
+    nigh_error error = {.status = NIGH_OK};
+    forge_number(f, whole, checksum, lie->section, lie->index, lie->value);
+    assert_int_equal(check(f, &error), NIGH_ECORRUPT);
+    assert_string_equal(error.why, lie->why);
+    if (lie->section != NIGH__GRAPH_SKETCHES) assert_int_equal(error.offset, place_of(whole, lie->section, lie->index));
+    const nigh_status status = search_all(f, ROWS, &error);
+    assert_true(status == NIGH_ECORRUPT || (status == NIGH_OK && !lie->at_opening));
+}
+
+static void lies_under_right_checksums(void **state) {
+    struct fixture *f = *state;
+    nigh_error error;
+    const uint64_t checksum = segment_checksum(f);
     struct bytes whole = file_read_all(f->graph);
     const uint32_t lists = number_at(&whole, NIGH__GRAPH_FACTS, 0) << number_at(&whole, NIGH__GRAPH_FACTS, 1);
     const uint32_t edges = number_at(&whole, NIGH__GRAPH_EDGE_STARTS, ROWS);
@@ -197,15 +209,10 @@ static void lies_under_right_checksums(void **state) {
         {NIGH__GRAPH_GROUP_STARTS, groups, centres + 1, "centres lie outside their section"},
     };
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
-        uint8_t *copy = malloc(whole.length);
-        memcpy(copy, whole.data, whole.length);
-        memcpy(copy + place_of(&whole, ends[i].section, ends[i].index), &ends[i].value, 4);
-        forge_annex(copy, whole.length, checksum);
-        file_write_all(f->graph, copy, whole.length);
+        forge_number(f, &whole, checksum, ends[i].section, ends[i].index, ends[i].value);
         assert_int_equal(check(f, &error), NIGH_ECORRUPT);
         assert_string_equal(error.why, ends[i].why);
         (void)search_all(f, ROWS, &error);
-        free(copy);
     }
     file_write_all(f->graph, whole.data, whole.length);
     assert_ok(check(f, &error), &error);
@@ -216,21 +223,13 @@ static void lies_under_right_checksums(void **state) {
 /* Where the facts say that there are no centres, none are looked for; where they are of another length, it is a lie. */
 static void without_centres(void **state) {
     struct fixture *f = *state;
-    nigh_collection *collection;
     nigh_error error;
-    assert_ok(nigh_collection_open(f->context, f->path, NULL, &collection, &error), &error);
-    const uint64_t checksum = collection->segments[0]->header.checksum;
-    nigh_collection_close(collection);
+    const uint64_t checksum = segment_checksum(f);
     struct bytes whole = file_read_all(f->graph);
     for (uint32_t words = 0; words < 2; words++) { /* of 2 that there are */
-        uint8_t *copy = malloc(whole.length);
-        memcpy(copy, whole.data, whole.length);
-        memcpy(copy + place_of(&whole, NIGH__GRAPH_FACTS, 13), &words, sizeof words);
-        forge_annex(copy, whole.length, checksum);
-        file_write_all(f->graph, copy, whole.length);
+        forge_number(f, &whole, checksum, NIGH__GRAPH_FACTS, 13, words);
         assert_int_equal(check(f, &error), words == 0 ? NIGH_OK : NIGH_ECORRUPT);
         assert_int_equal(search_all(f, ROWS, &error), words == 0 ? NIGH_OK : NIGH_ECORRUPT);
-        free(copy);
     }
     file_write_all(f->graph, whole.data, whole.length);
     free(whole.data);
