@@ -18,7 +18,7 @@
 
 struct bench {
     nigh_context *context;
-    const char *set, *methods, *plot;
+    const char *set, *methods, *plot, *keep;
     uint64_t count; /* 0: all there are, or a million */
     uint64_t queries, seed, runs;
     bool all, markdown;
@@ -109,7 +109,7 @@ static void measure_all(const struct bench *bench, const char *self) {
     make_set(bench, &set);
     struct topk_table table = {.set = &set, .json = bench->json};
     topk_ours_add(&table, bench->methods);
-    topk_peers_add(&table, bench->methods, self);
+    topk_peers_add(&table, bench->methods, self, bench->keep);
     topk_measure(&table, (size_t)bench->runs);
     topk_table_json(&table);
     if (bench->all) topk_table_print_all(&table);
@@ -139,6 +139,7 @@ static const char usage[] =
     "  --methods LIST  of scan,sketch,slices,directed,graph,loaded,flat,ivf,hnsw,hnswlib16,hnswlib32 (default: all;\n"
     "                  the peers' graphs of a million take 2 to 10 minutes each); loaded: the graph out of memory\n"
     "                  instead of the mapped file\n"
+    "  --keep FOLDER   that is there: what peers build is left in it, and found in it the next time\n"
     "  --seed N        of what is generated\n"
     "  --all           print every setting, not only the chosen\n"
     "  --markdown      print the chosen as a table for documents too\n"
@@ -152,6 +153,7 @@ static void parse(struct bench *bench, int count, char **arguments) {
         {.name = "set", .text = &bench->set},
         {.name = "methods", .text = &bench->methods},
         {.name = "plot", .text = &bench->plot},
+        {.name = "keep", .text = &bench->keep},
         {.name = "count", .number = &bench->count, .least = 1000, .most = 1000000000, .quick = 50000},
         {.name = "queries", .number = &bench->queries, .least = 2, .most = 1000000, .quick = 200},
         {.name = "seed", .number = &bench->seed, .most = UINT64_MAX},

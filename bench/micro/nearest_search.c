@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/hash.h"
+
 /* ----------------------------------------------------------------------- ours -- */
 
 static void take_distances(const struct nearest_set *set, const nigh_results *results, size_t count,
@@ -59,8 +61,23 @@ nigh_status nearest_search(const struct nearest_set *set, const nigh_collection 
 
 /* ---------------------------------------------------------------------- peers -- */
 
+#define KEPT_PATH 1024u
+
+/* Named after the rows, so that it cannot be taken for that of others. */
+static void name_kept(char kept[KEPT_PATH], const struct nearest_peer *peer, const struct nearest_set *set,
+                      const char *keep) {
+    kept[0] = '\0';
+    if (keep == NULL) return;
+    const uint64_t hash = nigh__hash(set->rows, (size_t)set->count * (set->bits / 8));
+    const int length = snprintf(kept, KEPT_PATH, "%s/%s-%" PRIu64 "-%016" PRIx64 ".%s-%s", keep, set->name, set->count,
+                                hash, peer->program, peer->kind);
+    if (length < 0 || length >= (int)KEPT_PATH) measure_fail(keep, "too long for the name of a folder");
+}
+
 bool nearest_peer_start(struct peer *process, const struct nearest_peer *peer, const struct nearest_set *set,
-                        const char *self, bool processor_time, struct nearest_built *built) {
+                        const char *self, bool processor_time, const char *keep, struct nearest_built *built) {
+    char kept[KEPT_PATH];
+    name_kept(kept, peer, set, keep);
     char text[8][NEAREST_PATH];
     (void)snprintf(text[0], sizeof text[0], "%s", peer->program);
     (void)snprintf(text[1], sizeof text[1], "%s", peer->kind);
@@ -70,7 +87,7 @@ bool nearest_peer_start(struct peer *process, const struct nearest_peer *peer, c
     (void)snprintf(text[5], sizeof text[5], "%s", set->queries_path);
     (void)snprintf(text[6], sizeof text[6], "%u", NEAREST_K);
     (void)snprintf(text[7], sizeof text[7], "%s", processor_time ? "cpu" : "wall");
-    char *arguments[] = {text[0], text[1], text[2], text[3], text[4], text[5], text[6], text[7], NULL};
+    char *arguments[] = {text[0], text[1], text[2], text[3], text[4], text[5], text[6], text[7], kept, NULL};
     if (setenv("OPENBLAS_NUM_THREADS", "1", 1) != 0) measure_fail("the environment", "cannot be set");
     if (!peer_start(process, self, peer->program, arguments)) return false;
     char *end = NULL;

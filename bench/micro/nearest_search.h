@@ -40,9 +40,13 @@ struct nearest_built {
     double bytes; /* a row, itself included */
 };
 
-/* Starts it over the files of a set, and waits until all is built.  False, having said why, where there is none. */
+/*
+ * Starts it over the files of a set, and waits until all is built.  What it built is kept in the folder `keep`, if that
+ * is not NULL, and taken from there where it was built of the same rows before.  False, having said why, where there is
+ * no such program.
+ */
 bool nearest_peer_start(struct peer *process, const struct nearest_peer *peer, const struct nearest_set *set,
-                        const char *self, bool processor_time, struct nearest_built *built);
+                        const char *self, bool processor_time, const char *keep, struct nearest_built *built);
 /* As nearest_search(), on one thread.  Returns the seconds. */
 double nearest_peer_search(struct peer *process, uint32_t effort, struct nearest_span span, uint32_t *distances);
 

@@ -38,7 +38,7 @@ static void measure_one(struct slices_table *table, const struct contender *cont
     const struct nearest_span all = {.count = set->query_count};
     struct peer process;
     struct nearest_built built;
-    if (!nearest_peer_start(&process, &contender->peer, set, self, processor_time, &built)) return;
+    if (!nearest_peer_start(&process, &contender->peer, set, self, processor_time, NULL, &built)) return;
     uint32_t *distances = measure_allocate(set->query_count, NEAREST_K * sizeof *distances);
     const size_t first = table->count;
     add_rows(table, contender, &built);

@@ -14,7 +14,7 @@
  * is where this program lies.
  */
 void topk_ours_add(struct topk_table *table, const char *chosen);
-void topk_peers_add(struct topk_table *table, const char *chosen, const char *self);
+void topk_peers_add(struct topk_table *table, const char *chosen, const char *self, const char *keep);
 
 /* Ends the program for a name there is not. */
 void topk_methods_check(const char *chosen);

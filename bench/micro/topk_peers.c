@@ -11,19 +11,20 @@ struct ladder {
 
 #define MANY_ROWS 200000u /* from where on IVF gets the lists that a million have */
 
-/* 1024 lists, or where rows are few about their root. */
+/* 1024 lists, or where rows are few about their root; FAISS takes an hour and a half to find as many as ten million
+ * would have. */
 static unsigned lists_for(uint64_t rows) {
     unsigned lists = 1;
     while ((uint64_t)lists * lists * 2 < rows) lists *= 2;
-    return rows >= MANY_ROWS && lists < 1024 ? 1024 : lists;
+    return rows >= MANY_ROWS ? 1024 : lists;
 }
 
-static void add_peer(struct topk_table *table, const struct ladder *ladder, const char *self) {
+static void add_peer(struct topk_table *table, const struct ladder *ladder, const char *self, const char *keep) {
     struct topk_contender *contender = topk_table_contender(table, ladder->peer.method);
     contender->exact = ladder->exact;
     (void)printf("%s: building ...\n", ladder->peer.method);
     (void)fflush(stdout);
-    if (!nearest_peer_start(&contender->process, &ladder->peer, table->set, self, true, &contender->built)) {
+    if (!nearest_peer_start(&contender->process, &ladder->peer, table->set, self, true, keep, &contender->built)) {
         (void)snprintf(contender->lacking, sizeof contender->lacking, "%s is not built", ladder->peer.program);
         return;
     }
@@ -40,7 +41,7 @@ static void add_peer(struct topk_table *table, const struct ladder *ladder, cons
     }
 }
 
-void topk_peers_add(struct topk_table *table, const char *chosen, const char *self) {
+void topk_peers_add(struct topk_table *table, const char *chosen, const char *self, const char *keep) {
     char ivf[32];
     char ivf_effort[48];
     const unsigned lists = lists_for(table->set->count);
@@ -54,5 +55,5 @@ void topk_peers_add(struct topk_table *table, const char *chosen, const char *se
         {"hnswlib32", {"hnswlib M 32, efC 200", "peer_nearest_graph", "32-200", "ef"}, 10, 17, false},
     };
     for (size_t i = 0; i < sizeof ladders / sizeof ladders[0]; i++)
-        if (topk_is_chosen(chosen, ladders[i].name)) add_peer(table, &ladders[i], self);
+        if (topk_is_chosen(chosen, ladders[i].name)) add_peer(table, &ladders[i], self, keep);
 }

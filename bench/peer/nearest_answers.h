@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the peers that look for nearest rows share: a clock, memory, and the loop that
-// answers lines.
+// What the peers that look for nearest rows share: a clock, memory, an index that may be
+// kept for the next time, and the loop that answers lines.
 //
 // Such a peer says "ready N SECONDS BYTES": N queries, what making the index took, and
 // how much larger the process grew by it.  To each line "EFFORT FIRST COUNT" it answers
@@ -19,7 +19,8 @@
 
 #include "answers.h"
 
-// "KIND FILE ROWS BYTES QUERIES K CLOCK"; a kind is a name and up to two numbers: "ivf-1024", "32-200"
+// "KIND FILE ROWS BYTES QUERIES K CLOCK KEPT"; a kind is a name and up to two numbers: "ivf-1024", "32-200"; what is
+// kept is a file to find the index in or to leave it in, or "" for none.
 struct nearest_job {
     std::string kind;          // the name
     std::vector<size_t> shape; // the numbers
@@ -27,12 +28,14 @@ struct nearest_job {
     size_t rows, bytes, k;
     std::vector<uint8_t> queries;
     clockid_t clock; // "wall", or "cpu" for a machine that others use too
+    std::string kept;
 
     explicit nearest_job(char **arguments)
         : rows_path(arguments[2]), rows(std::strtoull(arguments[3], nullptr, 10)),
           bytes(std::strtoull(arguments[4], nullptr, 10)), k(std::strtoull(arguments[6], nullptr, 10)),
           queries(read_rows(arguments[5], 0, SIZE_MAX)),
-          clock(std::strcmp(arguments[7], "cpu") == 0 ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC) {
+          clock(std::strcmp(arguments[7], "cpu") == 0 ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC),
+          kept(arguments[8]) {
         char *at = arguments[1];
         while (*at >= 'a' && *at <= 'z') kind += *at++;
         while (*at != '\0') {
@@ -66,19 +69,62 @@ inline double resident_bytes() {
     return static_cast<double>(resident) * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
-// make(rows) builds on one thread; search(queries, count, effort, distances) fills K a query, a distance of `bits` for
-// none.
-template <typename Make, typename Search> void answer_nearest(const nearest_job &job, Make make, Search search) {
-    omp_set_num_threads(1);
+// What a library makes of the rows.
+class nearest_index {
+  public:
+    virtual ~nearest_index() = default;
+    virtual void make(const std::vector<uint8_t> &rows) = 0;
+    virtual void save(const char *path) = 0;
+    virtual void load(const char *path) = 0;
+    // Fills K distances a query; one of `bits` for none.
+    virtual void search(const uint8_t *queries, size_t count, int effort, std::vector<int32_t> &distances) = 0;
+};
+
+// What making it took, also where that was an earlier time.
+struct nearest_cost {
+    double seconds, bytes;
+};
+
+inline nearest_cost make_index(const nearest_job &job, nearest_index &index) {
     const double before = resident_bytes();
     double took = 0;
     {
         const std::vector<uint8_t> rows = read_rows(job.rows_path, 0, job.rows * job.bytes);
         const double start = job.now();
-        make(rows);
+        index.make(rows);
         took = job.now() - start;
     }
-    std::printf("ready %zu %.3f %.0f\n", job.query_count(), took, resident_bytes() - before);
+    return {took, resident_bytes() - before};
+}
+
+// Beside the kept index, and written after it, so that half of one is never taken for a whole.
+inline std::string cost_path(const nearest_job &job) { return job.kept + ".cost"; }
+
+inline bool load_index(const nearest_job &job, nearest_index &index, nearest_cost &cost) {
+    FILE *file = std::fopen(cost_path(job).c_str(), "r");
+    if (file == nullptr) return false;
+    const bool known = std::fscanf(file, "%lf %lf", &cost.seconds, &cost.bytes) == 2;
+    std::fclose(file);
+    if (known) index.load(job.kept.c_str());
+    return known;
+}
+
+inline void keep_index(const nearest_job &job, nearest_index &index, const nearest_cost &cost) {
+    index.save(job.kept.c_str());
+    FILE *file = std::fopen(cost_path(job).c_str(), "w");
+    if (file == nullptr || std::fprintf(file, "%.3f %.0f\n", cost.seconds, cost.bytes) < 0 || std::fclose(file) != 0)
+        throw std::runtime_error("cannot write " + cost_path(job));
+}
+
+// All on one thread.
+inline void answer_nearest(const nearest_job &job, nearest_index &index) {
+    omp_set_num_threads(1);
+    nearest_cost cost = {};
+    if (job.kept.empty() || !load_index(job, index, cost)) {
+        cost = make_index(job, index);
+        if (!job.kept.empty()) keep_index(job, index, cost);
+    }
+    std::printf("ready %zu %.3f %.0f\n", job.query_count(), cost.seconds, cost.bytes);
     std::fflush(stdout);
     std::vector<int32_t> distances(job.query_count() * job.k);
     int effort = 0;
@@ -87,7 +133,7 @@ template <typename Make, typename Search> void answer_nearest(const nearest_job 
     while (std::scanf("%d %zu %zu", &effort, &first, &count) == 3 && first <= job.query_count() &&
            count <= job.query_count() - first) {
         const double start = job.now();
-        search(job.queries.data() + first * job.bytes, count, effort, distances);
+        index.search(job.queries.data() + first * job.bytes, count, effort, distances);
         std::printf("%.9f", job.now() - start);
         for (size_t i = 0; i < count * job.k; i++) std::printf(" %d", distances[i]);
         std::printf("\n");

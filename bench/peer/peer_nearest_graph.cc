@@ -4,11 +4,13 @@
 // make it: compiled for this very machine, and for rows of this very length, which
 // takes a quarter of the time of a loop that does not.  The effort is ef.
 //
-//     peer_nearest_graph LINKS-CANDIDATES FILE ROWS BYTES QUERIES K wall|cpu
+//     peer_nearest_graph LINKS-CANDIDATES FILE ROWS BYTES QUERIES K wall|cpu KEPT
 //
 // M, and efConstruction: "16-100", "32-200".  Answers lines (nearest_answers.h).
 
 #include <hnswlib/hnswlib.h>
+
+#include <memory>
 
 #include "nearest_answers.h"
 
@@ -43,29 +45,45 @@ class hamming_space : public hnswlib::SpaceInterface<int> {
     size_t bytes;
 };
 
+class layered_graph : public nearest_index {
+  public:
+    explicit layered_graph(const nearest_job &job) : job(job), space(job.bytes) {}
+
+    void make(const std::vector<uint8_t> &rows) override {
+        graph = std::make_unique<hnswlib::HierarchicalNSW<int>>(&space, job.rows, job.shape_or(0, 32),
+                                                                job.shape_or(1, 200));
+        for (size_t i = 0; i < rows.size() / job.bytes; i++) graph->addPoint(rows.data() + i * job.bytes, i);
+    }
+    void save(const char *path) override { graph->saveIndex(path); }
+    void load(const char *path) override {
+        graph = std::make_unique<hnswlib::HierarchicalNSW<int>>(&space, path);
+    }
+    void search(const uint8_t *queries, size_t count, int effort, std::vector<int32_t> &distances) override {
+        graph->setEf(static_cast<size_t>(effort));
+        for (size_t q = 0; q < count; q++) {
+            auto found = graph->searchKnn(queries + q * job.bytes, job.k);
+            for (size_t i = job.k; i-- > 0;) {
+                distances[q * job.k + i] = i < found.size() ? found.top().first : job.bits();
+                if (i < found.size()) found.pop();
+            }
+        }
+    }
+
+  private:
+    const nearest_job &job;
+    hamming_space space;
+    std::unique_ptr<hnswlib::HierarchicalNSW<int>> graph;
+};
+
 void run(char **arguments) {
     const nearest_job job(arguments);
-    hamming_space space(job.bytes);
-    hnswlib::HierarchicalNSW<int> graph(&space, job.rows, job.shape_or(0, 32), job.shape_or(1, 200));
-    answer_nearest(
-        job,
-        [&](const std::vector<uint8_t> &rows) {
-            for (size_t i = 0; i < rows.size() / job.bytes; i++) graph.addPoint(rows.data() + i * job.bytes, i);
-        },
-        [&](const uint8_t *queries, size_t count, int effort, std::vector<int32_t> &distances) {
-            graph.setEf(static_cast<size_t>(effort));
-            for (size_t q = 0; q < count; q++) {
-                auto found = graph.searchKnn(queries + q * job.bytes, job.k);
-                for (size_t i = job.k; i-- > 0;) {
-                    distances[q * job.k + i] = i < found.size() ? found.top().first : job.bits();
-                    if (i < found.size()) found.pop();
-                }
-            }
-        });
+    layered_graph index(job);
+    answer_nearest(job, index);
 }
 
 } // namespace
 
 int main(int count, char **arguments) {
-    return run_peer(count, arguments, 7, "peer_nearest_graph LINKS-CANDIDATES FILE ROWS BYTES QUERIES K CLOCK", run);
+    return run_peer(count, arguments, 8, "peer_nearest_graph LINKS-CANDIDATES FILE ROWS BYTES QUERIES K CLOCK KEPT",
+                    run);
 }
