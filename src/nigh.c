@@ -12,6 +12,7 @@
 #include "kernel/hamming.h"
 #include "kernel/letters.h"
 #include "kernel/near.h"
+#include "kernel/offers.h"
 #include "kernel/rows.h"
 #include "kernel/scores.h"
 
@@ -53,6 +54,7 @@ nigh_status nigh_context_new(const nigh_context_options *options, nigh_context *
     if (context == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a context");
     *context = (nigh_context){.allocator = chosen.allocator,
                               .hamming = hamming,
+                              .offers = nigh__offers_choose(hamming->name),
                               .letters = nigh__letters_choose(hamming->name),
                               .near = nigh__near_choose(hamming->name),
                               .scores = nigh__scores_choose(hamming->name),

@@ -6,6 +6,7 @@
 #include "nigh.h"
 
 struct nigh__hamming; /* kernel/hamming.h */
+struct nigh__offers;  /* kernel/offers.h */
 struct nigh__letters; /* kernel/letters.h */
 struct nigh__near;    /* kernel/near.h */
 struct nigh__rows;    /* kernel/rows.h */
@@ -16,6 +17,7 @@ struct nigh_context {
     const nigh_file_system *files;
     nigh_file_system older_files; /* where the table given is shorter than ours: `files`, the rest NULL */
     const struct nigh__hamming *hamming;
+    const struct nigh__offers *offers;
     const struct nigh__letters *letters;
     const struct nigh__near *near;
     const struct nigh__scores *scores;

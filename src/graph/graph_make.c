@@ -102,6 +102,10 @@ static nigh_status order_rows(struct maker *maker) {
 
 /* --------------------------------------------------------------------- neighbours -- */
 
+static void join_first(void *user, uint32_t thread, const uint32_t *ids, uint32_t count) {
+    nigh__join_first(user, thread, ids, count);
+}
+
 static void join_leaf(void *user, uint32_t thread, const uint32_t *ids, uint32_t count) {
     nigh__join(user, thread, ids, count, count);
 }
@@ -114,13 +118,13 @@ static nigh_status grow_trees(struct maker *maker, uint32_t *ids, struct nigh__p
                                     .count = count,
                                     .leaf_size = JOIN_LEAF,
                                     .ids = ids,
-                                    .user = &maker->joining,
-                                    .leaf = join_leaf};
+                                    .user = &maker->joining};
     nigh_status status = NIGH_OK;
     nigh__crew_stage(&maker->crew, "neighbours", (uint64_t)maker->job->trees * count);
     for (uint32_t t = 0; t < maker->job->trees && status == NIGH_OK; t++) {
         reset_ids(ids, count);
         tree.seed = nigh__mix(maker->job->seed + 1 + t);
+        tree.leaf = t == 0 ? join_first : join_leaf;
         status = nigh__pivot_tree_grow(&tree, room);
     }
     return status;

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/word_sort.h"
 #include "kernel/hamming.h"
+#include "kernel/offers.h"
 
 #define AHEAD 3u /* rows of neighbours that are fetched before they are needed */
 
@@ -16,6 +17,7 @@ static void joiner_release(const nigh_context *context, struct nigh__joiner *joi
     nigh__free(context, joiner->distances);
     nigh__free(context, joiner->limits);
     nigh__free(context, joiner->near);
+    nigh__free(context, joiner->nodes_at);
     nigh__free(context, joiner->known);
     *joiner = (struct nigh__joiner){0};
 }
@@ -28,9 +30,10 @@ static bool joiner_make(const nigh_context *context, uint32_t room, uint32_t wor
     joiner->rows = nigh__alloc_aligned(context, (size_t)room * words, sizeof *joiner->rows, NIGH__CACHE_LINE);
     joiner->distances = nigh__alloc(context, room, sizeof *joiner->distances);
     joiner->limits = nigh__alloc(context, room, sizeof *joiner->limits);
-    joiner->near = nigh__alloc(context, room, sizeof *joiner->near);
+    joiner->near = nigh__alloc(context, (size_t)room + NIGH__OFFER_PADDING, sizeof *joiner->near);
+    joiner->nodes_at = nigh__alloc(context, 64 * (size_t)words + 1, sizeof *joiner->nodes_at);
     joiner->known = nigh__alloc_zero(context, NIGH__JOINER_KNOWN, sizeof *joiner->known);
-    if (joiner->nodes == NULL || joiner->keys == NULL) return false;
+    if (joiner->nodes == NULL || joiner->keys == NULL || joiner->nodes_at == NULL) return false;
     return joiner->rows != NULL && joiner->distances != NULL && joiner->limits != NULL && joiner->near != NULL &&
            joiner->known != NULL;
 }
@@ -58,6 +61,57 @@ void nigh__joining_release(struct nigh__joining *joining) {
     joining->joiners = NULL;
 }
 
+/* -------------------------------------------------------------------------- first -- */
+
+/* The distance that at least `wanted` of `count` (which are more) do not exceed, and fewer at any smaller one. */
+static uint32_t find_limit(struct nigh__joiner *joiner, uint32_t words, uint32_t count, uint32_t wanted) {
+    uint32_t *nodes_at = joiner->nodes_at;
+    uint32_t limit = 0;
+    memset(nodes_at, 0, (64 * (size_t)words + 1) * sizeof *nodes_at);
+    for (uint32_t i = 0; i < count; i++) nodes_at[joiner->distances[i]]++;
+    for (uint32_t seen = nodes_at[0]; seen < wanted; seen += nodes_at[limit]) limit++;
+    return limit;
+}
+
+/* The nearest of all that were compared with node i become its row. */
+static void fill_row(const struct nigh__joining *joining, struct nigh__joiner *joiner, const uint32_t *nodes,
+                     uint32_t count, uint32_t i) {
+    struct nigh__neighbours *neighbours = joining->neighbours;
+    uint32_t *ids = nigh__neighbours_ids(neighbours, nodes[i]);
+    uint16_t *distances = nigh__neighbours_distances(neighbours, nodes[i]);
+    const uint32_t k = neighbours->k;
+    const uint32_t limit = count - 1 > k ? find_limit(joiner, joining->words, count, k + 1) : UINT32_MAX;
+    const size_t found =
+        joining->context->offers->within(joiner->distances, joiner->limits, count, limit, joiner->near);
+    size_t others = 0;
+    for (size_t f = 0; f < found; f++) {
+        const uint32_t j = joiner->near[f];
+        joiner->keys[others] = (uint64_t)joiner->distances[j] << 32 | nodes[j];
+        others += j != i;
+    }
+    const uint64_t *sorted = nigh__words_sort(joiner->keys, joiner->keys + joiner->room, others, 1, 1, 1);
+    for (size_t n = 0; n < others && n < k && sorted[n] >> 32 <= UINT16_MAX; n++) {
+        ids[n] = (uint32_t)sorted[n] | NIGH__NEW;
+        distances[n] = (uint16_t)(sorted[n] >> 32);
+    }
+    atomic_store_explicit(&neighbours->limits[nodes[i]], distances[k - 1], memory_order_relaxed);
+}
+
+void nigh__join_first(const struct nigh__joining *joining, uint32_t thread, const uint32_t *nodes, uint32_t count) {
+    struct nigh__joiner *joiner = &joining->joiners[thread];
+    const struct nigh__hamming *hamming = joining->context->hamming;
+    const size_t words = joining->words;
+    for (uint32_t i = 0; i < count; i++)
+        memcpy(joiner->rows + i * words, joining->rows + nodes[i] * words, words * sizeof *joiner->rows);
+    memset(joiner->limits, 0, count * sizeof *joiner->limits);
+    for (uint32_t i = 0; i < count; i++) {
+        (void)hamming->rows(joiner->rows + i * words, joiner->rows, count, words, joiner->distances);
+        fill_row(joining, joiner, nodes, count, i);
+    }
+}
+
+/* -------------------------------------------------------------------------- later -- */
+
 /* Those whose rows reach farthest first, among the active ones. */
 static void sort_active(const struct nigh__joining *joining, struct nigh__joiner *joiner, const uint32_t *nodes,
                         uint32_t active) {
@@ -81,17 +135,6 @@ static void gather(const struct nigh__joining *joining, struct nigh__joiner *joi
     }
 }
 
-/* Which of those from `first` on are near enough for themselves, or for the one they are compared with. */
-static uint32_t find_near(struct nigh__joiner *joiner, uint32_t first, uint32_t count, uint32_t limit) {
-    uint32_t found = 0;
-    for (uint32_t j = first; j < count; j++) {
-        const uint32_t most = joiner->limits[j] > limit ? joiner->limits[j] : limit;
-        joiner->near[found] = j;
-        found += joiner->distances[j] <= most;
-    }
-    return found;
-}
-
 static uint64_t *known_slot(struct nigh__joiner *joiner, uint32_t node) {
     return &joiner->known[(node * UINT32_C(0x9e3779b1)) >> 22];
 }
@@ -100,28 +143,42 @@ static uint64_t *known_slot(struct nigh__joiner *joiner, uint32_t node) {
 static void note_known(const struct nigh__joining *joining, struct nigh__joiner *joiner, uint32_t node) {
     struct nigh__neighbours *neighbours = joining->neighbours;
     const uint32_t *ids = nigh__neighbours_ids(neighbours, node);
-    joiner->turn++;
+    const uint64_t turn = ++joiner->turn << 32;
     nigh__neighbours_lock(neighbours, node);
     for (uint32_t i = 0; i < neighbours->k; i++) {
         const uint32_t other = ids[i] & ~NIGH__NEW;
-        *known_slot(joiner, other) = joiner->turn << 32 | other;
+        *known_slot(joiner, other) = turn | other;
     }
     nigh__neighbours_unlock(neighbours, node);
 }
 
+static size_t leave_out_known(struct nigh__joiner *joiner, const uint32_t *nodes, uint32_t node, size_t found) {
+    const uint64_t turn = joiner->turn << 32;
+    size_t left = 0;
+    for (size_t f = 0; f < found; f++) {
+        const uint32_t other = nodes[joiner->near[f]];
+        joiner->near[left] = joiner->near[f];
+        left += *known_slot(joiner, other) != (turn | other) && other != node;
+    }
+    return left;
+}
+
 /* The node that others were compared with, to those that are near enough, and they to it. */
-static void offer_near(const struct nigh__joining *joining, struct nigh__joiner *joiner, const uint32_t *nodes,
-                       uint32_t node, uint32_t found) {
+static void offer_near(const struct nigh__joining *joining, struct nigh__joiner *joiner, uint32_t i, size_t found) {
     struct nigh__neighbours *neighbours = joining->neighbours;
+    const uint32_t *nodes = joiner->nodes + i + 1; /* near[] has positions among those behind it */
+    const uint32_t *distances = joiner->distances + i + 1;
+    const uint32_t node = joiner->nodes[i];
+    if (found == 0) return;
     note_known(joining, joiner, node);
-    for (uint32_t f = 0; f < found; f++) {
+    found = leave_out_known(joiner, nodes, node, found);
+    for (size_t f = 0; f < found; f++) {
         const uint32_t j = joiner->near[f];
         const uint32_t other = nodes[j];
         if (f + AHEAD < found) nigh__neighbours_fetch(neighbours, nodes[joiner->near[f + AHEAD]]);
-        if (*known_slot(joiner, other) == (joiner->turn << 32 | other) || other == node) continue;
-        nigh__neighbours_offer(neighbours, node, other, joiner->distances[j]);
-        nigh__neighbours_offer(neighbours, other, node, joiner->distances[j]);
-        joiner->limits[j] = nigh__neighbours_limit(neighbours, other);
+        if (nigh__neighbours_offer(neighbours, node, other, distances[j]) == NIGH__OFFER_KNOWN) continue;
+        (void)nigh__neighbours_offer(neighbours, other, node, distances[j]);
+        joiner->limits[i + 1 + j] = nigh__neighbours_limit(neighbours, other);
     }
 }
 
@@ -129,15 +186,17 @@ void nigh__join(const struct nigh__joining *joining, uint32_t thread, const uint
                 uint32_t active) {
     struct nigh__joiner *joiner = &joining->joiners[thread];
     const struct nigh__hamming *hamming = joining->context->hamming;
+    const struct nigh__offers *offers = joining->context->offers;
     const size_t words = joining->words;
     gather(joining, joiner, given, count, active);
-    const uint32_t *nodes = joiner->nodes;
     for (uint32_t i = 0; i < active && i + 1 < count; i++) {
-        if (i + 2 < active) nigh__neighbours_fetch(joining->neighbours, nodes[i + 2]);
-        (void)hamming->rows(joiner->rows + i * words, joiner->rows + (i + 1) * words, count - i - 1, words,
-                            joiner->distances + i + 1);
-        const uint32_t limit = nigh__neighbours_limit(joining->neighbours, nodes[i]);
-        const uint32_t found = find_near(joiner, i + 1, count, limit);
-        if (found > 0) offer_near(joining, joiner, nodes, nodes[i], found);
+        const uint32_t first = i + 1;
+        if (i + 2 < active) nigh__neighbours_fetch(joining->neighbours, joiner->nodes[i + 2]);
+        (void)hamming->rows(joiner->rows + i * words, joiner->rows + first * words, count - first, words,
+                            joiner->distances + first);
+        const uint32_t limit = nigh__neighbours_limit(joining->neighbours, joiner->nodes[i]);
+        const size_t found =
+            offers->within(joiner->distances + first, joiner->limits + first, count - first, limit, joiner->near);
+        offer_near(joining, joiner, i, found);
     }
 }

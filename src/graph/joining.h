@@ -24,7 +24,8 @@ struct nigh__joiner {
     uint64_t *rows;      /* [room * words] */
     uint32_t *distances; /* [room] */
     uint32_t *limits;    /* [room] */
-    uint32_t *near;      /* [room] which of them are near enough */
+    uint32_t *near;      /* [room + padding] which of them are near enough */
+    uint32_t *nodes_at;  /* [64 * words + 1] how many of them are at each distance */
     uint64_t *known; /* [NIGH__JOINER_KNOWN] neighbours of the node at hand, by a hash: its turn above the neighbour */
     uint64_t turn;   /* counts nodes, so that the table need not be cleared for each */
 };
@@ -46,6 +47,11 @@ bool nigh__joining_make(const nigh_context *context, const uint64_t *rows, uint3
 bool nigh__joining_room(struct nigh__joining *joining, uint32_t nodes);
 void nigh__joining_release(struct nigh__joining *joining);
 
+/*
+ * Each of `count` different nodes with all others, where all their rows are empty yet, and no other thread offers them
+ * anything.  The same as nigh__join() of all; who finds a place is chosen first, so that nobody is pushed out again.
+ */
+void nigh__join_first(const struct nigh__joining *joining, uint32_t thread, const uint32_t *nodes, uint32_t count);
 /* Each of the first `active` nodes with all that come after it.  A node may be there twice. */
 void nigh__join(const struct nigh__joining *joining, uint32_t thread, const uint32_t *given, uint32_t count,
                 uint32_t active);

@@ -22,8 +22,9 @@
 #include <stdint.h>
 
 #include "base/context.h"
+#include "kernel/offers.h"
 
-#define NIGH__NEW UINT32_C(0x80000000)    /* beside a node */
+#define NIGH__NEW NIGH__OFFER_MARK        /* beside a node */
 #define NIGH__NOBODY UINT32_C(0x7fffffff) /* behind the last */
 
 struct nigh__neighbours {
@@ -34,6 +35,7 @@ struct nigh__neighbours {
     uint16_t *distances;      /* the same */
     _Atomic uint16_t *limits; /* [nodes] of the k-th */
     atomic_flag *locks;       /* NULL: there is but one thread */
+    const struct nigh__offers *offers;
 };
 
 bool nigh__neighbours_make(const nigh_context *context, uint32_t nodes, uint32_t k, uint32_t room, bool threads,
@@ -70,7 +72,15 @@ static inline void nigh__neighbours_fetch(const struct nigh__neighbours *neighbo
 void nigh__neighbours_lock(struct nigh__neighbours *neighbours, uint32_t node);
 void nigh__neighbours_unlock(struct nigh__neighbours *neighbours, uint32_t node);
 
-/* To the row of `node`, that `other` is so far from it; not the node itself.  May be there already. */
-void nigh__neighbours_offer(struct nigh__neighbours *neighbours, uint32_t node, uint32_t other, uint32_t distance);
+/* Offers what does not exceed the limit. */
+enum nigh__offer_outcome nigh__neighbours_insist(struct nigh__neighbours *neighbours, uint32_t node, uint32_t other,
+                                                 uint32_t distance);
+
+/* To the row of `node`, that `other` is so far from it; not the node itself. */
+static inline enum nigh__offer_outcome nigh__neighbours_offer(struct nigh__neighbours *neighbours, uint32_t node,
+                                                              uint32_t other, uint32_t distance) {
+    if (distance > nigh__neighbours_limit(neighbours, node)) return NIGH__OFFER_TOO_FAR;
+    return nigh__neighbours_insist(neighbours, node, other, distance);
+}
 
 #endif

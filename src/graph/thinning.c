@@ -8,6 +8,7 @@
 #include "kernel/hamming.h"
 
 #define NODES_AT_ONCE 512u
+#define AHEAD 6u /* rows that are fetched before they are needed */
 
 /* What a thread works with. */
 struct thinner {
@@ -40,6 +41,11 @@ static void thin(const struct thinning *thinning, struct thinner *thinner, uint3
         const uint32_t other = (uint32_t)keys[i];
         const uint64_t distance = keys[i] >> 32;
         uint64_t *row = thinner->kept + kept * words;
+        if (i + AHEAD < count) {
+            const uint64_t *next = thinning->rows + (uint32_t)keys[i + AHEAD] * words;
+            __builtin_prefetch(next);
+            __builtin_prefetch(next + 8);
+        }
         memcpy(row, thinning->rows + other * words, words * sizeof *row);
         const uint64_t nearest = hamming->rows(row, thinner->kept, kept, words, thinner->distances);
         if (11 * nearest < 10 * distance) continue;

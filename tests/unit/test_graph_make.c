@@ -13,6 +13,7 @@
 #include "base/rng.h"
 #include "graph/descent.h"
 #include "graph/graph_make.h"
+#include "graph/joining.h"
 #include "graph/neighbours.h"
 #include "graph/pivot_tree.h"
 #include "graph/thinning.h"
@@ -95,6 +96,40 @@ static void a_row_keeps_the_smallest(void **state) {
         assert_int_equal(nigh__neighbours_ids(&neighbours, 1)[0], NIGH__NOBODY);
         nigh__neighbours_release(*state, &neighbours);
     }
+}
+
+/* -------------------------------------------------------------------- joining */
+
+/* Who is nearest is the same by choosing, and by offering everyone to everyone; also where there are few, and ties. */
+static void joining_first_is_joining(void **state) {
+    enum { NODES = 300, K = 20, WORDS = 2 };
+    static const uint32_t counts[] = {1, 2, K, K + 1, K + 2, 100, NODES};
+    uint64_t *rows = clustered(NODES, 64 * WORDS, 3, 12, 4);
+    uint32_t nodes[NODES];
+    for (uint32_t i = 0; i < NODES; i++) nodes[i] = (i * 7) % NODES;
+    for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
+        struct nigh__neighbours neighbours[2];
+        for (size_t way = 0; way < 2; way++) {
+            struct nigh__joining joining;
+            assert_true(nigh__neighbours_make(*state, NODES, K, K, false, &neighbours[way]));
+            assert_true(nigh__joining_make(*state, rows, WORDS, &neighbours[way], 1, &joining));
+            assert_true(nigh__joining_room(&joining, counts[c]));
+            if (way == 0)
+                nigh__join_first(&joining, 0, nodes, counts[c]);
+            else
+                nigh__join(&joining, 0, nodes, counts[c], counts[c]);
+            nigh__joining_release(&joining);
+        }
+        const size_t items = (size_t)NODES * neighbours[0].room;
+        assert_memory_equal(neighbours[0].ids, neighbours[1].ids, items * sizeof *neighbours[0].ids);
+        assert_memory_equal(neighbours[0].distances, neighbours[1].distances, items * sizeof *neighbours[0].distances);
+        for (uint32_t i = 0; i < NODES; i++)
+            assert_int_equal(nigh__neighbours_limit(&neighbours[0], i), nigh__neighbours_limit(&neighbours[1], i));
+        assert_int_equal(nigh__neighbours_count(&neighbours[0], nodes[0]), counts[c] - 1 < K ? counts[c] - 1 : K);
+        nigh__neighbours_release(*state, &neighbours[0]);
+        nigh__neighbours_release(*state, &neighbours[1]);
+    }
+    free(rows);
 }
 
 /* ---------------------------------------------------------------------- a tree */
@@ -285,6 +320,29 @@ static void the_same_for_any_threads(void **state) {
     assert_ok(nigh__graph_make(&job, &another, &error), &error);
     assert_memory_not_equal(first.graph.order, another.graph.order, COUNT * sizeof *first.graph.order);
     nigh__graph_made_release(&another);
+    nigh__graph_made_release(&first);
+    free(rows);
+}
+
+static void the_same_for_any_kernel(void **state) {
+    enum { COUNT = 3000, WIDTH = 320 };
+    uint64_t *rows = clustered(COUNT, WIDTH, 40, 60, 10);
+    struct nigh__graph_job job = job_of(*state, rows, COUNT, WIDTH);
+    struct nigh__graph_made first;
+    nigh_error error;
+    assert_ok(nigh__graph_make(&job, &first, &error), &error);
+    for (size_t i = 0; nigh__hamming_at(i) != NULL; i++) {
+        nigh_context_options options = NIGH_CONTEXT_OPTIONS_INIT;
+        nigh_context *context = NULL;
+        struct nigh__graph_made other;
+        options.kernel = nigh__hamming_at(i)->name;
+        if (nigh_context_new(&options, &context, &error) != NIGH_OK) continue; /* not on this CPU */
+        job.context = context;
+        assert_ok(nigh__graph_make(&job, &other, &error), &error);
+        expect_same(&first.graph, &other.graph);
+        nigh__graph_made_release(&other);
+        nigh_context_free(context);
+    }
     nigh__graph_made_release(&first);
     free(rows);
 }
@@ -495,10 +553,12 @@ static void cancelled(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_row_keeps_the_smallest),
+        cmocka_unit_test(joining_first_is_joining),
         cmocka_unit_test(a_tree_has_everyone_once),
         cmocka_unit_test(a_tree_where_all_are_as_far),
         cmocka_unit_test(thinning_equals_the_plain_way),
         cmocka_unit_test(the_same_for_any_threads),
+        cmocka_unit_test(the_same_for_any_kernel),
         cmocka_unit_test(it_knows_the_nearest),
         cmocka_unit_test(small_and_narrow_ones),
         cmocka_unit_test(a_crowd),
