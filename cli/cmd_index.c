@@ -28,7 +28,7 @@ static const struct cli_option options[] = {
                "of the slices of --lists slices (default: by the number of signatures, see 'nigh plan')"),
     CLI_FLAG(
         0, "graph", PLACE(graph),
-        "a graph of near neighbours, which makes searching faster still; it takes two minutes for a million on one "
+        "a graph of near neighbours, which makes searching faster still; it takes a minute or two for a million on one "
         "core"),
     CLI_FLAG(0, "no-graph", PLACE(no_graph), "remove the graphs that are there"),
     CLI_SIGNING_OPTIONS(PLACE(signing)),

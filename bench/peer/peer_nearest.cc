@@ -63,8 +63,7 @@ class faiss_index : public nearest_index {
     void load(const char *path) override { index.reset(faiss::read_index_binary(path)); }
     void search(const uint8_t *queries, size_t count, int effort, std::vector<int32_t> &distances) override {
         set_effort(*index, effort);
-        index->search(static_cast<number>(count), queries, static_cast<number>(job.k), distances.data(),
-                      labels.data());
+        index->search(static_cast<number>(count), queries, static_cast<number>(job.k), distances.data(), labels.data());
         for (size_t i = 0; i < count * job.k; i++)
             if (labels[i] < 0) distances[i] = job.bits();
     }

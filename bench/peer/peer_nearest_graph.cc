@@ -55,9 +55,7 @@ class layered_graph : public nearest_index {
         for (size_t i = 0; i < rows.size() / job.bytes; i++) graph->addPoint(rows.data() + i * job.bytes, i);
     }
     void save(const char *path) override { graph->saveIndex(path); }
-    void load(const char *path) override {
-        graph = std::make_unique<hnswlib::HierarchicalNSW<int>>(&space, path);
-    }
+    void load(const char *path) override { graph = std::make_unique<hnswlib::HierarchicalNSW<int>>(&space, path); }
     void search(const uint8_t *queries, size_t count, int effort, std::vector<int32_t> &distances) override {
         graph->setEf(static_cast<size_t>(effort));
         for (size_t q = 0; q < count; q++) {

@@ -7,7 +7,7 @@
 #include "base/rng.h"
 
 #define NODES_AT_ONCE 1024u
-#define FEW_NEW 1u       /* of a node, on average: then it ends */
+#define FEW_NEW 2u       /* of a node, on average: then it ends */
 #define SEEN_SLOTS 1024u /* to find a node that is twice in a list; a power of two */
 #define SEEN_MOST 512u   /* longer lists are not looked through */
 
@@ -17,28 +17,28 @@ struct descent {
     struct nigh__crew *crew;
     struct nigh__joining *joining;
     struct nigh__neighbours *neighbours;
-    uint64_t seed;            /* of this pass */
-    _Atomic uint32_t *totals; /* [2 * nodes] new and old ones, both ways */
-    _Atomic uint32_t *chosen; /* [2 * nodes] of them, that take part */
-    uint64_t *starts;         /* [2 * nodes + 1] of their lists */
-    uint32_t *lists;
-    uint32_t **gathered;       /* of each thread: a list without what is there twice */
+    uint64_t seed;       /* of this pass */
+    uint32_t *totals;    /* [2 * nodes] new and old ones, both ways */
+    uint64_t *starts;    /* [2 * nodes + 1] of the lists of those that take part; before, how many, then their ends */
+    uint32_t *lists;     /* before each a place that belongs to none */
+    uint64_t room;       /* of all lists */
+    uint32_t **gathered; /* of each thread: both lists of a node, without what is there twice */
+    uint32_t longest;    /* that finds room there */
     _Atomic uint64_t new_ones; /* in all rows */
 };
 
 /* ------------------------------------------------------------------------ choosing -- */
 
-/* Whether `other` takes part in what `owner` brings together. */
-static bool takes_part(const struct descent *descent, uint32_t owner, uint32_t other, uint32_t age) {
-    const uint32_t most = age == NEW ? NIGH__DESCENT_NEW : NIGH__DESCENT_OLD;
-    const uint32_t total = atomic_load_explicit(&descent->totals[2 * (size_t)owner + age], memory_order_relaxed);
-    if (total <= most) return true;
-    const uint64_t hash = nigh__mix(descent->seed ^ ((uint64_t)owner << 32 | other)) >> 32;
-    return hash * total < (uint64_t)most << 32;
-}
+static size_t list_of(uint32_t owner, uint32_t age) { return 2 * (size_t)owner + age; }
 
-static void count_one(_Atomic uint32_t *counts, uint32_t node, uint32_t age) {
-    atomic_fetch_add_explicit(&counts[2 * (size_t)node + age], 1, memory_order_relaxed);
+/*
+ * 1 where `other` takes part in what `owner` brings together, as all do where there are no more than may; else 0.  It
+ * is added, and not asked for: no processor could guess.
+ */
+static inline uint32_t takes_part(const struct descent *descent, uint32_t owner, uint32_t other, uint32_t age) {
+    const uint64_t most = age == NEW ? NIGH__DESCENT_NEW : NIGH__DESCENT_OLD;
+    const uint64_t hash = nigh__mix(descent->seed ^ ((uint64_t)owner << 32 | other)) >> 32;
+    return hash * descent->totals[list_of(owner, age)] < most << 32;
 }
 
 /* The neighbours of some nodes, one after the other. */
@@ -53,10 +53,26 @@ static struct stroll stroll_over(const struct descent *descent, uint64_t first, 
     return (struct stroll){.descent = descent, .node = (uint32_t)first, .end = (uint32_t)end};
 }
 
+/* Inline, for gcc leaves out calls of what does nothing but fetch. */
+#define FETCHES static inline __attribute__((always_inline))
+
+/* What will be asked about the neighbours of the node that comes next. */
+FETCHES void fetch_lists(const struct stroll *stroll) {
+    const struct descent *descent = stroll->descent;
+    if (stroll->node + 1 >= stroll->end) return;
+    const uint32_t *ids = nigh__neighbours_ids(descent->neighbours, stroll->node + 1);
+    for (uint32_t i = 0; i < descent->neighbours->k; i++) {
+        const size_t list = list_of(ids[i] & ~NIGH__NEW, NEW);
+        __builtin_prefetch(descent->totals + list);
+        __builtin_prefetch(descent->starts + list);
+    }
+}
+
 /* False: there are no more. */
 static inline bool stroll_on(struct stroll *stroll) {
     for (; stroll->node < stroll->end; stroll->node++) {
         if (stroll->entry == NULL) {
+            fetch_lists(stroll);
             stroll->entry = nigh__neighbours_ids(stroll->descent->neighbours, stroll->node);
             stroll->last = stroll->entry + stroll->descent->neighbours->k;
         }
@@ -71,58 +87,103 @@ static inline bool stroll_on(struct stroll *stroll) {
     return false;
 }
 
-static void count_all(void *user, uint32_t thread, uint64_t first, uint64_t end) {
-    struct descent *descent = user;
-    for (struct stroll at = stroll_over(descent, first, end); stroll_on(&at);) {
-        count_one(descent->totals, at.node, at.age);
-        count_one(descent->totals, at.other, at.age);
-    }
-    (void)nigh__crew_did(descent->crew, thread, 0);
+/* Some of the nodes, whose lists are one thread's. */
+struct owners {
+    uint32_t first, count;
+};
+
+static struct owners owners_of(const struct descent *descent, uint64_t share) {
+    const uint64_t nodes = descent->neighbours->nodes;
+    const uint64_t first = share * nodes / descent->crew->threads;
+    return (struct owners){(uint32_t)first, (uint32_t)((share + 1) * nodes / descent->crew->threads - first)};
 }
 
-static void count_chosen(void *user, uint32_t thread, uint64_t first, uint64_t end) {
-    struct descent *descent = user;
-    for (struct stroll at = stroll_over(descent, first, end); stroll_on(&at);) {
-        if (takes_part(descent, at.node, at.other, at.age)) count_one(descent->chosen, at.node, at.age);
-        if (takes_part(descent, at.other, at.node, at.age)) count_one(descent->chosen, at.other, at.age);
+static bool is_owner(struct owners owners, uint32_t node) { return node - owners.first < owners.count; }
+
+/* What is done with the neighbours of some nodes, for the lists of the owners. */
+typedef void looking(struct descent *descent, struct owners owners, uint64_t first, uint64_t end);
+
+struct looker {
+    struct descent *descent;
+    looking *look;
+};
+
+/* At the neighbours of all nodes, for one share of the owners after the other. */
+static void look_at_all(void *user, uint32_t thread, uint64_t share, uint64_t end) {
+    const struct looker *looker = user;
+    struct descent *descent = looker->descent;
+    const uint64_t nodes = descent->neighbours->nodes;
+    for (; share < end; share++) {
+        const struct owners owners = owners_of(descent, share);
+        for (uint64_t first = 0; first < nodes; first += NODES_AT_ONCE) {
+            looker->look(descent, owners, first, nodes - first < NODES_AT_ONCE ? nodes : first + NODES_AT_ONCE);
+            if (!nigh__crew_did(descent->crew, thread, 0)) return;
+        }
     }
-    (void)nigh__crew_did(descent->crew, thread, 0);
 }
 
-/* Lists are filled from their ends; afterwards `chosen` is zero. */
-static void put(struct descent *descent, uint32_t owner, uint32_t other, uint32_t age) {
-    const size_t list = 2 * (size_t)owner + age;
-    const uint32_t left = atomic_fetch_sub_explicit(&descent->chosen[list], 1, memory_order_relaxed);
-    descent->lists[descent->starts[list] + left - 1] = other;
+static void count_some(struct descent *descent, struct owners owners, uint64_t first, uint64_t end) {
+    uint32_t *totals = descent->totals;
+    for (struct stroll at = stroll_over(descent, first, end); stroll_on(&at);) {
+        if (is_owner(owners, at.node)) totals[list_of(at.node, at.age)]++;
+        if (is_owner(owners, at.other)) totals[list_of(at.other, at.age)]++;
+    }
+}
+
+static void choose_some(struct descent *descent, struct owners owners, uint64_t first, uint64_t end) {
+    uint64_t *counts = descent->starts;
+    for (struct stroll at = stroll_over(descent, first, end); stroll_on(&at);) {
+        if (is_owner(owners, at.node))
+            counts[list_of(at.node, at.age)] += takes_part(descent, at.node, at.other, at.age);
+        if (is_owner(owners, at.other))
+            counts[list_of(at.other, at.age)] += takes_part(descent, at.other, at.node, at.age);
+    }
+}
+
+/*
+ * Lists are filled from their ends, which become their starts.  Each node is written down, and then counted or not; the
+ * place before a list is for those that are not, when it is full.
+ */
+static inline void put(struct descent *descent, uint32_t owner, uint32_t other, uint32_t age) {
+    uint64_t *start = &descent->starts[list_of(owner, age)];
+    descent->lists[*start - 1] = other;
+    *start -= takes_part(descent, owner, other, age);
+}
+
+static void put_some(struct descent *descent, struct owners owners, uint64_t first, uint64_t end) {
+    for (struct stroll at = stroll_over(descent, first, end); stroll_on(&at);) {
+        if (is_owner(owners, at.node)) put(descent, at.node, at.other, at.age);
+        if (is_owner(owners, at.other)) put(descent, at.other, at.node, at.age);
+    }
 }
 
 /* Those that their own node brings along are no longer new then. */
-static void fill_lists(void *user, uint32_t thread, uint64_t first, uint64_t end) {
+static void grow_old(void *user, uint32_t thread, uint64_t first, uint64_t end) {
     struct descent *descent = user;
-    for (struct stroll at = stroll_over(descent, first, end); stroll_on(&at);) {
-        if (takes_part(descent, at.other, at.node, at.age)) put(descent, at.other, at.node, at.age);
-        if (!takes_part(descent, at.node, at.other, at.age)) continue;
-        put(descent, at.node, at.other, at.age);
-        at.entry[-1] = at.other;
-    }
+    for (struct stroll at = stroll_over(descent, first, end); stroll_on(&at);)
+        if (at.age == NEW && takes_part(descent, at.node, at.other, NEW) == 1) at.entry[-1] = at.other;
     (void)nigh__crew_did(descent->crew, thread, 0);
 }
 
 /* Returns the longest list of a node, new and old. */
-static uint32_t counts_to_starts(struct descent *descent) {
-    const size_t nodes = descent->neighbours->nodes;
-    uint64_t start = 0;
+static uint32_t counts_to_ends(struct descent *descent) {
+    const size_t lists = 2 * (size_t)descent->neighbours->nodes;
+    uint64_t end = 0;
     uint64_t longest = 0;
-    for (size_t node = 0; node < nodes; node++) {
-        const uint64_t before = start;
-        for (size_t list = 2 * node; list < 2 * node + 2; list++) {
-            descent->starts[list] = start;
-            start += atomic_load_explicit(&descent->chosen[list], memory_order_relaxed);
+    for (size_t list = 0; list < lists; list += 2) {
+        const uint64_t both = descent->starts[list] + descent->starts[list + 1];
+        if (both > longest) longest = both;
+        for (size_t age = NEW; age <= OLD; age++) {
+            end += 1 + descent->starts[list + age];
+            descent->starts[list + age] = end;
         }
-        if (start - before > longest) longest = start - before;
     }
-    descent->starts[2 * nodes] = start;
+    descent->starts[lists] = end + 1; /* as if there came another */
     return (uint32_t)longest;
+}
+
+static size_t list_length(const struct descent *descent, size_t list) {
+    return (size_t)(descent->starts[list + 1] - 1 - descent->starts[list]);
 }
 
 /* ------------------------------------------------------------------------- joining -- */
@@ -141,35 +202,48 @@ static uint32_t gather(uint16_t *seen, uint32_t *gathered, uint32_t count, const
 
 /* Two that have each other as neighbours are twice in both lists. */
 static void join_node(struct descent *descent, uint32_t thread, uint32_t node) {
-    const uint64_t *starts = descent->starts + 2 * (size_t)node;
-    const uint32_t *list = descent->lists + starts[0];
-    const size_t new_ones = (size_t)(starts[1] - starts[0]);
-    const size_t all = (size_t)(starts[2] - starts[0]);
-    if (new_ones == 0) return;
-    if (all > SEEN_MOST) {
-        nigh__join(descent->joining, thread, list, (uint32_t)all, (uint32_t)new_ones);
-        return;
-    }
-    uint16_t seen[SEEN_SLOTS] = {0};
+    const size_t new_list = list_of(node, NEW);
+    const size_t old_list = list_of(node, OLD);
+    const size_t new_ones = list_length(descent, new_list);
+    const size_t old_ones = list_length(descent, old_list);
+    const uint32_t *list = descent->lists + descent->starts[new_list];
+    const uint32_t *old = descent->lists + descent->starts[old_list];
     uint32_t *gathered = descent->gathered[thread];
-    const uint32_t active = gather(seen, gathered, 0, list, new_ones);
-    const uint32_t count = gather(seen, gathered, active, list + new_ones, all - new_ones);
+    uint32_t active = (uint32_t)new_ones;
+    uint32_t count = (uint32_t)(new_ones + old_ones);
+    if (new_ones == 0) return;
+    if (count > SEEN_MOST) {
+        memcpy(gathered, list, new_ones * sizeof *gathered);
+        memcpy(gathered + new_ones, old, old_ones * sizeof *gathered);
+    } else {
+        uint16_t seen[SEEN_SLOTS] = {0};
+        active = gather(seen, gathered, 0, list, new_ones);
+        count = gather(seen, gathered, active, old, old_ones);
+    }
     nigh__join(descent->joining, thread, gathered, count, active);
 }
 
-static void fetch_ahead(const struct descent *descent, uint64_t node) {
-    const uint64_t *starts = descent->starts + 2 * node;
-    for (uint64_t i = starts[0]; i < starts[2]; i++) {
-        const uint64_t *row = descent->joining->rows + (size_t)descent->lists[i] * descent->joining->words;
+FETCHES void fetch_list(const struct descent *descent, size_t list) {
+    const uint32_t *nodes = descent->lists + descent->starts[list];
+    const size_t length = list_length(descent, list);
+    for (size_t i = 0; i < length; i++) {
+        const uint64_t *row = descent->joining->rows + (size_t)nodes[i] * descent->joining->words;
         __builtin_prefetch(row);
         __builtin_prefetch(row + 8);
     }
 }
 
+/* The rows that come together next. */
+FETCHES void fetch_ahead(const struct descent *descent, uint32_t node) {
+    if (list_length(descent, list_of(node, NEW)) == 0) return;
+    fetch_list(descent, list_of(node, NEW));
+    fetch_list(descent, list_of(node, OLD));
+}
+
 static void join_nodes(void *user, uint32_t thread, uint64_t first, uint64_t end) {
     struct descent *descent = user;
     for (uint64_t node = first; node < end; node++) {
-        if (node + 1 < end) fetch_ahead(descent, node + 1);
+        if (node + 1 < end) fetch_ahead(descent, (uint32_t)node + 1);
         join_node(descent, thread, (uint32_t)node);
         if (node % 64 == 0 && !nigh__crew_did(descent->crew, thread, 0)) return;
     }
@@ -190,40 +264,55 @@ static bool share(struct descent *descent, nigh__crew_work *work) {
     return nigh__crew_run(descent->crew, descent->neighbours->nodes, NODES_AT_ONCE, work, descent);
 }
 
+/* Each thread for its own share of the nodes. */
+static bool share_owners(struct descent *descent, looking *look) {
+    struct looker looker = {descent, look};
+    return nigh__crew_run(descent->crew, descent->crew->threads, 1, look_at_all, &looker);
+}
+
+/* Room for all lists, and for the longest to be gathered; what there was is not kept. */
+static bool make_room(struct descent *descent, uint64_t all, uint32_t longest) {
+    const nigh_context *context = descent->crew->context;
+    if (all > descent->room) {
+        nigh__free(context, descent->lists);
+        descent->lists = nigh__alloc_large(context, (size_t)all, sizeof *descent->lists);
+        descent->room = descent->lists == NULL ? 0 : all;
+    }
+    if (longest > descent->longest) {
+        descent->longest = longest;
+        for (uint32_t t = 0; t < descent->crew->threads; t++) {
+            nigh__free(context, descent->gathered[t]);
+            descent->gathered[t] = nigh__alloc(context, longest, sizeof *descent->gathered[t]);
+            if (descent->gathered[t] == NULL) return false;
+        }
+    }
+    return descent->lists != NULL && nigh__joining_room(descent->joining, longest);
+}
+
 static nigh_status choose(struct descent *descent) {
     const size_t counts = 2 * (size_t)descent->neighbours->nodes;
     memset(descent->totals, 0, counts * sizeof *descent->totals);
-    memset(descent->chosen, 0, counts * sizeof *descent->chosen);
-    if (!share(descent, count_all) || !share(descent, count_chosen)) return NIGH_ECANCELLED;
-    const uint32_t longest = counts_to_starts(descent);
-    descent->lists = nigh__alloc_large(descent->crew->context, (size_t)descent->starts[counts], sizeof *descent->lists);
-    if (descent->lists == NULL || !nigh__joining_room(descent->joining, longest)) return NIGH_ENOMEM;
-    return share(descent, fill_lists) ? NIGH_OK : NIGH_ECANCELLED;
+    memset(descent->starts, 0, counts * sizeof *descent->starts);
+    if (!share_owners(descent, count_some) || !share_owners(descent, choose_some)) return NIGH_ECANCELLED;
+    const uint32_t longest = counts_to_ends(descent);
+    if (!make_room(descent, descent->starts[counts], longest)) return NIGH_ENOMEM;
+    return share_owners(descent, put_some) && share(descent, grow_old) ? NIGH_OK : NIGH_ECANCELLED;
 }
 
 static nigh_status make_pass(struct descent *descent) {
     nigh_status status = choose(descent);
     atomic_store(&descent->new_ones, 0);
     if (status == NIGH_OK && (!share(descent, join_nodes) || !share(descent, count_new))) status = NIGH_ECANCELLED;
-    nigh__free(descent->crew->context, descent->lists);
-    descent->lists = NULL;
     return status;
 }
 
 static bool descent_allocate(struct descent *descent) {
     const nigh_context *context = descent->crew->context;
     const size_t counts = 2 * (size_t)descent->neighbours->nodes;
-    bool complete = true;
     descent->totals = nigh__alloc_large(context, counts, sizeof *descent->totals);
-    descent->chosen = nigh__alloc_large(context, counts, sizeof *descent->chosen);
     descent->starts = nigh__alloc_large(context, counts + 1, sizeof *descent->starts);
     descent->gathered = nigh__alloc_zero(context, descent->crew->threads, sizeof *descent->gathered);
-    for (uint32_t t = 0; descent->gathered != NULL && t < descent->crew->threads; t++) {
-        descent->gathered[t] = nigh__alloc(context, SEEN_MOST, sizeof *descent->gathered[t]);
-        if (descent->gathered[t] == NULL) complete = false;
-    }
-    return complete && descent->totals != NULL && descent->chosen != NULL && descent->starts != NULL &&
-           descent->gathered != NULL;
+    return descent->totals != NULL && descent->starts != NULL && descent->gathered != NULL;
 }
 
 static void descent_release(struct descent *descent) {
@@ -231,8 +320,8 @@ static void descent_release(struct descent *descent) {
     for (uint32_t t = 0; descent->gathered != NULL && t < descent->crew->threads; t++)
         nigh__free(context, descent->gathered[t]);
     nigh__free(context, descent->gathered);
+    nigh__free(context, descent->lists);
     nigh__free(context, descent->totals);
-    nigh__free(context, descent->chosen);
     nigh__free(context, descent->starts);
 }
 
@@ -240,7 +329,7 @@ uint64_t nigh__descent_bytes(uint64_t nodes, uint32_t k) {
     const uint64_t most = NIGH__DESCENT_NEW + NIGH__DESCENT_OLD;
     const uint64_t all = 2 * (uint64_t)k;
     const uint64_t listed = all < most ? all : most;
-    return nodes * (2 * (2 * sizeof(uint32_t) + sizeof(uint64_t)) + listed * sizeof(uint32_t));
+    return nodes * (2 * (sizeof(uint32_t) + sizeof(uint64_t)) + (listed + 2) * sizeof(uint32_t));
 }
 
 nigh_status nigh__descend(struct nigh__crew *crew, struct nigh__joining *joining, uint32_t passes, uint64_t seed,

@@ -11,9 +11,14 @@
  *
  *     count      how many new and old ones each node has, both ways
  *     choose     those whose hash is below the share that may come: counted
- *     lists      [new of 0][old of 0][new of 1][old of 1]...    filled in any order:
- *                pairs have none
+ *     lists      .[new of 0].[old of 0].[new of 1].[old of 1]...    filled in any order,
+ *                for pairs have none; a place before each is nobody's
+ *     age        new ones that take part are old from now on
  *     join       new with new, new with old
+ *
+ * Counts and lists of a node are written by one thread, which looks at the neighbours of
+ * all nodes for it: to read them all takes milliseconds where they lie in a row, and
+ * writing to what others write to, one after the other, took a quarter of all time.
  *
  * All is chosen from the rows as they are at the beginning of a pass, and rows do not
  * depend on the order of offers: nor does the outcome on threads.
@@ -24,8 +29,12 @@
 #include "graph/crew.h"
 #include "graph/joining.h"
 
-#define NIGH__DESCENT_NEW 32u /* of a node that take part in a pass, about */
-#define NIGH__DESCENT_OLD 48u
+/*
+ * Of a node that take part in a pass, about: of the new ones nearly all but those of hubs.  With 32 and 48 it took two
+ * passes more to know as many neighbours, and a tenth more time.
+ */
+#define NIGH__DESCENT_NEW 128u
+#define NIGH__DESCENT_OLD 32u
 
 /*
  * At most so many passes, fewer where little changes; *made says how many.  NIGH_OK,

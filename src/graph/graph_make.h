@@ -3,7 +3,8 @@
  * Making a graph of near neighbours (store/graph.h) of signatures, in memory.
  *
  *     order      signatures in the order of a pivot tree: near ones lie near
- *     trees      in each of several more, those of a leaf are compared, all with all
+ *     trees      in each of several more, those of a leaf are compared, all with all;
+ *                the nearest in the first one are the first neighbours
  *     passes     neighbours of neighbours are compared
  *     measure    how many of the true ten nearest were found, of some nodes
  *     centres    of neighbourhoods, where walks begin
@@ -11,9 +12,9 @@
  *     seeds      lists of the first slices
  *     groups     of centres
  *
- * Cost, at the usual options: some 150 us of one core for each of several hundred
- * thousand of 1,024 bits, a little more of more; threads share nearly all of it.  The graph is the
- * same for any number of them.
+ * Cost, at the usual options: some 60 us of one core with AVX-512 for each of several
+ * hundred thousand of 1,024 bits, a little more of more; threads share nearly all of it.
+ * The graph is the same for any number of them.
  */
 #ifndef NIGH_GRAPH_GRAPH_MAKE_H
 #define NIGH_GRAPH_GRAPH_MAKE_H
