@@ -109,6 +109,13 @@ inline bool load_index(const nearest_job &job, nearest_index &index, nearest_cos
     return known;
 }
 
+// An hour of building is not to end at a folder that is not there.
+inline void try_keeping(const nearest_job &job) {
+    FILE *file = std::fopen(job.kept.c_str(), "w");
+    if (file == nullptr) throw std::runtime_error("cannot write " + job.kept);
+    std::fclose(file);
+}
+
 inline void keep_index(const nearest_job &job, nearest_index &index, const nearest_cost &cost) {
     index.save(job.kept.c_str());
     FILE *file = std::fopen(cost_path(job).c_str(), "w");
@@ -121,6 +128,7 @@ inline void answer_nearest(const nearest_job &job, nearest_index &index) {
     omp_set_num_threads(1);
     nearest_cost cost = {};
     if (job.kept.empty() || !load_index(job, index, cost)) {
+        if (!job.kept.empty()) try_keeping(job);
         cost = make_index(job, index);
         if (!job.kept.empty()) keep_index(job, index, cost);
     }

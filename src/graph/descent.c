@@ -41,28 +41,46 @@ static inline uint32_t takes_part(const struct descent *descent, uint32_t owner,
     return hash * descent->totals[list_of(owner, age)] < most << 32;
 }
 
-/* The neighbours of some nodes, one after the other. */
+/* Some of the nodes, whose lists are one thread's. */
+struct owners {
+    uint32_t first, count;
+};
+
+#define NO_OWNERS ((struct owners){0, 0})
+
+static struct owners owners_of(const struct descent *descent, uint64_t part) {
+    const uint64_t nodes = descent->neighbours->nodes;
+    const uint64_t first = part * nodes / descent->crew->threads;
+    return (struct owners){(uint32_t)first, (uint32_t)((part + 1) * nodes / descent->crew->threads - first)};
+}
+
+static bool is_owner(struct owners owners, uint32_t node) { return node - owners.first < owners.count; }
+
+/* The neighbours of some nodes, one after the other, for the lists of the owners. */
 struct stroll {
     const struct descent *descent;
+    struct owners owners;
     uint32_t node, end;
     uint32_t *entry, *last; /* the next of this node's; NULL before the first */
     uint32_t other, age;    /* of the one at hand, which is before `entry` */
 };
 
-static struct stroll stroll_over(const struct descent *descent, uint64_t first, uint64_t end) {
-    return (struct stroll){.descent = descent, .node = (uint32_t)first, .end = (uint32_t)end};
+static struct stroll stroll_over(const struct descent *descent, struct owners owners, uint64_t first, uint64_t end) {
+    return (struct stroll){.descent = descent, .owners = owners, .node = (uint32_t)first, .end = (uint32_t)end};
 }
 
 /* Inline, for gcc leaves out calls of what does nothing but fetch. */
 #define FETCHES static inline __attribute__((always_inline))
 
-/* What will be asked about the neighbours of the node that comes next. */
+/* What will be asked about the neighbours of the node that comes next: of owners, for the others are being written. */
 FETCHES void fetch_lists(const struct stroll *stroll) {
     const struct descent *descent = stroll->descent;
-    if (stroll->node + 1 >= stroll->end) return;
+    if (stroll->node + 1 >= stroll->end || stroll->owners.count == 0) return;
     const uint32_t *ids = nigh__neighbours_ids(descent->neighbours, stroll->node + 1);
     for (uint32_t i = 0; i < descent->neighbours->k; i++) {
-        const size_t list = list_of(ids[i] & ~NIGH__NEW, NEW);
+        const uint32_t other = ids[i] & ~NIGH__NEW;
+        if (!is_owner(stroll->owners, other)) continue;
+        const size_t list = list_of(other, NEW);
         __builtin_prefetch(descent->totals + list);
         __builtin_prefetch(descent->starts + list);
     }
@@ -87,19 +105,6 @@ static inline bool stroll_on(struct stroll *stroll) {
     return false;
 }
 
-/* Some of the nodes, whose lists are one thread's. */
-struct owners {
-    uint32_t first, count;
-};
-
-static struct owners owners_of(const struct descent *descent, uint64_t share) {
-    const uint64_t nodes = descent->neighbours->nodes;
-    const uint64_t first = share * nodes / descent->crew->threads;
-    return (struct owners){(uint32_t)first, (uint32_t)((share + 1) * nodes / descent->crew->threads - first)};
-}
-
-static bool is_owner(struct owners owners, uint32_t node) { return node - owners.first < owners.count; }
-
 /* What is done with the neighbours of some nodes, for the lists of the owners. */
 typedef void looking(struct descent *descent, struct owners owners, uint64_t first, uint64_t end);
 
@@ -108,13 +113,13 @@ struct looker {
     looking *look;
 };
 
-/* At the neighbours of all nodes, for one share of the owners after the other. */
-static void look_at_all(void *user, uint32_t thread, uint64_t share, uint64_t end) {
+/* At the neighbours of all nodes, for one part of the owners after the other. */
+static void look_at_all(void *user, uint32_t thread, uint64_t part, uint64_t end) {
     const struct looker *looker = user;
     struct descent *descent = looker->descent;
     const uint64_t nodes = descent->neighbours->nodes;
-    for (; share < end; share++) {
-        const struct owners owners = owners_of(descent, share);
+    for (; part < end; part++) {
+        const struct owners owners = owners_of(descent, part);
         for (uint64_t first = 0; first < nodes; first += NODES_AT_ONCE) {
             looker->look(descent, owners, first, nodes - first < NODES_AT_ONCE ? nodes : first + NODES_AT_ONCE);
             if (!nigh__crew_did(descent->crew, thread, 0)) return;
@@ -124,7 +129,7 @@ static void look_at_all(void *user, uint32_t thread, uint64_t share, uint64_t en
 
 static void count_some(struct descent *descent, struct owners owners, uint64_t first, uint64_t end) {
     uint32_t *totals = descent->totals;
-    for (struct stroll at = stroll_over(descent, first, end); stroll_on(&at);) {
+    for (struct stroll at = stroll_over(descent, owners, first, end); stroll_on(&at);) {
         if (is_owner(owners, at.node)) totals[list_of(at.node, at.age)]++;
         if (is_owner(owners, at.other)) totals[list_of(at.other, at.age)]++;
     }
@@ -132,7 +137,7 @@ static void count_some(struct descent *descent, struct owners owners, uint64_t f
 
 static void choose_some(struct descent *descent, struct owners owners, uint64_t first, uint64_t end) {
     uint64_t *counts = descent->starts;
-    for (struct stroll at = stroll_over(descent, first, end); stroll_on(&at);) {
+    for (struct stroll at = stroll_over(descent, owners, first, end); stroll_on(&at);) {
         if (is_owner(owners, at.node))
             counts[list_of(at.node, at.age)] += takes_part(descent, at.node, at.other, at.age);
         if (is_owner(owners, at.other))
@@ -151,7 +156,7 @@ static inline void put(struct descent *descent, uint32_t owner, uint32_t other, 
 }
 
 static void put_some(struct descent *descent, struct owners owners, uint64_t first, uint64_t end) {
-    for (struct stroll at = stroll_over(descent, first, end); stroll_on(&at);) {
+    for (struct stroll at = stroll_over(descent, owners, first, end); stroll_on(&at);) {
         if (is_owner(owners, at.node)) put(descent, at.node, at.other, at.age);
         if (is_owner(owners, at.other)) put(descent, at.other, at.node, at.age);
     }
@@ -160,7 +165,7 @@ static void put_some(struct descent *descent, struct owners owners, uint64_t fir
 /* Those that their own node brings along are no longer new then. */
 static void grow_old(void *user, uint32_t thread, uint64_t first, uint64_t end) {
     struct descent *descent = user;
-    for (struct stroll at = stroll_over(descent, first, end); stroll_on(&at);)
+    for (struct stroll at = stroll_over(descent, NO_OWNERS, first, end); stroll_on(&at);)
         if (at.age == NEW && takes_part(descent, at.node, at.other, NEW) == 1) at.entry[-1] = at.other;
     (void)nigh__crew_did(descent->crew, thread, 0);
 }
@@ -254,7 +259,7 @@ static void count_new(void *user, uint32_t thread, uint64_t first, uint64_t end)
     struct descent *descent = user;
     uint64_t count = 0;
     (void)thread;
-    for (struct stroll at = stroll_over(descent, first, end); stroll_on(&at);) count += at.age == NEW;
+    for (struct stroll at = stroll_over(descent, NO_OWNERS, first, end); stroll_on(&at);) count += at.age == NEW;
     atomic_fetch_add_explicit(&descent->new_ones, count, memory_order_relaxed);
 }
 

@@ -11,14 +11,15 @@
  *
  *     count      how many new and old ones each node has, both ways
  *     choose     those whose hash is below the share that may come: counted
- *     lists      .[new of 0].[old of 0].[new of 1].[old of 1]...    filled in any order,
- *                for pairs have none; a place before each is nobody's
+ *     lists      .[new of 0].[old of 0].[new of 1].[old of 1]...    in any order, for
+ *                pairs have none; a place before each is nobody's
  *     age        new ones that take part are old from now on
  *     join       new with new, new with old
  *
  * Counts and lists of a node are written by one thread, which looks at the neighbours of
- * all nodes for it: to read them all takes milliseconds where they lie in a row, and
- * writing to what others write to, one after the other, took a quarter of all time.
+ * all nodes for it, so that this part does not gain from more threads as the others do.
+ * It is a tenth of the whole with one; when threads wrote to each other's lists by atomic
+ * operations, each of which waits for the last, it was a quarter.
  *
  * All is chosen from the rows as they are at the beginning of a pass, and rows do not
  * depend on the order of offers: nor does the outcome on threads.

@@ -13,7 +13,7 @@
  *     groups     of centres
  *
  * Cost, at the usual options: some 60 us of one core with AVX-512 for each of several
- * hundred thousand of 1,024 bits, a little more of more; threads share nearly all of it.
+ * hundred thousand of 1,024 bits, a little more of more; threads share most of it.
  * The graph is the same for any number of them.
  */
 #ifndef NIGH_GRAPH_GRAPH_MAKE_H

@@ -30,7 +30,7 @@
 struct nigh__neighbours {
     uint32_t nodes;           /* fewer than NIGH__NOBODY */
     uint32_t k;               /* of each */
-    uint32_t room;            /* of a row: at least k */
+    uint32_t room;            /* of a row: at least k, and a multiple of NIGH__OFFER_LANES */
     uint32_t *ids;            /* [nodes * room] */
     uint16_t *distances;      /* the same */
     _Atomic uint16_t *limits; /* [nodes] of the k-th */

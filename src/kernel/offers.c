@@ -9,6 +9,8 @@
  */
 #include "kernel/offers.h"
 
+#include <string.h>
+
 #include "base/cpu.h"
 #include "kernel/offers_parts.h"
 

@@ -132,6 +132,32 @@ static void joining_first_is_joining(void **state) {
     free(rows);
 }
 
+/* Rows as far apart as can be, which no row of neighbours can tell from too far; nobody is taken for near. */
+static void opposites_are_too_far(void **state) {
+    enum { NODES = 4, K = 3, WORDS = NIGH_MAX_WIDTH_BITS / 64 };
+    uint64_t *rows = calloc((size_t)NODES * WORDS, sizeof *rows);
+    const uint32_t nodes[NODES] = {0, 1, 2, 3};
+    struct nigh__neighbours neighbours;
+    struct nigh__joining joining;
+    memset(rows + WORDS, 0xff, WORDS * sizeof *rows);     /* the opposite of 0 */
+    memset(rows + 3 * WORDS, 0xff, WORDS * sizeof *rows); /* and of 2, which is near 0 */
+    rows[2 * WORDS] = 1;
+    rows[3 * WORDS] = ~UINT64_C(1);
+    assert_true(nigh__neighbours_make(*state, NODES, K, K, false, &neighbours));
+    assert_true(nigh__joining_make(*state, rows, WORDS, &neighbours, 1, &joining));
+    assert_true(nigh__joining_room(&joining, NODES));
+    nigh__join_first(&joining, 0, nodes, NODES);
+    for (uint32_t i = 0; i < NODES; i++) {
+        const uint32_t *ids = nigh__neighbours_ids(&neighbours, i);
+        assert_int_equal(nigh__neighbours_count(&neighbours, i), 2); /* 1 and 65,535 bits away, and not 65,536 */
+        assert_int_equal(ids[0] & ~NIGH__NEW, i ^ 2);
+        assert_int_equal(ids[1] & ~NIGH__NEW, i ^ 3);
+    }
+    nigh__joining_release(&joining);
+    nigh__neighbours_release(*state, &neighbours);
+    free(rows);
+}
+
 /* ---------------------------------------------------------------------- a tree */
 
 enum { LEAF = 50 };
@@ -299,14 +325,13 @@ static void expect_same(const struct nigh__graph *a, const struct nigh__graph *b
 
 static void the_same_for_any_threads(void **state) {
     enum { COUNT = 7500 };
-    uint64_t *rows = clustered(COUNT, 192, 100, 40, 9);
+    uint64_t *rows = clustered(COUNT, 192, 12, 40, 9); /* so large that hubs have more neighbours than take part */
     struct nigh__graph_job job = job_of(*state, rows, COUNT, 192);
     struct nigh__graph_made first;
     const uint32_t threads[] = {2, 3, 7};
     nigh_error error;
-    job.trees = 3;
+    job.trees = 2;
     job.passes = 3;
-    job.neighbours = 16;
     assert_ok(nigh__graph_make(&job, &first, &error), &error);
     for (size_t i = 0; i < sizeof threads / sizeof threads[0]; i++) {
         struct nigh__graph_made other;
@@ -531,7 +556,7 @@ static int stop_in_stage(void *user, const char *stage, uint64_t done, uint64_t 
 }
 
 static void cancelled(void **state) {
-    enum { COUNT = 3000, WIDTH = 512 };
+    enum { COUNT = 6000, WIDTH = 512 };
     uint64_t *rows = clustered(COUNT, WIDTH, 10, 100, 2);
     struct nigh__graph_job job = job_of(*state, rows, COUNT, WIDTH);
     struct patience patience = {.stage = "ordering"};
@@ -547,6 +572,11 @@ static void cancelled(void **state) {
     nigh__progress_init(&progress, &report);
     job.trees = 200;
     assert_int_equal(nigh__graph_make(&job, &made, &error), NIGH_ECANCELLED);
+    patience.stage = "refining"; /* with so many neighbours that takes seven times as long as a report is apart */
+    nigh__progress_init(&progress, &report);
+    job.trees = 1;
+    job.neighbours = 200;
+    assert_int_equal(nigh__graph_make(&job, &made, &error), NIGH_ECANCELLED);
     free(rows);
 }
 
@@ -554,6 +584,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_row_keeps_the_smallest),
         cmocka_unit_test(joining_first_is_joining),
+        cmocka_unit_test(opposites_are_too_far),
         cmocka_unit_test(a_tree_has_everyone_once),
         cmocka_unit_test(a_tree_where_all_are_as_far),
         cmocka_unit_test(thinning_equals_the_plain_way),

@@ -35,11 +35,11 @@ static void row_begin(struct row *row, uint8_t *ids_end, uint8_t *distances_end,
     row->room = (count + NIGH__OFFER_LANES - 1) / NIGH__OFFER_LANES * NIGH__OFFER_LANES;
     row->ids = (uint32_t *)(void *)ids_end - row->room;
     row->distances = (uint16_t *)(void *)distances_end - row->room;
-    for (size_t i = 0; i < row->room; i++) {
+    memset(row->ids, 0, row->room * sizeof *row->ids); /* behind the last one is what would come before all */
+    memset(row->distances, 0, row->room * sizeof *row->distances);
+    for (size_t i = 0; i < count; i++) {
         row->ids[i] = 0x7fffffff;
         row->distances[i] = UINT16_MAX;
-    }
-    for (size_t i = 0; i < count; i++) {
         row->keys[i] = (uint64_t)UINT16_MAX << 32 | 0x7fffffff;
         row->marked[i] = false;
     }
@@ -61,7 +61,7 @@ static enum nigh__offer_outcome offer_plainly(struct row *row, uint64_t key) {
 
 static void expect_row(const struct row *row) {
     for (size_t i = 0; i < row->room; i++) {
-        const uint64_t key = i < row->count ? row->keys[i] : (uint64_t)UINT16_MAX << 32 | 0x7fffffff;
+        const uint64_t key = i < row->count ? row->keys[i] : 0;
         const uint32_t mark = i < row->count && row->marked[i] ? NIGH__OFFER_MARK : 0;
         assert_int_equal(row->ids[i], (uint32_t)key | mark);
         assert_int_equal(row->distances[i], key >> 32);
@@ -89,7 +89,7 @@ static void check_offers(const struct nigh__offers *kernel, uint8_t *ids_end, ui
                                     : count % 3 == 1 ? 300
                                                      : 65536; /* many ties, few, all there are */
             const uint32_t id = (uint32_t)(random >> 32) % (count % 2 == 0 ? 60 : 0x7fffffff);
-            const uint64_t distance = (random ^ random >> 20) % spread;
+            const uint64_t distance = i % 40 == 7 ? UINT16_MAX : (random ^ random >> 20) % spread;
             const enum nigh__offer_outcome expected = offer_plainly(&row, distance << 32 | id);
             assert_int_equal(kernel->offer(row.ids, row.distances, count, id, (uint16_t)distance), expected);
             expect_row(&row);
