@@ -2,11 +2,10 @@
 /* The choice of a variant, and the portable one: eight bytes at a time in a plain register. */
 #include "kernel/letters.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/bytes.h" /* a little-endian machine: byte i is bits 8 i and up */
-#include "base/cpu.h"
+#include "kernel/features.h"
 #include "kernel/letters_parts.h"
 
 #define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
@@ -52,12 +51,8 @@ static const struct nigh__letters *const variants[] = {
 
 const struct nigh__letters *nigh__letters_at(size_t index) { return index < VARIANTS ? variants[index] : NULL; }
 
-/* Kernels that keep to the plain registers. */
-static bool is_plain(const char *name) { return strcmp(name, "generic") == 0 || strcmp(name, "popcnt") == 0; }
-
 const struct nigh__letters *nigh__letters_choose(const char *name) {
-    if (name != NULL && is_plain(name)) return &letters_generic;
-    const uint32_t features = nigh__cpu_features();
+    const uint32_t features = nigh__kernel_features(name);
     for (size_t i = 0; i < VARIANTS; i++) {
         if ((variants[i]->needs & ~features) == 0) return variants[i];
     }

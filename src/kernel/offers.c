@@ -9,9 +9,7 @@
  */
 #include "kernel/offers.h"
 
-#include <string.h>
-
-#include "base/cpu.h"
+#include "kernel/features.h"
 #include "kernel/offers_parts.h"
 
 /* How many of a row are nearer.  Halving without a branch. */
@@ -56,18 +54,9 @@ static const struct nigh__offers *const variants[] = {
 
 const struct nigh__offers *nigh__offers_at(size_t index) { return index < VARIANTS ? variants[index] : NULL; }
 
-/* A distance kernel that has a variant of the same name here is not given a wider one. */
-static size_t first_for(const char *name) {
-    if (name == NULL) return 0;
-    for (size_t i = 0; i < VARIANTS; i++) {
-        if (strcmp(variants[i]->name, name) == 0) return i;
-    }
-    return VARIANTS - 1;
-}
-
 const struct nigh__offers *nigh__offers_choose(const char *name) {
-    const uint32_t features = nigh__cpu_features();
-    for (size_t i = first_for(name); i < VARIANTS; i++) {
+    const uint32_t features = nigh__kernel_features(name);
+    for (size_t i = 0; i < VARIANTS; i++) {
         if ((variants[i]->needs & ~features) == 0) return variants[i];
     }
     return &offers_generic;

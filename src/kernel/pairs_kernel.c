@@ -2,9 +2,7 @@
 /* The choice of a variant, and the portable one. */
 #include "kernel/pairs_kernel.h"
 
-#include <string.h>
-
-#include "base/cpu.h"
+#include "kernel/features.h"
 #include "kernel/pairs_parts.h"
 
 /* Bits of a word, eight counts in its bytes added up at last. */
@@ -42,15 +40,8 @@ static const struct nigh__pairs *const variants[] = {
 
 const struct nigh__pairs *nigh__pairs_at(size_t index) { return index < VARIANTS ? variants[index] : NULL; }
 
-/* What the distance kernel of a name may use of the CPU. */
-static uint32_t features_of(const char *name) {
-    if (strcmp(name, "generic") == 0 || strcmp(name, "popcnt") == 0) return 0;
-    if (strcmp(name, "avx2") == 0) return NIGH__CPU_POPCNT | NIGH__CPU_AVX2;
-    return UINT32_MAX;
-}
-
 const struct nigh__pairs *nigh__pairs_choose(const char *name) {
-    const uint32_t features = nigh__cpu_features() & (name == NULL ? UINT32_MAX : features_of(name));
+    const uint32_t features = nigh__kernel_features(name);
     for (size_t i = 0; i < VARIANTS; i++) {
         if ((variants[i]->needs & ~features) == 0) return variants[i];
     }

@@ -10,9 +10,8 @@
  */
 #include "kernel/picked.h"
 
-#include <string.h>
-
 #include "base/cpu.h"
+#include "kernel/features.h"
 #include "kernel/hamming_parts.h"
 
 static uint32_t distances_generic(const uint64_t *query, const uint64_t *rows, size_t stride, size_t words,
@@ -78,8 +77,7 @@ static const struct nigh__picked *const variants[] = {
 const struct nigh__picked *nigh__picked_at(size_t index) { return index < VARIANTS ? variants[index] : NULL; }
 
 const struct nigh__picked *nigh__picked_choose(const char *name) {
-    const uint32_t features = nigh__cpu_features();
-    if (name != NULL && strcmp(name, "generic") == 0) return &picked_generic;
+    const uint32_t features = nigh__kernel_features(name);
     for (size_t i = 0; i < VARIANTS; i++) {
         if ((variants[i]->needs & ~features) == 0) return variants[i];
     }

@@ -6,10 +6,7 @@
  */
 #include "kernel/projection.h"
 
-#include <stdbool.h>
-#include <string.h>
-
-#include "base/cpu.h"
+#include "kernel/features.h"
 #include "kernel/projection_parts.h"
 
 static const struct nigh__projection *const kernels[] = {
@@ -23,15 +20,10 @@ static const struct nigh__projection *const kernels[] = {
 
 const struct nigh__projection *nigh__projection_at(size_t index) { return index < KERNELS ? kernels[index] : NULL; }
 
-static bool goes_with(const struct nigh__projection *kernel, const char *hamming) {
-    if (kernel->needs == 0 || strcmp(kernel->name, hamming) == 0) return true;
-    return strcmp(kernel->name, "avx2") == 0 && strcmp(hamming, "avx512") == 0;
-}
-
 const struct nigh__projection *nigh__projection_choose(const struct nigh__hamming *hamming) {
-    const uint32_t features = nigh__cpu_features();
+    const uint32_t features = nigh__kernel_features(hamming->name);
     for (size_t i = 0; i < KERNELS; i++) {
-        if ((kernels[i]->needs & ~features) == 0 && goes_with(kernels[i], hamming->name)) return kernels[i];
+        if ((kernels[i]->needs & ~features) == 0) return kernels[i];
     }
     return &nigh__projection_generic;
 }

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#include "base/cpu.h"
+#include "kernel/features.h"
 #include "kernel/scores_parts.h"
 
 #define HIGH_BITS UINT64_C(0x8080808080808080)
@@ -64,18 +64,9 @@ static const struct nigh__scores *const variants[] = {
 
 const struct nigh__scores *nigh__scores_at(size_t index) { return index < VARIANTS ? variants[index] : NULL; }
 
-/* A distance kernel that has a variant of the same name here is not given a wider one. */
-static size_t first_for(const char *name) {
-    if (name == NULL) return 0;
-    for (size_t i = 0; i < VARIANTS; i++) {
-        if (strcmp(variants[i]->name, name) == 0) return i;
-    }
-    return VARIANTS - 1;
-}
-
 const struct nigh__scores *nigh__scores_choose(const char *name) {
-    const uint32_t features = nigh__cpu_features();
-    for (size_t i = first_for(name); i < VARIANTS; i++) {
+    const uint32_t features = nigh__kernel_features(name);
+    for (size_t i = 0; i < VARIANTS; i++) {
         if ((variants[i]->needs & ~features) == 0) return variants[i];
     }
     return &scores_generic;
