@@ -135,16 +135,16 @@ static void joining_first_is_joining(void **state) {
 /* Rows as far apart as can be, which no row of neighbours can tell from too far; nobody is taken for near. */
 static void opposites_are_too_far(void **state) {
     enum { NODES = 4, K = 3, WORDS = NIGH_MAX_WIDTH_BITS / 64 };
-    uint64_t *rows = calloc((size_t)NODES * WORDS, sizeof *rows);
+    uint64_t(*rows)[WORDS] = calloc(NODES, sizeof *rows);
     const uint32_t nodes[NODES] = {0, 1, 2, 3};
     struct nigh__neighbours neighbours;
     struct nigh__joining joining;
-    memset(rows + WORDS, 0xff, WORDS * sizeof *rows);     /* the opposite of 0 */
-    memset(rows + 3 * WORDS, 0xff, WORDS * sizeof *rows); /* and of 2, which is near 0 */
-    rows[2 * WORDS] = 1;
-    rows[3 * WORDS] = ~UINT64_C(1);
+    memset(rows[1], 0xff, sizeof rows[1]); /* the opposite of 0 */
+    memset(rows[3], 0xff, sizeof rows[3]); /* and of 2, which is near 0 */
+    rows[2][0] = 1;
+    rows[3][0] = ~UINT64_C(1);
     assert_true(nigh__neighbours_make(*state, NODES, K, K, false, &neighbours));
-    assert_true(nigh__joining_make(*state, rows, WORDS, &neighbours, 1, &joining));
+    assert_true(nigh__joining_make(*state, rows[0], WORDS, &neighbours, 1, &joining));
     assert_true(nigh__joining_room(&joining, NODES));
     nigh__join_first(&joining, 0, nodes, NODES);
     for (uint32_t i = 0; i < NODES; i++) {
