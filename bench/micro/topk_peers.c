@@ -11,8 +11,7 @@ struct ladder {
 
 #define MANY_ROWS 200000u /* from where on IVF gets the lists that a million have */
 
-/* 1024 lists, or where rows are few about their root; FAISS takes an hour and a half to find as many as ten million
- * would have. */
+/* 1024 lists, of however many rows, as such comparisons have them; where rows are few about their root. */
 static unsigned lists_for(uint64_t rows) {
     unsigned lists = 1;
     while ((uint64_t)lists * lists * 2 < rows) lists *= 2;
