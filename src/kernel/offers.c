@@ -2,9 +2,9 @@
 /*
  * The choice of a variant, and the portable one, which finds a place by halving.
  *
- * Where neighbours are made known to each other, half of what is offered to a row is
- * there already, and the other half goes to anywhere in it: there is nothing to guess, so
- * the less branches the better.  Of forty, halving takes six steps that wait for each other;
+ * Where neighbours are made known to each other, much of what is offered to a row is there
+ * already, and the rest belongs anywhere in it: there is nothing to guess, so the fewer
+ * branches the better.  Of forty, halving takes six steps that wait for each other;
  * comparing all at once takes three registers.
  */
 #include "kernel/offers.h"
