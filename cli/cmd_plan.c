@@ -9,13 +9,15 @@
 
 #include "amount.h"
 #include "plan_disk.h"
+#include "plan_extent.h"
+#include "plan_graph.h"
 #include "plan_measure.h"
 #include "plan_slices.h"
+#include "size.h"
 
 #define MOST_SETTINGS 64
 
-enum { OUTPUT_TABLE, OUTPUT_JSONL, OUTPUT_TSV };
-static const char *const output_names[] = {"table", "jsonl", "tsv", NULL};
+static const char *const output_names[] = {"table", "jsonl", "tsv", NULL}; /* enum plan_output */
 enum { LISTS_NONE, LISTS_SLICES };
 static const char *const list_names[] = {"none", "slices", NULL};
 
@@ -33,6 +35,7 @@ struct plan_values {
     struct cli_number bits;
     int output;
     int lists;
+    bool graph;
     bool first;
     bool measure;
     bool usual;
@@ -61,9 +64,10 @@ static const struct cli_option options[] = {
              "predicted"),
     CLI_TEXT(0, "temporary", PLACE(temporary), "DIR",
              "the folder for the files that --batch makes to measure (default $TMPDIR, else /tmp)"),
-    CLI_CHOICE(
-        0, "lists", PLACE(lists), "LISTS", list_names, "none",
-        "instead: what slice lists take, by the width of the slices, and a graph; with -n and --bits, or a COLLECTION"),
+    CLI_CHOICE(0, "lists", PLACE(lists), "LISTS", list_names, "none",
+               "instead: what slice lists take, by the width of the slices; with -n and --bits, or a COLLECTION"),
+    CLI_FLAG(0, "graph", PLACE(graph),
+             "instead: what a graph takes, and the memory to make it; with -n and --bits, or a COLLECTION"),
     CLI_CHOICE(0, "output", PLACE(output), "FORM", output_names, "table", "the form of the answer"),
     CLI_END,
 };
@@ -98,6 +102,9 @@ static const char *const output_paragraphs[] = {
     "a search of breadth 0 to 3 reads, where signatures are evenly spread. * is the width that 'nigh index' takes. "
     "jsonl and tsv: slice_width, slices, bytes, signature_bytes, list_length, lists (4), postings (4), least_memory, "
     "usual.",
+    "With --graph: about what the graph takes on disk, from where it is mapped, and the memory to make it, both "
+    "besides "
+    "the signatures. jsonl and tsv: bytes, signature_bytes, build_bytes.",
     NULL,
 };
 
@@ -112,6 +119,7 @@ static const struct cli_example examples[] = {
     {"nigh plan -n 60M --batch 1M --recall 0.95", "on disk, a million queries at a time"},
     {"nigh plan -n 1M --measure", "is it true?"},
     {"nigh plan -n 10M --bits 1024 --lists slices", "which --slice-width for 'nigh index'"},
+    {"nigh plan -n 10M --bits 1024 --graph", "is there memory for 'nigh index --graph'?"},
     {NULL, NULL},
 };
 
@@ -127,14 +135,6 @@ struct planner {
 };
 
 /* ------------------------------------------------------------------ printing -- */
-
-/* "512 KB", "1.2 GB". */
-static void format_bytes(double bytes, char out[16]) {
-    static const char *const units[] = {"B", "KB", "MB", "GB", "TB"};
-    int unit = 0;
-    for (; bytes >= 999.5 && unit < 4; unit++) bytes /= 1000;
-    (void)snprintf(out, 16, bytes < 9.95 && unit > 0 ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
-}
 
 static void format_seconds(double seconds, char out[16]) {
     if (seconds < 0.9995)
@@ -154,20 +154,18 @@ static void format_setting(const nigh_plan_row *row, char out[40]) {
 static double rate_of(double seconds) { return seconds > 0 ? 1 / seconds : 0; }
 
 static void print_measured(struct cli_sink *out, const nigh_plan_row *row, const struct plan_measured *measured) {
-    char bytes[16];
     char build[16];
     if (measured->query_seconds <= 0) {
         cli_sink_text(out, "    not measured\n");
         return;
     }
-    bytes[0] = '\0';
-    if (measured->bytes > 0) format_bytes((double)measured->bytes, bytes);
     format_seconds(measured->build_seconds, build);
     if (measured->recall < 0)
         cli_sink_format(out, "  measured: %-16s       ", "");
     else
         cli_sink_format(out, "  measured: %-16s  %.3f", "", measured->recall);
-    cli_sink_format(out, "  %7s  %7s  %12s            predicted / measured %.2f\n", bytes, build,
+    cli_sink_format(out, "  %7s  %7s  %12s            predicted / measured %.2f\n",
+                    measured->bytes > 0 ? cli_size((double)measured->bytes).text : "", build,
                     cli_digits((uint64_t)rate_of(measured->query_seconds)).text,
                     row->query_seconds / measured->query_seconds);
 }
@@ -183,15 +181,13 @@ static void print_table(const struct planner *planner) {
     cli_sink_text(out, "  method  setting             recall   memory    build     queries/s   compared\n");
     for (size_t i = 0; i < planner->count; i++) {
         const nigh_plan_row *row = &planner->rows[i];
-        char bytes[16];
         char build[16];
         char setting[40];
-        format_bytes((double)row->bytes, bytes);
         format_seconds(row->build_seconds, build);
         format_setting(row, setting);
         cli_sink_format(out, "%c %-6s  %-18s  %.3f  %7s  %7s  %12s  %9s%s\n", row->recommended ? '*' : ' ',
-                        nigh_finder_method_name(row->method), setting, row->recall, bytes, build,
-                        cli_digits((uint64_t)rate_of(row->query_seconds)).text,
+                        nigh_finder_method_name(row->method), setting, row->recall, cli_size((double)row->bytes).text,
+                        build, cli_digits((uint64_t)rate_of(row->query_seconds)).text,
                         cli_digits((uint64_t)(row->compared + 0.5)).text, remark(planner, row));
         if (planner->values->measure) print_measured(out, row, &planner->measured[i]);
     }
@@ -277,6 +273,9 @@ static int take_collection(struct planner *planner) {
     return CLI_DONE;
 }
 
+/* Not ways to find near-copies, but what 'nigh index' makes. */
+static bool is_of_index(const struct plan_values *values) { return values->lists == LISTS_SLICES || values->graph; }
+
 static int set_options(struct planner *planner) {
     struct cli_job *job = planner->job;
     const struct plan_values *values = planner->values;
@@ -291,10 +290,13 @@ static int set_options(struct planner *planner) {
                          (unsigned long long)values->bits.value);
     if (values->batch == NULL && (values->disk != NULL || values->temporary != NULL))
         return cli_usage(job->command, "--disk and --temporary go with --batch");
-    if (values->lists == LISTS_SLICES &&
+    if (values->lists == LISTS_SLICES && values->graph)
+        return cli_usage(job->command, "--lists slices and --graph: one at a time");
+    if (is_of_index(values) &&
         (values->measure || values->batch != NULL || values->memory != NULL || values->recall != NULL ||
          values->queries != NULL || values->radius.given || values->first || values->matches != NULL))
-        return cli_usage(job->command, "--lists slices goes with -n and --bits, or a COLLECTION, and nothing else");
+        return cli_usage(job->command, "%s goes with -n and --bits, or a COLLECTION, and nothing else",
+                         values->graph ? "--graph" : "--lists slices");
     if (values->batch != NULL && values->queries != NULL)
         return cli_usage(job->command, "--batch says how many queries there are; leave --queries out");
     asked->width_bits = (uint32_t)values->bits.value;
@@ -363,9 +365,9 @@ static int plan(struct planner *planner) {
     }
     if (status == NIGH_OK && planner->values->measure) status = measure_settings(planner);
     if (status != NIGH_OK) return cli_fail(job);
-    if (planner->values->output == OUTPUT_TABLE) print_table(planner);
-    if (planner->values->output == OUTPUT_JSONL) print_jsonl(planner);
-    if (planner->values->output == OUTPUT_TSV) print_tsv(planner);
+    if (planner->values->output == PLAN_TABLE) print_table(planner);
+    if (planner->values->output == PLAN_JSONL) print_jsonl(planner);
+    if (planner->values->output == PLAN_TSV) print_tsv(planner);
     if (!cli_sink_flush(job->out)) return cli_fail(job);
     tell_reason(planner);
     job->stats.complete = true;
@@ -375,6 +377,17 @@ static int plan(struct planner *planner) {
     for (size_t i = 0; i < planner->count; i++)
         if (planner->rows[i].recommended) return CLI_DONE;
     return CLI_NOTHING;
+}
+
+static int plan_of_index(struct planner *planner) {
+    const enum plan_output output = (enum plan_output)planner->values->output;
+    struct plan_extent extent;
+    int code = plan_extent_open(planner->job, planner->options.rows, planner->options.width_bits, &extent);
+    if (code == CLI_DONE)
+        code = planner->values->graph ? plan_graph(planner->job, &extent, output)
+                                      : plan_slices(planner->job, &extent, output);
+    plan_extent_close(&extent);
+    return code;
 }
 
 static int run(struct cli_job *job) {
@@ -388,11 +401,7 @@ static int run(struct cli_job *job) {
     planner->options = (nigh_plan_options)NIGH_PLAN_OPTIONS_INIT;
     planner->costs = (nigh_costs)NIGH_COSTS_INIT;
     int code = set_options(planner);
-    if (code == CLI_DONE && planner->values->lists == LISTS_SLICES)
-        code = plan_slices(job, planner->options.rows, planner->options.width_bits,
-                           (enum plan_output)planner->values->output);
-    else if (code == CLI_DONE)
-        code = plan(planner);
+    if (code == CLI_DONE) code = is_of_index(planner->values) ? plan_of_index(planner) : plan(planner);
     free(planner);
     return code;
 }

@@ -19,14 +19,6 @@
 #define FILE_BYTES 4160u /* of header, table and footer */
 #define FILE_ALIGNMENT 64u
 
-/* The segments that get lists, each a file of its own. */
-struct extent {
-    const nigh_collection *collection; /* NULL: one segment, not there yet */
-    uint32_t segments;
-    uint64_t signatures;
-    uint32_t width_bits;
-};
-
 struct width_row {
     uint32_t width;
     uint32_t slices;
@@ -50,13 +42,12 @@ static uint64_t file_bytes(uint64_t signatures, uint32_t width_bits, uint32_t wi
     return (bytes + FILE_ALIGNMENT - 1) / FILE_ALIGNMENT * FILE_ALIGNMENT + FILE_BYTES;
 }
 
-static nigh_status add_up(struct cli_job *job, const struct extent *extent, struct width_row *row) {
+static nigh_status add_up(struct cli_job *job, const struct plan_extent *extent, struct width_row *row) {
     nigh_status status = NIGH_OK;
-    if (extent->collection == NULL) row->bytes = file_bytes(extent->signatures, extent->width_bits, row->width);
     for (uint32_t i = 0; i < extent->segments && status == NIGH_OK; i++) {
-        nigh_segment_info segment = NIGH_SEGMENT_INFO_INIT;
-        status = nigh_collection_segment(extent->collection, i, &segment, &job->error);
-        if (segment.signatures > 0) row->bytes += file_bytes(segment.signatures, extent->width_bits, row->width);
+        uint64_t signatures;
+        status = plan_extent_segment(job, extent, i, &signatures);
+        if (status == NIGH_OK && signatures > 0) row->bytes += file_bytes(signatures, extent->width_bits, row->width);
     }
     return status;
 }
@@ -75,7 +66,7 @@ static void add_slices(struct width_row *row, double signatures, uint32_t slices
     }
 }
 
-static struct width_row predict(const struct extent *extent, uint32_t width) {
+static struct width_row predict(const struct plan_extent *extent, uint32_t width) {
     struct width_row row = {.width = width, .slices = nigh_slices_count(extent->width_bits, width)};
     const uint32_t narrow = row.slices * width - extent->width_bits;
     add_slices(&row, (double)extent->signatures, row.slices - narrow, width);
@@ -83,7 +74,7 @@ static struct width_row predict(const struct extent *extent, uint32_t width) {
     return row;
 }
 
-static nigh_status predict_all(struct cli_job *job, const struct extent *extent, struct widths *widths) {
+static nigh_status predict_all(struct cli_job *job, const struct plan_extent *extent, struct widths *widths) {
     const uint32_t usual = nigh_slices_usual_width(extent->signatures, extent->width_bits);
     const uint32_t usual_count = nigh_slices_count(extent->width_bits, usual);
     size_t least = 0;
@@ -105,7 +96,7 @@ static nigh_status predict_all(struct cli_job *job, const struct extent *extent,
 
 /* ---------------------------------------------------------------------- printing -- */
 
-static double per_signature(const struct extent *extent, const struct width_row *row) {
+static double per_signature(const struct plan_extent *extent, const struct width_row *row) {
     return extent->signatures == 0 ? 0 : (double)row->bytes / (double)extent->signatures;
 }
 
@@ -124,7 +115,7 @@ static struct cli_digits rounded(double number) {
     return digits;
 }
 
-static void print_table(struct cli_sink *out, const struct extent *extent, const struct widths *widths) {
+static void print_table(struct cli_sink *out, const struct plan_extent *extent, const struct widths *widths) {
     cli_sink_text(out,
                   "                                bytes    rows   lists read at breadth rows in them at breadth\n");
     cli_sink_text(out, "  width  slices   memory  a signature  a list     0     1     2     3");
@@ -145,7 +136,7 @@ static void print_array(struct cli_sink *out, const char *name, const double *nu
     cli_sink_text(out, "]");
 }
 
-static void print_jsonl(struct cli_sink *out, const struct extent *extent, const struct widths *widths) {
+static void print_jsonl(struct cli_sink *out, const struct plan_extent *extent, const struct widths *widths) {
     for (size_t i = 0; i < widths->count; i++) {
         const struct width_row *row = &widths->rows[i];
         cli_sink_format(out, "{\"slice_width\":%u,\"slices\":%u,\"bytes\":%llu,\"signature_bytes\":%.1f", row->width,
@@ -158,7 +149,7 @@ static void print_jsonl(struct cli_sink *out, const struct extent *extent, const
     }
 }
 
-static void print_tsv(struct cli_sink *out, const struct extent *extent, const struct widths *widths) {
+static void print_tsv(struct cli_sink *out, const struct plan_extent *extent, const struct widths *widths) {
     for (size_t i = 0; i < widths->count; i++) {
         const struct width_row *row = &widths->rows[i];
         cli_sink_format(out, "%u\t%u\t%llu\t%.1f\t%.6g", row->width, row->slices, (unsigned long long)row->bytes,
@@ -169,47 +160,19 @@ static void print_tsv(struct cli_sink *out, const struct extent *extent, const s
     }
 }
 
-/* A graph stands beside lists, or alone; what it takes hardly depends on them. */
-static void print_graph(struct cli_job *job, const struct extent *extent, enum plan_output output) {
-    const uint64_t bytes = nigh_graph_bytes(extent->signatures, extent->width_bits, NULL);
-    const uint64_t building = nigh_graph_build_bytes(extent->signatures, extent->width_bits, NULL);
-    cli_stats_count(&job->stats, "graph_bytes", bytes);
-    cli_stats_count(&job->stats, "graph_build_bytes", building);
-    if (output == PLAN_TABLE)
-        cli_sink_format(job->out, "a graph ('nigh index --graph') takes about %s, and %s of memory to make\n",
-                        cli_size((double)bytes).text, cli_size((double)building).text);
-}
-
 /* --------------------------------------------------------------------------- run -- */
 
-static int plan_extent(struct cli_job *job, const struct extent *extent, enum plan_output output) {
+int plan_slices(struct cli_job *job, const struct plan_extent *extent, enum plan_output output) {
     struct widths widths = {.count = 0};
     const double started = cli_seconds();
     if (predict_all(job, extent, &widths) != NIGH_OK) return cli_fail(job);
     if (output == PLAN_TABLE) print_table(job->out, extent, &widths);
     if (output == PLAN_JSONL) print_jsonl(job->out, extent, &widths);
     if (output == PLAN_TSV) print_tsv(job->out, extent, &widths);
-    print_graph(job, extent, output);
     if (!cli_sink_flush(job->out)) return cli_fail(job);
     job->stats.complete = true;
     job->stats.work_seconds = cli_seconds() - started;
     job->stats.documents = extent->signatures;
     cli_stats_count(&job->stats, "settings", widths.count);
     return CLI_DONE;
-}
-
-int plan_slices(struct cli_job *job, uint64_t signatures, uint32_t width_bits, enum plan_output output) {
-    struct extent extent = {.signatures = signatures, .width_bits = width_bits};
-    nigh_collection *collection = NULL;
-    nigh_collection_info info;
-    if (job->operand_count > 0) {
-        if (cli_collection_open(job, job->operands[0], NULL, &collection, &info) != NIGH_OK) return cli_fail(job);
-        extent = (struct extent){collection, info.segments, info.signatures, info.width_bits};
-    } else if (nigh_slices_bytes(signatures, width_bits, NIGH_LEAST_SLICE_WIDTH) == 0) {
-        return cli_usage(job->command, "-n takes at most %u with --lists slices: more make several segments",
-                         UINT32_MAX - 1);
-    }
-    const int code = plan_extent(job, &extent, output);
-    nigh_collection_close(collection);
-    return code;
 }
