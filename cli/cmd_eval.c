@@ -88,7 +88,7 @@ static const struct cli_option options[] = {
              "ranked: lines QUERY 0 DOCUMENT GRADE, as of TREC; a grade above 0 is relevant"),
     CLI_CHOICE(0, "output", PLACE(output), "FORM", cli_eval_output_names, "table", "the form of the answer"),
     CLI_LIST(0, "data", PLACE(data), "DIR", "the same as DIR among the inputs; may be given more than once"),
-    CLI_NUMBER(0, "memory", PLACE(memory), "BYTES", 1048576, UINT64_C(1) << 44, "4294967296",
+    CLI_NUMBER(0, "memory", PLACE(memory), "BYTES", 1048576, UINT64_C(1) << 44, "4G",
                "give up where documents and features take more"),
     CLI_CHOICE(0, "format", PLACE(format), "FORMAT", cli_text_formats, "auto", "the format of the inputs"),
     CLI_SIGNING_OPTIONS(PLACE(signing)),

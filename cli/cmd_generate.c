@@ -25,7 +25,8 @@ struct generate_values {
 
 static const struct cli_option options[] = {
     CLI_TEXT('o', NULL, PLACE(output), "FILE", "write to FILE; '-' is standard output"),
-    CLI_NUMBER('n', "count", PLACE(count), "N", 0, MOST_DOCUMENTS, "1000000", "the documents of the collection"),
+    CLI_NUMBER('n', "count", PLACE(count), "N", 0, MOST_DOCUMENTS, "1000000",
+               "the documents of the collection, such as 60000 or 10M"),
     CLI_NUMBER(0, "bits", PLACE(bits), "N", 8, NIGH_MAX_WIDTH_BITS, "1024",
                "the width of the signatures, a multiple of 8"),
     CLI_NUMBER(0, "seed", PLACE(seed), "N", 0, UINT64_MAX, "1", "which collection: another seed, another one"),

@@ -69,7 +69,7 @@ extern const char *const cli_split_names[];
                "malformed parts to skip before giving up"), \
     CLI_FLAG(0, "strict", (at) + offsetof(struct cli_reading, strict), "give up at the first malformed part"), \
     CLI_NUMBER(0, "max-document", (at) + offsetof(struct cli_reading, max_document), "BYTES", 1, UINT64_C(1) << 32, \
-               "16777216", "skip documents that are larger"), \
+               "16M", "skip documents that are larger"), \
     CLI_NUMBER(0, "max-expansion", (at) + offsetof(struct cli_reading, max_expansion), "N", 1, UINT32_MAX, "1000", \
                "give up on an input that grows to more than N times its compressed size, beyond 64 MiB"), \
     CLI_NUMBER(0, "max-members", (at) + offsetof(struct cli_reading, max_members), "N", 1, UINT64_MAX, "100000000", \
@@ -112,7 +112,7 @@ extern const char *const cli_split_names[];
     CLI_TEXT(0, "vocabulary", (at) + offsetof(struct cli_signing, vocabulary), "FILE", \
              "weigh by the counts in FILE ('nigh sign --make-vocabulary') instead of a first pass over the input"), \
     CLI_NUMBER(0, "vocabulary-memory", (at) + offsetof(struct cli_signing, memory), "BYTES", 65536, \
-               UINT64_C(1) << 40, "1073741824", "for counting words: exact up to so much memory, a sketch beyond"), \
+               UINT64_C(1) << 40, "1G", "for counting words: exact up to so much memory, a sketch beyond"), \
     CLI_CHOICE(0, "split", (at) + offsetof(struct cli_signing, split), "HOW", cli_split_names, "none", \
                "cut long documents into passages, each with a signature of its own, named ID#BEGIN-END"), \
     CLI_NUMBER(0, "min-terms", (at) + offsetof(struct cli_signing, min_terms), "N", 1, 1000000, NULL, \

@@ -72,15 +72,30 @@ static const struct cli_option *find_short(const struct parse *parse, char lette
     return NULL;
 }
 
-/* Digits and nothing else, without overflow. */
-static bool number_read(const char *text, uint64_t *out) {
+/* Digits and nothing else, without overflow; *end is what follows them. */
+static bool digits_read(const char *text, uint64_t *out, const char **end) {
     uint64_t value = 0;
-    if (*text == '\0') return false;
-    for (; *text != '\0'; text++) {
-        if (*text < '0' || *text > '9') return false;
-        uint64_t digit = (uint64_t)(*text - '0');
-        if (value > (UINT64_MAX - digit) / 10) return false;
-        value = value * 10 + digit;
+    if (*text < '0' || *text > '9') return false;
+    for (; *text >= '0' && *text <= '9'; text++)
+        if (__builtin_mul_overflow(value, 10u, &value) ||
+            __builtin_add_overflow(value, (uint64_t)(*text - '0'), &value))
+            return false;
+    *out = value;
+    *end = text;
+    return true;
+}
+
+bool cli_scaled(const char *text, uint64_t step, uint64_t *out) {
+    static const char units[] = "KMGT";
+    const char *end;
+    uint64_t value;
+    if (!digits_read(text, &value, &end)) return false;
+    if (*end != '\0') {
+        const char unit = *end >= 'a' && *end <= 'z' ? (char)(*end - 'a' + 'A') : *end;
+        const char *found = strchr(units, unit);
+        if (found == NULL || end[1] != '\0') return false;
+        for (const char *at = units; at <= found; at++)
+            if (__builtin_mul_overflow(value, step, &value)) return false;
     }
     *out = value;
     return true;
@@ -90,7 +105,8 @@ static bool number_store(const struct parse *parse, const struct cli_option *opt
                          const char *text) {
     struct cli_number *number = (struct cli_number *)(void *)(parse->values + option->place);
     uint64_t value = 0;
-    bool whole = number_read(text, &value);
+    const bool bytes = strcmp(option->value, "BYTES") == 0;
+    const bool whole = cli_scaled(text, bytes ? 1024 : 1000, &value);
     if (whole && value < option->least) {
         snprintf(parse->message, parse->capacity, "%s must be at least %llu", name, (unsigned long long)option->least);
         return false;

@@ -40,7 +40,7 @@ struct cli_option {
     enum cli_kind kind;
     const char *name;    /* NULL: no long form; both missing: the end of the table */
     size_t place;        /* of the value in the command's struct */
-    const char *value;   /* what stands for the value in help: "FILE" completes to files */
+    const char *value;   /* what stands for the value in help: "FILE" completes to files, "BYTES" has 1,024 to a K */
     const char *help;    /* lower-case, no full stop; choices and default are added to it */
     const char *initial; /* the default as one would type it; NULL: none */
     uint64_t least;      /* of a number */
@@ -88,6 +88,9 @@ const struct cli_option *cli_option_at(const struct cli_command *command, size_t
 
 /* Whether a choice is "name:", with a file to follow. */
 bool cli_choice_takes_file(const char *choice);
+
+/* A whole number: digits, then nothing or one of K, M, G, T, each `step` times the one before it. */
+bool cli_scaled(const char *text, uint64_t step, uint64_t *out);
 
 /* Fits the longest name an option goes by. */
 #define CLI_OPTION_NAME_SIZE 40

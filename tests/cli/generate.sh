@@ -8,6 +8,9 @@ expect 0 '' 'wrote 100 signatures of 1,024 bits to a.hex; # s (#/s)' -- "$NIGH" 
 "$NIGH" generate -q --count=100 --bits 1024 --seed 1 -o - > b.hex
 same a.hex b.hex
 [[ $(wc -l < a.hex) == 100 && $(head -1 a.hex | wc -c) == 257 ]] || fail 'rows and width'
+"$NIGH" generate -q -n 2K --bits 64 -o thousands.hex
+"$NIGH" generate -q -n 2000 --bits 64 -o digits.hex
+same thousands.hex digits.hex
 "$NIGH" generate -q -n 100 --seed 2 -o c.hex
 cmp -s a.hex c.hex && fail 'another seed, the same signatures'
 

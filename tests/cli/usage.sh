@@ -38,6 +38,12 @@ expect 2 '' "nigh search: --threads takes a whole number from 0 to 256, not '-1'
 $search_hint" -- "$NIGH" search --threads -1
 expect 2 '' "nigh search: --radius takes a whole number from 0 to 65536, not '99999999999999999999999'
 $search_hint" -- "$NIGH" search --radius 99999999999999999999999
+expect 2 '' "nigh search: --threads takes a whole number from 0 to 256, not '1K'
+$search_hint" -- "$NIGH" search --threads 1K
+expect 2 '' "nigh search: --radius takes a whole number from 0 to 65536, not '18446744073709552K'
+$search_hint" -- "$NIGH" search --radius 18446744073709552K
+expect 2 '' "nigh search: --radius takes a whole number from 0 to 65536, not '1KB'
+$search_hint" -- "$NIGH" search --radius 1KB
 expect 2 '' "nigh search: -k must be at least 1
 $search_hint" -- "$NIGH" search -k 0 c.nigh q.hex
 expect 2 '' "nigh search: -k must be at least 1
