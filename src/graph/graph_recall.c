@@ -65,14 +65,10 @@ static void measure_nodes(void *user, uint32_t thread, uint64_t first, uint64_t 
 
 /* ---------------------------------------------------------------------------- far -- */
 
-/* Distance of the tenth neighbour, or the last that is known. */
-static uint32_t tenth_distance(const struct nigh__neighbours *neighbours, uint32_t node) {
+/* To the nearest neighbour; 0 where there is none. */
+static uint32_t nearest_distance(const struct nigh__neighbours *neighbours, uint32_t node) {
     const uint32_t *ids = nigh__neighbours_ids(neighbours, node);
-    const uint16_t *distances = nigh__neighbours_distances(neighbours, node);
-    uint32_t distance = 0;
-    for (uint32_t i = 0; i < NEAREST && i < neighbours->k && (ids[i] & ~NIGH__NEW) != NIGH__NOBODY; i++)
-        distance = distances[i];
-    return distance;
+    return (ids[0] & ~NIGH__NEW) == NIGH__NOBODY ? 0 : nigh__neighbours_distances(neighbours, node)[0];
 }
 
 bool nigh__graph_far(const nigh_context *context, const struct nigh__neighbours *neighbours, uint32_t words,
@@ -80,7 +76,7 @@ bool nigh__graph_far(const nigh_context *context, const struct nigh__neighbours 
     const uint32_t most = 64 * words;
     uint32_t *nodes_at = nigh__alloc_zero(context, (size_t)most + 1, sizeof *nodes_at);
     if (nodes_at == NULL) return false;
-    for (uint32_t node = 0; node < neighbours->nodes; node++) nodes_at[tenth_distance(neighbours, node)]++;
+    for (uint32_t node = 0; node < neighbours->nodes; node++) nodes_at[nearest_distance(neighbours, node)]++;
     const uint32_t beyond = neighbours->nodes / 50;
     uint32_t left = neighbours->nodes;
     uint32_t distance = 0;

@@ -54,6 +54,20 @@ static void scan(const struct nigh__hamming *hamming, const uint64_t *query, con
     }
 }
 
+/* The nodes to begin from. */
+static nigh_status nodes_of(const struct nigh__graph *graph, const struct best *centres,
+                            uint32_t nodes[NIGH__GRAPH_MOST_CENTRES], uint32_t *count, nigh_error *error) {
+    *count = 0;
+    for (uint32_t c = 0; c < centres->count; c++) {
+        const uint32_t centre = nigh__key_number(centres->keys[c]);
+        nodes[c] = NIGH__ONCE(graph->centre_nodes[centre]);
+        if (nodes[c] >= graph->nodes)
+            return nigh__graph_lies(graph, NIGH__GRAPH_CENTRE_NODES, centre, "a node that there is not", error);
+    }
+    *count = centres->count;
+    return NIGH_OK;
+}
+
 nigh_status nigh__graph_centres(const struct nigh__hamming *hamming, const struct nigh__graph *graph,
                                 const uint64_t *query, const struct nigh__graph_starts *starts,
                                 uint32_t nodes[NIGH__GRAPH_MOST_CENTRES], uint32_t *count, nigh_error *error) {
@@ -72,12 +86,75 @@ nigh_status nigh__graph_centres(const struct nigh__hamming *hamming, const struc
             return nigh__graph_lies(graph, NIGH__GRAPH_GROUP_STARTS, group, "a group that cannot be", error);
         scan(hamming, query, graph->centres, words, first, end, &centres);
     }
-    for (uint32_t c = 0; c < centres.count; c++) {
-        const uint32_t centre = nigh__key_number(centres.keys[c]);
-        nodes[c] = NIGH__ONCE(graph->centre_nodes[centre]);
-        if (nodes[c] >= graph->nodes)
-            return nigh__graph_lies(graph, NIGH__GRAPH_CENTRE_NODES, centre, "a node that there is not", error);
+    return nodes_of(graph, &centres, nodes, count, error);
+}
+
+/* ------------------------------------------------------------------------- lost -- */
+
+/* What a search of many groups needs. */
+struct asking {
+    const struct nigh__hamming *hamming;
+    const struct nigh__graph *graph;
+    const uint64_t *query;
+    struct best centres;
+    uint32_t distances[ROWS_AT_ONCE]; /* of the groups of a block */
+    nigh_error *error;
+};
+
+static uint32_t compare_block(struct asking *asking, uint64_t first) {
+    const struct nigh__graph *graph = asking->graph;
+    const uint32_t words = graph->facts.centre_words;
+    const uint64_t left = graph->group_count - first;
+    const uint32_t count = left < ROWS_AT_ONCE ? (uint32_t)left : ROWS_AT_ONCE;
+    (void)asking->hamming->rows(asking->query, graph->groups + first * words, count, words, asking->distances);
+    return count;
+}
+
+/* Distance of the last of so many groups, nearest first. */
+static uint32_t farthest_of(struct asking *asking, uint32_t wanted) {
+    uint32_t groups_at[64 * NIGH__GRAPH_MOST_CENTRE_WORDS + 1] = {0};
+    const uint32_t farthest = 64 * asking->graph->facts.centre_words;
+    for (uint64_t first = 0; first < asking->graph->group_count; first += ROWS_AT_ONCE) {
+        const uint32_t count = compare_block(asking, first);
+        for (uint32_t i = 0; i < count; i++) groups_at[asking->distances[i]]++;
     }
-    *count = centres.count;
+    uint64_t nearer = 0;
+    for (uint32_t distance = 0; distance < farthest; distance++) {
+        nearer += groups_at[distance];
+        if (nearer >= wanted) return distance;
+    }
+    return farthest;
+}
+
+/* Groups follow one another, so that no centre is looked at twice, however a file lies. */
+static nigh_status ask_block(struct asking *asking, uint64_t first, uint32_t limit) {
+    const struct nigh__graph *graph = asking->graph;
+    const uint32_t words = graph->facts.centre_words;
+    const uint32_t count = compare_block(asking, first);
+    uint32_t starts[ROWS_AT_ONCE + 1];
+    for (uint32_t i = 0; i <= count; i++) starts[i] = NIGH__ONCE(graph->group_starts[first + i]);
+    for (uint32_t i = 0; i < count; i++) {
+        if (starts[i] > starts[i + 1] || starts[i + 1] > graph->centre_count)
+            return nigh__graph_lies(graph, NIGH__GRAPH_GROUP_STARTS, first + i, "a group that cannot be",
+                                    asking->error);
+        if (asking->distances[i] <= limit) __builtin_prefetch(graph->centres + (size_t)starts[i] * words);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (asking->distances[i] <= limit)
+            scan(asking->hamming, asking->query, graph->centres, words, starts[i], starts[i + 1], &asking->centres);
     return NIGH_OK;
+}
+
+nigh_status nigh__graph_lost_centres(const struct nigh__hamming *hamming, const struct nigh__graph *graph,
+                                     const uint64_t *query, const struct nigh__graph_starts *starts,
+                                     uint32_t nodes[NIGH__GRAPH_MOST_CENTRES], uint32_t *count, nigh_error *error) {
+    struct asking asking = {
+        .hamming = hamming, .graph = graph, .query = query, .centres = {.most = starts->centres}, .error = error};
+    const uint32_t limit = farthest_of(&asking, starts->lost_groups);
+    *count = 0;
+    for (uint64_t first = 0; first < graph->group_count; first += ROWS_AT_ONCE) {
+        const nigh_status status = ask_block(&asking, first, limit);
+        if (status != NIGH_OK) return status;
+    }
+    return nodes_of(graph, &asking.centres, nodes, count, error);
 }

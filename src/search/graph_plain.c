@@ -39,6 +39,7 @@ struct plain {
     uint32_t *sizes; /* of each distance: nodes of the pool, while they are counted */
     size_t waiting_count, kept_count;
     size_t seeds_taken, seeds_end; /* in `met` */
+    bool asked_more;               /* groups, for it was lost */
     uint32_t near_slices;          /* whose lists one bit away were taken for seeds */
     uint64_t entries_taken, last_gain;
 };
@@ -127,20 +128,24 @@ static bool ask_groups(struct plain *plain, struct nigh__array *centres) {
     return true;
 }
 
-static bool meet_nearest_centres(struct plain *plain, struct nigh__array *centres) {
-    if (!ask_groups(plain, centres)) return false;
-    const uint64_t *keys = centres->data;
+/* The nodes of these centres, unless one of them lies. */
+static bool meet_nodes_of(struct plain *plain, const uint64_t *keys, uint32_t count) {
     uint32_t nodes[NIGH__GRAPH_MOST_CENTRES];
-    uint32_t count = 0;
-    for (; count < plain->starts.centres && count < centres->count; count++) {
-        const uint32_t centre = nigh__key_number(keys[count]);
-        nodes[count] = NIGH__ONCE(plain->graph->centre_nodes[centre]);
-        if (nodes[count] >= plain->graph->nodes)
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t centre = nigh__key_number(keys[i]);
+        nodes[i] = NIGH__ONCE(plain->graph->centre_nodes[centre]);
+        if (nodes[i] >= plain->graph->nodes)
             return lies(plain, NIGH__GRAPH_CENTRE_NODES, centre, "a node that there is not");
     }
     for (uint32_t i = 0; i < count; i++)
         if (!meet(plain, nodes[i], false)) return false;
     return true;
+}
+
+static bool meet_nearest_centres(struct plain *plain, struct nigh__array *centres) {
+    if (!ask_groups(plain, centres)) return false;
+    const size_t most = plain->starts.centres;
+    return meet_nodes_of(plain, centres->data, (uint32_t)(centres->count < most ? centres->count : most));
 }
 
 static bool meet_centres(struct plain *plain) {
@@ -159,6 +164,51 @@ static bool meet_seeds(struct plain *plain) {
     return true;
 }
 
+/* Those met since seeds_taken was set to the end are seeds as well. */
+static void add_seeds(struct plain *plain) {
+    plain->seeds_end = plain->met.count;
+    plain->answer->seeds += plain->seeds_end - plain->seeds_taken;
+    plain->last_gain = plain->answer->steps;
+}
+
+/* Keys of the centres of groups no farther than `limit`, a key; the starts of all groups are looked at. */
+static bool ask_more_groups(struct plain *plain, uint64_t limit, struct nigh__array *centres) {
+    const struct nigh__graph *graph = plain->graph;
+    const uint32_t words = graph->facts.centre_words;
+    for (uint32_t g = 0; g < graph->group_count; g++) {
+        const uint32_t from = NIGH__ONCE(graph->group_starts[g]);
+        const uint32_t to = NIGH__ONCE(graph->group_starts[g + 1]);
+        if (from > to || to > graph->centre_count)
+            return lies(plain, NIGH__GRAPH_GROUP_STARTS, g, "a group that cannot be");
+        if (distance_of(plain, plain->query->words, graph->groups + (size_t)g * words, words) + 1 >
+            nigh__key_distance(limit))
+            continue;
+        for (uint32_t i = from; i < to; i++) {
+            uint64_t *slot = nigh__array_add(plain->context, centres, 1);
+            if (slot == NULL) return no_memory(plain);
+            *slot = next_nearest(plain, graph->centres, i, (uint64_t)i + 1, 0);
+        }
+    }
+    nigh__keys_sort(plain->context, centres->data, centres->count);
+    return true;
+}
+
+static bool meet_lost_centres(struct plain *plain) {
+    const struct nigh__graph *graph = plain->graph;
+    struct nigh__array centres = NIGH__ARRAY(uint64_t);
+    uint64_t limit = 0;
+    for (uint32_t asked = 0; asked < plain->starts.lost_groups && limit != UINT64_MAX; asked++)
+        limit = next_nearest(plain, graph->groups, 0, graph->group_count, limit);
+    plain->asked_more = true;
+    plain->seeds_taken = plain->met.count;
+    bool met = ask_more_groups(plain, limit, &centres);
+    const size_t most = plain->starts.centres;
+    met = met && meet_nodes_of(plain, centres.data, (uint32_t)(centres.count < most ? centres.count : most));
+    nigh__array_release(plain->context, &centres);
+    if (met) add_seeds(plain);
+    return met;
+}
+
 static bool meet_near_seeds(struct plain *plain) {
     const struct nigh__graph_facts *facts = &plain->graph->facts;
     const uint32_t slice = plain->near_slices++;
@@ -167,9 +217,7 @@ static bool meet_near_seeds(struct plain *plain) {
     if (slice >= plain->starts.slices && !meet_seed_list(plain, list)) return false;
     for (uint32_t b = 0; b < facts->seed_bits; b++)
         if (!meet_seed_list(plain, list ^ UINT64_C(1) << b)) return false;
-    plain->seeds_end = plain->met.count;
-    plain->answer->seeds += plain->seeds_end - plain->seeds_taken;
-    plain->last_gain = plain->answer->steps;
+    add_seeds(plain);
     return true;
 }
 
@@ -287,10 +335,12 @@ static bool compare_sketches(struct plain *plain) {
     return true;
 }
 
+static bool groups_left(const struct plain *plain) { return plain->starts.lost_groups != 0 && !plain->asked_more; }
+
 static bool lost(const struct plain *plain) {
     const struct nigh__graph_facts *facts = &plain->graph->facts;
     const uint64_t *best = plain->best.data;
-    if (facts->far == 0 || plain->near_slices == facts->seed_slices) return false;
+    if (facts->far == 0 || (!groups_left(plain) && plain->near_slices == facts->seed_slices)) return false;
     return plain->best.count == 0 || nigh__key_distance(best[0]) > facts->far;
 }
 
@@ -319,7 +369,7 @@ static bool go_on(struct plain *plain, bool *idle) {
     if (!*idle) return true;
     if (lost(plain)) {
         *idle = false;
-        if (!meet_near_seeds(plain)) return false;
+        if (groups_left(plain) ? !meet_lost_centres(plain) : !meet_near_seeds(plain)) return false;
         take_seeds(plain);
         return true;
     }

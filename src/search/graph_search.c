@@ -90,6 +90,7 @@ struct walk {
     struct nigh__graph_starts starts;
     uint32_t seeds_end, seeds_taken;
     uint32_t closest;     /* distance of the nearest found */
+    bool asked_more;      /* groups, for it was lost */
     uint32_t near_slices; /* whose lists one bit away were taken for seeds */
     uint64_t entries_taken;
     uint32_t waiting_from, waiting_to; /* met in the last turn */
@@ -356,9 +357,34 @@ static bool meet_seeds(struct walk *walk) {
     return true;
 }
 
+INLINE bool groups_left(const struct walk *walk) { return walk->starts.lost_groups != 0 && !walk->asked_more; }
+
+/* And there are seeds left to look for. */
 INLINE bool lost(const struct walk *walk) {
     const struct nigh__graph_facts *facts = &walk->graph->facts;
-    return facts->far != 0 && walk->closest > facts->far && walk->near_slices < facts->seed_slices;
+    return facts->far != 0 && walk->closest > facts->far &&
+           (groups_left(walk) || walk->near_slices < facts->seed_slices);
+}
+
+/* Those from `before` on are seeds as well. */
+static void add_seeds(struct walk *walk, uint32_t before) {
+    walk->seeds_taken = before;
+    walk->seeds_end = walk->count;
+    walk->seeds += walk->count - before;
+    walk->last_gain = walk->steps;
+}
+
+static bool meet_lost_centres(struct walk *walk) {
+    uint32_t nodes[NIGH__GRAPH_MOST_CENTRES];
+    uint32_t count;
+    const uint32_t before = walk->count;
+    walk->asked_more = true;
+    walk->status = nigh__graph_lost_centres(walk->context->hamming, walk->graph, walk->query->words, &walk->starts,
+                                            nodes, &count, walk->error);
+    if (walk->status != NIGH_OK || !more_nodes(walk, count) || !meet(walk, nodes, count, NIGH__GRAPH_CENTRE_NODES, 0))
+        return false;
+    add_seeds(walk, before);
+    return true;
 }
 
 /* Those of one slice more, with those that share it where that was left out. */
@@ -376,10 +402,7 @@ static bool meet_near_seeds(struct walk *walk) {
     if (slice >= walk->starts.slices && !meet_seed_list(walk, list)) return false;
     for (uint32_t b = 0; b < bits; b++)
         if (!meet_seed_list(walk, list ^ UINT64_C(1) << b)) return false;
-    walk->seeds_taken = before;
-    walk->seeds_end = walk->count;
-    walk->seeds += walk->count - before;
-    walk->last_gain = walk->steps;
+    add_seeds(walk, before);
     return true;
 }
 
@@ -425,7 +448,7 @@ static bool go_on(struct walk *walk, bool *idle) {
     if (!*idle) return true;
     if (lost(walk)) {
         *idle = false;
-        return meet_near_seeds(walk);
+        return groups_left(walk) ? meet_lost_centres(walk) : meet_near_seeds(walk);
     }
     if (walk->best_count >= walk->query->k) return true;
     const uint32_t before = walk->count;
@@ -524,6 +547,7 @@ static bool begin(struct walk *walk) {
     walk->seeds_end = walk->seeds_taken = walk->waiting_from = walk->waiting_to = 0;
     walk->kept.count = 0;
     walk->closest = walk->levels;
+    walk->asked_more = false;
     walk->near_slices = 0;
     walk->starts = nigh__graph_starts(&walk->graph->facts, walk->query->effort);
     return meet_seeds(walk);

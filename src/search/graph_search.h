@@ -13,11 +13,12 @@
  *     end       when all edges of the pool were followed, or after `patience` steps
  *               that changed nothing in the k best; but while the walk is lost, or fewer
  *               than k nodes were found, it goes on:
- *     lost      nothing found is as near as its tenth neighbour is to almost any node
+ *     lost      nothing found is as near as its nearest neighbour is to almost any node
  *               (facts.far), so that the seeds were of other parts of the graph, from
- *               which no edge leads on: nodes that differ from the query in one bit of
- *               a slice are seeds too, or share one that was left out, of one slice
- *               after the other until it is found
+ *               which no edge leads on.  Seeds too are then, until it is found: the nodes
+ *               of the nearest centres of many more groups, the more, the larger E; nodes
+ *               that differ from the query in one bit of a slice, or share one that was
+ *               left out, of one slice after the other
  *     fewer     some evenly chosen nodes, and then all
  *
  * Nodes are compared by their sketch first, the first bits of the signature.  One whose

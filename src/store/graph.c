@@ -42,8 +42,8 @@ static nigh_status check_facts(const struct nigh__segment *segment, const struct
         return facts_lie(annex, AT(recall_found), "more found than there were", error);
     if (facts->far > 64 * segment->words)
         return facts_lie(annex, AT(far), "a distance of more bits than there are", error);
-    if (facts->centre_words > segment->words)
-        return facts_lie(annex, AT(centre_words), "centres longer than a signature", error);
+    if (facts->centre_words > segment->words || facts->centre_words > NIGH__GRAPH_MOST_CENTRE_WORDS)
+        return facts_lie(annex, AT(centre_words), "centres longer than a signature, or than they can be", error);
     for (size_t i = 0; i < sizeof facts->zero / sizeof facts->zero[0]; i++)
         if (facts->zero[i] != 0) return facts_lie(annex, AT(zero), "a byte is not zero", error);
 #undef AT

@@ -53,6 +53,7 @@ enum nigh__graph_section {
 
 #define NIGH__GRAPH_MOST_DEGREE 256u
 #define NIGH__GRAPH_MOST_SEED_BITS 24u
+#define NIGH__GRAPH_MOST_CENTRE_WORDS 8u
 #define NIGH__GRAPH_LONGEST_SEEDS 1024u /* a list; lists may overlap in a file that lies, and each takes its time */
 
 struct nigh__graph_facts {
@@ -67,9 +68,9 @@ struct nigh__graph_facts {
     uint32_t recall_wanted; /* 32  of them all: ten a node, or as many as there are */
     uint32_t recall_found;  /* 36  that were among the neighbours, before they were thinned out */
     uint64_t seed;          /* 40  of all that was chosen at random */
-    uint32_t far;           /* 48  distance of the tenth neighbour that 98 of 100 nodes do not exceed; 0: unknown */
-    uint32_t centre_words;  /* 52  of the sketch of a centre or group, at most those of a row; 0: there are none */
-    uint32_t zero[2];       /* 56 */
+    uint32_t far;           /* 48  distance of the nearest neighbour that 98 of 100 nodes do not exceed; 0: unknown */
+    uint32_t centre_words; /* 52  of the sketch of a centre or group, at most 8 and those of a row; 0: there are none */
+    uint32_t zero[2];      /* 56 */
 };
 
 _Static_assert(sizeof(struct nigh__graph_facts) == 64, "format");

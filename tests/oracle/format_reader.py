@@ -645,7 +645,7 @@ class Graph(Slices):
         file.require(file.u32(at + 36) <= file.u32(at + 32), at + 36, "more found than wanted")
         file.require(file.u32(at + 48) <= -(-segment.width // 64) * 64, at + 48, "far: %d bits" % file.u32(at + 48))
         self.centre_words = file.u32(at + 52)
-        file.require(self.centre_words <= -(-segment.width // 64), at + 52, "%d words" % self.centre_words)
+        file.require(self.centre_words <= min(8, -(-segment.width // 64)), at + 52, "%d words" % self.centre_words)
         file.require(file.u64(at + 56) == 0, at + 56, "not zero")
         n = segment.signatures
         counts = {1: 1, 2: n, 3: n + 1, 5: (self.seed_slices << self.seed_bits) + 1, 7: n * self.sketch_words}

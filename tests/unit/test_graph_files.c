@@ -178,7 +178,7 @@ static void lies_under_right_checksums(void **state) {
         {NIGH__GRAPH_FACTS, 3, 3, true, "sketches longer than a signature, or of nothing"},
         {NIGH__GRAPH_FACTS, 9, UINT32_MAX, true, "more found than there were"},
         {NIGH__GRAPH_FACTS, 12, 129, true, "a distance of more bits than there are"},
-        {NIGH__GRAPH_FACTS, 13, 3, true, "centres longer than a signature"},
+        {NIGH__GRAPH_FACTS, 13, 3, true, "centres longer than a signature, or than they can be"},
         {NIGH__GRAPH_FACTS, 14, 1, true, "a byte is not zero"},
         {NIGH__GRAPH_ORDER, 5, ROWS, false, "a row number is too large"},
         {NIGH__GRAPH_ORDER, 5, number_at(&whole, NIGH__GRAPH_ORDER, 4), false, "two nodes are the same row"},
@@ -217,6 +217,26 @@ static void lies_under_right_checksums(void **state) {
     file_write_all(f->graph, whole.data, whole.length);
     assert_ok(check(f, &error), &error);
     assert_ok(search_all(f, ROWS, &error), &error);
+    free(whole.data);
+}
+
+/* Of rows that are longer than eight words. */
+static void centres_have_eight_words(void **state) {
+    struct fixture *f = *state;
+    const struct recipe wide = {.width_bits = 640, .seed = 9, .ids = true};
+    const struct lie lie = {NIGH__GRAPH_FACTS, 13, 9, true, "centres longer than a signature, or than they can be"};
+    nigh_graph_options options = NIGH_GRAPH_OPTIONS_INIT;
+    nigh_error error = {.status = NIGH_OK};
+    scratch_free(f->path);
+    f->path = path_in(f->scratch, "c.nigh");
+    options.least_rows = 100;
+    assert_ok(recipe_add(f->context, f->path, &wide, 0, 300, &error), &error);
+    assert_ok(nigh_graph_build(f->context, f->path, &options, NULL, &error), &error);
+    struct bytes whole = file_read_all(f->graph);
+    assert_int_equal(number_at(&whole, lie.section, lie.index), 8);
+    forge_number(f, &whole, segment_checksum(f), lie.section, lie.index, lie.value);
+    assert_int_equal(check(f, &error), NIGH_ECORRUPT);
+    assert_string_equal(error.why, lie.why);
     free(whole.data);
 }
 
@@ -443,6 +463,7 @@ static void cancelled(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         WITH_FIXTURE(lies_under_right_checksums),
+        WITH_FIXTURE(centres_have_eight_words),
         WITH_FIXTURE(without_centres),
         WITH_FIXTURE(files_cut_short),
         WITH_FIXTURE(the_same_whoever_helps),

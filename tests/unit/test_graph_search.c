@@ -213,6 +213,35 @@ static void short_walks_begin_from_few(void **state) {
     assert_true(seeds[1] < seeds[0] / 2);
 }
 
+/*
+ * Islands, no slices, and groups that tell nothing: from the first of them no edge leads to many a query.  But the
+ * centres there are near, and a walk that is lost asks more groups.
+ */
+static void the_lost_ask_more_groups(void **state) {
+    struct toy_recipe recipe = usual;
+    recipe.clusters = 30;
+    recipe.seed_slices = 0;
+    recipe.centres_a_group = 1;
+    uint64_t query[4];
+    uint32_t found[2] = {0};
+    for (uint32_t knows = 0; knows < 2; knows++) {
+        recipe.far = knows == 0 ? 0 : 80;
+        struct asked asked = ask(*state, &recipe);
+        struct toy_graph *toy = asked.toy;
+        memset(toy->groups, 0, toy->graph.group_count * recipe.centre_words * sizeof *toy->groups);
+        for (uint32_t i = 0; i < usual.nodes; i++) {
+            memcpy(query, toy->rows + (size_t)i * usual.words, sizeof query);
+            query[0] ^= UINT64_C(0xffff);
+            asked.query.words = query;
+            assert_ok(answer(&asked), &asked.error);
+            found[knows] += nigh__key_distance(((uint64_t *)asked.answer.keys.data)[0]) <= 80;
+        }
+        forget(&asked);
+    }
+    assert_true(found[0] < usual.nodes * 4 / 5);
+    assert_true(found[1] > usual.nodes * 99 / 100);
+}
+
 /* Fewer steps, and never more than without. */
 static void patience_ends_it(void **state) {
     struct asked asked = ask(*state, &usual);
@@ -268,6 +297,7 @@ enum lie {
     CENTRES_PAST_THE_END,
     CENTRES_BACKWARDS,
     CENTRE_OF_NO_NODE,
+    CENTRE_OF_NO_NODE_THAT_THE_LOST_SEE,
     SKETCH_OF_ANOTHER,
     LIES
 };
@@ -317,6 +347,12 @@ static const char *tell(struct toy_graph *toy, enum lie lie) {
         return "a group that cannot be";
     case CENTRE_OF_NO_NODE:
         toy->centre_nodes[graph->centre_count - 1] = nodes;
+        return "a node that there is not";
+    case CENTRE_OF_NO_NODE_THAT_THE_LOST_SEE:
+        memset(toy->groups + (graph->group_count - 1) * graph->facts.centre_words, 0,
+               graph->facts.centre_words * sizeof(uint64_t)); /* the last to be asked */
+        toy->centre_nodes[graph->centre_count - 1] = nodes;
+        graph->facts.far = 1;
         return "a node that there is not";
     case SKETCH_OF_ANOTHER:
         toy->sketches[3] ^= 1;
@@ -430,6 +466,7 @@ int main(void) {
         cmocka_unit_test(limits_are_kept),
         cmocka_unit_test(the_lost_are_found),
         cmocka_unit_test(short_walks_begin_from_few),
+        cmocka_unit_test(the_lost_ask_more_groups),
         cmocka_unit_test(patience_ends_it),
         cmocka_unit_test(lies_are_told),
         cmocka_unit_test(each_bound_is_looked_at),
