@@ -350,6 +350,13 @@ static void take_seeds(struct plain *plain) {
         plain->waiting[plain->waiting_count++] = met[plain->seeds_taken++];
 }
 
+static bool look_elsewhere(struct plain *plain, bool *idle) {
+    *idle = false;
+    if (groups_left(plain) ? !meet_lost_centres(plain) : !meet_near_seeds(plain)) return false;
+    take_seeds(plain);
+    return true;
+}
+
 /* What is new in this turn goes to the end of what waits. */
 static bool go_on(struct plain *plain, bool *idle) {
     const struct nigh__graph_query *query = plain->query;
@@ -358,6 +365,8 @@ static bool go_on(struct plain *plain, bool *idle) {
         *idle = false;
         return true;
     }
+    if (plain->answer->steps == NIGH__GRAPH_FIRST_STEPS && groups_left(plain) && lost(plain))
+        return look_elsewhere(plain, idle);
     const bool patient = query->patience == 0 || plain->best.count < query->k ||
                          plain->answer->steps - plain->last_gain < query->patience;
     struct found *next = patient ? pool_take(plain) : NULL;
@@ -367,12 +376,7 @@ static bool go_on(struct plain *plain, bool *idle) {
         return follow(plain, next->node);
     }
     if (!*idle) return true;
-    if (lost(plain)) {
-        *idle = false;
-        if (groups_left(plain) ? !meet_lost_centres(plain) : !meet_near_seeds(plain)) return false;
-        take_seeds(plain);
-        return true;
-    }
+    if (lost(plain)) return look_elsewhere(plain, idle);
     if (plain->best.count >= query->k) return true;
     if (!meet_entries(plain)) return false;
     *idle = plain->waiting_count == 0;

@@ -440,6 +440,10 @@ static bool go_on(struct walk *walk, bool *idle) {
         *idle = false;
         return true;
     }
+    if (walk->steps == NIGH__GRAPH_FIRST_STEPS && groups_left(walk) && lost(walk)) {
+        *idle = false;
+        return meet_lost_centres(walk);
+    }
     const uint32_t place = patient(walk) ? pool_take(walk) : NONE;
     if (place != NONE) {
         *idle = false;
