@@ -12,7 +12,7 @@
 #define NIGH__GRAPH_ENTRIES 64u      /* nodes to begin from where there are no seeds; compared in one turn */
 #define NIGH__GRAPH_MOST_CENTRES 16u /* groups that are asked, and centres whose nodes are seeds, at most */
 #define NIGH__GRAPH_LOST_GROUPS 32u  /* groups that a walk asks when it is lost, for each node that it keeps in mind */
-#define NIGH__GRAPH_FIRST_STEPS 1u   /* after which all seeds have been compared */
+#define NIGH__GRAPH_FIRST_STEPS 64u  /* after which a walk should have come to where it is not lost */
 #define NIGH__GRAPH_MOST_BLOCK 256u  /* nodes of a turn: those, or the edges of a node */
 
 _Static_assert(NIGH__GRAPH_MOST_DEGREE <= NIGH__GRAPH_MOST_BLOCK, "all edges of a node in one turn");

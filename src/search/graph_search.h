@@ -17,10 +17,9 @@
  *               (facts.far), so that the seeds were of other parts of the graph, from
  *               which no edge leads on.  Seeds too are then, until it is found: the nodes
  *               of the nearest centres of many more groups, the more, the larger E, and
- *               that already when the first seeds have been compared, for later a long
- *               walk meets by luck what is no farther than that; nodes that differ from
- *               the query in one bit of a slice, or share one that was left out, of one
- *               slice after the other
+ *               that already after some steps, for later a long walk meets by luck what
+ *               is no farther than that; nodes that differ from the query in one bit of a
+ *               slice, or share one that was left out, of one slice after the other
  *     fewer     some evenly chosen nodes, and then all
  *
  * Nodes are compared by their sketch first, the first bits of the signature.  One whose
