@@ -111,7 +111,7 @@ static uint32_t compare_block(struct asking *asking, uint64_t first) {
 }
 
 /* Distance of the last of so many groups, nearest first. */
-static uint32_t farthest_of(struct asking *asking, uint32_t wanted) {
+static uint32_t farthest_of(struct asking *asking, uint64_t wanted) {
     uint32_t groups_at[64 * NIGH__GRAPH_MOST_CENTRE_WORDS + 1] = {0};
     const uint32_t farthest = 64 * asking->graph->facts.centre_words;
     for (uint64_t first = 0; first < asking->graph->group_count; first += ROWS_AT_ONCE) {
@@ -150,7 +150,7 @@ nigh_status nigh__graph_lost_centres(const struct nigh__hamming *hamming, const 
                                      uint32_t nodes[NIGH__GRAPH_MOST_CENTRES], uint32_t *count, nigh_error *error) {
     struct asking asking = {
         .hamming = hamming, .graph = graph, .query = query, .centres = {.most = starts->centres}, .error = error};
-    const uint32_t limit = farthest_of(&asking, starts->lost_groups);
+    const uint32_t limit = farthest_of(&asking, nigh__graph_lost_groups(graph, starts));
     *count = 0;
     for (uint64_t first = 0; first < graph->group_count; first += ROWS_AT_ONCE) {
         const nigh_status status = ask_block(&asking, first, limit);

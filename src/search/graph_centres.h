@@ -20,7 +20,7 @@ nigh_status nigh__graph_centres(const struct nigh__hamming *hamming, const struc
                                 uint32_t nodes[NIGH__GRAPH_MOST_CENTRES], uint32_t *count, nigh_error *error);
 
 /*
- * The same for a walk that is lost: of starts->lost_groups groups, and those that are as near as the last of them.
+ * The same for a walk that is lost: of nigh__graph_lost_groups(), and those that are as near as the last of them.
  * Where a query is near nothing, the group that it belongs to is not one of the few nearest, though its centre is.
  */
 nigh_status nigh__graph_lost_centres(const struct nigh__hamming *hamming, const struct nigh__graph *graph,

@@ -11,7 +11,7 @@
 #define NIGH__GRAPH_SEED_BLOCK 16u   /* seeds that are compared in one turn */
 #define NIGH__GRAPH_ENTRIES 64u      /* nodes to begin from where there are no seeds; compared in one turn */
 #define NIGH__GRAPH_MOST_CENTRES 16u /* groups that are asked, and centres whose nodes are seeds, at most */
-#define NIGH__GRAPH_LOST_GROUPS 32u  /* groups that a walk asks when it is lost, for each node that it keeps in mind */
+#define NIGH__GRAPH_ALL_GROUPS 512u  /* effort with which a walk asks all groups when it is lost */
 #define NIGH__GRAPH_FIRST_STEPS 64u  /* after which a walk should have come to where it is not lost */
 #define NIGH__GRAPH_MOST_BLOCK 256u  /* nodes of a turn: those, or the edges of a node */
 
@@ -22,7 +22,8 @@ struct nigh__graph_starts {
     uint32_t slices;  /* the first ones: nodes that share one with the query */
     uint32_t centres; /* groups that are asked, and of all their centres those whose nodes it begins from: the nearest
                          of each; at most NIGH__GRAPH_MOST_CENTRES */
-    uint32_t lost_groups; /* groups that are asked when it is lost, for as many centres again; 0: there are none */
+    uint32_t lost_share; /* of NIGH__GRAPH_ALL_GROUPS groups, so many are asked when it is lost, for as many centres
+                            again; 0: there are no groups */
 };
 
 /*
@@ -33,11 +34,16 @@ static inline struct nigh__graph_starts nigh__graph_starts(const struct nigh__gr
     if (facts->centre_words == 0) return (struct nigh__graph_starts){.slices = facts->seed_slices};
     uint32_t centres = effort / 2 < 4 ? 4 : effort / 2;
     if (centres > NIGH__GRAPH_MOST_CENTRES) centres = NIGH__GRAPH_MOST_CENTRES;
-    const uint64_t lost_groups = (uint64_t)effort * NIGH__GRAPH_LOST_GROUPS;
     const uint32_t slices = effort < 16 ? 1 : effort / 4;
     return (struct nigh__graph_starts){.slices = slices < facts->seed_slices ? slices : facts->seed_slices,
                                        .centres = centres,
-                                       .lost_groups = lost_groups < UINT32_MAX ? (uint32_t)lost_groups : UINT32_MAX};
+                                       .lost_share = effort < NIGH__GRAPH_ALL_GROUPS ? effort : NIGH__GRAPH_ALL_GROUPS};
+}
+
+/* Groups that a lost walk asks. */
+static inline uint64_t nigh__graph_lost_groups(const struct nigh__graph *graph,
+                                               const struct nigh__graph_starts *starts) {
+    return (graph->group_count * starts->lost_share + NIGH__GRAPH_ALL_GROUPS - 1) / NIGH__GRAPH_ALL_GROUPS;
 }
 
 /* The nodes to begin from where no seed leads on: some evenly chosen ones, then all. */

@@ -197,7 +197,7 @@ static bool meet_lost_centres(struct plain *plain) {
     const struct nigh__graph *graph = plain->graph;
     struct nigh__array centres = NIGH__ARRAY(uint64_t);
     uint64_t limit = 0;
-    for (uint32_t asked = 0; asked < plain->starts.lost_groups && limit != UINT64_MAX; asked++)
+    for (uint64_t left = nigh__graph_lost_groups(graph, &plain->starts); left > 0 && limit != UINT64_MAX; left--)
         limit = next_nearest(plain, graph->groups, 0, graph->group_count, limit);
     plain->asked_more = true;
     plain->seeds_taken = plain->met.count;
@@ -335,7 +335,7 @@ static bool compare_sketches(struct plain *plain) {
     return true;
 }
 
-static bool groups_left(const struct plain *plain) { return plain->starts.lost_groups != 0 && !plain->asked_more; }
+static bool groups_left(const struct plain *plain) { return plain->starts.lost_share != 0 && !plain->asked_more; }
 
 static bool lost(const struct plain *plain) {
     const struct nigh__graph_facts *facts = &plain->graph->facts;

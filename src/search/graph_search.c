@@ -357,7 +357,7 @@ static bool meet_seeds(struct walk *walk) {
     return true;
 }
 
-INLINE bool groups_left(const struct walk *walk) { return walk->starts.lost_groups != 0 && !walk->asked_more; }
+INLINE bool groups_left(const struct walk *walk) { return walk->starts.lost_share != 0 && !walk->asked_more; }
 
 /* And there are seeds left to look for. */
 INLINE bool lost(const struct walk *walk) {

@@ -382,7 +382,8 @@ static void each_bound_is_looked_at(void **state) {
         memset(toy->groups + (toy->graph.group_count - 1) * recipe.centre_words, 0xff, row);
         memset(toy->centres + (toy->graph.centre_count - 1) * recipe.centre_words, 0xff, row);
         asked.query.words = query;
-        asked.query.k = asked.query.effort = recipe.nodes;
+        asked.query.k = recipe.nodes;
+        asked.query.effort = 2 * recipe.nodes; /* all groups */
         if (lie != EDGES_MORE_THAN_A_TURN) assert_ok(answer(&asked), &asked.error);
         const char *why = tell(toy, (enum lie)lie);
         assert_int_equal(answer(&asked), NIGH_ECORRUPT);
