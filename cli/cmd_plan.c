@@ -102,9 +102,8 @@ static const char *const output_paragraphs[] = {
     "a search of breadth 0 to 3 reads, where signatures are evenly spread. * is the width that 'nigh index' takes. "
     "jsonl and tsv: slice_width, slices, bytes, signature_bytes, list_length, lists (4), postings (4), least_memory, "
     "usual.",
-    "With --graph: about what the graph takes on disk, from where it is mapped, and the memory to make it, both "
-    "besides "
-    "the signatures. jsonl and tsv: bytes, signature_bytes, build_bytes.",
+    "With --graph: about what the graph takes on disk, from where it is mapped, and the memory to make it, besides the "
+    "signatures. jsonl and tsv: bytes, signature_bytes, build_bytes.",
     NULL,
 };
 
@@ -294,7 +293,7 @@ static int set_options(struct planner *planner) {
         return cli_usage(job->command, "--lists slices and --graph: one at a time");
     if (is_of_index(values) &&
         (values->measure || values->batch != NULL || values->memory != NULL || values->recall != NULL ||
-         values->queries != NULL || values->radius.given || values->first || values->matches != NULL))
+         values->queries != NULL || values->radius.given || values->first || values->usual || values->matches != NULL))
         return cli_usage(job->command, "%s goes with -n and --bits, or a COLLECTION, and nothing else",
                          values->graph ? "--graph" : "--lists slices");
     if (values->batch != NULL && values->queries != NULL)

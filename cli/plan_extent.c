@@ -18,6 +18,10 @@ int plan_extent_open(struct cli_job *job, uint64_t signatures, uint32_t width_bi
 
 void plan_extent_close(struct plan_extent *extent) { nigh_collection_close(extent->collection); }
 
+double plan_extent_each(const struct plan_extent *extent, uint64_t bytes) {
+    return extent->signatures == 0 ? 0 : (double)bytes / (double)extent->signatures;
+}
+
 nigh_status plan_extent_segment(struct cli_job *job, const struct plan_extent *extent, uint32_t index,
                                 uint64_t *signatures) {
     nigh_segment_info segment = NIGH_SEGMENT_INFO_INIT;

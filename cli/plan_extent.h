@@ -21,6 +21,8 @@ struct plan_extent {
 int plan_extent_open(struct cli_job *job, uint64_t signatures, uint32_t width_bits, struct plan_extent *extent);
 void plan_extent_close(struct plan_extent *extent);
 
+double plan_extent_each(const struct plan_extent *extent, uint64_t bytes); /* of so many, for a signature */
+
 /* How many are in one segment. */
 nigh_status plan_extent_segment(struct cli_job *job, const struct plan_extent *extent, uint32_t index,
                                 uint64_t *signatures);

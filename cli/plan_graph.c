@@ -26,20 +26,16 @@ static nigh_status predict(struct cli_job *job, const struct plan_extent *extent
     return status;
 }
 
-static double per_signature(const struct plan_extent *extent, uint64_t bytes) {
-    return extent->signatures == 0 ? 0 : (double)bytes / (double)extent->signatures;
-}
-
 static void print_table(struct cli_sink *out, const struct plan_extent *extent, const struct graph_cost *cost) {
     const uint64_t signatures = extent->signatures * ((extent->width_bits + 63) / 64 * sizeof(uint64_t));
     cli_sink_format(out, "%s of %u bits\n", cli_counted(extent->signatures, "signature", "signatures").text,
                     extent->width_bits);
     cli_sink_format(out, "  signatures    %7s  %5.0f bytes each\n", cli_size((double)signatures).text,
-                    per_signature(extent, signatures));
+                    plan_extent_each(extent, signatures));
     cli_sink_format(out, "  graph         %7s  %5.0f at most, about; it is mapped from disk\n",
-                    cli_size((double)cost->bytes).text, per_signature(extent, cost->bytes));
+                    cli_size((double)cost->bytes).text, plan_extent_each(extent, cost->bytes));
     cli_sink_format(out, "  to make it    %7s  %5.0f of memory, besides the signatures\n",
-                    cli_size((double)cost->build_bytes).text, per_signature(extent, cost->build_bytes));
+                    cli_size((double)cost->build_bytes).text, plan_extent_each(extent, cost->build_bytes));
 }
 
 int plan_graph(struct cli_job *job, const struct plan_extent *extent, enum plan_output output) {
@@ -51,9 +47,9 @@ int plan_graph(struct cli_job *job, const struct plan_extent *extent, enum plan_
     if (output == PLAN_TABLE) print_table(job->out, extent, &cost);
     if (output == PLAN_JSONL)
         cli_sink_format(job->out, "{\"bytes\":%llu,\"signature_bytes\":%.1f,\"build_bytes\":%llu}\n", bytes,
-                        per_signature(extent, cost.bytes), building);
+                        plan_extent_each(extent, cost.bytes), building);
     if (output == PLAN_TSV)
-        cli_sink_format(job->out, "%llu\t%.1f\t%llu\n", bytes, per_signature(extent, cost.bytes), building);
+        cli_sink_format(job->out, "%llu\t%.1f\t%llu\n", bytes, plan_extent_each(extent, cost.bytes), building);
     if (!cli_sink_flush(job->out)) return cli_fail(job);
     job->stats.complete = true;
     job->stats.work_seconds = cli_seconds() - started;

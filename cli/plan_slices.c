@@ -96,10 +96,6 @@ static nigh_status predict_all(struct cli_job *job, const struct plan_extent *ex
 
 /* ---------------------------------------------------------------------- printing -- */
 
-static double per_signature(const struct plan_extent *extent, const struct width_row *row) {
-    return extent->signatures == 0 ? 0 : (double)row->bytes / (double)extent->signatures;
-}
-
 static const char *remark(const struct width_row *row) {
     if (row->least) return row->usual ? "  usual, least memory" : "  least memory";
     return row->usual ? "  usual" : "";
@@ -123,7 +119,8 @@ static void print_table(struct cli_sink *out, const struct plan_extent *extent, 
     for (size_t i = 0; i < widths->count; i++) {
         const struct width_row *row = &widths->rows[i];
         cli_sink_format(out, "%c %5u  %6u  %7s  %11.0f  %6s", row->usual ? '*' : ' ', row->width, row->slices,
-                        cli_size((double)row->bytes).text, per_signature(extent, row), rounded(row->length).text);
+                        cli_size((double)row->bytes).text, plan_extent_each(extent, row->bytes),
+                        rounded(row->length).text);
         for (int b = 0; b < BREADTHS; b++) cli_sink_format(out, " %5s", rounded(row->lists[b]).text);
         for (int b = 0; b < BREADTHS; b++) cli_sink_format(out, " %5s", rounded(row->postings[b]).text);
         cli_sink_format(out, "%s\n", remark(row));
@@ -140,7 +137,7 @@ static void print_jsonl(struct cli_sink *out, const struct plan_extent *extent, 
     for (size_t i = 0; i < widths->count; i++) {
         const struct width_row *row = &widths->rows[i];
         cli_sink_format(out, "{\"slice_width\":%u,\"slices\":%u,\"bytes\":%llu,\"signature_bytes\":%.1f", row->width,
-                        row->slices, (unsigned long long)row->bytes, per_signature(extent, row));
+                        row->slices, (unsigned long long)row->bytes, plan_extent_each(extent, row->bytes));
         cli_sink_format(out, ",\"list_length\":%.6g", row->length);
         print_array(out, "lists", row->lists);
         print_array(out, "postings", row->postings);
@@ -153,7 +150,7 @@ static void print_tsv(struct cli_sink *out, const struct plan_extent *extent, co
     for (size_t i = 0; i < widths->count; i++) {
         const struct width_row *row = &widths->rows[i];
         cli_sink_format(out, "%u\t%u\t%llu\t%.1f\t%.6g", row->width, row->slices, (unsigned long long)row->bytes,
-                        per_signature(extent, row), row->length);
+                        plan_extent_each(extent, row->bytes), row->length);
         for (int b = 0; b < BREADTHS; b++) cli_sink_format(out, "\t%.6g", row->lists[b]);
         for (int b = 0; b < BREADTHS; b++) cli_sink_format(out, "\t%.6g", row->postings[b]);
         cli_sink_format(out, "\t%d\t%d\n", row->least, row->usual);

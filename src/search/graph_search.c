@@ -406,6 +406,11 @@ static bool meet_near_seeds(struct walk *walk) {
     return true;
 }
 
+static bool look_elsewhere(struct walk *walk, bool *idle) {
+    *idle = false;
+    return groups_left(walk) ? meet_lost_centres(walk) : meet_near_seeds(walk);
+}
+
 static bool follow(struct walk *walk, uint32_t place) {
     const struct nigh__graph *graph = walk->graph;
     const uint32_t node = walk->nodes[place];
@@ -440,20 +445,14 @@ static bool go_on(struct walk *walk, bool *idle) {
         *idle = false;
         return true;
     }
-    if (walk->steps == NIGH__GRAPH_FIRST_STEPS && groups_left(walk) && lost(walk)) {
-        *idle = false;
-        return meet_lost_centres(walk);
-    }
+    if (walk->steps == NIGH__GRAPH_FIRST_STEPS && groups_left(walk) && lost(walk)) return look_elsewhere(walk, idle);
     const uint32_t place = patient(walk) ? pool_take(walk) : NONE;
     if (place != NONE) {
         *idle = false;
         return follow(walk, place);
     }
     if (!*idle) return true;
-    if (lost(walk)) {
-        *idle = false;
-        return groups_left(walk) ? meet_lost_centres(walk) : meet_near_seeds(walk);
-    }
+    if (lost(walk)) return look_elsewhere(walk, idle);
     if (walk->best_count >= walk->query->k) return true;
     const uint32_t before = walk->count;
     if (!meet_entries(walk)) return false;

@@ -56,6 +56,16 @@ static nigh_status answer(struct asked *asked) {
                               &asked->answer, &asked->error);
 }
 
+/* Whether something near is found for a row with some of its first bits turned. */
+static bool finds_near(struct asked *asked, uint32_t row, uint64_t turned) {
+    uint64_t query[4];
+    memcpy(query, asked->toy->rows + (size_t)row * asked->toy->words, sizeof query);
+    query[0] ^= turned;
+    asked->query.words = query;
+    assert_ok(answer(asked), &asked->error);
+    return nigh__key_distance(((uint64_t *)asked->answer.keys.data)[0]) <= 80;
+}
+
 static void forget(struct asked *asked) {
     nigh__array_release(asked->context, &asked->answer.keys);
     nigh__graph_scratch_free(asked->scratch);
@@ -160,18 +170,15 @@ static void the_lost_are_found(void **state) {
     recipe.clusters = 30;
     recipe.seed_slices = 2;
     recipe.centre_words = 0;
-    uint64_t query[4];
     uint32_t found[2] = {0};
     uint64_t compared[2] = {0};
     for (uint32_t knows = 0; knows < 2; knows++) {
         recipe.far = knows == 0 ? 0 : 80;
         struct asked asked = ask(*state, &recipe);
         for (uint32_t i = 0; i < usual.nodes; i++) {
-            memcpy(query, asked.toy->rows + (size_t)i * usual.words, sizeof query);
-            for (uint32_t s = 0; s < recipe.seed_slices; s++) query[0] ^= UINT64_C(1) << (s * recipe.seed_bits + i % 8);
-            asked.query.words = query;
-            assert_ok(answer(&asked), &asked.error);
-            found[knows] += nigh__key_distance(((uint64_t *)asked.answer.keys.data)[0]) <= 80;
+            uint64_t turned = 0;
+            for (uint32_t s = 0; s < recipe.seed_slices; s++) turned |= UINT64_C(1) << (s * recipe.seed_bits + i % 8);
+            found[knows] += finds_near(&asked, i, turned);
             compared[knows] += asked.answer.compared;
         }
         forget(&asked);
@@ -189,7 +196,6 @@ static void short_walks_begin_from_few(void **state) {
     static const struct { uint32_t effort, far; } walks[] = {{50, 0}, {10, 0}, {10, 80}};
     struct toy_recipe recipe = usual;
     recipe.clusters = 30;
-    uint64_t query[4];
     uint32_t found[3] = {0};
     uint64_t seeds[3] = {0};
     for (uint32_t w = 0; w < 3; w++) {
@@ -198,11 +204,8 @@ static void short_walks_begin_from_few(void **state) {
         memset(asked.toy->centre_nodes, 0, asked.toy->graph.centre_count * sizeof *asked.toy->centre_nodes);
         asked.query.effort = walks[w].effort;
         for (uint32_t i = 0; i < usual.nodes; i++) {
-            memcpy(query, asked.toy->rows + (size_t)i * usual.words, sizeof query);
-            query[0] ^= UINT64_C(0x3333); /* in either of the first two, further than a lost walk looks */
-            asked.query.words = query;
-            assert_ok(answer(&asked), &asked.error);
-            found[w] += nigh__key_distance(((uint64_t *)asked.answer.keys.data)[0]) <= 80;
+            /* In either of the first two slices, further than a lost walk looks. */
+            found[w] += finds_near(&asked, i, UINT64_C(0x3333));
             seeds[w] += asked.answer.seeds;
         }
         forget(&asked);
@@ -222,20 +225,13 @@ static void the_lost_ask_more_groups(void **state) {
     recipe.clusters = 30;
     recipe.seed_slices = 0;
     recipe.centres_a_group = 1;
-    uint64_t query[4];
     uint32_t found[2] = {0};
     for (uint32_t knows = 0; knows < 2; knows++) {
         recipe.far = knows == 0 ? 0 : 80;
         struct asked asked = ask(*state, &recipe);
         struct toy_graph *toy = asked.toy;
         memset(toy->groups, 0, toy->graph.group_count * recipe.centre_words * sizeof *toy->groups);
-        for (uint32_t i = 0; i < usual.nodes; i++) {
-            memcpy(query, toy->rows + (size_t)i * usual.words, sizeof query);
-            query[0] ^= UINT64_C(0xffff);
-            asked.query.words = query;
-            assert_ok(answer(&asked), &asked.error);
-            found[knows] += nigh__key_distance(((uint64_t *)asked.answer.keys.data)[0]) <= 80;
-        }
+        for (uint32_t i = 0; i < usual.nodes; i++) found[knows] += finds_near(&asked, i, UINT64_C(0xffff));
         forget(&asked);
     }
     assert_true(found[0] < usual.nodes * 4 / 5);
