@@ -34,7 +34,7 @@ struct nigh__terms_writer {
     struct nigh_terms *terms;    /* what is there, and what was added; NULL: nothing */
     uint32_t old_groups;
     uint64_t old_sequence, old_next; /* 0: there was no state */
-    uint64_t next_number;
+    uint64_t first_number, next_number; /* this writer's groups: first_number up to next_number; none while both are 0 */
 };
 
 /* -------------------------------------------------------------------- open -- */
@@ -80,6 +80,7 @@ nigh_status nigh__terms_writer_open(nigh_context *context, const char *path, str
     if (status == NIGH_OK)
         status = nigh__state_free_number(&writer->directory, writer->old_next == 0 ? 1 : writer->old_next,
                                          &writer->next_number, error);
+    writer->first_number = writer->next_number;
     if (status == NIGH_OK)
         *out = writer;
     else
@@ -226,13 +227,16 @@ nigh_status nigh__terms_writer_commit(struct nigh__terms_writer *writer, struct 
     return status;
 }
 
-/* Groups that no manifest names, under whichever name they have. */
+/*
+ * This writer's own groups, under whichever name they have.  Numbers tell which they are, not what was found when
+ * the file was opened: that may have failed half way, and what others committed must stay whatever happened here.
+ */
 static void remove_groups(const struct nigh__terms_writer *writer) {
     char name[NIGH__NAME_SIZE];
-    for (uint32_t i = writer->old_groups; writer->terms != NULL && i < writer->terms->group_count; i++) {
-        nigh__terms_name(name, writer->terms->groups[i]->number, ".tmp");
+    for (uint64_t number = writer->first_number; number < writer->next_number; number++) {
+        nigh__terms_name(name, number, ".tmp");
         nigh__file_remove_in(&writer->directory, name);
-        nigh__terms_name(name, writer->terms->groups[i]->number, "");
+        nigh__terms_name(name, number, "");
         nigh__file_remove_in(&writer->directory, name);
     }
 }

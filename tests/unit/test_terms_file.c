@@ -125,6 +125,28 @@ static struct nigh__section_entry *entry_of(const struct bytes *group, uint32_t 
         if (table[i].type == type) return &table[i];
 }
 
+/*
+ * Two manifests, the newer one damaged: adding is refused, and nothing on disk has changed.  The refusal once came
+ * after the groups were known and before it was known that they are committed, and took them along.
+ */
+static void test_a_refused_writer_removes_nothing(void **state) {
+    const struct fixture *f = *state;
+    char *newer = path_in(f->path, "manifest-00000000000000000002");
+    nigh_error error;
+    assert_ok(terms_add_lines(f->context, f->path, f->input, "more words here\n", NULL, NULL, &error), &error);
+    struct bytes manifest = file_read_all(newer);
+    manifest.data[manifest.length / 2] ^= 1;
+    file_write_all(newer, manifest.data, manifest.length);
+    free(manifest.data);
+    char *before = tree_digest(f->path);
+    assert_int_equal(terms_add_lines(f->context, f->path, f->input, "yet more\n", NULL, NULL, &error), NIGH_ECORRUPT);
+    char *after = tree_digest(f->path);
+    assert_string_equal(after, before);
+    free(before);
+    free(after);
+    free(newer);
+}
+
 /* A bit anywhere: --verify and check notice, and reading anything does not crash. */
 static void test_every_bit_counts(void **state) {
     const struct fixture *f = *state;
@@ -298,6 +320,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_it_says_what_it_is, setup, teardown),
         cmocka_unit_test_setup_teardown(test_directories_of_others, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_refused_writer_removes_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(test_every_bit_counts, setup, teardown),
         cmocka_unit_test_setup_teardown(test_lies_under_right_checksums, setup, teardown),
         cmocka_unit_test_setup_teardown(test_check_finds_lies, setup, teardown),
