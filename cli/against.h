@@ -3,7 +3,7 @@
 #ifndef NIGH_CLI_AGAINST_H
 #define NIGH_CLI_AGAINST_H
 
-#include "newcomers.h"
+#include "incoming.h"
 
 struct against_values {
     struct cli_common common;
@@ -47,7 +47,7 @@ struct against {
     const struct against_values *values;
     const char *path;
     struct cli_inputs inputs;
-    struct cli_newcomers newcomers;
+    struct cli_incoming incoming;
     nigh_collection *collection; /* either */
     nigh_collection_info info;
     nigh_chunks *chunks; /* or */

@@ -132,14 +132,14 @@ static size_t next_batch(size_t batch, uint64_t matches) {
 
 static nigh_status find_batch(struct against *against, const nigh_finder *finder, size_t begin, size_t count,
                               uint64_t *matches) {
-    const struct cli_newcomers *newcomers = &against->newcomers;
+    const struct cli_incoming *incoming = &against->incoming;
     nigh_find_options options = NIGH_FIND_OPTIONS_INIT;
     nigh_results *results = NULL;
     nigh_results_info info = NIGH_RESULTS_INFO_INIT;
     options.mode = against->values->first ? NIGH_FIND_FIRST : NIGH_FIND_ALL;
     options.threads = against->job->threads;
-    if (newcomers->weights != NULL) options.weights = newcomers->weights + begin * newcomers->width_bits;
-    nigh_status status = nigh_finder_find(finder, newcomers->signatures + begin * (newcomers->width_bits / 8), count,
+    if (incoming->weights != NULL) options.weights = incoming->weights + begin * incoming->width_bits;
+    nigh_status status = nigh_finder_find(finder, incoming->signatures + begin * (incoming->width_bits / 8), count,
                                           &options, &results, &against->job->error);
     if (status != NIGH_OK) return status;
     nigh_results_describe(results, &info);
@@ -157,14 +157,14 @@ static nigh_status match_collection(struct against *against) {
     nigh_status status = make_finder(against, &finder);
     if (status == NIGH_OK) nigh_finder_describe(finder, &against->finder);
     cli_progress_begin(&job->progress, "comparing", "documents");
-    for (size_t begin = 0; begin < against->newcomers.count && status == NIGH_OK;) {
-        size_t left = against->newcomers.count - begin;
+    for (size_t begin = 0; begin < against->incoming.count && status == NIGH_OK;) {
+        size_t left = against->incoming.count - begin;
         size_t count = batch < left ? batch : left;
         uint64_t matches = 0;
         status = cli_interrupted() != 0 ? NIGH_ECANCELLED : find_batch(against, finder, begin, count, &matches);
         batch = next_batch(batch, matches);
         begin += count;
-        cli_progress_update(&job->progress, begin, against->newcomers.count);
+        cli_progress_update(&job->progress, begin, against->incoming.count);
     }
     nigh_finder_free(finder);
     return status;
@@ -178,7 +178,7 @@ static nigh_status match_chunks(struct against *against) {
     options.method = (nigh_finder_method)values->method;
     options.mode = values->first ? NIGH_FIND_FIRST : NIGH_FIND_ALL;
     options.radius = against->radius;
-    options.weights = against->newcomers.weights;
+    options.weights = against->incoming.weights;
     options.blocks = (uint32_t)values->blocks.value;
     options.leading = (uint32_t)values->leading.value;
     options.prefix_bits = (uint32_t)values->prefix.value;
@@ -186,9 +186,9 @@ static nigh_status match_chunks(struct against *against) {
     options.recall = against->recall;
     options.threads = job->threads;
     options.progress = &job->progress.report;
-    if (against->old_count == 0 || against->newcomers.count == 0) return NIGH_OK;
+    if (against->old_count == 0 || against->incoming.count == 0) return NIGH_OK;
     cli_progress_begin(&job->progress, "comparing", NULL);
-    nigh_status status = nigh_chunks_match(against->chunks, against->newcomers.signatures, against->newcomers.count,
+    nigh_status status = nigh_chunks_match(against->chunks, against->incoming.signatures, against->incoming.count,
                                            &options, &results, &job->error);
     if (status != NIGH_OK) return status;
     nigh_results_info info = NIGH_RESULTS_INFO_INIT;
@@ -254,11 +254,11 @@ static nigh_status match_each_other(struct against *against) {
     struct cli_job *job = against->job;
     nigh_join_options options = NIGH_JOIN_OPTIONS_INIT;
     nigh_join_result result = NIGH_JOIN_RESULT_INIT;
-    if (against->newcomers.count < 2) return NIGH_OK;
-    against->repeats = malloc(against->newcomers.count * sizeof *against->repeats);
+    if (against->incoming.count < 2) return NIGH_OK;
+    against->repeats = malloc(against->incoming.count * sizeof *against->repeats);
     if (against->repeats == NULL) return no_memory(against);
-    for (size_t i = 0; i < against->newcomers.count; i++) against->repeats[i] = SIZE_MAX;
-    options.width_bits = against->newcomers.width_bits;
+    for (size_t i = 0; i < against->incoming.count; i++) against->repeats[i] = SIZE_MAX;
+    options.width_bits = against->incoming.width_bits;
     options.radius = against->radius;
     options.threads = job->threads;
     options.pair = take_pair;
@@ -267,7 +267,7 @@ static nigh_status match_each_other(struct against *against) {
     cli_progress_begin(&job->progress, "comparing", NULL);
     job->error.status = NIGH_OK;
     nigh_error error = {.status = NIGH_OK};
-    nigh_status status = nigh_join(job->context, against->newcomers.signatures, against->newcomers.count, NULL, 0,
+    nigh_status status = nigh_join(job->context, against->incoming.signatures, against->incoming.count, NULL, 0,
                                    &options, &result, &error);
     if (status == NIGH_ECANCELLED && job->error.status == NIGH_ENOMEM) return NIGH_ENOMEM; /* take_pair() said why */
     if (status != NIGH_OK) {
@@ -280,7 +280,7 @@ static nigh_status match_each_other(struct against *against) {
 }
 
 nigh_status cli_against_match(struct against *against) {
-    against->matched = calloc(against->newcomers.count + 1, sizeof *against->matched);
+    against->matched = calloc(against->incoming.count + 1, sizeof *against->matched);
     if (against->matched == NULL) return no_memory(against);
     nigh_status status = against->chunks != NULL ? match_chunks(against) : match_collection(against);
     if (status == NIGH_OK) status = match_each_other(against);

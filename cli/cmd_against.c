@@ -289,13 +289,13 @@ static int choose_recall(struct against *against, bool documents) {
                          documents ? "minhash" : "signatures");
     if (!has_weights(against, documents)) against->recall = 1;
     if (psm && values->recall == NULL) against->recall = USUAL_RECALL;
-    against->newcomers.keep_weights =
+    against->incoming.keep_weights =
         psm || (values->method == NIGH_FINDER_AUTO && against->recall < 1) ||
         (documents && values->add && against->collection != NULL && against->info.has_weights);
     return CLI_DONE;
 }
 
-static int read_newcomers(struct against *against) {
+static int read_incoming(struct against *against) {
     struct cli_job *job = against->job;
     const struct against_values *values = against->values;
     bool ok = true;
@@ -312,12 +312,12 @@ static int read_newcomers(struct against *against) {
     if (status == NIGH_OK && !documents) status = cli_reading_fits_signatures(job, &values->reading);
     if (status == NIGH_OK) status = open_writer(against);
     const bool reading = status == NIGH_OK;
-    against->newcomers.width_bits = against->info.width_bits;
+    against->incoming.width_bits = against->info.width_bits;
     if (reading)
-        status = documents ? cli_newcomers_sign(job, &against->inputs, &values->reading, values->format,
-                                                values->add ? (uint32_t)values->snippet.value : 0, against->signer,
-                                                &against->newcomers)
-                           : cli_newcomers_read(job, &against->inputs, values->format, &against->newcomers);
+        status = documents ? cli_incoming_sign(job, &against->inputs, &values->reading, values->format,
+                                               values->add ? (uint32_t)values->snippet.value : 0, against->signer,
+                                               &against->incoming)
+                           : cli_incoming_read(job, &against->inputs, values->format, &against->incoming);
     if (status == NIGH_OK) return CLI_DONE;
     code = cli_fail(job);
     if (status == NIGH_EMISMATCH && !documents && reading)
@@ -330,7 +330,7 @@ static int read_newcomers(struct against *against) {
 static nigh_status old_name(const struct against *against, const struct against_match *match, char *id, char number[24],
                             struct cli_name *out) {
     if (match->input) {
-        *out = cli_newcomer_name(&against->newcomers, (size_t)match->number, number);
+        *out = cli_newcomer_name(&against->incoming, (size_t)match->number, number);
         return NIGH_OK;
     }
     *out = (struct cli_name){.text = number};
@@ -362,7 +362,7 @@ static nigh_status print_list(const struct against *against, const struct agains
                               size_t *at, char *id) {
     char new_number[24];
     char old_number[24];
-    struct cli_name name = cli_newcomer_name(&against->newcomers, newcomer, new_number);
+    struct cli_name name = cli_newcomer_name(&against->incoming, newcomer, new_number);
     for (; *at < matches->count && matches->owners[*at] == newcomer; ++*at) {
         struct cli_name old;
         nigh_status status = old_name(against, &matches->items[*at], id, old_number, &old);
@@ -382,7 +382,7 @@ static nigh_status print_matches(const struct against *against) {
         cli_set_error(against->job, NIGH_ENOMEM, "", "out of memory");
         return NIGH_ENOMEM;
     }
-    for (size_t i = 0; i < against->newcomers.count && status == NIGH_OK; i++) {
+    for (size_t i = 0; i < against->incoming.count && status == NIGH_OK; i++) {
         status = print_list(against, &against->old, i, &old_at, id);
         if (status == NIGH_OK) status = print_list(against, &against->again, i, &again_at, id);
         if (status == NIGH_OK && i % 1024 == 0 && cli_interrupted() != 0) status = NIGH_ECANCELLED;
@@ -395,9 +395,9 @@ static nigh_status print_matches(const struct against *against) {
 /* ----------------------------------------------------------------------- new -- */
 
 static void put_new(struct against *against) {
-    for (size_t i = 0; i < against->newcomers.count; i++) {
+    for (size_t i = 0; i < against->incoming.count; i++) {
         char number[24];
-        struct cli_name name = cli_newcomer_name(&against->newcomers, i, number);
+        struct cli_name name = cli_newcomer_name(&against->incoming, i, number);
         if (against->matched[i] || (against->refused != NULL && against->refused[i])) continue;
         cli_sink_bytes(against->fresh, name.text, name.length);
         cli_sink_text(against->fresh, "\n");
@@ -440,7 +440,7 @@ static int bear_same_id(struct against *against, const nigh_document *document) 
     struct cli_job *job = against->job;
     int length = (int)(document->id_length <= 200 ? document->id_length : cli_utf8_whole(document->id, 200));
     against->same_ids++;
-    if (!against->newcomers.documents || against->values->reading.strict) {
+    if (!against->incoming.documents || against->values->reading.strict) {
         cli_error(job, "the id '%.*s' is there already; nothing was added", length, document->id);
         return CLI_ERROR;
     }
@@ -454,14 +454,14 @@ static int bear_same_id(struct against *against, const nigh_document *document) 
 static int offer_to_collection(struct against *against) {
     struct cli_job *job = against->job;
     bool weights = against->info.has_weights && against->info.documents > 0;
-    against->refused = calloc(against->newcomers.count + 1, sizeof *against->refused);
+    against->refused = calloc(against->incoming.count + 1, sizeof *against->refused);
     if (against->refused == NULL) {
         cli_error(job, "out of memory");
         return CLI_ERROR;
     }
-    for (size_t i = 0; i < against->newcomers.count; i++) {
+    for (size_t i = 0; i < against->incoming.count; i++) {
         if (against->matched[i]) continue;
-        nigh_document document = cli_newcomer_document(&against->newcomers, i);
+        nigh_document document = cli_newcomer_document(&against->incoming, i);
         if (!weights) document.weights = NULL;
         nigh_status status = nigh_writer_add(against->writer, &document, &job->error);
         int code = status == NIGH_OK || status == NIGH_EEXISTS ? CLI_DONE : cli_fail(job);
@@ -486,7 +486,7 @@ static int add_to_chunks(struct against *against) {
     struct cli_job *job = against->job;
     int code = write_new(against);
     if (code != CLI_DONE) return code;
-    size_t count = against->newcomers.count;
+    size_t count = against->incoming.count;
     uint8_t *rows = malloc(count * 8 + 1);
     if (rows == NULL) {
         cli_error(job, "out of memory");
@@ -494,7 +494,7 @@ static int add_to_chunks(struct against *against) {
     }
     size_t added = 0;
     for (size_t i = 0; i < count; i++)
-        if (!against->matched[i]) memcpy(rows + added++ * 8, against->newcomers.signatures + i * 8, 8);
+        if (!against->matched[i]) memcpy(rows + added++ * 8, against->incoming.signatures + i * 8, 8);
     nigh_status status = NIGH_OK;
     if (added > 0) status = nigh_chunks_append(against->chunks, rows, added, &job->progress.report, &job->error);
     free(rows);
@@ -516,7 +516,7 @@ static int add_new(struct against *against) {
 
 static void count_all(struct against *against) {
     struct cli_stats *stats = &against->job->stats;
-    uint64_t count = against->newcomers.count;
+    uint64_t count = against->incoming.count;
     stats->complete = true;
     stats->documents = against->old_count;
     stats->queries = count;
@@ -532,7 +532,7 @@ static void count_all(struct against *against) {
     cli_stats_count(stats, "truncated", against->truncated);
     cli_stats_count(stats, "exact", against->counts.exact != 0);
     cli_stats_count(stats, "finder_bytes", against->finder.bytes);
-    if (against->newcomers.documents) cli_stats_signing(stats, &against->newcomers.info);
+    if (against->incoming.documents) cli_stats_signing(stats, &against->incoming.info);
 }
 
 /* "exact (tables, 5 choose 2)" */
@@ -553,7 +553,7 @@ static void tell_method(const struct against *against, char *out, size_t capacit
 
 static void summarise(struct against *against) {
     struct cli_job *job = against->job;
-    uint64_t fresh = against->newcomers.count - against->there - against->repeated;
+    uint64_t fresh = against->incoming.count - against->there - against->repeated;
     char method[200];
     char repeated[96] = "";
     char added[128] = "";
@@ -564,12 +564,12 @@ static void summarise(struct against *against) {
                        against->repeated == 1 ? "1 repeats an" : cli_counted(against->repeated, "", "repeat an").text);
     if (against->values->add) (void)snprintf(added, sizeof added, ", %s added", cli_digits(against->added).text);
     cli_note(job, "%s against %s of '%s' within %u bits: %s there%s, %s new%s; %s; %.2f s (%s/s)%s",
-             against->newcomers.documents ? cli_counted(against->newcomers.count, "document", "documents").text
-                                          : cli_counted(against->newcomers.count, "signature", "signatures").text,
+             against->incoming.documents ? cli_counted(against->incoming.count, "document", "documents").text
+                                         : cli_counted(against->incoming.count, "signature", "signatures").text,
              cli_digits(against->old_count).text, against->path, against->radius, cli_digits(against->there).text,
              repeated, cli_digits(fresh).text, added, method, job->stats.work_seconds,
              cli_digits((uint64_t)job->stats.rate).text,
-             against->newcomers.documents ? cli_skipped_by(&against->newcomers.info, against->model).text : "");
+             against->incoming.documents ? cli_skipped_by(&against->incoming.info, against->model).text : "");
     if (against->truncated > 0)
         cli_note(job, "%s more rows than are compared for one; some matches may be missing",
                  cli_counted(against->truncated, "look-up found", "look-ups found").text);
@@ -634,7 +634,7 @@ static int match_and_add(struct against *against) {
     struct cli_job *job = against->job;
     if (!cli_inputs_open(job, 1, &against->inputs)) return cli_fail(job);
     double started = cli_seconds();
-    int code = read_newcomers(against);
+    int code = read_incoming(against);
     if (code != CLI_DONE) return code;
     against->counts.exact = 1;
     if (cli_against_match(against) != NIGH_OK) return fail_matching(against);
@@ -661,7 +661,7 @@ static int run(struct cli_job *job) {
     nigh_vocabulary_free(against.vocabulary);
     nigh_model_free(against.model);
     release_new(&against);
-    cli_newcomers_release(&against.newcomers);
+    cli_incoming_release(&against.incoming);
     cli_against_release(&against);
     nigh_chunks_close(against.chunks);
     nigh_collection_close(against.collection);

@@ -48,7 +48,7 @@ static const struct cli_option options[] = {
     CLI_TEXT(0, "budget", PLACE(budget), "LIST",
              "nearest: with each of these budgets of 'nigh search', such as 4K,16K or all (default the usual one)"),
     CLI_FLAG(0, "certain", PLACE(certain), "nearest: go on until answers are exact, as --exact of 'nigh search'"),
-    CLI_NUMBER(0, "rings", PLACE(rings), "B", 0, NIGH_MOST_SLICE_WIDTH, NULL,
+    CLI_NUMBER(0, "rings", PLACE(rings), "B", 0, NIGH_MAX_SLICE_WIDTH, NULL,
                "nearest: also tell what the lists alone show after each ring up to B"),
     CLI_FLAG(0, "no-cache", PLACE(no_cache), "nearest: do not keep the truth beside the collection, nor use it"),
     CLI_TEXT(0, "methods", PLACE(methods), "LIST",
@@ -191,9 +191,9 @@ static const struct cli_example examples[] = {
 /* ---------------------------------------------------------------- reading -- */
 
 static nigh_status evaluate(struct evaluator *evaluator, const struct cli_inputs *inputs, uint64_t limit,
-                            nigh_evaluation **out) {
+                            nigh_eval_corpus **out) {
     struct cli_job *job = evaluator->job;
-    nigh_evaluation_options evaluation_options = NIGH_EVALUATION_OPTIONS_INIT;
+    nigh_eval_corpus_options evaluation_options = NIGH_EVAL_CORPUS_OPTIONS_INIT;
     struct cli_problems problems;
     nigh_text_reader *reader = NULL;
     evaluation_options.threads = job->threads;
@@ -204,7 +204,7 @@ static nigh_status evaluate(struct evaluator *evaluator, const struct cli_inputs
     nigh_status status = cli_reader_open(job, inputs, &evaluator->values->reading,
                                          (nigh_text_format)evaluator->values->format, &problems, &reader);
     if (status == NIGH_OK)
-        status = nigh_evaluation_new(evaluator->signer, reader, &evaluation_options, out, &job->error);
+        status = nigh_eval_corpus_new(evaluator->signer, reader, &evaluation_options, out, &job->error);
     nigh_text_reader_close(reader);
     cli_progress_clear(&job->progress);
     return status;
@@ -222,11 +222,11 @@ static nigh_status read_documents(struct evaluator *evaluator) {
     if (status == NIGH_OK) status = nigh_signer_new(job->context, signer_options, &evaluator->signer, &job->error);
     if (status == NIGH_OK)
         status = evaluate(evaluator, &evaluator->inputs, values->reading.limit.value, &evaluator->documents);
-    if (status == NIGH_OK) nigh_evaluation_describe(evaluator->documents, &evaluator->info);
+    if (status == NIGH_OK) nigh_eval_corpus_describe(evaluator->documents, &evaluator->info);
     return status;
 }
 
-static bool read_queries(struct evaluator *evaluator, nigh_evaluation **out) {
+static bool read_queries(struct evaluator *evaluator, nigh_eval_corpus **out) {
     const char *path = evaluator->values->queries;
     struct cli_inputs inputs;
     const bool done =
@@ -277,7 +277,7 @@ int cli_eval_write_plot(struct evaluator *evaluator, const char *svg, size_t len
     return code;
 }
 
-static int plot_pairs(struct evaluator *evaluator, nigh_pairs *pairs) {
+static int plot_pairs(struct evaluator *evaluator, nigh_eval_pairs *pairs) {
     const char *svg = NULL;
     size_t length = 0;
     char name[100];
@@ -285,7 +285,7 @@ static int plot_pairs(struct evaluator *evaluator, nigh_pairs *pairs) {
     cli_eval_name_inputs(evaluator, name, sizeof name);
     (void)snprintf(title, sizeof title, "%s, %u bits: %s", cli_scheme_name(evaluator->signer_options.scheme),
                    nigh_signer_width(evaluator->signer), name);
-    if (nigh_pairs_plot(pairs, title, &svg, &length, &evaluator->job->error) != NIGH_OK)
+    if (nigh_eval_pairs_plot(pairs, title, &svg, &length, &evaluator->job->error) != NIGH_OK)
         return cli_fail(evaluator->job);
     return cli_eval_write_plot(evaluator, svg, length);
 }
@@ -293,28 +293,29 @@ static int plot_pairs(struct evaluator *evaluator, nigh_pairs *pairs) {
 static int eval_signatures(struct evaluator *evaluator) {
     struct cli_job *job = evaluator->job;
     const struct eval_values *values = evaluator->values;
-    nigh_pairs_options pairs_options = NIGH_PAIRS_OPTIONS_INIT;
-    nigh_pairs_info info = NIGH_PAIRS_INFO_INIT;
-    nigh_pairs *pairs = NULL;
+    nigh_eval_pairs_options pairs_options = NIGH_EVAL_PAIRS_OPTIONS_INIT;
+    nigh_eval_pairs_info info = NIGH_EVAL_PAIRS_INFO_INIT;
+    nigh_eval_pairs *pairs = NULL;
     pairs_options.alike = evaluator->alike;
     pairs_options.labels = values->truth;
     pairs_options.sample = (uint32_t)values->sample.value;
     pairs_options.seed = values->sample_seed.value;
     pairs_options.threads = job->threads;
     pairs_options.progress = &job->progress.report;
-    if (nigh_pairs_measure(evaluator->documents, &pairs_options, &pairs, &job->error) != NIGH_OK) return cli_fail(job);
+    if (nigh_eval_pairs_measure(evaluator->documents, &pairs_options, &pairs, &job->error) != NIGH_OK)
+        return cli_fail(job);
     cli_progress_clear(&job->progress);
     const struct cli_eval_pairs measured = {
         .pairs = pairs, .labelled = values->truth != NULL, .alike = evaluator->alike};
     cli_eval_show_pairs(job->out, (enum cli_eval_output)values->output, &measured);
-    nigh_pairs_describe(pairs, NIGH_LENGTH_ALL, &info);
+    nigh_eval_pairs_describe(pairs, NIGH_EVAL_LENGTH_ALL, &info);
     if (info.labels_missing > 0)
         cli_note(job, "left out: %s of a document that is not there",
                  cli_counted(info.labels_missing, "label", "labels").text);
     cli_stats_count(&job->stats, "pairs", info.pairs);
     cli_stats_count(&job->stats, "alike", info.alike);
     int code = values->plot == NULL ? CLI_DONE : plot_pairs(evaluator, pairs);
-    nigh_pairs_free(pairs);
+    nigh_eval_pairs_free(pairs);
     if (code == CLI_DONE) cli_eval_summarise(evaluator);
     return code == CLI_DONE && info.pairs == 0 ? CLI_NOTHING : code;
 }
@@ -322,14 +323,15 @@ static int eval_signatures(struct evaluator *evaluator) {
 /* ----------------------------------------------------------------- ranked -- */
 
 /* False with job->error; `queries` NULL: documents ask. */
-static bool rank(struct evaluator *evaluator, const nigh_evaluation *queries, bool first, uint64_t *topics) {
+static bool rank(struct evaluator *evaluator, const nigh_eval_corpus *queries, bool first, uint64_t *topics) {
     struct cli_job *job = evaluator->job;
-    nigh_ranking_options ranking_options = NIGH_RANKING_OPTIONS_INIT;
-    nigh_ranking ranking = NIGH_RANKING_INIT;
+    nigh_eval_ranking_options ranking_options = NIGH_EVAL_RANKING_OPTIONS_INIT;
+    nigh_eval_ranking ranking = NIGH_EVAL_RANKING_INIT;
     ranking_options.judgements = evaluator->values->judgements;
     ranking_options.queries = queries;
     ranking_options.progress = &job->progress.report;
-    if (nigh_ranking_measure(evaluator->documents, &ranking_options, &ranking, &job->error) != NIGH_OK) return false;
+    if (nigh_eval_ranking_measure(evaluator->documents, &ranking_options, &ranking, &job->error) != NIGH_OK)
+        return false;
     cli_progress_clear(&job->progress);
     cli_eval_show_ranking(job->out, (enum cli_eval_output)evaluator->values->output,
                           queries == NULL ? "documents" : "topics", first, &ranking);
@@ -344,12 +346,12 @@ static bool rank(struct evaluator *evaluator, const nigh_evaluation *queries, bo
 
 static int eval_ranked(struct evaluator *evaluator) {
     struct cli_job *job = evaluator->job;
-    nigh_evaluation *queries = NULL;
+    nigh_eval_corpus *queries = NULL;
     uint64_t topics = 0;
     bool done = true;
     if (evaluator->values->queries != NULL) {
         done = read_queries(evaluator, &queries) && rank(evaluator, queries, true, &topics);
-        nigh_evaluation_free(queries);
+        nigh_eval_corpus_free(queries);
     }
     done = done && rank(evaluator, NULL, evaluator->values->queries == NULL, &topics);
     if (!done) return cli_fail(job);
@@ -538,7 +540,7 @@ static int run(struct cli_job *job) {
             "there is signatures, ranked, duplicates, psm, nearest, learned and terms to measure, not '%s'", what);
     evaluator.kind = (enum eval_kind)kind;
     const int code = run_evaluator(&evaluator);
-    nigh_evaluation_free(evaluator.documents);
+    nigh_eval_corpus_free(evaluator.documents);
     nigh_signer_free(evaluator.signer);
     nigh_vocabulary_free(evaluator.vocabulary);
     nigh_model_free(evaluator.model);

@@ -21,16 +21,16 @@ struct generate_values {
 };
 
 #define PLACE(field) offsetof(struct generate_values, field)
-#define MOST_DOCUMENTS (UINT64_C(0xFFFFFFFE)) /* one commit, hence one 'nigh index', adds no more */
+#define MAX_DOCUMENTS (UINT64_C(0xFFFFFFFE)) /* one commit, hence one 'nigh index', adds no more */
 
 static const struct cli_option options[] = {
     CLI_TEXT('o', NULL, PLACE(output), "FILE", "write to FILE; '-' is standard output"),
-    CLI_NUMBER('n', "count", PLACE(count), "N", 0, MOST_DOCUMENTS, "1000000",
+    CLI_NUMBER('n', "count", PLACE(count), "N", 0, MAX_DOCUMENTS, "1000000",
                "the documents of the collection, such as 60000 or 10M"),
     CLI_NUMBER(0, "bits", PLACE(bits), "N", 8, NIGH_MAX_WIDTH_BITS, "1024",
                "the width of the signatures, a multiple of 8"),
     CLI_NUMBER(0, "seed", PLACE(seed), "N", 0, UINT64_MAX, "1", "which collection: another seed, another one"),
-    CLI_NUMBER(0, "queries", PLACE(queries), "N", 0, MOST_DOCUMENTS, NULL,
+    CLI_NUMBER(0, "queries", PLACE(queries), "N", 0, MAX_DOCUMENTS, NULL,
                "write N documents that the collection of these options lacks, fit for queries, instead of its own"),
     CLI_CHOICE(0, "format", PLACE(format), "FORMAT", cli_write_formats, "auto",
                "the format to write; auto goes by the ending of FILE, and is hex for '-'"),

@@ -24,7 +24,7 @@ static const struct cli_option options[] = {
              "that has them goes on keeping them"),
     CLI_CHOICE(0, "lists", PLACE(lists), "LISTS", cli_list_names, "auto",
                "slice lists, which make searching fast: of what is large enough, of all, or of nothing"),
-    CLI_NUMBER(0, "slice-width", PLACE(slice_width), "BITS", NIGH_LEAST_SLICE_WIDTH, NIGH_MOST_SLICE_WIDTH, NULL,
+    CLI_NUMBER(0, "slice-width", PLACE(slice_width), "BITS", NIGH_MIN_SLICE_WIDTH, NIGH_MAX_SLICE_WIDTH, NULL,
                "of the slices of --lists slices (default: by the number of signatures, see 'nigh plan')"),
     CLI_FLAG(
         0, "graph", PLACE(graph),

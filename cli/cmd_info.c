@@ -17,7 +17,7 @@
 #include "tuning_lines.h"
 
 #define BITS_SHOWN 4
-#define MOST_BITS 1024 /* of a model */
+#define MAX_BITS 1024 /* of a model */
 
 struct info_values {
     struct cli_common common;
@@ -61,7 +61,7 @@ static const struct cli_example examples[] = {
 
 /* The coefficients of a feature, where it has one for each bit that is not just the weight with a sign. */
 static bool find_coefficients(const nigh_model *model, uint32_t index, uint32_t width, double *coefficients) {
-    if (width > MOST_BITS || nigh_model_coefficients(model, index, coefficients, NULL) != NIGH_OK) return false;
+    if (width > MAX_BITS || nigh_model_coefficients(model, index, coefficients, NULL) != NIGH_OK) return false;
     for (uint32_t i = 1; i < width; i++)
         if (fabs(coefficients[i]) != fabs(coefficients[0])) return true;
     return false;
@@ -83,7 +83,7 @@ static void print_strongest(struct cli_sink *out, double *coefficients, uint32_t
 
 static void print_top(struct cli_sink *out, const nigh_model *model, uint32_t width, uint64_t top) {
     nigh_model_feature feature = NIGH_MODEL_FEATURE_INIT;
-    double coefficients[MOST_BITS];
+    double coefficients[MAX_BITS];
     bool each = false;
     if (top == 0 || nigh_model_feature_at(model, 0, &feature) != NIGH_OK) return;
     for (uint32_t i = 0; i < top && !each && nigh_model_feature_at(model, i, &feature) == NIGH_OK; i++)
@@ -101,7 +101,7 @@ static void print_top(struct cli_sink *out, const nigh_model *model, uint32_t wi
 
 static void json_top(struct cli_sink *out, const nigh_model *model, uint32_t width, uint64_t top) {
     nigh_model_feature feature = NIGH_MODEL_FEATURE_INIT;
-    double coefficients[MOST_BITS];
+    double coefficients[MAX_BITS];
     cli_sink_text(out, ",\"top\":[");
     for (uint32_t i = 0; i < top && nigh_model_feature_at(model, i, &feature) == NIGH_OK; i++) {
         cli_sink_text(out, i == 0 ? "{\"feature\":" : ",{\"feature\":");

@@ -15,7 +15,7 @@
 #include "plan_slices.h"
 #include "size.h"
 
-#define MOST_SETTINGS 64
+#define MAX_SETTINGS 64
 
 static const char *const output_names[] = {"table", "jsonl", "tsv", NULL}; /* enum plan_output */
 enum { LISTS_NONE, LISTS_SLICES };
@@ -127,8 +127,8 @@ struct planner {
     const struct plan_values *values;
     nigh_plan_options options;
     nigh_costs costs;
-    nigh_plan_row rows[MOST_SETTINGS];
-    struct plan_measured measured[MOST_SETTINGS];
+    nigh_plan_row rows[MAX_SETTINGS];
+    struct plan_measured measured[MAX_SETTINGS];
     size_t count;
     uint64_t disk; /* bytes a second; 0: as usual */
 };
@@ -315,8 +315,8 @@ static int set_options(struct planner *planner) {
 static nigh_status predict(struct planner *planner) {
     planner->options.costs = &planner->costs;
     nigh_status status =
-        nigh_plan_finder(&planner->options, planner->rows, MOST_SETTINGS, &planner->count, &planner->job->error);
-    if (planner->count > MOST_SETTINGS) planner->count = MOST_SETTINGS;
+        nigh_plan_finder(&planner->options, planner->rows, MAX_SETTINGS, &planner->count, &planner->job->error);
+    if (planner->count > MAX_SETTINGS) planner->count = MAX_SETTINGS;
     return status;
 }
 
@@ -354,7 +354,7 @@ static nigh_status measure_settings(struct planner *planner) {
 static int plan(struct planner *planner) {
     struct cli_job *job = planner->job;
     double started = cli_seconds();
-    nigh_costs_usual(&planner->costs);
+    nigh_costs_default(&planner->costs);
     if (planner->disk != 0) planner->costs.read_bytes = (double)planner->disk;
     nigh_status status = predict(planner);
     if (status == NIGH_OK && !planner->values->usual) {

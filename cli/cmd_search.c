@@ -68,19 +68,19 @@ static const struct cli_option options[] = {
              "miss nothing: search on, in slice lists or by comparing every document, whichever takes less; short for "
              "--stop certain"),
     CLI_CHOICE(0, "method", PLACE(method), "METHOD", method_names, "auto", "how to search"),
-    CLI_NUMBER(0, "breadth", PLACE(breadth), "BITS", 0, NIGH_MOST_SLICE_WIDTH, NULL,
+    CLI_NUMBER(0, "breadth", PLACE(breadth), "BITS", 0, NIGH_MAX_SLICE_WIDTH, NULL,
                "read the lists of slices up to BITS bits from the query's, see above; by default 1 or 2, as slices of "
                "the width need it"),
-    CLI_NUMBER(0, "admit", PLACE(admit), "BITS", 0, NIGH_MOST_SLICE_WIDTH, NULL,
+    CLI_NUMBER(0, "admit", PLACE(admit), "BITS", 0, NIGH_MAX_SLICE_WIDTH, NULL,
                "beyond BITS bits, count only what was seen before"),
-    CLI_NUMBER(0, "candidates", PLACE(candidates), "N", 1, NIGH_USUAL - 1, NULL,
+    CLI_NUMBER(0, "candidates", PLACE(candidates), "N", 1, NIGH_DEFAULT - 1, NULL,
                "compare the N most promising of what the lists or sketches showed; at least as many as -k"),
     CLI_NUMBER(0, "sketch-bits", PLACE(sketch_bits), "BITS", 64, 256, NULL,
                "of --method sketch: compare the first BITS bits of every document, 64, 128, 192 or 256"),
-    CLI_NUMBER(0, "effort", PLACE(effort), "N", 1, NIGH_USUAL - 1, NULL,
+    CLI_NUMBER(0, "effort", PLACE(effort), "N", 1, NIGH_DEFAULT - 1, NULL,
                "of a graph: keep the N nearest in mind while walking; more is slower and misses less; at least as many "
                "as -k; by default 600, or twice as many as -k"),
-    CLI_NUMBER(0, "patience", PLACE(patience), "N", 0, NIGH_USUAL - 1, NULL,
+    CLI_NUMBER(0, "patience", PLACE(patience), "N", 0, NIGH_DEFAULT - 1, NULL,
                "of a graph: end after N steps that brought nothing nearer; 0: when there is none left to take; by "
                "default 300"),
     CLI_NUMBER(0, "slices", PLACE(slices), "N", 1, NIGH_MAX_WIDTH_BITS, NULL, "use the first N slices only"),
@@ -682,7 +682,7 @@ static void close_statistics(struct searcher *searcher) {
 }
 
 static uint32_t or_usual(const struct cli_number *number) {
-    return number->given ? (uint32_t)number->value : NIGH_USUAL;
+    return number->given ? (uint32_t)number->value : NIGH_DEFAULT;
 }
 
 /* How slice lists are searched.  False with a message. */

@@ -18,7 +18,7 @@
 #include "term_commands.h"
 
 #define REFUSALS_SHOWN 10
-#define MOST_QUERY_BYTES ((size_t)1 << 20)
+#define MAX_QUERY_BYTES ((size_t)1 << 20)
 
 struct term_searcher {
     struct cli_job *job;
@@ -232,8 +232,8 @@ static void refuse(struct term_searcher *searcher, const char *why) {
 static nigh_status ask_line(struct term_searcher *searcher, char *line, size_t length) {
     while (length > 0 && (line[length - 1] == '\n' || line[length - 1] == '\r')) line[--length] = '\0';
     if (line[strspn(line, " \t")] == '\0' && strlen(line) == length) return NIGH_OK;
-    if (strlen(line) != length || length > MOST_QUERY_BYTES) {
-        refuse(searcher, length > MOST_QUERY_BYTES ? "a query of more than 1 MiB" : "a query with a NUL byte");
+    if (strlen(line) != length || length > MAX_QUERY_BYTES) {
+        refuse(searcher, length > MAX_QUERY_BYTES ? "a query of more than 1 MiB" : "a query with a NUL byte");
         return NIGH_OK;
     }
     const nigh_status status = ask(searcher, line);

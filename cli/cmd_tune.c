@@ -25,9 +25,9 @@ enum { OUTPUT_TABLE, OUTPUT_JSONL };
 static const char *const output_names[] = {"table", "jsonl", NULL};
 
 #define PLACE(field) offsetof(struct tune_values, field)
-#define MOST_K 32768
+#define MAX_K 32768
 #define WIDER 2u /* bits; other slice widths that --build tries */
-#define LEAST_QUERIES 40u
+#define MIN_QUERIES 40u
 
 static const struct cli_option options[] = {
     CLI_TEXT(0, "target-recall", PLACE(recall), "SHARE",
@@ -38,8 +38,8 @@ static const struct cli_option options[] = {
              "answer half of the queries within TIME, such as 500us or 2ms; without a target, as well as can be"),
     CLI_TEXT(0, "memory", PLACE(memory), "SIZE",
              "search in SIZE of memory (500M, 4G): the signatures, and the sketches, lists or graph beside them"),
-    CLI_NUMBER('k', NULL, PLACE(k), "N", 1, MOST_K, "10", "for the N nearest documents of each query"),
-    CLI_NUMBER(0, "sample", PLACE(sample), "N", LEAST_QUERIES, 10000000, "1000",
+    CLI_NUMBER('k', NULL, PLACE(k), "N", 1, MAX_K, "10", "for the N nearest documents of each query"),
+    CLI_NUMBER(0, "sample", PLACE(sample), "N", MIN_QUERIES, 10000000, "1000",
                "measure with N documents, each left out of its own answer; with --queries, at most the first N"),
     CLI_TEXT(0, "queries", PLACE(queries), "FILE", "measure with the signatures of FILE instead"),
     CLI_NUMBER(0, "seed", PLACE(seed), "N", 0, UINT64_MAX, "1", "another seed, another sample"),
@@ -222,7 +222,7 @@ static nigh_status build_lists(struct tuning_job *tuning, uint32_t slice_width) 
     struct cli_job *job = tuning->job;
     nigh_lists_options lists = NIGH_LISTS_OPTIONS_INIT;
     lists.slice_width = slice_width;
-    lists.least_rows = 1;
+    lists.min_rows = 1;
     lists.threads = job->threads;
     lists.progress = &job->progress.report;
     nigh_status status = nigh_lists_build(job->context, job->operands[0], &lists, NULL, &job->error);
@@ -273,12 +273,12 @@ static nigh_status try_widths(struct tuning_job *tuning, uint32_t usual, uint32_
 static nigh_status build_and_measure(struct tuning_job *tuning) {
     struct cli_job *job = tuning->job;
     const uint64_t queries = tuning->options.queries != NULL ? tuning->options.query_count : tuning->info.documents;
-    if (queries < LEAST_QUERIES) return measure(tuning, &tuning->tuning, &tuning->result); /* which says that */
+    if (queries < MIN_QUERIES) return measure(tuning, &tuning->tuning, &tuning->result); /* which says that */
     const uint32_t before = slice_width(tuning->collection);
     nigh_graph_options graph = NIGH_GRAPH_OPTIONS_INIT;
-    const uint32_t usual = nigh_slices_usual_width(tuning->info.signatures, tuning->info.width_bits);
+    const uint32_t usual = nigh_slices_default_width(tuning->info.signatures, tuning->info.width_bits);
     graph.keep = 1;
-    graph.least_rows = 1;
+    graph.min_rows = 1;
     graph.threads = job->threads;
     graph.progress = &job->progress.report;
     nigh_status status = build_lists(tuning, usual);

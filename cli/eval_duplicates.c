@@ -7,7 +7,7 @@
 
 /* ------------------------------------------------------------- for people -- */
 
-static void table_row(struct cli_sink *out, const nigh_duplicates_row *row, uint64_t documents) {
+static void table_row(struct cli_sink *out, const nigh_eval_duplicates_row *row, uint64_t documents) {
     char bits[16] = "";
     char radius[16] = "";
     char candidates[48];
@@ -32,23 +32,23 @@ static struct share share(uint64_t found, uint64_t all) {
     return share;
 }
 
-static void table_bands(struct cli_sink *out, const nigh_duplicates *duplicates, double threshold) {
-    nigh_duplicates_band band = NIGH_DUPLICATES_BAND_INIT;
-    if (nigh_duplicates_band_at(duplicates, 0, &band) != NIGH_OK) return;
+static void table_bands(struct cli_sink *out, const nigh_eval_duplicates *duplicates, double threshold) {
+    nigh_eval_duplicates_band band = NIGH_EVAL_DUPLICATES_BAND_INIT;
+    if (nigh_eval_duplicates_band_at(duplicates, 0, &band) != NIGH_OK) return;
     cli_sink_format(out,
                     "\nlabelled pairs and 'nigh dedup'     threshold %4.2f             threshold 0.50\n"
                     "     label    pairs      alike    found  recall      alike    found  recall\n",
                     threshold);
-    for (size_t i = 0; nigh_duplicates_band_at(duplicates, i, &band) == NIGH_OK; i++)
+    for (size_t i = 0; nigh_eval_duplicates_band_at(duplicates, i, &band) == NIGH_OK; i++)
         cli_sink_format(out, " %4.2f-%4.2f  %7llu    %7llu  %7llu  %6s    %7llu  %7llu  %6s\n", band.low, band.high,
                         (unsigned long long)band.pairs, (unsigned long long)band.alike, (unsigned long long)band.found,
                         share(band.found, band.alike).text, (unsigned long long)band.alike_wide,
                         (unsigned long long)band.found_wide, share(band.found_wide, band.alike_wide).text);
 }
 
-static void show_table(struct cli_sink *out, const nigh_duplicates *duplicates, const nigh_duplicates_info *info,
-                       double threshold) {
-    nigh_duplicates_row row = NIGH_DUPLICATES_ROW_INIT;
+static void show_table(struct cli_sink *out, const nigh_eval_duplicates *duplicates,
+                       const nigh_eval_duplicates_info *info, double threshold) {
+    nigh_eval_duplicates_row row = NIGH_EVAL_DUPLICATES_ROW_INIT;
     bool estimated = false;
     cli_sink_format(out, "%s, %s left out; ", cli_counted(info->documents, "document", "documents").text,
                     cli_counted(info->copies, "exact copy", "exact copies").text);
@@ -59,7 +59,7 @@ static void show_table(struct cli_sink *out, const nigh_duplicates *duplicates, 
                   "                        seconds\n"
                   "method                       bits  radius  recall  precision      F1             all  a document"
                   "    right     sign     find       MB\n");
-    for (size_t i = 0; nigh_duplicates_at(duplicates, i, &row) == NIGH_OK; i++) {
+    for (size_t i = 0; nigh_eval_duplicates_at(duplicates, i, &row) == NIGH_OK; i++) {
         table_row(out, &row, info->documents);
         estimated = estimated || row.estimated;
     }
@@ -69,7 +69,7 @@ static void show_table(struct cli_sink *out, const nigh_duplicates *duplicates, 
 
 /* ----------------------------------------------------------- for programs -- */
 
-static void tsv_row(struct cli_sink *out, const nigh_duplicates_row *row) {
+static void tsv_row(struct cli_sink *out, const nigh_eval_duplicates_row *row) {
     cli_sink_format(out, "method\t%s\t%u\t", row->method, row->width_bits);
     if (row->radius != NIGH_ALL) cli_sink_format(out, "%u", row->radius);
     cli_sink_format(out, "\t%.6f\t%.6f\t%.6f\t%llu\t%.6f\t%d", row->recall, row->precision, row->f1,
@@ -78,7 +78,7 @@ static void tsv_row(struct cli_sink *out, const nigh_duplicates_row *row) {
                     (unsigned long long)row->bytes, (unsigned long long)row->truncated);
 }
 
-static void jsonl_row(struct cli_sink *out, const nigh_duplicates_row *row) {
+static void jsonl_row(struct cli_sink *out, const nigh_eval_duplicates_row *row) {
     cli_sink_format(out, "{\"method\":\"%s\"", row->method);
     if (row->width_bits > 0) cli_sink_format(out, ",\"bits\":%u", row->width_bits);
     if (row->radius != NIGH_ALL) cli_sink_format(out, ",\"radius\":%u", row->radius);
@@ -90,7 +90,7 @@ static void jsonl_row(struct cli_sink *out, const nigh_duplicates_row *row) {
                     (unsigned long long)row->bytes, (unsigned long long)row->truncated);
 }
 
-static void line_band(struct cli_sink *out, bool tsv, const nigh_duplicates_band *band) {
+static void line_band(struct cli_sink *out, bool tsv, const nigh_eval_duplicates_band *band) {
     cli_sink_format(out,
                     tsv ? "label\t%.2f\t%.2f\t%llu\t%llu\t%llu\t%llu\t%llu\n"
                         : "{\"label\":%.2f,\"to\":%.2f,\"pairs\":%llu,\"alike\":%llu,\"found\":%llu,\"alike_at_half\":%"
@@ -100,19 +100,20 @@ static void line_band(struct cli_sink *out, bool tsv, const nigh_duplicates_band
                     (unsigned long long)band->found_wide);
 }
 
-static void show_lines(struct cli_sink *out, bool tsv, const nigh_duplicates *duplicates) {
-    nigh_duplicates_row row = NIGH_DUPLICATES_ROW_INIT;
-    nigh_duplicates_band band = NIGH_DUPLICATES_BAND_INIT;
-    for (size_t i = 0; nigh_duplicates_at(duplicates, i, &row) == NIGH_OK; i++) (tsv ? tsv_row : jsonl_row)(out, &row);
-    for (size_t i = 0; nigh_duplicates_band_at(duplicates, i, &band) == NIGH_OK; i++) line_band(out, tsv, &band);
+static void show_lines(struct cli_sink *out, bool tsv, const nigh_eval_duplicates *duplicates) {
+    nigh_eval_duplicates_row row = NIGH_EVAL_DUPLICATES_ROW_INIT;
+    nigh_eval_duplicates_band band = NIGH_EVAL_DUPLICATES_BAND_INIT;
+    for (size_t i = 0; nigh_eval_duplicates_at(duplicates, i, &row) == NIGH_OK; i++)
+        (tsv ? tsv_row : jsonl_row)(out, &row);
+    for (size_t i = 0; nigh_eval_duplicates_band_at(duplicates, i, &band) == NIGH_OK; i++) line_band(out, tsv, &band);
 }
 
 /* --------------------------------------------------------------------- run -- */
 
-static nigh_status measure(struct evaluator *evaluator, nigh_duplicates **out) {
+static nigh_status measure(struct evaluator *evaluator, nigh_eval_duplicates **out) {
     struct cli_job *job = evaluator->job;
     const struct eval_values *values = evaluator->values;
-    nigh_duplicates_options options = NIGH_DUPLICATES_OPTIONS_INIT;
+    nigh_eval_duplicates_options options = NIGH_EVAL_DUPLICATES_OPTIONS_INIT;
     nigh_text_reader_options reading;
     struct cli_problems problems;
     cli_reader_options(job, &values->reading, (nigh_text_format)values->format, &problems, &reading);
@@ -126,15 +127,15 @@ static nigh_status measure(struct evaluator *evaluator, nigh_duplicates **out) {
     options.temporary = cli_temporary(values->temporary);
     options.threads = job->threads;
     options.progress = &job->progress.report;
-    return nigh_duplicates_measure(job->context, evaluator->inputs.paths, evaluator->inputs.count, &reading, &options,
-                                   out, &job->error);
+    return nigh_eval_duplicates_measure(job->context, evaluator->inputs.paths, evaluator->inputs.count, &reading,
+                                        &options, out, &job->error);
 }
 
 int cli_eval_duplicates(struct evaluator *evaluator) {
     struct cli_job *job = evaluator->job;
     const enum cli_eval_output output = (enum cli_eval_output)evaluator->values->output;
-    nigh_duplicates_info info = NIGH_DUPLICATES_INFO_INIT;
-    nigh_duplicates *duplicates = NULL;
+    nigh_eval_duplicates_info info = NIGH_EVAL_DUPLICATES_INFO_INIT;
+    nigh_eval_duplicates *duplicates = NULL;
     for (size_t i = 0; i < evaluator->inputs.count; i++) {
         if (evaluator->inputs.peeks[i] == NULL) continue;
         cli_set_error(job, NIGH_EINVAL, evaluator->inputs.paths[i], "is read many times, which a pipe cannot be");
@@ -142,7 +143,7 @@ int cli_eval_duplicates(struct evaluator *evaluator) {
     }
     if (measure(evaluator, &duplicates) != NIGH_OK) return cli_fail(job);
     cli_progress_clear(&job->progress);
-    nigh_duplicates_describe(duplicates, &info);
+    nigh_eval_duplicates_describe(duplicates, &info);
     evaluator->info = info.signing;
     if (output == CLI_EVAL_TABLE)
         show_table(job->out, duplicates, &info, evaluator->alike);
@@ -153,7 +154,7 @@ int cli_eval_duplicates(struct evaluator *evaluator) {
                  cli_counted(info.labels_missing, "label", "labels").text);
     cli_stats_count(&job->stats, "copies", info.copies);
     cli_stats_count(&job->stats, "pairs", info.pairs);
-    nigh_duplicates_free(duplicates);
+    nigh_eval_duplicates_free(duplicates);
     cli_eval_summarise(evaluator);
     return info.pairs == 0 ? CLI_NOTHING : CLI_DONE;
 }

@@ -10,9 +10,9 @@
 #include "amount.h"
 #include "evaluator.h"
 
-#define MOST_METHODS 16
-#define MOST_WIDTHS 32
-#define MOST_FEATURES 16
+#define MAX_METHODS 16
+#define MAX_WIDTHS 32
+#define MAX_FEATURES 16
 #define NAME_WIDTH 28
 #define USUAL_WIDTH 32u /* of the paper's tables */
 
@@ -21,12 +21,12 @@ struct learned {
     struct cli_job *job;
     const struct eval_values *values;
     nigh_learn_options learning;
-    nigh_learned_options options;
-    nigh_learn_method methods[MOST_METHODS];
-    uint32_t widths[MOST_WIDTHS];
-    uint32_t features[MOST_FEATURES];
-    nigh_learned *result;
-    nigh_learned_info info;
+    nigh_eval_learned_options options;
+    nigh_learn_method methods[MAX_METHODS];
+    uint32_t widths[MAX_WIDTHS];
+    uint32_t features[MAX_FEATURES];
+    nigh_eval_learned *result;
+    nigh_eval_learned_info info;
 };
 
 /* ----------------------------------------------------------------- options -- */
@@ -63,7 +63,7 @@ static bool add_method(struct learned *learned, const char *name, size_t length)
 static bool choose_methods(struct learned *learned) {
     const char *list = learned->values->methods;
     char names[200] = "";
-    for (int i = 0; nigh_learn_method_name((nigh_learn_method)i) != NULL && i < MOST_METHODS; i++) {
+    for (int i = 0; nigh_learn_method_name((nigh_learn_method)i) != NULL && i < MAX_METHODS; i++) {
         const size_t used = strlen(names);
         (void)snprintf(names + used, sizeof names - used, "%s%s", i == 0 ? "" : ",",
                        nigh_learn_method_name((nigh_learn_method)i));
@@ -85,7 +85,7 @@ static bool choose_widths(struct learned *learned) {
     char one[24];
     (void)snprintf(one, sizeof one, "%llu", (unsigned long long)bits->value);
     if (list == NULL) list = bits->given ? one : "8,16,24,32,40,48,56,64";
-    bool sound = parse_list(list, 8, 1024, learned->widths, MOST_WIDTHS, &learned->options.width_count);
+    bool sound = parse_list(list, 8, 1024, learned->widths, MAX_WIDTHS, &learned->options.width_count);
     for (size_t i = 0; sound && i < learned->options.width_count; i++) sound = learned->widths[i] % 8 == 0;
     if (!sound)
         (void)cli_usage(learned->job->command, "--%s takes multiples of 8 up to 1024 such as 16,32,64, not '%s'",
@@ -95,7 +95,7 @@ static bool choose_widths(struct learned *learned) {
 
 static bool choose_features(struct learned *learned) {
     const char *list = learned->values->max_features == NULL ? "10000" : learned->values->max_features;
-    if (parse_list(list, 1, 1u << 24, learned->features, MOST_FEATURES, &learned->options.feature_count)) return true;
+    if (parse_list(list, 1, 1u << 24, learned->features, MAX_FEATURES, &learned->options.feature_count)) return true;
     (void)cli_usage(learned->job->command, "--max-features takes numbers such as 10000 or 1000,3000,10000, not '%s'",
                     list);
     return false;
@@ -115,7 +115,7 @@ static bool make_options(struct learned *learned) {
     const struct eval_values *values = learned->values;
     const nigh_signer_options *signer = &learned->evaluator->signer_options;
     nigh_learn_options *learning = &learned->learning;
-    nigh_learned_options *options = &learned->options;
+    nigh_eval_learned_options *options = &learned->options;
     if (!choose_methods(learned) || !choose_widths(learned) || !choose_features(learned) || !choose_share(learned) ||
         !cli_amount_number(learned->job, "--l2", values->l2, &learning->l2))
         return false;
@@ -158,7 +158,7 @@ int cli_eval_check_learned(const struct cli_job *job, const struct eval_values *
 enum measure { MAP, PRECISION, RETURNED };
 
 /* A value at a width, and how much it differs over the seeds. */
-static void show_cell(struct cli_sink *out, const nigh_learned_row *row, enum measure measure) {
+static void show_cell(struct cli_sink *out, const nigh_eval_learned_row *row, enum measure measure) {
     const double value = measure == MAP ? row->map : measure == PRECISION ? row->precision : row->returned;
     const double spread = measure == MAP ? row->map_spread : row->precision_spread;
     if (measure == RETURNED)
@@ -170,7 +170,7 @@ static void show_cell(struct cli_sink *out, const nigh_learned_row *row, enum me
 }
 
 /* Whether a row without bits has this measure: the list ranks nothing, the cosine returns all. */
-static bool has_measure(const nigh_learned_row *row, enum measure measure) {
+static bool has_measure(const nigh_eval_learned_row *row, enum measure measure) {
     return row->width_bits != 0 || (measure == MAP) == (strncmp(row->method, "tf-idf", 6) == 0);
 }
 
@@ -185,12 +185,12 @@ static void table_measure(const struct learned *learned, size_t first, enum meas
                                            "precision within the radius (Figure 2)",
                                            "documents returned within the radius (Figure 3)"};
     struct cli_sink *out = learned->job->out;
-    nigh_learned_row row = NIGH_LEARNED_ROW_INIT;
+    nigh_eval_learned_row row = NIGH_EVAL_LEARNED_ROW_INIT;
     size_t column = 0;
     cli_sink_format(out, "\n%s, by bits\n %-*s", headings[measure], NAME_WIDTH, "");
     for (size_t w = 0; w < learned->options.width_count; w++) cli_sink_format(out, "  %15u", learned->widths[w]);
     cli_sink_text(out, "\n");
-    for (size_t i = first; nigh_learned_at(learned->result, i, &row) == NIGH_OK; i++) {
+    for (size_t i = first; nigh_eval_learned_at(learned->result, i, &row) == NIGH_OK; i++) {
         const bool whole = strcmp(row.method, "tf-idf cosine, all features") == 0;
         if (i >= first + rows_of_features(learned) && !whole) continue;
         if (!has_measure(&row, measure)) continue;
@@ -211,7 +211,7 @@ static uint32_t table_width(const struct learned *learned) {
 
 static void table_distances(const struct learned *learned) {
     struct cli_sink *out = learned->job->out;
-    nigh_learned_row row = NIGH_LEARNED_ROW_INIT;
+    nigh_eval_learned_row row = NIGH_EVAL_LEARNED_ROW_INIT;
     const uint32_t width = table_width(learned);
     cli_sink_format(out,
                     "\nat %u bits: mean distance within a class and between two (Tables 1 and 2), queries that find "
@@ -219,7 +219,7 @@ static void table_distances(const struct learned *learned) {
                     width);
     cli_sink_format(out, " %-*s %9s  %7s  %7s  %7s  %6s  %10s  %9s  %9s  %9s\n", NAME_WIDTH, "", "features", "intra",
                     "inter", "delta", "empty", "iterations", "seconds", "MB", "signed/s");
-    for (size_t i = 0; nigh_learned_at(learned->result, i, &row) == NIGH_OK; i++) {
+    for (size_t i = 0; nigh_eval_learned_at(learned->result, i, &row) == NIGH_OK; i++) {
         if (row.width_bits != width) continue;
         cli_sink_format(out, " %-*s %9u  %7.3f  %7.3f  %7.3f  %6.4f  %10u  %9.3f  %9.1f  %9.0f\n", NAME_WIDTH,
                         row.method, row.features, row.intra, row.inter, row.inter - row.intra, row.empty,
@@ -229,8 +229,8 @@ static void table_distances(const struct learned *learned) {
 
 static void show_table(const struct learned *learned) {
     struct cli_sink *out = learned->job->out;
-    const nigh_learned_info *info = &learned->info;
-    nigh_learned_row row = NIGH_LEARNED_ROW_INIT;
+    const nigh_eval_learned_info *info = &learned->info;
+    nigh_eval_learned_row row = NIGH_EVAL_LEARNED_ROW_INIT;
     const size_t block = rows_of_features(learned);
     cli_sink_format(out, "%s to learn from, %s of them without a label; %s; %s, %s\n",
                     cli_counted(info->documents, "document", "documents").text, cli_digits(info->unlabelled).text,
@@ -239,7 +239,7 @@ static void show_table(const struct learned *learned) {
     cli_sink_format(out, "radius %u; %s\n", info->radius,
                     cli_counted(learned->options.seeds, "seed", "seeds, with the standard deviation over them").text);
     for (size_t f = 0; f < learned->options.feature_count; f++) {
-        if (nigh_learned_at(learned->result, f * block, &row) != NIGH_OK) break;
+        if (nigh_eval_learned_at(learned->result, f * block, &row) != NIGH_OK) break;
         cli_sink_format(out, "\n%s chosen\n", cli_counted(row.features, "feature", "features").text);
         for (int measure = MAP; measure <= RETURNED; measure++)
             table_measure(learned, f * block, (enum measure)measure);
@@ -249,7 +249,7 @@ static void show_table(const struct learned *learned) {
 
 /* ----------------------------------------------------------- for programs -- */
 
-static void show_row(struct cli_sink *out, bool tsv, const nigh_learned_row *row) {
+static void show_row(struct cli_sink *out, bool tsv, const nigh_eval_learned_row *row) {
     cli_sink_format(
         out,
         tsv ? "%s\t%u\t%u\t%u\t%.6f\t%.6f\t%.6f\t%.6f\t%.3f\t%.6f\t%.4f\t%.4f\t%.4f\t%llu\t%.0f\t%u\t%u\n"
@@ -268,8 +268,8 @@ static bool has_iterations(const char *method) { return strncmp(method, "s3h", 3
 
 /* A model that has not moved from where learning starts, or gives all the same bits, measures no method. */
 static void warn(const struct learned *learned) {
-    nigh_learned_row row = NIGH_LEARNED_ROW_INIT;
-    for (size_t i = 0; nigh_learned_at(learned->result, i, &row) == NIGH_OK; i++) {
+    nigh_eval_learned_row row = NIGH_EVAL_LEARNED_ROW_INIT;
+    for (size_t i = 0; nigh_eval_learned_at(learned->result, i, &row) == NIGH_OK; i++) {
         if (row.width_bits > 0 && row.iterations == 0 && has_iterations(row.method))
             cli_error(learned->job,
                       "%s at %u bits has not learned anything under some seed: no step was better than "
@@ -288,7 +288,7 @@ static int plot(const struct learned *learned) {
     char title[300];
     cli_eval_name_inputs(learned->evaluator, name, sizeof name);
     (void)snprintf(title, sizeof title, "Learned signatures: %s, radius %u", name, learned->info.radius);
-    if (nigh_learned_plot(learned->result, title, &svg, &length, &learned->job->error) != NIGH_OK)
+    if (nigh_eval_learned_plot(learned->result, title, &svg, &length, &learned->job->error) != NIGH_OK)
         return cli_fail(learned->job);
     return cli_eval_write_plot(learned->evaluator, svg, length);
 }
@@ -302,7 +302,7 @@ static nigh_status measure_all(struct learned *learned) {
     nigh_status status = cli_reader_open(job, &learned->evaluator->inputs, &reading,
                                          (nigh_text_format)learned->values->format, &problems, &reader);
     if (status == NIGH_OK)
-        status = nigh_learned_measure(job->context, reader, &learned->options, &learned->result, &job->error);
+        status = nigh_eval_learned_measure(job->context, reader, &learned->options, &learned->result, &job->error);
     nigh_text_reader_close(reader);
     cli_progress_clear(&job->progress);
     return status;
@@ -311,12 +311,12 @@ static nigh_status measure_all(struct learned *learned) {
 static int run_learned(struct learned *learned) {
     struct cli_job *job = learned->job;
     struct evaluator *evaluator = learned->evaluator;
-    nigh_learned_row row = NIGH_LEARNED_ROW_INIT;
+    nigh_eval_learned_row row = NIGH_EVAL_LEARNED_ROW_INIT;
     if (measure_all(learned) != NIGH_OK) return cli_fail(job);
-    nigh_learned_describe(learned->result, &learned->info);
+    nigh_eval_learned_describe(learned->result, &learned->info);
     if (learned->values->output == CLI_EVAL_TABLE) show_table(learned);
     for (size_t i = 0;
-         learned->values->output != CLI_EVAL_TABLE && nigh_learned_at(learned->result, i, &row) == NIGH_OK; i++)
+         learned->values->output != CLI_EVAL_TABLE && nigh_eval_learned_at(learned->result, i, &row) == NIGH_OK; i++)
         show_row(job->out, learned->values->output == CLI_EVAL_TSV, &row);
     warn(learned);
     const int code = learned->values->plot == NULL ? CLI_DONE : plot(learned);
@@ -338,10 +338,10 @@ int cli_eval_learned(struct evaluator *evaluator) {
     learned->job = evaluator->job;
     learned->values = evaluator->values;
     learned->learning = (nigh_learn_options)NIGH_LEARN_OPTIONS_INIT;
-    learned->options = (nigh_learned_options)NIGH_LEARNED_OPTIONS_INIT;
-    learned->info = (nigh_learned_info)NIGH_LEARNED_INFO_INIT;
+    learned->options = (nigh_eval_learned_options)NIGH_EVAL_LEARNED_OPTIONS_INIT;
+    learned->info = (nigh_eval_learned_info)NIGH_EVAL_LEARNED_INFO_INIT;
     const int code = make_options(learned) ? run_learned(learned) : CLI_ERROR;
-    nigh_learned_free(learned->result);
+    nigh_eval_learned_free(learned->result);
     free(learned);
     return code;
 }

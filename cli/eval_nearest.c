@@ -12,8 +12,8 @@
 #include "evaluator.h"
 #include "source.h"
 
-#define MOST_SETTINGS 64
-#define MOST_EFFORT 1000000u
+#define MAX_SETTINGS 64
+#define MAX_EFFORT 1000000u
 
 const char *const cli_eval_methods[] = {"auto", "exact", "slices", "slices-plain", "sketch", "graph", NULL};
 
@@ -22,7 +22,7 @@ const char *const cli_eval_probes[] = {"auto", "ball", "directed", NULL};
 struct setting {
     nigh_search_options options;
     char name[80];
-    nigh_nearness *nearness;
+    nigh_eval_nearness *nearness;
 };
 
 struct nearest {
@@ -35,9 +35,9 @@ struct nearest {
     uint8_t *weights; /* of the bits of each; NULL: not known */
     uint64_t *own;    /* NULL: queries from a file */
     size_t count;
-    nigh_truth_options truth_options;
-    nigh_truth *truth;
-    struct setting settings[MOST_SETTINGS];
+    nigh_eval_truth_options truth_options;
+    nigh_eval_truth *truth;
+    struct setting settings[MAX_SETTINGS];
     size_t setting_count;
 };
 
@@ -50,7 +50,7 @@ static bool parse_numbers(const struct cli_job *job, const char *name, const cha
                           uint32_t out[32], size_t *count) {
     *count = 0;
     if (text == NULL) {
-        out[(*count)++] = NIGH_USUAL;
+        out[(*count)++] = NIGH_DEFAULT;
         return true;
     }
     for (const char *at = text;;) {
@@ -97,10 +97,10 @@ static bool parse_budgets(const struct cli_job *job, const char *text, uint64_t 
 static void name_setting(struct setting *setting) {
     const nigh_search_options *options = &setting->options;
     size_t length = (size_t)snprintf(setting->name, sizeof setting->name, "%s", cli_eval_methods[(int)options->method]);
-    if (options->breadth != NIGH_USUAL)
+    if (options->breadth != NIGH_DEFAULT)
         length +=
             (size_t)snprintf(setting->name + length, sizeof setting->name - length, ", breadth %u", options->breadth);
-    if (options->admit != NIGH_USUAL)
+    if (options->admit != NIGH_DEFAULT)
         length += (size_t)snprintf(setting->name + length, sizeof setting->name - length, ", admit %u", options->admit);
     if (options->probe != NIGH_PROBE_AUTO)
         length += (size_t)snprintf(setting->name + length, sizeof setting->name - length, ", %s",
@@ -108,15 +108,15 @@ static void name_setting(struct setting *setting) {
     if (options->postings != 0 && options->postings != UINT64_MAX)
         length += (size_t)snprintf(setting->name + length, sizeof setting->name - length, ", budget %llu",
                                    (unsigned long long)options->postings);
-    if (options->effort != NIGH_USUAL)
+    if (options->effort != NIGH_DEFAULT)
         (void)snprintf(setting->name + length, sizeof setting->name - length, ", effort %u", options->effort);
 }
 
 static bool add_setting(struct nearest *nearest, uint32_t breadth, uint32_t admit, uint32_t effort, uint64_t budget) {
     const struct eval_values *values = nearest->values;
-    if (breadth != NIGH_USUAL && admit != NIGH_USUAL && admit > breadth) return true; /* there is no such */
-    if (nearest->setting_count == MOST_SETTINGS) {
-        (void)cli_usage(nearest->job->command, "these are more than %d settings", MOST_SETTINGS);
+    if (breadth != NIGH_DEFAULT && admit != NIGH_DEFAULT && admit > breadth) return true; /* there is no such */
+    if (nearest->setting_count == MAX_SETTINGS) {
+        (void)cli_usage(nearest->job->command, "these are more than %d settings", MAX_SETTINGS);
         return false;
     }
     struct setting *setting = &nearest->settings[nearest->setting_count++];
@@ -145,9 +145,9 @@ static bool make_settings(struct nearest *nearest) {
     uint64_t budgets[32];
     size_t budget_count;
     const struct eval_values *values = nearest->values;
-    if (!parse_numbers(nearest->job, "breadth", values->breadth, NIGH_MOST_SLICE_WIDTH, breadths, &breadth_count) ||
-        !parse_numbers(nearest->job, "admit", values->admit, NIGH_MOST_SLICE_WIDTH, admits, &admit_count) ||
-        !parse_numbers(nearest->job, "effort", values->effort, MOST_EFFORT, efforts, &effort_count) ||
+    if (!parse_numbers(nearest->job, "breadth", values->breadth, NIGH_MAX_SLICE_WIDTH, breadths, &breadth_count) ||
+        !parse_numbers(nearest->job, "admit", values->admit, NIGH_MAX_SLICE_WIDTH, admits, &admit_count) ||
+        !parse_numbers(nearest->job, "effort", values->effort, MAX_EFFORT, efforts, &effort_count) ||
         !parse_budgets(nearest->job, values->budget, budgets, &budget_count))
         return false;
     for (size_t i = 0; i < breadth_count; i++)
@@ -258,13 +258,13 @@ static bool find_truth(struct nearest *nearest) {
     nearest->truth_options.progress = &job->progress.report;
     char *path = nearest->values->no_cache ? NULL : cache_path(nearest);
     if (path != NULL)
-        status = nigh_truth_load(nearest->collection, nearest->queries, nearest->count, &nearest->truth_options, path,
-                                 &nearest->truth, &job->error);
+        status = nigh_eval_truth_load(nearest->collection, nearest->queries, nearest->count, &nearest->truth_options,
+                                      path, &nearest->truth, &job->error);
     if (status != NIGH_OK && status != NIGH_ENOMEM) {
-        status = nigh_truth_new(nearest->collection, nearest->queries, nearest->count, &nearest->truth_options,
-                                &nearest->truth, &job->error);
+        status = nigh_eval_truth_new(nearest->collection, nearest->queries, nearest->count, &nearest->truth_options,
+                                     &nearest->truth, &job->error);
         cli_progress_clear(&job->progress);
-        if (status == NIGH_OK && path != NULL && nigh_truth_save(nearest->truth, path, &job->error) != NIGH_OK)
+        if (status == NIGH_OK && path != NULL && nigh_eval_truth_save(nearest->truth, path, &job->error) != NIGH_OK)
             cli_note(job, "the truth could not be kept in '%s'", path);
     }
     free(path);
@@ -280,8 +280,8 @@ static void show_heading(struct cli_sink *out, enum cli_eval_output output) {
 }
 
 static void show_setting(struct cli_sink *out, enum cli_eval_output output, const struct setting *setting) {
-    nigh_nearness_info info = NIGH_NEARNESS_INFO_INIT;
-    nigh_nearness_describe(setting->nearness, &info);
+    nigh_eval_nearness_info info = NIGH_EVAL_NEARNESS_INFO_INIT;
+    nigh_eval_nearness_describe(setting->nearness, &info);
     cli_sink_format(out,
                     output == CLI_EVAL_TABLE
                         ? " %-32s %.4f  %.4f  %.4f  %5.3f  %5.0f  %10.0f %8.1f %8.1f %8.1f %8.1f  %11.0f %11.0f %9.0f\n"
@@ -296,7 +296,7 @@ static void show_setting(struct cli_sink *out, enum cli_eval_output output, cons
                     info.lists, info.postings, info.distances);
 }
 
-static void show_ring(struct cli_sink *out, enum cli_eval_output output, uint32_t number, const nigh_ring *ring) {
+static void show_ring(struct cli_sink *out, enum cli_eval_output output, uint32_t number, const nigh_eval_ring *ring) {
     cli_sink_format(out,
                     output == CLI_EVAL_TABLE ? " %4u  %11.0f  %11.0f  %7.2f%%  %10.3f  %7.3f\n"
                     : output == CLI_EVAL_TSV ? "ring\t%u\t%.1f\t%.1f\t%.4f\t%.4f\t%.4f\n"
@@ -307,10 +307,10 @@ static void show_ring(struct cli_sink *out, enum cli_eval_output output, uint32_
 
 static bool show_rings(struct nearest *nearest) {
     const uint32_t breadth = (uint32_t)nearest->values->rings.value;
-    nigh_ring rings[NIGH_MOST_SLICE_WIDTH + 1];
+    nigh_eval_ring rings[NIGH_MAX_SLICE_WIDTH + 1];
     struct cli_job *job = nearest->job;
-    if (nigh_rings_measure(nearest->collection, nearest->queries, nearest->count, nearest->truth_options.k, breadth,
-                           &job->progress.report, rings, &job->error) != NIGH_OK)
+    if (nigh_eval_rings_measure(nearest->collection, nearest->queries, nearest->count, nearest->truth_options.k,
+                                breadth, &job->progress.report, rings, &job->error) != NIGH_OK)
         return false;
     cli_progress_clear(&job->progress);
     if (nearest->values->output == CLI_EVAL_TABLE)
@@ -321,8 +321,8 @@ static bool show_rings(struct nearest *nearest) {
 }
 
 static int plot(struct nearest *nearest) {
-    nigh_nearness *runs[MOST_SETTINGS];
-    const char *names[MOST_SETTINGS];
+    nigh_eval_nearness *runs[MAX_SETTINGS];
+    const char *names[MAX_SETTINGS];
     const char *svg = NULL;
     size_t length = 0;
     char title[200];
@@ -332,7 +332,8 @@ static int plot(struct nearest *nearest) {
     }
     (void)snprintf(title, sizeof title, "%.80s: %llu documents of %u bits, %zu queries", nearest->job->operands[1],
                    (unsigned long long)nearest->info.documents, nearest->info.width_bits, nearest->count);
-    if (nigh_nearness_plot(runs, names, nearest->setting_count, title, &svg, &length, &nearest->job->error) != NIGH_OK)
+    if (nigh_eval_nearness_plot(runs, names, nearest->setting_count, title, &svg, &length, &nearest->job->error) !=
+        NIGH_OK)
         return cli_fail(nearest->job);
     return cli_eval_write_plot(nearest->evaluator, svg, length);
 }
@@ -351,9 +352,9 @@ static bool measure(struct nearest *nearest) {
     for (size_t i = 0; i < nearest->setting_count; i++) {
         struct setting *setting = &nearest->settings[i];
         setting->options.weights = nearest->weights;
-        if (nigh_nearness_measure(nearest->collection, nearest->queries, nearest->count, nearest->truth,
-                                  &nearest->truth_options, &setting->options, &setting->nearness,
-                                  &job->error) != NIGH_OK)
+        if (nigh_eval_nearness_measure(nearest->collection, nearest->queries, nearest->count, nearest->truth,
+                                       &nearest->truth_options, &setting->options, &setting->nearness,
+                                       &job->error) != NIGH_OK)
             return false;
         cli_progress_clear(&job->progress);
         show_setting(job->out, (enum cli_eval_output)nearest->values->output, setting);
@@ -392,10 +393,10 @@ int cli_eval_nearest(struct evaluator *evaluator) {
     nearest->job = evaluator->job;
     nearest->values = evaluator->values;
     nearest->info = (nigh_collection_info)NIGH_COLLECTION_INFO_INIT;
-    nearest->truth_options = (nigh_truth_options)NIGH_TRUTH_OPTIONS_INIT;
+    nearest->truth_options = (nigh_eval_truth_options)NIGH_EVAL_TRUTH_OPTIONS_INIT;
     const int code = make_settings(nearest) ? run_nearest(nearest) : CLI_ERROR;
-    for (size_t i = 0; i < nearest->setting_count; i++) nigh_nearness_free(nearest->settings[i].nearness);
-    nigh_truth_free(nearest->truth);
+    for (size_t i = 0; i < nearest->setting_count; i++) nigh_eval_nearness_free(nearest->settings[i].nearness);
+    nigh_eval_truth_free(nearest->truth);
     nigh_collection_close(nearest->collection);
     free(nearest->queries);
     free(nearest->weights);

@@ -10,7 +10,7 @@ const char *const cli_eval_output_names[] = {"table", "jsonl", "tsv", NULL};
 
 /* ------------------------------------------------------------- for people -- */
 
-static void table_row(struct cli_sink *out, const nigh_pairs_row *row, bool best) {
+static void table_row(struct cli_sink *out, const nigh_eval_pairs_row *row, bool best) {
     char cosine[16] = "-";
     if (row->cosine >= 0) (void)snprintf(cosine, sizeof cosine, "%.3f", row->cosine);
     cli_sink_format(out, "%c%8u  %14s  %7s  %11s  %14s  %9.4f  %6.4f  %6.4f\n", best ? '*' : ' ', row->distance,
@@ -19,18 +19,18 @@ static void table_row(struct cli_sink *out, const nigh_pairs_row *row, bool best
 }
 
 /* Whether a row tells something that the one shown last did not. */
-static bool tells(const nigh_pairs_row *row, const nigh_pairs_row *last) {
+static bool tells(const nigh_eval_pairs_row *row, const nigh_eval_pairs_row *last) {
     return fabs(row->precision - last->precision) >= 0.02 || fabs(row->recall - last->recall) >= 0.02;
 }
 
 /* All rows that tell something, up to where nothing alike is left. */
 static void table_rows(struct cli_sink *out, const struct cli_eval_pairs *measured) {
-    nigh_pairs_row row = NIGH_PAIRS_ROW_INIT;
-    nigh_pairs_row best = NIGH_PAIRS_ROW_INIT;
-    nigh_pairs_row last = {.precision = -1};
-    const bool has_best = nigh_pairs_best(measured->pairs, NIGH_LENGTH_ALL, &best) == NIGH_OK;
+    nigh_eval_pairs_row row = NIGH_EVAL_PAIRS_ROW_INIT;
+    nigh_eval_pairs_row best = NIGH_EVAL_PAIRS_ROW_INIT;
+    nigh_eval_pairs_row last = {.precision = -1};
+    const bool has_best = nigh_eval_pairs_best(measured->pairs, NIGH_EVAL_LENGTH_ALL, &best) == NIGH_OK;
     cli_sink_text(out, " distance           pairs   cosine        alike   others within  precision  recall      F1\n");
-    for (uint32_t d = 0; nigh_pairs_at(measured->pairs, NIGH_LENGTH_ALL, d, &row) == NIGH_OK; d++) {
+    for (uint32_t d = 0; nigh_eval_pairs_at(measured->pairs, NIGH_EVAL_LENGTH_ALL, d, &row) == NIGH_OK; d++) {
         const bool is_best = has_best && d == best.distance;
         const bool is_last = row.alike > 0 && row.recall >= 1;
         if (row.pairs == 0 || (last.recall >= 1 && !is_best)) continue;
@@ -44,12 +44,12 @@ static void table_rows(struct cli_sink *out, const struct cli_eval_pairs *measur
 static void table_classes(struct cli_sink *out, const struct cli_eval_pairs *measured) {
     cli_sink_text(out, "\n   words           pairs        alike   best radius  precision  recall      F1\n");
     for (int length = 1; length < CLASSES; length++) {
-        nigh_pairs_info info = NIGH_PAIRS_INFO_INIT;
-        nigh_pairs_row best = NIGH_PAIRS_ROW_INIT;
-        nigh_pairs_describe(measured->pairs, (nigh_length_class)length, &info);
-        cli_sink_format(out, " %7s  %14s  %11s", nigh_length_class_name((nigh_length_class)length),
+        nigh_eval_pairs_info info = NIGH_EVAL_PAIRS_INFO_INIT;
+        nigh_eval_pairs_row best = NIGH_EVAL_PAIRS_ROW_INIT;
+        nigh_eval_pairs_describe(measured->pairs, (nigh_eval_length_class)length, &info);
+        cli_sink_format(out, " %7s  %14s  %11s", nigh_eval_length_class_name((nigh_eval_length_class)length),
                         cli_digits(info.pairs).text, cli_digits(info.alike).text);
-        if (nigh_pairs_best(measured->pairs, (nigh_length_class)length, &best) == NIGH_OK)
+        if (nigh_eval_pairs_best(measured->pairs, (nigh_eval_length_class)length, &best) == NIGH_OK)
             cli_sink_format(out, "  %12u  %9.4f  %6.4f  %6.4f\n", best.distance, best.precision, best.recall, best.f1);
         else
             cli_sink_text(out, "             -\n");
@@ -59,8 +59,8 @@ static void table_classes(struct cli_sink *out, const struct cli_eval_pairs *mea
 
 /* ----------------------------------------------------------- for programs -- */
 
-static void line_of(struct cli_sink *out, enum cli_eval_output output, int length, const nigh_pairs_row *row) {
-    const char *name = nigh_length_class_name((nigh_length_class)length);
+static void line_of(struct cli_sink *out, enum cli_eval_output output, int length, const nigh_eval_pairs_row *row) {
+    const char *name = nigh_eval_length_class_name((nigh_eval_length_class)length);
     char cosine[48];
     if (output == CLI_EVAL_TSV) {
         (void)snprintf(cosine, sizeof cosine, "%.6f\t%.6f", row->cosine, row->cosine_error);
@@ -77,10 +77,10 @@ static void line_of(struct cli_sink *out, enum cli_eval_output output, int lengt
     cli_sink_text(out, "}\n");
 }
 
-static void lines(struct cli_sink *out, enum cli_eval_output output, const nigh_pairs *pairs) {
+static void lines(struct cli_sink *out, enum cli_eval_output output, const nigh_eval_pairs *pairs) {
     for (int length = 0; length < CLASSES; length++) {
-        nigh_pairs_row row = NIGH_PAIRS_ROW_INIT;
-        for (uint32_t d = 0; nigh_pairs_at(pairs, (nigh_length_class)length, d, &row) == NIGH_OK; d++) {
+        nigh_eval_pairs_row row = NIGH_EVAL_PAIRS_ROW_INIT;
+        for (uint32_t d = 0; nigh_eval_pairs_at(pairs, (nigh_eval_length_class)length, d, &row) == NIGH_OK; d++) {
             if (row.pairs > 0) line_of(out, output, length, &row);
         }
     }
@@ -93,8 +93,8 @@ void cli_eval_show_pairs(struct cli_sink *out, enum cli_eval_output output, cons
         lines(out, output, measured->pairs);
         return;
     }
-    nigh_pairs_info info = NIGH_PAIRS_INFO_INIT;
-    nigh_pairs_describe(measured->pairs, NIGH_LENGTH_ALL, &info);
+    nigh_eval_pairs_info info = NIGH_EVAL_PAIRS_INFO_INIT;
+    nigh_eval_pairs_describe(measured->pairs, NIGH_EVAL_LENGTH_ALL, &info);
     cli_sink_format(out, "%s of %u bits, %s; %s %s of %.4g or more\n\n",
                     cli_counted(info.documents, "document", "documents").text, info.width_bits,
                     cli_counted(info.pairs, "pair", "pairs").text,
@@ -105,7 +105,7 @@ void cli_eval_show_pairs(struct cli_sink *out, enum cli_eval_output output, cons
 }
 
 void cli_eval_show_ranking(struct cli_sink *out, enum cli_eval_output output, const char *asking, bool first,
-                           const nigh_ranking *ranking) {
+                           const nigh_eval_ranking *ranking) {
     const unsigned long long topics = ranking->topics;
     const unsigned long long rankings = ranking->rankings;
     if (output == CLI_EVAL_TSV) {

@@ -9,7 +9,7 @@ enum cli_eval_output { CLI_EVAL_TABLE, CLI_EVAL_JSONL, CLI_EVAL_TSV };
 extern const char *const cli_eval_output_names[];
 
 struct cli_eval_pairs {
-    const nigh_pairs *pairs;
+    const nigh_eval_pairs *pairs;
     bool labelled;
     double alike; /* the threshold */
 };
@@ -18,6 +18,6 @@ void cli_eval_show_pairs(struct cli_sink *out, enum cli_eval_output output, cons
 
 /* One line a call; the first with its heading. */
 void cli_eval_show_ranking(struct cli_sink *out, enum cli_eval_output output, const char *asking, bool first,
-                           const nigh_ranking *ranking);
+                           const nigh_eval_ranking *ranking);
 
 #endif

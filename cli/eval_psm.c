@@ -13,13 +13,14 @@ static uint32_t next_probes(uint32_t probes, uint32_t factor) {
 
 /* ------------------------------------------------------------- for people -- */
 
-static void table_attempts(struct cli_sink *out, const nigh_weak_bits *weak) {
-    nigh_weak_attempts attempts = NIGH_WEAK_ATTEMPTS_INIT;
+static void table_attempts(struct cli_sink *out, const nigh_eval_weak_bits *weak) {
+    nigh_eval_weak_attempts attempts = NIGH_EVAL_WEAK_ATTEMPTS_INIT;
     cli_sink_text(out, "attempts until the right bits of 64 are flipped\n"
                        " flips   matches  combinations  at random  weights        mean  median     90%     99%\n");
-    for (uint32_t flips = 1; nigh_weak_bits_attempts(weak, NIGH_WEAK_GAUSSIAN, flips, &attempts) == NIGH_OK; flips++) {
+    for (uint32_t flips = 1; nigh_eval_weak_bits_attempts(weak, NIGH_WEAK_GAUSSIAN, flips, &attempts) == NIGH_OK;
+         flips++) {
         for (int model = 0; models[model] != NULL; model++) {
-            (void)nigh_weak_bits_attempts(weak, (nigh_weak_model)model, flips, &attempts);
+            (void)nigh_eval_weak_bits_attempts(weak, (nigh_weak_model)model, flips, &attempts);
             cli_sink_format(out, " %5u  %8llu  %12llu  %9.1f  %-8s  %9.1f  %6llu  %6llu  %6llu\n", flips,
                             (unsigned long long)attempts.matches, (unsigned long long)attempts.combinations,
                             ((double)attempts.combinations + 1) / 2, models[model], attempts.mean,
@@ -29,16 +30,17 @@ static void table_attempts(struct cli_sink *out, const nigh_weak_bits *weak) {
     }
 }
 
-static void table_recall(struct cli_sink *out, const nigh_weak_bits *weak, const nigh_weak_bits_info *info, bool any) {
-    nigh_weak_recall recall = NIGH_WEAK_RECALL_INIT;
+static void table_recall(struct cli_sink *out, const nigh_eval_weak_bits *weak, const nigh_eval_weak_bits_info *info,
+                         bool any) {
+    nigh_eval_weak_recall recall = NIGH_EVAL_WEAK_RECALL_INIT;
     cli_sink_format(out, "\n%s, by probes k of p leading bits\n",
                     any ? "queries for which any match is found" : "matches found, all");
     cli_sink_text(out, "   p  weights   k for .95");
     for (uint32_t k = 1; k != 0 && k <= info->probes; k = next_probes(k, 4)) cli_sink_format(out, "  k=%-4u", k);
     cli_sink_text(out, "\n");
-    for (size_t p = 0; nigh_weak_bits_recall(weak, NIGH_WEAK_GAUSSIAN, p, 1, &recall) == NIGH_OK; p++) {
+    for (size_t p = 0; nigh_eval_weak_bits_recall(weak, NIGH_WEAK_GAUSSIAN, p, 1, &recall) == NIGH_OK; p++) {
         for (int model = 0; models[model] != NULL; model++) {
-            (void)nigh_weak_bits_recall(weak, (nigh_weak_model)model, p, 1, &recall);
+            (void)nigh_eval_weak_bits_recall(weak, (nigh_weak_model)model, p, 1, &recall);
             const uint32_t enough = any ? recall.probes_any : recall.probes_all;
             cli_sink_format(out, " %3u  %-8s", recall.prefix_bits, models[model]);
             if (enough > 0)
@@ -46,7 +48,7 @@ static void table_recall(struct cli_sink *out, const nigh_weak_bits *weak, const
             else
                 cli_sink_text(out, "          -");
             for (uint32_t k = 1; k != 0 && k <= info->probes; k = next_probes(k, 4)) {
-                (void)nigh_weak_bits_recall(weak, (nigh_weak_model)model, p, k, &recall);
+                (void)nigh_eval_weak_bits_recall(weak, (nigh_weak_model)model, p, k, &recall);
                 cli_sink_format(out, "  %6.4f", any ? recall.any : recall.all);
             }
             cli_sink_text(out, "\n");
@@ -54,7 +56,7 @@ static void table_recall(struct cli_sink *out, const nigh_weak_bits *weak, const
     }
 }
 
-static void show_table(struct cli_sink *out, const nigh_weak_bits *weak, const nigh_weak_bits_info *info) {
+static void show_table(struct cli_sink *out, const nigh_eval_weak_bits *weak, const nigh_eval_weak_bits_info *info) {
     cli_sink_format(out, "%s, %s of 64 bits; %s within %u bits, of %s\n",
                     cli_counted(info->documents, "document", "documents").text,
                     cli_counted(info->distinct, "different signature", "different signatures").text,
@@ -70,7 +72,7 @@ static void show_table(struct cli_sink *out, const nigh_weak_bits *weak, const n
 /* ----------------------------------------------------------- for programs -- */
 
 static void line_attempts(struct cli_sink *out, bool tsv, const char *model, uint32_t flips,
-                          const nigh_weak_attempts *attempts) {
+                          const nigh_eval_weak_attempts *attempts) {
     cli_sink_format(out,
                     tsv ? "attempts\t%s\t%u\t%llu\t%llu\t%.3f\t%llu\t%llu\t%llu\n"
                         : "{\"weights\":\"%s\",\"flips\":%u,\"matches\":%llu,\"combinations\":%llu,\"mean\":%.3f,"
@@ -80,12 +82,12 @@ static void line_attempts(struct cli_sink *out, bool tsv, const char *model, uin
                     (unsigned long long)attempts->percentile_99);
 }
 
-static void lines_recall(struct cli_sink *out, bool tsv, const nigh_weak_bits *weak, int model,
-                         const nigh_weak_bits_info *info) {
-    nigh_weak_recall recall = NIGH_WEAK_RECALL_INIT;
-    for (size_t p = 0; nigh_weak_bits_recall(weak, (nigh_weak_model)model, p, 1, &recall) == NIGH_OK; p++) {
+static void lines_recall(struct cli_sink *out, bool tsv, const nigh_eval_weak_bits *weak, int model,
+                         const nigh_eval_weak_bits_info *info) {
+    nigh_eval_weak_recall recall = NIGH_EVAL_WEAK_RECALL_INIT;
+    for (size_t p = 0; nigh_eval_weak_bits_recall(weak, (nigh_weak_model)model, p, 1, &recall) == NIGH_OK; p++) {
         for (uint32_t k = 1; k != 0 && k <= info->probes; k = next_probes(k, 2)) {
-            (void)nigh_weak_bits_recall(weak, (nigh_weak_model)model, p, k, &recall);
+            (void)nigh_eval_weak_bits_recall(weak, (nigh_weak_model)model, p, k, &recall);
             cli_sink_format(out,
                             tsv ? "recall\t%s\t%u\t%u\t%.6f\t%.6f\n"
                                 : "{\"weights\":\"%s\",\"prefix_bits\":%u,\"probes\":%u,\"all\":%.6f,\"any\":%.6f}\n",
@@ -94,25 +96,26 @@ static void lines_recall(struct cli_sink *out, bool tsv, const nigh_weak_bits *w
     }
 }
 
-static void show_lines(struct cli_sink *out, bool tsv, const nigh_weak_bits *weak, const nigh_weak_bits_info *info) {
-    nigh_weak_attempts attempts = NIGH_WEAK_ATTEMPTS_INIT;
+static void show_lines(struct cli_sink *out, bool tsv, const nigh_eval_weak_bits *weak,
+                       const nigh_eval_weak_bits_info *info) {
+    nigh_eval_weak_attempts attempts = NIGH_EVAL_WEAK_ATTEMPTS_INIT;
     for (int model = 0; models[model] != NULL; model++)
-        for (uint32_t flips = 1; nigh_weak_bits_attempts(weak, (nigh_weak_model)model, flips, &attempts) == NIGH_OK;
-             flips++)
+        for (uint32_t flips = 1;
+             nigh_eval_weak_bits_attempts(weak, (nigh_weak_model)model, flips, &attempts) == NIGH_OK; flips++)
             line_attempts(out, tsv, models[model], flips, &attempts);
     for (int model = 0; models[model] != NULL; model++) lines_recall(out, tsv, weak, model, info);
 }
 
 /* --------------------------------------------------------------------- run -- */
 
-static int plot(struct evaluator *evaluator, nigh_weak_bits *weak) {
+static int plot(struct evaluator *evaluator, nigh_eval_weak_bits *weak) {
     const char *svg = NULL;
     size_t length = 0;
     char name[100];
     char title[200];
     cli_eval_name_inputs(evaluator, name, sizeof name);
     (void)snprintf(title, sizeof title, "Weak bits of simhash, 64 bits: %s", name);
-    if (nigh_weak_bits_plot(weak, title, &svg, &length, &evaluator->job->error) != NIGH_OK)
+    if (nigh_eval_weak_bits_plot(weak, title, &svg, &length, &evaluator->job->error) != NIGH_OK)
         return cli_fail(evaluator->job);
     return cli_eval_write_plot(evaluator, svg, length);
 }
@@ -120,22 +123,23 @@ static int plot(struct evaluator *evaluator, nigh_weak_bits *weak) {
 int cli_eval_psm(struct evaluator *evaluator) {
     struct cli_job *job = evaluator->job;
     const struct eval_values *values = evaluator->values;
-    nigh_weak_bits_options options = NIGH_WEAK_BITS_OPTIONS_INIT;
-    nigh_weak_bits_info info = NIGH_WEAK_BITS_INFO_INIT;
-    nigh_weak_bits *weak = NULL;
+    nigh_eval_weak_bits_options options = NIGH_EVAL_WEAK_BITS_OPTIONS_INIT;
+    nigh_eval_weak_bits_info info = NIGH_EVAL_WEAK_BITS_INFO_INIT;
+    nigh_eval_weak_bits *weak = NULL;
     options.queries = (uint32_t)values->psm_queries.value;
     options.probes = (uint32_t)values->probes.value;
     options.threads = job->threads;
     options.progress = &job->progress.report;
-    if (nigh_weak_bits_measure(evaluator->documents, &options, &weak, &job->error) != NIGH_OK) return cli_fail(job);
+    if (nigh_eval_weak_bits_measure(evaluator->documents, &options, &weak, &job->error) != NIGH_OK)
+        return cli_fail(job);
     cli_progress_clear(&job->progress);
-    nigh_weak_bits_describe(weak, &info);
+    nigh_eval_weak_bits_describe(weak, &info);
     if (values->output == CLI_EVAL_TABLE)
         show_table(job->out, weak, &info);
     else
         show_lines(job->out, values->output == CLI_EVAL_TSV, weak, &info);
     const int code = values->plot == NULL ? CLI_DONE : plot(evaluator, weak);
-    nigh_weak_bits_free(weak);
+    nigh_eval_weak_bits_free(weak);
     cli_stats_count(&job->stats, "pairs", info.pairs);
     job->stats.queries = info.queries;
     if (code == CLI_DONE) cli_eval_summarise(evaluator);

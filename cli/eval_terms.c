@@ -9,7 +9,7 @@
 
 #include "evaluator.h"
 
-#define MOST_RATIOS 64
+#define MAX_RATIOS 64
 #define KINDS 3
 #define LENGTHS 4
 
@@ -20,10 +20,10 @@ struct terms {
     struct cli_job *job;
     const struct eval_values *values;
     nigh_terms_options terms;
-    nigh_filters_options options;
-    double ratios[MOST_RATIOS];
-    nigh_filters *result;
-    nigh_filters_info info;
+    nigh_eval_filters_options options;
+    double ratios[MAX_RATIOS];
+    nigh_eval_filters *result;
+    nigh_eval_filters_info info;
 };
 
 /* ----------------------------------------------------------------- options -- */
@@ -34,7 +34,7 @@ static bool parse_ratios(struct terms *terms, const char *text) {
     for (const char *at = text;;) {
         char *end = NULL;
         const double ratio = *at >= '0' && *at <= '9' ? strtod(at, &end) : 0;
-        if (end == NULL || !(ratio > 0 && ratio <= 64) || *count == MOST_RATIOS) return false;
+        if (end == NULL || !(ratio > 0 && ratio <= 64) || *count == MAX_RATIOS) return false;
         if (*count > 0 && ratio <= terms->ratios[*count - 1]) return false;
         terms->ratios[(*count)++] = ratio;
         if (*end == '\0') return true;
@@ -79,9 +79,9 @@ int cli_eval_check_terms(const struct cli_job *job, const struct eval_values *va
 
 /* ------------------------------------------------------------- for people -- */
 
-static nigh_filters_row row_at(const struct terms *terms, size_t kind, size_t ratio) {
-    nigh_filters_row row = NIGH_FILTERS_ROW_INIT;
-    (void)nigh_filters_at(terms->result, kind * terms->options.ratio_count + ratio, &row);
+static nigh_eval_filters_row row_at(const struct terms *terms, size_t kind, size_t ratio) {
+    nigh_eval_filters_row row = NIGH_EVAL_FILTERS_ROW_INIT;
+    (void)nigh_eval_filters_at(terms->result, kind * terms->options.ratio_count + ratio, &row);
     return row;
 }
 
@@ -92,9 +92,9 @@ static void table_errors(const struct terms *terms) {
                     " %5s  %9s  %9s  %9s  %14s  %14s  %24s\n",
                     "m/n", "MB", "bound", "theory", "bloom (k)", "coca (k)", "hybrid (k, often, theta)");
     for (size_t i = 0; i < terms->options.ratio_count; i++) {
-        const nigh_filters_row bloom = row_at(terms, 0, i);
-        const nigh_filters_row coca = row_at(terms, 1, i);
-        const nigh_filters_row hybrid = row_at(terms, 2, i);
+        const nigh_eval_filters_row bloom = row_at(terms, 0, i);
+        const nigh_eval_filters_row coca = row_at(terms, 1, i);
+        const nigh_eval_filters_row hybrid = row_at(terms, 2, i);
         cli_sink_format(out, " %5g  %9.3f  %9.5f  %9.5f  %9.5f (%2u)  %9.5f (%2u)  %9.5f (%2u, %2u, %4u)\n",
                         bloom.ratio, (double)bloom.row_bytes / 1e6, bloom.bound, bloom.theory, bloom.error,
                         bloom.hashes, coca.error, coca.hashes, hybrid.error, hybrid.hashes, hybrid.frequent_hashes,
@@ -102,18 +102,18 @@ static void table_errors(const struct terms *terms) {
     }
 }
 
-static void show_distribution(struct cli_sink *out, const nigh_filters_row *row) {
+static void show_distribution(struct cli_sink *out, const nigh_eval_filters_row *row) {
     cli_sink_format(out, "  %9.5f  %9.5f  %9.5f  %9.5f  %9.5f  %9.5f  %9.5f  %9.3f", row->error, row->error_deviation,
                     row->error_least, row->error_quantiles[0], row->error_quantiles[1], row->error_quantiles[2],
                     row->error_most, row->fill);
 }
 
-static void show_frequencies(struct cli_sink *out, const nigh_filters_row *row) {
+static void show_frequencies(struct cli_sink *out, const nigh_eval_filters_row *row) {
     for (size_t i = 0; i < 4; i++) cli_sink_format(out, "  %9.5f", row->error_by_frequency[i]);
     cli_sink_format(out, "  %9.5f", row->weighted);
 }
 
-static void show_queries(struct cli_sink *out, const nigh_filters_row *row) {
+static void show_queries(struct cli_sink *out, const nigh_eval_filters_row *row) {
     for (size_t i = 0; i < LENGTHS; i++) {
         if (row->precision[i] < 0)
             cli_sink_format(out, "  %11s  %6s", "-", "-");
@@ -122,14 +122,14 @@ static void show_queries(struct cli_sink *out, const nigh_filters_row *row) {
     }
 }
 
-static void show_bytes(struct cli_sink *out, const nigh_filters_row *row) {
+static void show_bytes(struct cli_sink *out, const nigh_eval_filters_row *row) {
     cli_sink_format(out, "  %9.3f  %10.3f  %9.3f", (double)row->row_bytes / 1e6, (double)row->dictionary_bytes / 1e6,
                     (double)(row->row_bytes + row->dictionary_bytes) / 1e6);
 }
 
 static const struct form {
     const char *heading, *columns;
-    void (*show)(struct cli_sink *out, const nigh_filters_row *row);
+    void (*show)(struct cli_sink *out, const nigh_eval_filters_row *row);
 } forms[] = {
     {"its distribution over blocks (Figure 3)",
      "       mean  deviation      least        10%     median        90%       most       fill", show_distribution},
@@ -145,7 +145,7 @@ static void table_of(const struct terms *terms, const struct form *form) {
     cli_sink_format(out, "\n%s\n %5s  %-6s%s\n", form->heading, "m/n", "", form->columns);
     for (size_t i = 0; i < terms->options.ratio_count; i++) {
         for (size_t kind = 0; kind < KINDS; kind++) {
-            const nigh_filters_row row = row_at(terms, kind, i);
+            const nigh_eval_filters_row row = row_at(terms, kind, i);
             cli_sink_format(out, " %5g  %-6s", row.ratio, nigh_filter_kind_name(row.kind));
             form->show(out, &row);
             cli_sink_text(out, "\n");
@@ -155,7 +155,7 @@ static void table_of(const struct terms *terms, const struct form *form) {
 
 static void show_table(const struct terms *terms) {
     struct cli_sink *out = terms->job->out;
-    const nigh_filters_info *info = &terms->info;
+    const nigh_eval_filters_info *info = &terms->info;
     cli_sink_format(out, "%s, %s of %.1f words in the mean; %s, %s of them in one block; %s\n",
                     cli_counted(info->documents, "document", "documents").text,
                     cli_counted(info->blocks, "block", "blocks").text, info->block_terms,
@@ -178,7 +178,7 @@ static void show_list(struct cli_sink *out, bool tsv, const char *name, const do
     if (!tsv) cli_sink_text(out, "]");
 }
 
-static void show_row(struct cli_sink *out, bool tsv, const char *kind, const nigh_filters_row *row) {
+static void show_row(struct cli_sink *out, bool tsv, const char *kind, const nigh_eval_filters_row *row) {
     cli_sink_format(out,
                     tsv ? "%s\t%g\t%u\t%u\t%u\t%.9g\t%.9g\t%.9g\t%.9g"
                         : "{\"kind\":\"%s\",\"ratio\":%g,\"hashes\":%u,\"frequent_hashes\":%u,\"theta\":%u,"
@@ -200,10 +200,10 @@ static void show_row(struct cli_sink *out, bool tsv, const char *kind, const nig
 /* Filters, and at the end what does not err. */
 static void show_rows(const struct terms *terms) {
     const bool tsv = terms->values->output == CLI_EVAL_TSV;
-    nigh_filters_row row = NIGH_FILTERS_ROW_INIT;
-    for (size_t i = 0; nigh_filters_at(terms->result, i, &row) == NIGH_OK; i++)
+    nigh_eval_filters_row row = NIGH_EVAL_FILTERS_ROW_INIT;
+    for (size_t i = 0; nigh_eval_filters_at(terms->result, i, &row) == NIGH_OK; i++)
         show_row(terms->job->out, tsv, nigh_filter_kind_name(row.kind), &row);
-    nigh_filters_row inverted = NIGH_FILTERS_ROW_INIT;
+    nigh_eval_filters_row inverted = NIGH_EVAL_FILTERS_ROW_INIT;
     inverted.row_bytes = terms->info.inverted_bytes;
     inverted.dictionary_bytes = terms->info.inverted_dictionary_bytes;
     for (size_t i = 0; i < LENGTHS; i++) inverted.precision[i] = row.precision[i] < 0 ? -1 : 1;
@@ -219,7 +219,7 @@ static int plot(const struct terms *terms) {
     char title[300];
     cli_eval_name_inputs(terms->evaluator, name, sizeof name);
     (void)snprintf(title, sizeof title, "Term filters: %s, blocks of %u words", name, terms->terms.block_terms);
-    if (nigh_filters_plot(terms->result, title, &svg, &length, &terms->job->error) != NIGH_OK)
+    if (nigh_eval_filters_plot(terms->result, title, &svg, &length, &terms->job->error) != NIGH_OK)
         return cli_fail(terms->job);
     return cli_eval_write_plot(terms->evaluator, svg, length);
 }
@@ -231,7 +231,7 @@ static nigh_status measure_all(struct terms *terms) {
     nigh_status status = cli_reader_open(job, &terms->evaluator->inputs, &terms->values->reading,
                                          (nigh_text_format)terms->values->format, &problems, &reader);
     if (status == NIGH_OK)
-        status = nigh_filters_measure(job->context, reader, &terms->options, &terms->result, &job->error);
+        status = nigh_eval_filters_measure(job->context, reader, &terms->options, &terms->result, &job->error);
     nigh_text_reader_close(reader);
     cli_progress_clear(&job->progress);
     return status;
@@ -241,7 +241,7 @@ static int run_terms(struct terms *terms) {
     struct cli_job *job = terms->job;
     struct evaluator *evaluator = terms->evaluator;
     if (measure_all(terms) != NIGH_OK) return cli_fail(job);
-    nigh_filters_describe(terms->result, &terms->info);
+    nigh_eval_filters_describe(terms->result, &terms->info);
     if (terms->values->output == CLI_EVAL_TABLE)
         show_table(terms);
     else
@@ -265,10 +265,10 @@ int cli_eval_terms(struct evaluator *evaluator) {
     terms->job = evaluator->job;
     terms->values = evaluator->values;
     terms->terms = (nigh_terms_options)NIGH_TERMS_OPTIONS_INIT;
-    terms->options = (nigh_filters_options)NIGH_FILTERS_OPTIONS_INIT;
-    terms->info = (nigh_filters_info)NIGH_FILTERS_INFO_INIT;
+    terms->options = (nigh_eval_filters_options)NIGH_EVAL_FILTERS_OPTIONS_INIT;
+    terms->info = (nigh_eval_filters_info)NIGH_EVAL_FILTERS_INFO_INIT;
     const int code = make_options(terms) ? run_terms(terms) : CLI_ERROR;
-    nigh_filters_free(terms->result);
+    nigh_eval_filters_free(terms->result);
     free(terms);
     return code;
 }

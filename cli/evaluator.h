@@ -79,7 +79,7 @@ struct evaluator {
     nigh_vocabulary *vocabulary;
     nigh_model *model; /* of --scheme learned:FILE */
     nigh_signer *signer;
-    nigh_evaluation *documents;
+    nigh_eval_corpus *documents;
     nigh_signing_info info;
     double alike;
     double started;

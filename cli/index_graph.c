@@ -10,7 +10,7 @@
 
 static nigh_status make(struct cli_job *job, const char *path, nigh_graph_result *result) {
     nigh_graph_options options = NIGH_GRAPH_OPTIONS_INIT;
-    options.least_rows = 1;
+    options.min_rows = 1;
     options.threads = job->threads;
     options.progress = &job->progress.report;
     const nigh_status status = nigh_graph_build(job->context, path, &options, result, &job->error);

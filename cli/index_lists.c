@@ -89,7 +89,7 @@ static nigh_status make(struct cli_job *job, const char *path, nigh_lists_option
 
 static nigh_lists_options options_of(const struct index_values *values) {
     nigh_lists_options options = NIGH_LISTS_OPTIONS_INIT;
-    options.least_rows = values->lists == CLI_LISTS_AUTO ? AUTO_ROWS : 1;
+    options.min_rows = values->lists == CLI_LISTS_AUTO ? AUTO_ROWS : 1;
     options.keep = values->lists == CLI_LISTS_AUTO;
     options.slice_width = (uint32_t)values->slice_width.value;
     return options;

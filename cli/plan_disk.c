@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 #define PIECE ((size_t)1 << 20)
-#define MOST_PIECES 24u
-#define LEAST_PIECES 4u
+#define MAX_PIECES 24u
+#define MIN_PIECES 4u
 #define WRITING_SECONDS 0.1 /* after these, what is written is enough */
 #define READING_SECONDS 0.1 /* and there is no second time */
 
@@ -55,11 +55,11 @@ static unsigned write_pieces(int file, uint64_t *words) {
     uint64_t state = 88172645463325252u;
     double started = wall_seconds();
     unsigned pieces = 0;
-    while (pieces < MOST_PIECES && (pieces < LEAST_PIECES || wall_seconds() - started < WRITING_SECONDS)) {
+    while (pieces < MAX_PIECES && (pieces < MIN_PIECES || wall_seconds() - started < WRITING_SECONDS)) {
         fill(words, &state);
         if (write(file, words, PIECE) != (ssize_t)PIECE) return 0;
         pieces++;
-        if (pieces % LEAST_PIECES == 0 && fdatasync(file) != 0) return 0;
+        if (pieces % MIN_PIECES == 0 && fdatasync(file) != 0) return 0;
     }
     return fdatasync(file) == 0 ? pieces : 0;
 }

@@ -22,14 +22,14 @@
 
 #include "signals.h"
 
-#define MOST_QUERIES 50000u
-#define LEAST_QUERIES 2000u  /* between the two as many as there are rows */
+#define MAX_QUERIES 50000u
+#define MIN_QUERIES 2000u    /* between the two as many as there are rows */
 #define ONE_MATCHED_IN 25u   /* queries, of five fourths as many */
-#define MOST_SCANNED 2e10    /* rows compared to find out which have one */
+#define MAX_SCANNED 2e10     /* rows compared to find out which have one */
 #define MEASURED_SECONDS 0.2 /* for a setting: fewer queries where they are slow */
 #define BATCH_SECONDS 20.0   /* of a batch that is predicted to take longer, none is measured */
 #define REPEATS 3
-#define MOST_PATH 4096
+#define MAX_PATH 4096
 
 /* Generated rows, and queries with how sure their bits are. */
 struct plan_trial {
@@ -45,8 +45,8 @@ struct plan_trial {
     uint8_t *counted; /* of a query: it has a match, and the nearest is not equal */
     uint64_t matches; /* of all queries */
     bool known;       /* all this */
-    char folder[MOST_PATH];
-    char path[MOST_PATH + 16]; /* of the file of chunks */
+    char folder[MAX_PATH];
+    char path[MAX_PATH + 16]; /* of the file of chunks */
     nigh_chunks *chunks;
     double append_seconds; /* a batch */
 };
@@ -92,8 +92,8 @@ static nigh_status make_rows(struct plan_trial *trial, uint64_t first, size_t co
 
 static size_t queries_for(const nigh_plan_options *asked) {
     if (asked->batch != 0) return (size_t)asked->batch;
-    if (asked->rows > MOST_QUERIES) return MOST_QUERIES;
-    return asked->rows < LEAST_QUERIES ? LEAST_QUERIES : (size_t)asked->rows;
+    if (asked->rows > MAX_QUERIES) return MAX_QUERIES;
+    return asked->rows < MIN_QUERIES ? MIN_QUERIES : (size_t)asked->rows;
 }
 
 static nigh_status trial_init(struct plan_trial *trial) {
@@ -234,7 +234,7 @@ static nigh_status find_truth(struct plan_trial *trial, nigh_results **out) {
     nigh_status status = make_finder(trial, &exact, &finder);
     if (status != NIGH_OK) return status;
     nigh_finder_describe(finder, &info);
-    if (info.method != NIGH_FINDER_SCAN || (double)info.distinct * (double)trial->query_count <= MOST_SCANNED)
+    if (info.method != NIGH_FINDER_SCAN || (double)info.distinct * (double)trial->query_count <= MAX_SCANNED)
         status = ask_finder(trial, finder, trial->query_count, NIGH_FIND_ALL, out);
     nigh_finder_free(finder);
     return status;

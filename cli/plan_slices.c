@@ -15,7 +15,7 @@
 #include "size.h"
 
 #define BREADTHS 4
-#define MOST_WIDTHS (NIGH_MOST_SLICE_WIDTH + 1)
+#define MAX_WIDTHS (NIGH_MAX_SLICE_WIDTH + 1)
 #define FILE_BYTES 4160u /* of header, table and footer */
 #define FILE_ALIGNMENT 64u
 
@@ -31,7 +31,7 @@ struct width_row {
 };
 
 struct widths {
-    struct width_row rows[MOST_WIDTHS];
+    struct width_row rows[MAX_WIDTHS];
     size_t count;
 };
 
@@ -75,10 +75,10 @@ static struct width_row predict(const struct plan_extent *extent, uint32_t width
 }
 
 static nigh_status predict_all(struct cli_job *job, const struct plan_extent *extent, struct widths *widths) {
-    const uint32_t usual = nigh_slices_usual_width(extent->signatures, extent->width_bits);
+    const uint32_t usual = nigh_slices_default_width(extent->signatures, extent->width_bits);
     const uint32_t usual_count = nigh_slices_count(extent->width_bits, usual);
     size_t least = 0;
-    for (uint32_t width = NIGH_LEAST_SLICE_WIDTH; width <= NIGH_MOST_SLICE_WIDTH; width++) {
+    for (uint32_t width = NIGH_MIN_SLICE_WIDTH; width <= NIGH_MAX_SLICE_WIDTH; width++) {
         const uint32_t slices = nigh_slices_count(extent->width_bits, width);
         /* One bit more may lead to as many slices, which are then as narrow as before. */
         if (slices == 0 || slices == nigh_slices_count(extent->width_bits, width - 1)) continue;

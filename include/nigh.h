@@ -1072,14 +1072,14 @@ NIGH_API void nigh_writer_close(nigh_writer *writer); /* accepts NULL */
  * own beside each segment, and a segment without is searched all the same, by
  * comparing every signature.
  */
-#define NIGH_LEAST_SLICE_WIDTH 4u
-#define NIGH_MOST_SLICE_WIDTH 28u
+#define NIGH_MIN_SLICE_WIDTH 4u
+#define NIGH_MAX_SLICE_WIDTH 28u
 
 typedef struct nigh_lists_options {
     size_t size;
     uint32_t slice_width; /* bits; where they do not divide the width, some slices have one less.  0: by the number
-                             of signatures, see nigh_slices_usual_width() */
-    uint64_t least_rows;  /* segments of fewer distinct signatures get none, and lose those they have */
+                             of signatures, see nigh_slices_default_width() */
+    uint64_t min_rows;    /* segments of fewer distinct signatures get none, and lose those they have */
     int rebuild;          /* non-zero: also where lists of this width are there and sound */
     int keep;             /* non-zero: segments that have lists keep them, of any width and size; they are not read */
     uint32_t threads;     /* 0: one a core; the bytes do not depend on it */
@@ -1087,7 +1087,7 @@ typedef struct nigh_lists_options {
 } nigh_lists_options;
 
 #define NIGH_LISTS_OPTIONS_INIT \
-    { .size = sizeof(nigh_lists_options), .least_rows = 4096 }
+    { .size = sizeof(nigh_lists_options), .min_rows = 4096 }
 
 typedef struct nigh_lists_result {
     size_t size;
@@ -1118,7 +1118,7 @@ NIGH_API nigh_status nigh_lists_remove(nigh_context *context, const char *path, 
 NIGH_API uint32_t nigh_slices_count(uint32_t width_bits, uint32_t slice_width);
 NIGH_API uint64_t nigh_slices_bytes(uint64_t signatures, uint32_t width_bits, uint32_t slice_width);
 /* The width that is taken where none is given. */
-NIGH_API uint32_t nigh_slices_usual_width(uint64_t signatures, uint32_t width_bits);
+NIGH_API uint32_t nigh_slices_default_width(uint64_t signatures, uint32_t width_bits);
 
 /* ----------------------------------------------------------------- graph -- */
 
@@ -1140,7 +1140,7 @@ typedef struct nigh_graph_options {
     uint32_t trees;      /* to find them by; 0: 12 */
     uint32_t passes;     /* at most, over neighbours of neighbours; 0: 6 */
     uint64_t seed;       /* of what is chosen at random */
-    uint64_t least_rows; /* segments of fewer distinct signatures get none, and lose what they have */
+    uint64_t min_rows;   /* segments of fewer distinct signatures get none, and lose what they have */
     int rebuild;         /* non-zero: also where one of these options is there and sound */
     int keep;            /* non-zero: segments that have one keep it, of any options and size; it is not read */
     uint32_t threads;    /* 0: one a core */
@@ -1148,7 +1148,7 @@ typedef struct nigh_graph_options {
 } nigh_graph_options;
 
 #define NIGH_GRAPH_OPTIONS_INIT \
-    { .size = sizeof(nigh_graph_options), .least_rows = 4096 }
+    { .size = sizeof(nigh_graph_options), .min_rows = 4096 }
 
 typedef struct nigh_graph_result {
     size_t size;
@@ -1225,7 +1225,7 @@ typedef struct nigh_search_options {
      */
     const uint8_t *masks;
 
-    /* How.  What follows is for slice lists, where NIGH_USUAL leaves it to the library. */
+    /* How.  What follows is for slice lists, where NIGH_DEFAULT leaves it to the library. */
     nigh_search_method method;
     nigh_search_stop stop;
     uint32_t breadth;    /* i: lists of slices up to so many bits from the query's */
@@ -1240,20 +1240,21 @@ typedef struct nigh_search_options {
     uint64_t probes;        /* directed: lists looked up, at most; 0: the usual */
     const uint8_t *weights; /* NULL, or how sure each bit is, width_bits bytes a query (see nigh_signer_sign()) */
 
-    uint32_t sketch_bits; /* of NIGH_SEARCH_SKETCH: 64, 128, 192 or 256; NIGH_USUAL */
+    uint32_t sketch_bits; /* of NIGH_SEARCH_SKETCH: 64, 128, 192 or 256; NIGH_DEFAULT */
 
     /* Of a graph. */
-    uint32_t effort;   /* nodes kept in mind while walking, at least k: more is slower and misses less; NIGH_USUAL */
-    uint32_t patience; /* steps without a nearer answer after which it ends; 0: when there is none to go; NIGH_USUAL */
+    uint32_t effort; /* nodes kept in mind while walking, at least k: more is slower and misses less; NIGH_DEFAULT */
+    uint32_t
+        patience; /* steps without a nearer answer after which it ends; 0: when there is none to go; NIGH_DEFAULT */
 } nigh_search_options;
 
-#define NIGH_USUAL UINT32_MAX
+#define NIGH_DEFAULT UINT32_MAX
 
-#define NIGH_SEARCH_OPTIONS_INIT                                                                                      \
-    {                                                                                                                 \
-        .size = sizeof(nigh_search_options), .k = 10, .radius = NIGH_ALL, .breadth = NIGH_USUAL, .admit = NIGH_USUAL, \
-        .candidates = NIGH_USUAL, .slices = NIGH_USUAL, .sketch_bits = NIGH_USUAL, .effort = NIGH_USUAL,              \
-        .patience = NIGH_USUAL                                                                                        \
+#define NIGH_SEARCH_OPTIONS_INIT                                                                                \
+    {                                                                                                           \
+        .size = sizeof(nigh_search_options), .k = 10, .radius = NIGH_ALL, .breadth = NIGH_DEFAULT,              \
+        .admit = NIGH_DEFAULT, .candidates = NIGH_DEFAULT, .slices = NIGH_DEFAULT, .sketch_bits = NIGH_DEFAULT, \
+        .effort = NIGH_DEFAULT, .patience = NIGH_DEFAULT                                                        \
     }
 
 typedef struct nigh_results nigh_results; /* opaque */
@@ -1349,7 +1350,7 @@ typedef struct nigh_tuning {
     nigh_search_method method;
     nigh_search_probe probe;
     uint32_t k;
-    uint32_t breadth, candidates, sketch_bits, effort, patience; /* NIGH_USUAL: as usual */
+    uint32_t breadth, candidates, sketch_bits, effort, patience; /* NIGH_DEFAULT: as usual */
     uint64_t postings, probes;                                   /* 0: as usual */
     uint32_t slice_width;                                        /* of the lists there were, the widest; 0: none */
 
@@ -1696,7 +1697,7 @@ typedef struct nigh_costs {
     { .size = sizeof(nigh_costs) }
 
 /* Constants of an ordinary machine, for choosing without measuring. */
-NIGH_API void nigh_costs_usual(nigh_costs *out);
+NIGH_API void nigh_costs_default(nigh_costs *out);
 
 /*
  * Measures them, with one thread, in about two seconds and some 300 MB.
@@ -1934,19 +1935,19 @@ NIGH_API nigh_status nigh_dedup_report(nigh_dedup *dedup, const char *path, nigh
  * signed and kept in memory with their features, and then pairs of them, or
  * rankings, are measured.  docs/evaluation.md says what comes out.
  */
-typedef struct nigh_evaluation nigh_evaluation; /* opaque */
+typedef struct nigh_eval_corpus nigh_eval_corpus; /* opaque */
 
-typedef struct nigh_evaluation_options {
+typedef struct nigh_eval_corpus_options {
     size_t size;
     uint32_t threads;      /* as nigh_signing_options */
     uint64_t limit;        /* so many documents; 0: all */
     uint64_t memory_bytes; /* what documents and features may take; 0: 4 GiB */
-    int keep_weights;      /* non-zero: also how sure each bit is, for nigh_ranking */
+    int keep_weights;      /* non-zero: also how sure each bit is, for nigh_eval_ranking */
     const nigh_progress *progress;
-} nigh_evaluation_options;
+} nigh_eval_corpus_options;
 
-#define NIGH_EVALUATION_OPTIONS_INIT \
-    { .size = sizeof(nigh_evaluation_options) }
+#define NIGH_EVAL_CORPUS_OPTIONS_INIT \
+    { .size = sizeof(nigh_eval_corpus_options) }
 
 /*
  * Signs all that a fresh reader reads.  Documents are taken as a whole: a signer
@@ -1959,25 +1960,25 @@ typedef struct nigh_evaluation_options {
  * Returns: as nigh_text_reader_next(); NIGH_ELIMIT over memory_bytes;
  *          NIGH_EINVAL; NIGH_ECANCELLED.
  */
-NIGH_API nigh_status nigh_evaluation_new(nigh_signer *signer, nigh_text_reader *reader,
-                                         const nigh_evaluation_options *options, nigh_evaluation **out,
-                                         nigh_error *error);
-NIGH_API void nigh_evaluation_describe(const nigh_evaluation *evaluation, nigh_signing_info *out);
-NIGH_API void nigh_evaluation_free(nigh_evaluation *evaluation); /* accepts NULL */
+NIGH_API nigh_status nigh_eval_corpus_new(nigh_signer *signer, nigh_text_reader *reader,
+                                          const nigh_eval_corpus_options *options, nigh_eval_corpus **out,
+                                          nigh_error *error);
+NIGH_API void nigh_eval_corpus_describe(const nigh_eval_corpus *evaluation, nigh_signing_info *out);
+NIGH_API void nigh_eval_corpus_free(nigh_eval_corpus *evaluation); /* accepts NULL */
 
 /* Pairs by the words of the shorter of the two texts, stop words included. */
-typedef enum nigh_length_class {
-    NIGH_LENGTH_ALL = 0,
-    NIGH_LENGTH_BELOW_32 = 1,
-    NIGH_LENGTH_BELOW_128 = 2,
-    NIGH_LENGTH_BELOW_512 = 3,
-    NIGH_LENGTH_512_UP = 4
-} nigh_length_class;
+typedef enum nigh_eval_length_class {
+    NIGH_EVAL_LENGTH_ALL = 0,
+    NIGH_EVAL_LENGTH_BELOW_32 = 1,
+    NIGH_EVAL_LENGTH_BELOW_128 = 2,
+    NIGH_EVAL_LENGTH_BELOW_512 = 3,
+    NIGH_EVAL_LENGTH_512_UP = 4
+} nigh_eval_length_class;
 
 /* Returns: "all", "1-31", "32-127", "128-511", "512+"; NULL for a number that is no class. */
-NIGH_API const char *nigh_length_class_name(nigh_length_class length);
+NIGH_API const char *nigh_eval_length_class_name(nigh_eval_length_class length);
 
-typedef struct nigh_pairs_options {
+typedef struct nigh_eval_pairs_options {
     size_t size;
     double alike;       /* pairs of so high a cosine are alike; above 0, at most 1 */
     const char *labels; /* NULL, or lines "ID<TAB>ID<TAB>VALUE": pairs of so high a value are alike instead */
@@ -1985,12 +1986,12 @@ typedef struct nigh_pairs_options {
     uint64_t seed;      /* of that sample */
     uint32_t threads;   /* 0: one a core */
     const nigh_progress *progress;
-} nigh_pairs_options;
+} nigh_eval_pairs_options;
 
-#define NIGH_PAIRS_OPTIONS_INIT \
-    { .size = sizeof(nigh_pairs_options), .alike = 0.9, .sample = 1000 }
+#define NIGH_EVAL_PAIRS_OPTIONS_INIT \
+    { .size = sizeof(nigh_eval_pairs_options), .alike = 0.9, .sample = 1000 }
 
-typedef struct nigh_pairs nigh_pairs; /* opaque */
+typedef struct nigh_eval_pairs nigh_eval_pairs; /* opaque */
 
 /*
  * Compares all pairs of documents: their distance, and whether they are alike.
@@ -2003,23 +2004,23 @@ typedef struct nigh_pairs nigh_pairs; /* opaque */
  * Returns: NIGH_OK; NIGH_EINVAL; NIGH_ENOMEM; NIGH_ECANCELLED; of labels also
  *          NIGH_EFORMAT with the line, NIGH_ENOTFOUND, NIGH_EIO.
  */
-NIGH_API nigh_status nigh_pairs_measure(const nigh_evaluation *evaluation, const nigh_pairs_options *options,
-                                        nigh_pairs **out, nigh_error *error);
-NIGH_API void nigh_pairs_free(nigh_pairs *pairs); /* accepts NULL */
+NIGH_API nigh_status nigh_eval_pairs_measure(const nigh_eval_corpus *evaluation, const nigh_eval_pairs_options *options,
+                                             nigh_eval_pairs **out, nigh_error *error);
+NIGH_API void nigh_eval_pairs_free(nigh_eval_pairs *pairs); /* accepts NULL */
 
-typedef struct nigh_pairs_info {
+typedef struct nigh_eval_pairs_info {
     size_t size;
     uint64_t documents;
     uint64_t pairs; /* of the length class asked for */
     uint64_t alike;
     uint32_t width_bits;
     uint64_t labels_missing; /* pairs of the labels with a document that is not there; they count nowhere */
-} nigh_pairs_info;
+} nigh_eval_pairs_info;
 
-#define NIGH_PAIRS_INFO_INIT \
-    { .size = sizeof(nigh_pairs_info) }
+#define NIGH_EVAL_PAIRS_INFO_INIT \
+    { .size = sizeof(nigh_eval_pairs_info) }
 
-typedef struct nigh_pairs_row {
+typedef struct nigh_eval_pairs_row {
     size_t size;
     uint32_t distance;
     uint64_t pairs;        /* at this distance */
@@ -2029,18 +2030,20 @@ typedef struct nigh_pairs_row {
     double precision, recall, f1; /* of "at this distance or nearer" for "alike"; 0 / 0 is 1 */
     double cosine;                /* mean at this distance; of all lengths only; negative where there is no pair */
     double cosine_error;          /* its standard error; 0 where all pairs were taken */
-} nigh_pairs_row;
+} nigh_eval_pairs_row;
 
-#define NIGH_PAIRS_ROW_INIT \
-    { .size = sizeof(nigh_pairs_row) }
+#define NIGH_EVAL_PAIRS_ROW_INIT \
+    { .size = sizeof(nigh_eval_pairs_row) }
 
 /* Fill *out up to its `size`.  Threads: any. */
-NIGH_API void nigh_pairs_describe(const nigh_pairs *pairs, nigh_length_class length, nigh_pairs_info *out);
+NIGH_API void nigh_eval_pairs_describe(const nigh_eval_pairs *pairs, nigh_eval_length_class length,
+                                       nigh_eval_pairs_info *out);
 /* Returns: NIGH_OK, or NIGH_END for a distance past the width. */
-NIGH_API nigh_status nigh_pairs_at(const nigh_pairs *pairs, nigh_length_class length, uint32_t distance,
-                                   nigh_pairs_row *out);
+NIGH_API nigh_status nigh_eval_pairs_at(const nigh_eval_pairs *pairs, nigh_eval_length_class length, uint32_t distance,
+                                        nigh_eval_pairs_row *out);
 /* The row of the highest F1, the nearest of several.  Returns: NIGH_OK, or NIGH_END where no pair is alike. */
-NIGH_API nigh_status nigh_pairs_best(const nigh_pairs *pairs, nigh_length_class length, nigh_pairs_row *out);
+NIGH_API nigh_status nigh_eval_pairs_best(const nigh_eval_pairs *pairs, nigh_eval_length_class length,
+                                          nigh_eval_pairs_row *out);
 
 /*
  * Draws the mean cosine at each distance, and precision and recall by radius.
@@ -2049,20 +2052,20 @@ NIGH_API nigh_status nigh_pairs_best(const nigh_pairs *pairs, nigh_length_class 
  * Threads: one at a time for these pairs.
  * Returns: NIGH_OK; NIGH_ENOMEM.
  */
-NIGH_API nigh_status nigh_pairs_plot(nigh_pairs *pairs, const char *title, const char **svg, size_t *length,
-                                     nigh_error *error);
+NIGH_API nigh_status nigh_eval_pairs_plot(nigh_eval_pairs *pairs, const char *title, const char **svg, size_t *length,
+                                          nigh_error *error);
 
-typedef struct nigh_ranking_options {
+typedef struct nigh_eval_ranking_options {
     size_t size;
-    const char *judgements;         /* a file of lines "QUERY 0 DOCUMENT GRADE"; above 0 is relevant; required */
-    const nigh_evaluation *queries; /* signed as the documents; NULL: relevant documents ask for the others */
+    const char *judgements;          /* a file of lines "QUERY 0 DOCUMENT GRADE"; above 0 is relevant; required */
+    const nigh_eval_corpus *queries; /* signed as the documents; NULL: relevant documents ask for the others */
     const nigh_progress *progress;
-} nigh_ranking_options;
+} nigh_eval_ranking_options;
 
-#define NIGH_RANKING_OPTIONS_INIT \
-    { .size = sizeof(nigh_ranking_options) }
+#define NIGH_EVAL_RANKING_OPTIONS_INIT \
+    { .size = sizeof(nigh_eval_ranking_options) }
 
-typedef struct nigh_ranking {
+typedef struct nigh_eval_ranking {
     size_t size;
     uint64_t topics;    /* that count: with relevant documents, where documents ask two at least */
     uint64_t rankings;  /* made: one a topic, or one for each relevant document */
@@ -2075,10 +2078,10 @@ typedef struct nigh_ranking {
     double weighted_precision;
     double vector_map; /* the same by the cosine of the features, which the signatures stand for */
     double vector_precision;
-} nigh_ranking;
+} nigh_eval_ranking;
 
-#define NIGH_RANKING_INIT \
-    { .size = sizeof(nigh_ranking) }
+#define NIGH_EVAL_RANKING_INIT \
+    { .size = sizeof(nigh_eval_ranking) }
 
 /*
  * Ranks all documents for each query by the distance of the signatures, by that
@@ -2090,26 +2093,27 @@ typedef struct nigh_ranking {
  *          signed otherwise; NIGH_EFORMAT with the line; NIGH_ENOTFOUND;
  *          NIGH_EIO; NIGH_ENOMEM; NIGH_ECANCELLED.
  */
-NIGH_API nigh_status nigh_ranking_measure(const nigh_evaluation *documents, const nigh_ranking_options *options,
-                                          nigh_ranking *out, nigh_error *error);
+NIGH_API nigh_status nigh_eval_ranking_measure(const nigh_eval_corpus *documents,
+                                               const nigh_eval_ranking_options *options, nigh_eval_ranking *out,
+                                               nigh_error *error);
 
 /* How near-copies are found, by `nigh dedup` and by what else is customary. */
-typedef struct nigh_duplicates_options {
+typedef struct nigh_eval_duplicates_options {
     size_t size;
     double threshold;                    /* near-copies have so high a Jaccard index; above 0, at most 1 */
     const nigh_signer_options *features; /* of which sets: features, language; NULL: three words in a row */
-    const char *labels;                  /* NULL, or lines "ID<TAB>ID<TAB>JACCARD" for nigh_duplicates_band_at() */
+    const char *labels;                  /* NULL, or lines "ID<TAB>ID<TAB>JACCARD" for nigh_eval_duplicates_band_at() */
     uint64_t limit;                      /* so many documents; 0: all */
     uint64_t memory_bytes;               /* what documents and features may take; 0: 4 GiB */
     const char *temporary;               /* as nigh_dedup_options */
     uint32_t threads;                    /* 0: one a core */
     const nigh_progress *progress;
-} nigh_duplicates_options;
+} nigh_eval_duplicates_options;
 
-#define NIGH_DUPLICATES_OPTIONS_INIT \
-    { .size = sizeof(nigh_duplicates_options), .threshold = 0.8 }
+#define NIGH_EVAL_DUPLICATES_OPTIONS_INIT \
+    { .size = sizeof(nigh_eval_duplicates_options), .threshold = 0.8 }
 
-typedef struct nigh_duplicates nigh_duplicates; /* opaque */
+typedef struct nigh_eval_duplicates nigh_eval_duplicates; /* opaque */
 
 /*
  * Finds every pair of documents that are near-copies, by comparing their sets of
@@ -2120,13 +2124,13 @@ typedef struct nigh_duplicates nigh_duplicates; /* opaque */
  * Lives:   `paths` and the options are read during the call.
  * Returns: as nigh_dedup_run(); of labels also NIGH_EFORMAT with the line.
  */
-NIGH_API nigh_status nigh_duplicates_measure(nigh_context *context, const char *const *paths, size_t count,
-                                             const nigh_text_reader_options *reading,
-                                             const nigh_duplicates_options *options, nigh_duplicates **out,
-                                             nigh_error *error);
-NIGH_API void nigh_duplicates_free(nigh_duplicates *duplicates); /* accepts NULL */
+NIGH_API nigh_status nigh_eval_duplicates_measure(nigh_context *context, const char *const *paths, size_t count,
+                                                  const nigh_text_reader_options *reading,
+                                                  const nigh_eval_duplicates_options *options,
+                                                  nigh_eval_duplicates **out, nigh_error *error);
+NIGH_API void nigh_eval_duplicates_free(nigh_eval_duplicates *duplicates); /* accepts NULL */
 
-typedef struct nigh_duplicates_info {
+typedef struct nigh_eval_duplicates_info {
     size_t size;
     uint64_t documents; /* with different texts, each of which has a feature */
     uint64_t copies;    /* documents whose text is exactly that of an earlier one: they count nowhere */
@@ -2134,13 +2138,13 @@ typedef struct nigh_duplicates_info {
     uint64_t labels_missing;
     double truth_seconds; /* that finding all pairs took, the documents being in memory */
     nigh_signing_info signing;
-} nigh_duplicates_info;
+} nigh_eval_duplicates_info;
 
-#define NIGH_DUPLICATES_INFO_INIT \
-    { .size = sizeof(nigh_duplicates_info) }
+#define NIGH_EVAL_DUPLICATES_INFO_INIT \
+    { .size = sizeof(nigh_eval_duplicates_info) }
 
 /* What one method found. */
-typedef struct nigh_duplicates_row {
+typedef struct nigh_eval_duplicates_row {
     size_t size;
     char method[64];
     uint32_t width_bits;          /* 0: it has no signatures */
@@ -2155,13 +2159,13 @@ typedef struct nigh_duplicates_row {
     double find_seconds;          /* and all that follows */
     uint64_t bytes;               /* of memory at most, as far as the library's own allocator knows */
     uint64_t truncated;           /* what the method says it has left out */
-} nigh_duplicates_row;
+} nigh_eval_duplicates_row;
 
-#define NIGH_DUPLICATES_ROW_INIT \
-    { .size = sizeof(nigh_duplicates_row) }
+#define NIGH_EVAL_DUPLICATES_ROW_INIT \
+    { .size = sizeof(nigh_eval_duplicates_row) }
 
 /* Labelled pairs from one value up to another, and what `nigh dedup` finds of them. */
-typedef struct nigh_duplicates_band {
+typedef struct nigh_eval_duplicates_band {
     size_t size;
     double low, high;    /* low <= label < high, the last one up to 1 */
     uint64_t pairs;      /* with such a label */
@@ -2169,31 +2173,32 @@ typedef struct nigh_duplicates_band {
     uint64_t found;      /* of these, by the default method with the threshold */
     uint64_t alike_wide; /* the same with a threshold of a half */
     uint64_t found_wide;
-} nigh_duplicates_band;
+} nigh_eval_duplicates_band;
 
-#define NIGH_DUPLICATES_BAND_INIT \
-    { .size = sizeof(nigh_duplicates_band) }
+#define NIGH_EVAL_DUPLICATES_BAND_INIT \
+    { .size = sizeof(nigh_eval_duplicates_band) }
 
 /* Fill *out up to its `size`.  Return: NIGH_OK, or NIGH_END past the last. */
-NIGH_API void nigh_duplicates_describe(const nigh_duplicates *duplicates, nigh_duplicates_info *out);
-NIGH_API nigh_status nigh_duplicates_at(const nigh_duplicates *duplicates, size_t index, nigh_duplicates_row *out);
-NIGH_API nigh_status nigh_duplicates_band_at(const nigh_duplicates *duplicates, size_t index,
-                                             nigh_duplicates_band *out);
+NIGH_API void nigh_eval_duplicates_describe(const nigh_eval_duplicates *duplicates, nigh_eval_duplicates_info *out);
+NIGH_API nigh_status nigh_eval_duplicates_at(const nigh_eval_duplicates *duplicates, size_t index,
+                                             nigh_eval_duplicates_row *out);
+NIGH_API nigh_status nigh_eval_duplicates_band_at(const nigh_eval_duplicates *duplicates, size_t index,
+                                                  nigh_eval_duplicates_band *out);
 
 /* What the weights of a query's bits are worth for finding near-copies of 64-bit signatures. */
-typedef struct nigh_weak_bits_options {
+typedef struct nigh_eval_weak_bits_options {
     size_t size;
     uint32_t radius;  /* 1 to 3 */
     uint32_t queries; /* so many of those with a match at most, evenly chosen; 0: all */
     uint32_t probes;  /* look up to so many combinations far, at most 4,096; 0: 256 */
     uint32_t threads; /* 0: one a core */
     const nigh_progress *progress;
-} nigh_weak_bits_options;
+} nigh_eval_weak_bits_options;
 
-#define NIGH_WEAK_BITS_OPTIONS_INIT \
-    { .size = sizeof(nigh_weak_bits_options), .radius = 3, .queries = 20000 }
+#define NIGH_EVAL_WEAK_BITS_OPTIONS_INIT \
+    { .size = sizeof(nigh_eval_weak_bits_options), .radius = 3, .queries = 20000 }
 
-typedef struct nigh_weak_bits nigh_weak_bits; /* opaque */
+typedef struct nigh_eval_weak_bits nigh_eval_weak_bits; /* opaque */
 
 /*
  * Takes every pair of different signatures within the radius, and asks how early
@@ -2204,11 +2209,12 @@ typedef struct nigh_weak_bits nigh_weak_bits; /* opaque */
  * Lives:   *out does not need the evaluation.
  * Returns: NIGH_OK; NIGH_EINVAL; NIGH_ENOMEM; NIGH_ECANCELLED.
  */
-NIGH_API nigh_status nigh_weak_bits_measure(const nigh_evaluation *evaluation, const nigh_weak_bits_options *options,
-                                            nigh_weak_bits **out, nigh_error *error);
-NIGH_API void nigh_weak_bits_free(nigh_weak_bits *weak); /* accepts NULL */
+NIGH_API nigh_status nigh_eval_weak_bits_measure(const nigh_eval_corpus *evaluation,
+                                                 const nigh_eval_weak_bits_options *options, nigh_eval_weak_bits **out,
+                                                 nigh_error *error);
+NIGH_API void nigh_eval_weak_bits_free(nigh_eval_weak_bits *weak); /* accepts NULL */
 
-typedef struct nigh_weak_bits_info {
+typedef struct nigh_eval_weak_bits_info {
     size_t size;
     uint64_t documents;
     uint64_t distinct; /* signatures */
@@ -2217,47 +2223,47 @@ typedef struct nigh_weak_bits_info {
     uint64_t queries;  /* of these, asked */
     uint64_t matches;  /* that they have */
     uint32_t radius, probes;
-} nigh_weak_bits_info;
+} nigh_eval_weak_bits_info;
 
-#define NIGH_WEAK_BITS_INFO_INIT \
-    { .size = sizeof(nigh_weak_bits_info) }
+#define NIGH_EVAL_WEAK_BITS_INFO_INIT \
+    { .size = sizeof(nigh_eval_weak_bits_info) }
 
 /* How many combinations of so many of all bits are tried until the right one comes. */
-typedef struct nigh_weak_attempts {
+typedef struct nigh_eval_weak_attempts {
     size_t size;
     uint64_t matches;      /* that differ in so many bits */
     uint64_t combinations; /* there are; at random, half of them are tried on average */
     double mean;
     uint64_t median, percentile_90, percentile_99;
-} nigh_weak_attempts;
+} nigh_eval_weak_attempts;
 
-#define NIGH_WEAK_ATTEMPTS_INIT \
-    { .size = sizeof(nigh_weak_attempts) }
+#define NIGH_EVAL_WEAK_ATTEMPTS_INIT \
+    { .size = sizeof(nigh_eval_weak_attempts) }
 
 /* A table of p leading bits, looked up with the first k combinations of up to `radius` of these. */
-typedef struct nigh_weak_recall {
+typedef struct nigh_eval_weak_recall {
     size_t size;
     uint32_t prefix_bits;
     double all;          /* share of the matches that are found */
     double any;          /* share of the queries for which one is */
     uint32_t probes_all; /* the fewest probes that find .95 of the matches; 0: more than were tried */
     uint32_t probes_any; /* the same of the queries */
-} nigh_weak_recall;
+} nigh_eval_weak_recall;
 
-#define NIGH_WEAK_RECALL_INIT \
-    { .size = sizeof(nigh_weak_recall) }
+#define NIGH_EVAL_WEAK_RECALL_INIT \
+    { .size = sizeof(nigh_eval_weak_recall) }
 
 /* Fill *out up to its `size`.  Return: NIGH_OK, or NIGH_END for a number that was not measured. */
-NIGH_API void nigh_weak_bits_describe(const nigh_weak_bits *weak, nigh_weak_bits_info *out);
-NIGH_API nigh_status nigh_weak_bits_attempts(const nigh_weak_bits *weak, nigh_weak_model model, uint32_t flips,
-                                             nigh_weak_attempts *out);
+NIGH_API void nigh_eval_weak_bits_describe(const nigh_eval_weak_bits *weak, nigh_eval_weak_bits_info *out);
+NIGH_API nigh_status nigh_eval_weak_bits_attempts(const nigh_eval_weak_bits *weak, nigh_weak_model model,
+                                                  uint32_t flips, nigh_eval_weak_attempts *out);
 /* `index` counts the prefixes that were measured, from 0; `probes` is k, from 1. */
-NIGH_API nigh_status nigh_weak_bits_recall(const nigh_weak_bits *weak, nigh_weak_model model, size_t index,
-                                           uint32_t probes, nigh_weak_recall *out);
+NIGH_API nigh_status nigh_eval_weak_bits_recall(const nigh_eval_weak_bits *weak, nigh_weak_model model, size_t index,
+                                                uint32_t probes, nigh_eval_weak_recall *out);
 
-/* Draws attempts, and recall by probes.  As nigh_pairs_plot(). */
-NIGH_API nigh_status nigh_weak_bits_plot(nigh_weak_bits *weak, const char *title, const char **svg, size_t *length,
-                                         nigh_error *error);
+/* Draws attempts, and recall by probes.  As nigh_eval_pairs_plot(). */
+NIGH_API nigh_status nigh_eval_weak_bits_plot(nigh_eval_weak_bits *weak, const char *title, const char **svg,
+                                              size_t *length, nigh_error *error);
 
 /* -------------------------------------------------- nearest, measured -- */
 
@@ -2272,19 +2278,19 @@ NIGH_API nigh_status nigh_weak_bits_plot(nigh_weak_bits *weak, const char *title
  * CDR(k) is what the paper of 2013 calls HDR.  Recall by distance counts what was found
  * no farther than the true k-th, recall by id the very documents of the truth.
  */
-typedef struct nigh_truth nigh_truth; /* opaque: the k nearest of each of some queries, by the exact scan */
+typedef struct nigh_eval_truth nigh_eval_truth; /* opaque: the k nearest of each of some queries, by the exact scan */
 
-typedef struct nigh_truth_options {
+typedef struct nigh_eval_truth_options {
     size_t size;
     uint32_t k; /* 1 to 65,536 */
     /* NULL, or for each query the document that it is and that is left out of its answer; UINT64_MAX: none. */
     const uint64_t *own;
     uint32_t threads;
     const nigh_progress *progress;
-} nigh_truth_options;
+} nigh_eval_truth_options;
 
-#define NIGH_TRUTH_OPTIONS_INIT \
-    { .size = sizeof(nigh_truth_options), .k = 10 }
+#define NIGH_EVAL_TRUTH_OPTIONS_INIT \
+    { .size = sizeof(nigh_eval_truth_options), .k = 10 }
 
 /*
  * Makes it, in batches.
@@ -2292,19 +2298,20 @@ typedef struct nigh_truth_options {
  * Owns:    caller frees *out.
  * Returns: as nigh_search().
  */
-NIGH_API nigh_status nigh_truth_new(const nigh_collection *collection, const uint8_t *queries, size_t count,
-                                    const nigh_truth_options *options, nigh_truth **out, nigh_error *error);
+NIGH_API nigh_status nigh_eval_truth_new(const nigh_collection *collection, const uint8_t *queries, size_t count,
+                                         const nigh_eval_truth_options *options, nigh_eval_truth **out,
+                                         nigh_error *error);
 /* To a file, and back: NIGH_EMISMATCH where it was made from other documents, queries or options. */
-NIGH_API nigh_status nigh_truth_save(const nigh_truth *truth, const char *path, nigh_error *error);
-NIGH_API nigh_status nigh_truth_load(const nigh_collection *collection, const uint8_t *queries, size_t count,
-                                     const nigh_truth_options *options, const char *path, nigh_truth **out,
-                                     nigh_error *error);
-NIGH_API const nigh_match *nigh_truth_matches(const nigh_truth *truth, size_t query, size_t *count);
-NIGH_API void nigh_truth_free(nigh_truth *truth); /* accepts NULL */
+NIGH_API nigh_status nigh_eval_truth_save(const nigh_eval_truth *truth, const char *path, nigh_error *error);
+NIGH_API nigh_status nigh_eval_truth_load(const nigh_collection *collection, const uint8_t *queries, size_t count,
+                                          const nigh_eval_truth_options *options, const char *path,
+                                          nigh_eval_truth **out, nigh_error *error);
+NIGH_API const nigh_match *nigh_eval_truth_matches(const nigh_eval_truth *truth, size_t query, size_t *count);
+NIGH_API void nigh_eval_truth_free(nigh_eval_truth *truth); /* accepts NULL */
 
-typedef struct nigh_nearness nigh_nearness; /* opaque */
+typedef struct nigh_eval_nearness nigh_eval_nearness; /* opaque */
 
-typedef struct nigh_nearness_info {
+typedef struct nigh_eval_nearness_info {
     size_t size;
     uint64_t queries;
     uint32_t k;
@@ -2319,10 +2326,10 @@ typedef struct nigh_nearness_info {
     double percentile_99;
     double lists, postings, skipped_lists, distances; /* a query */
     double scanned;                                   /* share of the queries */
-} nigh_nearness_info;
+} nigh_eval_nearness_info;
 
-#define NIGH_NEARNESS_INFO_INIT \
-    { .size = sizeof(nigh_nearness_info) }
+#define NIGH_EVAL_NEARNESS_INFO_INIT \
+    { .size = sizeof(nigh_eval_nearness_info) }
 
 /*
  * Searches as `search` says (but for k, threads and radius), once to warm up and once by the
@@ -2332,30 +2339,32 @@ typedef struct nigh_nearness_info {
  * Owns:    caller frees *out.
  * Returns: as nigh_search(); NIGH_EMISMATCH where the truth is of other queries.
  */
-NIGH_API nigh_status nigh_nearness_measure(const nigh_collection *collection, const uint8_t *queries, size_t count,
-                                           const nigh_truth *truth, const nigh_truth_options *truth_options,
-                                           const nigh_search_options *search, nigh_nearness **out, nigh_error *error);
-NIGH_API void nigh_nearness_describe(const nigh_nearness *nearness, nigh_nearness_info *out);
+NIGH_API nigh_status nigh_eval_nearness_measure(const nigh_collection *collection, const uint8_t *queries, size_t count,
+                                                const nigh_eval_truth *truth,
+                                                const nigh_eval_truth_options *truth_options,
+                                                const nigh_search_options *search, nigh_eval_nearness **out,
+                                                nigh_error *error);
+NIGH_API void nigh_eval_nearness_describe(const nigh_eval_nearness *nearness, nigh_eval_nearness_info *out);
 /* The means of DR and CDR at rank p, from 1 to k; NIGH_EINVAL past that. */
-NIGH_API nigh_status nigh_nearness_rank(const nigh_nearness *nearness, uint32_t rank, double *dr, double *cdr,
-                                        nigh_error *error);
+NIGH_API nigh_status nigh_eval_nearness_rank(const nigh_eval_nearness *nearness, uint32_t rank, double *dr, double *cdr,
+                                             nigh_error *error);
 /*
  * Draws CDR by rank, and CDR(k) by time, of several settings as an SVG image.
  *
  * Lives:   *svg until the next plot of runs[0], or until that is freed.
  * Returns: NIGH_OK; NIGH_EINVAL without a run; NIGH_ENOMEM.
  */
-NIGH_API nigh_status nigh_nearness_plot(nigh_nearness *const *runs, const char *const *names, size_t count,
-                                        const char *title, const char **svg, size_t *length, nigh_error *error);
-NIGH_API void nigh_nearness_free(nigh_nearness *nearness); /* accepts NULL */
+NIGH_API nigh_status nigh_eval_nearness_plot(nigh_eval_nearness *const *runs, const char *const *names, size_t count,
+                                             const char *title, const char **svg, size_t *length, nigh_error *error);
+NIGH_API void nigh_eval_nearness_free(nigh_eval_nearness *nearness); /* accepts NULL */
 
 /* What the lists alone tell after each ring, in the mean over queries (Chappell et al., 2013, section 2.1). */
-typedef struct nigh_ring {
+typedef struct nigh_eval_ring {
     double lists, postings; /* up to this ring */
     double seen;            /* share of the signatures in one list at least */
     double determined;      /* share of the queries whose k nearest have been seen in every slice */
     double certain;         /* share of the queries for which no other signature can be nearer than the k best */
-} nigh_ring;
+} nigh_eval_ring;
 
 /*
  * Fills rings[0 .. breadth].  A rule holds for a query once it holds in every segment.
@@ -2363,9 +2372,9 @@ typedef struct nigh_ring {
  * Returns: NIGH_OK; NIGH_ENOTFOUND where a segment has no lists; NIGH_EINVAL for a
  *          breadth beyond the slices; as nigh_search().
  */
-NIGH_API nigh_status nigh_rings_measure(const nigh_collection *collection, const uint8_t *queries, size_t count,
-                                        uint32_t k, uint32_t breadth, const nigh_progress *progress, nigh_ring *rings,
-                                        nigh_error *error);
+NIGH_API nigh_status nigh_eval_rings_measure(const nigh_collection *collection, const uint8_t *queries, size_t count,
+                                             uint32_t k, uint32_t breadth, const nigh_progress *progress,
+                                             nigh_eval_ring *rings, nigh_error *error);
 
 /* ----------------------------------------------------- tuning, by measuring -- */
 
@@ -2573,7 +2582,7 @@ NIGH_API const uint64_t *nigh_terms_answer_documents(const nigh_terms_answer *an
 NIGH_API void nigh_terms_answer_free(nigh_terms_answer *answer); /* accepts NULL */
 
 /* How often filters err, and how large they are; all kinds over several m / n. */
-typedef struct nigh_filters_options {
+typedef struct nigh_eval_filters_options {
     size_t size;
     const nigh_terms_options *terms; /* block_terms, analysis, goal, memory, threads, limit, progress */
     const double *ratios;            /* m / n; NULL: 1 to 10 */
@@ -2581,26 +2590,26 @@ typedef struct nigh_filters_options {
     uint32_t sample;  /* blocks that errors are counted over, evenly drawn; 0: 2,000 */
     uint32_t queries; /* of each number of words: 1, 2, 3, 5; 0: 2,000 */
     uint64_t seed;
-} nigh_filters_options;
+} nigh_eval_filters_options;
 
-#define NIGH_FILTERS_OPTIONS_INIT \
-    { .size = sizeof(nigh_filters_options) }
+#define NIGH_EVAL_FILTERS_OPTIONS_INIT \
+    { .size = sizeof(nigh_eval_filters_options) }
 
-typedef struct nigh_filters nigh_filters; /* opaque */
+typedef struct nigh_eval_filters nigh_eval_filters; /* opaque */
 
-typedef struct nigh_filters_info {
+typedef struct nigh_eval_filters_info {
     size_t size;
     uint64_t documents, blocks, terms, postings, single; /* single: terms of one block */
     double block_terms;                                  /* mean */
     uint64_t text_bytes;
     uint64_t inverted_bytes, inverted_dictionary_bytes; /* of a plain compressed inverted index over blocks */
     nigh_text_reader_info reader;
-} nigh_filters_info;
+} nigh_eval_filters_info;
 
-#define NIGH_FILTERS_INFO_INIT \
-    { .size = sizeof(nigh_filters_info) }
+#define NIGH_EVAL_FILTERS_INFO_INIT \
+    { .size = sizeof(nigh_eval_filters_info) }
 
-typedef struct nigh_filters_row {
+typedef struct nigh_eval_filters_row {
     size_t size;
     nigh_filter_kind kind;
     double ratio;                                           /* m / n */
@@ -2615,21 +2624,22 @@ typedef struct nigh_filters_row {
     double false_blocks[4], precision[4];
     uint64_t row_bytes, dictionary_bytes;
     double seconds; /* of making the filters */
-} nigh_filters_row;
+} nigh_eval_filters_row;
 
-#define NIGH_FILTERS_ROW_INIT \
-    { .size = sizeof(nigh_filters_row) }
+#define NIGH_EVAL_FILTERS_ROW_INIT \
+    { .size = sizeof(nigh_eval_filters_row) }
 
 /* Owns: caller frees *out.  Returns: as nigh_terms_index(). */
-NIGH_API nigh_status nigh_filters_measure(nigh_context *context, nigh_text_reader *reader,
-                                          const nigh_filters_options *options, nigh_filters **out, nigh_error *error);
-NIGH_API void nigh_filters_describe(const nigh_filters *filters, nigh_filters_info *out);
+NIGH_API nigh_status nigh_eval_filters_measure(nigh_context *context, nigh_text_reader *reader,
+                                               const nigh_eval_filters_options *options, nigh_eval_filters **out,
+                                               nigh_error *error);
+NIGH_API void nigh_eval_filters_describe(const nigh_eval_filters *filters, nigh_eval_filters_info *out);
 /* Bloom over all ratios, then COCA, then hybrid.  Returns: NIGH_END past the last. */
-NIGH_API nigh_status nigh_filters_at(const nigh_filters *filters, size_t index, nigh_filters_row *out);
+NIGH_API nigh_status nigh_eval_filters_at(const nigh_eval_filters *filters, size_t index, nigh_eval_filters_row *out);
 /* Errors by m / n on a logarithmic scale with theory and bound, and their distribution, as the paper's figures. */
-NIGH_API nigh_status nigh_filters_plot(nigh_filters *filters, const char *title, const char **svg, size_t *length,
-                                       nigh_error *error);
-NIGH_API void nigh_filters_free(nigh_filters *filters); /* accepts NULL */
+NIGH_API nigh_status nigh_eval_filters_plot(nigh_eval_filters *filters, const char *title, const char **svg,
+                                            size_t *length, nigh_error *error);
+NIGH_API void nigh_eval_filters_free(nigh_eval_filters *filters); /* accepts NULL */
 
 /* ------------------------------------------------ evaluation of learning -- */
 
@@ -2638,7 +2648,7 @@ NIGH_API void nigh_filters_free(nigh_filters *filters); /* accepts NULL */
  * nigh_text.part "test" ask, those of "train" are learned from and answer, others are left
  * out; without a part_key every fifth by a seeded draw asks.
  */
-typedef struct nigh_learned_options {
+typedef struct nigh_eval_learned_options {
     size_t size;
     const nigh_learn_options *learning; /* but for method, width_bits and seed; progress and memory are used too */
     const nigh_learn_method *methods;
@@ -2653,14 +2663,14 @@ typedef struct nigh_learned_options {
     int references;           /* non-zero: also inverted list, and exact tf-idf cosine */
     const uint32_t *features; /* measure with each of these max_features; NULL: learning's */
     size_t feature_count;
-} nigh_learned_options;
+} nigh_eval_learned_options;
 
-#define NIGH_LEARNED_OPTIONS_INIT \
-    { .size = sizeof(nigh_learned_options), .references = 1 }
+#define NIGH_EVAL_LEARNED_OPTIONS_INIT \
+    { .size = sizeof(nigh_eval_learned_options), .references = 1 }
 
-typedef struct nigh_learned nigh_learned; /* opaque */
+typedef struct nigh_eval_learned nigh_eval_learned; /* opaque */
 
-typedef struct nigh_learned_row {
+typedef struct nigh_eval_learned_row {
     size_t size;
     char method[32];     /* "s3h", ..., "inverted list", "tf-idf cosine" */
     uint32_t width_bits; /* 0: a reference without bits */
@@ -2677,34 +2687,35 @@ typedef struct nigh_learned_row {
     double sign_rate;    /* documents a second, one thread, from features */
     uint32_t iterations; /* of learning, the fewest of any seed; 0 of a method that has some: it has not moved */
     uint32_t collapsed;  /* seeds under which the method says that it has collapsed */
-} nigh_learned_row;
+} nigh_eval_learned_row;
 
-#define NIGH_LEARNED_ROW_INIT \
-    { .size = sizeof(nigh_learned_row) }
+#define NIGH_EVAL_LEARNED_ROW_INIT \
+    { .size = sizeof(nigh_eval_learned_row) }
 
-typedef struct nigh_learned_info {
+typedef struct nigh_eval_learned_info {
     size_t size;
     uint64_t documents, queries, unlabelled; /* that are learned from, that ask, and of the first without a label */
     uint64_t classes, features, terms;
     uint32_t radius;
     nigh_text_reader_info reader;
-} nigh_learned_info;
+} nigh_eval_learned_info;
 
-#define NIGH_LEARNED_INFO_INIT \
-    { .size = sizeof(nigh_learned_info) }
+#define NIGH_EVAL_LEARNED_INFO_INIT \
+    { .size = sizeof(nigh_eval_learned_info) }
 
 /*
  * Owns:    caller frees *out.
  * Returns: as nigh_learn().
  */
-NIGH_API nigh_status nigh_learned_measure(nigh_context *context, nigh_text_reader *reader,
-                                          const nigh_learned_options *options, nigh_learned **out, nigh_error *error);
-NIGH_API void nigh_learned_describe(const nigh_learned *learned, nigh_learned_info *out);
-NIGH_API nigh_status nigh_learned_at(const nigh_learned *learned, size_t index, nigh_learned_row *out);
-/* Draws MAP, precision and documents returned by bits, as the paper's figures 1 to 3.  As nigh_pairs_plot(). */
-NIGH_API nigh_status nigh_learned_plot(nigh_learned *learned, const char *title, const char **svg, size_t *length,
-                                       nigh_error *error);
-NIGH_API void nigh_learned_free(nigh_learned *learned); /* accepts NULL */
+NIGH_API nigh_status nigh_eval_learned_measure(nigh_context *context, nigh_text_reader *reader,
+                                               const nigh_eval_learned_options *options, nigh_eval_learned **out,
+                                               nigh_error *error);
+NIGH_API void nigh_eval_learned_describe(const nigh_eval_learned *learned, nigh_eval_learned_info *out);
+NIGH_API nigh_status nigh_eval_learned_at(const nigh_eval_learned *learned, size_t index, nigh_eval_learned_row *out);
+/* Draws MAP, precision and documents returned by bits, as the paper's figures 1 to 3.  As nigh_eval_pairs_plot(). */
+NIGH_API nigh_status nigh_eval_learned_plot(nigh_eval_learned *learned, const char *title, const char **svg,
+                                            size_t *length, nigh_error *error);
+NIGH_API void nigh_eval_learned_free(nigh_eval_learned *learned); /* accepts NULL */
 
 #ifdef __cplusplus
 }

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "collection/collection.h"
 #include "kernel/hamming.h"
 #include "kernel_table.h"
 #include "measure.h"
@@ -24,7 +25,6 @@
 #include "peer_process.h"
 #include "plain_read.h"
 #include "seen.h"
-#include "store/collection.h"
 
 #define K 10u
 #define QUERIES 64u

@@ -29,14 +29,14 @@ struct bench {
 };
 
 #define USUAL_COUNT 1000000u
-#define MOST_WEIGHTED 2000000u /* generated documents whose weights are kept, a byte a bit */
+#define MAX_WEIGHTED 2000000u /* generated documents whose weights are kept, a byte a bit */
 
 /* ----------------------------------------------------------------------- goals -- */
 
 /* What was expected of the graph before it was written. */
 struct goal {
     const char *set;
-    uint64_t least_rows, most_rows;
+    uint64_t min_rows, most_rows;
     enum topk_measure by;
     double quality;
     double times; /* the best peer's rate; 0: */
@@ -71,7 +71,7 @@ static void report_goals(const struct topk_table *table) {
     (void)printf("\n");
     for (size_t i = 0; i < sizeof goals / sizeof goals[0]; i++) {
         const struct goal *goal = &goals[i];
-        if (strcmp(goal->set, table->set->name) == 0 && table->set->count >= goal->least_rows &&
+        if (strcmp(goal->set, table->set->name) == 0 && table->set->count >= goal->min_rows &&
             table->set->count <= goal->most_rows)
             report_goal(table, goal);
     }
@@ -84,7 +84,7 @@ static void make_set(const struct bench *bench, struct nearest_set *set) {
                                     .queries = (size_t)bench->queries,
                                     .seed = bench->seed,
                                     .weak = strcmp(bench->set, "weak") == 0,
-                                    .weights = bench->count <= MOST_WEIGHTED};
+                                    .weights = bench->count <= MAX_WEIGHTED};
     const double start = measure_wall();
     if (strcmp(bench->set, "documents") == 0) {
         nearest_set_sign(set, bench->context, &wanted, bench->paths, bench->path_count);

@@ -135,8 +135,8 @@ _Noreturn void measure_usage(const char *usage, int status) {
 
 int measure_parse(const struct measure_option *options, const char *usage, int count, char **arguments) {
     enum { QUICK = 1, HELP, FIRST };
-    struct option known[MEASURE_MOST_OPTIONS + 3] = {{"quick", no_argument, NULL, QUICK},
-                                                     {"help", no_argument, NULL, HELP}};
+    struct option known[MEASURE_MAX_OPTIONS + 3] = {{"quick", no_argument, NULL, QUICK},
+                                                    {"help", no_argument, NULL, HELP}};
     for (int i = 0; options[i].name != NULL; i++)
         known[i + 2] = (struct option){options[i].name, options[i].flag == NULL ? required_argument : no_argument, NULL,
                                        FIRST + i};

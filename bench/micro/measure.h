@@ -59,7 +59,7 @@ struct measure_option {
     const char **text;
 };
 
-#define MEASURE_MOST_OPTIONS 16u
+#define MEASURE_MAX_OPTIONS 16u
 
 /*
  * Reads "--name" and "--name value", in any order, up to the first operand, whose place

@@ -51,12 +51,12 @@ struct batch_row {
     double recall[WAYS];
 };
 
-#define MOST_BATCH_ROWS 32u
+#define MAX_BATCH_ROWS 32u
 
 struct run {
     const struct neardup_series *series;
     struct fingerprints prints;
-    struct batch_row batches[MOST_BATCH_ROWS];
+    struct batch_row batches[MAX_BATCH_ROWS];
     size_t batch_count;
 };
 
@@ -101,7 +101,7 @@ static void run_finder(struct run *run, const struct finder_setting *setting) {
 static void run_batch(struct run *run, size_t batch) {
     const struct neardup_series *series = run->series;
     struct fingerprints *prints = &run->prints;
-    if (run->batch_count == MOST_BATCH_ROWS) return;
+    if (run->batch_count == MAX_BATCH_ROWS) return;
     if (batch > prints->queries) batch = prints->queries;
     struct batch_row *row = &run->batches[run->batch_count++];
     *row = (struct batch_row){.rows = prints->rows, .batch = batch};

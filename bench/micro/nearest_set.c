@@ -253,20 +253,20 @@ static void write_collection(const struct nearest_set *set) {
 
 static void find_truth(struct nearest_set *set) {
     nigh_error error;
-    nigh_truth *truth = NULL;
-    nigh_truth_options options = NIGH_TRUTH_OPTIONS_INIT;
+    nigh_eval_truth *truth = NULL;
+    nigh_eval_truth_options options = NIGH_EVAL_TRUTH_OPTIONS_INIT;
     options.k = NEAREST_K;
     nigh_collection *collection = nearest_set_open(set, false);
-    measure_must(nigh_truth_new(collection, set->queries, set->query_count, &options, &truth, &error), &error,
+    measure_must(nigh_eval_truth_new(collection, set->queries, set->query_count, &options, &truth, &error), &error,
                  "finding the truth");
     set->truth = measure_allocate(set->query_count, NEAREST_K * sizeof *set->truth);
     for (size_t q = 0; q < set->query_count; q++) {
         size_t count = 0;
-        const nigh_match *matches = nigh_truth_matches(truth, q, &count);
+        const nigh_match *matches = nigh_eval_truth_matches(truth, q, &count);
         if (count != NEAREST_K) measure_fail(set->name, "too few rows");
         for (size_t i = 0; i < NEAREST_K; i++) set->truth[q * NEAREST_K + i] = matches[i].distance;
     }
-    nigh_truth_free(truth);
+    nigh_eval_truth_free(truth);
     nigh_collection_close(collection);
 }
 
@@ -305,7 +305,7 @@ double nearest_set_lists(const struct nearest_set *set, uint32_t width, uint32_t
     nigh_lists_options options = NIGH_LISTS_OPTIONS_INIT;
     nigh_lists_result result = NIGH_LISTS_RESULT_INIT;
     options.slice_width = width;
-    options.least_rows = 1;
+    options.min_rows = 1;
     options.rebuild = 1;
     options.threads = threads;
     const double start = measure_now();

@@ -11,8 +11,8 @@
 
 #include <stdlib.h>
 
-#define LEAST_WIDTH 14u
-#define MOST_WIDTH 20u
+#define MIN_WIDTH 14u
+#define MAX_WIDTH 20u
 #define ENOUGH_CDR 0.992 /* the highest asked for, and a little */
 
 static const uint32_t candidate_counts[] = {100, 300, 1000, 3000};
@@ -115,7 +115,7 @@ static void measure_scan(struct slices_table *table, const nigh_collection *coll
 }
 
 void slices_grid_measure(struct slices_table *table, size_t runs) {
-    for (uint32_t width = LEAST_WIDTH; width <= MOST_WIDTH; width++) {
+    for (uint32_t width = MIN_WIDTH; width <= MAX_WIDTH; width++) {
         uint64_t bytes = 0;
         struct lists lists = {.width = width};
         lists.build_seconds = nearest_set_lists(table->set, width, 1, &bytes);
@@ -125,7 +125,7 @@ void slices_grid_measure(struct slices_table *table, size_t runs) {
         slices_grid_warm_up(table->set, collection);
         measure_lists(table, &lists, false, runs);
         if (width % 2 == 0) measure_lists(table, &lists, true, 1);
-        if (width == MOST_WIDTH) measure_scan(table, collection, runs);
+        if (width == MAX_WIDTH) measure_scan(table, collection, runs);
         nigh_collection_close(collection);
     }
 }

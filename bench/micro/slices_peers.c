@@ -6,11 +6,11 @@
 
 #include "nearest_search.h"
 
-#define MOST_EFFORTS 12u
+#define MAX_EFFORTS 12u
 
 struct contender {
     struct nearest_peer peer;
-    uint32_t efforts[MOST_EFFORTS]; /* ascending */
+    uint32_t efforts[MAX_EFFORTS]; /* ascending */
     size_t effort_count;
 };
 

@@ -11,11 +11,11 @@
 #include <time.h>
 
 #include "base/progress.h"
+#include "collection/collection.h"
+#include "slices/slices.h"
 #include "slices_grid.h"
-#include "store/collection.h"
-#include "store/slices.h"
 
-#define LEAST_DOCUMENTS (UINT64_C(1) << 18)
+#define MIN_DOCUMENTS (UINT64_C(1) << 18)
 
 /* -------------------------------------------------------------------- scaling -- */
 
@@ -31,7 +31,7 @@ static struct size_measured measure_size(const struct slices_series *series, uin
     const struct nearest_wanted wanted = {.documents = documents, .queries = series->queries, .seed = series->seed};
     nearest_set_generate(&set, series->context, &wanted);
     nearest_set_place(&set, series->folder, false);
-    const uint32_t width = nigh_slices_usual_width(set.count, set.bits);
+    const uint32_t width = nigh_slices_default_width(set.count, set.bits);
     const double build_seconds = nearest_set_lists(&set, width, 1, &bytes);
     nigh_collection *collection = nearest_set_open(&set, false);
     struct slices_table table = {.set = &set, .json = series->json};
@@ -58,7 +58,7 @@ void slices_series_scaling(const struct slices_series *series) {
     struct size_measured first = {0};
     struct size_measured last = {0};
     (void)printf("\ndocuments      rows width  us/query queries/s  CDR@10  recall  postings     bytes  build s\n");
-    for (uint64_t documents = LEAST_DOCUMENTS; documents <= series->most; documents *= 2) {
+    for (uint64_t documents = MIN_DOCUMENTS; documents <= series->most; documents *= 2) {
         last = measure_size(series, documents);
         if (first.rows == 0) first = last;
     }

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "filter/terms_file.h"
 #include "plain_read.h"
+#include "terms/terms_file.h"
 
 #define LARGE 65536.0 /* bytes: questions that read less take as long as looking their words up does */
 #define TRIALS 64u    /* of each way to read */

@@ -161,7 +161,7 @@ static void write_line(struct maker *maker) {
 
 /* As many rows as the fullest column has words: word i of a column is in row i. */
 static void write_table_rows(struct maker *maker, uint64_t number) {
-    static uint32_t columns[TERMS_COLUMNS][ZIPF_MOST_TERMS];
+    static uint32_t columns[TERMS_COLUMNS][ZIPF_MAX_TERMS];
     uint32_t counts[TERMS_COLUMNS] = {0};
     uint32_t rows = 0;
     for (uint32_t i = 0; i < maker->document.term_count; i++) {

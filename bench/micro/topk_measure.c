@@ -15,7 +15,7 @@
 /* Beyond these a ladder is not climbed: more than any target, and half as fast as comparing all. */
 #define ENOUGH_RECALL 0.995
 #define ENOUGH_CDR 0.999
-#define LEAST_SHARE_OF_SCAN 0.5
+#define MIN_SHARE_OF_SCAN 0.5
 
 static struct nearest_span span_of(const struct topk_table *table, const struct topk_contender *contender,
                                    size_t half) {
@@ -79,7 +79,7 @@ static bool is_last_rung(const struct topk_table *table, size_t at) {
         const struct topk_half *half = &row->halves[i];
         enough = enough && half->quality.recall >= ENOUGH_RECALL && half->quality.cdr >= ENOUGH_CDR;
     }
-    return enough || topk_half_rate(&row->halves[0]) < LEAST_SHARE_OF_SCAN * scan_rate(table);
+    return enough || topk_half_rate(&row->halves[0]) < MIN_SHARE_OF_SCAN * scan_rate(table);
 }
 
 static void end_ladder(struct topk_table *table, size_t at) {

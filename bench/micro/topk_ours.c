@@ -119,11 +119,11 @@ static void add_lists(struct topk_table *table, uint32_t width, bool ball, bool 
 static void add_slices(struct topk_table *table, const char *chosen) {
     const bool ball = topk_is_chosen(chosen, "slices");
     const bool directed = topk_is_chosen(chosen, "directed");
-    const uint32_t usual = nigh_slices_usual_width(table->set->count, table->set->bits);
+    const uint32_t usual = nigh_slices_default_width(table->set->count, table->set->bits);
     if (!ball && !directed) return;
     for (int more = -3; more <= 2; more += 2 + (more > -2)) { /* -3, -1, 2 */
         const int64_t width = (int64_t)usual + more;
-        if (width < NIGH_LEAST_SLICE_WIDTH || width > NIGH_MOST_SLICE_WIDTH) continue;
+        if (width < NIGH_MIN_SLICE_WIDTH || width > NIGH_MAX_SLICE_WIDTH) continue;
         add_lists(table, (uint32_t)width, ball, directed);
     }
 }
@@ -135,7 +135,7 @@ static void add_walk(struct topk_table *table, uint32_t ladder, uint32_t effort,
     row->options.method = NIGH_SEARCH_GRAPH;
     row->options.effort = effort;
     row->options.patience = patience;
-    if (patience == NIGH_USUAL)
+    if (patience == NIGH_DEFAULT)
         (void)snprintf(row->setting, sizeof row->setting, "effort %u", effort);
     else
         (void)snprintf(row->setting, sizeof row->setting, "effort %u, patience %u", effort, patience);
@@ -144,7 +144,7 @@ static void add_walk(struct topk_table *table, uint32_t ladder, uint32_t effort,
 /* By effort alone; by patience, with an effort that would let it walk on. */
 static void graph_settings(struct topk_table *table) {
     static const uint32_t efforts[] = {NEAREST_K, 32, 64, 128, 256, 512, 1024};
-    for (uint32_t rung = 0; rung <= 16; rung++) add_walk(table, 0, topk_rung(NEAREST_K, rung), NIGH_USUAL);
+    for (uint32_t rung = 0; rung <= 16; rung++) add_walk(table, 0, topk_rung(NEAREST_K, rung), NIGH_DEFAULT);
     for (uint32_t rung = 0; rung <= 16; rung++) add_walk(table, 1, topk_rung(NEAREST_K, rung), 0);
     for (uint32_t e = 0; e < sizeof efforts / sizeof efforts[0]; e++)
         for (uint32_t rung = 0; rung <= 18 && topk_rung(1, rung) <= efforts[e] / 2; rung++)
@@ -155,7 +155,7 @@ static nigh_status build_graph(const struct topk_table *table, nigh_graph_result
                                nigh_error *error) {
     nigh_graph_options options = NIGH_GRAPH_OPTIONS_INIT;
     options.threads = 1;
-    options.least_rows = 1;
+    options.min_rows = 1;
     options.rebuild = 1;
     const double start = measure_now();
     const nigh_status status =

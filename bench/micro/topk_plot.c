@@ -23,7 +23,7 @@
 #define KEYS_TOP (TOP + PANEL_HEIGHT + 66)
 #define KEY_HEIGHT 20
 #define COLOURS 5
-#define LEAST_MISSING 0.001
+#define MIN_MISSING 0.001
 
 /* The last is the one to look at, and grey, the last of the colours, is for the first, which compares all. */
 static unsigned colour_of(unsigned number) { return COLOURS - 1 - number % COLOURS; }
@@ -46,7 +46,7 @@ struct decades {
 
 static double across(const struct panel *panel, double quality) {
     const double most = log10(1 - panel->least);
-    const double share = (most - log10(1 - quality)) / (most - log10(LEAST_MISSING));
+    const double share = (most - log10(1 - quality)) / (most - log10(MIN_MISSING));
     return panel->left + share * PANEL_WIDTH;
 }
 
@@ -89,7 +89,7 @@ static size_t worth_having(const struct topk_table *table, const char *method, c
     for (size_t i = 0; i < table->count; i++) {
         const struct topk_half *half = &table->rows[i].halves[TOPK_REPORTED];
         const double known = topk_quality(half->quality, panel->by);
-        const double quality = 1 - known < LEAST_MISSING ? 1 - LEAST_MISSING : known; /* of those the fastest only */
+        const double quality = 1 - known < MIN_MISSING ? 1 - MIN_MISSING : known; /* of those the fastest only */
         if (half->seconds.runs == 0 || quality < panel->least) continue;
         if (strcmp(table->contenders[table->rows[i].contender].method, method) != 0) continue;
         points[count++] = (struct point){quality, topk_half_rate(half)};

@@ -10,7 +10,7 @@
 /* --------------------------------------------------------------------- filling -- */
 
 struct topk_contender *topk_table_contender(struct topk_table *table, const char *method) {
-    if (table->contender_count == TOPK_MOST_CONTENDERS) measure_fail(method, "too many contenders");
+    if (table->contender_count == TOPK_MAX_CONTENDERS) measure_fail(method, "too many contenders");
     struct topk_contender *contender = &table->contenders[table->contender_count++];
     *contender = (struct topk_contender){.method = method};
     return contender;

@@ -44,11 +44,11 @@ struct topk_contender {
     struct peer process;         /* a peer's */
 };
 
-#define TOPK_MOST_CONTENDERS 24u
+#define TOPK_MAX_CONTENDERS 24u
 
 struct topk_table {
     const struct nearest_set *set;
-    struct topk_contender contenders[TOPK_MOST_CONTENDERS];
+    struct topk_contender contenders[TOPK_MAX_CONTENDERS];
     size_t contender_count;
     struct topk_row *rows;
     size_t count, capacity;

@@ -29,7 +29,7 @@ static uint32_t draw_rank(const struct zipf_text *text, uint32_t count, struct n
 }
 
 void zipf_text_init(struct zipf_text *text, uint64_t seed, uint32_t terms) {
-    if (terms == 0 || terms > ZIPF_MOST_TERMS) measure_fail("distinct words of a document", "too few or too many");
+    if (terms == 0 || terms > ZIPF_MAX_TERMS) measure_fail("distinct words of a document", "too few or too many");
     text->seed = seed;
     text->terms = terms;
     text->highest = sqrt(1 / (SHIFT + 1));
@@ -46,7 +46,7 @@ static void add_word(struct zipf_document *document, uint32_t word) {
         document->words = more;
     }
     document->words[document->word_count++] = word;
-    const uint32_t mask = ZIPF_MOST_TERMS * 2 - 1;
+    const uint32_t mask = ZIPF_MAX_TERMS * 2 - 1;
     uint32_t at = (word * UINT32_C(2654435769) >> 16) & mask;
     for (; document->cells[at] != NO_WORD; at = (at + 1) & mask)
         if (document->cells[at] == word) return;

@@ -24,7 +24,7 @@
 
 #define ZIPF_WORDS (UINT32_C(1) << 22) /* of the vocabulary */
 #define ZIPF_SPELLED 12u               /* letters of a word, at most */
-#define ZIPF_MOST_TERMS 1024u          /* of a document */
+#define ZIPF_MAX_TERMS 1024u           /* of a document */
 
 struct zipf_text {
     uint64_t seed;
@@ -36,9 +36,9 @@ struct zipf_text {
 struct zipf_document {
     uint32_t *words; /* room for all of them; owned */
     size_t word_count, capacity;
-    uint32_t terms[ZIPF_MOST_TERMS]; /* distinct, as they first come */
+    uint32_t terms[ZIPF_MAX_TERMS]; /* distinct, as they first come */
     uint32_t term_count;
-    uint32_t cells[ZIPF_MOST_TERMS * 2]; /* of a hash table of them */
+    uint32_t cells[ZIPF_MAX_TERMS * 2]; /* of a hash table of them */
 };
 
 void zipf_text_init(struct zipf_text *text, uint64_t seed, uint32_t terms);

@@ -16,7 +16,7 @@
 #include "nigh.h"
 
 /* Linux moves at most this many bytes a call. */
-#define MOST_BYTES ((size_t)1 << 30)
+#define MAX_BYTES ((size_t)1 << 30)
 
 static int at(nigh_file directory) { return directory == NIGH_NO_DIRECTORY ? AT_FDCWD : (int)directory; }
 
@@ -62,7 +62,7 @@ static ssize_t read_any(int fd, void *buffer, size_t length, off_t offset) {
 static int posix_read(void *user, nigh_file file, uint64_t offset, void *buffer, size_t length, size_t *moved) {
     (void)user;
     if (offset > INT64_MAX) return EOVERFLOW;
-    if (length > MOST_BYTES) length = MOST_BYTES;
+    if (length > MAX_BYTES) length = MAX_BYTES;
     ssize_t got;
     do got = read_any((int)file, buffer, length, (off_t)offset);
     while (got < 0 && errno == EINTR);
@@ -74,7 +74,7 @@ static int posix_read(void *user, nigh_file file, uint64_t offset, void *buffer,
 static int posix_write(void *user, nigh_file file, uint64_t offset, const void *bytes, size_t length, size_t *moved) {
     (void)user;
     if (offset > INT64_MAX) return EOVERFLOW;
-    if (length > MOST_BYTES) length = MOST_BYTES;
+    if (length > MAX_BYTES) length = MAX_BYTES;
     ssize_t put;
     do put = pwrite((int)file, bytes, length, (off_t)offset);
     while (put < 0 && errno == EINTR);

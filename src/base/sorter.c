@@ -26,13 +26,13 @@
 #include "base/threads.h"
 #include "base/word_sort.h"
 
-#define LEAST_MEMORY (UINT64_C(1) << 20)
+#define MIN_MEMORY (UINT64_C(1) << 20)
 #define RESERVE ((size_t)64 << 10) /* for the sorter itself and its list of runs */
-#define LEAST_PART ((size_t)64 << 10)
-#define MOST_PART ((size_t)4 << 20)
+#define MIN_PART ((size_t)64 << 10)
+#define MAX_PART ((size_t)4 << 20)
 #define FIRST_RECORDS 1024u
 
-_Static_assert(NIGH__SORTER_MOST_WORDS == NIGH__WORD_SORT_MOST_WORDS, "records fit the sort");
+_Static_assert(NIGH__SORTER_MAX_WORDS == NIGH__WORD_SORT_MAX_WORDS, "records fit the sort");
 
 /* Bytes of the file. */
 struct run {
@@ -56,7 +56,7 @@ struct merger {
     uint32_t heap_count;
     size_t part_records;
     bool has_last;
-    uint64_t last[NIGH__SORTER_MOST_WORDS]; /* record given */
+    uint64_t last[NIGH__SORTER_MAX_WORDS]; /* record given */
 };
 
 struct nigh__sorter {
@@ -245,7 +245,7 @@ static nigh_status merger_start(struct nigh__sorter *sorter, nigh_error *error) 
 static nigh_status merger_open(struct nigh__sorter *sorter, const struct run *runs, uint32_t count, nigh_error *error) {
     struct merger *merger = &sorter->merger;
     size_t part = sorter->budget / (count + 1);
-    if (part > MOST_PART) part = MOST_PART;
+    if (part > MAX_PART) part = MAX_PART;
     merger->runs = runs;
     merger->run_count = count;
     merger->part_records = part / record_bytes(sorter);
@@ -347,7 +347,7 @@ static void release_records(struct nigh__sorter *sorter) {
 static nigh_status finish_merging(struct nigh__sorter *sorter, nigh_error *error) {
     nigh_status status = sorter->count > 0 ? spill(sorter, error) : NIGH_OK;
     release_records(sorter);
-    const size_t parts = sorter->budget / LEAST_PART - 1;
+    const size_t parts = sorter->budget / MIN_PART - 1;
     const uint32_t at_once = parts < UINT32_MAX / 2 ? (uint32_t)parts : UINT32_MAX / 2;
     while (status == NIGH_OK && sorter->runs.count > at_once) status = merge_level(sorter, at_once, error);
     if (status != NIGH_OK) return status;
@@ -367,7 +367,7 @@ nigh_status nigh__sorter_new(const nigh_context *context, const struct nigh__sor
     sorter->key_bits = options->key_bits == 0 ? 64 : options->key_bits;
     sorter->unique = options->unique;
     sorter->threads = nigh__threads_resolve(options->threads);
-    const uint64_t memory = options->memory_bytes < LEAST_MEMORY ? LEAST_MEMORY : options->memory_bytes;
+    const uint64_t memory = options->memory_bytes < MIN_MEMORY ? MIN_MEMORY : options->memory_bytes;
     sorter->budget = (memory < SIZE_MAX / 2 ? (size_t)memory : SIZE_MAX / 2) - RESERVE;
     sorter->runs = (struct nigh__array)NIGH__ARRAY(struct run);
     if (options->temporary != NULL) sorter->temporary = nigh__string_copy(context, options->temporary);

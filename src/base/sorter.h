@@ -17,12 +17,12 @@
 
 #include "base/context.h"
 
-#define NIGH__SORTER_MOST_WORDS 8u
+#define NIGH__SORTER_MAX_WORDS 8u
 
 struct nigh__sorter; /* opaque */
 
 struct nigh__sorter_options {
-    uint32_t words;     /* of a record, 1 to NIGH__SORTER_MOST_WORDS */
+    uint32_t words;     /* of a record, 1 to NIGH__SORTER_MAX_WORDS */
     uint32_t key_words; /* of these, the first so many are the order; records equal in them come as they were added */
     /*
      * Only so many of the highest bits of the first word are the order; 0: all of its

@@ -31,7 +31,7 @@
 #define SMALL 48u
 #define RUN 12u
 #define RECORDS_A_THREAD ((size_t)1 << 16)
-#define MOST_THREADS 16u
+#define MAX_THREADS 16u
 
 struct digit {
     uint32_t word;
@@ -42,7 +42,7 @@ struct digit {
 struct plan {
     uint32_t words, key_words;
     uint64_t first_mask; /* of the first word, the bits that are of the key */
-    uint64_t differing[NIGH__WORD_SORT_MOST_WORDS];
+    uint64_t differing[NIGH__WORD_SORT_MAX_WORDS];
 };
 
 /* Where a sort from the highest bits has come to: words before this one are done, and of it the bits from here up. */
@@ -74,7 +74,7 @@ INLINE bool is_less(const uint64_t *a, const uint64_t *b, uint32_t key_words, ui
 
 INLINE void insertion_sort(uint64_t *records, size_t count, uint32_t words, uint32_t key_words, uint64_t mask) {
     for (size_t i = 1; i < count; i++) {
-        uint64_t moving[NIGH__WORD_SORT_MOST_WORDS] = {0};
+        uint64_t moving[NIGH__WORD_SORT_MAX_WORDS] = {0};
         size_t place = i;
         copy_record(moving, records + i * words, words);
         while (place > 0 && is_less(moving, records + (place - 1) * words, key_words, mask)) {
@@ -278,7 +278,7 @@ struct crowd {
     size_t count;
     uint32_t threads;
     size_t counts[RADIX];
-    size_t of_thread[MOST_THREADS][RADIX]; /* counts, then places */
+    size_t of_thread[MAX_THREADS][RADIX]; /* counts, then places */
     size_t starts[RADIX];
     atomic_uint next;
 };
@@ -344,7 +344,7 @@ static uint64_t *sort_together(const struct plan *plan, uint64_t *records, uint6
 static uint64_t *sort_planned(struct plan *plan, uint64_t *records, uint64_t *scratch, size_t count, uint32_t threads) {
     if (count < 2 || !find_differing(records, count, plan)) return records;
     if (threads > count / RECORDS_A_THREAD) threads = (uint32_t)(count / RECORDS_A_THREAD);
-    if (threads > MOST_THREADS) threads = MOST_THREADS;
+    if (threads > MAX_THREADS) threads = MAX_THREADS;
     if (threads > 1) return sort_together(plan, records, scratch, count, threads);
     sort_part(records, scratch, count, (struct cursor){.bits = 64}, false, plan);
     return records;

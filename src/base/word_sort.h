@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NIGH__WORD_SORT_MOST_WORDS 8u
+#define NIGH__WORD_SORT_MAX_WORDS 8u
 
 /*
  * Sorts `count` records of `words` words each by their first `key_words` words;

@@ -34,8 +34,8 @@
 #include "base/rng.h"
 #include "base/status.h"
 
-#define MOST_ROWS 16u
-#define LEAST_ROWS 2u
+#define MAX_ROWS 16u
+#define MIN_ROWS 2u
 #define ENOUGH 0.994
 #define ODD UINT64_C(0x9e3779b97f4a7c15)
 #define STRIP (NIGH__BANDS_BLOCK + NIGH__CACHE_LINE / sizeof(uint32_t))
@@ -54,14 +54,14 @@ static double power(double base, uint32_t exponent) {
 }
 
 void nigh__bands_choose(double threshold, uint32_t *bands, uint32_t *rows) {
-    *rows = MOST_ROWS;
-    while (*rows > LEAST_ROWS && 1 - power(1 - power(threshold, *rows), NIGH__DEDUP_BITS / *rows) < ENOUGH) (*rows)--;
+    *rows = MAX_ROWS;
+    while (*rows > MIN_ROWS && 1 - power(1 - power(threshold, *rows), NIGH__DEDUP_BITS / *rows) < ENOUGH) (*rows)--;
     *bands = NIGH__DEDUP_BITS / *rows;
 }
 
 static inline __attribute__((always_inline)) void make_keys(const uint32_t *minima, uint32_t bands, uint32_t rows,
                                                             uint8_t *keys) {
-    uint32_t added[MOST_ROWS];
+    uint32_t added[MAX_ROWS];
     for (uint32_t i = 0; i < rows; i++) added[i] = (uint32_t)nigh__mix(i);
     for (uint32_t i = 0; i < bands; i++, minima += rows) {
         uint64_t sum = rows % 2 == 0 ? 0 : (uint64_t)minima[rows - 1] * ODD;

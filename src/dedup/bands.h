@@ -6,8 +6,8 @@
 #include "base/file.h"
 #include "base/memory.h"
 
-#define NIGH__DEDUP_BITS 256u       /* min-wise hashes, and bits, of a document */
-#define NIGH__DEDUP_MOST_BANDS 128u /* for each has two rows at least */
+#define NIGH__DEDUP_BITS 256u      /* min-wise hashes, and bits, of a document */
+#define NIGH__DEDUP_MAX_BANDS 128u /* for each has two rows at least */
 
 /* Documents of a block. */
 #define NIGH__BANDS_BLOCK 4096u

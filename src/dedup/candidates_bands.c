@@ -28,7 +28,7 @@
 #include "dedup/buckets.h"
 
 #define SLOTS_OF_ONE 4u /* for each document so many slots, or up to twice as many */
-#define LEAST_SLOT_BITS 12u
+#define MIN_SLOT_BITS 12u
 #define KEY_BITS 32u
 #define TOGETHER 512u
 #define AHEAD 16u
@@ -206,7 +206,7 @@ static nigh_status hand_init(struct search *search, struct hand *hand, bool firs
 static unsigned choose_slots(const struct search *search) {
     const uint64_t wanted = search->gathered->bands.documents * SLOTS_OF_ONE;
     const uint64_t most = search->dedup->options.memory_bytes / 8 / search->threads; /* bytes, four slots each */
-    unsigned bits = LEAST_SLOT_BITS;
+    unsigned bits = MIN_SLOT_BITS;
     while (bits < KEY_BITS && UINT64_C(1) << bits < wanted && UINT64_C(1) << (bits - 1) <= most) bits++;
     return bits;
 }

@@ -36,15 +36,15 @@
 #include "base/rng.h"
 #include "base/status.h"
 #include "base/word_sort.h"
-#include "dedup/join.h"
+#include "join/join.h"
 #include "kernel/hamming.h"
 
-#define MOST_KEY_BITS 16u
-#define LEAST_KEY_BITS 10u /* blocks shorter than that hold too much of everything: all rows are one bucket then */
-#define DRAWN 8u           /* for so many rows as the budget */
-#define MOST_DRAWN 1024u
-#define NEXT_CROWD 8u  /* a part of the budget */
-#define MOST_CROWDS 8u /* of a bucket: that a row is looked at in, on average */
+#define MAX_KEY_BITS 16u
+#define MIN_KEY_BITS 10u /* blocks shorter than that hold too much of everything: all rows are one bucket then */
+#define DRAWN 8u         /* for so many rows as the budget */
+#define MAX_DRAWN 1024u
+#define NEXT_CROWD 8u /* a part of the budget */
+#define MAX_CROWDS 8u /* of a bucket: that a row is looked at in, on average */
 #define LEADERS 16384u
 #define TILE 256u /* of leaders, compared at a time */
 #define FOLLOWED 128u
@@ -174,9 +174,9 @@ static nigh_status search_rows(struct search *search, nigh_error *error) {
     const nigh_context *context = search->dedup->context;
     const uint64_t budget = budget_of(search);
     struct nigh__rng rng = {search->which.count};
-    uint64_t lots = nigh__smaller(search->which.count / (budget / DRAWN + 1) + 1, MOST_DRAWN);
+    uint64_t lots = nigh__smaller(search->which.count / (budget / DRAWN + 1) + 1, MAX_DRAWN);
     uint64_t least = budget; /* a crowd has more members */
-    uint64_t looks = MOST_CROWDS * (uint64_t)search->which.count;
+    uint64_t looks = MAX_CROWDS * (uint64_t)search->which.count;
     nigh_status status = NIGH_OK;
     for (uint64_t i = 0; status == NIGH_OK && i < lots && looks > 0 && search->which.count > least; i++) {
         const size_t drawn = (size_t)(nigh__rng_next(&rng) % search->which.count);
@@ -187,7 +187,7 @@ static nigh_status search_rows(struct search *search, nigh_error *error) {
             status = take_crowd(search, error);
             looks -= nigh__smaller(search->members.count, looks);
             least = budget / NEXT_CROWD > ENOUGH ? budget / NEXT_CROWD : budget;
-            lots = MOST_DRAWN;
+            lots = MAX_DRAWN;
         }
         if (status == NIGH_OK && nigh__progress_tick(&search->progress, "finding", search->done, 0))
             status = nigh__progress_cancelled(error);
@@ -254,20 +254,19 @@ static nigh_status search_table(struct search *search, struct nigh__join_key key
 static nigh_status search_tables(struct search *search, nigh_error *error) {
     const uint64_t width = search->width_bits;
     const uint64_t blocks = (uint64_t)search->dedup->options.distance + 1;
-    if (width / blocks < LEAST_KEY_BITS) return search_table(search, (struct nigh__join_key){.bits = 0}, error);
+    if (width / blocks < MIN_KEY_BITS) return search_table(search, (struct nigh__join_key){.bits = 0}, error);
     nigh_status status = NIGH_OK;
     for (uint64_t block = 0; status == NIGH_OK && block < blocks; block++) {
         const uint32_t start = (uint32_t)(width * block / blocks);
         const uint32_t bits = (uint32_t)(width * (block + 1) / blocks) - start;
-        status =
-            search_table(search, (struct nigh__join_key){start, bits < MOST_KEY_BITS ? bits : MOST_KEY_BITS}, error);
+        status = search_table(search, (struct nigh__join_key){start, bits < MAX_KEY_BITS ? bits : MAX_KEY_BITS}, error);
     }
     return status;
 }
 
 static nigh_status search_all(struct search *search, struct nigh__candidates *candidates, nigh_error *error) {
     const nigh_context *context = search->dedup->context;
-    search->counts = nigh__alloc(context, (size_t)1 << MOST_KEY_BITS, sizeof *search->counts);
+    search->counts = nigh__alloc(context, (size_t)1 << MAX_KEY_BITS, sizeof *search->counts);
     if (search->counts == NULL) return no_memory(error);
     nigh_status status =
         nigh__pair_queue_init(context, candidates->order, candidates->deciding, NULL, &search->queue, error);

@@ -17,10 +17,10 @@
 #include "signature/formats.h"
 #include "text/plan.h"
 
-#define LEAST_MEMORY (UINT64_C(1) << 20)
+#define MIN_MEMORY (UINT64_C(1) << 20)
 #define USUAL_BUDGET 2000u
 #define USUAL_PAIRS 20u /* a document, where all are listed */
-#define LEAST_USUAL_PAIRS 2000000u
+#define MIN_USUAL_PAIRS 2000000u
 #define SIMHASH_RADIUS_OF_64 3u
 
 double nigh__dedup_seconds(void) {
@@ -79,7 +79,7 @@ static nigh_status new_dedup(nigh_context *context, const nigh_dedup_options *op
                           .info = NIGH_DEDUP_INFO_INIT};
     dedup->info.reader = (nigh_text_reader_info)NIGH_TEXT_READER_INFO_INIT;
     if (known.memory_bytes == 0) dedup->options.memory_bytes = nigh__memory_usual();
-    if (dedup->options.memory_bytes < LEAST_MEMORY) dedup->options.memory_bytes = LEAST_MEMORY;
+    if (dedup->options.memory_bytes < MIN_MEMORY) dedup->options.memory_bytes = MIN_MEMORY;
     if (known.bucket_budget == 0) dedup->options.bucket_budget = USUAL_BUDGET;
     dedup->options.threads = nigh__threads_resolve(known.threads);
     *out = dedup;
@@ -189,7 +189,7 @@ static nigh_status verify_candidates(nigh_dedup *dedup, struct nigh__pass_plan *
 }
 
 static uint64_t usual_pairs(uint64_t documents) {
-    return documents < LEAST_USUAL_PAIRS / USUAL_PAIRS ? LEAST_USUAL_PAIRS : documents * USUAL_PAIRS;
+    return documents < MIN_USUAL_PAIRS / USUAL_PAIRS ? MIN_USUAL_PAIRS : documents * USUAL_PAIRS;
 }
 
 /* What comes after gathering: the same for texts and signatures. */
@@ -340,8 +340,8 @@ nigh_status nigh_dedup_rows(nigh_context *context, const uint8_t *rows, uint64_t
     if (!nigh__width_valid(width_bits))
         return nigh__fail(error, NIGH_EINVAL, "a width of %u bits; it must be a multiple of 8 up to %u", width_bits,
                           NIGH_MAX_WIDTH_BITS);
-    if (count >= NIGH__DEDUP_MOST_DOCUMENTS)
-        return nigh__fail(error, NIGH_ELIMIT, "more than %u rows", (unsigned)NIGH__DEDUP_MOST_DOCUMENTS);
+    if (count >= NIGH__DEDUP_MAX_DOCUMENTS)
+        return nigh__fail(error, NIGH_ELIMIT, "more than %u rows", (unsigned)NIGH__DEDUP_MAX_DOCUMENTS);
     nigh_dedup *dedup = NULL;
     nigh_status status = new_dedup(context, options, &dedup, error);
     if (status == NIGH_OK && dedup->options.keep != NIGH_KEEP_FIRST)

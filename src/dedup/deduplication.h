@@ -23,7 +23,7 @@
 
 /* Among more documents of one set than so many, only pairs with the first are told. */
 #define NIGH__DEDUP_MANY_COPIES 1000u
-#define NIGH__DEDUP_MOST_DOCUMENTS (UINT32_MAX - 1)
+#define NIGH__DEDUP_MAX_DOCUMENTS (UINT32_MAX - 1)
 
 struct nigh__duplicate {
     uint64_t number; /* of the record in the input */

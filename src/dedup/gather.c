@@ -28,8 +28,8 @@
 #include "base/status.h"
 #include "dedup/same.h"
 
-#define COUNTERS_LEAST_BITS 16u
-#define COUNTERS_MOST_BITS 30u
+#define COUNTERS_MIN_BITS 16u
+#define COUNTERS_MAX_BITS 30u
 #define COUNTERS_USUAL (UINT64_C(1) << 26) /* where nobody knows how much there is to read */
 #define AHEAD 16u
 
@@ -145,8 +145,8 @@ static nigh_status join_set(struct gathering *gathering, uint32_t document, cons
 static nigh_status add_document(struct gathering *gathering, uint32_t document, const nigh_text *text,
                                 const struct made *made, const uint8_t *id, nigh_error *error) {
     nigh_dedup *dedup = gathering->dedup;
-    if (document >= NIGH__DEDUP_MOST_DOCUMENTS)
-        return nigh__fail(error, NIGH_ELIMIT, "more than %u documents", (unsigned)NIGH__DEDUP_MOST_DOCUMENTS);
+    if (document >= NIGH__DEDUP_MAX_DOCUMENTS)
+        return nigh__fail(error, NIGH_ELIMIT, "more than %u documents", (unsigned)NIGH__DEDUP_MAX_DOCUMENTS);
     struct nigh__duplicate *entry = nigh__array_add(dedup->context, &dedup->documents, 1);
     char *place = nigh__array_add(dedup->context, &dedup->ids, made->id_length);
     if (entry == NULL || (place == NULL && made->id_length > 0)) return no_memory(error);
@@ -184,7 +184,7 @@ static void count_features(struct nigh__gathered *out, const uint8_t *features, 
         if (i + AHEAD < count)
             __builtin_prefetch(&counters[nigh__mix(nigh__load64(features + (i + AHEAD) * 8)) >> shift], 1);
         uint8_t *counter = &counters[nigh__mix(nigh__load64(features + i * 8)) >> shift];
-        *counter = (uint8_t)(*counter + (*counter < NIGH__FEATURE_COUNT_MOST));
+        *counter = (uint8_t)(*counter + (*counter < NIGH__FEATURE_COUNT_MAX));
     }
 }
 
@@ -227,9 +227,9 @@ static nigh_status take(void *user, uint32_t document, const nigh_text *text, co
 static nigh_status make_counters(void *user, const nigh_text_reader_info *info, nigh_error *error) {
     const struct gathering *gathering = user;
     const nigh_dedup *dedup = gathering->dedup;
-    unsigned bits = COUNTERS_LEAST_BITS;
+    unsigned bits = COUNTERS_MIN_BITS;
     const uint64_t wanted = info->bytes_total == 0 ? COUNTERS_USUAL : info->bytes_total;
-    while (bits < COUNTERS_MOST_BITS && UINT64_C(1) << bits < wanted &&
+    while (bits < COUNTERS_MAX_BITS && UINT64_C(1) << bits < wanted &&
            UINT64_C(1) << (bits + 1) <= dedup->options.memory_bytes / 4)
         bits++;
     gathering->out->counters = nigh__alloc_table(dedup->context, (size_t)1 << bits, 1);

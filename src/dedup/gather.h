@@ -8,7 +8,7 @@
 #include "dedup/pass.h"
 
 /* Of a counter of features, the most. */
-#define NIGH__FEATURE_COUNT_MOST 255u
+#define NIGH__FEATURE_COUNT_MAX 255u
 
 struct nigh__gathered {
     struct nigh__array rows;        /* of uint64_t, row_words a document: its signature */

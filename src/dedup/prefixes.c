@@ -39,9 +39,9 @@
 #define AHEAD 16u
 #define COUNT_SHIFT 56u /* of a key: the count above, a hash below */
 #define LENGTH_SHIFT 42u
-#define MOST_LENGTH ((UINT64_C(1) << 22) - 1) /* of a record; longer documents count as so long */
+#define MAX_LENGTH ((UINT64_C(1) << 22) - 1) /* of a record; longer documents count as so long */
 #define POSITION_BITS 10u
-#define MOST_POSITION ((UINT64_C(1) << POSITION_BITS) - 1)
+#define MAX_POSITION ((UINT64_C(1) << POSITION_BITS) - 1)
 #define SLACK (1 - 1e-9) /* products of fractions may be a little off: never too strict */
 #define TICK_EVERY 4096u
 #define LEADERS 32u
@@ -108,7 +108,7 @@ static nigh_status work_prefix(struct nigh__pass_worker *worker, const nigh_text
                                const struct nigh__features *features, struct nigh__array *product, nigh_error *error) {
     const struct finding *finding = worker->step->user;
     (void)text;
-    size_t histogram[NIGH__FEATURE_COUNT_MOST + 1] = {0};
+    size_t histogram[NIGH__FEATURE_COUNT_MAX + 1] = {0};
     uint64_t *keys = nigh__pass_words(worker, 2 * features->count);
     if (keys == NULL) return no_memory(error);
     make_keys(finding->gathered, features, keys, histogram);
@@ -133,10 +133,10 @@ static nigh_status take_prefix(void *user, uint32_t document, const nigh_text *t
     const uint8_t *keys = product + sizeof(uint32_t);
     const size_t count = (length - sizeof(uint32_t)) / sizeof(uint64_t);
     const uint64_t features = nigh__dedup_document(finding->dedup, document)->features;
-    const uint64_t shown = features < MOST_LENGTH ? features : MOST_LENGTH;
+    const uint64_t shown = features < MAX_LENGTH ? features : MAX_LENGTH;
     nigh_status status = NIGH_OK;
     for (size_t i = 0; status == NIGH_OK && i < count; i++) {
-        const uint64_t position = before + i < MOST_POSITION ? before + i : MOST_POSITION;
+        const uint64_t position = before + i < MAX_POSITION ? before + i : MAX_POSITION;
         const uint64_t record[2] = {nigh__load64(keys + i * 8),
                                     shown << LENGTH_SHIFT | (uint64_t)document << POSITION_BITS | position};
         status = nigh__sorter_add(finding->sorter, record, 1, error);
@@ -152,8 +152,8 @@ static bool can_be_alike(const struct finding *finding, uint64_t a, uint64_t b, 
     *y = (uint32_t)(b >> POSITION_BITS);
     const double x_length = nigh__dedup_document(finding->dedup, *x)->features;
     const double y_length = nigh__dedup_document(finding->dedup, *y)->features;
-    const double x_left = x_length - (double)(a & MOST_POSITION);
-    const double y_left = y_length - (double)(b & MOST_POSITION);
+    const double x_left = x_length - (double)(a & MAX_POSITION);
+    const double y_left = y_length - (double)(b & MAX_POSITION);
     const double threshold = finding->dedup->options.threshold;
     return (x_left < y_left ? x_left : y_left) * (1 + threshold) >= threshold * (x_length + y_length) * SLACK;
 }

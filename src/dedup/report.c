@@ -19,8 +19,8 @@
 #include "dedup/report_style.h"
 
 #define BAR_WIDTH 1000 /* of the drawing of shares, which is stretched to the page */
-#define BAR_LEAST 5
-#define MOST_TITLE 400u
+#define BAR_MIN 5
+#define MAX_TITLE 400u
 
 static void put_literal(struct nigh__markup *page, const char *text) { nigh__markup_bytes(page, text, strlen(text)); }
 
@@ -32,7 +32,7 @@ static void put_head(struct nigh__markup *page, const struct nigh__report *repor
                       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                       "<meta name=\"color-scheme\" content=\"light dark\">\n"
                       "<meta name=\"referrer\" content=\"no-referrer\">\n<title>Near-duplicates: ");
-    nigh__page_text(page, title, nigh__smaller(strlen(title), MOST_TITLE), NIGH__PAGE_PLAIN);
+    nigh__page_text(page, title, nigh__smaller(strlen(title), MAX_TITLE), NIGH__PAGE_PLAIN);
     put_literal(page, "</title>\n<style>");
     for (size_t i = 0; i < NIGH__REPORT_STYLE_PARTS; i++) put_literal(page, nigh__report_style[i]);
     put_literal(page, "</style>\n</head>\n<body>\n");
@@ -71,7 +71,7 @@ static void draw_shares(struct nigh__markup *page, const struct share *shares, s
     double room = BAR_WIDTH;
     for (size_t i = 0; i < count; i++) {
         all += (double)shares[i].count;
-        if (shares[i].count > 0) room -= BAR_LEAST;
+        if (shares[i].count > 0) room -= BAR_MIN;
     }
     if (!(all > 0)) return;
     nigh__markup_put(page,
@@ -81,7 +81,7 @@ static void draw_shares(struct nigh__markup *page, const struct share *shares, s
     double at = 0;
     for (size_t i = 0; i < count; i++) {
         if (shares[i].count == 0) continue;
-        const double width = BAR_LEAST + (double)shares[i].count / all * room;
+        const double width = BAR_MIN + (double)shares[i].count / all * room;
         const struct nigh__tenths x = nigh__tenths(at);
         const struct nigh__tenths wide = nigh__tenths(width);
         nigh__markup_put(page, "<rect class=\"%s\" x=\"%d.%d\" width=\"%d.%d\" height=\"10\"><title>%s</title></rect>",

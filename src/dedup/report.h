@@ -9,8 +9,8 @@
 
 #include "base/memory.h"
 
-#define NIGH__REPORT_MOST_TEXT 4000u /* bytes of a text that are compared and shown; more is cut, visibly */
-#define NIGH__REPORT_MOST_IDS 500u   /* of a cluster that are listed; more are counted */
+#define NIGH__REPORT_MAX_TEXT 4000u /* bytes of a text that are compared and shown; more is cut, visibly */
+#define NIGH__REPORT_MAX_IDS 500u   /* of a cluster that are listed; more are counted */
 
 struct nigh__report_fact { /* a line of the table of facts */
     const char *name;

@@ -25,10 +25,10 @@
 #define TOP 22
 #define HEIGHT 150
 #define PLOT (WIDTH - LEFT - RIGHT)
-#define LETTER 7.4     /* width of a character of a label */
-#define MOST_BARS 40u  /* more are put together */
-#define MOST_LABEL 40u /* bytes of a label that are read */
-#define DWARFED 25     /* how many times the middle bar the highest may be */
+#define LETTER 7.4    /* width of a character of a label */
+#define MAX_BARS 40u  /* more are put together */
+#define MAX_LABEL 40u /* bytes of a label that are read */
+#define DWARFED 25    /* how many times the middle bar the highest may be */
 #define LINEAR_TICKS 4
 
 struct bar {
@@ -37,7 +37,7 @@ struct bar {
 };
 
 struct chart {
-    struct bar bars[MOST_BARS];
+    struct bar bars[MAX_BARS];
     size_t count;
     uint64_t most;   /* of a bar */
     double top;      /* what the upper edge stands for */
@@ -48,7 +48,7 @@ static uint64_t add_up(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UIN
 
 /* Puts neighbours together until there are few enough. */
 static void gather_bars(struct chart *chart, const struct nigh__report_bar *bars, size_t count) {
-    const size_t group = count == 0 ? 1 : (count - 1) / MOST_BARS + 1;
+    const size_t group = count == 0 ? 1 : (count - 1) / MAX_BARS + 1;
     for (size_t at = 0; at < count; at += group) {
         const size_t end = count - at < group ? count : at + group;
         struct bar *bar = &chart->bars[chart->count++];
@@ -60,7 +60,7 @@ static void gather_bars(struct chart *chart, const struct nigh__report_bar *bars
 
 /* The middle one of the bars that are not empty. */
 static uint64_t middle_count(const struct chart *chart) {
-    uint64_t sorted[MOST_BARS];
+    uint64_t sorted[MAX_BARS];
     size_t used = 0;
     for (size_t i = 0; i < chart->count; i++) {
         size_t at = used;
@@ -107,7 +107,7 @@ static void put_short(struct nigh__markup *page, uint64_t number) {
 }
 
 static size_t label_length(const struct nigh__report_bar *bar) {
-    return bar->label == NULL ? 0 : nigh__smaller(strlen(bar->label), MOST_LABEL);
+    return bar->label == NULL ? 0 : nigh__smaller(strlen(bar->label), MAX_LABEL);
 }
 
 static void put_label(struct nigh__markup *page, const struct bar *bar) {

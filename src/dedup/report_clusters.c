@@ -19,11 +19,11 @@
 #include "dedup/report_parts.h"
 #include "document/utf8.h"
 
-#define CONTEXT 16u     /* words around a difference */
-#define LEAST_FOLD 32u  /* fewer words are not worth hiding */
-#define COPY_SHOWN 60u  /* words of a text that both have */
-#define WRAPPED 65u     /* a line of so many bytes may have been wrapped */
-#define MOST_SPACES 40u /* of an indentation */
+#define CONTEXT 16u    /* words around a difference */
+#define MIN_FOLD 32u   /* fewer words are not worth hiding */
+#define COPY_SHOWN 60u /* words of a text that both have */
+#define WRAPPED 65u    /* a line of so many bytes may have been wrapped */
+#define MAX_SPACES 40u /* of an indentation */
 
 /* ------------------------------------------------------------------ words */
 
@@ -55,7 +55,7 @@ static void put_space(struct nigh__markup *page, const struct side *side, size_t
         return;
     }
     nigh__markup_bytes(page, "\n\n", nigh__smaller(lines, 2));
-    nigh__markup_put(page, "%*s", (int)nigh__smaller(spaces, MOST_SPACES), "");
+    nigh__markup_put(page, "%*s", (int)nigh__smaller(spaces, MAX_SPACES), "");
 }
 
 /* Words [first, first + count) with the space between them. */
@@ -100,7 +100,7 @@ static bool add_piece(struct nigh__markup *page, struct nigh__array *pieces, str
 
 /* Moves the end of a context, so that no word is torn off what it is joined to ("genome-wide"). */
 static uint32_t fit_context(const struct nigh__diff_word *words, uint32_t at, bool forwards) {
-    for (uint32_t moved = 0; moved < LEAST_FOLD / 4; moved++) {
+    for (uint32_t moved = 0; moved < MIN_FOLD / 4; moved++) {
         const uint32_t edge = forwards ? at + moved : at - moved;
         if (words[edge].begin > words[edge - 1].end) return edge;
     }
@@ -113,7 +113,7 @@ static bool cut_run(struct nigh__markup *page, struct nigh__array *pieces, const
     uint32_t head = first ? 0 : CONTEXT;
     uint32_t tail = last ? 0 : CONTEXT;
     if (first && last) head = COPY_SHOWN;
-    if (run.kind != NIGH__DIFF_SAME || run.count < head + tail + LEAST_FOLD)
+    if (run.kind != NIGH__DIFF_SAME || run.count < head + tail + MIN_FOLD)
         return add_piece(page, pieces, run, 0, run.count, false);
     if (head > 0) head = fit_context(words, run.left + head, true) - run.left;
     if (tail > 0) tail = run.left + run.count - fit_context(words, run.left + run.count - tail, false);
@@ -174,12 +174,12 @@ static void put_pieces(struct nigh__markup *page, const struct side *left, const
 /* ------------------------------------------------------------------ pairs */
 
 static size_t shown_length(const struct nigh__report_text *text) {
-    if (text->text_length <= NIGH__REPORT_MOST_TEXT) return text->text_length;
-    return nigh__utf8_cut(text->text, NIGH__REPORT_MOST_TEXT);
+    if (text->text_length <= NIGH__REPORT_MAX_TEXT) return text->text_length;
+    return nigh__utf8_cut(text->text, NIGH__REPORT_MAX_TEXT);
 }
 
 static bool is_cut(const struct nigh__report_text *text) {
-    return text->cut || text->text_length > NIGH__REPORT_MOST_TEXT;
+    return text->cut || text->text_length > NIGH__REPORT_MAX_TEXT;
 }
 
 static void put_name(struct nigh__markup *page, const char *class, const char *tag,
@@ -285,7 +285,7 @@ static nigh_status put_pair(struct nigh__markup *page, const struct nigh__report
 static void put_others(struct nigh__markup *page, const struct nigh__report_cluster *cluster) {
     const uint64_t told = (uint64_t)cluster->pair_count + 1;
     const uint64_t left = cluster->documents > told ? cluster->documents - told : 0;
-    const size_t listed = nigh__smaller(cluster->other_count, NIGH__REPORT_MOST_IDS);
+    const size_t listed = nigh__smaller(cluster->other_count, NIGH__REPORT_MAX_IDS);
     if (listed == 0 && left == 0) return;
     nigh__markup_put(page, "<details class=\"ids\"><summary>");
     nigh__page_count(page, left > listed ? left : listed, "more document", "more documents");

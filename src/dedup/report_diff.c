@@ -38,9 +38,9 @@
 #include "text/unicode.h"
 
 #define LIMIT 512
-#define MOST_BYTES (UINT32_C(1) << 30)
-#define MOST_STRAY 4u /* a longer stretch that is the same is no accident */
-#define MOST_SLIDE 64
+#define MAX_BYTES (UINT32_C(1) << 30)
+#define MAX_STRAY 4u /* a longer stretch that is the same is no accident */
+#define MAX_SLIDE 64
 #define STRAY_SHARE 3u /* on both sides of it is so many times as much that differs */
 
 /* ----------------------------------------------------------------- words -- */
@@ -319,7 +319,7 @@ static void drop_strays(struct search *search) {
         const uint32_t after = larger(marked(search->left_only, search->left_count, x_after),
                                       marked(search->right_only, search->right_count, y_after));
         const bool stray =
-            same <= MOST_STRAY && before >= same * STRAY_SHARE && after >= same * STRAY_SHARE && after > 0;
+            same <= MAX_STRAY && before >= same * STRAY_SHARE && after >= same * STRAY_SHARE && after > 0;
         if (stray) mark_all(search, &(struct box){x, x_after, y, y_after});
         before = stray ? before + same : 0;
         x = x_after;
@@ -328,7 +328,7 @@ static void drop_strays(struct search *search) {
 }
 
 /* How far it may be worth to look. */
-static int32_t nearest_few(int32_t words) { return between(words, 0, MOST_SLIDE); }
+static int32_t nearest_few(int32_t words) { return between(words, 0, MAX_SLIDE); }
 
 /* How good a place it is to begin or end before a word. */
 static int edge_worth(const char *text, const struct nigh__diff_word *words, int32_t count, int32_t at) {
@@ -453,7 +453,7 @@ nigh_status nigh__diff_make(const nigh_context *context, const char *left, size_
     *out = (struct nigh__diff){.left = NIGH__ARRAY(struct nigh__diff_word),
                                .right = NIGH__ARRAY(struct nigh__diff_word),
                                .runs = NIGH__ARRAY(struct nigh__diff_run)};
-    if (left_length >= MOST_BYTES || right_length >= MOST_BYTES)
+    if (left_length >= MAX_BYTES || right_length >= MAX_BYTES)
         return nigh__fail(error, NIGH_ELIMIT, "a text is too long to be compared word by word");
     bool done = cut_words(context, left, left_length, &out->left) &&
                 cut_words(context, right, right_length, &out->right) && number_words(context, left, right, out);

@@ -16,8 +16,8 @@
 #include "dedup/report_sample.h"
 
 #define VALUE_SIZE 160
-#define MOST_FACTS 20
-#define MOST_BARS 64
+#define MAX_FACTS 20
+#define MAX_BARS 64
 #define WARNING_SIZE 400
 #define STEPS 50            /* of similarity: .02 each */
 #define FEW_DISTANCES 40    /* more are put together */
@@ -25,14 +25,14 @@
 #define LARGE_SHARE 100u    /* one in so many: suspicious */
 
 struct facts {
-    struct nigh__report_fact list[MOST_FACTS];
-    char values[MOST_FACTS][VALUE_SIZE];
+    struct nigh__report_fact list[MAX_FACTS];
+    char values[MAX_FACTS][VALUE_SIZE];
     size_t count;
 };
 
 struct bars {
-    struct nigh__report_bar list[MOST_BARS];
-    char labels[MOST_BARS][32];
+    struct nigh__report_bar list[MAX_BARS];
+    char labels[MAX_BARS][32];
     size_t count;
 };
 
@@ -84,7 +84,7 @@ static void put_text(char *out, size_t capacity, const char *text) {
 
 /* A new fact with an empty value, which is returned. */
 static char *fact_add(struct facts *facts, const char *name) {
-    size_t at = facts->count < MOST_FACTS ? facts->count++ : MOST_FACTS - 1;
+    size_t at = facts->count < MAX_FACTS ? facts->count++ : MAX_FACTS - 1;
     facts->values[at][0] = '\0';
     facts->list[at] = (struct nigh__report_fact){.name = name, .value = facts->values[at]};
     return facts->values[at];
@@ -141,7 +141,7 @@ static void facts_work(struct facts *facts, const nigh_dedup *dedup) {
 /* ---------------------------------------------------------------- histograms */
 
 static struct nigh__report_bar *bar_add(struct bars *bars, uint64_t count) {
-    size_t at = bars->count < MOST_BARS ? bars->count++ : MOST_BARS - 1;
+    size_t at = bars->count < MAX_BARS ? bars->count++ : MAX_BARS - 1;
     bars->labels[at][0] = '\0';
     bars->list[at] = (struct nigh__report_bar){.label = bars->labels[at], .count = count};
     return &bars->list[at];

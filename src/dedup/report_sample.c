@@ -17,7 +17,7 @@
 #include "document/utf8.h"
 
 #define BATCH_BYTES ((size_t)256 << 10)
-#define MOST_TYPICAL 1024u /* clusters larger than so many are not typical */
+#define MAX_TYPICAL 1024u /* clusters larger than so many are not typical */
 #define NO_PLACE SIZE_MAX
 
 struct chosen {
@@ -86,11 +86,11 @@ static bool is_chosen(const struct nigh__sample *sample, uint32_t kept) {
 
 /* The size that most clusters have, the smaller of equals; 0: there is none. */
 static uint32_t typical_size(const nigh_dedup *dedup, const struct nigh__sample *sample) {
-    uint32_t counts[MOST_TYPICAL + 1] = {0};
+    uint32_t counts[MAX_TYPICAL + 1] = {0};
     uint32_t best = 0;
     for (size_t i = 0; i < dedup->documents.count; i++)
-        if (sample->sizes[i] >= 2 && sample->sizes[i] <= MOST_TYPICAL) counts[sample->sizes[i]]++;
-    for (uint32_t size = 2; size <= MOST_TYPICAL; size++)
+        if (sample->sizes[i] >= 2 && sample->sizes[i] <= MAX_TYPICAL) counts[sample->sizes[i]]++;
+    for (uint32_t size = 2; size <= MAX_TYPICAL; size++)
         if (counts[size] > counts[best]) best = size;
     return best;
 }
@@ -216,8 +216,8 @@ static nigh_status text_keep(struct nigh__sample *sample, struct text *text, con
                              nigh_error *error) {
     text->place = sample->bytes.count;
     text->length = found->text_length;
-    text->cut = found->text_length > NIGH__REPORT_MOST_TEXT;
-    if (text->cut) text->length = nigh__utf8_cut(found->text, NIGH__REPORT_MOST_TEXT);
+    text->cut = found->text_length > NIGH__REPORT_MAX_TEXT;
+    if (text->cut) text->length = nigh__utf8_cut(found->text, NIGH__REPORT_MAX_TEXT);
     return nigh__bytes_append(sample->context, &sample->bytes, found->text, text->length) ? NIGH_OK : no_memory(error);
 }
 
@@ -351,7 +351,7 @@ static nigh_status others_show(const nigh_dedup *dedup, struct nigh__sample *sam
     for (size_t i = 0; i < sample->chosen.count; i++) {
         struct chosen *chosen = chosen_at(sample, i);
         chosen->others = total;
-        total += chosen->documents < NIGH__REPORT_MOST_IDS ? chosen->documents : NIGH__REPORT_MOST_IDS;
+        total += chosen->documents < NIGH__REPORT_MAX_IDS ? chosen->documents : NIGH__REPORT_MAX_IDS;
     }
     struct nigh__report_text *others = nigh__array_add(sample->context, &sample->others, total);
     if (total > 0 && others == NULL) return no_memory(error);
@@ -359,7 +359,7 @@ static nigh_status others_show(const nigh_dedup *dedup, struct nigh__sample *sam
         uint32_t kept = nigh__dedup_document(dedup, i)->kept;
         if (slots[kept] == 0) continue;
         struct chosen *chosen = chosen_at(sample, slots[kept] - 1u);
-        if (is_shown(chosen, i) || chosen->other_count == NIGH__REPORT_MOST_IDS) continue;
+        if (is_shown(chosen, i) || chosen->other_count == NIGH__REPORT_MAX_IDS) continue;
         nigh_status status = id_show(dedup, sample, i, &others[chosen->others + chosen->other_count++], error);
         if (status != NIGH_OK) return status;
     }

@@ -7,8 +7,8 @@
 #include "document/utf8.h"
 #include "text/unicode.h"
 
-/* Of an id of more than ID_MOST bytes, the ends are shown: names and addresses often differ in their last part. */
-#define ID_MOST 160u
+/* Of an id of more than ID_MAX bytes, the ends are shown: names and addresses often differ in their last part. */
+#define ID_MAX 160u
 #define ID_HEAD 96u
 #define ID_TAIL 48u
 
@@ -114,7 +114,7 @@ void nigh__page_string(struct nigh__markup *page, const char *text) {
 }
 
 void nigh__page_id(struct nigh__markup *page, const char *id, size_t length) {
-    if (length <= ID_MOST) {
+    if (length <= ID_MAX) {
         if (length == 0) nigh__markup_put(page, "<i>no id</i>");
         nigh__page_text(page, id, length, NIGH__PAGE_LINE);
         return;

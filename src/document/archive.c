@@ -16,7 +16,7 @@
 #include "base/status.h"
 
 #define SLICE ((size_t)64 << 10)
-#define BZIP2_LEAST 14 /* bytes of an empty stream */
+#define BZIP2_MIN 14 /* bytes of an empty stream */
 
 static la_ssize_t refuse_dictionary(struct archive *archive, struct nigh__unpacking *unpacking) {
     unpacking->failed =
@@ -175,7 +175,7 @@ nigh_status nigh__unpacker_open(struct nigh__unpacker *out, const nigh_context *
     out->other.source.next = unpacker_next;
     if (kind == NIGH__CONTAINER_XZ) out->other.watch = &out->watch;
     nigh__xz_watch_init(&out->watch);
-    if (kind == NIGH__CONTAINER_BZIP2) out->other.least = BZIP2_LEAST;
+    if (kind == NIGH__CONTAINER_BZIP2) out->other.least = BZIP2_MIN;
     status = filter_open(&out->other, filter_of(kind), error);
     if (status == NIGH_OK)
         out->source = &out->other.source;

@@ -231,9 +231,9 @@ static bool lines_refuse(struct lines *lines, nigh_status status, const char *wh
 /* Blank ones are none; control characters would look like the end of a line. */
 static bool line_add(struct lines *lines, const char *text, size_t length) {
     if (nigh__is_blank(text, length)) return true;
-    if (lines->count == NIGH__MOST_LABELS) return lines_refuse(lines, NIGH_ELIMIT, "more than 1,024 of them");
+    if (lines->count == NIGH__MAX_LABELS) return lines_refuse(lines, NIGH_ELIMIT, "more than 1,024 of them");
     const size_t newline = lines->count > 0;
-    if (length > NIGH__MOST_LABEL_BYTES || lines->out->count + newline > NIGH__MOST_LABEL_BYTES - length)
+    if (length > NIGH__MAX_LABEL_BYTES || lines->out->count + newline > NIGH__MAX_LABEL_BYTES - length)
         return lines_refuse(lines, NIGH_ELIMIT, "more than 65,536 bytes");
     lines->count++;
     char *place = nigh__array_add(lines->context, lines->out, newline + length);

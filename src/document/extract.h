@@ -28,8 +28,8 @@ void nigh__extractor_free(struct nigh__extractor *extractor); /* accepts NULL */
 nigh_status nigh__extract(struct nigh__extractor *extractor, const struct nigh__batch *batch,
                           const struct nigh__record *record, nigh_text *out, uint64_t *repaired, nigh_error *error);
 
-#define NIGH__MOST_LABELS 1024u       /* of a document, */
-#define NIGH__MOST_LABEL_BYTES 65536u /* and of all of them, with a newline between two */
+#define NIGH__MAX_LABELS 1024u       /* of a document, */
+#define NIGH__MAX_LABEL_BYTES 65536u /* and of all of them, with a newline between two */
 
 /*
  * Of the document just given: whether what is under label_key or part_key is malformed, or over

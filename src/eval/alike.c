@@ -21,12 +21,12 @@
 #include "eval/fields.h"
 #include "eval/pairs.h"
 #include "eval/shares.h"
-#include "search/nearest.h"
+#include "scan/nearest.h"
 
 #define ROUNDING 1e-9 /* heads stay so far under their bound, for sums round */
 
 struct worker {
-    uint64_t *counts;  /* as nigh_pairs.alike */
+    uint64_t *counts;  /* as nigh_eval_pairs.alike */
     double *vector;    /* the weights of one document by number; zeros between documents */
     uint32_t *checked; /* of each document, one past the last document it was held against */
 };
@@ -46,7 +46,7 @@ static nigh_status no_memory(nigh_error *error) {
 
 /* ---------------------------------------------------------------- lists -- */
 
-static uint32_t tail_of(const nigh_evaluation *corpus, uint32_t document, double threshold) {
+static uint32_t tail_of(const nigh_eval_corpus *corpus, uint32_t document, double threshold) {
     const struct nigh__entry *entry = nigh__corpus_entry(corpus, document);
     const uint64_t *terms = nigh__corpus_terms(corpus, document);
     const double bound = threshold * threshold * entry->norm * (1 - ROUNDING);
@@ -62,13 +62,13 @@ static uint32_t tail_of(const nigh_evaluation *corpus, uint32_t document, double
 }
 
 static bool lists_alloc(struct job *job, size_t listed) {
-    const nigh_evaluation *corpus = job->measuring->corpus;
+    const nigh_eval_corpus *corpus = job->measuring->corpus;
     job->documents = nigh__alloc(corpus->context, listed, sizeof *job->documents);
     return job->documents != NULL;
 }
 
 static bool lists_build(struct job *job) {
-    const nigh_evaluation *corpus = job->measuring->corpus;
+    const nigh_eval_corpus *corpus = job->measuring->corpus;
     const uint32_t documents = nigh__corpus_count(corpus);
     const uint32_t features = corpus->dictionary->count;
     job->tails = nigh__alloc(corpus->context, documents, sizeof *job->tails);
@@ -93,14 +93,14 @@ static bool lists_build(struct job *job) {
 
 /* -------------------------------------------------------------- joining -- */
 
-static void spread(const nigh_evaluation *corpus, struct worker *worker, uint32_t document, bool clear) {
+static void spread(const nigh_eval_corpus *corpus, struct worker *worker, uint32_t document, bool clear) {
     const uint64_t *terms = nigh__corpus_terms(corpus, document);
     for (uint32_t i = 0; i < nigh__corpus_entry(corpus, document)->term_count; i++)
         worker->vector[nigh__term_number(terms[i])] = clear ? 0 : nigh__term_weight(terms[i]);
 }
 
 /* The cosine with the document that is spread out; the sum is that of nigh__corpus_cosine() with zeros in it. */
-static double cosine_with(const nigh_evaluation *corpus, const struct worker *worker, uint32_t a, uint32_t b) {
+static double cosine_with(const nigh_eval_corpus *corpus, const struct worker *worker, uint32_t a, uint32_t b) {
     const struct nigh__entry *entry = nigh__corpus_entry(corpus, b);
     const uint64_t *terms = nigh__corpus_terms(corpus, b);
     double product = 0;
@@ -113,7 +113,7 @@ static double cosine_with(const nigh_evaluation *corpus, const struct worker *wo
 static nigh_status join_document(void *user, uint32_t thread, uint32_t document) {
     struct job *job = user;
     struct worker *worker = &job->workers[thread];
-    const nigh_evaluation *corpus = job->measuring->corpus;
+    const nigh_eval_corpus *corpus = job->measuring->corpus;
     const uint64_t *terms = nigh__corpus_terms(corpus, document);
     spread(corpus, worker, document, false);
     for (uint32_t i = job->tails[document]; i < nigh__corpus_entry(corpus, document)->term_count; i++) {
@@ -134,7 +134,7 @@ static nigh_status join_document(void *user, uint32_t thread, uint32_t document)
 }
 
 static bool workers_new(struct job *job) {
-    const nigh_evaluation *corpus = job->measuring->corpus;
+    const nigh_eval_corpus *corpus = job->measuring->corpus;
     const size_t cells = (size_t)NIGH__LENGTHS * (corpus->width_bits + 1);
     job->workers = nigh__alloc_zero(corpus->context, job->measuring->threads, sizeof *job->workers);
     for (uint32_t t = 0; job->workers != NULL && t < job->measuring->threads; t++) {
@@ -161,7 +161,7 @@ static void job_release(struct job *job) {
 }
 
 nigh_status nigh__pairs_join(struct nigh__measuring *measuring, nigh_error *error) {
-    nigh_pairs *pairs = measuring->pairs;
+    nigh_eval_pairs *pairs = measuring->pairs;
     struct job job = {.measuring = measuring};
     nigh_status status = NIGH_OK;
     if (!lists_build(&job) || !workers_new(&job)) {
@@ -187,7 +187,7 @@ nigh_status nigh__pairs_join(struct nigh__measuring *measuring, nigh_error *erro
 
 static nigh_status read_label(struct nigh__measuring *measuring, struct nigh__fields *fields, struct nigh__array *keys,
                               nigh_error *error) {
-    const nigh_evaluation *corpus = measuring->corpus;
+    const nigh_eval_corpus *corpus = measuring->corpus;
     double value = 0;
     uint32_t a = 0;
     uint32_t b = 0;
@@ -207,7 +207,7 @@ static nigh_status read_label(struct nigh__measuring *measuring, struct nigh__fi
 }
 
 nigh_status nigh__pairs_label(struct nigh__measuring *measuring, nigh_error *error) {
-    const nigh_evaluation *corpus = measuring->corpus;
+    const nigh_eval_corpus *corpus = measuring->corpus;
     struct nigh__array keys = NIGH__ARRAY(uint64_t);
     struct nigh__fields fields;
     nigh_status status = nigh__fields_open(corpus->context, measuring->options.labels, "\t", &fields, error);

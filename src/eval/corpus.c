@@ -14,7 +14,7 @@
 #include "base/status.h"
 #include "document/pipeline.h"
 #include "kernel/hamming.h"
-#include "search/nearest.h"
+#include "scan/nearest.h"
 #include "signature/signer.h"
 #include "text/weight.h"
 
@@ -126,11 +126,11 @@ static nigh_status work(void *given, const nigh_text *text, struct nigh__array *
 
 /* ------------------------------------------------------------ gathering -- */
 
-static nigh_length_class length_class(uint64_t words) {
-    return words < 32    ? NIGH_LENGTH_BELOW_32
-           : words < 128 ? NIGH_LENGTH_BELOW_128
-           : words < 512 ? NIGH_LENGTH_BELOW_512
-                         : NIGH_LENGTH_512_UP;
+static nigh_eval_length_class length_class(uint64_t words) {
+    return words < 32    ? NIGH_EVAL_LENGTH_BELOW_32
+           : words < 128 ? NIGH_EVAL_LENGTH_BELOW_128
+           : words < 512 ? NIGH_EVAL_LENGTH_BELOW_512
+                         : NIGH_EVAL_LENGTH_512_UP;
 }
 
 /* Copies to the end of an array; false: out of memory. */
@@ -141,7 +141,7 @@ static bool append(const nigh_context *context, struct nigh__array *array, const
     return true;
 }
 
-static bool gather(nigh_evaluation *corpus, const struct nigh__product *product, size_t weight_bytes,
+static bool gather(nigh_eval_corpus *corpus, const struct nigh__product *product, size_t weight_bytes,
                    struct nigh__array *weights) {
     const nigh_context *context = corpus->context;
     const uint8_t *at = product->bytes;
@@ -169,13 +169,13 @@ static bool gather(nigh_evaluation *corpus, const struct nigh__product *product,
            append(context, weights, hashes + (size_t)head.features * sizeof(uint64_t), head.features);
 }
 
-static uint64_t bytes_kept(const nigh_evaluation *corpus) {
+static uint64_t bytes_kept(const nigh_eval_corpus *corpus) {
     return corpus->entries.count * sizeof(struct nigh__entry) + corpus->rows.count * sizeof(uint64_t) +
            corpus->weights.count + corpus->ids.count + corpus->terms.count * sizeof(uint64_t);
 }
 
-static nigh_status gather_all(nigh_evaluation *corpus, struct nigh__pipeline *pipeline,
-                              const nigh_evaluation_options *options, struct nigh__array *weights, nigh_error *error) {
+static nigh_status gather_all(nigh_eval_corpus *corpus, struct nigh__pipeline *pipeline,
+                              const nigh_eval_corpus_options *options, struct nigh__array *weights, nigh_error *error) {
     const uint64_t memory = options->memory_bytes == 0 ? DEFAULT_MEMORY : options->memory_bytes;
     struct nigh__progress progress;
     struct nigh__product product;
@@ -198,7 +198,7 @@ static nigh_status gather_all(nigh_evaluation *corpus, struct nigh__pipeline *pi
     return NIGH_OK;
 }
 
-static nigh_status index_ids(nigh_evaluation *corpus, nigh_error *error) {
+static nigh_status index_ids(nigh_eval_corpus *corpus, nigh_error *error) {
     const char *ids = corpus->ids.data;
     uint64_t *keys = nigh__array_add(corpus->context, &corpus->by_id, corpus->entries.count);
     if (keys == NULL) return no_memory(error);
@@ -210,7 +210,7 @@ static nigh_status index_ids(nigh_evaluation *corpus, nigh_error *error) {
     return NIGH_OK;
 }
 
-bool nigh__corpus_find(const nigh_evaluation *corpus, const char *id, size_t length, uint32_t *document) {
+bool nigh__corpus_find(const nigh_eval_corpus *corpus, const char *id, size_t length, uint32_t *document) {
     const uint64_t *keys = corpus->by_id.data;
     const uint64_t wanted = nigh__hash(id, length) & ~(uint64_t)UINT32_MAX;
     size_t begin = 0;
@@ -231,34 +231,34 @@ bool nigh__corpus_find(const nigh_evaluation *corpus, const char *id, size_t len
     return false;
 }
 
-uint32_t nigh__corpus_distance(const nigh_evaluation *corpus, uint32_t a, uint32_t b) {
+uint32_t nigh__corpus_distance(const nigh_eval_corpus *corpus, uint32_t a, uint32_t b) {
     return corpus->context->hamming->pair((const uint8_t *)nigh__corpus_row(corpus, a),
                                           (const uint8_t *)nigh__corpus_row(corpus, b), corpus->width_bits / 8);
 }
 
 /* --------------------------------------------------------------- public -- */
 
-static nigh_evaluation *corpus_new(const struct nigh__signer_plan *plan, const char *scheme) {
-    nigh_evaluation *corpus = nigh__alloc_zero(plan->context, 1, sizeof *corpus);
+static nigh_eval_corpus *corpus_new(const struct nigh__signer_plan *plan, const char *scheme) {
+    nigh_eval_corpus *corpus = nigh__alloc_zero(plan->context, 1, sizeof *corpus);
     if (corpus == NULL) return NULL;
-    *corpus = (nigh_evaluation){.context = plan->context,
-                                .width_bits = plan->width_bits,
-                                .words = (plan->width_bits + 63) / 64,
-                                .entries = NIGH__ARRAY(struct nigh__entry),
-                                .rows = NIGH__ARRAY(uint64_t),
-                                .weights = NIGH__ARRAY(uint8_t),
-                                .ids = NIGH__ARRAY(char),
-                                .terms = NIGH__ARRAY(uint64_t),
-                                .by_id = NIGH__ARRAY(uint64_t),
-                                .info = NIGH_SIGNING_INFO_INIT};
+    *corpus = (nigh_eval_corpus){.context = plan->context,
+                                 .width_bits = plan->width_bits,
+                                 .words = (plan->width_bits + 63) / 64,
+                                 .entries = NIGH__ARRAY(struct nigh__entry),
+                                 .rows = NIGH__ARRAY(uint64_t),
+                                 .weights = NIGH__ARRAY(uint8_t),
+                                 .ids = NIGH__ARRAY(char),
+                                 .terms = NIGH__ARRAY(uint64_t),
+                                 .by_id = NIGH__ARRAY(uint64_t),
+                                 .info = NIGH_SIGNING_INFO_INIT};
     corpus->scheme = nigh__string_copy(plan->context, scheme);
     if (corpus->scheme != NULL) return corpus;
-    nigh_evaluation_free(corpus);
+    nigh_eval_corpus_free(corpus);
     return NULL;
 }
 
-static nigh_status fill(nigh_evaluation *corpus, const struct nigh__signer_plan *plan, nigh_text_reader *reader,
-                        const nigh_evaluation_options *options, nigh_error *error) {
+static nigh_status fill(nigh_eval_corpus *corpus, const struct nigh__signer_plan *plan, nigh_text_reader *reader,
+                        const nigh_eval_corpus_options *options, nigh_error *error) {
     struct reading reading = {.plan = plan, .weight_bytes = options->keep_weights ? plan->width_bits : 0};
     const struct nigh__pipeline_work measuring = {&reading, worker_new, worker_free, work, NULL};
     struct nigh__pipeline *pipeline = NULL;
@@ -272,31 +272,31 @@ static nigh_status fill(nigh_evaluation *corpus, const struct nigh__signer_plan 
     return status;
 }
 
-nigh_status nigh_evaluation_new(nigh_signer *signer, nigh_text_reader *reader, const nigh_evaluation_options *options,
-                                nigh_evaluation **out, nigh_error *error) {
+nigh_status nigh_eval_corpus_new(nigh_signer *signer, nigh_text_reader *reader, const nigh_eval_corpus_options *options,
+                                 nigh_eval_corpus **out, nigh_error *error) {
     *out = NULL;
-    nigh_evaluation_options known = NIGH_EVALUATION_OPTIONS_INIT;
+    nigh_eval_corpus_options known = NIGH_EVAL_CORPUS_OPTIONS_INIT;
     nigh_status status = nigh__options_copy(&known, sizeof known, options, error);
     if (status != NIGH_OK) return status;
     const struct nigh__signer_plan *plan = nigh__signer_plan(signer);
     if (plan->split != NIGH_SPLIT_NONE)
         return nigh__fail(error, NIGH_EINVAL, "documents are measured as a whole; the signer splits them");
-    nigh_evaluation *corpus = corpus_new(plan, nigh_signer_scheme(signer));
+    nigh_eval_corpus *corpus = corpus_new(plan, nigh_signer_scheme(signer));
     if (corpus == NULL) return no_memory(error);
     status = fill(corpus, plan, reader, &known, error);
     if (status != NIGH_OK) {
-        nigh_evaluation_free(corpus);
+        nigh_eval_corpus_free(corpus);
         return status;
     }
     *out = corpus;
     return NIGH_OK;
 }
 
-void nigh_evaluation_describe(const nigh_evaluation *evaluation, nigh_signing_info *out) {
+void nigh_eval_corpus_describe(const nigh_eval_corpus *evaluation, nigh_signing_info *out) {
     nigh__info_copy(out, &evaluation->info, sizeof evaluation->info);
 }
 
-void nigh_evaluation_free(nigh_evaluation *evaluation) {
+void nigh_eval_corpus_free(nigh_eval_corpus *evaluation) {
     if (evaluation == NULL) return;
     const nigh_context *context = evaluation->context;
     nigh__free(context, evaluation->scheme);

@@ -20,7 +20,7 @@
 #include "base/threads.h"
 #include "eval/pairs.h"
 #include "kernel/hamming.h"
-#include "search/nearest.h"
+#include "scan/nearest.h"
 
 #define BLOCK 512u
 #define PICKS_IN_ALL (UINT32_C(1) << 22) /* of one thread, over all distances, twice this at most */
@@ -32,7 +32,7 @@ struct picks {
 };
 
 struct worker {
-    uint64_t *counts; /* as nigh_pairs.pairs */
+    uint64_t *counts; /* as nigh_eval_pairs.pairs */
     struct picks *picks;
     uint32_t distances[BLOCK];
 };
@@ -85,7 +85,7 @@ static bool pick(const nigh_context *context, struct picks *picks, uint64_t numb
 
 /* Row i against rows [first, first + count) of the strip. */
 static bool count_row(struct job *job, struct worker *worker, uint32_t i, uint32_t first, uint32_t count) {
-    const nigh_evaluation *corpus = job->measuring->corpus;
+    const nigh_eval_corpus *corpus = job->measuring->corpus;
     const nigh_context *context = corpus->context;
     (void)context->hamming->rows(nigh__corpus_row(corpus, i), nigh__corpus_row(corpus, first), count, corpus->words,
                                  worker->distances);
@@ -130,7 +130,7 @@ static void count_work(void *user, uint32_t thread) {
 }
 
 static void sum_up(struct job *job) {
-    nigh_pairs *pairs = job->measuring->pairs;
+    nigh_eval_pairs *pairs = job->measuring->pairs;
     const size_t cells = (size_t)NIGH__LENGTHS * (pairs->width_bits + 1);
     for (uint32_t t = 0; t < job->measuring->threads; t++) {
         for (size_t i = 0; i < cells; i++) pairs->pairs[i] += job->workers[t].counts[i];
@@ -156,7 +156,7 @@ static bool merge_picks(struct job *job, uint32_t distance) {
 static void cosine_work(void *user, uint32_t thread) {
     struct job *job = user;
     struct nigh__measuring *measuring = job->measuring;
-    nigh_pairs *pairs = measuring->pairs;
+    nigh_eval_pairs *pairs = measuring->pairs;
     for (;;) {
         const uint32_t distance = atomic_fetch_add_explicit(&job->distance, 1, memory_order_relaxed);
         if (distance > pairs->width_bits || stopped(job)) return;
@@ -178,7 +178,7 @@ static void cosine_work(void *user, uint32_t thread) {
 /* ------------------------------------------------------------------ job -- */
 
 static bool workers_new(struct job *job) {
-    const nigh_pairs *pairs = job->measuring->pairs;
+    const nigh_eval_pairs *pairs = job->measuring->pairs;
     const uint32_t distances = pairs->width_bits + 1;
     job->workers = nigh__alloc_zero(pairs->context, job->measuring->threads, sizeof *job->workers);
     for (uint32_t t = 0; job->workers != NULL && t < job->measuring->threads; t++) {
@@ -193,7 +193,7 @@ static bool workers_new(struct job *job) {
 }
 
 static void workers_free(struct job *job) {
-    const nigh_pairs *pairs = job->measuring->pairs;
+    const nigh_eval_pairs *pairs = job->measuring->pairs;
     for (uint32_t t = 0; job->workers != NULL && t < job->measuring->threads; t++) {
         struct worker *worker = &job->workers[t];
         for (uint32_t d = 0; worker->picks != NULL && d <= pairs->width_bits; d++)
@@ -204,7 +204,7 @@ static void workers_free(struct job *job) {
     nigh__free(pairs->context, job->workers);
 }
 
-static uint32_t most_picks(const nigh_pairs_options *options, uint32_t width_bits) {
+static uint32_t most_picks(const nigh_eval_pairs_options *options, uint32_t width_bits) {
     const uint32_t most = PICKS_IN_ALL / (width_bits + 1);
     if (options->sample == 0) return NIGH_ALL;
     return options->sample < most ? options->sample : most;

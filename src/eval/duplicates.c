@@ -16,8 +16,8 @@ static void ignore_problem(void *user, const nigh_error *problem) {
 /* ------------------------------------------------------------------- steps -- */
 
 static nigh_status read_corpus(struct nigh__judging *judging, nigh_error *error) {
-    nigh_duplicates *duplicates = judging->duplicates;
-    nigh_evaluation_options options = NIGH_EVALUATION_OPTIONS_INIT;
+    nigh_eval_duplicates *duplicates = judging->duplicates;
+    nigh_eval_corpus_options options = NIGH_EVAL_CORPUS_OPTIONS_INIT;
     nigh_signer *signer = NULL;
     nigh_text_reader *reader = NULL;
     options.threads = judging->threads;
@@ -28,16 +28,16 @@ static nigh_status read_corpus(struct nigh__judging *judging, nigh_error *error)
     if (status == NIGH_OK)
         status = nigh_text_reader_open(duplicates->context, judging->paths, judging->path_count, &judging->reading,
                                        &reader, error);
-    if (status == NIGH_OK) status = nigh_evaluation_new(signer, reader, &options, &duplicates->corpus, error);
+    if (status == NIGH_OK) status = nigh_eval_corpus_new(signer, reader, &options, &duplicates->corpus, error);
     nigh_text_reader_close(reader);
     nigh_signer_free(signer);
     if (status != NIGH_OK) return status;
-    nigh_evaluation_describe(duplicates->corpus, &duplicates->info.signing);
+    nigh_eval_corpus_describe(duplicates->corpus, &duplicates->info.signing);
     return nigh__duplicates_originals(duplicates, error);
 }
 
 static nigh_status find_truth(struct nigh__judging *judging, nigh_error *error) {
-    nigh_duplicates *duplicates = judging->duplicates;
+    nigh_eval_duplicates *duplicates = judging->duplicates;
     const double begin = nigh__clock();
     const nigh_status status = nigh__duplicates_truth(judging, error);
     duplicates->info.truth_seconds = nigh__clock() - begin;
@@ -55,8 +55,8 @@ static nigh_status measure(struct nigh__judging *judging, nigh_error *error) {
     return status == NIGH_OK ? nigh__duplicates_lsh(judging, error) : status;
 }
 
-nigh_status nigh__duplicates_add(nigh_duplicates *duplicates, nigh_duplicates_row row, nigh_error *error) {
-    nigh_duplicates_row *place = nigh__array_add(duplicates->context, &duplicates->rows, 1);
+nigh_status nigh__duplicates_add(nigh_eval_duplicates *duplicates, nigh_eval_duplicates_row row, nigh_error *error) {
+    nigh_eval_duplicates_row *place = nigh__array_add(duplicates->context, &duplicates->rows, 1);
     if (place == NULL) {
         (void)nigh__fail(error, NIGH_ENOMEM, "no memory for what was measured");
         return NIGH_ENOMEM;
@@ -73,8 +73,8 @@ nigh_status nigh__duplicates_add(nigh_duplicates *duplicates, nigh_duplicates_ro
 /* ------------------------------------------------------------------ public -- */
 
 /* Everything that is not for judging is let go. */
-static void forget_corpus(nigh_duplicates *duplicates) {
-    nigh_evaluation_free(duplicates->corpus);
+static void forget_corpus(nigh_eval_duplicates *duplicates) {
+    nigh_eval_corpus_free(duplicates->corpus);
     nigh__free(duplicates->context, duplicates->documents);
     nigh__free(duplicates->context, duplicates->originals);
     nigh__array_release(duplicates->context, &duplicates->truth);
@@ -83,21 +83,21 @@ static void forget_corpus(nigh_duplicates *duplicates) {
     duplicates->documents = duplicates->originals = NULL;
 }
 
-void nigh_duplicates_free(nigh_duplicates *duplicates) {
+void nigh_eval_duplicates_free(nigh_eval_duplicates *duplicates) {
     if (duplicates == NULL) return;
     forget_corpus(duplicates);
     nigh__array_release(duplicates->context, &duplicates->rows);
     nigh__free(duplicates->context, duplicates);
 }
 
-static nigh_duplicates *duplicates_new(nigh_context *context) {
-    nigh_duplicates *duplicates = nigh__alloc_zero(context, 1, sizeof *duplicates);
+static nigh_eval_duplicates *duplicates_new(nigh_context *context) {
+    nigh_eval_duplicates *duplicates = nigh__alloc_zero(context, 1, sizeof *duplicates);
     if (duplicates == NULL) return NULL;
     duplicates->context = context;
     duplicates->truth = (struct nigh__array)NIGH__ARRAY(uint64_t);
-    duplicates->rows = (struct nigh__array)NIGH__ARRAY(nigh_duplicates_row);
+    duplicates->rows = (struct nigh__array)NIGH__ARRAY(nigh_eval_duplicates_row);
     duplicates->labels = (struct nigh__array)NIGH__ARRAY(struct nigh__label);
-    duplicates->info = (nigh_duplicates_info)NIGH_DUPLICATES_INFO_INIT;
+    duplicates->info = (nigh_eval_duplicates_info)NIGH_EVAL_DUPLICATES_INFO_INIT;
     duplicates->info.signing = (nigh_signing_info)NIGH_SIGNING_INFO_INIT;
     return duplicates;
 }
@@ -113,8 +113,8 @@ static nigh_status check(struct nigh__judging *judging, nigh_error *error) {
 }
 
 static nigh_status judging_init(struct nigh__judging *judging, const nigh_text_reader_options *reading,
-                                const nigh_duplicates_options *options, nigh_error *error) {
-    judging->options = (nigh_duplicates_options)NIGH_DUPLICATES_OPTIONS_INIT;
+                                const nigh_eval_duplicates_options *options, nigh_error *error) {
+    judging->options = (nigh_eval_duplicates_options)NIGH_EVAL_DUPLICATES_OPTIONS_INIT;
     judging->reading = (nigh_text_reader_options)NIGH_TEXT_READER_OPTIONS_INIT;
     judging->signer = (nigh_signer_options)NIGH_SIGNER_OPTIONS_INIT;
     nigh_status status = nigh__options_copy(&judging->options, sizeof judging->options, options, error);
@@ -132,9 +132,10 @@ static nigh_status judging_init(struct nigh__judging *judging, const nigh_text_r
     return status == NIGH_OK ? check(judging, error) : status;
 }
 
-nigh_status nigh_duplicates_measure(nigh_context *context, const char *const *paths, size_t count,
-                                    const nigh_text_reader_options *reading, const nigh_duplicates_options *options,
-                                    nigh_duplicates **out, nigh_error *error) {
+nigh_status nigh_eval_duplicates_measure(nigh_context *context, const char *const *paths, size_t count,
+                                         const nigh_text_reader_options *reading,
+                                         const nigh_eval_duplicates_options *options, nigh_eval_duplicates **out,
+                                         nigh_error *error) {
     *out = NULL;
     struct nigh__judging judging = {.paths = paths, .path_count = count};
     nigh_status status = judging_init(&judging, reading, options, error);
@@ -143,7 +144,7 @@ nigh_status nigh_duplicates_measure(nigh_context *context, const char *const *pa
     if (judging.duplicates == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for what is measured");
     status = measure(&judging, error);
     if (status != NIGH_OK) {
-        nigh_duplicates_free(judging.duplicates);
+        nigh_eval_duplicates_free(judging.duplicates);
         return status;
     }
     forget_corpus(judging.duplicates);
@@ -151,18 +152,20 @@ nigh_status nigh_duplicates_measure(nigh_context *context, const char *const *pa
     return NIGH_OK;
 }
 
-void nigh_duplicates_describe(const nigh_duplicates *duplicates, nigh_duplicates_info *out) {
+void nigh_eval_duplicates_describe(const nigh_eval_duplicates *duplicates, nigh_eval_duplicates_info *out) {
     nigh__info_copy(out, &duplicates->info, sizeof duplicates->info);
 }
 
-nigh_status nigh_duplicates_at(const nigh_duplicates *duplicates, size_t index, nigh_duplicates_row *out) {
+nigh_status nigh_eval_duplicates_at(const nigh_eval_duplicates *duplicates, size_t index,
+                                    nigh_eval_duplicates_row *out) {
     if (index >= duplicates->rows.count) return NIGH_END;
-    const nigh_duplicates_row *row = (const nigh_duplicates_row *)duplicates->rows.data + index;
+    const nigh_eval_duplicates_row *row = (const nigh_eval_duplicates_row *)duplicates->rows.data + index;
     nigh__info_copy(out, row, sizeof *row);
     return NIGH_OK;
 }
 
-nigh_status nigh_duplicates_band_at(const nigh_duplicates *duplicates, size_t index, nigh_duplicates_band *out) {
+nigh_status nigh_eval_duplicates_band_at(const nigh_eval_duplicates *duplicates, size_t index,
+                                         nigh_eval_duplicates_band *out) {
     if (index >= duplicates->band_count) return NIGH_END;
     nigh__info_copy(out, &duplicates->bands[index], sizeof duplicates->bands[index]);
     return NIGH_OK;

@@ -13,25 +13,25 @@
 #ifndef NIGH_EVAL_DUPLICATES_H
 #define NIGH_EVAL_DUPLICATES_H
 
-#include "base/meter.h"
+#include "base/counting_context.h"
 #include "base/progress.h"
 #include "eval/corpus.h"
 
 #define NIGH__NO_ORIGINAL UINT32_MAX
 #define NIGH__LABEL_BANDS 7u
 
-struct nigh_duplicates {
+struct nigh_eval_duplicates {
     nigh_context *context;
-    nigh_evaluation *corpus;   /* NULL once all is measured */
+    nigh_eval_corpus *corpus;  /* NULL once all is measured */
     uint32_t count;            /* originals */
     uint32_t *documents;       /* of each original, its document of the corpus */
     uint32_t *originals;       /* of each document of the corpus, its original */
     struct nigh__array truth;  /* of uint64_t */
-    struct nigh__array rows;   /* of nigh_duplicates_row */
+    struct nigh__array rows;   /* of nigh_eval_duplicates_row */
     struct nigh__array labels; /* of struct nigh__label */
-    nigh_duplicates_band bands[NIGH__LABEL_BANDS];
+    nigh_eval_duplicates_band bands[NIGH__LABEL_BANDS];
     uint32_t band_count; /* 0: there are no labels */
-    nigh_duplicates_info info;
+    nigh_eval_duplicates_info info;
 };
 
 /* A labelled pair. */
@@ -43,8 +43,8 @@ struct nigh__label {
 
 /* What the steps share. */
 struct nigh__judging {
-    nigh_duplicates *duplicates;
-    nigh_duplicates_options options;
+    nigh_eval_duplicates *duplicates;
+    nigh_eval_duplicates_options options;
     nigh_signer_options signer; /* minhash of the features that count */
     const char *const *paths;
     size_t path_count;
@@ -59,24 +59,24 @@ static inline uint64_t nigh__pair_key(uint32_t a, uint32_t b) {
     return a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
 }
 
-static inline const struct nigh__entry *nigh__original(const nigh_duplicates *duplicates, uint32_t original) {
+static inline const struct nigh__entry *nigh__original(const nigh_eval_duplicates *duplicates, uint32_t original) {
     return nigh__corpus_entry(duplicates->corpus, duplicates->documents[original]);
 }
 
 /* The original of a record of the input; NIGH__NO_ORIGINAL: it is not there, or has no feature. */
-uint32_t nigh__original_find(const nigh_duplicates *duplicates, uint64_t number);
+uint32_t nigh__original_find(const nigh_eval_duplicates *duplicates, uint64_t number);
 
 /* Shared features over all features of the two, 1 of one and the same. */
-double nigh__original_jaccard(const nigh_duplicates *duplicates, uint32_t a, uint32_t b);
+double nigh__original_jaccard(const nigh_eval_duplicates *duplicates, uint32_t a, uint32_t b);
 
 /* Finds the originals among the documents of the corpus. */
-nigh_status nigh__duplicates_originals(nigh_duplicates *duplicates, nigh_error *error);
+nigh_status nigh__duplicates_originals(nigh_eval_duplicates *duplicates, nigh_error *error);
 
 /* Fills in truth. */
 nigh_status nigh__duplicates_truth(struct nigh__judging *judging, nigh_error *error);
 
 /* Adds a row; found and right, candidates and seconds are told, the rest follows. */
-nigh_status nigh__duplicates_add(nigh_duplicates *duplicates, nigh_duplicates_row row, nigh_error *error);
+nigh_status nigh__duplicates_add(nigh_eval_duplicates *duplicates, nigh_eval_duplicates_row row, nigh_error *error);
 
 /* The rows of each kind of method, and the bands of labels. */
 nigh_status nigh__duplicates_dedup(struct nigh__judging *judging, nigh_error *error);

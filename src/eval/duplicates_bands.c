@@ -13,7 +13,7 @@
 
 #include "base/status.h"
 #include "eval/duplicates.h"
-#include "search/nearest.h"
+#include "scan/nearest.h"
 #include "signature/project.h"
 
 struct banding {
@@ -24,7 +24,7 @@ struct banding {
 struct job {
     struct nigh__judging *judging;
     struct banding banding;
-    struct nigh__meter meter;
+    struct nigh__counting_context meter;
     uint64_t *keys;  /* `bands` of each original */
     uint64_t *order; /* originals by the beginnings of their keys in one band */
     uint64_t candidates;
@@ -43,7 +43,7 @@ static const uint64_t *keys_of(const struct job *job, uint32_t original) {
 /* The hashes of an original's features once more, from their numbers. */
 static nigh_status sign_original(struct job *job, struct nigh__projector *projector, uint32_t original,
                                  struct nigh__array *hashes, nigh_error *error) {
-    const nigh_duplicates *duplicates = job->judging->duplicates;
+    const nigh_eval_duplicates *duplicates = job->judging->duplicates;
     const struct nigh__entry *entry = nigh__original(duplicates, original);
     const uint64_t *terms = nigh__corpus_terms(duplicates->corpus, duplicates->documents[original]);
     hashes->count = 0;
@@ -60,7 +60,7 @@ static nigh_status sign_original(struct job *job, struct nigh__projector *projec
 }
 
 static nigh_status sign_all(struct job *job, nigh_error *error) {
-    const nigh_duplicates *duplicates = job->judging->duplicates;
+    const nigh_eval_duplicates *duplicates = job->judging->duplicates;
     struct nigh__projector *projector = NULL;
     struct nigh__array hashes = NIGH__ARRAY(uint64_t);
     job->keys = nigh__alloc(job->meter.context, (size_t)duplicates->count * job->banding.bands, sizeof *job->keys);
@@ -115,7 +115,7 @@ static nigh_status pair_all(struct job *job, nigh_error *error) {
 }
 
 static uint64_t count_right(const struct job *job) {
-    const nigh_duplicates *duplicates = job->judging->duplicates;
+    const nigh_eval_duplicates *duplicates = job->judging->duplicates;
     const uint64_t *truth = duplicates->truth.data;
     uint64_t right = 0;
     for (size_t i = 0; i < duplicates->truth.count; i++) {
@@ -130,11 +130,11 @@ static uint64_t count_right(const struct job *job) {
 
 static nigh_status add_banding(struct nigh__judging *judging, struct banding banding, nigh_error *error) {
     struct job job = {.judging = judging, .banding = banding};
-    nigh_status status = nigh__meter_init(&job.meter, judging->duplicates->context, error);
+    nigh_status status = nigh__counting_context_init(&job.meter, judging->duplicates->context, error);
     if (status != NIGH_OK) return status;
     status = sign_all(&job, error);
     if (status == NIGH_OK) status = pair_all(&job, error);
-    nigh_duplicates_row row = NIGH_DUPLICATES_ROW_INIT;
+    nigh_eval_duplicates_row row = NIGH_EVAL_DUPLICATES_ROW_INIT;
     (void)snprintf(row.method, sizeof row.method, "MinHash LSH %u x %u of %u", banding.bands, banding.rows,
                    banding.functions);
     row.radius = NIGH_ALL;
@@ -145,7 +145,7 @@ static nigh_status add_banding(struct nigh__judging *judging, struct banding ban
     row.bytes = atomic_load(&job.meter.peak);
     nigh__free(job.meter.context, job.keys);
     nigh__free(job.meter.context, job.order);
-    nigh__meter_release(&job.meter);
+    nigh__counting_context_release(&job.meter);
     return status == NIGH_OK ? nigh__duplicates_add(judging->duplicates, row, error) : status;
 }
 

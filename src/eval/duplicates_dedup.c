@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "eval/duplicates.h"
 #include "eval/fields.h"
-#include "search/nearest.h"
+#include "scan/nearest.h"
 
 #define WIDE 0.5 /* the threshold of the second run over labels */
 
@@ -51,7 +51,7 @@ static void sort_keys(struct run *run) {
 }
 
 static nigh_status take_pairs(struct run *run, nigh_dedup *dedup, nigh_error *error) {
-    const nigh_duplicates *duplicates = run->judging->duplicates;
+    const nigh_eval_duplicates *duplicates = run->judging->duplicates;
     nigh_dedup_document document;
     run->originals = nigh__alloc(duplicates->context, run->info.documents, sizeof *run->originals);
     if (run->originals == NULL) return no_memory(error);
@@ -66,9 +66,9 @@ static nigh_status take_pairs(struct run *run, nigh_dedup *dedup, nigh_error *er
 /* Whatever is returned, to be released. */
 static nigh_status run_dedup(struct run *run, const nigh_dedup_options *options, nigh_error *error) {
     const struct nigh__judging *judging = run->judging;
-    struct nigh__meter meter;
+    struct nigh__counting_context meter;
     nigh_dedup *dedup = NULL;
-    nigh_status status = nigh__meter_init(&meter, judging->duplicates->context, error);
+    nigh_status status = nigh__counting_context_init(&meter, judging->duplicates->context, error);
     if (status != NIGH_OK) return status;
     const double begin = nigh__clock();
     status =
@@ -81,7 +81,7 @@ static nigh_status run_dedup(struct run *run, const nigh_dedup_options *options,
         status = take_pairs(run, dedup, error);
     }
     nigh_dedup_free(dedup);
-    nigh__meter_release(&meter);
+    nigh__counting_context_release(&meter);
     return status;
 }
 
@@ -105,8 +105,8 @@ static bool has_key(const struct nigh__array *keys, uint64_t key) {
 }
 
 static nigh_status add_run(const struct run *run, const char *name, nigh_error *error) {
-    nigh_duplicates *duplicates = run->judging->duplicates;
-    nigh_duplicates_row row = NIGH_DUPLICATES_ROW_INIT;
+    nigh_eval_duplicates *duplicates = run->judging->duplicates;
+    nigh_eval_duplicates_row row = NIGH_EVAL_DUPLICATES_ROW_INIT;
     (void)snprintf(row.method, sizeof row.method, "%s", name);
     row.radius = NIGH_ALL;
     row.candidates = run->info.candidates;
@@ -126,7 +126,7 @@ static nigh_status add_run(const struct run *run, const char *name, nigh_error *
 static const double edges[NIGH__LABEL_BANDS + 1] = {.5, .6, .7, .8, .85, .9, .95, 1};
 
 static nigh_status read_label(struct nigh__judging *judging, const struct nigh__fields *fields, nigh_error *error) {
-    nigh_duplicates *duplicates = judging->duplicates;
+    nigh_eval_duplicates *duplicates = judging->duplicates;
     double value = 0;
     uint32_t a = 0;
     uint32_t b = 0;
@@ -156,13 +156,13 @@ static nigh_status read_labels(struct nigh__judging *judging, nigh_error *error)
 
 /* Counts the labelled pairs that a run found. */
 static void count_labels(const struct run *run, double threshold, bool wide) {
-    nigh_duplicates *duplicates = run->judging->duplicates;
+    nigh_eval_duplicates *duplicates = run->judging->duplicates;
     const struct nigh__label *labels = duplicates->labels.data;
     for (size_t i = 0; i < duplicates->labels.count; i++) {
         uint32_t band = NIGH__LABEL_BANDS;
         while (band > 0 && labels[i].value < edges[band - 1]) band--;
         if (band == 0) continue;
-        nigh_duplicates_band *out = &duplicates->bands[band - 1];
+        nigh_eval_duplicates_band *out = &duplicates->bands[band - 1];
         const bool copy = labels[i].key >> 32 == (uint32_t)labels[i].key;
         const bool alike = labels[i].jaccard >= threshold;
         const bool found = copy || has_key(&run->keys, labels[i].key);
@@ -172,10 +172,10 @@ static void count_labels(const struct run *run, double threshold, bool wide) {
     }
 }
 
-static void begin_bands(nigh_duplicates *duplicates) {
+static void begin_bands(nigh_eval_duplicates *duplicates) {
     duplicates->band_count = NIGH__LABEL_BANDS;
     for (uint32_t i = 0; i < NIGH__LABEL_BANDS; i++) {
-        duplicates->bands[i] = (nigh_duplicates_band)NIGH_DUPLICATES_BAND_INIT;
+        duplicates->bands[i] = (nigh_eval_duplicates_band)NIGH_EVAL_DUPLICATES_BAND_INIT;
         duplicates->bands[i].low = edges[i];
         duplicates->bands[i].high = edges[i + 1];
     }

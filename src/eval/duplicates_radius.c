@@ -3,7 +3,7 @@
  * Near-copies by signatures within a radius, without a look at the texts.
  *
  * Recall is exact: every true pair's distance is computed.  Candidates are counted
- * by comparing all rows; where that would be more than MOST_COMPARED, only every
+ * by comparing all rows; where that would be more than MAX_COMPARED, only every
  * s-th row is held against all others, and the count and the time are scaled up and
  * said to be estimated.  64 bits within 3 and 6 go through nigh_join(), for that is
  * how one would do it, and its time is that of the method.
@@ -16,22 +16,22 @@
 #include "eval/duplicates.h"
 #include "kernel/hamming.h"
 
-#define MOST_COMPARED (UINT64_C(1) << 31)
+#define MAX_COMPARED (UINT64_C(1) << 31)
 #define BLOCK 512u /* rows that stay in the cache */
-#define MOST_BITS 256u
+#define MAX_BITS 256u
 
 /* Signatures of one scheme. */
 struct signatures {
-    struct nigh__meter meter;
+    struct nigh__counting_context meter;
     uint32_t width_bits;
     uint32_t words;
     uint32_t count;
-    struct nigh__array rows;       /* of uint64_t */
-    uint32_t *row_of;              /* of each original; NIGH__NO_ORIGINAL: it has none */
-    double seconds;                /* of reading and signing */
-    uint64_t right[MOST_BITS + 1]; /* true pairs at each distance */
-    uint64_t unsigned_pairs;       /* true pairs of which one has no signature */
-    uint64_t all[MOST_BITS + 1];   /* pairs at each distance, maybe estimated */
+    struct nigh__array rows;      /* of uint64_t */
+    uint32_t *row_of;             /* of each original; NIGH__NO_ORIGINAL: it has none */
+    double seconds;               /* of reading and signing */
+    uint64_t right[MAX_BITS + 1]; /* true pairs at each distance */
+    uint64_t unsigned_pairs;      /* true pairs of which one has no signature */
+    uint64_t all[MAX_BITS + 1];   /* pairs at each distance, maybe estimated */
     double scan_seconds;
     bool estimated;
 };
@@ -44,7 +44,7 @@ static nigh_status no_memory(nigh_error *error) {
 /* ---------------------------------------------------------------- signing -- */
 
 static bool add_row(const struct nigh__judging *judging, struct signatures *signatures, const nigh_signed *row) {
-    const nigh_duplicates *duplicates = judging->duplicates;
+    const nigh_eval_duplicates *duplicates = judging->duplicates;
     const uint32_t original = nigh__original_find(duplicates, row->number);
     if (original == NIGH__NO_ORIGINAL || nigh__original(duplicates, original)->number != row->number) return true;
     uint64_t *place = nigh__array_add(signatures->meter.context, &signatures->rows, signatures->words);
@@ -95,7 +95,7 @@ static const uint64_t *row_at(const struct signatures *signatures, uint32_t row)
     return (const uint64_t *)signatures->rows.data + (size_t)row * signatures->words;
 }
 
-static void count_right(const nigh_duplicates *duplicates, struct signatures *signatures) {
+static void count_right(const nigh_eval_duplicates *duplicates, struct signatures *signatures) {
     const uint64_t *truth = duplicates->truth.data;
     for (size_t i = 0; i < duplicates->truth.count; i++) {
         const uint32_t a = signatures->row_of[truth[i] >> 32];
@@ -111,9 +111,9 @@ static void count_right(const nigh_duplicates *duplicates, struct signatures *si
 
 static nigh_status signatures_make(const struct nigh__judging *judging, const nigh_signer_options *options,
                                    struct signatures *signatures, nigh_error *error) {
-    const nigh_duplicates *duplicates = judging->duplicates;
+    const nigh_eval_duplicates *duplicates = judging->duplicates;
     *signatures = (struct signatures){.rows = NIGH__ARRAY(uint64_t)};
-    nigh_status status = nigh__meter_init(&signatures->meter, duplicates->context, error);
+    nigh_status status = nigh__counting_context_init(&signatures->meter, duplicates->context, error);
     if (status != NIGH_OK) return status;
     signatures->row_of = nigh__alloc(duplicates->context, duplicates->count, sizeof *signatures->row_of);
     if (signatures->row_of == NULL) return no_memory(error);
@@ -123,10 +123,10 @@ static nigh_status signatures_make(const struct nigh__judging *judging, const ni
     return status;
 }
 
-static void signatures_release(const nigh_duplicates *duplicates, struct signatures *signatures) {
+static void signatures_release(const nigh_eval_duplicates *duplicates, struct signatures *signatures) {
     if (signatures->meter.context != NULL) nigh__array_release(signatures->meter.context, &signatures->rows);
     nigh__free(duplicates->context, signatures->row_of);
-    nigh__meter_release(&signatures->meter);
+    nigh__counting_context_release(&signatures->meter);
 }
 
 /* --------------------------------------------------------------- counting -- */
@@ -135,7 +135,7 @@ struct scan {
     struct nigh__judging *judging;
     const struct signatures *signatures;
     uint32_t stride; /* every so many rows are held against the others; 1: each against those after it */
-    uint64_t (*counts)[MOST_BITS + 1];
+    uint64_t (*counts)[MAX_BITS + 1];
     _Atomic uint32_t next;
     _Atomic bool cancelled;
 };
@@ -169,7 +169,7 @@ static void scan_work(void *user, uint32_t thread) {
 static void sum_up(const struct scan *scan, struct signatures *signatures) {
     const uint32_t samples = (signatures->count + scan->stride - 1) / scan->stride;
     const double scale = scan->stride == 1 ? 1 : (double)signatures->count / samples / 2;
-    for (uint32_t d = 0; d <= MOST_BITS; d++) {
+    for (uint32_t d = 0; d <= MAX_BITS; d++) {
         uint64_t sum = 0;
         for (uint32_t t = 0; t < scan->judging->threads; t++) sum += scan->counts[t][d];
         signatures->all[d] = (uint64_t)((double)sum * scale + 0.5);
@@ -184,7 +184,7 @@ static nigh_status count_all(struct nigh__judging *judging, struct signatures *s
     const uint64_t rows = signatures->count;
     struct scan scan = {.judging = judging, .signatures = signatures, .stride = 1};
     const double begin = nigh__clock();
-    if (rows * rows / 2 > MOST_COMPARED) scan.stride = (uint32_t)((rows * rows + MOST_COMPARED - 1) / MOST_COMPARED);
+    if (rows * rows / 2 > MAX_COMPARED) scan.stride = (uint32_t)((rows * rows + MAX_COMPARED - 1) / MAX_COMPARED);
     scan.counts = nigh__alloc_zero(context, judging->threads, sizeof *scan.counts);
     if (scan.counts == NULL) return no_memory(error);
     nigh__threads_run(judging->threads, scan_work, &scan);
@@ -198,21 +198,21 @@ static nigh_status count_all(struct nigh__judging *judging, struct signatures *s
 
 static uint64_t within(const uint64_t *counts, uint32_t radius) {
     uint64_t sum = 0;
-    for (uint32_t d = 0; d <= radius && d <= MOST_BITS; d++) sum += counts[d];
+    for (uint32_t d = 0; d <= radius && d <= MAX_BITS; d++) sum += counts[d];
     return sum;
 }
 
 /* The smallest radius that finds such a share of the true pairs; the width where none does. */
 static uint32_t radius_for(const struct signatures *signatures, double recall) {
-    const uint64_t wanted = within(signatures->right, MOST_BITS) + signatures->unsigned_pairs;
+    const uint64_t wanted = within(signatures->right, MAX_BITS) + signatures->unsigned_pairs;
     uint32_t radius = 0;
     while (radius < signatures->width_bits && (double)within(signatures->right, radius) < recall * (double)wanted)
         radius++;
     return radius;
 }
 
-static nigh_duplicates_row row_for(const struct signatures *signatures, const char *name, uint32_t radius) {
-    nigh_duplicates_row row = NIGH_DUPLICATES_ROW_INIT;
+static nigh_eval_duplicates_row row_for(const struct signatures *signatures, const char *name, uint32_t radius) {
+    nigh_eval_duplicates_row row = NIGH_EVAL_DUPLICATES_ROW_INIT;
     (void)snprintf(row.method, sizeof row.method, "%s", name);
     row.width_bits = signatures->width_bits;
     row.radius = radius;
@@ -223,7 +223,7 @@ static nigh_duplicates_row row_for(const struct signatures *signatures, const ch
 
 static nigh_status add_scanned(const struct nigh__judging *judging, const struct signatures *signatures,
                                const char *name, uint32_t radius, nigh_error *error) {
-    nigh_duplicates_row row = row_for(signatures, name, radius);
+    nigh_eval_duplicates_row row = row_for(signatures, name, radius);
     row.found = within(signatures->all, radius);
     if (row.found < row.right) row.found = row.right; /* an estimate may be too low */
     row.candidates = row.found;
@@ -241,7 +241,7 @@ static int ignore_pair(void *user, const nigh_pair *pair) {
 
 static nigh_status add_joined(const struct nigh__judging *judging, const struct signatures *signatures,
                               const char *name, uint32_t radius, nigh_error *error) {
-    nigh_duplicates_row row = row_for(signatures, name, radius);
+    nigh_eval_duplicates_row row = row_for(signatures, name, radius);
     nigh_join_options options = NIGH_JOIN_OPTIONS_INIT;
     nigh_join_result result = NIGH_JOIN_RESULT_INIT;
     const double begin = nigh__clock();
@@ -310,7 +310,7 @@ static nigh_status simhashes(struct nigh__judging *judging, bool words, nigh_err
         options.stemming = options.stop_words = -1;
         status = simhash_narrow(judging, &options, name, error);
     }
-    while (status == NIGH_OK && options.width_bits < MOST_BITS) {
+    while (status == NIGH_OK && options.width_bits < MAX_BITS) {
         options.width_bits *= 2;
         status = simhash_wide(judging, &options, name, error);
     }

@@ -22,7 +22,7 @@
 #include "base/status.h"
 #include "eval/duplicates.h"
 #include "eval/shares.h"
-#include "search/nearest.h"
+#include "scan/nearest.h"
 
 #define ROUNDING 1e-9 /* bounds stay so far on the safe side, for products round */
 
@@ -51,8 +51,8 @@ static nigh_status no_memory(nigh_error *error) {
 
 /* ------------------------------------------------------------- originals -- */
 
-nigh_status nigh__duplicates_originals(nigh_duplicates *duplicates, nigh_error *error) {
-    const nigh_evaluation *corpus = duplicates->corpus;
+nigh_status nigh__duplicates_originals(nigh_eval_duplicates *duplicates, nigh_error *error) {
+    const nigh_eval_corpus *corpus = duplicates->corpus;
     const uint32_t documents = nigh__corpus_count(corpus);
     uint64_t *keys = nigh__alloc(corpus->context, documents, sizeof *keys);
     duplicates->documents = nigh__alloc(corpus->context, documents, sizeof *duplicates->documents);
@@ -84,8 +84,8 @@ nigh_status nigh__duplicates_originals(nigh_duplicates *duplicates, nigh_error *
     return NIGH_OK;
 }
 
-uint32_t nigh__original_find(const nigh_duplicates *duplicates, uint64_t number) {
-    const nigh_evaluation *corpus = duplicates->corpus;
+uint32_t nigh__original_find(const nigh_eval_duplicates *duplicates, uint64_t number) {
+    const nigh_eval_corpus *corpus = duplicates->corpus;
     uint32_t begin = 0;
     uint32_t end = nigh__corpus_count(corpus);
     while (begin < end) {
@@ -102,15 +102,15 @@ uint32_t nigh__original_find(const nigh_duplicates *duplicates, uint64_t number)
 
 /* ---------------------------------------------------------------- jaccard -- */
 
-static const uint64_t *terms_of(const nigh_duplicates *duplicates, uint32_t original) {
+static const uint64_t *terms_of(const nigh_eval_duplicates *duplicates, uint32_t original) {
     return nigh__corpus_terms(duplicates->corpus, duplicates->documents[original]);
 }
 
-static uint32_t size_of(const nigh_duplicates *duplicates, uint32_t original) {
+static uint32_t size_of(const nigh_eval_duplicates *duplicates, uint32_t original) {
     return nigh__original(duplicates, original)->term_count;
 }
 
-double nigh__original_jaccard(const nigh_duplicates *duplicates, uint32_t a, uint32_t b) {
+double nigh__original_jaccard(const nigh_eval_duplicates *duplicates, uint32_t a, uint32_t b) {
     const uint64_t *terms_a = terms_of(duplicates, a);
     const uint64_t *terms_b = terms_of(duplicates, b);
     const uint32_t size_a = size_of(duplicates, a);
@@ -137,7 +137,7 @@ static uint32_t tail_of(uint32_t size, double threshold) {
 }
 
 static bool rank_by_size(struct job *job) {
-    const nigh_duplicates *duplicates = job->judging->duplicates;
+    const nigh_eval_duplicates *duplicates = job->judging->duplicates;
     const nigh_context *context = duplicates->context;
     uint64_t *keys = nigh__alloc(context, duplicates->count, sizeof *keys);
     job->ranked = nigh__alloc(context, duplicates->count, sizeof *job->ranked);
@@ -151,7 +151,7 @@ static bool rank_by_size(struct job *job) {
 }
 
 static bool lists_build(struct job *job) {
-    const nigh_duplicates *duplicates = job->judging->duplicates;
+    const nigh_eval_duplicates *duplicates = job->judging->duplicates;
     const double threshold = job->judging->options.threshold;
     const size_t features = duplicates->corpus->dictionary->count;
     job->starts = nigh__alloc_zero(duplicates->context, features + 2, sizeof *job->starts);
@@ -192,7 +192,7 @@ static size_t list_begin(const struct job *job, size_t feature, double least) {
 }
 
 static bool keep_if_near(const struct job *job, struct worker *worker, uint32_t a, uint32_t b) {
-    const nigh_duplicates *duplicates = job->judging->duplicates;
+    const nigh_eval_duplicates *duplicates = job->judging->duplicates;
     if (nigh__original_jaccard(duplicates, a, b) < job->judging->options.threshold) return true;
     uint64_t *key = nigh__array_add(duplicates->context, &worker->pairs, 1);
     if (key == NULL) return false;
@@ -204,7 +204,7 @@ static bool keep_if_near(const struct job *job, struct worker *worker, uint32_t 
 static nigh_status join_set(void *user, uint32_t thread, uint32_t rank) {
     const struct job *job = user;
     struct worker *worker = &job->workers[thread];
-    const nigh_duplicates *duplicates = job->judging->duplicates;
+    const nigh_eval_duplicates *duplicates = job->judging->duplicates;
     const double threshold = job->judging->options.threshold;
     const uint32_t original = job->ranked[rank];
     const uint64_t *terms = terms_of(duplicates, original);
@@ -228,7 +228,7 @@ static nigh_status join_set(void *user, uint32_t thread, uint32_t rank) {
 }
 
 static bool workers_new(struct job *job) {
-    const nigh_duplicates *duplicates = job->judging->duplicates;
+    const nigh_eval_duplicates *duplicates = job->judging->duplicates;
     job->workers = nigh__alloc_zero(duplicates->context, job->judging->threads, sizeof *job->workers);
     for (uint32_t t = 0; job->workers != NULL && t < job->judging->threads; t++) {
         job->workers[t].pairs = (struct nigh__array)NIGH__ARRAY(uint64_t);
@@ -240,7 +240,7 @@ static bool workers_new(struct job *job) {
 
 /* All threads' pairs, sorted. */
 static bool gather(struct job *job) {
-    nigh_duplicates *duplicates = job->judging->duplicates;
+    nigh_eval_duplicates *duplicates = job->judging->duplicates;
     for (uint32_t t = 0; t < job->judging->threads; t++) {
         const struct nigh__array *more = &job->workers[t].pairs;
         uint64_t *place =

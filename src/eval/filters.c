@@ -6,19 +6,19 @@
  */
 #include "eval/filters.h"
 
-#include "base/meter.h"
+#include "base/counting_context.h"
 #include "base/status.h"
 #include "base/threads.h"
-#include "filter/terms_format.h"
+#include "terms/terms_format.h"
 #include "text/exponential.h"
 #include "text/plan.h"
 
 #define USUAL_SAMPLE 2000u
 #define USUAL_QUERIES 2000u
-#define MOST_QUERIES 1000000u
+#define MAX_QUERIES 1000000u
 #define USUAL_BLOCK 400u
 #define USUAL_MEMORY (UINT64_C(4) << 30)
-#define MOST_RATIO 64.0
+#define MAX_RATIO 64.0
 #define LN_2 0.69314718055994530942
 
 static const nigh_filter_kind kinds[] = {NIGH_FILTER_BLOOM, NIGH_FILTER_COCA, NIGH_FILTER_HYBRID};
@@ -27,25 +27,25 @@ static const nigh_filter_kind kinds[] = {NIGH_FILTER_BLOOM, NIGH_FILTER_COCA, NI
 static const double usual_ratios[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
 
 struct measurement {
-    nigh_filters_options options;
+    nigh_eval_filters_options options;
     nigh_terms_options terms;
     struct nigh__feature_plan plan;
     struct nigh__progress progress;
     struct nigh__blocks *blocks;
     struct nigh__filter_queries queries;
-    nigh_filters *result;
+    nigh_eval_filters *result;
 };
 
 /* -------------------------------------------------------------- options -- */
 
-static nigh_status check_options(const nigh_filters_options *options, nigh_error *error) {
+static nigh_status check_options(const nigh_eval_filters_options *options, nigh_error *error) {
     if (options->ratio_count == 0) return nigh__fail(error, NIGH_EINVAL, "there is no number of bits to measure");
     for (size_t i = 0; i < options->ratio_count; i++)
-        if (!(options->ratios[i] > 0 && options->ratios[i] <= MOST_RATIO))
+        if (!(options->ratios[i] > 0 && options->ratios[i] <= MAX_RATIO))
             return nigh__fail(error, NIGH_EINVAL, "%g bits a term; more than 0 and at most 64 are possible",
                               options->ratios[i]);
-    if (options->queries > MOST_QUERIES)
-        return nigh__fail(error, NIGH_EINVAL, "%u queries; at most %u", options->queries, MOST_QUERIES);
+    if (options->queries > MAX_QUERIES)
+        return nigh__fail(error, NIGH_EINVAL, "%u queries; at most %u", options->queries, MAX_QUERIES);
     return NIGH_OK;
 }
 
@@ -69,8 +69,9 @@ static nigh_status take_terms(struct measurement *measurement, nigh_error *error
     return status == NIGH_OK ? nigh__plan_features(&analysis, &measurement->plan, error) : status;
 }
 
-static nigh_status take_options(struct measurement *measurement, const nigh_filters_options *given, nigh_error *error) {
-    nigh_filters_options *options = &measurement->options;
+static nigh_status take_options(struct measurement *measurement, const nigh_eval_filters_options *given,
+                                nigh_error *error) {
+    nigh_eval_filters_options *options = &measurement->options;
     nigh_status status = nigh__options_copy(options, sizeof *options, given, error);
     if (status != NIGH_OK) return status;
     if (options->ratios == NULL) {
@@ -88,7 +89,7 @@ static nigh_status take_options(struct measurement *measurement, const nigh_filt
 /* (1 - e^(-k/ratio))^k at the k of which it is least. */
 static double theory_of(double ratio) {
     double best = 1;
-    for (uint32_t hashes = 1; hashes <= (uint32_t)MOST_RATIO; hashes++) {
+    for (uint32_t hashes = 1; hashes <= (uint32_t)MAX_RATIO; hashes++) {
         const double fill = 1 - nigh__exp(-(double)hashes / ratio);
         double error = 1;
         for (uint32_t i = 0; i < hashes; i++) error *= fill;
@@ -102,7 +103,7 @@ static double bound_of(double ratio) { return nigh__exp(-LN_2 * ratio); }
 
 /* ----------------------------------------------------------------- rows -- */
 
-static void fill_errors(const struct nigh__filter_error *measured, nigh_filters_row *row) {
+static void fill_errors(const struct nigh__filter_error *measured, nigh_eval_filters_row *row) {
     row->error = measured->mean;
     row->error_deviation = measured->deviation;
     row->error_least = measured->least;
@@ -114,7 +115,7 @@ static void fill_errors(const struct nigh__filter_error *measured, nigh_filters_
 }
 
 static nigh_status measure_shape(struct measurement *measurement, const struct nigh__filter_shape *shape,
-                                 nigh_filters_row *row, nigh_error *error) {
+                                 nigh_eval_filters_row *row, nigh_error *error) {
     const struct nigh__blocks *blocks = measurement->blocks;
     const uint32_t threads = measurement->terms.threads;
     struct nigh__positions *positions;
@@ -139,7 +140,7 @@ static nigh_status measure_shape(struct measurement *measurement, const struct n
 }
 
 static nigh_status measure_row(struct measurement *measurement, nigh_filter_kind kind, double ratio,
-                               nigh_filters_row *row, nigh_error *error) {
+                               nigh_eval_filters_row *row, nigh_error *error) {
     struct nigh__filter_shape shape = {.kind = kind, .seed = measurement->plan.analysis.seed};
     nigh_terms_options options = measurement->terms;
     double expected;
@@ -148,7 +149,7 @@ static nigh_status measure_row(struct measurement *measurement, nigh_filter_kind
     nigh_status status =
         nigh__filter_choose(measurement->blocks, &options, &measurement->progress, &shape, &expected, error);
     if (status != NIGH_OK) return status;
-    *row = (nigh_filters_row)NIGH_FILTERS_ROW_INIT;
+    *row = (nigh_eval_filters_row)NIGH_EVAL_FILTERS_ROW_INIT;
     row->kind = kind;
     row->ratio = ratio;
     row->hashes = shape.hashes;
@@ -160,13 +161,13 @@ static nigh_status measure_row(struct measurement *measurement, nigh_filter_kind
 }
 
 static nigh_status measure_rows(struct measurement *measurement, nigh_error *error) {
-    nigh_filters *result = measurement->result;
-    const nigh_filters_options *options = &measurement->options;
+    nigh_eval_filters *result = measurement->result;
+    const nigh_eval_filters_options *options = &measurement->options;
     const size_t count = KINDS * options->ratio_count;
     nigh_status status = NIGH_OK;
     result->ratio_count = options->ratio_count;
     for (size_t i = 0; i < count && status == NIGH_OK; i++) {
-        nigh_filters_row *row = nigh__array_add(result->context, &result->rows, 1);
+        nigh_eval_filters_row *row = nigh__array_add(result->context, &result->rows, 1);
         if (row == NULL) {
             (void)nigh__fail(error, NIGH_ENOMEM, "no memory for what was measured");
             return NIGH_ENOMEM;
@@ -210,7 +211,7 @@ static nigh_status read_blocks(struct measurement *measurement, nigh_text_reader
 
 static nigh_status fill_info(const struct measurement *measurement, nigh_error *error) {
     const struct nigh__blocks *blocks = measurement->blocks;
-    nigh_filters_info *info = &measurement->result->info;
+    nigh_eval_filters_info *info = &measurement->result->info;
     info->documents = blocks->documents;
     info->blocks = blocks->blocks;
     info->terms = blocks->terms;
@@ -237,43 +238,44 @@ static nigh_status measure(struct measurement *measurement, nigh_text_reader *re
 
 /* --------------------------------------------------------------- public -- */
 
-nigh_status nigh_filters_measure(nigh_context *context, nigh_text_reader *reader, const nigh_filters_options *options,
-                                 nigh_filters **out, nigh_error *error) {
+nigh_status nigh_eval_filters_measure(nigh_context *context, nigh_text_reader *reader,
+                                      const nigh_eval_filters_options *options, nigh_eval_filters **out,
+                                      nigh_error *error) {
     *out = NULL;
-    struct measurement measurement = {.options = NIGH_FILTERS_OPTIONS_INIT, .terms = NIGH_TERMS_OPTIONS_INIT};
+    struct measurement measurement = {.options = NIGH_EVAL_FILTERS_OPTIONS_INIT, .terms = NIGH_TERMS_OPTIONS_INIT};
     nigh_status status = take_options(&measurement, options, error);
     if (status != NIGH_OK) return status;
-    nigh_filters *result = nigh__alloc_zero(context, 1, sizeof *result);
+    nigh_eval_filters *result = nigh__alloc_zero(context, 1, sizeof *result);
     if (result == NULL) {
         (void)nigh__fail(error, NIGH_ENOMEM, "no memory to measure filters");
         return NIGH_ENOMEM;
     }
-    *result = (nigh_filters){.context = context,
-                             .info = NIGH_FILTERS_INFO_INIT,
-                             .rows = NIGH__ARRAY(nigh_filters_row),
-                             .svg = NIGH__ARRAY(char)};
+    *result = (nigh_eval_filters){.context = context,
+                                  .info = NIGH_EVAL_FILTERS_INFO_INIT,
+                                  .rows = NIGH__ARRAY(nigh_eval_filters_row),
+                                  .svg = NIGH__ARRAY(char)};
     measurement.result = result;
     nigh__progress_init(&measurement.progress, measurement.terms.progress);
     status = measure(&measurement, reader, error);
     if (status == NIGH_OK)
         *out = result;
     else
-        nigh_filters_free(result);
+        nigh_eval_filters_free(result);
     return status;
 }
 
-void nigh_filters_describe(const nigh_filters *filters, nigh_filters_info *out) {
+void nigh_eval_filters_describe(const nigh_eval_filters *filters, nigh_eval_filters_info *out) {
     nigh__info_copy(out, &filters->info, sizeof filters->info);
 }
 
-nigh_status nigh_filters_at(const nigh_filters *filters, size_t index, nigh_filters_row *out) {
+nigh_status nigh_eval_filters_at(const nigh_eval_filters *filters, size_t index, nigh_eval_filters_row *out) {
     if (index >= filters->rows.count) return NIGH_END;
-    const nigh_filters_row *row = (const nigh_filters_row *)filters->rows.data + index;
+    const nigh_eval_filters_row *row = (const nigh_eval_filters_row *)filters->rows.data + index;
     nigh__info_copy(out, row, sizeof *row);
     return NIGH_OK;
 }
 
-void nigh_filters_free(nigh_filters *filters) {
+void nigh_eval_filters_free(nigh_eval_filters *filters) {
     if (filters == NULL) return;
     nigh__array_release(filters->context, &filters->rows);
     nigh__array_release(filters->context, &filters->svg);

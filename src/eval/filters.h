@@ -9,14 +9,14 @@
 
 #include "base/memory.h"
 #include "base/progress.h"
-#include "filter/positions.h"
+#include "terms/positions.h"
 
 #define NIGH__QUERY_LENGTHS 4u
 
-struct nigh_filters {
+struct nigh_eval_filters {
     const nigh_context *context;
-    nigh_filters_info info;
-    struct nigh__array rows; /* of nigh_filters_row: each kind over all ratios */
+    nigh_eval_filters_info info;
+    struct nigh__array rows; /* of nigh_eval_filters_row: each kind over all ratios */
     size_t ratio_count;
     struct nigh__array svg; /* of char */
 };
@@ -44,7 +44,7 @@ void nigh__filter_queries_release(struct nigh__filter_queries *queries); /* acce
 /* Into the row: false blocks, precision; *seconds of making the filters of all blocks. */
 nigh_status nigh__filter_queries_ask(struct nigh__filter_queries *queries, const struct nigh__blocks *blocks,
                                      const struct nigh__positions *positions, uint32_t threads,
-                                     struct nigh__progress *progress, nigh_filters_row *row, double *seconds,
+                                     struct nigh__progress *progress, nigh_eval_filters_row *row, double *seconds,
                                      nigh_error *error);
 
 /* -------------------------------------------------------- filters_bytes.c -- */

@@ -18,7 +18,7 @@
 #define TOP 84
 #define KEYS_TOP 386
 #define KEY_WIDTH 110
-#define MOST_DECADES 6u
+#define MAX_DECADES 6u
 #define KINDS 3u
 #define BAR_SHIFT 5.0 /* between bars of the same m / n */
 #define TICKS 6u
@@ -26,18 +26,18 @@
 
 struct figure {
     struct nigh__markup *drawing;
-    const nigh_filters *filters;
+    const nigh_eval_filters *filters;
     unsigned decades; /* of the axis upwards, which ends at 1 */
     double most_ratio, most_bytes;
 };
 
 enum line { LINE_ERROR, LINE_THEORY, LINE_BOUND };
 
-static const nigh_filters_row *row_at(const struct figure *figure, size_t index) {
-    return (const nigh_filters_row *)figure->filters->rows.data + index;
+static const nigh_eval_filters_row *row_at(const struct figure *figure, size_t index) {
+    return (const nigh_eval_filters_row *)figure->filters->rows.data + index;
 }
 
-static double value_of(const nigh_filters_row *row, enum line line) {
+static double value_of(const nigh_eval_filters_row *row, enum line line) {
     return line == LINE_ERROR ? row->error : line == LINE_THEORY ? row->theory : row->bound;
 }
 
@@ -46,13 +46,13 @@ static double value_of(const nigh_filters_row *row, enum line line) {
 static double decades_below(double value) { return value >= 1 ? 0 : -nigh__ln(value) / LN_10; }
 
 static void fit_value(struct figure *figure, double value) {
-    while (value > 0 && figure->decades < MOST_DECADES && decades_below(value) > figure->decades) figure->decades++;
+    while (value > 0 && figure->decades < MAX_DECADES && decades_below(value) > figure->decades) figure->decades++;
 }
 
-static double bytes_of(const nigh_filters_row *row) { return (double)(row->row_bytes + row->dictionary_bytes); }
+static double bytes_of(const nigh_eval_filters_row *row) { return (double)(row->row_bytes + row->dictionary_bytes); }
 
 static double inverted_bytes(const struct figure *figure) {
-    const nigh_filters_info *info = &figure->filters->info;
+    const nigh_eval_filters_info *info = &figure->filters->info;
     return (double)(info->inverted_bytes + info->inverted_dictionary_bytes);
 }
 
@@ -60,7 +60,7 @@ static void fit(struct figure *figure) {
     figure->decades = 1;
     figure->most_bytes = inverted_bytes(figure);
     for (size_t i = 0; i < figure->filters->rows.count; i++) {
-        const nigh_filters_row *row = row_at(figure, i);
+        const nigh_eval_filters_row *row = row_at(figure, i);
         fit_value(figure, row->error);
         fit_value(figure, row->error_least);
         fit_value(figure, row->bound);
@@ -118,15 +118,15 @@ static void draw_line(const struct figure *figure, unsigned panel, unsigned kind
     const size_t count = figure->filters->ratio_count;
     nigh__markup_put(figure->drawing, "<path class=\"%s\" d=\"", class);
     for (size_t i = 0; i < count; i++) {
-        const nigh_filters_row *row = row_at(figure, kind * count + i);
+        const nigh_eval_filters_row *row = row_at(figure, kind * count + i);
         const double across = panel == 2 ? bytes_of(row) / figure->most_bytes : row->ratio / figure->most_ratio;
         draw_point(figure, panel, across, value_of(row, line), i == 0);
     }
     nigh__markup_put(figure->drawing, "h0\"/>\n");
 }
 
-static void draw_bar(const struct figure *figure, const nigh_filters_row *row, unsigned kind, double from, double to,
-                     const char *style) {
+static void draw_bar(const struct figure *figure, const nigh_eval_filters_row *row, unsigned kind, double from,
+                     double to, const char *style) {
     const double middle = row->ratio / figure->most_ratio * PANEL_WIDTH + BAR_SHIFT * ((double)kind - 1);
     const struct nigh__tenths x = nigh__tenths(left_of(1) + middle);
     const struct nigh__tenths top = nigh__tenths(down_of(figure, to));
@@ -137,7 +137,7 @@ static void draw_bar(const struct figure *figure, const nigh_filters_row *row, u
 
 static void draw_distribution(const struct figure *figure) {
     for (size_t i = 0; i < figure->filters->rows.count; i++) {
-        const nigh_filters_row *row = row_at(figure, i);
+        const nigh_eval_filters_row *row = row_at(figure, i);
         const unsigned kind = (unsigned)(i / figure->filters->ratio_count);
         draw_bar(figure, row, kind, row->error_least, row->error_most, "stroke-width:1");
         draw_bar(figure, row, kind, row->error_quantiles[0], row->error_quantiles[2], "stroke-width:4");
@@ -163,8 +163,8 @@ static void draw_keys(const struct figure *figure) {
     }
 }
 
-nigh_status nigh_filters_plot(nigh_filters *filters, const char *title, const char **svg, size_t *length,
-                              nigh_error *error) {
+nigh_status nigh_eval_filters_plot(nigh_eval_filters *filters, const char *title, const char **svg, size_t *length,
+                                   nigh_error *error) {
     static const char *const classes[KINDS] = {"l c0", "l c1", "l c2"};
     struct nigh__markup drawing = {.context = filters->context, .out = &filters->svg};
     struct figure figure = {.drawing = &drawing, .filters = filters};

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/meter.h"
+#include "base/counting_context.h"
 #include "base/rng.h"
 #include "base/status.h"
 #include "base/threads.h"
@@ -163,7 +163,7 @@ static nigh_status ask(struct nigh__filter_queries *queries, const struct nigh__
 
 nigh_status nigh__filter_queries_ask(struct nigh__filter_queries *queries, const struct nigh__blocks *blocks,
                                      const struct nigh__positions *positions, uint32_t threads,
-                                     struct nigh__progress *progress, nigh_filters_row *row, double *seconds,
+                                     struct nigh__progress *progress, nigh_eval_filters_row *row, double *seconds,
                                      nigh_error *error) {
     nigh_status status = ask(queries, blocks, positions, threads, progress, seconds, error);
     if (status != NIGH_OK) return status;

@@ -13,24 +13,24 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/meter.h"
+#include "base/counting_context.h"
 #include "base/rng.h"
 #include "base/status.h"
 #include "base/threads.h"
 #include "signature/model.h"
 
 #define DEFAULT_SEEDS 3u
-#define MOST_SEEDS 1000u
+#define MAX_SEEDS 1000u
 #define DEFAULT_RADIUS 3u
 #define DEFAULT_FEATURES 10000u
 #define ONE_ASKS_OF 5u /* where documents do not say what they are for */
 #define REFERENCES 2u  /* by chosen features; one more goes by all */
 
 struct measurement {
-    nigh_learned_options options;
+    nigh_eval_learned_options options;
     nigh_learn_options learning;
     struct nigh__progress progress;
-    struct nigh__meter meter;
+    struct nigh__counting_context meter;
     struct nigh__labelled *labelled;
     const uint64_t *read_hashes; /* what is the labelled documents' own, and goes back before they are freed */
     const uint8_t *read_parts;
@@ -38,7 +38,7 @@ struct measurement {
     uint8_t *parts;
     struct nigh__trial trial;
     uint64_t before; /* bytes that were live before the lesson */
-    nigh_learned *result;
+    nigh_eval_learned *result;
 };
 
 static nigh_status no_memory(nigh_error *error) {
@@ -48,23 +48,24 @@ static nigh_status no_memory(nigh_error *error) {
 
 /* ----------------------------------------------------------------- options -- */
 
-static nigh_status check_lists(const nigh_learned_options *options, nigh_error *error) {
+static nigh_status check_lists(const nigh_eval_learned_options *options, nigh_error *error) {
     if (options->method_count == 0 || options->width_count == 0)
         return nigh__fail(error, NIGH_EINVAL, "there are no methods or no widths to measure");
     for (size_t i = 0; i < options->method_count; i++)
         if (nigh_learn_method_name(options->methods[i]) == NULL)
             return nigh__fail(error, NIGH_EINVAL, "there is no method of learning number %d", (int)options->methods[i]);
     for (size_t i = 0; i < options->width_count; i++)
-        if (options->widths[i] == 0 || options->widths[i] % 8 != 0 || options->widths[i] > NIGH__MODEL_MOST_BITS)
+        if (options->widths[i] == 0 || options->widths[i] % 8 != 0 || options->widths[i] > NIGH__MODEL_MAX_BITS)
             return nigh__fail(error, NIGH_EINVAL, "a model has a multiple of 8 bits up to %u, not %u",
-                              NIGH__MODEL_MOST_BITS, options->widths[i]);
+                              NIGH__MODEL_MAX_BITS, options->widths[i]);
     for (size_t i = 0; options->features != NULL && i < options->feature_count; i++)
         if (options->features[i] == 0) return nigh__fail(error, NIGH_EINVAL, "there is nothing to learn of 0 features");
     return NIGH_OK;
 }
 
-static nigh_status take_options(struct measurement *measurement, const nigh_learned_options *given, nigh_error *error) {
-    nigh_learned_options *options = &measurement->options;
+static nigh_status take_options(struct measurement *measurement, const nigh_eval_learned_options *given,
+                                nigh_error *error) {
+    nigh_eval_learned_options *options = &measurement->options;
     nigh_learn_options *learning = &measurement->learning;
     nigh_status status = nigh__options_copy(options, sizeof *options, given, error);
     if (status == NIGH_OK) status = nigh__options_copy(learning, sizeof *learning, options->learning, error);
@@ -78,8 +79,7 @@ static nigh_status take_options(struct measurement *measurement, const nigh_lear
         options->features = &learning->max_features;
         options->feature_count = 1;
     }
-    if (options->seeds > MOST_SEEDS)
-        return nigh__fail(error, NIGH_EINVAL, "up to %u seeds can be measured", MOST_SEEDS);
+    if (options->seeds > MAX_SEEDS) return nigh__fail(error, NIGH_EINVAL, "up to %u seeds can be measured", MAX_SEEDS);
     if (!(options->labelled > 0 && options->labelled <= 1))
         return nigh__fail(error, NIGH_EINVAL, "the share of labels to keep is above 0 and up to 1");
     return NIGH_OK;
@@ -87,20 +87,21 @@ static nigh_status take_options(struct measurement *measurement, const nigh_lear
 
 /* -------------------------------------------------------------------- rows -- */
 
-static size_t rows_of_features(const nigh_learned_options *options) {
+static size_t rows_of_features(const nigh_eval_learned_options *options) {
     return options->method_count * options->width_count + (options->references ? REFERENCES : 0);
 }
 
-static struct nigh__learned_row *row_at(const nigh_learned *learned, size_t index) {
+static struct nigh__learned_row *row_at(const nigh_eval_learned *learned, size_t index) {
     return (struct nigh__learned_row *)learned->rows.data + index;
 }
 
 static nigh_status rows_new(const struct measurement *measurement, nigh_error *error) {
-    nigh_learned *result = measurement->result;
+    nigh_eval_learned *result = measurement->result;
     const size_t count = measurement->options.feature_count * rows_of_features(&measurement->options) +
                          (measurement->options.references ? 1 : 0);
     if (nigh__array_add(result->context, &result->rows, count) == NULL) return no_memory(error);
-    for (size_t i = 0; i < count; i++) *row_at(result, i) = (struct nigh__learned_row){.row = NIGH_LEARNED_ROW_INIT};
+    for (size_t i = 0; i < count; i++)
+        *row_at(result, i) = (struct nigh__learned_row){.row = NIGH_EVAL_LEARNED_ROW_INIT};
     return NIGH_OK;
 }
 
@@ -110,7 +111,7 @@ static double spread_of(const struct nigh__mean *mean) {
 
 static void row_add(struct nigh__learned_row *row, const char *name, uint32_t features, uint32_t width_bits,
                     const struct nigh__outcome *outcome) {
-    nigh_learned_row *out = &row->row;
+    nigh_eval_learned_row *out = &row->row;
     nigh__mean_add(&row->map, outcome->map);
     nigh__mean_add(&row->precision, outcome->precision);
     nigh__mean_add(&row->returned, outcome->returned);
@@ -143,7 +144,7 @@ static void row_add(struct nigh__learned_row *row, const char *name, uint32_t fe
 /* Learns and makes the model, with the clock and the meter running. */
 static nigh_status learn(struct measurement *measurement, struct nigh__lesson *lesson, nigh_model **model,
                          struct nigh__outcome *outcome, nigh_error *error) {
-    struct nigh__meter *meter = &measurement->meter;
+    struct nigh__counting_context *meter = &measurement->meter;
     struct nigh__learned learned = {0};
     atomic_store(&meter->peak, atomic_load(&meter->live));
     const double began = nigh__clock();
@@ -177,7 +178,7 @@ static nigh_status try_method(struct measurement *measurement, struct nigh__less
 
 static nigh_status try_methods(struct measurement *measurement, struct nigh__lesson *lesson, size_t first_row,
                                nigh_error *error) {
-    const nigh_learned_options *options = &measurement->options;
+    const nigh_eval_learned_options *options = &measurement->options;
     nigh_learn_options learning = *lesson->options;
     nigh_status status = NIGH_OK;
     for (size_t m = 0; status == NIGH_OK && m < options->method_count; m++) {
@@ -229,7 +230,7 @@ static nigh_status take_seed(struct measurement *measurement, uint64_t seed, nig
 /* One number of features under one seed. */
 static nigh_status try_seed(struct measurement *measurement, uint32_t features, uint32_t number, size_t first_row,
                             nigh_error *error) {
-    const nigh_learned_options *options = &measurement->options;
+    const nigh_eval_learned_options *options = &measurement->options;
     nigh_learn_options learning = measurement->learning;
     struct nigh__lesson *lesson = NULL;
     learning.seed += number;
@@ -253,7 +254,7 @@ static nigh_status try_seed(struct measurement *measurement, uint32_t features, 
 }
 
 static nigh_status try_all(struct measurement *measurement, nigh_error *error) {
-    const nigh_learned_options *options = &measurement->options;
+    const nigh_eval_learned_options *options = &measurement->options;
     nigh_status status = rows_new(measurement, error);
     for (uint32_t s = 0; status == NIGH_OK && s < options->seeds; s++)
         for (size_t f = 0; status == NIGH_OK && f < options->feature_count; f++)
@@ -292,7 +293,7 @@ static nigh_status read_documents(struct measurement *measurement, nigh_text_rea
 }
 
 static void fill_info(const struct measurement *measurement) {
-    nigh_learned_info *info = &measurement->result->info;
+    nigh_eval_learned_info *info = &measurement->result->info;
     info->documents = measurement->trial.answers;
     info->queries = measurement->trial.queries;
     info->unlabelled = measurement->trial.unlabelled_count;
@@ -303,7 +304,7 @@ static void fill_info(const struct measurement *measurement) {
 }
 
 static nigh_status measure(struct measurement *measurement, nigh_text_reader *reader, nigh_error *error) {
-    nigh_status status = nigh__meter_init(&measurement->meter, measurement->result->context, error);
+    nigh_status status = nigh__counting_context_init(&measurement->meter, measurement->result->context, error);
     if (status == NIGH_OK) status = read_documents(measurement, reader, error);
     if (status != NIGH_OK) return status;
     measurement->trial = (struct nigh__trial){.context = measurement->meter.context,
@@ -326,23 +327,24 @@ static void release(struct measurement *measurement) {
         nigh__free(measurement->meter.context, measurement->parts);
         nigh__labelled_free(measurement->labelled);
     }
-    nigh__meter_release(&measurement->meter);
+    nigh__counting_context_release(&measurement->meter);
 }
 
 /* ------------------------------------------------------------------ public -- */
 
-nigh_status nigh_learned_measure(nigh_context *context, nigh_text_reader *reader, const nigh_learned_options *options,
-                                 nigh_learned **out, nigh_error *error) {
+nigh_status nigh_eval_learned_measure(nigh_context *context, nigh_text_reader *reader,
+                                      const nigh_eval_learned_options *options, nigh_eval_learned **out,
+                                      nigh_error *error) {
     *out = NULL;
-    struct measurement measurement = {.options = NIGH_LEARNED_OPTIONS_INIT, .learning = NIGH_LEARN_OPTIONS_INIT};
+    struct measurement measurement = {.options = NIGH_EVAL_LEARNED_OPTIONS_INIT, .learning = NIGH_LEARN_OPTIONS_INIT};
     nigh_status status = take_options(&measurement, options, error);
     if (status != NIGH_OK) return status;
-    nigh_learned *result = nigh__alloc_zero(context, 1, sizeof *result);
+    nigh_eval_learned *result = nigh__alloc_zero(context, 1, sizeof *result);
     if (result == NULL) return no_memory(error);
-    *result = (nigh_learned){.context = context,
-                             .info = NIGH_LEARNED_INFO_INIT,
-                             .rows = NIGH__ARRAY(struct nigh__learned_row),
-                             .svg = NIGH__ARRAY(char)};
+    *result = (nigh_eval_learned){.context = context,
+                                  .info = NIGH_EVAL_LEARNED_INFO_INIT,
+                                  .rows = NIGH__ARRAY(struct nigh__learned_row),
+                                  .svg = NIGH__ARRAY(char)};
     measurement.result = result;
     nigh__progress_init(&measurement.progress, measurement.learning.progress);
     status = measure(&measurement, reader, error);
@@ -350,22 +352,22 @@ nigh_status nigh_learned_measure(nigh_context *context, nigh_text_reader *reader
     if (status == NIGH_OK)
         *out = result;
     else
-        nigh_learned_free(result);
+        nigh_eval_learned_free(result);
     return status;
 }
 
-void nigh_learned_describe(const nigh_learned *learned, nigh_learned_info *out) {
+void nigh_eval_learned_describe(const nigh_eval_learned *learned, nigh_eval_learned_info *out) {
     nigh__info_copy(out, &learned->info, sizeof learned->info);
 }
 
-nigh_status nigh_learned_at(const nigh_learned *learned, size_t index, nigh_learned_row *out) {
+nigh_status nigh_eval_learned_at(const nigh_eval_learned *learned, size_t index, nigh_eval_learned_row *out) {
     if (index >= learned->rows.count) return NIGH_END;
-    const nigh_learned_row *row = &row_at(learned, index)->row;
+    const nigh_eval_learned_row *row = &row_at(learned, index)->row;
     nigh__info_copy(out, row, sizeof *row);
     return NIGH_OK;
 }
 
-void nigh_learned_free(nigh_learned *learned) {
+void nigh_eval_learned_free(nigh_eval_learned *learned) {
     if (learned == NULL) return;
     nigh__array_release(learned->context, &learned->rows);
     nigh__array_release(learned->context, &learned->svg);

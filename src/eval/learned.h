@@ -92,13 +92,13 @@ nigh_status nigh__labelled_reseed(struct nigh__labelled *labelled, uint64_t seed
 
 /* Over the seeds so far. */
 struct nigh__learned_row {
-    nigh_learned_row row;
+    nigh_eval_learned_row row;
     struct nigh__mean map, precision, returned, empty, intra, inter, seconds, sign_rate;
 };
 
-struct nigh_learned {
+struct nigh_eval_learned {
     const nigh_context *context;
-    nigh_learned_info info;
+    nigh_eval_learned_info info;
     struct nigh__array
         rows; /* of struct nigh__learned_row, by features, method and width; references behind each features */
     struct nigh__array svg; /* of char: the last plot */

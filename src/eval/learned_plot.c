@@ -22,19 +22,19 @@
 #define KEY_HEIGHT 20
 #define KEYS_ACROSS 6
 #define COLOURS 5
-#define MOST_LINES 64 /* more methods and references are not drawn */
+#define MAX_LINES 64 /* more methods and references are not drawn */
 
 enum measure { MEASURE_MAP, MEASURE_PRECISION, MEASURE_RETURNED, MEASURE_SECONDS, MEASURE_MEGABYTES };
 
 /* What the rows have: methods in their order, widths, numbers of features. */
 struct figure {
     struct nigh__markup *drawing;
-    const nigh_learned *learned;
-    const char *methods[MOST_LINES];
+    const nigh_eval_learned *learned;
+    const char *methods[MAX_LINES];
     size_t method_count;
-    uint32_t widths[MOST_LINES];
+    uint32_t widths[MAX_LINES];
     size_t width_count;
-    uint32_t features[MOST_LINES];
+    uint32_t features[MAX_LINES];
     size_t feature_count;
 };
 
@@ -44,7 +44,7 @@ struct panel {
     double highest;     /* of the axis upwards, which begins at 0 */
 };
 
-static const nigh_learned_row *row_at(const struct figure *figure, size_t index) {
+static const nigh_eval_learned_row *row_at(const struct figure *figure, size_t index) {
     return &((const struct nigh__learned_row *)figure->learned->rows.data)[index].row;
 }
 
@@ -53,7 +53,7 @@ static const nigh_learned_row *row_at(const struct figure *figure, size_t index)
 static void add_number(uint32_t *numbers, size_t *count, uint32_t number) {
     size_t at = 0;
     while (at < *count && numbers[at] < number) at++;
-    if ((at < *count && numbers[at] == number) || *count == MOST_LINES) return;
+    if ((at < *count && numbers[at] == number) || *count == MAX_LINES) return;
     for (size_t i = (*count)++; i > at; i--) numbers[i] = numbers[i - 1];
     numbers[at] = number;
 }
@@ -61,12 +61,12 @@ static void add_number(uint32_t *numbers, size_t *count, uint32_t number) {
 static void add_method(struct figure *figure, const char *method) {
     for (size_t i = 0; i < figure->method_count; i++)
         if (strcmp(figure->methods[i], method) == 0) return;
-    if (figure->method_count < MOST_LINES) figure->methods[figure->method_count++] = method;
+    if (figure->method_count < MAX_LINES) figure->methods[figure->method_count++] = method;
 }
 
 static void gather(struct figure *figure) {
     for (size_t i = 0; i < figure->learned->rows.count; i++) {
-        const nigh_learned_row *row = row_at(figure, i);
+        const nigh_eval_learned_row *row = row_at(figure, i);
         add_method(figure, row->method);
         if (row->width_bits == 0) continue;
         add_number(figure->widths, &figure->width_count, row->width_bits);
@@ -74,7 +74,7 @@ static void gather(struct figure *figure) {
     }
 }
 
-static double value_of(const nigh_learned_row *row, enum measure measure) {
+static double value_of(const nigh_eval_learned_row *row, enum measure measure) {
     switch (measure) {
     case MEASURE_MAP:
         return row->map;
@@ -90,7 +90,7 @@ static double value_of(const nigh_learned_row *row, enum measure measure) {
 }
 
 /* A reference has a line where it has the measure at all. */
-static bool is_drawn(const nigh_learned_row *row, enum measure measure, uint32_t features) {
+static bool is_drawn(const nigh_eval_learned_row *row, enum measure measure, uint32_t features) {
     if (features == 0) return row->width_bits != 0;
     if (row->width_bits != 0) return row->features == features;
     const bool list = strcmp(row->method, "inverted list") == 0;
@@ -101,7 +101,7 @@ static bool is_drawn(const nigh_learned_row *row, enum measure measure, uint32_t
 static double highest_of(const struct figure *figure, enum measure measure, uint32_t features) {
     double highest = 0;
     for (size_t i = 0; i < figure->learned->rows.count; i++) {
-        const nigh_learned_row *row = row_at(figure, i);
+        const nigh_eval_learned_row *row = row_at(figure, i);
         if (is_drawn(row, measure, features) && value_of(row, measure) > highest) highest = value_of(row, measure);
     }
     return highest;
@@ -194,7 +194,7 @@ static void draw_line(const struct figure *figure, const struct panel *panel, si
                                          : "l",
                      (unsigned)(method % COLOURS));
     for (size_t i = 0; i < figure->learned->rows.count; i++) {
-        const nigh_learned_row *row = row_at(figure, i);
+        const nigh_eval_learned_row *row = row_at(figure, i);
         if (strcmp(row->method, figure->methods[method]) != 0 || !is_drawn(row, measure, features)) continue;
         if (features == 0 && row->width_bits != widest) continue;
         if (row->width_bits == 0) {
@@ -235,8 +235,8 @@ static void draw_keys(const struct figure *figure, int top) {
     }
 }
 
-nigh_status nigh_learned_plot(nigh_learned *learned, const char *title, const char **svg, size_t *length,
-                              nigh_error *error) {
+nigh_status nigh_eval_learned_plot(nigh_eval_learned *learned, const char *title, const char **svg, size_t *length,
+                                   nigh_error *error) {
     struct nigh__markup drawing = {.context = learned->context, .out = &learned->svg};
     struct figure figure = {.drawing = &drawing, .learned = learned};
     learned->svg.count = 0;

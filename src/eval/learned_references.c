@@ -15,7 +15,7 @@
 #include "base/status.h"
 #include "eval/learned.h"
 #include "eval/metric.h"
-#include "search/nearest.h"
+#include "scan/nearest.h"
 #include "text/logarithm.h"
 
 #define UNITS 2147483648.0

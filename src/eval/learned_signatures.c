@@ -10,7 +10,7 @@
  */
 #include <stdatomic.h>
 
-#include "base/meter.h"
+#include "base/counting_context.h"
 #include "base/status.h"
 #include "base/threads.h"
 #include "eval/learned.h"

@@ -8,22 +8,22 @@
 #include <stdlib.h>
 
 #include "base/bytes.h"
-#include "base/meter.h"
+#include "base/counting_context.h"
 #include "base/progress.h"
 #include "base/status.h"
+#include "collection/collection.h"
 #include "eval/nearness.h"
 #include "eval/truth.h"
-#include "store/collection.h"
 
 struct measuring {
     const nigh_collection *collection;
     const uint8_t *queries;
     size_t count;
-    const nigh_truth *truth;
-    nigh_truth_options own;
+    const nigh_eval_truth *truth;
+    nigh_eval_truth_options own;
     nigh_search_options search;
     struct nigh__progress progress;
-    nigh_nearness *out;
+    nigh_eval_nearness *out;
     nigh_match *found; /* of one query, without itself */
     double *seconds;   /* of each query */
     uint64_t bounded;  /* queries whose proof has an end */
@@ -76,7 +76,7 @@ static double recall_by_id(const nigh_match *truth, size_t truths, const nigh_ma
 }
 
 static void add_work(struct measuring *m, const nigh_results *results) {
-    nigh_nearness_info *info = &m->out->info;
+    nigh_eval_nearness_info *info = &m->out->info;
     nigh_results_info work = NIGH_RESULTS_INFO_INIT;
     nigh_proof proof = NIGH_PROOF_INIT;
     nigh_results_describe(results, &work);
@@ -106,9 +106,9 @@ static nigh_status ask(struct measuring *m, size_t q, bool counts, nigh_error *e
         size_t matches = 0;
         size_t truths = 0;
         const nigh_match *found = nigh_results_matches(results, 0, &matches);
-        const nigh_match *truth = nigh_truth_matches(m->truth, q, &truths);
+        const nigh_match *truth = nigh_eval_truth_matches(m->truth, q, &truths);
         matches = nigh__without_own(found, matches, nigh__own(&m->own, q), m->truth->k, m->found);
-        nigh_nearness *out = m->out;
+        nigh_eval_nearness *out = m->out;
         out->info.cdr +=
             nigh__cdr(truth, truths, m->found, matches, m->truth->k, m->collection->width_bits, out->dr, out->cdr);
         out->info.recall += nigh__recall(truth, truths, m->found, matches);
@@ -136,7 +136,7 @@ static int by_size(const void *a, const void *b) {
 }
 
 static void finish(struct measuring *m) {
-    nigh_nearness_info *info = &m->out->info;
+    nigh_eval_nearness_info *info = &m->out->info;
     const double queries = (double)m->count;
     double *const means[] = {&info->cdr,      &info->recall,        &info->recall_by_id, &info->proven, &info->lists,
                              &info->postings, &info->skipped_lists, &info->distances,    &info->scanned};
@@ -173,13 +173,13 @@ static nigh_status measure(struct measuring *m, nigh_error *error) {
     return status;
 }
 
-nigh_status nigh_nearness_measure(const nigh_collection *collection, const uint8_t *queries, size_t count,
-                                  const nigh_truth *truth, const nigh_truth_options *truth_options,
-                                  const nigh_search_options *search, nigh_nearness **out, nigh_error *error) {
+nigh_status nigh_eval_nearness_measure(const nigh_collection *collection, const uint8_t *queries, size_t count,
+                                       const nigh_eval_truth *truth, const nigh_eval_truth_options *truth_options,
+                                       const nigh_search_options *search, nigh_eval_nearness **out, nigh_error *error) {
     *out = NULL;
     struct measuring m = {.collection = collection, .queries = queries, .count = count, .truth = truth};
     uint64_t key = 0;
-    m.own = (nigh_truth_options)NIGH_TRUTH_OPTIONS_INIT;
+    m.own = (nigh_eval_truth_options)NIGH_EVAL_TRUTH_OPTIONS_INIT;
     m.search = (nigh_search_options)NIGH_SEARCH_OPTIONS_INIT;
     if (count == 0 || queries == NULL) return nigh__fail(error, NIGH_EINVAL, "there are no queries");
     nigh_status status = nigh__options_copy(&m.own, sizeof m.own, truth_options, error);
@@ -201,16 +201,16 @@ nigh_status nigh_nearness_measure(const nigh_collection *collection, const uint8
     if (status == NIGH_OK)
         *out = m.out;
     else
-        nigh_nearness_free(m.out);
+        nigh_eval_nearness_free(m.out);
     return status;
 }
 
-void nigh_nearness_describe(const nigh_nearness *nearness, nigh_nearness_info *out) {
+void nigh_eval_nearness_describe(const nigh_eval_nearness *nearness, nigh_eval_nearness_info *out) {
     nigh__info_copy(out, &nearness->info, sizeof nearness->info);
 }
 
-nigh_status nigh_nearness_rank(const nigh_nearness *nearness, uint32_t rank, double *dr, double *cdr,
-                               nigh_error *error) {
+nigh_status nigh_eval_nearness_rank(const nigh_eval_nearness *nearness, uint32_t rank, double *dr, double *cdr,
+                                    nigh_error *error) {
     if (rank == 0 || rank > nearness->info.k)
         return nigh__fail(error, NIGH_EINVAL, "rank %u; 1 to %u were measured", rank, nearness->info.k);
     *dr = nearness->dr[rank - 1];
@@ -218,7 +218,7 @@ nigh_status nigh_nearness_rank(const nigh_nearness *nearness, uint32_t rank, dou
     return NIGH_OK;
 }
 
-void nigh_nearness_free(nigh_nearness *nearness) {
+void nigh_eval_nearness_free(nigh_eval_nearness *nearness) {
     if (nearness == NULL) return;
     nigh__free(nearness->context, nearness->dr);
     nigh__free(nearness->context, nearness->cdr);

@@ -5,9 +5,9 @@
 
 #include "base/memory.h"
 
-struct nigh_nearness {
+struct nigh_eval_nearness {
     const nigh_context *context;
-    nigh_nearness_info info;
+    nigh_eval_nearness_info info;
     double *dr; /* of ranks 1 .. k: the means over the queries */
     double *cdr;
     struct nigh__array svg; /* of char: the last plot */

@@ -23,7 +23,7 @@ struct scale {
     double least;
 };
 
-static struct scale scale_of(nigh_nearness *const *runs, size_t count) {
+static struct scale scale_of(nigh_eval_nearness *const *runs, size_t count) {
     double least = 1;
     for (size_t i = 0; i < count; i++)
         for (uint32_t p = 0; p < runs[i]->info.k; p++)
@@ -58,7 +58,7 @@ static void draw_grid(struct nigh__markup *drawing, const struct scale *scale, i
                      TOP + PANEL_HEIGHT + 38, below);
 }
 
-static void draw_ranks(struct nigh__markup *drawing, const struct scale *scale, nigh_nearness *const *runs,
+static void draw_ranks(struct nigh__markup *drawing, const struct scale *scale, nigh_eval_nearness *const *runs,
                        size_t count) {
     const uint32_t k = runs[0]->info.k;
     draw_grid(drawing, scale, LEFT_PANEL, "CDR by rank", "rank");
@@ -82,9 +82,9 @@ struct decades {
     int first, count;
 };
 
-static double microseconds(const nigh_nearness *run) { return run->info.seconds * 1e6; }
+static double microseconds(const nigh_eval_nearness *run) { return run->info.seconds * 1e6; }
 
-static struct decades decades_of(nigh_nearness *const *runs, size_t count) {
+static struct decades decades_of(nigh_eval_nearness *const *runs, size_t count) {
     double least = microseconds(runs[0]);
     double most = least;
     for (size_t i = 1; i < count; i++) {
@@ -125,7 +125,7 @@ static double log10_of(double value) {
     return whole + share;
 }
 
-static void draw_times(struct nigh__markup *drawing, const struct scale *scale, nigh_nearness *const *runs,
+static void draw_times(struct nigh__markup *drawing, const struct scale *scale, nigh_eval_nearness *const *runs,
                        size_t count) {
     static const char *const names[] = {"1 us", "10 us", "100 us", "1 ms",   "10 ms",  "100 ms",
                                         "1 s",  "10 s",  "100 s",  "1000 s", "10000 s"};
@@ -155,8 +155,8 @@ static void draw_keys(struct nigh__markup *drawing, const char *const *names, si
     }
 }
 
-nigh_status nigh_nearness_plot(nigh_nearness *const *runs, const char *const *names, size_t count, const char *title,
-                               const char **svg, size_t *length, nigh_error *error) {
+nigh_status nigh_eval_nearness_plot(nigh_eval_nearness *const *runs, const char *const *names, size_t count,
+                                    const char *title, const char **svg, size_t *length, nigh_error *error) {
     if (count == 0) return nigh__fail(error, NIGH_EINVAL, "there is nothing to plot");
     struct nigh__markup drawing = {.context = runs[0]->context, .out = &runs[0]->svg};
     const struct scale scale = scale_of(runs, count);

@@ -8,27 +8,27 @@
 
 static const char *const length_names[NIGH__LENGTHS] = {"all", "1-31", "32-127", "128-511", "512+"};
 
-const char *nigh_length_class_name(nigh_length_class length) {
+const char *nigh_eval_length_class_name(nigh_eval_length_class length) {
     return (unsigned)length < NIGH__LENGTHS ? length_names[length] : NULL;
 }
 
-static nigh_pairs *pairs_new(const nigh_evaluation *corpus) {
+static nigh_eval_pairs *pairs_new(const nigh_eval_corpus *corpus) {
     const size_t distances = (size_t)corpus->width_bits + 1;
-    nigh_pairs *pairs = nigh__alloc_zero(corpus->context, 1, sizeof *pairs);
+    nigh_eval_pairs *pairs = nigh__alloc_zero(corpus->context, 1, sizeof *pairs);
     if (pairs == NULL) return NULL;
-    *pairs = (nigh_pairs){.context = corpus->context,
-                          .width_bits = corpus->width_bits,
-                          .documents = corpus->entries.count,
-                          .svg = NIGH__ARRAY(char)};
+    *pairs = (nigh_eval_pairs){.context = corpus->context,
+                               .width_bits = corpus->width_bits,
+                               .documents = corpus->entries.count,
+                               .svg = NIGH__ARRAY(char)};
     pairs->pairs = nigh__alloc_zero(corpus->context, NIGH__LENGTHS * distances, sizeof *pairs->pairs);
     pairs->alike = nigh__alloc_zero(corpus->context, NIGH__LENGTHS * distances, sizeof *pairs->alike);
     pairs->cosine = nigh__alloc_zero(corpus->context, distances, sizeof *pairs->cosine);
     if (pairs->pairs != NULL && pairs->alike != NULL && pairs->cosine != NULL) return pairs;
-    nigh_pairs_free(pairs);
+    nigh_eval_pairs_free(pairs);
     return NULL;
 }
 
-void nigh_pairs_free(nigh_pairs *pairs) {
+void nigh_eval_pairs_free(nigh_eval_pairs *pairs) {
     if (pairs == NULL) return;
     const nigh_context *context = pairs->context;
     nigh__free(context, pairs->pairs);
@@ -50,24 +50,24 @@ static void sum_up(uint64_t *counts, uint32_t width_bits) {
     }
 }
 
-nigh_status nigh_pairs_measure(const nigh_evaluation *evaluation, const nigh_pairs_options *options, nigh_pairs **out,
-                               nigh_error *error) {
+nigh_status nigh_eval_pairs_measure(const nigh_eval_corpus *evaluation, const nigh_eval_pairs_options *options,
+                                    nigh_eval_pairs **out, nigh_error *error) {
     *out = NULL;
-    struct nigh__measuring measuring = {.corpus = evaluation, .options = NIGH_PAIRS_OPTIONS_INIT};
+    struct nigh__measuring measuring = {.corpus = evaluation, .options = NIGH_EVAL_PAIRS_OPTIONS_INIT};
     nigh_status status = nigh__options_copy(&measuring.options, sizeof measuring.options, options, error);
     if (status != NIGH_OK) return status;
     if (!(measuring.options.alike > 0 && measuring.options.alike <= 1))
         return nigh__fail(error, NIGH_EINVAL, "pairs are alike from a value above 0 and up to 1 on");
     measuring.threads = nigh__threads_resolve(measuring.options.threads);
     nigh__progress_init(&measuring.progress, measuring.options.progress);
-    nigh_pairs *pairs = measuring.pairs = pairs_new(evaluation);
+    nigh_eval_pairs *pairs = measuring.pairs = pairs_new(evaluation);
     if (pairs == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for the pairs");
     pairs->threshold = measuring.options.alike;
     pairs->labelled = measuring.options.labels != NULL;
     status = pairs->labelled ? nigh__pairs_label(&measuring, error) : nigh__pairs_join(&measuring, error);
     if (status == NIGH_OK) status = nigh__pairs_count(&measuring, error);
     if (status != NIGH_OK) {
-        nigh_pairs_free(pairs);
+        nigh_eval_pairs_free(pairs);
         return status;
     }
     sum_up(pairs->pairs, pairs->width_bits);
@@ -78,8 +78,8 @@ nigh_status nigh_pairs_measure(const nigh_evaluation *evaluation, const nigh_pai
 
 /* -------------------------------------------------------------- reading -- */
 
-void nigh_pairs_describe(const nigh_pairs *pairs, nigh_length_class length, nigh_pairs_info *out) {
-    nigh_pairs_info info = NIGH_PAIRS_INFO_INIT;
+void nigh_eval_pairs_describe(const nigh_eval_pairs *pairs, nigh_eval_length_class length, nigh_eval_pairs_info *out) {
+    nigh_eval_pairs_info info = NIGH_EVAL_PAIRS_INFO_INIT;
     info.documents = pairs->documents;
     info.width_bits = pairs->width_bits;
     info.labels_missing = pairs->labels_missing;
@@ -90,13 +90,13 @@ void nigh_pairs_describe(const nigh_pairs *pairs, nigh_length_class length, nigh
     nigh__info_copy(out, &info, sizeof info);
 }
 
-static nigh_pairs_row row_of(const nigh_pairs *pairs, uint32_t length, uint32_t distance) {
+static nigh_eval_pairs_row row_of(const nigh_eval_pairs *pairs, uint32_t length, uint32_t distance) {
     const uint64_t *within = nigh__histogram(pairs->pairs, pairs->width_bits, length);
     const uint64_t *alike = nigh__histogram(pairs->alike, pairs->width_bits, length);
     const struct nigh__mean *mean = &pairs->cosine[distance];
-    const bool known = length == NIGH_LENGTH_ALL && mean->count > 0;
+    const bool known = length == NIGH_EVAL_LENGTH_ALL && mean->count > 0;
     const struct nigh__quality quality = nigh__quality(within[distance], alike[distance], alike[pairs->width_bits]);
-    nigh_pairs_row row = NIGH_PAIRS_ROW_INIT;
+    nigh_eval_pairs_row row = NIGH_EVAL_PAIRS_ROW_INIT;
     row.distance = distance;
     row.pairs_within = within[distance];
     row.alike_within = alike[distance];
@@ -110,19 +110,21 @@ static nigh_pairs_row row_of(const nigh_pairs *pairs, uint32_t length, uint32_t 
     return row;
 }
 
-nigh_status nigh_pairs_at(const nigh_pairs *pairs, nigh_length_class length, uint32_t distance, nigh_pairs_row *out) {
+nigh_status nigh_eval_pairs_at(const nigh_eval_pairs *pairs, nigh_eval_length_class length, uint32_t distance,
+                               nigh_eval_pairs_row *out) {
     if ((unsigned)length >= NIGH__LENGTHS || distance > pairs->width_bits) return NIGH_END;
-    const nigh_pairs_row row = row_of(pairs, length, distance);
+    const nigh_eval_pairs_row row = row_of(pairs, length, distance);
     nigh__info_copy(out, &row, sizeof row);
     return NIGH_OK;
 }
 
-nigh_status nigh_pairs_best(const nigh_pairs *pairs, nigh_length_class length, nigh_pairs_row *out) {
-    nigh_pairs_row best = {.f1 = -1};
+nigh_status nigh_eval_pairs_best(const nigh_eval_pairs *pairs, nigh_eval_length_class length,
+                                 nigh_eval_pairs_row *out) {
+    nigh_eval_pairs_row best = {.f1 = -1};
     if ((unsigned)length >= NIGH__LENGTHS) return NIGH_END;
     if (nigh__histogram(pairs->alike, pairs->width_bits, length)[pairs->width_bits] == 0) return NIGH_END;
     for (uint32_t d = 0; d <= pairs->width_bits; d++) {
-        const nigh_pairs_row row = row_of(pairs, length, d);
+        const nigh_eval_pairs_row row = row_of(pairs, length, d);
         if (row.f1 > best.f1) best = row;
     }
     nigh__info_copy(out, &best, sizeof best);

@@ -24,7 +24,7 @@
 
 #define NIGH__LENGTHS 5u /* the classes, and all of them together as number 0 */
 
-struct nigh_pairs {
+struct nigh_eval_pairs {
     const nigh_context *context;
     uint32_t width_bits;
     uint64_t documents;
@@ -43,15 +43,15 @@ static inline uint64_t *nigh__histogram(uint64_t *counts, uint32_t width_bits, u
 
 /* What the steps of a measurement share. */
 struct nigh__measuring {
-    const nigh_evaluation *corpus;
-    nigh_pairs_options options;
+    const nigh_eval_corpus *corpus;
+    nigh_eval_pairs_options options;
     uint32_t threads; /* at least 1 */
     struct nigh__progress progress;
-    nigh_pairs *pairs; /* being filled, but for class 0 */
+    nigh_eval_pairs *pairs; /* being filled, but for class 0 */
 };
 
 /* The class of a pair is that of the shorter text. */
-static inline uint32_t nigh__pair_length(const nigh_evaluation *corpus, uint32_t a, uint32_t b) {
+static inline uint32_t nigh__pair_length(const nigh_eval_corpus *corpus, uint32_t a, uint32_t b) {
     const uint32_t length_a = (uint32_t)nigh__corpus_entry(corpus, a)->length;
     const uint32_t length_b = (uint32_t)nigh__corpus_entry(corpus, b)->length;
     return length_a < length_b ? length_a : length_b;

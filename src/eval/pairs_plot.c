@@ -44,18 +44,19 @@ static void draw_axes(struct nigh__markup *drawing, const struct panel *panel, c
 /* Cosine and precision stand in panels of their own, and share a colour. */
 static const char *class_of(char what) { return what == 'r' ? "c1" : what == 'f' ? "d c4" : "c0"; }
 
-static double value_of(const nigh_pairs_row *row, char what) {
+static double value_of(const nigh_eval_pairs_row *row, char what) {
     return what == 'c' ? row->cosine : what == 'p' ? row->precision : what == 'r' ? row->recall : row->f1;
 }
 
 /* One line; distances without a pair have no cosine, and are passed over. */
-static void draw_line(struct nigh__markup *drawing, const nigh_pairs *pairs, const struct panel *panel, char what) {
+static void draw_line(struct nigh__markup *drawing, const nigh_eval_pairs *pairs, const struct panel *panel,
+                      char what) {
     const uint32_t stride = panel->most / POINTS + 1;
     bool begun = false;
     nigh__markup_put(drawing, "<path class=\"l %s\" d=\"", class_of(what));
     for (uint32_t d = 0; d <= panel->most; d += stride) {
-        nigh_pairs_row row = NIGH_PAIRS_ROW_INIT;
-        if (nigh_pairs_at(pairs, NIGH_LENGTH_ALL, d, &row) != NIGH_OK || value_of(&row, what) < 0) continue;
+        nigh_eval_pairs_row row = NIGH_EVAL_PAIRS_ROW_INIT;
+        if (nigh_eval_pairs_at(pairs, NIGH_EVAL_LENGTH_ALL, d, &row) != NIGH_OK || value_of(&row, what) < 0) continue;
         const struct nigh__tenths x = x_of(panel, d);
         const struct nigh__tenths y = y_of(value_of(&row, what));
         nigh__markup_put(drawing, "%s%d.%d %d.%d", begun ? "L" : "M", x.whole, x.rest, y.whole, y.rest);
@@ -77,9 +78,9 @@ static void draw_legend(struct nigh__markup *drawing, const struct panel *panel)
 }
 
 /* The radius of the best F1, where there is one. */
-static void draw_best(struct nigh__markup *drawing, const nigh_pairs *pairs, const struct panel *panel) {
-    nigh_pairs_row best = NIGH_PAIRS_ROW_INIT;
-    if (nigh_pairs_best(pairs, NIGH_LENGTH_ALL, &best) != NIGH_OK || best.distance > panel->most) return;
+static void draw_best(struct nigh__markup *drawing, const nigh_eval_pairs *pairs, const struct panel *panel) {
+    nigh_eval_pairs_row best = NIGH_EVAL_PAIRS_ROW_INIT;
+    if (nigh_eval_pairs_best(pairs, NIGH_EVAL_LENGTH_ALL, &best) != NIGH_OK || best.distance > panel->most) return;
     const struct nigh__tenths x = x_of(panel, best.distance);
     const bool right = best.distance > panel->most / 2;
     nigh__markup_put(drawing, "<path class=\"m\" d=\"M%d.%d %dv%d\"/>", x.whole, x.rest, TOP, HEIGHT);
@@ -90,7 +91,7 @@ static void draw_best(struct nigh__markup *drawing, const nigh_pairs *pairs, con
 /* ------------------------------------------------------------------ whole -- */
 
 /* The farthest distance that any pair has, and that any pair that is alike has. */
-static void find_ends(const nigh_pairs *pairs, uint32_t *farthest, uint32_t *farthest_alike) {
+static void find_ends(const nigh_eval_pairs *pairs, uint32_t *farthest, uint32_t *farthest_alike) {
     *farthest = *farthest_alike = 1;
     for (uint32_t d = 1; d <= pairs->width_bits; d++) {
         if (pairs->pairs[d] > pairs->pairs[d - 1]) *farthest = d;
@@ -98,7 +99,7 @@ static void find_ends(const nigh_pairs *pairs, uint32_t *farthest, uint32_t *far
     }
 }
 
-static void draw(struct nigh__markup *drawing, const nigh_pairs *pairs, const char *title) {
+static void draw(struct nigh__markup *drawing, const nigh_eval_pairs *pairs, const char *title) {
     uint32_t farthest = 0;
     uint32_t farthest_alike = 0;
     find_ends(pairs, &farthest, &farthest_alike);
@@ -121,7 +122,8 @@ static void draw(struct nigh__markup *drawing, const nigh_pairs *pairs, const ch
     nigh__plot_end(drawing);
 }
 
-nigh_status nigh_pairs_plot(nigh_pairs *pairs, const char *title, const char **svg, size_t *length, nigh_error *error) {
+nigh_status nigh_eval_pairs_plot(nigh_eval_pairs *pairs, const char *title, const char **svg, size_t *length,
+                                 nigh_error *error) {
     struct nigh__markup drawing = {.context = pairs->context, .out = &pairs->svg};
     pairs->svg.count = 0;
     draw(&drawing, pairs, title);

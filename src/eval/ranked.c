@@ -24,24 +24,24 @@
 #include "eval/fields.h"
 #include "eval/metric.h"
 #include "kernel/hamming.h"
-#include "search/nearest.h"
+#include "scan/nearest.h"
 
 #define DEPTH 10u
 #define NOBODY UINT32_MAX
 
 struct ranker {
-    const nigh_evaluation *documents;
-    const nigh_evaluation *queries; /* NULL: documents ask */
-    struct nigh__array relevant;    /* of uint64_t, sorted */
-    struct nigh__array names;       /* of uint64_t: where documents ask, the hash of each judgement's topic */
-    uint32_t *distances;            /* of each document */
-    uint64_t *keys;                 /* of each document, sorted */
-    uint64_t *ranks;                /* of relevant ones */
-    uint8_t *is_relevant;           /* of each document */
-    double *vector;                 /* of the query, by the documents' numbers */
-    uint32_t *table;                /* [bytes of a signature][256]: weights of the bits that differ */
+    const nigh_eval_corpus *documents;
+    const nigh_eval_corpus *queries; /* NULL: documents ask */
+    struct nigh__array relevant;     /* of uint64_t, sorted */
+    struct nigh__array names;        /* of uint64_t: where documents ask, the hash of each judgement's topic */
+    uint32_t *distances;             /* of each document */
+    uint64_t *keys;                  /* of each document, sorted */
+    uint64_t *ranks;                 /* of relevant ones */
+    uint8_t *is_relevant;            /* of each document */
+    double *vector;                  /* of the query, by the documents' numbers */
+    uint32_t *table;                 /* [bytes of a signature][256]: weights of the bits that differ */
     struct nigh__progress progress;
-    nigh_ranking result;
+    nigh_eval_ranking result;
 };
 
 static nigh_status no_memory(nigh_error *error) { return nigh__fail(error, NIGH_ENOMEM, "no memory for the ranking"); }
@@ -141,14 +141,14 @@ static struct scores score(struct ranker *ranker, uint32_t left_out, uint64_t re
 }
 
 static void rank_by_distance(struct ranker *ranker, const uint64_t *row) {
-    const nigh_evaluation *corpus = ranker->documents;
+    const nigh_eval_corpus *corpus = ranker->documents;
     const uint32_t documents = nigh__corpus_count(corpus);
     (void)corpus->context->hamming->rows(row, corpus->rows.data, documents, corpus->words, ranker->distances);
     for (uint32_t d = 0; d < documents; d++) ranker->keys[d] = nigh__key(ranker->distances[d], d);
 }
 
 /* The table: what each byte of a document's signature costs at its place; `touched`: 1 for any weight. */
-static void weigh_bytes(struct ranker *ranker, const nigh_evaluation *from, uint32_t query, bool touched) {
+static void weigh_bytes(struct ranker *ranker, const nigh_eval_corpus *from, uint32_t query, bool touched) {
     const uint32_t bytes = from->width_bits / 8;
     const uint8_t *bits = (const uint8_t *)nigh__corpus_row(from, query);
     const uint8_t *weights = (const uint8_t *)from->weights.data + (size_t)query * from->width_bits;
@@ -165,7 +165,7 @@ static void weigh_bytes(struct ranker *ranker, const nigh_evaluation *from, uint
     }
 }
 
-static void rank_by_weight(struct ranker *ranker, const nigh_evaluation *from, uint32_t query, bool touched) {
+static void rank_by_weight(struct ranker *ranker, const nigh_eval_corpus *from, uint32_t query, bool touched) {
     const uint32_t bytes = from->width_bits / 8;
     weigh_bytes(ranker, from, query, touched);
     for (uint32_t d = 0; d < nigh__corpus_count(ranker->documents); d++) {
@@ -177,7 +177,7 @@ static void rank_by_weight(struct ranker *ranker, const nigh_evaluation *from, u
 }
 
 /* Spreads the query's features out, or clears them; what no document has counts in its norm alone. */
-static void spread(struct ranker *ranker, const nigh_evaluation *from, uint32_t query, bool clear) {
+static void spread(struct ranker *ranker, const nigh_eval_corpus *from, uint32_t query, bool clear) {
     const struct nigh__dictionary *dictionary = ranker->documents->dictionary;
     const uint64_t *terms = nigh__corpus_terms(from, query);
     for (uint32_t i = 0; i < nigh__corpus_entry(from, query)->term_count; i++) {
@@ -190,8 +190,8 @@ static void spread(struct ranker *ranker, const nigh_evaluation *from, uint32_t 
 }
 
 /* By 1 - cosine in 32 bits, so that the order is that of keys again. */
-static void rank_by_cosine(struct ranker *ranker, const nigh_evaluation *from, uint32_t query) {
-    const nigh_evaluation *corpus = ranker->documents;
+static void rank_by_cosine(struct ranker *ranker, const nigh_eval_corpus *from, uint32_t query) {
+    const nigh_eval_corpus *corpus = ranker->documents;
     spread(ranker, from, query, false);
     for (uint32_t d = 0; d < nigh__corpus_count(corpus); d++) {
         const struct nigh__entry *entry = nigh__corpus_entry(corpus, d);
@@ -215,7 +215,7 @@ static void add_scores(struct scores *sum, struct scores scores) {
     sum->precision += scores.precision;
 }
 
-static void add_ranking(struct ranker *ranker, const nigh_evaluation *from, uint32_t query, uint32_t left_out,
+static void add_ranking(struct ranker *ranker, const nigh_eval_corpus *from, uint32_t query, uint32_t left_out,
                         uint64_t relevant, struct sums *sums) {
     rank_by_distance(ranker, nigh__corpus_row(from, query));
     add_scores(&sums->by_distance, score(ranker, left_out, relevant));
@@ -308,7 +308,7 @@ static void ranker_release(struct ranker *ranker) {
     nigh__free(context, ranker->table);
 }
 
-static nigh_status check_options(const nigh_evaluation *documents, const nigh_ranking_options *options,
+static nigh_status check_options(const nigh_eval_corpus *documents, const nigh_eval_ranking_options *options,
                                  nigh_error *error) {
     if (options->judgements == NULL) return nigh__fail(error, NIGH_EINVAL, "no judgements given");
     if (options->queries == NULL) return NIGH_OK;
@@ -318,9 +318,9 @@ static nigh_status check_options(const nigh_evaluation *documents, const nigh_ra
     return NIGH_OK;
 }
 
-nigh_status nigh_ranking_measure(const nigh_evaluation *documents, const nigh_ranking_options *options,
-                                 nigh_ranking *out, nigh_error *error) {
-    nigh_ranking_options known = NIGH_RANKING_OPTIONS_INIT;
+nigh_status nigh_eval_ranking_measure(const nigh_eval_corpus *documents, const nigh_eval_ranking_options *options,
+                                      nigh_eval_ranking *out, nigh_error *error) {
+    nigh_eval_ranking_options known = NIGH_EVAL_RANKING_OPTIONS_INIT;
     nigh_status status = nigh__options_copy(&known, sizeof known, options, error);
     if (status == NIGH_OK) status = check_options(documents, &known, error);
     if (status != NIGH_OK) return status;
@@ -328,7 +328,7 @@ nigh_status nigh_ranking_measure(const nigh_evaluation *documents, const nigh_ra
                             .queries = known.queries,
                             .relevant = NIGH__ARRAY(uint64_t),
                             .names = NIGH__ARRAY(uint64_t),
-                            .result = NIGH_RANKING_INIT};
+                            .result = NIGH_EVAL_RANKING_INIT};
     nigh__progress_init(&ranker.progress, known.progress);
     status = ranker_alloc(&ranker) ? read_judgements(&ranker, known.judgements, error) : no_memory(error);
     if (status == NIGH_OK) status = rank_all(&ranker, error);

@@ -6,8 +6,8 @@
 #include "base/guard.h"
 #include "base/progress.h"
 #include "base/status.h"
-#include "search/slice_search.h"
-#include "store/collection.h"
+#include "collection/collection.h"
+#include "slices/slice_search.h"
 
 struct ringing {
     const nigh_collection *collection;
@@ -27,7 +27,7 @@ static nigh_status no_memory(nigh_error *error) {
 /* The rings of one segment, by maps that may be cut short. */
 static nigh_status segment_rings(const struct ringing *r, const struct nigh__segment *segment, nigh_error *error) {
     struct nigh__slices slices;
-    if (segment->annexes[NIGH__ANNEX_SLICES] == NULL)
+    if (segment->sidecars[NIGH__SIDECAR_SLICES] == NULL)
         return nigh__fail_at(error, NIGH_ENOTFOUND, segment->path, NIGH_NO_OFFSET,
                              "the segment has no slice lists; 'nigh index COLLECTION --lists slices' adds them");
     nigh_status status = nigh__slices_of_segment(segment, &slices, error);
@@ -43,14 +43,15 @@ static nigh_status segment_rings(const struct ringing *r, const struct nigh__seg
                                             .slices = slices.slicing.count,
                                             .postings = UINT64_MAX};
     struct nigh__guard guard;
-    nigh__guard_enter(&guard, segment->annexes[NIGH__ANNEX_SLICES]->map, segment->annexes[NIGH__ANNEX_SLICES]->length);
-    if (NIGH__GUARD_FAULTED(&guard)) return nigh__annex_cut(segment->annexes[NIGH__ANNEX_SLICES], error);
+    nigh__guard_enter(&guard, segment->sidecars[NIGH__SIDECAR_SLICES]->map,
+                      segment->sidecars[NIGH__SIDECAR_SLICES]->length);
+    if (NIGH__GUARD_FAULTED(&guard)) return nigh__sidecar_cut(segment->sidecars[NIGH__SIDECAR_SLICES], error);
     status = nigh__slice_rings(r->scratch, &slices, &query, r->rings, error);
     nigh__guard_leave(&guard);
     return status;
 }
 
-static void add_segment(const struct ringing *r, nigh_ring *out) {
+static void add_segment(const struct ringing *r, nigh_eval_ring *out) {
     for (uint32_t b = 0; b <= r->breadth; b++) {
         out[b].lists += (double)r->rings[b].lists;
         out[b].postings += (double)r->rings[b].postings;
@@ -60,7 +61,7 @@ static void add_segment(const struct ringing *r, nigh_ring *out) {
     }
 }
 
-static nigh_status query_rings(const struct ringing *r, nigh_ring *out, nigh_error *error) {
+static nigh_status query_rings(const struct ringing *r, nigh_eval_ring *out, nigh_error *error) {
     memset(r->determined, true, ((size_t)r->breadth + 1) * sizeof *r->determined);
     memset(r->certain, true, ((size_t)r->breadth + 1) * sizeof *r->certain);
     for (uint32_t s = 0; s < r->collection->segment_count; s++) {
@@ -77,7 +78,7 @@ static nigh_status query_rings(const struct ringing *r, nigh_ring *out, nigh_err
 }
 
 static nigh_status ring_all(struct ringing *r, const uint8_t *queries, size_t count, const nigh_progress *reporting,
-                            nigh_ring *out, nigh_error *error) {
+                            nigh_eval_ring *out, nigh_error *error) {
     const size_t bytes = r->collection->width_bits / 8;
     struct nigh__progress progress;
     nigh_status status = NIGH_OK;
@@ -96,13 +97,14 @@ static nigh_status ring_all(struct ringing *r, const uint8_t *queries, size_t co
     return status;
 }
 
-nigh_status nigh_rings_measure(const nigh_collection *collection, const uint8_t *queries, size_t count, uint32_t k,
-                               uint32_t breadth, const nigh_progress *progress, nigh_ring *rings, nigh_error *error) {
+nigh_status nigh_eval_rings_measure(const nigh_collection *collection, const uint8_t *queries, size_t count, uint32_t k,
+                                    uint32_t breadth, const nigh_progress *progress, nigh_eval_ring *rings,
+                                    nigh_error *error) {
     const nigh_context *context = collection->context;
     struct ringing r = {.collection = collection, .k = k, .breadth = breadth};
     if (count == 0 || k == 0) return nigh__fail(error, NIGH_EINVAL, "no queries, or a k of 0");
-    if (breadth > NIGH_MOST_SLICE_WIDTH)
-        return nigh__fail(error, NIGH_EINVAL, "a breadth of %u; %u is the most", breadth, NIGH_MOST_SLICE_WIDTH);
+    if (breadth > NIGH_MAX_SLICE_WIDTH)
+        return nigh__fail(error, NIGH_EINVAL, "a breadth of %u; %u is the most", breadth, NIGH_MAX_SLICE_WIDTH);
     for (uint32_t s = 0; s < collection->segment_count; s++) r.signatures += collection->segments[s]->signatures;
     r.words = nigh__alloc(context, nigh__row_words(collection->width_bits), sizeof(uint64_t));
     r.rings = nigh__alloc(context, (size_t)breadth + 1, sizeof *r.rings);

@@ -24,11 +24,11 @@
 #include "base/progress.h"
 #include "base/replacement.h"
 #include "base/status.h"
-#include "store/collection.h"
-#include "store/header.h"
+#include "collection/collection.h"
+#include "collection/header.h"
 
 #define TRUTH_MAGIC "\x89NIGHT\r\n"
-#define MOST_K 65536u
+#define MAX_K 65536u
 #define QUERIES_AT_ONCE 64u
 
 struct header {
@@ -51,16 +51,16 @@ static nigh_status no_memory(nigh_error *error) {
     return NIGH_ENOMEM;
 }
 
-static nigh_status options_fit(const uint8_t *queries, size_t count, const nigh_truth_options *options,
+static nigh_status options_fit(const uint8_t *queries, size_t count, const nigh_eval_truth_options *options,
                                nigh_error *error) {
     if (queries == NULL && count != 0) return nigh__fail(error, NIGH_EINVAL, "there are no queries");
-    if (options->k >= 1 && options->k <= MOST_K) return NIGH_OK;
-    return nigh__fail(error, NIGH_EINVAL, "k is %u; 1 to %u are allowed", options->k, MOST_K);
+    if (options->k >= 1 && options->k <= MAX_K) return NIGH_OK;
+    return nigh__fail(error, NIGH_EINVAL, "k is %u; 1 to %u are allowed", options->k, MAX_K);
 }
 
 /* Room for so many matches; NULL: none. */
-static nigh_truth *truth_alloc(const nigh_context *context, uint64_t queries, uint32_t k) {
-    nigh_truth *truth = nigh__alloc_zero(context, 1, sizeof *truth);
+static nigh_eval_truth *truth_alloc(const nigh_context *context, uint64_t queries, uint32_t k) {
+    nigh_eval_truth *truth = nigh__alloc_zero(context, 1, sizeof *truth);
     uint64_t all = 0;
     if (truth == NULL) return NULL;
     truth->context = context;
@@ -71,12 +71,12 @@ static nigh_truth *truth_alloc(const nigh_context *context, uint64_t queries, ui
         truth->matches = nigh__alloc_zero(context, (size_t)all, sizeof *truth->matches);
     }
     if (truth->counts != NULL && truth->matches != NULL) return truth;
-    nigh_truth_free(truth);
+    nigh_eval_truth_free(truth);
     return NULL;
 }
 
 nigh_status nigh__truth_key(const nigh_collection *collection, const uint8_t *queries, size_t count,
-                            const nigh_truth_options *options, uint64_t *key, nigh_error *error) {
+                            const nigh_eval_truth_options *options, uint64_t *key, nigh_error *error) {
     struct nigh__hasher *hasher = nigh__hasher_new(collection->context);
     if (hasher == NULL) return no_memory(error);
     for (uint32_t s = 0; s < collection->segment_count; s++)
@@ -101,7 +101,7 @@ size_t nigh__without_own(const nigh_match *matches, size_t count, uint64_t own, 
 /* ------------------------------------------------------------------ making */
 
 static nigh_status scan_some(const nigh_collection *collection, const uint8_t *queries, size_t first, size_t count,
-                             const nigh_truth_options *options, nigh_truth *truth, nigh_error *error) {
+                             const nigh_eval_truth_options *options, nigh_eval_truth *truth, nigh_error *error) {
     nigh_search_options search = NIGH_SEARCH_OPTIONS_INIT;
     nigh_results *results = NULL;
     search.k = options->k + 1;
@@ -119,15 +119,15 @@ static nigh_status scan_some(const nigh_collection *collection, const uint8_t *q
     return status;
 }
 
-nigh_status nigh_truth_new(const nigh_collection *collection, const uint8_t *queries, size_t count,
-                           const nigh_truth_options *options, nigh_truth **out, nigh_error *error) {
+nigh_status nigh_eval_truth_new(const nigh_collection *collection, const uint8_t *queries, size_t count,
+                                const nigh_eval_truth_options *options, nigh_eval_truth **out, nigh_error *error) {
     *out = NULL;
-    nigh_truth_options chosen = NIGH_TRUTH_OPTIONS_INIT;
+    nigh_eval_truth_options chosen = NIGH_EVAL_TRUTH_OPTIONS_INIT;
     struct nigh__progress progress;
     nigh_status status = nigh__options_copy(&chosen, sizeof chosen, options, error);
     if (status == NIGH_OK) status = options_fit(queries, count, &chosen, error);
     if (status != NIGH_OK) return status;
-    nigh_truth *truth = truth_alloc(collection->context, count, chosen.k);
+    nigh_eval_truth *truth = truth_alloc(collection->context, count, chosen.k);
     if (truth == NULL) return no_memory(error);
     nigh__progress_init(&progress, chosen.progress);
     status = nigh__truth_key(collection, queries, count, &chosen, &truth->key, error);
@@ -141,18 +141,18 @@ nigh_status nigh_truth_new(const nigh_collection *collection, const uint8_t *que
     if (status == NIGH_OK)
         *out = truth;
     else
-        nigh_truth_free(truth);
+        nigh_eval_truth_free(truth);
     return status;
 }
 
-void nigh_truth_free(nigh_truth *truth) {
+void nigh_eval_truth_free(nigh_eval_truth *truth) {
     if (truth == NULL) return;
     nigh__free(truth->context, truth->counts);
     nigh__free(truth->context, truth->matches);
     nigh__free(truth->context, truth);
 }
 
-const nigh_match *nigh_truth_matches(const nigh_truth *truth, size_t query, size_t *count) {
+const nigh_match *nigh_eval_truth_matches(const nigh_eval_truth *truth, size_t query, size_t *count) {
     *count = query < truth->queries ? truth->counts[query] : 0;
     return query < truth->queries ? truth->matches + query * truth->k : NULL;
 }
@@ -161,11 +161,12 @@ const nigh_match *nigh_truth_matches(const nigh_truth *truth, size_t query, size
 
 static size_t counts_bytes(uint64_t queries) { return (size_t)nigh__round_up(queries * sizeof(uint32_t), 8); }
 
-static size_t matches_bytes(const nigh_truth *truth) {
+static size_t matches_bytes(const nigh_eval_truth *truth) {
     return (size_t)truth->queries * truth->k * sizeof *truth->matches;
 }
 
-static nigh_status checksum_of(const nigh_truth *truth, const struct header *header, uint64_t *out, nigh_error *error) {
+static nigh_status checksum_of(const nigh_eval_truth *truth, const struct header *header, uint64_t *out,
+                               nigh_error *error) {
     struct nigh__hasher *hasher = nigh__hasher_new(truth->context);
     if (hasher == NULL) return no_memory(error);
     nigh__hasher_add(hasher, header, offsetof(struct header, checksum));
@@ -176,7 +177,7 @@ static nigh_status checksum_of(const nigh_truth *truth, const struct header *hea
     return NIGH_OK;
 }
 
-nigh_status nigh_truth_save(const nigh_truth *truth, const char *path, nigh_error *error) {
+nigh_status nigh_eval_truth_save(const nigh_eval_truth *truth, const char *path, nigh_error *error) {
     struct header header = {.version = NIGH__FORMAT_VERSION,
                             .endian_mark = NIGH__ENDIAN_MARK,
                             .k = truth->k,
@@ -200,7 +201,7 @@ static nigh_status corrupt(const char *path, uint64_t offset, const char *why, n
     return nigh__fail_at(error, NIGH_ECORRUPT, path, offset, "%s", why);
 }
 
-static nigh_status counts_sound(const nigh_truth *truth, const nigh_collection *collection, const char *path,
+static nigh_status counts_sound(const nigh_eval_truth *truth, const nigh_collection *collection, const char *path,
                                 nigh_error *error) {
     for (uint64_t q = 0; q < truth->queries; q++) {
         if (truth->counts[q] > truth->k)
@@ -215,7 +216,7 @@ static nigh_status counts_sound(const nigh_truth *truth, const nigh_collection *
 }
 
 /* The rest of a file whose header fits; its length was compared with what the header says. */
-static nigh_status read_rest(const struct nigh__file *file, const struct header *header, nigh_truth *truth,
+static nigh_status read_rest(const struct nigh__file *file, const struct header *header, nigh_eval_truth *truth,
                              nigh_error *error) {
     const size_t counts = counts_bytes(truth->queries);
     uint64_t checksum = 0;
@@ -229,7 +230,7 @@ static nigh_status read_rest(const struct nigh__file *file, const struct header 
 }
 
 static nigh_status header_fits(const struct nigh__file *file, const struct header *header, size_t count, uint64_t key,
-                               const nigh_truth_options *options, nigh_error *error) {
+                               const nigh_eval_truth_options *options, nigh_error *error) {
     uint64_t length = 0;
     nigh_status status = nigh__header_check(file->path, header, TRUTH_MAGIC, "file of truth", error);
     if (status == NIGH_OK) status = nigh__file_length(file, &length, error);
@@ -242,10 +243,11 @@ static nigh_status header_fits(const struct nigh__file *file, const struct heade
     return NIGH_OK;
 }
 
-nigh_status nigh_truth_load(const nigh_collection *collection, const uint8_t *queries, size_t count,
-                            const nigh_truth_options *options, const char *path, nigh_truth **out, nigh_error *error) {
+nigh_status nigh_eval_truth_load(const nigh_collection *collection, const uint8_t *queries, size_t count,
+                                 const nigh_eval_truth_options *options, const char *path, nigh_eval_truth **out,
+                                 nigh_error *error) {
     *out = NULL;
-    nigh_truth_options chosen = NIGH_TRUTH_OPTIONS_INIT;
+    nigh_eval_truth_options chosen = NIGH_EVAL_TRUTH_OPTIONS_INIT;
     struct nigh__file file;
     struct header header;
     uint64_t key = 0;
@@ -254,7 +256,7 @@ nigh_status nigh_truth_load(const nigh_collection *collection, const uint8_t *qu
     if (status == NIGH_OK) status = nigh__truth_key(collection, queries, count, &chosen, &key, error);
     if (status == NIGH_OK) status = nigh__file_open(collection->context, path, NIGH_OPEN_REGULAR, &file, error);
     if (status != NIGH_OK) return status;
-    nigh_truth *truth = NULL;
+    nigh_eval_truth *truth = NULL;
     status = nigh__file_read(&file, 0, &header, sizeof header, error);
     if (status == NIGH_OK) status = header_fits(&file, &header, count, key, &chosen, error);
     if (status == NIGH_OK) {
@@ -267,7 +269,7 @@ nigh_status nigh_truth_load(const nigh_collection *collection, const uint8_t *qu
         truth->key = key;
         *out = truth;
     } else {
-        nigh_truth_free(truth);
+        nigh_eval_truth_free(truth);
     }
     return status;
 }

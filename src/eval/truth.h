@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 
-struct nigh_truth {
+struct nigh_eval_truth {
     const nigh_context *context;
     uint64_t key; /* of what it was made from */
     uint64_t queries;
@@ -16,13 +16,13 @@ struct nigh_truth {
 
 /* Says whether a truth is of these. */
 nigh_status nigh__truth_key(const nigh_collection *collection, const uint8_t *queries, size_t count,
-                            const nigh_truth_options *options, uint64_t *key, nigh_error *error);
+                            const nigh_eval_truth_options *options, uint64_t *key, nigh_error *error);
 
 /* The matches without the document `own`, at most k of them; how many there are. */
 size_t nigh__without_own(const nigh_match *matches, size_t count, uint64_t own, uint32_t k, nigh_match *out);
 
 /* The document that a query is, UINT64_MAX: none. */
-static inline uint64_t nigh__own(const nigh_truth_options *options, size_t query) {
+static inline uint64_t nigh__own(const nigh_eval_truth_options *options, size_t query) {
     return options->own == NULL ? UINT64_MAX : options->own[query];
 }
 

@@ -25,23 +25,23 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "collection/sidecar.h"
 #include "eval/tune.h"
-#include "store/annex.h"
-#include "store/slices.h"
+#include "slices/slices.h"
 
 #define USUAL_RECALL 0.95
 #define STEP 4u
 #define FINE 1.15 /* halving ends where two settings differ by less */
 #define FIRST 64u
-#define MOST_EFFORT 8192u
-#define MOST_CANDIDATES 262144u
-#define MOST_PROBES 262144u
-#define MOST_BREADTH 4u
-#define MOST_FAMILIES 24u
+#define MAX_EFFORT 8192u
+#define MAX_CANDIDATES 262144u
+#define MAX_PROBES 262144u
+#define MAX_BREADTH 4u
+#define MAX_FAMILIES 24u
 #define STEPS_A_FAMILY 6u /* about, to tell how far it is */
-#define MOST_NEEDED 1e15
+#define MAX_NEEDED 1e15
 #define FIRST_MARGIN 1.316 /* 2.58 / 1.96: with a confidence of 99 % instead of 95 */
-#define MOST_ROUNDS 3
+#define MAX_ROUNDS 3
 #define SLOWER 1.1 /* than the best so far: not worth measuring to the end */
 
 enum number { NO_NUMBER, EFFORT, CANDIDATES, PROBES };
@@ -62,7 +62,7 @@ struct choice {
 
 struct tune {
     struct nigh__tuner tuner;
-    struct family families[MOST_FAMILIES];
+    struct family families[MAX_FAMILIES];
     size_t family_count;
     bool by_time;          /* no target of quality: the best within the time */
     struct choice best;    /* good enough */
@@ -84,7 +84,7 @@ static struct family *add_family(struct tune *tune, nigh_search_method method, e
                                  uint64_t memory_bytes) {
     const uint64_t limit = tune->tuner.options.memory_bytes;
     const uint32_t least = tune->tuner.options.k + 1;
-    if (tune->family_count == MOST_FAMILIES || (limit != 0 && memory_bytes > limit)) return NULL;
+    if (tune->family_count == MAX_FAMILIES || (limit != 0 && memory_bytes > limit)) return NULL;
     struct family *family = &tune->families[tune->family_count++];
     *family = (struct family){.search = NIGH_SEARCH_OPTIONS_INIT,
                               .number = number,
@@ -96,9 +96,9 @@ static struct family *add_family(struct tune *tune, nigh_search_method method, e
 }
 
 static void add_graphs(struct tune *tune, uint64_t memory_bytes) {
-    static const uint32_t patiences[] = {NIGH_USUAL, 0};
+    static const uint32_t patiences[] = {NIGH_DEFAULT, 0};
     for (size_t i = 0; i < sizeof patiences / sizeof patiences[0]; i++) {
-        struct family *family = add_family(tune, NIGH_SEARCH_GRAPH, EFFORT, MOST_EFFORT, memory_bytes);
+        struct family *family = add_family(tune, NIGH_SEARCH_GRAPH, EFFORT, MAX_EFFORT, memory_bytes);
         if (family != NULL) family->search.patience = patiences[i];
     }
 }
@@ -107,14 +107,14 @@ static void add_slices(struct tune *tune, uint64_t memory_bytes) {
     static const uint32_t candidates[] = {300, 1000, 3000};
     const uint32_t k = tune->tuner.options.k;
     for (size_t i = 0; tune->tuner.weights != NULL && i < sizeof candidates / sizeof candidates[0]; i++) {
-        struct family *family = add_family(tune, NIGH_SEARCH_SLICES, PROBES, MOST_PROBES, memory_bytes);
+        struct family *family = add_family(tune, NIGH_SEARCH_SLICES, PROBES, MAX_PROBES, memory_bytes);
         if (family == NULL) continue;
         family->least = FIRST;
         family->search.probe = NIGH_PROBE_DIRECTED;
         family->search.candidates = candidates[i] < 10 * k ? 10 * k : candidates[i];
     }
-    for (uint32_t breadth = 0; breadth <= MOST_BREADTH && breadth < tune->slice_width; breadth++) {
-        struct family *family = add_family(tune, NIGH_SEARCH_SLICES, CANDIDATES, MOST_CANDIDATES, memory_bytes);
+    for (uint32_t breadth = 0; breadth <= MAX_BREADTH && breadth < tune->slice_width; breadth++) {
+        struct family *family = add_family(tune, NIGH_SEARCH_SLICES, CANDIDATES, MAX_CANDIDATES, memory_bytes);
         if (family == NULL) continue;
         family->search.breadth = breadth;
         family->search.probe = NIGH_PROBE_BALL;
@@ -124,7 +124,7 @@ static void add_slices(struct tune *tune, uint64_t memory_bytes) {
 /* With all rows for candidates it would be the scan. */
 static void add_sketches(struct tune *tune, uint64_t rows_bytes, uint64_t rows) {
     const uint32_t width = tune->tuner.collection->width_bits;
-    const uint32_t most = rows < MOST_CANDIDATES ? (uint32_t)rows : MOST_CANDIDATES;
+    const uint32_t most = rows < MAX_CANDIDATES ? (uint32_t)rows : MAX_CANDIDATES;
     if (most <= tune->tuner.options.k + 1) return;
     for (uint32_t bits = 64; bits <= 256 && bits < width; bits += 64) {
         struct family *family = add_family(tune, NIGH_SEARCH_SKETCH, CANDIDATES, most, rows_bytes + rows * (bits / 8));
@@ -135,24 +135,24 @@ static void add_sketches(struct tune *tune, uint64_t rows_bytes, uint64_t rows) 
 /* What there is to choose from, and what it takes in memory. */
 static void add_families(struct tune *tune) {
     const nigh_collection *collection = tune->tuner.collection;
-    uint64_t bytes[NIGH__ANNEX_KINDS] = {0};
-    bool usable[NIGH__ANNEX_KINDS] = {true, true, true};
+    uint64_t bytes[NIGH__SIDECAR_KINDS] = {0};
+    bool usable[NIGH__SIDECAR_KINDS] = {true, true, true};
     uint64_t rows = 0;
     for (uint32_t s = 0; s < collection->segment_count; s++) {
         const struct nigh__segment *segment = collection->segments[s];
         rows += segment->signatures;
-        for (unsigned kind = 1; kind < NIGH__ANNEX_KINDS; kind++) {
-            if (segment->annexes[kind] != NULL) bytes[kind] += segment->annexes[kind]->length;
-            if (segment->annex_problems[kind].status != NIGH_OK) usable[kind] = false;
+        for (unsigned kind = 1; kind < NIGH__SIDECAR_KINDS; kind++) {
+            if (segment->sidecars[kind] != NULL) bytes[kind] += segment->sidecars[kind]->length;
+            if (segment->sidecar_problems[kind].status != NIGH_OK) usable[kind] = false;
         }
     }
     const uint64_t rows_bytes = rows * nigh__row_words(collection->width_bits) * sizeof(uint64_t);
     tune->rows_bytes = rows_bytes;
-    const uint64_t lists = bytes[NIGH__ANNEX_SLICES];
-    const uint64_t graphs = bytes[NIGH__ANNEX_GRAPH];
-    if (graphs != 0 && usable[NIGH__ANNEX_GRAPH] && allowed(tune, NIGH_SEARCH_GRAPH))
+    const uint64_t lists = bytes[NIGH__SIDECAR_SLICES];
+    const uint64_t graphs = bytes[NIGH__SIDECAR_GRAPH];
+    if (graphs != 0 && usable[NIGH__SIDECAR_GRAPH] && allowed(tune, NIGH_SEARCH_GRAPH))
         add_graphs(tune, rows_bytes + graphs);
-    if (lists != 0 && usable[NIGH__ANNEX_SLICES] && allowed(tune, NIGH_SEARCH_SLICES))
+    if (lists != 0 && usable[NIGH__SIDECAR_SLICES] && allowed(tune, NIGH_SEARCH_SLICES))
         add_slices(tune, rows_bytes + lists);
     if (allowed(tune, NIGH_SEARCH_SKETCH)) add_sketches(tune, rows_bytes, rows);
     if (allowed(tune, NIGH_SEARCH_SCAN)) (void)add_family(tune, NIGH_SEARCH_SCAN, NO_NUMBER, 0, rows_bytes);
@@ -325,7 +325,7 @@ static uint64_t needed(const struct tune *tune, const struct nigh__tune_measure 
     if (options->within <= 0 || half <= options->within) return 0;
     const double ratio = half / options->within;
     const double queries = (double)measure->queries * ratio * ratio;
-    return 2 * (1 + (uint64_t)(queries < MOST_NEEDED ? queries : MOST_NEEDED));
+    return 2 * (1 + (uint64_t)(queries < MAX_NEEDED ? queries : MAX_NEEDED));
 }
 
 static nigh_status nothing_to_choose(const struct tune *tune, nigh_error *error) {
@@ -352,7 +352,7 @@ static nigh_status choose(struct tune *tune, struct choice *out, bool *sound, ni
 static nigh_status find(struct tune *tune, nigh_tuning *out, nigh_tune_result *result, nigh_error *error) {
     struct choice chosen = {.any = false};
     bool sound = false;
-    for (int round = 0; !sound && round < MOST_ROUNDS; round++) {
+    for (int round = 0; !sound && round < MAX_ROUNDS; round++) {
         tune->tuner.margin = round == 0 ? FIRST_MARGIN : 2 * tune->tuner.margin;
         const nigh_status status = choose(tune, &chosen, &sound, error);
         if (status != NIGH_OK) return status;

@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 #include "base/progress.h"
-#include "store/collection.h"
+#include "collection/collection.h"
 
 enum nigh__tune_half { NIGH__TUNE_CHOOSE, NIGH__TUNE_REPORT };
 
@@ -25,7 +25,7 @@ struct nigh__tuner {
     uint8_t *signatures; /* owned */
     uint8_t *weights;    /* owned; NULL: none */
     uint64_t *own;       /* owned; NULL: the queries are no documents */
-    nigh_truth *truth;
+    nigh_eval_truth *truth;
 
     /* Of each query of a half, while it is measured. */
     double *seconds, *recalls, *cdrs;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/meter.h"
+#include "base/counting_context.h"
 #include "base/status.h"
 #include "eval/nearness.h"
 #include "eval/truth.h"
@@ -39,7 +39,7 @@ static nigh_status ask(struct nigh__tuner *tuner, size_t q, size_t slot, const n
     size_t count = 0;
     size_t truths = 0;
     const nigh_match *matches = nigh_results_matches(results, 0, &count);
-    const nigh_match *truth = nigh_truth_matches(tuner->truth, q, &truths);
+    const nigh_match *truth = nigh_eval_truth_matches(tuner->truth, q, &truths);
     const uint64_t own = tuner->own == NULL ? UINT64_MAX : tuner->own[q];
     count = nigh__without_own(matches, count, own, tuner->options.k, tuner->found);
     tuner->recalls[slot] = nigh__recall(truth, truths, tuner->found, count);

@@ -11,8 +11,8 @@
 #include "base/status.h"
 #include "eval/tune.h"
 
-#define LEAST_QUERIES 40u
-#define MOST_K 32768u
+#define MIN_QUERIES 40u
+#define MAX_K 32768u
 
 static nigh_status no_memory(nigh_error *error) {
     (void)nigh__fail(error, NIGH_ENOMEM, "no memory to tune with");
@@ -21,8 +21,8 @@ static nigh_status no_memory(nigh_error *error) {
 
 static nigh_status options_check(const nigh_tune_options *options, nigh_error *error) {
     const double shares[] = {options->recall, options->cdr, options->within};
-    if (options->k < 1 || options->k > MOST_K)
-        return nigh__fail(error, NIGH_EINVAL, "k is %u; 1 to %u are allowed", options->k, MOST_K);
+    if (options->k < 1 || options->k > MAX_K)
+        return nigh__fail(error, NIGH_EINVAL, "k is %u; 1 to %u are allowed", options->k, MAX_K);
     for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++)
         if (!(shares[i] >= 0 && shares[i] <= 1))
             return nigh__fail(error, NIGH_EINVAL, "targets of recall and CDR are from 0 to 1");
@@ -37,9 +37,9 @@ static nigh_status count_queries(struct nigh__tuner *tuner, nigh_error *error) {
     uint64_t count = options->query_count;
     if (options->queries == NULL)
         count = tuner->collection->documents < options->sample ? tuner->collection->documents : options->sample;
-    if (count < LEAST_QUERIES)
+    if (count < MIN_QUERIES)
         return nigh__fail(error, NIGH_EINVAL, "too few %s to tune with: %llu, and %u are needed",
-                          options->queries == NULL ? "documents" : "queries", (unsigned long long)count, LEAST_QUERIES);
+                          options->queries == NULL ? "documents" : "queries", (unsigned long long)count, MIN_QUERIES);
     tuner->count = (size_t)count;
     return NIGH_OK;
 }
@@ -83,12 +83,12 @@ static nigh_status take_queries(struct nigh__tuner *tuner, nigh_error *error) {
 }
 
 static nigh_status find_truth(struct nigh__tuner *tuner, nigh_error *error) {
-    nigh_truth_options truth = NIGH_TRUTH_OPTIONS_INIT;
+    nigh_eval_truth_options truth = NIGH_EVAL_TRUTH_OPTIONS_INIT;
     truth.k = tuner->options.k;
     truth.own = tuner->own;
     truth.threads = tuner->options.threads;
     truth.progress = tuner->options.progress;
-    return nigh_truth_new(tuner->collection, tuner->signatures, tuner->count, &truth, &tuner->truth, error);
+    return nigh_eval_truth_new(tuner->collection, tuner->signatures, tuner->count, &truth, &tuner->truth, error);
 }
 
 nigh_status nigh__tuner_init(struct nigh__tuner *tuner, nigh_error *error) {
@@ -114,5 +114,5 @@ void nigh__tuner_release(struct nigh__tuner *tuner) {
     nigh__free(tuner->context, tuner->recalls);
     nigh__free(tuner->context, tuner->cdrs);
     nigh__free(tuner->context, tuner->found);
-    nigh_truth_free(tuner->truth);
+    nigh_eval_truth_free(tuner->truth);
 }

@@ -9,7 +9,7 @@
 
 #include "base/status.h"
 #include "eval/corpus.h"
-#include "search/nearest.h"
+#include "scan/nearest.h"
 
 static nigh_status no_memory(nigh_error *error) { return nigh__fail(error, NIGH_ENOMEM, "no memory for the features"); }
 
@@ -86,7 +86,7 @@ static nigh_status number_features(const nigh_context *context, const struct nig
     return NIGH_OK;
 }
 
-static void sort_vectors(nigh_evaluation *corpus, const uint32_t *weights) {
+static void sort_vectors(nigh_eval_corpus *corpus, const uint32_t *weights) {
     struct nigh__entry *entries = corpus->entries.data;
     for (size_t d = 0; d < corpus->entries.count; d++) {
         struct nigh__entry *entry = &entries[d];
@@ -102,7 +102,7 @@ static void sort_vectors(nigh_evaluation *corpus, const uint32_t *weights) {
     }
 }
 
-nigh_status nigh__vectors_build(nigh_evaluation *corpus, const struct nigh__array *weights, nigh_error *error) {
+nigh_status nigh__vectors_build(nigh_eval_corpus *corpus, const struct nigh__array *weights, nigh_error *error) {
     struct nigh__dictionary *dictionary = nigh__alloc_zero(corpus->context, 1, sizeof *dictionary);
     if (dictionary == NULL) return no_memory(error);
     corpus->dictionary = dictionary;
@@ -119,7 +119,7 @@ double nigh__cosine(double product, double norm_a, double norm_b) {
     return product <= 0 ? 0 : product >= length ? 1 : product / length;
 }
 
-double nigh__corpus_cosine(const nigh_evaluation *corpus, uint32_t a, uint32_t b) {
+double nigh__corpus_cosine(const nigh_eval_corpus *corpus, uint32_t a, uint32_t b) {
     const struct nigh__entry *entry_a = nigh__corpus_entry(corpus, a);
     const struct nigh__entry *entry_b = nigh__corpus_entry(corpus, b);
     const uint64_t *terms_a = nigh__corpus_terms(corpus, a);

@@ -14,7 +14,7 @@
  *                that flips just those of its differing bits which lie among the p.
  *
  * A query of a crowd has many matches, which differ in much the same bits; of its
- * attempts only MOST_ATTEMPTS are counted.  Probes count for all of them.
+ * attempts only MAX_ATTEMPTS are counted.  Probes count for all of them.
  */
 #include "eval/weak_bits.h"
 
@@ -26,10 +26,10 @@
 #include "base/status.h"
 #include "base/threads.h"
 #include "eval/corpus.h"
-#include "index/weak.h"
-#include "search/nearest.h"
+#include "finder/weak.h"
+#include "scan/nearest.h"
 
-#define MOST_ATTEMPTS 8u
+#define MAX_ATTEMPTS 8u
 #define DEFAULT_PROBES 256u
 #define CHUNK 16u
 #define JOIN_MEMORY (UINT64_C(1) << 40) /* no limit: rows of 8 bytes fit where their features did */
@@ -39,7 +39,7 @@ const uint32_t nigh__weak_prefixes[NIGH__WEAK_PREFIXES] = {8, 12, 16, 20, 24, 28
 
 /* Distinct signatures, and matches between them. */
 struct matches {
-    const nigh_evaluation *corpus;
+    const nigh_eval_corpus *corpus;
     uint64_t *rows;           /* one for each signature */
     uint32_t *documents;      /* the first with each */
     uint32_t count;           /* of signatures */
@@ -104,7 +104,7 @@ uint32_t nigh__weak_attempt(const uint32_t costs[64], uint64_t flipped) {
 
 /* The first document of each signature. */
 static nigh_status find_distinct(struct matches *matches, nigh_error *error) {
-    const nigh_evaluation *corpus = matches->corpus;
+    const nigh_eval_corpus *corpus = matches->corpus;
     const uint32_t documents = nigh__corpus_count(corpus);
     uint64_t *sorted = nigh__alloc(corpus->context, documents, sizeof *sorted);
     uint8_t *seen = nigh__alloc_zero(corpus->context, documents, 1);
@@ -147,7 +147,7 @@ static int take_pair(void *user, const nigh_pair *pair) {
 }
 
 /* Distinct rows have no pairs at distance 0, so none is left untold. */
-static nigh_status join(struct matches *matches, const nigh_weak_bits_options *options, nigh_error *error) {
+static nigh_status join(struct matches *matches, const nigh_eval_weak_bits_options *options, nigh_error *error) {
     nigh_join_options joining = NIGH_JOIN_OPTIONS_INIT;
     nigh_join_result result = NIGH_JOIN_RESULT_INIT;
     nigh_context context = *matches->corpus->context;
@@ -168,7 +168,7 @@ static nigh_status join(struct matches *matches, const nigh_weak_bits_options *o
 }
 
 /* Every so many of those that have a match. */
-static nigh_status choose_queries(struct matches *matches, uint32_t most, nigh_weak_bits_info *info,
+static nigh_status choose_queries(struct matches *matches, uint32_t most, nigh_eval_weak_bits_info *info,
                                   nigh_error *error) {
     const uint64_t *keys = matches->keys.data;
     for (size_t i = 0; i < matches->keys.count; i++) info->matched += i == 0 || keys[i] >> 32 != keys[i - 1] >> 32;
@@ -196,7 +196,7 @@ static void matches_release(struct matches *matches) {
 /* --------------------------------------------------------------- measuring -- */
 
 struct worker {
-    nigh_weak_bits *counts;
+    nigh_eval_weak_bits *counts;
     uint32_t *masks;
     void *scratch;
     uint64_t answers;
@@ -204,7 +204,7 @@ struct worker {
 
 struct job {
     const struct matches *matches;
-    nigh_weak_bits_options options;
+    nigh_eval_weak_bits_options options;
     struct nigh__progress progress;
     struct worker *workers;
     size_t scratch_bytes;
@@ -223,7 +223,7 @@ static void count_attempts(const struct job *job, struct worker *worker, uint32_
                            size_t begin, size_t end) {
     const struct matches *matches = job->matches;
     const uint64_t *keys = matches->keys.data;
-    const size_t stride = (end - begin + MOST_ATTEMPTS - 1) / MOST_ATTEMPTS;
+    const size_t stride = (end - begin + MAX_ATTEMPTS - 1) / MAX_ATTEMPTS;
     for (size_t i = begin; i < end; i += stride) {
         const uint64_t flipped = matches->rows[keys[i] >> 32] ^ matches->rows[(uint32_t)keys[i]];
         uint32_t flips = 0;
@@ -290,8 +290,8 @@ static void measure_work(void *user, uint32_t thread) {
 /* ------------------------------------------------------------------ counts -- */
 
 /* Tables for one thread, or for the result. */
-static nigh_weak_bits *counts_new(const nigh_context *context, uint32_t probes) {
-    nigh_weak_bits *counts = nigh__alloc_zero(context, 1, sizeof *counts);
+static nigh_eval_weak_bits *counts_new(const nigh_context *context, uint32_t probes) {
+    nigh_eval_weak_bits *counts = nigh__alloc_zero(context, 1, sizeof *counts);
     bool room = counts != NULL;
     if (!room) return NULL;
     counts->context = context;
@@ -309,11 +309,11 @@ static nigh_weak_bits *counts_new(const nigh_context *context, uint32_t probes) 
         }
     }
     if (room) return counts;
-    nigh_weak_bits_free(counts);
+    nigh_eval_weak_bits_free(counts);
     return NULL;
 }
 
-void nigh_weak_bits_free(nigh_weak_bits *weak) {
+void nigh_eval_weak_bits_free(nigh_eval_weak_bits *weak) {
     if (weak == NULL) return;
     for (uint32_t model = 0; model < NIGH__WEAK_MODELS; model++) {
         for (uint32_t flips = 0; flips < NIGH__WEAK_FLIPS; flips++)
@@ -327,7 +327,7 @@ void nigh_weak_bits_free(nigh_weak_bits *weak) {
     nigh__free(weak->context, weak);
 }
 
-static void counts_add(nigh_weak_bits *sum, const nigh_weak_bits *more, uint32_t probes) {
+static void counts_add(nigh_eval_weak_bits *sum, const nigh_eval_weak_bits *more, uint32_t probes) {
     for (uint32_t model = 0; model < NIGH__WEAK_MODELS; model++) {
         for (uint32_t flips = 1; flips <= NIGH__WEAK_FLIPS; flips++)
             for (uint32_t i = 0; i <= nigh__weak_combinations(flips); i++)
@@ -361,15 +361,15 @@ static bool workers_new(struct job *job) {
 static void workers_free(struct job *job) {
     const nigh_context *context = job->matches->corpus->context;
     for (uint32_t t = 0; job->workers != NULL && t < job->threads; t++) {
-        nigh_weak_bits_free(job->workers[t].counts);
+        nigh_eval_weak_bits_free(job->workers[t].counts);
         nigh__free(context, job->workers[t].masks);
         nigh__free(context, job->workers[t].scratch);
     }
     nigh__free(context, job->workers);
 }
 
-static nigh_status measure(const struct matches *matches, const nigh_weak_bits_options *options, nigh_weak_bits *out,
-                           nigh_error *error) {
+static nigh_status measure(const struct matches *matches, const nigh_eval_weak_bits_options *options,
+                           nigh_eval_weak_bits *out, nigh_error *error) {
     struct job job = {.matches = matches, .options = *options, .threads = nigh__threads_resolve(options->threads)};
     nigh_status status = NIGH_OK;
     nigh__progress_init(&job.progress, options->progress);
@@ -391,29 +391,29 @@ static nigh_status measure(const struct matches *matches, const nigh_weak_bits_o
 
 /* ------------------------------------------------------------------ public -- */
 
-static nigh_status check(const nigh_evaluation *evaluation, nigh_weak_bits_options *options, nigh_error *error) {
+static nigh_status check(const nigh_eval_corpus *evaluation, nigh_eval_weak_bits_options *options, nigh_error *error) {
     if (evaluation->width_bits != 64) return nigh__fail(error, NIGH_EINVAL, "weak bits are measured of 64 bits");
     if (evaluation->weights.count != evaluation->entries.count * 64)
         return nigh__fail(error, NIGH_EINVAL, "the evaluation has not kept the weights of bits");
     if (options->radius < 1 || options->radius > NIGH__WEAK_FLIPS)
         return nigh__fail(error, NIGH_EINVAL, "a radius of 1 to %u can be measured", NIGH__WEAK_FLIPS);
     if (options->probes == 0) options->probes = DEFAULT_PROBES;
-    if (options->probes > NIGH__MOST_PROBES)
-        return nigh__fail(error, NIGH_EINVAL, "up to %u probes can be measured", NIGH__MOST_PROBES);
+    if (options->probes > NIGH__MAX_PROBES)
+        return nigh__fail(error, NIGH_EINVAL, "up to %u probes can be measured", NIGH__MAX_PROBES);
     return NIGH_OK;
 }
 
-nigh_status nigh_weak_bits_measure(const nigh_evaluation *evaluation, const nigh_weak_bits_options *options,
-                                   nigh_weak_bits **out, nigh_error *error) {
+nigh_status nigh_eval_weak_bits_measure(const nigh_eval_corpus *evaluation, const nigh_eval_weak_bits_options *options,
+                                        nigh_eval_weak_bits **out, nigh_error *error) {
     *out = NULL;
-    nigh_weak_bits_options known = NIGH_WEAK_BITS_OPTIONS_INIT;
+    nigh_eval_weak_bits_options known = NIGH_EVAL_WEAK_BITS_OPTIONS_INIT;
     struct matches matches = {.corpus = evaluation, .keys = NIGH__ARRAY(uint64_t), .asked = NIGH__ARRAY(size_t)};
     nigh_status status = nigh__options_copy(&known, sizeof known, options, error);
     if (status == NIGH_OK) status = check(evaluation, &known, error);
     if (status != NIGH_OK) return status;
-    nigh_weak_bits *weak = counts_new(evaluation->context, known.probes);
+    nigh_eval_weak_bits *weak = counts_new(evaluation->context, known.probes);
     if (weak == NULL) return no_memory(error);
-    weak->info = (nigh_weak_bits_info)NIGH_WEAK_BITS_INFO_INIT;
+    weak->info = (nigh_eval_weak_bits_info)NIGH_EVAL_WEAK_BITS_INFO_INIT;
     weak->info.documents = evaluation->entries.count;
     weak->info.radius = known.radius;
     weak->info.probes = known.probes;
@@ -427,11 +427,11 @@ nigh_status nigh_weak_bits_measure(const nigh_evaluation *evaluation, const nigh
     if (status == NIGH_OK)
         *out = weak;
     else
-        nigh_weak_bits_free(weak);
+        nigh_eval_weak_bits_free(weak);
     return status;
 }
 
-void nigh_weak_bits_describe(const nigh_weak_bits *weak, nigh_weak_bits_info *out) {
+void nigh_eval_weak_bits_describe(const nigh_eval_weak_bits *weak, nigh_eval_weak_bits_info *out) {
     nigh__info_copy(out, &weak->info, sizeof weak->info);
 }
 
@@ -445,12 +445,12 @@ static uint64_t percentile(const uint64_t *counts, uint32_t most, uint64_t match
     return 0;
 }
 
-nigh_status nigh_weak_bits_attempts(const nigh_weak_bits *weak, nigh_weak_model model, uint32_t flips,
-                                    nigh_weak_attempts *out) {
+nigh_status nigh_eval_weak_bits_attempts(const nigh_eval_weak_bits *weak, nigh_weak_model model, uint32_t flips,
+                                         nigh_eval_weak_attempts *out) {
     if ((unsigned)model >= NIGH__WEAK_MODELS || flips < 1 || flips > weak->info.radius) return NIGH_END;
     const uint64_t *counts = weak->attempts[model][flips - 1];
     const uint32_t most = nigh__weak_combinations(flips);
-    nigh_weak_attempts attempts = NIGH_WEAK_ATTEMPTS_INIT;
+    nigh_eval_weak_attempts attempts = NIGH_EVAL_WEAK_ATTEMPTS_INIT;
     double sum = 0;
     for (uint32_t i = 1; i <= most; i++) {
         attempts.matches += counts[i];
@@ -478,11 +478,11 @@ static double share_found(const uint64_t *counts, uint32_t probes, uint32_t most
     return whole == 0 ? 0 : (double)within / (double)whole;
 }
 
-nigh_status nigh_weak_bits_recall(const nigh_weak_bits *weak, nigh_weak_model model, size_t index, uint32_t probes,
-                                  nigh_weak_recall *out) {
+nigh_status nigh_eval_weak_bits_recall(const nigh_eval_weak_bits *weak, nigh_weak_model model, size_t index,
+                                       uint32_t probes, nigh_eval_weak_recall *out) {
     if ((unsigned)model >= NIGH__WEAK_MODELS || index >= NIGH__WEAK_PREFIXES || probes < 1) return NIGH_END;
     if (probes > weak->info.probes) return NIGH_END;
-    nigh_weak_recall recall = NIGH_WEAK_RECALL_INIT;
+    nigh_eval_weak_recall recall = NIGH_EVAL_WEAK_RECALL_INIT;
     recall.prefix_bits = nigh__weak_prefixes[index];
     recall.all =
         share_found(weak->all[model][index], probes, weak->info.probes, weak->info.matches, &recall.probes_all);

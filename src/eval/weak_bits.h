@@ -11,9 +11,9 @@
 
 extern const uint32_t nigh__weak_prefixes[NIGH__WEAK_PREFIXES];
 
-struct nigh_weak_bits {
+struct nigh_eval_weak_bits {
     const nigh_context *context;
-    nigh_weak_bits_info info;
+    nigh_eval_weak_bits_info info;
     /* [model][flips - 1][attempts]: matches that so many attempts find, from 1 on */
     uint64_t *attempts[NIGH__WEAK_MODELS][NIGH__WEAK_FLIPS];
     /* [model][prefix][probe]: matches that this probe finds, and queries of which this probe finds the first, from 0 */

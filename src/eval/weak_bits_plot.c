@@ -128,7 +128,7 @@ static void draw_chance(struct nigh__markup *drawing, const struct panel *panel,
 
 /* ------------------------------------------------------------------ panels -- */
 
-static void draw_attempts(struct nigh__markup *drawing, const nigh_weak_bits *weak) {
+static void draw_attempts(struct nigh__markup *drawing, const nigh_eval_weak_bits *weak) {
     static const char *const classes[] = {"c0", "c1", "c2"};
     const struct panel panel = {LEFT_PANEL, UPPER_PANEL, 16, 0};
     const uint32_t lines = weak->info.radius < NIGH__WEAK_FLIPS ? weak->info.radius : NIGH__WEAK_FLIPS;
@@ -150,7 +150,7 @@ static void draw_attempts(struct nigh__markup *drawing, const nigh_weak_bits *we
     draw_key(drawing, panel.left + 206, panel.top + PANEL_HEIGHT - 14, "d c4", "in random order", 0);
 }
 
-static void draw_needed(struct nigh__markup *drawing, const nigh_weak_bits *weak) {
+static void draw_needed(struct nigh__markup *drawing, const nigh_eval_weak_bits *weak) {
     static const char *const names[] = {"all matches", "any match", "all, linear weights", "any, linear weights"};
     static const char *const classes[] = {"c0", "c1", "d c0", "d c1"};
     const struct panel panel = {RIGHT_PANEL, UPPER_PANEL, 1, 8};
@@ -166,8 +166,8 @@ static void draw_needed(struct nigh__markup *drawing, const nigh_weak_bits *weak
         bool begun = false;
         nigh__markup_put(drawing, "<path class=\"l %s\" d=\"", classes[line]);
         for (size_t p = 0; p < NIGH__WEAK_PREFIXES; p++) {
-            nigh_weak_recall recall = NIGH_WEAK_RECALL_INIT;
-            (void)nigh_weak_bits_recall(weak, line < 2 ? NIGH_WEAK_GAUSSIAN : NIGH_WEAK_LINEAR, p, 1, &recall);
+            nigh_eval_weak_recall recall = NIGH_EVAL_WEAK_RECALL_INIT;
+            (void)nigh_eval_weak_bits_recall(weak, line < 2 ? NIGH_WEAK_GAUSSIAN : NIGH_WEAK_LINEAR, p, 1, &recall);
             const uint32_t probes = line % 2 == 0 ? recall.probes_all : recall.probes_any;
             if (probes == 0 || probes > 256) continue;
             draw_point(drawing, &panel, (double)p / (NIGH__WEAK_PREFIXES - 1), log2_of(probes) / 8, !begun);
@@ -179,7 +179,7 @@ static void draw_needed(struct nigh__markup *drawing, const nigh_weak_bits *weak
     }
 }
 
-static void draw_recall(struct nigh__markup *drawing, const nigh_weak_bits *weak, bool any) {
+static void draw_recall(struct nigh__markup *drawing, const nigh_eval_weak_bits *weak, bool any) {
     static const char *const classes[] = {"c0", "c1", "c2", "c3"};
     static const char *const dashed[] = {"d c0", "d c1", "d c2", "d c3"};
     const struct panel panel = {any ? RIGHT_PANEL : LEFT_PANEL, LOWER_PANEL, 8, 0};
@@ -199,8 +199,8 @@ static void draw_recall(struct nigh__markup *drawing, const nigh_weak_bits *weak
 
 /* ------------------------------------------------------------------- whole -- */
 
-nigh_status nigh_weak_bits_plot(nigh_weak_bits *weak, const char *title, const char **svg, size_t *length,
-                                nigh_error *error) {
+nigh_status nigh_eval_weak_bits_plot(nigh_eval_weak_bits *weak, const char *title, const char **svg, size_t *length,
+                                     nigh_error *error) {
     struct nigh__markup drawing = {.context = weak->context, .out = &weak->svg};
     weak->svg.count = 0;
     nigh__plot_begin(&drawing, WIDTH, LOWER_PANEL + PANEL_HEIGHT + 56, LEFT_PANEL, title);

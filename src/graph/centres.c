@@ -6,9 +6,9 @@
 #include "base/memory.h"
 #include "kernel/hamming.h"
 
-#define LEAST_NEW 8u /* neighbours that are in no neighbourhood yet, to make one */
-#define MEMBERS 15u  /* that a row is of, the node itself and those nearest to it; odd, so that there is a majority */
-#define PLANES 4u    /* bits of a count of them */
+#define MIN_NEW 8u  /* neighbours that are in no neighbourhood yet, to make one */
+#define MEMBERS 15u /* that a row is of, the node itself and those nearest to it; odd, so that there is a majority */
+#define PLANES 4u   /* bits of a count of them */
 #define CENTRES_AT_ONCE 256u
 #define NODES_A_TICK 4096u
 
@@ -41,7 +41,7 @@ static bool choose(const struct finder *finder, uint64_t *covered) {
         const uint32_t count = nigh__neighbours_count(neighbours, node);
         uint32_t uncovered = 0;
         for (uint32_t i = 0; i < count; i++) uncovered += !is_covered(covered, neighbour(ids, i));
-        if (uncovered < LEAST_NEW) continue;
+        if (uncovered < MIN_NEW) continue;
         cover(covered, node);
         for (uint32_t i = 0; i < count; i++) cover(covered, neighbour(ids, i));
         centres->nodes[centres->count++] = node;
@@ -126,7 +126,7 @@ nigh_status nigh__centres_find(struct nigh__crew *crew, const uint64_t *rows, ui
     *out = (struct nigh__centres){.words = nigh__centre_words(words)};
     nigh__crew_stage(crew, "centres", nodes);
     uint64_t *covered = nigh__alloc_zero(crew->context, (size_t)nodes / 64 + 1, sizeof *covered);
-    out->nodes = nigh__alloc(crew->context, (size_t)nodes / (LEAST_NEW + 1) + 1, sizeof *out->nodes);
+    out->nodes = nigh__alloc(crew->context, (size_t)nodes / (MIN_NEW + 1) + 1, sizeof *out->nodes);
     const nigh_status status = covered != NULL && out->nodes != NULL ? find(&finder, covered) : NIGH_ENOMEM;
     nigh__free(crew->context, covered);
     return status;

@@ -17,8 +17,8 @@
 #define NIGH_GRAPH_CENTRES_H
 
 #include "graph/crew.h"
+#include "graph/graph.h"
 #include "graph/neighbours.h"
-#include "store/graph.h"
 
 /* Of how many nodes there is one centre, about, at the usual options: 27 in generated signatures, 21 in texts. */
 #define NIGH__NODES_A_CENTRE 24u
@@ -32,7 +32,7 @@ struct nigh__centres {
 
 /* Words of a sketch, of rows of so many. */
 static inline uint32_t nigh__centre_words(uint32_t words) {
-    return words < NIGH__GRAPH_MOST_CENTRE_WORDS ? words : NIGH__GRAPH_MOST_CENTRE_WORDS;
+    return words < NIGH__GRAPH_MAX_CENTRE_WORDS ? words : NIGH__GRAPH_MAX_CENTRE_WORDS;
 }
 
 /* `out` is the caller's to release, also after a failure: NIGH_OK, NIGH_ECANCELLED or NIGH_ENOMEM, without a detail. */

@@ -9,7 +9,7 @@
 #define NODES_AT_ONCE 1024u
 #define FEW_NEW 2u       /* of a node, on average: then it ends */
 #define SEEN_SLOTS 1024u /* to find a node that is twice in a list; a power of two */
-#define SEEN_MOST 512u   /* longer lists are not looked through */
+#define SEEN_MAX 512u    /* longer lists are not looked through */
 
 enum { NEW = 0, OLD = 1 };
 
@@ -217,7 +217,7 @@ static void join_node(struct descent *descent, uint32_t thread, uint32_t node) {
     uint32_t active = (uint32_t)new_ones;
     uint32_t count = (uint32_t)(new_ones + old_ones);
     if (new_ones == 0) return;
-    if (count > SEEN_MOST) {
+    if (count > SEEN_MAX) {
         memcpy(gathered, list, new_ones * sizeof *gathered);
         memcpy(gathered + new_ones, old, old_ones * sizeof *gathered);
     } else {

@@ -4,19 +4,19 @@
 
 #include "base/progress.h"
 #include "base/status.h"
+#include "collection/sidecar_build.h"
 #include "graph/centres.h"
 #include "graph/descent.h"
+#include "graph/graph.h"
 #include "graph/graph_make.h"
 #include "graph/graph_seeds.h"
 #include "graph/grouping.h"
 #include "graph/pivot_tree.h"
 #include "graph/thinning.h"
-#include "store/annex_build.h"
-#include "store/graph.h"
 
-#define LEAST_OF_A_NODE 8u
-#define MOST_TREES 256u
-#define MOST_PASSES 64u
+#define MIN_OF_A_NODE 8u
+#define MAX_TREES 256u
+#define MAX_PASSES 64u
 
 struct graphs {
     nigh_context *context;
@@ -43,23 +43,23 @@ static struct nigh__graph_job job_of(const nigh_graph_options *options) {
 static bool is_of_options(const struct graphs *graphs, const struct nigh__segment *segment) {
     const struct nigh__graph_job job = job_of(&graphs->options);
     struct nigh__graph graph;
-    if (segment->annexes[NIGH__ANNEX_GRAPH] == NULL) return false;
+    if (segment->sidecars[NIGH__SIDECAR_GRAPH] == NULL) return false;
     if (nigh__graph_of_segment(segment, &graph, NULL) != NIGH_OK) return false;
     const struct nigh__graph_facts *facts = &graph.facts;
     return graph.degree == job.degree && facts->neighbours == job.neighbours && facts->trees == job.trees &&
            facts->passes <= job.passes && facts->seed == job.seed;
 }
 
-static nigh_status decide(void *user, const struct nigh__segment *segment, enum nigh__annex_fate *out,
+static nigh_status decide(void *user, const struct nigh__segment *segment, enum nigh__sidecar_fate *out,
                           nigh_error *error) {
     struct graphs *graphs = user;
     nigh_status status = NIGH_OK;
-    bool keep = graphs->options.keep && segment->annexes[NIGH__ANNEX_GRAPH] != NULL;
-    *out = NIGH__ANNEX_WITHOUT;
-    if (!keep && (segment->signatures == 0 || segment->signatures < graphs->options.least_rows)) return NIGH_OK;
+    bool keep = graphs->options.keep && segment->sidecars[NIGH__SIDECAR_GRAPH] != NULL;
+    *out = NIGH__SIDECAR_WITHOUT;
+    if (!keep && (segment->signatures == 0 || segment->signatures < graphs->options.min_rows)) return NIGH_OK;
     if (!keep && !graphs->options.rebuild && is_of_options(graphs, segment))
-        status = nigh__annex_is_sound(segment, NIGH__ANNEX_GRAPH, &graphs->progress, &keep, error);
-    *out = keep ? NIGH__ANNEX_KEEP : NIGH__ANNEX_MAKE;
+        status = nigh__sidecar_is_sound(segment, NIGH__SIDECAR_GRAPH, &graphs->progress, &keep, error);
+    *out = keep ? NIGH__SIDECAR_KEEP : NIGH__SIDECAR_MAKE;
     return status;
 }
 
@@ -70,15 +70,15 @@ static uint32_t parameter(void *user, const struct nigh__segment *segment) {
     return job_of(&((const struct graphs *)user)->options).degree;
 }
 
-static nigh_status write_section(struct nigh__annex_writer *writer, enum nigh__graph_section type, const void *items,
+static nigh_status write_section(struct nigh__sidecar_writer *writer, enum nigh__graph_section type, const void *items,
                                  uint64_t count, size_t item_size, nigh_error *error) {
-    nigh_status status = nigh__annex_section_begin(writer, type, error);
-    if (status == NIGH_OK) status = nigh__annex_section_add(writer, items, (size_t)count * item_size, error);
-    if (status == NIGH_OK) status = nigh__annex_section_end(writer, count, error);
+    nigh_status status = nigh__sidecar_section_begin(writer, type, error);
+    if (status == NIGH_OK) status = nigh__sidecar_section_add(writer, items, (size_t)count * item_size, error);
+    if (status == NIGH_OK) status = nigh__sidecar_section_end(writer, count, error);
     return status;
 }
 
-static nigh_status write_sections(struct nigh__annex_writer *writer, const struct nigh__graph *graph,
+static nigh_status write_sections(struct nigh__sidecar_writer *writer, const struct nigh__graph *graph,
                                   nigh_error *error) {
     const uint64_t nodes = graph->nodes;
     const struct {
@@ -109,7 +109,7 @@ static nigh_status write_sections(struct nigh__annex_writer *writer, const struc
     return status;
 }
 
-static nigh_status write_graph(void *user, const struct nigh__segment *segment, struct nigh__annex_writer *writer,
+static nigh_status write_graph(void *user, const struct nigh__segment *segment, struct nigh__sidecar_writer *writer,
                                nigh_error *error) {
     struct graphs *graphs = user;
     struct nigh__graph_job job = job_of(&graphs->options);
@@ -139,11 +139,11 @@ static nigh_status check_one(const char *name, uint32_t value, uint32_t least, u
 }
 
 static nigh_status check_options(const nigh_graph_options *options, nigh_error *error) {
-    const uint32_t most = NIGH__GRAPH_MOST_DEGREE;
-    nigh_status status = check_one("degree", options->degree, LEAST_OF_A_NODE, most, error);
-    if (status == NIGH_OK) status = check_one("neighbours", options->neighbours, LEAST_OF_A_NODE, most, error);
-    if (status == NIGH_OK) status = check_one("trees", options->trees, 1, MOST_TREES, error);
-    if (status == NIGH_OK) status = check_one("passes", options->passes, 1, MOST_PASSES, error);
+    const uint32_t most = NIGH__GRAPH_MAX_DEGREE;
+    nigh_status status = check_one("degree", options->degree, MIN_OF_A_NODE, most, error);
+    if (status == NIGH_OK) status = check_one("neighbours", options->neighbours, MIN_OF_A_NODE, most, error);
+    if (status == NIGH_OK) status = check_one("trees", options->trees, 1, MAX_TREES, error);
+    if (status == NIGH_OK) status = check_one("passes", options->passes, 1, MAX_PASSES, error);
     return status;
 }
 
@@ -154,14 +154,14 @@ nigh_status nigh_graph_build(nigh_context *context, const char *path, const nigh
     if (status == NIGH_OK) status = check_options(&graphs.options, error);
     if (status != NIGH_OK) return status;
     nigh__progress_init(&graphs.progress, graphs.options.progress);
-    struct nigh__annex_build build = {.context = context,
-                                      .kind = NIGH__ANNEX_GRAPH,
-                                      .progress = &graphs.progress,
-                                      .user = &graphs,
-                                      .decide = decide,
-                                      .write = write_graph,
-                                      .parameter = parameter};
-    status = nigh__annex_build(&build, path, error);
+    struct nigh__sidecar_build build = {.context = context,
+                                        .kind = NIGH__SIDECAR_GRAPH,
+                                        .progress = &graphs.progress,
+                                        .user = &graphs,
+                                        .decide = decide,
+                                        .write = write_graph,
+                                        .parameter = parameter};
+    status = nigh__sidecar_build(&build, path, error);
     const nigh_graph_result made = {.built = build.built,
                                     .kept = build.kept,
                                     .without = build.without,
@@ -173,7 +173,7 @@ nigh_status nigh_graph_build(nigh_context *context, const char *path, const nigh
 }
 
 nigh_status nigh_graph_remove(nigh_context *context, const char *path, nigh_error *error) {
-    return nigh__annex_remove_all(context, path, NIGH__ANNEX_GRAPH, error);
+    return nigh__sidecar_remove_all(context, path, NIGH__SIDECAR_GRAPH, error);
 }
 
 /* --------------------------------------------------------------------- foretelling -- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Making a graph of near neighbours (store/graph.h) of signatures, in memory.
+ * Making a graph of near neighbours (graph/graph.h) of signatures, in memory.
  *
  *     order      signatures in the order of a pivot tree: near ones lie near
  *     trees      in each of several more, those of a leaf are compared, all with all;
@@ -20,7 +20,7 @@
 #define NIGH_GRAPH_GRAPH_MAKE_H
 
 #include "base/progress.h"
-#include "store/graph.h"
+#include "graph/graph.h"
 
 struct nigh__graph_job {
     const nigh_context *context;
@@ -46,7 +46,7 @@ uint32_t nigh__graph_sketch_words(const struct nigh__graph_job *job, uint32_t wi
 /* About what making the graph of so many signatures takes, besides them. */
 uint64_t nigh__graph_make_bytes(const struct nigh__graph_job *job, uint64_t signatures, uint32_t width_bits);
 
-/* What is there to be written, or searched as it is: graph->annex is NULL. */
+/* What is there to be written, or searched as it is: graph->sidecar is NULL. */
 struct nigh__graph_made {
     const nigh_context *context;
     struct nigh__graph graph; /* all that it points to is owned */

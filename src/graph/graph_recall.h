@@ -5,8 +5,8 @@
 #define NIGH_GRAPH_GRAPH_RECALL_H
 
 #include "graph/crew.h"
+#include "graph/graph.h"
 #include "graph/neighbours.h"
-#include "store/graph.h"
 
 #define NIGH__GRAPH_RECALL_NODES 200u
 

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "store/slices.h"
+#include "slices/slices.h"
 
 #define SLICES 8u
 #define LONGEST 64u
-#define LEAST_BITS 4u
+#define MIN_BITS 4u
 #define LIST_BITS 3u /* a list has 8 to 16 nodes on average, were bits fair coins */
 
 #define TOO_LONG UINT32_MAX
@@ -27,8 +27,8 @@ static uint32_t floor_log2(uint64_t x) { return 63u - (uint32_t)__builtin_clzll(
 
 void nigh__seeds_shape(uint64_t nodes, uint32_t width_bits, struct nigh__graph_facts *facts) {
     const uint32_t log = floor_log2(nodes);
-    uint32_t bits = log > LEAST_BITS + LIST_BITS ? log - LIST_BITS : LEAST_BITS;
-    if (bits > NIGH__GRAPH_MOST_SEED_BITS) bits = NIGH__GRAPH_MOST_SEED_BITS;
+    uint32_t bits = log > MIN_BITS + LIST_BITS ? log - LIST_BITS : MIN_BITS;
+    if (bits > NIGH__GRAPH_MAX_SEED_BITS) bits = NIGH__GRAPH_MAX_SEED_BITS;
     if (bits > width_bits) bits = width_bits;
     facts->seed_bits = bits;
     facts->seed_slices = width_bits / bits < SLICES ? width_bits / bits : SLICES;

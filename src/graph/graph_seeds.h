@@ -8,7 +8,7 @@
 #define NIGH_GRAPH_GRAPH_SEEDS_H
 
 #include "graph/crew.h"
-#include "store/graph.h"
+#include "graph/graph.h"
 
 /* How many slices, how wide, and the longest list: into the facts. */
 void nigh__seeds_shape(uint64_t nodes, uint32_t width_bits, struct nigh__graph_facts *facts);

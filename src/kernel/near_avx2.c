@@ -16,7 +16,7 @@
 #define TARGET __attribute__((target("avx2,popcnt")))
 #define INLINE TARGET static inline __attribute__((always_inline))
 
-#define MOST_CLEARED 4u
+#define MAX_CLEARED 4u
 
 INLINE __m256i load(const uint32_t *keys) { return _mm256_loadu_si256((const __m256i *)(const void *)keys); }
 
@@ -34,7 +34,7 @@ INLINE __m256i bits_in(__m256i x) {
 /* All ones where the key is near. */
 INLINE __m256i are_near(__m256i keys, __m256i key, uint32_t most) {
     __m256i x = _mm256_xor_si256(keys, key);
-    if (most > MOST_CLEARED) return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)most + 1), bits_in(x));
+    if (most > MAX_CLEARED) return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)most + 1), bits_in(x));
     const __m256i minus_one = _mm256_set1_epi32(-1);
     for (uint32_t i = 0; i < most; i++) x = _mm256_and_si256(x, _mm256_add_epi32(x, minus_one));
     return _mm256_cmpeq_epi32(x, _mm256_setzero_si256());
@@ -78,7 +78,7 @@ TARGET static size_t find(const uint32_t *keys, size_t count, uint32_t key, uint
     const __m256i all = _mm256_set1_epi32((int)key);
     const uint32_t bounded = most < 32 ? most : 32;
 #define BODY(bits) find_within(keys, count, all, bits, positions)
-    NIGH__SWITCH_MOST(bounded, BODY)
+    NIGH__SWITCH_MAX(bounded, BODY)
 #undef BODY
 }
 
@@ -113,13 +113,13 @@ INLINE uint64_t worth_within(const struct nigh__bucket *buckets, size_t count, u
 TARGET static uint64_t worth(const struct nigh__bucket *buckets, size_t count, uint32_t most) {
     const uint32_t bounded = most < 32 ? most : 32;
 #define BODY(bits) worth_within(buckets, count, bits)
-    NIGH__SWITCH_MOST(bounded, BODY)
+    NIGH__SWITCH_MAX(bounded, BODY)
 #undef BODY
 }
 
 INLINE __m256i words_near(__m256i words, __m256i word, uint32_t most) {
     __m256i x = _mm256_xor_si256(words, word);
-    if (most > MOST_CLEARED) {
+    if (most > MAX_CLEARED) {
         const __m256i halves = bits_in(x);
         const __m256i bits = _mm256_add_epi32(halves, _mm256_srli_epi64(halves, 32)); /* in the lower half */
         const __m256i low = _mm256_and_si256(bits, _mm256_set1_epi64x(UINT32_MAX));
@@ -156,7 +156,7 @@ TARGET static uint64_t worth_words(const struct nigh__word_bucket *buckets, size
     const __m256i all = _mm256_set1_epi64x((int64_t)word);
     const uint32_t bounded = most < 64 ? most : 64;
 #define BODY(bits) words_within(buckets, count, all, bits)
-    NIGH__SWITCH_MOST(bounded, BODY)
+    NIGH__SWITCH_MAX(bounded, BODY)
 #undef BODY
 }
 

@@ -16,7 +16,7 @@
 #define TARGET __attribute__((target("avx2,popcnt")))
 #define INLINE TARGET static inline __attribute__((always_inline))
 #define LANES 8u
-#define MOST_CLEARED 4u
+#define MAX_CLEARED 4u
 
 /* Lanes that are 0 where at most `radius` bits are set. */
 INLINE __m256i many_by_clearing(__m256i x, uint32_t radius) {
@@ -38,7 +38,7 @@ INLINE __m256i many_by_counting(__m256i x, uint32_t radius) {
 
 INLINE __m256i many(__m256i rows, __m256i query, uint32_t radius) {
     const __m256i x = _mm256_xor_si256(rows, query);
-    return radius <= MOST_CLEARED ? many_by_clearing(x, radius) : many_by_counting(x, radius);
+    return radius <= MAX_CLEARED ? many_by_clearing(x, radius) : many_by_counting(x, radius);
 }
 
 /* Lanes up to `last` are no longer 0. */

@@ -61,7 +61,7 @@ static void describe(const struct nigh__lesson *lesson, uint32_t kinds, uint32_t
                      struct nigh__learned *learned) {
     (void)snprintf(learned->lines, sizeof learned->lines,
                    "guessed=%" PRIu32 "\niterations=%" PRIu32 "\nkinds=%" PRIu32 "\nl2-billionths=%.0f\n", guessed,
-                   learned->iterations, kinds, 1e9 * fmin(ridge_of(lesson->options), NIGH__LEARN_MOST_TOLD));
+                   learned->iterations, kinds, 1e9 * fmin(ridge_of(lesson->options), NIGH__LEARN_MAX_TOLD));
 }
 
 /* Once, and once more with what it guesses of rows without a label. */

@@ -29,11 +29,11 @@
 #include "base/status.h"
 #include "learn/codewords.h"
 
-#define SWEEPS 10u                              /* over all columns */
-#define PASSES 3u                               /* over a column */
-#define MOST_WORK (UINT64_C(1) << 26)           /* K^2 L: half a second */
-#define MOST_KINDS 2048u                        /* 16 MiB of R */
-#define MOST_LABELS (UINT64_C(64) * MOST_KINDS) /* of these kinds together */
+#define SWEEPS 10u                            /* over all columns */
+#define PASSES 3u                             /* over a column */
+#define MAX_WORK (UINT64_C(1) << 26)          /* K^2 L: half a second */
+#define MAX_KINDS 2048u                       /* 16 MiB of R */
+#define MAX_LABELS (UINT64_C(64) * MAX_KINDS) /* of these kinds together */
 #define COINS UINT64_C(0x636f696e73)
 
 struct choice {
@@ -78,7 +78,7 @@ static nigh_status take_largest(struct choice *choice, nigh_error *error) {
     const struct nigh__kinds *kinds = choice->kinds;
     const nigh_context *context = choice->lesson->context;
     uint64_t *order = nigh__alloc(context, kinds->count, sizeof *order);
-    choice->numbers = nigh__alloc(context, MOST_KINDS, sizeof *choice->numbers);
+    choice->numbers = nigh__alloc(context, MAX_KINDS, sizeof *choice->numbers);
     if (order == NULL || choice->numbers == NULL) {
         nigh__free(context, order);
         return no_memory(error);
@@ -86,11 +86,11 @@ static nigh_status take_largest(struct choice *choice, nigh_error *error) {
     for (uint32_t k = 0; k < kinds->count; k++) order[k] = ((uint64_t)(UINT32_MAX - kinds->sizes[k]) << 32) | k;
     qsort(order, kinds->count, sizeof *order, compare_words);
     uint64_t labels = 0;
-    while (choice->count < kinds->count && choice->count < MOST_KINDS) {
+    while (choice->count < kinds->count && choice->count < MAX_KINDS) {
         const uint64_t more = (uint64_t)choice->count + 1;
         const uint32_t kind = (uint32_t)order[choice->count];
         labels += labels_of(choice, kind);
-        if (more > 2 && (more * more * choice->width > MOST_WORK || labels > MOST_LABELS)) break;
+        if (more > 2 && (more * more * choice->width > MAX_WORK || labels > MAX_LABELS)) break;
         choice->numbers[choice->count++] = kind;
     }
     nigh__free(context, order);
@@ -282,9 +282,9 @@ static nigh_status choose(struct choice *choice, nigh_error *error) {
 
 uint64_t nigh__codewords_choose_bytes(const struct nigh__lesson *lesson, uint32_t kinds) {
     const uint64_t width = lesson->options->width_bits;
-    const uint64_t cared = kinds < MOST_KINDS ? kinds : MOST_KINDS;
+    const uint64_t cared = kinds < MAX_KINDS ? kinds : MAX_KINDS;
     const bool has_rest =
-        kinds > MOST_KINDS || cared * cared * width > MOST_WORK || lesson->class_begins[lesson->rows] > MOST_LABELS;
+        kinds > MAX_KINDS || cared * cared * width > MAX_WORK || lesson->class_begins[lesson->rows] > MAX_LABELS;
     return kinds * (width + sizeof(uint64_t)) + cared * (cared + width) * sizeof(float) + lesson->classes +
            (has_rest ? lesson->classes * width * sizeof(float) : 0);
 }

@@ -140,7 +140,7 @@ static void store_sums(double *piece, const float *sums, uint32_t count) {
 static void take_step(struct fit *fit, uint32_t begin, uint32_t end) {
     const uint32_t width = fit->width;
     const float *steps = fit->steps;
-    float losses[NIGH__MODEL_MOST_BITS] = {0}, weight;
+    float losses[NIGH__MODEL_MAX_BITS] = {0}, weight;
     for (uint32_t i = begin; i < end; i++) {
         const int8_t *target = target_of(fit, i, &weight);
         if (target == NULL) continue;
@@ -174,7 +174,7 @@ static void find_moves(struct fit *fit, uint32_t begin, uint32_t end) {
 static void sum_along(struct fit *fit, uint32_t begin, uint32_t end) {
     const uint32_t width = fit->width;
     const float *steps = fit->steps;
-    float derivatives[2 * NIGH__MODEL_MOST_BITS] = {0}, weight;
+    float derivatives[2 * NIGH__MODEL_MAX_BITS] = {0}, weight;
     float *first = derivatives, *second = derivatives + width;
     for (uint32_t i = begin; i < end; i++) {
         const int8_t *target = target_of(fit, i, &weight);
@@ -197,7 +197,7 @@ static void sum_along(struct fit *fit, uint32_t begin, uint32_t end) {
 /* A row of X' E. */
 static void pull_feature(const struct fit *fit, uint32_t feature, double *pulls) {
     const struct nigh__lesson *lesson = fit->lesson;
-    float sums[NIGH__MODEL_MOST_BITS];
+    float sums[NIGH__MODEL_MAX_BITS];
     memset(pulls, 0, fit->width * sizeof *pulls);
     for (uint64_t at = lesson->column_begins[feature], end = lesson->column_begins[feature + 1]; at < end;) {
         const uint64_t count = end - at < LONGEST ? end - at : LONGEST;
@@ -211,7 +211,7 @@ static void pull_feature(const struct fit *fit, uint32_t feature, double *pulls)
 static void find_gradients(struct fit *fit, uint32_t begin, uint32_t end) {
     const uint32_t width = fit->width;
     double *piece = fit->pieces + (size_t)(begin / FEATURES_A_PIECE) * 3 * width;
-    double pulls[NIGH__MODEL_MOST_BITS];
+    double pulls[NIGH__MODEL_MAX_BITS];
     memset(piece, 0, (size_t)3 * width * sizeof *piece);
     for (uint32_t f = begin; f < end; f++) {
         float *coefficients = fit->coefficients + (size_t)f * width, *gradients = fit->gradients + (size_t)f * width;

@@ -19,7 +19,7 @@
 #include "signature/model.h"
 
 #define CLEAR 0.4
-#define MOST_KINDS 1024u
+#define MAX_KINDS 1024u
 #define ROWS_A_PIECE 64u
 
 struct guessing {
@@ -35,7 +35,7 @@ struct guessing {
 static void point(const struct guessing *guessing, uint32_t row, float *sums) {
     const struct nigh__lesson *lesson = guessing->lesson;
     const uint32_t width = lesson->options->width_bits;
-    double exact[NIGH__MODEL_MOST_BITS] = {0}, square = 0;
+    double exact[NIGH__MODEL_MAX_BITS] = {0}, square = 0;
     for (uint64_t k = lesson->begins[row]; k < lesson->begins[row + 1]; k++) {
         const double *coefficients = guessing->coefficients + (size_t)lesson->columns[k] * width;
         const double value = lesson->values[k], weight = value * guessing->idf[lesson->columns[k]];
@@ -47,7 +47,7 @@ static void point(const struct guessing *guessing, uint32_t row, float *sums) {
 
 static uint32_t guess(const struct guessing *guessing, uint32_t row) {
     const uint32_t width = guessing->lesson->options->width_bits;
-    float sums[NIGH__MODEL_MOST_BITS], best = -INFINITY, second = -INFINITY;
+    float sums[NIGH__MODEL_MAX_BITS], best = -INFINITY, second = -INFINITY;
     uint32_t kind = NIGH__NO_KIND;
     point(guessing, row, sums);
     for (uint32_t k = 0; k < guessing->kinds; k++) {
@@ -78,7 +78,7 @@ static void work(void *user, uint32_t thread) {
 
 uint32_t nigh__codewords_guess(const struct nigh__lesson *lesson, struct nigh__kinds *kinds, const int8_t *codewords,
                                const double *idf, const double *coefficients) {
-    if (kinds->count > MOST_KINDS || lesson->labelled == lesson->rows) return 0;
+    if (kinds->count > MAX_KINDS || lesson->labelled == lesson->rows) return 0;
     struct guessing guessing = {.lesson = lesson,
                                 .codewords = codewords,
                                 .idf = idf,

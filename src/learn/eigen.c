@@ -15,7 +15,7 @@
 #include "learn/fortran.h"
 
 #define TOLERANCE 1e-10 /* of an eigenvalue, relatively; vectors are then right to about its root or better */
-#define MOST_RESTARTS 1000
+#define MAX_RESTARTS 1000
 
 /* ARPACK's variables are static: between its first call and its last nobody else may call. */
 static pthread_mutex_t arpack_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -40,7 +40,7 @@ static bool all_finite(const double *numbers, size_t count) {
 
 nigh_status nigh__eigen_all(const nigh_context *context, uint32_t order, double *matrix, double *values,
                             nigh_error *error) {
-    if (order == 0 || order > NIGH__EIGEN_MOST_DENSE)
+    if (order == 0 || order > NIGH__EIGEN_MAX_DENSE)
         return nigh__fail(error, NIGH_EINVAL, "no eigenvectors of a dense matrix of order %u", order);
     if (!all_finite(matrix, (size_t)order * order))
         return nigh__fail(error, NIGH_ECORRUPT, "a matrix holds what is no number");
@@ -104,7 +104,7 @@ static nigh_status search_init(const nigh_context *context, uint32_t kept, uint6
     search->ncv = (int)kept;
     search->lworkl = (int)length;
     search->iparam[0] = 1; /* shifts of its own */
-    search->iparam[2] = MOST_RESTARTS;
+    search->iparam[2] = MAX_RESTARTS;
     search->iparam[3] = 1;
     search->iparam[6] = 1; /* the plain problem */
     search->info = 1;      /* starts with what is in resid */

@@ -19,7 +19,7 @@
 #include "base/progress.h"
 #include "nigh.h"
 
-#define NIGH__EIGEN_MOST_DENSE 32000u /* LAPACK counts its 2 n^2 doubles in 32 bits */
+#define NIGH__EIGEN_MAX_DENSE 32000u /* LAPACK counts its 2 n^2 doubles in 32 bits */
 
 /*
  * All of them.  `matrix`, order times order, becomes the vectors, one after the other; `values` ascend.

@@ -37,7 +37,7 @@
 #define USUAL_SAMPLE 50u
 #define DELTA_SQUARED 0.5
 #define NOTHING 1e-8 /* a value below this part of the first one is none */
-#define MOST_ANCHORS NIGH__EIGEN_MOST_DENSE
+#define MAX_ANCHORS NIGH__EIGEN_MAX_DENSE
 #define WORTH_A_THREAD 100 /* anchors */
 
 struct klsh {
@@ -201,8 +201,8 @@ static nigh_status plan(struct klsh *klsh, nigh_error *error) {
     const nigh_learn_options *options = lesson->options;
     const uint32_t anchors = options->anchors == 0 ? USUAL_ANCHORS : options->anchors;
     const uint32_t sample = options->anchor_sample == 0 ? USUAL_SAMPLE : options->anchor_sample;
-    if (anchors < 2 || anchors > MOST_ANCHORS)
-        return nigh__fail(error, NIGH_EINVAL, "klsh takes 2 to %u anchors, not %u", MOST_ANCHORS, anchors);
+    if (anchors < 2 || anchors > MAX_ANCHORS)
+        return nigh__fail(error, NIGH_EINVAL, "klsh takes 2 to %u anchors, not %u", MAX_ANCHORS, anchors);
     if (lesson->rows < 2 || lesson->features == 0)
         return nigh__fail(error, NIGH_EINVAL, "klsh needs two documents or more");
     klsh->anchors = anchors < lesson->rows ? anchors : lesson->rows;

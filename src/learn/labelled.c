@@ -22,7 +22,7 @@
 #include "text/plan.h"
 #include "text/term_table.h"
 
-#define MOST_DOCUMENTS (UINT32_MAX - 1)
+#define MAX_DOCUMENTS (UINT32_MAX - 1)
 
 struct gathering {
     const nigh_context *context;
@@ -188,7 +188,7 @@ static nigh_status add_document(struct gathering *g, const struct nigh__product 
     const uint32_t count = nigh__load32(bytes), labels = nigh__load32(bytes + 4), names = nigh__load32(bytes + 8);
     const uint8_t *counts = bytes + NIGH__LABELLED_HEAD;
     const uint8_t *text = counts + (size_t)count * NIGH__LABELLED_COUNT;
-    if (g->parts.count == MOST_DOCUMENTS)
+    if (g->parts.count == MAX_DOCUMENTS)
         return nigh__fail(error, NIGH_ELIMIT, "more than 2^32 documents to learn from");
     nigh_status status = check_memory(g, count, labels, names, error);
     if (status == NIGH_OK) status = add_counts(g, counts, count, error);

@@ -15,7 +15,7 @@
 
 #define NIGH__LABELLED_HEAD 16u
 #define NIGH__LABELLED_COUNT 12u
-#define NIGH__LABELLED_MOST_NAME 255u
+#define NIGH__LABELLED_MAX_NAME 255u
 #define NIGH__PART_SILENT 3u /* of a product: the document does not say; else enum nigh__part */
 
 struct nigh__labelled_plan {

@@ -52,7 +52,7 @@ static bool name_add(void *user, uint64_t hash, const char *name, size_t length)
     uint64_t *place = named_place(worker, hash);
     if (*place == hash) return true;
     *place = hash;
-    if (length > NIGH__LABELLED_MOST_NAME) length = nigh__utf8_cut(name, NIGH__LABELLED_MOST_NAME);
+    if (length > NIGH__LABELLED_MAX_NAME) length = nigh__utf8_cut(name, NIGH__LABELLED_MAX_NAME);
     uint8_t *out = nigh__array_add(worker->plan->context, &worker->names, sizeof hash + 1 + length);
     if (out == NULL) return false;
     nigh__store64(out, hash);

@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
+#include "base/counting_context.h"
 #include "base/hash.h"
-#include "base/meter.h"
 #include "base/status.h"
 #include "base/word_sort.h"
 #include "learn/lesson.h"
@@ -16,7 +16,7 @@
 
 struct learning {
     nigh_learn_options options;
-    struct nigh__meter meter;
+    struct nigh__counting_context meter;
     struct nigh__labelled *labelled;
     struct nigh__lesson *lesson;
     struct nigh__learned learned;
@@ -51,7 +51,7 @@ static uint32_t largest_crowd(uint64_t *numbers, uint64_t *scratch, uint32_t cou
 
 struct sample {
     uint64_t hashes[2 * SIGNED]; /* of signatures, and room to sort them */
-    uint8_t signature[NIGH__MODEL_MOST_BITS / 8];
+    uint8_t signature[NIGH__MODEL_MAX_BITS / 8];
     struct nigh__model_projector *projector;
     uint64_t *feature_hashes; /* as many as the longest document has */
     uint32_t *feature_counts;
@@ -164,7 +164,7 @@ nigh_status nigh_learn(nigh_context *context, nigh_text_reader *reader, const ni
     nigh_model *model = NULL;
     bool collapsed = false;
     nigh_status status = nigh__learn_options_fill(options, &learning.options, error);
-    if (status == NIGH_OK) status = nigh__meter_init(&learning.meter, context, error);
+    if (status == NIGH_OK) status = nigh__counting_context_init(&learning.meter, context, error);
     if (status == NIGH_OK) status = learn(&learning, reader, error);
     if (status == NIGH_OK)
         status = nigh__learned_model(context, learning.labelled, learning.lesson, &learning.learned, &model, error);
@@ -173,7 +173,7 @@ nigh_status nigh_learn(nigh_context *context, nigh_text_reader *reader, const ni
     if (learning.lesson != NULL) nigh__learned_release(learning.meter.context, &learning.learned);
     nigh__lesson_free(learning.lesson);
     nigh__labelled_free(learning.labelled);
-    nigh__meter_release(&learning.meter);
+    nigh__counting_context_release(&learning.meter);
     if (status == NIGH_OK)
         *out = model;
     else

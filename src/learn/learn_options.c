@@ -26,15 +26,15 @@ static void fill(uint32_t *number, uint32_t usual) {
 static nigh_status check_numbers(const nigh_learn_options *options, nigh_error *error) {
     if (nigh_learn_method_name(options->method) == NULL)
         return nigh__fail(error, NIGH_EINVAL, "there is no method of learning of number %d", (int)options->method);
-    if (options->width_bits % 8 != 0 || options->width_bits > NIGH__MODEL_MOST_BITS)
+    if (options->width_bits % 8 != 0 || options->width_bits > NIGH__MODEL_MAX_BITS)
         return nigh__fail(error, NIGH_EINVAL, "signatures of %u bits: they must be a multiple of 8, at most %u",
-                          options->width_bits, NIGH__MODEL_MOST_BITS);
-    if (options->max_features > NIGH__MODEL_MOST_FEATURES)
+                          options->width_bits, NIGH__MODEL_MAX_BITS);
+    if (options->max_features > NIGH__MODEL_MAX_FEATURES)
         return nigh__fail(error, NIGH_EINVAL, "%u features are too many; at most %u", options->max_features,
-                          NIGH__MODEL_MOST_FEATURES);
-    if (options->anchors > NIGH__MODEL_MOST_ANCHORS)
+                          NIGH__MODEL_MAX_FEATURES);
+    if (options->anchors > NIGH__MODEL_MAX_ANCHORS)
         return nigh__fail(error, NIGH_EINVAL, "%u anchors are too many; at most %u", options->anchors,
-                          NIGH__MODEL_MOST_ANCHORS);
+                          NIGH__MODEL_MAX_ANCHORS);
     if (options->anchor_sample > options->anchors)
         return nigh__fail(error, NIGH_EINVAL, "a sample of %u anchors out of %u", options->anchor_sample,
                           options->anchors);

@@ -11,7 +11,7 @@
 #include "signature/model.h"
 #include "text/weight.h"
 
-#define MOST_LINES 4096u
+#define MAX_LINES 4096u
 
 static nigh_status no_memory(nigh_error *error) {
     (void)nigh__fail(error, NIGH_ENOMEM, "no memory for what was learned");
@@ -148,7 +148,7 @@ static void copy_lines(const char *from, const char *ours, char *out) {
 
 /* Nine digits behind a point, whatever the locale. */
 static void print_objective(double value, char *out, size_t size) {
-    const double most = fmin(fabs(value), NIGH__LEARN_MOST_TOLD);
+    const double most = fmin(fabs(value), NIGH__LEARN_MAX_TOLD);
     uint64_t whole = (uint64_t)most, billionths = (uint64_t)((most - (double)whole) * 1e9 + 0.5);
     if (billionths == 1000000000) whole++, billionths = 0;
     (void)snprintf(out, size, "%s%" PRIu64 ".%09" PRIu64, value < 0 ? "-" : "", whole, billionths);
@@ -165,7 +165,7 @@ static nigh_status make_lines(const struct nigh__lesson *lesson, const struct ni
                    nigh_learn_method_name(lesson->options->method), objective);
     char others[sizeof learned->lines];
     copy_lines(learned->lines, own, others);
-    return nigh__key_lines_merge(lesson->context, own, others, MOST_LINES, "what a method says of a model", out, error);
+    return nigh__key_lines_merge(lesson->context, own, others, MAX_LINES, "what a method says of a model", out, error);
 }
 
 static nigh_status list_names(const struct nigh__labelled *labelled, const struct nigh__lesson *lesson,

@@ -66,7 +66,7 @@ nigh_status nigh__lesson_allows(const struct nigh__lesson *lesson, uint64_t more
 void nigh__lesson_signs(uint64_t hash, uint32_t width_bits, int8_t *signs);
 
 /* Lambdas are told in lines as whole numbers, "%.0f" of millionths, so that no locale shows; larger ones as this. */
-#define NIGH__LEARN_MOST_TOLD 1e12
+#define NIGH__LEARN_MAX_TOLD 1e12
 
 /* Arrays are of the lesson's context, by features as in the lesson; nigh__learned_release() frees them. */
 struct nigh__learned {

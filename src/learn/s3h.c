@@ -41,7 +41,7 @@
 #define USUAL_L2_F 1e-5 /* without feature contribution: the less it learns the better */
 #define CORRECTIONS 10  /* steps that L-BFGS remembers */
 #define ENOUGH 1e-7     /* a step that gains less than this part of the objective is the last */
-#define LEAST_SUM 1e-3  /* of the largest weight on a row of usual length; with less, all went to 0 together */
+#define MIN_SUM 1e-3    /* of the largest weight on a row of usual length; with less, all went to 0 together */
 
 static const double starts[] = {1, 0.9}; /* all weights; the second where no step from the first is better */
 
@@ -229,10 +229,10 @@ static nigh_status climb(struct search *search, nigh_error *error) {
 static void judge(const struct nigh__s3h *problem, struct nigh__learned *learned) {
     for (uint32_t f = 0; f < problem->lesson->features; f++)
         learned->largest_weight = fmax(learned->largest_weight, fabs(learned->weights[f]));
-    learned->collapsed = learned->largest_weight * sqrt(problem->mean_square) < LEAST_SUM;
+    learned->collapsed = learned->largest_weight * sqrt(problem->mean_square) < MIN_SUM;
 }
 
-static double millionths(double value) { return 1e6 * fmin(value, NIGH__LEARN_MOST_TOLD); }
+static double millionths(double value) { return 1e6 * fmin(value, NIGH__LEARN_MAX_TOLD); }
 
 static void describe(const struct nigh__s3h *problem, struct nigh__learned *learned) {
     const nigh_learn_options *options = problem->lesson->options;

@@ -150,7 +150,7 @@ static void slope(const struct job *job, uint32_t begin, uint32_t end) {
     const struct nigh__pairing *pairing = &problem->pairing;
     const double pair = 1 / (double)(pairing->attractions + pairing->repulsions);
     const double spread = problem->l1 / problem->lesson->rows;
-    float others[NIGH__MODEL_MOST_BITS]; /* a row of S P */
+    float others[NIGH__MODEL_MAX_BITS]; /* a row of S P */
     double sum = 0;
     for (uint32_t i = begin; i < end; i++) {
         const float *p = problem->clipped + (size_t)i * problem->width;
@@ -170,7 +170,7 @@ static void slope(const struct job *job, uint32_t begin, uint32_t end) {
 static double climb_feature(const struct nigh__s3h *problem, uint32_t feature) {
     const struct nigh__lesson *lesson = problem->lesson;
     const int8_t *signs = problem->signs + (size_t)feature * problem->width;
-    float sums[NIGH__MODEL_MOST_BITS];
+    float sums[NIGH__MODEL_MAX_BITS];
     double total = 0;
     for (uint64_t at = lesson->column_begins[feature], end = lesson->column_begins[feature + 1]; at < end;) {
         const uint64_t count = end - at < LONGEST ? end - at : LONGEST;

@@ -40,7 +40,7 @@
 #include "signature/model.h"
 #include "text/logarithm.h"
 
-#define MOST_DENSE 400u      /* features: up to here the matrix is written down */
+#define MAX_DENSE 400u       /* features: up to here the matrix is written down */
 #define WORTH_A_THREAD 30000 /* postings */
 #define USUAL_LAMBDA 0.05
 #define PAPER_LAMBDA 1.0
@@ -140,7 +140,7 @@ static void multiply(void *user, const double *in, double *out) {
 /* ------------------------------------------------------------ the vectors -- */
 
 static bool is_dense(const struct nigh__lesson *lesson) {
-    return lesson->features <= MOST_DENSE || nigh__eigen_few_kept(lesson->features, lesson->options->width_bits) == 0;
+    return lesson->features <= MAX_DENSE || nigh__eigen_few_kept(lesson->features, lesson->options->width_bits) == 0;
 }
 
 /* How many vectors are held at once. */
@@ -227,7 +227,7 @@ static double middle_of(struct ssh *ssh, const double *direction, bool *constant
 /* The bits for which there is no vector. */
 static void fill_simhash(const struct nigh__lesson *lesson, uint32_t first, double *coefficients) {
     const uint32_t bits = lesson->options->width_bits;
-    int8_t signs[NIGH__MODEL_MOST_BITS];
+    int8_t signs[NIGH__MODEL_MAX_BITS];
     for (uint32_t feature = 0; feature < lesson->features; feature++) {
         nigh__lesson_signs(lesson->hashes[feature], bits, signs);
         for (uint32_t bit = first; bit < bits; bit++) coefficients[(size_t)feature * bits + bit] = signs[bit];
@@ -340,7 +340,7 @@ static void describe(const struct ssh *ssh, struct nigh__learned *learned) {
                    "as-paper=%d\nattractions=%" PRIu64 "\neigenvectors=%u\nl1-millionths=%.0f\nrepulsions=%" PRIu64
                    "\n",
                    ssh->lesson->options->as_paper != 0, ssh->pairing.attractions, ssh->found,
-                   1e6 * fmin(ssh->lambda, NIGH__LEARN_MOST_TOLD), ssh->pairing.repulsions);
+                   1e6 * fmin(ssh->lambda, NIGH__LEARN_MAX_TOLD), ssh->pairing.repulsions);
 }
 
 nigh_status nigh__learn_ssh(const struct nigh__lesson *lesson, struct nigh__learned *out, nigh_error *error) {

@@ -2,7 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 /*
  * nigh_search(): queries in batches, each batch over all segments, each segment
- * by the exact scan or by its slice lists (search/slice_use.h); rows become
+ * by the exact scan or by its slice lists (slices/slice_use.h); rows become
  * documents, and those of later segments join what earlier ones gave.
  *
  * Why the k nearest rows are enough.  A segment stores each distinct signature
@@ -37,21 +37,21 @@
 #include "base/guard.h"
 #include "base/status.h"
 #include "base/threads.h"
+#include "collection/collection.h"
+#include "graph/graph_use.h"
 #include "kernel/hamming.h"
-#include "search/graph_use.h"
-#include "search/results.h"
-#include "search/scan.h"
-#include "search/sketch.h"
-#include "search/slice_use.h"
+#include "scan/results.h"
+#include "scan/scan.h"
 #include "search/tuned.h"
-#include "store/collection.h"
+#include "sketch/sketch.h"
+#include "slices/slice_use.h"
 
 /*
  * Queries of a batch.  A scan reads all the memory for one, and its kernels take NIGH__BATCH_QUERIES; where all
  * segments are walked nothing is shared but the start of the threads, which counts where a query takes 20 us.
  */
-#define MOST_QUERIES 256u
-_Static_assert(MOST_QUERIES >= NIGH__BATCH_QUERIES, "arrays are of this");
+#define MAX_QUERIES 256u
+_Static_assert(MAX_QUERIES >= NIGH__BATCH_QUERIES, "arrays are of this");
 
 /* Whether a segment is searched by its graph: decided once, for the file may change. */
 struct way {
@@ -73,18 +73,18 @@ struct search {
     struct way *ways; /* of each segment */
     bool all_walked;
     size_t room;            /* for queries of a batch */
-    size_t batch_count;     /* at most MOST_QUERIES where all are walked, else NIGH__BATCH_QUERIES */
+    size_t batch_count;     /* at most MAX_QUERIES where all are walked, else NIGH__BATCH_QUERIES */
     uint64_t *batch;        /* the queries, as rows */
     uint64_t *masks;        /* theirs; NULL: all bits count */
     const uint8_t *weights; /* of their bits; NULL: not known */
     uint64_t *picked;       /* those that are scanned, where not all are */
-    uint32_t limits[MOST_QUERIES];
+    uint32_t limits[MAX_QUERIES];
     struct nigh__array rows[NIGH__BATCH_QUERIES]; /* keys: what a scan found */
     struct nigh__slice_step steps[NIGH__BATCH_QUERIES];
     struct nigh__slice_answer answers[NIGH__BATCH_QUERIES];   /* and what lists did */
     struct nigh__sketch_answer sketched[NIGH__BATCH_QUERIES]; /* or sketches */
     bool seen[NIGH__BATCH_QUERIES];
-    bool scanned[MOST_QUERIES]; /* although there were lists */
+    bool scanned[MAX_QUERIES]; /* although there were lists */
     nigh_proof *proofs;
     struct nigh__slice_scratch *scratch[NIGH__MAX_THREADS];
     struct nigh__graph_answer *walked; /* or a graph */
@@ -183,7 +183,7 @@ static nigh_status expand(struct search *search, const struct nigh__segment *seg
         e.documents = documents->data;
         e.room = documents->capacity;
         if (!expand_some(&e)) return nigh__segment_cut(segment, error);
-        if (e.lie != NULL) return nigh__segment_lies(segment, e.lie_section, e.lie_index, e.lie, error);
+        if (e.lie != NULL) return nigh__segment_corrupt(segment, e.lie_section, e.lie_index, e.lie, error);
     }
     if (e.count > 1) nigh__keys_sort(search->context, e.documents, e.count);
     documents->count = e.k != NIGH_ALL && e.count > e.k ? e.k : e.count;
@@ -276,7 +276,7 @@ static nigh_status scan_segment(struct search *search, const struct nigh__segmen
     search->progress_done += (uint64_t)segment->signatures * choice->count;
     for (uint32_t i = 0; status == NIGH_OK && i < choice->count; i++) {
         const uint32_t q = choice->queries[i];
-        search->scanned[q] = search->scanned[q] || segment->annexes[NIGH__ANNEX_SLICES] != NULL;
+        search->scanned[q] = search->scanned[q] || segment->sidecars[NIGH__SIDECAR_SLICES] != NULL;
         if (search->rows[i].count == 0) continue;
         status = expand(search, segment, &search->rows[i], error);
         if (status == NIGH_OK && !join(search, segment, q)) status = no_memory(error);
@@ -340,7 +340,7 @@ static nigh_status step_lists(struct search *search, const struct nigh__slice_us
         .chosen = choice->queries,
         .count = choice->count,
         .scratch = search->scratch,
-        .spares = search->collection->spares,
+        .pool = search->collection->pool,
         .threads = search->threads,
         .answers = search->answers,
         .seen = search->seen,
@@ -415,8 +415,8 @@ static nigh_status search_sketches(struct search *search, const struct nigh__seg
     struct choice all = {.count = (uint32_t)search->batch_count};
     uint32_t bits = options->sketch_bits;
     uint32_t candidates = options->candidates;
-    if (bits == NIGH_USUAL) bits = nigh__sketch_usual_bits(segment->width_bits);
-    if (candidates == NIGH_USUAL) candidates = nigh__sketch_usual_candidates(segment->signatures, options->k);
+    if (bits == NIGH_DEFAULT) bits = nigh__sketch_usual_bits(segment->width_bits);
+    if (candidates == NIGH_DEFAULT) candidates = nigh__sketch_usual_candidates(segment->signatures, options->k);
     for (uint32_t q = 0; q < search->batch_count; q++) {
         search->limits[q] = limit_of(search, q);
         all.queries[q] = q;
@@ -450,7 +450,7 @@ static nigh_status walk_segment(struct search *search, const struct nigh__graph_
         .limits = search->limits,
         .count = (uint32_t)search->batch_count,
         .scratch = search->graph_scratch,
-        .spares = search->collection->graph_spares,
+        .pool = search->collection->graph_pool,
         .threads = search->threads,
         .answers = search->walked,
         .progress = &search->progress,
@@ -597,7 +597,7 @@ static bool search_init(struct search *search, const nigh_collection *collection
     search->merged = (struct nigh__array)NIGH__ARRAY(nigh_match);
     for (uint32_t s = 0; s < collection->segment_count; s++)
         search->progress_total += (uint64_t)collection->segments[s]->signatures * count;
-    search->room = count < MOST_QUERIES ? count : MOST_QUERIES;
+    search->room = count < MAX_QUERIES ? count : MAX_QUERIES;
     return room_make(search) && nigh__results_prove(search->results);
 }
 
@@ -607,9 +607,9 @@ static void free_graph_scratch(void *scratch) { nigh__graph_scratch_free(scratch
 static void give_scratch(struct search *search) {
     const nigh_collection *collection = search->collection;
     for (uint32_t t = 0; t < NIGH__MAX_THREADS; t++) {
-        if (search->scratch[t] != NULL) nigh__spares_give(collection->spares, search->scratch[t], free_scratch);
+        if (search->scratch[t] != NULL) nigh__object_pool_give(collection->pool, search->scratch[t], free_scratch);
         if (search->graph_scratch[t] != NULL)
-            nigh__spares_give(collection->graph_spares, search->graph_scratch[t], free_graph_scratch);
+            nigh__object_pool_give(collection->graph_pool, search->graph_scratch[t], free_graph_scratch);
     }
 }
 
@@ -638,7 +638,7 @@ static void search_release(struct search *search) {
 static nigh_status search_all(struct search *search, const uint8_t *queries, size_t count, nigh_error *error) {
     nigh_status status = choose_ways(search, error);
     if (status != NIGH_OK) return status;
-    const size_t a_batch = batch_size(count, search->all_walked ? MOST_QUERIES : NIGH__BATCH_QUERIES);
+    const size_t a_batch = batch_size(count, search->all_walked ? MAX_QUERIES : NIGH__BATCH_QUERIES);
     for (size_t done = 0; done < count; done += search->batch_count) {
         const size_t some = count - done < a_batch ? count - done : a_batch;
         take_batch(search, queries, done, some);

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "search/tuned.h"
 
-#include "search/graph_use.h"
-#include "search/sketch.h"
-#include "search/slice_use.h"
-#include "store/annex.h"
-#include "store/bit_costs.h"
-#include "store/slices.h"
+#include "collection/sidecar.h"
+#include "graph/graph_use.h"
+#include "sketch/sketch.h"
+#include "slices/bit_costs.h"
+#include "slices/slice_use.h"
+#include "slices/slices.h"
 
 /* Whether somebody has said how. */
 static bool is_said(const nigh_search_options *options) {
     return options->method != NIGH_SEARCH_AUTO || options->stop != NIGH_STOP_BREADTH ||
-           options->breadth != NIGH_USUAL || options->admit != NIGH_USUAL || options->candidates != NIGH_USUAL ||
-           options->slices != NIGH_USUAL || options->postings != 0 || options->probe != NIGH_PROBE_AUTO ||
-           options->probes != 0 || options->sketch_bits != NIGH_USUAL || options->effort != NIGH_USUAL ||
-           options->patience != NIGH_USUAL;
+           options->breadth != NIGH_DEFAULT || options->admit != NIGH_DEFAULT || options->candidates != NIGH_DEFAULT ||
+           options->slices != NIGH_DEFAULT || options->postings != 0 || options->probe != NIGH_PROBE_AUTO ||
+           options->probes != 0 || options->sketch_bits != NIGH_DEFAULT || options->effort != NIGH_DEFAULT ||
+           options->patience != NIGH_DEFAULT;
 }
 
 /* Whether some segment has a file of the kind, and none has one that cannot be used. */
-static bool has_annexes(const nigh_collection *collection, enum nigh__annex_kind kind) {
+static bool has_sidecars(const nigh_collection *collection, enum nigh__sidecar_kind kind) {
     bool any = false;
     for (uint32_t s = 0; s < collection->segment_count; s++) {
-        if (collection->segments[s]->annex_problems[kind].status != NIGH_OK) return false;
-        any = any || collection->segments[s]->annexes[kind] != NULL;
+        if (collection->segments[s]->sidecar_problems[kind].status != NIGH_OK) return false;
+        any = any || collection->segments[s]->sidecars[kind] != NULL;
     }
     return any;
 }
@@ -33,7 +33,7 @@ static uint32_t widest_slices(const nigh_collection *collection) {
     uint32_t widest = 0;
     for (uint32_t s = 0; s < collection->segment_count; s++) {
         const struct nigh__segment *segment = collection->segments[s];
-        if (segment->annexes[NIGH__ANNEX_SLICES] == NULL) continue;
+        if (segment->sidecars[NIGH__SIDECAR_SLICES] == NULL) continue;
         if (nigh__slices_of_segment(segment, &slices, NULL) != NIGH_OK) continue;
         if (slices.slicing.most_bits > widest) widest = slices.slicing.most_bits;
     }
@@ -46,7 +46,7 @@ static bool has_sound_costs(const nigh_collection *collection) {
     bool fitted = false;
     for (uint32_t s = 0; s < collection->segment_count; s++) {
         const struct nigh__segment *segment = collection->segments[s];
-        if (segment->annexes[NIGH__ANNEX_SLICES] == NULL) continue;
+        if (segment->sidecars[NIGH__SIDECAR_SLICES] == NULL) continue;
         if (nigh__bit_costs_of_segment(segment, &costs, &fitted, NULL) != NIGH_OK) return false;
     }
     return true;
@@ -57,9 +57,9 @@ static bool is_usable(const nigh_collection *collection, const nigh_search_optio
     const nigh_tuning *tuning = &collection->tuning;
     if (tuning->probe == NIGH_PROBE_DIRECTED && (options->weights == NULL || !has_sound_costs(collection)))
         return false;
-    if (tuning->method == NIGH_SEARCH_GRAPH) return has_annexes(collection, NIGH__ANNEX_GRAPH);
+    if (tuning->method == NIGH_SEARCH_GRAPH) return has_sidecars(collection, NIGH__SIDECAR_GRAPH);
     if (tuning->method != NIGH_SEARCH_SLICES) return true;
-    return has_annexes(collection, NIGH__ANNEX_SLICES) && widest_slices(collection) == tuning->slice_width;
+    return has_sidecars(collection, NIGH__SIDECAR_SLICES) && widest_slices(collection) == tuning->slice_width;
 }
 
 static bool is_for(const nigh_collection *collection, const nigh_search_options *options) {

@@ -3,7 +3,7 @@
 #ifndef NIGH_SEARCH_TUNED_H
 #define NIGH_SEARCH_TUNED_H
 
-#include "store/collection.h"
+#include "collection/collection.h"
 
 /*
  * Checks the options of a search, and sets them as the collection was tuned, where nigh_tuning in nigh.h says that

@@ -83,7 +83,7 @@
 
 /* Sub-topics of the first octave; each further octave has twice as many. */
 #define FIRST_OCTAVE_BITS 6
-#define MOST_OCTAVES 24
+#define MAX_OCTAVES 24
 #define SUB_TOPICS_A_TOPIC 16
 #define SUPER_TOPICS 64
 
@@ -101,7 +101,7 @@
 
 #define LANES 8 /* generators side by side */
 #define LONGEST_CHAIN 16
-#define MOST_WORDS (NIGH_MAX_WIDTH_BITS / 64)
+#define MAX_WORDS (NIGH_MAX_WIDTH_BITS / 64)
 
 #define WEIGHTS 256      /* kinds of */
 #define WEIGHT_UNIT 128  /* that many are one deviation */
@@ -158,7 +158,7 @@ static void flip(uint64_t *signature, size_t words, uint64_t first, uint32_t sha
 
 static void generator_init(const nigh_generator_options *options, struct generator *out) {
     *out = (struct generator){.seed = nigh__mix(options->seed), .count = options->count, .octaves = 1};
-    while (out->octaves < MOST_OCTAVES && options->count >> (12 + out->octaves) != 0) out->octaves++;
+    while (out->octaves < MAX_OCTAVES && options->count >> (12 + out->octaves) != 0) out->octaves++;
     uint64_t sub_topics = ((UINT64_C(1) << out->octaves) - 1) << FIRST_OCTAVE_BITS;
     out->topics = sub_topics / SUB_TOPICS_A_TOPIC;
     out->words = (options->width_bits + 63) / 64;
@@ -223,7 +223,7 @@ struct links {
     uint64_t number; /* of the document itself; of an exact copy, its source */
     uint32_t count;
     double slope[WEIGHING_LINKS]; /* cot(pi s) */
-    uint64_t flips[WEIGHING_LINKS][MOST_WORDS];
+    uint64_t flips[WEIGHING_LINKS][MAX_WORDS];
 };
 
 struct angle {
@@ -374,7 +374,7 @@ nigh_status nigh_generate_weighted(const nigh_generator_options *options, uint64
                           known.width_bits, NIGH_MAX_WIDTH_BITS);
     struct generator generator;
     generator_init(&known, &generator);
-    uint64_t signature[MOST_WORDS];
+    uint64_t signature[MAX_WORDS];
     memset(signature, 0, (size_t)nigh__round_up(generator.words, LANES) * sizeof signature[0]);
     if (generator.weak_flips)
         weak_document_add(&generator, known.width_bits, number, signature, weights);

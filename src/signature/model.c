@@ -168,7 +168,7 @@ nigh_status nigh_model_load(nigh_context *context, const char *path, nigh_model 
     *out = NULL;
     uint8_t *bytes = NULL;
     size_t length = 0;
-    nigh_status status = nigh__file_load(context, path, NIGH__MODEL_MOST_LENGTH, "a model", &bytes, &length, error);
+    nigh_status status = nigh__file_load(context, path, NIGH__MODEL_MAX_LENGTH, "a model", &bytes, &length, error);
     if (status != NIGH_OK) return status;
     nigh_error inner;
     status = nigh__model_own(context, bytes, length, out, &inner);

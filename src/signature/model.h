@@ -46,13 +46,13 @@
 #include "text/feature.h"
 
 #define NIGH__MODEL_MAGIC "\x89NIGHL\r\n"
-#define NIGH__MODEL_MOST_BITS 1024u
-#define NIGH__MODEL_MOST_FEATURES (UINT32_C(1) << 24)
-#define NIGH__MODEL_MOST_ANCHORS 65536u
-#define NIGH__MODEL_MOST_VALUE 65535u               /* of an anchor: 1 + ln of any count is far below, in 1/64 */
-#define NIGH__MODEL_MOST_NAME 255u                  /* bytes of a feature's name */
-#define NIGH__MODEL_MOST_NUMBER 1e100               /* offsets and omega; and one over it the least delta squared */
-#define NIGH__MODEL_MOST_LENGTH (UINT64_C(1) << 32) /* what a collection can keep */
+#define NIGH__MODEL_MAX_BITS 1024u
+#define NIGH__MODEL_MAX_FEATURES (UINT32_C(1) << 24)
+#define NIGH__MODEL_MAX_ANCHORS 65536u
+#define NIGH__MODEL_MAX_VALUE 65535u               /* of an anchor: 1 + ln of any count is far below, in 1/64 */
+#define NIGH__MODEL_MAX_NAME 255u                  /* bytes of a feature's name */
+#define NIGH__MODEL_MAX_NUMBER 1e100               /* offsets and omega; and one over it the least delta squared */
+#define NIGH__MODEL_MAX_LENGTH (UINT64_C(1) << 32) /* what a collection can keep */
 
 enum nigh__model_form { NIGH__MODEL_WEIGHTS = 0, NIGH__MODEL_COEFFICIENTS = 1, NIGH__MODEL_ANCHORS = 2 };
 

@@ -19,15 +19,15 @@ const char *nigh__model_shape_problem(const struct nigh__model_shape *shape) {
     const bool anchored = shape->form == NIGH__MODEL_ANCHORS;
     if (shape->form > NIGH__MODEL_ANCHORS) return "a model of an unknown form";
     if (shape->method > NIGH_LEARN_KLSH) return "a model by an unknown method";
-    if (shape->width_bits == 0 || shape->width_bits % 8 != 0 || shape->width_bits > NIGH__MODEL_MOST_BITS)
+    if (shape->width_bits == 0 || shape->width_bits % 8 != 0 || shape->width_bits > NIGH__MODEL_MAX_BITS)
         return "a model of bits that are not a multiple of 8 up to 1,024";
-    if (shape->features == 0 || shape->features > NIGH__MODEL_MOST_FEATURES)
+    if (shape->features == 0 || shape->features > NIGH__MODEL_MAX_FEATURES)
         return "a model without features, or with more than 16,777,216";
-    if (anchored ? shape->anchors == 0 || shape->anchors > NIGH__MODEL_MOST_ANCHORS : shape->anchors != 0)
+    if (anchored ? shape->anchors == 0 || shape->anchors > NIGH__MODEL_MAX_ANCHORS : shape->anchors != 0)
         return "a model with too few anchors, or too many";
     if (anchored ? shape->postings < shape->anchors || shape->postings > UINT32_MAX : shape->postings != 0)
         return "a model with too few features of anchors, or too many";
-    if (shape->text_length > MODEL_MOST_TEXT) return "a model with too long a text";
+    if (shape->text_length > MODEL_MAX_TEXT) return "a model with too long a text";
     return NULL;
 }
 
@@ -106,7 +106,7 @@ static bool names_sound(const nigh_model *model) {
     const uint32_t n = model->shape.features;
     if (begins[0] != 0 || begins[n] != model->shape.names_length) return false;
     for (uint32_t f = 0; f < n; f++)
-        if (begins[f] > begins[f + 1] || begins[f + 1] - begins[f] > NIGH__MODEL_MOST_NAME) return false;
+        if (begins[f] > begins[f + 1] || begins[f + 1] - begins[f] > NIGH__MODEL_MAX_NAME) return false;
     for (uint32_t i = 0; i < model->shape.names_length; i++) {
         const unsigned char byte = (unsigned char)model->names[i];
         if (byte < ' ' || byte == 0x7f) return false;
@@ -122,7 +122,7 @@ static bool anchor_sound(const nigh_model *model, uint32_t first, uint32_t end) 
     for (uint32_t i = first; i < end; i++) {
         if (postings[i].other >= model->shape.features || (i > first && postings[i - 1].other >= postings[i].other))
             return false;
-        if (postings[i].value == 0 || postings[i].value > NIGH__MODEL_MOST_VALUE) return false;
+        if (postings[i].value == 0 || postings[i].value > NIGH__MODEL_MAX_VALUE) return false;
     }
     return true;
 }
@@ -141,13 +141,13 @@ static bool anchors_sound(const nigh_model *model) {
 /* Not a number compares as false. */
 static bool numbers_sound(const double *numbers, uint64_t count) {
     for (uint64_t i = 0; i < count; i++)
-        if (!(numbers[i] >= -NIGH__MODEL_MOST_NUMBER && numbers[i] <= NIGH__MODEL_MOST_NUMBER)) return false;
+        if (!(numbers[i] >= -NIGH__MODEL_MAX_NUMBER && numbers[i] <= NIGH__MODEL_MAX_NUMBER)) return false;
     return true;
 }
 
 static bool kernel_sound(const nigh_model *model) {
     const uint64_t b = model->shape.width_bits;
-    return model->delta_squared >= 1.0 / NIGH__MODEL_MOST_NUMBER && model->delta_squared <= NIGH__MODEL_MOST_NUMBER &&
+    return model->delta_squared >= 1.0 / NIGH__MODEL_MAX_NUMBER && model->delta_squared <= NIGH__MODEL_MAX_NUMBER &&
            numbers_sound(model->offsets, b) && numbers_sound(model->omega, b * model->shape.anchors);
 }
 

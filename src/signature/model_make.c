@@ -68,9 +68,9 @@ static nigh_status sort_features(struct making *making, nigh_error *error) {
 /* As much of a name as is kept: whole characters. */
 static size_t name_length(const char *name) {
     size_t length = 0;
-    while (length <= NIGH__MODEL_MOST_NAME && name[length] != '\0') length++;
-    if (length <= NIGH__MODEL_MOST_NAME) return length;
-    length = NIGH__MODEL_MOST_NAME;
+    while (length <= NIGH__MODEL_MAX_NAME && name[length] != '\0') length++;
+    if (length <= NIGH__MODEL_MAX_NAME) return length;
+    length = NIGH__MODEL_MAX_NAME;
     while (length > 0 && ((unsigned char)name[length] & 0xc0) == 0x80) length--;
     return length;
 }
@@ -90,7 +90,7 @@ static nigh_status measure(struct making *making, nigh_error *error) {
     char analysis[NIGH__PLAN_LINES_SIZE];
     nigh__plan_lines(&parts->plan, analysis, sizeof analysis);
     nigh_status status = nigh__key_lines_merge(making->context, analysis, parts->lines == NULL ? "" : parts->lines,
-                                               MODEL_MOST_TEXT, "what a model says of itself", &making->text, error);
+                                               MODEL_MAX_TEXT, "what a model says of itself", &making->text, error);
     if (status != NIGH_OK) return status;
     making->shape = (struct nigh__model_shape){.form = parts->form,
                                                .method = parts->method,
@@ -104,7 +104,7 @@ static nigh_status measure(struct making *making, nigh_error *error) {
     status = measure_names(making, error);
     if (status != NIGH_OK) return status;
     making->layout = nigh__model_lay_out(&making->shape);
-    if (making->layout.length > NIGH__MODEL_MOST_LENGTH)
+    if (making->layout.length > NIGH__MODEL_MAX_LENGTH)
         return nigh__fail(error, NIGH_ELIMIT, "a model of more than 4 GiB; fewer features or bits make it smaller");
     return NIGH_OK;
 }
@@ -136,7 +136,7 @@ static nigh_status write_values(const struct making *making, nigh_error *error) 
     const double *numbers = weights ? parts->weights : parts->coefficients;
     const uint32_t columns = weights ? 1 : parts->width_bits;
     int16_t *out = (int16_t *)(void *)(making->bytes + making->layout.values);
-    double largest[NIGH__MODEL_MOST_BITS];
+    double largest[NIGH__MODEL_MAX_BITS];
     if (!find_largest(numbers, parts->features, columns, largest))
         return nigh__fail(error, NIGH_EINVAL, "a weight of the model is not a number");
     for (uint32_t i = 0; i < parts->features; i++) {

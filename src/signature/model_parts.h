@@ -20,7 +20,7 @@ enum {
     MODEL_HEADER = 64,
 };
 
-#define MODEL_MOST_TEXT 4096u
+#define MODEL_MAX_TEXT 4096u
 
 /* What the header says of sizes, */
 struct nigh__model_shape {

@@ -261,7 +261,7 @@ static void narrow_real_sums(const double *sums, uint32_t count, int32_t *out) {
 }
 
 void nigh__model_bit_weights(const struct nigh__model_projector *projector, uint8_t *weights) {
-    int32_t narrow[NIGH__MODEL_MOST_BITS];
+    int32_t narrow[NIGH__MODEL_MAX_BITS];
     const uint32_t width = projector->width_bits;
     if (projector->model->shape.form == NIGH__MODEL_ANCHORS)
         narrow_real_sums(projector->real_sums, width, narrow);

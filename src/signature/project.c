@@ -186,8 +186,8 @@ static nigh_status project_sums(struct nigh__projector *projector, const struct 
 }
 
 nigh_status nigh__project(struct nigh__projector *projector, const struct nigh__bag *bag, nigh_error *error) {
-    if (bag->count > NIGH__BAG_MOST)
-        return nigh__fail(error, NIGH_ELIMIT, "a document of %zu features, more than %zu", bag->count, NIGH__BAG_MOST);
+    if (bag->count > NIGH__BAG_MAX)
+        return nigh__fail(error, NIGH_ELIMIT, "a document of %zu features, more than %zu", bag->count, NIGH__BAG_MAX);
     if (projector->scheme != NIGH_SCHEME_MINHASH) return project_sums(projector, bag, error);
     memset(projector->minima, 0xff, projector->padded * sizeof *projector->minima);
     nigh__minhash_add(&projector->minhash, projector->kernel, bag->hashes, bag->count, projector->minima);

@@ -19,7 +19,7 @@
 #include "base/context.h"
 
 /* Features that a bag may have: the room that sums of 31 bits leave for weights of at least 1. */
-#define NIGH__BAG_MOST ((size_t)1 << 30)
+#define NIGH__BAG_MAX ((size_t)1 << 30)
 
 /* The distinct features of a document. */
 struct nigh__bag {
@@ -45,7 +45,7 @@ void nigh__projector_free(struct nigh__projector *projector); /* accepts NULL */
  * Projects a bag with at least one feature.  The sums stay in the projector
  * until the next call.  Memory is taken only where term numbers are higher than
  * before.
- * Returns: NIGH_OK; NIGH_ENOMEM; NIGH_ELIMIT for more than NIGH__BAG_MOST features.
+ * Returns: NIGH_OK; NIGH_ENOMEM; NIGH_ELIMIT for more than NIGH__BAG_MAX features.
  */
 nigh_status nigh__project(struct nigh__projector *projector, const struct nigh__bag *bag, nigh_error *error);
 

@@ -8,8 +8,8 @@
  *     open -> detect -> begin -> next, next, ..., NIGH_END
  *                                 + a line of the ids file for each row
  */
-#ifndef NIGH_SIGNATURE_READER_H
-#define NIGH_SIGNATURE_READER_H
+#ifndef NIGH_SIGNATURE_SIGNATURE_READER_H
+#define NIGH_SIGNATURE_SIGNATURE_READER_H
 
 #include <stdbool.h>
 

@@ -48,7 +48,7 @@
 
 #define TERMS_FIRST ((size_t)1024)
 #define AHEAD 16u
-#define PARTS_MOST 4u /* of one output */
+#define PARTS_MAX 4u /* of one output */
 
 static uint32_t half_of(uint32_t width_bits, uint32_t density) {
     const uint64_t half = width_bits / (UINT64_C(2) * (density == 0 ? NIGH__TOPSIG_DENSITY : density));
@@ -62,7 +62,7 @@ nigh_status nigh__topsig_init(const nigh_context *context, struct nigh__topsig *
     *topsig = (struct nigh__topsig){.width_bits = width_bits, .half = half};
     topsig->limit = limit < NIGH__TOPSIG_TERMS ? limit : NIGH__TOPSIG_TERMS;
     topsig->marks = nigh__alloc_zero(context, width_bits, sizeof *topsig->marks);
-    topsig->fresh = nigh__alloc(context, 2 * half + PARTS_MOST, sizeof *topsig->fresh);
+    topsig->fresh = nigh__alloc(context, 2 * half + PARTS_MAX, sizeof *topsig->fresh);
     if (topsig->marks != NULL && topsig->fresh != NULL) return NIGH_OK;
     nigh__topsig_release(context, topsig);
     return nigh__fail(error, NIGH_ENOMEM, "no memory to project %u bits", width_bits);

@@ -20,7 +20,7 @@
 #define LN2_HIGH 0x1.62e42feep-1 /* 32 bits */
 #define LN2_LOW 0x1.a39ef35793c76p-33
 #define LOG2E 1.442695040888963407359924681001892137
-#define MOST 700.0
+#define MAX 700.0
 
 /* 1 / i! */
 static const double factors[TERMS] = {
@@ -29,8 +29,8 @@ static const double factors[TERMS] = {
 };
 
 double nigh__exp(double x) {
-    if (!(x >= -MOST)) return 0.0;
-    if (x > MOST) x = MOST;
+    if (!(x >= -MAX)) return 0.0;
+    if (x > MAX) x = MAX;
     const int k = (int)(x * LOG2E + (x < 0 ? -0.5 : 0.5));
     const double r = (x - k * LN2_HIGH) - k * LN2_LOW;
     double sum = 0.0;

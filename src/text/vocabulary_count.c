@@ -22,8 +22,8 @@
 #define AHEAD 16
 
 /* What a vocabulary, of at most VOCABULARY_MAX_LENGTH bytes, holds; and counters in a row of a sketch. */
-#define MOST_TERMS ((VOCABULARY_MAX_LENGTH - (64u << 10)) / sizeof(struct nigh__vocabulary_entry))
-#define MOST_COUNTERS ((size_t)1 << 26)
+#define MAX_TERMS ((VOCABULARY_MAX_LENGTH - (64u << 10)) / sizeof(struct nigh__vocabulary_entry))
+#define MAX_COUNTERS ((size_t)1 << 26)
 
 /*
  * Memory.  A table is at most 3/4 full and is doubled while its old half is still
@@ -59,7 +59,7 @@ nigh_status nigh__counter_new(const nigh_context *context, uint64_t memory_bytes
     counter->memory_bytes = memory_bytes == 0 ? DEFAULT_MEMORY : memory_bytes;
     counter->most_terms = counter->memory_bytes / BYTES_A_TERM;
     if (counter->most_terms < FEWEST_TERMS) counter->most_terms = FEWEST_TERMS;
-    if (counter->most_terms > MOST_TERMS) counter->most_terms = MOST_TERMS;
+    if (counter->most_terms > MAX_TERMS) counter->most_terms = MAX_TERMS;
     counter->secret = nigh__secret() | 1;
     counter->entry_count = (size_t)1 << FIRST_BITS;
     counter->shift = 64 - FIRST_BITS;
@@ -97,7 +97,7 @@ static void sketch_add(struct nigh__counter *counter, uint64_t hash, struct nigh
 /* As many counters as half of the memory holds; the table goes when they are filled. */
 static nigh_status pour_into_sketch(struct nigh__counter *counter, nigh_error *error) {
     size_t row = FEWEST_TERMS;
-    while (row < MOST_COUNTERS && (uint64_t)row * 2 * NIGH__VOCABULARY_ROWS * 8 <= counter->memory_bytes / 2) row *= 2;
+    while (row < MAX_COUNTERS && (uint64_t)row * 2 * NIGH__VOCABULARY_ROWS * 8 <= counter->memory_bytes / 2) row *= 2;
     counter->sketch = nigh__alloc_zero(counter->context, row, (size_t)NIGH__VOCABULARY_ROWS * 8);
     if (counter->sketch == NULL) return no_memory(error);
     counter->sketch_row = row;

@@ -65,7 +65,7 @@ static double ln_count(const struct nigh__weigher *weigher, uint32_t count) {
 static uint32_t whole_units(double weight) {
     weight = weight * NIGH__WEIGHT_UNIT + 0.5;
     if (!(weight >= 1.0)) return 1;
-    if (weight >= (double)NIGH__WEIGHT_MOST) return NIGH__WEIGHT_MOST;
+    if (weight >= (double)NIGH__WEIGHT_MAX) return NIGH__WEIGHT_MAX;
     return (uint32_t)weight;
 }
 

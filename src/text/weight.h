@@ -19,7 +19,7 @@
 #include "text/feature.h"
 
 #define NIGH__WEIGHT_UNIT 64
-#define NIGH__WEIGHT_MOST (UINT32_C(1) << 24)
+#define NIGH__WEIGHT_MAX (UINT32_C(1) << 24)
 
 struct nigh__weigher; /* opaque; one a thread */
 

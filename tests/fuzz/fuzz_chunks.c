@@ -10,7 +10,7 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
-#include "dedup/chunk_file.h"
+#include "finder/chunk_file.h"
 #include "fuzz/fuzz.h"
 
 #define HEADERS 192u

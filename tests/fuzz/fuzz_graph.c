@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The readers of a graph against any bytes; annex_target.h says how.  The seeds are
+ * The readers of a graph against any bytes; sidecar_target.h says how.  The seeds are
  * graphs of its segment, and the same with one number that cannot be.
  */
-#include "fuzz/annex_target.h"
+#include "fuzz/sidecar_target.h"
 
 static void search_all_ways(const nigh_collection *collection) {
     for (unsigned way = 0; way < 8; way++) {
@@ -14,7 +14,7 @@ static void search_all_ways(const nigh_collection *collection) {
         options.effort = way < 4 ? 10 : 100;
         options.patience = way % 3;
         if (way == 5) options.radius = 9;
-        annex_search_once(collection, &options);
+        sidecar_search_once(collection, &options);
     }
 }
 
@@ -33,5 +33,5 @@ static void read_collection(nigh_context *context) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    return annex_run("graph-00000000000000000001", data, size, read_collection);
+    return sidecar_run("graph-00000000000000000001", data, size, read_collection);
 }

@@ -9,13 +9,13 @@
 #include "fuzz/fuzz.h"
 #include "signature/model_parts.h"
 
-#define MOST_FEATURES 64u
+#define MAX_FEATURES 64u
 
 static void describe(const nigh_model *model) {
-    static double coefficients[NIGH__MODEL_MOST_BITS];
+    static double coefficients[NIGH__MODEL_MAX_BITS];
     nigh_model_feature feature = NIGH_MODEL_FEATURE_INIT;
     size_t seen = 0;
-    for (uint32_t i = 0; i < MOST_FEATURES && nigh_model_feature_at(model, i, &feature) == NIGH_OK; i++) {
+    for (uint32_t i = 0; i < MAX_FEATURES && nigh_model_feature_at(model, i, &feature) == NIGH_OK; i++) {
         for (size_t k = 0; k < feature.text_length; k++) seen += feature.text[k] != '\0';
         (void)nigh_model_coefficients(model, i, coefficients, NULL);
         if (nigh__model_find(model, feature.hash) == UINT32_MAX) abort();
@@ -25,10 +25,10 @@ static void describe(const nigh_model *model) {
 
 static void sign(nigh_context *context, const nigh_model *model) {
     struct nigh__model_projector *projector;
-    uint32_t counts[MOST_FEATURES];
-    uint64_t hashes[MOST_FEATURES];
-    uint8_t bits[NIGH__MODEL_MOST_BITS / 8], weights[NIGH__MODEL_MOST_BITS];
-    const uint32_t count = model->shape.features < MOST_FEATURES ? model->shape.features : MOST_FEATURES;
+    uint32_t counts[MAX_FEATURES];
+    uint64_t hashes[MAX_FEATURES];
+    uint8_t bits[NIGH__MODEL_MAX_BITS / 8], weights[NIGH__MODEL_MAX_BITS];
+    const uint32_t count = model->shape.features < MAX_FEATURES ? model->shape.features : MAX_FEATURES;
     for (uint32_t i = 0; i < count; i++) {
         hashes[i] = model->hashes[i];
         counts[i] = UINT32_MAX >> i % 32;

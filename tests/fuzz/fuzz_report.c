@@ -14,7 +14,7 @@
 
 #define FIELDS 24u
 #define CUT 0x1e
-#define MOST_BYTES 16384u
+#define MAX_BYTES 16384u
 
 struct field {
     const char *bytes; /* zero after its end */
@@ -102,7 +102,7 @@ static void check_diff(const nigh_context *context, const struct field *left, co
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static nigh_context *context;
     if (context == NULL && nigh_context_new(NULL, &context, NULL) != NIGH_OK) abort();
-    if (size > MOST_BYTES) return 0;
+    if (size > MAX_BYTES) return 0;
     struct field fields[FIELDS];
     char *copy = malloc(size + 1);
     if (copy == NULL) return 0;

@@ -7,7 +7,7 @@
 #include "fuzz/store_target.h"
 
 /* Reading takes time in proportion to the documents; a fuzzer wants short runs. */
-#define MOST_DOCUMENTS 2000
+#define MAX_DOCUMENTS 2000
 
 /* ----------------------------------------------------------------- reading */
 
@@ -15,7 +15,7 @@ static void read_documents(const nigh_collection *collection, const nigh_collect
     static char text[NIGH_MAX_ID_LENGTH + 1];
     static uint8_t signature[NIGH_MAX_WIDTH_BITS / 8];
     static uint8_t weights[NIGH_MAX_WIDTH_BITS];
-    for (uint64_t i = 0; i < info->documents && i < MOST_DOCUMENTS; i++) {
+    for (uint64_t i = 0; i < info->documents && i < MAX_DOCUMENTS; i++) {
         size_t length = 0;
         uint64_t found;
         if (nigh_collection_id(collection, i, text, sizeof text, &length, NULL) == NIGH_OK)

@@ -7,9 +7,9 @@
  *
  * The seeds are small groups of every kind of filter, and some of them with numbers made wrong.
  */
-#include "filter/terms_format.h"
 #include "fuzz/store_target.h"
 #include "support/terms_support.h"
+#include "terms/terms_format.h"
 
 static uint32_t name_group(const uint8_t *file, struct nigh__manifest_entry *entry) {
     struct nigh__terms_header header;

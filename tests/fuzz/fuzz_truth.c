@@ -83,7 +83,7 @@ static const struct place *place(void) {
     options.file_system = &table;
     char *scratch = scratch_new();
     char *path = path_in(scratch, "c.nigh");
-    nigh_truth_options truth_options = NIGH_TRUTH_OPTIONS_INIT;
+    nigh_eval_truth_options truth_options = NIGH_EVAL_TRUTH_OPTIONS_INIT;
     if (nigh_context_new(&options, &made.context, NULL) != NIGH_OK ||
         recipe_add(made.context, path, &recipe, 0, DOCUMENTS, NULL) != NIGH_OK ||
         nigh_collection_open(made.context, path, NULL, &made.collection, NULL) != NIGH_OK)
@@ -96,37 +96,37 @@ static const struct place *place(void) {
 }
 
 /* What was taken holds nothing that cannot be, and can be measured against. */
-static void use(const struct place *at, const nigh_truth *taken, const nigh_truth_options *options) {
+static void use(const struct place *at, const nigh_eval_truth *taken, const nigh_eval_truth_options *options) {
     nigh_search_options search = NIGH_SEARCH_OPTIONS_INIT;
-    nigh_nearness *nearness = NULL;
+    nigh_eval_nearness *nearness = NULL;
     const char *name = "the scan";
     const char *svg = NULL;
     size_t length = 0;
     for (size_t q = 0; q < QUERIES; q++) {
         size_t count = 0;
-        const nigh_match *matches = nigh_truth_matches(taken, q, &count);
+        const nigh_match *matches = nigh_eval_truth_matches(taken, q, &count);
         if (count > K) abort();
         for (size_t i = 0; i < count; i++)
             if (matches[i].document >= DOCUMENTS || matches[i].distance > WIDTH) abort();
     }
-    if (nigh_nearness_measure(at->collection, at->queries, QUERIES, taken, options, &search, &nearness, NULL) !=
+    if (nigh_eval_nearness_measure(at->collection, at->queries, QUERIES, taken, options, &search, &nearness, NULL) !=
             NIGH_OK ||
-        nigh_nearness_plot(&nearness, &name, 1, "", &svg, &length, NULL) != NIGH_OK)
+        nigh_eval_nearness_plot(&nearness, &name, 1, "", &svg, &length, NULL) != NIGH_OK)
         abort();
     for (size_t i = 0; i + 2 < length; i++)
         if (memcmp(svg + i, " -", 2) == 0 || memcmp(svg + i, ".-", 2) == 0) abort(); /* outside of the drawing */
-    nigh_nearness_free(nearness);
+    nigh_eval_nearness_free(nearness);
 }
 
 static void load(const struct place *at) {
-    nigh_truth_options options = NIGH_TRUTH_OPTIONS_INIT;
-    nigh_truth *taken = NULL;
+    nigh_eval_truth_options options = NIGH_EVAL_TRUTH_OPTIONS_INIT;
+    nigh_eval_truth *taken = NULL;
     options.k = K;
-    if (nigh_truth_load(at->collection, at->queries, QUERIES, &options, "truth", &taken, NULL) == NIGH_OK)
+    if (nigh_eval_truth_load(at->collection, at->queries, QUERIES, &options, "truth", &taken, NULL) == NIGH_OK)
         use(at, taken, &options);
     else if (taken != NULL)
         abort();
-    nigh_truth_free(taken);
+    nigh_eval_truth_free(taken);
 }
 
 static void forge(const struct place *at) {

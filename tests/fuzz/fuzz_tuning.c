@@ -13,7 +13,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "fuzz/fuzz.h"
-#include "store/tuning.h"
+#include "search/tuning.h"
 #include "support/support.h"
 
 #define WIDTH 136u
@@ -38,7 +38,7 @@ static const struct place *place(void) {
     made.scratch = scratch_new();
     made.path = path_in(made.scratch, "c.nigh");
     made.tuning = path_in(made.path, NIGH__TUNING_NAME);
-    lists.least_rows = 1;
+    lists.min_rows = 1;
     lists.slice_width = 8;
     if (recipe_add(made.context, made.path, &recipe, 0, DOCUMENTS, NULL) != NIGH_OK ||
         nigh_lists_build(made.context, made.path, &lists, NULL, NULL) != NIGH_OK)

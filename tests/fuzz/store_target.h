@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collection/format.h"
 #include "fuzz/fuzz.h"
 #include "nigh.h"
-#include "store/format.h"
 #include "support/forge.h"
 #include "support/memory_files.h"
 
 #define STORE_MANIFEST_SIZE (sizeof(struct nigh__manifest_header) + sizeof(struct nigh__manifest_entry))
-#define STORE_MOST_BYTES (1u << 20)
+#define STORE_MAX_BYTES (1u << 20)
 
 struct store_target {
     const char *file_name, *manifest_magic;
@@ -46,7 +46,7 @@ static void store_read(const struct store_target *target, nigh_context *context,
 }
 
 static int store_run(const struct store_target *target, const uint8_t *data, size_t size) {
-    if (size < target->header_size || size > STORE_MOST_BYTES) return 0;
+    if (size < target->header_size || size > STORE_MAX_BYTES) return 0;
     uint8_t manifest[STORE_MANIFEST_SIZE];
     struct memory_files files = {.names = {target->file_name, "manifest-00000000000000000001"},
                                  .length = {size, STORE_MANIFEST_SIZE}};

@@ -62,7 +62,7 @@ static void make_lists(nigh_context *context, const char *path, const struct gol
     nigh_lists_options options = NIGH_LISTS_OPTIONS_INIT;
     nigh_error error;
     options.slice_width = golden->slice_width;
-    options.least_rows = 5;
+    options.min_rows = 5;
     assert_ok(nigh_lists_build(context, path, &options, NULL, &error), &error);
 }
 
@@ -73,7 +73,7 @@ static void make_graph(nigh_context *context, const char *path, const struct gol
     options.neighbours = 12;
     options.trees = 2;
     options.passes = 2;
-    options.least_rows = 5;
+    options.min_rows = 5;
     assert_ok(nigh_graph_build(context, path, &options, NULL, &error), &error);
 }
 
@@ -82,7 +82,7 @@ static const nigh_tuning golden_tuning = {.size = sizeof golden_tuning,
                                           .method = NIGH_SEARCH_SLICES,
                                           .probe = NIGH_PROBE_DIRECTED,
                                           .k = 7,
-                                          .breadth = NIGH_USUAL,
+                                          .breadth = NIGH_DEFAULT,
                                           .candidates = 300,
                                           .sketch_bits = 192,
                                           .effort = 50,

@@ -38,11 +38,11 @@ static const struct model_recipe recipes[] = {
 
 #define TEXTS (sizeof texts / sizeof texts[0])
 #define MODELS (sizeof recipes / sizeof recipes[0])
-#define MOST_BYTES 17
+#define MAX_BYTES 17
 
 struct golden {
     uint64_t name; /* of the model */
-    char bits[TEXTS][2 * MOST_BYTES + 1];
+    char bits[TEXTS][2 * MAX_BYTES + 1];
     uint64_t weights[TEXTS]; /* hashed */
 };
 
@@ -78,7 +78,7 @@ static struct golden sign_all(nigh_context *context, size_t which) {
     options.model = model;
     assert_ok(nigh_signer_new(context, &options, &signer, &error), &error);
     for (size_t i = 0; i < TEXTS; i++) {
-        uint8_t signature[MOST_BYTES], weights[8 * MOST_BYTES];
+        uint8_t signature[MAX_BYTES], weights[8 * MAX_BYTES];
         assert_ok(nigh_signer_sign(signer, texts[i], strlen(texts[i]), signature, weights, &error), &error);
         for (size_t byte = 0; byte < recipe.width_bits / 8; byte++)
             (void)snprintf(golden.bits[i] + 2 * byte, 3, "%02x", signature[byte]);

@@ -21,8 +21,8 @@
 #include "signature/project.h"
 #include "support/support.h"
 
-#define FEATURES_MOST 5000u
-#define BITS_MOST 4096u
+#define FEATURES_MAX 5000u
+#define BITS_MAX 4096u
 
 /* Wide signatures and the weights of bits are kept as hashes. */
 struct golden {
@@ -71,9 +71,9 @@ static const struct golden goldens[] = {
 #define GOLDENS (sizeof goldens / sizeof goldens[0])
 
 static void project(struct nigh__projector *projector, uint32_t count) {
-    static uint64_t hashes[FEATURES_MOST];
-    static uint32_t weights[FEATURES_MOST];
-    static uint32_t numbers[FEATURES_MOST];
+    static uint64_t hashes[FEATURES_MAX];
+    static uint32_t weights[FEATURES_MAX];
+    static uint32_t numbers[FEATURES_MAX];
     for (uint32_t i = 0; i < count; i++) {
         hashes[i] = nigh__mix(i);
         weights[i] = (64 + i % 7 * 32) * (count > 1000 ? 300 : 1); /* large bags have weights around 16 bits too */
@@ -86,8 +86,8 @@ static void project(struct nigh__projector *projector, uint32_t count) {
 
 /* Says what it is now as a line of the table. */
 static bool matches(const struct nigh__projector *projector, const struct golden *golden) {
-    uint8_t signature[BITS_MOST / 8] = {0};
-    uint8_t weights[BITS_MOST];
+    uint8_t signature[BITS_MAX / 8] = {0};
+    uint8_t weights[BITS_MAX];
     nigh__project_bits(projector, signature);
     nigh__project_weights(projector, weights);
     char first[17];

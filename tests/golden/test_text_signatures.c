@@ -40,7 +40,7 @@ static const nigh_signer_options schemes[] = {
 
 #define TEXTS (sizeof texts / sizeof texts[0])
 #define SCHEMES (sizeof schemes / sizeof schemes[0])
-#define MOST_BYTES 32
+#define MAX_BYTES 32
 
 static const char *const expected[SCHEMES][TEXTS] = {
     {"e3b258a082c62e80", "d0b0c257875484a5", "16a2387619a1030b", "8bca06ac25198447", "140080b804861813",
@@ -75,7 +75,7 @@ static nigh_vocabulary *count_words(nigh_context *context, const nigh_signer_opt
     return vocabulary;
 }
 
-static void sign_all(nigh_context *context, size_t scheme, char hex[TEXTS][2 * MOST_BYTES + 1]) {
+static void sign_all(nigh_context *context, size_t scheme, char hex[TEXTS][2 * MAX_BYTES + 1]) {
     nigh_signer_options options = schemes[scheme];
     nigh_vocabulary *vocabulary = NULL;
     nigh_signer *signer;
@@ -84,7 +84,7 @@ static void sign_all(nigh_context *context, size_t scheme, char hex[TEXTS][2 * M
     options.vocabulary = vocabulary;
     assert_ok(nigh_signer_new(context, &options, &signer, &error), &error);
     for (size_t i = 0; i < TEXTS; i++) {
-        uint8_t signature[MOST_BYTES];
+        uint8_t signature[MAX_BYTES];
         assert_ok(nigh_signer_sign(signer, texts[i], strlen(texts[i]), signature, NULL, &error), &error);
         for (size_t byte = 0; byte < nigh_signer_width(signer) / 8; byte++)
             (void)snprintf(hex[i] + 2 * byte, 3, "%02x", signature[byte]);
@@ -102,7 +102,7 @@ static void test_pinned(void **state) {
         if (!usable) continue;
         nigh_context *context = context_with(NULL, NULL, kernel);
         for (size_t scheme = 0; scheme < SCHEMES; scheme++) {
-            char hex[TEXTS][2 * MOST_BYTES + 1];
+            char hex[TEXTS][2 * MAX_BYTES + 1];
             sign_all(context, scheme, hex);
             for (size_t i = 0; i < TEXTS; i++) assert_string_equal(hex[i], expected[scheme][i]);
         }
@@ -113,7 +113,7 @@ static void test_pinned(void **state) {
 static void print_table(void) {
     nigh_context *context = context_new();
     for (size_t scheme = 0; scheme < SCHEMES; scheme++) {
-        char hex[TEXTS][2 * MOST_BYTES + 1];
+        char hex[TEXTS][2 * MAX_BYTES + 1];
         sign_all(context, scheme, hex);
         printf("    {");
         for (size_t i = 0; i < TEXTS; i++) printf("%s\"%s\"", i == 0 ? "" : ",\n     ", hex[i]);

@@ -25,7 +25,7 @@ VERSION = 1
 ENDIANNESS_MARK = 0x01020304
 MANIFEST_MAGIC = b"\x89NIGHM\r\n"
 SEGMENT_MAGIC = b"\x89NIGHS\r\n"
-ANNEX_MAGIC = b"\x89NIGHX\r\n"
+SIDECAR_MAGIC = b"\x89NIGHX\r\n"
 FOOTER_MAGIC = b"NIGHEND\n"
 
 HEADER_SIZE = 64  # of a manifest and of a segment alike
@@ -39,7 +39,7 @@ MAX_SEGMENTS = 65536
 MAX_DOCUMENTS = 2**32 - 2
 MAX_WIDTH = 65536
 MAX_SECTIONS = 84
-MAX_ANNEX_SECTIONS = 16
+MAX_SIDECAR_SECTIONS = 16
 MAX_SCHEME = 65536
 MAX_ID = 65535
 MAX_METADATA = 16 << 20
@@ -69,13 +69,13 @@ REQUIRED = (SCHEME, SIGNATURES, GROUP_STARTS, GROUP_DOCUMENTS, DOCUMENT_ROWS)
 TOGETHER = ((ID_OFFSETS, ID_BYTES, ID_LOOKUP), (METADATA_OFFSETS, METADATA_BYTES))
 
 SLICES_KIND = 1
-SLICE_LISTS = 1  # section of an annex
+SLICE_LISTS = 1  # section of an sidecar
 GRAPH_KIND = 2
 GRAPH_ITEMS = {1: 64, 2: 4, 3: 4, 4: 4, 5: 4, 6: 4, 7: 8}  # bytes of an item, by section
 CENTRE_ITEMS = {8: 8, 9: 4, 10: 8, 11: 4}  # of those that are there where there are centres
-MOST_SEED_BITS = 24
-MOST_DEGREE = 256
-LEAST_SLICE_BITS, MOST_SLICE_BITS = 4, 28
+MAX_SEED_BITS = 24
+MAX_DEGREE = 256
+MIN_SLICE_BITS, MAX_SLICE_BITS = 4, 28
 
 MANIFEST_NAME = re.compile(r"manifest-([0-9]{20})\Z")
 ID_FORBIDDEN = re.compile(rb"[\0\t\n]")
@@ -226,7 +226,7 @@ class Section:
 
 
 class Sectioned:
-    """What segments and annexes have in common; `file`, `table_entries` and `in_order` are set by them."""
+    """What segments and sidecars have in common; `file`, `table_entries` and `in_order` are set by them."""
 
     def require_length(self):
         file = self.file
@@ -543,9 +543,9 @@ class Slices(Sectioned):
 
     def require_header(self):
         file = self.file
-        file.require_beginning(ANNEX_MAGIC)
+        file.require_beginning(SIDECAR_MAGIC)
         self.require_length()
-        self.require_table(48, MAX_ANNEX_SECTIONS)
+        self.require_table(48, MAX_SIDECAR_SECTIONS)
         file.require(file.u32(40) == self.kind, 40, "kind %d under the name of %s" % (file.u32(40), self.title))
         file.require(file.u32(52) == 0, 52, "not zero")
         file.require(file.u64(32) == self.segment.header_checksum, 32, "made from another segment")
@@ -569,7 +569,7 @@ class Slices(Sectioned):
         width, count = self.segment.width, self.slices
         self.file.require(1 <= count <= width, 44, "%d slices of %d bits" % (count, width))
         most = -(-width // count)
-        fits = LEAST_SLICE_BITS <= most <= MOST_SLICE_BITS and -(-width // most) == count
+        fits = MIN_SLICE_BITS <= most <= MAX_SLICE_BITS and -(-width // most) == count
         self.file.require(fits, 44, "%d slices of %d bits" % (count, width))
         self.bits = [width // count + (i < width % count) for i in range(count)]
         found = [section for section in self.in_order if section.type == SLICE_LISTS]
@@ -634,12 +634,12 @@ class Graph(Slices):
         """The facts, and that sections are as long as they then must be."""
         file, segment = self.file, self.segment
         self.degree = self.slices
-        file.require(self.degree <= MOST_DEGREE, 44, "%d edges of a node" % self.degree)
+        file.require(self.degree <= MAX_DEGREE, 44, "%d edges of a node" % self.degree)
         self.parts = {section.type: section for section in self.in_order}
         self.require_items(GRAPH_ITEMS)
         at = self.parts[1].offset
         self.seed_slices, self.seed_bits, self.longest, self.sketch_words = file.numbers(at, 4, 4)
-        file.require(self.seed_bits <= MOST_SEED_BITS, at + 4, "seeds of %d bits" % self.seed_bits)
+        file.require(self.seed_bits <= MAX_SEED_BITS, at + 4, "seeds of %d bits" % self.seed_bits)
         file.require(self.seed_slices * self.seed_bits <= segment.width, at, "%d slices" % self.seed_slices)
         file.require(1 <= self.sketch_words <= -(-segment.width // 64), at + 12, "%d words" % self.sketch_words)
         file.require(file.u32(at + 36) <= file.u32(at + 32), at + 36, "more found than wanted")
@@ -826,8 +826,8 @@ class Collection:
             segment.check()
         if self.damaged_slices:
             raise self.damaged_slices[0]
-        for annex in [*self.slices.values(), *self.graphs.values()]:
-            annex.check()
+        for sidecar in [*self.slices.values(), *self.graphs.values()]:
+            sidecar.check()
         seen = set()
         for segment in self.segments:
             for document in range(segment.documents if segment.has_ids else 0):

@@ -13,7 +13,7 @@ from xxh3 import xxh3_64
 U64 = struct.Struct("<Q")
 TABLE_ENTRY = struct.Struct("<IIQQQQQ")
 HEADER = struct.Struct("<8sIIIIQQQII")  # of a segment and of a manifest, up to the checksum
-ANNEX_HEADER = struct.Struct("<8sIIIIQQIIII")
+SIDECAR_HEADER = struct.Struct("<8sIIIIQQIIII")
 MANIFEST_ENTRY = struct.Struct("<QQQQ")
 MARK = 0x01020304
 
@@ -223,7 +223,7 @@ def slices_bytes(segment, slices, more_sections=(), compatible_features=0):
         body += content.ljust(align(len(content)), b"\0")
         at = 4096 + len(body)
     own = U64.unpack_from(segment, 56)[0]
-    head = ANNEX_HEADER.pack(
+    head = SIDECAR_HEADER.pack(
         b"\x89NIGHX\r\n", 1, MARK, compatible_features, 0, at + 64, own, 1, slices, len(sections), 0
     )
     checksum = U64.pack(xxh3_64(head + table))
@@ -231,16 +231,16 @@ def slices_bytes(segment, slices, more_sections=(), compatible_features=0):
     return front + body + (b"NIGHEND\n" + U64.pack(at + 64) + checksum).ljust(64, b"\0")
 
 
-def mend_slices(annex):
+def mend_slices(sidecar):
     """Makes all checksums of a file of slice lists right again, where its table still makes sense."""
-    entries = min(struct.unpack_from("<I", annex, 48)[0], 84)
+    entries = min(struct.unpack_from("<I", sidecar, 48)[0], 84)
     for at in range(64, 64 + 48 * entries, 48):
-        offset, length = struct.unpack_from("<QQ", annex, at + 8)
-        if offset + length <= len(annex):
-            U64.pack_into(annex, at + 32, xxh3_64(bytes(annex[offset : offset + length])))
-    checksum = xxh3_64(bytes(annex[:56] + annex[64 : 64 + 48 * entries]))
-    U64.pack_into(annex, 56, checksum)
-    U64.pack_into(annex, len(annex) - 48, checksum)
+        offset, length = struct.unpack_from("<QQ", sidecar, at + 8)
+        if offset + length <= len(sidecar):
+            U64.pack_into(sidecar, at + 32, xxh3_64(bytes(sidecar[offset : offset + length])))
+    checksum = xxh3_64(bytes(sidecar[:56] + sidecar[64 : 64 + 48 * entries]))
+    U64.pack_into(sidecar, 56, checksum)
+    U64.pack_into(sidecar, len(sidecar) - 48, checksum)
 
 
 def mend_manifest(manifest):

@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "store/format.h"
+#include "collection/format.h"
 #include "support/forge.h"
 #include "support/support.h"
 

@@ -19,7 +19,7 @@
 #include "support/soup.h"
 #include "support/support.h"
 
-#define MOST_PAIRS 400000u
+#define MAX_PAIRS 400000u
 
 struct pairs {
     nigh_dedup_pair *list;
@@ -34,7 +34,7 @@ struct outcome {
 
 static int collect(void *user, const nigh_dedup_pair *pair) {
     struct pairs *pairs = user;
-    assert_true(pairs->count < MOST_PAIRS);
+    assert_true(pairs->count < MAX_PAIRS);
     assert_true(pair->first < pair->second);
     if (pairs->count > 0) {
         const nigh_dedup_pair *last = &pairs->list[pairs->count - 1];
@@ -49,7 +49,7 @@ static void outcome_of(nigh_dedup *dedup, struct outcome *out) {
     uint64_t untold = 1;
     *out = (struct outcome){.info = NIGH_DEDUP_INFO_INIT};
     nigh_dedup_describe(dedup, &out->info);
-    out->pairs.list = malloc(MOST_PAIRS * sizeof *out->pairs.list);
+    out->pairs.list = malloc(MAX_PAIRS * sizeof *out->pairs.list);
     out->documents = malloc((out->info.documents + 1) * sizeof *out->documents);
     assert_non_null(out->pairs.list);
     assert_non_null(out->documents);

@@ -17,7 +17,7 @@
 #include "support/support.h"
 
 #define ROUNDS 400u
-#define MOST_GROUPS 4u
+#define MAX_GROUPS 4u
 
 /* One time of adding. */
 struct group {
@@ -28,7 +28,7 @@ struct group {
 
 struct collection {
     struct nigh__filter_shape shape;
-    struct group groups[MOST_GROUPS];
+    struct group groups[MAX_GROUPS];
     uint32_t count;
     uint64_t blocks;
 };
@@ -93,7 +93,7 @@ static bool group_has(struct collection *collection, uint32_t number, uint32_t b
     if (term != UINT32_MAX && group->positions->kinds[term] == NIGH__TERM_SINGLE)
         return *nigh__positions_of(group->positions, term) == block;
     enum nigh__term_kind kind = NIGH__TERM_POSITIONS;
-    uint32_t positions[NIGH__FILTER_MOST_HASHES] = {0};
+    uint32_t positions[NIGH__FILTER_MAX_HASHES] = {0};
     const uint32_t count = collection->count;
     collection->count = number + 1; /* what was known then */
     const bool known = find_known(collection, hash, &kind, positions);
@@ -132,7 +132,7 @@ static void test_no_false_negative(void **state) {
     uint64_t singles = 0, hashed = 0, others = 0;
     for (uint32_t round = 0; round < ROUNDS; round++) {
         struct collection collection = {.shape = random_shape(&rng)};
-        const uint32_t groups = (uint32_t)(1 + nigh__rng_next(&rng) % MOST_GROUPS);
+        const uint32_t groups = (uint32_t)(1 + nigh__rng_next(&rng) % MAX_GROUPS);
         for (uint32_t g = 0; g < groups; g++) {
             char *text = topic_lines(nigh__rng_next(&rng), 1 + nigh__rng_next(&rng) % 40, 25);
             add_group(*state, &collection, text, (uint32_t)(1 + nigh__rng_next(&rng) % 20));

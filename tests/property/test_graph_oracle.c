@@ -14,14 +14,14 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "search/graph_search.h"
-#include "search/nearest.h"
+#include "graph/graph_search.h"
+#include "scan/nearest.h"
 #include "support/bits_to_turn.h"
 #include "support/graph_support.h"
 #include "support/support.h"
 
 #define ROUNDS 200u
-#define MOST_QUERIES 6u
+#define MAX_QUERIES 6u
 
 static uint32_t below(struct nigh__rng *rng, uint32_t bound) {
     if (bound == 0) abort();
@@ -108,15 +108,15 @@ struct round {
     const nigh_context *context;
     struct nigh__graph_scratch *scratch;
     struct toy_graph *toy;
-    uint64_t words[MOST_QUERIES][8];
-    struct nigh__graph_query queries[MOST_QUERIES];
-    struct nigh__graph_answer plain[MOST_QUERIES], fast[MOST_QUERIES];
-    nigh_status statuses[MOST_QUERIES];
-    nigh_error errors[MOST_QUERIES];
+    uint64_t words[MAX_QUERIES][8];
+    struct nigh__graph_query queries[MAX_QUERIES];
+    struct nigh__graph_answer plain[MAX_QUERIES], fast[MAX_QUERIES];
+    nigh_status statuses[MAX_QUERIES];
+    nigh_error errors[MAX_QUERIES];
 };
 
 static void compare(struct round *round) {
-    for (uint32_t q = 0; q < MOST_QUERIES; q++) {
+    for (uint32_t q = 0; q < MAX_QUERIES; q++) {
         const struct toy_graph *toy = round->toy;
         nigh_error error = {.status = NIGH_OK};
         round->errors[q] = error;
@@ -138,21 +138,21 @@ static void fast_equals_plain(void **state) {
     uint32_t failures = 0;
     uint32_t finds = 0;
     assert_ok(nigh__graph_scratch_new(*state, &round.scratch, &error), &error);
-    for (uint32_t q = 0; q < MOST_QUERIES; q++)
+    for (uint32_t q = 0; q < MAX_QUERIES; q++)
         round.plain[q].keys = round.fast[q].keys = (struct nigh__array)NIGH__ARRAY(uint64_t);
     for (uint32_t number = 0; number < ROUNDS; number++) {
         round.toy = random_graph(&rng);
         for (uint32_t lies = number % 2 == 0 ? 0 : below(&rng, 30); lies > 0; lies--) tell_a_lie(&rng, round.toy);
-        for (uint32_t q = 0; q < MOST_QUERIES; q++) round.queries[q] = random_query(&rng, round.toy, round.words[q]);
+        for (uint32_t q = 0; q < MAX_QUERIES; q++) round.queries[q] = random_query(&rng, round.toy, round.words[q]);
         compare(&round);
-        for (uint32_t q = 0; q < MOST_QUERIES; q++) {
+        for (uint32_t q = 0; q < MAX_QUERIES; q++) {
             failures += round.statuses[q] != NIGH_OK;
             finds += round.statuses[q] == NIGH_OK && round.plain[q].keys.count > 0;
         }
         toy_graph_free(round.toy);
     }
     assert_true(failures > ROUNDS / 2 && finds > ROUNDS); /* both kinds were there */
-    for (uint32_t q = 0; q < MOST_QUERIES; q++) {
+    for (uint32_t q = 0; q < MAX_QUERIES; q++) {
         nigh__array_release(*state, &round.plain[q].keys);
         nigh__array_release(*state, &round.fast[q].keys);
     }

@@ -34,7 +34,7 @@ struct fixture {
 static nigh_status change_lists(nigh_context *context, const char *path, uint32_t width, nigh_error *error) {
     nigh_lists_options options = NIGH_LISTS_OPTIONS_INIT;
     options.slice_width = width;
-    options.least_rows = 1;
+    options.min_rows = 1;
     options.threads = 1;
     if (width == 0) return nigh_lists_remove(context, path, error);
     return nigh_lists_build(context, path, &options, NULL, error);

@@ -14,17 +14,17 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "search/slice_probe.h"
+#include "slices/slice_probe.h"
 #include "support/support.h"
 
-#define MOST_SLICES 24u
-#define MOST_BITS 11u
+#define MAX_SLICES 24u
+#define MAX_BITS 11u
 #define ROUNDS 150u
 
 enum kind { SPREAD, FEW, ALIKE, FREE, DEAR, KINDS };
 
 struct order {
-    struct nigh__probe_slice slices[MOST_SLICES];
+    struct nigh__probe_slice slices[MAX_SLICES];
     uint32_t count;
     uint64_t *sorted; /* all there are */
     size_t all;
@@ -33,12 +33,12 @@ struct order {
 static void fill_costs(struct nigh__rng *rng, enum kind kind, struct nigh__bit_costs *costs) {
     for (uint32_t w = 0; w < NIGH__BIT_COSTS; w++) {
         const uint64_t random = nigh__rng_next(rng);
-        costs->of[w].flip = (uint16_t)(random % (NIGH__MOST_FLIP + 1));
-        costs->of[w].keep = (uint16_t)(random / 2048 % (NIGH__MOST_KEEP + 1));
+        costs->of[w].flip = (uint16_t)(random % (NIGH__MAX_FLIP + 1));
+        costs->of[w].keep = (uint16_t)(random / 2048 % (NIGH__MAX_KEEP + 1));
         if (kind == FEW) costs->of[w].flip %= 4;
         if (kind == ALIKE) costs->of[w] = (struct nigh__bit_cost){.flip = 70, .keep = 300};
         if (kind == FREE) costs->of[w] = (struct nigh__bit_cost){0};
-        if (kind == DEAR) costs->of[w] = (struct nigh__bit_cost){.flip = NIGH__MOST_FLIP, .keep = NIGH__MOST_KEEP};
+        if (kind == DEAR) costs->of[w] = (struct nigh__bit_cost){.flip = NIGH__MAX_FLIP, .keep = NIGH__MAX_KEEP};
     }
 }
 
@@ -51,14 +51,14 @@ static int by_number(const void *a, const void *b) {
 /* Every mask of every slice, its cost added up bit by bit. */
 static void make_order(struct nigh__rng *rng, enum kind kind, struct order *order) {
     struct nigh__bit_costs costs;
-    uint8_t weights[MOST_BITS];
+    uint8_t weights[MAX_BITS];
     fill_costs(rng, kind, &costs);
-    order->count = 1 + (uint32_t)(nigh__rng_next(rng) % MOST_SLICES);
-    order->sorted = malloc(sizeof *order->sorted * order->count << MOST_BITS);
+    order->count = 1 + (uint32_t)(nigh__rng_next(rng) % MAX_SLICES);
+    order->sorted = malloc(sizeof *order->sorted * order->count << MAX_BITS);
     order->all = 0;
     assert_non_null(order->sorted);
     for (uint32_t s = 0; s < order->count; s++) {
-        const uint32_t bits = 1 + (uint32_t)(nigh__rng_next(rng) % MOST_BITS);
+        const uint32_t bits = 1 + (uint32_t)(nigh__rng_next(rng) % MAX_BITS);
         uint32_t keep = 0;
         for (uint32_t b = 0; b < bits; b++) {
             weights[b] = (uint8_t)nigh__rng_next(rng);
@@ -152,11 +152,11 @@ static void many_alike_take_no_longer(void **state) {
     struct nigh__probe_chooser chooser = {0};
     static struct nigh__probe_slice slices[64];
     struct nigh__bit_costs costs = {0};
-    const uint8_t weights[NIGH_MOST_SLICE_WIDTH] = {0};
+    const uint8_t weights[NIGH_MAX_SLICE_WIDTH] = {0};
     nigh_error error;
     const uint64_t *probes = NULL;
     size_t found = 0;
-    for (uint32_t s = 0; s < 64; s++) nigh__probe_slice_init(&slices[s], &costs, weights, NIGH_MOST_SLICE_WIDTH);
+    for (uint32_t s = 0; s < 64; s++) nigh__probe_slice_init(&slices[s], &costs, weights, NIGH_MAX_SLICE_WIDTH);
     assert_ok(nigh__probe_choose(*state, &chooser, slices, 64, 1000, &probes, &found, &error), &error);
     assert_int_equal(found, 1000);
     for (uint32_t i = 0; i < 1000; i++) assert_true(probes[i] == nigh__probe(0, 0, i)); /* of the first slice */
@@ -177,13 +177,13 @@ static void the_most_slices_of_the_most_bits(void **state) {
         const uint64_t *probes = NULL;
         size_t found = 0;
         for (uint32_t w = 0; w < NIGH__BIT_COSTS; w++) {
-            costs.of[w].flip = hostile == 0 ? 0 : hostile == 1 ? NIGH__MOST_FLIP : (uint16_t)(w * 3);
-            costs.of[w].keep = hostile == 0 ? 0 : hostile == 1 ? NIGH__MOST_KEEP : (uint16_t)(w % 9);
+            costs.of[w].flip = hostile == 0 ? 0 : hostile == 1 ? NIGH__MAX_FLIP : (uint16_t)(w * 3);
+            costs.of[w].keep = hostile == 0 ? 0 : hostile == 1 ? NIGH__MAX_KEEP : (uint16_t)(w % 9);
         }
         for (uint32_t s = 0; s < SLICES; s++) {
-            uint8_t weights[NIGH_MOST_SLICE_WIDTH];
-            for (uint32_t i = 0; i < NIGH_MOST_SLICE_WIDTH; i++) weights[i] = (uint8_t)nigh__rng_next(&rng);
-            nigh__probe_slice_init(&slices[s], &costs, weights, NIGH_MOST_SLICE_WIDTH);
+            uint8_t weights[NIGH_MAX_SLICE_WIDTH];
+            for (uint32_t i = 0; i < NIGH_MAX_SLICE_WIDTH; i++) weights[i] = (uint8_t)nigh__rng_next(&rng);
+            nigh__probe_slice_init(&slices[s], &costs, weights, NIGH_MAX_SLICE_WIDTH);
         }
         assert_ok(nigh__probe_choose(*state, &chooser, slices, SLICES, wanted, &probes, &found, &error), &error);
         assert_int_equal(found, wanted);
@@ -192,7 +192,7 @@ static void the_most_slices_of_the_most_bits(void **state) {
             if (nigh__probe_cost(probes[i]) > most) most = nigh__probe_cost(probes[i]);
         if (hostile == 0) assert_int_equal(most, 0);
         if (hostile == 1) /* 16,384 without a flip, 458,752 with one, and some with two */
-            assert_int_equal(most, NIGH_MOST_SLICE_WIDTH * NIGH__MOST_KEEP / 64 + 2 * NIGH__MOST_FLIP);
+            assert_int_equal(most, NIGH_MAX_SLICE_WIDTH * NIGH__MAX_KEEP / 64 + 2 * NIGH__MAX_FLIP);
     }
     nigh__probe_chooser_free(*state, &chooser);
     free(slices);

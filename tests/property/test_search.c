@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "store/collection.h"
+#include "collection/collection.h"
 #include "support/support.h"
 
 /* A collection on disk, and the same in memory. */

@@ -36,7 +36,7 @@ struct shape {
     uint32_t width_bits;
     uint32_t segments[4]; /* documents of each; 0: no more */
     uint32_t slice_width;
-    uint64_t least_rows;
+    uint64_t min_rows;
 };
 
 struct world {
@@ -136,7 +136,7 @@ static void world_init(struct world *world, const struct shape *shape) {
     write_segments(world);
     nigh_lists_options options = NIGH_LISTS_OPTIONS_INIT;
     options.slice_width = shape->slice_width;
-    options.least_rows = shape->least_rows;
+    options.min_rows = shape->min_rows;
     nigh_lists_result built = NIGH_LISTS_RESULT_INIT;
     nigh_error error;
     assert_ok(nigh_lists_build(world->context, world->path, &options, &built, &error), &error);
@@ -303,7 +303,7 @@ static void check_shape(const struct shape *shape, struct totals *totals) {
             if (method == NIGH_SEARCH_SLICES_PLAIN && draw % 3 == 0) options.stop = NIGH_STOP_SEEN;
             options.postings = budgets[(draw >> 8) % 6];
             if ((draw >> 16) % 3 != 0) options.breadth = (uint32_t)((draw >> 20) % (shape->slice_width / 2 + 1));
-            if ((draw >> 24) % 4 == 0 && options.breadth != NIGH_USUAL)
+            if ((draw >> 24) % 4 == 0 && options.breadth != NIGH_DEFAULT)
                 options.admit = (uint32_t)((draw >> 28) % (options.breadth + 1));
             if ((draw >> 32) % 3 == 0 && options.k < n) options.candidates = options.k + (uint32_t)((draw >> 36) % 64);
             if ((draw >> 44) % 4 == 0) options.slices = 1 + (uint32_t)((draw >> 48) % slices_of(shape));
@@ -338,7 +338,7 @@ static void test_certain_by_lists(void **state) {
     assert_int_equal(totals.exact, QUERIES);
     assert_true(totals.listed >= QUERIES / 3 && totals.scanned > 0 && totals.scanned < QUERIES);
     options.k = NIGH_ALL;
-    options.candidates = NIGH_USUAL;
+    options.candidates = NIGH_DEFAULT;
     options.radius = 60;
     totals = (struct totals){0};
     check_setting(&world, options, &totals);
@@ -351,7 +351,7 @@ static void test_certain_by_lists(void **state) {
     world_release(&world);
 }
 
-/* The work of a query in nanoseconds as search/slice_use.c counts them. */
+/* The work of a query in nanoseconds as slices/slice_use.c counts them. */
 static double work(const nigh_results *results, uint32_t words) {
     nigh_results_info info = NIGH_RESULTS_INFO_INIT;
     nigh_results_describe(results, &info);
@@ -378,7 +378,7 @@ static void test_crowds_cost_little(void **state) {
                 options.radius = i % 2 == 0 ? NIGH_ALL : 8;
                 options.method = (nigh_search_method)method;
                 options.stop = (nigh_search_stop)stop;
-                options.breadth = breadth == 4 ? NIGH_USUAL : breadth;
+                options.breadth = breadth == 4 ? NIGH_DEFAULT : breadth;
                 results = search(&world, &options, 0, QUERIES);
                 const double taken = work(results, 16);
                 for (size_t q = 0; q < QUERIES; q++) check_query(&world, &options, results, q);

@@ -17,8 +17,8 @@
 #include "base/context.h"
 #include "base/rng.h"
 #include "kernel/hamming.h"
-#include "search/nearest.h"
-#include "search/slice_search.h"
+#include "scan/nearest.h"
+#include "slices/slice_search.h"
 
 struct set {
     nigh_context *context;

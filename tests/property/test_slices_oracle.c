@@ -20,7 +20,7 @@
 
 #include "base/memory.h"
 #include "base/rng.h"
-#include "store/slices.h"
+#include "slices/slices.h"
 #include "support/support.h"
 
 #define ROUNDS 250u
@@ -127,7 +127,7 @@ static void compare(nigh_context *context, struct nigh__rng *rng, enum kind kind
 /* Widths as they come; wide slices seldom, since they are as large whatever they hold. */
 static uint32_t random_slice_width(struct nigh__rng *rng, uint32_t width_bits) {
     const uint32_t most = nigh__rng_next(rng) % 16 == 0 ? 17 : 12;
-    const uint32_t width = NIGH_LEAST_SLICE_WIDTH + (uint32_t)(nigh__rng_next(rng) % (most - 3));
+    const uint32_t width = NIGH_MIN_SLICE_WIDTH + (uint32_t)(nigh__rng_next(rng) % (most - 3));
     return width < width_bits ? width : width_bits;
 }
 

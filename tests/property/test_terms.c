@@ -20,21 +20,21 @@
 #include "support/support.h"
 
 #define ROUNDS 80u
-#define MOST_DOCUMENTS 120u
-#define MOST_WORDS 60u
-#define MOST_TIMES 4u
+#define MAX_DOCUMENTS 120u
+#define MAX_WORDS 60u
+#define MAX_TIMES 4u
 #define QUERIES 15u /* verified */
 #define QUERY_BYTES 512u
 
 /* Words are numbers: the lower, the more documents have them. */
 struct document {
-    uint32_t words[MOST_WORDS];
+    uint32_t words[MAX_WORDS];
     uint32_t count;
 };
 
 struct corpus {
     struct nigh__rng rng;
-    struct document documents[MOST_DOCUMENTS];
+    struct document documents[MAX_DOCUMENTS];
     uint32_t count;
     uint32_t vocabulary;
     nigh_terms *terms;
@@ -63,9 +63,9 @@ static uint32_t draw(struct corpus *corpus, uint32_t below) {
 static uint32_t draw_word(struct corpus *corpus) { return draw(corpus, draw(corpus, corpus->vocabulary) + 1); }
 
 static void make_documents(struct corpus *corpus) {
-    corpus->count = 1 + draw(corpus, MOST_DOCUMENTS);
+    corpus->count = 1 + draw(corpus, MAX_DOCUMENTS);
     corpus->vocabulary = 5 + draw(corpus, 600);
-    const uint32_t most = 1 + draw(corpus, MOST_WORDS);
+    const uint32_t most = 1 + draw(corpus, MAX_WORDS);
     for (uint32_t i = 0; i < corpus->count; i++) {
         struct document *document = &corpus->documents[i];
         document->count = i > 0 && draw(corpus, 20) == 0 ? 0 : 1 + draw(corpus, most); /* the first has a word */
@@ -125,7 +125,7 @@ static void index_documents(nigh_context *context, struct corpus *corpus) {
     nigh_terms_options later = NIGH_TERMS_OPTIONS_INIT;
     nigh_error error;
     char *path = path_in(corpus->folder, "terms");
-    const uint32_t times = 1 + draw(corpus, corpus->count < MOST_TIMES ? corpus->count : MOST_TIMES);
+    const uint32_t times = 1 + draw(corpus, corpus->count < MAX_TIMES ? corpus->count : MAX_TIMES);
     later.kind = draw(corpus, 2) == 0 ? options.kind : NIGH_FILTER_AUTO;
     later.memory_bytes = options.memory_bytes;
     corpus->reading = (nigh_text_reader_options)NIGH_TEXT_READER_OPTIONS_INIT;

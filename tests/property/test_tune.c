@@ -75,22 +75,22 @@ static nigh_tune_options usual_options(void) {
 }
 
 /* Recall and CDR of queries nobody has seen, by a setting. */
-static nigh_nearness_info unseen_nearness(const struct fixture *f, const nigh_tuning *tuning) {
-    nigh_truth_options truth_options = NIGH_TRUTH_OPTIONS_INIT;
+static nigh_eval_nearness_info unseen_nearness(const struct fixture *f, const nigh_tuning *tuning) {
+    nigh_eval_truth_options truth_options = NIGH_EVAL_TRUTH_OPTIONS_INIT;
     nigh_search_options search = NIGH_SEARCH_OPTIONS_INIT;
-    nigh_nearness_info info = NIGH_NEARNESS_INFO_INIT;
-    nigh_truth *truth;
-    nigh_nearness *nearness;
+    nigh_eval_nearness_info info = NIGH_EVAL_NEARNESS_INFO_INIT;
+    nigh_eval_truth *truth;
+    nigh_eval_nearness *nearness;
     nigh_error error;
     truth_options.k = tuning->k;
     nigh_tuning_apply(tuning, &search);
-    assert_ok(nigh_truth_new(f->collection, f->unseen, UNSEEN, &truth_options, &truth, &error), &error);
+    assert_ok(nigh_eval_truth_new(f->collection, f->unseen, UNSEEN, &truth_options, &truth, &error), &error);
     assert_ok(
-        nigh_nearness_measure(f->collection, f->unseen, UNSEEN, truth, &truth_options, &search, &nearness, &error),
+        nigh_eval_nearness_measure(f->collection, f->unseen, UNSEEN, truth, &truth_options, &search, &nearness, &error),
         &error);
-    nigh_nearness_describe(nearness, &info);
-    nigh_nearness_free(nearness);
-    nigh_truth_free(truth);
+    nigh_eval_nearness_describe(nearness, &info);
+    nigh_eval_nearness_free(nearness);
+    nigh_eval_truth_free(truth);
     return info;
 }
 
@@ -117,7 +117,7 @@ static void test_target_is_reached(void **state) {
         assert_true(result.settings >= 1);
         assert_true(tuning.recall_low <= tuning.recall && tuning.recall <= tuning.recall_high);
         assert_true(tuning.cdr_low <= tuning.cdr && tuning.cdr <= tuning.cdr_high);
-        const nigh_nearness_info info = unseen_nearness(f, &tuning);
+        const nigh_eval_nearness_info info = unseen_nearness(f, &tuning);
         print_message("method %d: recall %.4f (%.4f to %.4f), unseen %.4f; CDR %.4f (%.4f to %.4f), unseen %.4f\n",
                       (int)tuning.method, tuning.recall, tuning.recall_low, tuning.recall_high, info.recall, tuning.cdr,
                       tuning.cdr_low, tuning.cdr_high, info.cdr);

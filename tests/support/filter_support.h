@@ -3,8 +3,8 @@
 #ifndef NIGH_TESTS_FILTER_SUPPORT_H
 #define NIGH_TESTS_FILTER_SUPPORT_H
 
-#include "filter/positions.h"
 #include "support/text_support.h"
+#include "terms/positions.h"
 
 /* Words as they stand, no language. */
 struct nigh__feature_plan plain_words(void);

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "filter/terms_format.h"
-#include "store/annex.h"
+#include "collection/sidecar.h"
+#include "terms/terms_format.h"
 
 /* Both headers keep their checksum at 56 and let it cover what follows at 64. */
 #define COVERED 56u
@@ -63,8 +63,8 @@ void forge_segment(uint8_t *bytes, size_t length, struct nigh__manifest_entry *e
     entry->file_length = header.file_length;
 }
 
-void forge_annex(uint8_t *bytes, size_t length, uint64_t segment_checksum) {
-    struct nigh__annex_header header;
+void forge_sidecar(uint8_t *bytes, size_t length, uint64_t segment_checksum) {
+    struct nigh__sidecar_header header;
     if (length < NIGH__SECTIONS_START + sizeof(struct nigh__segment_footer)) return;
     memcpy(&header, bytes, sizeof header);
     header.segment_checksum = segment_checksum;

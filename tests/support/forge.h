@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "store/format.h"
+#include "collection/format.h"
 
 /*
  * Corrects the checksums of sections, header and footer of the segment in
@@ -19,7 +19,7 @@
 void forge_segment(uint8_t *bytes, size_t length, struct nigh__manifest_entry *entry);
 
 /* The same for a file of slice lists, which is made to belong to the segment with this checksum. */
-void forge_annex(uint8_t *bytes, size_t length, uint64_t segment_checksum);
+void forge_sidecar(uint8_t *bytes, size_t length, uint64_t segment_checksum);
 
 /* As forge_segment() for a group of a term signature file. */
 void forge_terms(uint8_t *bytes, size_t length, struct nigh__manifest_entry *entry);

@@ -3,7 +3,7 @@
 #ifndef NIGH_TESTS_GRAPH_SUPPORT_H
 #define NIGH_TESTS_GRAPH_SUPPORT_H
 
-#include "store/graph.h"
+#include "graph/graph.h"
 
 enum toy_edges {
     TOY_NEAREST, /* to the nearest */

@@ -8,7 +8,7 @@
 
 #include "text/unicode.h"
 
-#define MOST_DEPTH 32
+#define MAX_DEPTH 32
 
 static const char *const elements[] = {
     "html", "head", "title",   "style",   "body",   "header",     "p",       "h1",      "h2",    "bdi",
@@ -24,7 +24,7 @@ static const char *const attributes[] = {
 
 struct cursor {
     const char *at, *end;
-    int stack[MOST_DEPTH];
+    int stack[MAX_DEPTH];
     int depth;
     int style; /* 1 within <style> */
 };
@@ -78,7 +78,7 @@ static const char *check_open(struct cursor *cursor) {
     if (skip(cursor, "/>")) return NULL;
     if (!skip(cursor, ">")) return "a tag without an end";
     if (strcmp(elements[element], "meta") == 0) return NULL;
-    if (cursor->depth == MOST_DEPTH) return "too deep";
+    if (cursor->depth == MAX_DEPTH) return "too deep";
     cursor->stack[cursor->depth++] = element;
     cursor->style = strcmp(elements[element], "style") == 0;
     return NULL;

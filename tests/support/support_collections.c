@@ -13,8 +13,8 @@
 
 #include "base/memory.h"
 #include "base/rng.h"
-#include "store/collection.h"
-#include "store/writer.h"
+#include "collection/collection.h"
+#include "collection/writer.h"
 #include "support/support.h"
 
 const char *error_text(const nigh_error *error) {
@@ -132,8 +132,8 @@ int compare_matches(const void *a, const void *b) {
     return x->document < y->document ? -1 : x->document > y->document;
 }
 
-static const char *recipe_kept(const struct recipe *recipe, enum nigh__kept kind) {
-    return kind == NIGH__KEPT_MODEL ? recipe->model : recipe->vocabulary;
+static const char *recipe_kept(const struct recipe *recipe, enum nigh__attachment kind) {
+    return kind == NIGH__ATTACHMENT_MODEL ? recipe->model : recipe->vocabulary;
 }
 
 nigh_status recipe_add(nigh_context *context, const char *path, const struct recipe *recipe, uint64_t first,
@@ -141,10 +141,10 @@ nigh_status recipe_add(nigh_context *context, const char *path, const struct rec
     nigh_writer_options options = NIGH_WRITER_OPTIONS_INIT;
     options.width_bits = recipe->width_bits;
     nigh_writer *writer;
-    struct nigh__kept_bytes kept[NIGH__KEPT_KINDS];
-    for (enum nigh__kept kind = 0; kind < NIGH__KEPT_KINDS; kind++) {
+    struct nigh__attachment_bytes kept[NIGH__ATTACHMENT_KINDS];
+    for (enum nigh__attachment kind = 0; kind < NIGH__ATTACHMENT_KINDS; kind++) {
         const char *text = recipe_kept(recipe, kind);
-        kept[kind] = (struct nigh__kept_bytes){text, text == NULL ? 0 : strlen(text)};
+        kept[kind] = (struct nigh__attachment_bytes){text, text == NULL ? 0 : strlen(text)};
     }
     nigh_status status = nigh__writer_open(context, path, &options, kept, &writer, error);
     if (status != NIGH_OK) return status;
@@ -197,7 +197,7 @@ static void expect_weights(const nigh_collection *collection, const struct recip
     free(got);
 }
 
-static void expect_kept(const nigh_collection *collection, const struct recipe *recipe, enum nigh__kept kind,
+static void expect_kept(const nigh_collection *collection, const struct recipe *recipe, enum nigh__attachment kind,
                         uint64_t bytes) {
     const char *wanted = recipe_kept(recipe, kind);
     const struct nigh__segment *segment = nigh__collection_keeper(collection, kind);
@@ -207,7 +207,7 @@ static void expect_kept(const nigh_collection *collection, const struct recipe *
     nigh_error error;
     uint8_t *got;
     size_t length = 0;
-    assert_ok(nigh__segment_kept(segment, kind, &got, &length, &error), &error);
+    assert_ok(nigh__segment_attachment(segment, kind, &got, &length, &error), &error);
     assert_int_equal(length, bytes);
     assert_memory_equal(got, wanted, length);
     nigh__free(segment->context, got);
@@ -228,8 +228,8 @@ void recipe_expect(nigh_context *context, const char *path, const struct recipe 
         expect_document(collection, recipe, i, wanted, got);
         expect_weights(collection, recipe, i);
     }
-    expect_kept(collection, recipe, NIGH__KEPT_VOCABULARY, info.vocabulary_bytes);
-    expect_kept(collection, recipe, NIGH__KEPT_MODEL, info.model_bytes);
+    expect_kept(collection, recipe, NIGH__ATTACHMENT_VOCABULARY, info.vocabulary_bytes);
+    expect_kept(collection, recipe, NIGH__ATTACHMENT_MODEL, info.model_bytes);
     free(wanted);
     free(got);
     nigh_collection_close(collection);
@@ -261,12 +261,12 @@ static nigh_status read_documents(const nigh_collection *collection, const nigh_
 }
 
 /* As bytes: whether they are a vocabulary or a model is not the store's business. */
-static nigh_status read_kept(const nigh_collection *collection, enum nigh__kept kind, nigh_error *error) {
+static nigh_status read_kept(const nigh_collection *collection, enum nigh__attachment kind, nigh_error *error) {
     const struct nigh__segment *segment = nigh__collection_keeper(collection, kind);
     if (segment == NULL) return NIGH_OK;
     uint8_t *bytes;
     size_t length;
-    nigh_status status = nigh__segment_kept(segment, kind, &bytes, &length, error);
+    nigh_status status = nigh__segment_attachment(segment, kind, &bytes, &length, error);
     nigh__free(segment->context, bytes);
     return status;
 }
@@ -299,7 +299,7 @@ nigh_status read_everything(nigh_context *context, const char *path, nigh_error 
     nigh_collection_info info = NIGH_COLLECTION_INFO_INIT;
     nigh_collection_describe(collection, &info);
     status = read_documents(collection, &info, error);
-    for (enum nigh__kept kind = 0; kind < NIGH__KEPT_KINDS && status == NIGH_OK; kind++)
+    for (enum nigh__attachment kind = 0; kind < NIGH__ATTACHMENT_KINDS && status == NIGH_OK; kind++)
         status = read_kept(collection, kind, error);
     nigh_status searched = search_everything(collection, &info, error);
     nigh_collection_close(collection);

@@ -3,7 +3,7 @@
 #ifndef NIGH_TESTS_TERMS_SUPPORT_H
 #define NIGH_TESTS_TERMS_SUPPORT_H
 
-#include "filter/terms_file.h"
+#include "terms/terms_file.h"
 
 /* Documents, one a line, into a term signature file; `options` NULL: defaults with plain words in blocks of 5. */
 nigh_status terms_add_lines(nigh_context *context, const char *path, const char *input, const char *text,

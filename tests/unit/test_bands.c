@@ -33,7 +33,7 @@ static void test_choice(void **state) {
         nigh__bands_choose(threshold, &bands, &rows);
         assert_true(rows >= last && rows <= 16);
         assert_true(bands * rows <= NIGH__DEDUP_BITS && (bands + 1) * rows > NIGH__DEDUP_BITS);
-        assert_true(bands <= NIGH__DEDUP_MOST_BANDS);
+        assert_true(bands <= NIGH__DEDUP_MAX_BANDS);
         if (percent >= 20) assert_true(share_found(threshold, bands, rows) >= 0.994);
         last = rows;
     }
@@ -52,8 +52,8 @@ static void test_keys(void **state) {
     for (uint32_t i = 0; i < NIGH__DEDUP_BITS; i++) minima[i] = (uint32_t)nigh__rng_next(&rng);
     for (uint32_t rows = 2; rows <= 16; rows++) {
         const uint32_t bands = NIGH__DEDUP_BITS / rows;
-        uint8_t before[NIGH__DEDUP_MOST_BANDS * 4];
-        uint8_t after[NIGH__DEDUP_MOST_BANDS * 4];
+        uint8_t before[NIGH__DEDUP_MAX_BANDS * 4];
+        uint8_t after[NIGH__DEDUP_MAX_BANDS * 4];
         nigh__bands_make_keys(minima, bands, rows, before);
         for (uint32_t i = 0; i < bands * rows; i++) {
             minima[i]++;

@@ -16,7 +16,7 @@ static void test_constants(void **state) {
     nigh_costs usual = NIGH_COSTS_INIT;
     nigh_costs costs = NIGH_COSTS_INIT;
     nigh_error error;
-    nigh_costs_usual(&usual);
+    nigh_costs_default(&usual);
     assert_ok(nigh_costs_measure(*state, NULL, &costs, &error), &error);
     const double *const there[] = {&usual.compare, &usual.miss,      &usual.permute,    &usual.enumerate, &usual.sort,
                                    &usual.fill,    &usual.scan_byte, &usual.read_bytes, &usual.query,     &usual.take,

@@ -14,7 +14,7 @@
 #include "graph/grouping.h"
 #include "support/support.h"
 
-enum { COUNT = 900, TOPICS = 30, MOST_WORDS = 10, MOST_K = 20, MEMBERS = 15, LEAST_NEW = 8 };
+enum { COUNT = 900, TOPICS = 30, MAX_WORDS = 10, MAX_K = 20, MEMBERS = 15, MIN_NEW = 8 };
 
 static bool bit_of(const uint64_t *row, uint32_t bit) { return (row[bit / 64] >> bit % 64 & 1) != 0; }
 
@@ -68,11 +68,11 @@ static uint32_t plain_centres(const struct nigh__neighbours *neighbours, const u
     uint32_t count = 0;
     for (uint32_t node = 0; node < COUNT; node++) {
         const uint32_t *ids = nigh__neighbours_ids(neighbours, node);
-        uint32_t members[MOST_K + 1] = {node};
+        uint32_t members[MAX_K + 1] = {node};
         uint32_t uncovered = 0;
         for (uint32_t i = 0; i < k; i++) members[i + 1] = ids[i] & ~NIGH__NEW;
         for (uint32_t i = 1; i <= k; i++) uncovered += !covered[members[i]];
-        if (covered[node] || uncovered < LEAST_NEW) continue;
+        if (covered[node] || uncovered < MIN_NEW) continue;
         for (uint32_t i = 0; i <= k; i++) covered[members[i]] = true;
         const uint32_t odd = most % 2 == 0 ? most - 1 : most;
         uint64_t *row = centre_rows + (size_t)count * words;
@@ -91,12 +91,12 @@ static uint32_t plain_centres(const struct nigh__neighbours *neighbours, const u
 
 static void expect_plain(const nigh_context *context, uint32_t words, uint32_t k, uint64_t seed) {
     static uint32_t nodes[COUNT];
-    static uint64_t centre_rows[COUNT * MOST_WORDS];
+    static uint64_t centre_rows[COUNT * MAX_WORDS];
     uint64_t *rows = make_rows(COUNT, words, seed);
     struct nigh__neighbours neighbours;
     know_all(&neighbours, context, rows, COUNT, words, k);
     const uint32_t count = plain_centres(&neighbours, rows, words, nodes, centre_rows);
-    assert_in_range(count, TOPICS, COUNT / (LEAST_NEW + 1));
+    assert_in_range(count, TOPICS, COUNT / (MIN_NEW + 1));
     for (uint32_t threads = 1; threads < 4; threads += 2) {
         struct nigh__crew crew = {.context = context, .threads = threads};
         struct nigh__centres centres;
@@ -115,9 +115,9 @@ static void expect_plain(const nigh_context *context, uint32_t words, uint32_t k
 
 /* Also where rows are longer than sketches, and where members are few, or an even number. */
 static void equal_to_the_plain_way(void **state) {
-    const uint32_t ks[] = {8, 9, 13, 14, MOST_K};
+    const uint32_t ks[] = {8, 9, 13, 14, MAX_K};
     for (size_t i = 0; i < sizeof ks / sizeof ks[0]; i++) expect_plain(*state, 3, ks[i], i);
-    expect_plain(*state, MOST_WORDS, MOST_K, 7);
+    expect_plain(*state, MAX_WORDS, MAX_K, 7);
 }
 
 /* A sixth of the bits, where two members differ in more than a quarter. */
@@ -128,7 +128,7 @@ static void the_middle_is_near_to_all(void **state) {
     struct nigh__crew crew = {.context = *state, .threads = 1};
     struct nigh__centres centres;
     uint64_t sum = 0;
-    know_all(&neighbours, *state, rows, COUNT, WORDS, MOST_K);
+    know_all(&neighbours, *state, rows, COUNT, WORDS, MAX_K);
     assert_int_equal(nigh__centres_find(&crew, rows, WORDS, &neighbours, &centres), NIGH_OK);
     for (size_t i = 0; i < COUNT; i++) {
         uint32_t nearest = UINT32_MAX;
@@ -146,14 +146,14 @@ static void the_middle_is_near_to_all(void **state) {
 
 /* Eight have too few neighbours to be a neighbourhood, nine are one. */
 static void a_handful(void **state) {
-    for (uint32_t count = LEAST_NEW; count <= LEAST_NEW + 1; count++) {
+    for (uint32_t count = MIN_NEW; count <= MIN_NEW + 1; count++) {
         uint64_t *rows = make_rows(count, 1, 6);
         struct nigh__neighbours neighbours;
         struct nigh__crew crew = {.context = *state, .threads = 1};
         struct nigh__centres centres;
         know_all(&neighbours, *state, rows, count, 1, count - 1);
         assert_int_equal(nigh__centres_find(&crew, rows, 1, &neighbours, &centres), NIGH_OK);
-        assert_int_equal(centres.count, count - LEAST_NEW);
+        assert_int_equal(centres.count, count - MIN_NEW);
         nigh__centres_release(*state, &centres);
         nigh__neighbours_release(*state, &neighbours);
         free(rows);
@@ -257,7 +257,7 @@ static void stopped(void **state) {
     struct nigh__crew crew = {.context = *state, .threads = 1};
     struct nigh__centres centres;
     struct nigh__groups groups;
-    know_all(&neighbours, *state, rows, COUNT, 1, MOST_K);
+    know_all(&neighbours, *state, rows, COUNT, 1, MAX_K);
     atomic_store(&crew.stopped, 1);
     assert_int_equal(nigh__centres_find(&crew, rows, 1, &neighbours, &centres), NIGH_ECANCELLED);
     nigh__centres_release(*state, &centres);

@@ -12,18 +12,18 @@
 
 #include <cmocka.h>
 
-#include "index/choice.h"
-#include "index/sorted.h"
-#include "index/tables.h"
+#include "finder/choice.h"
+#include "finder/sorted.h"
+#include "finder/tables.h"
 #include "support/support.h"
 
-enum { MOST = NIGH__MOST_CHOICES };
+enum { MAX = NIGH__MAX_CHOICES };
 
 static size_t plan(const nigh_plan_options *options, nigh_plan_row *rows) {
     nigh_error error;
     size_t count = 0;
-    assert_ok(nigh_plan_finder(options, rows, MOST, &count, &error), &error);
-    assert_true(count <= MOST);
+    assert_ok(nigh_plan_finder(options, rows, MAX, &count, &error), &error);
+    assert_true(count <= MAX);
     return count;
 }
 
@@ -51,7 +51,7 @@ static void test_names(void **state) {
 
 static void test_rows(void **state) {
     (void)state;
-    nigh_plan_row rows[MOST];
+    nigh_plan_row rows[MAX];
     nigh_plan_options options = NIGH_PLAN_OPTIONS_INIT;
     options.rows = 10000000;
     const size_t count = plan(&options, rows);
@@ -85,7 +85,7 @@ static void test_rows(void **state) {
 /* The fastest of those that fit, building included where queries are few. */
 static void test_recommended(void **state) {
     (void)state;
-    nigh_plan_row rows[MOST];
+    nigh_plan_row rows[MAX];
     static const uint64_t memories[] = {0, 20000000, 8000000, 7000000};
     static const uint64_t queries[] = {0, 1, 100000};
     static const double recalls[] = {1, 0.95};
@@ -131,7 +131,7 @@ static void test_recommended(void **state) {
 
 static void test_other_widths(void **state) {
     (void)state;
-    nigh_plan_row rows[MOST];
+    nigh_plan_row rows[MAX];
     static const struct {
         uint64_t rows;
         uint32_t width_bits, radius;
@@ -155,10 +155,10 @@ static void test_other_widths(void **state) {
 /* Batches against a file: (6.13) to (6.20). */
 static void test_batch(void **state) {
     (void)state;
-    nigh_plan_row rows[MOST];
+    nigh_plan_row rows[MAX];
     nigh_costs costs = NIGH_COSTS_INIT;
     nigh_plan_options options = NIGH_PLAN_OPTIONS_INIT;
-    nigh_costs_usual(&costs);
+    nigh_costs_default(&costs);
     options.rows = 60000000;
     options.batch = 1000000;
     options.costs = &costs;
@@ -207,7 +207,7 @@ static void test_batch(void **state) {
 /* What is found is charged for each match, and more the more tables there are. */
 static void test_matches(void **state) {
     (void)state;
-    nigh_plan_row rows[3][MOST];
+    nigh_plan_row rows[3][MAX];
     nigh_plan_options options = NIGH_PLAN_OPTIONS_INIT;
     for (size_t batch = 0; batch < 2; batch++) {
         size_t count = 0;
@@ -235,7 +235,7 @@ static void test_matches(void **state) {
 /* The least and the most there can be: every prediction is a number, and a sane one. */
 static void test_extremes(void **state) {
     (void)state;
-    nigh_plan_row rows[MOST];
+    nigh_plan_row rows[MAX];
     static const uint64_t counts[] = {1, 2, 3, UINT32_MAX - 1, UINT64_C(1) << 32, UINT64_C(1) << 48};
     static const uint64_t batches[] = {0, 1, UINT32_MAX - 1};
     static const uint32_t radii[] = {0, 1, 3, 36, 64};
@@ -263,7 +263,7 @@ static void test_extremes(void **state) {
 
 static void test_capacity(void **state) {
     (void)state;
-    nigh_plan_row all[MOST];
+    nigh_plan_row all[MAX];
     nigh_plan_row few[4];
     nigh_plan_options options = NIGH_PLAN_OPTIONS_INIT;
     nigh_error error;
@@ -314,7 +314,7 @@ static void test_refused(void **state) {
 static void test_costs(void **state) {
     (void)state;
     nigh_costs costs = NIGH_COSTS_INIT;
-    nigh_costs_usual(&costs);
+    nigh_costs_default(&costs);
     double *const constants[] = {&costs.compare, &costs.miss,      &costs.permute, &costs.enumerate, &costs.sort,
                                  &costs.fill,    &costs.scan_byte, &costs.query,   &costs.take,      &costs.whole,
                                  &costs.key,     &costs.visit,     &costs.load,    &costs.hit};
@@ -347,7 +347,7 @@ static void test_costs(void **state) {
         assert_true(used);
     }
     /* One that is shorter, as of an older caller: the rest is as usual. */
-    nigh_plan_row rows[2][MOST];
+    nigh_plan_row rows[2][MAX];
     options.batch = 0;
     options.costs = NULL;
     const size_t count = plan(&options, rows[0]);

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "dedup/chunk_file.h"
+#include "finder/chunk_file.h"
 #include "support/support.h"
 
 static const nigh_finder_method methods[] = {NIGH_FINDER_SCAN, NIGH_FINDER_TABLES, NIGH_FINDER_PSM};

@@ -16,14 +16,14 @@
 
 #include "base/hash.h"
 #include "base/rng.h"
-#include "dedup/chunk_file.h"
-#include "index/weak.h"
+#include "finder/chunk_file.h"
+#include "finder/weak.h"
 #include "support/support.h"
 
-enum { QUERIES = 200, MOST_ROWS = 6000 };
+enum { QUERIES = 200, MAX_ROWS = 6000 };
 
 struct world {
-    uint64_t rows[MOST_ROWS]; /* in the order in which they are appended */
+    uint64_t rows[MAX_ROWS]; /* in the order in which they are appended */
     size_t count;
     uint64_t queries[QUERIES];
     uint8_t weights[QUERIES * 64];
@@ -33,12 +33,12 @@ static struct world *world_new(uint64_t seed) {
     struct world *world = calloc(1, sizeof *world);
     struct nigh__rng rng = {seed};
     assert_non_null(world);
-    for (size_t i = 0; i < MOST_ROWS; i++) {
+    for (size_t i = 0; i < MAX_ROWS; i++) {
         world->rows[i] = nigh__rng_next(&rng);
         if (i > 0 && i % 5 == 0) world->rows[i] = world->rows[nigh__rng_next(&rng) % i]; /* copies */
     }
     for (size_t q = 0; q < QUERIES; q++) {
-        world->queries[q] = world->rows[nigh__rng_next(&rng) % MOST_ROWS];
+        world->queries[q] = world->rows[nigh__rng_next(&rng) % MAX_ROWS];
         for (uint64_t flips = nigh__rng_next(&rng) % 6; flips > 0; flips--)
             world->queries[q] ^= UINT64_C(1) << nigh__rng_next(&rng) % 64;
         for (size_t bit = 0; bit < 64; bit++) world->weights[q * 64 + bit] = (uint8_t)(nigh__rng_next(&rng) % 20);
@@ -58,7 +58,7 @@ static nigh_chunks *open_chunks(nigh_context *context, const char *path, int wri
 
 static void append(nigh_chunks *chunks, struct world *world, size_t count) {
     nigh_error error;
-    assert_true(world->count + count <= MOST_ROWS);
+    assert_true(world->count + count <= MAX_ROWS);
     assert_ok(nigh_chunks_append(chunks, (const uint8_t *)(world->rows + world->count), count, NULL, &error), &error);
     world->count += count;
 }
@@ -68,7 +68,7 @@ static void append(nigh_chunks *chunks, struct world *world, size_t count) {
 /* Whether the query's combinations reach the row, by the definition. */
 static bool reachable(const struct world *world, const nigh_batch_options *options, size_t query, uint64_t row) {
     static _Alignas(16) uint8_t scratch[1 << 17];
-    static uint32_t masks[NIGH__MOST_PROBES];
+    static uint32_t masks[NIGH__MAX_PROBES];
     uint32_t costs[256];
     uint32_t bit_costs[32];
     if (options->method != NIGH_FINDER_PSM) return true;
@@ -105,7 +105,7 @@ static size_t expected_matches(const struct world *world, const nigh_batch_optio
 /* With `any`, one of those expected; else exactly these. */
 static void expect_query(const struct world *world, const nigh_batch_options *options, size_t query,
                          const nigh_match *matches, size_t count) {
-    static nigh_match expected[MOST_ROWS];
+    static nigh_match expected[MAX_ROWS];
     const size_t wanted = expected_matches(world, options, query, expected);
     if (options->mode != NIGH_FIND_ANY) {
         assert_int_equal(count, wanted);

@@ -13,11 +13,11 @@
 #include "dedup/cluster.h"
 #include "support/support.h"
 
-#define MOST 64u
+#define MAX 64u
 
 struct graph {
     uint32_t count;
-    bool alike[MOST][MOST];
+    bool alike[MAX][MAX];
 };
 
 /* Tells all pairs in order; those that are not asked for are told too where `all` is set. */
@@ -39,7 +39,7 @@ static void cluster(const nigh_context *context, nigh_cluster_rule rule, const s
 
 static void expect(const nigh_context *context, nigh_cluster_rule rule, const struct graph *graph,
                    const uint32_t *expected) {
-    uint32_t kept[MOST];
+    uint32_t kept[MAX];
     for (int all = 0; all < 2; all++) {
         cluster(context, rule, graph, all != 0, kept);
         for (uint32_t i = 0; i < graph->count; i++) assert_int_equal(kept[i], expected[i]);
@@ -121,11 +121,11 @@ static void define_complete(const struct graph *graph, uint32_t *kept) {
 static void test_random(void **state) {
     struct nigh__rng rng = {.state = 11};
     for (int round = 0; round < 300; round++) {
-        struct graph graph = {.count = (uint32_t)(nigh__rng_next(&rng) % MOST)};
+        struct graph graph = {.count = (uint32_t)(nigh__rng_next(&rng) % MAX)};
         const uint64_t density = 1 + nigh__rng_next(&rng) % 60;
         for (uint32_t a = 0; a < graph.count; a++)
             for (uint32_t b = a + 1; b < graph.count; b++) graph.alike[a][b] = nigh__rng_next(&rng) % 100 < density;
-        uint32_t kept[MOST];
+        uint32_t kept[MAX];
         define_kept(&graph, kept);
         expect(*state, NIGH_CLUSTER_KEPT, &graph, kept);
         define_components(&graph, kept);

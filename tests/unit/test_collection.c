@@ -16,8 +16,8 @@
 #include <cmocka.h>
 
 #include "base/context.h"
-#include "store/collection.h"
-#include "store/scheme.h"
+#include "collection/collection.h"
+#include "collection/scheme.h"
 #include "support/support.h"
 
 struct fixture {
@@ -436,8 +436,8 @@ static void a_read_that_faults(void **state) {
     assert_int_equal(nigh_collection_vocabulary(collection, &vocabulary, &error), NIGH_EIO);
     assert_null(vocabulary);
     const struct nigh__segment *keeper = collection->segments[0];
-    const struct nigh__kept_bytes kept = {recipe.vocabulary, strlen(recipe.vocabulary)};
-    assert_int_equal(nigh__segment_keeps(keeper, NIGH__KEPT_VOCABULARY, &kept, &error), NIGH_EIO);
+    const struct nigh__attachment_bytes kept = {recipe.vocabulary, strlen(recipe.vocabulary)};
+    assert_int_equal(nigh__segment_keeps(keeper, NIGH__ATTACHMENT_VOCABULARY, &kept, &error), NIGH_EIO);
     nigh_collection_close(collection);
     nigh_context_free(context);
     free(segment);

@@ -17,8 +17,8 @@
 #include <cmocka.h>
 
 #include "base/memory.h"
-#include "store/collection.h"
-#include "store/writer.h"
+#include "collection/collection.h"
+#include "collection/writer.h"
 #include "support/forge.h"
 #include "support/support.h"
 
@@ -29,7 +29,7 @@ struct fixture {
     nigh_context *context;
     char *scratch;
     char *path;
-    enum nigh__kept kind; /* what a test is about that is about what is kept */
+    enum nigh__attachment kind; /* what a test is about that is about what is kept */
 };
 
 static int set_up(void **state) {
@@ -37,14 +37,14 @@ static int set_up(void **state) {
     f->context = context_new();
     f->scratch = scratch_new();
     f->path = path_in(f->scratch, "c.nigh");
-    f->kind = NIGH__KEPT_VOCABULARY;
+    f->kind = NIGH__ATTACHMENT_VOCABULARY;
     *state = f;
     return 0;
 }
 
 static int set_up_model(void **state) {
     (void)set_up(state);
-    ((struct fixture *)*state)->kind = NIGH__KEPT_MODEL;
+    ((struct fixture *)*state)->kind = NIGH__ATTACHMENT_MODEL;
     return 0;
 }
 
@@ -196,7 +196,7 @@ static void segments_may_differ(void **state) {
 /* Documents of 64 bits with a vocabulary or a model. */
 static struct recipe keeping(const struct fixture *f, const char *text) {
     struct recipe recipe = {.width_bits = 64};
-    *(f->kind == NIGH__KEPT_MODEL ? &recipe.model : &recipe.vocabulary) = text;
+    *(f->kind == NIGH__ATTACHMENT_MODEL ? &recipe.model : &recipe.vocabulary) = text;
     return recipe;
 }
 
@@ -208,22 +208,22 @@ static nigh_status open_with(struct fixture *f, const char *text, nigh_error *er
 /* An error that says so of what the test is about, by its name. */
 static void expect_words(const struct fixture *f, const nigh_error *error, const char *before, const char *behind) {
     char words[128];
-    (void)snprintf(words, sizeof words, "%s%s%s", before, nigh__kept_name(f->kind), behind);
+    (void)snprintf(words, sizeof words, "%s%s%s", before, nigh__attachment_name(f->kind), behind);
     assert_non_null(strstr(error_text(error), words));
 }
 
 static uint64_t kept_bytes(struct fixture *f) {
     const nigh_collection_info info = describe(f);
-    assert_int_equal(f->kind == NIGH__KEPT_MODEL ? info.vocabulary_bytes : info.model_bytes, 0);
-    return f->kind == NIGH__KEPT_MODEL ? info.model_bytes : info.vocabulary_bytes;
+    assert_int_equal(f->kind == NIGH__ATTACHMENT_MODEL ? info.vocabulary_bytes : info.model_bytes, 0);
+    return f->kind == NIGH__ATTACHMENT_MODEL ? info.model_bytes : info.vocabulary_bytes;
 }
 
 /* What the public function gives; it is not OK, for these bytes are neither. */
 static nigh_status fetch(const struct fixture *f, const nigh_collection *collection, nigh_error *error) {
     nigh_vocabulary *vocabulary = NULL;
     nigh_model *model = NULL;
-    nigh_status status = f->kind == NIGH__KEPT_MODEL ? nigh_collection_model(collection, &model, error)
-                                                     : nigh_collection_vocabulary(collection, &vocabulary, error);
+    nigh_status status = f->kind == NIGH__ATTACHMENT_MODEL ? nigh_collection_model(collection, &model, error)
+                                                           : nigh_collection_vocabulary(collection, &vocabulary, error);
     assert_null(vocabulary);
     assert_null(model);
     return status;
@@ -295,14 +295,14 @@ static void what_is_kept_has_a_length(void **state) {
     options.width_bits = 64;
     nigh_writer *writer;
     nigh_error error;
-    for (enum nigh__kept kind = 0; kind < NIGH__KEPT_KINDS; kind++) {
-        struct nigh__kept_bytes kept[NIGH__KEPT_KINDS] = {{NULL, 0}};
+    for (enum nigh__attachment kind = 0; kind < NIGH__ATTACHMENT_KINDS; kind++) {
+        struct nigh__attachment_bytes kept[NIGH__ATTACHMENT_KINDS] = {{NULL, 0}};
         kept[kind].bytes = "";
         assert_int_equal(nigh__writer_open(f->context, f->path, &options, kept, &writer, &error), NIGH_EINVAL);
-        assert_non_null(strstr(error.why, nigh__kept_name(kind)));
+        assert_non_null(strstr(error.why, nigh__attachment_name(kind)));
         kept[kind].length = (size_t)NIGH__MAX_KEPT_LENGTH + 1;
         assert_int_equal(nigh__writer_open(f->context, f->path, &options, kept, &writer, &error), NIGH_ELIMIT);
-        assert_non_null(strstr(error.why, nigh__kept_name(kind)));
+        assert_non_null(strstr(error.why, nigh__attachment_name(kind)));
     }
     assert_false(path_exists(f->path));
     /* Who was compiled before there were vocabularies gives none. */
@@ -360,13 +360,14 @@ static void damage(void **state) {
     add_documents(f, &recipe, 0, 3);
     char *path = segment_path(f, 1);
     struct bytes segment = file_read_all(path);
-    segment.data[entry_of(&segment, nigh__kept_section(f->kind))->offset + 3] ^= 1;
+    segment.data[entry_of(&segment, nigh__attachment_section(f->kind))->offset + 3] ^= 1;
     file_write_all(path, segment.data, segment.length);
     nigh_collection *collection = open_collection(f); /* opening does not look */
     nigh_error error;
     uint8_t *bytes;
     size_t length;
-    assert_int_equal(nigh__segment_kept(collection->segments[0], f->kind, &bytes, &length, &error), NIGH_ECORRUPT);
+    assert_int_equal(nigh__segment_attachment(collection->segments[0], f->kind, &bytes, &length, &error),
+                     NIGH_ECORRUPT);
     expect_words(f, &error, "the ", " fails its checksum");
     assert_null(bytes);
     assert_int_equal(fetch(f, collection, &error), NIGH_ECORRUPT);
@@ -375,8 +376,8 @@ static void damage(void **state) {
     assert_int_equal(open_with(f, WORDS, &error), NIGH_ECORRUPT);
     assert_int_equal(open_with(f, OTHERS, &error), NIGH_EMISMATCH);
     assert_int_equal(check(f, &error), NIGH_ECORRUPT);
-    assert_non_null(strstr(error_text(&error), f->kind == NIGH__KEPT_MODEL ? "section 13 fails its checksum"
-                                                                           : "section 12 fails its checksum"));
+    assert_non_null(strstr(error_text(&error), f->kind == NIGH__ATTACHMENT_MODEL ? "section 13 fails its checksum"
+                                                                                 : "section 12 fails its checksum"));
     free(segment.data);
     free(path);
 }
@@ -388,16 +389,17 @@ static void forged_lengths(void **state) {
     add_documents(f, &recipe, 0, 3);
     char *path = segment_path(f, 1);
     struct bytes segment = file_read_all(path);
-    struct nigh__section_entry *entry = entry_of(&segment, nigh__kept_section(f->kind));
+    struct nigh__section_entry *entry = entry_of(&segment, nigh__attachment_section(f->kind));
     struct nigh__section_entry kept = *entry;
     entry->length = entry->count = 0;
     forge(f, 1, 1, &segment);
-    expect_refused(f,
-                   f->kind == NIGH__KEPT_MODEL ? "the model has the wrong size" : "the vocabulary has the wrong size");
+    expect_refused(f, f->kind == NIGH__ATTACHMENT_MODEL ? "the model has the wrong size"
+                                                        : "the vocabulary has the wrong size");
     *entry = kept;
     entry->count = 1;
     forge(f, 1, 1, &segment);
-    expect_refused(f, f->kind == NIGH__KEPT_MODEL ? "section 13 has the wrong size" : "section 12 has the wrong size");
+    expect_refused(f, f->kind == NIGH__ATTACHMENT_MODEL ? "section 13 has the wrong size"
+                                                        : "section 12 has the wrong size");
     *entry = kept;
 
     struct nigh__section_entry *weights = entry_of(&segment, NIGH__SECTION_WEIGHTS);
@@ -464,11 +466,11 @@ static void out_of_place(void **state) {
         char *path = segment_path(f, 2);
         struct bytes segment = file_read_all(path);
         struct nigh__section_entry *weights = entry_of(&segment, NIGH__SECTION_WEIGHTS);
-        weights->type = nigh__kept_section(f->kind);
+        weights->type = nigh__attachment_section(f->kind);
         weights->count = weights->length;
         forge(f, 2, 2, &segment);
-        expect_refused(f, f->kind == NIGH__KEPT_MODEL ? "a model that is not in the first segment"
-                                                      : "a vocabulary that is not in the first segment");
+        expect_refused(f, f->kind == NIGH__ATTACHMENT_MODEL ? "a model that is not in the first segment"
+                                                            : "a vocabulary that is not in the first segment");
         free(segment.data);
         free(path);
         remove_tree(f->path);
@@ -488,8 +490,8 @@ static void a_vocabulary_and_a_model(void **state) {
     add_documents(f, &both, 0, 3);
     recipe_expect(f->context, f->path, &both, 3);
     nigh_collection *collection = open_collection(f);
-    assert_ptr_equal(nigh__collection_keeper(collection, NIGH__KEPT_VOCABULARY), collection->segments[0]);
-    assert_ptr_equal(nigh__collection_keeper(collection, NIGH__KEPT_MODEL), collection->segments[1]);
+    assert_ptr_equal(nigh__collection_keeper(collection, NIGH__ATTACHMENT_VOCABULARY), collection->segments[0]);
+    assert_ptr_equal(nigh__collection_keeper(collection, NIGH__ATTACHMENT_MODEL), collection->segments[1]);
     nigh_collection_close(collection);
 }
 

@@ -17,20 +17,20 @@
 #include "dedup/deduplication.h"
 #include "support/split_support.h"
 
-#define MOST 100
+#define MAX 100
 
 /* ------------------------------------------------- a deduplication by hand */
 
 struct work {
     nigh_context *context;
     nigh_dedup dedup;
-    char *texts[MOST];
+    char *texts[MAX];
 };
 
 static void document_add(struct work *work, const nigh_text *text) {
     nigh_dedup *dedup = &work->dedup;
     size_t number = dedup->documents.count;
-    assert_true(number < MOST);
+    assert_true(number < MAX);
     struct nigh__duplicate *document = nigh__array_add(work->context, &dedup->documents, 1);
     char *id = nigh__array_add(work->context, &dedup->ids, text->id_length);
     memcpy(id, text->id, text->id_length);
@@ -69,7 +69,7 @@ static void work_begin(struct work *work, nigh_context *context, const char *con
 }
 
 static void work_end(struct work *work) {
-    for (size_t i = 0; i < MOST; i++) free(work->texts[i]);
+    for (size_t i = 0; i < MAX; i++) free(work->texts[i]);
     nigh__array_release(work->context, &work->dedup.documents);
     nigh__array_release(work->context, &work->dedup.ids);
     nigh__source_free(work->dedup.source);

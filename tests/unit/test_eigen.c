@@ -144,7 +144,7 @@ static void test_refuses(void **state) {
     nigh_error error;
     assert_int_equal(nigh__eigen_all(*state, 2, matrix, values, &error), NIGH_ECORRUPT);
     assert_int_equal(nigh__eigen_all(*state, 0, matrix, values, &error), NIGH_EINVAL);
-    assert_int_equal(nigh__eigen_all(*state, NIGH__EIGEN_MOST_DENSE + 1, matrix, values, &error), NIGH_EINVAL);
+    assert_int_equal(nigh__eigen_all(*state, NIGH__EIGEN_MAX_DENSE + 1, matrix, values, &error), NIGH_EINVAL);
     struct nigh__eigen_matrix known = {.order = 2, .multiply = multiply_plain, .user = matrix};
     assert_int_equal(nigh__eigen_few_kept(2, 1), 0);
     assert_int_equal(nigh__eigen_few(*state, &known, 1, 1, NULL, matrix, values, &found, &iterations, &error),

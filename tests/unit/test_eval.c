@@ -19,15 +19,15 @@
 #include "support/support.h"
 
 #define DOCUMENTS 90
-#define WORDS 200      /* different ones */
-#define MOST_WORDS 900 /* of a text */
-#define BITS 96        /* not a multiple of 64 */
+#define WORDS 200     /* different ones */
+#define MAX_WORDS 900 /* of a text */
+#define BITS 96       /* not a multiple of 64 */
 
 #define assert_near(value, expected) assert_true(fabs((value) - (expected)) < 1e-9)
 
 /* A text is a row of word numbers; near-copies come in families of five. */
 struct text {
-    uint32_t words[MOST_WORDS];
+    uint32_t words[MAX_WORDS];
     size_t count;
 };
 
@@ -82,7 +82,7 @@ static nigh_signer_options signing(void) {
 }
 
 static void sign_texts(struct world *world) {
-    static char text[MOST_WORDS * 8];
+    static char text[MAX_WORDS * 8];
     for (uint32_t d = 0; d < DOCUMENTS; d++) {
         size_t used = 0;
         for (size_t i = 0; i < world->texts[d].count; i++) {
@@ -126,14 +126,14 @@ static void compare_texts(struct world *world) {
 static double true_cosine(const struct world *world, uint32_t a, uint32_t b) { return world->cosines[a][b]; }
 static uint32_t true_distance(const struct world *world, uint32_t a, uint32_t b) { return world->distances[a][b]; }
 
-static nigh_length_class true_class(const struct world *world, uint32_t a, uint32_t b) {
+static nigh_eval_length_class true_class(const struct world *world, uint32_t a, uint32_t b) {
     const size_t a_words = world->texts[a].count;
     const size_t b_words = world->texts[b].count;
     const size_t words = a_words < b_words ? a_words : b_words;
-    return words <= 31    ? NIGH_LENGTH_BELOW_32
-           : words <= 127 ? NIGH_LENGTH_BELOW_128
-           : words <= 511 ? NIGH_LENGTH_BELOW_512
-                          : NIGH_LENGTH_512_UP;
+    return words <= 31    ? NIGH_EVAL_LENGTH_BELOW_32
+           : words <= 127 ? NIGH_EVAL_LENGTH_BELOW_128
+           : words <= 511 ? NIGH_EVAL_LENGTH_BELOW_512
+                          : NIGH_EVAL_LENGTH_512_UP;
 }
 
 struct truth {
@@ -142,11 +142,12 @@ struct truth {
 };
 
 /* Everything about one class and distance, counted from the texts. */
-static struct truth truth_of(const struct world *world, nigh_length_class length, uint32_t distance, double alike) {
+static struct truth truth_of(const struct world *world, nigh_eval_length_class length, uint32_t distance,
+                             double alike) {
     struct truth truth = {0};
     for (uint32_t b = 0; b < DOCUMENTS; b++) {
         for (uint32_t a = 0; a < b; a++) {
-            if (length != NIGH_LENGTH_ALL && true_class(world, a, b) != length) continue;
+            if (length != NIGH_EVAL_LENGTH_ALL && true_class(world, a, b) != length) continue;
             const double cosine = true_cosine(world, a, b);
             const uint32_t there = true_distance(world, a, b);
             truth.all_alike += cosine >= alike;
@@ -191,10 +192,10 @@ static int world_free(void **state) {
 
 /* ------------------------------------------------------------ measuring -- */
 
-static nigh_status evaluate_in(nigh_context *context, const char *path, uint32_t threads, nigh_evaluation **out,
+static nigh_status evaluate_in(nigh_context *context, const char *path, uint32_t threads, nigh_eval_corpus **out,
                                nigh_error *error) {
     const nigh_signer_options options = signing();
-    nigh_evaluation_options reading = NIGH_EVALUATION_OPTIONS_INIT;
+    nigh_eval_corpus_options reading = NIGH_EVAL_CORPUS_OPTIONS_INIT;
     nigh_text_reader_options reader_options = NIGH_TEXT_READER_OPTIONS_INIT;
     nigh_signer *signer = NULL;
     nigh_text_reader *reader = NULL;
@@ -204,29 +205,29 @@ static nigh_status evaluate_in(nigh_context *context, const char *path, uint32_t
     reading.keep_weights = 1;
     nigh_status status = nigh_signer_new(context, &options, &signer, error);
     if (status == NIGH_OK) status = nigh_text_reader_open(context, &path, 1, &reader_options, &reader, error);
-    if (status == NIGH_OK) status = nigh_evaluation_new(signer, reader, &reading, out, error);
+    if (status == NIGH_OK) status = nigh_eval_corpus_new(signer, reader, &reading, out, error);
     nigh_text_reader_close(reader);
     nigh_signer_free(signer);
     return status;
 }
 
-static nigh_evaluation *evaluate(struct world *world) {
-    nigh_evaluation *evaluation;
+static nigh_eval_corpus *evaluate(struct world *world) {
+    nigh_eval_corpus *evaluation;
     nigh_error error;
     assert_ok(evaluate_in(world->context, world->path, 2, &evaluation, &error), &error);
     return evaluation;
 }
 
-static nigh_pairs *measure(const nigh_evaluation *evaluation, const nigh_pairs_options *options) {
-    nigh_pairs *pairs;
+static nigh_eval_pairs *measure(const nigh_eval_corpus *evaluation, const nigh_eval_pairs_options *options) {
+    nigh_eval_pairs *pairs;
     nigh_error error;
-    assert_ok(nigh_pairs_measure(evaluation, options, &pairs, &error), &error);
+    assert_ok(nigh_eval_pairs_measure(evaluation, options, &pairs, &error), &error);
     return pairs;
 }
 
-static nigh_pairs_row row_at(const nigh_pairs *pairs, nigh_length_class length, uint32_t distance) {
-    nigh_pairs_row row = NIGH_PAIRS_ROW_INIT;
-    assert_int_equal(nigh_pairs_at(pairs, length, distance, &row), NIGH_OK);
+static nigh_eval_pairs_row row_at(const nigh_eval_pairs *pairs, nigh_eval_length_class length, uint32_t distance) {
+    nigh_eval_pairs_row row = NIGH_EVAL_PAIRS_ROW_INIT;
+    assert_int_equal(nigh_eval_pairs_at(pairs, length, distance, &row), NIGH_OK);
     assert_int_equal(row.distance, distance);
     return row;
 }
@@ -235,45 +236,45 @@ static nigh_pairs_row row_at(const nigh_pairs *pairs, nigh_length_class length, 
 
 static void test_described(void **state) {
     struct world *world = *state;
-    nigh_evaluation *evaluation = evaluate(world);
+    nigh_eval_corpus *evaluation = evaluate(world);
     nigh_signing_info info = NIGH_SIGNING_INFO_INIT;
-    nigh_evaluation_describe(evaluation, &info);
+    nigh_eval_corpus_describe(evaluation, &info);
     assert_int_equal(info.signed_rows, DOCUMENTS);
     assert_int_equal(info.reader.documents, DOCUMENTS);
-    nigh_evaluation_free(evaluation);
-    nigh_evaluation_free(NULL);
-    nigh_pairs_free(NULL);
-    assert_string_equal(nigh_length_class_name(NIGH_LENGTH_512_UP), "512+");
-    assert_null(nigh_length_class_name((nigh_length_class)5));
+    nigh_eval_corpus_free(evaluation);
+    nigh_eval_corpus_free(NULL);
+    nigh_eval_pairs_free(NULL);
+    assert_string_equal(nigh_eval_length_class_name(NIGH_EVAL_LENGTH_512_UP), "512+");
+    assert_null(nigh_eval_length_class_name((nigh_eval_length_class)5));
 }
 
 static void test_refused(void **state) {
     struct world *world = *state;
     nigh_signer_options options = signing();
-    nigh_evaluation_options reading = NIGH_EVALUATION_OPTIONS_INIT;
+    nigh_eval_corpus_options reading = NIGH_EVAL_CORPUS_OPTIONS_INIT;
     const char *path = world->path;
     nigh_text_reader *reader;
-    nigh_evaluation *evaluation;
+    nigh_eval_corpus *evaluation;
     nigh_signer *signer;
     options.split = NIGH_SPLIT_HARD;
     assert_int_equal(nigh_signer_new(world->context, &options, &signer, NULL), NIGH_OK);
     assert_int_equal(nigh_text_reader_open(world->context, &path, 1, NULL, &reader, NULL), NIGH_OK);
-    assert_int_equal(nigh_evaluation_new(signer, reader, NULL, &evaluation, NULL), NIGH_EINVAL);
+    assert_int_equal(nigh_eval_corpus_new(signer, reader, NULL, &evaluation, NULL), NIGH_EINVAL);
     assert_null(evaluation);
     nigh_signer_free(signer);
     reading.memory_bytes = 4096;
     reading.threads = 1;
-    assert_int_equal(nigh_evaluation_new(world->signer, reader, &reading, &evaluation, NULL), NIGH_ELIMIT);
+    assert_int_equal(nigh_eval_corpus_new(world->signer, reader, &reading, &evaluation, NULL), NIGH_ELIMIT);
     nigh_text_reader_close(reader);
 }
 
 /* ---------------------------------------------------------------- pairs -- */
 
-static void expect_rows(const struct world *world, const nigh_pairs *pairs, double alike) {
+static void expect_rows(const struct world *world, const nigh_eval_pairs *pairs, double alike) {
     for (int length = 0; length < 5; length++) {
         for (uint32_t d = 0; d <= BITS; d++) {
-            const struct truth truth = truth_of(world, (nigh_length_class)length, d, alike);
-            const nigh_pairs_row row = row_at(pairs, (nigh_length_class)length, d);
+            const struct truth truth = truth_of(world, (nigh_eval_length_class)length, d, alike);
+            const nigh_eval_pairs_row row = row_at(pairs, (nigh_eval_length_class)length, d);
             assert_int_equal(row.pairs, truth.pairs);
             assert_int_equal(row.alike, truth.alike);
             assert_int_equal(row.pairs_within, truth.pairs_within);
@@ -281,7 +282,7 @@ static void expect_rows(const struct world *world, const nigh_pairs *pairs, doub
             if (truth.pairs_within > 0)
                 assert_near(row.precision, (double)truth.alike_within / (double)truth.pairs_within);
             if (truth.all_alike > 0) assert_near(row.recall, (double)truth.alike_within / (double)truth.all_alike);
-            if (length == NIGH_LENGTH_ALL && truth.pairs > 0) {
+            if (length == NIGH_EVAL_LENGTH_ALL && truth.pairs > 0) {
                 assert_near(row.cosine, truth.cosines / (double)truth.pairs);
                 assert_near(row.cosine_error, 0);
             } else {
@@ -294,76 +295,77 @@ static void expect_rows(const struct world *world, const nigh_pairs *pairs, doub
 static void test_pairs_are_those_of_brute_force(void **state) {
     struct world *world = *state;
     static const double thresholds[] = {0.9, 0.6, 0.97, 1, 0.05};
-    nigh_evaluation *evaluation = evaluate(world);
+    nigh_eval_corpus *evaluation = evaluate(world);
     for (size_t i = 0; i < sizeof thresholds / sizeof thresholds[0]; i++) {
-        nigh_pairs_options options = NIGH_PAIRS_OPTIONS_INIT;
+        nigh_eval_pairs_options options = NIGH_EVAL_PAIRS_OPTIONS_INIT;
         options.alike = thresholds[i];
         options.sample = 0;
         options.threads = 1 + (uint32_t)i;
-        nigh_pairs *pairs = measure(evaluation, &options);
+        nigh_eval_pairs *pairs = measure(evaluation, &options);
         expect_rows(world, pairs, thresholds[i]);
-        nigh_pairs_free(pairs);
+        nigh_eval_pairs_free(pairs);
     }
-    nigh_evaluation_free(evaluation);
+    nigh_eval_corpus_free(evaluation);
 }
 
 static void test_collection_has_something_to_measure(void **state) {
     const struct world *world = *state;
     for (int length = 0; length < 5; length++)
-        assert_true(truth_of(world, (nigh_length_class)length, BITS, 0.9).alike_within > 3);
+        assert_true(truth_of(world, (nigh_eval_length_class)length, BITS, 0.9).alike_within > 3);
 }
 
 static void test_best_row(void **state) {
     struct world *world = *state;
-    nigh_evaluation *evaluation = evaluate(world);
-    nigh_pairs *pairs = measure(evaluation, NULL);
+    nigh_eval_corpus *evaluation = evaluate(world);
+    nigh_eval_pairs *pairs = measure(evaluation, NULL);
     for (int length = 0; length < 5; length++) {
-        nigh_pairs_row best = NIGH_PAIRS_ROW_INIT;
-        assert_int_equal(nigh_pairs_best(pairs, (nigh_length_class)length, &best), NIGH_OK);
+        nigh_eval_pairs_row best = NIGH_EVAL_PAIRS_ROW_INIT;
+        assert_int_equal(nigh_eval_pairs_best(pairs, (nigh_eval_length_class)length, &best), NIGH_OK);
         for (uint32_t d = 0; d <= BITS; d++) {
-            const nigh_pairs_row row = row_at(pairs, (nigh_length_class)length, d);
+            const nigh_eval_pairs_row row = row_at(pairs, (nigh_eval_length_class)length, d);
             assert_true(d < best.distance ? row.f1 < best.f1 : row.f1 <= best.f1);
         }
     }
-    nigh_pairs_row row = NIGH_PAIRS_ROW_INIT;
-    assert_int_equal(nigh_pairs_at(pairs, NIGH_LENGTH_ALL, BITS + 1, &row), NIGH_END);
-    assert_int_equal(nigh_pairs_at(pairs, (nigh_length_class)5, 0, &row), NIGH_END);
-    nigh_pairs_free(pairs);
-    nigh_evaluation_free(evaluation);
+    nigh_eval_pairs_row row = NIGH_EVAL_PAIRS_ROW_INIT;
+    assert_int_equal(nigh_eval_pairs_at(pairs, NIGH_EVAL_LENGTH_ALL, BITS + 1, &row), NIGH_END);
+    assert_int_equal(nigh_eval_pairs_at(pairs, (nigh_eval_length_class)5, 0, &row), NIGH_END);
+    nigh_eval_pairs_free(pairs);
+    nigh_eval_corpus_free(evaluation);
 }
 
 /* Two thirds of a sample lie within one standard error; over many seeds the mean is right. */
 static void test_sample_is_fair(void **state) {
     struct world *world = *state;
-    nigh_evaluation *evaluation = evaluate(world);
+    nigh_eval_corpus *evaluation = evaluate(world);
     uint32_t distance = 0;
     for (uint32_t d = 0; d <= BITS; d++) {
-        if (truth_of(world, NIGH_LENGTH_ALL, d, 0.9).pairs > truth_of(world, NIGH_LENGTH_ALL, distance, 0.9).pairs)
+        if (truth_of(world, NIGH_EVAL_LENGTH_ALL, d, 0.9).pairs >
+            truth_of(world, NIGH_EVAL_LENGTH_ALL, distance, 0.9).pairs)
             distance = d;
     }
-    const struct truth truth = truth_of(world, NIGH_LENGTH_ALL, distance, 0.9);
+    const struct truth truth = truth_of(world, NIGH_EVAL_LENGTH_ALL, distance, 0.9);
     const double mean = truth.cosines / (double)truth.pairs;
     double sum = 0;
     double squares = 0;
     double errors = 0;
     const uint32_t seeds = 200;
     for (uint32_t seed = 0; seed < seeds; seed++) {
-        nigh_pairs_options options = NIGH_PAIRS_OPTIONS_INIT;
+        nigh_eval_pairs_options options = NIGH_EVAL_PAIRS_OPTIONS_INIT;
         options.sample = 20;
         options.seed = seed;
         options.threads = 1 + seed % 3;
-        nigh_pairs *pairs = measure(evaluation, &options);
-        const nigh_pairs_row row = row_at(pairs, NIGH_LENGTH_ALL, distance);
+        nigh_eval_pairs *pairs = measure(evaluation, &options);
+        const nigh_eval_pairs_row row = row_at(pairs, NIGH_EVAL_LENGTH_ALL, distance);
         assert_true(row.cosine_error > 0);
         sum += row.cosine - mean;
         squares += (row.cosine - mean) * (row.cosine - mean);
         errors += row.cosine_error * row.cosine_error;
-        nigh_pairs_free(pairs);
+        nigh_eval_pairs_free(pairs);
     }
     assert_true(truth.pairs > 60);
     assert_true(fabs(sum / seeds) < 4 * sqrt(squares / seeds / seeds));
     assert_true(squares / errors > 0.6 && squares / errors < 1.6);
-    nigh_evaluation_free(evaluation);
+    nigh_eval_corpus_free(evaluation);
 }
 
 #define MANY 1300 /* more than two strips of distances.c */
@@ -399,30 +401,30 @@ static void test_strips_and_threads(void **state) {
     struct world *world = *state;
     char *path = path_in(world->scratch, "many.txt");
     uint64_t counts[BITS + 1];
-    nigh_evaluation *evaluation;
+    nigh_eval_corpus *evaluation;
     nigh_error error;
-    nigh_pairs_options options = NIGH_PAIRS_OPTIONS_INIT;
+    nigh_eval_pairs_options options = NIGH_EVAL_PAIRS_OPTIONS_INIT;
     write_many(path);
     count_many(world, path, counts);
     assert_ok(evaluate_in(world->context, path, 2, &evaluation, &error), &error);
     options.sample = 5;
     options.threads = 1;
-    nigh_pairs *one = measure(evaluation, &options);
+    nigh_eval_pairs *one = measure(evaluation, &options);
     for (options.threads = 2; options.threads <= 5; options.threads++) {
-        nigh_pairs *several = measure(evaluation, &options);
+        nigh_eval_pairs *several = measure(evaluation, &options);
         for (uint32_t d = 0; d <= BITS; d++) {
-            const nigh_pairs_row a = row_at(one, NIGH_LENGTH_ALL, d);
-            const nigh_pairs_row b = row_at(several, NIGH_LENGTH_ALL, d);
+            const nigh_eval_pairs_row a = row_at(one, NIGH_EVAL_LENGTH_ALL, d);
+            const nigh_eval_pairs_row b = row_at(several, NIGH_EVAL_LENGTH_ALL, d);
             assert_int_equal(a.pairs, counts[d]);
             assert_int_equal(a.pairs, b.pairs);
             assert_int_equal(a.alike, b.alike);
             assert_memory_equal(&a.cosine, &b.cosine, sizeof a.cosine); /* to the last bit */
             assert_memory_equal(&a.cosine_error, &b.cosine_error, sizeof a.cosine_error);
         }
-        nigh_pairs_free(several);
+        nigh_eval_pairs_free(several);
     }
-    nigh_pairs_free(one);
-    nigh_evaluation_free(evaluation);
+    nigh_eval_pairs_free(one);
+    nigh_eval_corpus_free(evaluation);
     free(path);
 }
 
@@ -434,19 +436,19 @@ static int stop(void *user, const char *stage, uint64_t done, uint64_t total) {
 static void test_options_refused_and_cancelled(void **state) {
     struct world *world = *state;
     static const double wrong[] = {0, -1, 1.5, NAN};
-    nigh_evaluation *evaluation = evaluate(world);
-    nigh_pairs *pairs;
+    nigh_eval_corpus *evaluation = evaluate(world);
+    nigh_eval_pairs *pairs;
     for (size_t i = 0; i < 4; i++) {
-        nigh_pairs_options options = NIGH_PAIRS_OPTIONS_INIT;
+        nigh_eval_pairs_options options = NIGH_EVAL_PAIRS_OPTIONS_INIT;
         options.alike = wrong[i];
-        assert_int_equal(nigh_pairs_measure(evaluation, &options, &pairs, NULL), NIGH_EINVAL);
+        assert_int_equal(nigh_eval_pairs_measure(evaluation, &options, &pairs, NULL), NIGH_EINVAL);
         assert_null(pairs);
     }
     const nigh_progress progress = {.report = stop};
-    nigh_pairs_options options = NIGH_PAIRS_OPTIONS_INIT;
+    nigh_eval_pairs_options options = NIGH_EVAL_PAIRS_OPTIONS_INIT;
     options.progress = &progress;
-    assert_int_equal(nigh_pairs_measure(evaluation, &options, &pairs, NULL), NIGH_ECANCELLED);
-    nigh_evaluation_free(evaluation);
+    assert_int_equal(nigh_eval_pairs_measure(evaluation, &options, &pairs, NULL), NIGH_ECANCELLED);
+    nigh_eval_corpus_free(evaluation);
 }
 
 static void test_too_few_documents(void **state) {
@@ -454,63 +456,63 @@ static void test_too_few_documents(void **state) {
     char *path = path_in(world->scratch, "one.jsonl");
     static const char *const files[] = {"", "{\"id\":\"a\",\"text\":\"one alone\"}\n"};
     for (size_t i = 0; i < 2; i++) {
-        nigh_evaluation *evaluation;
+        nigh_eval_corpus *evaluation;
         nigh_error error;
-        nigh_pairs_info info = NIGH_PAIRS_INFO_INIT;
-        nigh_pairs_row row = NIGH_PAIRS_ROW_INIT;
+        nigh_eval_pairs_info info = NIGH_EVAL_PAIRS_INFO_INIT;
+        nigh_eval_pairs_row row = NIGH_EVAL_PAIRS_ROW_INIT;
         const char *svg;
         size_t length;
         file_write_all(path, files[i], strlen(files[i]));
         assert_ok(evaluate_in(world->context, path, 1, &evaluation, &error), &error);
-        nigh_pairs *pairs = measure(evaluation, NULL);
-        nigh_pairs_describe(pairs, NIGH_LENGTH_ALL, &info);
+        nigh_eval_pairs *pairs = measure(evaluation, NULL);
+        nigh_eval_pairs_describe(pairs, NIGH_EVAL_LENGTH_ALL, &info);
         assert_int_equal(info.documents, i);
         assert_int_equal(info.pairs, 0);
-        assert_int_equal(nigh_pairs_best(pairs, NIGH_LENGTH_ALL, &row), NIGH_END);
-        assert_ok(nigh_pairs_plot(pairs, "nothing", &svg, &length, &error), &error);
-        nigh_pairs_free(pairs);
-        nigh_evaluation_free(evaluation);
+        assert_int_equal(nigh_eval_pairs_best(pairs, NIGH_EVAL_LENGTH_ALL, &row), NIGH_END);
+        assert_ok(nigh_eval_pairs_plot(pairs, "nothing", &svg, &length, &error), &error);
+        nigh_eval_pairs_free(pairs);
+        nigh_eval_corpus_free(evaluation);
     }
     free(path);
 }
 
 /* --------------------------------------------------------------- labels -- */
 
-static nigh_status measure_labels(struct world *world, const char *text, double alike, nigh_pairs **out,
+static nigh_status measure_labels(struct world *world, const char *text, double alike, nigh_eval_pairs **out,
                                   nigh_error *error) {
     char *path = path_in(world->scratch, "labels.tsv");
-    nigh_evaluation *evaluation = evaluate(world);
-    nigh_pairs_options options = NIGH_PAIRS_OPTIONS_INIT;
+    nigh_eval_corpus *evaluation = evaluate(world);
+    nigh_eval_pairs_options options = NIGH_EVAL_PAIRS_OPTIONS_INIT;
     file_write_all(path, text, strlen(text));
     options.labels = path;
     options.alike = alike;
-    nigh_status status = nigh_pairs_measure(evaluation, &options, out, error);
-    nigh_evaluation_free(evaluation);
+    nigh_status status = nigh_eval_pairs_measure(evaluation, &options, out, error);
+    nigh_eval_corpus_free(evaluation);
     free(path);
     return status;
 }
 
 static void test_labels(void **state) {
     struct world *world = *state;
-    nigh_pairs *pairs;
+    nigh_eval_pairs *pairs;
     nigh_error error;
-    nigh_pairs_info info = NIGH_PAIRS_INFO_INIT;
+    nigh_eval_pairs_info info = NIGH_EVAL_PAIRS_INFO_INIT;
     /* Three pairs count: one given twice, one too low, one of nobody, empty lines, all kinds of line ends. */
     assert_ok(measure_labels(world,
                              "d0\td1\t0.8\r\nd1\td0\t0.9\n\nd30\td31\t1\nd45\td46\t0.7999\nd2\tnobody\t0.9\n"
                              "d88\td3\t0.85",
                              0.8, &pairs, &error),
               &error);
-    nigh_pairs_describe(pairs, NIGH_LENGTH_ALL, &info);
+    nigh_eval_pairs_describe(pairs, NIGH_EVAL_LENGTH_ALL, &info);
     assert_int_equal(info.alike, 3);
     assert_int_equal(info.labels_missing, 1);
     for (uint32_t d = 0; d <= BITS; d++) {
         const uint64_t expected = (uint64_t)(true_distance(world, 0, 1) <= d) + (true_distance(world, 30, 31) <= d) +
                                   (true_distance(world, 88, 3) <= d);
-        assert_int_equal(row_at(pairs, NIGH_LENGTH_ALL, d).alike_within, expected);
+        assert_int_equal(row_at(pairs, NIGH_EVAL_LENGTH_ALL, d).alike_within, expected);
     }
     assert_int_equal(row_at(pairs, true_class(world, 30, 31), true_distance(world, 30, 31)).alike, 1);
-    nigh_pairs_free(pairs);
+    nigh_eval_pairs_free(pairs);
 }
 
 static void test_labels_refused(void **state) {
@@ -527,31 +529,31 @@ static void test_labels_refused(void **state) {
         {"d0\td1\t0,9\n", "the value is no number", 1},
         {"\nd7\td7\t0.9\n", "a document paired with itself", 2},
     };
-    nigh_pairs *pairs;
+    nigh_eval_pairs *pairs;
     nigh_error error;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         assert_int_equal(measure_labels(world, cases[i].text, 0.8, &pairs, &error), NIGH_EFORMAT);
         assert_string_equal(error.why, cases[i].why);
         assert_int_equal(error.line, cases[i].line);
     }
-    nigh_evaluation *evaluation = evaluate(world);
-    nigh_pairs_options options = NIGH_PAIRS_OPTIONS_INIT;
+    nigh_eval_corpus *evaluation = evaluate(world);
+    nigh_eval_pairs_options options = NIGH_EVAL_PAIRS_OPTIONS_INIT;
     options.labels = "no such file";
-    assert_int_equal(nigh_pairs_measure(evaluation, &options, &pairs, NULL), NIGH_ENOTFOUND);
-    nigh_evaluation_free(evaluation);
+    assert_int_equal(nigh_eval_pairs_measure(evaluation, &options, &pairs, NULL), NIGH_ENOTFOUND);
+    nigh_eval_corpus_free(evaluation);
 }
 
 /* ----------------------------------------------------------------- plot -- */
 
 static void test_plot(void **state) {
     struct world *world = *state;
-    nigh_evaluation *evaluation = evaluate(world);
-    nigh_pairs *pairs = measure(evaluation, NULL);
+    nigh_eval_corpus *evaluation = evaluate(world);
+    nigh_eval_pairs *pairs = measure(evaluation, NULL);
     nigh_error error;
     const char *svg;
     size_t length;
     for (int again = 0; again < 2; again++) {
-        assert_ok(nigh_pairs_plot(pairs, "a <title> & \"more\"\n", &svg, &length, &error), &error);
+        assert_ok(nigh_eval_pairs_plot(pairs, "a <title> & \"more\"\n", &svg, &length, &error), &error);
         char *text = calloc(1, length + 1);
         memcpy(text, svg, length);
         assert_memory_equal(text, "<svg ", 5);
@@ -564,8 +566,8 @@ static void test_plot(void **state) {
         assert_true(length < 30000);
         free(text);
     }
-    nigh_pairs_free(pairs);
-    nigh_evaluation_free(evaluation);
+    nigh_eval_pairs_free(pairs);
+    nigh_eval_corpus_free(evaluation);
 }
 
 /* -------------------------------------------------------------- ranking -- */
@@ -614,9 +616,9 @@ static void test_ranking(void **state) {
     struct world *world = *state;
     uint8_t relevant[3][DOCUMENTS];
     char *path = path_in(world->scratch, "qrels");
-    nigh_evaluation *evaluation = evaluate(world);
-    nigh_ranking_options options = NIGH_RANKING_OPTIONS_INIT;
-    nigh_ranking ranking = NIGH_RANKING_INIT;
+    nigh_eval_corpus *evaluation = evaluate(world);
+    nigh_eval_ranking_options options = NIGH_EVAL_RANKING_OPTIONS_INIT;
+    nigh_eval_ranking ranking = NIGH_EVAL_RANKING_INIT;
     nigh_error error;
     double by_topics = 0;
     double by_documents = 0;
@@ -628,18 +630,18 @@ static void test_ranking(void **state) {
     }
     options.judgements = path;
     options.queries = evaluation;
-    assert_ok(nigh_ranking_measure(evaluation, &options, &ranking, &error), &error);
+    assert_ok(nigh_eval_ranking_measure(evaluation, &options, &ranking, &error), &error);
     assert_int_equal(ranking.topics, 3);
     assert_int_equal(ranking.rankings, 3);
     assert_int_equal(ranking.missing, 1);
     assert_near(ranking.map, by_topics);
     assert_true(ranking.vector_map > 0 && ranking.touched_map > 0 && ranking.weighted_map > 0 && ranking.precision > 0);
     options.queries = NULL;
-    assert_ok(nigh_ranking_measure(evaluation, &options, &ranking, &error), &error);
+    assert_ok(nigh_eval_ranking_measure(evaluation, &options, &ranking, &error), &error);
     assert_int_equal(ranking.topics, 3);
     assert_int_equal(ranking.rankings, 15);
     assert_near(ranking.map, by_documents);
-    nigh_evaluation_free(evaluation);
+    nigh_eval_corpus_free(evaluation);
     free(path);
 }
 
@@ -651,10 +653,10 @@ static void test_ranking_by_features(void **state) {
     char *judgements_path = path_in(world->scratch, "one.qrels");
     static const char documents[] = "{\"id\":\"e\",\"text\":\"gamma delta\"}\n{\"id\":\"d\",\"text\":\"alpha beta\"}\n";
     static const char query[] = "{\"id\":\"q\",\"text\":\"alpha unheard of\"}\n";
-    nigh_evaluation *evaluation;
-    nigh_evaluation *queries;
-    nigh_ranking_options options = NIGH_RANKING_OPTIONS_INIT;
-    nigh_ranking ranking = NIGH_RANKING_INIT;
+    nigh_eval_corpus *evaluation;
+    nigh_eval_corpus *queries;
+    nigh_eval_ranking_options options = NIGH_EVAL_RANKING_OPTIONS_INIT;
+    nigh_eval_ranking ranking = NIGH_EVAL_RANKING_INIT;
     nigh_error error;
     file_write_all(documents_path, documents, sizeof documents - 1);
     file_write_all(queries_path, query, sizeof query - 1);
@@ -663,17 +665,17 @@ static void test_ranking_by_features(void **state) {
     assert_ok(evaluate_in(world->context, queries_path, 1, &queries, &error), &error);
     options.judgements = judgements_path;
     options.queries = queries;
-    assert_ok(nigh_ranking_measure(evaluation, &options, &ranking, &error), &error);
+    assert_ok(nigh_eval_ranking_measure(evaluation, &options, &ranking, &error), &error);
     assert_near(ranking.vector_map, 1);
     assert_near(ranking.vector_precision, 0.1);
     file_write_all(judgements_path, "q 0 e 1\n", 8);
-    assert_ok(nigh_ranking_measure(evaluation, &options, &ranking, &error), &error);
+    assert_ok(nigh_eval_ranking_measure(evaluation, &options, &ranking, &error), &error);
     assert_near(ranking.vector_map, 0.5);
     file_write_all(judgements_path, "q 0 e\n", 6);
-    assert_int_equal(nigh_ranking_measure(evaluation, &options, &ranking, &error), NIGH_EFORMAT);
+    assert_int_equal(nigh_eval_ranking_measure(evaluation, &options, &ranking, &error), NIGH_EFORMAT);
     assert_int_equal(error.line, 1);
-    nigh_evaluation_free(queries);
-    nigh_evaluation_free(evaluation);
+    nigh_eval_corpus_free(queries);
+    nigh_eval_corpus_free(evaluation);
     free(documents_path);
     free(queries_path);
     free(judgements_path);
@@ -681,48 +683,48 @@ static void test_ranking_by_features(void **state) {
 
 static void test_ranking_refused(void **state) {
     struct world *world = *state;
-    nigh_evaluation *evaluation = evaluate(world);
-    nigh_evaluation *other;
+    nigh_eval_corpus *evaluation = evaluate(world);
+    nigh_eval_corpus *other;
     nigh_signer_options signer_options = signing();
-    nigh_ranking_options options = NIGH_RANKING_OPTIONS_INIT;
-    nigh_ranking ranking = NIGH_RANKING_INIT;
+    nigh_eval_ranking_options options = NIGH_EVAL_RANKING_OPTIONS_INIT;
+    nigh_eval_ranking ranking = NIGH_EVAL_RANKING_INIT;
     const char *path = world->path;
     nigh_text_reader *reader;
     nigh_signer *signer;
-    assert_int_equal(nigh_ranking_measure(evaluation, &options, &ranking, NULL), NIGH_EINVAL);
+    assert_int_equal(nigh_eval_ranking_measure(evaluation, &options, &ranking, NULL), NIGH_EINVAL);
     signer_options.seed = 1;
     assert_int_equal(nigh_signer_new(world->context, &signer_options, &signer, NULL), NIGH_OK);
     assert_int_equal(nigh_text_reader_open(world->context, &path, 1, NULL, &reader, NULL), NIGH_OK);
-    assert_int_equal(nigh_evaluation_new(signer, reader, NULL, &other, NULL), NIGH_OK);
+    assert_int_equal(nigh_eval_corpus_new(signer, reader, NULL, &other, NULL), NIGH_OK);
     options.judgements = world->path;
     options.queries = other;
-    assert_int_equal(nigh_ranking_measure(evaluation, &options, &ranking, NULL), NIGH_EMISMATCH);
-    nigh_evaluation_free(other);
+    assert_int_equal(nigh_eval_ranking_measure(evaluation, &options, &ranking, NULL), NIGH_EMISMATCH);
+    nigh_eval_corpus_free(other);
     nigh_text_reader_close(reader);
     nigh_signer_free(signer);
-    nigh_evaluation_free(evaluation);
+    nigh_eval_corpus_free(evaluation);
 }
 
 /* --------------------------------------------------------------- memory -- */
 
 /* Everything once, on one thread. */
 static nigh_status everything(struct world *world, nigh_context *context, const char *judgements, nigh_error *error) {
-    nigh_evaluation *evaluation = NULL;
-    nigh_pairs *pairs = NULL;
-    nigh_pairs_options pairs_options = NIGH_PAIRS_OPTIONS_INIT;
-    nigh_ranking_options ranking_options = NIGH_RANKING_OPTIONS_INIT;
-    nigh_ranking ranking = NIGH_RANKING_INIT;
+    nigh_eval_corpus *evaluation = NULL;
+    nigh_eval_pairs *pairs = NULL;
+    nigh_eval_pairs_options pairs_options = NIGH_EVAL_PAIRS_OPTIONS_INIT;
+    nigh_eval_ranking_options ranking_options = NIGH_EVAL_RANKING_OPTIONS_INIT;
+    nigh_eval_ranking ranking = NIGH_EVAL_RANKING_INIT;
     const char *svg;
     size_t length;
     pairs_options.threads = 1;
     pairs_options.sample = 4;
     ranking_options.judgements = judgements;
     nigh_status status = evaluate_in(context, world->path, 1, &evaluation, error);
-    if (status == NIGH_OK) status = nigh_pairs_measure(evaluation, &pairs_options, &pairs, error);
-    if (status == NIGH_OK) status = nigh_pairs_plot(pairs, "", &svg, &length, error);
-    if (status == NIGH_OK) status = nigh_ranking_measure(evaluation, &ranking_options, &ranking, error);
-    nigh_pairs_free(pairs);
-    nigh_evaluation_free(evaluation);
+    if (status == NIGH_OK) status = nigh_eval_pairs_measure(evaluation, &pairs_options, &pairs, error);
+    if (status == NIGH_OK) status = nigh_eval_pairs_plot(pairs, "", &svg, &length, error);
+    if (status == NIGH_OK) status = nigh_eval_ranking_measure(evaluation, &ranking_options, &ranking, error);
+    nigh_eval_pairs_free(pairs);
+    nigh_eval_corpus_free(evaluation);
     return status;
 }
 

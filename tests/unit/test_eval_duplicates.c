@@ -15,21 +15,21 @@
 
 #include <cmocka.h>
 
-#include "base/meter.h"
+#include "base/counting_context.h"
 #include "base/rng.h"
 #include "eval/weak_bits.h"
 #include "signature/signer.h"
 #include "support/support.h"
 
 #define TEXTS 240
-#define MOST_WORDS 320
-#define TEXT_BYTES ((size_t)MOST_WORDS * 8)
+#define MAX_WORDS 320
+#define TEXT_BYTES ((size_t)MAX_WORDS * 8)
 #define FAMILY 6
 
 #define assert_near(value, expected) assert_true(fabs((value) - (expected)) < 1e-9)
 
 struct text {
-    uint32_t words[MOST_WORDS];
+    uint32_t words[MAX_WORDS];
     uint32_t count;
     bool shouted;     /* in capitals: another text of the same features */
     uint32_t copy_of; /* itself, or the earlier text that it equals */
@@ -105,8 +105,8 @@ static size_t shingles(const struct text *text, uint64_t *out) {
 }
 
 static double brute_jaccard(const struct text *a, const struct text *b) {
-    uint64_t of_a[MOST_WORDS];
-    uint64_t of_b[MOST_WORDS];
+    uint64_t of_a[MAX_WORDS];
+    uint64_t of_b[MAX_WORDS];
     const size_t count_a = shingles(a, of_a);
     const size_t count_b = shingles(b, of_b);
     size_t shared = 0;
@@ -152,23 +152,24 @@ static int world_free(void **state) {
 
 /* -------------------------------------------------------------- measuring -- */
 
-static nigh_status measure_in(nigh_context *context, const struct world *world, const nigh_duplicates_options *options,
-                              nigh_duplicates **out, nigh_error *error) {
+static nigh_status measure_in(nigh_context *context, const struct world *world,
+                              const nigh_eval_duplicates_options *options, nigh_eval_duplicates **out,
+                              nigh_error *error) {
     const char *path = world->path;
-    return nigh_duplicates_measure(context, &path, 1, NULL, options, out, error);
+    return nigh_eval_duplicates_measure(context, &path, 1, NULL, options, out, error);
 }
 
-static nigh_duplicates *measure(const struct world *world, const nigh_duplicates_options *options) {
-    nigh_duplicates *duplicates = NULL;
+static nigh_eval_duplicates *measure(const struct world *world, const nigh_eval_duplicates_options *options) {
+    nigh_eval_duplicates *duplicates = NULL;
     nigh_error error;
     assert_ok(measure_in(world->context, world, options, &duplicates, &error), &error);
     return duplicates;
 }
 
 /* The row of a method, and of a radius where it has one. */
-static nigh_duplicates_row row_of(const nigh_duplicates *duplicates, const char *method, uint32_t radius) {
-    nigh_duplicates_row row = NIGH_DUPLICATES_ROW_INIT;
-    for (size_t i = 0; nigh_duplicates_at(duplicates, i, &row) == NIGH_OK; i++)
+static nigh_eval_duplicates_row row_of(const nigh_eval_duplicates *duplicates, const char *method, uint32_t radius) {
+    nigh_eval_duplicates_row row = NIGH_EVAL_DUPLICATES_ROW_INIT;
+    for (size_t i = 0; nigh_eval_duplicates_at(duplicates, i, &row) == NIGH_OK; i++)
         if (strcmp(row.method, method) == 0 && row.radius == radius) return row;
     fail_msg("no row '%s'", method);
     return row;
@@ -178,30 +179,30 @@ static void test_truth_is_that_of_brute_force(void **state) {
     const struct world *world = *state;
     static const double thresholds[] = {0.8, 0.5, 0.95, 1, 0.1};
     for (size_t i = 0; i < sizeof thresholds / sizeof thresholds[0]; i++) {
-        nigh_duplicates_options options = NIGH_DUPLICATES_OPTIONS_INIT;
-        nigh_duplicates_info info = NIGH_DUPLICATES_INFO_INIT;
+        nigh_eval_duplicates_options options = NIGH_EVAL_DUPLICATES_OPTIONS_INIT;
+        nigh_eval_duplicates_info info = NIGH_EVAL_DUPLICATES_INFO_INIT;
         uint64_t originals = 0;
         options.threshold = thresholds[i];
         options.threads = 1 + (uint32_t)i;
-        nigh_duplicates *duplicates = measure(world, &options);
-        nigh_duplicates_describe(duplicates, &info);
+        nigh_eval_duplicates *duplicates = measure(world, &options);
+        nigh_eval_duplicates_describe(duplicates, &info);
         for (uint32_t d = 0; d < TEXTS; d++) originals += is_original(world, d);
         assert_int_equal(info.documents, originals);
         assert_int_equal(info.copies, TEXTS - originals);
         assert_int_equal(info.pairs, brute_pairs(world, thresholds[i]));
         assert_true(info.pairs > 20);
-        nigh_duplicates_free(duplicates);
+        nigh_eval_duplicates_free(duplicates);
     }
 }
 
 /* What is documented of nigh dedup: the exact method misses nothing, and neither gives a pair that is none. */
 static void test_dedup_rows(void **state) {
     const struct world *world = *state;
-    nigh_duplicates *duplicates = measure(world, NULL);
+    nigh_eval_duplicates *duplicates = measure(world, NULL);
     const uint64_t pairs = brute_pairs(world, 0.8);
-    const nigh_duplicates_row exact = row_of(duplicates, "nigh dedup --method exact", NIGH_ALL);
-    const nigh_duplicates_row usual = row_of(duplicates, "nigh dedup", NIGH_ALL);
-    const nigh_duplicates_row unverified = row_of(duplicates, "nigh dedup --no-verify", NIGH_ALL);
+    const nigh_eval_duplicates_row exact = row_of(duplicates, "nigh dedup --method exact", NIGH_ALL);
+    const nigh_eval_duplicates_row usual = row_of(duplicates, "nigh dedup", NIGH_ALL);
+    const nigh_eval_duplicates_row unverified = row_of(duplicates, "nigh dedup --no-verify", NIGH_ALL);
     assert_int_equal(exact.found, pairs);
     assert_int_equal(exact.right, pairs);
     assert_near(exact.f1, 1);
@@ -209,7 +210,7 @@ static void test_dedup_rows(void **state) {
     assert_true(usual.recall >= 0.97);
     assert_true(usual.candidates >= usual.found && usual.bytes > 0);
     assert_true(unverified.recall >= usual.recall && unverified.found >= usual.found);
-    nigh_duplicates_free(duplicates);
+    nigh_eval_duplicates_free(duplicates);
 }
 
 /* ------------------------------------------------------ rows, counted again -- */
@@ -246,13 +247,13 @@ static struct counted count_within(const struct world *world, nigh_signer_option
 static void test_rows_of_signatures(void **state) {
     const struct world *world = *state;
     static const uint32_t radii[] = {24, 30, 36, 42};
-    nigh_duplicates *duplicates = measure(world, NULL);
+    nigh_eval_duplicates *duplicates = measure(world, NULL);
     const double pairs = (double)brute_pairs(world, 0.8);
     nigh_signer_options options = NIGH_SIGNER_OPTIONS_INIT;
     options.scheme = NIGH_SCHEME_MINHASH;
     for (size_t i = 0; i < 4; i++) {
         const struct counted counted = count_within(world, options, radii[i]);
-        const nigh_duplicates_row row = row_of(duplicates, "MinHash bits", radii[i]);
+        const nigh_eval_duplicates_row row = row_of(duplicates, "MinHash bits", radii[i]);
         assert_int_equal(row.found, counted.found);
         assert_int_equal(row.right, counted.right);
         assert_near(row.recall, (double)counted.right / pairs);
@@ -263,24 +264,24 @@ static void test_rows_of_signatures(void **state) {
     options.weights = NIGH_WEIGHTS_TF;
     for (uint32_t radius = 3; radius <= 6; radius += 3) {
         const struct counted counted = count_within(world, options, radius);
-        const nigh_duplicates_row row = row_of(duplicates, "simhash of plain words", radius);
+        const nigh_eval_duplicates_row row = row_of(duplicates, "simhash of plain words", radius);
         assert_int_equal(row.found, counted.found);
         assert_int_equal(row.right, counted.right);
     }
-    nigh_duplicates_free(duplicates);
+    nigh_eval_duplicates_free(duplicates);
 }
 
 /* Wide simhashes have the smallest radius that finds .95 and .99. */
 static void test_rows_have_the_radius_they_need(void **state) {
     const struct world *world = *state;
-    nigh_duplicates *duplicates = measure(world, NULL);
-    nigh_duplicates_row row = NIGH_DUPLICATES_ROW_INIT;
+    nigh_eval_duplicates *duplicates = measure(world, NULL);
+    nigh_eval_duplicates_row row = NIGH_EVAL_DUPLICATES_ROW_INIT;
     nigh_signer_options options = NIGH_SIGNER_OPTIONS_INIT;
     uint32_t seen = 0;
     options.scheme = NIGH_SCHEME_SIMHASH;
     options.features = NIGH_FEATURES_NGRAMS;
     options.width_bits = 256;
-    for (size_t i = 0; nigh_duplicates_at(duplicates, i, &row) == NIGH_OK; i++) {
+    for (size_t i = 0; nigh_eval_duplicates_at(duplicates, i, &row) == NIGH_OK; i++) {
         if (strcmp(row.method, "simhash of the features") != 0 || row.width_bits != 256) continue;
         const double wanted = seen++ == 0 ? 0.95 : 0.99;
         assert_true(row.recall >= wanted);
@@ -289,7 +290,7 @@ static void test_rows_have_the_radius_they_need(void **state) {
                     wanted * (double)brute_pairs(world, 0.8));
     }
     assert_int_equal(seen, 2);
-    nigh_duplicates_free(duplicates);
+    nigh_eval_duplicates_free(duplicates);
 }
 
 static void band_keys(const struct world *world, uint32_t functions, uint32_t bands, uint32_t rows,
@@ -312,7 +313,7 @@ static void band_keys(const struct world *world, uint32_t functions, uint32_t ba
 }
 
 /* A pair is a candidate where one of its keys agrees, and counts once. */
-static void expect_bands(const struct world *world, const nigh_duplicates *duplicates, uint32_t functions,
+static void expect_bands(const struct world *world, const nigh_eval_duplicates *duplicates, uint32_t functions,
                          uint32_t bands, uint32_t rows) {
     static uint64_t keys[TEXTS][32];
     char name[64];
@@ -328,18 +329,18 @@ static void expect_bands(const struct world *world, const nigh_duplicates *dupli
         }
     }
     (void)snprintf(name, sizeof name, "MinHash LSH %u x %u of %u", bands, rows, functions);
-    const nigh_duplicates_row row = row_of(duplicates, name, NIGH_ALL);
+    const nigh_eval_duplicates_row row = row_of(duplicates, name, NIGH_ALL);
     assert_int_equal(row.candidates, counted.found);
     assert_int_equal(row.right, counted.right);
 }
 
 static void test_rows_of_bands(void **state) {
     const struct world *world = *state;
-    nigh_duplicates *duplicates = measure(world, NULL);
+    nigh_eval_duplicates *duplicates = measure(world, NULL);
     expect_bands(world, duplicates, 128, 9, 13);
     expect_bands(world, duplicates, 128, 16, 8);
     expect_bands(world, duplicates, 256, 32, 8);
-    nigh_duplicates_free(duplicates);
+    nigh_eval_duplicates_free(duplicates);
 }
 
 /* ----------------------------------------------------------------- labels -- */
@@ -348,9 +349,9 @@ static void test_labels(void **state) {
     const struct world *world = *state;
     char *labels = path_in(world->scratch, "labels.tsv");
     FILE *file = fopen(labels, "w");
-    nigh_duplicates_options options = NIGH_DUPLICATES_OPTIONS_INIT;
-    nigh_duplicates_band band = NIGH_DUPLICATES_BAND_INIT;
-    nigh_duplicates_info info = NIGH_DUPLICATES_INFO_INIT;
+    nigh_eval_duplicates_options options = NIGH_EVAL_DUPLICATES_OPTIONS_INIT;
+    nigh_eval_duplicates_band band = NIGH_EVAL_DUPLICATES_BAND_INIT;
+    nigh_eval_duplicates_info info = NIGH_EVAL_DUPLICATES_INFO_INIT;
     uint64_t pairs[7] = {0};
     uint64_t alike[7] = {0};
     static const double edges[] = {.5, .6, .7, .8, .85, .9, .95};
@@ -369,19 +370,19 @@ static void test_labels(void **state) {
     fprintf(file, "d0\tgone\t0.9\n");
     assert_int_equal(fclose(file), 0);
     options.labels = labels;
-    nigh_duplicates *duplicates = measure(world, &options);
-    nigh_duplicates_describe(duplicates, &info);
+    nigh_eval_duplicates *duplicates = measure(world, &options);
+    nigh_eval_duplicates_describe(duplicates, &info);
     assert_int_equal(info.labels_missing, 1);
     for (size_t i = 0; i < 7; i++) {
-        assert_int_equal(nigh_duplicates_band_at(duplicates, i, &band), NIGH_OK);
+        assert_int_equal(nigh_eval_duplicates_band_at(duplicates, i, &band), NIGH_OK);
         assert_near(band.low, edges[i]);
         assert_int_equal(band.pairs, pairs[i]);
         assert_int_equal(band.alike, alike[i]);
         assert_true(band.found <= band.alike && (double)band.found >= 0.97 * (double)band.alike);
         assert_true(band.found_wide <= band.alike_wide && band.alike_wide == pairs[i]);
     }
-    assert_int_equal(nigh_duplicates_band_at(duplicates, 7, &band), NIGH_END);
-    nigh_duplicates_free(duplicates);
+    assert_int_equal(nigh_eval_duplicates_band_at(duplicates, 7, &band), NIGH_END);
+    nigh_eval_duplicates_free(duplicates);
     free(labels);
 }
 
@@ -390,15 +391,16 @@ static void test_labels(void **state) {
 static void test_refused(void **state) {
     const struct world *world = *state;
     const char *const stream[] = {"-"};
-    nigh_duplicates_options options = NIGH_DUPLICATES_OPTIONS_INIT;
-    nigh_duplicates *duplicates = NULL;
+    nigh_eval_duplicates_options options = NIGH_EVAL_DUPLICATES_OPTIONS_INIT;
+    nigh_eval_duplicates *duplicates = NULL;
     nigh_error error;
     char *bad = path_in(world->scratch, "bad.tsv");
     FILE *file = fopen(bad, "w");
     assert_non_null(file);
     fprintf(file, "d0\td1\t0.5\nd0 d1\n");
     assert_int_equal(fclose(file), 0);
-    assert_int_equal(nigh_duplicates_measure(world->context, stream, 1, NULL, NULL, &duplicates, &error), NIGH_EINVAL);
+    assert_int_equal(nigh_eval_duplicates_measure(world->context, stream, 1, NULL, NULL, &duplicates, &error),
+                     NIGH_EINVAL);
     options.labels = bad;
     assert_int_equal(measure_in(world->context, world, &options, &duplicates, &error), NIGH_EFORMAT);
     assert_int_equal(error.line, 2);
@@ -413,7 +415,7 @@ static void test_refused(void **state) {
     options.memory_bytes = 4096;
     assert_int_equal(measure_in(world->context, world, &options, &duplicates, &error), NIGH_ELIMIT);
     assert_null(duplicates);
-    nigh_duplicates_free(NULL);
+    nigh_eval_duplicates_free(NULL);
     free(bad);
 }
 
@@ -422,20 +424,20 @@ static void test_nothing_to_find(void **state) {
     const struct world *world = *state;
     char *path = path_in(world->scratch, "few.jsonl");
     const char *const paths[] = {path};
-    nigh_duplicates *duplicates = NULL;
-    nigh_duplicates_info info = NIGH_DUPLICATES_INFO_INIT;
+    nigh_eval_duplicates *duplicates = NULL;
+    nigh_eval_duplicates_info info = NIGH_EVAL_DUPLICATES_INFO_INIT;
     nigh_error error;
     for (int documents = 0; documents < 2; documents++) {
         FILE *file = fopen(path, "w");
         assert_non_null(file);
         fprintf(file, "{\"text\":\"...\"}\n%s", documents == 0 ? "" : "{\"text\":\"a lonely text\"}\n");
         assert_int_equal(fclose(file), 0);
-        assert_ok(nigh_duplicates_measure(world->context, paths, 1, NULL, NULL, &duplicates, &error), &error);
-        nigh_duplicates_describe(duplicates, &info);
+        assert_ok(nigh_eval_duplicates_measure(world->context, paths, 1, NULL, NULL, &duplicates, &error), &error);
+        nigh_eval_duplicates_describe(duplicates, &info);
         assert_int_equal(info.documents, documents);
         assert_int_equal(info.pairs, 0);
         assert_near(row_of(duplicates, "nigh dedup", NIGH_ALL).recall, 1);
-        nigh_duplicates_free(duplicates);
+        nigh_eval_duplicates_free(duplicates);
     }
     free(path);
 }
@@ -445,22 +447,22 @@ static void test_memory_runs_out(void **state) {
     struct faulty_memory memory = {.fail_at = UINT64_MAX};
     const nigh_allocator allocator = faulty_memory_allocator(&memory);
     nigh_context *context = context_with(NULL, &allocator, NULL);
-    nigh_duplicates_options options = NIGH_DUPLICATES_OPTIONS_INIT;
-    nigh_duplicates *duplicates = NULL;
+    nigh_eval_duplicates_options options = NIGH_EVAL_DUPLICATES_OPTIONS_INIT;
+    nigh_eval_duplicates *duplicates = NULL;
     nigh_error error;
     options.threads = 1;
     options.limit = 40;
     const int64_t before = memory.live;
     memory.calls = 0;
     assert_ok(measure_in(context, world, &options, &duplicates, &error), &error);
-    nigh_duplicates_free(duplicates);
+    nigh_eval_duplicates_free(duplicates);
     const uint64_t calls = memory.calls;
     for (uint64_t i = 0; i < 60; i++) {
         memory.calls = 0;
         memory.fail_at = calls * i / 60;
         const nigh_status status = measure_in(context, world, &options, &duplicates, &error);
         assert_true(status == NIGH_ENOMEM || status == NIGH_OK); /* sorting goes on without */
-        nigh_duplicates_free(duplicates);
+        nigh_eval_duplicates_free(duplicates);
         duplicates = NULL;
         assert_int_equal(memory.live, before);
     }
@@ -470,9 +472,9 @@ static void test_memory_runs_out(void **state) {
 
 static void test_meter(void **state) {
     const struct world *world = *state;
-    struct nigh__meter meter;
+    struct nigh__counting_context meter;
     nigh_error error;
-    assert_ok(nigh__meter_init(&meter, world->context, &error), &error);
+    assert_ok(nigh__counting_context_init(&meter, world->context, &error), &error);
     const uint64_t empty = atomic_load(&meter.live);
     uint8_t *small = nigh__alloc(meter.context, 1000, 1);
     uint8_t *aligned = nigh__alloc_aligned(meter.context, 5000, 1, 4096);
@@ -488,7 +490,7 @@ static void test_meter(void **state) {
     nigh__free(meter.context, aligned);
     assert_int_equal(atomic_load(&meter.live), empty);
     assert_int_equal(atomic_load(&meter.peak), empty + 6000);
-    nigh__meter_release(&meter);
+    nigh__counting_context_release(&meter);
 }
 
 /* --------------------------------------------------------------- weak bits -- */
@@ -562,31 +564,31 @@ static void sign_texts(const struct world *world, struct signatures *out) {
     nigh_signer_free(signer);
 }
 
-static nigh_evaluation *evaluate(const struct world *world, uint32_t width_bits, int keep_weights) {
+static nigh_eval_corpus *evaluate(const struct world *world, uint32_t width_bits, int keep_weights) {
     nigh_signer_options options = NIGH_SIGNER_OPTIONS_INIT;
-    nigh_evaluation_options reading = NIGH_EVALUATION_OPTIONS_INIT;
+    nigh_eval_corpus_options reading = NIGH_EVAL_CORPUS_OPTIONS_INIT;
     const char *path = world->path;
     nigh_signer *signer = NULL;
     nigh_text_reader *reader = NULL;
-    nigh_evaluation *evaluation = NULL;
+    nigh_eval_corpus *evaluation = NULL;
     nigh_error error;
     options.scheme = NIGH_SCHEME_SIMHASH;
     options.width_bits = width_bits;
     reading.keep_weights = keep_weights;
     assert_ok(nigh_signer_new(world->context, &options, &signer, &error), &error);
     assert_ok(nigh_text_reader_open(world->context, &path, 1, NULL, &reader, &error), &error);
-    assert_ok(nigh_evaluation_new(signer, reader, &reading, &evaluation, &error), &error);
+    assert_ok(nigh_eval_corpus_new(signer, reader, &reading, &evaluation, &error), &error);
     nigh_text_reader_close(reader);
     nigh_signer_free(signer);
     return evaluation;
 }
 
-static nigh_weak_bits *measure_weak(const struct world *world, const nigh_weak_bits_options *options) {
-    nigh_evaluation *evaluation = evaluate(world, 64, 1);
-    nigh_weak_bits *weak = NULL;
+static nigh_eval_weak_bits *measure_weak(const struct world *world, const nigh_eval_weak_bits_options *options) {
+    nigh_eval_corpus *evaluation = evaluate(world, 64, 1);
+    nigh_eval_weak_bits *weak = NULL;
     nigh_error error;
-    assert_ok(nigh_weak_bits_measure(evaluation, options, &weak, &error), &error);
-    nigh_evaluation_free(evaluation);
+    assert_ok(nigh_eval_weak_bits_measure(evaluation, options, &weak, &error), &error);
+    nigh_eval_corpus_free(evaluation);
     return weak;
 }
 
@@ -597,11 +599,11 @@ static uint32_t distance_of(uint64_t a, uint64_t b) {
 }
 
 /* What a finder really finds with such a table is what was said of it. */
-static void expect_recall(const struct world *world, const struct signatures *signatures, const nigh_weak_bits *weak,
-                          nigh_weak_model model, size_t prefix, uint32_t probes) {
+static void expect_recall(const struct world *world, const struct signatures *signatures,
+                          const nigh_eval_weak_bits *weak, nigh_weak_model model, size_t prefix, uint32_t probes) {
     nigh_finder_options options = NIGH_FINDER_OPTIONS_INIT;
     nigh_find_options finding = NIGH_FIND_OPTIONS_INIT;
-    nigh_weak_recall recall = NIGH_WEAK_RECALL_INIT;
+    nigh_eval_weak_recall recall = NIGH_EVAL_WEAK_RECALL_INIT;
     nigh_finder *finder = NULL;
     nigh_results *results = NULL;
     nigh_error error;
@@ -609,7 +611,7 @@ static void expect_recall(const struct world *world, const struct signatures *si
     uint64_t found = 0;
     uint64_t asked = 0;
     uint64_t answered = 0;
-    assert_int_equal(nigh_weak_bits_recall(weak, model, prefix, probes, &recall), NIGH_OK);
+    assert_int_equal(nigh_eval_weak_bits_recall(weak, model, prefix, probes, &recall), NIGH_OK);
     options.method = NIGH_FINDER_PSM;
     options.width_bits = 64;
     options.prefix_bits = recall.prefix_bits;
@@ -641,14 +643,14 @@ static void expect_recall(const struct world *world, const struct signatures *si
 static void test_weak_bits_recall(void **state) {
     const struct world *world = *state;
     static struct signatures signatures;
-    nigh_weak_bits *weak = measure_weak(world, NULL);
-    nigh_weak_bits_info info = NIGH_WEAK_BITS_INFO_INIT;
-    nigh_weak_recall recall = NIGH_WEAK_RECALL_INIT;
+    nigh_eval_weak_bits *weak = measure_weak(world, NULL);
+    nigh_eval_weak_bits_info info = NIGH_EVAL_WEAK_BITS_INFO_INIT;
+    nigh_eval_weak_recall recall = NIGH_EVAL_WEAK_RECALL_INIT;
     uint64_t pairs = 0;
     sign_texts(world, &signatures);
     for (uint32_t b = 0; b < signatures.count; b++)
         for (uint32_t a = 0; a < b; a++) pairs += distance_of(signatures.rows[a], signatures.rows[b]) <= 3;
-    nigh_weak_bits_describe(weak, &info);
+    nigh_eval_weak_bits_describe(weak, &info);
     assert_int_equal(info.distinct, signatures.count);
     assert_int_equal(info.pairs, pairs);
     assert_int_equal(info.matches, 2 * pairs);
@@ -659,55 +661,55 @@ static void test_weak_bits_recall(void **state) {
         expect_recall(world, &signatures, weak, (nigh_weak_model)model, 4, 16);
         expect_recall(world, &signatures, weak, (nigh_weak_model)model, 3, 100);
     }
-    assert_int_equal(nigh_weak_bits_recall(weak, NIGH_WEAK_LINEAR, 7, 1, &recall), NIGH_END);
-    assert_int_equal(nigh_weak_bits_recall(weak, NIGH_WEAK_LINEAR, 0, 257, &recall), NIGH_END);
-    assert_int_equal(nigh_weak_bits_recall(weak, NIGH_WEAK_LINEAR, 0, 0, &recall), NIGH_END);
-    nigh_weak_bits_free(weak);
+    assert_int_equal(nigh_eval_weak_bits_recall(weak, NIGH_WEAK_LINEAR, 7, 1, &recall), NIGH_END);
+    assert_int_equal(nigh_eval_weak_bits_recall(weak, NIGH_WEAK_LINEAR, 0, 257, &recall), NIGH_END);
+    assert_int_equal(nigh_eval_weak_bits_recall(weak, NIGH_WEAK_LINEAR, 0, 0, &recall), NIGH_END);
+    nigh_eval_weak_bits_free(weak);
 }
 
 /* Near-copies flip weak bits: far fewer attempts than at random; and threads change nothing. */
 static void test_weak_bits_attempts(void **state) {
     const struct world *world = *state;
-    nigh_weak_bits_options options = NIGH_WEAK_BITS_OPTIONS_INIT;
-    nigh_weak_attempts attempts = NIGH_WEAK_ATTEMPTS_INIT;
-    nigh_weak_attempts again = NIGH_WEAK_ATTEMPTS_INIT;
+    nigh_eval_weak_bits_options options = NIGH_EVAL_WEAK_BITS_OPTIONS_INIT;
+    nigh_eval_weak_attempts attempts = NIGH_EVAL_WEAK_ATTEMPTS_INIT;
+    nigh_eval_weak_attempts again = NIGH_EVAL_WEAK_ATTEMPTS_INIT;
     options.threads = 3;
-    nigh_weak_bits *weak = measure_weak(world, NULL);
-    nigh_weak_bits *threads = measure_weak(world, &options);
+    nigh_eval_weak_bits *weak = measure_weak(world, NULL);
+    nigh_eval_weak_bits *threads = measure_weak(world, &options);
     for (uint32_t flips = 1; flips <= 3; flips++) {
-        assert_int_equal(nigh_weak_bits_attempts(weak, NIGH_WEAK_GAUSSIAN, flips, &attempts), NIGH_OK);
-        assert_int_equal(nigh_weak_bits_attempts(threads, NIGH_WEAK_GAUSSIAN, flips, &again), NIGH_OK);
+        assert_int_equal(nigh_eval_weak_bits_attempts(weak, NIGH_WEAK_GAUSSIAN, flips, &attempts), NIGH_OK);
+        assert_int_equal(nigh_eval_weak_bits_attempts(threads, NIGH_WEAK_GAUSSIAN, flips, &again), NIGH_OK);
         assert_true(attempts.matches > 3);
         assert_int_equal(attempts.combinations, flips == 1 ? 64 : flips == 2 ? 2016 : 41664);
         assert_true(attempts.mean < 0.3 * (double)attempts.combinations);
         assert_true(attempts.median <= attempts.percentile_90 && attempts.percentile_90 <= attempts.percentile_99);
         assert_memory_equal(&attempts, &again, sizeof attempts);
     }
-    assert_int_equal(nigh_weak_bits_attempts(weak, NIGH_WEAK_GAUSSIAN, 4, &attempts), NIGH_END);
-    assert_int_equal(nigh_weak_bits_attempts(weak, (nigh_weak_model)2, 1, &attempts), NIGH_END);
-    nigh_weak_bits_free(weak);
-    nigh_weak_bits_free(threads);
+    assert_int_equal(nigh_eval_weak_bits_attempts(weak, NIGH_WEAK_GAUSSIAN, 4, &attempts), NIGH_END);
+    assert_int_equal(nigh_eval_weak_bits_attempts(weak, (nigh_weak_model)2, 1, &attempts), NIGH_END);
+    nigh_eval_weak_bits_free(weak);
+    nigh_eval_weak_bits_free(threads);
 }
 
 static void test_weak_bits_refused(void **state) {
     const struct world *world = *state;
-    nigh_evaluation *wide = evaluate(world, 128, 1);
-    nigh_evaluation *bare = evaluate(world, 64, 0);
-    nigh_evaluation *good = evaluate(world, 64, 1);
-    nigh_weak_bits_options options = NIGH_WEAK_BITS_OPTIONS_INIT;
-    nigh_weak_bits *weak = NULL;
-    assert_int_equal(nigh_weak_bits_measure(wide, NULL, &weak, NULL), NIGH_EINVAL);
-    assert_int_equal(nigh_weak_bits_measure(bare, NULL, &weak, NULL), NIGH_EINVAL);
+    nigh_eval_corpus *wide = evaluate(world, 128, 1);
+    nigh_eval_corpus *bare = evaluate(world, 64, 0);
+    nigh_eval_corpus *good = evaluate(world, 64, 1);
+    nigh_eval_weak_bits_options options = NIGH_EVAL_WEAK_BITS_OPTIONS_INIT;
+    nigh_eval_weak_bits *weak = NULL;
+    assert_int_equal(nigh_eval_weak_bits_measure(wide, NULL, &weak, NULL), NIGH_EINVAL);
+    assert_int_equal(nigh_eval_weak_bits_measure(bare, NULL, &weak, NULL), NIGH_EINVAL);
     options.radius = 4;
-    assert_int_equal(nigh_weak_bits_measure(good, &options, &weak, NULL), NIGH_EINVAL);
+    assert_int_equal(nigh_eval_weak_bits_measure(good, &options, &weak, NULL), NIGH_EINVAL);
     options.radius = 3;
     options.probes = 4097;
-    assert_int_equal(nigh_weak_bits_measure(good, &options, &weak, NULL), NIGH_EINVAL);
+    assert_int_equal(nigh_eval_weak_bits_measure(good, &options, &weak, NULL), NIGH_EINVAL);
     assert_null(weak);
-    nigh_weak_bits_free(NULL);
-    nigh_evaluation_free(wide);
-    nigh_evaluation_free(bare);
-    nigh_evaluation_free(good);
+    nigh_eval_weak_bits_free(NULL);
+    nigh_eval_corpus_free(wide);
+    nigh_eval_corpus_free(bare);
+    nigh_eval_corpus_free(good);
 }
 
 static void test_weak_bits_without_memory(void **state) {
@@ -715,36 +717,36 @@ static void test_weak_bits_without_memory(void **state) {
     struct faulty_memory memory = {.fail_at = UINT64_MAX};
     const nigh_allocator allocator = faulty_memory_allocator(&memory);
     const struct world other = {.path = world->path, .context = context_with(NULL, &allocator, NULL)};
-    nigh_evaluation *evaluation = evaluate(&other, 64, 1);
-    nigh_weak_bits_options options = NIGH_WEAK_BITS_OPTIONS_INIT;
+    nigh_eval_corpus *evaluation = evaluate(&other, 64, 1);
+    nigh_eval_weak_bits_options options = NIGH_EVAL_WEAK_BITS_OPTIONS_INIT;
     const int64_t before = memory.live;
     options.threads = 1;
     bool failed = true;
     for (uint64_t i = 0; failed; i++) {
-        nigh_weak_bits *weak = NULL;
+        nigh_eval_weak_bits *weak = NULL;
         memory.calls = 0;
         memory.fail_at = i;
-        const nigh_status status = nigh_weak_bits_measure(evaluation, &options, &weak, NULL);
+        const nigh_status status = nigh_eval_weak_bits_measure(evaluation, &options, &weak, NULL);
         failed = memory.calls > i;
         assert_true(status == NIGH_OK || (failed && status == NIGH_ENOMEM));
-        nigh_weak_bits_free(weak);
+        nigh_eval_weak_bits_free(weak);
         assert_int_equal(memory.live, before);
     }
-    nigh_evaluation_free(evaluation);
+    nigh_eval_corpus_free(evaluation);
     nigh_context_free(other.context);
 }
 
 static void test_weak_bits_plot(void **state) {
     const struct world *world = *state;
-    nigh_weak_bits *weak = measure_weak(world, NULL);
+    nigh_eval_weak_bits *weak = measure_weak(world, NULL);
     const char *svg = NULL;
     size_t length = 0;
     nigh_error error;
-    assert_ok(nigh_weak_bits_plot(weak, "<\"a\" & b>", &svg, &length, &error), &error);
+    assert_ok(nigh_eval_weak_bits_plot(weak, "<\"a\" & b>", &svg, &length, &error), &error);
     assert_true(length > 2000 && length < 200000);
     assert_memory_equal(svg, "<svg ", 5);
     assert_memory_equal(svg + length - 7, "</svg>\n", 7);
-    nigh_weak_bits_free(weak);
+    nigh_eval_weak_bits_free(weak);
 }
 
 int main(void) {

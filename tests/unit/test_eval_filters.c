@@ -21,7 +21,7 @@
 #include "support/support.h"
 
 #define LINES 260
-#define MOST_WORDS 40
+#define MAX_WORDS 40
 #define BLOCK 16
 #define QUERIES 60
 #define SEED 5 /* of plain_words() */
@@ -44,7 +44,7 @@ static int setup(void **state) {
     struct world *world = calloc(1, sizeof *world);
     assert_non_null(world);
     world->context = context_new();
-    world->text = topic_lines(3, LINES, MOST_WORDS);
+    world->text = topic_lines(3, LINES, MAX_WORDS);
     world->blocks = blocks_of_lines(world->context, world->text, BLOCK);
     world->has = calloc((size_t)world->blocks->blocks * world->blocks->terms, 1);
     assert_non_null(world->has);
@@ -84,8 +84,8 @@ static nigh_terms_options terms_options(const nigh_signer_options *signer) {
     return options;
 }
 
-static nigh_filters_options filters_options(const nigh_terms_options *terms) {
-    nigh_filters_options options = NIGH_FILTERS_OPTIONS_INIT;
+static nigh_eval_filters_options filters_options(const nigh_terms_options *terms) {
+    nigh_eval_filters_options options = NIGH_EVAL_FILTERS_OPTIONS_INIT;
     options.terms = terms;
     options.ratios = ratios;
     options.ratio_count = RATIOS;
@@ -95,11 +95,11 @@ static nigh_filters_options filters_options(const nigh_terms_options *terms) {
     return options;
 }
 
-static nigh_status measure(nigh_context *context, const char *text, const nigh_filters_options *options,
-                           nigh_filters **out, nigh_error *error) {
+static nigh_status measure(nigh_context *context, const char *text, const nigh_eval_filters_options *options,
+                           nigh_eval_filters **out, nigh_error *error) {
     struct text_input input;
     assert_ok(text_input_open(context, text, NULL, &input, error), error);
-    const nigh_status status = nigh_filters_measure(context, input.reader, options, out, error);
+    const nigh_status status = nigh_eval_filters_measure(context, input.reader, options, out, error);
     text_input_close(&input);
     return status;
 }
@@ -108,7 +108,7 @@ static nigh_status measure(nigh_context *context, const char *text, const nigh_f
 
 struct plain {
     const struct world *world;
-    const nigh_filters_row *row;
+    const nigh_eval_filters_row *row;
     uint32_t bits;
     uint32_t *positions; /* 32 a term */
     uint32_t *counts;    /* 0: in one block, and kept as its number */
@@ -145,7 +145,7 @@ static uint64_t least(const struct world *world, uint32_t term, uint32_t j) {
 }
 
 static void place_term(struct plain *plain, uint32_t term) {
-    const nigh_filters_row *row = plain->row;
+    const nigh_eval_filters_row *row = plain->row;
     const uint32_t frequency = plain->world->blocks->frequencies[term];
     const bool hybrid = row->kind == NIGH_FILTER_HYBRID;
     const bool hashed = row->kind == NIGH_FILTER_BLOOM || (hybrid && frequency > row->theta);
@@ -160,7 +160,7 @@ static void place_term(struct plain *plain, uint32_t term) {
     }
 }
 
-static struct plain plain_new(const struct world *world, const nigh_filters_row *row) {
+static struct plain plain_new(const struct world *world, const nigh_eval_filters_row *row) {
     const struct nigh__blocks *blocks = world->blocks;
     struct plain plain = {.world = world, .row = row};
     plain.bits = (uint32_t)floor(row->ratio * (double)blocks->postings / blocks->blocks + 0.5);
@@ -211,7 +211,7 @@ static double fill_of(const struct plain *plain) {
 
 static void check_errors(const struct plain *plain) {
     const struct nigh__blocks *blocks = plain->world->blocks;
-    const nigh_filters_row *row = plain->row;
+    const nigh_eval_filters_row *row = plain->row;
     double *errors = calloc(blocks->blocks, sizeof *errors);
     double classes[4] = {0};
     double wrong[4] = {0};
@@ -394,7 +394,7 @@ static void check_bytes(const struct plain *plain) {
 
 /* ------------------------------------------------------------------- rows -- */
 
-static void check_theory(const nigh_filters_row *row) {
+static void check_theory(const nigh_eval_filters_row *row) {
     double best = 1;
     for (int k = 1; k < 60; k++) best = fmin(best, pow(1 - exp(-k / row->ratio), k));
     assert_near(row->theory, best);
@@ -406,17 +406,17 @@ static void test_measures(void **state) {
     const struct world *world = *state;
     const nigh_signer_options signer = analysis();
     const nigh_terms_options terms = terms_options(&signer);
-    const nigh_filters_options options = filters_options(&terms);
+    const nigh_eval_filters_options options = filters_options(&terms);
     struct nigh__progress progress;
     struct nigh__filter_queries queries;
-    nigh_filters_row row = NIGH_FILTERS_ROW_INIT;
-    nigh_filters *filters;
+    nigh_eval_filters_row row = NIGH_EVAL_FILTERS_ROW_INIT;
+    nigh_eval_filters *filters;
     nigh_error error;
     nigh__progress_init(&progress, NULL);
     assert_ok(measure(world->context, world->text, &options, &filters, &error), &error);
     assert_ok(nigh__filter_queries_draw(world->blocks, QUERIES, SAMPLE_SEED, 1, &progress, &queries, &error), &error);
     for (size_t i = 0; i < 3 * RATIOS; i++) {
-        assert_int_equal(nigh_filters_at(filters, i, &row), NIGH_OK);
+        assert_int_equal(nigh_eval_filters_at(filters, i, &row), NIGH_OK);
         assert_int_equal(row.kind, kinds[i / RATIOS]);
         assert_true(row.ratio == ratios[i % RATIOS]);
         struct plain plain = plain_new(world, &row);
@@ -427,23 +427,23 @@ static void test_measures(void **state) {
         assert_true(row.seconds >= 0);
         plain_free(&plain);
     }
-    assert_int_equal(nigh_filters_at(filters, 3 * RATIOS, &row), NIGH_END);
+    assert_int_equal(nigh_eval_filters_at(filters, 3 * RATIOS, &row), NIGH_END);
     nigh__filter_queries_release(&queries);
-    nigh_filters_free(filters);
+    nigh_eval_filters_free(filters);
 }
 
 static void test_info(void **state) {
     const struct world *world = *state;
     const nigh_signer_options signer = analysis();
     const nigh_terms_options terms = terms_options(&signer);
-    nigh_filters_options options = filters_options(&terms);
-    nigh_filters_info info = NIGH_FILTERS_INFO_INIT;
-    nigh_filters *filters;
+    nigh_eval_filters_options options = filters_options(&terms);
+    nigh_eval_filters_info info = NIGH_EVAL_FILTERS_INFO_INIT;
+    nigh_eval_filters *filters;
     nigh_error error;
     uint64_t single = 0;
     options.ratio_count = 1;
     assert_ok(measure(world->context, world->text, &options, &filters, &error), &error);
-    nigh_filters_describe(filters, &info);
+    nigh_eval_filters_describe(filters, &info);
     for (uint32_t t = 0; t < world->blocks->terms; t++) single += world->blocks->frequencies[t] == 1;
     assert_int_equal(info.documents, LINES);
     assert_int_equal(info.blocks, world->blocks->blocks);
@@ -452,7 +452,7 @@ static void test_info(void **state) {
     assert_int_equal(info.single, single);
     assert_near(info.block_terms, (double)info.postings / (double)info.blocks);
     assert_int_equal(info.text_bytes, strlen(world->text) - LINES);
-    nigh_filters_free(filters);
+    nigh_eval_filters_free(filters);
 }
 
 /* ----------------------------------------------------------------- others -- */
@@ -460,26 +460,26 @@ static void test_info(void **state) {
 static void test_threads(void **state) {
     const struct world *world = *state;
     const nigh_signer_options signer = analysis();
-    char *text = topic_lines(8, 1500, MOST_WORDS); /* several tiles of blocks */
-    nigh_filters *filters[2];
+    char *text = topic_lines(8, 1500, MAX_WORDS); /* several tiles of blocks */
+    nigh_eval_filters *filters[2];
     nigh_error error;
     for (uint32_t t = 0; t < 2; t++) {
         nigh_terms_options terms = terms_options(&signer);
         terms.threads = 1 + 4 * t;
-        nigh_filters_options options = filters_options(&terms);
+        nigh_eval_filters_options options = filters_options(&terms);
         options.sample = 100;
         assert_ok(measure(world->context, text, &options, &filters[t], &error), &error);
     }
     for (size_t i = 0; i < 3 * RATIOS; i++) {
-        nigh_filters_row rows[2] = {NIGH_FILTERS_ROW_INIT, NIGH_FILTERS_ROW_INIT};
+        nigh_eval_filters_row rows[2] = {NIGH_EVAL_FILTERS_ROW_INIT, NIGH_EVAL_FILTERS_ROW_INIT};
         for (size_t t = 0; t < 2; t++) {
-            assert_int_equal(nigh_filters_at(filters[t], i, &rows[t]), NIGH_OK);
+            assert_int_equal(nigh_eval_filters_at(filters[t], i, &rows[t]), NIGH_OK);
             rows[t].seconds = 0;
         }
         assert_memory_equal(&rows[0], &rows[1], sizeof rows[0]);
     }
-    nigh_filters_free(filters[0]);
-    nigh_filters_free(filters[1]);
+    nigh_eval_filters_free(filters[0]);
+    nigh_eval_filters_free(filters[1]);
     free(text);
 }
 
@@ -488,30 +488,30 @@ static void test_short(void **state) {
     const struct world *world = *state;
     const nigh_signer_options signer = analysis();
     const nigh_terms_options terms = terms_options(&signer);
-    const nigh_filters_options options = filters_options(&terms);
-    nigh_filters_row row = NIGH_FILTERS_ROW_INIT;
-    nigh_filters *filters;
+    const nigh_eval_filters_options options = filters_options(&terms);
+    nigh_eval_filters_row row = NIGH_EVAL_FILTERS_ROW_INIT;
+    nigh_eval_filters *filters;
     nigh_error error;
     assert_ok(measure(world->context, "one two\n\nthree\nfour one\n", &options, &filters, &error), &error);
     for (size_t i = 0; i < 3 * RATIOS; i++) {
-        assert_int_equal(nigh_filters_at(filters, i, &row), NIGH_OK);
+        assert_int_equal(nigh_eval_filters_at(filters, i, &row), NIGH_OK);
         assert_true(row.precision[0] > 0 && row.precision[1] > 0);
         assert_true(row.precision[2] == -1 && row.precision[3] == -1 && row.false_blocks[3] == -1);
     }
-    nigh_filters_free(filters);
+    nigh_eval_filters_free(filters);
 }
 
 static void test_plot(void **state) {
     const struct world *world = *state;
     const nigh_signer_options signer = analysis();
     const nigh_terms_options terms = terms_options(&signer);
-    const nigh_filters_options options = filters_options(&terms);
-    nigh_filters *filters;
+    const nigh_eval_filters_options options = filters_options(&terms);
+    nigh_eval_filters *filters;
     nigh_error error;
     const char *svg;
     size_t length;
     assert_ok(measure(world->context, world->text, &options, &filters, &error), &error);
-    assert_ok(nigh_filters_plot(filters, "a < b", &svg, &length, &error), &error);
+    assert_ok(nigh_eval_filters_plot(filters, "a < b", &svg, &length, &error), &error);
     char *text = calloc(1, length + 1);
     assert_non_null(text);
     memcpy(text, svg, length);
@@ -520,7 +520,7 @@ static void test_plot(void **state) {
     assert_non_null(strstr(text, "</svg>"));
     assert_null(strstr(text, "nan"));
     free(text);
-    nigh_filters_free(filters);
+    nigh_eval_filters_free(filters);
 }
 
 static int stop_later(void *user, const char *stage, uint64_t done, uint64_t total) {
@@ -535,8 +535,8 @@ static void test_refused(void **state) {
     static const double odd[] = {1, NAN, 0, -1, 64.5};
     nigh_signer_options signer = analysis();
     nigh_terms_options terms = terms_options(&signer);
-    nigh_filters_options options = filters_options(&terms);
-    nigh_filters *filters;
+    nigh_eval_filters_options options = filters_options(&terms);
+    nigh_eval_filters *filters;
     nigh_error error;
     for (size_t i = 1; i < sizeof odd / sizeof *odd; i++) {
         options.ratios = &odd[i];
@@ -569,9 +569,9 @@ static void test_cancelled(void **state) {
     const struct world *world = *state;
     const nigh_signer_options signer = analysis();
     nigh_terms_options terms = terms_options(&signer);
-    nigh_filters_options options = filters_options(&terms);
-    char *text = topic_lines(8, 3000, MOST_WORDS);
-    nigh_filters *filters;
+    nigh_eval_filters_options options = filters_options(&terms);
+    char *text = topic_lines(8, 3000, MAX_WORDS);
+    nigh_eval_filters *filters;
     nigh_error error;
     int calls = 0;
     const nigh_progress progress = {stop_later, &calls};
@@ -586,7 +586,7 @@ static void test_cancelled(void **state) {
 static void test_memory(void **state) {
     const nigh_signer_options signer = analysis();
     nigh_terms_options terms = terms_options(&signer);
-    nigh_filters_options options = filters_options(&terms);
+    nigh_eval_filters_options options = filters_options(&terms);
     char *text = topic_lines(8, 8, 10);
     bool done = false;
     (void)state;
@@ -598,19 +598,19 @@ static void test_memory(void **state) {
         const nigh_allocator allocator = faulty_memory_allocator(&memory);
         nigh_context *context = context_with(NULL, &allocator, NULL);
         struct text_input input;
-        nigh_filters *filters = NULL;
+        nigh_eval_filters *filters = NULL;
         const char *svg;
         size_t length;
         nigh_error error;
         assert_ok(text_input_open(context, text, NULL, &input, &error), &error);
         memory.calls = 0;
         memory.fail_at = fail_at;
-        nigh_status status = nigh_filters_measure(context, input.reader, &options, &filters, &error);
-        if (status == NIGH_OK) status = nigh_filters_plot(filters, "t", &svg, &length, &error);
+        nigh_status status = nigh_eval_filters_measure(context, input.reader, &options, &filters, &error);
+        if (status == NIGH_OK) status = nigh_eval_filters_plot(filters, "t", &svg, &length, &error);
         assert_true(status == NIGH_OK || status == NIGH_ENOMEM);
         done = memory.calls <= fail_at;
         if (done) assert_int_equal(status, NIGH_OK);
-        nigh_filters_free(filters);
+        nigh_eval_filters_free(filters);
         text_input_close(&input);
         nigh_context_free(context);
         assert_int_equal(memory.live, 0);

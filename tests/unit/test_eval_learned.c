@@ -23,7 +23,7 @@
 #define DOCUMENTS 150
 #define CLASSES 4
 #define WORDS 90 /* different ones: some of each class, some of all */
-#define MOST_WORDS 16
+#define MAX_WORDS 16
 #define RADIUS 2u
 #define BYTES 4
 
@@ -32,7 +32,7 @@
 enum part { TRAIN, TEST, OTHER };
 
 struct document {
-    uint32_t words[MOST_WORDS];
+    uint32_t words[MAX_WORDS];
     size_t count;
     uint32_t classes; /* a set of bits */
     enum part part;
@@ -53,7 +53,7 @@ static void make_document(struct nigh__rng *rng, uint32_t number, struct documen
     out->part = number % 10 == 9 ? OTHER : number % 3 == 0 ? TEST : TRAIN;
     out->classes = number % 11 == 5 ? 0 : 1u << class;
     if (number % 7 == 0 && out->classes != 0) out->classes |= 1u << below(rng, CLASSES);
-    out->count = 3 + below(rng, MOST_WORDS - 3);
+    out->count = 3 + below(rng, MAX_WORDS - 3);
     for (size_t i = 0; i < out->count; i++)
         out->words[i] = below(rng, 3) == 0 ? class * 15 + below(rng, 15) : 60 + below(rng, WORDS - 60);
     if (number % 37 == 1 || number == 3) { /* words that nobody else has: no signature */
@@ -258,13 +258,13 @@ static struct plain measure_plainly(const struct world *world, nigh_learn_method
 
 /* ------------------------------------------------------------------ checks -- */
 
-static nigh_learned *measure(nigh_context *context, const struct world *world, bool parts,
-                             const nigh_learned_options *options) {
+static nigh_eval_learned *measure(nigh_context *context, const struct world *world, bool parts,
+                                  const nigh_eval_learned_options *options) {
     struct text_input input;
-    nigh_learned *learned = NULL;
+    nigh_eval_learned *learned = NULL;
     nigh_error error;
     open_world(context, world, parts, &input);
-    assert_ok(nigh_learned_measure(context, input.reader, options, &learned, &error), &error);
+    assert_ok(nigh_eval_learned_measure(context, input.reader, options, &learned, &error), &error);
     text_input_close(&input);
     return learned;
 }
@@ -273,8 +273,8 @@ static void check_measures(const struct world *world) {
     static const nigh_learn_method methods[] = {NIGH_LEARN_SIMHASH, NIGH_LEARN_S3H, NIGH_LEARN_CHI};
     static const uint32_t widths[] = {BYTES * 8};
     const nigh_learn_options learn = learning();
-    nigh_learned_options options = NIGH_LEARNED_OPTIONS_INIT;
-    nigh_learned_row row = NIGH_LEARNED_ROW_INIT;
+    nigh_eval_learned_options options = NIGH_EVAL_LEARNED_OPTIONS_INIT;
+    nigh_eval_learned_row row = NIGH_EVAL_LEARNED_ROW_INIT;
     options.learning = &learn;
     options.methods = methods;
     options.method_count = 3;
@@ -282,11 +282,11 @@ static void check_measures(const struct world *world) {
     options.width_count = 1;
     options.seeds = 2;
     options.radius = RADIUS;
-    nigh_learned *learned = measure(world->context, world, true, &options);
+    nigh_eval_learned *learned = measure(world->context, world, true, &options);
     for (size_t m = 0; m < 3; m++) {
         const struct plain a = measure_plainly(world, methods[m], learn.seed);
         const struct plain b = measure_plainly(world, methods[m], learn.seed + 1);
-        assert_int_equal(nigh_learned_at(learned, m, &row), NIGH_OK);
+        assert_int_equal(nigh_eval_learned_at(learned, m, &row), NIGH_OK);
         assert_string_equal(row.method, nigh_learn_method_name(methods[m]));
         assert_int_equal(row.width_bits, BYTES * 8);
         assert_int_equal(row.seeds, 2);
@@ -301,7 +301,7 @@ static void check_measures(const struct world *world) {
         assert_near(row.inter, (a.inter + b.inter) / 2);
         assert_true(row.seconds > 0 && row.sign_rate > 0 && row.peak_bytes > 1000);
     }
-    nigh_learned_free(learned);
+    nigh_eval_learned_free(learned);
 }
 
 /* Hashes of other features depend on the seed in other ways. */
@@ -399,9 +399,9 @@ static void test_references(void **state) {
     static const nigh_learn_method methods[] = {NIGH_LEARN_SIMHASH};
     static const uint32_t widths[] = {8, 16};
     nigh_learn_options learn = learning();
-    nigh_learned_options options = NIGH_LEARNED_OPTIONS_INIT;
-    nigh_learned_row row = NIGH_LEARNED_ROW_INIT;
-    nigh_learned_info info = NIGH_LEARNED_INFO_INIT;
+    nigh_eval_learned_options options = NIGH_EVAL_LEARNED_OPTIONS_INIT;
+    nigh_eval_learned_row row = NIGH_EVAL_LEARNED_ROW_INIT;
+    nigh_eval_learned_info info = NIGH_EVAL_LEARNED_INFO_INIT;
     learn.max_features = 5000;
     learn.min_documents = 1;
     options.learning = &learn;
@@ -411,25 +411,25 @@ static void test_references(void **state) {
     options.width_count = 2;
     options.seeds = 1;
     options.strip_headers = 1;
-    nigh_learned *learned = measure(world->context, world, true, &options);
-    nigh_learned_describe(learned, &info);
-    assert_int_equal(nigh_learned_at(learned, 2, &row), NIGH_OK);
+    nigh_eval_learned *learned = measure(world->context, world, true, &options);
+    nigh_eval_learned_describe(learned, &info);
+    assert_int_equal(nigh_eval_learned_at(learned, 2, &row), NIGH_OK);
     const struct plain list = list_plainly(world);
     assert_string_equal(row.method, "inverted list");
     assert_int_equal(row.width_bits, 0);
     assert_near(row.precision, list.precision);
     assert_near(row.returned, list.returned);
     assert_near(row.empty, list.empty);
-    assert_int_equal(nigh_learned_at(learned, 3, &row), NIGH_OK);
+    assert_int_equal(nigh_eval_learned_at(learned, 3, &row), NIGH_OK);
     assert_string_equal(row.method, "tf-idf cosine");
     const double chosen = row.map;
-    assert_int_equal(nigh_learned_at(learned, 4, &row), NIGH_OK);
+    assert_int_equal(nigh_eval_learned_at(learned, 4, &row), NIGH_OK);
     assert_string_equal(row.method, "tf-idf cosine, all features");
     assert_near(row.map, chosen);                           /* features that only those who ask have add nothing */
     assert_true(fabs(row.map - cosine_map(world)) < 0.002); /* ties by rounding */
     assert_int_equal(row.features, info.terms);
-    assert_int_equal(nigh_learned_at(learned, 5, &row), NIGH_END);
-    nigh_learned_free(learned);
+    assert_int_equal(nigh_eval_learned_at(learned, 5, &row), NIGH_END);
+    nigh_eval_learned_free(learned);
 }
 
 /* ------------------------------------------------------------------ others -- */
@@ -438,8 +438,8 @@ static const nigh_learn_method few_methods[] = {NIGH_LEARN_S3H, NIGH_LEARN_CHI};
 static const uint32_t few_widths[] = {8, 72};
 static const uint32_t few_features[] = {20, 50};
 
-static nigh_learned_options few(const nigh_learn_options *learn) {
-    nigh_learned_options options = NIGH_LEARNED_OPTIONS_INIT;
+static nigh_eval_learned_options few(const nigh_learn_options *learn) {
+    nigh_eval_learned_options options = NIGH_EVAL_LEARNED_OPTIONS_INIT;
     options.learning = learn;
     options.methods = few_methods;
     options.method_count = 2;
@@ -453,56 +453,57 @@ static nigh_learned_options few(const nigh_learn_options *learn) {
 
 static void test_threads(void **state) {
     const struct world *world = *state;
-    nigh_learned *learned[2];
+    nigh_eval_learned *learned[2];
     for (uint32_t t = 0; t < 2; t++) {
         nigh_learn_options learn = learning();
         learn.threads = 1 + 3 * t;
-        const nigh_learned_options options = few(&learn);
+        const nigh_eval_learned_options options = few(&learn);
         learned[t] = measure(world->context, world, false, &options);
     }
     for (size_t i = 0; i < 2 * (4 + 2) + 1; i++) {
-        nigh_learned_row a = NIGH_LEARNED_ROW_INIT;
-        nigh_learned_row b = NIGH_LEARNED_ROW_INIT;
-        assert_int_equal(nigh_learned_at(learned[0], i, &a), NIGH_OK);
-        assert_int_equal(nigh_learned_at(learned[1], i, &b), NIGH_OK);
+        nigh_eval_learned_row a = NIGH_EVAL_LEARNED_ROW_INIT;
+        nigh_eval_learned_row b = NIGH_EVAL_LEARNED_ROW_INIT;
+        assert_int_equal(nigh_eval_learned_at(learned[0], i, &a), NIGH_OK);
+        assert_int_equal(nigh_eval_learned_at(learned[1], i, &b), NIGH_OK);
         assert_string_equal(a.method, b.method);
         assert_int_equal(a.features, b.features);
-        assert_memory_equal(&a.map, &b.map, offsetof(nigh_learned_row, seconds) - offsetof(nigh_learned_row, map));
+        assert_memory_equal(&a.map, &b.map,
+                            offsetof(nigh_eval_learned_row, seconds) - offsetof(nigh_eval_learned_row, map));
         assert_true(a.features <= 50 || i == 12);
     }
-    nigh_learned_free(learned[0]);
-    nigh_learned_free(learned[1]);
+    nigh_eval_learned_free(learned[0]);
+    nigh_eval_learned_free(learned[1]);
 }
 
 /* Without parts a fifth asks; of these, so many as are wanted. */
 static void test_split(void **state) {
     const struct world *world = *state;
     const nigh_learn_options learn = learning();
-    nigh_learned_options options = few(&learn);
-    nigh_learned_info info = NIGH_LEARNED_INFO_INIT;
-    nigh_learned *learned = measure(world->context, world, false, &options);
-    nigh_learned_describe(learned, &info);
+    nigh_eval_learned_options options = few(&learn);
+    nigh_eval_learned_info info = NIGH_EVAL_LEARNED_INFO_INIT;
+    nigh_eval_learned *learned = measure(world->context, world, false, &options);
+    nigh_eval_learned_describe(learned, &info);
     assert_true(info.queries >= DOCUMENTS / 10 && info.queries <= DOCUMENTS / 3);
     assert_true(info.documents + info.queries <= DOCUMENTS && info.documents > DOCUMENTS / 2);
     assert_true(info.unlabelled > 0 && info.classes == CLASSES && info.radius == 3);
-    nigh_learned_free(learned);
+    nigh_eval_learned_free(learned);
     options.queries = 7;
     options.labelled = 0.5;
     learned = measure(world->context, world, false, &options);
-    nigh_learned_describe(learned, &info);
+    nigh_eval_learned_describe(learned, &info);
     assert_int_equal(info.queries, 7);
-    nigh_learned_free(learned);
+    nigh_eval_learned_free(learned);
 }
 
 static void test_plot(void **state) {
     const struct world *world = *state;
     const nigh_learn_options learn = learning();
-    const nigh_learned_options options = few(&learn);
-    nigh_learned *learned = measure(world->context, world, true, &options);
+    const nigh_eval_learned_options options = few(&learn);
+    nigh_eval_learned *learned = measure(world->context, world, true, &options);
     const char *svg = NULL;
     size_t length = 0;
     nigh_error error;
-    assert_ok(nigh_learned_plot(learned, "a < b", &svg, &length, &error), &error);
+    assert_ok(nigh_eval_learned_plot(learned, "a < b", &svg, &length, &error), &error);
     char *text = calloc(1, length + 1);
     assert_non_null(text);
     memcpy(text, svg, length);
@@ -512,7 +513,7 @@ static void test_plot(void **state) {
     assert_non_null(strstr(text, "seconds of learning"));
     assert_non_null(strstr(text, "</svg>"));
     free(text);
-    nigh_learned_free(learned);
+    nigh_eval_learned_free(learned);
 }
 
 static int stop_at_once(void *user, const char *stage, uint64_t done, uint64_t total) {
@@ -522,14 +523,14 @@ static int stop_at_once(void *user, const char *stage, uint64_t done, uint64_t t
     return ++*(int *)user > 1;
 }
 
-static nigh_status try_options(const struct world *world, bool parts, const nigh_learned_options *options,
+static nigh_status try_options(const struct world *world, bool parts, const nigh_eval_learned_options *options,
                                nigh_error *error) {
     struct text_input input;
-    nigh_learned *learned = NULL;
+    nigh_eval_learned *learned = NULL;
     open_world(world->context, world, parts, &input);
-    const nigh_status status = nigh_learned_measure(world->context, input.reader, options, &learned, error);
+    const nigh_status status = nigh_eval_learned_measure(world->context, input.reader, options, &learned, error);
     text_input_close(&input);
-    nigh_learned_free(learned);
+    nigh_eval_learned_free(learned);
     return status;
 }
 
@@ -538,7 +539,7 @@ static void test_refused(void **state) {
     static const uint32_t odd_widths[] = {12};
     static const nigh_learn_method odd_methods[] = {(nigh_learn_method)99};
     nigh_learn_options learn = learning();
-    nigh_learned_options options = few(&learn);
+    nigh_eval_learned_options options = few(&learn);
     nigh_error error;
     int calls = 0;
     options.widths = odd_widths;
@@ -578,7 +579,7 @@ static void test_memory(void **state) {
     nigh_learn_options learn = learning();
     learn.threads = 1;
     learn.iterations = 2;
-    nigh_learned_options options = few(&learn);
+    nigh_eval_learned_options options = few(&learn);
     options.width_count = 1;
     options.feature_count = 1;
     bool done = false;
@@ -588,19 +589,19 @@ static void test_memory(void **state) {
         memory.fail_at = UINT64_MAX;
         nigh_context *context = context_with(NULL, &allocator, NULL);
         struct text_input input;
-        nigh_learned *learned = NULL;
+        nigh_eval_learned *learned = NULL;
         const char *svg = NULL;
         size_t length = 0;
         nigh_error error;
         open_world(context, world, true, &input);
         memory.calls = 0;
         memory.fail_at = fail_at;
-        nigh_status status = nigh_learned_measure(context, input.reader, &options, &learned, &error);
-        if (status == NIGH_OK) status = nigh_learned_plot(learned, "t", &svg, &length, &error);
+        nigh_status status = nigh_eval_learned_measure(context, input.reader, &options, &learned, &error);
+        if (status == NIGH_OK) status = nigh_eval_learned_plot(learned, "t", &svg, &length, &error);
         assert_true(status == NIGH_OK || status == NIGH_ENOMEM);
         done = memory.calls <= fail_at;
         if (done) assert_int_equal(status, NIGH_OK);
-        nigh_learned_free(learned);
+        nigh_eval_learned_free(learned);
         text_input_close(&input);
         nigh_context_free(context);
         assert_int_equal(memory.live, 0);

@@ -243,7 +243,7 @@ static void test_bad_options(void **state) {
     bad[7].false_positives = 0.1, bad[7].bits_per_term = 4;
     bad[8].goal = (nigh_filter_goal)3;
     bad[9].goal = NIGH_GOAL_QUERIES;
-    bad[10].hashes = NIGH__FILTER_MOST_HASHES + 1;
+    bad[10].hashes = NIGH__FILTER_MAX_HASHES + 1;
     bad[11].hashes = 2, bad[11].frequent_hashes = 3;
     bad[12].kind = NIGH_FILTER_COCA, bad[12].theta = 4;
     for (size_t i = 0; i < 13; i++) {
@@ -299,7 +299,7 @@ static void test_long_blocks(void **state) {
     assert_int_equal(choose(blocks, &options, &expected).bits, 20 * words);
     options.bits_per_term = 0;
     options.false_positives = 1e-5;
-    assert_in_range(choose(blocks, &options, &expected).bits, 20 * words, NIGH__FILTER_MOST_BITS);
+    assert_in_range(choose(blocks, &options, &expected).bits, 20 * words, NIGH__FILTER_MAX_BITS);
     nigh__blocks_free(blocks);
     free(text);
 }

@@ -12,28 +12,28 @@
 
 #include <cmocka.h>
 
-#include "support/annexed.h"
+#include "support/sidecar_support.h"
 #include "support/support.h"
 
 static int set_up(void **state) {
-    *state = annexed_new("graph", 60);
+    *state = with_sidecar_new("graph", 60);
     return 0;
 }
 
 static int tear_down(void **state) {
-    annexed_free(*state);
+    with_sidecar_free(*state);
     return 0;
 }
 
-static nigh_graph_options options_of(uint32_t degree, uint64_t least_rows) {
+static nigh_graph_options options_of(uint32_t degree, uint64_t min_rows) {
     nigh_graph_options options = NIGH_GRAPH_OPTIONS_INIT;
     options.degree = degree;
-    options.least_rows = least_rows;
+    options.min_rows = min_rows;
     options.threads = 1;
     return options;
 }
 
-static nigh_graph_result build(struct annexed *f, const nigh_graph_options *options) {
+static nigh_graph_result build(struct with_sidecar *f, const nigh_graph_options *options) {
     nigh_graph_result result = NIGH_GRAPH_RESULT_INIT;
     nigh_error error;
     assert_ok(nigh_graph_build(f->context, f->path, options, &result, &error), &error);
@@ -41,10 +41,10 @@ static nigh_graph_result build(struct annexed *f, const nigh_graph_options *opti
 }
 
 static void built_and_described(void **state) {
-    struct annexed *f = *state;
+    struct with_sidecar *f = *state;
     nigh_segment_info segments[2];
     const nigh_graph_options options = options_of(0, 1);
-    const nigh_collection_info before = annexed_describe(f, segments);
+    const nigh_collection_info before = with_sidecar_describe(f, segments);
     assert_int_equal(before.graph_segments + before.damaged_graphs, 0);
     assert_true(before.graph_recall == 0 && segments[0].graph_recall == 0);
     assert_int_equal(segments[0].graph_degree, 0);
@@ -54,7 +54,7 @@ static void built_and_described(void **state) {
     assert_int_equal(result.kept + result.without, 0);
     assert_int_equal(result.bytes, file_length(f->first) + file_length(f->second));
     assert_true(result.recall > 0.99); /* one leaf */
-    const nigh_collection_info info = annexed_describe(f, segments);
+    const nigh_collection_info info = with_sidecar_describe(f, segments);
     assert_int_equal(info.graph_segments, 2);
     assert_int_equal(info.graph_bytes, result.bytes);
     assert_int_equal(info.bytes, before.bytes);
@@ -72,7 +72,7 @@ static void built_and_described(void **state) {
 }
 
 static void kept_unless_something_changed(void **state) {
-    struct annexed *f = *state;
+    struct with_sidecar *f = *state;
     nigh_graph_options options = options_of(16, 1);
     (void)build(f, &options);
     char *before = tree_digest(f->path);
@@ -110,20 +110,20 @@ static void kept_unless_something_changed(void **state) {
 }
 
 static void small_segments_have_none(void **state) {
-    struct annexed *f = *state;
+    struct with_sidecar *f = *state;
     nigh_graph_options options = options_of(0, 11);
     const nigh_graph_result result = build(f, &options);
     assert_int_equal(result.built, 1);
     assert_int_equal(result.without, 1);
     assert_false(path_exists(f->second));
-    options.least_rows = 61;
+    options.min_rows = 61;
     assert_int_equal(build(f, &options).without, 2);
     assert_false(path_exists(f->first)); /* it loses what it had */
     recipe_expect(f->context, f->path, &f->recipe, 70);
 }
 
 static void what_is_refused(void **state) {
-    struct annexed *f = *state;
+    struct with_sidecar *f = *state;
     const uint32_t wrong[][4] = {{7, 0, 0, 0},   {257, 0, 0, 0}, {0, 7, 0, 0},
                                  {0, 257, 0, 0}, {0, 0, 257, 0}, {0, 0, 0, 65}};
     nigh_error error;
@@ -147,23 +147,23 @@ static void what_is_refused(void **state) {
 }
 
 static void damage_is_told(void **state) {
-    struct annexed *f = *state;
+    struct with_sidecar *f = *state;
     const nigh_graph_options options = options_of(0, 1);
     nigh_segment_info segments[2];
     (void)build(f, &options);
     struct bytes whole = file_read_all(f->first);
     file_write_all(f->first, whole.data, whole.length / 2);
-    const nigh_collection_info info = annexed_describe(f, segments);
+    const nigh_collection_info info = with_sidecar_describe(f, segments);
     assert_int_equal(info.damaged_graphs, 1);
     assert_int_equal(info.graph_segments, 1);
     assert_int_equal(segments[0].graph_degree, 0);
     assert_int_equal(build(f, &options).built, 1);
-    assert_int_equal(annexed_describe(f, segments).damaged_graphs, 0);
+    assert_int_equal(with_sidecar_describe(f, segments).damaged_graphs, 0);
     free(whole.data);
 }
 
 static void removed_again(void **state) {
-    struct annexed *f = *state;
+    struct with_sidecar *f = *state;
     const nigh_graph_options options = options_of(0, 1);
     nigh_error error;
     char *before = tree_digest(f->path);
@@ -185,7 +185,7 @@ static int stop_now(void *user, const char *stage, uint64_t done, uint64_t total
 }
 
 static void cancelled(void **state) {
-    struct annexed *f = *state;
+    struct with_sidecar *f = *state;
     const nigh_progress progress = {.report = stop_now};
     nigh_graph_options options = options_of(0, 1);
     nigh_error error;
@@ -200,7 +200,7 @@ static void cancelled(void **state) {
 
 /* Each call of the system in turn fails; each allocation in turn.  Before or after, but nothing in between. */
 static void faults(void **state) {
-    struct annexed *f = *state;
+    struct with_sidecar *f = *state;
     const nigh_graph_options options = options_of(8, 1);
     char *before = tree_digest(f->path);
     bool whole = false;

@@ -15,8 +15,8 @@
 
 #include <cmocka.h>
 
-#include "store/collection.h"
-#include "store/graph.h"
+#include "collection/collection.h"
+#include "graph/graph.h"
 #include "support/forge.h"
 #include "support/support.h"
 
@@ -50,7 +50,7 @@ static int set_up(void **state) {
     assert_ok(recipe_add(f->context, f->path, &recipe, 0, ROWS, &error), &error);
     assert_ok(recipe_add(f->context, f->path, &recipe, ROWS, 300, &error), &error);
     assert_ok(recipe_add(f->context, f->path, &recipe, ROWS + 300, 7, &error), &error);
-    options.least_rows = 100;
+    options.min_rows = 100;
     options.degree = 12;
     assert_ok(nigh_graph_build(f->context, f->path, &options, NULL, &error), &error);
     for (uint32_t q = 0; q < QUERIES; q++) {
@@ -143,7 +143,7 @@ static void forge_number(const struct fixture *f, const struct bytes *whole, uin
     assert_non_null(copy);
     memcpy(copy, whole->data, whole->length);
     memcpy(copy + place_of(whole, section, index), &value, sizeof value);
-    forge_annex(copy, whole->length, checksum);
+    forge_sidecar(copy, whole->length, checksum);
     file_write_all(f->graph, copy, whole->length);
     free(copy);
 }
@@ -229,7 +229,7 @@ static void centres_have_eight_words(void **state) {
     nigh_error error = {.status = NIGH_OK};
     scratch_free(f->path);
     f->path = path_in(f->scratch, "c.nigh");
-    options.least_rows = 100;
+    options.min_rows = 100;
     assert_ok(recipe_add(f->context, f->path, &wide, 0, 300, &error), &error);
     assert_ok(nigh_graph_build(f->context, f->path, &options, NULL, &error), &error);
     struct bytes whole = file_read_all(f->graph);
@@ -341,7 +341,7 @@ static void all_the_effort_is_the_scan(void **state) {
             nigh_collection *collection;
             nigh_error error;
             uint8_t query[128];
-            options.least_rows = 1;
+            options.min_rows = 1;
             assert_ok(recipe_add(context, path, &small, 0, (uint64_t)2 * counts[c], &error), &error);
             assert_ok(nigh_graph_build(context, path, &options, NULL, &error), &error);
             assert_ok(nigh_collection_check(context, path, NULL, NULL, &error), &error);
@@ -352,7 +352,7 @@ static void all_the_effort_is_the_scan(void **state) {
             nigh_search_options walk = by_graph(1);
             scan.method = NIGH_SEARCH_SCAN;
             walk.patience = 0;
-            walk.effort = NIGH_USUAL - 1;
+            walk.effort = NIGH_DEFAULT - 1;
             for (scan.k = 1; scan.k < 1000; scan.k *= 9) {
                 nigh_results *scanned;
                 nigh_results *walked;
@@ -383,7 +383,7 @@ static void nothing_is_nearer_than_equal(void **state) {
     nigh_proof proof = NIGH_PROOF_INIT;
     nigh_search_options options = by_graph(1);
     options.k = 1;
-    options.effort = NIGH_USUAL - 1;
+    options.effort = NIGH_DEFAULT - 1;
     options.patience = 0;
     assert_ok(nigh_collection_open(f->context, f->path, NULL, &collection, &error), &error);
     assert_ok(nigh_search(collection, f->queries, 1, &options, &results, &error), &error);

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "collection/format.h"
 #include "graph/descent.h"
 #include "graph/graph_make.h"
 #include "graph/joining.h"
@@ -18,8 +19,7 @@
 #include "graph/pivot_tree.h"
 #include "graph/thinning.h"
 #include "kernel/hamming.h"
-#include "store/format.h"
-#include "store/slices.h"
+#include "slices/slices.h"
 #include "support/support.h"
 
 /* ------------------------------------------------------------------ signatures */

@@ -14,9 +14,9 @@
 
 #include "base/cpu.h"
 #include "base/rng.h"
+#include "graph/graph_search.h"
 #include "kernel/picked.h"
-#include "search/graph_search.h"
-#include "search/nearest.h"
+#include "scan/nearest.h"
 #include "support/graph_support.h"
 #include "support/support.h"
 
@@ -424,25 +424,25 @@ static void memory_that_runs_out(void **state) {
 
 static void kernels_equal_the_definition(void **state) {
     (void)state;
-    enum { ROWS = 40, MOST = 70 };
+    enum { ROWS = 40, MAX = 70 };
     struct nigh__rng rng = {.state = 3};
-    uint64_t *rows = malloc((size_t)ROWS * MOST * sizeof *rows);
-    uint64_t query[MOST];
+    uint64_t *rows = malloc((size_t)ROWS * MAX * sizeof *rows);
+    uint64_t query[MAX];
     assert_non_null(rows);
-    for (size_t i = 0; i < (size_t)ROWS * MOST; i++) rows[i] = nigh__rng_next(&rng);
-    for (size_t i = 0; i < MOST; i++) query[i] = nigh__rng_next(&rng);
+    for (size_t i = 0; i < (size_t)ROWS * MAX; i++) rows[i] = nigh__rng_next(&rng);
+    for (size_t i = 0; i < MAX; i++) query[i] = nigh__rng_next(&rng);
     for (size_t v = 0; nigh__picked_at(v) != NULL; v++) {
         const struct nigh__picked *kernel = nigh__picked_at(v);
         if ((kernel->needs & ~nigh__cpu_features()) != 0) continue;
-        for (uint32_t words = 1; words <= MOST; words++) {
+        for (uint32_t words = 1; words <= MAX; words++) {
             uint32_t ids[ROWS];
             uint32_t distances[ROWS + 1] = {0};
             const uint32_t count = (uint32_t)(nigh__rng_next(&rng) % (ROWS + 1));
             uint32_t smallest = UINT32_MAX;
             for (uint32_t i = 0; i < count; i++) ids[i] = (uint32_t)(nigh__rng_next(&rng) % ROWS);
-            const uint32_t said = kernel->distances(query, rows, MOST, words, ids, count, distances);
+            const uint32_t said = kernel->distances(query, rows, MAX, words, ids, count, distances);
             for (uint32_t i = 0; i < count; i++) {
-                const uint32_t expected = distance(query, rows + (size_t)ids[i] * MOST, words);
+                const uint32_t expected = distance(query, rows + (size_t)ids[i] * MAX, words);
                 assert_int_equal(distances[i], expected);
                 if (expected < smallest) smallest = expected;
             }

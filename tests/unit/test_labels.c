@@ -146,12 +146,12 @@ static void expect_limit(nigh_context *context, size_t count, size_t letters, si
 }
 
 static void test_limits(void **state) {
-    expect_limit(*state, NIGH__MOST_LABELS, 1, NIGH__MOST_LABELS * 2 - 1);
-    expect_limit(*state, NIGH__MOST_LABELS + 1, 1, 0);
-    expect_limit(*state, 1, NIGH__MOST_LABEL_BYTES, NIGH__MOST_LABEL_BYTES);
-    expect_limit(*state, 1, NIGH__MOST_LABEL_BYTES + 1, 0);
-    expect_limit(*state, 4, NIGH__MOST_LABEL_BYTES / 4, 0);
-    expect_limit(*state, 4, NIGH__MOST_LABEL_BYTES / 4 - 1, NIGH__MOST_LABEL_BYTES - 1);
+    expect_limit(*state, NIGH__MAX_LABELS, 1, NIGH__MAX_LABELS * 2 - 1);
+    expect_limit(*state, NIGH__MAX_LABELS + 1, 1, 0);
+    expect_limit(*state, 1, NIGH__MAX_LABEL_BYTES, NIGH__MAX_LABEL_BYTES);
+    expect_limit(*state, 1, NIGH__MAX_LABEL_BYTES + 1, 0);
+    expect_limit(*state, 4, NIGH__MAX_LABEL_BYTES / 4, 0);
+    expect_limit(*state, 4, NIGH__MAX_LABEL_BYTES / 4 - 1, NIGH__MAX_LABEL_BYTES - 1);
 }
 
 /* Bad labels count as malformed parts, as everything malformed does. */

@@ -21,19 +21,19 @@
 
 /* ------------------------------------------------------- documents by hand */
 
-#define MOST_FEATURES 600u
-#define MOST_CLASSES 64u
-#define MOST_DOCUMENTS 1000u
+#define MAX_FEATURES 600u
+#define MAX_CLASSES 64u
+#define MAX_DOCUMENTS 1000u
 
 /* Labelled documents in arrays that grow by hand. */
 struct made {
     struct nigh__labelled labelled;
-    uint64_t begins[MOST_DOCUMENTS + 1], class_begins[MOST_DOCUMENTS + 1];
-    struct nigh__count counts[MOST_DOCUMENTS * 20];
-    uint32_t classes[MOST_DOCUMENTS * 4];
-    uint8_t parts[MOST_DOCUMENTS];
-    uint64_t hashes[MOST_FEATURES];
-    const char *names[MOST_CLASSES];
+    uint64_t begins[MAX_DOCUMENTS + 1], class_begins[MAX_DOCUMENTS + 1];
+    struct nigh__count counts[MAX_DOCUMENTS * 20];
+    uint32_t classes[MAX_DOCUMENTS * 4];
+    uint8_t parts[MAX_DOCUMENTS];
+    uint64_t hashes[MAX_FEATURES];
+    const char *names[MAX_CLASSES];
 };
 
 static struct made *made_new(nigh_context *context, uint32_t features, uint32_t classes) {
@@ -92,7 +92,7 @@ static struct made *made_random(nigh_context *context, uint64_t seed, uint32_t d
         const uint64_t kind = nigh__rng_next(&rng) % 10;
         if (kind > 1 && class > 0 && kind == 5) made_add_class(made, 0);
         if (kind > 1) made_add_class(made, class);
-        bool taken[MOST_FEATURES] = {false};
+        bool taken[MAX_FEATURES] = {false};
         for (uint32_t i = 0; i < 10; i++) {
             uint32_t f = (uint32_t)(nigh__rng_next(&rng) % features);
             if (i < 4) f = (class * 5 + f % 7) % features;

@@ -13,30 +13,30 @@
 
 #include <cmocka.h>
 
-#include "store/annex.h"
-#include "store/collection.h"
-#include "support/annexed.h"
+#include "collection/collection.h"
+#include "collection/sidecar.h"
 #include "support/forge.h"
+#include "support/sidecar_support.h"
 #include "support/support.h"
 
 #define SECOND "slices-00000000000000000002"
 
 static int set_up(void **state) {
-    *state = annexed_new("slices", 30);
+    *state = with_sidecar_new("slices", 30);
     return 0;
 }
 
 static int tear_down(void **state) {
-    annexed_free(*state);
+    with_sidecar_free(*state);
     return 0;
 }
 
-static nigh_lists_result build(struct annexed *f, uint32_t slice_width, uint64_t least_rows, int rebuild) {
+static nigh_lists_result build(struct with_sidecar *f, uint32_t slice_width, uint64_t min_rows, int rebuild) {
     nigh_lists_options options = NIGH_LISTS_OPTIONS_INIT;
     nigh_lists_result result = NIGH_LISTS_RESULT_INIT;
     nigh_error error;
     options.slice_width = slice_width;
-    options.least_rows = least_rows;
+    options.min_rows = min_rows;
     options.rebuild = rebuild;
     options.threads = 1;
     assert_ok(nigh_lists_build(f->context, f->path, &options, &result, &error), &error);
@@ -44,12 +44,12 @@ static nigh_lists_result build(struct annexed *f, uint32_t slice_width, uint64_t
 }
 
 /* The state on disk and every document are as ever, and a check finds nothing. */
-static void expect_sound(struct annexed *f) { recipe_expect(f->context, f->path, &f->recipe, 40); }
+static void expect_sound(struct with_sidecar *f) { recipe_expect(f->context, f->path, &f->recipe, 40); }
 
 static void built_and_described(void **state) {
-    struct annexed *f = *state;
+    struct with_sidecar *f = *state;
     nigh_segment_info segments[2];
-    nigh_collection_info before = annexed_describe(f, segments);
+    nigh_collection_info before = with_sidecar_describe(f, segments);
     assert_int_equal(before.sliced_segments, 0);
     assert_int_equal(segments[0].slices, 0);
 
@@ -58,7 +58,7 @@ static void built_and_described(void **state) {
     assert_int_equal(result.kept + result.without, 0);
     assert_int_equal(result.postings, 40 * 11);
     assert_int_equal(result.bytes, file_length(f->first) + file_length(f->second));
-    nigh_collection_info info = annexed_describe(f, segments);
+    nigh_collection_info info = with_sidecar_describe(f, segments);
     assert_int_equal(info.sliced_segments, 2);
     assert_int_equal(info.damaged_lists, 0);
     assert_int_equal(info.list_bytes, result.bytes);
@@ -82,7 +82,7 @@ static void built_and_described(void **state) {
 }
 
 static void kept_unless_something_changed(void **state) {
-    struct annexed *f = *state;
+    struct with_sidecar *f = *state;
     (void)build(f, 7, 1, 0);
     char *before = tree_digest(f->path);
     nigh_lists_result again = build(f, 7, 1, 0);
@@ -97,7 +97,7 @@ static void kept_unless_something_changed(void **state) {
     nigh_lists_result wider = build(f, 9, 1, 0);
     assert_int_equal(wider.built, 2);
     nigh_segment_info segments[2];
-    (void)annexed_describe(f, segments);
+    (void)with_sidecar_describe(f, segments);
     assert_int_equal(segments[1].slice_width, 9);
     expect_sound(f);
 
@@ -113,7 +113,7 @@ static void kept_unless_something_changed(void **state) {
 }
 
 static void small_segments_have_none(void **state) {
-    struct annexed *f = *state;
+    struct with_sidecar *f = *state;
     nigh_lists_result result = build(f, 0, 4096, 0);
     assert_int_equal(result.without, 2);
     assert_int_equal(result.bytes, 0);
@@ -129,7 +129,7 @@ static void small_segments_have_none(void **state) {
 }
 
 static void a_collection_without_documents(void **state) {
-    struct annexed *f = *state;
+    struct with_sidecar *f = *state;
     remove_tree(f->path);
     nigh_error error;
     assert_ok(recipe_add(f->context, f->path, &f->recipe, 0, 0, &error), &error);
@@ -139,13 +139,13 @@ static void a_collection_without_documents(void **state) {
 }
 
 static void the_same_bytes_from_any_threads(void **state) {
-    struct annexed *f = *state;
+    struct with_sidecar *f = *state;
     char *digests[2];
     nigh_lists_options options = NIGH_LISTS_OPTIONS_INIT;
     nigh_error error;
     for (uint32_t i = 0; i < 2; i++) {
         options.threads = i == 0 ? 1 : 4;
-        options.least_rows = 1;
+        options.min_rows = 1;
         options.slice_width = 5;
         options.rebuild = 1;
         assert_ok(nigh_lists_build(f->context, f->path, &options, NULL, &error), &error);
@@ -157,7 +157,7 @@ static void the_same_bytes_from_any_threads(void **state) {
 }
 
 static void what_is_refused(void **state) {
-    struct annexed *f = *state;
+    struct with_sidecar *f = *state;
     const uint32_t widths[] = {1, 3, 29, UINT32_MAX};
     nigh_lists_options options = NIGH_LISTS_OPTIONS_INIT;
     nigh_error error;
@@ -188,14 +188,14 @@ static void what_is_refused(void **state) {
 
 /* Slices wider than the signatures. */
 static void narrow_signatures(void **state) {
-    struct annexed *f = *state;
+    struct with_sidecar *f = *state;
     const struct recipe narrow = {.width_bits = 8, .seed = 1};
     nigh_error error;
     remove_tree(f->path);
     assert_ok(recipe_add(f->context, f->path, &narrow, 0, 200, &error), &error);
     nigh_lists_options options = NIGH_LISTS_OPTIONS_INIT;
     options.slice_width = 9;
-    options.least_rows = 1;
+    options.min_rows = 1;
     assert_int_equal(nigh_lists_build(f->context, f->path, &options, NULL, &error), NIGH_EINVAL);
     assert_false(path_exists(f->first));
     assert_int_equal(build(f, 8, 1, 0).built, 1);
@@ -204,7 +204,7 @@ static void narrow_signatures(void **state) {
 }
 
 static void one_writer_at_a_time(void **state) {
-    struct annexed *f = *state;
+    struct with_sidecar *f = *state;
     nigh_writer_options writing = NIGH_WRITER_OPTIONS_INIT;
     nigh_writer *writer;
     nigh_error error;
@@ -218,15 +218,15 @@ static void one_writer_at_a_time(void **state) {
 }
 
 /* Lists that cannot be used: the collection opens without, says so, and gets them back. */
-static void expect_unusable(struct annexed *f, const char *why) {
+static void expect_unusable(struct with_sidecar *f, const char *why) {
     nigh_error error;
     nigh_collection *collection;
-    nigh_collection_info info = annexed_describe(f, NULL);
+    nigh_collection_info info = with_sidecar_describe(f, NULL);
     assert_int_equal(info.damaged_lists, 1);
     assert_int_equal(info.sliced_segments, 1);
     assert_ok(nigh_collection_open(f->context, f->path, NULL, &collection, &error), &error);
-    assert_null(collection->segments[0]->annexes[NIGH__ANNEX_SLICES]);
-    assert_string_equal(collection->segments[0]->annex_problems[NIGH__ANNEX_SLICES].file, f->first);
+    assert_null(collection->segments[0]->sidecars[NIGH__SIDECAR_SLICES]);
+    assert_string_equal(collection->segments[0]->sidecar_problems[NIGH__SIDECAR_SLICES].file, f->first);
     nigh_collection_close(collection);
     assert_ok(read_everything(f->context, f->path, &error), &error);
 
@@ -244,11 +244,11 @@ static void expect_unusable(struct annexed *f, const char *why) {
     assert_int_equal(built.built, 1);
     assert_int_equal(built.kept, 1);
     expect_sound(f);
-    assert_int_equal(annexed_describe(f, NULL).damaged_lists, 0);
+    assert_int_equal(with_sidecar_describe(f, NULL).damaged_lists, 0);
 }
 
 static void unusable_lists(void **state) {
-    struct annexed *f = *state;
+    struct with_sidecar *f = *state;
     (void)build(f, 7, 1, 0);
     struct bytes whole = file_read_all(f->first);
     struct bytes other = file_read_all(f->second);
@@ -263,13 +263,13 @@ static void unusable_lists(void **state) {
     nigh_collection *collection;
     nigh_error error;
     assert_ok(nigh_collection_open(f->context, f->path, NULL, &collection, &error), &error);
-    forge_annex(whole.data, whole.length, collection->segments[0]->header.checksum);
+    forge_sidecar(whole.data, whole.length, collection->segments[0]->header.checksum);
     nigh_collection_close(collection);
     file_write_all(f->first, whole.data, whole.length);
     expect_unusable(f, "section 1 has the wrong size");
     assert_int_equal(unlink(f->first), 0);
     assert_int_equal(mkdir(f->first, 0777), 0);
-    assert_int_equal(annexed_describe(f, NULL).damaged_lists, 1);
+    assert_int_equal(with_sidecar_describe(f, NULL).damaged_lists, 1);
     assert_int_equal(rmdir(f->first), 0);
     free(whole.data);
     free(other.data);
@@ -277,7 +277,7 @@ static void unusable_lists(void **state) {
 
 /* Damage in the lists themselves is not seen by opening, but by all that looks. */
 static void damaged_numbers(void **state) {
-    struct annexed *f = *state;
+    struct with_sidecar *f = *state;
     (void)build(f, 7, 1, 0);
     struct bytes whole = file_read_all(f->first);
     nigh_collection *collection;
@@ -286,7 +286,7 @@ static void damaged_numbers(void **state) {
     options.verify = 1;
     whole.data[4096 + 4 * 150] ^= 1;
     file_write_all(f->first, whole.data, whole.length);
-    assert_int_equal(annexed_describe(f, NULL).sliced_segments, 2);
+    assert_int_equal(with_sidecar_describe(f, NULL).sliced_segments, 2);
     assert_int_equal(nigh_collection_open(f->context, f->path, &options, &collection, &error), NIGH_ECORRUPT);
     assert_int_equal(error.offset, 4096);
     assert_int_equal(nigh_collection_check(f->context, f->path, NULL, NULL, &error), NIGH_ECORRUPT);
@@ -294,7 +294,7 @@ static void damaged_numbers(void **state) {
 
     /* With right checksums only the check against the rows can tell. */
     assert_ok(nigh_collection_open(f->context, f->path, NULL, &collection, &error), &error);
-    forge_annex(whole.data, whole.length, collection->segments[0]->header.checksum);
+    forge_sidecar(whole.data, whole.length, collection->segments[0]->header.checksum);
     nigh_collection_close(collection);
     file_write_all(f->first, whole.data, whole.length);
     assert_ok(nigh_collection_open(f->context, f->path, &options, &collection, &error), &error);
@@ -322,7 +322,7 @@ static int stop_now(void *user, const char *stage, uint64_t done, uint64_t total
 }
 
 static void cancelled(void **state) {
-    struct annexed *f = *state;
+    struct with_sidecar *f = *state;
     int calls = 0;
     nigh_progress progress = {.report = stop_now, .user = &calls};
     nigh_lists_options options = NIGH_LISTS_OPTIONS_INIT;
@@ -331,7 +331,7 @@ static void cancelled(void **state) {
     (void)build(f, 7, 1, 0);
     char *before = tree_digest(f->path);
     for (int way = 0; way < 3; way++) { /* while making them, while looking at old ones, and while leaving all out */
-        options.least_rows = way < 2 ? 1 : 100;
+        options.min_rows = way < 2 ? 1 : 100;
         options.slice_width = way == 0 ? 8 : 7;
         calls = 0;
         assert_int_equal(nigh_lists_build(f->context, f->path, &options, NULL, &error), NIGH_ECANCELLED);
@@ -344,7 +344,7 @@ static void cancelled(void **state) {
 }
 
 static void removed_again(void **state) {
-    struct annexed *f = *state;
+    struct with_sidecar *f = *state;
     nigh_error error;
     char *before = tree_digest(f->path);
     (void)build(f, 7, 1, 0);
@@ -356,7 +356,7 @@ static void removed_again(void **state) {
     /* Who had them open keeps them. */
     struct nigh__progress progress;
     nigh__progress_init(&progress, NULL);
-    assert_ok(nigh__annex_check_sums(open->segments[0]->annexes[NIGH__ANNEX_SLICES], &progress, &error), &error);
+    assert_ok(nigh__sidecar_check_sums(open->segments[0]->sidecars[NIGH__SIDECAR_SLICES], &progress, &error), &error);
     nigh_collection_close(open);
     assert_ok(nigh_lists_remove(f->context, f->path, &error), &error); /* where there are none */
     free(before);
@@ -365,7 +365,7 @@ static void removed_again(void **state) {
 
 /* What is left of a build that died goes with the next writer of either kind. */
 static void leftovers(void **state) {
-    struct annexed *f = *state;
+    struct with_sidecar *f = *state;
     nigh_error error;
     char *temporary = path_in(f->path, SECOND ".tmp");
     char *never = path_in(f->path, "slices-00000000000000000007");
@@ -395,7 +395,7 @@ static void leftovers(void **state) {
 
 /* Where manifests are lost, segments stay that may be all there is, and so do their lists. */
 static void lost_manifests(void **state) {
-    struct annexed *f = *state;
+    struct with_sidecar *f = *state;
     nigh_error error;
     (void)build(f, 7, 1, 0);
     for (int sequence = 1; sequence <= 2; sequence++) {
@@ -410,11 +410,11 @@ static void lost_manifests(void **state) {
     assert_true(path_exists(f->first));
     assert_true(path_exists(f->second));
     recipe_expect(f->context, f->path, &f->recipe, 6);
-    assert_int_equal(annexed_describe(f, NULL).sliced_segments, 0);
+    assert_int_equal(with_sidecar_describe(f, NULL).sliced_segments, 0);
 }
 
 static void a_damaged_manifest(void **state) {
-    struct annexed *f = *state;
+    struct with_sidecar *f = *state;
     nigh_error error;
     char *manifest = path_in(f->path, "manifest-00000000000000000002");
     struct bytes bytes = file_read_all(manifest);
@@ -428,7 +428,7 @@ static void a_damaged_manifest(void **state) {
 
 /* Callers of before know nothing of lists. */
 static void older_callers(void **state) {
-    struct annexed *f = *state;
+    struct with_sidecar *f = *state;
     nigh_error error;
     nigh_collection *collection;
     nigh_collection_info info;

@@ -9,26 +9,26 @@
 
 #include <cmocka.h>
 
-#include "support/annexed.h"
+#include "support/sidecar_support.h"
 #include "support/support.h"
 
 #define DOCUMENTS 70u /* of both segments */
 #define ASKED 20u
 
 static int set_up(void **state) {
-    struct annexed *annexed = annexed_new("graph", DOCUMENTS - 10);
+    struct with_sidecar *with_sidecar = with_sidecar_new("graph", DOCUMENTS - 10);
     nigh_graph_options graph = NIGH_GRAPH_OPTIONS_INIT;
     nigh_lists_options lists = NIGH_LISTS_OPTIONS_INIT;
     nigh_error error;
-    graph.least_rows = lists.least_rows = 1;
-    assert_ok(nigh_graph_build(annexed->context, annexed->path, &graph, NULL, &error), &error);
-    assert_ok(nigh_lists_build(annexed->context, annexed->path, &lists, NULL, &error), &error);
-    *state = annexed;
+    graph.min_rows = lists.min_rows = 1;
+    assert_ok(nigh_graph_build(with_sidecar->context, with_sidecar->path, &graph, NULL, &error), &error);
+    assert_ok(nigh_lists_build(with_sidecar->context, with_sidecar->path, &lists, NULL, &error), &error);
+    *state = with_sidecar;
     return 0;
 }
 
 static int tear_down(void **state) {
-    annexed_free(*state);
+    with_sidecar_free(*state);
     return 0;
 }
 
@@ -43,7 +43,7 @@ static nigh_collection *open_loaded(nigh_context *context, const char *path, int
 }
 
 /* The nearest of some documents; to be freed. */
-static nigh_results *ask(const struct annexed *f, const nigh_collection *collection, nigh_search_method method) {
+static nigh_results *ask(const struct with_sidecar *f, const nigh_collection *collection, nigh_search_method method) {
     nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
     nigh_results *results;
     nigh_error error;
@@ -56,7 +56,7 @@ static nigh_results *ask(const struct annexed *f, const nigh_collection *collect
     return results;
 }
 
-static void expect_same_answers(const struct annexed *f, const nigh_collection *a, const nigh_collection *b) {
+static void expect_same_answers(const struct with_sidecar *f, const nigh_collection *a, const nigh_collection *b) {
     static const nigh_search_method methods[] = {NIGH_SEARCH_SCAN, NIGH_SEARCH_SLICES, NIGH_SEARCH_SKETCH,
                                                  NIGH_SEARCH_GRAPH};
     for (size_t m = 0; m < sizeof methods / sizeof methods[0]; m++) {
@@ -90,7 +90,7 @@ static void expect_same_ids(const nigh_collection *a, const nigh_collection *b) 
 }
 
 static void nothing_else_changes(void **state) {
-    struct annexed *f = *state;
+    struct with_sidecar *f = *state;
     nigh_collection *mapped;
     nigh_error error;
     assert_ok(nigh_collection_open(f->context, f->path, NULL, &mapped, &error), &error);
@@ -103,7 +103,7 @@ static void nothing_else_changes(void **state) {
 
 /* What was loaded is out of reach of those who cut files short. */
 static void files_are_not_needed_any_more(void **state) {
-    struct annexed *f = *state;
+    struct with_sidecar *f = *state;
     nigh_context *other = context_new();
     char *copy = path_in(f->scratch, "copy.nigh");
     nigh_collection *mapped;
@@ -126,7 +126,7 @@ static void files_are_not_needed_any_more(void **state) {
 }
 
 static void memory_runs_out(void **state) {
-    struct annexed *f = *state;
+    struct with_sidecar *f = *state;
     nigh_status status = NIGH_ENOMEM;
     uint64_t at = 0;
     for (; status != NIGH_OK; at++) {
@@ -159,7 +159,7 @@ static int stop_loading(void *user, const char *stage, uint64_t done, uint64_t t
 }
 
 static void it_can_be_stopped(void **state) {
-    struct annexed *f = *state;
+    struct with_sidecar *f = *state;
     nigh_open_options options = NIGH_OPEN_OPTIONS_INIT;
     nigh_collection *collection;
     nigh_error error;

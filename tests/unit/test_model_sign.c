@@ -24,12 +24,12 @@
 
 /* ------------------------------------------------- against the definition -- */
 
-#define MOST 3000u
+#define MAX 3000u
 
 struct document {
-    uint64_t hashes[MOST];
-    uint32_t counts[MOST];
-    uint32_t numbers[MOST];
+    uint64_t hashes[MAX];
+    uint32_t counts[MAX];
+    uint32_t numbers[MAX];
     struct nigh__features features;
 };
 
@@ -119,7 +119,7 @@ static void expect_document(struct nigh__model_projector *projector, const nigh_
 }
 
 static void run_model(nigh_context *context, const struct model_recipe *recipe) {
-    static const uint32_t counts[] = {1, 2, 7, 15, 16, 17, 64, 65, 300, 1100, MOST};
+    static const uint32_t counts[] = {1, 2, 7, 15, 16, 17, 64, 65, 300, 1100, MAX};
     static struct document document;
     nigh_model *model = model_make(context, recipe);
     struct nigh__model_projector *projector;

@@ -27,7 +27,7 @@ struct world {
     nigh_collection *collection;
     uint8_t queries[QUERIES * BYTES];
     uint64_t own[QUERIES];
-    nigh_truth_options options;
+    nigh_eval_truth_options options;
 };
 
 /* Documents, queries that are documents of it with the bits of another here and there, and lists. */
@@ -42,14 +42,14 @@ static int world_setup(void **state) {
     world->path = path_in(world->folder, "c.nigh");
     assert_ok(recipe_add(world->context, world->path, &recipe, 0, DOCUMENTS, &error), &error);
     lists.slice_width = 8;
-    lists.least_rows = 1;
+    lists.min_rows = 1;
     assert_ok(nigh_lists_build(world->context, world->path, &lists, NULL, &error), &error);
     assert_ok(nigh_collection_open(world->context, world->path, NULL, &world->collection, &error), &error);
     for (uint32_t q = 0; q < QUERIES; q++) {
         world->own[q] = (uint64_t)q * 149;
         recipe_signature(&recipe, world->own[q], world->queries + (size_t)q * BYTES);
     }
-    world->options = (nigh_truth_options)NIGH_TRUTH_OPTIONS_INIT;
+    world->options = (nigh_eval_truth_options)NIGH_EVAL_TRUTH_OPTIONS_INIT;
     world->options.k = K;
     world->options.own = world->own;
     *state = world;
@@ -73,20 +73,20 @@ static uint32_t distance(const uint8_t *a, const uint8_t *b) {
     return bits;
 }
 
-static nigh_truth *truth_of(struct world *world) {
+static nigh_eval_truth *truth_of(struct world *world) {
     nigh_error error;
-    nigh_truth *truth = NULL;
-    assert_ok(nigh_truth_new(world->collection, world->queries, QUERIES, &world->options, &truth, &error), &error);
+    nigh_eval_truth *truth = NULL;
+    assert_ok(nigh_eval_truth_new(world->collection, world->queries, QUERIES, &world->options, &truth, &error), &error);
     return truth;
 }
 
 /* Every other document by distance and then number, by a plain loop. */
 static void test_truth(void **state) {
     struct world *world = *state;
-    nigh_truth *truth = truth_of(world);
+    nigh_eval_truth *truth = truth_of(world);
     for (uint32_t q = 0; q < QUERIES; q++) {
         size_t count = 0;
-        const nigh_match *matches = nigh_truth_matches(truth, q, &count);
+        const nigh_match *matches = nigh_eval_truth_matches(truth, q, &count);
         assert_int_equal(count, K);
         uint64_t nearer = 0;
         for (uint64_t d = 0; d < DOCUMENTS; d++) {
@@ -102,9 +102,9 @@ static void test_truth(void **state) {
         for (size_t i = 0; i < K; i++) assert_true(matches[i].document != world->own[q]);
     }
     size_t past = 1;
-    assert_null(nigh_truth_matches(truth, QUERIES, &past));
+    assert_null(nigh_eval_truth_matches(truth, QUERIES, &past));
     assert_int_equal(past, 0);
-    nigh_truth_free(truth);
+    nigh_eval_truth_free(truth);
 }
 
 static void near(double value, double expected) {
@@ -113,9 +113,9 @@ static void near(double value, double expected) {
 }
 
 /* CDR and recall of one setting, from nigh_search() and the truth. */
-static void expect_measures(struct world *world, const nigh_truth *truth, const nigh_search_options *search,
-                            const nigh_nearness *nearness) {
-    nigh_nearness_info info = NIGH_NEARNESS_INFO_INIT;
+static void expect_measures(struct world *world, const nigh_eval_truth *truth, const nigh_search_options *search,
+                            const nigh_eval_nearness *nearness) {
+    nigh_eval_nearness_info info = NIGH_EVAL_NEARNESS_INFO_INIT;
     nigh_search_options options = *search;
     nigh_results *results = NULL;
     nigh_error error;
@@ -128,7 +128,7 @@ static void expect_measures(struct world *world, const nigh_truth *truth, const 
         size_t count = 0;
         size_t truths = 0;
         const nigh_match *all = nigh_results_matches(results, q, &count);
-        const nigh_match *true_ones = nigh_truth_matches(truth, q, &truths);
+        const nigh_match *true_ones = nigh_eval_truth_matches(truth, q, &truths);
         double true_sum = 0;
         double found_sum = 0;
         double ratios = 0;
@@ -145,37 +145,37 @@ static void expect_measures(struct world *world, const nigh_truth *truth, const 
         }
         cdr += ratios / K;
     }
-    nigh_nearness_describe(nearness, &info);
+    nigh_eval_nearness_describe(nearness, &info);
     assert_int_equal(info.queries, QUERIES);
     near(info.cdr, cdr / QUERIES);
     near(info.recall, recall / QUERIES / K);
     near(info.recall_by_id, by_id / QUERIES / K);
     double last_dr = 0;
     double last_cdr = 0;
-    assert_ok(nigh_nearness_rank(nearness, K, &last_dr, &last_cdr, &error), &error);
+    assert_ok(nigh_eval_nearness_rank(nearness, K, &last_dr, &last_cdr, &error), &error);
     near(last_cdr, info.cdr);
-    assert_int_equal(nigh_nearness_rank(nearness, K + 1, &last_dr, &last_cdr, &error), NIGH_EINVAL);
-    assert_int_equal(nigh_nearness_rank(nearness, 0, &last_dr, &last_cdr, &error), NIGH_EINVAL);
+    assert_int_equal(nigh_eval_nearness_rank(nearness, K + 1, &last_dr, &last_cdr, &error), NIGH_EINVAL);
+    assert_int_equal(nigh_eval_nearness_rank(nearness, 0, &last_dr, &last_cdr, &error), NIGH_EINVAL);
     assert_true(info.median <= info.percentile_90 && info.percentile_90 <= info.percentile_99);
     nigh_results_free(results);
 }
 
 static void test_measures(void **state) {
     struct world *world = *state;
-    nigh_truth *truth = truth_of(world);
+    nigh_eval_truth *truth = truth_of(world);
     for (uint32_t breadth = 0; breadth <= 4; breadth++) {
         nigh_search_options search = NIGH_SEARCH_OPTIONS_INIT;
-        nigh_nearness_info info = NIGH_NEARNESS_INFO_INIT;
-        nigh_nearness *nearness = NULL;
+        nigh_eval_nearness_info info = NIGH_EVAL_NEARNESS_INFO_INIT;
+        nigh_eval_nearness *nearness = NULL;
         nigh_error error;
         search.method = breadth == 4 ? NIGH_SEARCH_SCAN : NIGH_SEARCH_SLICES;
-        search.breadth = breadth == 4 ? NIGH_USUAL : breadth;
+        search.breadth = breadth == 4 ? NIGH_DEFAULT : breadth;
         search.candidates = 60;
-        assert_ok(nigh_nearness_measure(world->collection, world->queries, QUERIES, truth, &world->options, &search,
-                                        &nearness, &error),
+        assert_ok(nigh_eval_nearness_measure(world->collection, world->queries, QUERIES, truth, &world->options,
+                                             &search, &nearness, &error),
                   &error);
         expect_measures(world, truth, &search, nearness);
-        nigh_nearness_describe(nearness, &info);
+        nigh_eval_nearness_describe(nearness, &info);
         if (breadth == 4) {
             near(info.cdr, 1);
             near(info.recall_by_id, 1);
@@ -184,45 +184,45 @@ static void test_measures(void **state) {
         const char *svg = NULL;
         size_t length = 0;
         const char *name = "<&>";
-        assert_ok(nigh_nearness_plot(&nearness, &name, 1, "a \"title\" & more", &svg, &length, &error), &error);
+        assert_ok(nigh_eval_nearness_plot(&nearness, &name, 1, "a \"title\" & more", &svg, &length, &error), &error);
         assert_true(length > 500 && memcmp(svg, "<svg", 4) == 0);
-        assert_int_equal(nigh_nearness_plot(NULL, NULL, 0, "", &svg, &length, &error), NIGH_EINVAL);
-        nigh_nearness_free(nearness);
+        assert_int_equal(nigh_eval_nearness_plot(NULL, NULL, 0, "", &svg, &length, &error), NIGH_EINVAL);
+        nigh_eval_nearness_free(nearness);
     }
-    nigh_truth_free(truth);
+    nigh_eval_truth_free(truth);
 }
 
 static void test_file(void **state) {
     struct world *world = *state;
-    nigh_truth *truth = truth_of(world);
-    nigh_truth *again = NULL;
+    nigh_eval_truth *truth = truth_of(world);
+    nigh_eval_truth *again = NULL;
     nigh_error error;
     char *path = path_in(world->folder, "truth");
-    assert_ok(nigh_truth_save(truth, path, &error), &error);
-    assert_ok(nigh_truth_load(world->collection, world->queries, QUERIES, &world->options, path, &again, &error),
+    assert_ok(nigh_eval_truth_save(truth, path, &error), &error);
+    assert_ok(nigh_eval_truth_load(world->collection, world->queries, QUERIES, &world->options, path, &again, &error),
               &error);
     for (uint32_t q = 0; q < QUERIES; q++) {
         size_t a = 0;
         size_t b = 0;
-        const nigh_match *x = nigh_truth_matches(truth, q, &a);
-        const nigh_match *y = nigh_truth_matches(again, q, &b);
+        const nigh_match *x = nigh_eval_truth_matches(truth, q, &a);
+        const nigh_match *y = nigh_eval_truth_matches(again, q, &b);
         assert_int_equal(a, b);
         assert_memory_equal(x, y, a * sizeof *x);
     }
-    nigh_truth_free(again);
-    nigh_truth_free(truth);
+    nigh_eval_truth_free(again);
+    nigh_eval_truth_free(truth);
 
     /* Other queries, another k, nothing left out: not this truth. */
-    nigh_truth_options other = world->options;
+    nigh_eval_truth_options other = world->options;
     other.k = K + 1;
-    assert_int_equal(nigh_truth_load(world->collection, world->queries, QUERIES, &other, path, &again, &error),
+    assert_int_equal(nigh_eval_truth_load(world->collection, world->queries, QUERIES, &other, path, &again, &error),
                      NIGH_EMISMATCH);
     other = world->options;
     other.own = NULL;
-    assert_int_equal(nigh_truth_load(world->collection, world->queries, QUERIES, &other, path, &again, &error),
+    assert_int_equal(nigh_eval_truth_load(world->collection, world->queries, QUERIES, &other, path, &again, &error),
                      NIGH_EMISMATCH);
     assert_int_equal(
-        nigh_truth_load(world->collection, world->queries, QUERIES - 1, &world->options, path, &again, &error),
+        nigh_eval_truth_load(world->collection, world->queries, QUERIES - 1, &world->options, path, &again, &error),
         NIGH_EMISMATCH);
 
     /* Every byte counts, and every cut is seen. */
@@ -231,7 +231,7 @@ static void test_file(void **state) {
         file.data[i] ^= 0x40;
         file_write_all(path, file.data, file.length);
         assert_int_not_equal(
-            nigh_truth_load(world->collection, world->queries, QUERIES, &world->options, path, &again, &error),
+            nigh_eval_truth_load(world->collection, world->queries, QUERIES, &world->options, path, &again, &error),
             NIGH_OK);
         assert_null(again);
         file.data[i] ^= 0x40;
@@ -239,7 +239,7 @@ static void test_file(void **state) {
     for (size_t length = 0; length < file.length; length += length < 100 ? 1 : 501) {
         file_write_all(path, file.data, length);
         assert_int_not_equal(
-            nigh_truth_load(world->collection, world->queries, QUERIES, &world->options, path, &again, &error),
+            nigh_eval_truth_load(world->collection, world->queries, QUERIES, &world->options, path, &again, &error),
             NIGH_OK);
     }
     free(file.data);
@@ -248,9 +248,9 @@ static void test_file(void **state) {
 
 static void test_rings(void **state) {
     struct world *world = *state;
-    nigh_ring rings[NIGH_MOST_SLICE_WIDTH + 1];
+    nigh_eval_ring rings[NIGH_MAX_SLICE_WIDTH + 1];
     nigh_error error;
-    assert_ok(nigh_rings_measure(world->collection, world->queries, QUERIES, K, 8, NULL, rings, &error), &error);
+    assert_ok(nigh_eval_rings_measure(world->collection, world->queries, QUERIES, K, 8, NULL, rings, &error), &error);
     double lists = 0;
     double combinations = 1;
     for (uint32_t b = 0; b <= 8; b++) {
@@ -263,54 +263,56 @@ static void test_rings(void **state) {
     }
     near(rings[8].seen, 1);
     near(rings[8].determined, 1);
-    assert_int_equal(nigh_rings_measure(world->collection, world->queries, QUERIES, K, 9, NULL, rings, &error),
+    assert_int_equal(nigh_eval_rings_measure(world->collection, world->queries, QUERIES, K, 9, NULL, rings, &error),
                      NIGH_EINVAL);
-    assert_int_equal(nigh_rings_measure(world->collection, world->queries, 0, K, 1, NULL, rings, &error), NIGH_EINVAL);
+    assert_int_equal(nigh_eval_rings_measure(world->collection, world->queries, 0, K, 1, NULL, rings, &error),
+                     NIGH_EINVAL);
 }
 
 static void test_refused(void **state) {
     struct world *world = *state;
-    nigh_truth *truth = NULL;
-    nigh_nearness *nearness = NULL;
+    nigh_eval_truth *truth = NULL;
+    nigh_eval_nearness *nearness = NULL;
     nigh_search_options search = NIGH_SEARCH_OPTIONS_INIT;
     nigh_error error;
-    assert_int_equal(nigh_truth_new(world->collection, NULL, 1, &world->options, &truth, &error), NIGH_EINVAL);
-    assert_ok(nigh_truth_new(world->collection, NULL, 0, &world->options, &truth, &error), &error);
-    assert_int_equal(
-        nigh_nearness_measure(world->collection, world->queries, 0, truth, &world->options, &search, &nearness, &error),
-        NIGH_EINVAL);
-    nigh_truth_free(truth);
+    assert_int_equal(nigh_eval_truth_new(world->collection, NULL, 1, &world->options, &truth, &error), NIGH_EINVAL);
+    assert_ok(nigh_eval_truth_new(world->collection, NULL, 0, &world->options, &truth, &error), &error);
+    assert_int_equal(nigh_eval_nearness_measure(world->collection, world->queries, 0, truth, &world->options, &search,
+                                                &nearness, &error),
+                     NIGH_EINVAL);
+    nigh_eval_truth_free(truth);
 
     truth = truth_of(world);
     search.masks = world->queries;
-    assert_int_equal(nigh_nearness_measure(world->collection, world->queries, QUERIES, truth, &world->options, &search,
-                                           &nearness, &error),
+    assert_int_equal(nigh_eval_nearness_measure(world->collection, world->queries, QUERIES, truth, &world->options,
+                                                &search, &nearness, &error),
                      NIGH_EINVAL);
     search.masks = NULL;
-    nigh_truth_options other = world->options;
+    nigh_eval_truth_options other = world->options;
     other.own = NULL;
-    assert_int_equal(
-        nigh_nearness_measure(world->collection, world->queries, QUERIES, truth, &other, &search, &nearness, &error),
-        NIGH_EMISMATCH);
+    assert_int_equal(nigh_eval_nearness_measure(world->collection, world->queries, QUERIES, truth, &other, &search,
+                                                &nearness, &error),
+                     NIGH_EMISMATCH);
     assert_null(nearness);
-    nigh_truth_free(truth);
+    nigh_eval_truth_free(truth);
 }
 
 /* Titles and names of any bytes are text: UTF-8, without markup and without what XML does not have. */
 static void test_plot_of_hostile_names(void **state) {
     struct world *world = *state;
-    nigh_truth *truth = truth_of(world);
-    nigh_nearness *nearness = NULL;
+    nigh_eval_truth *truth = truth_of(world);
+    nigh_eval_nearness *nearness = NULL;
     nigh_search_options search = NIGH_SEARCH_OPTIONS_INIT;
     nigh_error error;
     const char *name = "<script>\"&\x01\xc3";
     const char *svg = NULL;
     size_t length = 0;
-    assert_ok(nigh_nearness_measure(world->collection, world->queries, QUERIES, truth, &world->options, &search,
-                                    &nearness, &error),
+    assert_ok(nigh_eval_nearness_measure(world->collection, world->queries, QUERIES, truth, &world->options, &search,
+                                         &nearness, &error),
               &error);
-    assert_ok(nigh_nearness_plot(&nearness, &name, 1, "\xff\xc3\xa4\xed\xa0\x80\xef\xbf\xbf]]>", &svg, &length, &error),
-              &error);
+    assert_ok(
+        nigh_eval_nearness_plot(&nearness, &name, 1, "\xff\xc3\xa4\xed\xa0\x80\xef\xbf\xbf]]>", &svg, &length, &error),
+        &error);
     char *text = calloc(1, length + 1);
     assert_non_null(text);
     memcpy(text, svg, length);
@@ -320,19 +322,19 @@ static void test_plot_of_hostile_names(void **state) {
     assert_non_null(strstr(text, " ]]&#62;</text>"));
     assert_null(strstr(text, "\xff"));
     free(text);
-    nigh_nearness_free(nearness);
-    nigh_truth_free(truth);
+    nigh_eval_nearness_free(nearness);
+    nigh_eval_truth_free(truth);
 }
 
 /* Everything once, on one thread, of a few queries. */
 static nigh_status everything(const struct world *world, nigh_context *context, const char *path, nigh_error *error) {
     nigh_collection *collection = NULL;
-    nigh_truth *truth = NULL;
-    nigh_truth *again = NULL;
-    nigh_nearness *nearness = NULL;
-    nigh_truth_options options = world->options;
+    nigh_eval_truth *truth = NULL;
+    nigh_eval_truth *again = NULL;
+    nigh_eval_nearness *nearness = NULL;
+    nigh_eval_truth_options options = world->options;
     nigh_search_options search = NIGH_SEARCH_OPTIONS_INIT;
-    nigh_ring rings[3];
+    nigh_eval_ring rings[3];
     const char *name = "a";
     const char *svg;
     size_t length;
@@ -340,16 +342,16 @@ static nigh_status everything(const struct world *world, nigh_context *context, 
     search.method = NIGH_SEARCH_SLICES;
     search.postings = UINT64_MAX;
     nigh_status status = nigh_collection_open(context, world->path, NULL, &collection, error);
-    if (status == NIGH_OK) status = nigh_truth_new(collection, world->queries, 2, &options, &truth, error);
-    if (status == NIGH_OK) status = nigh_truth_save(truth, path, error);
-    if (status == NIGH_OK) status = nigh_truth_load(collection, world->queries, 2, &options, path, &again, error);
+    if (status == NIGH_OK) status = nigh_eval_truth_new(collection, world->queries, 2, &options, &truth, error);
+    if (status == NIGH_OK) status = nigh_eval_truth_save(truth, path, error);
+    if (status == NIGH_OK) status = nigh_eval_truth_load(collection, world->queries, 2, &options, path, &again, error);
     if (status == NIGH_OK)
-        status = nigh_nearness_measure(collection, world->queries, 2, again, &options, &search, &nearness, error);
-    if (status == NIGH_OK) status = nigh_nearness_plot(&nearness, &name, 1, "", &svg, &length, error);
-    if (status == NIGH_OK) status = nigh_rings_measure(collection, world->queries, 2, K, 2, NULL, rings, error);
-    nigh_nearness_free(nearness);
-    nigh_truth_free(again);
-    nigh_truth_free(truth);
+        status = nigh_eval_nearness_measure(collection, world->queries, 2, again, &options, &search, &nearness, error);
+    if (status == NIGH_OK) status = nigh_eval_nearness_plot(&nearness, &name, 1, "", &svg, &length, error);
+    if (status == NIGH_OK) status = nigh_eval_rings_measure(collection, world->queries, 2, K, 2, NULL, rings, error);
+    nigh_eval_nearness_free(nearness);
+    nigh_eval_truth_free(again);
+    nigh_eval_truth_free(truth);
     nigh_collection_close(collection);
     return status;
 }

@@ -17,7 +17,7 @@
 #include "kernel/offers.h"
 
 #define PAGE ((size_t)65536) /* of whatever size, a multiple of it */
-#define MOST 200u
+#define MAX 200u
 
 /* ----------------------------------------------------------------------- offer -- */
 
@@ -26,8 +26,8 @@ struct row {
     uint32_t *ids;
     uint16_t *distances;
     size_t count, room;
-    uint64_t keys[MOST];
-    bool marked[MOST];
+    uint64_t keys[MAX];
+    bool marked[MAX];
 };
 
 static void row_begin(struct row *row, uint8_t *ids_end, uint8_t *distances_end, size_t count) {
@@ -80,7 +80,7 @@ static void unmark_some(struct row *row, struct nigh__rng *rng) {
 static void check_offers(const struct nigh__offers *kernel, uint8_t *ids_end, uint8_t *distances_end) {
     struct nigh__rng rng = {.state = 5};
     uint32_t outcomes[3] = {0};
-    for (size_t count = 1; count <= MOST; count++) {
+    for (size_t count = 1; count <= MAX; count++) {
         struct row row;
         row_begin(&row, ids_end, distances_end, count);
         for (uint32_t i = 0; i < 400; i++) {
@@ -97,14 +97,14 @@ static void check_offers(const struct nigh__offers *kernel, uint8_t *ids_end, ui
             if (i % 50 == 49) unmark_some(&row, &rng);
         }
     }
-    for (size_t i = 0; i < 3; i++) assert_in_range(outcomes[i], 1000, 400 * MOST);
+    for (size_t i = 0; i < 3; i++) assert_in_range(outcomes[i], 1000, 400 * MAX);
 }
 
 /* ---------------------------------------------------------------------- within -- */
 
 static void check_within(const struct nigh__offers *kernel, uint8_t *distances_end, uint8_t *limits_end) {
     struct nigh__rng rng = {.state = 6};
-    for (size_t count = 0; count <= MOST; count++) {
+    for (size_t count = 0; count <= MAX; count++) {
         uint32_t *distances = (uint32_t *)(void *)distances_end - count;
         uint32_t *limits = (uint32_t *)(void *)limits_end - count;
         for (size_t i = 0; i < count; i++) {
@@ -113,7 +113,7 @@ static void check_within(const struct nigh__offers *kernel, uint8_t *distances_e
         }
         const uint32_t all[] = {0, 1, 40, 99, 100, UINT16_MAX, UINT32_MAX};
         for (size_t l = 0; l < sizeof all / sizeof all[0]; l++) {
-            uint32_t positions[MOST + NIGH__OFFER_PADDING + 1];
+            uint32_t positions[MAX + NIGH__OFFER_PADDING + 1];
             positions[count + NIGH__OFFER_PADDING] = 0xeeeeeeee;
             const size_t found = kernel->within(distances, limits, count, all[l], positions);
             assert_int_equal(positions[count + NIGH__OFFER_PADDING], 0xeeeeeeee);

@@ -17,7 +17,7 @@
 static const enum nigh__container kinds[] = {NIGH__CONTAINER_NONE, NIGH__CONTAINER_GZIP, NIGH__CONTAINER_ZSTD,
                                              NIGH__CONTAINER_XZ, NIGH__CONTAINER_BZIP2};
 #define KINDS (sizeof kinds / sizeof kinds[0])
-#define MOST ((size_t)1 << 20) /* more than a block of bzip2, which is the largest */
+#define MAX ((size_t)1 << 20) /* more than a block of bzip2, which is the largest */
 
 static void test_names(void **state) {
     (void)state;
@@ -74,11 +74,11 @@ static void assert_read_again(nigh_context *context, const struct memory_sink *p
 static void test_round_trip(void **state) {
     (void)state;
     nigh_context *context = context_new();
-    size_t most = MOST;
+    size_t most = MAX;
     char *bytes = malloc(most);
     struct nigh__rng rng = {.state = 7};
     for (size_t i = 0; i < most; i++) bytes[i] = (char)('a' + nigh__rng_next(&rng) % 26);
-    static const size_t lengths[] = {0, 1, 1000, MOST};
+    static const size_t lengths[] = {0, 1, 1000, MAX};
     for (size_t k = 0; k < KINDS; k++) {
         for (size_t l = 0; l < 4; l++) {
             struct memory_sink one = {0}, other = {.chunk = 1000}, cut = {0};
@@ -105,7 +105,7 @@ static void test_no_space(void **state) {
     (void)state;
     nigh_context *context = context_new();
     struct nigh__rng rng = {.state = 7};
-    size_t length = MOST;
+    size_t length = MAX;
     char *bytes = malloc(length);
     for (size_t i = 0; i < length; i++) bytes[i] = (char)nigh__rng_next(&rng);
     for (size_t k = 0; k < KINDS; k++) {

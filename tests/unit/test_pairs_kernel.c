@@ -14,8 +14,8 @@
 #include "base/rng.h"
 #include "kernel/pairs_kernel.h"
 
-#define MOST_ROWS 70u
-#define MOST_HITS (MOST_ROWS * MOST_ROWS + MOST_ROWS * NIGH__PAIRS_QUERIES)
+#define MAX_ROWS 70u
+#define MAX_HITS (MAX_ROWS * MAX_ROWS + MAX_ROWS * NIGH__PAIRS_QUERIES)
 
 static uint32_t bits_of(uint32_t x) {
     uint32_t bits = 0;
@@ -34,8 +34,8 @@ static void fill(uint32_t *rows, size_t count, uint64_t seed) {
 }
 
 static void expect_hits(const struct nigh__pairs *kernel, const struct nigh__pair_task *task, size_t capacity) {
-    static struct nigh__pair_hit hits[MOST_HITS];
-    static uint8_t found[MOST_ROWS][MOST_ROWS];
+    static struct nigh__pair_hit hits[MAX_HITS];
+    static uint8_t found[MAX_ROWS][MAX_ROWS];
     memset(found, 0, sizeof found);
     for (size_t next = 0; next < task->query_count;) {
         const size_t before = next;
@@ -55,26 +55,26 @@ static void expect_hits(const struct nigh__pairs *kernel, const struct nigh__pai
 
 static void test_every_kernel(void **state) {
     (void)state;
-    uint32_t queries[MOST_ROWS + NIGH__PAIRS_PADDING];
-    uint32_t rows[MOST_ROWS + NIGH__PAIRS_PADDING];
+    uint32_t queries[MAX_ROWS + NIGH__PAIRS_PADDING];
+    uint32_t rows[MAX_ROWS + NIGH__PAIRS_PADDING];
     size_t kernels = 0;
     for (size_t v = 0; nigh__pairs_at(v) != NULL; v++) {
         const struct nigh__pairs *kernel = nigh__pairs_at(v);
         if ((kernel->needs & ~nigh__cpu_features()) != 0) continue;
         kernels++;
         for (uint32_t radius = 0; radius <= 8; radius++)
-            for (size_t count = 1; count <= MOST_ROWS; count += count < 20 ? 1 : 13) {
+            for (size_t count = 1; count <= MAX_ROWS; count += count < 20 ? 1 : 13) {
                 fill(queries, count, (size_t)radius * 100 + count);
-                fill(rows, MOST_ROWS + 1 - count, radius + count * 7);
+                fill(rows, MAX_ROWS + 1 - count, radius + count * 7);
                 struct nigh__pair_task task = {.queries = queries, .query_count = count, .radius = radius};
                 task.rows = rows;
-                task.row_count = MOST_ROWS + 1 - count;
-                expect_hits(kernel, &task, MOST_HITS);
+                task.row_count = MAX_ROWS + 1 - count;
+                expect_hits(kernel, &task, MAX_HITS);
                 expect_hits(kernel, &task, task.row_count * NIGH__PAIRS_QUERIES); /* a step at a time */
                 task.rows = queries;
                 task.row_count = count;
                 task.self = true;
-                expect_hits(kernel, &task, MOST_HITS);
+                expect_hits(kernel, &task, MAX_HITS);
             }
     }
     assert_true(kernels >= 1);

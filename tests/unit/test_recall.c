@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "index/recall.h"
+#include "finder/recall.h"
 #include "support/support.h"
 
 static void test_ends(void **state) {

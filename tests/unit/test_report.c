@@ -376,8 +376,8 @@ static void test_shown_by_name(void **state) {
 /* The worst that 4,000 bytes can do to the size of the page. */
 static void test_size(void **state) {
     static const char *const units[] = {"<", "\x01", "\"a", "a!b ", "\n", "\xff", "\u202e\u202c", "\u202ea\u202c"};
-    char left[NIGH__REPORT_MOST_TEXT + 1];
-    char right[NIGH__REPORT_MOST_TEXT + 1];
+    char left[NIGH__REPORT_MAX_TEXT + 1];
+    char right[NIGH__REPORT_MAX_TEXT + 1];
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
         const size_t length = strlen(units[i]);
         size_t used = 0;

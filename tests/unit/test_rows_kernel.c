@@ -16,14 +16,14 @@
 #include "base/rng.h"
 #include "kernel/rows.h"
 
-#define MOST_ROWS 13u
-#define MOST_BYTES ((size_t)64 * 150)
-#define AREA ((size_t)65536) /* of whatever page size a multiple, and more than MOST_BYTES */
+#define MAX_ROWS 13u
+#define MAX_BYTES ((size_t)64 * 150)
+#define AREA ((size_t)65536) /* of whatever page size a multiple, and more than MAX_BYTES */
 
-static uint8_t *areas[MOST_ROWS + 1]; /* a row ends where its area does; behind it nothing can be read */
+static uint8_t *areas[MAX_ROWS + 1]; /* a row ends where its area does; behind it nothing can be read */
 
 static void areas_make(void) {
-    for (size_t i = 0; i <= MOST_ROWS; i++) {
+    for (size_t i = 0; i <= MAX_ROWS; i++) {
         uint8_t *memory = mmap(NULL, 2 * AREA, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         assert_ptr_not_equal(memory, MAP_FAILED);
         assert_int_equal(mprotect(memory + AREA, AREA, PROT_NONE), 0);
@@ -32,7 +32,7 @@ static void areas_make(void) {
 }
 
 static void areas_free(void) {
-    for (size_t i = 0; i <= MOST_ROWS; i++) assert_int_equal(munmap(areas[i] - AREA, 2 * AREA), 0);
+    for (size_t i = 0; i <= MAX_ROWS; i++) assert_int_equal(munmap(areas[i] - AREA, 2 * AREA), 0);
 }
 
 /* Bytes whose bits are set with a chance of share / 256, in stretches of which some are empty. */
@@ -66,16 +66,16 @@ static bool expect(const uint8_t *const *rows, size_t count, size_t from, size_t
 }
 
 static void check(const struct nigh__rows *kernel) {
-    static uint8_t expected[MOST_BYTES];
+    static uint8_t expected[MAX_BYTES];
     struct nigh__rng rng = {.state = 7};
     for (uint32_t round = 0; round < 150; round++) {
-        const size_t lines = 1 + nigh__rng_next(&rng) % (MOST_BYTES / 64);
-        const size_t count = 1 + nigh__rng_next(&rng) % MOST_ROWS;
+        const size_t lines = 1 + nigh__rng_next(&rng) % (MAX_BYTES / 64);
+        const size_t count = 1 + nigh__rng_next(&rng) % MAX_ROWS;
         const uint32_t share = (uint32_t)(nigh__rng_next(&rng) % 257);
-        const uint8_t *rows[MOST_ROWS];
+        const uint8_t *rows[MAX_ROWS];
         const size_t from = nigh__rng_next(&rng) % lines * 64;
         const size_t bytes = lines * 64 - from;
-        uint8_t *out = areas[MOST_ROWS] - bytes;
+        uint8_t *out = areas[MAX_ROWS] - bytes;
         for (size_t i = 0; i < count; i++) {
             fill(&rng, areas[i] - lines * 64, lines * 64, share);
             rows[i] = areas[i] - lines * 64;

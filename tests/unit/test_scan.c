@@ -18,7 +18,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "search/scan.h"
+#include "scan/scan.h"
 #include "support/support.h"
 
 /* The analyzer does not know that a failed assertion ends the test. */

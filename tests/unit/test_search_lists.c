@@ -41,7 +41,7 @@ static void place_init(struct place *place, nigh_context *context, uint32_t slic
     if (slice_width != 0) {
         nigh_lists_options options = NIGH_LISTS_OPTIONS_INIT;
         options.slice_width = slice_width;
-        options.least_rows = 1;
+        options.min_rows = 1;
         nigh_lists_result result = NIGH_LISTS_RESULT_INIT;
         assert_ok(nigh_lists_build(context, place->path, &options, &result, &error), &error);
         assert_int_equal(result.built, 2);
@@ -333,7 +333,7 @@ static void test_searched_while_lists_change(void **state) {
     nigh_status status = NIGH_OK;
     for (uint32_t i = 0; status == NIGH_OK && i < 40; i++) {
         nigh_lists_options options = NIGH_LISTS_OPTIONS_INIT;
-        options.least_rows = 1;
+        options.min_rows = 1;
         options.slice_width = 4 + i % 9;
         status = i % 5 == 4 ? nigh_lists_remove(place.context, place.path, &error)
                             : nigh_lists_build(place.context, place.path, &options, NULL, &error);

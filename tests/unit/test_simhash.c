@@ -175,7 +175,7 @@ static void test_refused(void **state) {
     const nigh_scheme_kind unknown = (nigh_scheme_kind)3;
     assert_int_equal(nigh__projector_new(*state, unknown, 64, 0, 0, &projector, &error), NIGH_EINVAL);
     projector = projector_new(*state, 64);
-    const struct nigh__bag endless = {.count = NIGH__BAG_MOST + 1};
+    const struct nigh__bag endless = {.count = NIGH__BAG_MAX + 1};
     assert_int_equal(nigh__project(projector, &endless, &error), NIGH_ELIMIT);
     nigh__projector_free(projector);
     nigh__projector_free(NULL);

@@ -16,12 +16,12 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "search/sketch.h"
-#include "store/sketches.h"
+#include "sketch/sketch.h"
+#include "sketch/sketches.h"
 #include "support/bits_to_turn.h"
 #include "support/support.h"
 
-#define MOST_QUERIES 5u
+#define MAX_QUERIES 5u
 
 struct matrix {
     uint64_t *rows, *sketches, *queries;
@@ -41,8 +41,8 @@ static struct matrix matrix_new(uint32_t count, uint32_t words, uint32_t sketch_
     struct nigh__rng rng = {.state = seed};
     m.rows = allocate((size_t)count * words, sizeof(uint64_t));
     m.sketches = allocate((size_t)count * sketch_words, sizeof(uint64_t));
-    m.queries = allocate((size_t)MOST_QUERIES * words, sizeof(uint64_t));
-    for (uint32_t row = 0; row < count + MOST_QUERIES; row++) {
+    m.queries = allocate((size_t)MAX_QUERIES * words, sizeof(uint64_t));
+    for (uint32_t row = 0; row < count + MAX_QUERIES; row++) {
         uint64_t *to = row < count ? m.rows + (size_t)row * words : m.queries + (size_t)(row - count) * words;
         const uint64_t centre = nigh__rng_next(&rng) % centres;
         for (uint32_t w = 0; w < words; w++) to[w] = nigh__mix(centre * 1000 + w) ^ few_bits(&rng);
@@ -65,7 +65,7 @@ static struct nigh__sketch_scan scan_of(const nigh_context *context, const struc
                                       .count = m->count,
                                       .words = m->words,
                                       .queries = m->queries,
-                                      .query_count = MOST_QUERIES,
+                                      .query_count = MAX_QUERIES,
                                       .limits = limits,
                                       .k = 10,
                                       .candidates = 10,
@@ -73,17 +73,16 @@ static struct nigh__sketch_scan scan_of(const nigh_context *context, const struc
 }
 
 static void answers_init(struct nigh__sketch_answer *answers) {
-    for (uint32_t q = 0; q < MOST_QUERIES; q++)
-        answers[q] = (struct nigh__sketch_answer){.keys = NIGH__ARRAY(uint64_t)};
+    for (uint32_t q = 0; q < MAX_QUERIES; q++) answers[q] = (struct nigh__sketch_answer){.keys = NIGH__ARRAY(uint64_t)};
 }
 
 static void answers_release(const nigh_context *context, struct nigh__sketch_answer *answers) {
-    for (uint32_t q = 0; q < MOST_QUERIES; q++) nigh__array_release(context, &answers[q].keys);
+    for (uint32_t q = 0; q < MAX_QUERIES; q++) nigh__array_release(context, &answers[q].keys);
 }
 
 static void expect_same(const struct nigh__sketch_scan *scan) {
-    struct nigh__sketch_answer fast[MOST_QUERIES];
-    struct nigh__sketch_answer plain[MOST_QUERIES];
+    struct nigh__sketch_answer fast[MAX_QUERIES];
+    struct nigh__sketch_answer plain[MAX_QUERIES];
     nigh_error error;
     answers_init(fast);
     answers_init(plain);
@@ -103,8 +102,8 @@ static void expect_same(const struct nigh__sketch_scan *scan) {
 static void test_equals_plain(void **state) {
     static const uint32_t counts[] = {1, 63, 64, 65, 1000, 20011};
     static const uint32_t candidates[] = {1, 2, 10, 500, 4000, 30000};
-    static const uint32_t limits[][MOST_QUERIES] = {{UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX},
-                                                    {0, 1, 40, 100, 200}};
+    static const uint32_t limits[][MAX_QUERIES] = {{UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX},
+                                                   {0, 1, 40, 100, 200}};
     for (uint32_t c = 0; c < 6; c++)
         for (uint32_t words = 1; words <= NIGH__SKETCH_WORDS; words++) {
             struct matrix m = matrix_new(counts[c], words + 3, words, 7, c + words);
@@ -114,7 +113,7 @@ static void test_equals_plain(void **state) {
                     scan.candidates = candidates[i];
                     scan.k = candidates[i] < 10 ? candidates[i] : 10;
                     scan.threads = (variant & 2) != 0 ? 3 : 1;
-                    scan.query_count = i == 3 ? 1 : MOST_QUERIES;
+                    scan.query_count = i == 3 ? 1 : MAX_QUERIES;
                     expect_same(&scan);
                 }
             matrix_free(&m);
@@ -123,7 +122,7 @@ static void test_equals_plain(void **state) {
 
 /* Large enough for several threads, and nothing but ties. */
 static void test_ties_and_threads(void **state) {
-    static const uint32_t limits[MOST_QUERIES] = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
+    static const uint32_t limits[MAX_QUERIES] = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
     struct matrix m = matrix_new(700000, 1, 1, 1, 5);
     m.words = 1;
     for (uint32_t row = 0; row < m.count; row++) m.sketches[row] = m.rows[row] = row % 3;
@@ -174,7 +173,7 @@ static void test_many_candidates(void **state) {
 }
 
 static void test_memory(void **state) {
-    static const uint32_t limits[MOST_QUERIES] = {UINT32_MAX, UINT32_MAX, 50, UINT32_MAX, UINT32_MAX};
+    static const uint32_t limits[MAX_QUERIES] = {UINT32_MAX, UINT32_MAX, 50, UINT32_MAX, UINT32_MAX};
     struct matrix m = matrix_new(5000, 4, 2, 7, 3);
     struct faulty_memory memory = {.fail_at = UINT64_MAX};
     nigh_allocator allocator = faulty_memory_allocator(&memory);
@@ -183,7 +182,7 @@ static void test_memory(void **state) {
     (void)state;
     const int64_t live = memory.live;
     for (uint64_t n = 0; status != NIGH_OK; n++) {
-        struct nigh__sketch_answer answers[MOST_QUERIES];
+        struct nigh__sketch_answer answers[MAX_QUERIES];
         struct nigh__sketch_scan scan = scan_of(context, &m, limits);
         nigh_error error;
         scan.candidates = 600;
@@ -235,7 +234,7 @@ static void test_search(void **state) {
     nigh_results *truth = ask(collection, &options, queries, 70);
     options.method = NIGH_SEARCH_SKETCH;
     uint64_t proven = 0;
-    static const uint32_t candidates[] = {10, 40, 300, 5000, NIGH_USUAL};
+    static const uint32_t candidates[] = {10, 40, 300, 5000, NIGH_DEFAULT};
     for (size_t i = 0; i < 5; i++)
         for (uint32_t bits = 64; bits <= 256; bits += 64) {
             options.candidates = candidates[i];
@@ -378,13 +377,13 @@ static void test_refused(void **state) {
                                       .k = 3,
                                       .radius = NIGH_ALL,
                                       .method = NIGH_SEARCH_SKETCH,
-                                      .breadth = NIGH_USUAL,
-                                      .admit = NIGH_USUAL,
-                                      .candidates = NIGH_USUAL,
-                                      .slices = NIGH_USUAL,
-                                      .sketch_bits = NIGH_USUAL,
-                                      .effort = NIGH_USUAL,
-                                      .patience = NIGH_USUAL};
+                                      .breadth = NIGH_DEFAULT,
+                                      .admit = NIGH_DEFAULT,
+                                      .candidates = NIGH_DEFAULT,
+                                      .slices = NIGH_DEFAULT,
+                                      .sketch_bits = NIGH_DEFAULT,
+                                      .effort = NIGH_DEFAULT,
+                                      .patience = NIGH_DEFAULT};
     nigh_search_options bad = good;
     bad.masks = mask;
     expect_refused(collection, &bad, "sketches cannot be searched in some of the bits only");

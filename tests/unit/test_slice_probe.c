@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "search/slice_directed.h"
-#include "store/collection.h"
+#include "collection/collection.h"
+#include "slices/slice_directed.h"
 #include "support/bits_to_turn.h"
 #include "support/forge.h"
 #include "support/support.h"
@@ -200,7 +200,7 @@ static void costs_descend_as_shares_do(void **state) {
     nigh__bit_costs_from(&counts, &costs);
     assert_memory_equal(&costs, &usual, sizeof costs);
     for (uint32_t w = 0; w < NIGH__BIT_COSTS; w++) {
-        assert_true(usual.of[w].flip <= NIGH__MOST_FLIP && usual.of[w].keep <= NIGH__MOST_KEEP);
+        assert_true(usual.of[w].flip <= NIGH__MAX_FLIP && usual.of[w].keep <= NIGH__MAX_KEEP);
         if (w > 0) assert_true(usual.of[w].flip >= usual.of[w - 1].flip && usual.of[w].keep <= usual.of[w - 1].keep);
     }
     counts.all[10] = counts.all[20] = counts.all[30] = counts.all[40] = 1000;
@@ -238,7 +238,7 @@ static void build_lists(struct place *place, uint32_t threads, uint32_t built) {
     nigh_lists_result result = NIGH_LISTS_RESULT_INIT;
     nigh_error error;
     options.slice_width = 8;
-    options.least_rows = 1;
+    options.min_rows = 1;
     options.threads = threads;
     assert_ok(nigh_lists_build(place->context, place->path, &options, &result, &error), &error);
     assert_int_equal(result.built, built);
@@ -347,10 +347,10 @@ static void a_forged_model_is_refused(void **state) {
     place_init(&place, *state);
     build_lists(&place, 1, 2);
     assert_ok(nigh_collection_open(place.context, place.path, NULL, &collection, &error), &error);
-    const struct nigh__annex *annex = collection->segments[0]->annexes[NIGH__ANNEX_SLICES];
-    const uint64_t checksum = annex->header.segment_checksum;
-    assert_int_equal(annex->table[1].type, NIGH__SECTION_BIT_COSTS);
-    const uint64_t at = annex->table[1].offset + 100 * sizeof(uint32_t); /* what weight 100 costs */
+    const struct nigh__sidecar *sidecar = collection->segments[0]->sidecars[NIGH__SIDECAR_SLICES];
+    const uint64_t checksum = sidecar->header.segment_checksum;
+    assert_int_equal(sidecar->table[1].type, NIGH__SECTION_BIT_COSTS);
+    const uint64_t at = sidecar->table[1].offset + 100 * sizeof(uint32_t); /* what weight 100 costs */
     nigh_collection_close(collection);
     char *path = path_in(place.path, "slices-00000000000000000001");
     struct bytes file = file_read_all(path);
@@ -358,7 +358,7 @@ static void a_forged_model_is_refused(void **state) {
         uint8_t *copy = malloc(file.length);
         memcpy(copy, file.data, file.length);
         copy[at + 2 * half + 1] = 0xff;
-        forge_annex(copy, file.length, checksum);
+        forge_sidecar(copy, file.length, checksum);
         file_write_all(path, copy, file.length);
         nigh_search_options options = directed(&place);
         assert_int_equal(search(&place, 1, &options, &results, &error), NIGH_ECORRUPT);
@@ -434,7 +434,7 @@ static void memory_may_run_out(void **state) {
         nigh_results *results = NULL;
         nigh_error error;
         lists.slice_width = 8;
-        lists.least_rows = 1;
+        lists.min_rows = 1;
         lists.rebuild = 1;
         lists.threads = 1;
         memory.fail_at = memory.calls + n;

@@ -15,8 +15,8 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "search/nearest.h"
-#include "search/slice_parts.h"
+#include "scan/nearest.h"
+#include "slices/slice_parts.h"
 #include "support/support.h"
 
 struct set {
@@ -176,7 +176,7 @@ static void expect_either(struct set *set, bool lie) {
     status = nigh__slice_search_plain(set->scratch, &set->slices, set->rows, &query, NIGH__SCORE_BOUND, &set->answer,
                                       &error);
     assert_int_equal(status, lie ? NIGH_ECORRUPT : NIGH_OK);
-    struct nigh__slice_ring rings[NIGH__SLICES_MOST_BREADTH + 1];
+    struct nigh__slice_ring rings[NIGH__SLICES_MAX_BREADTH + 1];
     status = nigh__slice_rings(set->scratch, &set->slices, &query, rings, &error);
     assert_int_equal(status, lie ? NIGH_ECORRUPT : NIGH_OK);
 }

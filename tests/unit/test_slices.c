@@ -13,7 +13,7 @@
 
 #include "base/memory.h"
 #include "base/rng.h"
-#include "store/slices.h"
+#include "slices/slices.h"
 #include "support/support.h"
 
 /* ------------------------------------------------------------------------ layout -- */
@@ -21,7 +21,7 @@
 static void slices_cover_the_signature(void **state) {
     (void)state;
     for (uint32_t width = 8; width <= 4096; width += 8) {
-        for (uint32_t asked = NIGH_LEAST_SLICE_WIDTH; asked <= NIGH_MOST_SLICE_WIDTH && asked <= width; asked++) {
+        for (uint32_t asked = NIGH_MIN_SLICE_WIDTH; asked <= NIGH_MAX_SLICE_WIDTH && asked <= width; asked++) {
             struct nigh__slicing slicing;
             struct nigh__slicing again;
             uint32_t bit = 0;
@@ -95,18 +95,18 @@ static void bytes_are_those_of_the_numbers(void **state) {
 
 static void usual_width_grows_with_the_collection(void **state) {
     (void)state;
-    assert_int_equal(nigh_slices_usual_width(0, 1024), NIGH_LEAST_SLICE_WIDTH);
-    assert_int_equal(nigh_slices_usual_width(1, 1024), NIGH_LEAST_SLICE_WIDTH);
-    assert_int_equal(nigh_slices_usual_width(UINT64_MAX, 1024), NIGH_MOST_SLICE_WIDTH);
-    assert_int_equal(nigh_slices_usual_width(UINT64_MAX, 16), 16);
-    const uint32_t at_a_million = nigh_slices_usual_width(1000000, 1024);
+    assert_int_equal(nigh_slices_default_width(0, 1024), NIGH_MIN_SLICE_WIDTH);
+    assert_int_equal(nigh_slices_default_width(1, 1024), NIGH_MIN_SLICE_WIDTH);
+    assert_int_equal(nigh_slices_default_width(UINT64_MAX, 1024), NIGH_MAX_SLICE_WIDTH);
+    assert_int_equal(nigh_slices_default_width(UINT64_MAX, 16), 16);
+    const uint32_t at_a_million = nigh_slices_default_width(1000000, 1024);
     assert_in_range(at_a_million, 14, 22);
-    assert_int_equal(nigh_slices_usual_width(2000000, 1024), at_a_million + 1);
-    assert_int_equal(nigh_slices_usual_width(1048576, 1024), at_a_million);
-    assert_int_equal(nigh_slices_usual_width(16777216, 1024), at_a_million + 4);
+    assert_int_equal(nigh_slices_default_width(2000000, 1024), at_a_million + 1);
+    assert_int_equal(nigh_slices_default_width(1048576, 1024), at_a_million);
+    assert_int_equal(nigh_slices_default_width(16777216, 1024), at_a_million + 4);
     uint32_t before = 0;
     for (uint64_t n = 1; n < UINT64_C(1) << 40; n += n / 7 + 1) {
-        const uint32_t width = nigh_slices_usual_width(n, 1024);
+        const uint32_t width = nigh_slices_default_width(n, 1024);
         assert_true(width == before || width == before + 1 || before == 0);
         before = width;
     }
@@ -231,10 +231,10 @@ static void no_rows_make_empty_lists(void **state) {
 
 /* --------------------------------------------------------------------- the check -- */
 
-/* A segment and its annex as they would be mapped. */
+/* A segment and its sidecar as they would be mapped. */
 struct mapped {
     struct nigh__segment segment;
-    struct nigh__annex annex;
+    struct nigh__sidecar sidecar;
     uint64_t *rows;
     uint32_t *numbers;
     uint64_t count;
@@ -253,12 +253,12 @@ static void mapped_init(struct mapped *mapped, nigh_context *context, uint32_t r
     assert_non_null(mapped->numbers);
     memcpy(mapped->numbers, slices.numbers, (size_t)mapped->count * sizeof *mapped->numbers);
     nigh__free(context, slices.owned);
-    mapped->annex = (struct nigh__annex){.context = context,
-                                         .path = path,
-                                         .map = (const uint8_t *)mapped->numbers,
-                                         .length = mapped->count * sizeof *mapped->numbers,
-                                         .header = {.parameter = job.slicing.count, .section_count = 1}};
-    mapped->annex.table[0] = (struct nigh__section_entry){
+    mapped->sidecar = (struct nigh__sidecar){.context = context,
+                                             .path = path,
+                                             .map = (const uint8_t *)mapped->numbers,
+                                             .length = mapped->count * sizeof *mapped->numbers,
+                                             .header = {.parameter = job.slicing.count, .section_count = 1}};
+    mapped->sidecar.table[0] = (struct nigh__section_entry){
         .type = NIGH__SECTION_SLICE_LISTS, .length = mapped->count * sizeof *mapped->numbers, .count = mapped->count};
     mapped->segment = (struct nigh__segment){.context = context,
                                              .map = (const uint8_t *)mapped->rows,
@@ -267,7 +267,7 @@ static void mapped_init(struct mapped *mapped, nigh_context *context, uint32_t r
                                              .width_bits = BITS,
                                              .words = 2,
                                              .rows = mapped->rows,
-                                             .annexes[NIGH__ANNEX_SLICES] = &mapped->annex};
+                                             .sidecars[NIGH__SIDECAR_SLICES] = &mapped->sidecar};
 }
 
 static nigh_status check(const struct mapped *mapped, nigh_error *error) {
@@ -322,11 +322,11 @@ static void sizes_that_do_not_fit_are_found(void **state) {
     assert_ptr_equal(slices.numbers, mapped.numbers);
     static const uint32_t counts[] = {0, 1, 2, 7, 9, 72, 73, UINT32_MAX};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-        mapped.annex.header.parameter = counts[i];
+        mapped.sidecar.header.parameter = counts[i];
         assert_int_equal(nigh__slices_of_segment(&mapped.segment, &slices, &error), NIGH_ECORRUPT);
         assert_int_equal(check(&mapped, &error), NIGH_ECORRUPT);
     }
-    mapped.annex.header.parameter = 8;
+    mapped.sidecar.header.parameter = 8;
     mapped.segment.signatures = 99;
     assert_int_equal(nigh__slices_of_segment(&mapped.segment, &slices, &error), NIGH_ECORRUPT);
     release(&mapped);

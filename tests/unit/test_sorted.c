@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "index/sorted.h"
+#include "finder/sorted.h"
 #include "support/support.h"
 
 enum { ROWS = 3000, QUERIES = 300 };
@@ -67,12 +67,12 @@ static uint32_t distance(const uint64_t *a, const uint64_t *b, uint32_t words) {
 static bool reachable(const struct data *data, const struct nigh__sorted_plan *plan, size_t query, size_t row,
                       uint32_t radius) {
     static _Alignas(16) uint8_t scratch[1 << 17];
-    static uint32_t masks[NIGH__MOST_PROBES];
+    static uint32_t masks[NIGH__MAX_PROBES];
     uint32_t costs[256];
     nigh__weak_costs(plan->model, data->width_bits, costs);
     const uint32_t bits = plan->prefix_bits < data->width_bits ? plan->prefix_bits : data->width_bits;
     for (uint32_t table = 0; table < plan->rotations; table++) {
-        uint32_t bit_costs[NIGH__MOST_PREFIX_BITS];
+        uint32_t bit_costs[NIGH__MAX_PREFIX_BITS];
         uint32_t differing = 0;
         for (uint32_t i = 0; i < bits; i++) {
             const uint32_t bit = (data->width_bits * table / plan->rotations + i) % data->width_bits;
@@ -253,7 +253,7 @@ static void test_bad_plans(void **state) {
         {.prefix_bits = 0, .probes = 1, .rotations = 1},
         {.prefix_bits = 33, .probes = 1, .rotations = 1},
         {.prefix_bits = 8, .probes = 0, .rotations = 1},
-        {.prefix_bits = 8, .probes = NIGH__MOST_PROBES + 1, .rotations = 1},
+        {.prefix_bits = 8, .probes = NIGH__MAX_PROBES + 1, .rotations = 1},
         {.prefix_bits = 8, .probes = 1, .rotations = 4},
     };
     const struct nigh__rows rows = {.words = 1, .width_bits = 64};

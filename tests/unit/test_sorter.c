@@ -94,7 +94,7 @@ static void test_words_sort(void **state) {
     static const size_t counts[] = {0, 1, 2, 12, 13, 48, 49, 97, 500, 9000, 132000};
     for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
         for (enum kind kind = 0; kind < KINDS; kind++) {
-            for (uint32_t words = 1; words <= NIGH__WORD_SORT_MOST_WORDS; words += words < 4 ? 1 : 4) {
+            for (uint32_t words = 1; words <= NIGH__WORD_SORT_MAX_WORDS; words += words < 4 ? 1 : 4) {
                 if (counts[c] > 100000 && words > 3) continue;
                 check_sort(kind, counts[c], words, 1);
                 if (counts[c] > 100000) check_sort(kind, counts[c], words, 2);

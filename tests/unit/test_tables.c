@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "index/tables.h"
+#include "finder/tables.h"
 #include "support/support.h"
 
 #define QUERIES 40u
@@ -140,7 +140,7 @@ static void test_many_blocks(void **state) {
     struct world world;
     world_init(&world, 200, 400, 5);
     for (size_t c = 0; c < sizeof cuts / sizeof cuts[0]; c++) {
-        if (nigh__tables_count(cuts[c][0], cuts[c][1]) <= NIGH__MOST_TABLES)
+        if (nigh__tables_count(cuts[c][0], cuts[c][1]) <= NIGH__MAX_TABLES)
             check(*state, &world, cuts[c][0], cuts[c][1], 2);
     }
     world_release(&world);

@@ -15,11 +15,11 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "filter/terms_parts.h"
 #include "support/filter_support.h"
 #include "support/forge.h"
 #include "support/support.h"
 #include "support/terms_support.h"
+#include "terms/terms_parts.h"
 
 struct fixture {
     nigh_context *context;

@@ -95,13 +95,13 @@ static void test_positions(void **state) {
 
 /* Every position equally often, with either sign, within five standard deviations. */
 static void test_even(void **state) {
-    enum { TERMS = 20000, MOST = 1024 };
+    enum { TERMS = 20000, MAX = 1024 };
     static const uint32_t widths[] = {1024, 1000, 40, 8};
     for (size_t w = 0; w < sizeof widths / sizeof widths[0]; w++) {
         const uint32_t width_bits = widths[w];
         struct nigh__projector *projector = projector_new(*state, width_bits, 21);
-        uint32_t plus[MOST] = {0};
-        uint32_t minus[MOST] = {0};
+        uint32_t plus[MAX] = {0};
+        uint32_t minus[MAX] = {0};
         for (uint64_t term = 0; term < TERMS; term++) {
             const uint64_t hash = nigh__mix(term);
             const struct nigh__bag bag = {.hashes = &hash, .weights = (const uint32_t[]){1}, .count = 1};

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "store/tuning.h"
+#include "search/tuning.h"
 #include "support/support.h"
 
 #define DOCUMENTS 3000u
@@ -23,11 +23,11 @@ static const struct recipe recipe = {.width_bits = 256, .seed = 21};
 static const nigh_tuning sample = {.size = sizeof sample,
                                    .method = NIGH_SEARCH_SKETCH,
                                    .k = 10,
-                                   .breadth = NIGH_USUAL,
+                                   .breadth = NIGH_DEFAULT,
                                    .candidates = 40,
                                    .sketch_bits = 64,
-                                   .effort = NIGH_USUAL,
-                                   .patience = NIGH_USUAL,
+                                   .effort = NIGH_DEFAULT,
+                                   .patience = NIGH_DEFAULT,
                                    .target_recall = 0.5,
                                    .queries = 100,
                                    .recall = 0.6,
@@ -277,7 +277,7 @@ static void test_without_what_it_needs(void **state) {
             tuning.breadth = 12;
         }
         if (i == 2) {
-            lists.least_rows = 1;
+            lists.min_rows = 1;
             lists.slice_width = 8; /* a breadth of 12 is more than such a slice has */
             assert_ok(nigh_lists_build(f->context, f->path, &lists, NULL, &error), &error);
         }

@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-#include "index/weak.h"
+#include "finder/weak.h"
 #include "signature/normal.h"
 
 static void test_normal_tail(void **state) {
@@ -37,7 +37,7 @@ static void test_costs(void **state) {
             nigh__weak_costs((nigh_weak_model)model, widths[i], costs);
             assert_int_equal(costs[0], 0);
             for (int w = 1; w < 256; w++) assert_true(costs[w] > costs[w - 1]);
-            assert_true(costs[255] < NIGH__MOST_WEAK_COST);
+            assert_true(costs[255] < NIGH__MAX_WEAK_COST);
         }
     }
     uint32_t linear[256];
@@ -72,12 +72,12 @@ static void test_by_hand(void **state) {
 static void test_extremes(void **state) {
     (void)state;
     uint32_t costs[32];
-    uint32_t masks[NIGH__MOST_PROBES];
+    uint32_t masks[NIGH__MAX_PROBES];
     for (int i = 0; i < 32; i++) costs[i] = UINT32_MAX; /* sums need more than 32 bits */
-    const size_t bytes = nigh__weak_scratch(32, 32, NIGH__MOST_PROBES);
+    const size_t bytes = nigh__weak_scratch(32, 32, NIGH__MAX_PROBES);
     void *scratch = aligned_alloc(16, (bytes + 15) / 16 * 16);
     assert_non_null(scratch);
-    assert_int_equal(nigh__weak_list(costs, 32, 32, NIGH__MOST_PROBES, masks, scratch, bytes), NIGH__MOST_PROBES);
+    assert_int_equal(nigh__weak_list(costs, 32, 32, NIGH__MAX_PROBES, masks, scratch, bytes), NIGH__MAX_PROBES);
     assert_int_equal(masks[0], 0);
     for (size_t i = 1; i <= 32; i++) assert_int_equal(masks[i], UINT32_C(1) << (i - 1));
     assert_int_equal(masks[33], 3);
@@ -90,10 +90,10 @@ static void test_shape_limits(void **state) {
     (void)state;
     struct nigh__weak_shape shape;
     assert_false(nigh__weak_shape_init(&shape, 20, 3, 0));
-    assert_false(nigh__weak_shape_init(&shape, 20, 3, NIGH__SHAPE_MOST_PROBES + 1));
+    assert_false(nigh__weak_shape_init(&shape, 20, 3, NIGH__SHAPE_MAX_PROBES + 1));
     for (uint32_t bits = 1; bits <= 32; bits++)
         for (uint32_t most = 0; most <= 32; most++)
-            assert_true(nigh__weak_shape_init(&shape, bits, most, NIGH__SHAPE_MOST_PROBES));
+            assert_true(nigh__weak_shape_init(&shape, bits, most, NIGH__SHAPE_MAX_PROBES));
     assert_true(nigh__weak_shape_init(&shape, 23, 3, 15));
     assert_int_equal(shape.steps, 30); /* weak.c says so */
     assert_true(nigh__weak_shape_init(&shape, 23, 3, 48));

@@ -111,7 +111,7 @@ static void test_most(void **state) {
     huge.counts = many;
     assert_ok(nigh__weigher_new(*state, NIGH_WEIGHTS_TF, NULL, &weigher, &error), &error);
     assert_ok(nigh__weigh(weigher, &huge, &weights, &error), &error);
-    assert_int_equal(weights[0], NIGH__WEIGHT_MOST);
+    assert_int_equal(weights[0], NIGH__WEIGHT_MAX);
     nigh__weigher_free(weigher);
     assert_ok(nigh__weigher_new(*state, NIGH_WEIGHTS_LOG, NULL, &weigher, &error), &error);
     assert_ok(nigh__weigh(weigher, &huge, &weights, &error), &error);

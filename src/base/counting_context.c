@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+/*
+ * A block of counted memory begins with how much it is and where it began:
+ *
+ *     | ... | size, distance to the beginning | what was asked for |
+ *     whole multiples of the alignment, 16 bytes at least
+ */
+#include "base/counting_context.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "base/status.h"
+
+struct label {
+    uint64_t size;
+    uint64_t before;
+};
+
+static void *count_allocate(void *user, size_t size, size_t alignment) {
+    struct nigh__counting_context *meter = user;
+    const size_t before = alignment < sizeof(struct label) ? sizeof(struct label) : alignment;
+    const struct label label = {size, before};
+    if (size > SIZE_MAX - before) return NULL;
+    uint8_t *block = meter->below.allocate(meter->below.user, before + size, before);
+    if (block == NULL) return NULL;
+    memcpy(block + before - sizeof label, &label, sizeof label);
+    const uint64_t live = atomic_fetch_add(&meter->live, size) + size;
+    uint64_t peak = atomic_load(&meter->peak);
+    while (peak < live && !atomic_compare_exchange_weak(&meter->peak, &peak, live)) continue;
+    return block + before;
+}
+
+static void count_release(void *user, void *pointer) {
+    struct nigh__counting_context *meter = user;
+    struct label label;
+    if (pointer == NULL) return;
+    memcpy(&label, (uint8_t *)pointer - sizeof label, sizeof label);
+    (void)atomic_fetch_sub(&meter->live, label.size);
+    meter->below.release(meter->below.user, (uint8_t *)pointer - label.before);
+}
+
+nigh_status nigh__counting_context_init(struct nigh__counting_context *meter, const nigh_context *like,
+                                        nigh_error *error) {
+    nigh_context_options options = NIGH_CONTEXT_OPTIONS_INIT;
+    *meter = (struct nigh__counting_context){.below = like->allocator};
+    options.allocator = (nigh_allocator){meter, count_allocate, count_release};
+    options.file_system = like->files;
+    options.kernel = nigh_context_kernel(like);
+    return nigh_context_new(&options, &meter->context, error);
+}
+
+void nigh__counting_context_release(struct nigh__counting_context *meter) {
+    nigh_context_free(meter->context);
+    meter->context = NULL;
+}
+
+double nigh__clock(void) {
+    struct timespec now;
+    if (clock_gettime(CLOCK_MONOTONIC, &now) != 0) return 0;
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+double nigh__thread_clock(void) {
+    struct timespec now;
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}

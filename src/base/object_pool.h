@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Things that take long to make, kept for whoever needs one next.  A search works with a
+ * table of a byte for each signature: to make and clear it for every query would take
+ * longer than the query.
+ */
+#ifndef NIGH_BASE_OBJECT_POOL_H
+#define NIGH_BASE_OBJECT_POOL_H
+
+#include "nigh.h"
+
+struct nigh__object_pool; /* opaque; shared by any number of threads */
+
+struct nigh__object_pool *nigh__object_pool_new(const nigh_context *context);             /* NULL: out of memory */
+void nigh__object_pool_free(const nigh_context *context, struct nigh__object_pool *pool); /* accepts NULL */
+
+/* Any of them; NULL: there is none. */
+void *nigh__object_pool_take(struct nigh__object_pool *pool);
+/* Keeps it, or frees it where there are many already. */
+void nigh__object_pool_give(struct nigh__object_pool *pool, void *item, void (*free_item)(void *item));
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Checking segments beyond what opening them does.  Each stops at the first problem. */
+#ifndef NIGH_COLLECTION_CHECK_H
+#define NIGH_COLLECTION_CHECK_H
+
+#include "base/progress.h"
+#include "collection/segment.h"
+
+/* Reads every section and compares its checksum. */
+nigh_status nigh__segment_check_sums(const struct nigh__segment *segment, struct nigh__progress *progress,
+                                     nigh_error *error);
+
+/*
+ * What the sections must say about each other, one check a function; a list so
+ * that `nigh check` can report the first problem of each.  Ends with NULL.
+ */
+typedef nigh_status nigh__segment_check(const struct nigh__segment *segment, struct nigh__progress *progress,
+                                        nigh_error *error);
+extern nigh__segment_check *const nigh__segment_checks[];
+
+#endif

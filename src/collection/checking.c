@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collection/checking.h"
+
+#include <errno.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+
+/* A writer would have to commit this often during one check to make it fail. */
+#define CHECK_ATTEMPTS 16
+
+/* Whether there is a newer manifest than when the check began. */
+static bool state_moved(const struct nigh__checking *check) {
+    struct nigh__listing listing;
+    if (nigh__listing_read(check->directory, &listing, NULL) != NIGH_OK) return false;
+    const uint64_t *newest = listing.manifests.data;
+    bool moved = listing.manifests.count != 0 && *newest != check->newest;
+    nigh__listing_release(check->context, &listing);
+    return moved;
+}
+
+bool nigh__checking_report(struct nigh__checking *check, const nigh_error *problem) {
+    if (problem->system_errno == ENOENT && state_moved(check)) {
+        check->restart = true;
+        return false;
+    }
+    if (check->result.problems++ == 0) check->first = *problem;
+    if (problem->status == NIGH_ENOMEM || problem->status == NIGH_ECANCELLED) {
+        check->first = *problem;
+        return false;
+    }
+    if (check->options.problem != NULL) check->options.problem(check->options.user, problem);
+    return true;
+}
+
+/* Reads all manifests; the newest sound one goes to *out, and *found says whether there is one. */
+static bool check_manifests(struct nigh__checking *check, const struct nigh__listing *listing,
+                            struct nigh__manifest *out, bool *found) {
+    const uint64_t *sequences = listing->manifests.data;
+    *found = false;
+    for (size_t i = 0; i < listing->manifests.count; i++) {
+        struct nigh__manifest manifest;
+        nigh_error problem;
+        check->result.files++;
+        if (nigh__manifest_read(check->directory, check->kind, sequences[i], &manifest, &problem) != NIGH_OK) {
+            if (!nigh__checking_report(check, &problem)) return false;
+            continue;
+        }
+        check->result.bytes += sizeof manifest.header + manifest.header.segment_count * sizeof *manifest.entries;
+        if (*found) {
+            nigh__manifest_release(check->context, &manifest);
+            continue;
+        }
+        *out = manifest;
+        *found = true;
+    }
+    return true;
+}
+
+static bool listed(const struct nigh__manifest *manifest, uint64_t number) {
+    for (uint32_t i = 0; i < manifest->header.segment_count; i++)
+        if (manifest->entries[i].number == number) return true;
+    return false;
+}
+
+/* Files that the manifest does not name: newer than it, of a writer that died; older, nobody can tell. */
+static void count_leftovers(struct nigh__checking *check, const struct nigh__listing *listing,
+                            const struct nigh__manifest *manifest) {
+    const struct nigh__array *named = check->kind == NIGH__STORE_TERMS ? &listing->terms : &listing->segments;
+    const uint64_t *segments = named->data;
+    check->result.leftovers = (uint32_t)listing->leftovers.count;
+    for (size_t i = 0; i < named->count; i++) {
+        if (segments[i] >= manifest->header.next_segment)
+            check->result.leftovers++;
+        else if (!listed(manifest, segments[i]))
+            check->result.unlisted++;
+    }
+    for (unsigned kind = 1; kind < NIGH__SIDECAR_KINDS; kind++) {
+        const uint64_t *numbers = listing->sidecars[kind].data;
+        for (size_t i = 0; i < listing->sidecars[kind].count; i++)
+            if (numbers[i] >= manifest->header.next_segment) check->result.leftovers++;
+    }
+}
+
+static nigh_status run_once(struct nigh__checking *check, nigh__checking_state *check_state, nigh_error *error) {
+    struct nigh__listing listing;
+    nigh_status status = nigh__listing_read(check->directory, &listing, error);
+    if (status != NIGH_OK) return status;
+    struct nigh__manifest manifest = {.entries = NULL};
+    uint64_t damaged;
+    bool found = false;
+    bool go_on = true;
+    if (listing.manifests.count == 0) {
+        status = nigh__manifest_newest(check->directory, check->kind, &listing, &manifest, &damaged, error);
+    } else {
+        check->newest = *(const uint64_t *)listing.manifests.data;
+        go_on = check_manifests(check, &listing, &manifest, &found);
+    }
+    /* What a damaged manifest lists is no leftover, and we cannot know what it lists. */
+    if (found && check->result.problems == 0) count_leftovers(check, &listing, &manifest);
+    if (status == NIGH_OK && go_on && found) check_state(check, &listing, &manifest);
+    nigh__manifest_release(check->context, &manifest);
+    nigh__listing_release(check->context, &listing);
+    if (status != NIGH_OK || check->restart || check->result.problems == 0) return status;
+    if (error != NULL) *error = check->first;
+    return check->first.status;
+}
+
+/* A reader keeps its snapshot because it holds the files; we open them one by one, and may have to look again. */
+static nigh_status run(struct nigh__checking *check, nigh__checking_state *check_state, nigh_error *error) {
+    for (int attempt = 0; attempt < CHECK_ATTEMPTS; attempt++) {
+        check->restart = false;
+        nigh_status status = run_once(check, check_state, error);
+        if (!check->restart) return status;
+        check->result = (nigh_check_result)NIGH_CHECK_RESULT_INIT;
+    }
+    return nigh__fail_at(error, NIGH_EBUSY, check->directory->path, NIGH_NO_OFFSET,
+                         "changes faster than it can be checked");
+}
+
+nigh_status nigh__checking_run(nigh_context *context, const char *path, enum nigh__store_kind kind,
+                               const nigh_check_options *options, nigh__checking_state *check_state,
+                               nigh_check_result *result, nigh_error *error) {
+    struct nigh__checking check = {.context = context, .kind = kind, .options = NIGH_CHECK_OPTIONS_INIT};
+    nigh_status status = nigh__options_copy(&check.options, sizeof check.options, options, error);
+    if (status != NIGH_OK) return status;
+    nigh__progress_init(&check.progress, check.options.progress);
+    struct nigh__file directory;
+    status = nigh__directory_open(context, path, kind, &directory, error);
+    if (status != NIGH_OK) return status;
+    check.directory = &directory;
+    status = run(&check, check_state, error);
+    nigh__file_release(&directory);
+    if (result != NULL) nigh__info_copy(result, &check.result, sizeof check.result);
+    return status;
+}

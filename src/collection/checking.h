@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What checking a collection and checking a term signature file have in common: every
+ * manifest is read, what the newest sound one names is checked by its kind, and the whole is
+ * begun again where a writer commits meanwhile.  Problems are reported and passed over, so
+ * that one run tells all there is to tell.
+ */
+#ifndef NIGH_COLLECTION_CHECKING_H
+#define NIGH_COLLECTION_CHECKING_H
+
+#include "base/progress.h"
+#include "collection/manifest.h"
+
+struct nigh__checking {
+    nigh_context *context;
+    const struct nigh__file *directory;
+    enum nigh__store_kind kind;
+    uint64_t newest; /* sequence when the check began */
+    bool restart;    /* a writer has committed meanwhile, and what we looked for is gone */
+    nigh_check_options options;
+    nigh_check_result result;
+    nigh_error first;
+    struct nigh__progress progress;
+};
+
+/* Reports a problem; false where it ends the check (no memory, cancelled, to be started again). */
+bool nigh__checking_report(struct nigh__checking *check, const nigh_error *problem);
+
+/* Checks what a manifest names. */
+typedef void nigh__checking_state(struct nigh__checking *check, const struct nigh__listing *listing,
+                                  const struct nigh__manifest *manifest);
+/* As nigh_collection_check(). */
+nigh_status nigh__checking_run(nigh_context *context, const char *path, enum nigh__store_kind kind,
+                               const nigh_check_options *options, nigh__checking_state *check_state,
+                               nigh_check_result *result, nigh_error *error);
+
+#endif

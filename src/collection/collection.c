@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opening a collection and reading single documents. */
+#include "collection/collection.h"
+#include "collection/scheme.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/progress.h"
+#include "base/status.h"
+#include "collection/check.h"
+#include "collection/loading.h"
+#include "collection/sidecar.h"
+#include "collection/state.h"
+#include "graph/graph.h"
+#include "search/tuning.h"
+#include "signature/model_parts.h"
+#include "slices/slices.h"
+#include "text/vocabulary.h"
+
+/* Documents that were there before it cannot have been signed with it, and there is one for all. */
+static nigh_status attachment_fits(const struct nigh_collection *collection, const struct nigh__segment *segment,
+                                   nigh_error *error) {
+    for (enum nigh__attachment kind = 0; kind < NIGH__ATTACHMENT_KINDS; kind++)
+        if (segment->kept[kind] != NULL &&
+            (collection->documents != 0 || nigh__collection_keeper(collection, kind) != NULL))
+            return nigh__segment_corrupt(segment, nigh__attachment_section(kind), 0,
+                                         kind == NIGH__ATTACHMENT_MODEL
+                                             ? "a model that is not in the first segment of the collection"
+                                             : "a vocabulary that is not in the first segment of the collection",
+                                         error);
+    return NIGH_OK;
+}
+
+static nigh_status segment_fits(const struct nigh_collection *collection, const struct nigh__segment *segment,
+                                nigh_error *error) {
+    if (segment->width_bits != collection->width_bits)
+        return nigh__fail_at(error, NIGH_ECORRUPT, segment->path, offsetof(struct nigh__segment_header, width_bits),
+                             "the segment has %u bits, the manifest says %u", segment->width_bits,
+                             collection->width_bits);
+    if (collection->segment_count == 0) return NIGH_OK;
+    const struct nigh__segment *first = collection->segments[0];
+    if (strcmp(segment->scheme, first->scheme) != 0)
+        return nigh__segment_corrupt(segment, NIGH__SECTION_SCHEME, 0, "the scheme is not that of the other segments",
+                                     error);
+    if (segment->documents != 0 && first->documents != 0 &&
+        (segment->id_offsets == NULL) != (first->id_offsets == NULL))
+        return nigh__fail_at(error, NIGH_ECORRUPT, segment->path, NIGH_NO_OFFSET,
+                             "some segments have ids and others have none");
+    return attachment_fits(collection, segment, error);
+}
+
+static nigh_status open_segment(const struct nigh_collection *collection, const struct nigh__file *directory,
+                                const struct nigh__manifest_entry *entry, const struct nigh__listing *listing,
+                                struct nigh__segment **out, nigh_error *error) {
+    nigh_status status = nigh__segment_open(directory, entry, out, error);
+    if (status != NIGH_OK) return status;
+    status = segment_fits(collection, *out, error);
+    for (unsigned kind = 1; kind < NIGH__SIDECAR_KINDS && status == NIGH_OK; kind++)
+        if (nigh__listing_has_sidecar(listing, kind, entry->number))
+            status = nigh__segment_open_sidecar(directory, kind, *out, error);
+    if (status == NIGH_OK) return NIGH_OK;
+    nigh__segment_close(*out);
+    *out = NULL;
+    return status;
+}
+
+static nigh_status open_segments(struct nigh_collection *collection, const struct nigh__file *directory,
+                                 const struct nigh__manifest *manifest, const struct nigh__listing *listing,
+                                 nigh_error *error) {
+    collection->segments =
+        nigh__alloc_zero(collection->context, manifest->header.segment_count, sizeof(struct nigh__segment *));
+    if (collection->segments == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for segments");
+    for (uint32_t i = 0; i < manifest->header.segment_count; i++) {
+        struct nigh__segment *segment;
+        nigh_status status = open_segment(collection, directory, &manifest->entries[i], listing, &segment, error);
+        if (status != NIGH_OK) return status;
+        segment->first_document = collection->documents;
+        segment->index = collection->segment_count;
+        collection->documents += segment->documents;
+        collection->segments[collection->segment_count++] = segment;
+    }
+    return NIGH_OK;
+}
+
+static void close_segments(struct nigh_collection *collection) {
+    for (uint32_t i = 0; i < collection->segment_count; i++) nigh__segment_close(collection->segments[i]);
+    nigh__free(collection->context, collection->segments);
+    collection->segments = NULL;
+    collection->segment_count = 0;
+    collection->documents = 0;
+}
+
+/* What is wrong with it is remembered and no failure; no memory is. */
+static nigh_status open_tuning(struct nigh_collection *collection, const struct nigh__file *directory,
+                               nigh_error *error) {
+    nigh_error problem = {.status = NIGH_OK};
+    collection->tuning_problem = problem;
+    const nigh_status status = nigh__tuning_read(directory, &collection->tuning, &problem);
+    collection->tuned = status == NIGH_OK;
+    if (status == NIGH_ENOMEM) {
+        if (error != NULL) *error = problem;
+        return status;
+    }
+    if (status != NIGH_OK && status != NIGH_ENOTFOUND) collection->tuning_problem = problem;
+    return NIGH_OK;
+}
+
+static nigh_status open_state(void *user, const struct nigh__file *directory, const struct nigh__manifest *manifest,
+                              const struct nigh__listing *listing, nigh_error *error) {
+    struct nigh_collection *collection = user;
+    collection->width_bits = manifest->header.width_bits;
+    collection->sequence = manifest->header.sequence;
+    collection->next_segment = manifest->header.next_segment;
+    nigh_status status = listing->tuning ? open_tuning(collection, directory, error) : NIGH_OK;
+    if (status == NIGH_OK) status = open_segments(collection, directory, manifest, listing, error);
+    if (status != NIGH_OK) close_segments(collection);
+    return status;
+}
+
+nigh_status nigh__collection_open_in(nigh_context *context, const struct nigh__file *directory, nigh_collection **out,
+                                     nigh_error *error) {
+    *out = NULL;
+    nigh_collection *collection = nigh__alloc_zero(context, 1, sizeof *collection);
+    if (collection == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a collection");
+    collection->context = context;
+    collection->path = nigh__string_copy(context, directory->path);
+    collection->pool = nigh__object_pool_new(context);
+    collection->graph_pool = nigh__object_pool_new(context);
+    nigh_status status = NIGH_ENOMEM;
+    if (collection->path == NULL || collection->pool == NULL || collection->graph_pool == NULL)
+        (void)nigh__fail(error, NIGH_ENOMEM, "no memory for a collection");
+    else
+        status = nigh__state_open(directory, NIGH__STORE_COLLECTION, open_state, collection,
+                                  &collection->damaged_manifests, error);
+    if (status == NIGH_OK) {
+        collection->sketches = nigh__sketches_new(context, collection->segment_count);
+        if (collection->sketches == NULL) status = nigh__fail(error, NIGH_ENOMEM, "no memory for a collection");
+    }
+    if (status == NIGH_OK)
+        *out = collection;
+    else
+        nigh_collection_close(collection);
+    return status;
+}
+
+/* Who asks for proof wants to hear of lists that cannot be used, too. */
+static nigh_status verify_sidecars(const struct nigh__segment *segment, struct nigh__progress *progress,
+                                   nigh_error *error) {
+    nigh_status status = NIGH_OK;
+    for (unsigned kind = 1; kind < NIGH__SIDECAR_KINDS && status == NIGH_OK; kind++) {
+        const nigh_error *problem = &segment->sidecar_problems[kind];
+        if (segment->sidecars[kind] != NULL) {
+            status = nigh__sidecar_check_sums(segment->sidecars[kind], progress, error);
+        } else if (problem->status != NIGH_OK) {
+            if (error != NULL) *error = *problem;
+            status = problem->status;
+        }
+    }
+    return status;
+}
+
+static nigh_status verify(struct nigh_collection *collection, const nigh_progress *progress, nigh_error *error) {
+    struct nigh__progress state;
+    nigh__progress_init(&state, progress);
+    for (uint32_t i = 0; i < collection->segment_count; i++) {
+        nigh_status status = nigh__segment_check_sums(collection->segments[i], &state, error);
+        if (status == NIGH_OK) status = verify_sidecars(collection->segments[i], &state, error);
+        if (status != NIGH_OK) return status;
+    }
+    return NIGH_OK;
+}
+
+nigh_status nigh_collection_open(nigh_context *context, const char *path, const nigh_open_options *options,
+                                 nigh_collection **out, nigh_error *error) {
+    *out = NULL;
+    nigh_open_options chosen = NIGH_OPEN_OPTIONS_INIT;
+    nigh_status status = nigh__options_copy(&chosen, sizeof chosen, options, error);
+    if (status != NIGH_OK) return status;
+    struct nigh__file directory;
+    status = nigh__directory_open(context, path, NIGH__STORE_COLLECTION, &directory, error);
+    if (status != NIGH_OK) return status;
+    nigh_collection *collection = NULL;
+    status = nigh__collection_open_in(context, &directory, &collection, error);
+    nigh__file_release(&directory);
+    if (collection == NULL) return status;
+    if (chosen.load) status = nigh__collection_load(collection, chosen.progress, error);
+    if (status == NIGH_OK && chosen.verify) status = verify(collection, chosen.progress, error);
+    if (status == NIGH_OK)
+        *out = collection;
+    else
+        nigh_collection_close(collection);
+    return status;
+}
+
+void nigh_collection_close(nigh_collection *collection) {
+    if (collection == NULL) return;
+    nigh__object_pool_free(collection->context, collection->pool);
+    nigh__object_pool_free(collection->context, collection->graph_pool);
+    nigh__sketches_free(collection->context, collection->sketches);
+    if (collection->segments != NULL) close_segments(collection);
+    nigh__free(collection->context, collection->path);
+    nigh__free(collection->context, collection);
+}
+
+bool nigh__collection_has_ids(const struct nigh_collection *collection) {
+    for (uint32_t i = 0; i < collection->segment_count; i++)
+        if (collection->segments[i]->documents != 0) return collection->segments[i]->id_offsets != NULL;
+    return false;
+}
+
+bool nigh__collection_has_weights(const struct nigh_collection *collection) {
+    for (uint32_t i = 0; i < collection->segment_count; i++)
+        if (collection->segments[i]->documents != 0 && collection->segments[i]->weights == NULL) return false;
+    return collection->documents != 0;
+}
+
+const struct nigh__segment *nigh__collection_keeper(const struct nigh_collection *collection,
+                                                    enum nigh__attachment kind) {
+    for (uint32_t i = 0; i < collection->segment_count; i++)
+        if (collection->segments[i]->kept[kind] != NULL) return collection->segments[i];
+    return NULL;
+}
+
+static uint64_t attachment_length(const struct nigh_collection *collection, enum nigh__attachment kind) {
+    const struct nigh__segment *keeper = nigh__collection_keeper(collection, kind);
+    return keeper == NULL ? 0 : keeper->sections[nigh__attachment_section(kind)].length;
+}
+
+static void describe_lists(const struct nigh__segment *segment, nigh_collection_info *info) {
+    const struct nigh__sidecar *slices = segment->sidecars[NIGH__SIDECAR_SLICES];
+    if (segment->sidecar_problems[NIGH__SIDECAR_SLICES].status != NIGH_OK) info->damaged_lists++;
+    if (slices == NULL) return;
+    info->sliced_segments++;
+    info->fitted_segments += nigh__sidecar_section_count(slices, NIGH__SECTION_BIT_COSTS) != 0;
+    info->list_bytes += slices->length;
+}
+
+/* The facts of one that cannot be read are those of none. */
+static struct nigh__graph_facts graph_facts(const struct nigh__segment *segment) {
+    struct nigh__graph graph = {0};
+    if (segment->sidecars[NIGH__SIDECAR_GRAPH] != NULL) (void)nigh__graph_of_segment(segment, &graph, NULL);
+    return graph.facts;
+}
+
+/* What graphs of all segments found of what was looked for. */
+struct graph_sums {
+    uint64_t wanted, found;
+};
+
+static void describe_graph(const struct nigh__segment *segment, struct graph_sums *sums, nigh_collection_info *info) {
+    const struct nigh__sidecar *graph = segment->sidecars[NIGH__SIDECAR_GRAPH];
+    if (segment->sidecar_problems[NIGH__SIDECAR_GRAPH].status != NIGH_OK) info->damaged_graphs++;
+    if (graph == NULL) return;
+    const struct nigh__graph_facts facts = graph_facts(segment);
+    sums->wanted += facts.recall_wanted;
+    sums->found += facts.recall_found;
+    info->graph_segments++;
+    info->graph_bytes += graph->length;
+}
+
+static double share(uint64_t part, uint64_t whole) { return whole == 0 ? 0 : (double)part / (double)whole; }
+
+void nigh_collection_describe(const nigh_collection *collection, nigh_collection_info *out) {
+    struct graph_sums sums = {0};
+    nigh_collection_info info = {
+        .documents = collection->documents,
+        .sequence = collection->sequence,
+        .segments = collection->segment_count,
+        .width_bits = collection->width_bits,
+        .has_ids = nigh__collection_has_ids(collection),
+        .damaged_manifests = collection->damaged_manifests,
+        .has_weights = nigh__collection_has_weights(collection),
+        .vocabulary_bytes = attachment_length(collection, NIGH__ATTACHMENT_VOCABULARY),
+        .model_bytes = attachment_length(collection, NIGH__ATTACHMENT_MODEL),
+    };
+    for (uint32_t i = 0; i < collection->segment_count; i++) {
+        info.signatures += collection->segments[i]->signatures;
+        info.bytes += collection->segments[i]->length;
+        if (collection->segments[i]->metadata_offsets != NULL) info.has_metadata = 1;
+        describe_lists(collection->segments[i], &info);
+        describe_graph(collection->segments[i], &sums, &info);
+    }
+    info.graph_recall = share(sums.found, sums.wanted);
+    nigh__info_copy(out, &info, sizeof info);
+}
+
+nigh_status nigh_collection_segment(const nigh_collection *collection, uint32_t segment, nigh_segment_info *out,
+                                    nigh_error *error) {
+    if (segment >= collection->segment_count)
+        return nigh__fail(error, NIGH_EINVAL, "no segment %u; the collection has %u", segment,
+                          collection->segment_count);
+    const struct nigh__segment *from = collection->segments[segment];
+    nigh_segment_info info = {
+        .number = from->number, .documents = from->documents, .signatures = from->signatures, .bytes = from->length};
+    struct nigh__slices slices;
+    const struct nigh__sidecar *lists = from->sidecars[NIGH__SIDECAR_SLICES];
+    if (lists != NULL && nigh__slices_of_segment(from, &slices, NULL) == NIGH_OK) {
+        info.slices = slices.slicing.count;
+        info.slice_width = slices.slicing.most_bits;
+        info.list_bytes = lists->length;
+    }
+    struct nigh__graph graph;
+    if (from->sidecars[NIGH__SIDECAR_GRAPH] != NULL && nigh__graph_of_segment(from, &graph, NULL) == NIGH_OK) {
+        info.graph_degree = graph.degree;
+        info.graph_edges = graph.edge_count;
+        info.graph_bytes = graph.sidecar->length;
+        info.graph_recall = share(graph.facts.recall_found, graph.facts.recall_wanted);
+    }
+    nigh__info_copy(out, &info, sizeof info);
+    return NIGH_OK;
+}
+
+const char *nigh_collection_scheme(const nigh_collection *collection) {
+    return collection->segment_count == 0 ? "" : collection->segments[0]->scheme;
+}
+
+/* The segment that holds a document, by halving; the document's number within it. */
+static nigh_status locate(const struct nigh_collection *collection, uint64_t document,
+                          const struct nigh__segment **segment, uint32_t *within, nigh_error *error) {
+    if (document >= collection->documents)
+        return nigh__fail(error, NIGH_EINVAL, "no document %" PRIu64 "; the collection has %" PRIu64, document,
+                          collection->documents);
+    uint32_t low = 0;
+    uint32_t high = collection->segment_count;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (collection->segments[middle]->first_document <= document)
+            low = middle;
+        else
+            high = middle;
+    }
+    *segment = collection->segments[low];
+    *within = (uint32_t)(document - (*segment)->first_document);
+    return NIGH_OK;
+}
+
+nigh_status nigh_collection_id(const nigh_collection *collection, uint64_t document, char *buffer, size_t capacity,
+                               size_t *length, nigh_error *error) {
+    const struct nigh__segment *segment = NULL;
+    uint32_t within = 0;
+    nigh_status status = locate(collection, document, &segment, &within, error);
+    if (status != NIGH_OK) return status;
+    if (segment->id_offsets != NULL) return nigh__segment_id(segment, within, buffer, capacity, length, error);
+    *length = (size_t)snprintf(buffer, capacity, "%" PRIu64, document);
+    return NIGH_OK;
+}
+
+nigh_status nigh_collection_metadata(const nigh_collection *collection, uint64_t document, void *buffer,
+                                     size_t capacity, size_t *length, nigh_error *error) {
+    const struct nigh__segment *segment = NULL;
+    uint32_t within = 0;
+    nigh_status status = locate(collection, document, &segment, &within, error);
+    if (status != NIGH_OK) return status;
+    return nigh__segment_metadata(segment, within, buffer, capacity, length, error);
+}
+
+nigh_status nigh_collection_signature(const nigh_collection *collection, uint64_t document, uint8_t *out,
+                                      nigh_error *error) {
+    const struct nigh__segment *segment = NULL;
+    uint32_t within = 0;
+    nigh_status status = locate(collection, document, &segment, &within, error);
+    if (status != NIGH_OK) return status;
+    return nigh__segment_signature(segment, within, out, error);
+}
+
+nigh_status nigh_collection_weights(const nigh_collection *collection, uint64_t document, uint8_t *out,
+                                    nigh_error *error) {
+    const struct nigh__segment *segment = NULL;
+    uint32_t within = 0;
+    nigh_status status = locate(collection, document, &segment, &within, error);
+    if (status != NIGH_OK) return status;
+    status = nigh__segment_weights(segment, within, out, error);
+    if (status == NIGH_ENOTFOUND)
+        return nigh__fail_at(error, status, collection->path, NIGH_NO_OFFSET,
+                             "document %" PRIu64 " was added without weights", document);
+    return status;
+}
+
+/* A copy of what it keeps of a kind; the caller frees *bytes. */
+static nigh_status fetch_kept(const struct nigh_collection *collection, enum nigh__attachment kind,
+                              const struct nigh__segment **keeper, uint8_t **bytes, size_t *length, nigh_error *error) {
+    *bytes = NULL;
+    *keeper = nigh__collection_keeper(collection, kind);
+    if (*keeper != NULL) return nigh__segment_attachment(*keeper, kind, bytes, length, error);
+    return nigh__fail_at(error, NIGH_ENOTFOUND, collection->path, NIGH_NO_OFFSET, "it keeps no %s",
+                         nigh__attachment_name(kind));
+}
+
+/* The parser does not know where its bytes came from; the error should say. */
+static nigh_status parse_failed(const struct nigh__segment *keeper, enum nigh__attachment kind,
+                                const nigh_error *problem, nigh_error *error) {
+    return nigh__fail_at(error, problem->status, keeper->path, keeper->sections[nigh__attachment_section(kind)].offset,
+                         "%s", problem->why);
+}
+
+static nigh_status check_name(const struct nigh_collection *collection, const struct nigh__segment *keeper,
+                              enum nigh__attachment kind, uint64_t name, nigh_error *error) {
+    if (nigh__scheme_names(nigh_collection_scheme(collection), nigh__attachment_key(kind), &name)) return NIGH_OK;
+    return nigh__segment_corrupt(keeper, nigh__attachment_section(kind), 0,
+                                 kind == NIGH__ATTACHMENT_MODEL ? "not the model that the scheme names"
+                                                                : "not the vocabulary that the scheme names",
+                                 error);
+}
+
+nigh_status nigh_collection_vocabulary(const nigh_collection *collection, nigh_vocabulary **out, nigh_error *error) {
+    const enum nigh__attachment kind = NIGH__ATTACHMENT_VOCABULARY;
+    const struct nigh__segment *keeper;
+    uint8_t *bytes;
+    size_t length = 0;
+    nigh_error problem;
+    *out = NULL;
+    nigh_status status = fetch_kept(collection, kind, &keeper, &bytes, &length, error);
+    if (status != NIGH_OK) return status;
+    status = nigh_vocabulary_parse(collection->context, bytes, length, out, &problem);
+    nigh__free(collection->context, bytes);
+    if (status != NIGH_OK) return parse_failed(keeper, kind, &problem, error);
+    status = check_name(collection, keeper, kind, nigh__vocabulary_name(*out), error);
+    if (status == NIGH_OK) return NIGH_OK;
+    nigh_vocabulary_free(*out);
+    *out = NULL;
+    return status;
+}
+
+nigh_status nigh_collection_model(const nigh_collection *collection, nigh_model **out, nigh_error *error) {
+    const enum nigh__attachment kind = NIGH__ATTACHMENT_MODEL;
+    const struct nigh__segment *keeper;
+    uint8_t *bytes;
+    size_t length = 0;
+    nigh_error problem;
+    *out = NULL;
+    nigh_status status = fetch_kept(collection, kind, &keeper, &bytes, &length, error);
+    if (status != NIGH_OK) return status;
+    status = nigh__model_own(collection->context, bytes, length, out, &problem);
+    if (status != NIGH_OK) return parse_failed(keeper, kind, &problem, error);
+    status = check_name(collection, keeper, kind, nigh__model_name(*out), error);
+    if (status == NIGH_OK) return NIGH_OK;
+    nigh_model_free(*out);
+    *out = NULL;
+    return status;
+}
+
+/* Only the way we would write a number counts as its name: "07" is not 7. */
+static bool parse_number(const char *text, size_t length, uint64_t *out) {
+    if (length == 0 || length > 20 || (length > 1 && text[0] == '0')) return false;
+    uint64_t value = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] < '0' || text[i] > '9') return false;
+        if (__builtin_mul_overflow(value, UINT64_C(10), &value)) return false;
+        if (__builtin_add_overflow(value, (uint64_t)(text[i] - '0'), &value)) return false;
+    }
+    *out = value;
+    return true;
+}
+
+nigh_status nigh__collection_find_named(const struct nigh_collection *collection, const char *id, size_t id_length,
+                                        uint64_t *document, nigh_error *error) {
+    for (uint32_t i = 0; i < collection->segment_count; i++) {
+        const struct nigh__segment *segment = collection->segments[i];
+        if (segment->id_offsets == NULL) continue;
+        uint32_t within;
+        nigh_status status = nigh__segment_find(segment, id, id_length, &within, error);
+        if (status == NIGH_ENOTFOUND) continue;
+        if (status == NIGH_OK) *document = segment->first_document + within;
+        return status;
+    }
+    return NIGH_ENOTFOUND;
+}
+
+nigh_status nigh_collection_find(const nigh_collection *collection, const char *id, size_t id_length,
+                                 uint64_t *document, nigh_error *error) {
+    nigh_status status = NIGH_ENOTFOUND;
+    if (nigh__collection_has_ids(collection))
+        status = nigh__collection_find_named(collection, id, id_length, document, error);
+    else if (parse_number(id, id_length, document) && *document < collection->documents)
+        status = NIGH_OK;
+    if (status == NIGH_ENOTFOUND)
+        return nigh__fail_at(error, status, collection->path, NIGH_NO_OFFSET, "no document '%.*s'",
+                             id_length > 100 ? 100 : (int)id_length, id);
+    return status;
+}

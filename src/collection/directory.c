@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Telling manifests, segments, what stands beside them, groups of terms, leftovers and strangers apart by their names.
+ */
+#include "collection/directory.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "search/tuning.h"
+
+#define DIGITS 20
+#define SEGMENT_PREFIX "segment-"
+#define MANIFEST_PREFIX "manifest-"
+#define TERMS_PREFIX "terms-"
+
+/* Of each kind; none is the beginning of another. */
+static const struct sidecar_names {
+    const char *prefix, *title;
+} sidecar_names[NIGH__SIDECAR_KINDS] = {
+    [NIGH__SIDECAR_SLICES] = {"slices-", "slice lists"},
+    [NIGH__SIDECAR_GRAPH] = {"graph-", "a neighbour graph"},
+};
+
+const char *nigh__sidecar_title(enum nigh__sidecar_kind kind) { return sidecar_names[kind].title; }
+
+const char *nigh__store_name(enum nigh__store_kind kind) {
+    return kind == NIGH__STORE_TERMS ? "term signature file" : "collection";
+}
+
+void nigh__segment_name(char out[NIGH__NAME_SIZE], uint64_t number, const char *suffix) {
+    (void)snprintf(out, NIGH__NAME_SIZE, SEGMENT_PREFIX "%020" PRIu64 "%s", number, suffix);
+}
+
+void nigh__manifest_name(char out[NIGH__NAME_SIZE], uint64_t sequence, const char *suffix) {
+    (void)snprintf(out, NIGH__NAME_SIZE, MANIFEST_PREFIX "%020" PRIu64 "%s", sequence, suffix);
+}
+
+void nigh__sidecar_name(char out[NIGH__NAME_SIZE], enum nigh__sidecar_kind kind, uint64_t segment, const char *suffix) {
+    (void)snprintf(out, NIGH__NAME_SIZE, "%s%020" PRIu64 "%s", sidecar_names[kind].prefix, segment, suffix);
+}
+
+void nigh__terms_name(char out[NIGH__NAME_SIZE], uint64_t number, const char *suffix) {
+    (void)snprintf(out, NIGH__NAME_SIZE, TERMS_PREFIX "%020" PRIu64 "%s", number, suffix);
+}
+
+/* Takes "PREFIX" and exactly 20 digits; *rest is what follows. */
+static bool parse_name(const char *name, const char *prefix, uint64_t *number, const char **rest) {
+    size_t length = strlen(prefix);
+    if (strncmp(name, prefix, length) != 0) return false;
+    const char *digits = name + length;
+    uint64_t value = 0;
+    for (int i = 0; i < DIGITS; i++) {
+        if (digits[i] < '0' || digits[i] > '9') return false;
+        if (__builtin_mul_overflow(value, UINT64_C(10), &value)) return false;
+        if (__builtin_add_overflow(value, (uint64_t)(digits[i] - '0'), &value)) return false;
+    }
+    *number = value;
+    *rest = digits + DIGITS;
+    return true;
+}
+
+struct visit {
+    const nigh_context *context;
+    struct nigh__listing *listing;
+};
+
+static int remember_number(struct visit *visit, struct nigh__array *numbers, uint64_t number) {
+    uint64_t *slot = nigh__array_add(visit->context, numbers, 1);
+    if (slot == NULL) return ENOMEM;
+    *slot = number;
+    return 0;
+}
+
+static int remember_leftover(struct visit *visit, const char *name) {
+    char *slot = nigh__array_add(visit->context, &visit->listing->leftovers, 1);
+    if (slot == NULL) return ENOMEM;
+    (void)snprintf(slot, NIGH__NAME_SIZE, "%s", name);
+    return 0;
+}
+
+static bool is_temporary(const char *suffix) {
+    return strcmp(suffix, ".tmp") == 0 || strcmp(suffix, ".ids.tmp") == 0 || strcmp(suffix, ".metadata.tmp") == 0 ||
+           strcmp(suffix, ".weights.tmp") == 0;
+}
+
+/* Where the number of a name goes.  False: it is not ours. */
+static bool place_of(struct nigh__listing *listing, const char *name, struct nigh__array **place, uint64_t *number,
+                     const char **rest) {
+    if (parse_name(name, MANIFEST_PREFIX, number, rest)) {
+        *place = &listing->manifests;
+        return true;
+    }
+    if (parse_name(name, SEGMENT_PREFIX, number, rest)) {
+        *place = &listing->segments;
+        return true;
+    }
+    if (parse_name(name, TERMS_PREFIX, number, rest)) {
+        *place = &listing->terms;
+        return true;
+    }
+    for (unsigned kind = 1; kind < NIGH__SIDECAR_KINDS; kind++) {
+        *place = &listing->sidecars[kind];
+        if (parse_name(name, sidecar_names[kind].prefix, number, rest)) return true;
+    }
+    return false;
+}
+
+static int visit_name(void *user, const char *name) {
+    struct visit *visit = user;
+    uint64_t number = 0;
+    const char *rest = NULL;
+    struct nigh__listing *listing = visit->listing;
+    struct nigh__array *place = NULL;
+    if (place_of(listing, name, &place, &number, &rest)) {
+        if (place != &listing->manifests && number > listing->highest_segment) listing->highest_segment = number;
+        if (*rest == '\0') return remember_number(visit, place, number);
+        if (is_temporary(rest)) return remember_leftover(visit, name);
+    }
+    if (strcmp(name, NIGH__TUNING_TEMPORARY) == 0) return remember_leftover(visit, name);
+    if (strcmp(name, NIGH__TUNING_NAME) == 0)
+        listing->tuning = true;
+    else
+        listing->strangers++;
+    return 0;
+}
+
+static int ascending(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a;
+    uint64_t y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int descending(const void *a, const void *b) { return ascending(b, a); }
+
+static void sort_numbers(struct nigh__array *numbers, int (*order)(const void *, const void *)) {
+    if (numbers->count != 0) qsort(numbers->data, numbers->count, sizeof(uint64_t), order);
+}
+
+nigh_status nigh__directory_open(const nigh_context *context, const char *path, enum nigh__store_kind kind,
+                                 struct nigh__file *out, nigh_error *error) {
+    nigh_error problem;
+    nigh_status status = nigh__file_open(context, path, NIGH_OPEN_DIRECTORY, out, &problem);
+    if (status == NIGH_OK) return NIGH_OK;
+    if (problem.system_errno == ENOTDIR)
+        return nigh__fail_at(error, NIGH_EFORMAT, path, NIGH_NO_OFFSET, "not a nigh %s: a %s is a directory",
+                             nigh__store_name(kind), nigh__store_name(kind));
+    if (error != NULL) *error = problem;
+    return status;
+}
+
+nigh_status nigh__directory_lock(const nigh_context *context, const char *path, enum nigh__store_kind kind,
+                                 struct nigh__file *out, nigh_error *error) {
+    const nigh_file_system *files = context->files;
+    nigh_status status = nigh__directory_open(context, path, kind, out, error);
+    if (status != NIGH_OK) return status;
+    int failed = files->lock(files->user, out->handle);
+    if (failed == 0) return NIGH_OK;
+    nigh__file_release(out);
+    if (failed == EWOULDBLOCK || failed == EAGAIN)
+        return nigh__fail_at(error, NIGH_EBUSY, path, NIGH_NO_OFFSET, "another process is writing to it");
+    return nigh__fail_system(error, failed, path, "lock");
+}
+
+nigh_status nigh__listing_read(const struct nigh__file *directory, struct nigh__listing *out, nigh_error *error) {
+    const nigh_context *context = directory->context;
+    *out = (struct nigh__listing){.manifests = NIGH__ARRAY(uint64_t),
+                                  .segments = NIGH__ARRAY(uint64_t),
+                                  .terms = NIGH__ARRAY(uint64_t),
+                                  .leftovers = NIGH__ARRAY(char[NIGH__NAME_SIZE])};
+    for (unsigned kind = 0; kind < NIGH__SIDECAR_KINDS; kind++)
+        out->sidecars[kind] = (struct nigh__array)NIGH__ARRAY(uint64_t);
+    struct visit visit = {.context = context, .listing = out};
+    int failed = context->files->list(context->files->user, directory->handle, visit_name, &visit);
+    if (failed != 0) {
+        nigh__listing_release(context, out);
+        return nigh__fail_system(error, failed, directory->path, "list");
+    }
+    sort_numbers(&out->manifests, descending);
+    sort_numbers(&out->segments, ascending);
+    sort_numbers(&out->terms, ascending);
+    for (unsigned kind = 1; kind < NIGH__SIDECAR_KINDS; kind++) sort_numbers(&out->sidecars[kind], ascending);
+    return NIGH_OK;
+}
+
+void nigh__listing_release(const nigh_context *context, struct nigh__listing *listing) {
+    nigh__array_release(context, &listing->manifests);
+    nigh__array_release(context, &listing->segments);
+    for (unsigned kind = 0; kind < NIGH__SIDECAR_KINDS; kind++) nigh__array_release(context, &listing->sidecars[kind]);
+    nigh__array_release(context, &listing->terms);
+    nigh__array_release(context, &listing->leftovers);
+}
+
+bool nigh__listing_has_sidecar(const struct nigh__listing *listing, enum nigh__sidecar_kind kind, uint64_t segment) {
+    const struct nigh__array *numbers = &listing->sidecars[kind];
+    if (numbers->count == 0) return false;
+    return bsearch(&segment, numbers->data, numbers->count, sizeof(uint64_t), ascending) != NULL;
+}
+
+void nigh__listing_remove_leftovers(const struct nigh__file *directory, const struct nigh__listing *listing) {
+    const char *leftovers = listing->leftovers.data;
+    for (size_t i = 0; i < listing->leftovers.count; i++)
+        nigh__file_remove_in(directory, leftovers + i * NIGH__NAME_SIZE);
+}

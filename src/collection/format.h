@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The files of a collection, byte by byte.  docs/format.md says the same for
+ * those who write another reader; a change here is a change there, in the
+ * golden collection and in the changelog, in one commit.
+ *
+ *   corpus.nigh/                        a collection is a directory
+ *     manifest-00000000000000000002     the state: which segments count
+ *     manifest-00000000000000000001     the state before, kept as a spare
+ *     segment-00000000000000000001      documents and their signatures,
+ *     segment-00000000000000000002      never changed once written
+ *     slices-00000000000000000001       slice lists of segment 1 (collection/sidecar.h)
+ *
+ * A term signature file is such a directory too, with groups, terms-N, in place of
+ * segments, and manifests with a magic of their own (terms/terms_format.h).
+ *
+ * A segment:
+ *
+ *     0   +-----------------------------+
+ *         | header, 64 bytes            |  counts, and a checksum of itself
+ *    64   +-----------------------------+  and of the table
+ *         | section table, 48 each      |
+ *  4096   +-----------------------------+  every section begins at a multiple
+ *         | signatures                  |  of 64, zeros between
+ *         +-----------------------------+
+ *         | scheme, groups, ids, ...    |
+ *         +-----------------------------+
+ *         | footer, 64 bytes            |  says that the file was finished
+ *         +-----------------------------+
+ *
+ * Each distinct signature is stored once, as a row, in the order in which the
+ * signatures first appeared.  That order is what makes ties come out right: of
+ * two rows at the same distance the earlier one holds the earlier document.
+ *
+ *     documents   0   1   2   3   4       rows      0: x   1: y   2: z
+ *     signature   x   y   x   z   y       row of    0 1 0 2 1
+ *                                         starts    0 2 4 5
+ *                                         grouped   0 2 | 1 4 | 3
+ *
+ * All numbers are little-endian.  Checksums are XXH3, 64 bits, seed 0.
+ */
+#ifndef NIGH_COLLECTION_FORMAT_H
+#define NIGH_COLLECTION_FORMAT_H
+
+#include <stdint.h>
+
+#define NIGH__FORMAT_VERSION 1u
+#define NIGH__ENDIAN_MARK 0x01020304u
+
+/* Like PNG's: a high bit, a name, and line ends that a text transfer would break. */
+#define NIGH__SEGMENT_MAGIC "\x89NIGHS\r\n"
+#define NIGH__MANIFEST_MAGIC "\x89NIGHM\r\n"
+#define NIGH__TERMS_MANIFEST_MAGIC "\x89NIGHQ\r\n" /* of a term signature file: the same layout */
+#define NIGH__FOOTER_MAGIC "NIGHEND\n"
+#define NIGH__MAGIC_SIZE 8
+
+#define NIGH__SECTION_ALIGNMENT 64u
+#define NIGH__SECTIONS_START 4096u /* of the first section; the table ends before */
+#define NIGH__MAX_SECTIONS 84u     /* (4096 - 64) / 48 */
+#define NIGH__MAX_DOCUMENTS (UINT32_MAX - 1u)
+#define NIGH__MAX_SEGMENTS 65536u
+#define NIGH__MAX_SCHEME_LENGTH 65536u
+#define NIGH__MAX_KEPT_LENGTH (UINT64_C(1) << 32) /* of a vocabulary or a model */
+
+/* A bit is added with the feature that needs it; unknown incompatible bits are refused. */
+#define NIGH__KNOWN_INCOMPATIBLE 0u
+
+enum nigh__section_type {
+    NIGH__SECTION_SCHEME = 1,          /* text */
+    NIGH__SECTION_SIGNATURES = 2,      /* rows of stride bytes */
+    NIGH__SECTION_GROUP_STARTS = 3,    /* u32 [signatures + 1] */
+    NIGH__SECTION_GROUP_DOCUMENTS = 4, /* u32 [documents] */
+    NIGH__SECTION_DOCUMENT_ROWS = 5,   /* u32 [documents] */
+    NIGH__SECTION_ID_OFFSETS = 6,      /* u64 [documents + 1] */
+    NIGH__SECTION_ID_BYTES = 7,        /* bytes */
+    NIGH__SECTION_ID_LOOKUP = 8,       /* u32 [a power of two] */
+    NIGH__SECTION_METADATA_OFFSETS = 9,
+    NIGH__SECTION_METADATA_BYTES = 10,
+    NIGH__SECTION_WEIGHTS = 11,    /* u8 [documents][width_bits], in document order */
+    NIGH__SECTION_VOCABULARY = 12, /* bytes, opaque here; in one segment of a collection */
+    NIGH__SECTION_MODEL = 13,      /* the same */
+    NIGH__SECTION_KNOWN = 14,      /* one past the last type this version knows */
+};
+
+struct nigh__segment_header {
+    uint8_t magic[NIGH__MAGIC_SIZE]; /*  0 */
+    uint32_t version;                /*  8 */
+    uint32_t endian_mark;            /* 12 */
+    uint32_t compatible;             /* 16  a reader may ignore what it does not know */
+    uint32_t incompatible;           /* 20  a reader must refuse what it does not know */
+    uint64_t file_length;            /* 24 */
+    uint64_t documents;              /* 32 */
+    uint64_t signatures;             /* 40 */
+    uint32_t width_bits;             /* 48 */
+    uint32_t section_count;          /* 52 */
+    uint64_t checksum;               /* 56  of bytes 0..55 and the table */
+};
+
+struct nigh__section_entry {
+    uint32_t type;     /*  0 */
+    uint32_t reserved; /*  4  zero */
+    uint64_t offset;   /*  8  a multiple of 64 */
+    uint64_t length;   /* 16  in bytes */
+    uint64_t count;    /* 24  of items; length = count * item size */
+    uint64_t checksum; /* 32  of the bytes */
+    uint64_t zero;     /* 40 */
+};
+
+struct nigh__segment_footer {
+    uint8_t magic[NIGH__MAGIC_SIZE]; /*  0 */
+    uint64_t file_length;            /*  8  as in the header */
+    uint64_t header_checksum;        /* 16  as in the header */
+    uint8_t zero[40];                /* 24 */
+};
+
+struct nigh__manifest_header {
+    uint8_t magic[NIGH__MAGIC_SIZE]; /*  0 */
+    uint32_t version;                /*  8 */
+    uint32_t endian_mark;            /* 12 */
+    uint32_t compatible;             /* 16 */
+    uint32_t incompatible;           /* 20 */
+    uint64_t sequence;               /* 24  as in the file name */
+    uint64_t next_segment;           /* 32  no segment had this number yet */
+    uint64_t documents;              /* 40  summed over the segments */
+    uint32_t width_bits;             /* 48 */
+    uint32_t segment_count;          /* 52 */
+    uint64_t checksum;               /* 56  of bytes 0..55 and the entries */
+};
+
+struct nigh__manifest_entry {
+    uint64_t number;          /*  0  as in the file name; ascending */
+    uint64_t file_length;     /*  8 */
+    uint64_t documents;       /* 16 */
+    uint64_t header_checksum; /* 24  of the segment: no other file will do */
+};
+
+_Static_assert(sizeof(struct nigh__segment_header) == 64, "format");
+_Static_assert(sizeof(struct nigh__section_entry) == 48, "format");
+_Static_assert(sizeof(struct nigh__segment_footer) == 64, "format");
+_Static_assert(sizeof(struct nigh__manifest_header) == 64, "format");
+_Static_assert(sizeof(struct nigh__manifest_entry) == 32, "format");
+_Static_assert(64 + NIGH__MAX_SECTIONS * 48 <= NIGH__SECTIONS_START, "format");
+
+/* Bytes from one row to the next: whole 64-bit words, the last one padded with zero bits. */
+static inline uint32_t nigh__row_words(uint32_t width_bits) { return (width_bits + 63) / 64; }
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Making scheme texts canonical. */
+#include "collection/scheme.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/key_lines.h"
+#include "collection/format.h"
+
+#define DEFAULT_LINES "kind=signatures\n"
+
+bool nigh__scheme_names(const char *lines, const char *key, const uint64_t *name) {
+    const char *value = lines == NULL ? NULL : nigh__key_lines_find(lines, key);
+    if (value == NULL) return true;
+    if (name == NULL) return false;
+    char text[32];
+    (void)snprintf(text, sizeof text, "%016" PRIx64 "\n", *name);
+    return strncmp(value, text, strlen(text)) == 0;
+}
+
+struct bits_line {
+    char text[32];
+};
+
+static struct bits_line bits_line(uint32_t width_bits) {
+    struct bits_line line;
+    (void)snprintf(line.text, sizeof line.text, "bits=%u\n", width_bits);
+    return line;
+}
+
+bool nigh__scheme_sound(const char *text, uint32_t width_bits) {
+    const struct bits_line bits = bits_line(width_bits);
+    return nigh__key_lines_sound(text, bits.text);
+}
+
+nigh_status nigh__scheme_make(const nigh_context *context, uint32_t width_bits, const char *lines, char **out,
+                              nigh_error *error) {
+    const struct bits_line bits = bits_line(width_bits);
+    return nigh__key_lines_merge(context, lines == NULL ? DEFAULT_LINES : lines, bits.text, NIGH__MAX_SCHEME_LENGTH,
+                                 "the scheme", out, error);
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Building a segment file, front to back but for the header, which is written last. */
+#include "collection/segment_write.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "collection/directory.h"
+#include "collection/sections.h"
+#include "collection/slots.h"
+#include "collection/spool.h"
+
+struct nigh__segment_writer {
+    const nigh_context *context;
+    const struct nigh__file *directory;
+    char *scheme;                                               /* owned */
+    struct nigh__attachment_bytes kept[NIGH__ATTACHMENT_KINDS]; /* not owned */
+    uint64_t number;
+    uint32_t width_bits;
+    uint32_t words;
+    uint32_t signatures;
+
+    struct nigh__file file;
+    struct nigh__section_writer sections;
+
+    uint64_t *row;               /* the signature in hand, padded; owned */
+    struct nigh__slots rows;     /* rows by their hash */
+    struct nigh__slots names;    /* documents by the hash of their id */
+    struct nigh__array row_of;   /* uint32_t, one a document */
+    struct nigh__spool ids;      /* open once a document has an id */
+    struct nigh__spool metadata; /* open once a document has any */
+    struct nigh__spool weights;  /* open once a document has them */
+};
+
+static nigh_status no_memory(nigh_error *error) {
+    return nigh__fail(error, NIGH_ENOMEM, "no memory for the documents of a segment");
+}
+
+uint32_t nigh__segment_writer_documents(const struct nigh__segment_writer *writer) {
+    return (uint32_t)writer->row_of.count;
+}
+
+/* ---------------------------------------------------------------- sections */
+
+static nigh_status section_write(struct nigh__segment_writer *writer, enum nigh__section_type type, const void *items,
+                                 uint64_t count, size_t item_size, nigh_error *error) {
+    nigh_status status = nigh__section_begin(&writer->sections, type, error);
+    if (status == NIGH_OK) status = nigh__output_add(&writer->sections.output, items, (size_t)count * item_size, error);
+    if (status == NIGH_OK) nigh__section_end(&writer->sections, count);
+    return status;
+}
+
+/* -------------------------------------------------------------------- open */
+
+static nigh_status create_file(struct nigh__segment_writer *writer, nigh_error *error) {
+    char name[NIGH__NAME_SIZE];
+    nigh__segment_name(name, writer->number, "");
+    nigh_status status = nigh__file_open_in(writer->directory, name, NIGH_OPEN_CREATE, &writer->file, error);
+    if (status == NIGH_OK) status = nigh__section_writer_init(writer->context, &writer->file, &writer->sections, error);
+    if (status != NIGH_OK) return status;
+    return nigh__section_begin(&writer->sections, NIGH__SECTION_SIGNATURES, error);
+}
+
+nigh_status nigh__segment_writer_open(const nigh_context *context, const struct nigh__segment_plan *plan,
+                                      struct nigh__segment_writer **out, nigh_error *error) {
+    *out = NULL;
+    struct nigh__segment_writer *writer = nigh__alloc_zero(context, 1, sizeof *writer);
+    if (writer == NULL) return no_memory(error);
+    writer->context = context;
+    writer->number = plan->number;
+    writer->width_bits = plan->width_bits;
+    writer->words = nigh__row_words(plan->width_bits);
+    writer->row_of = (struct nigh__array)NIGH__ARRAY(uint32_t);
+    writer->directory = plan->directory;
+    memcpy(writer->kept, plan->kept, sizeof writer->kept);
+    writer->scheme = nigh__string_copy(context, plan->scheme);
+    writer->row = nigh__alloc_zero(context, writer->words, sizeof(uint64_t));
+    bool slots = nigh__slots_init(context, &writer->rows) && nigh__slots_init(context, &writer->names);
+    nigh_status status;
+    if (writer->scheme == NULL || writer->row == NULL || !slots)
+        status = no_memory(error);
+    else
+        status = create_file(writer, error);
+    if (status == NIGH_OK)
+        *out = writer;
+    else
+        nigh__segment_writer_close(writer, false);
+    return status;
+}
+
+/* --------------------------------------------------------------------- add */
+
+static nigh_status find_id(struct nigh__segment_writer *writer, const nigh_document *document, uint64_t hash,
+                           nigh_error *error) {
+    uint64_t cursor = nigh__slots_home(hash, writer->names.capacity);
+    uint32_t other;
+    while (nigh__slots_next(&writer->names, hash, &cursor, &other)) {
+        bool equal;
+        nigh_status status = nigh__spool_equals(&writer->ids, other, document->id, document->id_length, &equal, error);
+        if (status != NIGH_OK) return status;
+        if (equal)
+            return nigh__fail(error, NIGH_EEXISTS, "a document '%.*s' was added before",
+                              document->id_length > 100 ? 100 : (int)document->id_length, document->id);
+    }
+    return NIGH_OK;
+}
+
+/* The row of the signature in writer->row, which is written if it is new. */
+static nigh_status find_or_add_row(struct nigh__segment_writer *writer, uint32_t *row, nigh_error *error) {
+    size_t size = (size_t)writer->words * sizeof(uint64_t);
+    uint64_t hash = nigh__hash(writer->row, size);
+    uint64_t cursor = nigh__slots_home(hash, writer->rows.capacity);
+    while (nigh__slots_next(&writer->rows, hash, &cursor, row)) {
+        bool equal;
+        nigh_status status = nigh__output_equals(&writer->sections.output, NIGH__SECTIONS_START + *row * (uint64_t)size,
+                                                 writer->row, size, &equal, error);
+        if (status != NIGH_OK || equal) return status;
+    }
+    nigh_status status = nigh__output_add(&writer->sections.output, writer->row, size, error);
+    if (status != NIGH_OK) return status;
+    *row = writer->signatures++;
+    return nigh__slots_add(writer->context, &writer->rows, hash, *row) ? NIGH_OK : no_memory(error);
+}
+
+static nigh_status open_spool(struct nigh__segment_writer *writer, struct nigh__spool *spool, const char *suffix,
+                              nigh_error *error) {
+    char name[NIGH__NAME_SIZE];
+    nigh__segment_name(name, writer->number, suffix);
+    return nigh__spool_open(writer->directory, name, spool, error);
+}
+
+static nigh_status add_id(struct nigh__segment_writer *writer, const nigh_document *document, uint64_t hash,
+                          nigh_error *error) {
+    nigh_status status = NIGH_OK;
+    if (!writer->ids.file.open) status = open_spool(writer, &writer->ids, ".ids.tmp", error);
+    if (status == NIGH_OK) status = nigh__spool_add(&writer->ids, document->id, document->id_length, error);
+    if (status != NIGH_OK) return status;
+    uint32_t number = nigh__segment_writer_documents(writer);
+    return nigh__slots_add(writer->context, &writer->names, hash, number) ? NIGH_OK : no_memory(error);
+}
+
+/* The first document with metadata opens the spool; those before it get none. */
+static nigh_status add_metadata(struct nigh__segment_writer *writer, const nigh_document *document, nigh_error *error) {
+    nigh_status status = NIGH_OK;
+    if (!writer->metadata.file.open) {
+        if (document->metadata_length == 0) return NIGH_OK;
+        status = open_spool(writer, &writer->metadata, ".metadata.tmp", error);
+        for (uint32_t i = 0; status == NIGH_OK && i < nigh__segment_writer_documents(writer); i++)
+            status = nigh__spool_add(&writer->metadata, NULL, 0, error);
+    }
+    if (status == NIGH_OK)
+        status = nigh__spool_add(&writer->metadata, document->metadata, document->metadata_length, error);
+    return status;
+}
+
+static nigh_status add_weights(struct nigh__segment_writer *writer, const nigh_document *document, nigh_error *error) {
+    if (document->weights == NULL) return NIGH_OK;
+    nigh_status status = NIGH_OK;
+    if (!writer->weights.file.open) status = open_spool(writer, &writer->weights, ".weights.tmp", error);
+    if (status == NIGH_OK) status = nigh__spool_append(&writer->weights, document->weights, writer->width_bits, error);
+    return status;
+}
+
+nigh_status nigh__segment_writer_add(struct nigh__segment_writer *writer, const nigh_document *document,
+                                     nigh_error *error) {
+    if (nigh__segment_writer_documents(writer) >= NIGH__MAX_DOCUMENTS)
+        return nigh__fail(error, NIGH_ELIMIT, "a segment holds at most %u documents", NIGH__MAX_DOCUMENTS);
+    uint64_t hash = 0;
+    nigh_status status = NIGH_OK;
+    if (document->id != NULL) {
+        hash = nigh__hash(document->id, document->id_length);
+        status = find_id(writer, document, hash, error);
+        if (status == NIGH_OK) status = add_id(writer, document, hash, error);
+    }
+    if (status == NIGH_OK) status = add_metadata(writer, document, error);
+    if (status == NIGH_OK) status = add_weights(writer, document, error);
+    if (status != NIGH_OK) return status;
+
+    memcpy(writer->row, document->signature, writer->width_bits / 8); /* what follows stays zero */
+    uint32_t row;
+    status = find_or_add_row(writer, &row, error);
+    if (status != NIGH_OK) return status;
+    uint32_t *slot = nigh__array_add(writer->context, &writer->row_of, 1);
+    if (slot == NULL) return no_memory(error);
+    *slot = row;
+    return NIGH_OK;
+}
+
+/* ------------------------------------------------------------------ finish */
+
+/* Documents sorted by row, by counting; within a row they stay in order. */
+static void sort_by_row(const uint32_t *row_of, uint32_t documents, uint32_t rows, uint32_t *starts,
+                        uint32_t *grouped) {
+    memset(starts, 0, ((size_t)rows + 1) * sizeof *starts);
+    for (uint32_t i = 0; i < documents; i++) starts[row_of[i] + 1]++;
+    for (uint32_t row = 0; row < rows; row++) starts[row + 1] += starts[row];
+    /* starts[row] serves as the place of the row's next document, and ends up one row further. */
+    for (uint32_t i = 0; i < documents; i++) grouped[starts[row_of[i]]++] = i;
+    memmove(starts + 1, starts, (size_t)rows * sizeof *starts);
+    starts[0] = 0;
+}
+
+static nigh_status write_groups(struct nigh__segment_writer *writer, nigh_error *error) {
+    uint32_t documents = nigh__segment_writer_documents(writer);
+    const uint32_t *row_of = writer->row_of.data;
+    uint32_t *starts = nigh__alloc(writer->context, (size_t)writer->signatures + 1, sizeof *starts);
+    uint32_t *grouped = nigh__alloc(writer->context, documents, sizeof *grouped);
+    nigh_status status = NIGH_OK;
+    if (starts == NULL || grouped == NULL) {
+        status = no_memory(error);
+    } else {
+        sort_by_row(row_of, documents, writer->signatures, starts, grouped);
+        status = section_write(writer, NIGH__SECTION_GROUP_STARTS, starts, (uint64_t)writer->signatures + 1, 4, error);
+    }
+    if (status == NIGH_OK) status = section_write(writer, NIGH__SECTION_GROUP_DOCUMENTS, grouped, documents, 4, error);
+    if (status == NIGH_OK) status = section_write(writer, NIGH__SECTION_DOCUMENT_ROWS, row_of, documents, 4, error);
+    nigh__free(writer->context, starts);
+    nigh__free(writer->context, grouped);
+    return status;
+}
+
+/* The bytes of a spool as a section of `count` items. */
+static nigh_status write_spooled(struct nigh__segment_writer *writer, struct nigh__spool *spool,
+                                 enum nigh__section_type type, uint64_t count, nigh_error *error) {
+    nigh_status status = nigh__section_begin(&writer->sections, type, error);
+    if (status == NIGH_OK) status = nigh__spool_copy(spool, &writer->sections.output, error);
+    if (status == NIGH_OK) nigh__section_end(&writer->sections, count);
+    return status;
+}
+
+static nigh_status write_spool(struct nigh__segment_writer *writer, struct nigh__spool *spool,
+                               enum nigh__section_type offsets_type, enum nigh__section_type bytes_type,
+                               nigh_error *error) {
+    nigh_status status = section_write(writer, offsets_type, spool->offsets.data, spool->offsets.count, 8, error);
+    return status == NIGH_OK ? write_spooled(writer, spool, bytes_type, nigh__spool_length(spool), error) : status;
+}
+
+/* The table in memory without its upper halves. */
+static nigh_status write_lookup(struct nigh__segment_writer *writer, nigh_error *error) {
+    nigh_status status = nigh__section_begin(&writer->sections, NIGH__SECTION_ID_LOOKUP, error);
+    for (uint64_t i = 0; i < writer->names.capacity && status == NIGH_OK; i++) {
+        uint32_t value = (uint32_t)writer->names.slots[i];
+        status = nigh__output_add(&writer->sections.output, &value, sizeof value, error);
+    }
+    if (status == NIGH_OK) nigh__section_end(&writer->sections, writer->names.capacity);
+    return status;
+}
+
+static nigh_status write_ids(struct nigh__segment_writer *writer, nigh_error *error) {
+    nigh_status status = write_spool(writer, &writer->ids, NIGH__SECTION_ID_OFFSETS, NIGH__SECTION_ID_BYTES, error);
+    return status == NIGH_OK ? write_lookup(writer, error) : status;
+}
+
+static nigh_status write_sections(struct nigh__segment_writer *writer, struct nigh__progress *progress,
+                                  nigh_error *error) {
+    nigh__section_end(&writer->sections, writer->signatures);
+    nigh_status status = section_write(writer, NIGH__SECTION_SCHEME, writer->scheme, strlen(writer->scheme), 1, error);
+    if (status == NIGH_OK) status = write_groups(writer, error);
+    if (status == NIGH_OK && nigh__progress_tick(progress, "writing", 1, 3)) status = nigh__progress_cancelled(error);
+    if (status == NIGH_OK && writer->ids.file.open) status = write_ids(writer, error);
+    if (status == NIGH_OK && nigh__progress_tick(progress, "writing", 2, 3)) status = nigh__progress_cancelled(error);
+    if (status == NIGH_OK && writer->metadata.file.open)
+        status =
+            write_spool(writer, &writer->metadata, NIGH__SECTION_METADATA_OFFSETS, NIGH__SECTION_METADATA_BYTES, error);
+    if (status == NIGH_OK && writer->weights.file.open)
+        status = write_spooled(writer, &writer->weights, NIGH__SECTION_WEIGHTS, writer->row_of.count, error);
+    for (enum nigh__attachment kind = 0; kind < NIGH__ATTACHMENT_KINDS && status == NIGH_OK; kind++)
+        if (writer->kept[kind].bytes != NULL)
+            status = section_write(writer, nigh__attachment_section(kind), writer->kept[kind].bytes,
+                                   writer->kept[kind].length, 1, error);
+    return status;
+}
+
+static nigh_status write_frame(struct nigh__segment_writer *writer, struct nigh__segment_header *header,
+                               nigh_error *error) {
+    *header = (struct nigh__segment_header){
+        .version = NIGH__FORMAT_VERSION,
+        .endian_mark = NIGH__ENDIAN_MARK,
+        .documents = writer->row_of.count,
+        .signatures = writer->signatures,
+        .width_bits = writer->width_bits,
+        .section_count = writer->sections.count,
+    };
+    memcpy(header->magic, NIGH__SEGMENT_MAGIC, NIGH__MAGIC_SIZE);
+    return nigh__section_writer_finish(&writer->sections, header, error);
+}
+
+nigh_status nigh__segment_writer_finish(struct nigh__segment_writer *writer, struct nigh__progress *progress,
+                                        struct nigh__manifest_entry *entry, nigh_error *error) {
+    struct nigh__segment_header header;
+    nigh_status status = write_sections(writer, progress, error);
+    if (status == NIGH_OK) status = write_frame(writer, &header, error);
+    if (status == NIGH_OK) status = nigh__file_sync(&writer->file, error);
+    if (status != NIGH_OK) return status;
+    *entry = (struct nigh__manifest_entry){.number = writer->number,
+                                           .file_length = header.file_length,
+                                           .documents = header.documents,
+                                           .header_checksum = header.checksum};
+    return NIGH_OK;
+}
+
+static void remove_file(const struct nigh__segment_writer *writer) {
+    char name[NIGH__NAME_SIZE];
+    nigh__segment_name(name, writer->number, "");
+    nigh__file_remove_in(writer->directory, name);
+}
+
+void nigh__segment_writer_close(struct nigh__segment_writer *writer, bool keep) {
+    if (writer == NULL) return;
+    const nigh_context *context = writer->context;
+    nigh__spool_release(&writer->ids);
+    nigh__spool_release(&writer->metadata);
+    nigh__spool_release(&writer->weights);
+    nigh__section_writer_release(&writer->sections);
+    if (writer->file.open && !keep) remove_file(writer);
+    if (writer->file.context != NULL) nigh__file_release(&writer->file);
+    nigh__slots_release(context, &writer->rows);
+    nigh__slots_release(context, &writer->names);
+    nigh__array_release(context, &writer->row_of);
+    nigh__free(context, writer->row);
+    nigh__free(context, writer->scheme);
+    nigh__free(context, writer);
+}

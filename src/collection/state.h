@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The state of a directory of ours, whatever its kind: opening the newest while writers
+ * go on, numbers for new files, and what may be removed after a commit.
+ */
+#ifndef NIGH_COLLECTION_STATE_H
+#define NIGH_COLLECTION_STATE_H
+
+#include "collection/manifest.h"
+
+/*
+ * Opens what the newest manifest names, by `open`, which undoes its work where it fails.  A file that a manifest names
+ * and that is gone is NIGH_ECORRUPT, unless a newer manifest came meanwhile: then once more.  *damaged counts newer
+ * manifests that are not whole.
+ */
+typedef nigh_status nigh__state_opener(void *user, const struct nigh__file *directory,
+                                       const struct nigh__manifest *manifest, const struct nigh__listing *listing,
+                                       nigh_error *error);
+nigh_status nigh__state_open(const struct nigh__file *directory, enum nigh__store_kind kind, nigh__state_opener *open,
+                             void *user, uint64_t *damaged, nigh_error *error);
+
+/* A number no file has, from `least` on: a writer that died may have left some beyond the manifest's. */
+nigh_status nigh__state_free_number(const struct nigh__file *directory, uint64_t least, uint64_t *number,
+                                    nigh_error *error);
+
+/*
+ * After the commit of manifest `sequence`, removes what nobody needs: manifests before the spare, temporary files, and
+ * segments (groups) that writers left which died after the state we added to, with their slice lists: numbers
+ * `next_before` and above (0: there was no state), but for `own` ones.  Those that are older than that and not listed
+ * are left alone, and their lists with them: where a manifest was lost they may be all there is.  Failing here harms
+ * nobody.
+ */
+void nigh__state_tidy(const struct nigh__file *directory, uint64_t sequence, uint64_t next_before, const uint64_t *own,
+                      size_t own_count);
+
+#endif

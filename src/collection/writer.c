@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Adding to a collection: the lock, the rules, the commit.
+ *
+ *     lock the directory          one writer; the lock dies with its process
+ *     write and sync the segment  unknown to every reader
+ *     sync the directory          the segment's name is safe
+ *     write manifest N+1 as .tmp, sync it
+ *     rename it                   <- the commit: before it the old, after it the new
+ *     sync the directory          the commit is safe; now success may be told
+ *     remove what is not needed   manifests before N, leftovers of dead writers
+ *
+ * The manifest N stays as a spare.  A sync that fails ends the operation: the
+ * kernel may have dropped the pages, so asking again would be told "all well"
+ * about data that is gone.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/progress.h"
+#include "base/status.h"
+#include "collection/collection.h"
+#include "collection/header.h"
+#include "collection/scheme.h"
+#include "collection/segment_write.h"
+#include "collection/state.h"
+#include "collection/writer.h"
+#include "signature/formats.h"
+#include "signature/model.h"
+#include "text/vocabulary.h"
+
+enum state { OPEN, BROKEN, COMMITTED };
+
+struct nigh_writer {
+    nigh_context *context;
+    char *path;   /* owned */
+    char *scheme; /* owned */
+    struct nigh__attachment_bytes
+        kept[NIGH__ATTACHMENT_KINDS]; /* the caller's; NULL: none, or none that is not there already */
+    uint32_t width_bits;
+    enum state state;
+    bool made_directory;         /* and must remove it, unless committed */
+    struct nigh__file directory; /* holds the lock */
+    nigh_collection *old;        /* what is there already; NULL: nothing */
+    struct nigh__segment_writer *segment;
+    bool keep_segment; /* a manifest that names it may be on the disk */
+    bool has_ids;      /* of the documents added */
+    bool has_weights;  /* of the documents added */
+    struct nigh__progress progress;
+};
+
+/* -------------------------------------------------------------------- open */
+
+static nigh_status make_directory(struct nigh_writer *writer, nigh_error *error) {
+    const nigh_file_system *files = writer->context->files;
+    int failed = files->make_directory(files->user, writer->path);
+    writer->made_directory = failed == 0;
+    if (failed == 0 || failed == EEXIST) return NIGH_OK;
+    return nigh__fail_system(error, failed, writer->path, "create");
+}
+
+/* What is there must be whole and of the same kind. */
+static nigh_status fits_old(const struct nigh_writer *writer, nigh_error *error) {
+    const struct nigh_collection *old = writer->old;
+    if (old->damaged_manifests != 0)
+        return nigh__fail_at(error, NIGH_ECORRUPT, writer->path, NIGH_NO_OFFSET,
+                             "the newest manifest is damaged, and writing on would lose what it lists; "
+                             "'nigh check' says more");
+    if (old->width_bits != writer->width_bits)
+        return nigh__fail_at(error, NIGH_EMISMATCH, writer->path, NIGH_NO_OFFSET,
+                             "the collection has %u bits, these signatures %u", old->width_bits, writer->width_bits);
+    if (strcmp(nigh_collection_scheme(old), writer->scheme) != 0)
+        return nigh__fail_at(error, NIGH_EMISMATCH, writer->path, NIGH_NO_OFFSET,
+                             "the collection's signatures were made by another scheme");
+    return NIGH_OK;
+}
+
+/* One vocabulary, one model signs a whole collection: it comes with the first documents or not at all. */
+static nigh_status attachment_fits(struct nigh_writer *writer, enum nigh__attachment kind, nigh_error *error) {
+    if (writer->kept[kind].bytes == NULL) return NIGH_OK;
+    const struct nigh__segment *keeper = nigh__collection_keeper(writer->old, kind);
+    if (keeper == NULL && writer->old->documents == 0) return NIGH_OK;
+    if (keeper == NULL)
+        return nigh__fail_at(error, NIGH_EMISMATCH, writer->path, NIGH_NO_OFFSET,
+                             "its documents were added without a %s; these have one", nigh__attachment_name(kind));
+    nigh_status status = nigh__segment_keeps(keeper, kind, &writer->kept[kind], error);
+    writer->kept[kind].bytes = NULL; /* kept already */
+    return status;
+}
+
+static nigh_status open_old(struct nigh_writer *writer, nigh_error *error) {
+    nigh_error problem = {.status = NIGH_OK};
+    nigh_status status = nigh__collection_open_in(writer->context, &writer->directory, &writer->old, &problem);
+    if (status == NIGH_OK) {
+        status = fits_old(writer, error);
+        for (enum nigh__attachment kind = 0; kind < NIGH__ATTACHMENT_KINDS && status == NIGH_OK; kind++)
+            status = attachment_fits(writer, kind, error);
+        return status;
+    }
+    if (status == NIGH_ENOTFOUND && problem.system_errno == 0) return NIGH_OK; /* an empty place */
+    if (error != NULL) *error = problem;
+    return status;
+}
+
+static nigh_status begin(struct nigh_writer *writer, nigh_error *error) {
+    uint64_t number = 0;
+    nigh_status status = make_directory(writer, error);
+    if (status == NIGH_OK)
+        status = nigh__directory_lock(writer->context, writer->path, NIGH__STORE_COLLECTION, &writer->directory, error);
+    if (status == NIGH_OK) status = open_old(writer, error);
+    if (status == NIGH_OK)
+        status = nigh__state_free_number(&writer->directory, writer->old == NULL ? 1 : writer->old->next_segment,
+                                         &number, error);
+    if (status != NIGH_OK) return status;
+    struct nigh__segment_plan plan = {
+        .directory = &writer->directory, .number = number, .width_bits = writer->width_bits, .scheme = writer->scheme};
+    memcpy(plan.kept, writer->kept, sizeof plan.kept);
+    return nigh__segment_writer_open(writer->context, &plan, &writer->segment, error);
+}
+
+static nigh_status kept_sound(const struct nigh__attachment_bytes *kept, nigh_error *error) {
+    for (enum nigh__attachment kind = 0; kind < NIGH__ATTACHMENT_KINDS; kind++) {
+        if (kept[kind].bytes == NULL) continue;
+        if (kept[kind].length == 0)
+            return nigh__fail(error, NIGH_EINVAL, "a %s of no bytes", nigh__attachment_name(kind));
+        if ((uint64_t)kept[kind].length > NIGH__MAX_KEPT_LENGTH)
+            return nigh__fail(error, NIGH_ELIMIT, "a %s of %zu bytes; 4 GiB are allowed", nigh__attachment_name(kind),
+                              kept[kind].length);
+    }
+    return NIGH_OK;
+}
+
+nigh_status nigh__writer_open(nigh_context *context, const char *path, const nigh_writer_options *options,
+                              const struct nigh__attachment_bytes kept[NIGH__ATTACHMENT_KINDS], nigh_writer **out,
+                              nigh_error *error) {
+    *out = NULL;
+    nigh_writer_options chosen = NIGH_WRITER_OPTIONS_INIT;
+    nigh_status status = nigh__options_copy(&chosen, sizeof chosen, options, error);
+    if (status == NIGH_OK) status = nigh__width_check(NULL, NIGH_NO_OFFSET, chosen.width_bits, error);
+    if (status == NIGH_OK) status = kept_sound(kept, error);
+    if (status != NIGH_OK) return status;
+    nigh_writer *writer = nigh__alloc_zero(context, 1, sizeof *writer);
+    if (writer == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a writer");
+    writer->context = context;
+    writer->width_bits = chosen.width_bits;
+    memcpy(writer->kept, kept, sizeof writer->kept);
+    nigh__progress_init(&writer->progress, chosen.progress);
+    writer->path = nigh__string_copy(context, path);
+    if (writer->path == NULL) status = nigh__fail(error, NIGH_ENOMEM, "no memory for a path");
+    if (status == NIGH_OK)
+        status = nigh__scheme_make(context, chosen.width_bits, chosen.scheme, &writer->scheme, error);
+    if (status == NIGH_OK) status = begin(writer, error);
+    if (status == NIGH_OK)
+        *out = writer;
+    else
+        nigh_writer_close(writer);
+    return status;
+}
+
+nigh_status nigh_writer_open(nigh_context *context, const char *path, const nigh_writer_options *options,
+                             nigh_writer **out, nigh_error *error) {
+    *out = NULL;
+    nigh_writer_options chosen = NIGH_WRITER_OPTIONS_INIT;
+    nigh_status status = nigh__options_copy(&chosen, sizeof chosen, options, error);
+    if (status != NIGH_OK) return status;
+    struct nigh__attachment_bytes kept[NIGH__ATTACHMENT_KINDS] = {{.bytes = NULL}};
+    uint64_t names[NIGH__ATTACHMENT_KINDS] = {0};
+    if (chosen.vocabulary != NULL) {
+        names[NIGH__ATTACHMENT_VOCABULARY] = nigh__vocabulary_name(chosen.vocabulary);
+        kept[NIGH__ATTACHMENT_VOCABULARY].bytes =
+            nigh_vocabulary_bytes(chosen.vocabulary, &kept[NIGH__ATTACHMENT_VOCABULARY].length);
+    }
+    if (chosen.model != NULL) {
+        names[NIGH__ATTACHMENT_MODEL] = nigh__model_name(chosen.model);
+        kept[NIGH__ATTACHMENT_MODEL].bytes = nigh_model_bytes(chosen.model, &kept[NIGH__ATTACHMENT_MODEL].length);
+    }
+    for (enum nigh__attachment kind = 0; kind < NIGH__ATTACHMENT_KINDS; kind++)
+        if (!nigh__scheme_names(chosen.scheme, nigh__attachment_key(kind),
+                                kept[kind].bytes == NULL ? NULL : &names[kind]))
+            return nigh__fail(error, NIGH_EMISMATCH, "the scheme names another %s than the one given, or none is",
+                              nigh__attachment_name(kind));
+    return nigh__writer_open(context, path, &chosen, kept, out, error);
+}
+
+/* --------------------------------------------------------------------- add */
+
+/* All documents of a collection have ids or none has; the first one decides. */
+static nigh_status ids_agree(struct nigh_writer *writer, const nigh_document *document, nigh_error *error) {
+    bool named = document->id != NULL;
+    bool first = nigh__segment_writer_documents(writer->segment) == 0;
+    bool before = writer->has_ids;
+    if (first)
+        before = writer->old != NULL && writer->old->documents != 0 ? nigh__collection_has_ids(writer->old) : named;
+    if (named == before) {
+        writer->has_ids = named;
+        return NIGH_OK;
+    }
+    return nigh__fail_at(error, NIGH_EMISMATCH, writer->path, NIGH_NO_OFFSET,
+                         named ? "its documents go by number; these have ids"
+                               : "its documents have ids; these have none");
+}
+
+/* All documents of a commit have weights or none has; other commits may differ. */
+static nigh_status weights_agree(struct nigh_writer *writer, const nigh_document *document, nigh_error *error) {
+    bool weighted = document->weights != NULL;
+    bool first = nigh__segment_writer_documents(writer->segment) == 0;
+    if (first || weighted == writer->has_weights) {
+        writer->has_weights = weighted;
+        return NIGH_OK;
+    }
+    return nigh__fail_at(error, NIGH_EMISMATCH, writer->path, NIGH_NO_OFFSET,
+                         weighted ? "the documents before it have no weights; this one has"
+                                  : "the documents before it have weights; this one has none");
+}
+
+static nigh_status document_sound(struct nigh_writer *writer, const nigh_document *document, nigh_error *error) {
+    if (document->metadata_length > NIGH_MAX_METADATA_LENGTH)
+        return nigh__fail(error, NIGH_EINVAL, "metadata of %zu bytes; %u are allowed", document->metadata_length,
+                          NIGH_MAX_METADATA_LENGTH);
+    if (document->signature == NULL) return nigh__fail(error, NIGH_EINVAL, "a document without a signature");
+    nigh_status status = ids_agree(writer, document, error);
+    if (status == NIGH_OK) status = weights_agree(writer, document, error);
+    if (status != NIGH_OK || document->id == NULL) return status;
+    const char *problem = nigh__id_problem(document->id, document->id_length);
+    if (problem != NULL) return nigh__fail(error, NIGH_EINVAL, "%s", problem);
+    if (writer->old == NULL) return NIGH_OK;
+    uint64_t existing;
+    status = nigh__collection_find_named(writer->old, document->id, document->id_length, &existing, error);
+    if (status == NIGH_ENOTFOUND) return NIGH_OK;
+    if (status != NIGH_OK) return status;
+    return nigh__fail_at(error, NIGH_EEXISTS, writer->path, NIGH_NO_OFFSET, "a document '%.*s' is there already",
+                         document->id_length > 100 ? 100 : (int)document->id_length, document->id);
+}
+
+static nigh_status usable(const struct nigh_writer *writer, nigh_error *error) {
+    if (writer->state == OPEN) return NIGH_OK;
+    return nigh__fail(error, NIGH_EINVAL, "the writer is at its end and can only be closed");
+}
+
+static bool recoverable(nigh_status status) {
+    return status == NIGH_OK || status == NIGH_EEXISTS || status == NIGH_EINVAL || status == NIGH_EMISMATCH;
+}
+
+nigh_status nigh_writer_add(nigh_writer *writer, const nigh_document *document, nigh_error *error) {
+    nigh_status status = usable(writer, error);
+    if (status != NIGH_OK) return status;
+    status = document_sound(writer, document, error);
+    if (status == NIGH_OK) status = nigh__segment_writer_add(writer->segment, document, error);
+    if (!recoverable(status)) writer->state = BROKEN;
+    return status;
+}
+
+/* ------------------------------------------------------------------ commit */
+
+/* The new state: the old entries and one more. */
+static nigh_status next_manifest(const struct nigh_writer *writer, const struct nigh__manifest_entry *entry,
+                                 struct nigh__manifest *out, nigh_error *error) {
+    const struct nigh_collection *old = writer->old;
+    uint32_t before = old == NULL ? 0 : old->segment_count;
+    if (before >= NIGH__MAX_SEGMENTS)
+        return nigh__fail_at(error, NIGH_ELIMIT, writer->path, NIGH_NO_OFFSET, "a collection has at most %u segments",
+                             NIGH__MAX_SEGMENTS);
+    if (old != NULL && old->sequence == UINT64_MAX)
+        return nigh__fail_at(error, NIGH_ELIMIT, writer->path, NIGH_NO_OFFSET, "no manifest number is left");
+    *out = (struct nigh__manifest){.header = {.sequence = old == NULL ? 1 : old->sequence + 1,
+                                              .next_segment = entry->number + 1,
+                                              .documents = (old == NULL ? 0 : old->documents) + entry->documents,
+                                              .width_bits = writer->width_bits,
+                                              .segment_count = before + 1}};
+    out->entries = nigh__alloc(writer->context, (size_t)before + 1, sizeof *out->entries);
+    if (out->entries == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a manifest");
+    for (uint32_t i = 0; i < before; i++)
+        out->entries[i] = (struct nigh__manifest_entry){.number = old->segments[i]->number,
+                                                        .file_length = old->segments[i]->length,
+                                                        .documents = old->segments[i]->documents,
+                                                        .header_checksum = old->segments[i]->header.checksum};
+    out->entries[before] = *entry;
+    return NIGH_OK;
+}
+
+static nigh_status publish(struct nigh_writer *writer, const struct nigh__manifest_entry *entry, nigh_error *error) {
+    struct nigh__manifest manifest = {.entries = NULL};
+    nigh_status status = next_manifest(writer, entry, &manifest, error);
+    if (status == NIGH_OK) status = nigh__file_sync(&writer->directory, error);
+    /* The name of a new collection must be safe too. */
+    if (status == NIGH_OK && writer->old == NULL) status = nigh__parent_sync(writer->context, writer->path, error);
+    if (status == NIGH_OK && nigh__progress_tick(&writer->progress, "committing", 0, 0))
+        status = nigh__progress_cancelled(error);
+    if (status == NIGH_OK)
+        status =
+            nigh__manifest_write(&writer->directory, NIGH__STORE_COLLECTION, &manifest, &writer->keep_segment, error);
+    if (status == NIGH_OK) {
+        nigh__segment_writer_close(writer->segment, true); /* its temporary files go before the tidying */
+        writer->segment = NULL;
+        nigh__state_tidy(&writer->directory, manifest.header.sequence,
+                         writer->old == NULL ? 0 : writer->old->next_segment, &entry->number, 1);
+    }
+    nigh__manifest_release(writer->context, &manifest);
+    return status;
+}
+
+nigh_status nigh_writer_commit(nigh_writer *writer, nigh_error *error) {
+    nigh_status status = usable(writer, error);
+    if (status != NIGH_OK) return status;
+    writer->state = BROKEN;
+    const bool keeps =
+        writer->kept[NIGH__ATTACHMENT_VOCABULARY].bytes != NULL || writer->kept[NIGH__ATTACHMENT_MODEL].bytes != NULL;
+    if (nigh__segment_writer_documents(writer->segment) == 0 && writer->old != NULL && !keeps) {
+        writer->state = COMMITTED; /* nothing new: the state there is the state wanted */
+        return NIGH_OK;
+    }
+    struct nigh__manifest_entry entry;
+    status = nigh__segment_writer_finish(writer->segment, &writer->progress, &entry, error);
+    if (status == NIGH_OK) status = publish(writer, &entry, error);
+    if (status == NIGH_OK) writer->state = COMMITTED;
+    return status;
+}
+
+void nigh_writer_close(nigh_writer *writer) {
+    if (writer == NULL) return;
+    nigh__segment_writer_close(writer->segment, writer->keep_segment);
+    nigh_collection_close(writer->old);
+    bool unwanted = writer->made_directory && writer->state != COMMITTED && !writer->keep_segment;
+    if (unwanted) nigh__file_remove(writer->context, writer->path);
+    if (writer->directory.context != NULL) nigh__file_release(&writer->directory);
+    nigh__free(writer->context, writer->path);
+    nigh__free(writer->context, writer->scheme);
+    nigh__free(writer->context, writer);
+}

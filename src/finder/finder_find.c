@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+/*
+ * Asking a finder.  The threads take some thousand queries at a time at most; what a method
+ * finds for such a chunk is brought into order there and then, as keys of distinct rows
+ * (scan/nearest.h), and the chunks become results one after the other, rows becoming
+ * the numbers they stand for, as soon as those before them have.  So no number of threads
+ * changes an answer.
+ *
+ *     chunk     0            1            2
+ *     queries   |------------|------------|------      a thread takes the next
+ *     keys      | d r | d r  | d r ...                 of each chunk, sorted
+ *     matches   | d n  d n  d n | ...                  rows -> their numbers
+ *
+ * Memory.  Of queries that match crowds a chunk is looked up in pieces, so that beside the
+ * matches there are 8 bytes for each of the chunks under way, and some megabytes.  Where
+ * one match is asked for, no more than one is kept.
+ *
+ * The plain scan shares the rows among the threads instead (scan/scan.c).
+ */
+#include "finder/finder.h"
+
+#include <inttypes.h>
+#include <stdatomic.h>
+
+#include "base/bytes.h"
+#include "base/progress.h"
+#include "base/status.h"
+#include "base/threads.h"
+#include "scan/nearest.h"
+#include "scan/results.h"
+#include "scan/scan.h"
+
+#define MAX_OF_CHUNK 4096u
+#define MIN_OF_CHUNK 64u
+#define CHUNKS_A_THREAD 8u
+#define FEW_KEYS 24u
+#define MANY_HITS (1u << 21) /* a piece of a chunk */
+
+struct chunk {
+    struct nigh__array keys; /* of uint64_t: of all its queries, one after the other */
+    uint32_t *counts;        /* for each query */
+    atomic_bool ready;
+};
+
+/* One call of nigh_finder_find(). */
+struct finding {
+    const nigh_finder *finder;
+    const uint8_t *queries;
+    size_t count;
+    nigh_find_options options;
+    struct nigh__progress progress;
+    nigh_results *results;
+    struct nigh__array numbers; /* keys of one query, with the numbers of its rows */
+
+    size_t chunk_size;
+    size_t chunk_count;
+    struct chunk *chunks;
+    _Atomic size_t next;
+    _Atomic size_t told; /* chunks that have become results */
+    atomic_flag telling; /* a thread is at it */
+    _Atomic int status;  /* of the first failure; others then stop */
+    _Atomic uint64_t compared, probes, truncated;
+};
+
+static nigh_status no_memory(nigh_error *error) {
+    (void)nigh__fail(error, NIGH_ENOMEM, "no memory for what was found");
+    return NIGH_ENOMEM;
+}
+
+/* Most queries have few keys, which are sorted where they are. */
+static void sort_keys(const nigh_context *context, uint64_t *keys, size_t count) {
+    if (count > FEW_KEYS) {
+        nigh__keys_sort(context, keys, count);
+        return;
+    }
+    for (size_t i = 1; i < count; i++) {
+        const uint64_t key = keys[i];
+        size_t place = i;
+        for (; place > 0 && keys[place - 1] > key; place--) keys[place] = keys[place - 1];
+        keys[place] = key;
+    }
+}
+
+/* ------------------------------------------------------------ rows to numbers */
+
+/* All numbers of all rows, nearest first; rows of the same distance may mix. */
+static bool numbers_of_rows(struct finding *finding, const uint64_t *keys, size_t count) {
+    const nigh_context *context = finding->finder->context;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t own;
+        uint32_t some;
+        const uint32_t *numbers =
+            nigh__distinct_numbers(&finding->finder->distinct, nigh__key_number(keys[i]), &own, &some);
+        uint64_t *slot = nigh__array_add(context, &finding->numbers, some);
+        if (slot == NULL) return false;
+        for (uint32_t n = 0; n < some; n++) slot[n] = nigh__key(nigh__key_distance(keys[i]), numbers[n]);
+    }
+    if (count > 1) sort_keys(context, finding->numbers.data, finding->numbers.count);
+    return true;
+}
+
+/* Adds the matches of the next query.  `keys` are of distinct rows, sorted. */
+static bool results_add(struct finding *finding, const uint64_t *keys, size_t count) {
+    const nigh_finder *finder = finding->finder;
+    const bool listed = nigh__distinct_collapsed(&finder->distinct);
+    const bool all = finding->options.mode == NIGH_FIND_ALL;
+    uint64_t first;
+    if (listed && all) {
+        finding->numbers.count = 0;
+        if (!numbers_of_rows(finding, keys, count)) return false;
+        keys = finding->numbers.data;
+        count = finding->numbers.count;
+    } else if (listed && count != 0) {
+        uint32_t own;
+        uint32_t some;
+        const uint32_t *numbers = nigh__distinct_numbers(&finder->distinct, nigh__key_number(keys[0]), &own, &some);
+        first = nigh__key(nigh__key_distance(keys[0]), numbers[0]);
+        keys = &first;
+    }
+    nigh_results *results = finding->results;
+    nigh_match *matches = nigh__array_add(finder->context, &results->matches, count);
+    if (matches == NULL && count != 0) return false;
+    for (size_t i = 0; i < count; i++) {
+        matches[i] = (nigh_match){.document = nigh__key_number(keys[i]), .distance = nigh__key_distance(keys[i])};
+        if (finder->without_numbers) matches[i].document = UINT64_MAX;
+    }
+    results->ends[results->finished++] = results->matches.count;
+    return true;
+}
+
+/* ----------------------------------------------------------------- the chunks */
+
+static void fail(struct finding *finding, nigh_status status) {
+    int expected = NIGH_OK;
+    (void)atomic_compare_exchange_strong(&finding->status, &expected, (int)status);
+}
+
+static size_t unique(uint64_t *keys, size_t count) {
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (kept == 0 || keys[i] != keys[kept - 1]) keys[kept++] = keys[i];
+    }
+    return kept;
+}
+
+/* The hits of one query, at the end of the chunk's keys; of FIRST and ANY there is one.  False: no memory. */
+static bool keys_add(const struct finding *finding, struct chunk *chunk, size_t query, const struct nigh__hit *hits,
+                     size_t count) {
+    const nigh_context *context = finding->finder->context;
+    const size_t before = chunk->keys.count;
+    uint64_t *keys = nigh__array_add(context, &chunk->keys, count);
+    if (keys == NULL) return false;
+    for (size_t i = 0; i < count; i++) keys[i] = nigh__key(hits[i].distance, hits[i].row);
+    if (count > 1) sort_keys(context, keys, count);
+    /* Rows without a number cannot be told apart. */
+    if (!finding->finder->without_numbers) chunk->keys.count = before + unique(keys, count);
+    chunk->counts[query] = (uint32_t)(chunk->keys.count - before);
+    return true;
+}
+
+/* Hits of a piece of the chunk that begins with query `first`. */
+static bool piece_order(const struct finding *finding, struct chunk *chunk, size_t first_query,
+                        const struct nigh__array *found) {
+    const struct nigh__hit *hits = found->data;
+    for (size_t first = 0, end; first < found->count; first = end) {
+        end = first + 1;
+        while (end < found->count && hits[end].query == hits[first].query) end++;
+        if (!keys_add(finding, chunk, first_query + hits[first].query, hits + first, end - first)) return false;
+    }
+    return true;
+}
+
+static nigh_status look_up(const struct finding *finding, const uint64_t *queries, size_t first, size_t count,
+                           struct nigh__found *found) {
+    const nigh_finder *finder = finding->finder;
+    const uint8_t *weights = finding->options.weights;
+    const struct nigh__lookup lookup = {
+        .queries = queries,
+        .weights = weights == NULL ? NULL : weights + first * finder->distinct.width_bits,
+        .count = count,
+        .radius = finder->radius,
+        .any = finding->options.mode == NIGH_FIND_ANY,
+        .first = finding->options.mode == NIGH_FIND_FIRST,
+        .budget = finder->budget,
+        .many_hits = MANY_HITS,
+    };
+    if (finder->sorted != NULL) return nigh__sorted_find(finder->sorted, &lookup, found, NULL);
+    return nigh__tables_find(finder->tables, &lookup, found, NULL);
+}
+
+static nigh_status chunk_find(struct finding *finding, size_t number, uint64_t *queries) {
+    const nigh_finder *finder = finding->finder;
+    const size_t first = number * finding->chunk_size;
+    const size_t count = nigh__smaller(finding->chunk_size, finding->count - first);
+    const size_t row_bytes = finder->distinct.width_bits / 8;
+    nigh__distinct_copy(queries, finder->distinct.words, finding->queries + first * row_bytes, count, row_bytes);
+    struct nigh__found found = {.hits = NIGH__ARRAY(struct nigh__hit)};
+    struct chunk *chunk = &finding->chunks[number];
+    chunk->counts = nigh__alloc_zero(finder->context, count, sizeof *chunk->counts);
+    nigh_status status = chunk->counts == NULL ? NIGH_ENOMEM : NIGH_OK;
+    for (size_t done = 0; status == NIGH_OK && done < count; done += found.finished) {
+        found.hits.count = 0;
+        status = look_up(finding, queries + done * finder->distinct.words, first + done, count - done, &found);
+        if (status == NIGH_OK && !piece_order(finding, chunk, done, &found.hits)) status = NIGH_ENOMEM;
+    }
+    nigh__array_release(finder->context, &found.hits);
+    atomic_fetch_add_explicit(&finding->compared, found.compared, memory_order_relaxed);
+    atomic_fetch_add_explicit(&finding->probes, found.probes, memory_order_relaxed);
+    atomic_fetch_add_explicit(&finding->truncated, found.truncated, memory_order_relaxed);
+    return status;
+}
+
+static bool chunk_add(struct finding *finding, const struct chunk *chunk, size_t count) {
+    const uint64_t *keys = chunk->keys.data;
+    for (size_t q = 0; q < count; q++) {
+        if (!results_add(finding, keys, chunk->counts[q])) return false;
+        if (chunk->counts[q] != 0) keys += chunk->counts[q];
+    }
+    return true;
+}
+
+static void chunk_release(const nigh_context *context, struct chunk *chunk) {
+    nigh__array_release(context, &chunk->keys);
+    nigh__free(context, chunk->counts);
+}
+
+static size_t chunk_queries(const struct finding *finding, size_t number) {
+    return nigh__smaller(finding->chunk_size, finding->count - number * finding->chunk_size);
+}
+
+/*
+ * Makes results of the chunks that are ready and whose turn it is.  One thread at a time;
+ * another that finds it busy goes on, for whoever is at it looks once more when it is done.
+ */
+static void tell(struct finding *finding) {
+    for (;;) {
+        size_t told = atomic_load(&finding->told);
+        if (told == finding->chunk_count || !atomic_load(&finding->chunks[told].ready)) return;
+        if (atomic_flag_test_and_set(&finding->telling)) return;
+        for (told = atomic_load(&finding->told);
+             told < finding->chunk_count && atomic_load(&finding->chunks[told].ready); told++) {
+            struct chunk *chunk = &finding->chunks[told];
+            if (!chunk_add(finding, chunk, chunk_queries(finding, told))) fail(finding, NIGH_ENOMEM);
+            chunk_release(finding->finder->context, chunk);
+            atomic_store(&finding->told, told + 1);
+        }
+        atomic_flag_clear(&finding->telling);
+    }
+}
+
+static void work(void *user, uint32_t thread) {
+    struct finding *finding = user;
+    const nigh_context *context = finding->finder->context;
+    uint64_t *queries = nigh__alloc(context, finding->chunk_size * finding->finder->distinct.words, sizeof(uint64_t));
+    if (queries == NULL) fail(finding, NIGH_ENOMEM);
+    while (atomic_load_explicit(&finding->status, memory_order_relaxed) == NIGH_OK) {
+        const size_t number = atomic_fetch_add_explicit(&finding->next, 1, memory_order_relaxed);
+        if (number >= finding->chunk_count) break;
+        nigh_status status = chunk_find(finding, number, queries);
+        if (status != NIGH_OK) {
+            fail(finding, status);
+            break;
+        }
+        atomic_store(&finding->chunks[number].ready, true);
+        tell(finding);
+        /* Chunks are taken in order, so that most before this one are done. */
+        if (thread == 0 &&
+            nigh__progress_tick(&finding->progress, "finding", number * finding->chunk_size, finding->count))
+            fail(finding, NIGH_ECANCELLED);
+    }
+    nigh__free(context, queries);
+}
+
+static nigh_status find_in_chunks(struct finding *finding, uint32_t threads, nigh_error *error) {
+    const nigh_context *context = finding->finder->context;
+    size_t size = finding->count / ((size_t)threads * CHUNKS_A_THREAD);
+    if (size > MAX_OF_CHUNK) size = MAX_OF_CHUNK;
+    finding->chunk_size = size < MIN_OF_CHUNK ? MIN_OF_CHUNK : size;
+    finding->chunk_count = (finding->count + finding->chunk_size - 1) / finding->chunk_size;
+    finding->chunks = nigh__alloc(context, finding->chunk_count, sizeof *finding->chunks);
+    if (finding->chunks == NULL) return no_memory(error);
+    for (size_t c = 0; c < finding->chunk_count; c++) {
+        finding->chunks[c].keys = (struct nigh__array)NIGH__ARRAY(uint64_t);
+        finding->chunks[c].counts = NULL;
+        atomic_init(&finding->chunks[c].ready, false);
+    }
+    nigh__threads_run(threads < finding->chunk_count ? threads : (uint32_t)finding->chunk_count, work, finding);
+    const nigh_status status = (nigh_status)atomic_load(&finding->status);
+    for (size_t c = atomic_load(&finding->told); c < finding->chunk_count; c++)
+        chunk_release(context, &finding->chunks[c]);
+    nigh__free(context, finding->chunks);
+    if (status == NIGH_ECANCELLED) return nigh__progress_cancelled(error);
+    return status == NIGH_ENOMEM ? no_memory(error) : status;
+}
+
+/* ------------------------------------------------------------------- the scan */
+
+/* A batch of queries over all rows; for ANY the nearest, which costs less than all. */
+static nigh_status scan_batch(struct finding *finding, uint64_t *queries, size_t first, size_t count, uint32_t threads,
+                              nigh_error *error) {
+    const struct nigh__distinct *distinct = &finding->finder->distinct;
+    const size_t row_bytes = distinct->width_bits / 8;
+    nigh__distinct_copy(queries, distinct->words, finding->queries + first * row_bytes, count, row_bytes);
+    uint32_t limits[NIGH__BATCH_QUERIES];
+    struct nigh__array found[NIGH__BATCH_QUERIES];
+    const uint32_t radius = finding->finder->radius;
+    for (size_t q = 0; q < count; q++) {
+        limits[q] = radius < distinct->width_bits ? radius + 1 : distinct->width_bits + 1;
+        found[q] = (struct nigh__array)NIGH__ARRAY(uint64_t);
+    }
+    const struct nigh__scan scan = {.context = finding->finder->context,
+                                    .rows = distinct->words_of_rows,
+                                    .count = distinct->count,
+                                    .words = distinct->words,
+                                    .queries = queries,
+                                    .query_count = count,
+                                    .limits = limits,
+                                    .k = finding->options.mode == NIGH_FIND_ANY ? 1 : NIGH_ALL,
+                                    .threads = threads,
+                                    .progress = &finding->progress,
+                                    .progress_done = (uint64_t)first * distinct->count,
+                                    .progress_total = (uint64_t)finding->count * distinct->count};
+    nigh_status status = nigh__scan(&scan, found, error);
+    for (size_t q = 0; q < count; q++) {
+        uint64_t *keys = found[q].data;
+        size_t some = found[q].count;
+        if (finding->options.mode == NIGH_FIND_FIRST && some != 0) {
+            for (size_t i = 1; i < some; i++)
+                if (nigh__key_number(keys[i]) < nigh__key_number(keys[0])) keys[0] = keys[i];
+            some = 1;
+        }
+        if (status == NIGH_OK && !results_add(finding, keys, some)) status = no_memory(error);
+        nigh__array_release(finding->finder->context, &found[q]);
+    }
+    return status;
+}
+
+static nigh_status find_by_scan(struct finding *finding, uint32_t threads, nigh_error *error) {
+    const nigh_context *context = finding->finder->context;
+    uint64_t *queries =
+        nigh__alloc(context, (size_t)NIGH__BATCH_QUERIES * finding->finder->distinct.words, sizeof(uint64_t));
+    if (queries == NULL) return no_memory(error);
+    nigh_status status = NIGH_OK;
+    for (size_t first = 0; status == NIGH_OK && first < finding->count; first += NIGH__BATCH_QUERIES) {
+        const size_t count = nigh__smaller(NIGH__BATCH_QUERIES, finding->count - first);
+        status = scan_batch(finding, queries, first, count, threads, error);
+    }
+    nigh__free(context, queries);
+    finding->compared = (uint64_t)finding->count * finding->finder->distinct.count;
+    return status;
+}
+
+/* ------------------------------------------------------------------ the whole */
+
+static nigh_status check_find(const nigh_finder *finder, size_t count, const nigh_find_options *options,
+                              nigh_error *error) {
+    if (options->mode != NIGH_FIND_ALL && options->mode != NIGH_FIND_FIRST && options->mode != NIGH_FIND_ANY)
+        return nigh__fail(error, NIGH_EINVAL, "%d is no mode of finding", (int)options->mode);
+    if (finder->info.method == NIGH_FINDER_PSM && options->weights == NULL && count != 0)
+        return nigh__fail(error, NIGH_EINVAL, "the method 'psm' needs the weights of the queries' bits");
+    if (count > SIZE_MAX / 2 / finder->distinct.width_bits)
+        return nigh__fail(error, NIGH_EINVAL, "%zu queries are more than memory can hold", count);
+    return NIGH_OK;
+}
+
+nigh_status nigh_finder_find(const nigh_finder *finder, const uint8_t *queries, size_t count,
+                             const nigh_find_options *options, nigh_results **out, nigh_error *error) {
+    *out = NULL;
+    struct finding finding = {.finder = finder,
+                              .queries = queries,
+                              .count = count,
+                              .numbers = NIGH__ARRAY(uint64_t),
+                              .telling = ATOMIC_FLAG_INIT};
+    finding.options = (nigh_find_options)NIGH_FIND_OPTIONS_INIT;
+    nigh_status status = nigh__options_copy(&finding.options, sizeof finding.options, options, error);
+    if (status == NIGH_OK) status = check_find(finder, count, &finding.options, error);
+    if (status != NIGH_OK) return status;
+    nigh__progress_init(&finding.progress, finding.options.progress);
+    finding.results = nigh__results_new(finder->context, count);
+    if (finding.results == NULL) return no_memory(error);
+    const uint32_t threads = nigh__threads_resolve(finding.options.threads);
+    status = finder->info.method == NIGH_FINDER_SCAN ? find_by_scan(&finding, threads, error)
+                                                     : find_in_chunks(&finding, threads, error);
+    nigh__array_release(finder->context, &finding.numbers);
+    if (status != NIGH_OK) {
+        nigh_results_free(finding.results);
+        return status;
+    }
+    finding.results->distances = finding.compared;
+    finding.results->probes = finding.probes;
+    finding.results->truncated = finding.truncated;
+    finding.results->exact = finder->info.method != NIGH_FINDER_PSM && finding.truncated == 0 &&
+                             (finder->info.method == NIGH_FINDER_SCAN || finder->radius <= finder->info.exact_radius);
+    *out = finding.results;
+    return NIGH_OK;
+}

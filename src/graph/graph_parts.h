@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the two ways of searching a graph share: the numbers that say what is found, and
+ * the errors.  Included by src/search/graph_* alone.
+ */
+#ifndef NIGH_GRAPH_GRAPH_PARTS_H
+#define NIGH_GRAPH_GRAPH_PARTS_H
+
+#include "graph/graph_search.h"
+
+#define NIGH__GRAPH_SEED_BLOCK 16u  /* seeds that are compared in one turn */
+#define NIGH__GRAPH_ENTRIES 64u     /* nodes to begin from where there are no seeds; compared in one turn */
+#define NIGH__GRAPH_MAX_CENTRES 16u /* groups that are asked, and centres whose nodes are seeds, at most */
+#define NIGH__GRAPH_ALL_GROUPS 512u /* effort with which a walk asks all groups when it is lost */
+#define NIGH__GRAPH_FIRST_STEPS 64u /* after which a walk should have come to where it is not lost */
+#define NIGH__GRAPH_MAX_BLOCK 256u  /* nodes of a turn: those, or the edges of a node */
+
+_Static_assert(NIGH__GRAPH_MAX_DEGREE <= NIGH__GRAPH_MAX_BLOCK, "all edges of a node in one turn");
+
+/* Where a walk begins. */
+struct nigh__graph_starts {
+    uint32_t slices;  /* the first ones: nodes that share one with the query */
+    uint32_t centres; /* groups that are asked, and of all their centres those whose nodes it begins from: the nearest
+                         of each; at most NIGH__GRAPH_MAX_CENTRES */
+    uint32_t lost_share; /* of NIGH__GRAPH_ALL_GROUPS groups, so many are asked when it is lost, for as many centres
+                            again; 0: there are no groups */
+};
+
+/*
+ * A short walk is short of time: with few nodes in mind it begins from fewer, for looking these up would take longer
+ * than walking.  What it leaves out it comes back to when it is lost.  Of a graph without centres all slices.
+ */
+static inline struct nigh__graph_starts nigh__graph_starts(const struct nigh__graph_facts *facts, uint32_t effort) {
+    if (facts->centre_words == 0) return (struct nigh__graph_starts){.slices = facts->seed_slices};
+    uint32_t centres = effort / 2 < 4 ? 4 : effort / 2;
+    if (centres > NIGH__GRAPH_MAX_CENTRES) centres = NIGH__GRAPH_MAX_CENTRES;
+    const uint32_t slices = effort < 16 ? 1 : effort / 4;
+    return (struct nigh__graph_starts){.slices = slices < facts->seed_slices ? slices : facts->seed_slices,
+                                       .centres = centres,
+                                       .lost_share = effort < NIGH__GRAPH_ALL_GROUPS ? effort : NIGH__GRAPH_ALL_GROUPS};
+}
+
+/* Groups that a lost walk asks. */
+static inline uint64_t nigh__graph_lost_groups(const struct nigh__graph *graph,
+                                               const struct nigh__graph_starts *starts) {
+    return (graph->group_count * starts->lost_share + NIGH__GRAPH_ALL_GROUPS - 1) / NIGH__GRAPH_ALL_GROUPS;
+}
+
+/* The nodes to begin from where no seed leads on: some evenly chosen ones, then all. */
+static inline uint64_t nigh__graph_entry_count(uint32_t nodes) { return (uint64_t)nodes + NIGH__GRAPH_ENTRIES; }
+
+static inline uint32_t nigh__graph_entry(uint32_t nodes, uint64_t number) {
+    if (number >= NIGH__GRAPH_ENTRIES) return (uint32_t)(number - NIGH__GRAPH_ENTRIES);
+    return (uint32_t)(number * nodes / NIGH__GRAPH_ENTRIES);
+}
+
+/*
+ * The farthest that a sketch may be, where a node must be no farther than `worst`: its share of the distance, and a
+ * bit for each eight words of the row.
+ */
+static inline uint32_t nigh__graph_sketch_limit(uint32_t sketch_words, uint32_t words, uint32_t worst) {
+    if (sketch_words == words) return worst;
+    return worst * sketch_words / words + words / 8;
+}
+
+/* The list of a slice of the query. */
+static inline uint64_t nigh__graph_seed_list(const struct nigh__graph_facts *facts, const uint64_t *row,
+                                             uint32_t slice) {
+    const uint32_t start = slice * facts->seed_bits;
+    const uint32_t shift = start % 64;
+    uint64_t bits = row[start / 64] >> shift;
+    if (shift + facts->seed_bits > 64) bits |= row[start / 64 + 1] << (64 - shift);
+    return (uint64_t)slice << facts->seed_bits | (bits & ((UINT64_C(1) << facts->seed_bits) - 1));
+}
+
+/* The error for a number that cannot be right; `item` is in one of the arrays of the graph. */
+nigh_status nigh__graph_corrupt(const struct nigh__graph *graph, enum nigh__graph_section section, uint64_t index,
+                                const char *why, nigh_error *error);
+
+#endif

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+/*
+ * The exact scan, made so that memory is the limit and is read once.
+ *
+ *     rows    |=========|=========|=========|=========|===     chunks: a thread
+ *              \                                                takes the next
+ *               |--|--|--|--|--|                                blocks: one call
+ *                 ^                                             of the kernel
+ *                 all queries of the batch, while the block is in the cache
+ *
+ * The kernel (kernel/hamming.h) answers a block with hits: the rows that are
+ * nearer than the query's limit.  For a search of the k nearest that is the
+ * k-th distance so far, so that after the first few thousand rows a block
+ * hardly ever has any, and keeping the best costs nothing.
+ *
+ * Ties.  A thread takes chunks in ascending order, so rows come to its
+ * candidates ascending, and a row at the limit can be dropped: k rows at most
+ * as far and with smaller numbers are there.  Whatever rows a thread happened
+ * to get, its k best contain those of the k best of all that it has seen, and
+ * the union of all threads' candidates, sorted and cut at k, is the answer.  So
+ * the threads may share the rows as they like: the result is the same.
+ *
+ * The rows are mapped from a file that someone may cut short, so the kernel
+ * runs inside a guard.  Inside it nothing is allocated: hits go to a buffer of
+ * fixed size, and only outside are they added to the candidates.
+ *
+ * Blocks begin small and double, because the limits of a block are those from
+ * before it: a first block of thousands of rows would make as many hits.
+ */
+#include "scan/scan.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/guard.h"
+#include "base/status.h"
+#include "base/threads.h"
+#include "kernel/masked.h"
+
+#define HITS 32768u            /* a thread's buffer, 384 KB, hardly touched */
+#define BLOCK_BYTES 524288u    /* long enough for the call not to matter, short enough to stop soon */
+#define BLOCK_STEP 64u         /* blocks are multiples of this many rows */
+#define CHUNKS_A_THREAD 16u    /* for threads that are not equally fast */
+#define WORDS_A_THREAD 1048576 /* below this many, another thread costs more than it saves */
+
+struct worker {
+    struct nigh__hit *hits;
+    struct nigh__nearest nearest[NIGH__BATCH_QUERIES];
+};
+
+struct job {
+    const struct nigh__scan *scan;
+    struct worker *workers;
+    uint32_t block_rows; /* at most */
+    uint32_t chunk_rows;
+    _Atomic uint64_t next_row; /* of the next chunk */
+    _Atomic uint64_t distances;
+    _Atomic int status; /* of the first failure; others then stop */
+};
+
+static void fail(struct job *job, nigh_status status) {
+    int expected = NIGH_OK;
+    (void)atomic_compare_exchange_strong(&job->status, &expected, (int)status);
+}
+
+static size_t call_kernel(const struct nigh__scan *scan, const uint64_t *rows, size_t count, const uint32_t *limits,
+                          struct nigh__hit *hits) {
+    const struct nigh__hamming *hamming = scan->context->hamming;
+    if (scan->masks == NULL)
+        return hamming->batch(scan->queries, scan->query_count, rows, count, scan->words, limits, hits);
+    return nigh__masked_choose(hamming->name)(scan->queries, scan->masks, scan->query_count, rows, count, scan->words,
+                                              limits, hits);
+}
+
+/* One call of the kernel.  False where the file was cut short under it. */
+static bool read_block(const struct nigh__scan *scan, const uint32_t *limits, uint64_t first, size_t count,
+                       struct nigh__hit *hits, size_t *found) {
+    const uint64_t *rows = scan->rows + first * scan->words;
+    struct nigh__guard guard;
+    if (scan->map_length == 0) {
+        *found = call_kernel(scan, rows, count, limits, hits);
+        return true;
+    }
+    nigh__guard_enter(&guard, scan->map, scan->map_length);
+    if (NIGH__GUARD_FAULTED(&guard)) return false;
+    *found = call_kernel(scan, rows, count, limits, hits);
+    nigh__guard_leave(&guard);
+    return true;
+}
+
+static nigh_status scan_block(const struct nigh__scan *scan, struct worker *worker, uint64_t first, size_t count) {
+    uint32_t limits[NIGH__BATCH_QUERIES];
+    for (size_t q = 0; q < scan->query_count; q++) limits[q] = worker->nearest[q].limit;
+    size_t found = 0;
+    if (!read_block(scan, limits, first, count, worker->hits, &found)) return NIGH_EIO;
+    for (size_t h = 0; h < found; h++) {
+        const struct nigh__hit *hit = &worker->hits[h];
+        uint32_t row = (uint32_t)(first + hit->row);
+        if (!nigh__nearest_add(scan->context, &worker->nearest[hit->query], hit->distance, row)) return NIGH_ENOMEM;
+    }
+    return NIGH_OK;
+}
+
+/* Counts what is done; on the thread that made the call, asks whether to go on. */
+static void tick(struct job *job, uint32_t thread, uint64_t distances) {
+    const struct nigh__scan *scan = job->scan;
+    uint64_t done = atomic_fetch_add_explicit(&job->distances, distances, memory_order_relaxed) + distances;
+    if (thread != 0 || scan->progress == NULL) return;
+    if (nigh__progress_tick(scan->progress, "searching", scan->progress_done + done, scan->progress_total))
+        fail(job, NIGH_ECANCELLED);
+}
+
+static void work(void *user, uint32_t thread) {
+    struct job *job = user;
+    const struct nigh__scan *scan = job->scan;
+    struct worker *worker = &job->workers[thread];
+    uint32_t block = BLOCK_STEP;
+    for (;;) {
+        uint64_t row = atomic_fetch_add_explicit(&job->next_row, job->chunk_rows, memory_order_relaxed);
+        if (row >= scan->count) return;
+        uint64_t end = scan->count - row < job->chunk_rows ? scan->count : row + job->chunk_rows;
+        while (row < end) {
+            if (atomic_load_explicit(&job->status, memory_order_relaxed) != NIGH_OK) return;
+            uint64_t rows = end - row < block ? end - row : block;
+            nigh_status status = scan_block(scan, worker, row, (size_t)rows);
+            if (status != NIGH_OK) fail(job, status);
+            tick(job, thread, rows * scan->query_count);
+            row += rows;
+            block = block * 2 < job->block_rows ? block * 2 : job->block_rows;
+        }
+    }
+}
+
+/* ------------------------------------------------------------------- planning */
+
+static uint32_t block_rows(const struct nigh__scan *scan) {
+    uint32_t by_hits = HITS / (uint32_t)scan->query_count;
+    uint32_t by_bytes = BLOCK_BYTES / (scan->words * (uint32_t)sizeof(uint64_t));
+    uint32_t rows = by_hits < by_bytes ? by_hits : by_bytes;
+    return rows < BLOCK_STEP ? BLOCK_STEP : rows - rows % BLOCK_STEP;
+}
+
+static uint32_t chunk_rows(const struct nigh__scan *scan, uint32_t threads, uint32_t block) {
+    if (threads == 1) return scan->count;
+    uint32_t rows = scan->count / (threads * CHUNKS_A_THREAD);
+    return rows < block ? block : rows - rows % BLOCK_STEP;
+}
+
+static uint32_t useful_threads(const struct nigh__scan *scan) {
+    uint64_t words = (uint64_t)scan->count * scan->words * scan->query_count;
+    uint64_t most = words / WORDS_A_THREAD + 1;
+    return most < scan->threads ? (uint32_t)most : scan->threads;
+}
+
+/* -------------------------------------------------------------------- merging */
+
+/* The candidates of all threads for one query, sorted and cut. */
+static bool merge(const struct nigh__scan *scan, const struct worker *workers, uint32_t threads, size_t query,
+                  struct nigh__array *found) {
+    for (uint32_t t = 0; t < threads; t++) {
+        const struct nigh__array *keys = &workers[t].nearest[query].keys;
+        if (keys->count == 0) continue;
+        uint64_t *slot = nigh__array_add(scan->context, found, keys->count);
+        if (slot == NULL) return false;
+        memcpy(slot, keys->data, keys->count * sizeof *slot);
+    }
+    if (found->count > 1) nigh__keys_sort(scan->context, found->data, found->count);
+    if (scan->k != NIGH_ALL && found->count > scan->k) found->count = scan->k;
+    return true;
+}
+
+static void workers_free(const struct nigh__scan *scan, struct worker *workers, uint32_t threads) {
+    if (workers == NULL) return;
+    for (uint32_t t = 0; t < threads; t++) {
+        for (size_t q = 0; q < scan->query_count; q++) nigh__nearest_release(scan->context, &workers[t].nearest[q]);
+        nigh__free(scan->context, workers[t].hits);
+    }
+    nigh__free(scan->context, workers);
+}
+
+static struct worker *workers_new(const struct nigh__scan *scan, uint32_t threads, uint32_t block) {
+    struct worker *workers = nigh__alloc_zero(scan->context, threads, sizeof *workers);
+    if (workers == NULL) return NULL;
+    bool complete = true;
+    for (uint32_t t = 0; t < threads; t++) {
+        /* One more, which a kernel may write before it knows that the row is too far. */
+        workers[t].hits = nigh__alloc(scan->context, (size_t)block * scan->query_count + 1, sizeof *workers[t].hits);
+        if (workers[t].hits == NULL) complete = false;
+        for (size_t q = 0; q < scan->query_count; q++)
+            nigh__nearest_init(&workers[t].nearest[q], scan->k, scan->limits[q]);
+    }
+    if (complete) return workers;
+    workers_free(scan, workers, threads);
+    return NULL;
+}
+
+nigh_status nigh__scan(const struct nigh__scan *scan, struct nigh__array *found, nigh_error *error) {
+    if (scan->count == 0 || scan->query_count == 0) return NIGH_OK;
+    const uint32_t threads = useful_threads(scan);
+    const uint32_t block = block_rows(scan);
+    struct job job = {.scan = scan, .block_rows = block, .chunk_rows = chunk_rows(scan, threads, block)};
+    job.workers = workers_new(scan, threads, block);
+    if (job.workers == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory to search with %u threads", threads);
+    nigh__threads_run(threads, work, &job);
+    nigh_status status = (nigh_status)atomic_load(&job.status);
+    for (size_t q = 0; status == NIGH_OK && q < scan->query_count; q++) {
+        if (!merge(scan, job.workers, threads, q, &found[q])) status = NIGH_ENOMEM;
+    }
+    workers_free(scan, job.workers, threads);
+    if (status == NIGH_ENOMEM) return nigh__fail(error, status, "no memory for what the search found");
+    if (status == NIGH_ECANCELLED) return nigh__progress_cancelled(error);
+    return status;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The file "tuning" of a collection: how it is best searched, and what was measured of that.
+ * Advice and no content: it may be lost or damaged and all documents are still there and
+ * still found.
+ *
+ *      0  magic, version, endianness mark, compatible, incompatible      as of every file
+ *     24  file length                          u64    256
+ *     32  documents, sequence                  u64    of the collection when it was measured
+ *     48  method, k                            u32
+ *     56  checksum                             u64    of bytes 0..55 and 64..255
+ *     64  breadth, candidates, sketch bits, effort, patience, probe, slice width, zero      u32
+ *     96  postings, probes, target bytes, memory bytes, queries         u64
+ *    136  target recall, target cdr, target seconds                     f64
+ *    160  recall, low, high; cdr, low, high                             f64
+ *    208  median, 99th percentile                                       f64    seconds
+ *    224  zeros
+ */
+#ifndef NIGH_SEARCH_TUNING_H
+#define NIGH_SEARCH_TUNING_H
+
+#include "base/file.h"
+
+#define NIGH__TUNING_NAME "tuning"
+#define NIGH__TUNING_TEMPORARY "tuning.tmp"
+#define NIGH__TUNING_MAGIC "\x89NIGHU\r\n"
+#define NIGH__TUNING_LENGTH 256u
+#define NIGH__MAX_TUNED_K 65536u
+
+/* NIGH_ENOTFOUND, without a detail, where there is none; NIGH_ECORRUPT, NIGH_EVERSION, NIGH_EIO, NIGH_ENOMEM. */
+nigh_status nigh__tuning_read(const struct nigh__file *directory, nigh_tuning *out, nigh_error *error);
+
+#endif

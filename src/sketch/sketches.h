@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sketches: the first bits of every signature of a segment, one after the other.
+ *
+ *     rows       |s0......|s1......|s2......|     128 bytes apart, of which a scan of the
+ *                                                 first 16 would still read every page
+ *     sketches   |s0|s1|s2|                       all that such a scan reads
+ *
+ * They are made when a search first asks for them and live as long as the collection is
+ * open, in memory of the context.  Which of several threads makes them changes nothing.
+ */
+#ifndef NIGH_SKETCH_SKETCHES_H
+#define NIGH_SKETCH_SKETCHES_H
+
+#include "collection/segment.h"
+
+#define NIGH__SKETCH_WORDS 4u /* at most: 256 bits */
+
+struct nigh__sketches; /* opaque; shared by any number of threads */
+
+struct nigh__sketches *nigh__sketches_new(const nigh_context *context, uint32_t segments); /* NULL: out of memory */
+void nigh__sketches_free(const nigh_context *context, struct nigh__sketches *sketches);    /* accepts NULL */
+
+/*
+ * The first `words` (1 to NIGH__SKETCH_WORDS, fewer than a row has) of each row of a segment, which has some; lives as
+ * long as the sketches.  `index` is that of the segment in its collection.  NIGH_ENOMEM, NIGH_EIO.
+ */
+nigh_status nigh__sketches_get(struct nigh__sketches *sketches, const struct nigh__segment *segment, uint32_t index,
+                               uint32_t words, const uint64_t **out, nigh_error *error);
+
+#endif
