@@ -59,7 +59,7 @@ void cli_against_release(struct against *against) {
 
 /* Keeps the matches of queries [begin, ...), and counts. */
 static nigh_status keep_results(struct against *against, const nigh_results *results, size_t begin) {
-    nigh_results_info info = NIGH_RESULTS_INFO_INIT;
+    nigh_results_info info = {.size = sizeof info};
     nigh_results_describe(results, &info);
     against->counts.distances += info.distances;
     against->counts.probes += info.probes;
@@ -98,7 +98,8 @@ static nigh_status load_rows(struct against *against, uint8_t **out) {
 static nigh_status make_finder(struct against *against, nigh_finder **out) {
     const struct against_values *values = against->values;
     struct cli_job *job = against->job;
-    nigh_finder_options options = NIGH_FINDER_OPTIONS_INIT;
+    nigh_finder_options options;
+    nigh_finder_options_init(&options);
     uint8_t *rows = NULL;
     options.method = (nigh_finder_method)values->method;
     options.width_bits = against->info.width_bits;
@@ -133,9 +134,10 @@ static size_t next_batch(size_t batch, uint64_t matches) {
 static nigh_status find_batch(struct against *against, const nigh_finder *finder, size_t begin, size_t count,
                               uint64_t *matches) {
     const struct cli_incoming *incoming = &against->incoming;
-    nigh_find_options options = NIGH_FIND_OPTIONS_INIT;
+    nigh_find_options options;
+    nigh_find_options_init(&options);
     nigh_results *results = NULL;
-    nigh_results_info info = NIGH_RESULTS_INFO_INIT;
+    nigh_results_info info = {.size = sizeof info};
     options.mode = against->values->first ? NIGH_FIND_FIRST : NIGH_FIND_ALL;
     options.threads = against->job->threads;
     if (incoming->weights != NULL) options.weights = incoming->weights + begin * incoming->width_bits;
@@ -173,7 +175,8 @@ static nigh_status match_collection(struct against *against) {
 static nigh_status match_chunks(struct against *against) {
     const struct against_values *values = against->values;
     struct cli_job *job = against->job;
-    nigh_batch_options options = NIGH_BATCH_OPTIONS_INIT;
+    nigh_batch_options options;
+    nigh_batch_options_init(&options);
     nigh_results *results = NULL;
     options.method = (nigh_finder_method)values->method;
     options.mode = values->first ? NIGH_FIND_FIRST : NIGH_FIND_ALL;
@@ -191,7 +194,7 @@ static nigh_status match_chunks(struct against *against) {
     nigh_status status = nigh_chunks_match(against->chunks, against->incoming.signatures, against->incoming.count,
                                            &options, &results, &job->error);
     if (status != NIGH_OK) return status;
-    nigh_results_info info = NIGH_RESULTS_INFO_INIT;
+    nigh_results_info info = {.size = sizeof info};
     nigh_results_describe(results, &info);
     against->counts.exact = info.exact;
     status = keep_results(against, results, 0);
@@ -252,8 +255,9 @@ static nigh_status sort_again(struct against *against) {
 
 static nigh_status match_each_other(struct against *against) {
     struct cli_job *job = against->job;
-    nigh_join_options options = NIGH_JOIN_OPTIONS_INIT;
-    nigh_join_result result = NIGH_JOIN_RESULT_INIT;
+    nigh_join_options options;
+    nigh_join_options_init(&options);
+    nigh_join_result result = {.size = sizeof result};
     if (against->incoming.count < 2) return NIGH_OK;
     against->repeats = malloc(against->incoming.count * sizeof *against->repeats);
     if (against->repeats == NULL) return no_memory(against);

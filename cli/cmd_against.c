@@ -165,7 +165,8 @@ static int check_signing(const struct against *against) {
 
 static int open_collection(struct against *against) {
     struct cli_job *job = against->job;
-    nigh_signer_options held = NIGH_SIGNER_OPTIONS_INIT;
+    nigh_signer_options held;
+    nigh_signer_options_init(&held);
     if (cli_collection_open(job, against->path, NULL, &against->collection, &against->info) != NIGH_OK)
         return cli_fail(job);
     nigh_status status = nigh_signer_options_parse(nigh_collection_scheme(against->collection), &held, &job->error);
@@ -192,7 +193,8 @@ static bool is_chunks(const struct against *against) {
  * name, but else it is somebody's. */
 static int check_chunks(const struct against *against) {
     struct cli_job *job = against->job;
-    nigh_chunks_options chunks_options = NIGH_CHUNKS_OPTIONS_INIT;
+    nigh_chunks_options chunks_options;
+    nigh_chunks_options_init(&chunks_options);
     nigh_chunks *chunks = NULL;
     if (is_named_chunks(against->path)) return CLI_DONE;
     nigh_status status = nigh_chunks_open(job->context, against->path, &chunks_options, &chunks, &job->error);
@@ -206,8 +208,9 @@ static int check_chunks(const struct against *against) {
 static int open_chunks(struct against *against) {
     struct cli_job *job = against->job;
     const struct cli_signing *signing = &against->values->signing;
-    nigh_chunks_options chunks_options = NIGH_CHUNKS_OPTIONS_INIT;
-    nigh_chunks_info info = NIGH_CHUNKS_INFO_INIT;
+    nigh_chunks_options chunks_options;
+    nigh_chunks_options_init(&chunks_options);
+    nigh_chunks_info info = {.size = sizeof info};
     if (against->values->memory != NULL || against->values->approximate || against->values->rotations.given)
         return cli_usage(job->command, "--memory, --approximate and --rotations are for a collection, not for chunks");
     if (signing->bits.given && signing->bits.value != 64)
@@ -230,7 +233,8 @@ static int open_chunks(struct against *against) {
 static nigh_status make_signer(struct against *against) {
     struct cli_job *job = against->job;
     const struct against_values *values = against->values;
-    nigh_signer_options signer_options = NIGH_SIGNER_OPTIONS_INIT;
+    nigh_signer_options signer_options;
+    nigh_signer_options_init(&signer_options);
     nigh_status status = NIGH_OK;
     if (against->chunks != NULL) {
         struct cli_signing signing = values->signing;
@@ -260,7 +264,8 @@ static nigh_status make_signer(struct against *against) {
 /* Opens the writer, and the collection again: what others added before the writer locked it belongs to it. */
 static nigh_status open_writer(struct against *against) {
     struct cli_job *job = against->job;
-    nigh_writer_options writer_options = NIGH_WRITER_OPTIONS_INIT;
+    nigh_writer_options writer_options;
+    nigh_writer_options_init(&writer_options);
     if (!against->values->add || against->chunks != NULL) return NIGH_OK;
     writer_options.width_bits = against->info.width_bits;
     writer_options.scheme = against->signer == NULL ? NULL : nigh_signer_scheme(against->signer);
@@ -650,7 +655,7 @@ static int match_and_add(struct against *against) {
 }
 
 static int run(struct cli_job *job) {
-    struct against against = {.job = job, .values = job->values, .finder = NIGH_FINDER_INFO_INIT};
+    struct against against = {.job = job, .values = job->values, .finder = {.size = sizeof(nigh_finder_info)}};
     int code = check_use(&against);
     if (code != CLI_DONE || against.path == NULL) return code;
     code = is_chunks(&against) ? open_chunks(&against) : open_collection(&against);

@@ -81,8 +81,9 @@ int cli_check_run(struct cli_job *job, const char *path, cli_checker *check) {
     struct reporter reporter = {.job = job};
     struct checked checked = {path, "nigh index", "older segment", "older segments"};
     if (check == nigh_terms_check) checked = (struct checked){path, "nigh terms index", "older group", "older groups"};
-    nigh_check_options check_options = NIGH_CHECK_OPTIONS_INIT;
-    nigh_check_result result = NIGH_CHECK_RESULT_INIT;
+    nigh_check_options check_options;
+    nigh_check_options_init(&check_options);
+    nigh_check_result result = {.size = sizeof result};
     check_options.progress = &job->progress.report;
     check_options.problem = report;
     check_options.user = &reporter;

@@ -39,7 +39,7 @@ static const struct cli_option options[] = {
              "write the pairs that are alike as JSON lines {\"id1\", \"id2\", \"similarity\", \"distance\"}"),
     CLI_CHOICE(0, "pairs-per-cluster", PLACE(pairs_per_cluster), "WHICH", pairs_names, "all",
                "all: every pair that is alike; tree: for each document that goes, the one with the document kept"),
-    CLI_NUMBER(0, "pairs-limit", PLACE(pairs_limit), "N", 1, UINT64_MAX, NULL,
+    CLI_NUMBER(0, "pairs-limit", PLACE(pairs_limit), "N", 1, NIGH_ALL_64, NULL,
                "with all: look at about N pairs that are there only to be listed (default 20 a document, 2 million at "
                "least); beyond it, documents of large groups are listed with some of the others, and how many pairs "
                "were left out is told. What is kept does not depend on it"),
@@ -73,7 +73,7 @@ static const struct cli_option options[] = {
     CLI_NUMBER(0, "bits", PLACE(signing.bits), "N", 8, NIGH_MAX_WIDTH_BITS, NULL,
                "of simhash: the width of the signatures, a multiple of 8 (default 64); raw signature files cannot say "
                "theirs"),
-    CLI_NUMBER(0, "seed", PLACE(signing.seed), "N", 0, UINT64_MAX, NULL, "of the hashes (default 0)"),
+    CLI_NUMBER(0, "seed", PLACE(signing.seed), "N", 0, NIGH_ALL_64, NULL, "of the hashes (default 0)"),
     CLI_TEXT(0, "memory", PLACE(memory), "BYTES",
              "use so much, such as 500M or 4G, and sort in files beyond it (default half of what the machine has)"),
     CLI_TEXT(0, "temporary", PLACE(temporary), "FOLDER",
@@ -176,7 +176,7 @@ static int make_options(struct deduper *deduper) {
     if (values->signing.model != NULL) deduper->signer.scheme = NIGH_SCHEME_LEARNED;
     if (cli_model_get(job, values->signing.model, NULL, &deduper->signer, &deduper->model) != NIGH_OK)
         return cli_fail(job);
-    *made = (nigh_dedup_options)NIGH_DEDUP_OPTIONS_INIT;
+    nigh_dedup_options_init(made);
     made->method = (nigh_dedup_method)values->method;
     made->cluster = (nigh_cluster_rule)values->cluster;
     made->no_verify = values->no_verify;
@@ -240,7 +240,7 @@ static bool too_far(const struct deduper *deduper, uint64_t width_bits) {
 }
 
 static uint64_t signature_bits(const struct deduper *deduper) {
-    nigh_model_info info = NIGH_MODEL_INFO_INIT;
+    nigh_model_info info = {.size = sizeof info};
     if (deduper->values->signing.bits.given) return deduper->values->signing.bits.value;
     if (deduper->model == NULL) return 64;
     nigh_model_describe(deduper->model, &info);
@@ -337,7 +337,7 @@ static int run_all(struct deduper *deduper) {
 }
 
 static int run(struct cli_job *job) {
-    struct deduper deduper = {.job = job, .values = job->values, .info = NIGH_DEDUP_INFO_INIT};
+    struct deduper deduper = {.job = job, .values = job->values, .info = {.size = sizeof(nigh_dedup_info)}};
     int code = check_use(&deduper);
     if (code == CLI_DONE) code = make_options(&deduper);
     if (code == CLI_DONE) code = cli_inputs_open(job, 0, &deduper.inputs) ? run_all(&deduper) : cli_fail(job);

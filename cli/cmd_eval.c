@@ -80,7 +80,7 @@ static const struct cli_option options[] = {
     CLI_NUMBER(0, "sample", PLACE(sample), "N", 0, UINT32_MAX, "1000",
                "signatures: the mean cosine at a distance is that of N pairs at most; 0 takes all pairs; terms: errors "
                "are counted over N blocks (default 2000); 0 takes all"),
-    CLI_NUMBER(0, "sample-seed", PLACE(sample_seed), "N", 0, UINT64_MAX, "0",
+    CLI_NUMBER(0, "sample-seed", PLACE(sample_seed), "N", 0, NIGH_ALL_64, "0",
                "signatures, nearest: another sample; terms: also other queries"),
     CLI_TEXT(0, "queries", PLACE(queries), "FILE",
              "ranked: the topics, as documents whose ids are those of FILE below; nearest: signatures that ask"),
@@ -193,7 +193,8 @@ static const struct cli_example examples[] = {
 static nigh_status evaluate(struct evaluator *evaluator, const struct cli_inputs *inputs, uint64_t limit,
                             nigh_eval_corpus **out) {
     struct cli_job *job = evaluator->job;
-    nigh_eval_corpus_options evaluation_options = NIGH_EVAL_CORPUS_OPTIONS_INIT;
+    nigh_eval_corpus_options evaluation_options;
+    nigh_eval_corpus_options_init(&evaluation_options);
     struct cli_problems problems;
     nigh_text_reader *reader = NULL;
     evaluation_options.threads = job->threads;
@@ -293,8 +294,9 @@ static int plot_pairs(struct evaluator *evaluator, nigh_eval_pairs *pairs) {
 static int eval_signatures(struct evaluator *evaluator) {
     struct cli_job *job = evaluator->job;
     const struct eval_values *values = evaluator->values;
-    nigh_eval_pairs_options pairs_options = NIGH_EVAL_PAIRS_OPTIONS_INIT;
-    nigh_eval_pairs_info info = NIGH_EVAL_PAIRS_INFO_INIT;
+    nigh_eval_pairs_options pairs_options;
+    nigh_eval_pairs_options_init(&pairs_options);
+    nigh_eval_pairs_info info = {.size = sizeof info};
     nigh_eval_pairs *pairs = NULL;
     pairs_options.alike = evaluator->alike;
     pairs_options.labels = values->truth;
@@ -325,8 +327,9 @@ static int eval_signatures(struct evaluator *evaluator) {
 /* False with job->error; `queries` NULL: documents ask. */
 static bool rank(struct evaluator *evaluator, const nigh_eval_corpus *queries, bool first, uint64_t *topics) {
     struct cli_job *job = evaluator->job;
-    nigh_eval_ranking_options ranking_options = NIGH_EVAL_RANKING_OPTIONS_INIT;
-    nigh_eval_ranking ranking = NIGH_EVAL_RANKING_INIT;
+    nigh_eval_ranking_options ranking_options;
+    nigh_eval_ranking_options_init(&ranking_options);
+    nigh_eval_ranking ranking = {.size = sizeof ranking};
     ranking_options.judgements = evaluator->values->judgements;
     ranking_options.queries = queries;
     ranking_options.progress = &job->progress.report;
@@ -527,7 +530,7 @@ static int run(struct cli_job *job) {
     static const char *const names[EVAL_KINDS] = {"signatures", "ranked",  "duplicates", "psm",
                                                   "nearest",    "learned", "terms"};
     struct evaluator evaluator = {
-        .job = job, .values = job->values, .info = NIGH_SIGNING_INFO_INIT, .started = cli_seconds()};
+        .job = job, .values = job->values, .info = {.size = sizeof(nigh_signing_info)}, .started = cli_seconds()};
     const char *what = job->operand_count == 0 ? "" : job->operands[0];
     int kind = 0;
     if (*what == '\0')

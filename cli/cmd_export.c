@@ -55,7 +55,7 @@ struct exporter {
 static nigh_status load(struct exporter *exporter, uint64_t number, nigh_document *out) {
     nigh_error *error = &exporter->job->error;
     nigh_status status = nigh_collection_signature(exporter->collection, number, exporter->signature, error);
-    *out = (nigh_document){.signature = exporter->signature};
+    *out = (nigh_document){.size = sizeof(nigh_document), .signature = exporter->signature};
     if (status != NIGH_OK || !exporter->info.has_ids) return status;
     out->id = exporter->id;
     return nigh_collection_id(exporter->collection, number, exporter->id, NIGH_MAX_ID_LENGTH + 1, &out->id_length,
@@ -63,7 +63,7 @@ static nigh_status load(struct exporter *exporter, uint64_t number, nigh_documen
 }
 
 static nigh_status write_document(struct exporter *exporter, uint64_t number) {
-    nigh_document document;
+    nigh_document document = {.size = sizeof document};
     nigh_status status = load(exporter, number, &document);
     if (status == NIGH_OK)
         status = nigh_signature_writer_add(exporter->target.writer, &document, &exporter->job->error);

@@ -29,7 +29,7 @@ static const struct cli_option options[] = {
                "the documents of the collection, such as 60000 or 10M"),
     CLI_NUMBER(0, "bits", PLACE(bits), "N", 8, NIGH_MAX_WIDTH_BITS, "1024",
                "the width of the signatures, a multiple of 8"),
-    CLI_NUMBER(0, "seed", PLACE(seed), "N", 0, UINT64_MAX, "1", "which collection: another seed, another one"),
+    CLI_NUMBER(0, "seed", PLACE(seed), "N", 0, NIGH_ALL_64, "1", "which collection: another seed, another one"),
     CLI_NUMBER(0, "queries", PLACE(queries), "N", 0, MAX_DOCUMENTS, NULL,
                "write N documents that the collection of these options lacks, fit for queries, instead of its own"),
     CLI_CHOICE(0, "format", PLACE(format), "FORMAT", cli_write_formats, "auto",
@@ -59,7 +59,7 @@ struct range {
 
 static nigh_status write_all(struct cli_job *job, const nigh_generator_options *generator, struct range range,
                              uint8_t *signature, struct cli_target *target) {
-    const nigh_document document = {.signature = signature};
+    const nigh_document document = {.size = sizeof(nigh_document), .signature = signature};
     cli_progress_begin(&job->progress, "generating", "documents");
     for (uint64_t i = 0; i < range.count; i++) {
         nigh_status status = nigh_generate(generator, range.first + i, signature, &job->error);
@@ -83,7 +83,8 @@ static void summarise(struct cli_job *job, uint64_t written, uint32_t width_bits
 }
 
 static int generate(struct cli_job *job, const struct generate_values *values, uint8_t *signature) {
-    nigh_generator_options generator = NIGH_GENERATOR_OPTIONS_INIT;
+    nigh_generator_options generator;
+    nigh_generator_options_init(&generator);
     struct range range = {.first = 0, .count = values->count.value};
     struct cli_target target;
     generator.count = values->count.value;

@@ -110,7 +110,7 @@ static nigh_status look_before(struct indexer *indexer) {
     nigh_status status = nigh_collection_open(job->context, indexer->path, NULL, &indexer->before, &job->error);
     if (status == NIGH_ENOTFOUND) return NIGH_OK;
     if (status == NIGH_OK) {
-        indexer->old = (nigh_collection_info)NIGH_COLLECTION_INFO_INIT;
+        indexer->old = (nigh_collection_info){.size = sizeof(nigh_collection_info)};
         nigh_collection_describe(indexer->before, &indexer->old);
         indexer->width_bits = indexer->old.width_bits;
         indexer->width_holder = indexer->path;
@@ -151,7 +151,7 @@ static void count_all(const struct indexer *indexer, const nigh_collection_info 
 
 static int summarise(const struct indexer *indexer, nigh_segment_info *added) {
     struct cli_job *job = indexer->job;
-    nigh_collection_info after = NIGH_COLLECTION_INFO_INIT;
+    nigh_collection_info after = {.size = sizeof after};
     char repeated[80] = "";
     if (look_after(indexer, &after, added) != NIGH_OK) return cli_fail(job);
     count_all(indexer, &after, added->signatures);
@@ -215,7 +215,7 @@ static int check_slice_width(const struct indexer *indexer) {
 
 /* Lists are made under a lock of their own, so the writer goes first. */
 static int finish(struct indexer *indexer) {
-    nigh_segment_info added = NIGH_SEGMENT_INFO_INIT;
+    nigh_segment_info added = {.size = sizeof added};
     int code = summarise(indexer, &added);
     if (code != CLI_DONE) return code;
     nigh_writer_close(indexer->writer);
@@ -226,7 +226,8 @@ static int finish(struct indexer *indexer) {
 
 /* What looks like text cannot be added to signatures of the user's own, so it is taken for hex gone wrong. */
 static bool takes_documents(const struct indexer *indexer) {
-    nigh_signer_options ignored = NIGH_SIGNER_OPTIONS_INIT;
+    nigh_signer_options ignored;
+    nigh_signer_options_init(&ignored);
     return indexer->before == NULL || indexer->values->format != 0 ||
            nigh_signer_options_parse(nigh_collection_scheme(indexer->before), &ignored, NULL) != NIGH_ENOTFOUND;
 }

@@ -82,7 +82,7 @@ static void print_strongest(struct cli_sink *out, double *coefficients, uint32_t
 }
 
 static void print_top(struct cli_sink *out, const nigh_model *model, uint32_t width, uint64_t top) {
-    nigh_model_feature feature = NIGH_MODEL_FEATURE_INIT;
+    nigh_model_feature feature = {.size = sizeof feature};
     double coefficients[MAX_BITS];
     bool each = false;
     if (top == 0 || nigh_model_feature_at(model, 0, &feature) != NIGH_OK) return;
@@ -100,7 +100,7 @@ static void print_top(struct cli_sink *out, const nigh_model *model, uint32_t wi
 }
 
 static void json_top(struct cli_sink *out, const nigh_model *model, uint32_t width, uint64_t top) {
-    nigh_model_feature feature = NIGH_MODEL_FEATURE_INIT;
+    nigh_model_feature feature = {.size = sizeof feature};
     double coefficients[MAX_BITS];
     cli_sink_text(out, ",\"top\":[");
     for (uint32_t i = 0; i < top && nigh_model_feature_at(model, i, &feature) == NIGH_OK; i++) {
@@ -124,7 +124,7 @@ static const char *method_name(const nigh_model_info *info) {
 
 /* What follows the braces: {"method":... */
 static void json_model(struct cli_sink *out, const nigh_model *model, uint64_t top) {
-    nigh_model_info info = NIGH_MODEL_INFO_INIT;
+    nigh_model_info info = {.size = sizeof info};
     nigh_model_describe(model, &info);
     cli_sink_format(out, "\"method\":\"%s\"", method_name(&info));
     cli_sink_json_count(out, "width_bits", info.width_bits);
@@ -138,7 +138,7 @@ static void json_model(struct cli_sink *out, const nigh_model *model, uint64_t t
 }
 
 static void print_model(struct cli_sink *out, const nigh_model *model, const char *path, uint64_t top) {
-    nigh_model_info info = NIGH_MODEL_INFO_INIT;
+    nigh_model_info info = {.size = sizeof info};
     nigh_model_describe(model, &info);
     cli_sink_printable(out, path, strlen(path));
     cli_sink_format(out, "\n  method        %s\n", method_name(&info));
@@ -181,7 +181,7 @@ static int show_model(struct cli_job *job) {
 
 /* The model that a collection keeps. */
 static void print_kept(struct cli_sink *out, const nigh_model *model) {
-    nigh_model_info info = NIGH_MODEL_INFO_INIT;
+    nigh_model_info info = {.size = sizeof info};
     nigh_model_describe(model, &info);
     cli_sink_format(out, "  model         %s; %s bytes, name %016llx\n", cli_model_words(model).text,
                     cli_digits(info.bytes).text, (unsigned long long)info.name);
@@ -189,7 +189,7 @@ static void print_kept(struct cli_sink *out, const nigh_model *model) {
 
 /* How it is searched where nobody says. */
 static void print_tuning(struct cli_sink *out, const nigh_collection *collection, const nigh_collection_info *info) {
-    nigh_tuning tuning = NIGH_TUNING_INIT;
+    nigh_tuning tuning = {.size = sizeof tuning};
     if (nigh_collection_tuning(collection, &tuning, NULL) != NIGH_OK) return;
     cli_sink_format(out, "  tuned         %s\n", cli_tuning_words(&tuning).text);
     cli_sink_format(out, "                k = %u: recall %.4f (%.4f to %.4f), CDR %.4f, %s a query\n", tuning.k,
@@ -200,7 +200,7 @@ static void print_tuning(struct cli_sink *out, const nigh_collection *collection
 }
 
 static void json_tuning(struct cli_sink *out, const nigh_collection *collection, const nigh_collection_info *info) {
-    nigh_tuning tuning = NIGH_TUNING_INIT;
+    nigh_tuning tuning = {.size = sizeof tuning};
     if (nigh_collection_tuning(collection, &tuning, NULL) != NIGH_OK) return;
     cli_sink_text(out, ",\"tuning\":{");
     cli_tuning_json(out, &tuning);
@@ -268,7 +268,7 @@ static nigh_status print_table(struct cli_job *job, const nigh_collection *colle
         cli_sink_format(out, "\n     segment      documents     signatures               bytes%s\n",
                         lists ? "  slice width          list bytes" : "");
     for (uint32_t i = 0; i < info->segments; i++) {
-        nigh_segment_info segment = NIGH_SEGMENT_INFO_INIT;
+        nigh_segment_info segment = {.size = sizeof segment};
         nigh_status status = nigh_collection_segment(collection, i, &segment, &job->error);
         if (status != NIGH_OK) return status;
         print_segment(out, &segment, lists);
@@ -281,7 +281,7 @@ static nigh_status json_segments(struct cli_job *job, const nigh_collection *col
     struct cli_sink *out = job->out;
     cli_sink_text(out, ",\"segments\":[");
     for (uint32_t i = 0; i < segments; i++) {
-        nigh_segment_info segment = NIGH_SEGMENT_INFO_INIT;
+        nigh_segment_info segment = {.size = sizeof segment};
         nigh_status status = nigh_collection_segment(collection, i, &segment, &job->error);
         if (status != NIGH_OK) return status;
         cli_sink_text(out, i == 0 ? "{\"number\":" : ",{\"number\":");

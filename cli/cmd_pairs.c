@@ -32,7 +32,7 @@ static const struct cli_option options[] = {
     CLI_NUMBER('r', "radius", PLACE(radius), "BITS", 0, NIGH_MAX_WIDTH_BITS, NULL,
                "pairs at most BITS bits apart; may be left out where the signatures are made for near-copies"),
     CLI_CHOICE(0, "output", PLACE(output), "FORM", output_names, "jsonl", "the form of the answer"),
-    CLI_NUMBER(0, "limit", PLACE(limit), "N", 1, UINT64_MAX, NULL, "stop after N pairs"),
+    CLI_NUMBER(0, "limit", PLACE(limit), "N", 1, NIGH_ALL_64, NULL, "stop after N pairs"),
     CLI_NUMBER(0, "copies", PLACE(copies), "N", 1, UINT32_MAX, "1000",
                "of more than N equal signatures, only the pairs with the first are given"),
     CLI_FLAG(0, "numbers", PLACE(numbers), "call documents by their number, from 0, not by their id"),
@@ -137,7 +137,8 @@ static int take_pair(void *user, const nigh_pair *pair) {
 static bool choose_radius(const struct pairing *pairing, uint32_t *out) {
     struct cli_job *job = pairing->job;
     const uint32_t width = pairing->infos[0].width_bits;
-    nigh_signer_options signer = NIGH_SIGNER_OPTIONS_INIT;
+    nigh_signer_options signer;
+    nigh_signer_options_init(&signer);
     if (pairing->values->radius.given && pairing->values->radius.value > width) {
         (void)cli_usage(job->command, "--radius %llu is more than the %u bits there are",
                         (unsigned long long)pairing->values->radius.value, width);
@@ -194,8 +195,9 @@ static void close_statistics(struct pairing *pairing, const nigh_join_result *re
 static int pair_opened(struct pairing *pairing) {
     struct cli_job *job = pairing->job;
     const struct pairs_values *values = pairing->values;
-    nigh_join_options join = NIGH_JOIN_OPTIONS_INIT;
-    nigh_join_result result = NIGH_JOIN_RESULT_INIT;
+    nigh_join_options join;
+    nigh_join_options_init(&join);
+    nigh_join_result result = {.size = sizeof result};
     if (!cli_amount_bytes(job, "--memory", values->memory, &join.memory_bytes)) return CLI_ERROR;
     if (!choose_radius(pairing, &join.radius)) return CLI_ERROR;
     pairing->ids[0] = malloc(NIGH_MAX_ID_LENGTH + 1);

@@ -299,6 +299,8 @@ static int set_options(struct planner *planner) {
     if (values->batch != NULL && values->queries != NULL)
         return cli_usage(job->command, "--batch says how many queries there are; leave --queries out");
     asked->width_bits = (uint32_t)values->bits.value;
+    asked->memory_bytes = asked->queries = asked->batch = 0;
+    asked->recall = 1;
     if (!cli_amount_count(job, "-n", values->rows, &asked->rows) ||
         !cli_amount_count(job, "--queries", values->queries, &asked->queries) ||
         !cli_amount_count(job, "--batch", values->batch, &asked->batch) ||
@@ -397,8 +399,8 @@ static int run(struct cli_job *job) {
     }
     planner->job = job;
     planner->values = job->values;
-    planner->options = (nigh_plan_options)NIGH_PLAN_OPTIONS_INIT;
-    planner->costs = (nigh_costs)NIGH_COSTS_INIT;
+    nigh_plan_options_init(&planner->options);
+    planner->costs = (nigh_costs){.size = sizeof(nigh_costs)};
     int code = set_options(planner);
     if (code == CLI_DONE) code = is_of_index(planner->values) ? plan_of_index(planner) : plan(planner);
     free(planner);

@@ -73,14 +73,14 @@ static const struct cli_option options[] = {
                "the width need it"),
     CLI_NUMBER(0, "admit", PLACE(admit), "BITS", 0, NIGH_MAX_SLICE_WIDTH, NULL,
                "beyond BITS bits, count only what was seen before"),
-    CLI_NUMBER(0, "candidates", PLACE(candidates), "N", 1, NIGH_DEFAULT - 1, NULL,
+    CLI_NUMBER(0, "candidates", PLACE(candidates), "N", 1, NIGH_ALL, NULL,
                "compare the N most promising of what the lists or sketches showed; at least as many as -k"),
     CLI_NUMBER(0, "sketch-bits", PLACE(sketch_bits), "BITS", 64, 256, NULL,
                "of --method sketch: compare the first BITS bits of every document, 64, 128, 192 or 256"),
-    CLI_NUMBER(0, "effort", PLACE(effort), "N", 1, NIGH_DEFAULT - 1, NULL,
+    CLI_NUMBER(0, "effort", PLACE(effort), "N", 1, NIGH_ALL, NULL,
                "of a graph: keep the N nearest in mind while walking; more is slower and misses less; at least as many "
                "as -k; by default 600, or twice as many as -k"),
-    CLI_NUMBER(0, "patience", PLACE(patience), "N", 0, NIGH_DEFAULT - 1, NULL,
+    CLI_NUMBER(0, "patience", PLACE(patience), "N", 0, NIGH_ALL, NULL,
                "of a graph: end after N steps that brought nothing nearer; 0: when there is none left to take; by "
                "default 300"),
     CLI_NUMBER(0, "slices", PLACE(slices), "N", 1, NIGH_MAX_WIDTH_BITS, NULL, "use the first N slices only"),
@@ -361,7 +361,7 @@ static nigh_status print_query(struct searcher *searcher, const nigh_results *re
     char number[24];
     size_t count = 0;
     const nigh_match *matches = nigh_results_matches(results, query, &count);
-    nigh_proof proof = NIGH_PROOF_INIT;
+    nigh_proof proof = {.size = sizeof proof};
     nigh_status proven = nigh_results_proof(results, query, &proof, &searcher->job->error);
     if (proven != NIGH_OK) return proven;
     if (proof.below < searcher->below) searcher->below = proof.below;
@@ -384,7 +384,7 @@ static nigh_status print_query(struct searcher *searcher, const nigh_results *re
 }
 
 static void add_up(struct searcher *searcher, const nigh_results *results) {
-    nigh_results_info info = NIGH_RESULTS_INFO_INIT;
+    nigh_results_info info = {.size = sizeof info};
     nigh_results_info *sum = &searcher->sum;
     nigh_results_describe(results, &info);
     searcher->batches++;
@@ -480,7 +480,7 @@ static nigh_status search_ids(struct searcher *searcher) {
 }
 
 static nigh_status search_rows(struct searcher *searcher, struct cli_source *source) {
-    nigh_document document;
+    nigh_document document = {.size = sizeof document};
     char number[24];
     for (;;) {
         nigh_status status = nigh_signature_reader_next(source->reader, &document, &searcher->job->error);
@@ -519,7 +519,8 @@ static nigh_status search_signatures(struct searcher *searcher) {
 
 /* What signs queries as the documents of the collection were signed. */
 static nigh_status make_signer(struct searcher *searcher) {
-    nigh_signer_options signer_options = NIGH_SIGNER_OPTIONS_INIT;
+    nigh_signer_options signer_options;
+    nigh_signer_options_init(&signer_options);
     nigh_error *error = &searcher->job->error;
     if (searcher->signer != NULL) return NIGH_OK;
     nigh_status status =
@@ -574,12 +575,12 @@ static nigh_status search_texts(struct searcher *searcher) {
 }
 
 static nigh_status search_signed(struct searcher *searcher, nigh_signing *signing) {
-    nigh_signing_info info = NIGH_SIGNING_INFO_INIT;
-    nigh_signed row;
+    nigh_signing_info info = {.size = sizeof info};
+    nigh_signed row = {.size = sizeof row};
     nigh_status status;
     while ((status = nigh_signing_next(signing, &row, &searcher->job->error)) == NIGH_OK) {
-        struct cli_name name = {.text = row.document.id, .length = row.document.id_length};
-        status = add_query(searcher, row.document.signature, searcher->unsure ? NULL : row.document.weights,
+        struct cli_name name = {.text = row.document->id, .length = row.document->id_length};
+        status = add_query(searcher, row.document->signature, searcher->unsure ? NULL : row.document->weights,
                            searcher->sparse, name);
         if (status != NIGH_OK) return status;
     }
@@ -596,7 +597,8 @@ static nigh_status search_documents(struct searcher *searcher) {
     nigh_text_reader *reader = NULL;
     nigh_signing *signing = NULL;
     struct cli_problems problems;
-    nigh_signing_options signing_options = NIGH_SIGNING_OPTIONS_INIT;
+    nigh_signing_options signing_options;
+    nigh_signing_options_init(&signing_options);
     signing_options.threads = 1; /* searching takes longer than signing */
     signing_options.keep_weights = 1;
     signing_options.limit = values->reading.limit.value;
@@ -615,7 +617,8 @@ static nigh_status search_documents(struct searcher *searcher) {
 
 /* Where the collection was not made from text, a query that does not look like signatures is still read as such. */
 static nigh_status search_files(struct searcher *searcher) {
-    nigh_signer_options ignored = NIGH_SIGNER_OPTIONS_INIT;
+    nigh_signer_options ignored;
+    nigh_signer_options_init(&ignored);
     bool ok = true;
     if (searcher->inputs.count == 0) return NIGH_OK;
     bool text =
@@ -682,7 +685,7 @@ static void close_statistics(struct searcher *searcher) {
 }
 
 static uint32_t or_usual(const struct cli_number *number) {
-    return number->given ? (uint32_t)number->value : NIGH_DEFAULT;
+    return number->given ? (uint32_t)number->value : (uint32_t)NIGH_DEFAULT;
 }
 
 /* How slice lists are searched.  False with a message. */
@@ -706,7 +709,7 @@ static bool set_lists_options(struct cli_job *job, const struct search_values *v
         return false;
     }
     if (values->budget != NULL && strcmp(values->budget, "all") == 0)
-        out->postings = UINT64_MAX;
+        out->postings = NIGH_ALL_64;
     else if (!cli_amount_count(job, "--budget", values->budget, &out->postings))
         return false;
     out->probe = (nigh_search_probe)values->probe;
@@ -747,7 +750,8 @@ static int refuse(const struct searcher *searcher, nigh_status status) {
 }
 
 static bool is_minhash(const nigh_collection *collection) {
-    nigh_signer_options scheme = NIGH_SIGNER_OPTIONS_INIT;
+    nigh_signer_options scheme;
+    nigh_signer_options_init(&scheme);
     return nigh_signer_options_parse(nigh_collection_scheme(collection), &scheme, NULL) == NIGH_OK &&
            scheme.scheme == NIGH_SCHEME_MINHASH;
 }
@@ -786,8 +790,10 @@ static int search_opened(struct searcher *searcher) {
 
 static int run(struct cli_job *job) {
     const struct search_values *values = job->values;
-    struct searcher searcher = {.job = job, .values = values, .options = NIGH_SEARCH_OPTIONS_INIT, .below = NIGH_ALL};
-    nigh_open_options open_options = NIGH_OPEN_OPTIONS_INIT;
+    struct searcher searcher = {.job = job, .values = values, .below = NIGH_ALL};
+    nigh_search_options_init(&searcher.options);
+    nigh_open_options open_options;
+    nigh_open_options_init(&open_options);
     if (job->operand_count == 0) return cli_usage(job->command, "no COLLECTION given");
     if (job->operand_count == 1 && values->ids.count == 0 && values->texts.count == 0)
         return cli_usage(job->command, "no QUERY given, and no --text or --id");

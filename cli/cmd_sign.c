@@ -173,12 +173,12 @@ static void close_rows(struct signer *signer, struct rows_out *out) {
 
 static nigh_status sign_all(struct signer *signer, struct rows_out *out) {
     struct cli_job *job = signer->job;
-    nigh_signed row;
+    nigh_signed row = {.size = sizeof row};
     cli_progress_begin(&job->progress, "signing", NULL);
     for (uint64_t done = 1;; done++) {
         nigh_status status = nigh_signing_next(signer->signing, &row, &job->error);
         if (status == NIGH_END) return cli_interrupted() != 0 ? NIGH_ECANCELLED : finish_rows(signer, out);
-        if (status == NIGH_OK) status = write_row(signer, out, &row.document);
+        if (status == NIGH_OK) status = write_row(signer, out, row.document);
         if (status != NIGH_OK) return status;
         if (done % 64 != 0) continue;
         nigh_signing_describe(signer->signing, &signer->info);
@@ -190,7 +190,8 @@ static nigh_status sign_all(struct signer *signer, struct rows_out *out) {
 static nigh_status open_signing(struct signer *signer, nigh_signer_options *signer_options) {
     const struct sign_values *values = signer->values;
     struct cli_job *job = signer->job;
-    nigh_signing_options signing_options = NIGH_SIGNING_OPTIONS_INIT;
+    nigh_signing_options signing_options;
+    nigh_signing_options_init(&signing_options);
     nigh_text_format format = (nigh_text_format)values->format;
     signing_options.threads = job->threads;
     signing_options.keep_weights = values->json;
@@ -243,9 +244,10 @@ static int sign(struct signer *signer, nigh_signer_options *signer_options) {
 static int make_vocabulary(struct signer *signer, nigh_signer_options *signer_options) {
     const struct sign_values *values = signer->values;
     struct cli_job *job = signer->job;
-    nigh_vocabulary_info info = NIGH_VOCABULARY_INFO_INIT;
+    nigh_vocabulary_info info = {.size = sizeof info};
     double started = cli_seconds();
-    nigh_vocabulary_options counting = NIGH_VOCABULARY_OPTIONS_INIT;
+    nigh_vocabulary_options counting;
+    nigh_vocabulary_options_init(&counting);
     counting.threads = job->threads;
     counting.memory_bytes = values->signing.memory.value;
     counting.limit = values->reading.limit.value;
@@ -305,7 +307,7 @@ static int check_use(const struct cli_job *job) {
 static int run(struct cli_job *job) {
     int code = check_use(job);
     if (code != CLI_DONE) return code;
-    struct signer signer = {.job = job, .values = job->values, .info = NIGH_SIGNING_INFO_INIT};
+    struct signer signer = {.job = job, .values = job->values, .info = {.size = sizeof(nigh_signing_info)}};
     nigh_signer_options signer_options;
     code = cli_signer_options(job, &signer.values->signing, NULL, NULL, &signer_options);
     if (code != CLI_DONE) return code;

@@ -123,7 +123,7 @@ static void count_all(const struct term_indexer *indexer, const nigh_terms_info 
 static void summarise(const struct term_indexer *indexer, const nigh_terms_info *after) {
     struct cli_job *job = indexer->job;
     const uint64_t added = after->documents - indexer->old.documents;
-    nigh_signing_info skipped = NIGH_SIGNING_INFO_INIT;
+    nigh_signing_info skipped = {.size = sizeof skipped};
     skipped.reader = after->reader;
     count_all(indexer, after);
     if (indexer->before != NULL)
@@ -145,8 +145,8 @@ static void summarise(const struct term_indexer *indexer, const nigh_terms_info 
 
 static int index_all(struct term_indexer *indexer) {
     struct cli_job *job = indexer->job;
-    nigh_terms_info after = NIGH_TERMS_INFO_INIT;
-    after.reader = (nigh_text_reader_info)NIGH_TEXT_READER_INFO_INIT;
+    nigh_terms_info after = {.size = sizeof after};
+    after.reader = (nigh_text_reader_info){.size = sizeof(nigh_text_reader_info)};
     if (look_before(indexer) != NIGH_OK) return cli_fail(job);
     const int code = make_options(indexer);
     if (code != CLI_DONE) return code;
@@ -157,7 +157,7 @@ static int index_all(struct term_indexer *indexer) {
 
 int cli_terms_index(struct cli_job *job) {
     struct term_indexer indexer = {.job = job, .values = job->values, .path = job->operands[1]};
-    indexer.options = (nigh_terms_options)NIGH_TERMS_OPTIONS_INIT;
+    nigh_terms_options_init(&indexer.options);
     const int code = index_all(&indexer);
     nigh_terms_close(indexer.before);
     cli_inputs_release(&indexer.inputs);

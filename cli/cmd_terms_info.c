@@ -25,8 +25,8 @@ struct cli_error_share cli_error_share(double share) {
 nigh_status cli_terms_open(struct cli_job *job, const char *path, nigh_terms **out, nigh_terms_info *info) {
     nigh_status status = nigh_terms_open(job->context, path, NULL, out, &job->error);
     if (status != NIGH_OK) return status;
-    *info = (nigh_terms_info)NIGH_TERMS_INFO_INIT;
-    info->reader = (nigh_text_reader_info)NIGH_TEXT_READER_INFO_INIT;
+    *info = (nigh_terms_info){.size = sizeof(nigh_terms_info)};
+    info->reader = (nigh_text_reader_info){.size = sizeof(nigh_text_reader_info)};
     nigh_terms_describe(*out, info);
     return NIGH_OK;
 }

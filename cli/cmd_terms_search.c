@@ -168,21 +168,13 @@ static void make_plain(char *text) {
         if ((unsigned char)*text < ' ') *text = ' ';
 }
 
-/* The library names a field where people have an option. */
-static void name_option(nigh_error *error) {
-    static const char field[] = "'-word' takes verifying:";
-    if (strncmp(error->why, field, sizeof field - 1) != 0) return;
-    char rest[sizeof error->why];
-    (void)snprintf(rest, sizeof rest, "%s", error->why + sizeof field - 1);
-    (void)snprintf(error->why, sizeof error->why, "'-word' takes --verify:%.200s", rest);
-}
-
 static nigh_status ask(struct term_searcher *searcher, char *text) {
     struct cli_job *job = searcher->job;
     const struct terms_values *values = searcher->values;
-    nigh_terms_query query = NIGH_TERMS_QUERY_INIT;
+    nigh_terms_query query;
+    nigh_terms_query_init(&query);
     nigh_terms_answer *answer = NULL;
-    nigh_terms_answer_info info = NIGH_TERMS_ANSWER_INFO_INIT;
+    nigh_terms_answer_info info = {.size = sizeof info};
     make_plain(text);
     query.text = text;
     query.verify = values->verify;
@@ -192,7 +184,8 @@ static nigh_status ask(struct term_searcher *searcher, char *text) {
     searcher->query = (struct cli_name){.text = text, .length = strlen(text)};
     nigh_status status = nigh_terms_search(searcher->terms, &query, &answer, &job->error);
     if (status != NIGH_OK) {
-        name_option(&job->error);
+        if (job->error.reason == NIGH_REASON_NEEDS_VERIFY)
+            cli_set_error(job, status, "", "'-word' takes --verify: a filter cannot tell that a word is not there");
         return status;
     }
     nigh_terms_answer_describe(answer, &info);
@@ -336,7 +329,7 @@ static int search(struct term_searcher *searcher) {
 int cli_terms_search(struct cli_job *job) {
     const struct terms_values *values = job->values;
     struct term_searcher searcher = {.job = job, .values = values, .output = (enum terms_output)values->output};
-    searcher.sum = (nigh_terms_answer_info)NIGH_TERMS_ANSWER_INFO_INIT;
+    searcher.sum = (nigh_terms_answer_info){.size = sizeof(nigh_terms_answer_info)};
     if (searcher.output == TERMS_AUTO && isatty(STDOUT_FILENO)) searcher.output = TERMS_TABLE;
     if (searcher.output == TERMS_AUTO) searcher.output = values->queries != NULL ? TERMS_TSV : TERMS_IDS;
     const int code = search(&searcher);

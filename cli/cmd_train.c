@@ -81,7 +81,7 @@ static const struct cli_option options[] = {
                "reduce words to their stems; auto: for words, not for ngrams and chars"),
     CLI_CHOICE(0, "stop-words", PLACE(stop_words), "WHEN", cli_switch_names, "auto",
                "leave out stop words; auto: for words, not for ngrams and chars"),
-    CLI_NUMBER(0, "seed", PLACE(seed), "N", 0, UINT64_MAX, "0", "of hashes, pairs, codewords and anchors"),
+    CLI_NUMBER(0, "seed", PLACE(seed), "N", 0, NIGH_ALL_64, "0", "of hashes, pairs, codewords and anchors"),
     CLI_TEXT(0, "memory", PLACE(memory), "BYTES",
              "give up where documents and learning take more, such as 500M or 8G "
              "(default 4G)"),
@@ -203,7 +203,7 @@ static int make_options(struct trainer *trainer) {
     const struct train_values *values = trainer->values;
     struct cli_job *job = trainer->job;
     nigh_learn_options *made = &trainer->options;
-    *made = (nigh_learn_options)NIGH_LEARN_OPTIONS_INIT;
+    nigh_learn_options_init(made);
     made->method = (nigh_learn_method)values->method;
     made->width_bits = (uint32_t)values->bits.value;
     made->max_features = (uint32_t)values->max_features.value;
@@ -393,8 +393,10 @@ static int train(struct trainer *trainer) {
 }
 
 static int run(struct cli_job *job) {
-    struct trainer trainer = {
-        .job = job, .values = job->values, .result = NIGH_LEARN_RESULT_INIT, .info = NIGH_MODEL_INFO_INIT};
+    struct trainer trainer = {.job = job,
+                              .values = job->values,
+                              .result = {.size = sizeof(nigh_learn_result)},
+                              .info = {.size = sizeof(nigh_model_info)}};
     int code = check_use(job);
     if (code == CLI_DONE) code = make_options(&trainer);
     if (code == CLI_DONE) code = train(&trainer);

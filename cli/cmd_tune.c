@@ -42,7 +42,7 @@ static const struct cli_option options[] = {
     CLI_NUMBER(0, "sample", PLACE(sample), "N", MIN_QUERIES, 10000000, "1000",
                "measure with N documents, each left out of its own answer; with --queries, at most the first N"),
     CLI_TEXT(0, "queries", PLACE(queries), "FILE", "measure with the signatures of FILE instead"),
-    CLI_NUMBER(0, "seed", PLACE(seed), "N", 0, UINT64_MAX, "1", "another seed, another sample"),
+    CLI_NUMBER(0, "seed", PLACE(seed), "N", 0, NIGH_ALL_64, "1", "another seed, another sample"),
     CLI_TEXT(
         0, "within", PLACE(within), "SHARE",
         "store nothing, and say how many queries it takes, where the sample cannot tell the quality within +-SHARE"),
@@ -162,7 +162,7 @@ static nigh_status read_queries(struct tuning_job *tuning) {
     const struct cli_source_options source_options = {.width_bits = tuning->info.width_bits};
     struct cli_job *job = tuning->job;
     struct cli_source source;
-    nigh_document document;
+    nigh_document document = {.size = sizeof document};
     size_t capacity = 0;
     size_t count = 0;
     nigh_status status = cli_source_open(job, tuning->values->queries, &source_options, &source);
@@ -199,8 +199,8 @@ static nigh_status reopen(struct tuning_job *tuning) {
 
 static nigh_status measure(struct tuning_job *tuning, nigh_tuning *out, nigh_tune_result *result) {
     struct cli_job *job = tuning->job;
-    *out = (nigh_tuning)NIGH_TUNING_INIT;
-    *result = (nigh_tune_result)NIGH_TUNE_RESULT_INIT;
+    *out = (nigh_tuning){.size = sizeof(nigh_tuning)};
+    *result = (nigh_tune_result){.size = sizeof(nigh_tune_result)};
     nigh_status status = nigh_tune(tuning->collection, &tuning->options, out, result, &job->error);
     cli_progress_clear(&job->progress);
     return status;
@@ -220,7 +220,8 @@ static bool is_better(const struct tuning_job *tuning, const nigh_tuning *other,
 
 static nigh_status build_lists(struct tuning_job *tuning, uint32_t slice_width) {
     struct cli_job *job = tuning->job;
-    nigh_lists_options lists = NIGH_LISTS_OPTIONS_INIT;
+    nigh_lists_options lists;
+    nigh_lists_options_init(&lists);
     lists.slice_width = slice_width;
     lists.min_rows = 1;
     lists.threads = job->threads;
@@ -234,7 +235,7 @@ static nigh_status build_lists(struct tuning_job *tuning, uint32_t slice_width) 
 /* The widest lists that there are; 0: none. */
 static uint32_t slice_width(const nigh_collection *collection) {
     uint32_t widest = 0;
-    nigh_segment_info info = NIGH_SEGMENT_INFO_INIT;
+    nigh_segment_info info = {.size = sizeof info};
     for (uint32_t s = 0; nigh_collection_segment(collection, s, &info, NULL) == NIGH_OK; s++)
         if (info.slice_width > widest) widest = info.slice_width;
     return widest;
@@ -275,7 +276,8 @@ static nigh_status build_and_measure(struct tuning_job *tuning) {
     const uint64_t queries = tuning->options.queries != NULL ? tuning->options.query_count : tuning->info.documents;
     if (queries < MIN_QUERIES) return measure(tuning, &tuning->tuning, &tuning->result); /* which says that */
     const uint32_t before = slice_width(tuning->collection);
-    nigh_graph_options graph = NIGH_GRAPH_OPTIONS_INIT;
+    nigh_graph_options graph;
+    nigh_graph_options_init(&graph);
     const uint32_t usual = nigh_slices_default_width(tuning->info.signatures, tuning->info.width_bits);
     graph.keep = 1;
     graph.min_rows = 1;
@@ -385,7 +387,8 @@ static int forget(struct cli_job *job) {
 
 static int run(struct cli_job *job) {
     const struct tune_values *values = job->values;
-    struct tuning_job tuning = {.job = job, .values = values, .options = NIGH_TUNE_OPTIONS_INIT};
+    struct tuning_job tuning = {.job = job, .values = values};
+    nigh_tune_options_init(&tuning.options);
     if (job->operand_count != 1) return cli_usage(job->command, "give one COLLECTION, not %zu", job->operand_count);
     if (values->build && values->dry_run) return cli_usage(job->command, "--build stores what it makes; not --dry-run");
     if (values->remove && (values->build || values->dry_run))

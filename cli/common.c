@@ -94,7 +94,7 @@ nigh_status cli_collection_open(struct cli_job *job, const char *path, const nig
                                 nigh_collection **out, nigh_collection_info *info) {
     nigh_status status = nigh_collection_open(job->context, path, options, out, &job->error);
     if (status != NIGH_OK) return status;
-    *info = (nigh_collection_info)NIGH_COLLECTION_INFO_INIT;
+    *info = (nigh_collection_info){.size = sizeof(nigh_collection_info)};
     nigh_collection_describe(*out, info);
     if (info->damaged_manifests > 0)
         cli_error(job, "'%s': %s unreadable; this is the state before; see 'nigh check'", path,
@@ -102,27 +102,41 @@ nigh_status cli_collection_open(struct cli_job *job, const char *path, const nig
     return NIGH_OK;
 }
 
-/* The library names its limits by the fields of an options struct; people give them by options. */
-static void name_limit(nigh_error *error) {
-    static const char *const names[][2] = {
-        {"; max_errors allows no more", "; --max-errors allows no more"},
-        {"; max_document_bytes allows no more", "; --max-document allows no more"},
-        {"; max_expansion allows no more", "; --max-expansion allows no more"},
-        {"; max_members allows no more", "; --max-members allows no more"},
-    };
-    size_t length = strlen(error->why);
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        size_t tail = strlen(names[i][0]);
-        if (length < tail || strcmp(error->why + length - tail, names[i][0]) != 0) continue;
-        (void)snprintf(error->why + length - tail, sizeof error->why - (length - tail), "%s", names[i][1]);
-        return;
+/* How it can be mended, in words of the tool; NULL: the library's own hint will do. */
+static const char *hint_of(nigh_reason reason) {
+    switch (reason) {
+    case NIGH_REASON_MAX_ERRORS:
+        return "; --max-errors allows no more";
+    case NIGH_REASON_MAX_DOCUMENT:
+        return "; --max-document allows no more";
+    case NIGH_REASON_MAX_EXPANSION:
+        return "; --max-expansion allows no more";
+    case NIGH_REASON_MAX_MEMBERS:
+        return "; --max-members allows no more";
+    case NIGH_REASON_NO_LISTS:
+        return ": add them ('nigh index COLLECTION --lists slices'), or search without ('--method exact')";
+    case NIGH_REASON_NO_GRAPH:
+        return ": add one ('nigh index COLLECTION --graph'), or search without ('--method auto')";
+    case NIGH_REASON_DAMAGED_MANIFEST:
+        return "; 'nigh check' says more";
+    case NIGH_REASON_DAMAGED_TERMS:
+        return "; 'nigh terms check' says more";
+    case NIGH_REASON_NEEDS_FORMAT:
+        return "; give --format";
+    case NIGH_REASON_NEEDS_VERIFY:
+    case NIGH_REASON_NONE:
+    case NIGH_REASON_REPAIRED:
+        break;
     }
+    return NULL;
 }
 
 void cli_error_format(const nigh_error *error, char *line, size_t capacity) {
-    nigh_error named = *error;
-    name_limit(&named);
-    nigh_error_format(&named, line, capacity);
+    nigh_error plain = *error;
+    const char *hint = hint_of(error->reason);
+    if (hint != NULL) plain.reason = NIGH_REASON_NONE;
+    const size_t length = nigh_error_format(&plain, line, capacity);
+    if (hint != NULL && length < capacity) (void)snprintf(line + length, capacity - length, "%s", hint);
 }
 
 int cli_fail(struct cli_job *job) {
@@ -165,7 +179,8 @@ static uint32_t resolve_threads(uint64_t asked) {
 }
 
 static bool make_context(struct cli_job *job) {
-    nigh_context_options options = NIGH_CONTEXT_OPTIONS_INIT;
+    nigh_context_options options;
+    nigh_context_options_init(&options);
     const char *kernel = getenv("NIGH_KERNEL");
     if (kernel != NULL && *kernel != '\0') options.kernel = kernel;
     return nigh_fault_guard_install(&job->error) == NIGH_OK &&

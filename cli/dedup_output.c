@@ -73,7 +73,8 @@ static bool lines_close(struct cli_job *job, struct lines *lines, bool good) {
 static bool write_documents(struct deduper *deduper) {
     struct cli_job *job = deduper->job;
     const char *path = deduper->values->output;
-    nigh_dedup_write_options options = NIGH_DEDUP_WRITE_OPTIONS_INIT;
+    nigh_dedup_write_options options;
+    nigh_dedup_write_options_init(&options);
     struct lines lines = {0};
     nigh_stream stream;
     options.annotate = deduper->values->annotate;
@@ -124,7 +125,7 @@ static int write_signatures(struct deduper *deduper) {
         cli_note(job, "warning: %s has no place for ids, so '%s' is without them; take --clusters, or a name in .hex",
                  nigh_signature_format_name((nigh_signature_format)options.format), target.name);
     nigh_status status = NIGH_OK;
-    nigh_dedup_document document;
+    nigh_dedup_document document = {.size = sizeof document};
     for (uint64_t i = 0; status == NIGH_OK && nigh_dedup_at(deduper->dedup, i, &document) == NIGH_OK; i++) {
         if (!document.keep) continue;
         const nigh_document row = cli_newcomer_document(&deduper->rows, (size_t)i);
@@ -140,7 +141,7 @@ static int write_signatures(struct deduper *deduper) {
 /* ----------------------------------------------------------- pairs, clusters -- */
 
 static void put_id(struct deduper *deduper, struct cli_sink *sink, uint64_t document) {
-    nigh_dedup_document found;
+    nigh_dedup_document found = {.size = sizeof found};
     char number[24];
     struct cli_name name;
     if (deduper->documents && nigh_dedup_at(deduper->dedup, document, &found) == NIGH_OK)
@@ -195,7 +196,7 @@ static bool write_report(struct deduper *deduper) {
 
 static bool write_clusters(struct deduper *deduper) {
     struct cli_job *job = deduper->job;
-    nigh_dedup_document document;
+    nigh_dedup_document document = {.size = sizeof document};
     struct lines lines;
     if (!lines_open(job, deduper->values->clusters, &lines)) return false;
     struct cli_sink *sink = lines.sink;
@@ -218,7 +219,7 @@ int cli_dedup_write(struct deduper *deduper) {
     struct cli_job *job = deduper->job;
     double started = cli_seconds();
     int code = CLI_DONE;
-    deduper->written = (nigh_dedup_written)NIGH_DEDUP_WRITTEN_INIT;
+    deduper->written = (nigh_dedup_written){.size = sizeof(nigh_dedup_written)};
     if (values->output != NULL && !deduper->documents) code = write_signatures(deduper);
     if (values->output != NULL && deduper->documents && !write_documents(deduper)) code = cli_fail(job);
     if (code == CLI_DONE && values->pairs != NULL && !write_pairs(deduper)) code = cli_fail(job);

@@ -188,7 +188,7 @@ static void show_problem(void *user, const nigh_error *problem) {
     }
     cli_error_format(problem, line, sizeof line);
     /* Of all problems, only bytes that are not UTF-8 leave a document to go on with. */
-    cli_error(problems->job, "%s: %s", strstr(problem->why, "were replaced") != NULL ? "repaired" : "skipped", line);
+    cli_error(problems->job, "%s: %s", problem->reason == NIGH_REASON_REPAIRED ? "repaired" : "skipped", line);
 }
 
 /* The library reads documents from one stream at most, by the name "-". */
@@ -207,7 +207,7 @@ bool cli_inputs_stream(struct cli_job *job, const struct cli_inputs *inputs, nig
 
 void cli_reader_options(struct cli_job *job, const struct cli_reading *reading, nigh_text_format format,
                         struct cli_problems *problems, nigh_text_reader_options *out) {
-    *out = (nigh_text_reader_options)NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options_init(out);
     out->format = format;
     out->text_key = reading->text_key;
     out->id_key = reading->id_key;
@@ -272,7 +272,7 @@ static void lay_over(const struct cli_signing *signing, nigh_signer_options *opt
 
 int cli_signer_options(struct cli_job *job, const struct cli_signing *signing, const char *holder, const char *scheme,
                        nigh_signer_options *out) {
-    *out = (nigh_signer_options)NIGH_SIGNER_OPTIONS_INIT;
+    nigh_signer_options_init(out);
     if (signing->bits.value % 8 != 0)
         return cli_usage(job->command, "--bits takes a multiple of 8, not %llu",
                          (unsigned long long)signing->bits.value);
@@ -291,7 +291,7 @@ const char *cli_scheme_name(nigh_scheme_kind scheme) {
 }
 
 struct cli_model_words cli_model_words(const nigh_model *model) {
-    nigh_model_info info = NIGH_MODEL_INFO_INIT;
+    nigh_model_info info = {.size = sizeof info};
     struct cli_model_words words;
     nigh_model_describe(model, &info);
     const char *method = nigh_learn_method_name(info.method);
@@ -301,7 +301,7 @@ struct cli_model_words cli_model_words(const nigh_model *model) {
 }
 
 static uint64_t model_name(const nigh_model *model) {
-    nigh_model_info info = NIGH_MODEL_INFO_INIT;
+    nigh_model_info info = {.size = sizeof info};
     nigh_model_describe(model, &info);
     return info.name;
 }
@@ -327,7 +327,8 @@ static bool model_fits(struct cli_job *job, const char *path, const char *holder
 
 bool cli_scheme_fits(struct cli_job *job, int scheme, const char *model, const char *holder,
                      const nigh_collection *collection) {
-    nigh_signer_options held = NIGH_SIGNER_OPTIONS_INIT;
+    nigh_signer_options held;
+    nigh_signer_options_init(&held);
     if (scheme == 0) return true;
     nigh_status status = nigh_signer_options_parse(nigh_collection_scheme(collection), &held, NULL);
     if (status != NIGH_OK && status != NIGH_ENOTFOUND) return true; /* whoever needs it says why not */
@@ -355,7 +356,8 @@ static nigh_status count_vocabulary(struct cli_job *job, const struct cli_inputs
                                     nigh_vocabulary **out) {
     struct cli_problems problems;
     nigh_text_reader *reader = NULL;
-    nigh_vocabulary_options counting = NIGH_VOCABULARY_OPTIONS_INIT;
+    nigh_vocabulary_options counting;
+    nigh_vocabulary_options_init(&counting);
     nigh_status status = cli_reader_open(job, inputs, reading, format, &problems, &reader);
     if (status != NIGH_OK) return status;
     problems.shown = UINT64_MAX; /* the pass that signs will show them */

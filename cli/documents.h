@@ -61,18 +61,18 @@ extern const char *const cli_split_names[];
              "of JSON lines: where the text is, a dotted path such as page.body (default text)"), \
     CLI_TEXT(0, "id-key", (at) + offsetof(struct cli_reading, id_key), "KEY", \
              "of JSON lines: where the id is (default id)"), \
-    CLI_NUMBER(0, "limit", (at) + offsetof(struct cli_reading, limit), "N", 1, UINT64_MAX, NULL, \
+    CLI_NUMBER(0, "limit", (at) + offsetof(struct cli_reading, limit), "N", 1, NIGH_ALL_64, NULL, \
                "stop after N documents"), \
     CLI_TEXT(0, "shard", (at) + offsetof(struct cli_reading, shard), "I/N", \
              "only the documents whose number, counting from 0, leaves the rest I when divided by N"), \
-    CLI_NUMBER(0, "max-errors", (at) + offsetof(struct cli_reading, max_errors), "N", 0, UINT64_MAX, "1000", \
+    CLI_NUMBER(0, "max-errors", (at) + offsetof(struct cli_reading, max_errors), "N", 0, NIGH_ALL_64, "1000", \
                "malformed parts to skip before giving up"), \
     CLI_FLAG(0, "strict", (at) + offsetof(struct cli_reading, strict), "give up at the first malformed part"), \
     CLI_NUMBER(0, "max-document", (at) + offsetof(struct cli_reading, max_document), "BYTES", 1, UINT64_C(1) << 32, \
                "16M", "skip documents that are larger"), \
     CLI_NUMBER(0, "max-expansion", (at) + offsetof(struct cli_reading, max_expansion), "N", 1, UINT32_MAX, "1000", \
                "give up on an input that grows to more than N times its compressed size, beyond 64 MiB"), \
-    CLI_NUMBER(0, "max-members", (at) + offsetof(struct cli_reading, max_members), "N", 1, UINT64_MAX, "100000000", \
+    CLI_NUMBER(0, "max-members", (at) + offsetof(struct cli_reading, max_members), "N", 1, NIGH_ALL_64, "100000000", \
                "give up on an archive or folder with more files"), \
     CLI_NUMBER(0, "max-depth", (at) + offsetof(struct cli_reading, max_depth), "N", 1, 10000, "512", \
                "skip JSON and HTML that is nested deeper")
@@ -121,7 +121,7 @@ extern const char *const cli_split_names[];
                "the most words of a passage (default 256)"), \
     CLI_NUMBER(0, "density", (at) + offsetof(struct cli_signing, density), "N", 1, 65536, NULL, \
                "of topsig: one in N bits of a word counts (default 21)"), \
-    CLI_NUMBER(0, "seed", (at) + offsetof(struct cli_signing, seed), "N", 0, UINT64_MAX, NULL, \
+    CLI_NUMBER(0, "seed", (at) + offsetof(struct cli_signing, seed), "N", 0, NIGH_ALL_64, NULL, \
                "of the hashes (default 0)")
 /* clang-format on */
 

@@ -33,7 +33,7 @@ static struct share share(uint64_t found, uint64_t all) {
 }
 
 static void table_bands(struct cli_sink *out, const nigh_eval_duplicates *duplicates, double threshold) {
-    nigh_eval_duplicates_band band = NIGH_EVAL_DUPLICATES_BAND_INIT;
+    nigh_eval_duplicates_band band = {.size = sizeof band};
     if (nigh_eval_duplicates_band_at(duplicates, 0, &band) != NIGH_OK) return;
     cli_sink_format(out,
                     "\nlabelled pairs and 'nigh dedup'     threshold %4.2f             threshold 0.50\n"
@@ -48,7 +48,7 @@ static void table_bands(struct cli_sink *out, const nigh_eval_duplicates *duplic
 
 static void show_table(struct cli_sink *out, const nigh_eval_duplicates *duplicates,
                        const nigh_eval_duplicates_info *info, double threshold) {
-    nigh_eval_duplicates_row row = NIGH_EVAL_DUPLICATES_ROW_INIT;
+    nigh_eval_duplicates_row row = {.size = sizeof row};
     bool estimated = false;
     cli_sink_format(out, "%s, %s left out; ", cli_counted(info->documents, "document", "documents").text,
                     cli_counted(info->copies, "exact copy", "exact copies").text);
@@ -101,8 +101,8 @@ static void line_band(struct cli_sink *out, bool tsv, const nigh_eval_duplicates
 }
 
 static void show_lines(struct cli_sink *out, bool tsv, const nigh_eval_duplicates *duplicates) {
-    nigh_eval_duplicates_row row = NIGH_EVAL_DUPLICATES_ROW_INIT;
-    nigh_eval_duplicates_band band = NIGH_EVAL_DUPLICATES_BAND_INIT;
+    nigh_eval_duplicates_row row = {.size = sizeof row};
+    nigh_eval_duplicates_band band = {.size = sizeof band};
     for (size_t i = 0; nigh_eval_duplicates_at(duplicates, i, &row) == NIGH_OK; i++)
         (tsv ? tsv_row : jsonl_row)(out, &row);
     for (size_t i = 0; nigh_eval_duplicates_band_at(duplicates, i, &band) == NIGH_OK; i++) line_band(out, tsv, &band);
@@ -113,7 +113,8 @@ static void show_lines(struct cli_sink *out, bool tsv, const nigh_eval_duplicate
 static nigh_status measure(struct evaluator *evaluator, nigh_eval_duplicates **out) {
     struct cli_job *job = evaluator->job;
     const struct eval_values *values = evaluator->values;
-    nigh_eval_duplicates_options options = NIGH_EVAL_DUPLICATES_OPTIONS_INIT;
+    nigh_eval_duplicates_options options;
+    nigh_eval_duplicates_options_init(&options);
     nigh_text_reader_options reading;
     struct cli_problems problems;
     cli_reader_options(job, &values->reading, (nigh_text_format)values->format, &problems, &reading);
@@ -134,7 +135,7 @@ static nigh_status measure(struct evaluator *evaluator, nigh_eval_duplicates **o
 int cli_eval_duplicates(struct evaluator *evaluator) {
     struct cli_job *job = evaluator->job;
     const enum cli_eval_output output = (enum cli_eval_output)evaluator->values->output;
-    nigh_eval_duplicates_info info = NIGH_EVAL_DUPLICATES_INFO_INIT;
+    nigh_eval_duplicates_info info = {.size = sizeof info};
     nigh_eval_duplicates *duplicates = NULL;
     for (size_t i = 0; i < evaluator->inputs.count; i++) {
         if (evaluator->inputs.peeks[i] == NULL) continue;

@@ -185,7 +185,7 @@ static void table_measure(const struct learned *learned, size_t first, enum meas
                                            "precision within the radius (Figure 2)",
                                            "documents returned within the radius (Figure 3)"};
     struct cli_sink *out = learned->job->out;
-    nigh_eval_learned_row row = NIGH_EVAL_LEARNED_ROW_INIT;
+    nigh_eval_learned_row row = {.size = sizeof row};
     size_t column = 0;
     cli_sink_format(out, "\n%s, by bits\n %-*s", headings[measure], NAME_WIDTH, "");
     for (size_t w = 0; w < learned->options.width_count; w++) cli_sink_format(out, "  %15u", learned->widths[w]);
@@ -211,7 +211,7 @@ static uint32_t table_width(const struct learned *learned) {
 
 static void table_distances(const struct learned *learned) {
     struct cli_sink *out = learned->job->out;
-    nigh_eval_learned_row row = NIGH_EVAL_LEARNED_ROW_INIT;
+    nigh_eval_learned_row row = {.size = sizeof row};
     const uint32_t width = table_width(learned);
     cli_sink_format(out,
                     "\nat %u bits: mean distance within a class and between two (Tables 1 and 2), queries that find "
@@ -230,7 +230,7 @@ static void table_distances(const struct learned *learned) {
 static void show_table(const struct learned *learned) {
     struct cli_sink *out = learned->job->out;
     const nigh_eval_learned_info *info = &learned->info;
-    nigh_eval_learned_row row = NIGH_EVAL_LEARNED_ROW_INIT;
+    nigh_eval_learned_row row = {.size = sizeof row};
     const size_t block = rows_of_features(learned);
     cli_sink_format(out, "%s to learn from, %s of them without a label; %s; %s, %s\n",
                     cli_counted(info->documents, "document", "documents").text, cli_digits(info->unlabelled).text,
@@ -268,7 +268,7 @@ static bool has_iterations(const char *method) { return strncmp(method, "s3h", 3
 
 /* A model that has not moved from where learning starts, or gives all the same bits, measures no method. */
 static void warn(const struct learned *learned) {
-    nigh_eval_learned_row row = NIGH_EVAL_LEARNED_ROW_INIT;
+    nigh_eval_learned_row row = {.size = sizeof row};
     for (size_t i = 0; nigh_eval_learned_at(learned->result, i, &row) == NIGH_OK; i++) {
         if (row.width_bits > 0 && row.iterations == 0 && has_iterations(row.method))
             cli_error(learned->job,
@@ -311,7 +311,7 @@ static nigh_status measure_all(struct learned *learned) {
 static int run_learned(struct learned *learned) {
     struct cli_job *job = learned->job;
     struct evaluator *evaluator = learned->evaluator;
-    nigh_eval_learned_row row = NIGH_EVAL_LEARNED_ROW_INIT;
+    nigh_eval_learned_row row = {.size = sizeof row};
     if (measure_all(learned) != NIGH_OK) return cli_fail(job);
     nigh_eval_learned_describe(learned->result, &learned->info);
     if (learned->values->output == CLI_EVAL_TABLE) show_table(learned);
@@ -337,9 +337,9 @@ int cli_eval_learned(struct evaluator *evaluator) {
     learned->evaluator = evaluator;
     learned->job = evaluator->job;
     learned->values = evaluator->values;
-    learned->learning = (nigh_learn_options)NIGH_LEARN_OPTIONS_INIT;
-    learned->options = (nigh_eval_learned_options)NIGH_EVAL_LEARNED_OPTIONS_INIT;
-    learned->info = (nigh_eval_learned_info)NIGH_EVAL_LEARNED_INFO_INIT;
+    nigh_learn_options_init(&learned->learning);
+    nigh_eval_learned_options_init(&learned->options);
+    learned->info = (nigh_eval_learned_info){.size = sizeof(nigh_eval_learned_info)};
     const int code = make_options(learned) ? run_learned(learned) : CLI_ERROR;
     nigh_eval_learned_free(learned->result);
     free(learned);

@@ -50,7 +50,7 @@ static bool parse_numbers(const struct cli_job *job, const char *name, const cha
                           uint32_t out[32], size_t *count) {
     *count = 0;
     if (text == NULL) {
-        out[(*count)++] = NIGH_DEFAULT;
+        out[(*count)++] = (uint32_t)NIGH_DEFAULT;
         return true;
     }
     for (const char *at = text;;) {
@@ -83,7 +83,7 @@ static bool parse_budgets(const struct cli_job *job, const char *text, uint64_t 
         char one[32];
         const size_t length = strcspn(at, ",");
         (void)snprintf(one, sizeof one, "%.*s", length < sizeof one ? (int)length : (int)sizeof one, at);
-        out[*count] = UINT64_MAX;
+        out[*count] = NIGH_ALL_64;
         if (strcmp(one, "all") != 0 && !cli_amount_count(job, "--budget", one, &out[*count])) return false;
         ++*count;
         at = at[length] == ',' ? at + length + 1 : NULL;
@@ -97,30 +97,31 @@ static bool parse_budgets(const struct cli_job *job, const char *text, uint64_t 
 static void name_setting(struct setting *setting) {
     const nigh_search_options *options = &setting->options;
     size_t length = (size_t)snprintf(setting->name, sizeof setting->name, "%s", cli_eval_methods[(int)options->method]);
-    if (options->breadth != NIGH_DEFAULT)
+    if (options->breadth != (uint32_t)NIGH_DEFAULT)
         length +=
             (size_t)snprintf(setting->name + length, sizeof setting->name - length, ", breadth %u", options->breadth);
-    if (options->admit != NIGH_DEFAULT)
+    if (options->admit != (uint32_t)NIGH_DEFAULT)
         length += (size_t)snprintf(setting->name + length, sizeof setting->name - length, ", admit %u", options->admit);
     if (options->probe != NIGH_PROBE_AUTO)
         length += (size_t)snprintf(setting->name + length, sizeof setting->name - length, ", %s",
                                    cli_eval_probes[(int)options->probe]);
-    if (options->postings != 0 && options->postings != UINT64_MAX)
+    if (options->postings != 0 && options->postings != NIGH_ALL_64)
         length += (size_t)snprintf(setting->name + length, sizeof setting->name - length, ", budget %llu",
                                    (unsigned long long)options->postings);
-    if (options->effort != NIGH_DEFAULT)
+    if (options->effort != (uint32_t)NIGH_DEFAULT)
         (void)snprintf(setting->name + length, sizeof setting->name - length, ", effort %u", options->effort);
 }
 
 static bool add_setting(struct nearest *nearest, uint32_t breadth, uint32_t admit, uint32_t effort, uint64_t budget) {
     const struct eval_values *values = nearest->values;
-    if (breadth != NIGH_DEFAULT && admit != NIGH_DEFAULT && admit > breadth) return true; /* there is no such */
+    if (breadth != (uint32_t)NIGH_DEFAULT && admit != (uint32_t)NIGH_DEFAULT && admit > breadth)
+        return true; /* there is no such */
     if (nearest->setting_count == MAX_SETTINGS) {
         (void)cli_usage(nearest->job->command, "these are more than %d settings", MAX_SETTINGS);
         return false;
     }
     struct setting *setting = &nearest->settings[nearest->setting_count++];
-    setting->options = (nigh_search_options)NIGH_SEARCH_OPTIONS_INIT;
+    nigh_search_options_init(&setting->options);
     setting->options.method = (nigh_search_method)values->method;
     setting->options.stop = values->certain ? NIGH_STOP_CERTAIN : NIGH_STOP_BREADTH;
     setting->options.breadth = breadth;
@@ -182,7 +183,7 @@ static bool read_queries(struct nearest *nearest) {
     const struct cli_source_options options = {.width_bits = nearest->info.width_bits};
     struct cli_source source;
     size_t capacity = 64;
-    nigh_document document;
+    nigh_document document = {.size = sizeof document};
     nigh_status status = cli_source_open(nearest->job, nearest->values->queries, &options, &source);
     if (status != NIGH_OK) return false;
     nearest->queries = malloc(capacity * (nearest->info.width_bits / 8));
@@ -280,7 +281,7 @@ static void show_heading(struct cli_sink *out, enum cli_eval_output output) {
 }
 
 static void show_setting(struct cli_sink *out, enum cli_eval_output output, const struct setting *setting) {
-    nigh_eval_nearness_info info = NIGH_EVAL_NEARNESS_INFO_INIT;
+    nigh_eval_nearness_info info = {.size = sizeof info};
     nigh_eval_nearness_describe(setting->nearness, &info);
     cli_sink_format(out,
                     output == CLI_EVAL_TABLE
@@ -392,8 +393,8 @@ int cli_eval_nearest(struct evaluator *evaluator) {
     nearest->evaluator = evaluator;
     nearest->job = evaluator->job;
     nearest->values = evaluator->values;
-    nearest->info = (nigh_collection_info)NIGH_COLLECTION_INFO_INIT;
-    nearest->truth_options = (nigh_eval_truth_options)NIGH_EVAL_TRUTH_OPTIONS_INIT;
+    nearest->info = (nigh_collection_info){.size = sizeof(nigh_collection_info)};
+    nigh_eval_truth_options_init(&nearest->truth_options);
     const int code = make_settings(nearest) ? run_nearest(nearest) : CLI_ERROR;
     for (size_t i = 0; i < nearest->setting_count; i++) nigh_eval_nearness_free(nearest->settings[i].nearness);
     nigh_eval_truth_free(nearest->truth);

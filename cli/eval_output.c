@@ -25,8 +25,8 @@ static bool tells(const nigh_eval_pairs_row *row, const nigh_eval_pairs_row *las
 
 /* All rows that tell something, up to where nothing alike is left. */
 static void table_rows(struct cli_sink *out, const struct cli_eval_pairs *measured) {
-    nigh_eval_pairs_row row = NIGH_EVAL_PAIRS_ROW_INIT;
-    nigh_eval_pairs_row best = NIGH_EVAL_PAIRS_ROW_INIT;
+    nigh_eval_pairs_row row = {.size = sizeof row};
+    nigh_eval_pairs_row best = {.size = sizeof best};
     nigh_eval_pairs_row last = {.precision = -1};
     const bool has_best = nigh_eval_pairs_best(measured->pairs, NIGH_EVAL_LENGTH_ALL, &best) == NIGH_OK;
     cli_sink_text(out, " distance           pairs   cosine        alike   others within  precision  recall      F1\n");
@@ -44,8 +44,8 @@ static void table_rows(struct cli_sink *out, const struct cli_eval_pairs *measur
 static void table_classes(struct cli_sink *out, const struct cli_eval_pairs *measured) {
     cli_sink_text(out, "\n   words           pairs        alike   best radius  precision  recall      F1\n");
     for (int length = 1; length < CLASSES; length++) {
-        nigh_eval_pairs_info info = NIGH_EVAL_PAIRS_INFO_INIT;
-        nigh_eval_pairs_row best = NIGH_EVAL_PAIRS_ROW_INIT;
+        nigh_eval_pairs_info info = {.size = sizeof info};
+        nigh_eval_pairs_row best = {.size = sizeof best};
         nigh_eval_pairs_describe(measured->pairs, (nigh_eval_length_class)length, &info);
         cli_sink_format(out, " %7s  %14s  %11s", nigh_eval_length_class_name((nigh_eval_length_class)length),
                         cli_digits(info.pairs).text, cli_digits(info.alike).text);
@@ -79,7 +79,7 @@ static void line_of(struct cli_sink *out, enum cli_eval_output output, int lengt
 
 static void lines(struct cli_sink *out, enum cli_eval_output output, const nigh_eval_pairs *pairs) {
     for (int length = 0; length < CLASSES; length++) {
-        nigh_eval_pairs_row row = NIGH_EVAL_PAIRS_ROW_INIT;
+        nigh_eval_pairs_row row = {.size = sizeof row};
         for (uint32_t d = 0; nigh_eval_pairs_at(pairs, (nigh_eval_length_class)length, d, &row) == NIGH_OK; d++) {
             if (row.pairs > 0) line_of(out, output, length, &row);
         }
@@ -93,7 +93,7 @@ void cli_eval_show_pairs(struct cli_sink *out, enum cli_eval_output output, cons
         lines(out, output, measured->pairs);
         return;
     }
-    nigh_eval_pairs_info info = NIGH_EVAL_PAIRS_INFO_INIT;
+    nigh_eval_pairs_info info = {.size = sizeof info};
     nigh_eval_pairs_describe(measured->pairs, NIGH_EVAL_LENGTH_ALL, &info);
     cli_sink_format(out, "%s of %u bits, %s; %s %s of %.4g or more\n\n",
                     cli_counted(info.documents, "document", "documents").text, info.width_bits,

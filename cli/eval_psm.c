@@ -14,7 +14,7 @@ static uint32_t next_probes(uint32_t probes, uint32_t factor) {
 /* ------------------------------------------------------------- for people -- */
 
 static void table_attempts(struct cli_sink *out, const nigh_eval_weak_bits *weak) {
-    nigh_eval_weak_attempts attempts = NIGH_EVAL_WEAK_ATTEMPTS_INIT;
+    nigh_eval_weak_attempts attempts = {.size = sizeof attempts};
     cli_sink_text(out, "attempts until the right bits of 64 are flipped\n"
                        " flips   matches  combinations  at random  weights        mean  median     90%     99%\n");
     for (uint32_t flips = 1; nigh_eval_weak_bits_attempts(weak, NIGH_WEAK_GAUSSIAN, flips, &attempts) == NIGH_OK;
@@ -32,7 +32,7 @@ static void table_attempts(struct cli_sink *out, const nigh_eval_weak_bits *weak
 
 static void table_recall(struct cli_sink *out, const nigh_eval_weak_bits *weak, const nigh_eval_weak_bits_info *info,
                          bool any) {
-    nigh_eval_weak_recall recall = NIGH_EVAL_WEAK_RECALL_INIT;
+    nigh_eval_weak_recall recall = {.size = sizeof recall};
     cli_sink_format(out, "\n%s, by probes k of p leading bits\n",
                     any ? "queries for which any match is found" : "matches found, all");
     cli_sink_text(out, "   p  weights   k for .95");
@@ -84,7 +84,7 @@ static void line_attempts(struct cli_sink *out, bool tsv, const char *model, uin
 
 static void lines_recall(struct cli_sink *out, bool tsv, const nigh_eval_weak_bits *weak, int model,
                          const nigh_eval_weak_bits_info *info) {
-    nigh_eval_weak_recall recall = NIGH_EVAL_WEAK_RECALL_INIT;
+    nigh_eval_weak_recall recall = {.size = sizeof recall};
     for (size_t p = 0; nigh_eval_weak_bits_recall(weak, (nigh_weak_model)model, p, 1, &recall) == NIGH_OK; p++) {
         for (uint32_t k = 1; k != 0 && k <= info->probes; k = next_probes(k, 2)) {
             (void)nigh_eval_weak_bits_recall(weak, (nigh_weak_model)model, p, k, &recall);
@@ -98,7 +98,7 @@ static void lines_recall(struct cli_sink *out, bool tsv, const nigh_eval_weak_bi
 
 static void show_lines(struct cli_sink *out, bool tsv, const nigh_eval_weak_bits *weak,
                        const nigh_eval_weak_bits_info *info) {
-    nigh_eval_weak_attempts attempts = NIGH_EVAL_WEAK_ATTEMPTS_INIT;
+    nigh_eval_weak_attempts attempts = {.size = sizeof attempts};
     for (int model = 0; models[model] != NULL; model++)
         for (uint32_t flips = 1;
              nigh_eval_weak_bits_attempts(weak, (nigh_weak_model)model, flips, &attempts) == NIGH_OK; flips++)
@@ -123,8 +123,9 @@ static int plot(struct evaluator *evaluator, nigh_eval_weak_bits *weak) {
 int cli_eval_psm(struct evaluator *evaluator) {
     struct cli_job *job = evaluator->job;
     const struct eval_values *values = evaluator->values;
-    nigh_eval_weak_bits_options options = NIGH_EVAL_WEAK_BITS_OPTIONS_INIT;
-    nigh_eval_weak_bits_info info = NIGH_EVAL_WEAK_BITS_INFO_INIT;
+    nigh_eval_weak_bits_options options;
+    nigh_eval_weak_bits_options_init(&options);
+    nigh_eval_weak_bits_info info = {.size = sizeof info};
     nigh_eval_weak_bits *weak = NULL;
     options.queries = (uint32_t)values->psm_queries.value;
     options.probes = (uint32_t)values->probes.value;

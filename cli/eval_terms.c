@@ -80,7 +80,7 @@ int cli_eval_check_terms(const struct cli_job *job, const struct eval_values *va
 /* ------------------------------------------------------------- for people -- */
 
 static nigh_eval_filters_row row_at(const struct terms *terms, size_t kind, size_t ratio) {
-    nigh_eval_filters_row row = NIGH_EVAL_FILTERS_ROW_INIT;
+    nigh_eval_filters_row row = {.size = sizeof row};
     (void)nigh_eval_filters_at(terms->result, kind * terms->options.ratio_count + ratio, &row);
     return row;
 }
@@ -200,10 +200,10 @@ static void show_row(struct cli_sink *out, bool tsv, const char *kind, const nig
 /* Filters, and at the end what does not err. */
 static void show_rows(const struct terms *terms) {
     const bool tsv = terms->values->output == CLI_EVAL_TSV;
-    nigh_eval_filters_row row = NIGH_EVAL_FILTERS_ROW_INIT;
+    nigh_eval_filters_row row = {.size = sizeof row};
     for (size_t i = 0; nigh_eval_filters_at(terms->result, i, &row) == NIGH_OK; i++)
         show_row(terms->job->out, tsv, nigh_filter_kind_name(row.kind), &row);
-    nigh_eval_filters_row inverted = NIGH_EVAL_FILTERS_ROW_INIT;
+    nigh_eval_filters_row inverted = {.size = sizeof inverted};
     inverted.row_bytes = terms->info.inverted_bytes;
     inverted.dictionary_bytes = terms->info.inverted_dictionary_bytes;
     for (size_t i = 0; i < LENGTHS; i++) inverted.precision[i] = row.precision[i] < 0 ? -1 : 1;
@@ -264,9 +264,9 @@ int cli_eval_terms(struct evaluator *evaluator) {
     terms->evaluator = evaluator;
     terms->job = evaluator->job;
     terms->values = evaluator->values;
-    terms->terms = (nigh_terms_options)NIGH_TERMS_OPTIONS_INIT;
-    terms->options = (nigh_eval_filters_options)NIGH_EVAL_FILTERS_OPTIONS_INIT;
-    terms->info = (nigh_eval_filters_info)NIGH_EVAL_FILTERS_INFO_INIT;
+    nigh_terms_options_init(&terms->terms);
+    nigh_eval_filters_options_init(&terms->options);
+    terms->info = (nigh_eval_filters_info){.size = sizeof(nigh_eval_filters_info)};
     const int code = make_options(terms) ? run_terms(terms) : CLI_ERROR;
     nigh_eval_filters_free(terms->result);
     free(terms);

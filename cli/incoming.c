@@ -79,7 +79,8 @@ static nigh_status keep(struct cli_job *job, struct cli_incoming *incoming, cons
 nigh_document cli_newcomer_document(const struct cli_incoming *incoming, size_t index) {
     size_t begin = index == 0 ? 0 : incoming->text_ends[index - 1];
     size_t bytes = incoming->width_bits / 8;
-    nigh_document document = {.signature = incoming->signatures + index * bytes,
+    nigh_document document = {.size = sizeof(nigh_document),
+                              .signature = incoming->signatures + index * bytes,
                               .id_length = incoming->id_ends[index] - begin,
                               .metadata_length = incoming->text_ends[index] - incoming->id_ends[index]};
     if (document.id_length > 0) document.id = incoming->texts + begin;
@@ -98,12 +99,12 @@ struct cli_name cli_newcomer_name(const struct cli_incoming *incoming, size_t in
 /* ---------------------------------------------------------------- reading -- */
 
 static nigh_status sign_all(struct cli_job *job, nigh_signing *signing, struct cli_incoming *out) {
-    nigh_signed row;
+    nigh_signed row = {.size = sizeof row};
     cli_progress_begin(&job->progress, "signing", NULL);
     for (;;) {
         nigh_status status = nigh_signing_next(signing, &row, &job->error);
         if (status == NIGH_END) return cli_interrupted() != 0 ? NIGH_ECANCELLED : NIGH_OK;
-        if (status == NIGH_OK) status = keep(job, out, &row.document);
+        if (status == NIGH_OK) status = keep(job, out, row.document);
         if (status != NIGH_OK) return status;
         if (out->count % 64 != 0) continue;
         nigh_signing_describe(signing, &out->info);
@@ -114,7 +115,8 @@ static nigh_status sign_all(struct cli_job *job, nigh_signing *signing, struct c
 
 nigh_status cli_incoming_sign(struct cli_job *job, const struct cli_inputs *inputs, const struct cli_reading *reading,
                               int format, uint32_t snippet, nigh_signer *signer, struct cli_incoming *out) {
-    nigh_signing_options options = NIGH_SIGNING_OPTIONS_INIT;
+    nigh_signing_options options;
+    nigh_signing_options_init(&options);
     nigh_text_reader *reader = NULL;
     nigh_signing *signing = NULL;
     struct cli_problems problems;
@@ -125,7 +127,7 @@ nigh_status cli_incoming_sign(struct cli_job *job, const struct cli_inputs *inpu
     options.progress = &job->progress.report;
     out->documents = true;
     out->width_bits = nigh_signer_width(signer);
-    out->info = (nigh_signing_info)NIGH_SIGNING_INFO_INIT;
+    out->info = (nigh_signing_info){.size = sizeof(nigh_signing_info)};
     nigh_status status = cli_reader_open(job, inputs, reading, cli_text_format(format), &problems, &reader);
     if (status == NIGH_OK) status = nigh_signing_open(signer, reader, &options, &signing, &job->error);
     if (status == NIGH_OK) status = sign_all(job, signing, out);
@@ -138,7 +140,7 @@ nigh_status cli_incoming_sign(struct cli_job *job, const struct cli_inputs *inpu
 }
 
 static nigh_status read_rows(struct cli_job *job, struct cli_source *source, struct cli_incoming *out) {
-    nigh_document document;
+    nigh_document document = {.size = sizeof document};
     for (;;) {
         nigh_status status = nigh_signature_reader_next(source->reader, &document, &job->error);
         if (status == NIGH_END) return NIGH_OK;

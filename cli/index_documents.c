@@ -16,7 +16,8 @@
 
 bool cli_index_scheme_fits(const struct indexer *indexer) {
     const struct cli_signing *signing = &indexer->values->signing;
-    nigh_signer_options held = NIGH_SIGNER_OPTIONS_INIT;
+    nigh_signer_options held;
+    nigh_signer_options_init(&held);
     if (indexer->before == NULL ||
         nigh_signer_options_parse(nigh_collection_scheme(indexer->before), &held, NULL) != NIGH_OK)
         return true; /* whoever needs it says why not */
@@ -125,8 +126,10 @@ static nigh_status get_vocabulary(struct indexer *indexer, const nigh_signer_opt
 static nigh_status open_tools(struct indexer *indexer, nigh_signer_options *options, struct signing_tools *tools) {
     const struct index_values *values = indexer->values;
     struct cli_job *job = indexer->job;
-    nigh_signing_options signing_options = NIGH_SIGNING_OPTIONS_INIT;
-    nigh_writer_options writer_options = NIGH_WRITER_OPTIONS_INIT;
+    nigh_signing_options signing_options;
+    nigh_signing_options_init(&signing_options);
+    nigh_writer_options writer_options;
+    nigh_writer_options_init(&writer_options);
     signing_options.threads = job->threads;
     signing_options.keep_weights = values->keep_weights || (indexer->old.documents > 0 && indexer->old.has_weights);
     signing_options.snippet = (uint32_t)values->snippet.value;
@@ -157,28 +160,28 @@ static nigh_status open_tools(struct indexer *indexer, nigh_signer_options *opti
 /* Crawls hold pages twice; the first of an id stays.  False where that is to be the end. */
 static bool bear_repeat(struct indexer *indexer, const nigh_signed *row) {
     struct cli_job *job = indexer->job;
-    size_t whole = row->document.id_length;
-    int length = (int)(whole <= 200 ? whole : cli_utf8_whole(row->document.id, 200));
+    size_t whole = row->document->id_length;
+    int length = (int)(whole <= 200 ? whole : cli_utf8_whole(row->document->id, 200));
     indexer->repeated++;
     if (indexer->values->reading.strict) {
         cli_error(job, "'%s': the id '%.*s' is there already; nothing was added", row->source, length,
-                  row->document.id);
+                  row->document->id);
         return false;
     }
     if (indexer->repeated <= REPEATS_SHOWN && !job->common->quiet)
-        cli_error(job, "skipped: '%s': the id '%.*s' is there already%s", row->source, length, row->document.id,
+        cli_error(job, "skipped: '%s': the id '%.*s' is there already%s", row->source, length, row->document->id,
                   indexer->repeated == REPEATS_SHOWN ? "; more such are counted, not shown" : "");
     return true;
 }
 
 static int add_documents(struct indexer *indexer, struct signing_tools *tools) {
     struct cli_job *job = indexer->job;
-    nigh_signed row;
+    nigh_signed row = {.size = sizeof row};
     cli_progress_begin(&job->progress, "signing", NULL);
     for (uint64_t seen = 1;; seen++) {
         nigh_status status = nigh_signing_next(tools->signing, &row, &job->error);
         if (status == NIGH_END) return cli_interrupted() != 0 ? cli_fail(job) : CLI_DONE;
-        if (status == NIGH_OK) status = nigh_writer_add(indexer->writer, &row.document, &job->error);
+        if (status == NIGH_OK) status = nigh_writer_add(indexer->writer, row.document, &job->error);
         if (status == NIGH_EEXISTS) {
             if (!bear_repeat(indexer, &row)) return CLI_ERROR;
         } else if (status != NIGH_OK) {
@@ -199,7 +202,7 @@ int cli_index_documents(struct indexer *indexer) {
     struct signing_tools tools = {0};
     nigh_signer_options options;
     const char *scheme = indexer->before == NULL ? NULL : nigh_collection_scheme(indexer->before);
-    indexer->info = (nigh_signing_info)NIGH_SIGNING_INFO_INIT;
+    indexer->info = (nigh_signing_info){.size = sizeof(nigh_signing_info)};
     if (values->ids != NULL) return cli_usage(job->command, "--ids is for signatures; documents have ids of their own");
     int code = cli_signer_options(job, &values->signing, indexer->path, scheme, &options);
     if (code != CLI_DONE) return code;

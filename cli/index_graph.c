@@ -9,7 +9,8 @@
 #include "size.h"
 
 static nigh_status make(struct cli_job *job, const char *path, nigh_graph_result *result) {
-    nigh_graph_options options = NIGH_GRAPH_OPTIONS_INIT;
+    nigh_graph_options options;
+    nigh_graph_options_init(&options);
     options.min_rows = 1;
     options.threads = job->threads;
     options.progress = &job->progress.report;
@@ -20,7 +21,7 @@ static nigh_status make(struct cli_job *job, const char *path, nigh_graph_result
 
 static int add_graph(struct cli_job *job, const char *path, bool added) {
     const double started = cli_seconds();
-    nigh_graph_result result = NIGH_GRAPH_RESULT_INIT;
+    nigh_graph_result result = {.size = sizeof result};
     if (make(job, path, &result) != NIGH_OK) {
         const int code = cli_fail(job);
         if (added)

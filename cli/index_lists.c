@@ -26,13 +26,13 @@ struct lists {
 
 static nigh_status look(struct cli_job *job, const char *path, struct lists *out) {
     nigh_collection *collection = NULL;
-    *out = (struct lists){.info = NIGH_COLLECTION_INFO_INIT};
+    *out = (struct lists){.info = {.size = sizeof(nigh_collection_info)}};
     nigh_status status = nigh_collection_open(job->context, path, NULL, &collection, &job->error);
     if (status != NIGH_OK) return status;
     nigh_collection_describe(collection, &out->info);
     bool alike = true;
     for (uint32_t i = 0; i < out->info.segments && status == NIGH_OK; i++) {
-        nigh_segment_info segment = NIGH_SEGMENT_INFO_INIT;
+        nigh_segment_info segment = {.size = sizeof segment};
         status = nigh_collection_segment(collection, i, &segment, &job->error);
         if (segment.slices == 0) continue;
         if (out->slices != 0 && out->slices != segment.slices) alike = false;
@@ -88,7 +88,8 @@ static nigh_status make(struct cli_job *job, const char *path, nigh_lists_option
 }
 
 static nigh_lists_options options_of(const struct index_values *values) {
-    nigh_lists_options options = NIGH_LISTS_OPTIONS_INIT;
+    nigh_lists_options options;
+    nigh_lists_options_init(&options);
     options.min_rows = values->lists == CLI_LISTS_AUTO ? AUTO_ROWS : 1;
     options.keep = values->lists == CLI_LISTS_AUTO;
     options.slice_width = (uint32_t)values->slice_width.value;
@@ -106,7 +107,7 @@ int cli_index_lists(const struct indexer *indexer, const nigh_segment_info *adde
     struct cli_job *job = indexer->job;
     const struct index_values *values = indexer->values;
     nigh_lists_options options = options_of(values);
-    nigh_lists_result result = NIGH_LISTS_RESULT_INIT;
+    nigh_lists_result result = {.size = sizeof result};
     struct lists lists;
     bool wanted = values->lists == CLI_LISTS_SLICES;
     if (values->lists == CLI_LISTS_AUTO)
@@ -133,7 +134,7 @@ static int remove_lists(struct cli_job *job, const char *path) {
 
 static int add_lists(struct cli_job *job, const char *path) {
     nigh_lists_options options = options_of(job->values);
-    nigh_lists_result result = NIGH_LISTS_RESULT_INIT;
+    nigh_lists_result result = {.size = sizeof result};
     struct lists lists;
     if (make(job, path, &options, &result) != NIGH_OK) return cli_fail(job);
     if (count_lists(job, path, &lists) != NIGH_OK) return cli_fail(job);

@@ -11,7 +11,8 @@
 #include "source.h"
 
 static nigh_status open_writer(struct indexer *indexer) {
-    nigh_writer_options writer_options = NIGH_WRITER_OPTIONS_INIT;
+    nigh_writer_options writer_options;
+    nigh_writer_options_init(&writer_options);
     struct cli_job *job = indexer->job;
     writer_options.width_bits = indexer->width_bits;
     writer_options.progress = &job->progress.report;
@@ -35,7 +36,7 @@ static int refuse_row(struct indexer *indexer, const struct cli_source *source, 
 static int add_rows(struct indexer *indexer, struct cli_source *source) {
     struct cli_job *job = indexer->job;
     uint64_t total = source->info.rows == UINT64_MAX ? 0 : source->info.rows;
-    nigh_document document;
+    nigh_document document = {.size = sizeof document};
     for (uint64_t row = 1;; row++) {
         nigh_status status = nigh_signature_reader_next(source->reader, &document, &job->error);
         if (status == NIGH_END) return CLI_DONE;

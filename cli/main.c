@@ -66,7 +66,8 @@ static const char *compiler(void) {
 static int show_version(struct cli_sink *out) {
     nigh_context *context = NULL;
     nigh_error error;
-    nigh_context_options options = NIGH_CONTEXT_OPTIONS_INIT;
+    nigh_context_options options;
+    nigh_context_options_init(&options);
     const char *forced = getenv("NIGH_KERNEL");
     char why[1024];
     int usable = 0;

@@ -24,7 +24,7 @@ double plan_extent_each(const struct plan_extent *extent, uint64_t bytes) {
 
 nigh_status plan_extent_segment(struct cli_job *job, const struct plan_extent *extent, uint32_t index,
                                 uint64_t *signatures) {
-    nigh_segment_info segment = NIGH_SEGMENT_INFO_INIT;
+    nigh_segment_info segment = {.size = sizeof segment};
     segment.signatures = extent->signatures;
     nigh_status status = NIGH_OK;
     if (extent->collection != NULL) status = nigh_collection_segment(extent->collection, index, &segment, &job->error);

@@ -101,7 +101,7 @@ static nigh_status trial_init(struct plan_trial *trial) {
     struct cli_job *job = trial->job;
     uint64_t rows = asked->batch == 0 || asked->batch > asked->rows ? asked->rows : asked->batch;
     trial->bytes = asked->width_bits / 8;
-    trial->generator = (nigh_generator_options)NIGH_GENERATOR_OPTIONS_INIT;
+    nigh_generator_options_init(&trial->generator);
     trial->generator.count = asked->rows;
     trial->generator.width_bits = asked->width_bits;
     trial->generator.weak_flips = 1;
@@ -137,7 +137,8 @@ static nigh_status trial_folder(struct plan_trial *trial, const char *temporary)
 /* The file of chunks, each as large as the batch. */
 static nigh_status make_chunks(struct plan_trial *trial, const char *temporary) {
     struct cli_job *job = trial->job;
-    nigh_chunks_options options = NIGH_CHUNKS_OPTIONS_INIT;
+    nigh_chunks_options options;
+    nigh_chunks_options_init(&options);
     options.writable = 1;
     double seconds = 0;
     nigh_status status = trial_folder(trial, temporary);
@@ -158,7 +159,8 @@ static nigh_status make_chunks(struct plan_trial *trial, const char *temporary) 
 /* ---------------------------------------------------------------- asking -- */
 
 static nigh_status make_finder(struct plan_trial *trial, const nigh_plan_row *row, nigh_finder **out) {
-    nigh_finder_options options = NIGH_FINDER_OPTIONS_INIT;
+    nigh_finder_options options;
+    nigh_finder_options_init(&options);
     options.method = row->method;
     options.width_bits = trial->asked->width_bits;
     options.radius = trial->asked->radius;
@@ -174,7 +176,8 @@ static nigh_status make_finder(struct plan_trial *trial, const nigh_plan_row *ro
 
 static nigh_status ask_finder(struct plan_trial *trial, const nigh_finder *finder, size_t count, nigh_find_mode mode,
                               nigh_results **out) {
-    nigh_find_options options = NIGH_FIND_OPTIONS_INIT;
+    nigh_find_options options;
+    nigh_find_options_init(&options);
     options.threads = 1;
     options.weights = trial->weights;
     options.mode = mode;
@@ -183,7 +186,8 @@ static nigh_status ask_finder(struct plan_trial *trial, const nigh_finder *finde
 
 static nigh_status ask_chunks(struct plan_trial *trial, const nigh_plan_row *row, nigh_find_mode mode,
                               nigh_results **out) {
-    nigh_batch_options options = NIGH_BATCH_OPTIONS_INIT;
+    nigh_batch_options options;
+    nigh_batch_options_init(&options);
     options.method = row->method;
     options.mode = mode;
     options.radius = trial->asked->radius;
@@ -228,7 +232,7 @@ static void thin_queries(struct plan_trial *trial, const nigh_results *results) 
 /* All matches of all queries, by whatever misses none; *out stays NULL where that would take too long. */
 static nigh_status find_truth(struct plan_trial *trial, nigh_results **out) {
     const nigh_plan_row exact = {.method = NIGH_FINDER_AUTO};
-    nigh_finder_info info = NIGH_FINDER_INFO_INIT;
+    nigh_finder_info info = {.size = sizeof info};
     nigh_finder *finder = NULL;
     if (trial->chunks != NULL) return ask_chunks(trial, &exact, NIGH_FIND_ALL, out);
     nigh_status status = make_finder(trial, &exact, &finder);
@@ -291,7 +295,7 @@ static nigh_status ask(struct plan_trial *trial, const nigh_plan_row *row, const
 
 /* Fewer queries where they are slow. */
 static nigh_status measure_finder(struct plan_trial *trial, const nigh_plan_row *row, struct plan_measured *out) {
-    nigh_finder_info info = NIGH_FINDER_INFO_INIT;
+    nigh_finder_info info = {.size = sizeof info};
     nigh_finder *finder = NULL;
     double most = row->query_seconds > 0 ? MEASURED_SECONDS / row->query_seconds : 1e9;
     size_t count = most < (double)trial->query_count ? (size_t)most + 1 : trial->query_count;

@@ -38,21 +38,13 @@ static nigh_signature_format read_format(const char *path, int format) {
     return raw ? NIGH_FORMAT_RAW : (nigh_signature_format)format;
 }
 
-/* The library asks for a format; people give it by an option. */
-static void name_option(nigh_error *error) {
-    static const char asked[] = "give its format";
-    size_t length = strlen(error->why);
-    if (error->status != NIGH_EFORMAT || length < sizeof asked - 1) return;
-    char *tail = error->why + length - (sizeof asked - 1);
-    if (strcmp(tail, asked) == 0) memcpy(tail, "give --format", sizeof "give --format");
-}
-
 nigh_status cli_source_open(struct cli_job *job, const char *path, const struct cli_source_options *options,
                             struct cli_source *out) {
-    nigh_signature_reader_options reader_options = NIGH_SIGNATURE_READER_OPTIONS_INIT;
+    nigh_signature_reader_options reader_options;
+    nigh_signature_reader_options_init(&reader_options);
     nigh_stream stream;
-    *out =
-        (struct cli_source){.name = strcmp(path, "-") == 0 ? "standard input" : path, .info = NIGH_SIGNATURE_INFO_INIT};
+    *out = (struct cli_source){.name = strcmp(path, "-") == 0 ? "standard input" : path,
+                               .info = {.size = sizeof(nigh_signature_info)}};
     reader_options.format = read_format(path, options->format);
     reader_options.width_bits = options->width_bits;
     if (reader_options.format == NIGH_FORMAT_RAW && options->width_bits == 0) {
@@ -67,12 +59,10 @@ nigh_status cli_source_open(struct cli_job *job, const char *path, const struct 
     }
     nigh_status status =
         nigh_signature_reader_open(job->context, out->name, &reader_options, &out->reader, &job->error);
-    if (status == NIGH_OK) {
+    if (status == NIGH_OK)
         nigh_signature_reader_describe(out->reader, &out->info);
-    } else {
-        name_option(&job->error);
+    else
         cli_source_close(out);
-    }
     return status;
 }
 
@@ -123,7 +113,8 @@ static bool open_sink(struct cli_job *job, const char *path, struct cli_target *
 
 int cli_target_open(struct cli_job *job, const char *path, const struct cli_target_options *options,
                     struct cli_target *out) {
-    nigh_signature_writer_options writer_options = NIGH_SIGNATURE_WRITER_OPTIONS_INIT;
+    nigh_signature_writer_options writer_options;
+    nigh_signature_writer_options_init(&writer_options);
     nigh_stream stream;
     *out = (struct cli_target){.name = path};
     if (!open_sink(job, path, out)) {

@@ -33,7 +33,7 @@ __attribute__((format(printf, 2, 3))) static void add(struct cli_tuning_words *w
 static void add_slices(struct cli_tuning_words *words, const nigh_tuning *tuning) {
     add(words, "slice lists");
     if (tuning->probe == NIGH_PROBE_DIRECTED) add(words, " by weights");
-    if (tuning->breadth != NIGH_DEFAULT) add(words, ", breadth %u", tuning->breadth);
+    if (tuning->breadth != (uint32_t)NIGH_DEFAULT) add(words, ", breadth %u", tuning->breadth);
     if (tuning->probes != 0) add(words, ", %s", cli_counted(tuning->probes, "probe", "probes").text);
     if (tuning->postings != 0) add(words, ", %s", cli_counted(tuning->postings, "posting", "postings").text);
 }
@@ -43,13 +43,13 @@ struct cli_tuning_words cli_tuning_words(const nigh_tuning *tuning) {
     if (tuning->method == NIGH_SEARCH_SCAN) add(&words, "every document compared");
     if (tuning->method == NIGH_SEARCH_GRAPH) {
         add(&words, "graph");
-        if (tuning->effort != NIGH_DEFAULT) add(&words, ", effort %s", cli_digits(tuning->effort).text);
-        if (tuning->patience != NIGH_DEFAULT) add(&words, ", patience %u", tuning->patience);
+        if (tuning->effort != (uint32_t)NIGH_DEFAULT) add(&words, ", effort %s", cli_digits(tuning->effort).text);
+        if (tuning->patience != (uint32_t)NIGH_DEFAULT) add(&words, ", patience %u", tuning->patience);
     }
     if (tuning->method == NIGH_SEARCH_SLICES) add_slices(&words, tuning);
     if (tuning->method == NIGH_SEARCH_SKETCH) add(&words, "sketches of %u bits", tuning->sketch_bits);
     if ((tuning->method == NIGH_SEARCH_SKETCH || tuning->method == NIGH_SEARCH_SLICES) &&
-        tuning->candidates != NIGH_DEFAULT)
+        tuning->candidates != (uint32_t)NIGH_DEFAULT)
         add(&words, ", %s", cli_counted(tuning->candidates, "candidate", "candidates").text);
     return words;
 }
@@ -71,7 +71,7 @@ bool cli_tuning_is_old(const nigh_tuning *tuning, uint64_t documents) {
 
 /* Only where it is said: ,"name":value */
 static void json_number(struct cli_sink *out, const char *name, uint32_t value) {
-    if (value != NIGH_DEFAULT) cli_sink_json_count(out, name, value);
+    if (value != (uint32_t)NIGH_DEFAULT) cli_sink_json_count(out, name, value);
 }
 
 void cli_tuning_json(struct cli_sink *out, const nigh_tuning *tuning) {

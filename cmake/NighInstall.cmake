@@ -16,6 +16,7 @@ target_link_libraries(nigh_static INTERFACE $<INSTALL_INTERFACE:${cxx_runtime}>)
 
 install(TARGETS nigh_static nigh_shared EXPORT nigh)
 install(FILES include/nigh.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY include/nigh DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 
 install(EXPORT nigh NAMESPACE nigh:: FILE nigh-targets.cmake DESTINATION ${package_directory})
 configure_package_config_file(cmake/nigh-config.cmake.in nigh-config.cmake INSTALL_DESTINATION ${package_directory})

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/base_options.h"
 #include "base/context.h"
 #include "base/memory.h"
 #include "base/status.h"
@@ -39,8 +40,8 @@ static void files_set(nigh_context *context, const nigh_file_system *files) {
 
 nigh_status nigh_context_new(const nigh_context_options *options, nigh_context **out, nigh_error *error) {
     *out = NULL;
-    nigh_context_options chosen = NIGH_CONTEXT_OPTIONS_INIT;
-    nigh_status status = nigh__options_copy(&chosen, sizeof chosen, options, error);
+    nigh_context_options chosen;
+    nigh_status status = nigh__options_copy(&nigh__context_options_shape, &chosen, options, error);
     if (status != NIGH_OK) return status;
     if (chosen.allocator.allocate == NULL) chosen.allocator = nigh__allocator_libc;
     if (chosen.file_system == NULL) chosen.file_system = nigh_file_system_posix();

@@ -200,10 +200,12 @@ static void run_signing(struct bench *bench, size_t run) {
     nigh_signer *signer = NULL;
     nigh_text_reader *reader = NULL;
     nigh_signing *signing = NULL;
-    nigh_signed row;
+    nigh_signed row = {.size = sizeof row};
     const char *paths[] = {bench->in_path};
-    nigh_signer_options options = NIGH_SIGNER_OPTIONS_INIT;
-    nigh_signing_options how = NIGH_SIGNING_OPTIONS_INIT;
+    nigh_signer_options options;
+    nigh_signer_options_init(&options);
+    nigh_signing_options how;
+    nigh_signing_options_init(&how);
     options.scheme = NIGH_SCHEME_MINHASH;
     how.threads = bench->threads;
     const double start = measure_now();
@@ -226,7 +228,8 @@ static void run_method(struct bench *bench, size_t method, size_t run) {
     nigh_error error;
     nigh_dedup *dedup = NULL;
     const char *paths[] = {bench->in_path};
-    nigh_dedup_options options = NIGH_DEDUP_OPTIONS_INIT;
+    nigh_dedup_options options;
+    nigh_dedup_options_init(&options);
     options.method = methods[method].method;
     options.threads = bench->threads;
     options.temporary = bench->folder;
@@ -235,7 +238,7 @@ static void run_method(struct bench *bench, size_t method, size_t run) {
     const double found = measure_now();
     measure_must(nigh_dedup_write(dedup, bench->out_path, NULL, NULL, &error), &error, "writing");
     const double written = measure_now();
-    bench->info[method] = (nigh_dedup_info)NIGH_DEDUP_INFO_INIT;
+    bench->info[method] = (nigh_dedup_info){.size = sizeof(nigh_dedup_info)};
     nigh_dedup_describe(dedup, &bench->info[method]);
     nigh_dedup_free(dedup);
     series_add(&bench->deduplication[method], written - start);

@@ -93,7 +93,7 @@ static void run_setting(const struct bench *bench, size_t index) {
     for (size_t run = 0; run < bench->runs; run++) {
         for (size_t mode = 0; mode < 2; mode++) {
             nigh_results *results = NULL;
-            nigh_results_info info = NIGH_RESULTS_INFO_INIT;
+            nigh_results_info info = {.size = sizeof info};
             const double seconds = fingerprints_find(prints, prints->queries, finder, modes[mode], &results);
             series_add(&row->seconds[mode], seconds);
             measure_json(bench->json, "neardup", settings[index].name, 1, prints->queries, run, seconds);
@@ -182,11 +182,12 @@ static void run_join(const struct bench *bench) {
     (void)printf("\njoin of all rows with themselves\n");
     for (uint32_t threads = 1; threads <= 2; threads++) {
         struct series seconds = {.runs = 0};
-        nigh_join_result result = NIGH_JOIN_RESULT_INIT;
+        nigh_join_result result = {.size = sizeof result};
         for (size_t run = 0; run < bench->runs; run++) {
             nigh_error error;
             uint64_t pairs = 0;
-            nigh_join_options options = NIGH_JOIN_OPTIONS_INIT;
+            nigh_join_options options;
+            nigh_join_options_init(&options);
             options.width_bits = FINGERPRINT_BITS;
             options.radius = bench->prints.radius;
             options.threads = threads;

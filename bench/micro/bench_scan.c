@@ -72,7 +72,7 @@ static uint64_t add_rows(const struct bench *bench, nigh_writer *writer, const n
     for (uint64_t added = 0; added < bench->rows; number++) {
         measure_must(nigh_generate(options, number, signature, &error), &error, "generating");
         if (seen_before(&seen, nigh__hash(signature, bench->bits / 8))) continue;
-        const nigh_document document = {.signature = signature};
+        const nigh_document document = {.size = sizeof(nigh_document), .signature = signature};
         measure_must(nigh_writer_add(writer, &document, &error), &error, "writing");
         added++;
     }
@@ -94,11 +94,13 @@ static void make_queries(struct bench *bench, const nigh_generator_options *opti
 
 static void make_data(struct bench *bench) {
     nigh_error error;
-    nigh_generator_options options = NIGH_GENERATOR_OPTIONS_INIT;
+    nigh_generator_options options;
+    nigh_generator_options_init(&options);
     options.count = bench->rows * 2; /* a part of them are copies and left out */
     options.seed = bench->seed;
     options.width_bits = bench->bits;
-    nigh_writer_options writing = NIGH_WRITER_OPTIONS_INIT;
+    nigh_writer_options writing;
+    nigh_writer_options_init(&writing);
     writing.width_bits = bench->bits;
     nigh_writer *writer;
     double start = measure_now();
@@ -174,7 +176,8 @@ static void run_read(struct bench *bench, size_t run) {
 
 static void run_ours(struct bench *bench, uint32_t threads, size_t batch, size_t run) {
     nigh_error error;
-    nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
+    nigh_search_options options;
+    nigh_search_options_init(&options);
     options.k = K;
     options.threads = threads;
     nigh_results *results;

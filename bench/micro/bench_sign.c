@@ -75,10 +75,11 @@ static void write_json_text(FILE *out, const nigh_text *text) {
 
 static nigh_text_reader *open_reader(struct bench *bench, enum input input) {
     nigh_error error;
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh_text_reader_options_init(&options);
     nigh_text_reader *reader;
     options.format = input_formats[input];
-    options.max_errors = UINT64_MAX;
+    options.max_errors = NIGH_ALL_64;
     measure_must(nigh_text_reader_open(bench->context, &bench->paths[input], 1, &options, &reader, &error), &error,
                  "reading");
     return reader;
@@ -87,7 +88,7 @@ static nigh_text_reader *open_reader(struct bench *bench, enum input input) {
 /* The same text as JSON, in a folder that goes away at the end. */
 static void make_json(struct bench *bench) {
     nigh_error error;
-    nigh_text text;
+    nigh_text text = {.size = sizeof text};
     nigh_status status;
     (void)snprintf(bench->json_path, sizeof bench->json_path, "%s/text.jsonl", bench->folder);
     bench->paths[INPUT_JSON] = bench->json_path;
@@ -105,8 +106,10 @@ static void make_json(struct bench *bench) {
 
 static double count_words(struct bench *bench, uint32_t threads, nigh_vocabulary **out) {
     nigh_error error;
-    nigh_signer_options options = NIGH_SIGNER_OPTIONS_INIT;
-    nigh_vocabulary_options counting = NIGH_VOCABULARY_OPTIONS_INIT;
+    nigh_signer_options options;
+    nigh_signer_options_init(&options);
+    nigh_vocabulary_options counting;
+    nigh_vocabulary_options_init(&counting);
     counting.threads = threads;
     nigh_text_reader *reader = open_reader(bench, INPUT_LINES);
     double start = measure_now();
@@ -120,7 +123,8 @@ static void make_signers(struct bench *bench) {
     nigh_error error;
     (void)count_words(bench, 1, &bench->vocabulary);
     for (size_t i = 0; i < SCHEMES; i++) {
-        nigh_signer_options options = NIGH_SIGNER_OPTIONS_INIT;
+        nigh_signer_options options;
+        nigh_signer_options_init(&options);
         options.scheme = schemes[i].kind;
         options.vocabulary = bench->vocabulary;
         measure_must(nigh_signer_new(bench->context, &options, &bench->signers[i], &error), &error, "signing");
@@ -138,9 +142,10 @@ static void remove_data(struct bench *bench) {
 
 static void run_signing(struct bench *bench, size_t scheme, enum input input, uint32_t threads, size_t run) {
     nigh_error error;
-    nigh_signing_options options = NIGH_SIGNING_OPTIONS_INIT;
+    nigh_signing_options options;
+    nigh_signing_options_init(&options);
     nigh_signing *signing;
-    nigh_signed row;
+    nigh_signed row = {.size = sizeof row};
     nigh_status status;
     char what[64];
     options.threads = threads;
@@ -152,7 +157,7 @@ static void run_signing(struct bench *bench, size_t scheme, enum input input, ui
     } while (status == NIGH_OK);
     double seconds = measure_now() - start;
     if (status != NIGH_END) measure_must(status, &error, "signing");
-    bench->info = (nigh_signing_info)NIGH_SIGNING_INFO_INIT;
+    bench->info = (nigh_signing_info){.size = sizeof(nigh_signing_info)};
     nigh_signing_describe(signing, &bench->info);
     nigh_signing_close(signing);
     nigh_text_reader_close(reader);
@@ -255,7 +260,7 @@ static void report_stages(const struct bench *bench) {
 }
 
 static void report_data(const struct bench *bench) {
-    nigh_vocabulary_info info = NIGH_VOCABULARY_INFO_INIT;
+    nigh_vocabulary_info info = {.size = sizeof info};
     nigh_vocabulary_describe(bench->vocabulary, &info);
     (void)printf("%.1f MB of text in '%s', %zu runs; %" PRIu64 " documents, %" PRIu64 " words, %" PRIu64 " different\n",
                  (double)bench->bytes / 1e6, bench->paths[INPUT_LINES], bench->runs, info.documents, info.occurrences,

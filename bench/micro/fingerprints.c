@@ -34,7 +34,8 @@ static void make_share(void *user, uint32_t thread) {
 }
 
 void fingerprints_make(struct fingerprints *prints) {
-    struct making making = {.prints = prints, .options = NIGH_GENERATOR_OPTIONS_INIT};
+    struct making making = {.prints = prints};
+    nigh_generator_options_init(&making.options);
     making.options.count = prints->rows;
     making.options.seed = prints->seed;
     making.options.width_bits = FINGERPRINT_BITS;
@@ -128,7 +129,8 @@ nigh_finder *fingerprints_finder(const struct fingerprints *prints, const struct
     const bool psm = setting->method == NIGH_FINDER_PSM;
     nigh_error error;
     nigh_finder *finder = NULL;
-    nigh_finder_options options = NIGH_FINDER_OPTIONS_INIT;
+    nigh_finder_options options;
+    nigh_finder_options_init(&options);
     options.method = setting->method;
     options.width_bits = FINGERPRINT_BITS;
     options.radius = prints->radius;
@@ -142,7 +144,7 @@ nigh_finder *fingerprints_finder(const struct fingerprints *prints, const struct
     options.threads = 1;
     measure_must(nigh_finder_new(prints->context, prints->row_bytes, prints->rows, &options, &finder, &error), &error,
                  "building");
-    *info = (nigh_finder_info)NIGH_FINDER_INFO_INIT;
+    *info = (nigh_finder_info){.size = sizeof(nigh_finder_info)};
     nigh_finder_describe(finder, info);
     return finder;
 }
@@ -150,7 +152,8 @@ nigh_finder *fingerprints_finder(const struct fingerprints *prints, const struct
 double fingerprints_find(const struct fingerprints *prints, size_t count, const nigh_finder *finder,
                          nigh_find_mode mode, nigh_results **out) {
     nigh_error error;
-    nigh_find_options options = NIGH_FIND_OPTIONS_INIT;
+    nigh_find_options options;
+    nigh_find_options_init(&options);
     options.mode = mode;
     options.weights = prints->weights;
     options.threads = 1;
@@ -164,7 +167,8 @@ double fingerprints_find(const struct fingerprints *prints, size_t count, const 
 nigh_chunks *fingerprints_chunks(const struct fingerprints *prints, const char *path, size_t chunk) {
     nigh_error error;
     nigh_chunks *chunks = NULL;
-    nigh_chunks_options options = NIGH_CHUNKS_OPTIONS_INIT;
+    nigh_chunks_options options;
+    nigh_chunks_options_init(&options);
     options.writable = 1;
     (void)unlink(path);
     measure_must(nigh_chunks_open(prints->context, path, &options, &chunks, &error), &error, "opening chunks");
@@ -179,7 +183,8 @@ nigh_chunks *fingerprints_chunks(const struct fingerprints *prints, const char *
 double fingerprints_match(const struct fingerprints *prints, size_t count, nigh_chunks *chunks,
                           const struct finder_setting *setting, nigh_find_mode mode, nigh_results **out) {
     nigh_error error;
-    nigh_batch_options options = NIGH_BATCH_OPTIONS_INIT;
+    nigh_batch_options options;
+    nigh_batch_options_init(&options);
     options.method = setting->method;
     options.mode = mode;
     options.radius = prints->radius;

@@ -24,7 +24,7 @@ static nigh_status search_call(const struct nearest_set *set, const nigh_collect
                                const nigh_search_options *options, size_t first, size_t count, uint32_t *distances,
                                struct nearest_pass *pass, nigh_error *error) {
     nigh_results *results = NULL;
-    nigh_results_info info = NIGH_RESULTS_INFO_INIT;
+    nigh_results_info info = {.size = sizeof info};
     nigh_search_options call = *options;
     call.k = NEAREST_K;
     if (call.probe == NIGH_PROBE_DIRECTED && set->query_weights != NULL)

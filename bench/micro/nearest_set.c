@@ -38,6 +38,8 @@ static void drop_copies(struct nearest_set *set) {
 
 /* ------------------------------------------------------------------ generated -- */
 
+#define GENERATED_BITS 1024u
+
 static void begin_generated(struct nearest_set *set, nigh_context *context, const struct nearest_wanted *wanted,
                             const char *name, uint32_t bits) {
     *set = (struct nearest_set){.context = context,
@@ -52,11 +54,13 @@ static void begin_generated(struct nearest_set *set, nigh_context *context, cons
 
 void nearest_set_generate(struct nearest_set *set, nigh_context *context, const struct nearest_wanted *wanted) {
     nigh_error error;
-    nigh_generator_options options = NIGH_GENERATOR_OPTIONS_INIT;
+    nigh_generator_options options;
+    nigh_generator_options_init(&options);
     options.count = wanted->documents;
     options.seed = wanted->seed;
     options.weak_flips = wanted->weak;
-    begin_generated(set, context, wanted, wanted->weak ? "weak" : "clustered", options.width_bits);
+    options.width_bits = GENERATED_BITS;
+    begin_generated(set, context, wanted, wanted->weak ? "weak" : "clustered", GENERATED_BITS);
     if (wanted->weights) {
         set->weights = measure_allocate((size_t)set->count, set->bits);
         set->query_weights = measure_allocate(set->query_count, set->bits);
@@ -80,9 +84,8 @@ static void draw_bits(struct nigh__rng *rng, uint8_t *out, size_t bytes) {
 }
 
 void nearest_set_draw(struct nearest_set *set, nigh_context *context, const struct nearest_wanted *wanted) {
-    const nigh_generator_options usual = NIGH_GENERATOR_OPTIONS_INIT;
     struct nigh__rng rng = {.state = wanted->seed};
-    begin_generated(set, context, wanted, "random", usual.width_bits);
+    begin_generated(set, context, wanted, "random", GENERATED_BITS);
     draw_bits(&rng, set->rows, (size_t)set->count * row_bytes(set));
     draw_bits(&rng, set->queries, set->query_count * row_bytes(set));
 }
@@ -163,16 +166,17 @@ static void sign_all(struct nearest_set *set, const struct nearest_wanted *wante
                      char *const *paths, size_t count) {
     nigh_error error;
     nigh_signing *signing = NULL;
-    nigh_signed document;
+    nigh_signed document = {.size = sizeof document};
     nigh_status status;
     uint64_t capacity = 0;
-    nigh_signing_options options = NIGH_SIGNING_OPTIONS_INIT;
+    nigh_signing_options options;
+    nigh_signing_options_init(&options);
     options.keep_weights = wanted->weights;
     options.limit = wanted->documents;
     nigh_text_reader *reader = open_reader(set->context, paths, count);
     measure_must(nigh_signing_open(signer, reader, &options, &signing, &error), &error, "signing");
     while ((status = nigh_signing_next(signing, &document, &error)) == NIGH_OK)
-        add_row(set, &capacity, &document.document);
+        add_row(set, &capacity, document.document);
     if (status != NIGH_END) measure_must(status, &error, "signing");
     nigh_signing_close(signing);
     nigh_text_reader_close(reader);
@@ -182,7 +186,8 @@ void nearest_set_sign(struct nearest_set *set, nigh_context *context, const stru
                       char *const *paths, size_t path_count) {
     nigh_error error;
     nigh_signer *signer = NULL;
-    nigh_signer_options options = NIGH_SIGNER_OPTIONS_INIT;
+    nigh_signer_options options;
+    nigh_signer_options_init(&options);
     nigh_vocabulary *vocabulary = count_words(context, &options, paths, path_count);
     options.vocabulary = vocabulary;
     measure_must(nigh_signer_new(context, &options, &signer, &error), &error, "signing");
@@ -197,8 +202,8 @@ void nearest_set_read(struct nearest_set *set, nigh_context *context, const stru
                       const char *path) {
     nigh_error error;
     nigh_signature_reader *reader = NULL;
-    nigh_signature_info info = NIGH_SIGNATURE_INFO_INIT;
-    nigh_document document;
+    nigh_signature_info info = {.size = sizeof info};
+    nigh_document document = {.size = sizeof document};
     nigh_status status = NIGH_OK;
     uint64_t capacity = 0;
     measure_must(nigh_signature_reader_open(context, path, NULL, &reader, &error), &error, "reading");
@@ -239,11 +244,13 @@ static void write_file(const char *path, const uint8_t *bytes, size_t length) {
 static void write_collection(const struct nearest_set *set) {
     nigh_error error;
     nigh_writer *writer = NULL;
-    nigh_writer_options options = NIGH_WRITER_OPTIONS_INIT;
+    nigh_writer_options options;
+    nigh_writer_options_init(&options);
     options.width_bits = set->bits;
     measure_must(nigh_writer_open(set->context, set->collection_path, &options, &writer, &error), &error, "writing");
     for (uint64_t i = 0; i < set->count; i++) {
-        const nigh_document document = {.signature = set->rows + i * row_bytes(set),
+        const nigh_document document = {.size = sizeof(nigh_document),
+                                        .signature = set->rows + i * row_bytes(set),
                                         .weights = set->weights == NULL ? NULL : set->weights + i * set->bits};
         measure_must(nigh_writer_add(writer, &document, &error), &error, "writing");
     }
@@ -254,7 +261,8 @@ static void write_collection(const struct nearest_set *set) {
 static void find_truth(struct nearest_set *set) {
     nigh_error error;
     nigh_eval_truth *truth = NULL;
-    nigh_eval_truth_options options = NIGH_EVAL_TRUTH_OPTIONS_INIT;
+    nigh_eval_truth_options options;
+    nigh_eval_truth_options_init(&options);
     options.k = NEAREST_K;
     nigh_collection *collection = nearest_set_open(set, false);
     measure_must(nigh_eval_truth_new(collection, set->queries, set->query_count, &options, &truth, &error), &error,
@@ -292,7 +300,8 @@ void nearest_set_free(struct nearest_set *set) {
 
 nigh_collection *nearest_set_open(const struct nearest_set *set, bool load) {
     nigh_error error;
-    nigh_open_options options = NIGH_OPEN_OPTIONS_INIT;
+    nigh_open_options options;
+    nigh_open_options_init(&options);
     nigh_collection *collection = NULL;
     options.load = load;
     measure_must(nigh_collection_open(set->context, set->collection_path, &options, &collection, &error), &error,
@@ -302,8 +311,9 @@ nigh_collection *nearest_set_open(const struct nearest_set *set, bool load) {
 
 double nearest_set_lists(const struct nearest_set *set, uint32_t width, uint32_t threads, uint64_t *bytes) {
     nigh_error error;
-    nigh_lists_options options = NIGH_LISTS_OPTIONS_INIT;
-    nigh_lists_result result = NIGH_LISTS_RESULT_INIT;
+    nigh_lists_options options;
+    nigh_lists_options_init(&options);
+    nigh_lists_result result = {.size = sizeof result};
     options.slice_width = width;
     options.min_rows = 1;
     options.rebuild = 1;

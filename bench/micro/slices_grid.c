@@ -41,7 +41,8 @@ bool slices_grid_search(const struct nearest_set *set, const nigh_collection *co
 }
 
 void slices_grid_warm_up(const struct nearest_set *set, const nigh_collection *collection) {
-    nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
+    nigh_search_options options;
+    nigh_search_options_init(&options);
     struct slices_row row = {.seconds = {.runs = 0}};
     options.method = NIGH_SEARCH_SLICES;
     options.breadth = 2;
@@ -60,7 +61,8 @@ struct lists {
 
 static void add_setting(struct slices_table *table, const struct lists *lists, bool paper, uint32_t breadth,
                         uint32_t candidates, size_t runs) {
-    nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
+    nigh_search_options options;
+    nigh_search_options_init(&options);
     struct slices_row *row = slices_table_add(table, paper ? SLICES_PAPER : SLICES_OURS);
     options.method = paper ? NIGH_SEARCH_SLICES_PLAIN : NIGH_SEARCH_SLICES;
     options.breadth = breadth;
@@ -69,7 +71,7 @@ static void add_setting(struct slices_table *table, const struct lists *lists, b
     row->build_seconds = lists->build_seconds;
     row->bytes = lists->bytes;
     if (!slices_grid_search(table->set, lists->collection, &options, 0, runs, row)) {
-        options.postings = UINT64_MAX; /* it would rather scan, which has a row of its own */
+        options.postings = NIGH_ALL_64; /* it would rather scan, which has a row of its own */
         row->seconds.runs = 0;
         (void)slices_grid_search(table->set, lists->collection, &options, 0, runs, row);
     }
@@ -105,7 +107,8 @@ static void measure_lists(struct slices_table *table, const struct lists *lists,
 }
 
 static void measure_scan(struct slices_table *table, const nigh_collection *collection, size_t runs) {
-    nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
+    nigh_search_options options;
+    nigh_search_options_init(&options);
     options.method = NIGH_SEARCH_SCAN;
     struct slices_row *row = slices_table_add(table, SLICES_SCAN);
     row->bytes = table->set->bits / 8.0;

@@ -27,7 +27,8 @@ struct size_measured {
 static struct size_measured measure_size(const struct slices_series *series, uint64_t documents) {
     struct nearest_set set;
     uint64_t bytes = 0;
-    nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
+    nigh_search_options options;
+    nigh_search_options_init(&options);
     const struct nearest_wanted wanted = {.documents = documents, .queries = series->queries, .seed = series->seed};
     nearest_set_generate(&set, series->context, &wanted);
     nearest_set_place(&set, series->folder, false);
@@ -125,7 +126,8 @@ static void tell_opening(const struct slices_series *series, const struct neares
     struct series opening = {.runs = 0};
     struct series asking = {.runs = 0};
     nigh_error error;
-    nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
+    nigh_search_options options;
+    nigh_search_options_init(&options);
     options.method = NIGH_SEARCH_SLICES;
     options.threads = 1;
     for (size_t run = 0; run < series->runs; run++) {

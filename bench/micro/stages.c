@@ -36,7 +36,8 @@ static void must(nigh_status status, const nigh_error *error) {
 static void open_all(nigh_context *context, const nigh_signer *signer, const char *path, nigh_text_format format,
                      struct line_up *line) {
     const struct nigh__signer_plan *plan = nigh__signer_plan(signer);
-    nigh_text_reader_options reading = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options reading;
+    nigh_text_reader_options_init(&reading);
     nigh_error error;
     reading.format = format;
     must(nigh_text_reader_open(context, &path, 1, &reading, &line->reader, &error), &error);
@@ -82,7 +83,7 @@ static void sign_text(struct line_up *line, const nigh_text *text) {
 
 static void sign_batch(struct line_up *line, const struct nigh__batch *batch) {
     nigh_error error;
-    nigh_text text;
+    nigh_text text = {.size = sizeof text};
     uint64_t repaired;
     for (size_t i = 0; i < batch->records.count && line->last > STAGE_READ; i++) {
         const struct nigh__record *record = nigh__batch_record(batch, i);

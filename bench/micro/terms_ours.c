@@ -47,8 +47,10 @@ double terms_quantile(double *values, size_t count, double share) {
 static void build(const struct terms_set *set, const struct terms_ours_options *options, const char *path,
                   struct terms_figures *out) {
     nigh_error error;
-    nigh_text_reader_options reading = NIGH_TEXT_READER_OPTIONS_INIT;
-    nigh_terms_options making = NIGH_TERMS_OPTIONS_INIT;
+    nigh_text_reader_options reading;
+    nigh_text_reader_options_init(&reading);
+    nigh_terms_options making;
+    nigh_terms_options_init(&making);
     const char *const input = set->text_path;
     reading.format = NIGH_TEXT_LINES;
     making.kind = options->kind;
@@ -57,7 +59,7 @@ static void build(const struct terms_set *set, const struct terms_ours_options *
     making.bits_per_term = options->bits_per_term;
     making.memory_bytes = options->memory_bytes;
     making.threads = 1;
-    out->info = (nigh_terms_info)NIGH_TERMS_INFO_INIT;
+    out->info = (nigh_terms_info){.size = sizeof(nigh_terms_info)};
     const double start = measure_now();
     measure_must(nigh_terms_index(options->context, path, &input, 1, &reading, &making, &out->info, &error), &error,
                  "indexing");
@@ -112,8 +114,9 @@ static size_t judge(const struct terms_query *query, const uint64_t *documents, 
 static void ask(struct asking *asking, size_t number, size_t run) {
     const struct terms_query *query = &asking->set->queries[number];
     struct terms_figures *figures = asking->figures;
-    nigh_terms_query asked = NIGH_TERMS_QUERY_INIT;
-    nigh_terms_answer_info info = NIGH_TERMS_ANSWER_INFO_INIT;
+    nigh_terms_query asked;
+    nigh_terms_query_init(&asked);
+    nigh_terms_answer_info info = {.size = sizeof info};
     char text[TERMS_WORDS * (ZIPF_SPELLED + 1)];
     nigh_terms_answer *answer;
     nigh_error error;

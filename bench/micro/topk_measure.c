@@ -35,7 +35,7 @@ static void search_ours(const struct topk_table *table, const struct topk_conten
         measure_must(nearest_search(table->set, contender->collection, &row->options, span, distances, pass, &error),
                      &error, row->setting);
         if (pass->scanned == 0) return;
-        row->options.postings = UINT64_MAX;
+        row->options.postings = NIGH_ALL_64;
     }
 }
 

@@ -135,7 +135,7 @@ static void add_walk(struct topk_table *table, uint32_t ladder, uint32_t effort,
     row->options.method = NIGH_SEARCH_GRAPH;
     row->options.effort = effort;
     row->options.patience = patience;
-    if (patience == NIGH_DEFAULT)
+    if (patience == (uint32_t)NIGH_DEFAULT)
         (void)snprintf(row->setting, sizeof row->setting, "effort %u", effort);
     else
         (void)snprintf(row->setting, sizeof row->setting, "effort %u, patience %u", effort, patience);
@@ -144,7 +144,7 @@ static void add_walk(struct topk_table *table, uint32_t ladder, uint32_t effort,
 /* By effort alone; by patience, with an effort that would let it walk on. */
 static void graph_settings(struct topk_table *table) {
     static const uint32_t efforts[] = {NEAREST_K, 32, 64, 128, 256, 512, 1024};
-    for (uint32_t rung = 0; rung <= 16; rung++) add_walk(table, 0, topk_rung(NEAREST_K, rung), NIGH_DEFAULT);
+    for (uint32_t rung = 0; rung <= 16; rung++) add_walk(table, 0, topk_rung(NEAREST_K, rung), (uint32_t)NIGH_DEFAULT);
     for (uint32_t rung = 0; rung <= 16; rung++) add_walk(table, 1, topk_rung(NEAREST_K, rung), 0);
     for (uint32_t e = 0; e < sizeof efforts / sizeof efforts[0]; e++)
         for (uint32_t rung = 0; rung <= 18 && topk_rung(1, rung) <= efforts[e] / 2; rung++)
@@ -153,7 +153,8 @@ static void graph_settings(struct topk_table *table) {
 
 static nigh_status build_graph(const struct topk_table *table, nigh_graph_result *result, double *seconds,
                                nigh_error *error) {
-    nigh_graph_options options = NIGH_GRAPH_OPTIONS_INIT;
+    nigh_graph_options options;
+    nigh_graph_options_init(&options);
     options.threads = 1;
     options.min_rows = 1;
     options.rebuild = 1;
@@ -166,7 +167,7 @@ static nigh_status build_graph(const struct topk_table *table, nigh_graph_result
 
 static void add_graph(struct topk_table *table, const char *chosen) {
     nigh_error error;
-    nigh_graph_result result = NIGH_GRAPH_RESULT_INIT;
+    nigh_graph_result result = {.size = sizeof result};
     double seconds;
     const nigh_status status = build_graph(table, &result, &seconds, &error);
     for (int load = 0; load < 2; load++) {

@@ -27,7 +27,7 @@ struct topk_row *topk_table_add(struct topk_table *table, uint32_t ladder) {
     memset(row, 0, sizeof *row);
     row->contender = table->contender_count - 1;
     row->ladder = ladder;
-    row->options = (nigh_search_options)NIGH_SEARCH_OPTIONS_INIT;
+    nigh_search_options_init(&row->options);
     return row;
 }
 

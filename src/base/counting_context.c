@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/base_options.h"
 #include "base/status.h"
 
 struct label {
@@ -43,7 +44,8 @@ static void count_release(void *user, void *pointer) {
 
 nigh_status nigh__counting_context_init(struct nigh__counting_context *meter, const nigh_context *like,
                                         nigh_error *error) {
-    nigh_context_options options = NIGH_CONTEXT_OPTIONS_INIT;
+    nigh_context_options options;
+    nigh__options_defaults(&nigh__context_options_shape, &options);
     *meter = (struct nigh__counting_context){.below = like->allocator};
     options.allocator = (nigh_allocator){meter, count_allocate, count_release};
     options.file_system = like->files;

@@ -31,6 +31,28 @@ const char *nigh_status_name(nigh_status status) {
     return "unknown status";
 }
 
+const char *nigh_reason_text(nigh_reason reason) {
+    switch (reason) {
+#define REASON_TEXT(name, number, text) \
+    case name:                          \
+        return text;
+        NIGH_REASON_MAP(REASON_TEXT)
+#undef REASON_TEXT
+    }
+    return "";
+}
+
+const char *nigh_reason_name(nigh_reason reason) {
+    switch (reason) {
+#define REASON_NAME(name, number, text) \
+    case name:                          \
+        return #name;
+        NIGH_REASON_MAP(REASON_NAME)
+#undef REASON_NAME
+    }
+    return "unknown reason";
+}
+
 /* Keeps the end of a path that is too long: that is the part that tells files apart. */
 static void copy_path(char *out, size_t capacity, const char *path) {
     size_t length = strlen(path);
@@ -47,7 +69,10 @@ static nigh_status fill(nigh_error *error, nigh_status status, const char *file,
                         const char *format, va_list arguments) {
     if (error == NULL) return status;
     error->status = status;
+    error->reason = NIGH_REASON_NONE;
     error->system_errno = 0;
+    error->reserved_number = 0;
+    memset(error->reserved, 0, sizeof error->reserved);
     error->offset = offset;
     error->line = line;
     error->file[0] = '\0';
@@ -82,6 +107,11 @@ nigh_status nigh__fail_line(nigh_error *error, nigh_status status, const char *f
     return status;
 }
 
+nigh_status nigh__because(nigh_error *error, nigh_reason reason, nigh_status status) {
+    if (error != NULL) error->reason = reason;
+    return status;
+}
+
 /* strerror is not safe with threads. */
 static const char *system_text(int system_errno, char *buffer, size_t capacity) {
     if (strerror_r(system_errno, buffer, capacity) != 0) (void)snprintf(buffer, capacity, "error %d", system_errno);
@@ -111,28 +141,7 @@ size_t nigh_error_format(const nigh_error *error, char *buffer, size_t capacity)
             (void)snprintf(place, sizeof place, "'%s': ", error->file);
     }
     const char *why = error->why[0] != '\0' ? error->why : nigh_status_text(error->status);
-    used = snprintf(buffer, capacity, "%s%s", place, why);
+    const char *hint = nigh_reason_text(error->reason);
+    used = snprintf(buffer, capacity, "%s%s%s%s", place, why, *hint != '\0' ? "; " : "", hint);
     return used < 0 ? 0 : (size_t)used;
-}
-
-nigh_status nigh__options_copy(void *out, size_t out_size, const void *options, nigh_error *error) {
-    if (options == NULL) return NIGH_OK;
-    size_t size;
-    memcpy(&size, options, sizeof size);
-    if (size < sizeof size || size > 4096)
-        return nigh__fail(error, NIGH_EINVAL, "options of size %zu: set them up with their _INIT macro", size);
-    const unsigned char *bytes = options;
-    for (size_t i = out_size; i < size; i++)
-        if (bytes[i] != 0)
-            return nigh__fail(error, NIGH_EVERSION, "an option is set that this version of the library does not know");
-    memcpy(out, options, size < out_size ? size : out_size);
-    return NIGH_OK;
-}
-
-void nigh__info_copy(void *out, const void *info, size_t info_size) {
-    size_t size;
-    memcpy(&size, out, sizeof size);
-    if (size > info_size) size = info_size;
-    if (size <= sizeof size) return;
-    memcpy((unsigned char *)out + sizeof size, (const unsigned char *)info + sizeof size, size - sizeof size);
 }

@@ -28,14 +28,7 @@ nigh_status nigh__fail_line(nigh_error *error, nigh_status status, const char *f
 /* The system refused: "cannot VERB: STRERROR".  ENOENT gives NIGH_ENOTFOUND, ENOMEM NIGH_ENOMEM, others NIGH_EIO. */
 nigh_status nigh__fail_system(nigh_error *error, int system_errno, const char *file, const char *verb);
 
-/*
- * Copies an options struct that may be older (shorter) or newer (longer) than
- * ours: `out` keeps its defaults where the caller's struct ends.  A longer one
- * is refused when a field we do not know is set.  NULL options leave `out` alone.
- */
-nigh_status nigh__options_copy(void *out, size_t out_size, const void *options, nigh_error *error);
-
-/* Fills a caller's info struct up to the size it declares. */
-void nigh__info_copy(void *out, const void *info, size_t info_size);
+/* Adds the reason to a failure: `return nigh__because(error, NIGH_REASON_..., nigh__fail(error, ...));` */
+nigh_status nigh__because(nigh_error *error, nigh_reason reason, nigh_status status);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "collection/collection_options.h"
 
 /* A writer would have to commit this often during one check to make it fail. */
 #define CHECK_ATTEMPTS 16
@@ -112,7 +113,7 @@ static nigh_status run(struct nigh__checking *check, nigh__checking_state *check
         check->restart = false;
         nigh_status status = run_once(check, check_state, error);
         if (!check->restart) return status;
-        check->result = (nigh_check_result)NIGH_CHECK_RESULT_INIT;
+        check->result = (nigh_check_result){.size = sizeof(nigh_check_result)};
     }
     return nigh__fail_at(error, NIGH_EBUSY, check->directory->path, NIGH_NO_OFFSET,
                          "changes faster than it can be checked");
@@ -121,8 +122,8 @@ static nigh_status run(struct nigh__checking *check, nigh__checking_state *check
 nigh_status nigh__checking_run(nigh_context *context, const char *path, enum nigh__store_kind kind,
                                const nigh_check_options *options, nigh__checking_state *check_state,
                                nigh_check_result *result, nigh_error *error) {
-    struct nigh__checking check = {.context = context, .kind = kind, .options = NIGH_CHECK_OPTIONS_INIT};
-    nigh_status status = nigh__options_copy(&check.options, sizeof check.options, options, error);
+    struct nigh__checking check = {.context = context, .kind = kind};
+    nigh_status status = nigh__options_copy(&nigh__check_options_shape, &check.options, options, error);
     if (status != NIGH_OK) return status;
     nigh__progress_init(&check.progress, check.options.progress);
     struct nigh__file directory;

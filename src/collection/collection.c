@@ -11,6 +11,7 @@
 #include "base/progress.h"
 #include "base/status.h"
 #include "collection/check.h"
+#include "collection/collection_options.h"
 #include "collection/loading.h"
 #include "collection/sidecar.h"
 #include "collection/state.h"
@@ -176,8 +177,8 @@ static nigh_status verify(struct nigh_collection *collection, const nigh_progres
 nigh_status nigh_collection_open(nigh_context *context, const char *path, const nigh_open_options *options,
                                  nigh_collection **out, nigh_error *error) {
     *out = NULL;
-    nigh_open_options chosen = NIGH_OPEN_OPTIONS_INIT;
-    nigh_status status = nigh__options_copy(&chosen, sizeof chosen, options, error);
+    nigh_open_options chosen;
+    nigh_status status = nigh__options_copy(&nigh__open_options_shape, &chosen, options, error);
     if (status != NIGH_OK) return status;
     struct nigh__file directory;
     status = nigh__directory_open(context, path, NIGH__STORE_COLLECTION, &directory, error);

@@ -21,8 +21,8 @@ struct work {
 static nigh_status open_newest(struct work *work, const char *path, nigh_error *error) {
     nigh_status status = nigh__collection_open_in(work->context, &work->directory, &work->collection, error);
     if (status != NIGH_OK || work->collection->damaged_manifests == 0) return status;
-    return nigh__fail_at(error, NIGH_ECORRUPT, path, NIGH_NO_OFFSET,
-                         "the newest manifest is damaged; 'nigh check' says more");
+    return nigh__because(error, NIGH_REASON_DAMAGED_MANIFEST,
+                         nigh__fail_at(error, NIGH_ECORRUPT, path, NIGH_NO_OFFSET, "the newest manifest is damaged"));
 }
 
 static void remove_leftovers(const struct work *work) {

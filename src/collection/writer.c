@@ -23,6 +23,7 @@
 #include "base/progress.h"
 #include "base/status.h"
 #include "collection/collection.h"
+#include "collection/collection_options.h"
 #include "collection/header.h"
 #include "collection/scheme.h"
 #include "collection/segment_write.h"
@@ -66,9 +67,9 @@ static nigh_status make_directory(struct nigh_writer *writer, nigh_error *error)
 static nigh_status fits_old(const struct nigh_writer *writer, nigh_error *error) {
     const struct nigh_collection *old = writer->old;
     if (old->damaged_manifests != 0)
-        return nigh__fail_at(error, NIGH_ECORRUPT, writer->path, NIGH_NO_OFFSET,
-                             "the newest manifest is damaged, and writing on would lose what it lists; "
-                             "'nigh check' says more");
+        return nigh__because(error, NIGH_REASON_DAMAGED_MANIFEST,
+                             nigh__fail_at(error, NIGH_ECORRUPT, writer->path, NIGH_NO_OFFSET,
+                                           "the newest manifest is damaged, and writing on would lose what it lists"));
     if (old->width_bits != writer->width_bits)
         return nigh__fail_at(error, NIGH_EMISMATCH, writer->path, NIGH_NO_OFFSET,
                              "the collection has %u bits, these signatures %u", old->width_bits, writer->width_bits);
@@ -137,8 +138,8 @@ nigh_status nigh__writer_open(nigh_context *context, const char *path, const nig
                               const struct nigh__attachment_bytes kept[NIGH__ATTACHMENT_KINDS], nigh_writer **out,
                               nigh_error *error) {
     *out = NULL;
-    nigh_writer_options chosen = NIGH_WRITER_OPTIONS_INIT;
-    nigh_status status = nigh__options_copy(&chosen, sizeof chosen, options, error);
+    nigh_writer_options chosen;
+    nigh_status status = nigh__options_copy(&nigh__writer_options_shape, &chosen, options, error);
     if (status == NIGH_OK) status = nigh__width_check(NULL, NIGH_NO_OFFSET, chosen.width_bits, error);
     if (status == NIGH_OK) status = kept_sound(kept, error);
     if (status != NIGH_OK) return status;
@@ -163,8 +164,8 @@ nigh_status nigh__writer_open(nigh_context *context, const char *path, const nig
 nigh_status nigh_writer_open(nigh_context *context, const char *path, const nigh_writer_options *options,
                              nigh_writer **out, nigh_error *error) {
     *out = NULL;
-    nigh_writer_options chosen = NIGH_WRITER_OPTIONS_INIT;
-    nigh_status status = nigh__options_copy(&chosen, sizeof chosen, options, error);
+    nigh_writer_options chosen;
+    nigh_status status = nigh__options_copy(&nigh__writer_options_shape, &chosen, options, error);
     if (status != NIGH_OK) return status;
     struct nigh__attachment_bytes kept[NIGH__ATTACHMENT_KINDS] = {{.bytes = NULL}};
     uint64_t names[NIGH__ATTACHMENT_KINDS] = {0};
@@ -245,10 +246,12 @@ static bool recoverable(nigh_status status) {
 }
 
 nigh_status nigh_writer_add(nigh_writer *writer, const nigh_document *document, nigh_error *error) {
+    nigh_document known = {.size = sizeof known};
     nigh_status status = usable(writer, error);
     if (status != NIGH_OK) return status;
-    status = document_sound(writer, document, error);
-    if (status == NIGH_OK) status = nigh__segment_writer_add(writer->segment, document, error);
+    status = nigh__struct_copy(&known, sizeof known, document, error);
+    if (status == NIGH_OK) status = document_sound(writer, &known, error);
+    if (status == NIGH_OK) status = nigh__segment_writer_add(writer->segment, &known, error);
     if (!recoverable(status)) writer->state = BROKEN;
     return status;
 }

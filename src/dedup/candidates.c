@@ -15,6 +15,7 @@
 #include "base/rng.h"
 #include "base/status.h"
 #include "dedup/crowds.h"
+#include "join/join_options.h"
 
 #define RECENT_BITS 17u
 
@@ -169,8 +170,9 @@ static size_t collect_signatures(const struct nigh__gathered *gathered, const ui
 
 static nigh_status join(struct joining *joining, const uint8_t *rows, uint64_t count, nigh_dedup *dedup,
                         uint32_t width_bits, uint32_t threads, nigh_error *error) {
-    nigh_join_options options = NIGH_JOIN_OPTIONS_INIT;
-    nigh_join_result result = NIGH_JOIN_RESULT_INIT;
+    nigh_join_options options;
+    nigh__options_defaults(&nigh__join_options_shape, &options);
+    nigh_join_result result = {.size = sizeof result};
     options.width_bits = width_bits;
     options.radius = dedup->options.distance;
     options.memory_bytes = dedup->options.memory_bytes / 2;

@@ -11,11 +11,14 @@
 #include "base/secret.h"
 #include "base/status.h"
 #include "base/threads.h"
+#include "dedup/dedup_options.h"
 #include "dedup/prefixes.h"
 #include "dedup/same.h"
 #include "dedup/verify.h"
+#include "document/document_options.h"
 #include "signature/formats.h"
 #include "text/plan.h"
+#include "text/text_options.h"
 
 #define MIN_MEMORY (UINT64_C(1) << 20)
 #define USUAL_BUDGET 2000u
@@ -63,8 +66,8 @@ static nigh_status copy_strings(nigh_dedup *dedup, nigh_error *error) {
 
 static nigh_status new_dedup(nigh_context *context, const nigh_dedup_options *options, nigh_dedup **out,
                              nigh_error *error) {
-    nigh_dedup_options known = NIGH_DEDUP_OPTIONS_INIT;
-    nigh_status status = nigh__options_copy(&known, sizeof known, options, error);
+    nigh_dedup_options known;
+    nigh_status status = nigh__options_copy(&nigh__dedup_options_shape, &known, options, error);
     if (status == NIGH_OK) status = check_options(&known, error);
     if (status != NIGH_OK) return status;
     nigh_dedup *dedup = nigh__alloc_zero(context, 1, sizeof *dedup);
@@ -76,8 +79,8 @@ static nigh_status new_dedup(nigh_context *context, const nigh_dedup_options *op
                           .options = known,
                           .documents = NIGH__ARRAY(struct nigh__duplicate),
                           .ids = NIGH__ARRAY(char),
-                          .info = NIGH_DEDUP_INFO_INIT};
-    dedup->info.reader = (nigh_text_reader_info)NIGH_TEXT_READER_INFO_INIT;
+                          .info = {.size = sizeof(nigh_dedup_info)}};
+    dedup->info.reader = (nigh_text_reader_info){.size = sizeof(nigh_text_reader_info)};
     if (known.memory_bytes == 0) dedup->options.memory_bytes = nigh__memory_usual();
     if (dedup->options.memory_bytes < MIN_MEMORY) dedup->options.memory_bytes = MIN_MEMORY;
     if (known.bucket_budget == 0) dedup->options.bucket_budget = USUAL_BUDGET;
@@ -103,7 +106,8 @@ void nigh_dedup_free(nigh_dedup *dedup) {
 /* Features of minhash, whatever scheme the caller's options name; of simhash the usual ones, for they only verify. */
 static nigh_status plan_features(const nigh_dedup *dedup, const nigh_signer_options *signer,
                                  struct nigh__pass_plan *plan, nigh_error *error) {
-    nigh_signer_options options = NIGH_SIGNER_OPTIONS_INIT;
+    nigh_signer_options options;
+    nigh__options_defaults(&nigh__signer_options_shape, &options);
     if (dedup->options.method != NIGH_DEDUP_SIMHASH) options = *signer;
     options.scheme = NIGH_SCHEME_MINHASH;
     nigh_status status = nigh__plan_features(&options, &plan->features, error);
@@ -119,15 +123,15 @@ static nigh_status plan_simhash(nigh_dedup *dedup, const nigh_signer_options *si
     nigh_status status = nigh__signer_plan_make(dedup->context, &options, &plan->signer, error);
     if (status != NIGH_OK) return status;
     plan->width_bits = plan->signer.width_bits;
-    if (dedup->options.distance == NIGH_ALL) dedup->options.distance = plan->width_bits * SIMHASH_RADIUS_OF_64 / 64;
+    if (dedup->options.distance == NIGH__UNSET) dedup->options.distance = plan->width_bits * SIMHASH_RADIUS_OF_64 / 64;
     return NIGH_OK;
 }
 
 static nigh_status make_plan(nigh_dedup *dedup, struct nigh__pass_plan *plan, nigh_error *error) {
     *plan = (struct nigh__pass_plan){
         .threads = dedup->options.threads, .secret = nigh__secret(), .texts = NIGH__ARRAY(struct nigh__mark)};
-    nigh_signer_options signer = NIGH_SIGNER_OPTIONS_INIT;
-    nigh_status status = nigh__options_copy(&signer, sizeof signer, dedup->options.signer, error);
+    nigh_signer_options signer;
+    nigh_status status = nigh__options_copy(&nigh__signer_options_shape, &signer, dedup->options.signer, error);
     dedup->options.signer = NULL; /* the caller's, and not needed any more */
     if (status == NIGH_OK && signer.split != NIGH_SPLIT_NONE)
         status = nigh__fail(error, NIGH_EINVAL, "documents are compared whole, not by passages");
@@ -144,8 +148,8 @@ static nigh_status make_plan(nigh_dedup *dedup, struct nigh__pass_plan *plan, ni
 
 static nigh_status open_source(nigh_dedup *dedup, const char *const *paths, size_t count,
                                const nigh_text_reader_options *reading, nigh_error *error) {
-    nigh_text_reader_options known = NIGH_TEXT_READER_OPTIONS_INIT;
-    nigh_status status = nigh__options_copy(&known, sizeof known, reading, error);
+    nigh_text_reader_options known;
+    nigh_status status = nigh__options_copy(&nigh__text_reader_options_shape, &known, reading, error);
     if (status != NIGH_OK) return status;
     dedup->shard = known.shard;
     dedup->shards = known.shards;
@@ -348,7 +352,7 @@ nigh_status nigh_dedup_rows(nigh_context *context, const uint8_t *rows, uint64_t
         status = nigh__fail(error, NIGH_EINVAL, "of signatures the first is kept: they have no length and no score");
     if (status == NIGH_OK) {
         dedup->options.signer = NULL;
-        if (dedup->options.distance == NIGH_ALL) dedup->options.distance = usual_distance(width_bits);
+        if (dedup->options.distance == NIGH__UNSET) dedup->options.distance = usual_distance(width_bits);
         status = run_rows(dedup, rows, count, width_bits, error);
     }
     if (status == NIGH_OK)
@@ -367,13 +371,14 @@ void nigh_dedup_describe(const nigh_dedup *dedup, nigh_dedup_info *out) {
 nigh_status nigh_dedup_at(const nigh_dedup *dedup, uint64_t document, nigh_dedup_document *out) {
     if (document >= dedup->documents.count) return NIGH_END;
     const struct nigh__duplicate *entry = nigh__dedup_document(dedup, (uint32_t)document);
-    *out = (nigh_dedup_document){.id = dedup->source == NULL ? NULL : (const char *)dedup->ids.data + entry->id,
-                                 .id_length = entry->id_length,
-                                 .number = entry->number,
-                                 .cluster = entry->kept,
-                                 .similarity = (double)entry->similarity,
-                                 .text_length = entry->text_length,
-                                 .keep = entry->kept == document,
-                                 .copy = entry->copy_of != document};
+    const nigh_dedup_document found = {.id = dedup->source == NULL ? NULL : (const char *)dedup->ids.data + entry->id,
+                                       .id_length = entry->id_length,
+                                       .number = entry->number,
+                                       .cluster = entry->kept,
+                                       .similarity = (double)entry->similarity,
+                                       .text_length = entry->text_length,
+                                       .keep = entry->kept == document,
+                                       .copy = entry->copy_of != document};
+    nigh__info_copy(out, &found, sizeof found);
     return NIGH_OK;
 }

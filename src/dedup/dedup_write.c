@@ -19,6 +19,7 @@
 #include "base/progress.h"
 #include "base/replacement.h"
 #include "base/status.h"
+#include "dedup/dedup_options.h"
 #include "dedup/deduplication.h"
 #include "document/extract.h"
 #include "document/json_edit.h"
@@ -225,7 +226,7 @@ static nigh_status batch_write(struct writing *writing, nigh_error *error) {
 static nigh_status all_write(struct writing *writing, nigh_error *error) {
     struct nigh__progress progress;
     struct nigh__splitter *splitter = nigh__text_reader_splitter(writing->reader);
-    nigh_text_reader_info info = NIGH_TEXT_READER_INFO_INIT;
+    nigh_text_reader_info info = {.size = sizeof info};
     struct nigh__batch *batch = &writing->batch;
     nigh__progress_init(&progress, writing->dedup->options.progress);
     do {
@@ -303,8 +304,8 @@ static nigh_status check_use(const nigh_dedup *dedup, const char *path, const ni
 
 nigh_status nigh_dedup_write(nigh_dedup *dedup, const char *path, const nigh_dedup_write_options *options,
                              nigh_dedup_written *written, nigh_error *error) {
-    nigh_dedup_write_options known = NIGH_DEDUP_WRITE_OPTIONS_INIT;
-    nigh_status status = nigh__options_copy(&known, sizeof known, options, error);
+    nigh_dedup_write_options known;
+    nigh_status status = nigh__options_copy(&nigh__dedup_write_options_shape, &known, options, error);
     if (status == NIGH_OK) status = check_use(dedup, path, &known, error);
     if (status != NIGH_OK) return status;
     struct writing writing = {.dedup = dedup, .path = path, .annotate = known.annotate != 0};

@@ -173,7 +173,7 @@ static nigh_status run_pipeline(struct pass *pass, nigh_text_reader *reader, nig
     const bool reports = pass->dedup->options.progress != NULL && pass->dedup->options.progress->report != NULL;
     struct nigh__pipeline *pipeline = NULL;
     pass->progress = (nigh_progress){report_stage, pass};
-    nigh_text_reader_info info = NIGH_TEXT_READER_INFO_INIT;
+    nigh_text_reader_info info = {.size = sizeof info};
     nigh_text_reader_describe(reader, &info);
     nigh_status status = pass->step->begin == NULL ? NIGH_OK : pass->step->begin(pass->step->user, &info, error);
     if (status != NIGH_OK) return status;
@@ -183,7 +183,7 @@ static nigh_status run_pipeline(struct pass *pass, nigh_text_reader *reader, nig
     status = take_all(pass, pipeline, error);
     if (pass->needed == NULL) {
         uint64_t empty = 0;
-        pass->dedup->info.reader = (nigh_text_reader_info)NIGH_TEXT_READER_INFO_INIT;
+        pass->dedup->info.reader = (nigh_text_reader_info){.size = sizeof(nigh_text_reader_info)};
         nigh__pipeline_describe(pipeline, &pass->dedup->info.reader, &empty);
     }
     nigh__pipeline_close(pipeline); /* and now nobody reads ahead any more */

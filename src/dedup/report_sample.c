@@ -249,7 +249,7 @@ static nigh_status input_read(const nigh_dedup *dedup, struct nigh__sample *samp
                               struct nigh__extractor *extractor, struct nigh__batch *batch, nigh_error *error) {
     struct nigh__progress progress;
     struct nigh__splitter *splitter = nigh__text_reader_splitter(reader);
-    nigh_text_reader_info info = NIGH_TEXT_READER_INFO_INIT;
+    nigh_text_reader_info info = {.size = sizeof info};
     size_t next = 0;
     nigh__progress_init(&progress, dedup->options.progress);
     while (next < sample->texts.count && batch->status == NIGH_OK) {

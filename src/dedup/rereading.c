@@ -17,6 +17,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "document/document_options.h"
 #include "document/ledger.h"
 #include "document/split.h"
 #include "document/tree.h"
@@ -181,8 +182,7 @@ static bool string_keep(const nigh_context *context, const char **text, char **o
 static nigh_status options_keep(struct nigh__source *source, const nigh_text_reader_options *options,
                                 const char *temporary, nigh_error *error) {
     nigh_text_reader_options *kept = &source->options;
-    *kept = (nigh_text_reader_options)NIGH_TEXT_READER_OPTIONS_INIT;
-    nigh_status status = nigh__options_copy(kept, sizeof *kept, options, error);
+    nigh_status status = nigh__options_copy(&nigh__text_reader_options_shape, kept, options, error);
     if (status != NIGH_OK) return status;
     if (temporary == NULL) temporary = "/tmp";
     kept->label_key = kept->part_key = NULL; /* nobody asks for these here */
@@ -242,7 +242,7 @@ static nigh_status pass_open(struct nigh__source *source, bool raw, nigh_text_re
     if (source->passes > 0) { /* problems have been told, and borne */
         options.problem = NULL;
         options.strict = 0;
-        options.max_errors = UINT64_MAX;
+        options.max_errors = NIGH_ALL_64;
     }
     source->ledger.first = source->passes == 0;
     for (size_t i = 0; i < source->count; i++) source->inputs[i].at = 0;
@@ -269,7 +269,7 @@ void nigh__source_explain(const struct nigh__source *source, nigh_error *error) 
 }
 
 nigh_status nigh__source_check(struct nigh__source *source, nigh_text_reader *reader, nigh_error *error) {
-    nigh_text_reader_info info = NIGH_TEXT_READER_INFO_INIT;
+    nigh_text_reader_info info = {.size = sizeof info};
     const struct nigh__splitter *splitter = nigh__text_reader_splitter(reader);
     bool complete = nigh__splitter_ended(splitter);
     for (size_t i = 0; i < source->count; i++) {

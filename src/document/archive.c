@@ -271,8 +271,9 @@ nigh_status nigh__archive_next(struct nigh__archive *archive, const char **membe
         archive->unpacking.offset = 0;
         archive->encrypted = archive_entry_is_data_encrypted(entry) != 0;
         if (++archive->members > archive->maximum)
-            return nigh__fail_at(error, NIGH_ELIMIT, archive->file, NIGH_NO_OFFSET,
-                                 "more than %" PRIu64 " members; max_members allows no more", archive->maximum);
+            return nigh__because(error, NIGH_REASON_MAX_MEMBERS,
+                                 nigh__fail_at(error, NIGH_ELIMIT, archive->file, NIGH_NO_OFFSET,
+                                               "more than %" PRIu64 " members", archive->maximum));
         if (archive_entry_filetype(entry) != AE_IFREG || archive_entry_hardlink(entry) != NULL) continue;
         *member = path_clean(path);
         return NIGH_OK;

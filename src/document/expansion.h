@@ -24,10 +24,11 @@ static inline nigh_status nigh__expansion_count(struct nigh__expansion *layer, s
     layer->produced += length;
     if (layer->produced <= layer->free) return NIGH_OK;
     if (!nigh__multiply64(used, layer->times, &allowed) || layer->produced <= allowed) return NIGH_OK;
-    return nigh__fail_at(error, NIGH_ELIMIT, layer->name, used,
-                         "unpacks to more than %" PRIu64 " times its size (%" PRIu64 " bytes from %" PRIu64
-                         "); max_expansion allows no more",
-                         layer->times, layer->produced, used);
+    return nigh__because(error, NIGH_REASON_MAX_EXPANSION,
+                         nigh__fail_at(error, NIGH_ELIMIT, layer->name, used,
+                                       "unpacks to more than %" PRIu64 " times its size (%" PRIu64
+                                       " bytes from %" PRIu64 ")",
+                                       layer->times, layer->produced, used));
 }
 
 #endif

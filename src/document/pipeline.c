@@ -119,6 +119,7 @@ static bool add_problem(struct hand *hand, struct slot *slot, size_t record, enu
 static bool add_repair(struct hand *hand, struct slot *slot, size_t index, const nigh_text *text, uint64_t repaired) {
     nigh_error problem;
     (void)nigh__fail_at(&problem, NIGH_EFORMAT, text->source, repaired, "bytes that are not UTF-8 were replaced");
+    problem.reason = NIGH_REASON_REPAIRED;
     problem.line = text->line;
     return add_problem(hand, slot, index, ITEM_PROBLEM, &problem);
 }

@@ -235,11 +235,12 @@ static nigh_status problem_over(struct nigh__splitter *splitter, struct nigh__pl
     nigh_error problem;
     const char *name = nigh__split_name(splitter);
     uint64_t limit = splitter->options.max_document_bytes;
-    static const char format[] = "the document is longer than %" PRIu64 " bytes; max_document_bytes allows no more";
+    static const char format[] = "the document is longer than %" PRIu64 " bytes";
     if (place.line != 0)
         (void)nigh__fail_line(&problem, NIGH_ELIMIT, name, place.line, format, limit);
     else
         (void)nigh__fail_at(&problem, NIGH_ELIMIT, name, place.offset, format, limit);
+    problem.reason = NIGH_REASON_MAX_DOCUMENT;
     nigh__pending_lose(splitter);
     return nigh__split_lose(splitter, &problem, error);
 }

@@ -243,8 +243,9 @@ static nigh_status fail_passing(struct nigh__splitter *splitter, nigh_status sta
     const char *name = nigh__split_name(splitter);
     uint64_t offset = splitter->passing_from;
     if (splitter->raw.on && !is_held(splitter)) /* some of it has been given out */
-        return nigh__fail_at(error, NIGH_ELIMIT, name, offset,
-                             "the file ends inside a record too long to be held; max_document_bytes allows no more");
+        return nigh__because(
+            error, NIGH_REASON_MAX_DOCUMENT,
+            nigh__fail_at(error, NIGH_ELIMIT, name, offset, "the file ends inside a record too long to be held"));
     nigh__raw_discard(splitter); /* in a file with others it would swallow the beginning of the next */
     if (status != NIGH_END) return status;
     return cut_off(splitter, offset, "the file ends inside this record", error);

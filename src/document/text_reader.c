@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "document/document_options.h"
 #include "document/extract.h"
 #include "document/split.h"
 #include "document/tolerance.h"
@@ -80,8 +81,8 @@ nigh_status nigh__text_reader_open(nigh_context *context, const char *const *pat
                                    const nigh_text_reader_options *options, const struct nigh__splitting *more,
                                    nigh_text_reader **out, nigh_error *error) {
     *out = NULL;
-    nigh_text_reader_options known = NIGH_TEXT_READER_OPTIONS_INIT;
-    nigh_status status = nigh__options_copy(&known, sizeof known, options, error);
+    nigh_text_reader_options known;
+    nigh_status status = nigh__options_copy(&nigh__text_reader_options_shape, &known, options, error);
     if (status == NIGH_OK) status = check_options(paths, count, &known, error);
     if (status != NIGH_OK) return status;
     nigh_text_reader *reader = nigh__alloc_zero(context, 1, sizeof *reader);
@@ -110,6 +111,7 @@ static nigh_status text_give(nigh_text_reader *reader, const nigh_text *text, ui
     nigh_status status = NIGH_OK;
     if (repaired != NIGH_NO_OFFSET) {
         (void)nigh__fail_at(&problem, NIGH_EFORMAT, text->source, repaired, "bytes that are not UTF-8 were replaced");
+        problem.reason = NIGH_REASON_REPAIRED;
         status = nigh__tolerate(&reader->tolerance, &problem, error);
     }
     if (status == NIGH_OK && nigh__extract_remark(reader->extractor, text, &problem))
@@ -136,7 +138,7 @@ static nigh_status record_read(nigh_text_reader *reader, const struct nigh__reco
     switch (status) {
     case NIGH_OK:
         status = text_give(reader, &text, repaired, error);
-        *out = text;
+        nigh__info_copy(out, &text, sizeof text);
         return status;
     case NIGH_ENOTFOUND:
         reader->info.missing++;

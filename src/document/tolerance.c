@@ -15,7 +15,7 @@ nigh_status nigh__tolerate(struct nigh__tolerance *tolerance, const nigh_error *
     }
     if (options->problem != NULL) options->problem(options->user, problem);
     if (tolerance->problems <= options->max_errors) return NIGH_OK;
-    return nigh__fail_at(error, NIGH_ELIMIT, problem->file, NIGH_NO_OFFSET,
-                         "more than %" PRIu64 " malformed parts in the input; max_errors allows no more",
-                         options->max_errors);
+    return nigh__because(error, NIGH_REASON_MAX_ERRORS,
+                         nigh__fail_at(error, NIGH_ELIMIT, problem->file, NIGH_NO_OFFSET,
+                                       "more than %" PRIu64 " malformed parts in the input", options->max_errors));
 }

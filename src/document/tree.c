@@ -142,8 +142,9 @@ static nigh_status name_open(struct nigh__tree *tree, struct level *level, const
     nigh_status status = nigh__file_open_in(&level->directory, name, NIGH_OPEN_REGULAR, out, &why);
     if (status == NIGH_OK) {
         if (++tree->files <= tree->maximum) return NIGH_OK;
-        status = nigh__fail_at(error, NIGH_ELIMIT, out->path, NIGH_NO_OFFSET,
-                               "more than %" PRIu64 " files in a folder; max_members allows no more", tree->maximum);
+        status = nigh__because(error, NIGH_REASON_MAX_MEMBERS,
+                               nigh__fail_at(error, NIGH_ELIMIT, out->path, NIGH_NO_OFFSET,
+                                             "more than %" PRIu64 " files in a folder", tree->maximum));
         nigh__file_release(out);
         return status;
     }

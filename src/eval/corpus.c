@@ -13,6 +13,7 @@
 #include "base/progress.h"
 #include "base/status.h"
 #include "document/pipeline.h"
+#include "eval/eval_options.h"
 #include "kernel/hamming.h"
 #include "scan/nearest.h"
 #include "signature/signer.h"
@@ -180,7 +181,7 @@ static nigh_status gather_all(nigh_eval_corpus *corpus, struct nigh__pipeline *p
     struct nigh__progress progress;
     struct nigh__product product;
     nigh__progress_init(&progress, options->progress);
-    corpus->info.reader = (nigh_text_reader_info)NIGH_TEXT_READER_INFO_INIT;
+    corpus->info.reader = (nigh_text_reader_info){.size = sizeof(nigh_text_reader_info)};
     while (options->limit == 0 || corpus->entries.count < options->limit) {
         nigh_status status = nigh__pipeline_next(pipeline, &product, error);
         if (status == NIGH_END) break;
@@ -250,7 +251,7 @@ static nigh_eval_corpus *corpus_new(const struct nigh__signer_plan *plan, const 
                                  .ids = NIGH__ARRAY(char),
                                  .terms = NIGH__ARRAY(uint64_t),
                                  .by_id = NIGH__ARRAY(uint64_t),
-                                 .info = NIGH_SIGNING_INFO_INIT};
+                                 .info = {.size = sizeof(nigh_signing_info)}};
     corpus->scheme = nigh__string_copy(plan->context, scheme);
     if (corpus->scheme != NULL) return corpus;
     nigh_eval_corpus_free(corpus);
@@ -275,8 +276,8 @@ static nigh_status fill(nigh_eval_corpus *corpus, const struct nigh__signer_plan
 nigh_status nigh_eval_corpus_new(nigh_signer *signer, nigh_text_reader *reader, const nigh_eval_corpus_options *options,
                                  nigh_eval_corpus **out, nigh_error *error) {
     *out = NULL;
-    nigh_eval_corpus_options known = NIGH_EVAL_CORPUS_OPTIONS_INIT;
-    nigh_status status = nigh__options_copy(&known, sizeof known, options, error);
+    nigh_eval_corpus_options known;
+    nigh_status status = nigh__options_copy(&nigh__eval_corpus_options_shape, &known, options, error);
     if (status != NIGH_OK) return status;
     const struct nigh__signer_plan *plan = nigh__signer_plan(signer);
     if (plan->split != NIGH_SPLIT_NONE)

@@ -6,7 +6,10 @@
 
 #include "base/status.h"
 #include "base/threads.h"
+#include "document/document_options.h"
+#include "eval/eval_options.h"
 #include "eval/metric.h"
+#include "text/text_options.h"
 
 static void ignore_problem(void *user, const nigh_error *problem) {
     (void)user;
@@ -17,7 +20,8 @@ static void ignore_problem(void *user, const nigh_error *problem) {
 
 static nigh_status read_corpus(struct nigh__judging *judging, nigh_error *error) {
     nigh_eval_duplicates *duplicates = judging->duplicates;
-    nigh_eval_corpus_options options = NIGH_EVAL_CORPUS_OPTIONS_INIT;
+    nigh_eval_corpus_options options;
+    nigh__options_defaults(&nigh__eval_corpus_options_shape, &options);
     nigh_signer *signer = NULL;
     nigh_text_reader *reader = NULL;
     options.threads = judging->threads;
@@ -97,8 +101,8 @@ static nigh_eval_duplicates *duplicates_new(nigh_context *context) {
     duplicates->truth = (struct nigh__array)NIGH__ARRAY(uint64_t);
     duplicates->rows = (struct nigh__array)NIGH__ARRAY(nigh_eval_duplicates_row);
     duplicates->labels = (struct nigh__array)NIGH__ARRAY(struct nigh__label);
-    duplicates->info = (nigh_eval_duplicates_info)NIGH_EVAL_DUPLICATES_INFO_INIT;
-    duplicates->info.signing = (nigh_signing_info)NIGH_SIGNING_INFO_INIT;
+    duplicates->info = (nigh_eval_duplicates_info){.size = sizeof(nigh_eval_duplicates_info)};
+    duplicates->info.signing = (nigh_signing_info){.size = sizeof(nigh_signing_info)};
     return duplicates;
 }
 
@@ -114,13 +118,11 @@ static nigh_status check(struct nigh__judging *judging, nigh_error *error) {
 
 static nigh_status judging_init(struct nigh__judging *judging, const nigh_text_reader_options *reading,
                                 const nigh_eval_duplicates_options *options, nigh_error *error) {
-    judging->options = (nigh_eval_duplicates_options)NIGH_EVAL_DUPLICATES_OPTIONS_INIT;
-    judging->reading = (nigh_text_reader_options)NIGH_TEXT_READER_OPTIONS_INIT;
-    judging->signer = (nigh_signer_options)NIGH_SIGNER_OPTIONS_INIT;
-    nigh_status status = nigh__options_copy(&judging->options, sizeof judging->options, options, error);
-    if (status == NIGH_OK) status = nigh__options_copy(&judging->reading, sizeof judging->reading, reading, error);
+    nigh_status status = nigh__options_copy(&nigh__eval_duplicates_options_shape, &judging->options, options, error);
     if (status == NIGH_OK)
-        status = nigh__options_copy(&judging->signer, sizeof judging->signer, judging->options.features, error);
+        status = nigh__options_copy(&nigh__text_reader_options_shape, &judging->reading, reading, error);
+    if (status == NIGH_OK)
+        status = nigh__options_copy(&nigh__signer_options_shape, &judging->signer, judging->options.features, error);
     if (judging->signer.features == NIGH_FEATURES_AUTO) judging->signer.features = NIGH_FEATURES_NGRAMS;
     judging->signer.scheme = NIGH_SCHEME_MINHASH;
     judging->signer.weights = NIGH_WEIGHTS_AUTO;

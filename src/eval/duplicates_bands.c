@@ -134,7 +134,7 @@ static nigh_status add_banding(struct nigh__judging *judging, struct banding ban
     if (status != NIGH_OK) return status;
     status = sign_all(&job, error);
     if (status == NIGH_OK) status = pair_all(&job, error);
-    nigh_eval_duplicates_row row = NIGH_EVAL_DUPLICATES_ROW_INIT;
+    nigh_eval_duplicates_row row = {.size = sizeof row};
     (void)snprintf(row.method, sizeof row.method, "MinHash LSH %u x %u of %u", banding.bands, banding.rows,
                    banding.functions);
     row.radius = NIGH_ALL;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/status.h"
+#include "dedup/dedup_options.h"
 #include "eval/duplicates.h"
 #include "eval/fields.h"
 #include "scan/nearest.h"
@@ -52,7 +53,7 @@ static void sort_keys(struct run *run) {
 
 static nigh_status take_pairs(struct run *run, nigh_dedup *dedup, nigh_error *error) {
     const nigh_eval_duplicates *duplicates = run->judging->duplicates;
-    nigh_dedup_document document;
+    nigh_dedup_document document = {.size = sizeof document};
     run->originals = nigh__alloc(duplicates->context, run->info.documents, sizeof *run->originals);
     if (run->originals == NULL) return no_memory(error);
     for (uint64_t d = 0; nigh_dedup_at(dedup, d, &document) == NIGH_OK; d++)
@@ -75,7 +76,7 @@ static nigh_status run_dedup(struct run *run, const nigh_dedup_options *options,
         nigh_dedup_run(meter.context, judging->paths, judging->path_count, &judging->again, options, &dedup, error);
     run->seconds = nigh__clock() - begin;
     run->bytes = atomic_load(&meter.peak);
-    run->info = (nigh_dedup_info)NIGH_DEDUP_INFO_INIT;
+    run->info = (nigh_dedup_info){.size = sizeof(nigh_dedup_info)};
     if (status == NIGH_OK) {
         nigh_dedup_describe(dedup, &run->info);
         status = take_pairs(run, dedup, error);
@@ -106,7 +107,7 @@ static bool has_key(const struct nigh__array *keys, uint64_t key) {
 
 static nigh_status add_run(const struct run *run, const char *name, nigh_error *error) {
     nigh_eval_duplicates *duplicates = run->judging->duplicates;
-    nigh_eval_duplicates_row row = NIGH_EVAL_DUPLICATES_ROW_INIT;
+    nigh_eval_duplicates_row row = {.size = sizeof row};
     (void)snprintf(row.method, sizeof row.method, "%s", name);
     row.radius = NIGH_ALL;
     row.candidates = run->info.candidates;
@@ -175,7 +176,7 @@ static void count_labels(const struct run *run, double threshold, bool wide) {
 static void begin_bands(nigh_eval_duplicates *duplicates) {
     duplicates->band_count = NIGH__LABEL_BANDS;
     for (uint32_t i = 0; i < NIGH__LABEL_BANDS; i++) {
-        duplicates->bands[i] = (nigh_eval_duplicates_band)NIGH_EVAL_DUPLICATES_BAND_INIT;
+        duplicates->bands[i] = (nigh_eval_duplicates_band){.size = sizeof(nigh_eval_duplicates_band)};
         duplicates->bands[i].low = edges[i];
         duplicates->bands[i].high = edges[i + 1];
     }
@@ -203,7 +204,8 @@ static nigh_status run_method(struct nigh__judging *judging, const nigh_dedup_op
 }
 
 nigh_status nigh__duplicates_dedup(struct nigh__judging *judging, nigh_error *error) {
-    nigh_dedup_options options = NIGH_DEDUP_OPTIONS_INIT;
+    nigh_dedup_options options;
+    nigh__options_defaults(&nigh__dedup_options_shape, &options);
     const bool labels = judging->options.labels != NULL;
     options.threshold = judging->options.threshold;
     options.signer = judging->options.features == NULL ? NULL : &judging->signer;

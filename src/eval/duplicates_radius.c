@@ -14,7 +14,10 @@
 #include "base/status.h"
 #include "base/threads.h"
 #include "eval/duplicates.h"
+#include "join/join_options.h"
 #include "kernel/hamming.h"
+#include "signature/signature_options.h"
+#include "text/text_options.h"
 
 #define MAX_COMPARED (UINT64_C(1) << 31)
 #define BLOCK 512u /* rows that stay in the cache */
@@ -50,7 +53,7 @@ static bool add_row(const struct nigh__judging *judging, struct signatures *sign
     uint64_t *place = nigh__array_add(signatures->meter.context, &signatures->rows, signatures->words);
     if (place == NULL) return false;
     memset(place, 0, signatures->words * sizeof *place);
-    memcpy(place, row->document.signature, signatures->width_bits / 8);
+    memcpy(place, row->document->signature, signatures->width_bits / 8);
     signatures->row_of[original] = signatures->count++;
     return true;
 }
@@ -58,7 +61,7 @@ static bool add_row(const struct nigh__judging *judging, struct signatures *sign
 static nigh_status read_rows(const struct nigh__judging *judging, struct signatures *signatures, nigh_signing *signing,
                              nigh_error *error) {
     for (;;) {
-        nigh_signed row;
+        nigh_signed row = {.size = sizeof row};
         const nigh_status status = nigh_signing_next(signing, &row, error);
         if (status != NIGH_OK) return status == NIGH_END ? NIGH_OK : status;
         if (!add_row(judging, signatures, &row)) return no_memory(error);
@@ -68,7 +71,8 @@ static nigh_status read_rows(const struct nigh__judging *judging, struct signatu
 static nigh_status sign_all(const struct nigh__judging *judging, const nigh_signer_options *options,
                             struct signatures *signatures, nigh_error *error) {
     nigh_context *context = signatures->meter.context;
-    nigh_signing_options signing_options = NIGH_SIGNING_OPTIONS_INIT;
+    nigh_signing_options signing_options;
+    nigh__options_defaults(&nigh__signing_options_shape, &signing_options);
     nigh_signer *signer = NULL;
     nigh_text_reader *reader = NULL;
     nigh_signing *signing = NULL;
@@ -212,7 +216,7 @@ static uint32_t radius_for(const struct signatures *signatures, double recall) {
 }
 
 static nigh_eval_duplicates_row row_for(const struct signatures *signatures, const char *name, uint32_t radius) {
-    nigh_eval_duplicates_row row = NIGH_EVAL_DUPLICATES_ROW_INIT;
+    nigh_eval_duplicates_row row = {.size = sizeof row};
     (void)snprintf(row.method, sizeof row.method, "%s", name);
     row.width_bits = signatures->width_bits;
     row.radius = radius;
@@ -242,8 +246,9 @@ static int ignore_pair(void *user, const nigh_pair *pair) {
 static nigh_status add_joined(const struct nigh__judging *judging, const struct signatures *signatures,
                               const char *name, uint32_t radius, nigh_error *error) {
     nigh_eval_duplicates_row row = row_for(signatures, name, radius);
-    nigh_join_options options = NIGH_JOIN_OPTIONS_INIT;
-    nigh_join_result result = NIGH_JOIN_RESULT_INIT;
+    nigh_join_options options;
+    nigh__options_defaults(&nigh__join_options_shape, &options);
+    nigh_join_result result = {.size = sizeof result};
     const double begin = nigh__clock();
     options.width_bits = signatures->width_bits;
     options.radius = radius;
@@ -288,7 +293,8 @@ static nigh_status simhash_wide(struct nigh__judging *judging, const nigh_signer
 
 /* What is customary: every word as it stands, by how often it occurs. */
 static nigh_status simhash_customary(struct nigh__judging *judging, nigh_error *error) {
-    nigh_signer_options options = NIGH_SIGNER_OPTIONS_INIT;
+    nigh_signer_options options;
+    nigh__options_defaults(&nigh__signer_options_shape, &options);
     options.scheme = NIGH_SCHEME_SIMHASH;
     options.width_bits = 64;
     options.features = NIGH_FEATURES_WORDS;

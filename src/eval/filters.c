@@ -9,9 +9,12 @@
 #include "base/counting_context.h"
 #include "base/status.h"
 #include "base/threads.h"
+#include "eval/eval_options.h"
 #include "terms/terms_format.h"
+#include "terms/terms_options.h"
 #include "text/exponential.h"
 #include "text/plan.h"
+#include "text/text_options.h"
 
 #define USUAL_SAMPLE 2000u
 #define USUAL_QUERIES 2000u
@@ -52,9 +55,9 @@ static nigh_status check_options(const nigh_eval_filters_options *options, nigh_
 /* Of the terms' options the parts that make a shape are not used: they are what is searched for. */
 static nigh_status take_terms(struct measurement *measurement, nigh_error *error) {
     nigh_terms_options *terms = &measurement->terms;
-    nigh_signer_options analysis = NIGH_SIGNER_OPTIONS_INIT;
-    nigh_status status = nigh__options_copy(terms, sizeof *terms, measurement->options.terms, error);
-    if (status == NIGH_OK) status = nigh__options_copy(&analysis, sizeof analysis, terms->analysis, error);
+    nigh_signer_options analysis;
+    nigh_status status = nigh__options_copy(&nigh__terms_options_shape, terms, measurement->options.terms, error);
+    if (status == NIGH_OK) status = nigh__options_copy(&nigh__signer_options_shape, &analysis, terms->analysis, error);
     if (status != NIGH_OK) return status;
     analysis.scheme = NIGH_SCHEME_TOPSIG;
     if (terms->block_terms == 0) terms->block_terms = USUAL_BLOCK;
@@ -72,7 +75,7 @@ static nigh_status take_terms(struct measurement *measurement, nigh_error *error
 static nigh_status take_options(struct measurement *measurement, const nigh_eval_filters_options *given,
                                 nigh_error *error) {
     nigh_eval_filters_options *options = &measurement->options;
-    nigh_status status = nigh__options_copy(options, sizeof *options, given, error);
+    nigh_status status = nigh__options_copy(&nigh__eval_filters_options_shape, options, given, error);
     if (status != NIGH_OK) return status;
     if (options->ratios == NULL) {
         options->ratios = usual_ratios;
@@ -149,7 +152,7 @@ static nigh_status measure_row(struct measurement *measurement, nigh_filter_kind
     nigh_status status =
         nigh__filter_choose(measurement->blocks, &options, &measurement->progress, &shape, &expected, error);
     if (status != NIGH_OK) return status;
-    *row = (nigh_eval_filters_row)NIGH_EVAL_FILTERS_ROW_INIT;
+    *row = (nigh_eval_filters_row){.size = sizeof(nigh_eval_filters_row)};
     row->kind = kind;
     row->ratio = ratio;
     row->hashes = shape.hashes;
@@ -242,7 +245,7 @@ nigh_status nigh_eval_filters_measure(nigh_context *context, nigh_text_reader *r
                                       const nigh_eval_filters_options *options, nigh_eval_filters **out,
                                       nigh_error *error) {
     *out = NULL;
-    struct measurement measurement = {.options = NIGH_EVAL_FILTERS_OPTIONS_INIT, .terms = NIGH_TERMS_OPTIONS_INIT};
+    struct measurement measurement = {0};
     nigh_status status = take_options(&measurement, options, error);
     if (status != NIGH_OK) return status;
     nigh_eval_filters *result = nigh__alloc_zero(context, 1, sizeof *result);
@@ -251,7 +254,7 @@ nigh_status nigh_eval_filters_measure(nigh_context *context, nigh_text_reader *r
         return NIGH_ENOMEM;
     }
     *result = (nigh_eval_filters){.context = context,
-                                  .info = NIGH_EVAL_FILTERS_INFO_INIT,
+                                  .info = {.size = sizeof(nigh_eval_filters_info)},
                                   .rows = NIGH__ARRAY(nigh_eval_filters_row),
                                   .svg = NIGH__ARRAY(char)};
     measurement.result = result;

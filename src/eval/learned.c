@@ -17,6 +17,8 @@
 #include "base/rng.h"
 #include "base/status.h"
 #include "base/threads.h"
+#include "eval/eval_options.h"
+#include "learn/learn_options.h"
 #include "signature/model.h"
 
 #define DEFAULT_SEEDS 3u
@@ -67,8 +69,8 @@ static nigh_status take_options(struct measurement *measurement, const nigh_eval
                                 nigh_error *error) {
     nigh_eval_learned_options *options = &measurement->options;
     nigh_learn_options *learning = &measurement->learning;
-    nigh_status status = nigh__options_copy(options, sizeof *options, given, error);
-    if (status == NIGH_OK) status = nigh__options_copy(learning, sizeof *learning, options->learning, error);
+    nigh_status status = nigh__options_copy(&nigh__eval_learned_options_shape, options, given, error);
+    if (status == NIGH_OK) status = nigh__options_copy(&nigh__learn_options_shape, learning, options->learning, error);
     if (status == NIGH_OK) status = check_lists(options, error);
     if (status != NIGH_OK) return status;
     if (options->seeds == 0) options->seeds = DEFAULT_SEEDS;
@@ -101,7 +103,7 @@ static nigh_status rows_new(const struct measurement *measurement, nigh_error *e
                          (measurement->options.references ? 1 : 0);
     if (nigh__array_add(result->context, &result->rows, count) == NULL) return no_memory(error);
     for (size_t i = 0; i < count; i++)
-        *row_at(result, i) = (struct nigh__learned_row){.row = NIGH_EVAL_LEARNED_ROW_INIT};
+        *row_at(result, i) = (struct nigh__learned_row){.row = {.size = sizeof(nigh_eval_learned_row)}};
     return NIGH_OK;
 }
 
@@ -336,13 +338,13 @@ nigh_status nigh_eval_learned_measure(nigh_context *context, nigh_text_reader *r
                                       const nigh_eval_learned_options *options, nigh_eval_learned **out,
                                       nigh_error *error) {
     *out = NULL;
-    struct measurement measurement = {.options = NIGH_EVAL_LEARNED_OPTIONS_INIT, .learning = NIGH_LEARN_OPTIONS_INIT};
+    struct measurement measurement = {0};
     nigh_status status = take_options(&measurement, options, error);
     if (status != NIGH_OK) return status;
     nigh_eval_learned *result = nigh__alloc_zero(context, 1, sizeof *result);
     if (result == NULL) return no_memory(error);
     *result = (nigh_eval_learned){.context = context,
-                                  .info = NIGH_EVAL_LEARNED_INFO_INIT,
+                                  .info = {.size = sizeof(nigh_eval_learned_info)},
                                   .rows = NIGH__ARRAY(struct nigh__learned_row),
                                   .svg = NIGH__ARRAY(char)};
     measurement.result = result;

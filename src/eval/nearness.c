@@ -12,8 +12,10 @@
 #include "base/progress.h"
 #include "base/status.h"
 #include "collection/collection.h"
+#include "eval/eval_options.h"
 #include "eval/nearness.h"
 #include "eval/truth.h"
+#include "search/search_options.h"
 
 struct measuring {
     const nigh_collection *collection;
@@ -77,8 +79,8 @@ static double recall_by_id(const nigh_match *truth, size_t truths, const nigh_ma
 
 static void add_work(struct measuring *m, const nigh_results *results) {
     nigh_eval_nearness_info *info = &m->out->info;
-    nigh_results_info work = NIGH_RESULTS_INFO_INIT;
-    nigh_proof proof = NIGH_PROOF_INIT;
+    nigh_results_info work = {.size = sizeof work};
+    nigh_proof proof = {.size = sizeof proof};
     nigh_results_describe(results, &work);
     info->lists += (double)work.lists;
     info->postings += (double)work.postings;
@@ -179,11 +181,9 @@ nigh_status nigh_eval_nearness_measure(const nigh_collection *collection, const 
     *out = NULL;
     struct measuring m = {.collection = collection, .queries = queries, .count = count, .truth = truth};
     uint64_t key = 0;
-    m.own = (nigh_eval_truth_options)NIGH_EVAL_TRUTH_OPTIONS_INIT;
-    m.search = (nigh_search_options)NIGH_SEARCH_OPTIONS_INIT;
     if (count == 0 || queries == NULL) return nigh__fail(error, NIGH_EINVAL, "there are no queries");
-    nigh_status status = nigh__options_copy(&m.own, sizeof m.own, truth_options, error);
-    if (status == NIGH_OK) status = nigh__options_copy(&m.search, sizeof m.search, search, error);
+    nigh_status status = nigh__options_copy(&nigh__eval_truth_options_shape, &m.own, truth_options, error);
+    if (status == NIGH_OK) status = nigh__options_copy(&nigh__search_options_shape, &m.search, search, error);
     if (status == NIGH_OK) status = nigh__truth_key(collection, queries, count, &m.own, &key, error);
     if (status != NIGH_OK) return status;
     if (m.search.masks != NULL)

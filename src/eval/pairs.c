@@ -5,6 +5,7 @@
 
 #include "base/status.h"
 #include "base/threads.h"
+#include "eval/eval_options.h"
 
 static const char *const length_names[NIGH__LENGTHS] = {"all", "1-31", "32-127", "128-511", "512+"};
 
@@ -53,8 +54,8 @@ static void sum_up(uint64_t *counts, uint32_t width_bits) {
 nigh_status nigh_eval_pairs_measure(const nigh_eval_corpus *evaluation, const nigh_eval_pairs_options *options,
                                     nigh_eval_pairs **out, nigh_error *error) {
     *out = NULL;
-    struct nigh__measuring measuring = {.corpus = evaluation, .options = NIGH_EVAL_PAIRS_OPTIONS_INIT};
-    nigh_status status = nigh__options_copy(&measuring.options, sizeof measuring.options, options, error);
+    struct nigh__measuring measuring = {.corpus = evaluation};
+    nigh_status status = nigh__options_copy(&nigh__eval_pairs_options_shape, &measuring.options, options, error);
     if (status != NIGH_OK) return status;
     if (!(measuring.options.alike > 0 && measuring.options.alike <= 1))
         return nigh__fail(error, NIGH_EINVAL, "pairs are alike from a value above 0 and up to 1 on");
@@ -79,7 +80,7 @@ nigh_status nigh_eval_pairs_measure(const nigh_eval_corpus *evaluation, const ni
 /* -------------------------------------------------------------- reading -- */
 
 void nigh_eval_pairs_describe(const nigh_eval_pairs *pairs, nigh_eval_length_class length, nigh_eval_pairs_info *out) {
-    nigh_eval_pairs_info info = NIGH_EVAL_PAIRS_INFO_INIT;
+    nigh_eval_pairs_info info = {.size = sizeof info};
     info.documents = pairs->documents;
     info.width_bits = pairs->width_bits;
     info.labels_missing = pairs->labels_missing;
@@ -96,7 +97,7 @@ static nigh_eval_pairs_row row_of(const nigh_eval_pairs *pairs, uint32_t length,
     const struct nigh__mean *mean = &pairs->cosine[distance];
     const bool known = length == NIGH_EVAL_LENGTH_ALL && mean->count > 0;
     const struct nigh__quality quality = nigh__quality(within[distance], alike[distance], alike[pairs->width_bits]);
-    nigh_eval_pairs_row row = NIGH_EVAL_PAIRS_ROW_INIT;
+    nigh_eval_pairs_row row = {.size = sizeof row};
     row.distance = distance;
     row.pairs_within = within[distance];
     row.alike_within = alike[distance];

@@ -55,7 +55,7 @@ static void draw_line(struct nigh__markup *drawing, const nigh_eval_pairs *pairs
     bool begun = false;
     nigh__markup_put(drawing, "<path class=\"l %s\" d=\"", class_of(what));
     for (uint32_t d = 0; d <= panel->most; d += stride) {
-        nigh_eval_pairs_row row = NIGH_EVAL_PAIRS_ROW_INIT;
+        nigh_eval_pairs_row row = {.size = sizeof row};
         if (nigh_eval_pairs_at(pairs, NIGH_EVAL_LENGTH_ALL, d, &row) != NIGH_OK || value_of(&row, what) < 0) continue;
         const struct nigh__tenths x = x_of(panel, d);
         const struct nigh__tenths y = y_of(value_of(&row, what));
@@ -79,7 +79,7 @@ static void draw_legend(struct nigh__markup *drawing, const struct panel *panel)
 
 /* The radius of the best F1, where there is one. */
 static void draw_best(struct nigh__markup *drawing, const nigh_eval_pairs *pairs, const struct panel *panel) {
-    nigh_eval_pairs_row best = NIGH_EVAL_PAIRS_ROW_INIT;
+    nigh_eval_pairs_row best = {.size = sizeof best};
     if (nigh_eval_pairs_best(pairs, NIGH_EVAL_LENGTH_ALL, &best) != NIGH_OK || best.distance > panel->most) return;
     const struct nigh__tenths x = x_of(panel, best.distance);
     const bool right = best.distance > panel->most / 2;

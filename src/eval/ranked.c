@@ -21,6 +21,7 @@
 #include "base/progress.h"
 #include "base/status.h"
 #include "eval/corpus.h"
+#include "eval/eval_options.h"
 #include "eval/fields.h"
 #include "eval/metric.h"
 #include "kernel/hamming.h"
@@ -320,15 +321,15 @@ static nigh_status check_options(const nigh_eval_corpus *documents, const nigh_e
 
 nigh_status nigh_eval_ranking_measure(const nigh_eval_corpus *documents, const nigh_eval_ranking_options *options,
                                       nigh_eval_ranking *out, nigh_error *error) {
-    nigh_eval_ranking_options known = NIGH_EVAL_RANKING_OPTIONS_INIT;
-    nigh_status status = nigh__options_copy(&known, sizeof known, options, error);
+    nigh_eval_ranking_options known;
+    nigh_status status = nigh__options_copy(&nigh__eval_ranking_options_shape, &known, options, error);
     if (status == NIGH_OK) status = check_options(documents, &known, error);
     if (status != NIGH_OK) return status;
     struct ranker ranker = {.documents = documents,
                             .queries = known.queries,
                             .relevant = NIGH__ARRAY(uint64_t),
                             .names = NIGH__ARRAY(uint64_t),
-                            .result = NIGH_EVAL_RANKING_INIT};
+                            .result = {.size = sizeof(nigh_eval_ranking)}};
     nigh__progress_init(&ranker.progress, known.progress);
     status = ranker_alloc(&ranker) ? read_judgements(&ranker, known.judgements, error) : no_memory(error);
     if (status == NIGH_OK) status = rank_all(&ranker, error);

@@ -28,8 +28,9 @@ static nigh_status no_memory(nigh_error *error) {
 static nigh_status segment_rings(const struct ringing *r, const struct nigh__segment *segment, nigh_error *error) {
     struct nigh__slices slices;
     if (segment->sidecars[NIGH__SIDECAR_SLICES] == NULL)
-        return nigh__fail_at(error, NIGH_ENOTFOUND, segment->path, NIGH_NO_OFFSET,
-                             "the segment has no slice lists; 'nigh index COLLECTION --lists slices' adds them");
+        return nigh__because(
+            error, NIGH_REASON_NO_LISTS,
+            nigh__fail_at(error, NIGH_ENOTFOUND, segment->path, NIGH_NO_OFFSET, "the segment has no slice lists"));
     nigh_status status = nigh__slices_of_segment(segment, &slices, error);
     if (status != NIGH_OK) return status;
     if (r->breadth > slices.slicing.most_bits)
@@ -41,7 +42,7 @@ static nigh_status segment_rings(const struct ringing *r, const struct nigh__seg
                                             .breadth = r->breadth,
                                             .admit = r->breadth,
                                             .slices = slices.slicing.count,
-                                            .postings = UINT64_MAX};
+                                            .postings = NIGH_ALL_64};
     struct nigh__guard guard;
     nigh__guard_enter(&guard, segment->sidecars[NIGH__SIDECAR_SLICES]->map,
                       segment->sidecars[NIGH__SIDECAR_SLICES]->length);

@@ -26,6 +26,8 @@
 #include "base/status.h"
 #include "collection/collection.h"
 #include "collection/header.h"
+#include "eval/eval_options.h"
+#include "search/search_options.h"
 
 #define TRUTH_MAGIC "\x89NIGHT\r\n"
 #define MAX_K 65536u
@@ -102,7 +104,8 @@ size_t nigh__without_own(const nigh_match *matches, size_t count, uint64_t own, 
 
 static nigh_status scan_some(const nigh_collection *collection, const uint8_t *queries, size_t first, size_t count,
                              const nigh_eval_truth_options *options, nigh_eval_truth *truth, nigh_error *error) {
-    nigh_search_options search = NIGH_SEARCH_OPTIONS_INIT;
+    nigh_search_options search;
+    nigh__options_defaults(&nigh__search_options_shape, &search);
     nigh_results *results = NULL;
     search.k = options->k + 1;
     search.method = NIGH_SEARCH_SCAN;
@@ -122,9 +125,9 @@ static nigh_status scan_some(const nigh_collection *collection, const uint8_t *q
 nigh_status nigh_eval_truth_new(const nigh_collection *collection, const uint8_t *queries, size_t count,
                                 const nigh_eval_truth_options *options, nigh_eval_truth **out, nigh_error *error) {
     *out = NULL;
-    nigh_eval_truth_options chosen = NIGH_EVAL_TRUTH_OPTIONS_INIT;
+    nigh_eval_truth_options chosen;
     struct nigh__progress progress;
-    nigh_status status = nigh__options_copy(&chosen, sizeof chosen, options, error);
+    nigh_status status = nigh__options_copy(&nigh__eval_truth_options_shape, &chosen, options, error);
     if (status == NIGH_OK) status = options_fit(queries, count, &chosen, error);
     if (status != NIGH_OK) return status;
     nigh_eval_truth *truth = truth_alloc(collection->context, count, chosen.k);
@@ -247,11 +250,11 @@ nigh_status nigh_eval_truth_load(const nigh_collection *collection, const uint8_
                                  const nigh_eval_truth_options *options, const char *path, nigh_eval_truth **out,
                                  nigh_error *error) {
     *out = NULL;
-    nigh_eval_truth_options chosen = NIGH_EVAL_TRUTH_OPTIONS_INIT;
+    nigh_eval_truth_options chosen;
     struct nigh__file file;
     struct header header;
     uint64_t key = 0;
-    nigh_status status = nigh__options_copy(&chosen, sizeof chosen, options, error);
+    nigh_status status = nigh__options_copy(&nigh__eval_truth_options_shape, &chosen, options, error);
     if (status == NIGH_OK) status = options_fit(queries, count, &chosen, error);
     if (status == NIGH_OK) status = nigh__truth_key(collection, queries, count, &chosen, &key, error);
     if (status == NIGH_OK) status = nigh__file_open(collection->context, path, NIGH_OPEN_REGULAR, &file, error);

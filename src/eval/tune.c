@@ -26,7 +26,9 @@
 
 #include "base/status.h"
 #include "collection/sidecar.h"
+#include "eval/eval_options.h"
 #include "eval/tune.h"
+#include "search/search_options.h"
 #include "slices/slices.h"
 
 #define USUAL_RECALL 0.95
@@ -86,17 +88,15 @@ static struct family *add_family(struct tune *tune, nigh_search_method method, e
     const uint32_t least = tune->tuner.options.k + 1;
     if (tune->family_count == MAX_FAMILIES || (limit != 0 && memory_bytes > limit)) return NULL;
     struct family *family = &tune->families[tune->family_count++];
-    *family = (struct family){.search = NIGH_SEARCH_OPTIONS_INIT,
-                              .number = number,
-                              .least = least,
-                              .most = most < least ? least : most,
-                              .memory_bytes = memory_bytes};
+    *family = (struct family){
+        .number = number, .least = least, .most = most < least ? least : most, .memory_bytes = memory_bytes};
+    nigh__options_defaults(&nigh__search_options_shape, &family->search);
     family->search.method = method;
     return family;
 }
 
 static void add_graphs(struct tune *tune, uint64_t memory_bytes) {
-    static const uint32_t patiences[] = {NIGH_DEFAULT, 0};
+    static const uint32_t patiences[] = {NIGH__UNSET, 0};
     for (size_t i = 0; i < sizeof patiences / sizeof patiences[0]; i++) {
         struct family *family = add_family(tune, NIGH_SEARCH_GRAPH, EFFORT, MAX_EFFORT, memory_bytes);
         if (family != NULL) family->search.patience = patiences[i];
@@ -161,7 +161,7 @@ static void add_families(struct tune *tune) {
 static void find_slice_width(struct tune *tune) {
     const nigh_collection *collection = tune->tuner.collection;
     for (uint32_t s = 0; s < collection->segment_count; s++) {
-        nigh_segment_info info = NIGH_SEGMENT_INFO_INIT;
+        nigh_segment_info info = {.size = sizeof info};
         if (nigh_collection_segment(collection, s, &info, NULL) == NIGH_OK && info.slice_width > tune->slice_width)
             tune->slice_width = info.slice_width;
     }
@@ -369,8 +369,7 @@ nigh_status nigh_tune(const nigh_collection *collection, const nigh_tune_options
                       nigh_tune_result *result, nigh_error *error) {
     struct tune tune = {.tuner = {.collection = collection, .context = collection->context}};
     nigh_tune_options *chosen = &tune.tuner.options;
-    *chosen = (nigh_tune_options)NIGH_TUNE_OPTIONS_INIT;
-    nigh_status status = nigh__options_copy(chosen, sizeof *chosen, options, error);
+    nigh_status status = nigh__options_copy(&nigh__tune_options_shape, chosen, options, error);
     if (status != NIGH_OK) return status;
     if (chosen->recall <= 0 && chosen->cdr <= 0 && chosen->seconds <= 0) chosen->recall = USUAL_RECALL;
     tune.by_time = chosen->recall <= 0 && chosen->cdr <= 0;

@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/rng.h"
 #include "base/status.h"
+#include "eval/eval_options.h"
 #include "eval/tune.h"
 
 #define MIN_QUERIES 40u
@@ -83,7 +84,8 @@ static nigh_status take_queries(struct nigh__tuner *tuner, nigh_error *error) {
 }
 
 static nigh_status find_truth(struct nigh__tuner *tuner, nigh_error *error) {
-    nigh_eval_truth_options truth = NIGH_EVAL_TRUTH_OPTIONS_INIT;
+    nigh_eval_truth_options truth;
+    nigh__options_defaults(&nigh__eval_truth_options_shape, &truth);
     truth.k = tuner->options.k;
     truth.own = tuner->own;
     truth.threads = tuner->options.threads;

@@ -26,7 +26,9 @@
 #include "base/status.h"
 #include "base/threads.h"
 #include "eval/corpus.h"
+#include "eval/eval_options.h"
 #include "finder/weak.h"
+#include "join/join_options.h"
 #include "scan/nearest.h"
 
 #define MAX_ATTEMPTS 8u
@@ -148,8 +150,9 @@ static int take_pair(void *user, const nigh_pair *pair) {
 
 /* Distinct rows have no pairs at distance 0, so none is left untold. */
 static nigh_status join(struct matches *matches, const nigh_eval_weak_bits_options *options, nigh_error *error) {
-    nigh_join_options joining = NIGH_JOIN_OPTIONS_INIT;
-    nigh_join_result result = NIGH_JOIN_RESULT_INIT;
+    nigh_join_options joining;
+    nigh__options_defaults(&nigh__join_options_shape, &joining);
+    nigh_join_result result = {.size = sizeof result};
     nigh_context context = *matches->corpus->context;
     joining.width_bits = 64;
     joining.radius = options->radius;
@@ -406,14 +409,14 @@ static nigh_status check(const nigh_eval_corpus *evaluation, nigh_eval_weak_bits
 nigh_status nigh_eval_weak_bits_measure(const nigh_eval_corpus *evaluation, const nigh_eval_weak_bits_options *options,
                                         nigh_eval_weak_bits **out, nigh_error *error) {
     *out = NULL;
-    nigh_eval_weak_bits_options known = NIGH_EVAL_WEAK_BITS_OPTIONS_INIT;
+    nigh_eval_weak_bits_options known;
     struct matches matches = {.corpus = evaluation, .keys = NIGH__ARRAY(uint64_t), .asked = NIGH__ARRAY(size_t)};
-    nigh_status status = nigh__options_copy(&known, sizeof known, options, error);
+    nigh_status status = nigh__options_copy(&nigh__eval_weak_bits_options_shape, &known, options, error);
     if (status == NIGH_OK) status = check(evaluation, &known, error);
     if (status != NIGH_OK) return status;
     nigh_eval_weak_bits *weak = counts_new(evaluation->context, known.probes);
     if (weak == NULL) return no_memory(error);
-    weak->info = (nigh_eval_weak_bits_info)NIGH_EVAL_WEAK_BITS_INFO_INIT;
+    weak->info = (nigh_eval_weak_bits_info){.size = sizeof(nigh_eval_weak_bits_info)};
     weak->info.documents = evaluation->entries.count;
     weak->info.radius = known.radius;
     weak->info.probes = known.probes;
@@ -450,7 +453,7 @@ nigh_status nigh_eval_weak_bits_attempts(const nigh_eval_weak_bits *weak, nigh_w
     if ((unsigned)model >= NIGH__WEAK_MODELS || flips < 1 || flips > weak->info.radius) return NIGH_END;
     const uint64_t *counts = weak->attempts[model][flips - 1];
     const uint32_t most = nigh__weak_combinations(flips);
-    nigh_eval_weak_attempts attempts = NIGH_EVAL_WEAK_ATTEMPTS_INIT;
+    nigh_eval_weak_attempts attempts = {.size = sizeof attempts};
     double sum = 0;
     for (uint32_t i = 1; i <= most; i++) {
         attempts.matches += counts[i];
@@ -482,7 +485,7 @@ nigh_status nigh_eval_weak_bits_recall(const nigh_eval_weak_bits *weak, nigh_wea
                                        uint32_t probes, nigh_eval_weak_recall *out) {
     if ((unsigned)model >= NIGH__WEAK_MODELS || index >= NIGH__WEAK_PREFIXES || probes < 1) return NIGH_END;
     if (probes > weak->info.probes) return NIGH_END;
-    nigh_eval_weak_recall recall = NIGH_EVAL_WEAK_RECALL_INIT;
+    nigh_eval_weak_recall recall = {.size = sizeof recall};
     recall.prefix_bits = nigh__weak_prefixes[index];
     recall.all =
         share_found(weak->all[model][index], probes, weak->info.probes, weak->info.matches, &recall.probes_all);

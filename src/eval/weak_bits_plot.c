@@ -166,7 +166,7 @@ static void draw_needed(struct nigh__markup *drawing, const nigh_eval_weak_bits 
         bool begun = false;
         nigh__markup_put(drawing, "<path class=\"l %s\" d=\"", classes[line]);
         for (size_t p = 0; p < NIGH__WEAK_PREFIXES; p++) {
-            nigh_eval_weak_recall recall = NIGH_EVAL_WEAK_RECALL_INIT;
+            nigh_eval_weak_recall recall = {.size = sizeof recall};
             (void)nigh_eval_weak_bits_recall(weak, line < 2 ? NIGH_WEAK_GAUSSIAN : NIGH_WEAK_LINEAR, p, 1, &recall);
             const uint32_t probes = line % 2 == 0 ? recall.probes_all : recall.probes_any;
             if (probes == 0 || probes > 256) continue;

@@ -35,6 +35,8 @@
 #include "base/word_sort.h"
 #include "finder/choice.h"
 #include "finder/chunk_search.h"
+#include "finder/finder_options.h"
+#include "signature/signature_options.h"
 
 #define MANY_ROWS (UINT32_C(1) << 20)
 #define QUERIES 8192u
@@ -93,7 +95,8 @@ struct timing {
 static nigh_status time_queries(const struct calibration *calibration, const nigh_finder *finder, uint32_t first,
                                 uint32_t queries, double *out) {
     double seconds[REPEATS];
-    nigh_find_options options = NIGH_FIND_OPTIONS_INIT;
+    nigh_find_options options;
+    nigh__options_defaults(&nigh__find_options_shape, &options);
     options.threads = 1;
     options.weights = calibration->weights;
     for (uint32_t i = 0; i < REPEATS; i++) {
@@ -114,7 +117,7 @@ static nigh_status time_building(struct calibration *calibration, uint32_t rows,
                                  nigh_finder **finder, struct timing *out) {
     nigh_finder_options options = *given;
     *finder = NULL;
-    *out = (struct timing){.info = NIGH_FINDER_INFO_INIT};
+    *out = (struct timing){.info = {.size = sizeof(nigh_finder_info)}};
     options.width_bits = WIDTH;
     options.radius = RADIUS;
     options.recall = options.method == NIGH_FINDER_PSM ? 0.5 : 1;
@@ -148,7 +151,8 @@ static nigh_status time_finder(struct calibration *calibration, uint32_t rows, c
 
 static nigh_status time_tables(struct calibration *calibration, uint32_t rows, uint32_t blocks, uint32_t leading,
                                struct timing *out) {
-    nigh_finder_options options = NIGH_FINDER_OPTIONS_INIT;
+    nigh_finder_options options;
+    nigh__options_defaults(&nigh__finder_options_shape, &options);
     options.method = NIGH_FINDER_TABLES;
     options.blocks = blocks;
     options.leading = leading;
@@ -157,7 +161,8 @@ static nigh_status time_tables(struct calibration *calibration, uint32_t rows, u
 
 static nigh_status time_psm(struct calibration *calibration, uint32_t rows, uint32_t prefix_bits, uint32_t probes,
                             uint32_t queries, struct timing *out) {
-    nigh_finder_options options = NIGH_FINDER_OPTIONS_INIT;
+    nigh_finder_options options;
+    nigh__options_defaults(&nigh__finder_options_shape, &options);
     options.method = NIGH_FINDER_PSM;
     options.prefix_bits = prefix_bits;
     options.probes = probes;
@@ -165,7 +170,8 @@ static nigh_status time_psm(struct calibration *calibration, uint32_t rows, uint
 }
 
 static nigh_status time_scan(struct calibration *calibration, uint32_t rows, uint32_t queries, struct timing *out) {
-    nigh_finder_options options = NIGH_FINDER_OPTIONS_INIT;
+    nigh_finder_options options;
+    nigh__options_defaults(&nigh__finder_options_shape, &options);
     options.method = NIGH_FINDER_SCAN;
     return time_finder(calibration, rows, &options, queries, out);
 }
@@ -189,7 +195,8 @@ static nigh_plan_row setting_of(const nigh_finder_info *info) {
 static nigh_status solve(const struct calibration *calibration, const struct timing *timing, bool build,
                          nigh_costs *costs, double *constant, double usual) {
     double predicted[2] = {0, 0};
-    nigh_plan_options options = NIGH_PLAN_OPTIONS_INIT;
+    nigh_plan_options options;
+    nigh__options_defaults(&nigh__plan_options_shape, &options);
     options.rows = timing->info.rows;
     options.width_bits = WIDTH;
     options.radius = RADIUS;
@@ -253,7 +260,8 @@ static nigh_status measure_psm(struct calibration *calibration, nigh_costs *cost
 static nigh_status part_queries(const struct calibration *calibration, const nigh_finder *finder, uint32_t *strangers,
                                 double *matches) {
     nigh_results *results;
-    nigh_find_options options = NIGH_FIND_OPTIONS_INIT;
+    nigh_find_options options;
+    nigh__options_defaults(&nigh__find_options_shape, &options);
     options.threads = 1;
     nigh_status status = nigh_finder_find(finder, (const uint8_t *)calibration->queries, QUERIES, &options, &results,
                                           calibration->error);
@@ -276,7 +284,8 @@ static nigh_status part_queries(const struct calibration *calibration, const nig
 
 /* Ten tables: with queries that find nothing, and with such that find something. */
 static nigh_status time_far_tables(struct calibration *calibration, struct timing *nothing, struct timing *something) {
-    nigh_finder_options options = NIGH_FINDER_OPTIONS_INIT;
+    nigh_finder_options options;
+    nigh__options_defaults(&nigh__finder_options_shape, &options);
     nigh_finder *finder;
     uint32_t strangers = 0;
     double matches = 0;
@@ -318,10 +327,9 @@ static nigh_status measure_far(struct calibration *calibration, nigh_costs *cost
 static nigh_status time_batch(const struct calibration *calibration, const struct nigh__chunk_block *block,
                               double *preparing, double *searching) {
     struct nigh__chunk_finds finds = {.hits = {.item_size = sizeof(struct nigh__chunk_hit)}};
-    struct nigh__chunk_batch batch = {.context = calibration->context,
-                                      .options = NIGH_BATCH_OPTIONS_INIT,
-                                      .queries = calibration->rows + BATCH,
-                                      .count = BATCH};
+    struct nigh__chunk_batch batch = {
+        .context = calibration->context, .queries = calibration->rows + BATCH, .count = BATCH};
+    nigh__options_defaults(&nigh__batch_options_shape, &batch.options);
     batch.options.method = NIGH_FINDER_PSM;
     batch.options.radius = RADIUS;
     batch.options.weights = calibration->weights;
@@ -412,7 +420,8 @@ static nigh_status measure_batch(struct calibration *calibration, nigh_costs *co
 
 /* Rows that crowd and repeat, as those of documents do: random ones would have shorter buckets and no copies. */
 static nigh_status make_rows(const struct calibration *calibration) {
-    nigh_generator_options options = NIGH_GENERATOR_OPTIONS_INIT;
+    nigh_generator_options options;
+    nigh__options_defaults(&nigh__generator_options_shape, &options);
     nigh_status status = NIGH_OK;
     options.count = MANY_ROWS;
     options.width_bits = WIDTH;
@@ -439,7 +448,7 @@ static nigh_status measure(struct calibration *calibration, nigh_costs *costs) {
 
 nigh_status nigh_costs_measure(nigh_context *context, const nigh_progress *progress, nigh_costs *out,
                                nigh_error *error) {
-    struct calibration calibration = {.context = context, .usual = NIGH_COSTS_INIT, .error = error};
+    struct calibration calibration = {.context = context, .usual = {.size = sizeof(nigh_costs)}, .error = error};
     nigh_costs_default(&calibration.usual);
     nigh_costs costs = calibration.usual;
     nigh__progress_init(&calibration.progress, progress);

@@ -58,6 +58,7 @@
 #include <stdbool.h>
 
 #include "base/status.h"
+#include "finder/finder_options.h"
 #include "finder/recall.h"
 #include "finder/sorted.h"
 #include "finder/tables.h"
@@ -401,11 +402,11 @@ static nigh_status check(const nigh_plan_options *options, nigh_error *error) {
 }
 
 static nigh_status model_init(const nigh_plan_options *options, struct model *out, nigh_error *error) {
-    *out = (struct model){.options = options, .costs = NIGH_COSTS_INIT, .rows = (double)options->rows};
+    *out = (struct model){.options = options, .costs = {.size = sizeof(nigh_costs)}, .rows = (double)options->rows};
     const uint32_t words = (options->width_bits + 63) / 64;
     out->row_bytes = 8.0 * words;
     nigh_costs_default(&out->costs);
-    return nigh__options_copy(&out->costs, sizeof out->costs, options->costs, error);
+    return nigh__struct_copy(&out->costs, sizeof out->costs, options->costs, error);
 }
 
 static nigh_status list_all(const nigh_plan_options *options, bool probabilistic, struct listing *out,
@@ -426,9 +427,9 @@ static nigh_status list_all(const nigh_plan_options *options, bool probabilistic
 
 nigh_status nigh_plan_finder(const nigh_plan_options *options, nigh_plan_row *rows, size_t capacity, size_t *count,
                              nigh_error *error) {
-    nigh_plan_options known = NIGH_PLAN_OPTIONS_INIT;
+    nigh_plan_options known;
     struct listing listing = {.rows = rows, .capacity = capacity};
-    nigh_status status = nigh__options_copy(&known, sizeof known, options, error);
+    nigh_status status = nigh__options_copy(&nigh__plan_options_shape, &known, options, error);
     if (status == NIGH_OK) status = list_all(&known, true, &listing, error);
     if (status != NIGH_OK) return status;
     if (listing.best_at < capacity) rows[listing.best_at].recommended = 1;

@@ -33,6 +33,7 @@
 #include "base/threads.h"
 #include "base/word_sort.h"
 #include "collection/format.h"
+#include "finder/finder_options.h"
 
 #define CHECKED_BYTES 56u     /* of each header, before its checksum */
 #define FINGERPRINT_BYTES 12u /* with its number */
@@ -221,8 +222,8 @@ static nigh_status open_file(nigh_chunks *chunks, const char *path, nigh_error *
 nigh_status nigh_chunks_open(nigh_context *context, const char *path, const nigh_chunks_options *options,
                              nigh_chunks **out, nigh_error *error) {
     *out = NULL;
-    nigh_chunks_options known = NIGH_CHUNKS_OPTIONS_INIT;
-    nigh_status status = nigh__options_copy(&known, sizeof known, options, error);
+    nigh_chunks_options known;
+    nigh_status status = nigh__options_copy(&nigh__chunks_options_shape, &known, options, error);
     if (status != NIGH_OK) return status;
     nigh_chunks *chunks = nigh__alloc_zero(context, 1, sizeof *chunks);
     if (chunks == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a file of chunks");
@@ -243,7 +244,7 @@ void nigh_chunks_close(nigh_chunks *chunks) {
 }
 
 void nigh_chunks_describe(const nigh_chunks *chunks, nigh_chunks_info *out) {
-    nigh_chunks_info info = NIGH_CHUNKS_INFO_INIT;
+    nigh_chunks_info info = {.size = sizeof info};
     info.fingerprints = chunks->state.fingerprints;
     info.chunks = chunks->state.chunks;
     info.bytes = chunks->state.length;

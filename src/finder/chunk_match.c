@@ -18,6 +18,7 @@
 #include "base/threads.h"
 #include "base/word_sort.h"
 #include "finder/chunk_search.h"
+#include "finder/finder_options.h"
 #include "finder/recall.h"
 #include "finder/sorted.h"
 #include "scan/results.h"
@@ -327,10 +328,10 @@ nigh_status nigh_chunks_match(nigh_chunks *chunks, const uint8_t *queries, size_
     *out = NULL;
     struct matching matching = {.chunks = chunks,
                                 .context = chunks->context,
-                                .batch = {.context = chunks->context, .options = NIGH_BATCH_OPTIONS_INIT},
+                                .batch = {.context = chunks->context},
                                 .hits = NIGH__ARRAY(struct nigh__chunk_hit)};
     struct nigh__chunk_batch *batch = &matching.batch;
-    nigh_status status = nigh__options_copy(&batch->options, sizeof batch->options, options, error);
+    nigh_status status = nigh__options_copy(&nigh__batch_options_shape, &batch->options, options, error);
     if (status == NIGH_OK) status = nigh__chunks_settle(chunks, error);
     if (status == NIGH_OK) status = options_complete(&batch->options, chunks, error);
     if (status == NIGH_OK && count >= UINT32_MAX)

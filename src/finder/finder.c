@@ -17,6 +17,7 @@
 #include "base/status.h"
 #include "base/threads.h"
 #include "finder/choice.h"
+#include "finder/finder_options.h"
 #include "finder/recall.h"
 #include "signature/formats.h"
 
@@ -100,7 +101,8 @@ struct setting {
 /* What the cost model recommends for the rows there are; `recall` may be stricter than the caller's. */
 static nigh_status recommend(const struct nigh__distinct *distinct, const nigh_finder_options *options, double recall,
                              nigh_plan_row *out, nigh_error *error) {
-    nigh_plan_options plan = NIGH_PLAN_OPTIONS_INIT;
+    nigh_plan_options plan;
+    nigh__options_defaults(&nigh__plan_options_shape, &plan);
     plan.rows = distinct->count == 0 ? 1 : distinct->count;
     plan.width_bits = options->width_bits;
     plan.radius = options->radius;
@@ -231,7 +233,7 @@ static nigh_status build(nigh_finder *finder, const struct setting *setting, uin
 
 static void describe(nigh_finder *finder, const struct setting *setting) {
     nigh_finder_info *info = &finder->info;
-    *info = (nigh_finder_info)NIGH_FINDER_INFO_INIT;
+    *info = (nigh_finder_info){.size = sizeof(nigh_finder_info)};
     info->method = setting->method;
     info->rows = finder->distinct.given;
     info->distinct = finder->distinct.count;
@@ -282,8 +284,8 @@ nigh_status nigh_finder_new(nigh_context *context, const uint8_t *rows, uint64_t
                             const nigh_finder_options *options, nigh_finder **out, nigh_error *error) {
     *out = NULL;
     const double begun = now();
-    nigh_finder_options known = NIGH_FINDER_OPTIONS_INIT;
-    nigh_status status = nigh__options_copy(&known, sizeof known, options, error);
+    nigh_finder_options known;
+    nigh_status status = nigh__options_copy(&nigh__finder_options_shape, &known, options, error);
     if (status == NIGH_OK) status = check_options(&known, error);
     if (status != NIGH_OK) return status;
     if (known.radius > known.width_bits) known.radius = known.width_bits; /* no row is farther */

@@ -27,6 +27,7 @@
 #include "base/progress.h"
 #include "base/status.h"
 #include "base/threads.h"
+#include "finder/finder_options.h"
 #include "scan/nearest.h"
 #include "scan/results.h"
 #include "scan/scan.h"
@@ -372,8 +373,7 @@ nigh_status nigh_finder_find(const nigh_finder *finder, const uint8_t *queries, 
                               .count = count,
                               .numbers = NIGH__ARRAY(uint64_t),
                               .telling = ATOMIC_FLAG_INIT};
-    finding.options = (nigh_find_options)NIGH_FIND_OPTIONS_INIT;
-    nigh_status status = nigh__options_copy(&finding.options, sizeof finding.options, options, error);
+    nigh_status status = nigh__options_copy(&nigh__find_options_shape, &finding.options, options, error);
     if (status == NIGH_OK) status = check_find(finder, count, &finding.options, error);
     if (status != NIGH_OK) return status;
     nigh__progress_init(&finding.progress, finding.options.progress);

@@ -9,6 +9,7 @@
 #include "graph/descent.h"
 #include "graph/graph.h"
 #include "graph/graph_make.h"
+#include "graph/graph_options.h"
 #include "graph/graph_seeds.h"
 #include "graph/grouping.h"
 #include "graph/pivot_tree.h"
@@ -149,8 +150,8 @@ static nigh_status check_options(const nigh_graph_options *options, nigh_error *
 
 nigh_status nigh_graph_build(nigh_context *context, const char *path, const nigh_graph_options *options,
                              nigh_graph_result *result, nigh_error *error) {
-    struct graphs graphs = {.context = context, .options = NIGH_GRAPH_OPTIONS_INIT};
-    nigh_status status = nigh__options_copy(&graphs.options, sizeof graphs.options, options, error);
+    struct graphs graphs = {.context = context};
+    nigh_status status = nigh__options_copy(&nigh__graph_options_shape, &graphs.options, options, error);
     if (status == NIGH_OK) status = check_options(&graphs.options, error);
     if (status != NIGH_OK) return status;
     nigh__progress_init(&graphs.progress, graphs.options.progress);
@@ -180,8 +181,9 @@ nigh_status nigh_graph_remove(nigh_context *context, const char *path, nigh_erro
 
 /* Of text signatures about half of the edges that a node may have are there, and half of its places in seed lists. */
 uint64_t nigh_graph_bytes(uint64_t signatures, uint32_t width_bits, const nigh_graph_options *options) {
-    nigh_graph_options given = NIGH_GRAPH_OPTIONS_INIT;
-    if (width_bits == 0 || signatures == 0 || nigh__options_copy(&given, sizeof given, options, NULL) != NIGH_OK)
+    nigh_graph_options given;
+    if (width_bits == 0 || signatures == 0 ||
+        nigh__options_copy(&nigh__graph_options_shape, &given, options, NULL) != NIGH_OK)
         return 0;
     const struct nigh__graph_job job = job_of(&given);
     struct nigh__graph_facts facts = {.sketch_words = nigh__graph_sketch_words(&job, width_bits)};
@@ -195,8 +197,9 @@ uint64_t nigh_graph_bytes(uint64_t signatures, uint32_t width_bits, const nigh_g
 }
 
 uint64_t nigh_graph_build_bytes(uint64_t signatures, uint32_t width_bits, const nigh_graph_options *options) {
-    nigh_graph_options given = NIGH_GRAPH_OPTIONS_INIT;
-    if (width_bits == 0 || signatures == 0 || nigh__options_copy(&given, sizeof given, options, NULL) != NIGH_OK)
+    nigh_graph_options given;
+    if (width_bits == 0 || signatures == 0 ||
+        nigh__options_copy(&nigh__graph_options_shape, &given, options, NULL) != NIGH_OK)
         return 0;
     const struct nigh__graph_job job = job_of(&given);
     return nigh__graph_make_bytes(&job, signatures, width_bits);

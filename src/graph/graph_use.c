@@ -2,6 +2,7 @@
 /* Choosing, and running what was chosen; see graph_use.h. */
 #include "graph/graph_use.h"
 
+#include "base/options.h"
 #include "base/status.h"
 #include "scan/query_crew.h"
 
@@ -20,7 +21,7 @@ static bool demanded(const nigh_search_options *options) { return options->metho
 
 static nigh_status check_numbers(const nigh_search_options *options, nigh_error *error) {
     if (options->effort == 0) return nigh__fail(error, NIGH_EINVAL, "effort must be at least 1");
-    if (options->effort != NIGH_DEFAULT && options->k != NIGH_ALL && options->effort < options->k)
+    if (options->effort != NIGH__UNSET && options->k != NIGH_ALL && options->effort < options->k)
         return nigh__fail(error, NIGH_EINVAL, "an effort of %u cannot give %u documents", options->effort, options->k);
     if (!demanded(options)) return NIGH_OK;
     if (options->masks != NULL)
@@ -58,14 +59,13 @@ nigh_status nigh__graph_options_check(const nigh_collection *collection, const n
         found = found || any;
     }
     if (status != NIGH_OK || found) return status;
-    return nigh__fail_at(
-        error, NIGH_ENOTFOUND, collection->path, NIGH_NO_OFFSET,
-        "has no graph: add one ('nigh index COLLECTION --graph'), or search without ('--method auto')");
+    return nigh__because(error, NIGH_REASON_NO_GRAPH,
+                         nigh__fail_at(error, NIGH_ENOTFOUND, collection->path, NIGH_NO_OFFSET, "has no graph"));
 }
 
 static uint32_t usual_effort(uint32_t k) {
     const uint64_t effort = (uint64_t)EFFORT_FOR_ONE * k;
-    if (effort >= NIGH_DEFAULT) return NIGH_DEFAULT - 1;
+    if (effort >= NIGH__UNSET) return NIGH__UNSET - 1;
     return effort > USUAL_EFFORT ? (uint32_t)effort : USUAL_EFFORT;
 }
 
@@ -75,8 +75,8 @@ static bool pays(const struct nigh__graph_use *use) {
     if (options->method != NIGH_SEARCH_AUTO || options->stop != NIGH_STOP_BREADTH || options->k == NIGH_ALL ||
         options->masks != NULL)
         return false;
-    if (options->breadth != NIGH_DEFAULT || options->admit != NIGH_DEFAULT || options->candidates != NIGH_DEFAULT ||
-        options->slices != NIGH_DEFAULT || options->postings != 0 || options->probe != NIGH_PROBE_AUTO ||
+    if (options->breadth != NIGH__UNSET || options->admit != NIGH__UNSET || options->candidates != NIGH__UNSET ||
+        options->slices != NIGH__UNSET || options->postings != 0 || options->probe != NIGH_PROBE_AUTO ||
         options->probes != 0)
         return false; /* these speak of lists */
     /* It ends after about twice its patience, if not before. */
@@ -88,8 +88,8 @@ nigh_status nigh__graph_use_init(struct nigh__graph_use *use, const nigh_search_
                                  const struct nigh__segment *segment, bool *any, nigh_error *error) {
     *use = (struct nigh__graph_use){.options = options, .segment = segment};
     *any = false;
-    use->effort = options->effort == NIGH_DEFAULT ? usual_effort(options->k) : options->effort;
-    use->patience = options->patience == NIGH_DEFAULT ? USUAL_PATIENCE : options->patience;
+    use->effort = options->effort == NIGH__UNSET ? usual_effort(options->k) : options->effort;
+    use->patience = options->patience == NIGH__UNSET ? USUAL_PATIENCE : options->patience;
     if (!demanded(options) && !pays(use)) return NIGH_OK;
     return get_graph(segment, options, &use->graph, any, error);
 }

@@ -32,6 +32,7 @@
 #include "base/status.h"
 #include "base/threads.h"
 #include "collection/collection.h"
+#include "join/join_options.h"
 #include "kernel/hamming.h"
 
 #define DEFAULT_BUDGET (UINT64_C(1) << 34)
@@ -199,8 +200,7 @@ static nigh_status join_rows(struct nigh__join *join, nigh_error *error) {
 }
 
 static nigh_status copy_options(const nigh_join_options *options, nigh_join_options *out, nigh_error *error) {
-    *out = (nigh_join_options)NIGH_JOIN_OPTIONS_INIT;
-    nigh_status status = nigh__options_copy(out, sizeof *out, options, error);
+    nigh_status status = nigh__options_copy(&nigh__join_options_shape, out, options, error);
     if (out->memory_bytes == 0) out->memory_bytes = nigh__memory_usual();
     if (out->bucket_budget == 0) out->bucket_budget = DEFAULT_BUDGET;
     if (out->copies == 0) out->copies = DEFAULT_COPIES;
@@ -234,7 +234,7 @@ static nigh_status join_sides(struct nigh__join *join, nigh_join_result *result,
 nigh_status nigh_join(nigh_context *context, const uint8_t *rows, uint64_t count, const uint8_t *others,
                       uint64_t other_count, const nigh_join_options *options, nigh_join_result *result,
                       nigh_error *error) {
-    struct nigh__join join = {.context = context, .self = others == NULL, .result = NIGH_JOIN_RESULT_INIT};
+    struct nigh__join join = {.context = context, .self = others == NULL, .result = {.size = sizeof(nigh_join_result)}};
     nigh_status status = copy_options(options, &join.options, error);
     if (status != NIGH_OK) return status;
     join.width_bits = join.options.width_bits;
@@ -261,7 +261,8 @@ static nigh_status same_scheme(const nigh_collection *a, const nigh_collection *
 
 nigh_status nigh_collection_join(const nigh_collection *collection, const nigh_collection *other,
                                  const nigh_join_options *options, nigh_join_result *result, nigh_error *error) {
-    struct nigh__join join = {.context = collection->context, .self = other == NULL, .result = NIGH_JOIN_RESULT_INIT};
+    struct nigh__join join = {
+        .context = collection->context, .self = other == NULL, .result = {.size = sizeof(nigh_join_result)}};
     nigh_status status = copy_options(options, &join.options, error);
     if (status != NIGH_OK) return status;
     join.width_bits = collection->documents > 0 || other == NULL ? collection->width_bits : other->width_bits;

@@ -21,6 +21,7 @@
 #include "learn/labelled_parts.h"
 #include "text/plan.h"
 #include "text/term_table.h"
+#include "text/text_options.h"
 
 #define MAX_DOCUMENTS (UINT32_MAX - 1)
 
@@ -326,7 +327,8 @@ static nigh_status plan_reading(const nigh_context *context, nigh_text_reader *r
                                 const struct nigh__labelled_options *options, struct nigh__labelled_plan *out,
                                 nigh_error *error) {
     const nigh_learn_options *learning = options->learning;
-    nigh_signer_options signer = NIGH_SIGNER_OPTIONS_INIT;
+    nigh_signer_options signer;
+    nigh__options_defaults(&nigh__signer_options_shape, &signer);
     signer.scheme = NIGH_SCHEME_SIMHASH;
     signer.language = learning->language;
     signer.features = learning->features;

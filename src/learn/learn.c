@@ -7,6 +7,7 @@
 
 #include "base/counting_context.h"
 #include "base/hash.h"
+#include "base/options.h"
 #include "base/status.h"
 #include "base/word_sort.h"
 #include "learn/lesson.h"
@@ -160,7 +161,7 @@ static void tell(struct learning *learning, bool collapsed, nigh_learn_result *o
 nigh_status nigh_learn(nigh_context *context, nigh_text_reader *reader, const nigh_learn_options *options,
                        nigh_model **out, nigh_learn_result *result, nigh_error *error) {
     *out = NULL;
-    struct learning learning = {.result = NIGH_LEARN_RESULT_INIT};
+    struct learning learning = {.result = {.size = sizeof(nigh_learn_result)}};
     nigh_model *model = NULL;
     bool collapsed = false;
     nigh_status status = nigh__learn_options_fill(options, &learning.options, error);

@@ -1,62 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What may be asked of learning, and what is meant where nothing is said. */
-#include <math.h>
+/* What a caller may leave to the library, and what that comes to; see base/options.h. */
+#include "learn/learn_options.h"
 
-#include "base/status.h"
-#include "learn/lesson.h"
-#include "signature/model.h"
-
-static const char *const method_names[] = {"codewords", "s3h", "s3h-f", "simhash", "chi", "ssh", "klsh"};
-
-#define METHODS (sizeof method_names / sizeof method_names[0])
-
-const char *nigh_learn_method_name(nigh_learn_method method) {
-    const size_t index = (size_t)method;
-    return index < METHODS ? method_names[index] : NULL;
-}
-
-bool nigh__learn_needs_labels(nigh_learn_method method) {
-    return method != NIGH_LEARN_SIMHASH && method != NIGH_LEARN_KLSH;
-}
-
-static void fill(uint32_t *number, uint32_t usual) {
-    if (*number == 0) *number = usual;
-}
-
-static nigh_status check_numbers(const nigh_learn_options *options, nigh_error *error) {
-    if (nigh_learn_method_name(options->method) == NULL)
-        return nigh__fail(error, NIGH_EINVAL, "there is no method of learning of number %d", (int)options->method);
-    if (options->width_bits % 8 != 0 || options->width_bits > NIGH__MODEL_MAX_BITS)
-        return nigh__fail(error, NIGH_EINVAL, "signatures of %u bits: they must be a multiple of 8, at most %u",
-                          options->width_bits, NIGH__MODEL_MAX_BITS);
-    if (options->max_features > NIGH__MODEL_MAX_FEATURES)
-        return nigh__fail(error, NIGH_EINVAL, "%u features are too many; at most %u", options->max_features,
-                          NIGH__MODEL_MAX_FEATURES);
-    if (options->anchors > NIGH__MODEL_MAX_ANCHORS)
-        return nigh__fail(error, NIGH_EINVAL, "%u anchors are too many; at most %u", options->anchors,
-                          NIGH__MODEL_MAX_ANCHORS);
-    if (options->anchor_sample > options->anchors)
-        return nigh__fail(error, NIGH_EINVAL, "a sample of %u anchors out of %u", options->anchor_sample,
-                          options->anchors);
-    if (!isfinite(options->l1) || !isfinite(options->l2))
-        return nigh__fail(error, NIGH_EINVAL, "lambdas must be finite numbers");
-    return NIGH_OK;
-}
-
-nigh_status nigh__learn_options_fill(const nigh_learn_options *options, nigh_learn_options *out, nigh_error *error) {
-    nigh_learn_options known = NIGH_LEARN_OPTIONS_INIT;
-    nigh_status status = nigh__options_copy(&known, sizeof known, options, error);
-    if (status != NIGH_OK) return status;
-    known.size = sizeof known;
-    fill(&known.width_bits, 32);
-    fill(&known.max_features, 10000);
-    fill(&known.min_documents, 3);
-    fill(&known.iterations, 60);
-    fill(&known.attraction_pairs, 40000);
-    fill(&known.repulsion_pairs, 80000);
-    fill(&known.anchors, 500);
-    fill(&known.anchor_sample, known.anchors < 50 ? known.anchors : 50);
-    if (known.memory_bytes == 0) known.memory_bytes = NIGH__LEARN_MEMORY;
-    *out = known;
-    return check_numbers(out, error);
-}
+static const struct nigh__option learn_options_fields[] = {
+    NIGH__OPTION(nigh_learn_options, width_bits, 0),
+    NIGH__OPTION(nigh_learn_options, max_features, 0),
+    NIGH__OPTION(nigh_learn_options, min_documents, 0),
+    NIGH__OPTION(nigh_learn_options, feature_length, 0),
+    NIGH__OPTION_OPEN(nigh_learn_options, stemming),
+    NIGH__OPTION_OPEN(nigh_learn_options, stop_words),
+    NIGH__OPTION(nigh_learn_options, seed, 0),
+    NIGH__OPTION(nigh_learn_options, iterations, 0),
+    NIGH__OPTION(nigh_learn_options, attraction_pairs, 0),
+    NIGH__OPTION(nigh_learn_options, repulsion_pairs, 0),
+    NIGH__OPTION_OPEN(nigh_learn_options, l1),
+    NIGH__OPTION_OPEN(nigh_learn_options, l2),
+    NIGH__OPTION(nigh_learn_options, anchors, 0),
+    NIGH__OPTION(nigh_learn_options, anchor_sample, 0),
+    NIGH__OPTION(nigh_learn_options, threads, 0),
+    NIGH__OPTION(nigh_learn_options, memory_bytes, 0),
+    NIGH__OPTION(nigh_learn_options, limit, 0),
+};
+const struct nigh__options nigh__learn_options_shape = NIGH__OPTIONS(nigh_learn_options, learn_options_fields);
+void nigh_learn_options_init(nigh_learn_options *options) { nigh__options_init(&nigh__learn_options_shape, options); }

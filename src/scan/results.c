@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/options.h"
 #include "base/status.h"
 
 nigh_results *nigh__results_new(const nigh_context *context, size_t queries) {
@@ -41,7 +42,7 @@ const nigh_match *nigh_results_matches(const nigh_results *results, size_t query
 }
 
 void nigh_results_describe(const nigh_results *results, nigh_results_info *out) {
-    nigh_results_info info = NIGH_RESULTS_INFO_INIT;
+    nigh_results_info info = {.size = sizeof info};
     info.queries = results->queries;
     info.matches = results->matches.count;
     info.distances = results->distances;
@@ -59,7 +60,7 @@ void nigh_results_describe(const nigh_results *results, nigh_results_info *out) 
 
 nigh_status nigh_results_proof(const nigh_results *results, size_t query, nigh_proof *out, nigh_error *error) {
     if (query >= results->finished) return nigh__fail(error, NIGH_EINVAL, "there is no answer to query %zu", query);
-    nigh_proof proof = NIGH_PROOF_INIT;
+    nigh_proof proof = {.size = sizeof proof};
     proof.exact = results->exact;
     proof.below = results->exact ? NIGH_ALL : 0;
     proof.breadth = NIGH_ALL;

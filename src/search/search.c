@@ -42,6 +42,7 @@
 #include "kernel/hamming.h"
 #include "scan/results.h"
 #include "scan/scan.h"
+#include "search/search_options.h"
 #include "search/tuned.h"
 #include "sketch/sketch.h"
 #include "slices/slice_use.h"
@@ -415,8 +416,8 @@ static nigh_status search_sketches(struct search *search, const struct nigh__seg
     struct choice all = {.count = (uint32_t)search->batch_count};
     uint32_t bits = options->sketch_bits;
     uint32_t candidates = options->candidates;
-    if (bits == NIGH_DEFAULT) bits = nigh__sketch_usual_bits(segment->width_bits);
-    if (candidates == NIGH_DEFAULT) candidates = nigh__sketch_usual_candidates(segment->signatures, options->k);
+    if (bits == NIGH__UNSET) bits = nigh__sketch_usual_bits(segment->width_bits);
+    if (candidates == NIGH__UNSET) candidates = nigh__sketch_usual_candidates(segment->signatures, options->k);
     for (uint32_t q = 0; q < search->batch_count; q++) {
         search->limits[q] = limit_of(search, q);
         all.queries[q] = q;
@@ -651,8 +652,8 @@ static nigh_status search_all(struct search *search, const uint8_t *queries, siz
 nigh_status nigh_search(const nigh_collection *collection, const uint8_t *queries, size_t count,
                         const nigh_search_options *options, nigh_results **out, nigh_error *error) {
     *out = NULL;
-    struct search search = {.options = NIGH_SEARCH_OPTIONS_INIT};
-    nigh_status status = nigh__options_copy(&search.options, sizeof search.options, options, error);
+    struct search search = {.collection = NULL};
+    nigh_status status = nigh__options_copy(&nigh__search_options_shape, &search.options, options, error);
     if (status != NIGH_OK) return status;
     if (search.options.k == 0) return nigh__fail(error, NIGH_EINVAL, "k must be at least 1");
     if (queries == NULL && count != 0) return nigh__fail(error, NIGH_EINVAL, "there are no queries");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "search/tuned.h"
 
+#include "base/options.h"
 #include "collection/sidecar.h"
 #include "graph/graph_use.h"
 #include "sketch/sketch.h"
@@ -11,10 +12,10 @@
 /* Whether somebody has said how. */
 static bool is_said(const nigh_search_options *options) {
     return options->method != NIGH_SEARCH_AUTO || options->stop != NIGH_STOP_BREADTH ||
-           options->breadth != NIGH_DEFAULT || options->admit != NIGH_DEFAULT || options->candidates != NIGH_DEFAULT ||
-           options->slices != NIGH_DEFAULT || options->postings != 0 || options->probe != NIGH_PROBE_AUTO ||
-           options->probes != 0 || options->sketch_bits != NIGH_DEFAULT || options->effort != NIGH_DEFAULT ||
-           options->patience != NIGH_DEFAULT;
+           options->breadth != NIGH__UNSET || options->admit != NIGH__UNSET || options->candidates != NIGH__UNSET ||
+           options->slices != NIGH__UNSET || options->postings != 0 || options->probe != NIGH_PROBE_AUTO ||
+           options->probes != 0 || options->sketch_bits != NIGH__UNSET || options->effort != NIGH__UNSET ||
+           options->patience != NIGH__UNSET;
 }
 
 /* Whether some segment has a file of the kind, and none has one that cannot be used. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/status.h"
 #include "collection/collection.h"
 #include "collection/header.h"
@@ -57,7 +58,7 @@ struct objection {
 static bool is_share(double value) { return value >= 0 && value <= 1; }
 static bool is_time(double value) { return value >= 0 && value < 1e9; }
 static bool usual_or(uint32_t value, uint32_t least, uint32_t most) {
-    return value == NIGH_DEFAULT || (value >= least && value <= most);
+    return value == NIGH__UNSET || (value >= least && value <= most);
 }
 
 static bool method_known(uint32_t method) {
@@ -78,11 +79,11 @@ static struct objection object_to(const struct tuning_file *file) {
     if (!usual_or(file->breadth, 0, NIGH_MAX_SLICE_WIDTH))
         return (struct objection){AT(breadth), "the breadth is out of range"};
     if (file->candidates == 0) return (struct objection){AT(candidates), "no candidates"};
-    if (!usual_or(file->sketch_bits, 64, 256) || (file->sketch_bits != NIGH_DEFAULT && file->sketch_bits % 64 != 0))
+    if (!usual_or(file->sketch_bits, 64, 256) || (file->sketch_bits != NIGH__UNSET && file->sketch_bits % 64 != 0))
         return (struct objection){AT(sketch_bits), "there are no sketches of such a width"};
     if (!usual_or(file->effort, 1, MAX_EFFORT)) return (struct objection){AT(effort), "the effort is out of range"};
     if (file->probe > NIGH_PROBE_DIRECTED) return (struct objection){AT(probe), "there is no such way to probe"};
-    if (file->probe == NIGH_PROBE_DIRECTED && file->breadth != NIGH_DEFAULT)
+    if (file->probe == NIGH_PROBE_DIRECTED && file->breadth != NIGH__UNSET)
         return (struct objection){AT(breadth), "directed probes have no breadth"};
     if (file->slice_width > NIGH_MAX_SLICE_WIDTH) return (struct objection){AT(slice_width), "slices are not so wide"};
     if (!is_share(file->targets[0]) || !is_share(file->targets[1]) || !is_time(file->targets[2]))
@@ -237,10 +238,10 @@ static nigh_status lock(nigh_context *context, const char *path, struct nigh__fi
 }
 
 nigh_status nigh_tuning_store(nigh_context *context, const char *path, const nigh_tuning *tuning, nigh_error *error) {
-    nigh_tuning copy = NIGH_TUNING_INIT;
+    nigh_tuning copy = {.size = sizeof copy};
     struct tuning_file file;
     struct nigh__file directory;
-    nigh_status status = nigh__options_copy(&copy, sizeof copy, tuning, error);
+    nigh_status status = nigh__struct_copy(&copy, sizeof copy, tuning, error);
     if (status != NIGH_OK) return status;
     pack(&copy, &file);
     const struct objection objection = object_to(&file);

@@ -77,9 +77,10 @@ static bool u8bin_fits(const uint8_t *bytes, size_t available, uint64_t file_len
 }
 
 static nigh_status fail_unknown(const struct nigh__input *input, bool may_be_u8bin, nigh_error *error) {
-    return nigh__fail_at(error, NIGH_EFORMAT, input->name, NIGH_NO_OFFSET,
-                         "not a signature file nigh recognises%s; give its format",
-                         may_be_u8bin ? " (u8bin cannot be recognised in a stream)" : "");
+    return nigh__because(error, NIGH_REASON_NEEDS_FORMAT,
+                         nigh__fail_at(error, NIGH_EFORMAT, input->name, NIGH_NO_OFFSET,
+                                       "not a signature file nigh recognises%s",
+                                       may_be_u8bin ? " (u8bin cannot be recognised in a stream)" : ""));
 }
 
 /* What neither the first line nor the name has told. */

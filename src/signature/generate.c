@@ -80,6 +80,7 @@
 #include "base/status.h"
 #include "signature/formats.h"
 #include "signature/normal.h"
+#include "signature/signature_options.h"
 
 /* Sub-topics of the first octave; each further octave has twice as many. */
 #define FIRST_OCTAVE_BITS 6
@@ -366,8 +367,8 @@ static void weak_document_add(const struct generator *generator, uint32_t width_
 
 nigh_status nigh_generate_weighted(const nigh_generator_options *options, uint64_t number, uint8_t *out,
                                    uint8_t *weights, nigh_error *error) {
-    nigh_generator_options known = NIGH_GENERATOR_OPTIONS_INIT;
-    nigh_status status = nigh__options_copy(&known, sizeof known, options, error);
+    nigh_generator_options known;
+    nigh_status status = nigh__options_copy(&nigh__generator_options_shape, &known, options, error);
     if (status != NIGH_OK) return status;
     if (!nigh__width_valid(known.width_bits))
         return nigh__fail(error, NIGH_EINVAL, "a width of %" PRIu32 " bits; it must be a multiple of 8 up to %u",

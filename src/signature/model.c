@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/replacement.h"
 #include "base/status.h"
 #include "base/word_sort.h"

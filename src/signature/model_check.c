@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "signature/model_parts.h"
 #include "text/plan.h"
+#include "text/text_options.h"
 
 /* ---------------------------------------------------------------- sizes -- */
 
@@ -62,7 +63,8 @@ static nigh_status corrupt(const char *why, nigh_error *error) {
 
 static nigh_status read_analysis(const char *lines, struct nigh__feature_plan *plan, nigh_error *error) {
     static const char *const keys[] = {"features", "language", "seed", "stemming", "stop-words", NULL};
-    nigh_signer_options options = NIGH_SIGNER_OPTIONS_INIT;
+    nigh_signer_options options;
+    nigh__options_defaults(&nigh__signer_options_shape, &options);
     options.scheme = NIGH_SCHEME_LEARNED;
     for (size_t i = 0; keys[i] != NULL; i++) {
         char sought[16], key[16], value[64];

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "signature/signature_options.h"
 
 static const struct nigh__format_reader *const readers[] = {
     &nigh__reader_npy, &nigh__reader_u8bin, &nigh__reader_raw, &nigh__reader_hex, &nigh__reader_topsig,
@@ -89,8 +90,8 @@ nigh_status nigh_signature_reader_open(nigh_context *context, const char *path,
                                        const nigh_signature_reader_options *options, nigh_signature_reader **out,
                                        nigh_error *error) {
     *out = NULL;
-    nigh_signature_reader_options known = NIGH_SIGNATURE_READER_OPTIONS_INIT;
-    nigh_status status = nigh__options_copy(&known, sizeof known, options, error);
+    nigh_signature_reader_options known;
+    nigh_status status = nigh__options_copy(&nigh__signature_reader_options_shape, &known, options, error);
     if (status == NIGH_OK) status = check_options(path, &known, error);
     if (status != NIGH_OK) return status;
     nigh_signature_reader *reader = nigh__alloc_zero(context, 1, sizeof *reader);
@@ -155,13 +156,13 @@ nigh_status nigh_signature_reader_next(nigh_signature_reader *reader, nigh_docum
     if (reader->state == NIGH__READER_FINISHED) return NIGH_END;
     if (reader->state == NIGH__READER_FAILED)
         return nigh__fail_at(error, NIGH_EINVAL, reader->input.name, NIGH_NO_OFFSET, "reading it has failed before");
-    nigh_document document = {0};
+    nigh_document document = {.size = sizeof document};
     nigh_status status = count_check(reader, reader->format->next(reader, &document, error), error);
     if (reader->has_ids_file && status == NIGH_OK) status = ids_next(reader, &document, error);
     if (reader->has_ids_file && status == NIGH_END) status = ids_finish(reader, error);
     if (status == NIGH_OK) {
         reader->row++;
-        *out = document;
+        nigh__info_copy(out, &document, sizeof document);
     } else {
         reader->state = status == NIGH_END ? NIGH__READER_FINISHED : NIGH__READER_FAILED;
     }

@@ -15,6 +15,7 @@
 #include "base/replacement.h"
 #include "base/status.h"
 #include "signature/formats.h"
+#include "signature/signature_options.h"
 
 enum writer_state { WRITER_GOING, WRITER_FINISHED, WRITER_FAILED };
 
@@ -127,8 +128,8 @@ nigh_status nigh_signature_writer_open(nigh_context *context, const char *path,
                                        const nigh_signature_writer_options *options, nigh_signature_writer **out,
                                        nigh_error *error) {
     *out = NULL;
-    nigh_signature_writer_options known = NIGH_SIGNATURE_WRITER_OPTIONS_INIT;
-    nigh_status status = nigh__options_copy(&known, sizeof known, options, error);
+    nigh_signature_writer_options known;
+    nigh_status status = nigh__options_copy(&nigh__signature_writer_options_shape, &known, options, error);
     if (status == NIGH_OK) status = check_options(path, &known, error);
     if (status != NIGH_OK) return status;
     nigh_signature_writer *writer = nigh__alloc_zero(context, 1, sizeof *writer);
@@ -188,17 +189,19 @@ static nigh_status hex_add(nigh_signature_writer *writer, const nigh_document *d
 }
 
 nigh_status nigh_signature_writer_add(nigh_signature_writer *writer, const nigh_document *document, nigh_error *error) {
+    nigh_document known = {.size = sizeof known};
     nigh_status status = going(writer, error);
-    if (status == NIGH_OK) status = document_check(writer, document, error);
+    if (status == NIGH_OK) status = nigh__struct_copy(&known, sizeof known, document, error);
+    if (status == NIGH_OK) status = document_check(writer, &known, error);
     if (status != NIGH_OK) return status;
     status = writer->format == NIGH_FORMAT_HEX
-                 ? hex_add(writer, document, error)
-                 : nigh__output_add(&writer->output, document->signature, writer->row_bytes, error);
+                 ? hex_add(writer, &known, error)
+                 : nigh__output_add(&writer->output, known.signature, writer->row_bytes, error);
     if (status != NIGH_OK) {
         writer->state = WRITER_FAILED;
         return status;
     }
-    writer->has_ids = document->id != NULL;
+    writer->has_ids = known.id != NULL;
     writer->added++;
     return NIGH_OK;
 }

@@ -8,6 +8,7 @@
 #include "signature/formats.h"
 #include "signature/model.h"
 #include "text/plan.h"
+#include "text/text_options.h"
 #include "text/vocabulary.h"
 #include "text/weight.h"
 
@@ -33,8 +34,8 @@ static bool needs_vocabulary(nigh_weight_kind weights) {
 }
 
 int nigh_signer_needs_vocabulary(const nigh_signer_options *options) {
-    nigh_signer_options known = NIGH_SIGNER_OPTIONS_INIT;
-    return nigh__options_copy(&known, sizeof known, options, NULL) == NIGH_OK &&
+    nigh_signer_options known;
+    return nigh__options_copy(&nigh__signer_options_shape, &known, options, NULL) == NIGH_OK &&
            needs_vocabulary(resolve_weights(&known));
 }
 
@@ -226,8 +227,8 @@ struct nigh_signer {
 nigh_status nigh_signer_new(nigh_context *context, const nigh_signer_options *options, nigh_signer **out,
                             nigh_error *error) {
     *out = NULL;
-    nigh_signer_options known = NIGH_SIGNER_OPTIONS_INIT;
-    nigh_status status = nigh__options_copy(&known, sizeof known, options, error);
+    nigh_signer_options known;
+    nigh_status status = nigh__options_copy(&nigh__signer_options_shape, &known, options, error);
     if (status != NIGH_OK) return status;
     nigh_signer *signer = nigh__alloc_zero(context, 1, sizeof *signer);
     if (signer == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a signer");

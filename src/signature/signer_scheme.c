@@ -15,6 +15,7 @@
 #include "signature/model.h"
 #include "signature/signer.h"
 #include "text/plan.h"
+#include "text/text_options.h"
 #include "text/vocabulary.h"
 
 #define SCHEME_VERSION 1
@@ -79,7 +80,8 @@ static bool parse_line(const char *key, const char *value, nigh_signer_options *
 }
 
 nigh_status nigh_signer_options_parse(const char *scheme, nigh_signer_options *options, nigh_error *error) {
-    nigh_signer_options known = NIGH_SIGNER_OPTIONS_INIT;
+    nigh_signer_options known;
+    nigh__options_defaults(&nigh__signer_options_shape, &known);
     const char *kind = nigh__key_lines_find(scheme, "kind=");
     if (kind == NULL || strncmp(kind, "signatures\n", 11) == 0)
         return nigh__fail(error, NIGH_ENOTFOUND, "the signatures were not made from text by nigh");

@@ -19,6 +19,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "document/pipeline.h"
+#include "signature/signature_options.h"
 #include "signature/signer.h"
 #include "text/passage.h"
 
@@ -35,6 +36,7 @@ struct row {
 #define MARK_SIZE 48 /* two numbers of 64 bits, and what is around them */
 
 struct nigh_signing {
+    nigh_document document; /* the one given out */
     const nigh_context *context;
     const struct nigh__signer_plan *plan;
     nigh_signing_options options;
@@ -191,8 +193,8 @@ static nigh_status work(void *given, const nigh_text *text, struct nigh__array *
 nigh_status nigh_signing_open(nigh_signer *signer, nigh_text_reader *reader, const nigh_signing_options *options,
                               nigh_signing **out, nigh_error *error) {
     *out = NULL;
-    nigh_signing_options known = NIGH_SIGNING_OPTIONS_INIT;
-    nigh_status status = nigh__options_copy(&known, sizeof known, options, error);
+    nigh_signing_options known;
+    nigh_status status = nigh__options_copy(&nigh__signing_options_shape, &known, options, error);
     if (status != NIGH_OK) return status;
     if (known.snippet > NIGH_MAX_METADATA_LENGTH)
         return nigh__fail(error, NIGH_EINVAL, "a snippet of %u bytes; at most %u", known.snippet,
@@ -234,25 +236,29 @@ static void show_row(nigh_signing *signing, nigh_signed *out) {
     const nigh_text *text = &signing->product.text;
     struct row row;
     memcpy(&row, at, sizeof row);
-    *out = (nigh_signed){.number = text->number,
-                         .source = text->source,
-                         .offset = text->offset,
-                         .line = text->line,
-                         .text_offset = row.text_offset,
-                         .text_length = row.text_length};
+    nigh_document *document = &signing->document;
+    *document = (nigh_document){.size = sizeof *document};
+    const nigh_signed shown = {.document = document,
+                               .number = text->number,
+                               .source = text->source,
+                               .offset = text->offset,
+                               .line = text->line,
+                               .text_offset = row.text_offset,
+                               .text_length = row.text_length};
     at += sizeof row;
-    out->document.signature = at;
+    document->signature = at;
     at += signing->plan->width_bits / 8;
     if (signing->options.keep_weights) {
-        out->document.weights = at;
+        document->weights = at;
         at += signing->plan->width_bits;
     }
-    show_id(signing, (const char *)at, row.mark_length, &out->document);
+    show_id(signing, (const char *)at, row.mark_length, document);
     at += row.mark_length;
-    if (row.snippet_length > 0) out->document.metadata = at;
-    out->document.metadata_length = row.snippet_length;
+    if (row.snippet_length > 0) document->metadata = at;
+    document->metadata_length = row.snippet_length;
     signing->next_row = (size_t)(at - signing->product.bytes) + row.snippet_length;
     signing->rows++;
+    nigh__info_copy(out, &shown, sizeof shown);
 }
 
 nigh_status nigh_signing_next(nigh_signing *signing, nigh_signed *out, nigh_error *error) {
@@ -274,8 +280,8 @@ nigh_status nigh_signing_next(nigh_signing *signing, nigh_signed *out, nigh_erro
 }
 
 void nigh_signing_describe(const nigh_signing *signing, nigh_signing_info *out) {
-    nigh_signing_info info = NIGH_SIGNING_INFO_INIT;
-    info.reader = (nigh_text_reader_info)NIGH_TEXT_READER_INFO_INIT;
+    nigh_signing_info info = {.size = sizeof info};
+    info.reader = (nigh_text_reader_info){.size = sizeof(nigh_text_reader_info)};
     nigh__pipeline_describe(signing->pipeline, &info.reader, &info.empty);
     info.empty += signing->empty;
     info.signed_rows = signing->rows;

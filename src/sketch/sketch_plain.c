@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "base/options.h"
 #include "base/status.h"
 #include "sketch/sketch.h"
 #include "sketch/sketches.h"
@@ -25,7 +26,7 @@ uint32_t nigh__sketch_usual_candidates(uint32_t rows, uint32_t k) {
 
 nigh_status nigh__sketch_options_check(const nigh_search_options *options, nigh_error *error) {
     const uint32_t bits = options->sketch_bits;
-    if (bits != NIGH_DEFAULT && (bits == 0 || bits % 64 != 0 || bits > 64 * NIGH__SKETCH_WORDS))
+    if (bits != NIGH__UNSET && (bits == 0 || bits % 64 != 0 || bits > 64 * NIGH__SKETCH_WORDS))
         return nigh__fail(error, NIGH_EINVAL, "sketches of %u bits; they have 64, 128, 192 or 256", bits);
     if (options->method != NIGH_SEARCH_SKETCH) return NIGH_OK;
     if (options->masks != NULL)

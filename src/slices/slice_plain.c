@@ -52,7 +52,7 @@ static nigh_status visit_to_measure(void *user, const struct nigh__slice_visited
 /* Which lists are too long: takes those of the lowest ranks, as long as they fit. */
 static nigh_status set_budget(struct plain *plain, nigh_error *error) {
     plain->highest = UINT64_MAX;
-    if (plain->query->postings == UINT64_MAX) return NIGH_OK;
+    if (plain->query->postings == NIGH_ALL_64) return NIGH_OK;
     plain->scratch->best.count = 0;
     nigh_status status = walk(plain, visit_to_measure, error);
     if (status != NIGH_OK) return status;

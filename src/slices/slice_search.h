@@ -59,7 +59,7 @@ struct nigh__slice_query {
     uint32_t admit;        /* j, at most i */
     uint32_t candidates;   /* M; UINT32_MAX: all that may be among the answers, as the bounds tell */
     uint32_t slices;       /* the first so many are used */
-    uint64_t postings;     /* budget: the longest lists of the outer rings are left out first; UINT64_MAX: none */
+    uint64_t postings;     /* budget: the longest lists of the outer rings are left out first; NIGH_ALL_64: none */
     uint32_t top;          /* T, more than i; 0: i + 1 with all candidates, else the usual */
 
     /* Directed instead: lists by how likely they are (slice_probe.h, slice_directed.c), and nothing is proven. */

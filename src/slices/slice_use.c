@@ -15,6 +15,7 @@
  */
 #include "slices/slice_use.h"
 
+#include "base/options.h"
 #include "base/status.h"
 #include "scan/nearest.h"
 #include "scan/query_crew.h"
@@ -51,8 +52,8 @@ static nigh_status check_names(const nigh_search_options *options, nigh_error *e
 static bool is_directed(const nigh_search_options *options) {
     if (options->probe == NIGH_PROBE_DIRECTED) return true;
     return options->probe == NIGH_PROBE_AUTO && options->weights != NULL && options->masks == NULL &&
-           options->stop == NIGH_STOP_BREADTH && options->k != NIGH_ALL && options->breadth == NIGH_DEFAULT &&
-           options->admit == NIGH_DEFAULT && options->method != NIGH_SEARCH_SLICES_PLAIN;
+           options->stop == NIGH_STOP_BREADTH && options->k != NIGH_ALL && options->breadth == NIGH__UNSET &&
+           options->admit == NIGH__UNSET && options->method != NIGH_SEARCH_SLICES_PLAIN;
 }
 
 static nigh_status check_probe(const nigh_search_options *options, nigh_error *error) {
@@ -61,7 +62,7 @@ static nigh_status check_probe(const nigh_search_options *options, nigh_error *e
     if (options->probe != NIGH_PROBE_DIRECTED) return NIGH_OK;
     if (options->weights == NULL)
         return nigh__fail(error, NIGH_EINVAL, "directed probes need to know how sure each bit of a query is");
-    if (options->breadth != NIGH_DEFAULT || options->admit != NIGH_DEFAULT)
+    if (options->breadth != NIGH__UNSET || options->admit != NIGH__UNSET)
         return nigh__fail(error, NIGH_EINVAL, "directed probes have no breadth");
     if (options->stop != NIGH_STOP_BREADTH || options->k == NIGH_ALL)
         return nigh__fail(error, NIGH_EINVAL,
@@ -76,13 +77,13 @@ static nigh_status check_probe(const nigh_search_options *options, nigh_error *e
 
 static nigh_status check_numbers(const nigh_search_options *options, nigh_error *error) {
     const uint32_t breadth = options->breadth;
-    if (breadth != NIGH_DEFAULT && breadth > NIGH_MAX_SLICE_WIDTH)
+    if (breadth != NIGH__UNSET && breadth > NIGH_MAX_SLICE_WIDTH)
         return nigh__fail(error, NIGH_EINVAL, "a breadth of %u is more than the %u bits a slice may have", breadth,
                           NIGH_MAX_SLICE_WIDTH);
-    if (options->admit != NIGH_DEFAULT && breadth != NIGH_DEFAULT && options->admit > breadth)
+    if (options->admit != NIGH__UNSET && breadth != NIGH__UNSET && options->admit > breadth)
         return nigh__fail(error, NIGH_EINVAL, "signatures admitted up to %u bits, beyond the breadth of %u",
                           options->admit, breadth);
-    if (options->candidates != NIGH_DEFAULT && options->k != NIGH_ALL && options->candidates < options->k)
+    if (options->candidates != NIGH__UNSET && options->k != NIGH_ALL && options->candidates < options->k)
         return nigh__fail(error, NIGH_EINVAL, "%u candidates cannot give %u documents", options->candidates,
                           options->k);
     if (options->candidates == 0) return nigh__fail(error, NIGH_EINVAL, "candidates must be at least 1");
@@ -112,14 +113,14 @@ static nigh_status check_lists(const nigh_collection *collection, const nigh_sea
     }
     if (most_slices == 0) {
         if (!by_lists(options) || collection->documents == 0) return NIGH_OK; /* none can have lists of nothing */
-        return nigh__fail_at(error, NIGH_ENOTFOUND, collection->path, NIGH_NO_OFFSET,
-                             "has no slice lists: add them ('nigh index COLLECTION --lists slices'), or search without "
-                             "('--method exact')");
+        return nigh__because(
+            error, NIGH_REASON_NO_LISTS,
+            nigh__fail_at(error, NIGH_ENOTFOUND, collection->path, NIGH_NO_OFFSET, "has no slice lists"));
     }
-    if (options->breadth != NIGH_DEFAULT && options->breadth > most_bits)
+    if (options->breadth != NIGH__UNSET && options->breadth > most_bits)
         return nigh__fail(error, NIGH_EINVAL, "a breadth of %u is more than the %u bits of a slice", options->breadth,
                           most_bits);
-    if (options->slices != NIGH_DEFAULT && options->slices > most_slices)
+    if (options->slices != NIGH__UNSET && options->slices > most_slices)
         return nigh__fail(error, NIGH_EINVAL, "%u slices asked for, and signatures are cut into %u", options->slices,
                           most_slices);
     return NIGH_OK;
@@ -156,12 +157,12 @@ nigh_status nigh__slice_use_init(struct nigh__slice_use *use, const nigh_search_
     use->slice_count = options->slices < use->slices.slicing.count ? options->slices : use->slices.slicing.count;
     use->most_breadth = use->slices.slicing.most_bits;
     use->bound_to =
-        options->method == NIGH_SEARCH_SLICES_PLAIN || (by_lists(options) && options->postings == UINT64_MAX);
+        options->method == NIGH_SEARCH_SLICES_PLAIN || (by_lists(options) && options->postings == NIGH_ALL_64);
     use->scan_cost = SCANNED_COST * segment->words * segment->signatures;
     const double share = may_end_in_scan(options) ? 0.5 : 1.0;
     use->usual_postings =
         options->postings != 0 ? options->postings : 1 + (uint64_t)(share * use->scan_cost / POSTING_COST);
-    if (use->bound_to) use->usual_postings = options->postings == 0 ? UINT64_MAX : options->postings;
+    if (use->bound_to) use->usual_postings = options->postings == 0 ? NIGH_ALL_64 : options->postings;
     return NIGH_OK;
 }
 
@@ -206,7 +207,7 @@ static struct nigh__slice_query usual_query(const struct nigh__slice_use *use) {
 
 static uint32_t usual_candidates(const struct nigh__slice_use *use, const struct nigh__slice_query *usual) {
     const uint32_t rows = use->segment->signatures;
-    if (use->options->candidates != NIGH_DEFAULT) return use->options->candidates;
+    if (use->options->candidates != NIGH__UNSET) return use->options->candidates;
     if (use->options->k == NIGH_ALL) return UINT32_MAX;
     return usual->candidates < rows ? usual->candidates : rows;
 }
@@ -236,7 +237,7 @@ static struct nigh__slice_step first_certain(const struct nigh__slice_use *use, 
     }
     step.admit = step.breadth;
     while (!step.scan && !use->bound_to && step_cost(use, &step, 1, limit) > use->scan_cost / 2) {
-        step.scan = use->options->k == NIGH_ALL || step.breadth == 0 || use->options->breadth != NIGH_DEFAULT;
+        step.scan = use->options->k == NIGH_ALL || step.breadth == 0 || use->options->breadth != NIGH__UNSET;
         if (!step.scan) step.admit = --step.breadth;
     }
     bound_candidates(use, &step);
@@ -272,9 +273,9 @@ struct nigh__slice_step nigh__slice_first_step(const struct nigh__slice_use *use
     const struct nigh__slice_query usual = usual_query(use);
     struct nigh__slice_step step = {.candidates = usual_candidates(use, &usual), .postings = use->usual_postings};
     uint32_t breadth = options->stop == NIGH_STOP_CERTAIN ? CERTAIN_BREADTH : usual.breadth;
-    if (options->breadth != NIGH_DEFAULT) breadth = options->breadth;
+    if (options->breadth != NIGH__UNSET) breadth = options->breadth;
     const uint32_t enough = limit == UINT32_MAX ? UINT32_MAX : breadth_for(use, limit);
-    if (options->breadth == NIGH_DEFAULT && enough < breadth) breadth = enough;
+    if (options->breadth == NIGH__UNSET && enough < breadth) breadth = enough;
     if (options->stop == NIGH_STOP_SEEN) breadth = 0;
     set_breadth(use, &step, breadth < use->most_breadth ? breadth : use->most_breadth);
     step.scan = options->method == NIGH_SEARCH_SCAN || options->masks != NULL;
@@ -296,7 +297,7 @@ static bool next_certain(const struct nigh__slice_use *use, const struct nigh__s
                          struct nigh__slice_step *step) {
     const double expected = nigh__slice_postings(&use->slices, use->slice_count, step->breadth);
     const double longer = (double)answer->postings > expected && expected > 0 ? (double)answer->postings / expected : 1;
-    const bool incomplete = answer->skipped != 0 && step->postings != UINT64_MAX;
+    const bool incomplete = answer->skipped != 0 && step->postings != NIGH_ALL_64;
     const uint32_t breadth = breadth_for(use, wanted == UINT32_MAX ? use->segment->width_bits + 1 : wanted);
     if (nigh__slice_complete(use, answer) || answer->below >= wanted) return false;
     step->scan = step->more || incomplete || breadth == UINT32_MAX;
@@ -317,7 +318,7 @@ static bool too_much_for_lists(const struct nigh__slice_use *use, const struct n
                                uint32_t wanted, const struct nigh__slice_step *step) {
     const nigh_search_options *options = use->options;
     if (options->k != NIGH_ALL || use->bound_to) return false;
-    if (options->candidates == NIGH_DEFAULT && answer->compared >= step->candidates) return true;
+    if (options->candidates == NIGH__UNSET && answer->compared >= step->candidates) return true;
     return options->postings == 0 && answer->skipped != 0 && answer->below < wanted;
 }
 

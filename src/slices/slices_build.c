@@ -7,6 +7,7 @@
 #include "collection/sidecar_build.h"
 #include "slices/bit_costs.h"
 #include "slices/slices.h"
+#include "slices/slices_options.h"
 
 struct lists {
     nigh_context *context;
@@ -95,8 +96,8 @@ static nigh_status write_lists(void *user, const struct nigh__segment *segment, 
 
 nigh_status nigh_lists_build(nigh_context *context, const char *path, const nigh_lists_options *options,
                              nigh_lists_result *result, nigh_error *error) {
-    struct lists lists = {.context = context, .options = NIGH_LISTS_OPTIONS_INIT};
-    nigh_status status = nigh__options_copy(&lists.options, sizeof lists.options, options, error);
+    struct lists lists = {.context = context};
+    nigh_status status = nigh__options_copy(&nigh__lists_options_shape, &lists.options, options, error);
     if (status != NIGH_OK) return status;
     const uint32_t width = lists.options.slice_width;
     if (width != 0 && (width < NIGH_MIN_SLICE_WIDTH || width > NIGH_MAX_SLICE_WIDTH))

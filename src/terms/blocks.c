@@ -361,7 +361,7 @@ nigh_status nigh__block_reader_open(const nigh_context *context, nigh_text_reade
 
 void nigh__block_reader_describe(const struct nigh__block_reader *reader, nigh_text_reader_info *out) {
     uint64_t nothing; /* a document without a term is here, so this stays 0 */
-    *out = (nigh_text_reader_info)NIGH_TEXT_READER_INFO_INIT;
+    *out = (nigh_text_reader_info){.size = sizeof(nigh_text_reader_info)};
     nigh__pipeline_describe(reader->pipeline, out, &nothing);
 }
 

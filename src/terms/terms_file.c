@@ -13,6 +13,7 @@
 #include "base/bytes.h"
 #include "base/guard.h"
 #include "base/status.h"
+#include "collection/collection_options.h"
 #include "collection/directory.h"
 #include "collection/state.h"
 #include "terms/terms_parts.h"
@@ -176,8 +177,8 @@ static nigh_status verify(const struct nigh_terms *terms, const nigh_progress *p
 nigh_status nigh_terms_open(nigh_context *context, const char *path, const nigh_open_options *options, nigh_terms **out,
                             nigh_error *error) {
     *out = NULL;
-    nigh_open_options chosen = NIGH_OPEN_OPTIONS_INIT;
-    nigh_status status = nigh__options_copy(&chosen, sizeof chosen, options, error);
+    nigh_open_options chosen;
+    nigh_status status = nigh__options_copy(&nigh__open_options_shape, &chosen, options, error);
     if (status != NIGH_OK) return status;
     struct nigh__file directory;
     status = nigh__directory_open(context, path, NIGH__STORE_TERMS, &directory, error);
@@ -230,7 +231,7 @@ void nigh_terms_describe(const nigh_terms *terms, nigh_terms_info *out) {
                             .theta = shape->theta,
                             .block_terms = terms->block_terms,
                             .expected_error = terms->groups[0]->figures.expected_error,
-                            .reader = NIGH_TEXT_READER_INFO_INIT};
+                            .reader = {.size = sizeof(nigh_text_reader_info)}};
     double set = 0;
     memcpy(info.lines, terms->analysis, sizeof info.lines);
     for (uint32_t i = 0; i < terms->group_count; i++) {

@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "terms/terms_parts.h"
 #include "text/plan.h"
+#include "text/text_options.h"
 
 _Static_assert(sizeof(((struct nigh_terms *)0)->analysis) >= NIGH__PLAN_LINES_SIZE, "room");
 _Static_assert(sizeof(((nigh_terms_info *)0)->lines) == sizeof(((struct nigh_terms *)0)->analysis), "room");
@@ -66,7 +67,8 @@ static bool read_line(const char *key, const char *value, struct reading *readin
 
 nigh_status nigh__terms_lines_read(const nigh_context *context, const char *lines, const char *path, uint64_t offset,
                                    struct nigh_terms *out, nigh_error *error) {
-    struct reading reading = {.options = NIGH_SIGNER_OPTIONS_INIT};
+    struct reading reading = {.block_terms = 0};
+    nigh__options_defaults(&nigh__signer_options_shape, &reading.options);
     if (!nigh__key_lines_sound(lines, NULL))
         return nigh__fail_at(error, NIGH_ECORRUPT, path, offset, "not made of lines 'key=value'");
     for (const char *line = lines; *line != '\0'; line = strchr(line, '\n') + 1) {

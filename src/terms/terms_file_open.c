@@ -14,6 +14,7 @@
 #include "base/hash.h"
 #include "base/status.h"
 #include "collection/header.h"
+#include "document/document_options.h"
 #include "terms/terms_parts.h"
 
 /* What is shared with segments stands at the same places. */
@@ -230,7 +231,7 @@ static bool make_reading(struct nigh__terms_group_file *group) {
     if ((size_t)(id_key - group->reading_bytes) >= length) return false;
     if ((size_t)(id_key + strlen(id_key) + 1 - group->reading_bytes) != length) return false;
     if (kept.format > NIGH_TEXT_TREC) return false;
-    group->reading = (nigh_text_reader_options)NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh__options_defaults(&nigh__text_reader_options_shape, &group->reading);
     group->reading.format = (nigh_text_format)kept.format;
     group->reading.text_key = text_key;
     group->reading.id_key = id_key;

@@ -14,8 +14,11 @@
 
 #include "base/bytes.h"
 #include "base/status.h"
+#include "document/document_options.h"
+#include "terms/terms_options.h"
 #include "terms/terms_parts.h"
 #include "text/plan.h"
+#include "text/text_options.h"
 
 #define USUAL_BLOCK_TERMS 400u
 #define USUAL_MEMORY (UINT64_C(4) << 30)
@@ -64,9 +67,9 @@ static nigh_status analysis_differs(const struct indexing *indexing, const char 
 
 /* What the caller leaves open is as the file has it. */
 static nigh_status analysis_fits(struct indexing *indexing, const struct nigh_terms *terms, nigh_error *error) {
-    nigh_signer_options asked = NIGH_SIGNER_OPTIONS_INIT;
+    nigh_signer_options asked;
     char lines[NIGH__PLAN_LINES_SIZE];
-    nigh_status status = nigh__options_copy(&asked, sizeof asked, indexing->options.analysis, error);
+    nigh_status status = nigh__options_copy(&nigh__signer_options_shape, &asked, indexing->options.analysis, error);
     if (status != NIGH_OK) return status;
     asked.scheme = NIGH_SCHEME_TOPSIG; /* of no account here, but for what it says of features */
     /* A language brings its own stemmer and stop words, so with one nothing of these is left open. */
@@ -120,8 +123,8 @@ static nigh_status fits(struct indexing *indexing, const struct nigh_terms *term
 /* ------------------------------------------------------------------ opening -- */
 
 static nigh_status plan_fresh(struct indexing *indexing, nigh_error *error) {
-    nigh_signer_options asked = NIGH_SIGNER_OPTIONS_INIT;
-    nigh_status status = nigh__options_copy(&asked, sizeof asked, indexing->options.analysis, error);
+    nigh_signer_options asked;
+    nigh_status status = nigh__options_copy(&nigh__signer_options_shape, &asked, indexing->options.analysis, error);
     asked.scheme = NIGH_SCHEME_TOPSIG;
     if (status == NIGH_OK) status = nigh__plan_features(&asked, &indexing->plan, error);
     if (status == NIGH_OK && indexing->plan.kind != NIGH_FEATURES_WORDS)
@@ -136,7 +139,7 @@ static nigh_status plan_fresh(struct indexing *indexing, nigh_error *error) {
 
 static nigh_status open_inputs(struct indexing *indexing, const char *const *inputs, size_t count,
                                const nigh_text_reader_options *reading, nigh_error *error) {
-    nigh_status status = nigh__options_copy(&indexing->reading, sizeof indexing->reading, reading, error);
+    nigh_status status = nigh__options_copy(&nigh__text_reader_options_shape, &indexing->reading, reading, error);
     if (status == NIGH_OK)
         status = nigh_text_reader_open(indexing->context, inputs, count, reading, &indexing->reader, error);
     if (status != NIGH_OK) return status;
@@ -253,10 +256,10 @@ static void end(struct indexing *indexing) {
 }
 
 static void describe(const struct indexing *indexing, nigh_terms_info *out) {
-    nigh_terms_info info = NIGH_TERMS_INFO_INIT;
+    nigh_terms_info info = {.size = sizeof info};
     const nigh_terms *terms = indexing->writer == NULL ? NULL : nigh__terms_writer_terms(indexing->writer);
     if (terms != NULL && terms->group_count != 0) nigh_terms_describe(terms, &info);
-    info.reader = (nigh_text_reader_info)NIGH_TEXT_READER_INFO_INIT;
+    info.reader = (nigh_text_reader_info){.size = sizeof(nigh_text_reader_info)};
     if (indexing->blocks != NULL) nigh__block_reader_describe(indexing->blocks, &info.reader);
     nigh__info_copy(out, &info, sizeof info);
 }
@@ -264,9 +267,8 @@ static void describe(const struct indexing *indexing, nigh_terms_info *out) {
 nigh_status nigh_terms_index(nigh_context *context, const char *path, const char *const *inputs, size_t count,
                              const nigh_text_reader_options *reading, const nigh_terms_options *options,
                              nigh_terms_info *info, nigh_error *error) {
-    struct indexing indexing = {
-        .context = context, .path = path, .options = NIGH_TERMS_OPTIONS_INIT, .reading = NIGH_TEXT_READER_OPTIONS_INIT};
-    nigh_status status = nigh__options_copy(&indexing.options, sizeof indexing.options, options, error);
+    struct indexing indexing = {.context = context, .path = path};
+    nigh_status status = nigh__options_copy(&nigh__terms_options_shape, &indexing.options, options, error);
     if (status != NIGH_OK) return status;
     nigh__progress_init(&indexing.progress, indexing.options.progress);
     status = begin(&indexing, inputs, count, reading, error);

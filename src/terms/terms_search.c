@@ -5,6 +5,7 @@
  */
 #include "base/counting_context.h"
 #include "base/status.h"
+#include "terms/terms_options.h"
 #include "terms/terms_search_parts.h"
 #include "terms/terms_verify.h"
 
@@ -95,21 +96,22 @@ static nigh_status understand(const nigh_terms *terms, const nigh_terms_query *a
     nigh_status status =
         nigh__query_parse(nigh__terms_context(terms), &nigh__terms_plan(terms)->analysis, asked->text, out, error);
     if (status == NIGH_OK && out->minus && asked->verify == 0)
-        return nigh__fail(error, NIGH_EINVAL, "'-word' takes verifying: a filter cannot tell that a word is not there");
+        return nigh__because(error, NIGH_REASON_NEEDS_VERIFY,
+                             nigh__fail(error, NIGH_EINVAL, "a filter cannot tell that a word is not there"));
     return status;
 }
 
 nigh_status nigh_terms_search(const nigh_terms *terms, const nigh_terms_query *query, nigh_terms_answer **out,
                               nigh_error *error) {
     *out = NULL;
-    nigh_terms_query asked = NIGH_TERMS_QUERY_INIT;
-    nigh_status status = nigh__options_copy(&asked, sizeof asked, query, error);
+    nigh_terms_query asked;
+    nigh_status status = nigh__options_copy(&nigh__terms_query_shape, &asked, query, error);
     if (status != NIGH_OK) return status;
     const nigh_context *context = nigh__terms_context(terms);
     nigh_terms_answer *answer = nigh__alloc_zero(context, 1, sizeof *answer);
     if (answer == NULL) return no_memory(error);
     *answer = (nigh_terms_answer){
-        .context = context, .documents = NIGH__ARRAY(uint64_t), .info = NIGH_TERMS_ANSWER_INFO_INIT};
+        .context = context, .documents = NIGH__ARRAY(uint64_t), .info = {.size = sizeof(nigh_terms_answer_info)}};
     struct nigh__query understood;
     status = understand(terms, &asked, &understood, error);
     if (status == NIGH_OK) status = search(terms, &understood, &asked, answer, error);

@@ -23,6 +23,7 @@
 #include "base/bytes.h"
 #include "base/guard.h"
 #include "base/status.h"
+#include "document/document_options.h"
 #include "document/pipeline.h"
 
 #define TRIED_TERMS 16u   /* of a document: whether its filters have them */
@@ -279,12 +280,12 @@ static nigh_status verify_group(struct verifying *verifying, uint64_t *kept, siz
 /* Problems were told when the documents were indexed; one in a document that matters shows as it being no more. */
 static nigh_status set_reading(struct verifying *verifying, nigh_error *error) {
     nigh_text_reader_options *reading = &verifying->reading;
-    *reading = verifying->asked->reading != NULL ? (nigh_text_reader_options)NIGH_TEXT_READER_OPTIONS_INIT
-                                                 : *nigh__terms_group(verifying->terms, verifying->group)->reading;
-    nigh_status status = nigh__options_copy(reading, sizeof *reading, verifying->asked->reading, error);
+    const nigh_text_reader_options *asked = verifying->asked->reading;
+    if (asked == NULL) asked = nigh__terms_group(verifying->terms, verifying->group)->reading;
+    const nigh_status status = nigh__options_copy(&nigh__text_reader_options_shape, reading, asked, error);
     reading->problem = NULL;
     reading->strict = 0;
-    reading->max_errors = UINT64_MAX;
+    reading->max_errors = NIGH_ALL_64;
     reading->stream = NULL;
     reading->shard = reading->shards = 0;
     reading->score_key = reading->label_key = reading->part_key = NULL;

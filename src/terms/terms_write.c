@@ -57,9 +57,9 @@ static nigh_status open_old(struct nigh__terms_writer *writer, nigh_error *error
         return status;
     }
     if (writer->terms->damaged_manifests != 0)
-        return nigh__fail_at(error, NIGH_ECORRUPT, writer->path, NIGH_NO_OFFSET,
-                             "the newest manifest is damaged, and writing on would lose what it lists; "
-                             "'nigh terms check' says more");
+        return nigh__because(error, NIGH_REASON_DAMAGED_TERMS,
+                             nigh__fail_at(error, NIGH_ECORRUPT, writer->path, NIGH_NO_OFFSET,
+                                           "the newest manifest is damaged, and writing on would lose what it lists"));
     writer->old_groups = writer->terms->group_count;
     writer->old_sequence = writer->terms->sequence;
     writer->old_next = writer->terms->next_number;

@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/status.h"
 #include "base/word_sort.h"
+#include "document/document_options.h"
 #include "terms/terms_parts.h"
 #include "terms/terms_write.h"
 #include "terms/terms_write_rows.h"
@@ -128,8 +129,9 @@ static nigh_status write_last_blocks(struct group *group, nigh_error *error) {
 }
 
 static nigh_status write_reading(struct group *group, const nigh_text_reader_options *reading, nigh_error *error) {
-    static const nigh_text_reader_options usual = NIGH_TEXT_READER_OPTIONS_INIT;
-    if (reading == NULL) reading = &usual;
+    nigh_text_reader_options defaults;
+    nigh__options_defaults(&nigh__text_reader_options_shape, &defaults);
+    if (reading == NULL) reading = &defaults;
     const struct nigh__terms_reading kept = {.max_document_bytes = reading->max_document_bytes,
                                              .max_expansion = reading->max_expansion,
                                              .max_expansion_free = reading->max_expansion_free,

@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/hash_places.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/replacement.h"
 #include "base/rng.h"
 #include "base/status.h"

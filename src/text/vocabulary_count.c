@@ -14,6 +14,7 @@
 #include "base/status.h"
 #include "document/pipeline.h"
 #include "text/plan.h"
+#include "text/text_options.h"
 #include "text/vocabulary_parts.h"
 
 #define DEFAULT_MEMORY (UINT64_C(1) << 30)
@@ -293,14 +294,14 @@ static nigh_status count_products(struct nigh__pipeline *pipeline, struct nigh__
 nigh_status nigh_vocabulary_count(nigh_context *context, const nigh_signer_options *options, nigh_text_reader *reader,
                                   const nigh_vocabulary_options *counting, nigh_vocabulary **out, nigh_error *error) {
     *out = NULL;
-    nigh_signer_options signer = NIGH_SIGNER_OPTIONS_INIT;
-    nigh_vocabulary_options known = NIGH_VOCABULARY_OPTIONS_INIT;
+    nigh_signer_options signer;
+    nigh_vocabulary_options known;
     struct counting shared = {.context = context};
     struct nigh__counter *counter = NULL;
     struct nigh__pipeline *pipeline = NULL;
     char analysis[NIGH__PLAN_LINES_SIZE];
-    nigh_status status = nigh__options_copy(&signer, sizeof signer, options, error);
-    if (status == NIGH_OK) status = nigh__options_copy(&known, sizeof known, counting, error);
+    nigh_status status = nigh__options_copy(&nigh__signer_options_shape, &signer, options, error);
+    if (status == NIGH_OK) status = nigh__options_copy(&nigh__vocabulary_options_shape, &known, counting, error);
     if (status == NIGH_OK) status = nigh__plan_features(&signer, &shared.plan, error);
     if (status == NIGH_OK) status = nigh__counter_new(context, known.memory_bytes, &counter, error);
     shared.plan.repeats = false;

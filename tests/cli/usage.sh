@@ -48,7 +48,7 @@ expect 2 '' "nigh search: -k must be at least 1
 $search_hint" -- "$NIGH" search -k 0 c.nigh q.hex
 expect 2 '' "nigh search: -k must be at least 1
 $search_hint" -- "$NIGH" search -k0 c.nigh q.hex
-expect 2 '' "nigh search: -k takes a whole number from 1 to 4294967294, not '4294967295'
+expect 2 '' "nigh search: -k takes a whole number from 1 to 4294967293, not '4294967295'
 $search_hint" -- "$NIGH" search -k 4294967295
 expect 2 '' "nigh search: --output takes one of table, jsonl, tsv, trec; not 'xml'
 $search_hint" -- "$NIGH" search --output xml

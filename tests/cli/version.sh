@@ -4,7 +4,7 @@
 # shellcheck source=/dev/null
 . "${BASH_SOURCE[0]%/*}/_lib.sh"
 
-version=$(sed -n 's/^#define NIGH_VERSION_[A-Z]* //p' "$NIGH_SOURCE_DIR/include/nigh.h" | paste -sd .)
+version=$(sed -n 's/^#define NIGH_VERSION_[A-Z]* //p' "$NIGH_SOURCE_DIR/include/nigh/base.h" | paste -sd .)
 expect 0 ANY '' -- "$NIGH" --version
 [[ $(sed -n 1p .out) == "nigh $version" ]] || fail 'first line'
 [[ $(sed -n 2p .out) == "library   $version" ]] || fail 'second line'

@@ -26,7 +26,8 @@
 enum { CHUNK = 20000, KILLS = 40 };
 
 static nigh_chunks *open_to_append(nigh_context *context, const char *path) {
-    nigh_chunks_options options = NIGH_CHUNKS_OPTIONS_INIT;
+    nigh_chunks_options options;
+    nigh_chunks_options_init(&options);
     nigh_chunks *chunks = NULL;
     options.writable = 1;
     return nigh_chunks_open(context, path, &options, &chunks, NULL) == NIGH_OK ? chunks : NULL;
@@ -34,7 +35,7 @@ static nigh_chunks *open_to_append(nigh_context *context, const char *path) {
 
 static nigh_status append_next(nigh_chunks *chunks) {
     static uint64_t rows[CHUNK];
-    nigh_chunks_info info = NIGH_CHUNKS_INFO_INIT;
+    nigh_chunks_info info = {.size = sizeof info};
     nigh_chunks_describe(chunks, &info);
     for (size_t i = 0; i < CHUNK; i++) rows[i] = nigh__mix(info.fingerprints + i);
     return nigh_chunks_append(chunks, (const uint8_t *)rows, CHUNK, NULL, NULL);
@@ -64,13 +65,14 @@ static void kill_once(const char *path, useconds_t delay) {
 static uint64_t expect_whole(nigh_context *context, const char *path, uint64_t *leftovers) {
     nigh_chunks *chunks = open_to_append(context, path); /* makes a file whose making was interrupted */
     assert_non_null(chunks);
-    nigh_chunks_info info = NIGH_CHUNKS_INFO_INIT;
+    nigh_chunks_info info = {.size = sizeof info};
     nigh_chunks_describe(chunks, &info);
     assert_int_equal(info.fingerprints, info.chunks * CHUNK);
     *leftovers += info.leftover_bytes > 0;
     uint64_t queries[64];
     for (size_t i = 0; i < 64; i++) queries[i] = nigh__mix(info.fingerprints == 0 ? i : i * 7919 % info.fingerprints);
-    nigh_batch_options options = NIGH_BATCH_OPTIONS_INIT;
+    nigh_batch_options options;
+    nigh_batch_options_init(&options);
     options.radius = 0;
     nigh_results *results = NULL;
     nigh_error error;
@@ -103,7 +105,7 @@ static void test_kill(void **state) {
     nigh_chunks *chunks = open_to_append(context, path);
     assert_non_null(chunks);
     assert_int_equal(append_next(chunks), NIGH_OK);
-    nigh_chunks_info info = NIGH_CHUNKS_INFO_INIT;
+    nigh_chunks_info info = {.size = sizeof info};
     nigh_chunks_describe(chunks, &info);
     assert_int_equal(info.fingerprints, before + CHUNK);
     assert_int_equal(info.leftover_bytes, 0);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "document/document_options.h"
 #include "document/sniff.h"
 #include "document/split.h"
 #include "fuzz/fuzz.h"
@@ -26,10 +27,11 @@ static struct document_reading document_read(nigh_text_format format, uint64_t s
                                              const uint8_t *data, size_t size, size_t chunk) {
     static nigh_context *context;
     if (context == NULL && nigh_context_new(NULL, &context, NULL) != NIGH_OK) abort();
-    struct document_reading reading = {.info = NIGH_TEXT_READER_INFO_INIT};
+    struct document_reading reading = {.info = {.size = sizeof(nigh_text_reader_info)}};
     struct memory_source source = {.bytes = data, .length = size, .chunk = chunk, .fail_at = SIZE_MAX};
     nigh_stream stream = memory_source_stream(&source);
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh__options_defaults(&nigh__text_reader_options_shape, &options);
     options.format = format;
     options.stream = &stream;
     options.shard = shard;
@@ -37,7 +39,7 @@ static struct document_reading document_read(nigh_text_format format, uint64_t s
     options.max_document_bytes = 4096;
     options.max_expansion_free = 1 << 20;
     nigh_text_reader *reader;
-    nigh_text text;
+    nigh_text text = {.size = sizeof text};
     const char *path = "-";
     reading.status = nigh_text_reader_open(context, &path, 1, &options, &reader, NULL);
     if (reading.status != NIGH_OK) abort();
@@ -62,7 +64,8 @@ static struct memory_sink document_raw(nigh_text_format format, const uint8_t *d
     if (context == NULL && nigh_context_new(NULL, &context, NULL) != NIGH_OK) abort();
     struct memory_source source = {.bytes = data, .length = size, .chunk = chunk, .fail_at = SIZE_MAX};
     nigh_stream stream = memory_source_stream(&source);
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh__options_defaults(&nigh__text_reader_options_shape, &options);
     struct nigh__splitting more = {.streams = &stream, .raw = true};
     struct memory_sink out = {0};
     struct nigh__splitter *splitter;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "document/document_options.h"
 #include "document/json.h"
 #include "fuzz/fuzz.h"
 #include "support/extract_support.h"
@@ -22,7 +23,8 @@ static void target_check(const nigh_text *text) {
 static int extract_target(enum nigh__record_kind kind, const char *text_key, const uint8_t *data, size_t size) {
     static nigh_context *context;
     if (context == NULL && nigh_context_new(NULL, &context, NULL) != NIGH_OK) abort();
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh__options_defaults(&nigh__text_reader_options_shape, &options);
     options.text_key = text_key;
     options.max_document_bytes = 1 << 20;
     options.max_depth = 64;
@@ -33,7 +35,7 @@ static int extract_target(enum nigh__record_kind kind, const char *text_key, con
     size_t first_length = 0;
     nigh_status first = NIGH_OK;
     for (int round = 0; round < 2; round++) {
-        nigh_text text = {0};
+        nigh_text text = {.size = sizeof text};
         uint64_t repaired;
         nigh_error error = {0};
         nigh_status status = nigh__extract(extractor, &one.batch, &one.record, &text, &repaired, &error);

@@ -64,7 +64,7 @@ static void look(const nigh_results *results, const nigh_chunks_info *info, size
 static void run(nigh_context *context, const struct memory_file *memory) {
     nigh_chunks *chunks;
     if (nigh_chunks_open(context, "c", NULL, &chunks, NULL) != NIGH_OK) return;
-    nigh_chunks_info info = NIGH_CHUNKS_INFO_INIT;
+    nigh_chunks_info info = {.size = sizeof info};
     nigh_chunks_describe(chunks, &info);
     uint64_t queries[4] = {0, UINT64_MAX, 0x0123456789abcdef, 0};
     if (memory->length >= NIGH__CHUNKS_START + 96)
@@ -72,7 +72,8 @@ static void run(nigh_context *context, const struct memory_file *memory) {
     static const uint8_t weights[256];
     nigh_status statuses[3];
     for (int method = 0; method < 3; method++) {
-        nigh_batch_options options = NIGH_BATCH_OPTIONS_INIT;
+        nigh_batch_options options;
+        nigh_batch_options_init(&options);
         nigh_results *results = NULL;
         options.method = (nigh_finder_method)(NIGH_FINDER_SCAN + method);
         options.weights = weights;
@@ -124,7 +125,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     table.close = memory_close;
     table.read = memory_read;
     table.length = memory_length;
-    nigh_context_options options = NIGH_CONTEXT_OPTIONS_INIT;
+    nigh_context_options options;
+    nigh_context_options_init(&options);
     options.file_system = &table;
     nigh_context *context;
     if (nigh_context_new(&options, &context, NULL) != NIGH_OK) abort();

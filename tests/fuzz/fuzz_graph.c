@@ -7,7 +7,8 @@
 
 static void search_all_ways(const nigh_collection *collection) {
     for (unsigned way = 0; way < 8; way++) {
-        nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
+        nigh_search_options options;
+        nigh_search_options_init(&options);
         options.threads = 1;
         options.method = way % 4 == 3 ? NIGH_SEARCH_AUTO : NIGH_SEARCH_GRAPH;
         options.k = way % 2 == 0 ? 10 : 1;
@@ -22,8 +23,8 @@ static void read_collection(nigh_context *context) {
     nigh_collection *collection;
     /* Whatever is wrong with the graph, the collection opens. */
     if (nigh_collection_open(context, "c", NULL, &collection, NULL) != NIGH_OK) abort();
-    nigh_collection_info info = NIGH_COLLECTION_INFO_INIT;
-    nigh_segment_info segment = NIGH_SEGMENT_INFO_INIT;
+    nigh_collection_info info = {.size = sizeof info};
+    nigh_segment_info segment = {.size = sizeof segment};
     nigh_collection_describe(collection, &info);
     if (info.graph_segments + info.damaged_graphs != 1) abort();
     (void)nigh_collection_segment(collection, 0, &segment, NULL);

@@ -13,7 +13,7 @@
 
 static void describe(const nigh_model *model) {
     static double coefficients[NIGH__MODEL_MAX_BITS];
-    nigh_model_feature feature = NIGH_MODEL_FEATURE_INIT;
+    nigh_model_feature feature = {.size = sizeof feature};
     size_t seen = 0;
     for (uint32_t i = 0; i < MAX_FEATURES && nigh_model_feature_at(model, i, &feature) == NIGH_OK; i++) {
         for (size_t k = 0; k < feature.text_length; k++) seen += feature.text[k] != '\0';

@@ -39,13 +39,14 @@ static void read_model(const nigh_collection *collection) {
 static void read_collection(nigh_context *context) {
     nigh_collection *collection;
     if (nigh_collection_open(context, "c", NULL, &collection, NULL) != NIGH_OK) return;
-    nigh_collection_info info = NIGH_COLLECTION_INFO_INIT;
+    nigh_collection_info info = {.size = sizeof info};
     nigh_collection_describe(collection, &info);
     read_documents(collection, &info);
     read_vocabulary(collection);
     read_model(collection);
     static const uint8_t query[NIGH_MAX_WIDTH_BITS / 8];
-    nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
+    nigh_search_options options;
+    nigh_search_options_init(&options);
     options.threads = 1;
     options.k = NIGH_ALL;
     nigh_results *results = NULL;

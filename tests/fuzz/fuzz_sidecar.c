@@ -8,7 +8,8 @@
 static void search_all_ways(const nigh_collection *collection) {
     static const nigh_search_method methods[] = {NIGH_SEARCH_AUTO, NIGH_SEARCH_SLICES, NIGH_SEARCH_SLICES_PLAIN};
     for (unsigned way = 0; way < 18; way++) {
-        nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
+        nigh_search_options options;
+        nigh_search_options_init(&options);
         options.threads = 1;
         options.method = methods[way % 3];
         options.breadth = way / 3 % 3; /* 0, 1, 2 */
@@ -27,14 +28,15 @@ static void search_directed(const nigh_collection *collection) {
     static const uint64_t probes[] = {1, 100, UINT64_MAX};
     uint8_t weights[SIDECAR_QUERIES * SIDECAR_WIDTH];
     for (unsigned way = 0; way < 9; way++) {
-        nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
+        nigh_search_options options;
+        nigh_search_options_init(&options);
         for (unsigned i = 0; i < sizeof weights; i++)
             weights[i] = way % 3 == 0 ? 255 : way % 3 == 1 ? (uint8_t)(i * 37) : 0;
         options.threads = 1;
         options.method = way == 4 ? NIGH_SEARCH_AUTO : NIGH_SEARCH_SLICES;
         options.probe = way == 4 ? NIGH_PROBE_AUTO : NIGH_PROBE_DIRECTED;
         options.probes = probes[way / 3];
-        options.postings = way % 2 == 0 ? 20 : UINT64_MAX;
+        options.postings = way % 2 == 0 ? 20 : NIGH_ALL_64;
         options.weights = weights;
         sidecar_search_once(collection, &options);
     }
@@ -44,8 +46,8 @@ static void read_collection(nigh_context *context) {
     nigh_collection *collection;
     /* Whatever is wrong with lists, the collection opens. */
     if (nigh_collection_open(context, "c", NULL, &collection, NULL) != NIGH_OK) abort();
-    nigh_collection_info info = NIGH_COLLECTION_INFO_INIT;
-    nigh_segment_info segment = NIGH_SEGMENT_INFO_INIT;
+    nigh_collection_info info = {.size = sizeof info};
+    nigh_segment_info segment = {.size = sizeof segment};
     nigh_collection_describe(collection, &info);
     if (info.sliced_segments + info.damaged_lists != 1) abort();
     (void)nigh_collection_segment(collection, 0, &segment, NULL);

@@ -79,11 +79,13 @@ static const struct place *place(void) {
     table.close = close_any;
     table.read = read_any;
     table.length = length_any;
-    nigh_context_options options = NIGH_CONTEXT_OPTIONS_INIT;
+    nigh_context_options options;
+    nigh_context_options_init(&options);
     options.file_system = &table;
     char *scratch = scratch_new();
     char *path = path_in(scratch, "c.nigh");
-    nigh_eval_truth_options truth_options = NIGH_EVAL_TRUTH_OPTIONS_INIT;
+    nigh_eval_truth_options truth_options;
+    nigh_eval_truth_options_init(&truth_options);
     if (nigh_context_new(&options, &made.context, NULL) != NIGH_OK ||
         recipe_add(made.context, path, &recipe, 0, DOCUMENTS, NULL) != NIGH_OK ||
         nigh_collection_open(made.context, path, NULL, &made.collection, NULL) != NIGH_OK)
@@ -97,7 +99,8 @@ static const struct place *place(void) {
 
 /* What was taken holds nothing that cannot be, and can be measured against. */
 static void use(const struct place *at, const nigh_eval_truth *taken, const nigh_eval_truth_options *options) {
-    nigh_search_options search = NIGH_SEARCH_OPTIONS_INIT;
+    nigh_search_options search;
+    nigh_search_options_init(&search);
     nigh_eval_nearness *nearness = NULL;
     const char *name = "the scan";
     const char *svg = NULL;
@@ -119,7 +122,8 @@ static void use(const struct place *at, const nigh_eval_truth *taken, const nigh
 }
 
 static void load(const struct place *at) {
-    nigh_eval_truth_options options = NIGH_EVAL_TRUTH_OPTIONS_INIT;
+    nigh_eval_truth_options options;
+    nigh_eval_truth_options_init(&options);
     nigh_eval_truth *taken = NULL;
     options.k = K;
     if (nigh_eval_truth_load(at->collection, at->queries, QUERIES, &options, "truth", &taken, NULL) == NIGH_OK)

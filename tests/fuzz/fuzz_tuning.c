@@ -32,7 +32,8 @@ static void remove_place(void);
 static struct place made;
 
 static const struct place *place(void) {
-    nigh_lists_options lists = NIGH_LISTS_OPTIONS_INIT;
+    nigh_lists_options lists;
+    nigh_lists_options_init(&lists);
     if (made.context != NULL) return &made;
     made.context = context_new();
     made.scratch = scratch_new();
@@ -58,7 +59,8 @@ static void search(const nigh_collection *collection, const uint8_t *weights) {
     uint8_t query[WIDTH / 8];
     nigh_results *results = NULL;
     size_t count = 0;
-    nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
+    nigh_search_options options;
+    nigh_search_options_init(&options);
     recipe_signature(&recipe, 7, query);
     options.k = 3;
     options.threads = 1;
@@ -71,7 +73,7 @@ static void search(const nigh_collection *collection, const uint8_t *weights) {
 
 static void use(const struct place *at, const uint8_t *data, size_t size) {
     nigh_collection *collection = NULL;
-    nigh_tuning tuning = NIGH_TUNING_INIT;
+    nigh_tuning tuning = {.size = sizeof tuning};
     file_write_all(at->tuning, data, size);
     if (nigh_collection_open(at->context, at->path, NULL, &collection, NULL) != NIGH_OK) abort();
     const nigh_status status = nigh_collection_tuning(collection, &tuning, NULL);

@@ -35,7 +35,7 @@ static void sidecar_search_once(const nigh_collection *collection, const nigh_se
     memset(queries + 18, 0, 9);
     nigh_results *results = NULL;
     if (nigh_search(collection, queries, SIDECAR_QUERIES, options, &results, NULL) == NIGH_OK) {
-        nigh_proof proof = NIGH_PROOF_INIT;
+        nigh_proof proof = {.size = sizeof proof};
         size_t count;
         for (size_t i = 0; i < SIDECAR_QUERIES; i++) {
             (void)nigh_results_matches(results, i, &count);
@@ -81,7 +81,8 @@ static int sidecar_run(const char *name, const uint8_t *data, size_t size, void 
     if (size > 0) memcpy(files.bytes[SIDECAR_FILE], data, size);
 
     const nigh_file_system table = memory_files_table(&files);
-    nigh_context_options options = NIGH_CONTEXT_OPTIONS_INIT;
+    nigh_context_options options;
+    nigh_context_options_init(&options);
     options.file_system = &table;
     nigh_context *context;
     if (nigh_context_new(&options, &context, NULL) != NIGH_OK) abort();

@@ -54,7 +54,8 @@ static void target_release(void *user, void *pointer) {
 
 static nigh_context *target_context(void) {
     static nigh_context *context;
-    nigh_context_options options = NIGH_CONTEXT_OPTIONS_INIT;
+    nigh_context_options options;
+    nigh_context_options_init(&options);
     options.allocator = (nigh_allocator){.allocate = target_allocate, .release = target_release};
     if (context == NULL && nigh_context_new(&options, &context, NULL) != NIGH_OK) abort();
     return context;
@@ -64,7 +65,8 @@ static struct reading target_read(nigh_context *context, nigh_signature_format f
                                   const uint8_t *data, size_t size, size_t chunk) {
     struct memory_source source = {.bytes = data, .length = size, .chunk = chunk, .fail_at = SIZE_MAX};
     nigh_stream stream = memory_source_stream(&source);
-    nigh_signature_reader_options options = NIGH_SIGNATURE_READER_OPTIONS_INIT;
+    nigh_signature_reader_options options;
+    nigh_signature_reader_options_init(&options);
     options.format = format;
     options.width_bits = width_bits;
     options.stream = &stream;

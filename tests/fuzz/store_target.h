@@ -56,7 +56,8 @@ static int store_run(const struct store_target *target, const uint8_t *data, siz
     memcpy(files.bytes[0], data, size);
 
     const nigh_file_system table = memory_files_table(&files);
-    nigh_context_options options = NIGH_CONTEXT_OPTIONS_INIT;
+    nigh_context_options options;
+    nigh_context_options_init(&options);
     options.file_system = &table;
     nigh_context *context;
     if (nigh_context_new(&options, &context, NULL) != NIGH_OK) abort();

@@ -59,7 +59,8 @@ static const struct golden goldens[] = {
 #define GOLDENS (sizeof goldens / sizeof goldens[0])
 
 static void make_lists(nigh_context *context, const char *path, const struct golden *golden) {
-    nigh_lists_options options = NIGH_LISTS_OPTIONS_INIT;
+    nigh_lists_options options;
+    nigh_lists_options_init(&options);
     nigh_error error;
     options.slice_width = golden->slice_width;
     options.min_rows = 5;
@@ -67,7 +68,8 @@ static void make_lists(nigh_context *context, const char *path, const struct gol
 }
 
 static void make_graph(nigh_context *context, const char *path, const struct golden *golden) {
-    nigh_graph_options options = NIGH_GRAPH_OPTIONS_INIT;
+    nigh_graph_options options;
+    nigh_graph_options_init(&options);
     nigh_error error;
     options.degree = golden->graph_degree;
     options.neighbours = 12;
@@ -82,7 +84,7 @@ static const nigh_tuning golden_tuning = {.size = sizeof golden_tuning,
                                           .method = NIGH_SEARCH_SLICES,
                                           .probe = NIGH_PROBE_DIRECTED,
                                           .k = 7,
-                                          .breadth = NIGH_DEFAULT,
+                                          .breadth = (uint32_t)NIGH_DEFAULT,
                                           .candidates = 300,
                                           .sketch_bits = 192,
                                           .effort = 50,
@@ -134,11 +136,11 @@ static char *kept_path(const struct golden *golden) {
 
 static void expect_beside(nigh_context *context, const char *path, const struct golden *golden) {
     nigh_collection *collection;
-    nigh_collection_info info = NIGH_COLLECTION_INFO_INIT;
+    nigh_collection_info info = {.size = sizeof info};
     nigh_error error;
     assert_ok(nigh_collection_open(context, path, NULL, &collection, &error), &error);
     nigh_collection_describe(collection, &info);
-    nigh_tuning tuning = NIGH_TUNING_INIT;
+    nigh_tuning tuning = {.size = sizeof tuning};
     assert_int_equal(nigh_collection_tuning(collection, &tuning, NULL), golden->tuned ? NIGH_OK : NIGH_ENOTFOUND);
     if (golden->tuned) expect_same_tuning(&tuning, &golden_tuning);
     nigh_collection_close(collection);

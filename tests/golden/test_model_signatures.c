@@ -70,7 +70,8 @@ static struct golden sign_all(nigh_context *context, size_t which) {
     recipe.plan.analysis =
         (struct nigh__analysis){.language = nigh__language_find("en"), .stemming = true, .stop_words = true, .seed = 7};
     nigh_model *model = model_make(context, &recipe);
-    nigh_signer_options options = NIGH_SIGNER_OPTIONS_INIT;
+    nigh_signer_options options;
+    nigh_signer_options_init(&options);
     nigh_signer *signer;
     nigh_error error;
     struct golden golden = {.name = nigh__model_name(model)};

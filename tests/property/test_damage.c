@@ -156,7 +156,7 @@ static void the_spare_manifest(void **state) {
     write_one(f, MANIFEST_2, f->files[MANIFEST_2].data, f->files[MANIFEST_2].length);
     nigh_collection *collection;
     assert_ok(nigh_collection_open(f->context, f->path, NULL, &collection, &error), &error);
-    nigh_collection_info info = NIGH_COLLECTION_INFO_INIT;
+    nigh_collection_info info = {.size = sizeof info};
     nigh_collection_describe(collection, &info);
     assert_int_equal(info.documents, FIRST_COUNT);
     assert_int_equal(info.damaged_manifests, 1);
@@ -367,7 +367,8 @@ static void wording(struct fixture *f, uint64_t which, uint64_t unused) {
     default:
         segment->data[4100] ^= 1; /* in the signatures: opening does not look */
         write_one(f, SEGMENT_2, segment->data, segment->length);
-        nigh_open_options options = NIGH_OPEN_OPTIONS_INIT;
+        nigh_open_options options;
+        nigh_open_options_init(&options);
         options.verify = 1;
         nigh_collection *collection;
         nigh_error error;

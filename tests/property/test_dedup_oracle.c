@@ -47,7 +47,7 @@ static int collect(void *user, const nigh_dedup_pair *pair) {
 static void outcome_of(nigh_dedup *dedup, struct outcome *out) {
     nigh_error error;
     uint64_t untold = 1;
-    *out = (struct outcome){.info = NIGH_DEDUP_INFO_INIT};
+    *out = (struct outcome){.info = {.size = sizeof(nigh_dedup_info)}};
     nigh_dedup_describe(dedup, &out->info);
     out->pairs.list = malloc(MAX_PAIRS * sizeof *out->pairs.list);
     out->documents = malloc((out->info.documents + 1) * sizeof *out->documents);
@@ -56,6 +56,7 @@ static void outcome_of(nigh_dedup *dedup, struct outcome *out) {
     assert_ok(nigh_dedup_pairs(dedup, collect, &out->pairs, &untold, &error), &error);
     assert_int_equal(untold, 0);
     for (uint64_t i = 0; i < out->info.documents; i++) {
+        out->documents[i].size = sizeof out->documents[i];
         assert_int_equal(nigh_dedup_at(dedup, i, &out->documents[i]), NIGH_OK);
         out->documents[i].id = NULL;
     }
@@ -166,7 +167,8 @@ static void test_exact(void **state) {
     for (uint64_t seed = 1; seed <= 10; seed++) {
         struct kitchen kitchen;
         kitchen_init(&kitchen, 60 + seed * 40, 10 + seed * 15, 60, seed);
-        nigh_dedup_options options = NIGH_DEDUP_OPTIONS_INIT;
+        nigh_dedup_options options;
+        nigh_dedup_options_init(&options);
         options.method = NIGH_DEDUP_EXACT;
         options.all_pairs = 1;
         options.threshold = thresholds[seed % 5];
@@ -188,7 +190,8 @@ static void test_minhash(void **state) {
     for (uint64_t seed = 1; seed <= 10; seed++) {
         struct kitchen kitchen;
         kitchen_init(&kitchen, 500, 60 + seed * 30, 60, seed + 100);
-        nigh_dedup_options options = NIGH_DEDUP_OPTIONS_INIT;
+        nigh_dedup_options options;
+        nigh_dedup_options_init(&options);
         options.all_pairs = 1;
         options.threshold = thresholds[seed % 5];
         struct outcome outcome;
@@ -222,7 +225,9 @@ static void test_same(void **state) {
     struct kitchen kitchen;
     kitchen_init(&kitchen, 3000, 120, 50, 77);
     for (unsigned way = 0; way < 12; way++) {
-        nigh_dedup_options options = NIGH_DEDUP_OPTIONS_INIT;
+        nigh_dedup_options options;
+        nigh_dedup_options_init(&options);
+        options.threshold = 0.8;
         options.method = (nigh_dedup_method)(way % 3);
         options.cluster = (nigh_cluster_rule)(way / 3 % 3);
         options.keep = (nigh_keep_rule)(way / 4);
@@ -267,7 +272,8 @@ static void test_crowd(void **state) {
     }
     soup_write(&kitchen.soup, kitchen.path);
     for (unsigned way = 0; way < 12; way++) {
-        nigh_dedup_options options = NIGH_DEDUP_OPTIONS_INIT;
+        nigh_dedup_options options;
+        nigh_dedup_options_init(&options);
         options.method = (nigh_dedup_method)(way % 2);
         options.cluster = (nigh_cluster_rule)(way / 2 % 3);
         options.bucket_budget = way < 6 ? 0 : 60; /* all are compared, or not all */
@@ -303,7 +309,8 @@ static void test_rows(void **state) {
                 rows[(size_t)i * bytes + bit / 8] ^= (uint8_t)(1u << bit % 8);
             }
         }
-        nigh_dedup_options options = NIGH_DEDUP_OPTIONS_INIT;
+        nigh_dedup_options options;
+        nigh_dedup_options_init(&options);
         options.all_pairs = 1;
         options.distance = 2;
         nigh_error error;

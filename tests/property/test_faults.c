@@ -66,7 +66,7 @@ static uint64_t count_documents(struct fixture *f) {
     nigh_status status = nigh_collection_open(f->healthy, f->work, NULL, &collection, &error);
     if (status == NIGH_ENOTFOUND) return 0;
     assert_ok(status, &error);
-    nigh_collection_info info = NIGH_COLLECTION_INFO_INIT;
+    nigh_collection_info info = {.size = sizeof info};
     nigh_collection_describe(collection, &info);
     nigh_collection_close(collection);
     return info.documents;
@@ -195,7 +195,8 @@ static void memory_may_run_out_anywhere(void **state) {
     for (uint64_t n = 0;; n++) {
         struct faulty_memory memory = {.fail_at = n};
         nigh_allocator allocator = faulty_memory_allocator(&memory);
-        nigh_context_options options = NIGH_CONTEXT_OPTIONS_INIT;
+        nigh_context_options options;
+        nigh_context_options_init(&options);
         options.allocator = allocator;
         nigh_context *context;
         nigh_error error;

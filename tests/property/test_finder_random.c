@@ -134,7 +134,8 @@ static bool is_right(const struct world *world, uint32_t q, const nigh_match *ma
 static void check(const struct world *world, const nigh_finder *finder, uint32_t threads, bool complete,
                   const char *what) {
     for (int mode = NIGH_FIND_ALL; mode <= NIGH_FIND_ANY; mode++) {
-        nigh_find_options options = NIGH_FIND_OPTIONS_INIT;
+        nigh_find_options options;
+        nigh_find_options_init(&options);
         options.mode = (nigh_find_mode)mode;
         options.weights = world->weights;
         options.threads = threads;
@@ -169,7 +170,8 @@ static void check_method(const struct world *world, nigh_context *context, const
 }
 
 static void check_all(const struct world *world, nigh_context *context) {
-    nigh_finder_options options = NIGH_FINDER_OPTIONS_INIT;
+    nigh_finder_options options;
+    nigh_finder_options_init(&options);
     check_method(world, context, &options, true, "auto");
     options.method = NIGH_FINDER_SCAN;
     check_method(world, context, &options, true, "scan");
@@ -180,7 +182,7 @@ static void check_all(const struct world *world, nigh_context *context) {
         options.leading = leading;
         if (options.blocks > leading) check_method(world, context, &options, true, "tables by hand");
     }
-    options = (nigh_finder_options)NIGH_FINDER_OPTIONS_INIT;
+    nigh_finder_options_init(&options);
     options.method = NIGH_FINDER_TABLES;
     options.approximate = 1;
     options.blocks = 3;
@@ -189,7 +191,8 @@ static void check_all(const struct world *world, nigh_context *context) {
 }
 
 static void check_psm(const struct world *world, nigh_context *context) {
-    nigh_finder_options options = NIGH_FINDER_OPTIONS_INIT;
+    nigh_finder_options options;
+    nigh_finder_options_init(&options);
     options.method = NIGH_FINDER_PSM;
     options.prefix_bits = 8;
     options.probes = 256; /* all there are */

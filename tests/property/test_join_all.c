@@ -149,7 +149,7 @@ struct trial {
 
 static nigh_join_result join(const struct trial *trial, struct pairs *out) {
     nigh_join_options options = trial->options;
-    nigh_join_result result = NIGH_JOIN_RESULT_INIT;
+    nigh_join_result result = {.size = sizeof result};
     nigh_error error = {0};
     options.width_bits = trial->a->width_bits;
     options.temporary = trial->folder;
@@ -204,7 +204,8 @@ static void check_case(nigh_context *context, const char *folder, uint32_t width
     struct rows a = rows_make(width, count, count / 20 + 1, radius + 3, copies_in_ten, shared, seed);
     struct rows b = rows_make(width, count / 3 + 1, count / 20 + 1, radius + 3, copies_in_ten, shared, seed);
     for (size_t i = 0; i < b.count; i++) b.bytes[i * width / 8] ^= (uint8_t)(i % 3);
-    struct trial trial = {.context = context, .folder = folder, .a = &a, .options = NIGH_JOIN_OPTIONS_INIT};
+    struct trial trial = {.context = context, .folder = folder, .a = &a};
+    nigh_join_options_init(&trial.options);
     trial.options.radius = radius;
     trial.options.copies = copies_in_ten >= 9 ? 7 : 0;
     for (unsigned two = 0; two < 2; two++) {
@@ -287,8 +288,9 @@ static void test_join_of_crowds_with_a_long_prefix(void **state) {
         struct rows rows = rows_make(cases[c].width, cases[c].count, cases[c].count / 4, 5, 0, cases[c].shared, c);
         const struct sampled expected = expect_sampled(&rows, 3);
         struct sampled got = {0};
-        nigh_join_options options = NIGH_JOIN_OPTIONS_INIT;
-        nigh_join_result result = NIGH_JOIN_RESULT_INIT;
+        nigh_join_options options;
+        nigh_join_options_init(&options);
+        nigh_join_result result = {.size = sizeof result};
         nigh_error error = {0};
         options.width_bits = cases[c].width;
         options.pair = add_sampled;
@@ -313,8 +315,8 @@ static void test_join_cuts_the_same_everywhere(void **state) {
         struct rows a = rows_make(cases[c].width, 5000, 400, 4, 1, cases[c].width == 16 ? 0 : 16, c);
         struct rows b = rows_make(cases[c].width, 2000, 400, 4, 1, cases[c].width == 16 ? 0 : 16, c);
         for (unsigned two = 0; two < 2; two++) {
-            struct trial trial = {
-                .context = *state, .folder = folder, .a = &a, .b = two ? &b : NULL, .options = NIGH_JOIN_OPTIONS_INIT};
+            struct trial trial = {.context = *state, .folder = folder, .a = &a, .b = two ? &b : NULL};
+            nigh_join_options_init(&trial.options);
             struct pairs all = {0};
             struct pairs cut = {0};
             trial.options.radius = cases[c].radius;

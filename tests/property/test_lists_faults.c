@@ -32,7 +32,8 @@ struct fixture {
 };
 
 static nigh_status change_lists(nigh_context *context, const char *path, uint32_t width, nigh_error *error) {
-    nigh_lists_options options = NIGH_LISTS_OPTIONS_INIT;
+    nigh_lists_options options;
+    nigh_lists_options_init(&options);
     options.slice_width = width;
     options.min_rows = 1;
     options.threads = 1;
@@ -68,14 +69,14 @@ static int tear_down(void **state) {
 static uint32_t expect_widths(struct fixture *f, uint32_t old_width, uint32_t new_width) {
     nigh_collection *collection;
     nigh_error error;
-    nigh_collection_info info = NIGH_COLLECTION_INFO_INIT;
+    nigh_collection_info info = {.size = sizeof info};
     recipe_expect(f->healthy, f->work, &recipe, COUNT);
     assert_ok(nigh_collection_open(f->healthy, f->work, NULL, &collection, &error), &error);
     nigh_collection_describe(collection, &info);
     assert_int_equal(info.damaged_lists, 0);
     uint32_t changed = 0;
     for (uint32_t i = 0; i < info.segments; i++) {
-        nigh_segment_info segment = NIGH_SEGMENT_INFO_INIT;
+        nigh_segment_info segment = {.size = sizeof segment};
         assert_ok(nigh_collection_segment(collection, i, &segment, &error), &error);
         if (segment.slice_width != new_width) assert_int_equal(segment.slice_width, old_width);
         changed += segment.slice_width == new_width;
@@ -122,7 +123,7 @@ static bool attempt(struct fixture *f, const struct run *run, uint64_t n) {
     }
     assert_ok(change_lists(f->healthy, f->work, NEW_WIDTH, &error), &error);
     assert_int_equal(expect_widths(f, NEW_WIDTH, NEW_WIDTH), 2);
-    nigh_check_result result = NIGH_CHECK_RESULT_INIT;
+    nigh_check_result result = {.size = sizeof result};
     assert_ok(nigh_collection_check(f->healthy, f->work, NULL, &result, &error), &error);
     assert_int_equal(result.leftovers, 0);
     free(before);
@@ -183,7 +184,7 @@ static void reading_survives_every_fault(void **state) {
         nigh_context *context = context_with(&files.table, NULL, NULL);
         nigh_status status = nigh_collection_open(context, f->work, NULL, &collection, &error);
         if (status == NIGH_OK) {
-            nigh_collection_info info = NIGH_COLLECTION_INFO_INIT;
+            nigh_collection_info info = {.size = sizeof info};
             nigh_collection_describe(collection, &info);
             nigh_collection_close(collection);
             assert_int_equal(info.damaged_lists, files.failed_kind != 0);
@@ -207,7 +208,8 @@ static void memory_may_run_out_anywhere(void **state) {
     struct fixture *f = *state;
     for (uint64_t n = 0;; n++) {
         struct faulty_memory memory = {.fail_at = n};
-        nigh_context_options options = NIGH_CONTEXT_OPTIONS_INIT;
+        nigh_context_options options;
+        nigh_context_options_init(&options);
         nigh_context *context;
         nigh_error error;
         options.allocator = faulty_memory_allocator(&memory);
@@ -249,7 +251,7 @@ static void a_commit_leaves_lists_alone(void **state) {
         (void)recipe_add(context, f->work, &recipe, COUNT, 10, &error);
         nigh_context_free(context);
         nigh_collection *collection;
-        nigh_collection_info info = NIGH_COLLECTION_INFO_INIT;
+        nigh_collection_info info = {.size = sizeof info};
         assert_ok(nigh_collection_open(f->healthy, f->work, NULL, &collection, &error), &error);
         nigh_collection_describe(collection, &info);
         nigh_collection_close(collection);

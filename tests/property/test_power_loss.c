@@ -339,7 +339,7 @@ static uint64_t expect_old_or_new(nigh_context *context, const char *path, const
     nigh_status status = nigh_collection_open(context, path, NULL, &collection, &error);
     uint64_t count = 0;
     if (status == NIGH_OK) {
-        nigh_collection_info info = NIGH_COLLECTION_INFO_INIT;
+        nigh_collection_info info = {.size = sizeof info};
         nigh_collection_describe(collection, &info);
         assert_int_equal(info.damaged_manifests, 0);
         count = info.documents;
@@ -429,7 +429,7 @@ static bool expect_terms(nigh_context *context, const char *path, const struct t
                          bool committed) {
     nigh_terms *terms;
     nigh_error error;
-    nigh_terms_info info = NIGH_TERMS_INFO_INIT;
+    nigh_terms_info info = {.size = sizeof info};
     nigh_status status = nigh_terms_open(context, path, NULL, &terms, &error);
     if (status == NIGH_ENOTFOUND) {
         assert_true(!had_old && !committed);
@@ -515,7 +515,8 @@ struct lists_round {
 };
 
 static nigh_status change_lists(nigh_context *context, const char *path, uint32_t width, nigh_error *error) {
-    nigh_lists_options options = NIGH_LISTS_OPTIONS_INIT;
+    nigh_lists_options options;
+    nigh_lists_options_init(&options);
     options.slice_width = width;
     options.min_rows = 1;
     options.threads = 1;
@@ -527,14 +528,14 @@ static nigh_status change_lists(nigh_context *context, const char *path, uint32_
 static uint32_t expect_lists(nigh_context *context, const char *path, const struct lists_round *round) {
     nigh_collection *collection;
     nigh_error error;
-    nigh_collection_info info = NIGH_COLLECTION_INFO_INIT;
+    nigh_collection_info info = {.size = sizeof info};
     assert_ok(nigh_collection_open(context, path, NULL, &collection, &error), &error);
     nigh_collection_describe(collection, &info);
     assert_int_equal(info.segments, 2);
     assert_int_equal(info.damaged_lists, 0);
     uint32_t changed = 0;
     for (uint32_t i = 0; i < 2; i++) {
-        nigh_segment_info segment = NIGH_SEGMENT_INFO_INIT;
+        nigh_segment_info segment = {.size = sizeof segment};
         assert_ok(nigh_collection_segment(collection, i, &segment, &error), &error);
         if (segment.slice_width != round->new_width) assert_int_equal(segment.slice_width, round->old_width);
         changed += segment.slice_width == round->new_width;
@@ -572,7 +573,7 @@ static bool one_lists_round(uint64_t n, struct lists_round *round, uint64_t seen
         assert_ok(change_lists(healthy, path, NEW_WIDTH, &error), &error); /* life goes on */
         const struct lists_round after = {.new_width = NEW_WIDTH, .done = true};
         (void)expect_lists(healthy, path, &after);
-        nigh_check_result result = NIGH_CHECK_RESULT_INIT;
+        nigh_check_result result = {.size = sizeof result};
         assert_ok(nigh_collection_check(healthy, path, NULL, &result, &error), &error);
         assert_int_equal(result.leftovers, 0);
         free(path);

@@ -127,7 +127,8 @@ static void check_world(const struct world *world, const nigh_collection *collec
     }
     for (size_t i = 0; i < sizeof ks / sizeof ks[0]; i++) {
         for (size_t j = 0; j < sizeof radii / sizeof radii[0]; j++) {
-            nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
+            nigh_search_options options;
+            nigh_search_options_init(&options);
             options.k = ks[i];
             options.radius = radii[j];
             options.threads = threads[(i + j) % 4];
@@ -184,13 +185,14 @@ static void test_what_results_say(void **state) {
     nigh_collection *collection;
     nigh_error error;
     assert_ok(nigh_collection_open(context, world.path, NULL, &collection, &error), &error);
-    nigh_collection_info about = NIGH_COLLECTION_INFO_INIT;
+    nigh_collection_info about = {.size = sizeof about};
     nigh_collection_describe(collection, &about);
-    nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
+    nigh_search_options options;
+    nigh_search_options_init(&options);
     options.k = 4;
     nigh_results *results;
     assert_ok(nigh_search(collection, world.signatures, 3, &options, &results, &error), &error);
-    nigh_results_info info = NIGH_RESULTS_INFO_INIT;
+    nigh_results_info info = {.size = sizeof info};
     nigh_results_describe(results, &info);
     assert_int_equal(info.queries, 3);
     assert_int_equal(info.matches, 12);
@@ -236,7 +238,8 @@ static void test_cancelling(void **state) {
     nigh_error error;
     assert_ok(nigh_collection_open(context, world.path, NULL, &collection, &error), &error);
     const nigh_progress progress = {.report = stop};
-    nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
+    nigh_search_options options;
+    nigh_search_options_init(&options);
     options.progress = &progress;
     nigh_results *results;
     assert_int_equal(nigh_search(collection, world.signatures, 1, &options, &results, &error), NIGH_ECANCELLED);
@@ -278,7 +281,8 @@ static void test_running_out_of_memory(void **state) {
     nigh_collection *collection;
     nigh_error error;
     assert_ok(nigh_collection_open(context, world.path, NULL, &collection, &error), &error);
-    nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
+    nigh_search_options options;
+    nigh_search_options_init(&options);
     options.k = 600;
     options.threads = 1;
     nigh_match *all = oracle(&world, world.signatures, NULL);
@@ -317,7 +321,8 @@ static void falsify(const struct nigh__segment *segment, enum nigh__section_type
 }
 
 static void expect_a_lie(const nigh_collection *collection, const uint8_t *query, uint32_t k) {
-    nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
+    nigh_search_options options;
+    nigh_search_options_init(&options);
     options.k = k;
     nigh_results *results;
     nigh_error error;
@@ -376,7 +381,8 @@ static void test_groups_that_overlap(void **state) {
     assert_ok(nigh_collection_open(context, world.path, NULL, &collection, &error), &error);
     assert_int_equal(collection->segments[0]->signatures, 3);
     falsify(collection->segments[0], NIGH__SECTION_GROUP_STARTS, 1, 6);
-    nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
+    nigh_search_options options;
+    nigh_search_options_init(&options);
     options.k = NIGH_ALL;
     options.radius = 3;
     nigh_results *results;

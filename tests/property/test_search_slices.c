@@ -134,10 +134,11 @@ static void world_init(struct world *world, const struct shape *shape) {
     for (uint64_t d = 0; d < world->documents; d++) make_signature(shape, d, world->signatures + d * world->bytes);
     world->context = context_new();
     write_segments(world);
-    nigh_lists_options options = NIGH_LISTS_OPTIONS_INIT;
+    nigh_lists_options options;
+    nigh_lists_options_init(&options);
     options.slice_width = shape->slice_width;
     options.min_rows = shape->min_rows;
-    nigh_lists_result built = NIGH_LISTS_RESULT_INIT;
+    nigh_lists_result built = {.size = sizeof built};
     nigh_error error;
     assert_ok(nigh_lists_build(world->context, world->path, &options, &built, &error), &error);
     assert_true(built.built > 0);
@@ -194,7 +195,7 @@ static void check_query(const struct world *world, const nigh_search_options *op
     const nigh_match *truth = world->truth[q];
     size_t count = 0;
     const nigh_match *matches = nigh_results_matches(results, q, &count);
-    nigh_proof proof = NIGH_PROOF_INIT;
+    nigh_proof proof = {.size = sizeof proof};
     nigh_error error;
     assert_ok(nigh_results_proof(results, q, &proof, &error), &error);
     if (!sound(world, q, matches, count)) complain(world, options, q, "unsound");
@@ -221,8 +222,8 @@ static void check_same(const struct world *world, const nigh_search_options *opt
     size_t other_count = 0;
     const nigh_match *matches = nigh_results_matches(results, query, &count);
     const nigh_match *other = nigh_results_matches(others, other_query, &other_count);
-    nigh_proof proof = NIGH_PROOF_INIT;
-    nigh_proof other_proof = NIGH_PROOF_INIT;
+    nigh_proof proof = {.size = sizeof proof};
+    nigh_proof other_proof = {.size = sizeof other_proof};
     (void)nigh_results_proof(results, query, &proof, NULL);
     (void)nigh_results_proof(others, other_query, &other_proof, NULL);
     if (count != other_count || memcmp(matches, other, count * sizeof *matches) != 0)
@@ -239,11 +240,11 @@ struct totals {
 static void check_setting(const struct world *world, nigh_search_options options, struct totals *totals) {
     options.threads = 1;
     nigh_results *results = search(world, &options, 0, QUERIES);
-    nigh_results_info info = NIGH_RESULTS_INFO_INIT;
+    nigh_results_info info = {.size = sizeof info};
     nigh_results_describe(results, &info);
     uint64_t exact = 0;
     for (size_t q = 0; q < QUERIES; q++) {
-        nigh_proof proof = NIGH_PROOF_INIT;
+        nigh_proof proof = {.size = sizeof proof};
         check_query(world, &options, results, q);
         (void)nigh_results_proof(results, q, &proof, NULL);
         exact += proof.exact != 0;
@@ -289,12 +290,13 @@ static void check_shape(const struct shape *shape, struct totals *totals) {
     const uint32_t n = (uint32_t)world.documents;
     const uint32_t ks[] = {1, 2, 10, 100, n, n + 7, NIGH_ALL - 1, NIGH_ALL};
     const uint32_t radii[] = {NIGH_ALL, 0, 3, slices_of(shape), shape->width_bits / 4, shape->width_bits};
-    const uint64_t budgets[] = {0, UINT64_MAX, UINT64_MAX, 1, n / 8 + 1, UINT64_C(10) * n};
+    const uint64_t budgets[] = {0, NIGH_ALL_64, NIGH_ALL_64, 1, n / 8 + 1, UINT64_C(10) * n};
     struct nigh__rng rng = {.state = shape->width_bits * 10 + shape->kind};
     for (size_t i = 0; i < sizeof ks / sizeof ks[0] * (sizeof radii / sizeof radii[0]); i++) {
         if ((i / 8 + i % 8 + shape->width_bits / 64) % 2 != 0) continue; /* every other is enough */
         for (uint32_t method = 0; method < 4; method++) {
-            nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
+            nigh_search_options options;
+            nigh_search_options_init(&options);
             options.k = ks[i % 8];
             options.radius = radii[i / 8];
             options.method = (nigh_search_method)method;
@@ -303,7 +305,7 @@ static void check_shape(const struct shape *shape, struct totals *totals) {
             if (method == NIGH_SEARCH_SLICES_PLAIN && draw % 3 == 0) options.stop = NIGH_STOP_SEEN;
             options.postings = budgets[(draw >> 8) % 6];
             if ((draw >> 16) % 3 != 0) options.breadth = (uint32_t)((draw >> 20) % (shape->slice_width / 2 + 1));
-            if ((draw >> 24) % 4 == 0 && options.breadth != NIGH_DEFAULT)
+            if ((draw >> 24) % 4 == 0 && options.breadth != (uint32_t)NIGH_DEFAULT)
                 options.admit = (uint32_t)((draw >> 28) % (options.breadth + 1));
             if ((draw >> 32) % 3 == 0 && options.k < n) options.candidates = options.k + (uint32_t)((draw >> 36) % 64);
             if ((draw >> 44) % 4 == 0) options.slices = 1 + (uint32_t)((draw >> 48) % slices_of(shape));
@@ -329,7 +331,8 @@ static void test_certain_by_lists(void **state) {
     static const struct shape shape = {CLUSTERED, 1024, {30000}, 14, 1};
     struct world world;
     world_init(&world, &shape);
-    nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
+    nigh_search_options options;
+    nigh_search_options_init(&options);
     struct totals totals = {0};
     options.stop = NIGH_STOP_CERTAIN;
     options.k = 1;
@@ -338,7 +341,7 @@ static void test_certain_by_lists(void **state) {
     assert_int_equal(totals.exact, QUERIES);
     assert_true(totals.listed >= QUERIES / 3 && totals.scanned > 0 && totals.scanned < QUERIES);
     options.k = NIGH_ALL;
-    options.candidates = NIGH_DEFAULT;
+    options.candidates = (uint32_t)NIGH_DEFAULT;
     options.radius = 60;
     totals = (struct totals){0};
     check_setting(&world, options, &totals);
@@ -353,7 +356,7 @@ static void test_certain_by_lists(void **state) {
 
 /* The work of a query in nanoseconds as slices/slice_use.c counts them. */
 static double work(const nigh_results *results, uint32_t words) {
-    nigh_results_info info = NIGH_RESULTS_INFO_INIT;
+    nigh_results_info info = {.size = sizeof info};
     nigh_results_describe(results, &info);
     return 25.0 * (double)info.lists + 2.0 * (double)info.postings + 0.08 * words * (double)info.distances;
 }
@@ -364,7 +367,8 @@ static void test_crowds_cost_little(void **state) {
     static const struct shape shape = {CROWDED, 1024, {40000}, 12, 1};
     struct world world;
     world_init(&world, &shape);
-    nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
+    nigh_search_options options;
+    nigh_search_options_init(&options);
     options.threads = 1;
     options.method = NIGH_SEARCH_SCAN;
     nigh_results *results = search(&world, &options, 0, QUERIES);
@@ -378,7 +382,7 @@ static void test_crowds_cost_little(void **state) {
                 options.radius = i % 2 == 0 ? NIGH_ALL : 8;
                 options.method = (nigh_search_method)method;
                 options.stop = (nigh_search_stop)stop;
-                options.breadth = breadth == 4 ? NIGH_DEFAULT : breadth;
+                options.breadth = breadth == 4 ? (uint32_t)NIGH_DEFAULT : breadth;
                 results = search(&world, &options, 0, QUERIES);
                 const double taken = work(results, 16);
                 for (size_t q = 0; q < QUERIES; q++) check_query(&world, &options, results, q);
@@ -400,13 +404,14 @@ static void test_all_within_a_radius(void **state) {
     struct world world;
     world_init(&world, &shape);
     for (int method = NIGH_SEARCH_AUTO; method <= NIGH_SEARCH_SLICES; method += 2) {
-        nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
+        nigh_search_options options;
+        nigh_search_options_init(&options);
         options.method = (nigh_search_method)method;
         options.k = NIGH_ALL;
         options.radius = 10;
         nigh_results *results = search(&world, &options, 0, QUERIES);
         for (size_t q = 0; q < QUERIES; q++) {
-            nigh_proof proof = NIGH_PROOF_INIT;
+            nigh_proof proof = {.size = sizeof proof};
             size_t count = 0;
             (void)nigh_results_matches(results, q, &count);
             (void)nigh_results_proof(results, q, &proof, NULL);
@@ -431,9 +436,10 @@ static void test_files_cut_short(void **state) {
     for (int which = 0; which < 2; which++) {
         struct world world;
         world_init(&world, &shape);
-        nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
+        nigh_search_options options;
+        nigh_search_options_init(&options);
         options.method = NIGH_SEARCH_SLICES;
-        options.postings = UINT64_MAX;
+        options.postings = NIGH_ALL_64;
         char *file = file_named_like(world.path, names[which]);
         assert_int_equal(truncate(file, 4096), 0);
         for (options.threads = 1; options.threads <= 3; options.threads++) {

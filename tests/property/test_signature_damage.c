@@ -47,7 +47,8 @@ struct sample {
 };
 
 static void sample_write(nigh_context *context, struct sample *sample, int has_ids) {
-    nigh_signature_writer_options options = NIGH_SIGNATURE_WRITER_OPTIONS_INIT;
+    nigh_signature_writer_options options;
+    nigh_signature_writer_options_init(&options);
     nigh_stream stream = memory_sink_stream(&sample->file);
     options.format = sample->format;
     options.width_bits = 40;
@@ -57,7 +58,7 @@ static void sample_write(nigh_context *context, struct sample *sample, int has_i
     assert_int_equal(nigh_signature_writer_open(context, "-", &options, &writer, NULL), NIGH_OK);
     for (uint64_t i = 0; i < 12; i++) {
         uint64_t signature = nigh__mix(i);
-        nigh_document document = {.signature = (const uint8_t *)&signature};
+        nigh_document document = {.size = sizeof(nigh_document), .signature = (const uint8_t *)&signature};
         if (has_ids) document.id = "a name";
         if (has_ids) document.id_length = 6;
         assert_int_equal(nigh_signature_writer_add(writer, &document, NULL), NIGH_OK);
@@ -157,7 +158,8 @@ static void test_damage(void **state) {
 static void test_damage_detected(void **state) {
     struct sample samples[6];
     samples_make(*state, samples);
-    nigh_signature_reader_options options = NIGH_SIGNATURE_READER_OPTIONS_INIT;
+    nigh_signature_reader_options options;
+    nigh_signature_reader_options_init(&options);
     for (size_t s = 0; s < 6; s++) {
         for (uint64_t i = 0; i < DAMAGES; i++) {
             struct nigh__rng rng = {trial_begin((6 + s) * DAMAGES + i)};

@@ -57,7 +57,7 @@ static size_t id_draw(struct nigh__rng *rng, char *out) {
 static nigh_document document_make(const struct shape *shape, size_t number, uint8_t *signature, char *id) {
     struct nigh__rng rng = {nigh__mix(trial_seed + number)};
     for (size_t i = 0; i < shape->row_bytes; i++) signature[i] = (uint8_t)nigh__rng_next(&rng);
-    nigh_document document = {.signature = signature};
+    nigh_document document = {.size = sizeof(nigh_document), .signature = signature};
     if (!shape->has_ids) return document;
     document.id = id;
     document.id_length = id_draw(&rng, id);
@@ -68,7 +68,8 @@ static uint8_t signature_room[8192];
 static char id_room[NIGH_MAX_ID_LENGTH];
 
 static void write_all(nigh_context *context, const char *path, const struct shape *shape, const nigh_stream *stream) {
-    nigh_signature_writer_options options = NIGH_SIGNATURE_WRITER_OPTIONS_INIT;
+    nigh_signature_writer_options options;
+    nigh_signature_writer_options_init(&options);
     options.format = shape->format;
     options.width_bits = (uint32_t)shape->row_bytes * 8;
     options.rows = shape->rows;
@@ -84,13 +85,14 @@ static void write_all(nigh_context *context, const char *path, const struct shap
 }
 
 static void expect_all(nigh_context *context, const char *path, const struct shape *shape, const nigh_stream *stream) {
-    nigh_signature_reader_options options = NIGH_SIGNATURE_READER_OPTIONS_INIT;
+    nigh_signature_reader_options options;
+    nigh_signature_reader_options_init(&options);
     options.format = shape->format;
     options.width_bits = (uint32_t)shape->row_bytes * 8;
     options.stream = stream;
     nigh_signature_reader *reader;
-    nigh_signature_info info = NIGH_SIGNATURE_INFO_INIT;
-    nigh_document got;
+    nigh_signature_info info = {.size = sizeof info};
+    nigh_document got = {.size = sizeof got};
     CHECK(nigh_signature_reader_open(context, path, &options, &reader, NULL) == NIGH_OK);
     nigh_signature_reader_describe(reader, &info);
     CHECK(info.width_bits == shape->row_bytes * 8);

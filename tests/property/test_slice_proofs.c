@@ -90,7 +90,7 @@ static struct nigh__slice_query some_query(const struct set *set, struct nigh__r
     query.admit = below(rng, 3) == 0 ? below(rng, query.breadth + 1) : query.breadth;
     query.slices = below(rng, 3) == 0 ? 1 + below(rng, set->slices.slicing.count) : set->slices.slicing.count;
     query.candidates = below(rng, 3) == 0 ? UINT32_MAX : 1 + below(rng, below(rng, 2) == 0 ? 30 : set->count + 2);
-    query.postings = below(rng, 3) == 0 ? below(rng, 4 * set->count) : UINT64_MAX;
+    query.postings = below(rng, 3) == 0 ? below(rng, 4 * set->count) : NIGH_ALL_64;
     if (below(rng, 8) == 0) query.postings = below(rng, 40);
     if (below(rng, 2) == 0) query.top = query.breadth + 1 + below(rng, 6);
     return query;
@@ -166,7 +166,8 @@ static void check_set(nigh_context *context, struct nigh__rng *rng, struct nigh_
 }
 
 static void run(const char *kernel, uint32_t rounds) {
-    nigh_context_options options = NIGH_CONTEXT_OPTIONS_INIT;
+    nigh_context_options options;
+    nigh_context_options_init(&options);
     options.kernel = kernel;
     nigh_context *context;
     assert_int_equal(nigh_context_new(&options, &context, NULL), NIGH_OK);

@@ -90,7 +90,8 @@ static char *write_documents(const struct corpus *corpus, uint32_t first, uint32
 }
 
 static nigh_terms_options draw_options(struct corpus *corpus) {
-    nigh_terms_options options = NIGH_TERMS_OPTIONS_INIT;
+    nigh_terms_options options;
+    nigh_terms_options_init(&options);
     options.kind = (nigh_filter_kind[]){NIGH_FILTER_BLOOM, NIGH_FILTER_COCA, NIGH_FILTER_HYBRID}[draw(corpus, 3)];
     options.block_terms = draw(corpus, 3) == 0 ? 0 : 1 + draw(corpus, 20);
     options.bits_per_term = 1 + draw(corpus, 10);
@@ -122,19 +123,20 @@ static void add_documents(nigh_context *context, struct corpus *corpus, const ch
 
 static void index_documents(nigh_context *context, struct corpus *corpus) {
     const nigh_terms_options options = draw_options(corpus);
-    nigh_terms_options later = NIGH_TERMS_OPTIONS_INIT;
+    nigh_terms_options later;
+    nigh_terms_options_init(&later);
     nigh_error error;
     char *path = path_in(corpus->folder, "terms");
     const uint32_t times = 1 + draw(corpus, corpus->count < MAX_TIMES ? corpus->count : MAX_TIMES);
     later.kind = draw(corpus, 2) == 0 ? options.kind : NIGH_FILTER_AUTO;
     later.memory_bytes = options.memory_bytes;
-    corpus->reading = (nigh_text_reader_options)NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options_init(&corpus->reading);
     corpus->reading.format = NIGH_TEXT_LINES;
     for (uint32_t t = 0; t < times; t++)
         add_documents(context, corpus, path, corpus->count * t / times, corpus->count * (t + 1) / times, t,
                       t == 0 ? &options : &later);
     assert_ok(nigh_terms_open(context, path, NULL, &corpus->terms, &error), &error);
-    nigh_terms_info info = NIGH_TERMS_INFO_INIT;
+    nigh_terms_info info = {.size = sizeof info};
     nigh_terms_describe(corpus->terms, &info);
     assert_int_equal(info.documents, corpus->count);
     free(path);
@@ -178,7 +180,8 @@ static void draw_words(struct corpus *corpus, const struct document *document, s
 
 static nigh_terms_answer *ask(const struct corpus *corpus, const struct question *question, bool verify,
                               uint64_t limit) {
-    nigh_terms_query query = NIGH_TERMS_QUERY_INIT;
+    nigh_terms_query query;
+    nigh_terms_query_init(&query);
     nigh_terms_answer *answer;
     nigh_error error;
     query.text = question->text;
@@ -192,7 +195,7 @@ static nigh_terms_answer *ask(const struct corpus *corpus, const struct question
 /* All that hold are there, in order; with `exact`, no others. */
 static void expect(const struct corpus *corpus, const struct question *question, bool exact, uint64_t limit) {
     nigh_terms_answer *answer = ask(corpus, question, exact, limit);
-    nigh_terms_answer_info info = NIGH_TERMS_ANSWER_INFO_INIT;
+    nigh_terms_answer_info info = {.size = sizeof info};
     size_t count;
     size_t at = 0;
     const uint64_t *documents = nigh_terms_answer_documents(answer, &count);
@@ -288,7 +291,8 @@ static const char *const awkward[] = {
 enum { AWKWARD = sizeof awkward / sizeof awkward[0], LINES = 60, WORDS = 9 };
 
 static void ask_word(struct corpus *corpus, const char *word, const uint8_t words[LINES][WORDS], size_t number) {
-    nigh_terms_query query = NIGH_TERMS_QUERY_INIT;
+    nigh_terms_query query;
+    nigh_terms_query_init(&query);
     nigh_terms_answer *answer;
     nigh_error error;
     size_t count;
@@ -316,8 +320,10 @@ static void test_awkward_words(void **state) {
         struct corpus corpus = {.rng = {.state = round + 77}, .folder = scratch_new()};
         char *path = path_in(corpus.folder, "terms");
         char *input = path_in(corpus.folder, "input");
-        nigh_terms_options options = NIGH_TERMS_OPTIONS_INIT;
-        nigh_signer_options analysis = NIGH_SIGNER_OPTIONS_INIT;
+        nigh_terms_options options;
+        nigh_terms_options_init(&options);
+        nigh_signer_options analysis;
+        nigh_signer_options_init(&analysis);
         nigh_error error;
         FILE *file = fopen(input, "w");
         assert_non_null(file);
@@ -327,7 +333,7 @@ static void test_awkward_words(void **state) {
                 assert_true(fprintf(file, "%s%s", awkward[words[line][w]], w + 1 == WORDS ? "\n" : " ") > 0);
             }
         assert_int_equal(fclose(file), 0);
-        corpus.reading = (nigh_text_reader_options)NIGH_TEXT_READER_OPTIONS_INIT;
+        nigh_text_reader_options_init(&corpus.reading);
         corpus.reading.format = NIGH_TEXT_LINES;
         analysis.language = languages[round];
         options.analysis = &analysis;

@@ -62,7 +62,8 @@ static int tear_down(void **state) {
 
 static nigh_status add(struct fixture *f, nigh_context *context, nigh_error *error) {
     nigh_terms_options options = terms_options(NIGH_FILTER_HYBRID);
-    nigh_text_reader_options reading = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options reading;
+    nigh_text_reader_options_init(&reading);
     const char *input = f->input;
     reading.format = NIGH_TEXT_LINES;
     reading.strict = 1;
@@ -78,7 +79,7 @@ static bool expect_old_or_new(struct fixture *f, bool fresh) {
     nigh_status status = nigh_terms_open(f->healthy, f->work, NULL, &terms, &error);
     if (fresh && status == NIGH_ENOTFOUND) return false;
     assert_ok(status, &error);
-    nigh_terms_info info = NIGH_TERMS_INFO_INIT;
+    nigh_terms_info info = {.size = sizeof info};
     nigh_terms_describe(terms, &info);
     const bool is_new = fresh || info.documents > OLD;
     terms_expect_lines(terms, fresh ? f->more : is_new ? f->all : f->old);

@@ -28,7 +28,8 @@ struct fixture {
 };
 
 static uint8_t *generated(uint64_t first, size_t count) {
-    nigh_generator_options options = NIGH_GENERATOR_OPTIONS_INIT;
+    nigh_generator_options options;
+    nigh_generator_options_init(&options);
     uint8_t *rows = malloc(count * WIDTH / 8);
     nigh_error error;
     if (rows == NULL) abort();
@@ -42,7 +43,8 @@ static uint8_t *generated(uint64_t first, size_t count) {
 static int set_up(void **state) {
     static struct fixture f;
     nigh_error error;
-    nigh_lists_options lists = NIGH_LISTS_OPTIONS_INIT;
+    nigh_lists_options lists;
+    nigh_lists_options_init(&lists);
     f.context = context_new();
     f.scratch = scratch_new();
     f.path = path_in(f.scratch, "c.nigh");
@@ -68,7 +70,8 @@ static int tear_down(void **state) {
 }
 
 static nigh_tune_options usual_options(void) {
-    nigh_tune_options options = NIGH_TUNE_OPTIONS_INIT;
+    nigh_tune_options options;
+    nigh_tune_options_init(&options);
     options.sample = 400;
     options.threads = 1;
     return options;
@@ -76,9 +79,11 @@ static nigh_tune_options usual_options(void) {
 
 /* Recall and CDR of queries nobody has seen, by a setting. */
 static nigh_eval_nearness_info unseen_nearness(const struct fixture *f, const nigh_tuning *tuning) {
-    nigh_eval_truth_options truth_options = NIGH_EVAL_TRUTH_OPTIONS_INIT;
-    nigh_search_options search = NIGH_SEARCH_OPTIONS_INIT;
-    nigh_eval_nearness_info info = NIGH_EVAL_NEARNESS_INFO_INIT;
+    nigh_eval_truth_options truth_options;
+    nigh_eval_truth_options_init(&truth_options);
+    nigh_search_options search;
+    nigh_search_options_init(&search);
+    nigh_eval_nearness_info info = {.size = sizeof info};
     nigh_eval_truth *truth;
     nigh_eval_nearness *nearness;
     nigh_error error;
@@ -101,8 +106,8 @@ static void test_target_is_reached(void **state) {
     uint8_t *asked = generated(DOCUMENTS + UNSEEN, 400);
     for (size_t i = 0; i < 6; i++) {
         nigh_tune_options options = usual_options();
-        nigh_tuning tuning = NIGH_TUNING_INIT;
-        nigh_tune_result result = NIGH_TUNE_RESULT_INIT;
+        nigh_tuning tuning = {.size = sizeof tuning};
+        nigh_tune_result result = {.size = sizeof result};
         nigh_error error;
         const bool by_cdr = i >= 3;
         if (by_cdr)
@@ -133,8 +138,8 @@ static void test_target_is_reached(void **state) {
 static void test_documents_ask(void **state) {
     const struct fixture *f = *state;
     nigh_tune_options options = usual_options();
-    nigh_tuning tuning = NIGH_TUNING_INIT;
-    nigh_tuning again = NIGH_TUNING_INIT;
+    nigh_tuning tuning = {.size = sizeof tuning};
+    nigh_tuning again = {.size = sizeof again};
     nigh_error error;
     options.recall = 0.95;
     options.methods = 1u << NIGH_SEARCH_SCAN;
@@ -158,8 +163,8 @@ static void test_documents_ask(void **state) {
 static void test_cannot_be_had(void **state) {
     const struct fixture *f = *state;
     nigh_tune_options options = usual_options();
-    nigh_tuning tuning = NIGH_TUNING_INIT;
-    nigh_tune_result result = NIGH_TUNE_RESULT_INIT;
+    nigh_tuning tuning = {.size = sizeof tuning};
+    nigh_tune_result result = {.size = sizeof result};
     nigh_error error;
     options.recall = 1; /* nothing but the scan is sure to have it */
     options.methods = 1u << NIGH_SEARCH_SLICES;
@@ -182,8 +187,8 @@ static void test_cannot_be_had(void **state) {
 static void test_latency_alone(void **state) {
     const struct fixture *f = *state;
     nigh_tune_options options = usual_options();
-    nigh_tuning tuning = NIGH_TUNING_INIT;
-    nigh_tune_result result = NIGH_TUNE_RESULT_INIT;
+    nigh_tuning tuning = {.size = sizeof tuning};
+    nigh_tune_result result = {.size = sizeof result};
     nigh_error error;
     options.seconds = 1; /* enough for everything */
     options.sample = 100;
@@ -195,8 +200,8 @@ static void test_latency_alone(void **state) {
 static void test_interval_asked_for(void **state) {
     const struct fixture *f = *state;
     nigh_tune_options options = usual_options();
-    nigh_tuning tuning = NIGH_TUNING_INIT;
-    nigh_tune_result result = NIGH_TUNE_RESULT_INIT;
+    nigh_tuning tuning = {.size = sizeof tuning};
+    nigh_tune_result result = {.size = sizeof result};
     nigh_error error;
     options.recall = 0.8;
     options.sample = 100;
@@ -216,7 +221,7 @@ static void test_interval_asked_for(void **state) {
 static void test_memory(void **state) {
     const struct fixture *f = *state;
     nigh_tune_options options = usual_options();
-    nigh_tuning tuning = NIGH_TUNING_INIT;
+    nigh_tuning tuning = {.size = sizeof tuning};
     nigh_error error;
     options.sample = 60;
     options.recall = 0.2;
@@ -238,7 +243,7 @@ static void test_cancelled(void **state) {
     int calls = 0;
     const nigh_progress progress = {.report = stop, .user = &calls};
     nigh_tune_options options = usual_options();
-    nigh_tuning tuning = NIGH_TUNING_INIT;
+    nigh_tuning tuning = {.size = sizeof tuning};
     nigh_error error;
     options.progress = &progress;
     assert_int_equal(nigh_tune(f->collection, &options, &tuning, NULL, &error), NIGH_ECANCELLED);

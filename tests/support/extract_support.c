@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/extract_support.h"
+#include "document/document_options.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -48,12 +49,13 @@ static char *copy(const char *bytes, size_t length) {
 
 struct extraction extract_with(const nigh_context *context, const nigh_text_reader_options *options,
                                enum nigh__record_kind kind, const void *bytes, size_t length) {
-    nigh_text_reader_options defaults = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options defaults;
+    nigh__options_defaults(&nigh__text_reader_options_shape, &defaults);
     struct extraction result = {.status = NIGH_OK};
     struct nigh__extractor *extractor;
     struct one_record one;
     nigh_error error = {0};
-    nigh_text text;
+    nigh_text text = {.size = sizeof text};
     one_record_init(&one, kind, bytes, length);
     result.status = nigh__extractor_new(context, options != NULL ? options : &defaults, &extractor, &error);
     if (result.status == NIGH_OK)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/lesson_support.h"
+#include "learn/learn_options.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -87,7 +88,7 @@ static void fill_rows(struct made_lesson *made, const struct lesson_recipe *reci
 struct made_lesson *lesson_made(const nigh_context *context, const struct lesson_recipe *recipe) {
     struct made_lesson *made = calloc(1, sizeof *made);
     struct nigh__rng rng = {recipe->seed};
-    made->options = (nigh_learn_options)NIGH_LEARN_OPTIONS_INIT;
+    nigh__options_defaults(&nigh__learn_options_shape, &made->options);
     made->options.width_bits = 32;
     made->options.iterations = 60;
     made->options.seed = recipe->seed;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Plain matrices as lessons. */
 #include "support/matrix_support.h"
+#include "learn/learn_options.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -57,7 +58,7 @@ static void add_classes(struct nigh__lesson *lesson, const uint32_t *classes) {
 struct matrix_lesson *matrix_lesson_new(const nigh_context *context, const double *matrix, uint32_t rows,
                                         uint32_t features, const uint32_t *row_classes, uint32_t classes) {
     struct matrix_lesson *made = must(1, sizeof *made);
-    made->options = (nigh_learn_options)NIGH_LEARN_OPTIONS_INIT;
+    nigh__options_defaults(&nigh__learn_options_shape, &made->options);
     made->options.width_bits = 8;
     made->options.seed = 7;
     made->options.attraction_pairs = 400;

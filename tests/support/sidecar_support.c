@@ -48,11 +48,11 @@ void with_sidecar_free(struct with_sidecar *with_sidecar) {
 nigh_collection_info with_sidecar_describe(const struct with_sidecar *with_sidecar, nigh_segment_info *segments) {
     nigh_collection *collection;
     nigh_error error;
-    nigh_collection_info info = NIGH_COLLECTION_INFO_INIT;
+    nigh_collection_info info = {.size = sizeof info};
     assert_ok(nigh_collection_open(with_sidecar->context, with_sidecar->path, NULL, &collection, &error), &error);
     nigh_collection_describe(collection, &info);
     for (uint32_t i = 0; segments != NULL && i < 2; i++) {
-        segments[i] = (nigh_segment_info)NIGH_SEGMENT_INFO_INIT;
+        segments[i] = (nigh_segment_info){.size = sizeof(nigh_segment_info)};
         assert_ok(nigh_collection_segment(collection, i, &segments[i], &error), &error);
     }
     nigh_collection_close(collection);

@@ -64,12 +64,12 @@ struct reading read_signatures(nigh_context *context, const char *path, const ni
     struct reading result = {0};
     nigh_error error = {0};
     nigh_signature_reader *reader = NULL;
-    nigh_document document;
+    nigh_document document = {.size = sizeof document};
     struct memory_sink seen = {0};
     result.status = nigh_signature_reader_open(context, path, options, &reader, &error);
     result.opened = result.status == NIGH_OK;
     if (result.opened) {
-        result.info = (nigh_signature_info)NIGH_SIGNATURE_INFO_INIT;
+        result.info = (nigh_signature_info){.size = sizeof(nigh_signature_info)};
         nigh_signature_reader_describe(reader, &result.info);
         while ((result.status = nigh_signature_reader_next(reader, &document, &error)) == NIGH_OK) {
             result.rows++;
@@ -98,7 +98,8 @@ static void expect_equal(const struct reading *one, const struct reading *other)
 
 struct reading read_damaged(nigh_context *context, const char *name, nigh_signature_format format, uint32_t width_bits,
                             const void *bytes, size_t length, struct reading streams[2]) {
-    nigh_signature_reader_options options = NIGH_SIGNATURE_READER_OPTIONS_INIT;
+    nigh_signature_reader_options options;
+    nigh_signature_reader_options_init(&options);
     options.format = format;
     options.width_bits = width_bits;
     file_write_all(name, bytes, length);

@@ -12,6 +12,7 @@
 #include <archive_entry.h>
 #include <cmocka.h>
 
+#include "document/document_options.h"
 #include "document/split.h"
 #include "support/split_support.h"
 
@@ -79,7 +80,8 @@ char *split_transcript(nigh_context *context, const char *const *paths, size_t c
 }
 
 char *split_path(const char *path) {
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh__options_defaults(&nigh__text_reader_options_shape, &options);
     nigh_context *context = context_new();
     char *text = split_transcript(context, &path, 1, &options, 1 << 18);
     nigh_context_free(context);
@@ -110,7 +112,8 @@ char *split_bytes(const nigh_text_reader_options *options, const void *bytes, si
 }
 
 char *split_text(nigh_text_format format, const char *text) {
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh__options_defaults(&nigh__text_reader_options_shape, &options);
     options.format = format;
     return split_bytes(&options, text, strlen(text));
 }

@@ -30,7 +30,8 @@ void support_assert_ok(nigh_status status, const nigh_error *error, const char *
 }
 
 nigh_context *context_with(const nigh_file_system *files, const nigh_allocator *allocator, const char *kernel) {
-    nigh_context_options options = NIGH_CONTEXT_OPTIONS_INIT;
+    nigh_context_options options;
+    nigh_context_options_init(&options);
     options.file_system = files;
     if (allocator != NULL) options.allocator = *allocator;
     options.kernel = kernel;
@@ -92,7 +93,7 @@ static nigh_status add_all(nigh_writer *writer, const struct recipe *recipe, uin
     for (uint64_t i = first; i < first + count && status == NIGH_OK; i++) {
         char id[RECIPE_MAX_TEXT];
         char metadata[RECIPE_MAX_TEXT];
-        nigh_document document = {.signature = signature, .metadata = metadata};
+        nigh_document document = {.size = sizeof(nigh_document), .signature = signature, .metadata = metadata};
         recipe_signature(recipe, i, signature);
         if (recipe->ids) {
             document.id_length = recipe_id(recipe, i, id);
@@ -112,13 +113,14 @@ static nigh_status add_all(nigh_writer *writer, const struct recipe *recipe, uin
 
 void signatures_add(nigh_context *context, const char *path, uint32_t width_bits, const uint8_t *signatures,
                     uint64_t count) {
-    nigh_writer_options options = NIGH_WRITER_OPTIONS_INIT;
+    nigh_writer_options options;
+    nigh_writer_options_init(&options);
     nigh_writer *writer;
     nigh_error error;
     options.width_bits = width_bits;
     assert_ok(nigh_writer_open(context, path, &options, &writer, &error), &error);
     for (uint64_t i = 0; i < count; i++) {
-        const nigh_document document = {.signature = signatures + i * (width_bits / 8)};
+        const nigh_document document = {.size = sizeof(nigh_document), .signature = signatures + i * (width_bits / 8)};
         assert_ok(nigh_writer_add(writer, &document, &error), &error);
     }
     assert_ok(nigh_writer_commit(writer, &error), &error);
@@ -138,7 +140,8 @@ static const char *recipe_kept(const struct recipe *recipe, enum nigh__attachmen
 
 nigh_status recipe_add(nigh_context *context, const char *path, const struct recipe *recipe, uint64_t first,
                        uint64_t count, nigh_error *error) {
-    nigh_writer_options options = NIGH_WRITER_OPTIONS_INIT;
+    nigh_writer_options options;
+    nigh_writer_options_init(&options);
     options.width_bits = recipe->width_bits;
     nigh_writer *writer;
     struct nigh__attachment_bytes kept[NIGH__ATTACHMENT_KINDS];
@@ -217,7 +220,7 @@ void recipe_expect(nigh_context *context, const char *path, const struct recipe 
     nigh_error error;
     nigh_collection *collection;
     assert_ok(nigh_collection_open(context, path, NULL, &collection, &error), &error);
-    nigh_collection_info info = NIGH_COLLECTION_INFO_INIT;
+    nigh_collection_info info = {.size = sizeof info};
     nigh_collection_describe(collection, &info);
     assert_int_equal(info.documents, count);
     assert_int_equal(info.width_bits, recipe->width_bits);
@@ -282,7 +285,8 @@ void expect_same_tuning(const nigh_tuning *a, const nigh_tuning *b) {
 static nigh_status search_everything(const nigh_collection *collection, const nigh_collection_info *info,
                                      nigh_error *error) {
     uint8_t *query = calloc(2, info->width_bits / 8);
-    nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
+    nigh_search_options options;
+    nigh_search_options_init(&options);
     options.k = NIGH_ALL;
     options.threads = 1;
     nigh_results *results = NULL;
@@ -296,7 +300,7 @@ nigh_status read_everything(nigh_context *context, const char *path, nigh_error 
     nigh_collection *collection;
     nigh_status status = nigh_collection_open(context, path, NULL, &collection, error);
     if (status != NIGH_OK) return status;
-    nigh_collection_info info = NIGH_COLLECTION_INFO_INIT;
+    nigh_collection_info info = {.size = sizeof info};
     nigh_collection_describe(collection, &info);
     status = read_documents(collection, &info, error);
     for (enum nigh__attachment kind = 0; kind < NIGH__ATTACHMENT_KINDS && status == NIGH_OK; kind++)

@@ -17,7 +17,8 @@ static const nigh_signer_options plain = {
     .size = sizeof(nigh_signer_options), .stemming = 0, .stop_words = 0, .language = "none", .seed = 5};
 
 nigh_terms_options terms_options(nigh_filter_kind kind) {
-    nigh_terms_options options = NIGH_TERMS_OPTIONS_INIT;
+    nigh_terms_options options;
+    nigh_terms_options_init(&options);
     options.kind = kind;
     options.block_terms = 5;
     options.bits_per_term = 8;
@@ -29,7 +30,8 @@ nigh_terms_options terms_options(nigh_filter_kind kind) {
 nigh_status terms_add_lines(nigh_context *context, const char *path, const char *input, const char *text,
                             const nigh_terms_options *options, nigh_terms_info *info, nigh_error *error) {
     const nigh_terms_options usual = terms_options(NIGH_FILTER_HYBRID);
-    nigh_text_reader_options reading = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options reading;
+    nigh_text_reader_options_init(&reading);
     reading.format = NIGH_TEXT_LINES;
     file_write_all(input, text, strlen(text));
     return nigh_terms_index(context, path, &input, 1, &reading, options == NULL ? &usual : options, info, error);
@@ -76,7 +78,7 @@ void terms_expect_lines(const nigh_terms *terms, const char *text) {
         for (size_t i = 0; i < features.count; i++) assert_true(document_has(terms, document, features.hashes[i]));
         line += length + 1;
     }
-    nigh_terms_info info = NIGH_TERMS_INFO_INIT;
+    nigh_terms_info info = {.size = sizeof info};
     nigh_terms_describe(terms, &info);
     assert_int_equal(info.documents, document);
     nigh__featurer_free(featurer);
@@ -165,7 +167,8 @@ static void search(const nigh_terms *terms, uint64_t documents) {
                                           "red green blue grey cyan white lone",
                                           "c1 c2 OR c3 OR c4 c5 c6"};
     for (size_t q = 0; q < sizeof queries / sizeof queries[0]; q++) {
-        nigh_terms_query query = NIGH_TERMS_QUERY_INIT;
+        nigh_terms_query query;
+        nigh_terms_query_init(&query);
         nigh_terms_answer *answer;
         size_t count;
         query.text = queries[q];
@@ -182,7 +185,7 @@ nigh_status terms_read_everything(nigh_context *context, const char *path, nigh_
     (void)nigh_terms_check(context, path, NULL, NULL, NULL);
     nigh_status status = nigh_terms_open(context, path, NULL, &terms, error);
     if (status != NIGH_OK) return status;
-    nigh_terms_info info = NIGH_TERMS_INFO_INIT;
+    nigh_terms_info info = {.size = sizeof info};
     nigh_terms_describe(terms, &info);
     read_documents(terms, info.documents);
     for (uint32_t i = 0; i < info.groups; i++) read_group(terms, i);

@@ -19,7 +19,8 @@ static void note_problem(void *user, const nigh_error *problem) {
 
 nigh_status text_input_open(nigh_context *context, const char *text, const nigh_text_reader_options *options,
                             struct text_input *out, nigh_error *error) {
-    nigh_text_reader_options chosen = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options chosen;
+    nigh_text_reader_options_init(&chosen);
     chosen.format = NIGH_TEXT_LINES;
     if (options != NULL) chosen = *options;
     *out = (struct text_input){.source = {.bytes = (const uint8_t *)text, .length = strlen(text), .fail_at = SIZE_MAX}};

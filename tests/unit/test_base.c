@@ -70,39 +70,6 @@ static void long_paths_keep_their_end(void **state) {
     assert_string_equal(error.file + sizeof error.file - 10, "/the-name");
 }
 
-struct options_new {
-    size_t size;
-    int a;
-    int b;
-};
-
-static void options_of_other_versions(void **state) {
-    (void)state;
-    struct options_new mine = {.size = sizeof mine, .a = 1, .b = 2};
-    nigh_error error;
-    assert_int_equal(nigh__options_copy(&mine, sizeof mine, NULL, &error), NIGH_OK);
-    assert_int_equal(mine.b, 2);
-
-    struct {
-        size_t size;
-        int a;
-    } older = {.size = offsetof(struct options_new, b), .a = 9};
-    assert_int_equal(nigh__options_copy(&mine, sizeof mine, &older, &error), NIGH_OK);
-    assert_int_equal(mine.a, 9);
-    assert_int_equal(mine.b, 2); /* the default stays */
-
-    struct {
-        struct options_new known;
-        uint64_t unknown;
-    } newer = {.known = {.size = sizeof newer, .a = 3, .b = 4}};
-    assert_int_equal(nigh__options_copy(&mine, sizeof mine, &newer, &error), NIGH_OK);
-    assert_int_equal(mine.b, 4);
-    newer.unknown = 1;
-    assert_int_equal(nigh__options_copy(&mine, sizeof mine, &newer, &error), NIGH_EVERSION);
-    newer.known.size = 0;
-    assert_int_equal(nigh__options_copy(&mine, sizeof mine, &newer, &error), NIGH_EINVAL);
-}
-
 static void sizes_are_multiplied_with_care(void **state) {
     (void)state;
     nigh_context *context = context_new();
@@ -227,7 +194,8 @@ static void progress_is_throttled_and_remembers(void **state) {
 
 static void contexts(void **state) {
     (void)state;
-    nigh_context_options options = NIGH_CONTEXT_OPTIONS_INIT;
+    nigh_context_options options;
+    nigh_context_options_init(&options);
     nigh_context *context;
     nigh_error error;
     options.kernel = "abacus";
@@ -252,7 +220,6 @@ int main(void) {
         cmocka_unit_test(status_numbers_are_pinned),
         cmocka_unit_test(errors_name_file_and_place),
         cmocka_unit_test(long_paths_keep_their_end),
-        cmocka_unit_test(options_of_other_versions),
         cmocka_unit_test(sizes_are_multiplied_with_care),
         cmocka_unit_test(ranges),
         cmocka_unit_test(hashing_in_pieces),

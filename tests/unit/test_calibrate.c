@@ -13,8 +13,8 @@
 #include "support/support.h"
 
 static void test_constants(void **state) {
-    nigh_costs usual = NIGH_COSTS_INIT;
-    nigh_costs costs = NIGH_COSTS_INIT;
+    nigh_costs usual = {.size = sizeof usual};
+    nigh_costs costs = {.size = sizeof costs};
     nigh_error error;
     nigh_costs_default(&usual);
     assert_ok(nigh_costs_measure(*state, NULL, &costs, &error), &error);
@@ -43,7 +43,7 @@ static void test_no_memory(void **state) {
         struct faulty_memory memory = {.fail_at = UINT64_MAX};
         nigh_allocator allocator = faulty_memory_allocator(&memory);
         nigh_context *context = context_with(NULL, &allocator, NULL);
-        nigh_costs costs = NIGH_COSTS_INIT;
+        nigh_costs costs = {.size = sizeof costs};
         nigh_error error;
         const int64_t live = memory.live;
         memory.fail_at = memory.calls + places[i];
@@ -62,7 +62,7 @@ static int stop(void *user, const char *stage, uint64_t done, uint64_t total) {
 
 static void test_cancelled(void **state) {
     const nigh_progress progress = {.report = stop};
-    nigh_costs costs = NIGH_COSTS_INIT;
+    nigh_costs costs = {.size = sizeof costs};
     nigh_error error;
     assert_int_equal(nigh_costs_measure(*state, &progress, &costs, &error), NIGH_ECANCELLED);
 }

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "finder/choice.h"
+#include "finder/finder_options.h"
 #include "finder/sorted.h"
 #include "finder/tables.h"
 #include "support/support.h"
@@ -52,7 +53,8 @@ static void test_names(void **state) {
 static void test_rows(void **state) {
     (void)state;
     nigh_plan_row rows[MAX];
-    nigh_plan_options options = NIGH_PLAN_OPTIONS_INIT;
+    nigh_plan_options options;
+    nigh__options_defaults(&nigh__plan_options_shape, &options);
     options.rows = 10000000;
     const size_t count = plan(&options, rows);
     assert_true(count >= 12);
@@ -90,7 +92,8 @@ static void test_recommended(void **state) {
     static const uint64_t queries[] = {0, 1, 100000};
     static const double recalls[] = {1, 0.95};
     for (size_t i = 0; i < (size_t)4 * 3 * 2; i++) {
-        nigh_plan_options options = NIGH_PLAN_OPTIONS_INIT;
+        nigh_plan_options options;
+        nigh__options_defaults(&nigh__plan_options_shape, &options);
         options.rows = 1000000;
         options.memory_bytes = memories[i % 4];
         options.queries = queries[i / 4 % 3];
@@ -119,7 +122,8 @@ static void test_recommended(void **state) {
         assert_int_equal(nigh__predict(&options, &chosen, &error), NIGH_OK);
         assert_true(chosen.query_seconds == best->query_seconds && chosen.bytes == best->bytes);
     }
-    nigh_plan_options options = NIGH_PLAN_OPTIONS_INIT;
+    nigh_plan_options options;
+    nigh__options_defaults(&nigh__plan_options_shape, &options);
     options.rows = 1000000;
     options.queries = 1;
     assert_int_equal(marked(rows, plan(&options, rows))->method, NIGH_FINDER_SCAN);
@@ -137,7 +141,8 @@ static void test_other_widths(void **state) {
         uint32_t width_bits, radius;
     } cases[] = {{1, 8, 0}, {1, 8, 8}, {2, 64, 0}, {100000, 256, 36}, {5000, 1024, 3}, {UINT32_MAX - 1, 65536, 65536}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        nigh_plan_options options = NIGH_PLAN_OPTIONS_INIT;
+        nigh_plan_options options;
+        nigh__options_defaults(&nigh__plan_options_shape, &options);
         options.rows = cases[i].rows;
         options.width_bits = cases[i].width_bits;
         options.radius = cases[i].radius;
@@ -156,8 +161,9 @@ static void test_other_widths(void **state) {
 static void test_batch(void **state) {
     (void)state;
     nigh_plan_row rows[MAX];
-    nigh_costs costs = NIGH_COSTS_INIT;
-    nigh_plan_options options = NIGH_PLAN_OPTIONS_INIT;
+    nigh_costs costs = {.size = sizeof costs};
+    nigh_plan_options options;
+    nigh__options_defaults(&nigh__plan_options_shape, &options);
     nigh_costs_default(&costs);
     options.rows = 60000000;
     options.batch = 1000000;
@@ -208,7 +214,8 @@ static void test_batch(void **state) {
 static void test_matches(void **state) {
     (void)state;
     nigh_plan_row rows[3][MAX];
-    nigh_plan_options options = NIGH_PLAN_OPTIONS_INIT;
+    nigh_plan_options options;
+    nigh__options_defaults(&nigh__plan_options_shape, &options);
     for (size_t batch = 0; batch < 2; batch++) {
         size_t count = 0;
         options.rows = 2000000;
@@ -240,7 +247,8 @@ static void test_extremes(void **state) {
     static const uint64_t batches[] = {0, 1, UINT32_MAX - 1};
     static const uint32_t radii[] = {0, 1, 3, 36, 64};
     for (size_t i = 0; i < (size_t)6 * 3 * 5 * 3; i++) {
-        nigh_plan_options options = NIGH_PLAN_OPTIONS_INIT;
+        nigh_plan_options options;
+        nigh__options_defaults(&nigh__plan_options_shape, &options);
         options.rows = counts[i % 6];
         options.batch = batches[i / 6 % 3];
         options.radius = radii[i / 18 % 5];
@@ -265,7 +273,8 @@ static void test_capacity(void **state) {
     (void)state;
     nigh_plan_row all[MAX];
     nigh_plan_row few[4];
-    nigh_plan_options options = NIGH_PLAN_OPTIONS_INIT;
+    nigh_plan_options options;
+    nigh__options_defaults(&nigh__plan_options_shape, &options);
     nigh_error error;
     size_t count = 0;
     options.rows = 1000000;
@@ -313,12 +322,13 @@ static void test_refused(void **state) {
 /* Every constant is in some prediction, each of which grows with it in proportion. */
 static void test_costs(void **state) {
     (void)state;
-    nigh_costs costs = NIGH_COSTS_INIT;
+    nigh_costs costs = {.size = sizeof costs};
     nigh_costs_default(&costs);
     double *const constants[] = {&costs.compare, &costs.miss,      &costs.permute, &costs.enumerate, &costs.sort,
                                  &costs.fill,    &costs.scan_byte, &costs.query,   &costs.take,      &costs.whole,
                                  &costs.key,     &costs.visit,     &costs.load,    &costs.hit};
-    nigh_plan_options options = NIGH_PLAN_OPTIONS_INIT;
+    nigh_plan_options options;
+    nigh__options_defaults(&nigh__plan_options_shape, &options);
     options.rows = 3000000;
     options.costs = &costs;
     for (size_t i = 0; i < sizeof constants / sizeof constants[0]; i++) {

@@ -82,7 +82,8 @@ static void crowd_init(struct crowd *crowd, size_t count) {
         return;
     }
     for (size_t i = 0; i < count * 64; i++) weights[i] = (uint8_t)(i % 64);
-    nigh_chunks_options options = NIGH_CHUNKS_OPTIONS_INIT;
+    nigh_chunks_options options;
+    nigh_chunks_options_init(&options);
     options.writable = 1;
     nigh_error error;
     assert_ok(nigh_chunks_open(crowd->context, crowd->path, &options, &crowd->chunks, &error), &error);
@@ -105,7 +106,8 @@ static void crowd_release(struct crowd *crowd) {
 }
 
 static nigh_batch_options options_of(const struct crowd *crowd, nigh_finder_method method, nigh_find_mode mode) {
-    nigh_batch_options options = NIGH_BATCH_OPTIONS_INIT;
+    nigh_batch_options options;
+    nigh_batch_options_init(&options);
     options.method = method;
     options.mode = mode;
     options.weights = crowd->weights;
@@ -122,7 +124,7 @@ static nigh_results *match(struct crowd *crowd, const nigh_batch_options *option
     assert_ok(
         nigh_chunks_match(crowd->chunks, (const uint8_t *)crowd->queries, crowd->count, options, &results, &error),
         &error);
-    *info = (nigh_results_info)NIGH_RESULTS_INFO_INIT;
+    *info = (nigh_results_info){.size = sizeof(nigh_results_info)};
     nigh_results_describe(results, info);
     return results;
 }

@@ -17,6 +17,7 @@
 #include "base/hash.h"
 #include "base/rng.h"
 #include "finder/chunk_file.h"
+#include "finder/finder_options.h"
 #include "finder/weak.h"
 #include "support/support.h"
 
@@ -48,7 +49,8 @@ static struct world *world_new(uint64_t seed) {
 }
 
 static nigh_chunks *open_chunks(nigh_context *context, const char *path, int writable) {
-    nigh_chunks_options options = NIGH_CHUNKS_OPTIONS_INIT;
+    nigh_chunks_options options;
+    nigh_chunks_options_init(&options);
     options.writable = writable;
     nigh_chunks *chunks = NULL;
     nigh_error error;
@@ -130,7 +132,7 @@ static uint64_t expect_matches(nigh_chunks *chunks, const struct world *world, c
         expect_query(world, options, q, matches, count);
         digest = nigh__hash_seeded(matches, count * sizeof *matches, digest);
     }
-    nigh_results_info info = NIGH_RESULTS_INFO_INIT;
+    nigh_results_info info = {.size = sizeof info};
     nigh_results_describe(results, &info);
     assert_int_equal(info.exact, options->method != NIGH_FINDER_PSM);
     nigh_results_free(results);
@@ -141,7 +143,8 @@ static void expect_everything(nigh_chunks *chunks, const struct world *world) {
     static const nigh_finder_method methods[] = {NIGH_FINDER_SCAN, NIGH_FINDER_TABLES, NIGH_FINDER_PSM};
     for (size_t m = 0; m < 3; m++)
         for (int mode = 0; mode < 3; mode++) {
-            nigh_batch_options options = NIGH_BATCH_OPTIONS_INIT;
+            nigh_batch_options options;
+            nigh__options_defaults(&nigh__batch_options_shape, &options);
             uint64_t digests[2];
             options.method = methods[m];
             options.mode = (nigh_find_mode)mode;
@@ -175,7 +178,7 @@ static void test_match(void **state) {
     nigh_chunks_close(chunks);
     chunks = open_chunks(context, path, 0);
     expect_everything(chunks, world);
-    nigh_chunks_info info = NIGH_CHUNKS_INFO_INIT;
+    nigh_chunks_info info = {.size = sizeof info};
     nigh_chunks_describe(chunks, &info);
     assert_int_equal(info.fingerprints, world->count);
     assert_int_equal(info.chunks, expected_chunks);
@@ -207,7 +210,8 @@ static void test_blocks(void **state) {
     uint8_t weights[128] = {0};
     const uint64_t queries[2] = {middle, rows[5] ^ 1};
     for (uint32_t run = 0; run < 6; run++) {
-        nigh_batch_options options = NIGH_BATCH_OPTIONS_INIT;
+        nigh_batch_options options;
+        nigh__options_defaults(&nigh__batch_options_shape, &options);
         static const nigh_finder_method methods[] = {NIGH_FINDER_SCAN, NIGH_FINDER_TABLES, NIGH_FINDER_PSM};
         options.method = methods[run % 3];
         options.weights = weights;
@@ -261,7 +265,8 @@ static void test_bad_options(void **state) {
         {NIGH_FINDER_SCAN, 3, 0, 0, 0, 0, 0, 0, "a recall of 0; it is above 0 and at most 1"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        nigh_batch_options options = NIGH_BATCH_OPTIONS_INIT;
+        nigh_batch_options options;
+        nigh__options_defaults(&nigh__batch_options_shape, &options);
         options.method = cases[i].method;
         options.radius = cases[i].radius;
         options.blocks = cases[i].blocks;
@@ -276,10 +281,11 @@ static void test_bad_options(void **state) {
                          NIGH_EINVAL);
         assert_string_equal(error.why, cases[i].why);
     }
-    nigh_batch_options options = NIGH_BATCH_OPTIONS_INIT;
+    nigh_batch_options options;
+    nigh__options_defaults(&nigh__batch_options_shape, &options);
     nigh_results *results = NULL;
     nigh_error error;
-    options.radius = UINT32_MAX; /* as much as there is */
+    options.radius = NIGH_ALL; /* as much as there is */
     assert_ok(nigh_chunks_match(chunks, (const uint8_t *)world->queries, 1, &options, &results, &error), &error);
     size_t found;
     (void)nigh_results_matches(results, 0, &found);
@@ -298,7 +304,8 @@ static void test_one_writer(void **state) {
     char *folder = scratch_new();
     char *path = path_in(folder, "seen");
     nigh_chunks *writer = open_chunks(context, path, 1);
-    nigh_chunks_options options = NIGH_CHUNKS_OPTIONS_INIT;
+    nigh_chunks_options options;
+    nigh_chunks_options_init(&options);
     options.writable = 1;
     nigh_chunks *other = NULL;
     nigh_error error;
@@ -307,7 +314,7 @@ static void test_one_writer(void **state) {
     nigh_chunks *reader = open_chunks(context, path, 0);
     struct world *world = world_new(3);
     append(writer, world, 500);
-    nigh_chunks_info info = NIGH_CHUNKS_INFO_INIT;
+    nigh_chunks_info info = {.size = sizeof info};
     nigh_chunks_describe(reader, &info); /* keeps what it saw */
     assert_int_equal(info.fingerprints, 0);
     world->count = 0;
@@ -338,12 +345,13 @@ static void test_cancelled(void **state) {
     const nigh_progress progress = {.report = cancel};
     nigh_error error;
     assert_int_equal(nigh_chunks_append(chunks, (const uint8_t *)world->rows, 10, &progress, &error), NIGH_ECANCELLED);
-    nigh_batch_options options = NIGH_BATCH_OPTIONS_INIT;
+    nigh_batch_options options;
+    nigh__options_defaults(&nigh__batch_options_shape, &options);
     options.progress = &progress;
     nigh_results *results = NULL;
     assert_int_equal(nigh_chunks_match(chunks, (const uint8_t *)world->queries, 1, &options, &results, &error),
                      NIGH_ECANCELLED);
-    nigh_chunks_info info = NIGH_CHUNKS_INFO_INIT;
+    nigh_chunks_info info = {.size = sizeof info};
     nigh_chunks_describe(chunks, &info);
     assert_int_equal(info.leftover_bytes, 0);
     expect_everything(chunks, world);
@@ -356,7 +364,8 @@ static void test_cancelled(void **state) {
 /* The states of a file as bytes of an open and an append that fail at one call. */
 static nigh_status append_faulty(const char *path, const struct world *world, struct faulty_files *files) {
     nigh_context *context = context_with(&files->table, NULL, NULL);
-    nigh_chunks_options options = NIGH_CHUNKS_OPTIONS_INIT;
+    nigh_chunks_options options;
+    nigh_chunks_options_init(&options);
     options.writable = 1;
     nigh_chunks *chunks = NULL;
     nigh_status status = nigh_chunks_open(context, path, &options, &chunks, NULL);
@@ -400,7 +409,7 @@ static void faults(nigh_context *context, bool fresh, bool sticky, int damaged_s
         if (succeeded) assert_int_equal(status, NIGH_OK);
         const size_t before = world->count;
         nigh_chunks *chunks = open_chunks(context, path, 1); /* goes on as if nothing had happened */
-        nigh_chunks_info info = NIGH_CHUNKS_INFO_INIT;
+        nigh_chunks_info info = {.size = sizeof info};
         nigh_chunks_describe(chunks, &info);
         if (status == NIGH_OK)
             assert_int_equal(info.fingerprints, before + 300);
@@ -410,7 +419,8 @@ static void faults(nigh_context *context, bool fresh, bool sticky, int damaged_s
         append(chunks, world, 40);
         nigh_chunks_describe(chunks, &info);
         assert_int_equal(info.leftover_bytes, 0);
-        nigh_batch_options options = NIGH_BATCH_OPTIONS_INIT;
+        nigh_batch_options options;
+        nigh__options_defaults(&nigh__batch_options_shape, &options);
         options.method = NIGH_FINDER_SCAN;
         options.threads = 1;
         (void)expect_matches(chunks, world, &options);
@@ -454,7 +464,7 @@ static void test_cut(void **state) {
         file_write_all(path, mixed.data, length);
         free(mixed.data);
         chunks = open_chunks(context, path, 0);
-        nigh_chunks_info info = NIGH_CHUNKS_INFO_INIT;
+        nigh_chunks_info info = {.size = sizeof info};
         nigh_chunks_describe(chunks, &info);
         assert_int_equal(info.fingerprints, 20);
         assert_int_equal(info.leftover_bytes, length - old.length);
@@ -505,7 +515,8 @@ static void test_unfinished(void **state) {
                    {zeros, 100}};
     for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++) {
         file_write_all(path, foreign[i].bytes, foreign[i].length);
-        nigh_chunks_options options = NIGH_CHUNKS_OPTIONS_INIT;
+        nigh_chunks_options options;
+        nigh_chunks_options_init(&options);
         options.writable = 1;
         nigh_chunks *chunks = NULL;
         nigh_error error;
@@ -533,7 +544,8 @@ static nigh_status read_all(nigh_context *context, const char *path, nigh_error 
     nigh_status status = nigh_chunks_open(context, path, NULL, &chunks, error);
     if (status == NIGH_OK) {
         static const uint64_t query = 0;
-        nigh_batch_options options = NIGH_BATCH_OPTIONS_INIT;
+        nigh_batch_options options;
+        nigh__options_defaults(&nigh__batch_options_shape, &options);
         options.method = NIGH_FINDER_SCAN;
         options.radius = 0;
         options.threads = 1;
@@ -571,7 +583,7 @@ static void test_damage(void **state) {
         const bool last = at >= NIGH__CHUNKS_START + nigh__chunk_length(11) + 64 + nigh__block_length(4);
         if (filler || in_state || padding || last) {
             assert_int_equal(status, NIGH_OK);
-            nigh_chunks_info info = NIGH_CHUNKS_INFO_INIT;
+            nigh_chunks_info info = {.size = sizeof info};
             chunks = open_chunks(context, path, 0);
             nigh_chunks_describe(chunks, &info);
             nigh_chunks_close(chunks);
@@ -645,7 +657,8 @@ static void forge(const char *path, const struct bytes *good, size_t header, siz
 
 static nigh_status append_to(nigh_context *context, const char *path, nigh_error *error) {
     static const uint64_t row = 5;
-    nigh_chunks_options options = NIGH_CHUNKS_OPTIONS_INIT;
+    nigh_chunks_options options;
+    nigh_chunks_options_init(&options);
     options.writable = 1;
     nigh_chunks *chunks = NULL;
     nigh_status status = nigh_chunks_open(context, path, &options, &chunks, error);
@@ -720,7 +733,8 @@ static void test_repeated_number(void **state) {
     static const uint64_t queries[] = {1, 7, 1};
     static const uint8_t weights[3 * 64];
     for (int run = 0; run < 9; run++) {
-        nigh_batch_options options = NIGH_BATCH_OPTIONS_INIT;
+        nigh_batch_options options;
+        nigh__options_defaults(&nigh__batch_options_shape, &options);
         options.method = (nigh_finder_method)(NIGH_FINDER_SCAN + run % 3);
         options.mode = (nigh_find_mode)(run / 3);
         options.weights = weights;
@@ -795,7 +809,7 @@ static void test_older_files(void **state) {
     free(file.data);
     chunks = open_chunks(context, path, 1);
     append(chunks, world, 1);
-    nigh_chunks_info info = NIGH_CHUNKS_INFO_INIT;
+    nigh_chunks_info info = {.size = sizeof info};
     nigh_chunks_describe(chunks, &info);
     assert_int_equal(info.fingerprints, 51);
     assert_true(info.leftover_bytes > 0); /* there is nothing to cut it off with */
@@ -805,7 +819,8 @@ static void test_older_files(void **state) {
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         nigh_file_system table = *nigh_file_system_posix();
         table.size = size + (size_t)wrong[i];
-        nigh_context_options options = NIGH_CONTEXT_OPTIONS_INIT;
+        nigh_context_options options;
+        nigh_context_options_init(&options);
         options.file_system = &table;
         assert_int_equal(nigh_context_new(&options, &context, NULL), NIGH_EINVAL);
     }
@@ -829,8 +844,10 @@ static void test_memory(void **state) {
             struct faulty_memory memory = {.fail_at = UINT64_MAX};
             nigh_allocator allocator = faulty_memory_allocator(&memory);
             nigh_context *context = context_with(NULL, &allocator, NULL);
-            nigh_batch_options options = NIGH_BATCH_OPTIONS_INIT;
-            nigh_chunks_options open_options = NIGH_CHUNKS_OPTIONS_INIT;
+            nigh_batch_options options;
+            nigh__options_defaults(&nigh__batch_options_shape, &options);
+            nigh_chunks_options open_options;
+            nigh_chunks_options_init(&open_options);
             open_options.writable = 1;
             options.method = (nigh_finder_method)(1 + kind % 3);
             options.mode = kind == 3 ? NIGH_FIND_FIRST : NIGH_FIND_ALL;

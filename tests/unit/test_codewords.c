@@ -14,6 +14,7 @@
 
 #include "base/rng.h"
 #include "learn/codewords.h"
+#include "learn/learn_options.h"
 #include "signature/model.h"
 #include "support/learners.h"
 #include "support/lesson_support.h"
@@ -66,7 +67,7 @@ struct words {
 static void words_choose(struct words *words, nigh_context *context, uint32_t width, uint32_t classes, uint32_t kinds,
                          const uint64_t *class_begins, const uint32_t *row_classes) {
     nigh_error error;
-    words->options = (nigh_learn_options)NIGH_LEARN_OPTIONS_INIT;
+    nigh__options_defaults(&nigh__learn_options_shape, &words->options);
     words->options.width_bits = width;
     words->lesson = (struct nigh__lesson){.context = context,
                                           .options = &words->options,
@@ -370,7 +371,8 @@ static void test_odd(void **state) {
     static const double ridges[] = {-1, 0, 1e6};
     for (uint32_t width = 8; width <= 1024; width *= 2) {
         for (size_t r = 0; r < 3; r++) {
-            nigh_learn_options options = NIGH_LEARN_OPTIONS_INIT;
+            nigh_learn_options options;
+            nigh__options_defaults(&nigh__learn_options_shape, &options);
             options.width_bits = width;
             options.iterations = 60;
             options.l2 = ridges[r];

@@ -77,7 +77,7 @@ static void many_commits(void **state) {
     nigh_collection *collection;
     nigh_error error;
     assert_ok(nigh_collection_open(f->context, f->path, NULL, &collection, &error), &error);
-    nigh_collection_info info = NIGH_COLLECTION_INFO_INIT;
+    nigh_collection_info info = {.size = sizeof info};
     nigh_collection_describe(collection, &info);
     assert_int_equal(info.segments, 12);
     assert_int_equal(info.sequence, 12);
@@ -85,7 +85,7 @@ static void many_commits(void **state) {
     assert_true(info.has_ids);
     assert_true(info.has_metadata);
     assert_string_equal(nigh_collection_scheme(collection), "bits=64\nkind=signatures\n");
-    nigh_segment_info segment = NIGH_SEGMENT_INFO_INIT;
+    nigh_segment_info segment = {.size = sizeof segment};
     assert_ok(nigh_collection_segment(collection, 11, &segment, &error), &error);
     assert_int_equal(segment.documents, 36);
     assert_int_equal(nigh_collection_segment(collection, 12, &segment, &error), NIGH_EINVAL);
@@ -131,7 +131,7 @@ static void repeats_far_apart(void **state) {
     recipe_expect(f->context, f->path, &recipe, 4000);
     nigh_collection *collection;
     assert_ok(nigh_collection_open(f->context, f->path, NULL, &collection, &error), &error);
-    nigh_collection_info info = NIGH_COLLECTION_INFO_INIT;
+    nigh_collection_info info = {.size = sizeof info};
     nigh_collection_describe(collection, &info);
     assert_true(info.signatures <= 1500);
     assert_true(info.signatures > 1300);
@@ -156,7 +156,8 @@ static void empty_collections_work(void **state) {
 }
 
 static nigh_writer *open_writer(struct fixture *f, uint32_t width_bits) {
-    nigh_writer_options options = NIGH_WRITER_OPTIONS_INIT;
+    nigh_writer_options options;
+    nigh_writer_options_init(&options);
     options.width_bits = width_bits;
     nigh_writer *writer;
     nigh_error error;
@@ -166,7 +167,8 @@ static nigh_writer *open_writer(struct fixture *f, uint32_t width_bits) {
 
 static nigh_status add(nigh_writer *writer, const char *id, uint8_t byte, nigh_error *error) {
     uint8_t signature[8] = {byte};
-    nigh_document document = {.signature = signature, .id = id, .id_length = id == NULL ? 0 : strlen(id)};
+    nigh_document document = {
+        .size = sizeof(nigh_document), .signature = signature, .id = id, .id_length = id == NULL ? 0 : strlen(id)};
     return nigh_writer_add(writer, &document, error);
 }
 
@@ -196,7 +198,7 @@ static void ids_are_unique(void **state) {
 
     nigh_collection *collection;
     assert_ok(nigh_collection_open(f->context, f->path, NULL, &collection, &error), &error);
-    nigh_collection_info info = NIGH_COLLECTION_INFO_INIT;
+    nigh_collection_info info = {.size = sizeof info};
     nigh_collection_describe(collection, &info);
     assert_int_equal(info.documents, 3);
     assert_int_equal(info.signatures, 2);
@@ -236,7 +238,8 @@ static void refusals_change_nothing(void **state) {
     nigh_error error;
     assert_ok(recipe_add(f->context, f->path, &recipe, 0, 3, &error), &error);
     char *before = tree_digest(f->path);
-    nigh_writer_options options = NIGH_WRITER_OPTIONS_INIT;
+    nigh_writer_options options;
+    nigh_writer_options_init(&options);
     nigh_writer *writer;
     options.width_bits = 128;
     assert_int_equal(nigh_writer_open(f->context, f->path, &options, &writer, &error), NIGH_EMISMATCH);
@@ -272,7 +275,8 @@ static void what_is_no_collection(void **state) {
     nigh_error error;
     nigh_collection *collection;
     nigh_writer *writer;
-    nigh_writer_options options = NIGH_WRITER_OPTIONS_INIT;
+    nigh_writer_options options;
+    nigh_writer_options_init(&options);
     options.width_bits = 64;
     assert_int_equal(nigh_collection_open(f->context, f->path, NULL, &collection, &error), NIGH_ENOTFOUND);
     assert_non_null(strstr(error_text(&error), "cannot open: No such file or directory"));
@@ -300,7 +304,8 @@ static void one_writer_at_a_time(void **state) {
     struct fixture *f = *state;
     nigh_error error;
     nigh_writer *first = open_writer(f, 64);
-    nigh_writer_options options = NIGH_WRITER_OPTIONS_INIT;
+    nigh_writer_options options;
+    nigh_writer_options_init(&options);
     options.width_bits = 64;
     nigh_writer *second;
     assert_int_equal(nigh_writer_open(f->context, f->path, &options, &second, &error), NIGH_EBUSY);
@@ -328,7 +333,7 @@ static void the_lock_dies_with_its_process(void **state) {
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    nigh_check_result result = NIGH_CHECK_RESULT_INIT;
+    nigh_check_result result = {.size = sizeof result};
     assert_ok(nigh_collection_check(f->context, f->path, NULL, &result, &error), &error);
     assert_int_equal(result.leftovers, 2);
     recipe_expect(f->context, f->path, &recipe, 3);
@@ -346,7 +351,7 @@ static void readers_keep_their_snapshot(void **state) {
     nigh_collection *collection;
     assert_ok(nigh_collection_open(f->context, f->path, NULL, &collection, &error), &error);
     assert_ok(recipe_add(f->context, f->path, &recipe, 3, 3, &error), &error);
-    nigh_collection_info info = NIGH_COLLECTION_INFO_INIT;
+    nigh_collection_info info = {.size = sizeof info};
     nigh_collection_describe(collection, &info);
     assert_int_equal(info.documents, 3);
     remove_tree(f->path); /* deleted under the reader */
@@ -416,7 +421,8 @@ static void a_read_that_faults(void **state) {
     assert_int_equal(truncate(segment, 8192), 0);
 
     uint8_t query[128] = {0};
-    nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
+    nigh_search_options options;
+    nigh_search_options_init(&options);
     nigh_results *results = NULL;
     for (options.threads = 1; options.threads <= 3; options.threads++) {
         assert_int_equal(nigh_search(collection, query, 1, &options, &results, &error), NIGH_EIO);
@@ -459,7 +465,8 @@ static void commits_can_be_cancelled(void **state) {
     struct fixture *f = *state;
     struct cancel cancel = {0};
     nigh_progress progress = {.report = cancel_now, .user = &cancel};
-    nigh_writer_options options = NIGH_WRITER_OPTIONS_INIT;
+    nigh_writer_options options;
+    nigh_writer_options_init(&options);
     options.width_bits = 64;
     options.progress = &progress;
     nigh_writer *writer;
@@ -489,8 +496,12 @@ static void metadata_and_ids_are_cut_to_the_buffer(void **state) {
     nigh_error error;
     nigh_writer *writer = open_writer(f, 64);
     uint8_t signature[8] = {1};
-    nigh_document document = {
-        .signature = signature, .id = "abcdef", .id_length = 6, .metadata = "0123456789", .metadata_length = 10};
+    nigh_document document = {.size = sizeof(nigh_document),
+                              .signature = signature,
+                              .id = "abcdef",
+                              .id_length = 6,
+                              .metadata = "0123456789",
+                              .metadata_length = 10};
     assert_ok(nigh_writer_add(writer, &document, &error), &error);
     assert_ok(nigh_writer_commit(writer, &error), &error);
     nigh_writer_close(writer);

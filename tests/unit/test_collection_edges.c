@@ -53,13 +53,14 @@ static void add_documents(struct fixture *f, uint64_t first, uint64_t count) {
 }
 
 static nigh_writer *writer_with_one(struct fixture *f) {
-    nigh_writer_options options = NIGH_WRITER_OPTIONS_INIT;
+    nigh_writer_options options;
+    nigh_writer_options_init(&options);
     options.width_bits = recipe.width_bits;
     nigh_writer *writer;
     nigh_error error;
     assert_ok(nigh_writer_open(f->context, f->path, &options, &writer, &error), &error);
     uint8_t signature[9] = {1};
-    nigh_document document = {.signature = signature, .id = "stray", .id_length = 5};
+    nigh_document document = {.size = sizeof(nigh_document), .signature = signature, .id = "stray", .id_length = 5};
     assert_ok(nigh_writer_add(writer, &document, &error), &error);
     return writer;
 }
@@ -106,7 +107,7 @@ static void lost_manifests(void **state) {
     add_documents(f, 0, 3);
     add_documents(f, 3, 3);
     recipe_expect(f->context, f->path, &recipe, 6);
-    nigh_check_result result = NIGH_CHECK_RESULT_INIT;
+    nigh_check_result result = {.size = sizeof result};
     assert_ok(nigh_collection_check(f->context, f->path, NULL, &result, &error), &error);
     assert_int_equal(result.unlisted, 2);
     assert_int_equal(result.leftovers, 0);
@@ -283,7 +284,7 @@ static void success_leaves_the_error_alone(void **state) {
     assert_ok(recipe_add(f->context, f->path, &recipe, 5, 5, &error), &error);
     assert_memory_equal(&error, &twin, sizeof error);
     nigh_writer *writer = writer_with_one(f);
-    nigh_document nothing = {.id = "x", .id_length = 1};
+    nigh_document nothing = {.size = sizeof(nigh_document), .id = "x", .id_length = 1};
     assert_int_equal(nigh_writer_add(writer, &nothing, &error), NIGH_EINVAL);
     assert_string_equal(error_text(&error), "a document without a signature");
     nigh_writer_close(writer);

@@ -31,14 +31,15 @@ static nigh_vocabulary *make_vocabulary(nigh_context *context, uint32_t more) {
 
 static nigh_status write_one(nigh_context *context, const char *path, const nigh_vocabulary *vocabulary,
                              nigh_error *error) {
-    nigh_writer_options options = NIGH_WRITER_OPTIONS_INIT;
+    nigh_writer_options options;
+    nigh_writer_options_init(&options);
     options.width_bits = 64;
     options.vocabulary = vocabulary;
     nigh_writer *writer;
     nigh_status status = nigh_writer_open(context, path, &options, &writer, error);
     if (status != NIGH_OK) return status;
     const uint8_t signature[8] = {1};
-    nigh_document document = {.signature = signature};
+    nigh_document document = {.size = sizeof(nigh_document), .signature = signature};
     status = nigh_writer_add(writer, &document, error);
     if (status == NIGH_OK) status = nigh_writer_commit(writer, error);
     nigh_writer_close(writer);
@@ -144,7 +145,8 @@ static void test_named(void **state) {
     char *path = path_in(folder, "c.nigh");
     nigh_vocabulary *right = make_vocabulary(context, 0);
     nigh_vocabulary *wrong = make_vocabulary(context, 1);
-    nigh_writer_options options = NIGH_WRITER_OPTIONS_INIT;
+    nigh_writer_options options;
+    nigh_writer_options_init(&options);
     nigh_writer *writer;
     nigh_error error;
     char scheme[64];

@@ -66,7 +66,7 @@ static nigh_collection *open_collection(struct fixture *f) {
 
 static nigh_collection_info describe(struct fixture *f) {
     nigh_collection *collection = open_collection(f);
-    nigh_collection_info info = NIGH_COLLECTION_INFO_INIT;
+    nigh_collection_info info = {.size = sizeof info};
     nigh_collection_describe(collection, &info);
     nigh_collection_close(collection);
     return info;
@@ -111,7 +111,7 @@ static void weights_go_through_a_file(void **state) {
     char *leftover = path_in(f->path, "segment-00000000000000000001.weights.tmp");
     assert_false(path_exists(leftover));
     file_write_all(leftover, "of a writer that died", 21);
-    nigh_check_result result = NIGH_CHECK_RESULT_INIT;
+    nigh_check_result result = {.size = sizeof result};
     nigh_error error;
     assert_ok(nigh_collection_check(f->context, f->path, NULL, &result, &error), &error);
     assert_int_equal(result.leftovers, 1);
@@ -122,12 +122,14 @@ static void weights_go_through_a_file(void **state) {
 
 static nigh_status add_one(nigh_writer *writer, const char *id, const uint8_t *weights, nigh_error *error) {
     const uint8_t signature[8] = {1};
-    nigh_document document = {.signature = signature, .id = id, .id_length = strlen(id), .weights = weights};
+    nigh_document document = {
+        .size = sizeof(nigh_document), .signature = signature, .id = id, .id_length = strlen(id), .weights = weights};
     return nigh_writer_add(writer, &document, error);
 }
 
 static nigh_writer *open_writer(struct fixture *f) {
-    nigh_writer_options options = NIGH_WRITER_OPTIONS_INIT;
+    nigh_writer_options options;
+    nigh_writer_options_init(&options);
     options.width_bits = 64;
     nigh_writer *writer;
     nigh_error error;
@@ -291,7 +293,8 @@ static void one_before_the_documents(void **state) {
 
 static void what_is_kept_has_a_length(void **state) {
     struct fixture *f = *state;
-    nigh_writer_options options = NIGH_WRITER_OPTIONS_INIT;
+    nigh_writer_options options;
+    nigh_writer_options_init(&options);
     options.width_bits = 64;
     nigh_writer *writer;
     nigh_error error;

@@ -45,13 +45,13 @@ static nigh_dedup *run(nigh_context *context, const char *path, const nigh_dedup
 }
 
 static nigh_dedup_info describe(const nigh_dedup *dedup) {
-    nigh_dedup_info info = NIGH_DEDUP_INFO_INIT;
+    nigh_dedup_info info = {.size = sizeof info};
     nigh_dedup_describe(dedup, &info);
     return info;
 }
 
 static uint64_t cluster_of(const nigh_dedup *dedup, uint64_t document) {
-    nigh_dedup_document out;
+    nigh_dedup_document out = {.size = sizeof out};
     assert_int_equal(nigh_dedup_at(dedup, document, &out), NIGH_OK);
     assert_int_equal(out.keep, out.cluster == document);
     return out.cluster;
@@ -78,7 +78,7 @@ static void test_nothing(void **state) {
     nigh_dedup *dedup = run(*state, place.path, NULL);
     assert_int_equal(describe(dedup).documents, 0);
     assert_int_equal(count_pairs(dedup, NULL), 0);
-    nigh_dedup_document out;
+    nigh_dedup_document out = {.size = sizeof out};
     assert_int_equal(nigh_dedup_at(dedup, 0, &out), NIGH_END);
     nigh_dedup_free(dedup);
     place_free(&place);
@@ -88,7 +88,7 @@ static void test_one(void **state) {
     struct place place = place_new();
     write_text(place.path, "{\"id\": \"only\", \"text\": \"one two three four\"}\n");
     nigh_dedup *dedup = run(*state, place.path, NULL);
-    nigh_dedup_document out;
+    nigh_dedup_document out = {.size = sizeof out};
     assert_int_equal(nigh_dedup_at(dedup, 0, &out), NIGH_OK);
     assert_int_equal(out.id_length, 4);
     assert_memory_equal(out.id, "only", 4);
@@ -105,7 +105,8 @@ static void test_odd_ones(void **state) {
     struct place place = place_new();
     write_text(place.path, "{\"text\": \"!!\"}\n{\"text\": \"??\"}\n{\"other\": 1}\nno json\n{\"text\": \"!!\"}\n"
                            "{\"text\": \"a b\"}\n{\"text\": \"A, B\"}\n");
-    nigh_text_reader_options reading = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options reading;
+    nigh_text_reader_options_init(&reading);
     reading.format = NIGH_TEXT_JSONL;
     nigh_dedup *dedup = NULL;
     nigh_error error;
@@ -122,7 +123,7 @@ static void test_odd_ones(void **state) {
     assert_int_equal(cluster_of(dedup, 1), 1);
     assert_int_equal(cluster_of(dedup, 2), 0);
     assert_int_equal(cluster_of(dedup, 4), 3); /* the same words, but no copy */
-    nigh_dedup_document out;
+    nigh_dedup_document out = {.size = sizeof out};
     assert_int_equal(nigh_dedup_at(dedup, 2, &out), NIGH_OK);
     assert_int_equal(out.number, 4);
     assert_true(out.copy);
@@ -137,7 +138,8 @@ static void test_shard(void **state) {
     struct place place = place_new();
     write_text(place.path, "{\"text\": \"a b c\"}\n{\"text\": \"a b c\"}\n{\"other\": 1}\n{\"other\": 1}\n"
                            "{\"text\": \"a b c\"}\n");
-    nigh_text_reader_options reading = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options reading;
+    nigh_text_reader_options_init(&reading);
     reading.shards = 2;
     nigh_dedup *dedup = NULL;
     nigh_error error;
@@ -155,7 +157,8 @@ static void test_limit(void **state) {
     struct soup soup;
     soup_init(&soup, 50, 40, 50, 3);
     soup_write(&soup, place.path);
-    nigh_dedup_options options = NIGH_DEDUP_OPTIONS_INIT;
+    nigh_dedup_options options;
+    nigh_dedup_options_init(&options);
     options.limit = 20;
     nigh_dedup *dedup = run(*state, place.path, &options);
     assert_int_equal(describe(dedup).documents, 20);
@@ -186,11 +189,13 @@ static void test_stream(void **state) {
     soup_write(&soup, place.path);
     struct tape tape = {.bytes = file_read_all(place.path)};
     const nigh_stream stream = {.user = &tape, .read = tape_read};
-    nigh_text_reader_options reading = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options reading;
+    nigh_text_reader_options_init(&reading);
     reading.stream = &stream;
     const char *path = "-";
     for (int method = 0; method < 3; method++) {
-        nigh_dedup_options options = NIGH_DEDUP_OPTIONS_INIT;
+        nigh_dedup_options options;
+        nigh_dedup_options_init(&options);
         options.method = (nigh_dedup_method)method;
         nigh_dedup *expected = run(*state, place.path, &options);
         nigh_dedup *dedup = NULL;
@@ -229,7 +234,8 @@ static void write_chain(const struct place *place, struct soup *soup) {
 static void expect_clusters(nigh_context *context, const char *path, nigh_cluster_rule rule, nigh_keep_rule keep,
                             const uint64_t *expected) {
     for (int method = 0; method < 2; method++) {
-        nigh_dedup_options options = NIGH_DEDUP_OPTIONS_INIT;
+        nigh_dedup_options options;
+        nigh_dedup_options_init(&options);
         options.method = (nigh_dedup_method)method;
         options.cluster = rule;
         options.keep = keep;
@@ -260,7 +266,8 @@ static void test_keep_among_copies(void **state) {
     struct place place = place_new();
     write_text(place.path, "{\"s\": 1, \"text\": \"a b c d e f\"}\n{\"s\": 5, \"text\": \"a b c d e f\"}\n"
                            "{\"text\": \"a b c d e f\"}\n{\"s\": 5.0, \"text\": \"A b c d, e f\"}\n");
-    nigh_dedup_options options = NIGH_DEDUP_OPTIONS_INIT;
+    nigh_dedup_options options;
+    nigh_dedup_options_init(&options);
     options.keep = NIGH_KEEP_SCORE;
     options.score_key = "s";
     nigh_dedup *dedup = run(*state, place.path, &options);
@@ -283,7 +290,8 @@ static void test_copies(void **state) {
     for (uint32_t i = 0; i < COUNT; i++) soup_add(&soup, words, 6);
     soup_write(&soup, place.path);
     for (int all = 0; all < 2; all++) {
-        nigh_dedup_options options = NIGH_DEDUP_OPTIONS_INIT;
+        nigh_dedup_options options;
+        nigh_dedup_options_init(&options);
         options.all_pairs = all;
         nigh_dedup *dedup = run(*state, place.path, &options);
         const nigh_dedup_info info = describe(dedup);
@@ -316,7 +324,8 @@ static void test_template(void **state) {
     }
     soup_write(&soup, place.path);
     for (int keep = 0; keep < 2; keep++) {
-        nigh_dedup_options options = NIGH_DEDUP_OPTIONS_INIT;
+        nigh_dedup_options options;
+        nigh_dedup_options_init(&options);
         options.bucket_budget = 100;
         options.keep = (nigh_keep_rule)keep;
         nigh_dedup *dedup = run(*state, place.path, &options);
@@ -344,9 +353,10 @@ static void expect_refused(nigh_context *context, const char *path, const nigh_d
 static void test_refused(void **state) {
     struct place place = place_new();
     write_text(place.path, "{\"text\": \"a\"}\n");
-    nigh_dedup_options options = NIGH_DEDUP_OPTIONS_INIT;
+    nigh_dedup_options options;
+    nigh_dedup_options_init(&options);
     const nigh_dedup_options good = options;
-    static const double thresholds[] = {0, -1, 1.01};
+    static const double thresholds[] = {0, -2, 1.01};
     for (size_t i = 0; i < 3; i++) {
         options.threshold = thresholds[i];
         expect_refused(*state, place.path, &options);
@@ -367,7 +377,8 @@ static void test_refused(void **state) {
     options.method = NIGH_DEDUP_EXACT;
     options.no_verify = 1;
     expect_refused(*state, place.path, &options);
-    nigh_signer_options signer = NIGH_SIGNER_OPTIONS_INIT;
+    nigh_signer_options signer;
+    nigh_signer_options_init(&signer);
     signer.split = NIGH_SPLIT_HARD;
     options = good;
     options.signer = &signer;
@@ -398,7 +409,8 @@ static void test_no_verify(void **state) {
     struct place place = place_new();
     struct soup soup;
     write_chain(&place, &soup);
-    nigh_dedup_options options = NIGH_DEDUP_OPTIONS_INIT;
+    nigh_dedup_options options;
+    nigh_dedup_options_init(&options);
     options.no_verify = 1;
     nigh_error error;
     for (int all = 0; all < 2; all++) {
@@ -444,7 +456,8 @@ static void test_changed(void **state) {
         assert_non_null(word);
         word[1] = 'z';
         const nigh_progress progress = {meddle, &meddler};
-        nigh_dedup_options options = NIGH_DEDUP_OPTIONS_INIT;
+        nigh_dedup_options options;
+        nigh_dedup_options_init(&options);
         options.method = (nigh_dedup_method)method;
         options.progress = &progress;
         nigh_dedup *dedup = NULL;
@@ -469,7 +482,8 @@ static void test_cancelled(void **state) {
         for (uint64_t at = 0; !done; at++) {
             struct meddler meddler = {.cancel_at = at};
             const nigh_progress progress = {meddle, &meddler};
-            nigh_dedup_options options = NIGH_DEDUP_OPTIONS_INIT;
+            nigh_dedup_options options;
+            nigh_dedup_options_init(&options);
             options.method = (nigh_dedup_method)method;
             options.progress = &progress;
             nigh_dedup *dedup = NULL;
@@ -510,7 +524,8 @@ static void test_pairs_cancelled(void **state) {
 /* Every way through the code that the options open. */
 static nigh_status run_way(nigh_context *context, const char *path, unsigned way, const char *folder,
                            nigh_error *error) {
-    nigh_dedup_options options = NIGH_DEDUP_OPTIONS_INIT;
+    nigh_dedup_options options;
+    nigh_dedup_options_init(&options);
     options.method = (nigh_dedup_method)(way % 3);
     options.cluster = (nigh_cluster_rule)(way % 3);
     options.keep = way % 2 == 0 ? NIGH_KEEP_LONGEST : NIGH_KEEP_FIRST;

@@ -42,14 +42,14 @@ static uint64_t count_pairs(nigh_dedup *dedup) {
 }
 
 static nigh_dedup_info info_of(const nigh_dedup *dedup) {
-    nigh_dedup_info info = NIGH_DEDUP_INFO_INIT;
+    nigh_dedup_info info = {.size = sizeof info};
     nigh_dedup_describe(dedup, &info);
     return info;
 }
 
 static void assert_same_clusters(const nigh_dedup *a, const nigh_dedup *b) {
-    nigh_dedup_document x;
-    nigh_dedup_document y;
+    nigh_dedup_document x = {.size = sizeof x};
+    nigh_dedup_document y = {.size = sizeof y};
     uint64_t i = 0;
     for (; nigh_dedup_at(a, i, &x) == NIGH_OK; i++) {
         assert_int_equal(nigh_dedup_at(b, i, &y), NIGH_OK);
@@ -87,7 +87,8 @@ static void test_near_signatures(void **state) {
     (void)state;
     nigh_context *context = context_new();
     uint64_t *rows = rows_make(2, 100);
-    nigh_dedup_options options = NIGH_DEDUP_OPTIONS_INIT;
+    nigh_dedup_options options;
+    nigh_dedup_options_init(&options);
     options.bucket_budget = 500;
     options.distance = 4;
     options.threads = 1;
@@ -105,7 +106,7 @@ static void test_near_signatures(void **state) {
     nigh_dedup_free(one);
     nigh_dedup_free(other);
     /* Within the budget nothing is cut. */
-    options = (nigh_dedup_options)NIGH_DEDUP_OPTIONS_INIT;
+    nigh_dedup_options_init(&options);
     options.distance = 4;
     options.bucket_budget = ROWS;
     one = rows_dedup(context, rows, &options);
@@ -121,7 +122,8 @@ static void test_no_crowd(void **state) {
     (void)state;
     nigh_context *context = context_new();
     uint64_t *rows = rows_make(0, ROWS);
-    nigh_dedup_options options = NIGH_DEDUP_OPTIONS_INIT;
+    nigh_dedup_options options;
+    nigh_dedup_options_init(&options);
     for (size_t i = 0; i < ROWS; i++) rows[i] |= 0xffff; /* one bucket */
     options.bucket_budget = 100;
     nigh_dedup *dedup = rows_dedup(context, rows, &options);
@@ -137,7 +139,8 @@ static void test_small_budget(void **state) {
     (void)state;
     nigh_context *context = context_new();
     uint64_t *rows = rows_make(3, 0);
-    nigh_dedup_options options = NIGH_DEDUP_OPTIONS_INIT;
+    nigh_dedup_options options;
+    nigh_dedup_options_init(&options);
     options.bucket_budget = 10;
     nigh_dedup *dedup = rows_dedup(context, rows, &options);
     const nigh_dedup_info info = info_of(dedup);
@@ -152,7 +155,8 @@ static void test_limit_of_signatures(void **state) {
     (void)state;
     nigh_context *context = context_new();
     uint64_t *rows = rows_make(2, 0);
-    nigh_dedup_options options = NIGH_DEDUP_OPTIONS_INIT;
+    nigh_dedup_options options;
+    nigh_dedup_options_init(&options);
     nigh_dedup *tree = rows_dedup(context, rows, &options);
     options.all_pairs = 1;
     options.pairs_limit = 20000;
@@ -196,7 +200,8 @@ static void test_limit_of_texts(void **state) {
     char *path = path_in(folder, "crowd.jsonl");
     documents_write(path);
     for (int method = NIGH_DEDUP_MINHASH; method <= NIGH_DEDUP_SIMHASH; method++) {
-        nigh_dedup_options options = NIGH_DEDUP_OPTIONS_INIT;
+        nigh_dedup_options options;
+        nigh_dedup_options_init(&options);
         options.method = (nigh_dedup_method)method;
         options.distance = method == NIGH_DEDUP_SIMHASH ? 12 : NIGH_ALL;
         nigh_dedup *tree = texts_dedup(context, path, &options);
@@ -230,7 +235,8 @@ static void test_limit_of_copies(void **state) {
     nigh_context *context = context_new();
     uint64_t *rows = rows_make(0, 0);
     for (size_t i = 0; i < ROWS; i++) rows[i] = UINT64_C(0xff00ff00ff00ff00) ^ (UINT64_C(1) << i % 20);
-    nigh_dedup_options options = NIGH_DEDUP_OPTIONS_INIT;
+    nigh_dedup_options options;
+    nigh_dedup_options_init(&options);
     options.all_pairs = 1;
     options.pairs_limit = 30000;
     nigh_dedup *dedup = rows_dedup(context, rows, &options);

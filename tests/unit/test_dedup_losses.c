@@ -32,9 +32,10 @@ static struct counted count(nigh_context *context, const char *path, const nigh_
                             uint64_t limit) {
     struct counted counted = {0};
     for (uint32_t threads = 1; threads <= 3; threads += 2) {
-        nigh_dedup_options options = NIGH_DEDUP_OPTIONS_INIT;
-        nigh_dedup_info info = NIGH_DEDUP_INFO_INIT;
-        nigh_dedup_written written = NIGH_DEDUP_WRITTEN_INIT;
+        nigh_dedup_options options;
+        nigh_dedup_options_init(&options);
+        nigh_dedup_info info = {.size = sizeof info};
+        nigh_dedup_written written = {.size = sizeof written};
         nigh_dedup *dedup;
         nigh_error error;
         options.threads = threads;
@@ -60,7 +61,8 @@ static void assert_counted(struct counted found, uint64_t documents, uint64_t un
 
 /* What is only not understood is copied, however deep it is; what is too long is not. */
 static void test_lines(void **state) {
-    nigh_text_reader_options reading = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options reading;
+    nigh_text_reader_options_init(&reading);
     const char *in =
         "{\"text\":\"one\"}\n[[[[[[[[]]]]]]]]\nno json\n{\"text\":\"far too long a line\"}\n{\"text\":\"two\"}\n"
         "{\"text\":\"far too long again\"}\n";
@@ -89,7 +91,8 @@ static void test_cut_compressed(void **state) {
     }
     struct bytes packed = pack_bytes(ARCHIVE_FILTER_GZIP, lines.bytes, lines.length);
     file_write_all("cut.gz", packed.data, packed.length / 2);
-    nigh_text_reader_options reading = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options reading;
+    nigh_text_reader_options_init(&reading);
     const struct counted found = count(*state, "cut.gz", &reading, 0);
     assert_true(found.documents > 100 && found.documents < 1900);
     assert_counted(found, found.documents, 0, 1);
@@ -109,7 +112,8 @@ static void test_warc(void **state) {
         {RECORD("3", "one") "WARC/1.0\r\nWARC-Type: request\r\nContent-Length: 30\r\n\r\nx", 1, 0, 1},
         {RECORD("3", "one") RECORD("many", "two") RECORD("5", "three"), 2, 1, 0},
     };
-    nigh_text_reader_options reading = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options reading;
+    nigh_text_reader_options_init(&reading);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         file_write_all("in.warc", cases[i].in, strlen(cases[i].in));
         assert_counted(count(*state, "in.warc", &reading, 0), cases[i].documents, cases[i].unread, cases[i].lost);
@@ -128,8 +132,9 @@ static void test_warc_damaged(void **state) {
         sink_text(&in, word);
     }
     struct bytes packed = pack_bytes(ARCHIVE_FILTER_GZIP, in.bytes, in.length);
-    nigh_text_reader_options reading = NIGH_TEXT_READER_OPTIONS_INIT;
-    nigh_dedup_info info = NIGH_DEDUP_INFO_INIT;
+    nigh_text_reader_options reading;
+    nigh_text_reader_options_init(&reading);
+    nigh_dedup_info info = {.size = sizeof info};
     nigh_dedup *dedup;
     nigh_error error;
     file_write_all(paths[0], packed.data, packed.length / 2);
@@ -150,7 +155,8 @@ static void test_warc_damaged(void **state) {
 
 /* Of a folder: what is no text, cannot be unpacked, or is nested too deep. */
 static void test_folder(void **state) {
-    nigh_text_reader_options reading = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options reading;
+    nigh_text_reader_options_init(&reading);
     reading.max_depth = 10;
     struct memory_sink page = {0};
     sink_text(&page, "<html><body>");
@@ -191,7 +197,8 @@ static void test_forms(void **state) {
     const char *trec = "<DOC>\none two three\n</DOC>\n<DOC>\none two three\n</DOC>\n";
     int beyond = 0;
     const nigh_progress progress = {note_stage, &beyond};
-    nigh_dedup_options options = NIGH_DEDUP_OPTIONS_INIT;
+    nigh_dedup_options options;
+    nigh_dedup_options_init(&options);
     nigh_dedup *dedup;
     nigh_error error;
     file_write_all(paths[0], trec, strlen(trec));
@@ -213,8 +220,10 @@ static void test_forms(void **state) {
 static void test_no_folder(void **state) {
     struct memory_source memory = {.bytes = (const uint8_t *)"one two\n", .length = 8, .fail_at = SIZE_MAX};
     nigh_stream stream = memory_source_stream(&memory);
-    nigh_text_reader_options reading = NIGH_TEXT_READER_OPTIONS_INIT;
-    nigh_dedup_options options = NIGH_DEDUP_OPTIONS_INIT;
+    nigh_text_reader_options reading;
+    nigh_text_reader_options_init(&reading);
+    nigh_dedup_options options;
+    nigh_dedup_options_init(&options);
     const char *path = "-";
     nigh_dedup *dedup;
     nigh_error error;
@@ -229,9 +238,10 @@ static void test_scored(void **state) {
         "{\"text\":\"a b c\",\"s\":1}\n{\"text\":\"a b c\",\"s\":1e999}\n{\"text\":\"a b c\",\"s\":\"2\"}\n"
         "{\"text\":\"a b c\",\"s\":99999999999999999999}\n";
     const char *path = "scored.jsonl";
-    nigh_dedup_options options = NIGH_DEDUP_OPTIONS_INIT;
-    nigh_dedup_info info = NIGH_DEDUP_INFO_INIT;
-    nigh_dedup_document document;
+    nigh_dedup_options options;
+    nigh_dedup_options_init(&options);
+    nigh_dedup_info info = {.size = sizeof info};
+    nigh_dedup_document document = {.size = sizeof document};
     nigh_dedup *dedup;
     nigh_error error;
     file_write_all(path, in, strlen(in));
@@ -253,7 +263,7 @@ static void test_scored(void **state) {
 static void test_true_ids(void **state) {
     const char *in = "{\"id\":\"a\\tb\\n\\u0000c\",\"text\":\"x\"}\n";
     const char *path = "ids.jsonl";
-    nigh_dedup_document document;
+    nigh_dedup_document document = {.size = sizeof document};
     nigh_dedup *dedup;
     nigh_error error;
     file_write_all(path, in, strlen(in));
@@ -300,10 +310,12 @@ static void write_crowd(const char *path) {
 
 static void test_crowd(void **state) {
     const char *path = "crowd.jsonl";
-    nigh_signer_options signer = NIGH_SIGNER_OPTIONS_INIT;
-    nigh_dedup_options options = NIGH_DEDUP_OPTIONS_INIT;
-    nigh_dedup_info info = NIGH_DEDUP_INFO_INIT;
-    nigh_dedup_document document;
+    nigh_signer_options signer;
+    nigh_signer_options_init(&signer);
+    nigh_dedup_options options;
+    nigh_dedup_options_init(&options);
+    nigh_dedup_info info = {.size = sizeof info};
+    nigh_dedup_document document = {.size = sizeof document};
     nigh_error error;
     write_crowd(path);
     signer.scheme = NIGH_SCHEME_SIMHASH;

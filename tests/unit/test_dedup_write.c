@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "dedup/dedup_options.h"
 #include "dedup/deduplication.h"
 #include "support/split_support.h"
 
@@ -49,13 +50,12 @@ static void document_add(struct work *work, const nigh_text *text) {
 static void work_begin(struct work *work, nigh_context *context, const char *const *paths, size_t count,
                        nigh_text_reader_options options, uint64_t limit) {
     nigh_error error;
-    nigh_text text;
+    nigh_text text = {.size = sizeof text};
     nigh_text_reader *reader;
     *work = (struct work){.context = context};
-    work->dedup = (nigh_dedup){.context = context,
-                               .options = NIGH_DEDUP_OPTIONS_INIT,
-                               .documents = NIGH__ARRAY(struct nigh__duplicate),
-                               .ids = NIGH__ARRAY(char)};
+    work->dedup =
+        (nigh_dedup){.context = context, .documents = NIGH__ARRAY(struct nigh__duplicate), .ids = NIGH__ARRAY(char)};
+    nigh__options_defaults(&nigh__dedup_options_shape, &work->dedup.options);
     work->dedup.options.limit = limit;
     assert_ok(nigh__source_new(context, paths, count, &options, ".", &work->dedup.source, &error), &error);
     assert_ok(nigh__source_open(work->dedup.source, &reader, &error), &error);
@@ -79,9 +79,11 @@ static void work_end(struct work *work) {
 static void assert_written(nigh_text_format format, const char *in, size_t in_length, bool annotate,
                            const char *expected, size_t length) {
     nigh_context *context = context_new();
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
-    nigh_dedup_write_options write = NIGH_DEDUP_WRITE_OPTIONS_INIT;
-    nigh_dedup_written written = NIGH_DEDUP_WRITTEN_INIT;
+    nigh_text_reader_options options;
+    nigh_text_reader_options_init(&options);
+    nigh_dedup_write_options write;
+    nigh_dedup_write_options_init(&write);
+    nigh_dedup_written written = {.size = sizeof written};
     nigh_error error;
     const char *path = "in";
     struct memory_sink sink = {.chunk = 3};
@@ -164,8 +166,9 @@ static void test_many_lines(void **state) {
         sink_text(&in, line);
         if (!copy) sink_text(&out, line);
     }
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
-    options.max_errors = UINT64_MAX;
+    nigh_text_reader_options options;
+    nigh_text_reader_options_init(&options);
+    options.max_errors = NIGH_ALL_64;
     nigh_context *context = context_new();
     nigh_error error;
     const char *path = "many";
@@ -243,7 +246,8 @@ static void test_trec(void **state) {
 static void test_whole_files(void **state) {
     (void)state;
     nigh_context *context = context_new();
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh_text_reader_options_init(&options);
     nigh_error error;
     struct work work;
     const char *paths[] = {"plain.txt", "page.html", "copy.txt", "lines.jsonl", "blank.txt", "picture.html"};
@@ -263,7 +267,8 @@ static void test_whole_files(void **state) {
     assert_int_equal(out.length, strlen(expected));
     assert_memory_equal(out.data, expected, out.length);
     free(out.data);
-    nigh_dedup_write_options write = NIGH_DEDUP_WRITE_OPTIONS_INIT;
+    nigh_dedup_write_options write;
+    nigh_dedup_write_options_init(&write);
     write.annotate = 1;
     assert_ok(nigh_dedup_write(&work.dedup, "out", &write, NULL, &error), &error);
     out = file_read_all("out");
@@ -310,7 +315,8 @@ static void test_annotate(void **state) {
 static void test_several_files(void **state) {
     (void)state;
     nigh_context *context = context_new();
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh_text_reader_options_init(&options);
     nigh_error error;
     struct work work;
     const char *in = "\xef\xbb\xbf{\"text\":\"a\"}\n{\"text\":\"b\"}";
@@ -334,7 +340,8 @@ static void test_several_files(void **state) {
 static void test_limit_and_shard(void **state) {
     (void)state;
     nigh_context *context = context_new();
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh_text_reader_options_init(&options);
     nigh_error error;
     struct work work;
     const char *path = "in.jsonl";
@@ -371,7 +378,8 @@ static void test_compressed(void **state) {
     (void)state;
     static const char *const outs[] = {"out.jsonl.gz", "out.zst", "out.xz", "OUT.BZ2"};
     nigh_context *context = context_new();
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh_text_reader_options_init(&options);
     nigh_error error;
     struct work work, again;
     const char *path = "in.jsonl";
@@ -404,7 +412,8 @@ static void test_compressed(void **state) {
 static void test_warc_members(void **state) {
     (void)state;
     nigh_context *context = context_new();
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh_text_reader_options_init(&options);
     nigh_error error;
     struct work work;
     const char *path = "in.warc";
@@ -429,7 +438,8 @@ static void test_warc_members(void **state) {
 /* ----------------------------------------------------------------- refused */
 
 static void assert_refused(struct work *work, const char *path, bool annotate, nigh_status expected, const char *why) {
-    nigh_dedup_write_options write = NIGH_DEDUP_WRITE_OPTIONS_INIT;
+    nigh_dedup_write_options write;
+    nigh_dedup_write_options_init(&write);
     nigh_error error = {0};
     write.annotate = annotate;
     assert_int_equal(nigh_dedup_write(&work->dedup, path, &write, NULL, &error), expected);
@@ -439,7 +449,8 @@ static void assert_refused(struct work *work, const char *path, bool annotate, n
 static void test_refused(void **state) {
     (void)state;
     nigh_context *context = context_new();
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh_text_reader_options_init(&options);
     struct work work;
     const char *paths[] = {"r.jsonl", "r.warc"};
     const char *line = "{\"text\":\"a\"}\n";
@@ -476,7 +487,8 @@ static void test_refused(void **state) {
 static void test_folder(void **state) {
     (void)state;
     nigh_context *context = context_new();
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh_text_reader_options_init(&options);
     struct work work;
     const char *path = "folder/";
     assert_int_equal(mkdir("folder", 0777), 0);
@@ -494,7 +506,8 @@ static void test_folder(void **state) {
 static void test_changed(void **state) {
     (void)state;
     nigh_context *context = context_new();
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh_text_reader_options_init(&options);
     struct work work;
     const char *path = "changes.jsonl";
     const char *before = "{\"text\":\"a\"}\n{\"text\":\"b\"}\n";
@@ -536,7 +549,8 @@ static void test_faults(void **state) {
             files.error = ENOSPC;
             nigh_context *context = context_with(&files.table, &allocator, NULL);
             struct work work;
-            nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+            nigh_text_reader_options options;
+            nigh_text_reader_options_init(&options);
             work_begin(&work, context, &path, 1, options, 0);
             (void)unlink(outs[o]);
             files.calls = 0;
@@ -564,8 +578,10 @@ static void test_memory(void **state) {
         struct faulty_memory memory = {.fail_at = UINT64_MAX};
         nigh_allocator allocator = faulty_memory_allocator(&memory);
         nigh_context *context = context_with(NULL, &allocator, NULL);
-        nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
-        nigh_dedup_write_options write = NIGH_DEDUP_WRITE_OPTIONS_INIT;
+        nigh_text_reader_options options;
+        nigh_text_reader_options_init(&options);
+        nigh_dedup_write_options write;
+        nigh_dedup_write_options_init(&write);
         nigh_error error = {0};
         struct work work;
         work_begin(&work, context, &path, 1, options, 0);

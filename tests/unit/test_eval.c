@@ -73,7 +73,8 @@ static void write_texts(const struct world *world) {
 }
 
 static nigh_signer_options signing(void) {
-    nigh_signer_options options = NIGH_SIGNER_OPTIONS_INIT;
+    nigh_signer_options options;
+    nigh_signer_options_init(&options);
     options.scheme = NIGH_SCHEME_SIMHASH;
     options.width_bits = BITS;
     options.weights = NIGH_WEIGHTS_TF;
@@ -195,8 +196,10 @@ static int world_free(void **state) {
 static nigh_status evaluate_in(nigh_context *context, const char *path, uint32_t threads, nigh_eval_corpus **out,
                                nigh_error *error) {
     const nigh_signer_options options = signing();
-    nigh_eval_corpus_options reading = NIGH_EVAL_CORPUS_OPTIONS_INIT;
-    nigh_text_reader_options reader_options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_eval_corpus_options reading;
+    nigh_eval_corpus_options_init(&reading);
+    nigh_text_reader_options reader_options;
+    nigh_text_reader_options_init(&reader_options);
     nigh_signer *signer = NULL;
     nigh_text_reader *reader = NULL;
     *out = NULL;
@@ -226,7 +229,7 @@ static nigh_eval_pairs *measure(const nigh_eval_corpus *evaluation, const nigh_e
 }
 
 static nigh_eval_pairs_row row_at(const nigh_eval_pairs *pairs, nigh_eval_length_class length, uint32_t distance) {
-    nigh_eval_pairs_row row = NIGH_EVAL_PAIRS_ROW_INIT;
+    nigh_eval_pairs_row row = {.size = sizeof row};
     assert_int_equal(nigh_eval_pairs_at(pairs, length, distance, &row), NIGH_OK);
     assert_int_equal(row.distance, distance);
     return row;
@@ -237,7 +240,7 @@ static nigh_eval_pairs_row row_at(const nigh_eval_pairs *pairs, nigh_eval_length
 static void test_described(void **state) {
     struct world *world = *state;
     nigh_eval_corpus *evaluation = evaluate(world);
-    nigh_signing_info info = NIGH_SIGNING_INFO_INIT;
+    nigh_signing_info info = {.size = sizeof info};
     nigh_eval_corpus_describe(evaluation, &info);
     assert_int_equal(info.signed_rows, DOCUMENTS);
     assert_int_equal(info.reader.documents, DOCUMENTS);
@@ -251,7 +254,8 @@ static void test_described(void **state) {
 static void test_refused(void **state) {
     struct world *world = *state;
     nigh_signer_options options = signing();
-    nigh_eval_corpus_options reading = NIGH_EVAL_CORPUS_OPTIONS_INIT;
+    nigh_eval_corpus_options reading;
+    nigh_eval_corpus_options_init(&reading);
     const char *path = world->path;
     nigh_text_reader *reader;
     nigh_eval_corpus *evaluation;
@@ -297,7 +301,8 @@ static void test_pairs_are_those_of_brute_force(void **state) {
     static const double thresholds[] = {0.9, 0.6, 0.97, 1, 0.05};
     nigh_eval_corpus *evaluation = evaluate(world);
     for (size_t i = 0; i < sizeof thresholds / sizeof thresholds[0]; i++) {
-        nigh_eval_pairs_options options = NIGH_EVAL_PAIRS_OPTIONS_INIT;
+        nigh_eval_pairs_options options;
+        nigh_eval_pairs_options_init(&options);
         options.alike = thresholds[i];
         options.sample = 0;
         options.threads = 1 + (uint32_t)i;
@@ -319,14 +324,14 @@ static void test_best_row(void **state) {
     nigh_eval_corpus *evaluation = evaluate(world);
     nigh_eval_pairs *pairs = measure(evaluation, NULL);
     for (int length = 0; length < 5; length++) {
-        nigh_eval_pairs_row best = NIGH_EVAL_PAIRS_ROW_INIT;
+        nigh_eval_pairs_row best = {.size = sizeof best};
         assert_int_equal(nigh_eval_pairs_best(pairs, (nigh_eval_length_class)length, &best), NIGH_OK);
         for (uint32_t d = 0; d <= BITS; d++) {
             const nigh_eval_pairs_row row = row_at(pairs, (nigh_eval_length_class)length, d);
             assert_true(d < best.distance ? row.f1 < best.f1 : row.f1 <= best.f1);
         }
     }
-    nigh_eval_pairs_row row = NIGH_EVAL_PAIRS_ROW_INIT;
+    nigh_eval_pairs_row row = {.size = sizeof row};
     assert_int_equal(nigh_eval_pairs_at(pairs, NIGH_EVAL_LENGTH_ALL, BITS + 1, &row), NIGH_END);
     assert_int_equal(nigh_eval_pairs_at(pairs, (nigh_eval_length_class)5, 0, &row), NIGH_END);
     nigh_eval_pairs_free(pairs);
@@ -350,7 +355,8 @@ static void test_sample_is_fair(void **state) {
     double errors = 0;
     const uint32_t seeds = 200;
     for (uint32_t seed = 0; seed < seeds; seed++) {
-        nigh_eval_pairs_options options = NIGH_EVAL_PAIRS_OPTIONS_INIT;
+        nigh_eval_pairs_options options;
+        nigh_eval_pairs_options_init(&options);
         options.sample = 20;
         options.seed = seed;
         options.threads = 1 + seed % 3;
@@ -403,7 +409,8 @@ static void test_strips_and_threads(void **state) {
     uint64_t counts[BITS + 1];
     nigh_eval_corpus *evaluation;
     nigh_error error;
-    nigh_eval_pairs_options options = NIGH_EVAL_PAIRS_OPTIONS_INIT;
+    nigh_eval_pairs_options options;
+    nigh_eval_pairs_options_init(&options);
     write_many(path);
     count_many(world, path, counts);
     assert_ok(evaluate_in(world->context, path, 2, &evaluation, &error), &error);
@@ -435,17 +442,19 @@ static int stop(void *user, const char *stage, uint64_t done, uint64_t total) {
 
 static void test_options_refused_and_cancelled(void **state) {
     struct world *world = *state;
-    static const double wrong[] = {0, -1, 1.5, NAN};
+    static const double wrong[] = {0, -2, 1.5, NAN};
     nigh_eval_corpus *evaluation = evaluate(world);
     nigh_eval_pairs *pairs;
     for (size_t i = 0; i < 4; i++) {
-        nigh_eval_pairs_options options = NIGH_EVAL_PAIRS_OPTIONS_INIT;
+        nigh_eval_pairs_options options;
+        nigh_eval_pairs_options_init(&options);
         options.alike = wrong[i];
         assert_int_equal(nigh_eval_pairs_measure(evaluation, &options, &pairs, NULL), NIGH_EINVAL);
         assert_null(pairs);
     }
     const nigh_progress progress = {.report = stop};
-    nigh_eval_pairs_options options = NIGH_EVAL_PAIRS_OPTIONS_INIT;
+    nigh_eval_pairs_options options;
+    nigh_eval_pairs_options_init(&options);
     options.progress = &progress;
     assert_int_equal(nigh_eval_pairs_measure(evaluation, &options, &pairs, NULL), NIGH_ECANCELLED);
     nigh_eval_corpus_free(evaluation);
@@ -458,8 +467,8 @@ static void test_too_few_documents(void **state) {
     for (size_t i = 0; i < 2; i++) {
         nigh_eval_corpus *evaluation;
         nigh_error error;
-        nigh_eval_pairs_info info = NIGH_EVAL_PAIRS_INFO_INIT;
-        nigh_eval_pairs_row row = NIGH_EVAL_PAIRS_ROW_INIT;
+        nigh_eval_pairs_info info = {.size = sizeof info};
+        nigh_eval_pairs_row row = {.size = sizeof row};
         const char *svg;
         size_t length;
         file_write_all(path, files[i], strlen(files[i]));
@@ -482,7 +491,8 @@ static nigh_status measure_labels(struct world *world, const char *text, double 
                                   nigh_error *error) {
     char *path = path_in(world->scratch, "labels.tsv");
     nigh_eval_corpus *evaluation = evaluate(world);
-    nigh_eval_pairs_options options = NIGH_EVAL_PAIRS_OPTIONS_INIT;
+    nigh_eval_pairs_options options;
+    nigh_eval_pairs_options_init(&options);
     file_write_all(path, text, strlen(text));
     options.labels = path;
     options.alike = alike;
@@ -496,7 +506,7 @@ static void test_labels(void **state) {
     struct world *world = *state;
     nigh_eval_pairs *pairs;
     nigh_error error;
-    nigh_eval_pairs_info info = NIGH_EVAL_PAIRS_INFO_INIT;
+    nigh_eval_pairs_info info = {.size = sizeof info};
     /* Three pairs count: one given twice, one too low, one of nobody, empty lines, all kinds of line ends. */
     assert_ok(measure_labels(world,
                              "d0\td1\t0.8\r\nd1\td0\t0.9\n\nd30\td31\t1\nd45\td46\t0.7999\nd2\tnobody\t0.9\n"
@@ -537,7 +547,8 @@ static void test_labels_refused(void **state) {
         assert_int_equal(error.line, cases[i].line);
     }
     nigh_eval_corpus *evaluation = evaluate(world);
-    nigh_eval_pairs_options options = NIGH_EVAL_PAIRS_OPTIONS_INIT;
+    nigh_eval_pairs_options options;
+    nigh_eval_pairs_options_init(&options);
     options.labels = "no such file";
     assert_int_equal(nigh_eval_pairs_measure(evaluation, &options, &pairs, NULL), NIGH_ENOTFOUND);
     nigh_eval_corpus_free(evaluation);
@@ -617,8 +628,9 @@ static void test_ranking(void **state) {
     uint8_t relevant[3][DOCUMENTS];
     char *path = path_in(world->scratch, "qrels");
     nigh_eval_corpus *evaluation = evaluate(world);
-    nigh_eval_ranking_options options = NIGH_EVAL_RANKING_OPTIONS_INIT;
-    nigh_eval_ranking ranking = NIGH_EVAL_RANKING_INIT;
+    nigh_eval_ranking_options options;
+    nigh_eval_ranking_options_init(&options);
+    nigh_eval_ranking ranking = {.size = sizeof ranking};
     nigh_error error;
     double by_topics = 0;
     double by_documents = 0;
@@ -655,8 +667,9 @@ static void test_ranking_by_features(void **state) {
     static const char query[] = "{\"id\":\"q\",\"text\":\"alpha unheard of\"}\n";
     nigh_eval_corpus *evaluation;
     nigh_eval_corpus *queries;
-    nigh_eval_ranking_options options = NIGH_EVAL_RANKING_OPTIONS_INIT;
-    nigh_eval_ranking ranking = NIGH_EVAL_RANKING_INIT;
+    nigh_eval_ranking_options options;
+    nigh_eval_ranking_options_init(&options);
+    nigh_eval_ranking ranking = {.size = sizeof ranking};
     nigh_error error;
     file_write_all(documents_path, documents, sizeof documents - 1);
     file_write_all(queries_path, query, sizeof query - 1);
@@ -686,8 +699,9 @@ static void test_ranking_refused(void **state) {
     nigh_eval_corpus *evaluation = evaluate(world);
     nigh_eval_corpus *other;
     nigh_signer_options signer_options = signing();
-    nigh_eval_ranking_options options = NIGH_EVAL_RANKING_OPTIONS_INIT;
-    nigh_eval_ranking ranking = NIGH_EVAL_RANKING_INIT;
+    nigh_eval_ranking_options options;
+    nigh_eval_ranking_options_init(&options);
+    nigh_eval_ranking ranking = {.size = sizeof ranking};
     const char *path = world->path;
     nigh_text_reader *reader;
     nigh_signer *signer;
@@ -711,9 +725,11 @@ static void test_ranking_refused(void **state) {
 static nigh_status everything(struct world *world, nigh_context *context, const char *judgements, nigh_error *error) {
     nigh_eval_corpus *evaluation = NULL;
     nigh_eval_pairs *pairs = NULL;
-    nigh_eval_pairs_options pairs_options = NIGH_EVAL_PAIRS_OPTIONS_INIT;
-    nigh_eval_ranking_options ranking_options = NIGH_EVAL_RANKING_OPTIONS_INIT;
-    nigh_eval_ranking ranking = NIGH_EVAL_RANKING_INIT;
+    nigh_eval_pairs_options pairs_options;
+    nigh_eval_pairs_options_init(&pairs_options);
+    nigh_eval_ranking_options ranking_options;
+    nigh_eval_ranking_options_init(&ranking_options);
+    nigh_eval_ranking ranking = {.size = sizeof ranking};
     const char *svg;
     size_t length;
     pairs_options.threads = 1;

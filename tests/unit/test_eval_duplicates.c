@@ -20,6 +20,7 @@
 #include "eval/weak_bits.h"
 #include "signature/signer.h"
 #include "support/support.h"
+#include "text/text_options.h"
 
 #define TEXTS 240
 #define MAX_WORDS 320
@@ -168,7 +169,7 @@ static nigh_eval_duplicates *measure(const struct world *world, const nigh_eval_
 
 /* The row of a method, and of a radius where it has one. */
 static nigh_eval_duplicates_row row_of(const nigh_eval_duplicates *duplicates, const char *method, uint32_t radius) {
-    nigh_eval_duplicates_row row = NIGH_EVAL_DUPLICATES_ROW_INIT;
+    nigh_eval_duplicates_row row = {.size = sizeof row};
     for (size_t i = 0; nigh_eval_duplicates_at(duplicates, i, &row) == NIGH_OK; i++)
         if (strcmp(row.method, method) == 0 && row.radius == radius) return row;
     fail_msg("no row '%s'", method);
@@ -179,8 +180,9 @@ static void test_truth_is_that_of_brute_force(void **state) {
     const struct world *world = *state;
     static const double thresholds[] = {0.8, 0.5, 0.95, 1, 0.1};
     for (size_t i = 0; i < sizeof thresholds / sizeof thresholds[0]; i++) {
-        nigh_eval_duplicates_options options = NIGH_EVAL_DUPLICATES_OPTIONS_INIT;
-        nigh_eval_duplicates_info info = NIGH_EVAL_DUPLICATES_INFO_INIT;
+        nigh_eval_duplicates_options options;
+        nigh_eval_duplicates_options_init(&options);
+        nigh_eval_duplicates_info info = {.size = sizeof info};
         uint64_t originals = 0;
         options.threshold = thresholds[i];
         options.threads = 1 + (uint32_t)i;
@@ -249,7 +251,8 @@ static void test_rows_of_signatures(void **state) {
     static const uint32_t radii[] = {24, 30, 36, 42};
     nigh_eval_duplicates *duplicates = measure(world, NULL);
     const double pairs = (double)brute_pairs(world, 0.8);
-    nigh_signer_options options = NIGH_SIGNER_OPTIONS_INIT;
+    nigh_signer_options options;
+    nigh__options_defaults(&nigh__signer_options_shape, &options);
     options.scheme = NIGH_SCHEME_MINHASH;
     for (size_t i = 0; i < 4; i++) {
         const struct counted counted = count_within(world, options, radii[i]);
@@ -275,8 +278,9 @@ static void test_rows_of_signatures(void **state) {
 static void test_rows_have_the_radius_they_need(void **state) {
     const struct world *world = *state;
     nigh_eval_duplicates *duplicates = measure(world, NULL);
-    nigh_eval_duplicates_row row = NIGH_EVAL_DUPLICATES_ROW_INIT;
-    nigh_signer_options options = NIGH_SIGNER_OPTIONS_INIT;
+    nigh_eval_duplicates_row row = {.size = sizeof row};
+    nigh_signer_options options;
+    nigh__options_defaults(&nigh__signer_options_shape, &options);
     uint32_t seen = 0;
     options.scheme = NIGH_SCHEME_SIMHASH;
     options.features = NIGH_FEATURES_NGRAMS;
@@ -296,7 +300,8 @@ static void test_rows_have_the_radius_they_need(void **state) {
 static void band_keys(const struct world *world, uint32_t functions, uint32_t bands, uint32_t rows,
                       uint64_t (*keys)[32]) {
     static char spelled[TEXT_BYTES];
-    nigh_signer_options options = NIGH_SIGNER_OPTIONS_INIT;
+    nigh_signer_options options;
+    nigh__options_defaults(&nigh__signer_options_shape, &options);
     struct nigh__signer_plan plan;
     struct nigh__signer_worker *worker = NULL;
     nigh_error error;
@@ -349,9 +354,10 @@ static void test_labels(void **state) {
     const struct world *world = *state;
     char *labels = path_in(world->scratch, "labels.tsv");
     FILE *file = fopen(labels, "w");
-    nigh_eval_duplicates_options options = NIGH_EVAL_DUPLICATES_OPTIONS_INIT;
-    nigh_eval_duplicates_band band = NIGH_EVAL_DUPLICATES_BAND_INIT;
-    nigh_eval_duplicates_info info = NIGH_EVAL_DUPLICATES_INFO_INIT;
+    nigh_eval_duplicates_options options;
+    nigh_eval_duplicates_options_init(&options);
+    nigh_eval_duplicates_band band = {.size = sizeof band};
+    nigh_eval_duplicates_info info = {.size = sizeof info};
     uint64_t pairs[7] = {0};
     uint64_t alike[7] = {0};
     static const double edges[] = {.5, .6, .7, .8, .85, .9, .95};
@@ -391,7 +397,8 @@ static void test_labels(void **state) {
 static void test_refused(void **state) {
     const struct world *world = *state;
     const char *const stream[] = {"-"};
-    nigh_eval_duplicates_options options = NIGH_EVAL_DUPLICATES_OPTIONS_INIT;
+    nigh_eval_duplicates_options options;
+    nigh_eval_duplicates_options_init(&options);
     nigh_eval_duplicates *duplicates = NULL;
     nigh_error error;
     char *bad = path_in(world->scratch, "bad.tsv");
@@ -425,7 +432,7 @@ static void test_nothing_to_find(void **state) {
     char *path = path_in(world->scratch, "few.jsonl");
     const char *const paths[] = {path};
     nigh_eval_duplicates *duplicates = NULL;
-    nigh_eval_duplicates_info info = NIGH_EVAL_DUPLICATES_INFO_INIT;
+    nigh_eval_duplicates_info info = {.size = sizeof info};
     nigh_error error;
     for (int documents = 0; documents < 2; documents++) {
         FILE *file = fopen(path, "w");
@@ -447,7 +454,8 @@ static void test_memory_runs_out(void **state) {
     struct faulty_memory memory = {.fail_at = UINT64_MAX};
     const nigh_allocator allocator = faulty_memory_allocator(&memory);
     nigh_context *context = context_with(NULL, &allocator, NULL);
-    nigh_eval_duplicates_options options = NIGH_EVAL_DUPLICATES_OPTIONS_INIT;
+    nigh_eval_duplicates_options options;
+    nigh_eval_duplicates_options_init(&options);
     nigh_eval_duplicates *duplicates = NULL;
     nigh_error error;
     options.threads = 1;
@@ -546,7 +554,8 @@ struct signatures {
 
 static void sign_texts(const struct world *world, struct signatures *out) {
     static char spelled[TEXT_BYTES];
-    nigh_signer_options options = NIGH_SIGNER_OPTIONS_INIT;
+    nigh_signer_options options;
+    nigh__options_defaults(&nigh__signer_options_shape, &options);
     nigh_signer *signer = NULL;
     nigh_error error;
     options.scheme = NIGH_SCHEME_SIMHASH;
@@ -565,8 +574,10 @@ static void sign_texts(const struct world *world, struct signatures *out) {
 }
 
 static nigh_eval_corpus *evaluate(const struct world *world, uint32_t width_bits, int keep_weights) {
-    nigh_signer_options options = NIGH_SIGNER_OPTIONS_INIT;
-    nigh_eval_corpus_options reading = NIGH_EVAL_CORPUS_OPTIONS_INIT;
+    nigh_signer_options options;
+    nigh__options_defaults(&nigh__signer_options_shape, &options);
+    nigh_eval_corpus_options reading;
+    nigh_eval_corpus_options_init(&reading);
     const char *path = world->path;
     nigh_signer *signer = NULL;
     nigh_text_reader *reader = NULL;
@@ -601,9 +612,11 @@ static uint32_t distance_of(uint64_t a, uint64_t b) {
 /* What a finder really finds with such a table is what was said of it. */
 static void expect_recall(const struct world *world, const struct signatures *signatures,
                           const nigh_eval_weak_bits *weak, nigh_weak_model model, size_t prefix, uint32_t probes) {
-    nigh_finder_options options = NIGH_FINDER_OPTIONS_INIT;
-    nigh_find_options finding = NIGH_FIND_OPTIONS_INIT;
-    nigh_eval_weak_recall recall = NIGH_EVAL_WEAK_RECALL_INIT;
+    nigh_finder_options options;
+    nigh_finder_options_init(&options);
+    nigh_find_options finding;
+    nigh_find_options_init(&finding);
+    nigh_eval_weak_recall recall = {.size = sizeof recall};
     nigh_finder *finder = NULL;
     nigh_results *results = NULL;
     nigh_error error;
@@ -644,8 +657,8 @@ static void test_weak_bits_recall(void **state) {
     const struct world *world = *state;
     static struct signatures signatures;
     nigh_eval_weak_bits *weak = measure_weak(world, NULL);
-    nigh_eval_weak_bits_info info = NIGH_EVAL_WEAK_BITS_INFO_INIT;
-    nigh_eval_weak_recall recall = NIGH_EVAL_WEAK_RECALL_INIT;
+    nigh_eval_weak_bits_info info = {.size = sizeof info};
+    nigh_eval_weak_recall recall = {.size = sizeof recall};
     uint64_t pairs = 0;
     sign_texts(world, &signatures);
     for (uint32_t b = 0; b < signatures.count; b++)
@@ -670,9 +683,10 @@ static void test_weak_bits_recall(void **state) {
 /* Near-copies flip weak bits: far fewer attempts than at random; and threads change nothing. */
 static void test_weak_bits_attempts(void **state) {
     const struct world *world = *state;
-    nigh_eval_weak_bits_options options = NIGH_EVAL_WEAK_BITS_OPTIONS_INIT;
-    nigh_eval_weak_attempts attempts = NIGH_EVAL_WEAK_ATTEMPTS_INIT;
-    nigh_eval_weak_attempts again = NIGH_EVAL_WEAK_ATTEMPTS_INIT;
+    nigh_eval_weak_bits_options options;
+    nigh_eval_weak_bits_options_init(&options);
+    nigh_eval_weak_attempts attempts = {.size = sizeof attempts};
+    nigh_eval_weak_attempts again = {.size = sizeof again};
     options.threads = 3;
     nigh_eval_weak_bits *weak = measure_weak(world, NULL);
     nigh_eval_weak_bits *threads = measure_weak(world, &options);
@@ -696,7 +710,8 @@ static void test_weak_bits_refused(void **state) {
     nigh_eval_corpus *wide = evaluate(world, 128, 1);
     nigh_eval_corpus *bare = evaluate(world, 64, 0);
     nigh_eval_corpus *good = evaluate(world, 64, 1);
-    nigh_eval_weak_bits_options options = NIGH_EVAL_WEAK_BITS_OPTIONS_INIT;
+    nigh_eval_weak_bits_options options;
+    nigh_eval_weak_bits_options_init(&options);
     nigh_eval_weak_bits *weak = NULL;
     assert_int_equal(nigh_eval_weak_bits_measure(wide, NULL, &weak, NULL), NIGH_EINVAL);
     assert_int_equal(nigh_eval_weak_bits_measure(bare, NULL, &weak, NULL), NIGH_EINVAL);
@@ -718,7 +733,8 @@ static void test_weak_bits_without_memory(void **state) {
     const nigh_allocator allocator = faulty_memory_allocator(&memory);
     const struct world other = {.path = world->path, .context = context_with(NULL, &allocator, NULL)};
     nigh_eval_corpus *evaluation = evaluate(&other, 64, 1);
-    nigh_eval_weak_bits_options options = NIGH_EVAL_WEAK_BITS_OPTIONS_INIT;
+    nigh_eval_weak_bits_options options;
+    nigh_eval_weak_bits_options_init(&options);
     const int64_t before = memory.live;
     options.threads = 1;
     bool failed = true;

@@ -70,14 +70,16 @@ static bool has_term(const struct world *world, uint32_t block, uint32_t term) {
 }
 
 static nigh_signer_options analysis(void) {
-    nigh_signer_options options = NIGH_SIGNER_OPTIONS_INIT;
+    nigh_signer_options options;
+    nigh_signer_options_init(&options);
     options.language = "none";
     options.seed = SEED;
     return options;
 }
 
 static nigh_terms_options terms_options(const nigh_signer_options *signer) {
-    nigh_terms_options options = NIGH_TERMS_OPTIONS_INIT;
+    nigh_terms_options options;
+    nigh_terms_options_init(&options);
     options.analysis = signer;
     options.block_terms = BLOCK;
     options.threads = 2;
@@ -85,7 +87,8 @@ static nigh_terms_options terms_options(const nigh_signer_options *signer) {
 }
 
 static nigh_eval_filters_options filters_options(const nigh_terms_options *terms) {
-    nigh_eval_filters_options options = NIGH_EVAL_FILTERS_OPTIONS_INIT;
+    nigh_eval_filters_options options;
+    nigh_eval_filters_options_init(&options);
     options.terms = terms;
     options.ratios = ratios;
     options.ratio_count = RATIOS;
@@ -409,7 +412,7 @@ static void test_measures(void **state) {
     const nigh_eval_filters_options options = filters_options(&terms);
     struct nigh__progress progress;
     struct nigh__filter_queries queries;
-    nigh_eval_filters_row row = NIGH_EVAL_FILTERS_ROW_INIT;
+    nigh_eval_filters_row row = {.size = sizeof row};
     nigh_eval_filters *filters;
     nigh_error error;
     nigh__progress_init(&progress, NULL);
@@ -437,7 +440,7 @@ static void test_info(void **state) {
     const nigh_signer_options signer = analysis();
     const nigh_terms_options terms = terms_options(&signer);
     nigh_eval_filters_options options = filters_options(&terms);
-    nigh_eval_filters_info info = NIGH_EVAL_FILTERS_INFO_INIT;
+    nigh_eval_filters_info info = {.size = sizeof info};
     nigh_eval_filters *filters;
     nigh_error error;
     uint64_t single = 0;
@@ -471,7 +474,8 @@ static void test_threads(void **state) {
         assert_ok(measure(world->context, text, &options, &filters[t], &error), &error);
     }
     for (size_t i = 0; i < 3 * RATIOS; i++) {
-        nigh_eval_filters_row rows[2] = {NIGH_EVAL_FILTERS_ROW_INIT, NIGH_EVAL_FILTERS_ROW_INIT};
+        nigh_eval_filters_row rows[2] = {{.size = sizeof(nigh_eval_filters_row)},
+                                         {.size = sizeof(nigh_eval_filters_row)}};
         for (size_t t = 0; t < 2; t++) {
             assert_int_equal(nigh_eval_filters_at(filters[t], i, &rows[t]), NIGH_OK);
             rows[t].seconds = 0;
@@ -489,7 +493,7 @@ static void test_short(void **state) {
     const nigh_signer_options signer = analysis();
     const nigh_terms_options terms = terms_options(&signer);
     const nigh_eval_filters_options options = filters_options(&terms);
-    nigh_eval_filters_row row = NIGH_EVAL_FILTERS_ROW_INIT;
+    nigh_eval_filters_row row = {.size = sizeof row};
     nigh_eval_filters *filters;
     nigh_error error;
     assert_ok(measure(world->context, "one two\n\nthree\nfour one\n", &options, &filters, &error), &error);

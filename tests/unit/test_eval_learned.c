@@ -103,7 +103,8 @@ static int teardown(void **state) {
 }
 
 static void open_world(nigh_context *context, const struct world *world, bool parts, struct text_input *input) {
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh_text_reader_options_init(&options);
     nigh_error error;
     options.format = NIGH_TEXT_JSONL;
     options.label_key = "topics";
@@ -114,7 +115,8 @@ static void open_world(nigh_context *context, const struct world *world, bool pa
 static nigh_feature_kind kind; /* what is learned from; words by default */
 
 static nigh_learn_options learning(void) {
-    nigh_learn_options options = NIGH_LEARN_OPTIONS_INIT;
+    nigh_learn_options options;
+    nigh_learn_options_init(&options);
     options.language = "none";
     options.features = kind;
     options.max_features = 60;
@@ -190,7 +192,8 @@ static uint32_t distance(const uint8_t *a, const uint8_t *b) {
 static void sign_plainly(const struct world *world, nigh_learn_method method, uint64_t seed,
                          uint8_t signatures[DOCUMENTS][BYTES], bool has[DOCUMENTS]) {
     nigh_learn_options options = learning();
-    nigh_signer_options signing = NIGH_SIGNER_OPTIONS_INIT;
+    nigh_signer_options signing;
+    nigh_signer_options_init(&signing);
     nigh_model *model = NULL;
     nigh_signer *signer = NULL;
     struct text_input input;
@@ -273,8 +276,9 @@ static void check_measures(const struct world *world) {
     static const nigh_learn_method methods[] = {NIGH_LEARN_SIMHASH, NIGH_LEARN_S3H, NIGH_LEARN_CHI};
     static const uint32_t widths[] = {BYTES * 8};
     const nigh_learn_options learn = learning();
-    nigh_eval_learned_options options = NIGH_EVAL_LEARNED_OPTIONS_INIT;
-    nigh_eval_learned_row row = NIGH_EVAL_LEARNED_ROW_INIT;
+    nigh_eval_learned_options options;
+    nigh_eval_learned_options_init(&options);
+    nigh_eval_learned_row row = {.size = sizeof row};
     options.learning = &learn;
     options.methods = methods;
     options.method_count = 3;
@@ -399,9 +403,10 @@ static void test_references(void **state) {
     static const nigh_learn_method methods[] = {NIGH_LEARN_SIMHASH};
     static const uint32_t widths[] = {8, 16};
     nigh_learn_options learn = learning();
-    nigh_eval_learned_options options = NIGH_EVAL_LEARNED_OPTIONS_INIT;
-    nigh_eval_learned_row row = NIGH_EVAL_LEARNED_ROW_INIT;
-    nigh_eval_learned_info info = NIGH_EVAL_LEARNED_INFO_INIT;
+    nigh_eval_learned_options options;
+    nigh_eval_learned_options_init(&options);
+    nigh_eval_learned_row row = {.size = sizeof row};
+    nigh_eval_learned_info info = {.size = sizeof info};
     learn.max_features = 5000;
     learn.min_documents = 1;
     options.learning = &learn;
@@ -439,7 +444,8 @@ static const uint32_t few_widths[] = {8, 72};
 static const uint32_t few_features[] = {20, 50};
 
 static nigh_eval_learned_options few(const nigh_learn_options *learn) {
-    nigh_eval_learned_options options = NIGH_EVAL_LEARNED_OPTIONS_INIT;
+    nigh_eval_learned_options options;
+    nigh_eval_learned_options_init(&options);
     options.learning = learn;
     options.methods = few_methods;
     options.method_count = 2;
@@ -461,8 +467,8 @@ static void test_threads(void **state) {
         learned[t] = measure(world->context, world, false, &options);
     }
     for (size_t i = 0; i < 2 * (4 + 2) + 1; i++) {
-        nigh_eval_learned_row a = NIGH_EVAL_LEARNED_ROW_INIT;
-        nigh_eval_learned_row b = NIGH_EVAL_LEARNED_ROW_INIT;
+        nigh_eval_learned_row a = {.size = sizeof a};
+        nigh_eval_learned_row b = {.size = sizeof b};
         assert_int_equal(nigh_eval_learned_at(learned[0], i, &a), NIGH_OK);
         assert_int_equal(nigh_eval_learned_at(learned[1], i, &b), NIGH_OK);
         assert_string_equal(a.method, b.method);
@@ -480,7 +486,7 @@ static void test_split(void **state) {
     const struct world *world = *state;
     const nigh_learn_options learn = learning();
     nigh_eval_learned_options options = few(&learn);
-    nigh_eval_learned_info info = NIGH_EVAL_LEARNED_INFO_INIT;
+    nigh_eval_learned_info info = {.size = sizeof info};
     nigh_eval_learned *learned = measure(world->context, world, false, &options);
     nigh_eval_learned_describe(learned, &info);
     assert_true(info.queries >= DOCUMENTS / 10 && info.queries <= DOCUMENTS / 3);

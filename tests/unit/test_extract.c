@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "document/document_options.h"
 #include "support/extract_support.h"
 #include "support/support.h"
 
@@ -74,11 +75,12 @@ static void test_repair(void **state) {
 static void test_unknown_offset(void **state) {
     (void)state;
     nigh_context *context = context_new();
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh__options_defaults(&nigh__text_reader_options_shape, &options);
     struct nigh__extractor *extractor;
     nigh_error error;
     struct one_record one;
-    nigh_text text;
+    nigh_text text = {.size = sizeof text};
     uint64_t repaired;
     assert_ok(nigh__extractor_new(context, &options, &extractor, &error), &error);
     one_record_init(&one, NIGH__RECORD_TEXT, "ab\xff", 3);
@@ -142,7 +144,8 @@ static void test_limit(void **state) {
     };
     nigh_context *context = context_new();
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+        nigh_text_reader_options options;
+        nigh__options_defaults(&nigh__text_reader_options_shape, &options);
         options.max_document_bytes = 6;
         struct extraction result =
             extract_with(context, &options, cases[i].kind, cases[i].bytes, strlen(cases[i].bytes));

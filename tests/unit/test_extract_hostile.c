@@ -20,6 +20,7 @@
 
 #include <cmocka.h>
 
+#include "document/document_options.h"
 #include "support/extract_support.h"
 #include "support/support.h"
 
@@ -237,10 +238,11 @@ static double seconds(void) {
 static double measure(enum nigh__record_kind kind, const char *begin, const char *pattern, size_t length) {
     nigh_allocator allocator = {.allocate = context_allocate, .release = context_release};
     nigh_context *context = context_with(NULL, &allocator, NULL);
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh__options_defaults(&nigh__text_reader_options_shape, &options);
     struct nigh__extractor *extractor;
     struct one_record one;
-    nigh_text text;
+    nigh_text text = {.size = sizeof text};
     uint64_t repaired;
     char *input = input_new(begin, pattern, length);
     one_record_init(&one, kind, input, length);

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "document/document_options.h"
 #include "support/extract_support.h"
 #include "support/support.h"
 
@@ -216,7 +217,8 @@ static void test_million(void **state) {
 static void test_limit(void **state) {
     (void)state;
     nigh_context *context = context_new();
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh__options_defaults(&nigh__text_reader_options_shape, &options);
     options.max_document_bytes = 9;
     static const char page[] = "<title>abc</title>12345", longer[] = "<title>abcd</title>123456";
     struct extraction result = extract_with(context, &options, NIGH__RECORD_HTML, page, sizeof page - 1);

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "document/document_options.h"
 #include "support/extract_support.h"
 #include "support/support.h"
 
@@ -124,7 +125,8 @@ static struct bytes compressed(const char *encoding, int window, const char *bod
 
 static struct extraction extract_compressed(struct bytes response, uint64_t max_bytes) {
     nigh_context *context = context_new();
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh__options_defaults(&nigh__text_reader_options_shape, &options);
     options.max_document_bytes = max_bytes;
     struct extraction result = extract_with(context, &options, NIGH__RECORD_HTTP, response.data, response.length);
     nigh_context_free(context);

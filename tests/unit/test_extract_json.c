@@ -10,12 +10,14 @@
 
 #include <cmocka.h>
 
+#include "document/document_options.h"
 #include "support/extract_support.h"
 #include "support/support.h"
 
 static struct extraction json_with(const char *text_key, const char *id_key, const char *line) {
     nigh_context *context = context_new();
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh__options_defaults(&nigh__text_reader_options_shape, &options);
     options.text_key = text_key;
     options.id_key = id_key;
     struct extraction result = extract_with(context, &options, NIGH__RECORD_JSON, line, strlen(line));
@@ -168,7 +170,8 @@ static void test_bad(void **state) {
 
 static struct extraction nested(uint32_t max_depth, size_t brackets) {
     nigh_context *context = context_new();
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh__options_defaults(&nigh__text_reader_options_shape, &options);
     options.max_depth = max_depth;
     char *line = malloc(2 * brackets + 1);
     assert_non_null(line);
@@ -194,7 +197,8 @@ static void test_depth(void **state) {
 static void test_many_lines(void **state) {
     (void)state;
     nigh_context *context = context_new();
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh__options_defaults(&nigh__text_reader_options_shape, &options);
     struct nigh__extractor *extractor;
     nigh_error error;
     assert_ok(nigh__extractor_new(context, &options, &extractor, &error), &error);
@@ -207,7 +211,7 @@ static void test_many_lines(void **state) {
         memcpy(line + length - 2, "\"}", 2);
         struct one_record one;
         one_record_init(&one, NIGH__RECORD_JSON, line, i % 8 == 7 ? length - 1 : length);
-        nigh_text text;
+        nigh_text text = {.size = sizeof text};
         uint64_t repaired;
         nigh_status status = nigh__extract(extractor, &one.batch, &one.record, &text, &repaired, &error);
         assert_int_equal(status, i % 8 == 7 ? NIGH_EFORMAT : NIGH_OK);

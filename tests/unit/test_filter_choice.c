@@ -13,11 +13,13 @@
 
 #include "support/filter_support.h"
 #include "support/support.h"
+#include "terms/terms_options.h"
 
 static const nigh_filter_kind kinds[] = {NIGH_FILTER_HYBRID, NIGH_FILTER_BLOOM, NIGH_FILTER_COCA};
 
 static nigh_terms_options options_of(nigh_filter_kind kind) {
-    nigh_terms_options options = NIGH_TERMS_OPTIONS_INIT;
+    nigh_terms_options options;
+    nigh__options_defaults(&nigh__terms_options_shape, &options);
     options.kind = kind;
     options.threads = 2;
     return options;

@@ -19,7 +19,8 @@
 #include "support/support.h"
 
 static nigh_finder_options options_of(nigh_finder_method method) {
-    nigh_finder_options options = NIGH_FINDER_OPTIONS_INIT;
+    nigh_finder_options options;
+    nigh_finder_options_init(&options);
     options.method = method;
     options.width_bits = 64;
     options.threads = 1;
@@ -36,7 +37,8 @@ static nigh_finder *finder_of(nigh_context *context, const uint64_t *rows, uint6
 }
 
 static nigh_results *find(const nigh_finder *finder, const uint64_t *queries, size_t count, nigh_find_mode mode) {
-    nigh_find_options options = NIGH_FIND_OPTIONS_INIT;
+    nigh_find_options options;
+    nigh_find_options_init(&options);
     options.mode = mode;
     options.threads = 1;
     nigh_error error;
@@ -46,13 +48,13 @@ static nigh_results *find(const nigh_finder *finder, const uint64_t *queries, si
 }
 
 static nigh_finder_info info_of(const nigh_finder *finder) {
-    nigh_finder_info info = NIGH_FINDER_INFO_INIT;
+    nigh_finder_info info = {.size = sizeof info};
     nigh_finder_describe(finder, &info);
     return info;
 }
 
 static nigh_results_info results_info_of(const nigh_results *results) {
-    nigh_results_info info = NIGH_RESULTS_INFO_INIT;
+    nigh_results_info info = {.size = sizeof info};
     nigh_results_describe(results, &info);
     return info;
 }
@@ -90,7 +92,7 @@ static void test_refused_generally(void **state) {
         options.width_bits = widths[w];
         expect_refused(*state, &options, "widths are multiples of 8");
     }
-    static const double recalls[] = {0, -1, 1.01, (double)INFINITY, (double)NAN};
+    static const double recalls[] = {0, -2, 1.01, (double)INFINITY, (double)NAN};
     options = options_of(NIGH_FINDER_AUTO);
     for (size_t r = 0; r < sizeof recalls / sizeof recalls[0]; r++) {
         options.recall = recalls[r];
@@ -160,7 +162,8 @@ static void test_refused_queries(void **state) {
     assert_int_equal(nigh_finder_find(finder, (const uint8_t *)rows, 2, NULL, &results, &error), NIGH_EINVAL);
     assert_non_null(strstr(error.why, "needs the weights"));
     assert_null(results);
-    nigh_find_options asking = NIGH_FIND_OPTIONS_INIT;
+    nigh_find_options asking;
+    nigh_find_options_init(&asking);
     asking.mode = (nigh_find_mode)3;
     assert_int_equal(nigh_finder_find(finder, (const uint8_t *)rows, 2, &asking, &results, &error), NIGH_EINVAL);
     nigh_finder_free(finder);
@@ -399,7 +402,8 @@ static void test_weights(void **state) {
     for (int without = 0; without < 2; without++) {
         options.without_numbers = without;
         nigh_finder *finder = finder_of(*state, rows, ROWS, &options);
-        nigh_find_options asking = NIGH_FIND_OPTIONS_INIT;
+        nigh_find_options asking;
+        nigh_find_options_init(&asking);
         asking.weights = weights[0];
         asking.threads = 3;
         nigh_error error;
@@ -437,7 +441,8 @@ static void test_cancelled(void **state) {
     const nigh_finder_options options = options_of(NIGH_FINDER_TABLES);
     nigh_finder *finder = finder_of(*state, mixed, 7, &options);
     const nigh_progress progress = {.report = stop, .user = finding};
-    nigh_find_options asking = NIGH_FIND_OPTIONS_INIT;
+    nigh_find_options asking;
+    nigh_find_options_init(&asking);
     asking.progress = &progress;
     nigh_results *results;
     assert_int_equal(nigh_finder_find(finder, (const uint8_t *)mixed, 7, &asking, &results, &error), NIGH_ECANCELLED);
@@ -542,7 +547,8 @@ static void crowd_make(uint64_t *rows, uint64_t *queries) {
 
 static nigh_results *crowd_find(const nigh_finder *finder, const uint64_t *queries, const uint8_t *weights,
                                 nigh_find_mode mode, uint32_t threads) {
-    nigh_find_options asking = NIGH_FIND_OPTIONS_INIT;
+    nigh_find_options asking;
+    nigh_find_options_init(&asking);
     asking.mode = mode;
     asking.weights = weights;
     asking.threads = threads;
@@ -568,8 +574,8 @@ static void crowd_same(const nigh_results *a, const nigh_results *b) {
 }
 
 static void crowd_same_effort(const nigh_results *a, const nigh_results *b) {
-    nigh_results_info of_a = NIGH_RESULTS_INFO_INIT;
-    nigh_results_info of_b = NIGH_RESULTS_INFO_INIT;
+    nigh_results_info of_a = {.size = sizeof of_a};
+    nigh_results_info of_b = {.size = sizeof of_b};
     nigh_results_describe(a, &of_a);
     nigh_results_describe(b, &of_b);
     assert_int_equal(of_a.distances, of_b.distances);
@@ -638,7 +644,8 @@ static nigh_status make_and_find(nigh_context *context, nigh_finder_method metho
     nigh_finder *finder = NULL;
     nigh_results *results = NULL;
     nigh_status status = nigh_finder_new(context, (const uint8_t *)rows, count, &options, &finder, &error);
-    nigh_find_options asking = NIGH_FIND_OPTIONS_INIT;
+    nigh_find_options asking;
+    nigh_find_options_init(&asking);
     asking.weights = weights;
     asking.threads = 1; /* what fails must be the same call each time */
     if (status == NIGH_OK) status = nigh_finder_find(finder, (const uint8_t *)rows, count, &asking, &results, &error);

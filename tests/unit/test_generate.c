@@ -16,7 +16,8 @@
 #include "base/hash.h"
 
 static nigh_generator_options options_for(uint64_t count, uint64_t seed, uint32_t width_bits) {
-    nigh_generator_options options = NIGH_GENERATOR_OPTIONS_INIT;
+    nigh_generator_options options;
+    nigh_generator_options_init(&options);
     options.count = count;
     options.seed = seed;
     options.width_bits = width_bits;

@@ -26,7 +26,8 @@ static int tear_down(void **state) {
 }
 
 static nigh_graph_options options_of(uint32_t degree, uint64_t min_rows) {
-    nigh_graph_options options = NIGH_GRAPH_OPTIONS_INIT;
+    nigh_graph_options options;
+    nigh_graph_options_init(&options);
     options.degree = degree;
     options.min_rows = min_rows;
     options.threads = 1;
@@ -34,7 +35,7 @@ static nigh_graph_options options_of(uint32_t degree, uint64_t min_rows) {
 }
 
 static nigh_graph_result build(struct with_sidecar *f, const nigh_graph_options *options) {
-    nigh_graph_result result = NIGH_GRAPH_RESULT_INIT;
+    nigh_graph_result result = {.size = sizeof result};
     nigh_error error;
     assert_ok(nigh_graph_build(f->context, f->path, options, &result, &error), &error);
     return result;
@@ -65,7 +66,7 @@ static void built_and_described(void **state) {
     assert_int_equal(segments[1].graph_bytes, file_length(f->second));
     recipe_expect(f->context, f->path, &f->recipe, 70);
 
-    nigh_check_result check = NIGH_CHECK_RESULT_INIT;
+    nigh_check_result check = {.size = sizeof check};
     nigh_error error;
     assert_ok(nigh_collection_check(f->context, f->path, NULL, &check, &error), &error);
     assert_int_equal(check.files, 6); /* two manifests, two segments, two graphs */
@@ -244,7 +245,8 @@ static void faults(void **state) {
 /* Foretold sizes are about right, and grow with what is asked for. */
 static void foretold(void **state) {
     (void)state;
-    nigh_graph_options options = NIGH_GRAPH_OPTIONS_INIT;
+    nigh_graph_options options;
+    nigh_graph_options_init(&options);
     const uint64_t bytes = nigh_graph_bytes(1000000, 1024, NULL);
     assert_in_range(bytes, 150 * UINT64_C(1000000), 180 * UINT64_C(1000000));
     options.degree = 96;

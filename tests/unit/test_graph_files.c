@@ -40,7 +40,8 @@ struct fixture {
 /* Three segments: two with graphs, one too small for its own. */
 static int set_up(void **state) {
     struct fixture *f = malloc(sizeof *f);
-    nigh_graph_options options = NIGH_GRAPH_OPTIONS_INIT;
+    nigh_graph_options options;
+    nigh_graph_options_init(&options);
     nigh_error error;
     f->context = context_new();
     f->scratch = scratch_new();
@@ -73,7 +74,8 @@ static int tear_down(void **state) {
 }
 
 static nigh_search_options by_graph(uint32_t threads) {
-    nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
+    nigh_search_options options;
+    nigh_search_options_init(&options);
     options.method = NIGH_SEARCH_GRAPH;
     options.effort = 40;
     options.threads = threads;
@@ -225,7 +227,8 @@ static void centres_have_eight_words(void **state) {
     struct fixture *f = *state;
     const struct recipe wide = {.width_bits = 640, .seed = 9, .ids = true};
     const struct lie lie = {NIGH__GRAPH_FACTS, 13, 9, true, "centres longer than a signature, or than they can be"};
-    nigh_graph_options options = NIGH_GRAPH_OPTIONS_INIT;
+    nigh_graph_options options;
+    nigh_graph_options_init(&options);
     nigh_error error = {.status = NIGH_OK};
     scratch_free(f->path);
     f->path = path_in(f->scratch, "c.nigh");
@@ -337,7 +340,8 @@ static void all_the_effort_is_the_scan(void **state) {
             const struct recipe small = {.width_bits = widths[w], .seed = c, .distinct = counts[c]};
             char *scratch = scratch_new();
             char *path = path_in(scratch, "c.nigh");
-            nigh_graph_options options = NIGH_GRAPH_OPTIONS_INIT;
+            nigh_graph_options options;
+            nigh_graph_options_init(&options);
             nigh_collection *collection;
             nigh_error error;
             uint8_t query[128];
@@ -348,15 +352,16 @@ static void all_the_effort_is_the_scan(void **state) {
             assert_ok(nigh_collection_open(context, path, NULL, &collection, &error), &error);
             recipe_signature(&small, 1, query);
             query[0] ^= 1;
-            nigh_search_options scan = NIGH_SEARCH_OPTIONS_INIT;
+            nigh_search_options scan;
+            nigh_search_options_init(&scan);
             nigh_search_options walk = by_graph(1);
             scan.method = NIGH_SEARCH_SCAN;
             walk.patience = 0;
-            walk.effort = NIGH_DEFAULT - 1;
+            walk.effort = NIGH_ALL;
             for (scan.k = 1; scan.k < 1000; scan.k *= 9) {
                 nigh_results *scanned;
                 nigh_results *walked;
-                nigh_proof proof = NIGH_PROOF_INIT;
+                nigh_proof proof = {.size = sizeof proof};
                 walk.k = scan.k;
                 assert_ok(nigh_search(collection, query, 1, &scan, &scanned, &error), &error);
                 assert_ok(nigh_search(collection, query, 1, &walk, &walked, &error), &error);
@@ -380,14 +385,14 @@ static void nothing_is_nearer_than_equal(void **state) {
     nigh_collection *collection;
     nigh_results *results;
     nigh_error error;
-    nigh_proof proof = NIGH_PROOF_INIT;
+    nigh_proof proof = {.size = sizeof proof};
     nigh_search_options options = by_graph(1);
     options.k = 1;
-    options.effort = NIGH_DEFAULT - 1;
+    options.effort = NIGH_ALL;
     options.patience = 0;
     assert_ok(nigh_collection_open(f->context, f->path, NULL, &collection, &error), &error);
     assert_ok(nigh_search(collection, f->queries, 1, &options, &results, &error), &error);
-    nigh_results_info info = NIGH_RESULTS_INFO_INIT;
+    nigh_results_info info = {.size = sizeof info};
     nigh_results_describe(results, &info);
     assert_in_range(info.steps, 1, ROWS); /* of the first segment alone */
     assert_ok(nigh_results_proof(results, 0, &proof, &error), &error);

@@ -357,7 +357,8 @@ static void the_same_for_any_kernel(void **state) {
     nigh_error error;
     assert_ok(nigh__graph_make(&job, &first, &error), &error);
     for (size_t i = 0; nigh__hamming_at(i) != NULL; i++) {
-        nigh_context_options options = NIGH_CONTEXT_OPTIONS_INIT;
+        nigh_context_options options;
+        nigh_context_options_init(&options);
         nigh_context *context = NULL;
         struct nigh__graph_made other;
         options.kernel = nigh__hamming_at(i)->name;

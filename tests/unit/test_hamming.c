@@ -100,7 +100,8 @@ static void test_distance_through_a_context(void **state) {
     const uint8_t a[3] = {0xff, 0x00, 0x81};
     const uint8_t b[3] = {0x00, 0x00, 0x01};
     for (size_t i = 0; nigh_kernel_name(i, NULL) != NULL; i++) {
-        nigh_context_options options = NIGH_CONTEXT_OPTIONS_INIT;
+        nigh_context_options options;
+        nigh_context_options_init(&options);
         options.kernel = nigh_kernel_name(i, NULL);
         nigh_context *context = NULL;
         int usable = 0;

@@ -51,7 +51,8 @@ static int count_pair(void *user, const nigh_pair *pair) {
 }
 
 static nigh_join_options options_for(struct tally *tally, uint32_t width_bits, uint32_t radius) {
-    nigh_join_options options = NIGH_JOIN_OPTIONS_INIT;
+    nigh_join_options options;
+    nigh_join_options_init(&options);
     options.width_bits = width_bits;
     options.radius = radius;
     options.threads = 2;
@@ -100,7 +101,7 @@ static void test_join_refuses(void **state) {
 static void test_join_of_nothing(void **state) {
     nigh_error error = {0};
     struct tally tally = {0};
-    nigh_join_result result = NIGH_JOIN_RESULT_INIT;
+    nigh_join_result result = {.size = sizeof result};
     const uint64_t rows[2] = {1, 1};
     const nigh_join_options options = options_for(&tally, 64, 3);
     assert_ok(nigh_join(*state, NULL, 0, NULL, 0, &options, &result, &error), &error);
@@ -153,7 +154,7 @@ static void test_join_of_a_million_equal_rows(void **state) {
         uint8_t *rows = allocate(count, widths[w] / 8);
         memset(rows, 0xa5, count * widths[w] / 8);
         struct tally tally = {0};
-        nigh_join_result result = NIGH_JOIN_RESULT_INIT;
+        nigh_join_result result = {.size = sizeof result};
         const nigh_join_options options = options_for(&tally, widths[w], 3);
         assert_ok(nigh_join(*state, rows, count, NULL, 0, &options, &result, &error), &error);
         assert_int_equal(tally.pairs, count - 1);
@@ -171,7 +172,7 @@ static void test_join_of_a_million_rows_with_one_prefix(void **state) {
     uint64_t *rows = make_rows(count, 1, 3);
     for (size_t i = 0; i < count; i++) rows[i] = (rows[i] & ~UINT64_C(0xffff)) | 0x1234;
     struct tally tally = {0};
-    nigh_join_result result = NIGH_JOIN_RESULT_INIT;
+    nigh_join_result result = {.size = sizeof result};
     const nigh_join_options options = options_for(&tally, 64, 3);
     assert_ok(nigh_join(*state, (const uint8_t *)rows, count, NULL, 0, &options, &result, &error), &error);
     assert_true(tally.pairs > count / 10);
@@ -198,7 +199,7 @@ static void test_join_of_rows_that_share_most_bits(void **state) {
             rows[(i + 1) * words - 1] |= (UINT64_C(1) << cases[c].shared % 64) - 1;
         }
         struct tally tally = {0};
-        nigh_join_result result = NIGH_JOIN_RESULT_INIT;
+        nigh_join_result result = {.size = sizeof result};
         nigh_join_options options = options_for(&tally, words * 64, c < 2 ? 3 : 1);
         assert_ok(nigh_join(*state, (const uint8_t *)rows, cases[c].count, NULL, 0, &options, &result, &error), &error);
         assert_true(tally.pairs > 1000);
@@ -251,7 +252,7 @@ static void test_join_of_a_dense_crowd(void **state) {
     uint64_t *rows = allocate(count, sizeof *rows);
     for (size_t i = 0; i < count; i++) rows[i] = i; /* 16 bits vary, those of one block */
     struct tally tally = {0};
-    nigh_join_result result = NIGH_JOIN_RESULT_INIT;
+    nigh_join_result result = {.size = sizeof result};
     nigh_join_options options = options_for(&tally, 64, 3);
     options.bucket_budget = 1000000;
     assert_ok(nigh_join(*state, (const uint8_t *)rows, count, NULL, 0, &options, &result, &error), &error);
@@ -276,7 +277,7 @@ static void test_join_through_files(void **state) {
         const uint8_t *bytes = (const uint8_t *)rows;
         struct tally large = {0};
         struct tally small = {0};
-        nigh_join_result result = NIGH_JOIN_RESULT_INIT;
+        nigh_join_result result = {.size = sizeof result};
         nigh_join_options options = options_for(&large, cases[c].words * 64, 2);
         assert_ok(nigh_join(*state, bytes, cases[c].count, NULL, 0, &options, &result, &error), &error);
         assert_int_equal(result.disk_bytes, 0);
@@ -327,7 +328,7 @@ static void test_join_keeps_to_its_memory(void **state) {
     struct tally tallies[2] = {{0}, {0}};
     static const uint64_t memories[] = {10 << 20, 20 << 20};
     for (size_t m = 0; m < 2; m++) {
-        nigh_join_result result = NIGH_JOIN_RESULT_INIT;
+        nigh_join_result result = {.size = sizeof result};
         nigh_join_options options = options_for(&tallies[m], 64, 3);
         options.memory_bytes = memories[m];
         options.temporary = folder;
@@ -437,7 +438,7 @@ static void test_join_of_a_collection(void **state) {
         for (unsigned two = 0; two < 2; two++) {
             struct tally expected = {0};
             struct tally got = {0};
-            nigh_join_result result = NIGH_JOIN_RESULT_INIT;
+            nigh_join_result result = {.size = sizeof result};
             nigh_join_options options = options_for(&expected, widths[w], 2);
             assert_ok(nigh_join(*state, rows, 1200, two ? rows : NULL, two ? 1200 : 0, &options, &result, &error),
                       &error);

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "learn/labelled.h"
+#include "learn/learn_options.h"
 #include "support/support.h"
 #include "support/text_support.h"
 
@@ -23,7 +24,8 @@ static const char small[] = "{\"text\":\"alpha beta alpha\",\"label\":\"red\",\"
 static nigh_status read_text(nigh_context *context, const char *text, bool parts,
                              const struct nigh__labelled_options *options, struct nigh__labelled **out,
                              nigh_error *error) {
-    nigh_text_reader_options reading = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options reading;
+    nigh_text_reader_options_init(&reading);
     struct text_input input;
     reading.format = NIGH_TEXT_JSONL;
     reading.label_key = "label";
@@ -51,7 +53,8 @@ static void expect_count(const struct nigh__labelled *labelled, uint64_t at, con
 }
 
 static void test_small(void **state) {
-    nigh_learn_options learning = NIGH_LEARN_OPTIONS_INIT;
+    nigh_learn_options learning;
+    nigh__options_defaults(&nigh__learn_options_shape, &learning);
     struct nigh__labelled *labelled = read_ok(*state, small, true, &learning, false);
     assert_int_equal(labelled->documents, 4);
     assert_int_equal(labelled->empty, 1);
@@ -80,7 +83,8 @@ static void test_small(void **state) {
 }
 
 static void test_without_parts(void **state) {
-    nigh_learn_options learning = NIGH_LEARN_OPTIONS_INIT;
+    nigh_learn_options learning;
+    nigh__options_defaults(&nigh__learn_options_shape, &learning);
     learning.limit = 2;
     struct nigh__labelled *labelled = read_ok(*state, small, false, &learning, false);
     assert_false(labelled->has_parts);
@@ -95,7 +99,8 @@ static void test_without_parts(void **state) {
 
 /* A key that no document has is a mistake; no documents are none. */
 static void test_other_part_key(void **state) {
-    nigh_learn_options learning = NIGH_LEARN_OPTIONS_INIT;
+    nigh_learn_options learning;
+    nigh__options_defaults(&nigh__learn_options_shape, &learning);
     const struct nigh__labelled_options options = {.learning = &learning};
     struct nigh__labelled *labelled;
     nigh_error error;
@@ -109,7 +114,8 @@ static void test_other_part_key(void **state) {
 }
 
 static void expect_stripped(nigh_context *context, const char *line, const char *first) {
-    nigh_learn_options learning = NIGH_LEARN_OPTIONS_INIT;
+    nigh_learn_options learning;
+    nigh__options_defaults(&nigh__learn_options_shape, &learning);
     struct nigh__labelled *labelled = read_ok(context, line, false, &learning, true);
     assert_int_equal(labelled->documents, first != NULL);
     if (first != NULL) assert_string_equal(nigh__labelled_feature_name(labelled, 0), first);
@@ -126,7 +132,8 @@ static void test_headers(void **state) {
 
 static void expect_names(nigh_context *context, nigh_feature_kind kind, uint32_t length, const char *first,
                          const char *second) {
-    nigh_learn_options learning = NIGH_LEARN_OPTIONS_INIT;
+    nigh_learn_options learning;
+    nigh__options_defaults(&nigh__learn_options_shape, &learning);
     learning.features = kind;
     learning.feature_length = length;
     struct nigh__labelled *labelled =
@@ -150,7 +157,8 @@ static void test_long_names(void **state) {
         *at++ = ' ';
     }
     (void)sprintf(at, "\"}\n");
-    nigh_learn_options learning = NIGH_LEARN_OPTIONS_INIT;
+    nigh_learn_options learning;
+    nigh__options_defaults(&nigh__learn_options_shape, &learning);
     learning.features = NIGH_FEATURES_NGRAMS;
     learning.feature_length = 3;
     struct nigh__labelled *labelled = read_ok(*state, text, false, &learning, false);
@@ -190,7 +198,8 @@ static void expect_equal(const struct nigh__labelled *a, const struct nigh__labe
 static void test_threads(void **state) {
     char *text = many_documents(2000);
     for (int kind = NIGH_FEATURES_WORDS; kind <= NIGH_FEATURES_CHARS; kind++) {
-        nigh_learn_options learning = NIGH_LEARN_OPTIONS_INIT;
+        nigh_learn_options learning;
+        nigh__options_defaults(&nigh__learn_options_shape, &learning);
         learning.features = (nigh_feature_kind)kind;
         learning.seed = 3;
         learning.threads = 1;
@@ -207,7 +216,8 @@ static void test_threads(void **state) {
 
 static void test_memory_limit(void **state) {
     char *text = many_documents(2000);
-    nigh_learn_options learning = NIGH_LEARN_OPTIONS_INIT;
+    nigh_learn_options learning;
+    nigh__options_defaults(&nigh__learn_options_shape, &learning);
     const struct nigh__labelled_options options = {.learning = &learning};
     struct nigh__labelled *labelled;
     nigh_error error;
@@ -228,7 +238,8 @@ static void test_no_memory(void **state) {
     struct faulty_memory memory = {.fail_at = UINT64_MAX};
     nigh_allocator allocator = faulty_memory_allocator(&memory);
     nigh_context *context = context_with(NULL, &allocator, NULL);
-    nigh_learn_options learning = NIGH_LEARN_OPTIONS_INIT;
+    nigh_learn_options learning;
+    nigh__options_defaults(&nigh__learn_options_shape, &learning);
     const struct nigh__labelled_options options = {.learning = &learning};
     const int64_t before = memory.live;
     learning.threads = 1;
@@ -249,7 +260,8 @@ static void test_no_memory(void **state) {
 }
 
 static void test_refused(void **state) {
-    nigh_learn_options learning = NIGH_LEARN_OPTIONS_INIT;
+    nigh_learn_options learning;
+    nigh__options_defaults(&nigh__learn_options_shape, &learning);
     const struct nigh__labelled_options options = {.learning = &learning};
     struct nigh__labelled *labelled;
     nigh_error error;

@@ -16,7 +16,8 @@
 #include "support/text_support.h"
 
 static nigh_text_reader_options labelled_options(void) {
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh_text_reader_options_init(&options);
     options.format = NIGH_TEXT_JSONL;
     options.label_key = "meta.label";
     options.part_key = "part";
@@ -29,7 +30,7 @@ static void expect_line(nigh_context *context, const char *line, const char *lab
     nigh_text_reader_options options = labelled_options();
     struct text_input input;
     nigh_error error;
-    nigh_text text;
+    nigh_text text = {.size = sizeof text};
     assert_ok(text_input_open(context, line, &options, &input, &error), &error);
     assert_ok(nigh_text_reader_next(input.reader, &text, &error), &error);
     assert_int_equal(text.text_length, 1);
@@ -99,7 +100,7 @@ static void test_others_stay(void **state) {
     nigh_text_reader_options options = labelled_options();
     struct text_input input;
     nigh_error error;
-    nigh_text text;
+    nigh_text text = {.size = sizeof text};
     options.score_key = "s";
     const char *lines = "{\"id\":12,\"text\":\"x\",\"s\":2.5,\"meta\":{\"label\":[0.10]}}\n"
                         "{\"id\":1.5,\"text\":\"y\",\"s\":7,\"meta\":{\"label\":0.2}}\n";
@@ -134,7 +135,7 @@ static void expect_limit(nigh_context *context, size_t count, size_t letters, si
     nigh_text_reader_options options = labelled_options();
     struct text_input input;
     nigh_error error;
-    nigh_text text;
+    nigh_text text = {.size = sizeof text};
     char *line = line_of_labels(count, letters);
     assert_ok(text_input_open(context, line, &options, &input, &error), &error);
     assert_ok(nigh_text_reader_next(input.reader, &text, &error), &error);
@@ -159,7 +160,7 @@ static void test_strict(void **state) {
     nigh_text_reader_options options = labelled_options();
     struct text_input input;
     nigh_error error;
-    nigh_text text;
+    nigh_text text = {.size = sizeof text};
     options.strict = 1;
     assert_ok(text_input_open(*state, "{\"text\":\"x\",\"meta\":{\"label\":{}}}\n", &options, &input, &error), &error);
     assert_int_equal(nigh_text_reader_next(input.reader, &text, &error), NIGH_EFORMAT);

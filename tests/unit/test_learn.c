@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "learn/learn_options.h"
 #include "learn/lesson.h"
 #include "signature/model.h"
 #include "support/support.h"
@@ -38,7 +39,8 @@ static char *corpus(bool labelled) {
 
 static nigh_status learn(nigh_context *context, const char *text, const nigh_learn_options *options, nigh_model **out,
                          nigh_learn_result *result, nigh_error *error) {
-    nigh_text_reader_options reading = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options reading;
+    nigh_text_reader_options_init(&reading);
     struct text_input input;
     reading.format = NIGH_TEXT_JSONL;
     reading.label_key = "label";
@@ -51,14 +53,15 @@ static nigh_status learn(nigh_context *context, const char *text, const nigh_lea
 }
 
 static void expect_line(const nigh_model *model, const char *line) {
-    nigh_model_info info = NIGH_MODEL_INFO_INIT;
+    nigh_model_info info = {.size = sizeof info};
     nigh_model_describe(model, &info);
     if (strstr(info.lines, line) == NULL) fail_msg("no %s in\n%s", line, info.lines);
 }
 
 static void expect_method(nigh_context *context, const char *text, nigh_learn_method method) {
-    nigh_learn_options options = NIGH_LEARN_OPTIONS_INIT;
-    nigh_learn_result result = NIGH_LEARN_RESULT_INIT;
+    nigh_learn_options options;
+    nigh__options_defaults(&nigh__learn_options_shape, &options);
+    nigh_learn_result result = {.size = sizeof result};
     nigh_model *model, *again;
     nigh_error error;
     char line[64];
@@ -111,8 +114,9 @@ static unsigned long number_after(char letter, char **at) {
 /* The best by chi-squared are words of one class; their names are those of the text. */
 static void test_names(void **state) {
     char *text = corpus(true);
-    nigh_learn_options options = NIGH_LEARN_OPTIONS_INIT;
-    nigh_model_feature feature = NIGH_MODEL_FEATURE_INIT;
+    nigh_learn_options options;
+    nigh__options_defaults(&nigh__learn_options_shape, &options);
+    nigh_model_feature feature = {.size = sizeof feature};
     nigh_model *model;
     nigh_error error;
     options.method = NIGH_LEARN_CHI;
@@ -133,8 +137,9 @@ static void test_names(void **state) {
 static void test_collapsed(void **state) {
     char text[4096], *out = text;
     for (int i = 0; i < 30; i++) out += sprintf(out, "{\"text\":\"same words here\",\"label\":\"%d\"}\n", i % 2);
-    nigh_learn_options options = NIGH_LEARN_OPTIONS_INIT;
-    nigh_learn_result result = NIGH_LEARN_RESULT_INIT;
+    nigh_learn_options options;
+    nigh__options_defaults(&nigh__learn_options_shape, &options);
+    nigh_learn_result result = {.size = sizeof result};
     nigh_model *model;
     nigh_error error;
     options.method = NIGH_LEARN_SIMHASH;
@@ -150,8 +155,9 @@ static void test_uneven(void **state) {
         const char c = i % 5 == 0 ? 'b' : 'a';
         out += sprintf(out, "{\"text\":\"%c%dx %c%dx %c%dx\",\"label\":\"%c\"}\n", c, i % 7, c, i % 6, c, i % 3, c);
     }
-    nigh_learn_options options = NIGH_LEARN_OPTIONS_INIT;
-    nigh_learn_result result = NIGH_LEARN_RESULT_INIT;
+    nigh_learn_options options;
+    nigh__options_defaults(&nigh__learn_options_shape, &options);
+    nigh_learn_result result = {.size = sizeof result};
     nigh_model *model;
     nigh_error error;
     assert_ok(learn(*state, text, &options, &model, &result, &error), &error);
@@ -170,8 +176,9 @@ static void test_titles(void **state) {
             out += sprintf(out, "w%uq%u ", i < 2 ? d % CLASSES : CLASSES, 5 * (unsigned)(nigh__rng_next(&rng) % 6) + i);
         out += sprintf(out, "\"}\n");
     }
-    nigh_learn_options options = NIGH_LEARN_OPTIONS_INIT;
-    nigh_learn_result result = NIGH_LEARN_RESULT_INIT;
+    nigh_learn_options options;
+    nigh__options_defaults(&nigh__learn_options_shape, &options);
+    nigh_learn_result result = {.size = sizeof result};
     nigh_model *model;
     nigh_error error;
     options.method = NIGH_LEARN_S3H_F;
@@ -192,7 +199,8 @@ static void expect_refused(nigh_context *context, const char *text, const nigh_l
 
 static void test_refused(void **state) {
     char *labelled = corpus(true), *bare = corpus(false);
-    nigh_learn_options options = NIGH_LEARN_OPTIONS_INIT;
+    nigh_learn_options options;
+    nigh__options_defaults(&nigh__learn_options_shape, &options);
     options.method = NIGH_LEARN_S3H;
     expect_refused(*state, bare, &options, NIGH_EINVAL, "has a label under 'label'");
     expect_refused(*state, "", &options, NIGH_EINVAL, "no documents");
@@ -216,7 +224,8 @@ static int stop_at_once(void *user, const char *stage, uint64_t done, uint64_t t
 static void test_cancelled(void **state) {
     char *text = corpus(true);
     const nigh_progress progress = {.report = stop_at_once};
-    nigh_learn_options options = NIGH_LEARN_OPTIONS_INIT;
+    nigh_learn_options options;
+    nigh__options_defaults(&nigh__learn_options_shape, &options);
     options.method = NIGH_LEARN_CHI;
     options.progress = &progress;
     nigh_model *model;
@@ -233,7 +242,8 @@ static void test_no_memory(void **state) {
     nigh_allocator allocator = faulty_memory_allocator(&memory);
     nigh_context *context = context_with(NULL, &allocator, NULL);
     const int64_t before = memory.live;
-    nigh_learn_options options = NIGH_LEARN_OPTIONS_INIT;
+    nigh_learn_options options;
+    nigh__options_defaults(&nigh__learn_options_shape, &options);
     options.method = NIGH_LEARN_CHI;
     options.threads = 1;
     bool done = false;
@@ -256,9 +266,11 @@ static void test_no_memory(void **state) {
 static void test_learned(void **state) {
     nigh_context *context = *state;
     char *text = corpus(true);
-    nigh_text_reader_options reading = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options reading;
+    nigh_text_reader_options_init(&reading);
     struct text_input input;
-    nigh_learn_options options = NIGH_LEARN_OPTIONS_INIT;
+    nigh_learn_options options;
+    nigh__options_defaults(&nigh__learn_options_shape, &options);
     struct nigh__labelled *labelled;
     struct nigh__lesson *lesson;
     struct nigh__learned learned;

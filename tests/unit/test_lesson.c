@@ -14,6 +14,7 @@
 #include "base/context.h"
 #include "base/rng.h"
 #include "kernel/projection.h"
+#include "learn/learn_options.h"
 #include "learn/lesson.h"
 #include "signature/simhash.h"
 #include "support/support.h"
@@ -151,7 +152,8 @@ static double plain_chi(const struct nigh__labelled *l, uint32_t feature, uint32
 static void test_chi(void **state) {
     for (uint32_t classes = 2; classes <= 40; classes += 19) {
         struct made *made = made_random(*state, classes, 300, classes);
-        nigh_learn_options options = NIGH_LEARN_OPTIONS_INIT;
+        nigh_learn_options options;
+        nigh__options_defaults(&nigh__learn_options_shape, &options);
         options.max_features = 60;
         struct nigh__lesson *lesson = lesson_ok(&made->labelled, &options, 1);
         assert_int_equal(lesson->features, 60);
@@ -184,7 +186,8 @@ static void test_ties(void **state) {
         made_add_feature(made, 0, 1);
         made_end(made, NIGH__PART_TRAIN);
     }
-    nigh_learn_options options = NIGH_LEARN_OPTIONS_INIT;
+    nigh_learn_options options;
+    nigh__options_defaults(&nigh__learn_options_shape, &options);
     options.max_features = 1;
     options.method = NIGH_LEARN_SIMHASH;
     struct nigh__lesson *lesson = lesson_ok(made_finish(made), &options, 1);
@@ -241,7 +244,8 @@ static void expect_transposed(const struct nigh__lesson *lesson) {
 
 static void test_matrix(void **state) {
     struct made *made = made_random(*state, 9, 400, 5);
-    nigh_learn_options options = NIGH_LEARN_OPTIONS_INIT;
+    nigh_learn_options options;
+    nigh__options_defaults(&nigh__learn_options_shape, &options);
     options.max_features = 50;
     for (uint32_t d = 0; d < 400; d += 3) made->parts[d] = NIGH__PART_TEST;
     made->labelled.has_parts = true;
@@ -267,7 +271,8 @@ static void test_matrix(void **state) {
 
 static void test_threads(void **state) {
     struct made *made = made_random(*state, 4, 500, 30);
-    nigh_learn_options options = NIGH_LEARN_OPTIONS_INIT;
+    nigh_learn_options options;
+    nigh__options_defaults(&nigh__learn_options_shape, &options);
     options.max_features = 100;
     options.threads = 1;
     struct nigh__lesson *one = lesson_ok(&made->labelled, &options, 0.5);
@@ -284,7 +289,8 @@ static void test_threads(void **state) {
 
 static void test_share(void **state) {
     struct made *made = made_random(*state, 6, 500, 4);
-    nigh_learn_options options = NIGH_LEARN_OPTIONS_INIT;
+    nigh_learn_options options;
+    nigh__options_defaults(&nigh__learn_options_shape, &options);
     options.max_features = 300;
     struct nigh__lesson *all = lesson_ok(&made->labelled, &options, 1);
     struct nigh__lesson *some = lesson_ok(&made->labelled, &options, 0.25);
@@ -316,7 +322,8 @@ static void expect_labels(nigh_context *context, const char *const *lists, nigh_
         made_add_feature(made, 1, 2);
         made_end(made, NIGH__PART_TRAIN);
     }
-    nigh_learn_options options = NIGH_LEARN_OPTIONS_INIT;
+    nigh_learn_options options;
+    nigh__options_defaults(&nigh__learn_options_shape, &options);
     struct nigh__lesson *lesson = NULL;
     nigh_error error;
     options.method = method;
@@ -354,7 +361,8 @@ static void test_by_documents(void **state) {
             if (d < f * 2 + 1) made_add_feature(made, f, 1);
         made_end(made, NIGH__PART_TRAIN);
     }
-    nigh_learn_options options = NIGH_LEARN_OPTIONS_INIT;
+    nigh_learn_options options;
+    nigh__options_defaults(&nigh__learn_options_shape, &options);
     options.method = NIGH_LEARN_SIMHASH;
     options.max_features = 2;
     struct nigh__lesson *lesson = lesson_ok(made_finish(made), &options, 1);
@@ -381,7 +389,8 @@ static void test_by_documents(void **state) {
 
 static void test_options(void **state) {
     (void)state;
-    nigh_learn_options options = NIGH_LEARN_OPTIONS_INIT, filled;
+    nigh_learn_options options, filled;
+    nigh__options_defaults(&nigh__learn_options_shape, &options);
     nigh_error error;
     assert_ok(nigh__learn_options_fill(NULL, &filled, &error), &error);
     assert_int_equal(filled.width_bits, 32);
@@ -452,7 +461,8 @@ static void expect_pairs(const struct nigh__lesson *lesson, const struct nigh__p
 static void test_pairs(void **state) {
     nigh_context *context = *state;
     struct made *made = made_random(context, 8, 300, 6);
-    nigh_learn_options options = NIGH_LEARN_OPTIONS_INIT;
+    nigh_learn_options options;
+    nigh__options_defaults(&nigh__learn_options_shape, &options);
     options.attraction_pairs = 500;
     options.repulsion_pairs = 700;
     struct nigh__lesson *lesson = lesson_ok(&made->labelled, &options, 1);
@@ -487,7 +497,8 @@ static void test_no_repulsion(void **state) {
         made_add_feature(made, 0, 1);
         made_end(made, NIGH__PART_TRAIN);
     }
-    nigh_learn_options options = NIGH_LEARN_OPTIONS_INIT;
+    nigh_learn_options options;
+    nigh__options_defaults(&nigh__learn_options_shape, &options);
     struct nigh__lesson *lesson = lesson_ok(made_finish(made), &options, 1);
     struct nigh__pairing pairing;
     nigh_error error;
@@ -502,7 +513,8 @@ static void test_no_memory(void **state) {
     nigh_allocator allocator = faulty_memory_allocator(&memory);
     nigh_context *context = context_with(NULL, &allocator, NULL);
     struct made *made = made_random(context, 3, 100, 4);
-    nigh_learn_options options = NIGH_LEARN_OPTIONS_INIT;
+    nigh_learn_options options;
+    nigh__options_defaults(&nigh__learn_options_shape, &options);
     const int64_t before = memory.live;
     options.threads = 1;
     nigh_status status = NIGH_ENOMEM;

@@ -32,8 +32,9 @@ static int tear_down(void **state) {
 }
 
 static nigh_lists_result build(struct with_sidecar *f, uint32_t slice_width, uint64_t min_rows, int rebuild) {
-    nigh_lists_options options = NIGH_LISTS_OPTIONS_INIT;
-    nigh_lists_result result = NIGH_LISTS_RESULT_INIT;
+    nigh_lists_options options;
+    nigh_lists_options_init(&options);
+    nigh_lists_result result = {.size = sizeof result};
     nigh_error error;
     options.slice_width = slice_width;
     options.min_rows = min_rows;
@@ -70,11 +71,12 @@ static void built_and_described(void **state) {
     assert_int_equal(segments[1].list_bytes, file_length(f->second));
     expect_sound(f);
 
-    nigh_check_result check = NIGH_CHECK_RESULT_INIT;
+    nigh_check_result check = {.size = sizeof check};
     nigh_error error;
     assert_ok(nigh_collection_check(f->context, f->path, NULL, &check, &error), &error);
     assert_int_equal(check.files, 6); /* two manifests, two segments, two of lists */
-    nigh_open_options options = NIGH_OPEN_OPTIONS_INIT;
+    nigh_open_options options;
+    nigh_open_options_init(&options);
     nigh_collection *collection;
     options.verify = 1;
     assert_ok(nigh_collection_open(f->context, f->path, &options, &collection, &error), &error);
@@ -141,7 +143,8 @@ static void a_collection_without_documents(void **state) {
 static void the_same_bytes_from_any_threads(void **state) {
     struct with_sidecar *f = *state;
     char *digests[2];
-    nigh_lists_options options = NIGH_LISTS_OPTIONS_INIT;
+    nigh_lists_options options;
+    nigh_lists_options_init(&options);
     nigh_error error;
     for (uint32_t i = 0; i < 2; i++) {
         options.threads = i == 0 ? 1 : 4;
@@ -158,8 +161,9 @@ static void the_same_bytes_from_any_threads(void **state) {
 
 static void what_is_refused(void **state) {
     struct with_sidecar *f = *state;
-    const uint32_t widths[] = {1, 3, 29, UINT32_MAX};
-    nigh_lists_options options = NIGH_LISTS_OPTIONS_INIT;
+    const uint32_t widths[] = {1, 3, 29, NIGH_ALL};
+    nigh_lists_options options;
+    nigh_lists_options_init(&options);
     nigh_error error;
     char *before = tree_digest(f->path);
     for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++) {
@@ -193,7 +197,8 @@ static void narrow_signatures(void **state) {
     nigh_error error;
     remove_tree(f->path);
     assert_ok(recipe_add(f->context, f->path, &narrow, 0, 200, &error), &error);
-    nigh_lists_options options = NIGH_LISTS_OPTIONS_INIT;
+    nigh_lists_options options;
+    nigh_lists_options_init(&options);
     options.slice_width = 9;
     options.min_rows = 1;
     assert_int_equal(nigh_lists_build(f->context, f->path, &options, NULL, &error), NIGH_EINVAL);
@@ -205,7 +210,8 @@ static void narrow_signatures(void **state) {
 
 static void one_writer_at_a_time(void **state) {
     struct with_sidecar *f = *state;
-    nigh_writer_options writing = NIGH_WRITER_OPTIONS_INIT;
+    nigh_writer_options writing;
+    nigh_writer_options_init(&writing);
     nigh_writer *writer;
     nigh_error error;
     writing.width_bits = f->recipe.width_bits;
@@ -230,11 +236,12 @@ static void expect_unusable(struct with_sidecar *f, const char *why) {
     nigh_collection_close(collection);
     assert_ok(read_everything(f->context, f->path, &error), &error);
 
-    nigh_open_options options = NIGH_OPEN_OPTIONS_INIT;
+    nigh_open_options options;
+    nigh_open_options_init(&options);
     options.verify = 1;
     assert_int_not_equal(nigh_collection_open(f->context, f->path, &options, &collection, &error), NIGH_OK);
     assert_non_null(strstr(error_text(&error), why));
-    nigh_check_result result = NIGH_CHECK_RESULT_INIT;
+    nigh_check_result result = {.size = sizeof result};
     assert_int_not_equal(nigh_collection_check(f->context, f->path, NULL, &result, &error), NIGH_OK);
     assert_int_equal(result.problems, 1);
     assert_non_null(strstr(error_text(&error), why));
@@ -282,7 +289,8 @@ static void damaged_numbers(void **state) {
     struct bytes whole = file_read_all(f->first);
     nigh_collection *collection;
     nigh_error error;
-    nigh_open_options options = NIGH_OPEN_OPTIONS_INIT;
+    nigh_open_options options;
+    nigh_open_options_init(&options);
     options.verify = 1;
     whole.data[4096 + 4 * 150] ^= 1;
     file_write_all(f->first, whole.data, whole.length);
@@ -325,7 +333,8 @@ static void cancelled(void **state) {
     struct with_sidecar *f = *state;
     int calls = 0;
     nigh_progress progress = {.report = stop_now, .user = &calls};
-    nigh_lists_options options = NIGH_LISTS_OPTIONS_INIT;
+    nigh_lists_options options;
+    nigh_lists_options_init(&options);
     nigh_error error;
     options.progress = &progress;
     (void)build(f, 7, 1, 0);
@@ -369,7 +378,7 @@ static void leftovers(void **state) {
     nigh_error error;
     char *temporary = path_in(f->path, SECOND ".tmp");
     char *never = path_in(f->path, "slices-00000000000000000007");
-    nigh_check_result result = NIGH_CHECK_RESULT_INIT;
+    nigh_check_result result = {.size = sizeof result};
     for (int writer = 0; writer < 3; writer++) {
         file_write_all(temporary, "half", 4);
         assert_ok(nigh_collection_check(f->context, f->path, NULL, &result, &error), &error);

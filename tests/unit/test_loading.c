@@ -17,8 +17,10 @@
 
 static int set_up(void **state) {
     struct with_sidecar *with_sidecar = with_sidecar_new("graph", DOCUMENTS - 10);
-    nigh_graph_options graph = NIGH_GRAPH_OPTIONS_INIT;
-    nigh_lists_options lists = NIGH_LISTS_OPTIONS_INIT;
+    nigh_graph_options graph;
+    nigh_graph_options_init(&graph);
+    nigh_lists_options lists;
+    nigh_lists_options_init(&lists);
     nigh_error error;
     graph.min_rows = lists.min_rows = 1;
     assert_ok(nigh_graph_build(with_sidecar->context, with_sidecar->path, &graph, NULL, &error), &error);
@@ -33,7 +35,8 @@ static int tear_down(void **state) {
 }
 
 static nigh_collection *open_loaded(nigh_context *context, const char *path, int verify) {
-    nigh_open_options options = NIGH_OPEN_OPTIONS_INIT;
+    nigh_open_options options;
+    nigh_open_options_init(&options);
     nigh_collection *collection;
     nigh_error error;
     options.load = 1;
@@ -44,7 +47,8 @@ static nigh_collection *open_loaded(nigh_context *context, const char *path, int
 
 /* The nearest of some documents; to be freed. */
 static nigh_results *ask(const struct with_sidecar *f, const nigh_collection *collection, nigh_search_method method) {
-    nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
+    nigh_search_options options;
+    nigh_search_options_init(&options);
     nigh_results *results;
     nigh_error error;
     uint8_t queries[ASKED * 9];
@@ -135,7 +139,8 @@ static void memory_runs_out(void **state) {
         struct faulty_files files;
         faulty_files_init(&files);
         nigh_context *context = context_with(&files.table, &allocator, NULL);
-        nigh_open_options options = NIGH_OPEN_OPTIONS_INIT;
+        nigh_open_options options;
+        nigh_open_options_init(&options);
         nigh_collection *collection;
         nigh_error error;
         const int64_t live = memory.live;
@@ -160,7 +165,8 @@ static int stop_loading(void *user, const char *stage, uint64_t done, uint64_t t
 
 static void it_can_be_stopped(void **state) {
     struct with_sidecar *f = *state;
-    nigh_open_options options = NIGH_OPEN_OPTIONS_INIT;
+    nigh_open_options options;
+    nigh_open_options_init(&options);
     nigh_collection *collection;
     nigh_error error;
     int calls = 0;

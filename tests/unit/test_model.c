@@ -125,7 +125,7 @@ static void test_described(void **state) {
     for (size_t i = 0; i < FORMS; i++) {
         const struct model_recipe *recipe = &recipes[i];
         nigh_model *model = model_make(*state, recipe);
-        nigh_model_info info = NIGH_MODEL_INFO_INIT;
+        nigh_model_info info = {.size = sizeof info};
         nigh_model_describe(model, &info);
         size_t length;
         (void)nigh_model_bytes(model, &length);
@@ -138,7 +138,7 @@ static void test_described(void **state) {
 
         double before = HUGE_VAL, coefficients[1024];
         uint64_t hash_before = 0;
-        nigh_model_feature feature = NIGH_MODEL_FEATURE_INIT;
+        nigh_model_feature feature = {.size = sizeof feature};
         nigh_error error;
         for (uint32_t f = 0; f < recipe->features; f++) {
             assert_int_equal(nigh_model_feature_at(model, f, &feature), NIGH_OK);
@@ -183,7 +183,7 @@ static void test_names(void **state) {
                                             .weights = weights};
     nigh_model *model;
     nigh_error error;
-    nigh_model_feature feature = NIGH_MODEL_FEATURE_INIT;
+    nigh_model_feature feature = {.size = sizeof feature};
     assert_ok(nigh__model_make(*state, &parts, &model, &error), &error);
     assert_int_equal(nigh_model_feature_at(model, 0, &feature), NIGH_OK);
     assert_int_equal(feature.text_length, 254);

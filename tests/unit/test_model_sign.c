@@ -221,7 +221,8 @@ static nigh_model *english(const nigh_context *context, enum nigh__model_form fo
 }
 
 static nigh_signer_options learned(const nigh_model *model) {
-    nigh_signer_options options = NIGH_SIGNER_OPTIONS_INIT;
+    nigh_signer_options options;
+    nigh_signer_options_init(&options);
     options.scheme = NIGH_SCHEME_LEARNED;
     options.model = model;
     return options;
@@ -264,7 +265,8 @@ static void test_signer(void **state) {
 /* A scheme as a collection has it leads back to the same options. */
 static void test_scheme(void **state) {
     nigh_model *model = english(*state, NIGH__MODEL_WEIGHTS);
-    nigh_signer_options options = learned(model), read = NIGH_SIGNER_OPTIONS_INIT;
+    nigh_signer_options options = learned(model), read;
+    nigh_signer_options_init(&read);
     nigh_signer *signer, *again;
     nigh_error error;
     char line[64];
@@ -351,7 +353,8 @@ static void test_collection(void **state) {
     nigh_model *model = english(context, NIGH__MODEL_COEFFICIENTS), *other = english(context, NIGH__MODEL_WEIGHTS);
     nigh_signer_options options = learned(model);
     nigh_signer *signer;
-    nigh_writer_options writing = NIGH_WRITER_OPTIONS_INIT;
+    nigh_writer_options writing;
+    nigh_writer_options_init(&writing);
     nigh_writer *writer;
     nigh_error error;
     uint8_t signature[4], again[4], weights[32];
@@ -365,14 +368,14 @@ static void test_collection(void **state) {
     writing.model = model;
     assert_ok(nigh_writer_open(context, path, &writing, &writer, &error), &error);
     assert_ok(nigh_signer_sign(signer, fox, strlen(fox), signature, weights, &error), &error);
-    const nigh_document document = {.signature = signature, .weights = weights};
+    const nigh_document document = {.size = sizeof(nigh_document), .signature = signature, .weights = weights};
     assert_ok(nigh_writer_add(writer, &document, &error), &error);
     assert_ok(nigh_writer_commit(writer, &error), &error);
     nigh_writer_close(writer);
     nigh_signer_free(signer);
 
     nigh_collection *collection;
-    nigh_collection_info info = NIGH_COLLECTION_INFO_INIT;
+    nigh_collection_info info = {.size = sizeof info};
     nigh_model *kept;
     assert_ok(nigh_collection_open(context, path, NULL, &collection, &error), &error);
     nigh_collection_describe(collection, &info);
@@ -408,8 +411,9 @@ static void test_signing(void **state) {
     for (uint32_t threads = 1; threads < 4; threads++) {
         struct text_input input;
         nigh_signing *signing;
-        nigh_signing_options how = NIGH_SIGNING_OPTIONS_INIT;
-        nigh_signed row;
+        nigh_signing_options how;
+        nigh_signing_options_init(&how);
+        nigh_signed row = {.size = sizeof row};
         how.threads = threads;
         assert_ok(text_input_open(context, lines, NULL, &input, &error), &error);
         assert_ok(nigh_signing_open(signer, input.reader, &how, &signing, &error), &error);
@@ -419,7 +423,7 @@ static void test_signing(void **state) {
             uint8_t alone[4];
             if (rows == 3) abort();
             sign(context, &options, texts[rows++], alone, NULL);
-            assert_memory_equal(row.document.signature, alone, 4);
+            assert_memory_equal(row.document->signature, alone, 4);
         }
         assert_int_equal(rows, 3);
         nigh_signing_close(signing);

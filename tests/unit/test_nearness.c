@@ -34,7 +34,8 @@ struct world {
 static int world_setup(void **state) {
     struct world *world = calloc(1, sizeof *world);
     const struct recipe recipe = {.width_bits = WIDTH, .documents = DOCUMENTS, .seed = 5, .distinct = 5500};
-    nigh_lists_options lists = NIGH_LISTS_OPTIONS_INIT;
+    nigh_lists_options lists;
+    nigh_lists_options_init(&lists);
     nigh_error error;
     if (world == NULL) return -1;
     world->context = context_new();
@@ -49,7 +50,7 @@ static int world_setup(void **state) {
         world->own[q] = (uint64_t)q * 149;
         recipe_signature(&recipe, world->own[q], world->queries + (size_t)q * BYTES);
     }
-    world->options = (nigh_eval_truth_options)NIGH_EVAL_TRUTH_OPTIONS_INIT;
+    nigh_eval_truth_options_init(&world->options);
     world->options.k = K;
     world->options.own = world->own;
     *state = world;
@@ -115,7 +116,7 @@ static void near(double value, double expected) {
 /* CDR and recall of one setting, from nigh_search() and the truth. */
 static void expect_measures(struct world *world, const nigh_eval_truth *truth, const nigh_search_options *search,
                             const nigh_eval_nearness *nearness) {
-    nigh_eval_nearness_info info = NIGH_EVAL_NEARNESS_INFO_INIT;
+    nigh_eval_nearness_info info = {.size = sizeof info};
     nigh_search_options options = *search;
     nigh_results *results = NULL;
     nigh_error error;
@@ -164,12 +165,13 @@ static void test_measures(void **state) {
     struct world *world = *state;
     nigh_eval_truth *truth = truth_of(world);
     for (uint32_t breadth = 0; breadth <= 4; breadth++) {
-        nigh_search_options search = NIGH_SEARCH_OPTIONS_INIT;
-        nigh_eval_nearness_info info = NIGH_EVAL_NEARNESS_INFO_INIT;
+        nigh_search_options search;
+        nigh_search_options_init(&search);
+        nigh_eval_nearness_info info = {.size = sizeof info};
         nigh_eval_nearness *nearness = NULL;
         nigh_error error;
         search.method = breadth == 4 ? NIGH_SEARCH_SCAN : NIGH_SEARCH_SLICES;
-        search.breadth = breadth == 4 ? NIGH_DEFAULT : breadth;
+        search.breadth = breadth == 4 ? (uint32_t)NIGH_DEFAULT : breadth;
         search.candidates = 60;
         assert_ok(nigh_eval_nearness_measure(world->collection, world->queries, QUERIES, truth, &world->options,
                                              &search, &nearness, &error),
@@ -273,7 +275,8 @@ static void test_refused(void **state) {
     struct world *world = *state;
     nigh_eval_truth *truth = NULL;
     nigh_eval_nearness *nearness = NULL;
-    nigh_search_options search = NIGH_SEARCH_OPTIONS_INIT;
+    nigh_search_options search;
+    nigh_search_options_init(&search);
     nigh_error error;
     assert_int_equal(nigh_eval_truth_new(world->collection, NULL, 1, &world->options, &truth, &error), NIGH_EINVAL);
     assert_ok(nigh_eval_truth_new(world->collection, NULL, 0, &world->options, &truth, &error), &error);
@@ -302,7 +305,8 @@ static void test_plot_of_hostile_names(void **state) {
     struct world *world = *state;
     nigh_eval_truth *truth = truth_of(world);
     nigh_eval_nearness *nearness = NULL;
-    nigh_search_options search = NIGH_SEARCH_OPTIONS_INIT;
+    nigh_search_options search;
+    nigh_search_options_init(&search);
     nigh_error error;
     const char *name = "<script>\"&\x01\xc3";
     const char *svg = NULL;
@@ -333,14 +337,15 @@ static nigh_status everything(const struct world *world, nigh_context *context, 
     nigh_eval_truth *again = NULL;
     nigh_eval_nearness *nearness = NULL;
     nigh_eval_truth_options options = world->options;
-    nigh_search_options search = NIGH_SEARCH_OPTIONS_INIT;
+    nigh_search_options search;
+    nigh_search_options_init(&search);
     nigh_eval_ring rings[3];
     const char *name = "a";
     const char *svg;
     size_t length;
     options.threads = 1;
     search.method = NIGH_SEARCH_SLICES;
-    search.postings = UINT64_MAX;
+    search.postings = NIGH_ALL_64;
     nigh_status status = nigh_collection_open(context, world->path, NULL, &collection, error);
     if (status == NIGH_OK) status = nigh_eval_truth_new(collection, world->queries, 2, &options, &truth, error);
     if (status == NIGH_OK) status = nigh_eval_truth_save(truth, path, error);

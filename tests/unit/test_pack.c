@@ -54,10 +54,11 @@ static nigh_status pack_all(nigh_context *context, enum nigh__container kind, co
 
 static void assert_read_again(nigh_context *context, const struct memory_sink *packed, const char *bytes,
                               size_t length) {
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh_text_reader_options_init(&options);
     const char *path = "packed";
     nigh_text_reader *reader;
-    nigh_text text;
+    nigh_text text = {.size = sizeof text};
     nigh_error error;
     file_write_all(path, packed->bytes, packed->length);
     options.format = NIGH_TEXT_PLAIN;

@@ -25,7 +25,7 @@
 static char *pass(struct nigh__source *source, nigh_status expected, uint64_t most) {
     struct memory_sink sink = {0};
     nigh_text_reader *reader;
-    nigh_text text;
+    nigh_text text = {.size = sizeof text};
     nigh_error error;
     uint64_t count = 0;
     assert_ok(nigh__source_open(source, &reader, &error), &error);
@@ -79,7 +79,8 @@ static void test_stream(void **state) {
     const char *in = "{\"text\":\"a\"}\noops\n{\"text\":\"b\"}\n";
     struct memory_source memory = {.bytes = (const uint8_t *)in, .length = strlen(in), .chunk = 5, .fail_at = SIZE_MAX};
     nigh_stream stream = memory_source_stream(&memory);
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh_text_reader_options_init(&options);
     unsigned problems = 0;
     options.stream = &stream;
     options.problem = count_problem;
@@ -113,7 +114,8 @@ static void test_early_end(void **state) {
     sink_add(&expected, "", 1);
     struct memory_source memory = {.bytes = in.bytes, .length = in.length, .fail_at = SIZE_MAX};
     nigh_stream stream = memory_source_stream(&memory);
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh_text_reader_options_init(&options);
     options.format = NIGH_TEXT_LINES;
     options.stream = &stream;
     nigh_context *context = context_new();
@@ -141,7 +143,8 @@ static void test_pipe(void **state) {
     (void)state;
     char name[] = "a.pipe";
     pthread_t thread;
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh_text_reader_options_init(&options);
     nigh_context *context = context_new();
     assert_int_equal(mkfifo(name, 0600), 0);
     struct nigh__source *source = source_open(context, name, options);
@@ -155,7 +158,8 @@ static void test_pipe(void **state) {
 
 static void test_changes(void **state) {
     (void)state;
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh_text_reader_options_init(&options);
     nigh_context *context = context_new();
     const char *path = "changing.jsonl";
     const char *texts[] = {"{\"text\":\"a\"}\n", "{\"text\":\"b\"}\n", "{\"text\":\"a\"}\n\n"};
@@ -185,7 +189,8 @@ static void test_changes(void **state) {
 /* A file in a folder, of the same length as before; also while it is read, also where the pass ends early. */
 static void test_changes_in_folder(void **state) {
     (void)state;
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh_text_reader_options_init(&options);
     nigh_context *context = context_new();
     const char *path = "deep/changing/b";
     const struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
@@ -201,7 +206,7 @@ static void test_changes_in_folder(void **state) {
         assert_pass(source, "deep/changing/a=w;deep/changing/b=x;deep/changing/c=z;");
         file_write_all(path, "y", 1);
         nigh_text_reader *reader;
-        nigh_text text;
+        nigh_text text = {.size = sizeof text};
         nigh_error error;
         assert_ok(early ? nigh__source_open(source, &reader, &error) : nigh__source_open_raw(source, &reader, &error),
                   &error);
@@ -219,14 +224,15 @@ static void test_changes_in_folder(void **state) {
 /* In the midst of a file: noticed at its end, in any pass. */
 static void test_change_while_read(void **state) {
     (void)state;
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh_text_reader_options_init(&options);
     nigh_context *context = context_new();
     struct memory_sink in = {0};
     for (unsigned i = 0; i < 100000; i++) sink_text(&in, "{\"text\":\"a\"}\n");
     assert_int_equal(mkdir("long", 0777), 0);
     for (int passes = 0; passes < 2; passes++) {
         nigh_text_reader *reader;
-        nigh_text text;
+        nigh_text text = {.size = sizeof text};
         nigh_error error;
         file_write_all("long/a.jsonl", in.bytes, in.length);
         struct nigh__source *source = source_open(context, "long", options);
@@ -248,7 +254,8 @@ static void test_change_while_read(void **state) {
 
 static void test_refused(void **state) {
     (void)state;
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh_text_reader_options_init(&options);
     nigh_context *context = context_new();
     struct nigh__source *source;
     nigh_error error;
@@ -269,7 +276,8 @@ static void test_no_space(void **state) {
     for (uint64_t at = 0; at < 3; at++) {
         struct memory_source memory = {.bytes = (const uint8_t *)in, .length = 9, .fail_at = SIZE_MAX};
         nigh_stream stream = memory_source_stream(&memory);
-        nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+        nigh_text_reader_options options;
+        nigh_text_reader_options_init(&options);
         struct faulty_files files;
         faulty_files_init(&files);
         files.kinds = at == 0 ? FAULT_WRITE : FAULT_OPEN;
@@ -279,7 +287,7 @@ static void test_no_space(void **state) {
         options.stream = &stream;
         struct nigh__source *source = source_open(context, "-", options);
         nigh_text_reader *reader;
-        nigh_text text;
+        nigh_text text = {.size = sizeof text};
         nigh_error error;
         assert_ok(nigh__source_open(source, &reader, &error), &error);
         assert_int_equal(nigh_text_reader_next(reader, &text, &error), NIGH_EIO);
@@ -300,7 +308,8 @@ static void test_memory(void **state) {
     for (uint64_t at = 0; status != NIGH_OK; at++) {
         struct faulty_memory memory = {.fail_at = at};
         nigh_allocator allocator = faulty_memory_allocator(&memory);
-        nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+        nigh_text_reader_options options;
+        nigh_text_reader_options_init(&options);
         struct nigh__source *source;
         nigh_error error;
         const char *paths[] = {"m1", "m2"};
@@ -346,10 +355,11 @@ static void test_scores(void **state) {
                                0,
                                -(double)INFINITY,
                                2};
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh_text_reader_options_init(&options);
     nigh_context *context = context_new();
     nigh_text_reader *reader;
-    nigh_text text;
+    nigh_text text = {.size = sizeof text};
     nigh_error error;
     const char *path = "scores.jsonl";
     file_write_all(path, in, strlen(in));

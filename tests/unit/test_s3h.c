@@ -12,6 +12,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "learn/learn_options.h"
 #include "learn/s3h.h"
 #include "signature/model.h"
 #include "support/learners.h"
@@ -41,7 +42,8 @@ static const uint32_t hand_classes[] = {0, 1, 0, 1};
 
 static void contribute(nigh_context *context, nigh_learn_method method, int as_paper, float *values,
                        float *column_values, double *shares, double *mean_square) {
-    nigh_learn_options options = NIGH_LEARN_OPTIONS_INIT;
+    nigh_learn_options options;
+    nigh__options_defaults(&nigh__learn_options_shape, &options);
     options.method = method;
     options.as_paper = as_paper;
     const struct nigh__lesson lesson = {.context = context,

@@ -39,10 +39,11 @@ static void place_init(struct place *place, nigh_context *context, uint32_t slic
     assert_ok(recipe_add(context, place->path, &recipe, 0, 400, &error), &error);
     assert_ok(recipe_add(context, place->path, &recipe, 400, 200, &error), &error);
     if (slice_width != 0) {
-        nigh_lists_options options = NIGH_LISTS_OPTIONS_INIT;
+        nigh_lists_options options;
+        nigh_lists_options_init(&options);
         options.slice_width = slice_width;
         options.min_rows = 1;
-        nigh_lists_result result = NIGH_LISTS_RESULT_INIT;
+        nigh_lists_result result = {.size = sizeof result};
         assert_ok(nigh_lists_build(context, place->path, &options, &result, &error), &error);
         assert_int_equal(result.built, 2);
     }
@@ -58,9 +59,10 @@ static void place_release(struct place *place) {
 }
 
 static nigh_search_options by_lists(void) {
-    nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
+    nigh_search_options options;
+    nigh_search_options_init(&options);
     options.method = NIGH_SEARCH_SLICES;
-    options.postings = UINT64_MAX;
+    options.postings = NIGH_ALL_64;
     options.threads = 1;
     return options;
 }
@@ -71,7 +73,10 @@ static void expect(const struct place *place, const nigh_search_options *options
     assert_int_equal(nigh_search(place->collection, place->query, 2, options, &results, &error), status);
     assert_null(results);
     assert_int_equal(error.status, status);
-    assert_string_equal(error.why, why);
+    char text[400];
+    error.file[0] = '\0';
+    (void)nigh_error_format(&error, text, sizeof text);
+    assert_string_equal(text, why);
 }
 
 static void test_options_that_make_no_sense(void **state) {
@@ -119,11 +124,12 @@ static void test_masks_are_scanned(void **state) {
     place_init(&place, *state, 8);
     uint8_t masks[2 * WIDTH / 8];
     memset(masks, 0x0f, sizeof masks);
-    nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
+    nigh_search_options options;
+    nigh_search_options_init(&options);
     options.masks = masks;
     nigh_results *results;
     nigh_error error;
-    nigh_results_info info = NIGH_RESULTS_INFO_INIT;
+    nigh_results_info info = {.size = sizeof info};
     assert_ok(nigh_search(place.collection, place.query, 2, &options, &results, &error), &error);
     nigh_results_describe(results, &info);
     assert_int_equal(info.exact, 1);
@@ -134,8 +140,7 @@ static void test_masks_are_scanned(void **state) {
 }
 
 static void test_a_collection_without_lists(void **state) {
-    static const char why[] =
-        "has no slice lists: add them ('nigh index COLLECTION --lists slices'), or search without ('--method exact')";
+    static const char why[] = "has no slice lists; nigh_lists_build() adds them";
     struct place place;
     place_init(&place, *state, 0);
     nigh_search_options options = by_lists();
@@ -145,8 +150,8 @@ static void test_a_collection_without_lists(void **state) {
     options.method = NIGH_SEARCH_AUTO;
     nigh_results *results;
     nigh_error error;
-    nigh_results_info info = NIGH_RESULTS_INFO_INIT;
-    nigh_proof proof = NIGH_PROOF_INIT;
+    nigh_results_info info = {.size = sizeof info};
+    nigh_proof proof = {.size = sizeof proof};
     assert_ok(nigh_search(place.collection, place.query, 2, &options, &results, &error), &error);
     nigh_results_describe(results, &info);
     assert_int_equal(info.exact_queries, 2);
@@ -320,7 +325,8 @@ static void *search_on(void *user) {
 static void test_searched_while_lists_change(void **state) {
     struct place place;
     place_init(&place, *state, 8);
-    nigh_search_options scan = NIGH_SEARCH_OPTIONS_INIT;
+    nigh_search_options scan;
+    nigh_search_options_init(&scan);
     nigh_results *expected;
     nigh_error error;
     scan.method = NIGH_SEARCH_SCAN;
@@ -332,7 +338,8 @@ static void test_searched_while_lists_change(void **state) {
     }
     nigh_status status = NIGH_OK;
     for (uint32_t i = 0; status == NIGH_OK && i < 40; i++) {
-        nigh_lists_options options = NIGH_LISTS_OPTIONS_INIT;
+        nigh_lists_options options;
+        nigh_lists_options_init(&options);
         options.min_rows = 1;
         options.slice_width = 4 + i % 9;
         status = i % 5 == 4 ? nigh_lists_remove(place.context, place.path, &error)

@@ -81,7 +81,8 @@ static void test_raw(void **state) {
 static void test_raw_stream_rows(void **state) {
     struct memory_source source = {.bytes = (const uint8_t *)"01234567", .length = 8, .fail_at = SIZE_MAX};
     nigh_stream stream = memory_source_stream(&source);
-    nigh_signature_reader_options options = NIGH_SIGNATURE_READER_OPTIONS_INIT;
+    nigh_signature_reader_options options;
+    nigh_signature_reader_options_init(&options);
     options.format = NIGH_FORMAT_RAW;
     options.width_bits = 32;
     options.stream = &stream;
@@ -114,7 +115,8 @@ static void test_options(void **state) {
     assert_int_equal(nigh_signature_reader_open(*state, NULL, NULL, &reader, &error), NIGH_EINVAL);
     assert_null(reader);
     nigh_stream stream = {0};
-    nigh_signature_reader_options options = NIGH_SIGNATURE_READER_OPTIONS_INIT;
+    nigh_signature_reader_options options;
+    nigh_signature_reader_options_init(&options);
     options.stream = &stream;
     assert_int_equal(nigh_signature_reader_open(*state, "-", &options, &reader, &error), NIGH_EINVAL);
     assert_string_equal(error.why, "a stream that cannot be read");
@@ -130,7 +132,8 @@ static void test_read_errors(void **state) {
     for (size_t fail_at = 0; fail_at < 24; fail_at++) {
         struct memory_source source = {.bytes = (const uint8_t *)bytes, .length = 24, .chunk = 1, .fail_at = fail_at};
         nigh_stream stream = memory_source_stream(&source);
-        nigh_signature_reader_options options = NIGH_SIGNATURE_READER_OPTIONS_INIT;
+        nigh_signature_reader_options options;
+        nigh_signature_reader_options_init(&options);
         options.stream = &stream;
         struct reading result = read_signatures(*state, "x.u8bin", &options);
         assert_int_equal(result.status, NIGH_EIO);
@@ -142,12 +145,13 @@ static void test_read_errors(void **state) {
 /* A file that is cut, or goes on, after its rows were counted. */
 static void test_file_changes(void **state) {
     static uint8_t zeros[3 << 20];
-    nigh_signature_reader_options options = NIGH_SIGNATURE_READER_OPTIONS_INIT;
+    nigh_signature_reader_options options;
+    nigh_signature_reader_options_init(&options);
     options.format = NIGH_FORMAT_RAW;
     options.width_bits = 8192;
     for (size_t grow = 0; grow < 2; grow++) {
         nigh_signature_reader *reader;
-        nigh_document document;
+        nigh_document document = {.size = sizeof document};
         nigh_error error;
         file_write_all("x.raw", zeros, 2 << 20);
         assert_int_equal(nigh_signature_reader_open(*state, "x.raw", &options, &reader, NULL), NIGH_OK);

@@ -23,11 +23,13 @@
 #define NEXT_TEMPORARY "./out.hex.1.tmp"
 
 static nigh_status write_target(nigh_context *context, nigh_error *error) {
-    nigh_signature_writer_options options = NIGH_SIGNATURE_WRITER_OPTIONS_INIT;
+    nigh_signature_writer_options options;
+    nigh_signature_writer_options_init(&options);
     options.width_bits = 16;
     options.rows = 3;
     nigh_signature_writer *writer;
-    nigh_document document = {.signature = (const uint8_t *)"\x12\x34", .id = "id", .id_length = 2};
+    nigh_document document = {
+        .size = sizeof(nigh_document), .signature = (const uint8_t *)"\x12\x34", .id = "id", .id_length = 2};
     nigh_status status = nigh_signature_writer_open(context, TARGET, &options, &writer, error);
     for (int i = 0; i < 3 && status == NIGH_OK; i++) status = nigh_signature_writer_add(writer, &document, error);
     if (status == NIGH_OK) status = nigh_signature_writer_finish(writer, error);
@@ -111,7 +113,8 @@ static void inputs_make(nigh_signature_reader_options *options) {
 
 static void test_reader_files(void **state) {
     (void)state;
-    nigh_signature_reader_options options = NIGH_SIGNATURE_READER_OPTIONS_INIT;
+    nigh_signature_reader_options options;
+    nigh_signature_reader_options_init(&options);
     inputs_make(&options);
     for (uint64_t call = 0;; call++) {
         struct faulty_files files;
@@ -131,7 +134,8 @@ static void test_reader_files(void **state) {
 
 static void test_reader_memory(void **state) {
     (void)state;
-    nigh_signature_reader_options options = NIGH_SIGNATURE_READER_OPTIONS_INIT;
+    nigh_signature_reader_options options;
+    nigh_signature_reader_options_init(&options);
     inputs_make(&options);
     for (uint64_t call = 1;; call++) { /* 0 is the context's */
         struct faulty_memory memory = {.fail_at = call};

@@ -159,7 +159,8 @@ static void test_text_explained(void **state) {
 static void test_u8bin_stream(void **state) {
     struct memory_source source = {.bytes = (const uint8_t *)U8BIN, .length = 10, .fail_at = SIZE_MAX};
     nigh_stream stream = memory_source_stream(&source);
-    nigh_signature_reader_options options = NIGH_SIGNATURE_READER_OPTIONS_INIT;
+    nigh_signature_reader_options options;
+    nigh_signature_reader_options_init(&options);
     options.stream = &stream;
     assert_string_equal(
         read_signatures(*state, "-", &options).message,
@@ -167,7 +168,8 @@ static void test_u8bin_stream(void **state) {
 }
 
 static void test_empty_path(void **state) {
-    nigh_signature_reader_options options = NIGH_SIGNATURE_READER_OPTIONS_INIT;
+    nigh_signature_reader_options options;
+    nigh_signature_reader_options_init(&options);
     struct reading result = read_signatures(*state, "", &options);
     assert_string_equal(result.message, "'': cannot open: the path is empty");
     assert_int_equal(result.status, NIGH_ENOTFOUND);

@@ -20,7 +20,8 @@ static struct reading hex_read(void **state, const char *text) {
 static nigh_signature_reader *hex_open(void **state, struct memory_source *source, const char *text) {
     *source = (struct memory_source){.bytes = (const uint8_t *)text, .length = strlen(text), .fail_at = SIZE_MAX};
     nigh_stream stream = memory_source_stream(source);
-    nigh_signature_reader_options options = NIGH_SIGNATURE_READER_OPTIONS_INIT;
+    nigh_signature_reader_options options;
+    nigh_signature_reader_options_init(&options);
     options.stream = &stream;
     nigh_signature_reader *reader;
     assert_int_equal(nigh_signature_reader_open(*state, "-", &options, &reader, NULL), NIGH_OK);
@@ -30,13 +31,13 @@ static nigh_signature_reader *hex_open(void **state, struct memory_source *sourc
 static void test_rows(void **state) {
     struct memory_source source;
     nigh_signature_reader *reader = hex_open(state, &source, "first one\t0fA5\r\nb\tFf00");
-    nigh_signature_info info = NIGH_SIGNATURE_INFO_INIT;
+    nigh_signature_info info = {.size = sizeof info};
     nigh_signature_reader_describe(reader, &info);
     assert_int_equal(info.format, NIGH_FORMAT_HEX);
     assert_int_equal(info.width_bits, 16);
     assert_int_equal(info.has_ids, 1);
     assert_true(info.rows == UINT64_MAX);
-    nigh_document document;
+    nigh_document document = {.size = sizeof document};
     assert_int_equal(nigh_signature_reader_next(reader, &document, NULL), NIGH_OK);
     assert_memory_equal(document.signature, "\x0f\xa5", 2);
     assert_int_equal(document.id_length, 9);
@@ -163,10 +164,11 @@ static void test_many(void **state) {
     }
     struct memory_source source = {.bytes = file.bytes, .length = file.length, .chunk = 4099, .fail_at = SIZE_MAX};
     nigh_stream stream = memory_source_stream(&source);
-    nigh_signature_reader_options options = NIGH_SIGNATURE_READER_OPTIONS_INIT;
+    nigh_signature_reader_options options;
+    nigh_signature_reader_options_init(&options);
     options.stream = &stream;
     nigh_signature_reader *reader;
-    nigh_document document;
+    nigh_document document = {.size = sizeof document};
     assert_int_equal(nigh_signature_reader_open(*state, "-", &options, &reader, NULL), NIGH_OK);
     for (unsigned i = 0; i < 100000; i++) {
         assert_int_equal(nigh_signature_reader_next(reader, &document, NULL), NIGH_OK);

@@ -14,7 +14,8 @@
 
 /* Reads `signatures` as the named file with `ids` beside it. */
 static struct reading ids_read(void **state, const char *name, const char *signatures, size_t length, const char *ids) {
-    nigh_signature_reader_options options = NIGH_SIGNATURE_READER_OPTIONS_INIT;
+    nigh_signature_reader_options options;
+    nigh_signature_reader_options_init(&options);
     options.ids_path = "ids.txt";
     file_write_all(name, signatures, length);
     file_write_all("ids.txt", ids, strlen(ids));
@@ -27,11 +28,12 @@ static struct reading ids_read(void **state, const char *name, const char *signa
 static void test_given(void **state) {
     file_write_all("x.u8bin", TWO_ROWS, 10);
     file_write_all("ids.txt", "one\r\ntwo and more", 17);
-    nigh_signature_reader_options options = NIGH_SIGNATURE_READER_OPTIONS_INIT;
+    nigh_signature_reader_options options;
+    nigh_signature_reader_options_init(&options);
     options.ids_path = "ids.txt";
     nigh_signature_reader *reader;
-    nigh_signature_info info = NIGH_SIGNATURE_INFO_INIT;
-    nigh_document document;
+    nigh_signature_info info = {.size = sizeof info};
+    nigh_document document = {.size = sizeof document};
     assert_int_equal(nigh_signature_reader_open(*state, "x.u8bin", &options, &reader, NULL), NIGH_OK);
     nigh_signature_reader_describe(reader, &info);
     assert_int_equal(info.has_ids, 1);
@@ -89,7 +91,8 @@ static void test_bad(void **state) {
 }
 
 static void test_bytes(void **state) {
-    nigh_signature_reader_options options = NIGH_SIGNATURE_READER_OPTIONS_INIT;
+    nigh_signature_reader_options options;
+    nigh_signature_reader_options_init(&options);
     options.ids_path = "ids.txt";
     file_write_all("x.u8bin", TWO_ROWS, 10);
     file_write_all("ids.txt", "a\nb\0c\n", 6);

@@ -59,8 +59,8 @@ static void test_rows(void **state) {
         record_add(&file, "longest", "efgh");
         file_write_all("x.sig", file.bytes, file.length);
         nigh_signature_reader *reader;
-        nigh_signature_info info = NIGH_SIGNATURE_INFO_INIT;
-        nigh_document document;
+        nigh_signature_info info = {.size = sizeof info};
+        nigh_document document = {.size = sizeof document};
         assert_int_equal(nigh_signature_reader_open(*state, "x.sig", NULL, &reader, NULL), NIGH_OK);
         nigh_signature_reader_describe(reader, &info);
         assert_int_equal(info.format, NIGH_FORMAT_TOPSIG);

@@ -14,12 +14,13 @@
 #include "support/support.h"
 
 static const nigh_document two[] = {
-    {.signature = (const uint8_t *)"\x01\x23\xab", .id = "first", .id_length = 5},
-    {.signature = (const uint8_t *)"\x00\xff\x7f", .id = "2", .id_length = 1},
+    {.size = sizeof(nigh_document), .signature = (const uint8_t *)"\x01\x23\xab", .id = "first", .id_length = 5},
+    {.size = sizeof(nigh_document), .signature = (const uint8_t *)"\x00\xff\x7f", .id = "2", .id_length = 1},
 };
 
 static nigh_signature_writer_options options_for(nigh_signature_format format, uint32_t width_bits, uint64_t rows) {
-    nigh_signature_writer_options options = NIGH_SIGNATURE_WRITER_OPTIONS_INIT;
+    nigh_signature_writer_options options;
+    nigh_signature_writer_options_init(&options);
     options.format = format;
     options.width_bits = width_bits;
     options.rows = rows;
@@ -93,7 +94,7 @@ static void test_unknown_rows(void **state) {
     char *unknown = path_in(folder, "unknown");
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
         for (uint64_t rows = 0; rows < 3; rows++) {
-            const nigh_document document = {.signature = (const uint8_t *)"ab"};
+            const nigh_document document = {.size = sizeof(nigh_document), .signature = (const uint8_t *)"ab"};
             for (int told = 0; told < 2; told++) {
                 nigh_signature_writer_options options = options_for(formats[i], 16, told ? rows : UINT64_MAX);
                 nigh_signature_writer *writer;
@@ -154,7 +155,8 @@ static void test_path(void **state) {
         nigh_signature_writer_close(writer);
         assert_false(path_exists(temporary));
         expect_file(taken, "somebody else's");
-        nigh_signature_reader_options reading = NIGH_SIGNATURE_READER_OPTIONS_INIT;
+        nigh_signature_reader_options reading;
+        nigh_signature_reader_options_init(&reading);
         if (i == 4) reading.format = NIGH_FORMAT_RAW;
         reading.width_bits = 24;
         assert_int_equal(read_signatures(*state, paths[i], &reading).rows, 2);
@@ -268,7 +270,7 @@ static void test_hex_id_after_none(void **state) {
     options.stream = &stream;
     nigh_signature_writer *writer;
     nigh_error error;
-    nigh_document document = {.signature = two[0].signature};
+    nigh_document document = {.size = sizeof(nigh_document), .signature = two[0].signature};
     assert_int_equal(nigh_signature_writer_open(*state, "-", &options, &writer, NULL), NIGH_OK);
     assert_int_equal(nigh_signature_writer_add(writer, &document, NULL), NIGH_OK);
     assert_int_equal(nigh_signature_writer_add(writer, &two[1], &error), NIGH_EINVAL);
@@ -328,7 +330,7 @@ static void test_full_stream(void **state) {
     options.stream = &stream;
     nigh_signature_writer *writer;
     nigh_error error;
-    nigh_document document = {.signature = signature};
+    nigh_document document = {.size = sizeof(nigh_document), .signature = signature};
     assert_int_equal(nigh_signature_writer_open(*state, "-", &options, &writer, NULL), NIGH_OK);
     nigh_status status = NIGH_OK;
     for (int i = 0; i < 1000 && status == NIGH_OK; i++) status = nigh_signature_writer_add(writer, &document, &error);

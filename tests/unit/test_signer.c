@@ -55,7 +55,8 @@ static void test_schemes(void **state) {
         assert_int_equal(make(*state, &options, first, sizeof first), NIGH_OK);
         (void)snprintf(with_bits, sizeof with_bits, "bits=%u\n%s", options.width_bits == 0 ? 64 : options.width_bits,
                        first);
-        nigh_signer_options parsed = NIGH_SIGNER_OPTIONS_INIT;
+        nigh_signer_options parsed;
+        nigh_signer_options_init(&parsed);
         assert_ok(nigh_signer_options_parse(with_bits, &parsed, &error), &error);
         assert_int_equal(make(*state, &parsed, second, sizeof second), NIGH_OK);
         assert_string_equal(first, second);
@@ -63,7 +64,8 @@ static void test_schemes(void **state) {
 }
 
 static void test_scheme_text(void **state) {
-    nigh_signer_options options = NIGH_SIGNER_OPTIONS_INIT;
+    nigh_signer_options options;
+    nigh_signer_options_init(&options);
     char scheme[1200];
     options.scheme = NIGH_SCHEME_SIMHASH;
     assert_int_equal(make(*state, &options, scheme, sizeof scheme), NIGH_OK);
@@ -99,7 +101,8 @@ static void test_parse_refuses(void **state) {
         {"features=ngrams:3\nkind=simhash\n", NIGH_OK},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        nigh_signer_options options = NIGH_SIGNER_OPTIONS_INIT;
+        nigh_signer_options options;
+        nigh_signer_options_init(&options);
         nigh_error error;
         nigh_status status = nigh_signer_options_parse(cases[i].text, &options, &error);
         if (status != cases[i].status) fail_msg("'%s' gives %s", cases[i].text, nigh_status_name(status));
@@ -132,7 +135,8 @@ static void test_new_refuses(void **state) {
 }
 
 static void test_vocabulary_must_fit(void **state) {
-    nigh_signer_options options = NIGH_SIGNER_OPTIONS_INIT;
+    nigh_signer_options options;
+    nigh_signer_options_init(&options);
     nigh_vocabulary *vocabulary;
     struct text_input input;
     nigh_error error;
@@ -158,7 +162,8 @@ static void test_vocabulary_must_fit(void **state) {
 
 /* Case, punctuation and inflection do not matter; a text without a word has no signature. */
 static void test_sign(void **state) {
-    nigh_signer_options options = NIGH_SIGNER_OPTIONS_INIT;
+    nigh_signer_options options;
+    nigh_signer_options_init(&options);
     nigh_signer *signer;
     nigh_error error;
     uint8_t a[128];

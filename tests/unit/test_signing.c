@@ -24,20 +24,20 @@ struct outcome {
 };
 
 static uint64_t hash_row(uint64_t hash, const nigh_signed *row, const nigh_signer *signer, bool weights) {
-    hash = nigh__hash_seeded(row->document.signature, nigh_signer_width(signer) / 8, hash);
-    hash = nigh__hash_seeded(row->document.id, row->document.id_length, hash);
-    hash = nigh__hash_seeded(row->document.metadata, row->document.metadata_length, hash);
-    if (weights) hash = nigh__hash_seeded(row->document.weights, nigh_signer_width(signer), hash);
+    hash = nigh__hash_seeded(row->document->signature, nigh_signer_width(signer) / 8, hash);
+    hash = nigh__hash_seeded(row->document->id, row->document->id_length, hash);
+    hash = nigh__hash_seeded(row->document->metadata, row->document->metadata_length, hash);
+    if (weights) hash = nigh__hash_seeded(row->document->weights, nigh_signer_width(signer), hash);
     uint64_t numbers[] = {row->number, row->line, row->text_offset, row->text_length};
     return nigh__hash_seeded(numbers, sizeof numbers, hash);
 }
 
 static struct outcome sign(nigh_context *context, const char *text, const nigh_text_reader_options *reading,
                            nigh_signer *signer, const nigh_signing_options *options) {
-    struct outcome outcome = {.info = NIGH_SIGNING_INFO_INIT};
+    struct outcome outcome = {.info = {.size = sizeof(nigh_signing_info)}};
     struct text_input input;
     nigh_signing *signing;
-    nigh_signed row;
+    nigh_signed row = {.size = sizeof row};
     assert_ok(text_input_open(context, text, reading, &input, &outcome.error), &outcome.error);
     assert_ok(nigh_signing_open(signer, input.reader, options, &signing, &outcome.error), &outcome.error);
     while ((outcome.status = nigh_signing_next(signing, &row, &outcome.error)) == NIGH_OK)
@@ -51,7 +51,8 @@ static struct outcome sign(nigh_context *context, const char *text, const nigh_t
 }
 
 static nigh_signer *signer_new(nigh_context *context, nigh_split_kind split) {
-    nigh_signer_options options = NIGH_SIGNER_OPTIONS_INIT;
+    nigh_signer_options options;
+    nigh_signer_options_init(&options);
     nigh_signer *signer;
     nigh_error error;
     options.scheme = NIGH_SCHEME_SIMHASH;
@@ -62,7 +63,8 @@ static nigh_signer *signer_new(nigh_context *context, nigh_split_kind split) {
 }
 
 static nigh_signing_options with_threads(uint32_t threads) {
-    nigh_signing_options options = NIGH_SIGNING_OPTIONS_INIT;
+    nigh_signing_options options;
+    nigh_signing_options_init(&options);
     options.threads = threads;
     options.keep_weights = 1;
     options.snippet = 30;
@@ -99,7 +101,7 @@ static void test_early_close(void **state) {
         nigh_signing_options options = with_threads(3);
         struct text_input input;
         nigh_signing *signing;
-        nigh_signed row;
+        nigh_signed row = {.size = sizeof row};
         nigh_error error;
         assert_ok(text_input_open(*state, text, NULL, &input, &error), &error);
         assert_ok(nigh_signing_open(signer, input.reader, &options, &signing, &error), &error);
@@ -121,7 +123,8 @@ static const char mixed[] = "{\"id\":\"a\",\"text\":\"first document\"}\n"
 
 static void test_problems(void **state) {
     nigh_signer *signer = signer_new(*state, NIGH_SPLIT_NONE);
-    nigh_text_reader_options reading = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options reading;
+    nigh_text_reader_options_init(&reading);
     reading.format = NIGH_TEXT_JSONL;
     for (uint32_t threads = 1; threads <= 2; threads++) {
         nigh_signing_options options = with_threads(threads);
@@ -164,13 +167,14 @@ static void test_limit(void **state) {
 /* The snippet is cut between characters and has no line ends. */
 static void test_snippet(void **state) {
     nigh_signer *signer = signer_new(*state, NIGH_SPLIT_NONE);
-    nigh_text_reader_options reading = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options reading;
+    nigh_text_reader_options_init(&reading);
     reading.format = NIGH_TEXT_PLAIN;
     for (uint32_t length = 0; length < 30; length++) {
         nigh_signing_options options = with_threads(1);
         struct text_input input;
         nigh_signing *signing;
-        nigh_signed row;
+        nigh_signed row = {.size = sizeof row};
         nigh_error error;
         options.snippet = length;
         assert_ok(text_input_open(*state, " \n one \t\r\n caf\xc3\xa9  \xe2\x82\xac \xf0\x9f\x98\x80 end\n", &reading,
@@ -179,9 +183,9 @@ static void test_snippet(void **state) {
         assert_ok(nigh_signing_open(signer, input.reader, &options, &signing, &error), &error);
         assert_ok(nigh_signing_next(signing, &row, &error), &error);
         static const char whole[] = "one caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80 end";
-        size_t got = row.document.metadata_length;
+        size_t got = row.document->metadata_length;
         assert_true(got <= length && got < sizeof whole);
-        assert_memory_equal(row.document.metadata, whole, got);
+        assert_memory_equal(row.document->metadata, whole, got);
         assert_true(got == 0 || whole[got - 1] != ' ');
         assert_true(((unsigned char)whole[got] & 0xc0) != 0x80); /* a character begins there, or it is the end */
         if (length >= sizeof whole - 1) assert_int_equal(got, sizeof whole - 1);
@@ -196,14 +200,16 @@ static void test_passages(void **state) {
     static const char text[] = "{\"id\":\"a\",\"text\":\"One word. Of the and of the. Two words\"}\n"
                                "{\"id\":\"b\",\"text\":\"short\"}\n";
     static const char *const ids[] = {"a#0-10", "a#29-38", "b"};
-    nigh_signer_options signer_options = NIGH_SIGNER_OPTIONS_INIT;
-    nigh_text_reader_options reading = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_signer_options signer_options;
+    nigh_signer_options_init(&signer_options);
+    nigh_text_reader_options reading;
+    nigh_text_reader_options_init(&reading);
     nigh_signing_options options = with_threads(1);
-    nigh_signing_info info = NIGH_SIGNING_INFO_INIT;
+    nigh_signing_info info = {.size = sizeof info};
     struct text_input input;
     nigh_signer *signer;
     nigh_signing *signing;
-    nigh_signed row;
+    nigh_signed row = {.size = sizeof row};
     nigh_error error;
     reading.format = NIGH_TEXT_JSONL;
     signer_options.scheme = NIGH_SCHEME_SIMHASH;
@@ -216,7 +222,7 @@ static void test_passages(void **state) {
     for (size_t i = 0; i < 3; i++) {
         assert_ok(nigh_signing_next(signing, &row, &error), &error);
         char id[64];
-        (void)snprintf(id, sizeof id, "%.*s", (int)row.document.id_length, row.document.id);
+        (void)snprintf(id, sizeof id, "%.*s", (int)row.document->id_length, row.document->id);
         assert_string_equal(id, ids[i]);
     }
     assert_int_equal(nigh_signing_next(signing, &row, &error), NIGH_END);
@@ -253,13 +259,15 @@ static void test_cancelling(void **state) {
 }
 
 static nigh_status sign_small(nigh_context *context, nigh_error *error) {
-    nigh_signer_options signer_options = NIGH_SIGNER_OPTIONS_INIT;
+    nigh_signer_options signer_options;
+    nigh_signer_options_init(&signer_options);
     nigh_signing_options options = with_threads(1);
-    nigh_text_reader_options reading = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options reading;
+    nigh_text_reader_options_init(&reading);
     nigh_signer *signer = NULL;
     nigh_signing *signing = NULL;
     struct text_input input = {0};
-    nigh_signed row;
+    nigh_signed row = {.size = sizeof row};
     reading.format = NIGH_TEXT_JSONL;
     signer_options.scheme = NIGH_SCHEME_SIMHASH;
     nigh_status status = nigh_signer_new(context, &signer_options, &signer, error);

@@ -229,19 +229,20 @@ static void test_search(void **state) {
     char *scratch;
     nigh_collection *collection = collection_new(*state, &scratch);
     uint8_t queries[70 * 41];
-    nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
+    nigh_search_options options;
+    nigh_search_options_init(&options);
     options.method = NIGH_SEARCH_SCAN;
     nigh_results *truth = ask(collection, &options, queries, 70);
     options.method = NIGH_SEARCH_SKETCH;
     uint64_t proven = 0;
-    static const uint32_t candidates[] = {10, 40, 300, 5000, NIGH_DEFAULT};
+    static const uint32_t candidates[] = {10, 40, 300, 5000, (uint32_t)NIGH_DEFAULT};
     for (size_t i = 0; i < 5; i++)
         for (uint32_t bits = 64; bits <= 256; bits += 64) {
             options.candidates = candidates[i];
             options.sketch_bits = bits;
             nigh_results *results = ask(collection, &options, queries, 70);
             for (size_t q = 0; q < 70; q++) {
-                nigh_proof proof = NIGH_PROOF_INIT;
+                nigh_proof proof = {.size = sizeof proof};
                 size_t count = 0;
                 size_t truths = 0;
                 const nigh_match *found = nigh_results_matches(results, q, &count);
@@ -270,7 +271,8 @@ static void test_radius(void **state) {
     char *scratch;
     nigh_collection *collection = collection_new(*state, &scratch);
     uint8_t queries[20 * 41];
-    nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
+    nigh_search_options options;
+    nigh_search_options_init(&options);
     options.method = NIGH_SEARCH_SKETCH;
     options.candidates = 60;
     options.radius = 140;
@@ -297,7 +299,8 @@ struct asker {
 static void *ask_once(void *user) {
     struct asker *asker = user;
     uint8_t query[41];
-    nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
+    nigh_search_options options;
+    nigh_search_options_init(&options);
     options.method = NIGH_SEARCH_SKETCH;
     options.candidates = 60;
     options.sketch_bits = asker->bits;
@@ -337,7 +340,8 @@ static void test_search_memory(void **state) {
     static const uint8_t query[41];
     nigh_collection *collection;
     nigh_error error;
-    nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
+    nigh_search_options options;
+    nigh_search_options_init(&options);
     options.method = NIGH_SEARCH_SKETCH;
     options.candidates = 40;
     options.threads = 1;
@@ -377,13 +381,13 @@ static void test_refused(void **state) {
                                       .k = 3,
                                       .radius = NIGH_ALL,
                                       .method = NIGH_SEARCH_SKETCH,
-                                      .breadth = NIGH_DEFAULT,
-                                      .admit = NIGH_DEFAULT,
-                                      .candidates = NIGH_DEFAULT,
-                                      .slices = NIGH_DEFAULT,
-                                      .sketch_bits = NIGH_DEFAULT,
-                                      .effort = NIGH_DEFAULT,
-                                      .patience = NIGH_DEFAULT};
+                                      .breadth = (uint32_t)NIGH_DEFAULT,
+                                      .admit = (uint32_t)NIGH_DEFAULT,
+                                      .candidates = (uint32_t)NIGH_DEFAULT,
+                                      .slices = (uint32_t)NIGH_DEFAULT,
+                                      .sketch_bits = (uint32_t)NIGH_DEFAULT,
+                                      .effort = (uint32_t)NIGH_DEFAULT,
+                                      .patience = (uint32_t)NIGH_DEFAULT};
     nigh_search_options bad = good;
     bad.masks = mask;
     expect_refused(collection, &bad, "sketches cannot be searched in some of the bits only");

@@ -158,7 +158,7 @@ static void compare(nigh_context *context, struct nigh__slice_scratch *scratch, 
                                             .limit = UINT32_MAX,
                                             .candidates = 20 + (uint32_t)(nigh__rng_next(rng) % 200),
                                             .slices = 1 + (uint32_t)(nigh__rng_next(rng) % slices.slicing.count),
-                                            .postings = round % 4 == 0 ? UINT64_MAX : nigh__rng_next(rng) % 3000,
+                                            .postings = round % 4 == 0 ? NIGH_ALL_64 : nigh__rng_next(rng) % 3000,
                                             .weights = weights,
                                             .costs = &costs,
                                             .probes = 1 + nigh__rng_next(rng) % 800};
@@ -234,8 +234,9 @@ struct place {
 };
 
 static void build_lists(struct place *place, uint32_t threads, uint32_t built) {
-    nigh_lists_options options = NIGH_LISTS_OPTIONS_INIT;
-    nigh_lists_result result = NIGH_LISTS_RESULT_INIT;
+    nigh_lists_options options;
+    nigh_lists_options_init(&options);
+    nigh_lists_result result = {.size = sizeof result};
     nigh_error error;
     options.slice_width = 8;
     options.min_rows = 1;
@@ -262,10 +263,11 @@ static void place_release(struct place *place) {
 }
 
 static nigh_search_options directed(const struct place *place) {
-    nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
+    nigh_search_options options;
+    nigh_search_options_init(&options);
     options.method = NIGH_SEARCH_SLICES;
     options.probe = NIGH_PROBE_DIRECTED;
-    options.postings = UINT64_MAX;
+    options.postings = NIGH_ALL_64;
     options.probes = 40;
     options.weights = place->weights;
     return options;
@@ -285,7 +287,7 @@ static void threads_and_batches_do_not_matter(void **state) {
     struct place place;
     nigh_error error;
     nigh_results *all;
-    nigh_results_info info = NIGH_RESULTS_INFO_INIT;
+    nigh_results_info info = {.size = sizeof info};
     place_init(&place, *state);
     build_lists(&place, 3, 2);
     nigh_search_options options = directed(&place);
@@ -317,7 +319,7 @@ static void threads_and_batches_do_not_matter(void **state) {
 static void the_model_is_fitted_and_kept(void **state) {
     struct place place;
     nigh_error error;
-    nigh_collection_info info = NIGH_COLLECTION_INFO_INIT;
+    nigh_collection_info info = {.size = sizeof info};
     nigh_collection *collection;
     place_init(&place, *state);
     build_lists(&place, 1, 2);
@@ -399,7 +401,7 @@ static void what_makes_no_sense_is_refused(void **state) {
     }
     /* A ball where nothing says otherwise, though there are weights; and with probes without end, all lists. */
     nigh_search_options ball = directed(&place);
-    nigh_results_info info = NIGH_RESULTS_INFO_INIT;
+    nigh_results_info info = {.size = sizeof info};
     ball.probe = NIGH_PROBE_BALL;
     ball.breadth = 0;
     assert_ok(search(&place, 1, &ball, &results, &error), &error);
@@ -407,7 +409,7 @@ static void what_makes_no_sense_is_refused(void **state) {
     assert_int_equal(info.lists, 2 * WIDTH / 8);
     nigh_results_free(results);
     nigh_search_options all = directed(&place);
-    all.probes = UINT64_MAX;
+    all.probes = NIGH_ALL_64;
     assert_ok(search(&place, 1, &all, &results, &error), &error);
     nigh_results_describe(results, &info);
     assert_int_equal(info.lists, 2 * 256 * WIDTH / 8);
@@ -429,7 +431,8 @@ static void memory_may_run_out(void **state) {
     options.threads = 1;
     const int64_t live = memory.live;
     for (uint64_t n = 0; status != NIGH_OK; n++) {
-        nigh_lists_options lists = NIGH_LISTS_OPTIONS_INIT;
+        nigh_lists_options lists;
+        nigh_lists_options_init(&lists);
         nigh_collection *collection = NULL;
         nigh_results *results = NULL;
         nigh_error error;

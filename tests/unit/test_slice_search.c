@@ -66,7 +66,7 @@ static struct nigh__slice_query query_for(const struct set *set, const uint64_t 
                                       .admit = 1,
                                       .candidates = 100,
                                       .slices = set->slices.slicing.count,
-                                      .postings = UINT64_MAX};
+                                      .postings = NIGH_ALL_64};
 }
 
 static uint64_t key_at(const struct set *set, size_t i) {
@@ -216,7 +216,7 @@ static void test_same_row(void **state) {
         struct nigh__slice_query query = query_for(&set, &words);
         query.breadth = query.admit = 3 + all;
         query.candidates = all != 0 ? UINT32_MAX : 100;
-        query.postings = all != 0 ? UINT64_MAX : 150;
+        query.postings = all != 0 ? NIGH_ALL_64 : 150;
         assert_int_equal(nigh__slice_search(set.scratch, &set.slices, set.rows, &query, &set.answer, NULL), NIGH_OK);
     }
     expect_either(&set, false);
@@ -253,7 +253,7 @@ static nigh_status search_with(nigh_context *context, const struct set *set, boo
         query.breadth = query.admit = round % 2;
         query.k = round == 3 ? NIGH_ALL : 5;
         query.candidates = round > 1 ? UINT32_MAX : 100;
-        query.postings = round == 1 ? 200 : UINT64_MAX;
+        query.postings = round == 1 ? 200 : NIGH_ALL_64;
         status = plain ? nigh__slice_search_plain(scratch, &set->slices, set->rows, &query, NIGH__SCORE_PAPER, &answer,
                                                   &error)
                        : nigh__slice_search(scratch, &set->slices, set->rows, &query, &answer, &error);
@@ -272,7 +272,8 @@ static void test_no_memory(void **state) {
         nigh_status status = NIGH_ENOMEM;
         for (uint64_t fail_at = 1; status != NIGH_OK; fail_at++) {
             struct faulty_memory memory = {.fail_at = UINT64_MAX};
-            nigh_context_options options = NIGH_CONTEXT_OPTIONS_INIT;
+            nigh_context_options options;
+            nigh_context_options_init(&options);
             options.allocator = faulty_memory_allocator(&memory);
             nigh_context *context;
             assert_int_equal(nigh_context_new(&options, &context, NULL), NIGH_OK);

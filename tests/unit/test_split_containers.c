@@ -10,6 +10,7 @@
 #include <archive.h>
 #include <cmocka.h>
 
+#include "document/document_options.h"
 #include "support/split_support.h"
 
 #define WARC                                                                                              \
@@ -159,7 +160,8 @@ static void test_broken_gzip(void **state) {
     char *read = split_path("in");
     assert_string_equal(read, "0 problem 'in', offset 13: cannot be unpacked from here on: incorrect data check\n");
     free(read);
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh__options_defaults(&nigh__text_reader_options_shape, &options);
     options.format = NIGH_TEXT_LINES;
     read = split_bytes(&options, packed.data, packed.length);
     assert_string_equal(read, "0 text -:1 offset 0 line 1 |one|\n1 text -:2 offset 4 line 2 |two|\n"
@@ -235,7 +237,8 @@ static void test_shards(void **state) {
                                             {"e", "<DOC>a</DOC><DOC>b</DOC><DOC>c", 30},
                                             {"f", "too long a text", 15},
                                             {"g", "g", 1}};
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh__options_defaults(&nigh__text_reader_options_shape, &options);
     struct bytes packed = pack_members(PACK_TAR, ARCHIVE_FILTER_GZIP, members, 7);
     options.max_document_bytes = 12;
     char *whole = split_bytes(&options, packed.data, packed.length);
@@ -289,7 +292,8 @@ static void test_shards_broken(void **state) {
     (void)state;
     static const char *const paths[] = {"cut", "y", "z"};
     static const int packed[] = {ARCHIVE_FILTER_NONE, ARCHIVE_FILTER_GZIP, ARCHIVE_FILTER_BZIP2};
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh__options_defaults(&nigh__text_reader_options_shape, &options);
     char *large = malloc(LARGE);
     for (size_t i = 0; i < LARGE; i++) large[i] = (char)('a' + (i * i / 7) % 25);
     const struct member members[] = {{"m0", large, LARGE}, {"m1", large, LARGE}, {"m2", large, LARGE}};
@@ -313,7 +317,8 @@ static void test_shards_broken(void **state) {
 static void test_rest(void **state) {
     (void)state;
     static const int both[] = {ARCHIVE_FILTER_GZIP, ARCHIVE_FILTER_BZIP2};
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh__options_defaults(&nigh__text_reader_options_shape, &options);
     options.format = NIGH_TEXT_LINES;
     for (size_t i = 0; i < 2; i++) {
         const size_t zeros = 100000;

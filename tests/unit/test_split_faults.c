@@ -11,6 +11,7 @@
 #include <archive.h>
 #include <cmocka.h>
 
+#include "document/document_options.h"
 #include "support/split_support.h"
 
 static const char *const inputs[] = {"lines.jsonl", "text.gz", "all.tgz", "folder"};
@@ -46,7 +47,8 @@ static void assert_prefix(const char *read, const char *whole) {
 
 static void test_memory(void **state) {
     (void)state;
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh__options_defaults(&nigh__text_reader_options_shape, &options);
     inputs_make();
     char *whole = NULL;
     uint64_t failed = 0;
@@ -80,7 +82,8 @@ static void test_memory(void **state) {
 /* A failed read ends the reading, and names the file. */
 static void test_reads(void **state) {
     (void)state;
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh__options_defaults(&nigh__text_reader_options_shape, &options);
     inputs_make();
     struct faulty_files files;
     faulty_files_init(&files);
@@ -108,7 +111,8 @@ static void test_reads(void **state) {
 /* A folder that cannot be listed is told like a file that cannot be opened; one that was asked for ends it. */
 static void test_lists(void **state) {
     (void)state;
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh__options_defaults(&nigh__text_reader_options_shape, &options);
     inputs_make();
     static const char *const expected[] = {"failed 'folder': cannot list: Input/output error\n",
                                            "0 problem 'folder/in': cannot list: Input/output error\n"};
@@ -135,7 +139,8 @@ static void test_stream(void **state) {
         struct memory_source source = {
             .bytes = (const uint8_t *)text, .length = strlen(text), .chunk = 1, .fail_at = place - 1};
         nigh_stream stream = memory_source_stream(&source);
-        nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+        nigh_text_reader_options options;
+        nigh__options_defaults(&nigh__text_reader_options_shape, &options);
         options.format = NIGH_TEXT_LINES;
         options.stream = &stream;
         const char *path = "-";

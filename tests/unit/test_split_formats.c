@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "document/document_options.h"
 #include "document/sniff.h"
 #include "support/split_support.h"
 
@@ -65,7 +66,8 @@ static void test_trec(void **state) {
 /* Each over the limit by one, and at it; what is over leaves nothing behind. */
 static void test_document_limit(void **state) {
     (void)state;
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh__options_defaults(&nigh__text_reader_options_shape, &options);
     options.max_document_bytes = 5;
     static const struct {
         nigh_text_format format;
@@ -98,7 +100,8 @@ static void test_document_limit(void **state) {
 /* Lines that are many times as long as any buffer, and end where one does. */
 static void test_long_lines(void **state) {
     (void)state;
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh__options_defaults(&nigh__text_reader_options_shape, &options);
     options.format = NIGH_TEXT_LINES;
     nigh_context *context = context_new();
     for (size_t length = (1 << 18) - 2; length <= (1 << 18) + 2; length++) {
@@ -127,7 +130,8 @@ static void test_long_lines(void **state) {
 static void test_ids(void **state) {
     (void)state;
     file_write_all("a\tb\nc", "x\ny", 3);
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh__options_defaults(&nigh__text_reader_options_shape, &options);
     options.format = NIGH_TEXT_LINES;
     nigh_context *context = context_new();
     const char *path = "a\tb\nc";

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "base/bytes.h"
+#include "document/document_options.h"
 #include "document/xz_watch.h"
 #include "support/split_support.h"
 
@@ -47,7 +48,8 @@ static struct bytes gzip_units(char fill, size_t units) {
 }
 
 static char *split_as(nigh_text_format format, const char *path) {
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh__options_defaults(&nigh__text_reader_options_shape, &options);
     options.format = format;
     nigh_context *context = context_new();
     char *text = split_transcript(context, &path, 1, &options, 1 << 18);
@@ -114,7 +116,8 @@ static void test_member_bombs(void **state) {
 /* Limits are the caller's: the same file passes with others, and a small one never needs any. */
 static void test_expansion_options(void **state) {
     (void)state;
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh__options_defaults(&nigh__text_reader_options_shape, &options);
     char text[100000];
     memset(text, 'a', sizeof text);
     struct bytes gz = pack_bytes(ARCHIVE_FILTER_GZIP, text, sizeof text);
@@ -136,7 +139,8 @@ static void test_expansion_options(void **state) {
 /* Packed members, each with less than is free: what they come to counts. */
 static void test_many_members(void **state) {
     (void)state;
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh__options_defaults(&nigh__text_reader_options_shape, &options);
     char text[100000];
     memset(text, 'a', sizeof text);
     options.max_expansion = 2;
@@ -166,7 +170,8 @@ static void test_many_members(void **state) {
 static void test_zstd_window(void **state) {
     (void)state;
     static const uint8_t frame[] = {0x28, 0xb5, 0x2f, 0xfd, 0x00, (31 - 10) << 3, 0x29, 0, 0, 'h', 'e', 'l', 'l', 'o'};
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh__options_defaults(&nigh__text_reader_options_shape, &options);
     char *read = split_bytes(&options, frame, sizeof frame);
     assert_non_null(strstr(read, "0 problem '-', offset 0: cannot be unpacked from here on: "));
     assert_non_null(strstr(read, "too much memory"));
@@ -187,7 +192,8 @@ static void xz_set_dictionary(uint8_t *xz, size_t place, uint8_t code) {
 static void test_xz_dictionary(void **state) {
     (void)state;
     static const char text[] = "one\ntwo\n";
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh__options_defaults(&nigh__text_reader_options_shape, &options);
     options.format = NIGH_TEXT_LINES;
     struct bytes xz = pack_bytes(ARCHIVE_FILTER_XZ, text, strlen(text));
     struct memory_sink sink = {0};
@@ -243,7 +249,8 @@ static void test_xz_watch(void **state) {
 static void test_members(void **state) {
     (void)state;
     static const struct member members[] = {{"a", "a", 1}, {"b", "b", 1}, {"c", "c", 1}};
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh__options_defaults(&nigh__text_reader_options_shape, &options);
     options.max_members = 2;
     for (int pack = PACK_TAR; pack <= PACK_ZIP; pack++) {
         struct bytes packed = pack_members((enum pack)pack, ARCHIVE_FILTER_NONE, members, 3);
@@ -259,7 +266,8 @@ static void test_members(void **state) {
 static void test_streaming(void **state) {
     (void)state;
     if (is_sanitized()) skip();
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh__options_defaults(&nigh__text_reader_options_shape, &options);
     options.format = NIGH_TEXT_LINES;
     options.shard = 1;
     options.shards = 1000000; /* the transcript itself must stay small */

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "document/document_options.h"
 #include "support/split_support.h"
 
 static void put(const char *path, const char *text) { file_write_all(path, text, strlen(text)); }
@@ -91,7 +92,8 @@ static void test_depth(void **state) {
 
 static void test_paths(void **state) {
     (void)state;
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh__options_defaults(&nigh__text_reader_options_shape, &options);
     nigh_context *context = context_new();
     put("one", "1");
     put("two", "2");
@@ -122,7 +124,8 @@ static void test_unreadable(void **state) {
     put("t/a", "a");
     put("t/b/x", "x");
     put("t/c", "c");
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh__options_defaults(&nigh__text_reader_options_shape, &options);
     static const char *const expected[] = {
         /* the calls that open: the folder twice to look at it, the folder, a, b as a file, b, b/x, c */
         "failed 't': cannot open: Permission denied\n",
@@ -161,7 +164,8 @@ static void test_files_limit(void **state) {
     folder_make("t");
     put("t/a", "a");
     put("t/b", "b");
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh__options_defaults(&nigh__text_reader_options_shape, &options);
     nigh_context *context = context_new();
     const char *path = "t";
     options.max_members = 1;

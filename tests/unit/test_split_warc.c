@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "document/document_options.h"
 #include "support/split_support.h"
 
 #define HEAD(type, media, length)                                                                  \
@@ -103,7 +104,8 @@ static void test_cut(void **state) {
     size_t first = strlen(GOOD) - 4;
     size_t second = strlen(text) - 4;
     for (size_t length = 0; length <= strlen(text); length++) {
-        nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+        nigh_text_reader_options options;
+        nigh__options_defaults(&nigh__text_reader_options_shape, &options);
         options.format = NIGH_TEXT_WARC;
         char *read = split_bytes(&options, text, length);
         bool problem = strstr(read, "problem") != NULL;
@@ -136,7 +138,8 @@ static void test_long_header(void **state) {
 
 static void test_limit(void **state) {
     (void)state;
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh__options_defaults(&nigh__text_reader_options_shape, &options);
     options.max_document_bytes = 4;
     static const char text[] =
         GOOD HEAD("response", "text/plain", "5") "12345\r\n\r\n" HEAD("request", "x", "5") "12345\r\n\r\n" GOOD;

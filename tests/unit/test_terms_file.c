@@ -151,7 +151,8 @@ static void test_a_refused_writer_removes_nothing(void **state) {
 static void test_every_bit_counts(void **state) {
     const struct fixture *f = *state;
     struct bytes sound = file_read_all(f->group);
-    nigh_open_options verify = NIGH_OPEN_OPTIONS_INIT;
+    nigh_open_options verify;
+    nigh_open_options_init(&verify);
     struct nigh__rng rng = {9};
     verify.verify = 1;
     for (int i = 0; i < 300; i++) {
@@ -237,7 +238,8 @@ static void test_check_finds_lies(void **state) {
 static void test_documents_that_overlap(void **state) {
     const struct fixture *f = *state;
     const nigh_terms_options options = terms_options(NIGH_FILTER_BLOOM);
-    nigh_terms_query query = NIGH_TERMS_QUERY_INIT;
+    nigh_terms_query query;
+    nigh_terms_query_init(&query);
     nigh_terms_answer *answer;
     nigh_terms *terms;
     nigh_error error;

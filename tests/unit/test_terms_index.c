@@ -42,7 +42,8 @@ static int teardown(void **state) {
 }
 
 static nigh_terms *open_terms(const struct fixture *f) {
-    nigh_open_options options = NIGH_OPEN_OPTIONS_INIT;
+    nigh_open_options options;
+    nigh_open_options_init(&options);
     nigh_terms *terms;
     nigh_error error;
     options.verify = 1;
@@ -65,7 +66,7 @@ static void test_every_word_is_found(void **state) {
     char *text = topic_lines(1, LINES, 20);
     for (nigh_filter_kind kind = NIGH_FILTER_HYBRID; kind <= NIGH_FILTER_COCA; kind++) {
         const nigh_terms_options options = terms_options(kind);
-        nigh_terms_info info = NIGH_TERMS_INFO_INIT;
+        nigh_terms_info info = {.size = sizeof info};
         nigh_error error;
         remove_tree(f->path);
         assert_ok(terms_add_lines(f->context, f->path, f->input, text, &options, &info, &error), &error);
@@ -116,7 +117,7 @@ static void test_memory_makes_groups(void **state) {
     const struct fixture *f = *state;
     char *text = topic_lines(3, 4000, 20);
     nigh_terms_options options = terms_options(NIGH_FILTER_HYBRID);
-    nigh_terms_info info = NIGH_TERMS_INFO_INIT;
+    nigh_terms_info info = {.size = sizeof info};
     nigh_error error;
     options.memory_bytes = 1 << 20;
     assert_ok(terms_add_lines(f->context, f->path, f->input, text, &options, &info, &error), &error);
@@ -140,7 +141,8 @@ static void test_threads_change_nothing(void **state) {
         if (i == 0)
             assert_ok(terms_add_lines(f->context, f->path, f->input, text, &options, NULL, &error), &error);
         else { /* the file as it was: its time is kept */
-            nigh_text_reader_options reading = NIGH_TEXT_READER_OPTIONS_INIT;
+            nigh_text_reader_options reading;
+            nigh_text_reader_options_init(&reading);
             const char *input = f->input;
             reading.format = NIGH_TEXT_LINES;
             assert_ok(nigh_terms_index(f->context, f->path, &input, 1, &reading, &options, NULL, &error), &error);
@@ -207,7 +209,7 @@ static void expect_refusal(const struct fixture *f, const nigh_terms_options *op
 static void test_documents_without_words(void **state) {
     const struct fixture *f = *state;
     const char *text = "alpha beta\n ... \n!!\nbeta gamma delta epsilon zeta eta theta\n--\n";
-    nigh_terms_info info = NIGH_TERMS_INFO_INIT;
+    nigh_terms_info info = {.size = sizeof info};
     nigh_error error;
     assert_ok(terms_add_lines(f->context, f->path, f->input, text, NULL, &info, &error), &error);
     assert_int_equal(info.documents, 5);
@@ -235,7 +237,7 @@ static void test_documents_without_words(void **state) {
 static void test_words_come_late(void **state) {
     const struct fixture *f = *state;
     static char text[20000];
-    nigh_terms_info info = NIGH_TERMS_INFO_INIT;
+    nigh_terms_info info = {.size = sizeof info};
     nigh_error error;
     for (size_t i = 0; i < 6000; i += 3) memcpy(text + i, "--\n", 3);
     memcpy(text + 6000, "alpha beta\n", 12);
@@ -254,10 +256,10 @@ static void test_added_as_it_is(void **state) {
     nigh_error error;
     for (nigh_filter_kind kind = NIGH_FILTER_HYBRID; kind <= NIGH_FILTER_COCA; kind++) {
         nigh_terms_options options = terms_options(kind);
-        nigh_terms_info info = NIGH_TERMS_INFO_INIT;
+        nigh_terms_info info = {.size = sizeof info};
         assert_ok(terms_add_lines(f->context, f->path, f->input, "alpha beta\n", &options, &info, &error), &error);
         assert_non_null(strstr(info.lines, "language=none\n"));
-        options = (nigh_terms_options)NIGH_TERMS_OPTIONS_INIT;
+        nigh_terms_options_init(&options);
         assert_ok(terms_add_lines(f->context, f->path, f->input, "beta gamma\n", &options, &info, &error), &error);
         assert_int_equal(info.kind, kind);
         assert_int_equal(info.block_terms, 5);
@@ -270,8 +272,9 @@ static void test_added_as_it_is(void **state) {
         remove_tree(f->path);
     }
     /* And a new one is hybrid. */
-    nigh_terms_info info = NIGH_TERMS_INFO_INIT;
-    const nigh_terms_options options = NIGH_TERMS_OPTIONS_INIT;
+    nigh_terms_info info = {.size = sizeof info};
+    nigh_terms_options options;
+    nigh_terms_options_init(&options);
     assert_ok(terms_add_lines(f->context, f->path, f->input, "alpha beta\n", &options, &info, &error), &error);
     assert_int_equal(info.kind, NIGH_FILTER_HYBRID);
 }
@@ -338,7 +341,8 @@ static void test_options_that_do_not_fit(void **state) {
     const struct fixture *f = *state;
     char *text = topic_lines(1, LINES, 20);
     nigh_terms_options options = terms_options(NIGH_FILTER_HYBRID);
-    nigh_signer_options analysis = NIGH_SIGNER_OPTIONS_INIT;
+    nigh_signer_options analysis;
+    nigh_signer_options_init(&analysis);
     nigh_error error;
     options.hashes = 10;
     options.frequent_hashes = 3;
@@ -384,7 +388,8 @@ static void test_options_that_do_not_fit(void **state) {
 static void test_what_cannot_be(void **state) {
     const struct fixture *f = *state;
     nigh_terms_options options = terms_options(NIGH_FILTER_BLOOM);
-    nigh_signer_options analysis = NIGH_SIGNER_OPTIONS_INIT;
+    nigh_signer_options analysis;
+    nigh_signer_options_init(&analysis);
     nigh_error error;
     options.bits_per_term = 65;
     expect_refusal(f, &options, NIGH_EINVAL, NULL, NULL);

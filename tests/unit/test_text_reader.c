@@ -29,9 +29,9 @@ static void note_problem(void *user, const nigh_error *problem) {
 
 static struct outcome read_paths(nigh_context *context, const char *const *paths, size_t count,
                                  nigh_text_reader_options options) {
-    struct outcome outcome = {.info = NIGH_TEXT_READER_INFO_INIT};
+    struct outcome outcome = {.info = {.size = sizeof(nigh_text_reader_info)}};
     nigh_text_reader *reader;
-    nigh_text text;
+    nigh_text text = {.size = sizeof text};
     options.problem = note_problem;
     options.user = &outcome;
     outcome.status = nigh_text_reader_open(context, paths, count, &options, &reader, &outcome.error);
@@ -71,7 +71,8 @@ static void outcome_free(struct outcome *outcome) {
 
 static void test_counts(void **state) {
     (void)state;
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh_text_reader_options_init(&options);
     struct outcome outcome = read_text(MIXED, options);
     assert_int_equal(outcome.status, NIGH_END);
     assert_string_equal((char *)outcome.texts.bytes, "a=first\nin:2=no id\nd=last\n");
@@ -90,7 +91,8 @@ static void test_counts(void **state) {
 
 static void test_keys(void **state) {
     (void)state;
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh_text_reader_options_init(&options);
     options.text_key = "page.body";
     options.id_key = "url";
     struct outcome outcome = read_text("{\"url\": \"u\", \"page\": {\"body\": \"deep\"}}\n", options);
@@ -100,7 +102,8 @@ static void test_keys(void **state) {
 
 static void test_strict(void **state) {
     (void)state;
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh_text_reader_options_init(&options);
     options.strict = 1;
     struct outcome outcome = read_text(MIXED, options);
     assert_int_equal(outcome.status, NIGH_EFORMAT);
@@ -111,7 +114,8 @@ static void test_strict(void **state) {
 
 static void test_max_errors(void **state) {
     (void)state;
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh_text_reader_options_init(&options);
     for (options.max_errors = 0; options.max_errors < 3; options.max_errors++) {
         struct outcome outcome = read_text(MIXED, options);
         assert_int_equal(outcome.status, options.max_errors < 2 ? NIGH_ELIMIT : NIGH_END);
@@ -126,7 +130,8 @@ static void test_max_errors(void **state) {
 /* A problem of the splitter goes the same way as one of the extractor, and in the order of the input. */
 static void test_order_of_problems(void **state) {
     (void)state;
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh_text_reader_options_init(&options);
     options.max_document_bytes = 20;
     struct outcome outcome =
         read_text("{\"text\": \"fits\"}\nbroken\n{\"text\": \"far too long a line\"}\nbroken too\n", options);
@@ -142,7 +147,8 @@ static void test_order_of_problems(void **state) {
 
 static void test_repaired(void **state) {
     (void)state;
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh_text_reader_options_init(&options);
     options.format = NIGH_TEXT_LINES;
     struct outcome outcome = read_text("good\nbad \xff byte\n", options);
     assert_int_equal(outcome.status, NIGH_END);
@@ -155,7 +161,8 @@ static void test_repaired(void **state) {
 
 static void test_stream_and_sizes(void **state) {
     (void)state;
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh_text_reader_options_init(&options);
     struct memory_source source = {.bytes = (const uint8_t *)"from the stream", .length = 15, .fail_at = SIZE_MAX};
     nigh_stream stream = memory_source_stream(&source);
     nigh_context *context = context_new();
@@ -179,9 +186,8 @@ static void test_refused(void **state) {
     const char *path = "one";
     file_write_all(path, "text", 4);
     nigh_stream deaf = {0};
-    nigh_text_reader_options bad[] = {NIGH_TEXT_READER_OPTIONS_INIT, NIGH_TEXT_READER_OPTIONS_INIT,
-                                      NIGH_TEXT_READER_OPTIONS_INIT, NIGH_TEXT_READER_OPTIONS_INIT,
-                                      NIGH_TEXT_READER_OPTIONS_INIT};
+    nigh_text_reader_options bad[5];
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) nigh_text_reader_options_init(&bad[i]);
     bad[0].format = (nigh_text_format)7;
     bad[1].shard = 2;
     bad[1].shards = 2;
@@ -206,9 +212,10 @@ static void test_refused(void **state) {
 static void test_after_the_end(void **state) {
     (void)state;
     nigh_context *context = context_new();
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh_text_reader_options_init(&options);
     nigh_text_reader *reader;
-    nigh_text text;
+    nigh_text text = {.size = sizeof text};
     nigh_error error;
     const char *path = "in";
     file_write_all(path, "{}\nx\n", 5);
@@ -239,9 +246,9 @@ static void test_lifetime(void **state) {
     char *key = malloc(5);
     char *path = malloc(3);
     nigh_text_reader *reader;
-    nigh_text text;
+    nigh_text text = {.size = sizeof text};
     nigh_error error;
-    *options = (nigh_text_reader_options)NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options_init(options);
     memcpy(key, "body", 5);
     memcpy(path, "in", 3);
     options->text_key = key;
@@ -263,7 +270,8 @@ static void test_lifetime(void **state) {
 /* Every request for memory fails once: an error, and nothing kept. */
 static void test_memory(void **state) {
     (void)state;
-    nigh_text_reader_options options = NIGH_TEXT_READER_OPTIONS_INIT;
+    nigh_text_reader_options options;
+    nigh_text_reader_options_init(&options);
     const char *path = "in";
     file_write_all(path, MIXED, strlen(MIXED));
     for (uint64_t call = 0;; call++) {

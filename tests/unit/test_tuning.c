@@ -23,11 +23,11 @@ static const struct recipe recipe = {.width_bits = 256, .seed = 21};
 static const nigh_tuning sample = {.size = sizeof sample,
                                    .method = NIGH_SEARCH_SKETCH,
                                    .k = 10,
-                                   .breadth = NIGH_DEFAULT,
+                                   .breadth = (uint32_t)NIGH_DEFAULT,
                                    .candidates = 40,
                                    .sketch_bits = 64,
-                                   .effort = NIGH_DEFAULT,
-                                   .patience = NIGH_DEFAULT,
+                                   .effort = (uint32_t)NIGH_DEFAULT,
+                                   .patience = (uint32_t)NIGH_DEFAULT,
                                    .target_recall = 0.5,
                                    .queries = 100,
                                    .recall = 0.6,
@@ -77,7 +77,7 @@ static nigh_collection *open_collection(const struct fixture *f) {
 /* What is stored there now: NIGH_ENOTFOUND where nothing is. */
 static nigh_status stored(const struct fixture *f, nigh_tuning *out) {
     nigh_collection *collection = open_collection(f);
-    *out = (nigh_tuning)NIGH_TUNING_INIT;
+    *out = (nigh_tuning){.size = sizeof(nigh_tuning)};
     const nigh_status status = nigh_collection_tuning(collection, out, NULL);
     nigh_collection_close(collection);
     return status;
@@ -87,7 +87,7 @@ static void test_round_trip(void **state) {
     const struct fixture *f = *state;
     nigh_error error;
     nigh_tuning got;
-    nigh_check_result result = NIGH_CHECK_RESULT_INIT;
+    nigh_check_result result = {.size = sizeof result};
     assert_int_equal(stored(f, &got), NIGH_ENOTFOUND);
     assert_ok(nigh_tuning_store(f->context, f->path, &sample, &error), &error);
     assert_int_equal(stored(f, &got), NIGH_OK);
@@ -186,7 +186,7 @@ static void test_faults(void **state) {
             if (status == NIGH_OK) assert_int_equal(got.candidates, 99);
             if (files.failed_kind == 0) break;
         }
-    nigh_check_result result = NIGH_CHECK_RESULT_INIT;
+    nigh_check_result result = {.size = sizeof result};
     assert_ok(nigh_collection_check(f->context, f->path, NULL, &result, &error), &error);
     assert_int_equal(result.leftovers, 0);
 }
@@ -196,8 +196,9 @@ static void test_memory(void **state) {
     struct faulty_memory memory = {.fail_at = UINT64_MAX};
     nigh_allocator allocator = faulty_memory_allocator(&memory);
     nigh_context *context = context_with(NULL, &allocator, NULL);
-    nigh_tune_options options = NIGH_TUNE_OPTIONS_INIT;
-    nigh_tuning out = NIGH_TUNING_INIT;
+    nigh_tune_options options;
+    nigh_tune_options_init(&options);
+    nigh_tuning out = {.size = sizeof out};
     nigh_status status = NIGH_ENOMEM;
     nigh_error error;
     options.sample = 40;
@@ -225,7 +226,7 @@ static bool is_exact(const nigh_collection *collection, const nigh_search_option
     uint8_t query[32];
     nigh_results *results;
     nigh_error error;
-    nigh_results_info info = NIGH_RESULTS_INFO_INIT;
+    nigh_results_info info = {.size = sizeof info};
     recipe_signature(&recipe, 5, query);
     assert_ok(nigh_search(collection, query, 1, options, &results, &error), &error);
     nigh_results_describe(results, &info);
@@ -240,7 +241,8 @@ static void test_search_goes_by_it(void **state) {
     nigh_error error;
     assert_ok(nigh_tuning_store(f->context, f->path, &sample, &error), &error);
     nigh_collection *collection = open_collection(f);
-    const nigh_search_options usual = NIGH_SEARCH_OPTIONS_INIT;
+    nigh_search_options usual;
+    nigh_search_options_init(&usual);
     nigh_search_options options = usual;
     assert_false(is_exact(collection, &options));
     options.k = 20;
@@ -266,9 +268,11 @@ static void test_search_goes_by_it(void **state) {
 static void test_without_what_it_needs(void **state) {
     const struct fixture *f = *state;
     nigh_error error;
-    nigh_lists_options lists = NIGH_LISTS_OPTIONS_INIT;
+    nigh_lists_options lists;
+    nigh_lists_options_init(&lists);
     nigh_tuning tuning = sample;
-    const nigh_search_options usual = NIGH_SEARCH_OPTIONS_INIT;
+    nigh_search_options usual;
+    nigh_search_options_init(&usual);
     tuning.method = NIGH_SEARCH_GRAPH;
     for (unsigned i = 0; i < 5; i++) {
         if (i == 1) {
@@ -295,7 +299,7 @@ static void test_without_what_it_needs(void **state) {
 }
 
 static void expect_untuned(const nigh_collection *collection, const nigh_tune_options *options, const char *why) {
-    nigh_tuning out = NIGH_TUNING_INIT;
+    nigh_tuning out = {.size = sizeof out};
     nigh_error error;
     assert_int_equal(nigh_tune(collection, options, &out, NULL, &error), NIGH_EINVAL);
     assert_string_equal(error_text(&error), why);
@@ -304,7 +308,8 @@ static void expect_untuned(const nigh_collection *collection, const nigh_tune_op
 static void test_tune_refuses(void **state) {
     const struct fixture *f = *state;
     nigh_collection *collection = open_collection(f);
-    const nigh_tune_options usual = NIGH_TUNE_OPTIONS_INIT;
+    nigh_tune_options usual;
+    nigh_tune_options_init(&usual);
     nigh_tune_options bad = usual;
     bad.k = 0;
     expect_untuned(collection, &bad, "k is 0; 1 to 32768 are allowed");
@@ -315,14 +320,14 @@ static void test_tune_refuses(void **state) {
     bad.cdr = -0.1;
     expect_untuned(collection, &bad, "targets of recall and CDR are from 0 to 1");
     bad = usual;
-    bad.seconds = -1;
+    bad.seconds = -2;
     expect_untuned(collection, &bad, "there is no such time for a query");
     bad = usual;
     bad.sample = 39;
     expect_untuned(collection, &bad, "too few documents to tune with: 39, and 40 are needed");
     bad = usual;
     bad.memory_bytes = 1000;
-    nigh_tuning out = NIGH_TUNING_INIT;
+    nigh_tuning out = {.size = sizeof out};
     nigh_error error;
     assert_int_equal(nigh_tune(collection, &bad, &out, NULL, &error), NIGH_ENOTFOUND);
     nigh_collection_close(collection);

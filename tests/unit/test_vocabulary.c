@@ -19,8 +19,10 @@
 #define LINES 3000
 
 static nigh_vocabulary *count(nigh_context *context, const char *text, uint32_t threads, uint64_t memory) {
-    nigh_signer_options options = NIGH_SIGNER_OPTIONS_INIT;
-    nigh_vocabulary_options counting = NIGH_VOCABULARY_OPTIONS_INIT;
+    nigh_signer_options options;
+    nigh_signer_options_init(&options);
+    nigh_vocabulary_options counting;
+    nigh_vocabulary_options_init(&counting);
     struct text_input input;
     nigh_vocabulary *vocabulary;
     nigh_error error;
@@ -53,7 +55,7 @@ static struct nigh__occurrence count_plainly(const char *text, const char *word)
 static void test_counts(void **state) {
     char *text = text_lines(7, LINES);
     nigh_vocabulary *vocabulary = count(*state, text, 1, 0);
-    nigh_vocabulary_info info = NIGH_VOCABULARY_INFO_INIT;
+    nigh_vocabulary_info info = {.size = sizeof info};
     nigh_vocabulary_describe(vocabulary, &info);
     assert_int_equal(info.documents, LINES);
     assert_int_equal(info.sketch, 0);
@@ -100,7 +102,7 @@ static void test_sketch(void **state) {
     char *text = text_lines(9, LINES);
     nigh_vocabulary *exact = count(*state, text, 1, 0);
     nigh_vocabulary *sketch = count(*state, text, 1, 256 << 10); /* 4,096 terms of the 5,000 */
-    nigh_vocabulary_info info = NIGH_VOCABULARY_INFO_INIT;
+    nigh_vocabulary_info info = {.size = sizeof info};
     nigh_vocabulary_describe(sketch, &info);
     assert_int_equal(info.sketch, 1);
     assert_int_equal(info.documents, LINES);
@@ -175,8 +177,10 @@ static void test_damage(void **state) {
 }
 
 static nigh_status count_with(nigh_context *context, const char *text) {
-    nigh_signer_options options = NIGH_SIGNER_OPTIONS_INIT;
-    nigh_vocabulary_options counting = NIGH_VOCABULARY_OPTIONS_INIT;
+    nigh_signer_options options;
+    nigh_signer_options_init(&options);
+    nigh_vocabulary_options counting;
+    nigh_vocabulary_options_init(&counting);
     struct text_input input;
     nigh_vocabulary *vocabulary = NULL;
     nigh_error error;

@@ -7,7 +7,8 @@
 #include <stdio.h>
 
 static nigh_status sign(nigh_context *context, uint8_t *out, nigh_error *error) {
-    nigh_signer_options options = NIGH_SIGNER_OPTIONS_INIT;
+    nigh_signer_options options;
+    nigh_signer_options_init(&options);
     options.scheme = NIGH_SCHEME_SIMHASH;
     nigh_signer *signer = NULL;
     nigh_status status = nigh_signer_new(context, &options, &signer, error);

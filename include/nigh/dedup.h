@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Deduplication: documents in, which are nearly the same and which to keep out.
+ * Simple first: nigh_dedup_run(), nigh_dedup_write(), nigh_dedup_free().
+ */
+#ifndef NIGH_PUBLIC_DEDUP_H
+#define NIGH_PUBLIC_DEDUP_H
+
+#include "nigh/text.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum nigh_dedup_method {
+    NIGH_DEDUP_MINHASH = 0, /* candidates by bands of min-wise hashes; finds all but a few in a thousand */
+    NIGH_DEDUP_EXACT = 1,   /* a join that misses none */
+    NIGH_DEDUP_SIMHASH = 2  /* signatures within `distance` bits */
+} nigh_dedup_method;
+
+typedef enum nigh_cluster_rule {
+    NIGH_CLUSTER_KEPT = 0,       /* every document that goes is itself alike to the one that is kept for it */
+    NIGH_CLUSTER_COMPONENTS = 1, /* whatever is connected by pairs that are alike */
+    NIGH_CLUSTER_COMPLETE = 2    /* all of a cluster are alike to each other */
+} nigh_cluster_rule;
+
+typedef enum nigh_keep_rule {
+    NIGH_KEEP_FIRST = 0,
+    NIGH_KEEP_LONGEST = 1, /* text, in bytes; of equal ones the first */
+    NIGH_KEEP_SHORTEST = 2,
+    NIGH_KEEP_SCORE = 3 /* the highest number under score_key, as a double; without one: lowest of all */
+} nigh_keep_rule;
+
+typedef struct nigh_dedup_options {
+    size_t size;
+    nigh_dedup_method method;
+    double threshold;                  /* texts are alike whose sets of features have so high a Jaccard index */
+    uint32_t distance;                 /* of simhash; NIGH_ALL: 3 of 64 bits, and that share of others */
+    const nigh_signer_options *signer; /* features, language, width of simhash, seed; NULL: three words in a row.
+                                          Of simhash they make the signatures, a model's where the scheme is
+                                          learned; texts are compared by three words in a
+                                          row whatever they say.  Learned ones go with simhash */
+    int no_verify;                     /* non-zero: candidates are taken at their word */
+    int all_pairs;                     /* non-zero: nigh_dedup_pairs() gives every pair that is alike, not a tree */
+    nigh_cluster_rule cluster;
+    nigh_keep_rule keep;
+    const char *score_key;  /* a dotted path in JSON */
+    uint64_t memory_bytes;  /* of sorting, which goes on in files beyond it; 0: half of what the machine has.  What is
+                               known of each document is not in it: docs/deduplication.md has the bytes */
+    const char *temporary;  /* the folder for these, and for the copy of a stream; NULL: "/tmp" */
+    uint64_t bucket_budget; /* documents that share a band or a rare feature, or of simhash are near one, which are all
+                               compared; beyond, `truncated` counts it; 0: 2,000 */
+    uint64_t limit;         /* read so many documents; 0: all */
+    uint32_t threads;
+    const nigh_progress *progress;
+    int will_write;       /* non-zero: nigh_dedup_write() follows, so what it would refuse (inputs of several forms) is
+                             refused once it was read for the first time */
+    int will_annotate;    /* the same, with `annotate` */
+    uint64_t pairs_limit; /* with all_pairs: about so many pairs are looked at only to be given; who stays does not
+                             depend on it; beyond, `pairs_cut` counts; 0: 20 a document, 2 million at least */
+} nigh_dedup_options;
+
+NIGH_API void nigh_dedup_options_init(nigh_dedup_options *options);
+
+typedef struct nigh_dedup nigh_dedup; /* opaque */
+
+/*
+ * Reads documents, finds which are nearly the same, and decides which to keep.
+ * Inputs are read two or three times, and must not change meanwhile; a stream is
+ * copied to a temporary file.  Nothing is written but temporary files.
+ *
+ * Owns:    caller frees *out.
+ * Lives:   `paths` and all options are read during the call; reading->user and the
+ *          progress must outlive *out.
+ * Threads: one at a time for a dedup.
+ * Returns: as nigh_text_reader_next(); NIGH_EINVAL; NIGH_ELIMIT; NIGH_ENOMEM;
+ *          NIGH_EIO; NIGH_ECANCELLED; NIGH_ECORRUPT where an input changed meanwhile.
+ */
+NIGH_API nigh_status nigh_dedup_run(nigh_context *context, const char *const *paths, size_t count,
+                                    const nigh_text_reader_options *reading, const nigh_dedup_options *options,
+                                    nigh_dedup **out, nigh_error *error);
+
+/*
+ * The same for signatures alone: rows within `distance` bits are alike (NIGH_ALL:
+ * 3 of 64 bits, 36 of 256, and such a share of others).  `ids` may be NULL.
+ */
+NIGH_API nigh_status nigh_dedup_rows(nigh_context *context, const uint8_t *rows, uint64_t count, uint32_t width_bits,
+                                     const nigh_dedup_options *options, nigh_dedup **out, nigh_error *error);
+NIGH_API void nigh_dedup_free(nigh_dedup *dedup); /* accepts NULL */
+
+typedef struct nigh_dedup_info {
+    size_t size;
+    uint64_t documents;
+    uint64_t copies;              /* of them, with the very text of an earlier one */
+    uint64_t kept;                /* documents that stay */
+    uint64_t clusters;            /* of two documents or more */
+    uint64_t largest;             /* documents in the largest cluster */
+    uint64_t candidates;          /* pairs that were worth a look */
+    uint64_t verified;            /* pairs compared by text */
+    uint64_t alike;               /* pairs known to be alike; copies count once each */
+    uint64_t truncated;           /* groups with more documents than the budget; 0: none */
+    uint64_t empty;               /* documents without a feature: only copies of them are found */
+    uint64_t unread;              /* records without a text, or malformed: they are kept as they are */
+    uint64_t lost;                /* what is not in the output, though nobody found it a copy: records over
+                                     max_document_bytes, a record cut off, a file that cannot be read, is binary or has
+                                     no text in it that is understood, and one for damage to a compressed file,
+                                     whatever would have followed */
+    uint64_t disk_bytes;          /* written to temporary files */
+    double seconds[4];            /* reading and signing; finding; verifying; clustering */
+    nigh_text_reader_info reader; /* of the first pass */
+    uint64_t scored;              /* documents that have a score, where it decides what is kept */
+    uint64_t pairs_cut;           /* of all_pairs: candidate pairs of crowds that were not looked at, being over
+                                     pairs_limit, counted once for each band; 0: every pair that is alike is given */
+} nigh_dedup_info;
+
+NIGH_API void nigh_dedup_describe(const nigh_dedup *dedup, nigh_dedup_info *out);
+
+typedef struct nigh_dedup_document {
+    size_t size;
+    const char *id; /* NULL: of signatures; of JSON as it is there, with any bytes in it */
+    size_t id_length;
+    uint64_t number;   /* of the record in the input */
+    uint64_t cluster;  /* the document that is kept for it: itself where it stays */
+    double similarity; /* to that one: Jaccard where it was verified, else by the distance; 1 of itself */
+    uint64_t text_length;
+    int keep;
+    int copy; /* non-zero: its text is exactly that of an earlier one */
+} nigh_dedup_document;
+
+/* Lives: as long as the dedup.  Returns: NIGH_OK, or NIGH_END past the last document. */
+NIGH_API nigh_status nigh_dedup_at(const nigh_dedup *dedup, uint64_t document, nigh_dedup_document *out);
+
+typedef struct nigh_dedup_pair {
+    uint64_t first, second; /* documents; first < second */
+    double similarity;      /* negative: not verified */
+    uint32_t distance;      /* of the signatures; NIGH_ALL: they have none */
+    int copy;
+} nigh_dedup_pair;
+
+/*
+ * Gives the pairs that are alike, ordered by first, then second: all of them where
+ * all_pairs was asked for, up to about pairs_limit (nigh_dedup_info says how many
+ * were cut), else for each document that goes the one with the document kept for it.
+ * Of more than 1,000 copies of one text, and near the limit of more than 100, of 10
+ * or of any, only the pairs with the first are given; *untold (may be NULL) counts
+ * the others.
+ *
+ * Returns: NIGH_OK; NIGH_ECANCELLED where `pair` returns non-zero; NIGH_EIO.
+ */
+NIGH_API nigh_status nigh_dedup_pairs(nigh_dedup *dedup, int (*pair)(void *user, const nigh_dedup_pair *pair),
+                                      void *user, uint64_t *untold, nigh_error *error);
+
+typedef struct nigh_dedup_write_options {
+    size_t size;
+    int annotate;              /* non-zero: all JSON lines, with "nigh_cluster" and "nigh_keep" added */
+    const nigh_stream *stream; /* NULL: a file at the path */
+} nigh_dedup_write_options;
+
+NIGH_API void nigh_dedup_write_options_init(nigh_dedup_write_options *options);
+
+typedef struct nigh_dedup_written {
+    size_t size;
+    uint64_t records;
+    uint64_t bytes; /* before compression */
+} nigh_dedup_written;
+
+/*
+ * Writes what is kept, in the form of the input and its order: lines of JSON or
+ * text byte for byte, WARC records and TREC documents whole.  Of pages and plain
+ * files, JSON lines {"id", "text"}.  Compressed where the path ends in .gz, .zst,
+ * .xz or .bz2.  With a path the bytes go to "PATH.tmp" first.
+ *
+ * Returns: NIGH_OK; NIGH_EINVAL (annotating what is no JSON; inputs of several
+ *          forms); NIGH_ECORRUPT where the input changed; NIGH_EIO; NIGH_ECANCELLED.
+ */
+NIGH_API nigh_status nigh_dedup_write(nigh_dedup *dedup, const char *path, const nigh_dedup_write_options *options,
+                                      nigh_dedup_written *written, nigh_error *error);
+
+/* Writes a page about it all for people, one HTML file that needs no other. */
+NIGH_API nigh_status nigh_dedup_report(nigh_dedup *dedup, const char *path, nigh_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

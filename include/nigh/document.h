@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reading documents: text, lines, JSON lines, HTML, WARC and TREC, from files,
+ * folders and archives, compressed or not, as one stream of ids and texts.
+ */
+#ifndef NIGH_PUBLIC_DOCUMENT_H
+#define NIGH_PUBLIC_DOCUMENT_H
+
+#include "nigh/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What documents come in; around any of these tar, zip, gz, zst, xz and bz2 are seen through. */
+typedef enum nigh_text_format {
+    NIGH_TEXT_AUTO = 0,  /* by what the file begins with, then by its name */
+    NIGH_TEXT_PLAIN = 1, /* a document a file */
+    NIGH_TEXT_LINES = 2, /* a document a line */
+    NIGH_TEXT_JSONL = 3, /* a JSON object a line */
+    NIGH_TEXT_HTML = 4,  /* a page a file: its title and visible text */
+    NIGH_TEXT_WARC = 5,  /* WARC and WET: responses and conversions */
+    NIGH_TEXT_TREC = 6   /* <DOC><DOCNO>ID</DOCNO> ... </DOC> */
+} nigh_text_format;
+
+/* Returns: "plain", "lines", ...; "auto" for 0; NULL for a number that is no format. */
+NIGH_API const char *nigh_text_format_name(nigh_text_format format);
+
+/*
+ * One document as text.  `text` is UTF-8; what was not is U+FFFD.  `id` is what
+ * the format gives (a key, a URI, a DOCNO), else the path, with ":LINE" where a
+ * line is a document, or "ARCHIVE/MEMBER".
+ */
+typedef struct nigh_text {
+    size_t size;
+    const char *id;
+    size_t id_length;
+    const char *text;
+    size_t text_length;
+    uint64_t number;    /* of the record in all of the input, from 0; what is skipped counts too */
+    const char *source; /* the input it came from, for messages */
+    uint64_t offset;    /* in the uncompressed source; NIGH_NO_OFFSET: not known */
+    uint64_t line;      /* from 1; 0: not a text of lines */
+    double score;       /* the number under the reader's score_key; -infinity where there is none */
+    const char *label;  /* what is under label_key: a text or a number, of a list one a line; NULL: none, or empty */
+    size_t label_length;
+    const char *part; /* what is under part_key, as one text; NULL: none */
+    size_t part_length;
+} nigh_text;
+
+typedef struct nigh_text_reader nigh_text_reader; /* opaque */
+
+typedef struct nigh_text_reader_options {
+    size_t size;
+    nigh_text_format format;
+    uint32_t max_depth;        /* a limit, as below: of nested JSON and HTML */
+    const char *text_key;      /* of JSON: a dotted path; NULL: "text".  A key that is twice there counts as the last */
+    const char *id_key;        /* NULL: "id" */
+    const nigh_stream *stream; /* what the path "-" stands for; NULL: "-" is refused */
+    uint64_t shard;            /* only records whose number modulo `shards` is this; */
+    uint64_t shards;           /* 0: all */
+
+    /* Limits.  What is over one of a document's is skipped and counted; what is over one of an input's ends it. */
+    uint64_t max_document_bytes;
+    uint64_t max_expansion;      /* an input, all its members together, may grow to so many times its size, */
+    uint64_t max_expansion_free; /* once it is past so many bytes */
+    uint64_t max_members;        /* of an archive, and files of a folder */
+
+    /* Malformed parts are skipped.  Each is reported here, in the order of the input, on the calling thread. */
+    void (*problem)(void *user, const nigh_error *problem);
+    void *user;
+    uint64_t max_errors; /* more than so many end the reading */
+    int strict;          /* the first ends it */
+
+    const char *score_key; /* of JSON: a dotted path to a number for nigh_text.score; NULL: none */
+    const char *label_key; /* the same for nigh_text.label; NULL: none; over 1,024 labels, or 65,536 bytes, are a
+                              problem, and the document has none */
+    const char *part_key;  /* the same for nigh_text.part, which says what a document is for ("train", "test") */
+} nigh_text_reader_options;
+
+NIGH_API void nigh_text_reader_options_init(nigh_text_reader_options *options);
+
+/* Stands inside other structs, so it never grows: fields to come take the place of what is reserved. */
+typedef struct nigh_text_reader_info {
+    size_t size;
+    uint64_t files;       /* opened so far; an archive counts once */
+    uint64_t records;     /* seen so far, skipped ones included */
+    uint64_t documents;   /* given out */
+    uint64_t missing;     /* records without text: no such key, an empty page */
+    uint64_t problems;    /* malformed parts that were skipped or repaired */
+    uint64_t bytes_read;  /* of the inputs as they lie, compressed */
+    uint64_t bytes_total; /* what there is to read; 0: not known */
+    uint64_t bytes_text;  /* given out */
+    uint64_t reserved[7];
+} nigh_text_reader_info;
+
+/*
+ * Reads documents from files, folders (everything below them, sorted by name)
+ * and archives, in this order, as one stream.  Memory does not grow with the
+ * input: about 2 MiB and the largest document.
+ *
+ * Owns:    caller closes *out.
+ * Lives:   `paths` and `options` are read during the call; the stream's user and
+ *          `user` must outlive the reader.
+ * Threads: one at a time for a reader.
+ * Returns: NIGH_OK; NIGH_EINVAL; NIGH_ENOTFOUND for a path that is not there;
+ *          NIGH_EIO; NIGH_ENOMEM.
+ */
+NIGH_API nigh_status nigh_text_reader_open(nigh_context *context, const char *const *paths, size_t count,
+                                           const nigh_text_reader_options *options, nigh_text_reader **out,
+                                           nigh_error *error);
+
+/*
+ * Lives:   what *out points to lives until the next call on the reader.
+ * Returns: NIGH_OK; NIGH_END after the last document; NIGH_ELIMIT where an input
+ *          is over a limit, or more than max_errors parts are malformed;
+ *          NIGH_EFORMAT with `strict`; NIGH_EIO; NIGH_ENOMEM.
+ */
+NIGH_API nigh_status nigh_text_reader_next(nigh_text_reader *reader, nigh_text *out, nigh_error *error);
+NIGH_API void nigh_text_reader_describe(const nigh_text_reader *reader, nigh_text_reader_info *out);
+NIGH_API void nigh_text_reader_close(nigh_text_reader *reader); /* accepts NULL */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

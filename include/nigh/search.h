@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Searching a collection for the nearest signatures.  Simple first: nigh_search()
+ * with NULL options gives the ten nearest documents of each query.  Options say how
+ * many, how far, and, for those who want to decide it, by which method.
+ */
+#ifndef NIGH_PUBLIC_SEARCH_H
+#define NIGH_PUBLIC_SEARCH_H
+
+#include "nigh/collection.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct nigh_match {
+    uint64_t document;
+    uint32_t distance;
+    uint32_t reserved;
+} nigh_match;
+
+typedef enum nigh_search_method {
+    NIGH_SEARCH_AUTO = 0,         /* as tuned (see nigh_tuning); else a graph or slice lists where there are any and
+                                     they pay, else the scan */
+    NIGH_SEARCH_SCAN = 1,         /* every signature is compared: exact */
+    NIGH_SEARCH_SLICES = 2,       /* NIGH_ENOTFOUND where no segment has lists; NIGH_EINVAL with masks */
+    NIGH_SEARCH_SLICES_PLAIN = 3, /* the same as the papers have it, with 32-bit scores: slow, to compare with */
+    NIGH_SEARCH_SKETCH = 4,       /* the first bits of every signature are compared, the best `candidates` of each
+                                     segment whole: what is nearer than the last of them is never missed.
+                                     NIGH_EINVAL with masks, with k = NIGH_ALL and with a `stop` */
+    NIGH_SEARCH_GRAPH = 5         /* NIGH_ENOTFOUND where no segment has a graph; NIGH_EINVAL with masks, with
+                                     k = NIGH_ALL and with a `stop` */
+} nigh_search_method;
+
+/* When a search of slice lists ends. */
+typedef enum nigh_search_stop {
+    NIGH_STOP_BREADTH = 0, /* after the lists up to `breadth` bits away */
+    NIGH_STOP_CERTAIN = 1, /* once no other signature can be among the answers: exact, by the scan where that is
+                              cheaper */
+    NIGH_STOP_SEEN = 2     /* once the answers have been seen in every slice, so that lists alone tell their distances;
+                              NIGH_SEARCH_SLICES_PLAIN only */
+} nigh_search_stop;
+
+/* Which lists a search of slice lists reads. */
+typedef enum nigh_search_probe {
+    NIGH_PROBE_AUTO = 0,    /* directed where there are weights, else the ball */
+    NIGH_PROBE_BALL = 1,    /* those of all slices up to `breadth` bits from the query's */
+    NIGH_PROBE_DIRECTED = 2 /* the likeliest first, by how sure each bit of the query is; NIGH_EINVAL without weights */
+} nigh_search_probe;
+
+typedef struct nigh_search_options {
+    size_t size;
+    uint32_t k;       /* at most so many documents; NIGH_ALL: no such limit; not 0 */
+    uint32_t radius;  /* at most so many bits away; NIGH_ALL: no such limit */
+    uint32_t threads; /* 0: one a core */
+    const nigh_progress *progress;
+    /*
+     * NULL, or a mask for each query, laid out as the queries: only bits that are
+     * set in it are compared.  A short text leaves most bits of a sparse signature
+     * untouched (their weights are 0, see nigh_signer_sign()); compared all the
+     * same, they bring up other short texts.
+     */
+    const uint8_t *masks;
+
+    /* How.  What follows is for slice lists, where NIGH_DEFAULT leaves it to the library. */
+    nigh_search_method method;
+    nigh_search_stop stop;
+    uint32_t breadth;    /* i: lists of slices up to so many bits from the query's */
+    uint32_t admit;      /* j: beyond so many bits, only signatures seen before; at most the breadth */
+    uint32_t candidates; /* M: the best so many are compared whole; at least k */
+    uint32_t slices;     /* only the first so many */
+    uint64_t postings;   /* read at most about so many a query and segment: lists that hold a sixteenth of all
+                            signatures are left out first, then the longest of the outermost ring; of directed
+                            probes the least likely, and long ones sooner.  0: the usual;
+                            UINT64_MAX: no limit, and with NIGH_SEARCH_SLICES lists also where the scan costs less */
+    nigh_search_probe probe;
+    uint64_t probes;        /* directed: lists looked up, at most; 0: the usual */
+    const uint8_t *weights; /* NULL, or how sure each bit is, width_bits bytes a query (see nigh_signer_sign()) */
+
+    uint32_t sketch_bits; /* of NIGH_SEARCH_SKETCH: 64, 128, 192 or 256; NIGH_DEFAULT */
+
+    /* Of a graph. */
+    uint32_t effort; /* nodes kept in mind while walking, at least k: more is slower and misses less; NIGH_DEFAULT */
+    uint32_t
+        patience; /* steps without a nearer answer after which it ends; 0: when there is none to go; NIGH_DEFAULT */
+} nigh_search_options;
+
+NIGH_API void nigh_search_options_init(nigh_search_options *options);
+
+typedef struct nigh_results nigh_results; /* opaque */
+
+typedef struct nigh_results_info {
+    size_t size;
+    uint64_t queries;
+    uint64_t matches;
+    uint64_t distances; /* computed */
+    int exact;          /* non-zero: nothing can have been missed */
+    uint64_t probes;    /* look-ups in tables */
+    uint64_t truncated; /* look-ups with more rows than the budget of a finder, the rest of which were not compared */
+    uint64_t lists;     /* of slices, looked up */
+    uint64_t postings;  /* in them, read */
+    uint64_t skipped_lists; /* left out for their length */
+    uint64_t exact_queries; /* whose answers are proven */
+    uint64_t scanned;       /* queries that compared every signature of some segment that has lists */
+    uint64_t steps;         /* nodes of graphs whose edges were followed */
+} nigh_results_info;
+
+/*
+ * Finds the documents nearest to each of `count` queries, each of the
+ * collection's width, one after the other in `queries`: nearest first, ties by
+ * document number.  Give many queries in one call: a batch reads the memory
+ * once.
+ *
+ * With slice lists.  Of each slice, the lists of all values up to `breadth` bits from
+ * the query's are read.  A signature in a list d bits away is d bits away there, and
+ * one that is in none of them is at least breadth + 1 away; so after breadth b over s
+ * slices whatever has not been seen at all is s (b + 1) bits away or more.  The best
+ * `candidates` are compared whole.  What this proves of an answer, nigh_results_proof()
+ * tells; with NIGH_STOP_CERTAIN the search goes on until it is exact.
+ *
+ * With a graph.  Beginning at signatures that share a slice with the query, the search
+ * goes on from the nearest so far to its neighbours, with the `effort` nearest in mind,
+ * until these are all left behind or `patience` steps brought nothing nearer.  Nothing is
+ * proven of the answer.  NIGH_SEARCH_AUTO takes the graph of a segment that is large
+ * enough, where k is given, `stop` is NIGH_STOP_BREADTH, nothing is said about slice lists
+ * and there are no masks.
+ *
+ * Owns:    caller frees *out.
+ * Lives:   `queries` is read during the call only; *out does not need the
+ *          collection.
+ * Threads: any number of searches may share a collection.
+ * Returns: NIGH_OK, also where nothing is found; NIGH_EINVAL; NIGH_ENOMEM;
+ *          NIGH_ECORRUPT; NIGH_EIO; NIGH_ECANCELLED.
+ */
+NIGH_API nigh_status nigh_search(const nigh_collection *collection, const uint8_t *queries, size_t count,
+                                 const nigh_search_options *options, nigh_results **out, nigh_error *error);
+
+/*
+ * Lives:   as long as the results.
+ * Returns: the matches of one query, *count of them; NULL and 0 past the last.
+ */
+NIGH_API const nigh_match *nigh_results_matches(const nigh_results *results, size_t query, size_t *count);
+NIGH_API void nigh_results_describe(const nigh_results *results, nigh_results_info *out);
+
+/* What is proven of the answer to one query. */
+typedef struct nigh_proof {
+    size_t size;
+    int exact;        /* non-zero: these are the nearest, ties included */
+    uint32_t below;   /* no document nearer than so many bits was missed; 0: any may have been; NIGH_ALL: none was */
+    uint32_t breadth; /* of the lists looked up, the least over the segments; 0 of other ways that do not compare all;
+                         NIGH_ALL: all was compared */
+} nigh_proof;
+
+/* Returns: NIGH_OK; NIGH_EINVAL past the last query. */
+NIGH_API nigh_status nigh_results_proof(const nigh_results *results, size_t query, nigh_proof *out, nigh_error *error);
+NIGH_API void nigh_results_free(nigh_results *results); /* accepts NULL */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

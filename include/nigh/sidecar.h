@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Slice lists and graphs: files beside the segments of a collection that make
+ * searches of large ones fast.  They are made from the collection, can be made anew
+ * at any time, and no document depends on them.
+ */
+#ifndef NIGH_PUBLIC_SIDECAR_H
+#define NIGH_PUBLIC_SIDECAR_H
+
+#include "nigh/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ----------------------------------------------------------- slice lists -- */
+
+/*
+ * Inverted signature slice lists.  Each signature is cut into slices, and for each
+ * value of each slice there is a list of the signatures that have it there; a search
+ * looks up the query's slices, and those a few bits from them (see nigh_search()).
+ * Lists are made from a collection and can be made anew: they stand in a file of their
+ * own beside each segment, and a segment without is searched all the same, by
+ * comparing every signature.
+ */
+#define NIGH_MIN_SLICE_WIDTH 4u
+#define NIGH_MAX_SLICE_WIDTH 28u
+
+typedef struct nigh_lists_options {
+    size_t size;
+    uint32_t slice_width; /* bits; where they do not divide the width, some slices have one less.  0: by the number
+                             of signatures, see nigh_slices_default_width() */
+    uint64_t min_rows;    /* segments of fewer distinct signatures get none, and lose those they have */
+    int rebuild;          /* non-zero: also where lists of this width are there and sound */
+    int keep;             /* non-zero: segments that have lists keep them, of any width and size; they are not read */
+    uint32_t threads;     /* 0: one a core; the bytes do not depend on it */
+    const nigh_progress *progress;
+} nigh_lists_options;
+
+NIGH_API void nigh_lists_options_init(nigh_lists_options *options);
+
+typedef struct nigh_lists_result {
+    size_t size;
+    uint32_t built;   /* segments that got lists */
+    uint32_t kept;    /* that had them */
+    uint32_t without; /* too small for any */
+    uint64_t bytes;   /* of all lists of the collection now */
+    uint64_t postings;
+} nigh_lists_result;
+
+/*
+ * Gives the segments of a collection their slice lists.  Each file of lists appears
+ * whole or not at all; readers that are open keep what they have.
+ *
+ * Threads: as a writer: one for a collection on the whole machine.
+ * Returns: NIGH_OK; NIGH_EINVAL; NIGH_EBUSY while another writes; as
+ *          nigh_collection_open(); NIGH_ENOMEM; NIGH_ECANCELLED.
+ */
+NIGH_API nigh_status nigh_lists_build(nigh_context *context, const char *path, const nigh_lists_options *options,
+                                      nigh_lists_result *result, nigh_error *error);
+/* Removes them all.  As nigh_lists_build(). */
+NIGH_API nigh_status nigh_lists_remove(nigh_context *context, const char *path, nigh_error *error);
+
+/* The slices of a signature at a slice width, and the bytes of the lists of that many; 0 for a width there is not. */
+NIGH_API uint32_t nigh_slices_count(uint32_t width_bits, uint32_t slice_width);
+NIGH_API uint64_t nigh_slices_bytes(uint64_t signatures, uint32_t width_bits, uint32_t slice_width);
+/* The width that is taken where none is given. */
+NIGH_API uint32_t nigh_slices_default_width(uint64_t signatures, uint32_t width_bits);
+
+/* ----------------------------------------------------------------- graph -- */
+
+/*
+ * A graph of near neighbours.  Each distinct signature is a node, with edges to some of
+ * those near it that lead in different directions; a search walks along them to ever
+ * nearer nodes, from the middle of the neighbourhoods that seem nearest and from nodes
+ * that share a slice with the query.  It is made from a collection and can be made
+ * anew, in a file of its own beside each segment, as slice lists are; the two do not
+ * need each other.
+ *
+ * The graph is the same for the same signatures and options, whatever the number of
+ * threads.
+ */
+typedef struct nigh_graph_options {
+    size_t size;
+    uint32_t degree;     /* edges of a node, at most; 0: 48.  8 to 256 */
+    uint32_t neighbours; /* near ones of each that edges are chosen from; 0: 40.  8 to 256 */
+    uint32_t trees;      /* to find them by; 0: 12 */
+    uint32_t passes;     /* at most, over neighbours of neighbours; 0: 6 */
+    uint64_t seed;       /* of what is chosen at random */
+    uint64_t min_rows;   /* segments of fewer distinct signatures get none, and lose what they have */
+    int rebuild;         /* non-zero: also where one of these options is there and sound */
+    int keep;            /* non-zero: segments that have one keep it, of any options and size; it is not read */
+    uint32_t threads;    /* 0: one a core */
+    const nigh_progress *progress;
+} nigh_graph_options;
+
+NIGH_API void nigh_graph_options_init(nigh_graph_options *options);
+
+typedef struct nigh_graph_result {
+    size_t size;
+    uint32_t built;   /* segments that got one */
+    uint32_t kept;    /* that had one */
+    uint32_t without; /* too small */
+    uint64_t bytes;   /* of all graphs of the collection now */
+    uint64_t edges;   /* of those built */
+    double recall;    /* of those built: share of the ten nearest that are among the neighbours, over 200 nodes each */
+} nigh_graph_result;
+
+/* As nigh_lists_build() and nigh_lists_remove(). */
+NIGH_API nigh_status nigh_graph_build(nigh_context *context, const char *path, const nigh_graph_options *options,
+                                      nigh_graph_result *result, nigh_error *error);
+NIGH_API nigh_status nigh_graph_remove(nigh_context *context, const char *path, nigh_error *error);
+
+/* About what the graph of so many distinct signatures will have, and what building it needs besides the signatures. */
+NIGH_API uint64_t nigh_graph_bytes(uint64_t signatures, uint32_t width_bits, const nigh_graph_options *options);
+NIGH_API uint64_t nigh_graph_build_bytes(uint64_t signatures, uint32_t width_bits, const nigh_graph_options *options);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Signatures: documents as bits, their distance, files of signatures in and out.
+ * This is what a program needs that makes its own bits (image hashes, binarised
+ * embeddings) and keeps them in collections or finders.
+ */
+#ifndef NIGH_PUBLIC_SIGNATURE_H
+#define NIGH_PUBLIC_SIGNATURE_H
+
+#include "nigh/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ------------------------------------------------------------- documents -- */
+
+#define NIGH_MAX_WIDTH_BITS 65536u
+#define NIGH_MAX_ID_LENGTH 65535u
+#define NIGH_MAX_METADATA_LENGTH (UINT32_C(16) << 20)
+
+/*
+ * One document: its signature, a name, and bytes of the caller's that are kept
+ * beside it.  `id` NULL means the document goes by its number; an id is any
+ * bytes but NUL, tab and newline, 1 to NIGH_MAX_ID_LENGTH of them.
+ */
+typedef struct nigh_document {
+    size_t size;
+    const uint8_t *signature;
+    const char *id;
+    size_t id_length;
+    const void *metadata;
+    size_t metadata_length;
+    const uint8_t *weights; /* NULL, or how sure each bit is, width_bits bytes; see nigh_signer_sign() */
+} nigh_document;
+
+/*
+ * Hamming distance of two signatures of `bytes` bytes, any alignment.
+ *
+ * Threads: any.
+ * Returns: the number of bits that differ; `bytes` is at most 8,192.
+ */
+NIGH_API uint32_t nigh_distance(const nigh_context *context, const uint8_t *a, const uint8_t *b, size_t bytes);
+
+/* --------------------------------------------------- files of signatures -- */
+
+/* Signature files. */
+typedef enum nigh_signature_format {
+    NIGH_FORMAT_AUTO = 0,  /* by what the file begins with, then by its name */
+    NIGH_FORMAT_NPY = 1,   /* NumPy: uint8 [rows, bits / 8], C order */
+    NIGH_FORMAT_U8BIN = 2, /* uint32 rows, uint32 bytes a row, little-endian; rows */
+    NIGH_FORMAT_RAW = 3,   /* rows and nothing else; the width must be given */
+    NIGH_FORMAT_HEX = 4,   /* lines: hex, or ID<TAB>hex */
+    NIGH_FORMAT_TOPSIG = 5 /* TopSig's .sig; reading only */
+} nigh_signature_format;
+
+/* Returns: "npy", "u8bin", ...; NULL for a number that is no format. */
+NIGH_API const char *nigh_signature_format_name(nigh_signature_format format);
+
+/*
+ * Whether something is a file of signatures, by its name, its first `length`
+ * bytes (some thousands are plenty) and its whole length (UINT64_MAX: not known).
+ *
+ * Threads: any.
+ * Returns: the format, or NIGH_FORMAT_AUTO where it looks like something else.
+ */
+NIGH_API nigh_signature_format nigh_signature_recognise(const char *name, const void *bytes, size_t length,
+                                                        uint64_t whole);
+
+typedef struct nigh_signature_reader nigh_signature_reader; /* opaque */
+
+typedef struct nigh_signature_reader_options {
+    size_t size;
+    nigh_signature_format format;
+    uint32_t width_bits;       /* 0: as the file says; else it must agree */
+    const nigh_stream *stream; /* NULL: open the path; else the path only names it in errors */
+    const char *ids_path;      /* NULL, or a text file with one id a line, one for each row */
+} nigh_signature_reader_options;
+
+NIGH_API void nigh_signature_reader_options_init(nigh_signature_reader_options *options);
+
+typedef struct nigh_signature_info {
+    size_t size;
+    nigh_signature_format format;
+    uint32_t width_bits; /* 0: a hex file without lines */
+    uint64_t rows;       /* UINT64_MAX where only the end will tell */
+    int has_ids;         /* of the first row, or by ids_path; 0 where there is no row */
+} nigh_signature_info;
+
+/*
+ * Opens a file of signatures and reads its header (of hex, its first line).
+ *
+ * Owns:    caller closes *out.
+ * Lives:   `options` and its stream struct are read during the call; the
+ *          stream's user must outlive the reader.
+ * Threads: one at a time for a reader.
+ * Returns: NIGH_OK; NIGH_EFORMAT with offset or line for anything malformed;
+ *          NIGH_EMISMATCH where the width is not the one asked for; NIGH_EIO.
+ */
+NIGH_API nigh_status nigh_signature_reader_open(nigh_context *context, const char *path,
+                                                const nigh_signature_reader_options *options,
+                                                nigh_signature_reader **out, nigh_error *error);
+/* Fills *out up to its `size`. */
+NIGH_API void nigh_signature_reader_describe(const nigh_signature_reader *reader, nigh_signature_info *out);
+
+/*
+ * Reads the next row.  Every row has an id or none has.
+ *
+ * Lives:   what *out points to lives until the next call on the reader.
+ * Returns: NIGH_OK, NIGH_END after the last row, or as open.
+ */
+NIGH_API nigh_status nigh_signature_reader_next(nigh_signature_reader *reader, nigh_document *out, nigh_error *error);
+NIGH_API void nigh_signature_reader_close(nigh_signature_reader *reader); /* accepts NULL */
+
+typedef struct nigh_signature_writer nigh_signature_writer; /* opaque */
+
+typedef struct nigh_signature_writer_options {
+    size_t size;
+    nigh_signature_format format; /* AUTO: by the ending of the path */
+    uint32_t width_bits;
+    uint64_t rows;             /* exactly as many must be added; UINT64_MAX: not known, for hex, raw, or a file */
+    const nigh_stream *stream; /* NULL: a file at the path */
+} nigh_signature_writer_options;
+
+NIGH_API void nigh_signature_writer_options_init(nigh_signature_writer_options *options);
+
+/*
+ * Writes a file of signatures.  With a path the bytes go to "PATH.tmp" (or, where
+ * that is taken, "PATH.1.tmp" and so on: nothing that is there is touched) and
+ * take the name at finish, so a file that was there stays whole until then.  Ids
+ * appear in hex only.
+ *
+ * Owns:    caller closes *out; closing before finish leaves nothing behind.
+ * Threads: one at a time for a writer.
+ * Returns: NIGH_OK; NIGH_EINVAL; NIGH_ELIMIT for more rows than the format can
+ *          count; NIGH_ENOTFOUND where the directory is not there; NIGH_EIO;
+ *          NIGH_ENOMEM.
+ */
+NIGH_API nigh_status nigh_signature_writer_open(nigh_context *context, const char *path,
+                                                const nigh_signature_writer_options *options,
+                                                nigh_signature_writer **out, nigh_error *error);
+NIGH_API nigh_status nigh_signature_writer_add(nigh_signature_writer *writer, const nigh_document *document,
+                                               nigh_error *error);
+NIGH_API nigh_status nigh_signature_writer_finish(nigh_signature_writer *writer, nigh_error *error);
+NIGH_API void nigh_signature_writer_close(nigh_signature_writer *writer); /* accepts NULL */
+
+/*
+ * Signatures that look like those of a real collection: topics within topics,
+ * near-copies, exact copies.  A pure function of the options and the number;
+ * numbers from `count` up are documents held out, fit for queries.
+ */
+typedef struct nigh_generator_options {
+    size_t size;
+    uint64_t count; /* how many documents the collection has */
+    uint64_t seed;
+    uint32_t width_bits;
+    int weak_flips; /* non-zero: bits that are least sure are flipped, as in those of documents; 0: any bits */
+} nigh_generator_options;
+
+NIGH_API void nigh_generator_options_init(nigh_generator_options *options);
+
+/*
+ * Owns:    `out` is the caller's, width_bits / 8 bytes.
+ * Threads: any.
+ * Returns: NIGH_OK, or NIGH_EINVAL.
+ */
+NIGH_API nigh_status nigh_generate(const nigh_generator_options *options, uint64_t number, uint8_t *out,
+                                   nigh_error *error);
+/*
+ * The same, and how sure each bit is, width_bits bytes, in the units of nigh_signer_sign().  With weak_flips the
+ * weights of any document tell where those near it differ; without, only what it flips of those it is a copy of.
+ */
+NIGH_API nigh_status nigh_generate_weighted(const nigh_generator_options *options, uint64_t number, uint8_t *out,
+                                            uint8_t *weights, nigh_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

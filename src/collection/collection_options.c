@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a caller may leave to the library, and what that comes to; see base/options.h. */
+#include "collection/collection_options.h"
+
+const struct nigh__options nigh__open_options_shape = NIGH__OPTIONS_PLAIN(nigh_open_options);
+void nigh_open_options_init(nigh_open_options *options) { nigh__options_init(&nigh__open_options_shape, options); }
+
+const struct nigh__options nigh__check_options_shape = NIGH__OPTIONS_PLAIN(nigh_check_options);
+void nigh_check_options_init(nigh_check_options *options) { nigh__options_init(&nigh__check_options_shape, options); }
+
+static const struct nigh__option writer_options_fields[] = {
+    NIGH__OPTION(nigh_writer_options, width_bits, 0),
+};
+const struct nigh__options nigh__writer_options_shape = NIGH__OPTIONS(nigh_writer_options, writer_options_fields);
+void nigh_writer_options_init(nigh_writer_options *options) {
+    nigh__options_init(&nigh__writer_options_shape, options);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a caller may leave to the library, and what that comes to; see base/options.h. */
+#include "document/document_options.h"
+
+static const struct nigh__option text_reader_options_fields[] = {
+    NIGH__OPTION(nigh_text_reader_options, max_depth, 512),
+    NIGH__OPTION(nigh_text_reader_options, shard, 0),
+    NIGH__OPTION(nigh_text_reader_options, shards, 0),
+    NIGH__OPTION(nigh_text_reader_options, max_document_bytes, UINT64_C(16) << 20),
+    NIGH__OPTION(nigh_text_reader_options, max_expansion, 1000),
+    NIGH__OPTION(nigh_text_reader_options, max_expansion_free, UINT64_C(64) << 20),
+    NIGH__OPTION(nigh_text_reader_options, max_members, UINT64_C(100) * 1000 * 1000),
+    NIGH__OPTION(nigh_text_reader_options, max_errors, 1000),
+};
+const struct nigh__options nigh__text_reader_options_shape =
+    NIGH__OPTIONS(nigh_text_reader_options, text_reader_options_fields);
+void nigh_text_reader_options_init(nigh_text_reader_options *options) {
+    nigh__options_init(&nigh__text_reader_options_shape, options);
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The options that document/ takes, with their defaults. */
+#ifndef NIGH_DOCUMENT_DOCUMENT_OPTIONS_H
+#define NIGH_DOCUMENT_DOCUMENT_OPTIONS_H
+
+#include "base/options.h"
+
+extern const struct nigh__options nigh__text_reader_options_shape;
+
+#endif

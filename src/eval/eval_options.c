@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a caller may leave to the library, and what that comes to; see base/options.h. */
+#include "eval/eval_options.h"
+
+static const struct nigh__option eval_corpus_options_fields[] = {
+    NIGH__OPTION(nigh_eval_corpus_options, threads, 0),
+    NIGH__OPTION(nigh_eval_corpus_options, limit, 0),
+    NIGH__OPTION(nigh_eval_corpus_options, memory_bytes, 0),
+};
+const struct nigh__options nigh__eval_corpus_options_shape =
+    NIGH__OPTIONS(nigh_eval_corpus_options, eval_corpus_options_fields);
+void nigh_eval_corpus_options_init(nigh_eval_corpus_options *options) {
+    nigh__options_init(&nigh__eval_corpus_options_shape, options);
+}
+
+static const struct nigh__option eval_pairs_options_fields[] = {
+    NIGH__OPTION(nigh_eval_pairs_options, alike, 0.9),
+    NIGH__OPTION(nigh_eval_pairs_options, sample, 1000),
+    NIGH__OPTION(nigh_eval_pairs_options, seed, 0),
+    NIGH__OPTION(nigh_eval_pairs_options, threads, 0),
+};
+const struct nigh__options nigh__eval_pairs_options_shape =
+    NIGH__OPTIONS(nigh_eval_pairs_options, eval_pairs_options_fields);
+void nigh_eval_pairs_options_init(nigh_eval_pairs_options *options) {
+    nigh__options_init(&nigh__eval_pairs_options_shape, options);
+}
+
+const struct nigh__options nigh__eval_ranking_options_shape = NIGH__OPTIONS_PLAIN(nigh_eval_ranking_options);
+void nigh_eval_ranking_options_init(nigh_eval_ranking_options *options) {
+    nigh__options_init(&nigh__eval_ranking_options_shape, options);
+}
+
+static const struct nigh__option eval_duplicates_options_fields[] = {
+    NIGH__OPTION(nigh_eval_duplicates_options, threshold, 0.8),
+    NIGH__OPTION(nigh_eval_duplicates_options, limit, 0),
+    NIGH__OPTION(nigh_eval_duplicates_options, memory_bytes, 0),
+    NIGH__OPTION(nigh_eval_duplicates_options, threads, 0),
+};
+const struct nigh__options nigh__eval_duplicates_options_shape =
+    NIGH__OPTIONS(nigh_eval_duplicates_options, eval_duplicates_options_fields);
+void nigh_eval_duplicates_options_init(nigh_eval_duplicates_options *options) {
+    nigh__options_init(&nigh__eval_duplicates_options_shape, options);
+}
+
+static const struct nigh__option eval_weak_bits_options_fields[] = {
+    NIGH__OPTION(nigh_eval_weak_bits_options, radius, 3),
+    NIGH__OPTION(nigh_eval_weak_bits_options, queries, 20000),
+    NIGH__OPTION(nigh_eval_weak_bits_options, probes, 0),
+    NIGH__OPTION(nigh_eval_weak_bits_options, threads, 0),
+};
+const struct nigh__options nigh__eval_weak_bits_options_shape =
+    NIGH__OPTIONS(nigh_eval_weak_bits_options, eval_weak_bits_options_fields);
+void nigh_eval_weak_bits_options_init(nigh_eval_weak_bits_options *options) {
+    nigh__options_init(&nigh__eval_weak_bits_options_shape, options);
+}
+
+static const struct nigh__option eval_truth_options_fields[] = {
+    NIGH__OPTION(nigh_eval_truth_options, k, 10),
+    NIGH__OPTION(nigh_eval_truth_options, threads, 0),
+};
+const struct nigh__options nigh__eval_truth_options_shape =
+    NIGH__OPTIONS(nigh_eval_truth_options, eval_truth_options_fields);
+void nigh_eval_truth_options_init(nigh_eval_truth_options *options) {
+    nigh__options_init(&nigh__eval_truth_options_shape, options);
+}
+
+static const struct nigh__option tune_options_fields[] = {
+    NIGH__OPTION(nigh_tune_options, k, 10),           NIGH__OPTION(nigh_tune_options, recall, 0),
+    NIGH__OPTION(nigh_tune_options, cdr, 0),          NIGH__OPTION(nigh_tune_options, seconds, 0),
+    NIGH__OPTION(nigh_tune_options, memory_bytes, 0), NIGH__OPTION(nigh_tune_options, within, 0),
+    NIGH__OPTION(nigh_tune_options, sample, 1000),    NIGH__OPTION(nigh_tune_options, seed, 1),
+    NIGH__OPTION(nigh_tune_options, methods, 0),      NIGH__OPTION(nigh_tune_options, threads, 0),
+};
+const struct nigh__options nigh__tune_options_shape = NIGH__OPTIONS(nigh_tune_options, tune_options_fields);
+void nigh_tune_options_init(nigh_tune_options *options) { nigh__options_init(&nigh__tune_options_shape, options); }
+
+static const struct nigh__option eval_filters_options_fields[] = {
+    NIGH__OPTION(nigh_eval_filters_options, sample, 0),
+    NIGH__OPTION(nigh_eval_filters_options, queries, 0),
+    NIGH__OPTION(nigh_eval_filters_options, seed, 0),
+};
+const struct nigh__options nigh__eval_filters_options_shape =
+    NIGH__OPTIONS(nigh_eval_filters_options, eval_filters_options_fields);
+void nigh_eval_filters_options_init(nigh_eval_filters_options *options) {
+    nigh__options_init(&nigh__eval_filters_options_shape, options);
+}
+
+static const struct nigh__option eval_learned_options_fields[] = {
+    NIGH__OPTION(nigh_eval_learned_options, seeds, 0),      NIGH__OPTION(nigh_eval_learned_options, radius, 0),
+    NIGH__OPTION(nigh_eval_learned_options, queries, 0),    NIGH__OPTION(nigh_eval_learned_options, labelled, 0),
+    NIGH__OPTION(nigh_eval_learned_options, references, 1),
+};
+const struct nigh__options nigh__eval_learned_options_shape =
+    NIGH__OPTIONS(nigh_eval_learned_options, eval_learned_options_fields);
+void nigh_eval_learned_options_init(nigh_eval_learned_options *options) {
+    nigh__options_init(&nigh__eval_learned_options_shape, options);
+}
