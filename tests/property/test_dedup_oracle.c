@@ -227,7 +227,6 @@ static void test_same(void **state) {
     for (unsigned way = 0; way < 12; way++) {
         nigh_dedup_options options;
         nigh_dedup_options_init(&options);
-        options.threshold = 0.8;
         options.method = (nigh_dedup_method)(way % 3);
         options.cluster = (nigh_cluster_rule)(way / 3 % 3);
         options.keep = (nigh_keep_rule)(way / 4);
@@ -274,6 +273,7 @@ static void test_crowd(void **state) {
     for (unsigned way = 0; way < 12; way++) {
         nigh_dedup_options options;
         nigh_dedup_options_init(&options);
+        options.threshold = 0.8;
         options.method = (nigh_dedup_method)(way % 2);
         options.cluster = (nigh_cluster_rule)(way / 2 % 3);
         options.bucket_budget = way < 6 ? 0 : 60; /* all are compared, or not all */
