@@ -38,7 +38,7 @@ struct plan_values {
     bool graph;
     bool first;
     bool measure;
-    bool usual;
+    bool default_costs;
 };
 
 #define PLACE(field) offsetof(struct plan_values, field)
@@ -58,7 +58,8 @@ static const struct cli_option options[] = {
              "that a query has on average, such as 0.1 where most have none and a few have several (default 0.04; with "
              "--measure, what the generated queries have)"),
     CLI_FLAG(0, "first", PLACE(first), "one match for each query is enough"),
-    CLI_FLAG(0, "usual", PLACE(usual), "take the constants of an ordinary machine instead of measuring this one"),
+    CLI_FLAG(0, "default-costs", PLACE(default_costs),
+             "take the costs of an ordinary machine instead of measuring this one"),
     CLI_FLAG(0, "measure", PLACE(measure),
              "make and ask each that fits into the memory, on generated rows, and show what it took beside what was "
              "predicted"),
@@ -78,7 +79,7 @@ static const char *const description[] = {
     "Predicts what each method and setting takes to find all within a radius among N signatures, or among those of a "
     "collection: memory, the time to build, queries a second on one core, and how much is found. The fastest that "
     "fits the memory and the recall is marked. --method auto of other commands chooses in the same way, with the "
-    "constants of an ordinary machine: what --usual shows.",
+    "constants of an ordinary machine: what --default-costs shows.",
     "The constants are measured first, which takes about two seconds; with --batch also how fast the disk reads, in a "
     "file that the system was told to forget. Signatures are thought of as evenly spread; those of real documents "
     "crowd, and are compared somewhat more often.",
@@ -291,9 +292,9 @@ static int set_options(struct planner *planner) {
         return cli_usage(job->command, "--disk and --temporary go with --batch");
     if (values->lists == LISTS_SLICES && values->graph)
         return cli_usage(job->command, "--lists slices and --graph: one at a time");
-    if (is_of_index(values) &&
-        (values->measure || values->batch != NULL || values->memory != NULL || values->recall != NULL ||
-         values->queries != NULL || values->radius.given || values->first || values->usual || values->matches != NULL))
+    if (is_of_index(values) && (values->measure || values->batch != NULL || values->memory != NULL ||
+                                values->recall != NULL || values->queries != NULL || values->radius.given ||
+                                values->first || values->default_costs || values->matches != NULL))
         return cli_usage(job->command, "%s goes with -n and --bits, or a COLLECTION, and nothing else",
                          values->graph ? "--graph" : "--lists slices");
     if (values->batch != NULL && values->queries != NULL)
@@ -359,7 +360,7 @@ static int plan(struct planner *planner) {
     nigh_costs_default(&planner->costs);
     if (planner->disk != 0) planner->costs.read_bytes = (double)planner->disk;
     nigh_status status = predict(planner);
-    if (status == NIGH_OK && !planner->values->usual) {
+    if (status == NIGH_OK && !planner->values->default_costs) {
         status = measure_costs(planner);
         if (planner->disk != 0) planner->costs.read_bytes = (double)planner->disk;
         if (status == NIGH_OK) status = predict(planner);

@@ -6,14 +6,109 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "amount.h"
 #include "size.h"
+#include "source.h"
 #include "term_commands.h"
+
+struct term_index_values {
+    struct cli_common common;
+    struct cli_reading reading;
+    struct cli_signing signing; /* language, stemming, stop words and seed of it */
+    struct cli_number block;
+    struct cli_number hashes;
+    struct cli_number frequent_hashes;
+    struct cli_number theta;
+    const char *bits_per_term;
+    const char *false_positives;
+    const char *memory;
+    const char *query_log; /* the FILE of --goal queries:FILE */
+    int goal;              /* an index into goal_names */
+    int method;            /* a nigh_filter_kind */
+    int format;
+};
+
+#define PLACE(field) offsetof(struct term_index_values, field)
+
+/* In the order of nigh_filter_kind. */
+static const char *const method_names[] = {"auto", "hybrid", "bloom", "coca", NULL};
+static const char *const goal_names[] = {"frequency", "uniform", "queries:", NULL};
+
+_Static_assert(NIGH_FILTER_AUTO == 0 && NIGH_FILTER_HYBRID == 1 && NIGH_FILTER_BLOOM == 2 && NIGH_FILTER_COCA == 3,
+               "the methods are in the order of the library's numbers");
+
+static const struct cli_option options[] = {
+    CLI_CHOICE(0, "method", PLACE(method), "METHOD", method_names, "auto",
+               "how a word becomes bits; auto is what FILE has, and hybrid for a new one"),
+    CLI_TEXT(0, "false-positives", PLACE(false_positives), "SHARE",
+             "of the blocks that do not have a word, so many may say they do; the size follows from it "
+             "(default 0.01)"),
+    CLI_TEXT(0, "bits-per-term", PLACE(bits_per_term), "X",
+             "instead, X bits for each word of a block, 64 at most; the error follows from it"),
+    CLI_NUMBER(0, "block", PLACE(block), "N", 1, 1000000, NULL, "the most different words of a block (default 400)"),
+    CLI_CHOICE_OR_FILE(
+        0, "goal", PLACE(goal), PLACE(query_log), "GOAL", goal_names, "frequency",
+        "which words errors of a new FILE are to be few for: a word as often as blocks have it, or every word "
+        "alike, however rare, or as often as the queries of FILE ask for it, one query a line"),
+    CLI_NUMBER(0, "hashes", PLACE(hashes), "K", 1, 32, NULL,
+               "bits that a word sets (default: chosen from the documents)"),
+    CLI_NUMBER(0, "theta", PLACE(theta), "N", 1, UINT32_MAX, NULL,
+               "of hybrid, words of more than N blocks are hashed (default: chosen)"),
+    CLI_NUMBER(0, "frequent-hashes", PLACE(frequent_hashes), "K", 1, 32, NULL,
+               "of hybrid, bits that such a word sets (default: chosen)"),
+    CLI_TEXT(0, "language", PLACE(signing.language), "LANGUAGE",
+             "for stop words and stemming: en, de, fr, ... or none (default en)"),
+    CLI_CHOICE(0, "stemming", PLACE(signing.stemming), "WHEN", cli_switch_names, "auto",
+               "reduce words to their stems, so that one form finds the others; auto is on"),
+    CLI_CHOICE(0, "stop-words", PLACE(signing.stop_words), "WHEN", cli_switch_names, "auto",
+               "leave out stop words; auto is on"),
+    CLI_NUMBER(0, "seed", PLACE(signing.seed), "N", 0, NIGH_ALL_64, NULL, "of the hashes (default 0)"),
+    CLI_TEXT(0, "memory", PLACE(memory), "BYTES",
+             "take about so much, such as 500M or 8G; more documents than that holds make several groups "
+             "(default 4G)"),
+    CLI_CHOICE(0, "format", PLACE(format), "FORMAT", cli_text_formats, "auto", "the format of the inputs"),
+    CLI_READING_OPTIONS(PLACE(reading)),
+    CLI_END,
+};
+
+static const char *const usage[] = {"[OPTION]... FILE INPUT...", NULL};
+
+static const char *const description[] = {
+    "Makes FILE (a directory, by custom NAME.terms), or adds documents to it where it is there; INPUT is documents as "
+    "of 'nigh index'. All inputs are added at once or, after an error, none.",
+    "The different words of a document are split evenly into blocks, and each block is a filter: a row of bits of "
+    "which each of its words sets some. How many bits, and which, is chosen from the documents for --false-positives, "
+    "or said by --bits-per-term. What is added later takes the filters as they are; what is asked of it differently is "
+    "refused.",
+    NULL,
+};
+
+static const char *const method_paragraphs[] = {
+    "hybrid: rare words share bits with the words that they occur beside, frequent words set bits by hashes, and a "
+    "word of one block is kept as the number of that block. Fewest errors for its size; it keeps a dictionary.",
+    "bloom: every word sets bits by hashes. No dictionary: for words that never repeat, and where words "
+    "that are new in documents added later are to be as good as the others.",
+    "coca: as the paper has it (Tirdad and others, 2011): every word shares bits with those it occurs beside. Few "
+    "errors "
+    "in the mean over all words, many for frequent ones and for queries of several words; to compare with.",
+    NULL,
+};
+
+static const struct cli_section method_section = {"METHODS", method_paragraphs};
+static const struct cli_section *const details[] = {&method_section, NULL};
+
+static const struct cli_example examples[] = {
+    {"nigh terms index news.terms news.jsonl.zst", "one block in a hundred may err"},
+    {"nigh terms index news.terms today.jsonl", "add to it"},
+    {"nigh terms index log.terms log/ --false-positives 0.001 --goal queries:asked.txt", "for what is really asked"},
+    {NULL, NULL},
+};
 
 struct term_indexer {
     struct cli_job *job;
-    const struct terms_values *values;
+    const struct term_index_values *values;
     const char *path;
     nigh_terms *before; /* NULL: it will be new */
     nigh_terms_info old;
@@ -27,20 +122,20 @@ static nigh_status look_before(struct term_indexer *indexer) {
     return status == NIGH_ENOTFOUND ? NIGH_OK : status;
 }
 
-/* A number above 0 and up to `most`, or below it; `text` NULL leaves *out alone. */
-static bool read_amount(const struct cli_job *job, const char *option, const char *text, double most, bool below,
+/* A number above 0 and up to `max`, or below it; `text` NULL leaves *out alone. */
+static bool read_amount(const struct cli_job *job, const char *option, const char *text, double max, bool below,
                         double *out) {
     if (text == NULL) return true;
     char *end = NULL;
     const double value = strtod(text, &end);
     *out = value;
-    if (end != text && *end == '\0' && value > 0 && (value < most || (value == most && !below))) return true;
+    if (end != text && *end == '\0' && value > 0 && (value < max || (value == max && !below))) return true;
     (void)cli_usage(job->command, "%s takes a number above 0 and %s %g, not '%s'", option, below ? "below" : "up to",
-                    most, text);
+                    max, text);
     return false;
 }
 
-/* What is not asked for stays as it is there, or is the usual. */
+/* What is not asked for stays as it is there, or is the default. */
 static int make_analysis(struct term_indexer *indexer) {
     const struct cli_signing *signing = &indexer->values->signing;
     if (signing->language == NULL && signing->stemming == 0 && signing->stop_words == 0 && !signing->seed.given)
@@ -54,23 +149,23 @@ static int make_analysis(struct term_indexer *indexer) {
 /* The library takes 0 for "as it is there, or chosen". */
 static int make_options(struct term_indexer *indexer) {
     struct cli_job *job = indexer->job;
-    const struct terms_values *values = indexer->values;
-    nigh_terms_options *options = &indexer->options;
+    const struct term_index_values *values = indexer->values;
+    nigh_terms_options *out = &indexer->options;
     static const nigh_filter_goal goals[] = {NIGH_GOAL_FREQUENCY, NIGH_GOAL_UNIFORM, NIGH_GOAL_QUERIES};
-    if (!read_amount(job, "--false-positives", values->false_positives, 1, true, &options->false_positives) ||
-        !read_amount(job, "--bits-per-term", values->bits_per_term, 64, false, &options->bits_per_term) ||
-        !cli_amount_bytes(job, "--memory", values->memory, &options->memory_bytes))
+    if (!read_amount(job, "--false-positives", values->false_positives, 1, true, &out->false_positives) ||
+        !read_amount(job, "--bits-per-term", values->bits_per_term, 64, false, &out->bits_per_term) ||
+        !cli_amount_bytes(job, "--memory", values->memory, &out->memory_bytes))
         return CLI_ERROR;
-    options->kind = (nigh_filter_kind)values->method;
-    options->block_terms = (uint32_t)values->block.value;
-    options->hashes = (uint32_t)values->hashes.value;
-    options->frequent_hashes = (uint32_t)values->frequent_hashes.value;
-    options->theta = (uint32_t)values->theta.value;
-    options->goal = goals[values->goal];
-    options->query_log = values->query_log;
-    options->limit = values->reading.limit.value;
-    options->threads = job->threads;
-    options->progress = &job->progress.report;
+    out->kind = (nigh_filter_kind)values->method;
+    out->block_terms = (uint32_t)values->block.value;
+    out->hashes = (uint32_t)values->hashes.value;
+    out->frequent_hashes = (uint32_t)values->frequent_hashes.value;
+    out->theta = (uint32_t)values->theta.value;
+    out->goal = goals[values->goal];
+    out->query_log = values->query_log;
+    out->limit = values->reading.limit.value;
+    out->threads = job->threads;
+    out->progress = &job->progress.report;
     return make_analysis(indexer);
 }
 
@@ -79,7 +174,7 @@ static nigh_status index_inputs(struct term_indexer *indexer, nigh_terms_info *a
     struct cli_problems problems;
     nigh_text_reader_options reading;
     nigh_stream stream = {0};
-    if (!cli_inputs_open(job, 2, &indexer->inputs)) return NIGH_EIO;
+    if (!cli_inputs_open(job, 1, &indexer->inputs)) return NIGH_EIO;
     if (!cli_inputs_stream(job, &indexer->inputs, &stream)) return NIGH_EINVAL;
     cli_reader_options(job, &indexer->values->reading, (nigh_text_format)indexer->values->format, &problems, &reading);
     if (stream.read != NULL) reading.stream = &stream;
@@ -155,11 +250,41 @@ static int index_all(struct term_indexer *indexer) {
     return CLI_DONE;
 }
 
-int cli_terms_index(struct cli_job *job) {
-    struct term_indexer indexer = {.job = job, .values = job->values, .path = job->operands[1]};
+static int check(const struct cli_job *job) {
+    const struct term_index_values *values = job->values;
+    const struct cli_place log = {"--goal", values->query_log};
+    if (job->operand_count < 1) return cli_usage(job->command, "no FILE given");
+    if (job->operand_count < 2) return cli_usage(job->command, "no INPUT given; '-' is standard input");
+    if (values->false_positives != NULL && values->bits_per_term != NULL)
+        return cli_usage(job->command, "give --false-positives or --bits-per-term: each follows from the other");
+    if ((values->method == NIGH_FILTER_BLOOM || values->method == NIGH_FILTER_COCA) &&
+        (values->theta.given || values->frequent_hashes.given))
+        return cli_usage(job->command, "--theta and --frequent-hashes go with --method hybrid");
+    if (values->query_log != NULL && strcmp(values->query_log, "-") == 0)
+        return cli_usage(job->command, "--goal takes the queries from a file, not from standard input");
+    if (!cli_places_spare_files(job, NULL, 0, &log, 1)) return CLI_ERROR;
+    return cli_reading_fits(job, &values->reading) && cli_source_paths_fit(job, 1) ? CLI_DONE : CLI_ERROR;
+}
+
+static int run(struct cli_job *job) {
+    int code = check(job);
+    if (code != CLI_DONE) return code;
+    struct term_indexer indexer = {.job = job, .values = job->values, .path = job->operands[0]};
     nigh_terms_options_init(&indexer.options);
-    const int code = index_all(&indexer);
+    code = index_all(&indexer);
     nigh_terms_close(indexer.before);
     cli_inputs_release(&indexer.inputs);
     return code;
 }
+
+const struct cli_command cmd_terms_index = {
+    .name = "terms index",
+    .summary = "make a term signature file, or add documents to it",
+    .usage = usage,
+    .description = description,
+    .details = details,
+    .examples = examples,
+    .options = options,
+    .values_size = sizeof(struct term_index_values),
+    .run = run,
+};

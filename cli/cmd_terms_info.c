@@ -117,9 +117,37 @@ int cli_terms_show(struct cli_job *job, const char *path, bool json) {
     return CLI_DONE;
 }
 
-int cli_terms_info(struct cli_job *job) {
-    const struct terms_values *values = job->values;
-    if (values->output == TERMS_IDS || values->output == TERMS_TSV)
-        return cli_usage(job->command, "info has --output table and jsonl");
-    return cli_terms_show(job, job->operands[1], values->output == TERMS_JSONL);
+/* ----------------------------------------------------------------- command -- */
+
+enum { OUTPUT_AUTO, OUTPUT_TABLE, OUTPUT_JSONL };
+static const char *const output_names[] = {"auto", "table", "jsonl", NULL};
+
+struct term_info_values {
+    struct cli_common common;
+    int output;
+};
+
+static const struct cli_option options[] = {
+    CLI_CHOICE(0, "output", offsetof(struct term_info_values, output), "FORM", output_names, "auto",
+               "the form of the answer; auto is a table"),
+    CLI_END,
+};
+
+static const char *const usage[] = {"[OPTION]... FILE", NULL};
+static const char *const description[] = {"Shows what FILE holds, and how large its parts are.", NULL};
+
+static int run(struct cli_job *job) {
+    const struct term_info_values *values = job->values;
+    const int code = cli_terms_check_one(job);
+    return code == CLI_DONE ? cli_terms_show(job, job->operands[0], values->output == OUTPUT_JSONL) : code;
 }
+
+const struct cli_command cmd_terms_info = {
+    .name = "terms info",
+    .summary = "what a term signature file holds",
+    .usage = usage,
+    .description = description,
+    .options = options,
+    .values_size = sizeof(struct term_info_values),
+    .run = run,
+};

@@ -20,9 +20,68 @@
 #define REFUSALS_SHOWN 10
 #define MAX_QUERY_BYTES ((size_t)1 << 20)
 
+/* Auto is a table on a terminal, and otherwise what a pipe wants. */
+enum terms_output { TERMS_AUTO, TERMS_IDS, TERMS_TABLE, TERMS_JSONL, TERMS_TSV };
+static const char *const output_names[] = {"auto", "ids", "table", "jsonl", "tsv", NULL};
+
+struct term_search_values {
+    struct cli_common common;
+    struct cli_number limit;
+    const char *queries;
+    int output;
+    bool verify;
+};
+
+#define PLACE(field) offsetof(struct term_search_values, field)
+
+static const struct cli_option options[] = {
+    CLI_FLAG(0, "verify", PLACE(verify), "read the documents that were found again, and answer exactly"),
+    CLI_TEXT(0, "queries", PLACE(queries), "FILE", "ask every line of FILE, one query a line"),
+    CLI_NUMBER(0, "limit", PLACE(limit), "N", 1, NIGH_ALL_64, NULL, "stop after N documents"),
+    CLI_CHOICE(0, "output", PLACE(output), "FORM", output_names, "auto",
+               "the form of the answer; auto is a table on a terminal, and otherwise the ids of one query, tsv of "
+               "several"),
+    CLI_END,
+};
+
+static const char *const usage[] = {"[OPTION]... FILE WORD...", "[OPTION]... FILE --queries QUERIES", NULL};
+
+static const char *const description[] = {
+    "Finds the documents that have every WORD. OR, in capitals, stands between two rows of words of which one has to "
+    "be there; -WORD must not be there, which takes --verify. A word with a dash in front goes behind '--', or into "
+    "one operand with the others: 'tree -oak'. Words are cut, folded and stemmed as those of the documents were. The "
+    "exit code is 1 where nothing is found.",
+    "Errors go one way: a document that has the words is always found; some are found that do not have them, about as "
+    "many as the file was made for. --verify looks at the text and leaves those out.",
+    NULL,
+};
+
+static const char *const output_paragraphs[] = {
+    "ids: the ids of the documents, in the order in which they were indexed, one a line.",
+    "table: the same for people, and under each query how many documents were found, the rows of bits and bytes that "
+    "were read, and the time. How many of the documents are false only --verify can tell; where no row was read the "
+    "answer is exact.",
+    "tsv: query and document, with a tab between.",
+    "jsonl: an object for each query, {\"query\", \"documents\", \"candidates\", \"verified\", "
+    "\"unknown_words\", \"stop_words\", \"rows\", \"bytes\", \"ids\"}: candidates are the documents before "
+    "--verify. Bytes of an id that are not UTF-8 become U+FFFD.",
+    NULL,
+};
+
+static const struct cli_section output_section = {"OUTPUT", output_paragraphs};
+static const struct cli_section *const details[] = {&output_section, NULL};
+
+static const struct cli_example examples[] = {
+    {"nigh terms search news.terms volcano eruption", "the ids of all documents that have both, and a few others"},
+    {"nigh terms search news.terms volcano eruption --verify", "exactly those, by a look at their text"},
+    {"nigh terms search news.terms 'volcano -iceland OR geyser' --verify", "one or the other, and what must not be"},
+    {"nigh terms search news.terms --queries asked.txt --output tsv", "many queries at once"},
+    {NULL, NULL},
+};
+
 struct term_searcher {
     struct cli_job *job;
-    const struct terms_values *values;
+    const struct term_search_values *values;
     nigh_terms *terms;
     nigh_terms_info info;
     enum terms_output output;
@@ -170,7 +229,7 @@ static void make_plain(char *text) {
 
 static nigh_status ask(struct term_searcher *searcher, char *text) {
     struct cli_job *job = searcher->job;
-    const struct terms_values *values = searcher->values;
+    const struct term_search_values *values = searcher->values;
     nigh_terms_query query;
     nigh_terms_query_init(&query);
     nigh_terms_answer *answer = NULL;
@@ -178,7 +237,7 @@ static nigh_status ask(struct term_searcher *searcher, char *text) {
     make_plain(text);
     query.text = text;
     query.verify = values->verify;
-    query.limit = values->reading.limit.value;
+    query.limit = values->limit.value;
     query.threads = job->threads;
     query.progress = &job->progress.report;
     searcher->query = (struct cli_name){.text = text, .length = strlen(text)};
@@ -199,7 +258,7 @@ static nigh_status ask(struct term_searcher *searcher, char *text) {
 static nigh_status ask_words(struct term_searcher *searcher) {
     struct cli_job *job = searcher->job;
     size_t room = 1;
-    for (size_t i = 2; i < job->operand_count; i++) room += strlen(job->operands[i]) + 1;
+    for (size_t i = 1; i < job->operand_count; i++) room += strlen(job->operands[i]) + 1;
     char *text = malloc(room);
     if (text == NULL) {
         cli_set_error(job, NIGH_ENOMEM, "", "out of memory");
@@ -207,8 +266,8 @@ static nigh_status ask_words(struct term_searcher *searcher) {
     }
     size_t used = 0;
     text[0] = '\0';
-    for (size_t i = 2; i < job->operand_count; i++)
-        used += (size_t)snprintf(text + used, room - used, "%s%s", i == 2 ? "" : " ", job->operands[i]);
+    for (size_t i = 1; i < job->operand_count; i++)
+        used += (size_t)snprintf(text + used, room - used, "%s%s", i == 1 ? "" : " ", job->operands[i]);
     const nigh_status status = ask(searcher, text);
     free(text);
     return status;
@@ -311,7 +370,7 @@ static void summarise(const struct term_searcher *searcher) {
 
 static int search(struct term_searcher *searcher) {
     struct cli_job *job = searcher->job;
-    if (cli_terms_open(job, job->operands[1], &searcher->terms, &searcher->info) != NIGH_OK) return cli_fail(job);
+    if (cli_terms_open(job, job->operands[0], &searcher->terms, &searcher->info) != NIGH_OK) return cli_fail(job);
     searcher->id = malloc(NIGH_MAX_ID_LENGTH + 1);
     if (searcher->id == NULL) {
         cli_error(job, "out of memory");
@@ -326,14 +385,39 @@ static int search(struct term_searcher *searcher) {
     return searcher->refused > 0 ? CLI_ERROR : searcher->found == 0 ? CLI_NOTHING : CLI_DONE;
 }
 
-int cli_terms_search(struct cli_job *job) {
-    const struct terms_values *values = job->values;
+static int check(const struct cli_job *job) {
+    const struct term_search_values *values = job->values;
+    const struct cli_place queries = {"--queries", values->queries};
+    if (job->operand_count < 1) return cli_usage(job->command, "no FILE given");
+    if (values->queries == NULL && job->operand_count < 2)
+        return cli_usage(job->command, "no WORD given, nor --queries");
+    if (values->queries != NULL && job->operand_count > 1)
+        return cli_usage(job->command, "--queries takes the place of words");
+    return cli_places_spare_files(job, NULL, 0, &queries, 1) ? CLI_DONE : CLI_ERROR;
+}
+
+static int run(struct cli_job *job) {
+    const struct term_search_values *values = job->values;
+    int code = check(job);
+    if (code != CLI_DONE) return code;
     struct term_searcher searcher = {.job = job, .values = values, .output = (enum terms_output)values->output};
     searcher.sum = (nigh_terms_answer_info){.size = sizeof(nigh_terms_answer_info)};
     if (searcher.output == TERMS_AUTO && isatty(STDOUT_FILENO)) searcher.output = TERMS_TABLE;
     if (searcher.output == TERMS_AUTO) searcher.output = values->queries != NULL ? TERMS_TSV : TERMS_IDS;
-    const int code = search(&searcher);
+    code = search(&searcher);
     nigh_terms_close(searcher.terms);
     free(searcher.id);
     return code;
 }
+
+const struct cli_command cmd_terms_search = {
+    .name = "terms search",
+    .summary = "the documents that may have all of some words",
+    .usage = usage,
+    .description = description,
+    .details = details,
+    .examples = examples,
+    .options = options,
+    .values_size = sizeof(struct term_search_values),
+    .run = run,
+};

@@ -22,7 +22,7 @@ struct cli_example {
 };
 
 struct cli_command {
-    const char *name;
+    const char *name;                         /* "search"; of one inside another both words: "terms search" */
     const char *summary;                      /* one line, lower-case, no full stop */
     const char *const *usage;                 /* what follows "nigh NAME"; NULL-terminated */
     const char *const *description;           /* paragraphs; NULL-terminated */
@@ -30,16 +30,42 @@ struct cli_command {
     const struct cli_example *examples;
     const struct cli_option *options; /* NULL: none of its own */
     size_t values_size;               /* of the struct the options fill */
-    size_t words;                     /* operands before the first that is a path */
     bool internal;                    /* for the build and packagers: not listed, needs no library */
     int (*run)(struct cli_job *job);  /* returns the exit code */
+
+    /* A command of several: its own table is empty, and `run` is cli_subcommand_choose(). */
+    const struct cli_command *const *subcommands; /* NULL: none; else NULL-terminated */
+    const char *question;                         /* what the second word says: "what to measure" */
 };
+
+/* Fits the name of any command. */
+#define CLI_COMMAND_NAME_SIZE 32
 
 /* All commands, the internal ones last; NULL past the end. */
 const struct cli_command *cli_command_at(size_t index);
 
+/* Those inside a command; NULL past the end, and where there are none. */
+const struct cli_command *cli_subcommand_at(const struct cli_command *command, size_t index);
+
 /* NULL where there is none of this name. */
 const struct cli_command *cli_command_find(const char *name);
+const struct cli_command *cli_subcommand_find(const struct cli_command *command, const char *word);
+
+/* The command of the first word: `eval` of `eval nearest`; of others the command itself. */
+const struct cli_command *cli_command_family(const struct cli_command *command);
+
+/* The last word of its name. */
+const char *cli_command_word(const struct cli_command *command);
+
+/* As manual pages and completions call it: "eval-nearest". */
+void cli_command_file_name(const struct cli_command *command, char *name, size_t capacity);
+
+/* For wrong use: the second word is missing, or is none that the command has.  Return CLI_ERROR. */
+int cli_subcommand_missing(const struct cli_command *command);
+int cli_subcommand_unknown(const struct cli_command *command, const char *word);
+
+/* Runs a command of several that got no subcommand: says which there are. */
+int cli_subcommand_choose(struct cli_job *job);
 
 extern const struct cli_command cmd_index;
 extern const struct cli_command cmd_search;

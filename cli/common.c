@@ -70,8 +70,8 @@ void cli_note(struct cli_job *job, const char *format, ...) {
 }
 
 int cli_usage(const struct cli_command *command, const char *format, ...) {
-    char prefix[64] = "nigh: ";
-    char hint[64] = "try 'nigh --help'";
+    char prefix[16 + CLI_COMMAND_NAME_SIZE] = "nigh: ";
+    char hint[32 + CLI_COMMAND_NAME_SIZE] = "try 'nigh --help'";
     va_list arguments;
     if (command != NULL) {
         snprintf(prefix, sizeof prefix, "nigh %s: ", command->name);
@@ -190,8 +190,8 @@ static bool make_context(struct cli_job *job) {
 /* Statistics are never written over what a command works on, nor among it. */
 static bool stats_fit(struct cli_job *job) {
     const struct cli_place stats = {"--stats", job->common->stats};
-    return cli_places_spare_inputs(job, &stats, 1, job->command->words) &&
-           cli_places_outside(job, &stats, 1, job->command->words) && cli_places_writable(job, &stats, 1);
+    return cli_places_spare_inputs(job, &stats, 1, 0) && cli_places_outside(job, &stats, 1, 0) &&
+           cli_places_writable(job, &stats, 1);
 }
 
 static int run_parsed(struct cli_job *job) {

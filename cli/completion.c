@@ -20,6 +20,12 @@ static void command_names(struct cli_sink *out) {
     cli_sink_text(out, "help");
 }
 
+static void subcommand_words(struct cli_sink *out, const struct cli_command *command) {
+    const struct cli_command *subcommand;
+    for (size_t i = 0; (subcommand = cli_subcommand_at(command, i)) != NULL; i++)
+        cli_sink_format(out, "%s%s", i == 0 ? "" : " ", cli_command_word(subcommand));
+}
+
 static void choice_names(struct cli_sink *out, const struct cli_option *option) {
     for (size_t i = 0; option->choices[i] != NULL; i++)
         cli_sink_format(out, "%s%s", i == 0 ? "" : " ", option->choices[i]);
@@ -58,12 +64,11 @@ static const char bash_end[] = "    mapfile -t COMPREPLY < <(compgen -W \"$words
                                "complete -F _nigh nigh\n";
 
 /* What may follow an option that takes a value: choices, files, or what we cannot know. */
-static void bash_value(struct cli_sink *out, const struct cli_command *command, const struct cli_option *option) {
+static void bash_value(struct cli_sink *out, const char *name, const struct cli_option *option) {
     if (option->kind == CLI_KIND_FLAG) return;
     cli_sink_text(out, "        ");
-    if (option->letter != 0)
-        cli_sink_format(out, "%s:-%c%s", command->name, option->letter, option->name != NULL ? " | " : "");
-    if (option->name != NULL) cli_sink_format(out, "%s:--%s", command->name, option->name);
+    if (option->letter != 0) cli_sink_format(out, "%s:-%c%s", name, option->letter, option->name != NULL ? " | " : "");
+    if (option->name != NULL) cli_sink_format(out, "%s:--%s", name, option->name);
     cli_sink_text(out, ") ");
     if (option->kind == CLI_KIND_CHOICE) {
         cli_sink_text(out, "words='");
@@ -74,9 +79,9 @@ static void bash_value(struct cli_sink *out, const struct cli_command *command, 
     }
 }
 
-static void bash_options(struct cli_sink *out, const struct cli_command *command) {
+static void bash_options(struct cli_sink *out, const char *name, const struct cli_command *command) {
     const struct cli_option *option;
-    cli_sink_format(out, "        %s:*)\n            if [[ $word != -* ]]; then\n", command->name);
+    cli_sink_format(out, "        %s:*)\n            if [[ $word != -* ]]; then\n", name);
     cli_sink_text(out, "                _nigh_files \"$word\"\n                return\n            fi\n");
     cli_sink_text(out, "            words='");
     for (size_t i = 0; (option = cli_option_at(command, i)) != NULL; i++) {
@@ -89,18 +94,53 @@ static void bash_options(struct cli_sink *out, const struct cli_command *command
     cli_sink_text(out, "'\n            ;;\n");
 }
 
+static void bash_command(struct cli_sink *out, const struct cli_command *command) {
+    char name[CLI_COMMAND_NAME_SIZE];
+    const struct cli_option *option;
+    cli_command_file_name(command, name, sizeof name);
+    for (size_t i = 0; (option = cli_option_at(command, i)) != NULL; i++) bash_value(out, name, option);
+    bash_options(out, name, command);
+}
+
+/* A command of several is completed by the second word, and from then on is what both words name. */
+static void bash_subcommands(struct cli_sink *out) {
+    const struct cli_command *command;
+    cli_sink_text(out, "    local command=${COMP_WORDS[1]}\n    case $command:$COMP_CWORD in\n");
+    for (size_t i = 0; (command = public_command_at(i)) != NULL; i++) {
+        if (command->subcommands == NULL) continue;
+        cli_sink_format(out, "        %s:2) words='", command->name);
+        subcommand_words(out, command);
+        cli_sink_format(out, " --help' ;;\n        %s:*) command+=-${COMP_WORDS[2]} ;;\n", command->name);
+    }
+    cli_sink_text(out, "    esac\n");
+}
+
+static void bash_help(struct cli_sink *out) {
+    const struct cli_command *command;
+    for (size_t i = 0; (command = public_command_at(i)) != NULL; i++) {
+        if (command->subcommands == NULL) continue;
+        cli_sink_format(out, "        help:%s) words='", command->name);
+        subcommand_words(out, command);
+        cli_sink_text(out, "' ;;\n");
+    }
+    cli_sink_text(out, "        help:*) words='");
+    command_names(out);
+    cli_sink_text(out, "' ;;\n");
+}
+
 void cli_completion_bash(struct cli_sink *out) {
     const struct cli_command *command;
-    const struct cli_option *option;
+    const struct cli_command *subcommand;
     cli_sink_text(out, bash_begin);
     cli_sink_text(out, "    if ((COMP_CWORD == 1)); then\n        words='");
     command_names(out);
-    cli_sink_text(out, " --help --version'\n    fi\n    case ${COMP_WORDS[1]}:$before in\n        help:*) words='");
-    command_names(out);
-    cli_sink_text(out, "' ;;\n");
+    cli_sink_text(out, " --help --version'\n    fi\n");
+    bash_subcommands(out);
+    cli_sink_text(out, "    case $command:$before in\n");
+    bash_help(out);
     for (size_t i = 0; (command = public_command_at(i)) != NULL; i++) {
-        for (size_t j = 0; (option = cli_option_at(command, j)) != NULL; j++) bash_value(out, command, option);
-        bash_options(out, command);
+        for (size_t j = 0; (subcommand = cli_subcommand_at(command, j)) != NULL; j++) bash_command(out, subcommand);
+        if (command->subcommands == NULL) bash_command(out, command);
     }
     cli_sink_text(out, "    esac\n");
     cli_sink_text(out, bash_end);
@@ -169,30 +209,51 @@ static const char zsh_choice[] = "_nigh_choice() {\n"
                                  "}\n"
                                  "\n";
 
+/* 'index:make a collection of documents' */
+static void zsh_description(struct cli_sink *out, const struct cli_command *command) {
+    cli_sink_format(out, "        '%s:", cli_command_word(command));
+    zsh_text(out, command->summary);
+    cli_sink_text(out, "'\n");
+}
+
 static void zsh_commands(struct cli_sink *out) {
     const struct cli_command *command;
     cli_sink_text(out, "    commands=(\n");
-    for (size_t i = 0; (command = public_command_at(i)) != NULL; i++) {
-        cli_sink_format(out, "        '%s:", command->name);
-        zsh_text(out, command->summary);
-        cli_sink_text(out, "'\n");
-    }
+    for (size_t i = 0; (command = public_command_at(i)) != NULL; i++) zsh_description(out, command);
     cli_sink_text(out, "        'help:show help for a command'\n    )\n");
+}
+
+static void zsh_command(struct cli_sink *out, const struct cli_command *command) {
+    const struct cli_option *option;
+    cli_sink_format(out, "        %s)\n            _arguments -s -S : \\\n", cli_command_word(command));
+    for (size_t i = 0; (option = cli_option_at(command, i)) != NULL; i++) zsh_option(out, option);
+    cli_sink_text(out, "                '*:file:_files'\n            ;;\n");
+}
+
+/* The second word, and then what it takes. */
+static void zsh_subcommands(struct cli_sink *out, const struct cli_command *command) {
+    const struct cli_command *subcommand;
+    cli_sink_format(out, "        %s)\n            commands=(\n", command->name);
+    for (size_t i = 0; (subcommand = cli_subcommand_at(command, i)) != NULL; i++) zsh_description(out, subcommand);
+    cli_sink_format(out,
+                    "            )\n            if (( CURRENT == 2 )); then\n"
+                    "                _describe -t commands 'nigh %s command' commands\n                return\n"
+                    "            fi\n            shift words\n            (( CURRENT-- ))\n"
+                    "            case $words[1] in\n",
+                    command->name);
+    for (size_t i = 0; (subcommand = cli_subcommand_at(command, i)) != NULL; i++) zsh_command(out, subcommand);
+    cli_sink_text(out, "            esac\n            ;;\n");
 }
 
 void cli_completion_zsh(struct cli_sink *out) {
     const struct cli_command *command;
-    const struct cli_option *option;
     cli_sink_text(out, "#compdef nigh\n# zsh completion for nigh; written by 'nigh completion zsh'\n");
     cli_sink_text(out, zsh_choice);
     cli_sink_text(out, "_nigh() {\n    local -a commands\n");
     zsh_commands(out);
     cli_sink_text(out, "    if (( CURRENT == 2 )); then\n        _describe -t commands 'nigh command' commands\n"
                        "        return\n    fi\n    shift words\n    (( CURRENT-- ))\n    case $words[1] in\n");
-    for (size_t i = 0; (command = public_command_at(i)) != NULL; i++) {
-        cli_sink_format(out, "        %s)\n            _arguments -s -S : \\\n", command->name);
-        for (size_t j = 0; (option = cli_option_at(command, j)) != NULL; j++) zsh_option(out, option);
-        cli_sink_text(out, "                '*:file:_files'\n            ;;\n");
-    }
+    for (size_t i = 0; (command = public_command_at(i)) != NULL; i++)
+        (command->subcommands == NULL ? zsh_command : zsh_subcommands)(out, command);
     cli_sink_text(out, "        help) _describe -t commands 'nigh command' commands ;;\n    esac\n}\n\n_nigh \"$@\"\n");
 }

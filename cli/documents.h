@@ -89,7 +89,24 @@ extern const char *const cli_split_names[];
     CLI_CHOICE_OR_FILE(0, "scheme", place_of_scheme, place_of_model, "SCHEME", cli_scheme_names, "auto", \
                        "what the collection was signed by, which it knows itself; another is an error")
 
-#define CLI_SIGNING_OPTIONS(at) \
+/* What is counted in a text; `by_default` ends the sentence. */
+#define CLI_FEATURE_OPTION(at, by_default) \
+    CLI_TEXT(0, "features", (at) + offsetof(struct cli_signing, features), "KIND", \
+             "what is compared: words, ngrams:N (N words in a row) or chars:N (N characters in a row); by default " \
+             by_default)
+#define CLI_LANGUAGE_OPTIONS(at) \
+    CLI_TEXT(0, "language", (at) + offsetof(struct cli_signing, language), "LANGUAGE", \
+             "for stop words and stemming: en, de, fr, ... or none (default en)"), \
+    CLI_CHOICE(0, "stemming", (at) + offsetof(struct cli_signing, stemming), "WHEN", cli_switch_names, "auto", \
+               "reduce words to their stems; auto: for words, not for ngrams and chars"), \
+    CLI_CHOICE(0, "stop-words", (at) + offsetof(struct cli_signing, stop_words), "WHEN", cli_switch_names, "auto", \
+               "leave out stop words; auto: for words, not for ngrams and chars")
+#define CLI_SEED_OPTION(at) \
+    CLI_NUMBER(0, "seed", (at) + offsetof(struct cli_signing, seed), "N", 0, NIGH_ALL_64, NULL, \
+               "of the hashes (default 0)")
+
+/* How a text as a whole becomes a signature, but for the hashes. */
+#define CLI_SCHEME_OPTIONS(at) \
     CLI_CHOICE_OR_FILE(0, "scheme", (at) + offsetof(struct cli_signing, scheme), \
                        (at) + offsetof(struct cli_signing, model), "SCHEME", cli_scheme_names, "auto", \
                        "how text becomes bits: topsig for nearest documents, simhash or minhash for near-copies, " \
@@ -98,31 +115,29 @@ extern const char *const cli_split_names[];
     CLI_NUMBER(0, "bits", (at) + offsetof(struct cli_signing, bits), "N", 8, NIGH_MAX_WIDTH_BITS, NULL, \
                "the width of the signatures, a multiple of 8 (by default 1024 for topsig, 64 for simhash, 256 for " \
                "minhash, and the model's); raw signature files cannot say it themselves"), \
-    CLI_TEXT(0, "features", (at) + offsetof(struct cli_signing, features), "KIND", \
-             "what is compared: words, ngrams:N (N words in a row) or chars:N (N characters in a row); by default " \
-             "words, and ngrams:3 for minhash"), \
+    CLI_FEATURE_OPTION(at, "words, and ngrams:3 for minhash"), \
     CLI_CHOICE(0, "weights", (at) + offsetof(struct cli_signing, weights), "KIND", cli_weight_names, "auto", \
                "how much a feature counts; auto is likelihood for topsig and log for simhash"), \
-    CLI_TEXT(0, "language", (at) + offsetof(struct cli_signing, language), "LANGUAGE", \
-             "for stop words and stemming: en, de, fr, ... or none (default en)"), \
-    CLI_CHOICE(0, "stemming", (at) + offsetof(struct cli_signing, stemming), "WHEN", cli_switch_names, "auto", \
-               "reduce words to their stems; auto: for words, not for ngrams and chars"), \
-    CLI_CHOICE(0, "stop-words", (at) + offsetof(struct cli_signing, stop_words), "WHEN", cli_switch_names, "auto", \
-               "leave out stop words; auto: for words, not for ngrams and chars"), \
+    CLI_LANGUAGE_OPTIONS(at), \
     CLI_TEXT(0, "vocabulary", (at) + offsetof(struct cli_signing, vocabulary), "FILE", \
              "weigh by the counts in FILE ('nigh sign --make-vocabulary') instead of a first pass over the input"), \
     CLI_NUMBER(0, "vocabulary-memory", (at) + offsetof(struct cli_signing, memory), "BYTES", 65536, \
-               UINT64_C(1) << 40, "1G", "for counting words: exact up to so much memory, a sketch beyond"), \
+               UINT64_C(1) << 40, "1G", "for counting words: exact up to so much memory, a sketch beyond")
+#define CLI_HASHING_OPTIONS(at) \
+    CLI_NUMBER(0, "density", (at) + offsetof(struct cli_signing, density), "N", 1, 65536, NULL, \
+               "of topsig: one in N bits of a word counts (default 21)"), \
+    CLI_SEED_OPTION(at)
+
+/* Of commands that may cut a text into passages. */
+#define CLI_PASSAGE_OPTIONS(at) \
     CLI_CHOICE(0, "split", (at) + offsetof(struct cli_signing, split), "HOW", cli_split_names, "none", \
                "cut long documents into passages, each with a signature of its own, named ID#BEGIN-END"), \
     CLI_NUMBER(0, "min-terms", (at) + offsetof(struct cli_signing, min_terms), "N", 1, 1000000, NULL, \
                "the fewest words of a passage (default a quarter of --max-terms)"), \
     CLI_NUMBER(0, "max-terms", (at) + offsetof(struct cli_signing, max_terms), "N", 1, 1000000, NULL, \
-               "the most words of a passage (default 256)"), \
-    CLI_NUMBER(0, "density", (at) + offsetof(struct cli_signing, density), "N", 1, 65536, NULL, \
-               "of topsig: one in N bits of a word counts (default 21)"), \
-    CLI_NUMBER(0, "seed", (at) + offsetof(struct cli_signing, seed), "N", 0, NIGH_ALL_64, NULL, \
-               "of the hashes (default 0)")
+               "the most words of a passage (default 256)")
+
+#define CLI_SIGNING_OPTIONS(at) CLI_SCHEME_OPTIONS(at), CLI_PASSAGE_OPTIONS(at), CLI_HASHING_OPTIONS(at)
 /* clang-format on */
 
 /*

@@ -3,7 +3,55 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "amount.h"
 #include "evaluator.h"
+
+struct duplicates_values {
+    struct eval_values base;
+    const char *threshold;
+    const char *labels;
+    const char *temporary;
+};
+
+#define PLACE(field) offsetof(struct duplicates_values, field)
+
+static const struct cli_option options[] = {
+    CLI_TEXT(0, "threshold", PLACE(threshold), "X",
+             "texts are near-copies where their sets of features have a Jaccard index of X or more (default 0.8)"),
+    CLI_TEXT(0, "labels", PLACE(labels), "FILE",
+             "also show which of these pairs 'nigh dedup' finds, lines ID<TAB>ID<TAB>JACCARD"),
+    CLI_TEXT(0, "temporary", PLACE(temporary), "DIR", "the folder for temporary files (default $TMPDIR, else /tmp)"),
+    EVAL_OUTPUT_OPTION,
+    CLI_FEATURE_OPTION(EVAL_PLACE(signing), "ngrams:3"),
+    CLI_LANGUAGE_OPTIONS(EVAL_PLACE(signing)),
+    CLI_SEED_OPTION(EVAL_PLACE(signing)),
+    EVAL_INPUT_OPTIONS,
+    CLI_END,
+};
+
+static const char *const usage[] = {"[OPTION]... [--threshold X] [--labels FILE] INPUT...", NULL};
+
+static const char *const description[] = {
+    "Finds every pair of near-copies by comparing sets of features. Against these it holds what 'nigh dedup' finds, "
+    "and what simhash, MinHash bits and MinHash LSH find without a look at the texts. Exact copies are left out first.",
+    "The inputs are read a dozen times, so they must be files.",
+    NULL,
+};
+
+static const char *const output_paragraphs[] = {
+    "tsv: 'method', its name, bits, radius, recall, precision, F1, candidates, their precision, whether they are "
+    "estimated, seconds for reading and signing, seconds for finding, bytes of memory, what it left out; then 'label', "
+    "from, to, labelled pairs, alike ones, found ones, and both again with a threshold of 0.5. jsonl has the same by "
+    "name.",
+    NULL,
+};
+static const struct cli_section output_section = {"OUTPUT", output_paragraphs};
+static const struct cli_section *const details[] = {&output_section, NULL};
+
+static const struct cli_example examples[] = {
+    {"nigh eval duplicates texts.jsonl", "what each way of finding near-copies finds of them"},
+    {NULL, NULL},
+};
 
 /* ------------------------------------------------------------- for people -- */
 
@@ -110,29 +158,42 @@ static void show_lines(struct cli_sink *out, bool tsv, const nigh_eval_duplicate
 
 /* --------------------------------------------------------------------- run -- */
 
-static nigh_status measure(struct evaluator *evaluator, nigh_eval_duplicates **out) {
+static int check(struct evaluator *evaluator) {
+    const struct cli_job *job = evaluator->job;
+    const struct duplicates_values *values = job->values;
+    const struct cli_place labels = {"--labels", values->labels};
+    evaluator->alike = 0.8;
+    if (!cli_amount_share(job, "--threshold", values->threshold, &evaluator->alike)) return CLI_ERROR;
+    for (size_t i = 0; i < job->operand_count; i++)
+        if (strcmp(job->operands[i], "-") == 0)
+            return cli_usage(job->command, "the inputs are read many times; standard input cannot be");
+    return cli_eval_check_places(evaluator, &labels, 1);
+}
+
+static nigh_status find_duplicates(struct evaluator *evaluator, nigh_eval_duplicates **out) {
     struct cli_job *job = evaluator->job;
     const struct eval_values *values = evaluator->values;
-    nigh_eval_duplicates_options options;
-    nigh_eval_duplicates_options_init(&options);
+    const struct duplicates_values *own = job->values;
+    nigh_eval_duplicates_options measuring;
+    nigh_eval_duplicates_options_init(&measuring);
     nigh_text_reader_options reading;
     struct cli_problems problems;
     cli_reader_options(job, &values->reading, (nigh_text_format)values->format, &problems, &reading);
-    options.threshold = evaluator->alike;
+    measuring.threshold = evaluator->alike;
     if (values->signing.features != NULL || values->signing.language != NULL || values->signing.stemming != 0 ||
         values->signing.stop_words != 0 || values->signing.seed.given)
-        options.features = &evaluator->signer_options;
-    options.labels = values->labels;
-    options.limit = values->reading.limit.value;
-    options.memory_bytes = values->memory.value;
-    options.temporary = cli_temporary(values->temporary);
-    options.threads = job->threads;
-    options.progress = &job->progress.report;
+        measuring.features = &evaluator->signer_options;
+    measuring.labels = own->labels;
+    measuring.limit = values->reading.limit.value;
+    measuring.memory_bytes = values->memory.value;
+    measuring.temporary = cli_temporary(own->temporary);
+    measuring.threads = job->threads;
+    measuring.progress = &job->progress.report;
     return nigh_eval_duplicates_measure(job->context, evaluator->inputs.paths, evaluator->inputs.count, &reading,
-                                        &options, out, &job->error);
+                                        &measuring, out, &job->error);
 }
 
-int cli_eval_duplicates(struct evaluator *evaluator) {
+static int measure(struct evaluator *evaluator) {
     struct cli_job *job = evaluator->job;
     const enum cli_eval_output output = (enum cli_eval_output)evaluator->values->output;
     nigh_eval_duplicates_info info = {.size = sizeof info};
@@ -142,7 +203,7 @@ int cli_eval_duplicates(struct evaluator *evaluator) {
         cli_set_error(job, NIGH_EINVAL, evaluator->inputs.paths[i], "is read many times, which a pipe cannot be");
         return cli_fail(job);
     }
-    if (measure(evaluator, &duplicates) != NIGH_OK) return cli_fail(job);
+    if (find_duplicates(evaluator, &duplicates) != NIGH_OK) return cli_fail(job);
     cli_progress_clear(&job->progress);
     nigh_eval_duplicates_describe(duplicates, &info);
     evaluator->info = info.signing;
@@ -159,3 +220,20 @@ int cli_eval_duplicates(struct evaluator *evaluator) {
     cli_eval_summarise(evaluator);
     return info.pairs == 0 ? CLI_NOTHING : CLI_DONE;
 }
+
+static int run(struct cli_job *job) {
+    static const struct eval_kind kind = {.reads = EVAL_INPUTS, .check = check, .measure = measure};
+    return cli_eval_run(job, &kind);
+}
+
+const struct cli_command cmd_eval_duplicates = {
+    .name = "eval duplicates",
+    .summary = "what each way of finding near-copies finds",
+    .usage = usage,
+    .description = description,
+    .details = details,
+    .examples = examples,
+    .options = options,
+    .values_size = sizeof(struct duplicates_values),
+    .run = run,
+};

@@ -14,12 +14,93 @@
 #define MAX_WIDTHS 32
 #define MAX_FEATURES 16
 #define NAME_WIDTH 28
-#define USUAL_WIDTH 32u /* of the paper's tables */
+#define PAPER_WIDTH 32u /* of its tables */
+
+struct learned_values {
+    struct eval_values base;
+    struct cli_number ask;
+    struct cli_number seeds;
+    struct cli_number radius;
+    struct cli_number iterations;
+    struct cli_number min_documents;
+    const char *methods;
+    const char *widths;
+    const char *max_features;
+    const char *labelled;
+    const char *l2;
+    bool strip_headers;
+    bool as_paper;
+};
+
+#define PLACE(field) offsetof(struct learned_values, field)
+
+static const struct cli_option options[] = {
+    CLI_TEXT(0, "methods", PLACE(methods), "LIST",
+             "the methods of 'nigh train' to measure, such as codewords,s3h (default all)"),
+    CLI_TEXT(0, "widths", PLACE(widths), "LIST",
+             "with each of these numbers of bits, multiples of 8 (default 8,16,24,32,40,48,56,64, or --bits)"),
+    CLI_NUMBER(0, "bits", EVAL_PLACE(signing.bits), "N", 8, NIGH_MAX_WIDTH_BITS, NULL, "the same as --widths N"),
+    CLI_TEXT(0, "max-features", PLACE(max_features), "LIST",
+             "and with each of these numbers of features, the best by chi-squared (default 10000)"),
+    CLI_NUMBER(0, "seeds", PLACE(seeds), "N", 1, 1000, "3", "learn N times, each with another seed, and show means"),
+    CLI_NUMBER(0, "seed", EVAL_PLACE(signing.seed), "N", 0, NIGH_ALL_64, NULL, "the first of the seeds (default 0)"),
+    CLI_NUMBER(0, "radius", PLACE(radius), "BITS", 1, 1024, "3", "look up documents within BITS bits"),
+    CLI_NUMBER(0, "ask", PLACE(ask), "N", 1, 1000000, NULL, "ask with N of the documents that ask (default all)"),
+    CLI_TEXT(0, "labelled", PLACE(labelled), "SHARE",
+             "keep the labels of this share of the documents that are learned from (default 1)"),
+    CLI_FLAG(0, "strip-headers", PLACE(strip_headers),
+             "leave out what stands before the first empty line of a text, such as the headers of a message"),
+    CLI_NUMBER(0, "iterations", PLACE(iterations), "N", 1, 100000, "60",
+               "of codewords and s3h: end after N iterations"),
+    CLI_NUMBER(0, "min-documents", PLACE(min_documents), "N", 1, UINT32_MAX, "3",
+               "leave out features that fewer than N documents have"),
+    CLI_TEXT(0, "l2", PLACE(l2), "X", "of s3h and codewords: what large weights cost (default: that of 'nigh train')"),
+    CLI_FLAG(0, "as-paper", PLACE(as_paper), "of s3h and ssh: as in the papers, which is worse; see 'nigh train'"),
+    EVAL_PLOT_OPTION,
+    EVAL_OUTPUT_OPTION,
+    CLI_TEXT(0, "label-key", EVAL_PLACE(reading.label_key), "KEY",
+             "where the label is, a text or a number, or a list of them (default label)"),
+    CLI_TEXT(0, "part-key", EVAL_PLACE(reading.part_key), "KEY",
+             "where it says what a document is for: those of \"train\" are learned from, those of \"test\" ask; "
+             "without it a random fifth asks"),
+    CLI_FEATURE_OPTION(EVAL_PLACE(signing), "words"),
+    CLI_LANGUAGE_OPTIONS(EVAL_PLACE(signing)),
+    EVAL_INPUT_OPTIONS,
+    CLI_END,
+};
+
+static const char *const usage[] = {"[OPTION]... [--label-key KEY] [--part-key KEY] INPUT...", NULL};
+
+static const char *const description[] = {
+    "Learns from labelled documents by each method of 'nigh train', signs those that were learned from and those that "
+    "ask, and ranks the first for each of the second. Relevant is what shares a label.",
+    "Shows mean average precision over the whole ranking, precision within --radius (0 where nothing is there) and the "
+    "number of documents found there, mean distances within a class and between two, and the time and memory of "
+    "learning; all are means over --seeds. Documents that cannot be signed are found by nobody and find nothing.",
+    "For comparison there are the inverted list, which returns all documents that share a chosen feature, and the "
+    "exact tf-idf cosine.",
+    NULL,
+};
+
+static const char *const output_paragraphs[] = {
+    "tsv: method, features, bits (0 of a reference), seeds, MAP and its standard deviation over the seeds, precision "
+    "within the radius and the same of it, documents returned, share of queries that find nothing, mean distance "
+    "within a class and between two, seconds of learning, bytes of memory, documents signed a second, iterations of "
+    "learning under the seed that had the fewest, seeds whose model has collapsed. jsonl has the same by name.",
+    NULL,
+};
+static const struct cli_section output_section = {"OUTPUT", output_paragraphs};
+static const struct cli_section *const details[] = {&output_section, NULL};
+
+static const struct cli_example examples[] = {
+    {"nigh eval learned --part-key split --plot learned.svg news.jsonl", "which method of learning is worth it"},
+    {NULL, NULL},
+};
 
 struct learned {
     struct evaluator *evaluator;
     struct cli_job *job;
-    const struct eval_values *values;
+    const struct learned_values *values;
     nigh_learn_options learning;
     nigh_eval_learned_options options;
     nigh_learn_method methods[MAX_METHODS];
@@ -32,12 +113,12 @@ struct learned {
 /* ----------------------------------------------------------------- options -- */
 
 /* Numbers with commas between, each once.  False where it is not that. */
-static bool parse_list(const char *text, uint32_t least, uint32_t most, uint32_t *out, size_t capacity, size_t *count) {
+static bool parse_list(const char *text, uint32_t min, uint32_t max, uint32_t *out, size_t capacity, size_t *count) {
     *count = 0;
     for (const char *at = text;;) {
         char *end = NULL;
         const unsigned long number = *at >= '0' && *at <= '9' ? strtoul(at, &end, 10) : 0;
-        if (end == NULL || number < least || number > most || *count == capacity) return false;
+        if (end == NULL || number < min || number > max || *count == capacity) return false;
         for (size_t i = 0; i < *count; i++)
             if (out[i] == number) return false;
         out[(*count)++] = (uint32_t)number;
@@ -80,7 +161,7 @@ static bool choose_methods(struct learned *learned) {
 }
 
 static bool choose_widths(struct learned *learned) {
-    const struct cli_number *bits = &learned->values->signing.bits;
+    const struct cli_number *bits = &learned->values->base.signing.bits;
     const char *list = learned->values->widths;
     char one[24];
     (void)snprintf(one, sizeof one, "%llu", (unsigned long long)bits->value);
@@ -101,24 +182,10 @@ static bool choose_features(struct learned *learned) {
     return false;
 }
 
-static bool choose_share(struct learned *learned) {
-    const char *text = learned->values->labelled;
-    char *end = NULL;
-    if (text == NULL) return true;
-    learned->options.labelled = strtod(text, &end);
-    if (end != text && *end == '\0' && learned->options.labelled > 0 && learned->options.labelled <= 1) return true;
-    (void)cli_usage(learned->job->command, "--labelled takes a number above 0 and up to 1, not '%s'", text);
-    return false;
-}
-
-static bool make_options(struct learned *learned) {
-    const struct eval_values *values = learned->values;
+static void set_learning(struct learned *learned) {
+    const struct learned_values *values = learned->values;
     const nigh_signer_options *signer = &learned->evaluator->signer_options;
     nigh_learn_options *learning = &learned->learning;
-    nigh_eval_learned_options *options = &learned->options;
-    if (!choose_methods(learned) || !choose_widths(learned) || !choose_features(learned) || !choose_share(learned) ||
-        !cli_amount_number(learned->job, "--l2", values->l2, &learning->l2))
-        return false;
     learning->language = signer->language;
     learning->features = signer->features;
     learning->feature_length = signer->feature_length;
@@ -129,28 +196,36 @@ static bool make_options(struct learned *learned) {
     learning->min_documents = (uint32_t)values->min_documents.value;
     learning->as_paper = values->as_paper;
     learning->threads = learned->job->threads;
-    learning->memory_bytes = values->memory.value;
-    learning->limit = values->reading.limit.value;
+    learning->memory_bytes = values->base.memory.value;
+    learning->limit = values->base.reading.limit.value;
     learning->progress = &learned->job->progress.report;
-    options->learning = learning;
-    options->methods = learned->methods;
-    options->widths = learned->widths;
-    options->features = learned->features;
-    options->seeds = (uint32_t)values->seeds.value;
-    options->radius = (uint32_t)values->radius.value;
-    options->queries = values->ask.given ? (uint32_t)values->ask.value : 0;
-    options->strip_headers = values->strip_headers;
+}
+
+static bool make_options(struct learned *learned) {
+    const struct learned_values *values = learned->values;
+    nigh_eval_learned_options *measuring = &learned->options;
+    if (!choose_methods(learned) || !choose_widths(learned) || !choose_features(learned) ||
+        !cli_amount_share(learned->job, "--labelled", values->labelled, &measuring->labelled) ||
+        !cli_amount_number(learned->job, "--l2", values->l2, &learned->learning.l2))
+        return false;
+    set_learning(learned);
+    measuring->learning = &learned->learning;
+    measuring->methods = learned->methods;
+    measuring->widths = learned->widths;
+    measuring->features = learned->features;
+    measuring->seeds = (uint32_t)values->seeds.value;
+    measuring->radius = (uint32_t)values->radius.value;
+    measuring->queries = values->ask.given ? (uint32_t)values->ask.value : 0;
+    measuring->strip_headers = values->strip_headers;
     return true;
 }
 
-int cli_eval_check_learned(const struct cli_job *job, const struct eval_values *values) {
-    const struct cli_signing *signing = &values->signing;
-    if (signing->scheme != 0 || signing->weights != 0 || signing->vocabulary != NULL || signing->density.given)
-        return cli_usage(job->command,
-                         "learned measures its own signatures; leave --scheme, --weights, --vocabulary and --density "
-                         "out");
-    if (signing->bits.given && values->widths != NULL) return cli_usage(job->command, "give --bits or --widths");
-    return CLI_DONE;
+static int check(struct evaluator *evaluator) {
+    const struct cli_job *job = evaluator->job;
+    const struct learned_values *values = job->values;
+    if (values->base.signing.bits.given && values->widths != NULL)
+        return cli_usage(job->command, "give --bits or --widths");
+    return cli_eval_check_places(evaluator, NULL, 0);
 }
 
 /* ------------------------------------------------------------- for people -- */
@@ -205,7 +280,7 @@ static void table_measure(const struct learned *learned, size_t first, enum meas
 /* The paper's tables have 32 bits; where that is not measured, the last width. */
 static uint32_t table_width(const struct learned *learned) {
     for (size_t w = 0; w < learned->options.width_count; w++)
-        if (learned->widths[w] == USUAL_WIDTH) return USUAL_WIDTH;
+        if (learned->widths[w] == PAPER_WIDTH) return PAPER_WIDTH;
     return learned->widths[learned->options.width_count - 1];
 }
 
@@ -295,12 +370,12 @@ static int plot(const struct learned *learned) {
 
 static nigh_status measure_all(struct learned *learned) {
     struct cli_job *job = learned->job;
-    struct cli_reading reading = learned->values->reading;
+    struct cli_reading reading = learned->values->base.reading;
     struct cli_problems problems;
     nigh_text_reader *reader = NULL;
     if (reading.label_key == NULL) reading.label_key = "label";
     nigh_status status = cli_reader_open(job, &learned->evaluator->inputs, &reading,
-                                         (nigh_text_format)learned->values->format, &problems, &reader);
+                                         (nigh_text_format)learned->values->base.format, &problems, &reader);
     if (status == NIGH_OK)
         status = nigh_eval_learned_measure(job->context, reader, &learned->options, &learned->result, &job->error);
     nigh_text_reader_close(reader);
@@ -314,12 +389,13 @@ static int run_learned(struct learned *learned) {
     nigh_eval_learned_row row = {.size = sizeof row};
     if (measure_all(learned) != NIGH_OK) return cli_fail(job);
     nigh_eval_learned_describe(learned->result, &learned->info);
-    if (learned->values->output == CLI_EVAL_TABLE) show_table(learned);
+    if (learned->values->base.output == CLI_EVAL_TABLE) show_table(learned);
     for (size_t i = 0;
-         learned->values->output != CLI_EVAL_TABLE && nigh_eval_learned_at(learned->result, i, &row) == NIGH_OK; i++)
-        show_row(job->out, learned->values->output == CLI_EVAL_TSV, &row);
+         learned->values->base.output != CLI_EVAL_TABLE && nigh_eval_learned_at(learned->result, i, &row) == NIGH_OK;
+         i++)
+        show_row(job->out, learned->values->base.output == CLI_EVAL_TSV, &row);
     warn(learned);
-    const int code = learned->values->plot == NULL ? CLI_DONE : plot(learned);
+    const int code = learned->values->base.plot == NULL ? CLI_DONE : plot(learned);
     evaluator->info.signed_rows = learned->info.documents + learned->info.queries;
     evaluator->info.reader = learned->info.reader;
     job->stats.queries = learned->info.queries;
@@ -328,7 +404,7 @@ static int run_learned(struct learned *learned) {
     return code;
 }
 
-int cli_eval_learned(struct evaluator *evaluator) {
+static int measure(struct evaluator *evaluator) {
     struct learned *learned = calloc(1, sizeof *learned);
     if (learned == NULL) {
         cli_set_error(evaluator->job, NIGH_ENOMEM, "", "out of memory");
@@ -336,7 +412,7 @@ int cli_eval_learned(struct evaluator *evaluator) {
     }
     learned->evaluator = evaluator;
     learned->job = evaluator->job;
-    learned->values = evaluator->values;
+    learned->values = evaluator->job->values;
     nigh_learn_options_init(&learned->learning);
     nigh_eval_learned_options_init(&learned->options);
     learned->info = (nigh_eval_learned_info){.size = sizeof(nigh_eval_learned_info)};
@@ -345,3 +421,20 @@ int cli_eval_learned(struct evaluator *evaluator) {
     free(learned);
     return code;
 }
+
+static int run(struct cli_job *job) {
+    static const struct eval_kind kind = {.reads = EVAL_INPUTS, .check = check, .measure = measure};
+    return cli_eval_run(job, &kind);
+}
+
+const struct cli_command cmd_eval_learned = {
+    .name = "eval learned",
+    .summary = "which method of learning brings documents of a class together",
+    .usage = usage,
+    .description = description,
+    .details = details,
+    .examples = examples,
+    .options = options,
+    .values_size = sizeof(struct learned_values),
+    .run = run,
+};

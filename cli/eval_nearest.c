@@ -4,6 +4,7 @@
  * it takes, for one setting after the other.  The truth is found by the scan, once, and
  * kept in a file beside the collection.
  */
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +16,89 @@
 #define MAX_SETTINGS 64
 #define MAX_EFFORT 1000000u
 
-const char *const cli_eval_methods[] = {"auto", "exact", "slices", "slices-plain", "sketch", "graph", NULL};
+/* In the order of nigh_search_method, and of nigh_search_probe. */
+static const char *const method_names[] = {"auto", "exact", "slices", "slices-plain", "sketch", "graph", NULL};
+static const char *const probe_names[] = {"auto", "ball", "directed", NULL};
 
-const char *const cli_eval_probes[] = {"auto", "ball", "directed", NULL};
+struct nearest_values {
+    struct eval_values base;
+    struct cli_number k;
+    struct cli_number ask;
+    struct cli_number candidates;
+    struct cli_number slices;
+    struct cli_number rings;
+    struct cli_number patience;
+    const char *queries;
+    const char *breadth;
+    const char *admit;
+    const char *effort;
+    const char *budget;
+    int method;
+    int probe;
+    bool certain;
+    bool no_cache;
+};
+
+#define PLACE(field) offsetof(struct nearest_values, field)
+
+static const struct cli_option options[] = {
+    CLI_NUMBER('k', NULL, PLACE(k), "N", 1, 65536, "10", "look for the N nearest documents of each query"),
+    CLI_NUMBER(0, "ask", PLACE(ask), "N", 1, 1000000, "200",
+               "ask N queries: random documents of the collection, each left out of its own answer, or the first of "
+               "--queries"),
+    CLI_TEXT(0, "queries", PLACE(queries), "FILE", "ask the signatures of FILE, instead of documents"),
+    EVAL_SAMPLE_SEED_OPTION,
+    CLI_CHOICE(0, "method", PLACE(method), "METHOD", method_names, "auto", "how to search, as of 'nigh search'"),
+    CLI_TEXT(0, "breadth", PLACE(breadth), "LIST",
+             "of slices: measure each of these breadths, such as 0,1,3 or 0-4 (default: that of 'nigh search')"),
+    CLI_TEXT(0, "admit", PLACE(admit), "LIST",
+             "of slices: with each of these; lists beyond so many bits count only what was seen before"),
+    CLI_NUMBER(0, "candidates", PLACE(candidates), "N", 1, UINT32_MAX - 1, NULL,
+               "compare the N most promising of what lists or sketches showed (default: that of 'nigh search')"),
+    CLI_TEXT(0, "effort", PLACE(effort), "LIST",
+             "of the graph: measure each of these efforts, such as 50,100,400 (default: that of 'nigh search')"),
+    CLI_NUMBER(0, "patience", PLACE(patience), "N", 0, UINT32_MAX - 1, NULL,
+               "of the graph: end after N steps that brought nothing nearer (default: that of 'nigh search')"),
+    CLI_NUMBER(0, "slices", PLACE(slices), "N", 1, 16384, NULL, "of slices: use the first N slices only"),
+    CLI_CHOICE(0, "probe", PLACE(probe), "WAY", probe_names, "auto",
+               "of slices: which lists to read, all up to the breadth or the likeliest"),
+    CLI_TEXT(0, "budget", PLACE(budget), "LIST",
+             "of slices: with each of these budgets, such as 4K,16K or all (default: that of 'nigh search')"),
+    CLI_FLAG(0, "certain", PLACE(certain),
+             "of slices: go on until answers are exact, as --exact of 'nigh search' does"),
+    CLI_NUMBER(0, "rings", PLACE(rings), "B", 0, NIGH_MAX_SLICE_WIDTH, NULL,
+               "also show what the slice lists alone find after each ring up to B"),
+    CLI_FLAG(0, "no-cache", PLACE(no_cache), "do not keep the truth beside the collection, nor use it"),
+    EVAL_PLOT_OPTION,
+    EVAL_OUTPUT_OPTION,
+    CLI_END,
+};
+
+static const char *const usage[] = {"[OPTION]... COLLECTION", NULL};
+
+static const char *const description[] = {
+    "Searches a collection, one query after the other on one thread, and compares with the true nearest documents. "
+    "Shows the cumulative distance ratio CDR, the recall by distance and by id, the share of answers that are proven "
+    "exact, the distance below which nothing is missed, and the time of a query. Lists of several values are measured "
+    "in all combinations.",
+    "The truth is found once, by comparing everything, and kept beside the collection as COLLECTION.truth-*.",
+    NULL,
+};
+
+static const char *const output_paragraphs[] = {
+    "tsv: setting, CDR(k), recall by distance and by id, share of exact answers, mean distance below which nothing is "
+    "missed, queries a second, mean, median, 90th and 99th percentile of their microseconds, lists, postings and "
+    "signatures compared a query; then 'ring', its number, lists, postings, percent of the signatures seen, share of "
+    "queries whose nearest have been seen in every slice, and are certain. jsonl has the same by name.",
+    NULL,
+};
+static const struct cli_section output_section = {"OUTPUT", output_paragraphs};
+static const struct cli_section *const details[] = {&output_section, NULL};
+
+static const struct cli_example examples[] = {
+    {"nigh eval nearest --breadth 0-3 --plot nearest.svg corpus.nigh", "what slice lists find at each breadth"},
+    {NULL, NULL},
+};
 
 struct setting {
     nigh_search_options options;
@@ -28,7 +109,7 @@ struct setting {
 struct nearest {
     struct evaluator *evaluator;
     struct cli_job *job;
-    const struct eval_values *values;
+    const struct nearest_values *values;
     nigh_collection *collection;
     nigh_collection_info info;
     uint8_t *queries;
@@ -45,41 +126,46 @@ static void out_of_memory(struct cli_job *job) { cli_set_error(job, NIGH_ENOMEM,
 
 /* ---------------------------------------------------------------- settings -- */
 
-/* "0,1,3" or "0-4", each at most `most`.  False with a message; NULL is the usual one. */
-static bool parse_numbers(const struct cli_job *job, const char *name, const char *text, uint32_t most,
-                          uint32_t out[32], size_t *count) {
+#define MAX_NUMBERS 32
+
+/* "3" or "0-4", each at most `max`, added to `out`.  What follows it, or NULL where it is neither. */
+static const char *parse_range(const char *at, uint32_t max, uint32_t out[MAX_NUMBERS], size_t *count) {
+    char *end = NULL;
+    if (*at < '0' || *at > '9') return NULL;
+    const unsigned long from = strtoul(at, &end, 10);
+    unsigned long to = from;
+    if (*end == '-') {
+        at = end + 1;
+        if (*at < '0' || *at > '9') return NULL;
+        to = strtoul(at, &end, 10);
+    }
+    if (to < from || to > max || *count + (to - from) >= MAX_NUMBERS) return NULL;
+    for (unsigned long i = from; i <= to; i++) out[(*count)++] = (uint32_t)i;
+    return end;
+}
+
+/* "0,1,3" or "0-4", each at most `max`.  False with a message; NULL is the default. */
+static bool parse_numbers(const struct cli_job *job, const char *name, const char *text, uint32_t max,
+                          uint32_t out[MAX_NUMBERS], size_t *count) {
     *count = 0;
     if (text == NULL) {
         out[(*count)++] = (uint32_t)NIGH_DEFAULT;
         return true;
     }
-    for (const char *at = text;;) {
-        char *end = NULL;
-        const unsigned long from = strtoul(at, &end, 10);
-        bool sound = end != at && *at >= '0' && *at <= '9' && from <= most;
-        unsigned long to = from;
-        if (sound && *end == '-') {
-            at = end + 1;
-            to = strtoul(at, &end, 10);
-            sound = end != at && *at >= '0' && *at <= '9' && to >= from && to <= most;
-        }
-        sound = sound && (*end == '\0' || *end == ',') && *count + (to - from) < 32;
-        if (!sound) {
-            (void)cli_usage(job->command, "--%s takes numbers up to %u such as 0,1,3 or 0-4, not '%s'", name, most,
-                            text);
-            return false;
-        }
-        for (unsigned long i = from; i <= to; i++) out[(*count)++] = (uint32_t)i;
-        if (*end == '\0') return true;
-        at = end + 1;
+    for (const char *at = text;; at++) {
+        at = parse_range(at, max, out, count);
+        if (at != NULL && *at == '\0') return true;
+        if (at == NULL || *at != ',') break;
     }
+    (void)cli_usage(job->command, "--%s takes numbers up to %u such as 0,1,3 or 0-4, not '%s'", name, max, text);
+    return false;
 }
 
-/* "4K,16K,all".  False with a message; NULL is the usual one. */
-static bool parse_budgets(const struct cli_job *job, const char *text, uint64_t out[32], size_t *count) {
+/* "4K,16K,all".  False with a message; NULL is the default. */
+static bool parse_budgets(const struct cli_job *job, const char *text, uint64_t out[MAX_NUMBERS], size_t *count) {
     *count = 0;
     out[0] = 0;
-    for (const char *at = text; at != NULL && *count < 32;) {
+    for (const char *at = text; at != NULL && *count < MAX_NUMBERS;) {
         char one[32];
         const size_t length = strcspn(at, ",");
         (void)snprintf(one, sizeof one, "%.*s", length < sizeof one ? (int)length : (int)sizeof one, at);
@@ -89,31 +175,33 @@ static bool parse_budgets(const struct cli_job *job, const char *text, uint64_t 
         at = at[length] == ',' ? at + length + 1 : NULL;
     }
     if (*count == 0) *count = 1;
-    if (text == NULL || *count < 32) return true;
+    if (text == NULL || *count < MAX_NUMBERS) return true;
     (void)cli_usage(job->command, "--budget takes at most 31 numbers");
     return false;
 }
 
+/* Adds ", effort 40" to the name. */
+__attribute__((format(printf, 2, 3))) static void name_part(struct setting *setting, const char *format, ...) {
+    va_list arguments;
+    const size_t length = strlen(setting->name);
+    va_start(arguments, format);
+    (void)vsnprintf(setting->name + length, sizeof setting->name - length, format, arguments);
+    va_end(arguments);
+}
+
 static void name_setting(struct setting *setting) {
-    const nigh_search_options *options = &setting->options;
-    size_t length = (size_t)snprintf(setting->name, sizeof setting->name, "%s", cli_eval_methods[(int)options->method]);
-    if (options->breadth != (uint32_t)NIGH_DEFAULT)
-        length +=
-            (size_t)snprintf(setting->name + length, sizeof setting->name - length, ", breadth %u", options->breadth);
-    if (options->admit != (uint32_t)NIGH_DEFAULT)
-        length += (size_t)snprintf(setting->name + length, sizeof setting->name - length, ", admit %u", options->admit);
-    if (options->probe != NIGH_PROBE_AUTO)
-        length += (size_t)snprintf(setting->name + length, sizeof setting->name - length, ", %s",
-                                   cli_eval_probes[(int)options->probe]);
-    if (options->postings != 0 && options->postings != NIGH_ALL_64)
-        length += (size_t)snprintf(setting->name + length, sizeof setting->name - length, ", budget %llu",
-                                   (unsigned long long)options->postings);
-    if (options->effort != (uint32_t)NIGH_DEFAULT)
-        (void)snprintf(setting->name + length, sizeof setting->name - length, ", effort %u", options->effort);
+    const nigh_search_options *search = &setting->options;
+    name_part(setting, "%s", method_names[(int)search->method]);
+    if (search->breadth != (uint32_t)NIGH_DEFAULT) name_part(setting, ", breadth %u", search->breadth);
+    if (search->admit != (uint32_t)NIGH_DEFAULT) name_part(setting, ", admit %u", search->admit);
+    if (search->probe != NIGH_PROBE_AUTO) name_part(setting, ", %s", probe_names[(int)search->probe]);
+    if (search->postings != 0 && search->postings != NIGH_ALL_64)
+        name_part(setting, ", budget %llu", (unsigned long long)search->postings);
+    if (search->effort != (uint32_t)NIGH_DEFAULT) name_part(setting, ", effort %u", search->effort);
 }
 
 static bool add_setting(struct nearest *nearest, uint32_t breadth, uint32_t admit, uint32_t effort, uint64_t budget) {
-    const struct eval_values *values = nearest->values;
+    const struct nearest_values *values = nearest->values;
     if (breadth != (uint32_t)NIGH_DEFAULT && admit != (uint32_t)NIGH_DEFAULT && admit > breadth)
         return true; /* there is no such */
     if (nearest->setting_count == MAX_SETTINGS) {
@@ -137,15 +225,15 @@ static bool add_setting(struct nearest *nearest, uint32_t breadth, uint32_t admi
 }
 
 static bool make_settings(struct nearest *nearest) {
-    uint32_t breadths[32];
-    uint32_t admits[32];
-    uint32_t efforts[32];
+    uint32_t breadths[MAX_NUMBERS];
+    uint32_t admits[MAX_NUMBERS];
+    uint32_t efforts[MAX_NUMBERS];
     size_t breadth_count;
     size_t admit_count;
     size_t effort_count;
-    uint64_t budgets[32];
+    uint64_t budgets[MAX_NUMBERS];
     size_t budget_count;
-    const struct eval_values *values = nearest->values;
+    const struct nearest_values *values = nearest->values;
     if (!parse_numbers(nearest->job, "breadth", values->breadth, NIGH_MAX_SLICE_WIDTH, breadths, &breadth_count) ||
         !parse_numbers(nearest->job, "admit", values->admit, NIGH_MAX_SLICE_WIDTH, admits, &admit_count) ||
         !parse_numbers(nearest->job, "effort", values->effort, MAX_EFFORT, efforts, &effort_count) ||
@@ -180,11 +268,11 @@ static bool take_query(struct nearest *nearest, size_t *capacity, const uint8_t 
 
 /* As many as --ask says of the file that --queries names. */
 static bool read_queries(struct nearest *nearest) {
-    const struct cli_source_options options = {.width_bits = nearest->info.width_bits};
+    const struct cli_source_options source_options = {.width_bits = nearest->info.width_bits};
     struct cli_source source;
     size_t capacity = 64;
     nigh_document document = {.size = sizeof document};
-    nigh_status status = cli_source_open(nearest->job, nearest->values->queries, &options, &source);
+    nigh_status status = cli_source_open(nearest->job, nearest->values->queries, &source_options, &source);
     if (status != NIGH_OK) return false;
     nearest->queries = malloc(capacity * (nearest->info.width_bits / 8));
     if (nearest->queries == NULL) {
@@ -210,7 +298,7 @@ static uint64_t next_random(uint64_t *state) {
 /* Documents of the collection, each left out of its own answer. */
 static bool sample_queries(struct nearest *nearest) {
     const size_t bytes = nearest->info.width_bits / 8;
-    uint64_t state = nearest->values->sample_seed.value;
+    uint64_t state = nearest->values->base.sample_seed.value;
     nearest->count = (size_t)nearest->values->ask.value;
     if (nearest->info.documents < 2) nearest->count = 0;
     nearest->queries = malloc((nearest->count + 1) * bytes);
@@ -237,7 +325,7 @@ static bool sample_queries(struct nearest *nearest) {
 
 /* Beside the collection, by what it depends on; NULL: no memory. */
 static char *cache_path(const struct nearest *nearest) {
-    const char *collection = nearest->job->operands[1];
+    const char *collection = nearest->job->operands[0];
     size_t length = strlen(collection);
     while (length > 1 && collection[length - 1] == '/') length--;
     const size_t capacity = length + 100;
@@ -245,7 +333,7 @@ static char *cache_path(const struct nearest *nearest) {
     if (path == NULL) return NULL;
     (void)snprintf(path, capacity, "%.*s.truth-%llu-of-%zu%s-%llu", (int)length, collection,
                    (unsigned long long)nearest->truth_options.k, nearest->count, nearest->own == NULL ? "-given" : "",
-                   (unsigned long long)nearest->values->sample_seed.value);
+                   (unsigned long long)nearest->values->base.sample_seed.value);
     return path;
 }
 
@@ -314,10 +402,10 @@ static bool show_rings(struct nearest *nearest) {
                                 breadth, &job->progress.report, rings, &job->error) != NIGH_OK)
         return false;
     cli_progress_clear(&job->progress);
-    if (nearest->values->output == CLI_EVAL_TABLE)
+    if (nearest->values->base.output == CLI_EVAL_TABLE)
         cli_sink_text(job->out, "\n ring        lists     postings      seen  determined  certain\n");
     for (uint32_t b = 0; b <= breadth; b++)
-        show_ring(job->out, (enum cli_eval_output)nearest->values->output, b, &rings[b]);
+        show_ring(job->out, (enum cli_eval_output)nearest->values->base.output, b, &rings[b]);
     return true;
 }
 
@@ -331,7 +419,7 @@ static int plot(struct nearest *nearest) {
         runs[i] = nearest->settings[i].nearness;
         names[i] = nearest->settings[i].name;
     }
-    (void)snprintf(title, sizeof title, "%.80s: %llu documents of %u bits, %zu queries", nearest->job->operands[1],
+    (void)snprintf(title, sizeof title, "%.80s: %llu documents of %u bits, %zu queries", nearest->job->operands[0],
                    (unsigned long long)nearest->info.documents, nearest->info.width_bits, nearest->count);
     if (nigh_eval_nearness_plot(runs, names, nearest->setting_count, title, &svg, &length, &nearest->job->error) !=
         NIGH_OK)
@@ -341,15 +429,15 @@ static int plot(struct nearest *nearest) {
 
 /* --------------------------------------------------------------------- run -- */
 
-static bool measure(struct nearest *nearest) {
+static bool measure_settings(struct nearest *nearest) {
     struct cli_job *job = nearest->job;
-    if (nearest->values->output == CLI_EVAL_TABLE)
+    if (nearest->values->base.output == CLI_EVAL_TABLE)
         cli_sink_format(job->out, "%s of %u bits, %s different; %s%s; k = %u\n\n",
                         cli_counted(nearest->info.documents, "document", "documents").text, nearest->info.width_bits,
                         cli_digits(nearest->info.signatures).text, cli_counted(nearest->count, "query", "queries").text,
                         nearest->own == NULL ? "" : ", documents left out of their own answers",
                         nearest->truth_options.k);
-    show_heading(job->out, (enum cli_eval_output)nearest->values->output);
+    show_heading(job->out, (enum cli_eval_output)nearest->values->base.output);
     for (size_t i = 0; i < nearest->setting_count; i++) {
         struct setting *setting = &nearest->settings[i];
         setting->options.weights = nearest->weights;
@@ -358,7 +446,7 @@ static bool measure(struct nearest *nearest) {
                                        &job->error) != NIGH_OK)
             return false;
         cli_progress_clear(&job->progress);
-        show_setting(job->out, (enum cli_eval_output)nearest->values->output, setting);
+        show_setting(job->out, (enum cli_eval_output)nearest->values->base.output, setting);
         (void)cli_sink_flush(job->out);
     }
     return !nearest->values->rings.given || show_rings(nearest);
@@ -366,7 +454,7 @@ static bool measure(struct nearest *nearest) {
 
 static int run_nearest(struct nearest *nearest) {
     struct cli_job *job = nearest->job;
-    if (cli_collection_open(job, job->operands[1], NULL, &nearest->collection, &nearest->info) != NIGH_OK)
+    if (cli_collection_open(job, job->operands[0], NULL, &nearest->collection, &nearest->info) != NIGH_OK)
         return cli_fail(job);
     const bool asked = nearest->values->queries == NULL ? sample_queries(nearest) : read_queries(nearest);
     if (!asked) return cli_fail(job);
@@ -374,8 +462,8 @@ static int run_nearest(struct nearest *nearest) {
         cli_error(job, "there is nothing to ask");
         return CLI_NOTHING;
     }
-    if (!find_truth(nearest) || !measure(nearest)) return cli_fail(job);
-    const int code = nearest->values->plot == NULL ? CLI_DONE : plot(nearest);
+    if (!find_truth(nearest) || !measure_settings(nearest)) return cli_fail(job);
+    const int code = nearest->values->base.plot == NULL ? CLI_DONE : plot(nearest);
     job->stats.work_seconds = cli_seconds() - nearest->evaluator->started;
     job->stats.complete = true;
     job->stats.documents = nearest->info.documents;
@@ -384,7 +472,15 @@ static int run_nearest(struct nearest *nearest) {
     return code;
 }
 
-int cli_eval_nearest(struct evaluator *evaluator) {
+static int check(struct evaluator *evaluator) {
+    const struct cli_job *job = evaluator->job;
+    const struct nearest_values *values = job->values;
+    const struct cli_place queries = {"--queries", values->queries};
+    if (job->operand_count != 1) return cli_usage(job->command, "give one COLLECTION, not %zu", job->operand_count);
+    return cli_eval_check_places(evaluator, &queries, 1);
+}
+
+static int measure(struct evaluator *evaluator) {
     struct nearest *nearest = calloc(1, sizeof *nearest);
     if (nearest == NULL) {
         out_of_memory(evaluator->job);
@@ -392,7 +488,7 @@ int cli_eval_nearest(struct evaluator *evaluator) {
     }
     nearest->evaluator = evaluator;
     nearest->job = evaluator->job;
-    nearest->values = evaluator->values;
+    nearest->values = evaluator->job->values;
     nearest->info = (nigh_collection_info){.size = sizeof(nigh_collection_info)};
     nigh_eval_truth_options_init(&nearest->truth_options);
     const int code = make_settings(nearest) ? run_nearest(nearest) : CLI_ERROR;
@@ -405,3 +501,20 @@ int cli_eval_nearest(struct evaluator *evaluator) {
     free(nearest);
     return code;
 }
+
+static int run(struct cli_job *job) {
+    static const struct eval_kind kind = {.reads = EVAL_COLLECTION, .check = check, .measure = measure};
+    return cli_eval_run(job, &kind);
+}
+
+const struct cli_command cmd_eval_nearest = {
+    .name = "eval nearest",
+    .summary = "how near what a search finds comes to the truth, and how fast",
+    .usage = usage,
+    .description = description,
+    .details = details,
+    .examples = examples,
+    .options = options,
+    .values_size = sizeof(struct nearest_values),
+    .run = run,
+};

@@ -4,6 +4,48 @@
 
 #include "evaluator.h"
 
+struct psm_values {
+    struct eval_values base;
+    struct cli_number probes;
+    struct cli_number queries;
+};
+
+#define PLACE(field) offsetof(struct psm_values, field)
+
+static const struct cli_option options[] = {
+    CLI_NUMBER(0, "probes", PLACE(probes), "N", 1, 4096, "256", "try up to N combinations of bits"),
+    CLI_NUMBER(0, "psm-queries", PLACE(queries), "N", 0, UINT32_MAX, "20000",
+               "ask with at most N of the signatures that have a match; 0 takes all"),
+    EVAL_PLOT_OPTION,
+    EVAL_OUTPUT_OPTION,
+    EVAL_SIGNING_OPTIONS,
+    EVAL_INPUT_OPTIONS,
+    CLI_END,
+};
+
+static const char *const usage[] = {"[OPTION]... INPUT...", NULL};
+
+static const char *const description[] = {
+    "Takes 64-bit simhashes with the weights of their bits, and every pair within 3 bits. Shows how many combinations "
+    "of bits are tried until the right one comes, weakest first or at random, and which share of the matches k probes "
+    "of a table of p leading bits find.",
+    "--scheme takes simhash, which is the default, or a model.",
+    NULL,
+};
+
+static const char *const output_paragraphs[] = {
+    "tsv: 'attempts', the model, flipped bits, matches, combinations, mean, median, 90th and 99th percentile; then "
+    "'recall', the model, p, k, share of matches found, share of queries with one found. jsonl has the same by name.",
+    NULL,
+};
+static const struct cli_section output_section = {"OUTPUT", output_paragraphs};
+static const struct cli_section *const details[] = {&output_section, NULL};
+
+static const struct cli_example examples[] = {
+    {"nigh eval psm --plot weak.svg texts.jsonl", "what weak bits are worth"},
+    {NULL, NULL},
+};
+
 static const char *const models[] = {"gaussian", "linear", NULL};
 
 /* 1, 4, 16, ...: the probes that are shown. */
@@ -108,6 +150,17 @@ static void show_lines(struct cli_sink *out, bool tsv, const nigh_eval_weak_bits
 
 /* --------------------------------------------------------------------- run -- */
 
+static int check(struct evaluator *evaluator) {
+    const struct cli_job *job = evaluator->job;
+    const struct cli_signing *signing = &evaluator->values->signing;
+    if (signing->scheme != 0 && signing->scheme - 1 != NIGH_SCHEME_SIMHASH && signing->model == NULL)
+        return cli_usage(job->command, "this goes by the weights of simhash, or of a model; there is no other --scheme "
+                                       "for it");
+    if (signing->bits.given && signing->bits.value != 64) return cli_usage(job->command, "this measures 64 bits");
+    if (signing->model == NULL) evaluator->signer_options.scheme = NIGH_SCHEME_SIMHASH;
+    return cli_eval_check_places(evaluator, NULL, 0);
+}
+
 static int plot(struct evaluator *evaluator, nigh_eval_weak_bits *weak) {
     const char *svg = NULL;
     size_t length = 0;
@@ -120,29 +173,46 @@ static int plot(struct evaluator *evaluator, nigh_eval_weak_bits *weak) {
     return cli_eval_write_plot(evaluator, svg, length);
 }
 
-int cli_eval_psm(struct evaluator *evaluator) {
+static int measure(struct evaluator *evaluator) {
     struct cli_job *job = evaluator->job;
-    const struct eval_values *values = evaluator->values;
-    nigh_eval_weak_bits_options options;
-    nigh_eval_weak_bits_options_init(&options);
+    const struct psm_values *values = job->values;
+    nigh_eval_weak_bits_options measuring;
+    nigh_eval_weak_bits_options_init(&measuring);
     nigh_eval_weak_bits_info info = {.size = sizeof info};
     nigh_eval_weak_bits *weak = NULL;
-    options.queries = (uint32_t)values->psm_queries.value;
-    options.probes = (uint32_t)values->probes.value;
-    options.threads = job->threads;
-    options.progress = &job->progress.report;
-    if (nigh_eval_weak_bits_measure(evaluator->documents, &options, &weak, &job->error) != NIGH_OK)
+    measuring.queries = (uint32_t)values->queries.value;
+    measuring.probes = (uint32_t)values->probes.value;
+    measuring.threads = job->threads;
+    measuring.progress = &job->progress.report;
+    if (nigh_eval_weak_bits_measure(evaluator->documents, &measuring, &weak, &job->error) != NIGH_OK)
         return cli_fail(job);
     cli_progress_clear(&job->progress);
     nigh_eval_weak_bits_describe(weak, &info);
-    if (values->output == CLI_EVAL_TABLE)
+    if (values->base.output == CLI_EVAL_TABLE)
         show_table(job->out, weak, &info);
     else
-        show_lines(job->out, values->output == CLI_EVAL_TSV, weak, &info);
-    const int code = values->plot == NULL ? CLI_DONE : plot(evaluator, weak);
+        show_lines(job->out, values->base.output == CLI_EVAL_TSV, weak, &info);
+    const int code = values->base.plot == NULL ? CLI_DONE : plot(evaluator, weak);
     nigh_eval_weak_bits_free(weak);
     cli_stats_count(&job->stats, "pairs", info.pairs);
     job->stats.queries = info.queries;
     if (code == CLI_DONE) cli_eval_summarise(evaluator);
     return code == CLI_DONE && info.pairs == 0 ? CLI_NOTHING : code;
 }
+
+static int run(struct cli_job *job) {
+    static const struct eval_kind kind = {.reads = EVAL_WEIGHTED, .check = check, .measure = measure};
+    return cli_eval_run(job, &kind);
+}
+
+const struct cli_command cmd_eval_psm = {
+    .name = "eval psm",
+    .summary = "what the weights of bits are worth for near-copies",
+    .usage = usage,
+    .description = description,
+    .details = details,
+    .examples = examples,
+    .options = options,
+    .values_size = sizeof(struct psm_values),
+    .run = run,
+};

@@ -13,12 +13,73 @@
 #define KINDS 3
 #define LENGTHS 4
 
-const char *const cli_eval_goals[] = {"uniform", "frequency", "queries:", NULL};
+/* In the order of nigh_filter_goal. */
+static const char *const goal_names[] = {"uniform", "frequency", "queries:", NULL};
+
+struct filters_values {
+    struct eval_values base;
+    struct cli_number block;
+    struct cli_number queries_of;
+    struct cli_number sample;
+    const char *ratios;
+    const char *query_log; /* the FILE of --goal queries:FILE */
+    int goal;
+};
+
+#define PLACE(field) offsetof(struct filters_values, field)
+
+static const struct cli_option options[] = {
+    CLI_NUMBER(0, "block", PLACE(block), "N", 1, 1000000, "400",
+               "cut documents into blocks of at most N different words"),
+    CLI_TEXT(0, "ratios", PLACE(ratios), "LIST",
+             "measure with each of these numbers of bits a word (default 1,2,3,4,5,6,7,8,9,10)"),
+    CLI_NUMBER(0, "queries-of", PLACE(queries_of), "N", 1, 1000000, "2000", "ask N queries of each number of words"),
+    CLI_CHOICE_OR_FILE(0, "goal", PLACE(goal), PLACE(query_log), "GOAL", goal_names, "uniform",
+                       "choose k for few errors of every word alike, as the paper does, or of a word as often as "
+                       "blocks have it, or as often as the queries of FILE ask for it, one query a line"),
+    CLI_NUMBER(0, "sample", PLACE(sample), "N", 0, UINT32_MAX, NULL,
+               "count errors over N blocks (default 2000); 0 takes all"),
+    EVAL_SAMPLE_SEED_OPTION,
+    EVAL_PLOT_OPTION,
+    EVAL_OUTPUT_OPTION,
+    CLI_LANGUAGE_OPTIONS(EVAL_PLACE(signing)),
+    CLI_SEED_OPTION(EVAL_PLACE(signing)),
+    EVAL_INPUT_OPTIONS,
+    CLI_END,
+};
+
+static const char *const usage[] = {"[OPTION]... [--block N] [--ratios LIST] INPUT...", NULL};
+
+static const char *const description[] = {
+    "Cuts documents into blocks of words as 'nigh terms index' does, and makes filters of them: of each kind (Bloom, "
+    "COCA, hybrid) and number of bits a word, with the k, and of hybrid the theta, that err least.",
+    "Shows which share of all words a block's filter has falsely, in the mean, over blocks and by how many blocks have "
+    "a word; how many false blocks queries find; and how large filters and dictionary are, beside an inverted index of "
+    "the same blocks.",
+    NULL,
+};
+
+static const char *const output_paragraphs[] = {
+    "tsv: kind, bits a word, k, of hybrid the k of frequent words and theta, then the false positive error: its mean "
+    "over blocks, standard deviation, least, most, 10%, median, 90%; the mean error for words of 1, 2 to 10, 11 to 100 "
+    "and more blocks; false blocks of queries of 1, 2, 3 and 5 words, precision of the same (-1 where no block has so "
+    "many words); the error with each word as often as blocks have it, what theory gives, the information-theoretic "
+    "bound, share of bits set, bytes of rows and of the dictionary, seconds of making the filters. The last line is "
+    "the inverted index. jsonl has the same by name.",
+    NULL,
+};
+static const struct cli_section output_section = {"OUTPUT", output_paragraphs};
+static const struct cli_section *const details[] = {&output_section, NULL};
+
+static const struct cli_example examples[] = {
+    {"nigh eval terms --block 100 --ratios 4,8 news.jsonl", "which filters fit these texts, and whether any do"},
+    {NULL, NULL},
+};
 
 struct terms {
     struct evaluator *evaluator;
     struct cli_job *job;
-    const struct eval_values *values;
+    const struct filters_values *values;
     nigh_terms_options terms;
     nigh_eval_filters_options options;
     double ratios[MAX_RATIOS];
@@ -44,7 +105,7 @@ static bool parse_ratios(struct terms *terms, const char *text) {
 }
 
 static bool make_options(struct terms *terms) {
-    const struct eval_values *values = terms->values;
+    const struct filters_values *values = terms->values;
     const char *ratios = values->ratios == NULL ? "1,2,3,4,5,6,7,8,9,10" : values->ratios;
     if (!parse_ratios(terms, ratios)) {
         (void)cli_usage(terms->job->command,
@@ -55,8 +116,8 @@ static bool make_options(struct terms *terms) {
     terms->terms.analysis = &terms->evaluator->signer_options;
     terms->terms.goal = (nigh_filter_goal)values->goal;
     terms->terms.query_log = values->query_log;
-    terms->terms.memory_bytes = values->memory.value;
-    terms->terms.limit = values->reading.limit.value;
+    terms->terms.memory_bytes = values->base.memory.value;
+    terms->terms.limit = values->base.reading.limit.value;
     terms->terms.threads = terms->job->threads;
     terms->terms.progress = &terms->job->progress.report;
     terms->options.terms = &terms->terms;
@@ -64,17 +125,14 @@ static bool make_options(struct terms *terms) {
     if (values->sample.given)
         terms->options.sample = values->sample.value == 0 ? UINT32_MAX : (uint32_t)values->sample.value;
     terms->options.queries = (uint32_t)values->queries_of.value;
-    terms->options.seed = values->sample_seed.value;
+    terms->options.seed = values->base.sample_seed.value;
     return true;
 }
 
-int cli_eval_check_terms(const struct cli_job *job, const struct eval_values *values) {
-    const struct cli_signing *signing = &values->signing;
-    if (signing->scheme != 0 || signing->bits.given || signing->weights != 0 || signing->vocabulary != NULL ||
-        signing->density.given || (signing->features != NULL && strcmp(signing->features, "words") != 0))
-        return cli_usage(job->command, "terms measures filters of words; leave --scheme, --bits, --features, "
-                                       "--weights, --vocabulary and --density out");
-    return CLI_DONE;
+static int check(struct evaluator *evaluator) {
+    const struct filters_values *values = evaluator->job->values;
+    const struct cli_place query_log = {"--goal", values->query_log};
+    return cli_eval_check_places(evaluator, &query_log, 1);
 }
 
 /* ------------------------------------------------------------- for people -- */
@@ -199,7 +257,7 @@ static void show_row(struct cli_sink *out, bool tsv, const char *kind, const nig
 
 /* Filters, and at the end what does not err. */
 static void show_rows(const struct terms *terms) {
-    const bool tsv = terms->values->output == CLI_EVAL_TSV;
+    const bool tsv = terms->values->base.output == CLI_EVAL_TSV;
     nigh_eval_filters_row row = {.size = sizeof row};
     for (size_t i = 0; nigh_eval_filters_at(terms->result, i, &row) == NIGH_OK; i++)
         show_row(terms->job->out, tsv, nigh_filter_kind_name(row.kind), &row);
@@ -228,8 +286,8 @@ static nigh_status measure_all(struct terms *terms) {
     struct cli_job *job = terms->job;
     struct cli_problems problems;
     nigh_text_reader *reader = NULL;
-    nigh_status status = cli_reader_open(job, &terms->evaluator->inputs, &terms->values->reading,
-                                         (nigh_text_format)terms->values->format, &problems, &reader);
+    nigh_status status = cli_reader_open(job, &terms->evaluator->inputs, &terms->values->base.reading,
+                                         (nigh_text_format)terms->values->base.format, &problems, &reader);
     if (status == NIGH_OK)
         status = nigh_eval_filters_measure(job->context, reader, &terms->options, &terms->result, &job->error);
     nigh_text_reader_close(reader);
@@ -242,11 +300,11 @@ static int run_terms(struct terms *terms) {
     struct evaluator *evaluator = terms->evaluator;
     if (measure_all(terms) != NIGH_OK) return cli_fail(job);
     nigh_eval_filters_describe(terms->result, &terms->info);
-    if (terms->values->output == CLI_EVAL_TABLE)
+    if (terms->values->base.output == CLI_EVAL_TABLE)
         show_table(terms);
     else
         show_rows(terms);
-    const int code = terms->values->plot == NULL ? CLI_DONE : plot(terms);
+    const int code = terms->values->base.plot == NULL ? CLI_DONE : plot(terms);
     evaluator->info.signed_rows = terms->info.documents;
     evaluator->info.reader = terms->info.reader;
     cli_stats_count(&job->stats, "blocks", terms->info.blocks);
@@ -255,7 +313,7 @@ static int run_terms(struct terms *terms) {
     return code;
 }
 
-int cli_eval_terms(struct evaluator *evaluator) {
+static int measure(struct evaluator *evaluator) {
     struct terms *terms = calloc(1, sizeof *terms);
     if (terms == NULL) {
         cli_set_error(evaluator->job, NIGH_ENOMEM, "", "out of memory");
@@ -263,7 +321,7 @@ int cli_eval_terms(struct evaluator *evaluator) {
     }
     terms->evaluator = evaluator;
     terms->job = evaluator->job;
-    terms->values = evaluator->values;
+    terms->values = evaluator->job->values;
     nigh_terms_options_init(&terms->terms);
     nigh_eval_filters_options_init(&terms->options);
     terms->info = (nigh_eval_filters_info){.size = sizeof(nigh_eval_filters_info)};
@@ -272,3 +330,20 @@ int cli_eval_terms(struct evaluator *evaluator) {
     free(terms);
     return code;
 }
+
+static int run(struct cli_job *job) {
+    static const struct eval_kind kind = {.reads = EVAL_INPUTS, .check = check, .measure = measure};
+    return cli_eval_run(job, &kind);
+}
+
+const struct cli_command cmd_eval_terms = {
+    .name = "eval terms",
+    .summary = "how often filters of words err, and what they take",
+    .usage = usage,
+    .description = description,
+    .details = details,
+    .examples = examples,
+    .options = options,
+    .values_size = sizeof(struct filters_values),
+    .run = run,
+};

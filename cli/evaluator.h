@@ -1,105 +1,92 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the kinds of `nigh eval` share; cmd_eval.c has the options, and the kinds that rank or compare signatures. */
+/*
+ * What the commands of `nigh eval` share.  Each has a file of its own, eval_KIND.c,
+ * with its table of options, its checks and its output; evaluator.c runs them:
+ * options that go together, inputs, signatures, the plot, the closing line.
+ */
 #ifndef NIGH_CLI_EVALUATOR_H
 #define NIGH_CLI_EVALUATOR_H
 
 #include "documents.h"
-#include "eval_output.h"
 
+enum cli_eval_output { CLI_EVAL_TABLE, CLI_EVAL_JSONL, CLI_EVAL_TSV };
+extern const char *const cli_eval_output_names[];
+
+/* The first member of the values of each; what its table does not have stays zero. */
 struct eval_values {
     struct cli_common common;
     struct cli_reading reading;
     struct cli_signing signing;
     struct cli_list data;
-    struct cli_number sample;
-    struct cli_number sample_seed;
     struct cli_number memory;
-    struct cli_number probes;
-    struct cli_number psm_queries;
-    struct cli_number k;
-    struct cli_number ask;
-    struct cli_number candidates;
-    struct cli_number slices;
-    struct cli_number rings;
-    struct cli_number seeds;
-    struct cli_number radius;
-    struct cli_number iterations;
-    struct cli_number min_documents;
-    const char *l2;
-    struct cli_number block;
-    struct cli_number queries_of;
-    const char *ratios;
-    const char *query_log;
-    int goal;
-    const char *methods;
-    const char *widths;
-    const char *max_features;
-    const char *labelled;
-    bool strip_headers;
-    bool as_paper;
-    const char *breadth;
-    const char *admit;
-    const char *effort;
-    struct cli_number patience;
-    int method;
-    bool certain;
-    const char *budget;
-    int probe;
-    bool no_cache;
-    const char *cosine;
-    const char *jaccard;
-    const char *truth;
-    const char *threshold;
-    const char *labels;
-    const char *temporary;
+    struct cli_number sample_seed;
     const char *plot;
-    const char *queries;
-    const char *judgements;
     int format;
     int output;
 };
 
-enum eval_kind {
-    EVAL_SIGNATURES,
-    EVAL_RANKED,
-    EVAL_DUPLICATES,
-    EVAL_PSM,
-    EVAL_NEAREST,
-    EVAL_LEARNED,
-    EVAL_TERMS,
-    EVAL_KINDS
-};
+#define EVAL_PLACE(field) offsetof(struct eval_values, field)
+
+/* clang-format off */
+#define EVAL_OUTPUT_OPTION \
+    CLI_CHOICE(0, "output", EVAL_PLACE(output), "FORM", cli_eval_output_names, "table", "the form of the answer")
+
+#define EVAL_PLOT_OPTION \
+    CLI_TEXT(0, "plot", EVAL_PLACE(plot), "FILE", "also draw what was measured, as an SVG image")
+
+#define EVAL_SAMPLE_SEED_OPTION \
+    CLI_NUMBER(0, "sample-seed", EVAL_PLACE(sample_seed), "N", 0, NIGH_ALL_64, "0", \
+               "choose at random by this seed; the same seed gives the same sample")
+
+/* Of those that read documents. */
+#define EVAL_INPUT_OPTIONS \
+    CLI_LIST(0, "data", EVAL_PLACE(data), "DIR", "the same as DIR among the inputs; may be given more than once"), \
+    CLI_NUMBER(0, "memory", EVAL_PLACE(memory), "BYTES", 1048576, UINT64_C(1) << 44, "4G", \
+               "give up where documents and features take more"), \
+    CLI_CHOICE(0, "format", EVAL_PLACE(format), "FORMAT", cli_text_formats, "auto", "the format of the inputs"), \
+    CLI_READING_OPTIONS(EVAL_PLACE(reading))
+
+/* Of those that sign documents, each as a whole. */
+#define EVAL_SIGNING_OPTIONS CLI_SCHEME_OPTIONS(EVAL_PLACE(signing)), CLI_HASHING_OPTIONS(EVAL_PLACE(signing))
+/* clang-format on */
 
 struct evaluator {
     struct cli_job *job;
     const struct eval_values *values;
-    enum eval_kind kind;
     struct cli_inputs inputs;
+    bool keep_weights;
     nigh_signer_options signer_options;
     nigh_vocabulary *vocabulary;
     nigh_model *model; /* of --scheme learned:FILE */
     nigh_signer *signer;
     nigh_eval_corpus *documents;
     nigh_signing_info info;
-    double alike;
+    double alike; /* the threshold, of those that have one */
     double started;
 };
 
-/* Each returns an exit code.  Documents are in memory but for duplicates, learned and terms, which read them
- * themselves. */
-int cli_eval_duplicates(struct evaluator *evaluator);
-int cli_eval_psm(struct evaluator *evaluator);
-int cli_eval_nearest(struct evaluator *evaluator); /* of a collection; there are no documents */
-int cli_eval_learned(struct evaluator *evaluator);
-int cli_eval_check_learned(const struct cli_job *job, const struct eval_values *values);
-int cli_eval_terms(struct evaluator *evaluator);
-int cli_eval_check_terms(const struct cli_job *job, const struct eval_values *values);
+/* What is there before it measures. */
+enum eval_reads {
+    EVAL_COLLECTION, /* nothing: its one operand is a collection */
+    EVAL_INPUTS,     /* inputs, which it reads itself */
+    EVAL_SIGNED,     /* documents in memory, signed */
+    EVAL_WEIGHTED,   /* and the weights of their bits */
+};
 
-/* The methods of `nearest`, in the order of nigh_search_method. */
-extern const char *const cli_eval_methods[];
-extern const char *const cli_eval_probes[];
-/* Of --goal, in the order of nigh_filter_goal. */
-extern const char *const cli_eval_goals[];
+struct eval_kind {
+    enum eval_reads reads;
+    int (*check)(struct evaluator *evaluator);   /* of options that do not go together; an exit code */
+    int (*measure)(struct evaluator *evaluator); /* an exit code */
+};
+
+/* Runs one of them.  An exit code. */
+int cli_eval_run(struct cli_job *job, const struct eval_kind *kind);
+
+/* Reads and signs the documents of a file beside the inputs; false with job->error. */
+bool cli_eval_read_file(struct evaluator *evaluator, const char *path, nigh_eval_corpus **out);
+
+/* That --plot and --stats are nothing that is read, neither inputs nor these files.  An exit code. */
+int cli_eval_check_places(const struct evaluator *evaluator, const struct cli_place *files, size_t count);
 
 /* The closing line and the statistics. */
 void cli_eval_summarise(struct evaluator *evaluator);
@@ -109,5 +96,13 @@ int cli_eval_write_plot(struct evaluator *evaluator, const char *svg, size_t len
 
 /* The name of the first input, and whether there are others: "crawl.jsonl and others". */
 void cli_eval_name_inputs(const struct evaluator *evaluator, char *name, size_t capacity);
+
+extern const struct cli_command cmd_eval_signatures;
+extern const struct cli_command cmd_eval_ranked;
+extern const struct cli_command cmd_eval_duplicates;
+extern const struct cli_command cmd_eval_psm;
+extern const struct cli_command cmd_eval_nearest;
+extern const struct cli_command cmd_eval_learned;
+extern const struct cli_command cmd_eval_terms;
 
 #endif

@@ -121,35 +121,60 @@ static void option_lines(const struct page *page, const struct cli_option *optio
     wrapped(page, text, column, OPTION_COLUMN);
 }
 
-static void usage_lines(const struct page *page, const struct cli_command *command) {
+/* `first`: nothing stands above them. */
+static void usage_lines(const struct page *page, const struct cli_command *command, bool first) {
     for (size_t i = 0; command->usage[i] != NULL; i++)
-        cli_sink_format(page->out, "%s nigh %s %s\n", i == 0 ? "usage:" : "      ", command->name, command->usage[i]);
+        cli_sink_format(page->out, "%s nigh %s %s\n", first && i == 0 ? "usage:" : "      ", command->name,
+                        command->usage[i]);
+}
+
+static void all_usage_lines(const struct page *page, const struct cli_command *command) {
+    const struct cli_command *subcommand;
+    if (command->usage != NULL) usage_lines(page, command, true);
+    for (size_t i = 0; (subcommand = cli_subcommand_at(command, i)) != NULL; i++)
+        usage_lines(page, subcommand, i == 0 && command->usage == NULL);
+}
+
+static void pair_line(const struct page *page, const char *name, const char *what) {
+    cli_sink_format(page->out, "  %-12s", name);
+    wrapped(page, what, strlen(name) > 12 ? 2 + strlen(name) : 14, 16);
+}
+
+static void subcommand_lines(const struct page *page, const struct cli_command *command) {
+    const struct cli_command *subcommand;
+    if (command->subcommands == NULL) return;
+    cli_sink_text(page->out, "\n");
+    heading(page, "commands:");
+    for (size_t i = 0; (subcommand = cli_subcommand_at(command, i)) != NULL; i++)
+        pair_line(page, cli_command_word(subcommand), subcommand->summary);
+    cli_sink_format(page->out, "\n'nigh help %s COMMAND' says more about one of them, with its options.\n",
+                    command->name);
+}
+
+static void example_lines(const struct page *page, const struct cli_example *examples) {
+    if (examples == NULL) return;
+    cli_sink_text(page->out, "\n");
+    heading(page, "examples:");
+    for (const struct cli_example *example = examples; example->line != NULL; example++) {
+        cli_sink_format(page->out, "  %s\n", example->line);
+        wrapped(page, example->what, 0, 6);
+    }
 }
 
 void cli_help_command(struct cli_sink *out, const struct cli_command *command) {
     struct page page = page_begin(out);
     const struct cli_option *option;
     cli_sink_format(out, "nigh %s: %s\n\n", command->name, command->summary);
-    usage_lines(&page, command);
+    all_usage_lines(&page, command);
     for (size_t i = 0; command->description[i] != NULL; i++) {
         cli_sink_text(out, "\n");
         wrapped(&page, command->description[i], 0, 0);
     }
+    subcommand_lines(&page, command);
     cli_sink_text(out, "\n");
-    heading(&page, "options:");
+    heading(&page, command->subcommands == NULL ? "options:" : "options of all of them:");
     for (size_t i = 0; (option = cli_option_at(command, i)) != NULL; i++) option_lines(&page, option);
-    if (command->examples == NULL) return;
-    cli_sink_text(out, "\n");
-    heading(&page, "examples:");
-    for (const struct cli_example *example = command->examples; example->line != NULL; example++) {
-        cli_sink_format(out, "  %s\n", example->line);
-        wrapped(&page, example->what, 0, 6);
-    }
-}
-
-static void pair_line(const struct page *page, const char *name, const char *what) {
-    cli_sink_format(page->out, "  %-12s", name);
-    wrapped(page, what, strlen(name) > 12 ? 2 + strlen(name) : 14, 16);
+    example_lines(&page, command->examples);
 }
 
 void cli_help_overview(struct cli_sink *out) {

@@ -18,30 +18,14 @@
 #include "signals.h"
 #include "suggest.h"
 
-static const struct cli_command *const commands[] = {
-    &cmd_index, &cmd_search, &cmd_dedup,    &cmd_against, &cmd_pairs,      &cmd_sign,
-    &cmd_train, &cmd_terms,  &cmd_eval,     &cmd_tune,    &cmd_plan,       &cmd_info,
-    &cmd_check, &cmd_export, &cmd_generate, &cmd_manual,  &cmd_completion, &cmd_commands,
-};
-
-const struct cli_command *cli_command_at(size_t index) {
-    return index < sizeof commands / sizeof commands[0] ? commands[index] : NULL;
-}
-
-const struct cli_command *cli_command_find(const char *name) {
-    const struct cli_command *command;
-    for (size_t i = 0; (command = cli_command_at(i)) != NULL; i++) {
-        if (strcmp(command->name, name) == 0) return command;
-    }
-    return NULL;
-}
-
 static const char *command_name_at(const void *user, size_t index, bool *skip) {
     static const char *const others[] = {"help", "--help", "--version"};
-    const size_t command_count = sizeof commands / sizeof commands[0];
+    const struct cli_command *command = cli_command_at(index);
+    size_t command_count = 0;
     (void)user;
-    *skip = index < command_count && commands[index]->internal;
-    if (index < command_count) return commands[index]->name;
+    *skip = command != NULL && command->internal;
+    if (command != NULL) return command->name;
+    while (cli_command_at(command_count) != NULL) command_count++;
     index -= command_count;
     return index < sizeof others / sizeof others[0] ? others[index] : NULL;
 }
@@ -96,8 +80,27 @@ static int show_help(int argc, char **argv, struct cli_sink *out) {
     }
     const struct cli_command *command = cli_command_find(argv[0]);
     if (command == NULL) return unknown_command(argv[0]);
+    if (argc > 1 && command->subcommands != NULL) {
+        const struct cli_command *subcommand = cli_subcommand_find(command, argv[1]);
+        if (subcommand == NULL) return cli_subcommand_unknown(command, argv[1]);
+        command = subcommand;
+    }
     cli_help_command(out, command);
     return CLI_DONE;
+}
+
+/*
+ * The subcommand among the arguments of a command, taken out of them: their first
+ * word.  Options may stand before it as long as no value stands apart from its
+ * option, for whether it does only the table of the subcommand can tell.
+ */
+static const struct cli_command *take_subcommand(const struct cli_command *command, int *argc, char **argv) {
+    int at = 0;
+    while (at < *argc && argv[at][0] == '-') at++;
+    const struct cli_command *subcommand = at < *argc ? cli_subcommand_find(command, argv[at]) : NULL;
+    if (subcommand == NULL) return command;
+    for (--*argc; at < *argc; at++) argv[at] = argv[at + 1];
+    return subcommand;
 }
 
 static int dispatch(int argc, char **argv, struct cli_sink *out) {
@@ -107,7 +110,10 @@ static int dispatch(int argc, char **argv, struct cli_sink *out) {
         return show_help(argc - 1, argv + 1, out);
     const struct cli_command *command = cli_command_find(first);
     if (command == NULL) return unknown_command(first);
-    return cli_job_run(command, argc - 1, argv + 1, out);
+    argc--;
+    argv++;
+    command = take_subcommand(command, &argc, argv);
+    return cli_job_run(command, argc, argv, out);
 }
 
 /*

@@ -106,8 +106,8 @@ static void option_entry(struct cli_sink *out, const struct cli_option *option) 
     cli_help_option_text(option, text, sizeof text);
     roff_sentence(out, text, ".");
     if (option->kind == CLI_KIND_NUMBER)
-        cli_sink_format(out, "A whole number from %llu to %llu.\n", (unsigned long long)option->least,
-                        (unsigned long long)option->most);
+        cli_sink_format(out, "A whole number from %llu to %llu.\n", (unsigned long long)option->min,
+                        (unsigned long long)option->max);
 }
 
 static void exit_status(struct cli_sink *out) {
@@ -138,36 +138,83 @@ static void example_entries(struct cli_sink *out, const struct cli_example *exam
     }
 }
 
-/* All pages but the one that this is: a command's, or "" for the overview. */
-static void see_also(struct cli_sink *out, const char *but) {
+/* A page to look at; a comma stands between two. */
+static void also(struct cli_sink *out, const struct cli_command *command, bool *first) {
+    char name[CLI_COMMAND_NAME_SIZE];
+    cli_command_file_name(command, name, sizeof name);
+    cli_sink_text(out, *first ? ".BR " : ",\n.BR ");
+    roff_text(out, "nigh-");
+    roff_text(out, name);
+    cli_sink_text(out, " (1)");
+    *first = false;
+}
+
+/*
+ * All pages of commands but the one that this is, which is NULL for the overview.
+ * Those inside a command are named by its own page and by each other's.
+ */
+static void see_also(struct cli_sink *out, const struct cli_command *but) {
     const struct cli_command *command;
-    bool first = *but == '\0';
+    const struct cli_command *family = but == NULL ? NULL : cli_command_family(but);
+    bool first = but == NULL;
     section(out, "SEE ALSO");
     if (!first) cli_sink_text(out, ".BR nigh (1)");
-    for (size_t i = 0; (command = cli_command_at(i)) != NULL; i++) {
-        if (command->internal || strcmp(command->name, but) == 0) continue;
-        cli_sink_format(out, "%s.BR nigh\\-%s (1)", first ? "" : ",\n", command->name);
-        first = false;
-    }
+    for (size_t i = 0; family != NULL && (command = cli_subcommand_at(family, i)) != NULL; i++)
+        if (command != but) also(out, command, &first);
+    for (size_t i = 0; (command = cli_command_at(i)) != NULL; i++)
+        if (!command->internal && command != but) also(out, command, &first);
     cli_sink_text(out, "\n");
 }
 
-void cli_manual_command(struct cli_sink *out, const struct cli_command *command) {
-    char name[64];
-    const struct cli_option *option;
-    snprintf(name, sizeof name, "nigh-%s", command->name);
-    page_title(out, name);
-    section(out, "NAME");
-    cli_sink_format(out, "nigh\\-%s \\- ", command->name);
-    roff_line(out, command->summary);
-    section(out, "SYNOPSIS");
+static void synopsis(struct cli_sink *out, const struct cli_command *command, bool first) {
+    char name[8 + CLI_COMMAND_NAME_SIZE];
     snprintf(name, sizeof name, "nigh %s", command->name);
-    for (size_t i = 0; command->usage[i] != NULL; i++) {
-        cli_sink_text(out, i == 0 ? "" : ".br\n");
+    for (size_t i = 0; command->usage != NULL && command->usage[i] != NULL; i++) {
+        cli_sink_text(out, first && i == 0 ? "" : ".br\n");
         synopsis_line(out, name, command->usage[i]);
     }
+}
+
+/* NAME, SYNOPSIS and DESCRIPTION. */
+static void command_head(struct cli_sink *out, const struct cli_command *command) {
+    char file_name[CLI_COMMAND_NAME_SIZE];
+    char name[8 + CLI_COMMAND_NAME_SIZE];
+    const struct cli_command *subcommand;
+    cli_command_file_name(command, file_name, sizeof file_name);
+    snprintf(name, sizeof name, "nigh-%s", file_name);
+    page_title(out, name);
+    section(out, "NAME");
+    roff_text(out, name);
+    cli_sink_text(out, " \\- ");
+    roff_line(out, command->summary);
+    section(out, "SYNOPSIS");
+    synopsis(out, command, true);
+    for (size_t i = 0; (subcommand = cli_subcommand_at(command, i)) != NULL; i++)
+        synopsis(out, subcommand, i == 0 && command->usage == NULL);
     section(out, "DESCRIPTION");
     paragraphs(out, command->description);
+}
+
+/* A page in a list of commands, and what it is about. */
+static void command_entry(struct cli_sink *out, const struct cli_command *command) {
+    bool first = true;
+    cli_sink_text(out, ".TP\n");
+    also(out, command, &first);
+    cli_sink_text(out, "\n");
+    roff_sentence(out, command->summary, ".");
+}
+
+static void subcommand_entries(struct cli_sink *out, const struct cli_command *command) {
+    const struct cli_command *subcommand;
+    if (command->subcommands == NULL) return;
+    section(out, "COMMANDS");
+    for (size_t i = 0; (subcommand = cli_subcommand_at(command, i)) != NULL; i++) command_entry(out, subcommand);
+}
+
+void cli_manual_command(struct cli_sink *out, const struct cli_command *command) {
+    const struct cli_option *option;
+    command_head(out, command);
+    subcommand_entries(out, command);
     section(out, "OPTIONS");
     for (size_t i = 0; (option = cli_option_at(command, i)) != NULL; i++) option_entry(out, option);
     for (size_t i = 0; command->details != NULL && command->details[i] != NULL; i++) {
@@ -179,17 +226,14 @@ void cli_manual_command(struct cli_sink *out, const struct cli_command *command)
         environment(out);
     }
     if (command->examples != NULL) example_entries(out, command->examples);
-    see_also(out, command->name);
+    see_also(out, command);
 }
 
 static void overview_commands(struct cli_sink *out) {
     const struct cli_command *command;
     section(out, "COMMANDS");
-    for (size_t i = 0; (command = cli_command_at(i)) != NULL; i++) {
-        if (command->internal) continue;
-        cli_sink_format(out, ".TP\n.BR nigh\\-%s (1)\n", command->name);
-        roff_sentence(out, command->summary, ".");
-    }
+    for (size_t i = 0; (command = cli_command_at(i)) != NULL; i++)
+        if (!command->internal) command_entry(out, command);
 }
 
 void cli_manual_overview(struct cli_sink *out) {
@@ -214,5 +258,5 @@ void cli_manual_overview(struct cli_sink *out) {
     paragraphs(out, statistics_paragraphs);
     exit_status(out);
     environment(out);
-    see_also(out, "");
+    see_also(out, NULL);
 }

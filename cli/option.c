@@ -22,6 +22,14 @@ static const struct cli_option common_options[] = {
     CLI_TEXT(0, "stats", PLACE(stats), "FILE", "write what the work took to FILE, as one JSON object"),
 };
 
+/* Names of before.  They are answered with the name of today, and shown nowhere. */
+static const struct {
+    const char *old;
+    const char *now;
+} renamed[] = {
+    {"usual", "default-costs"},
+};
+
 static const struct cli_option help_option = CLI_FLAG('h', "help", PLACE(help), "show this help");
 
 /* Where parsing stands. */
@@ -55,18 +63,18 @@ void cli_option_name(const struct cli_option *option, char *buffer, size_t capac
         snprintf(buffer, capacity, "-%c", option->letter);
 }
 
-static const struct cli_option *find_long(const struct parse *parse, const char *name, size_t length) {
+static const struct cli_option *find_long(const struct cli_command *command, const char *name, size_t length) {
     const struct cli_option *option;
-    for (size_t i = 0; (option = cli_option_at(parse->command, i)) != NULL; i++) {
+    for (size_t i = 0; (option = cli_option_at(command, i)) != NULL; i++) {
         if (option->name != NULL && strlen(option->name) == length && memcmp(option->name, name, length) == 0)
             return option;
     }
     return NULL;
 }
 
-static const struct cli_option *find_short(const struct parse *parse, char letter) {
+static const struct cli_option *find_short(const struct cli_command *command, char letter) {
     const struct cli_option *option;
-    for (size_t i = 0; (option = cli_option_at(parse->command, i)) != NULL; i++) {
+    for (size_t i = 0; (option = cli_option_at(command, i)) != NULL; i++) {
         if (option->letter == letter) return option;
     }
     return NULL;
@@ -107,13 +115,13 @@ static bool number_store(const struct parse *parse, const struct cli_option *opt
     uint64_t value = 0;
     const bool bytes = strcmp(option->value, "BYTES") == 0;
     const bool whole = cli_scaled(text, bytes ? 1024 : 1000, &value);
-    if (whole && value < option->least) {
-        snprintf(parse->message, parse->capacity, "%s must be at least %llu", name, (unsigned long long)option->least);
+    if (whole && value < option->min) {
+        snprintf(parse->message, parse->capacity, "%s must be at least %llu", name, (unsigned long long)option->min);
         return false;
     }
-    if (!whole || value > option->most) {
+    if (!whole || value > option->max) {
         snprintf(parse->message, parse->capacity, "%s takes a whole number from %llu to %llu, not '%s'", name,
-                 (unsigned long long)option->least, (unsigned long long)option->most, text);
+                 (unsigned long long)option->min, (unsigned long long)option->max, text);
         return false;
     }
     number->value = value;
@@ -206,13 +214,74 @@ static const char *long_name_at(const void *user, size_t index, bool *skip) {
     return *skip ? "" : option->name;
 }
 
+/* An option as it was typed: what follows the dashes, or the letter. */
+struct typed {
+    const char *name; /* NULL: a letter */
+    size_t length;
+    char letter;
+};
+
+static const struct cli_option *find_typed(const struct cli_command *command, const struct typed *typed) {
+    return typed->name == NULL ? find_short(command, typed->letter) : find_long(command, typed->name, typed->length);
+}
+
+#define MAX_FAMILY 16
+
+/* The commands of a family that have the option, MAX_FAMILY of them at most. */
+static size_t find_owners(const struct cli_command *family, const struct typed *typed, const char **owners) {
+    size_t count = 0;
+    const struct cli_command *command;
+    for (size_t i = 0; (command = cli_subcommand_at(family, i)) != NULL && count < MAX_FAMILY; i++)
+        if (find_typed(command, typed) != NULL) owners[count++] = cli_command_word(command);
+    return count;
+}
+
+/* "--plot goes with 'signatures' and 'psm'": other commands of the family have it.  False where none does. */
+static bool name_owners(const struct parse *parse, const struct typed *typed, const char *shown) {
+    const struct cli_command *family = cli_command_family(parse->command);
+    const bool chosen = family != parse->command;
+    const char *owners[MAX_FAMILY];
+    const size_t count = find_owners(family, typed, owners);
+    if (count == 0) return false;
+    size_t used =
+        (size_t)snprintf(parse->message, parse->capacity, "%s %s ", shown, chosen ? "goes with" : "comes after");
+    for (size_t i = 0; i < count && used < parse->capacity; i++) {
+        const char *between = i + 1 < count ? ", " : chosen ? " and " : " or ";
+        used +=
+            (size_t)snprintf(parse->message + used, parse->capacity - used, "%s'%s'", i == 0 ? "" : between, owners[i]);
+    }
+    return true;
+}
+
+/* "'--usual' is now '--default-costs'", where the command has that. */
+static bool name_renamed(const struct parse *parse, const char *word) {
+    for (size_t i = 0; i < sizeof renamed / sizeof renamed[0]; i++) {
+        const char *now = renamed[i].now;
+        if (strcmp(word, renamed[i].old) != 0 || find_long(parse->command, now, strlen(now)) == NULL) continue;
+        snprintf(parse->message, parse->capacity, "'--%s' is now '--%s'", word, now);
+        return true;
+    }
+    return false;
+}
+
 static bool unknown_long(const struct parse *parse, const char *name, size_t length) {
     char word[64];
+    char shown[sizeof word + 2];
+    const struct typed typed = {.name = name, .length = length};
     snprintf(word, sizeof word, "%.*s", length < sizeof word ? (int)length : (int)sizeof word - 1, name);
+    snprintf(shown, sizeof shown, "--%s", word);
+    if (name_renamed(parse, word) || name_owners(parse, &typed, shown)) return false;
     const char *near = length < sizeof word ? cli_suggest(word, long_name_at, parse->command) : NULL;
-    int used = snprintf(parse->message, parse->capacity, "unknown option '--%s'", word);
+    int used = snprintf(parse->message, parse->capacity, "unknown option '%s'", shown);
     if (near != NULL && used > 0 && (size_t)used < parse->capacity)
         snprintf(parse->message + used, parse->capacity - (size_t)used, "; did you mean '--%s'?", near);
+    return false;
+}
+
+static bool unknown_short(const struct parse *parse, char letter) {
+    const char shown[] = {'-', letter, '\0'};
+    const struct typed typed = {.letter = letter};
+    if (!name_owners(parse, &typed, shown)) snprintf(parse->message, parse->capacity, "unknown option '%s'", shown);
     return false;
 }
 
@@ -228,7 +297,7 @@ static bool take_value(struct parse *parse, const struct cli_option *option, con
 static bool parse_long(struct parse *parse, const char *text) {
     size_t length = strcspn(text, "=");
     const char *value = text[length] == '=' ? text + length + 1 : NULL;
-    const struct cli_option *option = find_long(parse, text, length);
+    const struct cli_option *option = find_long(parse->command, text, length);
     if (option == NULL) return unknown_long(parse, text, length);
     char name[CLI_OPTION_NAME_SIZE];
     cli_option_name(option, name, sizeof name);
@@ -244,11 +313,8 @@ static bool parse_long(struct parse *parse, const char *text) {
 static bool parse_short(struct parse *parse, const char *text) {
     for (; *text != '\0'; text++) {
         char name[3] = {'-', *text, '\0'};
-        const struct cli_option *option = find_short(parse, *text);
-        if (option == NULL) {
-            snprintf(parse->message, parse->capacity, "unknown option '%s'", name);
-            return false;
-        }
+        const struct cli_option *option = find_short(parse->command, *text);
+        if (option == NULL) return unknown_short(parse, *text);
         if (option->kind == CLI_KIND_FLAG) {
             if (!store(parse, option, name, NULL)) return false;
             continue;

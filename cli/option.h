@@ -43,8 +43,8 @@ struct cli_option {
     const char *value;   /* what stands for the value in help: "FILE" completes to files, "BYTES" has 1,024 to a K */
     const char *help;    /* lower-case, no full stop; choices and default are added to it */
     const char *initial; /* the default as one would type it; NULL: none */
-    uint64_t least;      /* of a number */
-    uint64_t most;
+    uint64_t min;        /* of a number */
+    uint64_t max;
     const char *const *choices; /* NULL-terminated; `initial` is one of them; "name:" takes a file behind it */
     size_t file_place;          /* of a table with such a choice: of that file (const char *, else NULL) */
 };
@@ -61,7 +61,7 @@ struct cli_option {
      .help = (text)}
 #define CLI_NUMBER(short_name, long_name, where, stands_for, from, to, default_text, text) \
     {.letter = (short_name), .name = (long_name), .kind = CLI_KIND_NUMBER, .place = (where), .value = (stands_for), \
-     .least = (from), .most = (to), .initial = (default_text), .help = (text)}
+     .min = (from), .max = (to), .initial = (default_text), .help = (text)}
 #define CLI_CHOICE(short_name, long_name, where, stands_for, names, default_text, text) \
     {.letter = (short_name), .name = (long_name), .kind = CLI_KIND_CHOICE, .place = (where), .value = (stands_for), \
      .choices = (names), .initial = (default_text), .help = (text)}

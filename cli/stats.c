@@ -44,7 +44,8 @@ static void write_object(struct cli_sink *sink, const struct cli_job *job) {
     const struct cli_stats *stats = &job->stats;
     const char *work_name = stats->work_name != NULL ? stats->work_name : "work_seconds";
     const char *kernel = nigh_context_kernel(job->context);
-    cli_sink_format(sink, "{\"command\":\"%s\",\"version\":\"%s\"", job->command->name, nigh_version());
+    cli_sink_format(sink, "{\"command\":\"%s\",\"version\":\"%s\"", cli_command_family(job->command)->name,
+                    nigh_version());
     cli_sink_format(sink, ",\"seconds\":%.6f", cli_seconds() - stats->started);
     cli_sink_format(sink, ",\"%s\":%.6f", work_name, stats->work_seconds);
     if (stats->also_name != NULL) cli_sink_format(sink, ",\"%s\":%.6f", stats->also_name, stats->also_seconds);

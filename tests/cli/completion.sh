@@ -16,6 +16,9 @@ fi
 [[ $(head -1 _nigh) == '#compdef nigh' ]] || fail 'zsh does not know whose completion it is'
 for command in $("$NIGH" commands); do
     contains _nigh "        $command)"
+    for subcommand in $("$NIGH" commands "$command"); do
+        contains _nigh "        $subcommand)"
+    done
 done
 
 # shellcheck source=/dev/null
@@ -49,8 +52,17 @@ completes 'learned:' sign --scheme l
 completes 'corpus.nigh' sign --scheme learned : co
 completes 'corpus.nigh' sign --scheme = learned : co
 completes 's3h s3h-f simhash ssh' train --method s
-completes 'auto hybrid bloom coca' terms --method ''
-completes 'corpus.nigh' terms --goal queries : co
+completes 'auto hybrid bloom coca' terms index --method ''
+completes 'corpus.nigh' terms index --goal queries : co
+completes 'index search info check --help' terms ''
+completes 'search' terms s
+completes 'nearest' help eval n
+completes '--breadth' eval nearest --br
+completes '' eval psm --br
+completes 'auto ball directed' eval nearest --probe ''
+completes 'corpus.nigh' eval nearest co
+completes '--default-costs' plan --default
+completes '' plan --us
 completes 'corpus.nigh' search co
 completes 'queries.npy' index corpus.nigh q
 completes 'with blank.npy' index corpus.nigh w

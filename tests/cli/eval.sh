@@ -93,23 +93,36 @@ expect 1 ANY '' -- "$NIGH" eval signatures -q --limit 1 "${simhash[@]}" texts.js
 # Wrong use.
 expect 2 '' "nigh eval: say what to measure: signatures, ranked, duplicates, psm, nearest, learned or terms
 $hint" -- "$NIGH" eval
-expect 2 '' "nigh eval: there is signatures, ranked, duplicates, psm, nearest, learned and terms to measure, not 'texts.jsonl'
+expect 2 '' "nigh eval: there is signatures, ranked, duplicates, psm, nearest, learned and terms, not 'texts.jsonl'
 $hint" -- "$NIGH" eval texts.jsonl
-expect 2 '' "nigh eval: no INPUT given; '-' is standard input
-$hint" -- "$NIGH" eval signatures
-expect 2 '' "nigh eval: --cosine takes a number above 0 and up to 1, not '90'
-$hint" -- "$NIGH" eval signatures --cosine 90 texts.jsonl
-expect 2 '' "nigh eval: --truth goes by labels, and leaves no --cosine to ask for
-$hint" -- "$NIGH" eval signatures --cosine 0.5 --truth pairs.tsv texts.jsonl
-expect 2 '' "nigh eval: --jaccard goes with --truth
-$hint" -- "$NIGH" eval signatures --jaccard 0.5 texts.jsonl
-expect 2 '' "nigh eval: no --judgements given
-$hint" -- "$NIGH" eval ranked texts.jsonl
-expect 2 '' "nigh eval: --judgements goes with 'ranked'
-$hint" -- "$NIGH" eval signatures --judgements qrels texts.jsonl
-expect 2 '' "nigh eval: --plot goes with 'signatures', 'psm', 'nearest', 'learned' and 'terms'
-$hint" -- "$NIGH" eval ranked --judgements qrels --plot p.svg texts.jsonl
-expect 2 '' "nigh eval: documents are measured as a whole; leave --split out
-$hint" -- "$NIGH" eval signatures --split hard texts.jsonl
+expect 2 '' "nigh eval: unknown command 'eval rankd'; did you mean 'eval ranked'?
+$hint" -- "$NIGH" eval rankd texts.jsonl
+# The table is that of the second word; an option is looked for in the others.
+expect 2 '' "nigh eval: --judgements comes after 'ranked'
+$hint" -- "$NIGH" eval --judgements qrels ranked texts.jsonl
+expect 2 '' "nigh eval: --plot comes after 'signatures', 'psm', 'nearest', 'learned' or 'terms'
+$hint" -- "$NIGH" eval --plot=p.svg
+expect 2 '' "nigh eval signatures: -k goes with 'nearest'
+try 'nigh eval signatures --help'" -- "$NIGH" eval signatures -k 3 texts.jsonl
+expect 2 '' "nigh eval nearest: --text-key goes with 'signatures', 'ranked', 'duplicates', 'psm', 'learned' and 'terms'
+try 'nigh eval nearest --help'" -- "$NIGH" eval nearest --text-key t c.nigh
+expect 0 "$(cat once)" '' -- "$NIGH" eval -q --output=tsv signatures texts.jsonl
+expect 2 '' "nigh eval signatures: no INPUT given; '-' is standard input
+try 'nigh eval signatures --help'" -- "$NIGH" eval signatures
+expect 2 '' "nigh eval signatures: --cosine takes a number above 0 and up to 1, not '90'
+try 'nigh eval signatures --help'" -- "$NIGH" eval signatures --cosine 90 texts.jsonl
+expect 2 '' "nigh eval signatures: --truth goes by labels, and leaves no --cosine to ask for
+try 'nigh eval signatures --help'" -- "$NIGH" eval signatures --cosine 0.5 --truth pairs.tsv texts.jsonl
+expect 2 '' "nigh eval signatures: --jaccard goes with --truth
+try 'nigh eval signatures --help'" -- "$NIGH" eval signatures --jaccard 0.5 texts.jsonl
+expect 2 '' "nigh eval ranked: no --judgements given
+try 'nigh eval ranked --help'" -- "$NIGH" eval ranked texts.jsonl
+expect 2 '' "nigh eval signatures: --judgements goes with 'ranked'
+try 'nigh eval signatures --help'" -- "$NIGH" eval signatures --judgements qrels texts.jsonl
+expect 2 '' "nigh eval ranked: --plot goes with 'signatures', 'psm', 'nearest', 'learned' and 'terms'
+try 'nigh eval ranked --help'" -- "$NIGH" eval ranked --judgements qrels --plot p.svg texts.jsonl
+# Documents are measured as a whole.
+expect 2 '' ANY -- "$NIGH" eval signatures --split hard texts.jsonl
+contains .err "nigh eval signatures: unknown option '--split'"
 
 finish

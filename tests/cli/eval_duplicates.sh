@@ -4,7 +4,6 @@
 # shellcheck source=/dev/null disable=SC2016
 . "${BASH_SOURCE[0]%/*}/_lib.sh"
 
-hint="try 'nigh eval --help'"
 
 # Ten families: a text, an exact copy of it, one with a word changed near its end, one that shares little.
 python3 - << 'END' > texts.jsonl
@@ -94,24 +93,24 @@ END
 expect 1 ANY '' -- "$NIGH" eval psm -q --limit 1 long.jsonl
 
 # Wrong use.
-expect 2 '' "nigh eval: --threshold takes a number above 0 and up to 1, not '80'
-$hint" -- "$NIGH" eval duplicates --threshold 80 texts.jsonl
-expect 2 '' "nigh eval: duplicates reads its inputs many times; standard input cannot be
-$hint" -- "$NIGH" eval duplicates -
-expect 2 '' "nigh eval: duplicates measures its own signatures; leave --scheme, --bits and --weights out
-$hint" -- "$NIGH" eval duplicates --bits 128 texts.jsonl
-expect 2 '' "nigh eval: --plot goes with 'signatures', 'psm', 'nearest', 'learned' and 'terms'
-$hint" -- "$NIGH" eval duplicates --plot x.svg texts.jsonl
-expect 2 '' "nigh eval: --threshold, --labels and --temporary go with 'duplicates'
-$hint" -- "$NIGH" eval psm --labels pairs.tsv texts.jsonl
-expect 2 '' "nigh eval: --probes and --psm-queries go with 'psm'
-$hint" -- "$NIGH" eval duplicates --probes 3 texts.jsonl
-expect 2 '' "nigh eval: psm measures 64 bits
-$hint" -- "$NIGH" eval psm --bits 128 texts.jsonl
-expect 2 '' "nigh eval: psm goes by the weights of simhash, or of a model; there is no other --scheme for it
-$hint" -- "$NIGH" eval psm --scheme minhash texts.jsonl
-expect 2 '' "nigh eval: --truth, --cosine and --jaccard go with 'signatures'
-$hint" -- "$NIGH" eval duplicates --truth pairs.tsv texts.jsonl
+expect 2 '' "nigh eval duplicates: --threshold takes a number above 0 and up to 1, not '80'
+try 'nigh eval duplicates --help'" -- "$NIGH" eval duplicates --threshold 80 texts.jsonl
+expect 2 '' "nigh eval duplicates: the inputs are read many times; standard input cannot be
+try 'nigh eval duplicates --help'" -- "$NIGH" eval duplicates -
+expect 2 '' "nigh eval duplicates: --bits goes with 'signatures', 'ranked', 'psm' and 'learned'
+try 'nigh eval duplicates --help'" -- "$NIGH" eval duplicates --bits 128 texts.jsonl
+expect 2 '' "nigh eval duplicates: --plot goes with 'signatures', 'psm', 'nearest', 'learned' and 'terms'
+try 'nigh eval duplicates --help'" -- "$NIGH" eval duplicates --plot x.svg texts.jsonl
+expect 2 '' "nigh eval psm: --labels goes with 'duplicates'
+try 'nigh eval psm --help'" -- "$NIGH" eval psm --labels pairs.tsv texts.jsonl
+expect 2 '' "nigh eval duplicates: --probes goes with 'psm'
+try 'nigh eval duplicates --help'" -- "$NIGH" eval duplicates --probes 3 texts.jsonl
+expect 2 '' "nigh eval psm: this measures 64 bits
+try 'nigh eval psm --help'" -- "$NIGH" eval psm --bits 128 texts.jsonl
+expect 2 '' "nigh eval psm: this goes by the weights of simhash, or of a model; there is no other --scheme for it
+try 'nigh eval psm --help'" -- "$NIGH" eval psm --scheme minhash texts.jsonl
+expect 2 '' "nigh eval duplicates: --truth goes with 'signatures'
+try 'nigh eval duplicates --help'" -- "$NIGH" eval duplicates --truth pairs.tsv texts.jsonl
 expect 2 '' "nigh: '/dev/stdin': is read many times, which a pipe cannot be" \
     -- piped texts.jsonl "$NIGH" eval duplicates -q /dev/stdin
 expect 2 '' "nigh: 'none.jsonl': cannot open: No such file or directory" -- "$NIGH" eval duplicates -q none.jsonl

@@ -4,7 +4,6 @@
 # shellcheck source=/dev/null disable=SC2016
 . "${BASH_SOURCE[0]%/*}/_lib.sh"
 
-hint="try 'nigh eval --help'"
 
 # Five classes with words of their own among words of all; a header that tells the class.
 python3 - << 'END' > texts.jsonl
@@ -69,22 +68,22 @@ expect 2 '' ANY -- "$NIGH" eval learned -q --part-key label --methods chi --bits
 contains .err 'there are no documents to learn from: none is of the part "train"'
 
 # Wrong use.
-expect 2 '' "nigh eval: --methods takes some of codewords,s3h,s3h-f,simhash,chi,ssh,klsh, each once, not 's3h,s4h'
-$hint" -- "$NIGH" eval learned --methods s3h,s4h texts.jsonl
+expect 2 '' "nigh eval learned: --methods takes some of codewords,s3h,s3h-f,simhash,chi,ssh,klsh, each once, not 's3h,s4h'
+try 'nigh eval learned --help'" -- "$NIGH" eval learned --methods s3h,s4h texts.jsonl
 for list in 12 8,,16 8,8 2048 x ''; do
-    expect 2 '' "nigh eval: --widths takes multiples of 8 up to 1024 such as 16,32,64, not '$list'
-$hint" -- "$NIGH" eval learned --widths "$list" texts.jsonl
+    expect 2 '' "nigh eval learned: --widths takes multiples of 8 up to 1024 such as 16,32,64, not '$list'
+try 'nigh eval learned --help'" -- "$NIGH" eval learned --widths "$list" texts.jsonl
 done
-expect 2 '' "nigh eval: --max-features takes numbers such as 10000 or 1000,3000,10000, not '0'
-$hint" -- "$NIGH" eval learned --max-features 0 texts.jsonl
-expect 2 '' "nigh eval: --labelled takes a number above 0 and up to 1, not 'nan'
-$hint" -- "$NIGH" eval learned --labelled nan texts.jsonl
-expect 2 '' "nigh eval: give --bits or --widths
-$hint" -- "$NIGH" eval learned --bits 8 --widths 16 texts.jsonl
+expect 2 '' "nigh eval learned: --max-features takes numbers such as 10000 or 1000,3000,10000, not '0'
+try 'nigh eval learned --help'" -- "$NIGH" eval learned --max-features 0 texts.jsonl
+expect 2 '' "nigh eval learned: --labelled takes a number above 0 and up to 1, not 'nan'
+try 'nigh eval learned --help'" -- "$NIGH" eval learned --labelled nan texts.jsonl
+expect 2 '' "nigh eval learned: give --bits or --widths
+try 'nigh eval learned --help'" -- "$NIGH" eval learned --bits 8 --widths 16 texts.jsonl
 expect 2 '' ANY -- "$NIGH" eval learned --scheme simhash texts.jsonl
-contains .err 'learned measures its own signatures'
+contains .err "--scheme goes with 'signatures', 'ranked' and 'psm'"
 expect 2 '' ANY -- "$NIGH" eval psm --seeds 3 texts.jsonl
-contains .err "go with 'learned'"
-expect 2 '' "nigh eval: --ask goes with 'nearest' and 'learned'
-$hint" -- "$NIGH" eval psm --ask 3 texts.jsonl
+contains .err "--seeds goes with 'learned'"
+expect 2 '' "nigh eval psm: --ask goes with 'nearest' and 'learned'
+try 'nigh eval psm --help'" -- "$NIGH" eval psm --ask 3 texts.jsonl
 finish

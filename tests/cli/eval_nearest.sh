@@ -54,22 +54,22 @@ import sys, xml.etree.ElementTree as tree
 title = tree.parse("odd.svg").getroot().find("{http://www.w3.org/2000/svg}text").text
 assert title.startswith("a\ufffd<b>&\ufffd"), title' || fail 'the plot is no XML'
 
-hint="try 'nigh eval --help'"
-expect 2 '' "nigh eval: no INPUT given; '-' is standard input
-$hint" -- "$NIGH" eval nearest
-expect 2 '' "nigh eval: nearest takes one collection
-$hint" -- "$NIGH" eval nearest c.nigh d.nigh
+expect 2 '' "nigh eval nearest: give one COLLECTION, not 0
+try 'nigh eval nearest --help'" -- "$NIGH" eval nearest
+expect 2 '' "nigh eval nearest: give one COLLECTION, not 2
+try 'nigh eval nearest --help'" -- "$NIGH" eval nearest c.nigh d.nigh
 for list in 3-1 29 1,,2 x ''; do
-    expect 2 '' "nigh eval: --breadth takes numbers up to 28 such as 0,1,3 or 0-4, not '$list'
-$hint" -- "$NIGH" eval nearest c.nigh --breadth "$list"
+    expect 2 '' "nigh eval nearest: --breadth takes numbers up to 28 such as 0,1,3 or 0-4, not '$list'
+try 'nigh eval nearest --help'" -- "$NIGH" eval nearest c.nigh --breadth "$list"
 done
-expect 2 '' "nigh eval: there is no --breadth up to which --admit could be
-$hint" -- "$NIGH" eval nearest c.nigh --breadth 0,1 --admit 2
+expect 2 '' "nigh eval nearest: there is no --breadth up to which --admit could be
+try 'nigh eval nearest --help'" -- "$NIGH" eval nearest c.nigh --breadth 0,1 --admit 2
 for option in --certain "--budget all" "--probe ball" --no-cache; do
     expect 2 '' ANY -- "$NIGH" eval psm $option rows.u8bin
-    contains .err "go with 'nearest'"
+    contains .err "${option%% *} goes with 'nearest'"
 done
 expect 2 '' ANY -- "$NIGH" eval nearest c.nigh --judgements x
+contains .err "--judgements goes with 'ranked'"
 expect 2 '' ANY -- "$NIGH" eval nearest missing.nigh
 expect 2 ANY ANY -- "$NIGH" eval nearest c.nigh --rings 13
 expect 2 '' ANY -- "$NIGH" eval psm --breadth 1 rows.u8bin

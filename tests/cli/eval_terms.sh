@@ -4,7 +4,6 @@
 # shellcheck source=/dev/null disable=SC2016
 . "${BASH_SOURCE[0]%/*}/_lib.sh"
 
-hint="try 'nigh eval --help'"
 
 # Words in topics, some of all, many of one text only.
 python3 - << 'END' > texts.jsonl
@@ -94,15 +93,15 @@ expect 2 '' ANY -- "$NIGH" eval terms -q missing.jsonl
 
 # Wrong use.
 for list in 0 65 4,2 2,2 2,,4 x '' nan -1; do
-    expect 2 '' "nigh eval: --ratios takes ascending numbers above 0 and up to 64 such as 2,4,8, not '$list'
-$hint" -- "$NIGH" eval terms "--ratios=$list" texts.jsonl
+    expect 2 '' "nigh eval terms: --ratios takes ascending numbers above 0 and up to 64 such as 2,4,8, not '$list'
+try 'nigh eval terms --help'" -- "$NIGH" eval terms "--ratios=$list" texts.jsonl
 done
 expect 2 '' ANY -- "$NIGH" eval terms --block 0 texts.jsonl
 expect 2 '' ANY -- "$NIGH" eval terms --scheme simhash texts.jsonl
-contains .err 'terms measures filters of words'
+contains .err "--scheme goes with 'signatures', 'ranked' and 'psm'"
 expect 2 '' ANY -- "$NIGH" eval terms --features chars:3 texts.jsonl
-contains .err 'terms measures filters of words'
-expect 2 '' "nigh eval: --block, --ratios, --queries-of and --goal go with 'terms'
-$hint" -- "$NIGH" eval psm --block 100 texts.jsonl
+contains .err "--features goes with 'signatures', 'ranked', 'duplicates', 'psm' and 'learned'"
+expect 2 '' "nigh eval psm: --block goes with 'terms'
+try 'nigh eval psm --help'" -- "$NIGH" eval psm --block 100 texts.jsonl
 expect 2 '' ANY -- "$NIGH" eval terms --plot log.txt --goal queries:log.txt texts.jsonl
 finish

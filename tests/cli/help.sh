@@ -6,17 +6,27 @@
 
 expect 0 ANY '' -- "$NIGH" --help
 cp .out overview
-for command in $("$NIGH" commands); do
-    contains overview "$command"
-    expect 0 ANY '' -- "$NIGH" "$command" --help
-    cp .out "$command.help"
-    for option in --threads --quiet --stats --help; do
-        contains "$command.help" "$option"
+# every_command: each a line, those inside another with both words.
+every_command() {
+    local command
+    for command in $("$NIGH" commands); do
+        echo "$command"
+        "$NIGH" commands "$command" | sed "s/^/$command /"
     done
-    expect 0 "$(cat "$command.help")" '' -- "$NIGH" "$command" -h
-    expect 0 "$(cat "$command.help")" '' -- "$NIGH" help "$command"
-    [[ $(awk 'length > 80' "$command.help" | grep -v '^  nigh') == '' ]] || fail "help of $command is wider than 80"
-done
+}
+while read -r command word; do
+    words=("$command" $word)
+    name=$command${word:+-$word}
+    if [[ -z $word ]]; then contains overview "$command"; else contains "$command.help" "  $word "; fi
+    expect 0 ANY '' -- "$NIGH" "${words[@]}" --help
+    cp .out "$name.help"
+    for option in --threads --quiet --stats --help; do
+        contains "$name.help" "$option"
+    done
+    expect 0 "$(cat "$name.help")" '' -- "$NIGH" "${words[@]}" -h
+    expect 0 "$(cat "$name.help")" '' -- "$NIGH" help "${words[@]}"
+    [[ $(awk 'length > 80' "$name.help" | grep -v '^  nigh') == '' ]] || fail "help of $name is wider than 80"
+done < <(every_command)
 
 for option in --format --bits --ids; do contains index.help "$option"; done
 for option in '-k N' --radius --id --exact --method --batch --output --format --bits --verify; do
@@ -27,7 +37,14 @@ for option in '-o FILE' --format --ids; do contains export.help "$option"; done
 for option in '-o FILE' '-n, --count' --bits --seed --queries --format; do contains generate.help "$option"; done
 for option in '-o FILE' --method --bits --label-key --part-key --max-features; do contains train.help "$option"; done
 contains sign.help learned:FILE
-for option in --method --false-positives --bits-per-term --goal --block --verify --queries --output; do contains terms.help "$option"; done
+for option in --method --false-positives --bits-per-term --goal --block; do contains terms-index.help "$option"; done
+for option in --verify --queries --output; do contains terms-search.help "$option"; done
+# A command inside another shows its own options alone.
+for option in '-k N' --breadth --effort --rings --plot; do contains eval-nearest.help "$option"; done
+for option in --judgements --scheme --text-key --ratios; do
+    grep -q -e "^ *$option " eval-nearest.help && fail "help of eval nearest shows $option"
+done
+grep -q -e --usual plan.help && fail 'help shows a name of before'
 contains overview NIGH_KERNEL
 
 expect 0 "$(cat overview)" '' -- "$NIGH" help
@@ -40,6 +57,14 @@ expect 0 "$(cat search.help)" '' -- "$NIGH" search --help nothing.nigh
 expect 0 ANY '' -- "$NIGH" manual --help
 grep -q '^  manual' overview && fail 'an internal command is listed'
 
+expect 0 'signatures
+ranked
+duplicates
+psm
+nearest
+learned
+terms' '' -- "$NIGH" commands eval
+expect 0 '' '' -- "$NIGH" commands search
 expect 0 'index
 search
 dedup

@@ -6,13 +6,23 @@
 
 "$NIGH" manual > nigh.1 || fail manual
 pages=(nigh.1)
+# page WORD...: the page of a command, or of one inside another, with every option that its help shows.
+page() {
+    local page="nigh-$*.1" option
+    page=${page// /-}
+    "$NIGH" manual "$@" > "$page" || fail "manual $*"
+    pages+=("$page")
+    for option in $("$NIGH" "$@" --help | grep -oE '^  (-.,|   ) --[-a-z0-9]+|^  -. ' | grep -oE -- '-[-a-z0-9]+$|-[a-z] ?$'); do
+        contains "$page" "\\fB${option//-/\\-}\\fR"
+    done
+}
 for command in $("$NIGH" commands); do
-    "$NIGH" manual "$command" > "nigh-$command.1" || fail "manual $command"
-    pages+=("nigh-$command.1")
+    page "$command"
     contains nigh.1 "nigh\\-$command"
-    # Every option that help shows is in the page.
-    for option in $("$NIGH" "$command" --help | grep -oE '^  (-.,|   ) --[-a-z0-9]+|^  -. ' | grep -oE -- '-[-a-z0-9]+$|-[a-z] ?$'); do
-        contains "nigh-$command.1" "\\fB${option//-/\\-}\\fR"
+    for word in $("$NIGH" commands "$command"); do
+        page "$command" "$word"
+        contains "nigh-$command.1" "nigh\\-$command\\-$word"
+        contains "nigh-$command-$word.1" "nigh\\-$command (1)"
     done
 done
 

@@ -20,9 +20,10 @@ printf '1 0 2 1\n' > judged
 # refused SAID COMMAND ARGUMENT...: before anything is done, and everything is as it was.
 refused() {
     local said=$1 command=$2
-    shift 2
+    shift
+    [[ $command == eval ]] && command+=" $2"
     expect_unchanged . 2 '' "nigh $command: $said
-try 'nigh $command --help'" -- "$NIGH" "$command" "$@"
+try 'nigh $command --help'" -- "$NIGH" "$@"
 }
 # What the checks write themselves does not count, nor the size of the folder that it is in.
 state() {

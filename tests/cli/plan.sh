@@ -5,7 +5,7 @@
 . "${BASH_SOURCE[0]%/*}/_lib.sh"
 
 # The table: a line for each setting, one of them marked.
-expect 0 ANY ANY -- "$NIGH" plan --usual -n 10M
+expect 0 ANY ANY -- "$NIGH" plan --default-costs -n 10M
 grep -q '^tables [45]/[12], [0-9]* tables: the fastest and misses nothing$' .err || fail "$(cat .err)"
 contains .out '  method  setting             recall   memory    build     queries/s   compared'
 [[ $(grep -c '^\*' .out) == 1 ]] || fail 'not one recommended'
@@ -13,55 +13,55 @@ contains .out '  method  setting             recall   memory    build     querie
 grep -q '^  psm .* misses some$' .out || fail 'psm fits a recall of 1'
 
 # Tab-separated and JSON: the same settings.
-expect 0 ANY '' -- "$NIGH" plan -q --usual -n 10000000 --output tsv
+expect 0 ANY '' -- "$NIGH" plan -q --default-costs -n 10000000 --output tsv
 cp .out plan.tsv
 awk -F '\t' 'NF != 13 { exit 1 }' plan.tsv || fail 'columns'
 [[ $(awk -F '\t' '$13 == 1 { print $1, $7, $12 }' plan.tsv) == 'tables 1.0000 1' ]] || fail 'recommended'
-expect 0 ANY '' -- "$NIGH" plan -q --usual -n 10M --output jsonl
+expect 0 ANY '' -- "$NIGH" plan -q --default-costs -n 10M --output jsonl
 [[ $(wc -l < .out) == $(wc -l < plan.tsv) ]] || fail 'lines'
 [[ $(grep -c '"recommended":true' .out) == 1 ]] || fail 'not one recommended'
 contains .out '{"method":"scan","blocks":0,"leading":0,"prefix":0,"probes":0,"tables":0,"recall":1.0000,"bytes":80000000,'
-expect 0 ANY '' -- "$NIGH" plan -q --usual -n 10M --output jsonl --stats s.json
+expect 0 ANY '' -- "$NIGH" plan -q --default-costs -n 10M --output jsonl --stats s.json
 contains s.json '"settings":'
 
 # Memory, recall and few queries change the choice.
-expect 0 ANY 'scan: the fastest that fits into 100M and misses nothing' -- "$NIGH" plan --usual -n 10M --memory 100M
-expect 0 ANY ANY -- "$NIGH" plan --usual -n 10M --memory 200M --recall 0.95
+expect 0 ANY 'scan: the fastest that fits into 100M and misses nothing' -- "$NIGH" plan --default-costs -n 10M --memory 100M
+expect 0 ANY ANY -- "$NIGH" plan --default-costs -n 10M --memory 200M --recall 0.95
 grep -q '^psm [0-9]*:[0-9]* x1: the fastest that fits into 200M and finds enough$' .err || fail "$(cat .err)"
 grep -q '^  tables .* too large$' .out || fail 'tables fit into 200M'
-expect 0 ANY 'scan: the fastest and misses nothing, building included, for 1 query' -- "$NIGH" plan --usual -n 1M --queries 1
-expect 1 ANY 'nothing fits into 10K' -- "$NIGH" plan --usual -n 10M --memory 10K
-expect 0 ANY ANY -- "$NIGH" plan --usual -n 100K --bits 256 --radius 36 --first
+expect 0 ANY 'scan: the fastest and misses nothing, building included, for 1 query' -- "$NIGH" plan --default-costs -n 1M --queries 1
+expect 1 ANY 'nothing fits into 10K' -- "$NIGH" plan --default-costs -n 10M --memory 10K
+expect 0 ANY ANY -- "$NIGH" plan --default-costs -n 100K --bits 256 --radius 36 --first
 if grep -q tables .out; then fail 'tables of a radius beyond them'; fi
 
 # A collection tells how many and how wide.
 printf 'a\t0000\nb\t0100\nc\t0300\nd\tffff\ne\t0000\n' > docs.hex
 "$NIGH" index -q c.nigh docs.hex || fail index
-expect 0 ANY '' -- "$NIGH" plan -q --usual --output tsv c.nigh
+expect 0 ANY '' -- "$NIGH" plan -q --default-costs --output tsv c.nigh
 [[ $(head -1 .out | cut -f 8,11) == $'32\t4.0' ]] || fail "not 4 rows of one word: $(head -1 .out)"
 
 # Measured: finders beside their predictions.
-expect 0 ANY '' -- "$NIGH" plan -q --usual -n 3000 --measure --output tsv --memory 4M
+expect 0 ANY '' -- "$NIGH" plan -q --default-costs -n 3000 --measure --output tsv --memory 4M
 [[ $(awk -F '\t' 'NF == 17' .out | wc -l) -ge 10 ]] || fail 'measured too little'
 awk -F '\t' 'NF == 17 && ($14 < 0.5 || $14 > 1 || $16 <= 0 || $17 <= 0) { exit 1 }' .out || fail 'strange measurements'
-expect 0 ANY '' -- "$NIGH" plan -q --usual -n 1000 --measure
+expect 0 ANY '' -- "$NIGH" plan -q --default-costs -n 1000 --measure
 contains .out 'predicted / measured '
 
 # Batches against a file: predicted; measured, with a file that is gone afterwards.
-expect 0 ANY 'tables 4/1, 4 tables: the fastest and misses nothing' -- "$NIGH" plan --usual -n 60M --batch 1M
+expect 0 ANY 'tables 4/1, 4 tables: the fastest and misses nothing' -- "$NIGH" plan --default-costs -n 60M --batch 1M
 grep -q '^  psm .* misses some$' .out || fail 'no psm for a batch'
-expect 0 ANY '' -- "$NIGH" plan -q --usual -n 60M --batch 1M --output tsv
+expect 0 ANY '' -- "$NIGH" plan -q --default-costs -n 60M --batch 1M --output tsv
 cp .out fast.tsv
-expect 0 ANY '' -- "$NIGH" plan -q --usual -n 60M --batch 1M --output tsv --disk 1M
+expect 0 ANY '' -- "$NIGH" plan -q --default-costs -n 60M --batch 1M --output tsv --disk 1M
 [[ $(awk -F '\t' '$1 == "tables" && $2 == 4 { print $10 }' .out) == 0.0006866 ]] || fail 'not 720 MB at 1 MB/s'
 if cmp -s .out fast.tsv; then fail 'the disk does not matter'; fi
 mkdir scratch
-expect 0 ANY '' -- "$NIGH" plan -q --usual -n 6000 --batch 2000 --measure --temporary scratch --output tsv
+expect 0 ANY '' -- "$NIGH" plan -q --default-costs -n 6000 --batch 2000 --measure --temporary scratch --output tsv
 [[ $(awk -F '\t' 'NF == 17' .out | wc -l) -ge 8 ]] || fail 'measured too few batches'
 awk -F '\t' 'NF == 17 && ($14 < 0.5 || $14 > 1 || $15 != 0 || $17 <= 0) { exit 1 }' .out || fail 'strange batches'
 [[ -z $(ls -A scratch) ]] || fail 'a file is left'
 expect 2 '' "nigh: 'nowhere': cannot make a folder in: No such file or directory" \
-    -- "$NIGH" plan -q --usual -n 6000 --batch 2000 --measure --temporary nowhere
+    -- "$NIGH" plan -q --default-costs -n 6000 --batch 2000 --measure --temporary nowhere
 expect 2 '' "nigh plan: --disk and --temporary go with --batch
 try 'nigh plan --help'" -- "$NIGH" plan -n 5 --disk 1G
 expect 2 '' "nigh plan: --batch says how many queries there are; leave --queries out
@@ -70,7 +70,7 @@ expect 2 '' 'nigh: chunks hold rows of 64 bits, not 128' -- "$NIGH" plan -n 5 --
 
 # What is found takes time: so much for each match.
 for matches in 0 1 2; do
-    expect 0 ANY '' -- "$NIGH" plan -q --usual -n 1M --matches $matches --output tsv
+    expect 0 ANY '' -- "$NIGH" plan -q --default-costs -n 1M --matches $matches --output tsv
     awk -F '\t' '$1 == "tables" && $2 == 4 { print $10 * 1e12 }' .out
 done > times.txt
 awk '{ t[NR] = $1 } END { exit !(t[2] - t[1] > 50000 && (t[3] - t[2]) / (t[2] - t[1]) > 0.99 && \

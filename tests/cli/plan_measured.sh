@@ -6,7 +6,7 @@
 # shellcheck source=/dev/null
 . "${BASH_SOURCE[0]%/*}/_lib.sh"
 
-expect 0 ANY '' -- "$NIGH" plan -q --usual -n 20000 --measure --output tsv --memory 20M
+expect 0 ANY '' -- "$NIGH" plan -q --default-costs -n 20000 --measure --output tsv --memory 20M
 [[ $(awk -F '\t' 'NF == 17' .out | wc -l) -ge 10 ]] || fail 'measured too little'
 awk -F '\t' 'NF == 17 && ($14 < 0.5 || $14 > 1 || $16 <= 0 || $17 <= 0) { exit 1 }' .out || fail 'strange measurements'
 expect 0 ANY '' -- "$NIGH" plan -q -n 20000

@@ -4,9 +4,12 @@
 # shellcheck source=/dev/null
 . "${BASH_SOURCE[0]%/*}/_lib.sh"
 
-hint="try 'nigh terms --help'"
-# refused ERROR -- COMMAND...: wrong use.
-refused() { expect 2 '' "nigh terms: $1"$'\n'"$hint" "${@:2}"; }
+# refused ERROR -- "$NIGH" terms COMMAND...: wrong use of that command, or of terms itself.
+refused() {
+    local command='terms'
+    case ${5-} in index | search | info | check) command+=" $5" ;; esac
+    expect 2 '' "nigh $command: $1"$'\n'"try 'nigh $command --help'" "${@:2}"
+}
 # nothing_written PATH
 nothing_written() {
     checks=$((checks + 1))
@@ -24,25 +27,24 @@ END
 # --------------------------------------------------------------- wrong use
 
 refused 'say what to do: index, search, info or check' -- "$NIGH" terms
-refused "unknown verb 'serach'; did you mean 'search'?" -- "$NIGH" terms serach notes.terms bread
+refused "unknown command 'terms serach'; did you mean 'terms search'?" -- "$NIGH" terms serach notes.terms bread
 refused "there is index, search, info and check, not 'frobnicate'" -- "$NIGH" terms frobnicate notes.terms
 refused 'no FILE given' -- "$NIGH" terms search
 refused 'no WORD given, nor --queries' -- "$NIGH" terms search notes.terms
 refused "no INPUT given; '-' is standard input" -- "$NIGH" terms index notes.terms
 refused 'give one FILE, not 2' -- "$NIGH" terms info notes.terms notes.terms
 refused '--queries takes the place of words' -- "$NIGH" terms search notes.terms bread --queries notes.jsonl
-refused '--verify and --queries go with '"'search'" -- "$NIGH" terms info notes.terms --verify
-refused "how a file is made is said with 'index'; 'search' finds it there" -- "$NIGH" terms search notes.terms bread --method bloom
+refused "--verify goes with 'search'" -- "$NIGH" terms info notes.terms --verify
+refused "--method goes with 'index'" -- "$NIGH" terms search notes.terms bread --method bloom
 for option in '--text-key body' '--format jsonl' '--max-depth 3' '--shard 0/2' --strict; do
     # shellcheck disable=SC2086 # an option and its value
-    refused "how inputs are read is said with 'index', and kept; 'search' has --limit" -- \
-        "$NIGH" terms search notes.terms bread --verify $option
+    refused "${option%% *} goes with 'index'" -- "$NIGH" terms search notes.terms bread --verify $option
     # shellcheck disable=SC2086
-    refused "how inputs are read is said with 'index'" -- "$NIGH" terms info notes.terms $option
+    refused "${option%% *} goes with 'index'" -- "$NIGH" terms info notes.terms $option
 done
-refused "how inputs are read is said with 'index'" -- "$NIGH" terms check notes.terms --limit 3
+refused "--limit goes with 'index' and 'search'" -- "$NIGH" terms check notes.terms --limit 3
 refused "--output goes with 'search' and 'info'" -- "$NIGH" terms check notes.terms --output jsonl
-refused 'info has --output table and jsonl' -- "$NIGH" terms info notes.terms --output tsv
+refused "--output takes one of auto, table, jsonl; not 'tsv'" -- "$NIGH" terms info notes.terms --output tsv
 refused '--theta and --frequent-hashes go with --method hybrid' -- "$NIGH" terms index new.terms notes.jsonl --method bloom --theta 3
 refused 'give --false-positives or --bits-per-term: each follows from the other' -- \
     "$NIGH" terms index new.terms notes.jsonl --false-positives 0.1 --bits-per-term 4

@@ -14,6 +14,11 @@ expect 2 '' "nigh search: unknown option '--outptu'; did you mean '--output'?
 $search_hint" -- "$NIGH" search --outptu=tsv
 expect 2 '' "nigh search: unknown option '--wibble'
 $search_hint" -- "$NIGH" search --wibble
+# A name of before is answered with the one of today, where the command has it.
+expect 2 '' "nigh plan: '--usual' is now '--default-costs'
+try 'nigh plan --help'" -- "$NIGH" plan --usual -n 10M
+expect 2 '' "nigh search: unknown option '--usual'
+$search_hint" -- "$NIGH" search --usual
 expect 2 '' "nigh search: unknown option '-x'
 $search_hint" -- "$NIGH" search -qx
 expect 2 '' "nigh: unknown command 'serach'; did you mean 'search'?
@@ -24,6 +29,8 @@ expect 2 '' "nigh: unknown option '--verison'; did you mean '--version'?
 try 'nigh --help'" -- "$NIGH" --verison
 expect 2 '' "nigh: unknown command 'indx'; did you mean 'index'?
 try 'nigh --help'" -- "$NIGH" help indx
+expect 2 '' "nigh eval: unknown command 'eval nearst'; did you mean 'eval nearest'?
+try 'nigh eval --help'" -- "$NIGH" help eval nearst
 
 # Values: whole, in range, one of the list.
 expect 2 '' "nigh search: --threads takes a whole number from 0 to 256, not 'two'
@@ -94,6 +101,12 @@ expect 2 '' "nigh completion: no completion for 'fish'; there is bash and zsh
 try 'nigh completion --help'" -- "$NIGH" completion fish
 expect 2 '' "nigh manual: no command 'bogus'
 try 'nigh manual --help'" -- "$NIGH" manual bogus
+expect 2 '' "nigh manual: no command 'eval bogus'
+try 'nigh manual --help'" -- "$NIGH" manual eval bogus
+expect 2 '' "nigh manual: no command 'search index'
+try 'nigh manual --help'" -- "$NIGH" manual search index
+expect 2 '' "nigh commands: no command 'bogus'
+try 'nigh commands --help'" -- "$NIGH" commands bogus
 
 # What a terminal would obey is not passed on.
 expect 2 '' "nigh: unknown command 'a?[31mb??c'

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The commands there are, and those inside a command: `nigh eval nearest` has a
+ * table, a help text and a manual page of its own, and its name is "eval nearest".
+ */
+#include "command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common.h"
+#include "suggest.h"
+
+static const struct cli_command *const commands[] = {
+    &cmd_index, &cmd_search, &cmd_dedup,    &cmd_against, &cmd_pairs,      &cmd_sign,
+    &cmd_train, &cmd_terms,  &cmd_eval,     &cmd_tune,    &cmd_plan,       &cmd_info,
+    &cmd_check, &cmd_export, &cmd_generate, &cmd_manual,  &cmd_completion, &cmd_commands,
+};
+
+const struct cli_command *cli_command_at(size_t index) {
+    return index < sizeof commands / sizeof commands[0] ? commands[index] : NULL;
+}
+
+const struct cli_command *cli_subcommand_at(const struct cli_command *command, size_t index) {
+    return command->subcommands == NULL ? NULL : command->subcommands[index];
+}
+
+const struct cli_command *cli_command_find(const char *name) {
+    const struct cli_command *command;
+    for (size_t i = 0; (command = cli_command_at(i)) != NULL; i++) {
+        if (strcmp(command->name, name) == 0) return command;
+    }
+    return NULL;
+}
+
+const char *cli_command_word(const struct cli_command *command) {
+    const char *space = strrchr(command->name, ' ');
+    return space == NULL ? command->name : space + 1;
+}
+
+const struct cli_command *cli_subcommand_find(const struct cli_command *command, const char *word) {
+    const struct cli_command *subcommand;
+    for (size_t i = 0; (subcommand = cli_subcommand_at(command, i)) != NULL; i++) {
+        if (strcmp(cli_command_word(subcommand), word) == 0) return subcommand;
+    }
+    return NULL;
+}
+
+const struct cli_command *cli_command_family(const struct cli_command *command) {
+    char first[CLI_COMMAND_NAME_SIZE];
+    snprintf(first, sizeof first, "%.*s", (int)strcspn(command->name, " "), command->name);
+    return cli_command_find(first);
+}
+
+void cli_command_file_name(const struct cli_command *command, char *name, size_t capacity) {
+    snprintf(name, capacity, "%s", command->name);
+    for (char *space = strchr(name, ' '); space != NULL; space = strchr(space, ' ')) *space = '-';
+}
+
+/* ------------------------------------------- a command without its second word -- */
+
+static const char *subcommand_word_at(const void *user, size_t index, bool *skip) {
+    const struct cli_command *subcommand = cli_subcommand_at(user, index);
+    *skip = false;
+    return subcommand == NULL ? NULL : cli_command_word(subcommand);
+}
+
+/* "index, search, info or check" */
+static void list_words(const struct cli_command *command, const char *last, char *list, size_t capacity) {
+    size_t used = 0;
+    const struct cli_command *subcommand;
+    for (size_t i = 0; (subcommand = cli_subcommand_at(command, i)) != NULL && used < capacity; i++) {
+        const bool is_last = cli_subcommand_at(command, i + 1) == NULL;
+        used += (size_t)snprintf(list + used, capacity - used, "%s%s",
+                                 i == 0    ? ""
+                                 : is_last ? last
+                                           : ", ",
+                                 cli_command_word(subcommand));
+    }
+}
+
+int cli_subcommand_missing(const struct cli_command *command) {
+    char list[200];
+    list_words(command, " or ", list, sizeof list);
+    return cli_usage(command, "say %s: %s", command->question, list);
+}
+
+int cli_subcommand_unknown(const struct cli_command *command, const char *word) {
+    char list[200];
+    const char *near = cli_suggest(word, subcommand_word_at, command);
+    if (near != NULL)
+        return cli_usage(command, "unknown command '%s %s'; did you mean '%s %s'?", command->name, word, command->name,
+                         near);
+    list_words(command, " and ", list, sizeof list);
+    return cli_usage(command, "there is %s, not '%s'", list, word);
+}
+
+int cli_subcommand_choose(struct cli_job *job) {
+    if (job->operand_count == 0 || *job->operands[0] == '\0') return cli_subcommand_missing(job->command);
+    return cli_subcommand_unknown(job->command, job->operands[0]);
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* nigh eval ranked: rankings by signatures against the judgements of people. */
+#include <stdio.h>
+#include <string.h>
+
+#include "evaluator.h"
+
+struct ranked_values {
+    struct eval_values base;
+    const char *judgements;
+    const char *queries;
+};
+
+#define PLACE(field) offsetof(struct ranked_values, field)
+
+static const struct cli_option options[] = {
+    CLI_TEXT(0, "judgements", PLACE(judgements), "FILE",
+             "what is relevant: lines QUERY 0 DOCUMENT GRADE, as TREC has them; a grade above 0 is relevant"),
+    CLI_TEXT(0, "queries", PLACE(queries), "FILE",
+             "the topics: documents whose ids are the queries of the judgements (default: only documents ask)"),
+    EVAL_OUTPUT_OPTION,
+    EVAL_SIGNING_OPTIONS,
+    EVAL_INPUT_OPTIONS,
+    CLI_END,
+};
+
+static const char *const usage[] = {"[OPTION]... --judgements FILE [--queries FILE] INPUT...", NULL};
+
+static const char *const description[] = {
+    "Ranks all documents for each topic, by the distance of signatures and by the cosine of features, and shows mean "
+    "average precision (MAP) and precision at 10. Relevant documents are also taken as queries: each asks for the "
+    "others of its topic. Ties go to the earlier document.",
+    NULL,
+};
+
+static const char *const output_paragraphs[] = {
+    "tsv: topics or documents as queries, topics that count, rankings made, MAP and precision at 10 by distance, by "
+    "distance in the bits that the query touches, by weighted bits, and by features. jsonl has the same by name.",
+    NULL,
+};
+static const struct cli_section output_section = {"OUTPUT", output_paragraphs};
+static const struct cli_section *const details[] = {&output_section, NULL};
+
+static const struct cli_example examples[] = {
+    {"nigh eval ranked --judgements qrels --queries topics.jsonl docs.jsonl", "MAP of topics, and of documents"},
+    {NULL, NULL},
+};
+
+/* A line each. */
+static void show_tsv(struct cli_sink *out, const char *asking, const nigh_eval_ranking *ranking) {
+    cli_sink_format(out, "%s\t%llu\t%llu\t%.6f\t%.6f", asking, (unsigned long long)ranking->topics,
+                    (unsigned long long)ranking->rankings, ranking->map, ranking->precision);
+    cli_sink_format(out, "\t%.6f\t%.6f\t%.6f\t%.6f", ranking->touched_map, ranking->touched_precision,
+                    ranking->weighted_map, ranking->weighted_precision);
+    cli_sink_format(out, "\t%.6f\t%.6f\n", ranking->vector_map, ranking->vector_precision);
+}
+
+static void show_jsonl(struct cli_sink *out, const char *asking, const nigh_eval_ranking *ranking) {
+    cli_sink_format(out, "{\"queries\":\"%s\",\"topics\":%llu,\"rankings\":%llu", asking,
+                    (unsigned long long)ranking->topics, (unsigned long long)ranking->rankings);
+    cli_sink_format(out, ",\"map\":%.6f,\"precision_at_10\":%.6f", ranking->map, ranking->precision);
+    cli_sink_format(out, ",\"touched_map\":%.6f,\"touched_precision_at_10\":%.6f", ranking->touched_map,
+                    ranking->touched_precision);
+    cli_sink_format(out, ",\"weighted_map\":%.6f,\"weighted_precision_at_10\":%.6f", ranking->weighted_map,
+                    ranking->weighted_precision);
+    cli_sink_format(out, ",\"vector_map\":%.6f,\"vector_precision_at_10\":%.6f}\n", ranking->vector_map,
+                    ranking->vector_precision);
+}
+
+static void show_row(struct cli_sink *out, const char *asking, const nigh_eval_ranking *ranking) {
+    cli_sink_format(out, "%-9s  %8llu  %8llu  %6.4f  %6.4f  %6.4f  %6.4f", asking, (unsigned long long)ranking->topics,
+                    (unsigned long long)ranking->rankings, ranking->map, ranking->precision, ranking->touched_map,
+                    ranking->touched_precision);
+    cli_sink_format(out, "  %6.4f  %6.4f  %6.4f  %6.4f\n", ranking->weighted_map, ranking->weighted_precision,
+                    ranking->vector_map, ranking->vector_precision);
+}
+
+/* One line a call; the first with its heading. */
+static void show_ranking(struct cli_sink *out, enum cli_eval_output output, const char *asking, bool first,
+                         const nigh_eval_ranking *ranking) {
+    static void (*const show[])(struct cli_sink *, const char *, const nigh_eval_ranking *) = {
+        [CLI_EVAL_TABLE] = show_row, [CLI_EVAL_JSONL] = show_jsonl, [CLI_EVAL_TSV] = show_tsv};
+    if (output == CLI_EVAL_TABLE && first)
+        cli_sink_text(
+            out, "                                by distance      touched bits    weighted bits    features\n"
+                 "queries      topics  rankings     MAP    P@10     MAP    P@10     MAP    P@10     MAP    P@10\n");
+    show[output](out, asking, ranking);
+}
+
+/* -------------------------------------------------------------------- run -- */
+
+static int check(struct evaluator *evaluator) {
+    const struct cli_job *job = evaluator->job;
+    const struct ranked_values *values = job->values;
+    const struct cli_place files[] = {{"--judgements", values->judgements}, {"--queries", values->queries}};
+    if (values->judgements == NULL) return cli_usage(job->command, "no --judgements given");
+    if (values->queries != NULL && strcmp(values->queries, "-") == 0)
+        return cli_usage(job->command, "--queries takes a file, not standard input");
+    return cli_eval_check_places(evaluator, files, 2);
+}
+
+/* False with job->error; `queries` NULL: documents ask. */
+static bool rank(struct evaluator *evaluator, const nigh_eval_corpus *queries, bool first, uint64_t *topics) {
+    struct cli_job *job = evaluator->job;
+    const struct ranked_values *values = job->values;
+    nigh_eval_ranking_options ranking_options;
+    nigh_eval_ranking_options_init(&ranking_options);
+    nigh_eval_ranking ranking = {.size = sizeof ranking};
+    ranking_options.judgements = values->judgements;
+    ranking_options.queries = queries;
+    ranking_options.progress = &job->progress.report;
+    if (nigh_eval_ranking_measure(evaluator->documents, &ranking_options, &ranking, &job->error) != NIGH_OK)
+        return false;
+    cli_progress_clear(&job->progress);
+    show_ranking(job->out, (enum cli_eval_output)values->base.output, queries == NULL ? "documents" : "topics", first,
+                 &ranking);
+    if (ranking.missing > 0)
+        cli_note(job, "%s: left out %s of a query or document that is not there, or has no words",
+                 queries == NULL ? "documents" : "topics",
+                 cli_counted(ranking.missing, "judgement", "judgements").text);
+    job->stats.queries += ranking.rankings;
+    *topics += ranking.topics;
+    return true;
+}
+
+static int measure(struct evaluator *evaluator) {
+    struct cli_job *job = evaluator->job;
+    const struct ranked_values *values = job->values;
+    nigh_eval_corpus *queries = NULL;
+    uint64_t topics = 0;
+    bool done = true;
+    if (values->queries != NULL) {
+        done = cli_eval_read_file(evaluator, values->queries, &queries) && rank(evaluator, queries, true, &topics);
+        nigh_eval_corpus_free(queries);
+    }
+    done = done && rank(evaluator, NULL, values->queries == NULL, &topics);
+    if (!done) return cli_fail(job);
+    cli_eval_summarise(evaluator);
+    return topics == 0 ? CLI_NOTHING : CLI_DONE;
+}
+
+static int run(struct cli_job *job) {
+    static const struct eval_kind kind = {.reads = EVAL_WEIGHTED, .check = check, .measure = measure};
+    return cli_eval_run(job, &kind);
+}
+
+const struct cli_command cmd_eval_ranked = {
+    .name = "eval ranked",
+    .summary = "how good rankings are that people have judged",
+    .usage = usage,
+    .description = description,
+    .details = details,
+    .examples = examples,
+    .options = options,
+    .values_size = sizeof(struct ranked_values),
+    .run = run,
+};
