@@ -64,16 +64,11 @@ static const struct cli_option options[] = {
     CLI_TEXT(0, "features", PLACE(signing.features), "KIND",
              "what documents share: words, ngrams:N (N words in a row) or chars:N (N characters in a row, for code and "
              "for languages without spaces) (default ngrams:3)"),
-    CLI_TEXT(0, "language", PLACE(signing.language), "LANGUAGE",
-             "for stop words and stemming: en, de, fr, ... or none (default en)"),
-    CLI_CHOICE(0, "stemming", PLACE(signing.stemming), "WHEN", cli_switch_names, "auto",
-               "reduce words to their stems; auto: for words, not for ngrams and chars"),
-    CLI_CHOICE(0, "stop-words", PLACE(signing.stop_words), "WHEN", cli_switch_names, "auto",
-               "leave out stop words; auto: for words, not for ngrams and chars"),
+    CLI_LANGUAGE_OPTIONS(PLACE(signing)),
     CLI_NUMBER(0, "bits", PLACE(signing.bits), "N", 8, NIGH_MAX_WIDTH_BITS, NULL,
                "of simhash: the width of the signatures, a multiple of 8 (default 64); raw signature files cannot say "
                "theirs"),
-    CLI_NUMBER(0, "seed", PLACE(signing.seed), "N", 0, NIGH_ALL_64, NULL, "of the hashes (default 0)"),
+    CLI_SEED_OPTION(PLACE(signing)),
     CLI_TEXT(0, "memory", PLACE(memory), "BYTES",
              "use so much, such as 500M or 4G, and sort in files beyond it (default half of what the machine has)"),
     CLI_TEXT(0, "temporary", PLACE(temporary), "FOLDER",

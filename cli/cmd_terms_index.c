@@ -64,7 +64,7 @@ static const struct cli_option options[] = {
                "reduce words to their stems, so that one form finds the others; auto is on"),
     CLI_CHOICE(0, "stop-words", PLACE(signing.stop_words), "WHEN", cli_switch_names, "auto",
                "leave out stop words; auto is on"),
-    CLI_NUMBER(0, "seed", PLACE(signing.seed), "N", 0, NIGH_ALL_64, NULL, "of the hashes (default 0)"),
+    CLI_SEED_OPTION(PLACE(signing)),
     CLI_TEXT(0, "memory", PLACE(memory), "BYTES",
              "take about so much, such as 500M or 8G; more documents than that holds make several groups "
              "(default 4G)"),

@@ -245,11 +245,12 @@ static uint32_t slice_width(const nigh_collection *collection) {
  * Lists of one width after the other, also of that which there was, each against the best so far; in the end those of
  * the best are there.
  */
-static nigh_status try_widths(struct tuning_job *tuning, uint32_t usual, uint32_t before) {
-    const bool other_before = before != usual && before != usual - WIDER && before != usual + WIDER;
-    const uint32_t widths[] = {usual - WIDER, usual + WIDER, other_before ? before : 0};
-    uint32_t best = usual;
-    uint32_t built = usual;
+static nigh_status try_widths(struct tuning_job *tuning, uint32_t default_width, uint32_t before) {
+    const bool other_before =
+        before != default_width && before != default_width - WIDER && before != default_width + WIDER;
+    const uint32_t widths[] = {default_width - WIDER, default_width + WIDER, other_before ? before : 0};
+    uint32_t best = default_width;
+    uint32_t built = default_width;
     nigh_status status = NIGH_OK;
     for (size_t i = 0; status == NIGH_OK && i < sizeof widths / sizeof widths[0]; i++) {
         nigh_tuning other;
@@ -278,17 +279,17 @@ static nigh_status build_and_measure(struct tuning_job *tuning) {
     const uint32_t before = slice_width(tuning->collection);
     nigh_graph_options graph;
     nigh_graph_options_init(&graph);
-    const uint32_t usual = nigh_slices_default_width(tuning->info.signatures, tuning->info.width_bits);
+    const uint32_t default_width = nigh_slices_default_width(tuning->info.signatures, tuning->info.width_bits);
     graph.keep = 1;
     graph.min_rows = 1;
     graph.threads = job->threads;
     graph.progress = &job->progress.report;
-    nigh_status status = build_lists(tuning, usual);
+    nigh_status status = build_lists(tuning, default_width);
     if (status == NIGH_OK) status = nigh_graph_build(job->context, job->operands[0], &graph, NULL, &job->error);
     cli_progress_clear(&job->progress);
     if (status == NIGH_OK) status = reopen(tuning);
     if (status == NIGH_OK) status = measure(tuning, &tuning->tuning, &tuning->result);
-    if (status == NIGH_OK && tuning->info.sliced_segments > 0) status = try_widths(tuning, usual, before);
+    if (status == NIGH_OK && tuning->info.sliced_segments > 0) status = try_widths(tuning, default_width, before);
     return status;
 }
 

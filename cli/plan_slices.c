@@ -26,8 +26,8 @@ struct width_row {
     double length; /* of a list, on average */
     double lists[BREADTHS];
     double postings[BREADTHS];
-    bool least;
-    bool usual;
+    bool is_smallest;
+    bool is_default;
 };
 
 struct widths {
@@ -75,30 +75,30 @@ static struct width_row predict(const struct plan_extent *extent, uint32_t width
 }
 
 static nigh_status predict_all(struct cli_job *job, const struct plan_extent *extent, struct widths *widths) {
-    const uint32_t usual = nigh_slices_default_width(extent->signatures, extent->width_bits);
-    const uint32_t usual_count = nigh_slices_count(extent->width_bits, usual);
-    size_t least = 0;
+    const uint32_t default_width = nigh_slices_default_width(extent->signatures, extent->width_bits);
+    const uint32_t default_count = nigh_slices_count(extent->width_bits, default_width);
+    size_t smallest = 0;
     for (uint32_t width = NIGH_MIN_SLICE_WIDTH; width <= NIGH_MAX_SLICE_WIDTH; width++) {
         const uint32_t slices = nigh_slices_count(extent->width_bits, width);
         /* One bit more may lead to as many slices, which are then as narrow as before. */
         if (slices == 0 || slices == nigh_slices_count(extent->width_bits, width - 1)) continue;
         struct width_row *row = &widths->rows[widths->count];
         *row = predict(extent, width);
-        row->usual = slices == usual_count;
+        row->is_default = slices == default_count;
         const nigh_status status = add_up(job, extent, row);
         if (status != NIGH_OK) return status;
-        if (row->bytes < widths->rows[least].bytes) least = widths->count;
+        if (row->bytes < widths->rows[smallest].bytes) smallest = widths->count;
         widths->count++;
     }
-    widths->rows[least].least = true;
+    widths->rows[smallest].is_smallest = true;
     return NIGH_OK;
 }
 
 /* ---------------------------------------------------------------------- printing -- */
 
 static const char *remark(const struct width_row *row) {
-    if (row->least) return row->usual ? "  usual, least memory" : "  least memory";
-    return row->usual ? "  usual" : "";
+    if (row->is_smallest) return row->is_default ? "  usual, least memory" : "  least memory";
+    return row->is_default ? "  usual" : "";
 }
 
 /* 0.06, 3.8, 123, 1.2K, 443K: the numbers are for comparing. */
@@ -118,7 +118,7 @@ static void print_table(struct cli_sink *out, const struct plan_extent *extent, 
     cli_sink_text(out, "     0     1     2     3\n");
     for (size_t i = 0; i < widths->count; i++) {
         const struct width_row *row = &widths->rows[i];
-        cli_sink_format(out, "%c %5u  %6u  %7s  %11.0f  %6s", row->usual ? '*' : ' ', row->width, row->slices,
+        cli_sink_format(out, "%c %5u  %6u  %7s  %11.0f  %6s", row->is_default ? '*' : ' ', row->width, row->slices,
                         cli_size((double)row->bytes).text, plan_extent_each(extent, row->bytes),
                         rounded(row->length).text);
         for (int b = 0; b < BREADTHS; b++) cli_sink_format(out, " %5s", rounded(row->lists[b]).text);
@@ -141,8 +141,8 @@ static void print_jsonl(struct cli_sink *out, const struct plan_extent *extent, 
         cli_sink_format(out, ",\"list_length\":%.6g", row->length);
         print_array(out, "lists", row->lists);
         print_array(out, "postings", row->postings);
-        cli_sink_format(out, ",\"least_memory\":%s,\"usual\":%s}\n", row->least ? "true" : "false",
-                        row->usual ? "true" : "false");
+        cli_sink_format(out, ",\"least_memory\":%s,\"usual\":%s}\n", row->is_smallest ? "true" : "false",
+                        row->is_default ? "true" : "false");
     }
 }
 
@@ -153,7 +153,7 @@ static void print_tsv(struct cli_sink *out, const struct plan_extent *extent, co
                         plan_extent_each(extent, row->bytes), row->length);
         for (int b = 0; b < BREADTHS; b++) cli_sink_format(out, "\t%.6g", row->lists[b]);
         for (int b = 0; b < BREADTHS; b++) cli_sink_format(out, "\t%.6g", row->postings[b]);
-        cli_sink_format(out, "\t%d\t%d\n", row->least, row->usual);
+        cli_sink_format(out, "\t%d\t%d\n", row->is_smallest, row->is_default);
     }
 }
 

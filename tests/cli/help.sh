@@ -15,7 +15,7 @@ every_command() {
     done
 }
 while read -r command word; do
-    words=("$command" $word)
+    words=("$command" ${word:+"$word"})
     name=$command${word:+-$word}
     if [[ -z $word ]]; then contains overview "$command"; else contains "$command.help" "  $word "; fi
     expect 0 ANY '' -- "$NIGH" "${words[@]}" --help
