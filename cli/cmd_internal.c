@@ -80,7 +80,7 @@ static const char *const commands_usage[] = {"[COMMAND]", NULL};
 static const char *const commands_description[] = {
     "Prints the names of the commands, or the second words of a command, one a line; nothing where it has none.", NULL};
 
-static void list_subcommands(struct cli_sink *out, const struct cli_command *command) {
+static void print_subcommands(struct cli_sink *out, const struct cli_command *command) {
     const struct cli_command *subcommand;
     for (size_t i = 0; (subcommand = cli_subcommand_at(command, i)) != NULL; i++)
         cli_sink_format(out, "%s\n", cli_command_word(subcommand));
@@ -91,7 +91,7 @@ static int run_commands(struct cli_job *job) {
     if (job->operand_count > 1) return cli_usage(job->command, "unexpected operand '%s'", job->operands[1]);
     if (job->operand_count == 1) {
         command = named_command(job);
-        if (command != NULL) list_subcommands(job->out, command);
+        if (command != NULL) print_subcommands(job->out, command);
         return command == NULL ? CLI_ERROR : CLI_DONE;
     }
     for (size_t i = 0; (command = cli_command_at(i)) != NULL; i++)

@@ -79,10 +79,10 @@ static const char *const description[] = {
     "Predicts what each method and setting takes to find all within a radius among N signatures, or among those of a "
     "collection: memory, the time to build, queries a second on one core, and how much is found. The fastest that "
     "fits the memory and the recall is marked. --method auto of other commands chooses in the same way, with the "
-    "constants of an ordinary machine: what --default-costs shows.",
-    "The constants are measured first, which takes about two seconds; with --batch also how fast the disk reads, in a "
-    "file that the system was told to forget. Signatures are thought of as evenly spread; those of real documents "
-    "crowd, and are compared somewhat more often.",
+    "costs of an ordinary machine: what --default-costs shows.",
+    "The costs of this machine are measured first, which takes about two seconds; with --batch also how fast the disk "
+    "reads, in a file that the system was told to forget. Signatures are thought of as evenly spread; those of real "
+    "documents crowd, and are compared somewhat more often.",
     NULL,
 };
 

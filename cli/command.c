@@ -65,23 +65,26 @@ static const char *subcommand_word_at(const void *user, size_t index, bool *skip
     return subcommand == NULL ? NULL : cli_command_word(subcommand);
 }
 
-/* "index, search, info or check" */
-static void list_words(const struct cli_command *command, const char *last, char *list, size_t capacity) {
+void cli_command_list(const struct cli_command *const *list, size_t count, const char *quote, const char *last,
+                      char *text, size_t capacity) {
     size_t used = 0;
-    const struct cli_command *subcommand;
-    for (size_t i = 0; (subcommand = cli_subcommand_at(command, i)) != NULL && used < capacity; i++) {
-        const bool is_last = cli_subcommand_at(command, i + 1) == NULL;
-        used += (size_t)snprintf(list + used, capacity - used, "%s%s",
-                                 i == 0    ? ""
-                                 : is_last ? last
-                                           : ", ",
-                                 cli_command_word(subcommand));
+    *text = '\0';
+    for (size_t i = 0; i < count && used < capacity; i++) {
+        const char *between = i + 1 < count ? ", " : last;
+        used += (size_t)snprintf(text + used, capacity - used, "%s%s%s%s", i == 0 ? "" : between, quote,
+                                 cli_command_word(list[i]), quote);
     }
+}
+
+static void list_subcommands(const struct cli_command *command, const char *last, char *text, size_t capacity) {
+    size_t count = 0;
+    while (cli_subcommand_at(command, count) != NULL) count++;
+    cli_command_list(command->subcommands, count, "", last, text, capacity);
 }
 
 int cli_subcommand_missing(const struct cli_command *command) {
     char list[200];
-    list_words(command, " or ", list, sizeof list);
+    list_subcommands(command, " or ", list, sizeof list);
     return cli_usage(command, "say %s: %s", command->question, list);
 }
 
@@ -91,7 +94,7 @@ int cli_subcommand_unknown(const struct cli_command *command, const char *word) 
     if (near != NULL)
         return cli_usage(command, "unknown command '%s %s'; did you mean '%s %s'?", command->name, word, command->name,
                          near);
-    list_words(command, " and ", list, sizeof list);
+    list_subcommands(command, " and ", list, sizeof list);
     return cli_usage(command, "there is %s, not '%s'", list, word);
 }
 

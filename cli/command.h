@@ -60,6 +60,10 @@ const char *cli_command_word(const struct cli_command *command);
 /* As manual pages and completions call it: "eval-nearest". */
 void cli_command_file_name(const struct cli_command *command, char *name, size_t capacity);
 
+/* "index, search, info or check", by their last words; `last` is " or ", and `quote` stands around each. */
+void cli_command_list(const struct cli_command *const *list, size_t count, const char *quote, const char *last,
+                      char *text, size_t capacity);
+
 /* For wrong use: the second word is missing, or is none that the command has.  Return CLI_ERROR. */
 int cli_subcommand_missing(const struct cli_command *command);
 int cli_subcommand_unknown(const struct cli_command *command, const char *word);

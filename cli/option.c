@@ -228,11 +228,12 @@ static const struct cli_option *find_typed(const struct cli_command *command, co
 #define MAX_FAMILY 16
 
 /* The commands of a family that have the option, MAX_FAMILY of them at most. */
-static size_t find_owners(const struct cli_command *family, const struct typed *typed, const char **owners) {
+static size_t find_owners(const struct cli_command *family, const struct typed *typed,
+                          const struct cli_command *owners[MAX_FAMILY]) {
     size_t count = 0;
     const struct cli_command *command;
     for (size_t i = 0; (command = cli_subcommand_at(family, i)) != NULL && count < MAX_FAMILY; i++)
-        if (find_typed(command, typed) != NULL) owners[count++] = cli_command_word(command);
+        if (find_typed(command, typed) != NULL) owners[count++] = command;
     return count;
 }
 
@@ -240,16 +241,12 @@ static size_t find_owners(const struct cli_command *family, const struct typed *
 static bool name_owners(const struct parse *parse, const struct typed *typed, const char *shown) {
     const struct cli_command *family = cli_command_family(parse->command);
     const bool chosen = family != parse->command;
-    const char *owners[MAX_FAMILY];
+    const struct cli_command *owners[MAX_FAMILY];
     const size_t count = find_owners(family, typed, owners);
+    char list[MAX_FAMILY * CLI_COMMAND_NAME_SIZE];
     if (count == 0) return false;
-    size_t used =
-        (size_t)snprintf(parse->message, parse->capacity, "%s %s ", shown, chosen ? "goes with" : "comes after");
-    for (size_t i = 0; i < count && used < parse->capacity; i++) {
-        const char *between = i + 1 < count ? ", " : chosen ? " and " : " or ";
-        used +=
-            (size_t)snprintf(parse->message + used, parse->capacity - used, "%s'%s'", i == 0 ? "" : between, owners[i]);
-    }
+    cli_command_list(owners, count, "'", chosen ? " and " : " or ", list, sizeof list);
+    snprintf(parse->message, parse->capacity, "%s %s %s", shown, chosen ? "goes with" : "comes after", list);
     return true;
 }
 
