@@ -10,12 +10,17 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "collection/extensions.h"
+#include "graph/graph.h"
 #include "kernel/hamming.h"
 #include "kernel/letters.h"
 #include "kernel/near.h"
 #include "kernel/offers.h"
 #include "kernel/rows.h"
 #include "kernel/scores.h"
+#include "search/tuning.h"
+#include "sketch/sketches.h"
+#include "slices/slices.h"
 
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
@@ -23,6 +28,12 @@
 const char *nigh_version(void) {
     return TEXT(NIGH_VERSION_MAJOR) "." TEXT(NIGH_VERSION_MINOR) "." TEXT(NIGH_VERSION_PATCH);
 }
+
+/* What each folder brings to a collection. */
+static const struct nigh__extensions extensions = {
+    .sidecars = {[NIGH__SIDECAR_SLICES] = &nigh__slices_sidecar, [NIGH__SIDECAR_GRAPH] = &nigh__graph_sidecar},
+    .extras = {&nigh__slices_scratch, &nigh__graph_scratch, &nigh__sketches_extra, &nigh__tuning_extra},
+};
 
 /* Whether the table is of a version up to ours; the first one ended before `truncate`. */
 static bool files_known(const nigh_file_system *files) {
@@ -59,7 +70,8 @@ nigh_status nigh_context_new(const nigh_context_options *options, nigh_context *
                               .letters = nigh__letters_choose(hamming->name),
                               .near = nigh__near_choose(hamming->name),
                               .scores = nigh__scores_choose(hamming->name),
-                              .rows = nigh__rows_choose(hamming->name)};
+                              .rows = nigh__rows_choose(hamming->name),
+                              .extensions = &extensions};
     files_set(context, chosen.file_system);
     *out = context;
     return NIGH_OK;

@@ -5,12 +5,13 @@
 
 #include "nigh.h"
 
-struct nigh__hamming; /* kernel/hamming.h */
-struct nigh__offers;  /* kernel/offers.h */
-struct nigh__letters; /* kernel/letters.h */
-struct nigh__near;    /* kernel/near.h */
-struct nigh__rows;    /* kernel/rows.h */
-struct nigh__scores;  /* kernel/scores.h */
+struct nigh__extensions; /* collection/extensions.h */
+struct nigh__hamming;    /* kernel/hamming.h */
+struct nigh__offers;     /* kernel/offers.h */
+struct nigh__letters;    /* kernel/letters.h */
+struct nigh__near;       /* kernel/near.h */
+struct nigh__rows;       /* kernel/rows.h */
+struct nigh__scores;     /* kernel/scores.h */
 
 struct nigh_context {
     nigh_allocator allocator;
@@ -22,6 +23,7 @@ struct nigh_context {
     const struct nigh__near *near;
     const struct nigh__scores *scores;
     const struct nigh__rows *rows;
+    const struct nigh__extensions *extensions;
 };
 
 #endif

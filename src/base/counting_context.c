@@ -11,7 +11,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/base_options.h"
+#include "base/context.h"
+#include "base/memory.h"
 #include "base/status.h"
 
 struct label {
@@ -44,17 +45,19 @@ static void count_release(void *user, void *pointer) {
 
 nigh_status nigh__counting_context_init(struct nigh__counting_context *meter, const nigh_context *like,
                                         nigh_error *error) {
-    nigh_context_options options;
-    nigh__options_defaults(&nigh__context_options_shape, &options);
+    const nigh_allocator counting = {meter, count_allocate, count_release};
     *meter = (struct nigh__counting_context){.below = like->allocator};
-    options.allocator = (nigh_allocator){meter, count_allocate, count_release};
-    options.file_system = like->files;
-    options.kernel = nigh_context_kernel(like);
-    return nigh_context_new(&options, &meter->context, error);
+    nigh_context *copy = nigh__allocator_get(&counting, sizeof *copy, sizeof(void *));
+    if (copy == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a context");
+    *copy = *like;
+    copy->allocator = counting;
+    if (like->files == &like->older_files) copy->files = &copy->older_files;
+    meter->context = copy;
+    return NIGH_OK;
 }
 
 void nigh__counting_context_release(struct nigh__counting_context *meter) {
-    nigh_context_free(meter->context);
+    if (meter->context != NULL) count_release(meter, meter->context);
     meter->context = NULL;
 }
 

@@ -3,16 +3,13 @@
  * nigh_collection_check(): every manifest (checking.c), every segment the newest one
  * names, and what must hold between segments.
  */
-#include "collection/check.h"
+#include "collection/check_segment.h"
 
 #include "base/memory.h"
 #include "base/status.h"
 #include "collection/checking.h"
 #include "collection/collection.h"
 #include "collection/sidecar.h"
-#include "graph/graph.h"
-#include "search/tuning.h"
-#include "slices/slices.h"
 
 /* No id of `segment` may be in an earlier one. */
 static nigh_status check_unique(const struct nigh__segment *segment, struct nigh__segment *const *earlier,
@@ -46,37 +43,32 @@ static bool check_one(struct nigh__checking *check, const struct nigh__segment *
     return true;
 }
 
-/* What an sidecar says of the rows. */
-static nigh_status check_content(const struct nigh__segment *segment, enum nigh__sidecar_kind kind,
-                                 struct nigh__progress *progress, nigh_error *error) {
-    if (kind == NIGH__SIDECAR_GRAPH) return nigh__graph_check(segment, progress, error);
-    return nigh__slices_check(segment, progress, error);
-}
-
 /* One file beside it: that it can be used, then its bytes, then what it says of the rows. */
-static bool check_sidecar(struct nigh__checking *check, enum nigh__sidecar_kind kind, struct nigh__segment *segment,
-                          bool sound) {
+static bool check_sidecar(struct nigh__checking *check, const struct nigh__sidecar_kind *kind,
+                          struct nigh__segment *segment, bool sound) {
     nigh_error problem;
     if (nigh__segment_open_sidecar(check->directory, kind, segment, &problem) != NIGH_OK)
         return nigh__checking_report(check, &problem);
-    const struct nigh__sidecar *sidecar = segment->sidecars[kind];
-    const nigh_error *why_not = &segment->sidecar_problems[kind];
+    const struct nigh__sidecar *sidecar = segment->sidecars[kind->number];
+    const nigh_error *why_not = &segment->sidecar_problems[kind->number];
     if (sidecar == NULL && why_not->status == NIGH_OK) return true; /* removed meanwhile */
     check->result.files++;
     if (sidecar == NULL) return nigh__checking_report(check, why_not);
     check->result.bytes += sidecar->length;
     nigh_status status = nigh__sidecar_check_sums(sidecar, &check->progress, &problem);
     /* Rows that fail their own checksum prove nothing about others. */
-    if (status == NIGH_OK && sound) status = check_content(segment, kind, &check->progress, &problem);
+    if (status == NIGH_OK && sound) status = kind->check(segment, &check->progress, &problem);
     return status == NIGH_OK || nigh__checking_report(check, &problem);
 }
 
 static bool check_sidecars(struct nigh__checking *check, const struct nigh__listing *listing,
                            struct nigh__segment *segment, bool sound) {
     bool go_on = true;
-    for (unsigned kind = 1; kind < NIGH__SIDECAR_KINDS && go_on; kind++)
-        if (nigh__listing_has_sidecar(listing, kind, segment->number))
+    for (unsigned i = 1; i < NIGH__SIDECAR_KINDS && go_on; i++) {
+        const struct nigh__sidecar_kind *kind = check->context->extensions->sidecars[i];
+        if (kind != NULL && nigh__listing_has_sidecar(listing, kind, segment->number))
             go_on = check_sidecar(check, kind, segment, sound);
+    }
     return go_on;
 }
 
@@ -130,15 +122,21 @@ static bool check_opening(struct nigh__checking *check) {
     return go_on;
 }
 
-static bool check_tuning(struct nigh__checking *check, const struct nigh__listing *listing) {
-    nigh_tuning ignored;
+static bool check_extra(struct nigh__checking *check, const struct nigh__extra *extra) {
+    uint64_t bytes = 0;
     nigh_error problem;
-    if (!listing->tuning) return true;
-    const nigh_status status = nigh__tuning_read(check->directory, &ignored, &problem);
+    const nigh_status status = extra->check(check->directory, &bytes, &problem);
     if (status == NIGH_ENOTFOUND) return true; /* removed meanwhile */
     check->result.files++;
-    check->result.bytes += NIGH__TUNING_LENGTH;
+    check->result.bytes += bytes;
     return status == NIGH_OK || nigh__checking_report(check, &problem);
+}
+
+static bool check_extras(struct nigh__checking *check, const struct nigh__listing *listing) {
+    bool go_on = true;
+    for (unsigned i = 0; i < NIGH__EXTRAS && go_on; i++)
+        if (listing->extras[i]) go_on = check_extra(check, check->context->extensions->extras[i]);
+    return go_on;
 }
 
 static void check_state(struct nigh__checking *check, const struct nigh__listing *listing,
@@ -152,7 +150,7 @@ static void check_state(struct nigh__checking *check, const struct nigh__listing
         (void)nigh__checking_report(check, &problem);
         return;
     }
-    if (check_tuning(check, listing) && check_segments(check, listing, manifest, open, &open_count) &&
+    if (check_extras(check, listing) && check_segments(check, listing, manifest, open, &open_count) &&
         check_across(check, open, open_count))
         (void)check_opening(check);
     for (uint32_t i = 0; i < open_count; i++) nigh__segment_close(open[i]);

@@ -12,7 +12,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/status.h"
-#include "collection/check.h"
+#include "collection/check_segment.h"
 #include "collection/sections.h"
 #include "collection/slots.h"
 

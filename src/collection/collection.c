@@ -10,15 +10,13 @@
 #include "base/memory.h"
 #include "base/progress.h"
 #include "base/status.h"
-#include "collection/check.h"
 #include "collection/collection_options.h"
+#include "collection/check_segment.h"
+#include "collection/directory.h"
 #include "collection/loading.h"
 #include "collection/sidecar.h"
 #include "collection/state.h"
-#include "graph/graph.h"
-#include "search/tuning.h"
 #include "signature/model_parts.h"
-#include "slices/slices.h"
 #include "text/vocabulary.h"
 
 /* Documents that were there before it cannot have been signed with it, and there is one for all. */
@@ -53,15 +51,22 @@ static nigh_status segment_fits(const struct nigh_collection *collection, const 
     return attachment_fits(collection, segment, error);
 }
 
+/* NULL where there is no kind of this number. */
+static const struct nigh__sidecar_kind *kind_of(const struct nigh_collection *collection, unsigned number) {
+    return collection->context->extensions->sidecars[number];
+}
+
 static nigh_status open_segment(const struct nigh_collection *collection, const struct nigh__file *directory,
                                 const struct nigh__manifest_entry *entry, const struct nigh__listing *listing,
                                 struct nigh__segment **out, nigh_error *error) {
     nigh_status status = nigh__segment_open(directory, entry, out, error);
     if (status != NIGH_OK) return status;
     status = segment_fits(collection, *out, error);
-    for (unsigned kind = 1; kind < NIGH__SIDECAR_KINDS && status == NIGH_OK; kind++)
-        if (nigh__listing_has_sidecar(listing, kind, entry->number))
+    for (unsigned i = 1; i < NIGH__SIDECAR_KINDS && status == NIGH_OK; i++) {
+        const struct nigh__sidecar_kind *kind = kind_of(collection, i);
+        if (kind != NULL && nigh__listing_has_sidecar(listing, kind, entry->number))
             status = nigh__segment_open_sidecar(directory, kind, *out, error);
+    }
     if (status == NIGH_OK) return NIGH_OK;
     nigh__segment_close(*out);
     *out = NULL;
@@ -94,19 +99,30 @@ static void close_segments(struct nigh_collection *collection) {
     collection->documents = 0;
 }
 
-/* What is wrong with it is remembered and no failure; no memory is. */
-static nigh_status open_tuning(struct nigh_collection *collection, const struct nigh__file *directory,
-                               nigh_error *error) {
-    nigh_error problem = {.status = NIGH_OK};
-    collection->tuning_problem = problem;
-    const nigh_status status = nigh__tuning_read(directory, &collection->tuning, &problem);
-    collection->tuned = status == NIGH_OK;
-    if (status == NIGH_ENOMEM) {
-        if (error != NULL) *error = problem;
-        return status;
+static nigh_status open_extras(struct nigh_collection *collection, const struct nigh__file *directory,
+                               const struct nigh__listing *listing, nigh_error *error) {
+    nigh_status status = NIGH_OK;
+    for (unsigned i = 0; i < NIGH__EXTRAS && status == NIGH_OK; i++) {
+        const struct nigh__extra *extra = collection->context->extensions->extras[i];
+        if (extra != NULL)
+            status = extra->open(collection->context, collection->segment_count, listing->extras[i] ? directory : NULL,
+                                 &collection->extras[i], error);
     }
-    if (status != NIGH_OK && status != NIGH_ENOTFOUND) collection->tuning_problem = problem;
-    return NIGH_OK;
+    return status;
+}
+
+static void close_extras(struct nigh_collection *collection) {
+    for (unsigned i = 0; i < NIGH__EXTRAS; i++) {
+        const struct nigh__extra *extra = collection->context->extensions->extras[i];
+        if (extra != NULL) extra->close(collection->context, collection->extras[i]);
+        collection->extras[i] = NULL;
+    }
+}
+
+void *nigh__collection_extra(const struct nigh_collection *collection, const struct nigh__extra *extra) {
+    unsigned i = 0;
+    while (collection->context->extensions->extras[i] != extra) i++;
+    return collection->extras[i];
 }
 
 static nigh_status open_state(void *user, const struct nigh__file *directory, const struct nigh__manifest *manifest,
@@ -115,9 +131,11 @@ static nigh_status open_state(void *user, const struct nigh__file *directory, co
     collection->width_bits = manifest->header.width_bits;
     collection->sequence = manifest->header.sequence;
     collection->next_segment = manifest->header.next_segment;
-    nigh_status status = listing->tuning ? open_tuning(collection, directory, error) : NIGH_OK;
-    if (status == NIGH_OK) status = open_segments(collection, directory, manifest, listing, error);
-    if (status != NIGH_OK) close_segments(collection);
+    nigh_status status = open_segments(collection, directory, manifest, listing, error);
+    if (status == NIGH_OK) status = open_extras(collection, directory, listing, error);
+    if (status == NIGH_OK) return NIGH_OK;
+    close_extras(collection);
+    close_segments(collection);
     return status;
 }
 
@@ -128,18 +146,12 @@ nigh_status nigh__collection_open_in(nigh_context *context, const struct nigh__f
     if (collection == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a collection");
     collection->context = context;
     collection->path = nigh__string_copy(context, directory->path);
-    collection->pool = nigh__object_pool_new(context);
-    collection->graph_pool = nigh__object_pool_new(context);
     nigh_status status = NIGH_ENOMEM;
-    if (collection->path == NULL || collection->pool == NULL || collection->graph_pool == NULL)
+    if (collection->path == NULL)
         (void)nigh__fail(error, NIGH_ENOMEM, "no memory for a collection");
     else
         status = nigh__state_open(directory, NIGH__STORE_COLLECTION, open_state, collection,
                                   &collection->damaged_manifests, error);
-    if (status == NIGH_OK) {
-        collection->sketches = nigh__sketches_new(context, collection->segment_count);
-        if (collection->sketches == NULL) status = nigh__fail(error, NIGH_ENOMEM, "no memory for a collection");
-    }
     if (status == NIGH_OK)
         *out = collection;
     else
@@ -187,7 +199,8 @@ nigh_status nigh_collection_open(nigh_context *context, const char *path, const 
     status = nigh__collection_open_in(context, &directory, &collection, error);
     nigh__file_release(&directory);
     if (collection == NULL) return status;
-    if (chosen.load) status = nigh__collection_load(collection, chosen.progress, error);
+    if (chosen.load)
+        status = nigh__segments_load(context, collection->segments, collection->segment_count, chosen.progress, error);
     if (status == NIGH_OK && chosen.verify) status = verify(collection, chosen.progress, error);
     if (status == NIGH_OK)
         *out = collection;
@@ -198,9 +211,7 @@ nigh_status nigh_collection_open(nigh_context *context, const char *path, const 
 
 void nigh_collection_close(nigh_collection *collection) {
     if (collection == NULL) return;
-    nigh__object_pool_free(collection->context, collection->pool);
-    nigh__object_pool_free(collection->context, collection->graph_pool);
-    nigh__sketches_free(collection->context, collection->sketches);
+    close_extras(collection);
     if (collection->segments != NULL) close_segments(collection);
     nigh__free(collection->context, collection->path);
     nigh__free(collection->context, collection);
@@ -230,42 +241,7 @@ static uint64_t attachment_length(const struct nigh_collection *collection, enum
     return keeper == NULL ? 0 : keeper->sections[nigh__attachment_section(kind)].length;
 }
 
-static void describe_lists(const struct nigh__segment *segment, nigh_collection_info *info) {
-    const struct nigh__sidecar *slices = segment->sidecars[NIGH__SIDECAR_SLICES];
-    if (segment->sidecar_problems[NIGH__SIDECAR_SLICES].status != NIGH_OK) info->damaged_lists++;
-    if (slices == NULL) return;
-    info->sliced_segments++;
-    info->fitted_segments += nigh__sidecar_section_count(slices, NIGH__SECTION_BIT_COSTS) != 0;
-    info->list_bytes += slices->length;
-}
-
-/* The facts of one that cannot be read are those of none. */
-static struct nigh__graph_facts graph_facts(const struct nigh__segment *segment) {
-    struct nigh__graph graph = {0};
-    if (segment->sidecars[NIGH__SIDECAR_GRAPH] != NULL) (void)nigh__graph_of_segment(segment, &graph, NULL);
-    return graph.facts;
-}
-
-/* What graphs of all segments found of what was looked for. */
-struct graph_sums {
-    uint64_t wanted, found;
-};
-
-static void describe_graph(const struct nigh__segment *segment, struct graph_sums *sums, nigh_collection_info *info) {
-    const struct nigh__sidecar *graph = segment->sidecars[NIGH__SIDECAR_GRAPH];
-    if (segment->sidecar_problems[NIGH__SIDECAR_GRAPH].status != NIGH_OK) info->damaged_graphs++;
-    if (graph == NULL) return;
-    const struct nigh__graph_facts facts = graph_facts(segment);
-    sums->wanted += facts.recall_wanted;
-    sums->found += facts.recall_found;
-    info->graph_segments++;
-    info->graph_bytes += graph->length;
-}
-
-static double share(uint64_t part, uint64_t whole) { return whole == 0 ? 0 : (double)part / (double)whole; }
-
 void nigh_collection_describe(const nigh_collection *collection, nigh_collection_info *out) {
-    struct graph_sums sums = {0};
     nigh_collection_info info = {
         .documents = collection->documents,
         .sequence = collection->sequence,
@@ -281,10 +257,9 @@ void nigh_collection_describe(const nigh_collection *collection, nigh_collection
         info.signatures += collection->segments[i]->signatures;
         info.bytes += collection->segments[i]->length;
         if (collection->segments[i]->metadata_offsets != NULL) info.has_metadata = 1;
-        describe_lists(collection->segments[i], &info);
-        describe_graph(collection->segments[i], &sums, &info);
     }
-    info.graph_recall = share(sums.found, sums.wanted);
+    for (unsigned kind = 1; kind < NIGH__SIDECAR_KINDS; kind++)
+        if (kind_of(collection, kind) != NULL) kind_of(collection, kind)->describe(collection, &info);
     nigh__info_copy(out, &info, sizeof info);
 }
 
@@ -296,20 +271,8 @@ nigh_status nigh_collection_segment(const nigh_collection *collection, uint32_t 
     const struct nigh__segment *from = collection->segments[segment];
     nigh_segment_info info = {
         .number = from->number, .documents = from->documents, .signatures = from->signatures, .bytes = from->length};
-    struct nigh__slices slices;
-    const struct nigh__sidecar *lists = from->sidecars[NIGH__SIDECAR_SLICES];
-    if (lists != NULL && nigh__slices_of_segment(from, &slices, NULL) == NIGH_OK) {
-        info.slices = slices.slicing.count;
-        info.slice_width = slices.slicing.most_bits;
-        info.list_bytes = lists->length;
-    }
-    struct nigh__graph graph;
-    if (from->sidecars[NIGH__SIDECAR_GRAPH] != NULL && nigh__graph_of_segment(from, &graph, NULL) == NIGH_OK) {
-        info.graph_degree = graph.degree;
-        info.graph_edges = graph.edge_count;
-        info.graph_bytes = graph.sidecar->length;
-        info.graph_recall = share(graph.facts.recall_found, graph.facts.recall_wanted);
-    }
+    for (unsigned kind = 1; kind < NIGH__SIDECAR_KINDS; kind++)
+        if (kind_of(collection, kind) != NULL) kind_of(collection, kind)->describe_segment(from, &info);
     nigh__info_copy(out, &info, sizeof info);
     return NIGH_OK;
 }

@@ -3,9 +3,7 @@
 #ifndef NIGH_COLLECTION_COLLECTION_H
 #define NIGH_COLLECTION_COLLECTION_H
 
-#include "base/object_pool.h"
 #include "collection/segment.h"
-#include "sketch/sketches.h"
 
 struct nigh_collection {
     nigh_context *context;
@@ -17,13 +15,11 @@ struct nigh_collection {
     uint64_t sequence;
     uint64_t next_segment;
     uint64_t damaged_manifests;
-    struct nigh__object_pool *pool;       /* what searches leave for the next ones */
-    struct nigh__object_pool *graph_pool; /* the same, those of graphs */
-    struct nigh__sketches *sketches;
-    bool tuned;
-    nigh_tuning tuning;        /* where it is tuned */
-    nigh_error tuning_problem; /* why it cannot be used; NIGH_OK where it can, or there is none */
+    void *extras[NIGH__EXTRAS]; /* of each in context->extensions; owned */
 };
+
+/* What `extra`, one of context->extensions, has made for this collection. */
+void *nigh__collection_extra(const struct nigh_collection *collection, const struct nigh__extra *extra);
 
 /* Whether its documents have ids; false where there is no document. */
 bool nigh__collection_has_ids(const struct nigh_collection *collection);

@@ -10,22 +10,11 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "search/tuning.h"
 
 #define DIGITS 20
 #define SEGMENT_PREFIX "segment-"
 #define MANIFEST_PREFIX "manifest-"
 #define TERMS_PREFIX "terms-"
-
-/* Of each kind; none is the beginning of another. */
-static const struct sidecar_names {
-    const char *prefix, *title;
-} sidecar_names[NIGH__SIDECAR_KINDS] = {
-    [NIGH__SIDECAR_SLICES] = {"slices-", "slice lists"},
-    [NIGH__SIDECAR_GRAPH] = {"graph-", "a neighbour graph"},
-};
-
-const char *nigh__sidecar_title(enum nigh__sidecar_kind kind) { return sidecar_names[kind].title; }
 
 const char *nigh__store_name(enum nigh__store_kind kind) {
     return kind == NIGH__STORE_TERMS ? "term signature file" : "collection";
@@ -39,8 +28,9 @@ void nigh__manifest_name(char out[NIGH__NAME_SIZE], uint64_t sequence, const cha
     (void)snprintf(out, NIGH__NAME_SIZE, MANIFEST_PREFIX "%020" PRIu64 "%s", sequence, suffix);
 }
 
-void nigh__sidecar_name(char out[NIGH__NAME_SIZE], enum nigh__sidecar_kind kind, uint64_t segment, const char *suffix) {
-    (void)snprintf(out, NIGH__NAME_SIZE, "%s%020" PRIu64 "%s", sidecar_names[kind].prefix, segment, suffix);
+void nigh__sidecar_name(char out[NIGH__NAME_SIZE], const struct nigh__sidecar_kind *kind, uint64_t segment,
+                        const char *suffix) {
+    (void)snprintf(out, NIGH__NAME_SIZE, "%s%020" PRIu64 "%s", kind->prefix, segment, suffix);
 }
 
 void nigh__terms_name(char out[NIGH__NAME_SIZE], uint64_t number, const char *suffix) {
@@ -88,8 +78,9 @@ static bool is_temporary(const char *suffix) {
 }
 
 /* Where the number of a name goes.  False: it is not ours. */
-static bool place_of(struct nigh__listing *listing, const char *name, struct nigh__array **place, uint64_t *number,
+static bool place_of(const struct visit *visit, const char *name, struct nigh__array **place, uint64_t *number,
                      const char **rest) {
+    struct nigh__listing *listing = visit->listing;
     if (parse_name(name, MANIFEST_PREFIX, number, rest)) {
         *place = &listing->manifests;
         return true;
@@ -102,11 +93,26 @@ static bool place_of(struct nigh__listing *listing, const char *name, struct nig
         *place = &listing->terms;
         return true;
     }
-    for (unsigned kind = 1; kind < NIGH__SIDECAR_KINDS; kind++) {
-        *place = &listing->sidecars[kind];
-        if (parse_name(name, sidecar_names[kind].prefix, number, rest)) return true;
+    for (unsigned i = 1; i < NIGH__SIDECAR_KINDS; i++) {
+        const struct nigh__sidecar_kind *kind = visit->context->extensions->sidecars[i];
+        *place = &listing->sidecars[i];
+        if (kind != NULL && parse_name(name, kind->prefix, number, rest)) return true;
     }
     return false;
+}
+
+/* A file of a fixed name, whole or still under the name it is written by; anything else is a stranger. */
+static int visit_extra(struct visit *visit, const char *name) {
+    for (unsigned i = 0; i < NIGH__EXTRAS; i++) {
+        const struct nigh__extra *extra = visit->context->extensions->extras[i];
+        if (extra == NULL || extra->file == NULL) continue;
+        if (strcmp(name, extra->temporary) == 0) return remember_leftover(visit, name);
+        if (strcmp(name, extra->file) != 0) continue;
+        visit->listing->extras[i] = true;
+        return 0;
+    }
+    visit->listing->strangers++;
+    return 0;
 }
 
 static int visit_name(void *user, const char *name) {
@@ -115,17 +121,12 @@ static int visit_name(void *user, const char *name) {
     const char *rest = NULL;
     struct nigh__listing *listing = visit->listing;
     struct nigh__array *place = NULL;
-    if (place_of(listing, name, &place, &number, &rest)) {
+    if (place_of(visit, name, &place, &number, &rest)) {
         if (place != &listing->manifests && number > listing->highest_segment) listing->highest_segment = number;
         if (*rest == '\0') return remember_number(visit, place, number);
         if (is_temporary(rest)) return remember_leftover(visit, name);
     }
-    if (strcmp(name, NIGH__TUNING_TEMPORARY) == 0) return remember_leftover(visit, name);
-    if (strcmp(name, NIGH__TUNING_NAME) == 0)
-        listing->tuning = true;
-    else
-        listing->strangers++;
-    return 0;
+    return visit_extra(visit, name);
 }
 
 static int ascending(const void *a, const void *b) {
@@ -194,8 +195,9 @@ void nigh__listing_release(const nigh_context *context, struct nigh__listing *li
     nigh__array_release(context, &listing->leftovers);
 }
 
-bool nigh__listing_has_sidecar(const struct nigh__listing *listing, enum nigh__sidecar_kind kind, uint64_t segment) {
-    const struct nigh__array *numbers = &listing->sidecars[kind];
+bool nigh__listing_has_sidecar(const struct nigh__listing *listing, const struct nigh__sidecar_kind *kind,
+                               uint64_t segment) {
+    const struct nigh__array *numbers = &listing->sidecars[kind->number];
     if (numbers->count == 0) return false;
     return bsearch(&segment, numbers->data, numbers->count, sizeof(uint64_t), ascending) != NULL;
 }

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "collection/extensions.h"
 
 #define NIGH__NAME_SIZE 64
 
@@ -12,23 +13,19 @@
 enum nigh__store_kind { NIGH__STORE_COLLECTION, NIGH__STORE_TERMS };
 const char *nigh__store_name(enum nigh__store_kind kind); /* "collection" */
 
-/* Files beside a segment (collection/sidecar.h): the number in their header, and the name they begin with. */
-enum nigh__sidecar_kind { NIGH__SIDECAR_SLICES = 1, NIGH__SIDECAR_GRAPH = 2 };
-#define NIGH__SIDECAR_KINDS 3u                                 /* kinds are less than this; there is none of number 0 */
-const char *nigh__sidecar_title(enum nigh__sidecar_kind kind); /* "slice lists" */
-
 /* Write "segment-00000000000000000007" + suffix, such as "" or ".ids.tmp". */
 void nigh__segment_name(char out[NIGH__NAME_SIZE], uint64_t number, const char *suffix);
 void nigh__manifest_name(char out[NIGH__NAME_SIZE], uint64_t sequence, const char *suffix);
 void nigh__terms_name(char out[NIGH__NAME_SIZE], uint64_t number, const char *suffix);
-void nigh__sidecar_name(char out[NIGH__NAME_SIZE], enum nigh__sidecar_kind kind, uint64_t segment, const char *suffix);
+void nigh__sidecar_name(char out[NIGH__NAME_SIZE], const struct nigh__sidecar_kind *kind, uint64_t segment,
+                        const char *suffix);
 
 struct nigh__listing {
     struct nigh__array manifests;                     /* uint64_t sequences, newest first */
     struct nigh__array segments;                      /* uint64_t numbers, ascending */
     struct nigh__array sidecars[NIGH__SIDECAR_KINDS]; /* uint64_t numbers of segments with such a file, ascending */
     struct nigh__array terms;     /* uint64_t numbers of groups of a term signature file, ascending */
-    bool tuning;                  /* there is a file of that name (search/tuning.h) */
+    bool extras[NIGH__EXTRAS];    /* whether the file of each is there */
     struct nigh__array leftovers; /* char [NIGH__NAME_SIZE]: temporary files */
     uint64_t highest_segment;     /* or group: number in any name, also of a temporary file; 0: none */
     uint64_t strangers;           /* files that are not ours */
@@ -47,7 +44,8 @@ nigh_status nigh__directory_lock(const nigh_context *context, const char *path, 
 nigh_status nigh__listing_read(const struct nigh__file *directory, struct nigh__listing *out, nigh_error *error);
 void nigh__listing_release(const nigh_context *context, struct nigh__listing *listing);
 /* Whether there is such a file for a segment. */
-bool nigh__listing_has_sidecar(const struct nigh__listing *listing, enum nigh__sidecar_kind kind, uint64_t segment);
+bool nigh__listing_has_sidecar(const struct nigh__listing *listing, const struct nigh__sidecar_kind *kind,
+                               uint64_t segment);
 /* Removes the temporary files, which are all of writers that died: the caller holds the lock. */
 void nigh__listing_remove_leftovers(const struct nigh__file *directory, const struct nigh__listing *listing);
 

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/limits.h"
 #include "base/status.h"
 #include "collection/format.h"
-#include "signature/formats.h"
 
 /* Both headers begin alike, so one set of offsets serves both. */
 #define VERSION_AT offsetof(struct nigh__segment_header, version)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/guard.h"
+#include "base/memory.h"
 #include "base/progress.h"
 #include "base/status.h"
 #include "collection/sections.h"
@@ -87,13 +88,12 @@ static uint64_t segment_bytes(const struct nigh__segment *segment) {
     return bytes;
 }
 
-nigh_status nigh__collection_load(struct nigh_collection *collection, const nigh_progress *progress,
-                                  nigh_error *error) {
-    struct loading loading = {.context = collection->context};
+nigh_status nigh__segments_load(const nigh_context *context, struct nigh__segment *const *segments, uint32_t count,
+                                const nigh_progress *progress, nigh_error *error) {
+    struct loading loading = {.context = context};
     nigh__progress_init(&loading.progress, progress);
-    for (uint32_t i = 0; i < collection->segment_count; i++) loading.total += segment_bytes(collection->segments[i]);
+    for (uint32_t i = 0; i < count; i++) loading.total += segment_bytes(segments[i]);
     nigh_status status = NIGH_OK;
-    for (uint32_t i = 0; i < collection->segment_count && status == NIGH_OK; i++)
-        status = load_segment(&loading, collection->segments[i], error);
+    for (uint32_t i = 0; i < count && status == NIGH_OK; i++) status = load_segment(&loading, segments[i], error);
     return status;
 }

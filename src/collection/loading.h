@@ -8,9 +8,10 @@
 #ifndef NIGH_COLLECTION_LOADING_H
 #define NIGH_COLLECTION_LOADING_H
 
-#include "collection/collection.h"
+#include "collection/segment.h"
 
-/* Loads all files of a collection nobody searches yet.  What fails leaves it as good as it was. */
-nigh_status nigh__collection_load(struct nigh_collection *collection, const nigh_progress *progress, nigh_error *error);
+/* Loads all files of segments nobody searches yet.  What fails leaves them as good as they were. */
+nigh_status nigh__segments_load(const nigh_context *context, struct nigh__segment *const *segments, uint32_t count,
+                                const nigh_progress *progress, nigh_error *error);
 
 #endif

@@ -115,7 +115,7 @@ static nigh_status none_found(const char *directory, enum nigh__store_kind kind,
     const bool terms = kind == NIGH__STORE_TERMS;
     size_t others = terms ? listing->segments.count : listing->terms.count;
     for (unsigned i = 1; terms && i < NIGH__SIDECAR_KINDS; i++) others += listing->sidecars[i].count;
-    others += terms && listing->tuning;
+    for (unsigned i = 0; terms && i < NIGH__EXTRAS; i++) others += listing->extras[i];
     if (listing->strangers != 0 || others != 0)
         return nigh__fail_at(error, NIGH_EFORMAT, directory, NIGH_NO_OFFSET, "not a nigh %s", nigh__store_name(kind));
     if ((terms ? listing->terms.count : listing->segments.count) != 0)

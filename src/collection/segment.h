@@ -13,7 +13,7 @@
 
 #include "base/file.h"
 #include "collection/attachment.h"
-#include "collection/directory.h"
+#include "collection/extensions.h"
 #include "collection/format.h"
 
 struct nigh__sidecar; /* collection/sidecar.h */
@@ -71,10 +71,10 @@ void nigh__segment_close(struct nigh__segment *segment); /* accepts NULL */
 void nigh__segment_point(struct nigh__segment *segment);
 
 /*
- * Opens what stands beside it, which is not open yet: segment->sidecars[kind], or
- * sidecar_problems[kind] where it cannot be used.  That is no failure; no memory is.
+ * Opens what stands beside it, which is not open yet: segment->sidecars[kind->number],
+ * or sidecar_problems[kind->number] where it cannot be used.  That is no failure; no memory is.
  */
-nigh_status nigh__segment_open_sidecar(const struct nigh__file *directory, enum nigh__sidecar_kind kind,
+nigh_status nigh__segment_open_sidecar(const struct nigh__file *directory, const struct nigh__sidecar_kind *kind,
                                        struct nigh__segment *segment, nigh_error *error);
 
 /* The error for a fault inside a guard. */

@@ -17,8 +17,6 @@
 #include "collection/sections.h"
 #include "collection/segment.h"
 #include "collection/sidecar.h"
-#include "graph/graph.h"
-#include "slices/slices.h"
 
 static nigh_status corrupt(const struct nigh__file *file, uint64_t offset, const char *why, nigh_error *error) {
     return nigh__fail_at(error, NIGH_ECORRUPT, file->path, offset, "%s", why);
@@ -236,27 +234,20 @@ nigh_status nigh__segment_open(const struct nigh__file *directory, const struct 
     return status;
 }
 
-/* Whether the sections have the sizes that the segment's numbers ask for. */
-static nigh_status sidecar_fits(const struct nigh__segment *segment, enum nigh__sidecar_kind kind, nigh_error *error) {
-    struct nigh__slices slices;
-    struct nigh__graph graph;
-    if (kind == NIGH__SIDECAR_GRAPH) return nigh__graph_of_segment(segment, &graph, error);
-    return nigh__slices_of_segment(segment, &slices, error);
-}
-
 /*
  * Whatever is wrong with lists, there is a way without them, so it is remembered and no failure.  Only where memory
  * has run out does that help nobody.
  */
-nigh_status nigh__segment_open_sidecar(const struct nigh__file *directory, enum nigh__sidecar_kind kind,
+nigh_status nigh__segment_open_sidecar(const struct nigh__file *directory, const struct nigh__sidecar_kind *kind,
                                        struct nigh__segment *segment, nigh_error *error) {
-    nigh_error *problem = &segment->sidecar_problems[kind];
-    nigh_status status = nigh__sidecar_open(directory, segment, kind, &segment->sidecars[kind], problem);
+    struct nigh__sidecar **place = &segment->sidecars[kind->number];
+    nigh_error *problem = &segment->sidecar_problems[kind->number];
+    nigh_status status = nigh__sidecar_open(directory, segment, kind, place, problem);
     if (status == NIGH_ENOTFOUND) return NIGH_OK;
-    if (status == NIGH_OK) status = sidecar_fits(segment, kind, problem);
+    if (status == NIGH_OK) status = kind->fits(segment, problem);
     if (status == NIGH_OK) return NIGH_OK;
-    nigh__sidecar_close(segment->sidecars[kind]);
-    segment->sidecars[kind] = NULL;
+    nigh__sidecar_close(*place);
+    *place = NULL;
     if (status != NIGH_ENOMEM) return NIGH_OK;
     if (error != NULL) *error = *problem;
     return status;

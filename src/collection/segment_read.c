@@ -10,12 +10,12 @@
 #include "base/bytes.h"
 #include "base/guard.h"
 #include "base/hash.h"
+#include "base/limits.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "collection/sections.h"
 #include "collection/segment.h"
 #include "collection/slots.h"
-#include "signature/formats.h"
 
 nigh_status nigh__segment_cut(const struct nigh__segment *segment, nigh_error *error) {
     return nigh__sections_cut(segment->path, error);

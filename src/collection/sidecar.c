@@ -13,6 +13,7 @@
 #include "base/guard.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "collection/directory.h"
 #include "collection/header.h"
 #include "collection/sections.h"
 
@@ -46,8 +47,9 @@ static nigh_status read_head(const struct nigh__file *file, struct nigh__sidecar
 
 /* Whether it is what was asked for, once it is known to be whole. */
 static nigh_status belongs(const struct nigh__file *file, const struct nigh__sidecar_header *header,
-                           const struct nigh__segment *segment, enum nigh__sidecar_kind kind, nigh_error *error) {
-    if (header->kind != (uint32_t)kind)
+                           const struct nigh__segment *segment, const struct nigh__sidecar_kind *kind,
+                           nigh_error *error) {
+    if (header->kind != kind->number)
         return corrupt(file, offsetof(struct nigh__sidecar_header, kind), "of another kind than its name says", error);
     if (header->zero != 0)
         return corrupt(file, offsetof(struct nigh__sidecar_header, zero), "a byte of the header is not zero", error);
@@ -72,7 +74,8 @@ static nigh_status check_table(const struct nigh__file *file, const struct nigh_
 }
 
 static nigh_status read_and_map(const struct nigh__file *file, const struct nigh__segment *segment,
-                                enum nigh__sidecar_kind kind, struct nigh__sidecar *sidecar, nigh_error *error) {
+                                const struct nigh__sidecar_kind *kind, struct nigh__sidecar *sidecar,
+                                nigh_error *error) {
     nigh_status status = nigh__file_length(file, &sidecar->length, error);
     if (status == NIGH_OK) status = read_head(file, sidecar, error);
     if (status == NIGH_OK) status = belongs(file, &sidecar->header, segment, kind, error);
@@ -84,7 +87,7 @@ static nigh_status read_and_map(const struct nigh__file *file, const struct nigh
 }
 
 static nigh_status open_in(const struct nigh__file *directory, const struct nigh__segment *segment,
-                           enum nigh__sidecar_kind kind, struct nigh__sidecar *sidecar, nigh_error *error) {
+                           const struct nigh__sidecar_kind *kind, struct nigh__sidecar *sidecar, nigh_error *error) {
     char name[NIGH__NAME_SIZE];
     nigh__sidecar_name(name, kind, segment->number, "");
     sidecar->path = nigh__path_join(sidecar->context, directory->path, name);
@@ -98,11 +101,10 @@ static nigh_status open_in(const struct nigh__file *directory, const struct nigh
 }
 
 nigh_status nigh__sidecar_open(const struct nigh__file *directory, const struct nigh__segment *segment,
-                               enum nigh__sidecar_kind kind, struct nigh__sidecar **out, nigh_error *error) {
+                               const struct nigh__sidecar_kind *kind, struct nigh__sidecar **out, nigh_error *error) {
     *out = NULL;
     struct nigh__sidecar *sidecar = nigh__alloc_zero(directory->context, 1, sizeof *sidecar);
-    if (sidecar == NULL)
-        return nigh__fail(error, NIGH_ENOMEM, "no memory for the header of %s", nigh__sidecar_title(kind));
+    if (sidecar == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for the header of %s", kind->title);
     sidecar->context = directory->context;
     nigh_error problem;
     nigh_status status = open_in(directory, segment, kind, sidecar, &problem);

@@ -24,15 +24,12 @@
 
 #include "base/file.h"
 #include "base/progress.h"
-#include "collection/directory.h"
+#include "collection/extensions.h"
 #include "collection/format.h"
 #include "collection/segment.h"
 
 #define NIGH__SIDECAR_MAGIC "\x89NIGHX\r\n"
 #define NIGH__SIDECAR_SECTIONS 16u /* at most */
-
-/* Sections of slice lists; slices/slices.h and slices/bit_costs.h say what is in them. */
-enum { NIGH__SECTION_SLICE_LISTS = 1, NIGH__SECTION_BIT_COSTS = 2 /* may be missing */ };
 
 struct nigh__sidecar_header {
     uint8_t magic[NIGH__MAGIC_SIZE]; /*  0 */
@@ -42,7 +39,7 @@ struct nigh__sidecar_header {
     uint32_t incompatible;           /* 20 */
     uint64_t file_length;            /* 24 */
     uint64_t segment_checksum;       /* 32  at offset 56 of the segment it belongs to */
-    uint32_t kind;                   /* 40 */
+    uint32_t kind;                   /* 40  its number */
     uint32_t parameter;              /* 44  slice lists: the number of slices; graph: the most edges of a node */
     uint32_t section_count;          /* 48 */
     uint32_t zero;                   /* 52 */
@@ -67,7 +64,7 @@ struct nigh__sidecar {
  * belongs to another segment.
  */
 nigh_status nigh__sidecar_open(const struct nigh__file *directory, const struct nigh__segment *segment,
-                               enum nigh__sidecar_kind kind, struct nigh__sidecar **out, nigh_error *error);
+                               const struct nigh__sidecar_kind *kind, struct nigh__sidecar **out, nigh_error *error);
 void nigh__sidecar_close(struct nigh__sidecar *sidecar); /* accepts NULL */
 
 /* A section of exactly `count` items, inside the map; NULL with the error where it is not there or of another size. */
@@ -99,7 +96,7 @@ struct nigh__sidecar_writer; /* opaque */
 
 /* The directory is locked by the caller (nigh__directory_lock) and outlives the writer. */
 nigh_status nigh__sidecar_writer_open(const struct nigh__file *directory, const struct nigh__segment *segment,
-                                      enum nigh__sidecar_kind kind, uint32_t parameter,
+                                      const struct nigh__sidecar_kind *kind, uint32_t parameter,
                                       struct nigh__sidecar_writer **out, nigh_error *error);
 /* Sections one after the other, each in as many pieces as one likes. */
 nigh_status nigh__sidecar_section_begin(struct nigh__sidecar_writer *writer, uint32_t type, nigh_error *error);
@@ -111,13 +108,13 @@ nigh_status nigh__sidecar_writer_finish(struct nigh__sidecar_writer *writer, uin
 void nigh__sidecar_writer_close(struct nigh__sidecar_writer *writer); /* removes what is not finished; accepts NULL */
 
 /* Gives one that is finished its name, in place of what had it.  Safe once the directory is synced. */
-nigh_status nigh__sidecar_publish(const struct nigh__file *directory, uint64_t segment, enum nigh__sidecar_kind kind,
-                                  nigh_error *error);
+nigh_status nigh__sidecar_publish(const struct nigh__file *directory, uint64_t segment,
+                                  const struct nigh__sidecar_kind *kind, nigh_error *error);
 /* Or gives it up. */
-void nigh__sidecar_discard(const struct nigh__file *directory, uint64_t segment, enum nigh__sidecar_kind kind);
+void nigh__sidecar_discard(const struct nigh__file *directory, uint64_t segment, const struct nigh__sidecar_kind *kind);
 
 /* Removes the sidecar of a segment, where there is one.  Safe once the directory is synced. */
-nigh_status nigh__sidecar_remove(const struct nigh__file *directory, uint64_t segment, enum nigh__sidecar_kind kind,
-                                 nigh_error *error);
+nigh_status nigh__sidecar_remove(const struct nigh__file *directory, uint64_t segment,
+                                 const struct nigh__sidecar_kind *kind, nigh_error *error);
 
 #endif

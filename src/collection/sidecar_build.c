@@ -72,17 +72,16 @@ static nigh_status treat(struct work *work, uint32_t index, nigh_error *error) {
     build->built += work->fates[index] == NIGH__SIDECAR_MAKE;
     build->kept += work->fates[index] == NIGH__SIDECAR_KEEP;
     build->without += work->fates[index] == NIGH__SIDECAR_WITHOUT;
-    if (work->fates[index] == NIGH__SIDECAR_KEEP) build->bytes += segment->sidecars[build->kind]->length;
-    return nigh__progress_tick(build->progress, nigh__sidecar_title(build->kind), 0, 0)
-               ? nigh__progress_cancelled(error)
-               : NIGH_OK;
+    if (work->fates[index] == NIGH__SIDECAR_KEEP) build->bytes += segment->sidecars[build->kind->number]->length;
+    return nigh__progress_tick(build->progress, build->kind->title, 0, 0) ? nigh__progress_cancelled(error) : NIGH_OK;
 }
 
 /* One segment: what was made gets its name, what shall have none loses what it had. */
 static nigh_status settle(struct work *work, uint32_t index, bool *changed, nigh_error *error) {
-    const enum nigh__sidecar_kind kind = work->build->kind;
+    const struct nigh__sidecar_kind *kind = work->build->kind;
     const struct nigh__segment *segment = work->collection->segments[index];
-    const bool has_some = segment->sidecars[kind] != NULL || segment->sidecar_problems[kind].status != NIGH_OK;
+    const bool has_some =
+        segment->sidecars[kind->number] != NULL || segment->sidecar_problems[kind->number].status != NIGH_OK;
     nigh_status status = NIGH_OK;
     if (work->finished[index])
         status = nigh__sidecar_publish(&work->directory, segment->number, kind, error);
@@ -129,11 +128,11 @@ nigh_status nigh__sidecar_build(struct nigh__sidecar_build *build, const char *p
 
 /* -------------------------------------------------------------------- removing */
 
-static nigh_status remove_all(const struct work *work, enum nigh__sidecar_kind kind, nigh_error *error) {
+static nigh_status remove_all(const struct work *work, const struct nigh__sidecar_kind *kind, nigh_error *error) {
     struct nigh__listing listing;
     nigh_status status = nigh__listing_read(&work->directory, &listing, error);
     if (status != NIGH_OK) return status;
-    const struct nigh__array *sidecars = &listing.sidecars[kind];
+    const struct nigh__array *sidecars = &listing.sidecars[kind->number];
     const uint64_t *numbers = sidecars->data;
     for (size_t i = 0; i < sidecars->count && status == NIGH_OK; i++)
         status = nigh__sidecar_remove(&work->directory, numbers[i], kind, error);
@@ -142,7 +141,7 @@ static nigh_status remove_all(const struct work *work, enum nigh__sidecar_kind k
     return status;
 }
 
-nigh_status nigh__sidecar_remove_all(nigh_context *context, const char *path, enum nigh__sidecar_kind kind,
+nigh_status nigh__sidecar_remove_all(nigh_context *context, const char *path, const struct nigh__sidecar_kind *kind,
                                      nigh_error *error) {
     struct work work = {.context = context};
     nigh_status status = begin(&work, path, error);
@@ -151,12 +150,13 @@ nigh_status nigh__sidecar_remove_all(nigh_context *context, const char *path, en
     return status;
 }
 
-nigh_status nigh__sidecar_is_sound(const struct nigh__segment *segment, enum nigh__sidecar_kind kind,
+nigh_status nigh__sidecar_is_sound(const struct nigh__segment *segment, const struct nigh__sidecar_kind *kind,
                                    struct nigh__progress *progress, bool *out, nigh_error *error) {
     nigh_error problem;
     *out = false;
-    if (segment->sidecars[kind] == NULL) return NIGH_OK;
-    nigh_status status = nigh__sidecar_check_sums(segment->sidecars[kind], progress, &problem);
+    const struct nigh__sidecar *sidecar = segment->sidecars[kind->number];
+    if (sidecar == NULL) return NIGH_OK;
+    nigh_status status = nigh__sidecar_check_sums(sidecar, progress, &problem);
     *out = status == NIGH_OK;
     if (status != NIGH_ENOMEM && status != NIGH_ECANCELLED) return NIGH_OK;
     if (error != NULL) *error = problem;

@@ -29,7 +29,7 @@ enum nigh__sidecar_fate {
 
 struct nigh__sidecar_build {
     nigh_context *context;
-    enum nigh__sidecar_kind kind;
+    const struct nigh__sidecar_kind *kind;
     struct nigh__progress *progress;
     void *user;
     nigh_status (*decide)(void *user, const struct nigh__segment *segment, enum nigh__sidecar_fate *out,
@@ -48,14 +48,14 @@ struct nigh__sidecar_build {
 nigh_status nigh__sidecar_build(struct nigh__sidecar_build *build, const char *path, nigh_error *error);
 
 /* All of a kind, of whatever segments. */
-nigh_status nigh__sidecar_remove_all(nigh_context *context, const char *path, enum nigh__sidecar_kind kind,
+nigh_status nigh__sidecar_remove_all(nigh_context *context, const char *path, const struct nigh__sidecar_kind *kind,
                                      nigh_error *error);
 
 /*
  * Whether the sidecar of a segment is there and its bytes are as they were written.  What is wrong with it is no
  * failure; no memory, and a call to stop, are.
  */
-nigh_status nigh__sidecar_is_sound(const struct nigh__segment *segment, enum nigh__sidecar_kind kind,
+nigh_status nigh__sidecar_is_sound(const struct nigh__segment *segment, const struct nigh__sidecar_kind *kind,
                                    struct nigh__progress *progress, bool *out, nigh_error *error);
 
 #endif

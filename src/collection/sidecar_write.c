@@ -14,13 +14,15 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "collection/directory.h"
 #include "collection/sections.h"
 #include "collection/sidecar.h"
 
 struct nigh__sidecar_writer {
     const nigh_context *context;
     const struct nigh__file *directory;
-    uint64_t number;
+    const struct nigh__sidecar_kind *kind;
+    uint64_t number; /* of the segment */
     struct nigh__file file;
     bool unfinished; /* the temporary file is there, and nothing yet */
     struct nigh__sidecar_header header;
@@ -29,7 +31,7 @@ struct nigh__sidecar_writer {
 
 static nigh_status create_file(struct nigh__sidecar_writer *writer, nigh_error *error) {
     char name[NIGH__NAME_SIZE];
-    nigh__sidecar_name(name, writer->header.kind, writer->number, ".tmp");
+    nigh__sidecar_name(name, writer->kind, writer->number, ".tmp");
     nigh__file_remove_in(writer->directory, name); /* left by one that died: the caller holds the lock */
     nigh_status status = nigh__file_open_in(writer->directory, name, NIGH_OPEN_CREATE, &writer->file, error);
     if (status != NIGH_OK) return status;
@@ -38,18 +40,19 @@ static nigh_status create_file(struct nigh__sidecar_writer *writer, nigh_error *
 }
 
 nigh_status nigh__sidecar_writer_open(const struct nigh__file *directory, const struct nigh__segment *segment,
-                                      enum nigh__sidecar_kind kind, uint32_t parameter,
+                                      const struct nigh__sidecar_kind *kind, uint32_t parameter,
                                       struct nigh__sidecar_writer **out, nigh_error *error) {
     *out = NULL;
     struct nigh__sidecar_writer *writer = nigh__alloc_zero(directory->context, 1, sizeof *writer);
-    if (writer == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory to write %s", nigh__sidecar_title(kind));
+    if (writer == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory to write %s", kind->title);
     writer->context = directory->context;
     writer->directory = directory;
+    writer->kind = kind;
     writer->number = segment->number;
     writer->header = (struct nigh__sidecar_header){.version = NIGH__FORMAT_VERSION,
                                                    .endian_mark = NIGH__ENDIAN_MARK,
                                                    .segment_checksum = segment->header.checksum,
-                                                   .kind = (uint32_t)kind,
+                                                   .kind = kind->number,
                                                    .parameter = parameter};
     memcpy(writer->header.magic, NIGH__SIDECAR_MAGIC, NIGH__MAGIC_SIZE);
     nigh_status status = create_file(writer, error);
@@ -91,12 +94,12 @@ void nigh__sidecar_writer_close(struct nigh__sidecar_writer *writer) {
     if (writer == NULL) return;
     nigh__section_writer_release(&writer->sections);
     if (writer->file.context != NULL) nigh__file_release(&writer->file);
-    if (writer->unfinished) nigh__sidecar_discard(writer->directory, writer->number, writer->header.kind);
+    if (writer->unfinished) nigh__sidecar_discard(writer->directory, writer->number, writer->kind);
     nigh__free(writer->context, writer);
 }
 
-nigh_status nigh__sidecar_publish(const struct nigh__file *directory, uint64_t segment, enum nigh__sidecar_kind kind,
-                                  nigh_error *error) {
+nigh_status nigh__sidecar_publish(const struct nigh__file *directory, uint64_t segment,
+                                  const struct nigh__sidecar_kind *kind, nigh_error *error) {
     char name[NIGH__NAME_SIZE];
     char temporary[NIGH__NAME_SIZE];
     nigh__sidecar_name(name, kind, segment, "");
@@ -104,14 +107,15 @@ nigh_status nigh__sidecar_publish(const struct nigh__file *directory, uint64_t s
     return nigh__file_rename_in(directory, temporary, name, error);
 }
 
-void nigh__sidecar_discard(const struct nigh__file *directory, uint64_t segment, enum nigh__sidecar_kind kind) {
+void nigh__sidecar_discard(const struct nigh__file *directory, uint64_t segment,
+                           const struct nigh__sidecar_kind *kind) {
     char temporary[NIGH__NAME_SIZE];
     nigh__sidecar_name(temporary, kind, segment, ".tmp");
     nigh__file_remove_in(directory, temporary);
 }
 
-nigh_status nigh__sidecar_remove(const struct nigh__file *directory, uint64_t segment, enum nigh__sidecar_kind kind,
-                                 nigh_error *error) {
+nigh_status nigh__sidecar_remove(const struct nigh__file *directory, uint64_t segment,
+                                 const struct nigh__sidecar_kind *kind, nigh_error *error) {
     const nigh_file_system *files = directory->context->files;
     char name[NIGH__NAME_SIZE];
     nigh__sidecar_name(name, kind, segment, "");

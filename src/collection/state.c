@@ -96,7 +96,7 @@ static void tidy_sidecars(const struct nigh__file *directory, const struct nigh_
         const uint64_t *numbers = listing->sidecars[kind].data;
         for (size_t i = 0; i < listing->sidecars[kind].count; i++) {
             if (numbers[i] < from) continue;
-            nigh__sidecar_name(name, kind, numbers[i], "");
+            nigh__sidecar_name(name, directory->context->extensions->sidecars[kind], numbers[i], "");
             nigh__file_remove_in(directory, name);
         }
     }

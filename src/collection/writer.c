@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/limits.h"
 #include "base/memory.h"
 #include "base/progress.h"
 #include "base/status.h"
@@ -29,7 +30,6 @@
 #include "collection/segment_write.h"
 #include "collection/state.h"
 #include "collection/writer.h"
-#include "signature/formats.h"
 #include "signature/model.h"
 #include "text/vocabulary.h"
 

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/hash.h"
+#include "base/limits.h"
 #include "base/secret.h"
 #include "base/status.h"
 #include "base/threads.h"
@@ -16,7 +17,6 @@
 #include "dedup/same.h"
 #include "dedup/verify.h"
 #include "document/document_options.h"
-#include "signature/formats.h"
 #include "text/plan.h"
 #include "text/text_options.h"
 

@@ -16,8 +16,8 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/logarithm.h"
 #include "dedup/report_parts.h"
-#include "text/logarithm.h"
 
 #define WIDTH 460
 #define LEFT 50

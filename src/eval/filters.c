@@ -7,12 +7,12 @@
 #include "eval/filters.h"
 
 #include "base/counting_context.h"
+#include "base/exponential.h"
 #include "base/status.h"
 #include "base/threads.h"
 #include "eval/eval_options.h"
 #include "terms/terms_format.h"
 #include "terms/terms_options.h"
-#include "text/exponential.h"
 #include "text/plan.h"
 #include "text/text_options.h"
 

@@ -5,9 +5,9 @@
  * the least to the most, thick from 10% to 90%; and by all bytes there are, dictionary included, with a
  * mark where an inverted index stands, which does not err.
  */
+#include "base/logarithm.h"
 #include "eval/filters.h"
 #include "eval/plot.h"
-#include "text/logarithm.h"
 
 #define WIDTH 1250
 #define HEIGHT 400

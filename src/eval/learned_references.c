@@ -12,11 +12,11 @@
  */
 #include <math.h>
 
+#include "base/logarithm.h"
 #include "base/status.h"
 #include "eval/learned.h"
 #include "eval/metric.h"
 #include "scan/nearest.h"
-#include "text/logarithm.h"
 
 #define UNITS 2147483648.0
 

@@ -29,6 +29,7 @@
 #include "eval/eval_options.h"
 #include "eval/tune.h"
 #include "search/search_options.h"
+#include "graph/graph.h"
 #include "slices/slices.h"
 
 #define USUAL_RECALL 0.95

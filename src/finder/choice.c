@@ -57,13 +57,13 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "base/limits.h"
+#include "base/logarithm.h"
 #include "base/status.h"
 #include "finder/finder_options.h"
 #include "finder/recall.h"
 #include "finder/sorted.h"
 #include "finder/tables.h"
-#include "signature/formats.h"
-#include "text/logarithm.h"
 
 #define LINE 64.0
 #define NEXT_LINE (1.0 / 3) /* what the line after one costs: it is asked for before it is needed */

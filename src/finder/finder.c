@@ -14,12 +14,12 @@
 #include <time.h>
 
 #include "base/bytes.h"
+#include "base/limits.h"
 #include "base/status.h"
 #include "base/threads.h"
 #include "finder/choice.h"
 #include "finder/finder_options.h"
 #include "finder/recall.h"
-#include "signature/formats.h"
 
 #define USUAL_BUDGET (UINT64_C(1) << 18)
 #define MAX_ROTATIONS 3u

@@ -37,8 +37,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/logarithm.h"
 #include "base/rng.h"
-#include "text/logarithm.h"
 
 #define SEED UINT64_C(0x9d3f1c6a5be28047)
 #define QUANTILES 2048u

@@ -46,8 +46,8 @@
 
 #include <string.h>
 
-#include "signature/normal.h"
-#include "text/logarithm.h"
+#include "base/logarithm.h"
+#include "base/normal.h"
 
 /* ------------------------------------------------------------------------ costs */
 

@@ -35,7 +35,14 @@
 
 #include "collection/sidecar.h"
 
-/* Sections of an sidecar of the kind NIGH__SIDECAR_GRAPH. */
+/* What it is to a collection (collection/extensions.h); in graph_extension.c. */
+#define NIGH__SIDECAR_GRAPH 2u
+extern const struct nigh__sidecar_kind nigh__graph_sidecar;
+extern const struct nigh__extra nigh__graph_scratch;
+/* What searches by graphs leave for the next ones. */
+struct nigh__object_pool *nigh__graph_pool(const nigh_collection *collection);
+
+/* Its sections. */
 enum nigh__graph_section {
     NIGH__GRAPH_FACTS = 1,
     NIGH__GRAPH_ORDER = 2,

@@ -59,7 +59,7 @@ static nigh_status decide(void *user, const struct nigh__segment *segment, enum 
     *out = NIGH__SIDECAR_WITHOUT;
     if (!keep && (segment->signatures == 0 || segment->signatures < graphs->options.min_rows)) return NIGH_OK;
     if (!keep && !graphs->options.rebuild && is_of_options(graphs, segment))
-        status = nigh__sidecar_is_sound(segment, NIGH__SIDECAR_GRAPH, &graphs->progress, &keep, error);
+        status = nigh__sidecar_is_sound(segment, &nigh__graph_sidecar, &graphs->progress, &keep, error);
     *out = keep ? NIGH__SIDECAR_KEEP : NIGH__SIDECAR_MAKE;
     return status;
 }
@@ -156,7 +156,7 @@ nigh_status nigh_graph_build(nigh_context *context, const char *path, const nigh
     if (status != NIGH_OK) return status;
     nigh__progress_init(&graphs.progress, graphs.options.progress);
     struct nigh__sidecar_build build = {.context = context,
-                                        .kind = NIGH__SIDECAR_GRAPH,
+                                        .kind = &nigh__graph_sidecar,
                                         .progress = &graphs.progress,
                                         .user = &graphs,
                                         .decide = decide,
@@ -174,7 +174,7 @@ nigh_status nigh_graph_build(nigh_context *context, const char *path, const nigh
 }
 
 nigh_status nigh_graph_remove(nigh_context *context, const char *path, nigh_error *error) {
-    return nigh__sidecar_remove_all(context, path, NIGH__SIDECAR_GRAPH, error);
+    return nigh__sidecar_remove_all(context, path, &nigh__graph_sidecar, error);
 }
 
 /* --------------------------------------------------------------------- foretelling -- */

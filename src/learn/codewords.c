@@ -26,10 +26,10 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/logarithm.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "signature/model.h"
-#include "text/logarithm.h"
 
 #define USUAL_RIDGE 5e-5
 

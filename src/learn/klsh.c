@@ -24,6 +24,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/exponential.h"
 #include "base/memory.h"
 #include "base/rng.h"
 #include "base/status.h"
@@ -31,7 +32,6 @@
 #include "learn/eigen.h"
 #include "learn/lesson.h"
 #include "signature/model.h"
-#include "text/exponential.h"
 
 #define USUAL_ANCHORS 500u
 #define USUAL_SAMPLE 50u

@@ -14,11 +14,11 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/logarithm.h"
 #include "base/rng.h"
 #include "base/status.h"
 #include "base/threads.h"
 #include "learn/lesson_parts.h"
-#include "text/logarithm.h"
 
 #define SMALL_COUNTS 256u
 

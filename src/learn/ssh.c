@@ -32,13 +32,13 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/logarithm.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/threads.h"
 #include "learn/eigen.h"
 #include "learn/lesson.h"
 #include "signature/model.h"
-#include "text/logarithm.h"
 
 #define MAX_DENSE 400u       /* features: up to here the matrix is written down */
 #define WORTH_A_THREAD 30000 /* postings */

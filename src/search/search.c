@@ -45,6 +45,7 @@
 #include "search/search_options.h"
 #include "search/tuned.h"
 #include "sketch/sketch.h"
+#include "sketch/sketches.h"
 #include "slices/slice_use.h"
 
 /*
@@ -341,7 +342,7 @@ static nigh_status step_lists(struct search *search, const struct nigh__slice_us
         .chosen = choice->queries,
         .count = choice->count,
         .scratch = search->scratch,
-        .pool = search->collection->pool,
+        .pool = nigh__slices_pool(search->collection),
         .threads = search->threads,
         .answers = search->answers,
         .seen = search->seen,
@@ -380,7 +381,7 @@ static nigh_status sketch_segment(struct search *search, const struct nigh__segm
                                   uint32_t candidates, nigh_error *error) {
     const uint64_t *sketches = NULL;
     nigh_status status =
-        nigh__sketches_get(search->collection->sketches, segment, segment->index, words, &sketches, error);
+        nigh__sketches_get(nigh__sketches_of(search->collection), segment, segment->index, words, &sketches, error);
     if (status != NIGH_OK) return status;
     const struct nigh__sketch_scan scan = {
         .context = search->context,
@@ -451,7 +452,7 @@ static nigh_status walk_segment(struct search *search, const struct nigh__graph_
         .limits = search->limits,
         .count = (uint32_t)search->batch_count,
         .scratch = search->graph_scratch,
-        .pool = search->collection->graph_pool,
+        .pool = nigh__graph_pool(search->collection),
         .threads = search->threads,
         .answers = search->walked,
         .progress = &search->progress,
@@ -608,9 +609,10 @@ static void free_graph_scratch(void *scratch) { nigh__graph_scratch_free(scratch
 static void give_scratch(struct search *search) {
     const nigh_collection *collection = search->collection;
     for (uint32_t t = 0; t < NIGH__MAX_THREADS; t++) {
-        if (search->scratch[t] != NULL) nigh__object_pool_give(collection->pool, search->scratch[t], free_scratch);
+        if (search->scratch[t] != NULL)
+            nigh__object_pool_give(nigh__slices_pool(collection), search->scratch[t], free_scratch);
         if (search->graph_scratch[t] != NULL)
-            nigh__object_pool_give(collection->graph_pool, search->graph_scratch[t], free_graph_scratch);
+            nigh__object_pool_give(nigh__graph_pool(collection), search->graph_scratch[t], free_graph_scratch);
     }
 }
 

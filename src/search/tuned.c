@@ -3,7 +3,9 @@
 
 #include "base/options.h"
 #include "collection/sidecar.h"
+#include "graph/graph.h"
 #include "graph/graph_use.h"
+#include "search/tuning.h"
 #include "sketch/sketch.h"
 #include "slices/bit_costs.h"
 #include "slices/slice_use.h"
@@ -19,7 +21,7 @@ static bool is_said(const nigh_search_options *options) {
 }
 
 /* Whether some segment has a file of the kind, and none has one that cannot be used. */
-static bool has_sidecars(const nigh_collection *collection, enum nigh__sidecar_kind kind) {
+static bool has_sidecars(const nigh_collection *collection, uint32_t kind) {
     bool any = false;
     for (uint32_t s = 0; s < collection->segment_count; s++) {
         if (collection->segments[s]->sidecar_problems[kind].status != NIGH_OK) return false;
@@ -55,7 +57,7 @@ static bool has_sound_costs(const nigh_collection *collection) {
 
 /* Whether what it was measured with is still there. */
 static bool is_usable(const nigh_collection *collection, const nigh_search_options *options) {
-    const nigh_tuning *tuning = &collection->tuning;
+    const nigh_tuning *tuning = &nigh__tuning_of(collection)->tuning;
     if (tuning->probe == NIGH_PROBE_DIRECTED && (options->weights == NULL || !has_sound_costs(collection)))
         return false;
     if (tuning->method == NIGH_SEARCH_GRAPH) return has_sidecars(collection, NIGH__SIDECAR_GRAPH);
@@ -64,8 +66,9 @@ static bool is_usable(const nigh_collection *collection, const nigh_search_optio
 }
 
 static bool is_for(const nigh_collection *collection, const nigh_search_options *options) {
-    if (!collection->tuned || is_said(options)) return false;
-    if (options->masks != NULL || options->radius != NIGH_ALL || options->k > 2 * collection->tuning.k) return false;
+    const struct nigh__tuning *tuning = nigh__tuning_of(collection);
+    if (!tuning->tuned || is_said(options)) return false;
+    if (options->masks != NULL || options->radius != NIGH_ALL || options->k > 2 * tuning->tuning.k) return false;
     return is_usable(collection, options);
 }
 
@@ -80,7 +83,7 @@ static nigh_status check(const nigh_collection *collection, const nigh_search_op
 nigh_status nigh__search_settle(const nigh_collection *collection, nigh_search_options *options, nigh_error *error) {
     if (is_for(collection, options)) {
         nigh_search_options tuned = *options;
-        nigh_tuning_apply(&collection->tuning, &tuned);
+        nigh_tuning_apply(&nigh__tuning_of(collection)->tuning, &tuned);
         if (check(collection, &tuned, NULL) == NIGH_OK) {
             *options = tuned;
             return NIGH_OK;

@@ -10,6 +10,7 @@
 #include "base/options.h"
 #include "base/status.h"
 #include "collection/collection.h"
+#include "collection/directory.h"
 #include "collection/header.h"
 
 struct tuning_file {
@@ -190,14 +191,52 @@ nigh_status nigh__tuning_read(const struct nigh__file *directory, nigh_tuning *o
     return status;
 }
 
-nigh_status nigh_collection_tuning(const nigh_collection *collection, nigh_tuning *out, nigh_error *error) {
-    if (collection->tuning_problem.status != NIGH_OK) {
-        if (error != NULL) *error = collection->tuning_problem;
-        return collection->tuning_problem.status;
+/* What is wrong with it is remembered and no failure; no memory is. */
+static nigh_status tuning_open(const nigh_context *context, uint32_t segments, const struct nigh__file *directory,
+                               void **out, nigh_error *error) {
+    (void)segments;
+    struct nigh__tuning *tuning = nigh__alloc_zero(context, 1, sizeof *tuning);
+    *out = tuning;
+    if (tuning == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a collection");
+    if (directory == NULL) return NIGH_OK;
+    nigh_error problem = {.status = NIGH_OK};
+    const nigh_status status = nigh__tuning_read(directory, &tuning->tuning, &problem);
+    tuning->tuned = status == NIGH_OK;
+    if (status == NIGH_ENOMEM) {
+        if (error != NULL) *error = problem;
+        return status;
     }
-    if (!collection->tuned)
+    if (status != NIGH_ENOTFOUND) tuning->problem = problem;
+    return NIGH_OK;
+}
+
+static void tuning_close(const nigh_context *context, void *extra) { nigh__free(context, extra); }
+
+static nigh_status tuning_check(const struct nigh__file *directory, uint64_t *bytes, nigh_error *error) {
+    nigh_tuning ignored;
+    *bytes = NIGH__TUNING_LENGTH;
+    return nigh__tuning_read(directory, &ignored, error);
+}
+
+const struct nigh__extra nigh__tuning_extra = {.file = NIGH__TUNING_NAME,
+                                               .temporary = NIGH__TUNING_TEMPORARY,
+                                               .open = tuning_open,
+                                               .close = tuning_close,
+                                               .check = tuning_check};
+
+const struct nigh__tuning *nigh__tuning_of(const nigh_collection *collection) {
+    return nigh__collection_extra(collection, &nigh__tuning_extra);
+}
+
+nigh_status nigh_collection_tuning(const nigh_collection *collection, nigh_tuning *out, nigh_error *error) {
+    const struct nigh__tuning *tuning = nigh__tuning_of(collection);
+    if (tuning->problem.status != NIGH_OK) {
+        if (error != NULL) *error = tuning->problem;
+        return tuning->problem.status;
+    }
+    if (!tuning->tuned)
         return nigh__fail_at(error, NIGH_ENOTFOUND, collection->path, NIGH_NO_OFFSET, "it has not been tuned");
-    if (out != NULL) nigh__info_copy(out, &collection->tuning, sizeof collection->tuning);
+    if (out != NULL) nigh__info_copy(out, &tuning->tuning, sizeof tuning->tuning);
     return NIGH_OK;
 }
 

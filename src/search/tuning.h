@@ -19,13 +19,22 @@
 #ifndef NIGH_SEARCH_TUNING_H
 #define NIGH_SEARCH_TUNING_H
 
-#include "base/file.h"
+#include "collection/collection.h"
 
 #define NIGH__TUNING_NAME "tuning"
 #define NIGH__TUNING_TEMPORARY "tuning.tmp"
 #define NIGH__TUNING_MAGIC "\x89NIGHU\r\n"
 #define NIGH__TUNING_LENGTH 256u
 #define NIGH__MAX_TUNED_K 65536u
+
+/* What a collection was tuned to, read when it was opened. */
+struct nigh__tuning {
+    bool tuned;
+    nigh_tuning tuning; /* where it is tuned */
+    nigh_error problem; /* why it cannot be used; NIGH_OK where it can, or there is none */
+};
+extern const struct nigh__extra nigh__tuning_extra;
+const struct nigh__tuning *nigh__tuning_of(const nigh_collection *collection);
 
 /* NIGH_ENOTFOUND, without a detail, where there is none; NIGH_ECORRUPT, NIGH_EVERSION, NIGH_EIO, NIGH_ENOMEM. */
 nigh_status nigh__tuning_read(const struct nigh__file *directory, nigh_tuning *out, nigh_error *error);

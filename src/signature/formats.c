@@ -2,6 +2,7 @@
 /* One row a format; everything that asks for a name or an ending asks here, so that no two places can disagree. */
 #include "signature/formats.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 static const struct format {
@@ -50,17 +51,4 @@ nigh_signature_format nigh__format_by_own_ending(const char *path) {
         if (formats[i].endings[0] != NULL && ends_with(path, strlen(path), formats[i].endings[0]))
             return formats[i].format;
     return NIGH_FORMAT_AUTO;
-}
-
-bool nigh__width_valid(uint64_t width_bits) {
-    return width_bits != 0 && width_bits % 8 == 0 && width_bits <= NIGH_MAX_WIDTH_BITS;
-}
-
-const char *nigh__id_problem(const char *id, size_t length) {
-    if (length == 0) return "id is empty";
-    if (length > NIGH_MAX_ID_LENGTH) return "id is longer than 65535 bytes";
-    if (memchr(id, '\0', length) != NULL) return "id holds a NUL byte";
-    if (memchr(id, '\n', length) != NULL) return "id holds a newline";
-    if (memchr(id, '\t', length) != NULL) return "id holds a tab";
-    return NULL;
 }

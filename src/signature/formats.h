@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The formats of signature files: their names, the endings they go by, and what their ids may hold. */
+/* The formats of signature files: their names and the endings they go by. */
 #ifndef NIGH_SIGNATURE_FORMATS_H
 #define NIGH_SIGNATURE_FORMATS_H
-
-#include <stdbool.h>
 
 #include "nigh.h"
 
@@ -13,16 +11,5 @@
 nigh_signature_format nigh__format_by_ending(const char *path);
 /* The same by endings that nothing but signatures has: .hex, not .txt. */
 nigh_signature_format nigh__format_by_own_ending(const char *path);
-
-/* Whether signatures may have this width: a multiple of 8 from 8 to NIGH_MAX_WIDTH_BITS. */
-bool nigh__width_valid(uint64_t width_bits);
-
-/*
- * An id travels through lines and tab-separated columns, so a tab in it is
- * refused with the rest.
- *
- * Returns: NULL, or what is wrong with the id, a constant.
- */
-const char *nigh__id_problem(const char *id, size_t length);
 
 #endif

@@ -76,10 +76,10 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/limits.h"
+#include "base/normal.h"
 #include "base/rng.h"
 #include "base/status.h"
-#include "signature/formats.h"
-#include "signature/normal.h"
 #include "signature/signature_options.h"
 
 /* Sub-topics of the first octave; each further octave has twice as many. */

@@ -15,9 +15,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/exponential.h"
 #include "base/memory.h"
 #include "signature/model_parts.h"
-#include "text/exponential.h"
 
 #define BLOCK 8u /* widths are multiples of it */
 

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "signature/signature_reader.h"

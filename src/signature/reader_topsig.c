@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/limits.h"
 #include "base/status.h"
 #include "signature/signature_reader.h"
 

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "signature/signature_options.h"

@@ -11,6 +11,7 @@
 
 #include "base/bytes.h"
 #include "base/file.h"
+#include "base/limits.h"
 #include "base/memory.h"
 #include "base/replacement.h"
 #include "base/status.h"

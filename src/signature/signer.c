@@ -3,9 +3,9 @@
 
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/memory.h"
 #include "base/status.h"
-#include "signature/formats.h"
 #include "signature/model.h"
 #include "text/plan.h"
 #include "text/text_options.h"

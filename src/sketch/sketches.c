@@ -15,7 +15,7 @@ struct nigh__sketches {
     uint64_t *of[][NIGH__SKETCH_WORDS]; /* by segment and words - 1; NULL: nobody has asked yet */
 };
 
-struct nigh__sketches *nigh__sketches_new(const nigh_context *context, uint32_t segments) {
+static struct nigh__sketches *sketches_new(const nigh_context *context, uint32_t segments) {
     const size_t one = sizeof(uint64_t *[NIGH__SKETCH_WORDS]);
     struct nigh__sketches *sketches = nigh__alloc_zero(context, 1, sizeof *sketches + segments * one);
     if (sketches == NULL) return NULL;
@@ -26,12 +26,26 @@ struct nigh__sketches *nigh__sketches_new(const nigh_context *context, uint32_t 
     return NULL;
 }
 
-void nigh__sketches_free(const nigh_context *context, struct nigh__sketches *sketches) {
+static nigh_status sketches_open(const nigh_context *context, uint32_t segments, const struct nigh__file *directory,
+                                 void **out, nigh_error *error) {
+    (void)directory;
+    *out = sketches_new(context, segments);
+    return *out == NULL ? nigh__fail(error, NIGH_ENOMEM, "no memory for a collection") : NIGH_OK;
+}
+
+static void sketches_close(const nigh_context *context, void *extra) {
+    struct nigh__sketches *sketches = extra;
     if (sketches == NULL) return;
     for (uint32_t s = 0; s < sketches->segments; s++)
         for (uint32_t words = 0; words < NIGH__SKETCH_WORDS; words++) nigh__free(context, sketches->of[s][words]);
     (void)pthread_mutex_destroy(&sketches->lock);
     nigh__free(context, sketches);
+}
+
+const struct nigh__extra nigh__sketches_extra = {.open = sketches_open, .close = sketches_close};
+
+struct nigh__sketches *nigh__sketches_of(const nigh_collection *collection) {
+    return nigh__collection_extra(collection, &nigh__sketches_extra);
 }
 
 /* False where the file was cut short meanwhile. */

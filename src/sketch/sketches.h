@@ -12,14 +12,15 @@
 #ifndef NIGH_SKETCH_SKETCHES_H
 #define NIGH_SKETCH_SKETCHES_H
 
-#include "collection/segment.h"
+#include "collection/collection.h"
 
 #define NIGH__SKETCH_WORDS 4u /* at most: 256 bits */
 
 struct nigh__sketches; /* opaque; shared by any number of threads */
 
-struct nigh__sketches *nigh__sketches_new(const nigh_context *context, uint32_t segments); /* NULL: out of memory */
-void nigh__sketches_free(const nigh_context *context, struct nigh__sketches *sketches);    /* accepts NULL */
+/* Every collection has some (collection/extensions.h), empty at first. */
+extern const struct nigh__extra nigh__sketches_extra;
+struct nigh__sketches *nigh__sketches_of(const nigh_collection *collection);
 
 /*
  * The first `words` (1 to NIGH__SKETCH_WORDS, fewer than a row has) of each row of a segment, which has some; lives as

@@ -19,12 +19,12 @@
 #include <string.h>
 
 #include "base/guard.h"
+#include "base/logarithm.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/threads.h"
 #include "kernel/hamming.h"
 #include "slices/slices.h"
-#include "text/logarithm.h"
 
 #define MAX_SAMPLE 256u
 #define MIN_SAMPLE 32u

@@ -73,6 +73,14 @@ struct nigh__slices {
     uint32_t *owned;                     /* that memory, to free it; NULL: mapped */
 };
 
+/* What they are to a collection (collection/extensions.h); in slices_extension.c. */
+#define NIGH__SIDECAR_SLICES 1u
+enum { NIGH__SECTION_SLICE_LISTS = 1, NIGH__SECTION_BIT_COSTS = 2 /* slices/bit_costs.h; may be missing */ };
+extern const struct nigh__sidecar_kind nigh__slices_sidecar;
+extern const struct nigh__extra nigh__slices_scratch;
+/* What searches by lists leave for the next ones. */
+struct nigh__object_pool *nigh__slices_pool(const nigh_collection *collection);
+
 /* The lists of a segment that has some (segment->sidecars[NIGH__SIDECAR_SLICES]); NIGH_ECORRUPT where their sizes do
  * not fit. */
 nigh_status nigh__slices_of_segment(const struct nigh__segment *segment, struct nigh__slices *out, nigh_error *error);

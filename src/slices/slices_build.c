@@ -46,7 +46,7 @@ static nigh_status decide(void *user, const struct nigh__segment *segment, enum 
         if (segment->signatures == 0 || segment->signatures < lists->options.min_rows) return NIGH_OK;
         if (!lists->options.rebuild && sidecar != NULL && sidecar->header.parameter == lists->slicing.count &&
             has_costs(sidecar, segment))
-            status = nigh__sidecar_is_sound(segment, NIGH__SIDECAR_SLICES, &lists->progress, &keep, error);
+            status = nigh__sidecar_is_sound(segment, &nigh__slices_sidecar, &lists->progress, &keep, error);
     }
     *out = keep ? NIGH__SIDECAR_KEEP : NIGH__SIDECAR_MAKE;
     lists->postings += (uint64_t)segment->signatures * (keep ? sidecar->header.parameter : lists->slicing.count);
@@ -105,7 +105,7 @@ nigh_status nigh_lists_build(nigh_context *context, const char *path, const nigh
                           NIGH_MAX_SLICE_WIDTH);
     nigh__progress_init(&lists.progress, lists.options.progress);
     struct nigh__sidecar_build build = {.context = context,
-                                        .kind = NIGH__SIDECAR_SLICES,
+                                        .kind = &nigh__slices_sidecar,
                                         .progress = &lists.progress,
                                         .user = &lists,
                                         .decide = decide,
@@ -122,5 +122,5 @@ nigh_status nigh_lists_build(nigh_context *context, const char *path, const nigh
 }
 
 nigh_status nigh_lists_remove(nigh_context *context, const char *path, nigh_error *error) {
-    return nigh__sidecar_remove_all(context, path, NIGH__SIDECAR_SLICES, error);
+    return nigh__sidecar_remove_all(context, path, &nigh__slices_sidecar, error);
 }

@@ -6,9 +6,9 @@
  */
 #include "text/weight.h"
 
+#include "base/logarithm.h"
 #include "base/memory.h"
 #include "base/status.h"
-#include "text/logarithm.h"
 #include "text/vocabulary.h"
 
 #define SMALL_COUNTS 1024

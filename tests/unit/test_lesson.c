@@ -12,13 +12,13 @@
 #include <cmocka.h>
 
 #include "base/context.h"
+#include "base/logarithm.h"
 #include "base/rng.h"
 #include "kernel/projection.h"
 #include "learn/learn_options.h"
 #include "learn/lesson.h"
 #include "signature/simhash.h"
 #include "support/support.h"
-#include "text/logarithm.h"
 
 /* ------------------------------------------------------- documents by hand */
 

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/bytes.h"
+#include "base/exponential.h"
 #include "base/hash.h"
 #include "base/key_lines.h"
 #include "base/memory.h"
@@ -19,7 +20,6 @@
 #include "signature/simhash.h"
 #include "support/model_support.h"
 #include "support/support.h"
-#include "text/exponential.h"
 
 static const struct model_recipe recipes[] = {
     {.form = NIGH__MODEL_WEIGHTS, .width_bits = 72, .features = 9},

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/hash.h"
+#include "base/logarithm.h"
 #include "base/rng.h"
 #include "signature/model_parts.h"
 #include "signature/project.h"
@@ -20,7 +21,6 @@
 #include "support/support.h"
 #include "support/text_support.h"
 #include "text/language.h"
-#include "text/logarithm.h"
 
 /* ------------------------------------------------- against the definition -- */
 

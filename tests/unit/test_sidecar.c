@@ -16,6 +16,7 @@
 #include "collection/collection.h"
 #include "collection/directory.h"
 #include "collection/sidecar.h"
+#include "slices/slices.h"
 #include "support/forge.h"
 #include "support/support.h"
 
@@ -76,13 +77,13 @@ static nigh_status add_section(struct nigh__sidecar_writer *writer, uint32_t typ
 static nigh_status write_sidecar(const struct nigh__file *directory, const struct nigh__segment *segment,
                                  uint64_t *length, nigh_error *error) {
     struct nigh__sidecar_writer *writer;
-    nigh_status status = nigh__sidecar_writer_open(directory, segment, NIGH__SIDECAR_SLICES, 5, &writer, error);
+    nigh_status status = nigh__sidecar_writer_open(directory, segment, &nigh__slices_sidecar, 5, &writer, error);
     if (status != NIGH_OK) return status;
     status = add_section(writer, NIGH__SECTION_SLICE_LISTS, numbers, sizeof numbers, NUMBERS, error);
     if (status == NIGH_OK) status = add_section(writer, OTHER_SECTION, "abc", 3, 3, error);
     if (status == NIGH_OK) status = nigh__sidecar_writer_finish(writer, length, error);
     nigh__sidecar_writer_close(writer);
-    if (status == NIGH_OK) status = nigh__sidecar_publish(directory, segment->number, NIGH__SIDECAR_SLICES, error);
+    if (status == NIGH_OK) status = nigh__sidecar_publish(directory, segment->number, &nigh__slices_sidecar, error);
     return status;
 }
 
@@ -96,7 +97,7 @@ static void make_sidecar(struct fixture *f) {
 }
 
 static nigh_status open_sidecar(struct fixture *f, struct nigh__sidecar **out, nigh_error *error) {
-    return nigh__sidecar_open(&f->directory, f->segment, NIGH__SIDECAR_SLICES, out, error);
+    return nigh__sidecar_open(&f->directory, f->segment, &nigh__slices_sidecar, out, error);
 }
 
 static void what_was_written_is_read(void **state) {
@@ -274,7 +275,7 @@ static void an_unfinished_writer(void **state) {
     char *temporary = path_in(f->path, NAME ".tmp");
     file_write_all(temporary, "of one that died", 16);
     struct nigh__sidecar_writer *writer;
-    assert_ok(nigh__sidecar_writer_open(&f->directory, f->segment, NIGH__SIDECAR_SLICES, 9, &writer, &error), &error);
+    assert_ok(nigh__sidecar_writer_open(&f->directory, f->segment, &nigh__slices_sidecar, 9, &writer, &error), &error);
     assert_ok(add_section(writer, 1, "abcd", 4, 1, &error), &error);
     assert_true(path_exists(temporary));
     nigh__sidecar_writer_close(writer);
@@ -283,11 +284,11 @@ static void an_unfinished_writer(void **state) {
 
     /* Nor does one that finished and is given up. */
     uint64_t length;
-    assert_ok(nigh__sidecar_writer_open(&f->directory, f->segment, NIGH__SIDECAR_SLICES, 9, &writer, &error), &error);
+    assert_ok(nigh__sidecar_writer_open(&f->directory, f->segment, &nigh__slices_sidecar, 9, &writer, &error), &error);
     assert_ok(nigh__sidecar_writer_finish(writer, &length, &error), &error);
     nigh__sidecar_writer_close(writer);
     assert_true(path_exists(temporary));
-    nigh__sidecar_discard(&f->directory, 1, NIGH__SIDECAR_SLICES);
+    nigh__sidecar_discard(&f->directory, 1, &nigh__slices_sidecar);
     char *after = tree_digest(f->path);
     assert_string_equal(before, after);
     free(before);
@@ -299,13 +300,13 @@ static void no_more_sections_than_fit(void **state) {
     struct fixture *f = *state;
     nigh_error error;
     struct nigh__sidecar_writer *writer;
-    assert_ok(nigh__sidecar_writer_open(&f->directory, f->segment, NIGH__SIDECAR_SLICES, 9, &writer, &error), &error);
+    assert_ok(nigh__sidecar_writer_open(&f->directory, f->segment, &nigh__slices_sidecar, 9, &writer, &error), &error);
     for (uint32_t i = 1; i <= NIGH__SIDECAR_SECTIONS; i++) assert_ok(add_section(writer, i, "", 0, 0, &error), &error);
     assert_int_equal(add_section(writer, 100, "", 0, 0, &error), NIGH_ELIMIT);
     uint64_t length;
     assert_ok(nigh__sidecar_writer_finish(writer, &length, &error), &error);
     nigh__sidecar_writer_close(writer);
-    assert_ok(nigh__sidecar_publish(&f->directory, 1, NIGH__SIDECAR_SLICES, &error), &error);
+    assert_ok(nigh__sidecar_publish(&f->directory, 1, &nigh__slices_sidecar, &error), &error);
     assert_ok(verdict(f, &error), &error);
 }
 
@@ -313,9 +314,9 @@ static void removing(void **state) {
     struct fixture *f = *state;
     nigh_error error;
     make_sidecar(f);
-    assert_ok(nigh__sidecar_remove(&f->directory, 1, NIGH__SIDECAR_SLICES, &error), &error);
+    assert_ok(nigh__sidecar_remove(&f->directory, 1, &nigh__slices_sidecar, &error), &error);
     assert_false(path_exists(f->sidecar_path));
-    assert_ok(nigh__sidecar_remove(&f->directory, 1, NIGH__SIDECAR_SLICES, &error), &error); /* where there is none */
+    assert_ok(nigh__sidecar_remove(&f->directory, 1, &nigh__slices_sidecar, &error), &error); /* where there is none */
 }
 
 #define WITH_FIXTURE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)

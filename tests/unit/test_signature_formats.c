@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/limits.h"
 #include "signature/formats.h"
 #include "support/signature_support.h"
 #include "support/support.h"

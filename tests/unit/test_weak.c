@@ -11,8 +11,8 @@
 
 #include <math.h>
 
+#include "base/normal.h"
 #include "finder/weak.h"
-#include "signature/normal.h"
 
 static void test_normal_tail(void **state) {
     (void)state;

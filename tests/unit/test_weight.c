@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
+#include "base/logarithm.h"
 #include "base/rng.h"
 #include "support/support.h"
-#include "text/logarithm.h"
 #include "text/vocabulary.h"
 #include "text/weight.h"
 

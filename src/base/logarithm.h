@@ -5,8 +5,8 @@
  * another signature; this one uses only + - * / on doubles, which IEEE 754 fixes
  * (and the library is compiled without contraction into fused operations).
  */
-#ifndef NIGH_TEXT_LOGARITHM_H
-#define NIGH_TEXT_LOGARITHM_H
+#ifndef NIGH_BASE_LOGARITHM_H
+#define NIGH_BASE_LOGARITHM_H
 
 /* `x` is a positive normal number.  Within 2e-16 of the value, relatively, or absolutely near 1. */
 double nigh__ln(double x);

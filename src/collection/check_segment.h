@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checking segments beyond what opening them does.  Each stops at the first problem. */
-#ifndef NIGH_COLLECTION_CHECK_H
-#define NIGH_COLLECTION_CHECK_H
+#ifndef NIGH_COLLECTION_CHECK_SEGMENT_H
+#define NIGH_COLLECTION_CHECK_SEGMENT_H
 
 #include "base/progress.h"
 #include "collection/segment.h"

@@ -7,7 +7,7 @@
  *
  * where twelve terms leave less than 2^-55.
  */
-#include "text/logarithm.h"
+#include "base/logarithm.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * changes by the factor exp(-x d - d^2 / 2), and this factor by exp(-d^2) each time, so
  * two multiplications make the next value, with IEEE 754's + and * alone.
  */
-#include "signature/normal.h"
+#include "base/normal.h"
 
 /* For d = 1 / 128, half a step. */
 #define FIRST_FACTOR 0.9999694828875315     /* exp(-d^2 / 2) */

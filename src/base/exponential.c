@@ -7,7 +7,7 @@
  * where fourteen terms leave less than 2^-58.  ln 2 is in two parts, the first short
  * enough that k times it is exact.
  */
-#include "text/exponential.h"
+#include "base/exponential.h"
 
 #include <stdint.h>
 #include <string.h>

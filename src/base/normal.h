@@ -3,8 +3,8 @@
  * The tail of the normal distribution, the same on every machine: how likely a sum
  * that is `x` deviations on one side of zero is to be on the other in a near-copy.
  */
-#ifndef NIGH_SIGNATURE_NORMAL_H
-#define NIGH_SIGNATURE_NORMAL_H
+#ifndef NIGH_BASE_NORMAL_H
+#define NIGH_BASE_NORMAL_H
 
 #define NIGH__TAIL_STEPS 64 /* points for one deviation */
 #define NIGH__TAIL_FARTHEST 10

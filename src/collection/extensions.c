@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The extra that several folders have: a pool of what one search leaves for the next. */
+#include "collection/extensions.h"
+
+#include "base/object_pool.h"
+#include "base/status.h"
+
+nigh_status nigh__extra_pool_open(const nigh_context *context, uint32_t segments, const struct nigh__file *directory,
+                                  void **out, nigh_error *error) {
+    (void)segments;
+    (void)directory;
+    *out = nigh__object_pool_new(context);
+    return *out == NULL ? nigh__fail(error, NIGH_ENOMEM, "no memory for a collection") : NIGH_OK;
+}
+
+void nigh__extra_pool_close(const nigh_context *context, void *extra) { nigh__object_pool_free(context, extra); }
