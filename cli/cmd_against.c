@@ -269,8 +269,8 @@ static nigh_status open_writer(struct against *against) {
     if (!against->values->add || against->chunks != NULL) return NIGH_OK;
     writer_options.width_bits = against->info.width_bits;
     writer_options.scheme = against->signer == NULL ? NULL : nigh_signer_scheme(against->signer);
-    writer_options.vocabulary = against->vocabulary;
-    writer_options.model = against->model;
+    writer_options.vocabulary = nigh_vocabulary_attachment(against->vocabulary);
+    writer_options.model = nigh_model_attachment(against->model);
     writer_options.progress = &job->progress.report;
     nigh_status status = nigh_writer_open(job->context, against->path, &writer_options, &against->writer, &job->error);
     if (status != NIGH_OK) return status;

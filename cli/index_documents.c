@@ -145,8 +145,8 @@ static nigh_status open_tools(struct indexer *indexer, nigh_signer_options *opti
     indexer->width_bits = nigh_signer_width(tools->signer);
     writer_options.width_bits = indexer->width_bits;
     writer_options.scheme = nigh_signer_scheme(tools->signer);
-    writer_options.vocabulary = indexer->vocabulary;
-    writer_options.model = indexer->model;
+    writer_options.vocabulary = nigh_vocabulary_attachment(indexer->vocabulary);
+    writer_options.model = nigh_model_attachment(indexer->model);
     writer_options.progress = &job->progress.report;
     status = nigh_writer_open(job->context, indexer->path, &writer_options, &indexer->writer, &job->error);
     if (status == NIGH_OK)

@@ -8,7 +8,6 @@
 #define NIGH_PUBLIC_COLLECTION_H
 
 #include "nigh/signature.h"
-#include "nigh/text.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -156,13 +155,23 @@ NIGH_API nigh_status nigh_collection_check(nigh_context *context, const char *pa
 
 typedef struct nigh_writer nigh_writer; /* opaque */
 
+/*
+ * Bytes that a collection keeps for whoever signs its documents; it does not look inside.
+ * nigh_vocabulary_attachment() and nigh_model_attachment() in nigh/corpus.h make one.
+ */
+typedef struct nigh_attachment {
+    const void *bytes; /* NULL: none */
+    size_t length;
+    uint64_t name; /* by which a scheme refers to it: "vocabulary=" or "model=", and 16 hex digits */
+} nigh_attachment;
+
 typedef struct nigh_writer_options {
     size_t size;
     uint32_t width_bits; /* required */
     const char *scheme;  /* further "key=value\n" lines; NULL: signatures of the caller's own */
     const nigh_progress *progress;
-    const nigh_vocabulary *vocabulary; /* kept with a new collection; must outlive the writer; NULL: none */
-    const nigh_model *model;           /* the same */
+    nigh_attachment vocabulary; /* kept with a new collection; its bytes must outlive the writer */
+    nigh_attachment model;      /* the same */
 } nigh_writer_options;
 
 NIGH_API void nigh_writer_options_init(nigh_writer_options *options);

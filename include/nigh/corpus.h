@@ -18,6 +18,14 @@ NIGH_API nigh_status nigh_collection_vocabulary(const nigh_collection *collectio
 /* The same for the model. */
 NIGH_API nigh_status nigh_collection_model(const nigh_collection *collection, nigh_model **out, nigh_error *error);
 
+/*
+ * What nigh_writer_options takes of a vocabulary or a model, so that the collection keeps it; NULL gives none.
+ *
+ * Lives:   the bytes live as long as the vocabulary or the model.
+ */
+NIGH_API nigh_attachment nigh_vocabulary_attachment(const nigh_vocabulary *vocabulary);
+NIGH_API nigh_attachment nigh_model_attachment(const nigh_model *model);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,23 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a collection keeps of how its documents were signed: a vocabulary, a model.  To the
- * store these are bytes; it does not look inside.  Each is there once, in a section of
+ * collection these are bytes (nigh_attachment); it does not look inside.  Each is there once, in a section of
  * the first segment with documents or of one before it, for it signs them all; and the
  * scheme may name it, "vocabulary=HASH".
  */
 #ifndef NIGH_COLLECTION_ATTACHMENT_H
 #define NIGH_COLLECTION_ATTACHMENT_H
 
-#include <stddef.h>
-
 #include "collection/format.h"
 
 enum nigh__attachment { NIGH__ATTACHMENT_VOCABULARY, NIGH__ATTACHMENT_MODEL, NIGH__ATTACHMENT_KINDS };
-
-struct nigh__attachment_bytes {
-    const void *bytes; /* NULL: none */
-    size_t length;
-};
 
 static inline enum nigh__section_type nigh__attachment_section(enum nigh__attachment kind) {
     return kind == NIGH__ATTACHMENT_MODEL ? NIGH__SECTION_MODEL : NIGH__SECTION_VOCABULARY;

@@ -109,7 +109,7 @@ nigh_status nigh__segment_attachment(const struct nigh__segment *segment, enum n
                                      size_t *length, nigh_error *error);
 /* NIGH_OK where what the segment keeps is these bytes, NIGH_EMISMATCH where it is not. */
 nigh_status nigh__segment_keeps(const struct nigh__segment *segment, enum nigh__attachment kind,
-                                const struct nigh__attachment_bytes *wanted, nigh_error *error);
+                                const nigh_attachment *wanted, nigh_error *error);
 
 /* NIGH_ENOTFOUND, without a detail, where the segment has no document of that id. */
 nigh_status nigh__segment_find(const struct nigh__segment *segment, const char *id, size_t id_length,

@@ -166,7 +166,7 @@ nigh_status nigh__segment_attachment(const struct nigh__segment *segment, enum n
 
 /* Compares it with as many bytes. */
 static nigh_status compare_kept(const struct nigh__segment *segment, enum nigh__attachment kind,
-                                const struct nigh__attachment_bytes *wanted, bool *equal, nigh_error *error) {
+                                const nigh_attachment *wanted, bool *equal, nigh_error *error) {
     struct nigh__guard guard;
     nigh__guard_enter(&guard, segment->map, segment->length);
     if (NIGH__GUARD_FAULTED(&guard)) return nigh__segment_cut(segment, error);
@@ -176,7 +176,7 @@ static nigh_status compare_kept(const struct nigh__segment *segment, enum nigh__
 }
 
 nigh_status nigh__segment_keeps(const struct nigh__segment *segment, enum nigh__attachment kind,
-                                const struct nigh__attachment_bytes *wanted, nigh_error *error) {
+                                const nigh_attachment *wanted, nigh_error *error) {
     const struct nigh__section_entry *entry = &segment->sections[nigh__attachment_section(kind)];
     bool equal = false;
     if (entry->length == wanted->length) {

@@ -17,8 +17,8 @@
 struct nigh__segment_writer {
     const nigh_context *context;
     const struct nigh__file *directory;
-    char *scheme;                                               /* owned */
-    struct nigh__attachment_bytes kept[NIGH__ATTACHMENT_KINDS]; /* not owned */
+    char *scheme;                                 /* owned */
+    nigh_attachment kept[NIGH__ATTACHMENT_KINDS]; /* not owned */
     uint64_t number;
     uint32_t width_bits;
     uint32_t words;

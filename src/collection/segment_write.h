@@ -20,7 +20,7 @@ struct nigh__segment_plan {
     uint64_t number;
     uint32_t width_bits;
     const char *scheme;
-    struct nigh__attachment_bytes kept[NIGH__ATTACHMENT_KINDS]; /* outlive the writer */
+    nigh_attachment kept[NIGH__ATTACHMENT_KINDS]; /* their bytes outlive the writer */
 };
 
 nigh_status nigh__segment_writer_open(const nigh_context *context, const struct nigh__segment_plan *plan,

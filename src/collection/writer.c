@@ -29,18 +29,14 @@
 #include "collection/scheme.h"
 #include "collection/segment_write.h"
 #include "collection/state.h"
-#include "collection/writer.h"
-#include "signature/model.h"
-#include "text/vocabulary.h"
 
 enum state { OPEN, BROKEN, COMMITTED };
 
 struct nigh_writer {
     nigh_context *context;
-    char *path;   /* owned */
-    char *scheme; /* owned */
-    struct nigh__attachment_bytes
-        kept[NIGH__ATTACHMENT_KINDS]; /* the caller's; NULL: none, or none that is not there already */
+    char *path;                                   /* owned */
+    char *scheme;                                 /* owned */
+    nigh_attachment kept[NIGH__ATTACHMENT_KINDS]; /* bytes NULL: none, or none that is not there already */
     uint32_t width_bits;
     enum state state;
     bool made_directory;         /* and must remove it, unless committed */
@@ -122,32 +118,40 @@ static nigh_status begin(struct nigh_writer *writer, nigh_error *error) {
     return nigh__segment_writer_open(writer->context, &plan, &writer->segment, error);
 }
 
-static nigh_status kept_sound(const struct nigh__attachment_bytes *kept, nigh_error *error) {
-    for (enum nigh__attachment kind = 0; kind < NIGH__ATTACHMENT_KINDS; kind++) {
-        if (kept[kind].bytes == NULL) continue;
-        if (kept[kind].length == 0)
-            return nigh__fail(error, NIGH_EINVAL, "a %s of no bytes", nigh__attachment_name(kind));
-        if ((uint64_t)kept[kind].length > NIGH__MAX_KEPT_LENGTH)
-            return nigh__fail(error, NIGH_ELIMIT, "a %s of %zu bytes; 4 GiB are allowed", nigh__attachment_name(kind),
-                              kept[kind].length);
-    }
+/* A scheme that names one must name this one; one that it does not name may be any. */
+static nigh_status attachment_sound(const char *scheme, enum nigh__attachment kind, const nigh_attachment *kept,
+                                    nigh_error *error) {
+    if (!nigh__scheme_names(scheme, nigh__attachment_key(kind), kept->bytes == NULL ? NULL : &kept->name))
+        return nigh__fail(error, NIGH_EMISMATCH, "the scheme names another %s than the one given, or none is",
+                          nigh__attachment_name(kind));
+    if (kept->bytes == NULL) return NIGH_OK;
+    if (kept->length == 0) return nigh__fail(error, NIGH_EINVAL, "a %s of no bytes", nigh__attachment_name(kind));
+    if ((uint64_t)kept->length > NIGH__MAX_KEPT_LENGTH)
+        return nigh__fail(error, NIGH_ELIMIT, "a %s of %zu bytes; 4 GiB are allowed", nigh__attachment_name(kind),
+                          kept->length);
     return NIGH_OK;
 }
 
-nigh_status nigh__writer_open(nigh_context *context, const char *path, const nigh_writer_options *options,
-                              const struct nigh__attachment_bytes kept[NIGH__ATTACHMENT_KINDS], nigh_writer **out,
-                              nigh_error *error) {
+static nigh_status options_sound(const nigh_writer_options *options, nigh_error *error) {
+    nigh_status status = attachment_sound(options->scheme, NIGH__ATTACHMENT_VOCABULARY, &options->vocabulary, error);
+    if (status == NIGH_OK) status = attachment_sound(options->scheme, NIGH__ATTACHMENT_MODEL, &options->model, error);
+    if (status == NIGH_OK) status = nigh__width_check(NULL, NIGH_NO_OFFSET, options->width_bits, error);
+    return status;
+}
+
+nigh_status nigh_writer_open(nigh_context *context, const char *path, const nigh_writer_options *options,
+                             nigh_writer **out, nigh_error *error) {
     *out = NULL;
     nigh_writer_options chosen;
     nigh_status status = nigh__options_copy(&nigh__writer_options_shape, &chosen, options, error);
-    if (status == NIGH_OK) status = nigh__width_check(NULL, NIGH_NO_OFFSET, chosen.width_bits, error);
-    if (status == NIGH_OK) status = kept_sound(kept, error);
+    if (status == NIGH_OK) status = options_sound(&chosen, error);
     if (status != NIGH_OK) return status;
     nigh_writer *writer = nigh__alloc_zero(context, 1, sizeof *writer);
     if (writer == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a writer");
     writer->context = context;
     writer->width_bits = chosen.width_bits;
-    memcpy(writer->kept, kept, sizeof writer->kept);
+    writer->kept[NIGH__ATTACHMENT_VOCABULARY] = chosen.vocabulary;
+    writer->kept[NIGH__ATTACHMENT_MODEL] = chosen.model;
     nigh__progress_init(&writer->progress, chosen.progress);
     writer->path = nigh__string_copy(context, path);
     if (writer->path == NULL) status = nigh__fail(error, NIGH_ENOMEM, "no memory for a path");
@@ -159,31 +163,6 @@ nigh_status nigh__writer_open(nigh_context *context, const char *path, const nig
     else
         nigh_writer_close(writer);
     return status;
-}
-
-nigh_status nigh_writer_open(nigh_context *context, const char *path, const nigh_writer_options *options,
-                             nigh_writer **out, nigh_error *error) {
-    *out = NULL;
-    nigh_writer_options chosen;
-    nigh_status status = nigh__options_copy(&nigh__writer_options_shape, &chosen, options, error);
-    if (status != NIGH_OK) return status;
-    struct nigh__attachment_bytes kept[NIGH__ATTACHMENT_KINDS] = {{.bytes = NULL}};
-    uint64_t names[NIGH__ATTACHMENT_KINDS] = {0};
-    if (chosen.vocabulary != NULL) {
-        names[NIGH__ATTACHMENT_VOCABULARY] = nigh__vocabulary_name(chosen.vocabulary);
-        kept[NIGH__ATTACHMENT_VOCABULARY].bytes =
-            nigh_vocabulary_bytes(chosen.vocabulary, &kept[NIGH__ATTACHMENT_VOCABULARY].length);
-    }
-    if (chosen.model != NULL) {
-        names[NIGH__ATTACHMENT_MODEL] = nigh__model_name(chosen.model);
-        kept[NIGH__ATTACHMENT_MODEL].bytes = nigh_model_bytes(chosen.model, &kept[NIGH__ATTACHMENT_MODEL].length);
-    }
-    for (enum nigh__attachment kind = 0; kind < NIGH__ATTACHMENT_KINDS; kind++)
-        if (!nigh__scheme_names(chosen.scheme, nigh__attachment_key(kind),
-                                kept[kind].bytes == NULL ? NULL : &names[kind]))
-            return nigh__fail(error, NIGH_EMISMATCH, "the scheme names another %s than the one given, or none is",
-                              nigh__attachment_name(kind));
-    return nigh__writer_open(context, path, &chosen, kept, out, error);
 }
 
 /* --------------------------------------------------------------------- add */

@@ -14,7 +14,6 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "collection/collection.h"
-#include "collection/writer.h"
 #include "support/support.h"
 
 const char *error_text(const nigh_error *error) {
@@ -134,8 +133,8 @@ int compare_matches(const void *a, const void *b) {
     return x->document < y->document ? -1 : x->document > y->document;
 }
 
-static const char *recipe_kept(const struct recipe *recipe, enum nigh__attachment kind) {
-    return kind == NIGH__ATTACHMENT_MODEL ? recipe->model : recipe->vocabulary;
+static nigh_attachment attachment_of(const char *text) {
+    return (nigh_attachment){.bytes = text, .length = text == NULL ? 0 : strlen(text)};
 }
 
 nigh_status recipe_add(nigh_context *context, const char *path, const struct recipe *recipe, uint64_t first,
@@ -144,12 +143,9 @@ nigh_status recipe_add(nigh_context *context, const char *path, const struct rec
     nigh_writer_options_init(&options);
     options.width_bits = recipe->width_bits;
     nigh_writer *writer;
-    struct nigh__attachment_bytes kept[NIGH__ATTACHMENT_KINDS];
-    for (enum nigh__attachment kind = 0; kind < NIGH__ATTACHMENT_KINDS; kind++) {
-        const char *text = recipe_kept(recipe, kind);
-        kept[kind] = (struct nigh__attachment_bytes){text, text == NULL ? 0 : strlen(text)};
-    }
-    nigh_status status = nigh__writer_open(context, path, &options, kept, &writer, error);
+    options.vocabulary = attachment_of(recipe->vocabulary);
+    options.model = attachment_of(recipe->model);
+    nigh_status status = nigh_writer_open(context, path, &options, &writer, error);
     if (status != NIGH_OK) return status;
     status = add_all(writer, recipe, first, count, error);
     if (status == NIGH_OK) status = nigh_writer_commit(writer, error);
@@ -202,7 +198,7 @@ static void expect_weights(const nigh_collection *collection, const struct recip
 
 static void expect_kept(const nigh_collection *collection, const struct recipe *recipe, enum nigh__attachment kind,
                         uint64_t bytes) {
-    const char *wanted = recipe_kept(recipe, kind);
+    const char *wanted = kind == NIGH__ATTACHMENT_MODEL ? recipe->model : recipe->vocabulary;
     const struct nigh__segment *segment = nigh__collection_keeper(collection, kind);
     assert_int_equal(segment == NULL, wanted == NULL);
     assert_int_equal(bytes, wanted == NULL ? 0 : strlen(wanted));

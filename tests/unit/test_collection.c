@@ -442,7 +442,7 @@ static void a_read_that_faults(void **state) {
     assert_int_equal(nigh_collection_vocabulary(collection, &vocabulary, &error), NIGH_EIO);
     assert_null(vocabulary);
     const struct nigh__segment *keeper = collection->segments[0];
-    const struct nigh__attachment_bytes kept = {recipe.vocabulary, strlen(recipe.vocabulary)};
+    const nigh_attachment kept = {.bytes = recipe.vocabulary, .length = strlen(recipe.vocabulary)};
     assert_int_equal(nigh__segment_keeps(keeper, NIGH__ATTACHMENT_VOCABULARY, &kept, &error), NIGH_EIO);
     nigh_collection_close(collection);
     nigh_context_free(context);

@@ -34,7 +34,7 @@ static nigh_status write_one(nigh_context *context, const char *path, const nigh
     nigh_writer_options options;
     nigh_writer_options_init(&options);
     options.width_bits = 64;
-    options.vocabulary = vocabulary;
+    options.vocabulary = nigh_vocabulary_attachment(vocabulary);
     nigh_writer *writer;
     nigh_status status = nigh_writer_open(context, path, &options, &writer, error);
     if (status != NIGH_OK) return status;
@@ -155,10 +155,10 @@ static void test_named(void **state) {
     options.width_bits = 64;
     options.scheme = scheme;
     assert_int_equal(nigh_writer_open(context, path, &options, &writer, &error), NIGH_EMISMATCH);
-    options.vocabulary = wrong;
+    options.vocabulary = nigh_vocabulary_attachment(wrong);
     assert_int_equal(nigh_writer_open(context, path, &options, &writer, &error), NIGH_EMISMATCH);
     assert_false(path_exists(path));
-    options.vocabulary = right;
+    options.vocabulary = nigh_vocabulary_attachment(right);
     assert_ok(nigh_writer_open(context, path, &options, &writer, &error), &error);
     nigh_writer_close(writer);
     nigh_vocabulary_free(right);

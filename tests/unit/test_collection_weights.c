@@ -18,7 +18,6 @@
 
 #include "base/memory.h"
 #include "collection/collection.h"
-#include "collection/writer.h"
 #include "support/forge.h"
 #include "support/support.h"
 
@@ -299,13 +298,14 @@ static void what_is_kept_has_a_length(void **state) {
     nigh_writer *writer;
     nigh_error error;
     for (enum nigh__attachment kind = 0; kind < NIGH__ATTACHMENT_KINDS; kind++) {
-        struct nigh__attachment_bytes kept[NIGH__ATTACHMENT_KINDS] = {{NULL, 0}};
-        kept[kind].bytes = "";
-        assert_int_equal(nigh__writer_open(f->context, f->path, &options, kept, &writer, &error), NIGH_EINVAL);
+        nigh_attachment *kept = kind == NIGH__ATTACHMENT_MODEL ? &options.model : &options.vocabulary;
+        kept->bytes = "";
+        assert_int_equal(nigh_writer_open(f->context, f->path, &options, &writer, &error), NIGH_EINVAL);
         assert_non_null(strstr(error.why, nigh__attachment_name(kind)));
-        kept[kind].length = (size_t)NIGH__MAX_KEPT_LENGTH + 1;
-        assert_int_equal(nigh__writer_open(f->context, f->path, &options, kept, &writer, &error), NIGH_ELIMIT);
+        kept->length = (size_t)NIGH__MAX_KEPT_LENGTH + 1;
+        assert_int_equal(nigh_writer_open(f->context, f->path, &options, &writer, &error), NIGH_ELIMIT);
         assert_non_null(strstr(error.why, nigh__attachment_name(kind)));
+        *kept = (nigh_attachment){.bytes = NULL};
     }
     assert_false(path_exists(f->path));
     /* Who was compiled before there were vocabularies gives none. */

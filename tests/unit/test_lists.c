@@ -15,6 +15,7 @@
 
 #include "collection/collection.h"
 #include "collection/sidecar.h"
+#include "slices/slices.h"
 #include "support/forge.h"
 #include "support/sidecar_support.h"
 #include "support/support.h"

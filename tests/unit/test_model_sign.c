@@ -363,9 +363,9 @@ static void test_collection(void **state) {
     writing.scheme = nigh_signer_scheme(signer);
     assert_int_equal(nigh_writer_open(context, path, &writing, &writer, &error), NIGH_EMISMATCH);
     assert_non_null(strstr(error.why, "another model"));
-    writing.model = other;
+    writing.model = nigh_model_attachment(other);
     assert_int_equal(nigh_writer_open(context, path, &writing, &writer, &error), NIGH_EMISMATCH);
-    writing.model = model;
+    writing.model = nigh_model_attachment(model);
     assert_ok(nigh_writer_open(context, path, &writing, &writer, &error), &error);
     assert_ok(nigh_signer_sign(signer, fox, strlen(fox), signature, weights, &error), &error);
     const nigh_document document = {.size = sizeof(nigh_document), .signature = signature, .weights = weights};
