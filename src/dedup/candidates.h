@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pairs that are worth a look: by keys of bands (candidates_bands.c), by signatures
- * (here), or by rare features (prefixes.h).  Each comes once, by ascending ranks, and
- * either decides about who stays or, where all pairs are wanted, is only listed: who
- * stays must not depend on whether pairs are listed.
+ * (candidates_distance.c), or by rare features (prefixes.h).  Each comes once, by
+ * ascending ranks, and either decides about who stays or, where all pairs are wanted, is
+ * only listed: who stays must not depend on whether pairs are listed.
  */
 #ifndef NIGH_DEDUP_CANDIDATES_H
 #define NIGH_DEDUP_CANDIDATES_H

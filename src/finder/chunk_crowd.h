@@ -3,7 +3,7 @@
 #ifndef NIGH_FINDER_CHUNK_CROWD_H
 #define NIGH_FINDER_CHUNK_CROWD_H
 
-#include "finder/chunk_search.h"
+#include "finder/chunk_batch.h"
 
 /* Whether so many rows of a prefix, and the keys that the batch has of it, are better divided. */
 bool nigh__chunk_crowd_is(const struct nigh__chunk_batch *batch, uint64_t prefix, uint32_t rows);

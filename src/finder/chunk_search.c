@@ -44,48 +44,6 @@
 #define CROWD_ROWS 8u   /* the same while they hit much */
 #define MANY_HITS 1024u
 
-/* A match with all numbers of the row. */
-static void hits_add(const struct nigh__chunk_batch *batch, const struct nigh__chunk_block *block, uint32_t row,
-                     uint32_t query, uint32_t distance, struct nigh__chunk_finds *finds) {
-    const uint32_t begin = nigh__chunk_block_start(block, row);
-    const uint32_t count = nigh__chunk_block_start(block, row + 1) - begin;
-    struct nigh__chunk_hit *hits = nigh__array_add(batch->context, &finds->hits, count);
-    finds->failed = finds->failed || hits == NULL;
-    for (uint32_t i = 0; i < count && hits != NULL; i++)
-        hits[i] = (struct nigh__chunk_hit){.query_distance = (uint64_t)query << 32 | distance,
-                                           .number = block->first + block->numbers[begin + i]};
-}
-
-static void best_take(const struct nigh__chunk_batch *batch, uint32_t query, uint64_t best,
-                      struct nigh__chunk_finds *finds) {
-    uint64_t before = atomic_load_explicit(&batch->best[query], memory_order_relaxed);
-    while (best < before) {
-        if (!atomic_compare_exchange_weak_explicit(&batch->best[query], &before, best, memory_order_relaxed,
-                                                   memory_order_relaxed))
-            continue;
-        if (before != NIGH__CHUNK_NO_BEST) return;
-        uint32_t *recent = nigh__array_add(batch->context, &finds->recent, 1);
-        if (recent != NULL) *recent = query;
-        finds->failed = finds->failed || recent == NULL;
-        return;
-    }
-}
-
-/* Equal rows stand in the order of their numbers, so the first is the lowest. */
-void nigh__chunk_hit_add(const struct nigh__chunk_batch *batch, const struct nigh__chunk_block *block, uint32_t row,
-                         uint32_t query, uint32_t distance, struct nigh__chunk_finds *finds) {
-    if (batch->options.mode == NIGH_FIND_ALL)
-        hits_add(batch, block, row, query, distance, finds);
-    else if (batch->options.mode == NIGH_FIND_ANY)
-        best_take(batch, query, nigh__chunk_best(row, distance), finds);
-    else
-        best_take(batch, query, nigh__chunk_best(block->numbers[nigh__chunk_block_start(block, row)], distance), finds);
-}
-
-bool nigh__chunk_enough(const struct nigh__chunk_batch *batch, const struct nigh__chunk_finds *finds) {
-    return batch->options.mode == NIGH_FIND_ANY || finds->failed;
-}
-
 /* -------------------------------------------------------------- queries that differ */
 
 /* Of psm, the weights of the prefix count too, since they say where a query looks: the bytes of such a record. */
@@ -338,7 +296,7 @@ static nigh_status tables_init(struct nigh__chunk_batch *batch, nigh_error *erro
     const nigh_batch_options *options = &batch->options;
     nigh_status status = nigh__chunk_deal_new(batch, error);
     if (status != NIGH_OK) return status;
-    const struct nigh__rows rows = {batch->dealt == NULL ? batch->queries : batch->dealt, batch->count, 1, 64};
+    const struct nigh__lookup_rows rows = {batch->dealt == NULL ? batch->queries : batch->dealt, batch->count, 1, 64};
     return nigh__tables_new(batch->context, &rows, options->blocks, options->leading,
                             nigh__threads_resolve(options->threads), NULL, &batch->tables, error);
 }

@@ -17,7 +17,7 @@ struct nigh__ranked {
 };
 
 struct nigh__distinct {
-    uint64_t *words_of_rows; /* as struct nigh__rows has them */
+    uint64_t *words_of_rows; /* as struct nigh__lookup_rows has them */
     uint32_t count;
     uint32_t words;
     uint32_t width_bits;

@@ -215,10 +215,10 @@ static uint64_t bytes_needed(const struct nigh__distinct *distinct, const struct
 static nigh_status build(nigh_finder *finder, const struct setting *setting, uint32_t threads,
                          struct nigh__progress *progress, nigh_error *error) {
     struct nigh__distinct *distinct = &finder->distinct;
-    const struct nigh__rows rows = {.words_of_rows = distinct->words_of_rows,
-                                    .count = distinct->count,
-                                    .words = distinct->words,
-                                    .width_bits = distinct->width_bits};
+    const struct nigh__lookup_rows rows = {.words_of_rows = distinct->words_of_rows,
+                                           .count = distinct->count,
+                                           .words = distinct->words,
+                                           .width_bits = distinct->width_bits};
     if (setting->method == NIGH_FINDER_TABLES)
         return nigh__tables_new(finder->context, &rows, setting->blocks, setting->leading, threads, progress,
                                 &finder->tables, error);

@@ -11,7 +11,7 @@
 #include "kernel/hamming.h"
 
 /* Distinct rows, one after the other, each `words` 64-bit words, the unused bits of the last 0. */
-struct nigh__rows {
+struct nigh__lookup_rows {
     const uint64_t *words_of_rows;
     uint32_t count;
     uint32_t words;

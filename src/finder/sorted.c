@@ -55,7 +55,7 @@ struct table {
 
 struct nigh__sorted {
     const nigh_context *context;
-    struct nigh__rows rows; /* of 64 bits: without the words */
+    struct nigh__lookup_rows rows; /* of 64 bits: without the words */
     uint32_t prefix_bits, probes, tables;
     struct table table[MAX_ROTATIONS];
     uint32_t costs[256]; /* of a bit by its weight */
@@ -120,7 +120,7 @@ static void prefix_costs(const struct nigh__sorted *sorted, const struct table *
  */
 struct building {
     const struct nigh__sorted *sorted;
-    const struct nigh__rows *rows;
+    const struct nigh__lookup_rows *rows;
     struct table *table;
     uint32_t threads;
     uint32_t rest_bits; /* of the prefix, below those that make the part */
@@ -226,7 +226,7 @@ static void sort_parts(void *user, uint32_t thread) {
     }
 }
 
-static bool building_init(const struct nigh__sorted *sorted, const struct nigh__rows *rows, struct table *table,
+static bool building_init(const struct nigh__sorted *sorted, const struct nigh__lookup_rows *rows, struct table *table,
                           uint32_t threads, struct building *out) {
     const nigh_context *context = sorted->context;
     const uint32_t part_bits = sorted->prefix_bits < PART_BITS ? sorted->prefix_bits : PART_BITS;
@@ -261,7 +261,7 @@ static void table_sort(struct building *building) {
     building->table->offsets[(size_t)building->parts << building->rest_bits] = building->rows->count;
 }
 
-static nigh_status table_build(struct nigh__sorted *sorted, const struct nigh__rows *rows, struct table *table,
+static nigh_status table_build(struct nigh__sorted *sorted, const struct nigh__lookup_rows *rows, struct table *table,
                                bool with_numbers, uint32_t threads, struct nigh__progress *progress) {
     const nigh_context *context = sorted->context;
     const bool inline_rows = rows->width_bits == INLINE_WIDTH;
@@ -280,7 +280,7 @@ static nigh_status table_build(struct nigh__sorted *sorted, const struct nigh__r
     return ready ? NIGH_OK : NIGH_ENOMEM;
 }
 
-nigh_status nigh__sorted_new(const nigh_context *context, const struct nigh__rows *rows,
+nigh_status nigh__sorted_new(const nigh_context *context, const struct nigh__lookup_rows *rows,
                              const struct nigh__sorted_plan *plan, uint32_t threads, struct nigh__progress *progress,
                              struct nigh__sorted **out, nigh_error *error) {
     *out = NULL;
@@ -468,7 +468,7 @@ static void step_offsets(struct finding *finding, struct step *step) {
  */
 static inline __attribute__((always_inline)) void step_numbers(const struct finding *finding, const struct step *step) {
     if (step->table == NULL || step->table->rows != NULL) return;
-    const struct nigh__rows *rows = &finding->sorted->rows;
+    const struct nigh__lookup_rows *rows = &finding->sorted->rows;
     for (uint32_t i = 0; i < step->count; i++) {
         const struct range range = step->ranges[i];
         for (uint32_t at = range.begin; at < range.end && at < range.begin + 4; at++)
@@ -524,7 +524,7 @@ static bool compare_many(struct finding *finding, const struct step *step, struc
 }
 
 static bool compare_wide(struct finding *finding, const struct step *step, struct range range, const uint64_t *query) {
-    const struct nigh__rows *rows = &finding->sorted->rows;
+    const struct nigh__lookup_rows *rows = &finding->sorted->rows;
     for (uint32_t at = range.begin; at < range.end; at++) {
         const uint64_t *row = rows->words_of_rows + (size_t)step->table->numbers[at] * rows->words;
         uint32_t distance;

@@ -24,7 +24,7 @@ uint64_t nigh__sorted_bytes(uint64_t rows, uint32_t width_bits, const struct nig
 struct nigh__sorted; /* opaque; never changes once it is built */
 
 /* `rows` must outlive it, but for rows of 64 bits, which are copied.  `progress` may be NULL. */
-nigh_status nigh__sorted_new(const nigh_context *context, const struct nigh__rows *rows,
+nigh_status nigh__sorted_new(const nigh_context *context, const struct nigh__lookup_rows *rows,
                              const struct nigh__sorted_plan *plan, uint32_t threads, struct nigh__progress *progress,
                              struct nigh__sorted **out, nigh_error *error);
 void nigh__sorted_free(const nigh_context *context, struct nigh__sorted *sorted); /* accepts NULL */

@@ -82,9 +82,9 @@ uint64_t nigh__tables_bytes(uint64_t rows, uint32_t width_bits, uint32_t blocks,
 
 /* Adds bits that lie in one word; where they go on where the last ended, they join them. */
 static void field_add(struct nigh__table *table, uint32_t word, uint32_t right, uint32_t bits, uint32_t left) {
-    struct nigh__field *last = &table->fields[table->field_count];
+    struct nigh__bit_field *last = &table->fields[table->field_count];
     if (table->field_count != 0) {
-        const struct nigh__field *before = last - 1;
+        const struct nigh__bit_field *before = last - 1;
         if (before->word == word && right - before->right == left - before->left) {
             last--;
             table->field_count--;
@@ -93,8 +93,8 @@ static void field_add(struct nigh__table *table, uint32_t word, uint32_t right, 
             left = last->left;
         }
     }
-    *last =
-        (struct nigh__field){.word = word, .right = right, .mask = (uint32_t)((UINT64_C(1) << bits) - 1), .left = left};
+    *last = (struct nigh__bit_field){
+        .word = word, .right = right, .mask = (uint32_t)((UINT64_C(1) << bits) - 1), .left = left};
     table->field_count++;
 }
 
@@ -291,7 +291,7 @@ static nigh_status build_all(struct nigh__tables *tables, uint32_t threads, stru
     return building.failed ? NIGH_ENOMEM : NIGH_OK;
 }
 
-nigh_status nigh__tables_new(const nigh_context *context, const struct nigh__rows *rows, uint32_t blocks,
+nigh_status nigh__tables_new(const nigh_context *context, const struct nigh__lookup_rows *rows, uint32_t blocks,
                              uint32_t leading, uint32_t threads, struct nigh__progress *progress,
                              struct nigh__tables **out, nigh_error *error) {
     *out = NULL;

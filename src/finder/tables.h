@@ -26,7 +26,7 @@ struct nigh__tables; /* opaque; never changes once it is built */
  * each thread takes some more memory: 12 bytes for a row of every 2,000, or for each of
  * a crowd that shares its leading bits.  `progress` may be NULL.
  */
-nigh_status nigh__tables_new(const nigh_context *context, const struct nigh__rows *rows, uint32_t blocks,
+nigh_status nigh__tables_new(const nigh_context *context, const struct nigh__lookup_rows *rows, uint32_t blocks,
                              uint32_t leading, uint32_t threads, struct nigh__progress *progress,
                              struct nigh__tables **out, nigh_error *error);
 void nigh__tables_free(const nigh_context *context, struct nigh__tables *tables); /* accepts NULL */

@@ -129,7 +129,7 @@ static bool hit_add(struct walk *walk, const struct nigh__hit *hit) {
 
 /* Compares the rows that are waiting. */
 static bool verify(struct walk *walk) {
-    const struct nigh__rows *rows = &walk->tables->rows;
+    const struct nigh__lookup_rows *rows = &walk->tables->rows;
     const struct nigh__hamming *hamming = walk->tables->context->hamming;
     uint32_t numbers[CANDIDATES];
     for (size_t c = 0; c < walk->candidate_count; c++) {

@@ -8,7 +8,7 @@
 #define NIGH__MAX_FIELDS (2 * NIGH__MAX_BLOCKS) /* of a block at most 32 bits count: two words */
 
 /* Some bits of one word of a row, and where they go in the number of a bucket. */
-struct nigh__field {
+struct nigh__bit_field {
     uint32_t word;
     uint32_t right;
     uint32_t mask; /* after moving right */
@@ -20,12 +20,12 @@ struct nigh__table {
     uint32_t *keys;
     uint32_t *numbers;
     uint32_t field_count;
-    struct nigh__field fields[NIGH__MAX_FIELDS];
+    struct nigh__bit_field fields[NIGH__MAX_FIELDS];
 };
 
 struct nigh__tables {
     const nigh_context *context;
-    struct nigh__rows rows;
+    struct nigh__lookup_rows rows;
     uint32_t index_bits;
     uint32_t count;
     struct nigh__table tables[];
@@ -41,7 +41,7 @@ static inline uint32_t nigh__row_fold(const uint64_t *row, uint32_t words) {
 static inline uint32_t nigh__row_bucket(const struct nigh__table *table, const uint64_t *row) {
     uint32_t bucket = 0;
     for (uint32_t f = 0; f < table->field_count; f++) {
-        const struct nigh__field *field = &table->fields[f];
+        const struct nigh__bit_field *field = &table->fields[f];
         bucket |= ((uint32_t)(row[field->word] >> field->right) & field->mask) << field->left;
     }
     return bucket;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the two ways of searching a graph share: the numbers that say what is found, and
- * the errors.  Included by src/search/graph_* alone.
+ * the errors.  Included by graph/graph_* alone.
  */
 #ifndef NIGH_GRAPH_GRAPH_PARTS_H
 #define NIGH_GRAPH_GRAPH_PARTS_H
 
-#include "graph/graph_search.h"
+#include "graph/graph.h"
 
 #define NIGH__GRAPH_SEED_BLOCK 16u  /* seeds that are compared in one turn */
 #define NIGH__GRAPH_ENTRIES 64u     /* nodes to begin from where there are no seeds; compared in one turn */

@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/status.h"
 #include "graph/graph_parts.h"
+#include "graph/graph_search.h"
 #include "kernel/hamming.h"
 #include "scan/nearest.h"
 

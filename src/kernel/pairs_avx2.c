@@ -5,7 +5,7 @@
  * bit has been cleared r times is zero.  Beyond four it is cheaper to count, by a
  * table of nibbles.
  */
-#include "kernel/pairs_parts.h"
+#include "kernel/pairs_kernel_parts.h"
 
 #if defined(__x86_64__)
 

@@ -3,7 +3,7 @@
  * Sixteen rows and four queries at a time.  Hits are seldom, so the four counts are
  * brought to one smallest, and only where that is small enough is it asked whose.
  */
-#include "kernel/pairs_parts.h"
+#include "kernel/pairs_kernel_parts.h"
 
 #if defined(__x86_64__)
 

@@ -3,7 +3,7 @@
 #include "kernel/pairs_kernel.h"
 
 #include "kernel/features.h"
-#include "kernel/pairs_parts.h"
+#include "kernel/pairs_kernel_parts.h"
 
 /* Bits of a word, eight counts in its bytes added up at last. */
 static uint32_t bits_of(uint32_t x) {

@@ -3,8 +3,8 @@
 #ifndef NIGH_SIGNATURE_MINHASH_H
 #define NIGH_SIGNATURE_MINHASH_H
 
+#include "base/context.h"
 #include "kernel/projection.h"
-#include "signature/project.h"
 
 struct nigh__minhash {
     uint32_t functions;    /* whole groups of NIGH__PROJECTION_GROUP */

@@ -17,18 +17,7 @@
 #define NIGH_SIGNATURE_PROJECT_H
 
 #include "base/context.h"
-
-/* Features that a bag may have: the room that sums of 31 bits leave for weights of at least 1. */
-#define NIGH__BAG_MAX ((size_t)1 << 30)
-
-/* The distinct features of a document. */
-struct nigh__bag {
-    const uint64_t *hashes;
-    const uint32_t *weights; /* 1/64 each, at least 1; NULL for minhash */
-    const uint32_t *numbers; /* of terms, for a cache of what a term gives; NULL: there are none */
-    size_t count;
-    uint32_t generation; /* of the numbers: another one, and what they meant is void */
-};
+#include "signature/bag.h"
 
 /*
  * A projector holds the scheme's constants and scratch memory; one a thread.

@@ -5,7 +5,7 @@
 
 #include "base/rng.h"
 #include "kernel/projection.h"
-#include "signature/project.h"
+#include "signature/bag.h"
 
 /* Bits 64 * block and up of a feature: simhash.c has the definition. */
 static inline uint64_t nigh__simhash_block(uint64_t hash, uint64_t block) {

@@ -3,7 +3,8 @@
 #ifndef NIGH_SIGNATURE_TOPSIG_H
 #define NIGH_SIGNATURE_TOPSIG_H
 
-#include "signature/project.h"
+#include "base/context.h"
+#include "signature/bag.h"
 
 #define NIGH__TOPSIG_DENSITY 21u
 

@@ -54,6 +54,7 @@
  * twenty postings of a long list: on real texts that saves reading, not time.
  */
 #include "slices/slice_parts.h"
+#include "slices/slice_search.h"
 
 #define SIGHTINGS 3.0
 #define USUAL_CANDIDATES 1000u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which lists a directed search reads: slice_directed.c.  Included by src/search/slice_* alone. */
+/* Which lists a directed search reads: slice_directed.c.  Included by slices/slice_* alone. */
 #ifndef NIGH_SLICES_SLICE_DIRECTED_H
 #define NIGH_SLICES_SLICE_DIRECTED_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which lists a search reads: all of some rings, or of these the shorter ones.  Included by src/search/slice_* alone.
+/* Which lists a search reads: all of some rings, or of these the shorter ones.  Included by slices/slice_* alone.
  */
 #ifndef NIGH_SLICES_SLICE_LISTS_H
 #define NIGH_SLICES_SLICE_LISTS_H

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the ways of searching slice lists share: memory, masks, where a list lies.  Included by src/search/slice_*
- * alone.
+/*
+ * What the ways of searching slice lists share: memory, masks, where a list lies.  Included
+ * by slices/slice_* alone.
  */
 #ifndef NIGH_SLICES_SLICE_PARTS_H
 #define NIGH_SLICES_SLICE_PARTS_H
 
 #include "scan/nearest.h"
 #include "slices/slice_probe.h"
-#include "slices/slice_search.h"
+#include "slices/slice_query.h"
 
 #define NIGH__MAX_SCORE 255u /* of eight bits, and it stays there */
 

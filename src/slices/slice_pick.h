@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rows of the highest scores.  Included by src/search/slice_* alone. */
+/* The rows of the highest scores.  Included by slices/slice_* alone. */
 #ifndef NIGH_SLICES_SLICE_PICK_H
 #define NIGH_SLICES_SLICE_PICK_H
 

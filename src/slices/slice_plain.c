@@ -13,6 +13,7 @@
 #include "base/status.h"
 #include "kernel/hamming.h"
 #include "slices/slice_parts.h"
+#include "slices/slice_search.h"
 
 struct plain {
     struct nigh__slice_scratch *scratch;

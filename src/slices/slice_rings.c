@@ -12,6 +12,7 @@
 
 #include "base/status.h"
 #include "slices/slice_parts.h"
+#include "slices/slice_search.h"
 
 struct known {
     uint32_t distance;    /* over the slices where it was seen, */

@@ -13,6 +13,7 @@
 #define NIGH_TERMS_FILTER_TRIAL_H
 
 #include "terms/minima.h"
+#include "terms/positions.h"
 
 #define NIGH__TRIAL_MAX_THETA 1280u /* of hybrid: terms of more blocks have no minima here */
 

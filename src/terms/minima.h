@@ -20,7 +20,8 @@
 #ifndef NIGH_TERMS_MINIMA_H
 #define NIGH_TERMS_MINIMA_H
 
-#include "terms/positions.h"
+#include "terms/blocks.h"
+#include "terms/filter_shape.h"
 
 #define NIGH__UNRANKED UINT32_MAX
 

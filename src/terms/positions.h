@@ -17,16 +17,7 @@
 #define NIGH_TERMS_POSITIONS_H
 
 #include "terms/blocks.h"
-
-#define NIGH__FILTER_MAX_HASHES 32u
-#define NIGH__FILTER_MAX_BITS (UINT32_C(1) << 20)
-
-struct nigh__filter_shape {
-    nigh_filter_kind kind;
-    uint32_t bits; /* m */
-    uint32_t hashes, frequent_hashes, theta;
-    uint64_t seed;
-};
+#include "terms/filter_shape.h"
 
 /* How a term is kept. */
 enum nigh__term_kind { NIGH__TERM_POSITIONS = 0, NIGH__TERM_HASHED = 1, NIGH__TERM_SINGLE = 2 };
@@ -39,9 +30,6 @@ struct nigh__positions {
     uint8_t *known;      /* a bit each: it has had its positions before, and keeps them */
     uint32_t *positions; /* shape.hashes a term; of SINGLE the first is its block, from 0 among these blocks */
 };
-
-/* NIGH_EINVAL for what cannot be: no bit, no hash, more than the most; frequent_hashes are hashes at most. */
-nigh_status nigh__filter_shape_check(const struct nigh__filter_shape *shape, nigh_error *error);
 
 /* ceil(log2 values): how many bits one of so many values takes. */
 uint32_t nigh__bits_of(uint64_t values);

@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "collection/checking.h"
 #include "collection/directory.h"
-#include "terms/terms_parts.h"
+#include "terms/terms_file_parts.h"
 
 /* What a walk over sections ends with: where it is wrong, and why. */
 struct finding {

@@ -16,7 +16,7 @@
 #include "collection/collection_options.h"
 #include "collection/directory.h"
 #include "collection/state.h"
-#include "terms/terms_parts.h"
+#include "terms/terms_file_parts.h"
 
 /* ----------------------------------------------------------------- opening -- */
 

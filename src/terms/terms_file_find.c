@@ -12,7 +12,7 @@
 #include "base/bytes.h"
 #include "base/guard.h"
 #include "base/status.h"
-#include "terms/terms_parts.h"
+#include "terms/terms_file_parts.h"
 
 #define NOWHERE UINT64_MAX
 #define FEW 32u

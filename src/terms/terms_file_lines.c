@@ -10,7 +10,7 @@
 
 #include "base/key_lines.h"
 #include "base/status.h"
-#include "terms/terms_parts.h"
+#include "terms/terms_file_parts.h"
 #include "text/plan.h"
 #include "text/text_options.h"
 

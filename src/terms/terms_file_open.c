@@ -15,7 +15,7 @@
 #include "base/status.h"
 #include "collection/header.h"
 #include "document/document_options.h"
-#include "terms/terms_parts.h"
+#include "terms/terms_file_parts.h"
 
 /* What is shared with segments stands at the same places. */
 #define AT(field) (offsetof(struct nigh__terms_header, field) == offsetof(struct nigh__segment_header, field))

@@ -16,7 +16,7 @@
 #include "base/status.h"
 #include "document/document_options.h"
 #include "terms/terms_options.h"
-#include "terms/terms_parts.h"
+#include "terms/terms_file_parts.h"
 #include "text/plan.h"
 #include "text/text_options.h"
 

@@ -20,7 +20,7 @@
 
 #include "base/status.h"
 #include "collection/state.h"
-#include "terms/terms_parts.h"
+#include "terms/terms_file_parts.h"
 
 enum state { OPEN, BROKEN, COMMITTED };
 

@@ -10,7 +10,7 @@
 #include "base/status.h"
 #include "base/word_sort.h"
 #include "document/document_options.h"
-#include "terms/terms_parts.h"
+#include "terms/terms_file_parts.h"
 #include "terms/terms_write.h"
 #include "terms/terms_write_rows.h"
 

@@ -4,7 +4,7 @@
 # the code: layers, exported symbols, paths in binaries, the installed package.
 
 set(tools "${PROJECT_SOURCE_DIR}/tools")
-register(repository.layers quick "${tools}/check-layers" "${PROJECT_SOURCE_DIR}")
+register(repository.layers quick "${tools}/check-layers" "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
 register(repository.layers_can_fail quick "${tools}/check-layers" --self-test)
 
 # Sanitizers and coverage add symbols, paths and libraries of their own.

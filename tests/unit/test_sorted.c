@@ -89,7 +89,7 @@ static bool reachable(const struct data *data, const struct nigh__sorted_plan *p
 
 static struct nigh__found find(nigh_context *context, const struct data *data, const struct nigh__sorted_plan *plan,
                                const struct nigh__lookup *lookup, uint32_t threads) {
-    const struct nigh__rows rows = {data->rows, ROWS, data->words, data->width_bits};
+    const struct nigh__lookup_rows rows = {data->rows, ROWS, data->words, data->width_bits};
     struct nigh__found found = {.hits = NIGH__ARRAY(struct nigh__hit)};
     struct nigh__sorted *sorted = NULL;
     nigh_error error;
@@ -161,7 +161,7 @@ static void test_finds(void **state) {
         /* one at a time, which goes another way, comes to the same */
         size_t singly = 0;
         struct nigh__found alone = {.hits = NIGH__ARRAY(struct nigh__hit)};
-        const struct nigh__rows rows = {data.rows, ROWS, data.words, data.width_bits};
+        const struct nigh__lookup_rows rows = {data.rows, ROWS, data.words, data.width_bits};
         struct nigh__sorted *sorted = NULL;
         assert_int_equal(nigh__sorted_new(context, &rows, &cases[i].plan, 1, NULL, &sorted, NULL), NIGH_OK);
         for (size_t q = 0; q < QUERIES; q++) {
@@ -256,7 +256,7 @@ static void test_bad_plans(void **state) {
         {.prefix_bits = 8, .probes = NIGH__MAX_PROBES + 1, .rotations = 1},
         {.prefix_bits = 8, .probes = 1, .rotations = 4},
     };
-    const struct nigh__rows rows = {.words = 1, .width_bits = 64};
+    const struct nigh__lookup_rows rows = {.words = 1, .width_bits = 64};
     struct nigh__sorted *sorted;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_int_equal(nigh__sorted_new(context, &rows, &bad[i], 1, NULL, &sorted, NULL), NIGH_EINVAL);
@@ -269,7 +269,7 @@ static void test_bad_plans(void **state) {
 static void test_memory(void **state) {
     (void)state;
     struct data data = data_new(64, 11);
-    struct nigh__rows rows = {data.rows, ROWS, 1, 64};
+    struct nigh__lookup_rows rows = {data.rows, ROWS, 1, 64};
     const struct nigh__sorted_plan plan = {.prefix_bits = 12, .probes = 100, .rotations = 2};
     const struct nigh__lookup lookup = lookup_of(&data, 3);
     bool succeeded = false;
@@ -309,7 +309,7 @@ static void test_threads(void **state) {
     struct nigh__rng rng = {3};
     for (size_t i = 0; i < MANY; i++) rows_of[i] = nigh__rng_next(&rng) & ~UINT64_C(0xff0);
     struct data data = data_new(64, 12);
-    const struct nigh__rows rows = {rows_of, MANY, 1, 64};
+    const struct nigh__lookup_rows rows = {rows_of, MANY, 1, 64};
     const struct nigh__sorted_plan plan = {.prefix_bits = 14, .probes = 8, .rotations = 2};
     const struct nigh__lookup lookup = lookup_of(&data, 20);
     struct nigh__found found[2] = {{.hits = NIGH__ARRAY(struct nigh__hit)}, {.hits = NIGH__ARRAY(struct nigh__hit)}};

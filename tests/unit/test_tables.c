@@ -21,7 +21,7 @@
 #define QUERIES 40u
 
 struct world {
-    struct nigh__rows rows;
+    struct nigh__lookup_rows rows;
     uint64_t *words;
     uint64_t *queries;
 };
@@ -60,8 +60,8 @@ static void world_init(struct world *world, uint32_t width_bits, uint32_t count,
         for (uint64_t flips = nigh__rng_next(&rng) % 10; flips != 0; flips--)
             flip(query, (uint32_t)(nigh__rng_next(&rng) % width_bits));
     }
-    world->rows =
-        (struct nigh__rows){.words_of_rows = world->words, .count = count, .words = words, .width_bits = width_bits};
+    world->rows = (struct nigh__lookup_rows){
+        .words_of_rows = world->words, .count = count, .words = words, .width_bits = width_bits};
 }
 
 static void world_release(struct world *world) {

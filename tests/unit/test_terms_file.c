@@ -19,7 +19,7 @@
 #include "support/forge.h"
 #include "support/support.h"
 #include "support/terms_support.h"
-#include "terms/terms_parts.h"
+#include "terms/terms_file_parts.h"
 
 struct fixture {
     nigh_context *context;

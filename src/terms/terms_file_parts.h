@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What terms_file*.c, terms_write*.c and terms_check.c share: an open term signature file. */
-#ifndef NIGH_TERMS_TERMS_PARTS_H
-#define NIGH_TERMS_TERMS_PARTS_H
+#ifndef NIGH_TERMS_TERMS_FILE_PARTS_H
+#define NIGH_TERMS_TERMS_FILE_PARTS_H
 
 #include "base/bytes.h"
 #include "base/file.h"

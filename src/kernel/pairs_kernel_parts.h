@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The variants of pairs_kernel.h that there are, and what they share.  Included by src/kernel/ alone. */
-#ifndef NIGH_KERNEL_PAIRS_PARTS_H
-#define NIGH_KERNEL_PAIRS_PARTS_H
+#ifndef NIGH_KERNEL_PAIRS_KERNEL_PARTS_H
+#define NIGH_KERNEL_PAIRS_KERNEL_PARTS_H
 
 #include "kernel/pairs_kernel.h"
 

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A batch of queries against chunks of fingerprints, and what its threads find: all ways to search share these. */
+#ifndef NIGH_FINDER_CHUNK_BATCH_H
+#define NIGH_FINDER_CHUNK_BATCH_H
+
+#include <stdatomic.h>
+
+#include "finder/chunk_file.h"
+#include "finder/distinct.h"
+#include "finder/tables.h"
+
+#define NIGH__CHUNK_NO_BEST UINT64_MAX
+
+/* A match as two words that sort as they should: query << 32 | distance, then the number of the fingerprint. */
+struct nigh__chunk_hit {
+    uint64_t query_distance;
+    uint64_t number;
+};
+
+/* What one thread found in its share of a block. */
+struct nigh__chunk_finds {
+    struct nigh__array hits;   /* of struct nigh__chunk_hit: with `all` */
+    struct nigh__array recent; /* of uint32_t: else, queries that got their first match from this thread */
+    struct nigh__array words;  /* of uint64_t: what tables found, to sort it */
+    struct nigh__found found;
+    struct nigh__array places; /* of uint32_t: of a crowd, see chunk_crowd.c */
+    struct nigh__array rows;   /* of uint64_t: the same */
+    bool failed;               /* out of memory */
+};
+
+/*
+ * The batch, prepared once for all chunks.  Queries that are equal in all that counts
+ * are one from then on, so that a crowd of them takes no longer.
+ */
+struct nigh__chunk_batch {
+    const nigh_context *context;
+    nigh_batch_options options; /* complete */
+    const uint64_t *queries;    /* as given; once prepared, those that differ */
+    uint32_t count;             /* of them */
+    uint32_t given;
+    uint32_t *of_given;     /* of each query given, which of `queries` it is; NULL: the same */
+    uint64_t *words;        /* of psm: `queries`; owned */
+    _Atomic uint64_t *best; /* of each query, not with `all`: nigh__chunk_best() of its match so far */
+    uint8_t *answered;      /* of each query: it needs no more; changes between blocks only */
+    uint32_t answered_count;
+    uint64_t prefix;  /* of psm: of the last row of the block before, in the same chunk */
+    uint64_t carried; /* so many rows of it were there; 0: none, or another chunk's */
+    uint64_t *keys;   /* of psm: prefix << 32 | query, ascending; owned */
+    size_t key_count;
+    uint32_t keys_answered;         /* queries answered when the keys were last gone through */
+    struct nigh__distinct distinct; /* of the queries */
+    struct nigh__tables *tables;
+    struct nigh__chunk_deal *deal; /* of tables: where the bits of queries and rows go; NULL: they stay */
+    uint64_t *dealt;               /* the queries so; owned */
+    bool budget_usual;             /* nobody has said how much a look-up may compare */
+};
+
+/*
+ * Less is better, and two matches of a query are never alike: with `any`, the row of
+ * the block and the distance; with `first`, the number in the chunk and the distance.
+ */
+static inline uint64_t nigh__chunk_best(uint32_t place, uint32_t distance) { return (uint64_t)place << 8 | distance; }
+
+/* A match, and whether the look-up may end with it. */
+void nigh__chunk_hit_add(const struct nigh__chunk_batch *batch, const struct nigh__chunk_block *block, uint32_t row,
+                         uint32_t query, uint32_t distance, struct nigh__chunk_finds *finds);
+static inline bool nigh__chunk_enough(const struct nigh__chunk_batch *batch, const struct nigh__chunk_finds *finds) {
+    return batch->options.mode == NIGH_FIND_ANY || finds->failed;
+}
+
+#endif
