@@ -9,8 +9,8 @@
 #include "base/memory.h"
 #include "base/progress.h"
 #include "base/status.h"
-#include "collection/collection_options.h"
 #include "collection/check_segment.h"
+#include "collection/collection_options.h"
 #include "collection/directory.h"
 #include "collection/loading.h"
 #include "collection/sidecar.h"
@@ -117,9 +117,9 @@ static void close_extras(struct nigh_collection *collection) {
 }
 
 void *nigh__collection_extra(const struct nigh_collection *collection, const struct nigh__extra *extra) {
-    unsigned i = 0;
-    while (collection->context->extensions->extras[i] != extra) i++;
-    return collection->extras[i];
+    for (unsigned i = 0; i < NIGH__EXTRAS; i++)
+        if (collection->context->extensions->extras[i] == extra) return collection->extras[i];
+    return NULL;
 }
 
 static nigh_status open_state(void *user, const struct nigh__file *directory, const struct nigh__manifest *manifest,
@@ -143,12 +143,9 @@ nigh_status nigh__collection_open_in(nigh_context *context, const struct nigh__f
     if (collection == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a collection");
     collection->context = context;
     collection->path = nigh__string_copy(context, directory->path);
-    nigh_status status = NIGH_ENOMEM;
-    if (collection->path == NULL)
-        (void)nigh__fail(error, NIGH_ENOMEM, "no memory for a collection");
-    else
-        status = nigh__state_open(directory, NIGH__STORE_COLLECTION, open_state, collection,
-                                  &collection->damaged_manifests, error);
+    nigh_status status = collection->path == NULL ? nigh__fail(error, NIGH_ENOMEM, "no memory for a collection")
+                                                  : nigh__state_open(directory, NIGH__STORE_COLLECTION, open_state,
+                                                                     collection, &collection->damaged_manifests, error);
     if (status == NIGH_OK)
         *out = collection;
     else

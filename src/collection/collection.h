@@ -18,7 +18,7 @@ struct nigh_collection {
     void *extras[NIGH__EXTRAS]; /* of each in context->extensions; owned */
 };
 
-/* What `extra`, one of context->extensions, has made for this collection. */
+/* What `extra` has made for this collection; NULL where it is none of context->extensions. */
 void *nigh__collection_extra(const struct nigh_collection *collection, const struct nigh__extra *extra);
 
 /* Whether its documents have ids; false where there is no document. */

@@ -28,8 +28,8 @@
 #include "collection/sidecar.h"
 #include "eval/eval_options.h"
 #include "eval/tune.h"
-#include "search/search_options.h"
 #include "graph/graph.h"
+#include "search/search_options.h"
 #include "slices/slices.h"
 
 #define USUAL_RECALL 0.95

@@ -15,8 +15,8 @@
 #include "base/bytes.h"
 #include "base/status.h"
 #include "document/document_options.h"
-#include "terms/terms_options.h"
 #include "terms/terms_file_parts.h"
+#include "terms/terms_options.h"
 #include "text/plan.h"
 #include "text/text_options.h"
 

@@ -155,6 +155,7 @@ static void test_named(void **state) {
     options.width_bits = 64;
     options.scheme = scheme;
     assert_int_equal(nigh_writer_open(context, path, &options, &writer, &error), NIGH_EMISMATCH);
+    assert_null(nigh_vocabulary_attachment(NULL).bytes);
     options.vocabulary = nigh_vocabulary_attachment(wrong);
     assert_int_equal(nigh_writer_open(context, path, &options, &writer, &error), NIGH_EMISMATCH);
     assert_false(path_exists(path));

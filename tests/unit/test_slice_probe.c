@@ -15,6 +15,7 @@
 #include "base/rng.h"
 #include "collection/collection.h"
 #include "slices/slice_directed.h"
+#include "slices/slice_search.h"
 #include "support/bits_to_turn.h"
 #include "support/forge.h"
 #include "support/support.h"

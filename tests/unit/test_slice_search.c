@@ -17,6 +17,7 @@
 #include "base/rng.h"
 #include "scan/nearest.h"
 #include "slices/slice_parts.h"
+#include "slices/slice_search.h"
 #include "support/support.h"
 
 struct set {

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "signature/project.h"
 #include "signature/topsig.h"
 #include "support/support.h"
 
