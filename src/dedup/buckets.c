@@ -62,16 +62,15 @@ nigh_status nigh__buckets_init(const struct nigh__candidates *candidates, const 
     out->radius = find_radius(dedup->options.threshold);
     out->least = dedup->verified ? 0 : dedup->options.threshold;
     out->most = budget < CROWD || dedup->options.cluster == NIGH_CLUSTER_COMPLETE ? budget : CROWD;
-    out->members = (struct nigh__array)NIGH__ARRAY(uint32_t);
-    out->sizes = (struct nigh__array)NIGH__ARRAY(uint32_t);
+    out->members = (struct nigh__array)NIGH__ARRAY(uint64_t);
+    out->sizes = (struct nigh__array)NIGH__ARRAY(uint64_t);
     out->rows = (struct nigh__array)NIGH__ARRAY(uint64_t);
-    out->leaders = (struct nigh__array)NIGH__ARRAY(uint32_t);
+    out->leaders = (struct nigh__array)NIGH__ARRAY(uint64_t);
     out->distances = (struct nigh__array)NIGH__ARRAY(uint32_t);
     out->words = (struct nigh__array)NIGH__ARRAY(uint64_t);
-    nigh_status status =
-        nigh__pair_queue_init(dedup->context, out->order, candidates->deciding, lock, &out->deciding, error);
+    nigh_status status = nigh__pair_queue_init(dedup, out->order, candidates->deciding, lock, &out->deciding, error);
     if (status == NIGH_OK && candidates->listed != NULL)
-        status = nigh__pair_queue_init(dedup->context, out->order, candidates->listed, lock, &out->listed, error);
+        status = nigh__pair_queue_init(dedup, out->order, candidates->listed, lock, &out->listed, error);
     return status;
 }
 
@@ -96,18 +95,18 @@ static void *make_room(const struct nigh__buckets *buckets, struct nigh__array *
     return nigh__array_add(buckets->dedup->context, array, count);
 }
 
-static uint32_t features_of(const struct nigh__buckets *buckets, uint32_t document) {
+static uint32_t features_of(const struct nigh__buckets *buckets, uint64_t document) {
     return nigh__dedup_document(buckets->dedup, document)->features;
 }
 
-static uint32_t distance_of(const struct nigh__buckets *buckets, uint32_t a, uint32_t b) {
+static uint32_t distance_of(const struct nigh__buckets *buckets, uint64_t a, uint64_t b) {
     const uint64_t *x = nigh__gathered_row(buckets->gathered, a);
     const uint64_t *y = nigh__gathered_row(buckets->gathered, b);
     return buckets->dedup->context->hamming->pair((const uint8_t *)x, (const uint8_t *)y, NIGH__DEDUP_BITS / 8);
 }
 
 /* Adds the pair where it is near and fit. */
-static nigh_status consider(struct nigh__buckets *buckets, struct nigh__pair_queue *queue, uint32_t a, uint32_t b,
+static nigh_status consider(struct nigh__buckets *buckets, struct nigh__pair_queue *queue, uint64_t a, uint64_t b,
                             uint32_t distance, nigh_error *error) {
     if (distance > buckets->radius) return NIGH_OK;
     if (buckets->least > 0 && !nigh__lengths_fit(buckets->least, features_of(buckets, a), features_of(buckets, b)))
@@ -117,7 +116,7 @@ static nigh_status consider(struct nigh__buckets *buckets, struct nigh__pair_que
 
 /* The rows of the members, side by side. */
 static nigh_status collect_rows(struct nigh__buckets *buckets, nigh_error *error) {
-    const uint32_t *members = buckets->members.data;
+    const uint64_t *members = buckets->members.data;
     const size_t count = buckets->members.count;
     uint64_t *rows = make_room(buckets, &buckets->rows, count * ROW_WORDS);
     if (rows == NULL || make_room(buckets, &buckets->distances, count) == NULL) return no_memory(error);
@@ -129,7 +128,7 @@ static nigh_status collect_rows(struct nigh__buckets *buckets, nigh_error *error
 /* Each member with the `window` that follow it, or fewer. */
 static nigh_status compare_all(struct nigh__buckets *buckets, struct nigh__pair_queue *queue, uint64_t window,
                                nigh_error *error) {
-    const uint32_t *members = buckets->members.data;
+    const uint64_t *members = buckets->members.data;
     const size_t count = buckets->members.count;
     if (count == 2)
         return consider(buckets, queue, members[0], members[1], distance_of(buckets, members[0], members[1]), error);
@@ -153,7 +152,7 @@ static nigh_status compare_all(struct nigh__buckets *buckets, struct nigh__pair_
 
 /* The members, best first. */
 static nigh_status order_members(struct nigh__buckets *buckets, nigh_error *error) {
-    uint32_t *members = buckets->members.data;
+    uint64_t *members = buckets->members.data;
     const size_t count = buckets->members.count;
     uint64_t *words = make_room(buckets, &buckets->words, 2 * count);
     if (words == NULL) return no_memory(error);
@@ -170,9 +169,9 @@ struct standing {
 };
 
 /* Pairs a member with leaders. */
-static nigh_status follow(struct nigh__buckets *buckets, uint32_t member, struct standing *standing,
+static nigh_status follow(struct nigh__buckets *buckets, uint64_t member, struct standing *standing,
                           nigh_error *error) {
-    const uint32_t *leaders = buckets->leaders.data;
+    const uint64_t *leaders = buckets->leaders.data;
     uint32_t *distances = buckets->distances.data;
     const uint64_t *row = nigh__gathered_row(buckets->gathered, member);
     const uint32_t least =
@@ -192,9 +191,9 @@ static nigh_status follow(struct nigh__buckets *buckets, uint32_t member, struct
     return status;
 }
 
-static nigh_status add_leader(struct nigh__buckets *buckets, uint32_t member, nigh_error *error) {
+static nigh_status add_leader(struct nigh__buckets *buckets, uint64_t member, nigh_error *error) {
     const nigh_context *context = buckets->dedup->context;
-    uint32_t *leader = nigh__array_add(context, &buckets->leaders, 1);
+    uint64_t *leader = nigh__array_add(context, &buckets->leaders, 1);
     uint64_t *row = nigh__array_add(context, &buckets->rows, ROW_WORDS);
     if (leader == NULL || row == NULL || nigh__array_add(context, &buckets->distances, 1) == NULL)
         return no_memory(error);
@@ -204,19 +203,21 @@ static nigh_status add_leader(struct nigh__buckets *buckets, uint32_t member, ni
 }
 
 /* Members without a leader are compared with those next to them in the order of some of their bits. */
-static nigh_status compare_neighbours(struct nigh__buckets *buckets, const uint32_t *members, size_t count,
+static nigh_status compare_neighbours(struct nigh__buckets *buckets, const uint64_t *members, size_t count,
                                       nigh_error *error) {
-    uint64_t *words = make_room(buckets, &buckets->words, 2 * count);
+    const uint32_t pair_words = buckets->dedup->pair_words; /* of some bits, and the member */
+    uint64_t *words = make_room(buckets, &buckets->words, 2 * count * pair_words);
     if (words == NULL) return no_memory(error);
     const uint32_t word = buckets->band % ROW_WORDS;
     for (size_t i = 0; i < count; i++)
-        words[i] = (nigh__gathered_row(buckets->gathered, members[i])[word] & ~(uint64_t)UINT32_MAX) | members[i];
-    const uint64_t *sorted = nigh__words_sort(words, words + count, count, 1, 1, 1);
+        nigh__number_pair_pack(pair_words, nigh__gathered_row(buckets->gathered, members[i])[word] >> 32, members[i],
+                               words + i * pair_words);
+    const uint64_t *sorted = nigh__words_sort(words, words + count * pair_words, count, pair_words, pair_words, 1);
     nigh_status status = NIGH_OK;
     for (size_t i = 0; i < count; i++) {
-        const uint32_t a = (uint32_t)sorted[i];
+        const uint64_t a = nigh__number_pair_unpack(pair_words, sorted + i * pair_words).second;
         for (size_t j = i + 1; status == NIGH_OK && j < count && j <= i + NEIGHBOURS; j++) {
-            const uint32_t b = (uint32_t)sorted[j];
+            const uint64_t b = nigh__number_pair_unpack(pair_words, sorted + j * pair_words).second;
             status = consider(buckets, &buckets->deciding, a, b, distance_of(buckets, a, b), error);
         }
     }
@@ -225,7 +226,7 @@ static nigh_status compare_neighbours(struct nigh__buckets *buckets, const uint3
 
 static nigh_status compare_crowd(struct nigh__buckets *buckets, nigh_error *error) {
     nigh_status status = order_members(buckets, error);
-    uint32_t *members = buckets->members.data;
+    uint64_t *members = buckets->members.data;
     const size_t count = buckets->members.count;
     const bool over = count > buckets->dedup->options.bucket_budget;
     size_t alone = 0; /* members without a leader; they move to the front */
@@ -233,7 +234,7 @@ static nigh_status compare_crowd(struct nigh__buckets *buckets, nigh_error *erro
     buckets->rows.count = 0;
     buckets->distances.count = 0;
     for (size_t i = 0; status == NIGH_OK && i < count; i++) {
-        const uint32_t member = members[i];
+        const uint64_t member = members[i];
         struct standing standing;
         status = follow(buckets, member, &standing, error);
         if (!standing.settled) members[alone++] = member;
@@ -249,9 +250,9 @@ static nigh_status compare_crowd(struct nigh__buckets *buckets, nigh_error *erro
 /* Where all pairs are wanted, the sizes of crowds are kept. */
 static nigh_status keep_size(struct nigh__buckets *buckets, size_t count, nigh_error *error) {
     if (buckets->listed.sorter == NULL || count > buckets->dedup->options.bucket_budget) return NIGH_OK;
-    uint32_t *size = nigh__array_add(buckets->dedup->context, &buckets->sizes, 1);
+    uint64_t *size = nigh__array_add(buckets->dedup->context, &buckets->sizes, 1);
     if (size == NULL) return no_memory(error);
-    *size = (uint32_t)count;
+    *size = count;
     return NIGH_OK;
 }
 
@@ -271,7 +272,7 @@ nigh_status nigh__buckets_compare(struct nigh__buckets *buckets, nigh_error *err
 /* ----------------------------------------------------------------- listing -- */
 
 uint64_t nigh__buckets_pairs(const struct nigh__buckets *buckets, uint64_t window) {
-    const uint32_t *sizes = buckets->sizes.data;
+    const uint64_t *sizes = buckets->sizes.data;
     uint64_t pairs = 0;
     for (size_t i = 0; i < buckets->sizes.count; i++) {
         const uint64_t others = nigh__smaller(sizes[i] - 1, window);

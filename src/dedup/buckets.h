@@ -16,12 +16,12 @@ struct nigh__buckets {
     double least;               /* ratio of the numbers of features; 0: any will do for now */
     uint64_t most;              /* members that are all compared */
     uint32_t band;              /* at hand */
-    struct nigh__array members; /* of uint32_t, of the bucket at hand, filled by the caller */
+    struct nigh__array members; /* of uint64_t, of the bucket at hand, filled by the caller */
     struct nigh__array rows;    /* of uint64_t, of some of the members, side by side */
-    struct nigh__array leaders; /* of uint32_t */
+    struct nigh__array leaders; /* of uint64_t */
     struct nigh__array distances;
     struct nigh__array words; /* of uint64_t, for sorting a crowd */
-    struct nigh__array sizes; /* of uint32_t: of buckets that are to be listed, of more than `most` members */
+    struct nigh__array sizes; /* of uint64_t: of buckets that are to be listed, of more than `most` members */
     uint64_t truncated;       /* buckets over the budget */
 };
 

@@ -19,14 +19,14 @@
 
 /* ------------------------------------------------------------------ queues -- */
 
-nigh_status nigh__pair_queue_init(const nigh_context *context, const struct nigh__order *order,
-                                  struct nigh__sorter *sorter, pthread_mutex_t *lock, struct nigh__pair_queue *out,
-                                  nigh_error *error) {
+nigh_status nigh__pair_queue_init(const nigh_dedup *dedup, const struct nigh__order *order, struct nigh__sorter *sorter,
+                                  pthread_mutex_t *lock, struct nigh__pair_queue *out, nigh_error *error) {
     out->order = order;
     out->sorter = sorter;
     out->lock = lock;
     out->count = 0;
-    out->recent = nigh__alloc_table(context, (size_t)1 << RECENT_BITS, sizeof *out->recent);
+    out->words = dedup->pair_words;
+    out->recent = nigh__alloc_table(dedup->context, (size_t)1 << RECENT_BITS, out->words * sizeof *out->recent);
     return out->recent == NULL ? nigh__fail(error, NIGH_ENOMEM, "no memory for candidates") : NIGH_OK;
 }
 
@@ -43,14 +43,30 @@ nigh_status nigh__pair_queue_flush(struct nigh__pair_queue *queue, nigh_error *e
     return status;
 }
 
-nigh_status nigh__pair_queue_add(struct nigh__pair_queue *queue, uint32_t a, uint32_t b, nigh_error *error) {
-    const uint64_t known = a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a; /* never 0: they are two */
+/* Whether the pair is among the recent ones; from now on it is.  No pair is 0, for they are two. */
+static inline bool is_recent(struct nigh__pair_queue *queue, uint64_t first, uint64_t second) {
+    const uint64_t known = first << 32 | second;
     uint64_t *recent = &queue->recent[nigh__mix(known) >> (64 - RECENT_BITS)];
-    if (*recent == known) return NIGH_OK;
+    if (*recent == known) return true;
     *recent = known;
+    return false;
+}
+
+/* The same of pairs of two words. */
+static bool is_recent_wide(struct nigh__pair_queue *queue, uint64_t first, uint64_t second) {
+    uint64_t *recent = &queue->recent[(nigh__mix(nigh__mix(first) + second) >> (64 - RECENT_BITS)) * 2];
+    if (recent[0] == first && recent[1] == second) return true;
+    nigh__number_pair_pack(2, first, second, recent);
+    return false;
+}
+
+nigh_status nigh__pair_queue_add(struct nigh__pair_queue *queue, uint64_t a, uint64_t b, nigh_error *error) {
+    const uint64_t first = a < b ? a : b;
+    const uint64_t second = a < b ? b : a;
+    if (queue->words == 1 ? is_recent(queue, first, second) : is_recent_wide(queue, first, second)) return NIGH_OK;
     const uint64_t x = queue->order->rank[a];
     const uint64_t y = queue->order->rank[b];
-    queue->pairs[queue->count++] = x < y ? x << 32 | y : y << 32 | x;
+    nigh__number_pair_pack(queue->words, x < y ? x : y, x < y ? y : x, &queue->pairs[queue->count++ * queue->words]);
     return queue->count == NIGH__PAIRS_TOGETHER ? nigh__pair_queue_flush(queue, error) : NIGH_OK;
 }
 
@@ -59,8 +75,8 @@ nigh_status nigh__pair_queue_add(struct nigh__pair_queue *queue, uint32_t a, uin
 nigh_status nigh__candidates_init(const nigh_dedup *dedup, const struct nigh__order *order, uint32_t threads,
                                   struct nigh__candidates *out, nigh_error *error) {
     *out = (struct nigh__candidates){.dedup = dedup, .order = order};
-    const struct nigh__sorter_options options = {.words = 1,
-                                                 .key_words = 1,
+    const struct nigh__sorter_options options = {.words = dedup->pair_words,
+                                                 .key_words = dedup->pair_words,
                                                  .unique = true,
                                                  .memory_bytes = dedup->options.memory_bytes / 8,
                                                  .temporary = dedup->temporary,
@@ -94,32 +110,33 @@ uint64_t nigh__candidates_disk_bytes(const struct nigh__candidates *candidates) 
 
 /* ----------------------------------------------------------------- reading -- */
 
-/* The record the cursor is at; at the end one that is larger than all pairs. */
-static nigh_status peek(struct nigh__pair_cursor *cursor, struct nigh__sorter *sorter, uint64_t *out,
-                        nigh_error *error) {
-    *out = UINT64_MAX;
+/* The pair the cursor is at; at the end one that is larger than all. */
+static nigh_status peek(struct nigh__pair_cursor *cursor, struct nigh__sorter *sorter, uint32_t words,
+                        struct nigh__number_pair *out, nigh_error *error) {
+    *out = (struct nigh__number_pair){UINT64_MAX, UINT64_MAX};
     if (!cursor->ended && cursor->next == cursor->count) {
         nigh_status status = nigh__sorter_next(sorter, &cursor->records, &cursor->count, error);
         if (status != NIGH_OK && status != NIGH_END) return status;
         cursor->next = 0;
         cursor->ended = status == NIGH_END;
     }
-    if (!cursor->ended) *out = cursor->records[cursor->next];
+    if (!cursor->ended) *out = nigh__number_pair_unpack(words, cursor->records + cursor->next * words);
     return NIGH_OK;
 }
 
-nigh_status nigh__candidates_next(struct nigh__candidates *candidates, uint64_t *pair, bool *decides,
+nigh_status nigh__candidates_next(struct nigh__candidates *candidates, struct nigh__number_pair *pair, bool *decides,
                                   nigh_error *error) {
     struct nigh__pair_cursor *cursors = candidates->cursors;
-    uint64_t listed = UINT64_MAX;
-    nigh_status status = peek(&cursors[0], candidates->deciding, pair, error);
-    if (status == NIGH_OK) status = peek(&cursors[1], candidates->listed, &listed, error);
+    const uint32_t words = candidates->dedup->pair_words;
+    struct nigh__number_pair listed;
+    nigh_status status = peek(&cursors[0], candidates->deciding, words, pair, error);
+    if (status == NIGH_OK) status = peek(&cursors[1], candidates->listed, words, &listed, error);
     if (status != NIGH_OK) return status;
     if (cursors[0].ended && cursors[1].ended) return NIGH_END;
-    *decides = *pair <= listed;
+    *decides = pair->first < listed.first || (pair->first == listed.first && pair->second <= listed.second);
     if (!*decides) *pair = listed;
     cursors[0].next += *decides;
-    cursors[1].next += *pair == listed;
+    cursors[1].next += pair->first == listed.first && pair->second == listed.second;
     return NIGH_OK;
 }
 

@@ -20,17 +20,17 @@ struct nigh__pair_queue {
     const struct nigh__order *order;
     struct nigh__sorter *sorter;
     pthread_mutex_t *lock; /* of the sorter; NULL: it has one user */
+    uint32_t words;        /* of a pair, as base/number_pair.h has it */
     uint64_t *recent;      /* pairs of documents, by their hash; 0: none */
     size_t count;
-    uint64_t pairs[NIGH__PAIRS_TOGETHER]; /* better rank << 32 | other rank */
+    uint64_t pairs[2 * NIGH__PAIRS_TOGETHER]; /* of the better rank and the other, `words` each */
 };
 
-nigh_status nigh__pair_queue_init(const nigh_context *context, const struct nigh__order *order,
-                                  struct nigh__sorter *sorter, pthread_mutex_t *lock, struct nigh__pair_queue *out,
-                                  nigh_error *error);
+nigh_status nigh__pair_queue_init(const nigh_dedup *dedup, const struct nigh__order *order, struct nigh__sorter *sorter,
+                                  pthread_mutex_t *lock, struct nigh__pair_queue *out, nigh_error *error);
 void nigh__pair_queue_release(const nigh_context *context, struct nigh__pair_queue *queue);
 /* Adds a pair of documents, each the first of its set. */
-nigh_status nigh__pair_queue_add(struct nigh__pair_queue *queue, uint32_t a, uint32_t b, nigh_error *error);
+nigh_status nigh__pair_queue_add(struct nigh__pair_queue *queue, uint64_t a, uint64_t b, nigh_error *error);
 nigh_status nigh__pair_queue_flush(struct nigh__pair_queue *queue, nigh_error *error);
 
 /* Where one of the two lists is being read. */
@@ -54,7 +54,7 @@ void nigh__candidates_release(struct nigh__candidates *candidates);
 nigh_status nigh__candidates_finish(struct nigh__candidates *candidates, nigh_error *error);
 
 /* After finish: the next pair of ranks, NIGH_END after the last; and from the first again. */
-nigh_status nigh__candidates_next(struct nigh__candidates *candidates, uint64_t *pair, bool *decides,
+nigh_status nigh__candidates_next(struct nigh__candidates *candidates, struct nigh__number_pair *pair, bool *decides,
                                   nigh_error *error);
 nigh_status nigh__candidates_rewind(struct nigh__candidates *candidates, nigh_error *error);
 uint64_t nigh__candidates_disk_bytes(const struct nigh__candidates *candidates);

@@ -12,6 +12,14 @@
  *     key 17, document 3 | key 17, document 9 | key 21, document 4 | ...
  *     `----- a bucket ----------------------'
  *
+ * One word holds the high half of a key and a document.  Where low halves are known for
+ * some documents (bands.c says of which), or documents have numbers past 2^32, it takes
+ * two.  A low half that is not known is 0, so that of one high half those that have none
+ * come first, and make all of it one bucket:
+ *
+ *     high 17, low 0 | high 17, low 5 | high 17, low 9 | high 21, low 3 | high 21, low 8 | ...
+ *     `----- a bucket -------------------------------'   `- a bucket -'   `- a bucket --
+ *
  * What is found does not depend on the table, nor on which thread finds it.
  *
  * Cost: two passes over 4 bytes a band and document, and some 20 ns for each key that
@@ -29,7 +37,7 @@
 
 #define SLOTS_OF_ONE 4u /* for each document so many slots, or up to twice as many */
 #define MIN_SLOT_BITS 12u
-#define KEY_BITS 32u
+#define HIGH_BITS 32u /* of a key */
 #define TOGETHER 512u
 #define AHEAD 16u
 #define OFTEN 8u                                        /* so often, or more, a pair of a crowd comes up */
@@ -43,6 +51,7 @@ struct search {
     uint32_t threads;
     unsigned slot_bits;
     pthread_mutex_t lock;   /* of the sorters of candidates */
+    uint32_t words;         /* of a record of a key and a document */
     bool listing;           /* the bands go by once more, to list pairs of crowds */
     uint64_t window;        /* of a member of one: so many others */
     atomic_uint next, done; /* bands */
@@ -73,7 +82,7 @@ static nigh_status no_memory(nigh_error *error) {
 
 static nigh_status mark_keys(struct hand *hand, uint32_t band) {
     const struct nigh__bands *bands = &hand->search->gathered->bands;
-    const unsigned shift = KEY_BITS - hand->search->slot_bits;
+    const unsigned shift = HIGH_BITS - hand->search->slot_bits;
     uint64_t *table = hand->table;
     memset(table, 0, (size_t)1 << (hand->search->slot_bits - 2));
     nigh_status status = NIGH_OK;
@@ -90,27 +99,48 @@ static nigh_status mark_keys(struct hand *hand, uint32_t band) {
     return status;
 }
 
+/* 1 where the slot of a key was seen again. */
+static inline size_t is_shared(const struct hand *hand, uint32_t key, unsigned shift) {
+    const uint32_t slot = key >> shift;
+    return hand->table[slot / 64 * 2 + 1] >> (slot % 64) & 1;
+}
+
 /* The records of a strip whose slot was seen again; returns how many. */
 static size_t select_records(const struct hand *hand, size_t begin, size_t end, uint64_t *records) {
-    const unsigned shift = KEY_BITS - hand->search->slot_bits;
+    const unsigned shift = HIGH_BITS - hand->search->slot_bits;
     size_t count = 0;
     for (size_t k = begin; k < end; k++) {
         const uint32_t key = hand->strip.keys[k];
-        const uint32_t slot = key >> shift;
         records[count] = (uint64_t)key << 32 | hand->strip.documents[k];
-        count += hand->table[slot / 64 * 2 + 1] >> (slot % 64) & 1;
+        count += is_shared(hand, key, shift);
+    }
+    return count;
+}
+
+/* The same of two words. */
+static size_t select_wide_records(const struct hand *hand, size_t begin, size_t end, uint64_t *records) {
+    const unsigned shift = HIGH_BITS - hand->search->slot_bits;
+    const uint32_t *low_keys = hand->strip.low_keys;
+    size_t count = 0;
+    for (size_t k = begin; k < end; k++) {
+        const uint32_t key = hand->strip.keys[k];
+        records[count * 2] = (uint64_t)key << 32 | (low_keys == NULL ? 0 : low_keys[k]);
+        records[count * 2 + 1] = hand->strip.documents[k];
+        count += is_shared(hand, key, shift);
     }
     return count;
 }
 
 static nigh_status sort_keys(struct hand *hand, uint32_t band) {
     const struct nigh__bands *bands = &hand->search->gathered->bands;
-    uint64_t records[TOGETHER];
+    uint64_t records[2 * TOGETHER];
     nigh_status status = NIGH_OK;
     for (uint64_t i = 0; status == NIGH_OK && i < nigh__bands_blocks(bands); i++) {
         status = nigh__bands_read(bands, band, i, &hand->strip, &hand->error);
         for (size_t k = 0; status == NIGH_OK && k < hand->strip.count; k += TOGETHER) {
-            const size_t count = select_records(hand, k, nigh__smaller(k + TOGETHER, hand->strip.count), records);
+            const size_t end = nigh__smaller(k + TOGETHER, hand->strip.count);
+            const size_t count = hand->search->words == 1 ? select_records(hand, k, end, records)
+                                                          : select_wide_records(hand, k, end, records);
             status = nigh__sorter_add(hand->sorter, records, count, &hand->error);
         }
     }
@@ -133,19 +163,36 @@ static nigh_status end_bucket(struct hand *hand) {
     return nigh__buckets_compare(&hand->buckets, &hand->error);
 }
 
+/* A record, of one word or two. */
+static inline uint64_t key_in(const uint64_t *record, uint32_t words) {
+    return words == 1 ? record[0] >> 32 << 32 : record[0];
+}
+
+static inline uint64_t document_in(const uint64_t *record, uint32_t words) {
+    return words == 1 ? (uint32_t)record[0] : record[1];
+}
+
+/* Whether a key belongs to the bucket that begins with another: where no low half is known, any will do. */
+static inline bool is_of_bucket(uint64_t first, uint64_t key) {
+    return (first ^ key) >> ((uint32_t)first == 0 ? HIGH_BITS : 0) == 0;
+}
+
 static nigh_status add_records(struct hand *hand, const uint64_t *records, size_t count, uint64_t *key) {
+    const uint32_t words = hand->search->words;
     struct nigh__array *members = &hand->buckets.members;
     nigh_status status = NIGH_OK;
     for (size_t i = 0; status == NIGH_OK && i < count; i++) {
+        const uint64_t *record = records + i * words;
         if (i + AHEAD < count)
-            __builtin_prefetch(nigh__gathered_row(hand->search->gathered, (uint32_t)records[i + AHEAD]));
-        if (records[i] >> 32 != *key) {
+            __builtin_prefetch(
+                nigh__gathered_row(hand->search->gathered, document_in(record + (size_t)AHEAD * words, words)));
+        if (!is_of_bucket(*key, key_in(record, words))) {
             status = end_bucket(hand);
-            *key = records[i] >> 32;
+            *key = key_in(record, words);
         }
-        uint32_t *place = nigh__array_add(hand->search->dedup->context, members, 1);
+        uint64_t *place = nigh__array_add(hand->search->dedup->context, members, 1);
         if (place == NULL) return no_memory(&hand->error);
-        *place = (uint32_t)records[i];
+        *place = document_in(record, words);
     }
     return status;
 }
@@ -165,9 +212,9 @@ static nigh_status compare_buckets(struct hand *hand, uint32_t band) {
 
 static nigh_status search_band(struct hand *hand, uint32_t band) {
     const struct search *search = hand->search;
-    const struct nigh__sorter_options options = {.words = 1,
+    const struct nigh__sorter_options options = {.words = search->words,
                                                  .key_words = 1,
-                                                 .key_bits = KEY_BITS,
+                                                 .key_bits = search->words == 1 ? HIGH_BITS : 0,
                                                  .memory_bytes =
                                                      search->dedup->options.memory_bytes / 4 / search->threads,
                                                  .temporary = search->dedup->temporary,
@@ -207,7 +254,7 @@ static unsigned choose_slots(const struct search *search) {
     const uint64_t wanted = search->gathered->bands.documents * SLOTS_OF_ONE;
     const uint64_t most = search->dedup->options.memory_bytes / 8 / search->threads; /* bytes, four slots each */
     unsigned bits = MIN_SLOT_BITS;
-    while (bits < KEY_BITS && UINT64_C(1) << bits < wanted && UINT64_C(1) << (bits - 1) <= most) bits++;
+    while (bits < HIGH_BITS && UINT64_C(1) << bits < wanted && UINT64_C(1) << (bits - 1) <= most) bits++;
     return bits;
 }
 
@@ -268,6 +315,7 @@ nigh_status nigh__candidates_by_bands(struct nigh__candidates *candidates, const
     search.threads =
         gathered->bands.documents < WORTH_THREADS ? 1 : (uint32_t)nigh__smaller(threads, gathered->bands.count);
     search.slot_bits = choose_slots(&search);
+    search.words = nigh__bands_are_wide(&gathered->bands) ? 2 : nigh__number_pair_words(gathered->bands.end);
     struct hand *hands = nigh__alloc_zero(dedup->context, search.threads, sizeof *hands);
     if (hands == NULL) return no_memory(error);
     nigh__progress_init(&search.progress, dedup->options.progress);

@@ -13,7 +13,7 @@
 
 struct joining {
     struct nigh__pair_queue queue;
-    const uint32_t *documents; /* by row */
+    const uint64_t *documents; /* by row */
     nigh_status status;
     nigh_error error;
 };
@@ -27,8 +27,8 @@ static int take_pair(void *user, const nigh_pair *pair) {
 
 /* Side by side, the signatures of those that have one and are not gone, and who they are; returns how many. */
 static size_t collect_signatures(const struct nigh__gathered *gathered, const uint64_t *gone, size_t bytes,
-                                 uint8_t *rows, uint32_t *documents) {
-    const uint32_t *signed_ones = gathered->signed_ones.data;
+                                 uint8_t *rows, uint64_t *documents) {
+    const uint64_t *signed_ones = gathered->signed_ones.data;
     size_t count = 0;
     for (size_t i = 0; i < gathered->signed_ones.count; i++) {
         if (nigh__bit_is_set(gone, i)) continue;
@@ -70,12 +70,12 @@ static nigh_status join_rest(struct nigh__candidates *candidates, const struct n
     const size_t most = gathered->signed_ones.count;
     const size_t bytes = width_bits / 8;
     uint8_t *rows = nigh__alloc(context, most, bytes);
-    uint32_t *documents = nigh__alloc(context, most, sizeof *documents);
+    uint64_t *documents = nigh__alloc(context, most, sizeof *documents);
     struct joining joining = {.documents = documents};
     nigh_status status = NIGH_OK;
     if (rows == NULL || documents == NULL) status = nigh__fail(error, NIGH_ENOMEM, "no memory for candidates");
     if (status == NIGH_OK)
-        status = nigh__pair_queue_init(context, candidates->order, candidates->deciding, NULL, &joining.queue, error);
+        status = nigh__pair_queue_init(dedup, candidates->order, candidates->deciding, NULL, &joining.queue, error);
     if (status == NIGH_OK) {
         const size_t count = collect_signatures(gathered, gone, bytes, rows, documents);
         status = join(&joining, rows, count, dedup, width_bits, threads, error);

@@ -23,13 +23,13 @@ static nigh_status no_memory(nigh_error *error) {
     return NIGH_ENOMEM;
 }
 
-nigh_status nigh__clusters_init(const nigh_context *context, nigh_cluster_rule rule, uint32_t count,
+nigh_status nigh__clusters_init(const nigh_context *context, nigh_cluster_rule rule, uint64_t count,
                                 const struct nigh__sorter_options *sorting, struct nigh__clusters *out,
                                 nigh_error *error) {
-    *out = (struct nigh__clusters){.context = context, .rule = rule, .count = count};
-    out->kept = nigh__alloc(context, count, sizeof *out->kept);
+    *out = (struct nigh__clusters){.context = context, .rule = rule, .count = count, .pair_words = sorting->words};
+    out->kept = nigh__alloc(context, (size_t)count, sizeof *out->kept);
     if (out->kept == NULL) return no_memory(error);
-    for (uint32_t i = 0; i < count; i++) out->kept[i] = i;
+    for (uint64_t i = 0; i < count; i++) out->kept[i] = i;
     if (rule != NIGH_CLUSTER_COMPLETE) return NIGH_OK;
     nigh_status status = nigh__sorter_new(context, sorting, &out->alike, error);
     if (status != NIGH_OK) nigh__clusters_release(out);
@@ -43,7 +43,7 @@ void nigh__clusters_release(struct nigh__clusters *clusters) {
 }
 
 /* The root of a tree, with the way to it halved. */
-static uint32_t find_root(uint32_t *kept, uint32_t rank) {
+static uint64_t find_root(uint64_t *kept, uint64_t rank) {
     while (kept[rank] != rank) {
         kept[rank] = kept[kept[rank]];
         rank = kept[rank];
@@ -51,7 +51,7 @@ static uint32_t find_root(uint32_t *kept, uint32_t rank) {
     return rank;
 }
 
-bool nigh__clusters_ask(struct nigh__clusters *clusters, uint32_t a, uint32_t b) {
+bool nigh__clusters_ask(struct nigh__clusters *clusters, uint64_t a, uint64_t b) {
     switch (clusters->rule) {
     case NIGH_CLUSTER_KEPT:
         return clusters->kept[a] == a && clusters->kept[b] == b;
@@ -62,12 +62,13 @@ bool nigh__clusters_ask(struct nigh__clusters *clusters, uint32_t a, uint32_t b)
     }
 }
 
-nigh_status nigh__clusters_add(struct nigh__clusters *clusters, uint32_t a, uint32_t b, bool *joined,
+nigh_status nigh__clusters_add(struct nigh__clusters *clusters, uint64_t a, uint64_t b, bool *joined,
                                nigh_error *error) {
     *joined = false;
     if (clusters->rule == NIGH_CLUSTER_COMPLETE) {
-        const uint64_t record = (uint64_t)b << 32 | a;
-        return nigh__sorter_add(clusters->alike, &record, 1, error);
+        uint64_t record[2];
+        nigh__number_pair_pack(clusters->pair_words, b, a, record);
+        return nigh__sorter_add(clusters->alike, record, 1, error);
     }
     if (!nigh__clusters_ask(clusters, a, b)) return NIGH_OK;
     if (clusters->rule == NIGH_CLUSTER_KEPT) {
@@ -75,8 +76,8 @@ nigh_status nigh__clusters_add(struct nigh__clusters *clusters, uint32_t a, uint
         *joined = true;
         return NIGH_OK;
     }
-    const uint32_t x = find_root(clusters->kept, a);
-    const uint32_t y = find_root(clusters->kept, b);
+    const uint64_t x = find_root(clusters->kept, a);
+    const uint64_t y = find_root(clusters->kept, b);
     clusters->kept[x < y ? y : x] = x < y ? x : y;
     return NIGH_OK;
 }
@@ -84,19 +85,19 @@ nigh_status nigh__clusters_add(struct nigh__clusters *clusters, uint32_t a, uint
 /* -------------------------------------------------------------- complete -- */
 
 struct completing {
-    uint32_t *kept;
-    uint32_t *sizes;   /* of a cluster, by the rank that stays */
-    uint32_t *matches; /* members of a cluster that are alike to the rank at hand; 0 between ranks */
-    uint32_t *better;  /* those it is alike to */
+    uint64_t *kept;
+    uint64_t *sizes;   /* of a cluster, by the rank that stays */
+    uint64_t *matches; /* members of a cluster that are alike to the rank at hand; 0 between ranks */
+    uint64_t *better;  /* those it is alike to */
     size_t better_count;
-    uint32_t rank; /* at hand */
+    uint64_t rank; /* at hand */
 };
 
 /* Its pairs are all there: it joins the first cluster that is alike as a whole. */
 static void decide(struct completing *completing) {
-    uint32_t best = completing->rank;
+    uint64_t best = completing->rank;
     for (size_t i = 0; i < completing->better_count; i++) {
-        const uint32_t cluster = completing->kept[completing->better[i]];
+        const uint64_t cluster = completing->kept[completing->better[i]];
         completing->matches[cluster]++;
         if (cluster < best && completing->matches[cluster] == completing->sizes[cluster]) best = cluster;
     }
@@ -112,13 +113,14 @@ static nigh_status complete(struct nigh__clusters *clusters, struct completing *
     const uint64_t *records = NULL;
     size_t count = 0;
     nigh_status status = nigh__sorter_finish(clusters->alike, error);
-    for (uint32_t i = 0; i < clusters->count; i++) completing->sizes[i] = 1;
+    const uint32_t words = clusters->pair_words;
+    for (uint64_t i = 0; i < clusters->count; i++) completing->sizes[i] = 1;
     while (status == NIGH_OK && (status = nigh__sorter_next(clusters->alike, &records, &count, error)) == NIGH_OK) {
         for (size_t i = 0; i < count; i++) {
-            const uint32_t rank = (uint32_t)(records[i] >> 32);
-            if (rank != completing->rank) decide(completing);
-            completing->rank = rank;
-            completing->better[completing->better_count++] = (uint32_t)records[i];
+            const struct nigh__number_pair pair = nigh__number_pair_unpack(words, records + i * words);
+            if (pair.first != completing->rank) decide(completing);
+            completing->rank = pair.first;
+            completing->better[completing->better_count++] = pair.second;
         }
     }
     if (status != NIGH_END) return status;
@@ -129,9 +131,9 @@ static nigh_status complete(struct nigh__clusters *clusters, struct completing *
 static nigh_status finish_complete(struct nigh__clusters *clusters, nigh_error *error) {
     struct completing completing = {
         .kept = clusters->kept,
-        .sizes = nigh__alloc(clusters->context, clusters->count, sizeof *completing.sizes),
-        .matches = nigh__alloc_zero(clusters->context, clusters->count, sizeof *completing.matches),
-        .better = nigh__alloc(clusters->context, clusters->count, sizeof *completing.better),
+        .sizes = nigh__alloc(clusters->context, (size_t)clusters->count, sizeof *completing.sizes),
+        .matches = nigh__alloc_zero(clusters->context, (size_t)clusters->count, sizeof *completing.matches),
+        .better = nigh__alloc(clusters->context, (size_t)clusters->count, sizeof *completing.better),
     };
     nigh_status status = completing.sizes == NULL || completing.matches == NULL || completing.better == NULL
                              ? no_memory(error)
@@ -145,6 +147,6 @@ static nigh_status finish_complete(struct nigh__clusters *clusters, nigh_error *
 nigh_status nigh__clusters_finish(struct nigh__clusters *clusters, nigh_error *error) {
     if (clusters->rule == NIGH_CLUSTER_COMPLETE) return finish_complete(clusters, error);
     if (clusters->rule == NIGH_CLUSTER_COMPONENTS)
-        for (uint32_t i = 0; i < clusters->count; i++) clusters->kept[i] = find_root(clusters->kept, i);
+        for (uint64_t i = 0; i < clusters->count; i++) clusters->kept[i] = find_root(clusters->kept, i);
     return NIGH_OK;
 }

@@ -40,6 +40,7 @@
 #include "kernel/hamming.h"
 
 #define MAX_KEY_BITS 16u
+#define NUMBER_BITS (64u - MAX_KEY_BITS)
 #define MIN_KEY_BITS 10u /* blocks shorter than that hold too much of everything: all rows are one bucket then */
 #define DRAWN 8u         /* for so many rows as the budget */
 #define MAX_DRAWN 1024u
@@ -50,6 +51,8 @@
 #define FOLLOWED 128u
 #define ENOUGH 64u
 
+_Static_assert(NIGH__NUMBER_BITS <= NUMBER_BITS, "a number fits beside a key");
+
 struct search {
     nigh_dedup *dedup;
     const struct nigh__order *order;
@@ -57,12 +60,14 @@ struct search {
     struct nigh__pair_queue queue;
     uint32_t width_bits, row_words;
     uint64_t *gone;           /* from the join */
-    uint32_t *counts;         /* of each key */
-    struct nigh__array keys;  /* of uint64_t: key << 32 | number of the row, of the rows of large buckets */
-    struct nigh__array which; /* of uint32_t: the numbers of the rows of the bucket at hand */
+    uint64_t *counts;         /* of each key */
+    struct nigh__array keys;  /* of uint64_t: key << NUMBER_BITS | number of the row, of the rows of large buckets */
+    struct nigh__array which; /* of uint64_t: the numbers of the rows of the bucket at hand */
     struct nigh__array rows;  /* of uint64_t: these rows, side by side */
     struct nigh__array distances;
-    struct nigh__array members; /* of uint64_t: rank << 32 | place in the bucket, of the crowd at hand */
+    uint32_t pair_words;        /* of a pair of numbers, as base/number_pair.h has it */
+    struct nigh__array members; /* of pairs: rank and place in the bucket, of the crowd at hand */
+    size_t member_count;
     struct nigh__array leaders; /* of uint64_t: the rows of the first of them */
     struct nigh__progress progress;
     uint64_t done;
@@ -75,8 +80,8 @@ static nigh_status no_memory(nigh_error *error) {
 
 static uint64_t budget_of(const struct search *search) { return search->dedup->options.bucket_budget; }
 
-static uint32_t document_of(const struct search *search, uint32_t number) {
-    return ((const uint32_t *)search->gathered->signed_ones.data)[number];
+static uint64_t document_of(const struct search *search, uint64_t number) {
+    return ((const uint64_t *)search->gathered->signed_ones.data)[number];
 }
 
 /* `count` items of room, whatever was in it. */
@@ -94,15 +99,21 @@ static bool is_near(const struct search *search, uint32_t distance) {
 /* The rows of the crowd round the one that was drawn, the best first; NULL: out of memory. */
 static const uint64_t *order_members(struct search *search) {
     const uint32_t *distances = search->distances.data;
-    const uint32_t *which = search->which.data;
-    uint64_t *members = make_room(search, &search->members, 2 * search->which.count);
+    const uint64_t *which = search->which.data;
+    const uint32_t words = search->pair_words;
+    uint64_t *members = make_room(search, &search->members, 2 * search->which.count * words);
     if (members == NULL) return NULL;
     size_t count = 0;
     for (size_t i = 0; i < search->which.count; i++)
         if (distances[i] <= 2 * (uint64_t)search->dedup->options.distance)
-            members[count++] = (uint64_t)search->order->rank[document_of(search, which[i])] << 32 | i;
-    search->members.count = count;
-    return nigh__words_sort(members, members + count, count, 1, 1, 1);
+            nigh__number_pair_pack(words, search->order->rank[document_of(search, which[i])], i,
+                                   members + count++ * words);
+    search->member_count = count;
+    return nigh__words_sort(members, members + count * words, count, words, words, 1);
+}
+
+static struct nigh__number_pair member_of(const struct search *search, const uint64_t *members, size_t member) {
+    return nigh__number_pair_unpack(search->pair_words, members + member * search->pair_words);
 }
 
 /* Pairs a member with the first of the leaders before it that are near; returns with how many. */
@@ -110,7 +121,8 @@ static uint32_t follow(struct search *search, const uint64_t *members, size_t me
                        nigh_error *error) {
     uint32_t distances[TILE];
     const size_t words = search->row_words;
-    const uint64_t *row = (const uint64_t *)search->rows.data + (uint32_t)members[member] * words;
+    const struct nigh__number_pair own = member_of(search, members, member);
+    const uint64_t *row = (const uint64_t *)search->rows.data + own.second * words;
     const uint64_t *leaders = search->leaders.data;
     const size_t end = nigh__smaller(member, LEADERS);
     uint32_t followed = 0;
@@ -119,21 +131,21 @@ static uint32_t follow(struct search *search, const uint64_t *members, size_t me
             (void)search->dedup->context->hamming->rows(row, leaders + i * words, nigh__smaller(end - i, TILE),
                                                         (uint32_t)words, distances);
         if (!is_near(search, distances[i % TILE])) continue;
-        *status = nigh__pair_queue_add(&search->queue, search->order->first[members[i] >> 32],
-                                       search->order->first[members[member] >> 32], error);
+        *status = nigh__pair_queue_add(&search->queue, search->order->first[member_of(search, members, i).first],
+                                       search->order->first[own.first], error);
         if (++followed == FOLLOWED || *status != NIGH_OK) break;
     }
     return followed;
 }
 
-/* Drops from the bucket at hand the rows whose number is NIGH_ALL. */
+/* Drops from the bucket at hand the rows whose number is NIGH__NO_DOCUMENT. */
 static void close_ranks(struct search *search) {
     const size_t words = search->row_words;
-    uint32_t *which = search->which.data;
+    uint64_t *which = search->which.data;
     uint64_t *rows = search->rows.data;
     size_t kept = 0;
     for (size_t i = 0; i < search->which.count; i++) {
-        if (which[i] == NIGH_ALL) continue;
+        if (which[i] == NIGH__NO_DOCUMENT) continue;
         which[kept] = which[i];
         memmove(rows + kept * words, rows + i * words, words * sizeof *rows);
         kept++;
@@ -145,16 +157,16 @@ static nigh_status take_crowd(struct search *search, nigh_error *error) {
     const size_t words = search->row_words;
     const uint64_t *members = order_members(search);
     uint64_t *leaders = make_room(search, &search->leaders, LEADERS * words);
-    uint32_t *which = search->which.data;
+    uint64_t *which = search->which.data;
     if (members == NULL || leaders == NULL) return no_memory(error);
     nigh_status status = NIGH_OK;
-    for (size_t i = 0; status == NIGH_OK && i < search->members.count; i++) {
-        const uint32_t place = (uint32_t)members[i];
+    for (size_t i = 0; status == NIGH_OK && i < search->member_count; i++) {
+        const uint64_t place = member_of(search, members, i).second;
         if (i < LEADERS)
             memcpy(leaders + i * words, (const uint64_t *)search->rows.data + place * words, words * sizeof *leaders);
         if (follow(search, members, i, &status, error) < ENOUGH) continue;
         nigh__bit_set(search->gone, which[place]);
-        which[place] = NIGH_ALL;
+        which[place] = NIGH__NO_DOCUMENT;
     }
     close_ranks(search);
     search->dedup->info.truncated++;
@@ -185,7 +197,7 @@ static nigh_status search_rows(struct search *search, nigh_error *error) {
                                      search->distances.data);
         if (count_near(search) > least) {
             status = take_crowd(search, error);
-            looks -= nigh__smaller(search->members.count, looks);
+            looks -= nigh__smaller(search->member_count, looks);
             least = budget / NEXT_CROWD > ENOUGH ? budget / NEXT_CROWD : budget;
             lots = MAX_DRAWN;
         }
@@ -195,15 +207,15 @@ static nigh_status search_rows(struct search *search, nigh_error *error) {
     return status;
 }
 
-/* Rows by key << 32 | number, of one key. */
+/* Rows by key and number, of one key. */
 static nigh_status search_bucket(struct search *search, const uint64_t *keys, size_t count, nigh_error *error) {
     const size_t words = search->row_words;
-    uint32_t *which = make_room(search, &search->which, count);
+    uint64_t *which = make_room(search, &search->which, count);
     uint64_t *rows = make_room(search, &search->rows, count * words);
     if (which == NULL || rows == NULL || make_room(search, &search->distances, count) == NULL) return no_memory(error);
     size_t there = 0;
     for (size_t i = 0; i < count; i++) {
-        const uint32_t number = (uint32_t)keys[i];
+        const uint64_t number = keys[i] & ((UINT64_C(1) << NUMBER_BITS) - 1);
         if (nigh__bit_is_set(search->gone, number)) continue;
         which[there] = number;
         memcpy(rows + there * words, nigh__gathered_row(search->gathered, document_of(search, number)),
@@ -217,7 +229,7 @@ static nigh_status search_bucket(struct search *search, const uint64_t *keys, si
 
 /* ----------------------------------------------------------------- a table -- */
 
-static uint32_t key_of(const struct search *search, uint32_t number, struct nigh__join_key key) {
+static uint32_t key_of(const struct search *search, uint64_t number, struct nigh__join_key key) {
     return nigh__join_bits(nigh__gathered_row(search->gathered, document_of(search, number)), search->width_bits, key);
 }
 
@@ -225,7 +237,7 @@ static uint32_t key_of(const struct search *search, uint32_t number, struct nigh
 static size_t count_keys(struct search *search, struct nigh__join_key key) {
     const size_t count = search->gathered->signed_ones.count;
     memset(search->counts, 0, sizeof *search->counts << key.bits);
-    for (uint32_t i = 0; i < count; i++) search->counts[key_of(search, i, key)]++;
+    for (uint64_t i = 0; i < count; i++) search->counts[key_of(search, i, key)]++;
     size_t crowded = 0;
     for (size_t i = 0; i < (size_t)1 << key.bits; i++)
         if (search->counts[i] > budget_of(search)) crowded += search->counts[i];
@@ -238,14 +250,14 @@ static nigh_status search_table(struct search *search, struct nigh__join_key key
     uint64_t *keys = make_room(search, &search->keys, 2 * count);
     if (keys == NULL) return no_memory(error);
     size_t filled = 0;
-    for (uint32_t i = 0; i < search->gathered->signed_ones.count; i++) {
+    for (uint64_t i = 0; i < search->gathered->signed_ones.count; i++) {
         const uint32_t value = key_of(search, i, key);
-        if (search->counts[value] > budget_of(search)) keys[filled++] = (uint64_t)value << 32 | i;
+        if (search->counts[value] > budget_of(search)) keys[filled++] = (uint64_t)value << NUMBER_BITS | i;
     }
     const uint64_t *sorted = nigh__words_sort(keys, keys + count, count, 1, 1, 1);
     nigh_status status = NIGH_OK;
     for (size_t begin = 0, end; status == NIGH_OK && begin < count; begin = end) {
-        end = begin + search->counts[sorted[begin] >> 32];
+        end = begin + search->counts[sorted[begin] >> NUMBER_BITS];
         status = search_bucket(search, sorted + begin, end - begin, error);
     }
     return status;
@@ -269,7 +281,7 @@ static nigh_status search_all(struct search *search, struct nigh__candidates *ca
     search->counts = nigh__alloc(context, (size_t)1 << MAX_KEY_BITS, sizeof *search->counts);
     if (search->counts == NULL) return no_memory(error);
     nigh_status status =
-        nigh__pair_queue_init(context, candidates->order, candidates->deciding, NULL, &search->queue, error);
+        nigh__pair_queue_init(search->dedup, candidates->order, candidates->deciding, NULL, &search->queue, error);
     if (status == NIGH_OK) status = search_tables(search, error);
     return status == NIGH_OK ? nigh__pair_queue_flush(&search->queue, error) : status;
 }
@@ -284,9 +296,10 @@ nigh_status nigh__crowds_find(struct nigh__candidates *candidates, const struct 
                             .width_bits = width_bits,
                             .row_words = gathered->row_words,
                             .gone = gone,
+                            .pair_words = dedup->pair_words,
                             .keys = NIGH__ARRAY(uint64_t),
                             .rows = NIGH__ARRAY(uint64_t),
-                            .which = NIGH__ARRAY(uint32_t),
+                            .which = NIGH__ARRAY(uint64_t),
                             .distances = NIGH__ARRAY(uint32_t),
                             .members = NIGH__ARRAY(uint64_t),
                             .leaders = NIGH__ARRAY(uint64_t)};

@@ -26,6 +26,8 @@
 #define MIN_USUAL_PAIRS 2000000u
 #define SIMHASH_RADIUS_OF_64 3u
 
+static const struct nigh__dedup_narrow usual_narrow = {.numbers = NIGH__HALF_WORD_NUMBERS, .keys = NIGH__BANDS_NARROW};
+
 double nigh__dedup_seconds(void) {
     struct timespec time;
     if (clock_gettime(CLOCK_MONOTONIC, &time) != 0) return 0;
@@ -64,8 +66,8 @@ static nigh_status copy_strings(nigh_dedup *dedup, nigh_error *error) {
     return NIGH_OK;
 }
 
-static nigh_status new_dedup(nigh_context *context, const nigh_dedup_options *options, nigh_dedup **out,
-                             nigh_error *error) {
+static nigh_status new_dedup(nigh_context *context, const nigh_dedup_options *options,
+                             const struct nigh__dedup_narrow *narrow, nigh_dedup **out, nigh_error *error) {
     nigh_dedup_options known;
     nigh_status status = nigh__options_copy(&nigh__dedup_options_shape, &known, options, error);
     if (status == NIGH_OK) status = check_options(&known, error);
@@ -77,8 +79,10 @@ static nigh_status new_dedup(nigh_context *context, const nigh_dedup_options *op
     }
     *dedup = (nigh_dedup){.context = context,
                           .options = known,
+                          .narrow = *narrow,
                           .documents = NIGH__ARRAY(struct nigh__duplicate),
                           .ids = NIGH__ARRAY(char),
+                          .scores = NIGH__ARRAY(double),
                           .info = {.size = sizeof(nigh_dedup_info)}};
     dedup->info.reader = (nigh_text_reader_info){.size = sizeof(nigh_text_reader_info)};
     if (known.memory_bytes == 0) dedup->options.memory_bytes = nigh__memory_usual();
@@ -96,6 +100,7 @@ void nigh_dedup_free(nigh_dedup *dedup) {
     nigh__sorter_free(dedup->pairs);
     nigh__array_release(context, &dedup->documents);
     nigh__array_release(context, &dedup->ids);
+    nigh__array_release(context, &dedup->scores);
     nigh__free(context, dedup->score_key);
     nigh__free(context, dedup->temporary);
     nigh__free(context, dedup);
@@ -178,8 +183,8 @@ static nigh_status find_candidates(nigh_dedup *dedup, struct nigh__pass_plan *pl
 static nigh_status verify_candidates(nigh_dedup *dedup, struct nigh__pass_plan *plan,
                                      const struct nigh__gathered *gathered, const struct nigh__order *order,
                                      struct nigh__candidates *candidates, nigh_error *error) {
-    const struct nigh__sorter_options sorting = {.words = 1,
-                                                 .key_words = 1,
+    const struct nigh__sorter_options sorting = {.words = dedup->pair_words,
+                                                 .key_words = dedup->pair_words,
                                                  .memory_bytes = dedup->options.memory_bytes / 8,
                                                  .temporary = dedup->temporary,
                                                  .threads = plan->threads};
@@ -203,6 +208,7 @@ static nigh_status decide(nigh_dedup *dedup, struct nigh__pass_plan *plan, struc
     struct nigh__candidates candidates = {0};
     const double begin = nigh__dedup_seconds();
     dedup->info.documents = dedup->documents.count;
+    dedup->pair_words = dedup->documents.count <= dedup->narrow.numbers ? 1 : 2;
     if (dedup->options.pairs_limit == 0) dedup->options.pairs_limit = usual_pairs(dedup->documents.count);
     dedup->verified = dedup->source != NULL && !dedup->options.no_verify;
     nigh_status status = nigh__order_init(dedup, &order, error);
@@ -220,14 +226,13 @@ static nigh_status decide(nigh_dedup *dedup, struct nigh__pass_plan *plan, struc
 static void count_lost(nigh_dedup *dedup) {
     const size_t count = dedup->documents.count;
     const bool limited = dedup->options.limit != 0 && count == dedup->options.limit;
-    const uint64_t end = limited ? nigh__dedup_document(dedup, (uint32_t)count - 1)->number : UINT64_MAX;
+    const uint64_t end = limited ? nigh__dedup_document(dedup, count - 1)->number : UINT64_MAX;
     dedup->info.lost = nigh__source_lost(dedup->source, end);
 }
 
 static void count_scored(nigh_dedup *dedup) {
-    const size_t count = dedup->options.keep == NIGH_KEEP_SCORE ? dedup->documents.count : 0;
-    for (size_t i = 0; i < count; i++)
-        dedup->info.scored += nigh__dedup_document(dedup, (uint32_t)i)->score > -(double)INFINITY;
+    const double *scores = dedup->scores.data;
+    for (size_t i = 0; i < dedup->scores.count; i++) dedup->info.scored += scores[i] > -(double)INFINITY;
 }
 
 /* Records of the shard that are neither documents nor lost. */
@@ -256,13 +261,13 @@ static nigh_status run(nigh_dedup *dedup, struct nigh__pass_plan *plan, nigh_err
     return status;
 }
 
-nigh_status nigh_dedup_run(nigh_context *context, const char *const *paths, size_t count,
-                           const nigh_text_reader_options *reading, const nigh_dedup_options *options, nigh_dedup **out,
-                           nigh_error *error) {
+nigh_status nigh__dedup_run(nigh_context *context, const char *const *paths, size_t count,
+                            const nigh_text_reader_options *reading, const nigh_dedup_options *options,
+                            const struct nigh__dedup_narrow *narrow, nigh_dedup **out, nigh_error *error) {
     *out = NULL;
     nigh_dedup *dedup = NULL;
     struct nigh__pass_plan plan = {0};
-    nigh_status status = new_dedup(context, options, &dedup, error);
+    nigh_status status = new_dedup(context, options, narrow, &dedup, error);
     if (status == NIGH_OK) status = make_plan(dedup, &plan, error);
     if (status == NIGH_OK) status = open_source(dedup, paths, count, reading, error);
     if (status == NIGH_OK) status = run(dedup, &plan, error);
@@ -274,48 +279,56 @@ nigh_status nigh_dedup_run(nigh_context *context, const char *const *paths, size
     return status;
 }
 
+nigh_status nigh_dedup_run(nigh_context *context, const char *const *paths, size_t count,
+                           const nigh_text_reader_options *reading, const nigh_dedup_options *options, nigh_dedup **out,
+                           nigh_error *error) {
+    return nigh__dedup_run(context, paths, count, reading, options, &usual_narrow, out, error);
+}
+
 /* -------------------------------------------------------------------- rows -- */
+
+/* Room for so many rows; there are no signed ones yet. */
+static nigh_status make_room_for_rows(nigh_dedup *dedup, size_t count, struct nigh__gathered *gathered,
+                                      struct nigh__mark **marks, nigh_error *error) {
+    const nigh_context *context = dedup->context;
+    uint64_t *words = nigh__array_add(context, &gathered->rows, count * gathered->row_words);
+    *marks = nigh__alloc(context, count, sizeof **marks);
+    if (nigh__array_add(context, &dedup->documents, count) == NULL || words == NULL || *marks == NULL ||
+        nigh__array_add(context, &gathered->signed_ones, count) == NULL) {
+        (void)nigh__fail(error, NIGH_ENOMEM, "no memory for %zu rows", count);
+        return NIGH_ENOMEM;
+    }
+    memset(words, 0, count * gathered->row_words * sizeof *words);
+    gathered->signed_ones.count = 0;
+    return NIGH_OK;
+}
+
+/* The row becomes a document, of the set of the first that is equal. */
+static void add_row(nigh_dedup *dedup, uint64_t row, uint64_t first, struct nigh__gathered *gathered) {
+    *nigh__dedup_document(dedup, row) = (struct nigh__duplicate){
+        .number = row, .copy_of = first, .next = NIGH__NO_DOCUMENT, .kept = row, .similarity = 1, .distance = NIGH_ALL};
+    nigh__gather_join(dedup, row, first);
+    if (first == row) ((uint64_t *)gathered->signed_ones.data)[gathered->signed_ones.count++] = row;
+    dedup->info.copies += first != row;
+}
 
 /* A document for each row, and the first of those that are equal. */
 static nigh_status list_rows(nigh_dedup *dedup, const uint8_t *rows, uint64_t count, size_t bytes,
                              struct nigh__gathered *gathered, nigh_error *error) {
     struct nigh__same same;
-    nigh__same_init(dedup->context, &same);
-    struct nigh__duplicate *entries = nigh__array_add(dedup->context, &dedup->documents, (size_t)count);
-    uint64_t *words = nigh__array_add(dedup->context, &gathered->rows, (size_t)count * gathered->row_words);
-    uint32_t *firsts = nigh__array_add(dedup->context, &gathered->signed_ones, (size_t)count);
-    uint32_t *lasts = nigh__alloc(dedup->context, (size_t)count, sizeof *lasts);
-    nigh_status status = NIGH_OK;
-    if (entries == NULL || words == NULL || firsts == NULL || lasts == NULL) {
-        (void)nigh__fail(error, NIGH_ENOMEM, "no memory for %" PRIu64 " rows", count);
-        status = NIGH_ENOMEM;
-    }
-    if (status == NIGH_OK) memset(words, 0, (size_t)count * gathered->row_words * sizeof *words);
-    gathered->signed_ones.count = 0;
+    struct nigh__mark *marks = NULL;
     const uint64_t secret = nigh__secret();
-    for (uint32_t i = 0; status == NIGH_OK && i < count; i++) {
+    nigh__same_init(dedup->context, &same);
+    nigh_status status = make_room_for_rows(dedup, (size_t)count, gathered, &marks, error);
+    for (uint64_t i = 0; status == NIGH_OK && i < count; i++) {
         const uint8_t *row = rows + i * bytes;
-        uint32_t first = i;
-        const struct nigh__mark mark = {
-            {nigh__hash_seeded(row, bytes, secret), nigh__hash_seeded(row, bytes, ~secret)}};
-        memcpy(words + (size_t)i * gathered->row_words, row, bytes);
-        status = nigh__same_find(&same, &mark, i, &first, error);
-        entries[i] = (struct nigh__duplicate){.number = i,
-                                              .copy_of = first,
-                                              .set_of = first,
-                                              .next = NIGH_ALL,
-                                              .kept = i,
-                                              .similarity = 1,
-                                              .distance = NIGH_ALL};
-        if (first == i)
-            firsts[gathered->signed_ones.count++] = i;
-        else
-            entries[lasts[first]].next = i;
-        lasts[first] = i;
-        entries[first].set_size++;
-        dedup->info.copies += first != i;
+        uint64_t first = i;
+        memcpy((uint64_t *)gathered->rows.data + i * gathered->row_words, row, bytes);
+        marks[i] = (struct nigh__mark){{nigh__hash_seeded(row, bytes, secret), nigh__hash_seeded(row, bytes, ~secret)}};
+        status = nigh__same_find(&same, marks, i, &first, error);
+        if (status == NIGH_OK) add_row(dedup, i, first, gathered);
     }
-    nigh__free(dedup->context, lasts);
+    nigh__free(dedup->context, marks);
     nigh__same_release(&same);
     return status;
 }
@@ -324,7 +337,7 @@ static nigh_status run_rows(nigh_dedup *dedup, const uint8_t *rows, uint64_t cou
                             nigh_error *error) {
     struct nigh__pass_plan plan = {.width_bits = width_bits, .threads = dedup->options.threads};
     struct nigh__gathered gathered = {
-        .rows = NIGH__ARRAY(uint64_t), .signed_ones = NIGH__ARRAY(uint32_t), .row_words = (width_bits + 63) / 64};
+        .rows = NIGH__ARRAY(uint64_t), .signed_ones = NIGH__ARRAY(uint64_t), .row_words = (width_bits + 63) / 64};
     const double begin = nigh__dedup_seconds();
     nigh_status status = list_rows(dedup, rows, count, width_bits / 8, &gathered, error);
     dedup->info.seconds[0] = nigh__dedup_seconds() - begin;
@@ -338,16 +351,17 @@ static uint32_t usual_distance(uint32_t width_bits) {
     return width_bits < 256 ? width_bits * SIMHASH_RADIUS_OF_64 / 64 : (uint32_t)((uint64_t)width_bits * 36 / 256);
 }
 
-nigh_status nigh_dedup_rows(nigh_context *context, const uint8_t *rows, uint64_t count, uint32_t width_bits,
-                            const nigh_dedup_options *options, nigh_dedup **out, nigh_error *error) {
+nigh_status nigh__dedup_rows(nigh_context *context, const uint8_t *rows, uint64_t count, uint32_t width_bits,
+                             const nigh_dedup_options *options, const struct nigh__dedup_narrow *narrow,
+                             nigh_dedup **out, nigh_error *error) {
     *out = NULL;
     if (!nigh__width_valid(width_bits))
         return nigh__fail(error, NIGH_EINVAL, "a width of %u bits; it must be a multiple of 8 up to %u", width_bits,
                           NIGH_MAX_WIDTH_BITS);
-    if (count >= NIGH__DEDUP_MAX_DOCUMENTS)
-        return nigh__fail(error, NIGH_ELIMIT, "more than %u rows", (unsigned)NIGH__DEDUP_MAX_DOCUMENTS);
     nigh_dedup *dedup = NULL;
-    nigh_status status = new_dedup(context, options, &dedup, error);
+    nigh_status status = nigh__numbers_check(count, "rows", error);
+    if (status != NIGH_OK) return status;
+    status = new_dedup(context, options, narrow, &dedup, error);
     if (status == NIGH_OK && dedup->options.keep != NIGH_KEEP_FIRST)
         status = nigh__fail(error, NIGH_EINVAL, "of signatures the first is kept: they have no length and no score");
     if (status == NIGH_OK) {
@@ -362,6 +376,11 @@ nigh_status nigh_dedup_rows(nigh_context *context, const uint8_t *rows, uint64_t
     return status;
 }
 
+nigh_status nigh_dedup_rows(nigh_context *context, const uint8_t *rows, uint64_t count, uint32_t width_bits,
+                            const nigh_dedup_options *options, nigh_dedup **out, nigh_error *error) {
+    return nigh__dedup_rows(context, rows, count, width_bits, options, &usual_narrow, out, error);
+}
+
 /* ------------------------------------------------------------------ telling -- */
 
 void nigh_dedup_describe(const nigh_dedup *dedup, nigh_dedup_info *out) {
@@ -370,7 +389,7 @@ void nigh_dedup_describe(const nigh_dedup *dedup, nigh_dedup_info *out) {
 
 nigh_status nigh_dedup_at(const nigh_dedup *dedup, uint64_t document, nigh_dedup_document *out) {
     if (document >= dedup->documents.count) return NIGH_END;
-    const struct nigh__duplicate *entry = nigh__dedup_document(dedup, (uint32_t)document);
+    const struct nigh__duplicate *entry = nigh__dedup_document(dedup, document);
     const nigh_dedup_document found = {.id = dedup->source == NULL ? NULL : (const char *)dedup->ids.data + entry->id,
                                        .id_length = entry->id_length,
                                        .number = entry->number,

@@ -114,7 +114,7 @@ static bool line_string(struct writing *writing, const char *text, size_t length
 /* "nigh_cluster":"ID","nigh_keep":true */
 static bool line_annotation(struct writing *writing, uint64_t document) {
     const nigh_dedup *dedup = writing->dedup;
-    const struct nigh__duplicate *own = nigh__dedup_document(dedup, (uint32_t)document);
+    const struct nigh__duplicate *own = nigh__dedup_document(dedup, document);
     const struct nigh__duplicate *kept = nigh__dedup_document(dedup, own->kept);
     const char *ids = dedup->ids.data;
     return line_text(writing, "\"nigh_cluster\":") && line_string(writing, ids + kept->id, kept->id_length) &&
@@ -184,7 +184,7 @@ static nigh_status fail_changed(const char *source, nigh_error *error) {
 static nigh_status record_write(struct writing *writing, const struct nigh__record *record, nigh_error *error) {
     const nigh_dedup *dedup = writing->dedup;
     bool left = writing->next < dedup->documents.count;
-    const struct nigh__duplicate *document = left ? nigh__dedup_document(dedup, (uint32_t)writing->next) : NULL;
+    const struct nigh__duplicate *document = left ? nigh__dedup_document(dedup, writing->next) : NULL;
     if (left && document->number < record->number)
         return fail_changed(nigh__batch_bytes(&writing->batch, record->source), error);
     bool is_document = left && document->number == record->number;

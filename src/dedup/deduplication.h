@@ -19,26 +19,32 @@
 #define NIGH_DEDUP_DEDUPLICATION_H
 
 #include "base/memory.h"
+#include "base/number_pair.h"
 #include "dedup/rereading.h"
 
 /* Among more documents of one set than so many, only pairs with the first are told. */
 #define NIGH__DEDUP_MANY_COPIES 1000u
-#define NIGH__DEDUP_MAX_DOCUMENTS (UINT32_MAX - 1)
+#define NIGH__NO_DOCUMENT UINT64_MAX
 
 struct nigh__duplicate {
     uint64_t number; /* of the record in the input */
     uint64_t text_length;
-    double score; /* by which it is kept; higher is better */
-    size_t id;    /* place in the ids */
+    size_t id;         /* place in the ids */
+    uint64_t copy_of;  /* the earliest document with the same text: itself where it is that */
+    uint64_t set_of;   /* the earliest with the same set of features */
+    uint64_t set_size; /* of the earliest with its set: how many have it */
+    uint64_t next;     /* the next with the same set, by number; NIGH__NO_DOCUMENT: it is the last */
+    uint64_t kept;     /* the document kept for it; until that is known, of the earliest with its set: the last */
     uint32_t id_length;
     uint32_t features; /* 0: empty; once it was verified, distinct ones */
-    uint32_t copy_of;  /* the earliest document with the same text: itself where it is that */
-    uint32_t set_of;   /* the earliest with the same set of features */
-    uint32_t set_size; /* of the earliest with its set: how many have it */
-    uint32_t next;     /* the next with the same set, by number; NIGH_ALL: it is the last */
-    uint32_t kept;     /* the document kept for it */
     float similarity;  /* to that one */
     uint32_t distance; /* of the signatures to that one; NIGH_ALL: none */
+};
+
+/* Up to which size numbers and keys take half a word; the result is the same for any.  Tests ask for less. */
+struct nigh__dedup_narrow {
+    uint64_t numbers; /* documents, whose pairs are one word; at most NIGH__HALF_WORD_NUMBERS */
+    uint64_t keys;    /* documents whose keys of bands are of 32 bits; bands.c says why the first may be */
 };
 
 struct nigh_dedup {
@@ -49,17 +55,28 @@ struct nigh_dedup {
     struct nigh__source *source;  /* NULL: of signatures */
     struct nigh__array documents; /* of struct nigh__duplicate, in the order of the input */
     struct nigh__array ids;       /* of char */
-    struct nigh__sorter *pairs;   /* those nigh_dedup_pairs() gives, copies included: (first << 32 | second,
-                                     similarity as float bits << 32 | distance); NULL: not made yet */
-    uint64_t untold;              /* pairs of copies that are not among them */
-    uint32_t copies_told;         /* of more copies of one text than so many only the pairs with the first */
-    bool verified;                /* similarities are Jaccard's; else they are guessed from distances */
+    struct nigh__array scores;    /* of double, by document, where the highest is kept; else empty */
+    struct nigh__dedup_narrow narrow;
+    uint32_t pair_words;        /* of a pair of documents or of ranks, as base/number_pair.h has it */
+    struct nigh__sorter *pairs; /* those nigh_dedup_pairs() gives, copies included; likeness.c says how; NULL: not
+                                   made yet */
+    uint64_t untold;            /* pairs of copies that are not among them */
+    uint32_t copies_told;       /* of more copies of one text than so many only the pairs with the first */
+    bool verified;              /* similarities are Jaccard's; else they are guessed from distances */
     nigh_dedup_info info;
 };
 
-static inline struct nigh__duplicate *nigh__dedup_document(const nigh_dedup *dedup, uint32_t document) {
+static inline struct nigh__duplicate *nigh__dedup_document(const nigh_dedup *dedup, uint64_t document) {
     return (struct nigh__duplicate *)dedup->documents.data + document;
 }
+
+/* nigh_dedup_run() and nigh_dedup_rows(), with halves of words up to another size. */
+nigh_status nigh__dedup_run(nigh_context *context, const char *const *paths, size_t count,
+                            const nigh_text_reader_options *reading, const nigh_dedup_options *options,
+                            const struct nigh__dedup_narrow *narrow, nigh_dedup **out, nigh_error *error);
+nigh_status nigh__dedup_rows(nigh_context *context, const uint8_t *rows, uint64_t count, uint32_t width_bits,
+                             const nigh_dedup_options *options, const struct nigh__dedup_narrow *narrow,
+                             nigh_dedup **out, nigh_error *error);
 
 /* Whether records of all these formats (1 << each) can be written into one file, and annotated. */
 nigh_status nigh__dedup_check_formats(unsigned formats, bool annotate, nigh_error *error);

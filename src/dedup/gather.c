@@ -15,7 +15,7 @@
  *
  * What a thread makes of a document travels as
  *
- *     struct made | id | signature | keys of the bands, uint32_t each
+ *     struct made | id | signature | keys of the bands, uint64_t each
  *     struct made | id | features, uint64_t each                         of exact
  */
 #include "dedup/gather.h"
@@ -45,7 +45,8 @@ struct gathering {
     struct nigh__pass_plan *plan;
     struct nigh__gathered *out;
     struct nigh__same texts, sets;
-    struct nigh__array last; /* of uint32_t, by document: of the first of a set, its last so far */
+    struct nigh__array set_marks;  /* of struct nigh__mark, of distinct sets */
+    struct nigh__array set_firsts; /* of uint64_t, the first document of each */
 };
 
 static nigh_status no_memory(nigh_error *error) {
@@ -84,7 +85,7 @@ static nigh_status work_minhash(struct nigh__pass_worker *worker, const nigh_tex
     const struct nigh__pass_plan *plan = worker->plan;
     const size_t row = NIGH__DEDUP_BITS / 8;
     const bool empty = features->count == 0;
-    uint8_t *tail = make_head(worker, text, features, empty ? 0 : row + plan->bands * sizeof(uint32_t), product);
+    uint8_t *tail = make_head(worker, text, features, empty ? 0 : row + plan->bands * sizeof(uint64_t), product);
     if (tail == NULL) return no_memory(error);
     if (empty) return NIGH_OK;
     const struct nigh__bag bag = {.hashes = features->hashes, .count = features->count};
@@ -117,52 +118,80 @@ static nigh_status work_exact(struct nigh__pass_worker *worker, const nigh_text 
 
 /* --------------------------------------------------------------- taking -- */
 
-/* The document joins those of its set; what it is the first of, it stands for. */
-static nigh_status join_set(struct gathering *gathering, uint32_t document, const struct made *made,
+/* The first document that had this set: this one where none had. */
+static nigh_status find_set(struct gathering *gathering, uint64_t document, const struct nigh__mark *set, uint64_t *out,
                             nigh_error *error) {
-    nigh_dedup *dedup = gathering->dedup;
-    struct nigh__duplicate *entry = nigh__dedup_document(dedup, document);
-    const struct nigh__mark *text = (const struct nigh__mark *)gathering->plan->texts.data + document;
-    nigh_status status = nigh__same_find(&gathering->texts, text, document, &entry->copy_of, error);
+    const nigh_context *context = gathering->dedup->context;
+    struct nigh__array *marks = &gathering->set_marks;
+    struct nigh__array *firsts = &gathering->set_firsts;
+    struct nigh__mark *mark = nigh__array_add(context, marks, 1);
+    if (mark == NULL) return no_memory(error);
+    *mark = *set;
+    const uint64_t number = marks->count - 1;
+    uint64_t first = 0;
+    nigh_status status = nigh__same_find(&gathering->sets, marks->data, number, &first, error);
     if (status != NIGH_OK) return status;
-    dedup->info.copies += entry->copy_of != document;
-    if (entry->copy_of != document || made->features == 0)
-        entry->set_of = nigh__dedup_document(dedup, entry->copy_of)->set_of;
-    else
-        status = nigh__same_find(&gathering->sets, &made->set, document, &entry->set_of, error);
-    uint32_t *last = nigh__array_add(dedup->context, &gathering->last, 1);
-    if (status == NIGH_OK && last == NULL) status = no_memory(error);
-    if (status != NIGH_OK) return status;
-    *last = document;
-    nigh__dedup_document(dedup, entry->set_of)->set_size++;
-    if (entry->set_of == document) return NIGH_OK;
-    last = (uint32_t *)gathering->last.data + entry->set_of;
-    nigh__dedup_document(dedup, *last)->next = document;
-    *last = document;
+    if (first != number) {
+        marks->count--; /* it is known */
+        *out = ((const uint64_t *)firsts->data)[first];
+        return NIGH_OK;
+    }
+    uint64_t *place = nigh__array_add(context, firsts, 1);
+    if (place == NULL) return no_memory(error);
+    *place = *out = document;
     return NIGH_OK;
 }
 
-static nigh_status add_document(struct gathering *gathering, uint32_t document, const nigh_text *text,
+void nigh__gather_join(nigh_dedup *dedup, uint64_t document, uint64_t first) {
+    struct nigh__duplicate *entries = dedup->documents.data;
+    entries[document].set_of = first;
+    entries[first].set_size++;
+    if (first == document) return;
+    entries[entries[first].kept].next = document; /* the last so far */
+    entries[first].kept = document;
+}
+
+/* The document joins those of its set; what it is the first of, it stands for. */
+static nigh_status join_set(struct gathering *gathering, uint64_t document, const struct made *made,
+                            nigh_error *error) {
+    nigh_dedup *dedup = gathering->dedup;
+    struct nigh__duplicate *entry = nigh__dedup_document(dedup, document);
+    const struct nigh__mark *texts = gathering->plan->texts.data;
+    nigh_status status = nigh__same_find(&gathering->texts, texts, document, &entry->copy_of, error);
+    if (status != NIGH_OK) return status;
+    dedup->info.copies += entry->copy_of != document;
+    uint64_t first = nigh__dedup_document(dedup, entry->copy_of)->set_of;
+    if (entry->copy_of == document && made->features > 0)
+        status = find_set(gathering, document, &made->set, &first, error);
+    if (status == NIGH_OK) nigh__gather_join(dedup, document, first);
+    return status;
+}
+
+static nigh_status add_document(struct gathering *gathering, uint64_t document, const nigh_text *text,
                                 const struct made *made, const uint8_t *id, nigh_error *error) {
     nigh_dedup *dedup = gathering->dedup;
-    if (document >= NIGH__DEDUP_MAX_DOCUMENTS)
-        return nigh__fail(error, NIGH_ELIMIT, "more than %u documents", (unsigned)NIGH__DEDUP_MAX_DOCUMENTS);
+    nigh_status status = nigh__numbers_check(document + 1, "documents", error);
+    if (status != NIGH_OK) return status;
     struct nigh__duplicate *entry = nigh__array_add(dedup->context, &dedup->documents, 1);
     char *place = nigh__array_add(dedup->context, &dedup->ids, made->id_length);
     if (entry == NULL || (place == NULL && made->id_length > 0)) return no_memory(error);
     *entry = (struct nigh__duplicate){.number = text->number,
                                       .text_length = text->text_length,
-                                      .score = made->score,
                                       .id = dedup->ids.count - made->id_length,
                                       .id_length = made->id_length,
                                       .features = made->features,
                                       .copy_of = document,
                                       .set_of = document,
-                                      .next = NIGH_ALL,
+                                      .next = NIGH__NO_DOCUMENT,
                                       .kept = document,
                                       .similarity = 1,
                                       .distance = NIGH_ALL};
     if (made->id_length > 0) memcpy(place, id, made->id_length);
+    if (dedup->options.keep == NIGH_KEEP_SCORE) {
+        double *score = nigh__array_add(dedup->context, &dedup->scores, 1);
+        if (score == NULL) return no_memory(error);
+        *score = made->score;
+    }
     dedup->info.empty += made->features == 0;
     return join_set(gathering, document, made, error);
 }
@@ -188,14 +217,14 @@ static void count_features(struct nigh__gathered *out, const uint8_t *features, 
     }
 }
 
-static nigh_status add_signed(struct gathering *gathering, uint32_t document, nigh_error *error) {
-    uint32_t *place = nigh__array_add(gathering->dedup->context, &gathering->out->signed_ones, 1);
+static nigh_status add_signed(struct gathering *gathering, uint64_t document, nigh_error *error) {
+    uint64_t *place = nigh__array_add(gathering->dedup->context, &gathering->out->signed_ones, 1);
     if (place == NULL) return no_memory(error);
     *place = document;
     return NIGH_OK;
 }
 
-static nigh_status take(void *user, uint32_t document, const nigh_text *text, const uint8_t *product, size_t length,
+static nigh_status take(void *user, uint64_t document, const nigh_text *text, const uint8_t *product, size_t length,
                         nigh_error *error) {
     struct gathering *gathering = user;
     struct made made;
@@ -250,8 +279,12 @@ nigh_status nigh__gather(nigh_dedup *dedup, struct nigh__pass_plan *plan, struct
                          nigh_error *error) {
     const nigh_dedup_method method = dedup->options.method;
     *out = (struct nigh__gathered){
-        .rows = NIGH__ARRAY(uint64_t), .signed_ones = NIGH__ARRAY(uint32_t), .row_words = (plan->width_bits + 63) / 64};
-    struct gathering gathering = {.dedup = dedup, .plan = plan, .out = out, .last = NIGH__ARRAY(uint32_t)};
+        .rows = NIGH__ARRAY(uint64_t), .signed_ones = NIGH__ARRAY(uint64_t), .row_words = (plan->width_bits + 63) / 64};
+    struct gathering gathering = {.dedup = dedup,
+                                  .plan = plan,
+                                  .out = out,
+                                  .set_marks = NIGH__ARRAY(struct nigh__mark),
+                                  .set_firsts = NIGH__ARRAY(uint64_t)};
     nigh__same_init(dedup->context, &gathering.texts);
     nigh__same_init(dedup->context, &gathering.sets);
     const struct nigh__pass_step step = {.stage = "reading",
@@ -264,10 +297,12 @@ nigh_status nigh__gather(nigh_dedup *dedup, struct nigh__pass_plan *plan, struct
                                          .take = take,
                                          .user = &gathering};
     if (method == NIGH_DEDUP_MINHASH)
-        nigh__bands_init(dedup->context, plan->bands, dedup->options.memory_bytes / 2, dedup->temporary, &out->bands);
+        nigh__bands_init(dedup->context, plan->bands, dedup->options.memory_bytes / 2, dedup->temporary,
+                         dedup->narrow.keys, &out->bands);
     nigh_status status = nigh__pass_run(dedup, plan, &step, NULL, error);
     nigh__same_release(&gathering.texts);
     nigh__same_release(&gathering.sets);
-    nigh__array_release(dedup->context, &gathering.last);
+    nigh__array_release(dedup->context, &gathering.set_marks);
+    nigh__array_release(dedup->context, &gathering.set_firsts);
     return status;
 }

@@ -4,7 +4,7 @@
  * found, or, when nobody asked for all, a tree: of each document that goes the pair with
  * the one that stays, made when it is asked for.  Either way records
  *
- *     first << 32 | second,  similarity as the bits of a float << 32 | distance
+ *     first and second, in one word or two | similarity as the bits of a float << 32 | distance
  *
  * go through a sorter.  A set of n documents gives n (n - 1) / 2 pairs; beyond 1,000
  * documents (or fewer: pair_limit.h) only n - 1, those with the first, and it is that first
@@ -16,8 +16,8 @@
 #include "base/status.h"
 #include "kernel/hamming.h"
 
-uint32_t nigh__likeness_distance(const nigh_dedup *dedup, const struct nigh__gathered *gathered, uint32_t a,
-                                 uint32_t b) {
+uint32_t nigh__likeness_distance(const nigh_dedup *dedup, const struct nigh__gathered *gathered, uint64_t a,
+                                 uint64_t b) {
     if (gathered->row_words == 0) return NIGH_ALL;
     return dedup->context->hamming->pair((const uint8_t *)nigh__gathered_row(gathered, a),
                                          (const uint8_t *)nigh__gathered_row(gathered, b),
@@ -25,51 +25,61 @@ uint32_t nigh__likeness_distance(const nigh_dedup *dedup, const struct nigh__gat
 }
 
 static nigh_status new_sorter(nigh_dedup *dedup, uint32_t threads, nigh_error *error) {
-    const struct nigh__sorter_options options = {.words = 2,
-                                                 .key_words = 1,
+    const struct nigh__sorter_options options = {.words = dedup->pair_words + 1,
+                                                 .key_words = dedup->pair_words,
                                                  .memory_bytes = dedup->options.memory_bytes / 8,
                                                  .temporary = dedup->temporary,
                                                  .threads = threads};
     return nigh__sorter_new(dedup->context, &options, &dedup->pairs, error);
 }
 
-static nigh_status add_pair(nigh_dedup *dedup, uint32_t a, uint32_t b, float similarity, uint32_t distance,
+static nigh_status add_pair(nigh_dedup *dedup, uint64_t a, uint64_t b, float similarity, uint32_t distance,
                             nigh_error *error) {
     const uint64_t low = a < b ? a : b;
     const uint64_t high = a < b ? b : a;
-    const uint64_t record[2] = {low << 32 | high, (uint64_t)nigh__load32(&similarity) << 32 | distance};
+    uint64_t record[3];
+    nigh__number_pair_pack(dedup->pair_words, low, high, record);
+    record[dedup->pair_words] = (uint64_t)nigh__load32(&similarity) << 32 | distance;
     return nigh__sorter_add(dedup->pairs, record, 1, error);
 }
 
 /* ------------------------------------------------------------- all pairs -- */
 
-static uint32_t next_of(const nigh_dedup *dedup, uint32_t document) {
+static uint64_t next_of(const nigh_dedup *dedup, uint64_t document) {
     return nigh__dedup_document(dedup, document)->next;
 }
 
-static uint64_t size_of(const nigh_dedup *dedup, uint32_t first) {
+static uint64_t size_of(const nigh_dedup *dedup, uint64_t first) {
     return nigh__dedup_document(dedup, first)->set_size;
 }
 
+/* Of a times b pairs these are told; past the largest number there is nobody counts. */
+static void count_untold(nigh_dedup *dedup, uint64_t a, uint64_t b, uint64_t told) {
+    uint64_t all = 0;
+    if (!nigh__multiply64(a, b, &all)) all = UINT64_MAX;
+    const uint64_t more = all - told;
+    dedup->untold += more < UINT64_MAX - dedup->untold ? more : UINT64_MAX - dedup->untold;
+}
+
 /* Pairs of one document with all that follow in its set. */
-static nigh_status pair_rest(nigh_dedup *dedup, const struct nigh__gathered *gathered, uint32_t document,
+static nigh_status pair_rest(nigh_dedup *dedup, const struct nigh__gathered *gathered, uint64_t document,
                              nigh_error *error) {
     nigh_status status = NIGH_OK;
-    for (uint32_t other = next_of(dedup, document); status == NIGH_OK && other != NIGH_ALL;
+    for (uint64_t other = next_of(dedup, document); status == NIGH_OK && other != NIGH__NO_DOCUMENT;
          other = next_of(dedup, other))
         status = add_pair(dedup, document, other, 1, nigh__likeness_distance(dedup, gathered, document, other), error);
     return status;
 }
 
-static nigh_status pair_set(nigh_dedup *dedup, const struct nigh__gathered *gathered, uint32_t first,
+static nigh_status pair_set(nigh_dedup *dedup, const struct nigh__gathered *gathered, uint64_t first,
                             nigh_error *error) {
     const uint64_t size = size_of(dedup, first);
     if (size > dedup->copies_told) {
-        dedup->untold += size * (size - 1) / 2 - (size - 1);
+        count_untold(dedup, size % 2 == 0 ? size / 2 : size, size % 2 == 0 ? size - 1 : size / 2, size - 1);
         return pair_rest(dedup, gathered, first, error);
     }
     nigh_status status = NIGH_OK;
-    for (uint32_t i = first; status == NIGH_OK && i != NIGH_ALL; i = next_of(dedup, i))
+    for (uint64_t i = first; status == NIGH_OK && i != NIGH__NO_DOCUMENT; i = next_of(dedup, i))
         status = pair_rest(dedup, gathered, i, error);
     return status;
 }
@@ -78,21 +88,22 @@ nigh_status nigh__likeness_begin(nigh_dedup *dedup, const struct nigh__gathered 
                                  uint32_t threads, nigh_error *error) {
     dedup->copies_told = copies;
     nigh_status status = new_sorter(dedup, threads, error);
-    for (uint32_t i = 0; status == NIGH_OK && i < dedup->documents.count; i++)
+    for (uint64_t i = 0; status == NIGH_OK && i < dedup->documents.count; i++)
         if (nigh__dedup_document(dedup, i)->set_of == i) status = pair_set(dedup, gathered, i, error);
     return status;
 }
 
-nigh_status nigh__likeness_add(nigh_dedup *dedup, const struct nigh__gathered *gathered, uint32_t a, uint32_t b,
+nigh_status nigh__likeness_add(nigh_dedup *dedup, const struct nigh__gathered *gathered, uint64_t a, uint64_t b,
                                float similarity, nigh_error *error) {
     const uint64_t a_size = size_of(dedup, a);
     const uint64_t b_size = size_of(dedup, b);
     const bool one_a = a_size > dedup->copies_told;
     const bool one_b = b_size > dedup->copies_told;
-    dedup->untold += a_size * b_size - (one_a ? 1 : a_size) * (one_b ? 1 : b_size);
+    count_untold(dedup, a_size, b_size, (one_a ? 1 : a_size) * (one_b ? 1 : b_size));
     nigh_status status = NIGH_OK;
-    for (uint32_t i = a; status == NIGH_OK && i != NIGH_ALL; i = one_a ? NIGH_ALL : next_of(dedup, i))
-        for (uint32_t j = b; status == NIGH_OK && j != NIGH_ALL; j = one_b ? NIGH_ALL : next_of(dedup, j))
+    for (uint64_t i = a; status == NIGH_OK && i != NIGH__NO_DOCUMENT; i = one_a ? NIGH__NO_DOCUMENT : next_of(dedup, i))
+        for (uint64_t j = b; status == NIGH_OK && j != NIGH__NO_DOCUMENT;
+             j = one_b ? NIGH__NO_DOCUMENT : next_of(dedup, j))
             status = add_pair(dedup, i, j, similarity, nigh__likeness_distance(dedup, gathered, i, j), error);
     return status;
 }
@@ -107,7 +118,7 @@ nigh_status nigh__likeness_finish(nigh_dedup *dedup, nigh_error *error) {
 
 static nigh_status make_tree(nigh_dedup *dedup, nigh_error *error) {
     nigh_status status = new_sorter(dedup, dedup->options.threads, error);
-    for (uint32_t i = 0; status == NIGH_OK && i < dedup->documents.count; i++) {
+    for (uint64_t i = 0; status == NIGH_OK && i < dedup->documents.count; i++) {
         const struct nigh__duplicate *entry = nigh__dedup_document(dedup, i);
         if (entry->kept != i) status = add_pair(dedup, entry->kept, i, entry->similarity, entry->distance, error);
     }
@@ -120,18 +131,18 @@ static nigh_status make_tree(nigh_dedup *dedup, nigh_error *error) {
 }
 
 static nigh_dedup_pair show_pair(const nigh_dedup *dedup, const uint64_t *record) {
-    const uint32_t first = (uint32_t)(record[0] >> 32);
-    const uint32_t second = (uint32_t)record[0];
-    const uint32_t bits = (uint32_t)(record[1] >> 32);
-    const struct nigh__duplicate *a = nigh__dedup_document(dedup, first);
-    const struct nigh__duplicate *b = nigh__dedup_document(dedup, second);
+    const struct nigh__number_pair documents = nigh__number_pair_unpack(dedup->pair_words, record);
+    const uint64_t measures = record[dedup->pair_words];
+    const uint32_t bits = (uint32_t)(measures >> 32);
+    const struct nigh__duplicate *a = nigh__dedup_document(dedup, documents.first);
+    const struct nigh__duplicate *b = nigh__dedup_document(dedup, documents.second);
     const bool sure = dedup->verified || a->set_of == b->set_of;
     float similarity;
     memcpy(&similarity, &bits, sizeof similarity);
-    return (nigh_dedup_pair){.first = first,
-                             .second = second,
+    return (nigh_dedup_pair){.first = documents.first,
+                             .second = documents.second,
                              .similarity = sure ? (double)similarity : -1,
-                             .distance = (uint32_t)record[1],
+                             .distance = (uint32_t)measures,
                              .copy = a->copy_of == b->copy_of};
 }
 
@@ -144,7 +155,7 @@ nigh_status nigh_dedup_pairs(nigh_dedup *dedup, int (*pair)(void *user, const ni
     size_t count = 0;
     while (status == NIGH_OK && (status = nigh__sorter_next(dedup->pairs, &records, &count, error)) == NIGH_OK) {
         for (size_t i = 0; i < count; i++) {
-            const nigh_dedup_pair shown = show_pair(dedup, records + i * 2);
+            const nigh_dedup_pair shown = show_pair(dedup, records + i * (dedup->pair_words + 1));
             if (pair(user, &shown) != 0) return nigh__progress_cancelled(error);
         }
     }

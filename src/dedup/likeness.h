@@ -6,14 +6,14 @@
 #include "dedup/gather.h"
 
 /* Bits in which the signatures of two documents differ; NIGH_ALL: they have none. */
-uint32_t nigh__likeness_distance(const nigh_dedup *dedup, const struct nigh__gathered *gathered, uint32_t a,
-                                 uint32_t b);
+uint32_t nigh__likeness_distance(const nigh_dedup *dedup, const struct nigh__gathered *gathered, uint64_t a,
+                                 uint64_t b);
 
 /* Begins the list of all pairs, with those of equal sets in it. */
 nigh_status nigh__likeness_begin(nigh_dedup *dedup, const struct nigh__gathered *gathered, uint32_t copies,
                                  uint32_t threads, nigh_error *error);
 /* Two sets, by their first documents, are alike, and so are all documents of the one to all of the other. */
-nigh_status nigh__likeness_add(nigh_dedup *dedup, const struct nigh__gathered *gathered, uint32_t a, uint32_t b,
+nigh_status nigh__likeness_add(nigh_dedup *dedup, const struct nigh__gathered *gathered, uint64_t a, uint64_t b,
                                float similarity, nigh_error *error);
 nigh_status nigh__likeness_finish(nigh_dedup *dedup, nigh_error *error);
 

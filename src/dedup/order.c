@@ -17,26 +17,27 @@ static uint64_t rank_double(double value) {
     return bits >> 63 ? ~bits : bits | UINT64_C(1) << 63;
 }
 
-static uint64_t merit(const nigh_dedup *dedup, const struct nigh__duplicate *entry) {
+static uint64_t merit(const nigh_dedup *dedup, uint64_t document) {
+    const struct nigh__duplicate *entry = nigh__dedup_document(dedup, document);
     switch (dedup->options.keep) {
     case NIGH_KEEP_LONGEST:
         return ~entry->text_length;
     case NIGH_KEEP_SHORTEST:
         return entry->text_length;
     case NIGH_KEEP_SCORE:
-        return ~rank_double(entry->score);
+        return ~rank_double(((const double *)dedup->scores.data)[document]);
     default:
         return 0;
     }
 }
 
 /* The best document of a set, and how good. */
-static uint32_t find_best(const nigh_dedup *dedup, uint32_t first, uint64_t *value) {
-    uint32_t best = first;
-    *value = merit(dedup, nigh__dedup_document(dedup, first));
-    for (uint32_t i = nigh__dedup_document(dedup, first)->next; i != NIGH_ALL;
+static uint64_t find_best(const nigh_dedup *dedup, uint64_t first, uint64_t *value) {
+    uint64_t best = first;
+    *value = merit(dedup, first);
+    for (uint64_t i = nigh__dedup_document(dedup, first)->next; i != NIGH__NO_DOCUMENT;
          i = nigh__dedup_document(dedup, i)->next) {
-        const uint64_t other = merit(dedup, nigh__dedup_document(dedup, i));
+        const uint64_t other = merit(dedup, i);
         if (other >= *value) continue;
         *value = other;
         best = i;
@@ -45,21 +46,32 @@ static uint32_t find_best(const nigh_dedup *dedup, uint32_t first, uint64_t *val
 }
 
 /* A record (merit, best document, first document) for each set; returns how many. */
-static uint32_t list_sets(const nigh_dedup *dedup, uint64_t *records) {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < dedup->documents.count; i++) {
+static uint64_t list_sets(const nigh_dedup *dedup, uint64_t *records) {
+    const uint32_t words = 1 + dedup->pair_words;
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < dedup->documents.count; i++) {
         if (nigh__dedup_document(dedup, i)->set_of != i) continue;
-        uint64_t *record = &records[(size_t)count++ * 2];
-        const uint32_t best = find_best(dedup, i, &record[0]);
-        record[1] = (uint64_t)best << 32 | i;
+        uint64_t *record = &records[count++ * words];
+        const uint64_t best = find_best(dedup, i, &record[0]);
+        nigh__number_pair_pack(dedup->pair_words, best, i, record + 1);
     }
     return count;
+}
+
+/* Ranks from sorted records. */
+static void rank_sets(struct nigh__order *order, const uint64_t *sorted, uint32_t pair_words) {
+    for (uint64_t r = 0; r < order->count; r++) {
+        const struct nigh__number_pair set = nigh__number_pair_unpack(pair_words, sorted + r * (1 + pair_words) + 1);
+        order->best[r] = set.first;
+        order->first[r] = set.second;
+        order->rank[set.second] = r;
+    }
 }
 
 void nigh__order_release(const nigh_context *context, struct nigh__order *order) {
     nigh__free(context, order->rank);
     nigh__free(context, order->first);
-    nigh__free(context, order->best);
+    if (order->best != order->first) nigh__free(context, order->best);
     *order = (struct nigh__order){0};
 }
 
@@ -67,23 +79,19 @@ nigh_status nigh__order_init(const nigh_dedup *dedup, struct nigh__order *out, n
     const nigh_context *context = dedup->context;
     const size_t documents = dedup->documents.count;
     *out = (struct nigh__order){.rank = nigh__alloc(context, documents, sizeof *out->rank),
-                                .first = nigh__alloc(context, documents, sizeof *out->first),
-                                .best = nigh__alloc(context, documents, sizeof *out->best)};
-    uint64_t *records = nigh__alloc(context, documents, 2 * sizeof *records);
-    uint64_t *scratch = nigh__alloc(context, documents, 2 * sizeof *scratch);
+                                .first = nigh__alloc(context, documents, sizeof *out->first)};
+    const bool first_is_best = dedup->options.keep == NIGH_KEEP_FIRST;
+    out->best = first_is_best ? out->first : nigh__alloc(context, documents, sizeof *out->best);
+    const uint32_t words = 1 + dedup->pair_words;
+    uint64_t *records = nigh__alloc(context, documents, words * sizeof *records);
+    uint64_t *scratch = nigh__alloc(context, documents, words * sizeof *scratch);
     nigh_status status = NIGH_OK;
     if (out->rank == NULL || out->first == NULL || out->best == NULL || records == NULL || scratch == NULL) {
         (void)nigh__fail(error, NIGH_ENOMEM, "no memory to order %zu documents", documents);
         status = NIGH_ENOMEM;
     } else {
         out->count = list_sets(dedup, records);
-        const uint64_t *sorted = nigh__words_sort(records, scratch, out->count, 2, 2, 1);
-        for (size_t i = 0; i < documents; i++) out->rank[i] = NIGH_ALL;
-        for (uint32_t r = 0; r < out->count; r++) {
-            out->first[r] = (uint32_t)sorted[(size_t)r * 2 + 1];
-            out->best[r] = (uint32_t)(sorted[(size_t)r * 2 + 1] >> 32);
-            out->rank[out->first[r]] = r;
-        }
+        rank_sets(out, nigh__words_sort(records, scratch, (size_t)out->count, words, words, 1), dedup->pair_words);
     }
     nigh__free(context, records);
     nigh__free(context, scratch);

@@ -10,10 +10,10 @@
 #include "dedup/deduplication.h"
 
 struct nigh__order {
-    uint32_t *rank;  /* by document, of the first of a set; NIGH_ALL of others */
-    uint32_t *first; /* by rank: the first document of the set */
-    uint32_t *best;  /* by rank: the one to keep */
-    uint32_t count;  /* of sets */
+    uint64_t *rank;  /* by document, of the first of a set; of others nothing */
+    uint64_t *first; /* by rank: the first document of the set */
+    uint64_t *best;  /* by rank: the one to keep; `first` itself where the first is kept */
+    uint64_t count;  /* of sets */
 };
 
 nigh_status nigh__order_init(const nigh_dedup *dedup, struct nigh__order *out, nigh_error *error);

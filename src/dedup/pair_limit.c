@@ -7,13 +7,13 @@
 
 static const uint32_t levels[NIGH__PAIR_LIMIT_LEVELS] = {NIGH__DEDUP_MANY_COPIES, 100, 10, 1};
 
-static uint64_t size_of(const struct nigh__pair_limit *listing, uint32_t document) {
+static uint64_t size_of(const struct nigh__pair_limit *listing, uint64_t document) {
     return nigh__dedup_document(listing->dedup, document)->set_size;
 }
 
 /* Pairs inside the sets of equal features. */
 static void count_sets(struct nigh__pair_limit *listing) {
-    for (uint32_t i = 0; i < listing->dedup->documents.count; i++) {
+    for (uint64_t i = 0; i < listing->dedup->documents.count; i++) {
         if (nigh__dedup_document(listing->dedup, i)->set_of != i) continue;
         const uint64_t size = size_of(listing, i);
         for (size_t level = 0; level < NIGH__PAIR_LIMIT_LEVELS; level++)
@@ -24,7 +24,7 @@ static void count_sets(struct nigh__pair_limit *listing) {
 nigh_status nigh__pair_limit_init(const nigh_dedup *dedup, struct nigh__pair_limit *out, nigh_error *error) {
     *out = (struct nigh__pair_limit){
         .dedup = dedup,
-        .document = NIGH_ALL,
+        .document = NIGH__NO_DOCUMENT,
         .copies = levels[0],
         .degrees = nigh__alloc_zero(dedup->context, NIGH__PAIR_LIMIT_DEGREES, sizeof *out->degrees)};
     if (out->degrees == NULL) {
@@ -41,11 +41,11 @@ void nigh__pair_limit_release(struct nigh__pair_limit *listing) {
 }
 
 static void end_document(struct nigh__pair_limit *listing) {
-    listing->degrees[nigh__smaller((size_t)listing->degree, NIGH__PAIR_LIMIT_DEGREES - 1)]++;
+    listing->degrees[nigh__smaller(listing->degree, NIGH__PAIR_LIMIT_DEGREES - 1)]++;
     listing->degree = 0;
 }
 
-void nigh__pair_limit_count(struct nigh__pair_limit *listing, uint32_t better, uint32_t worse) {
+void nigh__pair_limit_count(struct nigh__pair_limit *listing, uint64_t better, uint64_t worse) {
     const uint64_t x = size_of(listing, better);
     const uint64_t y = size_of(listing, worse);
     for (size_t level = 0; level < NIGH__PAIR_LIMIT_LEVELS; level++)

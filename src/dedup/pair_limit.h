@@ -22,8 +22,8 @@
 struct nigh__pair_limit {
     const nigh_dedup *dedup;
     uint64_t pairs[NIGH__PAIR_LIMIT_LEVELS]; /* that would be told, by how many copies may have all of theirs */
-    uint32_t *degrees; /* how many documents have so many candidates behind them, or more; owned */
-    uint32_t document; /* whose candidates go by */
+    uint64_t *degrees; /* how many documents have so many candidates behind them, or more; owned */
+    uint64_t document; /* whose candidates go by */
     uint64_t degree;   /* so many of them did */
     /* The choice. */
     uint32_t copies; /* of more copies than so many only pairs with the first */
@@ -34,7 +34,7 @@ nigh_status nigh__pair_limit_init(const nigh_dedup *dedup, struct nigh__pair_lim
 void nigh__pair_limit_release(struct nigh__pair_limit *listing);
 
 /* A candidate pair of the first documents of their sets; those of one `better` come together. */
-void nigh__pair_limit_count(struct nigh__pair_limit *listing, uint32_t better, uint32_t worse);
+void nigh__pair_limit_count(struct nigh__pair_limit *listing, uint64_t better, uint64_t worse);
 /* After the last. */
 void nigh__pair_limit_choose(struct nigh__pair_limit *listing);
 

@@ -20,7 +20,7 @@ struct pass {
     const uint64_t *needed;  /* by document; NULL: all */
     uint64_t *wanted;        /* the same by number of the record */
     uint64_t wanted_records; /* bits in it */
-    uint32_t next;           /* document */
+    uint64_t next;           /* document */
     nigh_progress progress;
 };
 
@@ -195,10 +195,10 @@ static nigh_status run_pipeline(struct pass *pass, nigh_text_reader *reader, nig
 static nigh_status mark_records(struct pass *pass, nigh_error *error) {
     const nigh_dedup *dedup = pass->dedup;
     const size_t count = dedup->documents.count;
-    if (count > 0) pass->wanted_records = nigh__dedup_document(dedup, (uint32_t)(count - 1))->number + 1;
+    if (count > 0) pass->wanted_records = nigh__dedup_document(dedup, count - 1)->number + 1;
     pass->wanted = nigh__bits_new(dedup->context, pass->wanted_records, error);
     if (pass->wanted == NULL) return NIGH_ENOMEM;
-    for (uint32_t i = 0; i < count; i++)
+    for (uint64_t i = 0; i < count; i++)
         if (nigh__bit_is_set(pass->needed, i)) nigh__bit_set(pass->wanted, nigh__dedup_document(dedup, i)->number);
     return NIGH_OK;
 }

@@ -54,7 +54,7 @@ struct nigh__pass_step {
     nigh_status (*work)(struct nigh__pass_worker *worker, const nigh_text *text, const struct nigh__features *features,
                         struct nigh__array *product, nigh_error *error);
     /* On the calling thread, in order: takes it. */
-    nigh_status (*take)(void *user, uint32_t document, const nigh_text *text, const uint8_t *product, size_t length,
+    nigh_status (*take)(void *user, uint64_t document, const nigh_text *text, const uint8_t *product, size_t length,
                         nigh_error *error);
     void *user;
 };

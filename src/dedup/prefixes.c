@@ -18,8 +18,12 @@
  * feature counted once is in one document and leads to no other; it takes its place in the
  * prefix and is not kept.  So most documents leave nothing behind at all.
  *
- * The other features are records (feature, length, document, position), sorted; of one
- * feature those of similar length are paired, unless what is left behind the two
+ * The other features are records, sorted, of two words or, past 2^32 documents, of three:
+ *
+ *     feature | length, 22 bits   document, 32 bits   position, 10 bits
+ *     feature | length | document, 54 bits   position, 10 bits
+ *
+ * Of one feature those of similar length are paired, unless what is left behind the two
  * positions cannot be enough: at the first feature that two alike sets share, it is.
  *
  * A crowd, more documents with one rare feature than the budget, would take the square
@@ -37,10 +41,10 @@
 #include "base/word_sort.h"
 
 #define AHEAD 16u
-#define COUNT_SHIFT 56u /* of a key: the count above, a hash below */
-#define LENGTH_SHIFT 42u
+#define COUNT_SHIFT 56u                      /* of a key: the count above, a hash below */
 #define MAX_LENGTH ((UINT64_C(1) << 22) - 1) /* of a record; longer documents count as so long */
 #define POSITION_BITS 10u
+#define PLACE_BITS (32u + POSITION_BITS) /* of a document and a position, where records are of two words */
 #define MAX_POSITION ((UINT64_C(1) << POSITION_BITS) - 1)
 #define SLACK (1 - 1e-9) /* products of fractions may be a little off: never too strict */
 #define TICK_EVERY 4096u
@@ -48,13 +52,20 @@
 #define FOLLOWED 8u
 #define NEIGHBOURS 16u
 
+/* A document that has the feature at hand in its prefix. */
+struct member {
+    uint64_t document;
+    uint32_t length, position;
+};
+
 struct finding {
     const struct nigh__order *order;
     struct nigh__pair_queue queue;
     struct nigh__gathered *gathered;
     nigh_dedup *dedup;
     struct nigh__sorter *sorter; /* of records */
-    struct nigh__array members;  /* of uint64_t, the second words of one feature */
+    uint32_t words;              /* of one */
+    struct nigh__array members;  /* of struct member, of one feature */
     uint64_t key;                /* of that feature */
     struct nigh__progress progress;
     uint64_t done, until_tick;
@@ -103,6 +114,19 @@ static size_t select_rare(uint64_t *keys, size_t count, const size_t *histogram,
     return selected;
 }
 
+/* The words of a record after the first: the length, then the document and the position. */
+static void pack_place(uint32_t words, uint64_t length, uint64_t place, uint64_t *out) {
+    out[0] = words == 1 ? length << PLACE_BITS | place : length;
+    if (words > 1) out[1] = place;
+}
+
+static struct member unpack_place(uint32_t words, const uint64_t *packed) {
+    const uint64_t place = words == 1 ? packed[0] & ((UINT64_C(1) << PLACE_BITS) - 1) : packed[1];
+    return (struct member){.document = place >> POSITION_BITS,
+                           .length = (uint32_t)(words == 1 ? packed[0] >> PLACE_BITS : packed[0]),
+                           .position = (uint32_t)(place & MAX_POSITION)};
+}
+
 /* The product: how many features come before, uint32_t; and the keys of the prefix behind them. */
 static nigh_status work_prefix(struct nigh__pass_worker *worker, const nigh_text *text,
                                const struct nigh__features *features, struct nigh__array *product, nigh_error *error) {
@@ -125,7 +149,7 @@ static nigh_status work_prefix(struct nigh__pass_worker *worker, const nigh_text
     return NIGH_OK;
 }
 
-static nigh_status take_prefix(void *user, uint32_t document, const nigh_text *text, const uint8_t *product,
+static nigh_status take_prefix(void *user, uint64_t document, const nigh_text *text, const uint8_t *product,
                                size_t length, nigh_error *error) {
     struct finding *finding = user;
     (void)text;
@@ -134,11 +158,12 @@ static nigh_status take_prefix(void *user, uint32_t document, const nigh_text *t
     const size_t count = (length - sizeof(uint32_t)) / sizeof(uint64_t);
     const uint64_t features = nigh__dedup_document(finding->dedup, document)->features;
     const uint64_t shown = features < MAX_LENGTH ? features : MAX_LENGTH;
+    uint64_t record[1 + 2];
     nigh_status status = NIGH_OK;
     for (size_t i = 0; status == NIGH_OK && i < count; i++) {
         const uint64_t position = before + i < MAX_POSITION ? before + i : MAX_POSITION;
-        const uint64_t record[2] = {nigh__load64(keys + i * 8),
-                                    shown << LENGTH_SHIFT | (uint64_t)document << POSITION_BITS | position};
+        record[0] = nigh__load64(keys + i * 8);
+        pack_place(finding->words - 1, shown, document << POSITION_BITS | position, record + 1);
         status = nigh__sorter_add(finding->sorter, record, 1, error);
     }
     return status;
@@ -147,71 +172,65 @@ static nigh_status take_prefix(void *user, uint32_t document, const nigh_text *t
 /* ----------------------------------------------------------------- pairing -- */
 
 /* Whether two records of one feature can be the first that two alike sets share. */
-static bool can_be_alike(const struct finding *finding, uint64_t a, uint64_t b, uint32_t *x, uint32_t *y) {
-    *x = (uint32_t)(a >> POSITION_BITS);
-    *y = (uint32_t)(b >> POSITION_BITS);
-    const double x_length = nigh__dedup_document(finding->dedup, *x)->features;
-    const double y_length = nigh__dedup_document(finding->dedup, *y)->features;
-    const double x_left = x_length - (double)(a & MAX_POSITION);
-    const double y_left = y_length - (double)(b & MAX_POSITION);
+static bool can_be_alike(const struct finding *finding, const struct member *a, const struct member *b) {
+    const double x_length = nigh__dedup_document(finding->dedup, a->document)->features;
+    const double y_length = nigh__dedup_document(finding->dedup, b->document)->features;
+    const double x_left = x_length - a->position;
+    const double y_left = y_length - b->position;
     const double threshold = finding->dedup->options.threshold;
     return (x_left < y_left ? x_left : y_left) * (1 + threshold) >= threshold * (x_length + y_length) * SLACK;
 }
 
 /* Pairs one with those before it from `begin` on, which are shorter, as long as their length is fit. */
 static nigh_status pair_member(struct finding *finding, size_t begin, size_t index, nigh_error *error) {
-    const uint64_t *members = finding->members.data;
-    const double least = (double)(members[index] >> LENGTH_SHIFT) * finding->dedup->options.threshold * SLACK;
+    const struct member *members = finding->members.data;
+    const struct member own = members[index];
+    const double least = own.length * finding->dedup->options.threshold * SLACK;
     nigh_status status = NIGH_OK;
-    for (size_t i = index; status == NIGH_OK && i-- > begin && (double)(members[i] >> LENGTH_SHIFT) >= least;) {
-        uint32_t x;
-        uint32_t y;
-        if (can_be_alike(finding, members[i], members[index], &x, &y))
-            status = nigh__pair_queue_add(&finding->queue, x, y, error);
-    }
+    for (size_t i = index; status == NIGH_OK && i-- > begin && members[i].length >= least;)
+        if (can_be_alike(finding, &members[i], &own))
+            status = nigh__pair_queue_add(&finding->queue, members[i].document, own.document, error);
     return status;
 }
 
-static uint32_t rank_of(const struct finding *finding, uint64_t member) {
-    return finding->order->rank[(uint32_t)(member >> POSITION_BITS)];
+static uint64_t rank_of(const struct finding *finding, const struct member *member) {
+    return finding->order->rank[member->document];
 }
 
 /* The best members, best first; returns how many. */
-static size_t choose_leaders(const struct finding *finding, uint64_t *leaders) {
-    const uint64_t *members = finding->members.data;
+static size_t choose_leaders(const struct finding *finding, struct member *leaders) {
+    const struct member *members = finding->members.data;
     size_t count = 0;
     for (size_t i = 0; i < finding->members.count; i++) {
-        const uint32_t rank = rank_of(finding, members[i]);
-        if (count == LEADERS && rank > rank_of(finding, leaders[LEADERS - 1])) continue;
+        const uint64_t rank = rank_of(finding, &members[i]);
+        if (count == LEADERS && rank > rank_of(finding, &leaders[LEADERS - 1])) continue;
         size_t place = count < LEADERS ? count++ : LEADERS - 1;
-        for (; place > 0 && rank_of(finding, leaders[place - 1]) > rank; place--) leaders[place] = leaders[place - 1];
+        for (; place > 0 && rank_of(finding, &leaders[place - 1]) > rank; place--) leaders[place] = leaders[place - 1];
         leaders[place] = members[i];
     }
     return count;
 }
 
-static nigh_status follow(struct finding *finding, const uint64_t *leaders, size_t count, uint64_t member,
-                          nigh_error *error) {
+static nigh_status follow(struct finding *finding, const struct member *leaders, size_t count,
+                          const struct member *member, nigh_error *error) {
     nigh_status status = NIGH_OK;
     uint32_t followed = 0;
     for (size_t i = 0; status == NIGH_OK && i < count && followed < FOLLOWED; i++) {
-        uint32_t x;
-        uint32_t y;
-        if (!can_be_alike(finding, leaders[i], member, &x, &y) || x == y) continue;
-        status = nigh__pair_queue_add(&finding->queue, x, y, error);
+        if (leaders[i].document == member->document || !can_be_alike(finding, &leaders[i], member)) continue;
+        status = nigh__pair_queue_add(&finding->queue, leaders[i].document, member->document, error);
         followed++;
     }
     return status;
 }
 
 static nigh_status pair_crowd(struct finding *finding, nigh_error *error) {
-    const uint64_t *members = finding->members.data;
-    uint64_t leaders[LEADERS];
+    const struct member *members = finding->members.data;
+    struct member leaders[LEADERS];
     const size_t count = choose_leaders(finding, leaders);
     nigh_status status = NIGH_OK;
     finding->dedup->info.truncated++;
     for (size_t i = 0; status == NIGH_OK && i < finding->members.count; i++) {
-        status = follow(finding, leaders, count, members[i], error);
+        status = follow(finding, leaders, count, &members[i], error);
         if (status == NIGH_OK) status = pair_member(finding, i < NEIGHBOURS ? 0 : i - NEIGHBOURS, i, error);
     }
     return status;
@@ -233,9 +252,9 @@ static nigh_status add_record(struct finding *finding, const uint64_t *record, n
     nigh_status status = record[0] == finding->key ? NIGH_OK : end_feature(finding, error);
     if (status != NIGH_OK) return status;
     finding->key = record[0];
-    uint64_t *place = nigh__array_add(finding->dedup->context, &finding->members, 1);
-    if (place == NULL) return no_memory(error);
-    *place = record[1];
+    struct member *member = nigh__array_add(finding->dedup->context, &finding->members, 1);
+    if (member == NULL) return no_memory(error);
+    *member = unpack_place(finding->words - 1, record + 1);
     finding->done++;
     if (finding->until_tick-- != 0) return NIGH_OK;
     finding->until_tick = TICK_EVERY;
@@ -249,7 +268,8 @@ static nigh_status pair_all(struct finding *finding, nigh_error *error) {
     size_t count = 0;
     nigh_status status = nigh__sorter_finish(finding->sorter, error);
     while (status == NIGH_OK && (status = nigh__sorter_next(finding->sorter, &records, &count, error)) == NIGH_OK)
-        for (size_t i = 0; status == NIGH_OK && i < count; i++) status = add_record(finding, records + i * 2, error);
+        for (size_t i = 0; status == NIGH_OK && i < count; i++)
+            status = add_record(finding, records + i * finding->words, error);
     if (status == NIGH_END) status = end_feature(finding, error);
     return status == NIGH_OK ? nigh__pair_queue_flush(&finding->queue, error) : status;
 }
@@ -260,7 +280,7 @@ static nigh_status read_prefixes(struct finding *finding, struct nigh__pass_plan
     const struct nigh__pass_step step = {.stage = "finding", .work = work_prefix, .take = take_prefix, .user = finding};
     uint64_t *needed = nigh__bits_new(dedup->context, dedup->documents.count, error);
     if (needed == NULL) return NIGH_ENOMEM;
-    for (uint32_t i = 0; i < dedup->documents.count; i++) {
+    for (uint64_t i = 0; i < dedup->documents.count; i++) {
         const struct nigh__duplicate *entry = nigh__dedup_document(dedup, i);
         if (entry->set_of == i && entry->features > 0) nigh__bit_set(needed, i);
     }
@@ -273,16 +293,19 @@ static nigh_status read_prefixes(struct finding *finding, struct nigh__pass_plan
 
 nigh_status nigh__candidates_by_prefixes(struct nigh__candidates *candidates, struct nigh__gathered *gathered,
                                          nigh_dedup *dedup, struct nigh__pass_plan *plan, nigh_error *error) {
-    struct finding finding = {
-        .order = candidates->order, .gathered = gathered, .dedup = dedup, .members = NIGH__ARRAY(uint64_t)};
-    const struct nigh__sorter_options options = {.words = 2,
-                                                 .key_words = 2,
+    struct finding finding = {.order = candidates->order,
+                              .gathered = gathered,
+                              .dedup = dedup,
+                              .words = 1 + dedup->pair_words,
+                              .members = NIGH__ARRAY(struct member)};
+    const struct nigh__sorter_options options = {.words = finding.words,
+                                                 .key_words = finding.words,
                                                  .memory_bytes = dedup->options.memory_bytes / 2,
                                                  .temporary = dedup->temporary,
                                                  .threads = plan->threads};
     nigh__progress_init(&finding.progress, dedup->options.progress);
     nigh_status status =
-        nigh__pair_queue_init(dedup->context, candidates->order, candidates->deciding, NULL, &finding.queue, error);
+        nigh__pair_queue_init(dedup, candidates->order, candidates->deciding, NULL, &finding.queue, error);
     if (status == NIGH_OK) status = nigh__sorter_new(dedup->context, &options, &finding.sorter, error);
     if (status == NIGH_OK) status = read_prefixes(&finding, plan, error);
     if (status == NIGH_OK) status = pair_all(&finding, error);

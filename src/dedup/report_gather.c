@@ -19,6 +19,7 @@
 #define MAX_FACTS 20
 #define MAX_BARS 64
 #define WARNING_SIZE 400
+#define SIZE_CLASSES 64     /* of clusters, by powers of two */
 #define STEPS 50            /* of similarity: .02 each */
 #define FEW_DISTANCES 40    /* more are put together */
 #define LARGE_CLUSTER 1000u /* documents, and more than */
@@ -32,7 +33,7 @@ struct facts {
 
 struct bars {
     struct nigh__report_bar list[MAX_BARS];
-    char labels[MAX_BARS][32];
+    char labels[MAX_BARS][48];
     size_t count;
 };
 
@@ -157,8 +158,8 @@ static void bar_range(struct bars *bars, uint64_t low, uint64_t high, uint64_t c
 }
 
 /* 1, 2, 3-4, 5-8, ... documents. */
-static void sizes_fill(struct bars *bars, const nigh_dedup *dedup, const uint32_t *sizes) {
-    uint64_t counts[34] = {0};
+static void sizes_fill(struct bars *bars, const nigh_dedup *dedup, const uint64_t *sizes) {
+    uint64_t counts[SIZE_CLASSES] = {0};
     size_t last = 0;
     for (size_t i = 0; i < dedup->documents.count; i++) {
         if (sizes[i] == 0) continue;

@@ -21,17 +21,17 @@
 #define NO_PLACE SIZE_MAX
 
 struct chosen {
-    uint32_t kept;
-    uint32_t documents;
+    uint64_t kept;
+    uint64_t documents;
     bool typical;
-    uint32_t near[NIGH__SAMPLE_PAIRS]; /* members to show, the least alike first */
+    uint64_t near[NIGH__SAMPLE_PAIRS]; /* members to show, the least alike first */
     unsigned near_count;
-    uint32_t copy; /* one that is a copy; NIGH_ALL: none */
+    uint64_t copy; /* one that is a copy; NIGH__NO_DOCUMENT: none */
     size_t others, other_count;
 };
 
 struct text {
-    uint32_t document;
+    uint64_t document;
     size_t place, length; /* in the bytes; NO_PLACE: not read */
     bool cut;
 };
@@ -51,22 +51,23 @@ static nigh_status sizes_count(const nigh_dedup *dedup, struct nigh__sample *sam
     size_t count = dedup->documents.count;
     sample->sizes = nigh__alloc_zero(dedup->context, count, sizeof sample->sizes[0]);
     if (sample->sizes == NULL) return no_memory(error);
-    for (uint32_t i = 0; i < count; i++) sample->sizes[nigh__dedup_document(dedup, i)->kept]++;
+    for (uint64_t i = 0; i < count; i++) sample->sizes[nigh__dedup_document(dedup, i)->kept]++;
     return NIGH_OK;
 }
 
-static nigh_status choose(struct nigh__sample *sample, uint32_t kept, bool typical, nigh_error *error) {
+static nigh_status choose(struct nigh__sample *sample, uint64_t kept, bool typical, nigh_error *error) {
     struct chosen *slot = nigh__array_add(sample->context, &sample->chosen, 1);
     if (slot == NULL) return no_memory(error);
-    *slot = (struct chosen){.kept = kept, .documents = sample->sizes[kept], .typical = typical, .copy = NIGH_ALL};
+    *slot =
+        (struct chosen){.kept = kept, .documents = sample->sizes[kept], .typical = typical, .copy = NIGH__NO_DOCUMENT};
     return NIGH_OK;
 }
 
 /* The largest ones, of equals the earlier. */
 static nigh_status choose_largest(const nigh_dedup *dedup, struct nigh__sample *sample, nigh_error *error) {
-    uint32_t best[NIGH__SAMPLE_CLUSTERS];
+    uint64_t best[NIGH__SAMPLE_CLUSTERS];
     size_t count = 0;
-    for (uint32_t i = 0; i < dedup->documents.count; i++) {
+    for (uint64_t i = 0; i < dedup->documents.count; i++) {
         if (sample->sizes[i] < 2) continue;
         if (count == NIGH__SAMPLE_CLUSTERS && sample->sizes[i] <= sample->sizes[best[count - 1]]) continue;
         size_t at = count < NIGH__SAMPLE_CLUSTERS ? count++ : count - 1;
@@ -78,48 +79,48 @@ static nigh_status choose_largest(const nigh_dedup *dedup, struct nigh__sample *
     return status;
 }
 
-static bool is_chosen(const struct nigh__sample *sample, uint32_t kept) {
+static bool is_chosen(const struct nigh__sample *sample, uint64_t kept) {
     for (size_t i = 0; i < sample->chosen.count; i++)
         if (chosen_at(sample, i)->kept == kept) return true;
     return false;
 }
 
 /* The size that most clusters have, the smaller of equals; 0: there is none. */
-static uint32_t typical_size(const nigh_dedup *dedup, const struct nigh__sample *sample) {
-    uint32_t counts[MAX_TYPICAL + 1] = {0};
-    uint32_t best = 0;
+static uint64_t typical_size(const nigh_dedup *dedup, const struct nigh__sample *sample) {
+    uint64_t counts[MAX_TYPICAL + 1] = {0};
+    uint64_t best = 0;
     for (size_t i = 0; i < dedup->documents.count; i++)
         if (sample->sizes[i] >= 2 && sample->sizes[i] <= MAX_TYPICAL) counts[sample->sizes[i]]++;
-    for (uint32_t size = 2; size <= MAX_TYPICAL; size++)
+    for (uint64_t size = 2; size <= MAX_TYPICAL; size++)
         if (counts[size] > counts[best]) best = size;
     return best;
 }
 
-static bool is_copy(const nigh_dedup *dedup, uint32_t a, uint32_t b) {
+static bool is_copy(const nigh_dedup *dedup, uint64_t a, uint64_t b) {
     return nigh__dedup_document(dedup, a)->copy_of == nigh__dedup_document(dedup, b)->copy_of;
 }
 
 /* By document: whether the cluster it is kept for has a member that is no copy of it. */
 static bool *find_near(const nigh_dedup *dedup) {
     bool *near = nigh__alloc_zero(dedup->context, dedup->documents.count, sizeof near[0]);
-    for (uint32_t i = 0; near != NULL && i < dedup->documents.count; i++) {
-        uint32_t kept = nigh__dedup_document(dedup, i)->kept;
+    for (uint64_t i = 0; near != NULL && i < dedup->documents.count; i++) {
+        uint64_t kept = nigh__dedup_document(dedup, i)->kept;
         if (!is_copy(dedup, i, kept)) near[kept] = true;
     }
     return near;
 }
 
 /* Those of the size that have (or not) near-copies, spread over the input; as many as are still wanted. */
-static nigh_status choose_spread(const nigh_dedup *dedup, struct nigh__sample *sample, uint32_t size, const bool *near,
+static nigh_status choose_spread(const nigh_dedup *dedup, struct nigh__sample *sample, uint64_t size, const bool *near,
                                  bool wanted, size_t *left, nigh_error *error) {
     uint64_t there = 0, seen = 0, taken = 0;
     size_t count = dedup->documents.count;
     uint64_t most = *left;
     size_t before = sample->chosen.count;
-    for (uint32_t i = 0; i < count; i++)
+    for (uint64_t i = 0; i < count; i++)
         there += sample->sizes[i] == size && near[i] == wanted && !is_chosen(sample, i);
     if (most > there) most = there;
-    for (uint32_t i = 0; i < count && taken < most; i++) {
+    for (uint64_t i = 0; i < count && taken < most; i++) {
         if (sample->sizes[i] != size || near[i] != wanted || is_chosen(sample, i)) continue;
         if (seen++ < taken * there / most) continue;
         nigh_status status = choose(sample, i, true, error);
@@ -132,7 +133,7 @@ static nigh_status choose_spread(const nigh_dedup *dedup, struct nigh__sample *s
 
 static nigh_status choose_typical(const nigh_dedup *dedup, struct nigh__sample *sample, nigh_error *error) {
     size_t left = NIGH__SAMPLE_CLUSTERS;
-    uint32_t size = typical_size(dedup, sample);
+    uint64_t size = typical_size(dedup, sample);
     if (size == 0) return NIGH_OK;
     bool *near = find_near(dedup);
     if (near == NULL) return no_memory(error);
@@ -145,7 +146,7 @@ static nigh_status choose_typical(const nigh_dedup *dedup, struct nigh__sample *
 /* ------------------------------------------------------------------- members */
 
 /* One of the least alike, each text once. */
-static void near_add(const nigh_dedup *dedup, struct chosen *chosen, uint32_t document) {
+static void near_add(const nigh_dedup *dedup, struct chosen *chosen, uint64_t document) {
     const struct nigh__duplicate *own = nigh__dedup_document(dedup, document);
     unsigned count = chosen->near_count;
     for (unsigned i = 0; i < count; i++)
@@ -159,13 +160,13 @@ static void near_add(const nigh_dedup *dedup, struct chosen *chosen, uint32_t do
 }
 
 static void members_look(const nigh_dedup *dedup, struct nigh__sample *sample, const uint8_t *slots) {
-    for (uint32_t i = 0; i < dedup->documents.count; i++) {
-        uint32_t kept = nigh__dedup_document(dedup, i)->kept;
+    for (uint64_t i = 0; i < dedup->documents.count; i++) {
+        uint64_t kept = nigh__dedup_document(dedup, i)->kept;
         if (slots[kept] == 0 || kept == i) continue;
         struct chosen *chosen = chosen_at(sample, slots[kept] - 1u);
         if (!is_copy(dedup, i, kept))
             near_add(dedup, chosen, i);
-        else if (chosen->copy == NIGH_ALL)
+        else if (chosen->copy == NIGH__NO_DOCUMENT)
             chosen->copy = i;
     }
 }
@@ -174,12 +175,12 @@ static void members_look(const nigh_dedup *dedup, struct nigh__sample *sample, c
 static void copies_show(struct nigh__sample *sample) {
     for (size_t i = 0; i < sample->chosen.count; i++) {
         struct chosen *chosen = chosen_at(sample, i);
-        if (chosen->copy != NIGH_ALL && chosen->near_count < NIGH__SAMPLE_PAIRS)
+        if (chosen->copy != NIGH__NO_DOCUMENT && chosen->near_count < NIGH__SAMPLE_PAIRS)
             chosen->near[chosen->near_count++] = chosen->copy;
     }
 }
 
-static bool is_shown(const struct chosen *chosen, uint32_t document) {
+static bool is_shown(const struct chosen *chosen, uint64_t document) {
     for (unsigned i = 0; i < chosen->near_count; i++)
         if (chosen->near[i] == document) return true;
     return document == chosen->kept;
@@ -188,11 +189,11 @@ static bool is_shown(const struct chosen *chosen, uint32_t document) {
 /* --------------------------------------------------------------------- texts */
 
 static int text_compare(const void *a, const void *b) {
-    uint32_t left = ((const struct text *)a)->document, right = ((const struct text *)b)->document;
+    uint64_t left = ((const struct text *)a)->document, right = ((const struct text *)b)->document;
     return (left > right) - (left < right);
 }
 
-static nigh_status text_want(struct nigh__sample *sample, uint32_t document, nigh_error *error) {
+static nigh_status text_want(struct nigh__sample *sample, uint64_t document, nigh_error *error) {
     struct text *text = nigh__array_add(sample->context, &sample->texts, 1);
     if (text == NULL) return no_memory(error);
     *text = (struct text){.document = document, .place = NO_PLACE};
@@ -290,10 +291,10 @@ static nigh_status texts_read(nigh_dedup *dedup, struct nigh__sample *sample, ni
 /* ------------------------------------------------------------------- showing */
 
 /* A number for an id: signatures have no other. */
-static nigh_status number_name(struct nigh__sample *sample, uint32_t document, struct nigh__report_text *out,
+static nigh_status number_name(struct nigh__sample *sample, uint64_t document, struct nigh__report_text *out,
                                nigh_error *error) {
     char digits[24];
-    int length = snprintf(digits, sizeof digits, "%" PRIu32, document);
+    int length = snprintf(digits, sizeof digits, "%" PRIu64, document);
     char *copy = nigh__alloc(sample->context, (size_t)length + 1, 1);
     char **slot = copy == NULL ? NULL : nigh__array_add(sample->context, &sample->names, 1);
     if (slot == NULL) {
@@ -307,7 +308,7 @@ static nigh_status number_name(struct nigh__sample *sample, uint32_t document, s
     return NIGH_OK;
 }
 
-static nigh_status id_show(const nigh_dedup *dedup, struct nigh__sample *sample, uint32_t document,
+static nigh_status id_show(const nigh_dedup *dedup, struct nigh__sample *sample, uint64_t document,
                            struct nigh__report_text *out, nigh_error *error) {
     const struct nigh__duplicate *own = nigh__dedup_document(dedup, document);
     *out = (struct nigh__report_text){.text = ""};
@@ -317,7 +318,7 @@ static nigh_status id_show(const nigh_dedup *dedup, struct nigh__sample *sample,
     return NIGH_OK;
 }
 
-static nigh_status text_show(const nigh_dedup *dedup, struct nigh__sample *sample, uint32_t document,
+static nigh_status text_show(const nigh_dedup *dedup, struct nigh__sample *sample, uint64_t document,
                              struct nigh__report_text *out, nigh_error *error) {
     struct text key = {.document = document};
     const struct text *text = bsearch(&key, sample->texts.data, sample->texts.count, sizeof key, text_compare);
@@ -329,7 +330,7 @@ static nigh_status text_show(const nigh_dedup *dedup, struct nigh__sample *sampl
     return NIGH_OK;
 }
 
-static nigh_status pair_show(const nigh_dedup *dedup, struct nigh__sample *sample, uint32_t kept, uint32_t document,
+static nigh_status pair_show(const nigh_dedup *dedup, struct nigh__sample *sample, uint64_t kept, uint64_t document,
                              nigh_error *error) {
     struct nigh__report_pair pair = {0};
     const struct nigh__duplicate *own = nigh__dedup_document(dedup, document);
@@ -355,8 +356,8 @@ static nigh_status others_show(const nigh_dedup *dedup, struct nigh__sample *sam
     }
     struct nigh__report_text *others = nigh__array_add(sample->context, &sample->others, total);
     if (total > 0 && others == NULL) return no_memory(error);
-    for (uint32_t i = 0; i < dedup->documents.count; i++) {
-        uint32_t kept = nigh__dedup_document(dedup, i)->kept;
+    for (uint64_t i = 0; i < dedup->documents.count; i++) {
+        uint64_t kept = nigh__dedup_document(dedup, i)->kept;
         if (slots[kept] == 0) continue;
         struct chosen *chosen = chosen_at(sample, slots[kept] - 1u);
         if (is_shown(chosen, i) || chosen->other_count == NIGH__REPORT_MAX_IDS) continue;

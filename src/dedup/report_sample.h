@@ -14,7 +14,7 @@
 
 struct nigh__sample {
     const nigh_context *context;
-    uint32_t *sizes;            /* by document: of the cluster it is kept for, else 0; owned */
+    uint64_t *sizes;            /* by document: of the cluster it is kept for, else 0; owned */
     struct nigh__array chosen;  /* of struct, see report_sample.c */
     struct nigh__array texts;   /* of struct */
     struct nigh__array bytes;   /* of char: the texts */

@@ -48,7 +48,7 @@ static nigh_status open_file(struct nigh__sets *sets, nigh_error *error) {
     return nigh__output_init(context, &sets->file, NULL, sets->file.path, &sets->output, error);
 }
 
-static nigh_status add_to_file(struct nigh__sets *sets, uint32_t document, const uint8_t *words, size_t count,
+static nigh_status add_to_file(struct nigh__sets *sets, uint64_t document, const uint8_t *words, size_t count,
                                nigh_error *error) {
     nigh_status status = sets->file.open ? NIGH_OK : open_file(sets, error);
     if (status != NIGH_OK) return status;
@@ -73,7 +73,7 @@ static bool add_block(struct nigh__sets *sets, size_t words) {
     return true;
 }
 
-nigh_status nigh__sets_add(struct nigh__sets *sets, uint32_t document, const uint8_t *words, nigh_error *error) {
+nigh_status nigh__sets_add(struct nigh__sets *sets, uint64_t document, const uint8_t *words, nigh_error *error) {
     const size_t count = nigh__dedup_document(sets->dedup, document)->features;
     if (count > sets->block_words - sets->block_used) {
         const size_t wanted = count > BLOCK_WORDS ? count : BLOCK_WORDS;
@@ -102,7 +102,7 @@ void nigh__sets_reader_release(const nigh_context *context, struct nigh__sets_re
     for (size_t i = 0; i < 2; i++) nigh__array_release(context, &reader->words[i]);
 }
 
-static nigh_status find_set(const struct nigh__sets *sets, struct nigh__array *room, uint32_t document,
+static nigh_status find_set(const struct nigh__sets *sets, struct nigh__array *room, uint64_t document,
                             const uint64_t **out, nigh_error *error) {
     const uint64_t place = sets->places[document];
     if ((place & IN_FILE) == 0) {
@@ -129,7 +129,7 @@ static uint64_t count_common(const uint64_t *a, size_t a_count, const uint64_t *
     return common;
 }
 
-nigh_status nigh__sets_common(const struct nigh__sets *sets, struct nigh__sets_reader *reader, uint32_t a, uint32_t b,
+nigh_status nigh__sets_common(const struct nigh__sets *sets, struct nigh__sets_reader *reader, uint64_t a, uint64_t b,
                               uint64_t *out, nigh_error *error) {
     const uint64_t *x = NULL;
     const uint64_t *y = NULL;

@@ -26,7 +26,7 @@ nigh_status nigh__sets_init(const nigh_dedup *dedup, uint64_t memory_bytes, stru
 void nigh__sets_release(struct nigh__sets *sets);
 
 /* The set of a document, as many words as it has features; they need not be aligned. */
-nigh_status nigh__sets_add(struct nigh__sets *sets, uint32_t document, const uint8_t *words, nigh_error *error);
+nigh_status nigh__sets_add(struct nigh__sets *sets, uint64_t document, const uint8_t *words, nigh_error *error);
 /* After the last was added. */
 nigh_status nigh__sets_finish(struct nigh__sets *sets, nigh_error *error);
 
@@ -34,7 +34,7 @@ void nigh__sets_reader_init(struct nigh__sets_reader *out);
 void nigh__sets_reader_release(const nigh_context *context, struct nigh__sets_reader *reader);
 
 /* How many features two documents have in common.  From any thread, with a reader of its own. */
-nigh_status nigh__sets_common(const struct nigh__sets *sets, struct nigh__sets_reader *reader, uint32_t a, uint32_t b,
+nigh_status nigh__sets_common(const struct nigh__sets *sets, struct nigh__sets_reader *reader, uint64_t a, uint64_t b,
                               uint64_t *out, nigh_error *error);
 
 #endif

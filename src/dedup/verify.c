@@ -30,7 +30,7 @@
 #define CROWDED_SLOT 16u
 
 struct look {
-    uint32_t better, worse; /* ranks */
+    uint64_t better, worse; /* ranks */
     bool decides;           /* about who stays; else it is only listed */
     bool alike;
     float similarity;
@@ -52,7 +52,7 @@ struct verification {
     uint32_t threads;                  /* at work on these looks */
     bool measuring;                    /* also what is not alike */
     struct nigh__pair_limit listing;   /* where all pairs are wanted */
-    uint32_t listed_rank;              /* whose pairs go by */
+    uint64_t listed_rank;              /* whose pairs go by */
     uint64_t listed;                   /* so many were only listed */
     struct nigh__progress progress;
     uint64_t done;
@@ -111,7 +111,7 @@ static nigh_status work_set(struct nigh__pass_worker *worker, const nigh_text *t
     return NIGH_OK;
 }
 
-static nigh_status take_set(void *user, uint32_t document, const nigh_text *text, const uint8_t *product, size_t length,
+static nigh_status take_set(void *user, uint64_t document, const nigh_text *text, const uint8_t *product, size_t length,
                             nigh_error *error) {
     struct verification *verification = user;
     (void)text;
@@ -121,16 +121,16 @@ static nigh_status take_set(void *user, uint32_t document, const nigh_text *text
 
 /* The documents of which there is a candidate pair. */
 static nigh_status mark_needed(struct verification *verification, uint64_t *needed, nigh_error *error) {
-    const uint32_t *first = verification->order->first;
-    uint64_t pair;
+    const uint64_t *first = verification->order->first;
+    struct nigh__number_pair pair;
     bool decides;
     nigh_status status = NIGH_OK;
     while ((status = nigh__candidates_next(verification->candidates, &pair, &decides, error)) == NIGH_OK) {
         verification->dedup->info.candidates++;
-        nigh__bit_set(needed, first[pair >> 32]);
-        nigh__bit_set(needed, first[(uint32_t)pair]);
+        nigh__bit_set(needed, first[pair.first]);
+        nigh__bit_set(needed, first[pair.second]);
         if (verification->dedup->options.all_pairs)
-            nigh__pair_limit_count(&verification->listing, first[pair >> 32], first[(uint32_t)pair]);
+            nigh__pair_limit_count(&verification->listing, first[pair.first], first[pair.second]);
     }
     return status == NIGH_END ? nigh__candidates_rewind(verification->candidates, error) : status;
 }
@@ -160,8 +160,8 @@ static nigh_status read_sets(struct verification *verification, nigh_error *erro
 static nigh_status compare_sets(struct verification *verification, struct nigh__sets_reader *reader, struct look *look,
                                 nigh_error *error) {
     const nigh_dedup *dedup = verification->dedup;
-    const uint32_t a = verification->order->first[look->better];
-    const uint32_t b = verification->order->first[look->worse];
+    const uint64_t a = verification->order->first[look->better];
+    const uint64_t b = verification->order->first[look->worse];
     const uint64_t a_count = nigh__dedup_document(dedup, a)->features;
     const uint64_t b_count = nigh__dedup_document(dedup, b)->features;
     uint64_t common = 0;
@@ -249,7 +249,7 @@ static nigh_status settle(struct verification *verification, nigh_error *error) 
 }
 
 /* Whether a pair that decides nothing is listed; counts those that are not. */
-static bool has_room(struct verification *verification, uint32_t better) {
+static bool has_room(struct verification *verification, uint64_t better) {
     if (!verification->dedup->options.all_pairs) return false;
     if (verification->listed_rank != better) verification->listed = 0;
     verification->listed_rank = better;
@@ -259,19 +259,18 @@ static bool has_room(struct verification *verification, uint32_t better) {
     return room;
 }
 
-static nigh_status look_at(struct verification *verification, uint64_t pair, bool decides, nigh_error *error) {
-    const uint32_t better = (uint32_t)(pair >> 32);
-    const uint32_t worse = (uint32_t)pair;
+static nigh_status look_at(struct verification *verification, struct nigh__number_pair pair, bool decides,
+                           nigh_error *error) {
     verification->done++;
-    const bool matters = decides && nigh__clusters_ask(verification->clusters, better, worse);
-    if (!matters && !has_room(verification, better)) return NIGH_OK;
+    const bool matters = decides && nigh__clusters_ask(verification->clusters, pair.first, pair.second);
+    if (!matters && !has_room(verification, pair.first)) return NIGH_OK;
     verification->looks[verification->look_count++] =
-        (struct look){.better = better, .worse = worse, .decides = decides};
+        (struct look){.better = pair.first, .worse = pair.second, .decides = decides};
     return verification->look_count == TOGETHER ? settle(verification, error) : NIGH_OK;
 }
 
 static nigh_status look_at_all(struct verification *verification, nigh_error *error) {
-    uint64_t pair;
+    struct nigh__number_pair pair;
     bool decides;
     nigh_status status = NIGH_OK;
     while (status == NIGH_OK &&
@@ -282,10 +281,10 @@ static nigh_status look_at_all(struct verification *verification, nigh_error *er
 
 /* How alike documents are to the one that stays for them, where the rule did not ask. */
 static nigh_status measure_kept(struct verification *verification, nigh_error *error) {
-    const uint32_t *kept = verification->clusters->kept;
+    const uint64_t *kept = verification->clusters->kept;
     nigh_status status = NIGH_OK;
     verification->measuring = true;
-    for (uint32_t i = 0; status == NIGH_OK && i < verification->clusters->count; i++) {
+    for (uint64_t i = 0; status == NIGH_OK && i < verification->clusters->count; i++) {
         if (kept[i] != i)
             verification->looks[verification->look_count++] = (struct look){.better = kept[i], .worse = i};
         if (verification->look_count < TOGETHER && i + 1 < verification->clusters->count) continue;
@@ -299,13 +298,13 @@ static nigh_status measure_kept(struct verification *verification, nigh_error *e
 /* --------------------------------------------------------------- assigning -- */
 
 /* All documents of a set go the same way; returns how many there are. */
-static uint64_t assign_set(struct verification *verification, uint32_t rank) {
+static uint64_t assign_set(struct verification *verification, uint64_t rank) {
     nigh_dedup *dedup = verification->dedup;
     const struct nigh__order *order = verification->order;
-    const uint32_t kept = order->best[verification->clusters->kept[rank]];
+    const uint64_t kept = order->best[verification->clusters->kept[rank]];
     const bool stays = verification->clusters->kept[rank] == rank;
     const float similarity = stays ? 1 : nigh__dedup_document(dedup, order->first[rank])->similarity;
-    for (uint32_t i = order->first[rank]; i != NIGH_ALL; i = nigh__dedup_document(dedup, i)->next) {
+    for (uint64_t i = order->first[rank]; i != NIGH__NO_DOCUMENT; i = nigh__dedup_document(dedup, i)->next) {
         struct nigh__duplicate *entry = nigh__dedup_document(dedup, i);
         entry->kept = kept;
         entry->similarity = similarity;
@@ -316,11 +315,11 @@ static uint64_t assign_set(struct verification *verification, uint32_t rank) {
 
 static nigh_status assign(struct verification *verification, nigh_error *error) {
     nigh_dedup *dedup = verification->dedup;
-    const uint32_t count = verification->clusters->count;
-    uint64_t *sizes = nigh__alloc_zero(dedup->context, count, sizeof *sizes);
+    const uint64_t count = verification->clusters->count;
+    uint64_t *sizes = nigh__alloc_zero(dedup->context, (size_t)count, sizeof *sizes);
     if (sizes == NULL) return no_memory(error);
-    for (uint32_t i = 0; i < count; i++) sizes[verification->clusters->kept[i]] += assign_set(verification, i);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint64_t i = 0; i < count; i++) sizes[verification->clusters->kept[i]] += assign_set(verification, i);
+    for (uint64_t i = 0; i < count; i++) {
         dedup->info.kept += sizes[i] > 0;
         dedup->info.clusters += sizes[i] > 1;
         if (sizes[i] > 1 && sizes[i] > dedup->info.largest) dedup->info.largest = sizes[i];

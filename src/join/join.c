@@ -166,19 +166,21 @@ static void choose(struct nigh__join *join) {
     if (join->all_pairs) join->key_bits = 0;
     join->row_bits = bits_for(join->count);
     join->distance_bits = bits_for(join->options.radius);
-    join->pair_words = 2 * join->row_bits + join->distance_bits <= 64 ? 1 : 2;
+    join->number_words = join->count <= join->narrow_count ? 1 : 2;
+    const bool fits = join->number_words == 1 && 2 * join->row_bits + join->distance_bits <= 64;
+    join->pair_words = fits ? 1 : join->number_words + 1;
 }
 
 /* --------------------------------------------------------------- the whole */
 
 static nigh_status open_sorters(struct nigh__join *join, uint64_t memory, nigh_error *error) {
     struct nigh__sorter_options options = {.words = join->pair_words,
-                                           .key_words = 1,
+                                           .key_words = join->number_words,
                                            .memory_bytes = memory / 2,
                                            .temporary = join->options.temporary,
                                            .threads = join->threads};
     nigh_status status = nigh__sorter_new(join->context, &options, &join->pairs, error);
-    options.words = 1;
+    options.words = join->number_words;
     options.memory_bytes = memory / 4;
     return status == NIGH_OK ? nigh__sorter_new(join->context, &options, &join->groups, error) : status;
 }
@@ -186,12 +188,13 @@ static nigh_status open_sorters(struct nigh__join *join, uint64_t memory, nigh_e
 static nigh_status join_rows(struct nigh__join *join, nigh_error *error) {
     const uint64_t memory = join->options.memory_bytes;
     const uint64_t needed = nigh__join_short_bytes(join);
-    const bool in_memory = join->words == 1 && !join->all_pairs && needed < memory - memory / 4;
-    nigh_status status = open_sorters(join, in_memory ? memory - needed : memory / 2, error);
+    const bool small = join->number_words == 1 && join->count < UINT32_MAX;
+    join->in_memory = join->words == 1 && !join->all_pairs && small && needed < memory - memory / 4;
+    nigh_status status = open_sorters(join, join->in_memory ? memory - needed : memory / 2, error);
     if (status != NIGH_OK) return status;
     join->result.rows = join->count;
     join->result.tables = join->all_pairs ? 0 : join->blocks;
-    status = in_memory ? nigh__join_short(join, error) : nigh__join_sorted(join, error);
+    status = join->in_memory ? nigh__join_short(join, error) : nigh__join_sorted(join, error);
     if (nigh__join_failed(join)) return (nigh_status)atomic_load(&join->status);
     if (status == NIGH_OK) status = nigh__join_give(join, error);
     if (join->pairs != NULL) join->result.disk_bytes += nigh__sorter_disk_bytes(join->pairs);
@@ -210,12 +213,13 @@ static nigh_status copy_options(const nigh_join_options *options, nigh_join_opti
 /* The sides and the width are there. */
 static nigh_status join_sides(struct nigh__join *join, nigh_join_result *result, nigh_error *error) {
     uint64_t count = 0;
-    if (!nigh__add64(join->sides[0].count, join->sides[1].count, &count) || count >= UINT32_MAX)
-        return nigh__fail(error, NIGH_ELIMIT, "a join takes fewer than 2^32 - 1 rows");
+    if (!nigh__add64(join->sides[0].count, join->sides[1].count, &count)) count = UINT64_MAX;
+    nigh_status status = nigh__numbers_check(count, "rows", error);
+    if (status != NIGH_OK) return status;
     if (pthread_mutex_init(&join->lock, NULL) != 0) return nigh__fail(error, NIGH_ENOMEM, "no memory for a lock");
     join->words = (join->width_bits + 63) / 64;
-    join->count = (uint32_t)count;
-    join->split = (uint32_t)join->sides[0].count;
+    join->count = count;
+    join->split = join->sides[0].count;
     join->threads = nigh__threads_resolve(join->options.threads);
     join->kernel = nigh__pairs_choose(join->context->hamming->name);
     join->secret = nigh__secret();
@@ -223,7 +227,7 @@ static nigh_status join_sides(struct nigh__join *join, nigh_join_result *result,
     nigh__progress_init(&join->progress, join->options.progress);
     join->stage = "joining";
     choose(join);
-    nigh_status status = join_rows(join, error);
+    status = join_rows(join, error);
     nigh__sorter_free(join->pairs);
     nigh__sorter_free(join->groups);
     (void)pthread_mutex_destroy(&join->lock);
@@ -231,10 +235,13 @@ static nigh_status join_sides(struct nigh__join *join, nigh_join_result *result,
     return status;
 }
 
-nigh_status nigh_join(nigh_context *context, const uint8_t *rows, uint64_t count, const uint8_t *others,
-                      uint64_t other_count, const nigh_join_options *options, nigh_join_result *result,
-                      nigh_error *error) {
-    struct nigh__join join = {.context = context, .self = others == NULL, .result = {.size = sizeof(nigh_join_result)}};
+nigh_status nigh__join_from(nigh_context *context, const uint8_t *rows, uint64_t count, const uint8_t *others,
+                            uint64_t other_count, uint64_t narrow_count, const nigh_join_options *options,
+                            nigh_join_result *result, nigh_error *error) {
+    struct nigh__join join = {.context = context,
+                              .self = others == NULL,
+                              .narrow_count = narrow_count,
+                              .result = {.size = sizeof(nigh_join_result)}};
     nigh_status status = copy_options(options, &join.options, error);
     if (status != NIGH_OK) return status;
     join.width_bits = join.options.width_bits;
@@ -246,6 +253,12 @@ nigh_status nigh_join(nigh_context *context, const uint8_t *rows, uint64_t count
     join.sides[0] = (struct nigh__join_side){.bytes = rows, .count = count};
     if (others != NULL) join.sides[1] = (struct nigh__join_side){.bytes = others, .count = other_count};
     return join_sides(&join, result, error);
+}
+
+nigh_status nigh_join(nigh_context *context, const uint8_t *rows, uint64_t count, const uint8_t *others,
+                      uint64_t other_count, const nigh_join_options *options, nigh_join_result *result,
+                      nigh_error *error) {
+    return nigh__join_from(context, rows, count, others, other_count, NIGH__HALF_WORD_NUMBERS, options, result, error);
 }
 
 /* Rows of one scheme are comparable; an empty collection has none and fits any. */
@@ -261,8 +274,10 @@ static nigh_status same_scheme(const nigh_collection *a, const nigh_collection *
 
 nigh_status nigh_collection_join(const nigh_collection *collection, const nigh_collection *other,
                                  const nigh_join_options *options, nigh_join_result *result, nigh_error *error) {
-    struct nigh__join join = {
-        .context = collection->context, .self = other == NULL, .result = {.size = sizeof(nigh_join_result)}};
+    struct nigh__join join = {.context = collection->context,
+                              .self = other == NULL,
+                              .narrow_count = NIGH__HALF_WORD_NUMBERS,
+                              .result = {.size = sizeof(nigh_join_result)}};
     nigh_status status = copy_options(options, &join.options, error);
     if (status != NIGH_OK) return status;
     join.width_bits = collection->documents > 0 || other == NULL ? collection->width_bits : other->width_bits;

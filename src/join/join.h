@@ -13,7 +13,8 @@
  *     join_pairs.c    pairs of distinct rows to pairs of rows, in order
  *
  * Rows of both sides are numbered together: those of the second follow those of the
- * first.  All numbers are below 2^32.
+ * first.  In tables that are all in memory numbers are of 32 bits, for there they are a third
+ * of it; everywhere else they are of 64.
  */
 #ifndef NIGH_JOIN_JOIN_H
 #define NIGH_JOIN_JOIN_H
@@ -24,6 +25,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "base/number_pair.h"
 #include "base/progress.h"
 #include "base/sorter.h"
 #include "kernel/pairs_kernel.h"
@@ -49,7 +51,7 @@ struct nigh__join_heads {
     uint64_t before; /* heads of all rows before */
 };
 
-static inline bool nigh__join_is_head(const struct nigh__join_groups *group, uint32_t row) {
+static inline bool nigh__join_is_head(const struct nigh__join_groups *group, uint64_t row) {
     return (group->heads[row / 64].set >> row % 64 & 1) != 0;
 }
 
@@ -66,8 +68,11 @@ struct nigh__join {
     struct nigh__join_side sides[2];
     bool self; /* one side only */
     uint32_t width_bits, words;
-    uint32_t count; /* of all rows */
-    uint32_t split; /* rows before it are of the first side */
+    uint64_t count;        /* of all rows */
+    uint64_t split;        /* rows before it are of the first side */
+    uint64_t narrow_count; /* with up to so many rows, two numbers share a word; tests ask for less */
+    uint32_t number_words; /* of two numbers, as base/number_pair.h has it */
+    bool in_memory;        /* so are all tables: numbers of rows in a bucket are of 32 bits */
     uint32_t threads;
     uint32_t blocks;   /* the radius + 1 */
     uint32_t key_bits; /* of a block, at most so many are the key */
@@ -77,9 +82,10 @@ struct nigh__join {
     const struct nigh__pairs *kernel;
 
     uint32_t row_bits, distance_bits; /* that numbers and distances take */
-    uint32_t pair_words;              /* of a record of pairs: 1 where these fit a word */
+    uint32_t pair_words;              /* of a record of pairs: 1 where these fit a word, else one more than
+                                         number_words */
     struct nigh__sorter *pairs;       /* of distinct rows, or of all: see nigh__join_pack() */
-    struct nigh__sorter *groups;      /* (distinct row << 32 | a later row equal to it) */
+    struct nigh__sorter *groups;      /* pairs of a distinct row and a later one equal to it, number_words each */
     struct nigh__join_groups group;   /* of `groups`, while pairs are told of all rows */
     bool grouped;                     /* the sorter of groups is finished */
     bool told;                        /* pairs are of all rows already */
@@ -122,22 +128,26 @@ bool nigh__join_failed(struct nigh__join *join);
 void nigh__join_tick(struct nigh__join *join, const char *stage, uint64_t done, uint64_t total);
 
 /* Rows first .. first + count, which are all of one side, `words` 64-bit words each. */
-nigh_status nigh__join_read(const struct nigh__join *join, uint32_t first, size_t count, uint64_t *out,
+nigh_status nigh__join_read(const struct nigh__join *join, uint64_t first, size_t count, uint64_t *out,
                             nigh_error *error);
 
 /* A record of the sorter of pairs: first, second and distance, from the highest bits down, in pair_words words. */
 static inline void nigh__join_pack(const struct nigh__join *join, uint64_t a, uint64_t b, uint64_t distance,
                                    uint64_t *record) {
-    record[0] = a << 32 | b;
-    if (join->pair_words == 1)
+    if (join->pair_words == 1) {
         record[0] = (a << join->row_bits | b) << join->distance_bits | distance;
-    else
-        record[1] = distance;
+        return;
+    }
+    nigh__number_pair_pack(join->number_words, a, b, record);
+    record[join->number_words] = distance;
 }
 
 static inline nigh_pair nigh__join_unpack(const struct nigh__join *join, const uint64_t *record) {
-    if (join->pair_words == 2)
-        return (nigh_pair){.first = record[0] >> 32, .second = (uint32_t)record[0], .distance = (uint32_t)record[1]};
+    if (join->pair_words > 1) {
+        const struct nigh__number_pair pair = nigh__number_pair_unpack(join->number_words, record);
+        const uint32_t distance = (uint32_t)record[join->number_words];
+        return (nigh_pair){.first = pair.first, .second = pair.second, .distance = distance};
+    }
     const uint64_t rows = record[0] >> join->distance_bits;
     return (nigh_pair){.first = rows >> join->row_bits,
                        .second = rows & ((UINT64_C(1) << join->row_bits) - 1),
@@ -168,10 +178,15 @@ struct nigh__join_worker {
 
 /* Some rows of a bucket. */
 struct nigh__join_rows {
-    const uint32_t *numbers;
-    const uint64_t *rows; /* NULL: to be fetched */
+    const uint32_t *numbers;      /* where all is in memory; else NULL */
+    const uint64_t *wide_numbers; /* and these */
+    const uint64_t *rows;         /* NULL: to be fetched */
     size_t count;
 };
+
+static inline uint64_t nigh__join_number(const struct nigh__join_rows *set, size_t place) {
+    return set->numbers != NULL ? set->numbers[place] : set->wide_numbers[place];
+}
 
 struct nigh__join_bucket {
     struct nigh__join_rows first, second; /* of a self-join the same */
@@ -188,7 +203,7 @@ bool nigh__join_worker_flush(struct nigh__join_worker *worker);
 double nigh__join_comparisons(const struct nigh__join_bucket *bucket);
 
 /* Keeps a pair of distinct rows, a < b, for the sorter; false: that failed. */
-bool nigh__join_emit(struct nigh__join_worker *worker, uint32_t a, uint32_t b, uint32_t distance);
+bool nigh__join_emit(struct nigh__join_worker *worker, uint64_t a, uint64_t b, uint32_t distance);
 
 /* Finds the pairs of a bucket.  Where it is over the budget, its rows must come in the order of their numbers. */
 void nigh__join_bucket(struct nigh__join_worker *worker, const struct nigh__join_bucket *bucket);
@@ -206,9 +221,14 @@ nigh_status nigh__join_sorted(struct nigh__join *join, nigh_error *error);
 nigh_status nigh__join_groups_load(struct nigh__join *join, nigh_error *error);
 void nigh__join_groups_unload(struct nigh__join *join);
 /* The pair for every two of the rows equal to a and b. */
-bool nigh__join_emit_groups(struct nigh__join_worker *worker, uint32_t a, uint32_t b, uint32_t distance);
+bool nigh__join_emit_groups(struct nigh__join_worker *worker, uint64_t a, uint64_t b, uint32_t distance);
 /* Gives the pairs to the caller. */
 nigh_status nigh__join_give(struct nigh__join *join, nigh_error *error);
+
+/* nigh_join() with another narrow_count. */
+nigh_status nigh__join_from(nigh_context *context, const uint8_t *rows, uint64_t count, const uint8_t *others,
+                            uint64_t other_count, uint64_t narrow_count, const nigh_join_options *options,
+                            nigh_join_result *result, nigh_error *error);
 
 /* Work in threads, with a worker each; thread 0 is the calling one. */
 nigh_status nigh__join_run(struct nigh__join *join, void (*work)(void *user, struct nigh__join_worker *worker),

@@ -29,8 +29,12 @@
 #include "base/word_sort.h"
 #include "join/join_bucket.h"
 
-#define SAMPLE 4096u        /* rows of a side that show whether dividing pays */
+#define MORE_KEY_BITS 2u /* of a part, than tell its rows apart */
+#define SAMPLE 4096u     /* rows of a side that show whether dividing pays */
+#define PLACE_MASK NIGH__MAX_NUMBERS
 #define MAX_CUT_QUERIES 64u /* that are cut together */
+
+_Static_assert(NIGH__JOIN_MAX_KEY_BITS + MORE_KEY_BITS + NIGH__NUMBER_BITS <= 64, "a place fits beside a key");
 
 /* What things take, in nanoseconds: only to choose between ways that find the same. */
 #define NARROW_PAIR 0.06
@@ -137,7 +141,7 @@ static bool sample_set(struct nigh__join_worker *worker, const struct nigh__join
 
 static size_t run_length(const uint64_t *keys, size_t from, size_t count) {
     size_t end = from + 1;
-    while (end < count && keys[end] >> 32 == keys[from] >> 32) end++;
+    while (end < count && keys[end] >> NIGH__NUMBER_BITS == keys[from] >> NIGH__NUMBER_BITS) end++;
     return end - from;
 }
 
@@ -191,20 +195,31 @@ static const uint64_t *sorted_keys(struct nigh__join_worker *worker, const struc
     return keys;
 }
 
+static uint32_t *gather_numbers(const struct nigh__join_rows *set, const uint64_t *keys, size_t count, uint32_t *out) {
+    for (size_t i = 0; i < count; i++) out[i] = set->numbers[keys[i] & PLACE_MASK];
+    return out;
+}
+
+static uint64_t *gather_wide_numbers(const struct nigh__join_rows *set, const uint64_t *keys, size_t count,
+                                     uint64_t *out) {
+    for (size_t i = 0; i < count; i++) out[i] = set->wide_numbers[keys[i] & PLACE_MASK];
+    return out;
+}
+
 /* The rows that some keys stand for, side by side, in two scratch arrays from `use` on. */
 static bool gather(struct nigh__join_worker *worker, const struct nigh__join_rows *set, const uint64_t *keys,
                    size_t count, enum nigh__join_scratch use, struct nigh__join_rows *out) {
     const struct nigh__join *join = worker->join;
     const bool narrow = join->words == 1;
-    uint32_t *numbers = nigh__join_room(worker, use, count);
+    void *numbers = nigh__join_room(worker, use, count);
     uint64_t *rows = narrow ? nigh__join_room(worker, use + 1, count) : NULL;
     if (numbers == NULL || (narrow && rows == NULL)) return false;
-    for (size_t i = 0; i < count; i++) {
-        const size_t place = (uint32_t)keys[i];
-        numbers[i] = set->numbers[place];
-        if (narrow) rows[i] = set->rows[place];
-    }
-    *out = (struct nigh__join_rows){.numbers = numbers, .rows = rows, .count = count};
+    *out = (struct nigh__join_rows){.rows = rows, .count = count};
+    if (join->in_memory)
+        out->numbers = gather_numbers(set, keys, count, numbers);
+    else
+        out->wide_numbers = gather_wide_numbers(set, keys, count, numbers);
+    for (size_t i = 0; narrow && i < count; i++) rows[i] = set->rows[keys[i] & PLACE_MASK];
     return true;
 }
 
@@ -216,7 +231,7 @@ static bool gather_wide(struct nigh__join_worker *worker, const struct nigh__joi
     uint64_t *rows = nigh__join_room(worker, use + 1, out->count * words);
     if (rows == NULL) return false;
     for (size_t i = 0; i < out->count; i++) {
-        const uint64_t *row = nigh__join_fetch(worker, set, (uint32_t)keys[i], 1, worker->query_rows);
+        const uint64_t *row = nigh__join_fetch(worker, set, keys[i] & PLACE_MASK, 1, worker->query_rows);
         if (row == NULL) return false;
         memcpy(rows + i * words, row, words * sizeof *rows);
     }
@@ -228,7 +243,8 @@ static bool gather_wide(struct nigh__join_worker *worker, const struct nigh__joi
 static struct nigh__join_rows some_rows(const struct nigh__join *join, const struct nigh__join_rows *set, size_t from,
                                         size_t most) {
     struct nigh__join_rows some = *set;
-    some.numbers += from;
+    if (some.numbers != NULL) some.numbers += from;
+    if (some.wide_numbers != NULL) some.wide_numbers += from;
     if (some.rows != NULL) some.rows += from * join->words;
     some.count = set->count - from < most ? set->count - from : most;
     return some;
@@ -294,10 +310,10 @@ static bool next_agreeing(const struct nigh__join_bucket *bucket, uint64_t *firs
     const size_t second_count = bucket->self ? 0 : bucket->second.count;
     while (*x < bucket->first.count) {
         *out = (struct agreeing){.bucket = bucket, .first_keys = first + *x, .share = -1};
-        const uint64_t value = first[*x] >> 32;
+        const uint64_t value = first[*x] >> NIGH__NUMBER_BITS;
         out->first = run_length(first, *x, bucket->first.count);
-        while (*y < second_count && second[*y] >> 32 < value) (*y)++;
-        if (*y < second_count && second[*y] >> 32 == value) {
+        while (*y < second_count && second[*y] >> NIGH__NUMBER_BITS < value) (*y)++;
+        if (*y < second_count && second[*y] >> NIGH__NUMBER_BITS == value) {
             out->second_keys = second + *y;
             out->second = run_length(second, *y, second_count);
         }
@@ -372,7 +388,8 @@ static void join_large(struct nigh__join_worker *worker, const struct nigh__join
     const struct nigh__join *join = worker->join;
     const double budget = (double)join->options.bucket_budget;
     const bool over = nigh__join_comparisons(bucket) > budget;
-    struct nigh__join_parts parts = {.rows = rows_of(bucket), .key_bits = nigh__join_useful_bits(rows_of(bucket)) + 2};
+    struct nigh__join_parts parts = {.rows = rows_of(bucket),
+                                     .key_bits = nigh__join_useful_bits(rows_of(bucket)) + MORE_KEY_BITS};
     parts.varying = nigh__join_room(worker, NIGH__JOIN_VARYING, join->words);
     parts.bounds = nigh__join_room(worker, NIGH__JOIN_BOUNDS, (size_t)join->blocks + 1);
     if (parts.varying == NULL || parts.bounds == NULL || !find_varying(worker, bucket, parts.varying)) return;

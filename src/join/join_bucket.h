@@ -53,14 +53,14 @@ void nigh__join_compare_narrow(struct nigh__join_worker *worker, const struct ni
 /* Wide rows of a tile. */
 uint32_t nigh__join_wide_tile(const struct nigh__join *join);
 /* Keeps a pair of distinct rows, and those of all rows equal to them where these are known; false: that failed. */
-bool nigh__join_tell(struct nigh__join_worker *worker, uint32_t a, uint32_t b, uint32_t distance);
+bool nigh__join_tell(struct nigh__join_worker *worker, uint64_t a, uint64_t b, uint32_t distance);
 
 /*
  * That a pair is told soon: what that needs is brought near.  Inlined by force: gcc takes a call that only prefetches
  * for one without effect, and drops it.
  */
 static inline __attribute__((always_inline)) void nigh__join_tell_soon(const struct nigh__join_worker *worker,
-                                                                       uint32_t a, uint32_t b) {
+                                                                       uint64_t a, uint64_t b) {
     const struct nigh__join_heads *heads = worker->join->group.heads;
     if (heads == NULL) return;
     __builtin_prefetch(&heads[a / 64]);

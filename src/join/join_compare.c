@@ -47,7 +47,8 @@ const uint64_t *nigh__join_fetch(struct nigh__join_worker *worker, const struct 
     if (set->rows != NULL) return set->rows + from * join->words;
     nigh_error error = {.status = NIGH_OK};
     for (size_t i = 0; i < count; i++) {
-        nigh_status status = nigh__join_read(join, set->numbers[from + i], 1, fetched + i * join->words, &error);
+        nigh_status status =
+            nigh__join_read(join, nigh__join_number(set, from + i), 1, fetched + i * join->words, &error);
         if (status == NIGH_OK) continue;
         nigh__join_fail(join, status, &error);
         return NULL;
@@ -69,8 +70,8 @@ static bool compare_wide(struct nigh__join_worker *worker, const struct nigh__jo
         const struct nigh__hit *hit = &worker->hits[h];
         if (bucket->self && y + hit->row <= x + hit->query) continue;
         if (!is_first(join, place, queries + (size_t)hit->query * words, tile + (size_t)hit->row * words)) continue;
-        if (!nigh__join_tell(worker, bucket->first.numbers[x + hit->query], bucket->second.numbers[y + hit->row],
-                             hit->distance))
+        if (!nigh__join_tell(worker, nigh__join_number(&bucket->first, x + hit->query),
+                             nigh__join_number(&bucket->second, y + hit->row), hit->distance))
             return false;
     }
     return !nigh__join_failed(join);

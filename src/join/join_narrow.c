@@ -19,7 +19,8 @@ static bool is_told_here(const struct nigh__join_place *place, uint64_t differin
 
 /* Rows of a bucket from one on, and 32 bits of each, folded: they differ in no more than the rows do. */
 struct tile {
-    const uint32_t *numbers;
+    const struct nigh__join_rows *set;
+    size_t from;
     const uint64_t *rows;
     uint32_t *rest;
     size_t count;
@@ -30,7 +31,11 @@ static struct tile tile_of(const struct nigh__join_rows *set, size_t from, size_
     const uint64_t *rows = set->rows + from;
     for (size_t i = 0; i < count; i++) rest[i] = (uint32_t)(rows[i] ^ rows[i] >> 32);
     memset(rest + count, 0, NIGH__PAIRS_PADDING * sizeof *rest);
-    return (struct tile){.numbers = set->numbers + from, .rows = rows, .rest = rest, .count = count};
+    return (struct tile){.set = set, .from = from, .rows = rows, .rest = rest, .count = count};
+}
+
+static uint64_t number_at(const struct tile *tile, uint32_t place) {
+    return nigh__join_number(tile->set, tile->from + place);
 }
 
 /* Tells what the kernel found of two tiles; false: nothing more is to be done. */
@@ -46,10 +51,10 @@ static bool tell_hits(struct nigh__join_worker *worker, const struct tile *a, co
     }
     for (size_t i = 0; i < kept; i++) {
         const size_t ahead = i + AHEAD < kept ? i + AHEAD : i;
-        nigh__join_tell_soon(worker, a->numbers[hits[ahead].query], b->numbers[hits[ahead].row]);
+        nigh__join_tell_soon(worker, number_at(a, hits[ahead].query), number_at(b, hits[ahead].row));
         const struct nigh__pair_hit hit = hits[i];
         const uint32_t distance = nigh__join_count_bits(a->rows[hit.query] ^ b->rows[hit.row]);
-        if (!nigh__join_tell(worker, a->numbers[hit.query], b->numbers[hit.row], distance)) return false;
+        if (!nigh__join_tell(worker, number_at(a, hit.query), number_at(b, hit.row), distance)) return false;
     }
     return true;
 }

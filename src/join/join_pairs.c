@@ -20,10 +20,11 @@
 #include "join/join.h"
 
 #define IS_FIRST (UINT64_C(1) << 20) /* above any distance */
-#define SIZE_SHIFT 32
+#define SIZE_SHIFT 24u
 #define RECORDS_A_TICK 256u
 
 _Static_assert(NIGH_MAX_WIDTH_BITS < IS_FIRST, "a distance fits below the flag");
+_Static_assert(IS_FIRST < UINT64_C(1) << SIZE_SHIFT && SIZE_SHIFT + NIGH__NUMBER_BITS <= 64, "a size fits above it");
 
 /* Records of a sorter one by one. */
 struct stream {
@@ -59,25 +60,33 @@ static nigh_status step(struct nigh__join *join, struct stream *stream, const ch
 struct expansion {
     struct nigh__join *join;
     struct stream groups;
-    struct nigh__array members; /* uint32_t: the group at hand, its first row first */
+    struct nigh__array members; /* uint64_t: the group at hand, its first row first */
     bool loaded;
     struct nigh__sorter *half, *whole;
 };
 
-static nigh_status load_group(struct expansion *e, uint32_t first, nigh_error *error) {
+/* The rows at hand that are equal; false, and no rows, at the end or with a status that says why. */
+static bool equal_rows(struct expansion *e, struct nigh__number_pair *out, nigh_status *status, nigh_error *error) {
+    const uint64_t *record = current(&e->groups, status, error);
+    *out = (struct nigh__number_pair){UINT64_MAX, UINT64_MAX};
+    if (record != NULL) *out = nigh__number_pair_unpack(e->join->number_words, record);
+    return record != NULL;
+}
+
+static nigh_status load_group(struct expansion *e, uint64_t first, nigh_error *error) {
     nigh_status status = NIGH_OK;
-    const uint32_t *members = e->members.data;
+    const uint64_t *members = e->members.data;
     if (e->loaded && members[0] == first) return NIGH_OK;
     e->loaded = false;
     e->members.count = 0;
-    for (uint32_t member = first;;) {
-        uint32_t *slot = nigh__array_add(e->join->context, &e->members, 1);
+    for (uint64_t member = first;;) {
+        uint64_t *slot = nigh__array_add(e->join->context, &e->members, 1);
         if (slot == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for equal rows");
         *slot = member;
-        const uint64_t *record;
-        while ((record = current(&e->groups, &status, error)) != NULL && record[0] >> 32 < first) e->groups.next++;
-        if (record == NULL || record[0] >> 32 != first) break;
-        member = (uint32_t)record[0];
+        struct nigh__number_pair equal;
+        while (equal_rows(e, &equal, &status, error) && equal.first < first) e->groups.next++;
+        if (equal.first != first) break;
+        member = equal.second;
         e->groups.next++;
     }
     e->loaded = status == NIGH_OK;
@@ -93,7 +102,7 @@ static nigh_status rewind_groups(struct expansion *e, nigh_error *error) {
 static nigh_status new_sorter(const struct nigh__join *join, uint32_t words, struct nigh__sorter **out,
                               nigh_error *error) {
     const struct nigh__sorter_options options = {.words = words,
-                                                 .key_words = 1,
+                                                 .key_words = join->number_words,
                                                  .memory_bytes = join->options.memory_bytes / 4,
                                                  .temporary = join->options.temporary,
                                                  .threads = join->threads};
@@ -108,19 +117,20 @@ static bool is_crowd(const struct nigh__join *join, uint64_t rows) { return rows
 static nigh_status expand_first(struct expansion *e, const uint64_t *pair, nigh_error *error) {
     const struct nigh__join *join = e->join;
     const nigh_pair distinct = nigh__join_unpack(join, pair);
-    nigh_status status = load_group(e, (uint32_t)distinct.first, error);
+    nigh_status status = load_group(e, distinct.first, error);
     const uint64_t rows = e->members.count;
     const uint64_t taken = join->self && is_crowd(join, rows) ? 1 : rows;
     for (uint64_t i = 0; i < taken && status == NIGH_OK; i++) {
-        const uint64_t record[2] = {distinct.second << 32 | ((const uint32_t *)e->members.data)[i],
-                                    rows << SIZE_SHIFT | (i == 0 ? IS_FIRST : 0) | distinct.distance};
+        uint64_t record[3];
+        nigh__number_pair_pack(join->number_words, distinct.second, ((const uint64_t *)e->members.data)[i], record);
+        record[join->number_words] = rows << SIZE_SHIFT | (i == 0 ? IS_FIRST : 0) | distinct.distance;
         status = nigh__sorter_add(e->half, record, 1, error);
     }
     return status;
 }
 
 static nigh_status add_whole(struct expansion *e, uint64_t a, uint64_t b, uint64_t distance, nigh_error *error) {
-    uint64_t record[2];
+    uint64_t record[3];
     nigh__join_pack(e->join, a < b ? a : b, a < b ? b : a, distance, record);
     return nigh__sorter_add(e->whole, record, 1, error);
 }
@@ -145,21 +155,22 @@ static uint64_t given_rows(const struct nigh__join *join, uint64_t rows, uint64_
 /* A row of the first group and the second group. */
 static nigh_status expand_second(struct expansion *e, const uint64_t *half, nigh_error *error) {
     const struct nigh__join *join = e->join;
-    const uint64_t row = (uint32_t)half[0];
-    const uint64_t first_rows = half[1] >> SIZE_SHIFT;
-    const bool is_first = (half[1] & IS_FIRST) != 0;
-    nigh_status status = load_group(e, (uint32_t)(half[0] >> 32), error);
+    const struct nigh__number_pair known = nigh__number_pair_unpack(join->number_words, half);
+    const uint64_t facts = half[join->number_words];
+    const uint64_t first_rows = facts >> SIZE_SHIFT;
+    const bool is_first = (facts & IS_FIRST) != 0;
+    nigh_status status = load_group(e, known.first, error);
     const uint64_t rows = e->members.count;
     if (status == NIGH_OK && is_first) e->join->result.copies_untold += untold(join, first_rows, rows);
     const uint64_t given = given_rows(join, rows, first_rows, is_first);
     for (uint64_t i = 0; i < given && status == NIGH_OK; i++)
-        status = add_whole(e, row, ((const uint32_t *)e->members.data)[i], half[1] & (IS_FIRST - 1), error);
+        status = add_whole(e, known.second, ((const uint64_t *)e->members.data)[i], facts & (IS_FIRST - 1), error);
     return status;
 }
 
 /* The pairs inside the group at hand. */
 static nigh_status expand_inside(struct expansion *e, nigh_error *error) {
-    const uint32_t *members = e->members.data;
+    const uint64_t *members = e->members.data;
     const uint64_t rows = e->members.count;
     const uint64_t firsts = is_crowd(e->join, rows) ? 1 : rows;
     nigh_status status = NIGH_OK;
@@ -174,7 +185,7 @@ static nigh_status expand_inside(struct expansion *e, nigh_error *error) {
 static nigh_status expand_each(struct expansion *e, struct nigh__sorter *from,
                                nigh_status (*expand)(struct expansion *, const uint64_t *, nigh_error *),
                                nigh_error *error) {
-    struct stream stream = {.sorter = from, .words = from == e->half ? 2 : e->join->pair_words};
+    struct stream stream = {.sorter = from, .words = from == e->half ? e->join->number_words + 1 : e->join->pair_words};
     nigh_status status = rewind_groups(e, error);
     const uint64_t *record;
     while (status == NIGH_OK && (record = current(&stream, &status, error)) != NULL) {
@@ -186,9 +197,9 @@ static nigh_status expand_each(struct expansion *e, struct nigh__sorter *from,
 
 static nigh_status expand_groups(struct expansion *e, nigh_error *error) {
     nigh_status status = rewind_groups(e, error);
-    const uint64_t *record;
-    while (status == NIGH_OK && (record = current(&e->groups, &status, error)) != NULL) {
-        status = load_group(e, (uint32_t)(record[0] >> 32), error);
+    struct nigh__number_pair equal;
+    while (status == NIGH_OK && equal_rows(e, &equal, &status, error)) {
+        status = load_group(e, equal.first, error);
         if (status == NIGH_OK) status = expand_inside(e, error);
         e->groups.done += e->members.count - 1;
         nigh__join_tick(e->join, "expanding", e->groups.done, nigh__sorter_count(e->groups.sorter));
@@ -199,9 +210,9 @@ static nigh_status expand_groups(struct expansion *e, nigh_error *error) {
 
 /* Replaces join->pairs by those of all rows. */
 static nigh_status expand_all(struct nigh__join *join, nigh_error *error) {
-    struct expansion e = {.join = join, .members = NIGH__ARRAY(uint32_t)};
-    e.groups = (struct stream){.sorter = join->groups, .words = 1};
-    nigh_status status = new_sorter(join, 2, &e.half, error);
+    struct expansion e = {.join = join, .members = NIGH__ARRAY(uint64_t)};
+    e.groups = (struct stream){.sorter = join->groups, .words = join->number_words};
+    nigh_status status = new_sorter(join, join->number_words + 1, &e.half, error);
     if (status == NIGH_OK) status = expand_each(&e, join->pairs, expand_first, error);
     if (status == NIGH_OK) status = nigh__sorter_finish(e.half, error);
     join->result.disk_bytes += nigh__sorter_disk_bytes(join->pairs);
@@ -221,7 +232,7 @@ static nigh_status expand_all(struct nigh__join *join, nigh_error *error) {
 /* ------------------------------------------------------- groups in memory */
 
 /* The rows equal to one that is not dropped, as records from *out on; without itself. */
-static size_t others_of(const struct nigh__join *join, uint32_t row, const uint64_t **out) {
+static size_t others_of(const struct nigh__join *join, uint64_t row, const uint64_t **out) {
     const struct nigh__join_groups *group = &join->group;
     if (!nigh__join_is_head(group, row)) return 0;
     const struct nigh__join_heads *heads = &group->heads[row / 64];
@@ -231,7 +242,7 @@ static size_t others_of(const struct nigh__join *join, uint32_t row, const uint6
     return first[1] - first[0];
 }
 
-bool nigh__join_emit_groups(struct nigh__join_worker *worker, uint32_t a, uint32_t b, uint32_t distance) {
+bool nigh__join_emit_groups(struct nigh__join_worker *worker, uint64_t a, uint64_t b, uint32_t distance) {
     const struct nigh__join *join = worker->join;
     const uint64_t *firsts = NULL;
     const uint64_t *seconds = NULL;
@@ -240,10 +251,10 @@ bool nigh__join_emit_groups(struct nigh__join_worker *worker, uint32_t a, uint32
     const uint64_t taken = join->self && is_crowd(join, first_rows) ? 1 : first_rows;
     worker->untold += untold(join, first_rows, second_rows);
     for (uint64_t i = 0; i < taken; i++) {
-        const uint32_t first = i == 0 ? a : (uint32_t)firsts[i - 1];
+        const uint64_t first = i == 0 ? a : (uint32_t)firsts[i - 1];
         const uint64_t given = given_rows(join, second_rows, first_rows, i == 0);
         for (uint64_t j = 0; j < given; j++) {
-            const uint32_t second = j == 0 ? b : (uint32_t)seconds[j - 1];
+            const uint64_t second = j == 0 ? b : (uint32_t)seconds[j - 1];
             if (!nigh__join_emit(worker, first < second ? first : second, first < second ? second : first, distance))
                 return false;
         }
@@ -279,8 +290,8 @@ static nigh_status index_groups(struct nigh__join *join, nigh_error *error) {
 
 /* The pairs inside the groups, straight into the sorter of pairs. */
 static nigh_status add_inside(struct nigh__join *join, nigh_error *error) {
-    struct expansion e = {.join = join, .members = NIGH__ARRAY(uint32_t), .whole = join->pairs};
-    e.groups = (struct stream){.sorter = join->groups, .words = 1};
+    struct expansion e = {.join = join, .members = NIGH__ARRAY(uint64_t), .whole = join->pairs};
+    e.groups = (struct stream){.sorter = join->groups, .words = join->number_words};
     nigh_status status = expand_groups(&e, error);
     nigh__array_release(join->context, &e.members);
     return status;

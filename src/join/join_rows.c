@@ -82,7 +82,7 @@ static nigh_status read_documents(const struct nigh__join *join, const nigh_coll
     return NIGH_OK;
 }
 
-nigh_status nigh__join_read(const struct nigh__join *join, uint32_t first, size_t count, uint64_t *out,
+nigh_status nigh__join_read(const struct nigh__join *join, uint64_t first, size_t count, uint64_t *out,
                             nigh_error *error) {
     const bool second = first >= join->split;
     const struct nigh__join_side *side = &join->sides[second];

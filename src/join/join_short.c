@@ -72,7 +72,7 @@ struct part {
     struct nigh__array sorted_rows, sorted_numbers, bounds;
 };
 
-uint64_t nigh__join_short_bytes(const struct nigh__join *join) { return (uint64_t)join->count * BYTES_A_ROW; }
+uint64_t nigh__join_short_bytes(const struct nigh__join *join) { return join->count * BYTES_A_ROW; }
 
 static struct table *table_of(struct side *side, uint32_t table) { return &side->tables[table % 2]; }
 
@@ -93,8 +93,9 @@ static bool side_init(const struct nigh__join *join, uint32_t first, size_t coun
 static bool shorts_init(struct nigh__join *join, struct shorts *s) {
     s->join = join;
     s->side_count = join->self ? 1 : 2;
-    if (!side_init(join, 0, join->split, &s->sides[0])) return false;
-    return join->self || side_init(join, join->split, join->count - join->split, &s->sides[1]);
+    if (!side_init(join, 0, (size_t)join->split, &s->sides[0])) return false;
+    const size_t others = (size_t)(join->count - join->split);
+    return join->self || side_init(join, (uint32_t)join->split, others, &s->sides[1]); /* in_memory: it fits */
 }
 
 static void shorts_release(struct shorts *s) {
@@ -512,7 +513,7 @@ nigh_status nigh__join_short(struct nigh__join *join, nigh_error *error) {
     struct shorts *s = nigh__alloc_zero(join->context, 1, sizeof *s);
     if (s == NULL || !shorts_init(join, s)) {
         if (s != NULL) shorts_release(s);
-        (void)nigh__fail(error, NIGH_ENOMEM, "no memory to join %u rows", join->count);
+        (void)nigh__fail(error, NIGH_ENOMEM, "no memory to join %llu rows", (unsigned long long)join->count);
         return NIGH_ENOMEM;
     }
     nigh_status status = drop_equal(s, error);

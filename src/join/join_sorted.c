@@ -28,7 +28,7 @@ struct bucket_span {
 struct sorted {
     struct nigh__join *join;
     struct nigh__sorter *equal; /* (hash, number) */
-    struct nigh__sorter *table; /* (key << 32 | number), and the row where it is one word */
+    struct nigh__sorter *table; /* (key << NIGH__NUMBER_BITS | number), and the row where it is one word */
     uint32_t table_number;
     bool first_pass;
 
@@ -39,10 +39,10 @@ struct sorted {
 
     /* A run of equal hashes. */
     uint64_t hash;
-    struct nigh__array kept; /* uint32_t: distinct rows of it, of the side at hand */
+    struct nigh__array kept; /* uint64_t: distinct rows of it, of the side at hand */
 
     /* The batch. */
-    struct nigh__array numbers; /* uint32_t */
+    struct nigh__array numbers; /* uint64_t */
     struct nigh__array rows;    /* uint64_t, of rows of one word */
     struct nigh__array spans;   /* struct bucket_span */
     bool open;                  /* the last span has no end yet */
@@ -73,11 +73,11 @@ static uint64_t hash_of(const struct nigh__join *join, const uint64_t *row) {
     return nigh__hash_seeded(row, join->words * sizeof *row, join->secret);
 }
 
-static nigh_status hash_side(struct sorted *s, uint32_t first, uint32_t end, nigh_error *error) {
+static nigh_status hash_side(struct sorted *s, uint64_t first, uint64_t end, nigh_error *error) {
     struct nigh__join *join = s->join;
     const uint32_t at_once = join->words == 1 ? AT_ONCE : 16;
-    for (uint32_t i = first; i < end;) {
-        const uint32_t part = end - i < at_once ? end - i : at_once;
+    for (uint64_t i = first; i < end;) {
+        const uint32_t part = end - i < at_once ? (uint32_t)(end - i) : at_once;
         uint64_t records[2 * AT_ONCE];
         nigh_status status = nigh__join_read(join, i, part, s->read, error);
         for (uint32_t r = 0; r < part; r++) {
@@ -108,9 +108,9 @@ static nigh_status hash_rows(struct sorted *s, nigh_error *error) {
 }
 
 /* The row that stays of those equal to row `number` of this hash: itself where it is the first. */
-static nigh_status find_kept(struct sorted *s, uint32_t number, uint32_t *out, nigh_error *error) {
+static nigh_status find_kept(struct sorted *s, uint64_t number, uint64_t *out, nigh_error *error) {
     const struct nigh__join *join = s->join;
-    const uint32_t *kept = s->kept.data;
+    const uint64_t *kept = s->kept.data;
     nigh_status status = NIGH_OK;
     *out = number;
     if (join->words == 1) {
@@ -135,7 +135,7 @@ static nigh_status flush_adding(struct sorted *s, nigh_error *error) {
     return nigh__sorter_add(s->table, s->adding, count, error);
 }
 
-static nigh_status add_distinct(struct sorted *s, uint32_t number, uint64_t hash, nigh_error *error) {
+static nigh_status add_distinct(struct sorted *s, uint64_t number, uint64_t hash, nigh_error *error) {
     const struct nigh__join *join = s->join;
     uint32_t key = 0;
     if (s->first_pass) s->join->result.distinct++;
@@ -150,25 +150,26 @@ static nigh_status add_distinct(struct sorted *s, uint32_t number, uint64_t hash
     }
     const size_t words = join->words == 1 ? 2 : 1;
     uint64_t *record = s->adding + words * s->adding_count++;
-    record[0] = (uint64_t)key << 32 | number;
+    record[0] = (uint64_t)key << NIGH__NUMBER_BITS | number;
     if (words == 2) record[1] = hash;
     return s->adding_count < AT_ONCE ? NIGH_OK : flush_adding(s, error);
 }
 
-static nigh_status take_row(struct sorted *s, uint64_t hash, uint32_t number, nigh_error *error) {
+static nigh_status take_row(struct sorted *s, uint64_t hash, uint64_t number, nigh_error *error) {
     const struct nigh__join *join = s->join;
     /* The sides are kept apart: equal rows of both are a pair. */
-    const uint32_t *kept = s->kept.data;
+    const uint64_t *kept = s->kept.data;
     if (s->kept.count > 0 && (hash != s->hash || (kept[0] < join->split && number >= join->split))) s->kept.count = 0;
     s->hash = hash;
-    uint32_t equal = number;
+    uint64_t equal = number;
     nigh_status status = find_kept(s, number, &equal, error);
     if (status != NIGH_OK) return status;
     if (equal != number) {
-        const uint64_t record = (uint64_t)equal << 32 | number;
-        return s->first_pass ? nigh__sorter_add(join->groups, &record, 1, error) : NIGH_OK;
+        uint64_t record[2];
+        nigh__number_pair_pack(join->number_words, equal, number, record);
+        return s->first_pass ? nigh__sorter_add(join->groups, record, 1, error) : NIGH_OK;
     }
-    uint32_t *slot = nigh__array_add(join->context, &s->kept, 1);
+    uint64_t *slot = nigh__array_add(join->context, &s->kept, 1);
     if (slot == NULL) return no_memory(error);
     *slot = number;
     return add_distinct(s, number, hash, error);
@@ -192,7 +193,7 @@ static nigh_status fill_table(struct sorted *s, nigh_error *error) {
         status = nigh__sorter_next(s->equal, &records, &count, error);
         for (size_t i = 0; i < count && status == NIGH_OK; i++) {
             if (i % AT_ONCE == 0) status = go_on(s);
-            if (status == NIGH_OK) status = take_row(s, records[2 * i], (uint32_t)records[2 * i + 1], error);
+            if (status == NIGH_OK) status = take_row(s, records[2 * i], records[2 * i + 1], error);
         }
     }
     if (status == NIGH_END) status = flush_adding(s, error);
@@ -203,7 +204,7 @@ static nigh_status fill_table(struct sorted *s, nigh_error *error) {
 
 static struct nigh__join_rows rows_at(const struct sorted *s, size_t from, size_t to) {
     const bool narrow = s->join->words == 1;
-    return (struct nigh__join_rows){.numbers = (const uint32_t *)s->numbers.data + from,
+    return (struct nigh__join_rows){.wide_numbers = (const uint64_t *)s->numbers.data + from,
                                     .rows = narrow ? (const uint64_t *)s->rows.data + from : NULL,
                                     .count = to - from};
 }
@@ -219,7 +220,7 @@ static void fetch_rows(struct sorted *s, struct nigh__join_worker *worker, const
     if (rows == NULL) return; /* one by one, then */
     nigh_error error = {.status = NIGH_OK};
     for (size_t i = 0; i < count; i++) {
-        const uint32_t number = ((const uint32_t *)s->numbers.data)[span->first + i];
+        const uint64_t number = ((const uint64_t *)s->numbers.data)[span->first + i];
         nigh_status status = nigh__join_read(join, number, 1, rows + i * join->words, &error);
         if (status != NIGH_OK) {
             nigh__join_fail(join, status, &error);
@@ -306,15 +307,15 @@ static nigh_status begin_bucket(struct sorted *s, uint32_t key, nigh_error *erro
 
 static nigh_status add_to_batch(struct sorted *s, const uint64_t *record, nigh_error *error) {
     const struct nigh__join *join = s->join;
-    const uint32_t key = (uint32_t)(record[0] >> 32);
-    const uint32_t number = (uint32_t)record[0];
+    const uint32_t key = (uint32_t)(record[0] >> NIGH__NUMBER_BITS);
+    const uint64_t number = record[0] & NIGH__MAX_NUMBERS;
     if (!s->open || key != s->key) {
         nigh_status status = begin_bucket(s, key, error);
         if (status != NIGH_OK) return status;
     }
     struct bucket_span *span = (struct bucket_span *)s->spans.data + s->spans.count - 1;
     if (number >= join->split && span->second == SIZE_MAX) span->second = s->numbers.count;
-    uint32_t *slot = nigh__array_add(join->context, &s->numbers, 1);
+    uint64_t *slot = nigh__array_add(join->context, &s->numbers, 1);
     if (slot == NULL) return no_memory(error);
     *slot = number;
     if (join->words > 1) return NIGH_OK;
@@ -354,8 +355,8 @@ static nigh_status join_table(struct sorted *s, nigh_error *error) {
 static bool sorted_init(struct nigh__join *join, struct sorted *s) {
     const uint64_t memory = join->options.memory_bytes;
     *s = (struct sorted){.join = join,
-                         .kept = NIGH__ARRAY(uint32_t),
-                         .numbers = NIGH__ARRAY(uint32_t),
+                         .kept = NIGH__ARRAY(uint64_t),
+                         .numbers = NIGH__ARRAY(uint64_t),
                          .rows = NIGH__ARRAY(uint64_t),
                          .spans = NIGH__ARRAY(struct bucket_span)};
     const uint64_t rows = memory / 256;

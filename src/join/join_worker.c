@@ -23,7 +23,8 @@ nigh_status nigh__join_worker_init(struct nigh__join *join, struct nigh__join_wo
     const nigh_context *context = join->context;
     *out = (struct nigh__join_worker){.join = join, .rows = NIGH__ARRAY(uint64_t)};
     for (size_t i = 0; i < sizeof out->scratch / sizeof out->scratch[0]; i++) out->scratch[i].item_size = 8;
-    out->scratch[NIGH__JOIN_NUMBERS].item_size = out->scratch[NIGH__JOIN_SECOND_NUMBERS].item_size = 4;
+    out->scratch[NIGH__JOIN_NUMBERS].item_size = out->scratch[NIGH__JOIN_SECOND_NUMBERS].item_size =
+        join->in_memory ? sizeof(uint32_t) : sizeof(uint64_t);
     out->scratch[NIGH__JOIN_BOUNDS].item_size = 4;
     out->found = nigh__alloc(context, FOUND, join->pair_words * sizeof *out->found);
     bool complete = out->found != NULL;
@@ -73,16 +74,16 @@ bool nigh__join_worker_flush(struct nigh__join_worker *worker) {
     return status == NIGH_OK;
 }
 
-bool nigh__join_emit(struct nigh__join_worker *worker, uint32_t a, uint32_t b, uint32_t distance) {
+bool nigh__join_emit(struct nigh__join_worker *worker, uint64_t a, uint64_t b, uint32_t distance) {
     const struct nigh__join *join = worker->join;
     nigh__join_pack(join, a, b, distance, worker->found + join->pair_words * worker->found_count++);
     return worker->found_count < FOUND || nigh__join_worker_flush(worker);
 }
 
-bool nigh__join_tell(struct nigh__join_worker *worker, uint32_t a, uint32_t b, uint32_t distance) {
+bool nigh__join_tell(struct nigh__join_worker *worker, uint64_t a, uint64_t b, uint32_t distance) {
     const struct nigh__join_groups *group = &worker->join->group;
-    const uint32_t low = a < b ? a : b;
-    const uint32_t high = a < b ? b : a;
+    const uint64_t low = a < b ? a : b;
+    const uint64_t high = a < b ? b : a;
     if (group->heads != NULL && (nigh__join_is_head(group, low) || nigh__join_is_head(group, high)))
         return nigh__join_emit_groups(worker, low, high, distance);
     return nigh__join_emit(worker, low, high, distance);

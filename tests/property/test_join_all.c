@@ -3,7 +3,8 @@
 #define _GNU_SOURCE
 /*
  * The join against a double loop: widths, radii, copies, one side and two, budgets.
- * Whatever the threads, the memory and the kernel, the pairs are the same, in order.
+ * Whatever the threads, the memory and the kernel, the pairs are the same, in order; and
+ * also where numbers of rows take a word each, as they do past 2^32 rows.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,6 +17,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "join/join.h"
 #include "support/support.h"
 
 static void *allocate(size_t count, size_t size) {
@@ -145,6 +147,7 @@ struct trial {
     const char *folder;
     const struct rows *a, *b;
     nigh_join_options options;
+    uint64_t narrow_count; /* more rows than so many have numbers of a word each */
 };
 
 static nigh_join_result join(const struct trial *trial, struct pairs *out) {
@@ -155,8 +158,9 @@ static nigh_join_result join(const struct trial *trial, struct pairs *out) {
     options.temporary = trial->folder;
     options.pair = collect;
     options.user = out;
-    assert_ok(nigh_join(trial->context, trial->a->bytes, trial->a->count, trial->b == NULL ? NULL : trial->b->bytes,
-                        trial->b == NULL ? 0 : trial->b->count, &options, &result, &error),
+    assert_ok(nigh__join_from(trial->context, trial->a->bytes, trial->a->count,
+                              trial->b == NULL ? NULL : trial->b->bytes, trial->b == NULL ? 0 : trial->b->count,
+                              trial->narrow_count, &options, &result, &error),
               &error);
     assert_int_equal(result.pairs, out->count);
     assert_int_equal(result.rows, trial->a->count + (trial->b == NULL ? 0 : trial->b->count));
@@ -184,10 +188,11 @@ static void check(struct trial *trial, const char *what) {
     const size_t copies = trial->options.copies == 0 ? 1000 : trial->options.copies;
     const uint64_t untold = expect_pairs(trial->a, trial->b, trial->options.radius, copies, &expected);
     for (size_t t = 0; t < 3; t++) {
-        for (size_t m = 0; m < 2; m++) {
+        for (size_t m = 0; m < 4; m++) {
             struct pairs got = {0};
             trial->options.threads = threads[t];
-            trial->options.memory_bytes = memories[m];
+            trial->options.memory_bytes = memories[m % 2];
+            trial->narrow_count = m < 2 ? NIGH__HALF_WORD_NUMBERS : 0;
             const nigh_join_result result = join(trial, &got);
             expect_same(&got, &expected, what);
             assert_int_equal(result.copies_untold, untold);
@@ -321,6 +326,7 @@ static void test_join_cuts_the_same_everywhere(void **state) {
             struct pairs cut = {0};
             trial.options.radius = cases[c].radius;
             trial.options.threads = 1;
+            trial.narrow_count = NIGH__HALF_WORD_NUMBERS;
             const nigh_join_result whole = join(&trial, &all);
             trial.options.bucket_budget = 300;
             const nigh_join_result part = join(&trial, &cut);
@@ -330,10 +336,11 @@ static void test_join_cuts_the_same_everywhere(void **state) {
                 assert_true(cut.count < all.count);
                 assert_true(part.compared < whole.compared || two == 1);
             }
-            for (unsigned way = 0; way < 3; way++) {
+            for (unsigned way = 0; way < 4; way++) {
                 struct pairs again = {0};
                 trial.options.threads = way == 1 ? 3 : 1;
                 trial.options.memory_bytes = way == 0 ? 0 : 1;
+                if (way == 3) trial.narrow_count = 0;
                 const nigh_join_result result = join(&trial, &again);
                 expect_same(&again, &cut, "cut");
                 assert_int_equal(result.truncated, part.truncated);

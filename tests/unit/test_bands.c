@@ -52,46 +52,61 @@ static void test_keys(void **state) {
     for (uint32_t i = 0; i < NIGH__DEDUP_BITS; i++) minima[i] = (uint32_t)nigh__rng_next(&rng);
     for (uint32_t rows = 2; rows <= 16; rows++) {
         const uint32_t bands = NIGH__DEDUP_BITS / rows;
-        uint8_t before[NIGH__DEDUP_MAX_BANDS * 4];
-        uint8_t after[NIGH__DEDUP_MAX_BANDS * 4];
+        uint8_t before[NIGH__DEDUP_MAX_BANDS * 8];
+        uint8_t after[NIGH__DEDUP_MAX_BANDS * 8];
         nigh__bands_make_keys(minima, bands, rows, before);
         for (uint32_t i = 0; i < bands * rows; i++) {
             minima[i]++;
             nigh__bands_make_keys(minima, bands, rows, after);
             minima[i]--;
             for (uint32_t b = 0; b < bands; b++)
-                assert_int_equal(nigh__load32(before + (size_t)b * 4) == nigh__load32(after + (size_t)b * 4),
-                                 b != i / rows);
+                for (size_t half = 0; half < 2; half++) /* in each of its halves */
+                    assert_int_equal(nigh__load32(before + (size_t)b * 8 + half * 4) ==
+                                         nigh__load32(after + (size_t)b * 8 + half * 4),
+                                     b != i / rows);
         }
     }
 }
 
-static uint32_t key_of(uint32_t document, uint32_t band) {
-    return (uint32_t)nigh__mix((uint64_t)document << 32 | band);
+static uint64_t key_of(uint64_t document, uint32_t band) { return nigh__mix(document * 64 + band); }
+
+/* Numbers that pass 2^32 on the way. */
+static uint64_t document_at(uint64_t place) { return UINT32_MAX - 9000 + place * 3; }
+
+static void check_strip(const struct nigh__strip *strip, uint32_t band, uint64_t place, bool is_wide) {
+    for (size_t i = 0; i < strip->count; i++) {
+        const uint64_t document = document_at(place + i);
+        assert_int_equal(strip->documents[i], document);
+        assert_int_equal(strip->keys[i], key_of(document, band) >> 32);
+        assert_int_equal(strip->low_keys != NULL, is_wide);
+        if (is_wide) assert_int_equal(strip->low_keys[i], (uint32_t)key_of(document, band));
+    }
 }
 
-static void check_keys(nigh_context *context, const char *folder, uint64_t memory, uint32_t count) {
+static void check_keys(nigh_context *context, const char *folder, uint64_t memory, uint64_t narrow_blocks,
+                       uint32_t count) {
     enum { BANDS = 5 };
     struct nigh__bands bands;
     nigh_error error;
-    nigh__bands_init(context, BANDS, memory, folder, &bands);
+    nigh__bands_init(context, BANDS, memory, folder, narrow_blocks * NIGH__BANDS_BLOCK, &bands);
     for (uint32_t i = 0; i < count; i++) {
-        uint8_t keys[BANDS * 4];
-        for (uint32_t b = 0; b < BANDS; b++) nigh__store32(keys + (size_t)b * 4, key_of(i * 3, b));
-        assert_ok(nigh__bands_add(&bands, i * 3, keys, &error), &error);
+        uint8_t keys[BANDS * 8];
+        for (uint32_t b = 0; b < BANDS; b++) nigh__store64(keys + (size_t)b * 8, key_of(document_at(i), b));
+        assert_ok(nigh__bands_add(&bands, document_at(i), keys, &error), &error);
     }
+    assert_int_equal(bands.end, count == 0 ? 0 : document_at(count - 1) + 1);
+    assert_int_equal(nigh__bands_are_wide(&bands), count > narrow_blocks * NIGH__BANDS_BLOCK);
     assert_int_equal(bands.documents, count);
-    assert_int_equal(nigh__bands_disk_bytes(&bands) > 0, memory == 0 && count > NIGH__BANDS_BLOCK);
+    if (memory == 0 || memory == UINT64_MAX)
+        assert_int_equal(nigh__bands_disk_bytes(&bands) > 0, memory == 0 && count > NIGH__BANDS_BLOCK);
     struct nigh__strip *strip = malloc(sizeof *strip);
     assert_non_null(strip);
     for (uint32_t b = 0; b < BANDS; b++) {
-        uint32_t next = 0;
+        uint64_t next = 0;
         for (uint64_t block = 0; block < nigh__bands_blocks(&bands); block++) {
             assert_ok(nigh__bands_read(&bands, b, block, strip, &error), &error);
-            for (size_t i = 0; i < strip->count; i++, next++) {
-                assert_int_equal(strip->documents[i], next * 3);
-                assert_int_equal(strip->keys[i], key_of(next * 3, b));
-            }
+            check_strip(strip, b, next, block >= narrow_blocks);
+            next += strip->count;
         }
         assert_int_equal(next, count);
     }
@@ -105,8 +120,11 @@ static void test_keeping(void **state) {
     nigh_context *context = context_new();
     char *folder = scratch_new();
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-        check_keys(context, folder, UINT64_MAX, counts[i]);
-        check_keys(context, folder, 0, counts[i]);
+        for (uint64_t narrow_blocks = 0; narrow_blocks < 7; narrow_blocks++) {
+            check_keys(context, folder, UINT64_MAX, narrow_blocks, counts[i]);
+            check_keys(context, folder, 0, narrow_blocks, counts[i]);
+            check_keys(context, folder, 500000, narrow_blocks, counts[i]); /* two blocks or three */
+        }
     }
     scratch_free(folder);
     nigh_context_free(context);

@@ -22,8 +22,9 @@ struct graph {
 
 /* Tells all pairs in order; those that are not asked for are told too where `all` is set. */
 static void cluster(const nigh_context *context, nigh_cluster_rule rule, const struct graph *graph, bool all,
-                    uint32_t *kept) {
-    const struct nigh__sorter_options sorting = {.words = 1, .key_words = 1, .memory_bytes = 1 << 20, .threads = 1};
+                    uint32_t words, uint32_t *kept) {
+    const struct nigh__sorter_options sorting = {
+        .words = words, .key_words = words, .memory_bytes = 1 << 20, .threads = 1};
     struct nigh__clusters clusters;
     nigh_error error;
     bool joined;
@@ -33,15 +34,15 @@ static void cluster(const nigh_context *context, nigh_cluster_rule rule, const s
             if (graph->alike[a][b] && (all || nigh__clusters_ask(&clusters, a, b)))
                 assert_ok(nigh__clusters_add(&clusters, a, b, &joined, &error), &error);
     assert_ok(nigh__clusters_finish(&clusters, &error), &error);
-    memcpy(kept, clusters.kept, graph->count * sizeof *kept);
+    for (uint32_t i = 0; i < graph->count; i++) kept[i] = (uint32_t)clusters.kept[i];
     nigh__clusters_release(&clusters);
 }
 
 static void expect(const nigh_context *context, nigh_cluster_rule rule, const struct graph *graph,
                    const uint32_t *expected) {
     uint32_t kept[MAX];
-    for (int all = 0; all < 2; all++) {
-        cluster(context, rule, graph, all != 0, kept);
+    for (uint32_t way = 0; way < 4; way++) { /* pairs of one word, and of two */
+        cluster(context, rule, graph, way % 2 != 0, 1 + way / 2, kept);
         for (uint32_t i = 0; i < graph->count; i++) assert_int_equal(kept[i], expected[i]);
     }
 }

@@ -93,7 +93,7 @@ static void test_join_refuses(void **state) {
     assert_int_equal(nigh_join(*state, bytes, 1, NULL, 0, &options, NULL, &error), NIGH_EINVAL);
     options.width_bits = 64;
     assert_int_equal(nigh_join(*state, NULL, 1, NULL, 0, &options, NULL, &error), NIGH_EINVAL);
-    assert_int_equal(nigh_join(*state, bytes, UINT32_MAX, NULL, 0, &options, NULL, &error), NIGH_ELIMIT);
+    assert_int_equal(nigh_join(*state, bytes, UINT64_C(1) << 38, NULL, 0, &options, NULL, &error), NIGH_ELIMIT);
     assert_int_equal(nigh_join(*state, bytes, UINT64_MAX, bytes, 2, &options, NULL, &error), NIGH_ELIMIT);
     assert_int_equal(tally.pairs, 0);
 }
