@@ -19,9 +19,9 @@
  * which take longer by what they find, `hit`.  Few have a match among 4,096 rows.
  *
  * A time is the median of several, for other programs come in between; what noise
- * makes smaller than nothing is taken as a small share of the usual constant.  The
+ * makes smaller than nothing is taken as a small share of the default constant.  The
  * disk is not measured, for nobody said where on it there is room for a file of ours:
- * read_bytes stays as usual, and what a batch searches is made in memory.
+ * read_bytes stays as it is by default, and what a batch searches is made in memory.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -56,7 +56,7 @@ struct calibration {
     uint64_t *queries; /* QUERIES */
     uint8_t *weights;  /* WIDTH for each, and for those of a batch */
     uint32_t step;
-    nigh_costs usual;
+    nigh_costs defaults;
     nigh_error *error;
 };
 
@@ -68,7 +68,7 @@ static double now(void) {
 }
 
 /* What a constant is where noise has eaten it up. */
-static double at_least(double measured, double usual) { return measured > usual / 20 ? measured : usual / 20; }
+static double at_least(double measured, double defaults) { return measured > defaults / 20 ? measured : defaults / 20; }
 
 static double median(double *values, uint32_t count) {
     for (uint32_t i = 1; i < count; i++) {
@@ -193,7 +193,7 @@ static nigh_plan_row setting_of(const nigh_finder_info *info) {
  * prediction is linear in every constant, so two of them, with 0 and with 1, tell it.
  */
 static nigh_status solve(const struct calibration *calibration, const struct timing *timing, bool build,
-                         nigh_costs *costs, double *constant, double usual) {
+                         nigh_costs *costs, double *constant, double defaults) {
     double predicted[2] = {0, 0};
     nigh_plan_options options;
     nigh__options_defaults(&nigh__plan_options_shape, &options);
@@ -211,7 +211,7 @@ static nigh_status solve(const struct calibration *calibration, const struct tim
         predicted[i] = build ? row.build_seconds : row.query_seconds;
     }
     double measured = build ? timing->build : timing->query;
-    *constant = at_least((measured - predicted[0]) / (predicted[1] - predicted[0]), usual);
+    *constant = at_least((measured - predicted[0]) / (predicted[1] - predicted[0]), defaults);
     return NIGH_OK;
 }
 
@@ -219,7 +219,7 @@ static nigh_status measure_scan(struct calibration *calibration, nigh_costs *cos
     struct timing timing;
     nigh_status status = time_scan(calibration, 65536, QUERIES / 8, &timing);
     if (status != NIGH_OK) return status;
-    return solve(calibration, &timing, false, costs, &costs->scan_byte, calibration->usual.scan_byte);
+    return solve(calibration, &timing, false, costs, &costs->scan_byte, calibration->defaults.scan_byte);
 }
 
 /* A query takes a fixed time and one for each table; a bucket of four rows is neither here nor there. */
@@ -232,10 +232,10 @@ static nigh_status measure_tables(struct calibration *calibration, nigh_costs *c
     if (status == NIGH_OK) status = time_tables(calibration, 16384, 16, 1, &long_buckets);
     if (status != NIGH_OK) return status;
     double tables = (double)many.info.tables - few.info.tables;
-    costs->permute = at_least((many.query - few.query) / tables, calibration->usual.permute);
-    status = solve(calibration, &few, false, costs, &costs->query, calibration->usual.query);
+    costs->permute = at_least((many.query - few.query) / tables, calibration->defaults.permute);
+    status = solve(calibration, &few, false, costs, &costs->query, calibration->defaults.query);
     if (status != NIGH_OK) return status;
-    return solve(calibration, &long_buckets, false, costs, &costs->compare, calibration->usual.compare);
+    return solve(calibration, &long_buckets, false, costs, &costs->compare, calibration->defaults.compare);
 }
 
 static nigh_status measure_psm(struct calibration *calibration, nigh_costs *costs) {
@@ -245,7 +245,7 @@ static nigh_status measure_psm(struct calibration *calibration, nigh_costs *cost
         struct timing timing;
         nigh_status status = time_psm(calibration, 4096, 12, probes[i], QUERIES, &timing);
         if (status == NIGH_OK)
-            status = solve(calibration, &timing, false, costs, &costs->enumerate, calibration->usual.enumerate);
+            status = solve(calibration, &timing, false, costs, &costs->enumerate, calibration->defaults.enumerate);
         if (status != NIGH_OK) return status;
         sum += costs->enumerate;
     }
@@ -253,7 +253,7 @@ static nigh_status measure_psm(struct calibration *calibration, nigh_costs *cost
     struct timing long_buckets;
     nigh_status status = time_psm(calibration, 4096, 8, 15, QUERIES, &long_buckets);
     if (status != NIGH_OK) return status;
-    return solve(calibration, &long_buckets, false, costs, &costs->whole, calibration->usual.whole);
+    return solve(calibration, &long_buckets, false, costs, &costs->whole, calibration->defaults.whole);
 }
 
 /* Puts the queries that have a match after those that have none: *strangers of them, *matches of the others. */
@@ -304,7 +304,7 @@ static nigh_status time_far_tables(struct calibration *calibration, struct timin
 }
 
 static nigh_status measure_far(struct calibration *calibration, nigh_costs *costs) {
-    const nigh_costs *usual = &calibration->usual;
+    const nigh_costs *defaults = &calibration->defaults;
     struct timing scan;
     struct timing tables;
     struct timing hits = {0};
@@ -312,12 +312,12 @@ static nigh_status measure_far(struct calibration *calibration, nigh_costs *cost
     nigh_status status = time_scan(calibration, MANY_ROWS, 0, &scan);
     if (status == NIGH_OK) status = time_far_tables(calibration, &tables, &hits);
     if (status == NIGH_OK) status = time_psm(calibration, MANY_ROWS, 19, 1, 0, &psm);
-    if (status == NIGH_OK) status = solve(calibration, &scan, true, costs, &costs->take, usual->take);
-    if (status == NIGH_OK) status = solve(calibration, &tables, true, costs, &costs->fill, usual->fill);
-    if (status == NIGH_OK) status = solve(calibration, &tables, false, costs, &costs->miss, usual->miss);
+    if (status == NIGH_OK) status = solve(calibration, &scan, true, costs, &costs->take, defaults->take);
+    if (status == NIGH_OK) status = solve(calibration, &tables, true, costs, &costs->fill, defaults->fill);
+    if (status == NIGH_OK) status = solve(calibration, &tables, false, costs, &costs->miss, defaults->miss);
     if (status == NIGH_OK && hits.matches > 0)
-        status = solve(calibration, &hits, false, costs, &costs->hit, usual->hit);
-    if (status == NIGH_OK) status = solve(calibration, &psm, true, costs, &costs->sort, usual->sort);
+        status = solve(calibration, &hits, false, costs, &costs->hit, defaults->hit);
+    if (status == NIGH_OK) status = solve(calibration, &psm, true, costs, &costs->sort, defaults->sort);
     return status;
 }
 
@@ -393,15 +393,16 @@ static nigh_status measure_chunk(const struct calibration *calibration, uint64_t
     nigh_status status = time_batches(calibration, &block, &timing.query, &searching);
     if (status != NIGH_OK) return status;
     nigh_costs alone = {.size = sizeof alone, .enumerate = costs->enumerate, .read_bytes = 1e30};
-    status = solve(calibration, &timing, false, &alone, &alone.key, calibration->usual.key);
+    status = solve(calibration, &timing, false, &alone, &alone.key, calibration->defaults.key);
     if (status != NIGH_OK) return status;
     timing.query += searching;
     alone.whole = costs->whole;
     alone.miss = costs->miss;
-    status = solve(calibration, &timing, false, &alone, &alone.visit, calibration->usual.visit);
+    status = solve(calibration, &timing, false, &alone, &alone.visit, calibration->defaults.visit);
     costs->key = alone.key;
     costs->visit = alone.visit;
-    costs->load = at_least(time_load(block.rows == words ? words + BATCH : words, block.rows), calibration->usual.load);
+    costs->load =
+        at_least(time_load(block.rows == words ? words + BATCH : words, block.rows), calibration->defaults.load);
     return status;
 }
 
@@ -448,9 +449,9 @@ static nigh_status measure(struct calibration *calibration, nigh_costs *costs) {
 
 nigh_status nigh_costs_measure(nigh_context *context, const nigh_progress *progress, nigh_costs *out,
                                nigh_error *error) {
-    struct calibration calibration = {.context = context, .usual = {.size = sizeof(nigh_costs)}, .error = error};
-    nigh_costs_default(&calibration.usual);
-    nigh_costs costs = calibration.usual;
+    struct calibration calibration = {.context = context, .defaults = {.size = sizeof(nigh_costs)}, .error = error};
+    nigh_costs_default(&calibration.defaults);
+    nigh_costs costs = calibration.defaults;
     nigh__progress_init(&calibration.progress, progress);
     calibration.rows = nigh__alloc(context, MANY_ROWS, sizeof *calibration.rows);
     calibration.queries = nigh__alloc(context, QUERIES, sizeof *calibration.queries);

@@ -64,6 +64,7 @@
 #include "finder/recall.h"
 #include "finder/sorted.h"
 #include "finder/tables.h"
+#include "scan/cost_model.h"
 
 #define LINE 64.0
 #define NEXT_LINE (1.0 / 3) /* what the line after one costs: it is asked for before it is needed */
@@ -90,23 +91,25 @@ const char *nigh_finder_method_name(nigh_finder_method method) {
 }
 
 void nigh_costs_default(nigh_costs *out) {
-    const nigh_costs usual = {.size = sizeof usual,
-                              .compare = 0.12e-9,
-                              .miss = 16e-9,
-                              .permute = 22e-9,
-                              .enumerate = 3.9e-9,
-                              .sort = 47e-9,
-                              .fill = 52e-9,
-                              .scan_byte = 0.026e-9,
-                              .read_bytes = 500e6,
-                              .query = 10e-9,
-                              .take = 85e-9,
-                              .whole = 1.35e-9,
-                              .key = 8e-9,
-                              .visit = 6e-9,
-                              .load = 3e-9,
-                              .hit = 300e-9};
-    nigh__info_copy(out, &usual, sizeof usual);
+    const nigh_costs costs = {
+        .size = sizeof costs,
+        .compare = nigh__cost_seconds(NIGH__COST_KEY_COMPARE),
+        .miss = nigh__cost_seconds(NIGH__COST_MISS),
+        .permute = nigh__cost_seconds(NIGH__COST_PERMUTE),
+        .enumerate = nigh__cost_seconds(NIGH__COST_ENUMERATE),
+        .sort = nigh__cost_seconds(NIGH__COST_SORT),
+        .fill = nigh__cost_seconds(NIGH__COST_FILL),
+        .scan_byte = nigh__cost_seconds(NIGH__COST_LONE_BYTE),
+        .read_bytes = NIGH__DISK_BYTES_PER_SECOND,
+        .query = nigh__cost_seconds(NIGH__COST_QUERY),
+        .take = nigh__cost_seconds(NIGH__COST_TAKE),
+        .whole = nigh__cost_seconds(NIGH__COST_WHOLE_COMPARE),
+        .key = nigh__cost_seconds(NIGH__COST_BATCH_KEY),
+        .visit = nigh__cost_seconds(NIGH__COST_BATCH_VISIT),
+        .load = nigh__cost_seconds(NIGH__COST_BATCH_LOAD),
+        .hit = nigh__cost_seconds(NIGH__COST_HIT),
+    };
+    nigh__info_copy(out, &costs, sizeof costs);
 }
 
 /* ------------------------------------------------------------ predicting -- */

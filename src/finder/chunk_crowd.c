@@ -43,7 +43,7 @@
 
 uint64_t nigh__chunk_crowd_budget(const struct nigh__chunk_batch *batch, const struct nigh__chunk_block *block,
                                   uint64_t among) {
-    if (!batch->budget_usual) return batch->options.bucket_budget;
+    if (!batch->budget_default) return batch->options.bucket_budget;
     const uint64_t least = MIN_BUDGET + among / BUDGET_SHARE;
     const uint64_t share = BLOCK_COMPARISONS / block->count;
     const uint64_t wanted = share < least ? least : share;

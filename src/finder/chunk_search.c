@@ -378,8 +378,8 @@ static void scan_search(const struct nigh__chunk_batch *batch, const struct nigh
 
 nigh_status nigh__chunk_batch_init(struct nigh__chunk_batch *batch, nigh_error *error) {
     batch->given = batch->count;
-    batch->budget_usual = batch->options.bucket_budget == 0;
-    if (batch->budget_usual) batch->options.bucket_budget = BUCKET_BUDGET;
+    batch->budget_default = batch->options.bucket_budget == 0;
+    if (batch->budget_default) batch->options.bucket_budget = BUCKET_BUDGET;
     if (batch->count == 0) return NIGH_OK;
     nigh_status status = queries_init(batch, error);
     if (status != NIGH_OK) return status;

@@ -21,7 +21,7 @@
 #include "finder/finder_options.h"
 #include "finder/recall.h"
 
-#define USUAL_BUDGET (UINT64_C(1) << 18)
+#define DEFAULT_BUDGET (UINT64_C(1) << 18)
 #define MAX_ROTATIONS 3u
 
 /* -------------------------------------------------------------------- options */
@@ -264,7 +264,7 @@ static nigh_status make(nigh_finder *finder, const uint8_t *rows, uint64_t count
     if (status != NIGH_OK) return status;
     describe(finder, &setting);
     finder->radius = options->radius;
-    finder->budget = options->bucket_budget == 0 ? USUAL_BUDGET : options->bucket_budget;
+    finder->budget = options->bucket_budget == 0 ? DEFAULT_BUDGET : options->bucket_budget;
     finder->without_numbers = !keeps_numbers(&setting);
     if (options->memory_bytes != 0 && finder->info.bytes > options->memory_bytes)
         return nigh__fail(

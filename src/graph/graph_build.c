@@ -34,7 +34,7 @@ static struct nigh__graph_job job_of(const nigh_graph_options *options) {
                                   .passes = options->passes,
                                   .seed = options->seed,
                                   .threads = options->threads};
-    nigh__graph_usual(&job);
+    nigh__graph_defaults(&job);
     return job;
 }
 

@@ -19,11 +19,11 @@
 #include "graph/pivot_tree.h"
 #include "graph/thinning.h"
 
-#define USUAL_DEGREE 48u
-#define USUAL_NEIGHBOURS 40u
-#define USUAL_TREES 12u
-#define USUAL_PASSES 6u
-#define USUAL_SKETCH_WORDS 4u
+#define DEFAULT_DEGREE 48u
+#define DEFAULT_NEIGHBOURS 40u
+#define DEFAULT_TREES 12u
+#define DEFAULT_PASSES 6u
+#define DEFAULT_SKETCH_WORDS 4u
 
 #define ORDER_LEAF 32u /* sketches of so many share a kilobyte */
 #define JOIN_LEAF 1000u
@@ -41,11 +41,11 @@ struct maker {
     struct nigh__graph_made *made;
 };
 
-void nigh__graph_usual(struct nigh__graph_job *job) {
-    if (job->degree == 0) job->degree = USUAL_DEGREE;
-    if (job->neighbours == 0) job->neighbours = USUAL_NEIGHBOURS;
-    if (job->trees == 0) job->trees = USUAL_TREES;
-    if (job->passes == 0) job->passes = USUAL_PASSES;
+void nigh__graph_defaults(struct nigh__graph_job *job) {
+    if (job->degree == 0) job->degree = DEFAULT_DEGREE;
+    if (job->neighbours == 0) job->neighbours = DEFAULT_NEIGHBOURS;
+    if (job->trees == 0) job->trees = DEFAULT_TREES;
+    if (job->passes == 0) job->passes = DEFAULT_PASSES;
 }
 
 /* -------------------------------------------------------------------------- order -- */
@@ -272,7 +272,7 @@ static uint32_t useful_threads(const struct nigh__graph_job *job) {
 
 uint32_t nigh__graph_sketch_words(const struct nigh__graph_job *job, uint32_t width_bits) {
     const uint32_t words = nigh__row_words(width_bits);
-    const uint32_t wanted = job->sketch_words == 0 ? USUAL_SKETCH_WORDS : job->sketch_words;
+    const uint32_t wanted = job->sketch_words == 0 ? DEFAULT_SKETCH_WORDS : job->sketch_words;
     return wanted < words ? wanted : words;
 }
 

@@ -12,7 +12,7 @@
  *     seeds      lists of the first slices
  *     groups     of centres
  *
- * Cost, at the usual options: some 60 us of one core with AVX-512 for each of several
+ * Cost, at the default options: some 60 us of one core with AVX-512 for each of several
  * hundred thousand of 1,024 bits, a little more of more; threads share most of it.
  * The graph is the same for any number of them.
  */
@@ -30,7 +30,7 @@ struct nigh__graph_job {
     const void *map; /* that the rows are in, and its length; 0: ordinary memory */
     uint64_t map_length;
 
-    /* None is 0 but the seed and sketch_words, which then is the usual; see nigh__graph_usual(). */
+    /* None is 0 but the seed and sketch_words, which then is the default; see nigh__graph_defaults(). */
     uint32_t degree, neighbours, trees, passes;
     uint64_t seed;
     uint32_t sketch_words;
@@ -40,8 +40,8 @@ struct nigh__graph_job {
 };
 
 /* Where options say 0. */
-void nigh__graph_usual(struct nigh__graph_job *job);
-/* Of a sketch: what the job says, or the usual. */
+void nigh__graph_defaults(struct nigh__graph_job *job);
+/* Of a sketch: what the job says, or the default. */
 uint32_t nigh__graph_sketch_words(const struct nigh__graph_job *job, uint32_t width_bits);
 /* About what making the graph of so many signatures takes, besides them. */
 uint64_t nigh__graph_make_bytes(const struct nigh__graph_job *job, uint64_t signatures, uint32_t width_bits);

@@ -2,8 +2,8 @@
 #define _POSIX_C_SOURCE 200809L
 /*
  * nigh_search(): queries in batches, each batch over all segments, each segment
- * by the exact scan or by its slice lists (slices/slice_use.h); rows become
- * documents, and those of later segments join what earlier ones gave.
+ * by one of the methods (search/methods.h) or by the scan; rows become documents,
+ * and those of later segments join what earlier ones gave.
  *
  * Why the k nearest rows are enough.  A segment stores each distinct signature
  * once, as a row, in the order in which signatures first appeared.  Let x be
@@ -20,7 +20,7 @@
  * there are k, a later segment must offer something strictly nearer than the
  * k-th.  The limits of its scan say so, and mostly it offers nothing.
  *
- * What is proven.  Slice lists tell, for a query and a segment, below which
+ * What is proven.  A method tells, for a query and a segment, below which
  * distance no row was missed.  That is enough for the segment if there are k
  * documents nearer than it, of this segment and those before, or if nothing
  * farther was wanted; and the answer is exact if it is enough for each segment,
@@ -38,28 +38,14 @@
 #include "base/status.h"
 #include "base/threads.h"
 #include "collection/collection.h"
-#include "graph/graph_use.h"
 #include "kernel/hamming.h"
+#include "scan/nearest.h"
 #include "scan/results.h"
-#include "scan/scan.h"
+#include "search/methods.h"
 #include "search/search_options.h"
 #include "search/tuned.h"
-#include "sketch/sketch.h"
-#include "sketch/sketches.h"
-#include "slices/slice_use.h"
 
-/*
- * Queries of a batch.  A scan reads all the memory for one, and its kernels take NIGH__BATCH_QUERIES; where all
- * segments are walked nothing is shared but the start of the threads, which counts where a query takes 20 us.
- */
-#define MAX_QUERIES 256u
-_Static_assert(MAX_QUERIES >= NIGH__BATCH_QUERIES, "arrays are of this");
-
-/* Whether a segment is searched by its graph: decided once, for the file may change. */
-struct way {
-    bool walked;
-    struct nigh__graph_use use;
-};
+#define MAX_QUERIES 256u /* of a batch, by any method */
 
 /* One call of nigh_search(), and the batch it is at. */
 struct search {
@@ -72,25 +58,19 @@ struct search {
     uint64_t progress_total;
     nigh_results *results; /* with the sums */
 
-    struct way *ways; /* of each segment */
-    bool all_walked;
-    size_t room;            /* for queries of a batch */
-    size_t batch_count;     /* at most MAX_QUERIES where all are walked, else NIGH__BATCH_QUERIES */
-    uint64_t *batch;        /* the queries, as rows */
-    uint64_t *masks;        /* theirs; NULL: all bits count */
-    const uint8_t *weights; /* of their bits; NULL: not known */
-    uint64_t *picked;       /* those that are scanned, where not all are */
+    struct nigh__way *ways;       /* of each segment: decided once, for the file may change */
+    uint32_t most_queries;        /* of a batch, for these */
+    size_t room;                  /* for queries of a batch */
+    size_t batch_count;           /* queries of the batch */
+    uint64_t *batch;              /* these, as rows */
+    uint64_t *masks;              /* theirs; NULL: all bits count */
+    const uint8_t *weights;       /* of their bits; NULL: not known */
+    uint8_t next[MAX_QUERIES];    /* enum nigh__next: what each needs in the segment */
+    uint32_t chosen[MAX_QUERIES]; /* those that take a step, ascending */
     uint32_t limits[MAX_QUERIES];
-    struct nigh__array rows[NIGH__BATCH_QUERIES]; /* keys: what a scan found */
-    struct nigh__slice_step steps[NIGH__BATCH_QUERIES];
-    struct nigh__slice_answer answers[NIGH__BATCH_QUERIES];   /* and what lists did */
-    struct nigh__sketch_answer sketched[NIGH__BATCH_QUERIES]; /* or sketches */
-    bool seen[NIGH__BATCH_QUERIES];
-    bool scanned[MAX_QUERIES]; /* although there were lists */
+    bool scanned[MAX_QUERIES];    /* although there were lists */
+    struct nigh__answer *answers; /* of a segment */
     nigh_proof *proofs;
-    struct nigh__slice_scratch *scratch[NIGH__MAX_THREADS];
-    struct nigh__graph_answer *walked; /* or a graph */
-    struct nigh__graph_scratch *graph_scratch[NIGH__MAX_THREADS];
     struct nigh__array *matches;  /* nigh_match, sorted, at most k: of all segments so far */
     struct nigh__array documents; /* keys: of one query in one segment */
     struct nigh__array merged;    /* nigh_match: what becomes `matches` */
@@ -196,14 +176,15 @@ static nigh_status expand(struct search *search, const struct nigh__segment *seg
 
 /* Joins search->documents of a segment to the matches of the segments before it. */
 static bool join(struct search *search, const struct nigh__segment *segment, size_t q) {
+    if (search->documents.count == 0) return true;
     struct nigh__array *matches = &search->matches[q];
     const nigh_match *old = matches->data;
     const uint64_t *keys = search->documents.data;
     size_t count = matches->count + search->documents.count;
     if (search->options.k != NIGH_ALL && count > search->options.k) count = search->options.k;
     search->merged.count = 0;
-    nigh_match *out = count == 0 ? NULL : nigh__array_add(search->context, &search->merged, count);
-    if (out == NULL) return count == 0;
+    nigh_match *out = nigh__array_add(search->context, &search->merged, count);
+    if (out == NULL) return false;
     size_t next_old = 0;
     size_t next_new = 0;
     for (size_t i = 0; i < count; i++) {
@@ -233,61 +214,6 @@ static uint32_t limit_of(const struct search *search, size_t q) {
     return radius == NIGH_ALL ? UINT32_MAX : radius + 1;
 }
 
-/* ------------------------------------------------------------------ by the scan */
-
-/* Some queries of the batch, ascending. */
-struct choice {
-    uint32_t queries[NIGH__BATCH_QUERIES];
-    uint32_t count;
-};
-
-/* Their rows one after the other, and their limits. */
-static const uint64_t *pick(struct search *search, const struct choice *choice, uint32_t *limits) {
-    const size_t words = nigh__row_words(search->collection->width_bits);
-    for (uint32_t i = 0; i < choice->count; i++) limits[i] = search->limits[choice->queries[i]];
-    if (choice->count == search->batch_count) return search->batch; /* with masks it is always all */
-    for (uint32_t i = 0; i < choice->count; i++)
-        memcpy(search->picked + i * words, search->batch + choice->queries[i] * words, words * sizeof(uint64_t));
-    return search->picked;
-}
-
-static nigh_status scan_segment(struct search *search, const struct nigh__segment *segment, const struct choice *choice,
-                                nigh_error *error) {
-    uint32_t limits[NIGH__BATCH_QUERIES];
-    const struct nigh__scan scan = {
-        .context = search->context,
-        .rows = segment->rows,
-        .count = segment->signatures,
-        .words = segment->words,
-        .map = segment->map,
-        .map_length = segment->length,
-        .queries = pick(search, choice, limits),
-        .masks = search->masks,
-        .query_count = choice->count,
-        .limits = limits,
-        .k = search->options.k,
-        .threads = search->threads,
-        .progress = &search->progress,
-        .progress_done = search->progress_done,
-        .progress_total = search->progress_total,
-    };
-    for (uint32_t i = 0; i < choice->count; i++) search->rows[i].count = 0;
-    nigh_status status = nigh__scan(&scan, search->rows, error);
-    if (status == NIGH_EIO) return nigh__segment_cut(segment, error);
-    search->results->distances += (uint64_t)segment->signatures * choice->count;
-    search->progress_done += (uint64_t)segment->signatures * choice->count;
-    for (uint32_t i = 0; status == NIGH_OK && i < choice->count; i++) {
-        const uint32_t q = choice->queries[i];
-        search->scanned[q] = search->scanned[q] || segment->sidecars[NIGH__SIDECAR_SLICES] != NULL;
-        if (search->rows[i].count == 0) continue;
-        status = expand(search, segment, &search->rows[i], error);
-        if (status == NIGH_OK && !join(search, segment, q)) status = no_memory(error);
-    }
-    return status;
-}
-
-/* --------------------------------------------------------------- by slice lists */
-
 /* What a segment must have been searched for, now that search->documents came from it: all that is nearer than this. */
 static uint32_t wanted_of(const struct search *search, size_t q) {
     const nigh_match *old = search->matches[q].data;
@@ -307,202 +233,107 @@ static uint32_t wanted_of(const struct search *search, size_t q) {
     return distance < search->limits[q] ? distance + 1 : search->limits[q];
 }
 
-/* What a step came to.  *more: another is needed, and search->steps says which. */
-static nigh_status settle(struct search *search, const struct nigh__slice_use *use, uint32_t q, bool *more,
-                          nigh_error *error) {
-    const struct nigh__slice_answer *answer = &search->answers[q];
-    const uint32_t breadth = search->steps[q].breadth;
-    search->results->distances += answer->compared;
-    search->results->lists += answer->lists;
-    search->results->postings += answer->postings;
-    search->results->skipped_lists += answer->skipped;
-    nigh_status status = expand(search, use->segment, &answer->keys, error);
-    if (status != NIGH_OK) return status;
-    const uint32_t wanted = wanted_of(search, q);
-    *more = nigh__slice_next_step(use, answer, search->seen[q], wanted, &search->steps[q]);
-    if (*more && search->options.stop == NIGH_STOP_CERTAIN) search->limits[q] = wanted; /* what is farther is out */
-    if (*more) return NIGH_OK;
-    nigh_proof *proof = &search->proofs[q];
-    const bool complete = answer->below >= wanted || nigh__slice_complete(use, answer);
-    if (!complete && answer->below < proof->below) proof->below = answer->below;
-    if (breadth < proof->breadth) proof->breadth = breadth;
-    search->progress_done += use->segment->signatures;
-    return join(search, use->segment, q) ? NIGH_OK : no_memory(error);
+/* ------------------------------------------------------------- steps of a method */
+
+/* As if every row had been compared, and none were near. */
+static void clear_answer(struct nigh__answer *answer) {
+    *answer = (struct nigh__answer){.keys = answer->keys, .below = UINT32_MAX, .breadth = NIGH_ALL};
+    answer->keys.count = 0;
 }
 
-/* One step for each of the queries chosen; those left need another.  search->steps says which need the scan. */
-static nigh_status step_lists(struct search *search, const struct nigh__slice_use *use, struct choice *choice,
-                              nigh_error *error) {
-    struct nigh__slice_batch batch = {
-        .use = use,
-        .queries = search->batch,
-        .weights = search->weights,
-        .limits = search->limits,
-        .steps = search->steps,
-        .chosen = choice->queries,
-        .count = choice->count,
-        .scratch = search->scratch,
-        .pool = nigh__slices_pool(search->collection),
-        .threads = search->threads,
-        .answers = search->answers,
-        .seen = search->seen,
-        .progress = &search->progress,
-        .progress_done = search->progress_done,
-        .progress_total = search->progress_total,
-    };
-    nigh_status status = nigh__slice_batch_run(&batch, error);
-    uint32_t left = 0;
-    for (uint32_t i = 0; status == NIGH_OK && i < choice->count; i++) {
-        const uint32_t q = choice->queries[i];
-        bool more = false;
-        status = settle(search, use, q, &more, error);
-        if (more && !search->steps[q].scan) choice->queries[left++] = q;
-    }
-    choice->count = left;
-    return status;
+static void add_counts(nigh_results *results, const struct nigh__answer *answer) {
+    results->distances += answer->distances;
+    results->lists += answer->lists;
+    results->postings += answer->postings;
+    results->skipped_lists += answer->skipped_lists;
+    results->steps += answer->steps;
 }
 
-/* ------------------------------------------------------------------ by sketches */
-
-/* What a query came to: as settle(), and there is no other step. */
-static nigh_status settle_sketched(struct search *search, const struct nigh__segment *segment, uint32_t q,
-                                   nigh_error *error) {
-    const struct nigh__sketch_answer *answer = &search->sketched[q];
-    nigh_proof *proof = &search->proofs[q];
-    search->results->distances += answer->compared;
-    nigh_status status = expand(search, segment, &answer->keys, error);
-    if (status != NIGH_OK) return status;
-    if (answer->below < wanted_of(search, q) && answer->below < proof->below) proof->below = answer->below;
-    proof->breadth = 0;
-    return join(search, segment, q) ? NIGH_OK : no_memory(error);
-}
-
-static nigh_status sketch_segment(struct search *search, const struct nigh__segment *segment, uint32_t words,
-                                  uint32_t candidates, nigh_error *error) {
-    const uint64_t *sketches = NULL;
-    nigh_status status =
-        nigh__sketches_get(nigh__sketches_of(search->collection), segment, segment->index, words, &sketches, error);
-    if (status != NIGH_OK) return status;
-    const struct nigh__sketch_scan scan = {
-        .context = search->context,
-        .sketches = sketches,
-        .sketch_words = words,
-        .rows = segment->rows,
-        .count = segment->signatures,
-        .words = segment->words,
-        .map = segment->map,
-        .map_length = segment->length,
-        .queries = search->batch,
-        .query_count = search->batch_count,
-        .limits = search->limits,
-        .k = search->options.k,
-        .candidates = candidates,
-        .threads = search->threads,
-        .progress = &search->progress,
-        .progress_done = search->progress_done,
-        .progress_total = search->progress_total,
-    };
-    for (uint32_t q = 0; q < search->batch_count; q++) search->sketched[q].keys.count = 0;
-    status = nigh__sketch_scan(&scan, search->sketched, error);
-    if (status == NIGH_EIO) return nigh__segment_cut(segment, error);
-    search->progress_done += (uint64_t)segment->signatures * search->batch_count;
-    for (uint32_t q = 0; status == NIGH_OK && q < search->batch_count; q++)
-        status = settle_sketched(search, segment, q, error);
-    return status;
-}
-
-/* Where sketches would be whole signatures, or all rows candidates, the scan does less. */
-static nigh_status search_sketches(struct search *search, const struct nigh__segment *segment, nigh_error *error) {
-    const nigh_search_options *options = &search->options;
-    struct choice all = {.count = (uint32_t)search->batch_count};
-    uint32_t bits = options->sketch_bits;
-    uint32_t candidates = options->candidates;
-    if (bits == NIGH__UNSET) bits = nigh__sketch_usual_bits(segment->width_bits);
-    if (candidates == NIGH__UNSET) candidates = nigh__sketch_usual_candidates(segment->signatures, options->k);
-    for (uint32_t q = 0; q < search->batch_count; q++) {
-        search->limits[q] = limit_of(search, q);
-        all.queries[q] = q;
-    }
-    if (candidates >= segment->signatures || bits >= segment->width_bits)
-        return scan_segment(search, segment, &all, error);
-    return sketch_segment(search, segment, bits / 64, candidates, error);
-}
-
-/* ------------------------------------------------------------------- by a graph */
-
-/* What a query came to.  Nothing is sure, unless all was compared or nothing more could be wanted. */
-static nigh_status settle_walked(struct search *search, const struct nigh__segment *segment, uint32_t q,
-                                 nigh_error *error) {
-    const struct nigh__graph_answer *answer = &search->walked[q];
-    nigh_proof *proof = &search->proofs[q];
-    search->results->distances += answer->compared;
-    search->results->steps += answer->steps;
+/* What a step of a query came to, and whether it was the last in this segment. */
+static nigh_status settle(struct search *search, const struct nigh__search_method *method,
+                          struct nigh__prepared *prepared, uint32_t q, nigh_error *error) {
+    const struct nigh__segment *segment = prepared->segment;
+    const struct nigh__answer *answer = &search->answers[q];
+    add_counts(search->results, answer);
     const nigh_status status = expand(search, segment, &answer->keys, error);
     if (status != NIGH_OK) return status;
-    if (answer->whole < segment->signatures && search->limits[q] > 0) proof->below = 0;
-    proof->breadth = 0;
+    const uint32_t wanted = answer->below < search->limits[q] ? wanted_of(search, q) : search->limits[q];
+    search->next[q] = method->next == NULL ? NIGH__NEXT_NOTHING : (uint8_t)method->next(prepared, q, wanted);
+    if (search->next[q] != NIGH__NEXT_NOTHING) {
+        if (search->options.stop == NIGH_STOP_CERTAIN) search->limits[q] = wanted; /* what is farther is out */
+        return NIGH_OK;
+    }
+    nigh_proof *proof = &search->proofs[q];
+    if (answer->below < wanted && answer->below < proof->below) proof->below = answer->below;
+    if (answer->breadth < proof->breadth) proof->breadth = answer->breadth;
+    search->progress_done += segment->signatures;
     return join(search, segment, q) ? NIGH_OK : no_memory(error);
 }
 
-static nigh_status walk_segment(struct search *search, const struct nigh__graph_use *use, nigh_error *error) {
-    for (uint32_t q = 0; q < search->batch_count; q++) search->limits[q] = limit_of(search, q);
-    struct nigh__graph_batch batch = {
-        .use = use,
+/* Chooses the queries of the batch that need this next; how many they are. */
+static uint32_t choose_queries(struct search *search, enum nigh__next next) {
+    uint32_t count = 0;
+    for (uint32_t q = 0; q < search->batch_count; q++)
+        if (search->next[q] == next) search->chosen[count++] = q;
+    return count;
+}
+
+/* One step for `count` queries, those chosen. */
+static nigh_status take_step(struct search *search, const struct nigh__search_method *method,
+                             struct nigh__prepared *prepared, uint32_t count, nigh_error *error) {
+    const struct nigh__batch batch = {
         .queries = search->batch,
+        .masks = search->masks,
+        .weights = search->weights,
         .limits = search->limits,
-        .count = (uint32_t)search->batch_count,
-        .scratch = search->graph_scratch,
-        .pool = nigh__graph_pool(search->collection),
+        .size = (uint32_t)search->batch_count,
+        .chosen = search->chosen,
+        .count = count,
+        .answers = search->answers,
         .threads = search->threads,
-        .answers = search->walked,
         .progress = &search->progress,
         .progress_done = search->progress_done,
         .progress_total = search->progress_total,
     };
-    nigh_status status = nigh__graph_batch_run(&batch, error);
-    search->progress_done += (uint64_t)use->segment->signatures * search->batch_count;
-    for (uint32_t q = 0; status == NIGH_OK && q < search->batch_count; q++)
-        status = settle_walked(search, use->segment, q, error);
+    for (uint32_t i = 0; i < count; i++) clear_answer(&search->answers[search->chosen[i]]);
+    nigh_status status = method->run(prepared, &batch, error);
+    for (uint32_t i = 0; status == NIGH_OK && i < count; i++)
+        status = settle(search, method, prepared, search->chosen[i], error);
     return status;
 }
 
+/* ---------------------------------------------------------------------- a segment */
+
+static nigh_status scan_segment(struct search *search, struct nigh__way *way, nigh_error *error) {
+    const bool has_lists = way->scan.segment->sidecars[NIGH__SIDECAR_SLICES] != NULL;
+    const uint32_t count = choose_queries(search, NIGH__NEXT_SCAN);
+    for (uint32_t i = 0; i < count && has_lists; i++) search->scanned[search->chosen[i]] = true;
+    return count == 0 ? NIGH_OK : take_step(search, &nigh__scan_method, &way->scan, count, error);
+}
+
+static nigh_status search_segment(struct search *search, struct nigh__way *way, nigh_error *error) {
+    nigh_status status = NIGH_OK;
+    for (uint32_t q = 0; q < search->batch_count; q++) {
+        search->limits[q] = limit_of(search, q);
+        search->next[q] = nigh__way_pays(way, q, search->limits[q]) ? NIGH__NEXT_STEP : NIGH__NEXT_SCAN;
+    }
+    for (uint32_t count; status == NIGH_OK && (count = choose_queries(search, NIGH__NEXT_STEP)) > 0;)
+        status = take_step(search, way->method, way->prepared, count, error);
+    return status == NIGH_OK ? scan_segment(search, way, error) : status;
+}
+
+/* The way of each segment, and how many queries they all take at a time. */
 static nigh_status choose_ways(struct search *search, nigh_error *error) {
     const nigh_collection *collection = search->collection;
     nigh_status status = NIGH_OK;
-    search->all_walked = collection->segment_count > 0;
+    search->most_queries = MAX_QUERIES;
     search->ways = nigh__alloc_zero(search->context, collection->segment_count, sizeof *search->ways);
     if (search->ways == NULL) return no_memory(error);
     for (uint32_t s = 0; s < collection->segment_count && status == NIGH_OK; s++) {
-        struct way *way = &search->ways[s];
-        status = nigh__graph_use_init(&way->use, &search->options, collection->segments[s], &way->walked, error);
-        search->all_walked = search->all_walked && way->walked;
+        struct nigh__way *way = &search->ways[s];
+        status = nigh__way_choose(way, collection, collection->segments[s], &search->options, error);
+        if (way->batch_queries < search->most_queries) search->most_queries = way->batch_queries;
     }
-    return status;
-}
-
-/* --------------------------------------------------------------- by what it takes */
-
-static nigh_status search_segment(struct search *search, const struct nigh__segment *segment, nigh_error *error) {
-    struct nigh__slice_use use;
-    struct choice lists = {.count = 0};
-    struct choice scans = {.count = 0};
-    bool any = false;
-    if (search->options.method == NIGH_SEARCH_SKETCH) return search_sketches(search, segment, error);
-    const struct way *way = &search->ways[segment->index];
-    if (way->walked) return walk_segment(search, &way->use, error);
-    nigh_status status = nigh__slice_use_init(&use, &search->options, segment, &any, error);
-    for (uint32_t q = 0; q < search->batch_count; q++) {
-        search->limits[q] = limit_of(search, q);
-        search->steps[q] = (struct nigh__slice_step){.scan = true};
-        if (any) search->steps[q] = nigh__slice_first_step(&use, search->limits[q]);
-        if (search->steps[q].scan || search->limits[q] == 0) continue; /* 0: nothing can be nearer */
-        lists.queries[lists.count++] = q;
-    }
-    while (status == NIGH_OK && lists.count > 0) status = step_lists(search, &use, &lists, error);
-    for (uint32_t q = 0; q < search->batch_count; q++) {
-        if (search->steps[q].scan) scans.queries[scans.count++] = q;
-    }
-    if (status == NIGH_OK && scans.count > 0) status = scan_segment(search, segment, &scans, error);
     return status;
 }
 
@@ -554,7 +385,7 @@ static bool finish_query(struct search *search, size_t q) {
 
 static nigh_status search_batch(struct search *search, nigh_error *error) {
     for (uint32_t s = 0; s < search->collection->segment_count; s++) {
-        nigh_status status = search_segment(search, search->collection->segments[s], error);
+        nigh_status status = search_segment(search, &search->ways[s], error);
         if (status != NIGH_OK) return status;
     }
     for (size_t q = 0; q < search->batch_count; q++) {
@@ -571,18 +402,16 @@ static uint64_t *queries_new(const struct search *search) {
 static bool room_make(struct search *search) {
     const nigh_context *context = search->context;
     search->batch = queries_new(search);
-    search->picked = queries_new(search);
     if (search->options.masks != NULL) search->masks = queries_new(search);
     search->proofs = nigh__alloc(context, search->room, sizeof *search->proofs);
-    search->walked = nigh__alloc(context, search->room, sizeof *search->walked);
+    search->answers = nigh__alloc(context, search->room, sizeof *search->answers);
     search->matches = nigh__alloc(context, search->room, sizeof *search->matches);
-    for (size_t q = 0; search->walked != NULL && q < search->room; q++)
-        search->walked[q].keys = (struct nigh__array)NIGH__ARRAY(uint64_t);
+    for (size_t q = 0; search->answers != NULL && q < search->room; q++)
+        search->answers[q].keys = (struct nigh__array)NIGH__ARRAY(uint64_t);
     for (size_t q = 0; search->matches != NULL && q < search->room; q++)
         search->matches[q] = (struct nigh__array)NIGH__ARRAY(nigh_match);
-    return search->batch != NULL && search->picked != NULL &&
-           (search->masks != NULL || search->options.masks == NULL) && search->proofs != NULL &&
-           search->walked != NULL && search->matches != NULL;
+    return search->batch != NULL && (search->masks != NULL || search->options.masks == NULL) &&
+           search->proofs != NULL && search->answers != NULL && search->matches != NULL;
 }
 
 static bool search_init(struct search *search, const nigh_collection *collection, size_t count) {
@@ -590,11 +419,6 @@ static bool search_init(struct search *search, const nigh_collection *collection
     search->context = collection->context;
     search->threads = nigh__threads_resolve(search->options.threads);
     nigh__progress_init(&search->progress, search->options.progress);
-    for (size_t q = 0; q < NIGH__BATCH_QUERIES; q++) {
-        search->rows[q] = (struct nigh__array)NIGH__ARRAY(uint64_t);
-        search->answers[q].keys = (struct nigh__array)NIGH__ARRAY(uint64_t);
-        search->sketched[q].keys = (struct nigh__array)NIGH__ARRAY(uint64_t);
-    }
     search->documents = (struct nigh__array)NIGH__ARRAY(uint64_t);
     search->merged = (struct nigh__array)NIGH__ARRAY(nigh_match);
     for (uint32_t s = 0; s < collection->segment_count; s++)
@@ -603,45 +427,27 @@ static bool search_init(struct search *search, const nigh_collection *collection
     return room_make(search) && nigh__results_prove(search->results);
 }
 
-static void free_scratch(void *scratch) { nigh__slice_scratch_free(scratch); }
-static void free_graph_scratch(void *scratch) { nigh__graph_scratch_free(scratch); }
-
-static void give_scratch(struct search *search) {
-    const nigh_collection *collection = search->collection;
-    for (uint32_t t = 0; t < NIGH__MAX_THREADS; t++) {
-        if (search->scratch[t] != NULL)
-            nigh__object_pool_give(nigh__slices_pool(collection), search->scratch[t], free_scratch);
-        if (search->graph_scratch[t] != NULL)
-            nigh__object_pool_give(nigh__graph_pool(collection), search->graph_scratch[t], free_graph_scratch);
-    }
-}
-
 static void search_release(struct search *search) {
-    for (size_t q = 0; q < NIGH__BATCH_QUERIES; q++) {
-        nigh__array_release(search->context, &search->rows[q]);
+    for (uint32_t s = 0; search->ways != NULL && s < search->collection->segment_count; s++)
+        nigh__way_release(&search->ways[s]);
+    for (size_t q = 0; search->answers != NULL && q < search->room; q++)
         nigh__array_release(search->context, &search->answers[q].keys);
-        nigh__array_release(search->context, &search->sketched[q].keys);
-    }
-    for (size_t q = 0; search->walked != NULL && q < search->room; q++)
-        nigh__array_release(search->context, &search->walked[q].keys);
     for (size_t q = 0; search->matches != NULL && q < search->room; q++)
         nigh__array_release(search->context, &search->matches[q]);
     nigh__array_release(search->context, &search->documents);
     nigh__array_release(search->context, &search->merged);
-    give_scratch(search);
-    nigh__free(search->context, search->walked);
+    nigh__free(search->context, search->answers);
     nigh__free(search->context, search->matches);
     nigh__free(search->context, search->proofs);
     nigh__free(search->context, search->ways);
     nigh__free(search->context, search->batch);
     nigh__free(search->context, search->masks);
-    nigh__free(search->context, search->picked);
 }
 
 static nigh_status search_all(struct search *search, const uint8_t *queries, size_t count, nigh_error *error) {
     nigh_status status = choose_ways(search, error);
     if (status != NIGH_OK) return status;
-    const size_t a_batch = batch_size(count, search->all_walked ? MAX_QUERIES : NIGH__BATCH_QUERIES);
+    const size_t a_batch = batch_size(count, search->most_queries);
     for (size_t done = 0; done < count; done += search->batch_count) {
         const size_t some = count - done < a_batch ? count - done : a_batch;
         take_batch(search, queries, done, some);

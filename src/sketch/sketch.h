@@ -50,13 +50,6 @@ struct nigh__sketch_answer {
     uint32_t below;          /* no row nearer than this, and than the limit, was missed; UINT32_MAX: none at all */
 };
 
-/* The usual bits and candidates where nobody says. */
-uint32_t nigh__sketch_usual_bits(uint32_t width_bits);
-uint32_t nigh__sketch_usual_candidates(uint32_t rows, uint32_t k);
-
-/* What is wrong with the options of a sketch scan: NIGH_EINVAL. */
-nigh_status nigh__sketch_options_check(const nigh_search_options *options, nigh_error *error);
-
 /*
  * The fast way, and the plain one that it must equal.  answers[q].keys are empty before, and to be released after,
  * also after a failure.  NIGH_OK, NIGH_ENOMEM, NIGH_ECANCELLED; NIGH_EIO where the mapping was cut short, without an

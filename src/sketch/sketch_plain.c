@@ -1,42 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The sketch scan as it is defined, to compare the fast one with; what it does where nobody
- * says; and what it refuses.
- */
+/* The sketch scan as it is defined, to compare the fast one with. */
 #include <string.h>
 
-#include "base/options.h"
 #include "base/status.h"
 #include "sketch/sketch.h"
 #include "sketch/sketches.h"
-
-#define USUAL_BITS 128u
-#define MIN_USUAL 256u
-#define USUAL_SHARE 256u /* one row of so many is compared */
-#define CANDIDATES_FOR_ONE 10u
-
-uint32_t nigh__sketch_usual_bits(uint32_t width_bits) { return width_bits <= 2 * USUAL_BITS ? 64 : USUAL_BITS; }
-
-uint32_t nigh__sketch_usual_candidates(uint32_t rows, uint32_t k) {
-    uint32_t candidates = rows / USUAL_SHARE < MIN_USUAL ? MIN_USUAL : rows / USUAL_SHARE;
-    if (k > candidates / CANDIDATES_FOR_ONE)
-        candidates = k < UINT32_MAX / CANDIDATES_FOR_ONE ? k * CANDIDATES_FOR_ONE : UINT32_MAX - 1;
-    return candidates;
-}
-
-nigh_status nigh__sketch_options_check(const nigh_search_options *options, nigh_error *error) {
-    const uint32_t bits = options->sketch_bits;
-    if (bits != NIGH__UNSET && (bits == 0 || bits % 64 != 0 || bits > 64 * NIGH__SKETCH_WORDS))
-        return nigh__fail(error, NIGH_EINVAL, "sketches of %u bits; they have 64, 128, 192 or 256", bits);
-    if (options->method != NIGH_SEARCH_SKETCH) return NIGH_OK;
-    if (options->masks != NULL)
-        return nigh__fail(error, NIGH_EINVAL, "sketches cannot be searched in some of the bits only");
-    if (options->k == NIGH_ALL)
-        return nigh__fail(error, NIGH_EINVAL, "a search of sketches needs a k: how many documents at most");
-    if (options->stop != NIGH_STOP_BREADTH)
-        return nigh__fail(error, NIGH_EINVAL, "a search of sketches cannot go on until it is certain; scan instead");
-    return NIGH_OK;
-}
 
 /* All rows by their sketches, sorted; UINT32_MAX at the limit and beyond. */
 static uint64_t *sketch_order(const struct nigh__sketch_scan *scan, size_t query, size_t *count) {

@@ -73,7 +73,7 @@ void nigh__bit_costs_from(const struct nigh__bit_counts *counts, struct nigh__bi
             pools[count - 2].all += pools[count - 1].all;
         }
     }
-    if (count == 0) nigh__bit_costs_usual(out);
+    if (count == 0) nigh__bit_costs_default(out);
     for (uint32_t p = 0; p < count; p++) {
         const uint32_t end = p + 1 < count ? pools[p + 1].first : NIGH__BIT_COSTS;
         for (uint32_t w = p == 0 ? 0 : pools[p].first; w < end; w++) out->of[w] = pool_cost(&pools[p]);
@@ -81,12 +81,12 @@ void nigh__bit_costs_from(const struct nigh__bit_counts *counts, struct nigh__bi
 }
 
 /* Shares of the bits that differ, in 10,000ths, at every 16th weight: between generated (.48 to .02) and real texts. */
-static const uint16_t usual_shares[17] = {4700, 4200, 3800, 3350, 2950, 2600, 2250, 1950, 1700,
-                                          1450, 1250, 1050, 900,  750,  650,  550,  450};
+static const uint16_t default_shares[17] = {4700, 4200, 3800, 3350, 2950, 2600, 2250, 1950, 1700,
+                                            1450, 1250, 1050, 900,  750,  650,  550,  450};
 
-void nigh__bit_costs_usual(struct nigh__bit_costs *out) {
+void nigh__bit_costs_default(struct nigh__bit_costs *out) {
     struct nigh__bit_cost at[17];
-    for (uint32_t i = 0; i < 17; i++) at[i] = cost_of(usual_shares[i] / 10000.0);
+    for (uint32_t i = 0; i < 17; i++) at[i] = cost_of(default_shares[i] / 10000.0);
     for (uint32_t w = 0; w < 256; w++) {
         const struct nigh__bit_cost low = at[w / 16];
         const struct nigh__bit_cost high = at[w / 16 + 1];
@@ -251,7 +251,7 @@ nigh_status nigh__bit_costs_of_segment(const struct nigh__segment *segment, stru
     const struct nigh__sidecar *sidecar = segment->sidecars[NIGH__SIDECAR_SLICES];
     *fitted = nigh__sidecar_section_count(sidecar, NIGH__SECTION_BIT_COSTS) != 0;
     if (!*fitted) {
-        nigh__bit_costs_usual(out);
+        nigh__bit_costs_default(out);
         return NIGH_OK;
     }
     const void *section =

@@ -51,9 +51,9 @@ struct nigh__bit_counts {
 };
 
 /* What serves where nothing was fitted. */
-void nigh__bit_costs_usual(struct nigh__bit_costs *out);
+void nigh__bit_costs_default(struct nigh__bit_costs *out);
 
-/* From counts; where there are none, the usual. */
+/* From counts; where there are none, the default. */
 void nigh__bit_costs_from(const struct nigh__bit_counts *counts, struct nigh__bit_costs *out);
 
 /*
@@ -64,7 +64,7 @@ nigh_status nigh__bit_costs_fit(const struct nigh__segment *segment, uint32_t th
                                 struct nigh__bit_costs *out, nigh_error *error);
 
 /*
- * Those of a segment's slice lists, checked; the usual ones and false in *fitted where none are stored.  NIGH_ECORRUPT
+ * Those of a segment's slice lists, checked; the default ones and false in *fitted where none are stored. NIGH_ECORRUPT
  * for a cost that cannot be.
  */
 nigh_status nigh__bit_costs_of_segment(const struct nigh__segment *segment, struct nigh__bit_costs *out, bool *fitted,

@@ -57,19 +57,19 @@
 #include "slices/slice_search.h"
 
 #define SIGHTINGS 3.0
-#define USUAL_CANDIDATES 1000u
+#define DEFAULT_CANDIDATES 1000u
 #define CANDIDATES_FOR_ONE 10u
 #define MIN_BUDGET 65536u
 
 /* The share of bits in which the rows that are wanted differ from the query. */
-static double usual_difference(uint32_t rows) {
+static double expected_difference(uint32_t rows) {
     double difference = 0.47;
     for (; rows > 1; rows /= 2) difference -= 0.01;
     return difference;
 }
 
 /* The least breadth with which a row is seen often enough. */
-static uint32_t usual_breadth(uint32_t bits, uint32_t slices, double difference) {
+static uint32_t default_breadth(uint32_t bits, uint32_t slices, double difference) {
     const double odds = difference / (1 - difference);
     double ring = slices; /* slices in which a row is seen in this ring */
     for (uint32_t i = 0; i < bits; i++) ring *= 1 - difference;
@@ -83,36 +83,36 @@ static uint32_t usual_breadth(uint32_t bits, uint32_t slices, double difference)
     return breadth;
 }
 
-uint64_t nigh__slice_usual_postings(const struct nigh__slices *slices, uint32_t slice_count, uint32_t breadth) {
+uint64_t nigh__slice_default_postings(const struct nigh__slices *slices, uint32_t slice_count, uint32_t breadth) {
     const double expected = 2 * nigh__slice_postings(slices, slice_count, breadth);
     const uint64_t least = slices->rows > MIN_BUDGET ? slices->rows : MIN_BUDGET;
     return expected > (double)least ? (uint64_t)expected : least;
 }
 
-void nigh__slice_usual(const struct nigh__slices *slices, uint32_t k, struct nigh__slice_query *query) {
+void nigh__slice_defaults(const struct nigh__slices *slices, uint32_t k, struct nigh__slice_query *query) {
     const struct nigh__slicing *slicing = &slices->slicing;
     query->slices = slicing->count;
-    query->breadth = usual_breadth(slicing->most_bits, slicing->count, usual_difference(slices->rows));
+    query->breadth = default_breadth(slicing->most_bits, slicing->count, expected_difference(slices->rows));
     query->admit = query->breadth;
-    query->candidates = USUAL_CANDIDATES;
-    if (k > USUAL_CANDIDATES / CANDIDATES_FOR_ONE)
+    query->candidates = DEFAULT_CANDIDATES;
+    if (k > DEFAULT_CANDIDATES / CANDIDATES_FOR_ONE)
         query->candidates = k < UINT32_MAX / CANDIDATES_FOR_ONE ? k * CANDIDATES_FOR_ONE : UINT32_MAX - 1;
-    query->postings = nigh__slice_usual_postings(slices, query->slices, query->breadth);
+    query->postings = nigh__slice_default_postings(slices, query->slices, query->breadth);
 }
 
-uint64_t nigh__slice_usual_budget(const struct nigh__slices *slices) {
-    struct nigh__slice_query usual = {0};
-    nigh__slice_usual(slices, 1, &usual);
-    return usual.postings;
+uint64_t nigh__slice_default_budget(const struct nigh__slices *slices) {
+    struct nigh__slice_query defaults = {0};
+    nigh__slice_defaults(slices, 1, &defaults);
+    return defaults.postings;
 }
 
 /* As many as the ball has, or as have so many postings if lists were of one length. */
-uint64_t nigh__slice_usual_probes(const struct nigh__slices *slices, uint64_t postings) {
-    struct nigh__slice_query usual = {0};
-    nigh__slice_usual(slices, 1, &usual);
-    const uint64_t lists = (uint64_t)nigh__slice_lists(&slices->slicing, usual.slices, usual.breadth);
+uint64_t nigh__slice_default_probes(const struct nigh__slices *slices, uint64_t postings) {
+    struct nigh__slice_query defaults = {0};
+    nigh__slice_defaults(slices, 1, &defaults);
+    const uint64_t lists = (uint64_t)nigh__slice_lists(&slices->slicing, defaults.slices, defaults.breadth);
     const uint64_t length = (uint64_t)slices->rows >> slices->slicing.most_bits;
     const uint64_t enough = length > 1 ? postings / length : postings;
     if (enough >= lists) return lists;
-    return enough > usual.slices ? enough : usual.slices;
+    return enough > defaults.slices ? enough : defaults.slices;
 }

@@ -12,8 +12,8 @@
 
 #define NIGH__MAX_SCORE 255u /* of eight bits, and it stays there */
 
-/* T is more than i + 1 by this, where nobody says and only the best M are compared: slice_usual.c. */
-#define NIGH__SLICE_USUAL_RISE 1u
+/* T is more than i + 1 by this, where nobody says and only the best M are compared: slice_defaults.c. */
+#define NIGH__SLICE_DEFAULT_RISE 1u
 
 /* Memory that is kept from one search to the next.  What is in it is lost when it grows. */
 struct nigh__slice_room {
@@ -98,7 +98,7 @@ static inline uint32_t nigh__slice_class(uint32_t rows, uint32_t breadth, uint32
 /* T: what a slice that is the same scores. */
 static inline uint32_t nigh__slice_top(const struct nigh__slice_query *query) {
     if (query->top > query->breadth) return query->top;
-    return query->candidates == UINT32_MAX ? query->breadth + 1 : query->breadth + 1 + NIGH__SLICE_USUAL_RISE;
+    return query->candidates == UINT32_MAX ? query->breadth + 1 : query->breadth + 1 + NIGH__SLICE_DEFAULT_RISE;
 }
 
 /*

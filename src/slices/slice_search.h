@@ -86,14 +86,14 @@ nigh_status nigh__slice_rings(struct nigh__slice_scratch *scratch, const struct 
                               const struct nigh__slice_query *query, struct nigh__slice_ring *rings, nigh_error *error);
 
 /*
- * Sets breadth, admit, candidates, slices and postings to what is usual for such lists: all slices, and a CDR@10 of .98
- * or more on clustered signatures of 1,024 bits.  slice_usual.c has the measurements.
+ * Sets breadth, admit, candidates, slices and postings to the defaults for such lists: all slices, and a CDR@10 of .98
+ * or more on clustered signatures of 1,024 bits.  slice_defaults.c has the measurements.
  */
-void nigh__slice_usual(const struct nigh__slices *slices, uint32_t k, struct nigh__slice_query *query);
+void nigh__slice_defaults(const struct nigh__slices *slices, uint32_t k, struct nigh__slice_query *query);
 /* Of a directed search: postings, and look-ups for so many. */
-uint64_t nigh__slice_usual_budget(const struct nigh__slices *slices);
-uint64_t nigh__slice_usual_probes(const struct nigh__slices *slices, uint64_t postings);
+uint64_t nigh__slice_default_budget(const struct nigh__slices *slices);
+uint64_t nigh__slice_default_probes(const struct nigh__slices *slices, uint64_t postings);
 /* The budget alone, for another breadth. */
-uint64_t nigh__slice_usual_postings(const struct nigh__slices *slices, uint32_t slice_count, uint32_t breadth);
+uint64_t nigh__slice_default_postings(const struct nigh__slices *slices, uint32_t slice_count, uint32_t breadth);
 
 #endif

@@ -62,7 +62,7 @@ static struct nigh__graph_job job_of(const nigh_context *context, const uint64_t
                                      uint32_t width_bits) {
     struct nigh__graph_job job = {
         .context = context, .rows = rows, .count = count, .width_bits = width_bits, .threads = 1};
-    nigh__graph_usual(&job);
+    nigh__graph_defaults(&job);
     return job;
 }
 

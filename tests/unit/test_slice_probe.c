@@ -149,7 +149,7 @@ static void compare(nigh_context *context, struct nigh__slice_scratch *scratch, 
     struct nigh__slices slices;
     nigh_error error;
     fill_rows(rng, rows, count + 1, words, width_bits);
-    nigh__bit_costs_usual(&costs);
+    nigh__bit_costs_default(&costs);
     for (uint32_t i = 0; i < width_bits; i++) weights[i] = round % 5 == 0 ? 7 : (uint8_t)nigh__rng_next(rng);
     struct nigh__slices_job job = {.context = context, .rows = rows, .count = count, .threads = 1};
     assert_true(nigh__slicing_make(width_bits, 5 + (uint32_t)(nigh__rng_next(rng) % 8), &job.slicing));
@@ -197,7 +197,7 @@ static void costs_descend_as_shares_do(void **state) {
     struct nigh__bit_costs costs;
     struct nigh__bit_costs usual;
     (void)state;
-    nigh__bit_costs_usual(&usual);
+    nigh__bit_costs_default(&usual);
     nigh__bit_costs_from(&counts, &costs);
     assert_memory_equal(&costs, &usual, sizeof costs);
     for (uint32_t w = 0; w < NIGH__BIT_COSTS; w++) {

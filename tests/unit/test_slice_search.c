@@ -303,7 +303,7 @@ static void test_estimates(void **state) {
     for (uint32_t width = 4; width <= 28; width++) {
         struct nigh__slice_query query = {.words = NULL};
         assert_true(nigh__slicing_make(1024, width, &slices.slicing));
-        nigh__slice_usual(&slices, 10, &query);
+        nigh__slice_defaults(&slices, 10, &query);
         assert_true(query.candidates >= 10 && query.admit <= query.breadth && query.postings != 0);
         assert_int_equal(query.slices, slices.slicing.count);
     }

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which options a graph takes and refuses, what it does where nobody says, and walks of a batch. */
+#include "graph/graph_method.h"
+
+#include "base/options.h"
+#include "base/status.h"
+#include "graph/graph_search.h"
+#include "scan/cost_model.h"
+
+#define MAX_BATCH 256u /* queries share nothing but the start of the threads, which counts where one takes 20 us */
+
+/* Where nobody says: see graph_search.c for what they bring. */
+#define DEFAULT_EFFORT 600u
+#define EFFORT_FOR_ONE 2u /* of k, at least */
+#define DEFAULT_PATIENCE 300u
+
+struct graph_segment {
+    struct nigh__prepared base;
+    struct nigh__graph graph;
+    uint32_t effort, patience;
+};
+
+static const struct nigh__search_option options_taken[] = {
+    NIGH__SEARCH_OPTION(effort),
+    NIGH__SEARCH_OPTION(patience),
+};
+
+/* -------------------------------------------------------------------- the options */
+
+static bool asked_for(const nigh_search_options *options) { return options->method == NIGH_SEARCH_GRAPH; }
+
+static nigh_status check_numbers(const nigh_search_options *options, nigh_error *error) {
+    if (options->effort == 0) return nigh__fail(error, NIGH_EINVAL, "effort must be at least 1");
+    if (options->effort != NIGH__UNSET && options->k != NIGH_ALL && options->effort < options->k)
+        return nigh__fail(error, NIGH_EINVAL, "an effort of %u cannot give %u documents", options->effort, options->k);
+    if (!asked_for(options)) return NIGH_OK;
+    if (options->masks != NULL)
+        return nigh__fail(error, NIGH_EINVAL, "a graph cannot be searched in some of the bits only");
+    if (options->k == NIGH_ALL)
+        return nigh__fail(error, NIGH_EINVAL, "a graph leads to the nearest, not to all within a radius: k is needed");
+    if (options->stop != NIGH_STOP_BREADTH)
+        return nigh__fail(error, NIGH_EINVAL, "what a graph leads to is never certain");
+    return NIGH_OK;
+}
+
+/* The graph of a segment that can be used, or the failure of one that is asked for. */
+static nigh_status find_graph(const struct nigh__segment *segment, const nigh_search_options *options,
+                              struct nigh__graph *out, bool *any, nigh_error *error) {
+    *any = false;
+    if (segment->sidecars[NIGH__SIDECAR_GRAPH] == NULL)
+        return asked_for(options) ? nigh__sidecar_problem(segment, NIGH__SIDECAR_GRAPH, error) : NIGH_OK;
+    const nigh_status status = nigh__graph_of_segment(segment, out, asked_for(options) ? error : NULL);
+    *any = status == NIGH_OK && out->nodes > 0;
+    return asked_for(options) ? status : NIGH_OK;
+}
+
+static nigh_status check(const nigh_collection *collection, const nigh_search_options *options, nigh_error *error) {
+    nigh_status status = check_numbers(options, error);
+    bool found = !asked_for(options) || collection->documents == 0; /* there can be no graph of nothing */
+    for (uint32_t s = 0; s < collection->segment_count && status == NIGH_OK && asked_for(options); s++) {
+        struct nigh__graph graph;
+        bool any;
+        status = find_graph(collection->segments[s], options, &graph, &any, error);
+        found = found || any;
+    }
+    if (status != NIGH_OK || found) return status;
+    return nigh__because(error, NIGH_REASON_NO_GRAPH,
+                         nigh__fail_at(error, NIGH_ENOTFOUND, collection->path, NIGH_NO_OFFSET, "has no graph"));
+}
+
+static bool fits(const nigh_collection *collection, const nigh_tuning *tuning, const nigh_search_options *options) {
+    (void)options;
+    return tuning->method != NIGH_SEARCH_GRAPH || nigh__sidecars_sound(collection, NIGH__SIDECAR_GRAPH);
+}
+
+/* ---------------------------------------------------------------------- a segment */
+
+static uint32_t default_effort(uint32_t k) {
+    const uint64_t effort = (uint64_t)EFFORT_FOR_ONE * k;
+    if (effort >= NIGH__UNSET) return NIGH__UNSET - 1;
+    return effort > DEFAULT_EFFORT ? (uint32_t)effort : DEFAULT_EFFORT;
+}
+
+static nigh_status prepare(const struct nigh__prepared *base, struct nigh__prepared **out, nigh_error *error) {
+    const nigh_search_options *options = base->options;
+    struct nigh__graph graph;
+    bool any;
+    *out = NULL;
+    if (options->stop != NIGH_STOP_BREADTH || options->k == NIGH_ALL || options->masks != NULL) return NIGH_OK;
+    const nigh_status status = find_graph(base->segment, options, &graph, &any, error);
+    if (status != NIGH_OK || !any) return status;
+    struct graph_segment *walked = nigh__prepared_new(base, sizeof *walked, error);
+    if (walked == NULL) return NIGH_ENOMEM;
+    walked->base.bound = asked_for(options);
+    walked->graph = graph;
+    walked->effort = options->effort == NIGH__UNSET ? default_effort(options->k) : options->effort;
+    walked->patience = options->patience == NIGH__UNSET ? DEFAULT_PATIENCE : options->patience;
+    *out = &walked->base;
+    return NIGH_OK;
+}
+
+/* A walk ends after about twice its patience, if not before. */
+static double estimate(struct nigh__prepared *prepared, uint32_t query, uint32_t limit) {
+    const struct graph_segment *walked = (const struct graph_segment *)prepared;
+    const uint32_t patience = walked->patience;
+    (void)query;
+    (void)limit;
+    return NIGH__COST_GRAPH_STEP * (patience != 0 && patience < walked->effort / 2 ? 2.0 * patience : walked->effort);
+}
+
+/* ------------------------------------------------------------------------- a walk */
+
+/* One query on its way. */
+struct task {
+    const struct graph_segment *walked;
+    struct nigh__graph_scratch *scratch;
+    struct nigh__graph_query query;
+    struct nigh__graph_answer found;
+};
+
+/* Inside guards. */
+static nigh_status walk(void *user, nigh_error *error) {
+    struct task *task = user;
+    const struct nigh__segment *segment = task->walked->base.segment;
+    return nigh__graph_search(task->scratch, &task->walked->graph, segment->rows, segment->words, &task->query,
+                              &task->found, error);
+}
+
+static nigh_status take_query(struct nigh__prepared *prepared, const struct nigh__batch *batch, void *scratch,
+                              uint32_t query, nigh_error *error) {
+    const struct graph_segment *walked = (const struct graph_segment *)prepared;
+    const struct nigh__segment *segment = prepared->segment;
+    struct nigh__answer *answer = &batch->answers[query];
+    answer->breadth = 0;
+    if (batch->limits[query] == 0) return NIGH_OK; /* nothing can be nearer than what there is */
+    struct task task = {.walked = walked, .scratch = scratch, .found = {.keys = answer->keys}};
+    task.query = (struct nigh__graph_query){.words = batch->queries + (size_t)query * segment->words,
+                                            .k = prepared->options->k,
+                                            .limit = batch->limits[query],
+                                            .effort = walked->effort,
+                                            .patience = walked->patience};
+    const nigh_status status = nigh__sidecar_guarded(segment, walked->graph.sidecar, walk, &task, error);
+    answer->keys = task.found.keys;
+    answer->distances = task.found.compared;
+    answer->steps = task.found.steps;
+    if (task.found.whole < segment->signatures) answer->below = 0;
+    return status;
+}
+
+static nigh_status new_scratch(const nigh_context *context, void **out, nigh_error *error) {
+    struct nigh__graph_scratch *scratch = NULL;
+    const nigh_status status = nigh__graph_scratch_new(context, &scratch, error);
+    *out = scratch;
+    return status;
+}
+
+static void free_scratch(void *scratch) { nigh__graph_scratch_free(scratch); }
+
+static nigh_status run(struct nigh__prepared *prepared, const struct nigh__batch *batch, nigh_error *error) {
+    const struct nigh__batch_work work = {.pool = nigh__graph_pool(prepared->collection),
+                                          .scratch_new = new_scratch,
+                                          .scratch_free = free_scratch,
+                                          .take = take_query};
+    return nigh__batch_share(batch, prepared, &work, error);
+}
+
+const struct nigh__search_method nigh__graph_method = {
+    .name = "graph",
+    .asked_by = 1u << NIGH_SEARCH_GRAPH,
+    .automatic = true,
+    .options = options_taken,
+    .option_count = sizeof options_taken / sizeof options_taken[0],
+    .batch_queries = MAX_BATCH,
+    .check = check,
+    .fits = fits,
+    .prepare = prepare,
+    .estimate = estimate,
+    .run = run,
+};

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The scan as a method of search: what all others fall back on, and are compared with. */
+#include <string.h>
+
+#include "base/status.h"
+#include "scan/cost_model.h"
+#include "scan/method.h"
+#include "scan/scan.h"
+
+static double estimate(struct nigh__prepared *prepared, uint32_t query, uint32_t limit) {
+    (void)query;
+    (void)limit;
+    return nigh__scan_cost(prepared->segment->words, prepared->segment->signatures);
+}
+
+/* The queries chosen one after the other: those of the batch, or a copy in *picked.  NULL: no memory. */
+static const uint64_t *pick_queries(const struct nigh__segment *segment, const struct nigh__batch *batch,
+                                    uint64_t **picked) {
+    const size_t words = segment->words;
+    if (batch->count == batch->size) return batch->queries; /* with masks it is always all */
+    *picked = nigh__alloc_aligned(segment->context, batch->count * words, sizeof **picked, NIGH__CACHE_LINE);
+    for (uint32_t i = 0; *picked != NULL && i < batch->count; i++)
+        memcpy(*picked + i * words, batch->queries + batch->chosen[i] * words, words * sizeof **picked);
+    return *picked;
+}
+
+/* `queries` are those chosen. */
+static nigh_status scan_rows(const struct nigh__prepared *prepared, const struct nigh__batch *batch,
+                             const uint64_t *queries, struct nigh__array *found, nigh_error *error) {
+    const struct nigh__segment *segment = prepared->segment;
+    uint32_t limits[NIGH__BATCH_QUERIES];
+    for (uint32_t i = 0; i < batch->count; i++) limits[i] = batch->limits[batch->chosen[i]];
+    const struct nigh__scan scan = {
+        .context = segment->context,
+        .rows = segment->rows,
+        .count = segment->signatures,
+        .words = segment->words,
+        .map = segment->map,
+        .map_length = segment->length,
+        .queries = queries,
+        .masks = batch->masks,
+        .query_count = batch->count,
+        .limits = limits,
+        .k = prepared->options->k,
+        .threads = batch->threads,
+        .progress = batch->progress,
+        .progress_done = batch->progress_done,
+        .progress_total = batch->progress_total,
+    };
+    const nigh_status status = nigh__scan(&scan, found, error);
+    return status == NIGH_EIO ? nigh__segment_cut(segment, error) : status;
+}
+
+static nigh_status run(struct nigh__prepared *prepared, const struct nigh__batch *batch, nigh_error *error) {
+    struct nigh__array found[NIGH__BATCH_QUERIES];
+    uint64_t *picked = NULL;
+    const uint64_t *queries = pick_queries(prepared->segment, batch, &picked);
+    if (queries == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for %u queries", batch->count);
+    for (uint32_t i = 0; i < batch->count; i++) found[i] = batch->answers[batch->chosen[i]].keys;
+    const nigh_status status = scan_rows(prepared, batch, queries, found, error);
+    for (uint32_t i = 0; i < batch->count; i++) {
+        struct nigh__answer *answer = &batch->answers[batch->chosen[i]];
+        answer->keys = found[i];
+        answer->distances = prepared->segment->signatures;
+    }
+    nigh__free(prepared->segment->context, picked);
+    return status;
+}
+
+const struct nigh__search_method nigh__scan_method = {
+    .name = "scan",
+    .asked_by = 1u << NIGH_SEARCH_SCAN,
+    .automatic = true,
+    .batch_queries = NIGH__BATCH_QUERIES,
+    .estimate = estimate,
+    .run = run,
+};
