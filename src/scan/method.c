@@ -15,14 +15,13 @@ void *nigh__prepared_new(const struct nigh__prepared *base, size_t size, nigh_er
     return prepared;
 }
 
-nigh_status nigh__sidecar_problem(const struct nigh__segment *segment, enum nigh__sidecar_kind kind,
-                                  nigh_error *error) {
+nigh_status nigh__sidecar_problem(const struct nigh__segment *segment, uint32_t kind, nigh_error *error) {
     const nigh_error *problem = &segment->sidecar_problems[kind];
     if (problem->status != NIGH_OK && error != NULL) *error = *problem;
     return problem->status;
 }
 
-bool nigh__sidecars_sound(const nigh_collection *collection, enum nigh__sidecar_kind kind) {
+bool nigh__sidecars_sound(const nigh_collection *collection, uint32_t kind) {
     bool any = false;
     for (uint32_t s = 0; s < collection->segment_count; s++) {
         if (nigh__sidecar_problem(collection->segments[s], kind, NULL) != NIGH_OK) return false;

@@ -56,10 +56,10 @@ struct nigh__prepared {
 void *nigh__prepared_new(const struct nigh__prepared *base, size_t size, nigh_error *error);
 
 /* Why there is no file of the kind beside a segment: NIGH_OK where there simply is none. */
-nigh_status nigh__sidecar_problem(const struct nigh__segment *segment, enum nigh__sidecar_kind kind, nigh_error *error);
+nigh_status nigh__sidecar_problem(const struct nigh__segment *segment, uint32_t kind, nigh_error *error);
 
 /* Whether some segment has a file of the kind, and none has one that cannot be used. */
-bool nigh__sidecars_sound(const nigh_collection *collection, enum nigh__sidecar_kind kind);
+bool nigh__sidecars_sound(const nigh_collection *collection, uint32_t kind);
 
 /* ---------------------------------------------------------------------- a batch */
 

@@ -44,6 +44,7 @@
 #include "search/methods.h"
 #include "search/search_options.h"
 #include "search/tuned.h"
+#include "slices/slices.h"
 
 #define MAX_QUERIES 256u /* of a batch, by any method */
 
