@@ -13,6 +13,7 @@
 #include "progress_bar.h"
 #include "sink.h"
 #include "stats.h"
+#include "timing.h"
 
 enum {
     CLI_DONE = 0,

@@ -15,20 +15,15 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "timing.h"
 
 #define PIECE ((size_t)1 << 20)
 #define MAX_PIECES 24u
 #define MIN_PIECES 4u
 #define WRITING_SECONDS 0.1 /* after these, what is written is enough */
 #define READING_SECONDS 0.1 /* and there is no second time */
-
-static double wall_seconds(void) {
-    struct timespec time;
-    if (clock_gettime(CLOCK_MONOTONIC, &time) != 0) return 0;
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
 
 static int open_nameless(const char *folder) {
     char path[4096];
@@ -53,9 +48,9 @@ static void fill(uint64_t *words, uint64_t *state) {
 /* Returns how many pieces are on the disk; 0: it cannot be written to. */
 static unsigned write_pieces(int file, uint64_t *words) {
     uint64_t state = 88172645463325252u;
-    double started = wall_seconds();
+    double started = cli_seconds();
     unsigned pieces = 0;
-    while (pieces < MAX_PIECES && (pieces < MIN_PIECES || wall_seconds() - started < WRITING_SECONDS)) {
+    while (pieces < MAX_PIECES && (pieces < MIN_PIECES || cli_seconds() - started < WRITING_SECONDS)) {
         fill(words, &state);
         if (write(file, words, PIECE) != (ssize_t)PIECE) return 0;
         pieces++;
@@ -68,10 +63,10 @@ static unsigned write_pieces(int file, uint64_t *words) {
 static double read_pieces(int file, uint64_t *words, unsigned pieces) {
     if (posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED) != 0) return 0;
     (void)posix_fadvise(file, 0, 0, POSIX_FADV_SEQUENTIAL);
-    double started = wall_seconds();
+    double started = cli_seconds();
     for (unsigned i = 0; i < pieces; i++)
         if (pread(file, words, PIECE, (off_t)(i * PIECE)) != (ssize_t)PIECE) return 0;
-    return wall_seconds() - started;
+    return cli_seconds() - started;
 }
 
 static double speed_of(int file, uint64_t *words) {

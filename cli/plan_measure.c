@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "signals.h"
@@ -50,12 +49,6 @@ struct plan_trial {
     nigh_chunks *chunks;
     double append_seconds; /* a batch */
 };
-
-static double processor_seconds(void) {
-    struct timespec time;
-    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) != 0) return 0;
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
 
 static double median(double *values, int count) {
     if (count < REPEATS) return values[0];
@@ -147,9 +140,9 @@ static nigh_status make_chunks(struct plan_trial *trial, const char *temporary) 
         uint64_t left = trial->asked->rows - at;
         size_t count = left < trial->row_count ? (size_t)left : trial->row_count;
         status = make_rows(trial, at, count);
-        double started = processor_seconds();
+        double started = cli_thread_seconds();
         if (status == NIGH_OK) status = nigh_chunks_append(trial->chunks, trial->rows, count, NULL, &job->error);
-        seconds += processor_seconds() - started;
+        seconds += cli_thread_seconds() - started;
         at += count;
     }
     trial->append_seconds = seconds * (double)trial->asked->batch / (double)trial->asked->rows;
@@ -281,10 +274,10 @@ static nigh_status ask(struct plan_trial *trial, const nigh_plan_row *row, const
     out->recall = row->method == NIGH_FINDER_PSM ? -1 : 1;
     for (int i = 0; i < repeats; i++) {
         nigh_results *results = NULL;
-        double started = processor_seconds();
+        double started = cli_thread_seconds();
         nigh_status status =
             finder != NULL ? ask_finder(trial, finder, count, mode, &results) : ask_chunks(trial, row, mode, &results);
-        seconds[i] = processor_seconds() - started;
+        seconds[i] = cli_thread_seconds() - started;
         if (status != NIGH_OK) return status;
         if (out->recall < 0) out->recall = recall_of(trial, results, count);
         nigh_results_free(results);
@@ -299,9 +292,9 @@ static nigh_status measure_finder(struct plan_trial *trial, const nigh_plan_row 
     nigh_finder *finder = NULL;
     double most = row->query_seconds > 0 ? MEASURED_SECONDS / row->query_seconds : 1e9;
     size_t count = most < (double)trial->query_count ? (size_t)most + 1 : trial->query_count;
-    double started = processor_seconds();
+    double started = cli_thread_seconds();
     nigh_status status = make_finder(trial, row, &finder);
-    out->build_seconds = processor_seconds() - started;
+    out->build_seconds = cli_thread_seconds() - started;
     if (status != NIGH_OK) return status;
     nigh_finder_describe(finder, &info);
     out->bytes = info.bytes;

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "common.h"
@@ -17,12 +16,6 @@
 #define FIRST_DRAW_SECONDS 0.3 /* what is done by then needs no bar */
 #define REDRAW_SECONDS 0.1
 #define BAR_WIDTH 20
-
-double cli_seconds(void) {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
 
 unsigned cli_terminal_width(int descriptor) {
     struct winsize size;

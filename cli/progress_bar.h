@@ -23,9 +23,6 @@ struct cli_progress {
     nigh_progress report; /* for the library: draws its stages, and stops it when we are interrupted */
 };
 
-/* Seconds on a clock that only goes forward. */
-double cli_seconds(void);
-
 void cli_progress_init(struct cli_progress *progress, bool quiet);
 
 /* A new stage of work, such as "reading"; counts in `unit`. */

@@ -63,7 +63,7 @@ nigh_status nigh_context_new(const nigh_context_options *options, nigh_context *
         return nigh__fail(error, NIGH_EINVAL, "no kernel '%s' in this build, or not on this CPU", chosen.kernel);
 
     nigh_context *context = nigh__allocator_get(&chosen.allocator, sizeof *context, sizeof(void *));
-    if (context == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a context");
+    if (context == NULL) return nigh__no_memory(error, "for a context");
     *context = (nigh_context){.allocator = chosen.allocator,
                               .hamming = hamming,
                               .offers = nigh__offers_choose(hamming->name),

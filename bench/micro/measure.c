@@ -9,21 +9,16 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/cpu.h"
 
-static clockid_t measure_clock = CLOCK_MONOTONIC;
+static double (*measure_clock)(void) = nigh__clock;
 
-void measure_processor_time(void) { measure_clock = CLOCK_PROCESS_CPUTIME_ID; }
+void measure_processor_time(void) { measure_clock = nigh__process_clock; }
 
-static double seconds_of(clockid_t clock) {
-    struct timespec now;
-    if (clock_gettime(clock, &now) != 0) measure_fail("the clock", "does not run");
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
+double measure_now(void) { return measure_clock(); }
 
-double measure_now(void) { return seconds_of(measure_clock); }
-
-double measure_wall(void) { return seconds_of(CLOCK_MONOTONIC); }
+double measure_wall(void) { return nigh__clock(); }
 
 void series_add(struct series *series, double seconds) {
     if (series->runs < MEASURE_MAX_RUNS) series->seconds[series->runs++] = seconds;

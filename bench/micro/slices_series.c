@@ -8,8 +8,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/progress.h"
 #include "collection/collection.h"
 #include "slices/slices.h"
@@ -71,8 +71,6 @@ void slices_series_scaling(const struct slices_series *series) {
 
 /* -------------------------------------------------------------------- building -- */
 
-static double processor_seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
-
 struct built {
     struct series making, whole; /* by the clock on the wall */
     double making_processor, whole_processor;
@@ -110,16 +108,16 @@ static void build_once(const struct slices_series *series, const struct nearest_
     uint64_t bytes = 0;
     nigh_collection *collection = nearest_set_open(set, false);
     double start = measure_now();
-    double processor = processor_seconds();
+    double processor = nigh__process_clock();
     make_only(series, collection->segments[0], width, threads);
-    built->making_processor = processor_seconds() - processor;
+    built->making_processor = nigh__process_clock() - processor;
     series_add(&built->making, measure_now() - start);
     nigh_collection_close(collection);
-    processor = processor_seconds();
+    processor = nigh__process_clock();
     start = measure_now();
     (void)nearest_set_lists(set, width, threads, &bytes);
     series_add(&built->whole, measure_now() - start);
-    built->whole_processor = processor_seconds() - processor;
+    built->whole_processor = nigh__process_clock() - processor;
 }
 
 static void tell_opening(const struct slices_series *series, const struct nearest_set *set) {

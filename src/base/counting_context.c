@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _POSIX_C_SOURCE 200809L
 /*
  * A block of counted memory begins with how much it is and where it began:
  *
@@ -9,7 +8,6 @@
 #include "base/counting_context.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "base/context.h"
 #include "base/memory.h"
@@ -59,16 +57,4 @@ nigh_status nigh__counting_context_init(struct nigh__counting_context *meter, co
 void nigh__counting_context_release(struct nigh__counting_context *meter) {
     if (meter->context != NULL) count_release(meter, meter->context);
     meter->context = NULL;
-}
-
-double nigh__clock(void) {
-    struct timespec now;
-    if (clock_gettime(CLOCK_MONOTONIC, &now) != 0) return 0;
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
-double nigh__thread_clock(void) {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }

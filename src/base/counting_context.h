@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What a method takes: a clock, and a context like another whose memory is
- * counted, so that the peak of everything made with it can be told.
- */
+/* A context like another whose memory is counted, so that the peak of everything made with it can be told. */
 #ifndef NIGH_BASE_COUNTING_CONTEXT_H
 #define NIGH_BASE_COUNTING_CONTEXT_H
 
@@ -21,10 +18,5 @@ struct nigh__counting_context {
 nigh_status nigh__counting_context_init(struct nigh__counting_context *meter, const nigh_context *like,
                                         nigh_error *error);
 void nigh__counting_context_release(struct nigh__counting_context *meter); /* accepts zeros */
-
-/* Seconds since some moment. */
-double nigh__clock(void);
-/* Seconds that the processor has worked for this thread: other programs do not count, nor does waiting. */
-double nigh__thread_clock(void);
 
 #endif

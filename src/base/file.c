@@ -18,7 +18,7 @@
 static nigh_status open_at(const nigh_context *context, nigh_file directory, const char *name, char *path,
                            unsigned mode, struct nigh__file *out, nigh_error *error) {
     *out = (struct nigh__file){.context = context, .path = path};
-    if (path == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a path");
+    if (path == NULL) return nigh__no_memory(error, "for a path");
     int failed = context->files->open(context->files->user, directory, name, mode, &out->handle);
     if (failed != 0) {
         nigh_status status = nigh__fail_system(error, failed, path, mode == NIGH_OPEN_CREATE ? "create" : "open");
@@ -48,7 +48,7 @@ nigh_status nigh__file_open_nameless(const nigh_context *context, const char *fo
         char name[40];
         (void)snprintf(name, sizeof name, "nigh-%016" PRIx64 ".tmp", nigh__secret() + attempt);
         char *path = nigh__path_join(context, folder, name);
-        if (path == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for the name of a temporary file");
+        if (path == NULL) return nigh__no_memory(error, "for the name of a temporary file");
         status = nigh__file_open(context, path, NIGH_OPEN_CREATE, out, &why);
         if (status == NIGH_OK) nigh__file_remove(context, path);
         nigh__free(context, path);
@@ -184,7 +184,7 @@ static size_t parent_length(const char *path) {
 nigh_status nigh__parent_sync(const nigh_context *context, const char *path, nigh_error *error) {
     size_t length = parent_length(path);
     char *parent = nigh__string_copy(context, length == 0 ? "." : path);
-    if (parent == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a path");
+    if (parent == NULL) return nigh__no_memory(error, "for a path");
     if (length != 0) parent[length] = '\0';
     struct nigh__file directory;
     nigh_status status = nigh__file_open(context, parent, NIGH_OPEN_DIRECTORY, &directory, error);

@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _POSIX_C_SOURCE 200809L
 /* Throttled progress reports. */
 #include "base/progress.h"
 
-#include <time.h>
-
+#include "base/clock.h"
 #include "base/status.h"
 
 #define INTERVAL_NS UINT64_C(100000000)
-
-static uint64_t now_ns(void) {
-    struct timespec now;
-    if (clock_gettime(CLOCK_MONOTONIC, &now) != 0) return 0;
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
 
 void nigh__progress_init(struct nigh__progress *state, const nigh_progress *progress) {
     *state = (struct nigh__progress){0};
@@ -22,7 +14,7 @@ void nigh__progress_init(struct nigh__progress *state, const nigh_progress *prog
 
 bool nigh__progress_tick(struct nigh__progress *state, const char *stage, uint64_t done, uint64_t total) {
     if (state->callback.report == NULL || state->cancelled) return state->cancelled;
-    uint64_t now = now_ns();
+    uint64_t now = nigh__clock_ns();
     if (state->last_ns != 0 && now - state->last_ns < INTERVAL_NS) return false;
     state->last_ns = now;
     state->cancelled = state->callback.report(state->callback.user, stage, done, total) != 0;

@@ -35,8 +35,7 @@ nigh_status nigh__replacement_open(const nigh_context *context, const char *path
     size_t capacity = strlen(path) + sizeof ".99.tmp";
     out->path = nigh__string_copy(context, path);
     out->temporary = nigh__alloc(context, capacity, 1);
-    if (out->path == NULL || out->temporary == NULL)
-        return nigh__fail(error, NIGH_ENOMEM, "no memory for the name of a file");
+    if (out->path == NULL || out->temporary == NULL) return nigh__no_memory(error, "for the name of a file");
     return temporary_create(context, out, capacity, error);
 }
 

@@ -17,6 +17,12 @@
 /* No file is involved. */
 nigh_status nigh__fail(nigh_error *error, nigh_status status, const char *format, ...) NIGH__PRINTF(3, 4);
 
+/* "no memory WHAT", such as "for a path" or "to sort".  In sight of compilers, so that they know it never succeeds. */
+static inline nigh_status nigh__no_memory(nigh_error *error, const char *what) {
+    (void)nigh__fail(error, NIGH_ENOMEM, "no memory %s", what);
+    return NIGH_ENOMEM;
+}
+
 /* At a byte of a file; `offset` may be NIGH_NO_OFFSET. */
 nigh_status nigh__fail_at(nigh_error *error, nigh_status status, const char *file, uint64_t offset, const char *format,
                           ...) NIGH__PRINTF(5, 6);

@@ -48,11 +48,6 @@
 #define STRIP (NIGH__BANDS_BLOCK + NIGH__CACHE_LINE / sizeof(uint32_t))
 #define DOCUMENT_STRIPS 2u /* which hold the numbers of documents, uint64_t */
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory for keys of documents");
-    return NIGH_ENOMEM;
-}
-
 /* ----------------------------------------------------------------- choosing -- */
 
 static double power(double base, uint32_t exponent) {
@@ -155,7 +150,7 @@ static nigh_status reuse_block(struct nigh__bands *bands, uint64_t block, nigh_e
     const size_t words = block_words(bands, block);
     if (block == 0 || words == block_words(bands, block - 1)) return NIGH_OK;
     uint32_t *wider = new_block(bands, words);
-    if (wider == NULL) return no_memory(error);
+    if (wider == NULL) return nigh__no_memory(error, "for keys of documents");
     nigh__free(bands->context, *last_block(bands));
     *last_block(bands) = wider;
     return NIGH_OK;
@@ -173,7 +168,7 @@ static nigh_status next_block(struct nigh__bands *bands, nigh_error *error) {
     uint32_t **place = fresh == NULL ? NULL : nigh__array_add(bands->context, &bands->blocks, 1);
     if (place == NULL) {
         nigh__free(bands->context, fresh);
-        return no_memory(error);
+        return nigh__no_memory(error, "for keys of documents");
     }
     bands->memory_left -= nigh__smaller(bytes, bands->memory_left);
     *place = fresh;

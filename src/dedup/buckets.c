@@ -40,11 +40,6 @@
 #define CROWD 200u
 #define NEIGHBOURS 8u
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory to compare documents");
-    return NIGH_ENOMEM;
-}
-
 /* How many bits may differ between sets that are alike, 99 times in 100. */
 static uint32_t find_radius(double threshold) {
     const double b = NIGH__DEDUP_BITS;
@@ -119,7 +114,8 @@ static nigh_status collect_rows(struct nigh__buckets *buckets, nigh_error *error
     const uint64_t *members = buckets->members.data;
     const size_t count = buckets->members.count;
     uint64_t *rows = make_room(buckets, &buckets->rows, count * ROW_WORDS);
-    if (rows == NULL || make_room(buckets, &buckets->distances, count) == NULL) return no_memory(error);
+    if (rows == NULL || make_room(buckets, &buckets->distances, count) == NULL)
+        return nigh__no_memory(error, "to compare documents");
     for (size_t i = 0; i < count; i++)
         memcpy(rows + i * ROW_WORDS, nigh__gathered_row(buckets->gathered, members[i]), ROW_WORDS * sizeof *rows);
     return NIGH_OK;
@@ -155,7 +151,7 @@ static nigh_status order_members(struct nigh__buckets *buckets, nigh_error *erro
     uint64_t *members = buckets->members.data;
     const size_t count = buckets->members.count;
     uint64_t *words = make_room(buckets, &buckets->words, 2 * count);
-    if (words == NULL) return no_memory(error);
+    if (words == NULL) return nigh__no_memory(error, "to compare documents");
     for (size_t i = 0; i < count; i++) words[i] = buckets->order->rank[members[i]];
     const uint64_t *sorted = nigh__words_sort(words, words + count, count, 1, 1, 1);
     for (size_t i = 0; i < count; i++) members[i] = buckets->order->first[sorted[i]];
@@ -196,7 +192,7 @@ static nigh_status add_leader(struct nigh__buckets *buckets, uint64_t member, ni
     uint64_t *leader = nigh__array_add(context, &buckets->leaders, 1);
     uint64_t *row = nigh__array_add(context, &buckets->rows, ROW_WORDS);
     if (leader == NULL || row == NULL || nigh__array_add(context, &buckets->distances, 1) == NULL)
-        return no_memory(error);
+        return nigh__no_memory(error, "to compare documents");
     *leader = member;
     memcpy(row, nigh__gathered_row(buckets->gathered, member), ROW_WORDS * sizeof *row);
     return NIGH_OK;
@@ -207,7 +203,7 @@ static nigh_status compare_neighbours(struct nigh__buckets *buckets, const uint6
                                       nigh_error *error) {
     const uint32_t pair_words = buckets->dedup->pair_words; /* of some bits, and the member */
     uint64_t *words = make_room(buckets, &buckets->words, 2 * count * pair_words);
-    if (words == NULL) return no_memory(error);
+    if (words == NULL) return nigh__no_memory(error, "to compare documents");
     const uint32_t word = buckets->band % ROW_WORDS;
     for (size_t i = 0; i < count; i++)
         nigh__number_pair_pack(pair_words, nigh__gathered_row(buckets->gathered, members[i])[word] >> 32, members[i],
@@ -251,7 +247,7 @@ static nigh_status compare_crowd(struct nigh__buckets *buckets, nigh_error *erro
 static nigh_status keep_size(struct nigh__buckets *buckets, size_t count, nigh_error *error) {
     if (buckets->listed.sorter == NULL || count > buckets->dedup->options.bucket_budget) return NIGH_OK;
     uint64_t *size = nigh__array_add(buckets->dedup->context, &buckets->sizes, 1);
-    if (size == NULL) return no_memory(error);
+    if (size == NULL) return nigh__no_memory(error, "to compare documents");
     *size = count;
     return NIGH_OK;
 }

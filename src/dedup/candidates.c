@@ -27,7 +27,7 @@ nigh_status nigh__pair_queue_init(const nigh_dedup *dedup, const struct nigh__or
     out->count = 0;
     out->words = dedup->pair_words;
     out->recent = nigh__alloc_table(dedup->context, (size_t)1 << RECENT_BITS, out->words * sizeof *out->recent);
-    return out->recent == NULL ? nigh__fail(error, NIGH_ENOMEM, "no memory for candidates") : NIGH_OK;
+    return out->recent == NULL ? nigh__no_memory(error, "for candidates") : NIGH_OK;
 }
 
 void nigh__pair_queue_release(const nigh_context *context, struct nigh__pair_queue *queue) {

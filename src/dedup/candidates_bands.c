@@ -73,11 +73,6 @@ struct hand {
     nigh_error error;
 };
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory to find candidates");
-    return NIGH_ENOMEM;
-}
-
 /* ----------------------------------------------------------- keys seen again -- */
 
 static nigh_status mark_keys(struct hand *hand, uint32_t band) {
@@ -246,7 +241,7 @@ static nigh_status hand_init(struct search *search, struct hand *hand, bool firs
     hand->search = search;
     hand->first = first;
     hand->table = nigh__alloc_table(search->dedup->context, (size_t)1 << (search->slot_bits - 2), 1);
-    if (hand->table == NULL) return no_memory(error);
+    if (hand->table == NULL) return nigh__no_memory(error, "to find candidates");
     return nigh__buckets_init(search->candidates, search->gathered, &search->lock, &hand->buckets, error);
 }
 
@@ -317,7 +312,7 @@ nigh_status nigh__candidates_by_bands(struct nigh__candidates *candidates, const
     search.slot_bits = choose_slots(&search);
     search.words = nigh__bands_are_wide(&gathered->bands) ? 2 : nigh__number_pair_words(gathered->bands.end);
     struct hand *hands = nigh__alloc_zero(dedup->context, search.threads, sizeof *hands);
-    if (hands == NULL) return no_memory(error);
+    if (hands == NULL) return nigh__no_memory(error, "to find candidates");
     nigh__progress_init(&search.progress, dedup->options.progress);
     pthread_mutex_init(&search.lock, NULL);
     nigh_status status = run(&search, hands, error);

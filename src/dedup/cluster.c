@@ -18,17 +18,12 @@
 #include "base/memory.h"
 #include "base/status.h"
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory for clusters");
-    return NIGH_ENOMEM;
-}
-
 nigh_status nigh__clusters_init(const nigh_context *context, nigh_cluster_rule rule, uint64_t count,
                                 const struct nigh__sorter_options *sorting, struct nigh__clusters *out,
                                 nigh_error *error) {
     *out = (struct nigh__clusters){.context = context, .rule = rule, .count = count, .pair_words = sorting->words};
     out->kept = nigh__alloc(context, (size_t)count, sizeof *out->kept);
-    if (out->kept == NULL) return no_memory(error);
+    if (out->kept == NULL) return nigh__no_memory(error, "for clusters");
     for (uint64_t i = 0; i < count; i++) out->kept[i] = i;
     if (rule != NIGH_CLUSTER_COMPLETE) return NIGH_OK;
     nigh_status status = nigh__sorter_new(context, sorting, &out->alike, error);
@@ -136,7 +131,7 @@ static nigh_status finish_complete(struct nigh__clusters *clusters, nigh_error *
         .better = nigh__alloc(clusters->context, (size_t)clusters->count, sizeof *completing.better),
     };
     nigh_status status = completing.sizes == NULL || completing.matches == NULL || completing.better == NULL
-                             ? no_memory(error)
+                             ? nigh__no_memory(error, "for clusters")
                              : complete(clusters, &completing, error);
     nigh__free(clusters->context, completing.sizes);
     nigh__free(clusters->context, completing.matches);

@@ -73,11 +73,6 @@ struct search {
     uint64_t done;
 };
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory to find crowds");
-    return NIGH_ENOMEM;
-}
-
 static uint64_t budget_of(const struct search *search) { return search->dedup->options.bucket_budget; }
 
 static uint64_t document_of(const struct search *search, uint64_t number) {
@@ -158,7 +153,7 @@ static nigh_status take_crowd(struct search *search, nigh_error *error) {
     const uint64_t *members = order_members(search);
     uint64_t *leaders = make_room(search, &search->leaders, LEADERS * words);
     uint64_t *which = search->which.data;
-    if (members == NULL || leaders == NULL) return no_memory(error);
+    if (members == NULL || leaders == NULL) return nigh__no_memory(error, "to find crowds");
     nigh_status status = NIGH_OK;
     for (size_t i = 0; status == NIGH_OK && i < search->member_count; i++) {
         const uint64_t place = member_of(search, members, i).second;
@@ -212,7 +207,8 @@ static nigh_status search_bucket(struct search *search, const uint64_t *keys, si
     const size_t words = search->row_words;
     uint64_t *which = make_room(search, &search->which, count);
     uint64_t *rows = make_room(search, &search->rows, count * words);
-    if (which == NULL || rows == NULL || make_room(search, &search->distances, count) == NULL) return no_memory(error);
+    if (which == NULL || rows == NULL || make_room(search, &search->distances, count) == NULL)
+        return nigh__no_memory(error, "to find crowds");
     size_t there = 0;
     for (size_t i = 0; i < count; i++) {
         const uint64_t number = keys[i] & ((UINT64_C(1) << NUMBER_BITS) - 1);
@@ -248,7 +244,7 @@ static nigh_status search_table(struct search *search, struct nigh__join_key key
     const size_t count = count_keys(search, key);
     if (count == 0) return NIGH_OK;
     uint64_t *keys = make_room(search, &search->keys, 2 * count);
-    if (keys == NULL) return no_memory(error);
+    if (keys == NULL) return nigh__no_memory(error, "to find crowds");
     size_t filled = 0;
     for (uint64_t i = 0; i < search->gathered->signed_ones.count; i++) {
         const uint32_t value = key_of(search, i, key);
@@ -279,7 +275,7 @@ static nigh_status search_tables(struct search *search, nigh_error *error) {
 static nigh_status search_all(struct search *search, struct nigh__candidates *candidates, nigh_error *error) {
     const nigh_context *context = search->dedup->context;
     search->counts = nigh__alloc(context, (size_t)1 << MAX_KEY_BITS, sizeof *search->counts);
-    if (search->counts == NULL) return no_memory(error);
+    if (search->counts == NULL) return nigh__no_memory(error, "to find crowds");
     nigh_status status =
         nigh__pair_queue_init(search->dedup, candidates->order, candidates->deciding, NULL, &search->queue, error);
     if (status == NIGH_OK) status = search_tables(search, error);

@@ -58,7 +58,7 @@ static nigh_status copy_strings(nigh_dedup *dedup, nigh_error *error) {
     dedup->temporary = nigh__string_copy(dedup->context, options->temporary == NULL ? "/tmp" : options->temporary);
     if (options->score_key != NULL) dedup->score_key = nigh__string_copy(dedup->context, options->score_key);
     if (dedup->temporary == NULL || (options->score_key != NULL && dedup->score_key == NULL)) {
-        (void)nigh__fail(error, NIGH_ENOMEM, "no memory to deduplicate");
+        (void)nigh__no_memory(error, "to deduplicate");
         return NIGH_ENOMEM;
     }
     options->temporary = dedup->temporary;
@@ -74,7 +74,7 @@ static nigh_status new_dedup(nigh_context *context, const nigh_dedup_options *op
     if (status != NIGH_OK) return status;
     nigh_dedup *dedup = nigh__alloc_zero(context, 1, sizeof *dedup);
     if (dedup == NULL) {
-        (void)nigh__fail(error, NIGH_ENOMEM, "no memory to deduplicate");
+        (void)nigh__no_memory(error, "to deduplicate");
         return NIGH_ENOMEM;
     }
     *dedup = (nigh_dedup){.context = context,

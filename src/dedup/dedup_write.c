@@ -49,11 +49,6 @@ struct writing {
     uint64_t records;
 };
 
-static nigh_status fail_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory to write what is kept");
-    return NIGH_ENOMEM;
-}
-
 /* ------------------------------------------------------------------- forms */
 
 nigh_status nigh__dedup_check_formats(unsigned formats, bool annotate, nigh_error *error) {
@@ -132,9 +127,10 @@ static nigh_status put_annotated(struct writing *writing, const struct nigh__rec
                                        &tail, &empty) &&
                 (empty || line_text(writing, ",")) && line_annotation(writing, document) &&
                 nigh__bytes_append(writing->dedup->context, &writing->line, bytes + tail, record->length - tail);
-    if (!good) return fail_memory(error);
+    if (!good) return nigh__no_memory(error, "to write what is kept");
     const char *line = writing->line.data;
-    if (line[writing->line.count - 1] != '\n' && !line_text(writing, "\n")) return fail_memory(error);
+    if (line[writing->line.count - 1] != '\n' && !line_text(writing, "\n"))
+        return nigh__no_memory(error, "to write what is kept");
     return put(writing, writing->line.data, writing->line.count, error);
 }
 
@@ -170,7 +166,7 @@ static nigh_status put_whole(struct writing *writing, const struct nigh__record 
                 line_text(writing, ",\"text\":") && line_string(writing, text.text, text.text_length);
     if (good && writing->annotate && is_document)
         good = line_text(writing, ",") && line_annotation(writing, writing->next);
-    if (!good || !line_text(writing, "}\n")) return fail_memory(error);
+    if (!good || !line_text(writing, "}\n")) return nigh__no_memory(error, "to write what is kept");
     return put(writing, writing->line.data, writing->line.count, error);
 }
 

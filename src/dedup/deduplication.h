@@ -81,7 +81,4 @@ nigh_status nigh__dedup_rows(nigh_context *context, const uint8_t *rows, uint64_
 /* Whether records of all these formats (1 << each) can be written into one file, and annotated. */
 nigh_status nigh__dedup_check_formats(unsigned formats, bool annotate, nigh_error *error);
 
-/* A clock, for telling how long things took. */
-double nigh__dedup_seconds(void);
-
 #endif

@@ -49,11 +49,6 @@ struct gathering {
     struct nigh__array set_firsts; /* of uint64_t, the first document of each */
 };
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory to gather documents");
-    return NIGH_ENOMEM;
-}
-
 /* -------------------------------------------------------------- working -- */
 
 static struct nigh__mark mark_set(uint64_t secret, const struct nigh__features *features) {
@@ -86,7 +81,7 @@ static nigh_status work_minhash(struct nigh__pass_worker *worker, const nigh_tex
     const size_t row = NIGH__DEDUP_BITS / 8;
     const bool empty = features->count == 0;
     uint8_t *tail = make_head(worker, text, features, empty ? 0 : row + plan->bands * sizeof(uint64_t), product);
-    if (tail == NULL) return no_memory(error);
+    if (tail == NULL) return nigh__no_memory(error, "to gather documents");
     if (empty) return NIGH_OK;
     const struct nigh__bag bag = {.hashes = features->hashes, .count = features->count};
     nigh_status status = nigh__project(worker->projector, &bag, error);
@@ -102,7 +97,7 @@ static nigh_status work_simhash(struct nigh__pass_worker *worker, const nigh_tex
     if (status != NIGH_OK && status != NIGH_ENOTFOUND) return status;
     const size_t row = worker->plan->width_bits / 8;
     uint8_t *tail = make_head(worker, text, features, status == NIGH_OK ? row : 0, product);
-    if (tail == NULL) return no_memory(error);
+    if (tail == NULL) return nigh__no_memory(error, "to gather documents");
     if (status == NIGH_OK) nigh__signer_worker_bits(worker->signer, tail);
     return NIGH_OK;
 }
@@ -111,7 +106,7 @@ static nigh_status work_exact(struct nigh__pass_worker *worker, const nigh_text 
                               const struct nigh__features *features, struct nigh__array *product, nigh_error *error) {
     const size_t bytes = features->count * sizeof *features->hashes;
     uint8_t *tail = make_head(worker, text, features, bytes, product);
-    if (tail == NULL) return no_memory(error);
+    if (tail == NULL) return nigh__no_memory(error, "to gather documents");
     if (bytes > 0) memcpy(tail, features->hashes, bytes);
     return NIGH_OK;
 }
@@ -125,7 +120,7 @@ static nigh_status find_set(struct gathering *gathering, uint64_t document, cons
     struct nigh__array *marks = &gathering->set_marks;
     struct nigh__array *firsts = &gathering->set_firsts;
     struct nigh__mark *mark = nigh__array_add(context, marks, 1);
-    if (mark == NULL) return no_memory(error);
+    if (mark == NULL) return nigh__no_memory(error, "to gather documents");
     *mark = *set;
     const uint64_t number = marks->count - 1;
     uint64_t first = 0;
@@ -137,7 +132,7 @@ static nigh_status find_set(struct gathering *gathering, uint64_t document, cons
         return NIGH_OK;
     }
     uint64_t *place = nigh__array_add(context, firsts, 1);
-    if (place == NULL) return no_memory(error);
+    if (place == NULL) return nigh__no_memory(error, "to gather documents");
     *place = *out = document;
     return NIGH_OK;
 }
@@ -174,7 +169,7 @@ static nigh_status add_document(struct gathering *gathering, uint64_t document, 
     if (status != NIGH_OK) return status;
     struct nigh__duplicate *entry = nigh__array_add(dedup->context, &dedup->documents, 1);
     char *place = nigh__array_add(dedup->context, &dedup->ids, made->id_length);
-    if (entry == NULL || (place == NULL && made->id_length > 0)) return no_memory(error);
+    if (entry == NULL || (place == NULL && made->id_length > 0)) return nigh__no_memory(error, "to gather documents");
     *entry = (struct nigh__duplicate){.number = text->number,
                                       .text_length = text->text_length,
                                       .id = dedup->ids.count - made->id_length,
@@ -189,7 +184,7 @@ static nigh_status add_document(struct gathering *gathering, uint64_t document, 
     if (made->id_length > 0) memcpy(place, id, made->id_length);
     if (dedup->options.keep == NIGH_KEEP_SCORE) {
         double *score = nigh__array_add(dedup->context, &dedup->scores, 1);
-        if (score == NULL) return no_memory(error);
+        if (score == NULL) return nigh__no_memory(error, "to gather documents");
         *score = made->score;
     }
     dedup->info.empty += made->features == 0;
@@ -200,7 +195,7 @@ static nigh_status add_row(struct gathering *gathering, const uint8_t *row, size
     struct nigh__gathered *out = gathering->out;
     if (out->row_words == 0) return NIGH_OK;
     uint64_t *place = nigh__array_add(gathering->dedup->context, &out->rows, out->row_words);
-    if (place == NULL) return no_memory(error);
+    if (place == NULL) return nigh__no_memory(error, "to gather documents");
     memset(place, 0, out->row_words * sizeof *place);
     if (bytes > 0) memcpy(place, row, bytes);
     return NIGH_OK;
@@ -219,7 +214,7 @@ static void count_features(struct nigh__gathered *out, const uint8_t *features, 
 
 static nigh_status add_signed(struct gathering *gathering, uint64_t document, nigh_error *error) {
     uint64_t *place = nigh__array_add(gathering->dedup->context, &gathering->out->signed_ones, 1);
-    if (place == NULL) return no_memory(error);
+    if (place == NULL) return nigh__no_memory(error, "to gather documents");
     *place = document;
     return NIGH_OK;
 }
@@ -262,7 +257,7 @@ static nigh_status make_counters(void *user, const nigh_text_reader_info *info, 
            UINT64_C(1) << (bits + 1) <= dedup->options.memory_bytes / 4)
         bits++;
     gathering->out->counters = nigh__alloc_table(dedup->context, (size_t)1 << bits, 1);
-    if (gathering->out->counters == NULL) return no_memory(error);
+    if (gathering->out->counters == NULL) return nigh__no_memory(error, "to gather documents");
     gathering->out->counter_shift = 64 - bits;
     return NIGH_OK;
 }

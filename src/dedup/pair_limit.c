@@ -27,10 +27,7 @@ nigh_status nigh__pair_limit_init(const nigh_dedup *dedup, struct nigh__pair_lim
         .document = NIGH__NO_DOCUMENT,
         .copies = levels[0],
         .degrees = nigh__alloc_zero(dedup->context, NIGH__PAIR_LIMIT_DEGREES, sizeof *out->degrees)};
-    if (out->degrees == NULL) {
-        (void)nigh__fail(error, NIGH_ENOMEM, "no memory to count pairs");
-        return NIGH_ENOMEM;
-    }
+    if (out->degrees == NULL) return nigh__no_memory(error, "to count pairs");
     count_sets(out);
     return NIGH_OK;
 }

@@ -24,11 +24,6 @@ struct pass {
     nigh_progress progress;
 };
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory to read documents");
-    return NIGH_ENOMEM;
-}
-
 static nigh_status changed(nigh_error *error, const char *source) {
     if (source == NULL)
         (void)nigh__fail(error, NIGH_ECORRUPT, "the input changed while it was read");
@@ -39,7 +34,7 @@ static nigh_status changed(nigh_error *error, const char *source) {
 
 uint64_t *nigh__bits_new(const nigh_context *context, uint64_t count, nigh_error *error) {
     uint64_t *bits = nigh__alloc_table(context, (size_t)(count / 64 + 1), sizeof *bits);
-    if (bits == NULL) (void)no_memory(error);
+    if (bits == NULL) (void)nigh__no_memory(error, "to read documents");
     return bits;
 }
 
@@ -65,7 +60,7 @@ static nigh_status worker_new(void *user, void **out, nigh_error *error) {
     const nigh_context *context = pass->dedup->context;
     struct nigh__pass_worker *worker = nigh__alloc_zero(context, 1, sizeof *worker);
     *out = worker;
-    if (worker == NULL) return no_memory(error);
+    if (worker == NULL) return nigh__no_memory(error, "to read documents");
     worker->plan = pass->plan;
     worker->context = context;
     worker->step = pass->step;
@@ -100,7 +95,7 @@ static nigh_status work(void *given, const nigh_text *text, struct nigh__array *
     if (status != NIGH_OK) return status;
     const struct nigh__mark mark = mark_text(worker->plan, text->text, text->text_length);
     uint8_t *place = nigh__array_add(worker->context, product, sizeof mark);
-    if (place == NULL) return no_memory(error);
+    if (place == NULL) return nigh__no_memory(error, "to read documents");
     memcpy(place, &mark, sizeof mark);
     return worker->step->work(worker, text, &features, product, error);
 }
@@ -125,7 +120,7 @@ static nigh_status find_document(struct pass *pass, const struct nigh__product *
                                  nigh_error *error) {
     if (pass->needed == NULL) {
         struct nigh__mark *place = nigh__array_add(pass->dedup->context, &pass->plan->texts, 1);
-        if (place == NULL) return no_memory(error);
+        if (place == NULL) return nigh__no_memory(error, "to read documents");
         *place = mark;
         return NIGH_OK;
     }

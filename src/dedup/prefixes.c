@@ -71,11 +71,6 @@ struct finding {
     uint64_t done, until_tick;
 };
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory for rare features");
-    return NIGH_ENOMEM;
-}
-
 /* ---------------------------------------------------------------- prefixes -- */
 
 /* n - ceil(t n) + 1. */
@@ -134,13 +129,13 @@ static nigh_status work_prefix(struct nigh__pass_worker *worker, const nigh_text
     (void)text;
     size_t histogram[NIGH__FEATURE_COUNT_MAX + 1] = {0};
     uint64_t *keys = nigh__pass_words(worker, 2 * features->count);
-    if (keys == NULL) return no_memory(error);
+    if (keys == NULL) return nigh__no_memory(error, "for rare features");
     make_keys(finding->gathered, features, keys, histogram);
     const size_t wanted = prefix_length(features->count, finding->dedup->options.threshold);
     const uint32_t unique = (uint32_t)nigh__smaller(histogram[0] + histogram[1], wanted);
     const size_t rest = wanted - unique;
     uint8_t *place = nigh__array_add(worker->context, product, sizeof unique + rest * sizeof *keys);
-    if (place == NULL) return no_memory(error);
+    if (place == NULL) return nigh__no_memory(error, "for rare features");
     memcpy(place, &unique, sizeof unique);
     if (rest == 0) return NIGH_OK;
     const size_t selected = select_rare(keys, features->count, histogram, wanted);
@@ -253,7 +248,7 @@ static nigh_status add_record(struct finding *finding, const uint64_t *record, n
     if (status != NIGH_OK) return status;
     finding->key = record[0];
     struct member *member = nigh__array_add(finding->dedup->context, &finding->members, 1);
-    if (member == NULL) return no_memory(error);
+    if (member == NULL) return nigh__no_memory(error, "for rare features");
     *member = unpack_place(finding->words - 1, record + 1);
     finding->done++;
     if (finding->until_tick-- != 0) return NIGH_OK;

@@ -173,6 +173,5 @@ nigh_status nigh__report_make(const nigh_context *context, const struct nigh__re
     put_literal(&page, "</main>\n<footer>Made by nigh. This page holds all it needs: no script, no network."
                        "</footer>\n</body>\n</html>\n");
     if (!page.failed) return NIGH_OK;
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory for the report");
-    return NIGH_ENOMEM;
+    return nigh__no_memory(error, "for the report");
 }

@@ -466,8 +466,7 @@ nigh_status nigh__diff_make(const nigh_context *context, const char *left, size_
         nigh__free(context, fronts);
     }
     if (done) return NIGH_OK;
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory to compare two texts");
-    return NIGH_ENOMEM;
+    return nigh__no_memory(error, "to compare two texts");
 }
 
 void nigh__diff_release(const nigh_context *context, struct nigh__diff *diff) {

@@ -318,7 +318,7 @@ nigh_status nigh_dedup_report(nigh_dedup *dedup, const char *path, nigh_error *e
     struct histogram *histogram = nigh__alloc_zero(dedup->context, 1, sizeof *histogram);
     nigh_status status = NIGH_OK;
     if (page == NULL || histogram == NULL) {
-        status = nigh__fail(error, NIGH_ENOMEM, "no memory for the report");
+        status = nigh__no_memory(error, "for the report");
     } else {
         page->dedup = dedup;
         page->histogram = histogram;

@@ -36,11 +36,6 @@ struct text {
     bool cut;
 };
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory for the report");
-    return NIGH_ENOMEM;
-}
-
 static struct chosen *chosen_at(const struct nigh__sample *sample, size_t index) {
     return (struct chosen *)sample->chosen.data + index;
 }
@@ -50,14 +45,14 @@ static struct chosen *chosen_at(const struct nigh__sample *sample, size_t index)
 static nigh_status sizes_count(const nigh_dedup *dedup, struct nigh__sample *sample, nigh_error *error) {
     size_t count = dedup->documents.count;
     sample->sizes = nigh__alloc_zero(dedup->context, count, sizeof sample->sizes[0]);
-    if (sample->sizes == NULL) return no_memory(error);
+    if (sample->sizes == NULL) return nigh__no_memory(error, "for the report");
     for (uint64_t i = 0; i < count; i++) sample->sizes[nigh__dedup_document(dedup, i)->kept]++;
     return NIGH_OK;
 }
 
 static nigh_status choose(struct nigh__sample *sample, uint64_t kept, bool typical, nigh_error *error) {
     struct chosen *slot = nigh__array_add(sample->context, &sample->chosen, 1);
-    if (slot == NULL) return no_memory(error);
+    if (slot == NULL) return nigh__no_memory(error, "for the report");
     *slot =
         (struct chosen){.kept = kept, .documents = sample->sizes[kept], .typical = typical, .copy = NIGH__NO_DOCUMENT};
     return NIGH_OK;
@@ -136,7 +131,7 @@ static nigh_status choose_typical(const nigh_dedup *dedup, struct nigh__sample *
     uint64_t size = typical_size(dedup, sample);
     if (size == 0) return NIGH_OK;
     bool *near = find_near(dedup);
-    if (near == NULL) return no_memory(error);
+    if (near == NULL) return nigh__no_memory(error, "for the report");
     nigh_status status = choose_spread(dedup, sample, size, near, true, &left, error);
     if (status == NIGH_OK) status = choose_spread(dedup, sample, size, near, false, &left, error);
     nigh__free(dedup->context, near);
@@ -195,7 +190,7 @@ static int text_compare(const void *a, const void *b) {
 
 static nigh_status text_want(struct nigh__sample *sample, uint64_t document, nigh_error *error) {
     struct text *text = nigh__array_add(sample->context, &sample->texts, 1);
-    if (text == NULL) return no_memory(error);
+    if (text == NULL) return nigh__no_memory(error, "for the report");
     *text = (struct text){.document = document, .place = NO_PLACE};
     return NIGH_OK;
 }
@@ -219,7 +214,9 @@ static nigh_status text_keep(struct nigh__sample *sample, struct text *text, con
     text->length = found->text_length;
     text->cut = found->text_length > NIGH__REPORT_MAX_TEXT;
     if (text->cut) text->length = nigh__utf8_cut(found->text, NIGH__REPORT_MAX_TEXT);
-    return nigh__bytes_append(sample->context, &sample->bytes, found->text, text->length) ? NIGH_OK : no_memory(error);
+    return nigh__bytes_append(sample->context, &sample->bytes, found->text, text->length)
+               ? NIGH_OK
+               : nigh__no_memory(error, "for the report");
 }
 
 /* Of one batch those that are wanted; *next is the first text not read yet. */
@@ -235,7 +232,7 @@ static nigh_status batch_read(const nigh_dedup *dedup, struct nigh__sample *samp
         nigh_status status = record->kind == NIGH__RECORD_PROBLEM
                                  ? NIGH_EFORMAT
                                  : nigh__extract(extractor, batch, record, &found, &repaired, &why);
-        if (status == NIGH_ENOMEM) return no_memory(error);
+        if (status == NIGH_ENOMEM) return nigh__no_memory(error, "for the report");
         if (status != NIGH_OK)
             return nigh__fail_at(error, NIGH_ECORRUPT, nigh__batch_bytes(batch, record->source), NIGH_NO_OFFSET,
                                  "changed while it was being read");
@@ -299,7 +296,7 @@ static nigh_status number_name(struct nigh__sample *sample, uint64_t document, s
     char **slot = copy == NULL ? NULL : nigh__array_add(sample->context, &sample->names, 1);
     if (slot == NULL) {
         nigh__free(sample->context, copy);
-        return no_memory(error);
+        return nigh__no_memory(error, "for the report");
     }
     memcpy(copy, digits, (size_t)length + 1);
     *slot = copy;
@@ -340,7 +337,7 @@ static nigh_status pair_show(const nigh_dedup *dedup, struct nigh__sample *sampl
     pair.similarity = pair.copy ? 1.0 : dedup->verified ? (double)own->similarity : -1.0;
     pair.distance = own->distance;
     struct nigh__report_pair *slot = status == NIGH_OK ? nigh__array_add(sample->context, &sample->pairs, 1) : NULL;
-    if (status == NIGH_OK && slot == NULL) return no_memory(error);
+    if (status == NIGH_OK && slot == NULL) return nigh__no_memory(error, "for the report");
     if (slot != NULL) *slot = pair;
     return status;
 }
@@ -355,7 +352,7 @@ static nigh_status others_show(const nigh_dedup *dedup, struct nigh__sample *sam
         total += chosen->documents < NIGH__REPORT_MAX_IDS ? chosen->documents : NIGH__REPORT_MAX_IDS;
     }
     struct nigh__report_text *others = nigh__array_add(sample->context, &sample->others, total);
-    if (total > 0 && others == NULL) return no_memory(error);
+    if (total > 0 && others == NULL) return nigh__no_memory(error, "for the report");
     for (uint64_t i = 0; i < dedup->documents.count; i++) {
         uint64_t kept = nigh__dedup_document(dedup, i)->kept;
         if (slots[kept] == 0) continue;
@@ -386,7 +383,7 @@ static nigh_status clusters_show(const nigh_dedup *dedup, struct nigh__sample *s
         pair += cluster.pair_count;
         struct nigh__array *list = chosen->typical ? &sample->typical : &sample->largest;
         struct nigh__report_cluster *slot = nigh__array_add(sample->context, list, 1);
-        if (slot == NULL) return no_memory(error);
+        if (slot == NULL) return nigh__no_memory(error, "for the report");
         *slot = cluster;
     }
     return status;
@@ -417,7 +414,7 @@ nigh_status nigh__sample_take(nigh_dedup *dedup, struct nigh__sample *out, nigh_
     if (status == NIGH_OK) status = choose_typical(dedup, out, error);
     if (status != NIGH_OK) return status;
     uint8_t *slots = nigh__alloc_zero(dedup->context, dedup->documents.count, 1);
-    if (slots == NULL) return no_memory(error);
+    if (slots == NULL) return nigh__no_memory(error, "for the report");
     status = sample_fill(dedup, out, slots, error);
     nigh__free(dedup->context, slots);
     return status;

@@ -134,16 +134,12 @@ static int input_read(void *user, void *buffer, size_t length, size_t *moved) {
 
 /* ---------------------------------------------------------- opening, closing */
 
-static nigh_status fail_memory(nigh_error *error) {
-    return nigh__fail(error, NIGH_ENOMEM, "no memory to read inputs again");
-}
-
 static nigh_status input_init(struct nigh__source *source, struct input *input, const char *path, nigh_error *error) {
     enum nigh__path_kind kind = NIGH__PATH_SPECIAL;
     uint64_t length;
     nigh_status status = NIGH_OK;
     *input = (struct input){.source = source, .path = nigh__string_copy(source->context, path)};
-    if (input->path == NULL) return fail_memory(error);
+    if (input->path == NULL) return nigh__no_memory(error, "to read inputs again");
     if (strcmp(path, "-") != 0)
         status = nigh__path_look(source->context, path, &kind, &length, error);
     else if (source->options.stream == NULL)
@@ -158,7 +154,8 @@ static nigh_status inputs_init(struct nigh__source *source, const char *const *p
     source->inputs = nigh__alloc_zero(source->context, count, sizeof source->inputs[0]);
     source->streams = nigh__alloc_zero(source->context, count, sizeof source->streams[0]);
     source->paths = nigh__alloc_zero(source->context, count, sizeof source->paths[0]);
-    if (source->inputs == NULL || source->streams == NULL || source->paths == NULL) return fail_memory(error);
+    if (source->inputs == NULL || source->streams == NULL || source->paths == NULL)
+        return nigh__no_memory(error, "to read inputs again");
     for (size_t i = 0; i < count; i++) {
         struct input *input = &source->inputs[i];
         if (paths[i] == NULL || paths[i][0] == '\0')
@@ -191,7 +188,7 @@ static nigh_status options_keep(struct nigh__source *source, const nigh_text_rea
         !string_keep(context, &kept->id_key, &source->id_key) ||
         !string_keep(context, &kept->score_key, &source->score_key) ||
         !string_keep(context, &temporary, &source->temporary))
-        return fail_memory(error);
+        return nigh__no_memory(error, "to read inputs again");
     if (kept->stream == NULL) return NIGH_OK;
     source->stream = *kept->stream;
     kept->stream = &source->stream;
@@ -203,7 +200,7 @@ nigh_status nigh__source_new(nigh_context *context, const char *const *paths, si
                              nigh_error *error) {
     *out = NULL;
     struct nigh__source *source = nigh__alloc_zero(context, 1, sizeof *source);
-    if (source == NULL) return fail_memory(error);
+    if (source == NULL) return nigh__no_memory(error, "to read inputs again");
     source->context = context;
     nigh__ledger_init(context, &source->ledger);
     nigh_status status = options_keep(source, options, temporary, error);

@@ -68,7 +68,7 @@ nigh_status nigh__same_find(struct nigh__same *same, const struct nigh__mark *ma
                             nigh_error *error) {
     *first = number;
     if (same->used * 2 >= same->slot_count && !grow(same, marks, number)) {
-        (void)nigh__fail(error, NIGH_ENOMEM, "no memory to find copies");
+        (void)nigh__no_memory(error, "to find copies");
         return NIGH_ENOMEM;
     }
     *first = keep_first(same, marks, number);

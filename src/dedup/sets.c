@@ -17,15 +17,10 @@
 #define BLOCK_WORDS ((size_t)512 << 10)
 #define IN_FILE (UINT64_C(1) << 63)
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory for features of documents");
-    return NIGH_ENOMEM;
-}
-
 nigh_status nigh__sets_init(const nigh_dedup *dedup, uint64_t memory_bytes, struct nigh__sets *out, nigh_error *error) {
     *out = (struct nigh__sets){.dedup = dedup, .memory_bytes = memory_bytes, .blocks = NIGH__ARRAY(uint64_t *)};
     out->places = nigh__alloc(dedup->context, dedup->documents.count, sizeof *out->places);
-    return out->places == NULL ? no_memory(error) : NIGH_OK;
+    return out->places == NULL ? nigh__no_memory(error, "for features of documents") : NIGH_OK;
 }
 
 void nigh__sets_release(struct nigh__sets *sets) {
@@ -79,7 +74,7 @@ nigh_status nigh__sets_add(struct nigh__sets *sets, uint64_t document, const uin
         const size_t wanted = count > BLOCK_WORDS ? count : BLOCK_WORDS;
         if (sets->memory_used + wanted * sizeof(uint64_t) > sets->memory_bytes)
             return add_to_file(sets, document, words, count, error);
-        if (!add_block(sets, wanted)) return no_memory(error);
+        if (!add_block(sets, wanted)) return nigh__no_memory(error, "for features of documents");
     }
     const size_t block = sets->blocks.count - 1;
     sets->places[document] = (uint64_t)block << 32 | sets->block_used;
@@ -112,7 +107,7 @@ static nigh_status find_set(const struct nigh__sets *sets, struct nigh__array *r
     const size_t count = nigh__dedup_document(sets->dedup, document)->features;
     room->count = 0;
     uint64_t *words = nigh__array_add(sets->dedup->context, room, count);
-    if (words == NULL) return no_memory(error);
+    if (words == NULL) return nigh__no_memory(error, "for features of documents");
     *out = words;
     return nigh__file_read(&sets->file, (place & ~IN_FILE) * sizeof *words, words, count * sizeof *words, error);
 }

@@ -58,11 +58,6 @@ struct verification {
     uint64_t done;
 };
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory to verify");
-    return NIGH_ENOMEM;
-}
-
 /* ---------------------------------------------------------------- reading -- */
 
 /*
@@ -97,7 +92,7 @@ static nigh_status work_set(struct nigh__pass_worker *worker, const nigh_text *t
     (void)text;
     const size_t count = features->count;
     uint64_t *words = nigh__pass_words(worker, 2 * count);
-    if (words == NULL) return no_memory(error);
+    if (words == NULL) return nigh__no_memory(error, "to verify");
     memcpy(words, features->hashes, count * sizeof *words);
     uint64_t *sorted = sort_features(words, words + count, count);
     size_t distinct = 1;
@@ -106,7 +101,7 @@ static nigh_status work_set(struct nigh__pass_worker *worker, const nigh_text *t
         distinct += sorted[i] != sorted[distinct - 1];
     }
     uint8_t *place = nigh__array_add(worker->context, product, distinct * sizeof *words);
-    if (place == NULL) return no_memory(error);
+    if (place == NULL) return nigh__no_memory(error, "to verify");
     memcpy(place, sorted, distinct * sizeof *words);
     return NIGH_OK;
 }
@@ -317,7 +312,7 @@ static nigh_status assign(struct verification *verification, nigh_error *error) 
     nigh_dedup *dedup = verification->dedup;
     const uint64_t count = verification->clusters->count;
     uint64_t *sizes = nigh__alloc_zero(dedup->context, (size_t)count, sizeof *sizes);
-    if (sizes == NULL) return no_memory(error);
+    if (sizes == NULL) return nigh__no_memory(error, "to verify");
     for (uint64_t i = 0; i < count; i++) sizes[verification->clusters->kept[i]] += assign_set(verification, i);
     for (uint64_t i = 0; i < count; i++) {
         dedup->info.kept += sizes[i] > 0;
@@ -369,7 +364,7 @@ nigh_status nigh__verify(nigh_dedup *dedup, struct nigh__pass_plan *plan, const 
         nigh__sets_reader_init(&verification.readers[i]);
     nigh_status status = verification.looks == NULL || verification.readers == NULL || verification.statuses == NULL ||
                                  verification.errors == NULL
-                             ? no_memory(error)
+                             ? nigh__no_memory(error, "to verify")
                              : run(&verification, error);
     for (uint32_t i = 0; verification.readers != NULL && i < plan->threads; i++)
         nigh__sets_reader_release(context, &verification.readers[i]);

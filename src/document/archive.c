@@ -60,7 +60,7 @@ static nigh_status fail_archive(const struct nigh__unpacking *unpacking, const c
         if (error != NULL) *error = unpacking->error;
         return unpacking->failed;
     }
-    if (archive_errno(unpacking->archive) == ENOMEM) return nigh__fail(error, NIGH_ENOMEM, "no memory to unpack");
+    if (archive_errno(unpacking->archive) == ENOMEM) return nigh__no_memory(error, "to unpack");
     const char *why = archive_error_string(unpacking->archive);
     return nigh__fail_at(error, NIGH_EFORMAT, name, offset, "cannot be unpacked from here on: %s",
                          why != NULL ? why : "it is broken");
@@ -88,7 +88,7 @@ static nigh_status unpacking_init(struct nigh__unpacking *out, struct nigh__feed
                                   struct nigh__expansion *expansion, const char *name, nigh_error *error) {
     *out = (struct nigh__unpacking){.from = from, .expansion = expansion, .name = name};
     out->archive = archive_read_new();
-    if (out->archive == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory to unpack");
+    if (out->archive == NULL) return nigh__no_memory(error, "to unpack");
     return NIGH_OK;
 }
 

@@ -46,7 +46,7 @@ static nigh_status member_inflate(struct nigh__gunzip *gunzip) {
     nigh__feed_skip(feed, slice - stream->avail_in);
     if (result == Z_STREAM_END) gunzip->in_member = false;
     if (result == Z_STREAM_END || result == Z_OK) return NIGH_OK;
-    if (result == Z_MEM_ERROR) return nigh__fail(&gunzip->error, NIGH_ENOMEM, "no memory to unpack");
+    if (result == Z_MEM_ERROR) return nigh__no_memory(&gunzip->error, "to unpack");
     return fail_broken(gunzip, stream->msg != NULL ? stream->msg : "not gzip");
 }
 
@@ -87,7 +87,7 @@ nigh_status nigh__gunzip_open(struct nigh__gunzip *out, const nigh_context *cont
     if (made) return NIGH_OK;
     nigh__free(context, out->buffer);
     out->buffer = NULL;
-    return nigh__fail(error, NIGH_ENOMEM, "no memory to unpack");
+    return nigh__no_memory(error, "to unpack");
 }
 
 void nigh__gunzip_close(struct nigh__gunzip *gunzip) {

@@ -39,7 +39,7 @@ nigh_status nigh__ledger_file(struct nigh__ledger *ledger, size_t index, const c
     if (index < ledger->files.count)
         return ((const uint64_t *)ledger->files.data)[index] == print ? NIGH_OK : nigh__ledger_changed(path, error);
     uint64_t *place = nigh__array_add(ledger->context, &ledger->files, 1);
-    if (place == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory to list files");
+    if (place == NULL) return nigh__no_memory(error, "to list files");
     *place = print;
     return NIGH_OK;
 }
@@ -50,7 +50,7 @@ nigh_status nigh__ledger_lose(struct nigh__ledger *ledger, uint64_t number, nigh
     uint64_t *place = nigh__array_add(ledger->context, &ledger->lost, 1);
     if (place != NULL) *place = number;
     pthread_mutex_unlock(&ledger->lock);
-    return place != NULL ? NIGH_OK : nigh__fail(error, NIGH_ENOMEM, "no memory to list what is lost");
+    return place != NULL ? NIGH_OK : nigh__no_memory(error, "to list what is lost");
 }
 
 uint64_t nigh__ledger_lost(const struct nigh__ledger *ledger, uint64_t end) {

@@ -35,8 +35,7 @@ static nigh_status fail_pack(const struct nigh__pack *pack, nigh_error *error) {
         if (error != NULL) *error = pack->error;
         return pack->failed;
     }
-    if (pack->archive == NULL || archive_errno(pack->archive) == ENOMEM)
-        return nigh__fail(error, NIGH_ENOMEM, "no memory to compress");
+    if (pack->archive == NULL || archive_errno(pack->archive) == ENOMEM) return nigh__no_memory(error, "to compress");
     const char *why = archive_error_string(pack->archive);
     return nigh__fail_at(error, NIGH_EIO, pack->output->name, NIGH_NO_OFFSET, "cannot compress: %s",
                          why != NULL ? why : "libarchive does not say why");

@@ -362,7 +362,7 @@ static void next_slot(struct nigh__pipeline *pipeline) {
         else
             note_info(pipeline, &pipeline->taken->info);
     } else if (slot->no_memory) {
-        end_with(pipeline, nigh__fail(&error, NIGH_ENOMEM, "no memory for a batch of documents"), &error);
+        end_with(pipeline, nigh__no_memory(&error, "for a batch of documents"), &error);
     } else if (slot->batch.status != NIGH_OK) {
         end_with(pipeline, slot->batch.status, slot->batch.status == NIGH_END ? NULL : &slot->batch.error);
     } else {
@@ -444,8 +444,7 @@ static nigh_status make_hands(struct nigh__pipeline *pipeline, uint32_t count, n
     pipeline->hands = nigh__alloc_zero(pipeline->context, count, sizeof *pipeline->hands);
     pipeline->slot_count = count == 1 ? 1 : (size_t)count * 2 + 2;
     pipeline->slots = nigh__alloc_zero(pipeline->context, pipeline->slot_count, sizeof *pipeline->slots);
-    if (pipeline->hands == NULL || pipeline->slots == NULL)
-        return nigh__fail(error, NIGH_ENOMEM, "no memory for a pipeline");
+    if (pipeline->hands == NULL || pipeline->slots == NULL) return nigh__no_memory(error, "for a pipeline");
     for (size_t i = 0; i < pipeline->slot_count; i++) {
         struct slot *slot = &pipeline->slots[i];
         nigh__batch_init(&slot->batch);
@@ -467,7 +466,7 @@ nigh_status nigh__pipeline_open(nigh_text_reader *reader, const struct nigh__pip
     *out = NULL;
     const nigh_context *context = nigh__text_reader_context(reader);
     struct nigh__pipeline *pipeline = nigh__alloc_zero(context, 1, sizeof *pipeline);
-    if (pipeline == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a pipeline");
+    if (pipeline == NULL) return nigh__no_memory(error, "for a pipeline");
     pipeline->context = context;
     pipeline->splitter = nigh__text_reader_splitter(reader);
     pipeline->options = nigh__text_reader_options(reader);

@@ -139,7 +139,7 @@ static nigh_status file_open(struct nigh__splitter *splitter, struct nigh__file 
     nigh__free(splitter->context, splitter->file_name);
     splitter->file_name = nigh__string_copy(splitter->context, name);
     nigh__file_source_init(&splitter->file, file, stream, splitter->file_name, splitter->buffer, &splitter->bytes_read);
-    if (splitter->file_name == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a name");
+    if (splitter->file_name == NULL) return nigh__no_memory(error, "for a name");
     nigh__feed_init(&splitter->feeds[FEED_FILE], &splitter->file.source);
     for (size_t i = 0; i < FEED_COUNT; i++)
         splitter->layers[i] = (struct nigh__expansion){.file = &splitter->feeds[FEED_FILE],
@@ -156,7 +156,7 @@ static nigh_status file_open(struct nigh__splitter *splitter, struct nigh__file 
 static nigh_status tree_problem(struct nigh__splitter *splitter, const nigh_error *problem, nigh_error *error) {
     nigh__free(splitter->context, splitter->file_name);
     splitter->file_name = nigh__string_copy(splitter->context, problem->file);
-    if (splitter->file_name == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a name");
+    if (splitter->file_name == NULL) return nigh__no_memory(error, "for a name");
     nigh_status status = nigh__split_set_name(splitter, NULL, error);
     return status == NIGH_OK ? nigh__split_lose(splitter, problem, error) : status;
 }
@@ -274,9 +274,9 @@ static nigh_status path_add(struct nigh__splitter *splitter, const char *path, c
     *length = UINT64_MAX;
     if (path == NULL || path[0] == '\0') return nigh__fail(error, NIGH_ENOTFOUND, "'': cannot open: the path is empty");
     struct nigh__split_path *slot = nigh__array_add(splitter->context, &splitter->paths, 1);
-    if (slot == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a path");
+    if (slot == NULL) return nigh__no_memory(error, "for a path");
     *slot = (struct nigh__split_path){.path = nigh__string_copy(splitter->context, path)};
-    if (slot->path == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a path");
+    if (slot->path == NULL) return nigh__no_memory(error, "for a path");
     if ((stream == NULL || stream->read == NULL) && strcmp(path, "-") == 0) {
         stream = splitter->options.stream;
         if (stream == NULL) return nigh__fail(error, NIGH_EINVAL, "'-' stands for a stream, and there is none");
@@ -308,7 +308,7 @@ nigh_status nigh__splitter_open(const nigh_context *context, const char *const *
                                 struct nigh__splitter **out, nigh_error *error) {
     *out = NULL;
     struct nigh__splitter *splitter = nigh__alloc_zero(context, 1, sizeof *splitter);
-    if (splitter == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory to read documents");
+    if (splitter == NULL) return nigh__no_memory(error, "to read documents");
     splitter->context = context;
     splitter->options = *options;
     if (more != NULL) {

@@ -12,10 +12,6 @@
 
 #define ID_DIGITS NIGH__ID_DIGITS
 
-static nigh_status fail_memory(nigh_error *error) {
-    return nigh__fail(error, NIGH_ENOMEM, "no memory for a batch of documents");
-}
-
 /* Room for so many bytes and the padding behind them; counted in. */
 static uint8_t *bytes_add(struct nigh__splitter *splitter, size_t length) {
     struct nigh__array *bytes = &splitter->batch->bytes;
@@ -41,7 +37,7 @@ static nigh_status source_add(struct nigh__splitter *splitter, nigh_error *error
     size_t size = strlen(name) + 1;
     size_t place = splitter->batch->bytes.count;
     uint8_t *copy = bytes_add(splitter, size);
-    if (copy == NULL) return fail_memory(error);
+    if (copy == NULL) return nigh__no_memory(error, "for a batch of documents");
     memcpy(copy, name, size);
     splitter->source = place;
     return NIGH_OK;
@@ -74,7 +70,7 @@ nigh_status nigh__raw_flush(struct nigh__splitter *splitter, nigh_error *error) 
     if (status != NIGH_OK) return status;
     raw->begin = splitter->batch->bytes.count;
     struct nigh__record *record = nigh__array_add(splitter->context, &splitter->batch->records, 1);
-    if (record == NULL) return fail_memory(error);
+    if (record == NULL) return nigh__no_memory(error, "for a batch of documents");
     *record = (struct nigh__record){.kind = NIGH__RECORD_GAP,
                                     .format = format_now(splitter),
                                     .bytes = begin,
@@ -98,7 +94,7 @@ nigh_status nigh__raw_begin(struct nigh__splitter *splitter, nigh_error *error) 
 nigh_status nigh__raw_keep(struct nigh__splitter *splitter, const uint8_t *bytes, size_t length, nigh_error *error) {
     if (splitter->raw.discard || length == 0) return NIGH_OK;
     uint8_t *copy = bytes_add(splitter, length);
-    if (copy == NULL) return fail_memory(error);
+    if (copy == NULL) return nigh__no_memory(error, "for a batch of documents");
     memcpy(copy, bytes, length);
     return NIGH_OK;
 }
@@ -140,7 +136,7 @@ nigh_status nigh__pending_add(struct nigh__splitter *splitter, const uint8_t *by
     if (pending->length - 1 > splitter->options.max_document_bytes) nigh__pending_set_over(splitter);
     if (!pending->wanted || pending->over || !lies_in_batch(splitter)) return NIGH_OK;
     uint8_t *copy = bytes_add(splitter, length);
-    if (copy == NULL) return fail_memory(error);
+    if (copy == NULL) return nigh__no_memory(error, "for a batch of documents");
     memcpy(copy, bytes, length);
     return NIGH_OK;
 }
@@ -193,7 +189,7 @@ nigh_status nigh__split_set_name(struct nigh__splitter *splitter, const char *me
     splitter->source = SIZE_MAX;
     char *name = nigh__array_add(splitter->context, &splitter->name, length + 1);
     char *clean = nigh__array_add(splitter->context, &splitter->clean, length);
-    if (name == NULL || clean == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a name");
+    if (name == NULL || clean == NULL) return nigh__no_memory(error, "for a name");
     memcpy(name, splitter->file_name, file_length);
     if (member != NULL) {
         name[file_length] = '/';
@@ -212,7 +208,7 @@ static nigh_status record_add(struct nigh__splitter *splitter, enum nigh__record
                               struct nigh__place place, nigh_error *error) {
     struct nigh__batch *batch = splitter->batch;
     struct nigh__record *record = nigh__array_add(splitter->context, &batch->records, 1);
-    if (record == NULL) return fail_memory(error);
+    if (record == NULL) return nigh__no_memory(error, "for a batch of documents");
     size_t id = batch->bytes.count - id_length;
     size_t begin = lies_in_batch(splitter) ? splitter->pending.begin : splitter->raw.begin;
     splitter->raw.begin = batch->bytes.count;
@@ -265,7 +261,7 @@ nigh_status nigh__pending_finish(struct nigh__splitter *splitter, enum nigh__rec
     if (finish_early(splitter, place, &status, error)) return status;
     if (id_length > NIGH_MAX_ID_LENGTH) id_length = NIGH_MAX_ID_LENGTH;
     uint8_t *out = bytes_add(splitter, id_length);
-    if (out == NULL) return fail_memory(error);
+    if (out == NULL) return nigh__no_memory(error, "for a batch of documents");
     id_clean((char *)out, id, id_length);
     status = record_add(splitter, kind, id_length, place, error);
     splitter->records++;
@@ -285,7 +281,7 @@ nigh_status nigh__pending_finish_numbered(struct nigh__splitter *splitter, enum 
     }
     size_t id_length = name_length + (number != 0 ? digits_length + 1 : 0);
     char *out = (char *)bytes_add(splitter, id_length);
-    if (out == NULL) return fail_memory(error);
+    if (out == NULL) return nigh__no_memory(error, "for a batch of documents");
     memcpy(out, splitter->clean.data, name_length);
     if (number != 0) {
         out[name_length] = ':';
@@ -309,10 +305,10 @@ nigh_status nigh__split_problem(struct nigh__splitter *splitter, const nigh_erro
     splitter->raw.begin = batch->bytes.count;
     if (status != NIGH_OK) return status;
     nigh_error *kept = nigh__array_add(splitter->context, &batch->problems, 1);
-    if (kept == NULL) return fail_memory(error);
+    if (kept == NULL) return nigh__no_memory(error, "for a batch of documents");
     *kept = copy;
     struct nigh__record *record = nigh__array_add(splitter->context, &batch->records, 1);
-    if (record == NULL) return fail_memory(error);
+    if (record == NULL) return nigh__no_memory(error, "for a batch of documents");
     *record = (struct nigh__record){
         .kind = NIGH__RECORD_PROBLEM,
         .format = format_now(splitter),

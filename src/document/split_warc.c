@@ -76,7 +76,7 @@ static nigh_status head_line(struct nigh__splitter *splitter, nigh_error *error)
         size_t part = newline != NULL ? (size_t)(newline - feed->bytes) + 1 : feed->length;
         if (part > HEAD_LIMIT - splitter->head.count) return NIGH_ELIMIT;
         char *copy = nigh__array_add(splitter->context, &splitter->head, part);
-        if (copy == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a WARC header");
+        if (copy == NULL) return nigh__no_memory(error, "for a WARC header");
         memcpy(copy, feed->bytes, part);
         status = nigh__split_take(splitter, part, error);
         if (newline != NULL || status != NIGH_OK) return status;

@@ -68,7 +68,7 @@ static nigh_status options_keep(nigh_text_reader *reader, const nigh_text_reader
     if (kept->id_key == NULL) kept->id_key = "id";
     if (!key_keep(reader, &kept->text_key) || !key_keep(reader, &kept->id_key) || !key_keep(reader, &kept->score_key) ||
         !key_keep(reader, &kept->label_key) || !key_keep(reader, &kept->part_key))
-        return nigh__fail(error, NIGH_ENOMEM, "no memory for a key");
+        return nigh__no_memory(error, "for a key");
     if (options->stream != NULL) {
         reader->stream = *options->stream;
         reader->options.stream = &reader->stream;
@@ -86,7 +86,7 @@ nigh_status nigh__text_reader_open(nigh_context *context, const char *const *pat
     if (status == NIGH_OK) status = check_options(paths, count, &known, error);
     if (status != NIGH_OK) return status;
     nigh_text_reader *reader = nigh__alloc_zero(context, 1, sizeof *reader);
-    if (reader == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a reader of documents");
+    if (reader == NULL) return nigh__no_memory(error, "for a reader of documents");
     reader->context = context;
     nigh__batch_init(&reader->batch);
     status = options_keep(reader, &known, error);

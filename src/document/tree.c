@@ -66,7 +66,7 @@ static nigh_status level_add(struct nigh__tree *tree, struct nigh__file *directo
     if (failed != 0) status = nigh__fail_system(error, failed, directory->path, "list");
     struct level *slot = status == NIGH_OK ? nigh__array_add(context, &tree->levels, 1) : NULL;
     if (slot == NULL) {
-        if (status == NIGH_OK) status = nigh__fail(error, NIGH_ENOMEM, "no memory to walk a folder");
+        if (status == NIGH_OK) status = nigh__no_memory(error, "to walk a folder");
         level_release(&level);
         return status;
     }
@@ -123,7 +123,7 @@ static struct level *level_last(struct nigh__tree *tree) {
 /* NIGH_END: it is a link, and is passed over. */
 static nigh_status descend(struct nigh__tree *tree, const struct level *level, const char *name, nigh_error *error) {
     char *path = nigh__path_join(tree->context, level->directory.path, name);
-    if (path == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a path");
+    if (path == NULL) return nigh__no_memory(error, "for a path");
     nigh_status status = is_link(path) ? NIGH_END : NIGH_OK;
     if (status == NIGH_OK && tree->levels.count >= DEPTH)
         status = nigh__fail_at(error, NIGH_EFORMAT, path, NIGH_NO_OFFSET,

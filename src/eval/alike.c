@@ -39,11 +39,6 @@ struct job {
     struct worker *workers;
 };
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory to find pairs that are alike");
-    return NIGH_ENOMEM;
-}
-
 /* ---------------------------------------------------------------- lists -- */
 
 static uint32_t tail_of(const nigh_eval_corpus *corpus, uint32_t document, double threshold) {
@@ -165,7 +160,7 @@ nigh_status nigh__pairs_join(struct nigh__measuring *measuring, nigh_error *erro
     struct job job = {.measuring = measuring};
     nigh_status status = NIGH_OK;
     if (!lists_build(&job) || !workers_new(&job)) {
-        status = no_memory(error);
+        status = nigh__no_memory(error, "to find pairs that are alike");
     } else {
         const struct nigh__shares shares = {.threads = measuring->threads,
                                             .count = nigh__corpus_count(measuring->corpus),
@@ -201,7 +196,7 @@ static nigh_status read_label(struct nigh__measuring *measuring, struct nigh__fi
     }
     if (a == b) return nigh__fields_fail(fields, error, "a document paired with itself");
     uint64_t *key = nigh__array_add(corpus->context, keys, 1);
-    if (key == NULL) return no_memory(error);
+    if (key == NULL) return nigh__no_memory(error, "to find pairs that are alike");
     *key = a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
     return NIGH_OK;
 }

@@ -28,10 +28,6 @@ struct head {
     uint32_t features;
 };
 
-static nigh_status no_memory(nigh_error *error) {
-    return nigh__fail(error, NIGH_ENOMEM, "no memory for the documents");
-}
-
 /* -------------------------------------------------------------- working -- */
 
 /* What the work is about. */
@@ -56,7 +52,7 @@ static nigh_status worker_new(void *user, void **out, nigh_error *error) {
     const struct nigh__feature_plan plain = {.kind = NIGH_FEATURES_WORDS, .repeats = true};
     struct worker *worker = nigh__alloc_zero(plan->context, 1, sizeof *worker);
     *out = worker;
-    if (worker == NULL) return no_memory(error);
+    if (worker == NULL) return nigh__no_memory(error, "for the documents");
     worker->plan = plan;
     worker->weight_bytes = reading->weight_bytes;
     counted.repeats = false;
@@ -92,7 +88,7 @@ static nigh_status add_product(struct worker *worker, const nigh_text *text, str
     uint8_t *at =
         nigh__array_add(worker->plan->context, product,
                         sizeof head + signature + worker->weight_bytes + text->id_length + hash_bytes + weight_bytes);
-    if (at == NULL) return no_memory(error);
+    if (at == NULL) return nigh__no_memory(error, "for the documents");
     memcpy(at, &head, sizeof head);
     nigh__signer_worker_bits(worker->signer, at + sizeof head);
     at += sizeof head + signature;
@@ -186,7 +182,8 @@ static nigh_status gather_all(nigh_eval_corpus *corpus, struct nigh__pipeline *p
         nigh_status status = nigh__pipeline_next(pipeline, &product, error);
         if (status == NIGH_END) break;
         if (status != NIGH_OK) return status;
-        if (!gather(corpus, &product, options->keep_weights ? corpus->width_bits : 0, weights)) return no_memory(error);
+        if (!gather(corpus, &product, options->keep_weights ? corpus->width_bits : 0, weights))
+            return nigh__no_memory(error, "for the documents");
         if (bytes_kept(corpus) > memory || corpus->entries.count > UINT32_MAX - 1)
             return nigh__fail(error, NIGH_ELIMIT, "%zu documents take more than %llu MiB to measure; take fewer",
                               corpus->entries.count, (unsigned long long)(memory >> 20));
@@ -202,7 +199,7 @@ static nigh_status gather_all(nigh_eval_corpus *corpus, struct nigh__pipeline *p
 static nigh_status index_ids(nigh_eval_corpus *corpus, nigh_error *error) {
     const char *ids = corpus->ids.data;
     uint64_t *keys = nigh__array_add(corpus->context, &corpus->by_id, corpus->entries.count);
-    if (keys == NULL) return no_memory(error);
+    if (keys == NULL) return nigh__no_memory(error, "for the documents");
     for (uint32_t d = 0; d < nigh__corpus_count(corpus); d++) {
         const struct nigh__entry *entry = nigh__corpus_entry(corpus, d);
         keys[d] = (nigh__hash(ids + entry->id, entry->id_length) & ~(uint64_t)UINT32_MAX) | d;
@@ -283,7 +280,7 @@ nigh_status nigh_eval_corpus_new(nigh_signer *signer, nigh_text_reader *reader, 
     if (plan->split != NIGH_SPLIT_NONE)
         return nigh__fail(error, NIGH_EINVAL, "documents are measured as a whole; the signer splits them");
     nigh_eval_corpus *corpus = corpus_new(plan, nigh_signer_scheme(signer));
-    if (corpus == NULL) return no_memory(error);
+    if (corpus == NULL) return nigh__no_memory(error, "for the documents");
     status = fill(corpus, plan, reader, &known, error);
     if (status != NIGH_OK) {
         nigh_eval_corpus_free(corpus);

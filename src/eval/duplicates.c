@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/status.h"
 #include "base/threads.h"
 #include "document/document_options.h"
@@ -61,10 +62,7 @@ static nigh_status measure(struct nigh__judging *judging, nigh_error *error) {
 
 nigh_status nigh__duplicates_add(nigh_eval_duplicates *duplicates, nigh_eval_duplicates_row row, nigh_error *error) {
     nigh_eval_duplicates_row *place = nigh__array_add(duplicates->context, &duplicates->rows, 1);
-    if (place == NULL) {
-        (void)nigh__fail(error, NIGH_ENOMEM, "no memory for what was measured");
-        return NIGH_ENOMEM;
-    }
+    if (place == NULL) return nigh__no_memory(error, "for what was measured");
     const struct nigh__quality quality = nigh__quality(row.found, row.right, duplicates->truth.count);
     row.recall = quality.recall;
     row.precision = quality.precision;
@@ -143,7 +141,7 @@ nigh_status nigh_eval_duplicates_measure(nigh_context *context, const char *cons
     nigh_status status = judging_init(&judging, reading, options, error);
     if (status != NIGH_OK) return status;
     judging.duplicates = duplicates_new(context);
-    if (judging.duplicates == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for what is measured");
+    if (judging.duplicates == NULL) return nigh__no_memory(error, "for what is measured");
     status = measure(&judging, error);
     if (status != NIGH_OK) {
         nigh_eval_duplicates_free(judging.duplicates);

@@ -11,6 +11,7 @@
  */
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "base/status.h"
 #include "eval/duplicates.h"
 #include "scan/nearest.h"
@@ -31,11 +32,6 @@ struct job {
     double find_seconds;
 };
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory for bands of hashes");
-    return NIGH_ENOMEM;
-}
-
 static const uint64_t *keys_of(const struct job *job, uint32_t original) {
     return job->keys + (size_t)original * job->banding.bands;
 }
@@ -48,7 +44,7 @@ static nigh_status sign_original(struct job *job, struct nigh__projector *projec
     const uint64_t *terms = nigh__corpus_terms(duplicates->corpus, duplicates->documents[original]);
     hashes->count = 0;
     uint64_t *place = nigh__array_add(job->meter.context, hashes, entry->term_count);
-    if (place == NULL) return no_memory(error);
+    if (place == NULL) return nigh__no_memory(error, "for bands of hashes");
     for (uint32_t i = 0; i < entry->term_count; i++)
         place[i] = duplicates->corpus->dictionary->by_number[nigh__term_number(terms[i])];
     const struct nigh__bag bag = {.hashes = place, .count = entry->term_count};
@@ -65,7 +61,7 @@ static nigh_status sign_all(struct job *job, nigh_error *error) {
     struct nigh__array hashes = NIGH__ARRAY(uint64_t);
     job->keys = nigh__alloc(job->meter.context, (size_t)duplicates->count * job->banding.bands, sizeof *job->keys);
     job->order = nigh__alloc(job->meter.context, duplicates->count, sizeof *job->order);
-    if (job->keys == NULL || job->order == NULL) return no_memory(error);
+    if (job->keys == NULL || job->order == NULL) return nigh__no_memory(error, "for bands of hashes");
     nigh_status status = nigh__projector_new(job->meter.context, NIGH_SCHEME_MINHASH, job->banding.functions, 0,
                                              job->judging->signer.seed, &projector, error);
     for (uint32_t o = 0; status == NIGH_OK && o < duplicates->count; o++) {

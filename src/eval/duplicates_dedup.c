@@ -6,6 +6,7 @@
  */
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "base/status.h"
 #include "dedup/dedup_options.h"
 #include "eval/duplicates.h"
@@ -23,11 +24,6 @@ struct run {
     double seconds;
     uint64_t bytes;
 };
-
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory for the pairs of a deduplication");
-    return NIGH_ENOMEM;
-}
 
 /* -------------------------------------------------------------------- runs -- */
 
@@ -55,11 +51,12 @@ static nigh_status take_pairs(struct run *run, nigh_dedup *dedup, nigh_error *er
     const nigh_eval_duplicates *duplicates = run->judging->duplicates;
     nigh_dedup_document document = {.size = sizeof document};
     run->originals = nigh__alloc(duplicates->context, run->info.documents, sizeof *run->originals);
-    if (run->originals == NULL) return no_memory(error);
+    if (run->originals == NULL) return nigh__no_memory(error, "for the pairs of a deduplication");
     for (uint64_t d = 0; nigh_dedup_at(dedup, d, &document) == NIGH_OK; d++)
         run->originals[d] = nigh__original_find(duplicates, document.number);
     nigh_status status = nigh_dedup_pairs(dedup, take_pair, run, NULL, error);
-    if (status == NIGH_ECANCELLED) status = no_memory(error); /* nothing else ends it */
+    if (status == NIGH_ECANCELLED)
+        status = nigh__no_memory(error, "for the pairs of a deduplication"); /* nothing else ends it */
     if (status == NIGH_OK) sort_keys(run);
     return status;
 }
@@ -139,7 +136,7 @@ static nigh_status read_label(struct nigh__judging *judging, const struct nigh__
         return NIGH_OK;
     }
     struct nigh__label *label = nigh__array_add(duplicates->context, &duplicates->labels, 1);
-    if (label == NULL) return no_memory(error);
+    if (label == NULL) return nigh__no_memory(error, "for the pairs of a deduplication");
     a = duplicates->originals[a];
     b = duplicates->originals[b];
     *label = (struct nigh__label){nigh__pair_key(a, b), value, nigh__original_jaccard(duplicates, a, b)};

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/status.h"
 #include "base/threads.h"
 #include "eval/duplicates.h"
@@ -39,11 +40,6 @@ struct signatures {
     bool estimated;
 };
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory for signatures to be measured");
-    return NIGH_ENOMEM;
-}
-
 /* ---------------------------------------------------------------- signing -- */
 
 static bool add_row(const struct nigh__judging *judging, struct signatures *signatures, const nigh_signed *row) {
@@ -64,7 +60,7 @@ static nigh_status read_rows(const struct nigh__judging *judging, struct signatu
         nigh_signed row = {.size = sizeof row};
         const nigh_status status = nigh_signing_next(signing, &row, error);
         if (status != NIGH_OK) return status == NIGH_END ? NIGH_OK : status;
-        if (!add_row(judging, signatures, &row)) return no_memory(error);
+        if (!add_row(judging, signatures, &row)) return nigh__no_memory(error, "for signatures to be measured");
     }
 }
 
@@ -120,7 +116,7 @@ static nigh_status signatures_make(const struct nigh__judging *judging, const ni
     nigh_status status = nigh__counting_context_init(&signatures->meter, duplicates->context, error);
     if (status != NIGH_OK) return status;
     signatures->row_of = nigh__alloc(duplicates->context, duplicates->count, sizeof *signatures->row_of);
-    if (signatures->row_of == NULL) return no_memory(error);
+    if (signatures->row_of == NULL) return nigh__no_memory(error, "for signatures to be measured");
     for (uint32_t o = 0; o < duplicates->count; o++) signatures->row_of[o] = NIGH__NO_ORIGINAL;
     status = sign_all(judging, options, signatures, error);
     if (status == NIGH_OK) count_right(duplicates, signatures);
@@ -190,7 +186,7 @@ static nigh_status count_all(struct nigh__judging *judging, struct signatures *s
     const double begin = nigh__clock();
     if (rows * rows / 2 > MAX_COMPARED) scan.stride = (uint32_t)((rows * rows + MAX_COMPARED - 1) / MAX_COMPARED);
     scan.counts = nigh__alloc_zero(context, judging->threads, sizeof *scan.counts);
-    if (scan.counts == NULL) return no_memory(error);
+    if (scan.counts == NULL) return nigh__no_memory(error, "for signatures to be measured");
     nigh__threads_run(judging->threads, scan_work, &scan);
     signatures->scan_seconds = nigh__clock() - begin;
     sum_up(&scan, signatures);

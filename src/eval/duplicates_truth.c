@@ -44,11 +44,6 @@ struct job {
     struct worker *workers;
 };
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory to find near-copies");
-    return NIGH_ENOMEM;
-}
-
 /* ------------------------------------------------------------- originals -- */
 
 nigh_status nigh__duplicates_originals(nigh_eval_duplicates *duplicates, nigh_error *error) {
@@ -59,7 +54,7 @@ nigh_status nigh__duplicates_originals(nigh_eval_duplicates *duplicates, nigh_er
     duplicates->originals = nigh__alloc(corpus->context, documents, sizeof *duplicates->originals);
     if (keys == NULL || duplicates->documents == NULL || duplicates->originals == NULL) {
         nigh__free(corpus->context, keys);
-        return no_memory(error);
+        return nigh__no_memory(error, "to find near-copies");
     }
     for (uint32_t d = 0; d < documents; d++)
         keys[d] = (nigh__corpus_entry(corpus, d)->text & ~(uint64_t)UINT32_MAX) | d;
@@ -279,5 +274,5 @@ nigh_status nigh__duplicates_truth(struct nigh__judging *judging, nigh_error *er
     }
     job_release(&job);
     if (status == NIGH_ECANCELLED) return nigh__progress_cancelled(error);
-    return status == NIGH_OK ? NIGH_OK : no_memory(error);
+    return status == NIGH_OK ? NIGH_OK : nigh__no_memory(error, "to find near-copies");
 }

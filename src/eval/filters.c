@@ -172,7 +172,7 @@ static nigh_status measure_rows(struct measurement *measurement, nigh_error *err
     for (size_t i = 0; i < count && status == NIGH_OK; i++) {
         nigh_eval_filters_row *row = nigh__array_add(result->context, &result->rows, 1);
         if (row == NULL) {
-            (void)nigh__fail(error, NIGH_ENOMEM, "no memory for what was measured");
+            (void)nigh__no_memory(error, "for what was measured");
             return NIGH_ENOMEM;
         }
         status = measure_row(measurement, kinds[i / options->ratio_count], options->ratios[i % options->ratio_count],
@@ -250,7 +250,7 @@ nigh_status nigh_eval_filters_measure(nigh_context *context, nigh_text_reader *r
     if (status != NIGH_OK) return status;
     nigh_eval_filters *result = nigh__alloc_zero(context, 1, sizeof *result);
     if (result == NULL) {
-        (void)nigh__fail(error, NIGH_ENOMEM, "no memory to measure filters");
+        (void)nigh__no_memory(error, "to measure filters");
         return NIGH_ENOMEM;
     }
     *result = (nigh_eval_filters){.context = context,

@@ -47,10 +47,7 @@ static uint64_t to_bytes(uint64_t bits) { return bits / 8 + (bits % 8 > 0); }
 nigh_status nigh__inverted_bytes(const struct nigh__blocks *blocks, uint64_t *lists, uint64_t *dictionary,
                                  nigh_error *error) {
     uint32_t *next = nigh__alloc_table(blocks->context, blocks->terms, sizeof *next);
-    if (next == NULL) {
-        (void)nigh__fail(error, NIGH_ENOMEM, "no memory to count the bytes of an inverted index");
-        return NIGH_ENOMEM;
-    }
+    if (next == NULL) return nigh__no_memory(error, "to count the bytes of an inverted index");
     uint64_t list_bits = sum_gaps(blocks, next);
     uint64_t singles = 0;
     nigh__free(blocks->context, next);

@@ -187,7 +187,7 @@ nigh_status nigh_eval_filters_plot(nigh_eval_filters *filters, const char *title
     draw_distribution(&figure);
     draw_keys(&figure);
     nigh__plot_end(&drawing);
-    if (drawing.failed) return nigh__fail(error, NIGH_ENOMEM, "no memory for the plot");
+    if (drawing.failed) return nigh__no_memory(error, "for the plot");
     *svg = filters->svg.data;
     *length = filters->svg.count;
     return NIGH_OK;

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/counting_context.h"
+#include "base/clock.h"
 #include "base/rng.h"
 #include "base/status.h"
 #include "base/threads.h"
@@ -38,11 +38,6 @@ struct asking {
     atomic_uint next_tile;
     atomic_bool cancelled;
 };
-
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory to ask filters");
-    return NIGH_ENOMEM;
-}
 
 /* --------------------------------------------------------------- asking -- */
 
@@ -144,7 +139,7 @@ static nigh_status ask(struct nigh__filter_queries *queries, const struct nigh__
     nigh_status status = NIGH_OK;
     *seconds = 0;
     if (asking.rows == NULL || asking.counts == NULL || asking.seconds == NULL) {
-        status = no_memory(error);
+        status = nigh__no_memory(error, "to ask filters");
     } else {
         nigh__threads_run(threads, ask_tiles, &asking);
         memset(queries->found, 0, queries->total * sizeof *queries->found);
@@ -219,7 +214,7 @@ static uint32_t *draw_length(struct nigh__filter_queries *queries, const struct 
 static nigh_status draw_all(struct nigh__filter_queries *queries, const struct nigh__blocks *blocks, uint32_t count,
                             uint64_t seed, size_t *words, nigh_error *error) {
     uint32_t *eligible = nigh__alloc_large(blocks->context, blocks->blocks, sizeof *eligible);
-    if (eligible == NULL) return no_memory(error);
+    if (eligible == NULL) return nigh__no_memory(error, "to ask filters");
     uint32_t *end = queries->terms;
     for (uint32_t l = 0; l < NIGH__QUERY_LENGTHS; l++)
         end = draw_length(queries, blocks, l, count, seed, eligible, end);
@@ -238,7 +233,7 @@ static nigh_status find_truth(struct nigh__filter_queries *queries, const struct
     exact.positions = nigh__alloc_table(context, blocks->terms, sizeof *exact.positions);
     nigh_status status = NIGH_OK;
     if (exact.kinds == NULL || exact.positions == NULL) {
-        status = no_memory(error);
+        status = nigh__no_memory(error, "to ask filters");
     } else {
         memset(exact.kinds, NIGH__TERM_SINGLE, blocks->terms);
         for (size_t i = 0; i < words; i++) {
@@ -265,7 +260,8 @@ nigh_status nigh__filter_queries_draw(const struct nigh__blocks *blocks, uint32_
     out->terms = nigh__alloc_large(blocks->context, most_words, sizeof *out->terms);
     out->true_blocks = nigh__alloc(blocks->context, (size_t)count * NIGH__QUERY_LENGTHS, sizeof *out->true_blocks);
     out->found = nigh__alloc(blocks->context, (size_t)count * NIGH__QUERY_LENGTHS, sizeof *out->found);
-    if (out->terms == NULL || out->true_blocks == NULL || out->found == NULL) return no_memory(error);
+    if (out->terms == NULL || out->true_blocks == NULL || out->found == NULL)
+        return nigh__no_memory(error, "to ask filters");
     nigh_status status = draw_all(out, blocks, count, seed, &words, error);
     return status == NIGH_OK ? find_truth(out, blocks, words, threads, progress, error) : status;
 }

@@ -13,6 +13,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "base/counting_context.h"
 #include "base/rng.h"
 #include "base/status.h"
@@ -42,11 +43,6 @@ struct measurement {
     uint64_t before; /* bytes that were live before the lesson */
     nigh_eval_learned *result;
 };
-
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory to measure what was learned");
-    return NIGH_ENOMEM;
-}
 
 /* ----------------------------------------------------------------- options -- */
 
@@ -101,7 +97,8 @@ static nigh_status rows_new(const struct measurement *measurement, nigh_error *e
     nigh_eval_learned *result = measurement->result;
     const size_t count = measurement->options.feature_count * rows_of_features(&measurement->options) +
                          (measurement->options.references ? 1 : 0);
-    if (nigh__array_add(result->context, &result->rows, count) == NULL) return no_memory(error);
+    if (nigh__array_add(result->context, &result->rows, count) == NULL)
+        return nigh__no_memory(error, "to measure what was learned");
     for (size_t i = 0; i < count; i++)
         *row_at(result, i) = (struct nigh__learned_row){.row = {.size = sizeof(nigh_eval_learned_row)}};
     return NIGH_OK;
@@ -289,7 +286,8 @@ static nigh_status read_documents(struct measurement *measurement, nigh_text_rea
     measurement->read_parts = labelled->parts;
     measurement->hashes = nigh__alloc(context, labelled->features, sizeof *measurement->hashes);
     measurement->parts = nigh__alloc(context, labelled->documents, 1);
-    if (measurement->hashes == NULL || measurement->parts == NULL) return no_memory(error);
+    if (measurement->hashes == NULL || measurement->parts == NULL)
+        return nigh__no_memory(error, "to measure what was learned");
     if (!labelled->has_parts) split(measurement);
     return NIGH_OK;
 }
@@ -342,7 +340,7 @@ nigh_status nigh_eval_learned_measure(nigh_context *context, nigh_text_reader *r
     nigh_status status = take_options(&measurement, options, error);
     if (status != NIGH_OK) return status;
     nigh_eval_learned *result = nigh__alloc_zero(context, 1, sizeof *result);
-    if (result == NULL) return no_memory(error);
+    if (result == NULL) return nigh__no_memory(error, "to measure what was learned");
     *result = (nigh_eval_learned){.context = context,
                                   .info = {.size = sizeof(nigh_eval_learned_info)},
                                   .rows = NIGH__ARRAY(struct nigh__learned_row),

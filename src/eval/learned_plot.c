@@ -255,7 +255,7 @@ nigh_status nigh_eval_learned_plot(nigh_eval_learned *learned, const char *title
     }
     draw_keys(&figure, keys);
     nigh__plot_end(&drawing);
-    if (drawing.failed) return nigh__fail(error, NIGH_ENOMEM, "no memory for the plot");
+    if (drawing.failed) return nigh__no_memory(error, "for the plot");
     *svg = learned->svg.data;
     *length = learned->svg.count;
     return NIGH_OK;

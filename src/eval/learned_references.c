@@ -33,11 +33,6 @@ struct postings {
     double *idf; /* of each feature; 0: no answer has it */
 };
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory for the references");
-    return NIGH_ENOMEM;
-}
-
 /* ---------------------------------------------------------------- postings -- */
 
 static bool is_chosen(const struct postings *postings, uint32_t feature) {
@@ -93,11 +88,11 @@ static nigh_status postings_make(struct postings *postings, const struct nigh__l
     postings->idf = nigh__alloc_zero(context, features, sizeof *postings->idf);
     if (lesson != NULL) postings->chosen = nigh__alloc_zero(context, features, 1);
     if (postings->begins == NULL || postings->idf == NULL || (lesson != NULL && postings->chosen == NULL))
-        return no_memory(error);
+        return nigh__no_memory(error, "for the references");
     for (uint32_t f = 0; lesson != NULL && f < lesson->features; f++) postings->chosen[lesson->chosen[f]] = 1;
     count_features(postings);
     postings->postings = nigh__alloc_large(context, postings->begins[features + 1], sizeof *postings->postings);
-    if (postings->postings == NULL) return no_memory(error);
+    if (postings->postings == NULL) return nigh__no_memory(error, "for the references");
     fill_postings(postings);
     return NIGH_OK;
 }

@@ -10,7 +10,7 @@
  */
 #include <stdatomic.h>
 
-#include "base/counting_context.h"
+#include "base/clock.h"
 #include "base/status.h"
 #include "base/threads.h"
 #include "eval/learned.h"
@@ -47,11 +47,6 @@ struct signer {
     nigh_status status;
     nigh_error error;
 };
-
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory for the signatures to measure");
-    return NIGH_ENOMEM;
-}
 
 /* ----------------------------------------------------------------- signing -- */
 
@@ -117,13 +112,14 @@ static nigh_status sign_up_to(struct signatures *signatures, uint32_t threads, u
 static nigh_status signers_new(struct signatures *signatures, nigh_error *error) {
     const struct nigh__trial *trial = signatures->trial;
     signatures->signers = nigh__alloc_zero(trial->context, trial->threads, sizeof *signatures->signers);
-    if (signatures->signers == NULL) return no_memory(error);
+    if (signatures->signers == NULL) return nigh__no_memory(error, "for the signatures to measure");
     for (uint32_t t = 0; t < trial->threads; t++) {
         struct signer *signer = &signatures->signers[t];
         signer->hashes = nigh__alloc(trial->context, signatures->most_features, sizeof *signer->hashes);
         signer->counts = nigh__alloc(trial->context, signatures->most_features, sizeof *signer->counts);
         signer->numbers = nigh__alloc(trial->context, signatures->most_features, sizeof *signer->numbers);
-        if (signer->hashes == NULL || signer->counts == NULL || signer->numbers == NULL) return no_memory(error);
+        if (signer->hashes == NULL || signer->counts == NULL || signer->numbers == NULL)
+            return nigh__no_memory(error, "for the signatures to measure");
         const nigh_status status =
             nigh__model_projector_new(trial->context, signatures->model, &signer->projector, error);
         if (status != NIGH_OK) return status;
@@ -263,7 +259,8 @@ nigh_status nigh__trial_signatures(const struct nigh__trial *trial, const nigh_m
     signatures.missing = nigh__alloc_zero(trial->context, rows, 1);
     signatures.missing_answers = nigh__alloc(trial->context, trial->answers, sizeof(uint32_t));
     const bool room = signatures.rows != NULL && signatures.missing != NULL && signatures.missing_answers != NULL;
-    nigh_status status = room ? sign_all(&signatures, out, error) : no_memory(error);
+    nigh_status status =
+        room ? sign_all(&signatures, out, error) : nigh__no_memory(error, "for the signatures to measure");
     const struct nigh__asking asking = {.trial = trial,
                                         .ask = ask,
                                         .user = &signatures,

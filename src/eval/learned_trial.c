@@ -16,11 +16,6 @@
 
 #define CHUNK 8u
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory to measure what was learned");
-    return NIGH_ENOMEM;
-}
-
 /* ------------------------------------------------------------------- trial -- */
 
 static uint64_t classes_begin(const struct nigh__labelled *labelled, uint32_t document) {
@@ -88,7 +83,7 @@ nigh_status nigh__trial_make(struct nigh__trial *trial, uint32_t most, nigh_erro
     trial->class_answers = nigh__alloc(trial->context, labels, sizeof(uint32_t));
     if (trial->answer_documents == NULL || trial->query_documents == NULL || trial->unlabelled == NULL ||
         trial->class_begins == NULL || trial->class_answers == NULL)
-        return no_memory(error);
+        return nigh__no_memory(error, "to measure what was learned");
     list_answers(trial);
     list_classes(trial);
     list_queries(trial, most);
@@ -189,7 +184,7 @@ nigh_status nigh__trial_ask(const struct nigh__asking *asking, struct nigh__outc
     job.scratch = nigh__alloc_table(trial->context, trial->threads, job.stride);
     job.scores = nigh__alloc_zero(trial->context, trial->queries, sizeof *job.scores);
     if (job.scratch == NULL || job.scores == NULL) {
-        status = no_memory(error);
+        status = nigh__no_memory(error, "to measure what was learned");
     } else {
         nigh__threads_run(trial->threads, ask_work, &job);
         if (atomic_load(&job.cancelled))
@@ -221,7 +216,7 @@ nigh_status nigh__labelled_reseed(struct nigh__labelled *labelled, uint64_t seed
     const uint64_t before = labelled->plan.analysis.seed;
     for (uint32_t f = 0; f < labelled->features; f++) {
         const char *name = nigh__labelled_feature_name(labelled, f);
-        if (name == NULL) return no_memory(error);
+        if (name == NULL) return nigh__no_memory(error, "to measure what was learned");
         const bool whole = hash_name(&labelled->plan, name, before) == labelled->hashes[f];
         hashes[f] =
             whole ? hash_name(&labelled->plan, name, seed) : nigh__mix(labelled->hashes[f] ^ nigh__mix(seed ^ before));

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/bytes.h"
-#include "base/counting_context.h"
+#include "base/clock.h"
 #include "base/progress.h"
 #include "base/status.h"
 #include "collection/collection.h"
@@ -30,11 +30,6 @@ struct measuring {
     double *seconds;   /* of each query */
     uint64_t bounded;  /* queries whose proof has an end */
 };
-
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory to measure with");
-    return NIGH_ENOMEM;
-}
 
 /* ------------------------------------------------------------------ ratios */
 
@@ -166,7 +161,8 @@ static nigh_status measure(struct measuring *m, nigh_error *error) {
     m->found = nigh__alloc(context, m->truth->k, sizeof *m->found);
     m->seconds = nigh__alloc(context, m->count, sizeof *m->seconds);
     nigh_status status = NIGH_OK;
-    if (m->out->dr == NULL || m->out->cdr == NULL || m->found == NULL || m->seconds == NULL) status = no_memory(error);
+    if (m->out->dr == NULL || m->out->cdr == NULL || m->found == NULL || m->seconds == NULL)
+        status = nigh__no_memory(error, "to measure with");
     if (status == NIGH_OK) status = ask_all(m, false, error);
     if (status == NIGH_OK) status = ask_all(m, true, error);
     if (status == NIGH_OK) finish(m);
@@ -196,7 +192,7 @@ nigh_status nigh_eval_nearness_measure(const nigh_collection *collection, const 
     m.search.progress = NULL;
     nigh__progress_init(&m.progress, m.own.progress);
     m.out = nigh__alloc_zero(collection->context, 1, sizeof *m.out);
-    if (m.out == NULL) return no_memory(error);
+    if (m.out == NULL) return nigh__no_memory(error, "to measure with");
     status = measure(&m, error);
     if (status == NIGH_OK)
         *out = m.out;

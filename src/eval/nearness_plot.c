@@ -166,7 +166,7 @@ nigh_status nigh_eval_nearness_plot(nigh_eval_nearness *const *runs, const char 
     draw_times(&drawing, &scale, runs, count);
     draw_keys(&drawing, names, count);
     nigh__plot_end(&drawing);
-    if (drawing.failed) return nigh__fail(error, NIGH_ENOMEM, "no memory for the plot");
+    if (drawing.failed) return nigh__no_memory(error, "for the plot");
     *svg = runs[0]->svg.data;
     *length = runs[0]->svg.count;
     return NIGH_OK;

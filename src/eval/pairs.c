@@ -62,7 +62,7 @@ nigh_status nigh_eval_pairs_measure(const nigh_eval_corpus *evaluation, const ni
     measuring.threads = nigh__threads_resolve(measuring.options.threads);
     nigh__progress_init(&measuring.progress, measuring.options.progress);
     nigh_eval_pairs *pairs = measuring.pairs = pairs_new(evaluation);
-    if (pairs == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for the pairs");
+    if (pairs == NULL) return nigh__no_memory(error, "for the pairs");
     pairs->threshold = measuring.options.alike;
     pairs->labelled = measuring.options.labels != NULL;
     status = pairs->labelled ? nigh__pairs_label(&measuring, error) : nigh__pairs_join(&measuring, error);

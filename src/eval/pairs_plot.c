@@ -127,7 +127,7 @@ nigh_status nigh_eval_pairs_plot(nigh_eval_pairs *pairs, const char *title, cons
     struct nigh__markup drawing = {.context = pairs->context, .out = &pairs->svg};
     pairs->svg.count = 0;
     draw(&drawing, pairs, title);
-    if (drawing.failed) return nigh__fail(error, NIGH_ENOMEM, "no memory for the plot");
+    if (drawing.failed) return nigh__no_memory(error, "for the plot");
     *svg = pairs->svg.data;
     *length = pairs->svg.count;
     return NIGH_OK;

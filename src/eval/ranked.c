@@ -45,8 +45,6 @@ struct ranker {
     nigh_eval_ranking result;
 };
 
-static nigh_status no_memory(nigh_error *error) { return nigh__fail(error, NIGH_ENOMEM, "no memory for the ranking"); }
-
 /* ----------------------------------------------------------- judgements -- */
 
 static nigh_status read_judgement(struct ranker *ranker, const struct nigh__fields *fields, nigh_error *error) {
@@ -65,7 +63,7 @@ static nigh_status read_judgement(struct ranker *ranker, const struct nigh__fiel
     }
     uint64_t *key = nigh__array_add(ranker->documents->context, &ranker->relevant, 1);
     uint64_t *hash = nigh__array_add(ranker->documents->context, &ranker->names, 1);
-    if (key == NULL || hash == NULL) return no_memory(error);
+    if (key == NULL || hash == NULL) return nigh__no_memory(error, "for the ranking");
     *key = nigh__key(topic, document);
     *hash = nigh__hash(name->text, name->length);
     return NIGH_OK;
@@ -92,7 +90,7 @@ static nigh_status number_topics(struct ranker *ranker, nigh_error *error) {
     if (ranker->queries != NULL || count == 0) return NIGH_OK;
     if (count > UINT32_MAX) return nigh__fail(error, NIGH_ELIMIT, "too many judgements");
     uint64_t *sorted = nigh__alloc(context, count, sizeof *sorted);
-    if (sorted == NULL) return no_memory(error);
+    if (sorted == NULL) return nigh__no_memory(error, "for the ranking");
     memcpy(sorted, names, count * sizeof *sorted);
     nigh__keys_sort(context, sorted, count);
     for (size_t i = 0; i < count; i++) keys[i] = nigh__key(smaller(sorted, count, names[i]), nigh__key_number(keys[i]));
@@ -331,7 +329,8 @@ nigh_status nigh_eval_ranking_measure(const nigh_eval_corpus *documents, const n
                             .names = NIGH__ARRAY(uint64_t),
                             .result = {.size = sizeof(nigh_eval_ranking)}};
     nigh__progress_init(&ranker.progress, known.progress);
-    status = ranker_alloc(&ranker) ? read_judgements(&ranker, known.judgements, error) : no_memory(error);
+    status = ranker_alloc(&ranker) ? read_judgements(&ranker, known.judgements, error)
+                                   : nigh__no_memory(error, "for the ranking");
     if (status == NIGH_OK) status = rank_all(&ranker, error);
     if (status == NIGH_OK) nigh__info_copy(out, &ranker.result, sizeof ranker.result);
     ranker_release(&ranker);

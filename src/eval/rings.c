@@ -19,11 +19,6 @@ struct ringing {
     uint64_t signatures;
 };
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory to look at rings");
-    return NIGH_ENOMEM;
-}
-
 /* The rings of one segment, by maps that may be cut short. */
 static nigh_status segment_rings(const struct ringing *r, const struct nigh__segment *segment, nigh_error *error) {
     struct nigh__slices slices;
@@ -112,7 +107,8 @@ nigh_status nigh_eval_rings_measure(const nigh_collection *collection, const uin
     r.determined = nigh__alloc(context, (size_t)breadth + 1, sizeof *r.determined);
     r.certain = nigh__alloc(context, (size_t)breadth + 1, sizeof *r.certain);
     nigh_status status = nigh__slice_scratch_new(context, &r.scratch, error);
-    if (r.words == NULL || r.rings == NULL || r.determined == NULL || r.certain == NULL) status = no_memory(error);
+    if (r.words == NULL || r.rings == NULL || r.determined == NULL || r.certain == NULL)
+        status = nigh__no_memory(error, "to look at rings");
     if (status == NIGH_OK) status = ring_all(&r, queries, count, progress, rings, error);
     nigh__slice_scratch_free(r.scratch);
     nigh__free(context, r.words);

@@ -48,11 +48,6 @@ struct header {
 _Static_assert(sizeof(struct header) == 64, "format");
 _Static_assert(sizeof(nigh_match) == 16, "format");
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory for the truth");
-    return NIGH_ENOMEM;
-}
-
 static nigh_status options_fit(const uint8_t *queries, size_t count, const nigh_eval_truth_options *options,
                                nigh_error *error) {
     if (queries == NULL && count != 0) return nigh__fail(error, NIGH_EINVAL, "there are no queries");
@@ -80,7 +75,7 @@ static nigh_eval_truth *truth_alloc(const nigh_context *context, uint64_t querie
 nigh_status nigh__truth_key(const nigh_collection *collection, const uint8_t *queries, size_t count,
                             const nigh_eval_truth_options *options, uint64_t *key, nigh_error *error) {
     struct nigh__hasher *hasher = nigh__hasher_new(collection->context);
-    if (hasher == NULL) return no_memory(error);
+    if (hasher == NULL) return nigh__no_memory(error, "for the truth");
     for (uint32_t s = 0; s < collection->segment_count; s++)
         nigh__hasher_add(hasher, &collection->segments[s]->header.checksum, sizeof(uint64_t));
     nigh__hasher_add(hasher, queries, count * (collection->width_bits / 8));
@@ -131,7 +126,7 @@ nigh_status nigh_eval_truth_new(const nigh_collection *collection, const uint8_t
     if (status == NIGH_OK) status = options_fit(queries, count, &chosen, error);
     if (status != NIGH_OK) return status;
     nigh_eval_truth *truth = truth_alloc(collection->context, count, chosen.k);
-    if (truth == NULL) return no_memory(error);
+    if (truth == NULL) return nigh__no_memory(error, "for the truth");
     nigh__progress_init(&progress, chosen.progress);
     status = nigh__truth_key(collection, queries, count, &chosen, &truth->key, error);
     for (size_t first = 0; status == NIGH_OK && first < count; first += QUERIES_AT_ONCE) {
@@ -171,7 +166,7 @@ static size_t matches_bytes(const nigh_eval_truth *truth) {
 static nigh_status checksum_of(const nigh_eval_truth *truth, const struct header *header, uint64_t *out,
                                nigh_error *error) {
     struct nigh__hasher *hasher = nigh__hasher_new(truth->context);
-    if (hasher == NULL) return no_memory(error);
+    if (hasher == NULL) return nigh__no_memory(error, "for the truth");
     nigh__hasher_add(hasher, header, offsetof(struct header, checksum));
     nigh__hasher_add(hasher, truth->counts, counts_bytes(truth->queries));
     nigh__hasher_add(hasher, truth->matches, matches_bytes(truth));
@@ -264,7 +259,7 @@ nigh_status nigh_eval_truth_load(const nigh_collection *collection, const uint8_
     if (status == NIGH_OK) status = header_fits(&file, &header, count, key, &chosen, error);
     if (status == NIGH_OK) {
         truth = truth_alloc(collection->context, count, chosen.k);
-        status = truth == NULL ? no_memory(error) : read_rest(&file, &header, truth, error);
+        status = truth == NULL ? nigh__no_memory(error, "for the truth") : read_rest(&file, &header, truth, error);
     }
     if (status == NIGH_OK) status = counts_sound(truth, collection, path, error);
     nigh__file_release(&file);

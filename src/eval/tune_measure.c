@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/counting_context.h"
+#include "base/clock.h"
 #include "base/status.h"
 #include "eval/nearness.h"
 #include "eval/truth.h"

@@ -15,11 +15,6 @@
 #define MIN_QUERIES 40u
 #define MAX_K 32768u
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory to tune with");
-    return NIGH_ENOMEM;
-}
-
 static nigh_status options_check(const nigh_tune_options *options, nigh_error *error) {
     const double shares[] = {options->recall, options->cdr, options->within};
     if (options->k < 1 || options->k > MAX_K)
@@ -76,8 +71,10 @@ static nigh_status take_queries(struct nigh__tuner *tuner, nigh_error *error) {
     tuner->signatures = nigh__alloc(tuner->context, tuner->count, width / 8);
     if (weighted) tuner->weights = nigh__alloc(tuner->context, tuner->count, width);
     if (options->queries == NULL) tuner->own = nigh__alloc(tuner->context, tuner->count, sizeof *tuner->own);
-    if (tuner->signatures == NULL || (weighted && tuner->weights == NULL)) return no_memory(error);
-    if (options->queries == NULL) return tuner->own == NULL ? no_memory(error) : sample_documents(tuner, error);
+    if (tuner->signatures == NULL || (weighted && tuner->weights == NULL))
+        return nigh__no_memory(error, "to tune with");
+    if (options->queries == NULL)
+        return tuner->own == NULL ? nigh__no_memory(error, "to tune with") : sample_documents(tuner, error);
     memcpy(tuner->signatures, options->queries, tuner->count * (width / 8));
     if (weighted) memcpy(tuner->weights, options->weights, tuner->count * width);
     return NIGH_OK;
@@ -104,7 +101,7 @@ nigh_status nigh__tuner_init(struct nigh__tuner *tuner, nigh_error *error) {
     tuner->cdrs = nigh__alloc(tuner->context, half, sizeof(double));
     tuner->found = nigh__alloc(tuner->context, tuner->options.k, sizeof *tuner->found);
     if (tuner->seconds == NULL || tuner->recalls == NULL || tuner->cdrs == NULL || tuner->found == NULL)
-        return no_memory(error);
+        return nigh__no_memory(error, "to tune with");
     return find_truth(tuner, error);
 }
 

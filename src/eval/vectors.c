@@ -11,8 +11,6 @@
 #include "eval/corpus.h"
 #include "scan/nearest.h"
 
-static nigh_status no_memory(nigh_error *error) { return nigh__fail(error, NIGH_ENOMEM, "no memory for the features"); }
-
 void nigh__dictionary_free(const nigh_context *context, struct nigh__dictionary *dictionary) {
     if (dictionary == NULL) return;
     nigh__free(context, dictionary->hashes);
@@ -48,7 +46,7 @@ static nigh_status collect_hashes(const nigh_context *context, const struct nigh
                                   struct nigh__dictionary *dictionary, nigh_error *error) {
     uint64_t *hashes = nigh__alloc(context, terms->count, sizeof *hashes);
     size_t count = 0;
-    if (hashes == NULL) return no_memory(error);
+    if (hashes == NULL) return nigh__no_memory(error, "for the features");
     dictionary->hashes = hashes;
     if (terms->count > 0) memcpy(hashes, terms->data, terms->count * sizeof *hashes);
     nigh__keys_sort(context, hashes, terms->count);
@@ -71,7 +69,7 @@ static nigh_status number_features(const nigh_context *context, const struct nig
     uint64_t *order = nigh__alloc(context, dictionary->count, sizeof *order);
     dictionary->numbers = nigh__alloc(context, dictionary->count, sizeof *dictionary->numbers);
     dictionary->by_number = order;
-    if (order == NULL || dictionary->numbers == NULL) return no_memory(error);
+    if (order == NULL || dictionary->numbers == NULL) return nigh__no_memory(error, "for the features");
     for (uint32_t i = 0; i < dictionary->count; i++) order[i] = (uint64_t)UINT32_MAX << 32 | i;
     for (size_t i = 0; i < terms->count; i++) {
         uint32_t place = 0;
@@ -104,7 +102,7 @@ static void sort_vectors(nigh_eval_corpus *corpus, const uint32_t *weights) {
 
 nigh_status nigh__vectors_build(nigh_eval_corpus *corpus, const struct nigh__array *weights, nigh_error *error) {
     struct nigh__dictionary *dictionary = nigh__alloc_zero(corpus->context, 1, sizeof *dictionary);
-    if (dictionary == NULL) return no_memory(error);
+    if (dictionary == NULL) return nigh__no_memory(error, "for the features");
     corpus->dictionary = dictionary;
     nigh_status status = collect_hashes(corpus->context, &corpus->terms, dictionary, error);
     if (status == NIGH_OK) status = number_features(corpus->context, &corpus->terms, dictionary, error);

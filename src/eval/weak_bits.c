@@ -50,11 +50,6 @@ struct matches {
     bool full;                /* there was no memory for more keys */
 };
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory to measure weak bits");
-    return NIGH_ENOMEM;
-}
-
 /* ---------------------------------------------------------------- attempts -- */
 
 uint32_t nigh__weak_combinations(uint32_t flips) {
@@ -135,7 +130,7 @@ static nigh_status find_distinct(struct matches *matches, nigh_error *error) {
     }
     nigh__free(corpus->context, sorted);
     nigh__free(corpus->context, seen);
-    return room ? NIGH_OK : no_memory(error);
+    return room ? NIGH_OK : nigh__no_memory(error, "to measure weak bits");
 }
 
 static int take_pair(void *user, const nigh_pair *pair) {
@@ -163,7 +158,7 @@ static nigh_status join(struct matches *matches, const nigh_eval_weak_bits_optio
     joining.progress = options->progress;
     const nigh_status status =
         nigh_join(&context, (const uint8_t *)matches->rows, matches->count, NULL, 0, &joining, &result, error);
-    if (matches->full) return no_memory(error);
+    if (matches->full) return nigh__no_memory(error, "to measure weak bits");
     if (status == NIGH_OK && result.truncated > 0)
         return nigh__fail(error, NIGH_ELIMIT, "too many signatures are nearly the same to find all pairs");
     if (status == NIGH_OK) nigh__keys_sort(matches->corpus->context, matches->keys.data, matches->keys.count);
@@ -181,7 +176,7 @@ static nigh_status choose_queries(struct matches *matches, uint32_t most, nigh_e
         if (i > 0 && keys[i] >> 32 == keys[i - 1] >> 32) continue;
         if (number++ % stride != 0) continue;
         size_t *place = nigh__array_add(matches->corpus->context, &matches->asked, 1);
-        if (place == NULL) return no_memory(error);
+        if (place == NULL) return nigh__no_memory(error, "to measure weak bits");
         *place = i;
     }
     info->queries = matches->asked.count;
@@ -379,7 +374,7 @@ static nigh_status measure(const struct matches *matches, const nigh_eval_weak_b
     nigh__weak_costs(NIGH_WEAK_GAUSSIAN, 64, job.costs[NIGH_WEAK_GAUSSIAN]);
     nigh__weak_costs(NIGH_WEAK_LINEAR, 64, job.costs[NIGH_WEAK_LINEAR]);
     if (!workers_new(&job)) {
-        status = no_memory(error);
+        status = nigh__no_memory(error, "to measure weak bits");
     } else {
         nigh__threads_run(job.threads, measure_work, &job);
         if (atomic_load(&job.cancelled)) status = nigh__progress_cancelled(error);
@@ -415,7 +410,7 @@ nigh_status nigh_eval_weak_bits_measure(const nigh_eval_corpus *evaluation, cons
     if (status == NIGH_OK) status = check(evaluation, &known, error);
     if (status != NIGH_OK) return status;
     nigh_eval_weak_bits *weak = counts_new(evaluation->context, known.probes);
-    if (weak == NULL) return no_memory(error);
+    if (weak == NULL) return nigh__no_memory(error, "to measure weak bits");
     weak->info = (nigh_eval_weak_bits_info){.size = sizeof(nigh_eval_weak_bits_info)};
     weak->info.documents = evaluation->entries.count;
     weak->info.radius = known.radius;

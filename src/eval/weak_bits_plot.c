@@ -209,7 +209,7 @@ nigh_status nigh_eval_weak_bits_plot(nigh_eval_weak_bits *weak, const char *titl
     draw_recall(&drawing, weak, false);
     draw_recall(&drawing, weak, true);
     nigh__plot_end(&drawing);
-    if (drawing.failed) return nigh__fail(error, NIGH_ENOMEM, "no memory for the plot");
+    if (drawing.failed) return nigh__no_memory(error, "for the plot");
     *svg = weak->svg.data;
     *length = weak->svg.count;
     return NIGH_OK;

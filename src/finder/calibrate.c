@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _POSIX_C_SOURCE 200809L
 /*
  * The constants of the cost model (finder/choice.c), measured on the machine at
  * hand with the very code that they are to predict: small finders are made and
@@ -25,8 +24,8 @@
  */
 #include <stdbool.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/progress.h"
@@ -59,13 +58,6 @@ struct calibration {
     nigh_costs defaults;
     nigh_error *error;
 };
-
-/* Of the processor, not of the clock on the wall: others may be at work. */
-static double now(void) {
-    struct timespec time;
-    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) != 0) return 0;
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
 
 /* What a constant is where noise has eaten it up. */
 static double at_least(double measured, double defaults) { return measured > defaults / 20 ? measured : defaults / 20; }
@@ -101,10 +93,10 @@ static nigh_status time_queries(const struct calibration *calibration, const nig
     options.weights = calibration->weights;
     for (uint32_t i = 0; i < REPEATS; i++) {
         nigh_results *results;
-        double started = now();
+        double started = nigh__thread_clock();
         nigh_status status = nigh_finder_find(finder, (const uint8_t *)(calibration->queries + first), queries,
                                               &options, &results, calibration->error);
-        seconds[i] = now() - started;
+        seconds[i] = nigh__thread_clock() - started;
         if (status != NIGH_OK) return status;
         nigh_results_free(results);
     }
@@ -130,10 +122,10 @@ static nigh_status time_building(struct calibration *calibration, uint32_t rows,
     for (uint32_t i = 0; i < BUILDS && status == NIGH_OK; i++) {
         nigh_finder_free(*finder);
         *finder = NULL;
-        double started = now();
+        double started = nigh__thread_clock();
         status = nigh_finder_new(calibration->context, (const uint8_t *)calibration->rows, rows, &options, finder,
                                  calibration->error);
-        seconds[i] = now() - started;
+        seconds[i] = nigh__thread_clock() - started;
     }
     if (status == NIGH_OK) out->build = median(seconds, BUILDS);
     if (status == NIGH_OK) nigh_finder_describe(*finder, &out->info);
@@ -336,13 +328,13 @@ static nigh_status time_batch(const struct calibration *calibration, const struc
     batch.options.prefix_bits = BATCH_PREFIX;
     batch.options.probes = BATCH_PROBES;
     batch.options.threads = 1;
-    double started = now();
+    double started = nigh__thread_clock();
     nigh_status status = nigh__chunk_batch_init(&batch, calibration->error);
-    double prepared = now();
+    double prepared = nigh__thread_clock();
     if (status == NIGH_OK) nigh__chunk_batch_search(&batch, block, 0, block->count, &finds);
     *preparing = (prepared - started) / BATCH;
-    *searching = (now() - prepared) / BATCH;
-    if (finds.failed) status = nigh__fail(calibration->error, NIGH_ENOMEM, "no memory for measuring");
+    *searching = (nigh__thread_clock() - prepared) / BATCH;
+    if (finds.failed) status = nigh__no_memory(calibration->error, "for measuring");
     nigh__array_release(calibration->context, &finds.hits);
     nigh__chunk_batch_release(&batch);
     return status;
@@ -365,12 +357,12 @@ static nigh_status time_batches(const struct calibration *calibration, const str
 static double time_load(uint64_t *to, const uint64_t *from) {
     double seconds[REPEATS];
     for (uint32_t i = 0; i < REPEATS; i++) {
-        double started = now();
+        double started = nigh__thread_clock();
         memcpy(to, from, BATCH * sizeof *to);
         uint64_t sum = nigh__hash(to, BATCH * sizeof *to);
         for (uint32_t j = 1; j < BATCH; j++) sum += to[j - 1] > to[j];
         to[0] ^= sum; /* so that none of it is left out */
-        seconds[i] = now() - started;
+        seconds[i] = nigh__thread_clock() - started;
     }
     return 1.5 * median(seconds, REPEATS) / BATCH; /* 12 bytes of a row instead of 8 */
 }
@@ -412,7 +404,7 @@ static nigh_status measure_batch(struct calibration *calibration, nigh_costs *co
     uint64_t *words = nigh__alloc(calibration->context, 3 * (size_t)BATCH, sizeof *words);
     nigh_status status = NIGH_ENOMEM;
     if (words == NULL)
-        (void)nigh__fail(calibration->error, NIGH_ENOMEM, "no memory for measuring");
+        (void)nigh__no_memory(calibration->error, "for measuring");
     else
         status = measure_chunk(calibration, words, costs);
     nigh__free(calibration->context, words);
@@ -458,7 +450,7 @@ nigh_status nigh_costs_measure(nigh_context *context, const nigh_progress *progr
     calibration.weights = nigh__alloc(context, BATCH, WIDTH);
     nigh_status status = NIGH_ENOMEM;
     if (calibration.rows == NULL || calibration.queries == NULL || calibration.weights == NULL)
-        (void)nigh__fail(error, NIGH_ENOMEM, "no memory for measuring");
+        (void)nigh__no_memory(error, "for measuring");
     else
         status = measure(&calibration, &costs);
     nigh__free(context, calibration.rows);

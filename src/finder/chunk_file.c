@@ -226,7 +226,7 @@ nigh_status nigh_chunks_open(nigh_context *context, const char *path, const nigh
     nigh_status status = nigh__options_copy(&nigh__chunks_options_shape, &known, options, error);
     if (status != NIGH_OK) return status;
     nigh_chunks *chunks = nigh__alloc_zero(context, 1, sizeof *chunks);
-    if (chunks == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a file of chunks");
+    if (chunks == NULL) return nigh__no_memory(error, "for a file of chunks");
     chunks->context = context;
     chunks->writable = known.writable != 0;
     status = open_file(chunks, path, error);
@@ -452,8 +452,7 @@ static nigh_status write_chunk(const nigh_chunks *chunks, const uint64_t *record
     memcpy(header.magic, NIGH__CHUNK_MAGIC, sizeof header.magic);
     header.checksum = checksum_of(&header);
     struct nigh__chunk_block block;
-    if (!nigh__chunk_block_init(chunks->context, &block))
-        return nigh__fail(error, NIGH_ENOMEM, "no memory for a block of fingerprints");
+    if (!nigh__chunk_block_init(chunks->context, &block)) return nigh__no_memory(error, "for a block of fingerprints");
     nigh_status status = nigh__file_write(&chunks->file, chunks->state.length, &header, sizeof header, error);
     if (status == NIGH_OK) status = write_blocks(chunks, records, count, block.bytes, progress, error);
     if (status == NIGH_OK) status = nigh__file_sync(&chunks->file, error);

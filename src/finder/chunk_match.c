@@ -148,7 +148,7 @@ static nigh_status block_take(struct matching *matching, nigh_error *error) {
     bool failed = false;
     for (uint32_t i = 0; i < matching->threads; i++)
         failed = failed || matching->finds[i].failed || !hits_take(matching, &matching->finds[i]);
-    if (failed) return nigh__fail(error, NIGH_ENOMEM, "no memory for what was found");
+    if (failed) return nigh__no_memory(error, "for what was found");
     nigh__chunk_batch_carry(batch, block);
     if (batch->options.mode == NIGH_FIND_ALL || !settled) return NIGH_OK;
     for (uint32_t i = 0; i < matching->threads; i++) answers_take(matching, &matching->finds[i]);
@@ -225,7 +225,7 @@ static nigh_status results_make(struct matching *matching, nigh_results **out, n
     if (made) made = options->mode == NIGH_FIND_ALL ? add_sorted(matching, results) : add_answers(matching, results);
     if (!made) {
         nigh_results_free(results);
-        return nigh__fail(error, NIGH_ENOMEM, "no memory for the results");
+        return nigh__no_memory(error, "for the results");
     }
     for (uint32_t i = 0; i < matching->threads; i++) {
         results->distances += matching->finds[i].found.compared;
@@ -342,7 +342,7 @@ nigh_status nigh_chunks_match(nigh_chunks *chunks, const uint8_t *queries, size_
     if (matching.threads == NIGH__MAX_THREADS) matching.threads--; /* one more reads */
     nigh__chunk_reader_init(chunks, &matching.reader);
     status = matching_prepare(&matching, queries) ? nigh__chunk_batch_init(batch, error)
-                                                  : nigh__fail(error, NIGH_ENOMEM, "no memory for a batch");
+                                                  : nigh__no_memory(error, "for a batch");
     if (status == NIGH_OK) status = go_through(&matching, error);
     if (status == NIGH_OK) status = results_make(&matching, out, error);
     matching_release(&matching);

@@ -294,7 +294,7 @@ nigh_status nigh_finder_new(nigh_context *context, const uint8_t *rows, uint64_t
     if (count >= UINT32_MAX)
         return nigh__fail(error, NIGH_ELIMIT, "%" PRIu64 " rows: a finder takes fewer than %u", count, UINT32_MAX);
     nigh_finder *finder = nigh__alloc_zero(context, 1, sizeof *finder);
-    if (finder == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a finder");
+    if (finder == NULL) return nigh__no_memory(error, "for a finder");
     finder->context = context;
     status = make(finder, rows, count, &known, error);
     if (status != NIGH_OK) {

@@ -64,11 +64,6 @@ struct finding {
     _Atomic uint64_t compared, probes, truncated;
 };
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory for what was found");
-    return NIGH_ENOMEM;
-}
-
 /* Most queries have few keys, which are sorted where they are. */
 static void sort_keys(const nigh_context *context, uint64_t *keys, size_t count) {
     if (count > FEW_KEYS) {
@@ -280,7 +275,7 @@ static nigh_status find_in_chunks(struct finding *finding, uint32_t threads, nig
     finding->chunk_size = size < MIN_OF_CHUNK ? MIN_OF_CHUNK : size;
     finding->chunk_count = (finding->count + finding->chunk_size - 1) / finding->chunk_size;
     finding->chunks = nigh__alloc(context, finding->chunk_count, sizeof *finding->chunks);
-    if (finding->chunks == NULL) return no_memory(error);
+    if (finding->chunks == NULL) return nigh__no_memory(error, "for what was found");
     for (size_t c = 0; c < finding->chunk_count; c++) {
         finding->chunks[c].keys = (struct nigh__array)NIGH__ARRAY(uint64_t);
         finding->chunks[c].counts = NULL;
@@ -292,7 +287,7 @@ static nigh_status find_in_chunks(struct finding *finding, uint32_t threads, nig
         chunk_release(context, &finding->chunks[c]);
     nigh__free(context, finding->chunks);
     if (status == NIGH_ECANCELLED) return nigh__progress_cancelled(error);
-    return status == NIGH_ENOMEM ? no_memory(error) : status;
+    return status == NIGH_ENOMEM ? nigh__no_memory(error, "for what was found") : status;
 }
 
 /* ------------------------------------------------------------------- the scan */
@@ -331,7 +326,8 @@ static nigh_status scan_batch(struct finding *finding, uint64_t *queries, size_t
                 if (nigh__key_number(keys[i]) < nigh__key_number(keys[0])) keys[0] = keys[i];
             some = 1;
         }
-        if (status == NIGH_OK && !results_add(finding, keys, some)) status = no_memory(error);
+        if (status == NIGH_OK && !results_add(finding, keys, some))
+            status = nigh__no_memory(error, "for what was found");
         nigh__array_release(finding->finder->context, &found[q]);
     }
     return status;
@@ -341,7 +337,7 @@ static nigh_status find_by_scan(struct finding *finding, uint32_t threads, nigh_
     const nigh_context *context = finding->finder->context;
     uint64_t *queries =
         nigh__alloc(context, (size_t)NIGH__BATCH_QUERIES * finding->finder->distinct.words, sizeof(uint64_t));
-    if (queries == NULL) return no_memory(error);
+    if (queries == NULL) return nigh__no_memory(error, "for what was found");
     nigh_status status = NIGH_OK;
     for (size_t first = 0; status == NIGH_OK && first < finding->count; first += NIGH__BATCH_QUERIES) {
         const size_t count = nigh__smaller(NIGH__BATCH_QUERIES, finding->count - first);
@@ -378,7 +374,7 @@ nigh_status nigh_finder_find(const nigh_finder *finder, const uint8_t *queries, 
     if (status != NIGH_OK) return status;
     nigh__progress_init(&finding.progress, finding.options.progress);
     finding.results = nigh__results_new(finder->context, count);
-    if (finding.results == NULL) return no_memory(error);
+    if (finding.results == NULL) return nigh__no_memory(error, "for what was found");
     const uint32_t threads = nigh__threads_resolve(finding.options.threads);
     status = finder->info.method == NIGH_FINDER_SCAN ? find_by_scan(&finding, threads, error)
                                                      : find_in_chunks(&finding, threads, error);

@@ -289,7 +289,7 @@ nigh_status nigh__sorted_new(const nigh_context *context, const struct nigh__loo
         return nigh__fail(error, NIGH_EINVAL, "%u prefix bits, %u probes and %u tables do not make a sorted table",
                           plan->prefix_bits, plan->probes, plan->rotations);
     struct nigh__sorted *sorted = nigh__alloc_zero(context, 1, sizeof *sorted);
-    if (sorted == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for sorted tables");
+    if (sorted == NULL) return nigh__no_memory(error, "for sorted tables");
     sorted->context = context;
     sorted->rows = *rows;
     sorted->prefix_bits = prefix_bits_of(rows->width_bits, plan);
@@ -589,6 +589,5 @@ nigh_status nigh__sorted_find(const struct nigh__sorted *sorted, const struct ni
     nigh__free(sorted->context, finding.scratch);
     found->finished = finding.end;
     if (!finding.failed) return NIGH_OK;
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory for what was found");
-    return NIGH_ENOMEM;
+    return nigh__no_memory(error, "for what was found");
 }

@@ -248,6 +248,5 @@ nigh_status nigh__tables_find(const struct nigh__tables *tables, const struct ni
     }
     found->finished = q;
     if (fits && verify(&walk)) return NIGH_OK;
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory for what was found");
-    return NIGH_ENOMEM;
+    return nigh__no_memory(error, "for what was found");
 }

@@ -33,11 +33,6 @@
 
 #define USUAL_RIDGE 5e-5
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory to learn codewords");
-    return NIGH_ENOMEM;
-}
-
 /* Of every feature, over all rows. */
 static void fill_idf(const struct nigh__lesson *lesson, double *idf) {
     for (uint32_t f = 0; f < lesson->features; f++) {
@@ -83,7 +78,8 @@ static nigh_status learn(const struct nigh__lesson *lesson, struct nigh__kinds *
     double *idf = nigh__alloc(lesson->context, lesson->features, sizeof *idf);
     out->coefficients =
         nigh__alloc_zero(lesson->context, (size_t)lesson->features * lesson->options->width_bits, sizeof(double));
-    nigh_status status = idf == NULL || out->coefficients == NULL ? no_memory(error) : NIGH_OK;
+    nigh_status status =
+        idf == NULL || out->coefficients == NULL ? nigh__no_memory(error, "to learn codewords") : NIGH_OK;
     if (status == NIGH_OK) status = nigh__codewords_choose(lesson, kinds, &codewords, error);
     if (status == NIGH_OK) {
         fill_idf(lesson, idf);

@@ -50,11 +50,6 @@ struct choice {
     uint8_t *is_marked; /* of each class */
 };
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory to learn codewords");
-    return NIGH_ENOMEM;
-}
-
 /* ------------------------------------------------------------- which kinds -- */
 
 static int compare_words(const void *a, const void *b) {
@@ -81,7 +76,7 @@ static nigh_status take_largest(struct choice *choice, nigh_error *error) {
     choice->numbers = nigh__alloc(context, MAX_KINDS, sizeof *choice->numbers);
     if (order == NULL || choice->numbers == NULL) {
         nigh__free(context, order);
-        return no_memory(error);
+        return nigh__no_memory(error, "to learn codewords");
     }
     for (uint32_t k = 0; k < kinds->count; k++) order[k] = ((uint64_t)(UINT32_MAX - kinds->sizes[k]) << 32) | k;
     qsort(order, kinds->count, sizeof *order, compare_words);
@@ -256,7 +251,7 @@ static nigh_status give_words(struct choice *choice, nigh_error *error) {
     const uint64_t seed = nigh__mix(choice->lesson->options->seed ^ ~COINS);
     if (choice->count < choice->kinds->count) {
         float *sums = nigh__alloc_zero(context, (size_t)choice->lesson->classes * choice->width, sizeof *sums);
-        if (sums == NULL) return no_memory(error);
+        if (sums == NULL) return nigh__no_memory(error, "to learn codewords");
         sum_classes(choice, sums);
         for (uint32_t kind = 0; kind < choice->kinds->count; kind++) vote(choice, sums, seed, kind);
         nigh__free(context, sums);
@@ -272,7 +267,7 @@ static nigh_status give_words(struct choice *choice, nigh_error *error) {
 static nigh_status choose(struct choice *choice, nigh_error *error) {
     nigh_status status = take_largest(choice, error);
     if (status != NIGH_OK) return status;
-    if (!allocate(choice)) return no_memory(error);
+    if (!allocate(choice)) return nigh__no_memory(error, "to learn codewords");
     flip_coins(choice);
     weigh(choice);
     begin_residual(choice);

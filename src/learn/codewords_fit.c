@@ -435,10 +435,7 @@ static void weigh_kinds(struct fit *fit) {
 static nigh_status scale_rows(struct fit *fit, nigh_error *error) {
     const struct nigh__lesson *lesson = fit->lesson;
     double *scales = nigh__alloc(lesson->context, lesson->rows, sizeof *scales);
-    if (scales == NULL) {
-        (void)nigh__fail(error, NIGH_ENOMEM, "no memory to learn codewords");
-        return NIGH_ENOMEM;
-    }
+    if (scales == NULL) return nigh__no_memory(error, "to learn codewords");
     for (uint32_t i = 0; i < lesson->rows; i++) {
         double square = 0;
         for (uint64_t k = lesson->begins[i]; k < lesson->begins[i + 1]; k++) {
@@ -469,7 +466,7 @@ nigh_status nigh__codewords_fit(const struct nigh__lesson *lesson, const struct 
     if (allocate(&fit))
         status = scale_rows(&fit, error);
     else
-        (void)nigh__fail(error, NIGH_ENOMEM, "no memory to learn codewords");
+        (void)nigh__no_memory(error, "to learn codewords");
     if (status == NIGH_OK) {
         weigh_kinds(&fit);
         status = iterate(&fit, learned, error);

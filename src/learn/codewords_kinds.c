@@ -15,11 +15,6 @@ struct table {
     size_t mask;
 };
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory to learn codewords");
-    return NIGH_ENOMEM;
-}
-
 static size_t classes_of(const struct nigh__lesson *lesson, uint32_t row, const uint32_t **out) {
     *out = lesson->row_classes + lesson->class_begins[row];
     return (size_t)(lesson->class_begins[row + 1] - lesson->class_begins[row]);
@@ -65,7 +60,7 @@ nigh_status nigh__kinds_find(const struct nigh__lesson *lesson, struct nigh__kin
         }
     }
     nigh__free(context, table.slots);
-    return enough ? NIGH_OK : no_memory(error);
+    return enough ? NIGH_OK : nigh__no_memory(error, "to learn codewords");
 }
 
 void nigh__kinds_release(const nigh_context *context, struct nigh__kinds *kinds) {

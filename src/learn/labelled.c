@@ -43,11 +43,6 @@ static void arrays_list(struct gathering *g, struct nigh__array *out[ARRAYS]) {
     memcpy(out, list, sizeof list);
 }
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory for labelled documents");
-    return NIGH_ENOMEM;
-}
-
 /* ----------------------------------------------------------------- memory */
 
 /* What an array takes while `extra` items are added to it. */
@@ -89,10 +84,10 @@ static nigh_status class_number(struct gathering *g, const char *name, size_t le
     *out -= 1;
     if (*out < g->class_places.count) return NIGH_OK;
     uint64_t *place = nigh__array_add(g->context, &g->class_places, 1);
-    if (place == NULL) return no_memory(error);
+    if (place == NULL) return nigh__no_memory(error, "for labelled documents");
     *place = g->class_names.count;
     char *copy = nigh__array_add(g->context, &g->class_names, length + 1);
-    if (copy == NULL) return no_memory(error);
+    if (copy == NULL) return nigh__no_memory(error, "for labelled documents");
     memcpy(copy, name, length);
     copy[length] = '\0';
     return NIGH_OK;
@@ -125,7 +120,7 @@ static nigh_status add_classes(struct gathering *g, const char *labels, size_t l
         if (line > 0) {
             status = class_number(g, labels + at, line, &class, error);
             uint32_t *place = status == NIGH_OK ? nigh__array_add(g->context, &g->document_classes, 1) : NULL;
-            if (status == NIGH_OK && place == NULL) status = no_memory(error);
+            if (status == NIGH_OK && place == NULL) status = nigh__no_memory(error, "for labelled documents");
             if (place != NULL) *place = class;
         }
         at += line + 1;
@@ -138,7 +133,7 @@ static nigh_status add_classes(struct gathering *g, const char *labels, size_t l
 
 static nigh_status add_counts(struct gathering *g, const uint8_t *bytes, uint32_t count, nigh_error *error) {
     struct nigh__count *counts = nigh__array_add(g->context, &g->counts, count);
-    if (counts == NULL) return no_memory(error);
+    if (counts == NULL) return nigh__no_memory(error, "for labelled documents");
     for (uint32_t i = 0; i < count; i++, bytes += NIGH__LABELLED_COUNT) {
         uint32_t number;
         nigh_status status = nigh__term_table_find(&g->features, nigh__load64(bytes), &number, error);
@@ -147,7 +142,7 @@ static nigh_status add_counts(struct gathering *g, const uint8_t *bytes, uint32_
     }
     const size_t unnamed = g->features.hashes.count - 1 - g->name_begins.count;
     uint64_t *begins = nigh__array_add(g->context, &g->name_begins, unnamed);
-    if (begins == NULL) return no_memory(error);
+    if (begins == NULL) return nigh__no_memory(error, "for labelled documents");
     memset(begins, 0, unnamed * sizeof *begins);
     return NIGH_OK;
 }
@@ -163,7 +158,7 @@ static nigh_status add_names(struct gathering *g, const uint8_t *bytes, size_t l
         if (begin != NULL && *begin == 0) {
             *begin = g->names.count;
             char *name = nigh__array_add(g->context, &g->names, name_length + 1);
-            if (name == NULL) return no_memory(error);
+            if (name == NULL) return nigh__no_memory(error, "for labelled documents");
             memcpy(name, bytes + at + 9, name_length);
             name[name_length] = '\0';
         }
@@ -178,7 +173,7 @@ static nigh_status end_document(struct gathering *g, uint32_t part, nigh_error *
     uint64_t *class_end = nigh__array_add(g->context, &g->class_begins, 1);
     if (class_end != NULL) *class_end = g->document_classes.count;
     uint8_t *place = nigh__array_add(g->context, &g->parts, 1);
-    if (end == NULL || class_end == NULL || place == NULL) return no_memory(error);
+    if (end == NULL || class_end == NULL || place == NULL) return nigh__no_memory(error, "for labelled documents");
     *place = (uint8_t)part;
     g->has_parts = g->has_parts || part != NIGH__PART_SILENT;
     return NIGH_OK;
@@ -231,7 +226,8 @@ static nigh_status gathering_init(struct gathering *g, const nigh_context *conte
     uint64_t *begin = nigh__array_add(context, &g->begins, 1);
     uint64_t *class_begin = nigh__array_add(context, &g->class_begins, 1);
     char *nameless = nigh__array_add(context, &g->names, 1);
-    if (begin == NULL || class_begin == NULL || nameless == NULL) return no_memory(error);
+    if (begin == NULL || class_begin == NULL || nameless == NULL)
+        return nigh__no_memory(error, "for labelled documents");
     *begin = *class_begin = 0;
     *nameless = '\0';
     return NIGH_OK;
@@ -281,7 +277,7 @@ static nigh_status check_parts(const struct gathering *g, const char *part_key, 
 static nigh_status list_class_names(struct gathering *g, struct nigh__labelled *out, nigh_error *error) {
     const uint64_t *places = g->class_places.data;
     const char **names = nigh__alloc(g->context, g->class_places.count, sizeof *names);
-    if (names == NULL) return no_memory(error);
+    if (names == NULL) return nigh__no_memory(error, "for labelled documents");
     for (size_t i = 0; i < g->class_places.count; i++) names[i] = (const char *)g->class_names.data + places[i];
     out->class_names = names;
     return NIGH_OK;
@@ -367,7 +363,7 @@ nigh_status nigh__labelled_read(const nigh_context *context, nigh_text_reader *r
     nigh_status status = plan_reading(context, reader, options, &plan, error);
     if (status != NIGH_OK) return status;
     struct nigh__labelled *labelled = nigh__alloc_zero(context, 1, sizeof *labelled);
-    if (labelled == NULL) return no_memory(error);
+    if (labelled == NULL) return nigh__no_memory(error, "for labelled documents");
     labelled->context = context;
     struct gathering g;
     const uint64_t memory_bytes = options->learning->memory_bytes;

@@ -30,11 +30,6 @@ struct worker {
     struct nigh__array names; /* of the document at hand, as in a product */
 };
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory for a labelled document");
-    return NIGH_ENOMEM;
-}
-
 /* ------------------------------------------------------------------ names */
 
 static uint64_t *named_place(const struct worker *worker, uint64_t hash) {
@@ -67,11 +62,11 @@ static nigh_status worker_new(void *user, void **out, nigh_error *error) {
     const struct nigh__labelled_plan *plan = user;
     struct worker *worker = nigh__alloc_zero(plan->context, 1, sizeof *worker);
     *out = worker;
-    if (worker == NULL) return no_memory(error);
+    if (worker == NULL) return nigh__no_memory(error, "for a labelled document");
     worker->plan = plan;
     worker->names = (struct nigh__array)NIGH__ARRAY(uint8_t);
     worker->named = nigh__alloc_table(plan->context, (size_t)1 << NAMED_BITS, sizeof *worker->named);
-    if (worker->named == NULL) return no_memory(error);
+    if (worker->named == NULL) return nigh__no_memory(error, "for a labelled document");
     nigh_status status = nigh__feature_namer_init(plan->context, &plan->features, &worker->namer, error);
     if (status == NIGH_OK) status = nigh__featurer_new(plan->context, &plan->features, &worker->featurer, error);
     if (status == NIGH_OK) nigh__featurer_listen(worker->featurer, name_add, worker);
@@ -131,10 +126,11 @@ static nigh_status give(const struct worker *worker, const struct nigh__features
                         struct nigh__array *product, nigh_error *error) {
     const size_t labels = text->label == NULL ? 0 : text->label_length, names = worker->names.count;
     const size_t counts = features->count * NIGH__LABELLED_COUNT;
-    if (features->count > UINT32_MAX || labels > UINT32_MAX || names > UINT32_MAX) return no_memory(error);
+    if (features->count > UINT32_MAX || labels > UINT32_MAX || names > UINT32_MAX)
+        return nigh__no_memory(error, "for a labelled document");
     uint8_t *out =
         nigh__array_add(worker->plan->product_context, product, NIGH__LABELLED_HEAD + counts + labels + names);
-    if (out == NULL) return no_memory(error);
+    if (out == NULL) return nigh__no_memory(error, "for a labelled document");
     nigh__store32(out, (uint32_t)features->count);
     nigh__store32(out + 4, (uint32_t)labels);
     nigh__store32(out + 8, (uint32_t)names);

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/counting_context.h"
 #include "base/hash.h"
 #include "base/options.h"
@@ -71,7 +72,7 @@ static nigh_status sample_new(const struct learning *learning, const nigh_model 
     if (sample != NULL) sample->feature_hashes = nigh__alloc(context, longest, sizeof *sample->feature_hashes);
     if (sample != NULL) sample->feature_counts = nigh__alloc(context, longest, sizeof *sample->feature_counts);
     if (sample == NULL || sample->feature_hashes == NULL || sample->feature_counts == NULL)
-        return nigh__fail(error, NIGH_ENOMEM, "no memory to look at a model");
+        return nigh__no_memory(error, "to look at a model");
     return nigh__model_projector_new(context, model, &sample->projector, error);
 }
 

@@ -13,11 +13,6 @@
 
 #define MAX_LINES 4096u
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory for what was learned");
-    return NIGH_ENOMEM;
-}
-
 /* ---------------------------------------------------------------- learning */
 
 static nigh_status learn(const struct nigh__lesson *lesson, struct nigh__learned *out, nigh_error *error) {
@@ -109,7 +104,8 @@ static nigh_status anchors_make(const struct nigh__lesson *lesson, const struct 
     out->begins = nigh__alloc(lesson->context, (size_t)learned->anchors + 1, sizeof *out->begins);
     out->features = nigh__alloc(lesson->context, all, sizeof *out->features);
     out->values = nigh__alloc(lesson->context, all, sizeof *out->values);
-    if (out->begins == NULL || out->features == NULL || out->values == NULL) return no_memory(error);
+    if (out->begins == NULL || out->features == NULL || out->values == NULL)
+        return nigh__no_memory(error, "for what was learned");
     uint32_t at = 0;
     for (uint32_t i = 0; i < learned->anchors; i++) {
         const uint32_t row = learned->anchor_rows[i];
@@ -172,7 +168,7 @@ static nigh_status list_names(const struct nigh__labelled *labelled, const struc
                               const char ***out, nigh_error *error) {
     const char **names = nigh__alloc(lesson->context, lesson->features, sizeof *names);
     *out = names;
-    if (names == NULL) return no_memory(error);
+    if (names == NULL) return nigh__no_memory(error, "for what was learned");
     for (uint32_t f = 0; f < lesson->features; f++) names[f] = nigh__labelled_feature_name(labelled, lesson->chosen[f]);
     return NIGH_OK;
 }

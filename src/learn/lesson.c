@@ -35,11 +35,6 @@ struct own {
     uint64_t *hashes;
 };
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory to learn from documents");
-    return NIGH_ENOMEM;
-}
-
 nigh_status nigh__lesson_afford(const struct nigh__labelled *labelled, const nigh_learn_options *options, uint64_t more,
                                 nigh_error *error) {
     uint64_t all;
@@ -114,7 +109,8 @@ static nigh_status pupils_find(struct nigh__pupils *pupils, double share, uint64
     pupils->documents = nigh__alloc(pupils->context, labelled->documents, sizeof *pupils->documents);
     pupils->has_label = nigh__alloc(pupils->context, labelled->documents, sizeof *pupils->has_label);
     pupils->class_sizes = nigh__alloc_zero(pupils->context, labelled->classes, sizeof *pupils->class_sizes);
-    if (pupils->documents == NULL || pupils->has_label == NULL || pupils->class_sizes == NULL) return no_memory(error);
+    if (pupils->documents == NULL || pupils->has_label == NULL || pupils->class_sizes == NULL)
+        return nigh__no_memory(error, "to learn from documents");
     pick_documents(pupils);
     if (share < 1) draw_labels(pupils, share, seed);
     measure_classes(pupils);
@@ -177,7 +173,7 @@ static nigh_status lay_rows(struct own *own, struct nigh__pupils *pupils, uint64
     own->class_begins = nigh__alloc(context, (size_t)pupils->count + 1, sizeof *own->class_begins);
     own->row_classes = nigh__alloc(context, labelled->class_begins[labelled->documents], sizeof *own->row_classes);
     if (own->documents == NULL || own->begins == NULL || own->class_begins == NULL || own->row_classes == NULL)
-        return no_memory(error);
+        return nigh__no_memory(error, "to learn from documents");
     uint64_t classes = 0;
     *postings = 0;
     for (uint32_t p = 0; p < pupils->count; p++) {
@@ -264,7 +260,7 @@ static nigh_status fill_matrix(struct own *own, const struct nigh__labelled *lab
         for (size_t f = 0; f < features; f++) own->hashes[f] = labelled->hashes[own->choice.features[f]];
     }
     nigh__free(context, next);
-    return enough ? NIGH_OK : no_memory(error);
+    return enough ? NIGH_OK : nigh__no_memory(error, "to learn from documents");
 }
 
 /* ----------------------------------------------------------------- ending */
@@ -332,7 +328,7 @@ nigh_status nigh__lesson_make(const struct nigh__labelled *labelled, const nigh_
     if (status != NIGH_OK) return status;
     if (!(share > 0 && share <= 1)) return nigh__fail(error, NIGH_EINVAL, "a share of the labels is above 0, up to 1");
     struct own *own = nigh__alloc_zero(labelled->context, 1, sizeof *own);
-    if (own == NULL) return no_memory(error);
+    if (own == NULL) return nigh__no_memory(error, "to learn from documents");
     own->options = known;
     nigh__progress_init(&own->progress, known.progress);
     own->shown = (struct nigh__lesson){.context = labelled->context,

@@ -41,11 +41,6 @@ struct scoring {
     uint32_t *touched;
 };
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory to choose features");
-    return NIGH_ENOMEM;
-}
-
 /* --------------------------------------------------------------- postings */
 
 static bool is_counted(const struct nigh__pupils *pupils, const struct postings *postings, uint32_t pupil) {
@@ -88,7 +83,7 @@ static nigh_status list_documents(const struct nigh__pupils *pupils, const nigh_
     const uint32_t features = pupils->labelled->features;
     out->begins = nigh__alloc(context, (size_t)features + 1, sizeof *out->begins);
     uint64_t *next = nigh__alloc(context, (size_t)features + 1, sizeof *next);
-    nigh_status status = out->begins == NULL || next == NULL ? no_memory(error) : NIGH_OK;
+    nigh_status status = out->begins == NULL || next == NULL ? nigh__no_memory(error, "to choose features") : NIGH_OK;
     uint64_t all = 0;
     for (uint32_t f = 0; status == NIGH_OK && f < features; f++) {
         out->begins[f] = next[f] = all;
@@ -99,7 +94,7 @@ static nigh_status list_documents(const struct nigh__pupils *pupils, const nigh_
     if (status == NIGH_OK) {
         out->begins[features] = all;
         out->documents = nigh__alloc(context, all, sizeof *out->documents);
-        if (out->documents == NULL) status = no_memory(error);
+        if (out->documents == NULL) status = nigh__no_memory(error, "to choose features");
     }
     if (status == NIGH_OK) fill_postings(pupils, out, options->min_documents, next);
     nigh__free(context, next);
@@ -160,7 +155,7 @@ static void score_thread(void *user, uint32_t thread) {
 static nigh_status sort_classes(const struct nigh__pupils *pupils, uint32_t *out, nigh_error *error) {
     const uint32_t classes = pupils->labelled->classes;
     uint64_t *keys = nigh__alloc(pupils->context, classes, 2 * sizeof *keys);
-    if (keys == NULL) return no_memory(error);
+    if (keys == NULL) return nigh__no_memory(error, "to choose features");
     for (uint32_t c = 0; c < classes; c++) keys[c] = (uint64_t)~pupils->class_sizes[c] << 32 | c;
     const uint64_t *sorted = nigh__words_sort(keys, keys + classes, classes, 1, 1, 1);
     for (uint32_t c = 0; c < classes; c++) out[c] = (uint32_t)sorted[c];
@@ -176,7 +171,8 @@ static nigh_status score_by_classes(const struct nigh__pupils *pupils, const nig
     uint32_t *by_size = nigh__alloc(context, classes, sizeof *by_size);
     uint32_t *found = nigh__alloc_zero(context, classes * pupils->threads, sizeof *found);
     uint32_t *touched = nigh__alloc(context, classes * pupils->threads, sizeof *touched);
-    if (status == NIGH_OK && (by_size == NULL || found == NULL || touched == NULL)) status = no_memory(error);
+    if (status == NIGH_OK && (by_size == NULL || found == NULL || touched == NULL))
+        status = nigh__no_memory(error, "to choose features");
     if (status == NIGH_OK) status = sort_classes(pupils, by_size, error);
     if (status == NIGH_OK) {
         struct scoring scoring = {pupils, postings, by_size, scores, found, touched};
@@ -201,7 +197,7 @@ static uint64_t score_bits(double score) {
 static nigh_status find_threshold(const struct nigh__pupils *pupils, const double *scores, uint32_t candidates,
                                   uint32_t wanted, double *threshold, uint32_t *above, nigh_error *error) {
     uint64_t *keys = nigh__alloc(pupils->context, candidates, 2 * sizeof *keys);
-    if (keys == NULL) return no_memory(error);
+    if (keys == NULL) return nigh__no_memory(error, "to choose features");
     size_t count = 0;
     for (uint32_t f = 0; f < pupils->labelled->features; f++)
         if (scores[f] >= 0) keys[count++] = ~score_bits(scores[f]);
@@ -225,7 +221,8 @@ static nigh_status take_best(const struct nigh__pupils *pupils, const double *sc
     out->features = nigh__alloc(context, wanted, sizeof *out->features);
     out->chi = nigh__alloc(context, wanted, sizeof *out->chi);
     out->places = nigh__alloc(context, features, sizeof *out->places);
-    if (out->features == NULL || out->chi == NULL || out->places == NULL) return no_memory(error);
+    if (out->features == NULL || out->chi == NULL || out->places == NULL)
+        return nigh__no_memory(error, "to choose features");
     uint32_t ties = wanted - above; /* so many of those at the threshold, the first by number */
     for (uint32_t f = 0; f < features; f++) {
         out->places[f] = NIGH__NOT_CHOSEN;
@@ -269,7 +266,7 @@ nigh_status nigh__choose_features(const struct nigh__pupils *pupils, const nigh_
     postings.counts = nigh__alloc_zero(context, features, sizeof *postings.counts);
     double *scores = nigh__alloc(context, features, sizeof *scores);
     nigh_status status = postings.counts == NULL || scores == NULL
-                             ? no_memory(error)
+                             ? nigh__no_memory(error, "to choose features")
                              : score_and_take(pupils, options, &postings, scores, out, error);
     nigh__free(context, scores);
     postings_release(context, &postings);

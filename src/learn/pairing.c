@@ -26,11 +26,6 @@ struct drawing {
     struct pair *pairs;      /* attractions, then repulsions */
 };
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory for pairs of documents");
-    return NIGH_ENOMEM;
-}
-
 /* Any of `count`, each as likely, but for 2^-32. */
 static uint32_t draw(struct drawing *drawing, uint32_t count) {
     return (uint32_t)(((nigh__rng_next(&drawing->rng) >> 32) * count) >> 32);
@@ -143,7 +138,7 @@ static nigh_status make_matrix(const struct drawing *drawing, struct nigh__pairi
     const bool enough = out->begins != NULL && out->others != NULL && out->signs != NULL && next != NULL;
     if (enough) fill(drawing, next, out);
     nigh__free(context, next);
-    return enough ? NIGH_OK : no_memory(error);
+    return enough ? NIGH_OK : nigh__no_memory(error, "for pairs of documents");
 }
 
 static nigh_status draw_all(struct drawing *drawing, struct nigh__pairing *out, nigh_error *error) {
@@ -179,7 +174,7 @@ nigh_status nigh__pairing_make(const struct nigh__lesson *lesson, struct nigh__p
     drawing.pairs = nigh__alloc(context, wanted, sizeof *drawing.pairs);
     nigh_status status =
         drawing.labelled == NULL || drawing.member_begins == NULL || drawing.members == NULL || drawing.pairs == NULL
-            ? no_memory(error)
+            ? nigh__no_memory(error, "for pairs of documents")
             : draw_all(&drawing, out, error);
     nigh__free(context, drawing.labelled);
     nigh__free(context, drawing.member_begins);

@@ -37,10 +37,7 @@ _Static_assert(offsetof(struct tuning_file, checksum) == 56 && offsetof(struct t
 static nigh_status checksum_of(const nigh_context *context, const struct tuning_file *file, uint64_t *out,
                                nigh_error *error) {
     struct nigh__hasher *hasher = nigh__hasher_new(context);
-    if (hasher == NULL) {
-        (void)nigh__fail(error, NIGH_ENOMEM, "no memory for a checksum");
-        return NIGH_ENOMEM;
-    }
+    if (hasher == NULL) return nigh__no_memory(error, "for a checksum");
     nigh__hasher_add(hasher, file, AT(checksum));
     nigh__hasher_add(hasher, &file->breadth, sizeof *file - AT(breadth));
     *out = nigh__hasher_value(hasher);

@@ -16,11 +16,6 @@
 #include "signature/model_parts.h"
 #include "signature/simhash.h"
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory for a model");
-    return NIGH_ENOMEM;
-}
-
 /* -------------------------------------------------------------- coming in -- */
 
 uint64_t nigh__model_checksum(const uint8_t *bytes, size_t length) {
@@ -74,7 +69,7 @@ static void lay_over(nigh_model *model) {
 static nigh_status copy_text(nigh_model *model, nigh_error *error) {
     const uint32_t length = model->shape.text_length;
     model->lines = nigh__alloc_zero(model->context, (size_t)length + 1, 1);
-    if (model->lines == NULL) return no_memory(error);
+    if (model->lines == NULL) return nigh__no_memory(error, "for a model");
     memcpy(model->lines, model->bytes + MODEL_HEADER, length);
     return NIGH_OK;
 }
@@ -100,7 +95,7 @@ static nigh_status put_in_order(nigh_model *model, nigh_error *error) {
     uint64_t *records = nigh__alloc(model->context, (size_t)n * 4, sizeof *records); /* and as much to sort them */
     if (model->order == NULL || records == NULL) {
         nigh__free(model->context, records);
-        return no_memory(error);
+        return nigh__no_memory(error, "for a model");
     }
     for (uint32_t f = 0; f < n; f++) {
         records[(size_t)f * 2] = UINT64_MAX - energy_of(model, f);
@@ -116,7 +111,7 @@ static nigh_status make_tables(nigh_model *model, nigh_error *error) {
     if (!nigh__hash_places_init(model->context, model->hashes, sizeof *model->hashes, model->shape.features,
                                 &model->places) ||
         !nigh__model_turn_over(model))
-        return no_memory(error);
+        return nigh__no_memory(error, "for a model");
     return put_in_order(model, error);
 }
 
@@ -127,7 +122,7 @@ nigh_status nigh__model_own(const nigh_context *context, uint8_t *bytes, size_t 
     nigh_model *model = status == NIGH_OK ? nigh__alloc_zero(context, 1, sizeof *model) : NULL;
     if (model == NULL) {
         nigh__free(context, bytes);
-        return status != NIGH_OK ? status : no_memory(error);
+        return status != NIGH_OK ? status : nigh__no_memory(error, "for a model");
     }
     *model = (nigh_model){.context = context, .bytes = bytes, .length = length, .shape = read_shape(bytes)};
     lay_over(model);
@@ -145,7 +140,7 @@ nigh_status nigh_model_parse(nigh_context *context, const void *bytes, size_t le
                              nigh_error *error) {
     *out = NULL;
     uint8_t *copy = nigh__alloc(context, length, 1);
-    if (copy == NULL) return no_memory(error);
+    if (copy == NULL) return nigh__no_memory(error, "for a model");
     if (length > 0) memcpy(copy, bytes, length);
     return nigh__model_own(context, copy, length, out, error);
 }

@@ -30,11 +30,6 @@ struct making {
     uint8_t *bytes;  /* owned, until the model takes them */
 };
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory to make a model");
-    return NIGH_ENOMEM;
-}
-
 static uint32_t given_at(const struct making *making, uint32_t place) {
     return (uint32_t)making->order[(size_t)place * 2 + 1];
 }
@@ -49,7 +44,7 @@ static nigh_status sort_features(struct making *making, nigh_error *error) {
     making->place = nigh__alloc(context, n, sizeof *making->place);
     if (records == NULL || making->order == NULL || making->place == NULL) {
         nigh__free(context, records);
-        return no_memory(error);
+        return nigh__no_memory(error, "to make a model");
     }
     for (uint32_t f = 0; f < n; f++) {
         records[(size_t)f * 2] = making->parts->hashes[f];
@@ -222,7 +217,7 @@ static void write_features(const struct making *making) {
 
 static nigh_status write_all(struct making *making, nigh_error *error) {
     making->bytes = nigh__alloc_zero(making->context, (size_t)making->layout.length, 1);
-    if (making->bytes == NULL) return no_memory(error);
+    if (making->bytes == NULL) return nigh__no_memory(error, "to make a model");
     write_header(making);
     write_features(making);
     return making->shape.form == NIGH__MODEL_ANCHORS ? write_anchors(making, error) : write_values(making, error);

@@ -48,11 +48,6 @@ struct nigh__model_projector {
     double *likeness;
 };
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory to sign by a model");
-    return NIGH_ENOMEM;
-}
-
 /* ------------------------------------------------------- making and ending -- */
 
 static bool make_room(struct nigh__model_projector *projector) {
@@ -71,7 +66,7 @@ nigh_status nigh__model_projector_new(const nigh_context *context, const nigh_mo
                                       struct nigh__model_projector **out, nigh_error *error) {
     *out = NULL;
     struct nigh__model_projector *projector = nigh__alloc_zero(context, 1, sizeof *projector);
-    if (projector == NULL) return no_memory(error);
+    if (projector == NULL) return nigh__no_memory(error, "to sign by a model");
     const uint32_t width = model->shape.width_bits;
     projector->context = context;
     projector->model = model;
@@ -80,7 +75,7 @@ nigh_status nigh__model_projector_new(const nigh_context *context, const nigh_mo
     projector->padded = (width + NIGH__PROJECTION_GROUP - 1) / NIGH__PROJECTION_GROUP * NIGH__PROJECTION_GROUP;
     projector->features = (struct nigh__array)NIGH__ARRAY(uint32_t);
     projector->counts = (struct nigh__array)NIGH__ARRAY(uint32_t);
-    nigh_status status = make_room(projector) ? NIGH_OK : no_memory(error);
+    nigh_status status = make_room(projector) ? NIGH_OK : nigh__no_memory(error, "to sign by a model");
     if (status == NIGH_OK) status = nigh__weigher_new(context, NIGH_WEIGHTS_LOG, NULL, &projector->weigher, error);
     if (status == NIGH_OK)
         *out = projector;
@@ -117,7 +112,7 @@ static nigh_status reserve_terms(struct nigh__model_projector *projector, const 
     if (most < projector->term_capacity) return NIGH_OK;
     const size_t capacity = (size_t)most + most / 2 + 1024;
     uint32_t *terms = nigh__alloc_table(projector->context, capacity, sizeof *terms);
-    if (terms == NULL) return no_memory(error);
+    if (terms == NULL) return nigh__no_memory(error, "to sign by a model");
     if (projector->terms != NULL) memcpy(terms, projector->terms, projector->term_capacity * sizeof *terms);
     nigh__free(projector->context, projector->terms);
     projector->terms = terms;
@@ -206,7 +201,7 @@ nigh_status nigh__model_project(struct nigh__model_projector *projector, const s
     projector->features.count = projector->counts.count = 0;
     uint32_t *known = nigh__array_add(projector->context, &projector->features, features->count);
     uint32_t *counts = nigh__array_add(projector->context, &projector->counts, features->count);
-    if (known == NULL || counts == NULL) return no_memory(error);
+    if (known == NULL || counts == NULL) return nigh__no_memory(error, "to sign by a model");
 
     const size_t found = pick(projector, features, known, counts);
     if (found == 0) return NIGH_ENOTFOUND;

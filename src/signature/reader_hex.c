@@ -146,7 +146,7 @@ static nigh_status hex_read(nigh_signature_reader *reader, nigh_document *out, n
 static nigh_status hex_begin(nigh_signature_reader *reader, nigh_error *error) {
     reader->lines.input = &reader->input;
     reader->decoded = nigh__alloc(reader->context, NIGH__MAX_ROW_BYTES, 1);
-    if (reader->decoded == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a signature");
+    if (reader->decoded == NULL) return nigh__no_memory(error, "for a signature");
     reader->info.width_bits = reader->asked_bits;
     nigh_status status = hex_read(reader, &reader->first, error);
     reader->first_waits = status == NIGH_OK;

@@ -96,7 +96,7 @@ nigh_status nigh_signature_reader_open(nigh_context *context, const char *path,
     if (status == NIGH_OK) status = check_options(path, &known, error);
     if (status != NIGH_OK) return status;
     nigh_signature_reader *reader = nigh__alloc_zero(context, 1, sizeof *reader);
-    if (reader == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a reader of signatures");
+    if (reader == NULL) return nigh__no_memory(error, "for a reader of signatures");
     reader->context = context;
     reader->asked_bits = known.width_bits;
     status = nigh__input_open(context, path, known.stream, &reader->input, error);

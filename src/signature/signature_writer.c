@@ -116,7 +116,7 @@ static nigh_status begin(nigh_signature_writer *writer, const char *path, const 
     writer->path = nigh__string_copy(writer->context, path);
     if (writer->format == NIGH_FORMAT_HEX) writer->digits = nigh__alloc(writer->context, 2 * writer->row_bytes + 1, 1);
     if (writer->path == NULL || (writer->format == NIGH_FORMAT_HEX && writer->digits == NULL))
-        return nigh__fail(error, NIGH_ENOMEM, "no memory for a writer of signatures");
+        return nigh__no_memory(error, "for a writer of signatures");
     nigh_status status = NIGH_OK;
     if (writer->to_file) status = nigh__replacement_open(writer->context, path, &writer->replacement, error);
     if (status != NIGH_OK) return status;
@@ -134,7 +134,7 @@ nigh_status nigh_signature_writer_open(nigh_context *context, const char *path,
     if (status == NIGH_OK) status = check_options(path, &known, error);
     if (status != NIGH_OK) return status;
     nigh_signature_writer *writer = nigh__alloc_zero(context, 1, sizeof *writer);
-    if (writer == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a writer of signatures");
+    if (writer == NULL) return nigh__no_memory(error, "for a writer of signatures");
     writer->context = context;
     writer->format = known.format;
     writer->row_bytes = known.width_bits / 8;

@@ -158,7 +158,7 @@ nigh_status nigh__signer_worker_new(const struct nigh__signer_plan *plan, struct
                                     nigh_error *error) {
     *out = NULL;
     struct nigh__signer_worker *worker = nigh__alloc_zero(plan->context, 1, sizeof *worker);
-    if (worker == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a signer");
+    if (worker == NULL) return nigh__no_memory(error, "for a signer");
     worker->plan = plan;
     nigh_status status = nigh__featurer_new(plan->context, &plan->features, &worker->featurer, error);
     if (status == NIGH_OK) status = projector_new(worker, error);
@@ -231,11 +231,11 @@ nigh_status nigh_signer_new(nigh_context *context, const nigh_signer_options *op
     nigh_status status = nigh__options_copy(&nigh__signer_options_shape, &known, options, error);
     if (status != NIGH_OK) return status;
     nigh_signer *signer = nigh__alloc_zero(context, 1, sizeof *signer);
-    if (signer == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a signer");
+    if (signer == NULL) return nigh__no_memory(error, "for a signer");
     status = nigh__signer_plan_make(context, &known, &signer->plan, error);
     signer->plan.context = context;
     if (status == NIGH_OK && (signer->scheme = nigh__signer_plan_lines(&signer->plan)) == NULL)
-        status = nigh__fail(error, NIGH_ENOMEM, "no memory for a scheme");
+        status = nigh__no_memory(error, "for a scheme");
     if (status == NIGH_OK) status = nigh__signer_worker_new(&signer->plan, &signer->worker, error);
     if (status != NIGH_OK) {
         nigh_signer_free(signer);

@@ -58,13 +58,11 @@ struct worker {
     struct nigh__array passages; /* of struct nigh__passage */
 };
 
-static nigh_status no_memory(nigh_error *error) { return nigh__fail(error, NIGH_ENOMEM, "no memory to sign"); }
-
 static nigh_status worker_new(void *user, void **out, nigh_error *error) {
     const struct nigh_signing *signing = user;
     struct worker *worker = nigh__alloc_zero(signing->context, 1, sizeof *worker);
     *out = worker;
-    if (worker == NULL) return no_memory(error);
+    if (worker == NULL) return nigh__no_memory(error, "to sign");
     worker->signing = signing;
     worker->passages = (struct nigh__array)NIGH__ARRAY(struct nigh__passage);
     return nigh__signer_worker_new(signing->plan, &worker->signer, error);
@@ -124,7 +122,7 @@ static nigh_status add_row(struct worker *worker, const nigh_text *text, const s
     row.mark_length = (uint32_t)passage_mark(passage, text->text_length, mark, sizeof mark);
     uint8_t *place =
         nigh__array_add(signing->context, product, sizeof row + signature + weights + row.mark_length + snippet);
-    if (place == NULL) return no_memory(error);
+    if (place == NULL) return nigh__no_memory(error, "to sign");
 
     uint8_t *at = place + sizeof row;
     nigh__signer_worker_bits(worker->signer, at);
@@ -145,7 +143,7 @@ static nigh_status add_head(struct worker *worker, const nigh_text *text, struct
                             struct head *head, nigh_error *error) {
     *head = (struct head){.id_length = nigh__smaller(text->id_length, NIGH_MAX_ID_LENGTH)};
     uint8_t *place = nigh__array_add(worker->signing->context, product, sizeof *head + head->id_length);
-    if (place == NULL) return no_memory(error);
+    if (place == NULL) return nigh__no_memory(error, "to sign");
     memcpy(place, head, sizeof *head);
     memcpy(place + sizeof *head, text->id, head->id_length);
     return NIGH_OK;
@@ -201,12 +199,12 @@ nigh_status nigh_signing_open(nigh_signer *signer, nigh_text_reader *reader, con
                           (unsigned)NIGH_MAX_METADATA_LENGTH);
     const struct nigh__signer_plan *plan = nigh__signer_plan(signer);
     nigh_signing *signing = nigh__alloc_zero(plan->context, 1, sizeof *signing);
-    if (signing == NULL) return no_memory(error);
+    if (signing == NULL) return nigh__no_memory(error, "to sign");
     *signing = (nigh_signing){.context = plan->context, .plan = plan, .options = known};
     const struct nigh__pipeline_work signing_work = {signing, worker_new, worker_free, work, NULL};
     if (plan->split != NIGH_SPLIT_NONE) {
         signing->id = nigh__alloc(plan->context, (size_t)NIGH_MAX_ID_LENGTH, 1);
-        if (signing->id == NULL) status = no_memory(error);
+        if (signing->id == NULL) status = nigh__no_memory(error, "to sign");
     }
     if (status == NIGH_OK)
         status = nigh__pipeline_open(reader, &signing_work, known.threads, known.progress, &signing->pipeline, error);

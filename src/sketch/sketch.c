@@ -340,7 +340,7 @@ static nigh_status scan_part(const struct nigh__sketch_scan *scan, struct nigh__
         status = (nigh_status)atomic_load(&job.status);
     }
     job_release(&job);
-    if (status == NIGH_ENOMEM) (void)nigh__fail(error, NIGH_ENOMEM, "no memory to search sketches with");
+    if (status == NIGH_ENOMEM) (void)nigh__no_memory(error, "to search sketches with");
     if (status == NIGH_ECANCELLED) return nigh__progress_cancelled(error);
     return status;
 }

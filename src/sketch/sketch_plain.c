@@ -53,9 +53,6 @@ static bool answer_plain(const struct nigh__sketch_scan *scan, size_t query, str
 nigh_status nigh__sketch_scan_plain(const struct nigh__sketch_scan *scan, struct nigh__sketch_answer *answers,
                                     nigh_error *error) {
     for (size_t q = 0; q < scan->query_count; q++)
-        if (!answer_plain(scan, q, &answers[q])) {
-            (void)nigh__fail(error, NIGH_ENOMEM, "no memory to search sketches with");
-            return NIGH_ENOMEM;
-        }
+        if (!answer_plain(scan, q, &answers[q])) return nigh__no_memory(error, "to search sketches with");
     return NIGH_OK;
 }

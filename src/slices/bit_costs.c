@@ -209,10 +209,7 @@ nigh_status nigh__bit_costs_fit(const struct nigh__segment *segment, uint32_t th
     threads = nigh__threads_resolve(threads);
     if (threads > fitting.sample) threads = fitting.sample;
     fitting.counts = nigh__alloc_zero(segment->context, threads, sizeof *fitting.counts);
-    if (fitting.counts == NULL) {
-        (void)nigh__fail(error, NIGH_ENOMEM, "no memory to fit the model of bits that differ");
-        return NIGH_ENOMEM;
-    }
+    if (fitting.counts == NULL) return nigh__no_memory(error, "to fit the model of bits that differ");
     nigh__threads_run(threads, work, &fitting);
     nigh_status status = NIGH_OK;
     if (atomic_load(&fitting.cut))

@@ -15,7 +15,7 @@
 nigh_status nigh__slice_scratch_new(const nigh_context *context, struct nigh__slice_scratch **out, nigh_error *error) {
     *out = NULL;
     struct nigh__slice_scratch *scratch = nigh__alloc_zero(context, 1, sizeof *scratch);
-    if (scratch == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory to search slice lists with");
+    if (scratch == NULL) return nigh__no_memory(error, "to search slice lists with");
     scratch->context = context;
     scratch->best = (struct nigh__array)NIGH__ARRAY(uint64_t);
     nigh__nearest_init(&scratch->nearest, 0, 0);

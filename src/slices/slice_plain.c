@@ -45,7 +45,7 @@ static uint64_t rank_of(const struct plain *plain, const struct nigh__slice_visi
 static nigh_status visit_to_measure(void *user, const struct nigh__slice_visited *list, nigh_error *error) {
     const struct plain *plain = user;
     uint64_t *slot = nigh__array_add(plain->scratch->context, &plain->scratch->best, 1);
-    if (slot == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for the lengths of lists");
+    if (slot == NULL) return nigh__no_memory(error, "for the lengths of lists");
     *slot = rank_of(plain, list);
     return NIGH_OK;
 }
@@ -154,7 +154,7 @@ static nigh_status compare(struct plain *plain, const uint64_t *rows, uint32_t l
         (void)context->hamming->rows(plain->query->words, rows + (size_t)row * words, 1, words, &distance);
         plain->answer->compared++;
         if (!nigh__nearest_add(context, nearest, distance, row))
-            return nigh__fail(error, NIGH_ENOMEM, "no memory for what the search found");
+            return nigh__no_memory(error, "for what the search found");
     }
     return NIGH_OK;
 }
@@ -177,7 +177,7 @@ static nigh_status finish(struct plain *plain, uint32_t next, nigh_error *error)
     const struct nigh__slice_query *query = plain->query;
     const struct nigh__array *found = &plain->scratch->nearest.keys;
     uint64_t *keys = nigh__array_add(plain->scratch->context, &plain->answer->keys, found->count);
-    if (keys == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for what the search found");
+    if (keys == NULL) return nigh__no_memory(error, "for what the search found");
     if (found->count != 0) memcpy(keys, found->data, found->count * sizeof *keys);
     nigh__keys_sort(plain->scratch->context, keys, found->count);
     const bool full = found->count != 0 && found->count == query->k;

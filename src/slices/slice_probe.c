@@ -92,11 +92,6 @@ static struct node take(struct nigh__array *nodes) {
     return top;
 }
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory for the probes of a query");
-    return NIGH_ENOMEM;
-}
-
 nigh_status nigh__probe_heap_begin(const nigh_context *context, struct nigh__probe_heap *heap,
                                    const struct nigh__probe_slice *slices, uint32_t count, nigh_error *error) {
     heap->slices = slices;
@@ -104,7 +99,7 @@ nigh_status nigh__probe_heap_begin(const nigh_context *context, struct nigh__pro
     heap->nodes.count = 0;
     for (uint32_t s = 0; s < count; s++) {
         const struct node node = {.probe = nigh__probe(slices[s].keep, s, 0)};
-        if (!put(context, &heap->nodes, node)) return no_memory(error);
+        if (!put(context, &heap->nodes, node)) return nigh__no_memory(error, "for the probes of a query");
     }
     return NIGH_OK;
 }
@@ -123,11 +118,11 @@ nigh_status nigh__probe_heap_next(const nigh_context *context, struct nigh__prob
     *probe = top.probe;
     if (next >= slice->bits) return NIGH_OK;
     const struct node appended = {.probe = flipped(slice, top.probe, next), .last = next, .count = top.count + 1};
-    if (!put(context, &heap->nodes, appended)) return no_memory(error);
+    if (!put(context, &heap->nodes, appended)) return nigh__no_memory(error, "for the probes of a query");
     if (top.count == 0) return NIGH_OK;
     const uint64_t without = (top.probe ^ slice->masks[top.last]) - ((uint64_t)slice->costs[top.last] << 48);
     const struct node replaced = {.probe = flipped(slice, without, next), .last = next, .count = top.count};
-    return put(context, &heap->nodes, replaced) ? NIGH_OK : no_memory(error);
+    return put(context, &heap->nodes, replaced) ? NIGH_OK : nigh__no_memory(error, "for the probes of a query");
 }
 
 /* --------------------------------------------------------------------------- all -- */
@@ -255,13 +250,13 @@ static bool choose_level(const nigh_context *context, struct nigh__probe_chooser
 static nigh_status make_room(const nigh_context *context, struct nigh__probe_chooser *chooser, size_t wanted,
                              nigh_error *error) {
     if (chooser->levels == NULL) chooser->levels = nigh__alloc(context, MAX_LIMIT + 1, sizeof *chooser->levels);
-    if (chooser->levels == NULL) return no_memory(error);
+    if (chooser->levels == NULL) return nigh__no_memory(error, "for the probes of a query");
     if (chooser->room >= wanted) return NIGH_OK;
-    if (wanted > SIZE_MAX / 64) return no_memory(error);
+    if (wanted > SIZE_MAX / 64) return nigh__no_memory(error, "for the probes of a query");
     nigh__free(context, chooser->probes);
     chooser->room = 0;
     chooser->probes = nigh__alloc_large(context, ROOM(wanted), sizeof *chooser->probes);
-    if (chooser->probes == NULL) return no_memory(error);
+    if (chooser->probes == NULL) return nigh__no_memory(error, "for the probes of a query");
     chooser->room = wanted;
     return NIGH_OK;
 }

@@ -56,7 +56,7 @@ static nigh_status find_best(struct rings *rings, nigh_error *error) {
     for (uint32_t row = 0; row < rings->slices->rows; row++) {
         if (rings->known[row].pessimistic >= nearest->limit) continue;
         if (!nigh__nearest_add(context, nearest, rings->known[row].pessimistic, row))
-            return nigh__fail(error, NIGH_ENOMEM, "no memory for the best rows");
+            return nigh__no_memory(error, "for the best rows");
     }
     if (nearest->keys.count != 0) nigh__keys_sort(context, nearest->keys.data, nearest->keys.count);
     return NIGH_OK;

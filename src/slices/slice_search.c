@@ -279,7 +279,7 @@ static nigh_status compare_best(struct search *search, uint32_t candidates, uint
         if (picked.ends[level] == picked.ends[level + 1]) continue;
         const size_t first = picked.ends[level + 1];
         if (!compare_rows(search, picked.rows + first, picked.ends[level] - first))
-            return nigh__fail(error, NIGH_ENOMEM, "no memory for what the search found");
+            return nigh__no_memory(error, "for what the search found");
         cut(search);
     }
     return status;
@@ -302,8 +302,7 @@ static nigh_status compare_all(struct search *search, nigh_error *error) {
         nigh_status status =
             nigh__slice_pick_from(&search->pick, least_score(search), &at, &rows, &count, &more, error);
         if (status != NIGH_OK) return status;
-        if (!compare_rows(search, rows, count))
-            return nigh__fail(error, NIGH_ENOMEM, "no memory for what the search found");
+        if (!compare_rows(search, rows, count)) return nigh__no_memory(error, "for what the search found");
         cut(search);
     }
     return NIGH_OK;
@@ -317,7 +316,7 @@ static nigh_status finish(struct search *search, uint32_t next, struct nigh__sli
     const struct nigh__array *best = &search->scratch->best;
     if (best->count != 0) {
         uint64_t *keys = nigh__array_add(context, &answer->keys, best->count);
-        if (keys == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for what the search found");
+        if (keys == NULL) return nigh__no_memory(error, "for what the search found");
         memcpy(keys, best->data, best->count * sizeof *keys);
         nigh__keys_sort(context, keys, best->count);
     }

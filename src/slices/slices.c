@@ -123,10 +123,7 @@ nigh_status nigh__slices_in_memory(const struct nigh__slices_job *job, struct ni
     const uint64_t count = nigh__slicing_numbers(&job->slicing, job->count);
     struct copy copy = {0};
     if (count <= SIZE_MAX) copy.numbers = nigh__alloc_large(job->context, (size_t)count, sizeof(uint32_t));
-    if (copy.numbers == NULL) {
-        (void)nigh__fail(error, NIGH_ENOMEM, "no memory for slice lists");
-        return NIGH_ENOMEM;
-    }
+    if (copy.numbers == NULL) return nigh__no_memory(error, "for slice lists");
     const struct nigh__slices_sink sink = {.user = &copy, .add = copy_add};
     nigh_status status = nigh__slices_make(job, &sink, error);
     if (status != NIGH_OK) {

@@ -346,7 +346,7 @@ nigh_status nigh__slices_make(const struct nigh__slices_job *job, const struct n
         if (status == NIGH_ECANCELLED) (void)nigh__progress_cancelled(error);
         if (atomic_load(&maker.cut)) (void)nigh__fail(error, NIGH_EIO, "signatures could not be read while in use");
     } else {
-        status = nigh__fail(error, NIGH_ENOMEM, "no memory to make slice lists");
+        status = nigh__no_memory(error, "to make slice lists");
     }
     maker_release(&maker);
     return status;

@@ -64,11 +64,6 @@ struct nigh__block_reader {
     uint64_t documents; /* taken so far */
 };
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory for blocks of terms");
-    return NIGH_ENOMEM;
-}
-
 /* -------------------------------------------------------------- working -- */
 
 struct block_worker {
@@ -80,7 +75,7 @@ static nigh_status worker_new(void *user, void **out, nigh_error *error) {
     const struct nigh__block_reader *reader = user;
     struct block_worker *worker = nigh__alloc_zero(reader->context, 1, sizeof *worker);
     *out = worker;
-    if (worker == NULL) return no_memory(error);
+    if (worker == NULL) return nigh__no_memory(error, "for blocks of terms");
     worker->context = reader->context;
     return nigh__featurer_new(reader->context, &reader->options.plan, &worker->featurer, error);
 }
@@ -102,7 +97,7 @@ static nigh_status work(void *given, const nigh_text *text, struct nigh__array *
                               .terms = (uint32_t)features.count};
     const size_t bytes = features.count * sizeof *features.hashes;
     uint8_t *place = nigh__array_add(worker->context, product, sizeof head + head.id_length + bytes);
-    if (place == NULL) return no_memory(error);
+    if (place == NULL) return nigh__no_memory(error, "for blocks of terms");
     memcpy(place, &head, sizeof head);
     if (head.id_length > 0) memcpy(place + sizeof head, text->id, head.id_length);
     if (bytes > 0) memcpy(place + sizeof head + head.id_length, features.hashes, bytes);
@@ -189,9 +184,10 @@ static nigh_status add_document(struct nigh__block_reader *reader, struct gather
     void *places[ARRAYS];
     for (size_t i = 0; i < ARRAYS; i++) {
         places[i] = nigh__array_add(reader->context, &gathered->arrays[i], addition->items[i]);
-        if (places[i] == NULL) return no_memory(error);
+        if (places[i] == NULL) return nigh__no_memory(error, "for blocks of terms");
     }
-    if (!nigh__term_numbers_reserve(&gathered->numbers, addition->head.terms)) return no_memory(error);
+    if (!nigh__term_numbers_reserve(&gathered->numbers, addition->head.terms))
+        return nigh__no_memory(error, "for blocks of terms");
     struct nigh__blocks *shown = &gathered->shown;
     const uint64_t terms = addition->head.terms;
     const uint64_t blocks = addition->items[BEGINS];
@@ -243,7 +239,7 @@ static nigh_status list_terms(struct gathered *gathered, nigh_error *error) {
     const uint32_t terms = gathered->numbers.terms;
     gathered->hashes = nigh__alloc_large(context, terms, sizeof *gathered->hashes);
     gathered->frequencies = nigh__alloc_large(context, terms, sizeof *gathered->frequencies);
-    if (gathered->hashes == NULL || gathered->frequencies == NULL) return no_memory(error);
+    if (gathered->hashes == NULL || gathered->frequencies == NULL) return nigh__no_memory(error, "for blocks of terms");
     nigh__term_numbers_list(&gathered->numbers, gathered->hashes, gathered->frequencies);
     nigh__term_numbers_release(&gathered->numbers);
     gathered->shown.terms = terms;
@@ -256,7 +252,7 @@ static nigh_status list_sources(struct gathered *gathered, nigh_error *error) {
     const size_t sources = gathered->arrays[SOURCE_BEGINS].count;
     const uint64_t *begins = array_at(gathered, SOURCE_BEGINS);
     gathered->source_names = nigh__alloc(gathered->shown.context, sources, sizeof *gathered->source_names);
-    if (gathered->source_names == NULL) return no_memory(error);
+    if (gathered->source_names == NULL) return nigh__no_memory(error, "for blocks of terms");
     for (size_t i = 0; i < sources; i++)
         gathered->source_names[i] = (const char *)array_at(gathered, SOURCE_BYTES) + begins[i];
     gathered->shown.sources = (uint32_t)sources;
@@ -297,7 +293,7 @@ static const size_t item_sizes[ARRAYS] = {
 static nigh_status gathered_new(const struct nigh__block_reader *reader, struct gathered **out, nigh_error *error) {
     struct gathered *gathered = nigh__alloc_zero(reader->context, 1, sizeof *gathered);
     *out = gathered;
-    if (gathered == NULL) return no_memory(error);
+    if (gathered == NULL) return nigh__no_memory(error, "for blocks of terms");
     gathered->shown.context = reader->context;
     gathered->shown.plan = reader->options.plan;
     nigh__term_numbers_init(reader->context, &gathered->numbers);
@@ -305,7 +301,7 @@ static nigh_status gathered_new(const struct nigh__block_reader *reader, struct 
     uint64_t *begin = nigh__array_add(reader->context, &gathered->arrays[BEGINS], 1);
     uint32_t *first_block = nigh__array_add(reader->context, &gathered->arrays[FIRST_BLOCKS], 1);
     uint64_t *id_begin = nigh__array_add(reader->context, &gathered->arrays[ID_BEGINS], 1);
-    if (begin == NULL || first_block == NULL || id_begin == NULL) return no_memory(error);
+    if (begin == NULL || first_block == NULL || id_begin == NULL) return nigh__no_memory(error, "for blocks of terms");
     *begin = 0;
     *first_block = 0;
     *id_begin = 0;
@@ -344,7 +340,7 @@ nigh_status nigh__block_reader_open(const nigh_context *context, nigh_text_reade
     if (options->block_terms == 0) return nigh__fail(error, NIGH_EINVAL, "blocks of no term");
     if (options->plan.kind != NIGH_FEATURES_WORDS) return nigh__fail(error, NIGH_EINVAL, "terms must be words");
     struct nigh__block_reader *made = nigh__alloc_zero(context, 1, sizeof *made);
-    if (made == NULL) return no_memory(error);
+    if (made == NULL) return nigh__no_memory(error, "for blocks of terms");
     made->context = context;
     made->options = *options;
     if (options->memory_bytes == 0) made->options.memory_bytes = USUAL_MEMORY;

@@ -284,6 +284,5 @@ nigh_status nigh__filter_error_measure(const struct nigh__blocks *blocks, const 
     nigh__free(context, measuring.tallies);
     nigh__free(context, measuring.fills);
     if (room) return NIGH_OK;
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory to measure filters");
-    return NIGH_ENOMEM;
+    return nigh__no_memory(error, "to measure filters");
 }

@@ -22,11 +22,6 @@ struct asking {
     bool any;
 };
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory for the weights of terms");
-    return NIGH_ENOMEM;
-}
-
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
 static void blank_unasked(char *text, size_t length) {
@@ -90,7 +85,7 @@ static nigh_status weigh_by_queries(const struct nigh__blocks *blocks, const cha
     nigh__term_numbers_init(context, &asking.numbers);
     nigh_status status = NIGH_OK;
     if (asking.piece == NULL || numbers == NULL || !nigh__term_numbers_reserve(&asking.numbers, blocks->terms))
-        status = no_memory(error);
+        status = nigh__no_memory(error, "for the weights of terms");
     if (status == NIGH_OK) {
         nigh__term_numbers_add(&asking.numbers, (const uint8_t *)blocks->hashes, blocks->terms, numbers);
         status = nigh__featurer_new(context, &blocks->plan, &asking.featurer, error);
@@ -107,7 +102,7 @@ nigh_status nigh__goal_weights(const struct nigh__blocks *blocks, nigh_filter_go
                                double **out, nigh_error *error) {
     *out = NULL;
     double *weights = nigh__alloc_large(blocks->context, blocks->terms, sizeof *weights);
-    if (weights == NULL) return no_memory(error);
+    if (weights == NULL) return nigh__no_memory(error, "for the weights of terms");
     for (uint32_t term = 0; term < blocks->terms; term++)
         weights[term] = goal == NIGH_GOAL_UNIFORM ? 1 : goal == NIGH_GOAL_FREQUENCY ? blocks->frequencies[term] : 0;
     nigh_status status = NIGH_OK;

@@ -11,11 +11,6 @@
 #define SAMPLE_TERMS 16384u
 #define FEW_TERMS 4096u /* for fewer no thread is started */
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory to try filters");
-    return NIGH_ENOMEM;
-}
-
 /* -------------------------------------------------------------- drawing -- */
 
 /* By number of the term in all blocks, its number in the sample; NIGH__UNRANKED: none. */
@@ -79,7 +74,7 @@ static nigh_status choose_blocks(struct drawing *drawing, nigh_error *error) {
     const bool made = keys != NULL && scratch != NULL;
     nigh__free(blocks->context, keys);
     nigh__free(blocks->context, scratch);
-    return made ? NIGH_OK : no_memory(error);
+    return made ? NIGH_OK : nigh__no_memory(error, "to try filters");
 }
 
 static void draw_blocks(struct drawing *drawing) {
@@ -119,7 +114,7 @@ static nigh_status make_room(struct drawing *drawing, uint32_t hashes, nigh_erro
     if (trial->begins == NULL || trial->block_terms == NULL || trial->hashes == NULL || trial->frequencies == NULL ||
         trial->weights == NULL || trial->positions.kinds == NULL || trial->positions.positions == NULL ||
         drawing->numbers == NULL)
-        return no_memory(error);
+        return nigh__no_memory(error, "to try filters");
     for (uint32_t term = 0; term < drawing->blocks->terms; term++) drawing->numbers[term] = NIGH__UNRANKED;
     return NIGH_OK;
 }

@@ -30,8 +30,7 @@ nigh_status nigh__terms_new(const nigh_context *context, const char *path, struc
     }
     nigh_terms_close(terms);
     *out = NULL;
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory for a term signature file");
-    return NIGH_ENOMEM;
+    return nigh__no_memory(error, "for a term signature file");
 }
 
 /* The parts of a group's dictionary are as long as its hashes and the shape say. */
@@ -97,10 +96,7 @@ nigh_status nigh__terms_take(struct nigh_terms *terms, struct nigh__terms_group_
         struct nigh__terms_group_file **grown =
             nigh__alloc(terms->context, terms->group_count == 0 ? 1 : (size_t)terms->group_count * 2,
                         sizeof(struct nigh__terms_group_file *));
-        if (grown == NULL) {
-            (void)nigh__fail(error, NIGH_ENOMEM, "no memory for groups");
-            return NIGH_ENOMEM;
-        }
+        if (grown == NULL) return nigh__no_memory(error, "for groups");
         if (terms->group_count != 0)
             memcpy(grown, terms->groups, terms->group_count * sizeof(struct nigh__terms_group_file *));
         nigh__free(terms->context, terms->groups);

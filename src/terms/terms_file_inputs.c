@@ -88,8 +88,7 @@ nigh_status nigh__term_input_path(const nigh_context *context, const char *path,
     else
         *out = nigh__path_join(context, strcmp(here, "/") == 0 ? "" : here, path);
     if (*out != NULL) return NIGH_OK;
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory for a path");
-    return NIGH_ENOMEM;
+    return nigh__no_memory(error, "for a path");
 }
 
 nigh_status nigh__term_inputs_look(const nigh_context *context, const char *const *paths, size_t count,

@@ -212,7 +212,7 @@ static nigh_status read_inputs(const struct nigh__file *file, struct nigh__terms
         group->shown.input_count = (uint32_t)count;
         group->inputs = nigh__alloc_zero(group->context, (size_t)count, sizeof *group->inputs);
         if (group->inputs == NULL)
-            status = nigh__fail(error, NIGH_ENOMEM, "no memory for inputs");
+            status = nigh__no_memory(error, "for inputs");
         else if (!make_inputs(group, (const struct nigh__terms_input_entry *)(const void *)entries))
             status = nigh__terms_corrupt(group, NIGH__TERMS_INPUTS, 0, "an input is malformed", error);
     }
@@ -299,14 +299,14 @@ nigh_status nigh__terms_group_open(const struct nigh__file *directory, const cha
                                    nigh_error *error) {
     *out = NULL;
     struct nigh__terms_group_file *group = nigh__alloc_zero(directory->context, 1, sizeof *group);
-    if (group == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a group of a term signature file");
+    if (group == NULL) return nigh__no_memory(error, "for a group of a term signature file");
     group->context = directory->context;
     group->number = number;
     struct nigh__file file;
     nigh_status status = NIGH_ENOMEM;
     group->path = nigh__path_join(group->context, directory->path, name);
     if (group->path == NULL)
-        (void)nigh__fail(error, NIGH_ENOMEM, "no memory for a path");
+        (void)nigh__no_memory(error, "for a path");
     else
         status = nigh__file_open_in(directory, name, NIGH_OPEN_REGULAR, &file, error);
     if (status == NIGH_OK) {

@@ -146,10 +146,7 @@ static nigh_status open_inputs(struct indexing *indexing, const char *const *inp
     indexing->inputs = nigh__alloc_zero(indexing->context, count, sizeof *indexing->inputs);
     indexing->paths = nigh__alloc_zero(indexing->context, count, sizeof *indexing->paths);
     indexing->input_count = count;
-    if (indexing->inputs == NULL || indexing->paths == NULL) {
-        (void)nigh__fail(error, NIGH_ENOMEM, "no memory for inputs");
-        return NIGH_ENOMEM;
-    }
+    if (indexing->inputs == NULL || indexing->paths == NULL) return nigh__no_memory(error, "for inputs");
     for (size_t i = 0; i < count && status == NIGH_OK; i++)
         status = nigh__term_input_path(indexing->context, inputs[i], &indexing->paths[i], error);
     if (status != NIGH_OK) return status;

@@ -3,7 +3,7 @@
  * nigh_terms_search(): a query through all groups.  Answers are those that may hold; none that holds
  * is missing, since a document's words set all bits that are looked at.  Verified, they are exact.
  */
-#include "base/counting_context.h"
+#include "base/clock.h"
 #include "base/status.h"
 #include "terms/terms_options.h"
 #include "terms/terms_search_parts.h"
@@ -15,17 +15,12 @@ struct nigh_terms_answer {
     nigh_terms_answer_info info;
 };
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory for answers");
-    return NIGH_ENOMEM;
-}
-
 /* What was found in a group, by numbers over all groups. */
 static nigh_status take_group(const struct nigh__seeker *seeker, nigh_terms_answer *answer, nigh_error *error) {
     const uint32_t *found = seeker->all.data;
     if (seeker->all.count == 0) return NIGH_OK;
     uint64_t *out = nigh__array_add(answer->context, &answer->documents, seeker->all.count);
-    if (out == NULL) return no_memory(error);
+    if (out == NULL) return nigh__no_memory(error, "for answers");
     for (size_t i = 0; i < seeker->all.count; i++) out[i] = seeker->group->first_document + found[i];
     return NIGH_OK;
 }
@@ -109,7 +104,7 @@ nigh_status nigh_terms_search(const nigh_terms *terms, const nigh_terms_query *q
     if (status != NIGH_OK) return status;
     const nigh_context *context = nigh__terms_context(terms);
     nigh_terms_answer *answer = nigh__alloc_zero(context, 1, sizeof *answer);
-    if (answer == NULL) return no_memory(error);
+    if (answer == NULL) return nigh__no_memory(error, "for answers");
     *answer = (nigh_terms_answer){
         .context = context, .documents = NIGH__ARRAY(uint64_t), .info = {.size = sizeof(nigh_terms_answer_info)}};
     struct nigh__query understood;

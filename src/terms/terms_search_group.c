@@ -6,11 +6,6 @@
 #include "kernel/rows.h"
 #include "terms/terms_search_parts.h"
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory for a search of terms");
-    return NIGH_ENOMEM;
-}
-
 /* --------------------------------------------------------- making, freeing -- */
 
 static uint64_t longest_row(const nigh_terms *terms) {
@@ -52,7 +47,7 @@ nigh_status nigh__seeker_init(const nigh_terms *terms, const struct nigh__query 
     out->order = nigh__alloc(context, most, sizeof *out->order);
     if (out->sought == NULL || out->bits == NULL || out->keys == NULL || out->spare == NULL || out->rows == NULL ||
         out->order == NULL || out->closed == NULL)
-        return no_memory(error);
+        return nigh__no_memory(error, "for a search of terms");
     for (size_t i = 0; i < query->hashes.count; i++) out->sought[i].walk.hash = nigh__query_hashes(query)[i];
     return NIGH_OK;
 }
@@ -189,7 +184,7 @@ static nigh_status unite(struct nigh__seeker *seeker, nigh_error *error) {
     if (from == &seeker->both) {
         seeker->both.count = 0;
         uint32_t *out = nigh__array_add(seeker->context, &seeker->both, seeker->all.count + seeker->left.count);
-        if (out == NULL) return no_memory(error);
+        if (out == NULL) return nigh__no_memory(error, "for a search of terms");
         seeker->both.count = merge(seeker->all.data, seeker->all.count, seeker->left.data, seeker->left.count, out);
     }
     const struct nigh__array united = *from;

@@ -36,11 +36,6 @@ struct word {
     size_t length;
 };
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory for a query");
-    return NIGH_ENOMEM;
-}
-
 static bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 static int shown(struct word word) { return (int)nigh__smaller(word.length, SHOWN); }
@@ -80,13 +75,13 @@ static nigh_status term_add(struct parsing *parsing, struct word term, struct ni
         return nigh__fail(parsing->error, NIGH_EINVAL, "the query has more than %u words", NIGH__QUERY_MAX_TERMS);
     if (!hash_number(query, nigh__hash_seeded(term.text, term.length, parsing->analysis->seed), &number) ||
         !number_add(query, &query->word_terms, number))
-        return no_memory(parsing->error);
+        return nigh__no_memory(parsing->error, "for a query");
     word->terms++;
     const uint32_t *numbers = query->choice_terms.data;
     const uint32_t first = parsing->first_term;
     if (word->minus || (numbers != NULL && is_among(numbers + first, query->choice_terms.count - first, number)))
         return NIGH_OK;
-    return number_add(query, &query->choice_terms, number) ? NIGH_OK : no_memory(parsing->error);
+    return number_add(query, &query->choice_terms, number) ? NIGH_OK : nigh__no_memory(parsing->error, "for a query");
 }
 
 /* The terms of a word, which stand in `spelled` with a space between two. */
@@ -124,7 +119,7 @@ static nigh_status word_add(struct parsing *parsing, struct word given) {
     query->stop_words += word.terms == 0;
     if (word.terms == 0) return NIGH_OK;
     struct nigh__query_word *place = nigh__array_add(query->context, &query->words, 1);
-    if (place == NULL) return no_memory(parsing->error);
+    if (place == NULL) return nigh__no_memory(parsing->error, "for a query");
     *place = word;
     return NIGH_OK;
 }
@@ -144,7 +139,7 @@ static nigh_status choice_end(struct parsing *parsing) {
         return nigh__fail(parsing->error, NIGH_EINVAL,
                           "no word of the query, or of one side of an 'OR', is kept: they are stop words or no words");
     struct nigh__query_choice *place = nigh__array_add(query->context, &query->choices, 1);
-    if (place == NULL) return no_memory(parsing->error);
+    if (place == NULL) return nigh__no_memory(parsing->error, "for a query");
     *place = choice;
     parsing->first_word = (uint32_t)query->words.count;
     parsing->first_term = (uint32_t)query->choice_terms.count;

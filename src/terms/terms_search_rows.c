@@ -47,11 +47,6 @@ static nigh_status guarded(struct step *step, step_function *run, nigh_error *er
                          "the blocks of its documents are not one after the other");
 }
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory for a search of terms");
-    return NIGH_ENOMEM;
-}
-
 /* Documents are blocks. */
 static bool is_same(const struct nigh__term_group *group) {
     return group->every_document_one_block && group->documents == group->blocks;
@@ -224,7 +219,7 @@ static nigh_status tell_documents(struct step *step, const uint8_t *bits, uint64
     struct nigh__seeker *seeker = step->seeker;
     step->bits = bits;
     step->documents = nigh__array_add(seeker->context, &seeker->left, (size_t)count);
-    if (step->documents == NULL) return no_memory(error);
+    if (step->documents == NULL) return nigh__no_memory(error, "for a search of terms");
     nigh_status status = guarded(step, documents_of_bits, error);
     seeker->left.count = step->count;
     return status;
@@ -354,7 +349,7 @@ nigh_status nigh__seek_block(struct nigh__seeker *seeker, uint32_t block, bool f
     }
     seeker->left.count = 0;
     uint32_t *place = nigh__array_add(seeker->context, &seeker->left, 1);
-    if (place == NULL) return no_memory(error);
+    if (place == NULL) return nigh__no_memory(error, "for a search of terms");
     *place = document;
     return NIGH_OK;
 }

@@ -53,11 +53,6 @@ struct verdict {
     bool strange; /* it is not the document that was indexed */
 };
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory to verify documents");
-    return NIGH_ENOMEM;
-}
-
 /* ------------------------------------------------------------------ terms -- */
 
 static int sought_compare(const void *a, const void *b) {
@@ -142,10 +137,10 @@ static nigh_status worker_new(void *user, void **out, nigh_error *error) {
     const struct verifying *verifying = user;
     struct verify_worker *worker = nigh__alloc_zero(&verifying->context, 1, sizeof *worker);
     *out = worker;
-    if (worker == NULL) return no_memory(error);
+    if (worker == NULL) return nigh__no_memory(error, "to verify documents");
     worker->verifying = verifying;
     worker->present = nigh__alloc(&verifying->context, verifying->query->hashes.count, sizeof *worker->present);
-    if (worker->present == NULL) return no_memory(error);
+    if (worker->present == NULL) return nigh__no_memory(error, "to verify documents");
     return nigh__featurer_new(&verifying->context, nigh__terms_plan(verifying->terms), &worker->featurer, error);
 }
 
@@ -223,7 +218,7 @@ static nigh_status work(void *given, const nigh_text *text, struct nigh__array *
     find_present(worker, &features);
     verdict.holds = nigh__query_holds(verifying->query, worker->present);
     uint8_t *place = nigh__array_add(&verifying->context, product, sizeof verdict);
-    if (place == NULL) return no_memory(error);
+    if (place == NULL) return nigh__no_memory(error, "to verify documents");
     memcpy(place, &verdict, sizeof verdict);
     return NIGH_OK;
 }
@@ -250,7 +245,7 @@ static nigh_status take_verdicts(struct verifying *verifying, struct nigh__pipel
 static nigh_status open_inputs(struct verifying *verifying, nigh_text_reader **out, nigh_error *error) {
     const struct nigh__term_group *group = nigh__terms_group(verifying->terms, verifying->group);
     const char **paths = nigh__alloc(&verifying->context, group->input_count, sizeof *paths);
-    nigh_status status = paths == NULL ? no_memory(error) : NIGH_OK;
+    nigh_status status = paths == NULL ? nigh__no_memory(error, "to verify documents") : NIGH_OK;
     for (uint32_t i = 0; i < group->input_count && status == NIGH_OK; i++) {
         paths[i] = group->inputs[i].path;
         status = nigh__term_input_check(&verifying->context, &group->inputs[i], error);
@@ -311,7 +306,7 @@ nigh_status nigh__terms_verify(const nigh_terms *terms, const struct nigh__query
     verifying.records = nigh__alloc(&verifying.context, documents->count, sizeof *verifying.records);
     verifying.sought = nigh__alloc(&verifying.context, query->hashes.count, sizeof *verifying.sought);
     if (verifying.records == NULL || verifying.sought == NULL)
-        status = no_memory(error);
+        status = nigh__no_memory(error, "to verify documents");
     else
         sort_sought(&verifying);
     for (size_t at = 0; at < documents->count && kept < most && status == NIGH_OK; at += verifying.count) {

@@ -70,11 +70,11 @@ nigh_status nigh__terms_writer_open(nigh_context *context, const char *path, str
                                     nigh_error *error) {
     *out = NULL;
     struct nigh__terms_writer *writer = nigh__alloc_zero(context, 1, sizeof *writer);
-    if (writer == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a writer");
+    if (writer == NULL) return nigh__no_memory(error, "for a writer");
     writer->context = context;
     writer->path = nigh__string_copy(context, path);
     nigh_status status = NIGH_OK;
-    if (writer->path == NULL) status = nigh__fail(error, NIGH_ENOMEM, "no memory for a path");
+    if (writer->path == NULL) status = nigh__no_memory(error, "for a path");
     if (status == NIGH_OK) status = make_directory(writer, error);
     if (status == NIGH_OK) status = nigh__directory_lock(context, path, NIGH__STORE_TERMS, &writer->directory, error);
     if (status == NIGH_OK) status = open_old(writer, error);
@@ -170,7 +170,7 @@ static nigh_status next_manifest(const struct nigh__terms_writer *writer, struct
                                               .width_bits = terms->shape.bits,
                                               .segment_count = terms->group_count}};
     out->entries = nigh__alloc(writer->context, terms->group_count, sizeof *out->entries);
-    if (out->entries == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a manifest");
+    if (out->entries == NULL) return nigh__no_memory(error, "for a manifest");
     for (uint32_t i = 0; i < terms->group_count; i++)
         out->entries[i] = (struct nigh__manifest_entry){.number = terms->groups[i]->number,
                                                         .file_length = terms->groups[i]->header.file_length,

@@ -22,11 +22,6 @@ struct group {
     size_t entry_count;
 };
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory to write a group of blocks");
-    return NIGH_ENOMEM;
-}
-
 static nigh_status section(struct group *group, uint32_t type, const void *bytes, uint64_t count, size_t item_size,
                            nigh_error *error) {
     nigh_status status = nigh__section_begin(group->sections, type, error);
@@ -88,7 +83,7 @@ static nigh_status write_sources(struct group *group, nigh_error *error) {
     uint32_t *of_documents = nigh__alloc(context, blocks->documents, sizeof *of_documents);
     nigh_status status = NIGH_OK;
     if (numbers == NULL || of_documents == NULL) {
-        status = no_memory(error);
+        status = nigh__no_memory(error, "to write a group of blocks");
     } else {
         const uint32_t kept = number_sources(blocks, numbers, of_documents);
         status = section(group, NIGH__TERMS_SOURCES, of_documents, blocks->documents, sizeof *of_documents, error);
@@ -117,7 +112,7 @@ static nigh_status write_last_blocks(struct group *group, nigh_error *error) {
     const struct nigh__blocks *blocks = group->blocks;
     const size_t bytes = (size_t)nigh__terms_row_bytes(blocks->blocks);
     uint8_t *row = nigh__alloc_zero(blocks->context, bytes, 1);
-    if (row == NULL) return no_memory(error);
+    if (row == NULL) return nigh__no_memory(error, "to write a group of blocks");
     for (uint32_t i = 0; i < blocks->documents; i++) {
         if (blocks->first_blocks[i + 1] == blocks->first_blocks[i]) continue;
         const uint32_t last = blocks->first_blocks[i + 1] - 1;
@@ -259,7 +254,7 @@ static nigh_status write_dictionary(struct group *group, uint32_t threads, nigh_
     uint64_t *entries = nigh__alloc_large(blocks->context, 2 * room, sizeof *entries);
     uint64_t *scratch = nigh__alloc_large(blocks->context, 2 * room, sizeof *entries);
     nigh_status status = NIGH_OK;
-    if (entries == NULL || scratch == NULL) status = no_memory(error);
+    if (entries == NULL || scratch == NULL) status = nigh__no_memory(error, "to write a group of blocks");
     if (status == NIGH_OK) {
         if (!none) gather_terms(group, entries);
         group->entries = nigh__words_sort(entries, scratch, group->entry_count, 2, 1, threads);

@@ -154,7 +154,7 @@ nigh_status nigh__terms_write_rows(struct nigh__section_writer *writer, uint32_t
     making.stripe = nigh__alloc_large(context, room < READ_BACK ? READ_BACK : room, 1);
     making.own = nigh__alloc_large(context, making.threads, (size_t)tile_bytes);
     if (making.stripe == NULL || making.own == NULL)
-        status = nigh__fail(error, NIGH_ENOMEM, "no memory to make rows of bits");
+        status = nigh__no_memory(error, "to make rows of bits");
     else if (all > 0)
         status = write_stripes(&making, writer, writer->output.offset, (uint32_t)a_stripe, progress, error);
     nigh__free(context, making.stripe);

@@ -73,7 +73,7 @@ static nigh_status word_take(void *user, const struct nigh__word *word, nigh_err
     const struct nigh__analyser *known = &analyser->known;
     const bool told = known->tell == NULL || known->tell(known->user, hash, term, length);
     uint32_t *added = told ? nigh__array_add(analyser->context, &analyser->numbers, 1) : NULL;
-    if (added == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for the terms of a text");
+    if (added == NULL) return nigh__no_memory(error, "for the terms of a text");
     *added = number;
     return NIGH_OK;
 }
@@ -106,7 +106,7 @@ static bool is_word(const uint8_t *segment, size_t length, bool *has_digits) {
 /* Room for what the short way gives out without asking. */
 static nigh_status numbers_reserve(struct analyser *analyser, size_t more, nigh_error *error) {
     if (nigh__array_add(analyser->context, &analyser->numbers, more) == NULL)
-        return nigh__fail(error, NIGH_ENOMEM, "no memory for the terms of a text");
+        return nigh__no_memory(error, "for the terms of a text");
     analyser->numbers.count -= more;
     return NIGH_OK;
 }
@@ -119,7 +119,7 @@ static nigh_status value_give(struct analyser *analyser, uint32_t value, nigh_er
         count = *list++;
     }
     uint32_t *added = nigh__array_add(analyser->context, &analyser->numbers, count);
-    if (added == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for the terms of a text");
+    if (added == NULL) return nigh__no_memory(error, "for the terms of a text");
     memcpy(added, list, count * sizeof *list);
     return NIGH_OK;
 }
@@ -331,7 +331,7 @@ nigh_status nigh__analyser_new(const nigh_context *context, const struct nigh__a
                                struct nigh__analyser **out, nigh_error *error) {
     *out = NULL;
     struct analyser *analyser = nigh__alloc_aligned(context, 1, sizeof *analyser, NIGH__CACHE_LINE);
-    if (analyser == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory to analyse texts");
+    if (analyser == NULL) return nigh__no_memory(error, "to analyse texts");
     memset(analyser, 0, sizeof *analyser);
     analyser->context = context;
     analyser->numbers = (struct nigh__array)NIGH__ARRAY(uint32_t);

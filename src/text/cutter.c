@@ -67,7 +67,7 @@ static nigh_status append(struct nigh__cutter *cutter, int32_t code, nigh_error 
     char bytes[NIGH__UTF8_MAX];
     size_t length = nigh__utf8_write(code, bytes);
     char *added = nigh__array_add(cutter->context, &cutter->bytes, length);
-    if (added == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a word");
+    if (added == NULL) return nigh__no_memory(error, "for a word");
     memcpy(added, bytes, length);
     return NIGH_OK;
 }

@@ -55,7 +55,7 @@ nigh_status nigh__featurer_new(const nigh_context *context, const struct nigh__f
                                struct nigh__featurer **out, nigh_error *error) {
     *out = NULL;
     struct nigh__featurer *featurer = nigh__alloc_zero(context, 1, sizeof *featurer);
-    if (featurer == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for features");
+    if (featurer == NULL) return nigh__no_memory(error, "for features");
     featurer->context = context;
     featurer->plan = *plan;
     featurer->secret = nigh__secret() | 1;
@@ -90,11 +90,6 @@ void nigh__featurer_listen(struct nigh__featurer *featurer,
     featurer->analyser->user = user;
 }
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory for features");
-    return NIGH_ENOMEM;
-}
-
 static size_t grown(size_t capacity, size_t wanted) { return wanted > capacity * 2 ? wanted : capacity * 2; }
 
 /* Room for `count` features; what one large text needed is given back. */
@@ -109,7 +104,8 @@ static nigh_status reserve(struct nigh__featurer *featurer, size_t count, nigh_e
     featurer->hashes = nigh__alloc(context, capacity, sizeof *featurer->hashes);
     featurer->counts = nigh__alloc(context, capacity, sizeof *featurer->counts);
     featurer->numbers = nigh__alloc(context, capacity, sizeof *featurer->numbers);
-    if (featurer->hashes == NULL || featurer->counts == NULL || featurer->numbers == NULL) return no_memory(error);
+    if (featurer->hashes == NULL || featurer->counts == NULL || featurer->numbers == NULL)
+        return nigh__no_memory(error, "for features");
     featurer->capacity = capacity;
     return NIGH_OK;
 }
@@ -138,7 +134,7 @@ static nigh_status reserve_marks(struct nigh__featurer *featurer, nigh_error *er
     if (featurer->marks != NULL && analyser->terms <= featurer->mark_capacity) return NIGH_OK;
     size_t capacity = grown(featurer->mark_capacity, analyser->terms);
     struct mark *marks = nigh__alloc_table(featurer->context, capacity, sizeof *marks);
-    if (marks == NULL) return no_memory(error);
+    if (marks == NULL) return nigh__no_memory(error, "for features");
     nigh__free(featurer->context, featurer->marks); /* of texts that are done */
     featurer->marks = marks;
     featurer->mark_capacity = capacity;
@@ -198,7 +194,7 @@ static nigh_status reserve_cells(struct nigh__featurer *featurer, size_t count, 
     nigh__free(featurer->context, featurer->cells);
     featurer->cell_count = 0;
     featurer->cells = nigh__alloc_table(featurer->context, wanted, sizeof *featurer->cells);
-    if (featurer->cells == NULL) return no_memory(error);
+    if (featurer->cells == NULL) return nigh__no_memory(error, "for features");
     featurer->cell_count = wanted;
     featurer->cell_shift = 64 - bits;
     return NIGH_OK;

@@ -87,6 +87,5 @@ nigh_status nigh__feature_names(struct nigh__feature_namer *namer, const char *t
                           ? name_characters(namer->plan, spelled, spelled_length, named, user)
                           : cut_terms(namer, spelled, spelled_length) && name_terms(namer, spelled, named, user);
     if (done) return NIGH_OK;
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory for the names of features");
-    return NIGH_ENOMEM;
+    return nigh__no_memory(error, "for the names of features");
 }

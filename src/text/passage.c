@@ -206,7 +206,7 @@ static nigh_status passage_add(const struct walk *walk, size_t end, bool joins, 
         return NIGH_OK;
     }
     added = nigh__array_add(walk->normaliser.context, passages, 1);
-    if (added == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for the passages of a text");
+    if (added == NULL) return nigh__no_memory(error, "for the passages of a text");
     *added = (struct nigh__passage){.begin = walk->begin, .length = end - walk->begin};
     return NIGH_OK;
 }

@@ -25,7 +25,7 @@ static nigh_status word_take(void *user, const struct nigh__word *word, nigh_err
     if (status != NIGH_OK || length == 0) return status;
     const size_t space = speller->spelled.count > 0 ? 1 : 0;
     char *added = nigh__array_add(speller->context, &speller->spelled, space + length);
-    if (added == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for the terms of a text");
+    if (added == NULL) return nigh__no_memory(error, "for the terms of a text");
     added[0] = ' ';
     memcpy(added + space, term, length);
     return NIGH_OK;
@@ -35,7 +35,7 @@ nigh_status nigh__speller_new(const nigh_context *context, const struct nigh__an
                               struct nigh__speller **out, nigh_error *error) {
     *out = NULL;
     struct nigh__speller *speller = nigh__alloc_zero(context, 1, sizeof *speller);
-    if (speller == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory to analyse texts");
+    if (speller == NULL) return nigh__no_memory(error, "to analyse texts");
     speller->context = context;
     speller->spelled = (struct nigh__array)NIGH__ARRAY(char);
     nigh__normaliser_init(context, &speller->normaliser);

@@ -56,7 +56,7 @@ nigh_status nigh__stem(struct nigh__stemmer *stemmer, const struct nigh__word *w
     }
     if (stemmer->snowball == NULL || word->has_digits || word->is_dense) return NIGH_OK;
     const sb_symbol *stem = sb_stemmer_stem(stemmer->snowball, (const sb_symbol *)word->bytes, (int)word->length);
-    if (stem == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory to stem a word");
+    if (stem == NULL) return nigh__no_memory(error, "to stem a word");
     if (sb_stemmer_length(stemmer->snowball) <= 0) return NIGH_OK; /* nothing left: rather the word than nothing */
     *term = (const char *)stem;
     *length = (size_t)sb_stemmer_length(stemmer->snowball);

@@ -60,7 +60,7 @@ nigh_status nigh__term_table_init(const nigh_context *context, struct nigh__term
     if (nothing != NULL) *nothing = 0;
     if (nothing != NULL && table->slots != NULL) return NIGH_OK;
     nigh__term_table_release(table);
-    return nigh__fail(error, NIGH_ENOMEM, "no memory for the table of terms");
+    return nigh__no_memory(error, "for the table of terms");
 }
 
 void nigh__term_table_release(struct nigh__term_table *table) {
@@ -75,11 +75,11 @@ nigh_status nigh__term_table_find(struct nigh__term_table *table, uint64_t hash,
     if (*number != 0) return NIGH_OK;
     if (table->hashes.count >= NIGH__MAX_TERMS) return nigh__fail(error, NIGH_ENOMEM, "too many terms in one text");
     if (table->hashes.count * 2 > slot_count(table)) {
-        if (!slots_grow(table)) return nigh__fail(error, NIGH_ENOMEM, "no memory for the table of terms");
+        if (!slots_grow(table)) return nigh__no_memory(error, "for the table of terms");
         at = probe(table, hash);
     }
     uint64_t *added = nigh__array_add(table->context, &table->hashes, 1);
-    if (added == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for the table of terms");
+    if (added == NULL) return nigh__no_memory(error, "for the table of terms");
     *added = hash;
     *number = (uint32_t)(table->hashes.count - 1);
     table->slots[at] = slot_value(mixed(table, hash), *number);

@@ -212,7 +212,7 @@ nigh_status nigh__normaliser_next(struct nigh__normaliser *normaliser, size_t le
     if (normaliser->end == normaliser->length) return NIGH_END;
     bool plain;
     if (!piece_gather(normaliser, least, &plain) || (!plain && !marks_sort(normaliser)))
-        return nigh__fail(error, NIGH_ENOMEM, "no memory to normalise a text");
+        return nigh__no_memory(error, "to normalise a text");
     if (!plain)
         normaliser->codes.count = (size_t)utf8proc_normalize_utf32(
             normaliser->codes.data, (utf8proc_ssize_t)normaliser->codes.count, (utf8proc_option_t)OPTIONS);

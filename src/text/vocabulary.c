@@ -31,11 +31,6 @@ struct nigh_vocabulary {
     struct nigh__hash_places places; /* exact: where to look for a hash */
 };
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory for a vocabulary");
-    return NIGH_ENOMEM;
-}
-
 /* -------------------------------------------------------------- checking -- */
 
 uint64_t nigh__vocabulary_checksum(const uint8_t *bytes, size_t length) {
@@ -79,7 +74,7 @@ static nigh_status lay_out(nigh_vocabulary *vocabulary, nigh_error *error) {
     vocabulary->occurrences = nigh__load64(bytes + VOCABULARY_OCCURRENCES);
     vocabulary->documents = nigh__load64(bytes + VOCABULARY_DOCUMENTS);
     vocabulary->analysis = nigh__alloc_zero(vocabulary->context, (size_t)text_length + 1, 1);
-    if (vocabulary->analysis == NULL) return no_memory(error);
+    if (vocabulary->analysis == NULL) return nigh__no_memory(error, "for a vocabulary");
     memcpy(vocabulary->analysis, bytes + VOCABULARY_HEADER, text_length);
 
     const uint8_t *body = bytes + VOCABULARY_HEADER + nigh__round_up(text_length, 8);
@@ -97,7 +92,7 @@ static nigh_status find_places(nigh_vocabulary *vocabulary, nigh_error *error) {
     return nigh__hash_places_init(vocabulary->context, vocabulary->entries, sizeof *vocabulary->entries, vocabulary->n,
                                   &vocabulary->places)
                ? NIGH_OK
-               : no_memory(error);
+               : nigh__no_memory(error, "for a vocabulary");
 }
 
 /* Takes over `bytes`, also where it fails. */
@@ -115,7 +110,7 @@ nigh_status nigh__vocabulary_own(const nigh_context *context, uint8_t *bytes, si
     nigh_vocabulary *vocabulary = status == NIGH_OK ? nigh__alloc_zero(context, 1, sizeof *vocabulary) : NULL;
     if (vocabulary == NULL) {
         nigh__free(context, bytes);
-        return status != NIGH_OK ? status : no_memory(error);
+        return status != NIGH_OK ? status : nigh__no_memory(error, "for a vocabulary");
     }
     *vocabulary = (nigh_vocabulary){.context = context, .bytes = bytes, .length = length};
     status = lay_out(vocabulary, error);
@@ -132,7 +127,7 @@ nigh_status nigh_vocabulary_parse(nigh_context *context, const void *bytes, size
                                   nigh_error *error) {
     *out = NULL;
     uint8_t *copy = nigh__alloc(context, length, 1);
-    if (copy == NULL) return no_memory(error);
+    if (copy == NULL) return nigh__no_memory(error, "for a vocabulary");
     if (length > 0) memcpy(copy, bytes, length);
     return nigh__vocabulary_own(context, copy, length, out, error);
 }

@@ -46,16 +46,11 @@ struct nigh__counter {
     uint64_t occurrences, documents;
 };
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory to count terms");
-    return NIGH_ENOMEM;
-}
-
 nigh_status nigh__counter_new(const nigh_context *context, uint64_t memory_bytes, struct nigh__counter **out,
                               nigh_error *error) {
     *out = NULL;
     struct nigh__counter *counter = nigh__alloc_zero(context, 1, sizeof *counter);
-    if (counter == NULL) return no_memory(error);
+    if (counter == NULL) return nigh__no_memory(error, "to count terms");
     counter->context = context;
     counter->memory_bytes = memory_bytes == 0 ? DEFAULT_MEMORY : memory_bytes;
     counter->most_terms = counter->memory_bytes / BYTES_A_TERM;
@@ -67,7 +62,7 @@ nigh_status nigh__counter_new(const nigh_context *context, uint64_t memory_bytes
     counter->entries = nigh__alloc_zero(context, counter->entry_count, sizeof *counter->entries);
     if (counter->entries == NULL) {
         nigh__counter_free(counter);
-        return no_memory(error);
+        return nigh__no_memory(error, "to count terms");
     }
     *out = counter;
     return NIGH_OK;
@@ -100,7 +95,7 @@ static nigh_status pour_into_sketch(struct nigh__counter *counter, nigh_error *e
     size_t row = FEWEST_TERMS;
     while (row < MAX_COUNTERS && (uint64_t)row * 2 * NIGH__VOCABULARY_ROWS * 8 <= counter->memory_bytes / 2) row *= 2;
     counter->sketch = nigh__alloc_zero(counter->context, row, (size_t)NIGH__VOCABULARY_ROWS * 8);
-    if (counter->sketch == NULL) return no_memory(error);
+    if (counter->sketch == NULL) return nigh__no_memory(error, "to count terms");
     counter->sketch_row = row;
     for (size_t i = 0; i < counter->entry_count; i++)
         if (counter->entries[i].found.occurrences > 0)
@@ -128,7 +123,7 @@ static nigh_status grow(struct nigh__counter *counter, nigh_error *error) {
     struct nigh__vocabulary_entry *old = counter->entries;
     size_t old_count = counter->entry_count;
     struct nigh__vocabulary_entry *entries = nigh__alloc_zero(counter->context, old_count * 2, sizeof *entries);
-    if (entries == NULL) return no_memory(error);
+    if (entries == NULL) return nigh__no_memory(error, "to count terms");
     counter->entries = entries;
     counter->entry_count = old_count * 2;
     counter->shift--;
@@ -223,7 +218,7 @@ nigh_status nigh__counter_finish(struct nigh__counter *counter, const char *anal
     const size_t body = counter->sketch != NULL ? n * NIGH__VOCABULARY_ROWS * 8 : n * 16;
     const size_t head = VOCABULARY_HEADER + (size_t)nigh__round_up(strlen(analysis), 8);
     uint8_t *bytes = nigh__alloc(counter->context, head + body, 1);
-    if (bytes == NULL) return no_memory(error);
+    if (bytes == NULL) return nigh__no_memory(error, "to count terms");
     memset(bytes, 0, head);
     write_header(counter, analysis, n, bytes);
     if (counter->sketch != NULL)
@@ -250,7 +245,7 @@ static nigh_status worker_new(void *user, void **worker, nigh_error *error) {
     const struct counting *counting = user;
     struct counter_worker *own = nigh__alloc_zero(counting->context, 1, sizeof *own);
     *worker = own;
-    if (own == NULL) return no_memory(error);
+    if (own == NULL) return nigh__no_memory(error, "to count terms");
     own->context = counting->context;
     return nigh__featurer_new(counting->context, &counting->plan, &own->featurer, error);
 }
@@ -270,7 +265,7 @@ static nigh_status work(void *worker, const nigh_text *text, struct nigh__array 
     if (status != NIGH_OK) return status;
     if (features.count == 0) return NIGH_ENOTFOUND;
     uint8_t *place = nigh__array_add(own->context, product, features.count * sizeof(struct nigh__tally));
-    if (place == NULL) return no_memory(error);
+    if (place == NULL) return nigh__no_memory(error, "to count terms");
     struct nigh__tally *tallies = (struct nigh__tally *)(void *)place;
     for (size_t i = 0; i < features.count; i++)
         tallies[i] = (struct nigh__tally){.hash = features.hashes[i], .count = features.counts[i]};

@@ -34,7 +34,7 @@ nigh_status nigh__weigher_new(const nigh_context *context, nigh_weight_kind kind
                               struct nigh__weigher **out, nigh_error *error) {
     *out = NULL;
     struct nigh__weigher *weigher = nigh__alloc_zero(context, 1, sizeof *weigher);
-    if (weigher == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for weights");
+    if (weigher == NULL) return nigh__no_memory(error, "for weights");
     weigher->context = context;
     weigher->kind = kind;
     weigher->vocabulary = vocabulary;
@@ -88,7 +88,7 @@ static nigh_status reserve_rarities(struct nigh__weigher *weigher, const struct 
     if (most >= weigher->rarity_capacity) {
         size_t capacity = (size_t)most + most / 2 + 1024;
         double *rarities = nigh__alloc_table(weigher->context, capacity, sizeof *rarities);
-        if (rarities == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for weights");
+        if (rarities == NULL) return nigh__no_memory(error, "for weights");
         for (size_t i = 0; i < weigher->rarity_capacity; i++) rarities[i] = weigher->rarities[i];
         for (size_t i = weigher->rarity_capacity; i < capacity; i++) rarities[i] = RARITY_UNASKED;
         nigh__free(weigher->context, weigher->rarities);
@@ -150,7 +150,7 @@ nigh_status nigh__weigh(struct nigh__weigher *weigher, const struct nigh__featur
     bool asks = weigher->kind == NIGH_WEIGHTS_TFIDF || weigher->kind == NIGH_WEIGHTS_LIKELIHOOD;
     weigher->weights.count = 0;
     uint32_t *out = nigh__array_add(weigher->context, &weigher->weights, features->count);
-    if (out == NULL && features->count > 0) return nigh__fail(error, NIGH_ENOMEM, "no memory for weights");
+    if (out == NULL && features->count > 0) return nigh__no_memory(error, "for weights");
     if (asks && features->numbers != NULL) {
         nigh_status status = reserve_rarities(weigher, features, error);
         if (status != NIGH_OK) return status;

@@ -34,7 +34,7 @@ nigh_status nigh__word_table_init(const nigh_context *context, struct nigh__word
                                        .lists = NIGH__ARRAY(uint32_t)};
     struct nigh__rng rng = {.state = nigh__secret()};
     for (size_t i = 0; i < 4; i++) table->secrets[i] = nigh__rng_next(&rng);
-    if (table->entries == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for the table of words");
+    if (table->entries == NULL) return nigh__no_memory(error, "for the table of words");
     return NIGH_OK;
 }
 
@@ -121,7 +121,7 @@ nigh_status nigh__word_table_add(struct nigh__word_table *table, const struct ni
     uint32_t value;
     if (!entries_reserve(table) || !list_add(table, numbers, count, &value) ||
         (length > NIGH__SHORT_WORD && !record_add(table, word, length, &value)))
-        return nigh__fail(error, NIGH_ENOMEM, "no memory for the table of words");
+        return nigh__no_memory(error, "for the table of words");
     entry_place(table, (struct nigh__word_entry){.head = key->head, .tail = key->tail, .value = value});
     table->count++;
     return NIGH_OK;

@@ -16,10 +16,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "document/document_options.h"
 #include "support/extract_support.h"
 #include "support/support.h"
@@ -229,12 +229,6 @@ static void context_release(void *user, void *pointer) {
     counted_free(pointer);
 }
 
-static double seconds(void) {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 static double measure(enum nigh__record_kind kind, const char *begin, const char *pattern, size_t length) {
     nigh_allocator allocator = {.allocate = context_allocate, .release = context_release};
     nigh_context *context = context_with(NULL, &allocator, NULL);
@@ -250,9 +244,9 @@ static double measure(enum nigh__record_kind kind, const char *begin, const char
     options.max_document_bytes = length * 4;
     assert_int_equal(nigh__extractor_new(context, &options, &extractor, NULL), NIGH_OK);
     most_at_once = held;
-    double start = seconds();
+    double start = nigh__thread_clock();
     nigh_status status = nigh__extract(extractor, &one.batch, &one.record, &text, &repaired, NULL);
-    double taken = seconds() - start;
+    double taken = nigh__thread_clock() - start;
     if (status != NIGH_OK && status != NIGH_ENOTFOUND && status != NIGH_ELIMIT) assert_int_equal(status, NIGH_EFORMAT);
     nigh__extractor_free(extractor);
     one_record_release(&one);
