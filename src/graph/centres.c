@@ -15,7 +15,7 @@
 _Static_assert(MEMBERS % 2 == 1 && MEMBERS < 1u << PLANES, "a count overflows into the last plane and no farther");
 
 struct finder {
-    struct nigh__crew *crew;
+    struct nigh__parallel *parallel;
     const uint64_t *rows;
     uint32_t words;
     const struct nigh__neighbours *neighbours;
@@ -35,7 +35,8 @@ static bool choose(const struct finder *finder, uint64_t *covered) {
     const struct nigh__neighbours *neighbours = finder->neighbours;
     struct nigh__centres *centres = finder->centres;
     for (uint32_t node = 0; node < neighbours->nodes; node++) {
-        if (node % NODES_A_TICK == NODES_A_TICK - 1 && !nigh__crew_did(finder->crew, 0, NODES_A_TICK)) return false;
+        if (node % NODES_A_TICK == NODES_A_TICK - 1 && !nigh__parallel_did(finder->parallel, 0, NODES_A_TICK))
+            return false;
         if (is_covered(covered, node)) continue;
         const uint32_t *ids = nigh__neighbours_ids(neighbours, node);
         const uint32_t count = nigh__neighbours_count(neighbours, node);
@@ -75,7 +76,7 @@ static void majority(const struct finder *finder, const uint32_t *members, uint3
 /* Of equally near ones the first. */
 static uint32_t nearest_member(const struct finder *finder, const uint32_t *members, uint32_t count,
                                const uint64_t *row) {
-    const struct nigh__hamming *hamming = finder->crew->context->hamming;
+    const struct nigh__hamming *hamming = finder->parallel->context->hamming;
     uint32_t nearest = members[0];
     uint32_t least = UINT32_MAX;
     for (uint32_t m = 0; m < count; m++) {
@@ -89,10 +90,10 @@ static uint32_t nearest_member(const struct finder *finder, const uint32_t *memb
     return nearest;
 }
 
-static void make_rows(void *user, uint32_t thread, uint64_t first, uint64_t end) {
+static nigh_status make_rows(void *user, const struct nigh__items *items) {
     const struct finder *finder = user;
     const struct nigh__centres *centres = finder->centres;
-    for (uint64_t c = first; c < end; c++) {
+    for (uint64_t c = items->first; c < items->end; c++) {
         const uint32_t *ids = nigh__neighbours_ids(finder->neighbours, centres->nodes[c]);
         uint64_t row[NIGH_MAX_WIDTH_BITS / 64];
         uint32_t members[MEMBERS] = {centres->nodes[c]};
@@ -104,31 +105,34 @@ static void make_rows(void *user, uint32_t thread, uint64_t first, uint64_t end)
         centres->nodes[c] = nearest_member(finder, members, count, row);
         memcpy(centres->sketches + c * centres->words, row, centres->words * sizeof *row);
     }
-    (void)nigh__crew_did(finder->crew, thread, 0); /* the bar is of nodes, and this takes little beside them */
+    /* The bar is of nodes, and this takes little beside them. */
+    (void)nigh__parallel_did(finder->parallel, items->thread, 0);
+    return NIGH_OK;
 }
 
 /* ---------------------------------------------------------------------- the whole -- */
 
 static nigh_status find(struct finder *finder, uint64_t *covered) {
     struct nigh__centres *centres = finder->centres;
-    const nigh_context *context = finder->crew->context;
+    const nigh_context *context = finder->parallel->context;
     if (!choose(finder, covered)) return NIGH_ECANCELLED;
     if (centres->count == 0) return NIGH_OK;
     centres->sketches = nigh__alloc_large(context, (size_t)centres->count * centres->words, sizeof *centres->sketches);
     if (centres->sketches == NULL) return NIGH_ENOMEM;
-    return nigh__crew_run(finder->crew, centres->count, CENTRES_AT_ONCE, make_rows, finder) ? NIGH_OK : NIGH_ECANCELLED;
+    return nigh__parallel_run(finder->parallel, centres->count, CENTRES_AT_ONCE, make_rows, finder, NULL);
 }
 
-nigh_status nigh__centres_find(struct nigh__crew *crew, const uint64_t *rows, uint32_t words,
+nigh_status nigh__centres_find(struct nigh__parallel *parallel, const uint64_t *rows, uint32_t words,
                                const struct nigh__neighbours *neighbours, struct nigh__centres *out) {
-    struct finder finder = {.crew = crew, .rows = rows, .words = words, .neighbours = neighbours, .centres = out};
+    struct finder finder = {
+        .parallel = parallel, .rows = rows, .words = words, .neighbours = neighbours, .centres = out};
     const uint32_t nodes = neighbours->nodes;
     *out = (struct nigh__centres){.words = nigh__centre_words(words)};
-    nigh__crew_stage(crew, "centres", nodes);
-    uint64_t *covered = nigh__alloc_zero(crew->context, (size_t)nodes / 64 + 1, sizeof *covered);
-    out->nodes = nigh__alloc(crew->context, (size_t)nodes / (MIN_NEW + 1) + 1, sizeof *out->nodes);
+    nigh__parallel_stage(parallel, "centres", nodes);
+    uint64_t *covered = nigh__alloc_zero(parallel->context, (size_t)nodes / 64 + 1, sizeof *covered);
+    out->nodes = nigh__alloc(parallel->context, (size_t)nodes / (MIN_NEW + 1) + 1, sizeof *out->nodes);
     const nigh_status status = covered != NULL && out->nodes != NULL ? find(&finder, covered) : NIGH_ENOMEM;
-    nigh__free(crew->context, covered);
+    nigh__free(parallel->context, covered);
     return status;
 }
 

@@ -16,7 +16,7 @@
 #ifndef NIGH_GRAPH_CENTRES_H
 #define NIGH_GRAPH_CENTRES_H
 
-#include "graph/crew.h"
+#include "base/parallel.h"
 #include "graph/graph.h"
 #include "graph/neighbours.h"
 
@@ -36,7 +36,7 @@ static inline uint32_t nigh__centre_words(uint32_t words) {
 }
 
 /* `out` is the caller's to release, also after a failure: NIGH_OK, NIGH_ECANCELLED or NIGH_ENOMEM, without a detail. */
-nigh_status nigh__centres_find(struct nigh__crew *crew, const uint64_t *rows, uint32_t words,
+nigh_status nigh__centres_find(struct nigh__parallel *parallel, const uint64_t *rows, uint32_t words,
                                const struct nigh__neighbours *neighbours, struct nigh__centres *out);
 void nigh__centres_release(const nigh_context *context, struct nigh__centres *centres);
 

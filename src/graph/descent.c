@@ -14,7 +14,7 @@
 enum { NEW = 0, OLD = 1 };
 
 struct descent {
-    struct nigh__crew *crew;
+    struct nigh__parallel *parallel;
     struct nigh__joining *joining;
     struct nigh__neighbours *neighbours;
     uint64_t seed;       /* of this pass */
@@ -50,8 +50,8 @@ struct owners {
 
 static struct owners owners_of(const struct descent *descent, uint64_t part) {
     const uint64_t nodes = descent->neighbours->nodes;
-    const uint64_t first = part * nodes / descent->crew->threads;
-    return (struct owners){(uint32_t)first, (uint32_t)((part + 1) * nodes / descent->crew->threads - first)};
+    const uint64_t first = part * nodes / descent->parallel->threads;
+    return (struct owners){(uint32_t)first, (uint32_t)((part + 1) * nodes / descent->parallel->threads - first)};
 }
 
 static bool is_owner(struct owners owners, uint32_t node) { return node - owners.first < owners.count; }
@@ -114,17 +114,18 @@ struct looker {
 };
 
 /* At the neighbours of all nodes, for one part of the owners after the other. */
-static void look_at_all(void *user, uint32_t thread, uint64_t part, uint64_t end) {
+static nigh_status look_at_all(void *user, const struct nigh__items *items) {
     const struct looker *looker = user;
     struct descent *descent = looker->descent;
     const uint64_t nodes = descent->neighbours->nodes;
-    for (; part < end; part++) {
+    for (uint64_t part = items->first; part < items->end; part++) {
         const struct owners owners = owners_of(descent, part);
         for (uint64_t first = 0; first < nodes; first += NODES_AT_ONCE) {
             looker->look(descent, owners, first, nodes - first < NODES_AT_ONCE ? nodes : first + NODES_AT_ONCE);
-            if (!nigh__crew_did(descent->crew, thread, 0)) return;
+            if (!nigh__parallel_did(descent->parallel, items->thread, 0)) return NIGH_OK;
         }
     }
+    return NIGH_OK;
 }
 
 static void count_some(struct descent *descent, struct owners owners, uint64_t first, uint64_t end) {
@@ -163,11 +164,12 @@ static void put_some(struct descent *descent, struct owners owners, uint64_t fir
 }
 
 /* Those that their own node brings along are no longer new then. */
-static void grow_old(void *user, uint32_t thread, uint64_t first, uint64_t end) {
+static nigh_status grow_old(void *user, const struct nigh__items *items) {
     struct descent *descent = user;
-    for (struct stroll at = stroll_over(descent, NO_OWNERS, first, end); stroll_on(&at);)
+    for (struct stroll at = stroll_over(descent, NO_OWNERS, items->first, items->end); stroll_on(&at);)
         if (at.age == NEW && takes_part(descent, at.node, at.other, NEW) == 1) at.entry[-1] = at.other;
-    (void)nigh__crew_did(descent->crew, thread, 0);
+    (void)nigh__parallel_did(descent->parallel, items->thread, 0);
+    return NIGH_OK;
 }
 
 /* Returns the longest list of a node, new and old. */
@@ -245,39 +247,42 @@ FETCHES void fetch_ahead(const struct descent *descent, uint32_t node) {
     fetch_list(descent, list_of(node, OLD));
 }
 
-static void join_nodes(void *user, uint32_t thread, uint64_t first, uint64_t end) {
+static nigh_status join_nodes(void *user, const struct nigh__items *items) {
     struct descent *descent = user;
-    for (uint64_t node = first; node < end; node++) {
-        if (node + 1 < end) fetch_ahead(descent, (uint32_t)node + 1);
-        join_node(descent, thread, (uint32_t)node);
-        if (node % 64 == 0 && !nigh__crew_did(descent->crew, thread, 0)) return;
+    for (uint64_t node = items->first; node < items->end; node++) {
+        if (node + 1 < items->end) fetch_ahead(descent, (uint32_t)node + 1);
+        join_node(descent, items->thread, (uint32_t)node);
+        if (node % 64 == 0 && !nigh__parallel_did(descent->parallel, items->thread, 0)) return NIGH_OK;
     }
-    (void)nigh__crew_did(descent->crew, thread, end - first);
+    (void)nigh__parallel_did(descent->parallel, items->thread, items->end - items->first);
+    return NIGH_OK;
 }
 
-static void count_new(void *user, uint32_t thread, uint64_t first, uint64_t end) {
+static nigh_status count_new(void *user, const struct nigh__items *items) {
     struct descent *descent = user;
     uint64_t count = 0;
-    (void)thread;
-    for (struct stroll at = stroll_over(descent, NO_OWNERS, first, end); stroll_on(&at);) count += at.age == NEW;
+    for (struct stroll at = stroll_over(descent, NO_OWNERS, items->first, items->end); stroll_on(&at);)
+        count += at.age == NEW;
     atomic_fetch_add_explicit(&descent->new_ones, count, memory_order_relaxed);
+    return NIGH_OK;
 }
 
 /* ------------------------------------------------------------------------- passes -- */
 
-static bool share(struct descent *descent, nigh__crew_work *work) {
-    return nigh__crew_run(descent->crew, descent->neighbours->nodes, NODES_AT_ONCE, work, descent);
+static bool share(struct descent *descent, nigh__parallel_work *work) {
+    return nigh__parallel_run(descent->parallel, descent->neighbours->nodes, NODES_AT_ONCE, work, descent, NULL) ==
+           NIGH_OK;
 }
 
 /* Each thread for its own share of the nodes. */
 static bool share_owners(struct descent *descent, looking *look) {
     struct looker looker = {descent, look};
-    return nigh__crew_run(descent->crew, descent->crew->threads, 1, look_at_all, &looker);
+    return nigh__parallel_run(descent->parallel, descent->parallel->threads, 1, look_at_all, &looker, NULL) == NIGH_OK;
 }
 
 /* Room for all lists, and for the longest to be gathered; what there was is not kept. */
 static bool make_room(struct descent *descent, uint64_t all, uint32_t longest) {
-    const nigh_context *context = descent->crew->context;
+    const nigh_context *context = descent->parallel->context;
     if (all > descent->room) {
         nigh__free(context, descent->lists);
         descent->lists = nigh__alloc_large(context, (size_t)all, sizeof *descent->lists);
@@ -285,7 +290,7 @@ static bool make_room(struct descent *descent, uint64_t all, uint32_t longest) {
     }
     if (longest > descent->longest) {
         descent->longest = longest;
-        for (uint32_t t = 0; t < descent->crew->threads; t++) {
+        for (uint32_t t = 0; t < descent->parallel->threads; t++) {
             nigh__free(context, descent->gathered[t]);
             descent->gathered[t] = nigh__alloc(context, longest, sizeof *descent->gathered[t]);
             if (descent->gathered[t] == NULL) return false;
@@ -312,17 +317,17 @@ static nigh_status make_pass(struct descent *descent) {
 }
 
 static bool descent_allocate(struct descent *descent) {
-    const nigh_context *context = descent->crew->context;
+    const nigh_context *context = descent->parallel->context;
     const size_t counts = 2 * (size_t)descent->neighbours->nodes;
     descent->totals = nigh__alloc_large(context, counts, sizeof *descent->totals);
     descent->starts = nigh__alloc_large(context, counts + 1, sizeof *descent->starts);
-    descent->gathered = nigh__alloc_zero(context, descent->crew->threads, sizeof *descent->gathered);
+    descent->gathered = nigh__alloc_zero(context, descent->parallel->threads, sizeof *descent->gathered);
     return descent->totals != NULL && descent->starts != NULL && descent->gathered != NULL;
 }
 
 static void descent_release(struct descent *descent) {
-    const nigh_context *context = descent->crew->context;
-    for (uint32_t t = 0; descent->gathered != NULL && t < descent->crew->threads; t++)
+    const nigh_context *context = descent->parallel->context;
+    for (uint32_t t = 0; descent->gathered != NULL && t < descent->parallel->threads; t++)
         nigh__free(context, descent->gathered[t]);
     nigh__free(context, descent->gathered);
     nigh__free(context, descent->lists);
@@ -337,12 +342,12 @@ uint64_t nigh__descent_bytes(uint64_t nodes, uint32_t k) {
     return nodes * (2 * (sizeof(uint32_t) + sizeof(uint64_t)) + (listed + 2) * sizeof(uint32_t));
 }
 
-nigh_status nigh__descend(struct nigh__crew *crew, struct nigh__joining *joining, uint32_t passes, uint64_t seed,
-                          uint32_t *made) {
-    struct descent descent = {.crew = crew, .joining = joining, .neighbours = joining->neighbours};
+nigh_status nigh__descend(struct nigh__parallel *parallel, struct nigh__joining *joining, uint32_t passes,
+                          uint64_t seed, uint32_t *made) {
+    struct descent descent = {.parallel = parallel, .joining = joining, .neighbours = joining->neighbours};
     const uint64_t nodes = joining->neighbours->nodes;
     nigh_status status = descent_allocate(&descent) ? NIGH_OK : NIGH_ENOMEM;
-    nigh__crew_stage(crew, "refining", passes * nodes);
+    nigh__parallel_stage(parallel, "refining", passes * nodes);
     *made = 0;
     for (bool go_on = true; go_on && status == NIGH_OK && *made < passes;) {
         descent.seed = nigh__mix(seed + *made);

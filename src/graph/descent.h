@@ -27,7 +27,7 @@
 #ifndef NIGH_GRAPH_DESCENT_H
 #define NIGH_GRAPH_DESCENT_H
 
-#include "graph/crew.h"
+#include "base/parallel.h"
 #include "graph/joining.h"
 
 /*
@@ -41,8 +41,8 @@
  * At most so many passes, fewer where little changes; *made says how many.  NIGH_OK,
  * NIGH_ECANCELLED or NIGH_ENOMEM, without a detail.
  */
-nigh_status nigh__descend(struct nigh__crew *crew, struct nigh__joining *joining, uint32_t passes, uint64_t seed,
-                          uint32_t *made);
+nigh_status nigh__descend(struct nigh__parallel *parallel, struct nigh__joining *joining, uint32_t passes,
+                          uint64_t seed, uint32_t *made);
 uint64_t nigh__descent_bytes(uint64_t nodes, uint32_t k);
 
 #endif

@@ -142,7 +142,7 @@ nigh_status nigh__graph_check(const struct nigh__segment *segment, struct nigh__
     nigh_status status = nigh__graph_of_segment(segment, &check.graph, error);
     if (status != NIGH_OK) return status;
     check.named = nigh__alloc_zero(segment->context, (size_t)check.graph.nodes / 8 + 1, 1);
-    if (check.named == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory to check a graph");
+    if (check.named == NULL) return nigh__no_memory(error, "to check a graph");
     check.all = check.graph.nodes + nigh__graph_seed_lists(&check.graph.facts) + check.graph.group_count;
     do {
         status = nigh__sidecar_guarded(segment, check.graph.sidecar, check_some, &check, error);

@@ -6,11 +6,11 @@
 
 #include "base/guard.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "base/rng.h"
 #include "base/status.h"
 #include "base/threads.h"
 #include "graph/centres.h"
-#include "graph/crew.h"
 #include "graph/descent.h"
 #include "graph/graph_recall.h"
 #include "graph/graph_seeds.h"
@@ -31,7 +31,7 @@
 
 struct maker {
     const struct nigh__graph_job *job;
-    struct nigh__crew crew;
+    struct nigh__parallel parallel;
     uint32_t words;
     uint64_t *rows;  /* in the order of the nodes */
     uint32_t *order; /* row of each node */
@@ -72,16 +72,17 @@ static void reset_ids(uint32_t *ids, uint32_t count) {
 
 static nigh_status grow_order(struct maker *maker, const uint64_t *given) {
     const uint32_t count = maker->job->count;
-    const struct nigh__pivot_tree tree = {.crew = &maker->crew,
+    const struct nigh__pivot_tree tree = {.parallel = &maker->parallel,
                                           .rows = given,
                                           .words = maker->words,
                                           .count = count,
                                           .leaf_size = ORDER_LEAF,
                                           .seed = nigh__mix(maker->job->seed),
                                           .ids = maker->order};
-    struct nigh__pivot_room *room = nigh__pivot_room_new(maker->job->context, count, maker->words, maker->crew.threads);
+    struct nigh__pivot_room *room =
+        nigh__pivot_room_new(maker->job->context, count, maker->words, maker->parallel.threads);
     if (room == NULL) return NIGH_ENOMEM;
-    nigh__crew_stage(&maker->crew, "ordering", count);
+    nigh__parallel_stage(&maker->parallel, "ordering", count);
     reset_ids(maker->order, count);
     const nigh_status status = nigh__pivot_tree_grow(&tree, room);
     nigh__pivot_room_free(maker->job->context, room);
@@ -112,7 +113,7 @@ static void join_leaf(void *user, uint32_t thread, const uint32_t *ids, uint32_t
 
 static nigh_status grow_trees(struct maker *maker, uint32_t *ids, struct nigh__pivot_room *room) {
     const uint32_t count = maker->job->count;
-    struct nigh__pivot_tree tree = {.crew = &maker->crew,
+    struct nigh__pivot_tree tree = {.parallel = &maker->parallel,
                                     .rows = maker->rows,
                                     .words = maker->words,
                                     .count = count,
@@ -120,7 +121,7 @@ static nigh_status grow_trees(struct maker *maker, uint32_t *ids, struct nigh__p
                                     .ids = ids,
                                     .user = &maker->joining};
     nigh_status status = NIGH_OK;
-    nigh__crew_stage(&maker->crew, "neighbours", (uint64_t)maker->job->trees * count);
+    nigh__parallel_stage(&maker->parallel, "neighbours", (uint64_t)maker->job->trees * count);
     for (uint32_t t = 0; t < maker->job->trees && status == NIGH_OK; t++) {
         reset_ids(ids, count);
         tree.seed = nigh__mix(maker->job->seed + 1 + t);
@@ -134,7 +135,7 @@ static nigh_status find_by_trees(struct maker *maker) {
     const nigh_context *context = maker->job->context;
     const uint32_t count = maker->job->count;
     uint32_t *ids = nigh__alloc_large(context, count, sizeof *ids);
-    struct nigh__pivot_room *room = nigh__pivot_room_new(context, count, maker->words, maker->crew.threads);
+    struct nigh__pivot_room *room = nigh__pivot_room_new(context, count, maker->words, maker->parallel.threads);
     const uint32_t leaf = count < JOIN_LEAF ? count : JOIN_LEAF;
     nigh_status status = NIGH_ENOMEM;
     if (ids != NULL && room != NULL && nigh__joining_room(&maker->joining, leaf)) status = grow_trees(maker, ids, room);
@@ -153,23 +154,23 @@ static nigh_status find_neighbours(struct maker *maker) {
     const struct nigh__graph_job *job = maker->job;
     const uint32_t k = at_most_others(maker, job->neighbours);
     const uint32_t degree = at_most_others(maker, job->degree);
-    if (!nigh__neighbours_make(job->context, job->count, k, k > degree ? k : degree, maker->crew.threads > 1,
+    if (!nigh__neighbours_make(job->context, job->count, k, k > degree ? k : degree, maker->parallel.threads > 1,
                                &maker->neighbours) ||
-        !nigh__joining_make(job->context, maker->rows, maker->words, &maker->neighbours, maker->crew.threads,
+        !nigh__joining_make(job->context, maker->rows, maker->words, &maker->neighbours, maker->parallel.threads,
                             &maker->joining))
         return NIGH_ENOMEM;
     struct nigh__graph_facts *facts = &maker->made->graph.facts;
     nigh_status status = find_by_trees(maker);
     if (status == NIGH_OK)
-        status = nigh__descend(&maker->crew, &maker->joining, job->passes, nigh__mix(~job->seed), &facts->passes);
+        status = nigh__descend(&maker->parallel, &maker->joining, job->passes, nigh__mix(~job->seed), &facts->passes);
     if (status != NIGH_OK) return status;
     nigh__joining_release(&maker->joining);
-    if (!nigh__graph_measure(&maker->crew, maker->rows, maker->words, &maker->neighbours, facts))
+    if (!nigh__graph_measure(&maker->parallel, maker->rows, maker->words, &maker->neighbours, facts))
         return NIGH_ECANCELLED;
     if (!nigh__graph_far(job->context, &maker->neighbours, maker->words, facts)) return NIGH_ENOMEM;
-    status = nigh__centres_find(&maker->crew, maker->rows, maker->words, &maker->neighbours, &maker->centres);
+    status = nigh__centres_find(&maker->parallel, maker->rows, maker->words, &maker->neighbours, &maker->centres);
     if (status != NIGH_OK) return status;
-    return nigh__thin(&maker->crew, maker->rows, maker->words, &maker->neighbours, degree);
+    return nigh__thin(&maker->parallel, maker->rows, maker->words, &maker->neighbours, degree);
 }
 
 /* -------------------------------------------------------------------------- graph -- */
@@ -223,8 +224,8 @@ static nigh_status collect_seeds(struct maker *maker) {
     uint32_t *starts = NULL;
     uint32_t *seeds = NULL;
     nigh__seeds_shape(graph->nodes, maker->job->width_bits, &graph->facts);
-    const nigh_status status = nigh__seeds_make(&maker->crew, maker->rows, graph->nodes, maker->words, &graph->facts,
-                                                &starts, &seeds, &graph->seed_count);
+    const nigh_status status = nigh__seeds_make(&maker->parallel, maker->rows, graph->nodes, maker->words,
+                                                &graph->facts, &starts, &seeds, &graph->seed_count);
     graph->seed_starts = starts;
     graph->seeds = seeds;
     return status;
@@ -235,7 +236,7 @@ static nigh_status collect_centres(struct maker *maker) {
     struct nigh__centres *centres = &maker->centres;
     struct nigh__groups groups;
     if (centres->count == 0) return NIGH_OK; /* of a handful of nodes */
-    const nigh_status status = nigh__groups_make(&maker->crew, centres, &groups);
+    const nigh_status status = nigh__groups_make(&maker->parallel, centres, &groups);
     graph->facts.centre_words = centres->words;
     graph->centre_count = centres->count;
     graph->centres = centres->sketches;
@@ -286,8 +287,8 @@ uint64_t nigh__graph_make_bytes(const struct nigh__graph_job *job, uint64_t sign
 
 nigh_status nigh__graph_make(const struct nigh__graph_job *job, struct nigh__graph_made *out, nigh_error *error) {
     struct maker maker = {.job = job, .words = nigh__row_words(job->width_bits), .made = out};
-    maker.crew =
-        (struct nigh__crew){.context = job->context, .threads = useful_threads(job), .progress = job->progress};
+    maker.parallel =
+        (struct nigh__parallel){.context = job->context, .threads = useful_threads(job), .progress = job->progress};
     *out = (struct nigh__graph_made){.context = job->context, .graph = {.nodes = job->count, .degree = job->degree}};
     out->graph.facts = (struct nigh__graph_facts){.neighbours = job->neighbours,
                                                   .trees = job->trees,

@@ -51,7 +51,7 @@ static bool lies(struct plain *plain, enum nigh__graph_section section, uint64_t
 }
 
 static bool no_memory(struct plain *plain) {
-    (void)nigh__fail(plain->error, NIGH_ENOMEM, "no memory for a walk along a graph");
+    (void)nigh__no_memory(plain->error, "for a walk along a graph");
     plain->status = NIGH_ENOMEM;
     return false;
 }

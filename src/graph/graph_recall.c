@@ -8,7 +8,7 @@
 #define ROWS_AT_ONCE 2048u
 
 struct measure {
-    struct nigh__crew *crew;
+    struct nigh__parallel *parallel;
     const uint64_t *rows;
     uint32_t words;
     const struct nigh__neighbours *neighbours;
@@ -30,7 +30,7 @@ static void best_add(struct best *best, uint32_t distance) {
 }
 
 static bool best_scan(const struct measure *measure, uint32_t thread, uint32_t node, struct best *best) {
-    const struct nigh__hamming *hamming = measure->crew->context->hamming;
+    const struct nigh__hamming *hamming = measure->parallel->context->hamming;
     const uint32_t nodes = measure->neighbours->nodes;
     const size_t words = measure->words;
     uint32_t distances[ROWS_AT_ONCE];
@@ -41,26 +41,27 @@ static bool best_scan(const struct measure *measure, uint32_t thread, uint32_t n
             if ((best->count < NEAREST || distances[i] < best->distances[NEAREST - 1]) && first + i != node)
                 best_add(best, distances[i]);
         first += count;
-        if (!nigh__crew_did(measure->crew, thread, count)) return false;
+        if (!nigh__parallel_did(measure->parallel, thread, count)) return false;
     }
     return true;
 }
 
-static void measure_nodes(void *user, uint32_t thread, uint64_t first, uint64_t end) {
+static nigh_status measure_nodes(void *user, const struct nigh__items *items) {
     struct measure *measure = user;
     const uint32_t nodes = measure->neighbours->nodes;
-    for (uint64_t i = first; i < end; i++) {
+    for (uint64_t i = items->first; i < items->end; i++) {
         struct best best = {.count = 0};
         const uint32_t node = (uint32_t)(i * nodes / measure->looked_at);
         const uint16_t *distances = nigh__neighbours_distances(measure->neighbours, node);
         const uint32_t *ids = nigh__neighbours_ids(measure->neighbours, node);
-        if (!best_scan(measure, thread, node, &best)) return;
+        if (!best_scan(measure, items->thread, node, &best)) return NIGH_OK;
         uint32_t found = 0;
         for (uint32_t n = 0; n < best.count && n < measure->neighbours->k; n++)
             found += (ids[n] & ~NIGH__NEW) != NIGH__NOBODY && distances[n] <= best.distances[best.count - 1];
         atomic_fetch_add(&measure->wanted, best.count);
         atomic_fetch_add(&measure->found, found);
     }
+    return NIGH_OK;
 }
 
 /* ---------------------------------------------------------------------------- far -- */
@@ -88,13 +89,13 @@ bool nigh__graph_far(const nigh_context *context, const struct nigh__neighbours 
 
 /* ------------------------------------------------------------------------- recall -- */
 
-bool nigh__graph_measure(struct nigh__crew *crew, const uint64_t *rows, uint32_t words,
+bool nigh__graph_measure(struct nigh__parallel *parallel, const uint64_t *rows, uint32_t words,
                          const struct nigh__neighbours *neighbours, struct nigh__graph_facts *facts) {
     const uint32_t nodes = neighbours->nodes;
-    struct measure measure = {.crew = crew, .rows = rows, .words = words, .neighbours = neighbours};
+    struct measure measure = {.parallel = parallel, .rows = rows, .words = words, .neighbours = neighbours};
     measure.looked_at = nodes < NIGH__GRAPH_RECALL_NODES ? nodes : NIGH__GRAPH_RECALL_NODES;
-    nigh__crew_stage(crew, "measuring", (uint64_t)measure.looked_at * nodes);
-    if (!nigh__crew_run(crew, measure.looked_at, 1, measure_nodes, &measure)) return false;
+    nigh__parallel_stage(parallel, "measuring", (uint64_t)measure.looked_at * nodes);
+    if (nigh__parallel_run(parallel, measure.looked_at, 1, measure_nodes, &measure, NULL) != NIGH_OK) return false;
     facts->recall_nodes = measure.looked_at;
     facts->recall_wanted = atomic_load(&measure.wanted);
     facts->recall_found = atomic_load(&measure.found);

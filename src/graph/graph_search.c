@@ -103,7 +103,7 @@ struct nigh__graph_scratch {
 
 nigh_status nigh__graph_scratch_new(const nigh_context *context, struct nigh__graph_scratch **out, nigh_error *error) {
     *out = nigh__alloc_zero(context, 1, sizeof **out);
-    if (*out == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory to search a graph");
+    if (*out == NULL) return nigh__no_memory(error, "to search a graph");
     (*out)->walk.context = context;
     (*out)->walk.picked = nigh__picked_choose(context->hamming->name);
     return NIGH_OK;
@@ -137,7 +137,7 @@ static bool lies(struct walk *walk, enum nigh__graph_section section, uint64_t i
 }
 
 static bool no_memory(struct walk *walk) {
-    (void)nigh__fail(walk->error, NIGH_ENOMEM, "no memory for a walk along a graph");
+    (void)nigh__no_memory(walk->error, "for a walk along a graph");
     walk->status = NIGH_ENOMEM;
     return false;
 }

@@ -14,7 +14,7 @@
 #define TOO_LONG UINT32_MAX
 
 struct sower {
-    struct nigh__crew *crew;
+    struct nigh__parallel *parallel;
     const uint64_t *rows;
     uint32_t nodes, words;
     const struct nigh__graph_facts *facts;
@@ -42,22 +42,24 @@ static uint64_t list_of(const struct sower *sower, uint64_t slice, uint64_t node
     return slice << bits | nigh__slice_value(sower->rows + node * sower->words, cut);
 }
 
-static void count_slices(void *user, uint32_t thread, uint64_t first, uint64_t end) {
+static nigh_status count_slices(void *user, const struct nigh__items *items) {
     struct sower *sower = user;
-    for (uint64_t slice = first; slice < end; slice++)
+    for (uint64_t slice = items->first; slice < items->end; slice++)
         for (uint64_t node = 0; node < sower->nodes; node++) sower->ends[list_of(sower, slice, node)]++;
-    (void)nigh__crew_did(sower->crew, thread, (end - first) * sower->nodes);
+    (void)nigh__parallel_did(sower->parallel, items->thread, (items->end - items->first) * sower->nodes);
+    return NIGH_OK;
 }
 
 /* Slices have lists of their own, so that each is filled in order. */
-static void fill_slices(void *user, uint32_t thread, uint64_t first, uint64_t end) {
+static nigh_status fill_slices(void *user, const struct nigh__items *items) {
     struct sower *sower = user;
-    for (uint64_t slice = first; slice < end; slice++)
+    for (uint64_t slice = items->first; slice < items->end; slice++)
         for (uint64_t node = 0; node < sower->nodes; node++) {
             uint32_t *next = &sower->ends[list_of(sower, slice, node)];
             if (*next != TOO_LONG) sower->seeds[(*next)++] = (uint32_t)node;
         }
-    (void)nigh__crew_did(sower->crew, thread, (end - first) * sower->nodes);
+    (void)nigh__parallel_did(sower->parallel, items->thread, (items->end - items->first) * sower->nodes);
+    return NIGH_OK;
 }
 
 /* Less than 2^32 in all: so the shape was chosen. */
@@ -76,24 +78,24 @@ static void counts_to_starts(struct sower *sower, uint64_t lists) {
 static nigh_status sow(struct sower *sower, uint64_t *count) {
     const uint64_t lists = nigh__graph_seed_lists(sower->facts);
     const uint32_t slices = sower->facts->seed_slices;
-    if (!nigh__crew_run(sower->crew, slices, 1, count_slices, sower)) return NIGH_ECANCELLED;
+    if (nigh__parallel_run(sower->parallel, slices, 1, count_slices, sower, NULL) != NIGH_OK) return NIGH_ECANCELLED;
     counts_to_starts(sower, lists);
     *count = sower->starts[lists];
-    sower->seeds = nigh__alloc_large(sower->crew->context, (size_t)*count, sizeof *sower->seeds);
+    sower->seeds = nigh__alloc_large(sower->parallel->context, (size_t)*count, sizeof *sower->seeds);
     if (sower->seeds == NULL) return NIGH_ENOMEM;
-    return nigh__crew_run(sower->crew, slices, 1, fill_slices, sower) ? NIGH_OK : NIGH_ECANCELLED;
+    return nigh__parallel_run(sower->parallel, slices, 1, fill_slices, sower, NULL);
 }
 
-nigh_status nigh__seeds_make(struct nigh__crew *crew, const uint64_t *rows, uint32_t nodes, uint32_t words,
+nigh_status nigh__seeds_make(struct nigh__parallel *parallel, const uint64_t *rows, uint32_t nodes, uint32_t words,
                              const struct nigh__graph_facts *facts, uint32_t **starts, uint32_t **seeds,
                              uint64_t *count) {
-    struct sower sower = {.crew = crew, .rows = rows, .nodes = nodes, .words = words, .facts = facts};
+    struct sower sower = {.parallel = parallel, .rows = rows, .nodes = nodes, .words = words, .facts = facts};
     const size_t lists = (size_t)nigh__graph_seed_lists(facts);
-    nigh__crew_stage(crew, "seeds", UINT64_C(2) * facts->seed_slices * nodes);
-    sower.ends = nigh__alloc_table(crew->context, lists, sizeof *sower.ends);
-    sower.starts = nigh__alloc_large(crew->context, lists + 1, sizeof *sower.starts);
+    nigh__parallel_stage(parallel, "seeds", UINT64_C(2) * facts->seed_slices * nodes);
+    sower.ends = nigh__alloc_table(parallel->context, lists, sizeof *sower.ends);
+    sower.starts = nigh__alloc_large(parallel->context, lists + 1, sizeof *sower.starts);
     const nigh_status status = sower.ends != NULL && sower.starts != NULL ? sow(&sower, count) : NIGH_ENOMEM;
-    nigh__free(crew->context, sower.ends);
+    nigh__free(parallel->context, sower.ends);
     *starts = sower.starts;
     *seeds = sower.seeds;
     return status;

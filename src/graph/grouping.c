@@ -11,7 +11,7 @@
 #define GROUPS_AT_ONCE 512u /* sketches of so many stay in the first cache while some centres pass */
 
 struct grouping {
-    struct nigh__crew *crew;
+    struct nigh__parallel *parallel;
     struct nigh__centres *centres;
     struct nigh__groups *groups;
     uint32_t *group_of; /* [centres] */
@@ -26,8 +26,8 @@ static void assign_one(const struct grouping *grouping, uint64_t centre, uint32_
     const size_t words = grouping->centres->words;
     uint32_t distances[GROUPS_AT_ONCE];
     const uint32_t smallest =
-        grouping->crew->context->hamming->rows(grouping->centres->sketches + centre * words,
-                                               grouping->groups->sketches + first * words, count, words, distances);
+        grouping->parallel->context->hamming->rows(grouping->centres->sketches + centre * words,
+                                                   grouping->groups->sketches + first * words, count, words, distances);
     if (smallest >= *least) return;
     uint32_t group = 0;
     while (distances[group] != smallest) group++;
@@ -35,17 +35,18 @@ static void assign_one(const struct grouping *grouping, uint64_t centre, uint32_
     grouping->group_of[centre] = first + group;
 }
 
-static void assign_some(void *user, uint32_t thread, uint64_t first, uint64_t end) {
+static nigh_status assign_some(void *user, const struct nigh__items *items) {
     const struct grouping *grouping = user;
     const uint32_t groups = grouping->groups->count;
     uint32_t least[CENTRES_AT_ONCE];
     memset(least, 0xff, sizeof least);
     for (uint32_t group = 0; group < groups; group += GROUPS_AT_ONCE) {
         const uint32_t count = groups - group < GROUPS_AT_ONCE ? groups - group : GROUPS_AT_ONCE;
-        for (uint64_t centre = first; centre < end; centre++)
-            assign_one(grouping, centre, group, count, &least[centre - first]);
+        for (uint64_t centre = items->first; centre < items->end; centre++)
+            assign_one(grouping, centre, group, count, &least[centre - items->first]);
     }
-    (void)nigh__crew_did(grouping->crew, thread, end - first);
+    (void)nigh__parallel_did(grouping->parallel, items->thread, items->end - items->first);
+    return NIGH_OK;
 }
 
 /* Where each group begins, and who is in it. */
@@ -63,7 +64,9 @@ static void gather(const struct grouping *grouping) {
 }
 
 static bool assign(struct grouping *grouping) {
-    if (!nigh__crew_run(grouping->crew, grouping->centres->count, CENTRES_AT_ONCE, assign_some, grouping)) return false;
+    if (nigh__parallel_run(grouping->parallel, grouping->centres->count, CENTRES_AT_ONCE, assign_some, grouping,
+                           NULL) != NIGH_OK)
+        return false;
     gather(grouping);
     return true;
 }
@@ -94,7 +97,7 @@ static void find_middle(const struct grouping *grouping, uint32_t group) {
 /* Both of `centres` in the order of `members`. */
 static bool put_in_order(const struct grouping *grouping) {
     struct nigh__centres *centres = grouping->centres;
-    const nigh_context *context = grouping->crew->context;
+    const nigh_context *context = grouping->parallel->context;
     const size_t words = centres->words;
     uint32_t *nodes = nigh__alloc_large(context, centres->count, sizeof *nodes);
     uint64_t *sketches = nigh__alloc_large(context, centres->count * words, sizeof *sketches);
@@ -130,12 +133,13 @@ static nigh_status group(struct grouping *grouping) {
     return put_in_order(grouping) ? NIGH_OK : NIGH_ENOMEM;
 }
 
-nigh_status nigh__groups_make(struct nigh__crew *crew, struct nigh__centres *centres, struct nigh__groups *out) {
-    const nigh_context *context = crew->context;
+nigh_status nigh__groups_make(struct nigh__parallel *parallel, struct nigh__centres *centres,
+                              struct nigh__groups *out) {
+    const nigh_context *context = parallel->context;
     const uint32_t count = centres->count / NIGH__CENTRES_A_GROUP + 1;
-    struct grouping grouping = {.crew = crew, .centres = centres, .groups = out};
+    struct grouping grouping = {.parallel = parallel, .centres = centres, .groups = out};
     *out = (struct nigh__groups){.count = count};
-    nigh__crew_stage(crew, "grouping", (uint64_t)(ROUNDS + 1) * centres->count);
+    nigh__parallel_stage(parallel, "grouping", (uint64_t)(ROUNDS + 1) * centres->count);
     out->starts = nigh__alloc_large(context, (size_t)count + 1, sizeof *out->starts);
     out->sketches = nigh__alloc_large(context, (size_t)count * centres->words, sizeof *out->sketches);
     grouping.group_of = nigh__alloc_large(context, centres->count, sizeof *grouping.group_of);

@@ -29,7 +29,7 @@ struct nigh__groups {
  * Centres are put in the order of their groups.  `out` is the caller's to release, also after a failure: NIGH_OK,
  * NIGH_ECANCELLED or NIGH_ENOMEM, without a detail.
  */
-nigh_status nigh__groups_make(struct nigh__crew *crew, struct nigh__centres *centres, struct nigh__groups *out);
+nigh_status nigh__groups_make(struct nigh__parallel *parallel, struct nigh__centres *centres, struct nigh__groups *out);
 void nigh__groups_release(const nigh_context *context, struct nigh__groups *groups);
 
 #endif

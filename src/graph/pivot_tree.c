@@ -76,7 +76,7 @@ static void choose_pivots(const struct nigh__pivot_tree *tree, struct part part,
 
 static void label(const struct nigh__pivot_tree *tree, const uint64_t *pivots, uint32_t count, uint32_t first,
                   uint32_t end, uint8_t *labels) {
-    const struct nigh__hamming *hamming = tree->crew->context->hamming;
+    const struct nigh__hamming *hamming = tree->parallel->context->hamming;
     for (uint32_t i = first; i < end; i++) {
         uint32_t distances[PIVOTS];
         const uint64_t *row = tree->rows + (size_t)tree->ids[i] * tree->words;
@@ -126,7 +126,7 @@ static uint32_t split(const struct splitter *splitter, struct part part, uint32_
 /* False where all shall stop. */
 static bool give_leaf(const struct nigh__pivot_tree *tree, uint32_t thread, uint32_t first, uint32_t count) {
     if (tree->leaf != NULL) tree->leaf(tree->user, thread, tree->ids + first, count);
-    return nigh__crew_did(tree->crew, thread, count);
+    return nigh__parallel_did(tree->parallel, thread, count);
 }
 
 static bool cut_evenly(const struct nigh__pivot_tree *tree, uint32_t thread, struct part part) {
@@ -165,21 +165,23 @@ static void divide(const struct splitter *splitter, uint32_t thread, struct part
     }
 }
 
-static void divide_parts(void *user, uint32_t thread, uint64_t first, uint64_t end) {
+static nigh_status divide_parts(void *user, const struct nigh__items *items) {
     const struct splitter *splitter = user;
     const struct part *parts = splitter->room->parts.data;
-    for (uint64_t i = first; i < end; i++)
-        if (parts[i].count > 0) divide(splitter, thread, parts[i]);
+    for (uint64_t i = items->first; i < items->end; i++)
+        if (parts[i].count > 0) divide(splitter, items->thread, parts[i]);
+    return NIGH_OK;
 }
 
 /* -------------------------------------------------------- parts of all threads at once -- */
 
-static void label_share(void *user, uint32_t thread, uint64_t first, uint64_t end) {
+static nigh_status label_share(void *user, const struct nigh__items *items) {
     const struct splitter *splitter = user;
     const uint32_t start = splitter->part.first;
-    label(splitter->tree, splitter->room->pivots, splitter->pivots, start + (uint32_t)first, start + (uint32_t)end,
-          splitter->room->labels);
-    (void)nigh__crew_did(splitter->tree->crew, thread, 0);
+    label(splitter->tree, splitter->room->pivots, splitter->pivots, start + (uint32_t)items->first,
+          start + (uint32_t)items->end, splitter->room->labels);
+    (void)nigh__parallel_did(splitter->tree->parallel, items->thread, 0);
+    return NIGH_OK;
 }
 
 /* The largest parts are labelled by all threads; what comes of them stands behind the others. */
@@ -193,12 +195,13 @@ static nigh_status divide_large(struct splitter *splitter, uint32_t large) {
         splitter->part = *part;
         splitter->pivots = pivots_of(tree, part->count);
         choose_pivots(tree, *part, splitter->pivots, splitter->room->pivots);
-        if (!nigh__crew_run(tree->crew, part->count, ROWS_AT_ONCE, label_share, splitter)) return NIGH_ECANCELLED;
+        if (nigh__parallel_run(tree->parallel, part->count, ROWS_AT_ONCE, label_share, splitter, NULL) != NIGH_OK)
+            return NIGH_ECANCELLED;
         const uint32_t count = split(splitter, *part, splitter->pivots, found);
         if (count == 0) {
             if (!cut_evenly(tree, 0, *part)) return NIGH_ECANCELLED;
         } else {
-            struct part *more = nigh__array_add(tree->crew->context, parts, count);
+            struct part *more = nigh__array_add(tree->parallel->context, parts, count);
             if (more == NULL) return NIGH_ENOMEM;
             memcpy(more, found, count * sizeof *more);
         }
@@ -209,14 +212,14 @@ static nigh_status divide_large(struct splitter *splitter, uint32_t large) {
 
 nigh_status nigh__pivot_tree_grow(const struct nigh__pivot_tree *tree, struct nigh__pivot_room *room) {
     struct splitter splitter = {.tree = tree, .room = room};
-    const uint32_t threads = tree->crew->threads;
+    const uint32_t threads = tree->parallel->threads;
     uint32_t large = threads == 1 ? UINT32_MAX : tree->count / (threads * PARTS_A_THREAD);
     if (large < LARGE_ROWS) large = LARGE_ROWS;
     room->parts.count = 0;
-    struct part *whole = nigh__array_add(tree->crew->context, &room->parts, 1);
+    struct part *whole = nigh__array_add(tree->parallel->context, &room->parts, 1);
     if (whole == NULL) return NIGH_ENOMEM;
     *whole = (struct part){.count = tree->count};
     const nigh_status status = divide_large(&splitter, large);
     if (status != NIGH_OK) return status;
-    return nigh__crew_run(tree->crew, room->parts.count, 1, divide_parts, &splitter) ? NIGH_OK : NIGH_ECANCELLED;
+    return nigh__parallel_run(tree->parallel, room->parts.count, 1, divide_parts, &splitter, NULL);
 }

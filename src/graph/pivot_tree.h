@@ -20,10 +20,10 @@
 #ifndef NIGH_GRAPH_PIVOT_TREE_H
 #define NIGH_GRAPH_PIVOT_TREE_H
 
-#include "graph/crew.h"
+#include "base/parallel.h"
 
 struct nigh__pivot_tree {
-    struct nigh__crew *crew;
+    struct nigh__parallel *parallel;
     const uint64_t *rows;
     uint32_t words;
     uint32_t count;

@@ -19,7 +19,7 @@ struct thinner {
 };
 
 struct thinning {
-    struct nigh__crew *crew;
+    struct nigh__parallel *parallel;
     const uint64_t *rows;
     uint32_t words, degree;
     struct nigh__neighbours *neighbours;
@@ -32,7 +32,7 @@ struct thinning {
 /* Keys ascend.  Those that stay become the row of the node. */
 static void thin(const struct thinning *thinning, struct thinner *thinner, uint32_t node, const uint64_t *keys,
                  size_t count) {
-    const struct nigh__hamming *hamming = thinning->crew->context->hamming;
+    const struct nigh__hamming *hamming = thinning->parallel->context->hamming;
     const size_t words = thinning->words;
     uint32_t *ids = nigh__neighbours_ids(thinning->neighbours, node);
     uint16_t *distances = nigh__neighbours_distances(thinning->neighbours, node);
@@ -75,23 +75,24 @@ static size_t read_row(const struct thinning *thinning, uint32_t node, uint64_t 
     return count;
 }
 
-static void thin_first(void *user, uint32_t thread, uint64_t first, uint64_t end) {
+static nigh_status thin_first(void *user, const struct nigh__items *items) {
     struct thinning *thinning = user;
-    struct thinner *thinner = &thinning->thinners[thread];
-    for (uint64_t node = first; node < end; node++) {
+    struct thinner *thinner = &thinning->thinners[items->thread];
+    for (uint64_t node = items->first; node < items->end; node++) {
         const size_t count = read_row(thinning, (uint32_t)node, thinner->keys);
         thin(thinning, thinner, (uint32_t)node, thinner->keys, count);
         const uint32_t *ids = nigh__neighbours_ids(thinning->neighbours, (uint32_t)node);
         for (uint32_t i = 0; i < thinning->neighbours->room && ids[i] != NIGH__NOBODY; i++)
             atomic_fetch_add_explicit(&thinning->counts[ids[i]], 1, memory_order_relaxed);
     }
-    (void)nigh__crew_did(thinning->crew, thread, end - first);
+    (void)nigh__parallel_did(thinning->parallel, items->thread, items->end - items->first);
+    return NIGH_OK;
 }
 
 /* Filled from their ends, in whatever order. */
-static void turn(void *user, uint32_t thread, uint64_t first, uint64_t end) {
+static nigh_status turn(void *user, const struct nigh__items *items) {
     struct thinning *thinning = user;
-    for (uint64_t node = first; node < end; node++) {
+    for (uint64_t node = items->first; node < items->end; node++) {
         const uint32_t *ids = nigh__neighbours_ids(thinning->neighbours, (uint32_t)node);
         const uint16_t *distances = nigh__neighbours_distances(thinning->neighbours, (uint32_t)node);
         for (uint32_t i = 0; i < thinning->neighbours->room && ids[i] != NIGH__NOBODY; i++) {
@@ -99,7 +100,8 @@ static void turn(void *user, uint32_t thread, uint64_t first, uint64_t end) {
             thinning->turned[thinning->starts[ids[i]] + left - 1] = (uint64_t)distances[i] << 32 | node;
         }
     }
-    (void)nigh__crew_did(thinning->crew, thread, 0);
+    (void)nigh__parallel_did(thinning->parallel, items->thread, 0);
+    return NIGH_OK;
 }
 
 static size_t drop_equal(uint64_t *keys, size_t count) {
@@ -109,11 +111,11 @@ static size_t drop_equal(uint64_t *keys, size_t count) {
     return kept;
 }
 
-static void thin_again(void *user, uint32_t thread, uint64_t first, uint64_t end) {
+static nigh_status thin_again(void *user, const struct nigh__items *items) {
     struct thinning *thinning = user;
-    struct thinner *thinner = &thinning->thinners[thread];
+    struct thinner *thinner = &thinning->thinners[items->thread];
     bool go_on = true;
-    for (uint64_t node = first; node < end && go_on; node++) {
+    for (uint64_t node = items->first; node < items->end && go_on; node++) {
         const uint64_t start = thinning->starts[node];
         const size_t turned = (size_t)(thinning->starts[node + 1] - start);
         size_t count = read_row(thinning, (uint32_t)node, thinner->keys);
@@ -125,17 +127,18 @@ static void thin_again(void *user, uint32_t thread, uint64_t first, uint64_t end
             keep_all(thinning, (uint32_t)node, sorted, count);
         else
             thin(thinning, thinner, (uint32_t)node, sorted, count);
-        if (turned > 4096) go_on = nigh__crew_did(thinning->crew, thread, 0);
+        if (turned > 4096) go_on = nigh__parallel_did(thinning->parallel, items->thread, 0);
     }
-    (void)nigh__crew_did(thinning->crew, thread, end - first);
+    (void)nigh__parallel_did(thinning->parallel, items->thread, items->end - items->first);
+    return NIGH_OK;
 }
 
 /* ----------------------------------------------------------------------- the whole -- */
 
 static bool thinners_make(struct thinning *thinning, size_t most) {
-    const nigh_context *context = thinning->crew->context;
+    const nigh_context *context = thinning->parallel->context;
     const size_t slots = (size_t)thinning->degree + 1;
-    for (uint32_t t = 0; t < thinning->crew->threads; t++) {
+    for (uint32_t t = 0; t < thinning->parallel->threads; t++) {
         struct thinner *thinner = &thinning->thinners[t];
         nigh__free(context, thinner->keys);
         nigh__free(context, thinner->scratch);
@@ -152,9 +155,9 @@ static bool thinners_make(struct thinning *thinning, size_t most) {
 }
 
 static bool thinning_allocate(struct thinning *thinning) {
-    const nigh_context *context = thinning->crew->context;
+    const nigh_context *context = thinning->parallel->context;
     const size_t nodes = thinning->neighbours->nodes;
-    thinning->thinners = nigh__alloc_zero(context, thinning->crew->threads, sizeof *thinning->thinners);
+    thinning->thinners = nigh__alloc_zero(context, thinning->parallel->threads, sizeof *thinning->thinners);
     thinning->counts = nigh__alloc_table(context, nodes, sizeof *thinning->counts);
     thinning->starts = nigh__alloc_large(context, nodes + 1, sizeof *thinning->starts);
     return thinning->thinners != NULL && thinning->counts != NULL && thinning->starts != NULL &&
@@ -162,8 +165,8 @@ static bool thinning_allocate(struct thinning *thinning) {
 }
 
 static void thinning_release(struct thinning *thinning) {
-    const nigh_context *context = thinning->crew->context;
-    for (uint32_t t = 0; thinning->thinners != NULL && t < thinning->crew->threads; t++) {
+    const nigh_context *context = thinning->parallel->context;
+    for (uint32_t t = 0; thinning->thinners != NULL && t < thinning->parallel->threads; t++) {
         nigh__free(context, thinning->thinners[t].keys);
         nigh__free(context, thinning->thinners[t].scratch);
         nigh__free(context, thinning->thinners[t].kept);
@@ -192,23 +195,26 @@ static uint32_t counts_to_starts(struct thinning *thinning) {
 
 static nigh_status thin_all(struct thinning *thinning) {
     const uint32_t nodes = thinning->neighbours->nodes;
-    if (!nigh__crew_run(thinning->crew, nodes, NODES_AT_ONCE, thin_first, thinning)) return NIGH_ECANCELLED;
+    if (nigh__parallel_run(thinning->parallel, nodes, NODES_AT_ONCE, thin_first, thinning, NULL) != NIGH_OK)
+        return NIGH_ECANCELLED;
     const size_t most = counts_to_starts(thinning);
     thinning->turned =
-        nigh__alloc_large(thinning->crew->context, (size_t)thinning->starts[nodes], sizeof *thinning->turned);
+        nigh__alloc_large(thinning->parallel->context, (size_t)thinning->starts[nodes], sizeof *thinning->turned);
     if (thinning->turned == NULL || !thinners_make(thinning, thinning->neighbours->room + most)) return NIGH_ENOMEM;
-    if (!nigh__crew_run(thinning->crew, nodes, NODES_AT_ONCE, turn, thinning)) return NIGH_ECANCELLED;
-    return nigh__crew_run(thinning->crew, nodes, NODES_AT_ONCE, thin_again, thinning) ? NIGH_OK : NIGH_ECANCELLED;
+    if (nigh__parallel_run(thinning->parallel, nodes, NODES_AT_ONCE, turn, thinning, NULL) != NIGH_OK)
+        return NIGH_ECANCELLED;
+    return nigh__parallel_run(thinning->parallel, nodes, NODES_AT_ONCE, thin_again, thinning, NULL);
 }
 
 uint64_t nigh__thinning_bytes(uint64_t nodes, uint32_t k) {
     return nodes * (sizeof(uint32_t) + sizeof(uint64_t) + k / 3 * sizeof(uint64_t));
 }
 
-nigh_status nigh__thin(struct nigh__crew *crew, const uint64_t *rows, uint32_t words,
+nigh_status nigh__thin(struct nigh__parallel *parallel, const uint64_t *rows, uint32_t words,
                        struct nigh__neighbours *neighbours, uint32_t degree) {
-    struct thinning thinning = {.crew = crew, .rows = rows, .words = words, .degree = degree, .neighbours = neighbours};
-    nigh__crew_stage(crew, "thinning out", 2 * (uint64_t)neighbours->nodes);
+    struct thinning thinning = {
+        .parallel = parallel, .rows = rows, .words = words, .degree = degree, .neighbours = neighbours};
+    nigh__parallel_stage(parallel, "thinning out", 2 * (uint64_t)neighbours->nodes);
     const nigh_status status = thinning_allocate(&thinning) ? thin_all(&thinning) : NIGH_ENOMEM;
     thinning_release(&thinning);
     return status;

@@ -15,14 +15,14 @@
 #ifndef NIGH_GRAPH_THINNING_H
 #define NIGH_GRAPH_THINNING_H
 
-#include "graph/crew.h"
+#include "base/parallel.h"
 #include "graph/neighbours.h"
 
 /*
  * Afterwards the rows of `neighbours` are edges, nearest first, at most `degree` each (room enough there is),
  * NIGH__NOBODY behind the last; flags are gone.  NIGH_OK, NIGH_ECANCELLED or NIGH_ENOMEM, without a detail.
  */
-nigh_status nigh__thin(struct nigh__crew *crew, const uint64_t *rows, uint32_t words,
+nigh_status nigh__thin(struct nigh__parallel *parallel, const uint64_t *rows, uint32_t words,
                        struct nigh__neighbours *neighbours, uint32_t degree);
 uint64_t nigh__thinning_bytes(uint64_t nodes, uint32_t k);
 

@@ -98,9 +98,9 @@ static void expect_plain(const nigh_context *context, uint32_t words, uint32_t k
     const uint32_t count = plain_centres(&neighbours, rows, words, nodes, centre_rows);
     assert_in_range(count, TOPICS, COUNT / (MIN_NEW + 1));
     for (uint32_t threads = 1; threads < 4; threads += 2) {
-        struct nigh__crew crew = {.context = context, .threads = threads};
+        struct nigh__parallel parallel = {.context = context, .threads = threads};
         struct nigh__centres centres;
-        assert_int_equal(nigh__centres_find(&crew, rows, words, &neighbours, &centres), NIGH_OK);
+        assert_int_equal(nigh__centres_find(&parallel, rows, words, &neighbours, &centres), NIGH_OK);
         assert_int_equal(centres.count, count);
         assert_int_equal(centres.words, words < 8 ? words : 8);
         assert_memory_equal(centres.nodes, nodes, count * sizeof *nodes);
@@ -125,11 +125,11 @@ static void the_middle_is_near_to_all(void **state) {
     enum { WORDS = 3 };
     uint64_t *rows = make_rows(COUNT, WORDS, 5);
     struct nigh__neighbours neighbours;
-    struct nigh__crew crew = {.context = *state, .threads = 1};
+    struct nigh__parallel parallel = {.context = *state, .threads = 1};
     struct nigh__centres centres;
     uint64_t sum = 0;
     know_all(&neighbours, *state, rows, COUNT, WORDS, MAX_K);
-    assert_int_equal(nigh__centres_find(&crew, rows, WORDS, &neighbours, &centres), NIGH_OK);
+    assert_int_equal(nigh__centres_find(&parallel, rows, WORDS, &neighbours, &centres), NIGH_OK);
     for (size_t i = 0; i < COUNT; i++) {
         uint32_t nearest = UINT32_MAX;
         for (size_t c = 0; c < centres.count; c++) {
@@ -149,10 +149,10 @@ static void a_handful(void **state) {
     for (uint32_t count = MIN_NEW; count <= MIN_NEW + 1; count++) {
         uint64_t *rows = make_rows(count, 1, 6);
         struct nigh__neighbours neighbours;
-        struct nigh__crew crew = {.context = *state, .threads = 1};
+        struct nigh__parallel parallel = {.context = *state, .threads = 1};
         struct nigh__centres centres;
         know_all(&neighbours, *state, rows, count, 1, count - 1);
-        assert_int_equal(nigh__centres_find(&crew, rows, 1, &neighbours, &centres), NIGH_OK);
+        assert_int_equal(nigh__centres_find(&parallel, rows, 1, &neighbours, &centres), NIGH_OK);
         assert_int_equal(centres.count, count - MIN_NEW);
         nigh__centres_release(*state, &centres);
         nigh__neighbours_release(*state, &neighbours);
@@ -234,10 +234,10 @@ static void groups_equal_the_plain_way(void **state) {
         uint32_t *group_of = calloc(count, sizeof *group_of);
         plain_groups(rows, words, count, groups, group_count, group_of);
         for (uint32_t threads = 1; threads < 4; threads += 2) {
-            struct nigh__crew crew = {.context = *state, .threads = threads};
+            struct nigh__parallel parallel = {.context = *state, .threads = threads};
             struct nigh__centres centres = given_centres(*state, rows, count, words);
             struct nigh__groups made;
-            assert_int_equal(nigh__groups_make(&crew, &centres, &made), NIGH_OK);
+            assert_int_equal(nigh__groups_make(&parallel, &centres, &made), NIGH_OK);
             assert_int_equal(made.count, group_count);
             assert_memory_equal(made.sketches, groups, (size_t)group_count * words * sizeof *groups);
             expect_in_order(&centres, &made, rows, group_of);
@@ -254,15 +254,15 @@ static void groups_equal_the_plain_way(void **state) {
 static void stopped(void **state) {
     uint64_t *rows = make_rows(COUNT, 1, 9);
     struct nigh__neighbours neighbours;
-    struct nigh__crew crew = {.context = *state, .threads = 1};
+    struct nigh__parallel parallel = {.context = *state, .threads = 1};
     struct nigh__centres centres;
     struct nigh__groups groups;
     know_all(&neighbours, *state, rows, COUNT, 1, MAX_K);
-    atomic_store(&crew.stopped, 1);
-    assert_int_equal(nigh__centres_find(&crew, rows, 1, &neighbours, &centres), NIGH_ECANCELLED);
+    atomic_store(&parallel.stopped, 1);
+    assert_int_equal(nigh__centres_find(&parallel, rows, 1, &neighbours, &centres), NIGH_ECANCELLED);
     nigh__centres_release(*state, &centres);
     centres = given_centres(*state, rows, COUNT, 1);
-    assert_int_equal(nigh__groups_make(&crew, &centres, &groups), NIGH_ECANCELLED);
+    assert_int_equal(nigh__groups_make(&parallel, &centres, &groups), NIGH_ECANCELLED);
     nigh__groups_release(*state, &groups);
     nigh__centres_release(*state, &centres);
     nigh__neighbours_release(*state, &neighbours);

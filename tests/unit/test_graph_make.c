@@ -178,11 +178,11 @@ static void note_leaf(void *user, uint32_t thread, const uint32_t *ids, uint32_t
 
 static uint32_t grow(const nigh_context *context, const uint64_t *rows, uint32_t count, uint32_t words,
                      uint32_t threads, uint32_t *ids) {
-    struct nigh__crew crew = {.context = context, .threads = threads};
+    struct nigh__parallel parallel = {.context = context, .threads = threads};
     struct leaves leaves = {.seen = calloc(count, 1)};
     struct nigh__pivot_room *room = nigh__pivot_room_new(context, count, words, threads);
     for (uint32_t i = 0; i < count; i++) ids[i] = i;
-    const struct nigh__pivot_tree tree = {.crew = &crew,
+    const struct nigh__pivot_tree tree = {.parallel = &parallel,
                                           .rows = rows,
                                           .words = words,
                                           .count = count,
@@ -265,7 +265,7 @@ static void thinning_equals_the_plain_way(void **state) {
     enum { COUNT = 700, K = 20, DEGREE = 12, WORDS = 4 };
     bool thinned = false;
     bool all_kept = false;
-    struct nigh__crew crew = {.context = *state, .threads = 3};
+    struct nigh__parallel parallel = {.context = *state, .threads = 3};
     struct nigh__neighbours neighbours;
     uint64_t *rows = clustered(COUNT, 64 * WORDS, 12, 30, 3);
     uint64_t(*forward)[COUNT] = calloc(COUNT, sizeof *forward);
@@ -285,7 +285,7 @@ static void thinning_equals_the_plain_way(void **state) {
             keys[v][counts[v]++] = (forward[u][i] >> 32) << 32 | u;
         }
     }
-    assert_int_equal(nigh__thin(&crew, rows, WORDS, &neighbours, DEGREE), NIGH_OK);
+    assert_int_equal(nigh__thin(&parallel, rows, WORDS, &neighbours, DEGREE), NIGH_OK);
     for (uint32_t u = 0; u < COUNT; u++) {
         const uint32_t kept = thin_if_many(rows, WORDS, keys[u], counts[u], DEGREE);
         thinned = thinned || counts[u] > 2 * DEGREE; /* so more than DEGREE different ones */
