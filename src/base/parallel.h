@@ -32,7 +32,8 @@ struct nigh__parallel {
     struct nigh__progress *progress; /* NULL: nobody asked */
     const char *stage;               /* for the progress, */
     uint64_t total;                  /* with what there is to do */
-    _Atomic uint64_t done;           /* and what of it is done */
+    uint32_t passes;                 /* over all of it; 0: one */
+    _Atomic uint64_t done;           /* and what of it is done, in all passes */
     _Atomic bool cancelled;
 };
 

@@ -16,10 +16,10 @@
  */
 #include "base/word_sort.h"
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/parallel.h"
 #include "base/threads.h"
 
 #define RADIX 256u
@@ -280,7 +280,6 @@ struct crowd {
     size_t counts[RADIX];
     size_t of_thread[MAX_THREADS][RADIX]; /* counts, then places */
     size_t starts[RADIX];
-    atomic_uint next;
 };
 
 static size_t share_start(const struct crowd *crowd, uint32_t thread) { return crowd->count / crowd->threads * thread; }
@@ -303,16 +302,14 @@ static void move_share(void *user, uint32_t thread) {
                 crowd->of_thread[thread]);
 }
 
-static void sort_shares(void *user, uint32_t thread) {
+static nigh_status sort_digits(void *user, const struct nigh__items *items) {
     struct crowd *crowd = user;
-    (void)thread;
-    for (;;) {
-        const uint32_t v = atomic_fetch_add_explicit(&crowd->next, 1, memory_order_relaxed);
-        if (v >= RADIX) return;
+    for (uint64_t v = items->first; v < items->end; v++) {
         const size_t start = crowd->starts[v] * crowd->plan->words;
         if (crowd->counts[v] != 0)
             sort_part(crowd->to + start, crowd->from + start, crowd->counts[v], crowd->cursor, false, crowd->plan);
     }
+    return NIGH_OK;
 }
 
 /* Where each thread moves its records of each digit to: after those of the threads before it. */
@@ -337,7 +334,7 @@ static uint64_t *sort_together(const struct plan *plan, uint64_t *records, uint6
     nigh__threads_run(threads, count_share, &crowd);
     find_places(&crowd);
     nigh__threads_run(threads, move_share, &crowd);
-    nigh__threads_run(threads, sort_shares, &crowd);
+    (void)nigh__parallel_run(&(struct nigh__parallel){.threads = threads}, RADIX, 1, sort_digits, &crowd, NULL);
     return scratch;
 }
 

@@ -17,13 +17,14 @@
  * the squared length), these are few.  For each the cosine is computed.  (The
  * idea is the prefix filter of similarity joins, with lengths as its bound.)
  */
+#include "base/parallel.h"
 #include "base/status.h"
 #include "eval/fields.h"
 #include "eval/pairs.h"
-#include "eval/shares.h"
 #include "scan/nearest.h"
 
-#define ROUNDING 1e-9 /* heads stay so far under their bound, for sums round */
+#define DOCUMENTS_AT_ONCE 64u /* few: some take a thousand times as long as others */
+#define ROUNDING 1e-9         /* heads stay so far under their bound, for sums round */
 
 struct worker {
     uint64_t *counts;  /* as nigh_eval_pairs.alike */
@@ -32,6 +33,7 @@ struct worker {
 };
 
 struct job {
+    struct nigh__parallel parallel;
     struct nigh__measuring *measuring;
     uint32_t *tails;     /* of each document, where its tail begins among its terms */
     size_t *starts;      /* of each feature, where its list begins */
@@ -105,9 +107,7 @@ static double cosine_with(const nigh_eval_corpus *corpus, const struct worker *w
 }
 
 /* Holds a document against those before it that share a feature of its tail. */
-static nigh_status join_document(void *user, uint32_t thread, uint32_t document) {
-    struct job *job = user;
-    struct worker *worker = &job->workers[thread];
+static void join_document(const struct job *job, struct worker *worker, uint32_t document) {
     const nigh_eval_corpus *corpus = job->measuring->corpus;
     const uint64_t *terms = nigh__corpus_terms(corpus, document);
     spread(corpus, worker, document, false);
@@ -125,6 +125,14 @@ static nigh_status join_document(void *user, uint32_t thread, uint32_t document)
         }
     }
     spread(corpus, worker, document, true);
+}
+
+static nigh_status join_documents(void *user, const struct nigh__items *items) {
+    struct job *job = user;
+    for (uint64_t document = items->first; document < items->end; document++) {
+        join_document(job, &job->workers[items->thread], (uint32_t)document);
+        if (!nigh__parallel_did(&job->parallel, items->thread, 1)) break;
+    }
     return NIGH_OK;
 }
 
@@ -157,18 +165,15 @@ static void job_release(struct job *job) {
 
 nigh_status nigh__pairs_join(struct nigh__measuring *measuring, nigh_error *error) {
     nigh_eval_pairs *pairs = measuring->pairs;
-    struct job job = {.measuring = measuring};
+    struct job job = {.measuring = measuring,
+                      .parallel = {.threads = measuring->threads, .progress = &measuring->progress}};
     nigh_status status = NIGH_OK;
     if (!lists_build(&job) || !workers_new(&job)) {
         status = nigh__no_memory(error, "to find pairs that are alike");
     } else {
-        const struct nigh__shares shares = {.threads = measuring->threads,
-                                            .count = nigh__corpus_count(measuring->corpus),
-                                            .progress = &measuring->progress,
-                                            .stage = "joining",
-                                            .work = join_document,
-                                            .user = &job};
-        if (nigh__shares_run(&shares) != NIGH_OK) status = nigh__progress_cancelled(error);
+        const uint32_t documents = nigh__corpus_count(measuring->corpus);
+        nigh__parallel_stage(&job.parallel, "joining", documents);
+        status = nigh__parallel_run(&job.parallel, documents, DOCUMENTS_AT_ONCE, join_documents, &job, error);
     }
     for (uint32_t t = 0; status == NIGH_OK && t < measuring->threads; t++) {
         for (size_t i = 0; i < (size_t)NIGH__LENGTHS * (pairs->width_bits + 1); i++)

@@ -13,11 +13,10 @@
  * a distance are an even draw without replacement, whichever thread met them
  * when, and the number alone tells the pair, for a bijection can be undone.
  */
-#include <stdatomic.h>
 
+#include "base/parallel.h"
 #include "base/rng.h"
 #include "base/status.h"
-#include "base/threads.h"
 #include "eval/pairs.h"
 #include "kernel/hamming.h"
 #include "scan/nearest.h"
@@ -41,19 +40,9 @@ struct job {
     struct nigh__measuring *measuring;
     struct worker *workers;
     uint64_t seed;
-    uint32_t most;             /* picks at a distance */
-    _Atomic uint32_t blocks;   /* left to take */
-    _Atomic uint32_t distance; /* the next whose cosines are taken */
-    _Atomic uint64_t done;     /* pairs */
-    _Atomic int status;
+    uint32_t most; /* picks at a distance */
+    struct nigh__parallel parallel;
 };
-
-static void fail(struct job *job, nigh_status status) {
-    int expected = NIGH_OK;
-    (void)atomic_compare_exchange_strong(&job->status, &expected, (int)status);
-}
-
-static bool stopped(struct job *job) { return atomic_load_explicit(&job->status, memory_order_relaxed) != NIGH_OK; }
 
 /* --------------------------------------------------------------- sample -- */
 
@@ -99,34 +88,32 @@ static bool count_row(struct job *job, struct worker *worker, uint32_t i, uint32
     return true;
 }
 
-static bool count_strip(struct job *job, struct worker *worker, uint32_t thread, uint32_t begin) {
-    struct nigh__measuring *measuring = job->measuring;
-    const uint32_t documents = nigh__corpus_count(measuring->corpus);
+static bool count_strip(struct job *job, uint32_t thread, uint32_t begin) {
+    const uint32_t documents = nigh__corpus_count(job->measuring->corpus);
     const uint32_t end = documents - begin < BLOCK ? documents : begin + BLOCK;
     uint64_t pairs = 0;
     for (uint32_t i = 0; i + 1 < end; i++) {
         const uint32_t first = i < begin ? begin : i + 1;
-        if (!count_row(job, worker, i, first, end - first)) return false;
+        if (!count_row(job, &job->workers[thread], i, first, end - first)) return false;
         pairs += end - first;
         if (i % 256 != 255 && i + 2 < end) continue;
-        const uint64_t done = atomic_fetch_add_explicit(&job->done, pairs, memory_order_relaxed) + pairs;
+        if (!nigh__parallel_did(&job->parallel, thread, pairs)) return true;
         pairs = 0;
-        if (thread == 0 &&
-            nigh__progress_tick(&measuring->progress, "comparing", done, (uint64_t)documents * (documents - 1) / 2))
-            fail(job, NIGH_ECANCELLED);
-        if (stopped(job)) return true;
     }
     return true;
 }
 
-static void count_work(void *user, uint32_t thread) {
+static uint32_t strips_of(const struct job *job) {
+    return (uint32_t)(((uint64_t)nigh__corpus_count(job->measuring->corpus) + BLOCK - 1) / BLOCK);
+}
+
+/* The last strip, which has the most pairs, first. */
+static nigh_status count_strips(void *user, const struct nigh__items *items) {
     struct job *job = user;
-    for (;;) {
-        uint32_t left = atomic_load_explicit(&job->blocks, memory_order_relaxed);
-        while (left > 0 && !atomic_compare_exchange_weak(&job->blocks, &left, left - 1)) continue;
-        if (left == 0 || stopped(job)) return;
-        if (!count_strip(job, &job->workers[thread], thread, (left - 1) * BLOCK)) fail(job, NIGH_ENOMEM);
-    }
+    const uint32_t strips = strips_of(job);
+    for (uint64_t i = items->first; i < items->end; i++)
+        if (!count_strip(job, items->thread, (strips - 1 - (uint32_t)i) * BLOCK)) return NIGH_ENOMEM;
+    return NIGH_OK;
 }
 
 static void sum_up(struct job *job) {
@@ -153,26 +140,23 @@ static bool merge_picks(struct job *job, uint32_t distance) {
     return true;
 }
 
-static void cosine_work(void *user, uint32_t thread) {
-    struct job *job = user;
-    struct nigh__measuring *measuring = job->measuring;
-    nigh_eval_pairs *pairs = measuring->pairs;
-    for (;;) {
-        const uint32_t distance = atomic_fetch_add_explicit(&job->distance, 1, memory_order_relaxed);
-        if (distance > pairs->width_bits || stopped(job)) return;
-        if (!merge_picks(job, distance)) {
-            fail(job, NIGH_ENOMEM);
-            return;
-        }
-        const struct nigh__array *picks = &job->workers[0].picks[distance].numbers;
-        for (size_t i = 0; i < picks->count; i++) {
-            const uint64_t pair = unmix(((const uint64_t *)picks->data)[i]) ^ job->seed;
-            nigh__mean_add(&pairs->cosine[distance],
-                           nigh__corpus_cosine(measuring->corpus, (uint32_t)(pair >> 32), (uint32_t)pair));
-        }
-        if (thread == 0 && nigh__progress_tick(&measuring->progress, "measuring", distance, pairs->width_bits))
-            fail(job, NIGH_ECANCELLED);
+static void add_cosines(const struct job *job, uint32_t distance) {
+    const struct nigh__array *picks = &job->workers[0].picks[distance].numbers;
+    for (size_t i = 0; i < picks->count; i++) {
+        const uint64_t pair = unmix(((const uint64_t *)picks->data)[i]) ^ job->seed;
+        nigh__mean_add(&job->measuring->pairs->cosine[distance],
+                       nigh__corpus_cosine(job->measuring->corpus, (uint32_t)(pair >> 32), (uint32_t)pair));
     }
+}
+
+static nigh_status take_cosines(void *user, const struct nigh__items *items) {
+    struct job *job = user;
+    for (uint64_t distance = items->first; distance < items->end; distance++) {
+        if (!merge_picks(job, (uint32_t)distance)) return NIGH_ENOMEM;
+        add_cosines(job, (uint32_t)distance);
+        if (!nigh__parallel_did(&job->parallel, items->thread, 1)) break;
+    }
+    return NIGH_OK;
 }
 
 /* ------------------------------------------------------------------ job -- */
@@ -210,18 +194,28 @@ static uint32_t most_picks(const nigh_eval_pairs_options *options, uint32_t widt
     return options->sample < most ? options->sample : most;
 }
 
+static nigh_status count_pairs(struct job *job) {
+    const uint64_t documents = nigh__corpus_count(job->measuring->corpus);
+    nigh__parallel_stage(&job->parallel, "comparing", documents * (documents - 1) / 2);
+    const nigh_status status = nigh__parallel_run(&job->parallel, strips_of(job), 1, count_strips, job, NULL);
+    if (status == NIGH_OK) sum_up(job);
+    return status;
+}
+
+static nigh_status measure_cosines(struct job *job) {
+    const uint32_t distances = job->measuring->pairs->width_bits + 1;
+    nigh__parallel_stage(&job->parallel, "measuring", distances);
+    return nigh__parallel_run(&job->parallel, distances, 1, take_cosines, job, NULL);
+}
+
 nigh_status nigh__pairs_count(struct nigh__measuring *measuring, nigh_error *error) {
-    const uint32_t documents = nigh__corpus_count(measuring->corpus);
     struct job job = {.measuring = measuring,
                       .seed = nigh__mix(measuring->options.seed),
                       .most = most_picks(&measuring->options, measuring->pairs->width_bits),
-                      .blocks = (uint32_t)(((uint64_t)documents + BLOCK - 1) / BLOCK)};
-    if (!workers_new(&job)) fail(&job, NIGH_ENOMEM);
-    if (!stopped(&job)) nigh__threads_run(measuring->threads, count_work, &job);
-    if (!stopped(&job)) sum_up(&job);
-    if (!stopped(&job)) nigh__threads_run(measuring->threads, cosine_work, &job);
+                      .parallel = {.threads = measuring->threads, .progress = &measuring->progress}};
+    nigh_status status = workers_new(&job) ? count_pairs(&job) : NIGH_ENOMEM;
+    if (status == NIGH_OK) status = measure_cosines(&job);
     workers_free(&job);
-    const nigh_status status = (nigh_status)atomic_load(&job.status);
     if (status == NIGH_ECANCELLED) return nigh__progress_cancelled(error);
-    return status == NIGH_OK ? NIGH_OK : nigh__fail(error, status, "no memory for the pairs");
+    return status == NIGH_OK ? NIGH_OK : nigh__no_memory(error, "for the pairs");
 }

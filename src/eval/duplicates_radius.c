@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/parallel.h"
 #include "base/status.h"
 #include "base/threads.h"
 #include "eval/duplicates.h"
@@ -23,6 +24,7 @@
 #define MAX_COMPARED (UINT64_C(1) << 31)
 #define BLOCK 512u /* rows that stay in the cache */
 #define MAX_BITS 256u
+#define ROWS_AT_ONCE 16u
 
 /* Signatures of one scheme. */
 struct signatures {
@@ -136,11 +138,10 @@ struct scan {
     const struct signatures *signatures;
     uint32_t stride; /* every so many rows are held against the others; 1: each against those after it */
     uint64_t (*counts)[MAX_BITS + 1];
-    _Atomic uint32_t next;
-    _Atomic bool cancelled;
+    struct nigh__parallel parallel;
 };
 
-static void count_row(struct scan *scan, uint32_t row, uint64_t *counts) {
+static void count_row(const struct scan *scan, uint32_t row, uint64_t *counts) {
     const struct signatures *signatures = scan->signatures;
     const struct nigh__hamming *hamming = scan->judging->duplicates->context->hamming;
     uint32_t distances[BLOCK];
@@ -152,22 +153,20 @@ static void count_row(struct scan *scan, uint32_t row, uint64_t *counts) {
     if (scan->stride > 1) counts[0]--; /* itself */
 }
 
-static void scan_work(void *user, uint32_t thread) {
+static uint32_t samples_of(const struct scan *scan) {
+    return (scan->signatures->count + scan->stride - 1) / scan->stride;
+}
+
+static nigh_status count_some(void *user, const struct nigh__items *items) {
     struct scan *scan = user;
-    const uint32_t rows = scan->signatures->count;
-    const uint32_t samples = (rows + scan->stride - 1) / scan->stride;
-    for (;;) {
-        const uint32_t begin = atomic_fetch_add_explicit(&scan->next, 16, memory_order_relaxed);
-        if (begin >= samples || atomic_load_explicit(&scan->cancelled, memory_order_relaxed)) return;
-        for (uint32_t s = begin; s < samples && s < begin + 16; s++)
-            count_row(scan, s * scan->stride, scan->counts[thread]);
-        if (thread == 0 && nigh__progress_tick(&scan->judging->progress, "comparing", begin, samples))
-            atomic_store(&scan->cancelled, true);
-    }
+    for (uint64_t s = items->first; s < items->end; s++)
+        count_row(scan, (uint32_t)s * scan->stride, scan->counts[items->thread]);
+    (void)nigh__parallel_did(&scan->parallel, items->thread, items->end - items->first);
+    return NIGH_OK;
 }
 
 static void sum_up(const struct scan *scan, struct signatures *signatures) {
-    const uint32_t samples = (signatures->count + scan->stride - 1) / scan->stride;
+    const uint32_t samples = samples_of(scan);
     const double scale = scan->stride == 1 ? 1 : (double)signatures->count / samples / 2;
     for (uint32_t d = 0; d <= MAX_BITS; d++) {
         uint64_t sum = 0;
@@ -182,16 +181,21 @@ static void sum_up(const struct scan *scan, struct signatures *signatures) {
 static nigh_status count_all(struct nigh__judging *judging, struct signatures *signatures, nigh_error *error) {
     const nigh_context *context = judging->duplicates->context;
     const uint64_t rows = signatures->count;
-    struct scan scan = {.judging = judging, .signatures = signatures, .stride = 1};
+    struct scan scan = {.judging = judging,
+                        .signatures = signatures,
+                        .stride = 1,
+                        .parallel = {.threads = judging->threads, .progress = &judging->progress}};
     const double begin = nigh__clock();
     if (rows * rows / 2 > MAX_COMPARED) scan.stride = (uint32_t)((rows * rows + MAX_COMPARED - 1) / MAX_COMPARED);
     scan.counts = nigh__alloc_zero(context, judging->threads, sizeof *scan.counts);
     if (scan.counts == NULL) return nigh__no_memory(error, "for signatures to be measured");
-    nigh__threads_run(judging->threads, scan_work, &scan);
+    nigh__parallel_stage(&scan.parallel, "comparing", samples_of(&scan));
+    const nigh_status status =
+        nigh__parallel_run(&scan.parallel, samples_of(&scan), ROWS_AT_ONCE, count_some, &scan, error);
     signatures->scan_seconds = nigh__clock() - begin;
     sum_up(&scan, signatures);
     nigh__free(context, scan.counts);
-    return atomic_load(&scan.cancelled) ? nigh__progress_cancelled(error) : NIGH_OK;
+    return status;
 }
 
 /* ------------------------------------------------------------------- rows -- */

@@ -19,12 +19,13 @@
  * Cost: the candidates, a merge of two sets each, which are few where features are
  * rare; texts of one template with many fillings cost the most.
  */
+#include "base/parallel.h"
 #include "base/status.h"
 #include "eval/duplicates.h"
-#include "eval/shares.h"
 #include "scan/nearest.h"
 
-#define ROUNDING 1e-9 /* bounds stay so far on the safe side, for products round */
+#define SETS_AT_ONCE 64u /* few: some take a thousand times as long as others */
+#define ROUNDING 1e-9    /* bounds stay so far on the safe side, for products round */
 
 struct place {
     uint32_t rank; /* of a set */
@@ -37,6 +38,7 @@ struct worker {
 };
 
 struct job {
+    struct nigh__parallel parallel;
     struct nigh__judging *judging;
     uint32_t *ranked;     /* originals, the smaller sets first */
     size_t *starts;       /* of each feature, where its list begins */
@@ -196,9 +198,7 @@ static bool keep_if_near(const struct job *job, struct worker *worker, uint32_t 
 }
 
 /* Holds a set against those of lower rank that share a feature of both tails. */
-static nigh_status join_set(void *user, uint32_t thread, uint32_t rank) {
-    const struct job *job = user;
-    struct worker *worker = &job->workers[thread];
+static nigh_status join_set(const struct job *job, struct worker *worker, uint32_t rank) {
     const nigh_eval_duplicates *duplicates = job->judging->duplicates;
     const double threshold = job->judging->options.threshold;
     const uint32_t original = job->ranked[rank];
@@ -220,6 +220,16 @@ static nigh_status join_set(void *user, uint32_t thread, uint32_t rank) {
         }
     }
     return NIGH_OK;
+}
+
+static nigh_status join_sets(void *user, const struct nigh__items *items) {
+    struct job *job = user;
+    nigh_status status = NIGH_OK;
+    for (uint64_t rank = items->first; rank < items->end && status == NIGH_OK; rank++) {
+        status = join_set(job, &job->workers[items->thread], (uint32_t)rank);
+        if (!nigh__parallel_did(&job->parallel, items->thread, 1)) break;
+    }
+    return status;
 }
 
 static bool workers_new(struct job *job) {
@@ -260,16 +270,12 @@ static void job_release(struct job *job) {
 }
 
 nigh_status nigh__duplicates_truth(struct nigh__judging *judging, nigh_error *error) {
-    struct job job = {.judging = judging};
-    const struct nigh__shares shares = {.threads = judging->threads,
-                                        .count = judging->duplicates->count,
-                                        .progress = &judging->progress,
-                                        .stage = "finding all pairs",
-                                        .work = join_set,
-                                        .user = &job};
+    struct job job = {.judging = judging, .parallel = {.threads = judging->threads, .progress = &judging->progress}};
+    const uint32_t sets = judging->duplicates->count;
+    nigh__parallel_stage(&job.parallel, "finding all pairs", sets);
     nigh_status status = NIGH_ENOMEM;
     if (rank_by_size(&job) && lists_build(&job) && workers_new(&job)) {
-        status = nigh__shares_run(&shares);
+        status = nigh__parallel_run(&job.parallel, sets, SETS_AT_ONCE, join_sets, &job, NULL);
         if (status == NIGH_OK && !gather(&job)) status = NIGH_ENOMEM;
     }
     job_release(&job);

@@ -11,11 +11,11 @@
  * found and not true is false.  Threads take tiles, and counts are whole numbers, so that nothing
  * depends on the threads.
  */
-#include <stdatomic.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/clock.h"
+#include "base/parallel.h"
 #include "base/rng.h"
 #include "base/status.h"
 #include "base/threads.h"
@@ -30,13 +30,11 @@ struct asking {
     const struct nigh__filter_queries *queries;
     const struct nigh__blocks *blocks;
     const struct nigh__positions *positions;
-    struct nigh__progress *progress;
     uint32_t tiles;
     uint64_t *rows;   /* bits * WORDS for each thread */
     uint64_t *counts; /* of each query, for each thread */
     double *seconds;  /* of making rows, for each thread */
-    atomic_uint next_tile;
-    atomic_bool cancelled;
+    struct nigh__parallel parallel;
 };
 
 /* --------------------------------------------------------------- asking -- */
@@ -110,19 +108,18 @@ static void ask_tile(const struct asking *asking, uint32_t tile, const uint64_t 
     }
 }
 
-static void ask_tiles(void *user, uint32_t thread) {
+static nigh_status ask_tiles(void *user, const struct nigh__items *items) {
     struct asking *asking = user;
-    uint64_t *rows = asking->rows + (size_t)thread * asking->positions->shape.bits * WORDS;
-    uint64_t *counts = asking->counts + (size_t)thread * asking->queries->total;
-    for (uint32_t tile; (tile = atomic_fetch_add(&asking->next_tile, 1)) < asking->tiles;) {
-        if (thread == 0 && nigh__progress_tick(asking->progress, "asking", tile, asking->tiles))
-            atomic_store(&asking->cancelled, true);
-        if (atomic_load(&asking->cancelled)) break;
+    uint64_t *rows = asking->rows + (size_t)items->thread * asking->positions->shape.bits * WORDS;
+    uint64_t *counts = asking->counts + (size_t)items->thread * asking->queries->total;
+    for (uint64_t tile = items->first; tile < items->end; tile++) {
         const double began = nigh__clock();
-        make_rows(asking, tile, rows);
-        asking->seconds[thread] += nigh__clock() - began;
-        ask_tile(asking, tile, rows, counts);
+        make_rows(asking, (uint32_t)tile, rows);
+        asking->seconds[items->thread] += nigh__clock() - began;
+        ask_tile(asking, (uint32_t)tile, rows, counts);
+        if (!nigh__parallel_did(&asking->parallel, items->thread, 1)) break;
     }
+    return NIGH_OK;
 }
 
 /* How many blocks each query finds, into queries->found; *seconds as if threads had shared the work evenly. */
@@ -130,9 +127,10 @@ static nigh_status ask(struct nigh__filter_queries *queries, const struct nigh__
                        const struct nigh__positions *positions, uint32_t threads, struct nigh__progress *progress,
                        double *seconds, nigh_error *error) {
     const nigh_context *context = blocks->context;
-    struct asking asking = {.queries = queries, .blocks = blocks, .positions = positions, .progress = progress};
+    struct asking asking = {.queries = queries, .blocks = blocks, .positions = positions};
     asking.tiles = (uint32_t)(((size_t)blocks->blocks + TILE - 1) / TILE);
     threads = (uint32_t)nigh__smaller(nigh__threads_resolve(threads), asking.tiles);
+    asking.parallel = (struct nigh__parallel){.threads = threads, .progress = progress};
     asking.rows = nigh__alloc_large(context, (size_t)threads * positions->shape.bits * WORDS, sizeof *asking.rows);
     asking.counts = nigh__alloc_zero(context, (size_t)threads * queries->total, sizeof *asking.counts);
     asking.seconds = nigh__alloc_zero(context, threads, sizeof *asking.seconds);
@@ -141,14 +139,14 @@ static nigh_status ask(struct nigh__filter_queries *queries, const struct nigh__
     if (asking.rows == NULL || asking.counts == NULL || asking.seconds == NULL) {
         status = nigh__no_memory(error, "to ask filters");
     } else {
-        nigh__threads_run(threads, ask_tiles, &asking);
+        nigh__parallel_stage(&asking.parallel, "asking", asking.tiles);
+        status = nigh__parallel_run(&asking.parallel, asking.tiles, 1, ask_tiles, &asking, error);
         memset(queries->found, 0, queries->total * sizeof *queries->found);
         for (uint32_t thread = 0; thread < threads; thread++) {
             *seconds += asking.seconds[thread] / threads;
             for (uint32_t q = 0; q < queries->total; q++)
                 queries->found[q] += asking.counts[(size_t)thread * queries->total + q];
         }
-        if (atomic_load(&asking.cancelled)) status = nigh__progress_cancelled(error);
     }
     nigh__free(context, asking.rows);
     nigh__free(context, asking.counts);

@@ -8,17 +8,16 @@
  * were drawn (metric.h).  A document without a known feature has no
  * signature: it is found by nobody, and asking it finds nothing.
  */
-#include <stdatomic.h>
 
 #include "base/clock.h"
+#include "base/parallel.h"
 #include "base/status.h"
-#include "base/threads.h"
 #include "eval/learned.h"
 #include "eval/metric.h"
 #include "kernel/hamming.h"
 #include "signature/model.h"
 
-#define CHUNK 64u
+#define ROWS_AT_ONCE 64u
 #define TIMED 512u /* documents that one thread signs alone, for the rate: */
 #define ROUNDS 3u  /* the best of so many, for others may want the processor */
 
@@ -35,17 +34,14 @@ struct signatures {
 
     struct signer *signers; /* of each thread */
     uint32_t most_features; /* of a document */
-    uint32_t end;           /* sign up to here */
-    _Atomic uint32_t next;
-    _Atomic bool cancelled;
+    uint32_t begin;         /* sign from here */
+    struct nigh__parallel parallel;
 };
 
 struct signer {
     struct nigh__model_projector *projector;
     uint64_t *hashes;
     uint32_t *counts, *numbers;
-    nigh_status status;
-    nigh_error error;
 };
 
 /* ----------------------------------------------------------------- signing -- */
@@ -72,41 +68,34 @@ static struct nigh__features gather_features(const struct nigh__labelled *labell
     return features;
 }
 
-static nigh_status sign_row(const struct signatures *signatures, struct signer *signer, uint32_t row) {
+static nigh_status sign_row(const struct signatures *signatures, const struct signer *signer, uint32_t row,
+                            nigh_error *error) {
     const struct nigh__features features =
         gather_features(signatures->trial->labelled, document_of(signatures->trial, row), signer);
-    const nigh_status status = nigh__model_project(signer->projector, &features, &signer->error);
+    const nigh_status status = nigh__model_project(signer->projector, &features, error);
     signatures->missing[row] = status == NIGH_ENOTFOUND;
     if (status == NIGH_OK) nigh__model_bits(signer->projector, (uint8_t *)(signatures->rows + row * signatures->words));
     return status == NIGH_ENOTFOUND ? NIGH_OK : status;
 }
 
-static void sign_work(void *user, uint32_t thread) {
+static nigh_status sign_some(void *user, const struct nigh__items *items) {
     struct signatures *signatures = user;
-    struct signer *signer = &signatures->signers[thread];
-    while (signer->status == NIGH_OK && !atomic_load_explicit(&signatures->cancelled, memory_order_relaxed)) {
-        const uint32_t begin = atomic_fetch_add_explicit(&signatures->next, CHUNK, memory_order_relaxed);
-        if (begin >= signatures->end) return;
-        for (uint32_t row = begin; row < signatures->end && row < begin + CHUNK && signer->status == NIGH_OK; row++)
-            signer->status = sign_row(signatures, signer, row);
-        if (thread == 0 && nigh__progress_tick(signatures->trial->progress, "signing", begin, signatures->end))
-            atomic_store(&signatures->cancelled, true);
-    }
+    const struct signer *signer = &signatures->signers[items->thread];
+    nigh_status status = NIGH_OK;
+    for (uint64_t i = items->first; i < items->end && status == NIGH_OK; i++)
+        status = sign_row(signatures, signer, signatures->begin + (uint32_t)i, items->error);
+    (void)nigh__parallel_did(&signatures->parallel, items->thread, items->end - items->first);
+    return status;
 }
 
-/* The rows from *begin up to `end`. */
+/* The rows from `begin` up to `end`. */
 static nigh_status sign_up_to(struct signatures *signatures, uint32_t threads, uint32_t begin, uint32_t end,
                               nigh_error *error) {
-    signatures->end = end;
-    atomic_store(&signatures->next, begin);
-    nigh__threads_run(threads, sign_work, signatures);
-    if (atomic_load(&signatures->cancelled)) return nigh__progress_cancelled(error);
-    for (uint32_t t = 0; t < threads; t++) {
-        if (signatures->signers[t].status == NIGH_OK) continue;
-        if (error != NULL) *error = signatures->signers[t].error;
-        return signatures->signers[t].status;
-    }
-    return NIGH_OK;
+    signatures->begin = begin;
+    signatures->parallel = (struct nigh__parallel){.threads = threads, .progress = signatures->trial->progress};
+    nigh__parallel_stage(&signatures->parallel, "signing", end);
+    (void)nigh__parallel_did(&signatures->parallel, 0, begin);
+    return nigh__parallel_run(&signatures->parallel, end - begin, ROWS_AT_ONCE, sign_some, signatures, error);
 }
 
 static nigh_status signers_new(struct signatures *signatures, nigh_error *error) {

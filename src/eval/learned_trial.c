@@ -5,16 +5,15 @@
  * mean.
  */
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/parallel.h"
 #include "base/rng.h"
 #include "base/status.h"
-#include "base/threads.h"
 #include "eval/learned.h"
 
-#define CHUNK 8u
+#define QUERIES_AT_ONCE 8u
 
 /* ------------------------------------------------------------------- trial -- */
 
@@ -132,21 +131,15 @@ struct job {
     struct nigh__score *scores;
     uint8_t *scratch; /* of all threads */
     size_t stride;
-    _Atomic uint32_t next;
-    _Atomic bool cancelled;
+    struct nigh__parallel parallel;
 };
 
-static void ask_work(void *user, uint32_t thread) {
+static nigh_status ask_some(void *user, const struct nigh__items *items) {
     struct job *job = user;
-    const struct nigh__trial *trial = job->asking->trial;
-    for (;;) {
-        const uint32_t begin = atomic_fetch_add_explicit(&job->next, CHUNK, memory_order_relaxed);
-        if (begin >= trial->queries || atomic_load_explicit(&job->cancelled, memory_order_relaxed)) return;
-        for (uint32_t q = begin; q < trial->queries && q < begin + CHUNK; q++)
-            job->asking->ask(job->asking->user, job->scratch + thread * job->stride, q, &job->scores[q]);
-        if (thread == 0 && nigh__progress_tick(trial->progress, job->asking->stage, begin, trial->queries))
-            atomic_store(&job->cancelled, true);
-    }
+    for (uint64_t q = items->first; q < items->end; q++)
+        job->asking->ask(job->asking->user, job->scratch + items->thread * job->stride, (uint32_t)q, &job->scores[q]);
+    (void)nigh__parallel_did(&job->parallel, items->thread, items->end - items->first);
+    return NIGH_OK;
 }
 
 static void sum_scores(const struct nigh__score *scores, uint32_t count, struct nigh__outcome *out) {
@@ -179,18 +172,16 @@ static void sum_scores(const struct nigh__score *scores, uint32_t count, struct 
 nigh_status nigh__trial_ask(const struct nigh__asking *asking, struct nigh__outcome *out, nigh_error *error) {
     const struct nigh__trial *trial = asking->trial;
     nigh_status status = NIGH_OK;
-    struct job job = {.asking = asking};
+    struct job job = {.asking = asking, .parallel = {.threads = trial->threads, .progress = trial->progress}};
     job.stride = (asking->scratch_bytes + NIGH__CACHE_LINE - 1) / NIGH__CACHE_LINE * NIGH__CACHE_LINE;
     job.scratch = nigh__alloc_table(trial->context, trial->threads, job.stride);
     job.scores = nigh__alloc_zero(trial->context, trial->queries, sizeof *job.scores);
     if (job.scratch == NULL || job.scores == NULL) {
         status = nigh__no_memory(error, "to measure what was learned");
     } else {
-        nigh__threads_run(trial->threads, ask_work, &job);
-        if (atomic_load(&job.cancelled))
-            status = nigh__progress_cancelled(error);
-        else
-            sum_scores(job.scores, trial->queries, out);
+        nigh__parallel_stage(&job.parallel, asking->stage, trial->queries);
+        status = nigh__parallel_run(&job.parallel, trial->queries, QUERIES_AT_ONCE, ask_some, &job, error);
+        if (status == NIGH_OK) sum_scores(job.scores, trial->queries, out);
     }
     nigh__free(trial->context, job.scratch);
     nigh__free(trial->context, job.scores);

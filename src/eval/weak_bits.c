@@ -18,10 +18,10 @@
  */
 #include "eval/weak_bits.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/parallel.h"
 #include "base/progress.h"
 #include "base/status.h"
 #include "base/threads.h"
@@ -33,7 +33,7 @@
 
 #define MAX_ATTEMPTS 8u
 #define DEFAULT_PROBES 256u
-#define CHUNK 16u
+#define QUERIES_AT_ONCE 16u
 #define JOIN_MEMORY (UINT64_C(1) << 40) /* no limit: rows of 8 bytes fit where their features did */
 #define ENOUGH 0.95                     /* the recall for which probes are counted */
 
@@ -208,8 +208,7 @@ struct job {
     size_t scratch_bytes;
     uint32_t threads;
     uint32_t costs[NIGH__WEAK_MODELS][256];
-    _Atomic size_t next;
-    _Atomic bool cancelled;
+    struct nigh__parallel parallel;
 };
 
 /* The bits of a row in the order of the tables: the p leading ones are the lowest p of a mask. */
@@ -272,17 +271,12 @@ static void ask(const struct job *job, struct worker *worker, size_t begin) {
     }
 }
 
-static void measure_work(void *user, uint32_t thread) {
+static nigh_status ask_some(void *user, const struct nigh__items *items) {
     struct job *job = user;
     const size_t *asked = job->matches->asked.data;
-    const size_t count = job->matches->asked.count;
-    for (;;) {
-        const size_t begin = atomic_fetch_add_explicit(&job->next, CHUNK, memory_order_relaxed);
-        if (begin >= count || atomic_load_explicit(&job->cancelled, memory_order_relaxed)) return;
-        for (size_t i = begin; i < count && i < begin + CHUNK; i++) ask(job, &job->workers[thread], asked[i]);
-        if (thread == 0 && nigh__progress_tick(&job->progress, "probing", begin, count))
-            atomic_store(&job->cancelled, true);
-    }
+    for (uint64_t i = items->first; i < items->end; i++) ask(job, &job->workers[items->thread], asked[i]);
+    (void)nigh__parallel_did(&job->parallel, items->thread, items->end - items->first);
+    return NIGH_OK;
 }
 
 /* ------------------------------------------------------------------ counts -- */
@@ -376,8 +370,10 @@ static nigh_status measure(const struct matches *matches, const nigh_eval_weak_b
     if (!workers_new(&job)) {
         status = nigh__no_memory(error, "to measure weak bits");
     } else {
-        nigh__threads_run(job.threads, measure_work, &job);
-        if (atomic_load(&job.cancelled)) status = nigh__progress_cancelled(error);
+        const size_t count = matches->asked.count;
+        job.parallel = (struct nigh__parallel){.threads = job.threads, .progress = &job.progress};
+        nigh__parallel_stage(&job.parallel, "probing", count);
+        status = nigh__parallel_run(&job.parallel, count, QUERIES_AT_ONCE, ask_some, &job, error);
     }
     for (uint32_t t = 0; status == NIGH_OK && t < job.threads; t++) {
         counts_add(out, job.workers[t].counts, options->probes);

@@ -18,6 +18,7 @@
  *
  * The plain scan shares the rows among the threads instead (scan/scan.c).
  */
+#include "base/parallel.h"
 #include "finder/finder.h"
 
 #include <inttypes.h>
@@ -57,10 +58,9 @@ struct finding {
     size_t chunk_size;
     size_t chunk_count;
     struct chunk *chunks;
-    _Atomic size_t next;
     _Atomic size_t told; /* chunks that have become results */
     atomic_flag telling; /* a thread is at it */
-    _Atomic int status;  /* of the first failure; others then stop */
+    struct nigh__parallel parallel;
     _Atomic uint64_t compared, probes, truncated;
 };
 
@@ -126,11 +126,6 @@ static bool results_add(struct finding *finding, const uint64_t *keys, size_t co
 }
 
 /* ----------------------------------------------------------------- the chunks */
-
-static void fail(struct finding *finding, nigh_status status) {
-    int expected = NIGH_OK;
-    (void)atomic_compare_exchange_strong(&finding->status, &expected, (int)status);
-}
 
 static size_t unique(uint64_t *keys, size_t count) {
     size_t kept = 0;
@@ -229,15 +224,16 @@ static size_t chunk_queries(const struct finding *finding, size_t number) {
  * Makes results of the chunks that are ready and whose turn it is.  One thread at a time;
  * another that finds it busy goes on, for whoever is at it looks once more when it is done.
  */
-static void tell(struct finding *finding) {
+static nigh_status tell(struct finding *finding) {
+    nigh_status status = NIGH_OK;
     for (;;) {
         size_t told = atomic_load(&finding->told);
-        if (told == finding->chunk_count || !atomic_load(&finding->chunks[told].ready)) return;
-        if (atomic_flag_test_and_set(&finding->telling)) return;
+        if (told == finding->chunk_count || !atomic_load(&finding->chunks[told].ready)) return status;
+        if (atomic_flag_test_and_set(&finding->telling)) return status;
         for (told = atomic_load(&finding->told);
              told < finding->chunk_count && atomic_load(&finding->chunks[told].ready); told++) {
             struct chunk *chunk = &finding->chunks[told];
-            if (!chunk_add(finding, chunk, chunk_queries(finding, told))) fail(finding, NIGH_ENOMEM);
+            if (!chunk_add(finding, chunk, chunk_queries(finding, told))) status = NIGH_ENOMEM;
             chunk_release(finding->finder->context, chunk);
             atomic_store(&finding->told, told + 1);
         }
@@ -245,27 +241,20 @@ static void tell(struct finding *finding) {
     }
 }
 
-static void work(void *user, uint32_t thread) {
+static nigh_status find_chunks(void *user, const struct nigh__items *items) {
     struct finding *finding = user;
     const nigh_context *context = finding->finder->context;
     uint64_t *queries = nigh__alloc(context, finding->chunk_size * finding->finder->distinct.words, sizeof(uint64_t));
-    if (queries == NULL) fail(finding, NIGH_ENOMEM);
-    while (atomic_load_explicit(&finding->status, memory_order_relaxed) == NIGH_OK) {
-        const size_t number = atomic_fetch_add_explicit(&finding->next, 1, memory_order_relaxed);
-        if (number >= finding->chunk_count) break;
-        nigh_status status = chunk_find(finding, number, queries);
-        if (status != NIGH_OK) {
-            fail(finding, status);
-            break;
-        }
+    nigh_status status = queries == NULL ? NIGH_ENOMEM : NIGH_OK;
+    for (uint64_t number = items->first; number < items->end && status == NIGH_OK; number++) {
+        status = chunk_find(finding, (size_t)number, queries);
+        if (status != NIGH_OK) break;
         atomic_store(&finding->chunks[number].ready, true);
-        tell(finding);
-        /* Chunks are taken in order, so that most before this one are done. */
-        if (thread == 0 &&
-            nigh__progress_tick(&finding->progress, "finding", number * finding->chunk_size, finding->count))
-            fail(finding, NIGH_ECANCELLED);
+        status = tell(finding);
+        (void)nigh__parallel_did(&finding->parallel, items->thread, chunk_queries(finding, (size_t)number));
     }
     nigh__free(context, queries);
+    return status;
 }
 
 static nigh_status find_in_chunks(struct finding *finding, uint32_t threads, nigh_error *error) {
@@ -281,8 +270,10 @@ static nigh_status find_in_chunks(struct finding *finding, uint32_t threads, nig
         finding->chunks[c].counts = NULL;
         atomic_init(&finding->chunks[c].ready, false);
     }
-    nigh__threads_run(threads < finding->chunk_count ? threads : (uint32_t)finding->chunk_count, work, finding);
-    const nigh_status status = (nigh_status)atomic_load(&finding->status);
+    finding->parallel = (struct nigh__parallel){.threads = threads, .progress = &finding->progress};
+    nigh__parallel_stage(&finding->parallel, "finding", finding->count);
+    const nigh_status status =
+        nigh__parallel_run(&finding->parallel, finding->chunk_count, 1, find_chunks, finding, NULL);
     for (size_t c = atomic_load(&finding->told); c < finding->chunk_count; c++)
         chunk_release(context, &finding->chunks[c]);
     nigh__free(context, finding->chunks);

@@ -32,9 +32,8 @@
  */
 #include "finder/sorted.h"
 
-#include <stdatomic.h>
-
 #include "base/bytes.h"
+#include "base/parallel.h"
 #include "base/status.h"
 #include "base/threads.h"
 #include "finder/few_bits.h"
@@ -122,30 +121,17 @@ struct building {
     const struct nigh__sorted *sorted;
     const struct nigh__lookup_rows *rows;
     struct table *table;
-    uint32_t threads;
     uint32_t rest_bits; /* of the prefix, below those that make the part */
     uint32_t parts;
     uint64_t *pairs;                 /* prefix << 32 | number, by part */
     uint32_t *places;                /* of each thread and part: counted first, then where the next goes */
     uint32_t *starts;                /* of the parts, and the end */
     uint32_t *cursors;               /* 2^rest_bits for each thread */
-    struct nigh__progress *progress; /* NULL: nobody asked */
-    _Atomic uint64_t done;           /* rows that were read, PASSES times for each table */
-    atomic_bool cancelled;
+    struct nigh__parallel *parallel; /* counts rows that were read, PASSES times for each table */
 };
 
-/* Whether to go on, after so many more rows.  Only the caller's own thread asks him. */
-static bool go_on(struct building *building, uint32_t thread, uint32_t rows) {
-    const uint64_t done = atomic_fetch_add_explicit(&building->done, rows, memory_order_relaxed) + rows;
-    if (thread == 0 && building->progress != NULL &&
-        nigh__progress_tick(building->progress, "building", done / PASSES / building->sorted->tables,
-                            building->rows->count))
-        atomic_store_explicit(&building->cancelled, true, memory_order_relaxed);
-    return !atomic_load_explicit(&building->cancelled, memory_order_relaxed);
-}
-
 static uint32_t share_begin(const struct building *building, uint32_t thread) {
-    return (uint32_t)((uint64_t)building->rows->count * thread / building->threads);
+    return (uint32_t)((uint64_t)building->rows->count * thread / building->parallel->threads);
 }
 
 static uint32_t prefix_of_number(const struct building *building, uint32_t number) {
@@ -161,7 +147,7 @@ static void count_share(void *user, uint32_t thread) {
     for (uint32_t i = share_begin(building, thread), some; i < end; i += some) {
         some = end - i < TICK_EVERY ? end - i : TICK_EVERY;
         for (uint32_t r = i; r < i + some; r++) counts[prefix_of_number(building, r) >> building->rest_bits]++;
-        if (!go_on(building, thread, some)) return;
+        if (!nigh__parallel_did(building->parallel, thread, some)) return;
     }
 }
 
@@ -169,7 +155,7 @@ static void place_parts(struct building *building) {
     uint32_t sum = 0;
     for (uint32_t part = 0; part < building->parts; part++) {
         building->starts[part] = sum;
-        for (uint32_t thread = 0; thread < building->threads; thread++) {
+        for (uint32_t thread = 0; thread < building->parallel->threads; thread++) {
             uint32_t *place = &building->places[(size_t)thread * building->parts + part];
             const uint32_t count = *place;
             *place = sum;
@@ -189,7 +175,7 @@ static void part_share(void *user, uint32_t thread) {
             const uint32_t prefix = prefix_of_number(building, r);
             building->pairs[places[prefix >> building->rest_bits]++] = (uint64_t)prefix << 32 | r;
         }
-        if (!go_on(building, thread, some)) return;
+        if (!nigh__parallel_did(building->parallel, thread, some)) return;
     }
 }
 
@@ -220,26 +206,27 @@ static void sort_part(const struct building *building, uint32_t part, uint32_t *
 static void sort_parts(void *user, uint32_t thread) {
     struct building *building = user;
     uint32_t *cursors = building->cursors + ((size_t)thread << building->rest_bits);
-    for (uint32_t part = thread; part < building->parts; part += building->threads) {
+    for (uint32_t part = thread; part < building->parts; part += building->parallel->threads) {
         sort_part(building, part, cursors);
-        if (!go_on(building, thread, building->starts[part + 1] - building->starts[part])) return;
+        if (!nigh__parallel_did(building->parallel, thread, building->starts[part + 1] - building->starts[part]))
+            return;
     }
 }
 
 static bool building_init(const struct nigh__sorted *sorted, const struct nigh__lookup_rows *rows, struct table *table,
-                          uint32_t threads, struct building *out) {
+                          struct nigh__parallel *parallel, struct building *out) {
     const nigh_context *context = sorted->context;
     const uint32_t part_bits = sorted->prefix_bits < PART_BITS ? sorted->prefix_bits : PART_BITS;
     *out = (struct building){.sorted = sorted,
                              .rows = rows,
                              .table = table,
-                             .threads = threads,
+                             .parallel = parallel,
                              .rest_bits = sorted->prefix_bits - part_bits,
                              .parts = UINT32_C(1) << part_bits};
     out->pairs = nigh__alloc(context, rows->count, sizeof *out->pairs);
-    out->places = nigh__alloc(context, (size_t)threads * out->parts, sizeof *out->places);
+    out->places = nigh__alloc(context, (size_t)parallel->threads * out->parts, sizeof *out->places);
     out->starts = nigh__alloc(context, (size_t)out->parts + 1, sizeof *out->starts);
-    out->cursors = nigh__alloc(context, (size_t)threads << out->rest_bits, sizeof *out->cursors);
+    out->cursors = nigh__alloc(context, (size_t)parallel->threads << out->rest_bits, sizeof *out->cursors);
     return out->pairs != NULL && out->places != NULL && out->starts != NULL && out->cursors != NULL;
 }
 
@@ -252,17 +239,17 @@ static void building_release(const nigh_context *context, struct building *build
 
 /* What was cancelled is not sorted, and nobody may read it. */
 static void table_sort(struct building *building) {
-    nigh__threads_run(building->threads, count_share, building);
-    if (building->cancelled) return;
+    nigh__threads_run(building->parallel->threads, count_share, building);
+    if (building->parallel->cancelled) return;
     place_parts(building);
-    nigh__threads_run(building->threads, part_share, building);
-    if (building->cancelled) return;
-    nigh__threads_run(building->threads, sort_parts, building);
+    nigh__threads_run(building->parallel->threads, part_share, building);
+    if (building->parallel->cancelled) return;
+    nigh__threads_run(building->parallel->threads, sort_parts, building);
     building->table->offsets[(size_t)building->parts << building->rest_bits] = building->rows->count;
 }
 
 static nigh_status table_build(struct nigh__sorted *sorted, const struct nigh__lookup_rows *rows, struct table *table,
-                               bool with_numbers, uint32_t threads, struct nigh__progress *progress) {
+                               bool with_numbers, struct nigh__parallel *parallel) {
     const nigh_context *context = sorted->context;
     const bool inline_rows = rows->width_bits == INLINE_WIDTH;
     table->offsets = nigh__alloc_table(context, ((size_t)1 << sorted->prefix_bits) + 1, sizeof *table->offsets);
@@ -271,12 +258,10 @@ static nigh_status table_build(struct nigh__sorted *sorted, const struct nigh__l
     if (table->offsets == NULL || (inline_rows && table->rows == NULL) || (with_numbers && table->numbers == NULL))
         return NIGH_ENOMEM;
     struct building building;
-    const bool ready = building_init(sorted, rows, table, threads, &building);
-    building.progress = progress;
-    building.done = (uint64_t)(table - sorted->table) * PASSES * rows->count;
+    const bool ready = building_init(sorted, rows, table, parallel, &building);
     if (ready) table_sort(&building);
     building_release(context, &building);
-    if (building.cancelled) return NIGH_ECANCELLED;
+    if (parallel->cancelled) return NIGH_ECANCELLED;
     return ready ? NIGH_OK : NIGH_ENOMEM;
 }
 
@@ -297,11 +282,14 @@ nigh_status nigh__sorted_new(const nigh_context *context, const struct nigh__loo
     sorted->tables = plan->rotations;
     nigh__weak_costs(plan->model, rows->width_bits, sorted->costs);
     const bool with_numbers = rows->width_bits != INLINE_WIDTH || !plan->without_numbers;
-    if (rows->count < 100000) threads = 1;
+    struct nigh__parallel parallel = {.threads = rows->count < 100000 ? 1 : nigh__threads_resolve(threads),
+                                      .progress = progress,
+                                      .passes = PASSES * sorted->tables};
+    nigh__parallel_stage(&parallel, "building", rows->count);
     nigh_status status = NIGH_OK;
     for (uint32_t i = 0; i < sorted->tables && status == NIGH_OK; i++) {
         sorted->table[i].first_bit = rows->width_bits * i / sorted->tables;
-        status = table_build(sorted, rows, &sorted->table[i], with_numbers, nigh__threads_resolve(threads), progress);
+        status = table_build(sorted, rows, &sorted->table[i], with_numbers, &parallel);
     }
     if (rows->width_bits == INLINE_WIDTH) sorted->rows.words_of_rows = NULL;
     if (status == NIGH_OK) {

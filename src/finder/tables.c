@@ -38,13 +38,12 @@
  * part, which a cache holds.  Beside the table that takes 12 bytes for each row of the
  * largest part, and half the time.
  */
+#include "base/parallel.h"
 #include "finder/tables_parts.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 #include "base/status.h"
-#include "base/threads.h"
 
 #define PART_BITS 11u /* of a bucket, by which rows are parted when a table is built */
 #define PASSES 3u     /* over the rows, for one table */
@@ -146,22 +145,8 @@ static const uint64_t *row_at(const struct nigh__tables *tables, uint32_t number
 /* All tables being built, by several threads. */
 struct building {
     struct nigh__tables *tables;
-    struct nigh__progress *progress; /* NULL: nobody asked */
-    _Atomic uint32_t next;           /* table */
-    _Atomic uint64_t done;           /* rows that were read, PASSES times for each table */
-    atomic_bool cancelled;
-    atomic_bool failed; /* no memory */
+    struct nigh__parallel parallel; /* counts rows that were read, PASSES times for each table */
 };
-
-/* Whether to go on, after so many more rows.  Only the caller's own thread asks him. */
-static bool go_on(struct building *building, uint32_t thread, uint32_t rows) {
-    const uint64_t done = atomic_fetch_add_explicit(&building->done, rows, memory_order_relaxed) + rows;
-    const struct nigh__tables *tables = building->tables;
-    if (thread == 0 && building->progress != NULL &&
-        nigh__progress_tick(building->progress, "building", done / PASSES / tables->count, tables->rows.count))
-        atomic_store_explicit(&building->cancelled, true, memory_order_relaxed);
-    return !atomic_load_explicit(&building->cancelled, memory_order_relaxed);
-}
 
 /* Makes room for the parts whose rows were counted in `ends`, which become where each begins; returns the largest. */
 static uint32_t parts_place(uint32_t *ends, uint32_t parts) {
@@ -186,14 +171,14 @@ static bool list_parts(struct building *building, uint32_t thread, struct nigh__
     for (uint32_t first = 0, some; first < count; first += some) {
         some = count - first < TICK_EVERY ? count - first : TICK_EVERY;
         for (uint32_t r = first; r < first + some; r++) ends[nigh__row_bucket(table, row_at(tables, r)) >> shift]++;
-        if (!go_on(building, thread, some)) return false;
+        if (!nigh__parallel_did(&building->parallel, thread, some)) return false;
     }
     *largest = parts_place(ends, parts_of(tables));
     for (uint32_t first = 0, some; first < count; first += some) {
         some = count - first < TICK_EVERY ? count - first : TICK_EVERY;
         for (uint32_t r = first; r < first + some; r++)
             table->numbers[ends[nigh__row_bucket(table, row_at(tables, r)) >> shift]++] = r;
-        if (!go_on(building, thread, some)) return false;
+        if (!nigh__parallel_did(&building->parallel, thread, some)) return false;
     }
     return true;
 }
@@ -238,21 +223,17 @@ static bool build_table(struct building *building, uint32_t thread, struct nigh_
         const uint32_t first = p == 0 ? 0 : ends[p - 1];
         read_part(tables, table, first, ends[p], entries);
         place_part(tables, table, p, entries, ends[p] - first);
-        if (!go_on(building, thread, ends[p] - first)) break;
+        if (!nigh__parallel_did(&building->parallel, thread, ends[p] - first)) break;
     }
     nigh__free(tables->context, entries);
     return true;
 }
 
-static void build(void *user, uint32_t thread) {
+static nigh_status build_some(void *user, const struct nigh__items *items) {
     struct building *building = user;
-    struct nigh__tables *tables = building->tables;
-    for (;;) {
-        const uint32_t t = atomic_fetch_add_explicit(&building->next, 1, memory_order_relaxed);
-        if (t >= tables->count || atomic_load_explicit(&building->failed, memory_order_relaxed)) return;
-        if (!build_table(building, thread, &tables->tables[t])) atomic_store(&building->failed, true);
-        if (!go_on(building, thread, 0)) return;
-    }
+    for (uint64_t t = items->first; t < items->end; t++)
+        if (!build_table(building, items->thread, &building->tables->tables[t])) return NIGH_ENOMEM;
+    return NIGH_OK;
 }
 
 static bool table_allocate(const struct nigh__tables *tables, struct nigh__table *table) {
@@ -285,10 +266,10 @@ static bool prepare(struct nigh__tables *tables, uint32_t blocks, uint32_t leadi
 }
 
 static nigh_status build_all(struct nigh__tables *tables, uint32_t threads, struct nigh__progress *progress) {
-    struct building building = {.tables = tables, .progress = progress};
-    nigh__threads_run(threads < tables->count ? threads : tables->count, build, &building);
-    if (building.cancelled) return NIGH_ECANCELLED;
-    return building.failed ? NIGH_ENOMEM : NIGH_OK;
+    struct building building = {
+        .tables = tables, .parallel = {.threads = threads, .progress = progress, .passes = PASSES * tables->count}};
+    nigh__parallel_stage(&building.parallel, "building", tables->rows.count);
+    return nigh__parallel_run(&building.parallel, tables->count, 1, build_some, &building, NULL);
 }
 
 nigh_status nigh__tables_new(const nigh_context *context, const struct nigh__lookup_rows *rows, uint32_t blocks,

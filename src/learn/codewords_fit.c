@@ -28,12 +28,12 @@
  */
 #include <inttypes.h>
 #include <math.h>
-#include <stdatomic.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "base/status.h"
-#include "base/threads.h"
 #include "learn/codewords.h"
 #include "learn/s3h.h"
 #include "signature/model.h"
@@ -73,20 +73,14 @@ struct fit {
     double *first_slopes;   /* of the line */
     void (*piece)(struct fit *fit, uint32_t begin, uint32_t end);
     uint32_t count, step; /* rows or features, in pieces of `step` */
-    _Atomic uint64_t next;
 };
 
 /* -------------------------------------------------------------- threads -- */
 
-static void work(void *user, uint32_t thread) {
+static nigh_status do_piece(void *user, const struct nigh__items *items) {
     struct fit *fit = user;
-    (void)thread;
-    for (;;) {
-        const uint64_t begin = atomic_fetch_add_explicit(&fit->next, fit->step, memory_order_relaxed);
-        if (begin >= fit->count) return;
-        const uint64_t end = begin + fit->step < fit->count ? begin + fit->step : fit->count;
-        fit->piece(fit, (uint32_t)begin, (uint32_t)end);
-    }
+    fit->piece(fit, (uint32_t)items->first, (uint32_t)items->end);
+    return NIGH_OK;
 }
 
 static void run(struct fit *fit, uint32_t count, uint32_t step, uint64_t work_there_is,
@@ -95,8 +89,8 @@ static void run(struct fit *fit, uint32_t count, uint32_t step, uint64_t work_th
     fit->piece = piece;
     fit->count = count;
     fit->step = step;
-    atomic_store(&fit->next, 0);
-    nigh__threads_run(useful < fit->lesson->threads ? (uint32_t)useful : fit->lesson->threads, work, fit);
+    struct nigh__parallel parallel = {.threads = (uint32_t)nigh__smaller(useful, fit->lesson->threads)};
+    (void)nigh__parallel_run(&parallel, count, step, do_piece, fit, NULL);
 }
 
 /* Adds up `sums` numbers of each bit over all pieces into totals. */

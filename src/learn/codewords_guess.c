@@ -12,9 +12,8 @@
  * of kinds.  The same on any number of threads: a row is a matter of its own.
  */
 #include <math.h>
-#include <stdatomic.h>
 
-#include "base/threads.h"
+#include "base/parallel.h"
 #include "learn/codewords.h"
 #include "signature/model.h"
 
@@ -28,7 +27,6 @@ struct guessing {
     const double *idf, *coefficients;
     uint32_t kinds;
     uint32_t *of_rows;
-    _Atomic uint64_t next;
 };
 
 /* Sums of a row of unit length, clipped. */
@@ -62,18 +60,13 @@ static uint32_t guess(const struct guessing *guessing, uint32_t row) {
     return best - second > (float)(CLEAR * width) ? kind : NIGH__NO_KIND;
 }
 
-static void work(void *user, uint32_t thread) {
-    struct guessing *guessing = user;
+static nigh_status guess_some(void *user, const struct nigh__items *items) {
+    const struct guessing *guessing = user;
     const struct nigh__lesson *lesson = guessing->lesson;
-    (void)thread;
-    for (;;) {
-        const uint64_t begin = atomic_fetch_add_explicit(&guessing->next, ROWS_A_PIECE, memory_order_relaxed);
-        if (begin >= lesson->rows) return;
-        const uint64_t end = begin + ROWS_A_PIECE < lesson->rows ? begin + ROWS_A_PIECE : lesson->rows;
-        for (uint64_t row = begin; row < end; row++)
-            if (lesson->class_begins[row] == lesson->class_begins[row + 1])
-                guessing->of_rows[row] = guess(guessing, (uint32_t)row);
-    }
+    for (uint64_t row = items->first; row < items->end; row++)
+        if (lesson->class_begins[row] == lesson->class_begins[row + 1])
+            guessing->of_rows[row] = guess(guessing, (uint32_t)row);
+    return NIGH_OK;
 }
 
 uint32_t nigh__codewords_guess(const struct nigh__lesson *lesson, struct nigh__kinds *kinds, const int8_t *codewords,
@@ -86,7 +79,8 @@ uint32_t nigh__codewords_guess(const struct nigh__lesson *lesson, struct nigh__k
                                 .kinds = kinds->count,
                                 .of_rows = kinds->of_rows};
     uint32_t guessed = 0;
-    nigh__threads_run(lesson->threads, work, &guessing);
+    struct nigh__parallel parallel = {.threads = lesson->threads};
+    (void)nigh__parallel_run(&parallel, lesson->rows, ROWS_A_PIECE, guess_some, &guessing, NULL);
     for (uint32_t row = 0; row < lesson->rows; row++) {
         const bool is_guess = lesson->class_begins[row] == lesson->class_begins[row + 1];
         if (!is_guess || kinds->of_rows[row] == NIGH__NO_KIND) continue;

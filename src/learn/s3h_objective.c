@@ -20,10 +20,10 @@
  * gradient, and an addition for each pair and bit, twice.  Single precision is enough for sums
  * as short as these; a long column is cut and goes on in double precision.
  */
-#include <stdatomic.h>
 #include <string.h>
 
-#include "base/threads.h"
+#include "base/bytes.h"
+#include "base/parallel.h"
 #include "learn/s3h.h"
 #include "signature/model.h"
 
@@ -84,18 +84,12 @@ struct job {
     double *gradient;
     void (*piece)(const struct job *job, uint32_t begin, uint32_t end);
     uint32_t count, step; /* rows or features, in pieces of `step` */
-    _Atomic uint64_t next;
 };
 
-static void work(void *user, uint32_t thread) {
-    struct job *job = user;
-    (void)thread;
-    for (;;) {
-        const uint64_t begin = atomic_fetch_add_explicit(&job->next, job->step, memory_order_relaxed);
-        if (begin >= job->count) return;
-        const uint64_t end = begin + job->step < job->count ? begin + job->step : job->count;
-        job->piece(job, (uint32_t)begin, (uint32_t)end);
-    }
+static nigh_status do_piece(void *user, const struct nigh__items *items) {
+    const struct job *job = user;
+    job->piece(job, (uint32_t)items->first, (uint32_t)items->end);
+    return NIGH_OK;
 }
 
 static void run(struct job *job, uint32_t count, uint32_t step,
@@ -103,10 +97,10 @@ static void run(struct job *job, uint32_t count, uint32_t step,
     job->piece = piece;
     job->count = count;
     job->step = step;
-    atomic_store(&job->next, 0);
     const struct nigh__lesson *lesson = job->problem->lesson;
     const uint64_t work_there_is = lesson->begins[lesson->rows] * job->problem->width / WORK_A_THREAD + 1;
-    nigh__threads_run(work_there_is < lesson->threads ? (uint32_t)work_there_is : lesson->threads, work, job);
+    struct nigh__parallel parallel = {.threads = (uint32_t)nigh__smaller(work_there_is, lesson->threads)};
+    (void)nigh__parallel_run(&parallel, count, step, do_piece, job, NULL);
 }
 
 /* --------------------------------------------------------------- pieces -- */

@@ -30,10 +30,10 @@
  */
 #include "scan/scan.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 #include "base/guard.h"
+#include "base/parallel.h"
 #include "base/status.h"
 #include "base/threads.h"
 #include "kernel/masked.h"
@@ -46,6 +46,7 @@
 
 struct worker {
     struct nigh__hit *hits;
+    uint32_t block; /* rows of the next one */
     struct nigh__nearest nearest[NIGH__BATCH_QUERIES];
 };
 
@@ -53,16 +54,8 @@ struct job {
     const struct nigh__scan *scan;
     struct worker *workers;
     uint32_t block_rows; /* at most */
-    uint32_t chunk_rows;
-    _Atomic uint64_t next_row; /* of the next chunk */
-    _Atomic uint64_t distances;
-    _Atomic int status; /* of the first failure; others then stop */
+    struct nigh__parallel parallel;
 };
-
-static void fail(struct job *job, nigh_status status) {
-    int expected = NIGH_OK;
-    (void)atomic_compare_exchange_strong(&job->status, &expected, (int)status);
-}
 
 static size_t call_kernel(const struct nigh__scan *scan, const uint64_t *rows, size_t count, const uint32_t *limits,
                           struct nigh__hit *hits) {
@@ -102,34 +95,17 @@ static nigh_status scan_block(const struct nigh__scan *scan, struct worker *work
     return NIGH_OK;
 }
 
-/* Counts what is done; on the thread that made the call, asks whether to go on. */
-static void tick(struct job *job, uint32_t thread, uint64_t distances) {
-    const struct nigh__scan *scan = job->scan;
-    uint64_t done = atomic_fetch_add_explicit(&job->distances, distances, memory_order_relaxed) + distances;
-    if (thread != 0 || scan->progress == NULL) return;
-    if (nigh__progress_tick(scan->progress, "searching", scan->progress_done + done, scan->progress_total))
-        fail(job, NIGH_ECANCELLED);
-}
-
-static void work(void *user, uint32_t thread) {
+static nigh_status scan_rows(void *user, const struct nigh__items *items) {
     struct job *job = user;
-    const struct nigh__scan *scan = job->scan;
-    struct worker *worker = &job->workers[thread];
-    uint32_t block = BLOCK_STEP;
-    for (;;) {
-        uint64_t row = atomic_fetch_add_explicit(&job->next_row, job->chunk_rows, memory_order_relaxed);
-        if (row >= scan->count) return;
-        uint64_t end = scan->count - row < job->chunk_rows ? scan->count : row + job->chunk_rows;
-        while (row < end) {
-            if (atomic_load_explicit(&job->status, memory_order_relaxed) != NIGH_OK) return;
-            uint64_t rows = end - row < block ? end - row : block;
-            nigh_status status = scan_block(scan, worker, row, (size_t)rows);
-            if (status != NIGH_OK) fail(job, status);
-            tick(job, thread, rows * scan->query_count);
-            row += rows;
-            block = block * 2 < job->block_rows ? block * 2 : job->block_rows;
-        }
+    struct worker *worker = &job->workers[items->thread];
+    nigh_status status = NIGH_OK;
+    for (uint64_t row = items->first, rows; row < items->end && status == NIGH_OK; row += rows) {
+        rows = items->end - row < worker->block ? items->end - row : worker->block;
+        status = scan_block(job->scan, worker, row, (size_t)rows);
+        if (!nigh__parallel_did(&job->parallel, items->thread, rows * job->scan->query_count)) break;
+        worker->block = worker->block * 2 < job->block_rows ? worker->block * 2 : job->block_rows;
     }
+    return status;
 }
 
 /* ------------------------------------------------------------------- planning */
@@ -187,6 +163,7 @@ static struct worker *workers_new(const struct nigh__scan *scan, uint32_t thread
         /* One more, which a kernel may write before it knows that the row is too far. */
         workers[t].hits = nigh__alloc(scan->context, (size_t)block * scan->query_count + 1, sizeof *workers[t].hits);
         if (workers[t].hits == NULL) complete = false;
+        workers[t].block = BLOCK_STEP;
         for (size_t q = 0; q < scan->query_count; q++)
             nigh__nearest_init(&workers[t].nearest[q], scan->k, scan->limits[q]);
     }
@@ -199,11 +176,17 @@ nigh_status nigh__scan(const struct nigh__scan *scan, struct nigh__array *found,
     if (scan->count == 0 || scan->query_count == 0) return NIGH_OK;
     const uint32_t threads = useful_threads(scan);
     const uint32_t block = block_rows(scan);
-    struct job job = {.scan = scan, .block_rows = block, .chunk_rows = chunk_rows(scan, threads, block)};
+    struct job job = {.scan = scan,
+                      .block_rows = block,
+                      .parallel = {.threads = threads,
+                                   .progress = scan->progress,
+                                   .stage = "searching",
+                                   .total = scan->progress_total,
+                                   .done = scan->progress_done}};
     job.workers = workers_new(scan, threads, block);
     if (job.workers == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory to search with %u threads", threads);
-    nigh__threads_run(threads, work, &job);
-    nigh_status status = (nigh_status)atomic_load(&job.status);
+    nigh_status status =
+        nigh__parallel_run(&job.parallel, scan->count, chunk_rows(scan, threads, block), scan_rows, &job, NULL);
     for (size_t q = 0; status == NIGH_OK && q < scan->query_count; q++) {
         if (!merge(scan, job.workers, threads, q, &found[q])) status = NIGH_ENOMEM;
     }

@@ -22,12 +22,11 @@
  */
 #include "sketch/sketch.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 #include "base/guard.h"
+#include "base/parallel.h"
 #include "base/status.h"
-#include "base/threads.h"
 #include "sketch/sketches.h"
 
 #define HITS 32768u /* a thread's buffer */
@@ -54,6 +53,7 @@ struct worker {
     struct nigh__hit *hits;
     struct pool *pools; /* of each query */
     struct nigh__array chosen;
+    uint32_t block; /* rows of the next one */
     uint32_t distances[ROWS_AT_ONCE];
 };
 
@@ -65,18 +65,8 @@ struct job {
     uint32_t threads;
     uint32_t block_rows;
     uint64_t chunk_rows;
-    _Atomic uint64_t next_row;
-    _Atomic size_t next_query;
-    _Atomic uint64_t done;
-    _Atomic int status; /* of the first failure; others then stop */
+    struct nigh__parallel parallel;
 };
-
-static void fail(struct job *job, nigh_status status) {
-    int expected = NIGH_OK;
-    (void)atomic_compare_exchange_strong(&job->status, &expected, (int)status);
-}
-
-static bool failed(struct job *job) { return atomic_load_explicit(&job->status, memory_order_relaxed) != NIGH_OK; }
 
 /* ------------------------------------------------------------------------ pools */
 
@@ -136,35 +126,17 @@ static nigh_status scan_block(struct job *job, struct worker *worker, uint64_t f
     return NIGH_OK;
 }
 
-/* Counts what is done; on the thread that made the call, asks whether to go on. */
-static void tick(struct job *job, uint32_t thread, uint64_t distances) {
-    const struct nigh__sketch_scan *scan = job->scan;
-    const uint64_t done = atomic_fetch_add_explicit(&job->done, distances, memory_order_relaxed) + distances;
-    if (thread != 0 || scan->progress == NULL) return;
-    if (nigh__progress_tick(scan->progress, "searching", scan->progress_done + done, scan->progress_total))
-        fail(job, NIGH_ECANCELLED);
-}
-
-static void scan_chunk(struct job *job, uint32_t thread, uint64_t row, uint64_t end, uint32_t *block) {
-    while (row < end && !failed(job)) {
-        const uint64_t rows = end - row < *block ? end - row : *block;
-        const nigh_status status = scan_block(job, &job->workers[thread], row, (size_t)rows);
-        if (status != NIGH_OK) fail(job, status);
-        tick(job, thread, rows * job->scan->query_count);
-        row += rows;
-        *block = *block * 2 < job->block_rows ? *block * 2 : job->block_rows;
-    }
-}
-
-static void scan_sketches(void *user, uint32_t thread) {
+static nigh_status scan_sketches(void *user, const struct nigh__items *items) {
     struct job *job = user;
-    uint32_t block = FIRST_BLOCK < job->block_rows ? FIRST_BLOCK : job->block_rows;
-    while (!failed(job)) {
-        const uint64_t row = atomic_fetch_add_explicit(&job->next_row, job->chunk_rows, memory_order_relaxed);
-        if (row >= job->scan->count) return;
-        const uint64_t left = job->scan->count - row;
-        scan_chunk(job, thread, row, row + (left < job->chunk_rows ? left : job->chunk_rows), &block);
+    struct worker *worker = &job->workers[items->thread];
+    nigh_status status = NIGH_OK;
+    for (uint64_t row = items->first, rows; row < items->end && status == NIGH_OK; row += rows) {
+        rows = items->end - row < worker->block ? items->end - row : worker->block;
+        status = scan_block(job, worker, row, (size_t)rows);
+        if (!nigh__parallel_did(&job->parallel, items->thread, rows * job->scan->query_count)) break;
+        worker->block = worker->block * 2 < job->block_rows ? worker->block * 2 : job->block_rows;
     }
+    return status;
 }
 
 /* ------------------------------------------------------------------ the candidates */
@@ -267,15 +239,13 @@ static nigh_status finish_query(const struct job *job, struct worker *worker, si
     return status;
 }
 
-static void finish_queries(void *user, uint32_t thread) {
+static nigh_status finish_queries(void *user, const struct nigh__items *items) {
     struct job *job = user;
-    while (!failed(job)) {
-        const size_t query = atomic_fetch_add_explicit(&job->next_query, 1, memory_order_relaxed);
-        if (query >= job->scan->query_count) return;
-        const nigh_status status = finish_query(job, &job->workers[thread], query);
-        if (status != NIGH_OK) fail(job, status);
-        tick(job, thread, 0);
-    }
+    nigh_status status = NIGH_OK;
+    for (uint64_t query = items->first; query < items->end && status == NIGH_OK; query++)
+        status = finish_query(job, &job->workers[items->thread], (size_t)query);
+    (void)nigh__parallel_did(&job->parallel, items->thread, 0);
+    return status;
 }
 
 /* -------------------------------------------------------------------------- the job */
@@ -297,6 +267,7 @@ static void job_release(struct job *job) {
 static bool worker_init(const struct job *job, struct worker *worker) {
     const struct nigh__sketch_scan *scan = job->scan;
     worker->chosen = (struct nigh__array)NIGH__ARRAY(uint64_t);
+    worker->block = FIRST_BLOCK < job->block_rows ? FIRST_BLOCK : job->block_rows;
     /* One more, which a kernel may write before it knows that the row is too far. */
     worker->hits = nigh__alloc(scan->context, (size_t)job->block_rows * scan->query_count + 1, sizeof *worker->hits);
     worker->pools = nigh__alloc(scan->context, scan->query_count, sizeof *worker->pools);
@@ -314,6 +285,11 @@ static void job_plan(struct job *job) {
     job->chunk_rows = job->threads == 1 ? scan->count : scan->count / (job->threads * CHUNKS_A_THREAD);
     if (job->chunk_rows < job->block_rows) job->chunk_rows = job->block_rows;
     job->chunk_rows = (job->chunk_rows + BLOCK_STEP - 1) / BLOCK_STEP * BLOCK_STEP;
+    job->parallel = (struct nigh__parallel){.threads = job->threads,
+                                            .progress = scan->progress,
+                                            .stage = "searching",
+                                            .total = scan->progress_total,
+                                            .done = scan->progress_done};
 }
 
 static bool job_init(struct job *job) {
@@ -335,9 +311,9 @@ static nigh_status scan_part(const struct nigh__sketch_scan *scan, struct nigh__
     struct job job = {.scan = scan, .answers = answers};
     nigh_status status = NIGH_ENOMEM;
     if (job_init(&job)) {
-        nigh__threads_run(job.threads, scan_sketches, &job);
-        if (!failed(&job)) nigh__threads_run(job.threads, finish_queries, &job);
-        status = (nigh_status)atomic_load(&job.status);
+        status = nigh__parallel_run(&job.parallel, scan->count, job.chunk_rows, scan_sketches, &job, NULL);
+        if (status == NIGH_OK)
+            status = nigh__parallel_run(&job.parallel, scan->query_count, 1, finish_queries, &job, NULL);
     }
     job_release(&job);
     if (status == NIGH_ENOMEM) (void)nigh__no_memory(error, "to search sketches with");

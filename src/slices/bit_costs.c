@@ -15,12 +15,12 @@
  */
 #include "slices/bit_costs.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 #include "base/guard.h"
 #include "base/logarithm.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "base/status.h"
 #include "base/threads.h"
 #include "kernel/hamming.h"
@@ -99,10 +99,8 @@ void nigh__bit_costs_default(struct nigh__bit_costs *out) {
 
 struct fitting {
     const struct nigh__segment *segment;
-    struct nigh__progress *progress;
+    struct nigh__parallel parallel;
     uint32_t sample;
-    _Atomic uint32_t next;
-    _Atomic bool stop, cut, cancelled;
     struct counts {
         struct nigh__bit_counts bits;
         uint32_t distances[AT_ONCE];
@@ -166,21 +164,16 @@ static bool count_guarded(const struct nigh__segment *segment, uint32_t row, str
     return true;
 }
 
-static void work(void *user, uint32_t thread) {
+static nigh_status count_some(void *user, const struct nigh__items *items) {
     struct fitting *fitting = user;
-    while (!atomic_load_explicit(&fitting->stop, memory_order_relaxed)) {
-        const uint32_t at = atomic_fetch_add_explicit(&fitting->next, 1, memory_order_relaxed);
-        if (at >= fitting->sample) return;
-        const uint32_t row = (uint32_t)((uint64_t)at * fitting->segment->signatures / fitting->sample);
-        if (!count_guarded(fitting->segment, row, &fitting->counts[thread])) {
-            atomic_store(&fitting->cut, true);
-            atomic_store(&fitting->stop, true);
-        } else if (thread == 0 && fitting->progress != NULL &&
-                   nigh__progress_tick(fitting->progress, "fitting probes", at, fitting->sample)) {
-            atomic_store(&fitting->cancelled, true);
-            atomic_store(&fitting->stop, true);
-        }
+    const struct nigh__segment *segment = fitting->segment;
+    for (uint64_t at = items->first; at < items->end; at++) {
+        const uint32_t row = (uint32_t)(at * segment->signatures / fitting->sample);
+        if (!count_guarded(segment, row, &fitting->counts[items->thread]))
+            return nigh__segment_cut(segment, items->error);
+        if (!nigh__parallel_did(&fitting->parallel, items->thread, 1)) break;
     }
+    return NIGH_OK;
 }
 
 static uint32_t sample_size(const struct nigh__segment *segment) {
@@ -205,19 +198,15 @@ static void add_up(struct fitting *fitting, uint32_t threads, struct nigh__bit_c
 nigh_status nigh__bit_costs_fit(const struct nigh__segment *segment, uint32_t threads, struct nigh__progress *progress,
                                 struct nigh__bit_costs *out, nigh_error *error) {
     if (segment->weights == NULL || segment->signatures < 2) return NIGH_ENOTFOUND;
-    struct fitting fitting = {.segment = segment, .progress = progress, .sample = sample_size(segment)};
+    struct fitting fitting = {.segment = segment, .sample = sample_size(segment)};
     threads = nigh__threads_resolve(threads);
     if (threads > fitting.sample) threads = fitting.sample;
     fitting.counts = nigh__alloc_zero(segment->context, threads, sizeof *fitting.counts);
     if (fitting.counts == NULL) return nigh__no_memory(error, "to fit the model of bits that differ");
-    nigh__threads_run(threads, work, &fitting);
-    nigh_status status = NIGH_OK;
-    if (atomic_load(&fitting.cut))
-        status = nigh__segment_cut(segment, error);
-    else if (atomic_load(&fitting.cancelled))
-        status = nigh__progress_cancelled(error);
-    else
-        add_up(&fitting, threads, out);
+    fitting.parallel = (struct nigh__parallel){.threads = threads, .progress = progress};
+    nigh__parallel_stage(&fitting.parallel, "fitting probes", fitting.sample);
+    const nigh_status status = nigh__parallel_run(&fitting.parallel, fitting.sample, 1, count_some, &fitting, error);
+    if (status == NIGH_OK) add_up(&fitting, threads, out);
     nigh__free(segment->context, fitting.counts);
     return status;
 }

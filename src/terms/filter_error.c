@@ -11,11 +11,11 @@
  * Cost: about 10 ns a term and group.
  */
 #include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/parallel.h"
 #include "base/rng.h"
 #include "base/status.h"
 #include "base/threads.h"
@@ -44,8 +44,6 @@ struct measuring {
     uint64_t *masks;       /* RANGE for each thread */
     struct tally *tallies; /* GROUP for each task */
     double *fills;         /* of each sampled block */
-    atomic_uint next_group;
-    atomic_uint next_task;
 };
 
 /* What the sums are divided by. */
@@ -80,11 +78,10 @@ static uint64_t set_block(const struct measuring *measuring, uint32_t block, uin
     return set;
 }
 
-static void make_rows(void *user, uint32_t thread) {
-    struct measuring *measuring = user;
+static nigh_status make_rows(void *user, const struct nigh__items *items) {
+    const struct measuring *measuring = user;
     const uint32_t bits = measuring->positions->shape.bits;
-    (void)thread;
-    for (uint32_t group; (group = atomic_fetch_add(&measuring->next_group, 1)) < measuring->groups;) {
+    for (uint32_t group = (uint32_t)items->first; group < items->end; group++) {
         uint64_t *rows = measuring->rows + (size_t)group * bits;
         memset(rows, 0, bits * sizeof *rows);
         const uint32_t size = group_size(measuring, group);
@@ -93,6 +90,7 @@ static void make_rows(void *user, uint32_t thread) {
             measuring->fills[group * GROUP + b] = (double)set / bits;
         }
     }
+    return NIGH_OK;
 }
 
 /* ---------------------------------------------------------------- tasks -- */
@@ -145,11 +143,11 @@ static void do_task(const struct measuring *measuring, uint32_t task, uint64_t *
     }
 }
 
-static void do_tasks(void *user, uint32_t thread) {
-    struct measuring *measuring = user;
-    uint64_t *masks = measuring->masks + (size_t)thread * RANGE;
-    for (uint32_t task; (task = atomic_fetch_add(&measuring->next_task, 1)) < measuring->groups * measuring->ranges;)
-        do_task(measuring, task, masks);
+static nigh_status do_tasks(void *user, const struct nigh__items *items) {
+    const struct measuring *measuring = user;
+    uint64_t *masks = measuring->masks + (size_t)items->thread * RANGE;
+    for (uint64_t task = items->first; task < items->end; task++) do_task(measuring, (uint32_t)task, masks);
+    return NIGH_OK;
 }
 
 /* ----------------------------------------------------------------- sums -- */
@@ -274,8 +272,10 @@ nigh_status nigh__filter_error_measure(const struct nigh__blocks *blocks, const 
     const bool room = make_room(context, run, &measuring, &sampled);
     if (room) {
         draw_sample(blocks->blocks, measuring.sample, seed, sampled);
-        nigh__threads_run(run, make_rows, &measuring);
-        nigh__threads_run(run, do_tasks, &measuring);
+        struct nigh__parallel parallel = {.threads = run};
+        const uint64_t tasks = (uint64_t)measuring.groups * measuring.ranges;
+        (void)nigh__parallel_run(&parallel, measuring.groups, 1, make_rows, &measuring, NULL);
+        (void)nigh__parallel_run(&parallel, tasks, 1, do_tasks, &measuring, NULL);
         sum_up(&measuring, out);
     }
     nigh__free(context, sampled);

@@ -258,7 +258,7 @@ static void stopped(void **state) {
     struct nigh__centres centres;
     struct nigh__groups groups;
     know_all(&neighbours, *state, rows, COUNT, 1, MAX_K);
-    atomic_store(&parallel.stopped, 1);
+    atomic_store(&parallel.cancelled, true);
     assert_int_equal(nigh__centres_find(&parallel, rows, 1, &neighbours, &centres), NIGH_ECANCELLED);
     nigh__centres_release(*state, &centres);
     centres = given_centres(*state, rows, COUNT, 1);
