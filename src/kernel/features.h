@@ -7,10 +7,26 @@
 #ifndef NIGH_KERNEL_FEATURES_H
 #define NIGH_KERNEL_FEATURES_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* Of this CPU (base/cpu.h), what goes with the distance kernel of that name; NULL: all.  With one that is not known,
  * nothing. */
 uint32_t nigh__kernel_features(const char *name);
+
+/*
+ * Defines KERNEL_at() and KERNEL_choose() for the table `variants` of a file, best first; the last
+ * needs nothing, so one is always found.  The name is that of the distance kernel.
+ */
+#define NIGH__KERNEL_CHOICE(kernel)                                                   \
+    const struct kernel *kernel##_at(size_t index) {                                  \
+        return index < sizeof variants / sizeof variants[0] ? variants[index] : NULL; \
+    }                                                                                 \
+    const struct kernel *kernel##_choose(const char *name) {                          \
+        const uint32_t features = nigh__kernel_features(name);                        \
+        size_t i = 0;                                                                 \
+        while ((variants[i]->needs & ~features) != 0) i++;                            \
+        return variants[i];                                                           \
+    }
 
 #endif

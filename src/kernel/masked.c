@@ -6,8 +6,8 @@
  */
 #include "kernel/masked.h"
 
-#include <string.h>
-
+#include "base/cpu.h"
+#include "kernel/features.h"
 #include "kernel/hamming_parts.h"
 
 NIGH__INLINE size_t masked_rows(const uint64_t *queries, const uint64_t *masks, size_t query_count,
@@ -28,29 +28,31 @@ NIGH__INLINE size_t masked_rows(const uint64_t *queries, const uint64_t *masks, 
     return found;
 }
 
-static size_t masked_generic(const uint64_t *queries, const uint64_t *masks, size_t query_count, const uint64_t *rows,
-                             size_t count, size_t words, const uint32_t *limits, struct nigh__hit *hits) {
+static size_t batch_generic(const uint64_t *queries, const uint64_t *masks, size_t query_count, const uint64_t *rows,
+                            size_t count, size_t words, const uint32_t *limits, struct nigh__hit *hits) {
     return masked_rows(queries, masks, query_count, rows, count, words, limits, hits);
 }
+
+static const struct nigh__masked masked_generic = {.name = "generic", .needs = 0, .batch = batch_generic};
 
 #if defined(__x86_64__)
 
-__attribute__((target("popcnt"))) static size_t masked_popcnt(const uint64_t *queries, const uint64_t *masks,
-                                                              size_t query_count, const uint64_t *rows, size_t count,
-                                                              size_t words, const uint32_t *limits,
-                                                              struct nigh__hit *hits) {
+__attribute__((target("popcnt"))) static size_t batch_popcnt(const uint64_t *queries, const uint64_t *masks,
+                                                             size_t query_count, const uint64_t *rows, size_t count,
+                                                             size_t words, const uint32_t *limits,
+                                                             struct nigh__hit *hits) {
     return masked_rows(queries, masks, query_count, rows, count, words, limits, hits);
 }
 
-nigh__masked_batch *nigh__masked_choose(const char *hamming) {
-    return strcmp(hamming, "generic") == 0 ? masked_generic : masked_popcnt;
-}
-
-#else
-
-nigh__masked_batch *nigh__masked_choose(const char *hamming) {
-    (void)hamming;
-    return masked_generic;
-}
+static const struct nigh__masked masked_popcnt = {.name = "popcnt", .needs = NIGH__CPU_POPCNT, .batch = batch_popcnt};
 
 #endif
+
+static const struct nigh__masked *const variants[] = {
+#if defined(__x86_64__)
+    &masked_popcnt,
+#endif
+    &masked_generic,
+};
+
+NIGH__KERNEL_CHOICE(nigh__masked)

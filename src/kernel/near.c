@@ -65,14 +65,4 @@ static const struct nigh__near *const variants[] = {
     &near_generic,
 };
 
-#define VARIANTS (sizeof variants / sizeof variants[0])
-
-const struct nigh__near *nigh__near_at(size_t index) { return index < VARIANTS ? variants[index] : NULL; }
-
-const struct nigh__near *nigh__near_choose(const char *name) {
-    const uint32_t features = nigh__kernel_features(name);
-    for (size_t i = 0; i < VARIANTS; i++) {
-        if ((variants[i]->needs & ~features) == 0) return variants[i];
-    }
-    return &near_generic;
-}
+NIGH__KERNEL_CHOICE(nigh__near)

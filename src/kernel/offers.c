@@ -50,14 +50,4 @@ static const struct nigh__offers *const variants[] = {
     &offers_generic,
 };
 
-#define VARIANTS (sizeof variants / sizeof variants[0])
-
-const struct nigh__offers *nigh__offers_at(size_t index) { return index < VARIANTS ? variants[index] : NULL; }
-
-const struct nigh__offers *nigh__offers_choose(const char *name) {
-    const uint32_t features = nigh__kernel_features(name);
-    for (size_t i = 0; i < VARIANTS; i++) {
-        if ((variants[i]->needs & ~features) == 0) return variants[i];
-    }
-    return &offers_generic;
-}
+NIGH__KERNEL_CHOICE(nigh__offers)

@@ -72,14 +72,4 @@ static const struct nigh__picked *const variants[] = {
     &picked_generic,
 };
 
-#define VARIANTS (sizeof variants / sizeof variants[0])
-
-const struct nigh__picked *nigh__picked_at(size_t index) { return index < VARIANTS ? variants[index] : NULL; }
-
-const struct nigh__picked *nigh__picked_choose(const char *name) {
-    const uint32_t features = nigh__kernel_features(name);
-    for (size_t i = 0; i < VARIANTS; i++) {
-        if ((variants[i]->needs & ~features) == 0) return variants[i];
-    }
-    return &picked_generic;
-}
+NIGH__KERNEL_CHOICE(nigh__picked)

@@ -42,7 +42,10 @@ struct nigh__projection {
 /* The entries of this build, best first; NULL past the end. */
 const struct nigh__projection *nigh__projection_at(size_t index);
 
-/* The best entry that this CPU can run and that goes with a distance kernel: "generic" means no vectors here either. */
-const struct nigh__projection *nigh__projection_choose(const struct nigh__hamming *hamming);
+/*
+ * The best entry that this CPU can run and that goes with the distance kernel of that name: "generic" means no vectors
+ * here either.  NULL: the best.
+ */
+const struct nigh__projection *nigh__projection_choose(const char *name);
 
 #endif

@@ -104,14 +104,4 @@ static const struct nigh__rows *const variants[] = {
     &rows_generic,
 };
 
-#define VARIANTS (sizeof variants / sizeof variants[0])
-
-const struct nigh__rows *nigh__rows_at(size_t index) { return index < VARIANTS ? variants[index] : NULL; }
-
-const struct nigh__rows *nigh__rows_choose(const char *name) {
-    const uint32_t features = nigh__kernel_features(name);
-    for (size_t i = 0; i < VARIANTS; i++) {
-        if ((variants[i]->needs & ~features) == 0) return variants[i];
-    }
-    return &rows_generic;
-}
+NIGH__KERNEL_CHOICE(nigh__rows)

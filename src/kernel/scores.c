@@ -60,14 +60,4 @@ static const struct nigh__scores *const variants[] = {
     &scores_generic,
 };
 
-#define VARIANTS (sizeof variants / sizeof variants[0])
-
-const struct nigh__scores *nigh__scores_at(size_t index) { return index < VARIANTS ? variants[index] : NULL; }
-
-const struct nigh__scores *nigh__scores_choose(const char *name) {
-    const uint32_t features = nigh__kernel_features(name);
-    for (size_t i = 0; i < VARIANTS; i++) {
-        if ((variants[i]->needs & ~features) == 0) return variants[i];
-    }
-    return &scores_generic;
-}
+NIGH__KERNEL_CHOICE(nigh__scores)

@@ -62,8 +62,8 @@ static size_t call_kernel(const struct nigh__scan *scan, const uint64_t *rows, s
     const struct nigh__hamming *hamming = scan->context->hamming;
     if (scan->masks == NULL)
         return hamming->batch(scan->queries, scan->query_count, rows, count, scan->words, limits, hits);
-    return nigh__masked_choose(hamming->name)(scan->queries, scan->masks, scan->query_count, rows, count, scan->words,
-                                              limits, hits);
+    return nigh__masked_choose(hamming->name)
+        ->batch(scan->queries, scan->masks, scan->query_count, rows, count, scan->words, limits, hits);
 }
 
 /* One call of the kernel.  False where the file was cut short under it. */

@@ -70,7 +70,7 @@ nigh_status nigh__model_projector_new(const nigh_context *context, const nigh_mo
     const uint32_t width = model->shape.width_bits;
     projector->context = context;
     projector->model = model;
-    projector->kernel = nigh__projection_choose(context->hamming);
+    projector->kernel = nigh__projection_choose(context->hamming->name);
     projector->width_bits = width;
     projector->padded = (width + NIGH__PROJECTION_GROUP - 1) / NIGH__PROJECTION_GROUP * NIGH__PROJECTION_GROUP;
     projector->features = (struct nigh__array)NIGH__ARRAY(uint32_t);

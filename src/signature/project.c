@@ -90,7 +90,7 @@ nigh_status nigh__projector_new(const nigh_context *context, nigh_scheme_kind sc
     struct nigh__projector *projector = nigh__alloc_zero(context, 1, sizeof *projector);
     if (projector == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory to project %u bits", width_bits);
     projector->context = context;
-    projector->kernel = nigh__projection_choose(context->hamming);
+    projector->kernel = nigh__projection_choose(context->hamming->name);
     projector->scheme = scheme;
     projector->width_bits = width_bits;
     projector->padded = (width_bits + NIGH__PROJECTION_GROUP - 1) / NIGH__PROJECTION_GROUP * NIGH__PROJECTION_GROUP;

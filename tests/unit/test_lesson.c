@@ -419,7 +419,7 @@ static void test_options(void **state) {
 
 static void test_signs(void **state) {
     const nigh_context *context = *state;
-    const struct nigh__projection *kernel = nigh__projection_choose(context->hamming);
+    const struct nigh__projection *kernel = nigh__projection_choose(context->hamming->name);
     const uint64_t hash = nigh__mix(77);
     const uint32_t weight = 1;
     const struct nigh__bag bag = {.hashes = &hash, .weights = &weight, .count = 1};
