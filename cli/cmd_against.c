@@ -8,7 +8,6 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,16 +114,6 @@ static const struct cli_example examples[] = {
 
 /* ------------------------------------------------------------------ radius -- */
 
-/*
- * Of minhash that of documents sharing 8 of 10 shingles, with 1 in 100 of them beyond: p = .1 of the bits differ,
- * and 2.33 deviations more.
- */
-static uint32_t usual_radius(nigh_scheme_kind scheme, uint32_t width_bits) {
-    double bits = width_bits;
-    return scheme == NIGH_SCHEME_SIMHASH ? (uint32_t)(bits * 3 / 64)
-                                         : (uint32_t)(bits * 0.1 + 2.33 * sqrt(bits * 0.1 * 0.9));
-}
-
 static int choose_radius(struct against *against, uint32_t width_bits) {
     const struct cli_number *radius = &against->values->radius;
     if (radius->given && radius->value > width_bits)
@@ -139,7 +128,7 @@ static int choose_radius(struct against *against, uint32_t width_bits) {
                          learned               ? "learned signatures"
                          : against->has_scheme ? "topsig signatures"
                                                : "signatures of your own");
-    against->radius = usual_radius(against->scheme, width_bits);
+    against->radius = nigh_default_radius(against->scheme, width_bits);
     return CLI_DONE;
 }
 

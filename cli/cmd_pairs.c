@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nigh pairs: every pair of documents of a collection, or of two, whose signatures differ in few bits. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,8 +50,8 @@ static const char *const description[] = {
     "its documents and those of an OTHER that was made in the same way. Nothing is missed. Pairs are ordered by the "
     "first document, then the second, as they were added.",
     "Without --radius it is 3 for simhash of 64 bits, where more brings in strangers, and for minhash as many bits as "
-    "documents that share four fifths of their features seldom exceed: 36 of 256. For other signatures it must be "
-    "given.",
+    "documents that share four fifths of their features seldom exceed: 36 of 256, and in proportion. For other "
+    "signatures it must be given.",
     "The signatures are compared, not the texts: 'nigh dedup' compares these too, and decides what to keep.",
     "The exit code is 1 where there is no pair.",
     NULL,
@@ -150,13 +149,8 @@ static bool choose_radius(const struct pairing *pairing, uint32_t *out) {
     }
     const bool known =
         nigh_signer_options_parse(nigh_collection_scheme(pairing->collections[0]), &signer, NULL) == NIGH_OK;
-    if (known && signer.scheme == NIGH_SCHEME_SIMHASH && width == 64) {
-        *out = 3;
-        return true;
-    }
-    if (known && signer.scheme == NIGH_SCHEME_MINHASH) { /* a bit differs with p = .1 at a Jaccard index of .8 */
-        const double bits = (double)width;
-        *out = (uint32_t)(bits * 0.1 + 2.33 * sqrt(bits * 0.1 * 0.9));
+    if (known && (signer.scheme == NIGH_SCHEME_MINHASH || (signer.scheme == NIGH_SCHEME_SIMHASH && width == 64))) {
+        *out = nigh_default_radius(signer.scheme, width);
         return true;
     }
     (void)cli_usage(job->command,

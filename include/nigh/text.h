@@ -27,6 +27,16 @@ typedef enum nigh_scheme_kind {
     NIGH_SCHEME_LEARNED = 3  /* by a model that labelled documents were learned from; for documents of one kind */
 } nigh_scheme_kind;
 
+/*
+ * How many bits of near-copies differ at most: 3 of 64 by simhash, 36 of 256 by minhash, and such
+ * a share of other widths.  It is what nigh_dedup_rows() takes where it is not told.
+ *
+ * Threads: any.
+ * Returns: the radius, rounded down; NIGH_ALL for the other schemes, of which only who made the
+ *          signatures can know.
+ */
+NIGH_API uint32_t nigh_default_radius(nigh_scheme_kind scheme, uint32_t width_bits);
+
 typedef enum nigh_feature_kind {
     NIGH_FEATURES_AUTO = 0, /* words; of minhash ngrams:3 */
     NIGH_FEATURES_WORDS = 1,

@@ -24,7 +24,6 @@
 #define USUAL_BUDGET 2000u
 #define USUAL_PAIRS 20u /* a document, where all are listed */
 #define MIN_USUAL_PAIRS 2000000u
-#define SIMHASH_RADIUS_OF_64 3u
 
 static const struct nigh__dedup_narrow usual_narrow = {.numbers = NIGH__HALF_WORD_NUMBERS, .keys = NIGH__BANDS_NARROW};
 
@@ -128,7 +127,8 @@ static nigh_status plan_simhash(nigh_dedup *dedup, const nigh_signer_options *si
     nigh_status status = nigh__signer_plan_make(dedup->context, &options, &plan->signer, error);
     if (status != NIGH_OK) return status;
     plan->width_bits = plan->signer.width_bits;
-    if (dedup->options.distance == NIGH__UNSET) dedup->options.distance = plan->width_bits * SIMHASH_RADIUS_OF_64 / 64;
+    if (dedup->options.distance == NIGH__UNSET)
+        dedup->options.distance = nigh_default_radius(NIGH_SCHEME_SIMHASH, plan->width_bits);
     return NIGH_OK;
 }
 
@@ -346,9 +346,9 @@ static nigh_status run_rows(nigh_dedup *dedup, const uint8_t *rows, uint64_t cou
     return status;
 }
 
-/* 3 of 64 bits; from 256 on, where the rows are likely to be MinHash bits, 36 of 256. */
+/* Rows do not say how they were made; from 256 bits on they are likely to be MinHash bits. */
 static uint32_t usual_distance(uint32_t width_bits) {
-    return width_bits < 256 ? width_bits * SIMHASH_RADIUS_OF_64 / 64 : (uint32_t)((uint64_t)width_bits * 36 / 256);
+    return nigh_default_radius(width_bits < 256 ? NIGH_SCHEME_SIMHASH : NIGH_SCHEME_MINHASH, width_bits);
 }
 
 nigh_status nigh__dedup_rows(nigh_context *context, const uint8_t *rows, uint64_t count, uint32_t width_bits,

@@ -186,6 +186,18 @@ static void test_sign(void **state) {
     nigh_signer_free(signer);
 }
 
+static void test_default_radius(void **state) {
+    (void)state;
+    assert_int_equal(nigh_default_radius(NIGH_SCHEME_SIMHASH, 64), 3);
+    assert_int_equal(nigh_default_radius(NIGH_SCHEME_SIMHASH, 128), 6);
+    assert_int_equal(nigh_default_radius(NIGH_SCHEME_SIMHASH, 8), 0);
+    assert_int_equal(nigh_default_radius(NIGH_SCHEME_MINHASH, 256), 36);
+    assert_int_equal(nigh_default_radius(NIGH_SCHEME_MINHASH, 128), 18);
+    assert_int_equal(nigh_default_radius(NIGH_SCHEME_MINHASH, NIGH_MAX_WIDTH_BITS), NIGH_MAX_WIDTH_BITS / 64 * 9);
+    assert_int_equal(nigh_default_radius(NIGH_SCHEME_TOPSIG, 1024), NIGH_ALL);
+    assert_int_equal(nigh_default_radius(NIGH_SCHEME_LEARNED, 64), NIGH_ALL);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_schemes),
@@ -194,6 +206,7 @@ int main(void) {
         cmocka_unit_test(test_new_refuses),
         cmocka_unit_test(test_vocabulary_must_fit),
         cmocka_unit_test(test_sign),
+        cmocka_unit_test(test_default_radius),
     };
     return cmocka_run_group_tests(tests, context_setup, context_teardown);
 }
