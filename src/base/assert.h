@@ -13,7 +13,7 @@
 #if !defined NDEBUG || defined NIGH_ASSERT
 #define NIGH__ASSERT(condition) ((condition) ? (void)0 : __builtin_trap())
 #else
-#define NIGH__ASSERT(condition) ((void)sizeof(!(condition)))
+#define NIGH__ASSERT(condition) ((void)(0 && (condition)))
 #endif
 
 #endif

@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/assert.h"
+
 #if !defined(__BYTE_ORDER__) || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "nigh maps its files and uses them as they lie: it needs a little-endian machine"
 #endif
@@ -50,6 +52,9 @@ static inline bool nigh__range_fits(uint64_t offset, uint64_t length, uint64_t l
 }
 
 /* Up to the next multiple of a power of two; the caller knows that it fits. */
-static inline uint64_t nigh__round_up(uint64_t value, uint64_t power) { return (value + power - 1) & ~(power - 1); }
+static inline uint64_t nigh__round_up(uint64_t value, uint64_t power) {
+    NIGH__ASSERT(power != 0 && (power & (power - 1)) == 0 && value <= UINT64_MAX - (power - 1));
+    return (value + power - 1) & ~(power - 1);
+}
 
 #endif

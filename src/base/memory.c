@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/bytes.h"
 
 #define DEFAULT_ALIGNMENT 16
@@ -34,6 +35,7 @@ void *nigh__allocator_get(const nigh_allocator *allocator, size_t size, size_t a
 
 void *nigh__alloc_aligned(const nigh_context *context, size_t count, size_t size, size_t alignment) {
     size_t bytes;
+    NIGH__ASSERT(alignment != 0 && (alignment & (alignment - 1)) == 0);
     if (__builtin_mul_overflow(count, size, &bytes)) return NULL;
     return nigh__allocator_get(&context->allocator, bytes == 0 ? 1 : bytes, alignment);
 }
@@ -108,6 +110,7 @@ static bool array_grow(const nigh_context *context, struct nigh__array *array, s
 }
 
 void *nigh__array_add(const nigh_context *context, struct nigh__array *array, size_t extra) {
+    NIGH__ASSERT(array->item_size > 0 && array->count <= array->capacity);
     if (extra > SIZE_MAX - array->count) return NULL;
     size_t needed = array->count + extra;
     if ((needed > array->capacity || array->data == NULL) && !array_grow(context, array, needed)) return NULL;

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 
+#include "base/assert.h"
 #include "base/memory.h"
 
 #define MAX 16u
@@ -37,6 +38,7 @@ void *nigh__object_pool_take(struct nigh__object_pool *pool) {
 }
 
 void nigh__object_pool_give(struct nigh__object_pool *pool, void *item, void (*free_item)(void *item)) {
+    NIGH__ASSERT(item != NULL && free_item != NULL);
     (void)pthread_mutex_lock(&pool->lock);
     const bool kept = pool->count < MAX;
     if (kept) {

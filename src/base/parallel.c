@@ -77,6 +77,7 @@ void nigh__parallel_stage(struct nigh__parallel *parallel, const char *stage, ui
 }
 
 bool nigh__parallel_did(struct nigh__parallel *parallel, uint32_t thread, uint64_t more) {
+    NIGH__ASSERT(thread < parallel->threads);
     const uint64_t done = atomic_fetch_add_explicit(&parallel->done, more, memory_order_relaxed) + more;
     if (thread == 0 && parallel->progress != NULL &&
         nigh__progress_tick(parallel->progress, parallel->stage, done / (parallel->passes + (parallel->passes == 0)),

@@ -19,6 +19,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "base/file.h"
 #include "base/memory.h"
@@ -264,6 +265,7 @@ static nigh_status advance(struct nigh__sorter *sorter, nigh_error *error) {
     struct merger *merger = &sorter->merger;
     struct source *source = &merger->sources[merger->heap[0]];
     nigh_status status = NIGH_OK;
+    NIGH__ASSERT(merger->heap_count > 0 && merger->heap_count <= merger->run_count && source->next < source->count);
     if (++source->next == source->count) status = refill(sorter, source, error);
     if (status != NIGH_OK) return status;
     if (source->count == 0) merger->heap[0] = merger->heap[--merger->heap_count];
@@ -278,6 +280,8 @@ static nigh_status merger_fill(struct nigh__sorter *sorter, size_t *count, nigh_
     *count = 0;
     while (merger->heap_count > 0 && *count < merger->part_records) {
         const uint64_t *record = front(sorter, merger->heap[0]);
+        NIGH__ASSERT(!merger->has_last || sorter->key_bits < 64 ||
+                     nigh__words_compare(merger->last, record, sorter->key_words) <= 0);
         const bool repeated =
             sorter->unique && merger->has_last && nigh__words_compare(record, merger->last, words) == 0;
         if (!repeated) {
@@ -359,6 +363,9 @@ static nigh_status finish_merging(struct nigh__sorter *sorter, nigh_error *error
 nigh_status nigh__sorter_new(const nigh_context *context, const struct nigh__sorter_options *options,
                              struct nigh__sorter **out, nigh_error *error) {
     *out = NULL;
+    NIGH__ASSERT(options->words >= 1 && options->words <= NIGH__SORTER_MAX_WORDS);
+    NIGH__ASSERT(options->unique || (options->key_words >= 1 && options->key_words <= options->words));
+    NIGH__ASSERT(options->key_bits <= 64 && (options->key_bits == 0 || (options->key_words == 1 && !options->unique)));
     struct nigh__sorter *sorter = nigh__alloc_zero(context, 1, sizeof *sorter);
     if (sorter == NULL) return no_memory(sizeof *sorter, error);
     sorter->context = context;

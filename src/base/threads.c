@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "base/assert.h"
 #include "base/cpu.h"
 
 uint32_t nigh__threads_resolve(uint32_t asked) {
@@ -28,6 +29,7 @@ static void *run_share(void *argument) {
 
 void nigh__threads_run(uint32_t threads, void (*work)(void *user, uint32_t thread), void *user) {
     struct share shares[NIGH__MAX_THREADS];
+    NIGH__ASSERT(threads <= NIGH__MAX_THREADS);
     if (threads > NIGH__MAX_THREADS) threads = NIGH__MAX_THREADS;
     for (uint32_t i = 1; i < threads; i++) {
         shares[i] = (struct share){.work = work, .user = user, .thread = i};

@@ -10,11 +10,11 @@
 #include "base/bytes.h"
 #include "base/guard.h"
 #include "base/hash.h"
+#include "base/hash_table.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "collection/check_segment.h"
 #include "collection/sections.h"
-#include "collection/slots.h"
 
 #define TICK_EVERY 65536u
 
@@ -101,18 +101,18 @@ static uint64_t walk_padding(const struct nigh__segment *segment, void *user) {
     return NO_PROBLEM;
 }
 
-static bool row_seen(const struct nigh__segment *segment, const struct nigh__slots *slots, uint64_t hash,
+static bool row_seen(const struct nigh__segment *segment, const struct nigh__hash_table *slots, uint64_t hash,
                      const uint64_t *row) {
-    uint64_t cursor = nigh__slots_home(hash, slots->capacity);
+    uint64_t cursor = nigh__hash_table_home(hash, slots->capacity);
     uint32_t other;
-    while (nigh__slots_next(slots, hash, &cursor, &other))
+    while (nigh__hash_table_next(slots, hash, &cursor, &other))
         if (memcmp(segment->rows + (size_t)other * segment->words, row, (size_t)segment->words * 8) == 0) return true;
     return false;
 }
 
 /* Looks at one row.  Memory is taken outside the guard, so rows go one by one. */
-static nigh_status row_repeats(const struct nigh__segment *segment, const struct nigh__slots *slots, uint64_t index,
-                               uint64_t *hash, bool *repeats, nigh_error *error) {
+static nigh_status row_repeats(const struct nigh__segment *segment, const struct nigh__hash_table *slots,
+                               uint64_t index, uint64_t *hash, bool *repeats, nigh_error *error) {
     struct nigh__guard guard;
     nigh__guard_enter(&guard, segment->map, segment->length);
     if (NIGH__GUARD_FAULTED(&guard)) return nigh__segment_cut(segment, error);
@@ -123,7 +123,7 @@ static nigh_status row_repeats(const struct nigh__segment *segment, const struct
     return NIGH_OK;
 }
 
-static nigh_status check_distinct_rows(const struct nigh__segment *segment, struct nigh__slots *slots,
+static nigh_status check_distinct_rows(const struct nigh__segment *segment, struct nigh__hash_table *slots,
                                        struct nigh__progress *progress, nigh_error *error) {
     for (uint32_t row = 0; row < segment->signatures; row++) {
         uint64_t hash = 0;
@@ -132,7 +132,7 @@ static nigh_status check_distinct_rows(const struct nigh__segment *segment, stru
         if (status != NIGH_OK) return status;
         if (repeats)
             return nigh__segment_corrupt(segment, NIGH__SECTION_SIGNATURES, row, "a signature is there twice", error);
-        if (!nigh__slots_add(segment->context, slots, hash, row))
+        if (!nigh__hash_table_add(segment->context, slots, hash, row))
             return nigh__fail(error, NIGH_ENOMEM, "no memory to check that signatures differ");
         if (row % TICK_EVERY == 0 && nigh__progress_tick(progress, "checking signatures", row, segment->signatures))
             return nigh__progress_cancelled(error);
@@ -145,11 +145,11 @@ static nigh_status check_signatures(const struct nigh__segment *segment, struct 
     nigh_status status =
         run_walk(segment, walk_padding, NULL, NIGH__SECTION_SIGNATURES, "bits past the width are set", error);
     if (status != NIGH_OK) return status;
-    struct nigh__slots slots;
-    if (!nigh__slots_init(segment->context, &slots))
+    struct nigh__hash_table slots;
+    if (!nigh__hash_table_init(segment->context, &slots))
         return nigh__fail(error, NIGH_ENOMEM, "no memory to check that signatures differ");
     status = check_distinct_rows(segment, &slots, progress, error);
-    nigh__slots_release(segment->context, &slots);
+    nigh__hash_table_release(segment->context, &slots);
     return status;
 }
 

@@ -10,12 +10,12 @@
 #include "base/bytes.h"
 #include "base/guard.h"
 #include "base/hash.h"
+#include "base/hash_table.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "collection/sections.h"
 #include "collection/segment.h"
-#include "collection/slots.h"
 
 nigh_status nigh__segment_cut(const struct nigh__segment *segment, nigh_error *error) {
     return nigh__sections_cut(segment->path, error);
@@ -196,7 +196,7 @@ static enum found walk_lookup(const struct nigh__segment *segment, const char *i
                               uint64_t *slot) {
     uint64_t slots = segment->sections[NIGH__SECTION_ID_LOOKUP].count;
     uint64_t bytes_length = segment->sections[NIGH__SECTION_ID_BYTES].length;
-    uint64_t at = nigh__slots_home(nigh__hash(id, id_length), slots);
+    uint64_t at = nigh__hash_table_home(nigh__hash(id, id_length), slots);
     for (uint64_t step = 0; step < slots; step++, at = (at + 1) & (slots - 1)) {
         uint32_t value = NIGH__ONCE(segment->id_lookup[at]);
         if (value == 0) return NOT_FOUND;

@@ -7,11 +7,11 @@
 #include "base/bytes.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/hash_table.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "collection/directory.h"
 #include "collection/sections.h"
-#include "collection/slots.h"
 #include "collection/spool.h"
 
 struct nigh__segment_writer {
@@ -27,13 +27,13 @@ struct nigh__segment_writer {
     struct nigh__file file;
     struct nigh__section_writer sections;
 
-    uint64_t *row;               /* the signature in hand, padded; owned */
-    struct nigh__slots rows;     /* rows by their hash */
-    struct nigh__slots names;    /* documents by the hash of their id */
-    struct nigh__array row_of;   /* uint32_t, one a document */
-    struct nigh__spool ids;      /* open once a document has an id */
-    struct nigh__spool metadata; /* open once a document has any */
-    struct nigh__spool weights;  /* open once a document has them */
+    uint64_t *row;                 /* the signature in hand, padded; owned */
+    struct nigh__hash_table rows;  /* rows by their hash */
+    struct nigh__hash_table names; /* documents by the hash of their id */
+    struct nigh__array row_of;     /* uint32_t, one a document */
+    struct nigh__spool ids;        /* open once a document has an id */
+    struct nigh__spool metadata;   /* open once a document has any */
+    struct nigh__spool weights;    /* open once a document has them */
 };
 
 static nigh_status no_memory(nigh_error *error) {
@@ -79,7 +79,7 @@ nigh_status nigh__segment_writer_open(const nigh_context *context, const struct 
     memcpy(writer->kept, plan->kept, sizeof writer->kept);
     writer->scheme = nigh__string_copy(context, plan->scheme);
     writer->row = nigh__alloc_zero(context, writer->words, sizeof(uint64_t));
-    bool slots = nigh__slots_init(context, &writer->rows) && nigh__slots_init(context, &writer->names);
+    bool slots = nigh__hash_table_init(context, &writer->rows) && nigh__hash_table_init(context, &writer->names);
     nigh_status status;
     if (writer->scheme == NULL || writer->row == NULL || !slots)
         status = no_memory(error);
@@ -96,9 +96,9 @@ nigh_status nigh__segment_writer_open(const nigh_context *context, const struct 
 
 static nigh_status find_id(struct nigh__segment_writer *writer, const nigh_document *document, uint64_t hash,
                            nigh_error *error) {
-    uint64_t cursor = nigh__slots_home(hash, writer->names.capacity);
+    uint64_t cursor = nigh__hash_table_home(hash, writer->names.capacity);
     uint32_t other;
-    while (nigh__slots_next(&writer->names, hash, &cursor, &other)) {
+    while (nigh__hash_table_next(&writer->names, hash, &cursor, &other)) {
         bool equal;
         nigh_status status = nigh__spool_equals(&writer->ids, other, document->id, document->id_length, &equal, error);
         if (status != NIGH_OK) return status;
@@ -113,8 +113,8 @@ static nigh_status find_id(struct nigh__segment_writer *writer, const nigh_docum
 static nigh_status find_or_add_row(struct nigh__segment_writer *writer, uint32_t *row, nigh_error *error) {
     size_t size = (size_t)writer->words * sizeof(uint64_t);
     uint64_t hash = nigh__hash(writer->row, size);
-    uint64_t cursor = nigh__slots_home(hash, writer->rows.capacity);
-    while (nigh__slots_next(&writer->rows, hash, &cursor, row)) {
+    uint64_t cursor = nigh__hash_table_home(hash, writer->rows.capacity);
+    while (nigh__hash_table_next(&writer->rows, hash, &cursor, row)) {
         bool equal;
         nigh_status status = nigh__output_equals(&writer->sections.output, NIGH__SECTIONS_START + *row * (uint64_t)size,
                                                  writer->row, size, &equal, error);
@@ -123,7 +123,7 @@ static nigh_status find_or_add_row(struct nigh__segment_writer *writer, uint32_t
     nigh_status status = nigh__output_add(&writer->sections.output, writer->row, size, error);
     if (status != NIGH_OK) return status;
     *row = writer->signatures++;
-    return nigh__slots_add(writer->context, &writer->rows, hash, *row) ? NIGH_OK : no_memory(error);
+    return nigh__hash_table_add(writer->context, &writer->rows, hash, *row) ? NIGH_OK : no_memory(error);
 }
 
 static nigh_status open_spool(struct nigh__segment_writer *writer, struct nigh__spool *spool, const char *suffix,
@@ -140,7 +140,7 @@ static nigh_status add_id(struct nigh__segment_writer *writer, const nigh_docume
     if (status == NIGH_OK) status = nigh__spool_add(&writer->ids, document->id, document->id_length, error);
     if (status != NIGH_OK) return status;
     uint32_t number = nigh__segment_writer_documents(writer);
-    return nigh__slots_add(writer->context, &writer->names, hash, number) ? NIGH_OK : no_memory(error);
+    return nigh__hash_table_add(writer->context, &writer->names, hash, number) ? NIGH_OK : no_memory(error);
 }
 
 /* The first document with metadata opens the spool; those before it get none. */
@@ -318,8 +318,8 @@ void nigh__segment_writer_close(struct nigh__segment_writer *writer, bool keep) 
     nigh__section_writer_release(&writer->sections);
     if (writer->file.open && !keep) remove_file(writer);
     if (writer->file.context != NULL) nigh__file_release(&writer->file);
-    nigh__slots_release(context, &writer->rows);
-    nigh__slots_release(context, &writer->names);
+    nigh__hash_table_release(context, &writer->rows);
+    nigh__hash_table_release(context, &writer->names);
     nigh__array_release(context, &writer->row_of);
     nigh__free(context, writer->row);
     nigh__free(context, writer->scheme);

@@ -15,6 +15,7 @@
  */
 #include "dedup/cluster.h"
 
+#include "base/assert.h"
 #include "base/memory.h"
 #include "base/status.h"
 
@@ -40,6 +41,7 @@ void nigh__clusters_release(struct nigh__clusters *clusters) {
 /* The root of a tree, with the way to it halved. */
 static uint64_t find_root(uint64_t *kept, uint64_t rank) {
     while (kept[rank] != rank) {
+        NIGH__ASSERT(kept[rank] < rank); /* a root is the best of its tree */
         kept[rank] = kept[kept[rank]];
         rank = kept[rank];
     }
@@ -60,6 +62,7 @@ bool nigh__clusters_ask(struct nigh__clusters *clusters, uint64_t a, uint64_t b)
 nigh_status nigh__clusters_add(struct nigh__clusters *clusters, uint64_t a, uint64_t b, bool *joined,
                                nigh_error *error) {
     *joined = false;
+    NIGH__ASSERT(a < b && b < clusters->count);
     if (clusters->rule == NIGH_CLUSTER_COMPLETE) {
         uint64_t record[2];
         nigh__number_pair_pack(clusters->pair_words, b, a, record);
@@ -113,6 +116,7 @@ static nigh_status complete(struct nigh__clusters *clusters, struct completing *
     while (status == NIGH_OK && (status = nigh__sorter_next(clusters->alike, &records, &count, error)) == NIGH_OK) {
         for (size_t i = 0; i < count; i++) {
             const struct nigh__number_pair pair = nigh__number_pair_unpack(words, records + i * words);
+            NIGH__ASSERT(pair.first >= completing->rank && completing->better_count < clusters->count);
             if (pair.first != completing->rank) decide(completing);
             completing->rank = pair.first;
             completing->better[completing->better_count++] = pair.second;

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/status.h"
 
 #define FIRST_SLOTS ((size_t)1 << 12)

@@ -17,6 +17,7 @@
  * the squared length), these are few.  For each the cosine is computed.  (The
  * idea is the prefix filter of similarity joins, with lengths as its bound.)
  */
+#include "base/assert.h"
 #include "base/parallel.h"
 #include "base/status.h"
 #include "eval/fields.h"
@@ -110,6 +111,7 @@ static double cosine_with(const nigh_eval_corpus *corpus, const struct worker *w
 static void join_document(const struct job *job, struct worker *worker, uint32_t document) {
     const nigh_eval_corpus *corpus = job->measuring->corpus;
     const uint64_t *terms = nigh__corpus_terms(corpus, document);
+    NIGH__ASSERT(job->tails[document] <= nigh__corpus_entry(corpus, document)->term_count);
     spread(corpus, worker, document, false);
     for (uint32_t i = job->tails[document]; i < nigh__corpus_entry(corpus, document)->term_count; i++) {
         const uint32_t feature = nigh__term_number(terms[i]);

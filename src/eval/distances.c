@@ -14,6 +14,7 @@
  * when, and the number alone tells the pair, for a bijection can be undone.
  */
 
+#include "base/assert.h"
 #include "base/parallel.h"
 #include "base/rng.h"
 #include "base/status.h"
@@ -143,6 +144,7 @@ static bool merge_picks(struct job *job, uint32_t distance) {
 static void add_cosines(const struct job *job, uint32_t distance) {
     const struct nigh__array *picks = &job->workers[0].picks[distance].numbers;
     for (size_t i = 0; i < picks->count; i++) {
+        NIGH__ASSERT(nigh__mix(unmix(((const uint64_t *)picks->data)[i])) == ((const uint64_t *)picks->data)[i]);
         const uint64_t pair = unmix(((const uint64_t *)picks->data)[i]) ^ job->seed;
         nigh__mean_add(&job->measuring->pairs->cosine[distance],
                        nigh__corpus_cosine(job->measuring->corpus, (uint32_t)(pair >> 32), (uint32_t)pair));

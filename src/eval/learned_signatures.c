@@ -9,6 +9,7 @@
  * signature: it is found by nobody, and asking it finds nothing.
  */
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/parallel.h"
 #include "base/status.h"
@@ -91,6 +92,7 @@ static nigh_status sign_some(void *user, const struct nigh__items *items) {
 /* The rows from `begin` up to `end`. */
 static nigh_status sign_up_to(struct signatures *signatures, uint32_t threads, uint32_t begin, uint32_t end,
                               nigh_error *error) {
+    NIGH__ASSERT(begin <= end && threads <= signatures->trial->threads);
     signatures->begin = begin;
     signatures->parallel = (struct nigh__parallel){.threads = threads, .progress = signatures->trial->progress};
     nigh__parallel_stage(&signatures->parallel, "signing", end);

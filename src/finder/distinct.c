@@ -29,6 +29,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/hash.h"
 #include "base/secret.h"
 #include "base/status.h"
@@ -48,6 +49,7 @@ struct search {
 /* The first row that equals row `number`; it is entered where there is none yet. */
 static uint32_t find_first(const struct search *search, uint64_t hash, uint32_t number) {
     const uint8_t *row = search->rows + number * search->row_bytes;
+    NIGH__ASSERT(number < search->mask); /* so there is an empty slot */
     for (uint64_t at = hash & search->mask;; at = (at + 1) & search->mask) {
         const uint64_t entry = search->slots[at];
         if (entry == 0) {

@@ -18,6 +18,7 @@
  *
  * The plain scan shares the rows among the threads instead (scan/scan.c).
  */
+#include "base/assert.h"
 #include "base/parallel.h"
 #include "finder/finder.h"
 
@@ -121,6 +122,7 @@ static bool results_add(struct finding *finding, const uint64_t *keys, size_t co
         matches[i] = (nigh_match){.document = nigh__key_number(keys[i]), .distance = nigh__key_distance(keys[i])};
         if (finder->without_numbers) matches[i].document = UINT64_MAX;
     }
+    NIGH__ASSERT(results->finished < results->queries);
     results->ends[results->finished++] = results->matches.count;
     return true;
 }
@@ -217,6 +219,7 @@ static void chunk_release(const nigh_context *context, struct chunk *chunk) {
 }
 
 static size_t chunk_queries(const struct finding *finding, size_t number) {
+    NIGH__ASSERT(number < finding->chunk_count);
     return nigh__smaller(finding->chunk_size, finding->count - number * finding->chunk_size);
 }
 

@@ -32,6 +32,7 @@
  */
 #include "finder/sorted.h"
 
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "base/parallel.h"
 #include "base/status.h"
@@ -163,6 +164,7 @@ static void place_parts(struct building *building) {
         }
     }
     building->starts[building->parts] = sum;
+    NIGH__ASSERT(sum == building->rows->count);
 }
 
 static void part_share(void *user, uint32_t thread) {
@@ -199,6 +201,7 @@ static void sort_part(const struct building *building, uint32_t part, uint32_t *
         cursors[value] = place;
         place += count;
     }
+    NIGH__ASSERT(place == building->starts[part + 1]);
     for (const uint64_t *pair = begin; pair < end; pair++)
         row_put(building, cursors[*pair >> 32 & (values - 1)]++, (uint32_t)*pair);
 }

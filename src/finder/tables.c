@@ -38,6 +38,7 @@
  * part, which a cache holds.  Beside the table that takes 12 bytes for each row of the
  * largest part, and half the time.
  */
+#include "base/assert.h"
 #include "base/parallel.h"
 #include "finder/tables_parts.h"
 
@@ -174,6 +175,7 @@ static bool list_parts(struct building *building, uint32_t thread, struct nigh__
         if (!nigh__parallel_did(&building->parallel, thread, some)) return false;
     }
     *largest = parts_place(ends, parts_of(tables));
+    NIGH__ASSERT(*largest <= count && part_shift(tables) <= tables->index_bits);
     for (uint32_t first = 0, some; first < count; first += some) {
         some = count - first < TICK_EVERY ? count - first : TICK_EVERY;
         for (uint32_t r = first; r < first + some; r++)

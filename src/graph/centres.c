@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/memory.h"
 #include "kernel/hamming.h"
 
@@ -58,6 +59,7 @@ static bool choose(const struct finder *finder, uint64_t *covered) {
  */
 static void majority(const struct finder *finder, const uint32_t *members, uint32_t count, uint64_t *row) {
     const uint32_t start = (1u << (PLANES - 1)) - (count + 1) / 2;
+    NIGH__ASSERT(count % 2 == 1 && count <= MEMBERS);
     for (size_t w = 0; w < finder->words; w++) {
         uint64_t planes[PLANES];
         for (uint32_t p = 0; p < PLANES; p++) planes[p] = (start >> p & 1) != 0 ? UINT64_MAX : 0;

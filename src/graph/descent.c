@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/memory.h"
 #include "base/rng.h"
 
@@ -152,6 +153,7 @@ static void choose_some(struct descent *descent, struct owners owners, uint64_t 
  */
 static inline void put(struct descent *descent, uint32_t owner, uint32_t other, uint32_t age) {
     uint64_t *start = &descent->starts[list_of(owner, age)];
+    NIGH__ASSERT(*start > 0 && *start <= descent->room);
     descent->lists[*start - 1] = other;
     *start -= takes_part(descent, owner, other, age);
 }

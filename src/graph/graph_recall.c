@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "graph/graph_recall.h"
 
+#include "base/assert.h"
 #include "base/memory.h"
 #include "kernel/hamming.h"
 
@@ -27,6 +28,7 @@ static void best_add(struct best *best, uint32_t distance) {
     for (; place > 0 && best->distances[place - 1] > distance; place--)
         best->distances[place] = best->distances[place - 1];
     best->distances[place] = distance;
+    NIGH__ASSERT(place < best->count && best->count <= NEAREST);
 }
 
 static bool best_scan(const struct measure *measure, uint32_t thread, uint32_t node, struct best *best) {

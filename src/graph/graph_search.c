@@ -34,6 +34,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "base/status.h"
 #include "graph/graph_centres.h"
@@ -264,6 +265,7 @@ static void best_sink(uint64_t *best, uint32_t count) {
 }
 
 INLINE void best_add(struct walk *walk, uint64_t key) {
+    NIGH__ASSERT(walk->query->k > 0 && walk->best_count <= walk->query->k);
     if (walk->best_count < walk->query->k) {
         walk->best[walk->best_count] = key;
         best_rise(walk->best, walk->best_count++);
@@ -280,6 +282,7 @@ INLINE void best_add(struct walk *walk, uint64_t key) {
 INLINE void pool_add(struct walk *walk, uint32_t distance, uint32_t place) {
     const uint32_t effort = walk->query->effort;
     if (distance > walk->worst || (distance == walk->worst && walk->pool >= effort)) return;
+    NIGH__ASSERT(place < walk->count && walk->count <= walk->room);
     walk->sizes[distance]++;
     walk->pool++;
     walk->next[place] = walk->heads[distance];
@@ -305,6 +308,7 @@ INLINE bool meet(struct walk *walk, const uint32_t *numbers, uint32_t count, enu
                  uint64_t first) {
     const uint32_t all = walk->graph->nodes;
     uint32_t met = walk->count;
+    NIGH__ASSERT(count <= walk->room - met);
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t node = NIGH__ONCE(numbers[i]);
         if (node >= all) {

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/memory.h"
 #include "kernel/hamming.h"
 
@@ -60,6 +61,7 @@ static void gather(const struct grouping *grouping) {
         starts[g + 1] = starts[g] + grouping->ends[g];
         grouping->ends[g] = starts[g];
     }
+    NIGH__ASSERT(starts[grouping->groups->count] == centres);
     for (uint32_t c = 0; c < centres; c++) grouping->members[grouping->ends[grouping->group_of[c]]++] = c;
 }
 

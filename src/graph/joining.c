@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/memory.h"
 #include "base/word_sort.h"
 #include "kernel/hamming.h"
@@ -101,6 +102,7 @@ void nigh__join_first(const struct nigh__joining *joining, uint32_t thread, cons
     struct nigh__joiner *joiner = &joining->joiners[thread];
     const struct nigh__hamming *hamming = joining->context->hamming;
     const size_t words = joining->words;
+    NIGH__ASSERT(thread < joining->threads && count <= joiner->room);
     for (uint32_t i = 0; i < count; i++)
         memcpy(joiner->rows + i * words, joining->rows + nodes[i] * words, words * sizeof *joiner->rows);
     memset(joiner->limits, 0, count * sizeof *joiner->limits);
@@ -188,6 +190,7 @@ void nigh__join(const struct nigh__joining *joining, uint32_t thread, const uint
     const struct nigh__hamming *hamming = joining->context->hamming;
     const struct nigh__offers *offers = joining->context->offers;
     const size_t words = joining->words;
+    NIGH__ASSERT(active <= count && count <= joiner->room);
     gather(joining, joiner, given, count, active);
     for (uint32_t i = 0; i < active && i + 1 < count; i++) {
         const uint32_t first = i + 1;

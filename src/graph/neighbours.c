@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/memory.h"
 
 #define LOCKS 65536u /* nodes share them: a row is locked for some 50 ns */
@@ -17,6 +18,7 @@ static uint32_t row_items(uint32_t room) {
 
 bool nigh__neighbours_make(const nigh_context *context, uint32_t nodes, uint32_t k, uint32_t room, bool threads,
                            struct nigh__neighbours *out) {
+    NIGH__ASSERT(nodes < NIGH__NOBODY && k > 0 && k <= room);
     const size_t items = (size_t)nodes * row_items(room);
     *out = (struct nigh__neighbours){.nodes = nodes, .k = k, .room = row_items(room), .offers = context->offers};
     out->ids = nigh__alloc_large(context, items, sizeof *out->ids);
@@ -61,6 +63,7 @@ enum nigh__offer_outcome nigh__neighbours_insist(struct nigh__neighbours *neighb
     uint32_t *ids = nigh__neighbours_ids(neighbours, node);
     uint16_t *distances = nigh__neighbours_distances(neighbours, node);
     const uint32_t k = neighbours->k;
+    NIGH__ASSERT(node != other && node < neighbours->nodes && other < neighbours->nodes);
     nigh__neighbours_lock(neighbours, node);
     const enum nigh__offer_outcome outcome = neighbours->offers->offer(ids, distances, k, other, (uint16_t)distance);
     if (outcome == NIGH__OFFER_TAKEN)

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/memory.h"
 #include "base/rng.h"
 #include "kernel/hamming.h"
@@ -68,6 +69,7 @@ static uint32_t pivots_of(const struct nigh__pivot_tree *tree, uint32_t count) {
 /* Copied together.  They depend on the tree and the part alone. */
 static void choose_pivots(const struct nigh__pivot_tree *tree, struct part part, uint32_t pivots, uint64_t *out) {
     const uint64_t place = nigh__mix(tree->seed ^ ((uint64_t)part.first << 32 | part.count));
+    NIGH__ASSERT(part.count > 0 && pivots <= PIVOTS);
     for (uint32_t p = 0; p < pivots; p++) {
         const uint32_t id = tree->ids[part.first + nigh__mix(place + p) % part.count];
         memcpy(out + (size_t)p * tree->words, tree->rows + (size_t)id * tree->words, tree->words * sizeof *out);
@@ -103,6 +105,7 @@ static uint32_t deal_out(const struct splitter *splitter, struct part part, uint
         ends[p] = start;
         start += count;
     }
+    NIGH__ASSERT(start == part.count);
     for (uint32_t i = 0; i < part.count; i++) dealt[ends[labels[i]]++] = ids[i];
     memcpy(ids, dealt, part.count * sizeof *ids);
     return largest;
@@ -162,6 +165,7 @@ static void divide(const struct splitter *splitter, uint32_t thread, struct part
         const uint32_t parts = split(splitter, part, chosen, waiting + count);
         go_on = parts != 0 || cut_evenly(tree, thread, part);
         count += parts;
+        NIGH__ASSERT(count <= DEEPEST * PIVOTS);
     }
 }
 

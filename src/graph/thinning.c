@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/memory.h"
 #include "base/word_sort.h"
 #include "kernel/hamming.h"
@@ -40,6 +41,7 @@ static void thin(const struct thinning *thinning, struct thinner *thinner, uint3
     for (size_t i = 0; i < count && kept < thinning->degree; i++) {
         const uint32_t other = (uint32_t)keys[i];
         const uint64_t distance = keys[i] >> 32;
+        NIGH__ASSERT(other != node && (i == 0 || keys[i - 1] < keys[i]));
         uint64_t *row = thinner->kept + kept * words;
         if (i + AHEAD < count) {
             const uint64_t *next = thinning->rows + (uint32_t)keys[i + AHEAD] * words;
@@ -59,6 +61,7 @@ static void thin(const struct thinning *thinning, struct thinner *thinner, uint3
 static void keep_all(const struct thinning *thinning, uint32_t node, const uint64_t *keys, size_t count) {
     uint32_t *ids = nigh__neighbours_ids(thinning->neighbours, node);
     uint16_t *distances = nigh__neighbours_distances(thinning->neighbours, node);
+    NIGH__ASSERT(count <= thinning->neighbours->room);
     for (size_t i = 0; i < count; i++) {
         ids[i] = (uint32_t)keys[i];
         distances[i] = (uint16_t)(keys[i] >> 32);
@@ -97,6 +100,7 @@ static nigh_status turn(void *user, const struct nigh__items *items) {
         const uint16_t *distances = nigh__neighbours_distances(thinning->neighbours, (uint32_t)node);
         for (uint32_t i = 0; i < thinning->neighbours->room && ids[i] != NIGH__NOBODY; i++) {
             const uint32_t left = atomic_fetch_sub_explicit(&thinning->counts[ids[i]], 1, memory_order_relaxed);
+            NIGH__ASSERT(left > 0);
             thinning->turned[thinning->starts[ids[i]] + left - 1] = (uint64_t)distances[i] << 32 | node;
         }
     }

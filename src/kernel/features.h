@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/assert.h"
+
 /* Of this CPU (base/cpu.h), what goes with the distance kernel of that name; NULL: all.  With one that is not known,
  * nothing. */
 uint32_t nigh__kernel_features(const char *name);
@@ -26,6 +28,7 @@ uint32_t nigh__kernel_features(const char *name);
         const uint32_t features = nigh__kernel_features(name);                        \
         size_t i = 0;                                                                 \
         while ((variants[i]->needs & ~features) != 0) i++;                            \
+        NIGH__ASSERT(i < sizeof variants / sizeof variants[0]);                       \
         return variants[i];                                                           \
     }
 

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "base/assert.h"
+
 /* Below this many a heap sort is as fast. */
 #define RADIX_FROM 512
 
@@ -61,10 +63,17 @@ static bool radix_pass(const uint64_t *from, uint64_t *to, size_t count, unsigne
     return true;
 }
 
+static bool keys_ascend(const uint64_t *keys, size_t count) {
+    for (size_t i = 1; i < count; i++)
+        if (keys[i] < keys[i - 1]) return false;
+    return true;
+}
+
 void nigh__keys_sort(const nigh_context *context, uint64_t *keys, size_t count) {
     uint64_t *scratch = count < RADIX_FROM ? NULL : nigh__alloc(context, count, sizeof *keys);
     if (scratch == NULL) {
         sort_by_heap(keys, count);
+        NIGH__ASSERT(keys_ascend(keys, count));
         return;
     }
     uint64_t *from = keys;
@@ -77,6 +86,7 @@ void nigh__keys_sort(const nigh_context *context, uint64_t *keys, size_t count) 
     }
     if (from != keys) memcpy(keys, from, count * sizeof *keys);
     nigh__free(context, scratch);
+    NIGH__ASSERT(keys_ascend(keys, count));
 }
 
 void nigh__nearest_init(struct nigh__nearest *nearest, uint32_t k, uint32_t limit) {
@@ -89,6 +99,7 @@ void nigh__nearest_release(const nigh_context *context, struct nigh__nearest *ne
 
 bool nigh__nearest_add(const nigh_context *context, struct nigh__nearest *nearest, uint32_t distance, uint32_t number) {
     if (distance >= nearest->limit) return true;
+    NIGH__ASSERT(nearest->k > 0 && nearest->keys.count <= nearest->k);
     uint64_t *keys = nearest->keys.data;
     if (nearest->k == NIGH_ALL || nearest->keys.count < nearest->k) {
         uint64_t *slot = nigh__array_add(context, &nearest->keys, 1);
@@ -97,6 +108,7 @@ bool nigh__nearest_add(const nigh_context *context, struct nigh__nearest *neares
         keys = nearest->keys.data;
         if (nearest->k != NIGH_ALL) rise(keys, nearest->keys.count - 1);
     } else {
+        NIGH__ASSERT(nigh__key(distance, number) < keys[0]);
         keys[0] = nigh__key(distance, number);
         sink(keys, nearest->keys.count);
     }

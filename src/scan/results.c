@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/options.h"
 #include "base/status.h"
 
@@ -23,6 +24,7 @@ bool nigh__results_add(nigh_results *results, const nigh_match *matches, size_t 
         if (slot == NULL) return false;
         memcpy(slot, matches, count * sizeof *slot);
     }
+    NIGH__ASSERT(results->finished < results->queries);
     results->ends[results->finished++] = results->matches.count;
     return true;
 }

@@ -32,6 +32,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/guard.h"
 #include "base/parallel.h"
 #include "base/status.h"
@@ -87,9 +88,11 @@ static nigh_status scan_block(const struct nigh__scan *scan, struct worker *work
     for (size_t q = 0; q < scan->query_count; q++) limits[q] = worker->nearest[q].limit;
     size_t found = 0;
     if (!read_block(scan, limits, first, count, worker->hits, &found)) return NIGH_EIO;
+    NIGH__ASSERT(found <= count * scan->query_count);
     for (size_t h = 0; h < found; h++) {
         const struct nigh__hit *hit = &worker->hits[h];
         uint32_t row = (uint32_t)(first + hit->row);
+        NIGH__ASSERT(hit->query < scan->query_count && hit->row < count && row < scan->count);
         if (!nigh__nearest_add(scan->context, &worker->nearest[hit->query], hit->distance, row)) return NIGH_ENOMEM;
     }
     return NIGH_OK;
@@ -174,6 +177,7 @@ static struct worker *workers_new(const struct nigh__scan *scan, uint32_t thread
 
 nigh_status nigh__scan(const struct nigh__scan *scan, struct nigh__array *found, nigh_error *error) {
     if (scan->count == 0 || scan->query_count == 0) return NIGH_OK;
+    NIGH__ASSERT(scan->query_count <= NIGH__BATCH_QUERIES && scan->words > 0 && scan->threads > 0);
     const uint32_t threads = useful_threads(scan);
     const uint32_t block = block_rows(scan);
     struct job job = {.scan = scan,

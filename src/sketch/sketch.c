@@ -24,6 +24,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/guard.h"
 #include "base/parallel.h"
 #include "base/status.h"
@@ -99,6 +100,7 @@ static bool pool_add(const nigh_context *context, struct pool *pool, uint32_t ca
     uint64_t *slot = nigh__array_add(context, &pool->keys, 1);
     if (slot == NULL) return false;
     *slot = nigh__key(distance, row);
+    NIGH__ASSERT(distance <= pool->cut && pool->cut <= MAX_DISTANCE);
     pool->counts[distance]++;
     pool->kept++;
     while (pool->kept - pool->counts[pool->cut] >= candidates) {
@@ -117,6 +119,7 @@ static nigh_status scan_block(struct job *job, struct worker *worker, uint64_t f
     const size_t found =
         scan->context->hamming->batch(job->sketches, scan->query_count, scan->sketches + first * scan->sketch_words,
                                       count, scan->sketch_words, limits, worker->hits);
+    NIGH__ASSERT(found <= count * scan->query_count);
     for (size_t h = 0; h < found; h++) {
         const struct nigh__hit *hit = &worker->hits[h];
         if (!pool_add(scan->context, &worker->pools[hit->query], scan->candidates, hit->distance,
@@ -332,6 +335,7 @@ static size_t queries_at_once(const struct nigh__sketch_scan *scan) {
 
 nigh_status nigh__sketch_scan(const struct nigh__sketch_scan *scan, struct nigh__sketch_answer *answers,
                               nigh_error *error) {
+    NIGH__ASSERT(scan->sketch_words > 0 && scan->sketch_words <= NIGH__SKETCH_WORDS && scan->candidates > 0);
     const size_t at_once = queries_at_once(scan);
     nigh_status status = NIGH_OK;
     for (size_t first = 0; status == NIGH_OK && first < scan->query_count; first += at_once) {

@@ -17,6 +17,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/guard.h"
 #include "base/logarithm.h"
 #include "base/memory.h"
@@ -116,6 +117,7 @@ static void keep(struct nearest *nearest, uint32_t *count, uint32_t distance, ui
     if (*count == NEAREST && distance >= nearest[NEAREST - 1].distance) return;
     uint32_t place = *count < NEAREST ? (*count)++ : NEAREST - 1;
     for (; place > 0 && nearest[place - 1].distance > distance; place--) nearest[place] = nearest[place - 1];
+    NIGH__ASSERT(place < *count && *count <= NEAREST);
     nearest[place] = (struct nearest){distance, row};
 }
 

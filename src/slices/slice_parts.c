@@ -9,6 +9,7 @@
  */
 #include "slices/slice_parts.h"
 
+#include "base/assert.h"
 #include "base/status.h"
 #include "collection/sidecar.h"
 
@@ -41,6 +42,7 @@ void nigh__slice_scratch_free(struct nigh__slice_scratch *scratch) {
 
 void *nigh__slice_room(const nigh_context *context, struct nigh__slice_room *room, size_t count, size_t size,
                        nigh_error *error) {
+    NIGH__ASSERT(size > 0);
     if (room->data != NULL && room->bytes / size >= count) return room->data;
     nigh__free(context, room->data);
     *room = (struct nigh__slice_room){0};
@@ -82,6 +84,7 @@ static uint64_t combinations(uint32_t bits, uint32_t chosen) {
 
 const struct nigh__slice_masks *nigh__slice_masks_of(struct nigh__slice_scratch *scratch, uint32_t bits,
                                                      uint32_t breadth, nigh_error *error) {
+    NIGH__ASSERT(bits >= 1 && bits <= NIGH_MAX_SLICE_WIDTH);
     struct nigh__slice_masks *masks = &scratch->masks[bits];
     if (breadth > bits) breadth = bits;
     if (masks->masks != NULL && masks->breadth >= breadth) return masks;
@@ -96,6 +99,7 @@ const struct nigh__slice_masks *nigh__slice_masks_of(struct nigh__slice_scratch 
     }
     size_t at = 0;
     for (uint32_t ring = 0; ring <= breadth; ring++) masks->ends[ring] = at = fill_ring(masks->masks, at, bits, ring);
+    NIGH__ASSERT(at == count);
     return masks;
 }
 
@@ -131,6 +135,7 @@ uint32_t nigh__slice_below(const struct nigh__slice_query *query, uint32_t slack
     }
     if (below > query->limit) below = query->limit;
     if (kth < below) below = kth + 1; /* beyond it nothing is an answer */
+    NIGH__ASSERT(below <= query->limit);
     return below;
 }
 

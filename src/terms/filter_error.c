@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "base/parallel.h"
 #include "base/rng.h"
@@ -70,6 +71,7 @@ static uint64_t set_block(const struct measuring *measuring, uint32_t block, uin
         const uint32_t *positions = nigh__positions_of(measuring->positions, term);
         const uint32_t count = nigh__positions_count(measuring->positions, term);
         for (uint32_t j = 0; j < count; j++) {
+            NIGH__ASSERT(positions[j] < measuring->positions->shape.bits);
             uint64_t *row = &rows[positions[j]];
             set += ~*row >> bit & 1;
             *row |= UINT64_C(1) << bit;
@@ -131,6 +133,7 @@ static void tally_term(const struct measuring *measuring, uint32_t term, uint64_
 }
 
 static void do_task(const struct measuring *measuring, uint32_t task, uint64_t *masks) {
+    NIGH__ASSERT(task / measuring->ranges < measuring->groups);
     const uint32_t group = task / measuring->ranges;
     const uint32_t begin = task % measuring->ranges * RANGE;
     const uint32_t count = (uint32_t)nigh__smaller(RANGE, measuring->blocks->terms - begin);

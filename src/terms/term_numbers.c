@@ -2,6 +2,7 @@
 /* Open addressing, at most three quarters full. */
 #include "terms/term_numbers.h"
 
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "base/secret.h"
 
@@ -24,6 +25,7 @@ static size_t place_of(const struct nigh__term_numbers *numbers, uint64_t hash) 
 }
 
 static struct nigh__term_cell *find_cell(const struct nigh__term_numbers *numbers, uint64_t hash) {
+    NIGH__ASSERT(numbers->terms < numbers->cell_count); /* so there is a free cell */
     size_t at = place_of(numbers, hash);
     while (numbers->cells[at].frequency > 0 && numbers->cells[at].hash != hash)
         at = (at + 1) & (numbers->cell_count - 1);

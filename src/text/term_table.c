@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Open addressing with numbers in the slots; the hashes lie apart, in the order of the numbers. */
+/*
+ * Open addressing with numbers in the slots; the hashes lie apart, in the order of the numbers.  Not
+ * base/hash_table.h: the numbers count up, a secret says which slot, and growing reads the hashes in order.
+ */
 #include "text/term_table.h"
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/secret.h"
 #include "base/status.h"
 
@@ -82,6 +86,7 @@ nigh_status nigh__term_table_find(struct nigh__term_table *table, uint64_t hash,
     if (added == NULL) return nigh__no_memory(error, "for the table of terms");
     *added = hash;
     *number = (uint32_t)(table->hashes.count - 1);
+    NIGH__ASSERT(table->slots[at] == 0 && table->hashes.count <= slot_count(table));
     table->slots[at] = slot_value(mixed(table, hash), *number);
     return NIGH_OK;
 }

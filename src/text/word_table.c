@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/rng.h"
 #include "base/secret.h"
 #include "base/status.h"
@@ -53,6 +54,7 @@ void nigh__word_table_release(struct nigh__word_table *table) {
  */
 static void entry_place(const struct nigh__word_table *table, struct nigh__word_entry entry) {
     const size_t mask = ((size_t)1 << (64 - table->shift)) - 1;
+    NIGH__ASSERT(entry.head != 0 && table->count < mask); /* so there is an empty slot */
     size_t slot = nigh__word_slot(table, (struct nigh__word_key){entry.head, entry.tail});
     for (; table->entries[slot].head != 0; slot = (slot + 1) & mask) {
         struct nigh__word_entry *other = table->entries + slot;
