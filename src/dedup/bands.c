@@ -37,6 +37,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "base/rng.h"
 #include "base/status.h"
@@ -180,6 +181,7 @@ nigh_status nigh__bands_add(struct nigh__bands *bands, uint64_t document, const 
         nigh_status status = next_block(bands, error);
         if (status != NIGH_OK) return status;
     }
+    NIGH__ASSERT(bands->used < NIGH__BANDS_BLOCK && bands->used == bands->documents % NIGH__BANDS_BLOCK);
     uint32_t *block = *last_block(bands);
     nigh__store64(block + (size_t)2 * bands->used, document);
     uint32_t *place = block + (size_t)DOCUMENT_STRIPS * STRIP + bands->used++;
@@ -226,6 +228,7 @@ static nigh_status read_strips(const struct nigh__bands *bands, uint64_t begin, 
 /* Blocks are in memory but for those in the file, which come before the last. */
 nigh_status nigh__bands_read(const struct nigh__bands *bands, uint32_t band, uint64_t block, struct nigh__strip *out,
                              nigh_error *error) {
+    NIGH__ASSERT(band < bands->count && block < nigh__bands_blocks(bands));
     const uint64_t early = bands->blocks.count - 1;
     const bool last = block + 1 == nigh__bands_blocks(bands);
     out->count = last ? bands->used : NIGH__BANDS_BLOCK;

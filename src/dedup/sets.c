@@ -12,6 +12,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/status.h"
 
 #define BLOCK_WORDS ((size_t)512 << 10)
@@ -117,6 +118,7 @@ static uint64_t count_common(const uint64_t *a, size_t a_count, const uint64_t *
     for (size_t i = 0, j = 0; i < a_count && j < b_count;) {
         const uint64_t x = a[i];
         const uint64_t y = b[j];
+        NIGH__ASSERT((i == 0 || a[i - 1] < x) && (j == 0 || b[j - 1] < y));
         common += x == y;
         i += x <= y;
         j += y <= x;

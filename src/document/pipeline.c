@@ -15,6 +15,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/assert.h"
 #include "base/progress.h"
 #include "base/status.h"
 #include "base/threads.h"
@@ -136,6 +137,7 @@ static bool work_on_text(struct hand *hand, struct slot *slot, size_t index, con
     } else if (status != NIGH_OK) {
         return add_problem(hand, slot, index, ITEM_FAILURE, &error);
     }
+    NIGH__ASSERT(slot->products.count >= item.bytes);
     item.length = slot->products.count - item.bytes;
     return add_item(hand, slot, item);
 }
@@ -261,6 +263,7 @@ static void *hand_main(void *user) {
     while ((slot = read_slot(pipeline)) != NULL) {
         work_on_slot(hand, slot);
         pthread_mutex_lock(&pipeline->state);
+        NIGH__ASSERT(slot->state == SLOT_BUSY);
         slot->state = SLOT_DONE;
         pthread_cond_signal(&pipeline->done);
         pthread_mutex_unlock(&pipeline->state);
@@ -330,6 +333,7 @@ static struct slot *take_slot(struct nigh__pipeline *pipeline) {
 
 static void give_slot_back(struct nigh__pipeline *pipeline) {
     pthread_mutex_lock(&pipeline->state);
+    NIGH__ASSERT(pipeline->taken->state == SLOT_DONE && pipeline->outstanding >= pipeline->taken->bytes);
     pipeline->taken->state = SLOT_FREE;
     pipeline->outstanding -= pipeline->taken->bytes;
     pthread_cond_signal(&pipeline->freed);
@@ -386,6 +390,7 @@ static void show_product(const struct nigh__pipeline *pipeline, const struct ite
 
 /* Of an item that has one. */
 static const nigh_error *problem_of(const struct nigh__pipeline *pipeline, const struct item *item) {
+    NIGH__ASSERT(item->problem < pipeline->taken->batch.problems.count);
     return (const nigh_error *)pipeline->taken->batch.problems.data + item->problem;
 }
 

@@ -17,6 +17,7 @@
  */
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/hash.h"
 #include "base/progress.h"
 #include "base/status.h"
@@ -74,6 +75,7 @@ static uint32_t smaller(const uint64_t *hashes, size_t count, uint64_t hash) {
     size_t begin = 0;
     while (begin < count) {
         const size_t middle = begin + (count - begin) / 2;
+        NIGH__ASSERT(hashes[begin] <= hashes[middle] && hashes[middle] <= hashes[count - 1]);
         if (hashes[middle] < hash)
             begin = middle + 1;
         else

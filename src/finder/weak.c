@@ -46,6 +46,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/logarithm.h"
 #include "base/normal.h"
 
@@ -200,6 +201,7 @@ bool nigh__weak_next(struct nigh__weak_state *state, uint32_t *mask, uint64_t *c
     if (state->used == 0) return false;
     const struct combination top = state->heap[0];
     if (!advance(state, top)) return false;
+    NIGH__ASSERT(state->used == 0 || !before(&state->heap[0], &top));
     *mask = top.mask;
     *cost = top.cost;
     return true;

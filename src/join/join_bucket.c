@@ -25,6 +25,7 @@
  */
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/rng.h"
 #include "base/word_sort.h"
 #include "join/join_bucket.h"
@@ -50,6 +51,7 @@ double nigh__join_pair_cost(const struct nigh__join *join) {
 double nigh__join_row_cost(const struct nigh__join *join) { return SORTED_ROW + SORTED_ROW_WORD * (double)join->words; }
 
 double nigh__join_comparisons(const struct nigh__join_bucket *bucket) {
+    NIGH__ASSERT(!bucket->self || bucket->first.count == bucket->second.count);
     const double n = (double)bucket->first.count;
     return bucket->self ? n * (n - 1) / 2 : n * (double)bucket->second.count;
 }

@@ -13,6 +13,7 @@
  */
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/hash.h"
 #include "base/status.h"
 #include "join/join.h"
@@ -269,6 +270,7 @@ static void close_bucket(struct sorted *s) {
     struct bucket_span *span = (struct bucket_span *)s->spans.data + s->spans.count - 1;
     span->end = s->numbers.count;
     if (span->second > span->end) span->second = span->end;
+    NIGH__ASSERT(span->first <= span->second && span->second <= span->end);
     s->open = false;
     const bool empty =
         s->join->self ? span->end - span->first < 2 : span->second == span->first || span->second == span->end;

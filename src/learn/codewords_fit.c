@@ -30,6 +30,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -86,6 +87,7 @@ static nigh_status do_piece(void *user, const struct nigh__items *items) {
 static void run(struct fit *fit, uint32_t count, uint32_t step, uint64_t work_there_is,
                 void (*piece)(struct fit *fit, uint32_t begin, uint32_t end)) {
     const uint64_t useful = work_there_is / WORK_A_THREAD + 1;
+    NIGH__ASSERT(step > 0);
     fit->piece = piece;
     fit->count = count;
     fit->step = step;

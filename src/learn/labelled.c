@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "base/status.h"
@@ -245,6 +246,7 @@ static void gathering_release(struct gathering *g) {
 
 /* Gives back what an array holds in reserve; where there is no memory to do so, it stays. */
 static void array_trim(const nigh_context *context, struct nigh__array *array) {
+    NIGH__ASSERT(array->count <= array->capacity);
     if (array->capacity - array->count <= array->count / 8) return;
     void *data = nigh__alloc(context, array->count, array->item_size);
     if (data == NULL) return;

@@ -13,6 +13,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "base/logarithm.h"
 #include "base/rng.h"
@@ -191,6 +192,7 @@ static nigh_status lay_rows(struct own *own, struct nigh__pupils *pupils, uint64
         for (uint64_t i = labelled->class_begins[d]; pupils->has_label[p] && i < labelled->class_begins[d + 1]; i++)
             own->row_classes[classes++] = labelled->document_classes[i];
     }
+    NIGH__ASSERT(classes <= labelled->class_begins[labelled->documents]);
     own->begins[own->shown.rows] = *postings;
     own->class_begins[own->shown.rows] = classes;
     return NIGH_OK;

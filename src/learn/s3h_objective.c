@@ -22,6 +22,7 @@
  */
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "base/parallel.h"
 #include "learn/s3h.h"
@@ -94,6 +95,7 @@ static nigh_status do_piece(void *user, const struct nigh__items *items) {
 
 static void run(struct job *job, uint32_t count, uint32_t step,
                 void (*piece)(const struct job *job, uint32_t begin, uint32_t end)) {
+    NIGH__ASSERT(step > 0);
     job->piece = piece;
     job->count = count;
     job->step = step;

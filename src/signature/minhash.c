@@ -44,6 +44,7 @@
  */
 #include "signature/minhash.h"
 
+#include "base/assert.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/rng.h"
@@ -54,6 +55,7 @@
 
 nigh_status nigh__minhash_init(const nigh_context *context, struct nigh__minhash *minhash, uint32_t functions,
                                uint64_t seed, nigh_error *error) {
+    NIGH__ASSERT(functions > 0 && functions % NIGH__PROJECTION_GROUP == 0);
     *minhash = (struct nigh__minhash){.functions = functions};
     minhash->multipliers = nigh__alloc(context, functions, sizeof *minhash->multipliers);
     minhash->offsets = nigh__alloc(context, functions, sizeof *minhash->offsets);

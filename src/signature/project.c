@@ -27,6 +27,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/status.h"
@@ -94,6 +95,7 @@ nigh_status nigh__projector_new(const nigh_context *context, nigh_scheme_kind sc
     projector->scheme = scheme;
     projector->width_bits = width_bits;
     projector->padded = (width_bits + NIGH__PROJECTION_GROUP - 1) / NIGH__PROJECTION_GROUP * NIGH__PROJECTION_GROUP;
+    NIGH__ASSERT(projector->padded >= width_bits && projector->padded - width_bits < NIGH__PROJECTION_GROUP);
     status = projector_init(projector, density, seed, error);
     if (status != NIGH_OK) {
         nigh__projector_free(projector);

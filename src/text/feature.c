@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "base/memory.h"
@@ -176,6 +177,7 @@ static nigh_status find_words(struct nigh__featurer *featurer, const uint32_t *t
     if (status == NIGH_OK) status = reserve(featurer, nigh__smaller(count, featurer->analyser->terms), error);
     if (status != NIGH_OK) return status;
     out->count = count_numbers(featurer, terms, count);
+    NIGH__ASSERT(out->count <= count && out->count <= featurer->capacity);
     gather_hashes(featurer, out->count);
     out->numbers = featurer->numbers;
     out->generation = featurer->generation;
