@@ -25,7 +25,7 @@ struct banding {
 struct job {
     struct nigh__judging *judging;
     struct banding banding;
-    struct nigh__counting_context meter;
+    struct nigh__counting_context counting;
     uint64_t *keys;  /* `bands` of each original */
     uint64_t *order; /* originals by the beginnings of their keys in one band */
     uint64_t candidates;
@@ -43,7 +43,7 @@ static nigh_status sign_original(struct job *job, struct nigh__projector *projec
     const struct nigh__entry *entry = nigh__original(duplicates, original);
     const uint64_t *terms = nigh__corpus_terms(duplicates->corpus, duplicates->documents[original]);
     hashes->count = 0;
-    uint64_t *place = nigh__array_add(job->meter.context, hashes, entry->term_count);
+    uint64_t *place = nigh__array_add(job->counting.context, hashes, entry->term_count);
     if (place == NULL) return nigh__no_memory(error, "for bands of hashes");
     for (uint32_t i = 0; i < entry->term_count; i++)
         place[i] = duplicates->corpus->dictionary->by_number[nigh__term_number(terms[i])];
@@ -59,10 +59,10 @@ static nigh_status sign_all(struct job *job, nigh_error *error) {
     const nigh_eval_duplicates *duplicates = job->judging->duplicates;
     struct nigh__projector *projector = NULL;
     struct nigh__array hashes = NIGH__ARRAY(uint64_t);
-    job->keys = nigh__alloc(job->meter.context, (size_t)duplicates->count * job->banding.bands, sizeof *job->keys);
-    job->order = nigh__alloc(job->meter.context, duplicates->count, sizeof *job->order);
+    job->keys = nigh__alloc(job->counting.context, (size_t)duplicates->count * job->banding.bands, sizeof *job->keys);
+    job->order = nigh__alloc(job->counting.context, duplicates->count, sizeof *job->order);
     if (job->keys == NULL || job->order == NULL) return nigh__no_memory(error, "for bands of hashes");
-    nigh_status status = nigh__projector_new(job->meter.context, NIGH_SCHEME_MINHASH, job->banding.functions, 0,
+    nigh_status status = nigh__projector_new(job->counting.context, NIGH_SCHEME_MINHASH, job->banding.functions, 0,
                                              job->judging->signer.seed, &projector, error);
     for (uint32_t o = 0; status == NIGH_OK && o < duplicates->count; o++) {
         status = sign_original(job, projector, o, &hashes, error);
@@ -70,7 +70,7 @@ static nigh_status sign_all(struct job *job, nigh_error *error) {
             status = nigh__progress_cancelled(error);
     }
     nigh__projector_free(projector);
-    nigh__array_release(job->meter.context, &hashes);
+    nigh__array_release(job->counting.context, &hashes);
     return status;
 }
 
@@ -98,7 +98,7 @@ static nigh_status pair_all(struct job *job, nigh_error *error) {
     const double start = nigh__clock();
     for (uint32_t band = 0; band < job->banding.bands; band++) {
         for (uint32_t o = 0; o < count; o++) job->order[o] = (keys_of(job, o)[band] & ~(uint64_t)UINT32_MAX) | o;
-        nigh__keys_sort(job->meter.context, job->order, count);
+        nigh__keys_sort(job->counting.context, job->order, count);
         for (size_t begin = 0, end = 0; begin < count; begin = end) {
             while (end < count && job->order[end] >> 32 == job->order[begin] >> 32) end++;
             pair_bucket(job, begin, end, band);
@@ -126,7 +126,7 @@ static uint64_t count_right(const struct job *job) {
 
 static nigh_status add_banding(struct nigh__judging *judging, struct banding banding, nigh_error *error) {
     struct job job = {.judging = judging, .banding = banding};
-    nigh_status status = nigh__counting_context_init(&job.meter, judging->duplicates->context, error);
+    nigh_status status = nigh__counting_context_init(&job.counting, judging->duplicates->context, error);
     if (status != NIGH_OK) return status;
     status = sign_all(&job, error);
     if (status == NIGH_OK) status = pair_all(&job, error);
@@ -138,10 +138,10 @@ static nigh_status add_banding(struct nigh__judging *judging, struct banding ban
     if (status == NIGH_OK) row.right = count_right(&job);
     row.sign_seconds = judging->minhash_seconds;
     row.find_seconds = job.find_seconds;
-    row.bytes = atomic_load(&job.meter.peak);
-    nigh__free(job.meter.context, job.keys);
-    nigh__free(job.meter.context, job.order);
-    nigh__counting_context_release(&job.meter);
+    row.bytes = atomic_load(&job.counting.peak);
+    nigh__free(job.counting.context, job.keys);
+    nigh__free(job.counting.context, job.order);
+    nigh__counting_context_release(&job.counting);
     return status == NIGH_OK ? nigh__duplicates_add(judging->duplicates, row, error) : status;
 }
 

@@ -64,22 +64,22 @@ static nigh_status take_pairs(struct run *run, nigh_dedup *dedup, nigh_error *er
 /* Whatever is returned, to be released. */
 static nigh_status run_dedup(struct run *run, const nigh_dedup_options *options, nigh_error *error) {
     const struct nigh__judging *judging = run->judging;
-    struct nigh__counting_context meter;
+    struct nigh__counting_context counting;
     nigh_dedup *dedup = NULL;
-    nigh_status status = nigh__counting_context_init(&meter, judging->duplicates->context, error);
+    nigh_status status = nigh__counting_context_init(&counting, judging->duplicates->context, error);
     if (status != NIGH_OK) return status;
     const double begin = nigh__clock();
     status =
-        nigh_dedup_run(meter.context, judging->paths, judging->path_count, &judging->again, options, &dedup, error);
+        nigh_dedup_run(counting.context, judging->paths, judging->path_count, &judging->again, options, &dedup, error);
     run->seconds = nigh__clock() - begin;
-    run->bytes = atomic_load(&meter.peak);
+    run->bytes = atomic_load(&counting.peak);
     run->info = (nigh_dedup_info){.size = sizeof(nigh_dedup_info)};
     if (status == NIGH_OK) {
         nigh_dedup_describe(dedup, &run->info);
         status = take_pairs(run, dedup, error);
     }
     nigh_dedup_free(dedup);
-    nigh__counting_context_release(&meter);
+    nigh__counting_context_release(&counting);
     return status;
 }
 

@@ -28,7 +28,7 @@
 
 /* Signatures of one scheme. */
 struct signatures {
-    struct nigh__counting_context meter;
+    struct nigh__counting_context counting;
     uint32_t width_bits;
     uint32_t words;
     uint32_t count;
@@ -48,7 +48,7 @@ static bool add_row(const struct nigh__judging *judging, struct signatures *sign
     const nigh_eval_duplicates *duplicates = judging->duplicates;
     const uint32_t original = nigh__original_find(duplicates, row->number);
     if (original == NIGH__NO_ORIGINAL || nigh__original(duplicates, original)->number != row->number) return true;
-    uint64_t *place = nigh__array_add(signatures->meter.context, &signatures->rows, signatures->words);
+    uint64_t *place = nigh__array_add(signatures->counting.context, &signatures->rows, signatures->words);
     if (place == NULL) return false;
     memset(place, 0, signatures->words * sizeof *place);
     memcpy(place, row->document->signature, signatures->width_bits / 8);
@@ -68,7 +68,7 @@ static nigh_status read_rows(const struct nigh__judging *judging, struct signatu
 
 static nigh_status sign_all(const struct nigh__judging *judging, const nigh_signer_options *options,
                             struct signatures *signatures, nigh_error *error) {
-    nigh_context *context = signatures->meter.context;
+    nigh_context *context = signatures->counting.context;
     nigh_signing_options signing_options;
     nigh__options_defaults(&nigh__signing_options_shape, &signing_options);
     nigh_signer *signer = NULL;
@@ -115,7 +115,7 @@ static nigh_status signatures_make(const struct nigh__judging *judging, const ni
                                    struct signatures *signatures, nigh_error *error) {
     const nigh_eval_duplicates *duplicates = judging->duplicates;
     *signatures = (struct signatures){.rows = NIGH__ARRAY(uint64_t)};
-    nigh_status status = nigh__counting_context_init(&signatures->meter, duplicates->context, error);
+    nigh_status status = nigh__counting_context_init(&signatures->counting, duplicates->context, error);
     if (status != NIGH_OK) return status;
     signatures->row_of = nigh__alloc(duplicates->context, duplicates->count, sizeof *signatures->row_of);
     if (signatures->row_of == NULL) return nigh__no_memory(error, "for signatures to be measured");
@@ -126,9 +126,9 @@ static nigh_status signatures_make(const struct nigh__judging *judging, const ni
 }
 
 static void signatures_release(const nigh_eval_duplicates *duplicates, struct signatures *signatures) {
-    if (signatures->meter.context != NULL) nigh__array_release(signatures->meter.context, &signatures->rows);
+    if (signatures->counting.context != NULL) nigh__array_release(signatures->counting.context, &signatures->rows);
     nigh__free(duplicates->context, signatures->row_of);
-    nigh__counting_context_release(&signatures->meter);
+    nigh__counting_context_release(&signatures->counting);
 }
 
 /* --------------------------------------------------------------- counting -- */
@@ -233,7 +233,7 @@ static nigh_status add_scanned(const struct nigh__judging *judging, const struct
     row.candidates = row.found;
     row.estimated = signatures->estimated;
     row.find_seconds = signatures->scan_seconds;
-    row.bytes = atomic_load(&signatures->meter.peak);
+    row.bytes = atomic_load(&signatures->counting.peak);
     return nigh__duplicates_add(judging->duplicates, row, error);
 }
 
@@ -256,13 +256,13 @@ static nigh_status add_joined(const struct nigh__judging *judging, const struct 
     options.temporary = judging->options.temporary;
     options.pair = ignore_pair;
     options.progress = judging->options.progress;
-    const nigh_status status = nigh_join(signatures->meter.context, signatures->rows.data, signatures->count, NULL, 0,
-                                         &options, &result, error);
+    const nigh_status status = nigh_join(signatures->counting.context, signatures->rows.data, signatures->count, NULL,
+                                         0, &options, &result, error);
     if (status != NIGH_OK) return status;
     row.find_seconds = nigh__clock() - begin;
     row.found = row.candidates = result.pairs + result.copies_untold;
     row.truncated = result.truncated;
-    row.bytes = atomic_load(&signatures->meter.peak);
+    row.bytes = atomic_load(&signatures->counting.peak);
     return nigh__duplicates_add(judging->duplicates, row, error);
 }
 

@@ -33,7 +33,7 @@ struct measurement {
     nigh_eval_learned_options options;
     nigh_learn_options learning;
     struct nigh__progress progress;
-    struct nigh__counting_context meter;
+    struct nigh__counting_context counting;
     struct nigh__labelled *labelled;
     const uint64_t *read_hashes; /* what is the labelled documents' own, and goes back before they are freed */
     const uint8_t *read_parts;
@@ -140,22 +140,22 @@ static void row_add(struct nigh__learned_row *row, const char *name, uint32_t fe
 
 /* ---------------------------------------------------------------- learning -- */
 
-/* Learns and makes the model, with the clock and the meter running. */
+/* Learns and makes the model, with the clock running and memory counted. */
 static nigh_status learn(struct measurement *measurement, struct nigh__lesson *lesson, nigh_model **model,
                          struct nigh__outcome *outcome, nigh_error *error) {
-    struct nigh__counting_context *meter = &measurement->meter;
+    struct nigh__counting_context *counting = &measurement->counting;
     struct nigh__learned learned = {0};
-    atomic_store(&meter->peak, atomic_load(&meter->live));
+    atomic_store(&counting->peak, atomic_load(&counting->live));
     const double began = nigh__clock();
     nigh_status status = nigh__learn_lesson(lesson, &learned, error);
     if (status == NIGH_OK && learned.stopped && measurement->learning.iteration == NULL)
         status = nigh__progress_cancelled(error);
     if (status == NIGH_OK)
-        status = nigh__learned_model(meter->context, measurement->labelled, lesson, &learned, model, error);
+        status = nigh__learned_model(counting->context, measurement->labelled, lesson, &learned, model, error);
     outcome->seconds = nigh__clock() - began;
     outcome->iterations = learned.iterations;
     outcome->collapsed = learned.collapsed;
-    outcome->peak_bytes = atomic_load(&meter->peak) - measurement->before;
+    outcome->peak_bytes = atomic_load(&counting->peak) - measurement->before;
     nigh__learned_release(lesson->context, &learned);
     return status;
 }
@@ -237,7 +237,7 @@ static nigh_status try_seed(struct measurement *measurement, uint32_t features, 
     learning.method = NIGH_LEARN_S3H; /* which needs labels, as the measuring does */
     learning.width_bits = options->widths[0];
     nigh_status status = take_seed(measurement, learning.seed, error);
-    measurement->before = atomic_load(&measurement->meter.live);
+    measurement->before = atomic_load(&measurement->counting.live);
     if (status == NIGH_OK)
         status = nigh__lesson_make(measurement->labelled, &learning, options->labelled, &lesson, error);
     if (status != NIGH_OK) return status;
@@ -278,7 +278,7 @@ static void split(const struct measurement *measurement) {
 static nigh_status read_documents(struct measurement *measurement, nigh_text_reader *reader, nigh_error *error) {
     const struct nigh__labelled_options reading = {.learning = &measurement->learning,
                                                    .strip_headers = measurement->options.strip_headers != 0};
-    const nigh_context *context = measurement->meter.context;
+    const nigh_context *context = measurement->counting.context;
     const nigh_status status = nigh__labelled_read(context, reader, &reading, &measurement->labelled, error);
     if (status != NIGH_OK) return status;
     struct nigh__labelled *labelled = measurement->labelled;
@@ -304,10 +304,10 @@ static void fill_info(const struct measurement *measurement) {
 }
 
 static nigh_status measure(struct measurement *measurement, nigh_text_reader *reader, nigh_error *error) {
-    nigh_status status = nigh__counting_context_init(&measurement->meter, measurement->result->context, error);
+    nigh_status status = nigh__counting_context_init(&measurement->counting, measurement->result->context, error);
     if (status == NIGH_OK) status = read_documents(measurement, reader, error);
     if (status != NIGH_OK) return status;
-    measurement->trial = (struct nigh__trial){.context = measurement->meter.context,
+    measurement->trial = (struct nigh__trial){.context = measurement->counting.context,
                                               .labelled = measurement->labelled,
                                               .progress = &measurement->progress,
                                               .threads = nigh__threads_resolve(measurement->learning.threads),
@@ -323,11 +323,11 @@ static void release(struct measurement *measurement) {
     if (measurement->labelled != NULL) {
         measurement->labelled->hashes = measurement->read_hashes;
         measurement->labelled->parts = measurement->read_parts;
-        nigh__free(measurement->meter.context, measurement->hashes);
-        nigh__free(measurement->meter.context, measurement->parts);
+        nigh__free(measurement->counting.context, measurement->hashes);
+        nigh__free(measurement->counting.context, measurement->parts);
         nigh__labelled_free(measurement->labelled);
     }
-    nigh__counting_context_release(&measurement->meter);
+    nigh__counting_context_release(&measurement->counting);
 }
 
 /* ------------------------------------------------------------------ public -- */

@@ -98,7 +98,7 @@ void nigh__join_tick(struct nigh__join *join, const char *stage, uint64_t done, 
     nigh__join_fail(join, status, &error);
 }
 
-struct crew {
+struct shared_work {
     struct nigh__join *join;
     atomic_uint working; /* threads that have begun and not ended */
     void (*work)(void *user, struct nigh__join_worker *worker);
@@ -106,36 +106,36 @@ struct crew {
 };
 
 /* The calling thread has done its share: while others work on, it sees to cancelling. */
-static void watch(struct crew *crew) {
+static void watch(struct shared_work *shared) {
     const struct timespec pause = {.tv_nsec = 1000000};
-    while (crew->join->options.progress != NULL && atomic_load(&crew->working) > 1) {
-        nigh__join_tick(crew->join, crew->join->stage, crew->join->done, crew->join->total);
+    while (shared->join->options.progress != NULL && atomic_load(&shared->working) > 1) {
+        nigh__join_tick(shared->join, shared->join->stage, shared->join->done, shared->join->total);
         (void)nanosleep(&pause, NULL);
     }
 }
 
 static void work_alone(void *user, uint32_t thread) {
-    struct crew *crew = user;
-    atomic_fetch_add(&crew->working, 1);
+    struct shared_work *shared = user;
+    atomic_fetch_add(&shared->working, 1);
     struct nigh__join_worker worker;
     nigh_error error = {.status = NIGH_OK};
-    nigh_status status = nigh__join_worker_init(crew->join, &worker, &error);
+    nigh_status status = nigh__join_worker_init(shared->join, &worker, &error);
     worker.first = thread == 0;
     if (status == NIGH_OK)
-        crew->work(crew->user, &worker);
+        shared->work(shared->user, &worker);
     else
-        nigh__join_fail(crew->join, status, &error);
+        nigh__join_fail(shared->join, status, &error);
     if (status == NIGH_OK) (void)nigh__join_worker_flush(&worker);
     nigh__join_worker_release(&worker);
-    if (thread == 0) watch(crew);
-    atomic_fetch_sub(&crew->working, 1);
+    if (thread == 0) watch(shared);
+    atomic_fetch_sub(&shared->working, 1);
 }
 
 nigh_status nigh__join_run(struct nigh__join *join, void (*work)(void *user, struct nigh__join_worker *worker),
                            void *user, uint32_t threads, nigh_error *error) {
-    struct crew crew = {.join = join, .work = work, .user = user};
+    struct shared_work shared = {.join = join, .work = work, .user = user};
     (void)error; /* it is kept by nigh__join_fail() */
-    nigh__threads_run(threads, work_alone, &crew);
+    nigh__threads_run(threads, work_alone, &shared);
     return (nigh_status)atomic_load(&join->status);
 }
 
@@ -216,7 +216,7 @@ static nigh_status join_sides(struct nigh__join *join, nigh_join_result *result,
     if (!nigh__add64(join->sides[0].count, join->sides[1].count, &count)) count = UINT64_MAX;
     nigh_status status = nigh__numbers_check(count, "rows", error);
     if (status != NIGH_OK) return status;
-    if (pthread_mutex_init(&join->lock, NULL) != 0) return nigh__fail(error, NIGH_ENOMEM, "no memory for a lock");
+    if (pthread_mutex_init(&join->lock, NULL) != 0) return nigh__no_memory(error, "for a lock");
     join->words = (join->width_bits + 63) / 64;
     join->count = count;
     join->split = join->sides[0].count;

@@ -81,7 +81,7 @@ static nigh_status load_group(struct expansion *e, uint64_t first, nigh_error *e
     e->members.count = 0;
     for (uint64_t member = first;;) {
         uint64_t *slot = nigh__array_add(e->join->context, &e->members, 1);
-        if (slot == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for equal rows");
+        if (slot == NULL) return nigh__no_memory(error, "for equal rows");
         *slot = member;
         struct nigh__number_pair equal;
         while (equal_rows(e, &equal, &status, error) && equal.first < first) e->groups.next++;

@@ -53,11 +53,6 @@ struct sorted {
     size_t room; /* bytes that a thread may fetch of a bucket */
 };
 
-static nigh_status no_memory(nigh_error *error) {
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory for joining");
-    return NIGH_ENOMEM;
-}
-
 /* On the calling thread, between records: whether nobody cancelled or failed. */
 static nigh_status go_on(struct sorted *s) {
     struct nigh__join *join = s->join;
@@ -171,7 +166,7 @@ static nigh_status take_row(struct sorted *s, uint64_t hash, uint64_t number, ni
         return s->first_pass ? nigh__sorter_add(join->groups, record, 1, error) : NIGH_OK;
     }
     uint64_t *slot = nigh__array_add(join->context, &s->kept, 1);
-    if (slot == NULL) return no_memory(error);
+    if (slot == NULL) return nigh__no_memory(error, "for joining");
     *slot = number;
     return add_distinct(s, number, hash, error);
 }
@@ -300,7 +295,7 @@ static nigh_status begin_bucket(struct sorted *s, uint32_t key, nigh_error *erro
         if (status != NIGH_OK) return status;
     }
     struct bucket_span *span = nigh__array_add(s->join->context, &s->spans, 1);
-    if (span == NULL) return no_memory(error);
+    if (span == NULL) return nigh__no_memory(error, "for joining");
     *span = (struct bucket_span){.first = s->numbers.count, .second = SIZE_MAX};
     s->open = true;
     s->key = key;
@@ -318,11 +313,11 @@ static nigh_status add_to_batch(struct sorted *s, const uint64_t *record, nigh_e
     struct bucket_span *span = (struct bucket_span *)s->spans.data + s->spans.count - 1;
     if (number >= join->split && span->second == SIZE_MAX) span->second = s->numbers.count;
     uint64_t *slot = nigh__array_add(join->context, &s->numbers, 1);
-    if (slot == NULL) return no_memory(error);
+    if (slot == NULL) return nigh__no_memory(error, "for joining");
     *slot = number;
     if (join->words > 1) return NIGH_OK;
     uint64_t *row = nigh__array_add(join->context, &s->rows, 1);
-    if (row == NULL) return no_memory(error);
+    if (row == NULL) return nigh__no_memory(error, "for joining");
     *row = record[1];
     return NIGH_OK;
 }
@@ -386,8 +381,8 @@ static void sorted_release(struct sorted *s) {
 
 nigh_status nigh__join_sorted(struct nigh__join *join, nigh_error *error) {
     struct sorted *s = nigh__alloc(join->context, 1, sizeof *s);
-    if (s == NULL) return no_memory(error);
-    nigh_status status = sorted_init(join, s) ? hash_rows(s, error) : no_memory(error);
+    if (s == NULL) return nigh__no_memory(error, "for joining");
+    nigh_status status = sorted_init(join, s) ? hash_rows(s, error) : nigh__no_memory(error, "for joining");
     const uint32_t tables = join->all_pairs ? 1 : join->blocks;
     for (; s->table_number < tables && status == NIGH_OK; s->table_number++) {
         status = join_table(s, error);

@@ -40,7 +40,7 @@ nigh_status nigh__join_worker_init(struct nigh__join *join, struct nigh__join_wo
         out->tile_rows = nigh__alloc_aligned(context, tile, (size_t)join->words * 8, NIGH__CACHE_LINE);
         complete = complete && out->hits != NULL && out->query_rows != NULL && out->tile_rows != NULL;
     }
-    return complete ? NIGH_OK : nigh__fail(error, NIGH_ENOMEM, "no memory for joining");
+    return complete ? NIGH_OK : nigh__no_memory(error, "for joining");
 }
 
 void nigh__join_worker_release(struct nigh__join_worker *worker) {

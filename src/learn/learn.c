@@ -18,7 +18,7 @@
 
 struct learning {
     nigh_learn_options options;
-    struct nigh__counting_context meter;
+    struct nigh__counting_context counting;
     struct nigh__labelled *labelled;
     struct nigh__lesson *lesson;
     struct nigh__learned learned;
@@ -61,7 +61,7 @@ struct sample {
 
 static nigh_status sample_new(const struct learning *learning, const nigh_model *model, struct sample **out,
                               nigh_error *error) {
-    const nigh_context *context = learning->meter.context;
+    const nigh_context *context = learning->counting.context;
     const struct nigh__labelled *labelled = learning->labelled;
     size_t longest = 0;
     for (uint32_t d = 0; d < labelled->documents; d++) {
@@ -121,7 +121,7 @@ static nigh_status look_at_model(const struct learning *learning, const nigh_mod
     struct sample *sample = NULL;
     nigh_status status = sample_new(learning, model, &sample, error);
     if (status == NIGH_OK) status = sign_sample(learning, sample, collapsed, error);
-    sample_free(learning->meter.context, sample);
+    sample_free(learning->counting.context, sample);
     return status;
 }
 
@@ -130,7 +130,7 @@ static nigh_status look_at_model(const struct learning *learning, const nigh_mod
 static nigh_status learn(struct learning *learning, nigh_text_reader *reader, nigh_error *error) {
     const struct nigh__labelled_options reading = {.learning = &learning->options};
     const double begin = nigh__clock();
-    nigh_status status = nigh__labelled_read(learning->meter.context, reader, &reading, &learning->labelled, error);
+    nigh_status status = nigh__labelled_read(learning->counting.context, reader, &reading, &learning->labelled, error);
     const double read = nigh__clock();
     learning->result.seconds_read = read - begin;
     if (status == NIGH_OK)
@@ -154,7 +154,7 @@ static void tell(struct learning *learning, bool collapsed, nigh_learn_result *o
     result->largest_weight = learned->largest_weight;
     result->collapsed = learned->collapsed || collapsed;
     result->stopped = learned->stopped;
-    result->peak_bytes = learning->meter.peak;
+    result->peak_bytes = learning->counting.peak;
     result->reader = learning->labelled->reader;
     nigh__info_copy(out, result, sizeof *result);
 }
@@ -166,16 +166,16 @@ nigh_status nigh_learn(nigh_context *context, nigh_text_reader *reader, const ni
     nigh_model *model = NULL;
     bool collapsed = false;
     nigh_status status = nigh__learn_options_fill(options, &learning.options, error);
-    if (status == NIGH_OK) status = nigh__counting_context_init(&learning.meter, context, error);
+    if (status == NIGH_OK) status = nigh__counting_context_init(&learning.counting, context, error);
     if (status == NIGH_OK) status = learn(&learning, reader, error);
     if (status == NIGH_OK)
         status = nigh__learned_model(context, learning.labelled, learning.lesson, &learning.learned, &model, error);
     if (status == NIGH_OK) status = look_at_model(&learning, model, &collapsed, error);
     if (status == NIGH_OK && result != NULL) tell(&learning, collapsed, result);
-    if (learning.lesson != NULL) nigh__learned_release(learning.meter.context, &learning.learned);
+    if (learning.lesson != NULL) nigh__learned_release(learning.counting.context, &learning.learned);
     nigh__lesson_free(learning.lesson);
     nigh__labelled_free(learning.labelled);
-    nigh__counting_context_release(&learning.meter);
+    nigh__counting_context_release(&learning.counting);
     if (status == NIGH_OK)
         *out = model;
     else
