@@ -186,7 +186,7 @@ static nigh_status add_records(struct hand *hand, const uint64_t *records, size_
             *key = key_in(record, words);
         }
         uint64_t *place = nigh__array_add(hand->search->dedup->context, members, 1);
-        if (place == NULL) return no_memory(&hand->error);
+        if (place == NULL) return nigh__no_memory(&hand->error, "for candidates");
         *place = document_in(record, words);
     }
     return status;

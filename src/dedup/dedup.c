@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _POSIX_C_SOURCE 200809L
 /* Deduplication from end to end: options checked, the steps of deduplication.h one after the other, and what is known.
  */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/limits.h"
 #include "base/secret.h"
@@ -26,12 +25,6 @@
 #define MIN_USUAL_PAIRS 2000000u
 
 static const struct nigh__dedup_narrow usual_narrow = {.numbers = NIGH__HALF_WORD_NUMBERS, .keys = NIGH__BANDS_NARROW};
-
-double nigh__dedup_seconds(void) {
-    struct timespec time;
-    if (clock_gettime(CLOCK_MONOTONIC, &time) != 0) return 0;
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
 
 /* ---------------------------------------------------------------- options -- */
 
@@ -206,7 +199,7 @@ static nigh_status decide(nigh_dedup *dedup, struct nigh__pass_plan *plan, struc
                           nigh_error *error) {
     struct nigh__order order;
     struct nigh__candidates candidates = {0};
-    const double begin = nigh__dedup_seconds();
+    const double begin = nigh__clock();
     dedup->info.documents = dedup->documents.count;
     dedup->pair_words = dedup->documents.count <= dedup->narrow.numbers ? 1 : 2;
     if (dedup->options.pairs_limit == 0) dedup->options.pairs_limit = usual_pairs(dedup->documents.count);
@@ -215,7 +208,7 @@ static nigh_status decide(nigh_dedup *dedup, struct nigh__pass_plan *plan, struc
     if (status != NIGH_OK) return status;
     status = nigh__candidates_init(dedup, &order, plan->threads, &candidates, error);
     if (status == NIGH_OK) status = find_candidates(dedup, plan, gathered, &candidates, error);
-    dedup->info.seconds[1] = nigh__dedup_seconds() - begin;
+    dedup->info.seconds[1] = nigh__clock() - begin;
     if (status == NIGH_OK) status = verify_candidates(dedup, plan, gathered, &order, &candidates, error);
     nigh__candidates_release(&candidates);
     nigh__order_release(dedup->context, &order);
@@ -245,9 +238,9 @@ static void count_unread(nigh_dedup *dedup) {
 
 static nigh_status run(nigh_dedup *dedup, struct nigh__pass_plan *plan, nigh_error *error) {
     struct nigh__gathered gathered = {0};
-    const double begin = nigh__dedup_seconds();
+    const double begin = nigh__clock();
     nigh_status status = nigh__gather(dedup, plan, &gathered, error);
-    dedup->info.seconds[0] = nigh__dedup_seconds() - begin;
+    dedup->info.seconds[0] = nigh__clock() - begin;
     dedup->info.disk_bytes += nigh__source_copied(dedup->source);
     count_lost(dedup);
     count_scored(dedup);
@@ -338,9 +331,9 @@ static nigh_status run_rows(nigh_dedup *dedup, const uint8_t *rows, uint64_t cou
     struct nigh__pass_plan plan = {.width_bits = width_bits, .threads = dedup->options.threads};
     struct nigh__gathered gathered = {
         .rows = NIGH__ARRAY(uint64_t), .signed_ones = NIGH__ARRAY(uint64_t), .row_words = (width_bits + 63) / 64};
-    const double begin = nigh__dedup_seconds();
+    const double begin = nigh__clock();
     nigh_status status = list_rows(dedup, rows, count, width_bits / 8, &gathered, error);
-    dedup->info.seconds[0] = nigh__dedup_seconds() - begin;
+    dedup->info.seconds[0] = nigh__clock() - begin;
     if (status == NIGH_OK) status = decide(dedup, &plan, &gathered, error);
     nigh__gathered_release(dedup->context, &gathered);
     return status;

@@ -17,6 +17,7 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/status.h"
 #include "base/threads.h"
 #include "base/word_sort.h"
@@ -325,14 +326,14 @@ static nigh_status assign(struct verification *verification, nigh_error *error) 
 
 static nigh_status run(struct verification *verification, nigh_error *error) {
     nigh_dedup *dedup = verification->dedup;
-    const double begin = nigh__dedup_seconds();
+    const double begin = nigh__clock();
     nigh_status status = read_sets(verification, error);
     if (status == NIGH_OK && dedup->options.all_pairs)
         status = nigh__likeness_begin(dedup, verification->gathered, verification->listing.copies,
                                       verification->plan->threads, error);
     dedup->info.alike += dedup->documents.count - verification->order->count;
     if (status == NIGH_OK) status = look_at_all(verification, error);
-    const double middle = nigh__dedup_seconds();
+    const double middle = nigh__clock();
     if (status == NIGH_OK) status = nigh__clusters_finish(verification->clusters, error);
     if (status == NIGH_OK && verification->clusters->rule != NIGH_CLUSTER_KEPT)
         status = measure_kept(verification, error);
@@ -341,7 +342,7 @@ static nigh_status run(struct verification *verification, nigh_error *error) {
     if (status == NIGH_OK) status = assign(verification, error);
     if (status == NIGH_OK && dedup->options.all_pairs) status = nigh__likeness_finish(dedup, error);
     dedup->info.seconds[2] = middle - begin;
-    dedup->info.seconds[3] = nigh__dedup_seconds() - middle;
+    dedup->info.seconds[3] = nigh__clock() - middle;
     return status;
 }
 

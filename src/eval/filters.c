@@ -6,7 +6,7 @@
  */
 #include "eval/filters.h"
 
-#include "base/counting_context.h"
+#include "base/clock.h"
 #include "base/exponential.h"
 #include "base/status.h"
 #include "base/threads.h"
