@@ -11,6 +11,7 @@
 
 #include "scan/cost_model.h"
 #include "search/methods.h"
+#include "search/search_options.h"
 #include "support/support.h"
 
 #define WIDTH 128u
@@ -33,14 +34,21 @@ static const struct {
                {END(probe), offsetof(nigh_search_options, probes)},
                {END(patience), sizeof(nigh_search_options)}};
 
+/* As a search has them once it has taken them from the caller. */
+static nigh_search_options default_options(void) {
+    nigh_search_options options;
+    nigh__options_defaults(&nigh__search_options_shape, &options);
+    return options;
+}
+
 static void mark(const struct nigh__search_option *options, size_t count, uint8_t mark, uint8_t *bytes) {
     for (size_t i = 0; i < count; i++) memset(bytes + options[i].offset, mark, options[i].size);
 }
 
 /* A field that is added to the options must be taken by somebody, or nobody would see that it was said. */
 static void test_every_option_is_taken(void **state) {
-    static const nigh_search_options by_default = NIGH_SEARCH_OPTIONS_INIT;
-    const uint8_t *defaults = (const uint8_t *)&by_default;
+    nigh_search_options numbers; /* every one NIGH_DEFAULT, all bits set */
+    nigh_search_options_init(&numbers);
     uint8_t bytes[sizeof(nigh_search_options)] = {0};
     size_t count;
     const struct nigh__search_method *const *methods = nigh__search_methods(&count);
@@ -48,7 +56,7 @@ static void test_every_option_is_taken(void **state) {
     for (size_t m = 0; m < count; m++) mark(methods[m]->options, methods[m]->option_count, 1, bytes);
     for (size_t i = 0; i < COUNT(common); i++) assert_int_equal(bytes[common[i].offset], 0);
     mark(common, COUNT(common), 2, bytes);
-    for (size_t at = 0; at < sizeof bytes; at++) assert_true(bytes[at] != 0 || defaults[at] == 0);
+    for (size_t at = 0; at < sizeof bytes; at++) assert_true(bytes[at] != 0 || ((const uint8_t *)&numbers)[at] == 0);
     for (size_t i = 0; i < COUNT(padding); i++) memset(bytes + padding[i].first, 3, padding[i].end - padding[i].first);
     for (size_t at = 0; at < sizeof bytes; at++) assert_int_not_equal(bytes[at], 0);
 }
@@ -72,7 +80,7 @@ static void test_names_and_numbers(void **state) {
 
 /* Any byte of an option that is not as by default says how; what every method goes by does not. */
 static void test_said(void **state) {
-    const nigh_search_options defaults = NIGH_SEARCH_OPTIONS_INIT;
+    const nigh_search_options defaults = default_options();
     size_t count;
     const struct nigh__search_method *const *methods = nigh__search_methods(&count);
     (void)state;
@@ -105,8 +113,10 @@ struct place {
 /* A segment with lists and a graph. */
 static void place_init(struct place *place, nigh_context *context) {
     const struct recipe recipe = {.width_bits = WIDTH, .documents = DOCUMENTS, .seed = 5};
-    nigh_lists_options lists = NIGH_LISTS_OPTIONS_INIT;
-    nigh_graph_options graph = NIGH_GRAPH_OPTIONS_INIT;
+    nigh_lists_options lists;
+    nigh_graph_options graph;
+    nigh_lists_options_init(&lists);
+    nigh_graph_options_init(&graph);
     nigh_error error;
     *place = (struct place){.context = context, .folder = scratch_new()};
     place->path = path_in(place->folder, "c.nigh");
@@ -147,11 +157,11 @@ static void test_asked_for_is_taken(void **state) {
     struct place place;
     place_init(&place, *state);
     for (size_t i = 0; i < COUNT(cases); i++) {
-        nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
+        nigh_search_options options = default_options();
         options.method = cases[i].method;
         assert_string_equal(chosen(&place, &options), cases[i].name);
     }
-    nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
+    nigh_search_options options = default_options();
     nigh_error error;
     options.method = (nigh_search_method)(NIGH_SEARCH_GRAPH + 1);
     assert_int_equal(nigh__search_check(place.collection, &options, &error), NIGH_EINVAL);
@@ -166,7 +176,7 @@ static void test_what_pays_is_taken(void **state) {
     place_init(&place, *state);
     const double scan_cost = nigh__scan_cost(WIDTH / 64, DOCUMENTS);
     assert_true(scan_cost > NIGH__COST_GRAPH_STEP && scan_cost < 2 * NIGH__COST_GRAPH_STEP);
-    nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
+    nigh_search_options options = default_options();
     options.k = 1;
     assert_string_equal(chosen(&place, &options), "scan");
     options.effort = 2;
@@ -187,7 +197,7 @@ static void test_what_cannot_is_passed_over(void **state) {
     uint8_t mask[WIDTH / 8] = {255};
     struct place place;
     place_init(&place, *state);
-    nigh_search_options options = NIGH_SEARCH_OPTIONS_INIT;
+    nigh_search_options options = default_options();
     options.k = options.effort = 1;
     options.masks = mask;
     assert_string_equal(chosen(&place, &options), "scan");
@@ -200,7 +210,7 @@ static void test_what_cannot_is_passed_over(void **state) {
 
 /* Those of a finder are the same constants, in seconds. */
 static void test_costs(void **state) {
-    nigh_costs costs = NIGH_COSTS_INIT;
+    nigh_costs costs = {.size = sizeof costs};
     (void)state;
     nigh_costs_default(&costs);
     assert_true(costs.compare == 0.12e-9 && costs.scan_byte == 0.026e-9 && costs.whole == 1.35e-9);
