@@ -126,7 +126,7 @@ static nigh_status walk(void *user, nigh_error *error) {
                               &task->found, error);
 }
 
-static nigh_status take_query(struct nigh__prepared *prepared, const struct nigh__batch *batch, void *scratch,
+static nigh_status take_query(struct nigh__prepared *prepared, const struct nigh__query_batch *batch, void *scratch,
                               uint32_t query, nigh_error *error) {
     const struct graph_segment *walked = (const struct graph_segment *)prepared;
     const struct nigh__segment *segment = prepared->segment;
@@ -156,7 +156,7 @@ static nigh_status new_scratch(const nigh_context *context, void **out, nigh_err
 
 static void free_scratch(void *scratch) { nigh__graph_scratch_free(scratch); }
 
-static nigh_status run(struct nigh__prepared *prepared, const struct nigh__batch *batch, nigh_error *error) {
+static nigh_status run(struct nigh__prepared *prepared, const struct nigh__query_batch *batch, nigh_error *error) {
     const struct nigh__batch_work work = {.pool = nigh__graph_pool(prepared->collection),
                                           .scratch_new = new_scratch,
                                           .scratch_free = free_scratch,

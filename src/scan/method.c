@@ -32,7 +32,7 @@ bool nigh__sidecars_sound(const nigh_collection *collection, uint32_t kind) {
 
 /* A step on its way. */
 struct shared_step {
-    const struct nigh__batch *batch;
+    const struct nigh__query_batch *batch;
     struct nigh__prepared *prepared;
     const struct nigh__batch_work *work;
     void *scratch[NIGH__MAX_THREADS]; /* NULL: a thread has none yet */
@@ -50,7 +50,7 @@ static nigh_status take_one(void *user, uint32_t thread, uint32_t at, nigh_error
     return work->take(step->prepared, step->batch, *scratch, step->batch->chosen[at], error);
 }
 
-nigh_status nigh__batch_share(const struct nigh__batch *batch, struct nigh__prepared *prepared,
+nigh_status nigh__batch_share(const struct nigh__query_batch *batch, struct nigh__prepared *prepared,
                               const struct nigh__batch_work *work, nigh_error *error) {
     struct shared_step step = {.batch = batch, .prepared = prepared, .work = work};
     const struct nigh__query_crew crew = {.context = prepared->segment->context,

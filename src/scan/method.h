@@ -74,7 +74,7 @@ struct nigh__answer {
 };
 
 /* A step of some queries of a batch.  Arrays are of all queries of the batch. */
-struct nigh__batch {
+struct nigh__query_batch {
     const uint64_t *queries; /* rows of the segment's words */
     const uint64_t *masks;   /* NULL, or as many: only these bits of a query count */
     const uint8_t *weights;  /* NULL, or those of their bits, the segment's width each */
@@ -95,12 +95,12 @@ struct nigh__batch_work {
     struct nigh__object_pool *pool; /* where that is taken from and given back to */
     nigh_status (*scratch_new)(const nigh_context *context, void **out, nigh_error *error);
     void (*scratch_free)(void *scratch);
-    nigh_status (*take)(struct nigh__prepared *prepared, const struct nigh__batch *batch, void *scratch, uint32_t query,
-                        nigh_error *error);
+    nigh_status (*take)(struct nigh__prepared *prepared, const struct nigh__query_batch *batch, void *scratch,
+                        uint32_t query, nigh_error *error);
 };
 
 /* Where some fail, the failure of the first of them, as chosen, counts. */
-nigh_status nigh__batch_share(const struct nigh__batch *batch, struct nigh__prepared *prepared,
+nigh_status nigh__batch_share(const struct nigh__query_batch *batch, struct nigh__prepared *prepared,
                               const struct nigh__batch_work *work, nigh_error *error);
 
 /* --------------------------------------------------------------------- a method */
@@ -139,7 +139,7 @@ struct nigh__search_method {
      */
     double (*estimate)(struct nigh__prepared *prepared, uint32_t query, uint32_t limit);
 
-    nigh_status (*run)(struct nigh__prepared *prepared, const struct nigh__batch *batch, nigh_error *error);
+    nigh_status (*run)(struct nigh__prepared *prepared, const struct nigh__query_batch *batch, nigh_error *error);
 
     /*
      * `wanted`: the answer is certain if no row nearer than this was missed; at most the limit.  NULL: there is but one

@@ -14,7 +14,7 @@ static double estimate(struct nigh__prepared *prepared, uint32_t query, uint32_t
 }
 
 /* The queries chosen one after the other: those of the batch, or a copy in *picked.  NULL: no memory. */
-static const uint64_t *pick_queries(const struct nigh__segment *segment, const struct nigh__batch *batch,
+static const uint64_t *pick_queries(const struct nigh__segment *segment, const struct nigh__query_batch *batch,
                                     uint64_t **picked) {
     const size_t words = segment->words;
     if (batch->count == batch->size) return batch->queries; /* with masks it is always all */
@@ -25,7 +25,7 @@ static const uint64_t *pick_queries(const struct nigh__segment *segment, const s
 }
 
 /* `queries` are those chosen. */
-static nigh_status scan_rows(const struct nigh__prepared *prepared, const struct nigh__batch *batch,
+static nigh_status scan_rows(const struct nigh__prepared *prepared, const struct nigh__query_batch *batch,
                              const uint64_t *queries, struct nigh__array *found, nigh_error *error) {
     const struct nigh__segment *segment = prepared->segment;
     uint32_t limits[NIGH__BATCH_QUERIES];
@@ -51,7 +51,7 @@ static nigh_status scan_rows(const struct nigh__prepared *prepared, const struct
     return status == NIGH_EIO ? nigh__segment_cut(segment, error) : status;
 }
 
-static nigh_status run(struct nigh__prepared *prepared, const struct nigh__batch *batch, nigh_error *error) {
+static nigh_status run(struct nigh__prepared *prepared, const struct nigh__query_batch *batch, nigh_error *error) {
     struct nigh__array found[NIGH__BATCH_QUERIES];
     uint64_t *picked = NULL;
     const uint64_t *queries = pick_queries(prepared->segment, batch, &picked);

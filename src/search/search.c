@@ -282,7 +282,7 @@ static uint32_t choose_queries(struct search *search, enum nigh__next next) {
 /* One step for `count` queries, those chosen. */
 static nigh_status take_step(struct search *search, const struct nigh__search_method *method,
                              struct nigh__prepared *prepared, uint32_t count, nigh_error *error) {
-    const struct nigh__batch batch = {
+    const struct nigh__query_batch batch = {
         .queries = search->batch,
         .masks = search->masks,
         .weights = search->weights,

@@ -75,7 +75,7 @@ static double estimate(struct nigh__prepared *prepared, uint32_t query, uint32_t
 }
 
 /* All queries of the batch: nobody has left any to the scan. */
-static nigh_status scan_sketches(const struct sketch_segment *sketched, const struct nigh__batch *batch,
+static nigh_status scan_sketches(const struct sketch_segment *sketched, const struct nigh__query_batch *batch,
                                  struct nigh__sketch_answer *found, nigh_error *error) {
     const struct nigh__segment *segment = sketched->base.segment;
     const uint64_t *sketches = NULL;
@@ -105,7 +105,7 @@ static nigh_status scan_sketches(const struct sketch_segment *sketched, const st
     return status == NIGH_EIO ? nigh__segment_cut(segment, error) : status;
 }
 
-static nigh_status run(struct nigh__prepared *prepared, const struct nigh__batch *batch, nigh_error *error) {
+static nigh_status run(struct nigh__prepared *prepared, const struct nigh__query_batch *batch, nigh_error *error) {
     struct nigh__sketch_answer found[NIGH__BATCH_QUERIES] = {{.below = 0}};
     for (uint32_t q = 0; q < batch->size; q++) found[q].keys = batch->answers[q].keys;
     const nigh_status status = scan_sketches((const struct sketch_segment *)prepared, batch, found, error);

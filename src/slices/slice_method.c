@@ -50,7 +50,7 @@ static double estimate(struct nigh__prepared *prepared, uint32_t query, uint32_t
 /* One step on its way. */
 struct task {
     const struct nigh__slice_plan *plan;
-    const struct nigh__batch *batch;
+    const struct nigh__query_batch *batch;
     struct nigh__slice_scratch *scratch;
     struct course *course;
     uint32_t query;
@@ -112,7 +112,7 @@ static nigh_status search_lists(void *user, nigh_error *error) {
     return status;
 }
 
-static nigh_status take_step(struct nigh__prepared *prepared, const struct nigh__batch *batch, void *scratch,
+static nigh_status take_step(struct nigh__prepared *prepared, const struct nigh__query_batch *batch, void *scratch,
                              uint32_t query, nigh_error *error) {
     struct sliced_segment *sliced = (struct sliced_segment *)prepared;
     struct course *course = &sliced->courses[query];
@@ -148,7 +148,7 @@ static nigh_status new_scratch(const nigh_context *context, void **out, nigh_err
 
 static void free_scratch(void *scratch) { nigh__slice_scratch_free(scratch); }
 
-static nigh_status run(struct nigh__prepared *prepared, const struct nigh__batch *batch, nigh_error *error) {
+static nigh_status run(struct nigh__prepared *prepared, const struct nigh__query_batch *batch, nigh_error *error) {
     const struct nigh__batch_work work = {.pool = nigh__slices_pool(prepared->collection),
                                           .scratch_new = new_scratch,
                                           .scratch_free = free_scratch,
