@@ -473,7 +473,7 @@ static int add_to_collection(struct against *against) {
     int code = offer_to_collection(against);
     if (code == CLI_DONE) code = write_new(against);
     if (code != CLI_DONE || against->added == 0) return code;
-    return nigh_writer_commit(against->writer, &job->error) == NIGH_OK ? CLI_DONE : cli_fail(job);
+    return nigh_writer_commit(against->writer, NULL, &job->error) == NIGH_OK ? CLI_DONE : cli_fail(job);
 }
 
 static int add_to_chunks(struct against *against) {
@@ -563,7 +563,7 @@ static void summarise(struct against *against) {
              cli_digits(against->old_count).text, against->path, against->radius, cli_digits(against->there).text,
              repeated, cli_digits(fresh).text, added, method, job->stats.work_seconds,
              cli_digits((uint64_t)job->stats.rate).text,
-             against->incoming.documents ? cli_skipped_by(&against->incoming.info, against->model).text : "");
+             against->incoming.documents ? cli_skipped_by(&against->incoming.info, against->model != NULL).text : "");
     if (against->truncated > 0)
         cli_note(job, "%s more rows than are compared for one; some matches may be missing",
                  cli_counted(against->truncated, "look-up found", "look-ups found").text);

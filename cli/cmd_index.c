@@ -118,55 +118,37 @@ static nigh_status look_before(struct indexer *indexer) {
     return status;
 }
 
-/*
- * Reopened, because only the finished collection knows how many of the new
- * signatures were distinct: what was added is its last segment.  The writer is
- * still there and keeps others from adding one more.
- */
-static nigh_status look_after(const struct indexer *indexer, nigh_collection_info *after, nigh_segment_info *added) {
-    struct cli_job *job = indexer->job;
-    nigh_collection *collection = NULL;
-    nigh_status status = nigh_collection_open(job->context, indexer->path, NULL, &collection, &job->error);
-    if (status != NIGH_OK) return status;
-    nigh_collection_describe(collection, after);
-    if (indexer->added > 0 && after->segments > 0)
-        status = nigh_collection_segment(collection, after->segments - 1, added, &job->error);
-    nigh_collection_close(collection);
-    return status;
-}
-
-static void count_all(const struct indexer *indexer, const nigh_collection_info *after, uint64_t distinct) {
+static void count_all(const struct indexer *indexer) {
     struct cli_stats *stats = &indexer->job->stats;
+    const nigh_commit *commit = &indexer->result.commit;
     stats->complete = true;
-    stats->documents = indexer->added;
-    cli_stats_rate(stats, indexer->added);
-    cli_stats_count(stats, "distinct", distinct);
-    cli_stats_count(stats, "collection_documents", after->documents);
-    cli_stats_count(stats, "collection_bytes", after->bytes);
-    cli_stats_count(stats, "width_bits", after->width_bits);
+    stats->documents = commit->added;
+    cli_stats_rate(stats, commit->added);
+    cli_stats_count(stats, "distinct", commit->distinct);
+    cli_stats_count(stats, "collection_documents", commit->documents);
+    cli_stats_count(stats, "collection_bytes", commit->bytes);
+    cli_stats_count(stats, "width_bits", commit->width_bits);
     if (!indexer->documents) return;
     cli_stats_count(stats, "repeated_ids", indexer->repeated);
-    cli_stats_signing(stats, &indexer->info);
+    cli_stats_signing(stats, &indexer->result.signing);
 }
 
-static int summarise(const struct indexer *indexer, nigh_segment_info *added) {
+static void summarise(const struct indexer *indexer) {
     struct cli_job *job = indexer->job;
-    nigh_collection_info after = {.size = sizeof after};
+    const nigh_index_result *result = &indexer->result;
     char repeated[80] = "";
-    if (look_after(indexer, &after, added) != NIGH_OK) return cli_fail(job);
-    count_all(indexer, &after, added->signatures);
+    count_all(indexer);
     if (indexer->repeated > 0)
         (void)snprintf(repeated, sizeof repeated, "; %s",
                        cli_counted(indexer->repeated, "repeated id", "repeated ids").text);
     cli_note(job, "added %s (%s distinct) to '%s', which now has %s; %.2f s (%s/s)%s%s",
-             cli_counted_rows(indexer->added, indexer->passages).text, cli_digits(added->signatures).text,
-             indexer->path, cli_digits(after.documents).text, job->stats.work_seconds,
-             cli_digits((uint64_t)job->stats.rate).text,
-             indexer->documents ? cli_skipped_by(&indexer->info, indexer->model).text : "", repeated);
+             cli_counted_rows(result->commit.added, result->passages != 0).text,
+             cli_digits(result->commit.distinct).text, indexer->path, cli_digits(result->commit.documents).text,
+             job->stats.work_seconds, cli_digits((uint64_t)job->stats.rate).text,
+             indexer->documents ? cli_skipped_by(&result->signing, result->learned != 0).text : "", repeated);
     if (indexer->documents && indexer->values->keep_weights && indexer->old.documents > 0 && !indexer->old.has_weights)
         cli_note(job, "'%s' has documents without weights from before; --keep-weights is for new ones only",
                  indexer->path);
-    return CLI_DONE;
 }
 
 static int check_use(const struct cli_job *job) {
@@ -204,23 +186,9 @@ static int check_width(struct indexer *indexer) {
     return CLI_DONE;
 }
 
-/* Before the commit, though lists come after it: what cannot be made should not be half done. */
-static int check_slice_width(const struct indexer *indexer) {
-    const struct cli_number *width = &indexer->values->slice_width;
-    if (!width->given || width->value <= indexer->width_bits) return CLI_DONE;
-    cli_error(indexer->job, "slices of %llu bits cannot be cut from signatures of %u; nothing was added",
-              (unsigned long long)width->value, indexer->width_bits);
-    return CLI_ERROR;
-}
-
-/* Lists are made under a lock of their own, so the writer goes first. */
 static int finish(struct indexer *indexer) {
-    nigh_segment_info added = {.size = sizeof added};
-    int code = summarise(indexer, &added);
-    if (code != CLI_DONE) return code;
-    nigh_writer_close(indexer->writer);
-    indexer->writer = NULL;
-    code = cli_index_lists(indexer, &added);
+    summarise(indexer);
+    const int code = cli_index_lists(indexer);
     return code == CLI_DONE ? cli_index_graph(indexer->job, indexer->path, true) : code;
 }
 
@@ -245,8 +213,6 @@ static int index_all(struct indexer *indexer) {
     if (!ok) return CLI_ERROR;
     double started = cli_seconds();
     code = indexer->documents ? cli_index_documents(indexer) : cli_index_signatures(indexer);
-    if (code == CLI_DONE) code = check_slice_width(indexer);
-    if (code == CLI_DONE && nigh_writer_commit(indexer->writer, &job->error) != NIGH_OK) code = cli_fail(job);
     job->stats.work_seconds = cli_seconds() - started;
     cli_progress_clear(&job->progress);
     return code == CLI_DONE ? finish(indexer) : code;
@@ -268,6 +234,8 @@ static int run(struct cli_job *job) {
     if (code != CLI_DONE) return code;
     if (job->operand_count == 1) return derive_only(job);
     struct indexer indexer = {.job = job, .values = job->values, .path = job->operands[0]};
+    indexer.result.size = sizeof indexer.result;
+    indexer.result.commit.size = sizeof indexer.result.commit;
     code = index_all(&indexer);
     nigh_writer_close(indexer.writer);
     nigh_vocabulary_free(indexer.vocabulary);

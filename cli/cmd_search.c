@@ -239,15 +239,13 @@ struct searcher {
     struct batch batch;
     struct cli_answers answers;
     struct cli_inputs inputs;
-    nigh_vocabulary *vocabulary; /* for queries that are text */
-    nigh_model *model;           /* the same */
-    nigh_signer *signer;
-    bool sparse;       /* it leaves bits untouched, which are not compared */
-    bool unsure;       /* its weights say nothing: minhash */
-    char *id;          /* room for any */
-    char *snippet;     /* room for SNIPPET_SHOWN bytes */
-    uint64_t unnamed;  /* queries without an id so far */
-    uint64_t expected; /* queries in all, 0 where not known */
+    nigh_signer *signer; /* for queries that are text */
+    bool learned;        /* it signs by a model, which knows some words only */
+    bool unsure;         /* its weights say nothing: minhash */
+    char *id;            /* room for any */
+    char *snippet;       /* room for SNIPPET_SHOWN bytes */
+    uint64_t unnamed;    /* queries without an id so far */
+    uint64_t expected;   /* queries in all, 0 where not known */
     uint64_t batches;
     uint64_t scans;        /* batches that used no lists */
     nigh_results_info sum; /* over all batches */
@@ -275,18 +273,14 @@ static void batch_release(struct batch *batch) {
     free(batch->names);
 }
 
-/* The bits that count for the query at hand: those with a weight, or all where there are no weights. */
-static void batch_mask(struct batch *batch, const uint8_t *weights) {
+/* The bits that count for the query at hand: those that the words of a text touch, or all where `signer` is NULL. */
+static void batch_mask(struct batch *batch, const nigh_signer *signer, const uint8_t *weights) {
     uint8_t *mask = batch->masks + batch->count * batch->signature_bytes;
-    uint32_t width = (uint32_t)(8 * batch->signature_bytes);
-    batch->compared[batch->count] = width;
+    uint32_t compared = 0;
     memset(mask, 0xff, batch->signature_bytes);
-    for (uint32_t i = 0; weights != NULL && i < width; i++) {
-        if (weights[i] != 0) continue;
-        mask[i / 8] = (uint8_t)(mask[i / 8] & ~(1u << (i % 8)));
-        batch->compared[batch->count]--;
-        batch->masked = true;
-    }
+    if (signer != NULL && nigh_signer_mask(signer, weights, mask) != 0) batch->masked = true;
+    for (size_t i = 0; i < batch->signature_bytes; i++) compared += (uint32_t)__builtin_popcount(mask[i]);
+    batch->compared[batch->count] = compared;
 }
 
 /* Keeps the weights of the query at hand, if it has any. */
@@ -300,8 +294,8 @@ static bool batch_weights(struct batch *batch, const uint8_t *weights) {
     return true;
 }
 
-/* `sparse`: only bits that have a weight are compared. */
-static bool batch_add(struct batch *batch, const uint8_t *signature, const uint8_t *weights, bool sparse,
+/* `signer`: of a text of which only some bits may count; else NULL. */
+static bool batch_add(struct batch *batch, const uint8_t *signature, const uint8_t *weights, const nigh_signer *signer,
                       struct cli_name name) {
     if (name.length > batch->names_capacity - batch->names_used) {
         size_t capacity = 2 * (batch->names_capacity + name.length);
@@ -311,7 +305,7 @@ static bool batch_add(struct batch *batch, const uint8_t *signature, const uint8
         batch->names_capacity = capacity;
     }
     memcpy(batch->signatures + batch->count * batch->signature_bytes, signature, batch->signature_bytes);
-    batch_mask(batch, sparse ? weights : NULL);
+    batch_mask(batch, weights != NULL ? signer : NULL, weights);
     if (!batch_weights(batch, weights)) return false;
     memcpy(batch->names + batch->names_used, name.text, name.length);
     batch->names_used += name.length;
@@ -445,14 +439,14 @@ static nigh_status search_batch(struct searcher *searcher) {
 }
 
 /* `weights` NULL: nobody knows them. */
-static nigh_status add_query(struct searcher *searcher, const uint8_t *signature, const uint8_t *weights, bool sparse,
-                             struct cli_name name) {
+static nigh_status add_query(struct searcher *searcher, const uint8_t *signature, const uint8_t *weights,
+                             const nigh_signer *signer, struct cli_name name) {
     struct batch *batch = &searcher->batch;
     if (batch->count > 0 && batch->weighted != (weights != NULL)) {
         nigh_status status = search_batch(searcher);
         if (status != NIGH_OK) return status;
     }
-    if (!batch_add(batch, signature, weights, sparse, name)) {
+    if (!batch_add(batch, signature, weights, signer, name)) {
         cli_set_error(searcher->job, NIGH_ENOMEM, "", "out of memory");
         return NIGH_ENOMEM;
     }
@@ -473,7 +467,7 @@ static nigh_status search_ids(struct searcher *searcher) {
         if (status == NIGH_OK) status = nigh_collection_signature(searcher->collection, document, signature, error);
         bool weighted = status == NIGH_OK && searcher->info.has_weights && !searcher->unsure;
         if (weighted) status = nigh_collection_weights(searcher->collection, document, weights, error);
-        if (status == NIGH_OK) status = add_query(searcher, signature, weighted ? weights : NULL, false, name);
+        if (status == NIGH_OK) status = add_query(searcher, signature, weighted ? weights : NULL, NULL, name);
     }
     free(signature);
     return status;
@@ -490,7 +484,7 @@ static nigh_status search_rows(struct searcher *searcher, struct cli_source *sou
             name.length = (size_t)snprintf(number, sizeof number, "%llu", (unsigned long long)searcher->unnamed++);
             name.text = number;
         }
-        status = add_query(searcher, document.signature, NULL, false, name);
+        status = add_query(searcher, document.signature, NULL, NULL, name);
         if (status != NIGH_OK) return status;
     }
 }
@@ -519,24 +513,13 @@ static nigh_status search_signatures(struct searcher *searcher) {
 
 /* What signs queries as the documents of the collection were signed. */
 static nigh_status make_signer(struct searcher *searcher) {
-    nigh_signer_options signer_options;
-    nigh_signer_options_init(&signer_options);
-    nigh_error *error = &searcher->job->error;
     if (searcher->signer != NULL) return NIGH_OK;
-    nigh_status status =
-        nigh_signer_options_parse(nigh_collection_scheme(searcher->collection), &signer_options, error);
-    if (status == NIGH_ENOTFOUND)
-        cli_set_error(searcher->job, status, searcher->job->operands[0],
-                      "holds signatures that nigh did not make from text; give queries as signatures");
-    if (status == NIGH_OK && nigh_signer_needs_vocabulary(&signer_options))
-        status = nigh_collection_vocabulary(searcher->collection, &searcher->vocabulary, error);
-    if (status == NIGH_OK)
-        status = cli_model_get(searcher->job, NULL, searcher->collection, &signer_options, &searcher->model);
-    signer_options.split = NIGH_SPLIT_NONE; /* a query is asked as a whole */
-    searcher->sparse = signer_options.scheme == NIGH_SCHEME_TOPSIG && !searcher->values->all_bits;
-    signer_options.vocabulary = searcher->vocabulary;
-    if (status == NIGH_OK) status = nigh_signer_new(searcher->job->context, &signer_options, &searcher->signer, error);
-    return status;
+    return nigh_collection_signer(searcher->collection, &searcher->signer, &searcher->job->error);
+}
+
+/* The signer, where only the bits that words touch may be compared. */
+static const nigh_signer *asking(const struct searcher *searcher) {
+    return searcher->values->all_bits ? NULL : searcher->signer;
 }
 
 /* The text stands for itself in the answers, with what would break a line or a column made a space. */
@@ -562,11 +545,10 @@ static nigh_status search_texts(struct searcher *searcher) {
         if (status == NIGH_ENOTFOUND) {
             struct cli_name shown = name_text(texts->items[i], room, 60);
             cli_error(searcher->job, "no word %s in '%.*s'",
-                      searcher->model != NULL ? "that the model knows" : "to search for", (int)shown.length,
-                      shown.text);
+                      searcher->learned ? "that the model knows" : "to search for", (int)shown.length, shown.text);
             status = NIGH_OK;
         } else if (status == NIGH_OK) {
-            status = add_query(searcher, signature, searcher->unsure ? NULL : weights, searcher->sparse,
+            status = add_query(searcher, signature, searcher->unsure ? NULL : weights, asking(searcher),
                                name_text(texts->items[i], room, sizeof room));
         }
     }
@@ -581,12 +563,12 @@ static nigh_status search_signed(struct searcher *searcher, nigh_signing *signin
     while ((status = nigh_signing_next(signing, &row, &searcher->job->error)) == NIGH_OK) {
         struct cli_name name = {.text = row.document->id, .length = row.document->id_length};
         status = add_query(searcher, row.document->signature, searcher->unsure ? NULL : row.document->weights,
-                           searcher->sparse, name);
+                           asking(searcher), name);
         if (status != NIGH_OK) return status;
     }
     if (status != NIGH_END) return status;
     nigh_signing_describe(signing, &info);
-    struct cli_skipped skipped = cli_skipped_by(&info, searcher->model);
+    struct cli_skipped skipped = cli_skipped_by(&info, searcher->learned);
     if (skipped.text[0] != '\0') cli_note(searcher->job, "not asked:%s", skipped.text + 1);
     return NIGH_OK;
 }
@@ -601,6 +583,7 @@ static nigh_status search_documents(struct searcher *searcher) {
     nigh_signing_options_init(&signing_options);
     signing_options.threads = 1; /* searching takes longer than signing */
     signing_options.keep_weights = 1;
+    signing_options.whole = 1;
     signing_options.limit = values->reading.limit.value;
     nigh_status status = make_signer(searcher);
     if (status == NIGH_OK)
@@ -749,11 +732,11 @@ static int refuse(const struct searcher *searcher, nigh_status status) {
     return code;
 }
 
-static bool is_minhash(const nigh_collection *collection) {
-    nigh_signer_options scheme;
-    nigh_signer_options_init(&scheme);
-    return nigh_signer_options_parse(nigh_collection_scheme(collection), &scheme, NULL) == NIGH_OK &&
-           scheme.scheme == NIGH_SCHEME_MINHASH;
+static bool is_of(const nigh_collection *collection, nigh_scheme_kind scheme) {
+    nigh_signer_options held;
+    nigh_signer_options_init(&held);
+    return nigh_signer_options_parse(nigh_collection_scheme(collection), &held, NULL) == NIGH_OK &&
+           held.scheme == scheme;
 }
 
 static int search_opened(struct searcher *searcher) {
@@ -766,7 +749,8 @@ static int search_opened(struct searcher *searcher) {
     }
     if (!cli_scheme_fits(job, values->scheme, values->model, job->operands[0], searcher->collection)) return CLI_ERROR;
     set_options(searcher);
-    searcher->unsure = is_minhash(searcher->collection);
+    searcher->unsure = is_of(searcher->collection, NIGH_SCHEME_MINHASH);
+    searcher->learned = is_of(searcher->collection, NIGH_SCHEME_LEARNED);
     searcher->id = malloc(NIGH_MAX_ID_LENGTH + 1);
     searcher->snippet = malloc(SNIPPET_SHOWN);
     if (searcher->id == NULL || searcher->snippet == NULL ||
@@ -816,8 +800,6 @@ static int run(struct cli_job *job) {
     free(searcher.snippet);
     cli_inputs_release(&searcher.inputs);
     nigh_signer_free(searcher.signer);
-    nigh_vocabulary_free(searcher.vocabulary);
-    nigh_model_free(searcher.model);
     nigh_collection_close(searcher.collection);
     return code;
 }

@@ -222,7 +222,7 @@ static void summarise(struct signer *signer) {
     cli_note(job, "signed %s of %.1f MB of text with %u bits each; %.2f s (%s/s)%s",
              cli_counted_rows(signer->info.signed_rows, signer->passages).text,
              (double)signer->info.reader.bytes_text / 1e6, signer->width_bits, job->stats.work_seconds,
-             cli_digits((uint64_t)job->stats.rate).text, cli_skipped_by(&signer->info, signer->model).text);
+             cli_digits((uint64_t)job->stats.rate).text, cli_skipped_by(&signer->info, signer->model != NULL).text);
 }
 
 static int sign(struct signer *signer, nigh_signer_options *signer_options) {

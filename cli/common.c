@@ -123,6 +123,11 @@ static const char *hint_of(nigh_reason reason) {
         return "; 'nigh terms check' says more";
     case NIGH_REASON_NEEDS_FORMAT:
         return "; give --format";
+    case NIGH_REASON_NOT_OF_TEXT:
+        return "; give queries as signatures";
+    case NIGH_REASON_ONE_PASS:
+        return "; give --vocabulary FILE, --weights log, or a file";
+    case NIGH_REASON_NO_DOCUMENT:
     case NIGH_REASON_NEEDS_VERIFY:
     case NIGH_REASON_NONE:
     case NIGH_REASON_REPAIRED:

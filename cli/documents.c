@@ -350,6 +350,17 @@ nigh_status cli_model_get(struct cli_job *job, const char *path, const nigh_coll
     return status;
 }
 
+nigh_status cli_inputs_readable_twice(struct cli_job *job, const struct cli_inputs *inputs) {
+    for (size_t i = 0; i < inputs->count; i++) {
+        if (inputs->peeks[i] == NULL) continue;
+        cli_set_error(job, NIGH_EINVAL, "",
+                      "these weights need a first pass to count words, and a pipe can be read only once");
+        job->error.reason = NIGH_REASON_ONE_PASS;
+        return NIGH_EINVAL;
+    }
+    return NIGH_OK;
+}
+
 static nigh_status count_vocabulary(struct cli_job *job, const struct cli_inputs *inputs,
                                     const struct cli_reading *reading, nigh_text_format format,
                                     const struct cli_signing *signing, const nigh_signer_options *options,
@@ -377,14 +388,8 @@ nigh_status cli_vocabulary_get(struct cli_job *job, const struct cli_inputs *inp
     *out = NULL;
     if (!nigh_signer_needs_vocabulary(options)) return NIGH_OK;
     if (signing->vocabulary != NULL) return nigh_vocabulary_load(job->context, signing->vocabulary, out, &job->error);
-    for (size_t i = 0; i < inputs->count; i++) {
-        if (inputs->peeks[i] == NULL) continue;
-        cli_set_error(job, NIGH_EINVAL, "",
-                      "these weights need a first pass to count words, and a pipe can be read only once; give "
-                      "--vocabulary FILE, --weights log, or a file");
-        return NIGH_EINVAL;
-    }
-    return count_vocabulary(job, inputs, reading, format, signing, options, out);
+    const nigh_status status = cli_inputs_readable_twice(job, inputs);
+    return status == NIGH_OK ? count_vocabulary(job, inputs, reading, format, signing, options, out) : status;
 }
 
 /* ------------------------------------------------------------------- telling -- */
@@ -400,13 +405,13 @@ struct cli_counted cli_counted_rows(uint64_t rows, bool passages) {
 }
 
 struct cli_skipped cli_skipped(const nigh_signing_info *info) {
-    return cli_skipped_by(info, NULL);
+    return cli_skipped_by(info, false);
 }
 
-struct cli_skipped cli_skipped_by(const nigh_signing_info *info, const nigh_model *model) {
+struct cli_skipped cli_skipped_by(const nigh_signing_info *info, bool learned) {
     struct cli_skipped skipped = {""};
     tell(&skipped, info->reader.missing, "record without text", "records without text");
-    if (model == NULL)
+    if (!learned)
         tell(&skipped, info->empty, "document without words", "documents without words");
     else
         tell(&skipped, info->empty, "document without a word that the model knows",

@@ -171,6 +171,9 @@ bool cli_inputs_are_documents(struct cli_job *job, const struct cli_inputs *inpu
  */
 bool cli_inputs_stream(struct cli_job *job, const struct cli_inputs *inputs, nigh_stream *stream);
 
+/* NIGH_EINVAL, with job->error, where one of them is a pipe. */
+nigh_status cli_inputs_readable_twice(struct cli_job *job, const struct cli_inputs *inputs);
+
 /* The nigh_text_format that an index into cli_input_formats stands for. */
 nigh_text_format cli_text_format(int format);
 
@@ -241,8 +244,8 @@ struct cli_skipped {
 };
 struct cli_counted cli_counted_rows(uint64_t rows, bool passages); /* "2 documents", or "2 passages" */
 struct cli_skipped cli_skipped(const nigh_signing_info *info);
-/* The same of signing by a model, which knows some words only; NULL: without one. */
-struct cli_skipped cli_skipped_by(const nigh_signing_info *info, const nigh_model *model);
+/* The same of signing by a model, which knows some words only. */
+struct cli_skipped cli_skipped_by(const nigh_signing_info *info, bool learned);
 void cli_stats_signing(struct cli_stats *stats, const nigh_signing_info *info);
 
 #endif

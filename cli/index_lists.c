@@ -96,6 +96,14 @@ static nigh_lists_options options_of(const struct index_values *values) {
     return options;
 }
 
+int cli_index_check_slices(const struct indexer *indexer) {
+    const struct cli_number *width = &indexer->values->slice_width;
+    if (!width->given || width->value <= indexer->width_bits) return CLI_DONE;
+    cli_error(indexer->job, "slices of %llu bits cannot be cut from signatures of %u; nothing was added",
+              (unsigned long long)width->value, indexer->width_bits);
+    return CLI_ERROR;
+}
+
 static int refuse(struct cli_job *job, const char *path) {
     int code = cli_fail(job);
     cli_error(job, "the documents are in '%s', but not all slice lists; 'nigh index %s --lists slices' makes them",
@@ -103,7 +111,7 @@ static int refuse(struct cli_job *job, const char *path) {
     return code;
 }
 
-int cli_index_lists(const struct indexer *indexer, const nigh_segment_info *added) {
+int cli_index_lists(const struct indexer *indexer) {
     struct cli_job *job = indexer->job;
     const struct index_values *values = indexer->values;
     nigh_lists_options options = options_of(values);
@@ -111,7 +119,7 @@ int cli_index_lists(const struct indexer *indexer, const nigh_segment_info *adde
     struct lists lists;
     bool wanted = values->lists == CLI_LISTS_SLICES;
     if (values->lists == CLI_LISTS_AUTO)
-        wanted = added->signatures >= AUTO_ROWS && indexer->width_bits >= AUTO_WIDTH_BITS;
+        wanted = indexer->result.commit.distinct >= AUTO_ROWS && indexer->width_bits >= AUTO_WIDTH_BITS;
     job->stats.also_name = "list_seconds";
     if (wanted && make(job, indexer->path, &options, &result) != NIGH_OK) return refuse(job, indexer->path);
     if (count_lists(job, indexer->path, &lists) != NIGH_OK) return cli_fail(job);

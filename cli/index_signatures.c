@@ -43,7 +43,6 @@ static int add_rows(struct indexer *indexer, struct cli_source *source) {
         if (status != NIGH_OK) return cli_fail(job);
         if (nigh_writer_add(indexer->writer, &document, &job->error) != NIGH_OK)
             return refuse_row(indexer, source, &document, row);
-        indexer->added++;
         if (row % 1024 == 0) {
             cli_progress_update(&job->progress, row, total);
             if (cli_interrupted() != 0) return cli_fail(job);
@@ -87,5 +86,9 @@ int cli_index_signatures(struct indexer *indexer) {
     if (indexer->width_bits == 0)
         return cli_usage(job->command, "no input says how wide the signatures are; give --bits");
     if (indexer->writer == NULL && open_writer(indexer) != NIGH_OK) return cli_fail(job);
+    if (cli_index_check_slices(indexer) != CLI_DONE) return CLI_ERROR;
+    if (nigh_writer_commit(indexer->writer, &indexer->result.commit, &job->error) != NIGH_OK) return cli_fail(job);
+    nigh_writer_close(indexer->writer); /* lists are made under a lock of their own */
+    indexer->writer = NULL;
     return CLI_DONE;
 }

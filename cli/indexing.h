@@ -28,30 +28,32 @@ struct indexer {
     struct cli_inputs inputs;
     nigh_collection *before;     /* what was there; NULL: nothing */
     nigh_collection_info old;    /* and what it held */
-    nigh_vocabulary *vocabulary; /* of documents; the writer needs it until it is closed */
+    nigh_vocabulary *vocabulary; /* of documents, from a file */
     nigh_model *model;           /* the same, of learned signatures */
-    nigh_writer *writer;
-    uint32_t width_bits;      /* 0: not known yet */
-    const char *width_holder; /* the collection, or the input that told the width; NULL: the user */
-    uint64_t added;
-    uint64_t repeated;      /* documents left out, their ids being there already */
-    nigh_signing_info info; /* of documents */
+    nigh_writer *writer;         /* of signatures */
+    uint32_t width_bits;         /* 0: not known yet */
+    const char *width_holder;    /* the collection, or the input that told the width; NULL: the user */
+    uint64_t repeated;           /* documents left out, their ids being there already */
+    nigh_index_result result;    /* of signatures its commit alone */
     bool documents;
-    bool passages; /* of documents: each is cut into these */
+    bool refused; /* it was said why */
 };
 
-/* CLI_DONE, or the exit code after saying why not.  What was added waits for the commit. */
+/* CLI_DONE once it is committed, or the exit code after saying why not. */
 int cli_index_signatures(struct indexer *indexer);
 int cli_index_documents(struct indexer *indexer);
 
 /* Whether what the user says of signing goes with what is there; says so where not. */
 bool cli_index_scheme_fits(const struct indexer *indexer);
 
+/* Asked before the commit, though lists come after it: what cannot be made should not be half done. */
+int cli_index_check_slices(const struct indexer *indexer);
+
 /*
  * Slice lists as --lists says, for a collection whose documents are committed and whose
- * writer is closed; `added` is its newest segment.  CLI_DONE, or the exit code.
+ * writer is closed.  CLI_DONE, or the exit code.
  */
-int cli_index_lists(const struct indexer *indexer, const nigh_segment_info *added);
+int cli_index_lists(const struct indexer *indexer);
 /* Without an INPUT: gives lists to a collection that is there, or takes them away. */
 int cli_index_lists_only(struct cli_job *job);
 

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "collection/extensions.h"
+#include "corpus/corpus_signer.h"
 #include "graph/graph.h"
 #include "kernel/hamming.h"
 #include "kernel/letters.h"
@@ -32,7 +33,8 @@ const char *nigh_version(void) {
 /* What each folder brings to a collection. */
 static const struct nigh__extensions extensions = {
     .sidecars = {[NIGH__SIDECAR_SLICES] = &nigh__slices_sidecar, [NIGH__SIDECAR_GRAPH] = &nigh__graph_sidecar},
-    .extras = {&nigh__slices_scratch, &nigh__graph_scratch, &nigh__sketches_extra, &nigh__tuning_extra},
+    .extras = {&nigh__slices_scratch, &nigh__graph_scratch, &nigh__sketches_extra, &nigh__tuning_extra,
+               &nigh__signers_extra},
 };
 
 /* Whether the table is of a version up to ours; the first one ended before `truncate`. */

@@ -107,7 +107,7 @@ static void make_data(struct bench *bench) {
     measure_must(nigh_writer_open(bench->context, bench->collection_path, &writing, &writer, &error), &error,
                  "writing");
     uint64_t numbers = add_rows(bench, writer, &options);
-    measure_must(nigh_writer_commit(writer, &error), &error, "writing");
+    measure_must(nigh_writer_commit(writer, NULL, &error), &error, "writing");
     nigh_writer_close(writer);
     make_queries(bench, &options);
     measure_must(nigh_collection_open(bench->context, bench->collection_path, NULL, &bench->collection, &error), &error,

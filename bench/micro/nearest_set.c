@@ -254,7 +254,7 @@ static void write_collection(const struct nearest_set *set) {
                                         .weights = set->weights == NULL ? NULL : set->weights + i * set->bits};
         measure_must(nigh_writer_add(writer, &document, &error), &error, "writing");
     }
-    measure_must(nigh_writer_commit(writer, &error), &error, "writing");
+    measure_must(nigh_writer_commit(writer, NULL, &error), &error, "writing");
     nigh_writer_close(writer);
 }
 

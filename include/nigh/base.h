@@ -67,19 +67,22 @@ typedef enum nigh_status {
  * What exactly went wrong, where a program may want to know more than the status: to say in its own words how it can
  * be mended, or to go on.  Numbers are appended, never reused; the texts are hints that nigh_error_format() adds.
  */
-#define NIGH_REASON_MAP(X)                                                                \
-    X(NIGH_REASON_NONE, 0, "")                                                            \
-    X(NIGH_REASON_REPAIRED, 1, "") /* a problem that was mended: the document was read */ \
-    X(NIGH_REASON_MAX_ERRORS, 2, "max_errors allows no more")                             \
-    X(NIGH_REASON_MAX_DOCUMENT, 3, "max_document_bytes allows no more")                   \
-    X(NIGH_REASON_MAX_EXPANSION, 4, "max_expansion allows no more")                       \
-    X(NIGH_REASON_MAX_MEMBERS, 5, "max_members allows no more")                           \
-    X(NIGH_REASON_NO_LISTS, 6, "nigh_lists_build() adds them")                            \
-    X(NIGH_REASON_NO_GRAPH, 7, "nigh_graph_build() adds one")                             \
-    X(NIGH_REASON_DAMAGED_MANIFEST, 8, "nigh_collection_check() says more")               \
-    X(NIGH_REASON_DAMAGED_TERMS, 9, "nigh_terms_check() says more")                       \
-    X(NIGH_REASON_NEEDS_VERIFY, 10, "it takes verifying")                                 \
-    X(NIGH_REASON_NEEDS_FORMAT, 11, "give its format")
+#define NIGH_REASON_MAP(X)                                                                     \
+    X(NIGH_REASON_NONE, 0, "")                                                                 \
+    X(NIGH_REASON_REPAIRED, 1, "") /* a problem that was mended: the document was read */      \
+    X(NIGH_REASON_MAX_ERRORS, 2, "max_errors allows no more")                                  \
+    X(NIGH_REASON_MAX_DOCUMENT, 3, "max_document_bytes allows no more")                        \
+    X(NIGH_REASON_MAX_EXPANSION, 4, "max_expansion allows no more")                            \
+    X(NIGH_REASON_MAX_MEMBERS, 5, "max_members allows no more")                                \
+    X(NIGH_REASON_NO_LISTS, 6, "nigh_lists_build() adds them")                                 \
+    X(NIGH_REASON_NO_GRAPH, 7, "nigh_graph_build() adds one")                                  \
+    X(NIGH_REASON_DAMAGED_MANIFEST, 8, "nigh_collection_check() says more")                    \
+    X(NIGH_REASON_DAMAGED_TERMS, 9, "nigh_terms_check() says more")                            \
+    X(NIGH_REASON_NEEDS_VERIFY, 10, "it takes verifying")                                      \
+    X(NIGH_REASON_NEEDS_FORMAT, 11, "give its format")                                         \
+    X(NIGH_REASON_NOT_OF_TEXT, 12, "give signatures")                                          \
+    X(NIGH_REASON_ONE_PASS, 13, "give a vocabulary, other weights, or what can be read again") \
+    X(NIGH_REASON_NO_DOCUMENT, 14, "") /* nothing was wrong, and there was none */
 
 typedef enum nigh_reason {
 #define NIGH_REASON_ENUM(name, number, text) name = (number),

@@ -203,15 +203,31 @@ NIGH_API nigh_status nigh_writer_open(nigh_context *context, const char *path, c
  */
 NIGH_API nigh_status nigh_writer_add(nigh_writer *writer, const nigh_document *document, nigh_error *error);
 
+/* What a commit did, and the state there is now.  It stands in other structs, so it never grows. */
+typedef struct nigh_commit {
+    size_t size;
+    uint64_t added;          /* documents; 0: there was nothing to add, and the state is as it was */
+    uint64_t distinct;       /* signatures among them */
+    uint64_t first_document; /* number of the first one added; the others follow */
+    uint64_t segment;        /* number of the segment that they are in */
+    uint64_t documents;      /* of the collection now */
+    uint64_t bytes;          /* of its segments now */
+    uint64_t sequence;       /* of its manifest now */
+    uint32_t width_bits;
+    uint32_t reserved_number;
+    uint64_t reserved[4];
+} nigh_commit;
+
 /*
  * Makes everything added durable and visible, all of it or none.  Afterwards
- * the writer can only be closed.
+ * the writer can only be closed.  Until then nobody else can add, so what `commit`
+ * (may be NULL) tells is the newest state.
  *
  * Returns: NIGH_OK once it is safe on the disk.  After a failure the collection
  *          holds what it held before; only where the very last sync of the
  *          directory failed may it hold the new content.
  */
-NIGH_API nigh_status nigh_writer_commit(nigh_writer *writer, nigh_error *error);
+NIGH_API nigh_status nigh_writer_commit(nigh_writer *writer, nigh_commit *commit, nigh_error *error);
 NIGH_API void nigh_writer_close(nigh_writer *writer); /* accepts NULL */
 
 #ifdef __cplusplus

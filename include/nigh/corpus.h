@@ -1,6 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Texts in collections.  Start here: documents in, answers out.
+ *
+ *     #include <nigh.h>
+ *     #include <stdio.h>
+ *
+ *     static int show(void *user, size_t query, const nigh_match *match) {
+ *         char id[256];
+ *         nigh_collection_id(user, match->document, id, sizeof id, NULL, NULL);
+ *         return printf("%4u bits  %s\n", match->distance, id) < 0;
+ *     }
+ *
+ *     int main(void) {
+ *         const char *inputs[] = {"news.jsonl"};
+ *         nigh_context *context = NULL;
+ *         nigh_collection *news = NULL;
+ *         nigh_results *found = NULL;
+ *         nigh_error error;
+ *         if (nigh_context_new(NULL, &context, &error) == NIGH_OK &&
+ *             nigh_index_documents(context, "news.nigh", inputs, 1, NULL, NULL, NULL, &error) == NIGH_OK &&
+ *             nigh_collection_open(context, "news.nigh", NULL, &news, &error) == NIGH_OK &&
+ *             nigh_search_text(news, "flood in the valley", NULL, &found, &error) == NIGH_OK)
+ *             nigh_results_each(found, show, news);
+ *         else
+ *             fprintf(stderr, "%s\n", error.why);
+ *         nigh_results_free(found);
+ *         nigh_collection_close(news);
+ *         nigh_context_free(context);
+ *     }
+ *
+ * A context holds memory and files, and everything is made from one.  A handle that is
+ * NULL may be closed or freed.  A NULL for options means all defaults.
  */
 #ifndef NIGH_PUBLIC_CORPUS_H
 #define NIGH_PUBLIC_CORPUS_H
@@ -11,6 +41,94 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ------------------------------------------------------------- asking -- */
+
+/*
+ * Finds the documents nearest to a text, or to each of `count` texts, as nigh_search() does.  A text is signed as the
+ * documents were, whole, and of a topsig collection it is compared in the bits that its words touch
+ * (nigh_search_options.all_bits: in all).  `lengths` NULL: the texts are terminated.  A text without a word to search
+ * for has no matches.
+ *
+ * Owns:    caller frees *out.
+ * Lives:   the texts are read during the call only; *out does not need the collection.
+ * Threads: any number of searches may share a collection.
+ * Returns: as nigh_search(); NIGH_ENOTFOUND where the collection holds signatures that were not made from text;
+ *          NIGH_EINVAL for options with masks or weights.
+ */
+NIGH_API nigh_status nigh_search_text(const nigh_collection *collection, const char *text,
+                                      const nigh_search_options *options, nigh_results **out, nigh_error *error);
+NIGH_API nigh_status nigh_search_texts(const nigh_collection *collection, const char *const *texts,
+                                       const size_t *lengths, size_t count, const nigh_search_options *options,
+                                       nigh_results **out, nigh_error *error);
+
+/* ------------------------------------------------------------- adding -- */
+
+struct nigh_index_result; /* below */
+
+typedef struct nigh_index_options {
+    size_t size;
+    /*
+     * How documents are signed.  NULL: of a new collection topsig, and one that is there says itself how.  What is
+     * set for one that is there must agree with it.  Where words are weighed by a vocabulary and none is given here,
+     * one is counted in a pass over the documents of a new collection.
+     */
+    const nigh_signer_options *signer;
+    uint32_t snippet;          /* so many bytes of a text are kept as metadata, to show in answers; default 200 */
+    int keep_weights;          /* non-zero: how sure each bit is is kept too; always where the collection has them */
+    uint64_t limit;            /* so many documents; default: all */
+    uint64_t vocabulary_bytes; /* memory for counting words; default 1 GiB */
+    uint32_t threads;          /* default: one a core */
+    int strict;                /* non-zero: an id that is there already ends it, with nothing added */
+    /* Told of each document that is left out because its id is there already, on the calling thread. */
+    void (*repeated)(void *user, const nigh_signed *document);
+    /* Asked before the commit; non-zero ends it with NIGH_ECANCELLED and nothing added. */
+    int (*before_commit)(void *user, const struct nigh_index_result *so_far);
+    void *user; /* for both */
+    const nigh_progress *progress;
+} nigh_index_options;
+
+NIGH_API void nigh_index_options_init(nigh_index_options *options);
+
+typedef struct nigh_index_result {
+    size_t size;
+    uint64_t repeated; /* documents left out, their ids being there already */
+    int passages;      /* non-zero: what was added are passages of documents */
+    int learned;       /* non-zero: signed by a model, which knows some words only */
+    uint32_t width_bits;
+    uint32_t reserved;
+    nigh_commit commit;        /* documents added, and the state now */
+    nigh_signing_info signing; /* what was read */
+} nigh_index_result;
+
+/*
+ * Adds the documents of files, folders and archives to a collection, making it where there is none; all of them in
+ * one commit, or after a failure none.  `reading` says how they are read (NULL: by what they look like).  Of documents
+ * with the same id the first is added.
+ *
+ * Lives:   everything is read during the call.
+ * Threads: one at a time for a collection on the whole machine, as a writer.
+ * Returns: NIGH_OK; *result (may be NULL) is filled also after a failure; NIGH_ENOTFOUND where no document was found
+ *          and there was no collection; NIGH_EMISMATCH where the collection is signed in another way; NIGH_EEXISTS
+ *          with `strict`; NIGH_EINVAL with NIGH_REASON_ONE_PASS where words must be counted first and "-" is read;
+ *          as nigh_text_reader_next() and nigh_writer_open().
+ */
+NIGH_API nigh_status nigh_index_documents(nigh_context *context, const char *path, const char *const *inputs,
+                                          size_t count, const nigh_text_reader_options *reading,
+                                          const nigh_index_options *options, nigh_index_result *result,
+                                          nigh_error *error);
+
+/* ------------------------------------------------------------- signing -- */
+
+/*
+ * Makes what signs texts as the documents of a collection were signed, with the vocabulary or the model it keeps.
+ *
+ * Owns:    caller frees *out.
+ * Lives:   *out does not need the collection.
+ * Returns: NIGH_OK; NIGH_ENOTFOUND, with NIGH_REASON_NOT_OF_TEXT, where its signatures were not made from text;
+ *          NIGH_EVERSION for a scheme of a newer nigh; NIGH_ECORRUPT; NIGH_EIO; NIGH_ENOMEM.
+ */
+NIGH_API nigh_status nigh_collection_signer(const nigh_collection *collection, nigh_signer **out, nigh_error *error);
 
 /* The vocabulary its documents were signed with; NIGH_ENOTFOUND where none is kept.  Caller frees *out. */
 NIGH_API nigh_status nigh_collection_vocabulary(const nigh_collection *collection, nigh_vocabulary **out,

@@ -80,9 +80,10 @@ typedef struct nigh_search_options {
     uint32_t sketch_bits; /* of NIGH_SEARCH_SKETCH: 64, 128, 192 or 256; NIGH_DEFAULT */
 
     /* Of a graph. */
-    uint32_t effort; /* nodes kept in mind while walking, at least k: more is slower and misses less; NIGH_DEFAULT */
-    uint32_t
-        patience; /* steps without a nearer answer after which it ends; 0: when there is none to go; NIGH_DEFAULT */
+    uint32_t effort;   /* nodes kept in mind while walking, at least k: more is slower and misses less; NIGH_DEFAULT */
+    uint32_t patience; /* steps without a nearer answer after which it ends; 0: when there is none to go */
+
+    int all_bits; /* of nigh_search_text(): non-zero compares all bits, not only those that its words touch */
 } nigh_search_options;
 
 NIGH_API void nigh_search_options_init(nigh_search_options *options);
@@ -140,6 +141,13 @@ NIGH_API nigh_status nigh_search(const nigh_collection *collection, const uint8_
  * Returns: the matches of one query, *count of them; NULL and 0 past the last.
  */
 NIGH_API const nigh_match *nigh_results_matches(const nigh_results *results, size_t query, size_t *count);
+/*
+ * Calls `each` for every match, query by query, the nearest first.
+ *
+ * Returns: 0, or what `each` returned where that was not 0, which ends it.
+ */
+NIGH_API int nigh_results_each(const nigh_results *results,
+                               int (*each)(void *user, size_t query, const nigh_match *match), void *user);
 NIGH_API void nigh_results_describe(const nigh_results *results, nigh_results_info *out);
 
 /* What is proven of the answer to one query. */

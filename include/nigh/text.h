@@ -135,6 +135,16 @@ NIGH_API int nigh_signer_needs_vocabulary(const nigh_signer_options *options);
 NIGH_API nigh_status nigh_signer_sign(nigh_signer *signer, const char *text, size_t length, uint8_t *signature,
                                       uint8_t *weights, nigh_error *error);
 
+/*
+ * Which bits of a signed text stand for its words: nigh_search_options.masks.  A short text leaves most bits of a
+ * topsig signature untouched, and compared all the same they bring up other short texts.  `weights` are those of
+ * nigh_signer_sign(); `mask` gets width_bits / 8 bytes.
+ *
+ * Threads: any.
+ * Returns: non-zero where `mask` leaves bits out; 0 where it has them all.
+ */
+NIGH_API int nigh_signer_mask(const nigh_signer *signer, const uint8_t *weights, uint8_t *mask);
+
 /* Documents signed, by several threads, in the order of the input. */
 typedef struct nigh_signing nigh_signing; /* opaque */
 
@@ -145,6 +155,7 @@ typedef struct nigh_signing_options {
     uint32_t snippet;              /* so many bytes of the text, spaces made one, go to nigh_document.metadata */
     uint64_t limit;                /* stop after so many documents; 0: none */
     const nigh_progress *progress; /* must outlive the signing; asked also while there is nothing to give out yet */
+    int whole;                     /* non-zero: documents are not split into passages, whatever the signer says */
 } nigh_signing_options;
 
 NIGH_API void nigh_signing_options_init(nigh_signing_options *options);
@@ -160,11 +171,13 @@ typedef struct nigh_signed {
     uint64_t text_length; /* of the document, or of the passage */
 } nigh_signed;
 
+/* Stands in other structs, so it never grows. */
 typedef struct nigh_signing_info {
     size_t size;
     uint64_t signed_rows; /* given out: documents, or passages */
     uint64_t empty;       /* documents (passages) without a feature, and so without a signature */
     nigh_text_reader_info reader;
+    uint64_t reserved[4];
 } nigh_signing_info;
 
 /*

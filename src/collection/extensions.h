@@ -21,7 +21,7 @@
 struct nigh__segment; /* collection/segment.h */
 
 #define NIGH__SIDECAR_KINDS 3u /* numbers of kinds are less than this; there is none of number 0 */
-#define NIGH__EXTRAS 4u        /* at most */
+#define NIGH__EXTRAS 5u        /* at most */
 
 /* A kind of file beside a segment (collection/sidecar.h). */
 struct nigh__sidecar_kind {

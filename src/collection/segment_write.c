@@ -44,6 +44,8 @@ uint32_t nigh__segment_writer_documents(const struct nigh__segment_writer *write
     return (uint32_t)writer->row_of.count;
 }
 
+uint32_t nigh__segment_writer_signatures(const struct nigh__segment_writer *writer) { return writer->signatures; }
+
 /* ---------------------------------------------------------------- sections */
 
 static nigh_status section_write(struct nigh__segment_writer *writer, enum nigh__section_type type, const void *items,

@@ -34,6 +34,7 @@ nigh_status nigh__segment_writer_add(struct nigh__segment_writer *writer, const 
                                      nigh_error *error);
 
 uint32_t nigh__segment_writer_documents(const struct nigh__segment_writer *writer);
+uint32_t nigh__segment_writer_signatures(const struct nigh__segment_writer *writer); /* distinct */
 
 /* Writes the rest and syncs the file; *entry is what the manifest needs. */
 nigh_status nigh__segment_writer_finish(struct nigh__segment_writer *writer, struct nigh__progress *progress,

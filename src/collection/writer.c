@@ -284,7 +284,29 @@ static nigh_status publish(struct nigh_writer *writer, const struct nigh__manife
     return status;
 }
 
-nigh_status nigh_writer_commit(nigh_writer *writer, nigh_error *error) {
+/* The state before, and what was added to it: `entry` NULL where that is nothing. */
+static void tell(const struct nigh_writer *writer, const struct nigh__manifest_entry *entry, uint32_t distinct,
+                 nigh_commit *out) {
+    const struct nigh_collection *old = writer->old;
+    nigh_commit commit = {.size = sizeof commit, .width_bits = writer->width_bits};
+    if (old != NULL) {
+        commit.sequence = old->sequence;
+        commit.documents = old->documents;
+        for (uint32_t i = 0; i < old->segment_count; i++) commit.bytes += old->segments[i]->length;
+    }
+    commit.first_document = commit.documents;
+    if (entry != NULL) {
+        commit.added = entry->documents;
+        commit.distinct = distinct;
+        commit.segment = entry->number;
+        commit.documents += entry->documents;
+        commit.bytes += entry->file_length;
+        commit.sequence++;
+    }
+    nigh__info_copy(out, &commit, sizeof commit);
+}
+
+nigh_status nigh_writer_commit(nigh_writer *writer, nigh_commit *commit, nigh_error *error) {
     nigh_status status = usable(writer, error);
     if (status != NIGH_OK) return status;
     writer->state = BROKEN;
@@ -292,13 +314,17 @@ nigh_status nigh_writer_commit(nigh_writer *writer, nigh_error *error) {
         writer->kept[NIGH__ATTACHMENT_VOCABULARY].bytes != NULL || writer->kept[NIGH__ATTACHMENT_MODEL].bytes != NULL;
     if (nigh__segment_writer_documents(writer->segment) == 0 && writer->old != NULL && !keeps) {
         writer->state = COMMITTED; /* nothing new: the state there is the state wanted */
+        if (commit != NULL) tell(writer, NULL, 0, commit);
         return NIGH_OK;
     }
     struct nigh__manifest_entry entry;
+    const uint32_t distinct = nigh__segment_writer_signatures(writer->segment);
     status = nigh__segment_writer_finish(writer->segment, &writer->progress, &entry, error);
     if (status == NIGH_OK) status = publish(writer, &entry, error);
-    if (status == NIGH_OK) writer->state = COMMITTED;
-    return status;
+    if (status != NIGH_OK) return status;
+    writer->state = COMMITTED;
+    if (commit != NULL) tell(writer, &entry, distinct, commit);
+    return NIGH_OK;
 }
 
 void nigh_writer_close(nigh_writer *writer) {

@@ -29,6 +29,17 @@ bool nigh__results_add(nigh_results *results, const nigh_match *matches, size_t 
     return true;
 }
 
+void nigh__results_count(nigh_results *results, const nigh_results *other) {
+    results->distances = other->distances;
+    results->probes = other->probes;
+    results->truncated = other->truncated;
+    results->lists = other->lists;
+    results->postings = other->postings;
+    results->skipped_lists = other->skipped_lists;
+    results->scanned = other->scanned;
+    results->steps = other->steps;
+}
+
 bool nigh__results_prove(nigh_results *results) {
     results->proofs = nigh__alloc_zero(results->context, results->queries, sizeof *results->proofs);
     return results->proofs != NULL;
@@ -41,6 +52,19 @@ const nigh_match *nigh_results_matches(const nigh_results *results, size_t query
     *count = results->ends[query] - start;
     static const nigh_match none; /* NULL is for queries that were not asked */
     return *count == 0 ? &none : (const nigh_match *)results->matches.data + start;
+}
+
+int nigh_results_each(const nigh_results *results, int (*each)(void *user, size_t query, const nigh_match *match),
+                      void *user) {
+    for (size_t query = 0; query < results->finished; query++) {
+        size_t count;
+        const nigh_match *matches = nigh_results_matches(results, query, &count);
+        for (size_t i = 0; i < count; i++) {
+            const int stop = each(user, query, &matches[i]);
+            if (stop != 0) return stop;
+        }
+    }
+    return 0;
 }
 
 void nigh_results_describe(const nigh_results *results, nigh_results_info *out) {

@@ -28,6 +28,9 @@ nigh_results *nigh__results_new(const nigh_context *context, size_t queries);
 /* Adds the matches of the next query.  False: out of memory. */
 bool nigh__results_add(nigh_results *results, const nigh_match *matches, size_t count);
 
+/* Takes over the counts of other results, but for proofs. */
+void nigh__results_count(nigh_results *results, const nigh_results *other);
+
 /* Room for a proof of each query, all zero.  False: out of memory. */
 bool nigh__results_prove(nigh_results *results);
 

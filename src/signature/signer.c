@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "signature/signer.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "base/limits.h"
@@ -222,6 +223,8 @@ struct nigh_signer {
     struct nigh__signer_plan plan;
     char *scheme;                       /* owned */
     struct nigh__signer_worker *worker; /* for texts signed one at a time */
+    nigh_vocabulary *vocabulary;        /* its own; NULL: whoever made it has it */
+    nigh_model *model;                  /* the same */
 };
 
 nigh_status nigh_signer_new(nigh_context *context, const nigh_signer_options *options, nigh_signer **out,
@@ -250,12 +253,32 @@ void nigh_signer_free(nigh_signer *signer) {
     const nigh_context *context = signer->plan.context;
     nigh__signer_worker_free(signer->worker);
     nigh__free(context, signer->scheme);
+    nigh_vocabulary_free(signer->vocabulary);
+    nigh_model_free(signer->model);
     nigh__free(context, signer);
+}
+
+void nigh__signer_own(nigh_signer *signer, nigh_vocabulary *vocabulary, nigh_model *model) {
+    signer->vocabulary = vocabulary;
+    signer->model = model;
 }
 
 const char *nigh_signer_scheme(const nigh_signer *signer) { return signer->scheme; }
 uint32_t nigh_signer_width(const nigh_signer *signer) { return signer->plan.width_bits; }
 const struct nigh__signer_plan *nigh__signer_plan(const nigh_signer *signer) { return &signer->plan; }
+
+/* Of other schemes every feature has a say in every bit. */
+int nigh_signer_mask(const nigh_signer *signer, const uint8_t *weights, uint8_t *mask) {
+    const uint32_t bits = signer->plan.width_bits;
+    int partial = 0;
+    memset(mask, UCHAR_MAX, bits / 8);
+    for (uint32_t i = 0; signer->plan.scheme == NIGH_SCHEME_TOPSIG && i < bits; i++) {
+        if (weights[i] != 0) continue;
+        mask[i / 8] = (uint8_t)(mask[i / 8] & ~(1u << i % 8));
+        partial = 1;
+    }
+    return partial;
+}
 
 nigh_status nigh_signer_sign(nigh_signer *signer, const char *text, size_t length, uint8_t *signature, uint8_t *weights,
                              nigh_error *error) {

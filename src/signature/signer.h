@@ -37,6 +37,9 @@ char *nigh__signer_plan_lines(const struct nigh__signer_plan *plan);
 
 const struct nigh__signer_plan *nigh__signer_plan(const nigh_signer *signer);
 
+/* The signer frees these with itself; both may be NULL. */
+void nigh__signer_own(nigh_signer *signer, nigh_vocabulary *vocabulary, nigh_model *model);
+
 struct nigh__signer_worker; /* opaque */
 
 nigh_status nigh__signer_worker_new(const struct nigh__signer_plan *plan, struct nigh__signer_worker **out,

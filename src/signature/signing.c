@@ -37,6 +37,7 @@ struct row {
 
 struct nigh_signing {
     nigh_document document; /* the one given out */
+    bool splits;            /* documents into passages */
     const nigh_context *context;
     const struct nigh__signer_plan *plan;
     nigh_signing_options options;
@@ -179,7 +180,7 @@ static nigh_status work(void *given, const nigh_text *text, struct nigh__array *
     struct head head;
     nigh_status status = add_head(worker, text, product, &head, error);
     if (status != NIGH_OK) return status;
-    if (worker->signing->plan->split == NIGH_SPLIT_NONE) return sign_passage(worker, text, &whole, product, error);
+    if (!worker->signing->splits) return sign_passage(worker, text, &whole, product, error);
     status = sign_passages(worker, text, product, &head, error);
     if (status != NIGH_OK) return status;
     memcpy((uint8_t *)product->data + begin, &head, sizeof head);
@@ -202,7 +203,8 @@ nigh_status nigh_signing_open(nigh_signer *signer, nigh_text_reader *reader, con
     if (signing == NULL) return nigh__no_memory(error, "to sign");
     *signing = (nigh_signing){.context = plan->context, .plan = plan, .options = known};
     const struct nigh__pipeline_work signing_work = {signing, worker_new, worker_free, work, NULL};
-    if (plan->split != NIGH_SPLIT_NONE) {
+    signing->splits = plan->split != NIGH_SPLIT_NONE && !known.whole;
+    if (signing->splits) {
         signing->id = nigh__alloc(plan->context, (size_t)NIGH_MAX_ID_LENGTH, 1);
         if (signing->id == NULL) status = nigh__no_memory(error, "to sign");
     }

@@ -122,7 +122,7 @@ void signatures_add(nigh_context *context, const char *path, uint32_t width_bits
         const nigh_document document = {.size = sizeof(nigh_document), .signature = signatures + i * (width_bits / 8)};
         assert_ok(nigh_writer_add(writer, &document, &error), &error);
     }
-    assert_ok(nigh_writer_commit(writer, &error), &error);
+    assert_ok(nigh_writer_commit(writer, NULL, &error), &error);
     nigh_writer_close(writer);
 }
 
@@ -148,7 +148,7 @@ nigh_status recipe_add(nigh_context *context, const char *path, const struct rec
     nigh_status status = nigh_writer_open(context, path, &options, &writer, error);
     if (status != NIGH_OK) return status;
     status = add_all(writer, recipe, first, count, error);
-    if (status == NIGH_OK) status = nigh_writer_commit(writer, error);
+    if (status == NIGH_OK) status = nigh_writer_commit(writer, NULL, error);
     nigh_writer_close(writer);
     return status;
 }

@@ -185,7 +185,7 @@ static void ids_are_unique(void **state) {
     assert_int_equal(add(writer, "x\ny", 2, &error), NIGH_EINVAL);
     assert_int_equal(add(writer, NULL, 2, &error), NIGH_EMISMATCH);
     assert_ok(add(writer, "c", 3, &error), &error); /* it goes on as if nothing had been */
-    assert_ok(nigh_writer_commit(writer, &error), &error);
+    assert_ok(nigh_writer_commit(writer, NULL, &error), &error);
     assert_int_equal(add(writer, "d", 3, &error), NIGH_EINVAL);
     nigh_writer_close(writer);
 
@@ -311,7 +311,7 @@ static void one_writer_at_a_time(void **state) {
     assert_int_equal(nigh_writer_open(f->context, f->path, &options, &second, &error), NIGH_EBUSY);
     assert_non_null(strstr(error_text(&error), "another process is writing to it"));
     assert_ok(add(first, "x", 1, &error), &error);
-    assert_ok(nigh_writer_commit(first, &error), &error);
+    assert_ok(nigh_writer_commit(first, NULL, &error), &error);
     nigh_writer_close(first);
     second = open_writer(f, 64);
     nigh_writer_close(second);
@@ -473,7 +473,7 @@ static void commits_can_be_cancelled(void **state) {
     nigh_error error;
     assert_ok(nigh_writer_open(f->context, f->path, &options, &writer, &error), &error);
     assert_ok(add(writer, "x", 1, &error), &error);
-    assert_int_equal(nigh_writer_commit(writer, &error), NIGH_ECANCELLED);
+    assert_int_equal(nigh_writer_commit(writer, NULL, &error), NIGH_ECANCELLED);
     nigh_writer_close(writer);
     assert_int_equal(cancel.calls, 1);
     assert_false(path_exists(f->path));
@@ -503,7 +503,7 @@ static void metadata_and_ids_are_cut_to_the_buffer(void **state) {
                               .metadata = "0123456789",
                               .metadata_length = 10};
     assert_ok(nigh_writer_add(writer, &document, &error), &error);
-    assert_ok(nigh_writer_commit(writer, &error), &error);
+    assert_ok(nigh_writer_commit(writer, NULL, &error), &error);
     nigh_writer_close(writer);
     nigh_collection *collection;
     assert_ok(nigh_collection_open(f->context, f->path, NULL, &collection, &error), &error);

@@ -77,7 +77,7 @@ static void a_replaced_directory(void **state) {
                 assert_int_equal(rename(f->path, f->aside), 0);
             add_documents(f, 0, 5);
             nigh_error error;
-            nigh_status status = commit ? nigh_writer_commit(stray, &error) : NIGH_OK;
+            nigh_status status = commit ? nigh_writer_commit(stray, NULL, &error) : NIGH_OK;
             if (commit && removed) assert_int_not_equal(status, NIGH_OK); /* there is no place left to write to */
             nigh_writer_close(stray);
             recipe_expect(f->context, f->path, &recipe, 5);

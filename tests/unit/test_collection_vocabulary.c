@@ -41,7 +41,7 @@ static nigh_status write_one(nigh_context *context, const char *path, const nigh
     const uint8_t signature[8] = {1};
     nigh_document document = {.size = sizeof(nigh_document), .signature = signature};
     status = nigh_writer_add(writer, &document, error);
-    if (status == NIGH_OK) status = nigh_writer_commit(writer, error);
+    if (status == NIGH_OK) status = nigh_writer_commit(writer, NULL, error);
     nigh_writer_close(writer);
     return status;
 }

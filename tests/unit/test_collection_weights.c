@@ -151,7 +151,7 @@ static void weights_for_all_of_a_commit_or_none(void **state) {
         assert_non_null(
             strstr(error_text(&error), weighted ? "have weights; this one has none" : "have no weights; this one has"));
         assert_ok(add_one(writer, weighted ? "b" : "y", these, &error), &error); /* and life goes on */
-        assert_ok(nigh_writer_commit(writer, &error), &error);
+        assert_ok(nigh_writer_commit(writer, NULL, &error), &error);
         nigh_writer_close(writer);
         assert_ok(check(f, &error), &error);
         assert_int_equal(describe(f).documents, weighted ? 4 : 2);

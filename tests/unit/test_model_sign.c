@@ -370,7 +370,7 @@ static void test_collection(void **state) {
     assert_ok(nigh_signer_sign(signer, fox, strlen(fox), signature, weights, &error), &error);
     const nigh_document document = {.size = sizeof(nigh_document), .signature = signature, .weights = weights};
     assert_ok(nigh_writer_add(writer, &document, &error), &error);
-    assert_ok(nigh_writer_commit(writer, &error), &error);
+    assert_ok(nigh_writer_commit(writer, NULL, &error), &error);
     nigh_writer_close(writer);
     nigh_signer_free(signer);
 

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Documents into a collection.
+ *
+ *     what is there      its scheme says how documents are signed, its attachments with what
+ *     a vocabulary       counted in a first pass, for a new collection whose weights need one
+ *     a writer           from here on nobody else adds
+ *     a signing          documents, signed by all threads, in the order of the input
+ *     a commit           all of them, or after a failure none
+ */
+#include <string.h>
+
+#include "base/progress.h"
+#include "base/status.h"
+#include "collection/collection.h"
+#include "corpus/corpus_options.h"
+#include "corpus/scheme_compare.h"
+#include "document/document_options.h"
+#include "text/text_options.h"
+
+struct indexing {
+    nigh_context *context;
+    const char *path;
+    const char *const *inputs;
+    size_t input_count;
+    const nigh_text_reader_options *reading;
+    nigh_index_options options;
+    nigh_index_result result;
+
+    nigh_collection *before; /* what is there; NULL: nothing */
+    bool has_weights;        /* of what is there, each document */
+    nigh_vocabulary *vocabulary;
+    nigh_model *model;
+    nigh_signer *signer;
+    nigh_text_reader *reader;
+    nigh_signing *signing;
+    nigh_writer *writer;
+    struct nigh__progress progress;
+};
+
+static void release(struct indexing *indexing) {
+    nigh_writer_close(indexing->writer);
+    nigh_signing_close(indexing->signing);
+    nigh_text_reader_close(indexing->reader);
+    nigh_signer_free(indexing->signer);
+    nigh_vocabulary_free(indexing->vocabulary);
+    nigh_model_free(indexing->model);
+    nigh_collection_close(indexing->before);
+}
+
+/* ------------------------------------------------------------ how to sign -- */
+
+static nigh_status look_before(struct indexing *indexing, nigh_error *error) {
+    nigh_error problem = {.status = NIGH_OK};
+    const nigh_status status =
+        nigh_collection_open(indexing->context, indexing->path, NULL, &indexing->before, &problem);
+    if (status == NIGH_ENOTFOUND) return NIGH_OK;
+    if (status != NIGH_OK && error != NULL) *error = problem;
+    if (status == NIGH_OK) indexing->has_weights = nigh__collection_has_weights(indexing->before);
+    return status;
+}
+
+/* What the caller says, or else what is there. */
+static nigh_status choose_signer(const struct indexing *indexing, nigh_signer_options *out, nigh_error *error) {
+    if (indexing->options.signer != NULL || indexing->before == NULL)
+        return nigh__options_copy(&nigh__signer_options_shape, out, indexing->options.signer, error);
+    nigh__options_defaults(&nigh__signer_options_shape, out);
+    const nigh_status status = nigh_signer_options_parse(nigh_collection_scheme(indexing->before), out, error);
+    if (status == NIGH_ENOTFOUND) (void)nigh__because(error, NIGH_REASON_NOT_OF_TEXT, status);
+    return status;
+}
+
+/* The model of a collection that is there is the one it keeps. */
+static nigh_status get_model(struct indexing *indexing, nigh_signer_options *signer, nigh_error *error) {
+    if (signer->scheme != NIGH_SCHEME_LEARNED || indexing->before == NULL) return NIGH_OK;
+    const nigh_status status = nigh_collection_model(indexing->before, &indexing->model, error);
+    signer->model = indexing->model;
+    return status;
+}
+
+/* A pipe can be read only once. */
+static nigh_status check_two_passes(const struct indexing *indexing, nigh_error *error) {
+    for (size_t i = 0; i < indexing->input_count; i++)
+        if (strcmp(indexing->inputs[i], "-") == 0)
+            return nigh__because(error, NIGH_REASON_ONE_PASS,
+                                 nigh__fail(error, NIGH_EINVAL,
+                                            "these weights need a first pass to count words, and a pipe can be read "
+                                            "only once"));
+    return NIGH_OK;
+}
+
+/* Problems will be told by the pass that signs. */
+static void ignore_problem(void *user, const nigh_error *problem) {
+    (void)user;
+    (void)problem;
+}
+
+static nigh_status count_words(struct indexing *indexing, const nigh_signer_options *signer, nigh_error *error) {
+    nigh_vocabulary_options counting;
+    nigh_text_reader_options reading;
+    nigh_text_reader *reader = NULL;
+    nigh_status status = check_two_passes(indexing, error);
+    if (status == NIGH_OK)
+        status = nigh__options_copy(&nigh__text_reader_options_shape, &reading, indexing->reading, error);
+    if (status != NIGH_OK) return status;
+    if (reading.problem != NULL) reading.problem = ignore_problem;
+    nigh__options_defaults(&nigh__vocabulary_options_shape, &counting);
+    counting.threads = indexing->options.threads;
+    counting.memory_bytes = indexing->options.vocabulary_bytes;
+    counting.limit = indexing->options.limit;
+    counting.progress = indexing->options.progress;
+    status =
+        nigh_text_reader_open(indexing->context, indexing->inputs, indexing->input_count, &reading, &reader, error);
+    if (status == NIGH_OK)
+        status = nigh_vocabulary_count(indexing->context, signer, reader, &counting, &indexing->vocabulary, error);
+    nigh_text_reader_close(reader);
+    return status;
+}
+
+static nigh_status get_vocabulary(struct indexing *indexing, nigh_signer_options *signer, nigh_error *error) {
+    if (!nigh_signer_needs_vocabulary(signer) || signer->vocabulary != NULL) return NIGH_OK;
+    const nigh_status status = indexing->before == NULL
+                                   ? count_words(indexing, signer, error)
+                                   : nigh_collection_vocabulary(indexing->before, &indexing->vocabulary, error);
+    signer->vocabulary = indexing->vocabulary;
+    return status;
+}
+
+static nigh_status make_signer(struct indexing *indexing, nigh_signer_options *signer, nigh_error *error) {
+    nigh_status status = get_model(indexing, signer, error);
+    if (status == NIGH_OK) status = get_vocabulary(indexing, signer, error);
+    if (status == NIGH_OK) status = nigh_signer_new(indexing->context, signer, &indexing->signer, error);
+    if (status != NIGH_OK) return status;
+    indexing->result.passages = signer->split != NIGH_SPLIT_NONE;
+    indexing->result.learned = signer->scheme == NIGH_SCHEME_LEARNED;
+    indexing->result.width_bits = nigh_signer_width(indexing->signer);
+    if (indexing->before == NULL || indexing->before->segment_count == 0) return NIGH_OK;
+    return nigh__scheme_compare(indexing->path, nigh_collection_scheme(indexing->before),
+                                nigh_signer_scheme(indexing->signer), error);
+}
+
+/* ------------------------------------------------------------------ adding -- */
+
+static nigh_status open_writer(struct indexing *indexing, const nigh_signer_options *signer, nigh_error *error) {
+    nigh_writer_options options;
+    nigh_writer_options_init(&options);
+    options.width_bits = indexing->result.width_bits;
+    options.scheme = nigh_signer_scheme(indexing->signer);
+    if (nigh_signer_needs_vocabulary(signer)) options.vocabulary = nigh_vocabulary_attachment(signer->vocabulary);
+    options.model = nigh_model_attachment(signer->model);
+    options.progress = indexing->options.progress;
+    return nigh_writer_open(indexing->context, indexing->path, &options, &indexing->writer, error);
+}
+
+static nigh_status open_signing(struct indexing *indexing, nigh_error *error) {
+    nigh_signing_options options;
+    nigh_signing_options_init(&options);
+    options.threads = indexing->options.threads;
+    options.keep_weights = indexing->options.keep_weights || indexing->has_weights;
+    options.snippet = indexing->options.snippet;
+    options.limit = indexing->options.limit;
+    options.progress = indexing->options.progress;
+    const nigh_status status = nigh_text_reader_open(indexing->context, indexing->inputs, indexing->input_count,
+                                                     indexing->reading, &indexing->reader, error);
+    if (status != NIGH_OK) return status;
+    return nigh_signing_open(indexing->signer, indexing->reader, &options, &indexing->signing, error);
+}
+
+/* Crawls hold pages twice; the first of an id stays. */
+static nigh_status leave_out(struct indexing *indexing, const nigh_signed *row, nigh_status status) {
+    indexing->result.repeated++;
+    if (indexing->options.repeated != NULL) indexing->options.repeated(indexing->options.user, row);
+    return indexing->options.strict ? status : NIGH_OK;
+}
+
+static nigh_status report(struct indexing *indexing, nigh_error *error) {
+    nigh_signing_info *info = &indexing->result.signing;
+    nigh_signing_describe(indexing->signing, info);
+    if (nigh__progress_tick(&indexing->progress, "signing", info->reader.bytes_read, info->reader.bytes_total))
+        return nigh__progress_cancelled(error);
+    return NIGH_OK;
+}
+
+static nigh_status add_all(struct indexing *indexing, nigh_error *error) {
+    nigh_signed row = {.size = sizeof row};
+    for (uint64_t seen = 1;; seen++) {
+        nigh_status status = nigh_signing_next(indexing->signing, &row, error);
+        if (status != NIGH_OK) return status == NIGH_END ? NIGH_OK : status;
+        status = nigh_writer_add(indexing->writer, row.document, error);
+        if (status == NIGH_OK) indexing->result.commit.added++;
+        if (status == NIGH_EEXISTS) status = leave_out(indexing, &row, status);
+        if (status == NIGH_OK && seen % 64 == 0) status = report(indexing, error);
+        if (status != NIGH_OK) return status;
+    }
+}
+
+static nigh_status commit(struct indexing *indexing, nigh_error *error) {
+    const nigh_index_options *options = &indexing->options;
+    nigh_signing_describe(indexing->signing, &indexing->result.signing);
+    if (indexing->result.commit.added == 0 && indexing->before == NULL)
+        return nigh__because(error, NIGH_REASON_NO_DOCUMENT,
+                             nigh__fail_at(error, NIGH_ENOTFOUND, indexing->path, NIGH_NO_OFFSET,
+                                           "was not made: no document to index was found"));
+    if (options->before_commit != NULL && options->before_commit(options->user, &indexing->result) != 0)
+        return nigh__progress_cancelled(error);
+    return nigh_writer_commit(indexing->writer, &indexing->result.commit, error);
+}
+
+static nigh_status index_all(struct indexing *indexing, nigh_error *error) {
+    nigh_signer_options signer;
+    nigh_status status = look_before(indexing, error);
+    if (status == NIGH_OK) status = choose_signer(indexing, &signer, error);
+    if (status == NIGH_OK) status = make_signer(indexing, &signer, error);
+    if (status == NIGH_OK) status = open_writer(indexing, &signer, error);
+    if (status == NIGH_OK) status = open_signing(indexing, error);
+    if (status == NIGH_OK) status = add_all(indexing, error);
+    if (status == NIGH_OK) return commit(indexing, error);
+    if (indexing->signing != NULL) nigh_signing_describe(indexing->signing, &indexing->result.signing);
+    return status;
+}
+
+nigh_status nigh_index_documents(nigh_context *context, const char *path, const char *const *inputs, size_t count,
+                                 const nigh_text_reader_options *reading, const nigh_index_options *options,
+                                 nigh_index_result *result, nigh_error *error) {
+    struct indexing indexing = {
+        .context = context, .path = path, .inputs = inputs, .input_count = count, .reading = reading};
+    indexing.result.commit.size = sizeof indexing.result.commit;
+    indexing.result.signing.size = sizeof indexing.result.signing;
+    indexing.result.signing.reader.size = sizeof indexing.result.signing.reader;
+    nigh_status status = nigh__options_copy(&nigh__index_options_shape, &indexing.options, options, error);
+    nigh__progress_init(&indexing.progress, indexing.options.progress);
+    if (status == NIGH_OK) status = index_all(&indexing, error);
+    if (result != NULL) nigh__info_copy(result, &indexing.result, sizeof indexing.result);
+    release(&indexing);
+    return status;
+}
