@@ -35,7 +35,7 @@ typedef struct nigh_dedup_options {
     size_t size;
     nigh_dedup_method method;
     double threshold;                  /* texts are alike whose sets of features have so high a Jaccard index */
-    uint32_t distance;                 /* of simhash; NIGH_ALL: 3 of 64 bits, and that share of others */
+    uint32_t distance;                 /* of simhash; NIGH_DEFAULT: 3 of 64 bits, and that share of others */
     const nigh_signer_options *signer; /* features, language, width of simhash, seed; NULL: three words in a row.
                                           Of simhash they make the signatures, a model's where the scheme is
                                           learned; texts are compared by three words in a
@@ -81,8 +81,8 @@ NIGH_API nigh_status nigh_dedup_run(nigh_context *context, const char *const *pa
                                     nigh_dedup **out, nigh_error *error);
 
 /*
- * The same for signatures alone: rows within `distance` bits are alike (NIGH_ALL:
- * 3 of 64 bits, 36 of 256, and such a share of others).  `ids` may be NULL.
+ * The same for signatures alone: rows within `distance` bits are alike (NIGH_DEFAULT:
+ * 3 of 64 bits, 36 of 256, and such a share of others).
  */
 NIGH_API nigh_status nigh_dedup_rows(nigh_context *context, const uint8_t *rows, uint64_t count, uint32_t width_bits,
                                      const nigh_dedup_options *options, nigh_dedup **out, nigh_error *error);

@@ -18,6 +18,8 @@ if(NOT NIGH_SANITIZE AND NOT NIGH_COVERAGE)
                  "${PROJECT_BINARY_DIR}" "${PROJECT_BINARY_DIR}/CMakeCache.txt")
         set_tests_properties(repository.build_paths_can_fail PROPERTIES WILL_FAIL TRUE)
     endif()
+    register(repository.headers quick "${tools}/check-headers" "${PROJECT_SOURCE_DIR}" $<TARGET_FILE:nigh_shared>)
+    register(repository.headers_can_fail quick "${tools}/check-headers" --self-test)
     register(repository.install quick "${CMAKE_CURRENT_SOURCE_DIR}/repository/check-install")
     # Installing happens from the build folder; nothing else may be built in it meanwhile.
     set_tests_properties(repository.install PROPERTIES RUN_SERIAL TRUE)
