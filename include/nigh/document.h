@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reading documents: text, lines, JSON lines, HTML, WARC and TREC, from files,
- * folders and archives, compressed or not, as one stream of ids and texts.
+ * folders and archives, compressed or not, as one stream of ids and texts; and
+ * documents that the caller has already, from a source.
  */
 #ifndef NIGH_PUBLIC_DOCUMENT_H
 #define NIGH_PUBLIC_DOCUMENT_H
@@ -83,15 +84,16 @@ NIGH_API void nigh_text_reader_options_init(nigh_text_reader_options *options);
 /* Stands inside other structs, so it never grows: fields to come take the place of what is reserved. */
 typedef struct nigh_text_reader_info {
     size_t size;
-    uint64_t files;       /* opened so far; an archive counts once */
-    uint64_t records;     /* seen so far, skipped ones included */
-    uint64_t documents;   /* given out */
-    uint64_t missing;     /* records without text: no such key, an empty page */
-    uint64_t problems;    /* malformed parts that were skipped or repaired */
-    uint64_t bytes_read;  /* of the inputs as they lie, compressed */
-    uint64_t bytes_total; /* what there is to read; 0: not known */
-    uint64_t bytes_text;  /* given out */
-    uint64_t reserved[7];
+    uint64_t files;         /* opened so far; an archive counts once */
+    uint64_t records;       /* seen so far, skipped ones included */
+    uint64_t documents;     /* given out */
+    uint64_t missing;       /* records without text: no such key, an empty page */
+    uint64_t problems;      /* malformed parts that were skipped or repaired */
+    uint64_t bytes_read;    /* of the inputs as they lie, compressed */
+    uint64_t bytes_total;   /* what there is to read; 0: not known */
+    uint64_t bytes_text;    /* given out */
+    uint64_t records_total; /* of a source that says how many there will be; 0: not known */
+    uint64_t reserved[6];
 } nigh_text_reader_info;
 
 /*
@@ -119,6 +121,58 @@ NIGH_API nigh_status nigh_text_reader_open(nigh_context *context, const char *co
 NIGH_API nigh_status nigh_text_reader_next(nigh_text_reader *reader, nigh_text *out, nigh_error *error);
 NIGH_API void nigh_text_reader_describe(const nigh_text_reader *reader, nigh_text_reader_info *out);
 NIGH_API void nigh_text_reader_close(nigh_text_reader *reader); /* accepts NULL */
+
+/*
+ * Documents of the caller's, one after the other: rows of a table, objects of another
+ * language.  Whatever takes a reader takes them through nigh_text_reader_open_source();
+ * nigh_dedup_source(), which reads them several times, takes the source itself.
+ *
+ * Lives:   the struct is copied; `user` must outlive what reads from it.
+ * Threads: next and rewind are called from one thread at a time, but not always the
+ *          same one, nor the one that made the call.
+ */
+typedef struct nigh_source {
+    size_t size;
+    void *user;
+    /*
+     * Fills *out with the next document.  It comes empty, so only what a document has is
+     * to be set: `text`, and where it has them an id, a score, a label, a part, and for
+     * messages source, offset and line.  `number` is not read.  Without an id it is the
+     * number of the document in decimal, from 0; without a source messages name the id.
+     * What *out points to must stay until the next call of next or rewind.  More is read
+     * ahead than was asked for.
+     *
+     * Returns: NIGH_OK; NIGH_END after the last; any other status ends the reading, and
+     *          comes out of it as it is, with *error.
+     */
+    nigh_status (*next)(void *user, nigh_text *out, nigh_error *error);
+    /*
+     * The first document is to come next; also called before the first pass.  NULL: the
+     * source can be read once, from where it is.
+     *
+     * Returns: NIGH_OK; any other status ends the reading as that of next does.
+     */
+    nigh_status (*rewind)(void *user, nigh_error *error);
+    uint64_t documents; /* how many there will be, for the progress; NIGH_DEFAULT: not known */
+} nigh_source;
+
+NIGH_API void nigh_source_init(nigh_source *source);
+
+/*
+ * A reader of a source.  Of the options the shard, max_document_bytes and what is about
+ * problems count; there is no format, so the keys mean nothing.  Texts are UTF-8; what
+ * is not is replaced and is a problem, as in files.  Labels are lines, with the limits
+ * of label_key.  The source is rewound where it can be.
+ *
+ * Owns:    caller closes *out.
+ * Lives:   `source` and `options` are read during the call; the users of both must
+ *          outlive the reader.
+ * Threads: as nigh_text_reader_open().
+ * Returns: NIGH_OK; NIGH_EINVAL (also without `next`); what rewind returned; NIGH_ENOMEM.
+ */
+NIGH_API nigh_status nigh_text_reader_open_source(nigh_context *context, const nigh_source *source,
+                                                  const nigh_text_reader_options *options, nigh_text_reader **out,
+                                                  nigh_error *error);
 
 #ifdef __cplusplus
 }

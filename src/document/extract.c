@@ -288,7 +288,18 @@ static nigh_status numbers_quote(struct job *job, struct nigh__span line) {
     return result == NIGH__JSON_OK ? NIGH_OK : json_failed(job, result, why);
 }
 
-/* What is under `key`, in `buffer`; of what is malformed a remark stays, and nothing else. */
+/* Of what is malformed a remark stays, and nothing else. */
+static nigh_status lines_finish(struct job *job, const struct lines *lines, const char *key, struct nigh__span *out) {
+    if (lines->status == NIGH_ENOMEM) return fail_memory(job);
+    if (lines->status == NIGH_OK)
+        *out = array_span(lines->out);
+    else
+        (void)nigh__fail(&job->extractor->remark, lines->status, "what is under '%.80s' is of no use: %s", key,
+                         lines->why);
+    return NIGH_OK;
+}
+
+/* What is under `key`, in `buffer`. */
 static nigh_status json_lines(struct job *job, struct nigh__span line, const char *key, struct nigh__array *buffer,
                               struct nigh__span *out) {
     struct nigh__extractor *extractor = job->extractor;
@@ -302,22 +313,21 @@ static nigh_status json_lines(struct job *job, struct nigh__span line, const cha
         status = json_parse(job, line);
         if (status != NIGH_OK) return status;
     }
-    if (lines.status == NIGH_ENOMEM) return fail_memory(job);
-    if (lines.status == NIGH_OK)
-        *out = array_span(buffer);
-    else
-        (void)nigh__fail(&extractor->remark, lines.status, "what is under '%.80s' is of no use: %s", key, lines.why);
-    return NIGH_OK;
+    return lines_finish(job, &lines, key, out);
+}
+
+/* It says what a document is for, which is one thing. */
+static void part_check(struct job *job, const char *key) {
+    if (job->part.length == 0 || memchr(job->part.text, '\n', job->part.length) == NULL) return;
+    job->part.length = 0;
+    (void)nigh__fail(&job->extractor->remark, NIGH_EFORMAT, "'%.80s' is more than one text", key);
 }
 
 static nigh_status json_part(struct job *job, struct nigh__span line) {
     struct nigh__extractor *extractor = job->extractor;
     nigh_status status = json_lines(job, line, extractor->part_key, &extractor->part, &job->part);
-    if (status != NIGH_OK || job->part.length == 0 || memchr(job->part.text, '\n', job->part.length) == NULL)
-        return status;
-    job->part.length = 0;
-    (void)nigh__fail(&extractor->remark, NIGH_EFORMAT, "'%.80s' is more than one text", extractor->part_key);
-    return NIGH_OK;
+    if (status == NIGH_OK) part_check(job, extractor->part_key);
+    return status;
 }
 
 bool nigh__extract_remark(const struct nigh__extractor *extractor, const nigh_text *text, nigh_error *problem) {
@@ -343,6 +353,50 @@ static nigh_status json_extract(struct job *job) {
     if (status == NIGH_OK) status = json_id(job);
     if (status == NIGH_OK) status = json_text(job);
     return status;
+}
+
+/* ------------------------------------------------------ a caller's document */
+
+/* The same rules as for what is under a key of JSON. */
+static nigh_status given_lines(struct job *job, struct nigh__span given, const char *what, struct nigh__array *buffer,
+                               struct nigh__span *out) {
+    struct lines lines = {.context = job->extractor->context, .out = buffer, .status = NIGH_OK};
+    if (!nigh__utf8_check(given.text, given.length)) (void)lines_refuse(&lines, NIGH_EFORMAT, "it is not UTF-8");
+    bool more = lines.status == NIGH_OK && given.length > 0;
+    while (more) {
+        const char *newline = memchr(given.text, '\n', given.length);
+        const size_t length = newline == NULL ? given.length : (size_t)(newline - given.text);
+        more = line_add(&lines, given.text, length) && newline != NULL;
+        given.text += length + more;
+        given.length -= length + more;
+    }
+    return lines_finish(job, &lines, what, out);
+}
+
+/* There are no marks at the beginning of a text that was never a file. */
+static nigh_status given_text(struct job *job) {
+    struct nigh__array *converted = &job->extractor->converted;
+    job->text = job->record;
+    if (nigh__utf8_check(job->text.text, job->text.length)) return NIGH_OK;
+    if (!nigh__utf8_repair(job->extractor->context, job->text.text, job->text.length, converted, &job->first_bad))
+        return fail_memory(job);
+    job->text = array_span(converted);
+    return NIGH_OK;
+}
+
+static nigh_status given_extract(struct job *job) {
+    struct nigh__extractor *extractor = job->extractor;
+    struct nigh__given given;
+    const char *end = job->record.text - sizeof given;
+    memcpy(&given, end, sizeof given);
+    const struct nigh__span part = {end - given.part_length, given.part_length};
+    const struct nigh__span label = {part.text - given.label_length, given.label_length};
+    job->score = given.score;
+    nigh_status status = given_lines(job, label, "label", &extractor->label, &job->label);
+    if (status == NIGH_OK) status = given_lines(job, part, "part", &extractor->part, &job->part);
+    if (status != NIGH_OK) return status;
+    part_check(job, "part");
+    return given_text(job);
 }
 
 /* ------------------------------------------------------------ HTML and HTTP */
@@ -450,6 +504,8 @@ static nigh_status record_extract(struct job *job, enum nigh__record_kind kind) 
         return http_extract(job);
     case NIGH__RECORD_TREC:
         return trec_extract(job);
+    case NIGH__RECORD_GIVEN:
+        return given_extract(job);
     case NIGH__RECORD_PROBLEM:
     case NIGH__RECORD_GAP:
         break;
@@ -492,7 +548,8 @@ nigh_status nigh__extract(struct nigh__extractor *extractor, const struct nigh__
                       .record = {nigh__batch_bytes(batch, record->bytes), record->length},
                       .text = {"", 0},
                       .first_bad = NIGH__NONE,
-                      .keeps_id = batch->true_ids && record->kind == NIGH__RECORD_JSON,
+                      .keeps_id =
+                          batch->true_ids && (record->kind == NIGH__RECORD_JSON || record->kind == NIGH__RECORD_GIVEN),
                       .score = -(double)INFINITY,
                       .error = &detail};
     *repaired = NIGH_NO_OFFSET;

@@ -294,7 +294,7 @@ static void stop_threads(struct nigh__pipeline *pipeline) {
 
 /* Tells how far it is, and asks whether to go on. */
 static bool is_cancelled(struct nigh__pipeline *pipeline) {
-    return nigh__progress_tick(&pipeline->progress, "reading", pipeline->info.bytes_read, pipeline->info.bytes_total);
+    return nigh__reading_tick(&pipeline->progress, "reading", &pipeline->info);
 }
 
 /* Waits for a slot to be DONE; false where the caller does not want to. */
@@ -352,6 +352,7 @@ static void note_info(struct nigh__pipeline *pipeline, const nigh_text_reader_in
     pipeline->info.records = info->records;
     pipeline->info.bytes_read = info->bytes_read;
     pipeline->info.bytes_total = info->bytes_total;
+    pipeline->info.records_total = info->records_total;
 }
 
 /* The slot has no more items: on to the next, or the end. */

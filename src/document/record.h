@@ -24,6 +24,7 @@ enum nigh__record_kind {
     NIGH__RECORD_HTML,    /* a page, in any character set */
     NIGH__RECORD_HTTP,    /* an HTTP response: status line, headers, body */
     NIGH__RECORD_TREC,    /* what is between <DOC> and </DOC> */
+    NIGH__RECORD_GIVEN,   /* a document of the caller's: its text, with struct nigh__given before it */
     NIGH__RECORD_GAP,     /* of records as they lie: what is none and has no number, such as empty lines */
 };
 
@@ -37,6 +38,17 @@ struct nigh__record {
     uint64_t number;         /* in all of the input, from 0 */
     uint64_t offset;         /* in the uncompressed source, or NIGH_NO_OFFSET */
     uint64_t line;           /* from 1; 0: not a text of lines */
+};
+
+/*
+ * What a caller says of a document beside its id and text.  It lies right before the
+ * bytes of the record, wherever that is:
+ *
+ *     label | part | struct nigh__given | text | id
+ */
+struct nigh__given {
+    double score;
+    size_t label_length, part_length;
 };
 
 struct nigh__ledger;

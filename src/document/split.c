@@ -245,6 +245,13 @@ static nigh_status step(struct nigh__splitter *splitter, nigh_error *error) {
     return splitter->tree.context != NULL ? tree_step(splitter, error) : path_step(splitter, error);
 }
 
+/* The same from wherever documents come.  A source may return any status, so nothing of it is a problem. */
+static nigh_status advance(struct nigh__splitter *splitter, nigh_error *error) {
+    if (splitter->given.next != NULL) return nigh__split_source(splitter, error);
+    nigh_status status = step(splitter, error);
+    return status == NIGH_EFORMAT ? nigh__split_lose(splitter, error, error) : status;
+}
+
 void nigh__splitter_fill(struct nigh__splitter *splitter, struct nigh__batch *batch, size_t target) {
     nigh__batch_clear(batch);
     nigh__batch_trim(splitter->context, batch);
@@ -254,11 +261,8 @@ void nigh__splitter_fill(struct nigh__splitter *splitter, struct nigh__batch *ba
     splitter->raw.begin = 0;
     batch->true_ids = splitter->true_ids;
     batch->ledger = splitter->ledger;
-    while (splitter->status == NIGH_OK && !nigh__split_full(splitter)) {
-        nigh_status status = step(splitter, &splitter->error);
-        if (status == NIGH_EFORMAT) status = nigh__split_lose(splitter, &splitter->error, &splitter->error);
-        splitter->status = status;
-    }
+    while (splitter->status == NIGH_OK && !nigh__split_full(splitter))
+        splitter->status = advance(splitter, &splitter->error);
     if (splitter->status == NIGH_OK) splitter->status = nigh__raw_flush(splitter, &splitter->error);
     if (splitter->status != NIGH_OK) file_close(splitter);
     if (batch->bytes.count != 0) memset((uint8_t *)batch->bytes.data + batch->bytes.count, 0, NIGH__BATCH_PADDING);
@@ -303,25 +307,34 @@ static nigh_status paths_add(struct nigh__splitter *splitter, const char *const 
     return NIGH_OK;
 }
 
+static nigh_status files_begin(struct nigh__splitter *splitter, const char *const *paths, size_t count,
+                               const nigh_stream *streams, nigh_error *error) {
+    nigh_status status = paths_add(splitter, paths, count, streams, error);
+    if (status != NIGH_OK) return status;
+    splitter->buffer = nigh__alloc_aligned(splitter->context, NIGH__BLOCK, 1, NIGH__CACHE_LINE);
+    if (splitter->buffer != NULL) return NIGH_OK;
+    return nigh__fail(error, NIGH_ENOMEM, "no memory for a buffer of %zu bytes", NIGH__BLOCK);
+}
+
 nigh_status nigh__splitter_open(const nigh_context *context, const char *const *paths, size_t count,
                                 const nigh_text_reader_options *options, const struct nigh__splitting *more,
                                 struct nigh__splitter **out, nigh_error *error) {
     *out = NULL;
+    const nigh_source *source = more == NULL ? NULL : more->source;
     struct nigh__splitter *splitter = nigh__alloc_zero(context, 1, sizeof *splitter);
     if (splitter == NULL) return nigh__no_memory(error, "to read documents");
     splitter->context = context;
     splitter->options = *options;
     if (more != NULL) {
-        splitter->raw.on = more->raw;
+        splitter->raw.on = more->raw && source == NULL;
         splitter->true_ids = more->true_ids;
         splitter->ledger = more->ledger;
     }
     splitter->paths = (struct nigh__array)NIGH__ARRAY(struct nigh__split_path);
     splitter->name = splitter->clean = splitter->head = (struct nigh__array)NIGH__ARRAY(char);
-    splitter->buffer = nigh__alloc_aligned(context, NIGH__BLOCK, 1, NIGH__CACHE_LINE);
-    nigh_status status = paths_add(splitter, paths, count, more == NULL ? NULL : more->streams, error);
-    if (status == NIGH_OK && splitter->buffer == NULL)
-        status = nigh__fail(error, NIGH_ENOMEM, "no memory for a buffer of %zu bytes", NIGH__BLOCK);
+    nigh_status status = source != NULL
+                             ? nigh__split_source_open(splitter, source, error)
+                             : files_begin(splitter, paths, count, more == NULL ? NULL : more->streams, error);
     if (status != NIGH_OK) {
         nigh__splitter_close(splitter);
         return status;
@@ -335,6 +348,12 @@ void nigh__splitter_describe(const struct nigh__splitter *splitter, nigh_text_re
     info->records = splitter->records;
     info->bytes_read = splitter->bytes_read;
     info->bytes_total = splitter->bytes_total;
+    info->records_total = splitter->records_total;
+}
+
+bool nigh__reading_tick(struct nigh__progress *progress, const char *stage, const nigh_text_reader_info *info) {
+    if (info->records_total != 0) return nigh__progress_tick(progress, stage, info->records, info->records_total);
+    return nigh__progress_tick(progress, stage, info->bytes_read, info->bytes_total);
 }
 
 bool nigh__splitter_ended(const struct nigh__splitter *splitter) { return splitter->status == NIGH_END; }

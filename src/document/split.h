@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Splitting: from paths to batches of records.  record.h draws where it stands. */
+/* Splitting: from paths, or a source of the caller's, to batches of records.  record.h draws where it stands. */
 #ifndef NIGH_DOCUMENT_SPLIT_H
 #define NIGH_DOCUMENT_SPLIT_H
 
+#include "base/progress.h"
 #include "document/record.h"
 
 struct nigh__splitter; /* opaque */
@@ -20,7 +21,10 @@ struct nigh__splitting {
     bool raw;
     bool true_ids;               /* ids of JSON keep whatever they are made of; else they are a line without tabs */
     struct nigh__ledger *ledger; /* NULL, or for an input read several times; outlives the splitter */
+    const nigh_source *source;   /* NULL, or instead of paths; its documents always lie as in whole files */
 };
+
+#define NIGH__SOURCE_NAME "the source" /* of a caller's, for messages about all of it */
 
 /*
  * `options` is complete (copied by nigh__options_copy already); `more` may be NULL
@@ -38,9 +42,12 @@ nigh_status nigh__splitter_open(const nigh_context *context, const char *const *
  */
 void nigh__splitter_fill(struct nigh__splitter *splitter, struct nigh__batch *batch, size_t target);
 
-/* Fills in files, records, bytes_read and bytes_total. */
+/* Fills in files, records, bytes_read, bytes_total and records_total. */
 void nigh__splitter_describe(const struct nigh__splitter *splitter, nigh_text_reader_info *info);
 void nigh__splitter_close(struct nigh__splitter *splitter); /* accepts NULL */
+
+/* How far the reading is, told by documents where it is known how many there will be, else by bytes. */
+bool nigh__reading_tick(struct nigh__progress *progress, const char *stage, const nigh_text_reader_info *info);
 
 /* Whether all of the input has been read, and 1 << each nigh_text_format that was met. */
 bool nigh__splitter_ended(const struct nigh__splitter *splitter);
@@ -51,7 +58,7 @@ struct nigh__splitter *nigh__text_reader_splitter(nigh_text_reader *reader);
 const nigh_text_reader_options *nigh__text_reader_options(const nigh_text_reader *reader);
 const nigh_context *nigh__text_reader_context(const nigh_text_reader *reader);
 
-/* nigh_text_reader_open() with more; the streams' users must outlive the reader. */
+/* nigh_text_reader_open() with more; the users of the streams and of the source must outlive the reader. */
 nigh_status nigh__text_reader_open(nigh_context *context, const char *const *paths, size_t count,
                                    const nigh_text_reader_options *options, const struct nigh__splitting *more,
                                    nigh_text_reader **out, nigh_error *error);

@@ -12,8 +12,7 @@
 
 #define ID_DIGITS NIGH__ID_DIGITS
 
-/* Room for so many bytes and the padding behind them; counted in. */
-static uint8_t *bytes_add(struct nigh__splitter *splitter, size_t length) {
+uint8_t *nigh__split_bytes(struct nigh__splitter *splitter, size_t length) {
     struct nigh__array *bytes = &splitter->batch->bytes;
     if (length > SIZE_MAX - NIGH__BATCH_PADDING) return NULL;
     uint8_t *place = nigh__array_add(splitter->context, bytes, length + NIGH__BATCH_PADDING);
@@ -36,7 +35,7 @@ static nigh_status source_add(struct nigh__splitter *splitter, nigh_error *error
     const char *name = nigh__split_name(splitter);
     size_t size = strlen(name) + 1;
     size_t place = splitter->batch->bytes.count;
-    uint8_t *copy = bytes_add(splitter, size);
+    uint8_t *copy = nigh__split_bytes(splitter, size);
     if (copy == NULL) return nigh__no_memory(error, "for a batch of documents");
     memcpy(copy, name, size);
     splitter->source = place;
@@ -93,7 +92,7 @@ nigh_status nigh__raw_begin(struct nigh__splitter *splitter, nigh_error *error) 
 
 nigh_status nigh__raw_keep(struct nigh__splitter *splitter, const uint8_t *bytes, size_t length, nigh_error *error) {
     if (splitter->raw.discard || length == 0) return NIGH_OK;
-    uint8_t *copy = bytes_add(splitter, length);
+    uint8_t *copy = nigh__split_bytes(splitter, length);
     if (copy == NULL) return nigh__no_memory(error, "for a batch of documents");
     memcpy(copy, bytes, length);
     return NIGH_OK;
@@ -135,7 +134,7 @@ nigh_status nigh__pending_add(struct nigh__splitter *splitter, const uint8_t *by
     if (pending->over) return NIGH_OK;
     if (pending->length - 1 > splitter->options.max_document_bytes) nigh__pending_set_over(splitter);
     if (!pending->wanted || pending->over || !lies_in_batch(splitter)) return NIGH_OK;
-    uint8_t *copy = bytes_add(splitter, length);
+    uint8_t *copy = nigh__split_bytes(splitter, length);
     if (copy == NULL) return nigh__no_memory(error, "for a batch of documents");
     memcpy(copy, bytes, length);
     return NIGH_OK;
@@ -163,7 +162,7 @@ static void id_clean(char *out, const char *id, size_t length) {
 }
 
 /* Numbers of lines come one after the other, and adding one to digits is cheaper than dividing for each. */
-static void digits_set(struct nigh__digits *digits, uint64_t number) {
+void nigh__digits_set(struct nigh__digits *digits, uint64_t number) {
     size_t i = digits->first;
     if (number == digits->number + 1 && digits->number != 0) {
         i = ID_DIGITS;
@@ -260,9 +259,12 @@ nigh_status nigh__pending_finish(struct nigh__splitter *splitter, enum nigh__rec
     nigh_status status;
     if (finish_early(splitter, place, &status, error)) return status;
     if (id_length > NIGH_MAX_ID_LENGTH) id_length = NIGH_MAX_ID_LENGTH;
-    uint8_t *out = bytes_add(splitter, id_length);
+    uint8_t *out = nigh__split_bytes(splitter, id_length);
     if (out == NULL) return nigh__no_memory(error, "for a batch of documents");
-    id_clean((char *)out, id, id_length);
+    if (kind == NIGH__RECORD_GIVEN)
+        memcpy(out, id, id_length);
+    else
+        id_clean((char *)out, id, id_length);
     status = record_add(splitter, kind, id_length, place, error);
     splitter->records++;
     return status;
@@ -276,11 +278,11 @@ nigh_status nigh__pending_finish_numbered(struct nigh__splitter *splitter, enum 
     size_t name_length = splitter->clean.count;
     size_t digits_length = 0;
     if (number != 0) {
-        digits_set(digits, number);
+        nigh__digits_set(digits, number);
         digits_length = ID_DIGITS - digits->first;
     }
     size_t id_length = name_length + (number != 0 ? digits_length + 1 : 0);
-    char *out = (char *)bytes_add(splitter, id_length);
+    char *out = (char *)nigh__split_bytes(splitter, id_length);
     if (out == NULL) return nigh__no_memory(error, "for a batch of documents");
     memcpy(out, splitter->clean.data, name_length);
     if (number != 0) {

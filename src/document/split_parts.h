@@ -2,7 +2,8 @@
 /*
  * The inside of a splitter, for the files named split_*.c.  split.c finds the
  * next text, through folders, compression and archives; a split_FORMAT.c finds
- * the records in it; split_emit.c numbers them and puts them into the batch.
+ * the records in it; split_emit.c numbers them and puts them into the batch.  A
+ * caller's source has neither texts nor formats: split_source.c takes its documents.
  */
 #ifndef NIGH_DOCUMENT_SPLIT_PARTS_H
 #define NIGH_DOCUMENT_SPLIT_PARTS_H
@@ -59,6 +60,7 @@ struct nigh__splitter {
     struct nigh__array paths; /* of struct nigh__split_path */
     size_t path;              /* the next one */
     struct nigh__tree tree;   /* being walked, where its context is not NULL */
+    nigh_source given;        /* instead of paths, where its `next` is not NULL */
 
     /* The file being read, and what is peeled off it. */
     uint8_t *buffer;
@@ -86,7 +88,7 @@ struct nigh__splitter {
     struct nigh__raw raw;
     bool true_ids;
     struct nigh__ledger *ledger; /* NULL: none */
-    size_t printed;              /* files written down there by this pass */
+    size_t printed;              /* files, or blocks of a source, written down there by this pass */
     uint64_t print;              /* of the one being read, */
     bool has_print;              /* where it has one */
     struct nigh__digits digits;  /* of the last id */
@@ -96,7 +98,7 @@ struct nigh__splitter {
     size_t target;
     size_t source; /* place of the name in the batch; SIZE_MAX: not there yet */
 
-    uint64_t records, files, bytes_read, bytes_total;
+    uint64_t records, files, bytes_read, bytes_total, records_total;
     unsigned formats;   /* 1 << each nigh_text_format met so far */
     nigh_status status; /* once it is not NIGH_OK it stays */
     nigh_error error;
@@ -118,6 +120,11 @@ nigh_status nigh__split_lines(struct nigh__splitter *splitter, nigh_error *error
 nigh_status nigh__split_warc(struct nigh__splitter *splitter, nigh_error *error);
 nigh_status nigh__split_trec(struct nigh__splitter *splitter, nigh_error *error);
 
+/* Copies a source and goes to its beginning. */
+nigh_status nigh__split_source_open(struct nigh__splitter *splitter, const nigh_source *source, nigh_error *error);
+/* The next document of it; NIGH_END, or what the source returned. */
+nigh_status nigh__split_source(struct nigh__splitter *splitter, nigh_error *error);
+
 static inline const char *nigh__split_name(const struct nigh__splitter *splitter) { return splitter->name.data; }
 
 static inline bool nigh__split_full(const struct nigh__splitter *splitter) {
@@ -136,6 +143,10 @@ nigh_status nigh__split_pass_over(struct nigh__splitter *splitter, nigh_error *e
 nigh_status nigh__split_set_name(struct nigh__splitter *splitter, const char *member, nigh_error *error);
 
 /* ---------------------------------------------------------- split_emit.c */
+
+void nigh__digits_set(struct nigh__digits *digits, uint64_t number);
+/* Room for so many bytes in the batch, and the padding behind them; NULL: out of memory. */
+uint8_t *nigh__split_bytes(struct nigh__splitter *splitter, size_t length);
 
 /* Begins a record; there is at most one at a time, and none when `next` returns. */
 nigh_status nigh__pending_begin(struct nigh__splitter *splitter, nigh_error *error);
@@ -173,7 +184,10 @@ struct nigh__place {
     uint64_t offset, line;
 };
 
-/* Makes it a record, by the id given, cleaned; or a problem, where it is over the limit. */
+/*
+ * Makes it a record, by the id given, cleaned unless it is a caller's, which extracting
+ * does; or a problem, where it is over the limit.
+ */
 nigh_status nigh__pending_finish(struct nigh__splitter *splitter, enum nigh__record_kind kind, const char *id,
                                  size_t id_length, struct nigh__place place, nigh_error *error);
 /* The same with the id "NAME:NUMBER"; number 0: "NAME". */

@@ -34,9 +34,7 @@ const char *nigh_text_format_name(nigh_text_format format) {
     return index < sizeof names / sizeof names[0] ? names[index] : NULL;
 }
 
-static nigh_status check_options(const char *const *paths, size_t count, const nigh_text_reader_options *options,
-                                 nigh_error *error) {
-    if (paths == NULL || count == 0) return nigh__fail(error, NIGH_EINVAL, "no path to read documents from");
+static nigh_status check_options(const nigh_text_reader_options *options, nigh_error *error) {
     if (nigh_text_format_name(options->format) == NULL)
         return nigh__fail(error, NIGH_EINVAL, "%d is no format of documents", (int)options->format);
     if (options->shards != 0 && options->shard >= options->shards)
@@ -83,7 +81,9 @@ nigh_status nigh__text_reader_open(nigh_context *context, const char *const *pat
     *out = NULL;
     nigh_text_reader_options known;
     nigh_status status = nigh__options_copy(&nigh__text_reader_options_shape, &known, options, error);
-    if (status == NIGH_OK) status = check_options(paths, count, &known, error);
+    if (status == NIGH_OK && (more == NULL || more->source == NULL) && (paths == NULL || count == 0))
+        status = nigh__fail(error, NIGH_EINVAL, "no path to read documents from");
+    if (status == NIGH_OK) status = check_options(&known, error);
     if (status != NIGH_OK) return status;
     nigh_text_reader *reader = nigh__alloc_zero(context, 1, sizeof *reader);
     if (reader == NULL) return nigh__no_memory(error, "for a reader of documents");
@@ -103,6 +103,15 @@ nigh_status nigh__text_reader_open(nigh_context *context, const char *const *pat
 nigh_status nigh_text_reader_open(nigh_context *context, const char *const *paths, size_t count,
                                   const nigh_text_reader_options *options, nigh_text_reader **out, nigh_error *error) {
     return nigh__text_reader_open(context, paths, count, options, NULL, out, error);
+}
+
+nigh_status nigh_text_reader_open_source(nigh_context *context, const nigh_source *source,
+                                         const nigh_text_reader_options *options, nigh_text_reader **out,
+                                         nigh_error *error) {
+    *out = NULL;
+    if (source == NULL) return nigh__fail(error, NIGH_EINVAL, "no source to read documents from");
+    const struct nigh__splitting more = {.source = source};
+    return nigh__text_reader_open(context, NULL, 0, options, &more, out, error);
 }
 
 /* A problem is told before the document it was found in. */
