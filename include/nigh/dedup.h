@@ -44,7 +44,7 @@ typedef struct nigh_dedup_options {
     int all_pairs;                     /* non-zero: nigh_dedup_pairs() gives every pair that is alike, not a tree */
     nigh_cluster_rule cluster;
     nigh_keep_rule keep;
-    const char *score_key;  /* a dotted path in JSON */
+    const char *score_key;  /* a dotted path in JSON; a source has scores without one */
     uint64_t memory_bytes;  /* of sorting, which goes on in files beyond it; 0: half of what the machine has.  What is
                                known of each document is not in it: docs/deduplication.md has the bytes */
     const char *temporary;  /* the folder for these, and for the copy of a stream; NULL: "/tmp" */
@@ -79,6 +79,22 @@ typedef struct nigh_dedup nigh_dedup; /* opaque */
 NIGH_API nigh_status nigh_dedup_run(nigh_context *context, const char *const *paths, size_t count,
                                     const nigh_text_reader_options *reading, const nigh_dedup_options *options,
                                     nigh_dedup **out, nigh_error *error);
+
+/*
+ * The same for documents of the caller's, from a source that can be rewound; it is
+ * also read again by nigh_dedup_write() and nigh_dedup_report().  NIGH_KEEP_SCORE goes
+ * by the score of each document, whatever the key.  nigh_dedup_write() writes JSON lines
+ * {"id", "text"}.
+ *
+ * Lives:   `source` and all options are read during the call; source->user,
+ *          reading->user and the progress must outlive *out.
+ * Returns: as nigh_dedup_run(); what the source returned where that ended it;
+ *          NIGH_EINVAL where it cannot be rewound; NIGH_ECORRUPT where it does not give
+ *          the same documents again.
+ */
+NIGH_API nigh_status nigh_dedup_source(nigh_context *context, const nigh_source *source,
+                                       const nigh_text_reader_options *reading, const nigh_dedup_options *options,
+                                       nigh_dedup **out, nigh_error *error);
 
 /*
  * The same for signatures alone: rows within `distance` bits are alike (NIGH_DEFAULT:

@@ -40,8 +40,6 @@ static nigh_status check_options(const nigh_dedup_options *options, nigh_error *
                           options->threshold);
     if (options->method == NIGH_DEDUP_EXACT && options->no_verify)
         return nigh__fail(error, NIGH_EINVAL, "the exact method is nothing without verifying");
-    if (options->keep == NIGH_KEEP_SCORE && (options->score_key == NULL || options->score_key[0] == '\0'))
-        return nigh__fail(error, NIGH_EINVAL, "to keep by score takes the key of the score");
     return NIGH_OK;
 }
 
@@ -144,15 +142,27 @@ static nigh_status make_plan(nigh_dedup *dedup, struct nigh__pass_plan *plan, ni
 
 /* ----------------------------------------------------------------- source -- */
 
-static nigh_status open_source(nigh_dedup *dedup, const char *const *paths, size_t count,
-                               const nigh_text_reader_options *reading, nigh_error *error) {
+/* What is deduplicated: paths, or a source of the caller's. */
+struct input {
+    const char *const *paths;
+    size_t count;
+    const nigh_source *source; /* NULL: paths */
+};
+
+static nigh_status open_source(nigh_dedup *dedup, const struct input *input, const nigh_text_reader_options *reading,
+                               nigh_error *error) {
     nigh_text_reader_options known;
     nigh_status status = nigh__options_copy(&nigh__text_reader_options_shape, &known, reading, error);
     if (status != NIGH_OK) return status;
     dedup->shard = known.shard;
     dedup->shards = known.shards;
+    if (input->source != NULL) /* whose documents have scores without a key */
+        return nigh__source_new_given(dedup->context, input->source, &known, &dedup->source, error);
     if (dedup->options.keep == NIGH_KEEP_SCORE) known.score_key = dedup->score_key;
-    return nigh__source_new(dedup->context, paths, count, &known, dedup->temporary, &dedup->source, error);
+    if (dedup->options.keep == NIGH_KEEP_SCORE && (known.score_key == NULL || known.score_key[0] == '\0'))
+        return nigh__fail(error, NIGH_EINVAL, "to keep by score takes the key of the score");
+    return nigh__source_new(dedup->context, input->paths, input->count, &known, dedup->temporary, &dedup->source,
+                            error);
 }
 
 /* ------------------------------------------------------------------- steps -- */
@@ -254,15 +264,15 @@ static nigh_status run(nigh_dedup *dedup, struct nigh__pass_plan *plan, nigh_err
     return status;
 }
 
-nigh_status nigh__dedup_run(nigh_context *context, const char *const *paths, size_t count,
-                            const nigh_text_reader_options *reading, const nigh_dedup_options *options,
-                            const struct nigh__dedup_narrow *narrow, nigh_dedup **out, nigh_error *error) {
+static nigh_status run_input(nigh_context *context, const struct input *input, const nigh_text_reader_options *reading,
+                             const nigh_dedup_options *options, const struct nigh__dedup_narrow *narrow,
+                             nigh_dedup **out, nigh_error *error) {
     *out = NULL;
     nigh_dedup *dedup = NULL;
     struct nigh__pass_plan plan = {0};
     nigh_status status = new_dedup(context, options, narrow, &dedup, error);
     if (status == NIGH_OK) status = make_plan(dedup, &plan, error);
-    if (status == NIGH_OK) status = open_source(dedup, paths, count, reading, error);
+    if (status == NIGH_OK) status = open_source(dedup, input, reading, error);
     if (status == NIGH_OK) status = run(dedup, &plan, error);
     nigh__pass_plan_release(context, &plan);
     if (status == NIGH_OK)
@@ -272,10 +282,25 @@ nigh_status nigh__dedup_run(nigh_context *context, const char *const *paths, siz
     return status;
 }
 
+nigh_status nigh__dedup_run(nigh_context *context, const char *const *paths, size_t count,
+                            const nigh_text_reader_options *reading, const nigh_dedup_options *options,
+                            const struct nigh__dedup_narrow *narrow, nigh_dedup **out, nigh_error *error) {
+    const struct input input = {.paths = paths, .count = count};
+    return run_input(context, &input, reading, options, narrow, out, error);
+}
+
 nigh_status nigh_dedup_run(nigh_context *context, const char *const *paths, size_t count,
                            const nigh_text_reader_options *reading, const nigh_dedup_options *options, nigh_dedup **out,
                            nigh_error *error) {
     return nigh__dedup_run(context, paths, count, reading, options, &usual_narrow, out, error);
+}
+
+nigh_status nigh_dedup_source(nigh_context *context, const nigh_source *source, const nigh_text_reader_options *reading,
+                              const nigh_dedup_options *options, nigh_dedup **out, nigh_error *error) {
+    *out = NULL;
+    if (source == NULL) return nigh__fail(error, NIGH_EINVAL, "no source to read documents from");
+    const struct input input = {.source = source};
+    return run_input(context, &input, reading, options, &usual_narrow, out, error);
 }
 
 /* -------------------------------------------------------------------- rows -- */

@@ -230,8 +230,7 @@ static nigh_status all_write(struct writing *writing, nigh_error *error) {
         nigh_status status = batch_write(writing, error);
         if (status != NIGH_OK) return status;
         nigh__splitter_describe(splitter, &info);
-        if (nigh__progress_tick(&progress, "writing", info.bytes_read, info.bytes_total))
-            return nigh__progress_cancelled(error);
+        if (nigh__reading_tick(&progress, "writing", &info)) return nigh__progress_cancelled(error);
     } while (batch->status == NIGH_OK && !is_done(writing));
     if (batch->status != NIGH_OK && batch->status != NIGH_END) {
         if (error != NULL) *error = batch->error;
@@ -239,7 +238,7 @@ static nigh_status all_write(struct writing *writing, nigh_error *error) {
         return batch->status;
     }
     if (writing->next != writing->dedup->documents.count)
-        return fail_changed(nigh__source_path(writing->dedup->source, 0), error);
+        return fail_changed(nigh__source_name(writing->dedup->source), error);
     return nigh__source_check(writing->dedup->source, writing->reader, error);
 }
 

@@ -232,7 +232,7 @@ static nigh_status distances_fill(struct page *page, nigh_error *error) {
 static void title_make(struct page *page) {
     const struct nigh__source *source = page->dedup->source;
     size_t count = source == NULL ? 0 : nigh__source_count(source);
-    if (count == 0) put_text(page->title, sizeof page->title, "signatures");
+    if (count == 0) put_text(page->title, sizeof page->title, source == NULL ? "signatures" : "documents");
     for (size_t i = 0; i < count && i < 3; i++) {
         const char *path = nigh__source_path(source, i);
         size_t length = strlen(path);

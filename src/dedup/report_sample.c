@@ -255,15 +255,14 @@ static nigh_status input_read(const nigh_dedup *dedup, struct nigh__sample *samp
         nigh_status status = batch_read(dedup, sample, extractor, batch, &next, error);
         if (status != NIGH_OK) return status;
         nigh__splitter_describe(splitter, &info);
-        if (nigh__progress_tick(&progress, "reading for the report", info.bytes_read, info.bytes_total))
-            return nigh__progress_cancelled(error);
+        if (nigh__reading_tick(&progress, "reading for the report", &info)) return nigh__progress_cancelled(error);
     }
     if (batch->status != NIGH_OK && batch->status != NIGH_END) {
         if (error != NULL) *error = batch->error;
         return batch->status;
     }
     if (next < sample->texts.count)
-        return nigh__fail_at(error, NIGH_ECORRUPT, nigh__source_path(dedup->source, 0), NIGH_NO_OFFSET,
+        return nigh__fail_at(error, NIGH_ECORRUPT, nigh__source_name(dedup->source), NIGH_NO_OFFSET,
                              "changed while it was being read");
     return NIGH_OK;
 }

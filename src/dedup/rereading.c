@@ -52,6 +52,7 @@ struct nigh__source {
     const char **paths;
     nigh_stream *streams;
     size_t count;
+    nigh_source given; /* instead of paths, where its `next` is not NULL */
     struct nigh__ledger ledger;
     uint64_t passes;
     bool checked; /* a pass was, and below is what it met */
@@ -195,21 +196,41 @@ static nigh_status options_keep(struct nigh__source *source, const nigh_text_rea
     return source->stream.read == NULL ? nigh__fail(error, NIGH_EINVAL, "a stream that cannot be read") : NIGH_OK;
 }
 
+/* One without inputs; *out is set where there is something to free. */
+static nigh_status source_make(nigh_context *context, const nigh_text_reader_options *options, const char *temporary,
+                               struct nigh__source **out, nigh_error *error) {
+    *out = nigh__alloc_zero(context, 1, sizeof **out);
+    if (*out == NULL) return nigh__no_memory(error, "to read inputs again");
+    (*out)->context = context;
+    nigh__ledger_init(context, &(*out)->ledger);
+    return options_keep(*out, options, temporary, error);
+}
+
+/* Gives it out, or frees it where it was not made. */
+static nigh_status source_give(struct nigh__source *source, nigh_status status, struct nigh__source **out) {
+    *out = status == NIGH_OK ? source : NULL;
+    if (status != NIGH_OK) nigh__source_free(source);
+    return status;
+}
+
 nigh_status nigh__source_new(nigh_context *context, const char *const *paths, size_t count,
                              const nigh_text_reader_options *options, const char *temporary, struct nigh__source **out,
                              nigh_error *error) {
-    *out = NULL;
-    struct nigh__source *source = nigh__alloc_zero(context, 1, sizeof *source);
-    if (source == NULL) return nigh__no_memory(error, "to read inputs again");
-    source->context = context;
-    nigh__ledger_init(context, &source->ledger);
-    nigh_status status = options_keep(source, options, temporary, error);
+    struct nigh__source *source;
+    nigh_status status = source_make(context, options, temporary, &source, error);
     if (status == NIGH_OK) status = inputs_init(source, paths, count, error);
-    if (status == NIGH_OK)
-        *out = source;
-    else
-        nigh__source_free(source);
-    return status;
+    return source_give(source, status, out);
+}
+
+nigh_status nigh__source_new_given(nigh_context *context, const nigh_source *given,
+                                   const nigh_text_reader_options *options, struct nigh__source **out,
+                                   nigh_error *error) {
+    struct nigh__source *source;
+    nigh_status status = source_make(context, options, NULL, &source, error);
+    if (status == NIGH_OK) status = nigh__source_copy(&source->given, given, error);
+    if (status == NIGH_OK && source->given.rewind == NULL)
+        status = nigh__fail(error, NIGH_EINVAL, "the source is to be read several times, and has no function `rewind`");
+    return source_give(source, status, out);
 }
 
 void nigh__source_free(struct nigh__source *source) {
@@ -234,7 +255,11 @@ void nigh__source_free(struct nigh__source *source) {
 /* ------------------------------------------------------------------ passes */
 
 static nigh_status pass_open(struct nigh__source *source, bool raw, nigh_text_reader **out, nigh_error *error) {
-    struct nigh__splitting more = {.streams = source->streams, .raw = raw, .true_ids = true, .ledger = &source->ledger};
+    const struct nigh__splitting more = {.streams = source->streams,
+                                         .raw = raw,
+                                         .true_ids = true,
+                                         .ledger = &source->ledger,
+                                         .source = source->given.next == NULL ? NULL : &source->given};
     nigh_text_reader_options options = source->options;
     if (source->passes > 0) { /* problems have been told, and borne */
         options.problem = NULL;
@@ -274,10 +299,12 @@ nigh_status nigh__source_check(struct nigh__source *source, nigh_text_reader *re
         struct print now = input->print.known ? print_take(input->path, false) : input->print;
         if (!print_equals(&now, &input->print)) return nigh__ledger_changed(input->path, error);
     }
+    if (source->given.next != NULL && source->ledger.changed) /* behind the last document that was needed */
+        return nigh__ledger_changed(NIGH__SOURCE_NAME, error);
     nigh_text_reader_describe(reader, &info);
     if (source->checked && source->complete && complete &&
         (source->records != info.records || source->bytes_read != info.bytes_read))
-        return nigh__ledger_changed(source->paths[0], error);
+        return nigh__ledger_changed(nigh__source_name(source), error);
     if (source->checked) return NIGH_OK;
     source->checked = true;
     source->complete = complete;
@@ -299,6 +326,10 @@ uint64_t nigh__source_copied(const struct nigh__source *source) {
     uint64_t copied = 0;
     for (size_t i = 0; i < source->count; i++) copied += source->inputs[i].copied;
     return copied;
+}
+
+const char *nigh__source_name(const struct nigh__source *source) {
+    return source->count == 0 ? NIGH__SOURCE_NAME : source->paths[0];
 }
 
 size_t nigh__source_count(const struct nigh__source *source) { return source->count; }

@@ -2,9 +2,10 @@
 /*
  * Inputs that are read more than once.  What can be read only once, a stream or a
  * pipe, is copied to a nameless temporary file while the first pass reads it, and
- * later passes read the copy.  Problems are reported in the first pass only.  Files
- * that change between passes or while they are read are noticed by size and time, also
- * those in folders, and all inputs by the number of their records.
+ * later passes read the copy; a caller's source is rewound.  Problems are reported in
+ * the first pass only.  Files that change between passes or while they are read are
+ * noticed by size and time, also those in folders, sources by their documents, and all
+ * inputs by the number of their records.
  *
  *     new -> open, read, check, close -> open, read, check, close -> ... -> free
  *
@@ -26,6 +27,10 @@ struct nigh__source; /* opaque */
 nigh_status nigh__source_new(nigh_context *context, const char *const *paths, size_t count,
                              const nigh_text_reader_options *options, const char *temporary, struct nigh__source **out,
                              nigh_error *error);
+/* The same for a source of the caller's, which is copied; NIGH_EINVAL where it cannot be rewound. */
+nigh_status nigh__source_new_given(nigh_context *context, const nigh_source *given,
+                                   const nigh_text_reader_options *options, struct nigh__source **out,
+                                   nigh_error *error);
 void nigh__source_free(struct nigh__source *source); /* accepts NULL */
 
 /* A fresh reader for the next pass; the caller closes it. */
@@ -51,7 +56,9 @@ uint64_t nigh__source_lost(const struct nigh__source *source, uint64_t end);
 unsigned nigh__source_formats(const struct nigh__source *source);
 /* Bytes copied from streams so far. */
 uint64_t nigh__source_copied(const struct nigh__source *source);
-/* Of the paths given. */
+/* What to call all of it in a message: the first path, or that it is a source. */
+const char *nigh__source_name(const struct nigh__source *source);
+/* Of the paths given; a caller's source has none. */
 size_t nigh__source_count(const struct nigh__source *source);
 const char *nigh__source_path(const struct nigh__source *source, size_t index);
 /* The input that is the same file as `path` (which need not exist), or a folder around it; NULL: none is. */

@@ -36,8 +36,11 @@ nigh_status nigh__ledger_changed(const char *path, nigh_error *error) {
 
 nigh_status nigh__ledger_file(struct nigh__ledger *ledger, size_t index, const char *path, uint64_t print,
                               nigh_error *error) {
-    if (index < ledger->files.count)
-        return ((const uint64_t *)ledger->files.data)[index] == print ? NIGH_OK : nigh__ledger_changed(path, error);
+    if (index < ledger->files.count) {
+        const bool same = ((const uint64_t *)ledger->files.data)[index] == print;
+        ledger->changed = ledger->changed || !same;
+        return same ? NIGH_OK : nigh__ledger_changed(path, error);
+    }
     uint64_t *place = nigh__array_add(ledger->context, &ledger->files, 1);
     if (place == NULL) return nigh__no_memory(error, "to list files");
     *place = print;

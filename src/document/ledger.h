@@ -17,6 +17,7 @@ struct nigh__ledger {
     struct nigh__array lost;  /* of uint64_t: numbers of records, in any order */
     pthread_mutex_t lock;     /* of `lost`: several threads understand records */
     bool first;               /* pass: what is lost is noted */
+    bool changed;             /* a print was another, whether or not anybody has heard of it */
 };
 
 void nigh__ledger_init(const nigh_context *context, struct nigh__ledger *out);

@@ -13,6 +13,7 @@
 #include "base/progress.h"
 #include "base/status.h"
 #include "document/pipeline.h"
+#include "document/split.h"
 #include "eval/eval_options.h"
 #include "kernel/hamming.h"
 #include "scan/nearest.h"
@@ -188,8 +189,7 @@ static nigh_status gather_all(nigh_eval_corpus *corpus, struct nigh__pipeline *p
             return nigh__fail(error, NIGH_ELIMIT, "%zu documents take more than %llu MiB to measure; take fewer",
                               corpus->entries.count, (unsigned long long)(memory >> 20));
         nigh__pipeline_describe(pipeline, &corpus->info.reader, &corpus->info.empty);
-        if (nigh__progress_tick(&progress, "signing", corpus->info.reader.bytes_read, corpus->info.reader.bytes_total))
-            return nigh__progress_cancelled(error);
+        if (nigh__reading_tick(&progress, "signing", &corpus->info.reader)) return nigh__progress_cancelled(error);
     }
     nigh__pipeline_describe(pipeline, &corpus->info.reader, &corpus->info.empty);
     corpus->info.signed_rows = corpus->entries.count;
