@@ -86,7 +86,7 @@ static nigh_status new_dedup(nigh_context *context, const nigh_dedup_options *op
 void nigh_dedup_free(nigh_dedup *dedup) {
     if (dedup == NULL) return;
     nigh_context *context = dedup->context;
-    nigh__source_free(dedup->source);
+    nigh__rereading_free(dedup->source);
     nigh__sorter_free(dedup->pairs);
     nigh__array_release(context, &dedup->documents);
     nigh__array_release(context, &dedup->ids);
@@ -157,12 +157,12 @@ static nigh_status open_source(nigh_dedup *dedup, const struct input *input, con
     dedup->shard = known.shard;
     dedup->shards = known.shards;
     if (input->source != NULL) /* whose documents have scores without a key */
-        return nigh__source_new_given(dedup->context, input->source, &known, &dedup->source, error);
+        return nigh__rereading_new_given(dedup->context, input->source, &known, &dedup->source, error);
     if (dedup->options.keep == NIGH_KEEP_SCORE) known.score_key = dedup->score_key;
     if (dedup->options.keep == NIGH_KEEP_SCORE && (known.score_key == NULL || known.score_key[0] == '\0'))
         return nigh__fail(error, NIGH_EINVAL, "to keep by score takes the key of the score");
-    return nigh__source_new(dedup->context, input->paths, input->count, &known, dedup->temporary, &dedup->source,
-                            error);
+    return nigh__rereading_new(dedup->context, input->paths, input->count, &known, dedup->temporary, &dedup->source,
+                               error);
 }
 
 /* ------------------------------------------------------------------- steps -- */
@@ -230,7 +230,7 @@ static void count_lost(nigh_dedup *dedup) {
     const size_t count = dedup->documents.count;
     const bool limited = dedup->options.limit != 0 && count == dedup->options.limit;
     const uint64_t end = limited ? nigh__dedup_document(dedup, count - 1)->number : UINT64_MAX;
-    dedup->info.lost = nigh__source_lost(dedup->source, end);
+    dedup->info.lost = nigh__rereading_lost(dedup->source, end);
 }
 
 static void count_scored(nigh_dedup *dedup) {
@@ -251,14 +251,14 @@ static nigh_status run(nigh_dedup *dedup, struct nigh__pass_plan *plan, nigh_err
     const double begin = nigh__clock();
     nigh_status status = nigh__gather(dedup, plan, &gathered, error);
     dedup->info.seconds[0] = nigh__clock() - begin;
-    dedup->info.disk_bytes += nigh__source_copied(dedup->source);
+    dedup->info.disk_bytes += nigh__rereading_copied(dedup->source);
     count_lost(dedup);
     count_scored(dedup);
     count_unread(dedup);
     /* Better now than when all is done. */
     if (status == NIGH_OK && (dedup->options.will_write || dedup->options.will_annotate))
         status =
-            nigh__dedup_check_formats(nigh__source_formats(dedup->source), dedup->options.will_annotate != 0, error);
+            nigh__dedup_check_formats(nigh__rereading_formats(dedup->source), dedup->options.will_annotate != 0, error);
     if (status == NIGH_OK) status = decide(dedup, plan, &gathered, error);
     nigh__gathered_release(dedup->context, &gathered);
     return status;

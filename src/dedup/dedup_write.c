@@ -234,12 +234,12 @@ static nigh_status all_write(struct writing *writing, nigh_error *error) {
     } while (batch->status == NIGH_OK && !is_done(writing));
     if (batch->status != NIGH_OK && batch->status != NIGH_END) {
         if (error != NULL) *error = batch->error;
-        nigh__source_explain(writing->dedup->source, error);
+        nigh__rereading_explain(writing->dedup->source, error);
         return batch->status;
     }
     if (writing->next != writing->dedup->documents.count)
-        return fail_changed(nigh__source_name(writing->dedup->source), error);
-    return nigh__source_check(writing->dedup->source, writing->reader, error);
+        return fail_changed(nigh__rereading_name(writing->dedup->source), error);
+    return nigh__rereading_check(writing->dedup->source, writing->reader, error);
 }
 
 static nigh_status pass_write(struct writing *writing, struct nigh__output *output, nigh_error *error) {
@@ -247,7 +247,7 @@ static nigh_status pass_write(struct writing *writing, struct nigh__output *outp
     nigh__batch_init(&writing->batch);
     writing->line = (struct nigh__array)NIGH__ARRAY(char);
     nigh__pack_init(&writing->pack, nigh__pack_kind(writing->path), output);
-    nigh_status status = nigh__source_open_raw(dedup->source, &writing->reader, error);
+    nigh_status status = nigh__rereading_open_raw(dedup->source, &writing->reader, error);
     if (status == NIGH_OK) status = all_write(writing, error);
     if (status == NIGH_OK) status = nigh__pack_finish(&writing->pack, error);
     if (status == NIGH_OK) status = nigh__output_flush(output, error);
@@ -291,10 +291,10 @@ static nigh_status check_use(const nigh_dedup *dedup, const char *path, const ni
     if (options->stream == NULL && path == NULL) return nigh__fail(error, NIGH_EINVAL, "no path to write to");
     if (options->stream == NULL && path[0] == '\0')
         return nigh__fail(error, NIGH_ENOTFOUND, "'': cannot create: the path is empty");
-    const char *input = options->stream == NULL ? nigh__source_around(dedup->source, path) : NULL;
+    const char *input = options->stream == NULL ? nigh__rereading_around(dedup->source, path) : NULL;
     if (input != NULL)
         return nigh__fail_at(error, NIGH_EINVAL, path, NIGH_NO_OFFSET, "is also an input, or in one: '%s'", input);
-    return nigh__dedup_check_formats(nigh__source_formats(dedup->source), options->annotate != 0, error);
+    return nigh__dedup_check_formats(nigh__rereading_formats(dedup->source), options->annotate != 0, error);
 }
 
 nigh_status nigh_dedup_write(nigh_dedup *dedup, const char *path, const nigh_dedup_write_options *options,

@@ -49,13 +49,13 @@ struct nigh__dedup_narrow {
 
 struct nigh_dedup {
     nigh_context *context;
-    nigh_dedup_options options;   /* complete; what they point to is ours, but for the progress */
-    char *score_key, *temporary;  /* owned */
-    uint64_t shard, shards;       /* of the reading */
-    struct nigh__source *source;  /* NULL: of signatures */
-    struct nigh__array documents; /* of struct nigh__duplicate, in the order of the input */
-    struct nigh__array ids;       /* of char */
-    struct nigh__array scores;    /* of double, by document, where the highest is kept; else empty */
+    nigh_dedup_options options;     /* complete; what they point to is ours, but for the progress */
+    char *score_key, *temporary;    /* owned */
+    uint64_t shard, shards;         /* of the reading */
+    struct nigh__rereading *source; /* NULL: of signatures */
+    struct nigh__array documents;   /* of struct nigh__duplicate, in the order of the input */
+    struct nigh__array ids;         /* of char */
+    struct nigh__array scores;      /* of double, by document, where the highest is kept; else empty */
     struct nigh__dedup_narrow narrow;
     uint32_t pair_words;        /* of a pair of documents or of ranks, as base/number_pair.h has it */
     struct nigh__sorter *pairs; /* those nigh_dedup_pairs() gives, copies included; likeness.c says how; NULL: not

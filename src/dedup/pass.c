@@ -182,8 +182,8 @@ static nigh_status run_pipeline(struct pass *pass, nigh_text_reader *reader, nig
         nigh__pipeline_describe(pipeline, &pass->dedup->info.reader, &empty);
     }
     nigh__pipeline_close(pipeline); /* and now nobody reads ahead any more */
-    if (status != NIGH_OK) nigh__source_explain(pass->dedup->source, error);
-    return status == NIGH_OK ? nigh__source_check(pass->dedup->source, reader, error) : status;
+    if (status != NIGH_OK) nigh__rereading_explain(pass->dedup->source, error);
+    return status == NIGH_OK ? nigh__rereading_check(pass->dedup->source, reader, error) : status;
 }
 
 /* Which records those documents are. */
@@ -204,7 +204,7 @@ nigh_status nigh__pass_run(nigh_dedup *dedup, struct nigh__pass_plan *plan, cons
     nigh_text_reader *reader = NULL;
     nigh_status status = needed == NULL ? NIGH_OK : mark_records(&pass, error);
     if (status == NIGH_OK && (needed == NULL || count_expected(&pass) > 0))
-        status = nigh__source_open(dedup->source, &reader, error);
+        status = nigh__rereading_open(dedup->source, &reader, error);
     if (status == NIGH_OK && reader != NULL) status = run_pipeline(&pass, reader, error);
     nigh_text_reader_close(reader);
     nigh__free(dedup->context, pass.wanted);

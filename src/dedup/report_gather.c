@@ -230,11 +230,11 @@ static nigh_status distances_fill(struct page *page, nigh_error *error) {
 /* ------------------------------------------------------------------ the page */
 
 static void title_make(struct page *page) {
-    const struct nigh__source *source = page->dedup->source;
-    size_t count = source == NULL ? 0 : nigh__source_count(source);
+    const struct nigh__rereading *source = page->dedup->source;
+    size_t count = source == NULL ? 0 : nigh__rereading_count(source);
     if (count == 0) put_text(page->title, sizeof page->title, source == NULL ? "signatures" : "documents");
     for (size_t i = 0; i < count && i < 3; i++) {
-        const char *path = nigh__source_path(source, i);
+        const char *path = nigh__rereading_path(source, i);
         size_t length = strlen(path);
         if (i > 0) put_text(page->title, sizeof page->title, ", ");
         if (length > 80) put_text(page->title, sizeof page->title, "..."), path += length - 77;
@@ -311,7 +311,7 @@ static nigh_status page_fill(struct page *page, nigh_error *error) {
 nigh_status nigh_dedup_report(nigh_dedup *dedup, const char *path, nigh_error *error) {
     if (path == NULL) return nigh__fail(error, NIGH_EINVAL, "no path to write a report to");
     if (path[0] == '\0') return nigh__fail(error, NIGH_ENOTFOUND, "'': cannot create: the path is empty");
-    const char *input = dedup->source == NULL ? NULL : nigh__source_around(dedup->source, path);
+    const char *input = dedup->source == NULL ? NULL : nigh__rereading_around(dedup->source, path);
     if (input != NULL)
         return nigh__fail_at(error, NIGH_EINVAL, path, NIGH_NO_OFFSET, "is also an input, or in one: '%s'", input);
     struct page *page = nigh__alloc_zero(dedup->context, 1, sizeof *page);

@@ -262,7 +262,7 @@ static nigh_status input_read(const nigh_dedup *dedup, struct nigh__sample *samp
         return batch->status;
     }
     if (next < sample->texts.count)
-        return nigh__fail_at(error, NIGH_ECORRUPT, nigh__source_name(dedup->source), NIGH_NO_OFFSET,
+        return nigh__fail_at(error, NIGH_ECORRUPT, nigh__rereading_name(dedup->source), NIGH_NO_OFFSET,
                              "changed while it was being read");
     return NIGH_OK;
 }
@@ -273,11 +273,11 @@ static nigh_status texts_read(nigh_dedup *dedup, struct nigh__sample *sample, ni
     struct nigh__batch batch;
     if (dedup->source == NULL || sample->texts.count == 0) return NIGH_OK;
     nigh__batch_init(&batch);
-    nigh_status status = nigh__source_open(dedup->source, &reader, error);
+    nigh_status status = nigh__rereading_open(dedup->source, &reader, error);
     if (status == NIGH_OK)
         status = nigh__extractor_new(dedup->context, nigh__text_reader_options(reader), &extractor, error);
     if (status == NIGH_OK) status = input_read(dedup, sample, reader, extractor, &batch, error);
-    if (status == NIGH_OK) status = nigh__source_check(dedup->source, reader, error);
+    if (status == NIGH_OK) status = nigh__rereading_check(dedup->source, reader, error);
     nigh__extractor_free(extractor);
     nigh__batch_release(dedup->context, &batch);
     nigh_text_reader_close(reader);

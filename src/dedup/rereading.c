@@ -32,7 +32,7 @@ struct print {
 };
 
 struct input {
-    struct nigh__source *source;
+    struct nigh__rereading *source;
     char *path; /* owned */
     struct print print;
     bool once;              /* it can be read only once */
@@ -43,7 +43,7 @@ struct input {
     int copy_error;         /* of the system, where the copy could not be made or written; else 0 */
 };
 
-struct nigh__source {
+struct nigh__rereading {
     nigh_context *context;
     nigh_text_reader_options options;
     nigh_stream stream;
@@ -85,7 +85,7 @@ static bool print_equals(const struct print *a, const struct print *b) {
 
 /* From what can be read once. */
 static int once_read(struct input *input, void *buffer, size_t length, size_t *moved) {
-    const struct nigh__source *source = input->source;
+    const struct nigh__rereading *source = input->source;
     if (strcmp(input->path, "-") == 0) return source->stream.read(source->stream.user, buffer, length, moved);
     nigh_error why;
     if (!input->file.open &&
@@ -135,7 +135,8 @@ static int input_read(void *user, void *buffer, size_t length, size_t *moved) {
 
 /* ---------------------------------------------------------- opening, closing */
 
-static nigh_status input_init(struct nigh__source *source, struct input *input, const char *path, nigh_error *error) {
+static nigh_status input_init(struct nigh__rereading *source, struct input *input, const char *path,
+                              nigh_error *error) {
     enum nigh__path_kind kind = NIGH__PATH_SPECIAL;
     uint64_t length;
     nigh_status status = NIGH_OK;
@@ -150,7 +151,8 @@ static nigh_status input_init(struct nigh__source *source, struct input *input, 
     return status;
 }
 
-static nigh_status inputs_init(struct nigh__source *source, const char *const *paths, size_t count, nigh_error *error) {
+static nigh_status inputs_init(struct nigh__rereading *source, const char *const *paths, size_t count,
+                               nigh_error *error) {
     if (paths == NULL || count == 0) return nigh__fail(error, NIGH_EINVAL, "no path to read documents from");
     source->inputs = nigh__alloc_zero(source->context, count, sizeof source->inputs[0]);
     source->streams = nigh__alloc_zero(source->context, count, sizeof source->streams[0]);
@@ -177,7 +179,7 @@ static bool string_keep(const nigh_context *context, const char **text, char **o
     return *owned != NULL;
 }
 
-static nigh_status options_keep(struct nigh__source *source, const nigh_text_reader_options *options,
+static nigh_status options_keep(struct nigh__rereading *source, const nigh_text_reader_options *options,
                                 const char *temporary, nigh_error *error) {
     nigh_text_reader_options *kept = &source->options;
     nigh_status status = nigh__options_copy(&nigh__text_reader_options_shape, kept, options, error);
@@ -198,7 +200,7 @@ static nigh_status options_keep(struct nigh__source *source, const nigh_text_rea
 
 /* One without inputs; *out is set where there is something to free. */
 static nigh_status source_make(nigh_context *context, const nigh_text_reader_options *options, const char *temporary,
-                               struct nigh__source **out, nigh_error *error) {
+                               struct nigh__rereading **out, nigh_error *error) {
     *out = nigh__alloc_zero(context, 1, sizeof **out);
     if (*out == NULL) return nigh__no_memory(error, "to read inputs again");
     (*out)->context = context;
@@ -207,25 +209,25 @@ static nigh_status source_make(nigh_context *context, const nigh_text_reader_opt
 }
 
 /* Gives it out, or frees it where it was not made. */
-static nigh_status source_give(struct nigh__source *source, nigh_status status, struct nigh__source **out) {
+static nigh_status source_give(struct nigh__rereading *source, nigh_status status, struct nigh__rereading **out) {
     *out = status == NIGH_OK ? source : NULL;
-    if (status != NIGH_OK) nigh__source_free(source);
+    if (status != NIGH_OK) nigh__rereading_free(source);
     return status;
 }
 
-nigh_status nigh__source_new(nigh_context *context, const char *const *paths, size_t count,
-                             const nigh_text_reader_options *options, const char *temporary, struct nigh__source **out,
-                             nigh_error *error) {
-    struct nigh__source *source;
+nigh_status nigh__rereading_new(nigh_context *context, const char *const *paths, size_t count,
+                                const nigh_text_reader_options *options, const char *temporary,
+                                struct nigh__rereading **out, nigh_error *error) {
+    struct nigh__rereading *source;
     nigh_status status = source_make(context, options, temporary, &source, error);
     if (status == NIGH_OK) status = inputs_init(source, paths, count, error);
     return source_give(source, status, out);
 }
 
-nigh_status nigh__source_new_given(nigh_context *context, const nigh_source *given,
-                                   const nigh_text_reader_options *options, struct nigh__source **out,
-                                   nigh_error *error) {
-    struct nigh__source *source;
+nigh_status nigh__rereading_new_given(nigh_context *context, const nigh_source *given,
+                                      const nigh_text_reader_options *options, struct nigh__rereading **out,
+                                      nigh_error *error) {
+    struct nigh__rereading *source;
     nigh_status status = source_make(context, options, NULL, &source, error);
     if (status == NIGH_OK) status = nigh__source_copy(&source->given, given, error);
     if (status == NIGH_OK && source->given.rewind == NULL)
@@ -233,7 +235,7 @@ nigh_status nigh__source_new_given(nigh_context *context, const nigh_source *giv
     return source_give(source, status, out);
 }
 
-void nigh__source_free(struct nigh__source *source) {
+void nigh__rereading_free(struct nigh__rereading *source) {
     if (source == NULL) return;
     const nigh_context *context = source->context;
     for (size_t i = 0; i < source->count; i++) {
@@ -254,7 +256,7 @@ void nigh__source_free(struct nigh__source *source) {
 
 /* ------------------------------------------------------------------ passes */
 
-static nigh_status pass_open(struct nigh__source *source, bool raw, nigh_text_reader **out, nigh_error *error) {
+static nigh_status pass_open(struct nigh__rereading *source, bool raw, nigh_text_reader **out, nigh_error *error) {
     const struct nigh__splitting more = {.streams = source->streams,
                                          .raw = raw,
                                          .true_ids = true,
@@ -274,23 +276,23 @@ static nigh_status pass_open(struct nigh__source *source, bool raw, nigh_text_re
     return status;
 }
 
-nigh_status nigh__source_open(struct nigh__source *source, nigh_text_reader **out, nigh_error *error) {
+nigh_status nigh__rereading_open(struct nigh__rereading *source, nigh_text_reader **out, nigh_error *error) {
     return pass_open(source, false, out, error);
 }
 
-nigh_status nigh__source_open_raw(struct nigh__source *source, nigh_text_reader **out, nigh_error *error) {
+nigh_status nigh__rereading_open_raw(struct nigh__rereading *source, nigh_text_reader **out, nigh_error *error) {
     return pass_open(source, true, out, error);
 }
 
 /* The reader knows only that the stream could not be read.  What failed for another reason stays as it is. */
-void nigh__source_explain(const struct nigh__source *source, nigh_error *error) {
+void nigh__rereading_explain(const struct nigh__rereading *source, nigh_error *error) {
     for (size_t i = 0; error != NULL && i < source->count; i++)
         if (source->inputs[i].copy_error != 0 && source->inputs[i].copy_error == error->system_errno)
             (void)nigh__fail_system(error, source->inputs[i].copy_error, source->temporary,
                                     "keep the copy of a stream in this folder");
 }
 
-nigh_status nigh__source_check(struct nigh__source *source, nigh_text_reader *reader, nigh_error *error) {
+nigh_status nigh__rereading_check(struct nigh__rereading *source, nigh_text_reader *reader, nigh_error *error) {
     nigh_text_reader_info info = {.size = sizeof info};
     const struct nigh__splitter *splitter = nigh__text_reader_splitter(reader);
     bool complete = nigh__splitter_ended(splitter);
@@ -304,7 +306,7 @@ nigh_status nigh__source_check(struct nigh__source *source, nigh_text_reader *re
     nigh_text_reader_describe(reader, &info);
     if (source->checked && source->complete && complete &&
         (source->records != info.records || source->bytes_read != info.bytes_read))
-        return nigh__ledger_changed(nigh__source_name(source), error);
+        return nigh__ledger_changed(nigh__rereading_name(source), error);
     if (source->checked) return NIGH_OK;
     source->checked = true;
     source->complete = complete;
@@ -316,32 +318,32 @@ nigh_status nigh__source_check(struct nigh__source *source, nigh_text_reader *re
 
 /* --------------------------------------------------------------- questions */
 
-unsigned nigh__source_formats(const struct nigh__source *source) { return source->formats; }
+unsigned nigh__rereading_formats(const struct nigh__rereading *source) { return source->formats; }
 
-uint64_t nigh__source_lost(const struct nigh__source *source, uint64_t end) {
+uint64_t nigh__rereading_lost(const struct nigh__rereading *source, uint64_t end) {
     return nigh__ledger_lost(&source->ledger, end);
 }
 
-uint64_t nigh__source_copied(const struct nigh__source *source) {
+uint64_t nigh__rereading_copied(const struct nigh__rereading *source) {
     uint64_t copied = 0;
     for (size_t i = 0; i < source->count; i++) copied += source->inputs[i].copied;
     return copied;
 }
 
-const char *nigh__source_name(const struct nigh__source *source) {
+const char *nigh__rereading_name(const struct nigh__rereading *source) {
     return source->count == 0 ? NIGH__SOURCE_NAME : source->paths[0];
 }
 
-size_t nigh__source_count(const struct nigh__source *source) { return source->count; }
+size_t nigh__rereading_count(const struct nigh__rereading *source) { return source->count; }
 
-const char *nigh__source_path(const struct nigh__source *source, size_t index) { return source->paths[index]; }
+const char *nigh__rereading_path(const struct nigh__rereading *source, size_t index) { return source->paths[index]; }
 
 static bool is_same(const struct print *a, const struct print *b) {
     return a->known && b->known && a->device == b->device && a->inode == b->inode;
 }
 
 /* Whether a folder is the one that `path` is in, or around that. */
-static bool folder_is_around(const struct nigh__source *source, const struct print *folder, const char *path) {
+static bool folder_is_around(const struct nigh__rereading *source, const struct print *folder, const char *path) {
     size_t length = strlen(path);
     char *place = nigh__alloc(source->context, length + (size_t)3 * (FOLDERS + 1) + 2, 1);
     bool around = false;
@@ -362,7 +364,7 @@ static bool folder_is_around(const struct nigh__source *source, const struct pri
     return around;
 }
 
-const char *nigh__source_around(const struct nigh__source *source, const char *path) {
+const char *nigh__rereading_around(const struct nigh__rereading *source, const char *path) {
     struct print output = print_take(path, false);
     for (size_t i = 0; i < source->count; i++) {
         const struct print *input = &source->inputs[i].print;

@@ -57,14 +57,14 @@ static void work_begin(struct work *work, nigh_context *context, const char *con
         (nigh_dedup){.context = context, .documents = NIGH__ARRAY(struct nigh__duplicate), .ids = NIGH__ARRAY(char)};
     nigh__options_defaults(&nigh__dedup_options_shape, &work->dedup.options);
     work->dedup.options.limit = limit;
-    assert_ok(nigh__source_new(context, paths, count, &options, ".", &work->dedup.source, &error), &error);
-    assert_ok(nigh__source_open(work->dedup.source, &reader, &error), &error);
+    assert_ok(nigh__rereading_new(context, paths, count, &options, ".", &work->dedup.source, &error), &error);
+    assert_ok(nigh__rereading_open(work->dedup.source, &reader, &error), &error);
     nigh_status status = NIGH_OK;
     while ((limit == 0 || work->dedup.documents.count < limit) &&
            (status = nigh_text_reader_next(reader, &text, &error)) == NIGH_OK)
         document_add(work, &text);
     if (limit == 0) assert_int_equal(status, NIGH_END);
-    if (limit == 0) assert_ok(nigh__source_check(work->dedup.source, reader, &error), &error);
+    if (limit == 0) assert_ok(nigh__rereading_check(work->dedup.source, reader, &error), &error);
     nigh_text_reader_close(reader);
 }
 
@@ -72,7 +72,7 @@ static void work_end(struct work *work) {
     for (size_t i = 0; i < MAX; i++) free(work->texts[i]);
     nigh__array_release(work->context, &work->dedup.documents);
     nigh__array_release(work->context, &work->dedup.ids);
-    nigh__source_free(work->dedup.source);
+    nigh__rereading_free(work->dedup.source);
 }
 
 /* What is written of bytes in a file "in": by a path, and by a stream in small pieces. */

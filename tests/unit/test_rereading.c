@@ -22,13 +22,13 @@
 #include "support/split_support.h"
 
 /* One pass as text, "ID=TEXT;", and its check. */
-static char *pass(struct nigh__source *source, nigh_status expected, uint64_t most) {
+static char *pass(struct nigh__rereading *source, nigh_status expected, uint64_t most) {
     struct memory_sink sink = {0};
     nigh_text_reader *reader;
     nigh_text text = {.size = sizeof text};
     nigh_error error;
     uint64_t count = 0;
-    assert_ok(nigh__source_open(source, &reader, &error), &error);
+    assert_ok(nigh__rereading_open(source, &reader, &error), &error);
     nigh_status status = NIGH_OK;
     while (count++ < most && (status = nigh_text_reader_next(reader, &text, &error)) == NIGH_OK) {
         sink_add(&sink, text.id, text.id_length);
@@ -38,7 +38,7 @@ static char *pass(struct nigh__source *source, nigh_status expected, uint64_t mo
     }
     if (status != NIGH_ECORRUPT) {
         assert_true(status == NIGH_END || (status == NIGH_OK && most != UINT64_MAX));
-        status = nigh__source_check(source, reader, &error);
+        status = nigh__rereading_check(source, reader, &error);
     }
     assert_int_equal(status, expected);
     nigh_text_reader_close(reader);
@@ -46,7 +46,7 @@ static char *pass(struct nigh__source *source, nigh_status expected, uint64_t mo
     return (char *)sink.bytes;
 }
 
-static void assert_pass(struct nigh__source *source, const char *expected) {
+static void assert_pass(struct nigh__rereading *source, const char *expected) {
     char *found = pass(source, NIGH_OK, UINT64_MAX);
     assert_string_equal(found, expected);
     free(found);
@@ -57,10 +57,10 @@ static void count_problem(void *user, const nigh_error *problem) {
     ++*(unsigned *)user;
 }
 
-static struct nigh__source *source_open(nigh_context *context, const char *path, nigh_text_reader_options options) {
-    struct nigh__source *source;
+static struct nigh__rereading *source_open(nigh_context *context, const char *path, nigh_text_reader_options options) {
+    struct nigh__rereading *source;
     nigh_error error;
-    assert_ok(nigh__source_new(context, &path, 1, &options, ".", &source, &error), &error);
+    assert_ok(nigh__rereading_new(context, &path, 1, &options, ".", &source, &error), &error);
     return source;
 }
 
@@ -87,15 +87,15 @@ static void test_stream(void **state) {
     options.user = &problems;
     options.max_errors = 1;
     nigh_context *context = context_new();
-    struct nigh__source *source = source_open(context, "-", options);
+    struct nigh__rereading *source = source_open(context, "-", options);
     memset(&options, 0, sizeof options); /* it has its own */
     stream = (nigh_stream){0};
     for (int i = 0; i < 3; i++) assert_pass(source, "-:1=a;-:3=b;");
     assert_int_equal(problems, 1);
-    assert_int_equal(nigh__source_copied(source), strlen(in));
-    assert_int_equal(nigh__source_formats(source), 1u << NIGH_TEXT_JSONL);
-    assert_string_equal(nigh__source_path(source, 0), "-");
-    nigh__source_free(source);
+    assert_int_equal(nigh__rereading_copied(source), strlen(in));
+    assert_int_equal(nigh__rereading_formats(source), 1u << NIGH_TEXT_JSONL);
+    assert_string_equal(nigh__rereading_path(source, 0), "-");
+    nigh__rereading_free(source);
     nigh_context_free(context);
     assert_false(leftover());
 }
@@ -119,14 +119,14 @@ static void test_early_end(void **state) {
     options.format = NIGH_TEXT_LINES;
     options.stream = &stream;
     nigh_context *context = context_new();
-    struct nigh__source *source = source_open(context, "-", options);
+    struct nigh__rereading *source = source_open(context, "-", options);
     char *found = pass(source, NIGH_OK, 3);
     assert_string_equal(found, "-:1=line 0;-:2=line 1;-:3=line 2;");
     free(found);
-    assert_true(nigh__source_copied(source) < in.length);
+    assert_true(nigh__rereading_copied(source) < in.length);
     assert_pass(source, (char *)expected.bytes);
     assert_pass(source, (char *)expected.bytes);
-    nigh__source_free(source);
+    nigh__rereading_free(source);
     nigh_context_free(context);
     free(in.bytes);
     free(expected.bytes);
@@ -147,11 +147,11 @@ static void test_pipe(void **state) {
     nigh_text_reader_options_init(&options);
     nigh_context *context = context_new();
     assert_int_equal(mkfifo(name, 0600), 0);
-    struct nigh__source *source = source_open(context, name, options);
+    struct nigh__rereading *source = source_open(context, name, options);
     assert_int_equal(pthread_create(&thread, NULL, pipe_write, name), 0);
     for (int i = 0; i < 3; i++) assert_pass(source, "a.pipe:1=p;");
     assert_int_equal(pthread_join(thread, NULL), 0);
-    nigh__source_free(source);
+    nigh__rereading_free(source);
     nigh_context_free(context);
     assert_int_equal(unlink(name), 0);
 }
@@ -167,22 +167,22 @@ static void test_changes(void **state) {
         struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
         file_write_all(path, texts[0], strlen(texts[0]));
         assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
-        struct nigh__source *source = source_open(context, path, options);
+        struct nigh__rereading *source = source_open(context, path, options);
         assert_pass(source, "changing.jsonl:1=a;");
         file_write_all(path, texts[i], strlen(texts[i]));
         char *found = pass(source, NIGH_ECORRUPT, UINT64_MAX);
         free(found);
-        nigh__source_free(source);
+        nigh__rereading_free(source);
     }
     /* In a folder, by the names. */
     assert_int_equal(mkdir("changing", 0777), 0);
     file_write_all("changing/a", "x", 1);
-    struct nigh__source *source = source_open(context, "changing", options);
+    struct nigh__rereading *source = source_open(context, "changing", options);
     assert_pass(source, "changing/a=x;");
     file_write_all("changing/b", "y", 1);
     char *found = pass(source, NIGH_ECORRUPT, UINT64_MAX);
     free(found);
-    nigh__source_free(source);
+    nigh__rereading_free(source);
     nigh_context_free(context);
 }
 
@@ -201,14 +201,15 @@ static void test_changes_in_folder(void **state) {
     for (int early = 0; early < 2; early++) {
         file_write_all(path, "x", 1);
         assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
-        struct nigh__source *source = source_open(context, "deep", options);
+        struct nigh__rereading *source = source_open(context, "deep", options);
         assert_pass(source, "deep/changing/a=w;deep/changing/b=x;deep/changing/c=z;");
         assert_pass(source, "deep/changing/a=w;deep/changing/b=x;deep/changing/c=z;");
         file_write_all(path, "y", 1);
         nigh_text_reader *reader;
         nigh_text text = {.size = sizeof text};
         nigh_error error;
-        assert_ok(early ? nigh__source_open(source, &reader, &error) : nigh__source_open_raw(source, &reader, &error),
+        assert_ok(early ? nigh__rereading_open(source, &reader, &error)
+                        : nigh__rereading_open_raw(source, &reader, &error),
                   &error);
         nigh_status status = NIGH_OK;
         for (int i = 0; status == NIGH_OK && i < (early ? 3 : 4); i++)
@@ -216,7 +217,7 @@ static void test_changes_in_folder(void **state) {
         assert_int_equal(status, NIGH_ECORRUPT);
         assert_string_equal(error.file, path);
         nigh_text_reader_close(reader);
-        nigh__source_free(source);
+        nigh__rereading_free(source);
     }
     nigh_context_free(context);
 }
@@ -235,9 +236,9 @@ static void test_change_while_read(void **state) {
         nigh_text text = {.size = sizeof text};
         nigh_error error;
         file_write_all("long/a.jsonl", in.bytes, in.length);
-        struct nigh__source *source = source_open(context, "long", options);
+        struct nigh__rereading *source = source_open(context, "long", options);
         if (passes > 0) free(pass(source, NIGH_OK, UINT64_MAX));
-        assert_ok(nigh__source_open(source, &reader, &error), &error);
+        assert_ok(nigh__rereading_open(source, &reader, &error), &error);
         assert_ok(nigh_text_reader_next(reader, &text, &error), &error);
         const struct timespec times[2] = {{.tv_sec = 2000}, {.tv_sec = 2000}};
         assert_int_equal(utimensat(AT_FDCWD, "long/a.jsonl", times, 0), 0);
@@ -246,7 +247,7 @@ static void test_change_while_read(void **state) {
         assert_int_equal(status, NIGH_ECORRUPT);
         assert_string_equal(error.file, "long/a.jsonl");
         nigh_text_reader_close(reader);
-        nigh__source_free(source);
+        nigh__rereading_free(source);
     }
     free(in.bytes);
     nigh_context_free(context);
@@ -257,15 +258,15 @@ static void test_refused(void **state) {
     nigh_text_reader_options options;
     nigh_text_reader_options_init(&options);
     nigh_context *context = context_new();
-    struct nigh__source *source;
+    struct nigh__rereading *source;
     nigh_error error;
     const char *dash = "-", *empty = "", *none = "none";
-    assert_int_equal(nigh__source_new(context, &dash, 1, &options, ".", &source, &error), NIGH_EINVAL);
-    assert_int_equal(nigh__source_new(context, &empty, 1, &options, ".", &source, &error), NIGH_ENOTFOUND);
-    assert_int_equal(nigh__source_new(context, &none, 1, &options, ".", &source, &error), NIGH_ENOTFOUND);
-    assert_int_equal(nigh__source_new(context, &none, 0, &options, ".", &source, &error), NIGH_EINVAL);
+    assert_int_equal(nigh__rereading_new(context, &dash, 1, &options, ".", &source, &error), NIGH_EINVAL);
+    assert_int_equal(nigh__rereading_new(context, &empty, 1, &options, ".", &source, &error), NIGH_ENOTFOUND);
+    assert_int_equal(nigh__rereading_new(context, &none, 1, &options, ".", &source, &error), NIGH_ENOTFOUND);
+    assert_int_equal(nigh__rereading_new(context, &none, 0, &options, ".", &source, &error), NIGH_EINVAL);
     assert_null(source);
-    nigh__source_free(NULL);
+    nigh__rereading_free(NULL);
     nigh_context_free(context);
 }
 
@@ -285,18 +286,18 @@ static void test_no_space(void **state) {
         files.error = ENOSPC;
         nigh_context *context = context_with(&files.table, NULL, NULL);
         options.stream = &stream;
-        struct nigh__source *source = source_open(context, "-", options);
+        struct nigh__rereading *source = source_open(context, "-", options);
         nigh_text_reader *reader;
         nigh_text text = {.size = sizeof text};
         nigh_error error;
-        assert_ok(nigh__source_open(source, &reader, &error), &error);
+        assert_ok(nigh__rereading_open(source, &reader, &error), &error);
         assert_int_equal(nigh_text_reader_next(reader, &text, &error), NIGH_EIO);
         assert_int_equal(error.system_errno, ENOSPC);
-        nigh__source_explain(source, &error);
+        nigh__rereading_explain(source, &error);
         assert_string_equal(error.file, ".");
         assert_non_null(strstr(error.why, "copy of a stream"));
         nigh_text_reader_close(reader);
-        nigh__source_free(source);
+        nigh__rereading_free(source);
         assert_int_equal(files.open_files, 0);
         nigh_context_free(context);
     }
@@ -310,7 +311,7 @@ static void test_memory(void **state) {
         nigh_allocator allocator = faulty_memory_allocator(&memory);
         nigh_text_reader_options options;
         nigh_text_reader_options_init(&options);
-        struct nigh__source *source;
+        struct nigh__rereading *source;
         nigh_error error;
         const char *paths[] = {"m1", "m2"};
         memory.fail_at = UINT64_MAX;
@@ -320,10 +321,10 @@ static void test_memory(void **state) {
         options.text_key = options.id_key = options.score_key = "k";
         memory.calls = 0;
         memory.fail_at = at;
-        status = nigh__source_new(context, paths, 2, &options, ".", &source, &error);
+        status = nigh__rereading_new(context, paths, 2, &options, ".", &source, &error);
         assert_true(status == NIGH_OK || status == NIGH_ENOMEM);
         memory.fail_at = UINT64_MAX;
-        nigh__source_free(source);
+        nigh__rereading_free(source);
         nigh_context_free(context);
         assert_int_equal(memory.live, 0);
     }
