@@ -118,6 +118,11 @@ NIGH_API nigh_status nigh_index_documents(nigh_context *context, const char *pat
                                           const nigh_index_options *options, nigh_index_result *result,
                                           nigh_error *error);
 
+/* The same for documents of the caller's.  NIGH_REASON_ONE_PASS where words must be counted and it has no rewind. */
+NIGH_API nigh_status nigh_index_source(nigh_context *context, const char *path, const nigh_source *source,
+                                       const nigh_text_reader_options *reading, const nigh_index_options *options,
+                                       nigh_index_result *result, nigh_error *error);
+
 /* ------------------------------------------------------------- signing -- */
 
 /*

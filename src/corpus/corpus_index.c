@@ -23,6 +23,7 @@ struct indexing {
     const char *path;
     const char *const *inputs;
     size_t input_count;
+    const nigh_source *source; /* NULL: the inputs */
     const nigh_text_reader_options *reading;
     nigh_index_options options;
     nigh_index_result result;
@@ -78,14 +79,24 @@ static nigh_status get_model(struct indexing *indexing, nigh_signer_options *sig
     return status;
 }
 
-/* A pipe can be read only once. */
+static nigh_status open_reader(const struct indexing *indexing, const nigh_text_reader_options *reading,
+                               nigh_text_reader **out, nigh_error *error) {
+    if (indexing->source != NULL)
+        return nigh_text_reader_open_source(indexing->context, indexing->source, reading, out, error);
+    return nigh_text_reader_open(indexing->context, indexing->inputs, indexing->input_count, reading, out, error);
+}
+
+static bool is_pipe(const char *input) { return strcmp(input, "-") == 0; }
+
+/* A pipe can be read only once, and so can a source without a way back. */
 static nigh_status check_two_passes(const struct indexing *indexing, nigh_error *error) {
-    for (size_t i = 0; i < indexing->input_count; i++)
-        if (strcmp(indexing->inputs[i], "-") == 0)
-            return nigh__because(error, NIGH_REASON_ONE_PASS,
-                                 nigh__fail(error, NIGH_EINVAL,
-                                            "these weights need a first pass to count words, and a pipe can be read "
-                                            "only once"));
+    bool once = indexing->source != NULL && indexing->source->rewind == NULL;
+    for (size_t i = 0; i < indexing->input_count; i++) once = once || is_pipe(indexing->inputs[i]);
+    if (once)
+        return nigh__because(error, NIGH_REASON_ONE_PASS,
+                             nigh__fail(error, NIGH_EINVAL,
+                                        "these weights need a first pass to count words, and a pipe can be read "
+                                        "only once"));
     return NIGH_OK;
 }
 
@@ -109,8 +120,7 @@ static nigh_status count_words(struct indexing *indexing, const nigh_signer_opti
     counting.memory_bytes = indexing->options.vocabulary_bytes;
     counting.limit = indexing->options.limit;
     counting.progress = indexing->options.progress;
-    status =
-        nigh_text_reader_open(indexing->context, indexing->inputs, indexing->input_count, &reading, &reader, error);
+    status = open_reader(indexing, &reading, &reader, error);
     if (status == NIGH_OK)
         status = nigh_vocabulary_count(indexing->context, signer, reader, &counting, &indexing->vocabulary, error);
     nigh_text_reader_close(reader);
@@ -160,8 +170,7 @@ static nigh_status open_signing(struct indexing *indexing, nigh_error *error) {
     options.snippet = indexing->options.snippet;
     options.limit = indexing->options.limit;
     options.progress = indexing->options.progress;
-    const nigh_status status = nigh_text_reader_open(indexing->context, indexing->inputs, indexing->input_count,
-                                                     indexing->reading, &indexing->reader, error);
+    const nigh_status status = open_reader(indexing, indexing->reading, &indexing->reader, error);
     if (status != NIGH_OK) return status;
     return nigh_signing_open(indexing->signer, indexing->reader, &options, &indexing->signing, error);
 }
@@ -219,18 +228,31 @@ static nigh_status index_all(struct indexing *indexing, nigh_error *error) {
     return status;
 }
 
+/* With everything set but the options. */
+static nigh_status run(struct indexing *indexing, const nigh_index_options *options, nigh_index_result *result,
+                       nigh_error *error) {
+    indexing->result.commit.size = sizeof indexing->result.commit;
+    indexing->result.signing.size = sizeof indexing->result.signing;
+    indexing->result.signing.reader.size = sizeof indexing->result.signing.reader;
+    nigh_status status = nigh__options_copy(&nigh__index_options_shape, &indexing->options, options, error);
+    nigh__progress_init(&indexing->progress, indexing->options.progress);
+    if (status == NIGH_OK) status = index_all(indexing, error);
+    if (result != NULL) nigh__info_copy(result, &indexing->result, sizeof indexing->result);
+    release(indexing);
+    return status;
+}
+
 nigh_status nigh_index_documents(nigh_context *context, const char *path, const char *const *inputs, size_t count,
                                  const nigh_text_reader_options *reading, const nigh_index_options *options,
                                  nigh_index_result *result, nigh_error *error) {
     struct indexing indexing = {
         .context = context, .path = path, .inputs = inputs, .input_count = count, .reading = reading};
-    indexing.result.commit.size = sizeof indexing.result.commit;
-    indexing.result.signing.size = sizeof indexing.result.signing;
-    indexing.result.signing.reader.size = sizeof indexing.result.signing.reader;
-    nigh_status status = nigh__options_copy(&nigh__index_options_shape, &indexing.options, options, error);
-    nigh__progress_init(&indexing.progress, indexing.options.progress);
-    if (status == NIGH_OK) status = index_all(&indexing, error);
-    if (result != NULL) nigh__info_copy(result, &indexing.result, sizeof indexing.result);
-    release(&indexing);
-    return status;
+    return run(&indexing, options, result, error);
+}
+
+nigh_status nigh_index_source(nigh_context *context, const char *path, const nigh_source *source,
+                              const nigh_text_reader_options *reading, const nigh_index_options *options,
+                              nigh_index_result *result, nigh_error *error) {
+    struct indexing indexing = {.context = context, .path = path, .source = source, .reading = reading};
+    return run(&indexing, options, result, error);
 }

@@ -161,6 +161,54 @@ static void test_all_or_nothing(void **state) {
     assert_int_equal(error.reason, NIGH_REASON_ONE_PASS);
 }
 
+/* The documents above as a source of the caller's. */
+struct lines {
+    size_t next;
+};
+
+static nigh_status next_line(void *user, nigh_text *out, nigh_error *error) {
+    static const char *const ids[] = {"flood", "again", "cat", "flood", "rain"};
+    static const char *const texts[] = {
+        "A flood in the valley took three bridges", "A flood in the valley took three bridges",
+        "The cat slept on the warm mat all day", "another text under an id that is there",
+        "Rain fell on the hills and the valley for a week"};
+    struct lines *lines = user;
+    (void)error;
+    if (lines->next == 5) return NIGH_END;
+    out->id = ids[lines->next];
+    out->id_length = strlen(out->id);
+    out->text = texts[lines->next++];
+    out->text_length = strlen(out->text);
+    return NIGH_OK;
+}
+
+static nigh_status first_line(void *user, nigh_error *error) {
+    (void)error;
+    ((struct lines *)user)->next = 0;
+    return NIGH_OK;
+}
+
+static void test_a_source_is_indexed_as_a_file(void **state) {
+    struct place *place = *state;
+    struct lines lines = {0};
+    nigh_source source;
+    nigh_error error;
+    nigh_source_init(&source);
+    source.user = &lines;
+    source.next = next_line;
+    assert_int_equal(nigh_index_source(place->context, place->path, &source, NULL, NULL, NULL, &error), NIGH_EINVAL);
+    assert_int_equal(error.reason, NIGH_REASON_ONE_PASS);
+    source.rewind = first_line;
+    assert_ok(nigh_index_source(place->context, place->path, &source, NULL, NULL, NULL, &error), &error);
+    char *of_source = tree_digest(place->path);
+    remove_tree(place->path);
+    assert_ok(add(place, NULL, NULL, &error), &error);
+    char *of_file = tree_digest(place->path);
+    assert_string_equal(of_source, of_file);
+    free(of_source);
+    free(of_file);
+}
+
 /* ----------------------------------------------------------------- asking */
 
 /* By hand: sign, mask, search. */
@@ -331,6 +379,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_what_is_added_is_told, place_setup, place_teardown),
         cmocka_unit_test_setup_teardown(test_a_collection_says_how, place_setup, place_teardown),
         cmocka_unit_test_setup_teardown(test_all_or_nothing, place_setup, place_teardown),
+        cmocka_unit_test_setup_teardown(test_a_source_is_indexed_as_a_file, place_setup, place_teardown),
         cmocka_unit_test_setup_teardown(test_texts_ask_as_by_hand, place_setup, place_teardown),
         cmocka_unit_test_setup_teardown(test_bits_and_lengths, place_setup, place_teardown),
         cmocka_unit_test_setup_teardown(test_signatures_of_the_callers_own, place_setup, place_teardown),

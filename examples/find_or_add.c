@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * "Have I this already?": find_or_add FOLDER.nigh DOCUMENTS, as often as there is news.  Says of each document which
+ * one it is a near-copy of, and adds the others, all in one commit.
+ */
+#include <nigh.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A collection for near-copies begins with no document. */
+static nigh_status make_collection(nigh_context *context, const char *path, nigh_error *error) {
+    nigh_signer *signer = NULL;
+    nigh_writer *writer = NULL;
+    nigh_signer_options signing;
+    nigh_writer_options writing;
+    nigh_signer_options_init(&signing);
+    nigh_writer_options_init(&writing);
+    signing.scheme = NIGH_SCHEME_MINHASH;
+    nigh_status status = nigh_signer_new(context, &signing, &signer, error);
+    if (status == NIGH_OK) {
+        writing.width_bits = nigh_signer_width(signer);
+        writing.scheme = nigh_signer_scheme(signer);
+        status = nigh_writer_open(context, path, &writing, &writer, error);
+    }
+    if (status == NIGH_OK) status = nigh_writer_commit(writer, NULL, error);
+    nigh_writer_close(writer);
+    nigh_signer_free(signer);
+    return status;
+}
+
+static void show(const nigh_against *against) {
+    nigh_against_document document = {.size = sizeof document};
+    for (uint64_t i = 0; nigh_against_at(against, i, &document) == NIGH_OK; i++) {
+        char id[256] = "an earlier one of these";
+        size_t length;
+        if (document.there_count > 0)
+            (void)nigh_collection_id(nigh_against_collection(against), document.there[0].document, id, sizeof id,
+                                     &length, NULL);
+        printf("%.*s is %s%s\n", (int)document.id_length, document.id, document.unmatched ? "new" : "near ",
+               document.unmatched ? "" : id);
+    }
+}
+
+static nigh_status find_or_add(nigh_context *context, const char *path, const char *input, nigh_error *error) {
+    nigh_against *against = NULL;
+    nigh_text_reader *reader = NULL;
+    nigh_against_options options;
+    nigh_against_options_init(&options);
+    options.first = 1;
+    options.add = 1;
+    nigh_status status = nigh_against_open(context, path, &options, &against, error);
+    if (status == NIGH_ENOTFOUND && (status = make_collection(context, path, error)) == NIGH_OK)
+        status = nigh_against_open(context, path, &options, &against, error);
+    if (status == NIGH_OK) status = nigh_text_reader_open(context, &input, 1, NULL, &reader, error);
+    if (status == NIGH_OK) status = nigh_against_take_texts(against, reader, NULL, error);
+    if (status == NIGH_OK) status = nigh_against_compare(against, error);
+    if (status == NIGH_OK) status = nigh_against_add(against, error);
+    if (status == NIGH_OK) status = nigh_against_commit(against, error);
+    if (status == NIGH_OK) show(against);
+    nigh_against_close(against);
+    nigh_text_reader_close(reader);
+    return status;
+}
+
+int main(int count, char **arguments) {
+    nigh_context *context = NULL;
+    nigh_error error = {.status = NIGH_EINVAL, .why = "usage: find_or_add FOLDER.nigh DOCUMENTS"};
+    nigh_status status = count == 3 ? nigh_context_new(NULL, &context, &error) : NIGH_EINVAL;
+    if (status == NIGH_OK) status = find_or_add(context, arguments[1], arguments[2], &error);
+    if (status != NIGH_OK) fprintf(stderr, "%s\n", error.why);
+    nigh_context_free(context);
+    return status == NIGH_OK ? 0 : 2;
+}
