@@ -282,9 +282,9 @@ static int run_documents(struct deduper *deduper) {
 
 static int run_signatures(struct deduper *deduper) {
     struct cli_job *job = deduper->job;
-    struct cli_incoming *rows = &deduper->rows;
+    struct cli_signature_rows *rows = &deduper->rows;
     rows->width_bits = (uint32_t)deduper->values->signing.bits.value;
-    nigh_status status = cli_incoming_read(job, &deduper->inputs, deduper->values->format, rows);
+    nigh_status status = cli_signature_rows_read(job, &deduper->inputs, deduper->values->format, rows);
     if (status != NIGH_OK) return cli_fail(job);
     if (rows->width_bits == 0) rows->width_bits = 64; /* there is no row that could say */
     if (too_far(deduper, rows->width_bits)) return CLI_ERROR;
@@ -339,7 +339,7 @@ static int run(struct cli_job *job) {
     cli_inputs_stop(&deduper.inputs);
     nigh_dedup_free(deduper.dedup);
     nigh_model_free(deduper.model);
-    cli_incoming_release(&deduper.rows);
+    cli_signature_rows_release(&deduper.rows);
     cli_inputs_release(&deduper.inputs);
     return code;
 }

@@ -93,13 +93,17 @@ const char *cli_temporary(const char *given) {
 nigh_status cli_collection_open(struct cli_job *job, const char *path, const nigh_open_options *options,
                                 nigh_collection **out, nigh_collection_info *info) {
     nigh_status status = nigh_collection_open(job->context, path, options, out, &job->error);
-    if (status != NIGH_OK) return status;
+    if (status == NIGH_OK) cli_collection_look(job, path, *out, info);
+    return status;
+}
+
+void cli_collection_look(struct cli_job *job, const char *path, const nigh_collection *collection,
+                         nigh_collection_info *info) {
     *info = (nigh_collection_info){.size = sizeof(nigh_collection_info)};
-    nigh_collection_describe(*out, info);
+    nigh_collection_describe(collection, info);
     if (info->damaged_manifests > 0)
         cli_error(job, "'%s': %s unreadable; this is the state before; see 'nigh check'", path,
                   cli_counted(info->damaged_manifests, "newer manifest is", "newer manifests are").text);
-    return NIGH_OK;
 }
 
 /* How it can be mended, in words of the tool; NULL: the library's own hint will do. */
@@ -127,8 +131,11 @@ static const char *hint_of(nigh_reason reason) {
         return "; give queries as signatures";
     case NIGH_REASON_ONE_PASS:
         return "; give --vocabulary FILE, --weights log, or a file";
+    case NIGH_REASON_NEEDS_RADIUS:
+        return "; say with --radius how many bits may differ";
     case NIGH_REASON_NO_DOCUMENT:
     case NIGH_REASON_NEEDS_VERIFY:
+    case NIGH_REASON_NEEDS_WEIGHTS:
     case NIGH_REASON_NONE:
     case NIGH_REASON_REPAIRED:
         break;

@@ -48,6 +48,9 @@ int cli_job_run(const struct cli_command *command, int argc, char **argv, struct
  */
 nigh_status cli_collection_open(struct cli_job *job, const char *path, const nigh_open_options *options,
                                 nigh_collection **out, nigh_collection_info *info);
+/* The same of one that is open. */
+void cli_collection_look(struct cli_job *job, const char *path, const nigh_collection *collection,
+                         nigh_collection_info *info);
 
 /* Says what job->error says and returns the exit code: quiet where the reader of our output has gone. */
 int cli_fail(struct cli_job *job);

@@ -128,7 +128,7 @@ static int write_signatures(struct deduper *deduper) {
     nigh_dedup_document document = {.size = sizeof document};
     for (uint64_t i = 0; status == NIGH_OK && nigh_dedup_at(deduper->dedup, i, &document) == NIGH_OK; i++) {
         if (!document.keep) continue;
-        const nigh_document row = cli_newcomer_document(&deduper->rows, (size_t)i);
+        const nigh_document row = cli_signature_rows_at(&deduper->rows, (size_t)i);
         status = nigh_signature_writer_add(target.writer, &row, &job->error);
         deduper->written.records++;
         deduper->written.bytes += deduper->rows.width_bits / 8;
@@ -147,7 +147,7 @@ static void put_id(struct deduper *deduper, struct cli_sink *sink, uint64_t docu
     if (deduper->documents && nigh_dedup_at(deduper->dedup, document, &found) == NIGH_OK)
         name = (struct cli_name){.text = found.id, .length = found.id_length};
     else
-        name = cli_newcomer_name(&deduper->rows, (size_t)document, number);
+        name = cli_signature_rows_name(&deduper->rows, (size_t)document, number);
     cli_sink_json(sink, name.text, name.length);
 }
 

@@ -3,7 +3,7 @@
 #ifndef NIGH_CLI_DEDUP_OUTPUT_H
 #define NIGH_CLI_DEDUP_OUTPUT_H
 
-#include "incoming.h"
+#include "signature_rows.h"
 
 struct dedup_values {
     struct cli_common common;
@@ -34,8 +34,8 @@ struct deduper {
     const struct dedup_values *values;
     struct cli_inputs inputs;
     struct cli_problems problems;
-    struct cli_incoming rows; /* of signatures */
-    bool documents;           /* else signatures */
+    struct cli_signature_rows rows; /* of signatures */
+    bool documents;                 /* else signatures */
     nigh_dedup_options options;
     nigh_signer_options signer;
     nigh_model *model; /* of --scheme learned:FILE */

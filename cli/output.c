@@ -5,9 +5,16 @@
  */
 #include "output.h"
 
+#include <stdio.h>
+
 #include "common.h"
 
 const char *const cli_output_names[] = {"table", "jsonl", "tsv", "trec", NULL};
+
+struct cli_name cli_name_or_number(const char *id, size_t length, uint64_t number, char room[24]) {
+    if (id != NULL) return (struct cli_name){.text = id, .length = length};
+    return (struct cli_name){.text = room, .length = (size_t)snprintf(room, 24, "%llu", (unsigned long long)number)};
+}
 
 /* TREC columns end at any blank, so blanks in a name are written "_". */
 static void trec_name(struct cli_sink *sink, struct cli_name name) {

@@ -20,6 +20,9 @@ struct cli_name {
     size_t length;
 };
 
+/* An id as a name, or where it is NULL the number; `room` has room for that. */
+struct cli_name cli_name_or_number(const char *id, size_t length, uint64_t number, char room[24]);
+
 struct cli_answers {
     struct cli_sink *sink;
     enum cli_output output;

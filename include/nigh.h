@@ -29,6 +29,7 @@
 #define NIGH_H
 
 /* Simple: documents in, answers out. */
+#include "nigh/against.h"
 #include "nigh/base.h"
 #include "nigh/corpus.h"
 #include "nigh/dedup.h"

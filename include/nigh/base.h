@@ -82,7 +82,9 @@ typedef enum nigh_status {
     X(NIGH_REASON_NEEDS_FORMAT, 11, "give its format")                                         \
     X(NIGH_REASON_NOT_OF_TEXT, 12, "give signatures")                                          \
     X(NIGH_REASON_ONE_PASS, 13, "give a vocabulary, other weights, or what can be read again") \
-    X(NIGH_REASON_NO_DOCUMENT, 14, "") /* nothing was wrong, and there was none */
+    X(NIGH_REASON_NO_DOCUMENT, 14, "") /* nothing was wrong, and there was none */             \
+    X(NIGH_REASON_NEEDS_RADIUS, 15, "give a radius")                                           \
+    X(NIGH_REASON_NEEDS_WEIGHTS, 16, "another method needs none")
 
 typedef enum nigh_reason {
 #define NIGH_REASON_ENUM(name, number, text) name = (number),

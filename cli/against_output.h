@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* nigh against: its parts.  cmd_against.c has the options and the order of things, against_output.c what is shown. */
+#ifndef NIGH_CLI_AGAINST_OUTPUT_H
+#define NIGH_CLI_AGAINST_OUTPUT_H
+
+#include "documents.h"
+
+enum { AGAINST_JSONL, AGAINST_TSV }; /* of --output */
+
+struct against_values {
+    struct cli_common common;
+    struct cli_reading reading;
+    struct cli_signing signing;
+    struct cli_number radius;
+    struct cli_number blocks;
+    struct cli_number leading;
+    struct cli_number prefix;
+    struct cli_number probes;
+    struct cli_number rotations;
+    struct cli_number snippet;
+    const char *recall;
+    const char *memory;
+    const char *new_path;
+    int method;
+    int output;
+    int format;
+    bool approximate;
+    bool first;
+    bool add;
+};
+
+struct against {
+    struct cli_job *job;
+    const struct against_values *values;
+    const char *path;
+    nigh_against_options options;
+    nigh_against *work;
+    nigh_against_info info;    /* of it, as it is now */
+    nigh_collection_info held; /* of a collection */
+    nigh_scheme_kind scheme;   /* where there are texts */
+    bool has_scheme;
+    bool chunks;
+    struct cli_inputs inputs;
+    struct cli_problems problems;
+    nigh_text_reader *reader;    /* of documents */
+    nigh_vocabulary *vocabulary; /* these three: of documents against chunks */
+    nigh_model *model;
+    nigh_signer *signer;
+    struct cli_sink *fresh; /* of --new, from its making to its end */
+};
+
+/* Brings `info` up to date. */
+void cli_against_look(struct against *against);
+
+/* The matches, in the order of the input; on failure job->error says why. */
+nigh_status cli_against_print(const struct against *against);
+
+/*
+ * --new, where it is asked for.  It is written but for its name before anything is added, as what cannot be written
+ * nobody could find out later; and gets its name in the end.  CLI_DONE, or the exit code after saying why not.
+ */
+int cli_against_write_new(struct against *against);
+int cli_against_finish_new(struct against *against);
+void cli_against_release_new(struct against *against);
+
+/* The counts, and a line about them. */
+void cli_against_summarise(struct against *against);
+
+#endif

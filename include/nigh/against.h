@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * New documents against old ones: which of these are already there, and add the
+ * others; what a crawler does with a batch of pages.
+ *
+ *     nigh_against_open(context, "news.nigh", &options, &against, &error)
+ *     nigh_against_take_texts(against, reader, NULL, &error)     or signatures
+ *     nigh_against_compare(against, &error)
+ *     nigh_against_at(against, 0, &document), 1, 2, ...          what each of them matches
+ *     nigh_against_add(against, &error), nigh_against_commit(against, NULL, &error)
+ *     nigh_against_close(against)
+ *
+ * The answer is that of taking the new ones one by one, holding each against all that
+ * is there and adding it where nothing matches: of two copies among the new ones the
+ * second is told.  It is the same for any number of threads.
+ */
+#ifndef NIGH_PUBLIC_AGAINST_H
+#define NIGH_PUBLIC_AGAINST_H
+
+#include "nigh/finder.h"
+#include "nigh/text.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct nigh_against_options {
+    size_t size;
+    uint32_t radius;  /* what differs in at most so many bits matches; more than all bits is all; NIGH_DEFAULT:
+                         nigh_default_radius() of the scheme, which topsig, models and signatures of the caller's own
+                         do not have: of these it must be given */
+    int first;        /* non-zero: one match for each is enough, the one that was added first */
+    int add;          /* non-zero: for nigh_against_add(); others can add nothing meanwhile */
+    uint32_t snippet; /* with `add`: so many bytes of the beginning of a text are kept beside it; NIGH_DEFAULT: 200 */
+    uint64_t limit;   /* take so many documents of a reader of texts; 0: all */
+    uint32_t threads; /* 0: one a core */
+    const nigh_progress *progress; /* must outlive the against */
+
+    /* How to look, as in nigh_finder_options and nigh_batch_options. */
+    nigh_finder_method method;
+    double recall;         /* finding so much of what is there is enough; below 1 psm may be used, where the bits have
+                              weights; NIGH_DEFAULT: 1, with NIGH_FINDER_PSM 0.95 */
+    uint64_t memory_bytes; /* for what is looked up, of a collection; 0: no limit */
+    uint32_t blocks, leading;
+    int approximate; /* of a collection */
+    uint32_t prefix_bits, probes;
+    uint32_t rotations; /* of a collection */
+} nigh_against_options;
+
+NIGH_API void nigh_against_options_init(nigh_against_options *options);
+
+typedef struct nigh_against nigh_against; /* opaque */
+
+/*
+ * Opens a collection to hold new ones against.  It is read; the lock of a writer is
+ * taken with the first of them, and what others added before that belongs to what is there.
+ *
+ * Owns:    caller closes *out.
+ * Lives:   `options` is read during the call; its progress must outlive *out.
+ * Threads: one at a time for an against.
+ * Returns: as nigh_collection_open(); NIGH_EINVAL.
+ */
+NIGH_API nigh_status nigh_against_open(nigh_context *context, const char *path, const nigh_against_options *options,
+                                       nigh_against **out, nigh_error *error);
+
+/*
+ * The same for a file of chunks (see nigh_chunks): signatures of 64 bits, without ids and
+ * without a scheme.  With `add` it is locked from here on, and made where there is none.
+ *
+ * Returns: as nigh_chunks_open(); NIGH_EINVAL.
+ */
+NIGH_API nigh_status nigh_against_open_chunks(nigh_context *context, const char *path,
+                                              const nigh_against_options *options, nigh_against **out,
+                                              nigh_error *error);
+NIGH_API void nigh_against_close(nigh_against *against); /* accepts NULL; what was not committed is not added */
+
+/*
+ * Lives:   until the first new one is taken, and from then on until close.
+ * Returns: the collection, or NULL where there are chunks.
+ */
+NIGH_API const nigh_collection *nigh_against_collection(const nigh_against *against);
+
+/* ---------------------------------------------------------------- taking -- */
+
+/*
+ * Takes all documents of a fresh reader.  They are signed as those of the collection
+ * were, and `signer` is NULL; chunks do not say how, so there it is the caller's, of 64
+ * bits, and NULL stands for simhash.  New ones stay in memory until close.
+ *
+ * Lives:   `reader` and `signer` must outlive the against: behind a limit, or after a
+ *          failure, it may be read ahead until close.
+ * Returns: NIGH_OK; as nigh_text_reader_next() and, with `add`, nigh_writer_open();
+ *          NIGH_ENOTFOUND (NIGH_REASON_NOT_OF_TEXT) for a collection of signatures that were
+ *          not made from text;
+ *          NIGH_EMISMATCH for a signer of another width; NIGH_EINVAL without a radius
+ *          (NIGH_REASON_NEEDS_RADIUS), of psm without weights (NIGH_REASON_NEEDS_WEIGHTS),
+ *          after signatures, or after nigh_against_compare(); NIGH_ENOMEM;
+ *          NIGH_ECANCELLED.  What was taken before a failure stays taken.
+ */
+NIGH_API nigh_status nigh_against_take_texts(nigh_against *against, nigh_text_reader *reader, nigh_signer *signer,
+                                             nigh_error *error);
+
+/*
+ * The same for signatures of the caller's own: all rows of a reader, or one, of which
+ * signature, id and metadata count.
+ *
+ * Lives:   `reader` and `document` are read during the call only.
+ * Returns: as nigh_signature_reader_next(), else as before; NIGH_EMISMATCH for another
+ *          width, and with `add` for a collection whose signatures were made from text;
+ *          NIGH_EINVAL after texts.
+ */
+NIGH_API nigh_status nigh_against_take_signatures(nigh_against *against, nigh_signature_reader *reader,
+                                                  nigh_error *error);
+NIGH_API nigh_status nigh_against_take(nigh_against *against, const nigh_document *document, nigh_error *error);
+
+/* ------------------------------------------------------------- comparing -- */
+
+/*
+ * Compares those taken with what is there and with each other.
+ *
+ * Returns: NIGH_OK; NIGH_EINVAL where it was called before, or as nigh_finder_new();
+ *          NIGH_ELIMIT where nothing fits into memory_bytes; NIGH_ENOMEM; NIGH_ECORRUPT;
+ *          NIGH_EIO; NIGH_ECANCELLED.  After a failure it can only be closed.
+ */
+NIGH_API nigh_status nigh_against_compare(nigh_against *against, nigh_error *error);
+
+/* A new one, and what it matches. */
+typedef struct nigh_against_document {
+    size_t size;
+    const char *id; /* NULL: it goes by its number */
+    size_t id_length;
+    const nigh_match
+        *there; /* documents of the collection, or by number of the chunks: nearest first, ties by number */
+    size_t there_count;
+    const nigh_match *earlier; /* new ones before it that matched nothing themselves, by number from 0; the same order.
+                                  Of more than 1,000 new ones that are equal, and match an earlier one, one match of
+                                  each is told */
+    size_t earlier_count;
+    int unmatched; /* non-zero: it matched nothing */
+    int id_taken;  /* non-zero, after nigh_against_add(): it matched nothing, but its id is there with another text */
+    uint64_t added_as; /* its number in the collection, after nigh_against_add(); NIGH_ALL_64: it is not added */
+} nigh_against_document;
+
+/*
+ * Lives:   what *out points to as long as the against.
+ * Returns: NIGH_OK, or NIGH_END past the last one.
+ */
+NIGH_API nigh_status nigh_against_at(const nigh_against *against, uint64_t number, nigh_against_document *out);
+
+typedef struct nigh_against_info {
+    size_t size;
+    uint64_t documents; /* that were there before */
+    uint64_t incoming;  /* new ones */
+    uint64_t matches;   /* of them, of both kinds */
+    uint64_t there;     /* new ones that match something that was there */
+    uint64_t repeated;  /* others, that match an earlier new one alone */
+    uint64_t unmatched; /* the rest: incoming - there - repeated */
+    uint64_t added;     /* of these, by nigh_against_add() */
+    uint64_t ids_taken; /* of these, not added, because their ids are there with another text */
+    uint64_t distances; /* computed */
+    uint64_t probes;    /* look-ups in tables */
+    uint64_t truncated; /* look-ups with more rows than are compared for one; some matches may be missing */
+    uint32_t width_bits;
+    uint32_t radius; /* NIGH_ALL: it was not given, and the scheme has none */
+    int exact;       /* non-zero: no match was missed */
+    int texts;       /* non-zero: the new ones were made from text */
+} nigh_against_info;
+
+NIGH_API void nigh_against_describe(const nigh_against *against, nigh_against_info *out);
+/* How it was looked for, once compared; all 0 where nothing was there, and of chunks. */
+NIGH_API void nigh_against_describe_finder(const nigh_against *against, nigh_finder_info *out);
+/* What was read, where texts were taken. */
+NIGH_API void nigh_against_describe_signing(const nigh_against *against, nigh_signing_info *out);
+
+/* ---------------------------------------------------------------- adding -- */
+
+/*
+ * Adds those that matched nothing, but for documents whose id is there with another
+ * text; nigh_against_at() says which.  No reader sees anything of it before commit.
+ *
+ * Returns: NIGH_OK; NIGH_EINVAL without `add`, before nigh_against_compare() or for the
+ *          second time; as nigh_writer_add() but for NIGH_EEXISTS; NIGH_ECANCELLED.
+ *          After a failure it can only be closed.
+ */
+NIGH_API nigh_status nigh_against_add(nigh_against *against, nigh_error *error);
+
+/*
+ * Makes what was added durable and visible, all of it or none; *commit (may be NULL) tells
+ * what that did.  Chunks have neither segments nor manifests, which are 0 there, and equal ones are not counted.
+ *
+ * Returns: as nigh_writer_commit() or nigh_chunks_append(); NIGH_OK where there is nothing
+ *          to add; NIGH_EINVAL before nigh_against_add() or for the second time.
+ */
+NIGH_API nigh_status nigh_against_commit(nigh_against *against, nigh_commit *commit, nigh_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

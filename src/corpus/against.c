@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opening what new documents are held against, and saying what came of it; nigh/against.h has the order of calls. */
+#include "nigh/against.h"
+
+#include <string.h>
+
+#include "base/status.h"
+#include "corpus/against_options.h"
+#include "corpus/against_parts.h"
+
+nigh_status nigh__against_expect(const nigh_against *against, enum nigh__against_state state, const char *why,
+                                 nigh_error *error) {
+    if (against->state == state) return NIGH_OK;
+    return nigh__fail(error, NIGH_EINVAL, "%s",
+                      against->state == NIGH__AGAINST_BROKEN ? "after a failure it can only be closed" : why);
+}
+
+nigh_status nigh__against_tick(nigh_against *against, const char *stage, uint64_t done, uint64_t total,
+                               nigh_error *error) {
+    return nigh__progress_tick(&against->progress, stage, done, total) ? nigh__progress_cancelled(error) : NIGH_OK;
+}
+
+/* ------------------------------------------------------------------ opening -- */
+
+static void set_radius(nigh_against *against) {
+    const uint32_t width_bits = against->info.width_bits;
+    uint32_t radius = against->options.radius;
+    if (radius == NIGH__UNSET)
+        radius = against->has_scheme ? nigh_default_radius(against->scheme, width_bits) : NIGH_ALL;
+    else if (radius > width_bits)
+        radius = width_bits;
+    against->info.radius = radius;
+}
+
+nigh_status nigh__against_read_collection(nigh_against *against, nigh_error *error) {
+    nigh_signer_options held;
+    nigh_signer_options_init(&held);
+    nigh_collection_close(against->collection);
+    against->collection = NULL;
+    nigh_status status = nigh_collection_open(against->context, against->path, NULL, &against->collection, error);
+    if (status != NIGH_OK) return status;
+    nigh_collection_describe(against->collection, &against->held);
+    status = nigh_signer_options_parse(nigh_collection_scheme(against->collection), &held, error);
+    if (status != NIGH_OK && status != NIGH_ENOTFOUND) return status;
+    against->has_scheme = status == NIGH_OK;
+    against->scheme = held.scheme;
+    against->info.width_bits = against->held.width_bits;
+    against->info.documents = against->held.documents;
+    set_radius(against);
+    return NIGH_OK;
+}
+
+static nigh_status read_chunks(nigh_against *against, nigh_error *error) {
+    const nigh_against_options *options = &against->options;
+    nigh_chunks_options chunks_options;
+    nigh_chunks_options_init(&chunks_options);
+    nigh_chunks_info info = {.size = sizeof info};
+    if (options->memory_bytes != 0 || options->approximate || options->rotations != 0)
+        return nigh__fail(error, NIGH_EINVAL,
+                          "memory_bytes, approximate and rotations are for collections, not chunks");
+    chunks_options.writable = options->add;
+    nigh_status status = nigh_chunks_open(against->context, against->path, &chunks_options, &against->chunks, error);
+    if (status != NIGH_OK) return status;
+    nigh_chunks_describe(against->chunks, &info);
+    against->info.documents = info.fingerprints;
+    against->info.width_bits = 64;
+    against->has_scheme = true;
+    against->scheme = NIGH_SCHEME_SIMHASH;
+    set_radius(against);
+    return NIGH_OK;
+}
+
+static nigh_status set_up(nigh_against *against, nigh_context *context, const char *path,
+                          const nigh_against_options *options, nigh_error *error) {
+    against->context = context;
+    against->held.size = sizeof against->held;
+    against->finder.size = sizeof against->finder;
+    against->info.size = sizeof against->info;
+    against->info.exact = 1;
+    against->signing_before.size = sizeof against->signing_before;
+    against->there.matches.item_size = against->earlier.matches.item_size = sizeof(nigh_match);
+    nigh_status status = nigh__options_copy(&nigh__against_options_shape, &against->options, options, error);
+    if (status != NIGH_OK) return status;
+    nigh__progress_init(&against->progress, against->options.progress);
+    against->path = nigh__string_copy(context, path);
+    return against->path != NULL ? NIGH_OK : nigh__no_memory(error, "for a path");
+}
+
+static nigh_status open_with(nigh_context *context, const char *path, const nigh_against_options *options,
+                             nigh_status (*read)(nigh_against *against, nigh_error *error), nigh_against **out,
+                             nigh_error *error) {
+    *out = NULL;
+    nigh_against *against = nigh__alloc_zero(context, 1, sizeof *against);
+    if (against == NULL) return nigh__no_memory(error, "for new documents");
+    nigh_status status = set_up(against, context, path, options, error);
+    if (status == NIGH_OK) status = read(against, error);
+    if (status == NIGH_OK) {
+        nigh__incoming_init(context, against->info.width_bits, &against->incoming);
+        *out = against;
+    } else {
+        nigh_against_close(against);
+    }
+    return status;
+}
+
+nigh_status nigh_against_open(nigh_context *context, const char *path, const nigh_against_options *options,
+                              nigh_against **out, nigh_error *error) {
+    return open_with(context, path, options, nigh__against_read_collection, out, error);
+}
+
+nigh_status nigh_against_open_chunks(nigh_context *context, const char *path, const nigh_against_options *options,
+                                     nigh_against **out, nigh_error *error) {
+    return open_with(context, path, options, read_chunks, out, error);
+}
+
+static void release_lists(nigh_against *against, struct nigh__match_lists *lists) {
+    nigh__array_release(against->context, &lists->matches);
+    nigh__free(against->context, lists->ends);
+}
+
+void nigh_against_close(nigh_against *against) {
+    if (against == NULL) return;
+    nigh_context *context = against->context;
+    nigh_signing_close(against->signing);
+    nigh_writer_close(against->writer);
+    nigh_signer_free(against->own_signer);
+    release_lists(against, &against->there);
+    release_lists(against, &against->earlier);
+    nigh__free(context, against->matched);
+    nigh__free(context, against->added_as);
+    nigh__incoming_release(&against->incoming);
+    nigh_chunks_close(against->chunks);
+    nigh_collection_close(against->collection);
+    nigh__free(context, against->path);
+    nigh__free(context, against);
+}
+
+/* ------------------------------------------------------------------ telling -- */
+
+const nigh_collection *nigh_against_collection(const nigh_against *against) { return against->collection; }
+
+static const nigh_match *list_of(const struct nigh__match_lists *lists, size_t index, size_t *count) {
+    *count = 0;
+    if (lists->ends == NULL) return NULL;
+    const size_t begin = index == 0 ? 0 : lists->ends[index - 1];
+    *count = lists->ends[index] - begin;
+    return *count == 0 ? NULL : (const nigh_match *)lists->matches.data + begin;
+}
+
+nigh_status nigh_against_at(const nigh_against *against, uint64_t number, nigh_against_document *out) {
+    nigh_against_document found = {.size = sizeof found, .added_as = NIGH_ALL_64};
+    if (number >= against->incoming.count) return NIGH_END;
+    const size_t index = (size_t)number;
+    const nigh_document document = nigh__incoming_document(&against->incoming, index);
+    found.id = document.id;
+    found.id_length = document.id_length;
+    found.there = list_of(&against->there, index, &found.there_count);
+    found.earlier = list_of(&against->earlier, index, &found.earlier_count);
+    found.unmatched = against->matched != NULL && !against->matched[index];
+    if (against->added_as != NULL) {
+        found.added_as = against->added_as[index];
+        found.id_taken = found.unmatched && found.added_as == NIGH_ALL_64;
+    }
+    nigh__info_copy(out, &found, sizeof found);
+    return NIGH_OK;
+}
+
+void nigh_against_describe(const nigh_against *against, nigh_against_info *out) {
+    nigh_against_info info = against->info;
+    info.incoming = against->incoming.count;
+    info.matches = against->there.matches.count + against->earlier.matches.count;
+    info.unmatched = against->matched == NULL ? 0 : info.incoming - info.there - info.repeated;
+    info.texts = against->kind == NIGH__INCOMING_TEXTS;
+    nigh__info_copy(out, &info, sizeof info);
+}
+
+void nigh_against_describe_finder(const nigh_against *against, nigh_finder_info *out) {
+    nigh__info_copy(out, &against->finder, sizeof against->finder);
+}
+
+static void sum_up(nigh_signing_info *sum, const nigh_signing_info *info) {
+    sum->signed_rows += info->signed_rows;
+    sum->empty += info->empty;
+    sum->reader.files += info->reader.files;
+    sum->reader.records += info->reader.records;
+    sum->reader.documents += info->reader.documents;
+    sum->reader.missing += info->reader.missing;
+    sum->reader.problems += info->reader.problems;
+    sum->reader.bytes_read += info->reader.bytes_read;
+    sum->reader.bytes_total += info->reader.bytes_total;
+    sum->reader.bytes_text += info->reader.bytes_text;
+}
+
+void nigh_against_describe_signing(const nigh_against *against, nigh_signing_info *out) {
+    nigh_signing_info sum = against->signing_before;
+    nigh_signing_info last = {.size = sizeof last};
+    if (against->signing != NULL) nigh_signing_describe(against->signing, &last);
+    sum_up(&sum, &last);
+    nigh__info_copy(out, &sum, sizeof sum);
+}

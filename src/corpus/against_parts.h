@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An against, as its parts see it: against.c opens and describes it, against_take.c
+ * takes the new ones, against_compare.c finds what they match, against_add.c adds them.
+ */
+#ifndef NIGH_CORPUS_AGAINST_PARTS_H
+#define NIGH_CORPUS_AGAINST_PARTS_H
+
+#include "base/progress.h"
+#include "corpus/incoming.h"
+
+/* What the new ones are; the first that is taken decides. */
+enum nigh__incoming_kind { NIGH__INCOMING_NONE, NIGH__INCOMING_TEXTS, NIGH__INCOMING_SIGNATURES };
+
+/* Each state can be reached from the one before only. */
+enum nigh__against_state {
+    NIGH__AGAINST_TAKING,
+    NIGH__AGAINST_COMPARED,
+    NIGH__AGAINST_ADDED,
+    NIGH__AGAINST_COMMITTED,
+    NIGH__AGAINST_BROKEN, /* to be closed */
+};
+
+/* Matches of the new ones, those of one after those of the one before it. */
+struct nigh__match_lists {
+    struct nigh__array matches; /* nigh_match */
+    size_t *ends;               /* of each new one; NULL: there are no matches */
+};
+
+struct nigh_against {
+    nigh_context *context;
+    char *path; /* owned */
+    nigh_against_options options;
+    struct nigh__progress progress;
+    enum nigh__against_state state;
+
+    nigh_collection *collection; /* either */
+    nigh_collection_info held;
+    nigh_chunks *chunks;     /* or */
+    nigh_scheme_kind scheme; /* of what the texts are signed by */
+    bool has_scheme;
+
+    enum nigh__incoming_kind kind;
+    nigh_signer *own_signer;
+    nigh_signer *signer;              /* own, or the caller's */
+    nigh_signing *signing;            /* of the last reader; it may still read ahead */
+    nigh_signing_info signing_before; /* of the readers before that one, summed up */
+    nigh_writer *writer;
+    struct nigh__incoming incoming;
+
+    struct nigh__match_lists there;
+    struct nigh__match_lists earlier;
+    bool *matched;      /* of each new one */
+    uint64_t *added_as; /* of each new one; NULL: nothing was added yet */
+    nigh_finder_info finder;
+    nigh_against_info info; /* what can be counted; nigh_against_describe() fills in the rest */
+};
+
+/* NIGH_EINVAL with `why` where it is in another state. */
+nigh_status nigh__against_expect(const nigh_against *against, enum nigh__against_state state, const char *why,
+                                 nigh_error *error);
+
+/* NIGH_ECANCELLED once the caller has asked to stop. */
+nigh_status nigh__against_tick(nigh_against *against, const char *stage, uint64_t done, uint64_t total,
+                               nigh_error *error);
+
+/* (Re)reads the collection, and says what it holds. */
+nigh_status nigh__against_read_collection(nigh_against *against, nigh_error *error);
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Taking new documents.  The first that comes settles what they are, texts or
+ * signatures: how they are signed, what is known of their bits, and whether they may
+ * be added.  The writer is opened then, and the collection read again, for what others
+ * added before it was locked belongs to it.
+ */
+#include "base/status.h"
+#include "corpus/against_options.h"
+#include "corpus/against_parts.h"
+#include "nigh/corpus.h"
+#include "signature/signer.h"
+
+#define PSM_RECALL 0.95 /* where none is given */
+#define TICK_TEXTS 64
+#define TICK_ROWS 1024
+
+/* ------------------------------------------------------------------- signing -- */
+
+static nigh_status make_simhash_signer(nigh_against *against, nigh_error *error) {
+    nigh_signer_options options;
+    nigh_signer_options_init(&options);
+    options.scheme = NIGH_SCHEME_SIMHASH;
+    options.width_bits = 64;
+    return nigh_signer_new(against->context, &options, &against->own_signer, error);
+}
+
+/* Of chunks, whose scheme is that of who signs for them. */
+static nigh_status use_signer(nigh_against *against, nigh_signer *signer, nigh_error *error) {
+    if (against->chunks == NULL)
+        return nigh__fail(error, NIGH_EINVAL, "a collection says itself how documents are signed");
+    if (nigh_signer_width(signer) != 64)
+        return nigh__fail(error, NIGH_EMISMATCH, "chunks hold signatures of 64 bits, and the signer makes %u",
+                          nigh_signer_width(signer));
+    against->scheme = nigh__signer_plan(signer)->scheme;
+    against->signer = signer;
+    if (against->options.radius == NIGH__UNSET) against->info.radius = nigh_default_radius(against->scheme, 64);
+    return NIGH_OK;
+}
+
+static nigh_status choose_signer(nigh_against *against, nigh_signer *signer, nigh_error *error) {
+    if (signer != NULL) return use_signer(against, signer, error);
+    nigh_status status = NIGH_OK;
+    if (against->own_signer == NULL)
+        status = against->chunks != NULL ? make_simhash_signer(against, error)
+                                         : nigh_collection_signer(against->collection, &against->own_signer, error);
+    against->signer = against->own_signer;
+    return status;
+}
+
+/* ------------------------------------------------------------------ settling -- */
+
+static nigh_status check_radius(const nigh_against *against, nigh_error *error) {
+    if (against->info.radius != NIGH_ALL) return NIGH_OK;
+    const char *what = !against->has_scheme                     ? "signatures of your own"
+                       : against->scheme == NIGH_SCHEME_LEARNED ? "learned signatures"
+                                                                : "topsig signatures";
+    return nigh__because(error, NIGH_REASON_NEEDS_RADIUS,
+                         nigh__fail_at(error, NIGH_EINVAL, against->path, NIGH_NO_OFFSET, "holds %s", what));
+}
+
+/* What the bits of the new ones are known by decides what may be missed. */
+static nigh_status choose_recall(nigh_against *against, bool texts, nigh_error *error) {
+    nigh_against_options *options = &against->options;
+    const bool psm = options->method == NIGH_FINDER_PSM;
+    const bool weighted = texts && against->scheme != NIGH_SCHEME_MINHASH;
+    if (psm && !weighted)
+        return nigh__because(error, NIGH_REASON_NEEDS_WEIGHTS,
+                             nigh__fail(error, NIGH_EINVAL,
+                                        "psm needs to know how sure each bit is, which %s cannot tell",
+                                        texts ? "minhash" : "signatures"));
+    if (!weighted)
+        options->recall = 1;
+    else if (options->recall < 0)
+        options->recall = psm ? PSM_RECALL : 1;
+    against->incoming.keep_weights =
+        psm || (options->method == NIGH_FINDER_AUTO && options->recall < 1) ||
+        (texts && options->add && against->collection != NULL && against->held.has_weights);
+    return NIGH_OK;
+}
+
+static nigh_status open_writer(nigh_against *against, nigh_error *error) {
+    nigh_writer_options options;
+    nigh_writer_options_init(&options);
+    if (!against->options.add || against->chunks != NULL) return NIGH_OK;
+    options.width_bits = against->info.width_bits;
+    options.progress = against->options.progress;
+    if (against->signer != NULL) {
+        const struct nigh__signer_plan *plan = nigh__signer_plan(against->signer);
+        options.scheme = nigh_signer_scheme(against->signer);
+        options.vocabulary = nigh_vocabulary_attachment(plan->vocabulary);
+        options.model = nigh_model_attachment(plan->model);
+    }
+    nigh_status status = nigh_writer_open(against->context, against->path, &options, &against->writer, error);
+    return status == NIGH_OK ? nigh__against_read_collection(against, error) : status;
+}
+
+/* Before the first new one.  After a failure nothing can be taken, for half of it may have been done. */
+static nigh_status settle(nigh_against *against, bool texts, nigh_signer *signer, nigh_error *error) {
+    nigh_status status = texts ? choose_signer(against, signer, error) : NIGH_OK;
+    if (status == NIGH_OK) status = choose_recall(against, texts, error);
+    if (status == NIGH_OK) status = check_radius(against, error);
+    if (status == NIGH_OK) status = open_writer(against, error);
+    if (status != NIGH_OK) against->state = NIGH__AGAINST_BROKEN;
+    return status;
+}
+
+/* What can be taken now; settles it where it is the first. */
+static nigh_status begin(nigh_against *against, enum nigh__incoming_kind kind, nigh_signer *signer, nigh_error *error) {
+    const bool texts = kind == NIGH__INCOMING_TEXTS;
+    nigh_status status =
+        nigh__against_expect(against, NIGH__AGAINST_TAKING, "nothing is taken once it was compared", error);
+    if (status != NIGH_OK) return status;
+    if (against->kind == NIGH__INCOMING_NONE) {
+        status = settle(against, texts, signer, error);
+        if (status == NIGH_OK) against->kind = kind;
+        return status;
+    }
+    if (against->kind != kind) return nigh__fail(error, NIGH_EINVAL, "texts and signatures do not go together");
+    if (signer != NULL && signer != against->signer)
+        return nigh__fail(error, NIGH_EINVAL, "all texts are signed by one signer");
+    return NIGH_OK;
+}
+
+/* --------------------------------------------------------------------- texts -- */
+
+static nigh_status sign_all(nigh_against *against, nigh_error *error) {
+    struct nigh__incoming *incoming = &against->incoming;
+    nigh_signed row = {.size = sizeof row};
+    nigh_signing_info info = {.size = sizeof info};
+    for (;;) {
+        nigh_status status = nigh_signing_next(against->signing, &row, error);
+        if (status == NIGH_END) return NIGH_OK;
+        if (status == NIGH_OK) status = nigh__incoming_add(incoming, row.document, error);
+        if (status == NIGH_OK && incoming->count % TICK_TEXTS == 0) {
+            nigh_signing_describe(against->signing, &info);
+            status = nigh__against_tick(against, "reading", info.reader.bytes_read, info.reader.bytes_total, error);
+        }
+        if (status != NIGH_OK) return status;
+    }
+}
+
+static void close_signing(nigh_against *against) {
+    nigh_against_describe_signing(against, &against->signing_before);
+    nigh_signing_close(against->signing);
+    against->signing = NULL;
+}
+
+nigh_status nigh_against_take_texts(nigh_against *against, nigh_text_reader *reader, nigh_signer *signer,
+                                    nigh_error *error) {
+    nigh_signing_options options;
+    nigh_signing_options_init(&options);
+    nigh_status status = begin(against, NIGH__INCOMING_TEXTS, signer, error);
+    if (status != NIGH_OK) return status;
+    options.threads = against->options.threads;
+    options.keep_weights = against->incoming.keep_weights;
+    options.snippet = against->options.add ? against->options.snippet : 0;
+    options.limit = against->options.limit;
+    options.progress = against->options.progress;
+    close_signing(against);
+    status = nigh_signing_open(against->signer, reader, &options, &against->signing, error);
+    return status == NIGH_OK ? sign_all(against, error) : status;
+}
+
+/* ---------------------------------------------------------------- signatures -- */
+
+static nigh_status take_rows(nigh_against *against, nigh_signature_reader *reader, uint64_t total, nigh_error *error) {
+    struct nigh__incoming *incoming = &against->incoming;
+    nigh_document document = {.size = sizeof document};
+    for (;;) {
+        nigh_status status = nigh_signature_reader_next(reader, &document, error);
+        if (status == NIGH_END) return NIGH_OK;
+        if (status == NIGH_OK) status = nigh__incoming_add(incoming, &document, error);
+        if (status == NIGH_OK && incoming->count % TICK_ROWS == 0)
+            status = nigh__against_tick(against, "reading", incoming->count, total, error);
+        if (status != NIGH_OK) return status;
+    }
+}
+
+nigh_status nigh_against_take_signatures(nigh_against *against, nigh_signature_reader *reader, nigh_error *error) {
+    nigh_signature_info info = {.size = sizeof info};
+    nigh_signature_reader_describe(reader, &info);
+    nigh_status status = begin(against, NIGH__INCOMING_SIGNATURES, NULL, error);
+    if (status != NIGH_OK) return status;
+    if (info.width_bits != 0 && info.width_bits != against->info.width_bits)
+        return nigh__fail_at(error, NIGH_EMISMATCH, against->path, NIGH_NO_OFFSET,
+                             "holds signatures of %u bits, and these have %u", against->info.width_bits,
+                             info.width_bits);
+    return take_rows(against, reader, info.rows == UINT64_MAX ? 0 : info.rows, error);
+}
+
+nigh_status nigh_against_take(nigh_against *against, const nigh_document *document, nigh_error *error) {
+    nigh_document known = {.size = sizeof known};
+    nigh_status status = nigh__struct_copy(&known, sizeof known, document, error);
+    if (status == NIGH_OK && known.signature == NULL)
+        status = nigh__fail(error, NIGH_EINVAL, "a document without a signature");
+    if (status == NIGH_OK) status = begin(against, NIGH__INCOMING_SIGNATURES, NULL, error);
+    return status == NIGH_OK ? nigh__incoming_add(&against->incoming, &known, error) : status;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* New documents or signatures, all in memory: what is held against the old ones, and may be added to them. */
+#ifndef NIGH_CORPUS_INCOMING_H
+#define NIGH_CORPUS_INCOMING_H
+
+#include "base/memory.h"
+
+struct nigh__incoming {
+    const nigh_context *context;
+    uint32_t width_bits;
+    bool keep_weights; /* set before the first is added */
+    size_t count;
+    struct nigh__array signatures; /* bytes, width_bits / 8 each */
+    struct nigh__array weights;    /* bytes, width_bits each; empty: not kept */
+    struct nigh__array texts;      /* id and metadata, of one after the other */
+    struct nigh__array ends;       /* struct nigh__text_ends */
+};
+
+/* Where the id and the metadata of a new one end in the texts. */
+struct nigh__text_ends {
+    size_t id;
+    size_t metadata;
+};
+
+void nigh__incoming_init(const nigh_context *context, uint32_t width_bits, struct nigh__incoming *incoming);
+void nigh__incoming_release(struct nigh__incoming *incoming);
+
+/* Copies all of it.  NIGH_ENOMEM leaves what was there as it was. */
+nigh_status nigh__incoming_add(struct nigh__incoming *incoming, const nigh_document *document, nigh_error *error);
+
+/* As a writer takes it; lives until the next one is added. */
+nigh_document nigh__incoming_document(const struct nigh__incoming *incoming, size_t index);
+
+/* The rows from one on. */
+const uint8_t *nigh__incoming_rows(const struct nigh__incoming *incoming, size_t begin);
+const uint8_t *nigh__incoming_weights(const struct nigh__incoming *incoming, size_t begin); /* NULL: not kept */
+
+#endif
