@@ -55,7 +55,7 @@ static nigh_status find_or_add(nigh_context *context, const char *path, const ch
     if (status == NIGH_OK) status = nigh_against_take_texts(against, reader, NULL, error);
     if (status == NIGH_OK) status = nigh_against_compare(against, error);
     if (status == NIGH_OK) status = nigh_against_add(against, error);
-    if (status == NIGH_OK) status = nigh_against_commit(against, error);
+    if (status == NIGH_OK) status = nigh_against_commit(against, NULL, error);
     if (status == NIGH_OK) show(against);
     nigh_against_close(against);
     nigh_text_reader_close(reader);
