@@ -12,6 +12,8 @@
 #include "amount.h"
 #include "documents.h"
 #include "output.h"
+#include "query_batch.h"
+#include "search_help.h"
 #include "signals.h"
 #include "source.h"
 
@@ -119,116 +121,6 @@ static const struct cli_option options[] = {
     CLI_END,
 };
 
-static const char *const usage[] = {"[OPTION]... COLLECTION QUERY...", "[OPTION]... COLLECTION --id ID...",
-                                    "[OPTION]... COLLECTION --text TEXT...", NULL};
-
-static const char *const description[] = {
-    "Finds the documents whose signatures differ in the fewest bits from each query: the nearest first, and of equally "
-    "near ones the document that was added first.",
-    "QUERY is documents or signatures in any format that 'nigh index' reads, or '-' for standard input. Documents, and "
-    "texts given by --text, are signed as those of the collection were; a collection of signatures of your own takes "
-    "signatures only. A query goes by its id; where a file has none, queries are numbered from 0, on through all "
-    "files.",
-    "A topsig signature is sparse: the words of a short text touch few of its bits. Only these are compared where the "
-    "query is a text or a document, unless --all-bits is given; distances and --radius count them alone.",
-    "Slice lists ('nigh index --lists slices' makes them) tell who shares a slice of the query. A search reads the "
-    "lists of the query's own slices, which is breadth 0, of slices one bit away, breadth 1, and so on: each bit more "
-    "reads several times as much and misses less. What is in none of them differs in every slice, so with s slices and "
-    "breadth b whatever is nearer than s (b + 1) bits is seen: with 64 slices and breadth 2, all within 191 bits. The "
-    "most promising of what was seen are compared.",
-    "Without slice lists and a graph ('nigh index --graph' makes one) every document is compared, and the answer is "
-    "exact. With them it may be approximate, and then says so, with what is certain; --exact asks for certainty. A "
-    "collection that was tuned ('nigh tune') is searched as that found best, where no option says how. The exit code "
-    "is 1 where no query matched anything.",
-    NULL,
-};
-
-static const char *const lists_paragraphs[] = {
-    "Each signature is cut into slices, and for every value of every slice there is a list of the documents that have "
-    "it there. Of what the lists up to the breadth show, the --candidates that are most promising, by the slices they "
-    "share and the bits they differ in there, are compared whole. An answer is exact if nothing that was left out can "
-    "be as near as the last document in it.",
-    "--method auto uses lists where there are any and they take less than comparing every document. exact compares "
-    "every document. slices demands lists; where the breadth is such that comparing every document takes less, that is "
-    "done. slices-plain does as the papers on slice lists say, and always by lists: slow, to compare with. sketch "
-    "needs no lists: the first --sketch-bits bits of every document are compared, and the --candidates whose are "
-    "nearest "
-    "whole; documents nearer than these bits tell are never missed.",
-    "A collection that was tuned ('nigh tune') is searched as that found best, where none of these options is given, "
-    "there is no --radius, and -k is at most twice that of the tuning.",
-    "--probe ball reads the lists of all slices up to --breadth bits from the query's. --probe directed reads those "
-    "that are the likeliest to show something near: the bits that the query is least sure of are the ones in which "
-    "others differ, so slices with these flipped come first, over all slices, up to --budget entries and --probes "
-    "lists. It reads far fewer for an answer as good, but proves nothing about it. It needs to know how sure each bit "
-    "is: of documents and texts that are queries, and with --id where the collection keeps it ('nigh index "
-    "--keep-weights'); signatures from a file have only themselves. auto is directed where that is known, and neither "
-    "--breadth, --admit, --exact nor --radius alone asks for more.",
-    "--stop breadth ends after the lists up to --breadth. certain goes on until nothing else can be among the answers. "
-    "seen, of slices-plain only, goes on until the answers have been seen in every slice.",
-    "Queries that are compared in some of their bits only (texts that ask a topsig collection, without --all-bits) go "
-    "without lists.",
-    NULL,
-};
-
-static const char *const graph_paragraphs[] = {
-    "In a graph of near neighbours ('nigh index --graph' makes it) each signature knows some that are near it, in "
-    "different directions. A search begins at those that share a slice with the query, and goes again and again from "
-    "the nearest so far to its neighbours, until the --effort nearest have all been left behind, or --patience steps "
-    "brought nothing new among the answers.",
-    "It is the fastest way to the nearest documents of a large collection, and nothing of its answer is certain. "
-    "--method auto takes it where there is a graph, some -k nearest are wanted and not all within a radius, and the "
-    "collection is large enough; graph demands it. Segments without a graph are searched in another way.",
-    NULL,
-};
-
-static const char *const output_paragraphs[] = {
-    "table: for people. The similarity is the share of bits that agree, rounded down. Under a document stand the "
-    "first words of its text, where the collection keeps them. Under an approximate answer stands what is certain.",
-    "jsonl: an object for each match, {\"query\", \"document\", \"distance\", \"rank\"}, and \"text\" "
-    "where the collection keeps the first words of it. Where the answer came from slice lists also \"exact\", true or "
-    "false, and if false \"below\": of documents nearer than that many bits none was missed. Bytes of an id that are "
-    "not UTF-8 become U+FFFD.",
-    "tsv: query, document, distance and rank, with tabs between.",
-    "trec: query, Q0, document, rank, score and nigh, with blanks between; the score is 1 - distance / width. Blanks "
-    "inside an id are written _.",
-    NULL,
-};
-
-static const struct cli_section output_section = {"OUTPUT", output_paragraphs};
-static const struct cli_section lists_section = {"SLICE LISTS", lists_paragraphs};
-static const struct cli_section graph_section = {"GRAPH", graph_paragraphs};
-static const struct cli_section *const details[] = {&lists_section, &graph_section, &output_section, NULL};
-
-static const struct cli_example examples[] = {
-    {"nigh search corpus.nigh --text \"how to bake bread\"", "the ten documents nearest to a text"},
-    {"nigh search corpus.nigh page.html", "to a document"},
-    {"nigh search corpus.nigh queries.npy", "to every one of a file of signatures"},
-    {"nigh search corpus.nigh --id page-17 --radius 40", "everything within 40 bits of a stored document"},
-    {"nigh search corpus.nigh queries.npy --exact", "the same, with nothing missed where there are slice lists"},
-    {"nigh search corpus.nigh queries.npy --method slices --breadth 3", "wider than usual: slower, and misses less"},
-    {"nigh search corpus.nigh queries.npy --method graph --effort 2000 --patience 1000",
-     "by the graph, missing less than usual"},
-    {"nigh search -k 100 --output trec corpus.nigh - < queries.hex > run.txt", "a run file for trec_eval"},
-    {NULL, NULL},
-};
-
-/* Queries waiting to be searched, and how the caller calls them. */
-struct batch {
-    uint8_t *signatures;
-    uint8_t *masks;     /* the bits of each that are compared */
-    uint32_t *compared; /* and how many they are */
-    uint8_t *weights;   /* a byte for each bit of each; NULL as long as no query had them */
-    bool weighted;      /* the queries have them: all or none */
-    bool masked;        /* not all of them, for some query */
-    size_t signature_bytes;
-    size_t capacity;
-    size_t count;
-    char *names; /* one after the other */
-    size_t names_used;
-    size_t names_capacity;
-    size_t *name_ends; /* `capacity` of them */
-};
-
 struct searcher {
     struct cli_job *job;
     const struct search_values *values;
@@ -236,7 +128,7 @@ struct searcher {
     nigh_collection_info info;
     nigh_search_options options;
     nigh_progress progress;
-    struct batch batch;
+    struct cli_query_batch batch;
     struct cli_answers answers;
     struct cli_inputs inputs;
     nigh_signer *signer; /* for queries that are text */
@@ -251,72 +143,6 @@ struct searcher {
     nigh_results_info sum; /* over all batches */
     uint32_t below;        /* the least that is certain of any query */
 };
-
-static bool batch_init(struct batch *batch, size_t capacity, size_t signature_bytes) {
-    *batch = (struct batch){.signature_bytes = signature_bytes, .capacity = capacity};
-    batch->signatures = malloc(capacity * signature_bytes);
-    batch->masks = malloc(capacity * signature_bytes);
-    batch->compared = malloc(capacity * sizeof *batch->compared);
-    batch->name_ends = malloc(capacity * sizeof *batch->name_ends);
-    batch->names_capacity = 4096;
-    batch->names = malloc(batch->names_capacity);
-    return batch->signatures != NULL && batch->masks != NULL && batch->compared != NULL && batch->name_ends != NULL &&
-           batch->names != NULL;
-}
-
-static void batch_release(struct batch *batch) {
-    free(batch->signatures);
-    free(batch->masks);
-    free(batch->compared);
-    free(batch->weights);
-    free(batch->name_ends);
-    free(batch->names);
-}
-
-/* The bits that count for the query at hand: those that the words of a text touch, or all where `signer` is NULL. */
-static void batch_mask(struct batch *batch, const nigh_signer *signer, const uint8_t *weights) {
-    uint8_t *mask = batch->masks + batch->count * batch->signature_bytes;
-    uint32_t compared = 0;
-    memset(mask, 0xff, batch->signature_bytes);
-    if (signer != NULL && nigh_signer_mask(signer, weights, mask) != 0) batch->masked = true;
-    for (size_t i = 0; i < batch->signature_bytes; i++) compared += (uint32_t)__builtin_popcount(mask[i]);
-    batch->compared[batch->count] = compared;
-}
-
-/* Keeps the weights of the query at hand, if it has any. */
-static bool batch_weights(struct batch *batch, const uint8_t *weights) {
-    const size_t bytes = 8 * batch->signature_bytes;
-    batch->weighted = weights != NULL;
-    if (weights == NULL) return true;
-    if (batch->weights == NULL) batch->weights = malloc(batch->capacity * bytes);
-    if (batch->weights == NULL) return false;
-    memcpy(batch->weights + batch->count * bytes, weights, bytes);
-    return true;
-}
-
-/* `signer`: of a text of which only some bits may count; else NULL. */
-static bool batch_add(struct batch *batch, const uint8_t *signature, const uint8_t *weights, const nigh_signer *signer,
-                      struct cli_name name) {
-    if (name.length > batch->names_capacity - batch->names_used) {
-        size_t capacity = 2 * (batch->names_capacity + name.length);
-        char *names = realloc(batch->names, capacity);
-        if (names == NULL) return false;
-        batch->names = names;
-        batch->names_capacity = capacity;
-    }
-    memcpy(batch->signatures + batch->count * batch->signature_bytes, signature, batch->signature_bytes);
-    batch_mask(batch, weights != NULL ? signer : NULL, weights);
-    if (!batch_weights(batch, weights)) return false;
-    memcpy(batch->names + batch->names_used, name.text, name.length);
-    batch->names_used += name.length;
-    batch->name_ends[batch->count++] = batch->names_used;
-    return true;
-}
-
-static struct cli_name batch_name(const struct batch *batch, size_t query) {
-    size_t begin = query == 0 ? 0 : batch->name_ends[query - 1];
-    return (struct cli_name){.text = batch->names + begin, .length = batch->name_ends[query] - begin};
-}
 
 /* The library counts within the batch; people want to see the queries. */
 static int report_batch(void *user, const char *stage, uint64_t done, uint64_t total) {
@@ -363,7 +189,7 @@ static nigh_status print_query(struct searcher *searcher, const nigh_results *re
     searcher->answers.exact = proof.exact != 0;
     searcher->answers.below = proof.below;
     searcher->answers.width_bits = searcher->batch.compared[query];
-    cli_answers_query(&searcher->answers, batch_name(&searcher->batch, query), count);
+    cli_answers_query(&searcher->answers, cli_query_batch_name(&searcher->batch, query), count);
     for (size_t i = 0; i < count; i++) {
         if (searcher->job->out->error != 0) return NIGH_EIO; /* nobody reads on */
         if (cli_interrupted() != 0) return NIGH_ECANCELLED;
@@ -441,12 +267,12 @@ static nigh_status search_batch(struct searcher *searcher) {
 /* `weights` NULL: nobody knows them. */
 static nigh_status add_query(struct searcher *searcher, const uint8_t *signature, const uint8_t *weights,
                              const nigh_signer *signer, struct cli_name name) {
-    struct batch *batch = &searcher->batch;
+    struct cli_query_batch *batch = &searcher->batch;
     if (batch->count > 0 && batch->weighted != (weights != NULL)) {
         nigh_status status = search_batch(searcher);
         if (status != NIGH_OK) return status;
     }
-    if (!batch_add(batch, signature, weights, signer, name)) {
+    if (!cli_query_batch_add(batch, signature, weights, signer, name)) {
         cli_set_error(searcher->job, NIGH_ENOMEM, "", "out of memory");
         return NIGH_ENOMEM;
     }
@@ -667,7 +493,7 @@ static void close_statistics(struct searcher *searcher) {
              cli_counted(job->threads, "thread", "threads").text);
 }
 
-static uint32_t or_usual(const struct cli_number *number) {
+static uint32_t or_default(const struct cli_number *number) {
     return number->given ? (uint32_t)number->value : (uint32_t)NIGH_DEFAULT;
 }
 
@@ -675,13 +501,13 @@ static uint32_t or_usual(const struct cli_number *number) {
 static bool set_lists_options(struct cli_job *job, const struct search_values *values, nigh_search_options *out) {
     out->method = (nigh_search_method)values->method;
     out->stop = values->exact ? NIGH_STOP_CERTAIN : (nigh_search_stop)values->stop;
-    out->breadth = or_usual(&values->breadth);
-    out->admit = or_usual(&values->admit);
-    out->candidates = or_usual(&values->candidates);
-    out->slices = or_usual(&values->slices);
-    out->sketch_bits = or_usual(&values->sketch_bits);
-    out->effort = or_usual(&values->effort);
-    out->patience = or_usual(&values->patience);
+    out->breadth = or_default(&values->breadth);
+    out->admit = or_default(&values->admit);
+    out->candidates = or_default(&values->candidates);
+    out->slices = or_default(&values->slices);
+    out->sketch_bits = or_default(&values->sketch_bits);
+    out->effort = or_default(&values->effort);
+    out->patience = or_default(&values->patience);
     if (values->sketch_bits.given && values->sketch_bits.value % 64 != 0) {
         (void)cli_usage(job->command, "--sketch-bits takes 64, 128, 192 or 256, not %llu",
                         (unsigned long long)values->sketch_bits.value);
@@ -754,7 +580,7 @@ static int search_opened(struct searcher *searcher) {
     searcher->id = malloc(NIGH_MAX_ID_LENGTH + 1);
     searcher->snippet = malloc(SNIPPET_SHOWN);
     if (searcher->id == NULL || searcher->snippet == NULL ||
-        !batch_init(&searcher->batch, choose_batch(searcher), searcher->info.width_bits / 8)) {
+        !cli_query_batch_init(&searcher->batch, choose_batch(searcher), searcher->info.width_bits / 8)) {
         cli_error(job, "out of memory");
         return CLI_ERROR;
     }
@@ -795,7 +621,7 @@ static int run(struct cli_job *job) {
         cli_error(job, "'%s': the graphs of %s cannot be used; see 'nigh check'", job->operands[0],
                   cli_counted(searcher.info.damaged_graphs, "segment", "segments").text);
     int code = cli_inputs_open(job, 1, &searcher.inputs) ? search_opened(&searcher) : cli_fail(job);
-    batch_release(&searcher.batch);
+    cli_query_batch_release(&searcher.batch);
     free(searcher.id);
     free(searcher.snippet);
     cli_inputs_release(&searcher.inputs);
@@ -807,10 +633,10 @@ static int run(struct cli_job *job) {
 const struct cli_command cmd_search = {
     .name = "search",
     .summary = "find the documents nearest to a query",
-    .usage = usage,
-    .description = description,
-    .details = details,
-    .examples = examples,
+    .usage = cli_search_usage,
+    .description = cli_search_description,
+    .details = cli_search_details,
+    .examples = cli_search_examples,
     .options = options,
     .values_size = sizeof(struct search_values),
     .run = run,

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "search_help.h"
+
+#include <stddef.h>
+
+const char *const cli_search_usage[] = {"[OPTION]... COLLECTION QUERY...", "[OPTION]... COLLECTION --id ID...",
+                                        "[OPTION]... COLLECTION --text TEXT...", NULL};
+
+const char *const cli_search_description[] = {
+    "Finds the documents whose signatures differ in the fewest bits from each query: the nearest first, and of equally "
+    "near ones the document that was added first.",
+    "QUERY is documents or signatures in any format that 'nigh index' reads, or '-' for standard input. Documents, and "
+    "texts given by --text, are signed as those of the collection were; a collection of signatures of your own takes "
+    "signatures only. A query goes by its id; where a file has none, queries are numbered from 0, on through all "
+    "files.",
+    "A topsig signature is sparse: the words of a short text touch few of its bits. Only these are compared where the "
+    "query is a text or a document, unless --all-bits is given; distances and --radius count them alone.",
+    "Slice lists ('nigh index --lists slices' makes them) tell who shares a slice of the query. A search reads the "
+    "lists of the query's own slices, which is breadth 0, of slices one bit away, breadth 1, and so on: each bit more "
+    "reads several times as much and misses less. What is in none of them differs in every slice, so with s slices and "
+    "breadth b whatever is nearer than s (b + 1) bits is seen: with 64 slices and breadth 2, all within 191 bits. The "
+    "most promising of what was seen are compared.",
+    "Without slice lists and a graph ('nigh index --graph' makes one) every document is compared, and the answer is "
+    "exact. With them it may be approximate, and then says so, with what is certain; --exact asks for certainty. A "
+    "collection that was tuned ('nigh tune') is searched as that found best, where no option says how. The exit code "
+    "is 1 where no query matched anything.",
+    NULL,
+};
+
+static const char *const lists_paragraphs[] = {
+    "Each signature is cut into slices, and for every value of every slice there is a list of the documents that have "
+    "it there. Of what the lists up to the breadth show, the --candidates that are most promising, by the slices they "
+    "share and the bits they differ in there, are compared whole. An answer is exact if nothing that was left out can "
+    "be as near as the last document in it.",
+    "--method auto uses lists where there are any and they take less than comparing every document. exact compares "
+    "every document. slices demands lists; where the breadth is such that comparing every document takes less, that is "
+    "done. slices-plain does as the papers on slice lists say, and always by lists: slow, to compare with. sketch "
+    "needs no lists: the first --sketch-bits bits of every document are compared, and the --candidates whose are "
+    "nearest "
+    "whole; documents nearer than these bits tell are never missed.",
+    "A collection that was tuned ('nigh tune') is searched as that found best, where none of these options is given, "
+    "there is no --radius, and -k is at most twice that of the tuning.",
+    "--probe ball reads the lists of all slices up to --breadth bits from the query's. --probe directed reads those "
+    "that are the likeliest to show something near: the bits that the query is least sure of are the ones in which "
+    "others differ, so slices with these flipped come first, over all slices, up to --budget entries and --probes "
+    "lists. It reads far fewer for an answer as good, but proves nothing about it. It needs to know how sure each bit "
+    "is: of documents and texts that are queries, and with --id where the collection keeps it ('nigh index "
+    "--keep-weights'); signatures from a file have only themselves. auto is directed where that is known, and neither "
+    "--breadth, --admit, --exact nor --radius alone asks for more.",
+    "--stop breadth ends after the lists up to --breadth. certain goes on until nothing else can be among the answers. "
+    "seen, of slices-plain only, goes on until the answers have been seen in every slice.",
+    "Queries that are compared in some of their bits only (texts that ask a topsig collection, without --all-bits) go "
+    "without lists.",
+    NULL,
+};
+
+static const char *const graph_paragraphs[] = {
+    "In a graph of near neighbours ('nigh index --graph' makes it) each signature knows some that are near it, in "
+    "different directions. A search begins at those that share a slice with the query, and goes again and again from "
+    "the nearest so far to its neighbours, until the --effort nearest have all been left behind, or --patience steps "
+    "brought nothing new among the answers.",
+    "It is the fastest way to the nearest documents of a large collection, and nothing of its answer is certain. "
+    "--method auto takes it where there is a graph, some -k nearest are wanted and not all within a radius, and the "
+    "collection is large enough; graph demands it. Segments without a graph are searched in another way.",
+    NULL,
+};
+
+static const char *const output_paragraphs[] = {
+    "table: for people. The similarity is the share of bits that agree, rounded down. Under a document stand the "
+    "first words of its text, where the collection keeps them. Under an approximate answer stands what is certain.",
+    "jsonl: an object for each match, {\"query\", \"document\", \"distance\", \"rank\"}, and \"text\" "
+    "where the collection keeps the first words of it. Where the answer came from slice lists also \"exact\", true or "
+    "false, and if false \"below\": of documents nearer than that many bits none was missed. Bytes of an id that are "
+    "not UTF-8 become U+FFFD.",
+    "tsv: query, document, distance and rank, with tabs between.",
+    "trec: query, Q0, document, rank, score and nigh, with blanks between; the score is 1 - distance / width. Blanks "
+    "inside an id are written _.",
+    NULL,
+};
+
+static const struct cli_section output_section = {"OUTPUT", output_paragraphs};
+static const struct cli_section lists_section = {"SLICE LISTS", lists_paragraphs};
+static const struct cli_section graph_section = {"GRAPH", graph_paragraphs};
+const struct cli_section *const cli_search_details[] = {&lists_section, &graph_section, &output_section, NULL};
+
+const struct cli_example cli_search_examples[] = {
+    {"nigh search corpus.nigh --text \"how to bake bread\"", "the ten documents nearest to a text"},
+    {"nigh search corpus.nigh page.html", "to a document"},
+    {"nigh search corpus.nigh queries.npy", "to every one of a file of signatures"},
+    {"nigh search corpus.nigh --id page-17 --radius 40", "everything within 40 bits of a stored document"},
+    {"nigh search corpus.nigh queries.npy --exact", "the same, with nothing missed where there are slice lists"},
+    {"nigh search corpus.nigh queries.npy --method slices --breadth 3", "wider than usual: slower, and misses less"},
+    {"nigh search corpus.nigh queries.npy --method graph --effort 2000 --patience 1000",
+     "by the graph, missing less than usual"},
+    {"nigh search -k 100 --output trec corpus.nigh - < queries.hex > run.txt", "a run file for trec_eval"},
+    {NULL, NULL},
+};
