@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Deduplication from end to end: options checked, the steps of deduplication.h one after the other, and what is known.
+/*
+ * Deduplication from end to end: options checked, the steps of deduplication.h that documents and signatures have in
+ * common, those of signatures alone, and what is known.
  */
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -12,19 +13,16 @@
 #include "base/status.h"
 #include "base/threads.h"
 #include "dedup/dedup_options.h"
-#include "dedup/prefixes.h"
 #include "dedup/same.h"
 #include "dedup/verify.h"
-#include "document/document_options.h"
-#include "text/plan.h"
-#include "text/text_options.h"
 
 #define MIN_MEMORY (UINT64_C(1) << 20)
 #define USUAL_BUDGET 2000u
 #define USUAL_PAIRS 20u /* a document, where all are listed */
 #define MIN_USUAL_PAIRS 2000000u
 
-static const struct nigh__dedup_narrow usual_narrow = {.numbers = NIGH__HALF_WORD_NUMBERS, .keys = NIGH__BANDS_NARROW};
+const struct nigh__dedup_narrow nigh__dedup_usual_narrow = {.numbers = NIGH__HALF_WORD_NUMBERS,
+                                                            .keys = NIGH__BANDS_NARROW};
 
 /* ---------------------------------------------------------------- options -- */
 
@@ -56,8 +54,8 @@ static nigh_status copy_strings(nigh_dedup *dedup, nigh_error *error) {
     return NIGH_OK;
 }
 
-static nigh_status new_dedup(nigh_context *context, const nigh_dedup_options *options,
-                             const struct nigh__dedup_narrow *narrow, nigh_dedup **out, nigh_error *error) {
+nigh_status nigh__dedup_new(nigh_context *context, const nigh_dedup_options *options,
+                            const struct nigh__dedup_narrow *narrow, nigh_dedup **out, nigh_error *error) {
     nigh_dedup_options known;
     nigh_status status = nigh__options_copy(&nigh__dedup_options_shape, &known, options, error);
     if (status == NIGH_OK) status = check_options(&known, error);
@@ -86,7 +84,7 @@ static nigh_status new_dedup(nigh_context *context, const nigh_dedup_options *op
 void nigh_dedup_free(nigh_dedup *dedup) {
     if (dedup == NULL) return;
     nigh_context *context = dedup->context;
-    nigh__rereading_free(dedup->source);
+    if (dedup->reading != NULL) dedup->reading->rereading_free(dedup->source);
     nigh__sorter_free(dedup->pairs);
     nigh__array_release(context, &dedup->documents);
     nigh__array_release(context, &dedup->ids);
@@ -96,86 +94,15 @@ void nigh_dedup_free(nigh_dedup *dedup) {
     nigh__free(context, dedup);
 }
 
-/* ------------------------------------------------------------------- plan -- */
-
-/* Features of minhash, whatever scheme the caller's options name; of simhash the usual ones, for they only verify. */
-static nigh_status plan_features(const nigh_dedup *dedup, const nigh_signer_options *signer,
-                                 struct nigh__pass_plan *plan, nigh_error *error) {
-    nigh_signer_options options;
-    nigh__options_defaults(&nigh__signer_options_shape, &options);
-    if (dedup->options.method != NIGH_DEDUP_SIMHASH) options = *signer;
-    options.scheme = NIGH_SCHEME_MINHASH;
-    nigh_status status = nigh__plan_features(&options, &plan->features, error);
-    /* Distinct ones take a hash table and a quarter of the time, so only who must know how many there are has them. */
-    plan->features.repeats = dedup->options.method != NIGH_DEDUP_EXACT && !dedup->options.no_verify;
-    return status;
-}
-
-static nigh_status plan_simhash(nigh_dedup *dedup, const nigh_signer_options *signer, struct nigh__pass_plan *plan,
-                                nigh_error *error) {
-    nigh_signer_options options = *signer;
-    if (options.scheme != NIGH_SCHEME_LEARNED) options.scheme = NIGH_SCHEME_SIMHASH;
-    nigh_status status = nigh__signer_plan_make(dedup->context, &options, &plan->signer, error);
-    if (status != NIGH_OK) return status;
-    plan->width_bits = plan->signer.width_bits;
-    if (dedup->options.distance == NIGH__UNSET)
-        dedup->options.distance = nigh_default_radius(NIGH_SCHEME_SIMHASH, plan->width_bits);
-    return NIGH_OK;
-}
-
-static nigh_status make_plan(nigh_dedup *dedup, struct nigh__pass_plan *plan, nigh_error *error) {
-    *plan = (struct nigh__pass_plan){
-        .threads = dedup->options.threads, .secret = nigh__secret(), .texts = NIGH__ARRAY(struct nigh__mark)};
-    nigh_signer_options signer;
-    nigh_status status = nigh__options_copy(&nigh__signer_options_shape, &signer, dedup->options.signer, error);
-    dedup->options.signer = NULL; /* the caller's, and not needed any more */
-    if (status == NIGH_OK && signer.split != NIGH_SPLIT_NONE)
-        status = nigh__fail(error, NIGH_EINVAL, "documents are compared whole, not by passages");
-    if (status == NIGH_OK) status = plan_features(dedup, &signer, plan, error);
-    if (status != NIGH_OK) return status;
-    if (dedup->options.method == NIGH_DEDUP_SIMHASH) return plan_simhash(dedup, &signer, plan, error);
-    if (dedup->options.method != NIGH_DEDUP_MINHASH) return NIGH_OK;
-    plan->width_bits = NIGH__DEDUP_BITS;
-    nigh__bands_choose(dedup->options.threshold, &plan->bands, &plan->band_rows);
-    return NIGH_OK;
-}
-
-/* ----------------------------------------------------------------- source -- */
-
-/* What is deduplicated: paths, or a source of the caller's. */
-struct input {
-    const char *const *paths;
-    size_t count;
-    const nigh_source *source; /* NULL: paths */
-};
-
-static nigh_status open_source(nigh_dedup *dedup, const struct input *input, const nigh_text_reader_options *reading,
-                               nigh_error *error) {
-    nigh_text_reader_options known;
-    nigh_status status = nigh__options_copy(&nigh__text_reader_options_shape, &known, reading, error);
-    if (status != NIGH_OK) return status;
-    dedup->shard = known.shard;
-    dedup->shards = known.shards;
-    if (input->source != NULL) /* whose documents have scores without a key */
-        return nigh__rereading_new_given(dedup->context, input->source, &known, &dedup->source, error);
-    if (dedup->options.keep == NIGH_KEEP_SCORE) known.score_key = dedup->score_key;
-    if (dedup->options.keep == NIGH_KEEP_SCORE && (known.score_key == NULL || known.score_key[0] == '\0'))
-        return nigh__fail(error, NIGH_EINVAL, "to keep by score takes the key of the score");
-    return nigh__rereading_new(dedup->context, input->paths, input->count, &known, dedup->temporary, &dedup->source,
-                               error);
-}
-
 /* ------------------------------------------------------------------- steps -- */
 
 static nigh_status find_candidates(nigh_dedup *dedup, struct nigh__pass_plan *plan, struct nigh__gathered *gathered,
                                    struct nigh__candidates *candidates, nigh_error *error) {
-    nigh_status status = NIGH_OK;
-    if (dedup->source == NULL || dedup->options.method == NIGH_DEDUP_SIMHASH)
+    nigh_status status;
+    if (dedup->reading == NULL || dedup->options.method == NIGH_DEDUP_SIMHASH)
         status = nigh__candidates_by_distance(candidates, gathered, dedup, plan->width_bits, plan->threads, error);
-    else if (dedup->options.method == NIGH_DEDUP_EXACT)
-        status = nigh__candidates_by_prefixes(candidates, gathered, dedup, plan, error);
     else
-        status = nigh__candidates_by_bands(candidates, gathered, dedup, plan->threads, error);
+        status = dedup->reading->find_candidates(candidates, gathered, dedup, plan, error);
     dedup->info.disk_bytes += nigh__bands_disk_bytes(&gathered->bands);
     nigh__bands_release(&gathered->bands);
     if (status == NIGH_OK) status = nigh__candidates_finish(candidates, error);
@@ -205,15 +132,15 @@ static uint64_t usual_pairs(uint64_t documents) {
 }
 
 /* What comes after gathering: the same for texts and signatures. */
-static nigh_status decide(nigh_dedup *dedup, struct nigh__pass_plan *plan, struct nigh__gathered *gathered,
-                          nigh_error *error) {
+nigh_status nigh__dedup_decide(nigh_dedup *dedup, struct nigh__pass_plan *plan, struct nigh__gathered *gathered,
+                               nigh_error *error) {
     struct nigh__order order;
     struct nigh__candidates candidates = {0};
     const double begin = nigh__clock();
     dedup->info.documents = dedup->documents.count;
     dedup->pair_words = dedup->documents.count <= dedup->narrow.numbers ? 1 : 2;
     if (dedup->options.pairs_limit == 0) dedup->options.pairs_limit = usual_pairs(dedup->documents.count);
-    dedup->verified = dedup->source != NULL && !dedup->options.no_verify;
+    dedup->verified = dedup->reading != NULL && !dedup->options.no_verify;
     nigh_status status = nigh__order_init(dedup, &order, error);
     if (status != NIGH_OK) return status;
     status = nigh__candidates_init(dedup, &order, plan->threads, &candidates, error);
@@ -223,84 +150,6 @@ static nigh_status decide(nigh_dedup *dedup, struct nigh__pass_plan *plan, struc
     nigh__candidates_release(&candidates);
     nigh__order_release(dedup->context, &order);
     return status;
-}
-
-/* Where a limit ended the reading, what threads have read beyond it does not count. */
-static void count_lost(nigh_dedup *dedup) {
-    const size_t count = dedup->documents.count;
-    const bool limited = dedup->options.limit != 0 && count == dedup->options.limit;
-    const uint64_t end = limited ? nigh__dedup_document(dedup, count - 1)->number : UINT64_MAX;
-    dedup->info.lost = nigh__rereading_lost(dedup->source, end);
-}
-
-static void count_scored(nigh_dedup *dedup) {
-    const double *scores = dedup->scores.data;
-    for (size_t i = 0; i < dedup->scores.count; i++) dedup->info.scored += scores[i] > -(double)INFINITY;
-}
-
-/* Records of the shard that are neither documents nor lost. */
-static void count_unread(nigh_dedup *dedup) {
-    const uint64_t known = dedup->documents.count + dedup->info.lost;
-    uint64_t records = dedup->info.reader.records;
-    if (dedup->shards != 0) records = records / dedup->shards + (records % dedup->shards > dedup->shard);
-    if (dedup->options.limit == 0 && records > known) dedup->info.unread = records - known;
-}
-
-static nigh_status run(nigh_dedup *dedup, struct nigh__pass_plan *plan, nigh_error *error) {
-    struct nigh__gathered gathered = {0};
-    const double begin = nigh__clock();
-    nigh_status status = nigh__gather(dedup, plan, &gathered, error);
-    dedup->info.seconds[0] = nigh__clock() - begin;
-    dedup->info.disk_bytes += nigh__rereading_copied(dedup->source);
-    count_lost(dedup);
-    count_scored(dedup);
-    count_unread(dedup);
-    /* Better now than when all is done. */
-    if (status == NIGH_OK && (dedup->options.will_write || dedup->options.will_annotate))
-        status =
-            nigh__dedup_check_formats(nigh__rereading_formats(dedup->source), dedup->options.will_annotate != 0, error);
-    if (status == NIGH_OK) status = decide(dedup, plan, &gathered, error);
-    nigh__gathered_release(dedup->context, &gathered);
-    return status;
-}
-
-static nigh_status run_input(nigh_context *context, const struct input *input, const nigh_text_reader_options *reading,
-                             const nigh_dedup_options *options, const struct nigh__dedup_narrow *narrow,
-                             nigh_dedup **out, nigh_error *error) {
-    *out = NULL;
-    nigh_dedup *dedup = NULL;
-    struct nigh__pass_plan plan = {0};
-    nigh_status status = new_dedup(context, options, narrow, &dedup, error);
-    if (status == NIGH_OK) status = make_plan(dedup, &plan, error);
-    if (status == NIGH_OK) status = open_source(dedup, input, reading, error);
-    if (status == NIGH_OK) status = run(dedup, &plan, error);
-    nigh__pass_plan_release(context, &plan);
-    if (status == NIGH_OK)
-        *out = dedup;
-    else
-        nigh_dedup_free(dedup);
-    return status;
-}
-
-nigh_status nigh__dedup_run(nigh_context *context, const char *const *paths, size_t count,
-                            const nigh_text_reader_options *reading, const nigh_dedup_options *options,
-                            const struct nigh__dedup_narrow *narrow, nigh_dedup **out, nigh_error *error) {
-    const struct input input = {.paths = paths, .count = count};
-    return run_input(context, &input, reading, options, narrow, out, error);
-}
-
-nigh_status nigh_dedup_run(nigh_context *context, const char *const *paths, size_t count,
-                           const nigh_text_reader_options *reading, const nigh_dedup_options *options, nigh_dedup **out,
-                           nigh_error *error) {
-    return nigh__dedup_run(context, paths, count, reading, options, &usual_narrow, out, error);
-}
-
-nigh_status nigh_dedup_source(nigh_context *context, const nigh_source *source, const nigh_text_reader_options *reading,
-                              const nigh_dedup_options *options, nigh_dedup **out, nigh_error *error) {
-    *out = NULL;
-    if (source == NULL) return nigh__fail(error, NIGH_EINVAL, "no source to read documents from");
-    const struct input input = {.source = source};
-    return run_input(context, &input, reading, options, &usual_narrow, out, error);
 }
 
 /* -------------------------------------------------------------------- rows -- */
@@ -359,7 +208,7 @@ static nigh_status run_rows(nigh_dedup *dedup, const uint8_t *rows, uint64_t cou
     const double begin = nigh__clock();
     nigh_status status = list_rows(dedup, rows, count, width_bits / 8, &gathered, error);
     dedup->info.seconds[0] = nigh__clock() - begin;
-    if (status == NIGH_OK) status = decide(dedup, &plan, &gathered, error);
+    if (status == NIGH_OK) status = nigh__dedup_decide(dedup, &plan, &gathered, error);
     nigh__gathered_release(dedup->context, &gathered);
     return status;
 }
@@ -379,7 +228,7 @@ nigh_status nigh__dedup_rows(nigh_context *context, const uint8_t *rows, uint64_
     nigh_dedup *dedup = NULL;
     nigh_status status = nigh__numbers_check(count, "rows", error);
     if (status != NIGH_OK) return status;
-    status = new_dedup(context, options, narrow, &dedup, error);
+    status = nigh__dedup_new(context, options, narrow, &dedup, error);
     if (status == NIGH_OK && dedup->options.keep != NIGH_KEEP_FIRST)
         status = nigh__fail(error, NIGH_EINVAL, "of signatures the first is kept: they have no length and no score");
     if (status == NIGH_OK) {
@@ -396,7 +245,7 @@ nigh_status nigh__dedup_rows(nigh_context *context, const uint8_t *rows, uint64_
 
 nigh_status nigh_dedup_rows(nigh_context *context, const uint8_t *rows, uint64_t count, uint32_t width_bits,
                             const nigh_dedup_options *options, nigh_dedup **out, nigh_error *error) {
-    return nigh__dedup_rows(context, rows, count, width_bits, options, &usual_narrow, out, error);
+    return nigh__dedup_rows(context, rows, count, width_bits, options, &nigh__dedup_usual_narrow, out, error);
 }
 
 /* ------------------------------------------------------------------ telling -- */
@@ -408,7 +257,7 @@ void nigh_dedup_describe(const nigh_dedup *dedup, nigh_dedup_info *out) {
 nigh_status nigh_dedup_at(const nigh_dedup *dedup, uint64_t document, nigh_dedup_document *out) {
     if (document >= dedup->documents.count) return NIGH_END;
     const struct nigh__duplicate *entry = nigh__dedup_document(dedup, document);
-    const nigh_dedup_document found = {.id = dedup->source == NULL ? NULL : (const char *)dedup->ids.data + entry->id,
+    const nigh_dedup_document found = {.id = dedup->reading == NULL ? NULL : (const char *)dedup->ids.data + entry->id,
                                        .id_length = entry->id_length,
                                        .number = entry->number,
                                        .cluster = entry->kept,

@@ -47,15 +47,36 @@ struct nigh__dedup_narrow {
     uint64_t keys;    /* documents whose keys of bands are of 32 bits; bands.c says why the first may be */
 };
 
+extern const struct nigh__dedup_narrow nigh__dedup_usual_narrow;
+
+struct nigh__candidates;
+struct nigh__gathered;
+struct nigh__pass_plan;
+struct nigh__sets;
+
+/*
+ * What documents can do and signatures cannot: be read again.  By pointers, so that a library without documents has
+ * the other steps.
+ */
+struct nigh__dedup_reading {
+    nigh_status (*find_candidates)(struct nigh__candidates *candidates, struct nigh__gathered *gathered,
+                                   nigh_dedup *dedup, struct nigh__pass_plan *plan, nigh_error *error);
+    /* The sets of features of the documents whose bit is set in `needed`. */
+    nigh_status (*read_sets)(nigh_dedup *dedup, struct nigh__pass_plan *plan, const uint64_t *needed,
+                             struct nigh__sets *sets, nigh_error *error);
+    void (*rereading_free)(struct nigh__rereading *source); /* accepts NULL */
+};
+
 struct nigh_dedup {
     nigh_context *context;
-    nigh_dedup_options options;     /* complete; what they point to is ours, but for the progress */
-    char *score_key, *temporary;    /* owned */
-    uint64_t shard, shards;         /* of the reading */
-    struct nigh__rereading *source; /* NULL: of signatures */
-    struct nigh__array documents;   /* of struct nigh__duplicate, in the order of the input */
-    struct nigh__array ids;         /* of char */
-    struct nigh__array scores;      /* of double, by document, where the highest is kept; else empty */
+    nigh_dedup_options options;                /* complete; what they point to is ours, but for the progress */
+    char *score_key, *temporary;               /* owned */
+    uint64_t shard, shards;                    /* of the reading */
+    const struct nigh__dedup_reading *reading; /* NULL: of signatures */
+    struct nigh__rereading *source;            /* the same */
+    struct nigh__array documents;              /* of struct nigh__duplicate, in the order of the input */
+    struct nigh__array ids;                    /* of char */
+    struct nigh__array scores;                 /* of double, by document, where the highest is kept; else empty */
     struct nigh__dedup_narrow narrow;
     uint32_t pair_words;        /* of a pair of documents or of ranks, as base/number_pair.h has it */
     struct nigh__sorter *pairs; /* those nigh_dedup_pairs() gives, copies included; likeness.c says how; NULL: not
@@ -77,6 +98,13 @@ nigh_status nigh__dedup_run(nigh_context *context, const char *const *paths, siz
 nigh_status nigh__dedup_rows(nigh_context *context, const uint8_t *rows, uint64_t count, uint32_t width_bits,
                              const nigh_dedup_options *options, const struct nigh__dedup_narrow *narrow,
                              nigh_dedup **out, nigh_error *error);
+
+/* A deduplication with options checked and completed; on failure *out may be set, and is to be freed. */
+nigh_status nigh__dedup_new(nigh_context *context, const nigh_dedup_options *options,
+                            const struct nigh__dedup_narrow *narrow, nigh_dedup **out, nigh_error *error);
+/* What comes after gathering: the same for documents and signatures. */
+nigh_status nigh__dedup_decide(nigh_dedup *dedup, struct nigh__pass_plan *plan, struct nigh__gathered *gathered,
+                               nigh_error *error);
 
 /* Whether records of all these formats (1 << each) can be written into one file, and annotated. */
 nigh_status nigh__dedup_check_formats(unsigned formats, bool annotate, nigh_error *error);

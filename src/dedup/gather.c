@@ -137,15 +137,6 @@ static nigh_status find_set(struct gathering *gathering, uint64_t document, cons
     return NIGH_OK;
 }
 
-void nigh__gather_join(nigh_dedup *dedup, uint64_t document, uint64_t first) {
-    struct nigh__duplicate *entries = dedup->documents.data;
-    entries[document].set_of = first;
-    entries[first].set_size++;
-    if (first == document) return;
-    entries[entries[first].kept].next = document; /* the last so far */
-    entries[first].kept = document;
-}
-
 /* The document joins those of its set; what it is the first of, it stands for. */
 static nigh_status join_set(struct gathering *gathering, uint64_t document, const struct made *made,
                             nigh_error *error) {
@@ -260,14 +251,6 @@ static nigh_status make_counters(void *user, const nigh_text_reader_info *info, 
     if (gathering->out->counters == NULL) return nigh__no_memory(error, "to gather documents");
     gathering->out->counter_shift = 64 - bits;
     return NIGH_OK;
-}
-
-void nigh__gathered_release(const nigh_context *context, struct nigh__gathered *gathered) {
-    nigh__array_release(context, &gathered->rows);
-    nigh__array_release(context, &gathered->signed_ones);
-    nigh__bands_release(&gathered->bands);
-    nigh__free(context, gathered->counters);
-    gathered->counters = NULL;
 }
 
 nigh_status nigh__gather(nigh_dedup *dedup, struct nigh__pass_plan *plan, struct nigh__gathered *out,

@@ -32,12 +32,6 @@ static nigh_status changed(nigh_error *error, const char *source) {
     return NIGH_ECORRUPT;
 }
 
-uint64_t *nigh__bits_new(const nigh_context *context, uint64_t count, nigh_error *error) {
-    uint64_t *bits = nigh__alloc_table(context, (size_t)(count / 64 + 1), sizeof *bits);
-    if (bits == NULL) (void)nigh__no_memory(error, "to read documents");
-    return bits;
-}
-
 void nigh__pass_plan_release(const nigh_context *context, struct nigh__pass_plan *plan) {
     nigh__array_release(context, &plan->texts);
 }

@@ -30,6 +30,10 @@ nigh_status nigh__sets_add(struct nigh__sets *sets, uint64_t document, const uin
 /* After the last was added. */
 nigh_status nigh__sets_finish(struct nigh__sets *sets, nigh_error *error);
 
+/* Adds the sets of the documents whose bit is set in `needed`, by a pass over them.  Returns as nigh_dedup_run(). */
+nigh_status nigh__sets_read(nigh_dedup *dedup, struct nigh__pass_plan *plan, const uint64_t *needed,
+                            struct nigh__sets *sets, nigh_error *error);
+
 void nigh__sets_reader_init(struct nigh__sets_reader *out);
 void nigh__sets_reader_release(const nigh_context *context, struct nigh__sets_reader *reader);
 

@@ -15,20 +15,15 @@
  */
 #include "dedup/verify.h"
 
-#include <string.h>
-
 #include "base/clock.h"
 #include "base/status.h"
 #include "base/threads.h"
-#include "base/word_sort.h"
 #include "dedup/likeness.h"
 #include "dedup/pair_limit.h"
 #include "dedup/sets.h"
 
 #define TOGETHER 4096u
 #define WORTH_THREADS 256u
-#define FEW_FEATURES 1024u
-#define CROWDED_SLOT 16u
 
 struct look {
     uint64_t better, worse; /* ranks */
@@ -61,60 +56,6 @@ struct verification {
 
 /* ---------------------------------------------------------------- reading -- */
 
-/*
- * Sorts features.  They are hashes, so with as many slots as there are of them, by
- * their highest bits, each is soon near its place, and steps between neighbours do the
- * rest; features that somebody has made to crowd one slot, and very many, are sorted as
- * any words.
- */
-static uint64_t *sort_features(uint64_t *words, uint64_t *scratch, size_t count) {
-    uint16_t places[FEW_FEATURES + 1] = {0};
-    unsigned bits = 1;
-    while ((size_t)1 << bits < count && (size_t)1 << bits < FEW_FEATURES) bits++;
-    uint32_t most = 0;
-    for (size_t i = 0; i < count && count <= FEW_FEATURES; i++) {
-        const uint32_t there = ++places[(words[i] >> (64 - bits)) + 1];
-        most = there > most ? there : most;
-    }
-    if (count > FEW_FEATURES || most > CROWDED_SLOT) return nigh__words_sort(words, scratch, count, 1, 1, 1);
-    for (size_t i = 1; i < (size_t)1 << bits; i++) places[i] = (uint16_t)(places[i] + places[i - 1]);
-    for (size_t i = 0; i < count; i++) scratch[places[words[i] >> (64 - bits)]++] = words[i];
-    for (size_t i = 1; i < count; i++) {
-        const uint64_t moving = scratch[i];
-        size_t place = i;
-        for (; place > 0 && scratch[place - 1] > moving; place--) scratch[place] = scratch[place - 1];
-        scratch[place] = moving;
-    }
-    return scratch;
-}
-
-static nigh_status work_set(struct nigh__pass_worker *worker, const nigh_text *text,
-                            const struct nigh__features *features, struct nigh__array *product, nigh_error *error) {
-    (void)text;
-    const size_t count = features->count;
-    uint64_t *words = nigh__pass_words(worker, 2 * count);
-    if (words == NULL) return nigh__no_memory(error, "to verify");
-    memcpy(words, features->hashes, count * sizeof *words);
-    uint64_t *sorted = sort_features(words, words + count, count);
-    size_t distinct = 1;
-    for (size_t i = 1; i < count; i++) {
-        sorted[distinct] = sorted[i];
-        distinct += sorted[i] != sorted[distinct - 1];
-    }
-    uint8_t *place = nigh__array_add(worker->context, product, distinct * sizeof *words);
-    if (place == NULL) return nigh__no_memory(error, "to verify");
-    memcpy(place, sorted, distinct * sizeof *words);
-    return NIGH_OK;
-}
-
-static nigh_status take_set(void *user, uint64_t document, const nigh_text *text, const uint8_t *product, size_t length,
-                            nigh_error *error) {
-    struct verification *verification = user;
-    (void)text;
-    nigh__dedup_document(verification->dedup, document)->features = (uint32_t)(length / sizeof(uint64_t));
-    return nigh__sets_add(&verification->sets, document, product, error);
-}
-
 /* The documents of which there is a candidate pair. */
 static nigh_status mark_needed(struct verification *verification, uint64_t *needed, nigh_error *error) {
     const uint64_t *first = verification->order->first;
@@ -133,8 +74,6 @@ static nigh_status mark_needed(struct verification *verification, uint64_t *need
 
 static nigh_status read_sets(struct verification *verification, nigh_error *error) {
     nigh_dedup *dedup = verification->dedup;
-    const struct nigh__pass_step step = {
-        .stage = "verifying", .work = work_set, .take = take_set, .user = verification};
     uint64_t *needed = nigh__bits_new(dedup->context, dedup->documents.count, error);
     if (needed == NULL) return NIGH_ENOMEM;
     nigh_status status =
@@ -143,7 +82,8 @@ static nigh_status read_sets(struct verification *verification, nigh_error *erro
     if (status == NIGH_OK && dedup->options.all_pairs) nigh__pair_limit_choose(&verification->listing);
     if (status == NIGH_OK && dedup->verified) {
         status = nigh__sets_init(dedup, dedup->options.memory_bytes / 2, &verification->sets, error);
-        if (status == NIGH_OK) status = nigh__pass_run(dedup, verification->plan, &step, needed, error);
+        if (status == NIGH_OK)
+            status = dedup->reading->read_sets(dedup, verification->plan, needed, &verification->sets, error);
         if (status == NIGH_OK) status = nigh__sets_finish(&verification->sets, error);
         dedup->info.disk_bytes += verification->sets.file_words * sizeof(uint64_t);
     }
@@ -178,7 +118,7 @@ static void guess(const struct verification *verification, struct look *look) {
         nigh__likeness_distance(dedup, verification->gathered, verification->order->first[look->better],
                                 verification->order->first[look->worse]);
     const double share = (double)distance / (double)verification->plan->width_bits;
-    const bool halves = dedup->source != NULL && dedup->options.method == NIGH_DEDUP_MINHASH;
+    const bool halves = dedup->reading != NULL && dedup->options.method == NIGH_DEDUP_MINHASH;
     const double similarity = 1 - (halves ? 2 : 1) * share;
     look->alike = true;
     look->similarity = (float)(similarity < 0 ? 0 : similarity);
