@@ -20,6 +20,7 @@ const struct cli_command cmd_eval = {
     .description = description,
     .values_size = sizeof(struct cli_common),
     .run = cli_subcommand_choose,
+    .part = "evaluation",
     .subcommands = subcommands,
     .question = "what to measure",
 };

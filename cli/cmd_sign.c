@@ -337,4 +337,5 @@ const struct cli_command cmd_sign = {
     .options = options,
     .values_size = sizeof(struct sign_values),
     .run = run,
+    .part = "documents",
 };

@@ -65,6 +65,7 @@ const struct cli_command cmd_terms = {
     .examples = examples,
     .values_size = sizeof(struct cli_common),
     .run = cli_subcommand_choose,
+    .part = "terms",
     .subcommands = subcommands,
     .question = "what to do",
 };

@@ -415,4 +415,5 @@ const struct cli_command cmd_train = {
     .options = options,
     .values_size = sizeof(struct train_values),
     .run = run,
+    .part = "learning",
 };

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "built_parts.h"
 #include "common.h"
 #include "suggest.h"
 
@@ -17,8 +18,18 @@ static const struct cli_command *const commands[] = {
     &cmd_check, &cmd_export, &cmd_generate, &cmd_manual,  &cmd_completion, &cmd_commands,
 };
 
+#define COMMAND_COUNT (sizeof commands / sizeof commands[0])
+
 const struct cli_command *cli_command_at(size_t index) {
-    return index < sizeof commands / sizeof commands[0] ? commands[index] : NULL;
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (cli_part_built(commands[i]->part) && index-- == 0) return commands[i];
+    return NULL;
+}
+
+const char *cli_command_part_left_out(const char *name) {
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (strcmp(commands[i]->name, name) == 0 && !cli_part_built(commands[i]->part)) return commands[i]->part;
+    return NULL;
 }
 
 const struct cli_command *cli_subcommand_at(const struct cli_command *command, size_t index) {

@@ -32,6 +32,7 @@ struct cli_command {
     size_t values_size;               /* of the struct the options fill */
     bool internal;                    /* for the build and packagers: not listed, needs no library */
     int (*run)(struct cli_job *job);  /* returns the exit code */
+    const char *part;                 /* of the library, without which it is left out; NULL: the core */
 
     /* A command of several: its own table is empty, and `run` is cli_subcommand_choose(). */
     const struct cli_command *const *subcommands; /* NULL: none; else NULL-terminated */
@@ -41,8 +42,11 @@ struct cli_command {
 /* Fits the name of any command. */
 #define CLI_COMMAND_NAME_SIZE 32
 
-/* All commands, the internal ones last; NULL past the end. */
+/* All commands this build has, the internal ones last; NULL past the end. */
 const struct cli_command *cli_command_at(size_t index);
+
+/* The part whose absence leaves out the command of this name; NULL: there is no such command, or it is there. */
+const char *cli_command_part_left_out(const char *name);
 
 /* Those inside a command; NULL past the end, and where there are none. */
 const struct cli_command *cli_subcommand_at(const struct cli_command *command, size_t index);

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "built_parts.h"
 #include "common.h"
 #include "help.h"
 #include "signals.h"
@@ -31,6 +32,8 @@ static const char *command_name_at(const void *user, size_t index, bool *skip) {
 }
 
 static int unknown_command(const char *name) {
+    const char *part = cli_command_part_left_out(name);
+    if (part != NULL) return cli_usage(NULL, "there is no '%s' here: this nigh was built without %s", name, part);
     const char *near = cli_suggest(name, command_name_at, NULL);
     const char *kind = name[0] == '-' ? "option" : "command";
     if (near != NULL) return cli_usage(NULL, "unknown %s '%s'; did you mean '%s'?", kind, name, near);
@@ -69,6 +72,7 @@ static int show_version(struct cli_sink *out) {
     for (size_t i = 0; (name = nigh_kernel_name(i, &usable)) != NULL; i++)
         cli_sink_format(out, "%s %s%s", i == 0 ? "" : ",", name, usable ? "" : " (not for this CPU)");
     cli_sink_text(out, "\n");
+    cli_parts_show(out);
     nigh_context_free(context);
     return CLI_DONE;
 }

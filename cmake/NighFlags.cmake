@@ -16,7 +16,7 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 include(CheckPIESupported)
-check_pie_supported(LANGUAGES C CXX)
+check_pie_supported(LANGUAGES C)
 
 add_library(nigh_flags INTERFACE)
 

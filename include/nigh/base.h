@@ -42,7 +42,8 @@ extern "C" {
     X(NIGH_EBUSY, -9, "in use by another writer")         \
     X(NIGH_ECANCELLED, -10, "cancelled")                  \
     X(NIGH_ELIMIT, -11, "over a limit")                   \
-    X(NIGH_EMISMATCH, -12, "does not fit the collection")
+    X(NIGH_EMISMATCH, -12, "does not fit the collection") \
+    X(NIGH_EUNSUPPORTED, -13, "left out of this build")
 
 typedef enum nigh_status {
 #define NIGH_STATUS_ENUM(name, number, text) name = (number),
@@ -134,6 +135,15 @@ NIGH_API size_t nigh_error_format(const nigh_error *error, char *buffer, size_t 
 
 /* Returns: "MAJOR.MINOR.PATCH" of the library linked, a constant string. */
 NIGH_API const char *nigh_version(void);
+
+/*
+ * Lists the parts that a build may leave out: documents, learning, terms, evaluation.  A library has all functions
+ * either way; those of a part that was left out return NIGH_EUNSUPPORTED (or NULL, or nothing).
+ *
+ * Threads: any.
+ * Returns: a constant name, or NULL past the end; *built (may be NULL) is non-zero where this library has the part.
+ */
+NIGH_API const char *nigh_part_name(size_t index, int *built);
 
 /* --------------------------------------------------------------- context -- */
 

@@ -10,8 +10,6 @@ extern const struct nigh__options nigh__eval_pairs_options_shape;
 extern const struct nigh__options nigh__eval_ranking_options_shape;
 extern const struct nigh__options nigh__eval_duplicates_options_shape;
 extern const struct nigh__options nigh__eval_weak_bits_options_shape;
-extern const struct nigh__options nigh__eval_truth_options_shape;
-extern const struct nigh__options nigh__tune_options_shape;
 extern const struct nigh__options nigh__eval_filters_options_shape;
 extern const struct nigh__options nigh__eval_learned_options_shape;
 

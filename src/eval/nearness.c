@@ -14,8 +14,8 @@
 #include "collection/collection.h"
 #include "eval/eval_options.h"
 #include "eval/nearness.h"
-#include "eval/truth.h"
 #include "search/search_options.h"
+#include "search/truth.h"
 
 struct measuring {
     const nigh_collection *collection;
@@ -31,34 +31,7 @@ struct measuring {
     uint64_t bounded;  /* queries whose proof has an end */
 };
 
-/* ------------------------------------------------------------------ ratios */
-
-static double ratio(uint64_t truth, uint64_t found) { return found == 0 ? 1 : (double)truth / (double)found; }
-
-double nigh__cdr(const nigh_match *truth, size_t truths, const nigh_match *found, size_t count, uint32_t k,
-                 uint32_t width_bits, double *dr, double *cdr) {
-    uint64_t truth_sum = 0;
-    uint64_t found_sum = 0;
-    double sum = 0;
-    for (uint32_t p = 0; p < k; p++) {
-        if (p < truths) {
-            truth_sum += truth[p].distance;
-            found_sum += p < count ? found[p].distance : width_bits;
-        }
-        const double here = ratio(truth_sum, found_sum);
-        sum += here;
-        if (dr != NULL) dr[p] += here;
-        if (cdr != NULL) cdr[p] += sum / (p + 1);
-    }
-    return sum / k;
-}
-
-double nigh__recall(const nigh_match *truth, size_t truths, const nigh_match *found, size_t count) {
-    size_t near = 0;
-    if (truths == 0) return 1;
-    while (near < count && near < truths && found[near].distance <= truth[truths - 1].distance) near++;
-    return (double)near / (double)truths;
-}
+/* ----------------------------------------------------------------- queries */
 
 static bool is_in(const nigh_match *matches, size_t count, uint64_t document) {
     for (size_t i = 0; i < count; i++)

@@ -7,15 +7,6 @@
 #include "learn/lesson.h"
 #include "signature/model.h"
 
-static const char *const method_names[] = {"codewords", "s3h", "s3h-f", "simhash", "chi", "ssh", "klsh"};
-
-#define METHODS (sizeof method_names / sizeof method_names[0])
-
-const char *nigh_learn_method_name(nigh_learn_method method) {
-    const size_t index = (size_t)method;
-    return index < METHODS ? method_names[index] : NULL;
-}
-
 bool nigh__learn_needs_labels(nigh_learn_method method) {
     return method != NIGH_LEARN_SIMHASH && method != NIGH_LEARN_KLSH;
 }

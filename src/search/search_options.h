@@ -6,5 +6,7 @@
 #include "base/options.h"
 
 extern const struct nigh__options nigh__search_options_shape;
+extern const struct nigh__options nigh__eval_truth_options_shape;
+extern const struct nigh__options nigh__tune_options_shape;
 
 #endif

@@ -249,3 +249,11 @@ nigh_status nigh_model_coefficients(const nigh_model *model, uint32_t index, dou
     }
     return NIGH_OK;
 }
+
+/* ------------------------------------------------------------------ names -- */
+
+const char *nigh_learn_method_name(nigh_learn_method method) {
+    static const char *const names[] = {"codewords", "s3h", "s3h-f", "simhash", "chi", "ssh", "klsh"};
+    const size_t index = (size_t)method;
+    return index < sizeof names / sizeof names[0] ? names[index] : NULL;
+}

@@ -10,7 +10,8 @@ expect 0 ANY '' -- "$NIGH" --version
 [[ $(sed -n 2p .out) == "library   $version" ]] || fail 'second line'
 grep -qE '^compiler  (gcc|clang) [0-9]+' .out || fail 'compiler'
 grep -qE '^kernel    [a-z0-9_]+; this build has .*generic' .out || fail 'kernel'
-[[ $(wc -l < .out) == 4 ]] || fail 'four lines'
+grep -qE '^parts     (core only|[a-z ]+)$' .out || fail 'parts'
+[[ $(wc -l < .out) == 5 ]] || fail 'five lines'
 cp .out version
 expect 0 "$(cat version)" '' -- "$NIGH" -V
 

@@ -11,8 +11,8 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
-#include "eval/truth.h"
 #include "fuzz/fuzz.h"
+#include "search/truth.h"
 #include "support/support.h"
 
 #define QUERIES 3u

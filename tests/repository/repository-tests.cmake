@@ -22,6 +22,12 @@ if(NOT NIGH_SANITIZE AND NOT NIGH_COVERAGE)
     endif()
     register(repository.headers quick "${tools}/check-headers" "${PROJECT_SOURCE_DIR}" $<TARGET_FILE:nigh_shared>)
     register(repository.headers_can_fail quick "${tools}/check-headers" --self-test)
+    if(NIGH_DOCUMENTS AND NIGH_LEARNING AND NIGH_TERMS AND NIGH_EVALUATION)
+        register(repository.smallest quick "${CMAKE_CURRENT_SOURCE_DIR}/repository/check-smallest")
+        register(repository.smallest_tests full "${CMAKE_CURRENT_SOURCE_DIR}/repository/check-smallest"
+                 "${CMAKE_CTEST_COMMAND}")
+        set_tests_properties(repository.smallest repository.smallest_tests PROPERTIES PROCESSORS 2 TIMEOUT 1800)
+    endif()
     register(repository.install quick "${CMAKE_CURRENT_SOURCE_DIR}/repository/check-install")
     # Installing happens from the build folder; nothing else may be built in it meanwhile.
     set_tests_properties(repository.install PROPERTIES RUN_SERIAL TRUE)

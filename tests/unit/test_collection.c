@@ -438,10 +438,10 @@ static void a_read_that_faults(void **state) {
     assert_int_equal(nigh_collection_signature(collection, 4999, query, &error), NIGH_EIO);
     uint8_t weights[1024];
     assert_int_equal(nigh_collection_weights(collection, 4999, weights, &error), NIGH_EIO);
-    nigh_vocabulary *vocabulary;
-    assert_int_equal(nigh_collection_vocabulary(collection, &vocabulary, &error), NIGH_EIO);
-    assert_null(vocabulary);
     const struct nigh__segment *keeper = collection->segments[0];
+    uint8_t *bytes;
+    assert_int_equal(nigh__segment_attachment(keeper, NIGH__ATTACHMENT_VOCABULARY, &bytes, &length, &error), NIGH_EIO);
+    assert_null(bytes);
     const nigh_attachment kept = {.bytes = recipe.vocabulary, .length = strlen(recipe.vocabulary)};
     assert_int_equal(nigh__segment_keeps(keeper, NIGH__ATTACHMENT_VOCABULARY, &kept, &error), NIGH_EIO);
     nigh_collection_close(collection);

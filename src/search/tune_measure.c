@@ -12,9 +12,8 @@
 
 #include "base/clock.h"
 #include "base/status.h"
-#include "eval/nearness.h"
-#include "eval/truth.h"
-#include "eval/tune.h"
+#include "search/truth.h"
+#include "search/tune.h"
 
 #define WARM_UP 8u
 #define LOOK_EVERY 16u

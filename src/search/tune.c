@@ -26,10 +26,9 @@
 
 #include "base/status.h"
 #include "collection/sidecar.h"
-#include "eval/eval_options.h"
-#include "eval/tune.h"
 #include "graph/graph.h"
 #include "search/search_options.h"
+#include "search/tune.h"
 #include "slices/slices.h"
 
 #define USUAL_RECALL 0.95

@@ -3,8 +3,8 @@
  * Tuning: tune_sample.c has the queries and their truth, tune_measure.c measures a setting,
  * tune.c searches for the best.
  */
-#ifndef NIGH_EVAL_TUNE_H
-#define NIGH_EVAL_TUNE_H
+#ifndef NIGH_SEARCH_TUNE_H
+#define NIGH_SEARCH_TUNE_H
 
 #include "base/memory.h"
 #include "base/progress.h"

@@ -9,8 +9,8 @@
 #include "base/bytes.h"
 #include "base/rng.h"
 #include "base/status.h"
-#include "eval/eval_options.h"
-#include "eval/tune.h"
+#include "search/search_options.h"
+#include "search/tune.h"
 
 #define MIN_QUERIES 40u
 #define MAX_K 32768u

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The nearest documents of some queries, as they really are; truth.c has the file. */
-#ifndef NIGH_EVAL_TRUTH_H
-#define NIGH_EVAL_TRUTH_H
+#ifndef NIGH_SEARCH_TRUTH_H
+#define NIGH_SEARCH_TRUTH_H
 
 #include "base/memory.h"
 
@@ -25,5 +25,15 @@ size_t nigh__without_own(const nigh_match *matches, size_t count, uint64_t own, 
 static inline uint64_t nigh__own(const nigh_eval_truth_options *options, size_t query) {
     return options->own == NULL ? UINT64_MAX : options->own[query];
 }
+
+/*
+ * CDR(k) of one query, as nigh.h has it, of the nearest there are and of what was found, in bits; where there are
+ * fewer documents than ranks, the last ratio goes on.  DR and CDR of each rank are added to `dr` and `cdr` (NULL: no).
+ */
+double nigh__cdr(const nigh_match *truth, size_t truths, const nigh_match *found, size_t count, uint32_t k,
+                 uint32_t width_bits, double *dr, double *cdr);
+
+/* The share of the nearest that was found, by distance: what is as near as the last of them counts. */
+double nigh__recall(const nigh_match *truth, size_t truths, const nigh_match *found, size_t count);
 
 #endif

@@ -14,7 +14,7 @@
  * The key is a hash of the segments' checksums, of the queries and of what is left out
  * of their answers: a truth that was made from anything else is not used.
  */
-#include "eval/truth.h"
+#include "search/truth.h"
 
 #include <string.h>
 
@@ -26,7 +26,6 @@
 #include "base/status.h"
 #include "collection/collection.h"
 #include "collection/header.h"
-#include "eval/eval_options.h"
 #include "search/search_options.h"
 
 #define TRUTH_MAGIC "\x89NIGHT\r\n"
@@ -270,4 +269,33 @@ nigh_status nigh_eval_truth_load(const nigh_collection *collection, const uint8_
         nigh_eval_truth_free(truth);
     }
     return status;
+}
+
+/* ------------------------------------------------------------------ ratios */
+
+static double ratio(uint64_t truth, uint64_t found) { return found == 0 ? 1 : (double)truth / (double)found; }
+
+double nigh__cdr(const nigh_match *truth, size_t truths, const nigh_match *found, size_t count, uint32_t k,
+                 uint32_t width_bits, double *dr, double *cdr) {
+    uint64_t truth_sum = 0;
+    uint64_t found_sum = 0;
+    double sum = 0;
+    for (uint32_t p = 0; p < k; p++) {
+        if (p < truths) {
+            truth_sum += truth[p].distance;
+            found_sum += p < count ? found[p].distance : width_bits;
+        }
+        const double here = ratio(truth_sum, found_sum);
+        sum += here;
+        if (dr != NULL) dr[p] += here;
+        if (cdr != NULL) cdr[p] += sum / (p + 1);
+    }
+    return sum / k;
+}
+
+double nigh__recall(const nigh_match *truth, size_t truths, const nigh_match *found, size_t count) {
+    size_t near = 0;
+    if (truths == 0) return 1;
+    while (near < count && near < truths && found[near].distance <= truth[truths - 1].distance) near++;
+    return (double)near / (double)truths;
 }

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parts are asked of the library that is linked, so the tool is built from the same files whatever the parts are. */
+#include "built_parts.h"
+
+#include <string.h>
+
+bool cli_part_built(const char *name) {
+    int built = name == NULL;
+    const char *part;
+    for (size_t i = 0; !built && (part = nigh_part_name(i, NULL)) != NULL; i++)
+        if (strcmp(part, name) == 0) (void)nigh_part_name(i, &built);
+    return built != 0;
+}
+
+void cli_parts_show(struct cli_sink *out) {
+    const char *part;
+    bool any = false;
+    cli_sink_text(out, "parts    ");
+    for (size_t i = 0; (part = nigh_part_name(i, NULL)) != NULL; i++) {
+        if (!cli_part_built(part)) continue;
+        cli_sink_format(out, " %s", part);
+        any = true;
+    }
+    cli_sink_text(out, any ? "\n" : " core only\n");
+}

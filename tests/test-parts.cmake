@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Which tests need a part of the library that a build may leave out (cmake/NighParts.cmake).  A test that is not named
+# here is of the core and runs in every build.
+
+set(tests_of_documents
+    fuzz.html fuzz.http fuzz.json fuzz.jsonl fuzz.model fuzz.report fuzz.tokeniser fuzz.trec fuzz.trec_text
+    fuzz.vocabulary fuzz.warc golden.model_signatures golden.signatures golden.text_signatures
+    property.analysis property.dedup_oracle property.project
+    unit.analyser unit.collection_vocabulary unit.collection_weights unit.dedup unit.dedup_crowds unit.dedup_losses
+    unit.dedup_write unit.extract unit.extract_hostile unit.extract_html unit.extract_http unit.extract_json
+    unit.feature unit.labels unit.language unit.minhash unit.model unit.model_sign unit.pack unit.passage unit.report
+    unit.report_diff unit.rereading unit.signer unit.signing unit.simhash unit.spell unit.split_containers
+    unit.split_faults unit.split_formats unit.split_limits unit.split_tree unit.split_warc unit.text_reader
+    unit.topsig unit.unicode unit.vocabulary unit.weight
+    cli.against cli.bad_input cli.bombs cli.dedup cli.dedup_forms cli.dedup_limits cli.documents cli.mixed cli.pairs
+    cli.places cli.queries cli.same_documents cli.search_probe cli.search_slices cli.sign cli.terminal cli.vocabulary
+    oracle.format_reader)
+set(tests_of_learning
+    property.s3h_objective unit.codewords unit.eigen unit.eval_learned unit.klsh unit.labelled unit.learn unit.lesson
+    unit.s3h unit.ssh
+    cli.completion cli.eval_learned cli.help cli.learned cli.train)
+set(tests_of_terms
+    fuzz.terms golden.terms_golden property.filters property.power_loss property.terms property.terms_faults
+    unit.blocks unit.eval_filters unit.filter_choice unit.positions unit.terms_file unit.terms_index unit.terms_search
+    cli.completion cli.eval_terms cli.help cli.terms cli.terms_errors
+    oracle.terms_reader)
+set(tests_of_evaluation
+    fuzz.truth property.tune unit.eval unit.eval_duplicates unit.eval_filters unit.eval_learned unit.metric
+    unit.nearness unit.shares
+    cli.completion cli.eval cli.eval_duplicates cli.eval_learned cli.eval_nearest cli.eval_terms cli.help)
+
+# Whether all that the test needs is built.
+function(parts_suffice name result)
+    set(${result} TRUE PARENT_SCOPE)
+    foreach(part IN LISTS parts)
+        if(name IN_LIST tests_of_${part} AND NOT part IN_LIST parts_built)
+            set(${result} FALSE PARENT_SCOPE)
+        endif()
+    endforeach()
+endfunction()
