@@ -118,7 +118,16 @@ NIGH_API nigh_status nigh_index_documents(nigh_context *context, const char *pat
                                           const nigh_index_options *options, nigh_index_result *result,
                                           nigh_error *error);
 
-/* The same for documents of the caller's.  NIGH_REASON_ONE_PASS where words must be counted and it has no rewind. */
+/*
+ * The same for documents of the caller's.  A source that cannot be rewound will do where no words are to be counted
+ * first.
+ *
+ * Lives:   everything is read during the call.
+ * Threads: as nigh_index_documents(); of the source as it says itself.
+ * Returns: as nigh_index_documents(); what the source returned where that ended it; NIGH_EINVAL with
+ *          NIGH_REASON_ONE_PASS where words must be counted first and the source cannot be rewound.  *result is not
+ *          filled where the source is refused.
+ */
 NIGH_API nigh_status nigh_index_source(nigh_context *context, const char *path, const nigh_source *source,
                                        const nigh_text_reader_options *reading, const nigh_index_options *options,
                                        nigh_index_result *result, nigh_error *error);

@@ -125,7 +125,8 @@ NIGH_API void nigh_text_reader_close(nigh_text_reader *reader); /* accepts NULL 
 /*
  * Documents of the caller's, one after the other: rows of a table, objects of another
  * language.  Whatever takes a reader takes them through nigh_text_reader_open_source();
- * nigh_dedup_source(), which reads them several times, takes the source itself.
+ * nigh_index_source() and nigh_dedup_source(), which read them several times, take the
+ * source itself.
  *
  * Lives:   the struct is copied; `user` must outlive what reads from it.
  * Threads: next and rewind are called from one thread at a time, but not always the

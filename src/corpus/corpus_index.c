@@ -16,6 +16,7 @@
 #include "corpus/corpus_options.h"
 #include "corpus/scheme_compare.h"
 #include "document/document_options.h"
+#include "document/split.h"
 #include "text/text_options.h"
 
 struct indexing {
@@ -23,7 +24,7 @@ struct indexing {
     const char *path;
     const char *const *inputs;
     size_t input_count;
-    const nigh_source *source; /* NULL: the inputs */
+    nigh_source source; /* instead of inputs, where its `next` is not NULL */
     const nigh_text_reader_options *reading;
     nigh_index_options options;
     nigh_index_result result;
@@ -81,23 +82,20 @@ static nigh_status get_model(struct indexing *indexing, nigh_signer_options *sig
 
 static nigh_status open_reader(const struct indexing *indexing, const nigh_text_reader_options *reading,
                                nigh_text_reader **out, nigh_error *error) {
-    if (indexing->source != NULL)
-        return nigh_text_reader_open_source(indexing->context, indexing->source, reading, out, error);
+    if (indexing->source.next != NULL)
+        return nigh_text_reader_open_source(indexing->context, &indexing->source, reading, out, error);
     return nigh_text_reader_open(indexing->context, indexing->inputs, indexing->input_count, reading, out, error);
 }
 
-static bool is_pipe(const char *input) { return strcmp(input, "-") == 0; }
-
-/* A pipe can be read only once, and so can a source without a way back. */
+/* A pipe can be read only once, and a source that has no rewind. */
 static nigh_status check_two_passes(const struct indexing *indexing, nigh_error *error) {
-    bool once = indexing->source != NULL && indexing->source->rewind == NULL;
-    for (size_t i = 0; i < indexing->input_count; i++) once = once || is_pipe(indexing->inputs[i]);
-    if (once)
-        return nigh__because(error, NIGH_REASON_ONE_PASS,
-                             nigh__fail(error, NIGH_EINVAL,
-                                        "these weights need a first pass to count words, and a pipe can be read "
-                                        "only once"));
-    return NIGH_OK;
+    const char *once = indexing->source.next != NULL && indexing->source.rewind == NULL ? "this source" : NULL;
+    for (size_t i = 0; i < indexing->input_count && once == NULL; i++)
+        if (strcmp(indexing->inputs[i], "-") == 0) once = "a pipe";
+    if (once == NULL) return NIGH_OK;
+    (void)nigh__fail(error, NIGH_EINVAL, "these weights need a first pass to count words, and %s can be read only once",
+                     once);
+    return nigh__because(error, NIGH_REASON_ONE_PASS, NIGH_EINVAL);
 }
 
 /* Problems will be told by the pass that signs. */
@@ -185,8 +183,7 @@ static nigh_status leave_out(struct indexing *indexing, const nigh_signed *row, 
 static nigh_status report(struct indexing *indexing, nigh_error *error) {
     nigh_signing_info *info = &indexing->result.signing;
     nigh_signing_describe(indexing->signing, info);
-    if (nigh__progress_tick(&indexing->progress, "signing", info->reader.bytes_read, info->reader.bytes_total))
-        return nigh__progress_cancelled(error);
+    if (nigh__reading_tick(&indexing->progress, "signing", &info->reader)) return nigh__progress_cancelled(error);
     return NIGH_OK;
 }
 
@@ -228,16 +225,16 @@ static nigh_status index_all(struct indexing *indexing, nigh_error *error) {
     return status;
 }
 
-/* With everything set but the options. */
 static nigh_status run(struct indexing *indexing, const nigh_index_options *options, nigh_index_result *result,
                        nigh_error *error) {
-    indexing->result.commit.size = sizeof indexing->result.commit;
-    indexing->result.signing.size = sizeof indexing->result.signing;
-    indexing->result.signing.reader.size = sizeof indexing->result.signing.reader;
+    nigh_index_result *own = &indexing->result;
+    own->commit.size = sizeof own->commit;
+    own->signing.size = sizeof own->signing;
+    own->signing.reader.size = sizeof own->signing.reader;
     nigh_status status = nigh__options_copy(&nigh__index_options_shape, &indexing->options, options, error);
     nigh__progress_init(&indexing->progress, indexing->options.progress);
     if (status == NIGH_OK) status = index_all(indexing, error);
-    if (result != NULL) nigh__info_copy(result, &indexing->result, sizeof indexing->result);
+    if (result != NULL) nigh__info_copy(result, own, sizeof *own);
     release(indexing);
     return status;
 }
@@ -253,6 +250,7 @@ nigh_status nigh_index_documents(nigh_context *context, const char *path, const 
 nigh_status nigh_index_source(nigh_context *context, const char *path, const nigh_source *source,
                               const nigh_text_reader_options *reading, const nigh_index_options *options,
                               nigh_index_result *result, nigh_error *error) {
-    struct indexing indexing = {.context = context, .path = path, .source = source, .reading = reading};
-    return run(&indexing, options, result, error);
+    struct indexing indexing = {.context = context, .path = path, .reading = reading};
+    const nigh_status status = nigh__source_copy(&indexing.source, source, error);
+    return status == NIGH_OK ? run(&indexing, options, result, error) : status;
 }

@@ -2,9 +2,9 @@
 /* What methods of search have in common: see scan/method.h. */
 #include "scan/method.h"
 
+#include "base/parallel.h"
 #include "base/status.h"
 #include "base/threads.h"
-#include "scan/query_crew.h"
 
 void *nigh__prepared_new(const struct nigh__prepared *base, size_t size, nigh_error *error) {
     struct nigh__prepared *prepared = nigh__alloc(base->segment->context, 1, size);
@@ -35,34 +35,41 @@ struct shared_step {
     const struct nigh__query_batch *batch;
     struct nigh__prepared *prepared;
     const struct nigh__batch_work *work;
+    struct nigh__parallel parallel;
     void *scratch[NIGH__MAX_THREADS]; /* NULL: a thread has none yet */
 };
 
-static nigh_status take_one(void *user, uint32_t thread, uint32_t at, nigh_error *error) {
-    struct shared_step *step = user;
+static nigh_status get_scratch(struct shared_step *step, uint32_t thread, nigh_error *error) {
     const struct nigh__batch_work *work = step->work;
     void **scratch = &step->scratch[thread];
     if (*scratch == NULL) *scratch = nigh__object_pool_take(work->pool);
-    if (*scratch == NULL) {
-        const nigh_status status = work->scratch_new(step->prepared->segment->context, scratch, error);
-        if (status != NIGH_OK) return status;
-    }
-    return work->take(step->prepared, step->batch, *scratch, step->batch->chosen[at], error);
+    if (*scratch != NULL) return NIGH_OK;
+    return work->scratch_new(step->prepared->segment->context, scratch, error);
+}
+
+static nigh_status take_one(void *user, const struct nigh__items *items) {
+    struct shared_step *step = user;
+    const uint32_t thread = items->thread;
+    nigh_status status = get_scratch(step, thread, items->error);
+    if (status == NIGH_OK)
+        status = step->work->take(step->prepared, step->batch, step->scratch[thread], step->batch->chosen[items->first],
+                                  items->error);
+    (void)nigh__parallel_did(&step->parallel, thread, step->prepared->segment->signatures);
+    return status;
 }
 
 nigh_status nigh__batch_share(const struct nigh__query_batch *batch, struct nigh__prepared *prepared,
                               const struct nigh__batch_work *work, nigh_error *error) {
-    struct shared_step step = {.batch = batch, .prepared = prepared, .work = work};
-    const struct nigh__query_crew crew = {.context = prepared->segment->context,
-                                          .count = batch->count,
-                                          .threads = batch->threads,
-                                          .user = &step,
-                                          .take = take_one,
-                                          .progress = batch->progress,
-                                          .progress_done = batch->progress_done,
-                                          .progress_total = batch->progress_total,
-                                          .progress_each = prepared->segment->signatures};
-    const nigh_status status = nigh__query_crew_run(&crew, error);
+    struct shared_step step = {.batch = batch,
+                               .prepared = prepared,
+                               .work = work,
+                               .parallel = {.context = prepared->segment->context,
+                                            .threads = batch->threads,
+                                            .progress = batch->progress,
+                                            .stage = "searching",
+                                            .total = batch->progress_total,
+                                            .done = batch->progress_done}};
+    const nigh_status status = nigh__parallel_run(&step.parallel, batch->count, 1, take_one, &step, error);
     for (uint32_t t = 0; t < batch->threads; t++)
         if (step.scratch[t] != NULL) nigh__object_pool_give(work->pool, step.scratch[t], work->scratch_free);
     return status;

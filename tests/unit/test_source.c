@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Documents of the caller's: the same as from a file, whoever reads them, and whatever goes wrong on the way. */
-#define _GNU_SOURCE
+#define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,136 +14,11 @@
 #include <cmocka.h>
 
 #include "base/hash.h"
+#include "support/caller.h"
 #include "support/support.h"
 #include "support/text_support.h"
 
 #define DOCUMENTS 3000u
-#define SLOW_US 300000u /* longer than it takes until progress is told again */
-
-struct document {
-    char id[24]; /* "": none */
-    char *text;  /* owned */
-    double score;
-};
-
-/* What the caller has, and how it misbehaves. */
-struct caller {
-    struct document *documents;
-    size_t count;
-    size_t next;
-    uint64_t passes;
-    char *given;        /* the text of the last document, gone with the next call */
-    int busy;           /* inside a call */
-    size_t slow_at;     /* document; 0: none */
-    size_t fail_at;     /* document */
-    nigh_status status; /* that it fails with, */
-    bool silent;        /* without a word */
-    bool fail_rewind;
-    uint64_t change_in; /* the pass in which */
-    size_t change;      /* this document is another, */
-    bool change_score;  /* or only its score; where it is `count`, there is one more */
-};
-
-static nigh_status caller_fail(const struct caller *caller, nigh_error *error) {
-    if (caller->silent) return caller->status;
-    *error = (nigh_error){.status = caller->status, .offset = NIGH_NO_OFFSET};
-    (void)snprintf(error->why, sizeof error->why, "row %zu is gone", caller->next);
-    return caller->status;
-}
-
-/* What it says of a document, in memory that does not outlive it. */
-static void caller_give(struct caller *caller, nigh_text *out) {
-    const struct document *document = &caller->documents[caller->next % caller->count];
-    const bool changes = caller->passes == caller->change_in && caller->next == caller->change;
-    free(caller->given);
-    caller->given = strdup(document->text);
-    assert_int_equal(out->size, sizeof *out);
-    assert_null(out->id);
-    out->id = document->id[0] == '\0' ? NULL : document->id;
-    out->id_length = strlen(document->id);
-    out->text = caller->given;
-    out->text_length = strlen(caller->given);
-    out->score = document->score;
-    if (changes && caller->change_score)
-        out->score++;
-    else if (changes)
-        caller->given[0] ^= 1;
-}
-
-static nigh_status caller_next(void *user, nigh_text *out, nigh_error *error) {
-    struct caller *caller = user;
-    assert_int_equal(__atomic_fetch_add(&caller->busy, 1, __ATOMIC_ACQ_REL), 0);
-    const bool longer = caller->passes == caller->change_in && caller->change == caller->count;
-    nigh_status status = NIGH_OK;
-    if (caller->slow_at != 0 && caller->next == caller->slow_at) usleep(SLOW_US);
-    if (caller->next == caller->fail_at)
-        status = caller_fail(caller, error);
-    else if (caller->next == caller->count + longer)
-        status = NIGH_END;
-    else
-        caller_give(caller, out);
-    caller->next += status == NIGH_OK;
-    __atomic_fetch_sub(&caller->busy, 1, __ATOMIC_ACQ_REL);
-    return status;
-}
-
-static nigh_status caller_rewind(void *user, nigh_error *error) {
-    struct caller *caller = user;
-    assert_int_equal(__atomic_load_n(&caller->busy, __ATOMIC_ACQUIRE), 0);
-    caller->next = 0;
-    caller->passes++;
-    free(caller->given);
-    caller->given = NULL;
-    return caller->fail_rewind ? caller_fail(caller, error) : NIGH_OK;
-}
-
-static nigh_source source_of(struct caller *caller) {
-    nigh_source source;
-    nigh_source_init(&source);
-    assert_true(source.documents == (uint64_t)NIGH_DEFAULT);
-    source.user = caller;
-    source.next = caller_next;
-    source.rewind = caller_rewind;
-    return source;
-}
-
-/* Lines of words; some are copies of one before, some nearly so. */
-static struct caller caller_new(size_t count) {
-    struct caller caller = {.documents = calloc(count, sizeof(struct document)), .count = count, .fail_at = SIZE_MAX};
-    char *lines = text_lines(11, count);
-    char *place = lines;
-    for (size_t i = 0; i < count; i++) {
-        struct document *document = &caller.documents[i];
-        char *line = strsep(&place, "\n");
-        const char *text = i % 7 == 3 ? caller.documents[i - 3].text : line;
-        document->text = malloc(strlen(text) + 16);
-        (void)sprintf(document->text, "%s%s", text, i % 14 == 3 ? " again" : "");
-        (void)snprintf(document->id, sizeof document->id, "row-%zu", i);
-        document->score = (double)(i % 5);
-    }
-    free(lines);
-    return caller;
-}
-
-static void caller_free(struct caller *caller) {
-    for (size_t i = 0; i < caller->count; i++) free(caller->documents[i].text);
-    free(caller->documents);
-    free(caller->given);
-}
-
-/* The same documents as lines of JSON; to be freed. */
-static char *caller_json(const struct caller *caller, bool scores) {
-    size_t length = 1;
-    for (size_t i = 0; i < caller->count; i++) length += strlen(caller->documents[i].text) + 80;
-    char *json = malloc(length), *place = json;
-    *place = '\0';
-    for (size_t i = 0; i < caller->count; i++) {
-        const struct document *document = &caller->documents[i];
-        place += sprintf(place, "{\"id\":\"%s\",\"text\":\"%s\"", document->id, document->text);
-        place += scores ? sprintf(place, ",\"score\":%g}\n", document->score) : sprintf(place, "}\n");
-    }
-    return json;
-}
 
 static nigh_text_reader *reader_of_source(nigh_context *context, const nigh_source *source,
                                           const nigh_text_reader_options *options) {
@@ -196,7 +71,7 @@ static uint64_t sign(nigh_signer *signer, nigh_text_reader *reader, uint32_t thr
 
 static void test_signatures(void **state) {
     struct caller caller = caller_new(DOCUMENTS);
-    const nigh_source source = source_of(&caller);
+    const nigh_source source = caller_source(&caller);
     nigh_signer *signer = signer_new(*state);
     char *json = caller_json(&caller, false);
     struct text_input input;
@@ -232,7 +107,7 @@ static struct bytes count_words(nigh_context *context, nigh_text_reader *reader,
 
 static void test_vocabulary(void **state) {
     struct caller caller = caller_new(DOCUMENTS);
-    const nigh_source source = source_of(&caller);
+    const nigh_source source = caller_source(&caller);
     char *json = caller_json(&caller, false);
     struct text_input input;
     json_open(*state, json, &input);
@@ -251,177 +126,70 @@ static void test_vocabulary(void **state) {
     caller_free(&caller);
 }
 
-/* ------------------------------------------------------------ deduplication */
+/* ----------------------------------------------------------------- indexing */
 
-static nigh_dedup_options dedup_options(nigh_dedup_method method, uint32_t threads) {
-    nigh_dedup_options options;
-    nigh_dedup_options_init(&options);
-    options.method = method;
-    options.threads = threads;
-    options.temporary = ".";
-    options.memory_bytes = UINT64_C(1) << 24;
-    options.will_write = 1;
-    return options;
-}
-
-/* Decisions as a hash; the ones that go are counted. */
-static uint64_t decisions(const nigh_dedup *dedup, uint64_t *gone) {
-    nigh_dedup_document document = {.size = sizeof document};
+/* Ids and signatures of a collection, hashed. */
+static uint64_t collection_hash(nigh_context *context, const char *path) {
+    nigh_collection_info info = {.size = sizeof info};
+    nigh_collection *collection;
+    nigh_error error;
+    char id[64];
+    uint8_t signature[NIGH_MAX_WIDTH_BITS / 8];
+    size_t length;
     uint64_t hash = 0;
-    *gone = 0;
-    for (uint64_t i = 0; nigh_dedup_at(dedup, i, &document) == NIGH_OK; i++) {
-        const uint64_t numbers[] = {document.number, document.cluster, document.text_length, (uint64_t)document.keep,
-                                    (uint64_t)document.copy};
-        hash = nigh__hash_seeded(document.id, document.id_length, hash);
-        hash = nigh__hash_seeded(&document.similarity, sizeof document.similarity, hash);
-        hash = nigh__hash_seeded(numbers, sizeof numbers, hash);
-        *gone += !document.keep;
+    assert_ok(nigh_collection_open(context, path, NULL, &collection, &error), &error);
+    nigh_collection_describe(collection, &info);
+    for (uint64_t i = 0; i < info.documents; i++) {
+        assert_ok(nigh_collection_id(collection, i, id, sizeof id, &length, &error), &error);
+        assert_ok(nigh_collection_signature(collection, i, signature, &error), &error);
+        hash = nigh__hash_seeded(id, length, hash);
+        hash = nigh__hash_seeded(signature, info.width_bits / 8, hash);
     }
+    nigh_collection_close(collection);
     return hash;
 }
 
-static void expect_same_file(const char *a, const char *b) {
-    struct bytes one = file_read_all(a), two = file_read_all(b);
-    assert_int_equal(one.length, two.length);
-    assert_true(one.length > 0);
-    assert_memory_equal(one.data, two.data, one.length);
-    free(one.data);
-    free(two.data);
-}
-
-static void write_kept(nigh_dedup *dedup, const char *path) {
-    nigh_error error;
-    assert_ok(nigh_dedup_write(dedup, path, NULL, NULL, &error), &error);
-}
-
-static void expect_same_dedup(nigh_context *context, struct caller *caller, const nigh_dedup_options *options) {
-    const nigh_source source = source_of(caller);
-    nigh_dedup *of_file, *of_source;
-    nigh_error error;
-    uint64_t gone, as_many;
-    const char *path = "in.jsonl";
-    assert_ok(nigh_dedup_run(context, &path, 1, NULL, options, &of_file, &error), &error);
-    assert_ok(nigh_dedup_source(context, &source, NULL, options, &of_source, &error), &error);
-    assert_true(decisions(of_file, &gone) == decisions(of_source, &as_many));
-    assert_int_equal(gone, as_many);
-    assert_true(gone > 0);
-    write_kept(of_file, "file.jsonl");
-    write_kept(of_source, "source.jsonl");
-    if (options->keep != NIGH_KEEP_SCORE) expect_same_file("file.jsonl", "source.jsonl");
-    nigh_dedup_free(of_file);
-    nigh_dedup_free(of_source);
-}
-
-static void test_dedup(void **state) {
-    struct caller caller = caller_new(DOCUMENTS);
+/* By topsig, for which words are counted in a first pass, and by simhash. */
+static void test_index(void **state) {
+    struct caller caller = caller_new(500);
+    nigh_source source = caller_source(&caller);
     char *json = caller_json(&caller, false);
-    file_write_all("in.jsonl", json, strlen(json));
-    for (int method = NIGH_DEDUP_MINHASH; method <= NIGH_DEDUP_SIMHASH; method++)
-        for (uint32_t threads = 1; threads <= 4; threads += 3) {
-            const nigh_dedup_options options = dedup_options((nigh_dedup_method)method, threads);
-            expect_same_dedup(*state, &caller, &options);
-        }
-    nigh_dedup_options few = dedup_options(NIGH_DEDUP_MINHASH, 4);
-    few.limit = DOCUMENTS / 2;
-    expect_same_dedup(*state, &caller, &few);
-    free(json);
-    caller_free(&caller);
-}
-
-/* A source has scores of its own; without a key only a file is refused. */
-static void test_scores(void **state) {
-    struct caller caller = caller_new(500);
-    const nigh_source source = source_of(&caller);
-    char *json = caller_json(&caller, true);
     const char *path = "in.jsonl";
-    nigh_dedup_options options = dedup_options(NIGH_DEDUP_MINHASH, 1);
-    nigh_dedup_info info = {.size = sizeof info};
-    nigh_dedup *dedup;
+    nigh_signer_options signer;
+    nigh_index_options options;
     nigh_error error;
+    nigh_signer_options_init(&signer);
+    nigh_index_options_init(&options);
     file_write_all(path, json, strlen(json));
-    options.keep = NIGH_KEEP_SCORE;
-    assert_int_equal(nigh_dedup_run(*state, &path, 1, NULL, &options, &dedup, &error), NIGH_EINVAL);
-    assert_ok(nigh_dedup_source(*state, &source, NULL, &options, &dedup, &error), &error);
-    nigh_dedup_describe(dedup, &info);
-    assert_int_equal(info.scored, 500);
-    nigh_dedup_free(dedup);
-    options.score_key = "score";
-    expect_same_dedup(*state, &caller, &options);
-    free(json);
-    caller_free(&caller);
-}
-
-static void test_report(void **state) {
-    struct caller caller = caller_new(200);
-    const nigh_source source = source_of(&caller);
-    const nigh_dedup_options options = dedup_options(NIGH_DEDUP_MINHASH, 1);
-    nigh_dedup *dedup;
-    nigh_error error;
-    assert_ok(nigh_dedup_source(*state, &source, NULL, &options, &dedup, &error), &error);
-    assert_ok(nigh_dedup_report(dedup, "report.html", &error), &error);
-    struct bytes page = file_read_all("report.html");
-    assert_non_null(memmem(page.data, page.length, "row-3", 5));
-    free(page.data);
-    nigh_dedup_free(dedup);
-    caller_free(&caller);
-}
-
-/* ------------------------------------------------------------------ changes */
-
-/* Deduplicates, then writes, with a source that changes in one of its passes. */
-static nigh_status dedup_and_write(nigh_context *context, struct caller *caller, uint64_t limit) {
-    const nigh_source source = source_of(caller);
-    nigh_dedup_options options = dedup_options(NIGH_DEDUP_MINHASH, 1);
-    nigh_dedup *dedup;
-    nigh_error error;
-    caller->passes = 0;
-    options.limit = limit;
-    nigh_status status = nigh_dedup_source(context, &source, NULL, &options, &dedup, &error);
-    if (status == NIGH_OK) status = nigh_dedup_write(dedup, "out.jsonl", NULL, NULL, &error);
-    if (status != NIGH_OK) assert_string_not_equal(error.why, "");
-    nigh_dedup_free(dedup);
-    return status;
-}
-
-static void test_changes(void **state) {
-    struct caller caller = caller_new(500);
-    assert_int_equal(dedup_and_write(*state, &caller, 0), NIGH_OK);
-    const uint64_t passes = caller.passes;
-    assert_int_equal(passes, 3); /* read, verify, write */
-    for (uint64_t pass = 2; pass <= passes; pass++) {
-        const size_t places[] = {0, 63, 64, 250, 499, 500};
-        caller.change_in = pass;
-        for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-            caller.change = places[i];
-            caller.change_score = false;
-            assert_int_equal(dedup_and_write(*state, &caller, 0), NIGH_ECORRUPT);
-            caller.change_score = places[i] < caller.count;
-            assert_int_equal(dedup_and_write(*state, &caller, 0), NIGH_ECORRUPT);
-        }
-        caller.change = 70; /* though nobody reads to the end */
-        caller.change_score = false;
-        assert_int_equal(dedup_and_write(*state, &caller, 300), NIGH_ECORRUPT);
+    options.signer = &signer;
+    for (unsigned passes = 1; passes <= 2; passes++) {
+        nigh_index_result result = {.size = sizeof result};
+        signer.scheme = passes == 2 ? NIGH_SCHEME_TOPSIG : NIGH_SCHEME_SIMHASH;
+        caller.passes = 0;
+        assert_ok(nigh_index_documents(*state, "file.nigh", &path, 1, NULL, &options, NULL, &error), &error);
+        assert_ok(nigh_index_source(*state, "source.nigh", &source, NULL, &options, &result, &error), &error);
+        assert_int_equal(result.commit.added, 500);
+        assert_int_equal(caller.passes, passes);
+        assert_true(collection_hash(*state, "file.nigh") == collection_hash(*state, "source.nigh"));
+        remove_tree("file.nigh");
+        remove_tree("source.nigh");
     }
-    assert_false(path_exists("out.jsonl.tmp"));
+    source.rewind = NULL;
+    assert_int_equal(nigh_index_source(*state, "source.nigh", &source, NULL, &options, NULL, &error), NIGH_EINVAL);
+    assert_int_equal(error.reason, NIGH_REASON_ONE_PASS);
+    source.next = NULL;
+    assert_int_equal(nigh_index_source(*state, "source.nigh", &source, NULL, &options, NULL, &error), NIGH_EINVAL);
+    assert_int_equal(error.reason, NIGH_REASON_NONE);
+    free(json);
     caller_free(&caller);
 }
 
 /* ----------------------------------------------------------------- failures */
 
-static void expect_word(const struct caller *caller, const nigh_error *error) {
-    char expected[64];
-    (void)snprintf(expected, sizeof expected, "row %zu is gone", caller->next);
-    assert_int_equal(error->status, caller->status);
-    if (caller->silent)
-        assert_string_not_equal(error->why, "");
-    else
-        assert_string_equal(error->why, expected);
-}
-
 static void test_failures(void **state) {
     static const nigh_status statuses[] = {NIGH_EFORMAT, NIGH_ELIMIT, NIGH_EIO, NIGH_ENOTFOUND, NIGH_ECANCELLED};
     struct caller caller = caller_new(2000);
-    const nigh_source source = source_of(&caller);
+    const nigh_source source = caller_source(&caller);
     nigh_signer *signer = signer_new(*state);
     nigh_error error;
     for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) {
@@ -431,14 +199,9 @@ static void test_failures(void **state) {
         for (uint32_t threads = 1; threads <= 4; threads += 3) {
             nigh_text_reader *reader = reader_of_source(*state, &source, NULL);
             (void)sign(signer, reader, threads, caller.status, &error);
-            expect_word(&caller, &error);
+            caller_expect_word(&caller, &error);
             nigh_text_reader_close(reader);
         }
-        nigh_dedup_options options = dedup_options(NIGH_DEDUP_MINHASH, 4);
-        nigh_dedup *dedup;
-        assert_int_equal(nigh_dedup_source(*state, &source, NULL, &options, &dedup, &error), caller.status);
-        expect_word(&caller, &error);
-        assert_null(dedup);
     }
     nigh_signer_free(signer);
     caller_free(&caller);
@@ -446,7 +209,7 @@ static void test_failures(void **state) {
 
 static void test_failing_rewind(void **state) {
     struct caller caller = caller_new(10);
-    const nigh_source source = source_of(&caller);
+    const nigh_source source = caller_source(&caller);
     nigh_text_reader *reader;
     nigh_error error;
     caller.fail_rewind = true;
@@ -454,61 +217,20 @@ static void test_failing_rewind(void **state) {
     for (int silent = 0; silent < 2; silent++) {
         caller.silent = silent != 0;
         assert_int_equal(nigh_text_reader_open_source(*state, &source, NULL, &reader, &error), NIGH_EIO);
-        expect_word(&caller, &error);
+        caller_expect_word(&caller, &error);
         assert_null(reader);
     }
     assert_int_equal(nigh_text_reader_open_source(*state, &source, NULL, &reader, NULL), NIGH_EIO);
     caller_free(&caller);
 }
 
-/* Nothing is known before the first batch. */
-static int stop_when_known(void *user, const char *stage, uint64_t done, uint64_t total) {
-    uint64_t *known = user;
-    if (strcmp(stage, "reading") != 0) return 0;
-    assert_true(done <= total);
-    *known = total;
-    return total != 0;
-}
-
-static int stop_at_once(void *user, const char *stage, uint64_t done, uint64_t total) {
-    (void)user, (void)stage, (void)done, (void)total;
-    return 1;
-}
-
-static void test_cancelling(void **state) {
-    struct caller caller = caller_new(20000); /* more than a batch */
-    nigh_source source = source_of(&caller);
-    uint64_t known = 0;
-    const nigh_progress watches[] = {{stop_at_once, NULL}, {stop_when_known, &known}};
-    source.documents = caller.count;
-    caller.slow_at = caller.count - 1;
-    for (uint32_t i = 0; i < 4; i++) {
-        nigh_dedup_options options = dedup_options(NIGH_DEDUP_MINHASH, i < 2 ? 1 : 4);
-        nigh_dedup *dedup;
-        nigh_error error;
-        options.progress = &watches[i % 2];
-        assert_int_equal(nigh_dedup_source(*state, &source, NULL, &options, &dedup, &error), NIGH_ECANCELLED);
-        assert_null(dedup);
-        assert_int_equal(known, i == 0 ? 0 : caller.count);
-    }
-    caller_free(&caller);
-}
-
 static void test_refusals(void **state) {
     struct caller caller = caller_new(10);
-    const nigh_source good = source_of(&caller);
-    nigh_source bad[] = {good, good, good};
+    nigh_source bad[] = {caller_source(&caller), caller_source(&caller)};
     nigh_text_reader *reader;
-    nigh_dedup *dedup;
     nigh_error error;
     bad[0].size = 0;
     bad[1].next = NULL;
-    bad[2].rewind = NULL;
-    for (size_t i = 0; i < 3; i++) {
-        assert_int_equal(nigh_dedup_source(*state, &bad[i], NULL, NULL, &dedup, &error), NIGH_EINVAL);
-        assert_null(dedup);
-    }
-    assert_int_equal(nigh_dedup_source(*state, NULL, NULL, NULL, &dedup, &error), NIGH_EINVAL);
     for (size_t i = 0; i < 2; i++)
         assert_int_equal(nigh_text_reader_open_source(*state, &bad[i], NULL, &reader, &error), NIGH_EINVAL);
     assert_int_equal(nigh_text_reader_open_source(*state, NULL, NULL, &reader, &error), NIGH_EINVAL);
@@ -641,70 +363,13 @@ static void test_repairs(void **state) {
     }
 }
 
-/* Ids come back from deduplication as they were given. */
-static void test_ids(void **state) {
-    static const nigh_text texts[] = {{ID("a\tb"), TEXT("the same words in both")},
-                                      {ID("c\nd"), TEXT("the same words in both")}};
-    const nigh_dedup_options options = dedup_options(NIGH_DEDUP_MINHASH, 1);
-    struct list list = {texts, 2, 0};
-    nigh_dedup_document document = {.size = sizeof document};
-    nigh_source source;
-    nigh_dedup *dedup;
-    nigh_error error;
-    nigh_source_init(&source);
-    source.user = &list;
-    source.next = list_next;
-    assert_int_equal(nigh_dedup_source(*state, &source, NULL, &options, &dedup, &error), NIGH_EINVAL);
-    assert_int_equal(list.next, 0); /* nothing was read in vain */
-    struct caller caller = caller_new(2);
-    source = source_of(&caller);
-    memcpy(caller.documents[0].id, "a\tb", 4);
-    assert_ok(nigh_dedup_source(*state, &source, NULL, &options, &dedup, &error), &error);
-    assert_ok(nigh_dedup_at(dedup, 0, &document), &error);
-    assert_int_equal(document.id_length, 3);
-    assert_memory_equal(document.id, "a\tb", 3);
-    nigh_dedup_free(dedup);
-    caller_free(&caller);
-}
-
-/* ------------------------------------------------------------------- memory */
-
-static nigh_status dedup_with_memory(struct faulty_memory *memory, struct caller *caller, uint64_t fail_at) {
-    *memory = (struct faulty_memory){.fail_at = UINT64_MAX};
-    const nigh_allocator allocator = faulty_memory_allocator(memory);
-    nigh_context *context = context_with(NULL, &allocator, NULL);
-    memory->fail_at = fail_at == UINT64_MAX ? fail_at : memory->calls + fail_at;
-    nigh_status status = dedup_and_write(context, caller, 0);
-    nigh_context_free(context);
-    assert_int_equal(memory->live, 0);
-    return status;
-}
-
-static void test_no_memory(void **state) {
-    (void)state;
-    struct caller caller = caller_new(20);
-    struct faulty_memory memory;
-    uint64_t failed = 0;
-    assert_int_equal(dedup_with_memory(&memory, &caller, UINT64_MAX), NIGH_OK);
-    const uint64_t calls = memory.calls;
-    for (uint64_t at = 0; at < calls; at++) {
-        nigh_status status = dedup_with_memory(&memory, &caller, at);
-        assert_true(status == NIGH_ENOMEM || status == NIGH_OK || status == NIGH_EIO);
-        failed += status == NIGH_ENOMEM;
-    }
-    assert_true(failed > 20);
-    caller_free(&caller);
-}
-
 int main(void) {
     char *scratch = scratch_new();
     if (chdir(scratch) != 0) return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_signatures),     cmocka_unit_test(test_vocabulary), cmocka_unit_test(test_dedup),
-        cmocka_unit_test(test_scores),         cmocka_unit_test(test_report),     cmocka_unit_test(test_changes),
-        cmocka_unit_test(test_failures),       cmocka_unit_test(test_cancelling), cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_failing_rewind), cmocka_unit_test(test_documents),  cmocka_unit_test(test_problems),
-        cmocka_unit_test(test_repairs),        cmocka_unit_test(test_ids),        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_signatures), cmocka_unit_test(test_vocabulary),     cmocka_unit_test(test_index),
+        cmocka_unit_test(test_failures),   cmocka_unit_test(test_failing_rewind), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_documents),  cmocka_unit_test(test_problems),       cmocka_unit_test(test_repairs),
     };
     int failed = cmocka_run_group_tests(tests, context_setup, context_teardown);
     scratch_free(scratch);
