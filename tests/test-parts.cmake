@@ -7,10 +7,10 @@ set(tests_of_documents
     fuzz.html fuzz.http fuzz.json fuzz.jsonl fuzz.model fuzz.report fuzz.tokeniser fuzz.trec fuzz.trec_text
     fuzz.vocabulary fuzz.warc golden.model_signatures golden.signatures golden.text_signatures
     property.analysis property.dedup_oracle property.project
-    unit.analyser unit.collection_vocabulary unit.collection_weights unit.dedup unit.dedup_crowds unit.dedup_losses
-    unit.dedup_write unit.extract unit.extract_hostile unit.extract_html unit.extract_http unit.extract_json
-    unit.feature unit.labels unit.language unit.minhash unit.model unit.model_sign unit.pack unit.passage unit.report
-    unit.report_diff unit.rereading unit.signer unit.signing unit.simhash unit.spell unit.split_containers
+    unit.against unit.analyser unit.collection_vocabulary unit.collection_weights unit.corpus unit.dedup
+    unit.dedup_crowds unit.dedup_losses unit.dedup_wide unit.dedup_write unit.extract unit.extract_hostile
+    unit.extract_html unit.extract_http unit.extract_json unit.feature unit.labels unit.language unit.minhash unit.model unit.model_sign unit.pack unit.passage unit.report
+    unit.report_diff unit.rereading unit.signer unit.signing unit.simhash unit.source unit.spell unit.split_containers
     unit.split_faults unit.split_formats unit.split_limits unit.split_tree unit.split_warc unit.text_reader
     unit.topsig unit.unicode unit.vocabulary unit.weight
     cli.against cli.bad_input cli.bombs cli.dedup cli.dedup_forms cli.dedup_limits cli.documents cli.mixed cli.pairs

@@ -4,8 +4,10 @@
 # the code: layers, exported symbols, paths in binaries, the installed package.
 
 set(tools "${PROJECT_SOURCE_DIR}/tools")
-register(repository.examples quick "${CMAKE_CURRENT_SOURCE_DIR}/repository/check-examples"
-         "${PROJECT_BINARY_DIR}/examples")
+if(NIGH_DOCUMENTS)
+    register(repository.examples quick "${CMAKE_CURRENT_SOURCE_DIR}/repository/check-examples"
+             "${PROJECT_BINARY_DIR}/examples")
+endif()
 register(repository.layers quick "${tools}/check-layers" "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
 register(repository.layers_can_fail quick "${tools}/check-layers" --self-test)
 
