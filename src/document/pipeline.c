@@ -333,7 +333,8 @@ static struct slot *take_slot(struct nigh__pipeline *pipeline) {
 
 static void give_slot_back(struct nigh__pipeline *pipeline) {
     pthread_mutex_lock(&pipeline->state);
-    NIGH__ASSERT(pipeline->taken->state == SLOT_DONE && pipeline->outstanding >= pipeline->taken->bytes);
+    NIGH__ASSERT(pipeline->threads == 0 || pipeline->taken->state == SLOT_DONE);
+    NIGH__ASSERT(pipeline->outstanding >= pipeline->taken->bytes);
     pipeline->taken->state = SLOT_FREE;
     pipeline->outstanding -= pipeline->taken->bytes;
     pthread_cond_signal(&pipeline->freed);
