@@ -225,6 +225,7 @@ static nigh_status index_all(struct indexing *indexing, nigh_error *error) {
     return status;
 }
 
+/* With everything set but the options. */
 static nigh_status run(struct indexing *indexing, const nigh_index_options *options, nigh_index_result *result,
                        nigh_error *error) {
     nigh_index_result *own = &indexing->result;

@@ -720,6 +720,44 @@ static void test_no_memory(void **state) {
     check_no_memory(*state, true);
 }
 
+/* A new one that there was no memory for is not taken by half: given again, it is as if nothing had happened. */
+static void test_taken_again(void **state) {
+    struct world *world = world_new(64, 13);
+    struct expected *all = expect(world, false);
+    char *folder = scratch_new();
+    char *path = path_in(folder, "place");
+    make_place(*state, path, false, world);
+    bool failed = true;
+    for (uint64_t at = 0; failed; at++) {
+        struct faulty_memory memory = {.fail_at = UINT64_MAX};
+        const nigh_allocator allocator = faulty_memory_allocator(&memory);
+        nigh_context *context = context_with(NULL, &allocator, NULL);
+        const nigh_against_options options = options_for(RADIUS);
+        nigh_against *against = NULL;
+        nigh_error error;
+        failed = false;
+        assert_ok(nigh_against_open(context, path, &options, &against, &error), &error);
+        memory.fail_at = memory.calls + at;
+        for (size_t i = 0; i < NEW; i++) {
+            const nigh_document document = {
+                .size = sizeof document, .signature = world->fresh + i * world->bytes, .id = "an id", .id_length = 5};
+            if (nigh_against_take(against, &document, &error) == NIGH_OK) continue;
+            assert_int_equal(error.status, NIGH_ENOMEM);
+            failed = true;
+            assert_ok(nigh_against_take(against, &document, &error), &error);
+        }
+        memory.fail_at = UINT64_MAX;
+        assert_ok(nigh_against_compare(against, &error), &error);
+        check_answers(against, all);
+        nigh_against_close(against);
+        nigh_context_free(context);
+    }
+    free(all);
+    free(path);
+    scratch_free(folder);
+    free(world);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_collection),
@@ -735,6 +773,7 @@ int main(void) {
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_cancelled),
         cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_taken_again),
     };
     return cmocka_run_group_tests(tests, context_setup, context_teardown);
 }
