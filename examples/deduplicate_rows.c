@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <nigh.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #define MAX_ROWS 100000
 
@@ -27,7 +28,8 @@ int main(void) {
     nigh_dedup *dedup = NULL;
     nigh_dedup_options options;
     nigh_error error;
-    while (count < MAX_ROWS && scanf("%" SCNx64, &rows[count]) == 1) count++;
+    char line[64];
+    while (count < MAX_ROWS && fgets(line, sizeof line, stdin) != NULL) rows[count++] = strtoull(line, NULL, 16);
     nigh_dedup_options_init(&options);
     options.distance = 3;
     const int done = nigh_context_new(NULL, &context, &error) == NIGH_OK &&

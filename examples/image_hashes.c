@@ -64,7 +64,7 @@ int main(int count, char **arguments) {
     nigh_status status = count == 4 && known != NULL ? nigh_context_new(NULL, &context, &error) : NIGH_EINVAL;
     if (status == NIGH_OK) status = read_hashes(context, arguments[1], known, &error);
     if (status == NIGH_OK) status = read_hashes(context, arguments[2], asked, &error);
-    if (status == NIGH_OK) status = match(context, known, asked, (uint32_t)atoi(arguments[3]), &error);
+    if (status == NIGH_OK) status = match(context, known, asked, (uint32_t)strtoul(arguments[3], NULL, 10), &error);
     if (status != NIGH_OK) fprintf(stderr, "%s\n", error.why);
     nigh_context_free(context);
     free(known);

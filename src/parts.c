@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which parts this library was built with.  cmake/NighParts.cmake says what belongs to each, and defines the numbers. */
+/* Which parts this library was built with.  cmake/NighParts.cmake says what belongs to each, and defines the numbers.
+ */
 #include "nigh.h"
 
 #include <stddef.h>

@@ -56,7 +56,8 @@ typedef enum nigh_status {
 /*
  * In any number of an option struct: as the library finds best.  The *_init() functions put it into all of them, so
  * that a program sets what it cares about; its documentation says what it comes to.  A flag is 0 by default, a
- * pointer NULL, an enumeration its 0.
+ * pointer NULL, an enumeration its 0.  Where a number says what 0 means as a default ("0: one a core"), the two are the
+ * same.
  */
 #define NIGH_DEFAULT (-1)
 

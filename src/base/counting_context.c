@@ -46,7 +46,7 @@ nigh_status nigh__counting_context_init(struct nigh__counting_context *meter, co
     const nigh_allocator counting = {meter, count_allocate, count_release};
     *meter = (struct nigh__counting_context){.below = like->allocator};
     nigh_context *copy = nigh__allocator_get(&counting, sizeof *copy, sizeof(void *));
-    if (copy == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a context");
+    if (copy == NULL) return nigh__no_memory(error, "for a context");
     *copy = *like;
     copy->allocator = counting;
     if (like->files == &like->older_files) copy->files = &copy->older_files;

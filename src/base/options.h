@@ -45,7 +45,7 @@ struct nigh__options {
 #define NIGH__OPTION_OPEN(type, field) \
     { offsetof(type, field), NIGH__OPTION_KIND(type, field), 1, 0, 0 }
 #define NIGH__OPTIONS(type, fields) \
-    { sizeof(type), fields, sizeof fields / sizeof *fields }
+    { sizeof(type), fields, sizeof(fields) / sizeof *(fields) }
 #define NIGH__OPTIONS_PLAIN(type) \
     { sizeof(type), NULL, 0 }
 

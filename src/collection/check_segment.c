@@ -133,7 +133,7 @@ static nigh_status check_distinct_rows(const struct nigh__segment *segment, stru
         if (repeats)
             return nigh__segment_corrupt(segment, NIGH__SECTION_SIGNATURES, row, "a signature is there twice", error);
         if (!nigh__hash_table_add(segment->context, slots, hash, row))
-            return nigh__fail(error, NIGH_ENOMEM, "no memory to check that signatures differ");
+            return nigh__no_memory(error, "to check that signatures differ");
         if (row % TICK_EVERY == 0 && nigh__progress_tick(progress, "checking signatures", row, segment->signatures))
             return nigh__progress_cancelled(error);
     }
@@ -147,7 +147,7 @@ static nigh_status check_signatures(const struct nigh__segment *segment, struct 
     if (status != NIGH_OK) return status;
     struct nigh__hash_table slots;
     if (!nigh__hash_table_init(segment->context, &slots))
-        return nigh__fail(error, NIGH_ENOMEM, "no memory to check that signatures differ");
+        return nigh__no_memory(error, "to check that signatures differ");
     status = check_distinct_rows(segment, &slots, progress, error);
     nigh__hash_table_release(segment->context, &slots);
     return status;
@@ -193,7 +193,7 @@ static uint64_t walk_lookup_slots(const struct nigh__segment *segment, void *use
 static nigh_status check_lookup(const struct nigh__segment *segment, struct nigh__progress *progress,
                                 nigh_error *error) {
     char *id = nigh__alloc(segment->context, NIGH_MAX_ID_LENGTH + 1, 1);
-    if (id == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for an id");
+    if (id == NULL) return nigh__no_memory(error, "for an id");
     nigh_status status = NIGH_OK;
     for (uint32_t document = 0; document < segment->documents && status == NIGH_OK; document++) {
         size_t length = 0;

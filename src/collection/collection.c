@@ -75,7 +75,7 @@ static nigh_status open_segments(struct nigh_collection *collection, const struc
                                  nigh_error *error) {
     collection->segments =
         nigh__alloc_zero(collection->context, manifest->header.segment_count, sizeof(struct nigh__segment *));
-    if (collection->segments == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for segments");
+    if (collection->segments == NULL) return nigh__no_memory(error, "for segments");
     for (uint32_t i = 0; i < manifest->header.segment_count; i++) {
         struct nigh__segment *segment;
         nigh_status status = open_segment(collection, directory, &manifest->entries[i], listing, &segment, error);
@@ -140,10 +140,10 @@ nigh_status nigh__collection_open_in(nigh_context *context, const struct nigh__f
                                      nigh_error *error) {
     *out = NULL;
     nigh_collection *collection = nigh__alloc_zero(context, 1, sizeof *collection);
-    if (collection == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a collection");
+    if (collection == NULL) return nigh__no_memory(error, "for a collection");
     collection->context = context;
     collection->path = nigh__string_copy(context, directory->path);
-    nigh_status status = collection->path == NULL ? nigh__fail(error, NIGH_ENOMEM, "no memory for a collection")
+    nigh_status status = collection->path == NULL ? nigh__no_memory(error, "for a collection")
                                                   : nigh__state_open(directory, NIGH__STORE_COLLECTION, open_state,
                                                                      collection, &collection->damaged_manifests, error);
     if (status == NIGH_OK)

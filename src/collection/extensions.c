@@ -10,7 +10,7 @@ nigh_status nigh__extra_pool_open(const nigh_context *context, uint32_t segments
     (void)segments;
     (void)directory;
     *out = nigh__object_pool_new(context);
-    return *out == NULL ? nigh__fail(error, NIGH_ENOMEM, "no memory for a collection") : NIGH_OK;
+    return *out == NULL ? nigh__no_memory(error, "for a collection") : NIGH_OK;
 }
 
 void nigh__extra_pool_close(const nigh_context *context, void *extra) { nigh__object_pool_free(context, extra); }

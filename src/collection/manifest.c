@@ -159,7 +159,7 @@ static nigh_status seal(const nigh_context *context, enum nigh__store_kind kind,
     header->version = NIGH__FORMAT_VERSION;
     header->endian_mark = NIGH__ENDIAN_MARK;
     struct nigh__hasher *hasher = nigh__hasher_new(context);
-    if (hasher == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a checksum");
+    if (hasher == NULL) return nigh__no_memory(error, "for a checksum");
     header->checksum = manifest_checksum(manifest, hasher);
     nigh__hasher_free(context, hasher);
     return NIGH_OK;

@@ -40,7 +40,7 @@ static uint64_t head_checksum(struct nigh__hasher *hasher, const void *header, c
 nigh_status nigh__sections_head_check(const struct nigh__file *file, const void *header,
                                       const struct nigh__section_entry *table, uint32_t count, nigh_error *error) {
     struct nigh__hasher *hasher = nigh__hasher_new(file->context);
-    if (hasher == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a checksum");
+    if (hasher == NULL) return nigh__no_memory(error, "for a checksum");
     const uint64_t checksum = head_checksum(hasher, header, table, count);
     nigh__hasher_free(file->context, hasher);
     if (checksum == nigh__load64((const uint8_t *)header + CHECKSUM_AT)) return NIGH_OK;
@@ -109,7 +109,7 @@ static nigh_status check_sum(const struct nigh__sections *sections, const struct
 nigh_status nigh__sections_check_sums(const struct nigh__sections *sections, struct nigh__progress *progress,
                                       nigh_error *error) {
     struct nigh__hasher *hasher = nigh__hasher_new(sections->context);
-    if (hasher == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a checksum");
+    if (hasher == NULL) return nigh__no_memory(error, "for a checksum");
     nigh_status status = NIGH_OK;
     for (uint32_t i = 0; i < sections->count && status == NIGH_OK; i++)
         status = check_sum(sections, &sections->table[i], hasher, progress, error);
@@ -157,7 +157,7 @@ nigh_status nigh__section_writer_init(const nigh_context *context, struct nigh__
     if (status != NIGH_OK) return status;
     out->output.offset = NIGH__SECTIONS_START; /* the header's place is left open */
     out->hasher = nigh__hasher_new(context);
-    return out->hasher == NULL ? nigh__fail(error, NIGH_ENOMEM, "no memory for a checksum") : NIGH_OK;
+    return out->hasher == NULL ? nigh__no_memory(error, "for a checksum") : NIGH_OK;
 }
 
 /* Zeros up to where a section or the footer may begin. */

@@ -147,7 +147,7 @@ static nigh_status read_scheme(const struct nigh__file *file, struct nigh__segme
     const struct nigh__section_entry *entry = &segment->sections[NIGH__SECTION_SCHEME];
     if (entry->length > NIGH__MAX_SCHEME_LENGTH) return corrupt(file, entry->offset, "the scheme is too long", error);
     segment->scheme = nigh__alloc(file->context, entry->length + 1, 1);
-    if (segment->scheme == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a scheme");
+    if (segment->scheme == NULL) return nigh__no_memory(error, "for a scheme");
     nigh_status status = nigh__file_read(file, entry->offset, segment->scheme, entry->length, error);
     if (status != NIGH_OK) return status;
     segment->scheme[entry->length] = '\0';
@@ -208,7 +208,7 @@ static nigh_status open_and_map(const struct nigh__file *directory, const struct
     char name[NIGH__NAME_SIZE];
     nigh__segment_name(name, entry->number, "");
     segment->path = nigh__path_join(segment->context, directory->path, name);
-    if (segment->path == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a path");
+    if (segment->path == NULL) return nigh__no_memory(error, "for a path");
     struct nigh__file file;
     nigh_status status = nigh__file_open_in(directory, name, NIGH_OPEN_REGULAR, &file, error);
     if (status != NIGH_OK) return status;
@@ -223,7 +223,7 @@ nigh_status nigh__segment_open(const struct nigh__file *directory, const struct 
                                struct nigh__segment **out, nigh_error *error) {
     *out = NULL;
     struct nigh__segment *segment = nigh__alloc_zero(directory->context, 1, sizeof *segment);
-    if (segment == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a segment");
+    if (segment == NULL) return nigh__no_memory(error, "for a segment");
     segment->context = directory->context;
     segment->number = entry->number;
     nigh_status status = open_and_map(directory, entry, segment, error);

@@ -36,10 +36,6 @@ struct nigh__segment_writer {
     struct nigh__spool weights;    /* open once a document has them */
 };
 
-static nigh_status no_memory(nigh_error *error) {
-    return nigh__fail(error, NIGH_ENOMEM, "no memory for the documents of a segment");
-}
-
 uint32_t nigh__segment_writer_documents(const struct nigh__segment_writer *writer) {
     return (uint32_t)writer->row_of.count;
 }
@@ -71,7 +67,7 @@ nigh_status nigh__segment_writer_open(const nigh_context *context, const struct 
                                       struct nigh__segment_writer **out, nigh_error *error) {
     *out = NULL;
     struct nigh__segment_writer *writer = nigh__alloc_zero(context, 1, sizeof *writer);
-    if (writer == NULL) return no_memory(error);
+    if (writer == NULL) return nigh__no_memory(error, "for the documents of a segment");
     writer->context = context;
     writer->number = plan->number;
     writer->width_bits = plan->width_bits;
@@ -84,7 +80,7 @@ nigh_status nigh__segment_writer_open(const nigh_context *context, const struct 
     bool slots = nigh__hash_table_init(context, &writer->rows) && nigh__hash_table_init(context, &writer->names);
     nigh_status status;
     if (writer->scheme == NULL || writer->row == NULL || !slots)
-        status = no_memory(error);
+        status = nigh__no_memory(error, "for the documents of a segment");
     else
         status = create_file(writer, error);
     if (status == NIGH_OK)
@@ -125,7 +121,9 @@ static nigh_status find_or_add_row(struct nigh__segment_writer *writer, uint32_t
     nigh_status status = nigh__output_add(&writer->sections.output, writer->row, size, error);
     if (status != NIGH_OK) return status;
     *row = writer->signatures++;
-    return nigh__hash_table_add(writer->context, &writer->rows, hash, *row) ? NIGH_OK : no_memory(error);
+    return nigh__hash_table_add(writer->context, &writer->rows, hash, *row)
+               ? NIGH_OK
+               : nigh__no_memory(error, "for the documents of a segment");
 }
 
 static nigh_status open_spool(struct nigh__segment_writer *writer, struct nigh__spool *spool, const char *suffix,
@@ -142,7 +140,9 @@ static nigh_status add_id(struct nigh__segment_writer *writer, const nigh_docume
     if (status == NIGH_OK) status = nigh__spool_add(&writer->ids, document->id, document->id_length, error);
     if (status != NIGH_OK) return status;
     uint32_t number = nigh__segment_writer_documents(writer);
-    return nigh__hash_table_add(writer->context, &writer->names, hash, number) ? NIGH_OK : no_memory(error);
+    return nigh__hash_table_add(writer->context, &writer->names, hash, number)
+               ? NIGH_OK
+               : nigh__no_memory(error, "for the documents of a segment");
 }
 
 /* The first document with metadata opens the spool; those before it get none. */
@@ -187,7 +187,7 @@ nigh_status nigh__segment_writer_add(struct nigh__segment_writer *writer, const 
     status = find_or_add_row(writer, &row, error);
     if (status != NIGH_OK) return status;
     uint32_t *slot = nigh__array_add(writer->context, &writer->row_of, 1);
-    if (slot == NULL) return no_memory(error);
+    if (slot == NULL) return nigh__no_memory(error, "for the documents of a segment");
     *slot = row;
     return NIGH_OK;
 }
@@ -213,7 +213,7 @@ static nigh_status write_groups(struct nigh__segment_writer *writer, nigh_error 
     uint32_t *grouped = nigh__alloc(writer->context, documents, sizeof *grouped);
     nigh_status status = NIGH_OK;
     if (starts == NULL || grouped == NULL) {
-        status = no_memory(error);
+        status = nigh__no_memory(error, "for the documents of a segment");
     } else {
         sort_by_row(row_of, documents, writer->signatures, starts, grouped);
         status = section_write(writer, NIGH__SECTION_GROUP_STARTS, starts, (uint64_t)writer->signatures + 1, 4, error);

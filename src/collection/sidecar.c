@@ -91,7 +91,7 @@ static nigh_status open_in(const struct nigh__file *directory, const struct nigh
     char name[NIGH__NAME_SIZE];
     nigh__sidecar_name(name, kind, segment->number, "");
     sidecar->path = nigh__path_join(sidecar->context, directory->path, name);
-    if (sidecar->path == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a path");
+    if (sidecar->path == NULL) return nigh__no_memory(error, "for a path");
     struct nigh__file file;
     nigh_status status = nigh__file_open_in(directory, name, NIGH_OPEN_REGULAR, &file, error);
     if (status != NIGH_OK) return status;

@@ -116,7 +116,7 @@ nigh_status nigh__sidecar_build(struct nigh__sidecar_build *build, const char *p
         work.fates = nigh__alloc_zero(build->context, count, sizeof *work.fates);
         work.finished = nigh__alloc_zero(build->context, count, sizeof *work.finished);
         if (work.fates == NULL || work.finished == NULL)
-            status = nigh__fail(error, NIGH_ENOMEM, "no memory for a list of segments");
+            status = nigh__no_memory(error, "for a list of segments");
         else
             status = run(&work, error);
         nigh__free(build->context, work.fates);

@@ -20,7 +20,7 @@ nigh_status nigh__spool_open(const struct nigh__file *directory, const char *nam
     status = nigh__output_init(context, &out->file, NULL, out->file.path, &out->output, error);
     uint64_t *first = nigh__array_add(context, &out->offsets, 1);
     if (first != NULL) *first = 0;
-    if (status == NIGH_OK && first == NULL) status = nigh__fail(error, NIGH_ENOMEM, "no memory for offsets");
+    if (status == NIGH_OK && first == NULL) status = nigh__no_memory(error, "for offsets");
     if (status != NIGH_OK) nigh__spool_release(out);
     return status;
 }
@@ -33,7 +33,7 @@ nigh_status nigh__spool_add(struct nigh__spool *spool, const void *bytes, size_t
     nigh_status status = nigh__spool_append(spool, bytes, length, error);
     if (status != NIGH_OK) return status;
     uint64_t *end = nigh__array_add(spool->output.context, &spool->offsets, 1);
-    if (end == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for offsets");
+    if (end == NULL) return nigh__no_memory(error, "for offsets");
     *end = nigh__output_length(&spool->output);
     return NIGH_OK;
 }

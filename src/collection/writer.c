@@ -147,14 +147,14 @@ nigh_status nigh_writer_open(nigh_context *context, const char *path, const nigh
     if (status == NIGH_OK) status = options_sound(&chosen, error);
     if (status != NIGH_OK) return status;
     nigh_writer *writer = nigh__alloc_zero(context, 1, sizeof *writer);
-    if (writer == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a writer");
+    if (writer == NULL) return nigh__no_memory(error, "for a writer");
     writer->context = context;
     writer->width_bits = chosen.width_bits;
     writer->kept[NIGH__ATTACHMENT_VOCABULARY] = chosen.vocabulary;
     writer->kept[NIGH__ATTACHMENT_MODEL] = chosen.model;
     nigh__progress_init(&writer->progress, chosen.progress);
     writer->path = nigh__string_copy(context, path);
-    if (writer->path == NULL) status = nigh__fail(error, NIGH_ENOMEM, "no memory for a path");
+    if (writer->path == NULL) status = nigh__no_memory(error, "for a path");
     if (status == NIGH_OK)
         status = nigh__scheme_make(context, chosen.width_bits, chosen.scheme, &writer->scheme, error);
     if (status == NIGH_OK) status = begin(writer, error);
@@ -253,7 +253,7 @@ static nigh_status next_manifest(const struct nigh_writer *writer, const struct 
                                               .width_bits = writer->width_bits,
                                               .segment_count = before + 1}};
     out->entries = nigh__alloc(writer->context, (size_t)before + 1, sizeof *out->entries);
-    if (out->entries == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a manifest");
+    if (out->entries == NULL) return nigh__no_memory(error, "for a manifest");
     for (uint32_t i = 0; i < before; i++)
         out->entries[i] = (struct nigh__manifest_entry){.number = old->segments[i]->number,
                                                         .file_length = old->segments[i]->length,

@@ -88,7 +88,7 @@ static nigh_status spread(const struct questions *questions, nigh_results *found
     }
     if (!whole) {
         nigh_results_free(all);
-        return nigh__fail(error, NIGH_ENOMEM, "no memory for the matches");
+        return nigh__no_memory(error, "for the matches");
     }
     nigh__results_count(all, found);
     all->exact = all->exact_queries == questions->count;

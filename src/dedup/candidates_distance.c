@@ -73,7 +73,7 @@ static nigh_status join_rest(struct nigh__candidates *candidates, const struct n
     uint64_t *documents = nigh__alloc(context, most, sizeof *documents);
     struct joining joining = {.documents = documents};
     nigh_status status = NIGH_OK;
-    if (rows == NULL || documents == NULL) status = nigh__fail(error, NIGH_ENOMEM, "no memory for candidates");
+    if (rows == NULL || documents == NULL) status = nigh__no_memory(error, "for candidates");
     if (status == NIGH_OK)
         status = nigh__pair_queue_init(dedup, candidates->order, candidates->deciding, NULL, &joining.queue, error);
     if (status == NIGH_OK) {

@@ -141,7 +141,8 @@ static nigh_status run_input(nigh_context *context, const struct input *input, c
     nigh_dedup *dedup = NULL;
     struct nigh__pass_plan plan = {0};
     nigh_status status = nigh__dedup_new(context, options, narrow, &dedup, error);
-    if (dedup != NULL) dedup->reading = &by_passes;
+    if (dedup == NULL) return status;
+    dedup->reading = &by_passes;
     if (status == NIGH_OK) status = make_plan(dedup, &plan, error);
     if (status == NIGH_OK) status = open_source(dedup, input, reading, error);
     if (status == NIGH_OK) status = run(dedup, &plan, error);

@@ -52,7 +52,7 @@ struct nigh__chunk_batch {
     struct nigh__tables *tables;
     struct nigh__chunk_deal *deal; /* of tables: where the bits of queries and rows go; NULL: they stay */
     uint64_t *dealt;               /* the queries so; owned */
-    bool budget_default;             /* nobody has said how much a look-up may compare */
+    bool budget_default;           /* nobody has said how much a look-up may compare */
 };
 
 /*

@@ -9,7 +9,7 @@
 void *nigh__prepared_new(const struct nigh__prepared *base, size_t size, nigh_error *error) {
     struct nigh__prepared *prepared = nigh__alloc(base->segment->context, 1, size);
     if (prepared == NULL)
-        (void)nigh__fail(error, NIGH_ENOMEM, "no memory to search a segment with");
+        (void)nigh__no_memory(error, "to search a segment with");
     else
         *prepared = *base;
     return prepared;

@@ -77,8 +77,6 @@ struct search {
     struct nigh__array merged;    /* nigh_match: what becomes `matches` */
 };
 
-static nigh_status no_memory(nigh_error *error) { return nigh__fail(error, NIGH_ENOMEM, "no memory for the matches"); }
-
 /* ---------------------------------------------------------- rows to documents */
 
 /* The rows of one query in one segment on their way to documents. */
@@ -162,7 +160,8 @@ static nigh_status expand(struct search *search, const struct nigh__segment *seg
     e.wanted = e.row_count;
     while (e.wanted != 0) {
         documents->count = e.count;
-        if (nigh__array_add(search->context, documents, e.wanted) == NULL) return no_memory(error);
+        if (nigh__array_add(search->context, documents, e.wanted) == NULL)
+            return nigh__no_memory(error, "for the matches");
         e.documents = documents->data;
         e.room = documents->capacity;
         if (!expand_some(&e)) return nigh__segment_cut(segment, error);
@@ -268,7 +267,7 @@ static nigh_status settle(struct search *search, const struct nigh__search_metho
     if (answer->below < wanted && answer->below < proof->below) proof->below = answer->below;
     if (answer->breadth < proof->breadth) proof->breadth = answer->breadth;
     search->progress_done += segment->signatures;
-    return join(search, segment, q) ? NIGH_OK : no_memory(error);
+    return join(search, segment, q) ? NIGH_OK : nigh__no_memory(error, "for the matches");
 }
 
 /* Chooses the queries of the batch that need this next; how many they are. */
@@ -329,7 +328,7 @@ static nigh_status choose_ways(struct search *search, nigh_error *error) {
     nigh_status status = NIGH_OK;
     search->most_queries = MAX_QUERIES;
     search->ways = nigh__alloc_zero(search->context, collection->segment_count, sizeof *search->ways);
-    if (search->ways == NULL) return no_memory(error);
+    if (search->ways == NULL) return nigh__no_memory(error, "for the matches");
     for (uint32_t s = 0; s < collection->segment_count && status == NIGH_OK; s++) {
         struct nigh__way *way = &search->ways[s];
         status = nigh__way_choose(way, collection, collection->segments[s], &search->options, error);
@@ -390,7 +389,7 @@ static nigh_status search_batch(struct search *search, nigh_error *error) {
         if (status != NIGH_OK) return status;
     }
     for (size_t q = 0; q < search->batch_count; q++) {
-        if (!finish_query(search, q)) return no_memory(error);
+        if (!finish_query(search, q)) return nigh__no_memory(error, "for the matches");
     }
     return NIGH_OK;
 }
@@ -472,7 +471,8 @@ nigh_status nigh_search(const nigh_collection *collection, const uint8_t *querie
     nigh_results *results = nigh__results_new(collection->context, count);
     if (results == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for %zu queries", count);
     search.results = results;
-    status = search_init(&search, collection, count) ? search_all(&search, queries, count, error) : no_memory(error);
+    status = search_init(&search, collection, count) ? search_all(&search, queries, count, error)
+                                                     : nigh__no_memory(error, "for the matches");
     search_release(&search);
     if (status != NIGH_OK) {
         nigh_results_free(results);

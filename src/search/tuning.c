@@ -194,7 +194,7 @@ static nigh_status tuning_open(const nigh_context *context, uint32_t segments, c
     (void)segments;
     struct nigh__tuning *tuning = nigh__alloc_zero(context, 1, sizeof *tuning);
     *out = tuning;
-    if (tuning == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for a collection");
+    if (tuning == NULL) return nigh__no_memory(error, "for a collection");
     if (directory == NULL) return NIGH_OK;
     nigh_error problem = {.status = NIGH_OK};
     const nigh_status status = nigh__tuning_read(directory, &tuning->tuning, &problem);

@@ -30,7 +30,7 @@ static nigh_status sketches_open(const nigh_context *context, uint32_t segments,
                                  void **out, nigh_error *error) {
     (void)directory;
     *out = sketches_new(context, segments);
-    return *out == NULL ? nigh__fail(error, NIGH_ENOMEM, "no memory for a collection") : NIGH_OK;
+    return *out == NULL ? nigh__no_memory(error, "for a collection") : NIGH_OK;
 }
 
 static void sketches_close(const nigh_context *context, void *extra) {

@@ -12,7 +12,7 @@
 #define CALLER_SLOW_US 300000u /* longer than it takes until progress is told again */
 
 struct caller_document {
-    char id[24]; /* "": none */
+    char id[32]; /* "": none */
     char *text;  /* owned */
     double score;
 };

@@ -20,9 +20,14 @@
 
 /* What every method goes by, or none; `method` is what chooses one. */
 static const struct nigh__search_option common[] = {
-    NIGH__SEARCH_OPTION(size),    NIGH__SEARCH_OPTION(k),        NIGH__SEARCH_OPTION(radius),
-    NIGH__SEARCH_OPTION(threads), NIGH__SEARCH_OPTION(progress), NIGH__SEARCH_OPTION(masks),
-    NIGH__SEARCH_OPTION(method),  NIGH__SEARCH_OPTION(weights),
+    NIGH__SEARCH_OPTION(size),
+    NIGH__SEARCH_OPTION(k),
+    NIGH__SEARCH_OPTION(radius),
+    NIGH__SEARCH_OPTION(threads),
+    {"progress", offsetof(nigh_search_options, progress), sizeof(void *)},
+    NIGH__SEARCH_OPTION(masks),
+    NIGH__SEARCH_OPTION(method),
+    NIGH__SEARCH_OPTION(weights),
 };
 
 #define END(field) (offsetof(nigh_search_options, field) + sizeof(((nigh_search_options *)NULL)->field))
