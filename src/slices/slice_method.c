@@ -123,6 +123,7 @@ static nigh_status take_step(struct nigh__prepared *prepared, const struct nigh_
         return NIGH_OK;
     }
     course->found = (struct nigh__slice_answer){.keys = answer->keys};
+    course->seen = false;
     struct task task = {.plan = &sliced->plan, .batch = batch, .scratch = scratch, .course = course, .query = query};
     const nigh_status status =
         nigh__sidecar_guarded(prepared->segment, sliced->plan.slices.sidecar, search_lists, &task, error);
