@@ -19,42 +19,42 @@ struct label {
 };
 
 static void *count_allocate(void *user, size_t size, size_t alignment) {
-    struct nigh__counting_context *meter = user;
+    struct nigh__counting_context *counting = user;
     const size_t before = alignment < sizeof(struct label) ? sizeof(struct label) : alignment;
     const struct label label = {size, before};
     if (size > SIZE_MAX - before) return NULL;
-    uint8_t *block = meter->below.allocate(meter->below.user, before + size, before);
+    uint8_t *block = counting->below.allocate(counting->below.user, before + size, before);
     if (block == NULL) return NULL;
     memcpy(block + before - sizeof label, &label, sizeof label);
-    const uint64_t live = atomic_fetch_add(&meter->live, size) + size;
-    uint64_t peak = atomic_load(&meter->peak);
-    while (peak < live && !atomic_compare_exchange_weak(&meter->peak, &peak, live)) continue;
+    const uint64_t live = atomic_fetch_add(&counting->live, size) + size;
+    uint64_t peak = atomic_load(&counting->peak);
+    while (peak < live && !atomic_compare_exchange_weak(&counting->peak, &peak, live)) continue;
     return block + before;
 }
 
 static void count_release(void *user, void *pointer) {
-    struct nigh__counting_context *meter = user;
+    struct nigh__counting_context *counting = user;
     struct label label;
     if (pointer == NULL) return;
     memcpy(&label, (uint8_t *)pointer - sizeof label, sizeof label);
-    (void)atomic_fetch_sub(&meter->live, label.size);
-    meter->below.release(meter->below.user, (uint8_t *)pointer - label.before);
+    (void)atomic_fetch_sub(&counting->live, label.size);
+    counting->below.release(counting->below.user, (uint8_t *)pointer - label.before);
 }
 
-nigh_status nigh__counting_context_init(struct nigh__counting_context *meter, const nigh_context *like,
+nigh_status nigh__counting_context_init(struct nigh__counting_context *counting, const nigh_context *like,
                                         nigh_error *error) {
-    const nigh_allocator counting = {meter, count_allocate, count_release};
-    *meter = (struct nigh__counting_context){.below = like->allocator};
-    nigh_context *copy = nigh__allocator_get(&counting, sizeof *copy, sizeof(void *));
+    const nigh_allocator allocator = {counting, count_allocate, count_release};
+    *counting = (struct nigh__counting_context){.below = like->allocator};
+    nigh_context *copy = nigh__allocator_get(&allocator, sizeof *copy, sizeof(void *));
     if (copy == NULL) return nigh__no_memory(error, "for a context");
     *copy = *like;
-    copy->allocator = counting;
+    copy->allocator = allocator;
     if (like->files == &like->older_files) copy->files = &copy->older_files;
-    meter->context = copy;
+    counting->context = copy;
     return NIGH_OK;
 }
 
-void nigh__counting_context_release(struct nigh__counting_context *meter) {
-    if (meter->context != NULL) count_release(meter, meter->context);
-    meter->context = NULL;
+void nigh__counting_context_release(struct nigh__counting_context *counting) {
+    if (counting->context != NULL) count_release(counting, counting->context);
+    counting->context = NULL;
 }

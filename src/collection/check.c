@@ -98,7 +98,7 @@ static bool check_across(struct nigh__checking *check, struct nigh__segment *con
     if (check->result.problems != 0) return true;
     char *id = nigh__alloc(check->context, NIGH_MAX_ID_LENGTH + 1, 1);
     nigh_error problem = {.status = NIGH_OK};
-    if (id == NULL) (void)nigh__fail(&problem, NIGH_ENOMEM, "no memory for an id");
+    if (id == NULL) (void)nigh__no_memory(&problem, "for an id");
     for (uint32_t i = 1; i < open_count && problem.status == NIGH_OK; i++)
         if (open[i]->id_offsets != NULL) (void)check_unique(open[i], open, i, id, &check->progress, &problem);
     nigh__free(check->context, id);
@@ -146,7 +146,7 @@ static void check_state(struct nigh__checking *check, const struct nigh__listing
         nigh__alloc(check->context, manifest->header.segment_count, sizeof(struct nigh__segment *));
     if (open == NULL) {
         nigh_error problem;
-        (void)nigh__fail(&problem, NIGH_ENOMEM, "no memory for segments");
+        (void)nigh__no_memory(&problem, "for segments");
         (void)nigh__checking_report(check, &problem);
         return;
     }

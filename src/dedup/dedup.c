@@ -45,10 +45,8 @@ static nigh_status copy_strings(nigh_dedup *dedup, nigh_error *error) {
     nigh_dedup_options *options = &dedup->options;
     dedup->temporary = nigh__string_copy(dedup->context, options->temporary == NULL ? "/tmp" : options->temporary);
     if (options->score_key != NULL) dedup->score_key = nigh__string_copy(dedup->context, options->score_key);
-    if (dedup->temporary == NULL || (options->score_key != NULL && dedup->score_key == NULL)) {
-        (void)nigh__no_memory(error, "to deduplicate");
-        return NIGH_ENOMEM;
-    }
+    if (dedup->temporary == NULL || (options->score_key != NULL && dedup->score_key == NULL))
+        return nigh__no_memory(error, "to deduplicate");
     options->temporary = dedup->temporary;
     options->score_key = dedup->score_key;
     return NIGH_OK;
@@ -61,10 +59,7 @@ nigh_status nigh__dedup_new(nigh_context *context, const nigh_dedup_options *opt
     if (status == NIGH_OK) status = check_options(&known, error);
     if (status != NIGH_OK) return status;
     nigh_dedup *dedup = nigh__alloc_zero(context, 1, sizeof *dedup);
-    if (dedup == NULL) {
-        (void)nigh__no_memory(error, "to deduplicate");
-        return NIGH_ENOMEM;
-    }
+    if (dedup == NULL) return nigh__no_memory(error, "to deduplicate");
     *dedup = (nigh_dedup){.context = context,
                           .options = known,
                           .narrow = *narrow,

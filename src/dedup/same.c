@@ -68,10 +68,8 @@ static bool grow(struct nigh__same *same, const struct nigh__mark *marks, uint64
 nigh_status nigh__same_find(struct nigh__same *same, const struct nigh__mark *marks, uint64_t number, uint64_t *first,
                             nigh_error *error) {
     *first = number;
-    if (same->used * 2 >= same->slot_count && !grow(same, marks, number)) {
-        (void)nigh__no_memory(error, "to find copies");
-        return NIGH_ENOMEM;
-    }
+    if (same->used * 2 >= same->slot_count && !grow(same, marks, number))
+        return nigh__no_memory(error, "to find copies");
     *first = keep_first(same, marks, number);
     return NIGH_OK;
 }

@@ -171,10 +171,7 @@ static nigh_status measure_rows(struct measurement *measurement, nigh_error *err
     result->ratio_count = options->ratio_count;
     for (size_t i = 0; i < count && status == NIGH_OK; i++) {
         nigh_eval_filters_row *row = nigh__array_add(result->context, &result->rows, 1);
-        if (row == NULL) {
-            (void)nigh__no_memory(error, "for what was measured");
-            return NIGH_ENOMEM;
-        }
+        if (row == NULL) return nigh__no_memory(error, "for what was measured");
         status = measure_row(measurement, kinds[i / options->ratio_count], options->ratios[i % options->ratio_count],
                              row, error);
     }
@@ -249,10 +246,7 @@ nigh_status nigh_eval_filters_measure(nigh_context *context, nigh_text_reader *r
     nigh_status status = take_options(&measurement, options, error);
     if (status != NIGH_OK) return status;
     nigh_eval_filters *result = nigh__alloc_zero(context, 1, sizeof *result);
-    if (result == NULL) {
-        (void)nigh__no_memory(error, "to measure filters");
-        return NIGH_ENOMEM;
-    }
+    if (result == NULL) return nigh__no_memory(error, "to measure filters");
     *result = (nigh_eval_filters){.context = context,
                                   .info = {.size = sizeof(nigh_eval_filters_info)},
                                   .rows = NIGH__ARRAY(nigh_eval_filters_row),

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _POSIX_C_SOURCE 200809L
 /*
  * Making a finder: its options are checked, equal rows collapsed, a method and its
  * setting chosen where that is left open, the memory predicted and held against the
@@ -11,9 +10,9 @@
 #include "finder/finder.h"
 
 #include <inttypes.h>
-#include <time.h>
 
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "base/limits.h"
 #include "base/status.h"
 #include "base/threads.h"
@@ -274,16 +273,10 @@ static nigh_status make(nigh_finder *finder, const uint8_t *rows, uint64_t count
     return build(finder, &setting, nigh__threads_resolve(options->threads), &progress, error);
 }
 
-static double now(void) {
-    struct timespec time;
-    if (clock_gettime(CLOCK_MONOTONIC, &time) != 0) return 0;
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
 nigh_status nigh_finder_new(nigh_context *context, const uint8_t *rows, uint64_t count,
                             const nigh_finder_options *options, nigh_finder **out, nigh_error *error) {
     *out = NULL;
-    const double begun = now();
+    const double begun = nigh__clock();
     nigh_finder_options known;
     nigh_status status = nigh__options_copy(&nigh__finder_options_shape, &known, options, error);
     if (status == NIGH_OK) status = check_options(&known, error);
@@ -301,7 +294,7 @@ nigh_status nigh_finder_new(nigh_context *context, const uint8_t *rows, uint64_t
         nigh_finder_free(finder);
         return status;
     }
-    finder->info.build_seconds = now() - begun;
+    finder->info.build_seconds = nigh__clock() - begun;
     *out = finder;
     return NIGH_OK;
 }
