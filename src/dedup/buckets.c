@@ -9,14 +9,14 @@
  * be no verifying.
  *
  * In a small bucket all pairs are compared.  A crowd has as many pairs as the square
- * of its number, and nobody needs them to know who stays.  So its members come best
- * first, and some lead: each is compared with the leaders before it, and pairs with the
- * eight best that are near enough and with the nearest; whoever has no leader close by
- * leads, too.  In a crowd within the budget any number may lead, so nobody who may stay
- * is overlooked; beyond it 32 may, and those who have no leader close by, and few near
- * ones, are compared with a few neighbours in the order of their bits, which begins
- * elsewhere in each band.  That is counted as truncated.  A million of one template cost
- * a million times a constant, and nearly all find the one that is kept.
+ * of its number, and nobody needs them to know who stays.  The rule KEPT holds each of its
+ * members against those that stay (crowd_lists.h), which is known only when the better
+ * ones are decided: it gets the members.  For other rules they come best first, and some lead: each is compared with
+ * the leaders before it, and pairs with the eight best that are near enough and with the nearest; whoever has no leader
+ * close by leads, too.  In a crowd within the budget any number may lead, so nobody who may stay is overlooked; beyond
+ * it 32 may, and those who have no leader close by, and few near ones, are compared with a few neighbours in the order
+ * of their bits, which begins elsewhere in each band.  That is counted as truncated.  A million of one template cost a
+ * million times a constant, and nearly all find the one that is kept.
  *
  * Where all pairs are wanted, those of crowds within the budget are compared as well,
  * but only to be listed: who stays is decided by the same pairs in either case.  How
@@ -32,40 +32,41 @@
 #include "base/bytes.h"
 #include "base/status.h"
 #include "base/word_sort.h"
+#include "dedup/crowd_lists.h"
 #include "kernel/hamming.h"
 
 #define ROW_WORDS (NIGH__DEDUP_BITS / 64)
 #define LEADERS 32u
 #define FOLLOWED 8u
-#define CROWD 200u
 #define NEIGHBOURS 8u
 
-/* How many bits may differ between sets that are alike, 99 times in 100. */
-static uint32_t find_radius(double threshold) {
+uint32_t nigh__buckets_radius(double threshold) {
     const double b = NIGH__DEDUP_BITS;
     const double p = (1 - threshold) / 2;
     return (uint32_t)(b * p + 2.33 * sqrt(b * p * (1 - p)) + 0.5);
 }
 
-nigh_status nigh__buckets_init(const struct nigh__candidates *candidates, const struct nigh__gathered *gathered,
+nigh_status nigh__buckets_init(struct nigh__candidates *candidates, const struct nigh__gathered *gathered,
                                pthread_mutex_t *lock, struct nigh__buckets *out, nigh_error *error) {
     const nigh_dedup *dedup = candidates->dedup;
     const uint64_t budget = dedup->options.bucket_budget;
     out->dedup = dedup;
+    out->candidates = candidates;
     out->gathered = gathered;
     out->order = candidates->order;
-    out->radius = find_radius(dedup->options.threshold);
+    out->radius = nigh__buckets_radius(dedup->options.threshold);
     out->least = dedup->verified ? 0 : dedup->options.threshold;
-    out->most = budget < CROWD || dedup->options.cluster == NIGH_CLUSTER_COMPLETE ? budget : CROWD;
+    out->most =
+        budget < NIGH__CROWD_MEMBERS || dedup->options.cluster == NIGH_CLUSTER_COMPLETE ? budget : NIGH__CROWD_MEMBERS;
     out->members = (struct nigh__array)NIGH__ARRAY(uint64_t);
     out->sizes = (struct nigh__array)NIGH__ARRAY(uint64_t);
     out->rows = (struct nigh__array)NIGH__ARRAY(uint64_t);
     out->leaders = (struct nigh__array)NIGH__ARRAY(uint64_t);
     out->distances = (struct nigh__array)NIGH__ARRAY(uint32_t);
     out->words = (struct nigh__array)NIGH__ARRAY(uint64_t);
-    nigh_status status = nigh__pair_queue_init(dedup, out->order, candidates->deciding, lock, &out->deciding, error);
-    if (status == NIGH_OK && candidates->listed != NULL)
-        status = nigh__pair_queue_init(dedup, out->order, candidates->listed, lock, &out->listed, error);
+    nigh_status status = nigh__pair_queue_init(dedup, out->order, &candidates->deciding, lock, &out->deciding, error);
+    if (status == NIGH_OK && candidates->listed.by_better != NULL)
+        status = nigh__pair_queue_init(dedup, out->order, &candidates->listed, lock, &out->listed, error);
     return status;
 }
 
@@ -241,11 +242,21 @@ static nigh_status compare_crowd(struct nigh__buckets *buckets, nigh_error *erro
     return status == NIGH_OK && over ? compare_neighbours(buckets, members, alone, error) : status;
 }
 
+/* Its members go to whoever decides, in their order. */
+static nigh_status defer_crowd(struct nigh__buckets *buckets, nigh_error *error) {
+    pthread_mutex_t *lock = buckets->deciding.lock;
+    if (lock != NULL) pthread_mutex_lock(lock);
+    nigh_status status =
+        nigh__candidates_add_crowd(buckets->candidates, buckets->members.data, buckets->members.count, error);
+    if (lock != NULL) pthread_mutex_unlock(lock);
+    return status;
+}
+
 /* ----------------------------------------------------------------- buckets -- */
 
 /* Where all pairs are wanted, the sizes of crowds are kept. */
 static nigh_status keep_size(struct nigh__buckets *buckets, size_t count, nigh_error *error) {
-    if (buckets->listed.sorter == NULL || count > buckets->dedup->options.bucket_budget) return NIGH_OK;
+    if (buckets->listed.sorters.by_better == NULL || count > buckets->dedup->options.bucket_budget) return NIGH_OK;
     uint64_t *size = nigh__array_add(buckets->dedup->context, &buckets->sizes, 1);
     if (size == NULL) return nigh__no_memory(error, "to compare documents");
     *size = count;
@@ -257,7 +268,8 @@ nigh_status nigh__buckets_compare(struct nigh__buckets *buckets, nigh_error *err
     nigh_status status = NIGH_OK;
     if (count > buckets->most) {
         status = keep_size(buckets, count, error);
-        if (status == NIGH_OK) status = compare_crowd(buckets, error);
+        if (status == NIGH_OK)
+            status = buckets->candidates->members != NULL ? defer_crowd(buckets, error) : compare_crowd(buckets, error);
     } else if (count > 1) {
         status = compare_all(buckets, &buckets->deciding, UINT64_MAX, error);
     }
@@ -290,6 +302,7 @@ nigh_status nigh__buckets_list(struct nigh__buckets *buckets, uint64_t window, n
 
 nigh_status nigh__buckets_finish(struct nigh__buckets *buckets, nigh_error *error) {
     nigh_status status = nigh__pair_queue_flush(&buckets->deciding, error);
-    if (status == NIGH_OK && buckets->listed.sorter != NULL) status = nigh__pair_queue_flush(&buckets->listed, error);
+    if (status == NIGH_OK && buckets->listed.sorters.by_better != NULL)
+        status = nigh__pair_queue_flush(&buckets->listed, error);
     return status;
 }

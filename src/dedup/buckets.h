@@ -8,10 +8,11 @@
 /* One thread's. */
 struct nigh__buckets {
     const nigh_dedup *dedup;
+    struct nigh__candidates *candidates;
     const struct nigh__gathered *gathered;
     const struct nigh__order *order;
     struct nigh__pair_queue deciding;
-    struct nigh__pair_queue listed; /* used where it has a sorter */
+    struct nigh__pair_queue listed; /* used where all pairs are wanted */
     uint32_t radius;
     double least;               /* ratio of the numbers of features; 0: any will do for now */
     uint64_t most;              /* members that are all compared */
@@ -25,7 +26,10 @@ struct nigh__buckets {
     uint64_t truncated;       /* buckets over the budget */
 };
 
-nigh_status nigh__buckets_init(const struct nigh__candidates *candidates, const struct nigh__gathered *gathered,
+/* Of the signatures of sets that are alike, 99 times in 100, so many bits differ at most. */
+uint32_t nigh__buckets_radius(double threshold);
+
+nigh_status nigh__buckets_init(struct nigh__candidates *candidates, const struct nigh__gathered *gathered,
                                pthread_mutex_t *lock, struct nigh__buckets *out, nigh_error *error);
 void nigh__buckets_release(struct nigh__buckets *buckets);
 

@@ -19,10 +19,11 @@
 
 /* ------------------------------------------------------------------ queues -- */
 
-nigh_status nigh__pair_queue_init(const nigh_dedup *dedup, const struct nigh__order *order, struct nigh__sorter *sorter,
-                                  pthread_mutex_t *lock, struct nigh__pair_queue *out, nigh_error *error) {
+nigh_status nigh__pair_queue_init(const nigh_dedup *dedup, const struct nigh__order *order,
+                                  const struct nigh__pair_sorters *sorters, pthread_mutex_t *lock,
+                                  struct nigh__pair_queue *out, nigh_error *error) {
     out->order = order;
-    out->sorter = sorter;
+    out->sorters = *sorters;
     out->lock = lock;
     out->count = 0;
     out->words = dedup->pair_words;
@@ -35,9 +36,23 @@ void nigh__pair_queue_release(const nigh_context *context, struct nigh__pair_que
     queue->recent = NULL;
 }
 
+/* The other rank first. */
+static void turn_pairs(struct nigh__pair_queue *queue) {
+    for (size_t i = 0; i < queue->count; i++) {
+        uint64_t *record = &queue->pairs[i * queue->words];
+        const struct nigh__number_pair pair = nigh__number_pair_unpack(queue->words, record);
+        nigh__number_pair_pack(queue->words, pair.second, pair.first, record);
+    }
+}
+
 nigh_status nigh__pair_queue_flush(struct nigh__pair_queue *queue, nigh_error *error) {
+    const struct nigh__pair_sorters *sorters = &queue->sorters;
+    nigh_status status = NIGH_OK;
     if (queue->lock != NULL) pthread_mutex_lock(queue->lock);
-    nigh_status status = nigh__sorter_add(queue->sorter, queue->pairs, queue->count, error);
+    if (sorters->by_better != NULL) status = nigh__sorter_add(sorters->by_better, queue->pairs, queue->count, error);
+    if (sorters->by_worse != NULL) turn_pairs(queue);
+    if (status == NIGH_OK && sorters->by_worse != NULL)
+        status = nigh__sorter_add(sorters->by_worse, queue->pairs, queue->count, error);
     if (queue->lock != NULL) pthread_mutex_unlock(queue->lock);
     queue->count = 0;
     return status;
@@ -72,40 +87,81 @@ nigh_status nigh__pair_queue_add(struct nigh__pair_queue *queue, uint64_t a, uin
 
 /* ------------------------------------------------------------------- lists -- */
 
-nigh_status nigh__candidates_init(const nigh_dedup *dedup, const struct nigh__order *order, uint32_t threads,
-                                  struct nigh__candidates *out, nigh_error *error) {
-    *out = (struct nigh__candidates){.dedup = dedup, .order = order};
+static nigh_status new_sorter(const nigh_dedup *dedup, uint32_t threads, struct nigh__sorter **out, nigh_error *error) {
     const struct nigh__sorter_options options = {.words = dedup->pair_words,
                                                  .key_words = dedup->pair_words,
                                                  .unique = true,
                                                  .memory_bytes = dedup->options.memory_bytes / 8,
                                                  .temporary = dedup->temporary,
                                                  .threads = threads};
-    nigh_status status = nigh__sorter_new(dedup->context, &options, &out->deciding, error);
-    if (status == NIGH_OK && dedup->options.all_pairs)
-        status = nigh__sorter_new(dedup->context, &options, &out->listed, error);
+    return nigh__sorter_new(dedup->context, &options, out, error);
+}
+
+/* A member of a crowd takes two words whatever its rank: there may be more crowds than documents. */
+static nigh_status new_members(const nigh_dedup *dedup, uint32_t threads, struct nigh__sorter **out,
+                               nigh_error *error) {
+    const struct nigh__sorter_options options = {.words = 2,
+                                                 .key_words = 2,
+                                                 .memory_bytes = dedup->options.memory_bytes / 8,
+                                                 .temporary = dedup->temporary,
+                                                 .threads = threads};
+    return nigh__sorter_new(dedup->context, &options, out, error);
+}
+
+nigh_status nigh__candidates_init(const nigh_dedup *dedup, const struct nigh__order *order, uint32_t threads,
+                                  struct nigh__candidates *out, nigh_error *error) {
+    *out = (struct nigh__candidates){.dedup = dedup, .order = order};
+    const bool kept = dedup->options.cluster == NIGH_CLUSTER_KEPT;
+    const bool all = dedup->options.all_pairs;
+    nigh_status status = NIGH_OK;
+    if (kept) status = new_sorter(dedup, threads, &out->deciding.by_worse, error);
+    if (status == NIGH_OK && kept) status = new_members(dedup, threads, &out->members, error);
+    if (status == NIGH_OK && (all || !kept)) status = new_sorter(dedup, threads, &out->deciding.by_better, error);
+    if (status == NIGH_OK && all) status = new_sorter(dedup, threads, &out->listed.by_better, error);
     if (status != NIGH_OK) nigh__candidates_release(out);
     return status;
 }
 
+/* All sorters, of which some may be NULL. */
+#define SORTERS(candidates)                                                                                \
+    {                                                                                                      \
+        (candidates)->deciding.by_better, (candidates)->deciding.by_worse, (candidates)->listed.by_better, \
+            (candidates)->members                                                                          \
+    }
+#define SORTER_COUNT 4u
+
 void nigh__candidates_release(struct nigh__candidates *candidates) {
-    nigh__sorter_free(candidates->deciding);
-    nigh__sorter_free(candidates->listed);
-    *candidates = (struct nigh__candidates){0};
+    struct nigh__sorter *const sorters[SORTER_COUNT] = SORTERS(candidates);
+    for (size_t i = 0; i < SORTER_COUNT; i++) nigh__sorter_free(sorters[i]);
+    *candidates = (struct nigh__candidates){.dedup = NULL};
 }
 
 nigh_status nigh__candidates_finish(struct nigh__candidates *candidates, nigh_error *error) {
-    nigh_status status = nigh__sorter_finish(candidates->deciding, error);
-    if (candidates->listed == NULL) {
-        candidates->cursors[1].ended = true;
-        return status;
-    }
-    return status == NIGH_OK ? nigh__sorter_finish(candidates->listed, error) : status;
+    struct nigh__sorter *const sorters[SORTER_COUNT] = SORTERS(candidates);
+    nigh_status status = NIGH_OK;
+    for (size_t i = 0; status == NIGH_OK && i < SORTER_COUNT; i++)
+        if (sorters[i] != NULL) status = nigh__sorter_finish(sorters[i], error);
+    candidates->cursors[0].ended = candidates->deciding.by_better == NULL;
+    candidates->cursors[1].ended = candidates->listed.by_better == NULL;
+    return status;
 }
 
 uint64_t nigh__candidates_disk_bytes(const struct nigh__candidates *candidates) {
-    return nigh__sorter_disk_bytes(candidates->deciding) +
-           (candidates->listed == NULL ? 0 : nigh__sorter_disk_bytes(candidates->listed));
+    struct nigh__sorter *const sorters[SORTER_COUNT] = SORTERS(candidates);
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < SORTER_COUNT; i++) bytes += sorters[i] == NULL ? 0 : nigh__sorter_disk_bytes(sorters[i]);
+    return bytes;
+}
+
+nigh_status nigh__candidates_add_crowd(struct nigh__candidates *candidates, const uint64_t *documents, size_t count,
+                                       nigh_error *error) {
+    const uint64_t crowd = candidates->crowds++;
+    nigh_status status = NIGH_OK;
+    for (size_t i = 0; status == NIGH_OK && i < count; i++) {
+        const uint64_t member[2] = {candidates->order->rank[documents[i]], crowd};
+        status = nigh__sorter_add(candidates->members, member, 1, error);
+    }
+    return status;
 }
 
 /* ----------------------------------------------------------------- reading -- */
@@ -129,8 +185,8 @@ nigh_status nigh__candidates_next(struct nigh__candidates *candidates, struct ni
     struct nigh__pair_cursor *cursors = candidates->cursors;
     const uint32_t words = candidates->dedup->pair_words;
     struct nigh__number_pair listed;
-    nigh_status status = peek(&cursors[0], candidates->deciding, words, pair, error);
-    if (status == NIGH_OK) status = peek(&cursors[1], candidates->listed, words, &listed, error);
+    nigh_status status = peek(&cursors[0], candidates->deciding.by_better, words, pair, error);
+    if (status == NIGH_OK) status = peek(&cursors[1], candidates->listed.by_better, words, &listed, error);
     if (status != NIGH_OK) return status;
     if (cursors[0].ended && cursors[1].ended) return NIGH_END;
     *decides = pair->first < listed.first || (pair->first == listed.first && pair->second <= listed.second);
@@ -141,9 +197,11 @@ nigh_status nigh__candidates_next(struct nigh__candidates *candidates, struct ni
 }
 
 nigh_status nigh__candidates_rewind(struct nigh__candidates *candidates, nigh_error *error) {
-    candidates->cursors[0] = (struct nigh__pair_cursor){.ended = false};
-    candidates->cursors[1] = (struct nigh__pair_cursor){.ended = candidates->listed == NULL};
-    nigh_status status = nigh__sorter_rewind(candidates->deciding, error);
-    if (status == NIGH_OK && candidates->listed != NULL) status = nigh__sorter_rewind(candidates->listed, error);
+    struct nigh__sorter *const sorters[] = {candidates->deciding.by_better, candidates->listed.by_better};
+    nigh_status status = NIGH_OK;
+    for (size_t i = 0; i < 2; i++) {
+        candidates->cursors[i] = (struct nigh__pair_cursor){.ended = sorters[i] == NULL};
+        if (status == NIGH_OK && sorters[i] != NULL) status = nigh__sorter_rewind(sorters[i], error);
+    }
     return status;
 }

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pairs that are worth a look: by keys of bands (candidates_bands.c), by signatures
- * (candidates_distance.c), or by rare features (prefixes.h).  Each comes once, by
- * ascending ranks, and either decides about who stays or, where all pairs are wanted, is
- * only listed: who stays must not depend on whether pairs are listed.
+ * (candidates_distance.c), or by rare features (prefixes.h).  Each comes once, and either
+ * decides about who stays or, where all pairs are wanted, is only listed: who stays must not
+ * depend on whether pairs are listed.
+ *
+ * The rule KEPT takes one document after the other with all its pairs (keep.h), so its pairs
+ * are sorted by the worse rank; and of crowds, whose pairs would be too many, it takes the
+ * members.  All others take pairs by the better rank.
  */
 #ifndef NIGH_DEDUP_CANDIDATES_H
 #define NIGH_DEDUP_CANDIDATES_H
@@ -15,19 +19,26 @@
 
 #define NIGH__PAIRS_TOGETHER 256u
 
-/* A thread's way to a sorter: holds back pairs that were added lately, which most are that share many keys. */
+/* Where pairs go, as base/number_pair.h has them; either may be NULL. */
+struct nigh__pair_sorters {
+    struct nigh__sorter *by_better; /* of the better rank and the worse */
+    struct nigh__sorter *by_worse;  /* of the worse rank and the better */
+};
+
+/* A thread's way to sorters: holds back pairs that were added lately, which most are that share many keys. */
 struct nigh__pair_queue {
     const struct nigh__order *order;
-    struct nigh__sorter *sorter;
-    pthread_mutex_t *lock; /* of the sorter; NULL: it has one user */
+    struct nigh__pair_sorters sorters;
+    pthread_mutex_t *lock; /* of the sorters; NULL: they have one user */
     uint32_t words;        /* of a pair, as base/number_pair.h has it */
     uint64_t *recent;      /* pairs of documents, by their hash; 0: none */
     size_t count;
     uint64_t pairs[2 * NIGH__PAIRS_TOGETHER]; /* of the better rank and the other, `words` each */
 };
 
-nigh_status nigh__pair_queue_init(const nigh_dedup *dedup, const struct nigh__order *order, struct nigh__sorter *sorter,
-                                  pthread_mutex_t *lock, struct nigh__pair_queue *out, nigh_error *error);
+nigh_status nigh__pair_queue_init(const nigh_dedup *dedup, const struct nigh__order *order,
+                                  const struct nigh__pair_sorters *sorters, pthread_mutex_t *lock,
+                                  struct nigh__pair_queue *out, nigh_error *error);
 void nigh__pair_queue_release(const nigh_context *context, struct nigh__pair_queue *queue);
 /* Adds a pair of documents, each the first of its set. */
 nigh_status nigh__pair_queue_add(struct nigh__pair_queue *queue, uint64_t a, uint64_t b, nigh_error *error);
@@ -43,9 +54,12 @@ struct nigh__pair_cursor {
 struct nigh__candidates {
     const nigh_dedup *dedup;
     const struct nigh__order *order;
-    struct nigh__sorter *deciding;
-    struct nigh__sorter *listed; /* some of these are in the other list, too; NULL: not all pairs are wanted */
+    struct nigh__pair_sorters deciding;
+    struct nigh__pair_sorters listed; /* some of these are in the other list, too; none: not all pairs are wanted */
     struct nigh__pair_cursor cursors[2];
+    struct nigh__sorter *members; /* of crowds: the rank of a member, and the number of its crowd; NULL: the rule does
+                                     not ask for them, and crowds have pairs */
+    _Atomic uint64_t crowds;      /* numbered so far; in which order is left to chance */
 };
 
 nigh_status nigh__candidates_init(const nigh_dedup *dedup, const struct nigh__order *order, uint32_t threads,
@@ -53,10 +67,13 @@ nigh_status nigh__candidates_init(const nigh_dedup *dedup, const struct nigh__or
 void nigh__candidates_release(struct nigh__candidates *candidates);
 nigh_status nigh__candidates_finish(struct nigh__candidates *candidates, nigh_error *error);
 
-/* After finish: the next pair of ranks, NIGH_END after the last; and from the first again. */
+/* After finish: the next pair by the better rank, NIGH_END after the last; and from the first again. */
 nigh_status nigh__candidates_next(struct nigh__candidates *candidates, struct nigh__number_pair *pair, bool *decides,
                                   nigh_error *error);
 nigh_status nigh__candidates_rewind(struct nigh__candidates *candidates, nigh_error *error);
+/* Adds a crowd, of documents that are each the first of their set.  The caller sees to it that he is alone. */
+nigh_status nigh__candidates_add_crowd(struct nigh__candidates *candidates, const uint64_t *documents, size_t count,
+                                       nigh_error *error);
 uint64_t nigh__candidates_disk_bytes(const struct nigh__candidates *candidates);
 
 /* Whether sets of so many features can be alike at all. */

@@ -75,7 +75,7 @@ static nigh_status join_rest(struct nigh__candidates *candidates, const struct n
     nigh_status status = NIGH_OK;
     if (rows == NULL || documents == NULL) status = nigh__no_memory(error, "for candidates");
     if (status == NIGH_OK)
-        status = nigh__pair_queue_init(dedup, candidates->order, candidates->deciding, NULL, &joining.queue, error);
+        status = nigh__pair_queue_init(dedup, candidates->order, &candidates->deciding, NULL, &joining.queue, error);
     if (status == NIGH_OK) {
         const size_t count = collect_signatures(gathered, gone, bytes, rows, documents);
         status = join(&joining, rows, count, dedup, width_bits, threads, error);

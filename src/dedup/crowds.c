@@ -277,7 +277,7 @@ static nigh_status search_all(struct search *search, struct nigh__candidates *ca
     search->counts = nigh__alloc(context, (size_t)1 << MAX_KEY_BITS, sizeof *search->counts);
     if (search->counts == NULL) return nigh__no_memory(error, "to find crowds");
     nigh_status status =
-        nigh__pair_queue_init(search->dedup, candidates->order, candidates->deciding, NULL, &search->queue, error);
+        nigh__pair_queue_init(search->dedup, candidates->order, &candidates->deciding, NULL, &search->queue, error);
     if (status == NIGH_OK) status = search_tables(search, error);
     return status == NIGH_OK ? nigh__pair_queue_flush(&search->queue, error) : status;
 }

@@ -300,7 +300,7 @@ nigh_status nigh__candidates_by_prefixes(struct nigh__candidates *candidates, st
                                                  .threads = plan->threads};
     nigh__progress_init(&finding.progress, dedup->options.progress);
     nigh_status status =
-        nigh__pair_queue_init(dedup, candidates->order, candidates->deciding, NULL, &finding.queue, error);
+        nigh__pair_queue_init(dedup, candidates->order, &candidates->deciding, NULL, &finding.queue, error);
     if (status == NIGH_OK) status = nigh__sorter_new(dedup->context, &options, &finding.sorter, error);
     if (status == NIGH_OK) status = read_prefixes(&finding, plan, error);
     if (status == NIGH_OK) status = pair_all(&finding, error);

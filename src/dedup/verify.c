@@ -9,18 +9,21 @@
  *
  * How many go together is fixed, so the number of comparisons, too, does not depend
  * on the threads.  A crowd of n alike documents has n (n - 1) / 2 candidates; those
- * with the one that stays are compared, and the rest of a few thousand, and
+ * that can change a cluster are compared, and the rest of a few thousand, and
  * all others are passed over, or, where all pairs are wanted, as many of them compared
  * and listed as pair_limit.h says.
+ *
+ * The rule KEPT decides by itself, document by document (keep.c); pairs then go by here
+ * only to be listed.
  */
 #include "dedup/verify.h"
 
 #include "base/clock.h"
 #include "base/status.h"
 #include "base/threads.h"
+#include "dedup/keep.h"
 #include "dedup/likeness.h"
 #include "dedup/pair_limit.h"
-#include "dedup/sets.h"
 
 #define TOGETHER 4096u
 #define WORTH_THREADS 256u
@@ -28,8 +31,7 @@
 struct look {
     uint64_t better, worse; /* ranks */
     bool decides;           /* about who stays; else it is only listed */
-    bool alike;
-    float similarity;
+    struct nigh__comparison comparison;
 };
 
 struct verification {
@@ -40,6 +42,7 @@ struct verification {
     struct nigh__candidates *candidates;
     struct nigh__clusters *clusters;
     struct nigh__sets sets;
+    struct nigh__comparer comparer;
     struct look *looks; /* TOGETHER of them */
     size_t look_count;
     struct nigh__sets_reader *readers; /* one a thread */
@@ -52,24 +55,55 @@ struct verification {
     uint64_t listed;                   /* so many were only listed */
     struct nigh__progress progress;
     uint64_t done;
+    uint64_t candidate_count; /* pairs that go by here */
 };
 
 /* ---------------------------------------------------------------- reading -- */
 
-/* The documents of which there is a candidate pair. */
-static nigh_status mark_needed(struct verification *verification, uint64_t *needed, nigh_error *error) {
+/* Those of pairs by the better rank, which are counted. */
+static nigh_status mark_pairs(struct verification *verification, uint64_t *needed, nigh_error *error) {
     const uint64_t *first = verification->order->first;
     struct nigh__number_pair pair;
     bool decides;
     nigh_status status = NIGH_OK;
     while ((status = nigh__candidates_next(verification->candidates, &pair, &decides, error)) == NIGH_OK) {
-        verification->dedup->info.candidates++;
+        verification->candidate_count++;
         nigh__bit_set(needed, first[pair.first]);
         nigh__bit_set(needed, first[pair.second]);
         if (verification->dedup->options.all_pairs)
             nigh__pair_limit_count(&verification->listing, first[pair.first], first[pair.second]);
     }
     return status == NIGH_END ? nigh__candidates_rewind(verification->candidates, error) : status;
+}
+
+/* Those of sorted records, whose first number is a rank, or both are. */
+static nigh_status mark_records(const struct verification *verification, struct nigh__sorter *sorter, uint32_t words,
+                                bool both, uint64_t *needed, nigh_error *error) {
+    const uint64_t *first = verification->order->first;
+    const uint64_t *records = NULL;
+    size_t count = 0;
+    nigh_status status = NIGH_OK;
+    while ((status = nigh__sorter_next(sorter, &records, &count, error)) == NIGH_OK) {
+        for (size_t i = 0; i < count; i++) {
+            const struct nigh__number_pair pair = nigh__number_pair_unpack(words, records + i * words);
+            nigh__bit_set(needed, first[pair.first]);
+            if (both) nigh__bit_set(needed, first[pair.second]);
+        }
+        verification->dedup->info.candidates += both ? count : 0;
+    }
+    return status == NIGH_END ? nigh__sorter_rewind(sorter, error) : status;
+}
+
+/* The documents of which there is a candidate pair, or that are of a crowd. */
+static nigh_status mark_needed(struct verification *verification, uint64_t *needed, nigh_error *error) {
+    const struct nigh__candidates *candidates = verification->candidates;
+    nigh_status status = mark_pairs(verification, needed, error);
+    if (status == NIGH_OK && candidates->deciding.by_worse != NULL)
+        status = mark_records(verification, candidates->deciding.by_worse, verification->dedup->pair_words, true,
+                              needed, error);
+    if (status == NIGH_OK && candidates->members != NULL)
+        status = mark_records(verification, candidates->members, 2, false, needed, error);
+    return status;
 }
 
 static nigh_status read_sets(struct verification *verification, nigh_error *error) {
@@ -93,37 +127,6 @@ static nigh_status read_sets(struct verification *verification, nigh_error *erro
 
 /* -------------------------------------------------------------- comparing -- */
 
-static nigh_status compare_sets(struct verification *verification, struct nigh__sets_reader *reader, struct look *look,
-                                nigh_error *error) {
-    const nigh_dedup *dedup = verification->dedup;
-    const uint64_t a = verification->order->first[look->better];
-    const uint64_t b = verification->order->first[look->worse];
-    const uint64_t a_count = nigh__dedup_document(dedup, a)->features;
-    const uint64_t b_count = nigh__dedup_document(dedup, b)->features;
-    uint64_t common = 0;
-    if (!verification->measuring && !nigh__lengths_fit(dedup->options.threshold, (uint32_t)a_count, (uint32_t)b_count))
-        return NIGH_OK;
-    nigh_status status = nigh__sets_common(&verification->sets, reader, a, b, &common, error);
-    if (status != NIGH_OK) return status;
-    const double jaccard = (double)common / (double)(a_count + b_count - common);
-    look->alike = jaccard >= dedup->options.threshold;
-    look->similarity = (float)jaccard;
-    return NIGH_OK;
-}
-
-/* What the distance says: of MinHash bits half of those differ that could. */
-static void guess(const struct verification *verification, struct look *look) {
-    const nigh_dedup *dedup = verification->dedup;
-    const uint32_t distance =
-        nigh__likeness_distance(dedup, verification->gathered, verification->order->first[look->better],
-                                verification->order->first[look->worse]);
-    const double share = (double)distance / (double)verification->plan->width_bits;
-    const bool halves = dedup->reading != NULL && dedup->options.method == NIGH_DEDUP_MINHASH;
-    const double similarity = 1 - (halves ? 2 : 1) * share;
-    look->alike = true;
-    look->similarity = (float)(similarity < 0 ? 0 : similarity);
-}
-
 static void compare_share(void *user, uint32_t thread) {
     struct verification *verification = user;
     const size_t begin = verification->look_count * thread / verification->threads;
@@ -131,11 +134,9 @@ static void compare_share(void *user, uint32_t thread) {
     nigh_status *status = &verification->statuses[thread];
     *status = NIGH_OK;
     for (size_t i = begin; *status == NIGH_OK && i < end; i++) {
-        if (verification->dedup->verified)
-            *status = compare_sets(verification, &verification->readers[thread], &verification->looks[i],
-                                   &verification->errors[thread]);
-        else
-            guess(verification, &verification->looks[i]);
+        struct look *look = &verification->looks[i];
+        *status = nigh__compare(&verification->comparer, &verification->readers[thread], look->better, look->worse,
+                                verification->measuring, &look->comparison, &verification->errors[thread]);
     }
 }
 
@@ -153,12 +154,13 @@ static nigh_status compare_looks(struct verification *verification, nigh_error *
 /* ---------------------------------------------------------------- deciding -- */
 
 static void note_likeness(const struct verification *verification, const struct look *look) {
-    nigh__dedup_document(verification->dedup, verification->order->first[look->worse])->similarity = look->similarity;
+    nigh__dedup_document(verification->dedup, verification->order->first[look->worse])->similarity =
+        look->comparison.similarity;
 }
 
 static nigh_status decide(struct verification *verification, const struct look *look, nigh_error *error) {
     nigh_dedup *dedup = verification->dedup;
-    if (!look->alike) return NIGH_OK;
+    if (!look->comparison.alike) return NIGH_OK;
     bool joined = false;
     nigh_status status = NIGH_OK;
     dedup->info.alike++;
@@ -166,7 +168,7 @@ static nigh_status decide(struct verification *verification, const struct look *
     if (joined) note_likeness(verification, look);
     if (status == NIGH_OK && dedup->options.all_pairs)
         status = nigh__likeness_add(dedup, verification->gathered, verification->order->first[look->better],
-                                    verification->order->first[look->worse], look->similarity, error);
+                                    verification->order->first[look->worse], look->comparison.similarity, error);
     return status;
 }
 
@@ -179,7 +181,7 @@ static nigh_status settle(struct verification *verification, nigh_error *error) 
         status = decide(verification, &verification->looks[i], error);
     verification->look_count = 0;
     if (status == NIGH_OK &&
-        nigh__progress_tick(&verification->progress, "verifying", verification->done, dedup->info.candidates))
+        nigh__progress_tick(&verification->progress, "verifying", verification->done, verification->candidate_count))
         status = nigh__progress_cancelled(error);
     return status;
 }
@@ -198,11 +200,22 @@ static bool has_room(struct verification *verification, uint64_t better) {
 static nigh_status look_at(struct verification *verification, struct nigh__number_pair pair, bool decides,
                            nigh_error *error) {
     verification->done++;
-    const bool matters = decides && nigh__clusters_ask(verification->clusters, pair.first, pair.second);
+    const bool kept = verification->clusters->rule == NIGH_CLUSTER_KEPT;
+    if (kept && verification->clusters->kept[pair.second] == pair.first) return NIGH_OK; /* it was decided by */
+    const bool matters = !kept && decides && nigh__clusters_ask(verification->clusters, pair.first, pair.second);
     if (!matters && !has_room(verification, pair.first)) return NIGH_OK;
     verification->looks[verification->look_count++] =
-        (struct look){.better = pair.first, .worse = pair.second, .decides = decides};
+        (struct look){.better = pair.first, .worse = pair.second, .decides = matters};
     return verification->look_count == TOGETHER ? settle(verification, error) : NIGH_OK;
+}
+
+static nigh_status keep(struct verification *verification, nigh_error *error) {
+    const struct nigh__keeping keeping = {.dedup = verification->dedup,
+                                          .comparer = &verification->comparer,
+                                          .candidates = verification->candidates,
+                                          .clusters = verification->clusters,
+                                          .threads = verification->plan->threads};
+    return nigh__keep(&keeping, error);
 }
 
 static nigh_status look_at_all(struct verification *verification, nigh_error *error) {
@@ -272,7 +285,14 @@ static nigh_status run(struct verification *verification, nigh_error *error) {
         status = nigh__likeness_begin(dedup, verification->gathered, verification->listing.copies,
                                       verification->plan->threads, error);
     dedup->info.alike += dedup->documents.count - verification->order->count;
+    verification->comparer = (struct nigh__comparer){.dedup = dedup,
+                                                     .gathered = verification->gathered,
+                                                     .order = verification->order,
+                                                     .sets = &verification->sets,
+                                                     .width_bits = verification->plan->width_bits};
+    if (status == NIGH_OK && verification->clusters->rule == NIGH_CLUSTER_KEPT) status = keep(verification, error);
     if (status == NIGH_OK) status = look_at_all(verification, error);
+    if (verification->clusters->rule != NIGH_CLUSTER_KEPT) dedup->info.candidates = verification->candidate_count;
     const double middle = nigh__clock();
     if (status == NIGH_OK) status = nigh__clusters_finish(verification->clusters, error);
     if (status == NIGH_OK && verification->clusters->rule != NIGH_CLUSTER_KEPT)

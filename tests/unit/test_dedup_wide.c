@@ -170,14 +170,14 @@ static void test_candidates(void **state) {
     static const uint64_t pairs[][2] = {{0, 1}, {1, 0}, {1, 2}, {0, 3}, {2, 3}, {3, 2}, {0, 1}};
     uint64_t ranks[] = {FAR + 7, 7, FAR + 8, UINT64_C(7) << 32};
     const struct nigh__order order = {.rank = ranks, .count = FAR + 9};
-    nigh_dedup dedup = {.context = *state, .pair_words = 2};
+    nigh_dedup dedup = {.context = *state, .pair_words = 2, .options = {.all_pairs = 1}};
     struct nigh__candidates candidates;
     struct nigh__pair_queue queue;
     struct nigh__number_pair pair;
     nigh_error error;
     bool decides = false;
     assert_ok(nigh__candidates_init(&dedup, &order, 1, &candidates, &error), &error);
-    assert_ok(nigh__pair_queue_init(&dedup, &order, candidates.deciding, NULL, &queue, &error), &error);
+    assert_ok(nigh__pair_queue_init(&dedup, &order, &candidates.deciding, NULL, &queue, &error), &error);
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
         assert_ok(nigh__pair_queue_add(&queue, pairs[i][0], pairs[i][1], &error), &error);
     assert_int_equal(queue.count, 4); /* the others were recent */
@@ -192,6 +192,14 @@ static void test_candidates(void **state) {
         assert_true(decides);
     }
     assert_int_equal(nigh__candidates_next(&candidates, &pair, &decides, &error), NIGH_END);
+    const uint64_t *records = NULL;
+    size_t count = 0;
+    assert_ok(nigh__sorter_next(candidates.deciding.by_worse, &records, &count, &error), &error);
+    assert_int_equal(count, 4); /* here the worse ranks ascend as well */
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(records[2 * i], expected[i].second);
+        assert_int_equal(records[2 * i + 1], expected[i].first);
+    }
     nigh__pair_queue_release(*state, &queue);
     nigh__candidates_release(&candidates);
 }

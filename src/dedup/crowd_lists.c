@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lists of those that stay, one a crowd; crowd_lists.h says which count. */
+#include "dedup/crowd_lists.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/bytes.h"
+#include "base/status.h"
+
+nigh_status nigh__crowd_lists_init(const nigh_context *context, uint64_t count, uint32_t row_words, uint32_t radius,
+                                   uint64_t budget, struct nigh__crowd_lists *out, nigh_error *error) {
+    *out = (struct nigh__crowd_lists){
+        .context = context, .row_words = row_words, .radius = radius, .budget = budget, .count = count};
+    out->lists = nigh__alloc(context, (size_t)count, sizeof *out->lists);
+    if (out->lists == NULL) return nigh__no_memory(error, "for crowds");
+    for (uint64_t i = 0; i < count; i++)
+        out->lists[i] =
+            (struct nigh__crowd_list){.ranks = NIGH__ARRAY(uint64_t), .rows = NIGH__ARRAY(uint64_t), .settled = 0};
+    return NIGH_OK;
+}
+
+void nigh__crowd_lists_release(struct nigh__crowd_lists *lists) {
+    for (uint64_t i = 0; lists->lists != NULL && i < lists->count; i++) {
+        nigh__array_release(lists->context, &lists->lists[i].ranks);
+        nigh__array_release(lists->context, &lists->lists[i].rows);
+    }
+    if (lists->lists != NULL) nigh__free(lists->context, lists->lists);
+    lists->lists = NULL;
+}
+
+nigh_status nigh__crowd_lists_add(struct nigh__crowd_lists *lists, uint64_t crowd, uint64_t rank, const uint64_t *row,
+                                  nigh_error *error) {
+    NIGH__ASSERT(crowd < lists->count);
+    struct nigh__crowd_list *list = &lists->lists[crowd];
+    if (list->ranks.count >= lists->budget) {
+        lists->truncated += !list->full;
+        list->full = true;
+        return NIGH_OK;
+    }
+    NIGH__ASSERT(list->ranks.count == 0 || ((uint64_t *)list->ranks.data)[list->ranks.count - 1] < rank);
+    uint64_t *place = nigh__array_add(lists->context, &list->ranks, 1);
+    uint64_t *words = nigh__array_add(lists->context, &list->rows, lists->row_words);
+    if (place == NULL || words == NULL) return nigh__no_memory(error, "for crowds");
+    *place = rank;
+    memcpy(words, row, lists->row_words * sizeof *words);
+    return NIGH_OK;
+}
+
+nigh_status nigh__crowd_lists_find(const struct nigh__crowd_lists *lists, uint64_t crowd, const uint64_t *row,
+                                   uint64_t begin, uint64_t end, struct nigh__array *distances,
+                                   struct nigh__array *found, nigh_error *error) {
+    const struct nigh__crowd_list *list = &lists->lists[crowd];
+    NIGH__ASSERT(crowd < lists->count && begin <= end && end <= list->ranks.count);
+    const size_t count = (size_t)(end - begin);
+    const uint64_t *ranks = (const uint64_t *)list->ranks.data + begin;
+    if (count == 0) return NIGH_OK;
+    distances->count = 0;
+    uint32_t *room = nigh__array_add(lists->context, distances, count);
+    if (room == NULL) return nigh__no_memory(error, "for crowds");
+    const uint64_t *rows = (const uint64_t *)list->rows.data + begin * lists->row_words;
+    if (lists->context->hamming->rows(row, rows, count, lists->row_words, room) > lists->radius) return NIGH_OK;
+    for (size_t i = 0; i < count; i++) {
+        const bool early = begin + i < NIGH__CROWD_MEMBERS;
+        if (room[i] > (early ? lists->radius : lists->radius * 2 / 3)) continue;
+        uint64_t *place = nigh__array_add(lists->context, found, 1);
+        if (place == NULL) return nigh__no_memory(error, "for crowds");
+        *place = ranks[i];
+    }
+    return NIGH_OK;
+}

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who stays.  The rule is that of taking documents one by one, best first, and holding
+ * each against those that stay so far:
+ *
+ *     candidates   those that share a bucket with it, near enough by their bits: all in a
+ *                  bucket that is no crowd, and in a crowd those of its list (crowd_lists.h)
+ *     verdict      it goes with the first of them, by rank, that is alike; where none is, it
+ *                  stays, and goes to the lists of its crowds
+ *
+ * So the verdict on a document depends on those before it that stay, and on nothing that
+ * comes later: who adds documents day by day, and holds each day against what stayed of
+ * the days before, comes to the same as who takes all at once.
+ *
+ * It is done in waves of some thousand documents:
+ *
+ *     by several threads   each document of the wave against those that stayed before it
+ *     in order             those that nobody was found for, against the wave's own
+ *
+ * Whoever is found in the first step has a better rank than anyone in the second, so the
+ * two steps give the verdict of one by one.  Where a wave ends changes nothing.
+ */
+#include "dedup/keep.h"
+
+#include <stdlib.h>
+
+#include "base/parallel.h"
+#include "base/status.h"
+#include "dedup/buckets.h"
+#include "dedup/crowd_lists.h"
+#include "dedup/likeness.h"
+
+#define WAVE_DOCUMENTS 2048u
+#define WAVE_PAIRS ((size_t)1 << 20)
+#define AT_ONCE 16u
+#define WORTH_THREADS 64u
+
+/* A document of the wave; its pairs and crowds end where those of the next begin. */
+struct suspect {
+    uint64_t rank;
+    size_t pairs, crowds;
+    uint64_t found; /* the rank it goes with; NIGH__NO_DOCUMENT: none yet */
+    float similarity;
+};
+
+/* One thread's own things. */
+struct hand {
+    struct nigh__sets_reader reader;
+    struct nigh__array distances; /* of uint32_t */
+    struct nigh__array found;     /* of uint64_t: candidates */
+    uint64_t by_crowds;           /* candidates so far, counted once for each crowd */
+    uint64_t compared;
+};
+
+/* A sorter that is read record by record. */
+struct cursor {
+    struct nigh__sorter *sorter;
+    const uint64_t *records;
+    size_t count, next;
+    uint32_t words;
+    bool ended;
+};
+
+struct wave {
+    const struct nigh__keeping *keeping;
+    struct nigh__crowd_lists crowd_lists;
+    struct cursor pairs, members;
+    struct nigh__array suspects; /* of struct suspect, and one more that ends the last */
+    struct nigh__array betters;  /* of uint64_t: of pairs, the better ranks */
+    struct nigh__array crowds;   /* of uint64_t */
+    struct hand *hands;
+    uint64_t begin; /* the first rank of the wave */
+    struct nigh__parallel parallel;
+};
+
+/* ----------------------------------------------------------------- filling -- */
+
+/* The record a cursor is at, as two numbers; at the end none, and first is UINT64_MAX. */
+static nigh_status peek(struct cursor *cursor, struct nigh__number_pair *out, nigh_error *error) {
+    *out = (struct nigh__number_pair){UINT64_MAX, UINT64_MAX};
+    if (!cursor->ended && cursor->next == cursor->count) {
+        nigh_status status = nigh__sorter_next(cursor->sorter, &cursor->records, &cursor->count, error);
+        if (status != NIGH_OK && status != NIGH_END) return status;
+        cursor->next = 0;
+        cursor->ended = status == NIGH_END;
+    }
+    if (!cursor->ended) *out = nigh__number_pair_unpack(cursor->words, cursor->records + cursor->next * cursor->words);
+    return NIGH_OK;
+}
+
+/* Moves the records of a rank from a cursor to `out`; *next is the rank that comes then. */
+static nigh_status take_records(const struct wave *wave, struct cursor *cursor, uint64_t rank, struct nigh__array *out,
+                                uint64_t *next, nigh_error *error) {
+    struct nigh__number_pair record;
+    nigh_status status;
+    while ((status = peek(cursor, &record, error)) == NIGH_OK && record.first == rank && !cursor->ended) {
+        uint64_t *place = nigh__array_add(wave->keeping->dedup->context, out, 1);
+        if (place == NULL) return nigh__no_memory(error, "to verify");
+        *place = record.second;
+        cursor->next++;
+    }
+    *next = record.first;
+    return status;
+}
+
+static nigh_status add_suspect(struct wave *wave, uint64_t rank, nigh_error *error) {
+    struct suspect *suspect = nigh__array_add(wave->keeping->dedup->context, &wave->suspects, 1);
+    if (suspect == NULL) return nigh__no_memory(error, "to verify");
+    *suspect = (struct suspect){
+        .rank = rank, .pairs = wave->betters.count, .crowds = wave->crowds.count, .found = NIGH__NO_DOCUMENT};
+    return NIGH_OK;
+}
+
+/* The next documents that have a candidate; none are left where there are no suspects. */
+static nigh_status fill(struct wave *wave, nigh_error *error) {
+    struct nigh__number_pair pair;
+    struct nigh__number_pair member;
+    wave->suspects.count = wave->betters.count = wave->crowds.count = 0;
+    nigh_status status = peek(&wave->pairs, &pair, error);
+    if (status == NIGH_OK) status = peek(&wave->members, &member, error);
+    uint64_t by_pair = pair.first;
+    uint64_t by_crowd = member.first;
+    while (status == NIGH_OK && (!wave->pairs.ended || !wave->members.ended) && wave->suspects.count < WAVE_DOCUMENTS &&
+           wave->betters.count < WAVE_PAIRS) {
+        const uint64_t rank = by_pair < by_crowd ? by_pair : by_crowd;
+        status = add_suspect(wave, rank, error);
+        if (status == NIGH_OK) status = take_records(wave, &wave->pairs, rank, &wave->betters, &by_pair, error);
+        if (status == NIGH_OK) status = take_records(wave, &wave->members, rank, &wave->crowds, &by_crowd, error);
+    }
+    if (status != NIGH_OK || wave->suspects.count == 0) return status;
+    wave->begin = ((const struct suspect *)wave->suspects.data)->rank;
+    return add_suspect(wave, UINT64_MAX, error);
+}
+
+/* ---------------------------------------------------------------- comparing -- */
+
+static int compare_ranks(const void *left, const void *right) {
+    const uint64_t a = *(const uint64_t *)left;
+    const uint64_t b = *(const uint64_t *)right;
+    return a < b ? -1 : a > b;
+}
+
+static bool stays(const struct wave *wave, uint64_t rank) { return wave->keeping->clusters->kept[rank] == rank; }
+
+/* Candidates by pairs that stay: those of the wave itself, or those before it. */
+static nigh_status collect_pairs(const struct wave *wave, struct hand *hand, const struct suspect *suspect, bool own,
+                                 nigh_error *error) {
+    const uint64_t *betters = wave->betters.data;
+    for (size_t i = suspect[0].pairs; i < suspect[1].pairs; i++) {
+        if ((betters[i] >= wave->begin) != own || !stays(wave, betters[i])) continue;
+        uint64_t *place = nigh__array_add(wave->keeping->dedup->context, &hand->found, 1);
+        if (place == NULL) return nigh__no_memory(error, "to verify");
+        *place = betters[i];
+    }
+    return NIGH_OK;
+}
+
+/* The same by crowds. */
+static nigh_status collect_crowds(const struct wave *wave, struct hand *hand, const struct suspect *suspect, bool own,
+                                  nigh_error *error) {
+    const uint64_t *crowds = wave->crowds.data;
+    const struct nigh__comparer *comparer = wave->keeping->comparer;
+    const uint64_t *row = nigh__gathered_row(comparer->gathered, comparer->order->first[suspect->rank]);
+    nigh_status status = NIGH_OK;
+    for (size_t i = suspect[0].crowds; status == NIGH_OK && i < suspect[1].crowds; i++) {
+        const struct nigh__crowd_list *list = &wave->crowd_lists.lists[crowds[i]];
+        status = nigh__crowd_lists_find(&wave->crowd_lists, crowds[i], row, own ? list->settled : 0,
+                                        own ? list->ranks.count : list->settled, &hand->distances, &hand->found, error);
+    }
+    return status;
+}
+
+/* Holds a document against its candidates, best first. */
+static nigh_status try_candidates(const struct wave *wave, struct hand *hand, struct suspect *suspect,
+                                  nigh_error *error) {
+    uint64_t *found = hand->found.data;
+    if (hand->found.count > 1) qsort(found, hand->found.count, sizeof *found, compare_ranks);
+    for (size_t i = 0; i < hand->found.count; i++) {
+        struct nigh__comparison comparison;
+        if (i > 0 && found[i] == found[i - 1]) continue;
+        hand->compared++;
+        nigh_status status =
+            nigh__compare(wave->keeping->comparer, &hand->reader, found[i], suspect->rank, false, &comparison, error);
+        if (status != NIGH_OK) return status;
+        if (!comparison.alike) continue;
+        suspect->found = found[i];
+        suspect->similarity = comparison.similarity;
+        return NIGH_OK;
+    }
+    return NIGH_OK;
+}
+
+static nigh_status judge(const struct wave *wave, struct hand *hand, struct suspect *suspect, bool own,
+                         nigh_error *error) {
+    hand->found.count = 0;
+    nigh_status status = collect_pairs(wave, hand, suspect, own, error);
+    const size_t by_pairs = hand->found.count;
+    if (status == NIGH_OK) status = collect_crowds(wave, hand, suspect, own, error);
+    hand->by_crowds += hand->found.count - by_pairs;
+    return status == NIGH_OK ? try_candidates(wave, hand, suspect, error) : status;
+}
+
+/* ----------------------------------------------------------------- deciding -- */
+
+static nigh_status judge_some(void *user, const struct nigh__items *items) {
+    struct wave *wave = user;
+    struct suspect *suspects = wave->suspects.data;
+    nigh_status status = NIGH_OK;
+    for (uint64_t i = items->first; status == NIGH_OK && i < items->end; i++)
+        status = judge(wave, &wave->hands[items->thread], &suspects[i], false, items->error);
+    return status;
+}
+
+/* It goes. */
+static nigh_status leave(struct wave *wave, const struct suspect *suspect, nigh_error *error) {
+    const struct nigh__keeping *keeping = wave->keeping;
+    nigh_dedup *dedup = keeping->dedup;
+    const uint64_t *first = keeping->comparer->order->first;
+    dedup->info.alike++;
+    keeping->clusters->kept[suspect->rank] = suspect->found;
+    nigh__dedup_document(dedup, first[suspect->rank])->similarity = suspect->similarity;
+    if (!dedup->options.all_pairs) return NIGH_OK;
+    return nigh__likeness_add(dedup, keeping->comparer->gathered, first[suspect->found], first[suspect->rank],
+                              suspect->similarity, error);
+}
+
+/* It stays, and its crowds hear of it. */
+static nigh_status stay(struct wave *wave, const struct suspect *suspect, nigh_error *error) {
+    const struct nigh__comparer *comparer = wave->keeping->comparer;
+    const uint64_t *crowds = wave->crowds.data;
+    const uint64_t *row = nigh__gathered_row(comparer->gathered, comparer->order->first[suspect->rank]);
+    nigh_status status = NIGH_OK;
+    for (size_t i = suspect[0].crowds; status == NIGH_OK && i < suspect[1].crowds; i++)
+        status = nigh__crowd_lists_add(&wave->crowd_lists, crowds[i], suspect->rank, row, error);
+    return status;
+}
+
+/* The lists of the wave's crowds are what later waves begin with. */
+static void settle_lists(struct wave *wave) {
+    const uint64_t *crowds = wave->crowds.data;
+    for (size_t i = 0; i < wave->crowds.count; i++) {
+        struct nigh__crowd_list *list = &wave->crowd_lists.lists[crowds[i]];
+        list->settled = list->ranks.count;
+    }
+}
+
+static nigh_status decide(struct wave *wave, nigh_error *error) {
+    struct suspect *suspects = wave->suspects.data;
+    const size_t count = wave->suspects.count - 1;
+    wave->parallel.threads = count < WORTH_THREADS ? 1 : wave->keeping->threads;
+    nigh_status status = nigh__parallel_run(&wave->parallel, count, AT_ONCE, judge_some, wave, error);
+    for (size_t i = 0; status == NIGH_OK && i < count; i++) {
+        if (suspects[i].found == NIGH__NO_DOCUMENT) status = judge(wave, &wave->hands[0], &suspects[i], true, error);
+        if (status == NIGH_OK)
+            status = suspects[i].found == NIGH__NO_DOCUMENT ? stay(wave, &suspects[i], error)
+                                                            : leave(wave, &suspects[i], error);
+    }
+    settle_lists(wave);
+    return status;
+}
+
+/* -------------------------------------------------------------------- waves -- */
+
+static nigh_status make_hands(struct wave *wave, nigh_error *error) {
+    const nigh_context *context = wave->keeping->dedup->context;
+    wave->hands = nigh__alloc_zero(context, wave->keeping->threads, sizeof *wave->hands);
+    if (wave->hands == NULL) return nigh__no_memory(error, "to verify");
+    for (uint32_t i = 0; i < wave->keeping->threads; i++) {
+        nigh__sets_reader_init(&wave->hands[i].reader);
+        wave->hands[i].distances = (struct nigh__array)NIGH__ARRAY(uint32_t);
+        wave->hands[i].found = (struct nigh__array)NIGH__ARRAY(uint64_t);
+    }
+    return NIGH_OK;
+}
+
+static void release(struct wave *wave) {
+    const nigh_context *context = wave->keeping->dedup->context;
+    nigh_dedup_info *info = &wave->keeping->dedup->info;
+    for (uint32_t i = 0; wave->hands != NULL && i < wave->keeping->threads; i++) {
+        info->candidates += wave->hands[i].by_crowds;
+        if (wave->keeping->dedup->verified) info->verified += wave->hands[i].compared;
+        nigh__sets_reader_release(context, &wave->hands[i].reader);
+        nigh__array_release(context, &wave->hands[i].distances);
+        nigh__array_release(context, &wave->hands[i].found);
+    }
+    nigh__free(context, wave->hands);
+    info->truncated += wave->crowd_lists.truncated;
+    nigh__crowd_lists_release(&wave->crowd_lists);
+    nigh__array_release(context, &wave->suspects);
+    nigh__array_release(context, &wave->betters);
+    nigh__array_release(context, &wave->crowds);
+}
+
+static nigh_status run(struct wave *wave, nigh_error *error) {
+    const uint64_t ranks = wave->keeping->clusters->count;
+    struct nigh__progress progress;
+    nigh__progress_init(&progress, wave->keeping->dedup->options.progress);
+    for (;;) {
+        nigh_status status = fill(wave, error);
+        if (status != NIGH_OK || wave->suspects.count == 0) return status;
+        status = decide(wave, error);
+        if (status != NIGH_OK) return status;
+        if (nigh__progress_tick(&progress, "verifying", wave->begin, ranks)) return nigh__progress_cancelled(error);
+    }
+}
+
+nigh_status nigh__keep(const struct nigh__keeping *keeping, nigh_error *error) {
+    const nigh_dedup *dedup = keeping->dedup;
+    const struct nigh__candidates *candidates = keeping->candidates;
+    struct wave wave = {.keeping = keeping,
+                        .pairs = {.sorter = candidates->deciding.by_worse, .words = dedup->pair_words},
+                        .members = {.sorter = candidates->members, .words = 2},
+                        .suspects = NIGH__ARRAY(struct suspect),
+                        .betters = NIGH__ARRAY(uint64_t),
+                        .crowds = NIGH__ARRAY(uint64_t),
+                        .parallel = {.context = dedup->context, .threads = keeping->threads}};
+    nigh_status status = nigh__crowd_lists_init(
+        dedup->context, candidates->crowds, keeping->comparer->gathered->row_words,
+        nigh__buckets_radius(dedup->options.threshold), dedup->options.bucket_budget, &wave.crowd_lists, error);
+    if (status == NIGH_OK) status = make_hands(&wave, error);
+    if (status == NIGH_OK) status = run(&wave, error);
+    release(&wave);
+    return status;
+}
