@@ -133,6 +133,8 @@ static const char *hint_of(nigh_reason reason) {
         return "; give --vocabulary FILE, --weights log, or a file";
     case NIGH_REASON_NEEDS_RADIUS:
         return "; say with --radius how many bits may differ";
+    case NIGH_REASON_NOT_FOR_COPIES:
+        return "; 'nigh against --add' makes one where there is none";
     case NIGH_REASON_NO_DOCUMENT:
     case NIGH_REASON_NEEDS_VERIFY:
     case NIGH_REASON_NEEDS_WEIGHTS:

@@ -25,8 +25,8 @@ set(folders_evaluation eval)
 # ... and three that are shared between the core and documents: what is not named here is of documents.
 set(core_of_signature default_radius detect formats generate lines reader_bin reader_hex reader_npy reader_topsig
                       signature_reader signature_writer)
-set(core_of_dedup bands candidates candidates_distance cluster crowds dedup gathered likeness order
-                  pair_limit same sets verify)
+set(core_of_dedup bands candidates candidates_distance cluster compare crowd_lists crowds dedup gathered keep likeness
+                  order pair_limit same sets there_find verify)
 set(core_of_corpus against against_add against_compare against_take incoming)
 
 # Option structs are set up in every build: FOLDER_options.c is of the core.
@@ -113,10 +113,12 @@ if(NIGH_DOCUMENTS)
     find_package(simdjson REQUIRED)
     find_package(ZLIB REQUIRED)
     pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
+    pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
     find_package(Stemmer REQUIRED)
     list(APPEND library_needs LibArchive::LibArchive LibXml2::LibXml2 simdjson::simdjson ZLIB::ZLIB PkgConfig::utf8proc
+                              PkgConfig::zstd
                               Stemmer::stemmer)
-    string(APPEND pc_private_libraries " -larchive -lxml2 -lsimdjson -lz -lutf8proc -lstemmer")
+    string(APPEND pc_private_libraries " -larchive -lxml2 -lsimdjson -lz -lutf8proc -lzstd -lstemmer")
     list(APPEND package_needs "find_dependency(LibArchive)" "find_dependency(LibXml2)" "find_dependency(simdjson)"
                               "find_dependency(ZLIB)" "find_dependency(Stemmer)" "find_dependency(PkgConfig)")
     list(APPEND package_finders cmake/FindStemmer.cmake)

@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "collection/extensions.h"
 #include "corpus/corpus_signer.h"
+#include "document/text_codec.h"
 #include "graph/graph.h"
 #include "kernel/hamming.h"
 #include "kernel/letters.h"
@@ -35,6 +36,7 @@ static const struct nigh__extensions extensions = {
     .sidecars = {[NIGH__SIDECAR_SLICES] = &nigh__slices_sidecar, [NIGH__SIDECAR_GRAPH] = &nigh__graph_sidecar},
     .extras = {&nigh__slices_scratch, &nigh__graph_scratch, &nigh__sketches_extra, &nigh__tuning_extra,
                &nigh__signers_extra},
+    .codec = &nigh__text_codec,
 };
 
 /* Whether the table is of a version up to ours; the first one ended before `truncate`. */

@@ -86,7 +86,8 @@ typedef enum nigh_status {
     X(NIGH_REASON_ONE_PASS, 13, "give a vocabulary, other weights, or what can be read again") \
     X(NIGH_REASON_NO_DOCUMENT, 14, "") /* nothing was wrong, and there was none */             \
     X(NIGH_REASON_NEEDS_RADIUS, 15, "give a radius")                                           \
-    X(NIGH_REASON_NEEDS_WEIGHTS, 16, "another method needs none")
+    X(NIGH_REASON_NEEDS_WEIGHTS, 16, "another method needs none")                              \
+    X(NIGH_REASON_NOT_FOR_COPIES, 17, "make one whose scheme has a threshold")
 
 typedef enum nigh_reason {
 #define NIGH_REASON_ENUM(name, number, text) name = (number),

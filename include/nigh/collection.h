@@ -48,6 +48,9 @@ typedef struct nigh_collection_info {
     uint64_t graph_bytes;       /* of the files of graphs, which are not in `bytes` */
     double graph_recall; /* share of the ten nearest that are neighbours, mean over the nodes looked at; 0: no graph */
     uint32_t fitted_segments; /* of those with slice lists: whose directed probes go by a model fitted to them */
+    int has_texts;            /* every document carries its text */
+    uint32_t key_count;       /* keys of a document; 0: none, or not all have as many */
+    uint64_t text_bytes;      /* of texts as they lie, packed, which are in `bytes` */
 } nigh_collection_info;
 
 typedef struct nigh_segment_info {
@@ -121,6 +124,18 @@ NIGH_API nigh_status nigh_collection_signature(const nigh_collection *collection
 NIGH_API nigh_status nigh_collection_weights(const nigh_collection *collection, uint64_t document, uint8_t *out,
                                              nigh_error *error);
 
+/*
+ * The text a document was added with.
+ *
+ * Owns:    caller's buffer; what does not fit is cut off, and *length is the whole length.
+ * Threads: any.
+ * Returns: NIGH_OK; NIGH_ENOTFOUND where it was added without; NIGH_EINVAL for a document that
+ *          is not there; NIGH_ECORRUPT; NIGH_EIO; NIGH_ENOMEM; NIGH_EUNSUPPORTED where this
+ *          library was built without what unpacks it.
+ */
+NIGH_API nigh_status nigh_collection_text(const nigh_collection *collection, uint64_t document, char *buffer,
+                                          size_t capacity, size_t *length, nigh_error *error);
+
 typedef struct nigh_check_options {
     size_t size;
     const nigh_progress *progress;
@@ -192,7 +207,7 @@ NIGH_API nigh_status nigh_writer_open(nigh_context *context, const char *path, c
 
 /*
  * Adds one document.  Either all documents of a collection have ids, all
- * different, or none has.
+ * different, or none has; of a commit, all have weights, texts and as many keys, or none has.
  *
  * Lives:   `document` is read during the call only.
  * Returns: NIGH_OK; NIGH_EEXISTS for an id that is there already; NIGH_EINVAL;

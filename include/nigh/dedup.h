@@ -6,6 +6,7 @@
 #ifndef NIGH_PUBLIC_DEDUP_H
 #define NIGH_PUBLIC_DEDUP_H
 
+#include "nigh/collection.h"
 #include "nigh/text.h"
 
 #ifdef __cplusplus
@@ -58,6 +59,10 @@ typedef struct nigh_dedup_options {
     int will_annotate;    /* the same, with `annotate` */
     uint64_t pairs_limit; /* with all_pairs: about so many pairs are looked at only to be given; who stays does not
                              depend on it; beyond, `pairs_cut` counts; 0: 20 a document, 2 million at least */
+    const nigh_collection *against; /* NULL, or documents that come before all others, and stay: those of a collection
+                                       whose scheme has a threshold, which then is the threshold, as its features are
+                                       the features.  Of NIGH_DEDUP_MINHASH, NIGH_CLUSTER_KEPT and NIGH_KEEP_FIRST;
+                                       not with all_pairs.  It must outlive the dedup */
 } nigh_dedup_options;
 
 NIGH_API void nigh_dedup_options_init(nigh_dedup_options *options);
@@ -127,6 +132,7 @@ typedef struct nigh_dedup_info {
     uint64_t scored;              /* documents that have a score, where it decides what is kept */
     uint64_t pairs_cut;           /* of all_pairs: candidate pairs of crowds that were not looked at, being over
                                      pairs_limit, counted once for each band; 0: every pair that is alike is given */
+    uint64_t there;               /* documents that go with one of `against` */
 } nigh_dedup_info;
 
 NIGH_API void nigh_dedup_describe(const nigh_dedup *dedup, nigh_dedup_info *out);
@@ -140,7 +146,8 @@ typedef struct nigh_dedup_document {
     double similarity; /* to that one: Jaccard where it was verified, else by the distance; 1 of itself */
     uint64_t text_length;
     int keep;
-    int copy; /* non-zero: its text is exactly that of an earlier one */
+    int copy;       /* non-zero: its text is exactly that of an earlier one */
+    uint64_t there; /* the document of `against` that is kept for it; NIGH_ALL_64: none, and else `cluster` is that */
 } nigh_dedup_document;
 
 /* Lives: as long as the dedup.  Returns: NIGH_OK, or NIGH_END past the last document. */
@@ -191,6 +198,34 @@ typedef struct nigh_dedup_written {
  */
 NIGH_API nigh_status nigh_dedup_write(nigh_dedup *dedup, const char *path, const nigh_dedup_write_options *options,
                                       nigh_dedup_written *written, nigh_error *error);
+
+/* A document that was added to a collection. */
+typedef struct nigh_dedup_added {
+    uint64_t number; /* of the document, as in nigh_dedup_at() */
+    const char *id;  /* under which it was added */
+    size_t id_length;
+    int renamed; /* non-zero: its own id is there with another text, so "~" and 8 digits made of its text follow */
+} nigh_dedup_added;
+
+typedef struct nigh_dedup_add_options {
+    size_t size;
+    uint32_t snippet; /* so many bytes of the beginning of a text are kept beside it; NIGH_DEFAULT: 200 */
+    void (*added)(void *user, const nigh_dedup_added *added); /* NULL, or told of each, in order */
+    void *user;
+} nigh_dedup_add_options;
+
+NIGH_API void nigh_dedup_add_options_init(nigh_dedup_add_options *options);
+
+/*
+ * Adds what is kept to a collection, by one more pass over the input: with keys and texts, so that
+ * later documents can be held against it (nigh_dedup_options.against).  The writer's scheme is that
+ * of a signer with the same features, seed and threshold.  The caller commits.
+ *
+ * Returns: as nigh_writer_add(); NIGH_ECORRUPT where the input changed; NIGH_EINVAL for
+ *          signatures, and other methods than minhash; NIGH_EIO; NIGH_ECANCELLED.
+ */
+NIGH_API nigh_status nigh_dedup_add(nigh_dedup *dedup, nigh_writer *writer, const nigh_dedup_add_options *options,
+                                    nigh_error *error);
 
 /* Writes a page about it all for people, one HTML file that needs no other. */
 NIGH_API nigh_status nigh_dedup_report(nigh_dedup *dedup, const char *path, nigh_error *error);

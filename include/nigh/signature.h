@@ -18,6 +18,8 @@ extern "C" {
 #define NIGH_MAX_WIDTH_BITS 65536u
 #define NIGH_MAX_ID_LENGTH 65535u
 #define NIGH_MAX_METADATA_LENGTH (UINT32_C(16) << 20)
+#define NIGH_MAX_TEXT_LENGTH (UINT32_C(1) << 31)
+#define NIGH_MAX_KEYS 128u
 
 /*
  * One document: its signature, a name, and bytes of the caller's that are kept
@@ -32,6 +34,10 @@ typedef struct nigh_document {
     const void *metadata;
     size_t metadata_length;
     const uint8_t *weights; /* NULL, or how sure each bit is, width_bits bytes; see nigh_signer_sign() */
+    const char *text;       /* NULL, or its text, which a collection keeps packed; see nigh_collection_text() */
+    size_t text_length;
+    const uint32_t *keys; /* NULL, or keys of which near-copies share some; see nigh_signer_options.threshold */
+    uint32_t key_count;
 } nigh_document;
 
 /*

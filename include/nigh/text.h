@@ -76,6 +76,9 @@ typedef struct nigh_signer_options {
     const nigh_vocabulary *vocabulary;
     const nigh_model *model; /* of NIGH_SCHEME_LEARNED, and required there; features, language, stemming, stop words,
                                 seed and weights are the model's: what is set here must agree */
+    double threshold; /* of minhash of 256 bits: documents are near-copies from this Jaccard index on, in steps of
+                         .001, and come with keys of which near-copies share one; 0: no keys.  A collection whose
+                         scheme has it keeps keys and texts, and nigh_against_compare() verifies by them */
 } nigh_signer_options;
 
 NIGH_API void nigh_signer_options_init(nigh_signer_options *options);
@@ -156,6 +159,8 @@ typedef struct nigh_signing_options {
     uint64_t limit;                /* stop after so many documents; 0: none */
     const nigh_progress *progress; /* must outlive the signing; asked also while there is nothing to give out yet */
     int whole;                     /* non-zero: documents are not split into passages, whatever the signer says */
+    int keep_texts;                /* non-zero: nigh_document.text is filled, and keys where the signer has a threshold;
+                                      then documents without a feature are not left out: their bits are all 0 */
 } nigh_signing_options;
 
 NIGH_API void nigh_signing_options_init(nigh_signing_options *options);

@@ -7,10 +7,14 @@
 #include "base/key_lines.h"
 #include "collection/extensions.h"
 #include "corpus/corpus_signer.h"
+#include "document/text_codec.h"
 #include "signature/signer.h"
 
 /* A collection has a place for signers, which stays empty. */
 const struct nigh__extra nigh__signers_extra = {.open = nigh__extra_pool_open, .close = nigh__extra_pool_close};
+
+/* Texts are kept as they are. */
+const struct nigh__codec nigh__text_codec = {.number = NIGH__CODEC_NONE};
 
 /* Of a signer, which nobody can have made. */
 const struct nigh__signer_plan *nigh__signer_plan(const nigh_signer *signer) { return NULL; }
@@ -150,6 +154,11 @@ nigh_status nigh_dedup_run(nigh_context *context, const char *const *paths, size
                            const nigh_text_reader_options *reading, const nigh_dedup_options *options, nigh_dedup **out,
                            nigh_error *error) {
     *out = NULL;
+    return nigh__absent(error, "documents");
+}
+
+nigh_status nigh_dedup_add(nigh_dedup *dedup, nigh_writer *writer, const nigh_dedup_add_options *options,
+                           nigh_error *error) {
     return nigh__absent(error, "documents");
 }
 

@@ -125,3 +125,10 @@ void nigh__array_release(const nigh_context *context, struct nigh__array *array)
     array->count = 0;
     array->capacity = 0;
 }
+
+bool nigh__bytes_append(const nigh_context *context, struct nigh__array *array, const void *bytes, size_t length) {
+    if (length == 0) return true;
+    void *place = nigh__array_add(context, array, length);
+    if (place != NULL) memcpy(place, bytes, length);
+    return place != NULL;
+}

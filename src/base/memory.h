@@ -53,5 +53,7 @@ struct nigh__array {
 /* Room for `extra` more items, counted in; returns the first new one (not cleared) or NULL. */
 void *nigh__array_add(const nigh_context *context, struct nigh__array *array, size_t extra);
 void nigh__array_release(const nigh_context *context, struct nigh__array *array);
+/* Adds bytes to an array of them; false: out of memory. */
+bool nigh__bytes_append(const nigh_context *context, struct nigh__array *array, const void *bytes, size_t length);
 
 #endif

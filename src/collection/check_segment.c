@@ -15,6 +15,7 @@
 #include "base/status.h"
 #include "collection/check_segment.h"
 #include "collection/sections.h"
+#include "collection/texts.h"
 
 #define TICK_EVERY 65536u
 
@@ -238,6 +239,29 @@ static nigh_status check_metadata(const struct nigh__segment *segment, struct ni
                     error);
 }
 
+/* Blocks ascend from 0, and texts to the end of the last. */
+static uint64_t walk_texts(const struct nigh__segment *segment, void *user) {
+    (void)user;
+    const uint64_t last = segment->sections[NIGH__SECTION_TEXT_BLOCKS].count - 1;
+    const struct nigh__text_block *blocks = segment->text_blocks;
+    if (blocks[0].begin != 0 || blocks[0].offset != 0 ||
+        blocks[last].offset != segment->sections[NIGH__SECTION_TEXT_BYTES].length)
+        return 0;
+    for (uint64_t i = 0; i < last; i++)
+        if (blocks[i].begin > blocks[i + 1].begin || blocks[i].offset > blocks[i + 1].offset) return 0;
+    struct offsets_walk offsets = {
+        .offsets = segment->text_offsets, .bytes_length = blocks[last].begin, .longest = UINT64_MAX};
+    return walk_offsets(segment, &offsets);
+}
+
+static nigh_status check_texts(const struct nigh__segment *segment, struct nigh__progress *progress,
+                               nigh_error *error) {
+    if (segment->text_offsets == NULL) return NIGH_OK;
+    nigh_status status = run_walk(segment, walk_texts, NULL, NIGH__SECTION_TEXT_OFFSETS,
+                                  "the offset of a text, or of a block of them, is wrong", error);
+    return status == NIGH_OK ? nigh__segment_check_texts(segment, progress, error) : status;
+}
+
 static nigh_status check_gaps(const struct nigh__segment *segment, struct nigh__progress *progress, nigh_error *error) {
     (void)progress;
     const struct nigh__sections sections = sections_of(segment);
@@ -245,5 +269,5 @@ static nigh_status check_gaps(const struct nigh__segment *segment, struct nigh__
 }
 
 nigh__segment_check *const nigh__segment_checks[] = {
-    nigh__segment_check_sums, check_gaps, check_groups, check_signatures, check_ids, check_metadata, NULL,
+    nigh__segment_check_sums, check_gaps, check_groups, check_signatures, check_ids, check_metadata, check_texts, NULL,
 };

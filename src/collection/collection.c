@@ -15,6 +15,7 @@
 #include "collection/loading.h"
 #include "collection/sidecar.h"
 #include "collection/state.h"
+#include "collection/texts.h"
 
 /* Documents that were there before it cannot have been signed with it, and there is one for all. */
 static nigh_status attachment_fits(const struct nigh_collection *collection, const struct nigh__segment *segment,
@@ -223,6 +224,24 @@ bool nigh__collection_has_weights(const struct nigh_collection *collection) {
     return collection->documents != 0;
 }
 
+bool nigh__collection_has_texts(const struct nigh_collection *collection) {
+    for (uint32_t i = 0; i < collection->segment_count; i++)
+        if (collection->segments[i]->documents != 0 && collection->segments[i]->text_offsets == NULL) return false;
+    return collection->documents != 0;
+}
+
+uint32_t nigh__collection_key_count(const struct nigh_collection *collection) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < collection->segment_count; i++) {
+        const struct nigh__segment *segment = collection->segments[i];
+        if (segment->documents == 0) continue;
+        const uint32_t here = nigh__segment_key_count(segment);
+        if (here == 0 || (count != 0 && count != here)) return 0;
+        count = here;
+    }
+    return count;
+}
+
 const struct nigh__segment *nigh__collection_keeper(const struct nigh_collection *collection,
                                                     enum nigh__attachment kind) {
     for (uint32_t i = 0; i < collection->segment_count; i++)
@@ -244,6 +263,8 @@ void nigh_collection_describe(const nigh_collection *collection, nigh_collection
         .has_ids = nigh__collection_has_ids(collection),
         .damaged_manifests = collection->damaged_manifests,
         .has_weights = nigh__collection_has_weights(collection),
+        .has_texts = nigh__collection_has_texts(collection),
+        .key_count = nigh__collection_key_count(collection),
         .vocabulary_bytes = attachment_length(collection, NIGH__ATTACHMENT_VOCABULARY),
         .model_bytes = attachment_length(collection, NIGH__ATTACHMENT_MODEL),
     };
@@ -251,6 +272,7 @@ void nigh_collection_describe(const nigh_collection *collection, nigh_collection
         info.signatures += collection->segments[i]->signatures;
         info.bytes += collection->segments[i]->length;
         if (collection->segments[i]->metadata_offsets != NULL) info.has_metadata = 1;
+        info.text_bytes += collection->segments[i]->sections[NIGH__SECTION_TEXT_BYTES].length;
     }
     for (unsigned kind = 1; kind < NIGH__SIDECAR_KINDS; kind++)
         if (kind_of(collection, kind) != NULL) kind_of(collection, kind)->describe(collection, &info);
@@ -275,9 +297,9 @@ const char *nigh_collection_scheme(const nigh_collection *collection) {
     return collection->segment_count == 0 ? "" : collection->segments[0]->scheme;
 }
 
-/* The segment that holds a document, by halving; the document's number within it. */
-static nigh_status locate(const struct nigh_collection *collection, uint64_t document,
-                          const struct nigh__segment **segment, uint32_t *within, nigh_error *error) {
+/* By halving. */
+nigh_status nigh__collection_locate(const struct nigh_collection *collection, uint64_t document,
+                                    const struct nigh__segment **segment, uint32_t *within, nigh_error *error) {
     if (document >= collection->documents)
         return nigh__fail(error, NIGH_EINVAL, "no document %" PRIu64 "; the collection has %" PRIu64, document,
                           collection->documents);
@@ -299,7 +321,7 @@ nigh_status nigh_collection_id(const nigh_collection *collection, uint64_t docum
                                size_t *length, nigh_error *error) {
     const struct nigh__segment *segment = NULL;
     uint32_t within = 0;
-    nigh_status status = locate(collection, document, &segment, &within, error);
+    nigh_status status = nigh__collection_locate(collection, document, &segment, &within, error);
     if (status != NIGH_OK) return status;
     if (segment->id_offsets != NULL) return nigh__segment_id(segment, within, buffer, capacity, length, error);
     *length = (size_t)snprintf(buffer, capacity, "%" PRIu64, document);
@@ -310,7 +332,7 @@ nigh_status nigh_collection_metadata(const nigh_collection *collection, uint64_t
                                      size_t capacity, size_t *length, nigh_error *error) {
     const struct nigh__segment *segment = NULL;
     uint32_t within = 0;
-    nigh_status status = locate(collection, document, &segment, &within, error);
+    nigh_status status = nigh__collection_locate(collection, document, &segment, &within, error);
     if (status != NIGH_OK) return status;
     return nigh__segment_metadata(segment, within, buffer, capacity, length, error);
 }
@@ -319,7 +341,7 @@ nigh_status nigh_collection_signature(const nigh_collection *collection, uint64_
                                       nigh_error *error) {
     const struct nigh__segment *segment = NULL;
     uint32_t within = 0;
-    nigh_status status = locate(collection, document, &segment, &within, error);
+    nigh_status status = nigh__collection_locate(collection, document, &segment, &within, error);
     if (status != NIGH_OK) return status;
     return nigh__segment_signature(segment, within, out, error);
 }
@@ -328,13 +350,38 @@ nigh_status nigh_collection_weights(const nigh_collection *collection, uint64_t 
                                     nigh_error *error) {
     const struct nigh__segment *segment = NULL;
     uint32_t within = 0;
-    nigh_status status = locate(collection, document, &segment, &within, error);
+    nigh_status status = nigh__collection_locate(collection, document, &segment, &within, error);
     if (status != NIGH_OK) return status;
     status = nigh__segment_weights(segment, within, out, error);
     if (status == NIGH_ENOTFOUND)
         return nigh__fail_at(error, status, collection->path, NIGH_NO_OFFSET,
                              "document %" PRIu64 " was added without weights", document);
     return status;
+}
+
+static nigh_status copy_text(const struct nigh__segment *segment, uint32_t within, char *buffer, size_t capacity,
+                             size_t *length, nigh_error *error) {
+    struct nigh__text_cache cache;
+    const char *text = NULL;
+    nigh__text_cache_init(&cache);
+    nigh_status status = nigh__segment_text(segment, within, &cache, &text, length, error);
+    const size_t part = *length < capacity ? *length : capacity;
+    if (status == NIGH_OK && part > 0) memcpy(buffer, text, part);
+    nigh__text_cache_release(segment->context, &cache);
+    return status;
+}
+
+nigh_status nigh_collection_text(const nigh_collection *collection, uint64_t document, char *buffer, size_t capacity,
+                                 size_t *length, nigh_error *error) {
+    const struct nigh__segment *segment = NULL;
+    uint32_t within = 0;
+    *length = 0;
+    nigh_status status = nigh__collection_locate(collection, document, &segment, &within, error);
+    if (status != NIGH_OK) return status;
+    if (segment->text_offsets == NULL)
+        return nigh__fail_at(error, NIGH_ENOTFOUND, collection->path, NIGH_NO_OFFSET,
+                             "document %" PRIu64 " was added without its text", document);
+    return copy_text(segment, within, buffer, capacity, length, error);
 }
 
 /* Only the way we would write a number counts as its name: "07" is not 7. */

@@ -25,6 +25,9 @@ void *nigh__collection_extra(const struct nigh_collection *collection, const str
 bool nigh__collection_has_ids(const struct nigh_collection *collection);
 
 /* Whether every document has weights; false where there is no document. */
+bool nigh__collection_has_texts(const struct nigh_collection *collection);
+/* Keys of every document; 0: some have none, or another number. */
+uint32_t nigh__collection_key_count(const struct nigh_collection *collection);
 bool nigh__collection_has_weights(const struct nigh_collection *collection);
 
 /* The segment that keeps the vocabulary or the model, or NULL. */
@@ -41,5 +44,9 @@ nigh_status nigh__collection_open_in(nigh_context *context, const struct nigh__f
 /* As nigh_collection_find() for documents with ids, without a word where there is none of this id. */
 nigh_status nigh__collection_find_named(const struct nigh_collection *collection, const char *id, size_t id_length,
                                         uint64_t *document, nigh_error *error);
+
+/* The segment that holds a document, and its number there.  NIGH_EINVAL for a document that is not there. */
+nigh_status nigh__collection_locate(const struct nigh_collection *collection, uint64_t document,
+                                    const struct nigh__segment **segment, uint32_t *within, nigh_error *error);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * What later folders bring to a collection.  It keeps files beside its segments (slice
  * lists, a graph), files of its own (the tuning), and in memory what one search leaves for
- * the next; but it does not know what any of them is.  Each folder describes what it brings
- * in a constant, src/nigh.c lists these in one table, and the context carries the table:
+ * the next; and it packs texts (collection/texts.h); but it does not know what any of them is or how.  Each folder
+ * describes what it brings in a constant, src/nigh.c lists these in one table, and the context carries the table:
  *
  *     slices/   "slices-N"        \
  *     graph/    "graph-N"          >   src/nigh.c  -->  context->extensions  -->  collection/
@@ -15,6 +15,7 @@
 #ifndef NIGH_COLLECTION_EXTENSIONS_H
 #define NIGH_COLLECTION_EXTENSIONS_H
 
+#include "base/codec.h"
 #include "base/file.h"
 #include "base/progress.h"
 
@@ -52,6 +53,7 @@ struct nigh__extra {
 struct nigh__extensions {
     const struct nigh__sidecar_kind *sidecars[NIGH__SIDECAR_KINDS]; /* by number; NULL: there is none */
     const struct nigh__extra *extras[NIGH__EXTRAS];                 /* the same */
+    const struct nigh__codec *codec;                                /* of texts */
 };
 
 /* `open` and `close` of an extra that is an object pool (base/object_pool.h) and nothing else. */

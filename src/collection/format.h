@@ -76,10 +76,14 @@ enum nigh__section_type {
     NIGH__SECTION_ID_LOOKUP = 8,       /* u32 [a power of two] */
     NIGH__SECTION_METADATA_OFFSETS = 9,
     NIGH__SECTION_METADATA_BYTES = 10,
-    NIGH__SECTION_WEIGHTS = 11,    /* u8 [documents][width_bits], in document order */
-    NIGH__SECTION_VOCABULARY = 12, /* bytes, opaque here; in one segment of a collection */
-    NIGH__SECTION_MODEL = 13,      /* the same */
-    NIGH__SECTION_KNOWN = 14,      /* one past the last type this version knows */
+    NIGH__SECTION_WEIGHTS = 11,      /* u8 [documents][width_bits], in document order */
+    NIGH__SECTION_VOCABULARY = 12,   /* bytes, opaque here; in one segment of a collection */
+    NIGH__SECTION_MODEL = 13,        /* the same */
+    NIGH__SECTION_TEXT_OFFSETS = 14, /* u64 [documents + 1]: where texts begin, unpacked */
+    NIGH__SECTION_TEXT_BLOCKS = 15,  /* struct nigh__text_block [any], and one that ends the last */
+    NIGH__SECTION_TEXT_BYTES = 16,   /* bytes, packed */
+    NIGH__SECTION_KEYS = 17,         /* u32 [documents * keys], in blocks of 4,096 documents; collection/texts.h */
+    NIGH__SECTION_KNOWN = 18,        /* one past the last type this version knows */
 };
 
 struct nigh__segment_header {
@@ -113,6 +117,15 @@ struct nigh__segment_footer {
     uint8_t zero[40];                /* 24 */
 };
 
+/* Texts that are packed together. */
+struct nigh__text_block {
+    uint64_t begin;    /*  0  of its first text, unpacked */
+    uint64_t offset;   /*  8  in the packed bytes */
+    uint64_t checksum; /* 16  of its packed bytes */
+    uint32_t codec;    /* 24  0: as they are; 1: zstd */
+    uint32_t zero;     /* 28 */
+};
+
 struct nigh__manifest_header {
     uint8_t magic[NIGH__MAGIC_SIZE]; /*  0 */
     uint32_t version;                /*  8 */
@@ -137,6 +150,7 @@ struct nigh__manifest_entry {
 _Static_assert(sizeof(struct nigh__segment_header) == 64, "format");
 _Static_assert(sizeof(struct nigh__section_entry) == 48, "format");
 _Static_assert(sizeof(struct nigh__segment_footer) == 64, "format");
+_Static_assert(sizeof(struct nigh__text_block) == 32, "format");
 _Static_assert(sizeof(struct nigh__manifest_header) == 64, "format");
 _Static_assert(sizeof(struct nigh__manifest_entry) == 32, "format");
 _Static_assert(64 + NIGH__MAX_SECTIONS * 48 <= NIGH__SECTIONS_START, "format");

@@ -53,6 +53,10 @@ struct nigh__segment {
     const uint8_t *metadata_bytes;
     const uint8_t *weights;                      /* documents * width_bits, or NULL */
     const uint8_t *kept[NIGH__ATTACHMENT_KINDS]; /* or NULL */
+    const uint64_t *text_offsets;                /* documents + 1, or NULL: it keeps no texts */
+    const struct nigh__text_block *text_blocks;
+    const uint8_t *text_bytes;
+    const uint32_t *keys; /* or NULL */
 
     /* What stands beside it, by kind. */
     struct nigh__sidecar *sidecars[NIGH__SIDECAR_KINDS]; /* owned; NULL: there is none, or none that can be used: */

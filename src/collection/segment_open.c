@@ -17,6 +17,7 @@
 #include "collection/sections.h"
 #include "collection/segment.h"
 #include "collection/sidecar.h"
+#include "collection/texts.h"
 
 static nigh_status corrupt(const struct nigh__file *file, uint64_t offset, const char *why, nigh_error *error) {
     return nigh__fail_at(error, NIGH_ECORRUPT, file->path, offset, "%s", why);
@@ -73,9 +74,13 @@ static struct shape shape_of(const struct nigh__segment_header *header, uint32_t
         return (struct shape){4, header->documents, false};
     case NIGH__SECTION_ID_OFFSETS:
     case NIGH__SECTION_METADATA_OFFSETS:
+    case NIGH__SECTION_TEXT_OFFSETS:
         return (struct shape){8, header->documents + 1, false};
     case NIGH__SECTION_ID_LOOKUP:
+    case NIGH__SECTION_KEYS:
         return (struct shape){4, 0, true};
+    case NIGH__SECTION_TEXT_BLOCKS:
+        return (struct shape){sizeof(struct nigh__text_block), 0, true};
     case NIGH__SECTION_WEIGHTS:
         return (struct shape){header->width_bits, header->documents, false};
     default:
@@ -131,6 +136,8 @@ static nigh_status check_presence(const struct nigh__file *file, const struct ni
         return corrupt(file, NIGH__TABLE_AT, "sections 6, 7 and 8 go together", error);
     if (has(segment, NIGH__SECTION_METADATA_OFFSETS) != has(segment, NIGH__SECTION_METADATA_BYTES))
         return corrupt(file, NIGH__TABLE_AT, "sections 9 and 10 go together", error);
+    if (!nigh__texts_fit(segment->sections, segment->documents))
+        return corrupt(file, NIGH__TABLE_AT, "sections 14 to 17 do not go together", error);
     uint64_t slots = segment->sections[NIGH__SECTION_ID_LOOKUP].count;
     if (ids && (slots <= segment->documents || slots > (UINT64_C(1) << 32) || (slots & (slots - 1)) != 0))
         return corrupt(file, NIGH__TABLE_AT, "the id lookup has the wrong size", error);
@@ -201,6 +208,10 @@ void nigh__segment_point(struct nigh__segment *segment) {
     segment->weights = section_start(segment, NIGH__SECTION_WEIGHTS);
     for (enum nigh__attachment kind = 0; kind < NIGH__ATTACHMENT_KINDS; kind++)
         segment->kept[kind] = section_start(segment, nigh__attachment_section(kind));
+    segment->text_offsets = section_start(segment, NIGH__SECTION_TEXT_OFFSETS);
+    segment->text_blocks = section_start(segment, NIGH__SECTION_TEXT_BLOCKS);
+    segment->text_bytes = section_start(segment, NIGH__SECTION_TEXT_BYTES);
+    segment->keys = section_start(segment, NIGH__SECTION_KEYS);
 }
 
 static nigh_status open_and_map(const struct nigh__file *directory, const struct nigh__manifest_entry *entry,

@@ -13,6 +13,7 @@
 #include "collection/directory.h"
 #include "collection/sections.h"
 #include "collection/spool.h"
+#include "collection/texts.h"
 
 struct nigh__segment_writer {
     const nigh_context *context;
@@ -34,6 +35,7 @@ struct nigh__segment_writer {
     struct nigh__spool ids;        /* open once a document has an id */
     struct nigh__spool metadata;   /* open once a document has any */
     struct nigh__spool weights;    /* open once a document has them */
+    struct nigh__texts_writer texts;
 };
 
 uint32_t nigh__segment_writer_documents(const struct nigh__segment_writer *writer) {
@@ -74,6 +76,7 @@ nigh_status nigh__segment_writer_open(const nigh_context *context, const struct 
     writer->words = nigh__row_words(plan->width_bits);
     writer->row_of = (struct nigh__array)NIGH__ARRAY(uint32_t);
     writer->directory = plan->directory;
+    nigh__texts_writer_init(context, plan->directory, plan->number, &writer->texts);
     memcpy(writer->kept, plan->kept, sizeof writer->kept);
     writer->scheme = nigh__string_copy(context, plan->scheme);
     writer->row = nigh__alloc_zero(context, writer->words, sizeof(uint64_t));
@@ -180,6 +183,7 @@ nigh_status nigh__segment_writer_add(struct nigh__segment_writer *writer, const 
     }
     if (status == NIGH_OK) status = add_metadata(writer, document, error);
     if (status == NIGH_OK) status = add_weights(writer, document, error);
+    if (status == NIGH_OK) status = nigh__texts_writer_add(&writer->texts, document, error);
     if (status != NIGH_OK) return status;
 
     memcpy(writer->row, document->signature, writer->width_bits / 8); /* what follows stays zero */
@@ -270,6 +274,7 @@ static nigh_status write_sections(struct nigh__segment_writer *writer, struct ni
             write_spool(writer, &writer->metadata, NIGH__SECTION_METADATA_OFFSETS, NIGH__SECTION_METADATA_BYTES, error);
     if (status == NIGH_OK && writer->weights.file.open)
         status = write_spooled(writer, &writer->weights, NIGH__SECTION_WEIGHTS, writer->row_of.count, error);
+    if (status == NIGH_OK) status = nigh__texts_writer_finish(&writer->texts, &writer->sections, error);
     for (enum nigh__attachment kind = 0; kind < NIGH__ATTACHMENT_KINDS && status == NIGH_OK; kind++)
         if (writer->kept[kind].bytes != NULL)
             status = section_write(writer, nigh__attachment_section(kind), writer->kept[kind].bytes,
@@ -317,6 +322,7 @@ void nigh__segment_writer_close(struct nigh__segment_writer *writer, bool keep) 
     nigh__spool_release(&writer->ids);
     nigh__spool_release(&writer->metadata);
     nigh__spool_release(&writer->weights);
+    nigh__texts_writer_release(&writer->texts);
     nigh__section_writer_release(&writer->sections);
     if (writer->file.open && !keep) remove_file(writer);
     if (writer->file.context != NULL) nigh__file_release(&writer->file);

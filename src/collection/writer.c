@@ -43,9 +43,11 @@ struct nigh_writer {
     struct nigh__file directory; /* holds the lock */
     nigh_collection *old;        /* what is there already; NULL: nothing */
     struct nigh__segment_writer *segment;
-    bool keep_segment; /* a manifest that names it may be on the disk */
-    bool has_ids;      /* of the documents added */
-    bool has_weights;  /* of the documents added */
+    bool keep_segment;  /* a manifest that names it may be on the disk */
+    bool has_ids;       /* of the documents added */
+    bool has_weights;   /* of the documents added */
+    bool has_text;      /* the same */
+    uint32_t key_count; /* the same */
     struct nigh__progress progress;
 };
 
@@ -196,6 +198,24 @@ static nigh_status weights_agree(struct nigh_writer *writer, const nigh_document
                                   : "the documents before it have weights; this one has none");
 }
 
+/* The same of texts and keys. */
+static nigh_status texts_agree(struct nigh_writer *writer, const nigh_document *document, nigh_error *error) {
+    const bool text = document->text != NULL;
+    const uint32_t keys = document->keys == NULL ? 0 : document->key_count;
+    if ((uint64_t)document->text_length > NIGH_MAX_TEXT_LENGTH)
+        return nigh__fail(error, NIGH_EINVAL, "a text of %zu bytes; %u are allowed", document->text_length,
+                          NIGH_MAX_TEXT_LENGTH);
+    if (keys > NIGH_MAX_KEYS)
+        return nigh__fail(error, NIGH_EINVAL, "%u keys of a document; %u are allowed", keys, NIGH_MAX_KEYS);
+    if (nigh__segment_writer_documents(writer->segment) == 0) {
+        writer->has_text = text;
+        writer->key_count = keys;
+    }
+    if (text == writer->has_text && keys == writer->key_count) return NIGH_OK;
+    return nigh__fail_at(error, NIGH_EMISMATCH, writer->path, NIGH_NO_OFFSET,
+                         "some documents come with their text or keys, and others without");
+}
+
 static nigh_status document_sound(struct nigh_writer *writer, const nigh_document *document, nigh_error *error) {
     if (document->metadata_length > NIGH_MAX_METADATA_LENGTH)
         return nigh__fail(error, NIGH_EINVAL, "metadata of %zu bytes; %u are allowed", document->metadata_length,
@@ -203,6 +223,7 @@ static nigh_status document_sound(struct nigh_writer *writer, const nigh_documen
     if (document->signature == NULL) return nigh__fail(error, NIGH_EINVAL, "a document without a signature");
     nigh_status status = ids_agree(writer, document, error);
     if (status == NIGH_OK) status = weights_agree(writer, document, error);
+    if (status == NIGH_OK) status = texts_agree(writer, document, error);
     if (status != NIGH_OK || document->id == NULL) return status;
     const char *problem = nigh__id_problem(document->id, document->id_length);
     if (problem != NULL) return nigh__fail(error, NIGH_EINVAL, "%s", problem);

@@ -17,6 +17,7 @@
 #include "corpus/scheme_compare.h"
 #include "document/document_options.h"
 #include "document/split.h"
+#include "signature/signer.h"
 #include "text/text_options.h"
 
 struct indexing {
@@ -166,6 +167,7 @@ static nigh_status open_signing(struct indexing *indexing, nigh_error *error) {
     options.threads = indexing->options.threads;
     options.keep_weights = indexing->options.keep_weights || indexing->has_weights;
     options.snippet = indexing->options.snippet;
+    options.keep_texts = nigh__signer_plan(indexing->signer)->threshold != 0;
     options.limit = indexing->options.limit;
     options.progress = indexing->options.progress;
     const nigh_status status = open_reader(indexing, indexing->reading, &indexing->reader, error);

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Min-wise hashes in bands, and the keys of all documents, band by band.  bands.c says how. */
+/* The keys of all documents, band by band.  bands.c says how. */
 #ifndef NIGH_DEDUP_BANDS_H
 #define NIGH_DEDUP_BANDS_H
 
 #include "base/file.h"
 #include "base/memory.h"
-
-#define NIGH__DEDUP_BITS 256u      /* min-wise hashes, and bits, of a document */
-#define NIGH__DEDUP_MAX_BANDS 128u /* for each has two rows at least */
 
 /* Documents of a block. */
 #define NIGH__BANDS_BLOCK 4096u
@@ -37,12 +34,6 @@ struct nigh__strip {
     uint64_t document_room[NIGH__BANDS_BLOCK];
     uint32_t key_room[2][NIGH__BANDS_BLOCK];
 };
-
-/* How many bands of how many rows find nearly all sets whose Jaccard index is the threshold. */
-void nigh__bands_choose(double threshold, uint32_t *bands, uint32_t *rows);
-
-/* A key for each band, uint64_t. */
-void nigh__bands_make_keys(const uint32_t *minima, uint32_t bands, uint32_t rows, uint8_t *keys);
 
 void nigh__bands_init(const nigh_context *context, uint32_t bands, uint64_t memory_bytes, const char *temporary,
                       uint64_t narrow_documents, struct nigh__bands *out);

@@ -26,25 +26,20 @@
  */
 #include "dedup/buckets.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/status.h"
 #include "base/word_sort.h"
 #include "dedup/crowd_lists.h"
+#include "dedup/there.h"
 #include "kernel/hamming.h"
+#include "signature/band_keys.h"
 
-#define ROW_WORDS (NIGH__DEDUP_BITS / 64)
+#define ROW_WORDS (NIGH__BAND_BITS / 64)
 #define LEADERS 32u
 #define FOLLOWED 8u
 #define NEIGHBOURS 8u
-
-uint32_t nigh__buckets_radius(double threshold) {
-    const double b = NIGH__DEDUP_BITS;
-    const double p = (1 - threshold) / 2;
-    return (uint32_t)(b * p + 2.33 * sqrt(b * p * (1 - p)) + 0.5);
-}
 
 nigh_status nigh__buckets_init(struct nigh__candidates *candidates, const struct nigh__gathered *gathered,
                                pthread_mutex_t *lock, struct nigh__buckets *out, nigh_error *error) {
@@ -54,7 +49,7 @@ nigh_status nigh__buckets_init(struct nigh__candidates *candidates, const struct
     out->candidates = candidates;
     out->gathered = gathered;
     out->order = candidates->order;
-    out->radius = nigh__buckets_radius(dedup->options.threshold);
+    out->radius = nigh__crowd_find_radius(dedup->options.threshold);
     out->least = dedup->verified ? 0 : dedup->options.threshold;
     out->most =
         budget < NIGH__CROWD_MEMBERS || dedup->options.cluster == NIGH_CLUSTER_COMPLETE ? budget : NIGH__CROWD_MEMBERS;
@@ -98,7 +93,7 @@ static uint32_t features_of(const struct nigh__buckets *buckets, uint64_t docume
 static uint32_t distance_of(const struct nigh__buckets *buckets, uint64_t a, uint64_t b) {
     const uint64_t *x = nigh__gathered_row(buckets->gathered, a);
     const uint64_t *y = nigh__gathered_row(buckets->gathered, b);
-    return buckets->dedup->context->hamming->pair((const uint8_t *)x, (const uint8_t *)y, NIGH__DEDUP_BITS / 8);
+    return buckets->dedup->context->hamming->pair((const uint8_t *)x, (const uint8_t *)y, NIGH__BAND_BITS / 8);
 }
 
 /* Adds the pair where it is near and fit. */
@@ -242,12 +237,12 @@ static nigh_status compare_crowd(struct nigh__buckets *buckets, nigh_error *erro
     return status == NIGH_OK && over ? compare_neighbours(buckets, members, alone, error) : status;
 }
 
-/* Its members go to whoever decides, in their order. */
-static nigh_status defer_crowd(struct nigh__buckets *buckets, nigh_error *error) {
+/* Its members go to whoever decides, in their order, behind so many that were there before. */
+static nigh_status defer_crowd(struct nigh__buckets *buckets, uint64_t taken, nigh_error *error) {
     pthread_mutex_t *lock = buckets->deciding.lock;
     if (lock != NULL) pthread_mutex_lock(lock);
     nigh_status status =
-        nigh__candidates_add_crowd(buckets->candidates, buckets->members.data, buckets->members.count, error);
+        nigh__candidates_add_crowd(buckets->candidates, buckets->members.data, buckets->members.count, taken, error);
     if (lock != NULL) pthread_mutex_unlock(lock);
     return status;
 }
@@ -265,11 +260,14 @@ static nigh_status keep_size(struct nigh__buckets *buckets, size_t count, nigh_e
 
 nigh_status nigh__buckets_compare(struct nigh__buckets *buckets, nigh_error *error) {
     const size_t count = buckets->members.count;
+    const struct nigh__there *there = buckets->candidates->there;
+    const uint64_t taken = there == NULL || count < 2 ? 0 : nigh__there_members(there, buckets->band, buckets->key);
     nigh_status status = NIGH_OK;
-    if (count > buckets->most) {
+    if (count > buckets->most || taken > 0) {
         status = keep_size(buckets, count, error);
         if (status == NIGH_OK)
-            status = buckets->candidates->members != NULL ? defer_crowd(buckets, error) : compare_crowd(buckets, error);
+            status = buckets->candidates->members != NULL ? defer_crowd(buckets, taken, error)
+                                                          : compare_crowd(buckets, error);
     } else if (count > 1) {
         status = compare_all(buckets, &buckets->deciding, UINT64_MAX, error);
     }

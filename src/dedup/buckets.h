@@ -16,7 +16,8 @@ struct nigh__buckets {
     uint32_t radius;
     double least;               /* ratio of the numbers of features; 0: any will do for now */
     uint64_t most;              /* members that are all compared */
-    uint32_t band;              /* at hand */
+    uint32_t band;              /* at hand, */
+    uint32_t key;               /* and the bucket's key in it */
     struct nigh__array members; /* of uint64_t, of the bucket at hand, filled by the caller */
     struct nigh__array rows;    /* of uint64_t, of some of the members, side by side */
     struct nigh__array leaders; /* of uint64_t */
@@ -25,9 +26,6 @@ struct nigh__buckets {
     struct nigh__array sizes; /* of uint64_t: of buckets that are to be listed, of more than `most` members */
     uint64_t truncated;       /* buckets over the budget */
 };
-
-/* Of the signatures of sets that are alike, 99 times in 100, so many bits differ at most. */
-uint32_t nigh__buckets_radius(double threshold);
 
 nigh_status nigh__buckets_init(struct nigh__candidates *candidates, const struct nigh__gathered *gathered,
                                pthread_mutex_t *lock, struct nigh__buckets *out, nigh_error *error);

@@ -108,9 +108,10 @@ static nigh_status new_members(const nigh_dedup *dedup, uint32_t threads, struct
     return nigh__sorter_new(dedup->context, &options, out, error);
 }
 
-nigh_status nigh__candidates_init(const nigh_dedup *dedup, const struct nigh__order *order, uint32_t threads,
-                                  struct nigh__candidates *out, nigh_error *error) {
-    *out = (struct nigh__candidates){.dedup = dedup, .order = order};
+nigh_status nigh__candidates_init(const nigh_dedup *dedup, const struct nigh__order *order,
+                                  const struct nigh__there *there, uint32_t threads, struct nigh__candidates *out,
+                                  nigh_error *error) {
+    *out = (struct nigh__candidates){.dedup = dedup, .order = order, .there = there, .taken = NIGH__ARRAY(uint64_t)};
     const bool kept = dedup->options.cluster == NIGH_CLUSTER_KEPT;
     const bool all = dedup->options.all_pairs;
     nigh_status status = NIGH_OK;
@@ -133,6 +134,7 @@ nigh_status nigh__candidates_init(const nigh_dedup *dedup, const struct nigh__or
 void nigh__candidates_release(struct nigh__candidates *candidates) {
     struct nigh__sorter *const sorters[SORTER_COUNT] = SORTERS(candidates);
     for (size_t i = 0; i < SORTER_COUNT; i++) nigh__sorter_free(sorters[i]);
+    if (candidates->dedup != NULL) nigh__array_release(candidates->dedup->context, &candidates->taken);
     *candidates = (struct nigh__candidates){.dedup = NULL};
 }
 
@@ -154,8 +156,11 @@ uint64_t nigh__candidates_disk_bytes(const struct nigh__candidates *candidates) 
 }
 
 nigh_status nigh__candidates_add_crowd(struct nigh__candidates *candidates, const uint64_t *documents, size_t count,
-                                       nigh_error *error) {
-    const uint64_t crowd = candidates->crowds++;
+                                       uint64_t taken, nigh_error *error) {
+    const uint64_t crowd = candidates->taken.count;
+    uint64_t *place = nigh__array_add(candidates->dedup->context, &candidates->taken, 1);
+    if (place == NULL) return nigh__no_memory(error, "for crowds");
+    *place = taken;
     nigh_status status = NIGH_OK;
     for (size_t i = 0; status == NIGH_OK && i < count; i++) {
         const uint64_t member[2] = {candidates->order->rank[documents[i]], crowd};

@@ -59,11 +59,15 @@ struct nigh__candidates {
     struct nigh__pair_cursor cursors[2];
     struct nigh__sorter *members; /* of crowds: the rank of a member, and the number of its crowd; NULL: the rule does
                                      not ask for them, and crowds have pairs */
-    _Atomic uint64_t crowds;      /* numbered so far; in which order is left to chance */
+    struct nigh__array taken;     /* of uint64_t, of each crowd: places of documents that were there before.  How crowds
+                                     are numbered is left to chance */
+    const struct nigh__there *there;
 };
 
-nigh_status nigh__candidates_init(const nigh_dedup *dedup, const struct nigh__order *order, uint32_t threads,
-                                  struct nigh__candidates *out, nigh_error *error);
+/* `there` may be NULL; else it must outlive *out. */
+nigh_status nigh__candidates_init(const nigh_dedup *dedup, const struct nigh__order *order,
+                                  const struct nigh__there *there, uint32_t threads, struct nigh__candidates *out,
+                                  nigh_error *error);
 void nigh__candidates_release(struct nigh__candidates *candidates);
 nigh_status nigh__candidates_finish(struct nigh__candidates *candidates, nigh_error *error);
 
@@ -71,9 +75,12 @@ nigh_status nigh__candidates_finish(struct nigh__candidates *candidates, nigh_er
 nigh_status nigh__candidates_next(struct nigh__candidates *candidates, struct nigh__number_pair *pair, bool *decides,
                                   nigh_error *error);
 nigh_status nigh__candidates_rewind(struct nigh__candidates *candidates, nigh_error *error);
-/* Adds a crowd, of documents that are each the first of their set.  The caller sees to it that he is alone. */
+/*
+ * Adds a crowd, of documents that are each the first of their set, behind `taken` places.  The caller sees to it that
+ * he is alone.
+ */
 nigh_status nigh__candidates_add_crowd(struct nigh__candidates *candidates, const uint64_t *documents, size_t count,
-                                       nigh_error *error);
+                                       uint64_t taken, nigh_error *error);
 uint64_t nigh__candidates_disk_bytes(const struct nigh__candidates *candidates);
 
 /* Whether sets of so many features can be alike at all. */

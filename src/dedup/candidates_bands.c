@@ -152,8 +152,9 @@ static bool is_cancelled(struct hand *hand) {
     return nigh__progress_tick(&search->progress, "finding", atomic_load(&search->done), search->gathered->bands.count);
 }
 
-static nigh_status end_bucket(struct hand *hand) {
+static nigh_status end_bucket(struct hand *hand, uint64_t key) {
     if (is_cancelled(hand)) return nigh__progress_cancelled(&hand->error);
+    hand->buckets.key = (uint32_t)(key >> 32);
     if (hand->search->listing) return nigh__buckets_list(&hand->buckets, hand->search->window, &hand->error);
     return nigh__buckets_compare(&hand->buckets, &hand->error);
 }
@@ -182,7 +183,7 @@ static nigh_status add_records(struct hand *hand, const uint64_t *records, size_
             __builtin_prefetch(
                 nigh__gathered_row(hand->search->gathered, document_in(record + (size_t)AHEAD * words, words)));
         if (!is_of_bucket(*key, key_in(record, words))) {
-            status = end_bucket(hand);
+            status = end_bucket(hand, *key);
             *key = key_in(record, words);
         }
         uint64_t *place = nigh__array_add(hand->search->dedup->context, members, 1);
@@ -200,7 +201,7 @@ static nigh_status compare_buckets(struct hand *hand, uint32_t band) {
     hand->buckets.band = band;
     while (status == NIGH_OK && (status = nigh__sorter_next(hand->sorter, &records, &count, &hand->error)) == NIGH_OK)
         status = add_records(hand, records, count, &key);
-    return status == NIGH_END ? end_bucket(hand) : status;
+    return status == NIGH_END ? end_bucket(hand, key) : status;
 }
 
 /* -------------------------------------------------------------------- bands -- */

@@ -2,21 +2,29 @@
 /* Lists of those that stay, one a crowd; crowd_lists.h says which count. */
 #include "dedup/crowd_lists.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "base/status.h"
+#include "signature/band_keys.h"
 
-nigh_status nigh__crowd_lists_init(const nigh_context *context, uint64_t count, uint32_t row_words, uint32_t radius,
-                                   uint64_t budget, struct nigh__crowd_lists *out, nigh_error *error) {
+uint32_t nigh__crowd_find_radius(double threshold) {
+    const double b = NIGH__BAND_BITS;
+    const double p = (1 - threshold) / 2;
+    return (uint32_t)(b * p + 2.33 * sqrt(b * p * (1 - p)) + 0.5);
+}
+
+nigh_status nigh__crowd_lists_init(const nigh_context *context, const struct nigh__array *taken, uint32_t row_words,
+                                   uint32_t radius, uint64_t budget, struct nigh__crowd_lists *out, nigh_error *error) {
     *out = (struct nigh__crowd_lists){
-        .context = context, .row_words = row_words, .radius = radius, .budget = budget, .count = count};
-    out->lists = nigh__alloc(context, (size_t)count, sizeof *out->lists);
+        .context = context, .row_words = row_words, .radius = radius, .budget = budget, .count = taken->count};
+    out->lists = nigh__alloc(context, taken->count, sizeof *out->lists);
     if (out->lists == NULL) return nigh__no_memory(error, "for crowds");
-    for (uint64_t i = 0; i < count; i++)
-        out->lists[i] =
-            (struct nigh__crowd_list){.ranks = NIGH__ARRAY(uint64_t), .rows = NIGH__ARRAY(uint64_t), .settled = 0};
+    for (size_t i = 0; i < taken->count; i++)
+        out->lists[i] = (struct nigh__crowd_list){
+            .taken = ((const uint64_t *)taken->data)[i], .ranks = NIGH__ARRAY(uint64_t), .rows = NIGH__ARRAY(uint64_t)};
     return NIGH_OK;
 }
 
@@ -33,7 +41,7 @@ nigh_status nigh__crowd_lists_add(struct nigh__crowd_lists *lists, uint64_t crow
                                   nigh_error *error) {
     NIGH__ASSERT(crowd < lists->count);
     struct nigh__crowd_list *list = &lists->lists[crowd];
-    if (list->ranks.count >= lists->budget) {
+    if (list->taken + list->ranks.count >= lists->budget) {
         lists->truncated += !list->full;
         list->full = true;
         return NIGH_OK;
@@ -61,8 +69,7 @@ nigh_status nigh__crowd_lists_find(const struct nigh__crowd_lists *lists, uint64
     const uint64_t *rows = (const uint64_t *)list->rows.data + begin * lists->row_words;
     if (lists->context->hamming->rows(row, rows, count, lists->row_words, room) > lists->radius) return NIGH_OK;
     for (size_t i = 0; i < count; i++) {
-        const bool early = begin + i < NIGH__CROWD_MEMBERS;
-        if (room[i] > (early ? lists->radius : lists->radius * 2 / 3)) continue;
+        if (room[i] > nigh__crowd_radius(lists->radius, list->taken + begin + i)) continue;
         uint64_t *place = nigh__array_add(lists->context, found, 1);
         if (place == NULL) return nigh__no_memory(error, "for crowds");
         *place = ranks[i];

@@ -21,11 +21,20 @@
 #define NIGH__CROWD_MEMBERS 200u
 
 struct nigh__crowd_list {
+    uint64_t taken;           /* places before those of the list: documents that were there before */
     struct nigh__array ranks; /* of uint64_t */
     struct nigh__array rows;  /* of uint64_t, row_words each */
     uint64_t settled;         /* so many were in the list when the wave began */
     bool full;                /* somebody was not let in */
 };
+
+/* Of the signatures of sets that are alike, 99 times in 100, so many bits differ at most; buckets.c says why. */
+uint32_t nigh__crowd_find_radius(double threshold);
+
+/* How near one at a place must be. */
+static inline uint32_t nigh__crowd_radius(uint32_t radius, uint64_t place) {
+    return place < NIGH__CROWD_MEMBERS ? radius : radius * 2 / 3;
+}
 
 struct nigh__crowd_lists {
     const nigh_context *context;
@@ -37,8 +46,9 @@ struct nigh__crowd_lists {
     uint64_t truncated; /* lists that are full */
 };
 
-nigh_status nigh__crowd_lists_init(const nigh_context *context, uint64_t count, uint32_t row_words, uint32_t radius,
-                                   uint64_t budget, struct nigh__crowd_lists *out, nigh_error *error);
+/* One for each number of `taken`, of uint64_t: the places of documents that were there before. */
+nigh_status nigh__crowd_lists_init(const nigh_context *context, const struct nigh__array *taken, uint32_t row_words,
+                                   uint32_t radius, uint64_t budget, struct nigh__crowd_lists *out, nigh_error *error);
 void nigh__crowd_lists_release(struct nigh__crowd_lists *lists); /* accepts one of zeros */
 
 /* The rank stays, and goes to the end of a list. */

@@ -14,6 +14,7 @@
 #include "base/threads.h"
 #include "dedup/dedup_options.h"
 #include "dedup/same.h"
+#include "dedup/there.h"
 #include "dedup/verify.h"
 
 #define MIN_MEMORY (UINT64_C(1) << 20)
@@ -36,6 +37,10 @@ static nigh_status check_options(const nigh_dedup_options *options, nigh_error *
     if (!(options->threshold > 0 && options->threshold <= 1))
         return nigh__fail(error, NIGH_EINVAL, "a threshold of %g; it must be above 0 and at most 1",
                           options->threshold);
+    if (options->against != NULL && (options->method != NIGH_DEDUP_MINHASH || options->cluster != NIGH_CLUSTER_KEPT ||
+                                     options->keep != NIGH_KEEP_FIRST || options->all_pairs))
+        return nigh__fail(error, NIGH_EINVAL,
+                          "documents are held against a collection by minhash, and the first of near-copies is kept");
     if (options->method == NIGH_DEDUP_EXACT && options->no_verify)
         return nigh__fail(error, NIGH_EINVAL, "the exact method is nothing without verifying");
     return NIGH_OK;
@@ -79,7 +84,7 @@ nigh_status nigh__dedup_new(nigh_context *context, const nigh_dedup_options *opt
 void nigh_dedup_free(nigh_dedup *dedup) {
     if (dedup == NULL) return;
     nigh_context *context = dedup->context;
-    if (dedup->reading != NULL) dedup->reading->rereading_free(dedup->source);
+    if (dedup->reading != NULL) dedup->reading->free(dedup);
     nigh__sorter_free(dedup->pairs);
     nigh__array_release(context, &dedup->documents);
     nigh__array_release(context, &dedup->ids);
@@ -107,7 +112,8 @@ static nigh_status find_candidates(nigh_dedup *dedup, struct nigh__pass_plan *pl
 
 static nigh_status verify_candidates(nigh_dedup *dedup, struct nigh__pass_plan *plan,
                                      const struct nigh__gathered *gathered, const struct nigh__order *order,
-                                     struct nigh__candidates *candidates, nigh_error *error) {
+                                     struct nigh__there *there, struct nigh__candidates *candidates,
+                                     nigh_error *error) {
     const struct nigh__sorter_options sorting = {.words = dedup->pair_words,
                                                  .key_words = dedup->pair_words,
                                                  .memory_bytes = dedup->options.memory_bytes / 8,
@@ -117,7 +123,7 @@ static nigh_status verify_candidates(nigh_dedup *dedup, struct nigh__pass_plan *
     nigh_status status =
         nigh__clusters_init(dedup->context, dedup->options.cluster, order->count, &sorting, &clusters, error);
     if (status != NIGH_OK) return status;
-    status = nigh__verify(dedup, plan, gathered, order, candidates, &clusters, error);
+    status = nigh__verify(dedup, plan, gathered, order, there, candidates, &clusters, error);
     nigh__clusters_release(&clusters);
     return status;
 }
@@ -130,7 +136,8 @@ static uint64_t usual_pairs(uint64_t documents) {
 nigh_status nigh__dedup_decide(nigh_dedup *dedup, struct nigh__pass_plan *plan, struct nigh__gathered *gathered,
                                nigh_error *error) {
     struct nigh__order order;
-    struct nigh__candidates candidates = {0};
+    struct nigh__candidates candidates = {.dedup = NULL};
+    struct nigh__there there = {.collection = NULL};
     const double begin = nigh__clock();
     dedup->info.documents = dedup->documents.count;
     dedup->pair_words = dedup->documents.count <= dedup->narrow.numbers ? 1 : 2;
@@ -138,11 +145,14 @@ nigh_status nigh__dedup_decide(nigh_dedup *dedup, struct nigh__pass_plan *plan, 
     dedup->verified = dedup->reading != NULL && !dedup->options.no_verify;
     nigh_status status = nigh__order_init(dedup, &order, error);
     if (status != NIGH_OK) return status;
-    status = nigh__candidates_init(dedup, &order, plan->threads, &candidates, error);
+    if (dedup->options.against != NULL)
+        status = dedup->reading->find_there(dedup, gathered, &order, plan->threads, &there, error);
+    if (status == NIGH_OK) status = nigh__candidates_init(dedup, &order, &there, plan->threads, &candidates, error);
     if (status == NIGH_OK) status = find_candidates(dedup, plan, gathered, &candidates, error);
     dedup->info.seconds[1] = nigh__clock() - begin;
-    if (status == NIGH_OK) status = verify_candidates(dedup, plan, gathered, &order, &candidates, error);
+    if (status == NIGH_OK) status = verify_candidates(dedup, plan, gathered, &order, &there, &candidates, error);
     nigh__candidates_release(&candidates);
+    nigh__there_release(dedup->context, &there);
     nigh__order_release(dedup->context, &order);
     return status;
 }
@@ -224,6 +234,8 @@ nigh_status nigh__dedup_rows(nigh_context *context, const uint8_t *rows, uint64_
     nigh_status status = nigh__numbers_check(count, "rows", error);
     if (status != NIGH_OK) return status;
     status = nigh__dedup_new(context, options, narrow, &dedup, error);
+    if (status == NIGH_OK && dedup->options.against != NULL)
+        status = nigh__fail(error, NIGH_EINVAL, "signatures have no texts to be held against a collection");
     if (status == NIGH_OK && dedup->options.keep != NIGH_KEEP_FIRST)
         status = nigh__fail(error, NIGH_EINVAL, "of signatures the first is kept: they have no length and no score");
     if (status == NIGH_OK) {
@@ -252,14 +264,19 @@ void nigh_dedup_describe(const nigh_dedup *dedup, nigh_dedup_info *out) {
 nigh_status nigh_dedup_at(const nigh_dedup *dedup, uint64_t document, nigh_dedup_document *out) {
     if (document >= dedup->documents.count) return NIGH_END;
     const struct nigh__duplicate *entry = nigh__dedup_document(dedup, document);
-    const nigh_dedup_document found = {.id = dedup->reading == NULL ? NULL : (const char *)dedup->ids.data + entry->id,
-                                       .id_length = entry->id_length,
-                                       .number = entry->number,
-                                       .cluster = entry->kept,
-                                       .similarity = (double)entry->similarity,
-                                       .text_length = entry->text_length,
-                                       .keep = entry->kept == document,
-                                       .copy = entry->copy_of != document};
-    nigh__info_copy(out, &found, sizeof found);
+    nigh_dedup_document shown = {.id = dedup->reading == NULL ? NULL : (const char *)dedup->ids.data + entry->id,
+                                 .id_length = entry->id_length,
+                                 .number = entry->number,
+                                 .cluster = entry->kept,
+                                 .similarity = (double)entry->similarity,
+                                 .text_length = entry->text_length,
+                                 .keep = entry->kept == document,
+                                 .copy = entry->copy_of != document,
+                                 .there = NIGH_ALL_64};
+    if ((entry->kept & NIGH__THERE) != 0) {
+        shown.cluster = NIGH_ALL_64;
+        shown.there = entry->kept & ~NIGH__THERE;
+    }
+    nigh__info_copy(out, &shown, sizeof shown);
     return NIGH_OK;
 }

@@ -10,7 +10,9 @@
 #include "base/status.h"
 #include "dedup/prefixes.h"
 #include "dedup/sets.h"
+#include "dedup/there.h"
 #include "document/document_options.h"
+#include "signature/band_keys.h"
 #include "text/plan.h"
 #include "text/text_options.h"
 
@@ -41,21 +43,36 @@ static nigh_status plan_simhash(nigh_dedup *dedup, const nigh_signer_options *si
     return NIGH_OK;
 }
 
+/* What the collection says that all are held against: one meaning of alike for both. */
+static nigh_status follow_collection(nigh_dedup *dedup, nigh_signer_options *signer, nigh_error *error) {
+    const nigh_collection *against = dedup->options.against;
+    if (against == NULL || nigh_collection_scheme(against)[0] == '\0') return NIGH_OK;
+    nigh_status status = nigh_signer_options_parse(nigh_collection_scheme(against), signer, error);
+    if (status != NIGH_OK && status != NIGH_ENOTFOUND) return status;
+    if (status == NIGH_ENOTFOUND || !(signer->threshold > 0))
+        return nigh__because(error, NIGH_REASON_NOT_FOR_COPIES,
+                             nigh__fail(error, NIGH_EMISMATCH, "the collection was not made for near-copies"));
+    dedup->options.threshold = signer->threshold;
+    return NIGH_OK;
+}
+
 static nigh_status make_plan(nigh_dedup *dedup, struct nigh__pass_plan *plan, nigh_error *error) {
     *plan = (struct nigh__pass_plan){
         .threads = dedup->options.threads, .secret = nigh__secret(), .texts = NIGH__ARRAY(struct nigh__mark)};
     nigh_signer_options signer;
     nigh_status status = nigh__options_copy(&nigh__signer_options_shape, &signer, dedup->options.signer, error);
     dedup->options.signer = NULL; /* the caller's, and not needed any more */
+    if (status == NIGH_OK) status = follow_collection(dedup, &signer, error);
     if (status == NIGH_OK && signer.split != NIGH_SPLIT_NONE)
         status = nigh__fail(error, NIGH_EINVAL, "documents are compared whole, not by passages");
     if (status == NIGH_OK) status = plan_features(dedup, &signer, plan, error);
     if (status != NIGH_OK) return status;
     if (dedup->options.method == NIGH_DEDUP_SIMHASH) return plan_simhash(dedup, &signer, plan, error);
     if (dedup->options.method != NIGH_DEDUP_MINHASH) return NIGH_OK;
-    plan->width_bits = NIGH__DEDUP_BITS;
+    plan->width_bits = NIGH__BAND_BITS;
     nigh__bands_choose(dedup->options.threshold, &plan->bands, &plan->band_rows);
-    return NIGH_OK;
+    plan->keeps_empty = dedup->options.against != NULL;
+    return nigh__there_check(dedup->options.against, plan->bands, !dedup->options.no_verify, error);
 }
 
 /* ----------------------------------------------------------------- source -- */
@@ -92,8 +109,18 @@ static nigh_status find_candidates(struct nigh__candidates *candidates, struct n
     return nigh__candidates_by_bands(candidates, gathered, dedup, plan->threads, error);
 }
 
-static const struct nigh__dedup_reading by_passes = {
-    .find_candidates = find_candidates, .read_sets = nigh__sets_read, .rereading_free = nigh__rereading_free};
+/* What passes need. */
+static void reading_free(nigh_dedup *dedup) {
+    nigh__rereading_free(dedup->source);
+    if (dedup->plan != NULL) nigh__pass_plan_release(dedup->context, dedup->plan);
+    nigh__free(dedup->context, dedup->plan);
+}
+
+static const struct nigh__dedup_reading by_passes = {.find_candidates = find_candidates,
+                                                     .read_sets = nigh__sets_read,
+                                                     .free = reading_free,
+                                                     .find_there = nigh__there_find,
+                                                     .verify_there = nigh__there_verify};
 
 /* Where a limit ended the reading, what threads have read beyond it does not count. */
 static void count_lost(nigh_dedup *dedup) {
@@ -139,14 +166,14 @@ static nigh_status run_input(nigh_context *context, const struct input *input, c
                              nigh_dedup **out, nigh_error *error) {
     *out = NULL;
     nigh_dedup *dedup = NULL;
-    struct nigh__pass_plan plan = {0};
     nigh_status status = nigh__dedup_new(context, options, narrow, &dedup, error);
     if (dedup == NULL) return status;
     dedup->reading = &by_passes;
-    if (status == NIGH_OK) status = make_plan(dedup, &plan, error);
+    dedup->plan = nigh__alloc_zero(context, 1, sizeof *dedup->plan);
+    if (status == NIGH_OK && dedup->plan == NULL) status = nigh__no_memory(error, "to deduplicate");
+    if (status == NIGH_OK) status = make_plan(dedup, dedup->plan, error);
     if (status == NIGH_OK) status = open_source(dedup, input, reading, error);
-    if (status == NIGH_OK) status = run(dedup, &plan, error);
-    nigh__pass_plan_release(context, &plan);
+    if (status == NIGH_OK) status = run(dedup, dedup->plan, error);
     if (status == NIGH_OK)
         *out = dedup;
     else

@@ -15,3 +15,12 @@ const struct nigh__options nigh__dedup_write_options_shape = NIGH__OPTIONS_PLAIN
 void nigh_dedup_write_options_init(nigh_dedup_write_options *options) {
     nigh__options_init(&nigh__dedup_write_options_shape, options);
 }
+
+static const struct nigh__option dedup_add_options_fields[] = {
+    NIGH__OPTION(nigh_dedup_add_options, snippet, 200),
+};
+const struct nigh__options nigh__dedup_add_options_shape =
+    NIGH__OPTIONS(nigh_dedup_add_options, dedup_add_options_fields);
+void nigh_dedup_add_options_init(nigh_dedup_add_options *options) {
+    nigh__options_init(&nigh__dedup_add_options_shape, options);
+}

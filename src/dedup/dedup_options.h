@@ -7,5 +7,6 @@
 
 extern const struct nigh__options nigh__dedup_options_shape;
 extern const struct nigh__options nigh__dedup_write_options_shape;
+extern const struct nigh__options nigh__dedup_add_options_shape;
 
 #endif

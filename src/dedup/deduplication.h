@@ -25,6 +25,8 @@
 /* Among more documents of one set than so many, only pairs with the first are told. */
 #define NIGH__DEDUP_MANY_COPIES 1000u
 #define NIGH__NO_DOCUMENT UINT64_MAX
+/* What is kept for a document is this and the number of a document in the collection that all are held against. */
+#define NIGH__THERE (UINT64_C(1) << 63)
 
 struct nigh__duplicate {
     uint64_t number; /* of the record in the input */
@@ -34,7 +36,8 @@ struct nigh__duplicate {
     uint64_t set_of;   /* the earliest with the same set of features */
     uint64_t set_size; /* of the earliest with its set: how many have it */
     uint64_t next;     /* the next with the same set, by number; NIGH__NO_DOCUMENT: it is the last */
-    uint64_t kept;     /* the document kept for it; until that is known, of the earliest with its set: the last */
+    uint64_t kept;     /* the document kept for it, or NIGH__THERE and one that was there before; until that is known,
+                          of the earliest with its set: the last */
     uint32_t id_length;
     uint32_t features; /* 0: empty; once it was verified, distinct ones */
     float similarity;  /* to that one */
@@ -50,9 +53,12 @@ struct nigh__dedup_narrow {
 extern const struct nigh__dedup_narrow nigh__dedup_usual_narrow;
 
 struct nigh__candidates;
+struct nigh__comparer;
 struct nigh__gathered;
+struct nigh__order;
 struct nigh__pass_plan;
 struct nigh__sets;
+struct nigh__there;
 
 /*
  * What documents can do and signatures cannot: be read again.  By pointers, so that a library without documents has
@@ -64,7 +70,12 @@ struct nigh__dedup_reading {
     /* The sets of features of the documents whose bit is set in `needed`. */
     nigh_status (*read_sets)(nigh_dedup *dedup, struct nigh__pass_plan *plan, const uint64_t *needed,
                              struct nigh__sets *sets, nigh_error *error);
-    void (*rereading_free)(struct nigh__rereading *source); /* accepts NULL */
+    void (*free)(nigh_dedup *dedup); /* the source and the plan; either may be NULL */
+    /* With documents that were there before, there.h: nigh__there_find() and what follows it. */
+    nigh_status (*find_there)(nigh_dedup *dedup, const struct nigh__gathered *gathered, const struct nigh__order *order,
+                              uint32_t threads, struct nigh__there *out, nigh_error *error);
+    nigh_status (*verify_there)(struct nigh__there *there, nigh_dedup *dedup, const struct nigh__pass_plan *plan,
+                                const struct nigh__comparer *comparer, uint64_t *kept, nigh_error *error);
 };
 
 struct nigh_dedup {
@@ -78,12 +89,13 @@ struct nigh_dedup {
     struct nigh__array ids;                    /* of char */
     struct nigh__array scores;                 /* of double, by document, where the highest is kept; else empty */
     struct nigh__dedup_narrow narrow;
-    uint32_t pair_words;        /* of a pair of documents or of ranks, as base/number_pair.h has it */
-    struct nigh__sorter *pairs; /* those nigh_dedup_pairs() gives, copies included; likeness.c says how; NULL: not
-                                   made yet */
-    uint64_t untold;            /* pairs of copies that are not among them */
-    uint32_t copies_told;       /* of more copies of one text than so many only the pairs with the first */
-    bool verified;              /* similarities are Jaccard's; else they are guessed from distances */
+    uint32_t pair_words;          /* of a pair of documents or of ranks, as base/number_pair.h has it */
+    struct nigh__sorter *pairs;   /* those nigh_dedup_pairs() gives, copies included; likeness.c says how; NULL: not
+                                     made yet */
+    uint64_t untold;              /* pairs of copies that are not among them */
+    uint32_t copies_told;         /* of more copies of one text than so many only the pairs with the first */
+    struct nigh__pass_plan *plan; /* how documents were read; owned; NULL: of signatures */
+    bool verified;                /* similarities are Jaccard's; else they are guessed from distances */
     nigh_dedup_info info;
 };
 

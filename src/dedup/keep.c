@@ -26,7 +26,6 @@
 
 #include "base/parallel.h"
 #include "base/status.h"
-#include "dedup/buckets.h"
 #include "dedup/crowd_lists.h"
 #include "dedup/likeness.h"
 
@@ -207,7 +206,8 @@ static nigh_status judge_some(void *user, const struct nigh__items *items) {
     struct suspect *suspects = wave->suspects.data;
     nigh_status status = NIGH_OK;
     for (uint64_t i = items->first; status == NIGH_OK && i < items->end; i++)
-        status = judge(wave, &wave->hands[items->thread], &suspects[i], false, items->error);
+        if (stays(wave, suspects[i].rank))
+            status = judge(wave, &wave->hands[items->thread], &suspects[i], false, items->error);
     return status;
 }
 
@@ -250,6 +250,7 @@ static nigh_status decide(struct wave *wave, nigh_error *error) {
     wave->parallel.threads = count < WORTH_THREADS ? 1 : wave->keeping->threads;
     nigh_status status = nigh__parallel_run(&wave->parallel, count, AT_ONCE, judge_some, wave, error);
     for (size_t i = 0; status == NIGH_OK && i < count; i++) {
+        if (!stays(wave, suspects[i].rank)) continue; /* it goes with one that was there before */
         if (suspects[i].found == NIGH__NO_DOCUMENT) status = judge(wave, &wave->hands[0], &suspects[i], true, error);
         if (status == NIGH_OK)
             status = suspects[i].found == NIGH__NO_DOCUMENT ? stay(wave, &suspects[i], error)
@@ -315,8 +316,8 @@ nigh_status nigh__keep(const struct nigh__keeping *keeping, nigh_error *error) {
                         .crowds = NIGH__ARRAY(uint64_t),
                         .parallel = {.context = dedup->context, .threads = keeping->threads}};
     nigh_status status = nigh__crowd_lists_init(
-        dedup->context, candidates->crowds, keeping->comparer->gathered->row_words,
-        nigh__buckets_radius(dedup->options.threshold), dedup->options.bucket_budget, &wave.crowd_lists, error);
+        dedup->context, &candidates->taken, keeping->comparer->gathered->row_words,
+        nigh__crowd_find_radius(dedup->options.threshold), dedup->options.bucket_budget, &wave.crowd_lists, error);
     if (status == NIGH_OK) status = make_hands(&wave, error);
     if (status == NIGH_OK) status = run(&wave, error);
     release(&wave);

@@ -120,7 +120,8 @@ static nigh_status make_tree(nigh_dedup *dedup, nigh_error *error) {
     nigh_status status = new_sorter(dedup, dedup->options.threads, error);
     for (uint64_t i = 0; status == NIGH_OK && i < dedup->documents.count; i++) {
         const struct nigh__duplicate *entry = nigh__dedup_document(dedup, i);
-        if (entry->kept != i) status = add_pair(dedup, entry->kept, i, entry->similarity, entry->distance, error);
+        if (entry->kept != i && (entry->kept & NIGH__THERE) == 0)
+            status = add_pair(dedup, entry->kept, i, entry->similarity, entry->distance, error);
     }
     if (status == NIGH_OK) status = nigh__likeness_finish(dedup, error);
     if (status != NIGH_OK) {

@@ -27,6 +27,7 @@ struct nigh__pass_plan {
     uint32_t bands, band_rows;          /* of the method minhash */
     uint32_t threads;
     uint64_t secret;
+    bool keeps_empty;         /* documents without a feature have keys, too, which only copies share */
     struct nigh__array texts; /* of struct nigh__mark, by document */
 };
 

@@ -137,3 +137,11 @@ nigh_status nigh__sets_common(const struct nigh__sets *sets, struct nigh__sets_r
                             nigh__dedup_document(sets->dedup, b)->features);
     return status;
 }
+
+nigh_status nigh__sets_common_with(const struct nigh__sets *sets, struct nigh__sets_reader *reader, uint64_t document,
+                                   const uint64_t *set, size_t count, uint64_t *out, nigh_error *error) {
+    const uint64_t *own = NULL;
+    nigh_status status = find_set(sets, &reader->words[0], document, &own, error);
+    if (status == NIGH_OK) *out = count_common(own, nigh__dedup_document(sets->dedup, document)->features, set, count);
+    return status;
+}

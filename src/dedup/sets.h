@@ -6,6 +6,8 @@
 #include "base/file.h"
 #include "dedup/deduplication.h"
 
+struct nigh__features; /* text/feature.h */
+
 struct nigh__sets {
     const nigh_dedup *dedup;
     uint64_t *places;               /* by document; see sets.c */
@@ -40,5 +42,16 @@ void nigh__sets_reader_release(const nigh_context *context, struct nigh__sets_re
 /* How many features two documents have in common.  From any thread, with a reader of its own. */
 nigh_status nigh__sets_common(const struct nigh__sets *sets, struct nigh__sets_reader *reader, uint64_t a, uint64_t b,
                               uint64_t *out, nigh_error *error);
+
+/* The same of a document and a set that is sorted and without repeats. */
+nigh_status nigh__sets_common_with(const struct nigh__sets *sets, struct nigh__sets_reader *reader, uint64_t document,
+                                   const uint64_t *set, size_t count, uint64_t *out, nigh_error *error);
+
+/*
+ * A set of what a text has: sorted and without repeats, *count of them.  `words` and `scratch` have room for one more
+ * than its features; it is in either.  A text without a feature has one made of all of it, which only copies share.
+ */
+uint64_t *nigh__set_make(const struct nigh__features *features, const char *text, size_t length, uint64_t *words,
+                         uint64_t *scratch, size_t *count);
 
 #endif

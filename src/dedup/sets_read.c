@@ -2,10 +2,12 @@
 /* A pass that keeps the sets of features of some documents, each sorted and without repeats. */
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/status.h"
 #include "base/word_sort.h"
 #include "dedup/pass.h"
 #include "dedup/sets.h"
+#include "text/feature.h"
 
 #define FEW_FEATURES 1024u
 #define CROWDED_SLOT 16u
@@ -37,19 +39,31 @@ static uint64_t *sort_features(uint64_t *words, uint64_t *scratch, size_t count)
     return scratch;
 }
 
-static nigh_status work_set(struct nigh__pass_worker *worker, const nigh_text *text,
-                            const struct nigh__features *features, struct nigh__array *product, nigh_error *error) {
-    (void)text;
-    const size_t count = features->count;
-    uint64_t *words = nigh__pass_words(worker, 2 * count);
-    if (words == NULL) return nigh__no_memory(error, "to verify");
-    memcpy(words, features->hashes, count * sizeof *words);
-    uint64_t *sorted = sort_features(words, words + count, count);
+uint64_t *nigh__set_make(const struct nigh__features *features, const char *text, size_t length, uint64_t *words,
+                         uint64_t *scratch, size_t *count) {
+    if (features->count == 0) {
+        words[0] = nigh__hash(text, length);
+        *count = 1;
+        return words;
+    }
+    memcpy(words, features->hashes, features->count * sizeof *words);
+    uint64_t *sorted = sort_features(words, scratch, features->count);
     size_t distinct = 1;
-    for (size_t i = 1; i < count; i++) {
+    for (size_t i = 1; i < features->count; i++) {
         sorted[distinct] = sorted[i];
         distinct += sorted[i] != sorted[distinct - 1];
     }
+    *count = distinct;
+    return sorted;
+}
+
+static nigh_status work_set(struct nigh__pass_worker *worker, const nigh_text *text,
+                            const struct nigh__features *features, struct nigh__array *product, nigh_error *error) {
+    const size_t room = features->count + 1;
+    size_t distinct = 0;
+    uint64_t *words = nigh__pass_words(worker, 2 * room);
+    if (words == NULL) return nigh__no_memory(error, "to verify");
+    const uint64_t *sorted = nigh__set_make(features, text->text, text->text_length, words, words + room, &distinct);
     uint8_t *place = nigh__array_add(worker->context, product, distinct * sizeof *words);
     if (place == NULL) return nigh__no_memory(error, "to verify");
     memcpy(place, sorted, distinct * sizeof *words);

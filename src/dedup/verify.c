@@ -24,6 +24,7 @@
 #include "dedup/keep.h"
 #include "dedup/likeness.h"
 #include "dedup/pair_limit.h"
+#include "signature/band_keys.h"
 
 #define TOGETHER 4096u
 #define WORTH_THREADS 256u
@@ -39,6 +40,7 @@ struct verification {
     struct nigh__pass_plan *plan;
     const struct nigh__gathered *gathered;
     const struct nigh__order *order;
+    struct nigh__there *there;
     struct nigh__candidates *candidates;
     struct nigh__clusters *clusters;
     struct nigh__sets sets;
@@ -103,6 +105,7 @@ static nigh_status mark_needed(struct verification *verification, uint64_t *need
                               needed, error);
     if (status == NIGH_OK && candidates->members != NULL)
         status = mark_records(verification, candidates->members, 2, false, needed, error);
+    if (status == NIGH_OK) status = nigh__there_mark(verification->there, verification->order, needed, error);
     return status;
 }
 
@@ -246,6 +249,28 @@ static nigh_status measure_kept(struct verification *verification, nigh_error *e
 
 /* --------------------------------------------------------------- assigning -- */
 
+/* The set goes with one that was there before. */
+static nigh_status assign_there(struct verification *verification, uint64_t rank, nigh_error *error) {
+    nigh_dedup *dedup = verification->dedup;
+    const uint64_t kept = verification->clusters->kept[rank];
+    const uint64_t first = verification->order->first[rank];
+    const uint64_t *row = nigh__gathered_row(verification->gathered, first);
+    uint64_t other[NIGH__BAND_BITS / 64];
+    nigh_status status =
+        nigh_collection_signature(dedup->options.against, kept & ~NIGH__THERE, (uint8_t *)other, error);
+    if (status != NIGH_OK) return status;
+    const uint32_t distance = nigh_distance(dedup->context, (const uint8_t *)row, (const uint8_t *)other, sizeof other);
+    const float similarity = nigh__dedup_document(dedup, first)->similarity;
+    for (uint64_t i = first; i != NIGH__NO_DOCUMENT; i = nigh__dedup_document(dedup, i)->next) {
+        struct nigh__duplicate *entry = nigh__dedup_document(dedup, i);
+        entry->kept = kept;
+        entry->similarity = similarity;
+        entry->distance = distance;
+        dedup->info.there++;
+    }
+    return NIGH_OK;
+}
+
 /* All documents of a set go the same way; returns how many there are. */
 static uint64_t assign_set(struct verification *verification, uint64_t rank) {
     nigh_dedup *dedup = verification->dedup;
@@ -267,14 +292,21 @@ static nigh_status assign(struct verification *verification, nigh_error *error) 
     const uint64_t count = verification->clusters->count;
     uint64_t *sizes = nigh__alloc_zero(dedup->context, (size_t)count, sizeof *sizes);
     if (sizes == NULL) return nigh__no_memory(error, "to verify");
-    for (uint64_t i = 0; i < count; i++) sizes[verification->clusters->kept[i]] += assign_set(verification, i);
+    nigh_status status = NIGH_OK;
+    for (uint64_t i = 0; status == NIGH_OK && i < count; i++) {
+        const uint64_t kept = verification->clusters->kept[i];
+        if ((kept & NIGH__THERE) != 0)
+            status = assign_there(verification, i, error);
+        else
+            sizes[kept] += assign_set(verification, i);
+    }
     for (uint64_t i = 0; i < count; i++) {
         dedup->info.kept += sizes[i] > 0;
         dedup->info.clusters += sizes[i] > 1;
         if (sizes[i] > 1 && sizes[i] > dedup->info.largest) dedup->info.largest = sizes[i];
     }
     nigh__free(dedup->context, sizes);
-    return NIGH_OK;
+    return status;
 }
 
 static nigh_status run(struct verification *verification, nigh_error *error) {
@@ -290,6 +322,9 @@ static nigh_status run(struct verification *verification, nigh_error *error) {
                                                      .order = verification->order,
                                                      .sets = &verification->sets,
                                                      .width_bits = verification->plan->width_bits};
+    if (status == NIGH_OK && dedup->options.against != NULL)
+        status = dedup->reading->verify_there(verification->there, dedup, verification->plan, &verification->comparer,
+                                              verification->clusters->kept, error);
     if (status == NIGH_OK && verification->clusters->rule == NIGH_CLUSTER_KEPT) status = keep(verification, error);
     if (status == NIGH_OK) status = look_at_all(verification, error);
     if (verification->clusters->rule != NIGH_CLUSTER_KEPT) dedup->info.candidates = verification->candidate_count;
@@ -307,13 +342,14 @@ static nigh_status run(struct verification *verification, nigh_error *error) {
 }
 
 nigh_status nigh__verify(nigh_dedup *dedup, struct nigh__pass_plan *plan, const struct nigh__gathered *gathered,
-                         const struct nigh__order *order, struct nigh__candidates *candidates,
-                         struct nigh__clusters *clusters, nigh_error *error) {
+                         const struct nigh__order *order, struct nigh__there *there,
+                         struct nigh__candidates *candidates, struct nigh__clusters *clusters, nigh_error *error) {
     const nigh_context *context = dedup->context;
     struct verification verification = {.dedup = dedup,
                                         .plan = plan,
                                         .gathered = gathered,
                                         .order = order,
+                                        .there = there,
                                         .candidates = candidates,
                                         .clusters = clusters,
                                         .looks = nigh__alloc(context, TOGETHER, sizeof *verification.looks),

@@ -5,6 +5,7 @@
 
 #include "dedup/candidates.h"
 #include "dedup/cluster.h"
+#include "dedup/there.h"
 
 /*
  * Compares the candidates as far as `clusters` asks (all of them where all pairs are
@@ -12,7 +13,7 @@
  * Returns as nigh_dedup_run().
  */
 nigh_status nigh__verify(nigh_dedup *dedup, struct nigh__pass_plan *plan, const struct nigh__gathered *gathered,
-                         const struct nigh__order *order, struct nigh__candidates *candidates,
-                         struct nigh__clusters *clusters, nigh_error *error);
+                         const struct nigh__order *order, struct nigh__there *there,
+                         struct nigh__candidates *candidates, struct nigh__clusters *clusters, nigh_error *error);
 
 #endif

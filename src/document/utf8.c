@@ -22,14 +22,6 @@ size_t nigh__utf8_encode(uint32_t character, char out[4]) {
     return length;
 }
 
-bool nigh__bytes_append(const nigh_context *context, struct nigh__array *array, const char *bytes, size_t length) {
-    if (length == 0) return true;
-    char *slot = nigh__array_add(context, array, length);
-    if (slot == NULL) return false;
-    memcpy(slot, bytes, length);
-    return true;
-}
-
 bool nigh__utf8_append(const nigh_context *context, struct nigh__array *bytes, uint32_t character) {
     char encoded[4];
     return nigh__bytes_append(context, bytes, encoded, nigh__utf8_encode(character, encoded));

@@ -24,9 +24,6 @@ bool nigh__utf8_append(const nigh_context *context, struct nigh__array *bytes, u
 bool nigh__utf8_repair(const nigh_context *context, const char *bytes, size_t length, struct nigh__array *out,
                        size_t *first_bad);
 
-/* Copies bytes to the end of an array; false: out of memory. */
-bool nigh__bytes_append(const nigh_context *context, struct nigh__array *array, const char *bytes, size_t length);
-
 /* The largest length up to `limit` that ends between two characters; `limit` is less than the text's length. */
 size_t nigh__utf8_cut(const char *text, size_t limit);
 

@@ -26,9 +26,10 @@ uint32_t nigh__kernel_features(const char *name);
     }                                                                                 \
     const struct kernel *kernel##_choose(const char *name) {                          \
         const uint32_t features = nigh__kernel_features(name);                        \
+        const size_t last = sizeof variants / sizeof variants[0] - 1;                 \
         size_t i = 0;                                                                 \
-        while ((variants[i]->needs & ~features) != 0) i++;                            \
-        NIGH__ASSERT(i < sizeof variants / sizeof variants[0]);                       \
+        while (i < last && (variants[i]->needs & ~features) != 0) i++;                \
+        NIGH__ASSERT((variants[i]->needs & ~features) == 0);                          \
         return variants[i];                                                           \
     }
 

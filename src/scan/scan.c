@@ -121,7 +121,7 @@ static uint32_t block_rows(const struct nigh__scan *scan) {
 }
 
 static uint32_t chunk_rows(const struct nigh__scan *scan, uint32_t threads, uint32_t block) {
-    if (threads == 1) return scan->count;
+    if (threads <= 1) return scan->count;
     uint32_t rows = scan->count / (threads * CHUNKS_A_THREAD);
     return rows < block ? block : rows - rows % BLOCK_STEP;
 }

@@ -2,11 +2,13 @@
 #include "signature/signer.h"
 
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "signature/band_keys.h"
 #include "signature/model.h"
 #include "text/plan.h"
 #include "text/text_options.h"
@@ -117,6 +119,23 @@ static nigh_status plan_model(const nigh_signer_options *options, struct nigh__s
     return NIGH_OK;
 }
 
+static nigh_status plan_threshold(const nigh_signer_options *options, struct nigh__signer_plan *plan,
+                                  nigh_error *error) {
+    if (options->threshold == 0) return NIGH_OK; /* NOLINT(clang-diagnostic-float-equal) */
+    const double thousandths = options->threshold * 1000;
+    if (!(options->threshold > 0 && options->threshold <= 1) || floor(thousandths + 0.5) < 1)
+        return nigh__fail(error, NIGH_EINVAL, "a threshold of %g; it must be above 0 and at most 1",
+                          options->threshold);
+    if (plan->scheme != NIGH_SCHEME_MINHASH || plan->width_bits != NIGH__BAND_BITS || plan->split != NIGH_SPLIT_NONE)
+        return nigh__fail(error, NIGH_EINVAL, "only whole documents by minhash of %u bits have a threshold",
+                          NIGH__BAND_BITS);
+    plan->threshold = (uint32_t)floor(thousandths + 0.5);
+    if (fabs(thousandths - plan->threshold) > 1e-6)
+        return nigh__fail(error, NIGH_EINVAL, "a threshold of %g; it goes in steps of .001", options->threshold);
+    nigh__bands_choose(plan->threshold / 1000.0, &plan->bands, &plan->band_rows);
+    return NIGH_OK;
+}
+
 nigh_status nigh__signer_plan_make(const nigh_context *context, const nigh_signer_options *options,
                                    struct nigh__signer_plan *out, nigh_error *error) {
     *out = (struct nigh__signer_plan){.context = context, .scheme = options->scheme};
@@ -130,7 +149,7 @@ nigh_status nigh__signer_plan_make(const nigh_context *context, const nigh_signe
     if (status != NIGH_OK) return status;
     out->width_bits = options->width_bits == 0 ? default_width(options) : options->width_bits;
     if (options->scheme == NIGH_SCHEME_TOPSIG) out->density = options->density == 0 ? 21 : options->density;
-    return NIGH_OK;
+    return plan_threshold(options, out, error);
 }
 
 /* --------------------------------------------------------------- worker -- */
@@ -211,6 +230,13 @@ void nigh__signer_worker_weights(const struct nigh__signer_worker *worker, uint8
         nigh__model_bit_weights(worker->learned, weights);
     else
         nigh__project_weights(worker->projector, weights);
+}
+
+void nigh__signer_worker_keys(const struct nigh__signer_worker *worker, uint32_t *keys) {
+    const struct nigh__signer_plan *plan = worker->plan;
+    uint8_t whole[NIGH__MAX_BANDS * sizeof(uint64_t)];
+    nigh__bands_make_keys(nigh__project_minima(worker->projector), plan->bands, plan->band_rows, whole);
+    nigh__bands_keep(whole, plan->bands, keys);
 }
 
 const struct nigh__projector *nigh__signer_worker_projector(const struct nigh__signer_worker *worker) {

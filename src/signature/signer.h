@@ -26,6 +26,8 @@ struct nigh__signer_plan {
     uint32_t min_terms, max_terms;
     const nigh_vocabulary *vocabulary; /* NULL: not needed */
     const nigh_model *model;           /* of a learned scheme; else NULL */
+    uint32_t threshold;                /* of near-copies, in thousandths; 0: none */
+    uint32_t bands, band_rows;         /* for that; 0 */
 };
 
 /* The options with their defaults, checked.  NIGH_EINVAL, NIGH_EMISMATCH. */
@@ -52,6 +54,8 @@ nigh_status nigh__signer_worker_sign(struct nigh__signer_worker *worker, const c
 /* What it gave: bits, width_bits / 8 bytes; and how sure they are, width_bits bytes. */
 void nigh__signer_worker_bits(const struct nigh__signer_worker *worker, uint8_t *signature);
 void nigh__signer_worker_weights(const struct nigh__signer_worker *worker, uint8_t *weights);
+/* Keys of the bands, plan->bands of them (signature/band_keys.h). */
+void nigh__signer_worker_keys(const struct nigh__signer_worker *worker, uint32_t *keys);
 /* What projected it; NULL: a model did. */
 const struct nigh__projector *nigh__signer_worker_projector(const struct nigh__signer_worker *worker);
 

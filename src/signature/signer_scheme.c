@@ -38,6 +38,8 @@ char *nigh__signer_plan_lines(const struct nigh__signer_plan *plan) {
     if (plan->split != NIGH_SPLIT_NONE)
         used += (size_t)snprintf(lines + used, LINES_SIZE - used, "max-terms=%u\nmin-terms=%u\nsplit=%s\n",
                                  plan->max_terms, plan->min_terms, split_names[plan->split]);
+    if (plan->threshold != 0)
+        used += (size_t)snprintf(lines + used, LINES_SIZE - used, "threshold=%u\n", plan->threshold);
     if (plan->vocabulary != NULL)
         used += (size_t)snprintf(lines + used, LINES_SIZE - used, "vocabulary=%016" PRIx64 "\n",
                                  nigh__vocabulary_name(plan->vocabulary));
@@ -52,6 +54,14 @@ static bool parse_weights(const char *value, nigh_signer_options *options) {
     int kind = nigh__key_value_name(value, weight_names);
     options->weights = kind < 0 ? NIGH_WEIGHTS_AUTO : (nigh_weight_kind)kind;
     return kind >= 0;
+}
+
+/* In thousandths. */
+static bool parse_threshold(const char *value, nigh_signer_options *options) {
+    uint32_t thousandths = 0;
+    if (!nigh__key_value_number32(value, 1000, &thousandths) || thousandths == 0) return false;
+    options->threshold = thousandths / 1000.0;
+    return true;
 }
 
 /* False for a key or a value that is not known. */
@@ -75,6 +85,7 @@ static bool parse_line(const char *key, const char *value, nigh_signer_options *
     if (strcmp(key, "density") == 0) return nigh__key_value_number32(value, UINT32_MAX, &options->density);
     if (strcmp(key, "min-terms") == 0) return nigh__key_value_number32(value, UINT32_MAX, &options->min_terms);
     if (strcmp(key, "max-terms") == 0) return nigh__key_value_number32(value, UINT32_MAX, &options->max_terms);
+    if (strcmp(key, "threshold") == 0) return parse_threshold(value, options);
     if (strcmp(key, "version") == 0) return nigh__key_value_number(value, SCHEME_VERSION, &ignored) && ignored > 0;
     return strcmp(key, "vocabulary") == 0 || strcmp(key, "model") == 0; /* their bytes are the caller's to find */
 }

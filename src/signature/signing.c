@@ -4,7 +4,7 @@
  * document is its id and a row for it, or for each of its passages:
  *
  *     struct head | id | row | row | ...
- *     row: struct row | signature | weights, where kept | mark | snippet
+ *     row: struct row | signature | weights, where kept | mark | snippet | keys | text
  *
  * packed, at any alignment: the structs are copied out, the rest is read in
  * place.  The mark is what a passage has behind its document's id, "#BEGIN-END";
@@ -19,8 +19,10 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "document/pipeline.h"
+#include "signature/band_keys.h"
 #include "signature/signature_options.h"
 #include "signature/signer.h"
+#include "signature/snippet.h"
 #include "text/passage.h"
 
 struct head {
@@ -31,13 +33,16 @@ struct head {
 struct row {
     uint64_t text_offset, text_length;
     uint32_t mark_length, snippet_length;
+    uint32_t key_count;
+    uint32_t kept_length; /* of the text; 0 where it is not kept */
 };
 
 #define MARK_SIZE 48 /* two numbers of 64 bits, and what is around them */
 
 struct nigh_signing {
     nigh_document document; /* the one given out */
-    bool splits;            /* documents into passages */
+    uint32_t keys[NIGH__MAX_BANDS];
+    bool splits; /* documents into passages */
     const nigh_context *context;
     const struct nigh__signer_plan *plan;
     nigh_signing_options options;
@@ -57,6 +62,7 @@ struct worker {
     const struct nigh_signing *signing;
     struct nigh__signer_worker *signer;
     struct nigh__array passages; /* of struct nigh__passage */
+    bool empty;                  /* what was signed had no feature, and is kept all the same */
 };
 
 static nigh_status worker_new(void *user, void **out, nigh_error *error) {
@@ -85,30 +91,31 @@ static size_t passage_mark(const struct nigh__passage *passage, size_t whole, ch
     return (size_t)length;
 }
 
-/* The beginning of a text with every run of white space and control characters made one space. */
-static size_t make_snippet(const char *text, size_t length, char *out, size_t most) {
-    size_t used = 0;
-    bool space = false;
-    for (size_t i = 0; i < length && used < most; i++) {
-        unsigned char byte = (unsigned char)text[i];
-        if (byte <= ' ' || byte == 0x7f) {
-            space = used > 0;
-            continue;
-        }
-        if (space) out[used++] = ' ';
-        space = false;
-        if (used < most) out[used++] = (char)byte;
+/* Appends keys, where the signer has a threshold, and the text. */
+static bool add_text(const struct worker *worker, const nigh_text *text, const struct nigh__passage *passage,
+                     struct nigh__array *product, struct row *row) {
+    const struct nigh__signer_plan *plan = worker->signing->plan;
+    const char *bytes = text->text + passage->begin;
+    uint32_t keys[NIGH__MAX_BANDS];
+    row->key_count = plan->bands;
+    row->kept_length = (uint32_t)passage->length;
+    if (worker->empty)
+        nigh__bands_of_text(bytes, passage->length, plan->bands, keys);
+    else if (plan->bands > 0)
+        nigh__signer_worker_keys(worker->signer, keys);
+    return nigh__bytes_append(plan->context, product, keys, plan->bands * sizeof keys[0]) &&
+           nigh__bytes_append(plan->context, product, bytes, passage->length);
+}
+
+/* The bits of what was signed, and how sure they are; none where there was no feature. */
+static void put_bits(const struct worker *worker, uint8_t *signature, uint8_t *weights) {
+    const size_t bytes = worker->signing->plan->width_bits / 8;
+    if (worker->empty) {
+        memset(signature, 0, bytes);
+        return;
     }
-    /* Not within a character: back to where one begins, unless it is whole. */
-    size_t begin = used;
-    while (begin > 0 && ((unsigned char)out[begin - 1] & 0xc0) == 0x80) begin--;
-    if (begin > 0 && begin <= used && ((unsigned char)out[begin - 1] & 0x80) != 0) {
-        unsigned char lead = (unsigned char)out[begin - 1];
-        size_t need = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-        if (used - (begin - 1) < need) used = begin - 1;
-    }
-    while (used > 0 && out[used - 1] == ' ') used--;
-    return used;
+    nigh__signer_worker_bits(worker->signer, signature);
+    if (weights != NULL) nigh__signer_worker_weights(worker->signer, weights);
 }
 
 /* Appends the row of a passage that has been signed. */
@@ -125,17 +132,19 @@ static nigh_status add_row(struct worker *worker, const nigh_text *text, const s
         nigh__array_add(signing->context, product, sizeof row + signature + weights + row.mark_length + snippet);
     if (place == NULL) return nigh__no_memory(error, "to sign");
 
+    const size_t begin = (size_t)(place - (uint8_t *)product->data);
     uint8_t *at = place + sizeof row;
-    nigh__signer_worker_bits(worker->signer, at);
-    at += signature;
-    if (weights > 0) nigh__signer_worker_weights(worker->signer, at);
-    at += weights;
+    put_bits(worker, at, weights > 0 ? at + signature : NULL);
+    at += signature + weights;
     memcpy(at, mark, row.mark_length);
     at += row.mark_length;
     if (snippet > 0)
-        row.snippet_length = (uint32_t)make_snippet(text->text + passage->begin, passage->length, (char *)at, snippet);
-    memcpy(place, &row, sizeof row);
+        row.snippet_length =
+            (uint32_t)nigh__snippet_make(text->text + passage->begin, passage->length, (char *)at, snippet);
     product->count -= snippet - row.snippet_length; /* it may have come out shorter */
+    if (signing->options.keep_texts && !add_text(worker, text, passage, product, &row))
+        return nigh__no_memory(error, "to sign");
+    memcpy((uint8_t *)product->data + begin, &row, sizeof row);
     return NIGH_OK;
 }
 
@@ -153,7 +162,8 @@ static nigh_status add_head(struct worker *worker, const nigh_text *text, struct
 static nigh_status sign_passage(struct worker *worker, const nigh_text *text, const struct nigh__passage *passage,
                                 struct nigh__array *product, nigh_error *error) {
     nigh_status status = nigh__signer_worker_sign(worker->signer, text->text + passage->begin, passage->length, error);
-    return status == NIGH_OK ? add_row(worker, text, passage, product, error) : status;
+    worker->empty = status == NIGH_ENOTFOUND && worker->signing->options.keep_texts && worker->signing->plan->bands > 0;
+    return status == NIGH_OK || worker->empty ? add_row(worker, text, passage, product, error) : status;
 }
 
 /* A row for each passage that has a feature. */
@@ -195,6 +205,8 @@ nigh_status nigh_signing_open(nigh_signer *signer, nigh_text_reader *reader, con
     nigh_signing_options known;
     nigh_status status = nigh__options_copy(&nigh__signing_options_shape, &known, options, error);
     if (status != NIGH_OK) return status;
+    if (known.keep_texts && known.keep_weights && nigh__signer_plan(signer)->bands > 0)
+        return nigh__fail(error, NIGH_EINVAL, "near-copies have no weights");
     if (known.snippet > NIGH_MAX_METADATA_LENGTH)
         return nigh__fail(error, NIGH_EINVAL, "a snippet of %u bytes; at most %u", known.snippet,
                           (unsigned)NIGH_MAX_METADATA_LENGTH);
@@ -231,6 +243,18 @@ static void show_id(nigh_signing *signing, const char *mark, size_t mark_length,
     out->id_length = kept + mark_length;
 }
 
+/* Keys are copied to where they are aligned. */
+static const uint8_t *show_text(nigh_signing *signing, const struct row *row, const uint8_t *at,
+                                nigh_document *document) {
+    const size_t bytes = row->key_count * sizeof signing->keys[0];
+    memcpy(signing->keys, at, bytes);
+    document->key_count = row->key_count;
+    document->keys = row->key_count == 0 ? NULL : signing->keys;
+    document->text = (const char *)at + bytes;
+    document->text_length = row->kept_length;
+    return at + bytes + row->kept_length;
+}
+
 static void show_row(nigh_signing *signing, nigh_signed *out) {
     const uint8_t *at = signing->product.bytes + signing->next_row;
     const nigh_text *text = &signing->product.text;
@@ -256,7 +280,9 @@ static void show_row(nigh_signing *signing, nigh_signed *out) {
     at += row.mark_length;
     if (row.snippet_length > 0) document->metadata = at;
     document->metadata_length = row.snippet_length;
-    signing->next_row = (size_t)(at - signing->product.bytes) + row.snippet_length;
+    at += row.snippet_length;
+    if (signing->options.keep_texts) at = show_text(signing, &row, at, document);
+    signing->next_row = (size_t)(at - signing->product.bytes);
     signing->rows++;
     nigh__info_copy(out, &shown, sizeof shown);
 }

@@ -176,7 +176,7 @@ static void test_candidates(void **state) {
     struct nigh__number_pair pair;
     nigh_error error;
     bool decides = false;
-    assert_ok(nigh__candidates_init(&dedup, &order, 1, &candidates, &error), &error);
+    assert_ok(nigh__candidates_init(&dedup, &order, NULL, 1, &candidates, &error), &error);
     assert_ok(nigh__pair_queue_init(&dedup, &order, &candidates.deciding, NULL, &queue, &error), &error);
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
         assert_ok(nigh__pair_queue_add(&queue, pairs[i][0], pairs[i][1], &error), &error);

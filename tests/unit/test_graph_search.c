@@ -63,6 +63,7 @@ static bool finds_near(struct asked *asked, uint32_t row, uint64_t turned) {
     query[0] ^= turned;
     asked->query.words = query;
     assert_ok(answer(asked), &asked->error);
+    asked->query.words = NULL;
     return nigh__key_distance(((uint64_t *)asked->answer.keys.data)[0]) <= 80;
 }
 

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A way to make bytes fewer, which a later folder brings (src/nigh.c): who keeps texts does not know which. */
+#ifndef NIGH_BASE_CODEC_H
+#define NIGH_BASE_CODEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define NIGH__CODEC_NONE 0u /* bytes as they are */
+#define NIGH__CODEC_ZSTD 1u
+
+struct nigh__codec {
+    uint32_t number; /* NIGH__CODEC_NONE: there is none, and the functions are NULL */
+    /* Into at most `capacity` bytes; 0: they do not fit, or there is no memory. */
+    size_t (*pack)(void *packed, size_t capacity, const void *bytes, size_t length);
+    /* Into exactly `length` bytes; false for anything else.  The packed bytes are not trusted. */
+    bool (*unpack)(void *bytes, size_t length, const void *packed, size_t packed_length);
+};
+
+#endif
