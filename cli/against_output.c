@@ -19,21 +19,44 @@ static struct cli_name name_of(const nigh_against_document *document, uint64_t n
     return cli_name_or_number(document->id, document->id_length, number, room);
 }
 
-static void print_match(const struct against *against, struct cli_name incoming, struct cli_name old, uint32_t distance,
-                        bool input) {
+/* The id it was added by, which is that of its cluster; before that its own. */
+static struct cli_name added_name(const nigh_against_document *document, uint64_t number, char room[24]) {
+    if (document->added_id == NULL) return name_of(document, number, room);
+    return cli_name_or_number(document->added_id, document->added_id_length, number, room);
+}
+
+/* What is known of a match besides who it is. */
+struct likeness {
+    uint32_t distance;
+    double similarity; /* negative: not known */
+    bool input;        /* it is a new one itself */
+};
+
+static void print_match(const struct against *against, struct cli_name incoming, struct cli_name old,
+                        const struct likeness *likeness) {
     struct cli_sink *out = against->job->out;
+    const bool copies = against->info.copies != 0;
     if (against->values->output == AGAINST_TSV) {
         cli_sink_bytes(out, incoming.text, incoming.length);
         cli_sink_text(out, "\t");
         cli_sink_bytes(out, old.text, old.length);
-        cli_sink_format(out, "\t%u\t%s\n", distance, input ? "input" : "collection");
+        cli_sink_format(out, "\t%u\t%s", likeness->distance, likeness->input ? "input" : "collection");
+        if (copies && likeness->similarity >= 0) cli_sink_format(out, "\t%.6f", likeness->similarity);
+        cli_sink_text(out, "\n");
         return;
     }
     cli_sink_text(out, "{\"id1\":");
     cli_sink_json(out, incoming.text, incoming.length);
     cli_sink_text(out, ",\"id2\":");
     cli_sink_json(out, old.text, old.length);
-    cli_sink_format(out, ",\"distance\":%u%s}\n", distance, input ? ",\"input\":true" : "");
+    cli_sink_format(out, ",\"distance\":%u", likeness->distance);
+    if (likeness->input) cli_sink_text(out, ",\"input\":true");
+    if (copies && likeness->similarity >= 0) cli_sink_format(out, ",\"similarity\":%.6f", likeness->similarity);
+    if (copies) {
+        cli_sink_text(out, ",\"cluster\":");
+        cli_sink_json(out, old.text, old.length);
+    }
+    cli_sink_text(out, "}\n");
 }
 
 static nigh_status print_there(const struct against *against, struct cli_name name,
@@ -49,9 +72,9 @@ static nigh_status print_there(const struct against *against, struct cli_name na
             status = nigh_collection_id(collection, match->document, id, NIGH_MAX_ID_LENGTH + 1, &length,
                                         &against->job->error);
         if (status == NIGH_OK && against->job->out->error != 0) status = NIGH_EIO; /* nobody reads on */
+        const struct likeness likeness = {.distance = match->distance, .similarity = document->similarity};
         if (status == NIGH_OK)
-            print_match(against, name, cli_name_or_number(named ? id : NULL, length, match->document, room),
-                        match->distance, false);
+            print_match(against, name, cli_name_or_number(named ? id : NULL, length, match->document, room), &likeness);
     }
     return status;
 }
@@ -61,10 +84,12 @@ static nigh_status print_earlier(const struct against *against, struct cli_name 
     nigh_against_document old = {.size = sizeof old};
     char room[24];
     for (size_t i = 0; i < document->earlier_count; i++) {
-        const nigh_match *match = &document->earlier[i];
+        const nigh_match match = document->earlier[i];
+        const struct likeness likeness = {
+            .distance = match.distance, .similarity = document->similarity, .input = true};
         if (against->job->out->error != 0) return NIGH_EIO; /* nobody reads on */
-        (void)nigh_against_at(against->work, match->document, &old);
-        print_match(against, name, name_of(&old, match->document, room), match->distance, true);
+        (void)nigh_against_at(against->work, match.document, &old);
+        print_match(against, name, added_name(&old, match.document, room), &likeness);
     }
     return NIGH_OK;
 }
@@ -89,45 +114,107 @@ nigh_status cli_against_print(const struct against *against) {
     return status;
 }
 
-/* ----------------------------------------------------------------------- new -- */
+/* --------------------------------------------------------------------- lists -- */
 
-static void put_new(struct against *against) {
-    nigh_against_document document = {.size = sizeof document};
-    for (uint64_t i = 0; nigh_against_at(against->work, i, &document) == NIGH_OK; i++) {
-        char room[24];
-        const struct cli_name name = name_of(&document, i, room);
-        if (!document.unmatched || document.id_taken) continue;
-        cli_sink_bytes(against->fresh, name.text, name.length);
-        cli_sink_text(against->fresh, "\n");
-    }
+/* Whether a document is listed: it is new, and was added where that was asked for. */
+static bool is_listed(const struct against *against, const nigh_against_document *document) {
+    return document->unmatched && (!document->id_taken || against->info.copies);
 }
 
-static int fail_new(struct against *against) {
-    cli_set_system_error(against->job, against->fresh->error, against->values->new_path, "write");
+static int fail_list(struct against *against, const struct against_list *list, const char *path) {
+    if (list->sink != NULL && list->sink->error != 0)
+        cli_set_system_error(against->job, list->sink->error, path, "write");
     return cli_fail(against->job);
 }
 
-int cli_against_write_new(struct against *against) {
-    const char *path = against->values->new_path;
+static int open_list(struct against *against, const char *path, struct against_list *list) {
+    struct cli_job *job = against->job;
     if (path == NULL) return CLI_DONE;
-    against->fresh = malloc(sizeof *against->fresh);
-    if (against->fresh == NULL) {
-        cli_error(against->job, "out of memory");
+    const nigh_collection *collection = against->values->add ? nigh_against_collection(against->work) : NULL;
+    list->sink = malloc(sizeof *list->sink);
+    if (list->sink == NULL) {
+        cli_error(job, "out of memory");
         return CLI_ERROR;
     }
-    if (!cli_sink_open(against->fresh, path)) return fail_new(against);
-    put_new(against);
-    return cli_sink_sync(against->fresh) ? CLI_DONE : fail_new(against);
+    if (!cli_sink_open(list->sink, path)) return fail_list(against, list, path);
+    if (!cli_pending_look(job, against->values->add ? path : NULL, collection, &list->pending) ||
+        !cli_pending_carry(job, &list->pending, list->sink))
+        return cli_fail(job);
+    return CLI_DONE;
 }
 
-int cli_against_finish_new(struct against *against) {
-    if (against->fresh == NULL || cli_sink_finish(against->fresh)) return CLI_DONE;
-    return fail_new(against);
+int cli_against_open_lists(struct against *against) {
+    int code = open_list(against, against->values->new_path, &against->ids);
+    return code == CLI_DONE ? open_list(against, against->values->records, &against->records) : code;
 }
 
-void cli_against_release_new(struct against *against) {
-    if (against->fresh != NULL && against->fresh->owned) cli_sink_abandon(against->fresh);
-    free(against->fresh);
+static void put_ids(struct against *against) {
+    nigh_against_document document = {.size = sizeof document};
+    for (uint64_t i = 0; nigh_against_at(against->work, i, &document) == NIGH_OK; i++) {
+        char room[24];
+        if (!is_listed(against, &document)) continue;
+        const struct cli_name name = added_name(&document, i, room);
+        cli_sink_bytes(against->ids.sink, name.text, name.length);
+        cli_sink_text(against->ids.sink, "\n");
+    }
+}
+
+static bool put_records(struct against *against) {
+    struct cli_sink *sink = against->records.sink;
+    nigh_dedup_write_options options;
+    nigh_dedup_write_options_init(&options);
+    const nigh_stream stream = cli_sink_stream(sink);
+    options.stream = &stream;
+    return nigh_against_write(against->work, against->values->records, &options, NULL, &against->job->error) == NIGH_OK;
+}
+
+/* The id of one that is added; false: none is. */
+static bool find_added(const struct against *against, nigh_against_document *out) {
+    for (uint64_t i = 0; nigh_against_at(against->work, i, out) == NIGH_OK; i++)
+        if (out->added_as != NIGH_ALL_64 && (out->added_id != NULL || out->id != NULL)) return true;
+    return false;
+}
+
+/* It is written but for its name, which it gets. */
+static int name_list(struct against *against, struct against_list *list, const char *path) {
+    nigh_against_document added = {.size = sizeof added};
+    if (list->sink == NULL) return CLI_DONE;
+    if (!cli_sink_sync(list->sink)) return fail_list(against, list, path);
+    if (against->values->add) {
+        const bool any = find_added(against, &added);
+        const bool renamed = any && added.added_id != NULL;
+        if (!cli_pending_write(against->job, &list->pending, list->sink->temporary,
+                               !any      ? NULL
+                               : renamed ? added.added_id
+                                         : added.id,
+                               renamed ? added.added_id_length : added.id_length))
+            return cli_fail(against->job);
+    }
+    return cli_sink_finish(list->sink) ? CLI_DONE : fail_list(against, list, path);
+}
+
+int cli_against_write_lists(struct against *against) {
+    if (against->ids.sink != NULL) put_ids(against);
+    if (against->records.sink != NULL && !put_records(against))
+        return fail_list(against, &against->records, against->values->records);
+    int code = name_list(against, &against->records, against->values->records);
+    return code == CLI_DONE ? name_list(against, &against->ids, against->values->new_path) : code;
+}
+
+void cli_against_end_lists(struct against *against) {
+    cli_pending_end(&against->ids.pending);
+    cli_pending_end(&against->records.pending);
+}
+
+static void release_list(struct against_list *list) {
+    if (list->sink != NULL && list->sink->owned) cli_sink_abandon(list->sink);
+    free(list->sink);
+    cli_pending_release(&list->pending);
+}
+
+void cli_against_release_lists(struct against *against) {
+    release_list(&against->ids);
+    release_list(&against->records);
 }
 
 /* ------------------------------------------------------------------ telling -- */
@@ -144,18 +231,21 @@ static void count_all(const struct against *against, const nigh_finder_info *fin
     cli_stats_count(stats, "repeated", info->repeated);
     cli_stats_count(stats, "new", info->unmatched);
     cli_stats_count(stats, "added", info->added);
-    cli_stats_count(stats, "radius", info->radius);
+    if (!info->copies) cli_stats_count(stats, "radius", info->radius);
     cli_stats_count(stats, "distances", info->distances);
     cli_stats_count(stats, "probes", info->probes);
     cli_stats_count(stats, "truncated", info->truncated);
     cli_stats_count(stats, "exact", info->exact != 0);
+    cli_stats_count(stats, "verified", info->verified != 0);
+    cli_stats_count(stats, "ids_taken", info->ids_taken);
+    cli_stats_count(stats, "lost", info->lost);
     cli_stats_count(stats, "finder_bytes", finder->bytes);
     if (info->texts) cli_stats_signing(stats, signing);
 }
 
-/* "exact (tables, 5 choose 2)" */
-static void tell_method(const nigh_finder_info *finder, bool is_exact, char *out, size_t capacity) {
-    const char *exact = is_exact ? "exact" : "approximate";
+/* "exact (tables, 5 choose 2)".  Texts that were compared by their bits alone are no proof of anything. */
+static void tell_method(const nigh_against_info *info, const nigh_finder_info *finder, char *out, size_t capacity) {
+    const char *exact = info->texts ? "by bits alone, unverified" : info->exact ? "exact" : "approximate";
     char setting[128] = "";
     if (finder->method == NIGH_FINDER_TABLES)
         (void)snprintf(setting, sizeof setting, ", %u choose %u", finder->blocks, finder->leading);
@@ -177,10 +267,15 @@ static void note_outcome(const struct against *against, const char *method, cons
         (void)snprintf(repeated, sizeof repeated, ", %s earlier one of the input",
                        info->repeated == 1 ? "1 repeats an" : cli_counted(info->repeated, "", "repeat an").text);
     if (against->values->add) (void)snprintf(added, sizeof added, ", %s added", cli_digits(info->added).text);
-    cli_note(job, "%s against %s of '%s' within %u bits: %s there%s, %s new%s; %s; %.2f s (%s/s)%s",
+    char within[64];
+    if (info->copies)
+        (void)snprintf(within, sizeof within, "at Jaccard %g", info->threshold);
+    else
+        (void)snprintf(within, sizeof within, "within %u bits", info->radius);
+    cli_note(job, "%s against %s of '%s' %s: %s there%s, %s new%s; %s; %.2f s (%s/s)%s",
              info->texts ? cli_counted(info->incoming, "document", "documents").text
                          : cli_counted(info->incoming, "signature", "signatures").text,
-             cli_digits(info->documents).text, against->path, info->radius, cli_digits(info->there).text, repeated,
+             cli_digits(info->documents).text, against->path, within, cli_digits(info->there).text, repeated,
              cli_digits(info->unmatched).text, added, method, job->stats.work_seconds,
              cli_digits((uint64_t)job->stats.rate).text, skipped);
     if (info->truncated > 0)
@@ -196,7 +291,11 @@ void cli_against_summarise(struct against *against) {
     nigh_against_describe_finder(against->work, &finder);
     nigh_against_describe_signing(against->work, &signing);
     count_all(against, &finder, &signing);
-    tell_method(&finder, against->info.exact != 0, method, sizeof method);
+    if (against->info.copies)
+        (void)snprintf(method, sizeof method, "%s",
+                       against->info.verified ? "verified by text" : "unverified: by bits alone");
+    else
+        tell_method(&against->info, &finder, method, sizeof method);
     note_outcome(against, method,
                  against->info.texts ? cli_skipped_by(&signing, against->scheme == NIGH_SCHEME_LEARNED).text : "");
 }

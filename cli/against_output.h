@@ -4,6 +4,7 @@
 #define NIGH_CLI_AGAINST_OUTPUT_H
 
 #include "documents.h"
+#include "pending.h"
 
 enum { AGAINST_JSONL, AGAINST_TSV }; /* of --output */
 
@@ -21,12 +22,25 @@ struct against_values {
     const char *recall;
     const char *memory;
     const char *new_path;
+    const char *records;
+    const char *threshold;
+    const char *temporary;
     int method;
     int output;
     int format;
     bool approximate;
     bool first;
     bool add;
+    bool no_verify;
+    bool fail_if_new;
+    bool fail_if_found;
+    bool allow_loss;
+};
+
+/* A file that lists what is new: its ids, or its records. */
+struct against_list {
+    struct cli_sink *sink; /* from its making to its end; NULL: it is not asked for */
+    struct cli_pending pending;
 };
 
 struct against {
@@ -46,7 +60,10 @@ struct against {
     nigh_vocabulary *vocabulary; /* these three: of documents against chunks */
     nigh_model *model;
     nigh_signer *signer;
-    struct cli_sink *fresh; /* of --new, from its making to its end */
+    nigh_signer_options new_signer; /* of a collection that is made */
+    double threshold;
+    struct against_list ids;     /* --new */
+    struct against_list records; /* -o */
 };
 
 /* Brings `info` up to date. */
@@ -56,12 +73,14 @@ void cli_against_look(struct against *against);
 nigh_status cli_against_print(const struct against *against);
 
 /*
- * --new, where it is asked for.  It is written but for its name before anything is added, as what cannot be written
- * nobody could find out later; and gets its name in the end.  CLI_DONE, or the exit code after saying why not.
+ * --new and -o, where they are asked for.  They get their names before anything is committed, as what nobody lists
+ * nobody could find out later; pending.h says what a run after a killed one does.  CLI_DONE, or the exit code after
+ * saying why not.
  */
-int cli_against_write_new(struct against *against);
-int cli_against_finish_new(struct against *against);
-void cli_against_release_new(struct against *against);
+int cli_against_open_lists(struct against *against);
+int cli_against_write_lists(struct against *against);
+void cli_against_end_lists(struct against *against); /* all is done */
+void cli_against_release_lists(struct against *against);
 
 /* The counts, and a line about them. */
 void cli_against_summarise(struct against *against);

@@ -6,6 +6,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,9 +32,23 @@ static const struct cli_option options[] = {
                "what differs in at most BITS bits is the same (default 3 in 64 bits of simhash, 36 in 256 of minhash, "
                "and in proportion; of others it must be given)"),
     CLI_FLAG(0, "first", PLACE(first), "one match for each is enough: the one that was added first"),
-    CLI_FLAG(0, "add", PLACE(add), "add those that matched nothing, all of them at once"),
+    CLI_FLAG(0, "add", PLACE(add),
+             "add those that matched nothing, all of them at once; makes the collection where there is none"),
+    CLI_TEXT('o', NULL, PLACE(records), "FILE",
+             "write the records of those that matched nothing to FILE, byte for byte in the form of the input; "
+             "compressed by its ending .gz, .zst, .xz or .bz2"),
     CLI_TEXT(0, "new", PLACE(new_path), "FILE",
              "write the ids of those that matched nothing to FILE, one a line; with --add of those that were added"),
+    CLI_TEXT(0, "threshold", PLACE(threshold), "T",
+             "of a collection that --add makes: documents whose sets of features have a Jaccard index of T or more are "
+             "near-copies (default 0.8); one that is there says itself"),
+    CLI_FLAG(0, "no-verify", PLACE(no_verify),
+             "take candidates at their word, by their bits alone, without reading texts: faster, and some of what is "
+             "then called there is not"),
+    CLI_FLAG(0, "fail-if-new", PLACE(fail_if_new), "exit with 1 where something is new"),
+    CLI_FLAG(0, "fail-if-found", PLACE(fail_if_found), "exit with 1 where something is there already"),
+    CLI_FLAG(0, "allow-loss", PLACE(allow_loss), "go on without what is too large, cut off, damaged or not to be read"),
+    CLI_TEXT(0, "temporary", PLACE(temporary), "FOLDER", "where temporary files go (default $TMPDIR, else /tmp)"),
     CLI_CHOICE(0, "output", PLACE(output), "FORM", output_names, "jsonl", "the form of the matches"),
     CLI_CHOICE(0, "method", PLACE(method), "METHOD", method_names, "auto",
                "how to look; auto is the fastest that 'nigh plan' predicts, and misses nothing unless --recall "
@@ -60,29 +75,39 @@ static const struct cli_option options[] = {
 static const char *const usage[] = {"[OPTION]... COLLECTION INPUT...", "[OPTION]... FILE.chunks INPUT...", NULL};
 
 static const char *const description[] = {
-    "Says which of the inputs are already in the collection, nearly or exactly. INPUT is documents or signatures in "
-    "any format that 'nigh index' reads, or '-' for standard input. Documents are signed as those of the collection "
-    "were.",
+    "Says which of the inputs are already in the collection, nearly or exactly, and with --add adds the others. INPUT "
+    "is "
+    "documents or signatures in any format that 'nigh index' reads, or '-' for standard input. Documents are signed as "
+    "those of the collection were.",
     "The new ones are taken one after the other, and each is held against the collection and against the new ones "
-    "before it that matched nothing themselves; so of two copies in one input the second is told. The answer is the "
-    "same as of as many commands with --add, one for each document. With --add those that matched nothing are added "
-    "in one commit, all of them or, after an error, none; but for a document whose id is there already with another "
-    "text: it is told, and neither added nor listed by --new.",
+    "before it that matched nothing themselves; so of two copies in one input the second is told. With --add those "
+    "that "
+    "matched nothing are added in one commit, all of them or, after an error, none.",
+    "A collection that --add makes is one for near-copies: it keeps the texts, packed, and every match is verified by "
+    "them, as 'nigh dedup' does. Who does this day after day has kept what one 'nigh dedup --keep first' over all days "
+    "keeps, to the document. Collections made otherwise have bits alone, and matches by these are not verified.",
+    "-o and --new are on the disk under their names before the commit is made. Killed in between, run it again: the "
+    "lists then begin with what was added and not told.",
     "COLLECTION may also be a file of chunks: 64-bit signatures sorted on the disk, which are read once for all the "
     "inputs and never loaded; a file that ends in .chunks is made by --add, where there is none or an empty one. It "
-    "holds no ids, so that matches go by "
-    "number, and no scheme: documents are signed by --scheme, simhash where it is not given, the same every time.",
-    "The exit code is 0 where something matched, 1 where all are new.",
+    "holds no ids, so that matches go by number, and no scheme: documents are signed by --scheme, simhash where it is "
+    "not given, the same every time.",
+    "The exit code is 0 where it did what was asked, whether something matched or not; --fail-if-new and "
+    "--fail-if-found are for scripts.",
     NULL,
 };
 
 static const char *const output_paragraphs[] = {
     "jsonl: an object for each match, {\"id1\", \"id2\", \"distance\"}: the new one, the one it matches, and the bits "
-    "in which they differ; \"input\":true where that is an earlier one of the input. In the order of the input, the "
-    "nearest first, matches of the collection before those of the input.",
-    "tsv: the same with tabs between; the last column is collection or input.",
+    "in which they differ; \"input\":true where that is an earlier one of the input. Of near-copies also "
+    "\"similarity\", the Jaccard index, and \"cluster\": what is kept for it, which stays the same from day to day. In "
+    "the order of the input, the nearest first, matches of the collection before those of the input; of near-copies "
+    "one "
+    "match each, the one that was added first.",
+    "tsv: the same with tabs between: id1, id2, distance, collection or input, and of near-copies similarity.",
     "Without ids, old and new ones go by their numbers from 0. Of more than 1,000 new ones that are equal, and repeat "
-    "an earlier one of the input, one match of each is told.",
+    "an earlier one of the input, one match of each is told. A near-copy collection adds a document whose id is there "
+    "with another text as ID~ and 8 digits made of its text, and says so; others tell it, and do not add it.",
     NULL,
 };
 
@@ -100,8 +125,8 @@ static const struct cli_section method_section = {"METHODS", method_paragraphs};
 static const struct cli_section *const details[] = {&output_section, &method_section, NULL};
 
 static const struct cli_example examples[] = {
+    {"nigh against --add news.nigh today.jsonl -o new.jsonl > seen.jsonl", "every day: what is new, and add it"},
     {"nigh against news.nigh today.jsonl", "which of today's articles are there already"},
-    {"nigh against --add --first news.nigh today.jsonl > seen.jsonl", "and add the others"},
     {"nigh against --new fresh.txt news.nigh today.jsonl > seen.jsonl", "the ids of the others, without adding them"},
     {"nigh against --radius 5 --output tsv prints.nigh more.npy", "signatures of your own, within 5 bits"},
     {"nigh against --add --method psm crawl.chunks batch-17.warc.gz", "a crawler's batch against a file on disk"},
@@ -142,19 +167,65 @@ static int check_signing(const struct against *against) {
     return CLI_DONE;
 }
 
+/* How documents will be signed where there is no collection yet. */
+static int plan_new(struct against *against) {
+    const struct against_values *values = against->values;
+    struct cli_job *job = against->job;
+    struct cli_signing signing = values->signing;
+    if (signing.scheme == 0) signing.scheme = (int)NIGH_SCHEME_MINHASH + 1;
+    if (signing.scheme != (int)NIGH_SCHEME_MINHASH + 1)
+        return cli_usage(job->command, "--add makes a collection for near-copies, of --scheme minhash; 'nigh index' "
+                                       "makes others");
+    against->threshold = 0.8;
+    if (!cli_amount_share(job, "--threshold", values->threshold, &against->threshold)) return CLI_ERROR;
+    int code = cli_signer_options(job, &signing, NULL, NULL, &against->new_signer);
+    against->new_signer.threshold = against->threshold;
+    against->options.signer = &against->new_signer;
+    return code;
+}
+
+/* What a collection for near-copies decides itself. */
+static int check_copies(const struct against *against) {
+    const struct against_values *values = against->values;
+    struct cli_job *job = against->job;
+    double threshold = against->info.threshold;
+    if (!cli_amount_share(job, "--threshold", values->threshold, &threshold)) return CLI_ERROR;
+    if (!against->info.copies) {
+        if (values->records != NULL || values->threshold != NULL || values->no_verify)
+            return cli_usage(job->command,
+                             "-o, --threshold and --no-verify are for a collection for near-copies, "
+                             "which '%s' is not",
+                             against->path);
+        return check_radius(against, against->info.width_bits, against->info.radius);
+    }
+    if (values->radius.given || values->method != NIGH_FINDER_AUTO || values->recall != NULL || values->first)
+        return cli_usage(job->command, "near-copies are found by --threshold; --radius, --method, --recall and --first "
+                                       "are for other collections");
+    if (values->threshold == NULL || fabs(threshold - against->info.threshold) < 1e-9) return CLI_DONE;
+    cli_error(job, "'%s' was made for near-copies at %g, not at %g", against->path, against->info.threshold, threshold);
+    return CLI_ERROR;
+}
+
 static int open_collection(struct against *against) {
     struct cli_job *job = against->job;
     nigh_signer_options held;
     nigh_signer_options_init(&held);
+    int code = against->values->add ? plan_new(against) : CLI_DONE;
+    if (code != CLI_DONE) return code;
     if (nigh_against_open(job->context, against->path, &against->options, &against->work, &job->error) != NIGH_OK)
         return cli_fail(job);
     const nigh_collection *collection = nigh_against_collection(against->work);
+    cli_against_look(against);
+    if (collection == NULL) { /* it will be made */
+        against->has_scheme = true;
+        against->scheme = NIGH_SCHEME_MINHASH;
+        return check_copies(against);
+    }
     cli_collection_look(job, against->path, collection, &against->held);
     against->has_scheme = nigh_signer_options_parse(nigh_collection_scheme(collection), &held, NULL) == NIGH_OK;
     against->scheme = held.scheme;
-    cli_against_look(against);
-    int code = check_signing(against);
-    return code == CLI_DONE ? check_radius(against, against->info.width_bits, against->info.radius) : code;
+    code = check_signing(against);
+    return code == CLI_DONE ? check_copies(against) : code;
 }
 
 static bool is_named_chunks(const char *path) {
@@ -233,17 +304,31 @@ static int fail_taking(struct against *against) {
     return cli_fail(job);
 }
 
+static nigh_status take_copies(struct against *against) {
+    struct cli_job *job = against->job;
+    nigh_text_reader_options reading;
+    nigh_stream stream = {0};
+    if (!cli_inputs_stream(job, &against->inputs, &stream)) return NIGH_EINVAL;
+    cli_reader_options(job, &against->values->reading, cli_text_format(against->values->format), &against->problems,
+                       &reading);
+    if (stream.read != NULL) reading.stream = &stream;
+    return nigh_against_take_paths(against->work, against->inputs.paths, against->inputs.count, &reading, &job->error);
+}
+
 static int take_documents(struct against *against) {
     struct cli_job *job = against->job;
     const struct against_values *values = against->values;
     job->error.status = NIGH_OK;
     nigh_status status = against->chunks ? make_signer(against) : NIGH_OK;
     if (status != NIGH_OK && job->error.status == NIGH_OK) return CLI_ERROR; /* said already */
-    if (status == NIGH_OK)
+    if (status == NIGH_OK && against->info.copies) {
+        status = take_copies(against);
+    } else if (status == NIGH_OK) {
         status = cli_reader_open(job, &against->inputs, &values->reading, cli_text_format(values->format),
                                  &against->problems, &against->reader);
-    if (status == NIGH_OK)
-        status = nigh_against_take_texts(against->work, against->reader, against->signer, &job->error);
+        if (status == NIGH_OK)
+            status = nigh_against_take_texts(against->work, against->reader, against->signer, &job->error);
+    }
     if (status == NIGH_OK && cli_interrupted() != 0) status = NIGH_ECANCELLED;
     cli_inputs_stop(&against->inputs);
     return status == NIGH_OK ? CLI_DONE : fail_taking(against);
@@ -291,17 +376,21 @@ static int take_inputs(struct against *against) {
 
 /* -------------------------------------------------------------------- adding -- */
 
-/* An id that is there already with other content: documents are passed over, as by nigh index. */
+/* An id that is there already with other content: documents are passed over, as by nigh index, or renamed. */
 static int bear_same_id(const struct against *against, const nigh_against_document *document, uint64_t before) {
     struct cli_job *job = against->job;
+    const char *more = before + 1 == SAME_IDS_SHOWN ? "; more such are counted, not shown" : "";
     int length = (int)(document->id_length <= 200 ? document->id_length : cli_utf8_whole(document->id, 200));
     if (!against->info.texts || against->values->reading.strict) {
         cli_error(job, "the id '%.*s' is there already; nothing was added", length, document->id);
         return CLI_ERROR;
     }
-    if (before < SAME_IDS_SHOWN && !job->common->quiet)
-        cli_error(job, "not added: the id '%.*s' is there already%s", length, document->id,
-                  before + 1 == SAME_IDS_SHOWN ? "; more such are counted, not shown" : "");
+    if (before >= SAME_IDS_SHOWN || job->common->quiet) return CLI_DONE;
+    if (against->info.copies)
+        cli_error(job, "the id '%.*s' is there with another text; added as '%.*s~...%.*s'%s", length, document->id,
+                  length, document->id, 3, document->added_id + document->added_id_length - 3, more);
+    else
+        cli_error(job, "not added: the id '%.*s' is there already%s", length, document->id, more);
     return CLI_DONE;
 }
 
@@ -319,26 +408,47 @@ static int bear_same_ids(struct against *against) {
 
 static int add_new(struct against *against) {
     struct cli_job *job = against->job;
-    if (!against->values->add) return cli_against_write_new(against);
+    if (!against->values->add) return CLI_DONE;
     if (cli_interrupted() != 0) return cli_fail(job);
     cli_progress_begin(&job->progress, "adding", "documents");
     int code = nigh_against_add(against->work, &job->error) == NIGH_OK ? bear_same_ids(against) : cli_fail(job);
-    if (code == CLI_DONE) code = cli_against_write_new(against);
-    if (code == CLI_DONE && nigh_against_commit(against->work, NULL, &job->error) != NIGH_OK) code = cli_fail(job);
     cli_progress_clear(&job->progress);
     return code;
+}
+
+/* What could not be read is not passed over in silence. */
+static int check_loss(const struct against *against) {
+    const uint64_t lost = against->info.lost;
+    if (lost == 0 || against->values->allow_loss) return CLI_DONE;
+    cli_error(against->job,
+              "nothing was %s: %s of the input could not be read, being too large, cut off or damaged; --allow-loss "
+              "goes on without %s",
+              against->values->add ? "added" : "written", cli_counted(lost, "record", "records").text,
+              lost == 1 ? "it" : "them");
+    return CLI_ERROR;
+}
+
+/* The lists before the commit that they belong to. */
+static int write_and_commit(struct against *against) {
+    struct cli_job *job = against->job;
+    int code = cli_against_open_lists(against);
+    if (code == CLI_DONE) code = cli_against_write_lists(against);
+    if (code != CLI_DONE || !against->values->add) return code;
+    if (cli_interrupted() != 0) return cli_fail(job);
+    return nigh_against_commit(against->work, NULL, &job->error) == NIGH_OK ? CLI_DONE : cli_fail(job);
 }
 
 /* ---------------------------------------------------------------------- run -- */
 
 static bool places_fit(const struct against *against) {
     struct cli_job *job = against->job;
-    const struct cli_place places[] = {{"--new", against->values->new_path}, {"COLLECTION", against->path}};
+    const struct cli_place places[] = {
+        {"--new", against->values->new_path}, {"-o", against->values->records}, {"COLLECTION", against->path}};
     const struct cli_place files[] = {{"--vocabulary", against->values->signing.vocabulary},
                                       {"--scheme", against->values->signing.model}};
-    return cli_places_differ(job, places, 2) && cli_places_spare_inputs(job, places, 2, 1) &&
-           cli_places_spare_files(job, places, 2, files, 2) && cli_places_outside(job, places, 1, 0) &&
-           cli_places_writable(job, places, 1);
+    return cli_places_differ(job, places, 3) && cli_places_spare_inputs(job, places, 3, 1) &&
+           cli_places_spare_files(job, places, 3, files, 2) && cli_places_outside(job, places, 2, 0) &&
+           cli_places_writable(job, places, 2);
 }
 
 static int check_use(struct against *against) {
@@ -361,6 +471,10 @@ static int check_use(struct against *against) {
         return cli_usage(job->command, "--recall goes with --method auto or psm");
     if (values->new_path != NULL && cli_sink_is_standard_output(values->new_path))
         return cli_usage(job->command, "--new takes a file; the matches go to standard output");
+    if (values->records != NULL && cli_sink_is_standard_output(values->records))
+        return cli_usage(job->command, "-o takes a file; the matches go to standard output");
+    if (values->fail_if_new && values->fail_if_found)
+        return cli_usage(job->command, "--fail-if-new and --fail-if-found do not go together");
     if (values->signing.bits.value % 8 != 0)
         return cli_usage(job->command, "--bits takes a multiple of 8, not %llu",
                          (unsigned long long)values->signing.bits.value);
@@ -383,6 +497,8 @@ static int set_options(struct against *against) {
     if (values->recall != NULL) chosen->recall = recall;
     chosen->memory_bytes = memory_bytes;
     chosen->first = values->first;
+    chosen->no_verify = values->no_verify;
+    chosen->temporary = cli_temporary(values->temporary);
     chosen->add = values->add;
     chosen->snippet = (uint32_t)values->snippet.value;
     chosen->limit = values->reading.limit.value;
@@ -420,14 +536,20 @@ static int compare_and_add(struct against *against) {
     cli_progress_clear(&job->progress);
     cli_against_look(against);
     if (status != NIGH_OK) return fail_matching(against);
-    if (against->held.size != 0) nigh_collection_describe(nigh_against_collection(against->work), &against->held);
-    if (cli_against_print(against) != NIGH_OK) return cli_fail(job);
-    code = add_new(against);
-    if (code == CLI_DONE) code = cli_against_finish_new(against);
+    if (nigh_against_collection(against->work) != NULL)
+        nigh_collection_describe(nigh_against_collection(against->work), &against->held);
+    code = check_loss(against);
+    if (code == CLI_DONE) code = add_new(against);
+    if (code == CLI_DONE && cli_against_print(against) != NIGH_OK) code = cli_fail(job);
+    if (code == CLI_DONE) code = write_and_commit(against);
     job->stats.work_seconds = cli_seconds() - started;
     if (code != CLI_DONE) return code;
     cli_against_summarise(against);
-    return against->info.there + against->info.repeated > 0 ? CLI_DONE : CLI_NOTHING;
+    if (!cli_sink_flush(job->out)) return cli_fail(job);
+    cli_against_end_lists(against);
+    if (against->values->fail_if_new && against->info.unmatched > 0) return CLI_NOTHING;
+    if (against->values->fail_if_found && against->info.matches > 0) return CLI_NOTHING;
+    return CLI_DONE;
 }
 
 /* The against may still read ahead, and its reader goes after it. */
@@ -439,7 +561,7 @@ static void release(struct against *against) {
     nigh_signer_free(against->signer);
     nigh_vocabulary_free(against->vocabulary);
     nigh_model_free(against->model);
-    cli_against_release_new(against);
+    cli_against_release_lists(against);
 }
 
 static int run(struct cli_job *job) {

@@ -27,7 +27,7 @@ set(core_of_signature default_radius detect formats generate lines reader_bin re
                       signature_reader signature_writer)
 set(core_of_dedup bands candidates candidates_distance cluster compare crowd_lists crowds dedup gathered keep likeness
                   order pair_limit same sets there_find verify)
-set(core_of_corpus against against_add against_compare against_take incoming)
+set(core_of_corpus against against_copies against_add against_compare against_take incoming)
 
 # Option structs are set up in every build: FOLDER_options.c is of the core.
 set(setting_up "_options\\.c$")

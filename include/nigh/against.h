@@ -4,19 +4,26 @@
  * others; what a crawler does with a batch of pages.
  *
  *     nigh_against_open(context, "news.nigh", &options, &against, &error)
- *     nigh_against_take_texts(against, reader, NULL, &error)     or signatures
+ *     nigh_against_take_paths(against, paths, count, NULL, &error)     or texts, or signatures
  *     nigh_against_compare(against, &error)
- *     nigh_against_at(against, 0, &document), 1, 2, ...          what each of them matches
+ *     nigh_against_at(against, 0, &document), 1, 2, ...                what each of them matches
  *     nigh_against_add(against, &error), nigh_against_commit(against, NULL, &error)
  *     nigh_against_close(against)
  *
  * The answer is that of taking the new ones one by one, holding each against all that
  * is there and adding it where nothing matches: of two copies among the new ones the
  * second is told.  It is the same for any number of threads.
+ *
+ * A collection for near-copies, whose scheme has a threshold, keeps texts, and new ones are
+ * compared by them: a document matches one that it has so high a Jaccard index with.  Who
+ * holds day after day against it, and adds what is new, comes to what nigh_dedup_run()
+ * over all days keeps, to the document.  Any other collection has bits alone: what differs in
+ * few of them matches, and nothing is verified.
  */
 #ifndef NIGH_PUBLIC_AGAINST_H
 #define NIGH_PUBLIC_AGAINST_H
 
+#include "nigh/dedup.h"
 #include "nigh/finder.h"
 #include "nigh/text.h"
 
@@ -45,6 +52,12 @@ typedef struct nigh_against_options {
     int approximate; /* of a collection */
     uint32_t prefix_bits, probes;
     uint32_t rotations; /* of a collection */
+
+    /* Of near-copies. */
+    int no_verify; /* non-zero: candidates are taken at their word, by bits alone, and texts are not read */
+    const nigh_signer_options *signer; /* how documents of a collection are signed that `add` makes where there is none;
+                                          NULL: minhash with a threshold of .8 */
+    const char *temporary; /* the folder for what does not fit memory_bytes, and for copies of streams; NULL: "/tmp" */
 } nigh_against_options;
 
 NIGH_API void nigh_against_options_init(nigh_against_options *options);
@@ -54,6 +67,7 @@ typedef struct nigh_against nigh_against; /* opaque */
 /*
  * Opens a collection to hold new ones against.  It is read; the lock of a writer is
  * taken with the first of them, and what others added before that belongs to what is there.
+ * With `add`, a collection that is not there is made by the commit.
  *
  * Owns:    caller closes *out.
  * Lives:   `options` is read during the call; its progress must outlive *out.
@@ -76,14 +90,26 @@ NIGH_API void nigh_against_close(nigh_against *against); /* accepts NULL; what w
 
 /*
  * Lives:   until the first new one is taken, and from then on until close.
- * Returns: the collection, or NULL where there are chunks.
+ * Returns: the collection, or NULL where there are chunks, or nothing yet.
  */
 NIGH_API const nigh_collection *nigh_against_collection(const nigh_against *against);
 
 /* ---------------------------------------------------------------- taking -- */
 
 /*
- * Takes all documents of a fresh reader.  They are signed as those of the collection
+ * Takes all documents of these inputs, or of a source that can be rewound.  Of near-copies that is done
+ * once; they are read two or three times, compared here, and must not change before close.
+ *
+ * Lives:   `paths` and options are read during the call; reading->user must outlive the against.
+ * Returns: as nigh_dedup_run(); as nigh_against_take_texts().
+ */
+NIGH_API nigh_status nigh_against_take_paths(nigh_against *against, const char *const *paths, size_t count,
+                                             const nigh_text_reader_options *reading, nigh_error *error);
+NIGH_API nigh_status nigh_against_take_source(nigh_against *against, const nigh_source *source,
+                                              const nigh_text_reader_options *reading, nigh_error *error);
+
+/*
+ * Takes all documents of a fresh reader, which near-copies do not take.  They are signed as those of the collection
  * were, and `signer` is NULL; chunks do not say how, so there it is the caller's, of 64
  * bits, and NULL stands for simhash.  New ones stay in memory until close.
  *
@@ -137,12 +163,18 @@ typedef struct nigh_against_document {
                                   each is told */
     size_t earlier_count;
     int unmatched; /* non-zero: it matched nothing */
-    int id_taken;  /* non-zero, after nigh_against_add(): it matched nothing, but its id is there with another text */
-    uint64_t added_as; /* its number in the collection, after nigh_against_add(); NIGH_ALL_64: it is not added */
+    int id_taken;  /* non-zero, after nigh_against_add(): it matched nothing, but its id is there with another text.  Of
+                      near-copies it is added all the same, as added_id; else it is not */
+    uint64_t added_as;    /* its number in the collection, after nigh_against_add(); NIGH_ALL_64: it is not added */
+    double similarity;    /* of near-copies: the Jaccard index with what it matches; negative: it was not verified */
+    const char *added_id; /* the id it was added by; NULL: it was not, or has none */
+    size_t added_id_length;
 } nigh_against_document;
 
 /*
- * Lives:   what *out points to as long as the against.
+ * Of near-copies one match is told: the one that it would go with in a deduplication, by which its cluster is called.
+ *
+ * Lives:   what *out points to until the next call on the against.
  * Returns: NIGH_OK, or NIGH_END past the last one.
  */
 NIGH_API nigh_status nigh_against_at(const nigh_against *against, uint64_t number, nigh_against_document *out);
@@ -161,9 +193,13 @@ typedef struct nigh_against_info {
     uint64_t probes;    /* look-ups in tables */
     uint64_t truncated; /* look-ups with more rows than are compared for one; some matches may be missing */
     uint32_t width_bits;
-    uint32_t radius; /* NIGH_ALL: it was not given, and the scheme has none */
-    int exact;       /* non-zero: no match was missed */
-    int texts;       /* non-zero: the new ones were made from text */
+    uint32_t radius;  /* NIGH_ALL: it was not given, and the scheme has none */
+    int exact;        /* non-zero: no match was missed; of near-copies some few in a thousand may be */
+    int texts;        /* non-zero: the new ones were made from text */
+    int copies;       /* non-zero: of near-copies, found by keys and not by the radius */
+    int verified;     /* non-zero: every match was verified by its text */
+    double threshold; /* of near-copies */
+    uint64_t lost;    /* of near-copies: as in nigh_dedup_info */
 } nigh_against_info;
 
 NIGH_API void nigh_against_describe(const nigh_against *against, nigh_against_info *out);
@@ -171,6 +207,16 @@ NIGH_API void nigh_against_describe(const nigh_against *against, nigh_against_in
 NIGH_API void nigh_against_describe_finder(const nigh_against *against, nigh_finder_info *out);
 /* What was read, where texts were taken. */
 NIGH_API void nigh_against_describe_signing(const nigh_against *against, nigh_signing_info *out);
+
+/*
+ * Writes the records of those that matched nothing, in the form of the input and its order, as nigh_dedup_write()
+ * does; of near-copies, once compared.
+ *
+ * Returns: as nigh_dedup_write(); NIGH_EINVAL of other collections.
+ */
+NIGH_API nigh_status nigh_against_write(nigh_against *against, const char *path,
+                                        const nigh_dedup_write_options *options, nigh_dedup_written *written,
+                                        nigh_error *error);
 
 /* ---------------------------------------------------------------- adding -- */
 

@@ -147,7 +147,8 @@ typedef struct nigh_dedup_document {
     uint64_t text_length;
     int keep;
     int copy;       /* non-zero: its text is exactly that of an earlier one */
-    uint64_t there; /* the document of `against` that is kept for it; NIGH_ALL_64: none, and else `cluster` is that */
+    uint64_t there; /* the document of `against` that is kept for it, and `cluster` is NIGH_ALL_64; NIGH_ALL_64: none */
+    uint32_t distance; /* of the signatures to what is kept for it; NIGH_ALL: they have none */
 } nigh_dedup_document;
 
 /* Lives: as long as the dedup.  Returns: NIGH_OK, or NIGH_END past the last document. */

@@ -44,6 +44,8 @@ nigh_status nigh__against_read_collection(nigh_against *against, nigh_error *err
     if (status != NIGH_OK && status != NIGH_ENOTFOUND) return status;
     against->has_scheme = status == NIGH_OK;
     against->scheme = held.scheme;
+    against->copies = against->has_scheme && held.threshold > 0;
+    against->info.threshold = against->copies ? held.threshold : 0;
     against->info.width_bits = against->held.width_bits;
     against->info.documents = against->held.documents;
     set_radius(against);
@@ -82,6 +84,8 @@ static nigh_status set_up(nigh_against *against, nigh_context *context, const ch
     nigh_status status = nigh__options_copy(&nigh__against_options_shape, &against->options, options, error);
     if (status != NIGH_OK) return status;
     nigh__progress_init(&against->progress, against->options.progress);
+    against->renamed.item_size = sizeof(struct nigh__renamed);
+    against->names.item_size = 1;
     against->path = nigh__string_copy(context, path);
     return against->path != NULL ? NIGH_OK : nigh__no_memory(error, "for a path");
 }
@@ -105,7 +109,7 @@ static nigh_status open_with(nigh_context *context, const char *path, const nigh
 
 nigh_status nigh_against_open(nigh_context *context, const char *path, const nigh_against_options *options,
                               nigh_against **out, nigh_error *error) {
-    return open_with(context, path, options, nigh__against_read_collection, out, error);
+    return open_with(context, path, options, nigh__copies_read, out, error);
 }
 
 nigh_status nigh_against_open_chunks(nigh_context *context, const char *path, const nigh_against_options *options,
@@ -122,6 +126,10 @@ void nigh_against_close(nigh_against *against) {
     if (against == NULL) return;
     nigh_context *context = against->context;
     nigh_signing_close(against->signing);
+    nigh_dedup_free(against->dedup);
+    nigh__free(context, against->match);
+    nigh__array_release(context, &against->renamed);
+    nigh__array_release(context, &against->names);
     nigh_writer_close(against->writer);
     nigh_signer_free(against->own_signer);
     release_lists(against, &against->there);
@@ -148,6 +156,7 @@ static const nigh_match *list_of(const struct nigh__match_lists *lists, size_t i
 }
 
 nigh_status nigh_against_at(const nigh_against *against, uint64_t number, nigh_against_document *out) {
+    if (against->dedup != NULL) return nigh__copies_at(against, number, out);
     nigh_against_document found = {.size = sizeof found, .added_as = NIGH_ALL_64};
     if (number >= against->incoming.count) return NIGH_END;
     const size_t index = (size_t)number;
@@ -166,6 +175,10 @@ nigh_status nigh_against_at(const nigh_against *against, uint64_t number, nigh_a
 }
 
 void nigh_against_describe(const nigh_against *against, nigh_against_info *out) {
+    if (against->copies && against->kind != NIGH__INCOMING_SIGNATURES) {
+        nigh__copies_describe(against, out);
+        return;
+    }
     nigh_against_info info = against->info;
     info.incoming = against->incoming.count;
     info.matches = against->there.matches.count + against->earlier.matches.count;
@@ -193,6 +206,12 @@ static void sum_up(nigh_signing_info *sum, const nigh_signing_info *info) {
 
 void nigh_against_describe_signing(const nigh_against *against, nigh_signing_info *out) {
     nigh_signing_info sum = against->signing_before;
+    nigh_dedup_info dedup = {.size = sizeof dedup};
+    if (against->dedup != NULL) {
+        nigh_dedup_describe(against->dedup, &dedup);
+        sum.reader = dedup.reader;
+        sum.signed_rows = dedup.documents;
+    }
     nigh_signing_info last = {.size = sizeof last};
     if (against->signing != NULL) nigh_signing_describe(against->signing, &last);
     sum_up(&sum, &last);

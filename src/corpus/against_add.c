@@ -39,6 +39,7 @@ static void number_for_chunks(nigh_against *against) {
 static nigh_status offer(nigh_against *against, nigh_error *error) {
     const size_t count = against->incoming.count;
     if (!against->options.add) return nigh__fail(error, NIGH_EINVAL, "it was not opened to add");
+    if (against->dedup != NULL) return nigh__copies_add(against, error);
     against->added_as = nigh__alloc(against->context, count, sizeof *against->added_as);
     if (against->added_as == NULL) return nigh__no_memory(error, "to add new documents");
     for (size_t i = 0; i < count; i++) against->added_as[i] = NIGH_ALL_64;

@@ -285,6 +285,10 @@ static nigh_status match_each_other(nigh_against *against, nigh_error *error) {
 nigh_status nigh_against_compare(nigh_against *against, nigh_error *error) {
     nigh_status status = nigh__against_expect(against, NIGH__AGAINST_TAKING, "it was compared already", error);
     if (status != NIGH_OK) return status;
+    if (against->dedup != NULL) { /* which did it */
+        against->state = NIGH__AGAINST_COMPARED;
+        return NIGH_OK;
+    }
     against->matched = nigh__alloc_zero(against->context, against->incoming.count, sizeof *against->matched);
     if (against->matched == NULL) status = nigh__no_memory(error, "for matches");
     if (status == NIGH_OK) status = match_there(against, error);

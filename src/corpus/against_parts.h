@@ -8,6 +8,7 @@
 
 #include "base/progress.h"
 #include "corpus/incoming.h"
+#include "nigh/against.h"
 
 /* What the new ones are; the first that is taken decides. */
 enum nigh__incoming_kind { NIGH__INCOMING_NONE, NIGH__INCOMING_TEXTS, NIGH__INCOMING_SIGNATURES };
@@ -48,12 +49,26 @@ struct nigh_against {
     nigh_writer *writer;
     struct nigh__incoming incoming;
 
+    /* Of near-copies; against_copies.c. */
+    bool copies;
+    nigh_signer_options new_signer; /* of a collection that is not there yet */
+    nigh_dedup *dedup;              /* once they are taken */
+    nigh_match *match;              /* the one told last; owned */
+    struct nigh__array renamed;     /* of struct nigh__renamed, by number */
+    struct nigh__array names;       /* of char: their new ids */
+
     struct nigh__match_lists there;
     struct nigh__match_lists earlier;
     bool *matched;      /* of each new one */
     uint64_t *added_as; /* of each new one; NULL: nothing was added yet */
     nigh_finder_info finder;
     nigh_against_info info; /* what can be counted; nigh_against_describe() fills in the rest */
+};
+
+/* A new document that was added by another id than its own. */
+struct nigh__renamed {
+    uint64_t number;
+    size_t name, length; /* in the names */
 };
 
 /* NIGH_EINVAL with `why` where it is in another state. */
@@ -66,5 +81,16 @@ nigh_status nigh__against_tick(nigh_against *against, const char *stage, uint64_
 
 /* (Re)reads the collection, and says what it holds. */
 nigh_status nigh__against_read_collection(nigh_against *against, nigh_error *error);
+
+/* Before the first new one: a writer, where one is to add, and the collection as it is then. */
+nigh_status nigh__against_open_writer(nigh_against *against, nigh_error *error);
+
+/* What the functions of the same names do of near-copies. */
+nigh_status nigh__copies_read(nigh_against *against, nigh_error *error);
+nigh_status nigh__copies_take(nigh_against *against, const char *const *paths, size_t count, const nigh_source *source,
+                              const nigh_text_reader_options *reading, nigh_error *error);
+nigh_status nigh__copies_at(const nigh_against *against, uint64_t number, nigh_against_document *out);
+void nigh__copies_describe(const nigh_against *against, nigh_against_info *out);
+nigh_status nigh__copies_add(nigh_against *against, nigh_error *error);
 
 #endif

@@ -79,7 +79,7 @@ static nigh_status choose_recall(nigh_against *against, bool texts, nigh_error *
     return NIGH_OK;
 }
 
-static nigh_status open_writer(nigh_against *against, nigh_error *error) {
+nigh_status nigh__against_open_writer(nigh_against *against, nigh_error *error) {
     nigh_writer_options options;
     nigh_writer_options_init(&options);
     if (!against->options.add || against->chunks != NULL) return NIGH_OK;
@@ -92,7 +92,8 @@ static nigh_status open_writer(nigh_against *against, nigh_error *error) {
         options.model = nigh_model_attachment(plan->model);
     }
     nigh_status status = nigh_writer_open(against->context, against->path, &options, &against->writer, error);
-    return status == NIGH_OK ? nigh__against_read_collection(against, error) : status;
+    if (status != NIGH_OK || against->collection == NULL) return status; /* or it is new */
+    return nigh__against_read_collection(against, error);
 }
 
 /* Before the first new one.  After a failure nothing can be taken, for half of it may have been done. */
@@ -100,7 +101,7 @@ static nigh_status settle(nigh_against *against, bool texts, nigh_signer *signer
     nigh_status status = texts ? choose_signer(against, signer, error) : NIGH_OK;
     if (status == NIGH_OK) status = choose_recall(against, texts, error);
     if (status == NIGH_OK) status = check_radius(against, error);
-    if (status == NIGH_OK) status = open_writer(against, error);
+    if (status == NIGH_OK) status = nigh__against_open_writer(against, error);
     if (status != NIGH_OK) against->state = NIGH__AGAINST_BROKEN;
     return status;
 }
@@ -110,6 +111,11 @@ static nigh_status begin(nigh_against *against, enum nigh__incoming_kind kind, n
     const bool texts = kind == NIGH__INCOMING_TEXTS;
     nigh_status status =
         nigh__against_expect(against, NIGH__AGAINST_TAKING, "nothing is taken once it was compared", error);
+    if (status == NIGH_OK && !texts && against->collection == NULL && against->chunks == NULL)
+        status = nigh__fail_at(error, NIGH_ENOTFOUND, against->path, NIGH_NO_OFFSET,
+                               "there is no collection, and signatures do not make one");
+    if (status == NIGH_OK && texts && against->copies)
+        status = nigh__fail(error, NIGH_EINVAL, "near-copies are taken from paths or a source that can be read again");
     if (status != NIGH_OK) return status;
     if (against->kind == NIGH__INCOMING_NONE) {
         status = settle(against, texts, signer, error);
@@ -196,4 +202,31 @@ nigh_status nigh_against_take(nigh_against *against, const nigh_document *docume
         status = nigh__fail(error, NIGH_EINVAL, "a document without a signature");
     if (status == NIGH_OK) status = begin(against, NIGH__INCOMING_SIGNATURES, NULL, error);
     return status == NIGH_OK ? nigh__incoming_add(&against->incoming, &known, error) : status;
+}
+
+/* --------------------------------------------------------------------- inputs -- */
+
+/* A reader of ours, which lives until close: the signing may read ahead. */
+static nigh_status take_reader(nigh_against *against, nigh_status opened, nigh_text_reader *reader, nigh_error *error) {
+    if (opened != NIGH_OK) return opened;
+    nigh_status status = nigh_against_take_texts(against, reader, NULL, error);
+    close_signing(against);
+    nigh_text_reader_close(reader);
+    return status;
+}
+
+nigh_status nigh_against_take_paths(nigh_against *against, const char *const *paths, size_t count,
+                                    const nigh_text_reader_options *reading, nigh_error *error) {
+    nigh_text_reader *reader = NULL;
+    if (against->copies) return nigh__copies_take(against, paths, count, NULL, reading, error);
+    const nigh_status status = nigh_text_reader_open(against->context, paths, count, reading, &reader, error);
+    return take_reader(against, status, reader, error);
+}
+
+nigh_status nigh_against_take_source(nigh_against *against, const nigh_source *source,
+                                     const nigh_text_reader_options *reading, nigh_error *error) {
+    nigh_text_reader *reader = NULL;
+    if (against->copies) return nigh__copies_take(against, NULL, 0, source, reading, error);
+    const nigh_status status = nigh_text_reader_open_source(against->context, source, reading, &reader, error);
+    return take_reader(against, status, reader, error);
 }

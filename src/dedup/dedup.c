@@ -272,7 +272,8 @@ nigh_status nigh_dedup_at(const nigh_dedup *dedup, uint64_t document, nigh_dedup
                                  .text_length = entry->text_length,
                                  .keep = entry->kept == document,
                                  .copy = entry->copy_of != document,
-                                 .there = NIGH_ALL_64};
+                                 .there = NIGH_ALL_64,
+                                 .distance = entry->distance};
     if ((entry->kept & NIGH__THERE) != 0) {
         shown.cluster = NIGH_ALL_64;
         shown.there = entry->kept & ~NIGH__THERE;
