@@ -121,31 +121,31 @@ static bool is_listed(const struct against *against, const nigh_against_document
     return document->unmatched && (!document->id_taken || against->info.copies);
 }
 
-static int fail_list(struct against *against, const struct against_list *list, const char *path) {
-    if (list->sink != NULL && list->sink->error != 0)
-        cli_set_system_error(against->job, list->sink->error, path, "write");
+static int fail_list(struct against *against, const struct cli_sink *sink, const char *path) {
+    if (sink != NULL && sink->error != 0) cli_set_system_error(against->job, sink->error, path, "write");
     return cli_fail(against->job);
 }
 
-static int open_list(struct against *against, const char *path, struct against_list *list) {
+static int open_list(struct against *against, const char *path, size_t number, struct cli_sink **out) {
     struct cli_job *job = against->job;
     if (path == NULL) return CLI_DONE;
-    const nigh_collection *collection = against->values->add ? nigh_against_collection(against->work) : NULL;
-    list->sink = malloc(sizeof *list->sink);
-    if (list->sink == NULL) {
+    *out = malloc(sizeof **out);
+    if (*out == NULL) {
         cli_error(job, "out of memory");
         return CLI_ERROR;
     }
-    if (!cli_sink_open(list->sink, path)) return fail_list(against, list, path);
-    if (!cli_pending_look(job, against->values->add ? path : NULL, collection, &list->pending) ||
-        !cli_pending_carry(job, &list->pending, list->sink))
-        return cli_fail(job);
-    return CLI_DONE;
+    if (!cli_sink_open(*out, path)) return fail_list(against, *out, path);
+    return cli_pending_carry(job, &against->pending.lists[number], *out) ? CLI_DONE : cli_fail(job);
 }
 
 int cli_against_open_lists(struct against *against) {
-    int code = open_list(against, against->values->new_path, &against->ids);
-    return code == CLI_DONE ? open_list(against, against->values->records, &against->records) : code;
+    const struct against_values *values = against->values;
+    const char *const paths[CLI_PENDING_LISTS] = {values->records, values->new_path};
+    if (values->add &&
+        !cli_pending_look(against->job, paths, nigh_against_collection(against->work), &against->pending))
+        return cli_fail(against->job);
+    int code = open_list(against, values->records, 0, &against->records);
+    return code == CLI_DONE ? open_list(against, values->new_path, 1, &against->ids) : code;
 }
 
 static void put_ids(struct against *against) {
@@ -154,67 +154,71 @@ static void put_ids(struct against *against) {
         char room[24];
         if (!is_listed(against, &document)) continue;
         const struct cli_name name = added_name(&document, i, room);
-        cli_sink_bytes(against->ids.sink, name.text, name.length);
-        cli_sink_text(against->ids.sink, "\n");
+        cli_sink_bytes(against->ids, name.text, name.length);
+        cli_sink_text(against->ids, "\n");
     }
 }
 
 static bool put_records(struct against *against) {
-    struct cli_sink *sink = against->records.sink;
     nigh_dedup_write_options options;
     nigh_dedup_write_options_init(&options);
-    const nigh_stream stream = cli_sink_stream(sink);
+    const nigh_stream stream = cli_sink_stream(against->records);
     options.stream = &stream;
     return nigh_against_write(against->work, against->values->records, &options, NULL, &against->job->error) == NIGH_OK;
 }
 
-/* The id of one that is added; false: none is. */
+/* One that is added, by its id; false: none is. */
 static bool find_added(const struct against *against, nigh_against_document *out) {
-    for (uint64_t i = 0; nigh_against_at(against->work, i, out) == NIGH_OK; i++)
-        if (out->added_as != NIGH_ALL_64 && (out->added_id != NULL || out->id != NULL)) return true;
+    for (uint64_t i = 0; nigh_against_at(against->work, i, out) == NIGH_OK; i++) {
+        if (out->added_as == NIGH_ALL_64 || out->id == NULL) continue;
+        if (out->added_id == NULL) {
+            out->added_id = out->id;
+            out->added_id_length = out->id_length;
+        }
+        return true;
+    }
     return false;
 }
 
-/* It is written but for its name, which it gets. */
-static int name_list(struct against *against, struct against_list *list, const char *path) {
+/* They are on the disk but for their names. */
+static bool announce(struct against *against) {
+    const char *const temporaries[CLI_PENDING_LISTS] = {
+        against->records == NULL ? NULL : against->records->temporary,
+        against->ids == NULL ? NULL : against->ids->temporary,
+    };
     nigh_against_document added = {.size = sizeof added};
-    if (list->sink == NULL) return CLI_DONE;
-    if (!cli_sink_sync(list->sink)) return fail_list(against, list, path);
-    if (against->values->add) {
-        const bool any = find_added(against, &added);
-        const bool renamed = any && added.added_id != NULL;
-        if (!cli_pending_write(against->job, &list->pending, list->sink->temporary,
-                               !any      ? NULL
-                               : renamed ? added.added_id
-                                         : added.id,
-                               renamed ? added.added_id_length : added.id_length))
-            return cli_fail(against->job);
-    }
-    return cli_sink_finish(list->sink) ? CLI_DONE : fail_list(against, list, path);
+    if (!against->values->add) return true;
+    const bool any = find_added(against, &added);
+    return cli_pending_write(against->job, &against->pending, temporaries, any ? added.added_id : NULL,
+                             added.added_id_length);
 }
 
 int cli_against_write_lists(struct against *against) {
-    if (against->ids.sink != NULL) put_ids(against);
-    if (against->records.sink != NULL && !put_records(against))
-        return fail_list(against, &against->records, against->values->records);
-    int code = name_list(against, &against->records, against->values->records);
-    return code == CLI_DONE ? name_list(against, &against->ids, against->values->new_path) : code;
+    const struct against_values *values = against->values;
+    if (against->ids != NULL) put_ids(against);
+    if (against->records != NULL && !put_records(against)) return fail_list(against, against->records, values->records);
+    if (against->records != NULL && !cli_sink_sync(against->records))
+        return fail_list(against, against->records, values->records);
+    if (against->ids != NULL && !cli_sink_sync(against->ids)) return fail_list(against, against->ids, values->new_path);
+    if (!announce(against)) return cli_fail(against->job);
+    if (against->records != NULL && !cli_sink_finish(against->records))
+        return fail_list(against, against->records, values->records);
+    if (against->ids != NULL && !cli_sink_finish(against->ids))
+        return fail_list(against, against->ids, values->new_path);
+    return CLI_DONE;
 }
 
-void cli_against_end_lists(struct against *against) {
-    cli_pending_end(&against->ids.pending);
-    cli_pending_end(&against->records.pending);
-}
+void cli_against_end_lists(struct against *against) { cli_pending_end(&against->pending); }
 
-static void release_list(struct against_list *list) {
-    if (list->sink != NULL && list->sink->owned) cli_sink_abandon(list->sink);
-    free(list->sink);
-    cli_pending_release(&list->pending);
+static void release_list(struct cli_sink *sink) {
+    if (sink != NULL && sink->owned) cli_sink_abandon(sink);
+    free(sink);
 }
 
 void cli_against_release_lists(struct against *against) {
-    release_list(&against->ids);
-    release_list(&against->records);
+    release_list(against->records);
+    release_list(against->ids);
+    cli_pending_release(&against->pending);
 }
 
 /* ------------------------------------------------------------------ telling -- */
@@ -245,7 +249,8 @@ static void count_all(const struct against *against, const nigh_finder_info *fin
 
 /* "exact (tables, 5 choose 2)".  Texts that were compared by their bits alone are no proof of anything. */
 static void tell_method(const nigh_against_info *info, const nigh_finder_info *finder, char *out, size_t capacity) {
-    const char *exact = info->texts ? "by bits alone, unverified" : info->exact ? "exact" : "approximate";
+    const char *exact = info->exact ? info->texts ? "all within them" : "exact" : "approximate";
+    const char *unverified = info->texts ? ", texts not verified" : "";
     char setting[128] = "";
     if (finder->method == NIGH_FINDER_TABLES)
         (void)snprintf(setting, sizeof setting, ", %u choose %u", finder->blocks, finder->leading);
@@ -253,9 +258,10 @@ static void tell_method(const nigh_against_info *info, const nigh_finder_info *f
         (void)snprintf(setting, sizeof setting, ", %u probes of %u bits in %s", finder->probes, finder->prefix_bits,
                        cli_counted(finder->rotations, "table", "tables").text);
     if (finder->method == NIGH_FINDER_AUTO)
-        (void)snprintf(out, capacity, "%s", exact);
+        (void)snprintf(out, capacity, "%s%s", exact, unverified);
     else
-        (void)snprintf(out, capacity, "%s (%s%s)", exact, nigh_finder_method_name(finder->method), setting);
+        (void)snprintf(out, capacity, "%s (%s%s)%s", exact, nigh_finder_method_name(finder->method), setting,
+                       unverified);
 }
 
 static void note_outcome(const struct against *against, const char *method, const char *skipped) {

@@ -37,12 +37,6 @@ struct against_values {
     bool allow_loss;
 };
 
-/* A file that lists what is new: its ids, or its records. */
-struct against_list {
-    struct cli_sink *sink; /* from its making to its end; NULL: it is not asked for */
-    struct cli_pending pending;
-};
-
 struct against {
     struct cli_job *job;
     const struct against_values *values;
@@ -62,8 +56,9 @@ struct against {
     nigh_signer *signer;
     nigh_signer_options new_signer; /* of a collection that is made */
     double threshold;
-    struct against_list ids;     /* --new */
-    struct against_list records; /* -o */
+    struct cli_sink *records; /* -o, from its making to its end; NULL: it is not asked for */
+    struct cli_sink *ids;     /* --new, the same */
+    struct cli_pending pending;
 };
 
 /* Brings `info` up to date. */

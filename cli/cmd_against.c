@@ -173,9 +173,7 @@ static int plan_new(struct against *against) {
     struct cli_job *job = against->job;
     struct cli_signing signing = values->signing;
     if (signing.scheme == 0) signing.scheme = (int)NIGH_SCHEME_MINHASH + 1;
-    if (signing.scheme != (int)NIGH_SCHEME_MINHASH + 1)
-        return cli_usage(job->command, "--add makes a collection for near-copies, of --scheme minhash; 'nigh index' "
-                                       "makes others");
+    if (signing.scheme != (int)NIGH_SCHEME_MINHASH + 1) return CLI_DONE; /* of one that is there; it is said later */
     against->threshold = 0.8;
     if (!cli_amount_share(job, "--threshold", values->threshold, &against->threshold)) return CLI_ERROR;
     int code = cli_signer_options(job, &signing, NULL, NULL, &against->new_signer);
@@ -217,6 +215,10 @@ static int open_collection(struct against *against) {
     const nigh_collection *collection = nigh_against_collection(against->work);
     cli_against_look(against);
     if (collection == NULL) { /* it will be made */
+        if (against->options.signer == NULL)
+            return cli_usage(job->command,
+                             "--add makes a collection for near-copies, of --scheme minhash; 'nigh index' "
+                             "makes others");
         against->has_scheme = true;
         against->scheme = NIGH_SCHEME_MINHASH;
         return check_copies(against);

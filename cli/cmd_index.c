@@ -17,6 +17,10 @@
 static const struct cli_option options[] = {
     CLI_CHOICE(0, "format", PLACE(format), "FORMAT", cli_input_formats, "auto", "the format of the inputs"),
     CLI_TEXT(0, "ids", PLACE(ids), "FILE", "of signatures: read the ids from FILE, one a line; for one INPUT"),
+    CLI_TEXT(
+        0, "threshold", PLACE(threshold), "T",
+        "with --scheme minhash, of a new collection: keep texts and keys, so that 'nigh against' verifies near-copies "
+        "of a Jaccard index of T or more (default 0.8; 0: keep bits alone)"),
     CLI_NUMBER(0, "snippet", PLACE(snippet), "BYTES", 0, 65536, "200",
                "of documents: keep so much of the beginning, to show it in answers"),
     CLI_FLAG(0, "keep-weights", PLACE(keep_weights),

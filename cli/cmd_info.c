@@ -219,6 +219,12 @@ static void print_summary(struct cli_sink *out, const nigh_collection_info *info
     cli_sink_format(out, "  ids           %s\n", info->has_ids ? "yes" : "none: documents go by number");
     cli_sink_format(out, "  metadata      %s\n", info->has_metadata ? "yes" : "none");
     if (info->has_weights) cli_sink_text(out, "  weights       of every bit of every document\n");
+    if (info->has_texts)
+        cli_sink_format(out, "  texts         %s bytes packed; %.1f a document\n", cli_digits(info->text_bytes).text,
+                        (double)info->text_bytes / (double)info->documents);
+    if (info->key_count > 0)
+        cli_sink_format(out, "  keys          %u a document, for near-copies; %u bytes\n", info->key_count,
+                        info->key_count * 4);
     if (info->vocabulary_bytes > 0)
         cli_sink_format(out, "  vocabulary    %s bytes\n", cli_digits(info->vocabulary_bytes).text);
     cli_sink_format(out, "  bytes         %s", cli_digits(info->bytes).text);
@@ -313,6 +319,8 @@ static nigh_status print_json(struct cli_job *job, const nigh_collection *collec
     cli_sink_format(out, ",\"ids\":%s", info->has_ids ? "true" : "false");
     cli_sink_format(out, ",\"metadata\":%s", info->has_metadata ? "true" : "false");
     cli_sink_format(out, ",\"weights\":%s", info->has_weights ? "true" : "false");
+    cli_sink_json_count(out, "text_bytes", info->text_bytes);
+    cli_sink_json_count(out, "keys", info->key_count);
     cli_sink_json_count(out, "vocabulary_bytes", info->vocabulary_bytes);
     cli_sink_json_count(out, "bytes", info->bytes);
     cli_sink_json_count(out, "sequence", info->sequence);

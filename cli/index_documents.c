@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "amount.h"
 #include "indexing.h"
 #include "signals.h"
 
@@ -106,6 +107,23 @@ static void set_options(struct indexer *indexer, const nigh_signer_options *sign
     out->progress = &job->progress.report;
 }
 
+/* Near-copies of a new collection by minhash can be verified, unless that is not wanted or cannot be. */
+static int choose_threshold(const struct indexer *indexer, nigh_signer_options *signer) {
+    const char *asked = indexer->values->threshold;
+    struct cli_job *job = indexer->job;
+    const bool fits = signer->scheme == NIGH_SCHEME_MINHASH && signer->split == NIGH_SPLIT_NONE &&
+                      (signer->width_bits == 0 || signer->width_bits == 256);
+    double threshold = fits ? 0.8 : 0;
+    if (asked != NULL && strcmp(asked, "0") == 0)
+        threshold = 0;
+    else if (!cli_amount_share(job, "--threshold", asked, &threshold))
+        return CLI_ERROR;
+    if (asked != NULL && threshold > 0 && !fits)
+        return cli_usage(job->command, "--threshold goes with --scheme minhash of 256 bits, and whole documents");
+    if (indexer->before == NULL) signer->threshold = threshold;
+    return CLI_DONE;
+}
+
 static nigh_status add_documents(struct indexer *indexer, const nigh_signer_options *signer) {
     struct cli_job *job = indexer->job;
     nigh_index_options options;
@@ -127,6 +145,7 @@ int cli_index_documents(struct indexer *indexer) {
     const char *scheme = indexer->before == NULL ? NULL : nigh_collection_scheme(indexer->before);
     if (values->ids != NULL) return cli_usage(job->command, "--ids is for signatures; documents have ids of their own");
     int code = cli_signer_options(job, &values->signing, indexer->path, scheme, &signer);
+    if (code == CLI_DONE) code = choose_threshold(indexer, &signer);
     if (code != CLI_DONE) return code;
     nigh_status status = load_files(indexer, &signer);
     if (status == NIGH_OK) status = add_documents(indexer, &signer);

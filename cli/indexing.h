@@ -10,6 +10,7 @@ struct index_values {
     struct cli_reading reading;
     struct cli_signing signing;
     struct cli_number snippet;
+    const char *threshold;
     const char *ids;
     int format;
     bool keep_weights;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
 /*
- * Lists that outlive a command that is killed; pending.h says how.  "LIST.pending" is text:
- * a line that says so, then one for each list, "BYTES HASH CARRIED ID", the id in hex.
+ * Lists that outlive a command that is killed; pending.h says how.  "LIST.pending" is text: a
+ * line that says so, the id of a document that was added, in hex, "-" for none; then a line for
+ * each list that is or will be there, "LIST BYTES HASH CARRIED".
  */
 #include "pending.h"
 
@@ -48,49 +49,16 @@ static int hex_value(char digit) {
     return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
 }
 
-/* The id of a line, in hex; "-" for none.  False where it is none of these. */
-static bool read_id(const char *hex, struct cli_pending_entry *entry) {
-    const size_t length = strcspn(hex, "\n") / 2;
-    if (hex[0] == '-') return true;
-    if (length == 0 || length > NIGH_MAX_ID_LENGTH) return false;
-    entry->id = malloc(length);
-    if (entry->id == NULL) return false;
+/* Puts the bytes of a line in hex in place of it; returns how many, 0 where it is something else. */
+static size_t unhex(char *line) {
+    const size_t length = strcspn(line, "\n") / 2;
     for (size_t i = 0; i < length; i++) {
-        const int high = hex_value(hex[2 * i]);
-        const int low = hex_value(hex[2 * i + 1]);
-        if (high < 0 || low < 0) return false;
-        entry->id[i] = (char)(unsigned char)(high * 16 + low);
+        const int high = hex_value(line[2 * i]);
+        const int low = hex_value(line[2 * i + 1]);
+        if (high < 0 || low < 0) return 0;
+        line[i] = (char)(unsigned char)(high * 16 + low);
     }
-    entry->id_length = length;
-    return true;
-}
-
-static bool read_entry(char *line, struct cli_pending_entry *entry) {
-    char *end = line;
-    entry->bytes = strtoull(end, &end, 10);
-    entry->hash = strtoull(end, &end, 16);
-    entry->carried = strtoull(end, &end, 10);
-    if (*end != ' ' || entry->carried > entry->bytes) return false;
-    return read_id(end + 1, entry);
-}
-
-static void forget_entry(struct cli_pending_entry *entry) {
-    free(entry->id);
-    *entry = (struct cli_pending_entry){.id = NULL};
-}
-
-/* How many entries the file has; what is damaged has none. */
-static size_t read_entries(const char *name, struct cli_pending_entry *entries) {
-    FILE *file = fopen(name, "r");
-    char *line = malloc(LINE_SIZE);
-    size_t count = 0;
-    if (file != NULL && line != NULL && fgets(line, (int)LINE_SIZE, file) != NULL && strcmp(line, TITLE) == 0)
-        while (count < CLI_PENDING_ENTRIES && fgets(line, (int)LINE_SIZE, file) != NULL &&
-               read_entry(line, &entries[count]))
-            count++;
-    if (file != NULL) (void)fclose(file);
-    free(line);
-    return count;
+    return length;
 }
 
 /* Whether the list that is there is the one of the entry. */
@@ -102,58 +70,82 @@ static bool is_there(const char *path, const struct cli_pending_entry *entry) {
     return hash_file(path, entry->bytes, &hash, &bytes) && bytes == entry->bytes && hash == entry->hash;
 }
 
-static bool is_committed(const nigh_collection *collection, const struct cli_pending_entry *entry) {
-    uint64_t document = 0;
-    nigh_error error;
-    if (entry->id == NULL) return true; /* it added nothing itself, and what it carried was committed before */
-    return collection != NULL &&
-           nigh_collection_find(collection, entry->id, entry->id_length, &document, &error) == NIGH_OK;
+/* Takes a line where it is of the list that is there. */
+static void take_entry(struct cli_pending *pending, char *line, bool committed) {
+    struct cli_pending_entry entry;
+    char *end = line;
+    const unsigned long list = strtoul(end, &end, 10);
+    entry.bytes = strtoull(end, &end, 10);
+    entry.hash = strtoull(end, &end, 16);
+    entry.carried = strtoull(end, &end, 10);
+    if (*end != '\n' || entry.carried > entry.bytes || list >= CLI_PENDING_LISTS) return;
+    struct cli_pending_list *found = &pending->lists[list];
+    if (found->path == NULL || found->entries[0].hash != 0 || !is_there(found->path, &entry)) return;
+    found->entries[0] = entry;
+    found->carried = committed ? entry.bytes : entry.carried;
 }
 
-bool cli_pending_look(struct cli_job *job, const char *path, const nigh_collection *collection,
-                      struct cli_pending *out) {
-    struct cli_pending_entry found[CLI_PENDING_ENTRIES] = {{.id = NULL}, {.id = NULL}};
-    *out = (struct cli_pending){.path = path};
-    if (path == NULL || cli_sink_is_standard_output(path) || cli_sink_writes_through(path)) {
-        out->path = NULL;
-        return true;
+/* Without an id nothing was added, and what was carried was committed before. */
+static bool is_committed(const nigh_collection *collection, char *line) {
+    uint64_t document = 0;
+    nigh_error error;
+    if (line[0] == '-') return true;
+    const size_t length = unhex(line);
+    return length > 0 && collection != NULL &&
+           nigh_collection_find(collection, line, length, &document, &error) == NIGH_OK;
+}
+
+static void read_file(struct cli_pending *pending, const nigh_collection *collection) {
+    FILE *file = fopen(pending->name, "r");
+    char *line = malloc(LINE_SIZE);
+    if (file != NULL && line != NULL && fgets(line, (int)LINE_SIZE, file) != NULL && strcmp(line, TITLE) == 0 &&
+        fgets(line, (int)LINE_SIZE, file) != NULL) {
+        const bool committed = is_committed(collection, line);
+        while (fgets(line, (int)LINE_SIZE, file) != NULL) take_entry(pending, line, committed);
     }
-    const size_t size = strlen(path) + sizeof ".pending";
+    if (file != NULL) (void)fclose(file);
+    free(line);
+}
+
+static bool can_replace(const char *path) {
+    return path != NULL && !cli_sink_is_standard_output(path) && !cli_sink_writes_through(path);
+}
+
+bool cli_pending_look(struct cli_job *job, const char *const paths[CLI_PENDING_LISTS],
+                      const nigh_collection *collection, struct cli_pending *out) {
+    const char *first = NULL;
+    *out = (struct cli_pending){.name = NULL};
+    for (size_t i = CLI_PENDING_LISTS; i-- > 0;) {
+        if (!can_replace(paths[i])) continue;
+        first = out->lists[i].path = paths[i];
+    }
+    if (first == NULL) return true;
+    const size_t size = strlen(first) + sizeof ".pending";
     out->name = malloc(size);
     if (out->name == NULL) {
         cli_set_error(job, NIGH_ENOMEM, "", "out of memory");
         return false;
     }
-    (void)snprintf(out->name, size, "%s.pending", path);
-    const size_t count = read_entries(out->name, found);
-    for (size_t i = 0; i < CLI_PENDING_ENTRIES; i++) {
-        if (i >= count || out->entries[0].bytes > 0 || !is_there(path, &found[i])) {
-            forget_entry(&found[i]);
-            continue;
-        }
-        out->entries[0] = found[i];
-        out->carried = is_committed(collection, &found[i]) ? found[i].bytes : found[i].carried;
-    }
-    if (out->carried > 0)
-        cli_error(job,
-                  "'%s' is of a run that was ended before it could say so; what it lists was added, and is "
-                  "listed again",
-                  path);
+    (void)snprintf(out->name, size, "%s.pending", first);
+    read_file(out, collection);
+    if (out->lists[0].carried + out->lists[1].carried > 0)
+        cli_error(
+            job, "'%s' is of a run that was ended before it could say so; what it lists was added, and is listed again",
+            first);
     return true;
 }
 
 void cli_pending_release(struct cli_pending *pending) {
-    for (size_t i = 0; i < CLI_PENDING_ENTRIES; i++) forget_entry(&pending->entries[i]);
     free(pending->name);
     pending->name = NULL;
 }
 
-bool cli_pending_carry(struct cli_job *job, const struct cli_pending *pending, struct cli_sink *sink) {
-    if (pending->carried == 0) return true;
-    FILE *file = fopen(pending->path, "rb");
+bool cli_pending_carry(struct cli_job *job, const struct cli_pending_list *list, struct cli_sink *sink) {
+    if (list->carried == 0) return true;
+    FILE *file = fopen(list->path, "rb");
     char *chunk = malloc(CHUNK);
     bool good = file != NULL && chunk != NULL;
-    for (uint64_t left = pending->carried; good && left > 0;) {
+    for (uint64_t left = list->carried; good && left > 0;) {
         const size_t count = fread(chunk, 1, left < CHUNK ? (size_t)left : CHUNK, file);
         cli_sink_bytes(sink, chunk, count);
         left -= count;
@@ -161,17 +153,11 @@ bool cli_pending_carry(struct cli_job *job, const struct cli_pending *pending, s
     }
     if (file != NULL) (void)fclose(file);
     free(chunk);
-    if (!good) cli_set_system_error(job, errno == 0 ? EIO : errno, pending->path, "read");
+    if (!good) cli_set_system_error(job, errno == 0 ? EIO : errno, list->path, "read");
     return good;
 }
 
 /* ------------------------------------------------------------------ writing -- */
-
-static void put_entry(FILE *file, const struct cli_pending_entry *entry) {
-    (void)fprintf(file, "%" PRIu64 " %016" PRIx64 " %" PRIu64 " ", entry->bytes, entry->hash, entry->carried);
-    for (size_t i = 0; i < entry->id_length; i++) (void)fprintf(file, "%02x", (unsigned)(unsigned char)entry->id[i]);
-    (void)fputs(entry->id == NULL ? "-\n" : "\n", file);
-}
 
 /* The directory of a path, so that names in it are on the disk. */
 static void sync_directory(const char *path) {
@@ -186,45 +172,52 @@ static void sync_directory(const char *path) {
     free(copy);
 }
 
-static bool write_entries(struct cli_job *job, const struct cli_pending *pending) {
-    struct cli_sink *sink = malloc(sizeof *sink);
-    bool good = sink != NULL && cli_sink_open(sink, pending->name);
-    char *text = NULL;
-    size_t length = 0;
-    FILE *file = good ? open_memstream(&text, &length) : NULL;
-    if (file != NULL) {
-        (void)fputs(TITLE, file);
-        for (size_t i = 0; i < CLI_PENDING_ENTRIES; i++)
-            if (pending->entries[i].bytes > 0) put_entry(file, &pending->entries[i]);
-        (void)fclose(file);
-        cli_sink_bytes(sink, text, length);
-        good = cli_sink_finish(sink);
-    }
-    if (!good || file == NULL)
-        cli_set_system_error(job, sink == NULL || sink->error == 0 ? ENOMEM : sink->error, pending->name, "write");
-    free(text);
-    free(sink);
-    sync_directory(pending->name);
-    return good && file != NULL;
+static void put_lines(struct cli_sink *sink, const struct cli_pending *pending, const char *id, size_t id_length) {
+    cli_sink_text(sink, TITLE);
+    for (size_t i = 0; id != NULL && i < id_length; i++) cli_sink_format(sink, "%02x", (unsigned)(unsigned char)id[i]);
+    cli_sink_text(sink, id == NULL ? "-\n" : "\n");
+    for (size_t i = 0; i < CLI_PENDING_LISTS; i++)
+        for (size_t k = 0; k < CLI_PENDING_ENTRIES; k++) {
+            const struct cli_pending_entry *entry = &pending->lists[i].entries[k];
+            if (entry->hash != 0)
+                cli_sink_format(sink, "%zu %" PRIu64 " %016" PRIx64 " %" PRIu64 "\n", i, entry->bytes, entry->hash,
+                                entry->carried);
+        }
 }
 
-bool cli_pending_write(struct cli_job *job, struct cli_pending *pending, const char *temporary, const char *id,
-                       size_t id_length) {
-    struct cli_pending_entry *next = &pending->entries[1];
-    if (pending->path == NULL || temporary == NULL) return true;
-    if (!hash_file(temporary, UINT64_MAX, &next->hash, &next->bytes)) {
-        cli_set_system_error(job, errno == 0 ? EIO : errno, temporary, "read");
+static bool write_file(struct cli_job *job, const struct cli_pending *pending, const char *id, size_t id_length) {
+    struct cli_sink *sink = malloc(sizeof *sink);
+    if (sink == NULL) {
+        cli_set_error(job, NIGH_ENOMEM, "", "out of memory");
         return false;
     }
-    next->carried = pending->carried;
-    next->id = id == NULL ? NULL : malloc(id_length);
-    next->id_length = next->id == NULL ? 0 : id_length;
-    if (next->id != NULL) memcpy(next->id, id, id_length);
-    return (id == NULL) == (next->id == NULL) && write_entries(job, pending);
+    bool good = cli_sink_open(sink, pending->name);
+    if (good) {
+        put_lines(sink, pending, id, id_length);
+        good = cli_sink_finish(sink);
+    }
+    if (!good) cli_set_system_error(job, sink->error, pending->name, "write");
+    free(sink);
+    sync_directory(pending->name);
+    return good;
+}
+
+bool cli_pending_write(struct cli_job *job, struct cli_pending *pending,
+                       const char *const temporaries[CLI_PENDING_LISTS], const char *id, size_t id_length) {
+    if (pending->name == NULL) return true;
+    for (size_t i = 0; i < CLI_PENDING_LISTS; i++) {
+        struct cli_pending_entry *next = &pending->lists[i].entries[1];
+        if (pending->lists[i].path == NULL || temporaries[i] == NULL) continue;
+        next->carried = pending->lists[i].carried;
+        if (hash_file(temporaries[i], UINT64_MAX, &next->hash, &next->bytes)) continue;
+        cli_set_system_error(job, errno == 0 ? EIO : errno, temporaries[i], "read");
+        return false;
+    }
+    return write_file(job, pending, id, id_length);
 }
 
 void cli_pending_end(struct cli_pending *pending) {
-    if (pending->path == NULL || pending->name == NULL) return;
+    if (pending->name == NULL) return;
     sync_directory(pending->name);
     (void)unlink(pending->name);
 }

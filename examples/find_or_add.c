@@ -5,28 +5,6 @@
  */
 #include <nigh.h>
 #include <stdio.h>
-#include <string.h>
-
-/* A collection for near-copies begins with no document. */
-static nigh_status make_collection(nigh_context *context, const char *path, nigh_error *error) {
-    nigh_signer *signer = NULL;
-    nigh_writer *writer = NULL;
-    nigh_signer_options signing;
-    nigh_writer_options writing;
-    nigh_signer_options_init(&signing);
-    nigh_writer_options_init(&writing);
-    signing.scheme = NIGH_SCHEME_MINHASH;
-    nigh_status status = nigh_signer_new(context, &signing, &signer, error);
-    if (status == NIGH_OK) {
-        writing.width_bits = nigh_signer_width(signer);
-        writing.scheme = nigh_signer_scheme(signer);
-        status = nigh_writer_open(context, path, &writing, &writer, error);
-    }
-    if (status == NIGH_OK) status = nigh_writer_commit(writer, NULL, error);
-    nigh_writer_close(writer);
-    nigh_signer_free(signer);
-    return status;
-}
 
 static void show(const nigh_against *against) {
     nigh_against_document document = {.size = sizeof document};
@@ -43,22 +21,16 @@ static void show(const nigh_against *against) {
 
 static nigh_status find_or_add(nigh_context *context, const char *path, const char *input, nigh_error *error) {
     nigh_against *against = NULL;
-    nigh_text_reader *reader = NULL;
     nigh_against_options options;
     nigh_against_options_init(&options);
-    options.first = 1;
-    options.add = 1;
+    options.add = 1; /* and makes the collection where there is none */
     nigh_status status = nigh_against_open(context, path, &options, &against, error);
-    if (status == NIGH_ENOTFOUND && (status = make_collection(context, path, error)) == NIGH_OK)
-        status = nigh_against_open(context, path, &options, &against, error);
-    if (status == NIGH_OK) status = nigh_text_reader_open(context, &input, 1, NULL, &reader, error);
-    if (status == NIGH_OK) status = nigh_against_take_texts(against, reader, NULL, error);
+    if (status == NIGH_OK) status = nigh_against_take_paths(against, &input, 1, NULL, error);
     if (status == NIGH_OK) status = nigh_against_compare(against, error);
     if (status == NIGH_OK) status = nigh_against_add(against, error);
     if (status == NIGH_OK) status = nigh_against_commit(against, NULL, error);
     if (status == NIGH_OK) show(against);
     nigh_against_close(against);
-    nigh_text_reader_close(reader);
     return status;
 }
 

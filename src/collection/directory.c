@@ -72,9 +72,13 @@ static int remember_leftover(struct visit *visit, const char *name) {
     return 0;
 }
 
+/* What a writer puts behind a name while it writes. */
 static bool is_temporary(const char *suffix) {
-    return strcmp(suffix, ".tmp") == 0 || strcmp(suffix, ".ids.tmp") == 0 || strcmp(suffix, ".metadata.tmp") == 0 ||
-           strcmp(suffix, ".weights.tmp") == 0;
+    static const char *const suffixes[] = {".tmp",         ".ids.tmp",   ".metadata.tmp",
+                                           ".weights.tmp", ".texts.tmp", ".keys.tmp"};
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++)
+        if (strcmp(suffix, suffixes[i]) == 0) return true;
+    return false;
 }
 
 /* Where the number of a name goes.  False: it is not ours. */
