@@ -13,7 +13,7 @@ set(tests_of_documents
     unit.minhash unit.model unit.model_sign unit.pack unit.passage unit.report
     unit.report_diff unit.rereading unit.signer unit.signing unit.simhash unit.source unit.spell unit.split_containers
     unit.split_faults unit.split_formats unit.split_limits unit.split_tree unit.split_warc unit.text_reader
-    unit.topsig unit.unicode unit.vocabulary unit.weight
+    unit.texts unit.topsig unit.unicode unit.vocabulary unit.weight
     cli.against cli.bad_input cli.bombs cli.dedup cli.dedup_forms cli.dedup_limits cli.documents cli.mixed cli.pairs
     cli.places cli.queries cli.same_documents cli.search_probe cli.search_slices cli.sign cli.terminal cli.vocabulary
     oracle.format_reader)

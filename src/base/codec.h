@@ -11,7 +11,8 @@
 #define NIGH__CODEC_ZSTD 1u
 
 struct nigh__codec {
-    uint32_t number; /* NIGH__CODEC_NONE: there is none, and the functions are NULL */
+    uint32_t number;    /* NIGH__CODEC_NONE: there is none, and the functions are NULL */
+    uint32_t expansion; /* a packed byte becomes so many at most: who says more lies, and gets no memory for it */
     /* Into at most `capacity` bytes; 0: they do not fit, or there is no memory. */
     size_t (*pack)(void *packed, size_t capacity, const void *bytes, size_t length);
     /* Into exactly `length` bytes; false for anything else.  The packed bytes are not trusted. */

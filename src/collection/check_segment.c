@@ -239,26 +239,39 @@ static nigh_status check_metadata(const struct nigh__segment *segment, struct ni
                     error);
 }
 
-/* Blocks ascend from 0, and texts to the end of the last. */
-static uint64_t walk_texts(const struct nigh__segment *segment, void *user) {
+/* Blocks ascend from 0 to the end of the bytes, and none is empty; behind the last is nothing but where it ends. */
+static uint64_t walk_blocks(const struct nigh__segment *segment, void *user) {
     (void)user;
     const uint64_t last = segment->sections[NIGH__SECTION_TEXT_BLOCKS].count - 1;
     const struct nigh__text_block *blocks = segment->text_blocks;
-    if (blocks[0].begin != 0 || blocks[0].offset != 0 ||
-        blocks[last].offset != segment->sections[NIGH__SECTION_TEXT_BYTES].length)
-        return 0;
+    if (blocks[0].begin != 0 || blocks[0].offset != 0) return 0;
     for (uint64_t i = 0; i < last; i++)
-        if (blocks[i].begin > blocks[i + 1].begin || blocks[i].offset > blocks[i + 1].offset) return 0;
-    struct offsets_walk offsets = {
-        .offsets = segment->text_offsets, .bytes_length = blocks[last].begin, .longest = UINT64_MAX};
+        if (blocks[i].begin >= blocks[i + 1].begin || blocks[i].offset > blocks[i + 1].offset || blocks[i].zero != 0)
+            return i;
+    const struct nigh__text_block *end = &blocks[last];
+    const bool sound = end->offset == segment->sections[NIGH__SECTION_TEXT_BYTES].length && end->checksum == 0 &&
+                       end->codec == 0 && end->zero == 0;
+    return sound ? NO_PROBLEM : last;
+}
+
+/* Texts go to the end of the last block. */
+static uint64_t walk_texts(const struct nigh__segment *segment, void *user) {
+    (void)user;
+    const uint64_t last = segment->sections[NIGH__SECTION_TEXT_BLOCKS].count - 1;
+    struct offsets_walk offsets = {.offsets = segment->text_offsets,
+                                   .bytes_length = segment->text_blocks[last].begin,
+                                   .longest = NIGH_MAX_TEXT_LENGTH};
     return walk_offsets(segment, &offsets);
 }
 
 static nigh_status check_texts(const struct nigh__segment *segment, struct nigh__progress *progress,
                                nigh_error *error) {
     if (segment->text_offsets == NULL) return NIGH_OK;
-    nigh_status status = run_walk(segment, walk_texts, NULL, NIGH__SECTION_TEXT_OFFSETS,
-                                  "the offset of a text, or of a block of them, is wrong", error);
+    nigh_status status = run_walk(segment, walk_blocks, NULL, NIGH__SECTION_TEXT_BLOCKS,
+                                  "a block of texts does not fit those beside it", error);
+    if (status == NIGH_OK)
+        status =
+            run_walk(segment, walk_texts, NULL, NIGH__SECTION_TEXT_OFFSETS, "the offset of a text is wrong", error);
     return status == NIGH_OK ? nigh__segment_check_texts(segment, progress, error) : status;
 }
 

@@ -77,12 +77,12 @@ static bool read_entry(const struct nigh__segment *segment, uint64_t index, stru
     return out->entry.codec != NIGH__CODEC_NONE || out->length == out->packed_length;
 }
 
-/* Inside a guard: where the text lies, and in which block.  False where the sections lie. */
+/* Inside a guard: where the text lies, and in which block; an empty one is in none.  False where the sections lie. */
 static bool find_text(const struct nigh__segment *segment, uint32_t document, const struct nigh__text_cache *cache,
                       uint64_t *begin, uint64_t *end, uint64_t *index, struct block *block) {
     *begin = NIGH__ONCE(segment->text_offsets[document]);
     *end = NIGH__ONCE(segment->text_offsets[document + 1]);
-    if (*begin > *end) return false;
+    if (*begin >= *end) return *begin == *end;
     if (cache->segment == segment && *begin >= cache->begin && *end - cache->begin <= cache->raw.count) {
         *index = cache->block;
         return true;
@@ -106,6 +106,23 @@ static nigh_status copy_packed(const struct nigh__segment *segment, const struct
     return NIGH_OK;
 }
 
+static nigh_status cannot_unpack(const struct nigh__segment *segment, uint64_t index, nigh_error *error) {
+    return nigh__segment_corrupt(segment, NIGH__SECTION_TEXT_BLOCKS, index, "a block of texts cannot be unpacked",
+                                 error);
+}
+
+/* Whether this build can unpack the block, and it can be as long as it says. */
+static nigh_status check_codec(const struct nigh__segment *segment, uint64_t index, const struct block *block,
+                               nigh_error *error) {
+    const struct nigh__codec *codec = segment->context->extensions->codec;
+    if (block->entry.codec == NIGH__CODEC_NONE) return NIGH_OK;
+    if (block->entry.codec != codec->number)
+        return nigh__fail_at(error, NIGH_EUNSUPPORTED, segment->path,
+                             segment->sections[NIGH__SECTION_TEXT_BLOCKS].offset,
+                             "its texts are packed in a way that this build cannot unpack");
+    return block->length / codec->expansion > block->packed_length ? cannot_unpack(segment, index, error) : NIGH_OK;
+}
+
 static nigh_status unpack(const struct nigh__segment *segment, uint64_t index, const struct block *block,
                           struct nigh__text_cache *cache, nigh_error *error) {
     const struct nigh__codec *codec = segment->context->extensions->codec;
@@ -117,13 +134,8 @@ static nigh_status unpack(const struct nigh__segment *segment, uint64_t index, c
         if (length > 0) memcpy(raw, cache->packed.data, length);
         return NIGH_OK;
     }
-    if (block->entry.codec != codec->number)
-        return nigh__fail_at(error, NIGH_EUNSUPPORTED, segment->path,
-                             segment->sections[NIGH__SECTION_TEXT_BLOCKS].offset,
-                             "its texts are packed in a way that this build cannot unpack");
-    if (codec->unpack(raw, length, cache->packed.data, cache->packed.count)) return NIGH_OK;
-    return nigh__segment_corrupt(segment, NIGH__SECTION_TEXT_BLOCKS, index, "a block of texts cannot be unpacked",
-                                 error);
+    return codec->unpack(raw, length, cache->packed.data, cache->packed.count) ? NIGH_OK
+                                                                               : cannot_unpack(segment, index, error);
 }
 
 static nigh_status load_block(const struct nigh__segment *segment, uint64_t index, const struct block *block,
@@ -134,7 +146,8 @@ static nigh_status load_block(const struct nigh__segment *segment, uint64_t inde
     if (nigh__hash(cache->packed.data, cache->packed.count) != block->entry.checksum)
         return nigh__segment_corrupt(segment, NIGH__SECTION_TEXT_BLOCKS, index, "a block of texts fails its checksum",
                                      error);
-    status = unpack(segment, index, block, cache, error);
+    status = check_codec(segment, index, block, error);
+    if (status == NIGH_OK) status = unpack(segment, index, block, cache, error);
     if (status != NIGH_OK) return status;
     cache->segment = segment;
     cache->block = index;
@@ -156,10 +169,13 @@ nigh_status nigh__segment_text(const struct nigh__segment *segment, uint32_t doc
     if (!sound)
         return nigh__segment_corrupt(segment, NIGH__SECTION_TEXT_OFFSETS, document, "the offset of a text is wrong",
                                      error);
+    *text = "";
+    *length = 0;
+    if (begin == end) return NIGH_OK;
     nigh_status status = NIGH_OK;
     if (cache->segment != segment || cache->block != index) status = load_block(segment, index, &block, cache, error);
     if (status != NIGH_OK) return status;
-    *text = begin == end ? "" : (const char *)cache->raw.data + (begin - cache->begin);
+    *text = (const char *)cache->raw.data + (begin - cache->begin);
     *length = (size_t)(end - begin);
     return NIGH_OK;
 }

@@ -130,7 +130,7 @@ nigh_status nigh__texts_writer_add(struct nigh__texts_writer *writer, const nigh
                                    nigh_error *error) {
     nigh_status status = NIGH_OK;
     if (document->text != NULL) status = add_text(writer, document->text, document->text_length, error);
-    if (status == NIGH_OK && document->keys != NULL)
+    if (status == NIGH_OK && document->keys != NULL && document->key_count > 0)
         status = add_keys(writer, document->keys, document->key_count, error);
     return status;
 }
