@@ -16,6 +16,7 @@ before use; check() does the rest: all checksums, the sections against each othe
 import argparse
 import os
 import re
+import subprocess
 import sys
 from array import array
 
@@ -45,10 +46,18 @@ MAX_ID = 65535
 MAX_METADATA = 16 << 20
 MAX_LOOKUP = 2**32
 MAX_KEPT = 2**32  # bytes of a vocabulary or a model
+MAX_TEXT = 2**31
+MAX_TEXT_BLOCK = MAX_TEXT + 65536  # unpacked
+MAX_KEYS = 128  # of a document
+MAX_OF_A_BYTE = 32768  # that a byte packed by zstd becomes
 
 SCHEME, SIGNATURES, GROUP_STARTS, GROUP_DOCUMENTS, DOCUMENT_ROWS = 1, 2, 3, 4, 5
 ID_OFFSETS, ID_BYTES, ID_LOOKUP, METADATA_OFFSETS, METADATA_BYTES = 6, 7, 8, 9, 10
 WEIGHTS, VOCABULARY, MODEL = 11, 12, 13
+TEXT_OFFSETS, TEXT_BLOCKS, TEXT_BYTES, KEYS = 14, 15, 16, 17
+TEXT_BLOCK_SIZE = 32  # of an entry of section 15
+PLAIN, ZSTD = 0, 1  # codecs
+KEY_BLOCK = 4096  # documents whose keys stand together
 KEPT = (VOCABULARY, MODEL)  # once in a collection, before all documents
 SECTION_NAMES = {
     SCHEME: "scheme",
@@ -64,9 +73,17 @@ SECTION_NAMES = {
     WEIGHTS: "weights",
     VOCABULARY: "vocabulary",
     MODEL: "model",
+    TEXT_OFFSETS: "text offsets",
+    TEXT_BLOCKS: "text blocks",
+    TEXT_BYTES: "text bytes",
+    KEYS: "keys",
 }
 REQUIRED = (SCHEME, SIGNATURES, GROUP_STARTS, GROUP_DOCUMENTS, DOCUMENT_ROWS)
-TOGETHER = ((ID_OFFSETS, ID_BYTES, ID_LOOKUP), (METADATA_OFFSETS, METADATA_BYTES))
+TOGETHER = (
+    (ID_OFFSETS, ID_BYTES, ID_LOOKUP),
+    (METADATA_OFFSETS, METADATA_BYTES),
+    (TEXT_OFFSETS, TEXT_BLOCKS, TEXT_BYTES),
+)
 
 SLICES_KIND = 1
 SLICE_LISTS = 1  # section of an sidecar
@@ -270,6 +287,24 @@ class Sectioned:
         self.file.require_zeros(at, len(self.file) - FOOTER_SIZE)
 
 
+def unpack_zstd(packed):
+    """The bytes that were packed, or None.  Python has no zstd of its own everywhere, so the command does it."""
+    command = ["zstd", "--decompress", "--stdout", "--quiet", "--long=31"]
+    result = subprocess.run(command, input=packed, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    return result.stdout if result.returncode == 0 else None
+
+
+class TextBlock:
+    """An entry of section 15."""
+
+    def __init__(self, file, at):
+        self.begin = file.u64(at)
+        self.offset = file.u64(at + 8)
+        self.checksum = file.u64(at + 16)
+        self.codec = file.u32(at + 24)
+        self.zero = file.u32(at + 28)
+
+
 class Segment(Sectioned):
     """One segment.  Document numbers in here count within it."""
 
@@ -285,6 +320,8 @@ class Segment(Sectioned):
         self.id_offsets = self.numbers(ID_OFFSETS, 8)
         self.id_lookup = self.numbers(ID_LOOKUP, 4)
         self.metadata_offsets = self.numbers(METADATA_OFFSETS, 8)
+        self.text_offsets = self.numbers(TEXT_OFFSETS, 8)
+        self.unpacked = (None, b"")  # the block that was unpacked last
 
     # Opening.
 
@@ -337,6 +374,9 @@ class Segment(Sectioned):
             ID_LOOKUP: (4, None),
             METADATA_OFFSETS: (8, d + 1),
             WEIGHTS: (self.width, d),
+            TEXT_OFFSETS: (8, d + 1),
+            TEXT_BLOCKS: (TEXT_BLOCK_SIZE, None),
+            KEYS: (4, None),
         }
         if section.type not in SECTION_NAMES:
             return
@@ -351,6 +391,12 @@ class Segment(Sectioned):
         if section.type in KEPT:
             fits = 1 <= section.count <= MAX_KEPT
             self.file.require(fits, where, "%s: %d bytes" % (section.name, section.count))
+        if section.type == TEXT_BLOCKS:
+            self.file.require(section.count >= 1, where, "text blocks: none, not even the end")
+        if section.type == KEYS:
+            c = section.count
+            fits = d > 0 and c > 0 and c % d == 0 and c // d <= MAX_KEYS
+            self.file.require(fits, where, "keys: %d of %d documents" % (c, d))
         self.file.require(count is None or section.count == count, where, section.name + ": wrong count")
         self.file.require(section.length == section.count * item, where - 8, section.name + ": wrong length")
 
@@ -430,6 +476,63 @@ class Segment(Sectioned):
         start = self.sections[WEIGHTS].offset + document * self.width
         return self.file.data[start : start + self.width]
 
+    def text_block(self, number):
+        """Entry `number` of section 15."""
+        return TextBlock(self.file, self.sections[TEXT_BLOCKS].offset + TEXT_BLOCK_SIZE * number)
+
+    def unpack_block(self, number):
+        """The bytes of the texts of a block, once what its entries say is known to hold."""
+        if self.unpacked[0] == number:
+            return self.unpacked[1]
+        block, following = self.text_block(number), self.text_block(number + 1)
+        at = TEXT_BLOCK_SIZE * number
+        length, packed_length = following.begin - block.begin, following.offset - block.offset
+        in_order = length >= 0 and packed_length >= 0 and following.offset <= self.sections[TEXT_BYTES].length
+        self.require_in(TEXT_BLOCKS, at, in_order and length <= MAX_TEXT_BLOCK, "a block of %d bytes" % length)
+        self.require_in(TEXT_BLOCKS, at + 28, block.zero == 0, "not zero")
+        start = self.sections[TEXT_BYTES].offset + block.offset
+        packed = self.file.data[start : start + packed_length]
+        self.require_in(TEXT_BLOCKS, at + 16, xxh3_64(packed) == block.checksum, "wrong checksum of a block")
+        self.require_in(TEXT_BLOCKS, at + 24, block.codec in (PLAIN, ZSTD), "unknown codec %d" % block.codec)
+        if block.codec == ZSTD:
+            possible = length <= packed_length * MAX_OF_A_BYTE
+            self.require_in(TEXT_BLOCKS, at, possible, "%d bytes cannot become %d" % (packed_length, length))
+            unpacked = unpack_zstd(packed)
+        else:
+            unpacked = packed
+        fits = unpacked is not None and len(unpacked) == length
+        self.require_in(TEXT_BLOCKS, at, fits, "does not unpack to %d bytes" % length)
+        self.unpacked = (number, unpacked)
+        return unpacked
+
+    def text(self, document):
+        """The text of a document, or None where the segment has no texts."""
+        if TEXT_OFFSETS not in self.sections:
+            return None
+        begin, end = self.text_offsets[document], self.text_offsets[document + 1]
+        fits = begin <= end and end - begin <= MAX_TEXT
+        self.require_in(TEXT_OFFSETS, 8 * document, fits, "a text from %d to %d" % (begin, end))
+        if begin == end:
+            return b""
+        blocks = self.sections[TEXT_BLOCKS].count - 1
+        number = next((i for i in range(blocks) if begin < self.text_block(i + 1).begin), None)
+        inside = number is not None and self.text_block(number).begin <= begin
+        inside = inside and end <= self.text_block(number + 1).begin
+        self.require_in(TEXT_OFFSETS, 8 * document, inside, "a text from %d to %d is in no block" % (begin, end))
+        base = self.text_block(number).begin
+        return self.unpack_block(number)[begin - base : end - base]
+
+    def keys(self, document):
+        """The keys of a document, or None where the segment has none."""
+        if KEYS not in self.sections:
+            return None
+        section = self.sections[KEYS]
+        bands = section.count // self.documents
+        first = document // KEY_BLOCK * KEY_BLOCK
+        together = min(KEY_BLOCK, self.documents - first)
+        places = (first * bands + band * together + document - first for band in range(bands))
+        return [self.file.u32(section.offset + 4 * place) for place in places]
+
     def kept(self, kind):
         """The bytes of the vocabulary or the model, or None where it is not kept here."""
         if kind not in self.sections:
@@ -467,6 +570,8 @@ class Segment(Sectioned):
             self.check_offsets(self.metadata_offsets, METADATA_OFFSETS, METADATA_BYTES)
             for document in range(self.documents):
                 self.metadata(document)
+        if TEXT_OFFSETS in self.sections:
+            self.check_texts()
 
     def check_signatures(self):
         """Bits from the width on are zero and no signature is there twice."""
@@ -513,6 +618,27 @@ class Segment(Sectioned):
         length = self.sections[bytes_type].length
         self.require_in(offsets_type, 0, offsets[0] == 0, "the first is %d" % offsets[0])
         self.require_in(offsets_type, 8 * last, offsets[last] == length, "the last is %d" % offsets[last])
+
+    def check_texts(self):
+        """Blocks without gaps from the first byte to the last, and texts too; all of them can be unpacked."""
+        last = self.sections[TEXT_BLOCKS].count - 1
+        entries = [self.text_block(i) for i in range(last + 1)]
+        end = entries[last]
+        at = TEXT_BLOCK_SIZE * last
+        begins = entries[0].begin == 0 and entries[0].offset == 0
+        self.require_in(TEXT_BLOCKS, 0, begins, "the first does not begin at 0")
+        ends = end.offset == self.sections[TEXT_BYTES].length
+        self.require_in(TEXT_BLOCKS, at + 8, ends, "the last ends at %d" % end.offset)
+        self.require_in(TEXT_BLOCKS, at + 16, end.checksum == end.codec == end.zero == 0, "the end: not zero")
+        for i in range(last):
+            in_order = entries[i].begin < entries[i + 1].begin and entries[i].offset <= entries[i + 1].offset
+            self.require_in(TEXT_BLOCKS, TEXT_BLOCK_SIZE * i, in_order, "does not ascend")
+        offsets = self.text_offsets
+        d = self.documents
+        self.require_in(TEXT_OFFSETS, 0, offsets[0] == 0, "the first is %d" % offsets[0])
+        self.require_in(TEXT_OFFSETS, 8 * d, offsets[d] == end.begin, "the last is %d" % offsets[d])
+        for document in range(d):
+            self.text(document)
 
     def check_lookup(self):
         """Every document is found under its id, and no slot is used for anything else."""
@@ -793,6 +919,18 @@ class Collection:
         for segment in self.segments:
             for document in range(segment.documents):
                 yield segment.weights(document)
+
+    def texts(self):
+        """Yields the text of every document in order, None for those without."""
+        for segment in self.segments:
+            for document in range(segment.documents):
+                yield segment.text(document)
+
+    def keys(self):
+        """Yields the keys of every document in order, None for those without."""
+        for segment in self.segments:
+            for document in range(segment.documents):
+                yield segment.keys(document)
 
     def vocabulary(self):
         """The bytes of the vocabulary, or None."""

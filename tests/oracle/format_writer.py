@@ -14,6 +14,7 @@ U64 = struct.Struct("<Q")
 TABLE_ENTRY = struct.Struct("<IIQQQQQ")
 HEADER = struct.Struct("<8sIIIIQQQII")  # of a segment and of a manifest, up to the checksum
 SIDECAR_HEADER = struct.Struct("<8sIIIIQQIIII")
+TEXT_BLOCK = struct.Struct("<QQQII")
 MANIFEST_ENTRY = struct.Struct("<QQQQ")
 MARK = 0x01020304
 
@@ -60,6 +61,36 @@ def signature_sections(signatures, width):
         (4, len(signatures), packed("I", [document for group in groups.values() for document in group])),
         (5, len(signatures), packed("I", [row_of[signature] for signature in signatures])),
     ]
+
+
+def text_sections(texts, block_length=65536):
+    """Sections 14 to 16 with codec 0; a block ends with the text with which it comes to `block_length` bytes."""
+    offsets = offsets_of(texts)
+    joined = b"".join(texts)
+    begins = [0]
+    for offset in offsets:
+        if offset - begins[-1] >= block_length:
+            begins.append(offset)
+    if begins[-1] != len(joined):
+        begins.append(len(joined))
+    entries = b""
+    for begin, end in zip(begins, begins[1:]):
+        entries += TEXT_BLOCK.pack(begin, begin, xxh3_64(joined[begin:end]), 0, 0)
+    entries += TEXT_BLOCK.pack(begins[-1], begins[-1], 0, 0, 0)
+    return [
+        (14, len(offsets), packed("Q", offsets)),
+        (15, len(begins), entries),
+        (16, len(joined), joined),
+    ]
+
+
+def key_section(keys):
+    """Section 17, of as many keys for each document."""
+    numbers = []
+    for first in range(0, len(keys), 4096):
+        together = keys[first : first + 4096]
+        numbers += [own[band] for band in range(len(keys[0])) for own in together]
+    return (17, len(numbers), packed("I", numbers))
 
 
 def segment_sections(documents, width, scheme, weights, vocabulary, model):
@@ -190,6 +221,20 @@ def mend_segment(segment):
     checksum = xxh3_64(bytes(segment[:56] + segment[64:table_end]))
     U64.pack_into(segment, 56, checksum)
     U64.pack_into(segment, len(segment) - 48, checksum)
+
+
+def mend_texts(segment):
+    """Makes the checksums of blocks of texts right again, where they lie inside."""
+    sections = sections_of(segment)
+    if 15 not in sections or 16 not in sections:
+        return
+    (_, entries, length), (_, offset, bytes_length) = sections[15], sections[16]
+    if entries + length > len(segment) or offset + bytes_length > len(segment):
+        return
+    for at in range(entries, entries + length - 63, 32):
+        begin, end = U64.unpack_from(segment, at + 8)[0], U64.unpack_from(segment, at + 40)[0]
+        if begin <= end <= bytes_length:
+            U64.pack_into(segment, at + 16, xxh3_64(bytes(segment[offset + begin : offset + end])))
 
 
 def slice_bits(width, slices):

@@ -292,8 +292,33 @@ VOCABULARY = b"words\0and how often " * 5
 MODEL = b"what was learned\0" * 3
 
 
+# Of 8, 0, 20, 1, 0, 8 bytes and so on: with blocks of 16 bytes and more that is 0 to 2, 3 to 7, 8 and 9, which is empty.
+TEXT_LENGTHS = (8, 0, 20, 1, 0)
+
+
+def first_texts():
+    return [bytes(97 + (i + k) % 26 for k in range(TEXT_LENGTHS[i % 5])) for i in range(9)] + [b""]
+
+
+def first_keys():
+    return [[1000 * i + band for band in range(3)] for i in range(10)]
+
+
+def kept_sections(texts=None, keys=None):
+    """Sections 14 to 17 of the first documents, or others."""
+    texts = writer.text_sections(first_texts() if texts is None else texts, 16)
+    return texts + [writer.key_section(first_keys() if keys is None else keys)]
+
+
 def two_segments():
-    first = writer.segment_bytes(first_documents(), WIDTH, weights=first_weights(), vocabulary=VOCABULARY, model=MODEL)
+    first = writer.segment_bytes(
+        first_documents(),
+        WIDTH,
+        weights=first_weights(),
+        vocabulary=VOCABULARY,
+        model=MODEL,
+        more_sections=kept_sections(),
+    )
     return [first, writer.segment_bytes(second_documents(), WIDTH)]
 
 
@@ -312,6 +337,8 @@ def test_written_here():
     expect(list(open_collection(collection).weights()) == first_weights() + [None] * 5, "weights")
     expect(open_collection(collection).vocabulary() == VOCABULARY, "vocabulary")
     expect(open_collection(collection).model() == MODEL, "model")
+    expect(list(open_collection(collection).texts()) == first_texts() + [None] * 5, "texts")
+    expect(list(open_collection(collection).keys()) == first_keys() + [None] * 5, "keys")
     queries = [argument for name, _, _ in documents for argument in ("--id", name.decode())]
     searched = nigh("search", "-q", "--radius", "0", "--output", "tsv", collection, *queries)
     expect(searched.returncode == 0, "search by ids that were put into the lookup here", said(searched))
@@ -319,15 +346,92 @@ def test_written_here():
 
 def test_later_versions():
     """Sections, features and files that version 1 does not know but must bear."""
-    more = [(14, 3, b"abc"), (4000000000, 0, b""), (14, 1, b"\xff" * 100)]
+    more = [(18, 3, b"abc"), (4000000000, 0, b""), (18, 1, b"\xff" * 100)]
     segment = writer.segment_bytes(first_documents(), WIDTH, more_sections=more, compatible_features=0x80000001)
     collection = write_tested("later.nigh", [segment])
     writer.write_file(os.path.join(collection, "manifest-00000000000000000002.tmp"), b"unfinished")
-    writer.write_file(os.path.join(collection, "segment-00000000000000000002.ids.tmp"), b"unfinished")
+    for kind in ("ids", "metadata", "weights", "texts", "keys"):
+        writer.write_file(os.path.join(collection, "segment-00000000000000000002.%s.tmp" % kind), b"unfinished")
     writer.write_file(writer.segment_path(collection, 7), b"not listed")
     manifest = writer.manifest_bytes(1, WIDTH, {1: segment}, compatible_features=0x40)
     writer.write_file(writer.manifest_path(collection, 1), manifest)
     expect_same_reading(collection, [(name, signature) for name, signature, _ in first_documents()])
+
+
+def text_block(entry, field, code, value):
+    """Sets a field of an entry of section 15 (from the end where negative); `value` may be a function of the old one."""
+
+    def change(segment):
+        _, offset, length = writer.sections_of(segment)[15]
+        at = offset + field + (32 * entry if entry >= 0 else length + 32 * entry)
+        old = struct.unpack_from("<" + code, segment, at)[0]
+        struct.pack_into("<" + code, segment, at, value(old) if callable(value) else value)
+        writer.mend_texts(segment)
+
+    return change
+
+
+def as_zstd(texts):
+    """Sections 14 to 16 with one block, packed by the command."""
+    joined = b"".join(texts)
+    packed = subprocess.run(["zstd", "-q", "-c"], input=joined, stdout=subprocess.PIPE, check=True).stdout
+    entries = writer.TEXT_BLOCK.pack(0, 0, xxh3_64(packed), 1, 0) + writer.TEXT_BLOCK.pack(len(joined), len(packed), 0, 0, 0)
+    sections = writer.text_sections(texts, 1 << 30)
+    return [sections[0], (15, 2, entries), (16, len(packed), packed)]
+
+
+def test_texts_and_keys():
+    """Those that this side makes, in every shape."""
+    documents = first_documents()
+    many = [(None, struct.pack("<IIB", i, 0, 0), None) for i in range(4096 + 7)]
+    keys_of_many = [[i * 5 + band for band in range(5)] for i in range(len(many))]
+    texts_of_many = [b"%d" % i * (i % 4) for i in range(len(many))]
+    for what, own, texts, keys in (
+        ("texts alone", documents, first_texts(), None),
+        ("keys alone", documents, None, first_keys()),
+        ("empty texts", documents, [b""] * 10, None),
+        ("an empty text at the end of a block", documents, [b"x" * 16, b"", b"y" * 16, b""] + [b""] * 6, None),
+        ("a key", documents, None, [[i] for i in range(10)]),
+        ("128 keys", documents, None, [[i] * 128 for i in range(10)]),
+        ("two blocks of keys", many, texts_of_many, keys_of_many),
+    ):
+        more = (writer.text_sections(texts, 16) if texts else []) + ([writer.key_section(keys)] if keys else [])
+        segment = writer.segment_bytes(own, WIDTH, more_sections=more)
+        collection = write_tested("kept-%s.nigh" % what.replace(" ", "-"), [segment])
+        expect_accepted(collection, what, len(own))
+        opened = open_collection(collection)
+        expect(list(opened.texts()) == (texts or [None] * len(own)), what + ": texts")
+        expect(list(opened.keys()) == (keys or [None] * len(own)), what + ": keys")
+    texts = [b"packed " * 100] * 10
+    segment = writer.segment_bytes(documents, WIDTH, more_sections=as_zstd(texts))
+    collection = write_tested("packed.nigh", [segment])
+    expect_accepted(collection, "texts packed by the command", 10)
+    expect(list(open_collection(collection).texts()) == texts, "texts packed by the command are read")
+
+
+def test_damaged_packed_texts():
+    """Every change of packed bytes is found, also under a right checksum of the block: at least the lengths differ."""
+    texts = [b"packed " * 100] * 10
+    segment = writer.segment_bytes(first_documents(), WIDTH, more_sections=as_zstd(texts))
+    original = write_tested("to-unpack.nigh", [segment])
+    for what, change in (
+        ("no magic", poke(16, "B", 0, 0)),
+        ("cut short", text_block(1, 8, "Q", lambda old: old - 1)),
+        ("one byte more than it holds", text_block(1, 0, "Q", lambda old: old + 1)),
+        ("one byte less than it holds", text_block(1, 0, "Q", lambda old: old - 1)),
+        ("far more than it can hold", text_block(1, 0, "Q", 2**31)),
+        ("not packed at all", text_block(0, 24, "I", 0)),
+        ("packed in a later way", text_block(0, 24, "I", 2)),
+        ("a wrong checksum", poke(15, "Q", 2, 1)),
+    ):
+        copy = copy_of(original)
+        content = writer.read_file(writer.segment_path(copy, 1))
+        change(content)
+        last = struct.unpack_from("<Q", content, writer.sections_of(content)[15][1] + 32)[0]
+        poke(14, "Q", -1, last)(content)  # the last text ends where the block does
+        writer.write_file(writer.segment_path(copy, 1), content)
+        writer.mend_collection(copy, 1)
+        expect_refused(copy, "packed texts: " + what)
 
 
 def test_limits():
@@ -681,6 +785,34 @@ SEGMENT_LIES = (
     ("metadata offsets: last not the length", poke(9, "Q", -1, 134)),
     ("metadata offsets: not ascending", poke(9, "Q", 5, 0)),
     ("metadata offsets: beyond the length", poke(9, "Q", 5, 136)),
+    ("texts: no blocks", in_table(15, 0, "I", 77)),
+    ("texts: no offsets", in_table(14, 0, "I", 77)),
+    ("texts: no bytes", in_table(16, 0, "I", 77)),
+    ("text offsets: other count", in_table(14, 24, "Q", 10)),
+    ("text offsets: first not 0", poke(14, "Q", 0, 1)),
+    ("text offsets: last beyond the blocks", poke(14, "Q", -1, 59)),
+    ("text offsets: last before their end", poke(14, "Q", -1, 57)),
+    ("text offsets: not ascending", poke(14, "Q", 5, 1)),
+    ("text offsets: beyond the blocks", poke(14, "Q", 5, 2**63)),
+    ("text offsets: a text in two blocks", poke(14, "Q", 3, 29)),
+    ("text blocks: other count", in_table(15, 24, "Q", 3)),
+    ("text blocks: first begins late", text_block(0, 0, "Q", 1)),
+    ("text blocks: first lies late", text_block(0, 8, "Q", 1)),
+    ("text blocks: not ascending", text_block(1, 0, "Q", 0)),
+    ("text blocks: beyond the texts", text_block(1, 0, "Q", 2**63)),
+    ("text blocks: lie in no order", text_block(1, 8, "Q", 58)),
+    ("text blocks: lie behind the bytes", text_block(1, 8, "Q", 2**63)),
+    ("text blocks: as long as none can be", text_block(-1, 0, "Q", 2**32)),
+    ("text blocks: wrong checksum", poke(15, "Q", 2, 1)),
+    ("text blocks: packed, but not", text_block(0, 24, "I", 1)),
+    ("text blocks: unknown codec", text_block(1, 24, "I", 2)),
+    ("text blocks: not zero", text_block(1, 28, "I", 1)),
+    ("text blocks: the end has a checksum", poke(15, "Q", -2, 1)),
+    ("text blocks: the end has a codec", text_block(-1, 24, "I", 1)),
+    ("text blocks: the end is not zero", text_block(-1, 28, "I", 1)),
+    ("text blocks: the last ends before the bytes", text_block(-1, 8, "Q", lambda old: old - 1)),
+    ("text bytes: another text than the checksum's", poke(16, "B", 3, 65)),
+    ("keys: count is not length", in_table(17, 24, "Q", 10)),
     ("zeros: after the table", lambda segment: segment.__setitem__(4095, 1)),
     ("zeros: after a section", poke(1, "B", 40, 1)),
     ("zeros: before the footer", poke(12, "B", 100, 1)),
@@ -757,6 +889,30 @@ def segments_with_bad_weights():
     yield "two models in a segment", writer.segment_bytes(documents, WIDTH, more_sections=twice)
 
 
+def segments_with_bad_texts():
+    documents = second_documents()
+    texts = [b"text %d" % i for i in range(5)]
+    offsets, entries, joined = writer.text_sections(texts, 10)
+    for what, sections in (
+        ("none of the blocks", [offsets, (15, 0, b""), joined]),
+        ("of one document too few", [(14, 5, offsets[2][:-8]), entries, joined]),
+        ("of one document too many", writer.text_sections(texts + [b""], 10)),
+        ("twice", [offsets, entries, joined, offsets]),
+        ("without blocks", [offsets, joined]),
+        ("without bytes", [offsets, entries]),
+        ("without offsets", [entries, joined]),
+        ("bytes behind the last", [offsets, entries, (16, joined[1] + 1, joined[2] + b"?")]),
+        ("an empty block", [offsets, (15, entries[1] + 1, writer.TEXT_BLOCK.pack(0, 0, xxh3_64(b""), 0, 0) + entries[2]), joined]),
+    ):
+        yield "texts: " + what, writer.segment_bytes(documents, WIDTH, more_sections=sections)
+    for what, count in (("none", 0), ("not for all", 9), ("one too many", 129 * 5)):
+        keys = [(17, count, bytes(4 * count))]
+        yield "keys: " + what, writer.segment_bytes(documents, WIDTH, more_sections=keys)
+    yield "keys: of nobody", writer.segment_bytes([], WIDTH, more_sections=[(17, 5, bytes(20))])
+    yield "keys: a byte short", writer.segment_bytes(documents, WIDTH, more_sections=[(17, 5, bytes(19))])
+    yield "keys: twice", writer.segment_bytes(documents, WIDTH, more_sections=[(17, 5, bytes(20))] * 2)
+
+
 def segments_with_bad_groups():
     documents = [(None, bytes(9), None), (None, bytes(9), None), (None, b"\1" * 9, None)]
     starts = [(3, 3, writer.packed("I", [1, 2, 3]))]
@@ -800,6 +956,7 @@ def test_one_broken_rule():
         segments_with_bad_ids,
         segments_with_bad_metadata,
         segments_with_bad_weights,
+        segments_with_bad_texts,
         segments_with_bad_groups,
         segments_with_bad_tables,
     )
@@ -929,8 +1086,8 @@ def test_random_lies():
     """Chance finds what the tables above forget.  Checksums are mended, so the verdict is about the contents."""
     documents = first_documents()[:6]
     weights = first_weights()[:6]
-    unknown = [(14, 3, b"abc")]
-    first = writer.segment_bytes(documents, WIDTH, weights=weights, vocabulary=VOCABULARY, model=MODEL, more_sections=unknown)
+    more = kept_sections(first_texts()[:6], first_keys()[:6]) + [(18, 3, b"abc")]
+    first = writer.segment_bytes(documents, WIDTH, weights=weights, vocabulary=VOCABULARY, model=MODEL, more_sections=more)
     segments = [first, two_segments()[1]]
     collection = path("random.nigh")
     accepted = 0
@@ -943,10 +1100,19 @@ def test_random_lies():
         content = writer.read_file(name)
         places = range(len(content)) if in_manifest else places_in_segment(rng, content)
         change_somewhere(rng, content, places)
+        if not in_manifest and rng.randrange(2) == 0:
+            mend_texts_if_possible(content)
         writer.write_file(name, content)
         mend_what_can_be(collection)
         accepted += expect_same_verdict(collection, "random change %d, seed %d" % (number, SEED))
     expect(0 < accepted < 300, "random changes are neither all accepted nor all refused", accepted)
+
+
+def mend_texts_if_possible(segment):
+    try:
+        writer.mend_texts(segment)
+    except struct.error:  # the change made the table leave the file
+        pass
 
 
 def mend_what_can_be(collection):
