@@ -250,6 +250,95 @@ def test_golden():
         expect_golden_extras(name, open_collection(collection))
 
 
+# What "Keys" of the document says, for texts whose words need no spelling and the seed 0.
+
+ALL = 2**64 - 1
+ODD = 0x9E3779B97F4A7C15
+
+
+def mix(x):
+    x = (x + ODD) & ALL
+    x = ((x ^ x >> 30) * 0xBF58476D1CE4E5B9) & ALL
+    x = ((x ^ x >> 27) * 0x94D049BB133111EB) & ALL
+    return x ^ x >> 31
+
+
+def ngram_hashes(words, length):
+    own = {word: xxh3_64(word) for word in set(words)}
+    length = min(length, len(words))
+    grams = {tuple(words[i : i + length]) for i in range(len(words) - length + 1)}
+    hashes = []
+    for gram in grams:
+        result = 0
+        for word in gram:
+            result = mix(result ^ own[word])
+        hashes.append(result)
+    return hashes
+
+
+def min_wise_hashes(hashes):
+    found = []
+    keys = [mix(value) >> 32 for value in hashes]
+    for i in range(256):
+        output = mix((mix(0) + i * ODD) & ALL)
+        a, c = output & 0xFFFFFFFF | 1, output >> 32
+        found.append(min((a * key + c) & 0xFFFFFFFF for key in keys))
+    return found
+
+
+def bits_of(minima):
+    tops = [value * 0x9E3779B1 >> 31 & 1 for value in minima]
+    return bytes(sum(tops[8 * i + j] << j for j in range(8)) for i in range(32))
+
+
+def bands_of(threshold):
+    """Bands and rows."""
+    for rows in range(16, 2, -1):
+        power = missed = 1.0
+        for _ in range(rows):
+            power *= threshold
+        for _ in range(256 // rows):
+            missed *= 1 - power
+        if 1 - missed >= 0.994:
+            return 256 // rows, rows
+    return 128, 2
+
+
+def keys_of(minima, bands, rows):
+    keys = []
+    for band in range(bands):
+        own = minima[band * rows : (band + 1) * rows]
+        added = [(value + mix(k)) & 0xFFFFFFFF for k, value in enumerate(own)]
+        total = sum(added[k] * added[k + 1] for k in range(0, rows - 1, 2))
+        if rows % 2 == 1:
+            total += own[-1] * ODD
+        keys.append((total * ODD & ALL) >> 32)
+    return keys
+
+
+def test_golden_texts():
+    """Texts, bits and keys of tests/golden/test_texts_golden.c, made here by the document alone."""
+    opened = open_collection(os.path.join(HERE, os.pardir, "golden", "v1-texts.nigh"))
+    scheme = opened.segments[0].scheme.decode().splitlines()
+    expect("threshold=800" in scheme and "features=ngrams:3" in scheme, "golden threshold", scheme)
+    texts, keys = list(opened.texts()), list(opened.keys())
+    signatures = [signature for _, signature, _ in opened.documents()]
+    long_words = [b"word%d" % (i * i % 997) for i in range(12000)]
+    expect(texts[3] == b" ".join(long_words), "a golden text past a block")
+    expect(texts[0].startswith(b"It was the best of times,") and texts[5] == b"word", "golden texts", texts[5])
+    bands, rows = bands_of(0.8)
+    expect((bands, rows) == (32, 8), "bands of the threshold", (bands, rows))
+    for number, words in ((3, long_words), (5, [b"word"])):
+        minima = min_wise_hashes(ngram_hashes(words, 3))
+        expect(signatures[number] == bits_of(minima), "golden bits of text %d" % number)
+        expect(keys[number] == keys_of(minima, bands, rows), "golden keys of text %d" % number)
+    expect(signatures[2] == bytes(32), "golden bits of a text without a feature")
+    wanted = [mix(xxh3_64(texts[2]) + band & ALL) >> 32 for band in range(bands)]
+    expect(texts[2] == b"..." and keys[2] == wanted, "golden keys of a text without a feature")
+    shared = sum(a == b for a, b in zip(keys[0], keys[1]))
+    expect(0 < shared < bands, "golden near-copies share keys", shared)
+
+
 def expect_golden_extras(name, opened):
     """Weights, vocabulary and model, by the rule of recipe_weights() in tests/support; seeds and the text are of the test."""
     if name == "v1-learned.nigh":
@@ -257,6 +346,8 @@ def expect_golden_extras(name, opened):
         expect(opened.model() == b"to the store a model is bytes\n", "golden model", opened.model())
         return
     expect(opened.model() is None, name + " has no model")
+    if name != "v1-texts.nigh":
+        expect(set(opened.texts()) == {None} and set(opened.keys()) == {None}, name + " has no texts and no keys")
     seeds = {"v1-weighted.nigh": 3, "v1-tuned.nigh": 7}
     if name != "v1-weighted.nigh":
         expect(opened.vocabulary() is None, name + " has no vocabulary")
@@ -415,7 +506,7 @@ def test_damaged_packed_texts():
     segment = writer.segment_bytes(first_documents(), WIDTH, more_sections=as_zstd(texts))
     original = write_tested("to-unpack.nigh", [segment])
     for what, change in (
-        ("no magic", poke(16, "B", 0, 0)),
+        ("no magic", lambda segment: (poke(16, "B", 0, 0)(segment), writer.mend_texts(segment))),
         ("cut short", text_block(1, 8, "Q", lambda old: old - 1)),
         ("one byte more than it holds", text_block(1, 0, "Q", lambda old: old + 1)),
         ("one byte less than it holds", text_block(1, 0, "Q", lambda old: old - 1)),
