@@ -2,6 +2,7 @@
 /* Right checksums over wrong bytes. */
 #include "support/forge.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +62,32 @@ void forge_segment(uint8_t *bytes, size_t length, struct nigh__manifest_entry *e
     entry->header_checksum = header.checksum;
     entry->documents = header.documents;
     entry->file_length = header.file_length;
+}
+
+/* The section of a type, where it is there and inside. */
+static bool find_section(const uint8_t *bytes, size_t length, uint32_t type, struct nigh__section_entry *out) {
+    for (size_t i = 0; i < NIGH__MAX_SECTIONS; i++) {
+        memcpy(out, bytes + HEADER + i * sizeof *out, sizeof *out);
+        if (out->type == type) return out->offset <= length && out->length <= length - out->offset;
+    }
+    return false;
+}
+
+void forge_texts(uint8_t *bytes, size_t length) {
+    struct nigh__section_entry blocks;
+    struct nigh__section_entry packed;
+    if (length < NIGH__SECTIONS_START || !find_section(bytes, length, NIGH__SECTION_TEXT_BLOCKS, &blocks) ||
+        !find_section(bytes, length, NIGH__SECTION_TEXT_BYTES, &packed))
+        return;
+    for (uint64_t at = 0; at + 2 * sizeof(struct nigh__text_block) <= blocks.length;
+         at += sizeof(struct nigh__text_block)) {
+        struct nigh__text_block both[2];
+        memcpy(both, bytes + blocks.offset + at, sizeof both);
+        if (both[0].offset > both[1].offset || both[1].offset > packed.length) continue;
+        both[0].checksum =
+            nigh__hash(bytes + packed.offset + both[0].offset, (size_t)(both[1].offset - both[0].offset));
+        memcpy(bytes + blocks.offset + at, both, sizeof both[0]);
+    }
 }
 
 void forge_sidecar(uint8_t *bytes, size_t length, uint64_t segment_checksum) {

@@ -18,7 +18,10 @@
  */
 void forge_segment(uint8_t *bytes, size_t length, struct nigh__manifest_entry *entry);
 
-/* The same for a file of slice lists, which is made to belong to the segment with this checksum. */
+/* Corrects the checksums of blocks of texts of a segment, as far as they lie inside; before forge_segment(). */
+void forge_texts(uint8_t *bytes, size_t length);
+
+/* As forge_segment() for a file of slice lists, which is made to belong to the segment with this checksum. */
 void forge_sidecar(uint8_t *bytes, size_t length, uint64_t segment_checksum);
 
 /* As forge_segment() for a group of a term signature file. */
