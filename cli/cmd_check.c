@@ -48,7 +48,7 @@ static void report(void *user, const nigh_error *problem) {
 
 static void print_summary(struct cli_job *job, const struct checked *checked, const nigh_check_result *result) {
     cli_sink_text(job->out, "'");
-    cli_sink_printable(job->out, checked->path, strlen(checked->path));
+    cli_sink_escaped(job->out, checked->path, strlen(checked->path));
     cli_sink_text(job->out, "' ");
     if (result->problems == 0)
         cli_sink_text(job->out, "is sound");

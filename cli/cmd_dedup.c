@@ -34,9 +34,10 @@ static const struct cli_option options[] = {
     CLI_TEXT(0, "report", PLACE(report), "FILE",
              "write a page about it all, for a browser: figures, clusters, and pairs side by side"),
     CLI_TEXT(0, "clusters", PLACE(clusters), "FILE",
-             "write JSON lines {\"id\", \"cluster\", \"keep\"}, one for each document"),
+             "write JSON lines {\"id\", \"cluster\", \"keep\", \"number\", \"cluster_number\"}, one for each document"),
     CLI_TEXT(0, "pairs", PLACE(pairs), "FILE",
-             "write the pairs that are alike as JSON lines {\"id1\", \"id2\", \"similarity\", \"distance\"}"),
+             "write the pairs that are alike as JSON lines {\"id1\", \"id2\", \"similarity\", \"distance\", "
+             "\"number1\", \"number2\"}"),
     CLI_CHOICE(0, "pairs-per-cluster", PLACE(pairs_per_cluster), "WHICH", pairs_names, "all",
                "all: every pair that is alike; tree: for each document that goes, the one with the document kept"),
     CLI_NUMBER(0, "pairs-limit", PLACE(pairs_limit), "N", 1, NIGH_ALL_64, NULL,

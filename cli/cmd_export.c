@@ -69,7 +69,7 @@ static nigh_status write_document(struct exporter *exporter, uint64_t number) {
         status = nigh_signature_writer_add(exporter->target.writer, &document, &exporter->job->error);
     if (status != NIGH_OK || exporter->ids == NULL) return status;
     if (document.id != NULL)
-        cli_sink_bytes(exporter->ids, document.id, document.id_length);
+        cli_sink_escaped(exporter->ids, document.id, document.id_length);
     else
         cli_sink_number(exporter->ids, number);
     cli_sink_text(exporter->ids, "\n");

@@ -133,7 +133,8 @@ static void count_all(const struct indexer *indexer) {
     cli_stats_count(stats, "collection_bytes", commit->bytes);
     cli_stats_count(stats, "width_bits", commit->width_bits);
     if (!indexer->documents) return;
-    cli_stats_count(stats, "repeated_ids", indexer->repeated);
+    cli_stats_count(stats, "repeated_ids", indexer->repeated + indexer->changed);
+    cli_stats_count(stats, "changed_ids", indexer->changed);
     cli_stats_signing(stats, &indexer->result.signing);
 }
 
@@ -141,15 +142,19 @@ static void summarise(const struct indexer *indexer) {
     struct cli_job *job = indexer->job;
     const nigh_index_result *result = &indexer->result;
     char repeated[80] = "";
+    char changed[120] = "";
     count_all(indexer);
     if (indexer->repeated > 0)
         (void)snprintf(repeated, sizeof repeated, "; %s",
                        cli_counted(indexer->repeated, "repeated id", "repeated ids").text);
-    cli_note(job, "added %s (%s distinct) to '%s', which now has %s; %.2f s (%s/s)%s%s",
+    if (indexer->changed > 0)
+        (void)snprintf(changed, sizeof changed, "; %s there with another text, and left out",
+                       cli_counted(indexer->changed, "id is", "ids are").text);
+    cli_note(job, "added %s (%s distinct) to '%s', which now has %s; %.2f s (%s/s)%s%s%s",
              cli_counted_rows(result->commit.added, result->passages != 0).text,
              cli_digits(result->commit.distinct).text, indexer->path, cli_digits(result->commit.documents).text,
              job->stats.work_seconds, cli_digits((uint64_t)job->stats.rate).text,
-             indexer->documents ? cli_skipped_by(&result->signing, result->learned != 0).text : "", repeated);
+             indexer->documents ? cli_skipped_by(&result->signing, result->learned != 0).text : "", repeated, changed);
     if (indexer->documents && indexer->values->keep_weights && indexer->old.documents > 0 && !indexer->old.has_weights)
         cli_note(job, "'%s' has documents without weights from before; --keep-weights is for new ones only",
                  indexer->path);

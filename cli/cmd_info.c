@@ -94,7 +94,7 @@ static void print_top(struct cli_sink *out, const nigh_model *model, uint32_t wi
         if (each && nigh_model_coefficients(model, i, coefficients, NULL) == NIGH_OK)
             print_strongest(out, coefficients, width);
         cli_sink_text(out, "  ");
-        cli_sink_printable(out, feature.text, feature.text_length);
+        cli_sink_escaped(out, feature.text, feature.text_length);
         cli_sink_text(out, "\n");
     }
 }
@@ -140,7 +140,7 @@ static void json_model(struct cli_sink *out, const nigh_model *model, uint64_t t
 static void print_model(struct cli_sink *out, const nigh_model *model, const char *path, uint64_t top) {
     nigh_model_info info = {.size = sizeof info};
     nigh_model_describe(model, &info);
-    cli_sink_printable(out, path, strlen(path));
+    cli_sink_escaped(out, path, strlen(path));
     cli_sink_format(out, "\n  method        %s\n", method_name(&info));
     cli_sink_format(out, "  width         %s bits\n", cli_digits(info.width_bits).text);
     cli_sink_format(out, "  features      %s\n", cli_digits(info.features).text);
@@ -263,7 +263,7 @@ static nigh_status print_table(struct cli_job *job, const nigh_collection *colle
                                const nigh_model *model) {
     const struct cli_number *top = &((const struct info_values *)job->values)->top;
     struct cli_sink *out = job->out;
-    cli_sink_printable(out, job->operands[0], strlen(job->operands[0]));
+    cli_sink_escaped(out, job->operands[0], strlen(job->operands[0]));
     cli_sink_text(out, "\n");
     print_summary(out, info);
     if (model != NULL) print_kept(out, model);

@@ -101,9 +101,9 @@ static nigh_status find_name(struct pairing *pairing, unsigned which, uint64_t d
 static void write_pair(struct pairing *pairing, struct cli_name first, struct cli_name second, uint32_t distance) {
     struct cli_sink *out = pairing->job->out;
     if (pairing->values->output == OUTPUT_TSV) {
-        cli_sink_bytes(out, first.text, first.length);
+        cli_sink_escaped(out, first.text, first.length);
         cli_sink_text(out, "\t");
-        cli_sink_bytes(out, second.text, second.length);
+        cli_sink_escaped(out, second.text, second.length);
         cli_sink_text(out, "\t");
         cli_sink_number(out, distance);
         cli_sink_text(out, "\n");

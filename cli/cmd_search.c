@@ -279,6 +279,19 @@ static nigh_status add_query(struct searcher *searcher, const uint8_t *signature
     return batch->count == batch->capacity ? search_batch(searcher) : NIGH_OK;
 }
 
+/* As it is given, or else as answers show it: escaped. */
+static nigh_status find_id(struct searcher *searcher, const char *given, struct cli_name *name, uint64_t *document) {
+    nigh_error *error = &searcher->job->error;
+    *name = (struct cli_name){.text = given, .length = strlen(given)};
+    nigh_status status = nigh_collection_find(searcher->collection, name->text, name->length, document, error);
+    if (status != NIGH_ENOTFOUND || name->length > NIGH_MAX_ID_LENGTH || strchr(given, '\\') == NULL) return status;
+    const size_t length = nigh_unescape(given, name->length, searcher->id);
+    nigh_error again;
+    if (nigh_collection_find(searcher->collection, searcher->id, length, document, &again) != NIGH_OK) return status;
+    *name = (struct cli_name){.text = searcher->id, .length = length};
+    return NIGH_OK;
+}
+
 static nigh_status search_ids(struct searcher *searcher) {
     const struct cli_list *ids = &searcher->values->ids;
     nigh_error *error = &searcher->job->error;
@@ -287,9 +300,9 @@ static nigh_status search_ids(struct searcher *searcher) {
     nigh_status status = signature != NULL ? NIGH_OK : NIGH_ENOMEM;
     if (status != NIGH_OK) cli_set_error(searcher->job, status, "", "out of memory");
     for (size_t i = 0; i < ids->count && status == NIGH_OK; i++) {
-        struct cli_name name = {.text = ids->items[i], .length = strlen(ids->items[i])};
+        struct cli_name name;
         uint64_t document = 0;
-        status = nigh_collection_find(searcher->collection, name.text, name.length, &document, error);
+        status = find_id(searcher, ids->items[i], &name, &document);
         if (status == NIGH_OK) status = nigh_collection_signature(searcher->collection, document, signature, error);
         bool weighted = status == NIGH_OK && searcher->info.has_weights && !searcher->unsure;
         if (weighted) status = nigh_collection_weights(searcher->collection, document, weights, error);

@@ -60,7 +60,7 @@ static void print_filter(struct cli_sink *out, const nigh_terms_info *info) {
 }
 
 static void print_table(struct cli_sink *out, const char *path, const nigh_terms_info *info) {
-    cli_sink_printable(out, path, strlen(path));
+    cli_sink_escaped(out, path, strlen(path));
     cli_sink_text(out, "\n  kind          term signature file: ask it with 'nigh terms search'\n");
     cli_sink_format(out, "  documents     %s\n", cli_digits(info->documents).text);
     cli_sink_format(out, "  blocks        %s of %s at most, %.1f in the mean\n", cli_digits(info->blocks).text,

@@ -140,20 +140,20 @@ static void print_id(const struct term_searcher *searcher, struct cli_name id, b
     switch (searcher->output) {
     case TERMS_TABLE:
         cli_sink_text(out, "  ");
-        cli_sink_printable(out, id.text, id.length);
+        cli_sink_escaped(out, id.text, id.length);
         break;
     case TERMS_JSONL:
         cli_sink_text(out, first ? "" : ",");
         cli_sink_json(out, id.text, id.length);
         return;
     case TERMS_TSV:
-        cli_sink_bytes(out, searcher->query.text, searcher->query.length);
+        cli_sink_escaped(out, searcher->query.text, searcher->query.length);
         cli_sink_text(out, "\t");
-        cli_sink_bytes(out, id.text, id.length);
+        cli_sink_escaped(out, id.text, id.length);
         break;
     case TERMS_AUTO:
     case TERMS_IDS:
-        cli_sink_bytes(out, id.text, id.length);
+        cli_sink_escaped(out, id.text, id.length);
         break;
     }
     cli_sink_text(out, "\n");
@@ -164,7 +164,7 @@ static void print_begin(const struct term_searcher *searcher, const nigh_terms_a
     struct cli_sink *out = searcher->job->out;
     if (searcher->output == TERMS_TABLE) {
         cli_sink_text(out, searcher->queries > 0 ? "\nquery " : "query ");
-        cli_sink_printable(out, searcher->query.text, searcher->query.length);
+        cli_sink_escaped(out, searcher->query.text, searcher->query.length);
         cli_sink_text(out, "\n");
     }
     if (searcher->output != TERMS_JSONL) return;

@@ -299,7 +299,7 @@ static void print_table(const struct tuning_job *tuning) {
     const nigh_tuning *told = &tuning->tuning;
     struct cli_sink *out = tuning->job->out;
     if (tuning->values->all) cli_sink_text(out, "\n");
-    cli_sink_printable(out, tuning->job->operands[0], strlen(tuning->job->operands[0]));
+    cli_sink_escaped(out, tuning->job->operands[0], strlen(tuning->job->operands[0]));
     cli_sink_format(out, "\n  %-13s %s\n", tuning->result.met ? "chosen" : "best", cli_tuning_words(told).text);
     cli_sink_format(out, "  recall        %.4f, from %.4f to %.4f\n", told->recall, told->recall_low,
                     told->recall_high);

@@ -33,23 +33,39 @@ struct cli_counted cli_counted(uint64_t number, const char *one, const char *man
     return counted;
 }
 
-/* Ids and paths may hold anything; each byte of a control character becomes '?'. */
-static void make_harmless(char *text) {
+/*
+ * Ids, paths and texts may hold anything.  Control characters and what is no UTF-8 are escaped; a
+ * backslash is not, for ids are escaped already where they are put into a message.
+ */
+static void make_harmless(const char *text, char *out, size_t capacity) {
+    size_t used = 0;
     for (size_t left = strlen(text); left > 0;) {
+        char shown[24];
         size_t length = cli_utf8_length(text, left);
-        if (length > 0 && cli_utf8_is_control(text, length)) memset(text, '?', length);
         if (length == 0) length = 1;
+        const size_t needed = *text == '\\' ? 1 : nigh_escape(text, length, shown, sizeof shown);
+        if (needed >= capacity - used) break;
+        memcpy(out + used, *text == '\\' ? text : shown, needed);
+        used += needed;
         text += length;
         left -= length;
     }
+    out[used] = '\0';
 }
 
 /* One line to standard error, in one piece. */
 __attribute__((format(printf, 2, 0))) static void say(const char *prefix, const char *format, va_list arguments) {
     char line[2048];
+    char shown[4096];
     vsnprintf(line, sizeof line, format, arguments);
-    make_harmless(line);
-    fprintf(stderr, "%s%s\n", prefix, line);
+    make_harmless(line, shown, sizeof shown);
+    fprintf(stderr, "%s%s\n", prefix, shown);
+}
+
+struct cli_shown cli_shown(const char *id, size_t length) {
+    struct cli_shown shown;
+    (void)nigh_escape(id, length, shown.text, sizeof shown.text);
+    return shown;
 }
 
 void cli_error(struct cli_job *job, const char *format, ...) {
@@ -136,6 +152,7 @@ static const char *hint_of(nigh_reason reason) {
     case NIGH_REASON_NOT_FOR_COPIES:
         return "; 'nigh against --add' makes one where there is none";
     case NIGH_REASON_NO_DOCUMENT:
+    case NIGH_REASON_OTHER_DOCUMENT:
     case NIGH_REASON_NEEDS_VERIFY:
     case NIGH_REASON_NEEDS_WEIGHTS:
     case NIGH_REASON_NONE:

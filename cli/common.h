@@ -62,7 +62,7 @@ void cli_error_format(const nigh_error *error, char *line, size_t capacity);
 void cli_set_error(struct cli_job *job, nigh_status status, const char *file, const char *why);
 void cli_set_system_error(struct cli_job *job, int system_errno, const char *file, const char *verb);
 
-/* "nigh: ...", on standard error, control characters made harmless. */
+/* "nigh: ...", on standard error, control characters escaped. */
 void cli_error(struct cli_job *job, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* "nigh COMMAND: ..." and where help is; for wrong use.  `command` may be NULL.  Returns CLI_ERROR. */
@@ -73,6 +73,12 @@ const char *cli_temporary(const char *given);
 
 /* A closing line for people, on standard error unless --quiet. */
 void cli_note(struct cli_job *job, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The beginning of an id as messages show it: escaped, and cut to what fits. */
+struct cli_shown {
+    char text[208];
+};
+struct cli_shown cli_shown(const char *id, size_t length);
 
 /* 1234567 as "1,234,567". */
 struct cli_digits {

@@ -151,6 +151,13 @@ static void put_id(struct deduper *deduper, struct cli_sink *sink, uint64_t docu
     cli_sink_json(sink, name.text, name.length);
 }
 
+/* Of the record in the input, which tells documents with one id apart. */
+static uint64_t number_of(const struct deduper *deduper, uint64_t document) {
+    nigh_dedup_document found = {.size = sizeof found};
+    if (!deduper->documents || nigh_dedup_at(deduper->dedup, document, &found) != NIGH_OK) return document;
+    return found.number;
+}
+
 struct pair_lines {
     struct deduper *deduper;
     struct cli_sink *sink;
@@ -168,9 +175,12 @@ static int put_pair(void *user, const nigh_dedup_pair *pair) {
     else
         cli_sink_text(sink, ",\"similarity\":null");
     if (pair->distance != NIGH_ALL)
-        cli_sink_format(sink, ",\"distance\":%u}\n", pair->distance);
+        cli_sink_format(sink, ",\"distance\":%u", pair->distance);
     else
-        cli_sink_text(sink, ",\"distance\":null}\n");
+        cli_sink_text(sink, ",\"distance\":null");
+    cli_sink_json_count(sink, "number1", number_of(lines->deduper, pair->first));
+    cli_sink_json_count(sink, "number2", number_of(lines->deduper, pair->second));
+    cli_sink_text(sink, "}\n");
     lines->deduper->pairs_written++;
     return sink->error != 0 || cli_interrupted() != 0;
 }
@@ -205,7 +215,10 @@ static bool write_clusters(struct deduper *deduper) {
         put_id(deduper, sink, i);
         cli_sink_text(sink, ",\"cluster\":");
         put_id(deduper, sink, document.cluster);
-        cli_sink_text(sink, document.keep ? ",\"keep\":true}\n" : ",\"keep\":false}\n");
+        cli_sink_text(sink, document.keep ? ",\"keep\":true" : ",\"keep\":false");
+        cli_sink_json_count(sink, "number", number_of(deduper, i));
+        cli_sink_json_count(sink, "cluster_number", number_of(deduper, document.cluster));
+        cli_sink_text(sink, "}\n");
         if (cli_interrupted() != 0) {
             (void)lines_close(job, &lines, false);
             return false;
@@ -285,6 +298,9 @@ static void tell_warnings(const struct deduper *deduper) {
     if (deduper->options.keep == NIGH_KEEP_SCORE && info->scored == 0 && info->documents > 0)
         cli_note(job, "warning: no document has a number under '%s', so the first of each cluster is kept",
                  deduper->score_key);
+    if (info->repeated_ids > 0)
+        cli_note(job, "warning: %s the id of an earlier one; --pairs and --clusters tell them apart by number",
+                 cli_counted(info->repeated_ids, "document has", "documents have").text);
     if (info->empty > 0)
         cli_note(job, "%s too short to compare: only exact copies of them were found",
                  cli_counted(info->empty, "document was", "documents were").text);
@@ -325,6 +341,7 @@ void cli_dedup_summarise(struct deduper *deduper) {
         {"empty", info->empty},
         {"unread", info->unread},
         {"lost", info->lost},
+        {"repeated_ids", info->repeated_ids},
         {"pairs", deduper->pairs_written},
         {"pairs_cut", info->pairs_cut},
         {"pairs_untold", deduper->pairs_untold},

@@ -44,15 +44,27 @@ bool cli_index_scheme_fits(const struct indexer *indexer) {
 static void tell_repeat(void *user, const nigh_signed *row) {
     struct indexer *indexer = user;
     struct cli_job *job = indexer->job;
-    const size_t whole = row->document->id_length;
-    const int length = (int)(whole <= 200 ? whole : cli_utf8_whole(row->document->id, 200));
+    const struct cli_shown id = cli_shown(row->document->id, row->document->id_length);
     indexer->repeated++;
     if (indexer->values->reading.strict)
-        cli_error(job, "'%s': the id '%.*s' is there already; nothing was added", row->source, length,
-                  row->document->id);
+        cli_error(job, "'%s': the id '%s' is there already; nothing was added", row->source, id.text);
     else if (indexer->repeated <= REPEATS_SHOWN && !job->common->quiet)
-        cli_error(job, "skipped: '%s': the id '%.*s' is there already%s", row->source, length, row->document->id,
+        cli_error(job, "skipped: '%s': the id '%s' is there already%s", row->source, id.text,
                   indexer->repeated == REPEATS_SHOWN ? "; more such are counted, not shown" : "");
+}
+
+/* What is left out here is nowhere in the collection, so it is said also with --quiet. */
+static void tell_change(void *user, const nigh_signed *row) {
+    struct indexer *indexer = user;
+    struct cli_job *job = indexer->job;
+    const struct cli_shown id = cli_shown(row->document->id, row->document->id_length);
+    indexer->changed++;
+    if (indexer->values->reading.strict)
+        cli_error(job, "'%s': the id '%s' is there already, with another text; nothing was added", row->source,
+                  id.text);
+    else if (indexer->changed <= REPEATS_SHOWN)
+        cli_error(job, "skipped: '%s': the id '%s' is there already, with another text%s", row->source, id.text,
+                  indexer->changed == REPEATS_SHOWN ? "; more such are counted, not shown" : "");
 }
 
 static int ask_before_commit(void *user, const nigh_index_result *so_far) {
@@ -102,6 +114,7 @@ static void set_options(struct indexer *indexer, const nigh_signer_options *sign
     out->threads = job->threads;
     out->strict = values->reading.strict;
     out->repeated = tell_repeat;
+    out->changed = tell_change;
     out->before_commit = ask_before_commit;
     out->user = indexer;
     out->progress = &job->progress.report;

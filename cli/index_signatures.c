@@ -26,8 +26,9 @@ static int refuse_row(struct indexer *indexer, const struct cli_source *source, 
     if (job->error.status != NIGH_EEXISTS && job->error.status != NIGH_EMISMATCH && job->error.status != NIGH_EINVAL)
         return cli_fail(job);
     if (job->error.status == NIGH_EEXISTS && document->id != NULL)
-        cli_error(job, "'%s', row %llu: the id '%.*s' is there already; nothing was added", source->name,
-                  (unsigned long long)row, document->id_length < 200 ? (int)document->id_length : 200, document->id);
+        cli_error(job, "'%s', row %llu: the id '%s' is there already%s; nothing was added", source->name,
+                  (unsigned long long)row, cli_shown(document->id, document->id_length).text,
+                  job->error.reason == NIGH_REASON_OTHER_DOCUMENT ? ", with another signature" : "");
     else
         cli_error(job, "'%s', row %llu: %s; nothing was added", source->name, (unsigned long long)row, job->error.why);
     return CLI_ERROR;

@@ -35,6 +35,7 @@ struct indexer {
     uint32_t width_bits;         /* 0: not known yet */
     const char *width_holder;    /* the collection, or the input that told the width; NULL: the user */
     uint64_t repeated;           /* documents left out, their ids being there already */
+    uint64_t changed;            /* others, whose ids are there with another text */
     nigh_index_result result;    /* of signatures its commit alone */
     bool documents;
     bool refused; /* it was said why */

@@ -16,18 +16,24 @@ struct cli_name cli_name_or_number(const char *id, size_t length, uint64_t numbe
     return (struct cli_name){.text = room, .length = (size_t)snprintf(room, 24, "%llu", (unsigned long long)number)};
 }
 
-/* TREC columns end at any blank, so blanks in a name are written "_". */
+/* TREC columns end at any blank, so blanks in a name are written "_", as are control characters; all else is as it is.
+ */
 static void trec_name(struct cli_sink *sink, struct cli_name name) {
-    for (size_t i = 0; i < name.length; i++) {
-        unsigned char byte = (unsigned char)name.text[i];
-        cli_sink_bytes(sink, byte <= ' ' ? "_" : name.text + i, 1);
+    for (size_t i = 0, step; i < name.length; i += step) {
+        const size_t character = cli_utf8_length(name.text + i, name.length - i);
+        step = character == 0 ? 1 : character;
+        const bool plain = name.text[i] == '\\' || nigh_escape(name.text + i, step, NULL, 0) == step;
+        if (plain && name.text[i] != ' ')
+            cli_sink_bytes(sink, name.text + i, step);
+        else
+            cli_sink_text(sink, "_");
     }
 }
 
 static void tsv_match(struct cli_answers *answers, const struct cli_match *match) {
-    cli_sink_bytes(answers->sink, answers->query.text, answers->query.length);
+    cli_sink_escaped(answers->sink, answers->query.text, answers->query.length);
     cli_sink_text(answers->sink, "\t");
-    cli_sink_bytes(answers->sink, match->document.text, match->document.length);
+    cli_sink_escaped(answers->sink, match->document.text, match->document.length);
     cli_sink_text(answers->sink, "\t");
     cli_sink_number(answers->sink, match->distance);
     cli_sink_text(answers->sink, "\t");
@@ -75,7 +81,7 @@ static void table_snippet(struct cli_answers *answers, struct cli_name snippet) 
         length = used < length ? used : length;
     }
     cli_sink_format(answers->sink, "%*s", (int)indent, "");
-    cli_sink_printable(answers->sink, snippet.text, length);
+    cli_sink_escaped(answers->sink, snippet.text, length);
     cli_sink_text(answers->sink, "\n");
 }
 
@@ -85,14 +91,14 @@ static void table_match(struct cli_answers *answers, const struct cli_match *mat
     cli_sink_format(answers->sink, "%9s  %8s  %6llu.%02llu%%  ", cli_digits(match->rank).text,
                     cli_digits(match->distance).text, (unsigned long long)hundredths / 100,
                     (unsigned long long)hundredths % 100);
-    cli_sink_printable(answers->sink, match->document.text, match->document.length);
+    cli_sink_escaped(answers->sink, match->document.text, match->document.length);
     cli_sink_text(answers->sink, "\n");
     if (match->snippet.length > 0) table_snippet(answers, match->snippet);
 }
 
 static void table_query(struct cli_answers *answers, struct cli_name query, size_t matches) {
     cli_sink_text(answers->sink, answers->queries > 0 ? "\nquery " : "query ");
-    cli_sink_printable(answers->sink, query.text, query.length);
+    cli_sink_escaped(answers->sink, query.text, query.length);
     cli_sink_text(answers->sink, "\n");
     if (matches == 0)
         cli_sink_text(answers->sink, "     nothing found\n");

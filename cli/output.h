@@ -14,7 +14,7 @@ enum cli_output { CLI_OUTPUT_TABLE, CLI_OUTPUT_JSONL, CLI_OUTPUT_TSV, CLI_OUTPUT
 /* The names of the above, NULL-terminated. */
 extern const char *const cli_output_names[];
 
-/* Any bytes but NUL, tab and newline. */
+/* Any bytes. */
 struct cli_name {
     const char *text;
     size_t length;

@@ -29,9 +29,9 @@ void cli_scheme_print(struct cli_sink *out, const char *label, const char *lines
     struct scheme_line line;
     while (scheme_next(&lines, &line)) {
         cli_sink_format(out, "  %-12s  ", label);
-        cli_sink_printable(out, line.key, line.key_length);
+        cli_sink_escaped(out, line.key, line.key_length);
         cli_sink_text(out, " = ");
-        cli_sink_printable(out, line.value, line.value_length);
+        cli_sink_escaped(out, line.value, line.value_length);
         cli_sink_text(out, "\n");
         label = "";
     }

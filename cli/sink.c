@@ -205,10 +205,20 @@ size_t cli_utf8_whole(const char *text, size_t length) {
 
 static const char replacement[] = "\xEF\xBF\xBD"; /* U+FFFD */
 
+/* A control character that is not ASCII: JSON takes it as it is, a terminal would obey it.  All are below U+10000. */
+static void json_wide_control(struct cli_sink *sink, const char *text, size_t length) {
+    const unsigned char *bytes = (const unsigned char *)text;
+    unsigned value = bytes[0] & (length == 2 ? 0x1Fu : 0x0Fu);
+    for (size_t i = 1; i < length; i++) value = value << 6 | (bytes[i] & 0x3Fu);
+    cli_sink_format(sink, "\\u%04x", value);
+}
+
 static void json_character(struct cli_sink *sink, const char *text, size_t length) {
     unsigned char byte = (unsigned char)text[0];
     if (length == 0)
         cli_sink_text(sink, replacement);
+    else if (length > 1 && nigh_escape(text, length, NULL, 0) != length)
+        json_wide_control(sink, text, length);
     else if (length > 1)
         cli_sink_bytes(sink, text, length);
     else if (byte == '"' || byte == '\\')
@@ -233,31 +243,13 @@ void cli_sink_json(struct cli_sink *sink, const char *text, size_t length) {
     cli_sink_text(sink, "\"");
 }
 
-/* U+200E, U+200F, U+202A to U+202E and U+2066 to U+2069, three bytes each: they turn the direction of what follows. */
-static bool is_direction(const unsigned char *bytes) {
-    if (bytes[0] != 0xE2) return false;
-    if (bytes[1] == 0x80) return bytes[2] == 0x8E || bytes[2] == 0x8F || (bytes[2] >= 0xAA && bytes[2] <= 0xAE);
-    return bytes[1] == 0x81 && bytes[2] >= 0xA6 && bytes[2] <= 0xA9;
-}
-
-/* U+0080 to U+009F are control characters too, two bytes each. */
-bool cli_utf8_is_control(const char *text, size_t length) {
-    const unsigned char *bytes = (const unsigned char *)text;
-    if (length == 1) return bytes[0] < 0x20 || bytes[0] == 0x7F;
-    if (length == 3) return is_direction(bytes);
-    return length == 2 && bytes[0] == 0xC2 && bytes[1] < 0xA0;
-}
-
-void cli_sink_printable(struct cli_sink *sink, const char *text, size_t length) {
+void cli_sink_escaped(struct cli_sink *sink, const char *text, size_t length) {
     for (size_t i = 0; i < length;) {
+        char shown[24];
         size_t character = cli_utf8_length(text + i, length - i);
-        if (character == 0)
-            cli_sink_text(sink, replacement);
-        else if (cli_utf8_is_control(text + i, character))
-            cli_sink_text(sink, "?");
-        else
-            cli_sink_bytes(sink, text + i, character);
-        i += character > 0 ? character : 1;
+        if (character == 0) character = 1;
+        cli_sink_bytes(sink, shown, nigh_escape(text + i, character, shown, sizeof shown));
+        i += character;
     }
 }
 

@@ -52,8 +52,9 @@ void cli_sink_json(struct cli_sink *sink, const char *text, size_t length);
 /* ,"NAME":VALUE */
 void cli_sink_json_count(struct cli_sink *sink, const char *name, uint64_t value);
 
-/* `text` for a terminal: control characters become '?', bytes that are not UTF-8 U+FFFD. */
-void cli_sink_printable(struct cli_sink *sink, const char *text, size_t length);
+/* An id or a text as one line without tabs that a terminal can show, as nigh_escape() has it; nigh_unescape() reads it.
+ */
+void cli_sink_escaped(struct cli_sink *sink, const char *text, size_t length);
 
 /* False where something could not be written, now or before. */
 bool cli_sink_flush(struct cli_sink *sink);
@@ -73,8 +74,5 @@ size_t cli_utf8_length(const char *text, size_t length);
 
 /* The length without the beginning of a character that was cut off at the end. */
 size_t cli_utf8_whole(const char *text, size_t length);
-
-/* Whether a character of that length would move the cursor, or turn the text after it round. */
-bool cli_utf8_is_control(const char *text, size_t length);
 
 #endif

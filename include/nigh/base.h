@@ -87,7 +87,8 @@ typedef enum nigh_status {
     X(NIGH_REASON_NO_DOCUMENT, 14, "") /* nothing was wrong, and there was none */             \
     X(NIGH_REASON_NEEDS_RADIUS, 15, "give a radius")                                           \
     X(NIGH_REASON_NEEDS_WEIGHTS, 16, "another method needs none")                              \
-    X(NIGH_REASON_NOT_FOR_COPIES, 17, "make one whose scheme has a threshold")
+    X(NIGH_REASON_NOT_FOR_COPIES, 17, "make one whose scheme has a threshold")                 \
+    X(NIGH_REASON_OTHER_DOCUMENT, 18, "") /* the id is there, and the one that has it is another document */
 
 typedef enum nigh_reason {
 #define NIGH_REASON_ENUM(name, number, text) name = (number),
@@ -271,6 +272,27 @@ typedef struct nigh_stream {
     int (*read)(void *user, void *buffer, size_t length, size_t *moved);
     int (*write)(void *user, const void *bytes, size_t length, size_t *moved);
 } nigh_stream;
+
+/*
+ * Ids may be any bytes.  This writes them as one line of printable UTF-8 that can be read back, the form in which
+ * lines and tab-separated columns hold them: \t, \n, \r and \\ as in C, and \xNN for each byte of any other control
+ * character, of a mark or override of direction, and of what is no UTF-8.
+ *
+ * Owns:    caller owns `out`, which has room for `capacity` bytes (NULL with 0); what fits is written, in whole
+ *          characters, and ended by a zero byte.
+ * Threads: any.
+ * Returns: the length of all of it, without the zero byte: at most 4 times `length`.
+ */
+NIGH_API size_t nigh_escape(const char *bytes, size_t length, char *out, size_t capacity);
+
+/*
+ * The bytes that were escaped.  A backslash that begins none of these escapes stands for itself.
+ *
+ * Owns:    caller owns `out`, which has room for `length` bytes, and may be `text` itself; no zero byte is added.
+ * Threads: any.
+ * Returns: how many bytes there are, at most `length`.
+ */
+NIGH_API size_t nigh_unescape(const char *text, size_t length, char *out);
 
 #ifdef __cplusplus
 }

@@ -84,21 +84,27 @@ typedef struct nigh_index_options {
     void (*repeated)(void *user, const nigh_signed *document);
     /* Asked before the commit; non-zero ends it with NIGH_ECANCELLED and nothing added. */
     int (*before_commit)(void *user, const struct nigh_index_result *so_far);
-    void *user; /* for both */
+    void *user; /* for all of these */
     const nigh_progress *progress;
+    /*
+     * Told, instead of `repeated`, of each that is left out although the one there has another signature: the text has
+     * changed, or two documents were given one id.  NULL: `repeated` is told of these too.
+     */
+    void (*changed)(void *user, const nigh_signed *document);
 } nigh_index_options;
 
 NIGH_API void nigh_index_options_init(nigh_index_options *options);
 
 typedef struct nigh_index_result {
     size_t size;
-    uint64_t repeated; /* documents left out, their ids being there already */
+    uint64_t repeated; /* documents left out, their ids being there already; also those below */
     int passages;      /* non-zero: what was added are passages of documents */
     int learned;       /* non-zero: signed by a model, which knows some words only */
     uint32_t width_bits;
     uint32_t reserved;
     nigh_commit commit;        /* documents added, and the state now */
     nigh_signing_info signing; /* what was read */
+    uint64_t changed;          /* of those repeated, with another signature than the one there */
 } nigh_index_result;
 
 /*

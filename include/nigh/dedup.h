@@ -133,6 +133,7 @@ typedef struct nigh_dedup_info {
     uint64_t pairs_cut;           /* of all_pairs: candidate pairs of crowds that were not looked at, being over
                                      pairs_limit, counted once for each band; 0: every pair that is alike is given */
     uint64_t there;               /* documents that go with one of `against` */
+    uint64_t repeated_ids;        /* documents with the id of an earlier one: they differ in their number */
 } nigh_dedup_info;
 
 NIGH_API void nigh_dedup_describe(const nigh_dedup *dedup, nigh_dedup_info *out);

@@ -28,9 +28,11 @@ typedef enum nigh_text_format {
 NIGH_API const char *nigh_text_format_name(nigh_text_format format);
 
 /*
- * One document as text.  `text` is UTF-8; what was not is U+FFFD.  `id` is what
- * the format gives (a key, a URI, a DOCNO), else the path, with ":LINE" where a
- * line is a document, or "ARCHIVE/MEMBER".
+ * One document as text.  `text` is UTF-8; what was not is U+FFFD.  `id` is any
+ * bytes: what the format gives (a key, a URI, a DOCNO); of a file without one its
+ * path, or "ARCHIVE/MEMBER"; and of a record in a file "PATH:LINE:HASH" (of WARC
+ * and TREC ":NUMBER", of "-" as one text "-:HASH"), with 12 hexadecimal digits that
+ * stand for the text: the same input has the same ids, and another text another one.
  */
 typedef struct nigh_text {
     size_t size;
@@ -138,8 +140,9 @@ typedef struct nigh_source {
     /*
      * Fills *out with the next document.  It comes empty, so only what a document has is
      * to be set: `text`, and where it has them an id, a score, a label, a part, and for
-     * messages source, offset and line.  `number` is not read.  Without an id it is the
-     * number of the document in decimal, from 0; without a source messages name the id.
+     * messages source, offset and line.  `number` is not read.  Without an id it is
+     * "NUMBER:HASH", the number of the document in decimal, from 0, and 12 hexadecimal digits
+     * that stand for its text; without a source messages name the id.
      * What *out points to must stay until the next call of next or rewind.  More is read
      * ahead than was asked for.
      *

@@ -24,7 +24,8 @@ extern "C" {
 /*
  * One document: its signature, a name, and bytes of the caller's that are kept
  * beside it.  `id` NULL means the document goes by its number; an id is any
- * bytes but NUL, tab and newline, 1 to NIGH_MAX_ID_LENGTH of them.
+ * bytes, 1 to NIGH_MAX_ID_LENGTH of them.  Lines of hex digits and files of ids
+ * have them as nigh_escape() writes them.
  */
 typedef struct nigh_document {
     size_t size;

@@ -8,11 +8,12 @@ bool nigh__width_valid(uint64_t width_bits) {
     return width_bits != 0 && width_bits % 8 == 0 && width_bits <= NIGH_MAX_WIDTH_BITS;
 }
 
-const char *nigh__id_problem(const char *id, size_t length) {
+const char *nigh__id_problem(size_t length) {
     if (length == 0) return "id is empty";
     if (length > NIGH_MAX_ID_LENGTH) return "id is longer than 65535 bytes";
-    if (memchr(id, '\0', length) != NULL) return "id holds a NUL byte";
-    if (memchr(id, '\n', length) != NULL) return "id holds a newline";
-    if (memchr(id, '\t', length) != NULL) return "id holds a tab";
     return NULL;
+}
+
+bool nigh__id_is_line(const char *id, size_t length) {
+    return memchr(id, '\0', length) == NULL && memchr(id, '\n', length) == NULL && memchr(id, '\t', length) == NULL;
 }

@@ -10,12 +10,10 @@
 /* Whether signatures may have this width: a multiple of 8 from 8 to NIGH_MAX_WIDTH_BITS. */
 bool nigh__width_valid(uint64_t width_bits);
 
-/*
- * An id travels through lines and tab-separated columns, so a tab in it is
- * refused with the rest.
- *
- * Returns: NULL, or what is wrong with the id, a constant.
- */
-const char *nigh__id_problem(const char *id, size_t length);
+/* Returns: NULL, or what is wrong with an id of that length, a constant. */
+const char *nigh__id_problem(size_t length);
+
+/* Whether there is no zero byte, tab or newline in it, as in all ids before these were allowed. */
+bool nigh__id_is_line(const char *id, size_t length);
 
 #endif

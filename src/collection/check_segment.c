@@ -174,10 +174,12 @@ static uint64_t walk_offsets(const struct nigh__segment *segment, void *user) {
 
 static uint64_t walk_id_bytes(const struct nigh__segment *segment, void *user) {
     (void)user;
+    const bool any = (segment->header.incompatible & NIGH__FEATURE_ANY_IDS) != 0;
     uint64_t length = segment->sections[NIGH__SECTION_ID_BYTES].length;
     for (uint64_t i = 0; i < length; i++)
-        if (segment->id_bytes[i] == '\0' || segment->id_bytes[i] == '\n' || segment->id_bytes[i] == '\t') return i;
-    return NO_PROBLEM;
+        if (segment->id_bytes[i] == '\0' || segment->id_bytes[i] == '\n' || segment->id_bytes[i] == '\t')
+            return any ? NO_PROBLEM : i;
+    return any ? 0 : NO_PROBLEM;
 }
 
 /* As many slots are taken as there are documents; with check_lookup() that leaves no entry unaccounted for. */
@@ -212,6 +214,9 @@ static nigh_status check_lookup(const struct nigh__segment *segment, struct nigh
 }
 
 static nigh_status check_ids(const struct nigh__segment *segment, struct nigh__progress *progress, nigh_error *error) {
+    if (segment->id_offsets == NULL && (segment->header.incompatible & NIGH__FEATURE_ANY_IDS) != 0)
+        return nigh__fail_at(error, NIGH_ECORRUPT, segment->path, offsetof(struct nigh__segment_header, incompatible),
+                             "says that ids are any bytes, and has no ids");
     if (segment->id_offsets == NULL) return NIGH_OK;
     struct offsets_walk offsets = {.offsets = segment->id_offsets,
                                    .bytes_length = segment->sections[NIGH__SECTION_ID_BYTES].length,
@@ -220,8 +225,9 @@ static nigh_status check_ids(const struct nigh__segment *segment, struct nigh__p
     nigh_status status =
         run_walk(segment, walk_offsets, &offsets, NIGH__SECTION_ID_OFFSETS, "the offset of an id is wrong", error);
     if (status == NIGH_OK)
-        status = run_walk(segment, walk_id_bytes, NULL, NIGH__SECTION_ID_BYTES,
-                          "an id holds a zero byte, a tab or a newline", error);
+        status =
+            run_walk(segment, walk_id_bytes, NULL, NIGH__SECTION_ID_BYTES,
+                     "ids hold a zero byte, a tab or a newline, and the header says otherwise, or the reverse", error);
     if (status == NIGH_OK)
         status = run_walk(segment, walk_lookup_slots, NULL, NIGH__SECTION_ID_LOOKUP,
                           "the id lookup does not have one entry a document", error);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "base/memory.h"
 #include "base/progress.h"
 #include "base/status.h"
@@ -419,7 +420,7 @@ nigh_status nigh_collection_find(const nigh_collection *collection, const char *
     else if (parse_number(id, id_length, document) && *document < collection->documents)
         status = NIGH_OK;
     if (status == NIGH_ENOTFOUND)
-        return nigh__fail_at(error, status, collection->path, NIGH_NO_OFFSET, "no document '%.*s'",
-                             id_length > 100 ? 100 : (int)id_length, id);
+        return nigh__fail_at(error, status, collection->path, NIGH_NO_OFFSET, "no document '%s'",
+                             nigh__shown(id, id_length).text);
     return status;
 }

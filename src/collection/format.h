@@ -63,7 +63,7 @@
 #define NIGH__MAX_KEPT_LENGTH (UINT64_C(1) << 32) /* of a vocabulary or a model */
 
 /* A bit is added with the feature that needs it; unknown incompatible bits are refused. */
-#define NIGH__KNOWN_INCOMPATIBLE 0u
+#define NIGH__FEATURE_ANY_IDS 1u /* of segments: an id may hold a zero byte, a tab or a newline */
 
 enum nigh__section_type {
     NIGH__SECTION_SCHEME = 1,          /* text */

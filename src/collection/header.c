@@ -33,8 +33,8 @@ nigh_status nigh__header_check(const char *path, const void *header, const char 
     return NIGH_OK;
 }
 
-nigh_status nigh__features_check(const char *path, uint32_t incompatible, nigh_error *error) {
-    uint32_t unknown = incompatible & ~NIGH__KNOWN_INCOMPATIBLE;
+nigh_status nigh__features_check(const char *path, uint32_t incompatible, uint32_t known, nigh_error *error) {
+    uint32_t unknown = incompatible & ~known;
     if (unknown == 0) return NIGH_OK;
     return nigh__fail_at(error, NIGH_EVERSION, path, INCOMPATIBLE_AT,
                          "uses features that this version of nigh does not know (bits 0x%x)", unknown);

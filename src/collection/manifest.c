@@ -83,7 +83,7 @@ static nigh_status read_entries(const nigh_context *context, const struct nigh__
     if (status == NIGH_OK && manifest_checksum(manifest, hasher) != manifest->header.checksum)
         status = nigh__fail_at(error, NIGH_ECORRUPT, file->path, offsetof(struct nigh__manifest_header, checksum),
                                "the manifest fails its checksum");
-    if (status == NIGH_OK) status = nigh__features_check(file->path, manifest->header.incompatible, error);
+    if (status == NIGH_OK) status = nigh__features_check(file->path, manifest->header.incompatible, 0, error);
     if (status == NIGH_OK) status = check_entries(file, kind, manifest, error);
     nigh__hasher_free(context, hasher);
     return status;

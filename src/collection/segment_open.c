@@ -37,7 +37,8 @@ static nigh_status read_head(const struct nigh__file *file, struct nigh__segment
         nigh__file_read(file, NIGH__TABLE_AT, segment->table, header->section_count * sizeof segment->table[0], error);
     if (status == NIGH_OK)
         status = nigh__sections_head_check(file, header, segment->table, header->section_count, error);
-    if (status == NIGH_OK) status = nigh__features_check(file->path, header->incompatible, error);
+    if (status == NIGH_OK)
+        status = nigh__features_check(file->path, header->incompatible, NIGH__FEATURE_ANY_IDS, error);
     return status;
 }
 

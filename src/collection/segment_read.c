@@ -65,7 +65,8 @@ static enum found copy_id(const struct nigh__segment *segment, uint32_t document
     size_t part = whole < capacity ? (size_t)whole : capacity - 1;
     memcpy(buffer, segment->id_bytes + start, part);
     buffer[part] = '\0';
-    return part == 0 || nigh__id_problem(buffer, part) == NULL ? FOUND : LIES;
+    const bool any = (segment->header.incompatible & NIGH__FEATURE_ANY_IDS) != 0;
+    return any || nigh__id_is_line(buffer, part) ? FOUND : LIES;
 }
 
 nigh_status nigh__segment_id(const struct nigh__segment *segment, uint32_t document, char *buffer, size_t capacity,

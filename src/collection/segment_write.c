@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/escape.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/hash_table.h"
+#include "base/limits.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "collection/directory.h"
@@ -24,6 +26,7 @@ struct nigh__segment_writer {
     uint32_t width_bits;
     uint32_t words;
     uint32_t signatures;
+    bool any_ids; /* an id is not a line: older versions must not read the segment */
 
     struct nigh__file file;
     struct nigh__section_writer sections;
@@ -95,6 +98,21 @@ nigh_status nigh__segment_writer_open(const nigh_context *context, const struct 
 
 /* --------------------------------------------------------------------- add */
 
+/* Whether it is the same document again or another one under its id, the signatures tell. */
+static nigh_status fail_repeated(struct nigh__segment_writer *writer, const nigh_document *document, uint32_t other,
+                                 nigh_error *error) {
+    const size_t size = (size_t)writer->words * sizeof(uint64_t);
+    const uint32_t row = ((const uint32_t *)writer->row_of.data)[other];
+    bool equal;
+    memcpy(writer->row, document->signature, writer->width_bits / 8);
+    nigh_status status = nigh__output_equals(&writer->sections.output, NIGH__SECTIONS_START + row * (uint64_t)size,
+                                             writer->row, size, &equal, error);
+    if (status != NIGH_OK) return status;
+    (void)nigh__fail(error, NIGH_EEXISTS, "a document '%s' was added before%s",
+                     nigh__shown(document->id, document->id_length).text, equal ? "" : ", with another signature");
+    return equal ? NIGH_EEXISTS : nigh__because(error, NIGH_REASON_OTHER_DOCUMENT, NIGH_EEXISTS);
+}
+
 static nigh_status find_id(struct nigh__segment_writer *writer, const nigh_document *document, uint64_t hash,
                            nigh_error *error) {
     uint64_t cursor = nigh__hash_table_home(hash, writer->names.capacity);
@@ -103,9 +121,7 @@ static nigh_status find_id(struct nigh__segment_writer *writer, const nigh_docum
         bool equal;
         nigh_status status = nigh__spool_equals(&writer->ids, other, document->id, document->id_length, &equal, error);
         if (status != NIGH_OK) return status;
-        if (equal)
-            return nigh__fail(error, NIGH_EEXISTS, "a document '%.*s' was added before",
-                              document->id_length > 100 ? 100 : (int)document->id_length, document->id);
+        if (equal) return fail_repeated(writer, document, other, error);
     }
     return NIGH_OK;
 }
@@ -142,6 +158,7 @@ static nigh_status add_id(struct nigh__segment_writer *writer, const nigh_docume
     if (!writer->ids.file.open) status = open_spool(writer, &writer->ids, ".ids.tmp", error);
     if (status == NIGH_OK) status = nigh__spool_add(&writer->ids, document->id, document->id_length, error);
     if (status != NIGH_OK) return status;
+    if (!nigh__id_is_line(document->id, document->id_length)) writer->any_ids = true;
     uint32_t number = nigh__segment_writer_documents(writer);
     return nigh__hash_table_add(writer->context, &writer->names, hash, number)
                ? NIGH_OK
@@ -287,6 +304,7 @@ static nigh_status write_frame(struct nigh__segment_writer *writer, struct nigh_
     *header = (struct nigh__segment_header){
         .version = NIGH__FORMAT_VERSION,
         .endian_mark = NIGH__ENDIAN_MARK,
+        .incompatible = writer->any_ids ? NIGH__FEATURE_ANY_IDS : 0,
         .documents = writer->row_of.count,
         .signatures = writer->signatures,
         .width_bits = writer->width_bits,

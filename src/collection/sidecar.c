@@ -41,7 +41,7 @@ static nigh_status read_head(const struct nigh__file *file, struct nigh__sidecar
         nigh__file_read(file, NIGH__TABLE_AT, sidecar->table, header->section_count * sizeof sidecar->table[0], error);
     if (status == NIGH_OK)
         status = nigh__sections_head_check(file, header, sidecar->table, header->section_count, error);
-    if (status == NIGH_OK) status = nigh__features_check(file->path, header->incompatible, error);
+    if (status == NIGH_OK) status = nigh__features_check(file->path, header->incompatible, 0, error);
     return status;
 }
 

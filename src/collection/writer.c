@@ -18,6 +18,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/memory.h"
@@ -216,6 +217,21 @@ static nigh_status texts_agree(struct nigh_writer *writer, const nigh_document *
                          "some documents come with their text or keys, and others without");
 }
 
+/* Whether it is the same document again or another one under its id, the signatures tell. */
+static nigh_status fail_there(const struct nigh_writer *writer, const nigh_document *document, uint64_t existing,
+                              nigh_error *error) {
+    const size_t size = writer->width_bits / 8;
+    uint8_t *there = nigh__alloc(writer->context, size, 1);
+    if (there == NULL) return nigh__no_memory(error, "for a signature");
+    nigh_status status = nigh_collection_signature(writer->old, existing, there, error);
+    const bool equal = status == NIGH_OK && memcmp(there, document->signature, size) == 0;
+    nigh__free(writer->context, there);
+    if (status != NIGH_OK) return status;
+    (void)nigh__fail_at(error, NIGH_EEXISTS, writer->path, NIGH_NO_OFFSET, "a document '%s' is there already%s",
+                        nigh__shown(document->id, document->id_length).text, equal ? "" : ", with another signature");
+    return equal ? NIGH_EEXISTS : nigh__because(error, NIGH_REASON_OTHER_DOCUMENT, NIGH_EEXISTS);
+}
+
 static nigh_status document_sound(struct nigh_writer *writer, const nigh_document *document, nigh_error *error) {
     if (document->metadata_length > NIGH_MAX_METADATA_LENGTH)
         return nigh__fail(error, NIGH_EINVAL, "metadata of %zu bytes; %u are allowed", document->metadata_length,
@@ -225,15 +241,13 @@ static nigh_status document_sound(struct nigh_writer *writer, const nigh_documen
     if (status == NIGH_OK) status = weights_agree(writer, document, error);
     if (status == NIGH_OK) status = texts_agree(writer, document, error);
     if (status != NIGH_OK || document->id == NULL) return status;
-    const char *problem = nigh__id_problem(document->id, document->id_length);
+    const char *problem = nigh__id_problem(document->id_length);
     if (problem != NULL) return nigh__fail(error, NIGH_EINVAL, "%s", problem);
     if (writer->old == NULL) return NIGH_OK;
     uint64_t existing;
     status = nigh__collection_find_named(writer->old, document->id, document->id_length, &existing, error);
     if (status == NIGH_ENOTFOUND) return NIGH_OK;
-    if (status != NIGH_OK) return status;
-    return nigh__fail_at(error, NIGH_EEXISTS, writer->path, NIGH_NO_OFFSET, "a document '%.*s' is there already",
-                         document->id_length > 100 ? 100 : (int)document->id_length, document->id);
+    return status == NIGH_OK ? fail_there(writer, document, existing, error) : status;
 }
 
 static nigh_status usable(const struct nigh_writer *writer, nigh_error *error) {

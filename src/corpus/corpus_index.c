@@ -176,10 +176,16 @@ static nigh_status open_signing(struct indexing *indexing, nigh_error *error) {
 }
 
 /* Crawls hold pages twice; the first of an id stays. */
-static nigh_status leave_out(struct indexing *indexing, const nigh_signed *row, nigh_status status) {
+static nigh_status leave_out(struct indexing *indexing, const nigh_signed *row, const nigh_error *why) {
+    const nigh_index_options *options = &indexing->options;
+    const bool changed = why->reason == NIGH_REASON_OTHER_DOCUMENT;
     indexing->result.repeated++;
-    if (indexing->options.repeated != NULL) indexing->options.repeated(indexing->options.user, row);
-    return indexing->options.strict ? status : NIGH_OK;
+    indexing->result.changed += changed;
+    if (changed && options->changed != NULL)
+        options->changed(options->user, row);
+    else if (options->repeated != NULL)
+        options->repeated(options->user, row);
+    return options->strict ? why->status : NIGH_OK;
 }
 
 static nigh_status report(struct indexing *indexing, nigh_error *error) {
@@ -191,12 +197,14 @@ static nigh_status report(struct indexing *indexing, nigh_error *error) {
 
 static nigh_status add_all(struct indexing *indexing, nigh_error *error) {
     nigh_signed row = {.size = sizeof row};
+    nigh_error why;
     for (uint64_t seen = 1;; seen++) {
         nigh_status status = nigh_signing_next(indexing->signing, &row, error);
         if (status != NIGH_OK) return status == NIGH_END ? NIGH_OK : status;
-        status = nigh_writer_add(indexing->writer, row.document, error);
+        status = nigh_writer_add(indexing->writer, row.document, &why);
+        if (status != NIGH_OK && error != NULL) *error = why;
         if (status == NIGH_OK) indexing->result.commit.added++;
-        if (status == NIGH_EEXISTS) status = leave_out(indexing, &row, status);
+        if (status == NIGH_EEXISTS) status = leave_out(indexing, &row, &why);
         if (status == NIGH_OK && seen % 64 == 0) status = report(indexing, error);
         if (status != NIGH_OK) return status;
     }

@@ -6,8 +6,11 @@
 #include <math.h>
 
 #include "base/clock.h"
+#include "base/hash.h"
+#include "base/memory.h"
 #include "base/secret.h"
 #include "base/status.h"
+#include "base/word_sort.h"
 #include "dedup/prefixes.h"
 #include "dedup/sets.h"
 #include "dedup/there.h"
@@ -135,6 +138,23 @@ static void count_scored(nigh_dedup *dedup) {
     for (size_t i = 0; i < dedup->scores.count; i++) dedup->info.scored += scores[i] > -(double)INFINITY;
 }
 
+/* By their hashes, which takes two words a document for a moment. */
+static nigh_status count_repeated_ids(nigh_dedup *dedup, nigh_error *error) {
+    const size_t count = dedup->documents.count;
+    uint64_t *hashes = nigh__alloc_large(dedup->context, count + 1, sizeof *hashes);
+    uint64_t *scratch = nigh__alloc_large(dedup->context, count + 1, sizeof *scratch);
+    const bool room = hashes != NULL && scratch != NULL;
+    for (size_t i = 0; room && i < count; i++) {
+        const struct nigh__duplicate *document = nigh__dedup_document(dedup, i);
+        hashes[i] = nigh__hash((const char *)dedup->ids.data + document->id, document->id_length);
+    }
+    const uint64_t *sorted = room ? nigh__words_sort(hashes, scratch, count, 1, 1, dedup->options.threads) : NULL;
+    for (size_t i = 1; room && i < count; i++) dedup->info.repeated_ids += sorted[i] == sorted[i - 1];
+    nigh__free(dedup->context, hashes);
+    nigh__free(dedup->context, scratch);
+    return room ? NIGH_OK : nigh__no_memory(error, "to compare ids");
+}
+
 /* Records of the shard that are neither documents nor lost. */
 static void count_unread(nigh_dedup *dedup) {
     const uint64_t known = dedup->documents.count + dedup->info.lost;
@@ -152,6 +172,7 @@ static nigh_status run(nigh_dedup *dedup, struct nigh__pass_plan *plan, nigh_err
     count_lost(dedup);
     count_scored(dedup);
     count_unread(dedup);
+    if (status == NIGH_OK) status = count_repeated_ids(dedup, error);
     /* Better now than when all is done. */
     if (status == NIGH_OK && (dedup->options.will_write || dedup->options.will_annotate))
         status =

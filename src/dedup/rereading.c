@@ -259,7 +259,6 @@ void nigh__rereading_free(struct nigh__rereading *source) {
 static nigh_status pass_open(struct nigh__rereading *source, bool raw, nigh_text_reader **out, nigh_error *error) {
     const struct nigh__splitting more = {.streams = source->streams,
                                          .raw = raw,
-                                         .true_ids = true,
                                          .ledger = &source->ledger,
                                          .source = source->given.next == NULL ? NULL : &source->given};
     nigh_text_reader_options options = source->options;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * From a record to an id and text.  Each kind has its reader; what they share is
- * here: ids are made fit, blank text is no text, limits hold, and a failure gets
+ * here: ids are made where there are none, blank text is no text, limits hold, and a failure gets
  * the place of its record.
  */
 #include "document/extract.h"
@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/status.h"
 #include "document/charset.h"
 #include "document/html.h"
@@ -41,7 +42,6 @@ struct job {
     struct nigh__span record, id, text, label, part;
     size_t first_bad; /* in the record, or NIGH__NONE */
     bool has_large;   /* JSON: numbers that do not fit 64 bits are strings of their digits */
-    bool keeps_id;    /* whatever it is made of */
     double score;
     nigh_error *error;
 };
@@ -472,23 +472,17 @@ static nigh_status trec_extract(struct job *job) {
 
 /* ------------------------------------------------------------------- ends */
 
-static bool id_byte_is_bad(char c) { return c == '\0' || c == '\t' || c == '\n'; }
-
-/* Ids are one line without a tab, and of a length that the store takes. */
-static nigh_status id_mend(struct job *job) {
-    struct nigh__array *ids = &job->extractor->id;
-    size_t length = job->id.length, bad = 0;
-    if (length > NIGH_MAX_ID_LENGTH) length = nigh__utf8_cut(job->id.text, NIGH_MAX_ID_LENGTH);
-    job->id.length = length;
-    if (job->keeps_id) return NIGH_OK;
-    while (bad < length && !id_byte_is_bad(job->id.text[bad])) bad++;
-    if (bad == length) return NIGH_OK;
-    if (job->id.text != ids->data && !nigh__bytes_append(job->extractor->context, ids, job->id.text, length))
+/* What a document without an id is known by: where it lies, and what it says. */
+static nigh_status id_make(struct job *job, struct nigh__span place) {
+    char text[NIGH__ID_TEXT_LENGTH + 1];
+    const uint64_t hash = nigh__hash(job->text.text, job->text.length);
+    struct nigh__array *out = &job->extractor->id;
+    (void)snprintf(text, sizeof text, ":%012" PRIx64, hash >> 16);
+    out->count = 0;
+    if (!nigh__bytes_append(job->extractor->context, out, place.text, place.length) ||
+        !nigh__bytes_append(job->extractor->context, out, text, NIGH__ID_TEXT_LENGTH))
         return fail_memory(job);
-    char *bytes = ids->data;
-    for (size_t i = bad; i < length; i++)
-        if (id_byte_is_bad(bytes[i])) bytes[i] = '?';
-    job->id.text = bytes;
+    job->id = array_span(out);
     return NIGH_OK;
 }
 
@@ -532,11 +526,14 @@ static nigh_status fail_placed(nigh_error *error, nigh_status status, const nigh
     return nigh__fail_at(error, status, source, record->offset, "%s", detail->why);
 }
 
-static nigh_status job_finish(struct job *job) {
+static nigh_status job_finish(struct job *job, struct nigh__span own_id, bool placed) {
     if (job->text.length > job->extractor->max_bytes)
         return nigh__fail(job->error, NIGH_ELIMIT, "more than %" PRIu64 " bytes of text", job->extractor->max_bytes);
     if (nigh__is_blank(job->text.text, job->text.length)) return NIGH_ENOTFOUND;
-    return id_mend(job);
+    if (job->id.length == 0 && placed) return id_make(job, own_id);
+    if (job->id.length == 0) job->id = own_id;
+    if (job->id.length > NIGH_MAX_ID_LENGTH) job->id.length = nigh__utf8_cut(job->id.text, NIGH_MAX_ID_LENGTH);
+    return NIGH_OK;
 }
 
 nigh_status nigh__extract(struct nigh__extractor *extractor, const struct nigh__batch *batch,
@@ -548,16 +545,13 @@ nigh_status nigh__extract(struct nigh__extractor *extractor, const struct nigh__
                       .record = {nigh__batch_bytes(batch, record->bytes), record->length},
                       .text = {"", 0},
                       .first_bad = NIGH__NONE,
-                      .keeps_id =
-                          batch->true_ids && (record->kind == NIGH__RECORD_JSON || record->kind == NIGH__RECORD_GIVEN),
                       .score = -(double)INFINITY,
                       .error = &detail};
     *repaired = NIGH_NO_OFFSET;
     extractor->remark.status = NIGH_OK;
     buffers_clear(extractor);
     nigh_status status = record_extract(&job, record->kind);
-    if (job.id.length == 0) job.id = own_id;
-    if (status == NIGH_OK) status = job_finish(&job);
+    if (status == NIGH_OK) status = job_finish(&job, own_id, record->placed);
     if (status != NIGH_OK) status = note_loss(batch, record, status, &detail);
     if (status != NIGH_OK) return fail_placed(error, status, &detail, source, record);
     if (job.first_bad != NIGH__NONE) *repaired = job.first_bad;

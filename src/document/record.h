@@ -15,6 +15,8 @@
 #ifndef NIGH_DOCUMENT_RECORD_H
 #define NIGH_DOCUMENT_RECORD_H
 
+#include <stdbool.h>
+
 #include "base/memory.h"
 
 enum nigh__record_kind {
@@ -33,6 +35,7 @@ struct nigh__record {
     nigh_text_format format; /* of the text it is from; NIGH_TEXT_AUTO: of a problem before any was found out */
     size_t bytes, length;    /* place in the batch's bytes */
     size_t id, id_length;    /* place of the id: the path, the URI; in JSON and TREC used where there is no other */
+    bool placed;             /* that id says where the record lies: extracting adds what its text is (extract.h) */
     size_t source;           /* place of a terminated name for messages: "FILE" or "ARCHIVE/MEMBER" */
     size_t problem;          /* index into the batch's problems */
     uint64_t number;         /* in all of the input, from 0 */
@@ -59,9 +62,16 @@ struct nigh__batch {
     struct nigh__array problems; /* of nigh_error */
     nigh_status status; /* why the input ends after this batch: NIGH_OK (it does not), NIGH_END, or a failure */
     nigh_error error;   /* of that failure */
-    bool true_ids;      /* as the splitter was told */
     struct nigh__ledger *ledger; /* NULL: none */
 };
+
+/*
+ * Where a document has no id, that of its place ("k.jsonl:453") is not enough: the next input
+ * may have another text there.  So ":" and 12 hexadecimal digits are added, the upper 48 bits of
+ * the XXH3 of its text.  The same input gives the same ids, and two records with one text differ
+ * in their place.
+ */
+#define NIGH__ID_TEXT_LENGTH 13u
 
 #define NIGH__BATCH_KEEP ((size_t)4 << 20)
 #define NIGH__BATCH_PADDING 64u /* simdjson reads so far past the end */

@@ -259,7 +259,6 @@ void nigh__splitter_fill(struct nigh__splitter *splitter, struct nigh__batch *ba
     splitter->target = target;
     splitter->source = SIZE_MAX;
     splitter->raw.begin = 0;
-    batch->true_ids = splitter->true_ids;
     batch->ledger = splitter->ledger;
     while (splitter->status == NIGH_OK && !nigh__split_full(splitter))
         splitter->status = advance(splitter, &splitter->error);
@@ -327,11 +326,10 @@ nigh_status nigh__splitter_open(const nigh_context *context, const char *const *
     splitter->options = *options;
     if (more != NULL) {
         splitter->raw.on = more->raw && source == NULL;
-        splitter->true_ids = more->true_ids;
         splitter->ledger = more->ledger;
     }
     splitter->paths = (struct nigh__array)NIGH__ARRAY(struct nigh__split_path);
-    splitter->name = splitter->clean = splitter->head = (struct nigh__array)NIGH__ARRAY(char);
+    splitter->name = splitter->head = (struct nigh__array)NIGH__ARRAY(char);
     nigh_status status = source != NULL
                              ? nigh__split_source_open(splitter, source, error)
                              : files_begin(splitter, paths, count, more == NULL ? NULL : more->streams, error);
@@ -368,7 +366,6 @@ void nigh__splitter_close(struct nigh__splitter *splitter) {
     for (size_t i = 0; i < splitter->paths.count; i++) nigh__free(context, paths[i].path);
     nigh__array_release(context, &splitter->paths);
     nigh__array_release(context, &splitter->name);
-    nigh__array_release(context, &splitter->clean);
     nigh__array_release(context, &splitter->head);
     nigh__free(context, splitter->file_name);
     nigh__free(context, splitter->buffer);

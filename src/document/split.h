@@ -19,7 +19,6 @@ struct nigh__splitting {
      * for whole files alone.  The numbers are the same.
      */
     bool raw;
-    bool true_ids;               /* ids of JSON keep whatever they are made of; else they are a line without tabs */
     struct nigh__ledger *ledger; /* NULL, or for an input read several times; outlives the splitter */
     const nigh_source *source;   /* NULL, or instead of paths; its documents always lie as in whole files */
 };

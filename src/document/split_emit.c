@@ -157,10 +157,6 @@ void nigh__pending_lose(struct nigh__splitter *splitter) {
 
 /* ------------------------------------------------------------------- ids */
 
-static void id_clean(char *out, const char *id, size_t length) {
-    for (size_t i = 0; i < length; i++) out[i] = id[i] == '\0' || id[i] == '\t' || id[i] == '\n' ? '?' : id[i];
-}
-
 /* Numbers of lines come one after the other, and adding one to digits is cheaper than dividing for each. */
 void nigh__digits_set(struct nigh__digits *digits, uint64_t number) {
     size_t i = digits->first;
@@ -184,21 +180,25 @@ nigh_status nigh__split_set_name(struct nigh__splitter *splitter, const char *me
     size_t member_length = member == NULL ? 0 : 1 + strlen(member);
     size_t length = file_length + member_length;
     splitter->name.count = 0;
-    splitter->clean.count = 0;
     splitter->source = SIZE_MAX;
     char *name = nigh__array_add(splitter->context, &splitter->name, length + 1);
-    char *clean = nigh__array_add(splitter->context, &splitter->clean, length);
-    if (name == NULL || clean == NULL) return nigh__no_memory(error, "for a name");
+    if (name == NULL) return nigh__no_memory(error, "for a name");
     memcpy(name, splitter->file_name, file_length);
     if (member != NULL) {
         name[file_length] = '/';
         memcpy(name + file_length + 1, member, member_length - 1);
     }
     name[length] = '\0';
-    id_clean(clean, name, length);
-    if (length > NIGH_MAX_ID_LENGTH - ID_DIGITS - 1) splitter->clean.count = NIGH_MAX_ID_LENGTH - ID_DIGITS - 1;
     return NIGH_OK;
 }
+
+/* How much of the name an id of a place takes in: what is added to it must fit too. */
+static size_t name_in_id(const struct nigh__splitter *splitter) {
+    return nigh__smaller(splitter->name.count - 1, NIGH_MAX_ID_LENGTH - ID_DIGITS - 1 - NIGH__ID_TEXT_LENGTH);
+}
+
+/* A stream is another one each time; a file has its name. */
+static bool is_stream(const struct nigh__splitter *splitter) { return strcmp(nigh__split_name(splitter), "-") == 0; }
 
 /* -------------------------------------------------------------- finishing */
 
@@ -218,6 +218,7 @@ static nigh_status record_add(struct nigh__splitter *splitter, enum nigh__record
         .length = id - begin,
         .id = id,
         .id_length = id_length,
+        .placed = splitter->pending.placed,
         .source = splitter->source,
         .number = splitter->records,
         .offset = place.offset,
@@ -261,10 +262,7 @@ nigh_status nigh__pending_finish(struct nigh__splitter *splitter, enum nigh__rec
     if (id_length > NIGH_MAX_ID_LENGTH) id_length = NIGH_MAX_ID_LENGTH;
     uint8_t *out = nigh__split_bytes(splitter, id_length);
     if (out == NULL) return nigh__no_memory(error, "for a batch of documents");
-    if (kind == NIGH__RECORD_GIVEN)
-        memcpy(out, id, id_length);
-    else
-        id_clean((char *)out, id, id_length);
+    memcpy(out, id, id_length);
     status = record_add(splitter, kind, id_length, place, error);
     splitter->records++;
     return status;
@@ -274,8 +272,9 @@ nigh_status nigh__pending_finish_numbered(struct nigh__splitter *splitter, enum 
                                           struct nigh__place place, nigh_error *error) {
     nigh_status status;
     if (finish_early(splitter, place, &status, error)) return status;
+    splitter->pending.placed = number != 0 || is_stream(splitter);
     struct nigh__digits *digits = &splitter->digits;
-    size_t name_length = splitter->clean.count;
+    size_t name_length = name_in_id(splitter);
     size_t digits_length = 0;
     if (number != 0) {
         nigh__digits_set(digits, number);
@@ -284,7 +283,7 @@ nigh_status nigh__pending_finish_numbered(struct nigh__splitter *splitter, enum 
     size_t id_length = name_length + (number != 0 ? digits_length + 1 : 0);
     char *out = (char *)nigh__split_bytes(splitter, id_length);
     if (out == NULL) return nigh__no_memory(error, "for a batch of documents");
-    memcpy(out, splitter->clean.data, name_length);
+    memcpy(out, splitter->name.data, name_length);
     if (number != 0) {
         out[name_length] = ':';
         memcpy(out + name_length + 1, digits->text + digits->first, digits_length);

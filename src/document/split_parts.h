@@ -30,6 +30,7 @@ struct nigh__pending {
     uint8_t last;    /* byte of it */
     bool wanted;     /* it is of the shard asked for */
     bool over;       /* the limit of a document; nothing of it is kept */
+    bool placed;     /* its id is that of its place; see struct nigh__record */
 };
 
 /*
@@ -69,9 +70,8 @@ struct nigh__splitter {
     struct nigh__unpacker outer, inner;
     struct nigh__archive archive;
     struct nigh__feed feeds[FEED_COUNT];
-    char *file_name;          /* owned */
-    struct nigh__array name;  /* of char: of the text, terminated: "FILE" or "ARCHIVE/MEMBER" */
-    struct nigh__array clean; /* of char: the same as part of ids */
+    char *file_name;         /* owned */
+    struct nigh__array name; /* of char: of the text, terminated: "FILE" or "ARCHIVE/MEMBER" */
 
     /* The text being read. */
     struct nigh__feed *text; /* NULL: none */
@@ -86,7 +86,6 @@ struct nigh__splitter {
     bool mid_line;           /* inside a line */
     struct nigh__pending pending;
     struct nigh__raw raw;
-    bool true_ids;
     struct nigh__ledger *ledger; /* NULL: none */
     size_t printed;              /* files, or blocks of a source, written down there by this pass */
     uint64_t print;              /* of the one being read, */
@@ -185,12 +184,11 @@ struct nigh__place {
 };
 
 /*
- * Makes it a record, by the id given, cleaned unless it is a caller's, which extracting
- * does; or a problem, where it is over the limit.
+ * Makes it a record, by the id given; or a problem, where it is over the limit.
  */
 nigh_status nigh__pending_finish(struct nigh__splitter *splitter, enum nigh__record_kind kind, const char *id,
                                  size_t id_length, struct nigh__place place, nigh_error *error);
-/* The same with the id "NAME:NUMBER"; number 0: "NAME". */
+/* The same with the id of its place, "NAME:NUMBER"; number 0: "NAME", which is enough for a file. */
 nigh_status nigh__pending_finish_numbered(struct nigh__splitter *splitter, enum nigh__record_kind kind, uint64_t number,
                                           struct nigh__place place, nigh_error *error);
 

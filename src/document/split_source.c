@@ -65,19 +65,21 @@ static nigh_status source_next(struct nigh__splitter *splitter, nigh_text *out, 
     return status == NIGH_OK || status == NIGH_END ? status : source_failed(status, "read", error);
 }
 
-/* What is not there has no length; an id that is not there is the number. */
-static void text_complete(struct nigh__splitter *splitter, nigh_text *text) {
+/* What is not there has no length; an id that is not there is that of the place, the number.  Whether it is. */
+static bool text_complete(struct nigh__splitter *splitter, nigh_text *text) {
     if (text->text == NULL) text->text = "", text->text_length = 0;
     if (text->label == NULL) text->label = "", text->label_length = 0;
     if (text->part == NULL) text->part = "", text->part_length = 0;
     if (isnan(text->score)) text->score = -(double)INFINITY;
-    if (text->id == NULL || text->id_length == 0) {
+    const bool placed = text->id == NULL || text->id_length == 0;
+    if (placed) {
         const struct nigh__digits *digits = &splitter->digits;
         nigh__digits_set(&splitter->digits, splitter->records);
         text->id = digits->text + digits->first;
         text->id_length = NIGH__ID_DIGITS - digits->first;
     }
     if (text->id_length > NIGH_MAX_ID_LENGTH) text->id_length = nigh__utf8_cut(text->id, NIGH_MAX_ID_LENGTH);
+    return placed;
 }
 
 /* What messages call it: no longer than fits into one. */
@@ -107,13 +109,15 @@ static nigh_status given_add(struct nigh__splitter *splitter, const nigh_text *t
     return NIGH_OK;
 }
 
-static nigh_status document_add(struct nigh__splitter *splitter, const nigh_text *text, nigh_error *error) {
+static nigh_status document_add(struct nigh__splitter *splitter, const nigh_text *text, bool placed,
+                                nigh_error *error) {
     const struct nigh__place place = {.offset = text->offset, .line = text->line};
     nigh_status status = name_set(splitter, text, error);
     if (status == NIGH_OK) status = nigh__pending_begin(splitter, error);
     if (status == NIGH_OK) status = given_add(splitter, text, error);
     if (status == NIGH_OK) status = nigh__pending_add(splitter, (const uint8_t *)text->text, text->text_length, error);
     if (status != NIGH_OK) return status;
+    splitter->pending.placed = placed;
     return nigh__pending_finish(splitter, source_format.kind, text->id, text->id_length, place, error);
 }
 
@@ -125,8 +129,8 @@ nigh_status nigh__split_source(struct nigh__splitter *splitter, nigh_error *erro
         return status == NIGH_OK ? NIGH_END : status;
     }
     if (status != NIGH_OK) return status;
-    text_complete(splitter, &text);
+    const bool placed = text_complete(splitter, &text);
     splitter->bytes_read += text.text_length;
     status = print_add(splitter, &text, error);
-    return status == NIGH_OK ? document_add(splitter, &text, error) : status;
+    return status == NIGH_OK ? document_add(splitter, &text, placed, error) : status;
 }

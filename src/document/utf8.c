@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/escape.h"
+
 #define REPLACEMENT 0xfffdu
 
 size_t nigh__utf8_encode(uint32_t character, char out[4]) {
@@ -27,32 +29,10 @@ bool nigh__utf8_append(const nigh_context *context, struct nigh__array *bytes, u
     return nigh__bytes_append(context, bytes, encoded, nigh__utf8_encode(character, encoded));
 }
 
-/*
- * The length of the character at `bytes`, or 0; then *part is how many bytes are
- * the start of one, at least 1.  The second byte has a range of its own after
- * some leads: no overlong forms, no surrogates, nothing past U+10FFFF.
- */
-static size_t character_length(const uint8_t *bytes, size_t left, size_t *part) {
-    uint8_t lead = bytes[0];
-    *part = 1;
-    if (lead < 0x80) return 1;
-    if (lead < 0xc2 || lead > 0xf4) return 0;
-    size_t length = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-    uint8_t low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
-    uint8_t high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
-    for (size_t i = 1; i < length; i++) {
-        if (i >= left || bytes[i] < low || bytes[i] > high) return 0;
-        *part = i + 1;
-        low = 0x80;
-        high = 0xbf;
-    }
-    return length;
-}
-
 /* Where the first bad part from `at` on begins, or `length`. */
 static size_t good_until(const uint8_t *bytes, size_t at, size_t length, size_t *part) {
     while (at < length) {
-        size_t step = character_length(bytes + at, length - at, part);
+        size_t step = nigh__utf8_length(bytes + at, length - at, part);
         if (step == 0) break;
         at += step;
     }

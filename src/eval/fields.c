@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
+#include "base/escape.h"
+#include "base/memory.h"
 #include "base/status.h"
 
 #define MAX_LINE ((size_t)256 << 10)
@@ -11,14 +14,20 @@ nigh_status nigh__fields_open(const nigh_context *context, const char *path, con
                               struct nigh__fields *out, nigh_error *error) {
     memset(out, 0, sizeof *out);
     out->separators = separators;
+    out->room = nigh__alloc(context, MAX_LINE, 1);
+    if (out->room == NULL) return nigh__no_memory(error, "for a line");
     nigh_status status = nigh__input_open(context, path, NULL, &out->input, error);
+    if (status != NIGH_OK) nigh__free(context, out->room);
+    out->context = context;
     out->lines.input = &out->input;
     out->open = status == NIGH_OK;
     return status;
 }
 
 void nigh__fields_close(struct nigh__fields *fields) {
-    if (fields->open) nigh__input_release(&fields->input);
+    if (!fields->open) return;
+    nigh__input_release(&fields->input);
+    nigh__free(fields->context, fields->room);
     fields->open = false;
 }
 
@@ -42,12 +51,25 @@ static void cut(struct nigh__fields *fields, const char *text, size_t length) {
     }
 }
 
+/* Columns of tab-separated files are as this program writes them. */
+static void unescape(struct nigh__fields *fields) {
+    char *place = fields->room;
+    for (size_t i = 0; i < nigh__smaller(fields->count, NIGH__MAX_FIELDS); i++) {
+        struct nigh__field *field = &fields->at[i];
+        if (field->length == 0 || memchr(field->text, '\\', field->length) == NULL) continue;
+        field->length = nigh_unescape(field->text, field->length, place);
+        field->text = place;
+        place += field->length;
+    }
+}
+
 nigh_status nigh__fields_next(struct nigh__fields *fields, nigh_error *error) {
     const char *text = NULL;
     size_t length = 0;
     nigh_status status;
     while ((status = nigh__lines_next(&fields->lines, MAX_LINE, &text, &length, error)) == NIGH_OK) {
         cut(fields, text, length);
+        if (strcmp(fields->separators, "\t") == 0) unescape(fields);
         if (length > 0 && fields->count > 0) break;
     }
     return status;

@@ -17,13 +17,15 @@ struct nigh__field {
 struct nigh__fields {
     struct nigh__input input;
     struct nigh__lines lines;
+    const nigh_context *context;
+    char *room; /* for columns that were escaped; owned */
     const char *separators;
     bool open;
     size_t count; /* of the line at hand; one more than there is room for: too many */
     struct nigh__field at[NIGH__MAX_FIELDS];
 };
 
-/* With "\t" every tab separates; with others, runs of them do. */
+/* With "\t" every tab separates, and columns are escaped (base/escape.h); with others, runs of them do. */
 nigh_status nigh__fields_open(const nigh_context *context, const char *path, const char *separators,
                               struct nigh__fields *out, nigh_error *error);
 void nigh__fields_close(struct nigh__fields *fields);

@@ -161,7 +161,7 @@ static nigh_status check_file(const struct nigh__file *from, const struct tuning
     if (status != NIGH_OK) return status;
     if (checksum != file->checksum)
         return nigh__fail_at(error, NIGH_ECORRUPT, from->path, AT(checksum), "the checksum is wrong");
-    status = nigh__features_check(from->path, file->incompatible, error);
+    status = nigh__features_check(from->path, file->incompatible, 0, error);
     if (status != NIGH_OK) return status;
     if (length != sizeof *file || file->file_length != length)
         return nigh__fail_at(error, NIGH_ECORRUPT, from->path, AT(file_length), "the file has the wrong length");

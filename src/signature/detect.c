@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/escape.h"
 #include "base/status.h"
 #include "signature/signature_reader.h"
 
@@ -52,7 +53,7 @@ static nigh_status first_line_look(struct nigh__input *input, enum first_line *o
     const char *text;
     size_t length;
     size_t whole;
-    size_t limit = NIGH_MAX_ID_LENGTH + 1 + 2 * NIGH__MAX_ROW_BYTES;
+    size_t limit = NIGH__MAX_ESCAPED_ID + 1 + 2 * NIGH__MAX_ROW_BYTES;
     *out = LINE_OTHER;
     nigh_status status = nigh__line_peek(input, limit, &text, &length, &whole, error);
     if (status == NIGH_END || status == NIGH_ELIMIT) return NIGH_OK;

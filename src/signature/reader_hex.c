@@ -4,23 +4,24 @@
  *
  *     0f3a99c1...          document-7<TAB>0f3a99c1...
  *
- * Byte 0 of the signature is the first two digits.  People write and cut these
- * files by hand, so what is wrong is said with the line and the column.
+ * A name is escaped, as base/escape.c says.  Byte 0 of the signature is the first two digits.  People write and cut
+ * these files by hand, so what is wrong is said with the line and the column.
  */
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/limits.h"
+#include "base/escape.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "signature/signature_reader.h"
 
-#define LINE_LIMIT (NIGH_MAX_ID_LENGTH + 1 + 2 * NIGH__MAX_ROW_BYTES)
+#define LINE_LIMIT (NIGH__MAX_ESCAPED_ID + 1 + 2 * NIGH__MAX_ROW_BYTES)
 
 struct hex_line {
     const char *text;
     const char *digits;
-    size_t id_length; /* 0 and has_id: an empty id */
+    const char *id;
+    size_t id_length;
     size_t digit_count;
     bool has_id;
 };
@@ -67,11 +68,12 @@ static nigh_status line_split(nigh_signature_reader *reader, const char *text, s
     const char *tab = memchr(text, '\t', length);
     const char *problem = NULL;
     if (tab != NULL) {
+        const size_t before = (size_t)(tab - text);
         out->has_id = true;
-        out->id_length = (size_t)(tab - text);
         out->digits = tab + 1;
-        out->digit_count = length - out->id_length - 1;
-        problem = nigh__id_problem(text, out->id_length);
+        out->digit_count = length - before - 1;
+        nigh_status status = nigh__reader_id(reader, text, before, &out->id, &out->id_length, &problem, error);
+        if (status != NIGH_OK) return status;
         if (problem == NULL && memchr(out->digits, '\t', out->digit_count) != NULL) problem = "id holds a tab";
         if (problem == NULL && out->digit_count == 0) problem = "no signature after the tab";
     }
@@ -138,7 +140,7 @@ static nigh_status hex_read(nigh_signature_reader *reader, nigh_document *out, n
     if (status == NIGH_OK) status = line_check(reader, &line, error);
     if (status != NIGH_OK) return status;
     out->signature = reader->decoded;
-    out->id = line.has_id ? line.text : NULL;
+    out->id = line.has_id ? line.id : NULL;
     out->id_length = line.id_length;
     return NIGH_OK;
 }

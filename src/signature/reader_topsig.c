@@ -109,7 +109,7 @@ static nigh_status topsig_next(nigh_signature_reader *reader, nigh_document *out
         return nigh__fail_at(error, NIGH_EFORMAT, reader->input.name, offset, "name has no end in its %zu bytes",
                              reader->name_bytes);
     size_t length = (size_t)(end - bytes);
-    const char *problem = nigh__id_problem(name, length);
+    const char *problem = nigh__id_problem(length);
     if (problem != NULL) return nigh__fail_at(error, NIGH_EFORMAT, reader->input.name, offset, "%s", problem);
     out->id = name;
     out->id_length = length;

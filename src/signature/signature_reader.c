@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/status.h"
@@ -113,11 +114,31 @@ void nigh_signature_reader_describe(const nigh_signature_reader *reader, nigh_si
     nigh__info_copy(out, &reader->info, sizeof reader->info);
 }
 
+nigh_status nigh__reader_id(nigh_signature_reader *reader, const char *text, size_t length, const char **id,
+                            size_t *id_length, const char **problem, nigh_error *error) {
+    *id = text;
+    *id_length = length;
+    if (length > 0 && length <= NIGH__MAX_ESCAPED_ID && memchr(text, '\\', length) != NULL) {
+        if (reader->id == NULL) reader->id = nigh__alloc(reader->context, NIGH__MAX_ESCAPED_ID, 1);
+        if (reader->id == NULL) return nigh__no_memory(error, "for an id");
+        *id = reader->id;
+        *id_length = nigh_unescape(text, length, reader->id);
+    }
+    *problem = nigh__id_problem(*id_length);
+    if (length > 0 && memchr(text, '\0', length) != NULL) *problem = "id holds a NUL byte";
+    if (length > 0 && memchr(text, '\t', length) != NULL) *problem = "id holds a tab";
+    return NIGH_OK;
+}
+
 /* Takes one line of the ids file. */
 static nigh_status ids_line(nigh_signature_reader *reader, const char **id, size_t *length, nigh_error *error) {
-    nigh_status status = nigh__lines_next(&reader->ids, NIGH_MAX_ID_LENGTH, id, length, error);
+    const char *text;
+    size_t text_length;
+    const char *problem;
+    nigh_status status = nigh__lines_next(&reader->ids, NIGH__MAX_ESCAPED_ID, &text, &text_length, error);
+    if (status == NIGH_OK) status = nigh__reader_id(reader, text, text_length, id, length, &problem, error);
     if (status != NIGH_OK) return status;
-    const char *problem = *length == 0 ? "empty line" : nigh__id_problem(*id, *length);
+    if (text_length == 0) problem = "empty line";
     if (problem == NULL) return NIGH_OK;
     return nigh__fail_line(error, NIGH_EFORMAT, reader->ids_input.name, reader->ids.number, "%s", problem);
 }
@@ -175,5 +196,6 @@ void nigh_signature_reader_close(nigh_signature_reader *reader) {
     nigh__input_release(&reader->input);
     nigh__input_release(&reader->ids_input);
     nigh__free(reader->context, reader->decoded);
+    nigh__free(reader->context, reader->id);
     nigh__free(reader->context, reader);
 }

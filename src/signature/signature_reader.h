@@ -47,10 +47,21 @@ struct nigh_signature_reader {
     nigh_document first;      /* hex: the row that begin read */
     bool first_waits;         /* hex: and next has not given */
 
+    char *id; /* room for one that was escaped; owned, made where one is met */
+
     struct nigh__input ids_input; /* released where there is no ids file */
     struct nigh__lines ids;
     bool has_ids_file;
 };
+
+/*
+ * An id of a line, which is escaped (base/escape.h), as it is.  *problem: NULL, or what is wrong with it.
+ *
+ * Lives:   *id as long as `text`, or until the next call.
+ * Returns: NIGH_OK; NIGH_ENOMEM.
+ */
+nigh_status nigh__reader_id(nigh_signature_reader *reader, const char *text, size_t length, const char **id,
+                            size_t *id_length, const char **problem, nigh_error *error);
 
 extern const struct nigh__format_reader nigh__reader_npy;
 extern const struct nigh__format_reader nigh__reader_u8bin;

@@ -169,15 +169,27 @@ static nigh_status document_check(const nigh_signature_writer *writer, const nig
         return nigh__fail_at(error, NIGH_EINVAL, writer->path, NIGH_NO_OFFSET,
                              has_id ? "a document with an id after some without"
                                     : "a document without an id after some with");
-    const char *problem = has_id ? nigh__id_problem(document->id, document->id_length) : NULL;
+    const char *problem = has_id ? nigh__id_problem(document->id_length) : NULL;
     return problem == NULL ? NIGH_OK : nigh__fail(error, NIGH_EINVAL, "%s", problem);
+}
+
+/* Most ids are what they look like; the others take a copy. */
+static nigh_status id_add(nigh_signature_writer *writer, const nigh_document *document, nigh_error *error) {
+    const size_t length = nigh_escape(document->id, document->id_length, NULL, 0);
+    if (length == document->id_length) return nigh__output_add(&writer->output, document->id, length, error);
+    char *escaped = nigh__alloc(writer->context, length + 1, 1);
+    if (escaped == NULL) return nigh__no_memory(error, "for an id");
+    (void)nigh_escape(document->id, document->id_length, escaped, length + 1);
+    nigh_status status = nigh__output_add(&writer->output, escaped, length, error);
+    nigh__free(writer->context, escaped);
+    return status;
 }
 
 static nigh_status hex_add(nigh_signature_writer *writer, const nigh_document *document, nigh_error *error) {
     static const char values[] = "0123456789abcdef";
     nigh_status status = NIGH_OK;
     if (document->id != NULL) {
-        status = nigh__output_add(&writer->output, document->id, document->id_length, error);
+        status = id_add(writer, document, error);
         if (status == NIGH_OK) status = nigh__output_add(&writer->output, "\t", 1, error);
     }
     for (size_t i = 0; i < writer->row_bytes; i++) {

@@ -109,7 +109,7 @@ expect 0 '' '' -- "$NIGH" dedup -q in.jsonl --pairs pairs.jsonl --clusters clust
 python3 - << 'END' || fail 'pairs or clusters are wrong'
 import json
 pairs = [json.loads(line) for line in open("pairs.jsonl")]
-assert all(list(pair) == ["id1", "id2", "similarity", "distance"] for pair in pairs)
+assert all(list(pair) == ["id1", "id2", "similarity", "distance", "number1", "number2"] for pair in pairs)
 assert [(p["id1"], p["id2"]) for p in pairs] == [
     ("a", "twice"), ("a", "near"), ("a", "longest"), ("twice", "near"), ("twice", "longest"), ("near", "longest")], pairs
 assert pairs[0]["similarity"] == 1 and abs(pairs[1]["similarity"] - 48 / 49) < 1e-4, pairs

@@ -69,8 +69,8 @@ expect 0 $'a\t0000000000000000\nb\tffffffffffffffff\nd\t000000000000000f' ANY --
 contains .err '4 signatures: 3 kept, 1 removed'
 expect 0 $'a\t0000000000000000\nb\tffffffffffffffff' '' -- "$NIGH" dedup -q --distance 4 in.hex -o -
 expect 0 ANY '' -- "$NIGH" dedup -q in.hex --pairs - --clusters sig.clusters
-contains .out '{"id1":"a","id2":"c","similarity":null,"distance":3}'
-contains sig.clusters '{"id":"c","cluster":"a","keep":false}'
+contains .out '{"id1":"a","id2":"c","similarity":null,"distance":3,"number1":0,"number2":2}'
+contains sig.clusters '{"id":"c","cluster":"a","keep":false,"number":2,"cluster_number":0}'
 expect 0 '' '' -- "$NIGH" dedup -q in.hex -o out.npy --report sig.html
 expect 0 ANY '' -- "$NIGH" dedup -q out.npy -o - --format npy
 # What has no place for ids is written without, which is said; what is named as compressed is refused.

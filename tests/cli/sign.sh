@@ -23,7 +23,7 @@ contains .err "$skipped"
 contains .err "signed 4 documents of 0.0 MB of text with 64 bits each; "
 contains .err "$left_out"
 cut -f1 .out > ids
-compare 'the ids' $'fox\ndog\n7\nfew.jsonl:8' ids
+compare 'the ids' $'fox\ndog\n7\nfew.jsonl:8:c1466e8f4127' ids
 cp .out few.hex
 for count in '"documents":4' '"records":8' '"missing_text":2' '"empty":1' '"problems":1' '"files":1' '"width_bits":64'; do
     contains stats.json "$count"
@@ -124,7 +124,7 @@ expect 0 ANY '' -- "$NIGH" sign -q --scheme simhash lines.txt
 [[ $(wc -l < .out) == 1 ]] || fail 'a file is a document'
 expect 0 ANY '' -- "$NIGH" sign -q --scheme simhash --format lines lines.txt
 cut -f1 .out > ids
-compare 'ids of lines' $'lines.txt:1\nlines.txt:2\nlines.txt:4' ids
+compare 'ids of lines' $'lines.txt:1:401a8bd8236f\nlines.txt:2:57def2914f75\nlines.txt:4:a183543c2281' ids
 
 # Many documents, of very different lengths, so that threads come to them out of order.
 python3 - "$([[ -n ${NIGH_SANITIZE-} ]] && echo 1000 || echo 4000)" << 'PYTHON'

@@ -109,13 +109,13 @@ expect 2 '' "nigh commands: no command 'bogus'
 try 'nigh commands --help'" -- "$NIGH" commands bogus
 
 # What a terminal would obey is not passed on.
-expect 2 '' "nigh: unknown command 'a?[31mb??c'
+expect 2 '' "nigh: unknown command 'a\x1b[31mb\xc2\x9bc'
 try 'nigh --help'" -- "$NIGH" $'a\033[31mb\xc2\x9bc'
 
 # After -- nothing is an option; bundled flags and attached values are.
 printf '0000\n' > -q.hex
 expect 0 '' '' -- "$NIGH" index -q c.nigh -- -q.hex
-expect 0 $'0\t0\t0\t1' '' -- "$NIGH" search -qk1 --output=tsv c.nigh -- -q.hex
+expect 0 $'0\t0\t0\t1' '' -- four "$NIGH" search -qk1 --output=tsv c.nigh -- -q.hex
 
 [[ -e x.npy ]] && fail 'something was written'
 finish

@@ -17,7 +17,8 @@
 #include "support/support.h"
 #include "support/terms_support.h"
 
-#define NAME "v1-hybrid.terms"
+#define NAME "v1-hybrid-hashed.terms"
+#define EARLIER "v1-hybrid.terms" /* from before ids had a hash of the text in them */
 
 /* Words in topics, words of one block, a line without words, and all of these again in another commit. */
 static const char *const first = "red green blue\nred green yellow\n...\nred blue grey cyan black white pink lone\n";
@@ -31,19 +32,18 @@ static void make(nigh_context *context, const char *path) {
     assert_ok(terms_write_texts(context, path, more, 2, &error), &error);
 }
 
-static char *kept_path(void) {
+static char *kept_path(const char *name) {
     const char *source = getenv("NIGH_SOURCE_DIR");
     if (source == NULL) fail_msg("NIGH_SOURCE_DIR is not set; run this through ctest");
     char *golden = path_in(source, "tests/golden");
-    char *path = path_in(golden, NAME);
+    char *path = path_in(golden, name);
     free(golden);
     return path;
 }
 
-static void the_kept_file_opens(void **state) {
-    (void)state;
+static void expect_opens(const char *name) {
     nigh_context *context = context_new();
-    char *path = kept_path();
+    char *path = kept_path(name);
     char all[400];
     nigh_terms *terms;
     nigh_error error;
@@ -57,12 +57,18 @@ static void the_kept_file_opens(void **state) {
     nigh_context_free(context);
 }
 
+static void the_kept_files_open(void **state) {
+    (void)state;
+    expect_opens(NAME);
+    expect_opens(EARLIER);
+}
+
 static void the_bytes_are_the_same(void **state) {
     (void)state;
     nigh_context *context = context_new();
     char *scratch = scratch_new();
     char *fresh = path_in(scratch, NAME);
-    char *kept = kept_path();
+    char *kept = kept_path(NAME);
     make(context, fresh);
     char *wanted = tree_digest(kept);
     char *got = tree_digest(fresh);
@@ -85,7 +91,7 @@ int main(int argc, char **argv) {
         return 0;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_kept_file_opens),
+        cmocka_unit_test(the_kept_files_open),
         cmocka_unit_test(the_bytes_are_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -96,6 +96,7 @@ MIN_SLICE_BITS, MAX_SLICE_BITS = 4, 28
 
 MANIFEST_NAME = re.compile(r"manifest-([0-9]{20})\Z")
 ID_FORBIDDEN = re.compile(rb"[\0\t\n]")
+ANY_IDS = 1  # incompatible feature of segments
 
 
 class FormatError(Exception):
@@ -172,8 +173,8 @@ class Bytes:
         covered = self.data[:56] + self.data[HEADER_SIZE : HEADER_SIZE + more]
         self.require(self.u64(56) == xxh3_64(covered), 56, "wrong header checksum")
 
-    def require_known_features(self):
-        if self.u32(20) != 0:
+    def require_known_features(self, known=0):
+        if self.u32(20) & ~known:
             raise NewerVersion(self.path, 20, "unknown incompatible features 0x%08x" % self.u32(20))
 
 
@@ -252,12 +253,12 @@ class Sectioned:
         file.require(len(file) == length, 24, "has %d bytes, the header says %d" % (len(file), length))
         file.require(length >= least and length % ALIGNMENT == 0, 24, "impossible file length %d" % length)
 
-    def require_table(self, offset, most):
+    def require_table(self, offset, most, known_features=0):
         """The number of entries, and the checksum over header and table."""
         self.table_entries = self.file.u32(offset)
         self.file.require(self.table_entries <= most, offset, "too many sections: %d" % self.table_entries)
         self.file.require_header_checksum(TABLE_ENTRY_SIZE * self.table_entries)
-        self.file.require_known_features()
+        self.file.require_known_features(known_features)
         self.header_checksum = self.file.u64(56)
 
     def require_place(self, section, previous_end):
@@ -329,7 +330,7 @@ class Segment(Sectioned):
         file = self.file
         file.require_beginning(SEGMENT_MAGIC)
         self.require_length()
-        self.require_table(52, MAX_SECTIONS)
+        self.require_table(52, MAX_SECTIONS, ANY_IDS)
         self.documents = file.u64(32)
         self.signatures = file.u64(40)
         self.width = file.u32(48)
@@ -456,7 +457,7 @@ class Segment(Sectioned):
         """The id of a document; only where the segment has ids."""
         result = self.slice(self.id_offsets, ID_OFFSETS, ID_BYTES, document)
         self.require_in(ID_OFFSETS, 8 * document, 1 <= len(result) <= MAX_ID, "an id of %d bytes" % len(result))
-        bad = ID_FORBIDDEN.search(result)
+        bad = None if self.file.u32(20) & ANY_IDS else ID_FORBIDDEN.search(result)
         at = self.id_offsets[document] + (bad.start() if bad else 0)
         self.require_in(ID_BYTES, at, not bad, "a zero byte, a tab or a newline in an id")
         return result
@@ -566,6 +567,7 @@ class Segment(Sectioned):
         if self.has_ids:
             self.check_offsets(self.id_offsets, ID_OFFSETS, ID_BYTES)
             self.check_lookup()
+        self.check_any_ids()
         if METADATA_OFFSETS in self.sections:
             self.check_offsets(self.metadata_offsets, METADATA_OFFSETS, METADATA_BYTES)
             for document in range(self.documents):
@@ -650,6 +652,12 @@ class Segment(Sectioned):
         for document in range(self.documents):
             found = self.find(self.id(document))
             self.require_in(ID_LOOKUP, 0, found == document, "document %d is not found under its id" % document)
+
+    def check_any_ids(self):
+        """The feature is set where an id needs it, and nowhere else."""
+        ids = (self.id(document) for document in range(self.documents if self.has_ids else 0))
+        needed = any(ID_FORBIDDEN.search(name) for name in ids)
+        self.file.require(bool(self.file.u32(20) & ANY_IDS) == needed, 20, "any ids: said, and none is")
 
 
 class Slices(Sectioned):

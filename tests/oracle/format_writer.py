@@ -130,6 +130,7 @@ def segment_bytes(
     more_sections=(),
     other_sections=(),
     compatible_features=0,
+    incompatible_features=0,
 ):
     """A whole segment.  Sections are (type, count, bytes): `more_sections` come after those that follow from the
     documents, `other_sections` in place of those of their type.
@@ -147,9 +148,8 @@ def segment_bytes(
         body += content.ljust(align(len(content)), b"\0")
     length = 4096 + len(body) + 64
     distinct = len({signature for _, signature, _ in documents})
-    head = HEADER.pack(
-        b"\x89NIGHS\r\n", 1, MARK, compatible_features, 0, length, len(documents), distinct, width, len(sections)
-    )
+    features = (compatible_features, incompatible_features)
+    head = HEADER.pack(b"\x89NIGHS\r\n", 1, MARK, *features, length, len(documents), distinct, width, len(sections))
     checksum = U64.pack(xxh3_64(head + table))
     footer = b"NIGHEND\n" + U64.pack(length) + checksum
     return (head + checksum + table).ljust(4096, b"\0") + body + footer.ljust(64, b"\0")

@@ -610,6 +610,17 @@ def test_newer_manifest_is_not_passed_over():
         expect(exported.returncode == 2, "export stops at a newer manifest: " + what, said(exported))
 
 
+def test_any_ids():
+    """With the feature that says so an id may hold a tab, a newline or a zero byte."""
+    documents = [(b"a\tb", bytes(9), None), (b"a\n", bytes(range(9)), None), (b"\0", bytes(9), None)]
+    segment = writer.segment_bytes(documents, WIDTH, incompatible_features=1)
+    collection = write_tested("any-ids.nigh", [segment])
+    expect_accepted(collection, "any ids", 3)
+    exported = nigh("export", collection, "--format", "hex", "-o", "-")
+    names = [line.split(b"\t")[0] for line in exported.stdout.splitlines()]
+    expect(names == [b"a\\tb", b"a\\n", b"\\x00"], "any ids: exported", said(exported))
+
+
 def test_not_a_collection():
     for name in ("nothing", "empty", "foreign"):
         collection = path(name + "-directory.nigh")

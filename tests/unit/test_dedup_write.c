@@ -278,7 +278,7 @@ static void test_whole_files(void **state) {
                "{\"id\":\"copy.txt\",\"text\":\"say "
                "\\\"hi\\\"\\n\\u0001\\\\\",\"nigh_cluster\":\"plain.txt\",\"nigh_keep\":false}\n"
                "{\"text\":\"a page\",\"nigh_cluster\":\"page.html\",\"nigh_keep\":false}\n"
-               "{\"text\": \"new\" ,\"nigh_cluster\":\"lines.jsonl:2\",\"nigh_keep\":true}\n"
+               "{\"text\": \"new\" ,\"nigh_cluster\":\"lines.jsonl:2:4db73088ace6\",\"nigh_keep\":true}\n"
                "{\"id\":\"picture.html\",\"text\":\"\"}\n";
     assert_int_equal(out.length, strlen(expected));
     assert_memory_equal(out.data, expected, out.length);
@@ -302,12 +302,12 @@ static void test_annotate(void **state) {
                 "{\"id\":\"a\\\"\\n\",\"text\":\"one\",\"nigh_cluster\":\"a\\\"\\n\",\"nigh_keep\":true}\r\n"
                 "{\"id\":\"b\",\"text\":\"one\", \"deep\":{\"nigh_keep\":[1,{\"x\":\"}]\"}]}  "
                 ",\"nigh_cluster\":\"a\\\"\\n\",\"nigh_keep\":false}\n"
-                "{\"text\":\"two\" ,\"nigh_cluster\":\"in:3\",\"nigh_keep\":true}\n"
+                "{\"text\":\"two\" ,\"nigh_cluster\":\"in:3:6c0560bdcb29\",\"nigh_keep\":true}\n"
                 "{\"nigh_keep\":1,\"nigh_cluster\":\"x\"}\n"
                 "oops\n"
-                "{\"text\":\"two\",\"z\":\"nigh_keep\",\"nigh_cluster\":\"in:3\",\"nigh_keep\":false}\n"
+                "{\"text\":\"two\",\"z\":\"nigh_keep\",\"nigh_cluster\":\"in:3:6c0560bdcb29\",\"nigh_keep\":false}\n"
                 "{\"text\":\"two\",\"nigh\\/keep\":3,\"nigh_kee\\u0170\":4,\"nigh_keep\\u0000\":5,"
-                "\"nigh_cluster\":\"in:3\",\"nigh_keep\":false}\n");
+                "\"nigh_cluster\":\"in:3:6c0560bdcb29\",\"nigh_keep\":false}\n");
 }
 
 /* ----------------------------------------------------------- several files */

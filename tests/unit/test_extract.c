@@ -129,7 +129,7 @@ static void test_trec(void **state) {
     expect_trec("<DOCNO>1</DOCNO>", NULL, NULL);
     expect_trec("<DOCNO>1", NULL, NULL);
     expect_trec("", NULL, NULL);
-    expect_trec("<DOCNO>a\tb\nc</DOCNO>x", "x", "a?b?c");
+    expect_trec("<DOCNO>a\tb\nc</DOCNO>x", "x", "a\tb\nc");
 }
 
 static void test_limit(void **state) {

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <float.h>
+#include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -18,6 +19,7 @@
 
 #include <cmocka.h>
 
+#include "base/hash.h"
 #include "dedup/rereading.h"
 #include "support/split_support.h"
 
@@ -90,7 +92,7 @@ static void test_stream(void **state) {
     struct nigh__rereading *source = source_open(context, "-", options);
     memset(&options, 0, sizeof options); /* it has its own */
     stream = (nigh_stream){0};
-    for (int i = 0; i < 3; i++) assert_pass(source, "-:1=a;-:3=b;");
+    for (int i = 0; i < 3; i++) assert_pass(source, "-:1:e6c632b61e96=a;-:3:575a0b1c44d8=b;");
     assert_int_equal(problems, 1);
     assert_int_equal(nigh__rereading_copied(source), strlen(in));
     assert_int_equal(nigh__rereading_formats(source), 1u << NIGH_TEXT_JSONL);
@@ -108,7 +110,8 @@ static void test_early_end(void **state) {
         char line[64];
         (void)snprintf(line, sizeof line, "line %u\n", i);
         sink_text(&in, line);
-        (void)snprintf(line, sizeof line, "-:%u=line %u;", i + 1, i);
+        const uint64_t hash = nigh__hash(line, strlen(line) - 1); /* without its end */
+        (void)snprintf(line, sizeof line, "-:%u:%012" PRIx64 "=line %u;", i + 1, hash >> 16, i);
         sink_text(&expected, line);
     }
     sink_add(&expected, "", 1);
@@ -121,7 +124,7 @@ static void test_early_end(void **state) {
     nigh_context *context = context_new();
     struct nigh__rereading *source = source_open(context, "-", options);
     char *found = pass(source, NIGH_OK, 3);
-    assert_string_equal(found, "-:1=line 0;-:2=line 1;-:3=line 2;");
+    assert_string_equal(found, "-:1:0aab7c51d446=line 0;-:2:3b5b7a510826=line 1;-:3:5d9cef45b68a=line 2;");
     free(found);
     assert_true(nigh__rereading_copied(source) < in.length);
     assert_pass(source, (char *)expected.bytes);
@@ -149,7 +152,7 @@ static void test_pipe(void **state) {
     assert_int_equal(mkfifo(name, 0600), 0);
     struct nigh__rereading *source = source_open(context, name, options);
     assert_int_equal(pthread_create(&thread, NULL, pipe_write, name), 0);
-    for (int i = 0; i < 3; i++) assert_pass(source, "a.pipe:1=p;");
+    for (int i = 0; i < 3; i++) assert_pass(source, "a.pipe:1:be20e5191d44=p;");
     assert_int_equal(pthread_join(thread, NULL), 0);
     nigh__rereading_free(source);
     nigh_context_free(context);
@@ -168,7 +171,7 @@ static void test_changes(void **state) {
         file_write_all(path, texts[0], strlen(texts[0]));
         assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
         struct nigh__rereading *source = source_open(context, path, options);
-        assert_pass(source, "changing.jsonl:1=a;");
+        assert_pass(source, "changing.jsonl:1:e6c632b61e96=a;");
         file_write_all(path, texts[i], strlen(texts[i]));
         char *found = pass(source, NIGH_ECORRUPT, UINT64_MAX);
         free(found);

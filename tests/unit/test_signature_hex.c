@@ -146,11 +146,11 @@ static void test_longest(void **state) {
     struct reading longest = line_read(state, 65535, 16384);
     assert_string_equal(longest.message, "");
     assert_int_equal(longest.info.width_bits, 65536);
-    assert_string_equal(line_read(state, 65536, 16384).message, "'x.hex', line 1: line is longer than 81920 bytes");
+    assert_string_equal(line_read(state, 65536, 16384).message, "'x.hex', line 1: id is longer than 65535 bytes");
     assert_string_equal(line_read(state, 65536, 2).message, "'x.hex', line 1: id is longer than 65535 bytes");
     assert_string_equal(line_read(state, 1, 16386).message,
                         "'x.hex', line 1: 16386 characters; a signature has at most 16384");
-    assert_string_equal(line_read(state, 0, 4 << 20).message, "'x.hex', line 1: line is longer than 81920 bytes");
+    assert_string_equal(line_read(state, 0, 4 << 20).message, "'x.hex', line 1: line is longer than 278525 bytes");
 }
 
 /* Lines that lie across the end of the buffer come out whole. */

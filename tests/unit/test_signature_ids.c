@@ -107,7 +107,7 @@ static void test_bytes(void **state) {
     longest[65535] = 'x';
     file_write_all("ids.txt", longest, 65538);
     assert_string_equal(read_signatures(*state, "x.u8bin", &options).message,
-                        "'ids.txt', line 1: line is longer than 65535 bytes");
+                        "'ids.txt', line 1: id is longer than 65535 bytes");
     free(longest);
     options.ids_path = "none.txt";
     struct reading missing = read_signatures(*state, "x.u8bin", &options);

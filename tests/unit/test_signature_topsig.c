@@ -148,8 +148,6 @@ static void test_bad_names(void **state) {
     } cases[] = {
         {"endless!", "'x.sig', offset 132: name has no end in its 8 bytes"},
         {"", "'x.sig', offset 132: id is empty"},
-        {"a\tb", "'x.sig', offset 132: id holds a tab"},
-        {"a\nb", "'x.sig', offset 132: id holds a newline"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct memory_sink file = {0};

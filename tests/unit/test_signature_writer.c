@@ -242,10 +242,6 @@ static void test_hex_documents(void **state) {
     document.id_length = 0;
     assert_int_equal(nigh_signature_writer_add(writer, &document, &error), NIGH_EINVAL);
     assert_string_equal(error.why, "id is empty");
-    document.id = "a\tb";
-    document.id_length = 3;
-    assert_int_equal(nigh_signature_writer_add(writer, &document, &error), NIGH_EINVAL);
-    assert_string_equal(error.why, "id holds a tab");
     document.signature = NULL;
     assert_int_equal(nigh_signature_writer_add(writer, &document, &error), NIGH_EINVAL);
     assert_string_equal(error.why, "a document without a signature");

@@ -307,17 +307,17 @@ static void test_documents(void **state) {
     };
     expect_list(*state, texts, 6, NULL,
                 "0 a 'one' 'x\ny z' 'train' 2\n"
-                "1 1 '\xef\xbb\xbftwo' '' '' -inf\n"
-                "4 4 'five' '' '' 0\n"
-                "5 tab?here 'six' '' '' 0\n");
+                "1 1:e0c9c1f77804 '\xef\xbb\xbftwo' '' '' -inf\n"
+                "4 4:1c198c5ba936 'five' '' '' 0\n"
+                "5 tab\there 'six' '' '' 0\n");
     nigh_text_reader_options options;
     nigh_text_reader_options_init(&options);
     options.shard = 1;
     options.shards = 2;
     options.format = NIGH_TEXT_WARC; /* means nothing here */
     expect_list(*state, texts, 6, &options,
-                "1 1 '\xef\xbb\xbftwo' '' '' -inf\n"
-                "5 tab?here 'six' '' '' 0\n");
+                "1 1:e0c9c1f77804 '\xef\xbb\xbftwo' '' '' -inf\n"
+                "5 tab\there 'six' '' '' 0\n");
 }
 
 static void expect_problem(nigh_context *context, nigh_text text, const char *expected, const char *file,
@@ -339,12 +339,13 @@ static void test_problems(void **state) {
     expect_problem(*state, (nigh_text){ID("bad"), TEXT("ab\xff"), .offset = NIGH_NO_OFFSET},
                    "0 bad 'ab\xef\xbf\xbd' '' '' 0\n", "bad", "not UTF-8");
     expect_problem(*state, (nigh_text){TEXT("12345678901"), .source = "table"}, "", "table", "longer than 10 bytes");
-    expect_problem(*state, (nigh_text){TEXT("1234567890"), LABEL("\xff")}, "0 0 '1234567890' '' '' 0\n", "0", "label");
-    expect_problem(*state, (nigh_text){TEXT("text"), PART(newlines)}, "0 0 'text' '' '' 0\n", "0", "part");
+    expect_problem(*state, (nigh_text){TEXT("1234567890"), LABEL("\xff")}, "0 0:80048550fad2 '1234567890' '' '' 0\n",
+                   "0", "label");
+    expect_problem(*state, (nigh_text){TEXT("text"), PART(newlines)}, "0 0:4769fd1c60e8 'text' '' '' 0\n", "0", "part");
     char *labels = malloc(70000);
     memset(labels, 'l', 70000);
-    expect_problem(*state, (nigh_text){TEXT("text"), .label = labels, .label_length = 70000}, "0 0 'text' '' '' 0\n",
-                   "0", "label");
+    expect_problem(*state, (nigh_text){TEXT("text"), .label = labels, .label_length = 70000},
+                   "0 0:4769fd1c60e8 'text' '' '' 0\n", "0", "label");
     free(labels);
 }
 
@@ -357,7 +358,7 @@ static void test_repairs(void **state) {
         nigh_text_reader_options_init(&options);
         options.problem = tell;
         options.user = &told;
-        expect_list(*state, &text, 1, &options, "0 0 'ab\xef\xbf\xbd' '' '' 0\n");
+        expect_list(*state, &text, 1, &options, "0 0:5a1a2a36d230 'ab\xef\xbf\xbd' '' '' 0\n");
         assert_int_equal(told.last.reason, NIGH_REASON_REPAIRED);
         assert_int_equal(told.last.offset, begin == 0 ? 2 : 102);
     }

@@ -126,7 +126,7 @@ static void test_long_lines(void **state) {
     nigh_context_free(context);
 }
 
-/* A path is cleaned and cut until it is an id. */
+/* A path is an id as it is, and where it is too long cut.  The transcript shows a newline as '~'. */
 static void test_ids(void **state) {
     (void)state;
     file_write_all("a\tb\nc", "x\ny", 3);
@@ -136,7 +136,7 @@ static void test_ids(void **state) {
     nigh_context *context = context_new();
     const char *path = "a\tb\nc";
     char *text = split_transcript(context, &path, 1, &options, 1 << 18);
-    assert_string_equal(text, "0 text a?b?c:1 offset 0 line 1 |x|\n1 text a?b?c:2 offset 2 line 2 |y|\n");
+    assert_string_equal(text, "0 text a\tb~c:1 offset 0 line 1 |x|\n1 text a\tb~c:2 offset 2 line 2 |y|\n");
     free(text);
     nigh_context_free(context);
 }

@@ -63,7 +63,7 @@ static void test_spelling(void **state) {
            "0 |x|\n");
     expect("\xef\xbb\xbf\r\n\n" GOOD, "0 text http://good/ offset 6 line 0 |good|\n");
     expect("WARC/1.0\nWARC-Type: conversion\nWARC-Target-URI: a\tb\nContent-Length: 1\n\nx",
-           "0 text a?b offset 0 line 0 |x|\n");
+           "0 text a\tb offset 0 line 0 |x|\n");
 }
 
 /* After each of these the good record is found. */

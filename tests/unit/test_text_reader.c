@@ -75,7 +75,7 @@ static void test_counts(void **state) {
     nigh_text_reader_options_init(&options);
     struct outcome outcome = read_text(MIXED, options);
     assert_int_equal(outcome.status, NIGH_END);
-    assert_string_equal((char *)outcome.texts.bytes, "a=first\nin:2=no id\nd=last\n");
+    assert_string_equal((char *)outcome.texts.bytes, "a=first\nin:2:7d4d3aa6dad8=no id\nd=last\n");
     assert_int_equal(outcome.info.files, 1);
     assert_int_equal(outcome.info.records, 6);
     assert_int_equal(outcome.info.documents, 3);
@@ -108,7 +108,7 @@ static void test_strict(void **state) {
     struct outcome outcome = read_text(MIXED, options);
     assert_int_equal(outcome.status, NIGH_EFORMAT);
     assert_int_equal(outcome.error.line, 3);
-    assert_string_equal((char *)outcome.texts.bytes, "a=first\nin:2=no id\n");
+    assert_string_equal((char *)outcome.texts.bytes, "a=first\nin:2:7d4d3aa6dad8=no id\n");
     outcome_free(&outcome);
 }
 
@@ -136,7 +136,7 @@ static void test_order_of_problems(void **state) {
     struct outcome outcome =
         read_text("{\"text\": \"fits\"}\nbroken\n{\"text\": \"far too long a line\"}\nbroken too\n", options);
     assert_int_equal(outcome.status, NIGH_END);
-    assert_string_equal((char *)outcome.texts.bytes, "in:1=fits\n");
+    assert_string_equal((char *)outcome.texts.bytes, "in:1:bc979b4505d2=fits\n");
     const char *two = strstr((char *)outcome.problems.bytes, "'in', line 2");
     const char *three = strstr((char *)outcome.problems.bytes, "'in', line 3: the document is longer than 20 bytes");
     const char *four = strstr((char *)outcome.problems.bytes, "'in', line 4");
@@ -152,7 +152,8 @@ static void test_repaired(void **state) {
     options.format = NIGH_TEXT_LINES;
     struct outcome outcome = read_text("good\nbad \xff byte\n", options);
     assert_int_equal(outcome.status, NIGH_END);
-    assert_string_equal((char *)outcome.texts.bytes, "in:1=good\nin:2=bad \xef\xbf\xbd byte\n");
+    assert_string_equal((char *)outcome.texts.bytes,
+                        "in:1:6e9d131583d7=good\nin:2:f691372a1eeb=bad \xef\xbf\xbd byte\n");
     assert_string_equal((char *)outcome.problems.bytes, "'in', offset 9: bytes that are not UTF-8 were replaced\n");
     assert_int_equal(outcome.info.documents, 2);
     assert_int_equal(outcome.info.problems, 1);
@@ -170,7 +171,7 @@ static void test_stream_and_sizes(void **state) {
     file_write_all("one", "text", 4);
     options.stream = &stream;
     struct outcome outcome = read_paths(context, paths, 3, options);
-    assert_string_equal((char *)outcome.texts.bytes, "one=text\n-=from the stream\none=text\n");
+    assert_string_equal((char *)outcome.texts.bytes, "one=text\n-:db4848df47ad=from the stream\none=text\n");
     assert_int_equal(outcome.info.bytes_total, 0); /* of the stream it is not known */
     assert_int_equal(outcome.info.bytes_read, 23);
     assert_int_equal(outcome.info.files, 3);
