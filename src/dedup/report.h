@@ -9,8 +9,9 @@
 
 #include "base/memory.h"
 
-#define NIGH__REPORT_MAX_TEXT 4000u /* bytes of a text that are compared and shown; more is cut, visibly */
-#define NIGH__REPORT_MAX_IDS 500u   /* of a cluster that are listed; more are counted */
+#define NIGH__REPORT_MAX_TEXT 4000u       /* bytes of a text that are shown of a pair; more is cut, visibly */
+#define NIGH__REPORT_MAX_COMPARED 262144u /* that are compared; a longer text is said to be, and compared with none */
+#define NIGH__REPORT_MAX_IDS 500u         /* of a cluster that are listed; more are counted */
 
 struct nigh__report_fact { /* a line of the table of facts */
     const char *name;
@@ -27,7 +28,7 @@ struct nigh__report_text {
     size_t id_length;
     const char *text; /* UTF-8 */
     size_t text_length;
-    bool cut; /* there is more of it */
+    bool cut; /* there is more of it, which is not here: it cannot be compared */
 };
 
 struct nigh__report_pair {

@@ -12,7 +12,9 @@
  *     | and so [on here] .        | and so [forth] .          |
  *     +---------------------------+---------------------------+
  *
- * What is the same stands in the page once, so a long pair costs little.
+ * What is the same stands in the page once, so a long pair costs little.  Texts are compared
+ * whole, and the numbers of words are those of the whole; of what is shown there is a limit.  A
+ * text that is too long to be compared is shown by its beginning, without marks.
  */
 #include "base/bytes.h"
 #include "dedup/report_diff.h"
@@ -24,6 +26,7 @@
 #define COPY_SHOWN 60u /* words of a text that both have */
 #define WRAPPED 65u    /* a line of so many bytes may have been wrapped */
 #define MAX_SPACES 40u /* of an indentation */
+#define MAX_WORD 200u  /* bytes of a word that are shown */
 
 /* ------------------------------------------------------------------ words */
 
@@ -58,12 +61,19 @@ static void put_space(struct nigh__markup *page, const struct side *side, size_t
     nigh__markup_put(page, "%*s", (int)nigh__smaller(spaces, MAX_SPACES), "");
 }
 
+static size_t shown_of_word(const struct side *side, const struct nigh__diff_word *word) {
+    const size_t length = word->end - word->begin;
+    return length <= MAX_WORD ? length : nigh__utf8_cut(side->text + word->begin, MAX_WORD);
+}
+
 /* Words [first, first + count) with the space between them. */
 static void put_words(struct nigh__markup *page, const struct side *side, size_t first, size_t count) {
     for (size_t i = first; i < first + count; i++) {
         if (i > first) put_space(page, side, i);
         const struct nigh__diff_word *word = &side->words[i];
-        nigh__page_text(page, side->text + word->begin, word->end - word->begin, NIGH__PAGE_TEXT);
+        const size_t length = shown_of_word(side, word);
+        nigh__page_text(page, side->text + word->begin, length, NIGH__PAGE_TEXT);
+        if (length < word->end - word->begin) nigh__markup_put(page, "\u2026");
     }
 }
 
@@ -73,12 +83,12 @@ static uint64_t count_letters(const struct nigh__diff_word *words, size_t first,
     return letters;
 }
 
-static void put_fold(struct nigh__markup *page, const struct side *side, size_t first, size_t count) {
+static void put_fold(struct nigh__markup *page, const struct side *side, size_t first, size_t count, size_t shown) {
     nigh__markup_put(page, "<details class=\"fold\"><summary>\u2026 ");
     nigh__page_count(page, count_letters(side->words, first, count), "word", "words");
     nigh__markup_put(page, " the same \u2026</summary><div dir=\"auto\">");
-    put_words(page, side, first, count);
-    nigh__markup_put(page, "</div></details>\n");
+    put_words(page, side, first, shown);
+    nigh__markup_put(page, "%s</div></details>\n", shown < count ? " \u2026" : "");
 }
 
 /* -------------------------------------------------------------- stretches */
@@ -87,6 +97,7 @@ static void put_fold(struct nigh__markup *page, const struct side *side, size_t 
 struct piece {
     struct nigh__diff_run run;
     bool folded;
+    uint32_t shown; /* of its words; fewer than there are: the limit is reached */
 };
 
 static bool add_piece(struct nigh__markup *page, struct nigh__array *pieces, struct nigh__diff_run run, uint32_t skip,
@@ -94,7 +105,7 @@ static bool add_piece(struct nigh__markup *page, struct nigh__array *pieces, str
     if (count == 0) return true;
     struct piece *piece = nigh__array_add(page->context, pieces, 1);
     if (piece == NULL) return false;
-    *piece = (struct piece){{run.kind, run.left + skip, run.right + skip, count}, folded};
+    *piece = (struct piece){{run.kind, run.left + skip, run.right + skip, count}, folded, count};
     return true;
 }
 
@@ -129,6 +140,40 @@ static bool cut_runs(struct nigh__markup *page, const struct nigh__diff *diff, s
     return true;
 }
 
+/* How many of the first words fit into *room bytes, which they take. */
+static uint32_t fitting_words(const struct side *side, size_t first, uint32_t count, size_t *room) {
+    for (uint32_t i = 0; i < count; i++) {
+        const size_t length = shown_of_word(side, &side->words[first + i]) + 1;
+        if (length > *room) return i;
+        *room -= length;
+    }
+    return count;
+}
+
+/*
+ * Sees to it that no side shows more than NIGH__REPORT_MAX_TEXT bytes.  Stretches with differences come
+ * first, what is folded takes what they leave.  Whether all differences are shown.
+ */
+static bool limit_pieces(struct nigh__array *pieces, const struct side *left, const struct side *right) {
+    struct piece *piece = pieces->data;
+    size_t room[2] = {NIGH__REPORT_MAX_TEXT, NIGH__REPORT_MAX_TEXT};
+    bool whole = true;
+    for (size_t i = 0; i < pieces->count; i++) {
+        const struct nigh__diff_run *run = &piece[i].run;
+        if (piece[i].folded) continue;
+        uint32_t shown = run->count;
+        if (run->kind != NIGH__DIFF_RIGHT) shown = fitting_words(left, run->left, shown, &room[0]);
+        if (run->kind != NIGH__DIFF_LEFT) shown = fitting_words(right, run->right, shown, &room[1]);
+        if (shown < run->count) room[0] = run->kind == NIGH__DIFF_RIGHT ? room[0] : 0;
+        if (shown < run->count) room[1] = run->kind == NIGH__DIFF_LEFT ? room[1] : 0;
+        whole = whole && shown == run->count;
+        piece[i].shown = shown;
+    }
+    for (size_t i = 0; i < pieces->count; i++)
+        if (piece[i].folded) piece[i].shown = fitting_words(left, piece[i].run.left, piece[i].run.count, &room[0]);
+    return whole;
+}
+
 /* The words of one side of pieces that follow each other, with those that the other has not marked. */
 static void put_cell(struct nigh__markup *page, const struct side *side, const struct piece *pieces, size_t count,
                      bool right) {
@@ -137,14 +182,15 @@ static void put_cell(struct nigh__markup *page, const struct side *side, const s
     nigh__markup_put(page, "<div dir=\"auto\">");
     for (size_t i = 0; i < count; i++) {
         const struct nigh__diff_run *run = &pieces[i].run;
-        if (run->kind != NIGH__DIFF_SAME && run->kind != only) continue;
+        if ((run->kind != NIGH__DIFF_SAME && run->kind != only) || pieces[i].shown == 0) continue;
         const size_t first = right ? run->right : run->left;
         if (begun) put_space(page, side, first);
         if (!begun && first > 0) nigh__markup_put(page, "\u2026 ");
         begun = true;
         if (run->kind == only) nigh__markup_put(page, "<mark class=\"%s\">", right ? "r" : "l");
-        put_words(page, side, first, run->count);
+        put_words(page, side, first, pieces[i].shown);
         if (run->kind == only) nigh__markup_put(page, "</mark>");
+        if (pieces[i].shown < run->count) nigh__markup_put(page, " \u2026");
     }
     nigh__markup_put(page, "</div>");
 }
@@ -155,14 +201,21 @@ static void put_pieces(struct nigh__markup *page, const struct side *left, const
     size_t at = 0;
     while (at < pieces->count) {
         if (piece[at].folded) {
-            put_fold(page, left, piece[at].run.left, piece[at].run.count);
+            put_fold(page, left, piece[at].run.left, piece[at].run.count, piece[at].shown);
             at++;
             continue;
         }
         size_t end = at;
         bool differs = false;
-        for (; end < pieces->count && !piece[end].folded; end++)
+        bool any = false;
+        for (; end < pieces->count && !piece[end].folded; end++) {
             differs = differs || piece[end].run.kind != NIGH__DIFF_SAME;
+            any = any || piece[end].shown > 0;
+        }
+        if (!any) {
+            at = end;
+            continue;
+        }
         nigh__markup_put(page, "<div class=\"%s\">", differs ? "two" : "one");
         put_cell(page, left, piece + at, end - at, false);
         if (differs) put_cell(page, right, piece + at, end - at, true);
@@ -173,13 +226,14 @@ static void put_pieces(struct nigh__markup *page, const struct side *left, const
 
 /* ------------------------------------------------------------------ pairs */
 
-static size_t shown_length(const struct nigh__report_text *text) {
-    if (text->text_length <= NIGH__REPORT_MAX_TEXT) return text->text_length;
+/* The whole text, or of one that is too long to be compared the beginning. */
+static size_t compared_length(const struct nigh__report_text *text) {
+    if (text->text_length <= NIGH__REPORT_MAX_COMPARED) return text->text_length;
     return nigh__utf8_cut(text->text, NIGH__REPORT_MAX_TEXT);
 }
 
 static bool is_cut(const struct nigh__report_text *text) {
-    return text->cut || text->text_length > NIGH__REPORT_MAX_TEXT;
+    return text->cut || text->text_length > NIGH__REPORT_MAX_COMPARED;
 }
 
 static void put_name(struct nigh__markup *page, const char *class, const char *tag,
@@ -227,16 +281,15 @@ static void put_only(struct nigh__markup *page, uint64_t words, const char *clas
 static void put_differences(struct nigh__markup *page, const struct nigh__report_pair *pair,
                             const struct nigh__diff *diff) {
     const bool cut = is_cut(&pair->kept) || is_cut(&pair->other);
-    if (nothing_differs(diff)) {
-        nigh__markup_put(page, " <span>%s</span>",
-                         pair->copy ? "the same text"
-                         : cut      ? "no word differs in what is shown"
-                                    : "no word differs");
-    } else {
-        put_only(page, count_only(diff, NIGH__DIFF_LEFT), "l", "only in the kept one");
-        put_only(page, count_only(diff, NIGH__DIFF_RIGHT), "r", "only in the other");
-    }
-    if (cut) nigh__markup_put(page, " <span>only the beginning is shown</span>");
+    if (pair->copy)
+        nigh__markup_put(page, " <span>the same text</span>");
+    else if (cut)
+        nigh__markup_put(page, " <span>too long to be compared word by word</span>");
+    else if (nothing_differs(diff))
+        nigh__markup_put(page, " <span>no word differs</span>");
+    if (pair->copy || cut) return;
+    put_only(page, count_only(diff, NIGH__DIFF_LEFT), "l", "only in the kept one");
+    put_only(page, count_only(diff, NIGH__DIFF_RIGHT), "r", "only in the other");
 }
 
 static void put_facts(struct nigh__markup *page, const struct nigh__report_pair *pair, const struct nigh__diff *diff) {
@@ -251,29 +304,56 @@ static void put_facts(struct nigh__markup *page, const struct nigh__report_pair 
     nigh__markup_put(page, "</p>\n");
 }
 
+static void put_limit(struct nigh__markup *page) {
+    nigh__markup_put(page, "<p class=\"facts\"><span>only the beginning is shown</span></p>\n");
+}
+
 static void put_stretches(struct nigh__markup *page, const struct nigh__report_text *left,
                           const struct nigh__report_text *right, const struct nigh__diff *diff) {
     const struct side left_side = {left->text, diff->left.data};
     const struct side right_side = {right->text, diff->right.data};
     struct nigh__array pieces = NIGH__ARRAY(struct piece);
-    if (cut_runs(page, diff, &pieces))
+    if (cut_runs(page, diff, &pieces)) {
+        const bool whole = limit_pieces(&pieces, &left_side, &right_side);
         put_pieces(page, &left_side, &right_side, &pieces);
-    else
+        if (!whole) put_limit(page);
+    } else {
         page->failed = true;
+    }
     nigh__array_release(page->context, &pieces);
 }
 
+/* Two beginnings that cannot be compared, one beside the other. */
+static void put_beginnings(struct nigh__markup *page, const struct nigh__report_pair *pair) {
+    const struct nigh__report_text *texts[2] = {&pair->kept, &pair->other};
+    const int sides = pair->copy ? 1 : 2;
+    nigh__markup_put(page, "<div class=\"%s\">", pair->copy ? "one" : "two");
+    for (int i = 0; i < sides; i++) {
+        size_t length = compared_length(texts[i]);
+        if (length > NIGH__REPORT_MAX_TEXT) length = nigh__utf8_cut(texts[i]->text, NIGH__REPORT_MAX_TEXT);
+        nigh__markup_put(page, "<div dir=\"auto\">");
+        nigh__page_text(page, texts[i]->text, length, NIGH__PAGE_TEXT);
+        nigh__markup_put(page, "</div>");
+    }
+    nigh__markup_put(page, "</div>\n");
+    put_limit(page);
+}
+
 static nigh_status put_pair(struct nigh__markup *page, const struct nigh__report_pair *pair, nigh_error *error) {
+    const bool cut = is_cut(&pair->kept) || is_cut(&pair->other);
     struct nigh__diff diff;
-    nigh_status status = nigh__diff_make(page->context, pair->kept.text, shown_length(&pair->kept), pair->other.text,
-                                         shown_length(&pair->other), &diff, error);
+    nigh_status status = nigh__diff_make(page->context, pair->kept.text, cut ? 0 : pair->kept.text_length,
+                                         pair->other.text, cut ? 0 : pair->other.text_length, &diff, error);
     if (status == NIGH_OK) {
         nigh__markup_put(page, "<article class=\"pair\"><div class=\"two names\">");
         put_name(page, "kept", "kept", &pair->kept);
         put_name(page, pair->copy ? "copy" : "near", pair->copy ? "copy" : "near-copy", &pair->other);
         nigh__markup_put(page, "</div>\n");
         put_facts(page, pair, &diff);
-        put_stretches(page, &pair->kept, &pair->other, &diff);
+        if (cut)
+            put_beginnings(page, pair);
+        else
+            put_stretches(page, &pair->kept, &pair->other, &diff);
         nigh__markup_put(page, "</article>\n");
     }
     nigh__diff_release(page->context, &diff);
@@ -305,15 +385,15 @@ static void put_others(struct nigh__markup *page, const struct nigh__report_clus
 
 /* Where no pair is known, the document that is kept. */
 static nigh_status put_kept(struct nigh__markup *page, const struct nigh__report_text *kept, nigh_error *error) {
-    const size_t length = shown_length(kept);
+    const size_t length = compared_length(kept);
     struct nigh__diff itself;
     nigh_status status = nigh__diff_make(page->context, kept->text, length, kept->text, length, &itself, error);
     if (status == NIGH_OK) {
         nigh__markup_put(page, "<article class=\"pair\"><div class=\"names\">");
         put_name(page, "kept", "kept", kept);
         nigh__markup_put(page, "</div>\n");
-        if (is_cut(kept)) nigh__markup_put(page, "<p class=\"facts\"><span>only the beginning is shown</span></p>\n");
         put_stretches(page, kept, kept, &itself);
+        if (is_cut(kept)) put_limit(page);
         nigh__markup_put(page, "</article>\n");
     }
     nigh__diff_release(page->context, &itself);

@@ -212,7 +212,7 @@ static nigh_status text_keep(struct nigh__sample *sample, struct text *text, con
                              nigh_error *error) {
     text->place = sample->bytes.count;
     text->length = found->text_length;
-    text->cut = found->text_length > NIGH__REPORT_MAX_TEXT;
+    text->cut = found->text_length > NIGH__REPORT_MAX_COMPARED;
     if (text->cut) text->length = nigh__utf8_cut(found->text, NIGH__REPORT_MAX_TEXT);
     return nigh__bytes_append(sample->context, &sample->bytes, found->text, text->length)
                ? NIGH_OK

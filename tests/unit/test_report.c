@@ -203,7 +203,9 @@ static void test_same(void **state) {
     free(page);
     pair.other.cut = true;
     page = page_of_pair(*state, pair);
-    expect_in(page, "no word differs in what is shown</span> <span>only the beginning is shown");
+    expect_in(page, "too long to be compared word by word</span>");
+    expect_in(page, "only the beginning is shown");
+    expect_not_in(page, "no word differs");
     free(page);
     pair.copy = true;
     page = page_of_pair(*state, pair);
@@ -263,11 +265,75 @@ static void test_long(void **state) {
     expect_in(page, "<bdi class=\"id\">begin/iii");
     expect_in(page, "i <i>\u2026 65,392 bytes \u2026</i> i");
     expect_in(page, "ii/end</bdi>");
-    expect_in(page, "only the beginning is shown");
+    expect_in(page, "\xc3\xa9\u2026</mark>");
     expect_not_in(page, "\xef\xbf\xbd");
     assert_true(strlen(page) < 20000);
     free(page);
     free(id);
+    free(text);
+}
+
+/* Texts are compared whole, however little of them is shown: words that were put in make nothing else differ. */
+static void test_long_difference(void **state) {
+    enum { WORDS = 20000, ROOM = WORDS * 8 };
+    char *left = malloc(ROOM);
+    char *right = malloc(ROOM);
+    assert_non_null(left);
+    assert_non_null(right);
+    size_t used = 0;
+    size_t put = (size_t)snprintf(right, ROOM, "some words more at the beginning ");
+    for (int i = 0; i < WORDS; i++) {
+        used += (size_t)snprintf(left + used, ROOM - used, "w%d ", i);
+        put += (size_t)snprintf(right + put, ROOM - put, "w%d ", i);
+    }
+    assert_true(used < NIGH__REPORT_MAX_COMPARED);
+    (void)snprintf(right + put, ROOM - put, "last");
+    char *page =
+        page_of_pair(*state, (struct nigh__report_pair){.kept = text_of("a", left), .other = text_of("b", right)});
+    expect_not_in(page, "only in the kept one");
+    expect_not_in(page, "<mark class=\"l\">");
+    expect_in(page, "7 words</mark> only in the other");
+    expect_in(page, "<mark class=\"r\">some words more at the beginning</mark> w0 ");
+    expect_in(page, " w19999 <mark class=\"r\">last</mark>");
+    expect_in(page, " words the same ");
+    assert_true(strlen(page) < 30000);
+    free(page);
+    /* Two that have nothing in common: the numbers are right, and what is shown has an end. */
+    for (size_t i = 0; i < used; i++) right[i] = left[i] == 'w' ? 'v' : left[i];
+    right[used] = '\0';
+    page = page_of_pair(*state, (struct nigh__report_pair){.kept = text_of("a", left), .other = text_of("b", right)});
+    expect_in(page, "20,000 words</mark> only in the kept one");
+    expect_in(page, "20,000 words</mark> only in the other");
+    expect_in(page, "<mark class=\"l\">w0 w1");
+    expect_in(page, "<mark class=\"r\">v0 v1");
+    expect_in(page, "only the beginning is shown");
+    assert_true(strlen(page) < 30000);
+    free(page);
+    free(left);
+    free(right);
+}
+
+/* What cannot be compared is not: better no difference than a wrong one. */
+static void test_too_long(void **state) {
+    enum { ROOM = NIGH__REPORT_MAX_COMPARED + 100 };
+    char *text = malloc(ROOM);
+    assert_non_null(text);
+    for (size_t i = 0; i < ROOM; i++) text[i] = i % 5 == 4 ? ' ' : 'x';
+    const struct nigh__report_text long_text = {.id = "a", .id_length = 1, .text = text, .text_length = ROOM};
+    struct nigh__report_pair pair = {.kept = long_text, .other = text_of("b", "xxxx xxxx yyyy")};
+    char *page = page_of_pair(*state, pair);
+    expect_in(page, "too long to be compared word by word");
+    expect_in(page, "only the beginning is shown");
+    expect_in(page, "<div dir=\"auto\">xxxx xxxx yyyy</div>");
+    expect_not_in(page, "<mark");
+    assert_true(strlen(page) < 20000);
+    free(page);
+    pair.other = long_text;
+    pair.copy = true;
+    page = page_of_pair(*state, pair);
+    expect_in(page, "the same text");
+    expect_not_in(page, "too long");
+    free(page);
     free(text);
 }
 
@@ -462,6 +528,8 @@ int main(void) {
         cmocka_unit_test(test_fold),
         cmocka_unit_test(test_space),
         cmocka_unit_test(test_long),
+        cmocka_unit_test(test_long_difference),
+        cmocka_unit_test(test_too_long),
         cmocka_unit_test(test_clusters),
         cmocka_unit_test(test_many_ids),
         cmocka_unit_test(test_hostile),
