@@ -226,8 +226,8 @@ static bool stats_fit(struct cli_job *job) {
 }
 
 static int run_parsed(struct cli_job *job) {
-    if (job->common->help) {
-        cli_help_command(job->out, job->command);
+    if (job->common->help || job->common->short_help) {
+        (job->common->help ? cli_help_command : cli_help_short)(job->out, job->command);
         return CLI_DONE;
     }
     job->threads = resolve_threads(job->common->threads.value);

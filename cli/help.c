@@ -177,6 +177,81 @@ void cli_help_command(struct cli_sink *out, const struct cli_command *command) {
     example_lines(&page, command->examples);
 }
 
+/* ------------------------------------------------------------- the short one -- */
+
+#define SCREEN_LINES 24u
+#define SHORT_WIDTH 80u
+#define SHORT_EXAMPLES 3u
+
+/* Where a text ends whose first words say for what it is ("of simhash: ..."). */
+static size_t first_end(const char *text, const char *ends) {
+    const size_t opening = 20;
+    size_t length = strcspn(text, ends);
+    while (length < opening && text[length] != '\0') length += 1 + strcspn(text + length + 1, ends);
+    return length;
+}
+
+/* What stands before the details, and no more than fits into the line. */
+static void short_text(const char *text, char *out, size_t capacity) {
+    size_t length = first_end(text, ";:({");
+    if (length >= capacity) length = first_end(text, ";:({,");
+    if (length >= capacity) {
+        length = capacity - 1;
+        while (length > 0 && text[length] != ' ') length--;
+    }
+    while (length > 0 && text[length - 1] == ' ') length--;
+    snprintf(out, capacity, "%.*s", (int)length, text);
+}
+
+static void short_option(const struct page *page, const struct cli_option *option) {
+    char names[80];
+    char text[SHORT_WIDTH - OPTION_COLUMN];
+    const size_t column = option_names(option, names, sizeof names);
+    short_text(option->help, text, column + 2 > OPTION_COLUMN ? SHORT_WIDTH - column - 2 : sizeof text);
+    cli_sink_format(page->out, "%-*s%s%s\n", OPTION_COLUMN, names, column + 2 > OPTION_COLUMN ? "  " : "", text);
+}
+
+static size_t count_usage(const struct cli_command *command) {
+    size_t lines = 0;
+    const struct cli_command *subcommand;
+    for (size_t i = 0; command->usage != NULL && command->usage[i] != NULL; i++) lines++;
+    for (size_t i = 0; (subcommand = cli_subcommand_at(command, i)) != NULL; i++) lines += count_usage(subcommand);
+    return lines;
+}
+
+static size_t count_examples(const struct cli_command *command) {
+    size_t count = 0;
+    while (command->examples != NULL && count < SHORT_EXAMPLES && command->examples[count].line != NULL) count++;
+    return count;
+}
+
+/* Options are listed as they matter, so the first ones are shown, as many as there is room for. */
+void cli_help_short(struct cli_sink *out, const struct cli_command *command) {
+    struct page page = page_begin(out);
+    const struct cli_option *option;
+    const size_t examples = count_examples(command);
+    size_t left = SCREEN_LINES - 8; /* the lines that are always there */
+    const size_t fixed = count_usage(command) + 2 * examples;
+    left = fixed < left ? left - fixed : 0;
+    cli_sink_format(out, "nigh %s: %s\n\n", command->name, command->summary);
+    all_usage_lines(&page, command);
+    if (examples > 0) {
+        cli_sink_text(out, "\n");
+        heading(&page, "examples:");
+    }
+    for (size_t i = 0; i < examples; i++) {
+        cli_sink_format(out, "  %s\n", command->examples[i].line);
+        cli_sink_format(out, "      %s\n", command->examples[i].what);
+    }
+    if (left > 0 && command->subcommands == NULL) {
+        cli_sink_text(out, "\n");
+        heading(&page, "options:");
+    }
+    for (size_t i = 0; i < left && command->subcommands == NULL && (option = cli_option_at(command, i)) != NULL; i++)
+        short_option(&page, option);
+    cli_sink_format(out, "\n'nigh %s --help' says more.\n", command->name);
+}
+
 void cli_help_overview(struct cli_sink *out) {
     struct page page = page_begin(out);
     const struct cli_command *command;
@@ -197,5 +272,5 @@ void cli_help_overview(struct cli_sink *out) {
             "'-' is standard input or output. Answers go to standard output, everything else to standard error. The "
             "exit code is 0 when done, 1 when nothing was found, 2 after an error.",
             0, 0);
-    cli_sink_text(out, "'nigh help COMMAND' says more about a command.\n");
+    cli_sink_text(out, "'nigh COMMAND -h' shows the essentials of a command, 'nigh help COMMAND' all.\n");
 }

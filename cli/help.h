@@ -14,6 +14,9 @@ void cli_help_overview(struct cli_sink *out);
 /* `nigh COMMAND --help`. */
 void cli_help_command(struct cli_sink *out, const struct cli_command *command);
 
+/* `nigh COMMAND -h`: the essentials, at most 24 lines of 80 columns. */
+void cli_help_short(struct cli_sink *out, const struct cli_command *command);
+
 /* What an option does, with its choices, range and default, as help and manual show it. */
 void cli_help_option_text(const struct cli_option *option, char *buffer, size_t capacity);
 

@@ -30,7 +30,10 @@ static const struct {
     {"usual", "default-costs"},
 };
 
-static const struct cli_option help_option = CLI_FLAG('h', "help", PLACE(help), "show this help");
+static const struct cli_option help_options[] = {
+    CLI_FLAG('h', NULL, PLACE(short_help), "show the essentials, on one screen"),
+    CLI_FLAG(0, "help", PLACE(help), "show this help"),
+};
 
 /* Where parsing stands. */
 struct parse {
@@ -53,7 +56,8 @@ const struct cli_option *cli_option_at(const struct cli_command *command, size_t
     }
     size_t shared = command->internal ? 0 : sizeof common_options / sizeof common_options[0];
     if (index - own < shared) return &common_options[index - own];
-    return index - own == shared ? &help_option : NULL;
+    const size_t helps = sizeof help_options / sizeof help_options[0];
+    return index - own - shared < helps ? &help_options[index - own - shared] : NULL;
 }
 
 void cli_option_name(const struct cli_option *option, char *buffer, size_t capacity) {

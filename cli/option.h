@@ -77,6 +77,7 @@ struct cli_common {
     const char *stats;
     bool quiet;
     bool help;
+    bool short_help;
 };
 
 #define CLI_MAX_THREADS 256

@@ -23,7 +23,11 @@ while read -r command word; do
     for option in --threads --quiet --stats --help; do
         contains "$name.help" "$option"
     done
-    expect 0 "$(cat "$name.help")" '' -- "$NIGH" "${words[@]}" -h
+    expect 0 ANY '' -- "$NIGH" "${words[@]}" -h
+    [[ $(wc -l < .out) -le 24 ]] || fail "the short help of $name has $(wc -l < .out) lines"
+    [[ $(awk 'length > 100' .out) == '' ]] || fail "the short help of $name has long lines"
+    contains .out "usage: nigh"
+    contains .out "'nigh $command${word:+ $word} --help' says more."
     expect 0 "$(cat "$name.help")" '' -- "$NIGH" help "${words[@]}"
     [[ $(awk 'length > 80' "$name.help" | grep -v '^  nigh') == '' ]] || fail "help of $name is wider than 80"
 done < <(every_command)
@@ -46,6 +50,9 @@ for option in --judgements --scheme --text-key --ratios; do
 done
 grep -q -e --usual plan.help && fail 'help shows a name of before'
 contains overview NIGH_KERNEL
+expect 0 ANY '' -- "$NIGH" dedup -h
+contains .out 'examples:'
+contains .out 'options:'
 
 expect 0 "$(cat overview)" '' -- "$NIGH" help
 expect 0 "$(cat overview)" '' -- "$NIGH" -h
