@@ -134,10 +134,11 @@ struct searcher {
     nigh_signer *signer; /* for queries that are text */
     bool learned;        /* it signs by a model, which knows some words only */
     bool unsure;         /* its weights say nothing: minhash */
-    char *id;            /* room for any */
-    char *snippet;       /* room for SNIPPET_SHOWN bytes */
-    uint64_t unnamed;    /* queries without an id so far */
-    uint64_t expected;   /* queries in all, 0 where not known */
+    enum { VOCABULARY_UNSEEN, VOCABULARY_WHOLE, VOCABULARY_PARTIAL } vocabulary; /* has all words of the documents */
+    char *id;                                                                    /* room for any */
+    char *snippet;                                                               /* room for SNIPPET_SHOWN bytes */
+    uint64_t unnamed;                                                            /* queries without an id so far */
+    uint64_t expected;                                                           /* queries in all, 0 where not known */
     uint64_t batches;
     uint64_t scans;        /* batches that used no lists */
     nigh_results_info sum; /* over all batches */
@@ -370,6 +371,40 @@ static struct cli_name name_text(const char *text, char *room, size_t capacity) 
     return (struct cli_name){.text = room, .length = length};
 }
 
+/*
+ * Whether the words of the collection's vocabulary are those of its documents: it was counted over them, and none
+ * came later.
+ */
+static bool vocabulary_is_whole(struct searcher *searcher) {
+    nigh_vocabulary *vocabulary = NULL;
+    nigh_vocabulary_info known = {.size = sizeof known};
+    if (searcher->info.segments != 1 || nigh_collection_vocabulary(searcher->collection, &vocabulary, NULL) != NIGH_OK)
+        return false;
+    nigh_vocabulary_describe(vocabulary, &known);
+    nigh_vocabulary_free(vocabulary);
+    return !known.sketch && known.documents == searcher->info.documents;
+}
+
+/* A text that has no word in common with any document, or none that could tell them apart, is no question: says so. */
+static bool says_nothing(struct searcher *searcher, bool unknown, const uint8_t *weights, struct cli_name name) {
+    const struct cli_shown shown = cli_shown(name.text, name.length);
+    const char *path = searcher->job->operands[0];
+    bool touched = weights == NULL || asking(searcher) == NULL;
+    for (size_t i = 0; !touched && i < 8 * searcher->batch.signature_bytes; i++) touched = weights[i] != 0;
+    if (unknown && searcher->vocabulary == VOCABULARY_UNSEEN)
+        searcher->vocabulary = vocabulary_is_whole(searcher) ? VOCABULARY_WHOLE : VOCABULARY_PARTIAL;
+    if (unknown && searcher->vocabulary == VOCABULARY_WHOLE) {
+        cli_error(searcher->job, "nothing like '%s': none of its words is in '%s'", shown.text, path);
+        return true;
+    }
+    if (unknown)
+        cli_error(searcher->job, "warning: none of the words of '%s' is in the vocabulary of '%s'", shown.text, path);
+    if (!touched && !unknown)
+        cli_error(searcher->job, "nothing like '%s': its words are in so many documents of '%s' that they tell nothing",
+                  shown.text, path);
+    return !touched;
+}
+
 static nigh_status search_texts(struct searcher *searcher) {
     const struct cli_list *texts = &searcher->values->texts;
     char room[200];
@@ -386,7 +421,9 @@ static nigh_status search_texts(struct searcher *searcher) {
             cli_error(searcher->job, "no word %s in '%.*s'",
                       searcher->learned ? "that the model knows" : "to search for", (int)shown.length, shown.text);
             status = NIGH_OK;
-        } else if (status == NIGH_OK) {
+        } else if (status == NIGH_OK &&
+                   !says_nothing(searcher, nigh_signer_unknown(searcher->signer) != 0,
+                                 searcher->unsure ? NULL : weights, name_text(texts->items[i], room, 60))) {
             status = add_query(searcher, signature, searcher->unsure ? NULL : weights, asking(searcher),
                                name_text(texts->items[i], room, sizeof room));
         }
@@ -401,8 +438,9 @@ static nigh_status search_signed(struct searcher *searcher, nigh_signing *signin
     nigh_status status;
     while ((status = nigh_signing_next(signing, &row, &searcher->job->error)) == NIGH_OK) {
         struct cli_name name = {.text = row.document->id, .length = row.document->id_length};
-        status = add_query(searcher, row.document->signature, searcher->unsure ? NULL : row.document->weights,
-                           asking(searcher), name);
+        const uint8_t *weights = searcher->unsure ? NULL : row.document->weights;
+        if (says_nothing(searcher, row.unknown != 0, weights, name)) continue;
+        status = add_query(searcher, row.document->signature, weights, asking(searcher), name);
         if (status != NIGH_OK) return status;
     }
     if (status != NIGH_END) return status;

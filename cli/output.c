@@ -22,12 +22,20 @@ static void trec_name(struct cli_sink *sink, struct cli_name name) {
     for (size_t i = 0, step; i < name.length; i += step) {
         const size_t character = cli_utf8_length(name.text + i, name.length - i);
         step = character == 0 ? 1 : character;
-        const bool plain = name.text[i] == '\\' || nigh_escape(name.text + i, step, NULL, 0) == step;
+        const bool plain = character == 0 || name.text[i] == '\\' || nigh_escape(name.text + i, step, NULL, 0) == step;
         if (plain && name.text[i] != ' ')
             cli_sink_bytes(sink, name.text + i, step);
         else
             cli_sink_text(sink, "_");
     }
+}
+
+/*
+ * The share of the bits compared that agree.  Six decimals tell any two distances of the widest signatures apart
+ * (1 / 65,536 = 0.000015).
+ */
+static double similarity_of(const struct cli_answers *answers, const struct cli_match *match) {
+    return 1.0 - (double)match->distance / (double)answers->width_bits;
 }
 
 static void tsv_match(struct cli_answers *answers, const struct cli_match *match) {
@@ -38,7 +46,7 @@ static void tsv_match(struct cli_answers *answers, const struct cli_match *match
     cli_sink_number(answers->sink, match->distance);
     cli_sink_text(answers->sink, "\t");
     cli_sink_number(answers->sink, match->rank);
-    cli_sink_text(answers->sink, "\n");
+    cli_sink_format(answers->sink, "\t%.6f\t%u\n", similarity_of(answers, match), answers->width_bits);
 }
 
 static void jsonl_match(struct cli_answers *answers, const struct cli_match *match) {
@@ -50,6 +58,8 @@ static void jsonl_match(struct cli_answers *answers, const struct cli_match *mat
     cli_sink_number(answers->sink, match->distance);
     cli_sink_text(answers->sink, ",\"rank\":");
     cli_sink_number(answers->sink, match->rank);
+    cli_sink_format(answers->sink, ",\"similarity\":%.6f,\"bits\":%u", similarity_of(answers, match),
+                    answers->width_bits);
     if (answers->listed) cli_sink_format(answers->sink, ",\"exact\":%s", answers->exact ? "true" : "false");
     if (answers->listed && !answers->exact) cli_sink_format(answers->sink, ",\"below\":%u", answers->below);
     if (match->snippet.length > 0) {
@@ -59,9 +69,8 @@ static void jsonl_match(struct cli_answers *answers, const struct cli_match *mat
     cli_sink_text(answers->sink, "}\n");
 }
 
-/* Six decimals tell any two distances of the widest signatures apart (1 / 65,536 = 0.000015). */
 static void trec_match(struct cli_answers *answers, const struct cli_match *match) {
-    double score = 1.0 - (double)match->distance / (double)answers->width_bits;
+    const double score = similarity_of(answers, match);
     trec_name(answers->sink, answers->query);
     cli_sink_text(answers->sink, " Q0 ");
     trec_name(answers->sink, match->document);

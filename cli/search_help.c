@@ -72,7 +72,9 @@ static const char *const output_paragraphs[] = {
     "where the collection keeps the first words of it. Where the answer came from slice lists also \"exact\", true or "
     "false, and if false \"below\": of documents nearer than that many bits none was missed. Bytes of an id that are "
     "not UTF-8 become U+FFFD.",
-    "tsv: query, document, distance and rank, with tabs between.",
+    "tsv: query, document, distance, rank, similarity (the share of the bits compared that agree) and how many bits "
+    "were "
+    "compared, with tabs between; ids are escaped (\\t, \\n, \\r, \\\\ and \\xNN).",
     "trec: query, Q0, document, rank, score and nigh, with blanks between; the score is 1 - distance / width. Blanks "
     "inside an id are written _.",
     NULL,

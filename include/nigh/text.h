@@ -139,6 +139,14 @@ NIGH_API nigh_status nigh_signer_sign(nigh_signer *signer, const char *text, siz
                                       uint8_t *weights, nigh_error *error);
 
 /*
+ * Of the text signed last.  Its signature says nothing about likeness to documents whose words were counted.
+ *
+ * Threads: as nigh_signer_sign().
+ * Returns: non-zero where there is a vocabulary and none of its features is in it.
+ */
+NIGH_API int nigh_signer_unknown(const nigh_signer *signer);
+
+/*
  * Which bits of a signed text stand for its words: nigh_search_options.masks.  A short text leaves most bits of a
  * topsig signature untouched, and compared all the same they bring up other short texts.  `weights` are those of
  * nigh_signer_sign(); `mask` gets width_bits / 8 bytes.
@@ -174,6 +182,7 @@ typedef struct nigh_signed {
     uint64_t line;
     uint64_t text_offset; /* of a passage, in the text of its document */
     uint64_t text_length; /* of the document, or of the passage */
+    int unknown;          /* as nigh_signer_unknown() of it */
 } nigh_signed;
 
 /* Stands in other structs, so it never grows. */

@@ -47,6 +47,12 @@ static void questions_release(struct questions *questions) {
     nigh__free(questions->context, questions->masks);
 }
 
+static bool is_empty(const uint8_t *mask, size_t bytes) {
+    for (size_t i = 0; i < bytes; i++)
+        if (mask[i] != 0) return false;
+    return true;
+}
+
 static nigh_status sign_one(struct questions *questions, nigh_signer *signer, size_t index, const char *text,
                             size_t length, nigh_error *error) {
     uint8_t *weights = questions->weights + questions->asked * questions->bits;
@@ -54,8 +60,11 @@ static nigh_status sign_one(struct questions *questions, nigh_signer *signer, si
         signer, text, length, questions->signatures + questions->asked * questions->bytes, weights, error);
     if (status == NIGH_ENOTFOUND) return NIGH_OK;
     if (status != NIGH_OK) return status;
-    if (nigh_signer_mask(signer, weights, questions->masks + questions->asked * questions->bytes) != 0)
+    const uint8_t *mask = questions->masks + questions->asked * questions->bytes;
+    if (nigh_signer_mask(signer, weights, questions->masks + questions->asked * questions->bytes) != 0) {
+        if (is_empty(mask, questions->bytes)) return NIGH_OK; /* all documents would be equally near */
         questions->masked = true;
+    }
     questions->has_words[index] = true;
     questions->asked++;
     return NIGH_OK;

@@ -160,6 +160,7 @@ struct nigh__signer_worker {
     struct nigh__model_projector *learned; /* NULL: there is no model; else there is nothing but this */
     struct nigh__weigher *weigher;         /* NULL: there are no weights */
     struct nigh__projector *projector;
+    bool unknown; /* no feature of the last text is in the vocabulary */
 };
 
 static nigh_status projector_new(struct nigh__signer_worker *worker, nigh_error *error) {
@@ -199,6 +200,16 @@ void nigh__signer_worker_free(struct nigh__signer_worker *worker) {
     nigh__free(worker->plan->context, worker);
 }
 
+/* Where there is no vocabulary nobody knows.  Of most texts the first feature is known. */
+static bool all_unknown(const nigh_vocabulary *vocabulary, const struct nigh__features *features) {
+    if (vocabulary == NULL) return false;
+    for (size_t i = 0; i < features->count; i++)
+        if (nigh__vocabulary_find(vocabulary, features->hashes[i]).occurrences > 0) return false;
+    return true;
+}
+
+bool nigh__signer_worker_unknown(const struct nigh__signer_worker *worker) { return worker->unknown; }
+
 nigh_status nigh__signer_worker_sign(struct nigh__signer_worker *worker, const char *text, size_t length,
                                      nigh_error *error) {
     struct nigh__features features;
@@ -207,6 +218,7 @@ nigh_status nigh__signer_worker_sign(struct nigh__signer_worker *worker, const c
     if (status != NIGH_OK) return status;
     if (features.count == 0) return NIGH_ENOTFOUND;
     if (worker->learned != NULL) return nigh__model_project(worker->learned, &features, error);
+    worker->unknown = all_unknown(worker->plan->vocabulary, &features);
     if (worker->weigher != NULL) {
         status = nigh__weigh(worker->weigher, &features, &bag.weights, error);
         if (status != NIGH_OK) return status;
@@ -305,6 +317,8 @@ int nigh_signer_mask(const nigh_signer *signer, const uint8_t *weights, uint8_t 
     }
     return partial;
 }
+
+int nigh_signer_unknown(const nigh_signer *signer) { return nigh__signer_worker_unknown(signer->worker); }
 
 nigh_status nigh_signer_sign(nigh_signer *signer, const char *text, size_t length, uint8_t *signature, uint8_t *weights,
                              nigh_error *error) {

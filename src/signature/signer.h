@@ -57,6 +57,8 @@ void nigh__signer_worker_weights(const struct nigh__signer_worker *worker, uint8
 /* Keys of the bands, plan->bands of them (signature/band_keys.h). */
 void nigh__signer_worker_keys(const struct nigh__signer_worker *worker, uint32_t *keys);
 /* What projected it; NULL: a model did. */
+/* Whether no feature of the last text is in the vocabulary; false where there is none. */
+bool nigh__signer_worker_unknown(const struct nigh__signer_worker *worker);
 const struct nigh__projector *nigh__signer_worker_projector(const struct nigh__signer_worker *worker);
 
 #endif

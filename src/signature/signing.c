@@ -35,6 +35,7 @@ struct row {
     uint32_t mark_length, snippet_length;
     uint32_t key_count;
     uint32_t kept_length; /* of the text; 0 where it is not kept */
+    uint64_t unknown; /* not zero: no feature of it is in the vocabulary */
 };
 
 #define MARK_SIZE 48 /* two numbers of 64 bits, and what is around them */
@@ -126,7 +127,9 @@ static nigh_status add_row(struct worker *worker, const nigh_text *text, const s
     const size_t weights = signing->options.keep_weights ? signing->plan->width_bits : 0;
     const size_t snippet = nigh__smaller(signing->options.snippet, passage->length);
     char mark[MARK_SIZE];
-    struct row row = {.text_offset = passage->begin, .text_length = passage->length};
+    struct row row = {.text_offset = passage->begin,
+                      .text_length = passage->length,
+                      .unknown = nigh__signer_worker_unknown(worker->signer)};
     row.mark_length = (uint32_t)passage_mark(passage, text->text_length, mark, sizeof mark);
     uint8_t *place =
         nigh__array_add(signing->context, product, sizeof row + signature + weights + row.mark_length + snippet);
@@ -268,7 +271,8 @@ static void show_row(nigh_signing *signing, nigh_signed *out) {
                                .offset = text->offset,
                                .line = text->line,
                                .text_offset = row.text_offset,
-                               .text_length = row.text_length};
+                               .text_length = row.text_length,
+                               .unknown = row.unknown != 0};
     at += sizeof row;
     document->signature = at;
     at += signing->plan->width_bits / 8;

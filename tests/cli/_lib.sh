@@ -66,6 +66,15 @@ expect() {
     compare "standard error of '$*'" "$err" .err.plain
 }
 
+# four COMMAND...: the first four columns of what it prints: query, document, distance and rank of answers.
+four() {
+    local code
+    "$@" > .columns
+    code=$?
+    cut -f 1-4 .columns
+    return $code
+}
+
 # state PATH...: what is in there, for comparing before and after.
 state() { find "$@" -printf '%p %y %s\n' -type f -exec sha256sum {} \; | sort; }
 

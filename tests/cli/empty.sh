@@ -36,7 +36,7 @@ expect 2 '' "nigh: 'c.nigh': no document '0'" -- "$NIGH" search c.nigh --id 0
 # Documents come later, and nothing may come to documents.
 expect 0 '' '' -- "$NIGH" index -q c.nigh query.hex
 expect 0 '' '' -- "$NIGH" index -q c.nigh none.hex
-expect 0 $'0\t0\t0\t1' '' -- "$NIGH" search -q --output tsv c.nigh query.hex
+expect 0 $'0\t0\t0\t1' '' -- four "$NIGH" search -q --output tsv c.nigh query.hex
 # An input without a line says nothing; the next one does.
 expect 0 '' '' -- "$NIGH" index -q later.nigh none.hex query.hex
 expect 0 '0000000000000000' '' -- "$NIGH" export -q later.nigh -o -

@@ -31,11 +31,11 @@ expect 0 ANY '' -- "$NIGH" check c.nigh
 contains .out 'is sound'
 
 # Each of a sample finds itself, by its text, at distance 0; so it does by id.
-expect 0 ANY ANY -- "$NIGH" search -q c.nigh in --shard 7/997 -k 1 --output tsv --threads 2
+expect 0 ANY ANY -- four "$NIGH" search -q c.nigh in --shard 7/997 -k 1 --output tsv --threads 2
 [[ $(awk -F '\t' '$3 != 0' .out | wc -l) == 0 ]] || fail 'a document is not at distance 0 from itself'
 (($(wc -l < .out) >= documents / 1000)) || fail 'queries are missing'
 for id in json-5 trec-5 in/c.tar.xz/page-6.html in/d.zip/page-7.html http://example.org/5 in/f/0/5.txt; do
-    expect 0 ANY '' -- "$NIGH" search -q c.nigh --id "$id" -k 1 --output tsv
+    expect 0 ANY '' -- four "$NIGH" search -q c.nigh --id "$id" -k 1 --output tsv
     [[ $(cut -f3 .out) == 0 ]] || fail "$id does not find itself"
 done
 

@@ -33,7 +33,7 @@ expect_unchanged closed 2 '' "nigh: 'closed/ids': cannot open: Permission denied
 # Reading needs no more than reading.
 expect 0 ANY '' -- "${tool[@]}" info c.nigh
 expect 0 ANY '' -- "${tool[@]}" check c.nigh
-expect 0 $'0\t0\t0\t1\n0\t1\t1\t2' '' -- "${tool[@]}" search -q --output tsv c.nigh --id 0
+expect 0 $'0\t0\t0\t1\n0\t1\t1\t2' '' -- four "${tool[@]}" search -q --output tsv c.nigh --id 0
 expect 0 $'00\n01' '' -- "${tool[@]}" export -q c.nigh -o -
 
 chmod a-r c.nigh/segment-*

@@ -73,7 +73,7 @@ done
 # All of them together, in one command, are as many documents of forty signatures; crawls repeat URIs and archives do not.
 expect 0 '' ANY -- "$NIGH" index --scheme minhash all.nigh texts site pages.tar.gz pages.zip pages.jsonl
 contains .err 'added 200 documents (40 distinct)'
-expect 0 ANY '' -- "$NIGH" search -q all.nigh --id page-07 --radius 0 --output tsv
+expect 0 ANY '' -- four "$NIGH" search -q all.nigh --id page-07 --radius 0 --output tsv
 [[ $(by_page < .out | cut -f2 | sort | uniq -c) == '      5 page-07' ]] || fail 'not five times page 7'
 
 finish

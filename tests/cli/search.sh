@@ -23,9 +23,9 @@ query second
     -- "$NIGH" search -k 3 c.nigh queries.hex
 
 expect 0 $'first\ta\t0\t1\nfirst\te\t0\t2\nsecond\td\t1\t1\nsecond\tc\t13\t2' '' \
-    -- "$NIGH" search -q -k 2 --output tsv c.nigh queries.hex
-expect 0 '{"query":"first","document":"a","distance":0,"rank":1}
-{"query":"second","document":"d","distance":1,"rank":1}' '' -- "$NIGH" search -q -k 1 --output jsonl c.nigh queries.hex
+    -- four "$NIGH" search -q -k 2 --output tsv c.nigh queries.hex
+expect 0 '{"query":"first","document":"a","distance":0,"rank":1,"similarity":1.000000,"bits":16}
+{"query":"second","document":"d","distance":1,"rank":1,"similarity":0.937500,"bits":16}' '' -- "$NIGH" search -q -k 1 --output jsonl c.nigh queries.hex
 expect 0 'first Q0 a 1 1.000000 nigh
 first Q0 e 2 1.000000 nigh
 second Q0 d 1 0.937500 nigh
@@ -33,10 +33,10 @@ second Q0 c 2 0.187500 nigh' '' -- "$NIGH" search -q -k 2 --output trec c.nigh q
 
 # Radius alone: all within; with -k: the nearest of them.
 expect 0 $'first\ta\t0\t1\nfirst\te\t0\t2\nfirst\tb\t1\t3\nfirst\tc\t2\t4\nsecond\td\t1\t1' '' \
-    -- "$NIGH" search -q --radius 2 --output tsv c.nigh queries.hex
+    -- four "$NIGH" search -q --radius 2 --output tsv c.nigh queries.hex
 expect 0 $'first\ta\t0\t1\nfirst\te\t0\t2\nsecond\td\t1\t1' '' \
-    -- "$NIGH" search -q -r 2 -k 2 --output tsv c.nigh queries.hex
-expect 0 $'first\ta\t0\t1\nfirst\te\t0\t2' '' -- "$NIGH" search -q -r 0 --output tsv c.nigh queries.hex
+    -- four "$NIGH" search -q -r 2 -k 2 --output tsv c.nigh queries.hex
+expect 0 $'first\ta\t0\t1\nfirst\te\t0\t2' '' -- four "$NIGH" search -q -r 0 --output tsv c.nigh queries.hex
 expect 0 'query first
      rank  distance  similarity  document
         1         0     100.00%  a
@@ -47,7 +47,7 @@ query second
 
 # Nothing at all: exit 1.
 printf 'lost\t0ff0\n' > lost.hex
-expect 1 '' '' -- "$NIGH" search -q -r 3 --output tsv c.nigh lost.hex
+expect 1 '' '' -- four "$NIGH" search -q -r 3 --output tsv c.nigh lost.hex
 expect 1 'query lost
      nothing found' 'exact: every one of 5 documents compared; 1 query in # s (#/s), kernel #, # threads' \
     -- "$NIGH" search -r 3 c.nigh lost.hex
@@ -57,24 +57,24 @@ expect 1 '' 'exact: every one of 5 documents compared; 0 queries in # s (#/s), k
 
 # More asked for than there is.
 expect 0 $'first\ta\t0\t1\nfirst\te\t0\t2\nfirst\tb\t1\t3\nfirst\tc\t2\t4\nfirst\td\t16\t5' '' \
-    -- from <(head -1 queries.hex) "$NIGH" search -q -k 4294967293 --output tsv c.nigh -
+    -- four from <(head -1 queries.hex) "$NIGH" search -q -k 4294967293 --output tsv c.nigh -
 
 # By id, before the files and in the order given.
 expect 0 $'c\tc\t0\t1\na\ta\t0\t1\nfirst\ta\t0\t1\nsecond\td\t1\t1' '' \
-    -- "$NIGH" search -q -k 1 --id c --output tsv c.nigh queries.hex --id=a
+    -- four "$NIGH" search -q -k 1 --id c --output tsv c.nigh queries.hex --id=a
 expect 2 '' "nigh: 'c.nigh': no document 'nobody'" -- "$NIGH" search c.nigh --id nobody
 
 # Queries without ids are numbered on through the files.
 printf '0000\n0100\n' > unnamed1.hex
 printf 'ffff\n' > unnamed2.hex
 expect 0 $'0\ta\t0\t1\n1\tb\t0\t1\nfirst\ta\t0\t1\nsecond\td\t1\t1\n2\td\t0\t1' '' \
-    -- "$NIGH" search -q -k 1 --output tsv c.nigh unnamed1.hex queries.hex unnamed2.hex
+    -- four "$NIGH" search -q -k 1 --output tsv c.nigh unnamed1.hex queries.hex unnamed2.hex
 
 # The size of the batch, the method and --verify change nothing in the answer.
-"$NIGH" search -q --output tsv c.nigh queries.hex unnamed1.hex > whole
+four "$NIGH" search -q --output tsv c.nigh queries.hex unnamed1.hex > whole
 for options in '--batch 1' '--batch 2' '--batch 65536' --exact '--method exact' '--method auto' --verify '--bits 16'; do
     # shellcheck disable=SC2086 # two words
-    expect 0 "$(cat whole)" '' -- "$NIGH" search -q --output tsv $options c.nigh queries.hex unnamed1.hex
+    expect 0 "$(cat whole)" '' -- four "$NIGH" search -q --output tsv $options c.nigh queries.hex unnamed1.hex
 done
 
 # Widths that do not fit.

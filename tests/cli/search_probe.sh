@@ -30,11 +30,11 @@ for probes in 40 300; do
     python3 -c "import json; s = json.load(open('s.json')); assert s['lists'] == $probes and s['exact'] == 0, s" || fail stats
 done
 # A document finds itself first, by its kept weights, as a text and as a file; the model may be the usual one.
-"$NIGH" search -q "${directed[@]}" --output tsv -k 1 c--keep-weights.nigh --id d7 > found
+four "$NIGH" search -q "${directed[@]}" --output tsv -k 1 c--keep-weights.nigh --id d7 > found
 printf 'd7\td7\t0\t1\n' > wanted
 same wanted found
 grep '"d7"' docs.jsonl > one.jsonl
-"$NIGH" search -q "${directed[@]}" --output tsv -k 1 c.nigh one.jsonl > found
+four "$NIGH" search -q "${directed[@]}" --output tsv -k 1 c.nigh one.jsonl > found
 same wanted found
 expect 0 ANY '' -- "$NIGH" search -q "${directed[@]}" c.nigh --text 'w1 w2 w3'
 

@@ -41,21 +41,21 @@ expect 0 'query first
         2         1      93.75%  b' \
     "exact, 1 of 1 query by slice lists alone; 1 query in # s (#/s), $counted" \
     -- "$NIGH" search "${lists[@]}" --breadth 0 -k 2 c.nigh first.hex
-expect 0 '{"query":"first","document":"a","distance":0,"rank":1,"exact":false,"below":2}
-{"query":"first","document":"b","distance":1,"rank":2,"exact":false,"below":2}
-{"query":"first","document":"c","distance":2,"rank":3,"exact":false,"below":2}' '' \
+expect 0 '{"query":"first","document":"a","distance":0,"rank":1,"similarity":1.000000,"bits":16,"exact":false,"below":2}
+{"query":"first","document":"b","distance":1,"rank":2,"similarity":0.937500,"bits":16,"exact":false,"below":2}
+{"query":"first","document":"c","distance":2,"rank":3,"similarity":0.875000,"bits":16,"exact":false,"below":2}' '' \
     -- "$NIGH" search -q "${lists[@]}" --breadth 0 --output jsonl c.nigh first.hex
-expect 0 '{"query":"first","document":"a","distance":0,"rank":1,"exact":true}' '' \
+expect 0 '{"query":"first","document":"a","distance":0,"rank":1,"similarity":1.000000,"bits":16,"exact":true}' '' \
     -- "$NIGH" search -q "${lists[@]}" --breadth 0 -k 1 --output jsonl c.nigh first.hex
 expect 0 $'first\ta\t0\t1\nfirst\tb\t1\t2\nfirst\tc\t2\t3' '' \
-    -- "$NIGH" search -q "${lists[@]}" --breadth 0 --output tsv c.nigh first.hex
+    -- four "$NIGH" search -q "${lists[@]}" --breadth 0 --output tsv c.nigh first.hex
 
 # Within a radius: what the breadth guarantees is exact, beyond it the answer says so.
 expect 0 $'query first\n     rank  distance  similarity  document\n        1         0     100.00%  a\n        2         1      93.75%  b' '' \
     -- "$NIGH" search -q "${lists[@]}" --breadth 0 -r 1 c.nigh first.hex
 expect 0 $'first\ta\t0\t1\nfirst\tb\t1\t2\nfirst\tc\t2\t3' \
     "approximate: exact for 0 of 1 query; every document nearer than 2 bits was seen; 1 query in # s (#/s), $counted" \
-    -- "$NIGH" search "${lists[@]}" --breadth 0 -r 8 --output tsv c.nigh first.hex
+    -- four "$NIGH" search "${lists[@]}" --breadth 0 -r 8 --output tsv c.nigh first.hex
 
 # Certain is the scan's answer, always.
 "$NIGH" generate -q -n 20000 --bits 256 -o many.npy || fail generate

@@ -30,7 +30,7 @@ expect 0 '' '' -- "$NIGH" index -q c.nigh a.npy --stats stats.json
 fields command=index documents=500 collection_documents=500 distinct collection_bytes work_seconds
 expect 0 ANY '' -- "$NIGH" search -q -k 7 --threads 2 c.nigh a.npy --stats stats.json
 fields command=search documents=500 queries=500 matches=3500 exact=1 threads=2 batches=8 distances bytes_scanned search_seconds
-expect 1 '' '' -- "$NIGH" search -q -r 0 c.nigh --stats stats.json --output tsv - < <(printf '%064d\n' 0)
+expect 1 '' '' -- four "$NIGH" search -q -r 0 c.nigh --stats stats.json --output tsv - < <(printf '%064d\n' 0)
 fields command=search queries=1 matches=0
 expect 0 ANY '' -- "$NIGH" info c.nigh --stats stats.json
 fields command=info documents=500 work_seconds

@@ -53,9 +53,9 @@ assert told["met"] and told["stored"] and told["k"] == 5 and told["queries"] == 
 # Searching by sketches, asked for; what is near is certain.
 expect 0 ANY ANY -- "$NIGH" search c.nigh queries.u8bin --method sketch --sketch-bits 128 --candidates 50 --output jsonl
 grep -q '"exact":false,"below":' .out || fail 'an approximate answer does not say so'
-expect 0 ANY ANY -- "$NIGH" search c.nigh queries.u8bin --method sketch --candidates 9000 --output tsv
+expect 0 ANY ANY -- four "$NIGH" search c.nigh queries.u8bin --method sketch --candidates 9000 --output tsv
 mv .out sketched
-expect 0 ANY ANY -- "$NIGH" search c.nigh queries.u8bin --method exact --output tsv
+expect 0 ANY ANY -- four "$NIGH" search c.nigh queries.u8bin --method exact --output tsv
 cmp -s .out sketched || fail 'with every document a candidate the answer is not exact'
 
 # Grown by more than a tenth it should be tuned anew.
