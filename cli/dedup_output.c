@@ -349,9 +349,13 @@ void cli_dedup_summarise(struct deduper *deduper) {
         {"bytes_read", info->reader.bytes_read},
         {"bytes_text", info->reader.bytes_text},
         {"bytes_written", deduper->written.bytes},
+        {"seed", deduper->values->signing.seed.value},
     };
     cli_stats_close(&deduper->job->stats, info->documents, counters, sizeof counters / sizeof counters[0]);
     tell_found(deduper);
     tell_time(deduper);
+    if (deduper->values->signing.seed.drawn)
+        cli_note(deduper->job, "'--seed %llu' gives the same again",
+                 (unsigned long long)deduper->values->signing.seed.value);
     tell_warnings(deduper);
 }

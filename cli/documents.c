@@ -256,14 +256,15 @@ bool cli_features_parse(const char *text, nigh_feature_kind *kind, uint32_t *out
 
 int cli_switch(int choice, int before) { return choice == 0 ? before : choice == 1; }
 
-static void lay_over(const struct cli_signing *signing, nigh_signer_options *options) {
+/* `held`: the options are those of a collection, which has a seed of its own. */
+static void lay_over(const struct cli_signing *signing, bool held, nigh_signer_options *options) {
     if (signing->scheme != 0) options->scheme = (nigh_scheme_kind)(signing->scheme - 1);
     if (signing->bits.given) options->width_bits = (uint32_t)signing->bits.value;
     if (signing->weights != 0) options->weights = (nigh_weight_kind)signing->weights;
     if (signing->language != NULL) options->language = signing->language;
     options->stemming = cli_switch(signing->stemming, options->stemming);
     options->stop_words = cli_switch(signing->stop_words, options->stop_words);
-    if (signing->seed.given) options->seed = signing->seed.value;
+    if (signing->seed.given && !(signing->seed.drawn && held)) options->seed = signing->seed.value;
     if (signing->density.given) options->density = (uint32_t)signing->density.value;
     if (signing->split != 0) options->split = (nigh_split_kind)signing->split;
     if (signing->min_terms.given) options->min_terms = (uint32_t)signing->min_terms.value;
@@ -280,7 +281,7 @@ int cli_signer_options(struct cli_job *job, const struct cli_signing *signing, c
         (void)snprintf(job->error.file, sizeof job->error.file, "%s", holder);
         return cli_fail(job);
     }
-    lay_over(signing, out);
+    lay_over(signing, scheme != NULL, out);
     if (signing->features != NULL && !cli_features_parse(signing->features, &out->features, &out->feature_length))
         return cli_usage(job->command, "--features takes words, ngrams:N or chars:N, not '%s'", signing->features);
     return CLI_DONE;

@@ -102,8 +102,10 @@ extern const char *const cli_split_names[];
     CLI_CHOICE(0, "stop-words", (at) + offsetof(struct cli_signing, stop_words), "WHEN", cli_switch_names, "auto", \
                "leave out stop words; auto: for words, not for ngrams and chars")
 #define CLI_SEED_OPTION(at) \
-    CLI_NUMBER(0, "seed", (at) + offsetof(struct cli_signing, seed), "N", 0, NIGH_ALL_64, NULL, \
-               "of the hashes (default 0)")
+    CLI_NUMBER(0, "seed", (at) + offsetof(struct cli_signing, seed), CLI_NUMBER_OR_RANDOM, 0, \
+               NIGH_ALL_64, NULL, \
+               "of the hashes (default 0); random: one that nobody can write texts against, kept in the collection and " \
+               "told by --stats")
 
 /* How a text as a whole becomes a signature, but for the hashes. */
 #define CLI_SCHEME_OPTIONS(at) \

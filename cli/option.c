@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "command.h"
 #include "suggest.h"
@@ -113,10 +114,23 @@ bool cli_scaled(const char *text, uint64_t step, uint64_t *out) {
     return true;
 }
 
+/* Of 53 bits, which every reader of JSON takes as they are: statistics tell it, so that a run can be repeated. */
+static bool number_draw(const struct parse *parse, struct cli_number *number) {
+    if (getrandom(&number->value, sizeof number->value, 0) != (ssize_t)sizeof number->value) {
+        snprintf(parse->message, parse->capacity, "the system gives no random number");
+        return false;
+    }
+    number->value >>= 11;
+    number->given = number->drawn = true;
+    return true;
+}
+
 static bool number_store(const struct parse *parse, const struct cli_option *option, const char *name,
                          const char *text) {
     struct cli_number *number = (struct cli_number *)(void *)(parse->values + option->place);
     uint64_t value = 0;
+    if (strcmp(option->value, CLI_NUMBER_OR_RANDOM) == 0 && strcmp(text, "random") == 0)
+        return number_draw(parse, number);
     const bool bytes = strcmp(option->value, "BYTES") == 0;
     const bool whole = cli_scaled(text, bytes ? 1024 : 1000, &value);
     if (whole && value < option->min) {
@@ -130,6 +144,7 @@ static bool number_store(const struct parse *parse, const struct cli_option *opt
     }
     number->value = value;
     number->given = true;
+    number->drawn = false;
     return true;
 }
 

@@ -28,7 +28,10 @@ enum cli_kind {
 struct cli_number {
     uint64_t value;
     bool given; /* false: the initial value, or 0 */
+    bool drawn; /* "random" was given, for a value that stands as CLI_NUMBER_OR_RANDOM in help */
 };
+
+#define CLI_NUMBER_OR_RANDOM "N|random"
 
 struct cli_list {
     const char **items;
