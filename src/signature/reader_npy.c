@@ -176,15 +176,39 @@ static const char *parse_header(struct npy_header *header) {
 
 /* --------------------------------------------------------------- meaning */
 
-/* uint8 has no byte order, so any mark of one is as good as none. */
-static bool type_is_uint8(const struct npy_header *header) {
+/* These have no byte order, so any mark of one is as good as none. */
+static bool type_is(const struct npy_header *header, const char *name, char letter) {
     struct span type = header->type;
     if (type.length > 0 && memchr("|<>=", type.text[0], 4) != NULL) {
         type.text++;
         type.length--;
     }
     return header->type_is_string &&
-           ((type.length == 2 && memcmp(type.text, "u1", 2) == 0) || (type.length == 1 && type.text[0] == 'B'));
+           ((type.length == 2 && memcmp(type.text, name, 2) == 0) || (type.length == 1 && type.text[0] == letter));
+}
+
+static bool type_is_uint8(const struct npy_header *header) { return type_is(header, "u1", 'B'); }
+
+static nigh_status fail_unpacked(const char *name, const char *what, nigh_error *error) {
+    return nigh__fail_at(error, NIGH_EFORMAT, name, NIGH_NO_OFFSET,
+                         "holds %s, a byte for each bit; pack them with numpy.packbits(array, axis=1)", what);
+}
+
+#define LOOK_BYTES 65536u      /* of the rows, to see whether they are bits */
+#define MIN_ROW_BYTES 16u      /* narrower ones, */
+#define MIN_UNPACKED_BYTES 64u /* and fewer bytes, may be nothing but 0 and 1 by chance */
+
+/* Whether all bytes at hand are 0 or 1, and some are 1: of packed signatures that has no chance. */
+static nigh_status check_packed(nigh_signature_reader *reader, uint64_t row_bytes, nigh_error *error) {
+    const uint8_t *bytes;
+    size_t available;
+    uint8_t all = 0;
+    if (row_bytes < MIN_ROW_BYTES) return NIGH_OK;
+    nigh_status status = nigh__input_peek(&reader->input, LOOK_BYTES, &bytes, &available, error);
+    if (status != NIGH_OK) return status;
+    for (size_t i = 0; i < available && i < LOOK_BYTES; i++) all |= bytes[i];
+    if (all != 1 || available < MIN_UNPACKED_BYTES) return NIGH_OK;
+    return fail_unpacked(reader->input.name, "nothing but 0 and 1", error);
 }
 
 static nigh_status npy_check(const char *name, const struct npy_header *header, nigh_error *error) {
@@ -193,6 +217,7 @@ static nigh_status npy_check(const char *name, const struct npy_header *header, 
         if (!header->seen[i])
             return nigh__fail_at(error, NIGH_EFORMAT, name, NIGH_NO_OFFSET, "npy header has no '%s'", key_names[i]);
     const char *quote = header->type_is_string ? "'" : "";
+    if (type_is(header, "b1", '?')) return fail_unpacked(name, "truth values", error);
     if (!type_is_uint8(header))
         return nigh__fail_at(error, NIGH_EFORMAT, name, NIGH_NO_OFFSET,
                              "dtype is %s%s%s; signatures must be uint8 ('|u1')", quote,
@@ -246,6 +271,8 @@ static nigh_status npy_begin(nigh_signature_reader *reader, nigh_error *error) {
     status = npy_check(reader->input.name, &header, error);
     if (status != NIGH_OK) return status;
     nigh__input_skip(&reader->input, start + length);
+    status = check_packed(reader, header.dimensions[1], error);
+    if (status != NIGH_OK) return status;
     return nigh__matrix_begin(reader, header.dimensions[0], header.dimensions[1], error);
 }
 

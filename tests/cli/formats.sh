@@ -109,4 +109,23 @@ expect 2 '' "nigh: '': cannot open: No such file or directory" -- "$NIGH" export
 # A pipe that is never opened to the end leaves nothing behind.
 expect 2 '' "nigh: 'missing/x.npy.tmp': cannot create: No such file or directory" -- "$NIGH" export whole.nigh -o missing/x.npy
 
+# Bits that are not packed are no signatures: said, with the way out.
+if python3 -c 'import numpy' 2> /dev/null; then
+    python3 - << 'END'
+import numpy
+bits = numpy.random.default_rng(1).integers(0, 2, (20, 64), dtype=numpy.uint8)
+numpy.save("bits.npy", bits)
+numpy.save("truth.npy", bits.astype(bool))
+numpy.save("packed.npy", numpy.packbits(bits, axis=1))
+numpy.save("zero.npy", numpy.zeros((20, 64), dtype=numpy.uint8))
+END
+    expect 2 '' "nigh: 'bits.npy': holds nothing but 0 and 1, a byte for each bit; pack them with numpy.packbits(array, axis=1)" \
+        -- "$NIGH" index unpacked.nigh bits.npy
+    expect 2 '' "nigh: 'truth.npy': holds truth values, a byte for each bit; pack them with numpy.packbits(array, axis=1)" \
+        -- "$NIGH" index unpacked.nigh truth.npy
+    [[ -e unpacked.nigh ]] && fail 'a collection was made'
+    expect 0 '' '' -- "$NIGH" index -q packed.nigh packed.npy
+    expect 0 '' '' -- "$NIGH" index -q zero.nigh zero.npy
+fi
+
 finish
