@@ -8,6 +8,7 @@
 
 #include "amount.h"
 #include "common.h"
+#include "documents.h"
 #include "size.h"
 #include "source.h"
 #include "tuning_lines.h"
@@ -17,6 +18,8 @@ struct tune_values {
     const char *recall, *cdr, *latency, *memory, *within;
     struct cli_number k, sample, seed;
     const char *queries;
+    struct cli_reading reading;
+    int format;
     int output;
     bool all, build, dry_run, remove;
 };
@@ -41,7 +44,11 @@ static const struct cli_option options[] = {
     CLI_NUMBER('k', NULL, PLACE(k), "N", 1, MAX_K, "10", "for the N nearest documents of each query"),
     CLI_NUMBER(0, "sample", PLACE(sample), "N", MIN_QUERIES, 10000000, "1000",
                "measure with N documents, each left out of its own answer; with --queries, at most the first N"),
-    CLI_TEXT(0, "queries", PLACE(queries), "FILE", "measure with the signatures of FILE instead"),
+    CLI_TEXT(
+        0, "queries", PLACE(queries), "FILE",
+        "measure with the documents or signatures of FILE instead; what is stored is then for queries of that kind"),
+    CLI_CHOICE(0, "format", PLACE(format), "FORMAT", cli_input_formats, "auto",
+               "the format of --queries; lines: a text a line"),
     CLI_NUMBER(0, "seed", PLACE(seed), "N", 0, NIGH_ALL_64, "1", "another seed, another sample"),
     CLI_TEXT(
         0, "within", PLACE(within), "SHARE",
@@ -53,6 +60,7 @@ static const struct cli_option options[] = {
     CLI_FLAG(0, "dry-run", PLACE(dry_run), "measure, and store nothing"),
     CLI_FLAG(0, "remove", PLACE(remove), "forget what was stored"),
     CLI_CHOICE(0, "output", PLACE(output), "FORM", output_names, "table", "the form of the answer"),
+    CLI_READING_OPTIONS(PLACE(reading)),
     CLI_END,
 };
 
@@ -81,7 +89,10 @@ static const char *const measure_paragraphs[] = {
     "s / sqrt(n); where the other half shows that it is not reached after all, the choice is made again with twice "
     "that margin. Time is that of one query alone, on one thread.",
     "'nigh search' goes by the tuning where no option says how to search, there is no --radius, and -k is at most "
-    "twice that of the tuning. Queries that are compared in some of their bits only go without it. When documents "
+    "twice that of the tuning. A tuning with --queries is for queries of that kind alone: documents and texts, of "
+    "which "
+    "it is known how sure each bit is, or signatures. Queries that are compared in some of their bits only go without "
+    "it. When documents "
     "were added, 'nigh info' says whether to tune anew.",
     NULL,
 };
@@ -103,8 +114,11 @@ struct tuning_job {
     nigh_collection *collection;
     nigh_collection_info info;
     nigh_tune_options options;
-    uint8_t *queries;
-    bool built; /* lists, and a graph perhaps, have been made */
+    uint8_t *queries; /* and room for more */
+    uint8_t *weights; /* of documents; NULL: there are none */
+    size_t capacity;
+    uint64_t partial; /* documents that are compared in some of their bits only, and left out */
+    bool built;       /* lists, and a graph perhaps, have been made */
     nigh_tuning tuning;
     nigh_tune_result result;
 };
@@ -156,37 +170,112 @@ static bool set_options(struct tuning_job *tuning) {
            parse_time(job, values->latency, &asked->seconds);
 }
 
-/* At most --sample of the file that --queries names. */
-static nigh_status read_queries(struct tuning_job *tuning) {
+/* One query more, with how sure its bits are where `weights` is not NULL. */
+static nigh_status add_query(struct tuning_job *tuning, const uint8_t *signature, const uint8_t *weights) {
     const size_t bytes = tuning->info.width_bits / 8;
-    const struct cli_source_options source_options = {.width_bits = tuning->info.width_bits};
+    const size_t count = tuning->options.query_count;
+    if (count == tuning->capacity) {
+        tuning->capacity = count == 0 ? 64 : 2 * count;
+        uint8_t *more = realloc(tuning->queries, tuning->capacity * bytes);
+        uint8_t *sure = NULL;
+        if (more != NULL) tuning->queries = more;
+        if (weights != NULL) sure = realloc(tuning->weights, tuning->capacity * bytes * 8);
+        if (sure != NULL) tuning->weights = sure;
+        if (more == NULL || (weights != NULL && sure == NULL)) {
+            cli_set_error(tuning->job, NIGH_ENOMEM, "", "out of memory");
+            return NIGH_ENOMEM;
+        }
+    }
+    memcpy(tuning->queries + count * bytes, signature, bytes);
+    if (weights != NULL) memcpy(tuning->weights + count * bytes * 8, weights, bytes * 8);
+    tuning->options.query_count++;
+    return NIGH_OK;
+}
+
+static nigh_status read_signatures(struct tuning_job *tuning, struct cli_peek *peek) {
+    const struct cli_source_options source_options = {
+        .format = tuning->values->format, .width_bits = tuning->info.width_bits, .peek = peek};
     struct cli_job *job = tuning->job;
     struct cli_source source;
     nigh_document document = {.size = sizeof document};
-    size_t capacity = 0;
-    size_t count = 0;
     nigh_status status = cli_source_open(job, tuning->values->queries, &source_options, &source);
     if (status != NIGH_OK) return status;
-    while (status == NIGH_OK && count < tuning->options.sample) {
+    while (status == NIGH_OK && tuning->options.query_count < tuning->options.sample) {
         status = nigh_signature_reader_next(source.reader, &document, &job->error);
-        if (status != NIGH_OK) break;
-        if (count == capacity) {
-            capacity = capacity == 0 ? 64 : 2 * capacity;
-            uint8_t *more = realloc(tuning->queries, capacity * bytes);
-            if (more == NULL) {
-                cli_set_error(job, NIGH_ENOMEM, "", "out of memory");
-                status = NIGH_ENOMEM;
-                break;
-            }
-            tuning->queries = more;
-        }
-        memcpy(tuning->queries + count++ * bytes, document.signature, bytes);
+        if (status == NIGH_OK) status = add_query(tuning, document.signature, NULL);
     }
     cli_source_close(&source);
-    static const uint8_t none[1];
-    tuning->options.queries = count == 0 ? none : tuning->queries;
-    tuning->options.query_count = count;
     return status == NIGH_END ? NIGH_OK : status;
+}
+
+/* Those that 'nigh search' compares in some of their bits go without a tuning, and cannot be tuned for. */
+static nigh_status add_signed(struct tuning_job *tuning, const nigh_signer *signer, nigh_signing *signing) {
+    nigh_signed row = {.size = sizeof row};
+    nigh_signer_options held;
+    nigh_signer_options_init(&held);
+    const bool unsure = nigh_signer_options_parse(nigh_collection_scheme(tuning->collection), &held, NULL) == NIGH_OK &&
+                        held.scheme == NIGH_SCHEME_MINHASH; /* its weights say nothing */
+    uint8_t *mask = malloc(tuning->info.width_bits / 8);
+    nigh_status status = mask == NULL ? NIGH_ENOMEM : NIGH_OK;
+    if (mask == NULL) cli_set_error(tuning->job, NIGH_ENOMEM, "", "out of memory");
+    while (status == NIGH_OK && tuning->options.query_count < tuning->options.sample) {
+        status = nigh_signing_next(signing, &row, &tuning->job->error);
+        if (status != NIGH_OK) break;
+        if (nigh_signer_mask(signer, row.document->weights, mask) != 0)
+            tuning->partial++;
+        else
+            status = add_query(tuning, row.document->signature, unsure ? NULL : row.document->weights);
+    }
+    free(mask);
+    return status == NIGH_END ? NIGH_OK : status;
+}
+
+static nigh_status read_documents(struct tuning_job *tuning, const struct cli_inputs *inputs) {
+    struct cli_job *job = tuning->job;
+    nigh_signer *signer = NULL;
+    nigh_text_reader *reader = NULL;
+    nigh_signing *signing = NULL;
+    struct cli_problems problems;
+    nigh_signing_options how;
+    nigh_signing_options_init(&how);
+    how.threads = job->threads;
+    how.keep_weights = 1;
+    how.whole = 1;
+    how.limit = tuning->values->reading.limit.value;
+    nigh_status status = nigh_collection_signer(tuning->collection, &signer, &job->error);
+    if (status == NIGH_OK)
+        status = cli_reader_open(job, inputs, &tuning->values->reading, cli_text_format(tuning->values->format),
+                                 &problems, &reader);
+    if (status == NIGH_OK) status = nigh_signing_open(signer, reader, &how, &signing, &job->error);
+    if (status == NIGH_OK) status = add_signed(tuning, signer, signing);
+    cli_inputs_stop(inputs);
+    nigh_signing_close(signing);
+    nigh_text_reader_close(reader);
+    nigh_signer_free(signer);
+    return status;
+}
+
+/* At most --sample of the file that --queries names. */
+static nigh_status read_queries(struct tuning_job *tuning) {
+    struct cli_job *job = tuning->job;
+    const char *paths[] = {tuning->values->queries};
+    struct cli_inputs inputs = {0};
+    bool one_kind = true;
+    nigh_status status = NIGH_EINVAL;
+    if (cli_inputs_open_paths(job, paths, 1, &inputs))
+        status = cli_inputs_are_documents(job, &inputs, tuning->values->format, &one_kind)
+                     ? read_documents(tuning, &inputs)
+                     : read_signatures(tuning, inputs.peeks[0]);
+    cli_inputs_release(&inputs);
+    if (status == NIGH_OK && tuning->partial > 0)
+        cli_note(job,
+                 "%s not taken: their words touch some of the bits only, and only comparing every document can "
+                 "answer that",
+                 cli_counted(tuning->partial, "text is", "texts are").text);
+    static const uint8_t none[1];
+    tuning->options.queries = tuning->options.query_count == 0 ? none : tuning->queries;
+    tuning->options.weights = tuning->weights;
+    return status;
 }
 
 /* ---------------------------------------------------------------------- measuring -- */
@@ -347,7 +436,12 @@ static int finish(struct tuning_job *tuning) {
     if (status != NIGH_OK) (void)cli_sink_flush(job->out);
     if (status != NIGH_OK || !cli_sink_flush(job->out)) return cli_fail(job);
     if (!good) return say_unmet(tuning);
-    cli_note(job, store ? "stored: 'nigh search' goes by it" : "not stored");
+    static const char *const kinds[] = {"queries of any kind", "queries that are signatures",
+                                        "queries that are documents or texts"};
+    if (store)
+        cli_note(job, "stored: 'nigh search' goes by it for %s", kinds[tuning->tuning.asked]);
+    else
+        cli_note(job, "not stored; it would be for %s", kinds[tuning->tuning.asked]);
     return CLI_DONE;
 }
 
@@ -400,6 +494,7 @@ static int run(struct cli_job *job) {
     if (code != CLI_DONE) say_built(&tuning);
     nigh_collection_close(tuning.collection);
     free(tuning.queries);
+    free(tuning.weights);
     return code;
 }
 

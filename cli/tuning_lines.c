@@ -96,4 +96,6 @@ void cli_tuning_json(struct cli_sink *out, const nigh_tuning *tuning) {
     cli_sink_json_count(out, "memory_bytes", tuning->memory_bytes);
     cli_sink_json_count(out, "documents", tuning->documents);
     cli_sink_json_count(out, "sequence", tuning->sequence);
+    static const char *const asked[] = {"any", "signatures", "texts"};
+    if (tuning->asked <= NIGH_TUNED_WEIGHTED) cli_sink_format(out, ",\"for\":\"%s\"", asked[tuning->asked]);
 }

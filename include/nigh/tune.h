@@ -14,6 +14,13 @@ extern "C" {
 
 /* ------------------------------------------------------- as it is stored -- */
 
+/* Which queries a tuning is for. */
+typedef enum nigh_tuned_queries {
+    NIGH_TUNED_ANY = 0,     /* all: it was measured with documents of the collection */
+    NIGH_TUNED_PLAIN = 1,   /* signatures, of which nobody knows how sure each bit is */
+    NIGH_TUNED_WEIGHTED = 2 /* those with weights: documents and texts */
+} nigh_tuned_queries;
+
 /*
  * How a collection is best searched, as nigh_tune() found it by measuring, and what it
  * measured.  Stored with the collection, in a file of its own that no document depends on.
@@ -21,8 +28,9 @@ extern "C" {
  * nigh_search() goes by it where it is left the choice: the method is NIGH_SEARCH_AUTO, all
  * that follows it is as in NIGH_SEARCH_OPTIONS_INIT but for `weights`, there are no masks and
  * no radius, and k is at most twice that of the tuning.  It is passed over where the lists or
- * the graph that it was measured with are no longer there, or are of another slice width, and
- * where it is for directed probing and there are no weights.
+ * the graph that it was measured with are no longer there, or are of another slice width,
+ * where it is for directed probing and there are no weights, and for queries of another kind
+ * than it was measured with.
  */
 typedef struct nigh_tuning {
     size_t size;
@@ -47,6 +55,7 @@ typedef struct nigh_tuning {
     double median, percentile_99;           /* seconds a query, one thread */
     uint64_t memory_bytes;                  /* that it needs in memory: rows, and what it searches beside them */
     uint64_t documents, sequence;           /* of the collection then */
+    nigh_tuned_queries asked;               /* the kind of the queries */
 } nigh_tuning;
 
 /*

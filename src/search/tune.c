@@ -208,7 +208,10 @@ static nigh_tuning describe(const struct tune *tune, const struct choice *choice
                          .percentile_99 = measure->percentile_99,
                          .memory_bytes = choice->memory_bytes,
                          .documents = tune->tuner.collection->documents,
-                         .sequence = tune->tuner.collection->sequence};
+                         .sequence = tune->tuner.collection->sequence,
+                         .asked = options->queries == NULL   ? NIGH_TUNED_ANY
+                                  : options->weights == NULL ? NIGH_TUNED_PLAIN
+                                                             : NIGH_TUNED_WEIGHTED};
 }
 
 static bool in_time(const struct tune *tune, const struct nigh__tune_measure *measure) {

@@ -19,6 +19,8 @@ static bool is_for(const nigh_collection *collection, const nigh_search_options 
     if (!nigh__tuning_of(collection)->tuned || nigh__search_said(options)) return false;
     if (options->masks != NULL || options->radius != NIGH_ALL || options->k > 2 * nigh__tuning_of(collection)->tuning.k)
         return false;
+    const nigh_tuned_queries asked = nigh__tuning_of(collection)->tuning.asked;
+    if (asked != NIGH_TUNED_ANY && (asked == NIGH_TUNED_WEIGHTED) != (options->weights != NULL)) return false;
     return is_usable(collection, options);
 }
 

@@ -21,7 +21,7 @@ struct tuning_file {
     uint32_t method, k;                                                 /*  48 */
     uint64_t checksum;                                                  /*  56 */
     uint32_t breadth, candidates, sketch_bits, effort, patience, probe; /*  64 */
-    uint32_t slice_width, zero;                                         /*  88 */
+    uint32_t slice_width, asked;                                        /*  88 */
     uint64_t postings, probes, target_bytes, memory_bytes, queries;     /*  96 */
     double targets[3];                                                  /* 136  recall, cdr, seconds */
     double recall[3], cdr[3];                                           /* 160  mean, low, high */
@@ -71,7 +71,7 @@ static bool measures_sound(const struct tuning_file *file) {
 }
 
 static struct objection object_to(const struct tuning_file *file) {
-    const bool zeros = (file->zero | file->zeros[0] | file->zeros[1] | file->zeros[2] | file->zeros[3]) == 0;
+    const bool zeros = (file->zeros[0] | file->zeros[1] | file->zeros[2] | file->zeros[3]) == 0;
     if (!method_known(file->method)) return (struct objection){AT(method), "there is no such method to search by"};
     if (file->k < 1 || file->k > NIGH__MAX_TUNED_K) return (struct objection){AT(k), "k is out of range"};
     if (!usual_or(file->breadth, 0, NIGH_MAX_SLICE_WIDTH))
@@ -87,6 +87,7 @@ static struct objection object_to(const struct tuning_file *file) {
     if (!is_share(file->targets[0]) || !is_share(file->targets[1]) || !is_time(file->targets[2]))
         return (struct objection){AT(targets), "a target is out of range"};
     if (!measures_sound(file)) return (struct objection){AT(recall), "a measure is out of range"};
+    if (file->asked > NIGH_TUNED_WEIGHTED) return (struct objection){AT(asked), "there are no such queries"};
     if (!zeros) return (struct objection){AT(zeros), "what must be zero is not"};
     return (struct objection){0, NULL};
 }
@@ -119,7 +120,8 @@ static void unpack(const struct tuning_file *file, nigh_tuning *out) {
                          .percentile_99 = file->percentile_99,
                          .memory_bytes = file->memory_bytes,
                          .documents = file->documents,
-                         .sequence = file->sequence};
+                         .sequence = file->sequence,
+                         .asked = (nigh_tuned_queries)file->asked};
 }
 
 static void pack(const nigh_tuning *tuning, struct tuning_file *out) {
@@ -137,6 +139,7 @@ static void pack(const nigh_tuning *tuning, struct tuning_file *out) {
                                 .patience = tuning->patience,
                                 .probe = (uint32_t)tuning->probe,
                                 .slice_width = tuning->slice_width,
+                                .asked = (uint32_t)tuning->asked,
                                 .postings = tuning->postings,
                                 .probes = tuning->probes,
                                 .target_bytes = tuning->target_bytes,

@@ -10,7 +10,7 @@
 "$NIGH" index -q c.nigh rows.u8bin || fail index
 
 # Nothing is stored by a dry run, and nothing by what cannot be had.
-expect_unchanged c.nigh 0 ANY 'not stored' -- "$NIGH" tune c.nigh --sample 60 --dry-run
+expect_unchanged c.nigh 0 ANY 'not stored; it would be for queries of any kind' -- "$NIGH" tune c.nigh --sample 60 --dry-run
 grep -q '^  chosen        ' .out || fail 'no choice is shown'
 expect_unchanged c.nigh 1 '' ANY -- "$NIGH" tune c.nigh --sample 60 --memory 1K
 grep -q '^nigh: 1024 bytes of memory are too few: the signatures alone take [0-9]*$' .err || fail 'not why'
@@ -29,7 +29,7 @@ grep -q '^  best          ' .out || fail 'the best that can be had is not shown'
 grep -q '^nigh: what was asked for cannot be had; the best is a recall of ' .err || fail 'not that it cannot be had'
 
 # What is chosen is stored, shown by info, sound to check, and gone by.
-expect 0 ANY "stored: 'nigh search' goes by it" -- "$NIGH" tune c.nigh --target-recall 0.8 --sample 200 --all
+expect 0 ANY "stored: 'nigh search' goes by it for queries of any kind" -- "$NIGH" tune c.nigh --target-recall 0.8 --sample 200 --all
 [[ -f c.nigh/tuning ]] || fail 'no tuning is stored'
 grep -q 'recall 1.0000  CDR 1.0000' .out || fail 'the scan was not tried'
 expect 0 ANY '' -- "$NIGH" info c.nigh
@@ -48,7 +48,7 @@ expect 0 ANY '' -- "$NIGH" tune -q c.nigh --queries queries.u8bin --target-cdr 0
 python3 -c '
 import json
 told = json.loads(open(".out").read())
-assert told["met"] and told["stored"] and told["k"] == 5 and told["queries"] == 30, told' || fail 'not this object'
+assert told["met"] and told["stored"] and told["k"] == 5 and told["queries"] == 30 and told["for"] == "signatures", told' || fail 'not this object'
 
 # Searching by sketches, asked for; what is near is certain.
 expect 0 ANY ANY -- "$NIGH" search c.nigh queries.u8bin --method sketch --sketch-bits 128 --candidates 50 --output jsonl
@@ -118,5 +118,27 @@ expect 2 '' 'nigh: a search of sketches needs a k: how many documents at most' -
     "$NIGH" search c.nigh queries.u8bin --method sketch --radius 9
 expect 2 '' 'nigh: a search of sketches cannot go on until it is certain; scan instead' -- \
     "$NIGH" search c.nigh queries.u8bin --method sketch --exact
+
+# Documents and texts ask too, and what they were measured for goes by it, and nothing else.
+python3 - << 'END'
+import random
+random.seed(7)
+def text(): return " ".join("word%d" % random.randrange(400) for _ in range(60))
+with open("many.txt", "w") as out: out.writelines(text() + "\n" for _ in range(3000))
+with open("asked.txt", "w") as out: out.writelines(text() + "\n" for _ in range(100))
+END
+"$NIGH" index -q texts.nigh many.txt --format lines --scheme simhash --bits 256 || fail index
+expect 0 ANY "stored: 'nigh search' goes by it for queries that are documents or texts" \
+    -- "$NIGH" tune texts.nigh --queries asked.txt --format lines --target-recall 0.5
+expect 0 ANY '' -- "$NIGH" info -q texts.nigh --output jsonl
+contains .out '"for":"texts"'
+"$NIGH" sign -q --scheme simhash --bits 256 --format lines asked.txt -o asked.hex || fail sign
+expect 0 ANY "stored: 'nigh search' goes by it for queries that are signatures" \
+    -- "$NIGH" tune texts.nigh --queries asked.hex --target-recall 0.5
+# Of topsig short texts touch some of the bits only.
+"$NIGH" index -q short.nigh many.txt --format lines --bits 8192 || fail index
+expect 2 '' ANY -- "$NIGH" tune short.nigh --queries asked.txt --format lines
+contains .err '100 texts are not taken: their words touch some of the bits only'
+contains .err 'too few queries to tune with: 0, and 40 are needed'
 
 finish
