@@ -34,7 +34,6 @@ struct against_values {
     bool no_verify;
     bool fail_if_new;
     bool fail_if_found;
-    bool allow_loss;
 };
 
 struct against {

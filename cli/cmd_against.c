@@ -47,7 +47,6 @@ static const struct cli_option options[] = {
              "then called there is not"),
     CLI_FLAG(0, "fail-if-new", PLACE(fail_if_new), "exit with 1 where something is new"),
     CLI_FLAG(0, "fail-if-found", PLACE(fail_if_found), "exit with 1 where something is there already"),
-    CLI_FLAG(0, "allow-loss", PLACE(allow_loss), "go on without what is too large, cut off, damaged or not to be read"),
     CLI_TEXT(0, "temporary", PLACE(temporary), "FOLDER", "where temporary files go (default $TMPDIR, else /tmp)"),
     CLI_CHOICE(0, "output", PLACE(output), "FORM", output_names, "jsonl", "the form of the matches"),
     CLI_CHOICE(0, "method", PLACE(method), "METHOD", method_names, "auto",
@@ -421,7 +420,7 @@ static int add_new(struct against *against) {
 /* What could not be read is not passed over in silence. */
 static int check_loss(const struct against *against) {
     const uint64_t lost = against->info.lost;
-    if (lost == 0 || against->values->allow_loss) return CLI_DONE;
+    if (lost == 0 || against->values->reading.allow_loss) return CLI_DONE;
     cli_error(against->job,
               "nothing was %s: %s of the input could not be read, being too large, cut off or damaged; --allow-loss "
               "goes on without %s",

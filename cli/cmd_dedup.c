@@ -77,9 +77,6 @@ static const struct cli_option options[] = {
     CLI_NUMBER(0, "budget", PLACE(budget), "N", 2, UINT32_MAX, NULL,
                "compare at most N documents of one group of candidates with each other (default 2000); larger groups "
                "are counted and told"),
-    CLI_FLAG(0, "allow-loss", PLACE(allow_loss),
-             "write the output although some of the input cannot be in it: records over --max-document, cut off or "
-             "damaged ones; else it is an error, and nothing is written"),
     CLI_CHOICE(0, "format", PLACE(format), "FORMAT", cli_input_formats, "auto", "the format of the inputs"),
     CLI_READING_OPTIONS(PLACE(reading)),
     CLI_END,
@@ -98,7 +95,8 @@ static const char *const description[] = {
     "that what goes is certain to be a near-copy of what stays. Of each cluster the first document stays (--keep).",
     "Nothing is lost that was not shown to be a copy: records without text, malformed lines and empty ones stay where "
     "they are. What cannot be written again, being too large, cut off or damaged, is an error unless --allow-loss is "
-    "given. The inputs are read two or three times and must not change meanwhile; the output takes its name when it "
+    "given; so is a file that was named and is binary. The inputs are read two or three times and must not change "
+    "meanwhile; the output takes its name when it "
     "is whole. Same inputs, same output, whatever the threads and the memory.",
     "Files of signatures are taken too: those within --distance bits are alike, and what is kept is written as "
     "signatures, in the format of the name or of the input.",
@@ -299,7 +297,7 @@ static bool loss_allowed(const struct deduper *deduper) {
     const uint64_t lost = deduper->info.lost;
     const char *be = lost == 1 ? "is" : "are";
     if (lost == 0) return true;
-    if (deduper->values->allow_loss) {
+    if (deduper->values->reading.allow_loss) {
         cli_error(deduper->job,
                   "%s of the input %s missing from the output: too large, cut off, damaged or not to be read",
                   cli_counted(lost, "record", "records").text, be);

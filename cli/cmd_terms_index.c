@@ -188,7 +188,6 @@ static nigh_status index_inputs(struct term_indexer *indexer, nigh_terms_info *a
 }
 
 static void count_all(const struct term_indexer *indexer, const nigh_terms_info *after) {
-    const nigh_text_reader_info *reader = &after->reader;
     const struct cli_counter counters[] = {
         {"file_documents", after->documents},
         {"file_blocks", after->blocks},
@@ -200,15 +199,10 @@ static void count_all(const struct term_indexer *indexer, const nigh_terms_info 
         {"groups", after->groups},
         {"filter_bits", after->filter_bits},
         {"hashes", after->hashes},
-        {"files", reader->files},
-        {"records", reader->records},
-        {"missing_text", reader->missing},
-        {"problems", reader->problems},
-        {"bytes_read", reader->bytes_read},
-        {"bytes_text", reader->bytes_text},
     };
     struct cli_stats *stats = &indexer->job->stats;
     cli_stats_close(stats, after->documents - indexer->old.documents, counters, sizeof counters / sizeof counters[0]);
+    cli_stats_reader(stats, &after->reader);
     cli_stats_measure(stats, "bits_per_term", after->bits_per_term);
     cli_stats_measure(stats, "expected_error", after->expected_error);
     cli_stats_measure(stats, "fill", after->fill);

@@ -306,14 +306,9 @@ static void close_statistics(const struct trainer *trainer) {
         {"stopped", result->stopped != 0},
         {"model_bytes", trainer->info.bytes},
         {"learn_peak_bytes", result->peak_bytes},
-        {"files", result->reader.files},
-        {"records", result->reader.records},
-        {"missing_text", result->reader.missing},
-        {"problems", result->reader.problems},
-        {"bytes_read", result->reader.bytes_read},
-        {"bytes_text", result->reader.bytes_text},
     };
     cli_stats_close(stats, result->documents, counters, sizeof counters / sizeof counters[0]);
+    cli_stats_reader(stats, &result->reader);
     cli_stats_measure(stats, "read_seconds", result->seconds_read);
     cli_stats_measure(stats, "learn_seconds", result->seconds_learn);
     cli_stats_measure(stats, "objective_start", result->objective_start);

@@ -147,6 +147,12 @@ static const char *hint_of(nigh_reason reason) {
         return "; give queries as signatures";
     case NIGH_REASON_ONE_PASS:
         return "; give --vocabulary FILE, --weights log, or a file";
+    case NIGH_REASON_LOST_INPUT:
+        return "; --allow-loss goes on without it";
+    case NIGH_REASON_ONE_DOCUMENT:
+        return "; --format lines makes a document of each";
+    case NIGH_REASON_OTHER_KEYS:
+        return "; leave --text-key and --id-key out";
     case NIGH_REASON_NEEDS_RADIUS:
         return "; say with --radius how many bits may differ";
     case NIGH_REASON_NOT_FOR_COPIES:
@@ -157,6 +163,8 @@ static const char *hint_of(nigh_reason reason) {
     case NIGH_REASON_NEEDS_WEIGHTS:
     case NIGH_REASON_NONE:
     case NIGH_REASON_REPAIRED:
+    case NIGH_REASON_NOT_TEXT:
+    case NIGH_REASON_NO_KEY:
         break;
     }
     return NULL;
@@ -166,7 +174,9 @@ void cli_error_format(const nigh_error *error, char *line, size_t capacity) {
     nigh_error plain = *error;
     const char *hint = hint_of(error->reason);
     if (hint != NULL) plain.reason = NIGH_REASON_NONE;
-    const size_t length = nigh_error_format(&plain, line, capacity);
+    size_t length = nigh_error_format(&plain, line, capacity);
+    if (error->reason == NIGH_REASON_NO_KEY && error->name_at != 0 && length < capacity)
+        length += (size_t)snprintf(line + length, capacity - length, ": --text-key %s", error->why + error->name_at);
     if (hint != NULL && length < capacity) (void)snprintf(line + length, capacity - length, "%s", hint);
 }
 

@@ -346,12 +346,11 @@ void cli_dedup_summarise(struct deduper *deduper) {
         {"pairs_cut", info->pairs_cut},
         {"pairs_untold", deduper->pairs_untold},
         {"disk_bytes", info->disk_bytes},
-        {"bytes_read", info->reader.bytes_read},
-        {"bytes_text", info->reader.bytes_text},
         {"bytes_written", deduper->written.bytes},
         {"seed", deduper->values->signing.seed.value},
     };
     cli_stats_close(&deduper->job->stats, info->documents, counters, sizeof counters / sizeof counters[0]);
+    cli_stats_reader(&deduper->job->stats, &info->reader);
     tell_found(deduper);
     tell_time(deduper);
     if (deduper->values->signing.seed.drawn)

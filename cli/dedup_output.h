@@ -26,7 +26,6 @@ struct dedup_values {
     int format;
     bool no_verify;
     bool annotate;
-    bool allow_loss;
 };
 
 struct deduper {

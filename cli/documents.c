@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #define PROBLEMS_SHOWN 10
+#define BINARIES_SHOWN 3
 
 const char *const cli_input_formats[] = {"auto",  "npy",   "u8bin", "raw",  "hex",  "topsig", "plain",
                                          "lines", "jsonl", "html",  "warc", "trec", NULL};
@@ -178,17 +179,29 @@ nigh_status cli_reading_fits_signatures(struct cli_job *job, const struct cli_re
     return NIGH_EINVAL;
 }
 
+/* Whether it is to be shown; folders may be full of binary files, which should not hide other problems. */
+static bool is_shown(struct cli_problems *problems, const nigh_error *problem) {
+    if (problems->job->common->quiet || problems->shown == UINT64_MAX) return false;
+    if (problem->reason == NIGH_REASON_NOT_TEXT) return problems->binary++ < BINARIES_SHOWN;
+    if (problem->reason == NIGH_REASON_ONE_DOCUMENT) return problems->of_lines++ == 0;
+    if (problem->reason == NIGH_REASON_NO_KEY) return true;
+    if (problems->shown > PROBLEMS_SHOWN) return false;
+    if (problems->shown++ < PROBLEMS_SHOWN) return true;
+    cli_error(problems->job, "more parts are malformed; they are counted, but not shown");
+    return false;
+}
+
 static void show_problem(void *user, const nigh_error *problem) {
     struct cli_problems *problems = user;
     char line[1024];
-    if (problems->job->common->quiet || problems->shown > PROBLEMS_SHOWN) return;
-    if (problems->shown++ == PROBLEMS_SHOWN) {
-        cli_error(problems->job, "more parts are malformed; they are counted, but not shown");
-        return;
-    }
-    cli_error_format(problem, line, sizeof line);
-    /* Of all problems, only bytes that are not UTF-8 leave a document to go on with. */
-    cli_error(problems->job, "%s: %s", problem->reason == NIGH_REASON_REPAIRED ? "repaired" : "skipped", line);
+    if (!is_shown(problems, problem)) return;
+    nigh_error borne = *problem; /* what would bear it has been given */
+    if (borne.reason == NIGH_REASON_LOST_INPUT) borne.reason = NIGH_REASON_NONE;
+    cli_error_format(&borne, line, sizeof line);
+    if (problem->reason == NIGH_REASON_NO_KEY || problem->reason == NIGH_REASON_ONE_DOCUMENT)
+        cli_error(problems->job, "%s", line);
+    else /* of all problems, only bytes that are not UTF-8 leave a document to go on with */
+        cli_error(problems->job, "%s: %s", problem->reason == NIGH_REASON_REPAIRED ? "repaired" : "skipped", line);
 }
 
 /* The library reads documents from one stream at most, by the name "-". */
@@ -209,7 +222,11 @@ void cli_reader_options(struct cli_job *job, const struct cli_reading *reading, 
                         struct cli_problems *problems, nigh_text_reader_options *out) {
     nigh_text_reader_options_init(out);
     out->format = format;
-    out->text_key = reading->text_key;
+    if (reading->text_keys.count > 0) {
+        out->text_key = reading->text_keys.items[0];
+        out->more_text_keys = reading->text_keys.items + 1;
+        out->more_text_key_count = reading->text_keys.count - 1;
+    }
     out->id_key = reading->id_key;
     out->label_key = reading->label_key;
     out->part_key = reading->part_key;
@@ -220,6 +237,14 @@ void cli_reader_options(struct cli_job *job, const struct cli_reading *reading, 
     out->max_members = reading->max_members.value;
     out->max_depth = (uint32_t)reading->max_depth.value;
     out->strict = reading->strict;
+    out->allow_loss = reading->allow_loss;
+    out->hidden = reading->hidden;
+    out->no_ignore = reading->no_ignore;
+    out->follow = reading->follow;
+    out->include = reading->include.items;
+    out->include_count = reading->include.count;
+    out->exclude = reading->exclude.items;
+    out->exclude_count = reading->exclude.count;
     *problems = (struct cli_problems){.job = job};
     out->problem = show_problem;
     out->user = problems;
@@ -372,7 +397,7 @@ static nigh_status count_vocabulary(struct cli_job *job, const struct cli_inputs
     nigh_vocabulary_options_init(&counting);
     nigh_status status = cli_reader_open(job, inputs, reading, format, &problems, &reader);
     if (status != NIGH_OK) return status;
-    problems.shown = UINT64_MAX; /* the pass that signs will show them */
+    problems.shown = UINT64_MAX; /* none: the pass that signs will show them */
     counting.threads = job->threads;
     counting.memory_bytes = signing->memory.value;
     counting.limit = reading->limit.value;
@@ -418,15 +443,25 @@ struct cli_skipped cli_skipped_by(const nigh_signing_info *info, bool learned) {
         tell(&skipped, info->empty, "document without a word that the model knows",
              "documents without a word that the model knows");
     tell(&skipped, info->reader.problems, "malformed part", "malformed parts");
+    tell(&skipped, info->reader.binary, "binary file", "binary files");
+    tell(&skipped, info->reader.damaged, "damaged input", "damaged inputs");
+    tell(&skipped, info->reader.skipped, "link or special file", "links or special files");
     return skipped;
 }
 
+void cli_stats_reader(struct cli_stats *stats, const nigh_text_reader_info *reader) {
+    cli_stats_count(stats, "files", reader->files);
+    cli_stats_count(stats, "records", reader->records);
+    cli_stats_count(stats, "missing_text", reader->missing);
+    cli_stats_count(stats, "malformed", reader->problems);
+    cli_stats_count(stats, "binary", reader->binary);
+    cli_stats_count(stats, "damaged", reader->damaged);
+    cli_stats_count(stats, "skipped", reader->skipped);
+    cli_stats_count(stats, "bytes_read", reader->bytes_read);
+    cli_stats_count(stats, "bytes_text", reader->bytes_text);
+}
+
 void cli_stats_signing(struct cli_stats *stats, const nigh_signing_info *info) {
-    cli_stats_count(stats, "files", info->reader.files);
-    cli_stats_count(stats, "records", info->reader.records);
-    cli_stats_count(stats, "missing_text", info->reader.missing);
+    cli_stats_reader(stats, &info->reader);
     cli_stats_count(stats, "empty", info->empty);
-    cli_stats_count(stats, "problems", info->reader.problems);
-    cli_stats_count(stats, "bytes_read", info->reader.bytes_read);
-    cli_stats_count(stats, "bytes_text", info->reader.bytes_text);
 }

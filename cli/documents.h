@@ -18,7 +18,7 @@ extern const char *const cli_input_formats[];
 extern const char *const cli_text_formats[];
 
 struct cli_reading {
-    const char *text_key;
+    struct cli_list text_keys;
     const char *id_key;
     const char *label_key; /* these two NULL where the command does not take them */
     const char *part_key;
@@ -30,6 +30,12 @@ struct cli_reading {
     struct cli_number max_members;
     struct cli_number max_depth;
     bool strict;
+    bool allow_loss;
+    bool hidden;
+    bool no_ignore;
+    bool follow;
+    struct cli_list include;
+    struct cli_list exclude;
 };
 
 struct cli_signing {
@@ -57,10 +63,11 @@ extern const char *const cli_split_names[];
 
 /* clang-format off */
 #define CLI_READING_OPTIONS(at) \
-    CLI_TEXT(0, "text-key", (at) + offsetof(struct cli_reading, text_key), "KEY", \
-             "of JSON lines: where the text is, a dotted path such as page.body (default text)"), \
+    CLI_LIST(0, "text-key", (at) + offsetof(struct cli_reading, text_keys), "KEY", \
+             "of JSON and CSV: where the text is, a dotted path such as page.body, or a column (default text); given " \
+             "more than once, the texts are joined by line breaks"), \
     CLI_TEXT(0, "id-key", (at) + offsetof(struct cli_reading, id_key), "KEY", \
-             "of JSON lines: where the id is (default id)"), \
+             "of JSON and CSV: where the id is (default id)"), \
     CLI_NUMBER(0, "limit", (at) + offsetof(struct cli_reading, limit), "N", 1, NIGH_ALL_64, NULL, \
                "stop after N documents"), \
     CLI_TEXT(0, "shard", (at) + offsetof(struct cli_reading, shard), "I/N", \
@@ -68,6 +75,19 @@ extern const char *const cli_split_names[];
     CLI_NUMBER(0, "max-errors", (at) + offsetof(struct cli_reading, max_errors), "N", 0, NIGH_ALL_64, "1000", \
                "malformed parts to skip before giving up"), \
     CLI_FLAG(0, "strict", (at) + offsetof(struct cli_reading, strict), "give up at the first malformed part"), \
+    CLI_FLAG(0, "allow-loss", (at) + offsetof(struct cli_reading, allow_loss), \
+             "go on although input is lost: archives and compressed files that are cut short or damaged, files that " \
+             "cannot be opened; else it is an error, and nothing is written or added"), \
+    CLI_LIST(0, "include", (at) + offsetof(struct cli_reading, include), "GLOB", \
+             "of folders and archives: read only files that match, such as '*.txt', or 'a/*' from the folder given " \
+             "on; may be given more than once"), \
+    CLI_LIST(0, "exclude", (at) + offsetof(struct cli_reading, exclude), "GLOB", \
+             "of folders and archives: leave out files and folders that match; may be given more than once"), \
+    CLI_FLAG(0, "hidden", (at) + offsetof(struct cli_reading, hidden), \
+             "of folders: read files and folders that begin with '.' too"), \
+    CLI_FLAG(0, "no-ignore", (at) + offsetof(struct cli_reading, no_ignore), \
+             "of folders: read what .gitignore and .ignore files leave out too"), \
+    CLI_FLAG(0, "follow", (at) + offsetof(struct cli_reading, follow), "of folders: follow symbolic links"), \
     CLI_NUMBER(0, "max-document", (at) + offsetof(struct cli_reading, max_document), "BYTES", 1, UINT64_C(1) << 32, \
                "16M", "skip documents that are larger"), \
     CLI_NUMBER(0, "max-expansion", (at) + offsetof(struct cli_reading, max_expansion), "N", 1, UINT32_MAX, "1000", \
@@ -80,9 +100,9 @@ extern const char *const cli_split_names[];
 /* Of commands that learn. */
 #define CLI_LABEL_OPTIONS(at) \
     CLI_TEXT(0, "label-key", (at) + offsetof(struct cli_reading, label_key), "KEY", \
-             "of JSON lines: where the label is, a text or a number, or a list of them (default label)"), \
+             "of JSON and CSV: where the label is, a text or a number, or a list of them (default label)"), \
     CLI_TEXT(0, "part-key", (at) + offsetof(struct cli_reading, part_key), "KEY", \
-             "of JSON lines: where it says what a document is for; only those of \"train\" are learned from")
+             "of JSON and CSV: where it says what a document is for; only those of \"train\" are learned from")
 
 /* Of commands that take a collection, which knows its scheme. */
 #define CLI_SCHEME_OPTION(place_of_scheme, place_of_model) \
@@ -183,6 +203,8 @@ nigh_text_format cli_text_format(int format);
 struct cli_problems {
     struct cli_job *job;
     uint64_t shown;
+    uint64_t binary;   /* files, shown or not */
+    uint64_t of_lines; /* files that were read as one document, shown or not */
 };
 
 /* How documents are read, but for streams.  `problems` must outlive whatever reads so. */
@@ -240,14 +262,16 @@ struct cli_model_words {
 };
 struct cli_model_words cli_model_words(const nigh_model *model);
 
-/* "; 3 had no text, 1 had no words, 2 malformed parts were skipped", or "". */
+/* "; 3 records without text; 1 document without words; 2 malformed parts", or "". */
 struct cli_skipped {
-    char text[256];
+    char text[384];
 };
 struct cli_counted cli_counted_rows(uint64_t rows, bool passages); /* "2 documents", or "2 passages" */
 struct cli_skipped cli_skipped(const nigh_signing_info *info);
 /* The same of signing by a model, which knows some words only. */
 struct cli_skipped cli_skipped_by(const nigh_signing_info *info, bool learned);
+/* Files, records, and what was skipped of them: malformed, binary and damaged are three counts. */
+void cli_stats_reader(struct cli_stats *stats, const nigh_text_reader_info *reader);
 void cli_stats_signing(struct cli_stats *stats, const nigh_signing_info *info);
 
 #endif

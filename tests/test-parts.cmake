@@ -10,14 +10,15 @@ set(tests_of_documents
     property.analysis property.dedup_days property.dedup_oracle property.project
     unit.against unit.analyser unit.collection_vocabulary unit.collection_weights unit.corpus unit.dedup
     unit.dedup_crowds unit.dedup_losses unit.dedup_source unit.dedup_wide unit.dedup_write unit.extract
-    unit.extract_hostile unit.extract_html unit.extract_http unit.extract_json unit.feature unit.labels unit.language
+    unit.extract_hostile unit.extract_html unit.extract_http unit.extract_json unit.feature unit.ignore unit.labels unit.language
     unit.minhash unit.model unit.model_sign unit.pack unit.passage unit.report
     unit.report_diff unit.rereading unit.signer unit.signing unit.simhash unit.source unit.spell unit.split_containers
     unit.split_faults unit.split_formats unit.split_limits unit.split_tree unit.split_warc unit.text_reader
     unit.texts unit.topsig unit.unicode unit.vocabulary unit.weight
-    cli.against cli.bad_input cli.bombs cli.dedup cli.dedup_forms cli.dedup_limits cli.documents cli.mixed cli.pairs
+    cli.against cli.against_days cli.bad_input cli.bombs cli.dedup cli.dedup_forms cli.dedup_limits cli.documents cli.folders cli.losses
+    cli.mixed cli.pairs
     cli.places cli.queries cli.same_documents cli.search_probe cli.search_slices cli.sign cli.terminal cli.vocabulary
-    oracle.format_reader)
+    crash.against_kill oracle.format_reader)
 set(tests_of_learning
     property.s3h_objective unit.codewords unit.eigen unit.eval_learned unit.klsh unit.labelled unit.learn unit.lesson
     unit.s3h unit.ssh

@@ -69,26 +69,31 @@ typedef enum nigh_status {
  * What exactly went wrong, where a program may want to know more than the status: to say in its own words how it can
  * be mended, or to go on.  Numbers are appended, never reused; the texts are hints that nigh_error_format() adds.
  */
-#define NIGH_REASON_MAP(X)                                                                     \
-    X(NIGH_REASON_NONE, 0, "")                                                                 \
-    X(NIGH_REASON_REPAIRED, 1, "") /* a problem that was mended: the document was read */      \
-    X(NIGH_REASON_MAX_ERRORS, 2, "max_errors allows no more")                                  \
-    X(NIGH_REASON_MAX_DOCUMENT, 3, "max_document_bytes allows no more")                        \
-    X(NIGH_REASON_MAX_EXPANSION, 4, "max_expansion allows no more")                            \
-    X(NIGH_REASON_MAX_MEMBERS, 5, "max_members allows no more")                                \
-    X(NIGH_REASON_NO_LISTS, 6, "nigh_lists_build() adds them")                                 \
-    X(NIGH_REASON_NO_GRAPH, 7, "nigh_graph_build() adds one")                                  \
-    X(NIGH_REASON_DAMAGED_MANIFEST, 8, "nigh_collection_check() says more")                    \
-    X(NIGH_REASON_DAMAGED_TERMS, 9, "nigh_terms_check() says more")                            \
-    X(NIGH_REASON_NEEDS_VERIFY, 10, "it takes verifying")                                      \
-    X(NIGH_REASON_NEEDS_FORMAT, 11, "give its format")                                         \
-    X(NIGH_REASON_NOT_OF_TEXT, 12, "give signatures")                                          \
-    X(NIGH_REASON_ONE_PASS, 13, "give a vocabulary, other weights, or what can be read again") \
-    X(NIGH_REASON_NO_DOCUMENT, 14, "") /* nothing was wrong, and there was none */             \
-    X(NIGH_REASON_NEEDS_RADIUS, 15, "give a radius")                                           \
-    X(NIGH_REASON_NEEDS_WEIGHTS, 16, "another method needs none")                              \
-    X(NIGH_REASON_NOT_FOR_COPIES, 17, "make one whose scheme has a threshold")                 \
-    X(NIGH_REASON_OTHER_DOCUMENT, 18, "") /* the id is there, and the one that has it is another document */
+#define NIGH_REASON_MAP(X)                                                                         \
+    X(NIGH_REASON_NONE, 0, "")                                                                     \
+    X(NIGH_REASON_REPAIRED, 1, "") /* a problem that was mended: the document was read */          \
+    X(NIGH_REASON_MAX_ERRORS, 2, "max_errors allows no more")                                      \
+    X(NIGH_REASON_MAX_DOCUMENT, 3, "max_document_bytes allows no more")                            \
+    X(NIGH_REASON_MAX_EXPANSION, 4, "max_expansion allows no more")                                \
+    X(NIGH_REASON_MAX_MEMBERS, 5, "max_members allows no more")                                    \
+    X(NIGH_REASON_NO_LISTS, 6, "nigh_lists_build() adds them")                                     \
+    X(NIGH_REASON_NO_GRAPH, 7, "nigh_graph_build() adds one")                                      \
+    X(NIGH_REASON_DAMAGED_MANIFEST, 8, "nigh_collection_check() says more")                        \
+    X(NIGH_REASON_DAMAGED_TERMS, 9, "nigh_terms_check() says more")                                \
+    X(NIGH_REASON_NEEDS_VERIFY, 10, "it takes verifying")                                          \
+    X(NIGH_REASON_NEEDS_FORMAT, 11, "give its format")                                             \
+    X(NIGH_REASON_NOT_OF_TEXT, 12, "give signatures")                                              \
+    X(NIGH_REASON_ONE_PASS, 13, "give a vocabulary, other weights, or what can be read again")     \
+    X(NIGH_REASON_NO_DOCUMENT, 14, "") /* nothing was wrong, and there was none */                 \
+    X(NIGH_REASON_NEEDS_RADIUS, 15, "give a radius")                                               \
+    X(NIGH_REASON_NEEDS_WEIGHTS, 16, "another method needs none")                                  \
+    X(NIGH_REASON_NOT_FOR_COPIES, 17, "make one whose scheme has a threshold")                     \
+    X(NIGH_REASON_OTHER_DOCUMENT, 18, "") /* the id is there, of another document */               \
+    X(NIGH_REASON_NOT_TEXT, 19, "")       /* a problem: what was skipped is binary */              \
+    X(NIGH_REASON_LOST_INPUT, 20, "allow_loss goes on without it")                                 \
+    X(NIGH_REASON_NO_KEY, 21, "")       /* a remark: no record has the key that texts are under */ \
+    X(NIGH_REASON_ONE_DOCUMENT, 22, "") /* a remark: many lines were read as one document */       \
+    X(NIGH_REASON_OTHER_KEYS, 23, "leave them out")
 
 typedef enum nigh_reason {
 #define NIGH_REASON_ENUM(name, number, text) name = (number),
@@ -109,7 +114,7 @@ typedef struct nigh_error {
     nigh_status status;
     nigh_reason reason;
     int system_errno;
-    uint32_t reserved_number;
+    uint32_t name_at; /* where in `why` a name begins that goes on to its end, and would do instead; 0: none */
     uint64_t offset;
     uint64_t line;
     uint64_t reserved[8];

@@ -123,9 +123,9 @@ typedef struct nigh_dedup_info {
     uint64_t empty;               /* documents without a feature: only copies of them are found */
     uint64_t unread;              /* records without a text, or malformed: they are kept as they are */
     uint64_t lost;                /* what is not in the output, though nobody found it a copy: records over
-                                     max_document_bytes, a record cut off, a file that cannot be read, is binary or has
-                                     no text in it that is understood, and one for damage to a compressed file,
-                                     whatever would have followed */
+                                     max_document_bytes, a record cut off, a file that cannot be read, was named and is
+                                     binary, or has no text in it that is understood, and one for damage to a
+                                     compressed file, whatever would have followed; whatever allow_loss says */
     uint64_t disk_bytes;          /* written to temporary files */
     double seconds[4];            /* reading and signing; finding; verifying; clustering */
     nigh_text_reader_info reader; /* of the first pass */

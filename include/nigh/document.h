@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading documents: text, lines, JSON lines, HTML, WARC and TREC, from files,
+ * Reading documents: text, lines, JSON, CSV, HTML, WARC and TREC, from files,
  * folders and archives, compressed or not, as one stream of ids and texts; and
  * documents that the caller has already, from a source.
  */
@@ -21,7 +21,10 @@ typedef enum nigh_text_format {
     NIGH_TEXT_JSONL = 3, /* a JSON object a line */
     NIGH_TEXT_HTML = 4,  /* a page a file: its title and visible text */
     NIGH_TEXT_WARC = 5,  /* WARC and WET: responses and conversions */
-    NIGH_TEXT_TREC = 6   /* <DOC><DOCNO>ID</DOCNO> ... </DOC> */
+    NIGH_TEXT_TREC = 6,  /* <DOC><DOCNO>ID</DOCNO> ... </DOC> */
+    NIGH_TEXT_JSON = 7,  /* an array of JSON objects */
+    NIGH_TEXT_CSV = 8,   /* a header, then a row a document: its columns are what keys are in JSON */
+    NIGH_TEXT_TSV = 9    /* the same with tabs */
 } nigh_text_format;
 
 /* Returns: "plain", "lines", ...; "auto" for 0; NULL for a number that is no format. */
@@ -69,16 +72,41 @@ typedef struct nigh_text_reader_options {
     uint64_t max_expansion_free; /* once it is past so many bytes */
     uint64_t max_members;        /* of an archive, and files of a folder */
 
-    /* Malformed parts are skipped.  Each is reported here, in the order of the input, on the calling thread. */
+    /*
+     * Malformed parts are skipped.  Each is reported here, in the order of the input, on the calling thread; and so
+     * are remarks, which are no problems (NIGH_REASON_NO_KEY, at the end; NIGH_REASON_ONE_DOCUMENT).
+     */
     void (*problem)(void *user, const nigh_error *problem);
     void *user;
-    uint64_t max_errors; /* more than so many end the reading */
+    uint64_t max_errors; /* more than so many malformed ones end the reading */
     int strict;          /* the first ends it */
 
     const char *score_key; /* of JSON: a dotted path to a number for nigh_text.score; NULL: none */
     const char *label_key; /* the same for nigh_text.label; NULL: none; over 1,024 labels, or 65,536 bytes, are a
                               problem, and the document has none */
     const char *part_key;  /* the same for nigh_text.part, which says what a document is for ("train", "test") */
+
+    /*
+     * Input that is lost (NIGH_REASON_LOST_INPUT) ends the reading: an archive or a compressed file that is cut short
+     * or damaged, a WARC that ends inside a record, a file of a folder that cannot be opened.  Non-zero: it is a
+     * problem like others, counted in nigh_text_reader_info.damaged, and reading goes on behind it.
+     */
+    int allow_loss;
+
+    /*
+     * Of folders.  Names that begin with '.', and what .gitignore and .ignore files say, are left out as git does;
+     * links are not followed, whatever they lead to.  A file or folder that is itself a path is always read.
+     */
+    int hidden;                 /* read what begins with '.' too */
+    int no_ignore;              /* do not look at .gitignore and .ignore */
+    int follow;                 /* follow links, to files and to folders */
+    const char *const *include; /* of folders and archives: only files that one of these matches; NULL: all */
+    size_t include_count;       /* a pattern is as in .gitignore: "*.txt" anywhere, "/a/b" from the folder given on */
+    const char *const *exclude; /* no file, and nothing below a folder, that one of these matches */
+    size_t exclude_count;
+
+    const char *const *more_text_keys; /* whose texts are added to that of text_key, each after a line break */
+    size_t more_text_key_count;
 } nigh_text_reader_options;
 
 NIGH_API void nigh_text_reader_options_init(nigh_text_reader_options *options);
@@ -90,17 +118,20 @@ typedef struct nigh_text_reader_info {
     uint64_t records;       /* seen so far, skipped ones included */
     uint64_t documents;     /* given out */
     uint64_t missing;       /* records without text: no such key, an empty page */
-    uint64_t problems;      /* malformed parts that were skipped or repaired */
+    uint64_t problems;      /* malformed parts (a line, a record, a page) that were skipped or repaired */
     uint64_t bytes_read;    /* of the inputs as they lie, compressed */
     uint64_t bytes_total;   /* what there is to read; 0: not known */
     uint64_t bytes_text;    /* given out */
     uint64_t records_total; /* of a source that says how many there will be; 0: not known */
-    uint64_t reserved[6];
+    uint64_t binary;        /* files and members that are no text, and were skipped */
+    uint64_t damaged;       /* inputs and members cut short, damaged or not to be opened; with allow_loss */
+    uint64_t skipped;       /* names in folders that are links, sockets, or other things that are no files */
+    uint64_t reserved[3];
 } nigh_text_reader_info;
 
 /*
- * Reads documents from files, folders (everything below them, sorted by name)
- * and archives, in this order, as one stream.  Memory does not grow with the
+ * Reads documents from files, folders (what is below them, sorted by name; but not
+ * collections and term signature files) and archives, in this order, as one stream.  Memory does not grow with the
  * input: about 2 MiB and the largest document.
  *
  * Owns:    caller closes *out.
@@ -118,7 +149,8 @@ NIGH_API nigh_status nigh_text_reader_open(nigh_context *context, const char *co
  * Lives:   what *out points to lives until the next call on the reader.
  * Returns: NIGH_OK; NIGH_END after the last document; NIGH_ELIMIT where an input
  *          is over a limit, or more than max_errors parts are malformed;
- *          NIGH_EFORMAT with `strict`; NIGH_EIO; NIGH_ENOMEM.
+ *          NIGH_EFORMAT with `strict`, and without `allow_loss` where input is lost;
+ *          NIGH_EIO; NIGH_ENOMEM.
  */
 NIGH_API nigh_status nigh_text_reader_next(nigh_text_reader *reader, nigh_text *out, nigh_error *error);
 NIGH_API void nigh_text_reader_describe(const nigh_text_reader *reader, nigh_text_reader_info *out);

@@ -71,7 +71,7 @@ static nigh_status fill(nigh_error *error, nigh_status status, const char *file,
     error->status = status;
     error->reason = NIGH_REASON_NONE;
     error->system_errno = 0;
-    error->reserved_number = 0;
+    error->name_at = 0;
     memset(error->reserved, 0, sizeof error->reserved);
     error->offset = offset;
     error->line = line;

@@ -199,6 +199,9 @@ static void sum_up(nigh_signing_info *sum, const nigh_signing_info *info) {
     sum->reader.documents += info->reader.documents;
     sum->reader.missing += info->reader.missing;
     sum->reader.problems += info->reader.problems;
+    sum->reader.binary += info->reader.binary;
+    sum->reader.damaged += info->reader.damaged;
+    sum->reader.skipped += info->reader.skipped;
     sum->reader.bytes_read += info->reader.bytes_read;
     sum->reader.bytes_total += info->reader.bytes_total;
     sum->reader.bytes_text += info->reader.bytes_text;

@@ -18,6 +18,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "document/document_options.h"
+#include "document/kept_options.h"
 #include "document/ledger.h"
 #include "document/split.h"
 #include "document/tree.h"
@@ -45,9 +46,8 @@ struct input {
 
 struct nigh__rereading {
     nigh_context *context;
-    nigh_text_reader_options options;
-    nigh_stream stream;
-    char *text_key, *id_key, *score_key, *temporary; /* owned */
+    struct nigh__kept_options kept;
+    char *temporary; /* owned */
     struct input *inputs;
     const char **paths;
     nigh_stream *streams;
@@ -86,7 +86,7 @@ static bool print_equals(const struct print *a, const struct print *b) {
 /* From what can be read once. */
 static int once_read(struct input *input, void *buffer, size_t length, size_t *moved) {
     const struct nigh__rereading *source = input->source;
-    if (strcmp(input->path, "-") == 0) return source->stream.read(source->stream.user, buffer, length, moved);
+    if (strcmp(input->path, "-") == 0) return source->kept.stream.read(source->kept.stream.user, buffer, length, moved);
     nigh_error why;
     if (!input->file.open &&
         nigh__file_open(source->context, input->path, NIGH_OPEN_READ, &input->file, &why) != NIGH_OK)
@@ -144,7 +144,7 @@ static nigh_status input_init(struct nigh__rereading *source, struct input *inpu
     if (input->path == NULL) return nigh__no_memory(error, "to read inputs again");
     if (strcmp(path, "-") != 0)
         status = nigh__path_look(source->context, path, &kind, &length, error);
-    else if (source->options.stream == NULL)
+    else if (source->kept.options.stream == NULL)
         status = nigh__fail(error, NIGH_EINVAL, "'-' stands for a stream, and there is none");
     input->once = kind == NIGH__PATH_SPECIAL;
     if (kind == NIGH__PATH_FILE) input->print = print_take(path, false);
@@ -172,30 +172,13 @@ static nigh_status inputs_init(struct nigh__rereading *source, const char *const
     return NIGH_OK;
 }
 
-static bool string_keep(const nigh_context *context, const char **text, char **owned) {
-    if (*text == NULL) return true;
-    *owned = nigh__string_copy(context, *text);
-    *text = *owned;
-    return *owned != NULL;
-}
-
 static nigh_status options_keep(struct nigh__rereading *source, const nigh_text_reader_options *options,
                                 const char *temporary, nigh_error *error) {
-    nigh_text_reader_options *kept = &source->options;
-    nigh_status status = nigh__options_copy(&nigh__text_reader_options_shape, kept, options, error);
+    nigh_status status = nigh__kept_options_init(&source->kept, source->context, options, error);
     if (status != NIGH_OK) return status;
-    if (temporary == NULL) temporary = "/tmp";
-    kept->label_key = kept->part_key = NULL; /* nobody asks for these here */
-    const nigh_context *context = source->context;
-    if (!string_keep(context, &kept->text_key, &source->text_key) ||
-        !string_keep(context, &kept->id_key, &source->id_key) ||
-        !string_keep(context, &kept->score_key, &source->score_key) ||
-        !string_keep(context, &temporary, &source->temporary))
-        return nigh__no_memory(error, "to read inputs again");
-    if (kept->stream == NULL) return NIGH_OK;
-    source->stream = *kept->stream;
-    kept->stream = &source->stream;
-    return source->stream.read == NULL ? nigh__fail(error, NIGH_EINVAL, "a stream that cannot be read") : NIGH_OK;
+    source->kept.options.label_key = source->kept.options.part_key = NULL; /* nobody asks for these here */
+    source->temporary = nigh__string_copy(source->context, temporary == NULL ? "/tmp" : temporary);
+    return source->temporary == NULL ? nigh__no_memory(error, "to read inputs again") : NIGH_OK;
 }
 
 /* One without inputs; *out is set where there is something to free. */
@@ -246,9 +229,7 @@ void nigh__rereading_free(struct nigh__rereading *source) {
     nigh__free(context, source->inputs);
     nigh__free(context, source->streams);
     nigh__free(context, source->paths);
-    nigh__free(context, source->text_key);
-    nigh__free(context, source->id_key);
-    nigh__free(context, source->score_key);
+    nigh__kept_options_release(&source->kept);
     nigh__free(context, source->temporary);
     nigh__ledger_release(&source->ledger);
     nigh__free(context, source);
@@ -261,7 +242,8 @@ static nigh_status pass_open(struct nigh__rereading *source, bool raw, nigh_text
                                          .raw = raw,
                                          .ledger = &source->ledger,
                                          .source = source->given.next == NULL ? NULL : &source->given};
-    nigh_text_reader_options options = source->options;
+    nigh_text_reader_options options = source->kept.options;
+    options.allow_loss = 1;   /* what is lost is counted, and nigh_dedup_info.lost says so */
     if (source->passes > 0) { /* problems have been told, and borne */
         options.problem = NULL;
         options.strict = 0;
@@ -322,6 +304,8 @@ unsigned nigh__rereading_formats(const struct nigh__rereading *source) { return 
 uint64_t nigh__rereading_lost(const struct nigh__rereading *source, uint64_t end) {
     return nigh__ledger_lost(&source->ledger, end);
 }
+
+uint64_t nigh__rereading_passed(const struct nigh__rereading *source) { return source->ledger.passed; }
 
 uint64_t nigh__rereading_copied(const struct nigh__rereading *source) {
     uint64_t copied = 0;

@@ -52,6 +52,8 @@ void nigh__rereading_explain(const struct nigh__rereading *source, nigh_error *e
 /* Of the first pass: records with a number below `end` that no pass as they lie will have, or that cannot be written.
  */
 uint64_t nigh__rereading_lost(const struct nigh__rereading *source, uint64_t end);
+/* Records of the first pass that are nobody's: see nigh__ledger.passed. */
+uint64_t nigh__rereading_passed(const struct nigh__rereading *source);
 /* Of the first pass, once it was checked: 1 << each nigh_text_format it met. */
 unsigned nigh__rereading_formats(const struct nigh__rereading *source);
 /* Bytes copied from streams so far. */

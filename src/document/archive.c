@@ -274,7 +274,10 @@ nigh_status nigh__archive_next(struct nigh__archive *archive, const char **membe
             return nigh__because(error, NIGH_REASON_MAX_MEMBERS,
                                  nigh__fail_at(error, NIGH_ELIMIT, archive->file, NIGH_NO_OFFSET,
                                                "more than %" PRIu64 " members", archive->maximum));
-        if (archive_entry_filetype(entry) != AE_IFREG || archive_entry_hardlink(entry) != NULL) continue;
+        if (archive_entry_filetype(entry) != AE_IFREG || archive_entry_hardlink(entry) != NULL) {
+            archive->skipped += archive_entry_filetype(entry) != AE_IFDIR;
+            continue;
+        }
         *member = path_clean(path);
         return NIGH_OK;
     }

@@ -51,6 +51,7 @@ struct nigh__archive {
     struct nigh__unpacking unpacking; /* its name is that of the member; the caller sets it */
     const char *file;                 /* name of the archive; not owned */
     uint64_t members;                 /* so far */
+    uint64_t skipped;                 /* of them, that are links and other things that are neither file nor folder */
     uint64_t maximum;                 /* of members */
     void *locale;                     /* a locale_t: names are UTF-8, whatever the locale of the process */
     bool damaged;                     /* a header was, and none good has been found since */

@@ -22,18 +22,22 @@
 #include "document/trec_text.h"
 #include "document/utf8.h"
 
+#define MANY_LINES 100u                /* of a file that was taken as one document */
 #define KEPT_BYTES (UINT32_C(4) << 20) /* of each buffer, after a large document */
 
 struct nigh__extractor {
     const nigh_context *context;
     const char *text_key, *id_key;
     const char *score_key, *label_key, *part_key; /* NULL: none */
+    const char *const *more_text_keys;
+    size_t more_text_key_count;
     uint64_t max_bytes;
     uint32_t max_depth;
     struct nigh__json *json;
     struct nigh__array text, title, converted, id, label, part;
     struct nigh__array http[2];
-    nigh_error remark; /* on the label or the part of the last document; its status NIGH_OK: none */
+    nigh_error remark; /* on the last document; its status NIGH_OK: none */
+    bool told_keys;    /* of the first record without text */
 };
 
 /* One record on its way; spans of length 0: nothing there. */
@@ -42,6 +46,7 @@ struct job {
     struct nigh__span record, id, text, label, part;
     size_t first_bad; /* in the record, or NIGH__NONE */
     bool has_large;   /* JSON: numbers that do not fit 64 bits are strings of their digits */
+    bool has_no_key;  /* JSON: nothing is under any key of the text */
     double score;
     nigh_error *error;
 };
@@ -60,6 +65,8 @@ nigh_status nigh__extractor_new(const nigh_context *context, const nigh_text_rea
         .score_key = options->score_key,
         .label_key = options->label_key,
         .part_key = options->part_key,
+        .more_text_keys = options->more_text_keys,
+        .more_text_key_count = options->more_text_key_count,
         .max_bytes = options->max_document_bytes,
         .max_depth = options->max_depth,
         .text = NIGH__ARRAY(char),
@@ -186,19 +193,91 @@ static nigh_status json_id(struct job *job) {
     return NIGH_OK;
 }
 
+/* Adds what is under a key to the text, behind a line break where there is some already. */
+static nigh_status json_text_add(struct job *job, const char *key) {
+    struct nigh__extractor *extractor = job->extractor;
+    struct nigh__array *text = &extractor->text;
+    struct nigh__json_value value;
+    nigh__json_find(extractor->json, key, &value);
+    const bool listed = value.type == NIGH__JSON_STRINGS;
+    job->has_no_key = job->has_no_key && value.type == NIGH__JSON_NONE;
+    if (value.length == 0 || (value.type != NIGH__JSON_STRING && !listed)) return NIGH_OK;
+    if (text->count > 0 && !nigh__bytes_append(extractor->context, text, "\n", 1)) return fail_memory(job);
+    char *place = nigh__array_add(extractor->context, text, value.length);
+    if (place == NULL) return fail_memory(job);
+    if (listed)
+        nigh__json_copy_strings(extractor->json, key, place);
+    else
+        memcpy(place, value.text, value.length);
+    if (listed) text->count--; /* the last newline */
+    return NIGH_OK;
+}
+
+/* Most often it is one text, which stays where it is. */
 static nigh_status json_text(struct job *job) {
     struct nigh__extractor *extractor = job->extractor;
     struct nigh__json_value value;
+    job->has_no_key = true;
     nigh__json_find(extractor->json, extractor->text_key, &value);
-    if (value.type == NIGH__JSON_STRING) {
+    if (value.type == NIGH__JSON_STRING && extractor->more_text_key_count == 0) {
+        job->has_no_key = false;
         job->text = (struct nigh__span){value.text, value.length};
-    } else if (value.type == NIGH__JSON_STRINGS && value.length > 0) {
-        char *joined = nigh__array_add(extractor->context, &extractor->text, value.length);
-        if (joined == NULL) return fail_memory(job);
-        nigh__json_copy_strings(extractor->json, extractor->text_key, joined);
-        job->text = (struct nigh__span){joined, value.length - 1}; /* less the last newline */
+        return NIGH_OK;
     }
-    return NIGH_OK;
+    nigh_status status = json_text_add(job, extractor->text_key);
+    for (size_t i = 0; i < extractor->more_text_key_count && status == NIGH_OK; i++)
+        status = json_text_add(job, extractor->more_text_keys[i]);
+    job->text = array_span(&extractor->text);
+    return status;
+}
+
+/* ------------------------------------------------------------- keys there are */
+
+#define KEY_SHOWN 60u   /* bytes of a key */
+#define KEYS_SHOWN 120u /* bytes of all of them but the last */
+
+struct keys {
+    char others[KEYS_SHOWN + 2 * KEY_SHOWN]; /* "uid, title, " */
+    char best[KEY_SHOWN + 1];                /* that of the longest text */
+    size_t used, best_text;
+    bool more; /* than are shown */
+};
+
+static void keys_add(struct keys *keys, const char *key) {
+    if (key[0] == '\0') return;
+    keys->more = keys->more || keys->used > KEYS_SHOWN;
+    if (!keys->more)
+        keys->used += (size_t)snprintf(keys->others + keys->used, sizeof keys->others - keys->used, "%s, ", key);
+}
+
+static void keys_take(void *user, const char *key, size_t length, size_t text_length) {
+    struct keys *keys = user;
+    char copy[KEY_SHOWN + 1] = {0};
+    if (length > KEY_SHOWN) length = nigh__utf8_cut(key, KEY_SHOWN);
+    memcpy(copy, key, length);
+    copy[length] = '\0';
+    if (text_length <= keys->best_text) {
+        keys_add(keys, copy);
+        return;
+    }
+    keys_add(keys, keys->best);
+    memcpy(keys->best, copy, sizeof copy);
+    keys->best_text = text_length;
+}
+
+/* What the first record has instead of the key, that of the longest text last. */
+static void keys_tell(struct job *job, const char *source, const struct nigh__record *record, nigh_error *error) {
+    struct keys keys = {.used = 0};
+    nigh__json_keys(job->extractor->json, keys_take, &keys);
+    char why[sizeof error->why];
+    const char *key = job->extractor->text_key;
+    int used = snprintf(why, sizeof why, "no record has '%.*s'; the first has %s%s%s", (int)KEY_SHOWN, key, keys.others,
+                        keys.more ? "and others, " : "", keys.best_text == 0 ? "no text" : keys.best);
+    (void)nigh__fail_line(error, NIGH_EFORMAT, source, record->line, "%s", why);
+    error->reason = NIGH_REASON_NO_KEY;
+    if (keys.best_text > 0 && used > 0 && (size_t)used < sizeof why)
+        error->name_at = (uint32_t)((size_t)used - strlen(keys.best));
+    job->extractor->told_keys = true;
 }
 
 static void json_score(struct job *job) {
@@ -336,7 +415,10 @@ bool nigh__extract_remark(const struct nigh__extractor *extractor, const nigh_te
     if (text->line != 0)
         (void)nigh__fail_line(problem, remark->status, text->source, text->line, "%s", remark->why);
     else
-        (void)nigh__fail_at(problem, remark->status, text->source, text->offset, "%s", remark->why);
+        (void)nigh__fail_at(problem, remark->status, text->source,
+                            remark->reason == NIGH_REASON_ONE_DOCUMENT ? NIGH_NO_OFFSET : text->offset, "%s",
+                            remark->why);
+    problem->reason = remark->reason;
     return true;
 }
 
@@ -518,6 +600,19 @@ static nigh_status note_loss(const struct nigh__batch *batch, const struct nigh_
     return NIGH_ENOMEM;
 }
 
+/* Of a file that was named and whose format nobody gave: whoever has a document a line may not know it was one. */
+static void lines_remark(struct job *job, const struct nigh__record *record) {
+    uint64_t lines = 0;
+    const char *at = job->text.text;
+    const char *end = at + job->text.length;
+    if (!record->guessed || job->extractor->remark.status != NIGH_OK) return;
+    for (; (at = memchr(at, '\n', (size_t)(end - at))) != NULL && at + 1 < end; at++) lines++;
+    if (lines < MANY_LINES) return;
+    (void)nigh__fail(&job->extractor->remark, NIGH_EFORMAT, "its %" PRIu64 " lines were read as one document",
+                     lines + 1);
+    job->extractor->remark.reason = NIGH_REASON_ONE_DOCUMENT;
+}
+
 /* Says the failure again, with the place of the record. */
 static nigh_status fail_placed(nigh_error *error, nigh_status status, const nigh_error *detail, const char *source,
                                const struct nigh__record *record) {
@@ -553,7 +648,12 @@ nigh_status nigh__extract(struct nigh__extractor *extractor, const struct nigh__
     nigh_status status = record_extract(&job, record->kind);
     if (status == NIGH_OK) status = job_finish(&job, own_id, record->placed);
     if (status != NIGH_OK) status = note_loss(batch, record, status, &detail);
+    if (status == NIGH_ENOTFOUND) {
+        error->reason = NIGH_REASON_NONE;
+        if (job.has_no_key && !extractor->told_keys) keys_tell(&job, source, record, error);
+    }
     if (status != NIGH_OK) return fail_placed(error, status, &detail, source, record);
+    lines_remark(&job, record);
     if (job.first_bad != NIGH__NONE) *repaired = job.first_bad;
     if (job.first_bad != NIGH__NONE && record->offset != NIGH_NO_OFFSET) *repaired += record->offset;
     *out = (nigh_text){.id = job.id.text,

@@ -70,6 +70,10 @@ void nigh__json_find(const struct nigh__json *json, const char *path, struct nig
 void nigh__json_visit(const struct nigh__json *json, const char *path,
                       bool (*visit)(void *user, const struct nigh__json_value *value), void *user);
 
+/* The keys of the object that the last line is, in order, each with how long a text is under it; 0: none. */
+void nigh__json_keys(const struct nigh__json *json,
+                     void (*visit)(void *user, const char *key, size_t length, size_t text_length), void *user);
+
 /*
  * The double nearest to a number written as JSON allows, of any length; beyond all of
  * them the largest there is, or its negative.  False: it is no number, or no memory.

@@ -196,6 +196,17 @@ void nigh__json_visit(const struct nigh__json *json, const char *path,
         if (!visit_one(item, visit, user)) return;
 }
 
+void nigh__json_keys(const struct nigh__json *json,
+                     void (*visit)(void *user, const char *key, size_t length, size_t text_length), void *user) {
+    simdjson::dom::object object;
+    if (!json->parsed || json->root.get(object) != simdjson::SUCCESS) return;
+    for (simdjson::dom::key_value_pair field : object) {
+        std::string_view text;
+        const bool is_text = field.value.get(text) == simdjson::SUCCESS;
+        visit(user, field.key.data(), field.key.size(), is_text ? text.size() : 0);
+    }
+}
+
 /* An integer is made a real: of those there is one near any number, and what is refused is beyond them all. */
 bool nigh__json_number(const char *text, size_t length, double *out) {
     constexpr size_t most = 4096; /* more digits say nothing, and nobody writes them */

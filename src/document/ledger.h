@@ -16,6 +16,7 @@ struct nigh__ledger {
     struct nigh__array files; /* of uint64_t: a print each, in the order in which they are opened */
     struct nigh__array lost;  /* of uint64_t: numbers of records, in any order */
     pthread_mutex_t lock;     /* of `lost`: several threads understand records */
+    uint64_t passed;          /* records of the first pass that are nobody's: binary files of folders and archives */
     bool first;               /* pass: what is lost is noted */
     bool changed;             /* a print was another, whether or not anybody has heard of it */
 };

@@ -29,13 +29,13 @@
 #define LARGE_ARRAY ((size_t)4 << 20)  /* memory for more is given back */
 #define PATIENCE_NS 100000000L         /* the consumer asks so often whether to go on */
 
-enum item_kind { ITEM_PRODUCT, ITEM_EMPTY, ITEM_MISSING, ITEM_PROBLEM, ITEM_FAILURE };
+enum item_kind { ITEM_PRODUCT, ITEM_EMPTY, ITEM_MISSING, ITEM_KEYLESS, ITEM_PROBLEM, ITEM_FAILURE };
 
 struct item {
     enum item_kind kind;
     size_t record;        /* index in the batch */
     size_t bytes, length; /* of a product: place in the slot's products */
-    size_t problem;       /* of a problem or a failure: index in the batch's problems */
+    size_t problem;       /* of a problem, a failure, a record without a key: index in the batch's problems */
     uint64_t text_length;
 };
 
@@ -48,7 +48,7 @@ struct slot {
     struct nigh__array products; /* of uint8_t */
     nigh_text_reader_info info;  /* of the splitter, when this was filled */
     size_t bytes;                /* of its records, as counted in `outstanding` */
-    uint64_t problems;           /* found while working on it */
+    uint64_t problems;           /* malformed parts found while working on it */
     bool no_memory;              /* while working on it */
 };
 
@@ -111,7 +111,7 @@ static bool add_problem(struct hand *hand, struct slot *slot, size_t record, enu
     nigh_error *place = nigh__array_add(hand->pipeline->context, &slot->batch.problems, 1);
     if (place == NULL) return false;
     *place = *problem;
-    slot->problems += kind == ITEM_PROBLEM;
+    slot->problems += kind == ITEM_PROBLEM && nigh__is_malformed(problem);
     return add_item(hand, slot,
                     (struct item){.kind = kind, .record = record, .problem = slot->batch.problems.count - 1});
 }
@@ -157,6 +157,7 @@ static bool work_on_record(struct hand *hand, struct slot *slot, size_t index) {
             return false;
         return work_on_text(hand, slot, index, &text);
     case NIGH_ENOTFOUND:
+        if (error.reason == NIGH_REASON_NO_KEY) return add_problem(hand, slot, index, ITEM_KEYLESS, &error);
         return add_item(hand, slot, (struct item){.kind = ITEM_MISSING, .record = index});
     case NIGH_ENOMEM:
         return add_problem(hand, slot, index, ITEM_FAILURE, &error);
@@ -354,6 +355,7 @@ static void note_info(struct nigh__pipeline *pipeline, const nigh_text_reader_in
     pipeline->info.bytes_read = info->bytes_read;
     pipeline->info.bytes_total = info->bytes_total;
     pipeline->info.records_total = info->records_total;
+    pipeline->info.skipped = info->skipped;
 }
 
 /* The slot has no more items: on to the next, or the end. */
@@ -370,6 +372,7 @@ static void next_slot(struct nigh__pipeline *pipeline) {
     } else if (slot->no_memory) {
         end_with(pipeline, nigh__no_memory(&error, "for a batch of documents"), &error);
     } else if (slot->batch.status != NIGH_OK) {
+        if (slot->batch.status == NIGH_END) nigh__tolerance_end(&pipeline->tolerance);
         end_with(pipeline, slot->batch.status, slot->batch.status == NIGH_END ? NULL : &slot->batch.error);
     } else {
         give_slot_back(pipeline);
@@ -399,6 +402,9 @@ static const nigh_error *problem_of(const struct nigh__pipeline *pipeline, const
 /* True where the item is a product, shown in *out. */
 static bool take_item(struct nigh__pipeline *pipeline, const struct item *item, struct nigh__product *out) {
     nigh_error error;
+    if (item->kind == ITEM_PRODUCT || item->kind == ITEM_EMPTY)
+        pipeline->tolerance.has_keyed |=
+            nigh__batch_record(&pipeline->taken->batch, item->record)->kind == NIGH__RECORD_JSON;
     switch (item->kind) {
     case ITEM_PRODUCT:
         pipeline->info.documents++;
@@ -408,12 +414,16 @@ static bool take_item(struct nigh__pipeline *pipeline, const struct item *item, 
     case ITEM_EMPTY:
         pipeline->empty++;
         return false;
+    case ITEM_KEYLESS:
+        nigh__tolerance_miss(&pipeline->tolerance, problem_of(pipeline, item));
+        pipeline->info.missing++;
+        return false;
     case ITEM_MISSING:
         pipeline->info.missing++;
         return false;
     case ITEM_PROBLEM: {
         nigh_status status = nigh__tolerate(&pipeline->tolerance, problem_of(pipeline, item), &error);
-        pipeline->info.problems = pipeline->tolerance.problems;
+        nigh__tolerance_describe(&pipeline->tolerance, &pipeline->info);
         if (status != NIGH_OK) end_with(pipeline, status, &error);
         return false;
     }

@@ -43,6 +43,22 @@ nigh_status nigh__split_pass_over(struct nigh__splitter *splitter, nigh_error *e
     return status == NIGH_END ? NIGH_OK : status;
 }
 
+/* Whether what is read is itself one of the paths given. */
+static bool is_named(const struct nigh__splitter *splitter) {
+    return splitter->tree.context == NULL && !archive_is_open(splitter);
+}
+
+/* Folders and archives have binary files among others; one that was named is missed where all is to be kept. */
+static nigh_status binary_skip(struct nigh__splitter *splitter, nigh_error *error) {
+    nigh_error problem;
+    (void)nigh__because(
+        &problem, NIGH_REASON_NOT_TEXT,
+        nigh__fail_at(&problem, NIGH_EFORMAT, nigh__split_name(splitter), NIGH_NO_OFFSET, "looks binary"));
+    if (is_named(splitter)) return nigh__split_lose(splitter, &problem, error);
+    if (splitter->ledger != NULL && splitter->ledger->first) splitter->ledger->passed += nigh__split_wanted(splitter);
+    return nigh__split_problem(splitter, &problem, error);
+}
+
 /* The text lies open in `feed`: finds out what it is. */
 static nigh_status text_begin(struct nigh__splitter *splitter, struct nigh__feed *feed, nigh_error *error) {
     nigh_text_format format = splitter->options.format;
@@ -54,17 +70,19 @@ static nigh_status text_begin(struct nigh__splitter *splitter, struct nigh__feed
     splitter->lost = false;
     splitter->raw.discard = false;
     size_t look = feed->length < NIGH__LOOK ? feed->length : NIGH__LOOK; /* the same however the bytes came in */
+    splitter->guessed = false;
     if (format == NIGH_TEXT_AUTO) format = nigh__sniff_format(feed->bytes, look, nigh__split_name(splitter));
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
         if (formats[i].format != format) continue;
         splitter->format = &formats[i];
+        splitter->guessed =
+            splitter->options.format == NIGH_TEXT_AUTO && format == NIGH_TEXT_PLAIN && is_named(splitter);
         splitter->formats |= 1u << (unsigned)format;
         return NIGH_OK;
     }
     nigh_status status = nigh__split_pass_over(splitter, error);
     splitter->text = NULL;
-    if (status != NIGH_OK) return status;
-    return nigh__split_lose_at(splitter, NIGH_NO_OFFSET, "looks binary", error);
+    return status == NIGH_OK ? binary_skip(splitter, error) : status;
 }
 
 /* Opens what is compressed in feeds[outer] as feeds[outer + 1].  NIGH_EFORMAT: it cannot be. */
@@ -78,7 +96,9 @@ static nigh_status unpack(struct nigh__splitter *splitter, struct nigh__unpacker
     nigh__feed_init(feed, unpacker->source);
     nigh__feed_peek(feed, NIGH__LOOK);
     if (!nigh__is_compression(nigh__sniff_container(feed->bytes, feed->length))) return NIGH_OK;
-    return nigh__fail_at(error, NIGH_EFORMAT, name, NIGH_NO_OFFSET, "is compressed more than once; skipped");
+    return nigh__because(
+        error, NIGH_REASON_NOT_TEXT,
+        nigh__fail_at(error, NIGH_EFORMAT, name, NIGH_NO_OFFSET, "is compressed more than once; skipped"));
 }
 
 /* What feeds[at] holds, with its compression taken off; *text is the feed to go on with. */
@@ -101,6 +121,8 @@ static nigh_status look_inside(struct nigh__splitter *splitter, struct nigh__unp
 static void file_close(struct nigh__splitter *splitter) {
     splitter->text = NULL;
     nigh__unpacker_close(&splitter->inner);
+    splitter->skipped += splitter->archive.skipped;
+    splitter->archive.skipped = 0;
     nigh__archive_close(&splitter->archive);
     nigh__unpacker_close(&splitter->outer);
     nigh__file_source_release(&splitter->file);
@@ -157,8 +179,16 @@ static nigh_status tree_problem(struct nigh__splitter *splitter, const nigh_erro
     nigh__free(splitter->context, splitter->file_name);
     splitter->file_name = nigh__string_copy(splitter->context, problem->file);
     if (splitter->file_name == NULL) return nigh__no_memory(error, "for a name");
+    nigh_error lost = *problem;
+    lost.reason = NIGH_REASON_LOST_INPUT;
     nigh_status status = nigh__split_set_name(splitter, NULL, error);
-    return status == NIGH_OK ? nigh__split_lose(splitter, problem, error) : status;
+    return status == NIGH_OK ? nigh__split_lose(splitter, &lost, error) : status;
+}
+
+static void tree_close(struct nigh__splitter *splitter) {
+    splitter->skipped += splitter->tree.skipped;
+    splitter->tree.skipped = 0;
+    nigh__tree_close(&splitter->tree);
 }
 
 /* A folder's files one by one; what cannot be opened there is a problem, no more. */
@@ -168,7 +198,7 @@ static nigh_status tree_step(struct nigh__splitter *splitter, nigh_error *error)
     nigh_status status = nigh__tree_next(&splitter->tree, &file, &why);
     if (status == NIGH_OK) return file_open(splitter, &file, NULL, file.path, error);
     if (status == NIGH_END) {
-        nigh__tree_close(&splitter->tree);
+        tree_close(splitter);
         return NIGH_OK;
     }
     if (status == NIGH_EIO || status == NIGH_ENOTFOUND || status == NIGH_EFORMAT)
@@ -182,7 +212,7 @@ static nigh_status path_step(struct nigh__splitter *splitter, nigh_error *error)
     const struct nigh__split_path *path = (struct nigh__split_path *)splitter->paths.data + splitter->path++;
     struct nigh__file file = {0};
     if (path->kind == NIGH__PATH_FOLDER)
-        return nigh__tree_open(&splitter->tree, splitter->context, path->path, splitter->options.max_members, error);
+        return nigh__tree_open(&splitter->tree, splitter->context, path->path, &splitter->options, error);
     nigh_status status = NIGH_OK;
     if (!path->is_stream) status = nigh__file_open(splitter->context, path->path, NIGH_OPEN_READ, &file, error);
     return status == NIGH_OK ? file_open(splitter, &file, &path->stream, path->path, error) : status;
@@ -201,7 +231,9 @@ static nigh_status member_begin(struct nigh__splitter *splitter, nigh_error *err
     nigh_status status = look_inside(splitter, &splitter->inner, FEED_MEMBER, name, &text, &kind, error);
     if (status != NIGH_OK) return status;
     if (kind != NIGH__CONTAINER_NONE)
-        return nigh__fail_at(error, NIGH_EFORMAT, name, NIGH_NO_OFFSET, "is an archive inside an archive; skipped");
+        return nigh__because(
+            error, NIGH_REASON_NOT_TEXT,
+            nigh__fail_at(error, NIGH_EFORMAT, name, NIGH_NO_OFFSET, "is an archive inside an archive; skipped"));
     return text_begin(splitter, text, error);
 }
 
@@ -224,6 +256,7 @@ static nigh_status archive_step(struct nigh__splitter *splitter, nigh_error *err
     nigh_status status = nigh__archive_next(&splitter->archive, &member, error);
     if (status == NIGH_END) return archive_end(splitter, error);
     if (status != NIGH_OK && status != NIGH_EFORMAT) return status;
+    if (status == NIGH_OK && nigh__walk_patterns_refuse(&splitter->patterns, member, false)) return NIGH_OK;
     nigh_status named = nigh__split_set_name(splitter, status == NIGH_OK ? member : NULL, error);
     if (named != NIGH_OK) return named;
     return status == NIGH_OK ? member_begin(splitter, error) : status;
@@ -245,11 +278,16 @@ static nigh_status step(struct nigh__splitter *splitter, nigh_error *error) {
     return splitter->tree.context != NULL ? tree_step(splitter, error) : path_step(splitter, error);
 }
 
-/* The same from wherever documents come.  A source may return any status, so nothing of it is a problem. */
+/*
+ * The same from wherever documents come.  A source may return any status, so nothing of it
+ * is a problem.  Where a file or a member breaks off, nobody knows what else it held.
+ */
 static nigh_status advance(struct nigh__splitter *splitter, nigh_error *error) {
     if (splitter->given.next != NULL) return nigh__split_source(splitter, error);
     nigh_status status = step(splitter, error);
-    return status == NIGH_EFORMAT ? nigh__split_lose(splitter, error, error) : status;
+    if (status != NIGH_EFORMAT) return status;
+    if (error->reason == NIGH_REASON_NONE) error->reason = NIGH_REASON_LOST_INPUT;
+    return nigh__split_lose(splitter, error, error);
 }
 
 void nigh__splitter_fill(struct nigh__splitter *splitter, struct nigh__batch *batch, size_t target) {
@@ -309,6 +347,8 @@ static nigh_status paths_add(struct nigh__splitter *splitter, const char *const 
 static nigh_status files_begin(struct nigh__splitter *splitter, const char *const *paths, size_t count,
                                const nigh_stream *streams, nigh_error *error) {
     nigh_status status = paths_add(splitter, paths, count, streams, error);
+    if (status == NIGH_OK)
+        status = nigh__walk_patterns_init(&splitter->patterns, splitter->context, &splitter->options, error);
     if (status != NIGH_OK) return status;
     splitter->buffer = nigh__alloc_aligned(splitter->context, NIGH__BLOCK, 1, NIGH__CACHE_LINE);
     if (splitter->buffer != NULL) return NIGH_OK;
@@ -347,6 +387,7 @@ void nigh__splitter_describe(const struct nigh__splitter *splitter, nigh_text_re
     info->bytes_read = splitter->bytes_read;
     info->bytes_total = splitter->bytes_total;
     info->records_total = splitter->records_total;
+    info->skipped = splitter->skipped + splitter->archive.skipped + splitter->tree.skipped;
 }
 
 bool nigh__reading_tick(struct nigh__progress *progress, const char *stage, const nigh_text_reader_info *info) {
@@ -362,6 +403,7 @@ void nigh__splitter_close(struct nigh__splitter *splitter) {
     const nigh_context *context = splitter->context;
     file_close(splitter);
     nigh__tree_close(&splitter->tree);
+    nigh__walk_patterns_release(context, &splitter->patterns);
     struct nigh__split_path *paths = splitter->paths.data;
     for (size_t i = 0; i < splitter->paths.count; i++) nigh__free(context, paths[i].path);
     nigh__array_release(context, &splitter->paths);

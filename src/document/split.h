@@ -41,7 +41,7 @@ nigh_status nigh__splitter_open(const nigh_context *context, const char *const *
  */
 void nigh__splitter_fill(struct nigh__splitter *splitter, struct nigh__batch *batch, size_t target);
 
-/* Fills in files, records, bytes_read, bytes_total and records_total. */
+/* Fills in files, records, bytes_read, bytes_total, records_total and skipped. */
 void nigh__splitter_describe(const struct nigh__splitter *splitter, nigh_text_reader_info *info);
 void nigh__splitter_close(struct nigh__splitter *splitter); /* accepts NULL */
 

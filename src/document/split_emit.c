@@ -24,7 +24,7 @@ static nigh_text_format format_now(const struct nigh__splitter *splitter) {
     return splitter->format == NULL ? NIGH_TEXT_AUTO : splitter->format->format;
 }
 
-static bool is_wanted(const struct nigh__splitter *splitter) {
+bool nigh__split_wanted(const struct nigh__splitter *splitter) {
     const nigh_text_reader_options *options = &splitter->options;
     return options->shards == 0 || splitter->records % options->shards == options->shard;
 }
@@ -61,7 +61,7 @@ static bool gap_extend(struct nigh__splitter *splitter, size_t begin, size_t end
 nigh_status nigh__raw_flush(struct nigh__splitter *splitter, nigh_error *error) {
     struct nigh__raw *raw = &splitter->raw;
     if (!raw->on) return NIGH_OK;
-    if (!is_wanted(splitter)) splitter->batch->bytes.count = raw->begin;
+    if (!nigh__split_wanted(splitter)) splitter->batch->bytes.count = raw->begin;
     size_t begin = raw->begin;
     size_t end = splitter->batch->bytes.count;
     if (end == begin || gap_extend(splitter, begin, end)) return NIGH_OK;
@@ -113,7 +113,7 @@ static bool lies_in_batch(const struct nigh__splitter *splitter) {
 }
 
 nigh_status nigh__pending_begin(struct nigh__splitter *splitter, nigh_error *error) {
-    bool wanted = is_wanted(splitter);
+    bool wanted = nigh__split_wanted(splitter);
     nigh_status status = wanted ? source_add(splitter, error) : NIGH_OK;
     splitter->pending = (struct nigh__pending){.begin = splitter->batch->bytes.count, .wanted = wanted};
     if (!wanted) nigh__raw_discard(splitter);
@@ -223,6 +223,7 @@ static nigh_status record_add(struct nigh__splitter *splitter, enum nigh__record
         .number = splitter->records,
         .offset = place.offset,
         .line = place.line,
+        .guessed = splitter->guessed,
     };
     return NIGH_OK;
 }
@@ -297,7 +298,7 @@ nigh_status nigh__pending_finish_numbered(struct nigh__splitter *splitter, enum 
 
 nigh_status nigh__split_problem(struct nigh__splitter *splitter, const nigh_error *problem, nigh_error *error) {
     struct nigh__batch *batch = splitter->batch;
-    bool wanted = is_wanted(splitter);
+    bool wanted = nigh__split_wanted(splitter);
     nigh_error copy = *problem;
     nigh_status status = nigh__raw_flush(splitter, error);
     uint64_t number = splitter->records++;
@@ -324,13 +325,15 @@ nigh_status nigh__split_problem(struct nigh__splitter *splitter, const nigh_erro
 
 nigh_status nigh__split_lose(struct nigh__splitter *splitter, const nigh_error *problem, nigh_error *error) {
     nigh_error copy = *problem; /* it may be `error` */
-    nigh_status status = is_wanted(splitter) ? nigh__ledger_lose(splitter->ledger, splitter->records, error) : NIGH_OK;
+    nigh_status status =
+        nigh__split_wanted(splitter) ? nigh__ledger_lose(splitter->ledger, splitter->records, error) : NIGH_OK;
     return status == NIGH_OK ? nigh__split_problem(splitter, &copy, error) : status;
 }
 
 nigh_status nigh__split_lose_at(struct nigh__splitter *splitter, uint64_t offset, const char *why, nigh_error *error) {
     nigh_error problem;
     (void)nigh__fail_at(&problem, NIGH_EFORMAT, nigh__split_name(splitter), offset, "%s", why);
+    problem.reason = NIGH_REASON_LOST_INPUT;
     return nigh__split_lose(splitter, &problem, error);
 }
 

@@ -58,10 +58,11 @@ struct nigh__digits {
 struct nigh__splitter {
     const nigh_context *context;
     nigh_text_reader_options options;
-    struct nigh__array paths; /* of struct nigh__split_path */
-    size_t path;              /* the next one */
-    struct nigh__tree tree;   /* being walked, where its context is not NULL */
-    nigh_source given;        /* instead of paths, where its `next` is not NULL */
+    struct nigh__array paths;            /* of struct nigh__split_path */
+    size_t path;                         /* the next one */
+    struct nigh__tree tree;              /* being walked, where its context is not NULL */
+    struct nigh__walk_patterns patterns; /* of members; a tree has its own */
+    nigh_source given;                   /* instead of paths, where its `next` is not NULL */
 
     /* The file being read, and what is peeled off it. */
     uint8_t *buffer;
@@ -76,6 +77,7 @@ struct nigh__splitter {
     /* The text being read. */
     struct nigh__feed *text; /* NULL: none */
     const struct nigh__split_format *format;
+    bool guessed;            /* see struct nigh__record */
     uint64_t line;           /* lines, JSONL: the last one */
     uint64_t ordinal;        /* WARC, TREC: records in this text */
     struct nigh__array head; /* WARC: of char, the header of the record */
@@ -98,6 +100,7 @@ struct nigh__splitter {
     size_t source; /* place of the name in the batch; SIZE_MAX: not there yet */
 
     uint64_t records, files, bytes_read, bytes_total, records_total;
+    uint64_t skipped;   /* of folders and archives that are closed */
     unsigned formats;   /* 1 << each nigh_text_format met so far */
     nigh_status status; /* once it is not NIGH_OK it stays */
     nigh_error error;
@@ -142,6 +145,9 @@ nigh_status nigh__split_pass_over(struct nigh__splitter *splitter, nigh_error *e
 nigh_status nigh__split_set_name(struct nigh__splitter *splitter, const char *member, nigh_error *error);
 
 /* ---------------------------------------------------------- split_emit.c */
+
+/* Whether the next record is of the shard asked for. */
+bool nigh__split_wanted(const struct nigh__splitter *splitter);
 
 void nigh__digits_set(struct nigh__digits *digits, uint64_t number);
 /* Room for so many bytes in the batch, and the padding behind them; NULL: out of memory. */

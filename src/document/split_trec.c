@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "base/status.h"
 #include "document/split_parts.h"
 
 #define OPEN "<DOC>"
@@ -79,7 +80,10 @@ static nigh_status document_next(struct nigh__splitter *splitter, nigh_error *er
         return nigh__pending_finish_numbered(splitter, NIGH__RECORD_TREC, splitter->ordinal, place, error);
     nigh__pending_drop(splitter);
     if (cut == NULL) return status;
-    nigh_status put = nigh__split_problem_at(splitter, place.offset, cut, error);
+    nigh_error problem;
+    (void)nigh__fail_at(&problem, NIGH_EFORMAT, nigh__split_name(splitter), place.offset, "%s", cut);
+    if (status == NIGH_END) problem.reason = NIGH_REASON_LOST_INPUT; /* and whatever was to follow */
+    nigh_status put = nigh__split_problem(splitter, &problem, error);
     return put == NIGH_OK ? status : put;
 }
 

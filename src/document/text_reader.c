@@ -1,24 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The public reader: splits and extracts on the caller's thread, one document a call. */
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/status.h"
-#include "document/document_options.h"
 #include "document/extract.h"
+#include "document/kept_options.h"
 #include "document/split.h"
 #include "document/tolerance.h"
 
 #define BATCH_BYTES ((size_t)256 << 10)
-#define KEYS 5
 
 struct nigh_text_reader {
     const nigh_context *context;
-    nigh_text_reader_options options; /* what they point to is ours, but for `user` */
-    nigh_stream stream;
-    char *keys[KEYS]; /* owned */
-    size_t key_count;
+    struct nigh__kept_options kept;
     struct nigh__splitter *splitter;
     struct nigh__extractor *extractor; /* made at the first document: nigh_signing has its own */
     struct nigh__tolerance tolerance;
@@ -29,69 +25,26 @@ struct nigh_text_reader {
 };
 
 const char *nigh_text_format_name(nigh_text_format format) {
-    static const char *const names[] = {"auto", "plain", "lines", "jsonl", "html", "warc", "trec"};
+    static const char *const names[] = {"auto", "plain", "lines", "jsonl", "html",
+                                        "warc", "trec",  "json",  "csv",   "tsv"};
     size_t index = (size_t)format;
     return index < sizeof names / sizeof names[0] ? names[index] : NULL;
-}
-
-static nigh_status check_options(const nigh_text_reader_options *options, nigh_error *error) {
-    if (nigh_text_format_name(options->format) == NULL)
-        return nigh__fail(error, NIGH_EINVAL, "%d is no format of documents", (int)options->format);
-    if (options->shards != 0 && options->shard >= options->shards)
-        return nigh__fail(error, NIGH_EINVAL, "shard %" PRIu64 " of %" PRIu64 ": they count from 0", options->shard,
-                          options->shards);
-    if (options->shards == 0 && options->shard != 0)
-        return nigh__fail(error, NIGH_EINVAL, "shard %" PRIu64 ", but not of how many", options->shard);
-    if (options->stream != NULL && options->stream->read == NULL)
-        return nigh__fail(error, NIGH_EINVAL, "a stream that cannot be read");
-    const char *const keys[KEYS] = {options->text_key, options->id_key, options->score_key, options->label_key,
-                                    options->part_key};
-    for (size_t i = 0; i < KEYS; i++)
-        if (keys[i] != NULL && keys[i][0] == '\0') return nigh__fail(error, NIGH_EINVAL, "a key of no characters");
-    return NIGH_OK;
-}
-
-static bool key_keep(nigh_text_reader *reader, const char **key) {
-    if (*key == NULL) return true;
-    char *copy = nigh__string_copy(reader->context, *key);
-    *key = reader->keys[reader->key_count++] = copy;
-    return copy != NULL;
-}
-
-/* The caller's options may go when the call is over. */
-static nigh_status options_keep(nigh_text_reader *reader, const nigh_text_reader_options *options, nigh_error *error) {
-    reader->options = *options;
-    nigh_text_reader_options *kept = &reader->options;
-    if (kept->text_key == NULL) kept->text_key = "text";
-    if (kept->id_key == NULL) kept->id_key = "id";
-    if (!key_keep(reader, &kept->text_key) || !key_keep(reader, &kept->id_key) || !key_keep(reader, &kept->score_key) ||
-        !key_keep(reader, &kept->label_key) || !key_keep(reader, &kept->part_key))
-        return nigh__no_memory(error, "for a key");
-    if (options->stream != NULL) {
-        reader->stream = *options->stream;
-        reader->options.stream = &reader->stream;
-    }
-    reader->tolerance.options = &reader->options;
-    return NIGH_OK;
 }
 
 nigh_status nigh__text_reader_open(nigh_context *context, const char *const *paths, size_t count,
                                    const nigh_text_reader_options *options, const struct nigh__splitting *more,
                                    nigh_text_reader **out, nigh_error *error) {
     *out = NULL;
-    nigh_text_reader_options known;
-    nigh_status status = nigh__options_copy(&nigh__text_reader_options_shape, &known, options, error);
-    if (status == NIGH_OK && (more == NULL || more->source == NULL) && (paths == NULL || count == 0))
-        status = nigh__fail(error, NIGH_EINVAL, "no path to read documents from");
-    if (status == NIGH_OK) status = check_options(&known, error);
-    if (status != NIGH_OK) return status;
+    if ((more == NULL || more->source == NULL) && (paths == NULL || count == 0))
+        return nigh__fail(error, NIGH_EINVAL, "no path to read documents from");
     nigh_text_reader *reader = nigh__alloc_zero(context, 1, sizeof *reader);
     if (reader == NULL) return nigh__no_memory(error, "for a reader of documents");
     reader->context = context;
     nigh__batch_init(&reader->batch);
-    status = options_keep(reader, &known, error);
+    reader->tolerance.options = &reader->kept.options;
+    nigh_status status = nigh__kept_options_init(&reader->kept, context, options, error);
     if (status == NIGH_OK)
-        status = nigh__splitter_open(context, paths, count, &reader->options, more, &reader->splitter, error);
+        status = nigh__splitter_open(context, paths, count, &reader->kept.options, more, &reader->splitter, error);
     if (status != NIGH_OK) {
         nigh_text_reader_close(reader);
         return status;
@@ -146,11 +99,13 @@ static nigh_status record_read(nigh_text_reader *reader, const struct nigh__reco
     }
     switch (status) {
     case NIGH_OK:
+        reader->tolerance.has_keyed |= record->kind == NIGH__RECORD_JSON;
         status = text_give(reader, &text, repaired, error);
         nigh__info_copy(out, &text, sizeof text);
         return status;
     case NIGH_ENOTFOUND:
         reader->info.missing++;
+        nigh__tolerance_miss(&reader->tolerance, &problem);
         return NIGH_END;
     case NIGH_EFORMAT:
     case NIGH_ELIMIT:
@@ -165,7 +120,7 @@ static nigh_status record_read(nigh_text_reader *reader, const struct nigh__reco
 static nigh_status text_next(nigh_text_reader *reader, nigh_text *out, nigh_error *error) {
     struct nigh__batch *batch = &reader->batch;
     if (reader->extractor == NULL) {
-        nigh_status status = nigh__extractor_new(reader->context, &reader->options, &reader->extractor, error);
+        nigh_status status = nigh__extractor_new(reader->context, &reader->kept.options, &reader->extractor, error);
         if (status != NIGH_OK) return status;
     }
     for (;;) {
@@ -174,6 +129,7 @@ static nigh_status text_next(nigh_text_reader *reader, nigh_text *out, nigh_erro
             if (status != NIGH_END) return status;
         }
         if (batch->status != NIGH_OK) {
+            if (batch->status == NIGH_END) nigh__tolerance_end(&reader->tolerance);
             if (batch->status != NIGH_END && error != NULL) *error = batch->error;
             return batch->status;
         }
@@ -192,7 +148,7 @@ nigh_status nigh_text_reader_next(nigh_text_reader *reader, nigh_text *out, nigh
 void nigh_text_reader_describe(const nigh_text_reader *reader, nigh_text_reader_info *out) {
     nigh_text_reader_info info = reader->info;
     nigh__splitter_describe(reader->splitter, &info);
-    info.problems = reader->tolerance.problems;
+    nigh__tolerance_describe(&reader->tolerance, &info);
     nigh__info_copy(out, &info, sizeof info);
 }
 
@@ -202,12 +158,14 @@ void nigh_text_reader_close(nigh_text_reader *reader) {
     nigh__batch_release(context, &reader->batch);
     nigh__extractor_free(reader->extractor);
     nigh__splitter_close(reader->splitter);
-    for (size_t i = 0; i < reader->key_count; i++) nigh__free(context, reader->keys[i]);
+    nigh__kept_options_release(&reader->kept);
     nigh__free(context, reader);
 }
 
 struct nigh__splitter *nigh__text_reader_splitter(nigh_text_reader *reader) {
     return reader->splitter;
 }
-const nigh_text_reader_options *nigh__text_reader_options(const nigh_text_reader *reader) { return &reader->options; }
+const nigh_text_reader_options *nigh__text_reader_options(const nigh_text_reader *reader) {
+    return &reader->kept.options;
+}
 const nigh_context *nigh__text_reader_context(const nigh_text_reader *reader) { return reader->context; }

@@ -104,15 +104,17 @@ nigh_status nigh__terms_origin(const nigh_terms *terms, uint64_t document, uint6
 
 /* What an input is kept by; owned by the caller. */
 nigh_status nigh__term_input_path(const nigh_context *context, const char *path, char **out, nigh_error *error);
-/* What inputs are now.  The paths are the caller's.  A path that is not there: as nigh__path_look(). */
+/* What inputs are now, read by complete options.  The paths are the caller's.  A path that is not there: as
+ * nigh__path_look(). */
 nigh_status nigh__term_inputs_look(const nigh_context *context, const char *const *paths, size_t count,
-                                   struct nigh__term_input *out, nigh_error *error);
+                                   const nigh_text_reader_options *reading, struct nigh__term_input *out,
+                                   nigh_error *error);
 /*
  * NIGH_ENOTFOUND where it is gone, NIGH_EMISMATCH where it is not what it was, or could be read once only: the error
  * names it.
  */
 nigh_status nigh__term_input_check(const nigh_context *context, const struct nigh__term_input *input,
-                                   nigh_error *error);
+                                   const nigh_text_reader_options *reading, nigh_error *error);
 
 /* ------------------------------------------------------------------- writing */
 

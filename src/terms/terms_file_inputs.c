@@ -39,9 +39,12 @@ static uint64_t print_add(uint64_t print, const struct nigh__file *file, const s
     return nigh__mix(print ^ look->nanoseconds);
 }
 
-static nigh_status look_at_folder(const nigh_context *context, struct nigh__term_input *input, nigh_error *error) {
+static nigh_status look_at_folder(const nigh_context *context, const nigh_text_reader_options *reading,
+                                  struct nigh__term_input *input, nigh_error *error) {
     struct nigh__tree tree;
-    nigh_status status = nigh__tree_open(&tree, context, input->path, UINT64_MAX, error);
+    nigh_text_reader_options all = *reading;
+    all.max_members = UINT64_MAX;
+    nigh_status status = nigh__tree_open(&tree, context, input->path, &all, error);
     if (status != NIGH_OK) return status;
     for (;;) {
         struct nigh__file file;
@@ -59,8 +62,8 @@ static nigh_status look_at_folder(const nigh_context *context, struct nigh__term
     return status == NIGH_END ? NIGH_OK : status;
 }
 
-static nigh_status look_at_input(const nigh_context *context, const char *path, struct nigh__term_input *out,
-                                 nigh_error *error) {
+static nigh_status look_at_input(const nigh_context *context, const char *path, const nigh_text_reader_options *reading,
+                                 struct nigh__term_input *out, nigh_error *error) {
     enum nigh__path_kind kind = NIGH__PATH_SPECIAL;
     uint64_t length = 0;
     nigh_status status = NIGH_OK;
@@ -69,7 +72,7 @@ static nigh_status look_at_input(const nigh_context *context, const char *path, 
     *out = (struct nigh__term_input){.path = path, .kind = NIGH__INPUT_ONCE};
     if (kind == NIGH__PATH_SPECIAL) return NIGH_OK;
     out->kind = kind == NIGH__PATH_FOLDER ? NIGH__INPUT_FOLDER : NIGH__INPUT_FILE;
-    if (kind == NIGH__PATH_FOLDER) return look_at_folder(context, out, error);
+    if (kind == NIGH__PATH_FOLDER) return look_at_folder(context, reading, out, error);
     const struct look look = look_at(path, length);
     out->size = look.size;
     out->seconds = look.seconds;
@@ -92,21 +95,22 @@ nigh_status nigh__term_input_path(const nigh_context *context, const char *path,
 }
 
 nigh_status nigh__term_inputs_look(const nigh_context *context, const char *const *paths, size_t count,
-                                   struct nigh__term_input *out, nigh_error *error) {
+                                   const nigh_text_reader_options *reading, struct nigh__term_input *out,
+                                   nigh_error *error) {
     for (size_t i = 0; i < count; i++) {
-        nigh_status status = look_at_input(context, paths[i], &out[i], error);
+        nigh_status status = look_at_input(context, paths[i], reading, &out[i], error);
         if (status != NIGH_OK) return status;
     }
     return NIGH_OK;
 }
 
 nigh_status nigh__term_input_check(const nigh_context *context, const struct nigh__term_input *input,
-                                   nigh_error *error) {
+                                   const nigh_text_reader_options *reading, nigh_error *error) {
     if (input->kind == NIGH__INPUT_ONCE)
         return nigh__fail_at(error, NIGH_EMISMATCH, input->path, NIGH_NO_OFFSET,
                              "was read as a stream, and cannot be read again");
     struct nigh__term_input now;
-    nigh_status status = look_at_input(context, input->path, &now, error);
+    nigh_status status = look_at_input(context, input->path, reading, &now, error);
     if (status != NIGH_OK) return status;
     if (now.kind == input->kind && now.size == input->size && now.seconds == input->seconds &&
         now.nanoseconds == input->nanoseconds && now.print == input->print)

@@ -220,6 +220,52 @@ static nigh_status read_inputs(const struct nigh__file *file, struct nigh__terms
     return status;
 }
 
+/* The value of a setting of that name; NULL: it is another. */
+static const char *setting_value(const char *setting, const char *name) {
+    const size_t length = strlen(name);
+    return strncmp(setting, name, length) == 0 && setting[length] == '=' ? setting + length + 1 : NULL;
+}
+
+static bool make_without(nigh_text_reader_options *reading, const char *what) {
+    if (strcmp(what, "hidden") == 0)
+        reading->hidden = 0;
+    else if (strcmp(what, "ignored") == 0)
+        reading->no_ignore = 0;
+    else if (strcmp(what, "links") == 0)
+        reading->follow = 0;
+    else
+        return false;
+    return true;
+}
+
+/* The settings of one name, which come one after the other, as a list; *setting goes behind them. */
+static void make_list(struct nigh__terms_group_file *group, const char *name, const char **setting, const char *end,
+                      size_t *used, const char *const **list, size_t *count) {
+    const char *value;
+    *list = (const char *const *)group->reading_lists + *used;
+    *count = 0;
+    while (*setting < end && (value = setting_value(*setting, name)) != NULL && value[0] != '\0') {
+        group->reading_lists[(*used)++] = value;
+        (*count)++;
+        *setting = value + strlen(value) + 1;
+    }
+}
+
+/* Behind the keys: texts "NAME=VALUE" in the order of write_more(), each with a zero byte behind it. */
+static bool make_settings(struct nigh__terms_group_file *group, const char *setting, const char *end) {
+    nigh_text_reader_options *reading = &group->reading;
+    size_t used = 0;
+    make_list(group, "text-key", &setting, end, &used, &reading->more_text_keys, &reading->more_text_key_count);
+    make_list(group, "include", &setting, end, &used, &reading->include, &reading->include_count);
+    make_list(group, "exclude", &setting, end, &used, &reading->exclude, &reading->exclude_count);
+    while (setting < end) {
+        const char *what = setting_value(setting, "without");
+        if (what == NULL || !make_without(reading, what)) return false;
+        setting = what + strlen(what) + 1;
+    }
+    return setting == end;
+}
+
 /* The keys stand behind the numbers, each with a zero byte behind it. */
 static bool make_reading(struct nigh__terms_group_file *group) {
     const size_t length = (size_t)group->sections[NIGH__TERMS_READING].length;
@@ -229,8 +275,7 @@ static bool make_reading(struct nigh__terms_group_file *group) {
     const char *text_key = group->reading_bytes + sizeof kept;
     const char *id_key = text_key + strlen(text_key) + 1; /* a copy has a zero byte behind it, so this is inside */
     if ((size_t)(id_key - group->reading_bytes) >= length) return false;
-    if ((size_t)(id_key + strlen(id_key) + 1 - group->reading_bytes) != length) return false;
-    if (kept.format > NIGH_TEXT_TREC) return false;
+    if (kept.format > NIGH_TEXT_TSV) return false;
     nigh__options_defaults(&nigh__text_reader_options_shape, &group->reading);
     group->reading.format = (nigh_text_format)kept.format;
     group->reading.text_key = text_key;
@@ -240,13 +285,20 @@ static bool make_reading(struct nigh__terms_group_file *group) {
     group->reading.max_expansion = kept.max_expansion;
     group->reading.max_expansion_free = kept.max_expansion_free;
     group->reading.max_members = kept.max_members;
-    return true;
+    group->reading.allow_loss = 1; /* what could be read then is what counts */
+    group->reading.hidden = group->reading.no_ignore = group->reading.follow = 1; /* unless a setting says so */
+    return make_settings(group, id_key + strlen(id_key) + 1, group->reading_bytes + length);
 }
 
 static nigh_status read_reading(const struct nigh__file *file, struct nigh__terms_group_file *group,
                                 nigh_error *error) {
     nigh_status status = copy_section(file, group, NIGH__TERMS_READING, &group->reading_bytes, error);
-    if (status != NIGH_OK || make_reading(group)) return status;
+    if (status != NIGH_OK) return status;
+    size_t texts = 1; /* at most */
+    for (uint64_t i = 0; i < group->sections[NIGH__TERMS_READING].length; i++) texts += group->reading_bytes[i] == '\0';
+    group->reading_lists = nigh__alloc_zero(group->context, texts, sizeof *group->reading_lists);
+    if (group->reading_lists == NULL) return nigh__no_memory(error, "for how inputs were read");
+    if (make_reading(group)) return NIGH_OK;
     return nigh__terms_corrupt(group, NIGH__TERMS_READING, 0, "how inputs were read is malformed", error);
 }
 
@@ -328,6 +380,7 @@ void nigh__terms_group_close(struct nigh__terms_group_file *group) {
     nigh__free(group->context, group->inputs);
     nigh__free(group->context, group->input_bytes);
     nigh__free(group->context, group->reading_bytes);
+    nigh__free(group->context, group->reading_lists);
     nigh__free(group->context, group);
 }
 

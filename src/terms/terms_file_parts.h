@@ -30,7 +30,8 @@ struct nigh__terms_group_file {
     struct nigh__term_input *inputs; /* owned, as are their paths */
     char *input_bytes;
     nigh_text_reader_options reading;
-    char *reading_bytes; /* owned: its keys are there */
+    char *reading_bytes;        /* owned: its keys are there */
+    const char **reading_lists; /* owned: its lists are there */
     const uint64_t *records, *id_offsets, *source_offsets;
     const uint32_t *sources;
     struct nigh__terms_part parts[3]; /* by enum nigh__term_kind */

@@ -150,8 +150,8 @@ static nigh_status open_inputs(struct indexing *indexing, const char *const *inp
     for (size_t i = 0; i < count && status == NIGH_OK; i++)
         status = nigh__term_input_path(indexing->context, inputs[i], &indexing->paths[i], error);
     if (status != NIGH_OK) return status;
-    return nigh__term_inputs_look(indexing->context, (const char *const *)indexing->paths, count, indexing->inputs,
-                                  error);
+    return nigh__term_inputs_look(indexing->context, (const char *const *)indexing->paths, count, &indexing->reading,
+                                  indexing->inputs, error);
 }
 
 static nigh_status begin(struct indexing *indexing, const char *const *inputs, size_t count,

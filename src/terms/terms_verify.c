@@ -248,7 +248,7 @@ static nigh_status open_inputs(struct verifying *verifying, nigh_text_reader **o
     nigh_status status = paths == NULL ? nigh__no_memory(error, "to verify documents") : NIGH_OK;
     for (uint32_t i = 0; i < group->input_count && status == NIGH_OK; i++) {
         paths[i] = group->inputs[i].path;
-        status = nigh__term_input_check(&verifying->context, &group->inputs[i], error);
+        status = nigh__term_input_check(&verifying->context, &group->inputs[i], &verifying->reading, error);
     }
     if (status == NIGH_OK)
         status = nigh_text_reader_open(&verifying->context, paths, group->input_count, &verifying->reading, out, error);

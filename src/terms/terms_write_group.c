@@ -123,7 +123,51 @@ static nigh_status write_last_blocks(struct group *group, nigh_error *error) {
     return status;
 }
 
-static nigh_status write_reading(struct group *group, const nigh_text_reader_options *reading, nigh_error *error) {
+/* "NAME=VALUE", with a zero byte behind it. */
+static nigh_status write_setting(struct group *group, const char *name, const char *value, uint64_t *length,
+                                 nigh_error *error) {
+    struct nigh__output *output = &group->sections->output;
+    nigh_status status = nigh__output_add(output, name, strlen(name), error);
+    if (status == NIGH_OK) status = nigh__output_add(output, "=", 1, error);
+    if (status == NIGH_OK) status = nigh__output_add(output, value, strlen(value) + 1, error);
+    *length += strlen(name) + strlen(value) + 2;
+    return status;
+}
+
+static nigh_status write_settings(struct group *group, const char *name, const char *const *values, size_t count,
+                                  uint64_t *length, nigh_error *error) {
+    nigh_status status = NIGH_OK;
+    for (size_t i = 0; i < count && status == NIGH_OK; i++)
+        status = write_setting(group, name, values[i], length, error);
+    return status;
+}
+
+static bool has_folder(const struct nigh__terms_about *about) {
+    for (size_t i = 0; i < about->input_count; i++)
+        if (about->inputs[i].kind == NIGH__INPUT_FOLDER) return true;
+    return false;
+}
+
+/* What not every input has: without folders and such keys there is nothing, as before there were these settings. */
+static nigh_status write_more(struct group *group, const struct nigh__terms_about *about,
+                              const nigh_text_reader_options *reading, uint64_t *length, nigh_error *error) {
+    const char *without[3];
+    size_t count = 0;
+    if (!reading->hidden) without[count++] = "hidden";
+    if (!reading->no_ignore) without[count++] = "ignored";
+    if (!reading->follow) without[count++] = "links";
+    nigh_status status =
+        write_settings(group, "text-key", reading->more_text_keys, reading->more_text_key_count, length, error);
+    if (status == NIGH_OK)
+        status = write_settings(group, "include", reading->include, reading->include_count, length, error);
+    if (status == NIGH_OK)
+        status = write_settings(group, "exclude", reading->exclude, reading->exclude_count, length, error);
+    if (status != NIGH_OK || !has_folder(about)) return status;
+    return write_settings(group, "without", without, count, length, error);
+}
+
+static nigh_status write_reading(struct group *group, const struct nigh__terms_about *about, nigh_error *error) {
+    const nigh_text_reader_options *reading = about->reading;
     nigh_text_reader_options defaults;
     nigh__options_defaults(&nigh__text_reader_options_shape, &defaults);
     if (reading == NULL) reading = &defaults;
@@ -143,6 +187,7 @@ static nigh_status write_reading(struct group *group, const nigh_text_reader_opt
         length += bytes;
         status = nigh__output_add(&group->sections->output, keys[i], bytes, error);
     }
+    if (status == NIGH_OK) status = write_more(group, about, reading, &length, error);
     if (status == NIGH_OK) nigh__section_end(group->sections, length);
     return status;
 }
@@ -296,7 +341,7 @@ nigh_status nigh__terms_write_group(struct nigh__section_writer *sections, const
     if (status == NIGH_OK) status = write_documents(&group, error);
     if (status == NIGH_OK) status = write_last_blocks(&group, error);
     if (status == NIGH_OK) status = write_inputs(&group, about, error);
-    if (status == NIGH_OK) status = write_reading(&group, about->reading, error);
+    if (status == NIGH_OK) status = write_reading(&group, about, error);
     if (status == NIGH_OK && nigh__progress_tick(progress, "writing the dictionary", 0, 0))
         status = nigh__progress_cancelled(error);
     if (status == NIGH_OK) status = write_dictionary(&group, threads, error);

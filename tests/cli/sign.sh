@@ -25,7 +25,7 @@ contains .err "$left_out"
 cut -f1 .out > ids
 compare 'the ids' $'fox\ndog\n7\nfew.jsonl:8:c1466e8f4127' ids
 cp .out few.hex
-for count in '"documents":4' '"records":8' '"missing_text":2' '"empty":1' '"problems":1' '"files":1' '"width_bits":64'; do
+for count in '"documents":4' '"records":8' '"missing_text":2' '"empty":1' '"malformed":1' '"files":1' '"width_bits":64'; do
     contains stats.json "$count"
 done
 expect 0 "$(cat few.hex)" '' -- "$NIGH" sign -q --scheme simhash few.jsonl

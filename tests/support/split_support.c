@@ -26,7 +26,9 @@ static void print_record(FILE *out, const struct nigh__batch *batch, const struc
     fprintf(out, "%" PRIu64 " %s ", record->number, kinds[record->kind]);
     if (record->kind == NIGH__RECORD_PROBLEM) {
         assert_true(record->problem < batch->problems.count);
-        (void)nigh_error_format((const nigh_error *)batch->problems.data + record->problem, message, sizeof message);
+        nigh_error problem = ((const nigh_error *)batch->problems.data)[record->problem];
+        if (problem.reason == NIGH_REASON_LOST_INPUT) problem.reason = NIGH_REASON_NONE; /* without the hint */
+        (void)nigh_error_format(&problem, message, sizeof message);
         print_bytes(out, message, strlen(message));
         (void)fputc('\n', out);
         return;

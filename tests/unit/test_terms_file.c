@@ -227,7 +227,7 @@ static void test_check_finds_lies(void **state) {
                           sound.data[entry_of(&sound, NIGH__TERMS_LAST_BLOCKS)->offset + 3] ^ 16, "last block");
     expect_found_by_check(f, &sound, NIGH__TERMS_LAST_BLOCKS, entry_of(&sound, NIGH__TERMS_LAST_BLOCKS)->length - 1, 1,
                           "last block");
-    expect_found_by_check(f, &sound, NIGH__TERMS_READING, offsetof(struct nigh__terms_reading, format), 7,
+    expect_found_by_check(f, &sound, NIGH__TERMS_READING, offsetof(struct nigh__terms_reading, format), 10,
                           "how inputs were read");
     expect_found_by_check(f, &sound, NIGH__TERMS_READING, sizeof(struct nigh__terms_reading) + 4, 'x',
                           "how inputs were read"); /* the end of the first key */

@@ -189,7 +189,7 @@ static void test_refused(void **state) {
     nigh_stream deaf = {0};
     nigh_text_reader_options bad[5];
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) nigh_text_reader_options_init(&bad[i]);
-    bad[0].format = (nigh_text_format)7;
+    bad[0].format = (nigh_text_format)10;
     bad[1].shard = 2;
     bad[1].shards = 2;
     bad[2].shard = 1;
@@ -232,11 +232,110 @@ static void test_after_the_end(void **state) {
     nigh_context_free(context);
 }
 
+struct told {
+    unsigned damaged, binary, remarks, others;
+    uint32_t name_at;
+    char why[256];
+};
+
+static void tell(void *user, const nigh_error *problem) {
+    struct told *told = user;
+    told->damaged += problem->reason == NIGH_REASON_LOST_INPUT;
+    told->binary += problem->reason == NIGH_REASON_NOT_TEXT;
+    if (problem->reason == NIGH_REASON_NO_KEY || problem->reason == NIGH_REASON_ONE_DOCUMENT) {
+        told->remarks++;
+        told->name_at = problem->name_at;
+        (void)snprintf(told->why, sizeof told->why, "%s", problem->why);
+    } else {
+        told->others += problem->reason == NIGH_REASON_NONE;
+    }
+}
+
+/* Reads all there is; what it ended with. */
+static nigh_status read_through(const char *path, nigh_text_reader_options *options, struct told *told,
+                                nigh_text_reader_info *info, nigh_error *error) {
+    nigh_context *context = context_with(NULL, NULL, NULL);
+    nigh_text_reader *reader = NULL;
+    nigh_text text = {.size = sizeof text};
+    *told = (struct told){0};
+    options->problem = tell;
+    options->user = told;
+    nigh_status status = nigh_text_reader_open(context, &path, 1, options, &reader, error);
+    while (status == NIGH_OK) status = nigh_text_reader_next(reader, &text, error);
+    *info = (nigh_text_reader_info){.size = sizeof *info};
+    nigh_text_reader_describe(reader, info);
+    nigh_text_reader_close(reader);
+    nigh_context_free(context);
+    return status;
+}
+
+/* What is lost ends the reading unless it may be; what is binary never does, whatever max_errors and `strict` say. */
+static void test_losses(void **state) {
+    (void)state;
+    nigh_text_reader_options options;
+    nigh_text_reader_info info;
+    nigh_error error;
+    struct told told;
+    nigh_text_reader_options_init(&options);
+    file_write_all("cut.gz", "\x1f\x8b\x08\0\0\0\0\0\0\0garbage", 17);
+    assert_int_equal(read_through("cut.gz", &options, &told, &info, &error), NIGH_EFORMAT);
+    assert_int_equal(error.reason, NIGH_REASON_LOST_INPUT);
+    options.allow_loss = 1;
+    options.max_errors = 0;
+    assert_int_equal(read_through("cut.gz", &options, &told, &info, &error), NIGH_END);
+    assert_int_equal(told.damaged, 1);
+    assert_int_equal(info.damaged, 1);
+    assert_int_equal(info.problems, 0);
+    options.strict = 1;
+    assert_int_equal(read_through("cut.gz", &options, &told, &info, &error), NIGH_EFORMAT);
+    file_write_all("binary", "a\0b", 3);
+    assert_int_equal(read_through("binary", &options, &told, &info, &error), NIGH_END);
+    assert_int_equal(info.binary, 1);
+    assert_int_equal(info.problems, 0);
+}
+
+/* A wrong key is told once, at the end, with those there are; no problem, but a remark. */
+static void test_remarks(void **state) {
+    (void)state;
+    static const char lines[] = "{\"uid\":\"1\",\"body\":\"a text\",\"n\":3}\n{\"text\":7}\n";
+    nigh_text_reader_options options;
+    nigh_text_reader_info info;
+    nigh_error error;
+    struct told told;
+    nigh_text_reader_options_init(&options);
+    options.strict = 1;
+    file_write_all("in", lines, strlen(lines));
+    assert_int_equal(read_through("in", &options, &told, &info, &error), NIGH_END);
+    assert_int_equal(info.missing, 2);
+    assert_int_equal(told.remarks, 1);
+    assert_string_equal(told.why, "no record has 'text'; the first has uid, n, body");
+    assert_string_equal(told.why + told.name_at, "body");
+    const char *more[] = {"body"};
+    options.text_key = "uid";
+    options.more_text_keys = more;
+    options.more_text_key_count = 1;
+    assert_int_equal(read_through("in", &options, &told, &info, &error), NIGH_END);
+    assert_int_equal(told.remarks, 0);
+    assert_int_equal(info.documents, 1);
+    assert_int_equal(info.bytes_text, strlen("1\na text"));
+    struct memory_sink many = {0};
+    for (int i = 0; i < 101; i++) sink_text(&many, "a line\n");
+    file_write_all("in", many.bytes, many.length);
+    assert_int_equal(read_through("in", &options, &told, &info, &error), NIGH_END);
+    assert_int_equal(told.remarks, 1);
+    assert_string_equal(told.why, "its 101 lines were read as one document");
+    options.format = NIGH_TEXT_PLAIN;
+    assert_int_equal(read_through("in", &options, &told, &info, &error), NIGH_END);
+    assert_int_equal(told.remarks, 0);
+    free(many.bytes);
+}
+
 static void test_names(void **state) {
     (void)state;
     assert_string_equal(nigh_text_format_name(NIGH_TEXT_AUTO), "auto");
     assert_string_equal(nigh_text_format_name(NIGH_TEXT_TREC), "trec");
-    assert_null(nigh_text_format_name((nigh_text_format)7));
+    assert_string_equal(nigh_text_format_name(NIGH_TEXT_TSV), "tsv");
+    assert_null(nigh_text_format_name((nigh_text_format)10));
 }
 
 /* The options and paths may go once the reader is open. */
@@ -302,6 +401,8 @@ int main(void) {
         cmocka_unit_test(test_stream_and_sizes),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_after_the_end),
+        cmocka_unit_test(test_losses),
+        cmocka_unit_test(test_remarks),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_lifetime),
         cmocka_unit_test(test_memory),

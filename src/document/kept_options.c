@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The caller's options may go when the call is over; those who read longer have this. */
+#include "document/kept_options.h"
+
+#include <inttypes.h>
+
+#include "base/status.h"
+#include "document/document_options.h"
+
+#define KEYS 5
+
+static bool own(struct nigh__kept_options *kept, void *memory) {
+    if (memory == NULL) return false;
+    void **place = nigh__array_add(kept->context, &kept->owned, 1);
+    if (place != NULL) *place = memory;
+    if (place == NULL) nigh__free(kept->context, memory);
+    return place != NULL;
+}
+
+static bool text_keep(struct nigh__kept_options *kept, const char **text) {
+    if (*text == NULL) return true;
+    char *copy = nigh__string_copy(kept->context, *text);
+    *text = copy;
+    return own(kept, copy);
+}
+
+static bool list_keep(struct nigh__kept_options *kept, const char *const **list, size_t count) {
+    if (count == 0) {
+        *list = NULL;
+        return true;
+    }
+    const char **copy = nigh__alloc_zero(kept->context, count, sizeof *copy);
+    if (!own(kept, copy)) return false;
+    for (size_t i = 0; i < count; i++) {
+        copy[i] = (*list)[i];
+        if (!text_keep(kept, &copy[i])) return false;
+    }
+    *list = copy;
+    return true;
+}
+
+static nigh_status list_check(const char *const *list, size_t count, const char *what, nigh_error *error) {
+    for (size_t i = 0; i < count; i++)
+        if (list == NULL || list[i] == NULL || list[i][0] == '\0')
+            return nigh__fail(error, NIGH_EINVAL, "a %s of no characters", what);
+    return NIGH_OK;
+}
+
+static nigh_status texts_check(const nigh_text_reader_options *options, nigh_error *error) {
+    const char *const keys[KEYS] = {options->text_key, options->id_key, options->score_key, options->label_key,
+                                    options->part_key};
+    for (size_t i = 0; i < KEYS; i++)
+        if (keys[i] != NULL && keys[i][0] == '\0') return nigh__fail(error, NIGH_EINVAL, "a key of no characters");
+    nigh_status status = list_check(options->more_text_keys, options->more_text_key_count, "key", error);
+    if (status == NIGH_OK) status = list_check(options->include, options->include_count, "pattern", error);
+    return status == NIGH_OK ? list_check(options->exclude, options->exclude_count, "pattern", error) : status;
+}
+
+static nigh_status options_check(const nigh_text_reader_options *options, nigh_error *error) {
+    if (nigh_text_format_name(options->format) == NULL)
+        return nigh__fail(error, NIGH_EINVAL, "%d is no format of documents", (int)options->format);
+    if (options->shards != 0 && options->shard >= options->shards)
+        return nigh__fail(error, NIGH_EINVAL, "shard %" PRIu64 " of %" PRIu64 ": they count from 0", options->shard,
+                          options->shards);
+    if (options->shards == 0 && options->shard != 0)
+        return nigh__fail(error, NIGH_EINVAL, "shard %" PRIu64 ", but not of how many", options->shard);
+    if (options->stream != NULL && options->stream->read == NULL)
+        return nigh__fail(error, NIGH_EINVAL, "a stream that cannot be read");
+    return texts_check(options, error);
+}
+
+static bool texts_keep(struct nigh__kept_options *kept) {
+    nigh_text_reader_options *options = &kept->options;
+    if (options->text_key == NULL) options->text_key = "text";
+    if (options->id_key == NULL) options->id_key = "id";
+    return text_keep(kept, &options->text_key) && text_keep(kept, &options->id_key) &&
+           text_keep(kept, &options->score_key) && text_keep(kept, &options->label_key) &&
+           text_keep(kept, &options->part_key) &&
+           list_keep(kept, &options->more_text_keys, options->more_text_key_count) &&
+           list_keep(kept, &options->include, options->include_count) &&
+           list_keep(kept, &options->exclude, options->exclude_count);
+}
+
+nigh_status nigh__kept_options_init(struct nigh__kept_options *out, const nigh_context *context,
+                                    const nigh_text_reader_options *given, nigh_error *error) {
+    *out = (struct nigh__kept_options){.context = context, .owned = NIGH__ARRAY(void *)};
+    nigh_status status = nigh__options_copy(&nigh__text_reader_options_shape, &out->options, given, error);
+    if (status == NIGH_OK) status = options_check(&out->options, error);
+    if (status != NIGH_OK) return status;
+    if (!texts_keep(out)) return nigh__no_memory(error, "for a key");
+    if (out->options.stream == NULL) return NIGH_OK;
+    out->stream = *out->options.stream;
+    out->options.stream = &out->stream;
+    return NIGH_OK;
+}
+
+void nigh__kept_options_release(struct nigh__kept_options *kept) {
+    void **owned = kept->owned.data;
+    for (size_t i = 0; i < kept->owned.count; i++) nigh__free(kept->context, owned[i]);
+    if (kept->context != NULL) nigh__array_release(kept->context, &kept->owned);
+}
