@@ -99,7 +99,7 @@ static const struct {
     {"{'descr': '|i1', 'fortran_order': False, 'shape': (2, 3), }",
      "'x.npy': dtype is '|i1'; signatures must be uint8 ('|u1')"},
     {"{'descr': '|b1', 'fortran_order': False, 'shape': (2, 3), }",
-     "'x.npy': dtype is '|b1'; signatures must be uint8 ('|u1')"},
+     "'x.npy': holds truth values, a byte for each bit; pack them with numpy.packbits(array, axis=1)"},
     {"{'descr': '', 'fortran_order': False, 'shape': (2, 3), }",
      "'x.npy': dtype is ''; signatures must be uint8 ('|u1')"},
     {"{'descr': 'a\tb\x1b', 'fortran_order': False, 'shape': (2, 3), }",
