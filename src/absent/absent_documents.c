@@ -196,6 +196,8 @@ nigh_status nigh_collection_signer(const nigh_collection *collection, nigh_signe
 
 int nigh_signer_mask(const nigh_signer *signer, const uint8_t *weights, uint8_t *mask) { return 0; }
 
+int nigh_signer_unknown(const nigh_signer *signer) { return 0; }
+
 nigh_status nigh_text_reader_open_source(nigh_context *context, const nigh_source *source,
                                          const nigh_text_reader_options *options, nigh_text_reader **out,
                                          nigh_error *error) {
