@@ -24,7 +24,8 @@ set(tests_of_learning
     unit.s3h unit.ssh
     cli.completion cli.eval_learned cli.help cli.learned cli.train)
 set(tests_of_terms
-    fuzz.terms golden.terms_golden property.filters property.power_loss property.terms property.terms_faults
+    fuzz.manifest fuzz.terms fuzz.writers golden.terms_golden property.filters property.power_loss property.refused_writes property.terms
+    property.terms_faults
     unit.blocks unit.eval_filters unit.filter_choice unit.positions unit.terms_file unit.terms_index unit.terms_search
     cli.completion cli.eval_terms cli.help cli.terms cli.terms_errors
     oracle.terms_reader)
