@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "documents.h"
 #include "output.h"
 #include "signals.h"
 #include "size.h"
@@ -29,6 +30,8 @@ struct term_search_values {
     struct cli_number limit;
     const char *queries;
     int output;
+    struct cli_reading reading; /* limits of it */
+    const char *source_root;
     bool verify;
 };
 
@@ -38,6 +41,10 @@ static const struct cli_option options[] = {
     CLI_FLAG(0, "verify", PLACE(verify), "read the documents that were found again, and answer exactly"),
     CLI_TEXT(0, "queries", PLACE(queries), "FILE", "ask every line of FILE, one query a line"),
     CLI_NUMBER(0, "limit", PLACE(limit), "N", 1, NIGH_ALL_64, NULL, "stop after N documents"),
+    CLI_TEXT(0, "source-root", PLACE(source_root), "FOLDER",
+             "of --verify: read documents again only below FOLDER; '/' is everywhere (default: the folder at hand, and "
+             "the one that FILE is in)"),
+    CLI_LIMIT_OPTIONS(PLACE(reading)),
     CLI_CHOICE(0, "output", PLACE(output), "FORM", output_names, "auto",
                "the form of the answer; auto is a table on a terminal, and otherwise the ids of one query, tsv of "
                "several"),
@@ -48,11 +55,15 @@ static const char *const usage[] = {"[OPTION]... FILE WORD...", "[OPTION]... FIL
 
 static const char *const description[] = {
     "Finds the documents that have every WORD. OR, in capitals, stands between two rows of words of which one has to "
-    "be there; -WORD must not be there, which takes --verify. A word with a dash in front goes behind '--', or into "
+    "be there; -WORD, or NOT WORD, must not be there, which takes --verify. AND is what a blank is. Phrases in quotes, "
+    "wildcards and brackets are refused. A word with a dash in front goes behind '--', or into "
     "one operand with the others: 'tree -oak'. Words are cut, folded and stemmed as those of the documents were. The "
     "exit code is 1 where nothing is found.",
     "Errors go one way: a document that has the words is always found; some are found that do not have them, about as "
     "many as the file was made for. --verify looks at the text and leaves those out.",
+    "--verify does not trust FILE, which says where the documents are: it reads only below --source-root, and within "
+    "limits of its own, --max-document and others. Inputs must be as they were indexed; one that has become longer, as "
+    "a log does, is read up to where it ended.",
     NULL,
 };
 
@@ -92,6 +103,10 @@ struct term_searcher {
     uint64_t refused;      /* lines that could not be asked */
     struct cli_name query; /* the one at hand, on one line */
     nigh_terms_answer_info sum;
+    nigh_text_reader_options reading;
+    const char *roots[2]; /* where documents may be read again */
+    size_t root_count;
+    char *beside; /* the folder that FILE is in; owned */
 };
 
 /* ----------------------------------------------------------------- answers -- */
@@ -240,6 +255,9 @@ static nigh_status ask(struct term_searcher *searcher, char *text) {
     query.limit = values->limit.value;
     query.threads = job->threads;
     query.progress = &job->progress.report;
+    query.reading = &searcher->reading;
+    query.roots = searcher->roots;
+    query.root_count = searcher->root_count;
     searcher->query = (struct cli_name){.text = text, .length = strlen(text)};
     nigh_status status = nigh_terms_search(searcher->terms, &query, &answer, &job->error);
     if (status != NIGH_OK) {
@@ -368,11 +386,28 @@ static void summarise(const struct term_searcher *searcher) {
              cli_digits(searcher->found).text, refused, counts.text);
 }
 
+/* Limits of this command; keys and format are those that FILE was made with. */
+static bool set_reading(struct term_searcher *searcher) {
+    const struct term_search_values *values = searcher->values;
+    const char *path = searcher->job->operands[0];
+    struct cli_problems ignored;
+    cli_reader_options(searcher->job, &values->reading, NIGH_TEXT_AUTO, &ignored, &searcher->reading);
+    searcher->reading.problem = NULL;
+    searcher->roots[0] = values->source_root != NULL ? values->source_root : ".";
+    searcher->root_count = values->source_root != NULL ? 1 : 2;
+    const size_t room = strlen(path) + sizeof "/..";
+    searcher->beside = malloc(room);
+    if (searcher->beside == NULL) return false;
+    (void)snprintf(searcher->beside, room, "%s/..", path);
+    searcher->roots[1] = searcher->beside;
+    return true;
+}
+
 static int search(struct term_searcher *searcher) {
     struct cli_job *job = searcher->job;
     if (cli_terms_open(job, job->operands[0], &searcher->terms, &searcher->info) != NIGH_OK) return cli_fail(job);
     searcher->id = malloc(NIGH_MAX_ID_LENGTH + 1);
-    if (searcher->id == NULL) {
+    if (searcher->id == NULL || !set_reading(searcher)) {
         cli_error(job, "out of memory");
         return CLI_ERROR;
     }
@@ -407,6 +442,7 @@ static int run(struct cli_job *job) {
     code = search(&searcher);
     nigh_terms_close(searcher.terms);
     free(searcher.id);
+    free(searcher.beside);
     return code;
 }
 

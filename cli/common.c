@@ -153,6 +153,8 @@ static const char *hint_of(nigh_reason reason) {
         return "; --format lines makes a document of each";
     case NIGH_REASON_OTHER_KEYS:
         return "; leave --text-key and --id-key out";
+    case NIGH_REASON_OUTSIDE_ROOTS:
+        return "; --source-root allows others";
     case NIGH_REASON_NEEDS_RADIUS:
         return "; say with --radius how many bits may differ";
     case NIGH_REASON_NOT_FOR_COPIES:

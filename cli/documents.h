@@ -88,6 +88,10 @@ extern const char *const cli_split_names[];
     CLI_FLAG(0, "no-ignore", (at) + offsetof(struct cli_reading, no_ignore), \
              "of folders: read what .gitignore and .ignore files leave out too"), \
     CLI_FLAG(0, "follow", (at) + offsetof(struct cli_reading, follow), "of folders: follow symbolic links"), \
+    CLI_LIMIT_OPTIONS(at)
+
+/* How much reading may take, whatever the input says. */
+#define CLI_LIMIT_OPTIONS(at) \
     CLI_NUMBER(0, "max-document", (at) + offsetof(struct cli_reading, max_document), "BYTES", 1, UINT64_C(1) << 32, \
                "16M", "skip documents that are larger"), \
     CLI_NUMBER(0, "max-expansion", (at) + offsetof(struct cli_reading, max_expansion), "N", 1, UINT32_MAX, "1000", \

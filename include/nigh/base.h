@@ -93,7 +93,8 @@ typedef enum nigh_status {
     X(NIGH_REASON_LOST_INPUT, 20, "allow_loss goes on without it")                                 \
     X(NIGH_REASON_NO_KEY, 21, "")       /* a remark: no record has the key that texts are under */ \
     X(NIGH_REASON_ONE_DOCUMENT, 22, "") /* a remark: many lines were read as one document */       \
-    X(NIGH_REASON_OTHER_KEYS, 23, "leave them out")
+    X(NIGH_REASON_OTHER_KEYS, 23, "leave them out")                                                \
+    X(NIGH_REASON_OUTSIDE_ROOTS, 40, "roots allows others")
 
 typedef enum nigh_reason {
 #define NIGH_REASON_ENUM(name, number, text) name = (number),

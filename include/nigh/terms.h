@@ -103,14 +103,25 @@ typedef struct nigh_terms_query {
     size_t size;
     /*
      * Words with blanks between them: all must be there.  "OR", in capitals, between such rows: one of
-     * them must be.  "-word": must not be there, which takes `verify`.
+     * them must be.  "-word" or "NOT word": must not be there, which takes `verify`.  "AND" is what a blank is.
+     * Phrases in quotes, wildcards and brackets are refused.
      */
     const char *text;
-    int verify;                              /* non-zero: read the documents again, and answer exactly */
-    const nigh_text_reader_options *reading; /* for that; NULL: as when they were indexed */
-    uint64_t limit;                          /* so many documents; 0: all */
-    uint32_t threads;                        /* of verifying; 0: one a core */
+    int verify; /* non-zero: read the documents again, and answer exactly */
+    /*
+     * For that.  Limits are these, never those of the file, which is not trusted: NULL for the usual ones.
+     * A format and keys that are left open are as when the documents were indexed.
+     */
+    const nigh_text_reader_options *reading;
+    uint64_t limit;   /* so many documents; 0: all */
+    uint32_t threads; /* of verifying; 0: one a core */
     const nigh_progress *progress;
+    /*
+     * For verifying.  A file says where its inputs are; they are read only below one of these folders, wherever
+     * links lead.  None: below the folder that the file itself is in.
+     */
+    const char *const *roots;
+    size_t root_count;
 } nigh_terms_query;
 
 NIGH_API void nigh_terms_query_init(nigh_terms_query *query);
@@ -133,8 +144,9 @@ typedef struct nigh_terms_answer_info {
  * Owns:    caller frees *out.
  * Threads: any.
  * Returns: NIGH_OK, also where nothing is found; NIGH_EINVAL for a query without a word that is kept, or with a
- *          "-word" and no verifying; NIGH_ENOTFOUND or NIGH_EMISMATCH where an input to verify by is gone or not
- *          what it was; NIGH_ECORRUPT; NIGH_EIO; NIGH_ENOMEM; NIGH_ECANCELLED.
+ *          "-word" and no verifying; NIGH_ENOTFOUND or NIGH_EMISMATCH where an input to verify by is gone, not
+ *          what it was (but for what was added at the end of a file), or outside of the roots; NIGH_ELIMIT where
+ *          it is over a limit; NIGH_ECORRUPT; NIGH_EIO; NIGH_ENOMEM; NIGH_ECANCELLED.
  */
 NIGH_API nigh_status nigh_terms_search(const nigh_terms *terms, const nigh_terms_query *query, nigh_terms_answer **out,
                                        nigh_error *error);

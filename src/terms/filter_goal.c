@@ -29,7 +29,9 @@ static void blank_unasked(char *text, size_t length) {
         size_t end = begin;
         while (end < length && !is_blank(text[end])) end++;
         const bool is_or = end - begin == 2 && memcmp(text + begin, "OR", 2) == 0;
-        if (end > begin && (is_or || text[begin] == '-')) memset(text + begin, ' ', end - begin);
+        const bool is_and =
+            end - begin == 3 && (memcmp(text + begin, "AND", 3) == 0 || memcmp(text + begin, "NOT", 3) == 0);
+        if (end > begin && (is_or || is_and || text[begin] == '-')) memset(text + begin, ' ', end - begin);
         begin = end + 1;
     }
 }

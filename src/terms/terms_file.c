@@ -202,6 +202,7 @@ void nigh_terms_close(nigh_terms *terms) {
 const struct nigh__filter_shape *nigh__terms_shape(const nigh_terms *terms) { return &terms->shape; }
 const struct nigh__feature_plan *nigh__terms_plan(const nigh_terms *terms) { return &terms->plan; }
 const nigh_context *nigh__terms_context(const nigh_terms *terms) { return terms->context; }
+const char *nigh__terms_path(const nigh_terms *terms) { return terms->path; }
 uint32_t nigh__terms_block_terms(const nigh_terms *terms) { return terms->block_terms; }
 uint32_t nigh__terms_groups(const nigh_terms *terms) { return terms->group_count; }
 

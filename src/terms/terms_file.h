@@ -56,6 +56,7 @@ struct nigh_terms; /* opaque outside of terms_*.c: shape, groups, the directory 
 const struct nigh__filter_shape *nigh__terms_shape(const nigh_terms *terms);
 const struct nigh__feature_plan *nigh__terms_plan(const nigh_terms *terms);
 const nigh_context *nigh__terms_context(const nigh_terms *terms);
+const char *nigh__terms_path(const nigh_terms *terms); /* as it was opened by */
 uint32_t nigh__terms_block_terms(const nigh_terms *terms);
 uint32_t nigh__terms_groups(const nigh_terms *terms);
 const struct nigh__term_group *nigh__terms_group(const nigh_terms *terms, uint32_t group);
@@ -111,10 +112,16 @@ nigh_status nigh__term_inputs_look(const nigh_context *context, const char *cons
                                    nigh_error *error);
 /*
  * NIGH_ENOTFOUND where it is gone, NIGH_EMISMATCH where it is not what it was, or could be read once only: the error
- * names it.
+ * names it.  A file of the system's that has become longer passes, and *grown is true.
  */
 nigh_status nigh__term_input_check(const nigh_context *context, const struct nigh__term_input *input,
-                                   const nigh_text_reader_options *reading, nigh_error *error);
+                                   const nigh_text_reader_options *reading, bool *grown, nigh_error *error);
+/*
+ * Whether an input lies below one of some folders, wherever links lead; count 0: below the folder that `path`, a term
+ * signature file, is in.  NIGH_EMISMATCH where it does not.
+ */
+nigh_status nigh__term_input_allowed(const nigh_context *context, const char *path, const char *const *roots,
+                                     size_t count, const struct nigh__term_input *input, nigh_error *error);
 
 /* ------------------------------------------------------------------- writing */
 

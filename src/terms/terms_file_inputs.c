@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700
 /*
  * Inputs, by absolute paths, so that they are found from everywhere, and as they are when they are indexed and when
  * documents of them are read again: by size and time, as make and rsync tell files that have changed, and of a folder
@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -104,8 +105,15 @@ nigh_status nigh__term_inputs_look(const nigh_context *context, const char *cons
     return NIGH_OK;
 }
 
+static bool has_grown(const nigh_context *context, const struct nigh__term_input *before,
+                      const struct nigh__term_input *now) {
+    return context->files == nigh_file_system_posix() && before->kind == NIGH__INPUT_FILE &&
+           now->kind == NIGH__INPUT_FILE && now->size > before->size;
+}
+
 nigh_status nigh__term_input_check(const nigh_context *context, const struct nigh__term_input *input,
-                                   const nigh_text_reader_options *reading, nigh_error *error) {
+                                   const nigh_text_reader_options *reading, bool *grown, nigh_error *error) {
+    *grown = false;
     if (input->kind == NIGH__INPUT_ONCE)
         return nigh__fail_at(error, NIGH_EMISMATCH, input->path, NIGH_NO_OFFSET,
                              "was read as a stream, and cannot be read again");
@@ -115,5 +123,64 @@ nigh_status nigh__term_input_check(const nigh_context *context, const struct nig
     if (now.kind == input->kind && now.size == input->size && now.seconds == input->seconds &&
         now.nanoseconds == input->nanoseconds && now.print == input->print)
         return NIGH_OK;
+    *grown = has_grown(context, input, &now);
+    if (*grown) return NIGH_OK;
     return nigh__fail_at(error, NIGH_EMISMATCH, input->path, NIGH_NO_OFFSET, "has changed since it was indexed");
+}
+
+/* ------------------------------------------------------------ allowed paths */
+
+static bool has_dots(const char *path) {
+    for (const char *at = strstr(path, ".."); at != NULL; at = strstr(at + 2, ".."))
+        if ((at == path || at[-1] == '/') && (at[2] == '/' || at[2] == '\0')) return true;
+    return false;
+}
+
+/* By their names alone, for paths without "..". */
+static bool is_below(const char *path, const char *root) {
+    size_t length = strlen(root);
+    while (length > 0 && root[length - 1] == '/') length--;
+    return strncmp(path, root, length) == 0 && (path[length] == '/' || path[length] == '\0');
+}
+
+/* Where a path leads; of one that is not there, the path itself, about which others will complain. */
+static bool resolve(const nigh_context *context, const char *path, char out[PATH_MAX]) {
+    if (context->files == nigh_file_system_posix() && realpath(path, out) != NULL) return true;
+    if (has_dots(path) || strlen(path) >= PATH_MAX) return false;
+    memcpy(out, path, strlen(path) + 1);
+    return true;
+}
+
+static nigh_status is_allowed(const nigh_context *context, const char *real_path, const char *root, bool *allowed,
+                              nigh_error *error) {
+    char real_root[PATH_MAX];
+    if (context->files == nigh_file_system_posix() && realpath(root, real_root) == NULL)
+        return nigh__fail_system(error, errno, root, "open");
+    if (context->files != nigh_file_system_posix()) (void)resolve(context, root, real_root);
+    *allowed |= is_below(real_path, real_root);
+    return NIGH_OK;
+}
+
+static nigh_status allowed_beside(const nigh_context *context, const char *path, const char *real_path, bool *allowed,
+                                  nigh_error *error) {
+    char *parent = nigh__path_join(context, path, "..");
+    if (parent == NULL) return nigh__no_memory(error, "for a path");
+    const nigh_status status = is_allowed(context, real_path, parent, allowed, error);
+    nigh__free(context, parent);
+    return status;
+}
+
+nigh_status nigh__term_input_allowed(const nigh_context *context, const char *path, const char *const *roots,
+                                     size_t count, const struct nigh__term_input *input, nigh_error *error) {
+    char real_path[PATH_MAX];
+    nigh_status status = NIGH_OK;
+    bool allowed = false;
+    const bool resolved = resolve(context, input->path, real_path);
+    if (resolved && count == 0) status = allowed_beside(context, path, real_path, &allowed, error);
+    for (size_t i = 0; i < count && resolved && status == NIGH_OK; i++)
+        status = is_allowed(context, real_path, roots[i], &allowed, error);
+    if (status != NIGH_OK || allowed) return status;
+    return nigh__because(error, NIGH_REASON_OUTSIDE_ROOTS,
+                         nigh__fail_at(error, NIGH_EMISMATCH, input->path, NIGH_NO_OFFSET,
+                                       "is outside of the folders whose files may be read again"));
 }

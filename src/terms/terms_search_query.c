@@ -4,6 +4,9 @@
  * Words are cut at blanks and then analysed one by one, as documents are: a word may come to several
  * terms ("red-nosed") or to none (a stop word, a dash).  The plain speller does, since a query is short
  * and the tables of the fast analyser are not.
+ *
+ * What other engines have and this one has not (phrases, wildcards, brackets) is refused, never taken
+ * for words: an answer to another question than the one that was asked would look like an answer.
  */
 #include "terms/terms_search_query.h"
 
@@ -29,6 +32,8 @@ struct parsing {
     uint32_t first_word, first_term; /* of the choice at hand */
     uint32_t seen;                   /* words of it, with those not kept */
     bool minus;                      /* there is one in it */
+    bool negated;                    /* a "NOT" stands before the next word */
+    bool joined;                     /* an "AND" does */
 };
 
 struct word {
@@ -39,6 +44,12 @@ struct word {
 static bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 static int shown(struct word word) { return (int)nigh__smaller(word.length, SHOWN); }
+
+static bool is_word(struct word word, const char *text) {
+    return word.length == strlen(text) && memcmp(word.text, text, word.length) == 0;
+}
+
+static bool has(struct word word, char c) { return memchr(word.text, c, word.length) != NULL; }
 
 /* ------------------------------------------------------------------ terms -- */
 
@@ -103,14 +114,48 @@ static nigh_status terms_add(struct parsing *parsing, struct word given, struct 
 
 /* ------------------------------------------------------------------ words -- */
 
+static bool has_quote(struct word word) {
+    static const char *const quotes[] = {"\xe2\x80\x9c", "\xe2\x80\x9d", "\xe2\x80\x9e"}; /* of print */
+    if (has(word, '"')) return true;
+    for (size_t i = 0; i + 3 <= word.length; i++)
+        for (size_t q = 0; q < 3; q++)
+            if (memcmp(word.text + i, quotes[q], 3) == 0) return true;
+    return false;
+}
+
+/* A character by which the word means something that there is not here; '\0': none. */
+static char foreign_syntax(struct word word) {
+    if (has(word, '*')) return '*';
+    if (has(word, '|')) return '|';
+    if (word.text[0] == '(') return '(';
+    if (word.text[word.length - 1] == ')' && !has(word, '(')) return ')';
+    if (word.text[0] == '!' && word.length > 1) return '!';
+    return word.text[word.length - 1] == '~' ? '~' : '\0';
+}
+
+static nigh_status word_check(const struct parsing *parsing, struct word word) {
+    if (has_quote(word))
+        return nigh__fail(parsing->error, NIGH_EINVAL,
+                          "%.*s: phrases cannot be asked for, since places of words are not kept; leave out the quotes",
+                          shown(word), word.text);
+    const char syntax = foreign_syntax(word);
+    if (syntax == '\0') return NIGH_OK;
+    return nigh__fail(parsing->error, NIGH_EINVAL,
+                      "'%.*s' has a '%c', which has no meaning here; there are words, OR, AND, and NOT or '-'",
+                      shown(word), word.text, syntax);
+}
+
 static nigh_status word_add(struct parsing *parsing, struct word given) {
     struct nigh__query *query = parsing->query;
-    struct nigh__query_word word = {.first_term = (uint32_t)query->word_terms.count,
-                                    .minus = given.length > 1 && given.text[0] == '-'};
+    const bool dash = given.length > 1 && given.text[0] == '-';
+    struct nigh__query_word word = {.first_term = (uint32_t)query->word_terms.count, .minus = dash || parsing->negated};
     struct word spelled;
-    if (word.minus) given = (struct word){given.text + 1, given.length - 1};
-    nigh_status status =
-        nigh__spell(parsing->speller, given.text, given.length, &spelled.text, &spelled.length, parsing->error);
+    parsing->negated = parsing->joined = false;
+    if (dash) given = (struct word){given.text + 1, given.length - 1};
+    nigh_status status = word_check(parsing, given);
+    if (status == NIGH_OK)
+        status =
+            nigh__spell(parsing->speller, given.text, given.length, &spelled.text, &spelled.length, parsing->error);
     if (status == NIGH_OK) status = terms_add(parsing, given, spelled, &word);
     if (status != NIGH_OK) return status;
     parsing->seen++;
@@ -131,6 +176,8 @@ static nigh_status choice_end(struct parsing *parsing) {
                                               .words = (uint32_t)query->words.count - parsing->first_word,
                                               .first_term = parsing->first_term,
                                               .terms = (uint32_t)query->choice_terms.count - parsing->first_term};
+    if (parsing->negated) return nigh__fail(parsing->error, NIGH_EINVAL, "'NOT' needs a word after it");
+    if (parsing->joined) return nigh__fail(parsing->error, NIGH_EINVAL, "'AND' needs words on both sides");
     if (parsing->seen == 0) return nigh__fail(parsing->error, NIGH_EINVAL, "'OR' needs words on both sides");
     if (choice.terms == 0 && parsing->minus)
         return nigh__fail(parsing->error, NIGH_EINVAL,
@@ -148,6 +195,22 @@ static nigh_status choice_end(struct parsing *parsing) {
     return NIGH_OK;
 }
 
+/* "OR", "AND", "NOT", or a word. */
+static nigh_status part_add(struct parsing *parsing, struct word word) {
+    if (is_word(word, "OR")) return choice_end(parsing);
+    if (is_word(word, "AND")) {
+        if (parsing->negated) return nigh__fail(parsing->error, NIGH_EINVAL, "'NOT' needs a word after it");
+        if (parsing->seen == 0 || parsing->joined)
+            return nigh__fail(parsing->error, NIGH_EINVAL, "'AND' needs words on both sides");
+        parsing->joined = true;
+        return NIGH_OK;
+    }
+    if (!is_word(word, "NOT")) return word_add(parsing, word);
+    if (parsing->negated) return nigh__fail(parsing->error, NIGH_EINVAL, "'NOT' needs a word after it");
+    parsing->negated = true;
+    return NIGH_OK;
+}
+
 static bool next_word(const char **at, const char *end, struct word *out) {
     while (*at < end && is_blank(**at)) (*at)++;
     out->text = *at;
@@ -161,10 +224,8 @@ static nigh_status parse(struct parsing *parsing, const char *text, size_t lengt
     const char *const end = text + length;
     if (!next_word(&text, end, &word)) return nigh__fail(parsing->error, NIGH_EINVAL, "the query is empty");
     nigh_status status = NIGH_OK;
-    do {
-        const bool is_or = word.length == 2 && memcmp(word.text, "OR", 2) == 0;
-        status = is_or ? choice_end(parsing) : word_add(parsing, word);
-    } while (status == NIGH_OK && next_word(&text, end, &word));
+    do status = part_add(parsing, word);
+    while (status == NIGH_OK && next_word(&text, end, &word));
     return status == NIGH_OK ? choice_end(parsing) : status;
 }
 

@@ -5,7 +5,7 @@
  * in all of them.  They are read as when they were indexed, up to the last record that matters, and
  * only records that matter are looked into:
  *
- *     inputs      | a.jsonl | b.warc.gz | c/ |      must be what they were: size and time
+ *     inputs      | a.jsonl | b.warc.gz | c/ |      must be what they were: size and time; a file may be longer
  *     records     0 . . 3 . . . 7 . . . . 12        . are split off and thrown away
  *                       |       |         |
  *     threads           terms -> holds?   -> one after the other: kept or not
@@ -25,6 +25,7 @@
 #include "base/status.h"
 #include "document/document_options.h"
 #include "document/pipeline.h"
+#include "terms/terms_grown.h"
 
 #define TRIED_TERMS 16u   /* of a document: whether its filters have them */
 #define SHOWN_BYTES 1024u /* of a name */
@@ -41,6 +42,8 @@ struct verifying {
     struct sought *sought; /* its terms, by their hashes */
     nigh_context context;  /* a reader wants one that is not constant; this one's allocator and files are the same */
     nigh_text_reader_options reading;
+    struct nigh__grown grown;     /* inputs of the group that are longer than they were */
+    nigh_context reading_context; /* in which they are not */
     const nigh_terms_query *asked;
     uint32_t group; /* at hand */
     const uint64_t *documents;
@@ -111,6 +114,15 @@ static nigh_status fail_changed(const struct verifying *verifying, size_t index,
     nigh_status status = nigh__terms_origin(verifying->terms, verifying->documents[index], &record, source,
                                             sizeof source, &length, error);
     if (status != NIGH_OK) return status;
+    const nigh_text_reader_options *before = nigh__terms_group(verifying->terms, verifying->group)->reading;
+    if (before->max_document_bytes > verifying->reading.max_document_bytes ||
+        before->max_depth > verifying->reading.max_depth)
+        return nigh__because(
+            error, NIGH_REASON_MAX_DOCUMENT,
+            nigh__fail_at(error, NIGH_ELIMIT, source, NIGH_NO_OFFSET,
+                          "record %llu was indexed with larger limits, of %llu bytes a document and %u levels",
+                          (unsigned long long)record, (unsigned long long)before->max_document_bytes,
+                          before->max_depth));
     return nigh__fail_at(error, NIGH_EMISMATCH, source, NIGH_NO_OFFSET,
                          "record %llu is not the document that was indexed, or is read with other keys",
                          (unsigned long long)record);
@@ -194,7 +206,8 @@ static nigh_status compare(const struct verifying *verifying, uint64_t document,
     nigh_status status = nigh__terms_first_block(terms, verifying->group, within, &first, error);
     if (status == NIGH_OK) status = nigh__terms_first_block(terms, verifying->group, within + 1, &end, error);
     *strange = first > end || features->count / most + (features->count % most > 0) != end - first;
-    const size_t tried = nigh__smaller(features->count, TRIED_TERMS);
+    /* Of a file that has grown neither size nor time tell whether it is the same. */
+    const size_t tried = verifying->grown.any ? features->count : nigh__smaller(features->count, TRIED_TERMS);
     for (size_t i = 0; i < tried && status == NIGH_OK && !*strange; i++) {
         struct nigh__term_place place;
         bool found = false;
@@ -242,16 +255,36 @@ static nigh_status take_verdicts(struct verifying *verifying, struct nigh__pipel
     return NIGH_OK;
 }
 
+static nigh_status look_at(struct verifying *verifying, const struct nigh__term_group *group, uint32_t index,
+                           nigh_error *error) {
+    const struct nigh__term_input *input = &group->inputs[index];
+    const nigh_terms_query *asked = verifying->asked;
+    bool grown = false;
+    nigh_status status = NIGH_OK;
+    if (input->kind != NIGH__INPUT_ONCE)
+        status = nigh__term_input_allowed(&verifying->context, nigh__terms_path(verifying->terms), asked->roots,
+                                          asked->root_count, input, error);
+    if (status == NIGH_OK)
+        status = nigh__term_input_check(&verifying->context, input, &verifying->reading, &grown, error);
+    if (grown) nigh__grown_add(&verifying->grown, index);
+    return status;
+}
+
 static nigh_status open_inputs(struct verifying *verifying, nigh_text_reader **out, nigh_error *error) {
     const struct nigh__term_group *group = nigh__terms_group(verifying->terms, verifying->group);
     const char **paths = nigh__alloc(&verifying->context, group->input_count, sizeof *paths);
-    nigh_status status = paths == NULL ? nigh__no_memory(error, "to verify documents") : NIGH_OK;
+    nigh_status status =
+        nigh__grown_init(&verifying->context, group->inputs, group->input_count, &verifying->grown, error);
+    if (paths == NULL) status = nigh__no_memory(error, "to verify documents");
     for (uint32_t i = 0; i < group->input_count && status == NIGH_OK; i++) {
         paths[i] = group->inputs[i].path;
-        status = nigh__term_input_check(&verifying->context, &group->inputs[i], &verifying->reading, error);
+        status = look_at(verifying, group, i, error);
     }
+    verifying->reading_context = verifying->context;
+    if (verifying->grown.any) verifying->reading_context.files = &verifying->grown.table;
     if (status == NIGH_OK)
-        status = nigh_text_reader_open(&verifying->context, paths, group->input_count, &verifying->reading, out, error);
+        status = nigh_text_reader_open(&verifying->reading_context, paths, group->input_count, &verifying->reading, out,
+                                       error);
     nigh__free(&verifying->context, paths);
     return status;
 }
@@ -269,15 +302,23 @@ static nigh_status verify_group(struct verifying *verifying, uint64_t *kept, siz
     if (status == NIGH_OK) status = take_verdicts(verifying, pipeline, kept, kept_count, most, error);
     nigh__pipeline_close(pipeline);
     nigh_text_reader_close(reader);
+    nigh__grown_release(&verifying->grown);
+    verifying->grown = (struct nigh__grown){.count = 0};
     return status;
 }
 
-/* Problems were told when the documents were indexed; one in a document that matters shows as it being no more. */
+/*
+ * Limits are the caller's: a file that set its own would have none.  Problems were told when the documents were
+ * indexed; one in a document that matters shows as it being no more.
+ */
 static nigh_status set_reading(struct verifying *verifying, nigh_error *error) {
     nigh_text_reader_options *reading = &verifying->reading;
-    const nigh_text_reader_options *asked = verifying->asked->reading;
-    if (asked == NULL) asked = nigh__terms_group(verifying->terms, verifying->group)->reading;
-    const nigh_status status = nigh__options_copy(&nigh__text_reader_options_shape, reading, asked, error);
+    const nigh_text_reader_options *kept = nigh__terms_group(verifying->terms, verifying->group)->reading;
+    const nigh_status status =
+        nigh__options_copy(&nigh__text_reader_options_shape, reading, verifying->asked->reading, error);
+    if (reading->format == NIGH_TEXT_AUTO) reading->format = kept->format;
+    if (reading->text_key == NULL) reading->text_key = kept->text_key;
+    if (reading->id_key == NULL) reading->id_key = kept->id_key;
     reading->problem = NULL;
     reading->strict = 0;
     reading->max_errors = NIGH_ALL_64;

@@ -36,7 +36,7 @@ refused 'give one FILE, not 2' -- "$NIGH" terms info notes.terms notes.terms
 refused '--queries takes the place of words' -- "$NIGH" terms search notes.terms bread --queries notes.jsonl
 refused "--verify goes with 'search'" -- "$NIGH" terms info notes.terms --verify
 refused "--method goes with 'index'" -- "$NIGH" terms search notes.terms bread --method bloom
-for option in '--text-key body' '--format jsonl' '--max-depth 3' '--shard 0/2' --strict; do
+for option in '--text-key body' '--format jsonl' '--max-errors 3' '--shard 0/2' --strict; do
     # shellcheck disable=SC2086 # an option and its value
     refused "${option%% *} goes with 'index'" -- "$NIGH" terms search notes.terms bread --verify $option
     # shellcheck disable=SC2086
@@ -194,7 +194,7 @@ done
 
 cp notes.jsonl moved.jsonl
 "$NIGH" terms index -q moved.terms moved.jsonl || fail moved
-echo '{"id": "n4", "text": "more"}' >> moved.jsonl
+sed 's/bread/soup/' notes.jsonl > moved.jsonl
 expect 2 '' ANY -- "$NIGH" terms search moved.terms bread --verify
 contains .err 'moved.jsonl'
 rm moved.jsonl

@@ -182,6 +182,11 @@ static void test_refused(void **state) {
         {"fox -dog", false, "it takes verifying"},
         {"-dog", true, "a query needs one that must"},
         {"fox OR -dog", true, "a query needs one that must"},
+        {"\"brown fox\"", true, "phrases cannot be asked for"},
+        {"fo*", true, "has a '*'"},
+        {"(fox OR dog) lazy", true, "has a '('"},
+        {"fox NOT", true, "'NOT' needs a word after it"},
+        {"AND fox", true, "'AND' needs words on both sides"},
         {long_word, false, "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx' is longer than 255 bytes"},
         {many, false, "more than 1024 words"},
         {long_query, false, "longer than 65536 bytes"},
@@ -407,6 +412,56 @@ static void test_verified_as_indexed(void **state) {
     free(more);
 }
 
+/* A file says where its inputs are, and is not believed. */
+static void test_roots(void **state) {
+    struct fixture *f = *state;
+    nigh_terms *terms = index_text(f, small_text, strlen(small_text));
+    nigh_terms_query query = query_of(f, "fox", true);
+    char *elsewhere = path_in(f->folder, "elsewhere");
+    const char *roots[] = {elsewhere, f->folder};
+    assert_int_equal(nigh_file_system_posix()->make_directory(NULL, elsewhere), 0);
+    char *expected = strdup(found(terms, &query, NULL)); /* beside the file itself */
+    query.roots = roots;
+    query.root_count = 1;
+    expect_failure(terms, &query, NIGH_EMISMATCH, "outside of the folders");
+    query.root_count = 2;
+    assert_string_equal(found(terms, &query, NULL), expected);
+    roots[0] = "/";
+    query.root_count = 1;
+    assert_string_equal(found(terms, &query, NULL), expected);
+    free(expected);
+    free(elsewhere);
+    nigh_terms_close(terms);
+}
+
+/* Limits are those of the query, also where the file was made with larger ones. */
+static void test_limits_of_the_query(void **state) {
+    struct fixture *f = *state;
+    f->reading.max_document_bytes = 1000;
+    nigh_terms *terms = index_text(f, small_text, strlen(small_text));
+    nigh_terms_query query = query_of(f, "fox", true);
+    (void)found(terms, &query, NULL);
+    f->reading.max_document_bytes = 10;
+    expect_failure(terms, &query, NIGH_ELIMIT, "with larger limits, of 1000 bytes");
+    nigh_terms_close(terms);
+}
+
+/* A log: read up to where it ended. */
+static void test_grown(void **state) {
+    struct fixture *f = *state;
+    nigh_terms *terms = index_text(f, "red fox\ngrey fo", 15);
+    nigh_terms_query query = query_of(f, "fo OR fox", true);
+    assert_string_equal(found(terms, &query, NULL), "0 1");
+    file_write_all(f->input, "red fox\ngrey fox\nred fo", 23);
+    assert_string_equal(found(terms, &query, NULL), "0 1");
+    query.text = "grey -fox";
+    assert_string_equal(found(terms, &query, NULL), "1");
+    file_write_all(f->input, "red hen\ngrey fox\nred fo", 23);
+    query.text = "red";
+    expect_failure(terms, &query, NIGH_EMISMATCH, "record 0 is not the document that was indexed");
+    nigh_terms_close(terms);
+}
+
 static void test_streams_cannot_be_verified(void **state) {
     struct fixture *f = *state;
     struct memory_source source = {
@@ -528,6 +583,9 @@ int main(void) {
         TEST(test_inputs_gone_or_changed),
         TEST(test_cancelled),
         TEST(test_no_memory),
+        TEST(test_roots),
+        TEST(test_limits_of_the_query),
+        TEST(test_grown),
         TEST(test_streams_cannot_be_verified),
         TEST(test_cut_while_mapped),
     };
