@@ -196,6 +196,9 @@ static int check_width(struct indexer *indexer) {
 }
 
 static int finish(struct indexer *indexer) {
+    const nigh_commit *commit = &indexer->result.commit;
+    cli_committed(indexer->job, "the documents are in '%s': %s were added, it now has %s", indexer->path,
+                  cli_digits(commit->added).text, cli_digits(commit->documents).text);
     summarise(indexer);
     const int code = cli_index_lists(indexer);
     return code == CLI_DONE ? cli_index_graph(indexer->job, indexer->path, true) : code;

@@ -28,6 +28,7 @@ struct term_index_values {
     int goal;              /* an index into goal_names */
     int method;            /* a nigh_filter_kind */
     int format;
+    bool again;
 };
 
 #define PLACE(field) offsetof(struct term_index_values, field)
@@ -69,6 +70,7 @@ static const struct cli_option options[] = {
              "take about so much, such as 500M or 8G; more documents than that holds make several groups "
              "(default 4G)"),
     CLI_CHOICE(0, "format", PLACE(format), "FORMAT", cli_text_formats, "auto", "the format of the inputs"),
+    CLI_FLAG(0, "again", PLACE(again), "add inputs also where FILE has them already, unchanged"),
     CLI_READING_OPTIONS(PLACE(reading)),
     CLI_END,
 };
@@ -165,6 +167,7 @@ static int make_options(struct term_indexer *indexer) {
     out->query_log = values->query_log;
     out->limit = values->reading.limit.value;
     out->threads = job->threads;
+    out->again = values->again;
     out->progress = &job->progress.report;
     return make_analysis(indexer);
 }
@@ -240,6 +243,8 @@ static int index_all(struct term_indexer *indexer) {
     const int code = make_options(indexer);
     if (code != CLI_DONE) return code;
     if (index_inputs(indexer, &after) != NIGH_OK) return cli_fail(job);
+    cli_committed(job, "the documents are in '%s': %s were added, it now has %s", indexer->path,
+                  cli_digits(after.documents - indexer->old.documents).text, cli_digits(after.documents).text);
     summarise(indexer, &after);
     return CLI_DONE;
 }

@@ -153,6 +153,10 @@ static const char *hint_of(nigh_reason reason) {
         return "; --format lines makes a document of each";
     case NIGH_REASON_OTHER_KEYS:
         return "; leave --text-key and --id-key out";
+    case NIGH_REASON_COMMITTED:
+        return "; what was added is there, but a loss of power may still undo it";
+    case NIGH_REASON_INPUTS_THERE:
+        return "; --again adds them once more";
     case NIGH_REASON_OUTSIDE_ROOTS:
         return "; --source-root allows others";
     case NIGH_REASON_NEEDS_RADIUS:
@@ -212,6 +216,26 @@ void cli_set_system_error(struct cli_job *job, int system_errno, const char *fil
     job->error.system_errno = system_errno;
 }
 
+void cli_committed(struct cli_job *job, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(job->committed, sizeof job->committed, format, arguments);
+    va_end(arguments);
+}
+
+/* The exit code of a command that may have committed something before it failed. */
+static int settle_code(struct cli_job *job, int code) {
+    if (job->committed[0] != '\0' && !cli_sink_flush(job->out) && job->out->error != EPIPE) {
+        cli_error(job, "cannot write standard output: %s", strerror(job->out->error));
+        code = CLI_ERROR;
+    }
+    const bool failed = code == CLI_ERROR || code > 128;
+    if (failed && job->committed[0] != '\0') cli_error(job, "%s", job->committed);
+    if (code == CLI_ERROR && (job->committed[0] != '\0' || job->error.reason == NIGH_REASON_COMMITTED))
+        return CLI_COMMITTED;
+    return code;
+}
+
 /* As many as this process may run on; resolved here so that closing lines and statistics can name the number. */
 static uint32_t resolve_threads(uint64_t asked) {
     cpu_set_t cores;
@@ -248,6 +272,7 @@ static int run_parsed(struct cli_job *job) {
     if (!job->command->internal && !make_context(job)) return cli_fail(job);
     int code = job->command->run(job);
     if (job->common->stats != NULL && job->stats.complete && !cli_stats_write(job)) code = CLI_ERROR;
+    code = settle_code(job, code);
     nigh_context_free(job->context);
     return code;
 }

@@ -19,6 +19,7 @@ enum {
     CLI_DONE = 0,
     CLI_NOTHING = 1, /* it worked, and found nothing */
     CLI_ERROR = 2,
+    CLI_COMMITTED = 3, /* an error, after what was asked for was committed: repeating it may add it twice */
 };
 
 /* One run of one command. */
@@ -33,7 +34,8 @@ struct cli_job {
     struct cli_sink *out;  /* standard output */
     struct cli_progress progress;
     struct cli_stats stats;
-    nigh_error error; /* of the last call that failed */
+    nigh_error error;    /* of the last call that failed */
+    char committed[512]; /* what stays, whatever fails from here on; "": nothing yet */
 };
 
 /*
@@ -54,6 +56,12 @@ void cli_collection_look(struct cli_job *job, const char *path, const nigh_colle
 
 /* Says what job->error says and returns the exit code: quiet where the reader of our output has gone. */
 int cli_fail(struct cli_job *job);
+
+/*
+ * From here on an error is one that comes after a commit: the exit code is CLI_COMMITTED, and the last line says this,
+ * which should tell what was added to what.
+ */
+void cli_committed(struct cli_job *job, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* As nigh_error_format(), with the limits named as options. */
 void cli_error_format(const nigh_error *error, char *line, size_t capacity);

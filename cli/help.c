@@ -270,7 +270,8 @@ void cli_help_overview(struct cli_sink *out) {
     cli_sink_text(out, "\n");
     wrapped(&page,
             "'-' is standard input or output. Answers go to standard output, everything else to standard error. The "
-            "exit code is 0 when done, 1 when nothing was found, 2 after an error.",
+            "exit code is 0 when done, 1 when nothing was found, 2 after an error, 3 after one that came when "
+            "documents had been added already.",
             0, 0);
     cli_sink_text(out, "'nigh COMMAND -h' shows the essentials of a command, 'nigh help COMMAND' all.\n");
 }

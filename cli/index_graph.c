@@ -24,9 +24,7 @@ static int add_graph(struct cli_job *job, const char *path, bool added) {
     nigh_graph_result result = {.size = sizeof result};
     if (make(job, path, &result) != NIGH_OK) {
         const int code = cli_fail(job);
-        if (added)
-            cli_error(job, "the documents are in '%s', but not all graphs; 'nigh index %s --graph' makes them", path,
-                      path);
+        if (added) cli_error(job, "not all graphs were made; 'nigh index %s --graph' makes them", path);
         return code;
     }
     cli_stats_count(&job->stats, "graph_bytes", result.bytes);

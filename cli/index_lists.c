@@ -106,8 +106,7 @@ int cli_index_check_slices(const struct indexer *indexer) {
 
 static int refuse(struct cli_job *job, const char *path) {
     int code = cli_fail(job);
-    cli_error(job, "the documents are in '%s', but not all slice lists; 'nigh index %s --lists slices' makes them",
-              path, path);
+    cli_error(job, "not all slice lists were made; 'nigh index %s --lists slices' makes them", path);
     return code;
 }
 

@@ -50,6 +50,11 @@ typedef struct nigh_terms_options {
     uint64_t limit;        /* so many documents; 0: all */
     uint32_t threads;      /* 0: one a core; the bytes do not depend on it */
     const nigh_progress *progress;
+    /*
+     * Non-zero: add inputs also where the same ones were added before, unchanged, which is else NIGH_EEXISTS.  Never
+     * asked of a stream, of a shard, or where there is a limit.
+     */
+    int again;
 } nigh_terms_options;
 
 NIGH_API void nigh_terms_options_init(nigh_terms_options *options);

@@ -315,6 +315,7 @@ static nigh_status publish(struct nigh_writer *writer, const struct nigh__manife
         nigh__state_tidy(&writer->directory, manifest.header.sequence,
                          writer->old == NULL ? 0 : writer->old->next_segment, &entry->number, 1);
     }
+    if (status != NIGH_OK && writer->keep_segment) (void)nigh__because(error, NIGH_REASON_COMMITTED, status);
     nigh__manifest_release(writer->context, &manifest);
     return status;
 }

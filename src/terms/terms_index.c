@@ -120,6 +120,29 @@ static nigh_status fits(struct indexing *indexing, const struct nigh_terms *term
     return status;
 }
 
+static bool input_equal(const struct nigh__term_input *a, const struct nigh__term_input *b) {
+    return a->kind != NIGH__INPUT_ONCE && a->kind == b->kind && strcmp(a->path, b->path) == 0 && a->size == b->size &&
+           a->seconds == b->seconds && a->nanoseconds == b->nanoseconds && a->print == b->print;
+}
+
+static bool inputs_equal(const struct indexing *indexing, const struct nigh__term_group *group) {
+    bool equal = group->input_count == indexing->input_count && group->input_count > 0;
+    for (uint32_t i = 0; equal && i < group->input_count; i++)
+        equal = input_equal(&group->inputs[i], &indexing->inputs[i]);
+    return equal;
+}
+
+/* What was added is found twice if it is added twice: a command repeated after a failure must not do so unnoticed. */
+static nigh_status inputs_are_new(const struct indexing *indexing, const nigh_terms *terms, nigh_error *error) {
+    if (indexing->options.again || indexing->options.limit != 0 || indexing->reading.shards != 0) return NIGH_OK;
+    for (uint32_t i = 0; i < nigh__terms_groups(terms); i++)
+        if (inputs_equal(indexing, nigh__terms_group(terms, i)))
+            return nigh__because(error, NIGH_REASON_INPUTS_THERE,
+                                 nigh__fail_at(error, NIGH_EEXISTS, indexing->path, NIGH_NO_OFFSET,
+                                               "has these inputs already, as they are now"));
+    return NIGH_OK;
+}
+
 /* ------------------------------------------------------------------ opening -- */
 
 static nigh_status plan_fresh(struct indexing *indexing, nigh_error *error) {
@@ -165,6 +188,7 @@ static nigh_status begin(struct indexing *indexing, const char *const *inputs, s
     const nigh_terms *terms = nigh__terms_writer_terms(indexing->writer);
     indexing->fresh = terms == NULL;
     if (terms != NULL) status = fits(indexing, terms, error);
+    if (terms != NULL && status == NIGH_OK) status = inputs_are_new(indexing, terms, error);
     if (status != NIGH_OK) return status;
     const uint64_t memory = indexing->options.memory_bytes == 0 ? USUAL_MEMORY : indexing->options.memory_bytes;
     const struct nigh__block_options block_options = {.plan = indexing->plan,

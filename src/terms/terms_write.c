@@ -213,6 +213,7 @@ static nigh_status publish(struct nigh__terms_writer *writer, struct nigh__progr
     if (status == NIGH_OK)
         status = nigh__manifest_write(&writer->directory, NIGH__STORE_TERMS, &manifest, &writer->keep_groups, error);
     if (status == NIGH_OK) tidy(writer, &manifest);
+    if (status != NIGH_OK && writer->keep_groups) (void)nigh__because(error, NIGH_REASON_COMMITTED, status);
     nigh__manifest_release(writer->context, &manifest);
     return status;
 }

@@ -123,8 +123,8 @@ expect 2 '' ANY -- "$NIGH" plan --lists slices
 
 # Where lists fail the documents are there all the same, nothing is left over, and one is told what to do.
 too_large() { (trap '' XFSZ; ulimit -f 10240; exec "$NIGH" "$@"); }
-expect 2 '' ANY -- too_large index f.nigh large.npy --lists slices --slice-width 24
-contains .err "the documents are in 'f.nigh', but not all slice lists; 'nigh index f.nigh --lists slices' makes them"
+expect 3 '' ANY -- too_large index f.nigh large.npy --lists slices --slice-width 24
+contains .err "not all slice lists were made; 'nigh index f.nigh --lists slices' makes them"
 [[ $(lists_of f.nigh) == 0 ]] || fail 'half of the lists are left'
 expect 0 ANY ANY -- "$NIGH" check f.nigh
 contains .out '70,000 documents'
