@@ -4,6 +4,13 @@
 #define NIGH_CLI_CHECK_COMMAND_H
 
 #include "common.h"
+#include "option.h"
+
+struct cli_check_values {
+    struct cli_common common;
+    bool tidy;
+};
+extern const struct cli_option cli_check_options[];
 
 /* nigh_collection_check(), nigh_terms_check(). */
 typedef nigh_status cli_checker(nigh_context *context, const char *path, const nigh_check_options *options,

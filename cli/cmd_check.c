@@ -4,8 +4,10 @@
 
 #include "check_command.h"
 
-struct check_values {
-    struct cli_common common;
+const struct cli_option cli_check_options[] = {
+    CLI_FLAG(0, "tidy", offsetof(struct cli_check_values, tidy),
+             "where nothing is damaged, remove what writers left that were killed, and say what"),
+    CLI_END,
 };
 
 static const char *const usage[] = {"[OPTION]... COLLECTION", NULL};
@@ -16,12 +18,13 @@ static const char *const description[] = {
     "Slice lists are checked too, and held against the signatures. Where nothing else is damaged no document is lost: "
     "'nigh index --lists slices' makes them anew.",
     "Files left over from a commit that was cut short are no problem: no reader looks at them, and the next 'nigh "
-    "index' removes them. Term signature files are checked as well, as by 'nigh terms check'.",
+    "index' removes them, or --tidy does. Term signature files are checked as well, as by 'nigh terms check'.",
     NULL,
 };
 
 static const struct cli_example examples[] = {
     {"nigh check corpus.nigh", "read everything and compare every checksum"},
+    {"nigh check --tidy corpus.nigh", "and remove what a killed 'nigh index' left"},
     {"nigh check --quiet corpus.nigh || restore-backup", "in a script"},
     {NULL, NULL},
 };
@@ -31,6 +34,7 @@ struct checked {
     const char *path;
     const char *writer;
     const char *one, *many;
+    bool tidy;
 };
 
 struct reporter {
@@ -46,6 +50,11 @@ static void report(void *user, const nigh_error *problem) {
     reporter->reported++;
 }
 
+static void tell_removed(void *user, const char *name) {
+    const struct reporter *reporter = user;
+    if (!reporter->job->common->quiet) cli_error(reporter->job, "removed '%s'", name);
+}
+
 static void print_summary(struct cli_job *job, const struct checked *checked, const nigh_check_result *result) {
     cli_sink_text(job->out, "'");
     cli_sink_escaped(job->out, checked->path, strlen(checked->path));
@@ -56,7 +65,7 @@ static void print_summary(struct cli_job *job, const struct checked *checked, co
         cli_sink_format(job->out, "is damaged, %s", cli_counted(result->problems, "problem", "problems").text);
     cli_sink_format(job->out, ": %s in %s, %s checked\n", cli_counted(result->documents, "document", "documents").text,
                     cli_counted(result->files, "file", "files").text, cli_counted(result->bytes, "byte", "bytes").text);
-    if (result->leftovers > 0)
+    if (result->leftovers > 0 && !checked->tidy)
         cli_sink_format(job->out, "%s of an unfinished commit: harmless, the next '%s' removes %s\n",
                         cli_counted(result->leftovers, "leftover file", "leftover files").text, checked->writer,
                         result->leftovers == 1 ? "it" : "them");
@@ -79,14 +88,17 @@ static void count(struct cli_job *job, const nigh_check_result *result) {
 
 int cli_check_run(struct cli_job *job, const char *path, cli_checker *check) {
     struct reporter reporter = {.job = job};
-    struct checked checked = {path, "nigh index", "older segment", "older segments"};
-    if (check == nigh_terms_check) checked = (struct checked){path, "nigh terms index", "older group", "older groups"};
+    struct checked checked = {path, "nigh index", "older segment", "older segments", false};
+    if (check == nigh_terms_check)
+        checked = (struct checked){path, "nigh terms index", "older group", "older groups", false};
     nigh_check_options check_options;
     nigh_check_options_init(&check_options);
     nigh_check_result result = {.size = sizeof result};
     check_options.progress = &job->progress.report;
     check_options.problem = report;
     check_options.user = &reporter;
+    check_options.tidy = checked.tidy = ((const struct cli_check_values *)job->values)->tidy;
+    check_options.removed = tell_removed;
     double started = cli_seconds();
     nigh_status status = check(job->context, path, &check_options, &result, &job->error);
     job->stats.work_seconds = cli_seconds() - started;
@@ -122,6 +134,7 @@ const struct cli_command cmd_check = {
     .usage = usage,
     .description = description,
     .examples = examples,
-    .values_size = sizeof(struct check_values),
+    .options = cli_check_options,
+    .values_size = sizeof(struct cli_check_values),
     .run = run,
 };

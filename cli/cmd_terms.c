@@ -36,7 +36,8 @@ static const struct cli_command cmd_terms_check = {
     .summary = "look for damage in a term signature file",
     .usage = check_usage,
     .description = check_description,
-    .values_size = sizeof(struct cli_common),
+    .options = cli_check_options,
+    .values_size = sizeof(struct cli_check_values),
     .run = run_check,
 };
 

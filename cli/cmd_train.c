@@ -242,6 +242,7 @@ static int take_iteration(void *user, uint32_t iteration, double objective) {
     struct trainer *trainer = user;
     struct cli_progress *bar = &trainer->job->progress;
     char stage[sizeof bar->stage];
+    cli_signals_wait(); /* from here on Ctrl-C keeps the best so far, which has to be written */
     if (trainer->iteration == 0) cli_progress_begin(bar, "learning", NULL);
     trainer->iteration = iteration > 0 ? iteration : 1;
     (void)snprintf(stage, sizeof stage, "iteration %u, objective %.6g", iteration, objective);

@@ -157,6 +157,8 @@ static const char *hint_of(nigh_reason reason) {
         return "; what was added is there, but a loss of power may still undo it";
     case NIGH_REASON_INPUTS_THERE:
         return "; --again adds them once more";
+    case NIGH_REASON_COSTLY_SCHEME:
+        return "; say it too, by --bits or --max-terms, where that is meant";
     case NIGH_REASON_OUTSIDE_ROOTS:
         return "; --source-root allows others";
     case NIGH_REASON_NEEDS_RADIUS:
@@ -221,6 +223,7 @@ void cli_committed(struct cli_job *job, const char *format, ...) {
     va_start(arguments, format);
     (void)vsnprintf(job->committed, sizeof job->committed, format, arguments);
     va_end(arguments);
+    cli_signals_say(job->committed);
 }
 
 /* The exit code of a command that may have committed something before it failed. */
@@ -273,6 +276,7 @@ static int run_parsed(struct cli_job *job) {
     int code = job->command->run(job);
     if (job->common->stats != NULL && job->stats.complete && !cli_stats_write(job)) code = CLI_ERROR;
     code = settle_code(job, code);
+    cli_signals_say(NULL);
     nigh_context_free(job->context);
     return code;
 }

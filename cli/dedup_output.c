@@ -72,7 +72,7 @@ static bool lines_close(struct cli_job *job, struct lines *lines, bool good) {
 
 static bool write_documents(struct deduper *deduper) {
     struct cli_job *job = deduper->job;
-    const char *path = deduper->values->output;
+    const char *path = deduper->outputs[DEDUP_KEPT].path;
     nigh_dedup_write_options options;
     nigh_dedup_write_options_init(&options);
     struct lines lines = {0};
@@ -119,7 +119,7 @@ static int write_signatures(struct deduper *deduper) {
     struct cli_target target;
     struct cli_target_options options = {
         .format = output_format(deduper), .width_bits = deduper->rows.width_bits, .rows = deduper->info.kept};
-    int code = cli_target_open(job, deduper->values->output, &options, &target);
+    int code = cli_target_open(job, deduper->outputs[DEDUP_KEPT].path, &options, &target);
     if (code != CLI_DONE) return code;
     if (options.format != NIGH_FORMAT_HEX && deduper->rows.unnamed < deduper->rows.count)
         cli_note(job, "warning: %s has no place for ids, so '%s' is without them; take --clusters, or a name in .hex",
@@ -188,7 +188,7 @@ static int put_pair(void *user, const nigh_dedup_pair *pair) {
 static bool write_pairs(struct deduper *deduper) {
     struct cli_job *job = deduper->job;
     struct lines lines;
-    if (!lines_open(job, deduper->values->pairs, &lines)) return false;
+    if (!lines_open(job, deduper->outputs[DEDUP_PAIRS].path, &lines)) return false;
     struct pair_lines user = {.deduper = deduper, .sink = lines.sink};
     nigh_status status = nigh_dedup_pairs(deduper->dedup, put_pair, &user, &deduper->pairs_untold, &job->error);
     bool written = lines.sink->error == 0;
@@ -196,7 +196,7 @@ static bool write_pairs(struct deduper *deduper) {
 }
 
 static bool write_report(struct deduper *deduper) {
-    const char *path = deduper->values->report;
+    const char *path = deduper->outputs[DEDUP_REPORT].path;
     const struct cli_mode mode = cli_mode_hold(path);
     nigh_status status = nigh_dedup_report(deduper->dedup, path, &deduper->job->error);
     cli_mode_release(&mode);
@@ -208,7 +208,7 @@ static bool write_clusters(struct deduper *deduper) {
     struct cli_job *job = deduper->job;
     nigh_dedup_document document = {.size = sizeof document};
     struct lines lines;
-    if (!lines_open(job, deduper->values->clusters, &lines)) return false;
+    if (!lines_open(job, deduper->outputs[DEDUP_CLUSTERS].path, &lines)) return false;
     struct cli_sink *sink = lines.sink;
     for (uint64_t i = 0; sink->error == 0 && nigh_dedup_at(deduper->dedup, i, &document) == NIGH_OK; i++) {
         cli_sink_text(sink, "{\"id\":");
@@ -227,17 +227,31 @@ static bool write_clusters(struct deduper *deduper) {
     return lines_close(job, &lines, true);
 }
 
-int cli_dedup_write(struct deduper *deduper) {
+/* Each under the name that it has for now. */
+static int write_all(struct deduper *deduper) {
     const struct dedup_values *values = deduper->values;
     struct cli_job *job = deduper->job;
-    double started = cli_seconds();
     int code = CLI_DONE;
-    deduper->written = (nigh_dedup_written){.size = sizeof(nigh_dedup_written)};
     if (values->output != NULL && !deduper->documents) code = write_signatures(deduper);
     if (values->output != NULL && deduper->documents && !write_documents(deduper)) code = cli_fail(job);
     if (code == CLI_DONE && values->pairs != NULL && !write_pairs(deduper)) code = cli_fail(job);
     if (code == CLI_DONE && values->clusters != NULL && !write_clusters(deduper)) code = cli_fail(job);
     if (code == CLI_DONE && values->report != NULL && !write_report(deduper)) code = cli_fail(job);
+    return code;
+}
+
+int cli_dedup_write(struct deduper *deduper) {
+    const struct dedup_values *values = deduper->values;
+    struct cli_job *job = deduper->job;
+    const char *const places[] = {[DEDUP_REPORT] = values->report,
+                                  [DEDUP_PAIRS] = values->pairs,
+                                  [DEDUP_CLUSTERS] = values->clusters,
+                                  [DEDUP_KEPT] = values->output};
+    const double started = cli_seconds();
+    deduper->written = (nigh_dedup_written){.size = sizeof(nigh_dedup_written)};
+    int code = cli_staged_open(job, places, 4, deduper->outputs) ? write_all(deduper) : cli_fail(job);
+    if (code == CLI_DONE && !cli_staged_publish(job, deduper->outputs, 4)) code = cli_fail(job);
+    cli_staged_release(deduper->outputs, 4);
     deduper->writing_seconds = cli_seconds() - started;
     return code;
 }

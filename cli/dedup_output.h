@@ -4,6 +4,7 @@
 #define NIGH_CLI_DEDUP_OUTPUT_H
 
 #include "signature_rows.h"
+#include "staged.h"
 
 struct dedup_values {
     struct cli_common common;
@@ -44,7 +45,11 @@ struct deduper {
     nigh_dedup_written written;
     double writing_seconds;
     uint64_t pairs_written, pairs_untold;
+    struct cli_staged outputs[4]; /* by the numbers below, in the order in which they get their names */
 };
+
+/* The documents last: where they are new, all that is about them is. */
+enum { DEDUP_REPORT, DEDUP_PAIRS, DEDUP_CLUSTERS, DEDUP_KEPT };
 
 /* All that was asked for.  CLI_DONE, or the exit code after saying why not. */
 int cli_dedup_write(struct deduper *deduper);

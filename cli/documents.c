@@ -296,6 +296,18 @@ static void lay_over(const struct cli_signing *signing, bool held, nigh_signer_o
     if (signing->max_terms.given) options->max_terms = (uint32_t)signing->max_terms.value;
 }
 
+/* That of a collection of unknown origin must not make signing cost a thousand times as much. */
+static bool scheme_is_meant(struct cli_job *job, const struct cli_signing *signing, const char *holder,
+                            const nigh_signer_options *held) {
+    nigh_signer_options asked;
+    nigh_signer_options_init(&asked);
+    asked.width_bits = (uint32_t)signing->bits.value;
+    asked.max_terms = (uint32_t)signing->max_terms.value;
+    if (nigh_signer_options_check(held, &asked, &job->error) == NIGH_OK) return true;
+    (void)snprintf(job->error.file, sizeof job->error.file, "%s", holder);
+    return false;
+}
+
 int cli_signer_options(struct cli_job *job, const struct cli_signing *signing, const char *holder, const char *scheme,
                        nigh_signer_options *out) {
     nigh_signer_options_init(out);
@@ -306,6 +318,7 @@ int cli_signer_options(struct cli_job *job, const struct cli_signing *signing, c
         (void)snprintf(job->error.file, sizeof job->error.file, "%s", holder);
         return cli_fail(job);
     }
+    if (scheme != NULL && !scheme_is_meant(job, signing, holder, out)) return cli_fail(job);
     lay_over(signing, scheme != NULL, out);
     if (signing->features != NULL && !cli_features_parse(signing->features, &out->features, &out->feature_length))
         return cli_usage(job->command, "--features takes words, ngrams:N or chars:N, not '%s'", signing->features);

@@ -116,7 +116,9 @@ static void exit_status(struct cli_sink *out) {
                   ".TP\n0\nDone.\n.TP\n1\nDone, and nothing was found.\n.TP\n2\nAn error; standard error says "
                   "which.\n.TP\n3\nAn error after documents had been added: they stay, and standard error says how "
                   "many; what follows them, such as slice lists or statistics, failed. Repeating the command may add "
-                  "them twice.\n.TP\n130\nInterrupted by Ctrl\\-C; what was begun has been undone, but for nigh train, "
+                  "them twice.\n.TP\n130\nInterrupted by Ctrl\\-C; what was begun has been undone, or, where that took "
+                  "too long, is "
+                  "removed by the next command that writes there; but for nigh train, "
                   "which keeps the best model so far once it learns. Other signals that end it give 128 and their "
                   "number.\n");
 }

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -37,17 +38,29 @@ bool cli_sink_writes_through(const char *path) {
     return lstat(path, &status) == 0 && !S_ISREG(status.st_mode);
 }
 
+/* Of a writer that was killed: nobody has it locked.  A link would lead to somebody's file. */
+static void remove_leftover(const char *path) {
+    const int descriptor = open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    struct stat status;
+    if (descriptor < 0) return;
+    if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+        (void)unlink(path);
+    (void)close(descriptor);
+}
+
 /*
- * Creates the first of TARGET.tmp, TARGET.1.tmp, ... that is not there: one that is
- * belongs to somebody else, and a link would lead to his file.
+ * Creates the first of TARGET.nigh.tmp, TARGET.nigh.1.tmp, ... that is not there, as the library does
+ * (src/base/replacement.h), and locks it, so that others know that we live.
  */
 static void create_temporary(struct cli_sink *sink, size_t capacity, mode_t mode) {
     for (unsigned attempt = 0; attempt < TEMPORARY_NAMES; attempt++) {
         if (attempt == 0)
-            snprintf(sink->temporary, capacity, "%s.tmp", sink->target);
+            snprintf(sink->temporary, capacity, "%s.nigh.tmp", sink->target);
         else
-            snprintf(sink->temporary, capacity, "%s.%u.tmp", sink->target, attempt);
+            snprintf(sink->temporary, capacity, "%s.nigh.%u.tmp", sink->target, attempt);
+        remove_leftover(sink->temporary);
         sink->descriptor = open(sink->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+        if (sink->descriptor >= 0) (void)flock(sink->descriptor, LOCK_EX | LOCK_NB);
         if (sink->descriptor >= 0 || errno != EEXIST) return;
     }
 }
@@ -56,7 +69,7 @@ static void create_temporary(struct cli_sink *sink, size_t capacity, mode_t mode
 static void open_temporary(struct cli_sink *sink, const char *end) {
     struct stat before;
     bool there = stat(end, &before) == 0;
-    size_t capacity = strlen(end) + sizeof ".99.tmp";
+    size_t capacity = strlen(end) + sizeof ".nigh.99.tmp";
     sink->target = strdup(end);
     sink->temporary = malloc(capacity);
     if (sink->target == NULL || sink->temporary == NULL) {

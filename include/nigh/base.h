@@ -96,7 +96,8 @@ typedef enum nigh_status {
     X(NIGH_REASON_OTHER_KEYS, 23, "leave them out")                                                \
     X(NIGH_REASON_OUTSIDE_ROOTS, 40, "roots allows others")                                        \
     X(NIGH_REASON_COMMITTED, 41, "it was committed before this failed")                            \
-    X(NIGH_REASON_INPUTS_THERE, 42, "again adds them once more")
+    X(NIGH_REASON_INPUTS_THERE, 42, "again adds them once more")                                   \
+    X(NIGH_REASON_COSTLY_SCHEME, 43, "ask for it to allow it")
 
 typedef enum nigh_reason {
 #define NIGH_REASON_ENUM(name, number, text) name = (number),
@@ -209,6 +210,8 @@ typedef struct nigh_file_system {
     /* Calls `entry` for each name but "." and ".."; non-zero from it ends and is returned. */
     int (*list)(void *user, nigh_file directory, int (*entry)(void *entry_user, const char *name), void *entry_user);
     int (*truncate)(void *user, nigh_file file, uint64_t length); /* NULL: leftovers at the end of files stay */
+    /* As rename, but EEXIST where there is a file `to`; NULL: rename does, and locks are trusted alone. */
+    int (*rename_new)(void *user, nigh_file directory, const char *from, const char *to);
 } nigh_file_system;
 
 /* Returns: the operating system's own files, a constant. */

@@ -142,6 +142,12 @@ typedef struct nigh_check_options {
     /* Gets every problem found, in file order; `user` is passed on. */
     void (*problem)(void *user, const nigh_error *problem);
     void *user;
+    /*
+     * Non-zero: where nothing is damaged, remove what writers left that died, and tell each name to `removed` (may be
+     * NULL).  NIGH_EBUSY while somebody writes.
+     */
+    int tidy;
+    void (*removed)(void *user, const char *name);
 } nigh_check_options;
 
 NIGH_API void nigh_check_options_init(nigh_check_options *options);

@@ -123,6 +123,17 @@ NIGH_API const char *nigh_signer_scheme(const nigh_signer *signer);
 NIGH_API uint32_t nigh_signer_width(const nigh_signer *signer);
 NIGH_API nigh_status nigh_signer_options_parse(const char *scheme, nigh_signer_options *options, nigh_error *error);
 
+/*
+ * Whether a scheme that came with a collection, perhaps a stranger's, makes signing cost many times what it usually
+ * does: more than 16,384 bits, or passages so short that a word comes to more than 512.  What `asked` (may be NULL: nothing) says itself,
+ * the same width or the same max_terms, is no surprise and passes.
+ *
+ * Threads: any.
+ * Returns: NIGH_OK; NIGH_ELIMIT.
+ */
+NIGH_API nigh_status nigh_signer_options_check(const nigh_signer_options *held, const nigh_signer_options *asked,
+                                               nigh_error *error);
+
 /* Returns: non-zero where these options need a vocabulary. */
 NIGH_API int nigh_signer_needs_vocabulary(const nigh_signer_options *options);
 

@@ -57,6 +57,11 @@ nigh_status nigh_signer_options_parse(const char *scheme, nigh_signer_options *o
     return nigh__absent(error, "documents");
 }
 
+nigh_status nigh_signer_options_check(const nigh_signer_options *held, const nigh_signer_options *asked,
+                                      nigh_error *error) {
+    return NIGH_OK;
+}
+
 int nigh_signer_needs_vocabulary(const nigh_signer_options *options) { return 0; }
 
 nigh_status nigh_signer_sign(nigh_signer *signer, const char *text, size_t length, uint8_t *signature, uint8_t *weights,

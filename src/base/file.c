@@ -163,6 +163,17 @@ nigh_status nigh__file_rename_in(const struct nigh__file *directory, const char 
     return rename_at(directory->context, directory->handle, from, to, directory->path, error);
 }
 
+nigh_status nigh__file_rename_new_in(const struct nigh__file *directory, const char *from, const char *to,
+                                     nigh_error *error) {
+    const nigh_file_system *files = directory->context->files;
+    if (files->rename_new == NULL) return nigh__file_rename_in(directory, from, to, error);
+    const int failed = files->rename_new(files->user, directory->handle, from, to);
+    if (failed == 0) return NIGH_OK;
+    if (failed != EEXIST) return nigh__fail_system(error, failed, directory->path, "rename");
+    return nigh__fail_at(error, NIGH_EBUSY, directory->path, NIGH_NO_OFFSET,
+                         "another process has committed meanwhile, which locks should prevent: nothing was written");
+}
+
 void nigh__file_remove(const nigh_context *context, const char *path) {
     (void)context->files->remove(context->files->user, NIGH_NO_DIRECTORY, path);
 }

@@ -56,6 +56,9 @@ nigh_status nigh__file_load(const nigh_context *context, const char *path, uint6
 nigh_status nigh__file_rename(const nigh_context *context, const char *from, const char *to, nigh_error *error);
 nigh_status nigh__file_rename_in(const struct nigh__file *directory, const char *from, const char *to,
                                  nigh_error *error);
+/* The same where nothing may be replaced: NIGH_EBUSY where there is such a name, by another writer. */
+nigh_status nigh__file_rename_new_in(const struct nigh__file *directory, const char *from, const char *to,
+                                     nigh_error *error);
 /* Removing is for cleaning up, where a failure changes nothing that could be done. */
 void nigh__file_remove(const nigh_context *context, const char *path);
 void nigh__file_remove_in(const struct nigh__file *directory, const char *name);

@@ -127,6 +127,23 @@ static int posix_rename(void *user, nigh_file directory, const char *from, const
     return renameat(at(directory), from, at(directory), to) == 0 ? 0 : errno;
 }
 
+/* For file systems that know no such rename: two names for a moment, which a crash may leave. */
+static int link_new(int directory, const char *from, const char *to) {
+    if (linkat(directory, from, directory, to, 0) == 0) return unlinkat(directory, from, 0) == 0 ? 0 : errno;
+    if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS) return errno;
+    if (faccessat(directory, to, F_OK, AT_SYMLINK_NOFOLLOW) == 0) return EEXIST;
+    return renameat(directory, from, directory, to) == 0 ? 0 : errno;
+}
+
+static int posix_rename_new(void *user, nigh_file directory, const char *from, const char *to) {
+    (void)user;
+#ifdef RENAME_NOREPLACE
+    if (renameat2(at(directory), from, at(directory), to, RENAME_NOREPLACE) == 0) return 0;
+    if (errno != EINVAL && errno != ENOSYS) return errno;
+#endif
+    return link_new(at(directory), from, to);
+}
+
 static int posix_remove(void *user, nigh_file directory, const char *name) {
     (void)user;
     if (unlinkat(at(directory), name, 0) == 0) return 0;
@@ -189,6 +206,7 @@ static const nigh_file_system posix_file_system = {
     .make_directory = posix_make_directory,
     .list = posix_list,
     .truncate = posix_truncate,
+    .rename_new = posix_rename_new,
 };
 
 const nigh_file_system *nigh_file_system_posix(void) { return &posix_file_system; }

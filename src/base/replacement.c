@@ -10,17 +10,36 @@
 
 #define TEMPORARY_NAMES 100
 
-/* Creates the first of PATH.tmp, PATH.1.tmp, ... that is not there. */
+/* Removes a file of that name, if it is one and nobody has it locked.  All that can fail is memory. */
+static nigh_status leftover_remove(const nigh_context *context, const char *path, nigh_error *error) {
+    struct nigh__file file;
+    const nigh_file_system *files = context->files;
+    const nigh_status status = nigh__file_open(context, path, NIGH_OPEN_UPDATE, &file, error);
+    if (status != NIGH_OK) return status == NIGH_ENOMEM ? status : NIGH_OK;
+    if (files->lock(files->user, file.handle) == 0) nigh__file_remove(context, path);
+    nigh__file_release(&file);
+    return NIGH_OK;
+}
+
+/* Locks need not work here: then others do not remove it, and take another name. */
+static nigh_status create_locked(const nigh_context *context, const char *path, struct nigh__file *out,
+                                 nigh_error *error) {
+    const nigh_status status = nigh__file_open(context, path, NIGH_OPEN_CREATE, out, error);
+    if (status == NIGH_OK) (void)context->files->lock(context->files->user, out->handle);
+    return status;
+}
+
+/* Creates the first of PATH.nigh.tmp, PATH.nigh.1.tmp, ... that is not there, or is a leftover. */
 static nigh_status temporary_create(const nigh_context *context, struct nigh__replacement *replacement, size_t capacity,
                                     nigh_error *error) {
     nigh_error problem = {0};
     for (unsigned attempt = 0; attempt < TEMPORARY_NAMES; attempt++) {
         if (attempt == 0)
-            (void)snprintf(replacement->temporary, capacity, "%s.tmp", replacement->path);
+            (void)snprintf(replacement->temporary, capacity, "%s.nigh.tmp", replacement->path);
         else
-            (void)snprintf(replacement->temporary, capacity, "%s.%u.tmp", replacement->path, attempt);
-        nigh_status status =
-            nigh__file_open(context, replacement->temporary, NIGH_OPEN_CREATE, &replacement->file, &problem);
+            (void)snprintf(replacement->temporary, capacity, "%s.nigh.%u.tmp", replacement->path, attempt);
+        nigh_status status = leftover_remove(context, replacement->temporary, &problem);
+        if (status == NIGH_OK) status = create_locked(context, replacement->temporary, &replacement->file, &problem);
         replacement->removable = status == NIGH_OK;
         if (status == NIGH_OK) return NIGH_OK;
         if (problem.system_errno != EEXIST) break;
@@ -32,7 +51,7 @@ static nigh_status temporary_create(const nigh_context *context, struct nigh__re
 nigh_status nigh__replacement_open(const nigh_context *context, const char *path, struct nigh__replacement *out,
                                    nigh_error *error) {
     *out = (struct nigh__replacement){0};
-    size_t capacity = strlen(path) + sizeof ".99.tmp";
+    size_t capacity = strlen(path) + sizeof ".nigh.99.tmp";
     out->path = nigh__string_copy(context, path);
     out->temporary = nigh__alloc(context, capacity, 1);
     if (out->path == NULL || out->temporary == NULL) return nigh__no_memory(error, "for the name of a file");

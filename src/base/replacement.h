@@ -2,11 +2,12 @@
 /*
  * A file that takes its name only when it is whole and on the disk:
  *
- *     PATH.tmp: bytes -> sync -> rename to PATH -> sync of the directory
+ *     PATH.nigh.tmp: bytes -> sync -> rename to PATH -> sync of the directory
  *
- * Where PATH.tmp is taken, by another writer or by a file of the user's, it is
- * PATH.1.tmp, and so on.  No file is touched but one that was made here, and what
- * had the name before stays whole until the end.
+ * A writer holds a lock on it.  Where the name is taken and locked, or is no file, it is
+ * PATH.nigh.1.tmp, and so on; where nobody has the lock its writer was killed, and it is
+ * removed: so whoever is killed again and again leaves one file and not a hundred.  What had
+ * the name PATH before stays whole until the end.
  */
 #ifndef NIGH_BASE_REPLACEMENT_H
 #define NIGH_BASE_REPLACEMENT_H

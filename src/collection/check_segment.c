@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/hash_table.h"
 #include "base/memory.h"
+#include "base/secret.h"
 #include "base/status.h"
 #include "collection/check_segment.h"
 #include "collection/sections.h"
@@ -113,12 +114,12 @@ static bool row_seen(const struct nigh__segment *segment, const struct nigh__has
 
 /* Looks at one row.  Memory is taken outside the guard, so rows go one by one. */
 static nigh_status row_repeats(const struct nigh__segment *segment, const struct nigh__hash_table *slots,
-                               uint64_t index, uint64_t *hash, bool *repeats, nigh_error *error) {
+                               uint64_t secret, uint64_t index, uint64_t *hash, bool *repeats, nigh_error *error) {
     struct nigh__guard guard;
     nigh__guard_enter(&guard, segment->map, segment->length);
     if (NIGH__GUARD_FAULTED(&guard)) return nigh__segment_cut(segment, error);
     const uint64_t *row = segment->rows + index * segment->words;
-    *hash = nigh__hash(row, (size_t)segment->words * 8);
+    *hash = nigh__hash_seeded(row, (size_t)segment->words * 8, secret);
     *repeats = row_seen(segment, slots, *hash, row);
     nigh__guard_leave(&guard);
     return NIGH_OK;
@@ -126,10 +127,11 @@ static nigh_status row_repeats(const struct nigh__segment *segment, const struct
 
 static nigh_status check_distinct_rows(const struct nigh__segment *segment, struct nigh__hash_table *slots,
                                        struct nigh__progress *progress, nigh_error *error) {
+    const uint64_t secret = nigh__secret();
     for (uint32_t row = 0; row < segment->signatures; row++) {
         uint64_t hash = 0;
         bool repeats = false;
-        nigh_status status = row_repeats(segment, slots, row, &hash, &repeats, error);
+        nigh_status status = row_repeats(segment, slots, secret, row, &hash, &repeats, error);
         if (status != NIGH_OK) return status;
         if (repeats)
             return nigh__segment_corrupt(segment, NIGH__SECTION_SIGNATURES, row, "a signature is there twice", error);

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "collection/collection_options.h"
+#include "collection/state.h"
 
 /* A writer would have to commit this often during one check to make it fail. */
 #define CHECK_ATTEMPTS 16
@@ -119,6 +120,16 @@ static nigh_status run(struct nigh__checking *check, nigh__checking_state *check
                          "changes faster than it can be checked");
 }
 
+/* Under the lock of a writer, so that nobody's files are taken for leftovers. */
+static nigh_status tidy(const struct nigh__checking *check, const char *path, nigh_error *error) {
+    struct nigh__file directory;
+    nigh_status status = nigh__directory_lock(check->context, path, check->kind, &directory, error);
+    if (status != NIGH_OK) return status;
+    status = nigh__state_sweep(&directory, check->kind, check->options.removed, check->options.user, error);
+    nigh__file_release(&directory);
+    return status;
+}
+
 nigh_status nigh__checking_run(nigh_context *context, const char *path, enum nigh__store_kind kind,
                                const nigh_check_options *options, nigh__checking_state *check_state,
                                nigh_check_result *result, nigh_error *error) {
@@ -131,6 +142,7 @@ nigh_status nigh__checking_run(nigh_context *context, const char *path, enum nig
     if (status != NIGH_OK) return status;
     check.directory = &directory;
     status = run(&check, check_state, error);
+    if (status == NIGH_OK && check.options.tidy) status = tidy(&check, path, error);
     nigh__file_release(&directory);
     if (result != NULL) nigh__info_copy(result, &check.result, sizeof check.result);
     return status;

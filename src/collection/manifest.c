@@ -192,7 +192,7 @@ nigh_status nigh__manifest_write(const struct nigh__file *directory, enum nigh__
     nigh_status status = seal(directory->context, kind, manifest, error);
     if (status == NIGH_OK) status = write_file(directory, temporary, manifest, error);
     if (status != NIGH_OK) return status;
-    status = nigh__file_rename_in(directory, temporary, name, error);
+    status = nigh__file_rename_new_in(directory, temporary, name, error);
     if (status != NIGH_OK) nigh__file_remove_in(directory, temporary);
     *published = status == NIGH_OK;
     if (status == NIGH_OK) status = nigh__file_sync(directory, error);

@@ -11,6 +11,7 @@
 #include "base/hash_table.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/secret.h"
 #include "base/status.h"
 #include "collection/directory.h"
 #include "collection/sections.h"
@@ -32,6 +33,7 @@ struct nigh__segment_writer {
     struct nigh__section_writer sections;
 
     uint64_t *row;                 /* the signature in hand, padded; owned */
+    uint64_t secret;               /* of the hashes of rows, which strangers choose */
     struct nigh__hash_table rows;  /* rows by their hash */
     struct nigh__hash_table names; /* documents by the hash of their id */
     struct nigh__array row_of;     /* uint32_t, one a document */
@@ -83,6 +85,7 @@ nigh_status nigh__segment_writer_open(const nigh_context *context, const struct 
     memcpy(writer->kept, plan->kept, sizeof writer->kept);
     writer->scheme = nigh__string_copy(context, plan->scheme);
     writer->row = nigh__alloc_zero(context, writer->words, sizeof(uint64_t));
+    writer->secret = nigh__secret();
     bool slots = nigh__hash_table_init(context, &writer->rows) && nigh__hash_table_init(context, &writer->names);
     nigh_status status;
     if (writer->scheme == NULL || writer->row == NULL || !slots)
@@ -129,7 +132,7 @@ static nigh_status find_id(struct nigh__segment_writer *writer, const nigh_docum
 /* The row of the signature in writer->row, which is written if it is new. */
 static nigh_status find_or_add_row(struct nigh__segment_writer *writer, uint32_t *row, nigh_error *error) {
     size_t size = (size_t)writer->words * sizeof(uint64_t);
-    uint64_t hash = nigh__hash(writer->row, size);
+    uint64_t hash = nigh__hash_seeded(writer->row, size, writer->secret);
     uint64_t cursor = nigh__hash_table_home(hash, writer->rows.capacity);
     while (nigh__hash_table_next(&writer->rows, hash, &cursor, row)) {
         bool equal;

@@ -59,6 +59,92 @@ nigh_status nigh__state_free_number(const struct nigh__file *directory, uint64_t
     return nigh__fail_at(error, NIGH_ELIMIT, directory->path, NIGH_NO_OFFSET, "no segment number is left");
 }
 
+/* ----------------------------------------------------------------- leftovers */
+
+#define HEADER_BYTES 64u
+
+/* The header is written last: one of zeros, or none, means that the writer died before. */
+static bool is_unfinished(const struct nigh__file *directory, const char *name) {
+    struct nigh__file file;
+    uint8_t header[HEADER_BYTES] = {0};
+    uint64_t length = 0;
+    bool unfinished = false;
+    if (nigh__file_open_in(directory, name, NIGH_OPEN_REGULAR, &file, NULL) != NIGH_OK) return false;
+    if (nigh__file_length(&file, &length, NULL) == NIGH_OK) {
+        const size_t read = length < HEADER_BYTES ? (size_t)length : HEADER_BYTES;
+        unfinished = nigh__file_read(&file, 0, header, read, NULL) == NIGH_OK;
+        for (size_t i = 0; i < HEADER_BYTES; i++) unfinished &= header[i] == 0;
+    }
+    nigh__file_release(&file);
+    return unfinished;
+}
+
+void nigh__state_clear(const struct nigh__file *directory, uint64_t least) {
+    struct nigh__listing listing;
+    char name[NIGH__NAME_SIZE];
+    if (nigh__listing_read(directory, &listing, NULL) != NIGH_OK) return;
+    nigh__listing_remove_leftovers(directory, &listing);
+    const uint64_t *numbers = listing.segments.data;
+    for (size_t i = 0; i < listing.segments.count; i++) {
+        nigh__segment_name(name, numbers[i], "");
+        if (numbers[i] >= least && is_unfinished(directory, name)) nigh__file_remove_in(directory, name);
+    }
+    nigh__listing_release(directory->context, &listing);
+}
+
+struct sweeping {
+    const struct nigh__file *directory;
+    nigh__state_removed *removed;
+    void *user;
+};
+
+static void sweep_away(const struct sweeping *sweeping, const char *name) {
+    nigh__file_remove_in(sweeping->directory, name);
+    if (sweeping->removed != NULL) sweeping->removed(sweeping->user, name);
+}
+
+static void sweep_numbers(const struct sweeping *sweeping, const struct nigh__array *numbers, uint64_t from,
+                          void (*name_of)(char[NIGH__NAME_SIZE], uint64_t, const char *)) {
+    char name[NIGH__NAME_SIZE];
+    for (size_t i = 0; i < numbers->count; i++) {
+        const uint64_t number = ((const uint64_t *)numbers->data)[i];
+        name_of(name, number, "");
+        if (number >= from) sweep_away(sweeping, name);
+    }
+}
+
+static void sweep_sidecars(const struct sweeping *sweeping, const struct nigh__listing *listing, uint64_t from) {
+    char name[NIGH__NAME_SIZE];
+    for (unsigned kind = 1; kind < NIGH__SIDECAR_KINDS; kind++) {
+        const uint64_t *numbers = listing->sidecars[kind].data;
+        for (size_t i = 0; i < listing->sidecars[kind].count; i++) {
+            nigh__sidecar_name(name, sweeping->directory->context->extensions->sidecars[kind], numbers[i], "");
+            if (numbers[i] >= from) sweep_away(sweeping, name);
+        }
+    }
+}
+
+nigh_status nigh__state_sweep(const struct nigh__file *directory, enum nigh__store_kind kind,
+                              nigh__state_removed *removed, void *user, nigh_error *error) {
+    const struct sweeping sweeping = {directory, removed, user};
+    struct nigh__listing listing;
+    struct nigh__manifest manifest;
+    uint64_t damaged = 0;
+    nigh_status status = nigh__listing_read(directory, &listing, error);
+    if (status != NIGH_OK) return status;
+    status = nigh__manifest_newest(directory, kind, &listing, &manifest, &damaged, error);
+    if (status == NIGH_OK && damaged == 0) {
+        const char *leftovers = listing.leftovers.data;
+        for (size_t i = 0; i < listing.leftovers.count; i++) sweep_away(&sweeping, leftovers + i * NIGH__NAME_SIZE);
+        sweep_numbers(&sweeping, &listing.segments, manifest.header.next_segment, nigh__segment_name);
+        sweep_numbers(&sweeping, &listing.terms, manifest.header.next_segment, nigh__terms_name);
+        sweep_sidecars(&sweeping, &listing, manifest.header.next_segment);
+    }
+    if (status == NIGH_OK) nigh__manifest_release(directory->context, &manifest);
+    nigh__listing_release(directory->context, &listing);
+    return status;
+}
+
 /* ------------------------------------------------------------------ tidying */
 
 static void tidy_manifests(const struct nigh__file *directory, const struct nigh__array *sequences, uint64_t spare) {

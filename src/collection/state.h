@@ -24,6 +24,20 @@ nigh_status nigh__state_free_number(const struct nigh__file *directory, uint64_t
                                     nigh_error *error);
 
 /*
+ * Before anything is written, removes what writers left that died: temporary files, and segments from number `least` on
+ * that were never finished, which nobody can ever need.  So a writer that dies again and again fills no disk.  The
+ * caller holds the lock and has opened the newest state.
+ */
+void nigh__state_clear(const struct nigh__file *directory, uint64_t least);
+
+/*
+ * The same when asked for, with all that nigh__state_tidy() would remove after a commit; each name is told.
+ */
+typedef void nigh__state_removed(void *user, const char *name);
+nigh_status nigh__state_sweep(const struct nigh__file *directory, enum nigh__store_kind kind,
+                              nigh__state_removed *removed, void *user, nigh_error *error);
+
+/*
  * After the commit of manifest `sequence`, removes what nobody needs: manifests before the spare, temporary files, and
  * segments (groups) that writers left which died after the state we added to, with their slice lists: numbers
  * `next_before` and above (0: there was no state), but for `own` ones.  Those that are older than that and not listed

@@ -69,6 +69,12 @@ static nigh_status fits_old(const struct nigh_writer *writer, nigh_error *error)
         return nigh__because(error, NIGH_REASON_DAMAGED_MANIFEST,
                              nigh__fail_at(error, NIGH_ECORRUPT, writer->path, NIGH_NO_OFFSET,
                                            "the newest manifest is damaged, and writing on would lose what it lists"));
+    if (old->segment_count >= NIGH__MAX_NEW_SEGMENTS)
+        return nigh__fail_at(
+            error, NIGH_ELIMIT, writer->path, NIGH_NO_OFFSET,
+            "it has %u segments, one for each time documents were added, and more could not be opened; "
+            "make it anew in fewer steps",
+            old->segment_count);
     if (old->width_bits != writer->width_bits)
         return nigh__fail_at(error, NIGH_EMISMATCH, writer->path, NIGH_NO_OFFSET,
                              "the collection has %u bits, these signatures %u", old->width_bits, writer->width_bits);
@@ -114,11 +120,19 @@ static nigh_status begin(struct nigh_writer *writer, nigh_error *error) {
     if (status == NIGH_OK)
         status = nigh__state_free_number(&writer->directory, writer->old == NULL ? 1 : writer->old->next_segment,
                                          &number, error);
+    if (status == NIGH_OK) nigh__state_clear(&writer->directory, writer->old == NULL ? 0 : writer->old->next_segment);
     if (status != NIGH_OK) return status;
     struct nigh__segment_plan plan = {
         .directory = &writer->directory, .number = number, .width_bits = writer->width_bits, .scheme = writer->scheme};
     memcpy(plan.kept, writer->kept, sizeof plan.kept);
-    return nigh__segment_writer_open(writer->context, &plan, &writer->segment, error);
+    nigh_error problem = {.status = NIGH_OK};
+    status = nigh__segment_writer_open(writer->context, &plan, &writer->segment, &problem);
+    /* The directory that we have locked is there no more: who made it gave up, and removed it. */
+    if (status == NIGH_ENOTFOUND && writer->old == NULL)
+        return nigh__fail_at(error, NIGH_EBUSY, writer->path, NIGH_NO_OFFSET,
+                             "another process was making it, and has given up; try again");
+    if (status != NIGH_OK && error != NULL) *error = problem;
+    return status;
 }
 
 /* A scheme that names one must name this one; one that it does not name may be any. */
@@ -298,6 +312,26 @@ static nigh_status next_manifest(const struct nigh_writer *writer, const struct 
     return NIGH_OK;
 }
 
+/* Where locks do not work another writer may have taken our segment for a leftover. */
+static nigh_status segment_is_there(const struct nigh_writer *writer, const struct nigh__manifest_entry *entry,
+                                    nigh_error *error) {
+    char name[NIGH__NAME_SIZE];
+    struct nigh__file file;
+    uint64_t length = 0;
+    nigh_error problem = {.status = NIGH_OK};
+    nigh__segment_name(name, entry->number, "");
+    nigh_status status = nigh__file_open_in(&writer->directory, name, NIGH_OPEN_REGULAR, &file, &problem);
+    if (status == NIGH_OK) {
+        status = nigh__file_length(&file, &length, &problem);
+        nigh__file_release(&file);
+    }
+    if (status == NIGH_ENOTFOUND || (status == NIGH_OK && length != entry->file_length))
+        return nigh__fail_at(error, NIGH_EBUSY, writer->path, NIGH_NO_OFFSET,
+                             "another process has written meanwhile, which locks should prevent: nothing was added");
+    if (status != NIGH_OK && error != NULL) *error = problem;
+    return status;
+}
+
 static nigh_status publish(struct nigh_writer *writer, const struct nigh__manifest_entry *entry, nigh_error *error) {
     struct nigh__manifest manifest = {.entries = NULL};
     nigh_status status = next_manifest(writer, entry, &manifest, error);
@@ -306,6 +340,7 @@ static nigh_status publish(struct nigh_writer *writer, const struct nigh__manife
     if (status == NIGH_OK && writer->old == NULL) status = nigh__parent_sync(writer->context, writer->path, error);
     if (status == NIGH_OK && nigh__progress_tick(&writer->progress, "committing", 0, 0))
         status = nigh__progress_cancelled(error);
+    if (status == NIGH_OK) status = segment_is_there(writer, entry, error);
     if (status == NIGH_OK)
         status =
             nigh__manifest_write(&writer->directory, NIGH__STORE_COLLECTION, &manifest, &writer->keep_segment, error);

@@ -70,7 +70,7 @@ static nigh_status choose_signer(const struct indexing *indexing, nigh_signer_op
     nigh__options_defaults(&nigh__signer_options_shape, out);
     const nigh_status status = nigh_signer_options_parse(nigh_collection_scheme(indexing->before), out, error);
     if (status == NIGH_ENOTFOUND) (void)nigh__because(error, NIGH_REASON_NOT_OF_TEXT, status);
-    return status;
+    return status == NIGH_OK ? nigh_signer_options_check(out, NULL, error) : status;
 }
 
 /* The model of a collection that is there is the one it keeps. */

@@ -21,6 +21,11 @@
 #define SCHEME_VERSION 1
 #define LINES_SIZE 1024
 
+/* Of a scheme that nobody asked for.  Twice the widest that pays anywhere in docs/evaluation.md; and for a word of a
+ * text that is cut into passages, a hundred times what passages of the usual length take. */
+#define MAX_HELD_BITS 16384u
+#define MAX_HELD_BITS_A_WORD 512u
+
 static const char *const scheme_names[] = {"topsig", "simhash", "minhash", "learned", NULL};
 static const char *const weight_names[] = {"none", "tf", "log", "tf-idf", "likelihood", NULL};
 static const char *const split_names[] = {"none", "sentence", "hard", NULL};
@@ -106,5 +111,22 @@ nigh_status nigh_signer_options_parse(const char *scheme, nigh_signer_options *o
         line += strcspn(line, "\n");
     }
     nigh__info_copy(options, &known, sizeof known);
+    return NIGH_OK;
+}
+
+nigh_status nigh_signer_options_check(const nigh_signer_options *held, const nigh_signer_options *asked,
+                                      nigh_error *error) {
+    const uint32_t bits = asked == NULL ? 0 : asked->width_bits;
+    const uint32_t terms = asked == NULL ? 0 : asked->max_terms;
+    if (held->width_bits > MAX_HELD_BITS && bits != held->width_bits)
+        return nigh__because(error, NIGH_REASON_COSTLY_SCHEME,
+                             nigh__fail(error, NIGH_ELIMIT, "its scheme makes signatures of %u bits (bits), above %u",
+                                        held->width_bits, MAX_HELD_BITS));
+    if (held->split != NIGH_SPLIT_NONE && held->max_terms != 0 && terms != held->max_terms &&
+        held->width_bits / held->max_terms > MAX_HELD_BITS_A_WORD)
+        return nigh__because(error, NIGH_REASON_COSTLY_SCHEME,
+                             nigh__fail(error, NIGH_ELIMIT,
+                                        "its scheme makes %u bits of every %u words (max-terms), above %u bits a word",
+                                        held->width_bits, held->max_terms, MAX_HELD_BITS_A_WORD));
     return NIGH_OK;
 }

@@ -81,6 +81,7 @@ nigh_status nigh__terms_writer_open(nigh_context *context, const char *path, str
     if (status == NIGH_OK)
         status = nigh__state_free_number(&writer->directory, writer->old_next == 0 ? 1 : writer->old_next,
                                          &writer->next_number, error);
+    if (status == NIGH_OK) nigh__state_clear(&writer->directory, UINT64_MAX);
     writer->first_number = writer->next_number;
     if (status == NIGH_OK)
         *out = writer;

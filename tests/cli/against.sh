@@ -126,7 +126,7 @@ nigh: give more --blocks, a smaller --radius, or --method scan" \
     -- "$NIGH" against -r 5 --method tables --blocks 4 --leading 1 f.chunks new.hex
 # What --new cannot write is not added either.
 mkdir full
-for name in fresh.tmp $(seq -f 'fresh.%g.tmp' 99); do : > "full/$name"; done
+for name in fresh.nigh.tmp $(seq -f 'fresh.nigh.%g.tmp' 99); do mkdir "full/$name"; done
 printf 'n\t0f0f0f0f0f0f0f0f\n' > one.hex
 for place in f.chunks c.nigh; do
     expect_unchanged $place 2 '' "nigh: 'full/fresh': cannot write: File exists" \

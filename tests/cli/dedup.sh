@@ -31,7 +31,7 @@ contains .err 'MB/s)'
 for count in '"documents":6' '"kept":3' '"copies":1' '"near":2' '"clusters":1' '"largest":4' '"unread":2' '"lost":0'; do
     contains stats.json "$count"
 done
-[[ -e out.jsonl.tmp ]] && fail 'a temporary file is left'
+[[ -e out.jsonl.nigh.tmp ]] && fail 'a temporary file is left'
 
 # The same from standard input, to standard output, with any threads, and from what is compressed.
 expect 0 "$(cat expected)" '' -- from in.jsonl "$NIGH" dedup -q - -o -
@@ -128,7 +128,7 @@ expect 0 '' '' -- "$NIGH" dedup -q --threshold 0.3 evil.jsonl in.jsonl --report 
 contains report.html '<!DOCTYPE html>'
 contains report.html 'onerror=alert(1)'
 grep -q '<script>alert\|<img src=x' report.html && fail 'the report has the text of a document as markup'
-[[ -e report.html.tmp ]] && fail 'a temporary file is left'
+[[ -e report.html.nigh.tmp ]] && fail 'a temporary file is left'
 
 # Nothing verified: said, with what it costs.
 expect 0 '' ANY -- "$NIGH" dedup --no-verify in.jsonl -o nv.jsonl

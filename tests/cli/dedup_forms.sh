@@ -52,7 +52,7 @@ same expected2.jsonl mixed.jsonl
 # Several forms do not go into one file, but pairs can be had of them.
 expect 2 '' 'nigh: the inputs are of several forms that do not go into one file; write each by itself' -- \
     "$NIGH" dedup -q in.warc in.trec -o never
-[[ -e never || -e never.tmp ]] && fail 'a file is left'
+[[ -e never || -e never.nigh.tmp ]] && fail 'a file is left'
 expect 0 ANY '' -- "$NIGH" dedup -q in.warc in.trec --pairs -
 [[ -s .out ]] || fail 'no pairs'
 expect 2 '' 'nigh: only JSON lines, plain files and pages can be annotated' -- "$NIGH" dedup -q --annotate in.warc -o never
@@ -120,7 +120,7 @@ expect 2 '' ANY -- "$NIGH" dedup 1.jsonl --method exact --no-verify -o never
 expect 2 '' ANY -- "$NIGH" dedup 1.jsonl --pairs-per-cluster tree -o never
 expect 2 '' "nigh: 'nowhere': cannot open: No such file or directory" -- "$NIGH" dedup nowhere -o never
 expect 2 '' ANY -- "$NIGH" dedup --strict in.txt --format jsonl -o never
-[[ -e never || -e never.tmp ]] && fail 'a file is left'
+[[ -e never || -e never.nigh.tmp ]] && fail 'a file is left'
 
 # No space: an error, no file, and what was there before is still there.
 if [[ -c /dev/full ]]; then
@@ -135,7 +135,7 @@ seq -s ' ' 200000 | fold -w 500 | sed 's/.*/{"text":"&"}/' > big.jsonl
     contains .err 'cannot write'
     ((failures == 0))
 ) || failures=$((failures + 1))
-[[ -e limited.jsonl.tmp ]] && fail 'a temporary file is left'
+[[ -e limited.jsonl.nigh.tmp ]] && fail 'a temporary file is left'
 
 # Stopped while it works: no file is left, and none that was there changes.
 mkfifo slow.pipe
@@ -148,6 +148,6 @@ kill -TERM $pid
 exec 9>&-
 wait $pid && fail 'stopped, and yet well'
 compare 'the file that was there' before limited.jsonl
-[[ -e limited.jsonl.tmp ]] && fail 'a temporary file is left'
+[[ -e limited.jsonl.nigh.tmp ]] && fail 'a temporary file is left'
 
 finish

@@ -82,7 +82,7 @@ PYTHON
 expect 0 '' "added 2 documents (2 distinct) to 'topsig.nigh', which now has 2; # s (#/s)" -- "$NIGH" index topsig.nigh t.sig
 expect 0 $'one\t0000000000000000\ntwo\t0100000000000000' '' -- "$NIGH" export -q topsig.nigh -o -
 expect 2 '' ANY -- "$NIGH" export -q topsig.nigh -o t2.sig
-[[ -e t2.sig || -e t2.sig.tmp ]] && fail 'a file was left'
+[[ -e t2.sig || -e t2.sig.nigh.tmp ]] && fail 'a file was left'
 
 # An ending that says nothing is asked about, not guessed.
 expect 2 '' "nigh: 'out.xyz': the name does not end in that of a signature format, such as .npy" \
@@ -107,7 +107,7 @@ expect 2 '' "nigh: '': cannot open: No such file or directory" -- "$NIGH" export
 [[ -e .tmp || -e x.npy ]] && fail 'a file was left'
 
 # A pipe that is never opened to the end leaves nothing behind.
-expect 2 '' "nigh: 'missing/x.npy.tmp': cannot create: No such file or directory" -- "$NIGH" export whole.nigh -o missing/x.npy
+expect 2 '' "nigh: 'missing/x.npy.nigh.tmp': cannot create: No such file or directory" -- "$NIGH" export whole.nigh -o missing/x.npy
 
 # Bits that are not packed are no signatures: said, with the way out.
 if python3 -c 'import numpy' 2> /dev/null; then

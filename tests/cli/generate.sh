@@ -28,7 +28,7 @@ same one.hex first.hex
 
 expect 2 '' ANY -- "$NIGH" generate -q -o no/such/file.npy
 expect 2 '' "nigh: 'x': the name does not end in that of a signature format, such as .npy" -- "$NIGH" generate -o x
-[[ -e x || -e x.tmp ]] && fail 'a file was left'
+[[ -e x || -e x.nigh.tmp ]] && fail 'a file was left'
 
 # A file that was there is replaced whole, or not at all.
 expect 0 '' '' -- "$NIGH" generate -q -n 3 -o a.hex

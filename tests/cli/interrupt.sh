@@ -24,13 +24,13 @@ os.execv(sys.argv[1], sys.argv[1:])' "$@" > out 2> err &
     compare "what was said by '$*'" 'nigh: interrupted' err
 }
 
-is_generating() { [[ -e x.npy.tmp ]]; }
+is_generating() { [[ -e x.npy.nigh.tmp ]]; }
 is_indexing() { [[ -e new.nigh ]]; }
 is_searching() { grep -q 'c.nigh/segment-' "/proc/$1/maps"; }
 
 interrupted INT 130 is_generating "$NIGH" generate -n 4000000000 -o x.npy
 interrupted TERM 143 is_generating "$NIGH" generate -n 4000000000 -o x.npy
-[[ -e x.npy || -e x.npy.tmp ]] && fail 'a file was left'
+[[ -e x.npy || -e x.npy.nigh.tmp ]] && fail 'a file was left'
 
 # While it waits for input.
 mkfifo input

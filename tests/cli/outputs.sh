@@ -22,15 +22,27 @@ compare 'what a link leads to' precious precious
 [[ -L out.hex.1.tmp && -L ids.tmp && -L stats.json.tmp && ! -e nowhere ]] || fail 'a link was followed or replaced'
 [[ -e out.hex.2.tmp || -e ids.1.tmp || -e stats.json.1.tmp ]] && fail 'a temporary file was left'
 
-# All names taken: refused, and nothing changed.
+# What a killed writer left is taken away by the next; what somebody has locked is not.
+mkdir killed
+for name in x.hex ids; do for number in '' .1 .2; do echo half > "killed/$name.nigh$number.tmp"; done; done
+expect 0 '' '' -- "$NIGH" export -q c.nigh -o killed/x.hex --ids killed/ids
+[[ -e killed/x.hex.nigh.tmp || -e killed/ids.nigh.tmp ]] && fail 'a leftover is still there'
+echo theirs > killed/x.hex.nigh.tmp
+exec 9< killed/x.hex.nigh.tmp
+flock 9
+expect 0 '' '' -- "$NIGH" export -q c.nigh -o killed/x.hex
+exec 9<&-
+compare 'the file of another writer' theirs killed/x.hex.nigh.tmp
+[[ -e killed/x.hex.nigh.1.tmp ]] && fail 'a leftover is still there'
+
+# All names taken, by what is no file: refused, and nothing changed.
 mkdir full
-for ((i = 1; i < 100; i++)); do : > "full/a.hex.$i.tmp" && : > "full/ids.$i.tmp"; done
-: > full/a.hex.tmp
-: > full/ids.tmp
-expect_unchanged full 2 '' "nigh: 'full/a.hex.99.tmp': cannot create: File exists" \
+for ((i = 1; i < 100; i++)); do mkdir "full/a.hex.nigh.$i.tmp" "full/ids.nigh.$i.tmp"; done
+mkdir full/a.hex.nigh.tmp full/ids.nigh.tmp
+expect_unchanged full 2 '' "nigh: 'full/a.hex.nigh.99.tmp': cannot create: File exists" \
     -- "$NIGH" export -q c.nigh -o full/a.hex
 expect_unchanged full 2 '' "nigh: 'full/ids': cannot open: File exists" -- "$NIGH" export -q c.nigh -o b.hex --ids full/ids
-[[ -e b.hex || -e b.hex.tmp ]] && fail 'a file was left'
+[[ -e b.hex || -e b.hex.nigh.tmp ]] && fail 'a file was left'
 
 # Two writers of one file: both end well, and the file is that of one of them.
 "$NIGH" generate -q -n 20000 --bits 256 --seed 1 -o one.npy
@@ -61,7 +73,7 @@ same_file export '-o and --stats' c.nigh -o new.npy --stats new.npy
 same_file export '--ids and --stats' c.nigh -o new.npy --ids ids --stats ids
 same_file generate '-o and --stats' -n 5 -o new.npy --stats "$PWD/new.npy"
 compare 'the file that was there' old old.npy
-[[ -e new.npy || -e new.npy.tmp ]] && fail 'something was written'
+[[ -e new.npy || -e new.npy.nigh.tmp ]] && fail 'something was written'
 expect 2 '' "nigh generate: -o and --stats cannot both be standard output
 try 'nigh generate --help'" -- "$NIGH" generate -n 5 -o - --stats -
 into() { "${@:2}" > "$1"; }

@@ -23,7 +23,7 @@ quietly "$NIGH" search -k 1000 c.nigh a.npy --output jsonl
 quietly "$NIGH" search -k 1000 c.nigh a.npy
 quietly "$NIGH" search -r 256 c.nigh a.npy --output tsv
 # Where the ids could not be written, no signatures appear beside them.
-[[ -e x.npy.tmp ]] && fail 'a temporary file was left'
+[[ -e x.npy.nigh.tmp ]] && fail 'a temporary file was left'
 
 without_output() { "$@" >&-; }
 without_input() { "$@" <&-; }
@@ -47,7 +47,7 @@ if [[ -e /dev/full ]]; then
     done
     expect 2 '' "nigh: '/dev/full': cannot write: No space left on device" -- "$NIGH" export c.nigh -o /dev/full
     expect 2 '' "nigh: '/dev/full': cannot write: No space left on device" -- "$NIGH" export c.nigh -o y.npy --ids /dev/full
-    [[ -e y.npy || -e y.npy.tmp ]] && fail 'a file was left'
+    [[ -e y.npy || -e y.npy.nigh.tmp ]] && fail 'a file was left'
 fi
 
 # Devices stay devices.

@@ -27,7 +27,7 @@ expect_unchanged c.nigh 2 '' ANY -- "${tool[@]}" index c.nigh a.hex
 contains .err 'Permission denied'
 contains .err "nigh: 'c.nigh"
 expect_unchanged closed 2 '' "nigh: 'closed/new.nigh': cannot create: Permission denied" -- "${tool[@]}" index closed/new.nigh a.hex
-expect_unchanged closed 2 '' "nigh: 'closed/x.npy.tmp': cannot create: Permission denied" -- "${tool[@]}" export c.nigh -o closed/x.npy
+expect_unchanged closed 2 '' "nigh: 'closed/x.npy.nigh.tmp': cannot create: Permission denied" -- "${tool[@]}" export c.nigh -o closed/x.npy
 expect_unchanged closed 2 '' "nigh: 'closed/ids': cannot open: Permission denied" \
     -- "${tool[@]}" export c.nigh -o /dev/null --ids closed/ids
 # Reading needs no more than reading.

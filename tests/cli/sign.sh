@@ -39,7 +39,7 @@ expect 1 ANY ANY -- "$NIGH" sign --scheme simhash --max-document 20 few.jsonl
 contains .err 'bytes; --max-document allows no more'
 expect 0 "$(cat few.hex)" '' -- "$NIGH" sign -q --scheme simhash --max-errors 1 few.jsonl
 expect 2 ANY ANY -- "$NIGH" sign --scheme simhash --strict few.jsonl -o strict.hex
-[[ -e strict.hex || -e strict.hex.tmp ]] && fail 'a file was left'
+[[ -e strict.hex || -e strict.hex.nigh.tmp ]] && fail 'a file was left'
 for ((i = 0; i < 15; i++)); do echo '{'; done > broken.jsonl
 expect 1 '' ANY -- "$NIGH" sign --scheme simhash --format jsonl broken.jsonl
 [[ $(grep -c "skipped: 'broken.jsonl', line" .err) == 10 ]] || fail 'ten of the fifteen are shown'

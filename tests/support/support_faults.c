@@ -73,6 +73,11 @@ static int faulty_unmap(void *user, const void *address, uint64_t length) {
     return real()->unmap(NULL, address, length);
 }
 
+static int faulty_rename_new(void *user, nigh_file directory, const char *from, const char *to) {
+    int failed = fault(user, FAULT_RENAME);
+    return failed != 0 ? failed : real()->rename_new(NULL, directory, from, to);
+}
+
 static int faulty_rename(void *user, nigh_file directory, const char *from, const char *to) {
     int failed = fault(user, FAULT_RENAME);
     return failed != 0 ? failed : real()->rename(NULL, directory, from, to);
@@ -114,6 +119,7 @@ void faulty_files_init(struct faulty_files *files) {
         .map = faulty_map,
         .unmap = faulty_unmap,
         .rename = faulty_rename,
+        .rename_new = faulty_rename_new,
         .remove = faulty_remove,
         .make_directory = faulty_make_directory,
         .list = faulty_list,

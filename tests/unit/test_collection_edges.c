@@ -290,10 +290,43 @@ static void success_leaves_the_error_alone(void **state) {
     nigh_writer_close(writer);
 }
 
+static int lock_nothing(void *user, nigh_file file) {
+    (void)user;
+    (void)file;
+    return 0;
+}
+
+/* On a file system whose locks do nothing, one of two writers is refused, and what the other committed is whole. */
+static void test_locks_that_lie(void **state) {
+    struct fixture *f = *state;
+    nigh_file_system files = *nigh_file_system_posix();
+    nigh_error error;
+    files.lock = lock_nothing;
+    nigh_context_free(f->context);
+    f->context = context_with(&files, NULL, NULL);
+    for (int first = 0; first < 2; first++) {
+        nigh_writer *writers[2] = {writer_with_one(f), writer_with_one(f)};
+        unsigned committed = 0;
+        for (int i = 0; i < 2; i++)
+            if (nigh_writer_commit(writers[first ^ i], NULL, &error) == NIGH_OK)
+                committed++;
+            else
+                assert_int_equal(error.status, NIGH_EBUSY);
+        assert_true(committed <= 1);
+        nigh_writer_close(writers[0]);
+        nigh_writer_close(writers[1]);
+        if (committed == 1) assert_ok(read_everything(f->context, f->path, &error), &error);
+        remove_tree(f->path);
+    }
+    nigh_context_free(f->context);
+    f->context = context_new();
+}
+
 #define WITH_FIXTURE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        WITH_FIXTURE(test_locks_that_lie),
         WITH_FIXTURE(a_replaced_directory),
         WITH_FIXTURE(lost_manifests),
         WITH_FIXTURE(sequences_end),

@@ -182,7 +182,7 @@ static void test_changes(void **state) {
         caller.change_score = false;
         assert_int_equal(dedup_and_write(*state, &caller, 300), NIGH_ECORRUPT);
     }
-    assert_false(path_exists("out.jsonl.tmp"));
+    assert_false(path_exists("out.jsonl.nigh.tmp"));
     caller_free(&caller);
 }
 

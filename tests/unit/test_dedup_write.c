@@ -104,7 +104,7 @@ static void assert_written(nigh_text_format format, const char *in, size_t in_le
     assert_int_equal(sink.length, length);
     if (length > 0) assert_memory_equal(sink.bytes, expected, length);
     assert_int_equal(written.bytes, length);
-    assert_false(path_exists("out.tmp"));
+    assert_false(path_exists("out.nigh.tmp"));
     free(out.data);
     free(sink.bytes);
     work_end(&work);
@@ -523,7 +523,7 @@ static void test_changed(void **state) {
     file_write_all(path, after, strlen(after));
     assert_refused(&work, "changed.out", false, NIGH_ECORRUPT, "changed while");
     assert_false(path_exists("changed.out"));
-    assert_false(path_exists("changed.out.tmp"));
+    assert_false(path_exists("changed.out.nigh.tmp"));
     work_end(&work);
     nigh_context_free(context);
 }
@@ -559,7 +559,7 @@ static void test_faults(void **state) {
             if (status != NIGH_OK) assert_true(error.why[0] != '\0');
             if (status != NIGH_OK && files.failed_kind != FAULT_SYNC && files.failed_kind != FAULT_OPEN)
                 assert_false(path_exists(outs[o]));
-            assert_false(path_exists("f.out.tmp") || path_exists("f.out.gz.tmp"));
+            assert_false(path_exists("f.out.nigh.tmp") || path_exists("f.out.gz.nigh.tmp"));
             work_end(&work);
             assert_int_equal(files.open_files, 0);
             nigh_context_free(context);
@@ -593,7 +593,7 @@ static void test_memory(void **state) {
         memory.fail_at = UINT64_MAX;
         /* Only the sync of the folder comes after the name is given. */
         assert_true(status == NIGH_OK || status == NIGH_ENOMEM);
-        assert_false(path_exists("m.out.tmp"));
+        assert_false(path_exists("m.out.nigh.tmp"));
         work_end(&work);
         nigh_context_free(context);
         assert_int_equal(memory.live, 0);

@@ -19,8 +19,8 @@
 #include "support/support.h"
 
 #define TARGET "./out.hex"
-#define TEMPORARY "./out.hex.tmp"
-#define NEXT_TEMPORARY "./out.hex.1.tmp"
+#define TEMPORARY "./out.hex.nigh.tmp"
+#define NEXT_TEMPORARY "./out.hex.nigh.1.tmp"
 
 static nigh_status write_target(nigh_context *context, nigh_error *error) {
     nigh_signature_writer_options options;
@@ -48,20 +48,23 @@ static void expect_target(const char *text) {
 #define AFTER "id\t1234\nid\t1234\nid\t1234\n"
 
 /*
- * The calls of a writer: open (of a name that is taken, then of the next),
- * write, sync, rename, open and sync of the directory.  Up to the rename the old
- * file stays; the one under the name that was taken always does.
+ * The calls of a writer: open of what may be a leftover, and to create (of a name
+ * that is taken, then of the next), lock, write, sync, rename, open and sync of the directory.  Up to the rename the
+ * old file stays; the one under the name that was taken always does.
  */
 static void test_writer_files(void **state) {
     (void)state;
     static const struct {
         const char *message, *target;
     } calls[] = {
-        {"'./out.hex.tmp': cannot create: Input/output error", BEFORE},
-        {"'./out.hex.1.tmp': cannot create: Input/output error", BEFORE},
-        {"'./out.hex.1.tmp': cannot write: Input/output error", BEFORE},
-        {"'./out.hex.1.tmp': cannot sync: Input/output error", BEFORE},
-        {"'./out.hex.1.tmp': cannot rename: Input/output error", BEFORE},
+        {"", AFTER},
+        {"'./out.hex.nigh.tmp': cannot create: Input/output error", BEFORE},
+        {"", AFTER},
+        {"'./out.hex.nigh.1.tmp': cannot create: Input/output error", BEFORE},
+        {"", AFTER},
+        {"'./out.hex.nigh.1.tmp': cannot write: Input/output error", BEFORE},
+        {"'./out.hex.nigh.1.tmp': cannot sync: Input/output error", BEFORE},
+        {"'./out.hex.nigh.1.tmp': cannot rename: Input/output error", BEFORE},
         {"'.': cannot open: Input/output error", AFTER},
         {"'.': cannot sync: Input/output error", AFTER},
         {"", AFTER},
@@ -73,7 +76,7 @@ static void test_writer_files(void **state) {
         nigh_context *context = context_with(&files.table, NULL, NULL);
         nigh_error error = {0};
         file_write_all(TARGET, BEFORE, strlen(BEFORE));
-        file_write_all(TEMPORARY, "taken", 5);
+        assert_int_equal(nigh_file_system_posix()->make_directory(NULL, TEMPORARY), 0);
         nigh_status status = write_target(context, &error);
         assert_string_equal(status == NIGH_OK ? "" : error_text(&error), calls[call].message);
         expect_target(calls[call].target);
@@ -98,7 +101,7 @@ static void test_writer_full(void **state) {
     nigh_error error = {0};
     file_write_all(TARGET, BEFORE, strlen(BEFORE));
     assert_int_equal(write_target(context, &error), NIGH_EIO);
-    assert_string_equal(error_text(&error), "'./out.hex.tmp': cannot write: No space left on device");
+    assert_string_equal(error_text(&error), "'./out.hex.nigh.tmp': cannot write: No space left on device");
     assert_int_equal(error.system_errno, ENOSPC);
     expect_target(BEFORE);
     assert_false(path_exists(TEMPORARY));

@@ -140,12 +140,12 @@ static void test_path(void **state) {
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
         nigh_signature_writer_options options = options_for(NIGH_FORMAT_AUTO, 24, 2);
         nigh_signature_writer *writer;
-        char taken[32];
-        char temporary[32];
-        (void)snprintf(taken, sizeof taken, "%s.tmp", paths[i]);
-        (void)snprintf(temporary, sizeof temporary, "%s.1.tmp", paths[i]);
+        char taken[40];
+        char temporary[40];
+        (void)snprintf(taken, sizeof taken, "%s.nigh.tmp", paths[i]);
+        (void)snprintf(temporary, sizeof temporary, "%s.nigh.1.tmp", paths[i]);
         file_write_all(paths[i], "before", 6);
-        file_write_all(taken, "somebody else's", 15);
+        assert_int_equal(nigh_file_system_posix()->make_directory(NULL, taken), 0);
         assert_int_equal(nigh_signature_writer_open(*state, paths[i], &options, &writer, NULL), NIGH_OK);
         assert_int_equal(nigh_signature_writer_add(writer, &two[0], NULL), NIGH_OK);
         assert_int_equal(nigh_signature_writer_add(writer, &two[1], NULL), NIGH_OK);
@@ -154,7 +154,7 @@ static void test_path(void **state) {
         assert_int_equal(nigh_signature_writer_finish(writer, NULL), NIGH_OK);
         nigh_signature_writer_close(writer);
         assert_false(path_exists(temporary));
-        expect_file(taken, "somebody else's");
+        assert_int_equal(remove(taken), 0); /* still the folder */
         nigh_signature_reader_options reading;
         nigh_signature_reader_options_init(&reading);
         if (i == 4) reading.format = NIGH_FORMAT_RAW;
@@ -169,49 +169,64 @@ static void test_two_writers(void **state) {
     nigh_signature_writer *writers[3];
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(nigh_signature_writer_open(*state, "two.hex", &options, &writers[i], NULL), NIGH_OK);
-    assert_true(path_exists("two.hex.2.tmp"));
+    assert_true(path_exists("two.hex.nigh.2.tmp"));
     nigh_signature_writer_close(writers[1]);
-    assert_false(path_exists("two.hex.1.tmp"));
+    assert_false(path_exists("two.hex.nigh.1.tmp"));
     assert_int_equal(nigh_signature_writer_add(writers[0], &two[0], NULL), NIGH_OK);
     assert_int_equal(nigh_signature_writer_add(writers[2], &two[1], NULL), NIGH_OK);
     assert_int_equal(nigh_signature_writer_finish(writers[0], NULL), NIGH_OK);
     nigh_signature_writer_close(writers[0]);
     expect_file("two.hex", "first\t0123ab\n");
-    assert_true(path_exists("two.hex.2.tmp"));
+    assert_true(path_exists("two.hex.nigh.2.tmp"));
     assert_int_equal(nigh_signature_writer_finish(writers[2], NULL), NIGH_OK);
     nigh_signature_writer_close(writers[2]);
     expect_file("two.hex", "2\t00ff7f\n");
-    assert_false(path_exists("two.hex.tmp"));
-    assert_false(path_exists("two.hex.2.tmp"));
+    assert_false(path_exists("two.hex.nigh.tmp"));
+    assert_false(path_exists("two.hex.nigh.2.tmp"));
+}
+
+/* Of a writer that was killed: nobody has it locked. */
+static void test_leftover(void **state) {
+    nigh_signature_writer_options options = options_for(NIGH_FORMAT_AUTO, 24, 1);
+    nigh_signature_writer *writer;
+    file_write_all("left.hex.nigh.tmp", "half", 4);
+    assert_int_equal(nigh_signature_writer_open(*state, "left.hex", &options, &writer, NULL), NIGH_OK);
+    assert_false(path_exists("left.hex.nigh.1.tmp"));
+    assert_int_equal(nigh_signature_writer_add(writer, &two[0], NULL), NIGH_OK);
+    assert_int_equal(nigh_signature_writer_finish(writer, NULL), NIGH_OK);
+    nigh_signature_writer_close(writer);
+    expect_file("left.hex", "first\t0123ab\n");
+    assert_false(path_exists("left.hex.nigh.tmp"));
 }
 
 static void test_names_taken(void **state) {
     nigh_signature_writer_options options = options_for(NIGH_FORMAT_AUTO, 24, 1);
     nigh_signature_writer *writer;
     nigh_error error;
-    file_write_all("taken.hex.tmp", "a", 1);
+    const nigh_file_system *files = nigh_file_system_posix();
+    assert_int_equal(files->make_directory(NULL, "taken.hex.nigh.tmp"), 0);
     for (int i = 1; i < 100; i++) {
-        char name[32];
-        (void)snprintf(name, sizeof name, "taken.hex.%d.tmp", i);
-        file_write_all(name, "a", 1);
+        char name[40];
+        (void)snprintf(name, sizeof name, "taken.hex.nigh.%d.tmp", i);
+        assert_int_equal(files->make_directory(NULL, name), 0);
     }
     assert_int_equal(nigh_signature_writer_open(*state, "taken.hex", &options, &writer, NULL), NIGH_EIO);
     assert_int_equal(nigh_signature_writer_open(*state, "taken.hex", &options, &writer, &error), NIGH_EIO);
-    assert_string_equal(error.file, "taken.hex.99.tmp");
+    assert_string_equal(error.file, "taken.hex.nigh.99.tmp");
     assert_string_equal(error.why, "cannot create: File exists");
-    assert_true(path_exists("taken.hex.tmp"));
-    assert_true(path_exists("taken.hex.99.tmp"));
+    assert_true(path_exists("taken.hex.nigh.tmp"));
+    assert_true(path_exists("taken.hex.nigh.99.tmp"));
 }
 
 static void test_close_without_finish(void **state) {
     nigh_signature_writer_options options = options_for(NIGH_FORMAT_AUTO, 24, 2);
     nigh_signature_writer *writer;
     assert_int_equal(nigh_signature_writer_open(*state, "new.npy", &options, &writer, NULL), NIGH_OK);
-    assert_true(path_exists("new.npy.tmp"));
+    assert_true(path_exists("new.npy.nigh.tmp"));
     assert_int_equal(nigh_signature_writer_add(writer, &two[0], NULL), NIGH_OK);
     nigh_signature_writer_close(writer);
     assert_false(path_exists("new.npy"));
-    assert_false(path_exists("new.npy.tmp"));
+    assert_false(path_exists("new.npy.nigh.tmp"));
     nigh_signature_writer_close(NULL);
 }
 
@@ -298,7 +313,7 @@ static void test_options(void **state) {
          "'bad.u8bin': 4294967296 rows; u8bin holds at most 4294967295"},
         {"-", NIGH_FORMAT_NPY, 24, 2, &deaf, NIGH_EINVAL, "a stream that cannot be written"},
         {"none/bad.npy", NIGH_FORMAT_AUTO, 24, 2, NULL, NIGH_ENOTFOUND,
-         "'none/bad.npy.tmp': cannot create: No such file or directory"},
+         "'none/bad.npy.nigh.tmp': cannot create: No such file or directory"},
         {NULL, NIGH_FORMAT_NPY, 24, 2, NULL, NIGH_EINVAL, "no path of a signature file"},
         {"", NIGH_FORMAT_NPY, 24, 2, NULL, NIGH_ENOTFOUND, "'': cannot create: the path is empty"},
     };
@@ -314,7 +329,7 @@ static void test_options(void **state) {
         assert_string_equal(message, cases[i].message);
     }
     assert_false(path_exists("bad.npy"));
-    assert_false(path_exists("bad.npy.tmp"));
+    assert_false(path_exists("bad.npy.nigh.tmp"));
 }
 
 /* A stream that is full: the failure is told once it shows, and from then on. */
@@ -361,6 +376,7 @@ int main(void) {
         cmocka_unit_test(test_unknown_rows),
         cmocka_unit_test(test_path),
         cmocka_unit_test(test_two_writers),
+        cmocka_unit_test(test_leftover),
         cmocka_unit_test(test_names_taken),
         cmocka_unit_test(test_close_without_finish),
         cmocka_unit_test(test_row_count),
