@@ -15,16 +15,18 @@
 #define PROBLEMS_SHOWN 10
 #define BINARIES_SHOWN 3
 
-const char *const cli_input_formats[] = {"auto",  "npy",   "u8bin", "raw",  "hex",  "topsig", "plain",
-                                         "lines", "jsonl", "html",  "warc", "trec", NULL};
-const char *const cli_text_formats[] = {"auto", "plain", "lines", "jsonl", "html", "warc", "trec", NULL};
+const char *const cli_input_formats[] = {"auto",  "npy",  "u8bin", "raw",  "hex",  "topsig", "plain", "lines",
+                                         "jsonl", "html", "warc",  "trec", "json", "csv",    "tsv",   NULL};
+const char *const cli_text_formats[] = {"auto", "plain", "lines", "jsonl", "html", "warc",
+                                        "trec", "json",  "csv",   "tsv",   NULL};
 const char *const cli_scheme_names[] = {"auto", "topsig", "simhash", "minhash", "learned:", NULL};
 const char *const cli_weight_names[] = {"auto", "tf", "log", "tf-idf", "likelihood", NULL};
 const char *const cli_switch_names[] = {"auto", "on", "off", NULL};
 const char *const cli_split_names[] = {"none", "sentence", "hard", NULL};
 
 _Static_assert(NIGH_TEXT_PLAIN == 1 && NIGH_TEXT_LINES == 2 && NIGH_TEXT_JSONL == 3 && NIGH_TEXT_HTML == 4 &&
-                   NIGH_TEXT_WARC == 5 && NIGH_TEXT_TREC == 6 && NIGH_FORMAT_TOPSIG == 5,
+                   NIGH_TEXT_WARC == 5 && NIGH_TEXT_TREC == 6 && NIGH_TEXT_JSON == 7 && NIGH_TEXT_TSV == 9 &&
+                   NIGH_FORMAT_TOPSIG == 5,
                "the lists of formats above are in the order of the library's numbers");
 _Static_assert(NIGH_WEIGHTS_TF == 1 && NIGH_WEIGHTS_LIKELIHOOD == 4 && NIGH_SPLIT_HARD == 2 &&
                    NIGH_SCHEME_MINHASH == 2 && NIGH_SCHEME_LEARNED == 3,

@@ -115,13 +115,15 @@ if(NIGH_DOCUMENTS)
     pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
     pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
     find_package(Stemmer REQUIRED)
+    find_package(Csv REQUIRED)
     list(APPEND library_needs LibArchive::LibArchive LibXml2::LibXml2 simdjson::simdjson ZLIB::ZLIB PkgConfig::utf8proc
                               PkgConfig::zstd
-                              Stemmer::stemmer)
-    string(APPEND pc_private_libraries " -larchive -lxml2 -lsimdjson -lz -lutf8proc -lzstd -lstemmer")
+                              Stemmer::stemmer Csv::csv)
+    string(APPEND pc_private_libraries " -larchive -lxml2 -lsimdjson -lz -lutf8proc -lzstd -lstemmer -lcsv")
     list(APPEND package_needs "find_dependency(LibArchive)" "find_dependency(LibXml2)" "find_dependency(simdjson)"
-                              "find_dependency(ZLIB)" "find_dependency(Stemmer)" "find_dependency(PkgConfig)")
-    list(APPEND package_finders cmake/FindStemmer.cmake)
+                              "find_dependency(ZLIB)" "find_dependency(Stemmer)" "find_dependency(Csv)"
+                              "find_dependency(PkgConfig)")
+    list(APPEND package_finders cmake/FindStemmer.cmake cmake/FindCsv.cmake)
 endif()
 if(NIGH_LEARNING)
     find_package(LBFGS REQUIRED)

@@ -46,6 +46,7 @@ struct job {
     struct nigh__span record, id, text, label, part;
     size_t first_bad; /* in the record, or NIGH__NONE */
     bool has_large;   /* JSON: numbers that do not fit 64 bits are strings of their digits */
+    bool columns;     /* JSON: numbers are texts */
     bool has_no_key;  /* JSON: nothing is under any key of the text */
     double score;
     nigh_error *error;
@@ -285,7 +286,8 @@ static void json_score(struct job *job) {
     if (job->extractor->score_key == NULL) return;
     nigh__json_find(job->extractor->json, job->extractor->score_key, &value);
     if (value.type == NIGH__JSON_INTEGER || value.type == NIGH__JSON_REAL) job->score = value.number;
-    if (value.type == NIGH__JSON_STRING && job->has_large && nigh__json_is_large(value.text, value.length))
+    if (value.type == NIGH__JSON_STRING &&
+        (job->columns || (job->has_large && nigh__json_is_large(value.text, value.length))))
         (void)nigh__json_number(value.text, value.length, &job->score);
 }
 
@@ -640,6 +642,7 @@ nigh_status nigh__extract(struct nigh__extractor *extractor, const struct nigh__
                       .record = {nigh__batch_bytes(batch, record->bytes), record->length},
                       .text = {"", 0},
                       .first_bad = NIGH__NONE,
+                      .columns = record->columns,
                       .score = -(double)INFINITY,
                       .error = &detail};
     *repaired = NIGH_NO_OFFSET;
@@ -654,6 +657,7 @@ nigh_status nigh__extract(struct nigh__extractor *extractor, const struct nigh__
     }
     if (status != NIGH_OK) return fail_placed(error, status, &detail, source, record);
     lines_remark(&job, record);
+    if (record->repaired) *repaired = record->offset;
     if (job.first_bad != NIGH__NONE) *repaired = job.first_bad;
     if (job.first_bad != NIGH__NONE && record->offset != NIGH_NO_OFFSET) *repaired += record->offset;
     *out = (nigh_text){.id = job.id.text,

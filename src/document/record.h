@@ -41,6 +41,8 @@ struct nigh__record {
     uint64_t number;         /* in all of the input, from 0 */
     uint64_t offset;         /* in the uncompressed source, or NIGH_NO_OFFSET */
     uint64_t line;           /* from 1; 0: not a text of lines */
+    bool repaired;           /* bytes that are not UTF-8 were replaced already */
+    bool columns;            /* made of the columns of a table, whose numbers are texts */
     bool guessed;            /* a file that was named itself, taken for one plain text */
 };
 

@@ -9,7 +9,10 @@
  *             comments and processing instructions.
  *   4. TREC:  a line among the first that begins with <DOC>.
  *   5. HTML:  any tag, where the name ends in .html, .htm or .xhtml.
- *   6. Plain text, unless there is a NUL among the first bytes and no byte order
+ *   6. JSON:  '[' and then '{' and '"' or '}', and any '[' or '{' where the name ends
+ *             in .json (but JSONL where the first line is whole).
+ *   7. CSV, TSV: where the name ends in .csv or .tsv, and the first line names columns.
+ *   8. Plain text, unless there is a NUL among the first bytes and no byte order
  *      mark that explains it.
  */
 #include "document/sniff.h"
@@ -125,13 +128,22 @@ static bool is_html(const char *text, const char *end) {
     return false;
 }
 
+static bool ends_in(const char *name, size_t length, const char *ending) {
+    size_t part = strlen(ending);
+    return length >= part && nigh__same_letters(name + length - part, ending, part);
+}
+
 static bool is_html_name(const char *name) {
-    static const char *const endings[] = {".html", ".htm", ".xhtml"};
     size_t length = strlen(name);
-    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
-        size_t part = strlen(endings[i]);
-        if (length >= part && nigh__same_letters(name + length - part, endings[i], part)) return true;
-    }
+    return ends_in(name, length, ".html") || ends_in(name, length, ".htm") || ends_in(name, length, ".xhtml");
+}
+
+/* Behind which there may be that of a compression. */
+static bool is_named(const char *name, const char *ending) {
+    static const char *const packed[] = {"", ".gz", ".zst", ".xz", ".bz2"};
+    size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof packed / sizeof packed[0]; i++)
+        if (ends_in(name, length, packed[i]) && ends_in(name, length - strlen(packed[i]), ending)) return true;
     return false;
 }
 
@@ -141,6 +153,38 @@ static bool is_jsonl(const char *text, const char *end) {
     do text++;
     while (text < end && (*text == ' ' || *text == '\t'));
     return text < end && (*text == '"' || *text == '}');
+}
+
+/* Whether the first line could be all of an object; where it has no end at hand, it could. */
+static bool is_whole_line(const char *text, const char *end) {
+    while (text < end && is_space(*text)) text++;
+    const char *last = text < end ? memchr(text, '\n', (size_t)(end - text)) : NULL;
+    if (last == NULL) return true;
+    while (last > text && is_space(last[-1])) last--;
+    return last > text && last[-1] == '}';
+}
+
+/* An array of objects; by its name also one of other things, or an object of many lines. */
+static bool is_json(const char *text, const char *end, const char *name) {
+    while (text < end && is_space(*text)) text++;
+    if (text == end || (*text != '[' && *text != '{')) return false;
+    if (is_named(name, ".json")) return true;
+    if (*text == '{') return false;
+    do text++;
+    while (text < end && is_space(*text));
+    return is_jsonl(text, end);
+}
+
+/* There is a row below the first line, and that is of several columns, or of one name. */
+static bool is_table(const char *text, const char *end, const char *delimiters) {
+    bool columns = false;
+    bool spaces = false;
+    for (; text < end && *text != '\n' && *text != '\r'; text++) {
+        columns = columns || (*text != '\0' && strchr(delimiters, *text) != NULL);
+        spaces = spaces || *text == ' ';
+    }
+    while (text < end && is_space(*text)) text++;
+    return text < end && (columns || !spaces);
 }
 
 static bool is_trec(const char *text, const char *end) {
@@ -155,9 +199,12 @@ static bool is_trec(const char *text, const char *end) {
 
 static nigh_text_format format_of(const char *text, const char *end, const char *name) {
     if (begins_folded(text, end, "WARC/")) return NIGH_TEXT_WARC;
-    if (is_jsonl(text, end)) return NIGH_TEXT_JSONL;
+    if (is_jsonl(text, end) && (!is_named(name, ".json") || is_whole_line(text, end))) return NIGH_TEXT_JSONL;
     if (is_html(text, end)) return NIGH_TEXT_HTML;
     if (is_trec(text, end)) return NIGH_TEXT_TREC;
+    if (is_json(text, end, name)) return NIGH_TEXT_JSON;
+    if (is_named(name, ".csv") && is_table(text, end, ",;\t")) return NIGH_TEXT_CSV;
+    if (is_named(name, ".tsv") && is_table(text, end, "\t")) return NIGH_TEXT_TSV;
     const char *content = content_of(text, end);
     return content < end && *content == '<' && is_html_name(name) ? NIGH_TEXT_HTML : NIGH_TEXT_PLAIN;
 }
@@ -178,6 +225,7 @@ nigh_text_format nigh__sniff_format(const uint8_t *bytes, size_t length, const c
     const char *end = text + length;
     if (begins(bytes, length, "\xef\xbb\xbf", 3)) text += 3;
     nigh_text_format format = format_of(text, end, name); /* a WARC may hold anything */
-    if (format == NIGH_TEXT_PLAIN && memchr(bytes, 0, length) != NULL) return NIGH_TEXT_AUTO;
+    const bool by_name = format == NIGH_TEXT_CSV || format == NIGH_TEXT_TSV;
+    if ((format == NIGH_TEXT_PLAIN || by_name) && memchr(bytes, 0, length) != NULL) return NIGH_TEXT_AUTO;
     return format;
 }

@@ -13,9 +13,15 @@
 #include "document/split_parts.h"
 
 static const struct nigh__split_format formats[] = {
-    {NIGH_TEXT_PLAIN, NIGH__RECORD_TEXT, nigh__split_whole}, {NIGH_TEXT_HTML, NIGH__RECORD_HTML, nigh__split_whole},
-    {NIGH_TEXT_LINES, NIGH__RECORD_TEXT, nigh__split_lines}, {NIGH_TEXT_JSONL, NIGH__RECORD_JSON, nigh__split_lines},
-    {NIGH_TEXT_WARC, NIGH__RECORD_HTTP, nigh__split_warc},   {NIGH_TEXT_TREC, NIGH__RECORD_TREC, nigh__split_trec},
+    {NIGH_TEXT_PLAIN, NIGH__RECORD_TEXT, nigh__split_whole, false},
+    {NIGH_TEXT_HTML, NIGH__RECORD_HTML, nigh__split_whole, false},
+    {NIGH_TEXT_LINES, NIGH__RECORD_TEXT, nigh__split_lines, false},
+    {NIGH_TEXT_JSONL, NIGH__RECORD_JSON, nigh__split_lines, false},
+    {NIGH_TEXT_WARC, NIGH__RECORD_HTTP, nigh__split_warc, false},
+    {NIGH_TEXT_TREC, NIGH__RECORD_TREC, nigh__split_trec, false},
+    {NIGH_TEXT_JSON, NIGH__RECORD_JSON, nigh__split_json, true},
+    {NIGH_TEXT_CSV, NIGH__RECORD_JSON, nigh__split_csv, true},
+    {NIGH_TEXT_TSV, NIGH__RECORD_JSON, nigh__split_csv, true},
 };
 
 /* ------------------------------------------------------------------ texts */
@@ -66,6 +72,8 @@ static nigh_status text_begin(struct nigh__splitter *splitter, struct nigh__feed
     splitter->format = NULL;
     splitter->line = 0;
     splitter->ordinal = 0;
+    splitter->begun = false;
+    nigh__split_csv_close(splitter);
     splitter->passing = 0;
     splitter->lost = false;
     splitter->raw.discard = false;
@@ -77,7 +85,7 @@ static nigh_status text_begin(struct nigh__splitter *splitter, struct nigh__feed
         splitter->format = &formats[i];
         splitter->guessed =
             splitter->options.format == NIGH_TEXT_AUTO && format == NIGH_TEXT_PLAIN && is_named(splitter);
-        splitter->formats |= 1u << (unsigned)format;
+        splitter->formats |= 1u << (unsigned)(formats[i].makes_lines ? NIGH_TEXT_JSONL : format);
         return NIGH_OK;
     }
     nigh_status status = nigh__split_pass_over(splitter, error);
@@ -120,6 +128,7 @@ static nigh_status look_inside(struct nigh__splitter *splitter, struct nigh__unp
 
 static void file_close(struct nigh__splitter *splitter) {
     splitter->text = NULL;
+    nigh__split_csv_close(splitter);
     nigh__unpacker_close(&splitter->inner);
     splitter->skipped += splitter->archive.skipped;
     splitter->archive.skipped = 0;

@@ -21,7 +21,9 @@ uint8_t *nigh__split_bytes(struct nigh__splitter *splitter, size_t length) {
 }
 
 static nigh_text_format format_now(const struct nigh__splitter *splitter) {
-    return splitter->format == NULL ? NIGH_TEXT_AUTO : splitter->format->format;
+    const struct nigh__split_format *format = splitter->format;
+    if (format == NULL) return NIGH_TEXT_AUTO;
+    return format->makes_lines ? NIGH_TEXT_JSONL : format->format;
 }
 
 bool nigh__split_wanted(const struct nigh__splitter *splitter) {
@@ -109,7 +111,7 @@ void nigh__raw_discard(struct nigh__splitter *splitter) {
 
 /* Whole files have nothing but the document in them, so they are collected as always. */
 static bool lies_in_batch(const struct nigh__splitter *splitter) {
-    return !splitter->raw.on || splitter->format->next == nigh__split_whole;
+    return !splitter->raw.on || splitter->format->makes_lines || splitter->format->next == nigh__split_whole;
 }
 
 nigh_status nigh__pending_begin(struct nigh__splitter *splitter, nigh_error *error) {
@@ -224,6 +226,8 @@ static nigh_status record_add(struct nigh__splitter *splitter, enum nigh__record
         .offset = place.offset,
         .line = place.line,
         .guessed = splitter->guessed,
+        .repaired = splitter->pending.repaired,
+        .columns = splitter->csv != NULL,
     };
     return NIGH_OK;
 }

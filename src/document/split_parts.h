@@ -31,6 +31,7 @@ struct nigh__pending {
     bool wanted;     /* it is of the shard asked for */
     bool over;       /* the limit of a document; nothing of it is kept */
     bool placed;     /* its id is that of its place; see struct nigh__record */
+    bool repaired;   /* bytes that are not UTF-8 were replaced */
 };
 
 /*
@@ -79,7 +80,9 @@ struct nigh__splitter {
     const struct nigh__split_format *format;
     bool guessed;            /* see struct nigh__record */
     uint64_t line;           /* lines, JSONL: the last one */
-    uint64_t ordinal;        /* WARC, TREC: records in this text */
+    uint64_t ordinal;        /* WARC, TREC, JSON: records in this text */
+    bool begun, in_array;    /* JSON: the first byte was looked at, and is that of an array */
+    struct nigh__csv *csv;   /* CSV: NULL where none is being read */
     struct nigh__array head; /* WARC: of char, the header of the record */
     uint64_t passing;        /* WARC: bytes still to come of a record that is no document, */
     uint64_t passing_length; /* how many there were, */
@@ -115,11 +118,15 @@ struct nigh__split_format {
     nigh_text_format format;
     enum nigh__record_kind kind;
     nigh_status (*next)(struct nigh__splitter *splitter, nigh_error *error);
+    bool makes_lines; /* records are made, each a line of JSON, and are said to be JSON lines */
 };
 
 nigh_status nigh__split_whole(struct nigh__splitter *splitter, nigh_error *error);
 nigh_status nigh__split_lines(struct nigh__splitter *splitter, nigh_error *error);
 nigh_status nigh__split_warc(struct nigh__splitter *splitter, nigh_error *error);
+nigh_status nigh__split_json(struct nigh__splitter *splitter, nigh_error *error);
+nigh_status nigh__split_csv(struct nigh__splitter *splitter, nigh_error *error);
+void nigh__split_csv_close(struct nigh__splitter *splitter); /* accepts one that reads no table */
 nigh_status nigh__split_trec(struct nigh__splitter *splitter, nigh_error *error);
 
 /* Copies a source and goes to its beginning. */

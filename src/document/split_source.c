@@ -16,7 +16,7 @@
 
 #define PRINT_DOCUMENTS 64u /* in a block: 8 bytes of the ledger for so many documents */
 
-static const struct nigh__split_format source_format = {NIGH_TEXT_PLAIN, NIGH__RECORD_GIVEN, nigh__split_source};
+static const struct nigh__split_format source_format = {NIGH_TEXT_PLAIN, NIGH__RECORD_GIVEN, nigh__split_source, false};
 
 /* The status is the caller's word; the error too, unless it was left as it was. */
 static nigh_status source_failed(nigh_status status, const char *verb, nigh_error *error) {

@@ -217,6 +217,10 @@ static nigh_status name_take(struct nigh__tree *tree, const struct level *level,
     bool refused = false;
     if (!tree->follow && is_link(path)) return skip(tree);
     const nigh_status opened = nigh__file_open_in(&level->directory, name, NIGH_OPEN_REGULAR, out, &why);
+    if (opened == NIGH_ENOMEM) {
+        if (error != NULL) *error = why;
+        return opened;
+    }
     const bool folder = opened != NIGH_OK && (why.system_errno == EISDIR || (why.system_errno == EACCES && is_folder(path)));
     nigh_status status = nigh__walk_rules_refuse(&tree->rules, path, folder, &refused, error);
     if (status != NIGH_OK || refused) {

@@ -3,6 +3,7 @@
 /* Where the table of files is not the system's, there are no folders above the one that is walked. */
 #include "document/walk_rules.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,30 +60,46 @@ static void folder_release(const nigh_context *context, struct folder *folder) {
     nigh__free(context, folder->lead);
 }
 
-/* Of a file that is open.  One that cannot be read has no rules: that is no reason to read less. */
-static bool file_parse(const nigh_context *context, const struct nigh__file *file, struct nigh__ignore *out) {
+static nigh_status file_parse(const nigh_context *context, const struct nigh__file *file, struct nigh__ignore *out,
+                              nigh_error *error) {
     uint64_t length = 0;
-    if (nigh__file_length(file, &length, NULL) != NIGH_OK || length == 0) return true;
+    nigh_status status = nigh__file_length(file, &length, error);
+    if (status != NIGH_OK || length == 0) return status;
     const size_t used = length < MAX_IGNORE_FILE ? (size_t)length : MAX_IGNORE_FILE;
     char *text = nigh__alloc(context, used, 1);
-    if (text == NULL) return false;
-    const bool read = nigh__file_read(file, 0, text, used, NULL) == NIGH_OK;
-    const bool parsed = !read || nigh__ignore_parse(context, out, text, used);
+    if (text == NULL) return nigh__no_memory(error, "for patterns of names");
+    status = nigh__file_read(file, 0, text, used, error);
+    if (status == NIGH_OK && !nigh__ignore_parse(context, out, text, used))
+        status = nigh__no_memory(error, "for patterns of names");
     nigh__free(context, text);
-    return parsed;
+    return status;
 }
 
-static bool folder_read(const struct nigh__walk_rules *rules, const struct nigh__file *directory, struct folder *out) {
-    bool parsed = true;
-    for (size_t i = 0; i < KINDS && parsed && !rules->no_ignore; i++) {
+/* NIGH_END: there is no such file, or none that may be read, and no rules in it. */
+static nigh_status file_open(const struct nigh__file *directory, const char *name, struct nigh__file *out,
+                             nigh_error *error) {
+    nigh_error why;
+    nigh_status status = nigh__file_open_in(directory, name, NIGH_OPEN_REGULAR, out, &why);
+    if (status == NIGH_OK) return NIGH_OK;
+    if (status != NIGH_ENOMEM && why.system_errno != EIO && why.system_errno != EMFILE) return NIGH_END;
+    if (error != NULL) *error = why;
+    return status;
+}
+
+static nigh_status folder_read(const struct nigh__walk_rules *rules, const struct nigh__file *directory,
+                               struct folder *out, nigh_error *error) {
+    nigh_status status = NIGH_OK;
+    for (size_t i = 0; i < KINDS && status == NIGH_OK && !rules->no_ignore; i++) {
         struct nigh__file file;
-        const nigh_status status = nigh__file_open_in(directory, file_names[i], NIGH_OPEN_REGULAR, &file, NULL);
-        if (status == NIGH_ENOMEM) return false;
-        if (status != NIGH_OK) continue;
-        parsed = file_parse(rules->context, &file, &out->rules[i]);
-        nigh__file_release(&file);
+        status = file_open(directory, file_names[i], &file, error);
+        if (status == NIGH_OK) {
+            status = file_parse(rules->context, &file, &out->rules[i], error);
+            nigh__file_release(&file);
+        } else if (status == NIGH_END) {
+            status = NIGH_OK;
+        }
     }
-    return parsed;
+    return status;
 }
 
 /* Takes `lead` over. */
@@ -90,14 +107,14 @@ static nigh_status folder_add(struct nigh__walk_rules *rules, const struct nigh_
                               char *lead, nigh_error *error) {
     struct folder folder = {.base = base, .lead = lead};
     for (size_t i = 0; i < KINDS; i++) nigh__ignore_init(&folder.rules[i]);
-    struct folder *place =
-        folder_read(rules, directory, &folder) ? nigh__array_add(rules->context, &rules->folders, 1) : NULL;
+    nigh_status status = folder_read(rules, directory, &folder, error);
+    struct folder *place = status == NIGH_OK ? nigh__array_add(rules->context, &rules->folders, 1) : NULL;
     if (place != NULL) {
         *place = folder;
         return NIGH_OK;
     }
     folder_release(rules->context, &folder);
-    return nigh__no_memory(error, "to walk a folder");
+    return status == NIGH_OK ? nigh__no_memory(error, "to walk a folder") : status;
 }
 
 /* -------------------------------------------------------- folders above it */

@@ -14,8 +14,8 @@
 #include "document/document_options.h"
 #include "support/split_support.h"
 
-static const char *const inputs[] = {"lines.jsonl", "text.gz", "all.tgz", "folder"};
-#define INPUTS 4
+static const char *const inputs[] = {"lines.jsonl", "text.gz", "all.tgz", "folder", "more"};
+#define INPUTS 5
 
 static void inputs_make(void) {
     static const struct member members[] = {
@@ -35,6 +35,14 @@ static void inputs_make(void) {
     assert_int_equal(mkdir("folder/in", 0777), 0);
     file_write_all("folder/in/a.txt", "text", 4);
     file_write_all("folder/in/b.txt", "text", 4);
+    static const char table[] = "id,text\na,\"one\ntwo\"\nb,\"\xe9\"\n";
+    static const char array[] = "[{\"text\": \"one\"},\n {\"text\": 2}]";
+    remove_tree("more");
+    assert_int_equal(mkdir("more", 0777), 0);
+    file_write_all("more/.gitignore", "*.log\n", 6);
+    file_write_all("more/a.json", array, strlen(array));
+    file_write_all("more/b.csv", table, strlen(table));
+    file_write_all("more/c.log", "text", 4);
 }
 
 /* Where a reading failed, all that came before the failure is as without it. */
