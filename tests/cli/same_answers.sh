@@ -37,7 +37,7 @@ checks=$((checks + 1))
 # Exact means exact: an independent count agrees.
 "$NIGH" generate -q -n 200 --bits 64 -o small.hex
 "$NIGH" index -q small.nigh small.hex
-"$NIGH" search -q -k 20 --output tsv small.nigh small.hex > got
+"$NIGH" search -q -k 20 --output tsv small.nigh small.hex | cut -f 1-4 > got
 python3 - << 'PYTHON' > expected || fail python
 rows = [int(line, 16) for line in open("small.hex")]
 for query, a in enumerate(rows):

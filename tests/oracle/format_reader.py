@@ -19,6 +19,7 @@ import re
 import subprocess
 import sys
 from array import array
+from bisect import bisect_right
 
 from xxh3 import xxh3_64
 
@@ -322,6 +323,8 @@ class Segment(Sectioned):
         self.id_lookup = self.numbers(ID_LOOKUP, 4)
         self.metadata_offsets = self.numbers(METADATA_OFFSETS, 8)
         self.text_offsets = self.numbers(TEXT_OFFSETS, 8)
+        blocks = self.sections[TEXT_BLOCKS].count if TEXT_BLOCKS in self.sections else 0
+        self.block_begins = [self.text_block(i).begin for i in range(blocks)]
         self.unpacked = (None, b"")  # the block that was unpacked last
 
     # Opening.
@@ -515,12 +518,10 @@ class Segment(Sectioned):
         self.require_in(TEXT_OFFSETS, 8 * document, fits, "a text from %d to %d" % (begin, end))
         if begin == end:
             return b""
-        blocks = self.sections[TEXT_BLOCKS].count - 1
-        number = next((i for i in range(blocks) if begin < self.text_block(i + 1).begin), None)
-        inside = number is not None and self.text_block(number).begin <= begin
-        inside = inside and end <= self.text_block(number + 1).begin
+        number = bisect_right(self.block_begins, begin) - 1
+        inside = 0 <= number < len(self.block_begins) - 1 and end <= self.block_begins[number + 1]
         self.require_in(TEXT_OFFSETS, 8 * document, inside, "a text from %d to %d is in no block" % (begin, end))
-        base = self.text_block(number).begin
+        base = self.block_begins[number]
         return self.unpack_block(number)[begin - base : end - base]
 
     def keys(self, document):

@@ -108,6 +108,40 @@ def index(collection, documents, *options):
     expect(result.returncode == 0, "index " + collection, said(result))
 
 
+def escaped(name):
+    """An id as docs/ids.md has it written."""
+    written, at = [], 0
+    plain = {9: b"\\t", 10: b"\\n", 13: b"\\r", 92: b"\\\\"}
+    while at < len(name):
+        size = next((n for n in (1, 2, 3, 4) if is_character(name[at : at + n])), 0)
+        piece = name[at : at + max(size, 1)]
+        if len(piece) == 1 and piece[0] in plain:
+            written.append(plain[piece[0]])
+        elif size == 0 or is_control(piece.decode()):
+            written.extend(b"\\x%02x" % byte for byte in piece)
+        else:
+            written.append(piece)
+        at += len(piece)
+    return b"".join(written)
+
+
+def is_character(piece):
+    try:
+        return len(piece.decode()) == 1
+    except UnicodeDecodeError:
+        return False
+
+
+def is_control(character):
+    code = ord(character)
+    marks = (0x61C, 0x200E, 0x200F, 0x2028, 0x2029)
+    return code < 32 or 127 <= code < 160 or code in marks or 0x202A <= code <= 0x202E or 0x2066 <= code <= 0x2069
+
+
+def exported_line(name, signature):
+    return hex_line(None if name is None else escaped(name), signature)
+
+
 def expect_same_reading(collection, documents):
     """Reader, tool and `documents` agree; both checks are clean; every id is found."""
     expected = [(b"%d" % i if name is None else name, signature) for i, (name, signature) in enumerate(documents)]
@@ -115,7 +149,7 @@ def expect_same_reading(collection, documents):
     lines = b"".join(hex_line(name, signature) for name, signature in expected)
     expect(listed.returncode == 0 and listed.stdout == lines, "read " + collection, said(listed))
     exported = nigh("export", collection, "--format", "hex", "-o", "-")
-    lines = b"".join(hex_line(name, signature) for name, signature in documents)
+    lines = b"".join(exported_line(name, signature) for name, signature in documents)
     expect(exported.returncode == 0 and exported.stdout == lines, "export " + collection, said(exported))
     expect_accepted(collection, "check " + collection, len(documents))
     expect_found(collection, expected)
@@ -1237,7 +1271,7 @@ def expect_same_verdict(collection, what):
         return False
     expect(theirs.returncode == 0, what, "the reader accepts; nigh check says: " + said(theirs))
     exported = nigh("export", collection, "--format", "hex", "-o", "-")
-    lines = b"".join(hex_line(name, signature) for name, signature, _ in opened.documents())
+    lines = b"".join(exported_line(name, signature) for name, signature, _ in opened.documents())
     expect(exported.stdout == lines, what + ", export", said(exported))
     return True
 
