@@ -37,9 +37,9 @@ static void print_match(const struct against *against, struct cli_name incoming,
     struct cli_sink *out = against->job->out;
     const bool copies = against->info.copies != 0;
     if (against->values->output == AGAINST_TSV) {
-        cli_sink_bytes(out, incoming.text, incoming.length);
+        cli_sink_escaped(out, incoming.text, incoming.length);
         cli_sink_text(out, "\t");
-        cli_sink_bytes(out, old.text, old.length);
+        cli_sink_escaped(out, old.text, old.length);
         cli_sink_format(out, "\t%u\t%s", likeness->distance, likeness->input ? "input" : "collection");
         if (copies && likeness->similarity >= 0) cli_sink_format(out, "\t%.6f", likeness->similarity);
         cli_sink_text(out, "\n");
@@ -154,7 +154,7 @@ static void put_ids(struct against *against) {
         char room[24];
         if (!is_listed(against, &document)) continue;
         const struct cli_name name = added_name(&document, i, room);
-        cli_sink_bytes(against->ids, name.text, name.length);
+        cli_sink_escaped(against->ids, name.text, name.length);
         cli_sink_text(against->ids, "\n");
     }
 }

@@ -381,17 +381,17 @@ static int take_inputs(struct against *against) {
 static int bear_same_id(const struct against *against, const nigh_against_document *document, uint64_t before) {
     struct cli_job *job = against->job;
     const char *more = before + 1 == SAME_IDS_SHOWN ? "; more such are counted, not shown" : "";
-    int length = (int)(document->id_length <= 200 ? document->id_length : cli_utf8_whole(document->id, 200));
+    const struct cli_shown id = cli_shown(document->id, document->id_length);
     if (!against->info.texts || against->values->reading.strict) {
-        cli_error(job, "the id '%.*s' is there already; nothing was added", length, document->id);
+        cli_error(job, "the id '%s' is there already; nothing was added", id.text);
         return CLI_ERROR;
     }
     if (before >= SAME_IDS_SHOWN || job->common->quiet) return CLI_DONE;
     if (against->info.copies)
-        cli_error(job, "the id '%.*s' is there with another text; added as '%.*s~...%.*s'%s", length, document->id,
-                  length, document->id, 3, document->added_id + document->added_id_length - 3, more);
+        cli_error(job, "the id '%s' is there with another text; added as '%s~...%.3s'%s", id.text, id.text,
+                  document->added_id + document->added_id_length - 3, more);
     else
-        cli_error(job, "not added: the id '%.*s' is there already%s", length, document->id, more);
+        cli_error(job, "not added: the id '%s' is there already%s", id.text, more);
     return CLI_DONE;
 }
 

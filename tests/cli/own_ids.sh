@@ -104,4 +104,10 @@ contains same.pairs '"number1":1,"number2":3}'
 contains same.clusters '{"id":"x","cluster":"x","keep":false,"number":2,"cluster_number":0}'
 contains same.clusters '{"id":"x","cluster":"y","keep":false,"number":3,"cluster_number":1}'
 
+# What is new, and what is not, is told in the same way.
+printf '%s\n' '{"id":"new\nid","text":"one two three four"}' '{"id":"n\tw","text":"trains leave the station at noon"}' > new.jsonl
+expect 0 ANY ANY -- "$NIGH" against -q odd.nigh new.jsonl --radius 0 --output tsv --new new.ids
+contains .out $'new\\nid\ta\\tb\t0\tcollection'
+compare 'the ids of new ones' 'n\tw' new.ids
+
 finish
