@@ -313,12 +313,18 @@ static nigh_status verify_group(struct verifying *verifying, uint64_t *kept, siz
  */
 static nigh_status set_reading(struct verifying *verifying, nigh_error *error) {
     nigh_text_reader_options *reading = &verifying->reading;
-    const nigh_text_reader_options *kept = nigh__terms_group(verifying->terms, verifying->group)->reading;
+    nigh_text_reader_options asked;
     const nigh_status status =
-        nigh__options_copy(&nigh__text_reader_options_shape, reading, verifying->asked->reading, error);
-    if (reading->format == NIGH_TEXT_AUTO) reading->format = kept->format;
-    if (reading->text_key == NULL) reading->text_key = kept->text_key;
-    if (reading->id_key == NULL) reading->id_key = kept->id_key;
+        nigh__options_copy(&nigh__text_reader_options_shape, &asked, verifying->asked->reading, error);
+    *reading = *nigh__terms_group(verifying->terms, verifying->group)->reading;
+    reading->max_depth = asked.max_depth;
+    reading->max_document_bytes = asked.max_document_bytes;
+    reading->max_expansion = asked.max_expansion;
+    reading->max_expansion_free = asked.max_expansion_free;
+    reading->max_members = asked.max_members;
+    if (asked.format != NIGH_TEXT_AUTO) reading->format = asked.format;
+    if (asked.text_key != NULL) reading->text_key = asked.text_key;
+    if (asked.id_key != NULL) reading->id_key = asked.id_key;
     reading->problem = NULL;
     reading->strict = 0;
     reading->max_errors = NIGH_ALL_64;

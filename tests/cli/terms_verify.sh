@@ -14,7 +14,7 @@ printf 'the quick fox\na lazy dog\nthe fox again\n' > data/log.txt
 # ------------------------------------------------------------ where inputs are
 
 # Below the folder at hand, or the one that the file lies in.
-expect 0 $'log.txt:1\nlog.txt:3' '' -- sh -c "'$NIGH' terms search -q store/log.terms fox --verify | sed 's,.*/,,'"
+expect 0 $'log.txt:1\nlog.txt:3' '' -- sh -c "'$NIGH' terms search -q store/log.terms fox --verify | sed 's,.*/,,' | cut -d: -f1,2"
 expect 2 '' ANY -- in_folder elsewhere "$NIGH" terms search -q ../store/log.terms fox --verify
 contains .err "data/log.txt': is outside of the folders whose files may be read again; --source-root allows others"
 for root in "$PWD/data" .. /; do
@@ -48,6 +48,12 @@ expect 0 ANY '' -- "$NIGH" terms search -q large.terms large --verify
 expect 0 '' ANY -- "$NIGH" terms index bomb.terms data/bomb.gz --format lines --max-expansion 10000
 expect 2 '' ANY -- "$NIGH" terms search -q bomb.terms small --verify --max-expansion 10
 contains .err '--max-expansion allows no more'
+
+# Which files of a folder are read is said by the file, since records are counted over all of them.
+mkdir folder
+for name in .hidden.txt a.txt b.txt c.log; do echo "a fox of $name" > "folder/$name"; done
+expect 0 '' ANY -- "$NIGH" terms index folder.terms folder --hidden --exclude 'a.*'
+expect 0 3 '' -- sh -c "'$NIGH' terms search -q folder.terms fox --verify | wc -l"
 
 # ----------------------------------------------------------------- what grows
 
