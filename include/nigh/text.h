@@ -125,8 +125,8 @@ NIGH_API nigh_status nigh_signer_options_parse(const char *scheme, nigh_signer_o
 
 /*
  * Whether a scheme that came with a collection, perhaps a stranger's, makes signing cost many times what it usually
- * does: more than 16,384 bits, or passages so short that a word comes to more than 512.  What `asked` (may be NULL: nothing) says itself,
- * the same width or the same max_terms, is no surprise and passes.
+ * does: more than 16,384 bits, or passages so short that a word comes to more than 512.  What `asked` (may be NULL:
+ * nothing) says itself, the same width or the same max_terms, is no surprise and passes.
  *
  * Threads: any.
  * Returns: NIGH_OK; NIGH_ELIMIT.

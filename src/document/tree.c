@@ -221,7 +221,8 @@ static nigh_status name_take(struct nigh__tree *tree, const struct level *level,
         if (error != NULL) *error = why;
         return opened;
     }
-    const bool folder = opened != NIGH_OK && (why.system_errno == EISDIR || (why.system_errno == EACCES && is_folder(path)));
+    const bool folder =
+        opened != NIGH_OK && (why.system_errno == EISDIR || (why.system_errno == EACCES && is_folder(path)));
     nigh_status status = nigh__walk_rules_refuse(&tree->rules, path, folder, &refused, error);
     if (status != NIGH_OK || refused) {
         nigh__file_release(out);

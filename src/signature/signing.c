@@ -35,7 +35,7 @@ struct row {
     uint32_t mark_length, snippet_length;
     uint32_t key_count;
     uint32_t kept_length; /* of the text; 0 where it is not kept */
-    uint64_t unknown; /* not zero: no feature of it is in the vocabulary */
+    uint64_t unknown;     /* not zero: no feature of it is in the vocabulary */
 };
 
 #define MARK_SIZE 48 /* two numbers of 64 bits, and what is around them */

@@ -45,7 +45,7 @@ completes 'jsonl' search --output j
 completes 'tsv' search --output = ts
 completes 'table jsonl tsv trec' search --output =
 completes 'table jsonl' info --output ''
-completes 'topsig trec' index --format t
+completes 'topsig trec tsv' index --format t
 completes '' export --format t
 completes 'auto topsig simhash minhash learned:' index --scheme ''
 completes 'learned:' sign --scheme l

@@ -48,10 +48,10 @@ same expected got
 
 # Without an id, items are numbered and rows go by their lines.
 printf '[{"text":"one text"}, {"text":"another text"}]' > numbered.json
-signed numbered.json | cut -f1 > got
+signed numbered.json | cut -f1 | cut -d: -f1,2 > got
 compare 'ids' $'numbered.json:1\nnumbered.json:2' got
 printf 'text\nriver text\n"hill\nlines"\nvalley\n' > numbered.csv
-signed numbered.csv | cut -f1 > got
+signed numbered.csv | cut -f1 | cut -d: -f1,2 > got
 compare 'ids' $'numbered.csv:2\nnumbered.csv:3\nnumbered.csv:5' got
 
 # What is malformed costs no more than itself.
