@@ -33,9 +33,10 @@ NIGH_API const char *nigh_text_format_name(nigh_text_format format);
 /*
  * One document as text.  `text` is UTF-8; what was not is U+FFFD.  `id` is any
  * bytes: what the format gives (a key, a URI, a DOCNO); of a file without one its
- * path, or "ARCHIVE/MEMBER"; and of a record in a file "PATH:LINE:HASH" (of WARC
- * and TREC ":NUMBER", of "-" as one text "-:HASH"), with 12 hexadecimal digits that
- * stand for the text: the same input has the same ids, and another text another one.
+ * path, or "ARCHIVE/MEMBER"; and of a record in a file "PATH:LINE:HASH" (of WARC,
+ * TREC and JSON arrays ":NUMBER", of "-" as one text "-:HASH"), with 12 hexadecimal
+ * digits that stand for the text: the same input has the same ids, and another text
+ * another one.
  */
 typedef struct nigh_text {
     size_t size;

@@ -317,6 +317,7 @@ static nigh_status set_reading(struct verifying *verifying, nigh_error *error) {
     const nigh_status status =
         nigh__options_copy(&nigh__text_reader_options_shape, &asked, verifying->asked->reading, error);
     *reading = *nigh__terms_group(verifying->terms, verifying->group)->reading;
+    reading->follow = reading->follow && asked.follow; /* links lead out of the roots */
     reading->max_depth = asked.max_depth;
     reading->max_document_bytes = asked.max_document_bytes;
     reading->max_expansion = asked.max_expansion;

@@ -122,4 +122,9 @@ expect 0 ANY ANY -- "$NIGH" terms search walked.terms --verify 'rivers'
 make tree/new.txt
 expect 2 ANY ANY -- "$NIGH" terms search walked.terms --verify 'rivers'
 
+# Links are followed to verify only where that is said again: the file may be a stranger's.
+expect 0 '' ANY -- "$NIGH" terms index followed.terms links --follow
+expect 2 ANY ANY -- "$NIGH" terms search followed.terms --verify --source-root . 'rivers'
+expect 0 ANY ANY -- "$NIGH" terms search followed.terms --verify --follow --source-root . 'rivers'
+
 finish
