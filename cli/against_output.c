@@ -243,6 +243,7 @@ static void count_all(const struct against *against, const nigh_finder_info *fin
     cli_stats_count(stats, "verified", info->verified != 0);
     cli_stats_count(stats, "ids_taken", info->ids_taken);
     cli_stats_count(stats, "lost", info->lost);
+    cli_stats_count(stats, "untold", info->untold);
     cli_stats_count(stats, "finder_bytes", finder->bytes);
     if (info->texts) cli_stats_signing(stats, signing);
 }
@@ -284,6 +285,9 @@ static void note_outcome(const struct against *against, const char *method, cons
              cli_digits(info->documents).text, against->path, within, cli_digits(info->there).text, repeated,
              cli_digits(info->unmatched).text, added, method, job->stats.work_seconds,
              cli_digits((uint64_t)job->stats.rate).text, skipped);
+    if (info->untold > 0)
+        cli_note(job, "%s not told: of each document the nearest are, up to 1,000 or what --memory has room for",
+                 cli_counted(info->untold, "more match is", "more matches are").text);
     if (info->truncated > 0)
         cli_note(job, "%s more rows than are compared for one; some matches may be missing",
                  cli_counted(info->truncated, "look-up found", "look-ups found").text);

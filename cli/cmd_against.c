@@ -28,10 +28,6 @@ _Static_assert(NIGH_FINDER_SCAN == 1 && NIGH_FINDER_TABLES == 2 && NIGH_FINDER_P
 #define PLACE(field) offsetof(struct against_values, field)
 
 static const struct cli_option options[] = {
-    CLI_NUMBER('r', "radius", PLACE(radius), "BITS", 0, NIGH_MAX_WIDTH_BITS, NULL,
-               "what differs in at most BITS bits is the same (default 3 in 64 bits of simhash, 36 in 256 of minhash, "
-               "and in proportion; of others it must be given)"),
-    CLI_FLAG(0, "first", PLACE(first), "one match for each is enough: the one that was added first"),
     CLI_FLAG(0, "add", PLACE(add),
              "add those that matched nothing, all of them at once; makes the collection where there is none"),
     CLI_TEXT('o', NULL, PLACE(records), "FILE",
@@ -48,6 +44,10 @@ static const struct cli_option options[] = {
     CLI_FLAG(0, "fail-if-new", PLACE(fail_if_new), "exit with 1 where something is new"),
     CLI_FLAG(0, "fail-if-found", PLACE(fail_if_found), "exit with 1 where something is there already"),
     CLI_TEXT(0, "temporary", PLACE(temporary), "FOLDER", "where temporary files go (default $TMPDIR, else /tmp)"),
+    CLI_NUMBER('r', "radius", PLACE(radius), "BITS", 0, NIGH_MAX_WIDTH_BITS, NULL,
+               "what differs in at most BITS bits is the same (default 3 in 64 bits of simhash, 36 in 256 of minhash, "
+               "and in proportion; of others it must be given)"),
+    CLI_FLAG(0, "first", PLACE(first), "one match for each is enough: the one that was added first"),
     CLI_CHOICE(0, "output", PLACE(output), "FORM", output_names, "jsonl", "the form of the matches"),
     CLI_CHOICE(0, "method", PLACE(method), "METHOD", method_names, "auto",
                "how to look; auto is the fastest that 'nigh plan' predicts, and misses nothing unless --recall "

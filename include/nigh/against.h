@@ -57,6 +57,8 @@ typedef struct nigh_against_options {
     int no_verify; /* non-zero: candidates are taken at their word, by bits alone, and texts are not read */
     const nigh_signer_options *signer; /* how documents of a collection are signed that `add` makes where there is none;
                                           NULL: minhash with a threshold of .8 */
+    uint64_t most_matches; /* documents of the collection that are told of a new one, the nearest; `untold` counts the
+                              others.  NIGH_DEFAULT: 1,000, and fewer where memory_bytes has no room for them */
     const char *temporary; /* the folder for what does not fit memory_bytes, and for copies of streams; NULL: "/tmp" */
 } nigh_against_options;
 
@@ -155,8 +157,8 @@ typedef struct nigh_against_document {
     size_t size;
     const char *id; /* NULL: it goes by its number */
     size_t id_length;
-    const nigh_match
-        *there; /* documents of the collection, or by number of the chunks: nearest first, ties by number */
+    const nigh_match *there; /* documents of the collection, or by number of the chunks: nearest first, ties by number;
+                                at most most_matches */
     size_t there_count;
     const nigh_match *earlier; /* new ones before it that matched nothing themselves, by number from 0; the same order.
                                   Of more than 1,000 new ones that are equal, and match an earlier one, one match of
@@ -200,6 +202,7 @@ typedef struct nigh_against_info {
     int verified;     /* non-zero: every match was verified by its text */
     double threshold; /* of near-copies */
     uint64_t lost;    /* of near-copies: as in nigh_dedup_info */
+    uint64_t untold;  /* matches beyond most_matches, which are in no list */
 } nigh_against_info;
 
 NIGH_API void nigh_against_describe(const nigh_against *against, nigh_against_info *out);

@@ -13,11 +13,13 @@
  */
 #include <stdlib.h>
 
+#include "base/options.h"
 #include "base/status.h"
 #include "corpus/against_parts.h"
 #include "nigh/join.h"
 
 #define FIRST_BATCH 64u
+#define USUAL_MATCHES 1000u
 #define LARGEST_BATCH 65536u
 #define FEW_MATCHES (1u << 16) /* of a batch: the next may be larger */
 #define MANY_MATCHES (1u << 20)
@@ -25,8 +27,18 @@
 
 /* ------------------------------------------------------ with what is there -- */
 
+/* How many of a new one are kept: copies of one signature, many of them on both sides, would fill any memory. */
+static size_t most_matches(const nigh_against *against) {
+    const nigh_against_options *options = &against->options;
+    if (options->most_matches != NIGH__UNSET_64) return options->most_matches < 1 ? 1 : (size_t)options->most_matches;
+    const uint64_t room = options->memory_bytes / 2 / sizeof(nigh_match) / (against->incoming.count + 1);
+    if (options->memory_bytes == 0 || room > USUAL_MATCHES) return USUAL_MATCHES;
+    return room < 1 ? 1 : (size_t)room;
+}
+
 /* Keeps the matches of queries [begin, ...), and counts. */
 static nigh_status keep_results(nigh_against *against, const nigh_results *results, size_t begin, nigh_error *error) {
+    const size_t most = most_matches(against);
     nigh_results_info info = {.size = sizeof info};
     nigh_results_describe(results, &info);
     against->info.distances += info.distances;
@@ -35,6 +47,8 @@ static nigh_status keep_results(nigh_against *against, const nigh_results *resul
     for (size_t i = 0; i < info.queries; i++) {
         size_t count = 0;
         const nigh_match *matches = nigh_results_matches(results, i, &count);
+        against->info.untold += count > most ? count - most : 0;
+        if (count > most) count = most;
         nigh_match *kept = nigh__array_add(against->context, &against->there.matches, count);
         if (kept == NULL) return nigh__no_memory(error, "for matches");
         for (size_t j = 0; j < count; j++) kept[j] = matches[j];
@@ -102,7 +116,7 @@ static nigh_find_mode find_mode(const nigh_against *against) {
 static nigh_status find_batch(nigh_against *against, const nigh_finder *finder, size_t begin, size_t count,
                               uint64_t *matches, nigh_error *error) {
     const struct nigh__incoming *incoming = &against->incoming;
-    const size_t before = against->there.matches.count;
+    const uint64_t before = against->there.matches.count + against->info.untold;
     nigh_find_options options;
     nigh_find_options_init(&options);
     nigh_results *results = NULL;
@@ -114,7 +128,7 @@ static nigh_status find_batch(nigh_against *against, const nigh_finder *finder, 
     if (status != NIGH_OK) return status;
     status = keep_results(against, results, begin, error);
     nigh_results_free(results);
-    *matches = against->there.matches.count - before;
+    *matches = against->there.matches.count + against->info.untold - before;
     return status;
 }
 

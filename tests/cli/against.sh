@@ -173,6 +173,18 @@ expect 0 $'copy\t0\t0\tcollection\nagain\tfresh\t0\tinput' '' \
 expect 0 ANY '' -- "$NIGH" against -q --stats s.json simhash.nigh new.jsonl
 for key in '"queries":4' '"matches":' '"there":' '"new":' '"radius":3' '"exact":1' '"truncated":0'; do contains s.json "$key"; done
 
+# Many copies on both sides: the nearest of each are told, as many as the memory has room for, and the rest counted.
+python3 -c 'for i in range(3000): print("s%d\t0123456789abcdef" % i)' > crowd.hex
+python3 -c 'for i in range(40): print("n%d\t0123456789abcdee" % i)' > many.hex
+"$NIGH" index -q crowd.nigh crowd.hex || fail index
+expect 0 ANY ANY -- "$NIGH" against -r 3 --output tsv --stats s.json crowd.nigh many.hex
+[[ $(wc -l < .out) == 40000 ]] || fail "$(wc -l < .out) matches"
+contains .err '80,000 more matches are not told'
+contains s.json '"untold":80000'
+expect 0 ANY '' -- "$NIGH" against -q -r 3 --memory 1M --output tsv --stats s.json crowd.nigh many.hex
+head -2 .out > got
+compare 'the first' $'n0\ts0\t1\tcollection\nn0\ts1\t1\tcollection' got
+
 # ------------------------------------------------------------------ wrong use --
 
 expect 2 '' "nigh against: 'c.nigh' holds signatures of your own; say with --radius how many bits may differ
