@@ -13,7 +13,11 @@ state c.nigh > before
 for _ in 1 2 3 4; do
     "$NIGH" index -q c.nigh - --format npy < <(exec 2> /dev/null; cat rows.npy; exec sleep 5) &
     writer=$!
-    for _ in $(seq 100); do [[ $(find c.nigh -name 'segment-*' -size +100k | wc -l) -gt 0 ]] && break; sleep 0.05; done
+    for _ in $(seq 100); do # until its own segment, not that of the one before, has grown
+        readlink "/proc/$writer/fd/"* 2> /dev/null | grep -q '/segment-[0-9]*$' &&
+            [[ $(find c.nigh -name 'segment-*' -size +100k | wc -l) -gt 0 ]] && break
+        sleep 0.05
+    done
     kill -KILL "$writer"
     wait "$writer" 2> /dev/null
     left=$(find c.nigh -type f | wc -l)
