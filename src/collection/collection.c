@@ -378,7 +378,7 @@ nigh_status nigh_collection_text(const nigh_collection *collection, uint64_t doc
     uint32_t within = 0;
     *length = 0;
     nigh_status status = nigh__collection_locate(collection, document, &segment, &within, error);
-    if (status != NIGH_OK) return status;
+    if (status != NIGH_OK || segment == NULL) return status;
     if (segment->text_offsets == NULL)
         return nigh__fail_at(error, NIGH_ENOTFOUND, collection->path, NIGH_NO_OFFSET,
                              "document %" PRIu64 " was added without its text", document);

@@ -155,28 +155,36 @@ static nigh_status load_block(const struct nigh__segment *segment, uint64_t inde
     return NIGH_OK;
 }
 
-nigh_status nigh__segment_text(const struct nigh__segment *segment, uint32_t document, struct nigh__text_cache *cache,
-                               const char **text, size_t *length, nigh_error *error) {
-    uint64_t begin;
-    uint64_t end;
-    uint64_t index;
+/* Where a text lies, looked up inside a guard. */
+struct place {
+    uint64_t begin, end;
+    uint64_t index; /* of its block */
     struct block block;
+};
+
+static nigh_status locate_text(const struct nigh__segment *segment, uint32_t document,
+                               const struct nigh__text_cache *cache, struct place *out, nigh_error *error) {
     struct nigh__guard guard;
     nigh__guard_enter(&guard, segment->map, segment->length);
     if (NIGH__GUARD_FAULTED(&guard)) return nigh__segment_cut(segment, error);
-    const bool sound = find_text(segment, document, cache, &begin, &end, &index, &block);
+    const bool sound = find_text(segment, document, cache, &out->begin, &out->end, &out->index, &out->block);
     nigh__guard_leave(&guard);
-    if (!sound)
-        return nigh__segment_corrupt(segment, NIGH__SECTION_TEXT_OFFSETS, document, "the offset of a text is wrong",
-                                     error);
+    if (sound) return NIGH_OK;
+    return nigh__segment_corrupt(segment, NIGH__SECTION_TEXT_OFFSETS, document, "the offset of a text is wrong", error);
+}
+
+nigh_status nigh__segment_text(const struct nigh__segment *segment, uint32_t document, struct nigh__text_cache *cache,
+                               const char **text, size_t *length, nigh_error *error) {
+    struct place place = {.index = 0};
+    nigh_status status = locate_text(segment, document, cache, &place, error);
     *text = "";
     *length = 0;
-    if (begin == end) return NIGH_OK;
-    nigh_status status = NIGH_OK;
-    if (cache->segment != segment || cache->block != index) status = load_block(segment, index, &block, cache, error);
+    if (status != NIGH_OK || place.begin == place.end) return status;
+    if (cache->segment != segment || cache->block != place.index)
+        status = load_block(segment, place.index, &place.block, cache, error);
     if (status != NIGH_OK) return status;
-    *text = (const char *)cache->raw.data + (begin - cache->begin);
-    *length = (size_t)(end - begin);
+    *text = (const char *)cache->raw.data + (place.begin - cache->begin);
+    *length = (size_t)(place.end - place.begin);
     return NIGH_OK;
 }
 
