@@ -191,16 +191,17 @@ static size_t first_end(const char *text, const char *ends) {
     return length;
 }
 
-/* What stands before the details, and no more than fits into the line. */
+/* What stands before the details; where that does not fit into the line, its beginning, which is seen to be one. */
 static void short_text(const char *text, char *out, size_t capacity) {
-    size_t length = first_end(text, ";:({");
-    if (length >= capacity) length = first_end(text, ";:({,");
-    if (length >= capacity) {
-        length = capacity - 1;
+    static const char more[] = "...";
+    size_t length = first_end(text, ";(");
+    const bool cut = length >= capacity;
+    if (cut) {
+        length = capacity - sizeof more;
         while (length > 0 && text[length] != ' ') length--;
     }
-    while (length > 0 && text[length - 1] == ' ') length--;
-    snprintf(out, capacity, "%.*s", (int)length, text);
+    while (length > 0 && (text[length - 1] == ' ' || (cut && text[length - 1] == ','))) length--;
+    snprintf(out, capacity, "%.*s%s", (int)length, text, cut ? more : "");
 }
 
 static void short_option(const struct page *page, const struct cli_option *option) {
