@@ -325,8 +325,10 @@ static int take_documents(struct against *against) {
     if (status == NIGH_OK && against->info.copies) {
         status = take_copies(against);
     } else if (status == NIGH_OK) {
-        status = cli_reader_open(job, &against->inputs, &values->reading, cli_text_format(values->format),
-                                 &against->problems, &against->reader);
+        struct cli_reading reading = values->reading;
+        reading.scheme = nigh_against_scheme(against->work);
+        status = cli_reader_open(job, &against->inputs, &reading, cli_text_format(values->format), &against->problems,
+                                 &against->reader);
         if (status == NIGH_OK)
             status = nigh_against_take_texts(against->work, against->reader, against->signer, &job->error);
     }

@@ -152,7 +152,7 @@ static const char *hint_of(nigh_reason reason) {
     case NIGH_REASON_ONE_DOCUMENT:
         return "; --format lines makes a document of each";
     case NIGH_REASON_OTHER_KEYS:
-        return "; leave --text-key and --id-key out";
+        return "; without --text-key and --id-key they are read alike";
     case NIGH_REASON_COMMITTED:
         return "; what was added is there, but a loss of power may still undo it";
     case NIGH_REASON_INPUTS_THERE:

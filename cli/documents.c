@@ -186,7 +186,7 @@ static bool is_shown(struct cli_problems *problems, const nigh_error *problem) {
     if (problems->job->common->quiet || problems->shown == UINT64_MAX) return false;
     if (problem->reason == NIGH_REASON_NOT_TEXT) return problems->binary++ < BINARIES_SHOWN;
     if (problem->reason == NIGH_REASON_ONE_DOCUMENT) return problems->of_lines++ == 0;
-    if (problem->reason == NIGH_REASON_NO_KEY) return true;
+    if (problem->reason == NIGH_REASON_NO_KEY || problem->reason == NIGH_REASON_OTHER_KEYS) return true;
     if (problems->shown > PROBLEMS_SHOWN) return false;
     if (problems->shown++ < PROBLEMS_SHOWN) return true;
     cli_error(problems->job, "more parts are malformed; they are counted, but not shown");
@@ -200,7 +200,8 @@ static void show_problem(void *user, const nigh_error *problem) {
     nigh_error borne = *problem; /* what would bear it has been given */
     if (borne.reason == NIGH_REASON_LOST_INPUT) borne.reason = NIGH_REASON_NONE;
     cli_error_format(&borne, line, sizeof line);
-    if (problem->reason == NIGH_REASON_NO_KEY || problem->reason == NIGH_REASON_ONE_DOCUMENT)
+    if (problem->reason == NIGH_REASON_NO_KEY || problem->reason == NIGH_REASON_ONE_DOCUMENT ||
+        problem->reason == NIGH_REASON_OTHER_KEYS)
         cli_error(problems->job, "%s", line);
     else /* of all problems, only bytes that are not UTF-8 leave a document to go on with */
         cli_error(problems->job, "%s: %s", problem->reason == NIGH_REASON_REPAIRED ? "repaired" : "skipped", line);
@@ -230,6 +231,7 @@ void cli_reader_options(struct cli_job *job, const struct cli_reading *reading, 
         out->more_text_key_count = reading->text_keys.count - 1;
     }
     out->id_key = reading->id_key;
+    out->scheme = reading->scheme;
     out->label_key = reading->label_key;
     out->part_key = reading->part_key;
     if (reading->shard != NULL) (void)parse_shard(reading->shard, &out->shard, &out->shards);

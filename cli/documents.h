@@ -29,6 +29,7 @@ struct cli_reading {
     struct cli_number max_expansion;
     struct cli_number max_members;
     struct cli_number max_depth;
+    const char *scheme; /* not an option: NULL, or that of a collection, whose keys are those of default */
     bool strict;
     bool allow_loss;
     bool hidden;

@@ -16,7 +16,8 @@ set(tests_of_documents
     unit.split_faults unit.split_formats unit.split_limits unit.split_tree unit.split_warc unit.text_reader
     unit.texts unit.topsig unit.unicode unit.vocabulary unit.weight
     cli.against cli.against_days cli.bad_input cli.bombs cli.dedup cli.dedup_forms cli.dedup_limits
-    cli.documents cli.folders cli.losses cli.mixed cli.pairs
+    cli.documents cli.folders
+    cli.keys cli.losses cli.mixed cli.pairs
     cli.places cli.queries cli.same_documents cli.search_probe cli.tables cli.search_slices cli.sign cli.terminal
     cli.vocabulary crash.against_kill oracle.format_reader)
 set(tests_of_learning

@@ -206,6 +206,14 @@ typedef struct nigh_against_info {
 } nigh_against_info;
 
 NIGH_API void nigh_against_describe(const nigh_against *against, nigh_against_info *out);
+
+/*
+ * For nigh_text_reader_options.scheme, so that new documents are read by the keys of those that are there.
+ *
+ * Lives:   until something is taken.
+ * Returns: the scheme of the collection; NULL of chunks, and of a collection that is not there yet.
+ */
+NIGH_API const char *nigh_against_scheme(const nigh_against *against);
 /* How it was looked for, once compared; all 0 where nothing was there, and of chunks. */
 NIGH_API void nigh_against_describe_finder(const nigh_against *against, nigh_finder_info *out);
 /* What was read, where texts were taken. */

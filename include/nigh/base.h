@@ -93,7 +93,7 @@ typedef enum nigh_status {
     X(NIGH_REASON_LOST_INPUT, 20, "allow_loss goes on without it")                                 \
     X(NIGH_REASON_NO_KEY, 21, "")       /* a remark: no record has the key that texts are under */ \
     X(NIGH_REASON_ONE_DOCUMENT, 22, "") /* a remark: many lines were read as one document */       \
-    X(NIGH_REASON_OTHER_KEYS, 23, "leave them out")                                                \
+    X(NIGH_REASON_OTHER_KEYS, 23, "")   /* a remark: others than those of the collection */        \
     X(NIGH_REASON_OUTSIDE_ROOTS, 40, "roots allows others")                                        \
     X(NIGH_REASON_COMMITTED, 41, "it was committed before this failed")                            \
     X(NIGH_REASON_INPUTS_THERE, 42, "again adds them once more")                                   \

@@ -75,7 +75,8 @@ typedef struct nigh_text_reader_options {
 
     /*
      * Malformed parts are skipped.  Each is reported here, in the order of the input, on the calling thread; and so
-     * are remarks, which are no problems (NIGH_REASON_NO_KEY, at the end; NIGH_REASON_ONE_DOCUMENT).
+     * are remarks, which are no problems (NIGH_REASON_NO_KEY, at the end; NIGH_REASON_ONE_DOCUMENT;
+     * NIGH_REASON_OTHER_KEYS, when the reader is opened).
      */
     void (*problem)(void *user, const nigh_error *problem);
     void *user;
@@ -108,6 +109,11 @@ typedef struct nigh_text_reader_options {
 
     const char *const *more_text_keys; /* whose texts are added to that of text_key, each after a line break */
     size_t more_text_key_count;
+    /*
+     * NULL, or the scheme of a collection (nigh_collection_scheme()): keys that are not given are those by which its
+     * documents were read.  Where others are given, a remark says so (NIGH_REASON_OTHER_KEYS).
+     */
+    const char *scheme;
 } nigh_text_reader_options;
 
 NIGH_API void nigh_text_reader_options_init(nigh_text_reader_options *options);

@@ -79,6 +79,10 @@ typedef struct nigh_signer_options {
     double threshold; /* of minhash of 256 bits: documents are near-copies from this Jaccard index on, in steps of
                          .001, and come with keys of which near-copies share one; 0: no keys.  A collection whose
                          scheme has it keeps keys and texts, and nigh_against_compare() verifies by them */
+    const char *reading_keys; /* NULL, or lines of a scheme, of which "id-key", "text-key", "text-key.2", ... say by
+                                 which keys documents are read: nigh_signer_scheme() has them, and no bit depends on
+                                 them.  nigh_index_documents() sets it for a new collection; of parsed options it points
+                                 into the scheme */
 } nigh_signer_options;
 
 NIGH_API void nigh_signer_options_init(nigh_signer_options *options);

@@ -7,6 +7,7 @@
 #include "base/key_lines.h"
 #include "collection/extensions.h"
 #include "corpus/corpus_signer.h"
+#include "document/reading_keys.h"
 #include "document/text_codec.h"
 #include "signature/signer.h"
 
@@ -18,6 +19,13 @@ const struct nigh__codec nigh__text_codec = {.number = NIGH__CODEC_NONE};
 
 /* Of a signer, which nobody can have made. */
 const struct nigh__signer_plan *nigh__signer_plan(const nigh_signer *signer) { return NULL; }
+
+/* Of documents, of which none is read. */
+nigh_status nigh__reading_keys_lines(const nigh_context *context, const nigh_text_reader_options *options, char **out,
+                                     nigh_error *error) {
+    *out = NULL;
+    return NIGH_OK;
+}
 
 const char *nigh_text_format_name(nigh_text_format format) { return NULL; }
 

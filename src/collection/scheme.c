@@ -41,3 +41,24 @@ nigh_status nigh__scheme_make(const nigh_context *context, uint32_t width_bits, 
     return nigh__key_lines_merge(context, lines == NULL ? DEFAULT_LINES : lines, bits.text, NIGH__MAX_SCHEME_LENGTH,
                                  "the scheme", out, error);
 }
+
+/* The first line from here on that is not of a key. */
+static const char *line_of_bits(const char *line) {
+    while (strncmp(line, "id-key=", 7) == 0 || strncmp(line, "text-key", 8) == 0) {
+        line += strcspn(line, "\n");
+        line += *line == '\n';
+    }
+    return line;
+}
+
+bool nigh__scheme_same_bits(const char *a, const char *b) {
+    for (;;) {
+        a = line_of_bits(a);
+        b = line_of_bits(b);
+        const size_t length = strcspn(a, "\n");
+        if (length != strcspn(b, "\n") || strncmp(a, b, length) != 0) return false;
+        if (a[length] == '\0' || b[length] == '\0') return a[length] == b[length];
+        a += length + 1;
+        b += length + 1;
+    }
+}

@@ -132,6 +132,7 @@ void nigh_against_close(nigh_against *against) {
     nigh__array_release(context, &against->names);
     nigh_writer_close(against->writer);
     nigh_signer_free(against->own_signer);
+    nigh__free(against->context, against->keys);
     release_lists(against, &against->there);
     release_lists(against, &against->earlier);
     nigh__free(context, against->matched);
@@ -172,6 +173,10 @@ nigh_status nigh_against_at(const nigh_against *against, uint64_t number, nigh_a
     }
     nigh__info_copy(out, &found, sizeof found);
     return NIGH_OK;
+}
+
+const char *nigh_against_scheme(const nigh_against *against) {
+    return against->collection == NULL ? NULL : nigh_collection_scheme(against->collection);
 }
 
 void nigh_against_describe(const nigh_against *against, nigh_against_info *out) {

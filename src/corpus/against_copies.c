@@ -11,6 +11,8 @@
 #include "base/status.h"
 #include "corpus/against_parts.h"
 #include "corpus/corpus_options.h"
+#include "document/document_options.h"
+#include "document/reading_keys.h"
 
 #define USUAL_THRESHOLD 0.8
 
@@ -75,17 +77,34 @@ static nigh_status run(nigh_against *against, const char *const *paths, size_t c
     return nigh_dedup_run(against->context, paths, count, reading, &options, &against->dedup, error);
 }
 
+/* As those that are there were read; a new collection remembers how. */
+static nigh_status choose_keys(nigh_against *against, const nigh_text_reader_options *given,
+                               nigh_text_reader_options *out, nigh_error *error) {
+    nigh_status status = nigh__options_copy(&nigh__text_reader_options_shape, out, given, error);
+    if (status != NIGH_OK) return status;
+    if (against->collection != NULL) {
+        out->scheme = nigh_collection_scheme(against->collection);
+        return NIGH_OK;
+    }
+    status = nigh__reading_keys_lines(against->context, out, &against->keys, error);
+    against->new_signer.reading_keys = against->keys;
+    return status;
+}
+
 nigh_status nigh__copies_take(nigh_against *against, const char *const *paths, size_t count, const nigh_source *source,
                               const nigh_text_reader_options *reading, nigh_error *error) {
     nigh_status status =
         nigh__against_expect(against, NIGH__AGAINST_TAKING, "nothing is taken once it was compared", error);
     if (status != NIGH_OK) return status;
     if (against->kind != NIGH__INCOMING_NONE) return nigh__fail(error, NIGH_EINVAL, "near-copies are taken once");
+    nigh_text_reader_options by;
+    status = choose_keys(against, reading, &by, error);
+    if (status != NIGH_OK) return status;
     against->kind = NIGH__INCOMING_TEXTS;
     against->match = nigh__alloc(against->context, 1, sizeof *against->match);
     status = against->match == NULL ? nigh__no_memory(error, "for matches") : make_signer(against, error);
     if (status == NIGH_OK) status = nigh__against_open_writer(against, error);
-    if (status == NIGH_OK) status = run(against, paths, count, source, reading, error);
+    if (status == NIGH_OK) status = run(against, paths, count, source, &by, error);
     if (status != NIGH_OK) against->state = NIGH__AGAINST_BROKEN;
     return status;
 }

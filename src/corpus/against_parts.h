@@ -51,7 +51,8 @@ struct nigh_against {
 
     /* Of near-copies; against_copies.c. */
     bool copies;
-    nigh_signer_options new_signer; /* of a collection that is not there yet */
+    nigh_signer_options new_signer; /* of a collection that is not there yet, */
+    char *keys;                     /* and by which its documents are read; owned, NULL: the usual ones */
     nigh_dedup *dedup;              /* once they are taken */
     nigh_match *match;              /* the one told last; owned */
     struct nigh__array renamed;     /* of struct nigh__renamed, by number */

@@ -10,12 +10,14 @@
  */
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/progress.h"
 #include "base/status.h"
 #include "collection/collection.h"
 #include "corpus/corpus_options.h"
 #include "corpus/scheme_compare.h"
 #include "document/document_options.h"
+#include "document/reading_keys.h"
 #include "document/split.h"
 #include "signature/signer.h"
 #include "text/text_options.h"
@@ -31,7 +33,9 @@ struct indexing {
     nigh_index_result result;
 
     nigh_collection *before; /* what is there; NULL: nothing */
-    bool has_weights;        /* of what is there, each document */
+    char *keys;              /* owned: by which documents are read, for a new one; NULL: the usual ones */
+    nigh_text_reader_options kept_reading;
+    bool has_weights; /* of what is there, each document */
     nigh_vocabulary *vocabulary;
     nigh_model *model;
     nigh_signer *signer;
@@ -48,6 +52,7 @@ static void release(struct indexing *indexing) {
     nigh_signer_free(indexing->signer);
     nigh_vocabulary_free(indexing->vocabulary);
     nigh_model_free(indexing->model);
+    nigh__free(indexing->context, indexing->keys);
     nigh_collection_close(indexing->before);
 }
 
@@ -222,10 +227,27 @@ static nigh_status commit(struct indexing *indexing, nigh_error *error) {
     return nigh_writer_commit(indexing->writer, &indexing->result.commit, error);
 }
 
+/* Documents are read by the keys of those that are there, and a new collection remembers its own. */
+static nigh_status choose_keys(struct indexing *indexing, nigh_signer_options *signer, nigh_error *error) {
+    nigh_text_reader_options *reading = &indexing->kept_reading;
+    nigh_status status = nigh__options_copy(&nigh__text_reader_options_shape, reading, indexing->reading, error);
+    if (status != NIGH_OK) return status;
+    indexing->reading = reading;
+    if (indexing->before != NULL && indexing->before->segment_count > 0) {
+        reading->scheme = signer->reading_keys = nigh_collection_scheme(indexing->before);
+        return NIGH_OK;
+    }
+    if (indexing->source.next == NULL)
+        status = nigh__reading_keys_lines(indexing->context, reading, &indexing->keys, error);
+    signer->reading_keys = indexing->keys;
+    return status;
+}
+
 static nigh_status index_all(struct indexing *indexing, nigh_error *error) {
     nigh_signer_options signer;
     nigh_status status = look_before(indexing, error);
     if (status == NIGH_OK) status = choose_signer(indexing, &signer, error);
+    if (status == NIGH_OK) status = choose_keys(indexing, &signer, error);
     if (status == NIGH_OK) status = make_signer(indexing, &signer, error);
     if (status == NIGH_OK) status = open_writer(indexing, &signer, error);
     if (status == NIGH_OK) status = open_signing(indexing, error);

@@ -18,7 +18,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "document/document_options.h"
-#include "document/kept_options.h"
+#include "document/kept_reading.h"
 #include "document/ledger.h"
 #include "document/split.h"
 #include "document/tree.h"

@@ -6,7 +6,7 @@
 #include "base/options.h"
 #include "base/status.h"
 #include "document/extract.h"
-#include "document/kept_options.h"
+#include "document/kept_reading.h"
 #include "document/split.h"
 #include "document/tolerance.h"
 

@@ -32,6 +32,7 @@
 #include "base/status.h"
 #include "base/threads.h"
 #include "collection/collection.h"
+#include "collection/scheme.h"
 #include "join/join_options.h"
 #include "kernel/hamming.h"
 
@@ -267,7 +268,7 @@ static nigh_status same_scheme(const nigh_collection *a, const nigh_collection *
     if (a->width_bits != b->width_bits)
         return nigh__fail(error, NIGH_EMISMATCH, "one collection has signatures of %u bits, the other of %u",
                           a->width_bits, b->width_bits);
-    if (strcmp(nigh_collection_scheme(a), nigh_collection_scheme(b)) != 0)
+    if (!nigh__scheme_same_bits(nigh_collection_scheme(a), nigh_collection_scheme(b)))
         return nigh__fail(error, NIGH_EMISMATCH, "the signatures of the two collections were made in different ways");
     return NIGH_OK;
 }

@@ -138,7 +138,8 @@ static nigh_status plan_threshold(const nigh_signer_options *options, struct nig
 
 nigh_status nigh__signer_plan_make(const nigh_context *context, const nigh_signer_options *options,
                                    struct nigh__signer_plan *out, nigh_error *error) {
-    *out = (struct nigh__signer_plan){.context = context, .scheme = options->scheme};
+    *out = (struct nigh__signer_plan){
+        .context = context, .scheme = options->scheme, .reading_keys = options->reading_keys};
     nigh_status status = check_scheme(options, error);
     if (status == NIGH_OK && options->scheme == NIGH_SCHEME_LEARNED)
         status = plan_model(options, out, error);

@@ -28,6 +28,7 @@ struct nigh__signer_plan {
     const nigh_model *model;           /* of a learned scheme; else NULL */
     uint32_t threshold;                /* of near-copies, in thousandths; 0: none */
     uint32_t bands, band_rows;         /* for that; 0 */
+    const char *reading_keys;          /* as of the options, and for nigh__signer_plan_lines() alone */
 };
 
 /* The options with their defaults, checked.  NIGH_EINVAL, NIGH_EMISMATCH. */

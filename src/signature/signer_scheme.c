@@ -19,7 +19,7 @@
 #include "text/vocabulary.h"
 
 #define SCHEME_VERSION 1
-#define LINES_SIZE 1024
+#define LINES_SIZE 4096 /* of keys there are 16 of 100 bytes at most */
 
 /* Of a scheme that nobody asked for.  Twice the widest that pays anywhere in docs/evaluation.md; and for a word of a
  * text that is cut into passages, a hundred times what passages of the usual length take. */
@@ -31,6 +31,21 @@ static const char *const weight_names[] = {"none", "tf", "log", "tf-idf", "likel
 static const char *const split_names[] = {"none", "sentence", "hard", NULL};
 
 /* -------------------------------------------------------------- writing -- */
+
+static bool is_reading_key(const char *line) {
+    return strncmp(line, "id-key=", 7) == 0 || strncmp(line, "text-key=", 9) == 0 || strncmp(line, "text-key.", 9) == 0;
+}
+
+/* The lines of keys that are among others; those that do not fit are left out. */
+static void add_reading_keys(const char *from, char *lines) {
+    while (from != NULL && *from != '\0') {
+        const size_t used = strlen(lines);
+        const size_t length = strcspn(from, "\n");
+        if (is_reading_key(from) && length + 2 < LINES_SIZE - used)
+            (void)snprintf(lines + used, LINES_SIZE - used, "%.*s\n", (int)length, from);
+        from += length + (from[length] == '\n');
+    }
+}
 
 char *nigh__signer_plan_lines(const struct nigh__signer_plan *plan) {
     char *lines = nigh__alloc_zero(plan->context, LINES_SIZE, 1);
@@ -50,6 +65,7 @@ char *nigh__signer_plan_lines(const struct nigh__signer_plan *plan) {
                                  nigh__vocabulary_name(plan->vocabulary));
     if (plan->model != NULL)
         (void)snprintf(lines + used, LINES_SIZE - used, "model=%016" PRIx64 "\n", nigh__model_name(plan->model));
+    add_reading_keys(plan->reading_keys, lines);
     return lines;
 }
 
@@ -106,7 +122,8 @@ nigh_status nigh_signer_options_parse(const char *scheme, nigh_signer_options *o
         char value[128];
         if (!nigh__key_line_cut(line, key, sizeof key, value, sizeof value))
             return nigh__fail(error, NIGH_EFORMAT, "the scheme is not made of lines 'key=value'");
-        if (!parse_line(key, value, &known))
+        if (is_reading_key(line)) known.reading_keys = scheme;
+        if (!is_reading_key(line) && !parse_line(key, value, &known))
             return nigh__fail(error, NIGH_EVERSION, "the scheme says %s=%s, which this nigh does not know", key, value);
         line += strcspn(line, "\n");
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How documents are read, with everything the caller's options point to copied, but for users of functions. */
-#ifndef NIGH_DOCUMENT_KEPT_OPTIONS_H
-#define NIGH_DOCUMENT_KEPT_OPTIONS_H
+#ifndef NIGH_DOCUMENT_KEPT_READING_H
+#define NIGH_DOCUMENT_KEPT_READING_H
 
 #include "base/memory.h"
 

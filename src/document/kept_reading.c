@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The caller's options may go when the call is over; those who read longer have this. */
-#include "document/kept_options.h"
+#include "document/kept_reading.h"
 
 #include <inttypes.h>
+#include <string.h>
 
+#include "base/key_lines.h"
 #include "base/status.h"
 #include "document/document_options.h"
+#include "document/reading_keys.h"
 
 #define KEYS 5
 
@@ -81,13 +84,79 @@ static bool texts_keep(struct nigh__kept_options *kept) {
            list_keep(kept, &options->exclude, options->exclude_count);
 }
 
+/* ------------------------------------------------------- keys of a scheme */
+
+/* The value of a line; *out stays NULL where there is none.  False: out of memory. */
+static bool value_keep(struct nigh__kept_options *kept, const char *name, const char **out) {
+    const char *value = nigh__key_lines_find(kept->options.scheme, name);
+    if (value == NULL) return true;
+    const size_t length = strcspn(value, "\n");
+    char *copy = nigh__alloc_zero(kept->context, length + 1, 1);
+    if (!own(kept, copy)) return false;
+    memcpy(copy, value, length);
+    if (length > 0) *out = copy;
+    return true;
+}
+
+/* Of a scheme that has keys, and of one that has none nothing. */
+static bool scheme_keys(struct nigh__kept_options *kept, nigh_text_reader_options *out) {
+    const char **more = nigh__alloc_zero(kept->context, NIGH__MAX_KEPT_KEYS, sizeof *more);
+    if (!own(kept, more)) return false;
+    bool kept_all =
+        value_keep(kept, "id-key=", &out->id_key) && value_keep(kept, nigh__reading_key_name(1).text, &out->text_key);
+    for (size_t i = 0; kept_all && i < NIGH__MAX_KEPT_KEYS; i++) {
+        kept_all = value_keep(kept, nigh__reading_key_name(i + 2).text, &more[i]);
+        if (more[i] == NULL) break;
+        out->more_text_key_count++;
+    }
+    out->more_text_keys = more;
+    return kept_all;
+}
+
+/* Whoever gives other keys may not know that the collection has its own. */
+static void tell_other(const nigh_text_reader_options *given, const char *what, const char *now, const char *before) {
+    nigh_error remark;
+    if (before == NULL || strcmp(now, before) == 0 || given->problem == NULL) return;
+    (void)nigh__fail(&remark, NIGH_EMISMATCH, "the %s is read from '%.60s', and of what is there was from '%.60s'",
+                     what, now, before);
+    remark.reason = NIGH_REASON_OTHER_KEYS;
+    given->problem(given->user, &remark);
+}
+
+/* Of several keys the one that most of the text is under stands last, as a rule. */
+static const char *last_text_key(const nigh_text_reader_options *options) {
+    const size_t more = options->more_text_key_count;
+    if (more > 0) return options->more_text_keys[more - 1];
+    return options->text_key == NULL ? "text" : options->text_key;
+}
+
+static bool scheme_apply(struct nigh__kept_options *kept) {
+    nigh_text_reader_options *options = &kept->options;
+    nigh_text_reader_options held = {.size = sizeof held};
+    if (options->scheme == NULL) return true;
+    if (!scheme_keys(kept, &held)) return false;
+    options->scheme = NULL;
+    if (options->id_key == NULL)
+        options->id_key = held.id_key;
+    else
+        tell_other(options, "id", options->id_key, held.id_key);
+    if (options->text_key != NULL || options->more_text_key_count != 0) {
+        tell_other(options, "text", last_text_key(options), held.text_key == NULL ? NULL : last_text_key(&held));
+        return true;
+    }
+    options->text_key = held.text_key;
+    options->more_text_keys = held.more_text_keys;
+    options->more_text_key_count = held.more_text_key_count;
+    return true;
+}
+
 nigh_status nigh__kept_options_init(struct nigh__kept_options *out, const nigh_context *context,
                                     const nigh_text_reader_options *given, nigh_error *error) {
     *out = (struct nigh__kept_options){.context = context, .owned = NIGH__ARRAY(void *)};
     nigh_status status = nigh__options_copy(&nigh__text_reader_options_shape, &out->options, given, error);
     if (status == NIGH_OK) status = options_check(&out->options, error);
     if (status != NIGH_OK) return status;
-    if (!texts_keep(out)) return nigh__no_memory(error, "for a key");
+    if (!scheme_apply(out) || !texts_keep(out)) return nigh__no_memory(error, "for a key");
     if (out->options.stream == NULL) return NIGH_OK;
     out->stream = *out->options.stream;
     out->options.stream = &out->stream;
