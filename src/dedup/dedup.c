@@ -145,7 +145,7 @@ nigh_status nigh__dedup_decide(nigh_dedup *dedup, struct nigh__pass_plan *plan, 
     dedup->verified = dedup->reading != NULL && !dedup->options.no_verify;
     nigh_status status = nigh__order_init(dedup, &order, error);
     if (status != NIGH_OK) return status;
-    if (dedup->options.against != NULL)
+    if (dedup->options.against != NULL && dedup->reading != NULL)
         status = dedup->reading->find_there(dedup, gathered, &order, plan->threads, &there, error);
     if (status == NIGH_OK) status = nigh__candidates_init(dedup, &order, &there, plan->threads, &candidates, error);
     if (status == NIGH_OK) status = find_candidates(dedup, plan, gathered, &candidates, error);

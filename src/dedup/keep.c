@@ -112,8 +112,8 @@ static nigh_status add_suspect(struct wave *wave, uint64_t rank, nigh_error *err
 
 /* The next documents that have a candidate; none are left where there are no suspects. */
 static nigh_status fill(struct wave *wave, nigh_error *error) {
-    struct nigh__number_pair pair;
-    struct nigh__number_pair member;
+    struct nigh__number_pair pair = {0, 0};
+    struct nigh__number_pair member = {0, 0};
     wave->suspects.count = wave->betters.count = wave->crowds.count = 0;
     nigh_status status = peek(&wave->pairs, &pair, error);
     if (status == NIGH_OK) status = peek(&wave->members, &member, error);
