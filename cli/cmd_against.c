@@ -438,7 +438,9 @@ static int write_and_commit(struct against *against) {
     if (code == CLI_DONE) code = cli_against_write_lists(against);
     if (code != CLI_DONE || !against->values->add) return code;
     if (cli_interrupted() != 0) return cli_fail(job);
-    return nigh_against_commit(against->work, NULL, &job->error) == NIGH_OK ? CLI_DONE : cli_fail(job);
+    if (nigh_against_commit(against->work, NULL, &job->error) != NIGH_OK) return cli_fail(job);
+    if (against->info.unmatched > 0) cli_committed(job, "what is new was added to '%s'", against->path);
+    return CLI_DONE;
 }
 
 /* ---------------------------------------------------------------------- run -- */

@@ -227,7 +227,7 @@ static bool write_clusters(struct deduper *deduper) {
     return lines_close(job, &lines, true);
 }
 
-/* Each under the name that it has for now. */
+/* Each under its temporary name, where several go together. */
 static int write_all(struct deduper *deduper) {
     const struct dedup_values *values = deduper->values;
     struct cli_job *job = deduper->job;

@@ -8,7 +8,6 @@
 #include "pending.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -159,19 +158,6 @@ bool cli_pending_carry(struct cli_job *job, const struct cli_pending_list *list,
 
 /* ------------------------------------------------------------------ writing -- */
 
-/* The directory of a path, so that names in it are on the disk. */
-static void sync_directory(const char *path) {
-    char *copy = strdup(path);
-    char *slash = copy == NULL ? NULL : strrchr(copy, '/');
-    if (slash != NULL) slash[slash == copy] = '\0';
-    const int descriptor = open(slash == NULL ? "." : copy, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (descriptor >= 0) {
-        (void)fsync(descriptor);
-        (void)close(descriptor);
-    }
-    free(copy);
-}
-
 static void put_lines(struct cli_sink *sink, const struct cli_pending *pending, const char *id, size_t id_length) {
     cli_sink_text(sink, TITLE);
     for (size_t i = 0; id != NULL && i < id_length; i++) cli_sink_format(sink, "%02x", (unsigned)(unsigned char)id[i]);
@@ -198,7 +184,6 @@ static bool write_file(struct cli_job *job, const struct cli_pending *pending, c
     }
     if (!good) cli_set_system_error(job, sink->error, pending->name, "write");
     free(sink);
-    sync_directory(pending->name);
     return good;
 }
 
@@ -218,6 +203,5 @@ bool cli_pending_write(struct cli_job *job, struct cli_pending *pending,
 
 void cli_pending_end(struct cli_pending *pending) {
     if (pending->name == NULL) return;
-    sync_directory(pending->name);
     (void)unlink(pending->name);
 }

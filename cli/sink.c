@@ -278,10 +278,22 @@ bool cli_sink_sync(struct cli_sink *sink) {
     return sink->error == 0;
 }
 
+void cli_sink_sync_folder(const char *target) {
+    char folder[CLI_PATH_SIZE];
+    const char *slash = strrchr(target, '/');
+    (void)snprintf(folder, sizeof folder, "%.*s", slash == NULL ? 1 : (int)(slash - target) + 1,
+                   slash == NULL ? "." : target);
+    const int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0) return;
+    (void)fsync(descriptor);
+    (void)close(descriptor);
+}
+
 bool cli_sink_finish(struct cli_sink *sink) {
     (void)cli_sink_sync(sink);
     if (sink->owned) sink_close(sink);
     if (sink->temporary != NULL && sink->error == 0 && rename(sink->temporary, sink->target) != 0) sink->error = errno;
+    if (sink->temporary != NULL && sink->error == 0) cli_sink_sync_folder(sink->target);
     if (sink->temporary != NULL && sink->error != 0) (void)unlink(sink->temporary);
     forget_names(sink);
     return sink->error == 0;

@@ -62,7 +62,10 @@ bool cli_sink_flush(struct cli_sink *sink);
 /* Flushes, onto the disk where it is a file of ours: what is left for finish can hardly fail. */
 bool cli_sink_sync(struct cli_sink *sink);
 
-/* Flushes, closes, and gives the file its name; or, on failure or by abandon, leaves no file behind. */
+/* Lets the names in the folder of a file be on the disk. */
+void cli_sink_sync_folder(const char *target);
+
+/* Flushes, closes, and gives the file its name, on the disk; or, on failure or by abandon, leaves no file behind. */
 bool cli_sink_finish(struct cli_sink *sink);
 void cli_sink_abandon(struct cli_sink *sink);
 

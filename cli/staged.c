@@ -5,7 +5,6 @@
 #include "staged.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,17 +59,6 @@ bool cli_staged_open(struct cli_job *job, const char *const *places, size_t coun
     return staged;
 }
 
-static void sync_folder(const char *target) {
-    char folder[CLI_PATH_SIZE];
-    const char *slash = strrchr(target, '/');
-    (void)snprintf(folder, sizeof folder, "%.*s", slash == NULL ? 1 : (int)(slash - target) + 1,
-                   slash == NULL ? "." : target);
-    const int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (descriptor < 0) return;
-    (void)fsync(descriptor);
-    (void)close(descriptor);
-}
-
 /* What is replaced keeps its mode; a file system without modes has none to give. */
 static bool publish(struct cli_job *job, struct cli_staged *staged) {
     struct stat before;
@@ -81,7 +69,7 @@ static bool publish(struct cli_job *job, struct cli_staged *staged) {
     }
     free(staged->temporary);
     staged->temporary = NULL;
-    sync_folder(staged->target);
+    cli_sink_sync_folder(staged->target);
     return true;
 }
 

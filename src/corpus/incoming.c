@@ -30,20 +30,14 @@ static size_t texts_end(const struct nigh__incoming *incoming, size_t count) {
     return count == 0 ? 0 : ends[count - 1].metadata;
 }
 
-static bool append(struct nigh__incoming *incoming, struct nigh__array *array, const void *bytes, size_t length) {
-    if (length == 0) return true;
-    void *slot = nigh__array_add(incoming->context, array, length);
-    if (slot != NULL) memcpy(slot, bytes, length);
-    return slot != NULL;
-}
-
 static bool append_all(struct nigh__incoming *incoming, const nigh_document *document) {
     const size_t id_length = document->id == NULL ? 0 : document->id_length;
     const size_t metadata_length = document->metadata == NULL ? 0 : document->metadata_length;
-    if (!append(incoming, &incoming->signatures, document->signature, incoming->width_bits / 8) ||
-        !append(incoming, &incoming->weights, document->weights, incoming->keep_weights ? incoming->width_bits : 0) ||
-        !append(incoming, &incoming->texts, document->id, id_length) ||
-        !append(incoming, &incoming->texts, document->metadata, metadata_length))
+    if (!nigh__bytes_append(incoming->context, &incoming->signatures, document->signature, incoming->width_bits / 8) ||
+        !nigh__bytes_append(incoming->context, &incoming->weights, document->weights,
+                            incoming->keep_weights ? incoming->width_bits : 0) ||
+        !nigh__bytes_append(incoming->context, &incoming->texts, document->id, id_length) ||
+        !nigh__bytes_append(incoming->context, &incoming->texts, document->metadata, metadata_length))
         return false;
     struct nigh__text_ends *ends = nigh__array_add(incoming->context, &incoming->ends, 1);
     if (ends == NULL) return false;
