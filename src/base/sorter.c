@@ -429,3 +429,16 @@ nigh_status nigh__sorter_rewind(struct nigh__sorter *sorter, nigh_error *error) 
 uint64_t nigh__sorter_count(const struct nigh__sorter *sorter) { return sorter->added; }
 
 uint64_t nigh__sorter_disk_bytes(const struct nigh__sorter *sorter) { return sorter->disk_bytes; }
+
+nigh_status nigh__sorter_peek(struct nigh__sorter_cursor *cursor, const uint64_t **record, nigh_error *error) {
+    *record = NULL;
+    if (cursor->sorter == NULL) cursor->ended = true;
+    if (!cursor->ended && cursor->next == cursor->count) {
+        nigh_status status = nigh__sorter_next(cursor->sorter, &cursor->records, &cursor->count, error);
+        if (status != NIGH_OK && status != NIGH_END) return status;
+        cursor->next = 0;
+        cursor->ended = status == NIGH_END;
+    }
+    if (!cursor->ended) *record = cursor->records + cursor->next * cursor->words;
+    return NIGH_OK;
+}

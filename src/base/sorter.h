@@ -52,6 +52,18 @@ nigh_status nigh__sorter_next(struct nigh__sorter *sorter, const uint64_t **reco
 /* Back to the first record. */
 nigh_status nigh__sorter_rewind(struct nigh__sorter *sorter, nigh_error *error);
 
+/* A sorter, finished, that is read record by record: who has looked at one adds 1 to `next`. */
+struct nigh__sorter_cursor {
+    struct nigh__sorter *sorter; /* NULL: nothing */
+    uint32_t words;              /* of a record */
+    const uint64_t *records;
+    size_t count, next;
+    bool ended;
+};
+
+/* The record it is at, which lives until the cursor has moved on and is asked again; NULL at the end. */
+nigh_status nigh__sorter_peek(struct nigh__sorter_cursor *cursor, const uint64_t **record, nigh_error *error);
+
 uint64_t nigh__sorter_count(const struct nigh__sorter *sorter);      /* records added */
 uint64_t nigh__sorter_disk_bytes(const struct nigh__sorter *sorter); /* written so far */
 

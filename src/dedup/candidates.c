@@ -138,13 +138,18 @@ void nigh__candidates_release(struct nigh__candidates *candidates) {
     *candidates = (struct nigh__candidates){.dedup = NULL};
 }
 
+static void begin_reading(struct nigh__candidates *candidates) {
+    const uint32_t words = candidates->dedup->pair_words;
+    candidates->cursors[0] = (struct nigh__sorter_cursor){.sorter = candidates->deciding.by_better, .words = words};
+    candidates->cursors[1] = (struct nigh__sorter_cursor){.sorter = candidates->listed.by_better, .words = words};
+}
+
 nigh_status nigh__candidates_finish(struct nigh__candidates *candidates, nigh_error *error) {
     struct nigh__sorter *const sorters[SORTER_COUNT] = SORTERS(candidates);
     nigh_status status = NIGH_OK;
     for (size_t i = 0; status == NIGH_OK && i < SORTER_COUNT; i++)
         if (sorters[i] != NULL) status = nigh__sorter_finish(sorters[i], error);
-    candidates->cursors[0].ended = candidates->deciding.by_better == NULL;
-    candidates->cursors[1].ended = candidates->listed.by_better == NULL;
+    begin_reading(candidates);
     return status;
 }
 
@@ -171,27 +176,20 @@ nigh_status nigh__candidates_add_crowd(struct nigh__candidates *candidates, cons
 
 /* ----------------------------------------------------------------- reading -- */
 
-/* The pair the cursor is at; at the end one that is larger than all. */
-static nigh_status peek(struct nigh__pair_cursor *cursor, struct nigh__sorter *sorter, uint32_t words,
-                        struct nigh__number_pair *out, nigh_error *error) {
-    *out = (struct nigh__number_pair){UINT64_MAX, UINT64_MAX};
-    if (!cursor->ended && cursor->next == cursor->count) {
-        nigh_status status = nigh__sorter_next(sorter, &cursor->records, &cursor->count, error);
-        if (status != NIGH_OK && status != NIGH_END) return status;
-        cursor->next = 0;
-        cursor->ended = status == NIGH_END;
-    }
-    if (!cursor->ended) *out = nigh__number_pair_unpack(words, cursor->records + cursor->next * words);
-    return NIGH_OK;
+nigh_status nigh__pair_peek(struct nigh__sorter_cursor *cursor, struct nigh__number_pair *out, nigh_error *error) {
+    const uint64_t *record = NULL;
+    nigh_status status = nigh__sorter_peek(cursor, &record, error);
+    *out = record == NULL ? (struct nigh__number_pair){UINT64_MAX, UINT64_MAX}
+                          : nigh__number_pair_unpack(cursor->words, record);
+    return status;
 }
 
 nigh_status nigh__candidates_next(struct nigh__candidates *candidates, struct nigh__number_pair *pair, bool *decides,
                                   nigh_error *error) {
-    struct nigh__pair_cursor *cursors = candidates->cursors;
-    const uint32_t words = candidates->dedup->pair_words;
+    struct nigh__sorter_cursor *cursors = candidates->cursors;
     struct nigh__number_pair listed;
-    nigh_status status = peek(&cursors[0], candidates->deciding.by_better, words, pair, error);
-    if (status == NIGH_OK) status = peek(&cursors[1], candidates->listed.by_better, words, &listed, error);
+    nigh_status status = nigh__pair_peek(&cursors[0], pair, error);
+    if (status == NIGH_OK) status = nigh__pair_peek(&cursors[1], &listed, error);
     if (status != NIGH_OK) return status;
     if (cursors[0].ended && cursors[1].ended) return NIGH_END;
     *decides = pair->first < listed.first || (pair->first == listed.first && pair->second <= listed.second);
@@ -204,9 +202,8 @@ nigh_status nigh__candidates_next(struct nigh__candidates *candidates, struct ni
 nigh_status nigh__candidates_rewind(struct nigh__candidates *candidates, nigh_error *error) {
     struct nigh__sorter *const sorters[] = {candidates->deciding.by_better, candidates->listed.by_better};
     nigh_status status = NIGH_OK;
-    for (size_t i = 0; i < 2; i++) {
-        candidates->cursors[i] = (struct nigh__pair_cursor){.ended = sorters[i] == NULL};
-        if (status == NIGH_OK && sorters[i] != NULL) status = nigh__sorter_rewind(sorters[i], error);
-    }
+    begin_reading(candidates);
+    for (size_t i = 0; status == NIGH_OK && i < 2; i++)
+        if (sorters[i] != NULL) status = nigh__sorter_rewind(sorters[i], error);
     return status;
 }

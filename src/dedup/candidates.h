@@ -44,19 +44,15 @@ void nigh__pair_queue_release(const nigh_context *context, struct nigh__pair_que
 nigh_status nigh__pair_queue_add(struct nigh__pair_queue *queue, uint64_t a, uint64_t b, nigh_error *error);
 nigh_status nigh__pair_queue_flush(struct nigh__pair_queue *queue, nigh_error *error);
 
-/* Where one of the two lists is being read. */
-struct nigh__pair_cursor {
-    const uint64_t *records;
-    size_t count, next;
-    bool ended;
-};
+/* The pair a cursor is at; at the end one that is larger than all. */
+nigh_status nigh__pair_peek(struct nigh__sorter_cursor *cursor, struct nigh__number_pair *out, nigh_error *error);
 
 struct nigh__candidates {
     const nigh_dedup *dedup;
     const struct nigh__order *order;
     struct nigh__pair_sorters deciding;
     struct nigh__pair_sorters listed; /* some of these are in the other list, too; none: not all pairs are wanted */
-    struct nigh__pair_cursor cursors[2];
+    struct nigh__sorter_cursor cursors[2]; /* of the two, by the better rank */
     struct nigh__sorter *members; /* of crowds: the rank of a member, and the number of its crowd; NULL: the rule does
                                      not ask for them, and crowds have pairs */
     struct nigh__array taken;     /* of uint64_t, of each crowd: places of documents that were there before.  How crowds

@@ -51,19 +51,10 @@ struct hand {
     uint64_t compared;
 };
 
-/* A sorter that is read record by record. */
-struct cursor {
-    struct nigh__sorter *sorter;
-    const uint64_t *records;
-    size_t count, next;
-    uint32_t words;
-    bool ended;
-};
-
 struct wave {
     const struct nigh__keeping *keeping;
     struct nigh__crowd_lists crowd_lists;
-    struct cursor pairs, members;
+    struct nigh__sorter_cursor pairs, members;
     struct nigh__array suspects; /* of struct suspect, and one more that ends the last */
     struct nigh__array betters;  /* of uint64_t: of pairs, the better ranks */
     struct nigh__array crowds;   /* of uint64_t */
@@ -74,25 +65,12 @@ struct wave {
 
 /* ----------------------------------------------------------------- filling -- */
 
-/* The record a cursor is at, as two numbers; at the end none, and first is UINT64_MAX. */
-static nigh_status peek(struct cursor *cursor, struct nigh__number_pair *out, nigh_error *error) {
-    *out = (struct nigh__number_pair){UINT64_MAX, UINT64_MAX};
-    if (!cursor->ended && cursor->next == cursor->count) {
-        nigh_status status = nigh__sorter_next(cursor->sorter, &cursor->records, &cursor->count, error);
-        if (status != NIGH_OK && status != NIGH_END) return status;
-        cursor->next = 0;
-        cursor->ended = status == NIGH_END;
-    }
-    if (!cursor->ended) *out = nigh__number_pair_unpack(cursor->words, cursor->records + cursor->next * cursor->words);
-    return NIGH_OK;
-}
-
 /* Moves the records of a rank from a cursor to `out`; *next is the rank that comes then. */
-static nigh_status take_records(const struct wave *wave, struct cursor *cursor, uint64_t rank, struct nigh__array *out,
-                                uint64_t *next, nigh_error *error) {
+static nigh_status take_records(const struct wave *wave, struct nigh__sorter_cursor *cursor, uint64_t rank,
+                                struct nigh__array *out, uint64_t *next, nigh_error *error) {
     struct nigh__number_pair record;
     nigh_status status;
-    while ((status = peek(cursor, &record, error)) == NIGH_OK && record.first == rank && !cursor->ended) {
+    while ((status = nigh__pair_peek(cursor, &record, error)) == NIGH_OK && record.first == rank && !cursor->ended) {
         uint64_t *place = nigh__array_add(wave->keeping->dedup->context, out, 1);
         if (place == NULL) return nigh__no_memory(error, "to verify");
         *place = record.second;
@@ -115,8 +93,8 @@ static nigh_status fill(struct wave *wave, nigh_error *error) {
     struct nigh__number_pair pair = {0, 0};
     struct nigh__number_pair member = {0, 0};
     wave->suspects.count = wave->betters.count = wave->crowds.count = 0;
-    nigh_status status = peek(&wave->pairs, &pair, error);
-    if (status == NIGH_OK) status = peek(&wave->members, &member, error);
+    nigh_status status = nigh__pair_peek(&wave->pairs, &pair, error);
+    if (status == NIGH_OK) status = nigh__pair_peek(&wave->members, &member, error);
     uint64_t by_pair = pair.first;
     uint64_t by_crowd = member.first;
     while (status == NIGH_OK && (!wave->pairs.ended || !wave->members.ended) && wave->suspects.count < WAVE_DOCUMENTS &&

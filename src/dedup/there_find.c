@@ -59,14 +59,6 @@ struct hand {
     struct nigh__array pairs;     /* of uint64_t, two a pair: found, and not handed on yet */
 };
 
-/* One sorted list of (key, document), read group by group. */
-struct cursor {
-    struct nigh__sorter *sorter;
-    const uint64_t *records;
-    size_t count, next;
-    bool ended;
-};
-
 /* ------------------------------------------------------------------ sifting -- */
 
 static size_t slot_of(const struct hand *hand, uint32_t key) { return key >> (32 - hand->search->slot_bits); }
@@ -130,19 +122,6 @@ static nigh_status sift_incoming(struct hand *hand, uint32_t band, nigh_error *e
 
 /* ------------------------------------------------------------------ joining -- */
 
-/* The record a cursor is at, or NULL at the end. */
-static nigh_status peek(struct cursor *cursor, const uint64_t **out, nigh_error *error) {
-    *out = NULL;
-    if (!cursor->ended && cursor->next == cursor->count) {
-        nigh_status status = nigh__sorter_next(cursor->sorter, &cursor->records, &cursor->count, error);
-        if (status != NIGH_OK && status != NIGH_END) return status;
-        cursor->next = 0;
-        cursor->ended = status == NIGH_END;
-    }
-    if (!cursor->ended) *out = cursor->records + cursor->next * 2;
-    return NIGH_OK;
-}
-
 static nigh_status add_member(struct hand *hand, uint64_t document, nigh_error *error) {
     const nigh_context *context = hand->search->dedup->context;
     const struct nigh__segment *segment = NULL;
@@ -157,13 +136,13 @@ static nigh_status add_member(struct hand *hand, uint64_t document, nigh_error *
 }
 
 /* Takes the members of a bucket; those beyond the budget have no place. */
-static nigh_status take_members(struct hand *hand, struct cursor *cursor, uint64_t key, bool *truncated,
+static nigh_status take_members(struct hand *hand, struct nigh__sorter_cursor *cursor, uint64_t key, bool *truncated,
                                 nigh_error *error) {
     const uint64_t *record = NULL;
     nigh_status status;
     hand->members.count = hand->rows.count = hand->distances.count = 0;
     *truncated = false;
-    while ((status = peek(cursor, &record, error)) == NIGH_OK && record != NULL && record[0] == key) {
+    while ((status = nigh__sorter_peek(cursor, &record, error)) == NIGH_OK && record != NULL && record[0] == key) {
         if (hand->members.count < hand->search->dedup->options.bucket_budget)
             status = add_member(hand, record[1], error);
         else
@@ -215,13 +194,13 @@ static nigh_status end_bucket(struct hand *hand, uint32_t band, uint64_t key, ui
     return status;
 }
 
-static nigh_status join_bucket(struct hand *hand, uint32_t band, struct cursor *there, struct cursor *incoming,
-                               uint64_t key, nigh_error *error) {
+static nigh_status join_bucket(struct hand *hand, uint32_t band, struct nigh__sorter_cursor *there,
+                               struct nigh__sorter_cursor *incoming, uint64_t key, nigh_error *error) {
     const uint64_t *record = NULL;
     uint64_t count = 0;
     bool truncated = false;
     nigh_status status = take_members(hand, there, key, &truncated, error);
-    while (status == NIGH_OK && (status = peek(incoming, &record, error)) == NIGH_OK && record != NULL &&
+    while (status == NIGH_OK && (status = nigh__sorter_peek(incoming, &record, error)) == NIGH_OK && record != NULL &&
            record[0] == key) {
         status = pair_document(hand, record[1], error);
         incoming->next++;
@@ -231,13 +210,13 @@ static nigh_status join_bucket(struct hand *hand, uint32_t band, struct cursor *
 }
 
 static nigh_status join(struct hand *hand, uint32_t band, nigh_error *error) {
-    struct cursor there = {.sorter = hand->there};
-    struct cursor incoming = {.sorter = hand->incoming};
+    struct nigh__sorter_cursor there = {.sorter = hand->there, .words = 2};
+    struct nigh__sorter_cursor incoming = {.sorter = hand->incoming, .words = 2};
     for (;;) {
         const uint64_t *a = NULL;
         const uint64_t *b = NULL;
-        nigh_status status = peek(&there, &a, error);
-        if (status == NIGH_OK) status = peek(&incoming, &b, error);
+        nigh_status status = nigh__sorter_peek(&there, &a, error);
+        if (status == NIGH_OK) status = nigh__sorter_peek(&incoming, &b, error);
         if (status != NIGH_OK || a == NULL || b == NULL) return status;
         if (a[0] == b[0])
             status = join_bucket(hand, band, &there, &incoming, a[0], error);
