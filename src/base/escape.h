@@ -4,11 +4,12 @@
 #define NIGH_BASE_ESCAPE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "nigh.h"
 
 /* Of one byte at most so many, so of an id nowhere more than this. */
-#define NIGH__MAX_ESCAPED_ID (4u * NIGH_MAX_ID_LENGTH)
+#define NIGH__MAX_ESCAPED_ID ((size_t)4 * NIGH_MAX_ID_LENGTH)
 
 /*
  * The length of the UTF-8 character at `bytes`, of which `left` > 0 are there, or 0; then *part

@@ -20,7 +20,6 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/escape.h"
 #include "base/status.h"
 #include "signature/signature_reader.h"
 
@@ -53,9 +52,8 @@ static nigh_status first_line_look(struct nigh__input *input, enum first_line *o
     const char *text;
     size_t length;
     size_t whole;
-    size_t limit = NIGH__MAX_ESCAPED_ID + 1 + 2 * NIGH__MAX_ROW_BYTES;
     *out = LINE_OTHER;
-    nigh_status status = nigh__line_peek(input, limit, &text, &length, &whole, error);
+    nigh_status status = nigh__line_peek(input, NIGH__MAX_HEX_LINE, &text, &length, &whole, error);
     if (status == NIGH_END || status == NIGH_ELIMIT) return NIGH_OK;
     if (status != NIGH_OK) return status;
     if (looks_like_hex(text, length))

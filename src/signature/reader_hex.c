@@ -10,12 +10,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/escape.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "signature/signature_reader.h"
-
-#define LINE_LIMIT (NIGH__MAX_ESCAPED_ID + 1 + 2 * NIGH__MAX_ROW_BYTES)
 
 struct hex_line {
     const char *text;
@@ -53,7 +50,7 @@ static nigh_status fail_character(nigh_signature_reader *reader, const struct he
 static nigh_status line_take(nigh_signature_reader *reader, const char **text, size_t *length, nigh_error *error) {
     uint64_t first_empty = 0;
     for (;;) {
-        nigh_status status = nigh__lines_next(&reader->lines, LINE_LIMIT, text, length, error);
+        nigh_status status = nigh__lines_next(&reader->lines, NIGH__MAX_HEX_LINE, text, length, error);
         if (status != NIGH_OK) return status;
         if (*length != 0) break;
         if (first_empty == 0) first_empty = reader->lines.number;

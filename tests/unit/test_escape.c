@@ -28,11 +28,12 @@ static void test_forms(void **state) {
     assert_escaped("a\nb\rc", 5, "a\\nb\\rc");
     assert_escaped("a\\tb", 4, "a\\\\tb");
     assert_escaped("\0\x1b[31m\x7f", 7, "\\x00\\x1b[31m\\x7f");
-    assert_escaped("\xff\xc3", 2, "\\xff\\xc3");                                     /* no UTF-8 */
-    assert_escaped("\xed\xa0\x80", 3, "\\xed\\xa0\\x80");                            /* a surrogate */
-    assert_escaped("\xc2\x9b\x31m", 4, "\\xc2\\x9b\x31m");                           /* C1 */
-    assert_escaped("\xe2\x80\xae\xe2\x81\xa6", 6, "\\xe2\\x80\\xae\\xe2\\x81\\xa6"); /* directions */
-    assert_escaped("\xe2\x80\xa8", 3, "\\xe2\\x80\\xa8");                            /* a line ends */
+    assert_escaped("\xff\xc3", 2, "\\xff\\xc3");           /* no UTF-8 */
+    assert_escaped("\xed\xa0\x80", 3, "\\xed\\xa0\\x80");  /* a surrogate */
+    assert_escaped("\xc2\x9b\x31m", 4, "\\xc2\\x9b\x31m"); /* C1 */
+    /* NOLINTNEXTLINE(misc-misleading-bidirectional): directions */
+    assert_escaped("\xe2\x80\xae\xe2\x81\xa6", 6, "\\xe2\\x80\\xae\\xe2\\x81\\xa6");
+    assert_escaped("\xe2\x80\xa8", 3, "\\xe2\\x80\\xa8"); /* a line ends */
     assert_escaped("\xd8\x9c", 2, "\\xd8\\x9c");
 }
 
