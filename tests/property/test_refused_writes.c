@@ -70,27 +70,7 @@ static nigh_status remove_graph(struct world *world, nigh_error *error) {
 }
 
 static nigh_status store_tuning(struct world *world, nigh_error *error) {
-    const nigh_tuning tuning = {.size = sizeof tuning,
-                                .method = NIGH_SEARCH_SKETCH,
-                                .k = 10,
-                                .breadth = (uint32_t)NIGH_DEFAULT,
-                                .candidates = 40,
-                                .sketch_bits = 64,
-                                .effort = (uint32_t)NIGH_DEFAULT,
-                                .patience = (uint32_t)NIGH_DEFAULT,
-                                .target_recall = 0.5,
-                                .queries = 100,
-                                .recall = 0.6,
-                                .recall_low = 0.55,
-                                .recall_high = 0.65,
-                                .cdr = 0.9,
-                                .cdr_low = 0.89,
-                                .cdr_high = 0.91,
-                                .median = 1e-4,
-                                .percentile_99 = 2e-4,
-                                .memory_bytes = 12345,
-                                .documents = 50,
-                                .sequence = 2};
+    const nigh_tuning tuning = sample_tuning(50, 2);
     return nigh_tuning_store(world->context, world->work, &tuning, error);
 }
 

@@ -77,12 +77,27 @@ struct faulty_memory {
 
 nigh_allocator faulty_memory_allocator(struct faulty_memory *memory);
 
+/* Counts bytes: those that live, and the most that ever did since the test set `peak`.  Safe with threads. */
+struct measured_memory {
+    size_t live, peak;
+};
+
+nigh_allocator measured_memory_allocator(struct measured_memory *memory);
+
 /* ------------------------------------------------------------- collections */
 
 nigh_context *context_new(void);
 /* For a group of tests: the state is a context. */
 int context_setup(void **state);
 int context_teardown(void **state);
+/* For a group of tests: the state is a context, and a path in a scratch directory where nothing is yet. */
+struct collection_place {
+    nigh_context *context;
+    char *scratch, *path;
+};
+int collection_place_setup(void **state);
+int collection_place_teardown(void **state);
+
 nigh_context *context_with(const nigh_file_system *files, const nigh_allocator *allocator, const char *kernel);
 
 /* Repeatable contents: document `number` of the recipe. */
@@ -118,6 +133,9 @@ int compare_matches(const void *a, const void *b);
 
 /* Fails the test unless the collection at `path` is exactly the first `count` documents of the recipe. */
 void recipe_expect(nigh_context *context, const char *path, const struct recipe *recipe, uint64_t count);
+
+/* What a tuning of a collection might say, for so many documents in the state `sequence`. */
+nigh_tuning sample_tuning(uint64_t documents, uint64_t sequence);
 
 /* Fails the test where a field differs; what lies between them may. */
 void expect_same_tuning(const nigh_tuning *a, const nigh_tuning *b);

@@ -47,6 +47,24 @@ int context_setup(void **state) {
     return 0;
 }
 
+int collection_place_setup(void **state) {
+    struct collection_place *place = malloc(sizeof *place);
+    place->context = context_new();
+    place->scratch = scratch_new();
+    place->path = path_in(place->scratch, "c.nigh");
+    *state = place;
+    return 0;
+}
+
+int collection_place_teardown(void **state) {
+    struct collection_place *place = *state;
+    nigh_context_free(place->context);
+    free(place->path);
+    scratch_free(place->scratch);
+    free(place);
+    return 0;
+}
+
 int context_teardown(void **state) {
     nigh_context_free(*state);
     return 0;
@@ -268,6 +286,30 @@ static nigh_status read_kept(const nigh_collection *collection, enum nigh__attac
     nigh_status status = nigh__segment_attachment(segment, kind, &bytes, &length, error);
     nigh__free(segment->context, bytes);
     return status;
+}
+
+nigh_tuning sample_tuning(uint64_t documents, uint64_t sequence) {
+    return (nigh_tuning){.size = sizeof(nigh_tuning),
+                         .method = NIGH_SEARCH_SKETCH,
+                         .k = 10,
+                         .breadth = (uint32_t)NIGH_DEFAULT,
+                         .candidates = 40,
+                         .sketch_bits = 64,
+                         .effort = (uint32_t)NIGH_DEFAULT,
+                         .patience = (uint32_t)NIGH_DEFAULT,
+                         .target_recall = 0.5,
+                         .queries = 100,
+                         .recall = 0.6,
+                         .recall_low = 0.55,
+                         .recall_high = 0.65,
+                         .cdr = 0.9,
+                         .cdr_low = 0.89,
+                         .cdr_high = 0.91,
+                         .median = 1e-4,
+                         .percentile_99 = 2e-4,
+                         .memory_bytes = 12345,
+                         .documents = documents,
+                         .sequence = sequence};
 }
 
 /* There is one gap, before what was asked for. */

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 /* Files that fail and memory that runs out, on demand. */
 #include <errno.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -145,4 +146,26 @@ static void faulty_release(void *user, void *pointer) {
 
 nigh_allocator faulty_memory_allocator(struct faulty_memory *memory) {
     return (nigh_allocator){.user = memory, .allocate = faulty_allocate, .release = faulty_release};
+}
+
+static void *measured_allocate(void *user, size_t size, size_t alignment) {
+    struct measured_memory *memory = user;
+    void *pointer = NULL;
+    if (posix_memalign(&pointer, alignment < 16 ? 16 : alignment, size) != 0) return NULL;
+    const size_t live = __atomic_add_fetch(&memory->live, malloc_usable_size(pointer), __ATOMIC_RELAXED);
+    size_t peak = __atomic_load_n(&memory->peak, __ATOMIC_RELAXED);
+    while (live > peak &&
+           !__atomic_compare_exchange_n(&memory->peak, &peak, live, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+    return pointer;
+}
+
+static void measured_release(void *user, void *pointer) {
+    struct measured_memory *memory = user;
+    __atomic_sub_fetch(&memory->live, malloc_usable_size(pointer), __ATOMIC_RELAXED);
+    free(pointer);
+}
+
+nigh_allocator measured_memory_allocator(struct measured_memory *memory) {
+    return (nigh_allocator){.user = memory, .allocate = measured_allocate, .release = measured_release};
 }

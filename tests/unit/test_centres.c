@@ -269,16 +269,6 @@ static void stopped(void **state) {
     free(rows);
 }
 
-static int set_up(void **state) {
-    *state = context_new();
-    return 0;
-}
-
-static int tear_down(void **state) {
-    nigh_context_free(*state);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_to_the_plain_way),
@@ -287,5 +277,5 @@ int main(void) {
         cmocka_unit_test(groups_equal_the_plain_way),
         cmocka_unit_test(stopped),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, context_setup, context_teardown);
 }

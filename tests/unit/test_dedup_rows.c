@@ -117,21 +117,11 @@ static void test_nothing_and_refused(void **state) {
     assert_null(dedup);
 }
 
-static int set_up(void **state) {
-    *state = context_new();
-    return 0;
-}
-
-static int tear_down(void **state) {
-    nigh_context_free(*state);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_who_stays),
         cmocka_unit_test(test_all_pairs),
         cmocka_unit_test(test_nothing_and_refused),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, context_setup, context_teardown);
 }

@@ -6,10 +6,8 @@
  * fail, rows that go through files, and crowds, which must cost about linear time.
  */
 #include <errno.h>
-#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -299,28 +297,11 @@ static void test_join_through_files(void **state) {
     scratch_free(folder);
 }
 
-static _Atomic size_t live_bytes;
-static _Atomic size_t most_bytes;
-
-static void *counted_allocate(void *user, size_t size, size_t alignment) {
-    (void)user;
-    void *pointer = NULL;
-    if (posix_memalign(&pointer, alignment < 16 ? 16 : alignment, size) != 0) return NULL;
-    const size_t live = atomic_fetch_add(&live_bytes, malloc_usable_size(pointer)) + malloc_usable_size(pointer);
-    if (live > most_bytes) most_bytes = live;
-    return pointer;
-}
-
-static void counted_release(void *user, void *pointer) {
-    (void)user;
-    live_bytes -= malloc_usable_size(pointer);
-    free(pointer);
-}
-
 static void test_join_keeps_to_its_memory(void **state) {
     (void)state;
     char *folder = scratch_new();
-    const nigh_allocator allocator = {.allocate = counted_allocate, .release = counted_release};
+    struct measured_memory memory = {0};
+    const nigh_allocator allocator = measured_memory_allocator(&memory);
     nigh_context *context = context_with(NULL, &allocator, NULL);
     nigh_error error = {0};
     const size_t count = 300000;
@@ -332,11 +313,11 @@ static void test_join_keeps_to_its_memory(void **state) {
         nigh_join_options options = options_for(&tallies[m], 64, 3);
         options.memory_bytes = memories[m];
         options.temporary = folder;
-        most_bytes = live_bytes;
-        const size_t before = live_bytes;
+        memory.peak = memory.live;
+        const size_t before = memory.live;
         assert_ok(nigh_join(context, (const uint8_t *)rows, count, NULL, 0, &options, &result, &error), &error);
-        assert_true(most_bytes - before <= memories[m]);
-        assert_int_equal(live_bytes, before);
+        assert_true(memory.peak - before <= memories[m]);
+        assert_int_equal(memory.live, before);
     }
     assert_int_equal(tallies[0].sum, tallies[1].sum);
     free(rows);

@@ -6,10 +6,8 @@
  * and what happens where memory ends, files fail, or the disk is full.
  */
 #include <errno.h>
-#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -296,28 +294,11 @@ static void test_sorter_with_a_folder_that_is_not_there(void **state) {
 
 /* -------------------------------------------------------------------- memory */
 
-static _Atomic size_t live_bytes;
-static _Atomic size_t most_bytes;
-
-static void *counted_allocate(void *user, size_t size, size_t alignment) {
-    (void)user;
-    void *pointer = NULL;
-    if (posix_memalign(&pointer, alignment < 16 ? 16 : alignment, size) != 0) return NULL;
-    const size_t live = atomic_fetch_add(&live_bytes, malloc_usable_size(pointer)) + malloc_usable_size(pointer);
-    if (live > most_bytes) most_bytes = live;
-    return pointer;
-}
-
-static void counted_release(void *user, void *pointer) {
-    (void)user;
-    live_bytes -= malloc_usable_size(pointer);
-    free(pointer);
-}
-
 static void test_sorter_keeps_to_its_memory(void **state) {
     (void)state;
     char *folder = scratch_new();
-    const nigh_allocator allocator = {.allocate = counted_allocate, .release = counted_release};
+    struct measured_memory memory = {0};
+    const nigh_allocator allocator = measured_memory_allocator(&memory);
     nigh_context *context = context_with(NULL, &allocator, NULL);
     static const uint64_t memories[] = {1 << 20, 3 << 20, 5000000};
     for (size_t m = 0; m < sizeof memories / sizeof memories[0]; m++) {
@@ -327,12 +308,12 @@ static void test_sorter_keeps_to_its_memory(void **state) {
                                     .key_words = 2,
                                     .memory_bytes = memories[m],
                                     .threads = 1};
-        const size_t before = live_bytes;
-        most_bytes = before;
+        const size_t before = memory.live;
+        memory.peak = before;
         check_sorter(&trial, KIND_RANDOM, 600000, true);
-        assert_true(most_bytes - before <= memories[m]);
-        assert_true(most_bytes - before > memories[m] / 2);
-        assert_int_equal(live_bytes, before);
+        assert_true(memory.peak - before <= memories[m]);
+        assert_true(memory.peak - before > memories[m] / 2);
+        assert_int_equal(memory.live, before);
     }
     nigh_context_free(context);
     scratch_free(folder);

@@ -23,30 +23,6 @@
 #define BLOCK 65536u
 #define SIGNATURE_BYTES 8u
 
-struct fixture {
-    nigh_context *context;
-    char *scratch;
-    char *path;
-};
-
-static int set_up(void **state) {
-    struct fixture *f = malloc(sizeof *f);
-    f->context = context_new();
-    f->scratch = scratch_new();
-    f->path = path_in(f->scratch, "c.nigh");
-    *state = f;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    struct fixture *f = *state;
-    nigh_context_free(f->context);
-    free(f->path);
-    scratch_free(f->scratch);
-    free(f);
-    return 0;
-}
-
 /* -------------------------------------------------------- documents by rule */
 
 /* Documents that have texts of these lengths, over and over, and keys. */
@@ -116,19 +92,19 @@ static nigh_status batch_add(nigh_context *context, const char *path, const stru
     return status;
 }
 
-static void add(struct fixture *f, const struct batch *batch, uint64_t first, uint64_t count) {
+static void add(struct collection_place *f, const struct batch *batch, uint64_t first, uint64_t count) {
     nigh_error error;
     assert_ok(batch_add(f->context, f->path, batch, first, count, &error), &error);
 }
 
-static nigh_collection *open_collection(struct fixture *f) {
+static nigh_collection *open_collection(struct collection_place *f) {
     nigh_collection *collection;
     nigh_error error;
     assert_ok(nigh_collection_open(f->context, f->path, NULL, &collection, &error), &error);
     return collection;
 }
 
-static nigh_status check(struct fixture *f, nigh_error *error) {
+static nigh_status check(struct collection_place *f, nigh_error *error) {
     return nigh_collection_check(f->context, f->path, NULL, NULL, error);
 }
 
@@ -151,7 +127,7 @@ static nigh_status read_text(const nigh_collection *collection, const struct bat
     return NIGH_OK;
 }
 
-static void expect_texts(struct fixture *f, const struct batch *batch, uint64_t count) {
+static void expect_texts(struct collection_place *f, const struct batch *batch, uint64_t count) {
     nigh_collection *collection = open_collection(f);
     char *wanted = malloc(longest_of(batch) + 1);
     char *got = malloc(longest_of(batch) + 1);
@@ -165,7 +141,7 @@ static void expect_texts(struct fixture *f, const struct batch *batch, uint64_t 
 }
 
 /* The same with one cache for all, forwards and back, as those read who compare texts. */
-static void expect_texts_cached(struct fixture *f, const struct batch *batch) {
+static void expect_texts_cached(struct collection_place *f, const struct batch *batch) {
     nigh_collection *collection = open_collection(f);
     char *wanted = malloc(longest_of(batch) + 1);
     struct nigh__text_cache cache;
@@ -204,7 +180,7 @@ static const size_t short_ones[] = {0, 3, 97, 30, 1, 250, 12};
     { .lengths = (array), .length_count = sizeof(array) / sizeof(array)[0] }
 
 static void texts_round_trip(void **state) {
-    struct fixture *f = *state;
+    struct collection_place *f = *state;
     const struct batch batches[] = {
         LENGTHS(only_empty), LENGTHS(one_byte),     LENGTHS(empty_and_one),      LENGTHS(to_the_end_of_a_block),
         LENGTHS(a_block),    LENGTHS(past_a_block), LENGTHS(larger_than_a_block)};
@@ -223,7 +199,7 @@ static void texts_round_trip(void **state) {
 }
 
 static void many_texts(void **state) {
-    struct fixture *f = *state;
+    struct collection_place *f = *state;
     struct batch batch = LENGTHS(short_ones);
     batch.keys = 5;
     add(f, &batch, 0, 4000);
@@ -238,7 +214,7 @@ static void many_texts(void **state) {
 
 /* Packed where that helps, and as they are where it does not. */
 static void packed_where_that_helps(void **state) {
-    struct fixture *f = *state;
+    struct collection_place *f = *state;
     for (int noise = 0; noise < 2; noise++) {
         struct batch batch = LENGTHS(past_a_block);
         batch.noise = noise != 0;
@@ -257,7 +233,7 @@ static void packed_where_that_helps(void **state) {
 
 /* What does not fit is cut off, and nothing behind the buffer is touched. */
 static void buffers_that_are_too_short(void **state) {
-    struct fixture *f = *state;
+    struct collection_place *f = *state;
     static const size_t lengths[] = {10};
     const struct batch batch = LENGTHS(lengths);
     add(f, &batch, 0, 1);
@@ -298,7 +274,7 @@ static void expect_keys(const struct nigh__segment *segment, uint32_t keys, uint
 }
 
 static void keys_round_trip(void **state) {
-    struct fixture *f = *state;
+    struct collection_place *f = *state;
     static const struct {
         uint32_t keys, documents;
     } cases[] = {
@@ -320,7 +296,7 @@ static void keys_round_trip(void **state) {
 
 /* ---------------------------------------------------- who has which of them */
 
-static void expect_kinds(struct fixture *f, bool texts, uint32_t keys) {
+static void expect_kinds(struct collection_place *f, bool texts, uint32_t keys) {
     nigh_collection *collection = open_collection(f);
     const nigh_collection_info info = describe(collection);
     nigh_error error;
@@ -339,7 +315,7 @@ static void expect_kinds(struct fixture *f, bool texts, uint32_t keys) {
 }
 
 static void texts_or_keys_or_neither(void **state) {
-    struct fixture *f = *state;
+    struct collection_place *f = *state;
     for (unsigned variant = 0; variant < 4; variant++) {
         struct batch batch = LENGTHS(one_byte);
         if ((variant & 1) == 0) batch = (struct batch){.keys = 0};
@@ -351,7 +327,7 @@ static void texts_or_keys_or_neither(void **state) {
 }
 
 static void segments_may_differ(void **state) {
-    struct fixture *f = *state;
+    struct collection_place *f = *state;
     struct batch both = LENGTHS(one_byte);
     both.keys = 4;
     struct batch fewer = both;
@@ -387,7 +363,7 @@ static nigh_status add_mixed(nigh_writer *writer, uint64_t number, const char *t
 }
 
 static void for_all_of_a_commit_or_none(void **state) {
-    struct fixture *f = *state;
+    struct collection_place *f = *state;
     const uint32_t keys[] = {1, 2, 3};
     nigh_writer *writer;
     nigh_error error;
@@ -414,7 +390,7 @@ static void for_all_of_a_commit_or_none(void **state) {
 }
 
 static void limits(void **state) {
-    struct fixture *f = *state;
+    struct collection_place *f = *state;
     static const uint32_t keys[NIGH_MAX_KEYS + 1];
     static const uint8_t signature[SIGNATURE_BYTES];
     nigh_writer *writer;
@@ -431,7 +407,7 @@ static void limits(void **state) {
 
 /* What a writer that died has left is ours, is told of, and is cleared away by the next. */
 static void leftovers(void **state) {
-    struct fixture *f = *state;
+    struct collection_place *f = *state;
     static const char *const names[] = {"segment-00000000000000000002.texts.tmp",
                                         "segment-00000000000000000002.keys.tmp"};
     struct batch batch = LENGTHS(one_byte);
@@ -457,7 +433,7 @@ static void leftovers(void **state) {
 static const size_t to_damage[] = {100, BLOCK, 0, 200000, 0, 20};
 
 struct damage {
-    struct fixture *f;
+    struct collection_place *f;
     struct batch batch;
     uint64_t documents;
     char *segment_path, *manifest_path;
@@ -466,7 +442,7 @@ struct damage {
     char *wanted, *got;
 };
 
-static void damage_init(struct fixture *f, struct damage *out) {
+static void damage_init(struct collection_place *f, struct damage *out) {
     out->f = f;
     out->batch = (struct batch)LENGTHS(to_damage);
     out->batch.keys = 2;
@@ -661,7 +637,7 @@ static void a_bomb(void **state) {
 
 /* Each allocation fails in turn: a commit is there as a whole, or not at all, and nothing is lost. */
 static void writing_without_memory(void **state) {
-    struct fixture *f = *state;
+    struct collection_place *f = *state;
     struct batch batch = LENGTHS(past_a_block);
     batch.keys = 3;
     bool failed = true;
@@ -684,7 +660,7 @@ static void writing_without_memory(void **state) {
 }
 
 static void reading_without_memory(void **state) {
-    struct fixture *f = *state;
+    struct collection_place *f = *state;
     struct batch batch = LENGTHS(past_a_block);
     batch.keys = 3;
     add(f, &batch, 0, 4);
@@ -712,7 +688,7 @@ static void reading_without_memory(void **state) {
     free(got);
 }
 
-#define WITH_FIXTURE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define WITH_FIXTURE(test) cmocka_unit_test_setup_teardown(test, collection_place_setup, collection_place_teardown)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

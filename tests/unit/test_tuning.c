@@ -20,54 +20,18 @@
 
 static const struct recipe recipe = {.width_bits = 256, .seed = 21};
 
-static const nigh_tuning sample = {.size = sizeof sample,
-                                   .method = NIGH_SEARCH_SKETCH,
-                                   .k = 10,
-                                   .breadth = (uint32_t)NIGH_DEFAULT,
-                                   .candidates = 40,
-                                   .sketch_bits = 64,
-                                   .effort = (uint32_t)NIGH_DEFAULT,
-                                   .patience = (uint32_t)NIGH_DEFAULT,
-                                   .target_recall = 0.5,
-                                   .queries = 100,
-                                   .recall = 0.6,
-                                   .recall_low = 0.55,
-                                   .recall_high = 0.65,
-                                   .cdr = 0.9,
-                                   .cdr_low = 0.89,
-                                   .cdr_high = 0.91,
-                                   .median = 1e-4,
-                                   .percentile_99 = 2e-4,
-                                   .memory_bytes = 12345,
-                                   .documents = DOCUMENTS,
-                                   .sequence = 1};
-
-struct fixture {
-    nigh_context *context;
-    char *scratch, *path;
-};
+static nigh_tuning sample;
 
 static int set_up(void **state) {
-    struct fixture *f = malloc(sizeof *f);
     nigh_error error;
-    f->context = context_new();
-    f->scratch = scratch_new();
-    f->path = path_in(f->scratch, "c.nigh");
+    (void)collection_place_setup(state);
+    const struct collection_place *f = *state;
+    sample = sample_tuning(DOCUMENTS, 1);
     assert_ok(recipe_add(f->context, f->path, &recipe, 0, DOCUMENTS, &error), &error);
-    *state = f;
     return 0;
 }
 
-static int tear_down(void **state) {
-    struct fixture *f = *state;
-    nigh_context_free(f->context);
-    free(f->path);
-    scratch_free(f->scratch);
-    free(f);
-    return 0;
-}
-
-static nigh_collection *open_collection(const struct fixture *f) {
+static nigh_collection *open_collection(const struct collection_place *f) {
     nigh_collection *collection;
     nigh_error error;
     assert_ok(nigh_collection_open(f->context, f->path, NULL, &collection, &error), &error);
@@ -75,7 +39,7 @@ static nigh_collection *open_collection(const struct fixture *f) {
 }
 
 /* What is stored there now: NIGH_ENOTFOUND where nothing is. */
-static nigh_status stored(const struct fixture *f, nigh_tuning *out) {
+static nigh_status stored(const struct collection_place *f, nigh_tuning *out) {
     nigh_collection *collection = open_collection(f);
     *out = (nigh_tuning){.size = sizeof(nigh_tuning)};
     const nigh_status status = nigh_collection_tuning(collection, out, NULL);
@@ -84,7 +48,7 @@ static nigh_status stored(const struct fixture *f, nigh_tuning *out) {
 }
 
 static void test_round_trip(void **state) {
-    const struct fixture *f = *state;
+    const struct collection_place *f = *state;
     nigh_error error;
     nigh_tuning got;
     nigh_check_result result = {.size = sizeof result};
@@ -109,7 +73,7 @@ static void test_round_trip(void **state) {
 }
 
 static void test_refused(void **state) {
-    const struct fixture *f = *state;
+    const struct collection_place *f = *state;
     nigh_error error;
     nigh_tuning got;
     nigh_tuning bad[9];
@@ -132,7 +96,7 @@ static void test_refused(void **state) {
 
 /* Whatever byte is wrong: searches go on as if it were not there, and a check tells. */
 static void test_damage(void **state) {
-    const struct fixture *f = *state;
+    const struct collection_place *f = *state;
     nigh_error error;
     nigh_tuning got;
     assert_ok(nigh_tuning_store(f->context, f->path, &sample, &error), &error);
@@ -164,7 +128,7 @@ static void test_damage(void **state) {
 
 /* Whatever fails, there is the old one or the new one, whole. */
 static void test_faults(void **state) {
-    const struct fixture *f = *state;
+    const struct collection_place *f = *state;
     nigh_error error;
     nigh_tuning got;
     nigh_tuning other = sample;
@@ -192,7 +156,7 @@ static void test_faults(void **state) {
 }
 
 static void test_memory(void **state) {
-    const struct fixture *f = *state;
+    const struct collection_place *f = *state;
     struct faulty_memory memory = {.fail_at = UINT64_MAX};
     nigh_allocator allocator = faulty_memory_allocator(&memory);
     nigh_context *context = context_with(NULL, &allocator, NULL);
@@ -236,7 +200,7 @@ static bool is_exact(const nigh_collection *collection, const nigh_search_option
 }
 
 static void test_search_goes_by_it(void **state) {
-    const struct fixture *f = *state;
+    const struct collection_place *f = *state;
     static const uint8_t mask[32] = {255, 255};
     nigh_error error;
     assert_ok(nigh_tuning_store(f->context, f->path, &sample, &error), &error);
@@ -266,7 +230,7 @@ static void test_search_goes_by_it(void **state) {
 
 /* Lists and graphs that are not there any more are no failure. */
 static void test_without_what_it_needs(void **state) {
-    const struct fixture *f = *state;
+    const struct collection_place *f = *state;
     nigh_error error;
     nigh_lists_options lists;
     nigh_lists_options_init(&lists);
@@ -306,7 +270,7 @@ static void expect_untuned(const nigh_collection *collection, const nigh_tune_op
 }
 
 static void test_tune_refuses(void **state) {
-    const struct fixture *f = *state;
+    const struct collection_place *f = *state;
     nigh_collection *collection = open_collection(f);
     nigh_tune_options usual;
     nigh_tune_options_init(&usual);
@@ -335,14 +299,14 @@ static void test_tune_refuses(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_round_trip, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_damage, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_faults, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_memory, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_search_goes_by_it, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_without_what_it_needs, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_tune_refuses, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_round_trip, set_up, collection_place_teardown),
+        cmocka_unit_test_setup_teardown(test_refused, set_up, collection_place_teardown),
+        cmocka_unit_test_setup_teardown(test_damage, set_up, collection_place_teardown),
+        cmocka_unit_test_setup_teardown(test_faults, set_up, collection_place_teardown),
+        cmocka_unit_test_setup_teardown(test_memory, set_up, collection_place_teardown),
+        cmocka_unit_test_setup_teardown(test_search_goes_by_it, set_up, collection_place_teardown),
+        cmocka_unit_test_setup_teardown(test_without_what_it_needs, set_up, collection_place_teardown),
+        cmocka_unit_test_setup_teardown(test_tune_refuses, set_up, collection_place_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
