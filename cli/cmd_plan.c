@@ -36,7 +36,8 @@ struct plan_values {
     int output;
     int lists;
     bool graph;
-    bool first;
+    const char *matched;
+    int find;
     bool measure;
     bool default_costs;
 };
@@ -57,7 +58,14 @@ static const struct cli_option options[] = {
     CLI_TEXT(0, "matches", PLACE(matches), "X",
              "that a query has on average, such as 0.1 where most have none and a few have several (default 0.04; with "
              "--measure, what the generated queries have)"),
-    CLI_FLAG(0, "first", PLACE(first), "one match for each query is enough"),
+    CLI_CHOICE(
+        0, "find", PLACE(find), "WHAT", cli_find_names, "all",
+        "what a query asks for: all matches, the first one in the order of the signatures, or any one, at which it "
+        "stops"),
+    CLI_TEXT(
+        0, "matched", PLACE(matched), "X",
+        "with --find any: the share of the queries that have a match, such as 0.12 (default: as --matches, at most "
+        "1)"),
     CLI_FLAG(0, "default-costs", PLACE(default_costs),
              "take the costs of an ordinary machine instead of measuring this one"),
     CLI_FLAG(0, "measure", PLACE(measure),
@@ -117,6 +125,7 @@ static const struct cli_example examples[] = {
     {"nigh plan -n 1M --queries 1000", "few queries: building must pay"},
     {"nigh plan corpus.nigh --radius 5", "for a collection that is there"},
     {"nigh plan -n 60M --batch 1M --recall 0.95", "on disk, a million queries at a time"},
+    {"nigh plan -n 60M --find any --matched 0.9", "nine of ten queries have a match, and one is enough"},
     {"nigh plan -n 1M --measure", "is it true?"},
     {"nigh plan -n 10M --bits 1024 --lists slices", "which --slice-width for 'nigh index'"},
     {"nigh plan -n 10M --bits 1024 --graph", "is there memory for 'nigh index --graph'?"},
@@ -294,9 +303,11 @@ static int set_options(struct planner *planner) {
         return cli_usage(job->command, "--lists slices and --graph: one at a time");
     if (is_of_index(values) && (values->measure || values->batch != NULL || values->memory != NULL ||
                                 values->recall != NULL || values->queries != NULL || values->radius.given ||
-                                values->first || values->default_costs || values->matches != NULL))
+                                values->find != NIGH_FIND_ALL || values->default_costs || values->matches != NULL))
         return cli_usage(job->command, "%s goes with -n and --bits, or a COLLECTION, and nothing else",
                          values->graph ? "--graph" : "--lists slices");
+    if (values->matched != NULL && values->find != NIGH_FIND_ANY)
+        return cli_usage(job->command, "--matched goes with --find any: who wants all does not stop at a match");
     if (values->batch != NULL && values->queries != NULL)
         return cli_usage(job->command, "--batch says how many queries there are; leave --queries out");
     asked->width_bits = (uint32_t)values->bits.value;
@@ -308,10 +319,11 @@ static int set_options(struct planner *planner) {
         !cli_amount_bytes(job, "--disk", values->disk, &planner->disk) ||
         !cli_amount_bytes(job, "--memory", values->memory, &asked->memory_bytes) ||
         !cli_amount_share(job, "--recall", values->recall, &asked->recall) ||
-        !cli_amount_number(job, "--matches", values->matches, &asked->matches))
+        !cli_amount_number(job, "--matches", values->matches, &asked->matches) ||
+        !cli_amount_share(job, "--matched", values->matched, &asked->matched))
         return CLI_ERROR;
     asked->radius = (uint32_t)values->radius.value;
-    asked->mode = values->first ? NIGH_FIND_FIRST : NIGH_FIND_ALL;
+    asked->mode = (nigh_find_mode)values->find;
     return job->operand_count == 1 ? take_collection(planner) : CLI_DONE;
 }
 

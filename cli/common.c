@@ -14,6 +14,8 @@
 #include "help.h"
 #include "signals.h"
 
+const char *const cli_find_names[] = {"all", "first", "any", NULL};
+
 struct cli_digits cli_digits(uint64_t number) {
     char plain[24];
     struct cli_digits digits;

@@ -22,6 +22,8 @@ enum {
     CLI_COMMITTED = 3, /* an error, after what was asked for was committed: repeating it may add it twice */
 };
 
+extern const char *const cli_find_names[]; /* of --find: by nigh_find_mode */
+
 /* One run of one command. */
 struct cli_job {
     const struct cli_command *command;

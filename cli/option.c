@@ -29,6 +29,7 @@ static const struct {
     const char *now;
 } renamed[] = {
     {"usual", "default-costs"},
+    {"first", "find first"},
 };
 
 static const struct cli_option help_options[] = {
@@ -269,11 +270,11 @@ static bool name_owners(const struct parse *parse, const struct typed *typed, co
     return true;
 }
 
-/* "'--usual' is now '--default-costs'", where the command has that. */
+/* "'--usual' is now '--default-costs'", where the command has that; there may be a value behind a blank. */
 static bool name_renamed(const struct parse *parse, const char *word) {
     for (size_t i = 0; i < sizeof renamed / sizeof renamed[0]; i++) {
         const char *now = renamed[i].now;
-        if (strcmp(word, renamed[i].old) != 0 || find_long(parse->command, now, strlen(now)) == NULL) continue;
+        if (strcmp(word, renamed[i].old) != 0 || find_long(parse->command, now, strcspn(now, " ")) == NULL) continue;
         snprintf(parse->message, parse->capacity, "'--%s' is now '--%s'", word, now);
         return true;
     }

@@ -97,6 +97,18 @@ void fingerprints_thin(struct fingerprints *prints, const nigh_finder *exact) {
     check_truth(prints);
 }
 
+void fingerprints_know(struct fingerprints *prints, const nigh_finder *exact) {
+    nigh_results *results = NULL;
+    (void)fingerprints_find(prints, prints->queries, exact, NIGH_FIND_ALL, &results);
+    for (size_t q = 0; q < prints->queries; q++) {
+        size_t count = 0;
+        (void)nigh_results_matches(results, q, &count);
+        prints->truth[q] = (uint32_t)count;
+    }
+    nigh_results_free(results);
+    check_truth(prints);
+}
+
 struct fingerprint_matches fingerprints_truth(const struct fingerprints *prints, size_t count) {
     struct fingerprint_matches sum = {0, 0};
     for (size_t q = 0; q < count; q++) {

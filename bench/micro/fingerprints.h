@@ -36,6 +36,9 @@ void fingerprints_free(struct fingerprints *prints);
 /* Leaves queries out and learns the truth, with a finder that misses nothing. */
 void fingerprints_thin(struct fingerprints *prints, const nigh_finder *exact);
 
+/* Learns the truth of all queries, with a finder that misses nothing. */
+void fingerprints_know(struct fingerprints *prints, const nigh_finder *exact);
+
 /* Of the first `count` queries: those with a match, and how many these are in all. */
 struct fingerprint_matches {
     uint64_t matched, matches;

@@ -56,6 +56,8 @@ typedef struct nigh_plan_options {
     const nigh_costs *costs; /* NULL: the usual ones */
     uint64_t batch;          /* 0: rows in memory; else so many queries at once, against a file of such chunks */
     double matches;          /* that a query has, on average; most have none */
+    double matched;          /* with NIGH_FIND_ANY: the share of the queries that have one; NIGH_DEFAULT: `matches`, at
+                                most 1 */
 } nigh_plan_options;
 
 NIGH_API void nigh_plan_options_init(nigh_plan_options *options);

@@ -33,8 +33,10 @@
  * - Tables hold 32 bits of a row; what passes by these is looked up once more.
  * - Bytes are those of the tables as they are laid out, and of rows where these are
  *   kept beside them; lists of the numbers of equal rows are not foreseen.
- * - A query that needs one match alone (6.9) stops sooner only where there is one;
- *   most have none, so all tables are charged.
+ * - Who needs one match alone (6.9) stops sooner where there is one: only the share of
+ *   queries that have one saves anything.  PSM looks combinations up in waves, and
+ *   leaves the listing out where the first one hits.  Of tables all buckets are asked
+ *   for together, so that only what is compared, and found, becomes less.
  * - The paper has no term for what is found.  A match is charged `hit`, and a tenth of
  *   it for each table: there it is met again, or others of its crowd are, that are
  *   close enough to be looked at.  How many a query has is the caller's to say.
@@ -119,6 +121,7 @@ struct model {
     nigh_costs costs;
     double rows;
     double row_bytes; /* as they are kept: whole words */
+    double matched;   /* of the queries: those that stop at a match */
 };
 
 /* The same on every machine, as what is chosen must be. */
@@ -162,9 +165,34 @@ static double pass_share(uint32_t radius) {
     return share;
 }
 
-/* What a query finds, on average. */
+static bool stops(const struct model *model) { return model->options->mode == NIGH_FIND_ANY; }
+
+/* What a query finds, on average; one that stops meets nothing again. */
 static double hits_seconds(const struct model *model, double tables, double all_bytes) {
-    return model->options->matches * model->costs.hit * (1 + MET_AGAIN * tables) * (0.5 + 0.5 * distance_of(all_bytes));
+    const double again = stops(model) ? 0 : MET_AGAIN * tables;
+    const double matches = stops(model) ? model->matched : model->options->matches;
+    return matches * model->costs.hit * (1 + again) * (0.5 + 0.5 * distance_of(all_bytes));
+}
+
+/*
+ * (6.9), of a query that has a match: which table is the first to have it.  The match
+ * differs in 1 to h blocks, each as likely, and is in the tables that lead with x of
+ * the others; T of L tables that come in any order begin at (L + 1) / (T + 1).
+ */
+static double tables_until_match(uint32_t radius, uint32_t blocks, uint32_t leading) {
+    const double all = nigh__tables_count(blocks, leading);
+    const uint32_t most = radius < blocks - leading ? radius : blocks - leading;
+    double sum = 0;
+    for (uint32_t differ = 1; differ <= most; differ++)
+        sum += (all + 1) / (nigh__tables_count(blocks - differ, leading) + 1.0);
+    return most == 0 ? 1 : sum / most;
+}
+
+/* Which share of a query's tables is compared. */
+static double tables_compared(const struct model *model, uint32_t blocks, uint32_t leading) {
+    if (!stops(model)) return 1;
+    const double until = tables_until_match(model->options->radius, blocks, leading);
+    return 1 - model->matched * (1 - until / nigh__tables_count(blocks, leading));
 }
 
 static void predict_scan(const struct model *model, nigh_plan_row *out) {
@@ -189,12 +217,15 @@ static void predict_tables(const struct model *model, uint32_t blocks, uint32_t 
     double table_bytes = (double)bytes / out->tables;
     out->build_seconds = model->rows * (place_seconds(costs->take, 3 * rows_bytes) +
                                         out->tables * place_seconds(costs->fill, 4 * table_bytes));
+    const double share = tables_compared(model, blocks, leading);
+    out->compared *= share;
     double passed = bucket * pass_share(options->radius);
     double again = passed * (costs->permute + 2 * costs->miss * distance_of((double)out->bytes));
     /* (6.10), (6.11) */
     out->query_seconds =
         costs->query + hits_seconds(model, out->tables, (double)out->bytes) +
-        out->tables * (costs->permute + bucket_seconds(model, (double)bytes, bucket, KEY_BYTES, out->tables) + again);
+        out->tables *
+            (costs->permute + bucket_seconds(model, (double)bytes, bucket, KEY_BYTES, out->tables) + share * again);
 }
 
 /* The first term of (6.16) and (6.19). */
@@ -202,8 +233,28 @@ static double listing_seconds(const struct model *model, uint32_t prefix_bits, u
     return (prefix_bits + probes) * log2_of(probes + model->options->radius + 1.0) * model->costs.enumerate;
 }
 
-static void predict_psm(const struct model *model, uint32_t prefix_bits, uint32_t probes, uint32_t rotations,
-                        nigh_plan_row *out) {
+/* What a query that may stop looks up, of all tables: combinations, and shares of listings. */
+struct tried {
+    double probes, listings;
+};
+
+/* The curve is of probes of each table; tables that come later are as likely to have the match, and seldom needed. */
+static struct tried probes_tried(const struct model *model, const struct nigh__recall_curve *curve, uint32_t probes,
+                                 uint32_t rotations) {
+    const struct tried all = {(double)probes * rotations, rotations};
+    if (!stops(model)) return all;
+    struct tried found = {0, 1 - nigh__recall_at(curve, 1)};
+    uint32_t hits = 0; /* of the probes before */
+    for (uint32_t probe = 0; probe < probes; probe++) {
+        found.probes += rotations * (1 - (double)hits / curve->samples);
+        hits += curve->found[probe];
+    }
+    return (struct tried){all.probes + model->matched * (found.probes - all.probes),
+                          all.listings + model->matched * (found.listings - all.listings)};
+}
+
+static void predict_psm(const struct model *model, const struct nigh__recall_curve *curve, uint32_t prefix_bits,
+                        uint32_t probes, uint32_t rotations, nigh_plan_row *out) {
     const nigh_plan_options *options = model->options;
     const nigh_costs *costs = &model->costs;
     struct nigh__sorted_plan plan = {.prefix_bits = prefix_bits, .probes = probes, .rotations = rotations};
@@ -214,7 +265,8 @@ static void predict_psm(const struct model *model, uint32_t prefix_bits, uint32_
     double rows_bytes = model->rows * model->row_bytes;
     bool inside = options->width_bits == 64;
     out->tables = rotations;
-    out->compared = (double)rotations * probes * bucket;      /* (6.21) */
+    const struct tried tried = probes_tried(model, curve, probes, rotations);
+    out->compared = tried.probes * bucket;                    /* (6.21) */
     out->bytes = bytes + (inside ? 0 : (uint64_t)rows_bytes); /* (6.17) */
     out->build_seconds = model->rows * (place_seconds(costs->take, 3 * rows_bytes) +
                                         rotations * place_seconds(costs->sort, 4 * (double)bytes / rotations));
@@ -223,9 +275,9 @@ static void predict_psm(const struct model *model, uint32_t prefix_bits, uint32_
                                 costs->whole * model->row_bytes / 8);
     if (inside) far_rows = 0;
     /* (6.16) */
-    out->query_seconds =
-        costs->query + hits_seconds(model, rotations, rotations * rows_bytes) +
-        rotations * (listing + probes * (bucket_seconds(model, (double)bytes, bucket, inside ? 8 : 4, 1) + far_rows));
+    out->query_seconds = costs->query + hits_seconds(model, rotations, rotations * rows_bytes) +
+                         tried.listings * listing +
+                         tried.probes * (bucket_seconds(model, (double)bytes, bucket, inside ? 8 : 4, 1) + far_rows);
 }
 
 /* --------------------------------------------------------------- batches -- */
@@ -272,8 +324,10 @@ static void batch_psm(const struct model *model, uint32_t prefix_bits, uint32_t 
     double chunks = model->rows > queries ? model->rows / queries : 1;
     double preparing = queries * (listing_seconds(model, prefix_bits, probes) + probes * costs->key);
     double visit = costs->visit + lone_seconds(model, 9 * queries);
-    double search =
-        queries * (chunks * probes * visit + out->compared * costs->whole + hits_seconds(model, 1, 9 * queries));
+    /* Who has a match meets it after half of the file, and is not asked again. */
+    double asked = stops(model) ? 1 - model->matched * (1 - 1 / chunks) / 2 : 1;
+    double search = queries * (asked * (chunks * probes * visit + out->compared * costs->whole) +
+                               hits_seconds(model, 1, 9 * queries));
     batch_finish(model, preparing + search, queries * probes * KEY_AND_PLACE_BYTES, out); /* (6.19) */
 }
 
@@ -293,10 +347,10 @@ static void model_tables(const struct model *model, uint32_t blocks, uint32_t le
         batch_tables(model, blocks, leading, out);
 }
 
-static void model_psm(const struct model *model, uint32_t prefix_bits, uint32_t probes, uint32_t rotations,
-                      nigh_plan_row *out) {
+static void model_psm(const struct model *model, const struct nigh__recall_curve *curve, uint32_t prefix_bits,
+                      uint32_t probes, uint32_t rotations, nigh_plan_row *out) {
     if (model->options->batch == 0)
-        predict_psm(model, prefix_bits, probes, rotations, out);
+        predict_psm(model, curve, prefix_bits, probes, rotations, out);
     else
         batch_psm(model, prefix_bits, probes, out);
 }
@@ -364,7 +418,7 @@ static void list_psm(const struct model *model, struct listing *out) {
                 nigh_plan_row row;
                 uint32_t probes = nigh__recall_reach(&curve, recalls[j]);
                 if (probes == 0) continue;
-                model_psm(model, most - 2 * i, probes, rotations, &row);
+                model_psm(model, &curve, most - 2 * i, probes, rotations, &row);
                 row.recall = nigh__recall_at(&curve, probes);
                 if (best[j].probes == 0 || row.query_seconds < best[j].query_seconds) best[j] = row;
             }
@@ -399,6 +453,8 @@ static nigh_status check(const nigh_plan_options *options, nigh_error *error) {
     if (!(options->matches >= 0) || options->matches > (double)options->rows)
         return nigh__fail(error, NIGH_EINVAL, "%g matches for a query, of %llu rows", options->matches,
                           (unsigned long long)options->rows);
+    if (options->matched > 1)
+        return nigh__fail(error, NIGH_EINVAL, "a share of %g of the queries has a match", options->matched);
     if (options->mode < NIGH_FIND_ALL || options->mode > NIGH_FIND_ANY)
         return nigh__fail(error, NIGH_EINVAL, "no such way to find: %d", (int)options->mode);
     return NIGH_OK;
@@ -408,6 +464,7 @@ static nigh_status model_init(const nigh_plan_options *options, struct model *ou
     *out = (struct model){.options = options, .costs = {.size = sizeof(nigh_costs)}, .rows = (double)options->rows};
     const uint32_t words = (options->width_bits + 63) / 64;
     out->row_bytes = 8.0 * words;
+    out->matched = options->matched >= 0 ? options->matched : options->matches < 1 ? options->matches : 1;
     nigh_costs_default(&out->costs);
     return nigh__struct_copy(&out->costs, sizeof out->costs, options->costs, error);
 }
@@ -452,6 +509,15 @@ nigh_status nigh__choose(const nigh_plan_options *options, nigh_plan_row *out, n
     return NIGH_OK;
 }
 
+static void predict_one_psm(const struct model *model, nigh_plan_row *row) {
+    const nigh_plan_options *options = model->options;
+    struct nigh__recall_curve curve = {.samples = 1};
+    if (stops(model) && options->batch == 0)
+        nigh__recall_draw(options->width_bits, options->radius, row->prefix_bits, row->rotations, NIGH_WEAK_GAUSSIAN,
+                          &curve);
+    model_psm(model, &curve, row->prefix_bits, row->probes, row->rotations, row);
+}
+
 nigh_status nigh__predict(const nigh_plan_options *options, nigh_plan_row *row, nigh_error *error) {
     struct model model;
     nigh_status status = check(options, error);
@@ -460,7 +526,7 @@ nigh_status nigh__predict(const nigh_plan_options *options, nigh_plan_row *row, 
     if (row->method == NIGH_FINDER_TABLES)
         model_tables(&model, row->blocks, row->leading, row);
     else if (row->method == NIGH_FINDER_PSM)
-        model_psm(&model, row->prefix_bits, row->probes, row->rotations, row);
+        predict_one_psm(&model, row);
     else
         model_scan(&model, row);
     return NIGH_OK;

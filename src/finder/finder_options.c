@@ -40,6 +40,7 @@ static const struct nigh__option plan_options_fields[] = {
     NIGH__OPTION(nigh_plan_options, radius, 3),       NIGH__OPTION(nigh_plan_options, recall, 1.0),
     NIGH__OPTION(nigh_plan_options, memory_bytes, 0), NIGH__OPTION(nigh_plan_options, queries, 0),
     NIGH__OPTION(nigh_plan_options, batch, 0),        NIGH__OPTION(nigh_plan_options, matches, 0.04),
+    NIGH__OPTION_OPEN(nigh_plan_options, matched),
 };
 const struct nigh__options nigh__plan_options_shape = NIGH__OPTIONS(nigh_plan_options, plan_options_fields);
 void nigh_plan_options_init(nigh_plan_options *options) { nigh__options_init(&nigh__plan_options_shape, options); }

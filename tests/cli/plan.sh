@@ -31,8 +31,16 @@ grep -q '^psm [0-9]*:[0-9]* x1: the fastest that fits into 200M and finds enough
 grep -q '^  tables .* too large$' .out || fail 'tables fit into 200M'
 expect 0 ANY 'scan: the fastest and misses nothing, building included, for 1 query' -- "$NIGH" plan --default-costs -n 1M --queries 1
 expect 1 ANY 'nothing fits into 10K' -- "$NIGH" plan --default-costs -n 10M --memory 10K
-expect 0 ANY ANY -- "$NIGH" plan --default-costs -n 100K --bits 256 --radius 36 --first
+expect 0 ANY ANY -- "$NIGH" plan --default-costs -n 100K --bits 256 --radius 36 --find first
 if grep -q tables .out; then fail 'tables of a radius beyond them'; fi
+
+# Who stops at a match compares less, the more so the more queries have one.
+compared() { "$NIGH" plan -q --default-costs --output tsv -n 10M --recall 0.95 --find any --matched "$1" | grep '^psm' | tail -1 | cut -f 11; }
+[[ $(compared 0.9 | cut -d . -f 1) -lt $(($(compared 0.01 | cut -d . -f 1) * 2 / 3)) ]] || fail "compared: $(compared 0.9), $(compared 0.01)"
+expect 2 '' "nigh plan: --matched goes with --find any: who wants all does not stop at a match
+try 'nigh plan --help'" -- "$NIGH" plan -n 10M --matched 0.5
+expect 2 '' "nigh plan: '--first' is now '--find first'
+try 'nigh plan --help'" -- "$NIGH" plan -n 10M --first
 
 # A collection tells how many and how wide.
 printf 'a\t0000\nb\t0100\nc\t0300\nd\tffff\ne\t0000\n' > docs.hex

@@ -291,10 +291,10 @@ static void test_capacity(void **state) {
 static void test_refused(void **state) {
     (void)state;
     const nigh_plan_options good = {.size = sizeof good, .rows = 10, .width_bits = 64, .radius = 3, .recall = 1};
-    nigh_plan_options bad[14];
+    nigh_plan_options bad[15];
     nigh_error error;
     size_t count;
-    for (size_t i = 0; i < 14; i++) bad[i] = good;
+    for (size_t i = 0; i < 15; i++) bad[i] = good;
     bad[0].rows = 0;
     bad[1].rows = UINT32_MAX;
     bad[2].width_bits = 0;
@@ -311,11 +311,45 @@ static void test_refused(void **state) {
     bad[11].rows = UINT64_MAX;
     bad[12].matches = -0.1;
     bad[13].matches = (double)NAN;
-    for (size_t i = 0; i < 14; i++) {
+    bad[14].matched = 1.1;
+    for (size_t i = 0; i < 15; i++) {
         nigh_plan_row row;
         assert_int_equal(nigh_plan_finder(&bad[i], &row, 1, &count, &error), NIGH_EINVAL);
         assert_int_equal(nigh__choose(&bad[i], &row, &error), NIGH_EINVAL);
         assert_int_equal(nigh__predict(&bad[i], &row, &error), NIGH_EINVAL);
+    }
+}
+
+/* The more queries have a match, the less is looked up by who stops at it; who does not, looks up all. */
+static void test_stopping(void **state) {
+    (void)state;
+    static const nigh_plan_row settings[] = {
+        {.method = NIGH_FINDER_TABLES, .blocks = 5, .leading = 2},
+        {.method = NIGH_FINDER_PSM, .prefix_bits = 23, .probes = 48, .rotations = 1},
+        {.method = NIGH_FINDER_PSM, .prefix_bits = 23, .probes = 8, .rotations = 2}};
+    nigh_plan_options options;
+    nigh__options_defaults(&nigh__plan_options_shape, &options);
+    options.rows = 10000000;
+    options.matches = 0;
+    for (size_t i = 0; i < 3; i++) {
+        nigh_plan_row all = settings[i];
+        nigh_plan_row none = settings[i];
+        nigh_error error;
+        options.mode = NIGH_FIND_ALL;
+        options.matched = NIGH_DEFAULT;
+        assert_ok(nigh__predict(&options, &all, &error), &error);
+        options.mode = NIGH_FIND_ANY;
+        options.matched = 0;
+        assert_ok(nigh__predict(&options, &none, &error), &error);
+        assert_true(none.compared == all.compared && none.query_seconds == all.query_seconds);
+        double before = none.compared;
+        for (options.matched = 0.25; options.matched <= 1; options.matched += 0.25) {
+            nigh_plan_row some = settings[i];
+            assert_ok(nigh__predict(&options, &some, &error), &error);
+            assert_true(some.compared < before);
+            before = some.compared;
+        }
+        assert_true(before < 0.5 * all.compared); /* all have one */
     }
 }
 
@@ -373,7 +407,7 @@ int main(void) {
         cmocka_unit_test(test_names),        cmocka_unit_test(test_rows),     cmocka_unit_test(test_recommended),
         cmocka_unit_test(test_other_widths), cmocka_unit_test(test_capacity), cmocka_unit_test(test_refused),
         cmocka_unit_test(test_costs),        cmocka_unit_test(test_batch),    cmocka_unit_test(test_matches),
-        cmocka_unit_test(test_extremes),
+        cmocka_unit_test(test_extremes),     cmocka_unit_test(test_stopping),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
