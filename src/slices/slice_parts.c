@@ -19,6 +19,7 @@ nigh_status nigh__slice_scratch_new(const nigh_context *context, struct nigh__sl
     if (scratch == NULL) return nigh__no_memory(error, "to search slice lists with");
     scratch->context = context;
     scratch->best = (struct nigh__array)NIGH__ARRAY(uint64_t);
+    scratch->wide = (struct nigh__array)NIGH__ARRAY(uint64_t);
     nigh__nearest_init(&scratch->nearest, 0, 0);
     *out = scratch;
     return NIGH_OK;
@@ -34,6 +35,7 @@ void nigh__slice_scratch_free(struct nigh__slice_scratch *scratch) {
                                               &scratch->worths};
     for (size_t i = 0; i < sizeof rooms / sizeof rooms[0]; i++) nigh__free(context, rooms[i]->data);
     nigh__array_release(context, &scratch->best);
+    nigh__array_release(context, &scratch->wide);
     nigh__probe_chooser_free(context, &scratch->chooser);
     nigh__nearest_release(context, &scratch->nearest);
     nigh__free(context, scratch->scores);

@@ -46,6 +46,7 @@ struct nigh__slice_scratch {
     struct nigh__slice_room touched;                          /* uint32_t rows with a score */
     struct nigh__slice_room touched_scores;                   /* uint8_t, theirs */
     struct nigh__array best;                                  /* uint64_t keys */
+    struct nigh__array wide;                                  /* uint64_t, of rows of high scores: slice_wide.c */
     struct nigh__slice_room probe_slices;                     /* of a directed search: slice_directed.c */
     struct nigh__slice_room worths;                           /* the same */
     struct nigh__probe_chooser chooser;
@@ -101,14 +102,11 @@ static inline uint32_t nigh__slice_top(const struct nigh__slice_query *query) {
     return query->candidates == UINT32_MAX ? query->breadth + 1 : query->breadth + 1 + NIGH__SLICE_DEFAULT_RISE;
 }
 
-/*
- * The least distance of a row that has this score at most, or 0.  A score of
- * NIGH__MAX_SCORE may be any.
- */
+/* The least distance of a row that has this score at most, or 0.  The score is whole, whatever eight bits hold. */
 static inline uint32_t nigh__slice_optimistic(const struct nigh__slice_query *query, uint32_t slack, uint32_t score) {
     const uint64_t most = (uint64_t)query->slices * (query->breadth + 1);
     const uint64_t less = slack + (uint64_t)score * (query->breadth + 1) / nigh__slice_top(query);
-    return score >= NIGH__MAX_SCORE || less >= most ? 0 : (uint32_t)(most - less);
+    return less >= most ? 0 : (uint32_t)(most - less);
 }
 
 /* `below` where rows of at most this score were left out; `kth` is the k-th distance, or UINT32_MAX. */

@@ -109,8 +109,9 @@ static nigh_status visit_to_score(void *user, const struct nigh__slice_visited *
 
 /* A score as it counts: lists that lie, and name a row twice in a slice, make it no more than it can be. */
 static uint32_t counted(const struct plain *plain, uint32_t score) {
-    const uint32_t paper = plain->query->slices * plain->slices->slicing.most_bits;
-    const uint32_t most = plain->scoring == NIGH__SCORE_BOUND ? NIGH__MAX_SCORE : paper;
+    const bool bound = plain->scoring == NIGH__SCORE_BOUND;
+    const uint32_t most =
+        plain->query->slices * (bound ? nigh__slice_top(plain->query) : plain->slices->slicing.most_bits);
     return score < most ? score : most;
 }
 
@@ -170,7 +171,7 @@ static uint32_t worth_of_paper_score(const struct plain *plain, uint32_t score) 
     const uint32_t least_bits = slicing->most_bits - (slicing->wide < plain->query->slices);
     const uint64_t worth = (uint64_t)score * (plain->query->breadth + 1) / least_bits;
     const bool any = plain->query->breadth >= least_bits;
-    return any || worth > NIGH__MAX_SCORE ? NIGH__MAX_SCORE : (uint32_t)worth;
+    return any || worth > UINT32_MAX ? UINT32_MAX : (uint32_t)worth;
 }
 
 static nigh_status finish(struct plain *plain, uint32_t next, nigh_error *error) {

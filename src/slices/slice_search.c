@@ -29,6 +29,7 @@
 #include "slices/slice_directed.h"
 #include "slices/slice_lists.h"
 #include "slices/slice_pick.h"
+#include "slices/slice_wide.h"
 
 #define ROWS_AHEAD 12u
 #define SMALL ((size_t)128 << 10) /* a larger table of scores is given */
@@ -270,28 +271,42 @@ static uint32_t least_score(const struct search *search) {
     return least < NIGH__MAX_SCORE ? (uint32_t)least : NIGH__MAX_SCORE;
 }
 
-/* The best M, by score, as long as any may be an answer.  *next is the highest score left out for its place. */
-static nigh_status compare_best(struct search *search, uint32_t candidates, uint32_t *next, nigh_error *error) {
-    struct nigh__slice_picked picked;
-    nigh_status status = nigh__slice_pick_best(&search->pick, candidates, &picked, error);
-    *next = picked.next;
-    for (uint32_t level = NIGH__MAX_SCORE; status == NIGH_OK && level >= least_score(search); level--) {
-        if (picked.ends[level] == picked.ends[level + 1]) continue;
-        const size_t first = picked.ends[level + 1];
-        if (!compare_rows(search, picked.rows + first, picked.ends[level] - first))
+/* Rows that were picked, by score, as long as any may be an answer. */
+static nigh_status compare_picked(struct search *search, const struct nigh__slice_picked *picked, nigh_error *error) {
+    for (uint32_t level = NIGH__MAX_SCORE; level >= least_score(search); level--) {
+        if (picked->ends[level] == picked->ends[level + 1]) continue;
+        const size_t first = picked->ends[level + 1];
+        if (!compare_rows(search, picked->rows + first, picked->ends[level] - first))
             return nigh__no_memory(error, "for what the search found");
         cut(search);
     }
+    return NIGH_OK;
+}
+
+/* The best M, and the highest score left out for its place; by whole scores where eight bits do not tell which. */
+static nigh_status compare_best(struct search *search, uint32_t *next, nigh_error *error) {
+    const uint32_t candidates = search->query->candidates;
+    const uint32_t most = search->query->slices * nigh__slice_top(search->query);
+    struct nigh__slice_picked picked;
+    const uint32_t *rows;
+    nigh_status status = nigh__slice_pick_best(&search->pick, candidates, &picked, error);
+    if (status != NIGH_OK) return status;
+    *next = picked.next;
+    if (*next < NIGH__MAX_SCORE) return compare_picked(search, &picked, error);
+    status = nigh__slice_pick_wide(&search->pick, search->slices, &search->lists, candidates, most, &rows, next, error);
+    if (status == NIGH_OK && !compare_rows(search, rows, candidates))
+        status = nigh__no_memory(error, "for what the search found");
     return status;
 }
 
 /* All that may be among the answers: the best to know how near these must be, then anew whatever may be so near. */
 static nigh_status compare_all(struct search *search, nigh_error *error) {
-    uint32_t next = 0;
+    struct nigh__slice_picked picked;
     const uint64_t first = search->query->k < FIRST_CANDIDATES ? FIRST_CANDIDATES : 2 * (uint64_t)search->query->k;
     if (search->query->k != NIGH_ALL && first < search->slices->rows) {
-        nigh_status status = compare_best(search, (uint32_t)first, &next, error);
-        if (status != NIGH_OK || next < least_score(search)) return status;
+        nigh_status status = nigh__slice_pick_best(&search->pick, (uint32_t)first, &picked, error);
+        if (status == NIGH_OK) status = compare_picked(search, &picked, error);
+        if (status != NIGH_OK || picked.next < least_score(search)) return status;
     }
     search->scratch->best.count = 0;                                          /* those near enough come again */
     if (search->limit != nigh__key(search->query->limit, 0)) search->limit++; /* the k-th too */
@@ -357,7 +372,7 @@ nigh_status nigh__slice_search(struct nigh__slice_scratch *scratch, const struct
     if (status == NIGH_OK && query->candidates == UINT32_MAX)
         status = compare_all(&search, error);
     else if (status == NIGH_OK)
-        status = compare_best(&search, query->candidates, &next, error);
+        status = compare_best(&search, &next, error);
     if (status != NIGH_OK) return status;
     nigh__slice_pick_clear(&search.pick);
     answer->lists = search.lists.looks;

@@ -35,9 +35,9 @@
  * scores still fit into eight bits and find as much (w = 18, i = 2, M = 1,000, recall
  * of the 10 nearest: T = 3 .872, 4 .901, 5 .903, w .903).
  *
- * Scores have eight bits and stay at 255, which then counts as unknown: where a row of
- * 255 is left out nothing is proven.  (A score reaches 255 only for rows that are
- * nearly the query.)
+ * Scores have eight bits and stay at 255.  With little breadth only rows that are
+ * nearly the query come so far, and all of them are compared; where they are more than
+ * M, these are chosen by whole scores (slice_wide.c).
  */
 #ifndef NIGH_SLICES_SLICE_SEARCH_H
 #define NIGH_SLICES_SLICE_SEARCH_H
@@ -48,10 +48,8 @@
 
 /*
  * The fast way, and the plain one that it must equal with NIGH__SCORE_BOUND in keys and
- * `below` (scores of 32 bits, no more of them than 255 counted; `rows` are the
- * signatures that the lists are of).  Offsets and ids are compared with their bounds
- * before they are used; a lie is NIGH_ECORRUPT.  The caller is inside guards for the
- * sidecar and the rows.
+ * `below` (scores of 32 bits; `rows` are the signatures that the lists are of).  Offsets and ids are compared with
+ * their bounds before they are used; a lie is NIGH_ECORRUPT.  The caller is inside guards for the sidecar and the rows.
  */
 nigh_status nigh__slice_search(struct nigh__slice_scratch *scratch, const struct nigh__slices *slices,
                                const uint64_t *rows, const struct nigh__slice_query *query,
