@@ -47,6 +47,7 @@ static void prefix_costs(const struct nigh__sorted *sorted, const struct nigh__s
 #define ANY_LAG 8u             /* and where steps are short, since a query may end with each */
 #define MAX_SCRATCH (4u << 20) /* of all queries that are under way */
 #define FEW_QUERIES 16u        /* for which preparing a shape does not pay */
+#define MANY_QUERIES 64u       /* of a call, after which it is known how many have a match */
 #define SMALL_RANGE 24u        /* rows that are compared one by one */
 
 struct range {
@@ -153,7 +154,7 @@ static bool listing_mask(const struct finding *finding, struct listing *listing,
  */
 static uint32_t wave_of(const struct finding *finding, const struct listing *listing) {
     if (!finding->lookup->any || listing->probe != 0) return STEP_PROBES;
-    return finding->next > FEW_QUERIES * 4 && finding->found->hits.count < finding->next / 4 ? STEP_PROBES : 1;
+    return finding->next > MANY_QUERIES && finding->found->hits.count < finding->next / 4 ? STEP_PROBES : 1;
 }
 
 /* Adds look-ups to a step; false where the combinations have come to their end. */
@@ -338,9 +339,9 @@ static void step_compare(struct finding *finding, const struct step *step) {
  * 4 lag-th step, and knows by then what came of the one before.
  */
 static void find_all(struct finding *finding) {
-    const uint32_t lag = finding->lag;
-    const uint32_t steps = 4 * lag;
-    uint32_t empty = 0;
+    const uint64_t lag = finding->lag;
+    const uint64_t steps = 4 * lag;
+    uint64_t empty = 0;
     for (uint64_t i = 0; empty < steps && !finding->failed; i++) {
         struct step *listed = &finding->steps[i % steps];
         const uint32_t number = finding->lookup->any ? (uint32_t)(i % steps) : 0;
@@ -348,8 +349,8 @@ static void find_all(struct finding *finding) {
         if (number < finding->listings) step_list(finding, &finding->listing[number], listed);
         empty = listed->count == 0 ? empty + 1 : 0;
         if (i >= lag) step_offsets(finding, &finding->steps[(i - lag) % steps]);
-        if (i >= (uint64_t)2 * lag) step_numbers(finding, &finding->steps[(i - 2 * lag) % steps]);
-        if (i >= (uint64_t)3 * lag) step_compare(finding, &finding->steps[(i - 3 * lag) % steps]);
+        if (i >= 2 * lag) step_numbers(finding, &finding->steps[(i - 2 * lag) % steps]);
+        if (i >= 3 * lag) step_compare(finding, &finding->steps[(i - 3 * lag) % steps]);
     }
 }
 
@@ -376,7 +377,7 @@ static void finding_init(struct finding *finding, const struct nigh__sorted *sor
     finding->lag = ALL_LAG;
     finding->listings = 1;
     if (lookup->any) {
-        finding->lag = lookup->count >= 4 * ANY_LAG ? ANY_LAG : (uint32_t)lookup->count / 4 + 1;
+        finding->lag = lookup->count >= MAX_STEPS ? ANY_LAG : (uint32_t)lookup->count / 4 + 1;
         finding->listings = 4 * finding->lag;
     }
     finding->next = 0;

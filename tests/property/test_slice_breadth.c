@@ -39,8 +39,10 @@ struct world {
 /* About a quarter of the bits of a centre are turned. */
 static void row_make(struct nigh__rng *rng, uint32_t words, uint64_t *row) {
     const uint64_t centre = nigh__rng_next(rng) % CENTRES;
-    for (uint32_t w = 0; w < words; w++)
-        row[w] = nigh__mix(centre * MAX_WORDS + w + 1) ^ (nigh__rng_next(rng) & nigh__rng_next(rng));
+    for (uint32_t w = 0; w < words; w++) {
+        const uint64_t half = nigh__rng_next(rng);
+        row[w] = nigh__mix(centre * MAX_WORDS + w + 1) ^ (half & nigh__rng_next(rng));
+    }
 }
 
 static uint32_t distance_of(const struct world *world, const uint64_t *a, const uint64_t *b) {

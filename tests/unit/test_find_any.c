@@ -30,7 +30,7 @@ static void world_make(struct world *world) {
     for (uint64_t i = 0; i < ROWS; i++) world->rows[i] = word_of(i);
     for (uint64_t q = 0; q < QUERIES; q++) {
         memset(world->weights[q], 200, 64);
-        for (uint32_t i = 0; i < WEAK_BITS; i++) world->weights[q][(q + 16 * i) % 64] = (uint8_t)(i + 1);
+        for (uint64_t i = 0; i < WEAK_BITS; i++) world->weights[q][(q + 16 * i) % 64] = (uint8_t)(i + 1);
         world->queries[q] = q % 3 == 2 ? word_of(ROWS + q) : world->rows[q];
         if (q % 3 == 1) world->queries[q] ^= UINT64_C(1) << q % 64 | UINT64_C(1) << (q + 16) % 64;
     }
