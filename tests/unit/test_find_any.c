@@ -144,7 +144,7 @@ static void many_queries_save_as_much(void **state) {
     world_make(world);
     nigh_finder *finder = finder_of(*state, world, 300, 1);
     nigh_results *any = find(finder, world, 0, QUERIES, NIGH_FIND_ANY, 1);
-    assert_true(probes_of(any) < QUERIES / 3 * (300 + 17 + 17));
+    assert_true(probes_of(any) < (uint64_t)(QUERIES / 3) * (300 + 17 + 17));
     nigh_results_free(any);
     nigh_finder_free(finder);
     free(world);
