@@ -184,7 +184,7 @@ static uint64_t walk_id_bytes(const struct nigh__segment *segment, void *user) {
     return any ? 0 : NO_PROBLEM;
 }
 
-/* As many slots are taken as there are documents; with check_lookup() that leaves no entry unaccounted for. */
+/* As many slots are taken as there are documents; so no entry is left once each document has one. */
 static uint64_t walk_lookup_slots(const struct nigh__segment *segment, void *user) {
     (void)user;
     uint64_t slots = segment->sections[NIGH__SECTION_ID_LOOKUP].count;
@@ -192,27 +192,6 @@ static uint64_t walk_lookup_slots(const struct nigh__segment *segment, void *use
     for (uint64_t i = 0; i < slots; i++)
         if (segment->id_lookup[i] != 0 && ++taken > segment->documents) return i;
     return taken == segment->documents ? NO_PROBLEM : 0;
-}
-
-/* Every id leads to its own document through the lookup, so none is there twice. */
-static nigh_status check_lookup(const struct nigh__segment *segment, struct nigh__progress *progress,
-                                nigh_error *error) {
-    char *id = nigh__alloc(segment->context, NIGH_MAX_ID_LENGTH + 1, 1);
-    if (id == NULL) return nigh__no_memory(error, "for an id");
-    nigh_status status = NIGH_OK;
-    for (uint32_t document = 0; document < segment->documents && status == NIGH_OK; document++) {
-        size_t length = 0;
-        uint32_t found = UINT32_MAX;
-        status = nigh__segment_id(segment, document, id, NIGH_MAX_ID_LENGTH + 1, &length, error);
-        if (status == NIGH_OK) status = nigh__segment_find(segment, id, length, &found, error);
-        if (status == NIGH_ENOTFOUND || (status == NIGH_OK && found != document))
-            status = nigh__segment_corrupt(segment, NIGH__SECTION_ID_OFFSETS, document,
-                                           "the lookup does not lead to this id", error);
-        if (document % TICK_EVERY == 0 && nigh__progress_tick(progress, "checking ids", document, segment->documents))
-            status = nigh__progress_cancelled(error);
-    }
-    nigh__free(segment->context, id);
-    return status;
 }
 
 static nigh_status check_ids(const struct nigh__segment *segment, struct nigh__progress *progress, nigh_error *error) {
@@ -233,7 +212,7 @@ static nigh_status check_ids(const struct nigh__segment *segment, struct nigh__p
     if (status == NIGH_OK)
         status = run_walk(segment, walk_lookup_slots, NULL, NIGH__SECTION_ID_LOOKUP,
                           "the id lookup does not have one entry a document", error);
-    return status == NIGH_OK ? check_lookup(segment, progress, error) : status;
+    return status == NIGH_OK ? nigh__segment_check_lookup(segment, progress, error) : status;
 }
 
 static nigh_status check_metadata(const struct nigh__segment *segment, struct nigh__progress *progress,

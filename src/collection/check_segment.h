@@ -10,6 +10,10 @@
 nigh_status nigh__segment_check_sums(const struct nigh__segment *segment, struct nigh__progress *progress,
                                      nigh_error *error);
 
+/* The id lookup: that its key follows from the ids, and that it leads to each of them.  No id is there twice. */
+nigh_status nigh__segment_check_lookup(const struct nigh__segment *segment, struct nigh__progress *progress,
+                                       nigh_error *error);
+
 /*
  * What the sections must say about each other, one check a function; a list so
  * that `nigh check` can report the first problem of each.  Ends with NULL.

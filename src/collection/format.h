@@ -37,7 +37,8 @@
  *                                         starts    0 2 4 5
  *                                         grouped   0 2 | 1 4 | 3
  *
- * All numbers are little-endian.  Checksums are XXH3, 64 bits, seed 0.
+ * All numbers are little-endian.  Checksums are XXH3, 64 bits, seed 0; the key of the id lookup and the hashes by it
+ * are SipHash-2-4.
  */
 #ifndef NIGH_COLLECTION_FORMAT_H
 #define NIGH_COLLECTION_FORMAT_H
@@ -65,7 +66,9 @@
 #define NIGH__MAX_KEPT_LENGTH (UINT64_C(1) << 32) /* of a vocabulary or a model */
 
 /* A bit is added with the feature that needs it; unknown incompatible bits are refused. */
-#define NIGH__FEATURE_ANY_IDS 1u /* of segments: an id may hold a zero byte, a tab or a newline */
+#define NIGH__FEATURE_ANY_IDS 1u   /* of segments: an id may hold a zero byte, a tab or a newline */
+#define NIGH__FEATURE_KEYED_IDS 2u /* of segments: the id lookup has a key, section 18 */
+#define NIGH__SEGMENT_FEATURES (NIGH__FEATURE_ANY_IDS | NIGH__FEATURE_KEYED_IDS)
 
 enum nigh__section_type {
     NIGH__SECTION_SCHEME = 1,          /* text */
@@ -85,7 +88,8 @@ enum nigh__section_type {
     NIGH__SECTION_TEXT_BLOCKS = 15,  /* struct nigh__text_block [any], and one that ends the last */
     NIGH__SECTION_TEXT_BYTES = 16,   /* bytes, packed */
     NIGH__SECTION_KEYS = 17,         /* u32 [documents * keys], in blocks of 4,096 documents; collection/texts.h */
-    NIGH__SECTION_KNOWN = 18,        /* one past the last type this version knows */
+    NIGH__SECTION_ID_KEY = 18,       /* u64 [1]; collection/id_key.h */
+    NIGH__SECTION_KNOWN = 19,        /* one past the last type this version knows */
 };
 
 struct nigh__segment_header {

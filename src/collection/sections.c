@@ -187,6 +187,15 @@ void nigh__section_end(struct nigh__section_writer *writer, uint64_t count) {
     writer->output.hasher = NULL;
 }
 
+nigh_status nigh__section_write(struct nigh__section_writer *writer, uint32_t type, const void *items, uint64_t count,
+                                size_t item_size, nigh_error *error) {
+    nigh_status status = nigh__section_begin(writer, type, error);
+    if (status == NIGH_OK && count > 0)
+        status = nigh__output_add(&writer->output, items, (size_t)count * item_size, error);
+    if (status == NIGH_OK) nigh__section_end(writer, count);
+    return status;
+}
+
 nigh_status nigh__section_writer_finish(struct nigh__section_writer *writer, void *header, nigh_error *error) {
     uint8_t front[NIGH__SECTIONS_START] = {0};
     struct nigh__segment_footer footer = {.magic = {0}};

@@ -67,6 +67,9 @@ nigh_status nigh__section_writer_init(const nigh_context *context, struct nigh__
                                       struct nigh__section_writer *out, nigh_error *error);
 nigh_status nigh__section_begin(struct nigh__section_writer *writer, uint32_t type, nigh_error *error);
 void nigh__section_end(struct nigh__section_writer *writer, uint64_t count);
+/* A whole section of items that are in memory. */
+nigh_status nigh__section_write(struct nigh__section_writer *writer, uint32_t type, const void *items, uint64_t count,
+                                size_t item_size, nigh_error *error);
 /* Footer, header and table.  The 64 bytes of the header get their length at 24 and their checksum at 56. */
 nigh_status nigh__section_writer_finish(struct nigh__section_writer *writer, void *header, nigh_error *error);
 void nigh__section_writer_release(struct nigh__section_writer *writer); /* a struct of zeros is fine */

@@ -15,6 +15,7 @@
 #include "collection/attachment.h"
 #include "collection/extensions.h"
 #include "collection/format.h"
+#include "collection/id_key.h"
 
 struct nigh__sidecar; /* collection/sidecar.h */
 
@@ -40,6 +41,7 @@ struct nigh__segment {
         sections[NIGH__SECTION_KNOWN]; /* those of the table we know, by type; offset 0: not there */
 
     char *scheme; /* owned, terminated */
+    struct nigh__id_key id_key;
 
     /* Inside the map.  Whoever reads here does so inside a guard (base/guard.h). */
     const uint64_t *rows;            /* signatures * words, 64-byte aligned */
@@ -89,6 +91,9 @@ nigh_status nigh__segment_cut(const struct nigh__segment *segment, nigh_error *e
  * against the section; false where the segment lies.  Inside a guard.
  */
 bool nigh__segment_group(const struct nigh__segment *segment, uint32_t row, uint32_t *first, uint32_t *count);
+
+/* Where the id of a document lies in id_bytes; false where the segment lies.  Inside a guard. */
+bool nigh__segment_id_range(const struct nigh__segment *segment, uint32_t document, uint64_t *start, uint64_t *length);
 
 /*
  * These enter a guard themselves.  `document` counts within the segment and is

@@ -38,7 +38,7 @@ static nigh_status read_head(const struct nigh__file *file, struct nigh__segment
     if (status == NIGH_OK)
         status = nigh__sections_head_check(file, header, segment->table, header->section_count, error);
     if (status == NIGH_OK)
-        status = nigh__features_check(file->path, header->incompatible, NIGH__FEATURE_ANY_IDS, error);
+        status = nigh__features_check(file->path, header->incompatible, NIGH__SEGMENT_FEATURES, error);
     return status;
 }
 
@@ -77,6 +77,8 @@ static struct shape shape_of(const struct nigh__segment_header *header, uint32_t
     case NIGH__SECTION_METADATA_OFFSETS:
     case NIGH__SECTION_TEXT_OFFSETS:
         return (struct shape){8, header->documents + 1, false};
+    case NIGH__SECTION_ID_KEY:
+        return (struct shape){8, 1, false};
     case NIGH__SECTION_ID_LOOKUP:
     case NIGH__SECTION_KEYS:
         return (struct shape){4, 0, true};
@@ -126,22 +128,33 @@ static bool has(const struct nigh__segment *segment, enum nigh__section_type typ
     return segment->sections[type].offset != 0;
 }
 
+/* Ids, the lookup, and its key, which a segment from before there were keys has not. */
+static nigh_status check_id_presence(const struct nigh__file *file, const struct nigh__segment *segment,
+                                     nigh_error *error) {
+    const bool ids = has(segment, NIGH__SECTION_ID_OFFSETS);
+    const bool keyed = (segment->header.incompatible & NIGH__FEATURE_KEYED_IDS) != 0;
+    if (ids != has(segment, NIGH__SECTION_ID_BYTES) || ids != has(segment, NIGH__SECTION_ID_LOOKUP))
+        return corrupt(file, NIGH__TABLE_AT, "sections 6, 7 and 8 go together", error);
+    if (keyed != has(segment, NIGH__SECTION_ID_KEY) || (keyed && !ids))
+        return corrupt(file, NIGH__TABLE_AT, "section 18 does not go with the ids", error);
+    const uint64_t slots = segment->sections[NIGH__SECTION_ID_LOOKUP].count;
+    if (ids && (slots <= segment->documents || slots > (UINT64_C(1) << 32) || (slots & (slots - 1)) != 0))
+        return corrupt(file, NIGH__TABLE_AT, "the id lookup has the wrong size", error);
+    return NIGH_OK;
+}
+
 /* Which sections must be there, and which only together. */
 static nigh_status check_presence(const struct nigh__file *file, const struct nigh__segment *segment,
                                   nigh_error *error) {
     for (uint32_t type = NIGH__SECTION_SCHEME; type <= NIGH__SECTION_DOCUMENT_ROWS; type++)
         if (!has(segment, type))
             return nigh__fail_at(error, NIGH_ECORRUPT, file->path, NIGH__TABLE_AT, "section %u is missing", type);
-    bool ids = has(segment, NIGH__SECTION_ID_OFFSETS);
-    if (ids != has(segment, NIGH__SECTION_ID_BYTES) || ids != has(segment, NIGH__SECTION_ID_LOOKUP))
-        return corrupt(file, NIGH__TABLE_AT, "sections 6, 7 and 8 go together", error);
+    nigh_status status = check_id_presence(file, segment, error);
+    if (status != NIGH_OK) return status;
     if (has(segment, NIGH__SECTION_METADATA_OFFSETS) != has(segment, NIGH__SECTION_METADATA_BYTES))
         return corrupt(file, NIGH__TABLE_AT, "sections 9 and 10 go together", error);
     if (!nigh__texts_fit(segment->sections, segment->documents))
         return corrupt(file, NIGH__TABLE_AT, "sections 14 to 17 do not go together", error);
-    uint64_t slots = segment->sections[NIGH__SECTION_ID_LOOKUP].count;
-    if (ids && (slots <= segment->documents || slots > (UINT64_C(1) << 32) || (slots & (slots - 1)) != 0))
-        return corrupt(file, NIGH__TABLE_AT, "the id lookup has the wrong size", error);
     for (enum nigh__attachment kind = 0; kind < NIGH__ATTACHMENT_KINDS; kind++) {
         const uint64_t length = segment->sections[nigh__attachment_section(kind)].length;
         if (has(segment, nigh__attachment_section(kind)) && (length == 0 || length > NIGH__MAX_KEPT_LENGTH))
@@ -168,7 +181,19 @@ static nigh_status read_scheme(const struct nigh__file *file, struct nigh__segme
     return NIGH_OK;
 }
 
-/* Everything that can be checked without touching a section but the scheme. */
+static nigh_status read_id_key(const struct nigh__file *file, struct nigh__segment *segment, nigh_error *error) {
+    const struct nigh__section_entry *entry = &segment->sections[NIGH__SECTION_ID_KEY];
+    if (!has(segment, NIGH__SECTION_ID_KEY)) return NIGH_OK;
+    uint64_t value;
+    nigh_status status = nigh__file_read(file, entry->offset, &value, sizeof value, error);
+    if (status != NIGH_OK) return status;
+    if (nigh__hash(&value, sizeof value) != entry->checksum)
+        return corrupt(file, entry->offset, "the key of the id lookup fails its checksum", error);
+    segment->id_key = (struct nigh__id_key){.keyed = true, .value = value};
+    return NIGH_OK;
+}
+
+/* Everything that can be checked without touching a section but the scheme and the key of the id lookup. */
 static nigh_status read_and_check(const struct nigh__file *file, const struct nigh__manifest_entry *wanted,
                                   struct nigh__segment *segment, nigh_error *error) {
     nigh_status status = nigh__file_length(file, &segment->length, error);
@@ -185,6 +210,7 @@ static nigh_status read_and_check(const struct nigh__file *file, const struct ni
     status = take_sections(file, segment, error);
     if (status == NIGH_OK) status = check_presence(file, segment, error);
     if (status == NIGH_OK) status = read_scheme(file, segment, error);
+    if (status == NIGH_OK) status = read_id_key(file, segment, error);
     if (status == NIGH_OK)
         status = nigh__sections_footer_check(file, segment->header.file_length, segment->header.checksum, error);
     return status;

@@ -48,6 +48,11 @@ static bool item_range(const uint64_t *offsets, uint64_t bytes_length, uint32_t 
     return true;
 }
 
+bool nigh__segment_id_range(const struct nigh__segment *segment, uint32_t document, uint64_t *start, uint64_t *length) {
+    return item_range(segment->id_offsets, segment->sections[NIGH__SECTION_ID_BYTES].length, document,
+                      NIGH_MAX_ID_LENGTH, start, length);
+}
+
 /* What reading something untrusted ends with. */
 enum found { FOUND, NOT_FOUND, LIES };
 
@@ -56,9 +61,7 @@ static enum found copy_id(const struct nigh__segment *segment, uint32_t document
                           size_t *length) {
     uint64_t start;
     uint64_t whole;
-    if (!item_range(segment->id_offsets, segment->sections[NIGH__SECTION_ID_BYTES].length, document, NIGH_MAX_ID_LENGTH,
-                    &start, &whole))
-        return LIES;
+    if (!nigh__segment_id_range(segment, document, &start, &whole)) return LIES;
     *length = (size_t)whole;
     if (whole == 0) return LIES;
     if (capacity == 0) return FOUND;
@@ -196,17 +199,14 @@ nigh_status nigh__segment_keeps(const struct nigh__segment *segment, enum nigh__
 static enum found walk_lookup(const struct nigh__segment *segment, const char *id, size_t id_length, uint32_t *document,
                               uint64_t *slot) {
     uint64_t slots = segment->sections[NIGH__SECTION_ID_LOOKUP].count;
-    uint64_t bytes_length = segment->sections[NIGH__SECTION_ID_BYTES].length;
-    uint64_t at = nigh__hash_table_home(nigh__hash(id, id_length), slots);
+    uint64_t at = nigh__hash_table_home(nigh__id_hash(&segment->id_key, id, id_length), slots);
     for (uint64_t step = 0; step < slots; step++, at = (at + 1) & (slots - 1)) {
         uint32_t value = NIGH__ONCE(segment->id_lookup[at]);
         if (value == 0) return NOT_FOUND;
         uint64_t start;
         uint64_t length;
         *slot = at;
-        if (value > segment->documents ||
-            !item_range(segment->id_offsets, bytes_length, value - 1, NIGH_MAX_ID_LENGTH, &start, &length))
-            return LIES;
+        if (value > segment->documents || !nigh__segment_id_range(segment, value - 1, &start, &length)) return LIES;
         if (length != id_length || memcmp(segment->id_bytes + start, id, id_length) != 0) continue;
         *document = value - 1;
         return FOUND;

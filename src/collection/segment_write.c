@@ -14,6 +14,7 @@
 #include "base/secret.h"
 #include "base/status.h"
 #include "collection/directory.h"
+#include "collection/id_key.h"
 #include "collection/sections.h"
 #include "collection/spool.h"
 #include "collection/texts.h"
@@ -32,14 +33,15 @@ struct nigh__segment_writer {
     struct nigh__file file;
     struct nigh__section_writer sections;
 
-    uint64_t *row;                 /* the signature in hand, padded; owned */
-    uint64_t secret;               /* of the hashes of rows, which strangers choose */
-    struct nigh__hash_table rows;  /* rows by their hash */
-    struct nigh__hash_table names; /* documents by the hash of their id */
-    struct nigh__array row_of;     /* uint32_t, one a document */
-    struct nigh__spool ids;        /* open once a document has an id */
-    struct nigh__spool metadata;   /* open once a document has any */
-    struct nigh__spool weights;    /* open once a document has them */
+    uint64_t *row;                        /* the signature in hand, padded; owned */
+    uint64_t secret;                      /* of the hashes of rows and ids, which strangers choose */
+    struct nigh__hash_table rows;         /* rows by their hash */
+    struct nigh__hash_table names;        /* documents by the hash of their id */
+    struct nigh__array row_of;            /* uint32_t, one a document */
+    struct nigh__spool ids;               /* open once a document has an id */
+    struct nigh__keyed_hasher ids_hasher; /* of their bytes; its value becomes the key of the lookup */
+    struct nigh__spool metadata;          /* open once a document has any */
+    struct nigh__spool weights;           /* open once a document has them */
     struct nigh__texts_writer texts;
 };
 
@@ -48,16 +50,6 @@ uint32_t nigh__segment_writer_documents(const struct nigh__segment_writer *write
 }
 
 uint32_t nigh__segment_writer_signatures(const struct nigh__segment_writer *writer) { return writer->signatures; }
-
-/* ---------------------------------------------------------------- sections */
-
-static nigh_status section_write(struct nigh__segment_writer *writer, enum nigh__section_type type, const void *items,
-                                 uint64_t count, size_t item_size, nigh_error *error) {
-    nigh_status status = nigh__section_begin(&writer->sections, type, error);
-    if (status == NIGH_OK) status = nigh__output_add(&writer->sections.output, items, (size_t)count * item_size, error);
-    if (status == NIGH_OK) nigh__section_end(&writer->sections, count);
-    return status;
-}
 
 /* -------------------------------------------------------------------- open */
 
@@ -86,6 +78,7 @@ nigh_status nigh__segment_writer_open(const nigh_context *context, const struct 
     writer->scheme = nigh__string_copy(context, plan->scheme);
     writer->row = nigh__alloc_zero(context, writer->words, sizeof(uint64_t));
     writer->secret = nigh__secret();
+    nigh__id_key_init(&writer->ids_hasher);
     bool slots = nigh__hash_table_init(context, &writer->rows) && nigh__hash_table_init(context, &writer->names);
     nigh_status status;
     if (writer->scheme == NULL || writer->row == NULL || !slots)
@@ -150,17 +143,15 @@ static nigh_status find_or_add_row(struct nigh__segment_writer *writer, uint32_t
 
 static nigh_status open_spool(struct nigh__segment_writer *writer, struct nigh__spool *spool, const char *suffix,
                               nigh_error *error) {
-    char name[NIGH__NAME_SIZE];
-    nigh__segment_name(name, writer->number, suffix);
-    return nigh__spool_open(writer->directory, name, spool, error);
+    return nigh__spool_open(writer->directory, writer->number, suffix, spool, error);
 }
 
 static nigh_status add_id(struct nigh__segment_writer *writer, const nigh_document *document, uint64_t hash,
                           nigh_error *error) {
-    nigh_status status = NIGH_OK;
-    if (!writer->ids.file.open) status = open_spool(writer, &writer->ids, ".ids.tmp", error);
+    nigh_status status = open_spool(writer, &writer->ids, ".ids.tmp", error);
     if (status == NIGH_OK) status = nigh__spool_add(&writer->ids, document->id, document->id_length, error);
     if (status != NIGH_OK) return status;
+    nigh__keyed_hasher_add(&writer->ids_hasher, document->id, document->id_length);
     if (!nigh__id_is_line(document->id, document->id_length)) writer->any_ids = true;
     uint32_t number = nigh__segment_writer_documents(writer);
     return nigh__hash_table_add(writer->context, &writer->names, hash, number)
@@ -184,8 +175,7 @@ static nigh_status add_metadata(struct nigh__segment_writer *writer, const nigh_
 
 static nigh_status add_weights(struct nigh__segment_writer *writer, const nigh_document *document, nigh_error *error) {
     if (document->weights == NULL) return NIGH_OK;
-    nigh_status status = NIGH_OK;
-    if (!writer->weights.file.open) status = open_spool(writer, &writer->weights, ".weights.tmp", error);
+    nigh_status status = open_spool(writer, &writer->weights, ".weights.tmp", error);
     if (status == NIGH_OK) status = nigh__spool_append(&writer->weights, document->weights, writer->width_bits, error);
     return status;
 }
@@ -197,7 +187,7 @@ nigh_status nigh__segment_writer_add(struct nigh__segment_writer *writer, const 
     uint64_t hash = 0;
     nigh_status status = NIGH_OK;
     if (document->id != NULL) {
-        hash = nigh__hash(document->id, document->id_length);
+        hash = nigh__hash_seeded(document->id, document->id_length, writer->secret);
         status = find_id(writer, document, hash, error);
         if (status == NIGH_OK) status = add_id(writer, document, hash, error);
     }
@@ -240,65 +230,84 @@ static nigh_status write_groups(struct nigh__segment_writer *writer, nigh_error 
         status = nigh__no_memory(error, "for the documents of a segment");
     } else {
         sort_by_row(row_of, documents, writer->signatures, starts, grouped);
-        status = section_write(writer, NIGH__SECTION_GROUP_STARTS, starts, (uint64_t)writer->signatures + 1, 4, error);
+        status = nigh__section_write(&writer->sections, NIGH__SECTION_GROUP_STARTS, starts,
+                                     (uint64_t)writer->signatures + 1, 4, error);
     }
-    if (status == NIGH_OK) status = section_write(writer, NIGH__SECTION_GROUP_DOCUMENTS, grouped, documents, 4, error);
-    if (status == NIGH_OK) status = section_write(writer, NIGH__SECTION_DOCUMENT_ROWS, row_of, documents, 4, error);
+    if (status == NIGH_OK)
+        status = nigh__section_write(&writer->sections, NIGH__SECTION_GROUP_DOCUMENTS, grouped, documents, 4, error);
+    if (status == NIGH_OK)
+        status = nigh__section_write(&writer->sections, NIGH__SECTION_DOCUMENT_ROWS, row_of, documents, 4, error);
     nigh__free(writer->context, starts);
     nigh__free(writer->context, grouped);
     return status;
 }
 
-/* The bytes of a spool as a section of `count` items. */
-static nigh_status write_spooled(struct nigh__segment_writer *writer, struct nigh__spool *spool,
-                                 enum nigh__section_type type, uint64_t count, nigh_error *error) {
-    nigh_status status = nigh__section_begin(&writer->sections, type, error);
-    if (status == NIGH_OK) status = nigh__spool_copy(spool, &writer->sections.output, error);
-    if (status == NIGH_OK) nigh__section_end(&writer->sections, count);
-    return status;
+/* The lookup as it is laid out on disk. */
+struct lookup {
+    struct nigh__id_key key;
+    uint32_t *slots;
+    uint64_t mask;
+};
+
+static void place_id(void *user, uint32_t document, const void *id, size_t length) {
+    struct lookup *lookup = user;
+    uint64_t at = nigh__hash_table_home(nigh__id_hash(&lookup->key, id, length), lookup->mask + 1);
+    while (lookup->slots[at] != 0) at = (at + 1) & lookup->mask;
+    lookup->slots[at] = document + 1;
 }
 
-static nigh_status write_spool(struct nigh__segment_writer *writer, struct nigh__spool *spool,
-                               enum nigh__section_type offsets_type, enum nigh__section_type bytes_type,
-                               nigh_error *error) {
-    nigh_status status = section_write(writer, offsets_type, spool->offsets.data, spool->offsets.count, 8, error);
-    return status == NIGH_OK ? write_spooled(writer, spool, bytes_type, nigh__spool_length(spool), error) : status;
-}
-
-/* The table in memory without its upper halves. */
-static nigh_status write_lookup(struct nigh__segment_writer *writer, nigh_error *error) {
-    nigh_status status = nigh__section_begin(&writer->sections, NIGH__SECTION_ID_LOOKUP, error);
-    for (uint64_t i = 0; i < writer->names.capacity && status == NIGH_OK; i++) {
-        uint32_t value = (uint32_t)writer->names.slots[i];
-        status = nigh__output_add(&writer->sections.output, &value, sizeof value, error);
-    }
-    if (status == NIGH_OK) nigh__section_end(&writer->sections, writer->names.capacity);
+/*
+ * The table in memory is in the order of a secret; on disk it is in that of the key, which is known only now.  The
+ * former goes before the latter comes: nothing is added any more.
+ */
+static nigh_status write_lookup(struct nigh__segment_writer *writer, const struct nigh__id_key *key,
+                                nigh_error *error) {
+    const uint64_t capacity = writer->names.capacity;
+    nigh__hash_table_release(writer->context, &writer->names);
+    struct lookup lookup = {.key = *key,
+                            .slots = nigh__alloc_zero(writer->context, (size_t)capacity, sizeof(uint32_t)),
+                            .mask = capacity - 1};
+    if (lookup.slots == NULL) return nigh__no_memory(error, "for the ids of a segment");
+    nigh_status status = nigh__spool_each(&writer->ids, place_id, &lookup, error);
+    if (status == NIGH_OK)
+        status = nigh__section_write(&writer->sections, NIGH__SECTION_ID_LOOKUP, lookup.slots, capacity,
+                                     sizeof(uint32_t), error);
+    nigh__free(writer->context, lookup.slots);
     return status;
 }
 
 static nigh_status write_ids(struct nigh__segment_writer *writer, nigh_error *error) {
-    nigh_status status = write_spool(writer, &writer->ids, NIGH__SECTION_ID_OFFSETS, NIGH__SECTION_ID_BYTES, error);
-    return status == NIGH_OK ? write_lookup(writer, error) : status;
+    const struct nigh__array *offsets = &writer->ids.offsets;
+    nigh__keyed_hasher_add(&writer->ids_hasher, offsets->data, offsets->count * offsets->item_size);
+    const struct nigh__id_key key = {.keyed = true, .value = nigh__keyed_hasher_value(&writer->ids_hasher)};
+    nigh_status status = nigh__spool_write_items(&writer->ids, &writer->sections, NIGH__SECTION_ID_OFFSETS,
+                                                 NIGH__SECTION_ID_BYTES, error);
+    if (status == NIGH_OK) status = write_lookup(writer, &key, error);
+    if (status == NIGH_OK)
+        status = nigh__section_write(&writer->sections, NIGH__SECTION_ID_KEY, &key.value, 1, sizeof key.value, error);
+    return status;
 }
 
 static nigh_status write_sections(struct nigh__segment_writer *writer, struct nigh__progress *progress,
                                   nigh_error *error) {
     nigh__section_end(&writer->sections, writer->signatures);
-    nigh_status status = section_write(writer, NIGH__SECTION_SCHEME, writer->scheme, strlen(writer->scheme), 1, error);
+    nigh_status status =
+        nigh__section_write(&writer->sections, NIGH__SECTION_SCHEME, writer->scheme, strlen(writer->scheme), 1, error);
     if (status == NIGH_OK) status = write_groups(writer, error);
     if (status == NIGH_OK && nigh__progress_tick(progress, "writing", 1, 3)) status = nigh__progress_cancelled(error);
     if (status == NIGH_OK && writer->ids.file.open) status = write_ids(writer, error);
     if (status == NIGH_OK && nigh__progress_tick(progress, "writing", 2, 3)) status = nigh__progress_cancelled(error);
     if (status == NIGH_OK && writer->metadata.file.open)
-        status =
-            write_spool(writer, &writer->metadata, NIGH__SECTION_METADATA_OFFSETS, NIGH__SECTION_METADATA_BYTES, error);
+        status = nigh__spool_write_items(&writer->metadata, &writer->sections, NIGH__SECTION_METADATA_OFFSETS,
+                                         NIGH__SECTION_METADATA_BYTES, error);
     if (status == NIGH_OK && writer->weights.file.open)
-        status = write_spooled(writer, &writer->weights, NIGH__SECTION_WEIGHTS, writer->row_of.count, error);
+        status =
+            nigh__spool_write(&writer->weights, &writer->sections, NIGH__SECTION_WEIGHTS, writer->width_bits, error);
     if (status == NIGH_OK) status = nigh__texts_writer_finish(&writer->texts, &writer->sections, error);
     for (enum nigh__attachment kind = 0; kind < NIGH__ATTACHMENT_KINDS && status == NIGH_OK; kind++)
         if (writer->kept[kind].bytes != NULL)
-            status = section_write(writer, nigh__attachment_section(kind), writer->kept[kind].bytes,
-                                   writer->kept[kind].length, 1, error);
+            status = nigh__section_write(&writer->sections, nigh__attachment_section(kind), writer->kept[kind].bytes,
+                                         writer->kept[kind].length, 1, error);
     return status;
 }
 
@@ -307,7 +316,8 @@ static nigh_status write_frame(struct nigh__segment_writer *writer, struct nigh_
     *header = (struct nigh__segment_header){
         .version = NIGH__FORMAT_VERSION,
         .endian_mark = NIGH__ENDIAN_MARK,
-        .incompatible = writer->any_ids ? NIGH__FEATURE_ANY_IDS : 0,
+        .incompatible =
+            (writer->any_ids ? NIGH__FEATURE_ANY_IDS : 0) | (writer->ids.file.open ? NIGH__FEATURE_KEYED_IDS : 0),
         .documents = writer->row_of.count,
         .signatures = writer->signatures,
         .width_bits = writer->width_bits,

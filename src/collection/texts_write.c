@@ -37,14 +37,6 @@ void nigh__texts_writer_release(struct nigh__texts_writer *writer) {
 
 static nigh_status no_memory(nigh_error *error) { return nigh__no_memory(error, "for the texts of a segment"); }
 
-static nigh_status open_spool(const struct nigh__texts_writer *writer, const char *suffix, struct nigh__spool *spool,
-                              nigh_error *error) {
-    char name[NIGH__NAME_SIZE];
-    if (spool->file.open) return NIGH_OK;
-    nigh__segment_name(name, writer->number, suffix);
-    return nigh__spool_open(writer->directory, name, spool, error);
-}
-
 /* ------------------------------------------------------------------ texts -- */
 
 /* Where the next text begins, unpacked. */
@@ -82,7 +74,7 @@ static nigh_status end_block(struct nigh__texts_writer *writer, nigh_error *erro
 }
 
 static nigh_status add_text(struct nigh__texts_writer *writer, const char *text, size_t length, nigh_error *error) {
-    nigh_status status = open_spool(writer, ".texts.tmp", &writer->packed, error);
+    nigh_status status = nigh__spool_open(writer->directory, writer->number, ".texts.tmp", &writer->packed, error);
     if (status != NIGH_OK) return status;
     if (writer->offsets.count == 0) {
         uint64_t *first = nigh__array_add(writer->context, &writer->offsets, 1);
@@ -116,7 +108,7 @@ static nigh_status end_key_block(struct nigh__texts_writer *writer, nigh_error *
 
 static nigh_status add_keys(struct nigh__texts_writer *writer, const uint32_t *keys, uint32_t count,
                             nigh_error *error) {
-    nigh_status status = open_spool(writer, ".keys.tmp", &writer->keys, error);
+    nigh_status status = nigh__spool_open(writer->directory, writer->number, ".keys.tmp", &writer->keys, error);
     if (status != NIGH_OK) return status;
     NIGH__ASSERT(writer->key_count == 0 || writer->key_count == count);
     writer->key_count = count;
@@ -137,21 +129,9 @@ nigh_status nigh__texts_writer_add(struct nigh__texts_writer *writer, const nigh
 
 /* --------------------------------------------------------------- sections -- */
 
-static nigh_status write_items(struct nigh__section_writer *sections, enum nigh__section_type type,
+static nigh_status write_array(struct nigh__section_writer *sections, enum nigh__section_type type,
                                const struct nigh__array *items, nigh_error *error) {
-    nigh_status status = nigh__section_begin(sections, type, error);
-    if (status == NIGH_OK)
-        status = nigh__output_add(&sections->output, items->data, items->count * items->item_size, error);
-    if (status == NIGH_OK) nigh__section_end(sections, items->count);
-    return status;
-}
-
-static nigh_status write_spool(struct nigh__section_writer *sections, enum nigh__section_type type,
-                               struct nigh__spool *spool, size_t item_size, nigh_error *error) {
-    nigh_status status = nigh__section_begin(sections, type, error);
-    if (status == NIGH_OK) status = nigh__spool_copy(spool, &sections->output, error);
-    if (status == NIGH_OK) nigh__section_end(sections, nigh__spool_length(spool) / item_size);
-    return status;
+    return nigh__section_write(sections, type, items->data, items->count, items->item_size, error);
 }
 
 static nigh_status write_texts(struct nigh__texts_writer *writer, struct nigh__section_writer *sections,
@@ -159,9 +139,9 @@ static nigh_status write_texts(struct nigh__texts_writer *writer, struct nigh__s
     nigh_status status = writer->raw.count > 0 ? end_block(writer, error) : NIGH_OK;
     if (status != NIGH_OK) return status;
     if (add_block(writer, texts_end(writer)) == NULL) return no_memory(error); /* the end of the last */
-    status = write_items(sections, NIGH__SECTION_TEXT_OFFSETS, &writer->offsets, error);
-    if (status == NIGH_OK) status = write_items(sections, NIGH__SECTION_TEXT_BLOCKS, &writer->blocks, error);
-    if (status == NIGH_OK) status = write_spool(sections, NIGH__SECTION_TEXT_BYTES, &writer->packed, 1, error);
+    status = write_array(sections, NIGH__SECTION_TEXT_OFFSETS, &writer->offsets, error);
+    if (status == NIGH_OK) status = write_array(sections, NIGH__SECTION_TEXT_BLOCKS, &writer->blocks, error);
+    if (status == NIGH_OK) status = nigh__spool_write(&writer->packed, sections, NIGH__SECTION_TEXT_BYTES, 1, error);
     return status;
 }
 
@@ -170,6 +150,6 @@ nigh_status nigh__texts_writer_finish(struct nigh__texts_writer *writer, struct 
     nigh_status status = writer->packed.file.open ? write_texts(writer, sections, error) : NIGH_OK;
     if (status != NIGH_OK || !writer->keys.file.open) return status;
     if (writer->key_block.count > 0) status = end_key_block(writer, error);
-    return status == NIGH_OK ? write_spool(sections, NIGH__SECTION_KEYS, &writer->keys, sizeof(uint32_t), error)
+    return status == NIGH_OK ? nigh__spool_write(&writer->keys, sections, NIGH__SECTION_KEYS, sizeof(uint32_t), error)
                              : status;
 }

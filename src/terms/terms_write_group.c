@@ -24,11 +24,7 @@ struct group {
 
 static nigh_status section(struct group *group, uint32_t type, const void *bytes, uint64_t count, size_t item_size,
                            nigh_error *error) {
-    nigh_status status = nigh__section_begin(group->sections, type, error);
-    if (status == NIGH_OK && count > 0)
-        status = nigh__output_add(&group->sections->output, bytes, (size_t)count * item_size, error);
-    if (status == NIGH_OK) nigh__section_end(group->sections, count);
-    return status;
+    return nigh__section_write(group->sections, type, bytes, count, item_size, error);
 }
 
 /* ------------------------------------------------------------- documents -- */

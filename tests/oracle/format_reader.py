@@ -21,6 +21,7 @@ import sys
 from array import array
 from bisect import bisect_right
 
+from siphash import siphash
 from xxh3 import xxh3_64
 
 VERSION = 1
@@ -55,7 +56,7 @@ MAX_OF_A_BYTE = 32768  # that a byte packed by zstd becomes
 SCHEME, SIGNATURES, GROUP_STARTS, GROUP_DOCUMENTS, DOCUMENT_ROWS = 1, 2, 3, 4, 5
 ID_OFFSETS, ID_BYTES, ID_LOOKUP, METADATA_OFFSETS, METADATA_BYTES = 6, 7, 8, 9, 10
 WEIGHTS, VOCABULARY, MODEL = 11, 12, 13
-TEXT_OFFSETS, TEXT_BLOCKS, TEXT_BYTES, KEYS = 14, 15, 16, 17
+TEXT_OFFSETS, TEXT_BLOCKS, TEXT_BYTES, KEYS, ID_KEY = 14, 15, 16, 17, 18
 TEXT_BLOCK_SIZE = 32  # of an entry of section 15
 PLAIN, ZSTD = 0, 1  # codecs
 KEY_BLOCK = 4096  # documents whose keys stand together
@@ -78,6 +79,7 @@ SECTION_NAMES = {
     TEXT_BLOCKS: "text blocks",
     TEXT_BYTES: "text bytes",
     KEYS: "keys",
+    ID_KEY: "id key",
 }
 REQUIRED = (SCHEME, SIGNATURES, GROUP_STARTS, GROUP_DOCUMENTS, DOCUMENT_ROWS)
 TOGETHER = (
@@ -97,7 +99,7 @@ MIN_SLICE_BITS, MAX_SLICE_BITS = 4, 28
 
 MANIFEST_NAME = re.compile(r"manifest-([0-9]{20})\Z")
 ID_FORBIDDEN = re.compile(rb"[\0\t\n]")
-ANY_IDS = 1  # incompatible feature of segments
+ANY_IDS, KEYED_IDS = 1, 2  # incompatible features of segments
 
 
 class FormatError(Exception):
@@ -321,6 +323,7 @@ class Segment(Sectioned):
         self.has_ids = ID_OFFSETS in self.sections
         self.id_offsets = self.numbers(ID_OFFSETS, 8)
         self.id_lookup = self.numbers(ID_LOOKUP, 4)
+        self.require_id_key()
         self.metadata_offsets = self.numbers(METADATA_OFFSETS, 8)
         self.text_offsets = self.numbers(TEXT_OFFSETS, 8)
         blocks = self.sections[TEXT_BLOCKS].count if TEXT_BLOCKS in self.sections else 0
@@ -333,7 +336,7 @@ class Segment(Sectioned):
         file = self.file
         file.require_beginning(SEGMENT_MAGIC)
         self.require_length()
-        self.require_table(52, MAX_SECTIONS, ANY_IDS)
+        self.require_table(52, MAX_SECTIONS, ANY_IDS | KEYED_IDS)
         self.documents = file.u64(32)
         self.signatures = file.u64(40)
         self.width = file.u32(48)
@@ -381,6 +384,7 @@ class Segment(Sectioned):
             TEXT_OFFSETS: (8, d + 1),
             TEXT_BLOCKS: (TEXT_BLOCK_SIZE, None),
             KEYS: (4, None),
+            ID_KEY: (8, 1),
         }
         if section.type not in SECTION_NAMES:
             return
@@ -403,6 +407,15 @@ class Segment(Sectioned):
             self.file.require(fits, where, "keys: %d of %d documents" % (c, d))
         self.file.require(count is None or section.count == count, where, section.name + ": wrong count")
         self.file.require(section.length == section.count * item, where - 8, section.name + ": wrong length")
+
+    def require_id_key(self):
+        """The key is there where the header says so, and only with ids."""
+        keyed = bool(self.file.u32(20) & KEYED_IDS)
+        self.file.require(keyed == (ID_KEY in self.sections), 20, "id key: said and not there, or the reverse")
+        self.file.require(self.has_ids or not keyed, 20, "id key: without ids")
+        if keyed:
+            self.require_checksum(self.sections[ID_KEY])
+        self.id_key = self.numbers(ID_KEY, 8)[0] if keyed else None
 
     def require_scheme(self):
         section = self.sections[SCHEME]
@@ -542,10 +555,13 @@ class Segment(Sectioned):
         self.require_checksum(self.sections[kind])
         return self.content(kind)
 
+    def id_hash(self, name):
+        return xxh3_64(name) if self.id_key is None else siphash(name, self.id_key)
+
     def find(self, wanted):
         """The number of the document with this id, or None."""
         slots = self.id_lookup
-        begin = (xxh3_64(wanted) >> 32) % len(slots)
+        begin = (self.id_hash(wanted) >> 32) % len(slots)
         for step in range(len(slots)):
             at = (begin + step) % len(slots)
             slot = slots[at]
@@ -644,7 +660,10 @@ class Segment(Sectioned):
             self.text(document)
 
     def check_lookup(self):
-        """Every document is found under its id, and no slot is used for anything else."""
+        """Every document is found under its id, and no slot is used for anything else.  The key is that of the ids."""
+        if self.id_key is not None:
+            key = siphash(bytes(self.content(ID_BYTES)) + bytes(self.content(ID_OFFSETS)))
+            self.require_in(ID_KEY, 0, key == self.id_key, "is not that of the ids")
         for at, slot in enumerate(self.id_lookup):
             self.require_in(ID_LOOKUP, 4 * at, slot <= self.documents, "document %d does not exist" % (slot - 1))
         used = len(self.id_lookup) - self.id_lookup.count(0)

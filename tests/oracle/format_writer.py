@@ -8,6 +8,7 @@ versions), and files that are wrong although every checksum in them is right.  N
 import os
 import struct
 
+from siphash import siphash
 from xxh3 import xxh3_64
 
 U64 = struct.Struct("<Q")
@@ -34,14 +35,19 @@ def offsets_of(pieces):
     return offsets
 
 
-def lookup_slots(ids, count=None):
+def id_key(ids):
+    return siphash(b"".join(ids) + packed("Q", offsets_of(ids)))
+
+
+def lookup_slots(ids, count=None, key=None):
     if count is None:
         count = 1
         while count <= 2 * len(ids):
             count *= 2
     slots = [0] * count
     for document, name in enumerate(ids):
-        at = (xxh3_64(name) >> 32) % count
+        hashed = xxh3_64(name) if key is None else siphash(name, key)
+        at = (hashed >> 32) % count
         while slots[at] != 0:
             at = (at + 1) % count
         slots[at] = document + 1
@@ -93,9 +99,10 @@ def key_section(keys):
     return (17, len(numbers), packed("I", numbers))
 
 
-def segment_sections(documents, width, scheme, weights, vocabulary, model):
+def segment_sections(documents, width, scheme, weights, vocabulary, model, keyed):
     """`documents` are (id, signature, metadata); id and metadata are None in all or in none of them.  `weights` are
     bytes for each document, `vocabulary` and `model` are bytes; None: the segment has none.
+    `keyed`: the id lookup has a key.
     """
     ids = [name for name, _, _ in documents if name is not None]
     metadata = [attached for _, _, attached in documents if attached is not None]
@@ -103,10 +110,13 @@ def segment_sections(documents, width, scheme, weights, vocabulary, model):
     sections += signature_sections([signature for _, signature, _ in documents], width)
     if ids:
         joined = b"".join(ids)
-        slots = lookup_slots(ids)
+        key = id_key(ids) if keyed else None
+        slots = lookup_slots(ids, key=key)
         sections.append((6, len(ids) + 1, packed("Q", offsets_of(ids))))
         sections.append((7, len(joined), joined))
         sections.append((8, len(slots), packed("I", slots)))
+        if keyed:
+            sections.append((18, 1, U64.pack(key)))
     if metadata:
         joined = b"".join(metadata)
         sections.append((9, len(metadata) + 1, packed("Q", offsets_of(metadata))))
@@ -131,6 +141,7 @@ def segment_bytes(
     other_sections=(),
     compatible_features=0,
     incompatible_features=0,
+    keyed=False,
 ):
     """A whole segment.  Sections are (type, count, bytes): `more_sections` come after those that follow from the
     documents, `other_sections` in place of those of their type.
@@ -138,7 +149,7 @@ def segment_bytes(
     if scheme is None:
         scheme = b"bits=%d\nkind=signatures\n" % width
     others = {section[0]: section for section in other_sections}
-    usual = segment_sections(documents, width, scheme, weights, vocabulary, model)
+    usual = segment_sections(documents, width, scheme, weights, vocabulary, model, keyed)
     sections = [others.get(section[0], section) for section in usual]
     sections += more_sections
     table = b""
@@ -148,7 +159,7 @@ def segment_bytes(
         body += content.ljust(align(len(content)), b"\0")
     length = 4096 + len(body) + 64
     distinct = len({signature for _, signature, _ in documents})
-    features = (compatible_features, incompatible_features)
+    features = (compatible_features, incompatible_features | (2 if keyed else 0))
     head = HEADER.pack(b"\x89NIGHS\r\n", 1, MARK, *features, length, len(documents), distinct, width, len(sections))
     checksum = U64.pack(xxh3_64(head + table))
     footer = b"NIGHEND\n" + U64.pack(length) + checksum

@@ -22,6 +22,7 @@ sys.path.insert(0, HERE)
 
 import format_writer as writer  # noqa: E402
 from format_reader import FormatError, open_collection  # noqa: E402
+from siphash import siphash  # noqa: E402
 from xxh3 import xxh3_64  # noqa: E402
 
 SEED = int(os.environ.get("SEED", "1"))
@@ -196,6 +197,13 @@ def pattern(length):
 def test_xxh3():
     for length, value in XXH3_KNOWN:
         expect(xxh3_64(pattern(length)) == value, "xxh3 of %d bytes" % length)
+
+
+def test_siphash():
+    """The values of the paper and of the vectors published with it."""
+    keys = (0x0706050403020100, 0x0F0E0D0C0B0A0908)
+    for length, value in ((0, 0x726FDB47DD0E0E31), (8, 0x93F5F5799A932462), (15, 0xA129CA6149BE45E5)):
+        expect(siphash(bytes(range(length)), *keys) == value, "siphash of %d bytes" % length)
 
 
 # Collections of the tool.
@@ -375,7 +383,9 @@ def test_golden_texts():
 
 def expect_golden_extras(name, opened):
     """Weights, vocabulary and model, by the rule of recipe_weights() in tests/support; seeds and the text are of the test."""
-    if name == "v1-learned.nigh":
+    keyed = [segment.id_key is not None for segment in opened.segments if segment.has_ids]
+    expect(set(keyed) == ({name.startswith("v1-keyed")} if keyed else set()), name + ": which has a key")
+    if name in ("v1-learned.nigh", "v1-keyed.nigh"):
         expect(opened.vocabulary() == b"words\n", "golden vocabulary beside a model", opened.vocabulary())
         expect(opened.model() == b"to the store a model is bytes\n", "golden model", opened.model())
         return
@@ -471,7 +481,7 @@ def test_written_here():
 
 def test_later_versions():
     """Sections, features and files that version 1 does not know but must bear."""
-    more = [(18, 3, b"abc"), (4000000000, 0, b""), (18, 1, b"\xff" * 100)]
+    more = [(19, 3, b"abc"), (4000000000, 0, b""), (19, 1, b"\xff" * 100)]
     segment = writer.segment_bytes(first_documents(), WIDTH, more_sections=more, compatible_features=0x80000001)
     collection = write_tested("later.nigh", [segment])
     writer.write_file(os.path.join(collection, "manifest-00000000000000000002.tmp"), b"unfinished")
@@ -653,6 +663,23 @@ def test_any_ids():
     exported = nigh("export", collection, "--format", "hex", "-o", "-")
     names = [line.split(b"\t")[0] for line in exported.stdout.splitlines()]
     expect(names == [b"a\\tb", b"a\\n", b"\\x00"], "any ids: exported", said(exported))
+
+
+def test_keyed_ids():
+    """The id lookup by a key that follows from all ids."""
+    documents = first_documents()
+    collection = write_tested("keyed.nigh", [writer.segment_bytes(documents, WIDTH, keyed=True)])
+    expect_same_reading(collection, [(name, signature) for name, signature, _ in documents])
+    queries = [argument for name, _, _ in documents for argument in ("--id", name.decode())]
+    searched = nigh("search", "-q", "--radius", "0", "--output", "tsv", collection, *queries)
+    expect(searched.returncode == 0, "search by ids that were put into a keyed lookup here", said(searched))
+
+
+def test_keyed_by_the_tool():
+    collection = path("keyed-by-tool.nigh")
+    index(collection, make_documents(random.Random(SEED + 9), 72, 30, lambda i: b"keyed-%d" % i))
+    for segment in open_collection(collection).segments:
+        expect(segment.id_key is not None, "the tool writes a key")
 
 
 def test_not_a_collection():
@@ -995,6 +1022,23 @@ def segments_with_bad_ids():
     yield "8 slots for 8 documents", writer.segment_bytes(documents, WIDTH, other_sections=slots)
 
 
+def segments_with_bad_id_keys():
+    documents = first_documents()
+    ids = [name for name, _, _ in documents]
+    key = writer.id_key(ids)
+    other = struct.pack("<Q", key ^ 1)
+    slots = [(8, 32, writer.packed("I", writer.lookup_slots(ids, 32, key ^ 1))), (18, 1, other)]
+    yield "a key that is not that of the ids", writer.segment_bytes(documents, WIDTH, keyed=True, other_sections=slots)
+    slots = [(8, 32, writer.packed("I", writer.lookup_slots(ids, 32)))]
+    yield "a lookup without the key", writer.segment_bytes(documents, WIDTH, keyed=True, other_sections=slots)
+    yield "a key that is not there", writer.segment_bytes(documents, WIDTH, incompatible_features=2)
+    own = [(18, 1, struct.pack("<Q", key))]
+    yield "a key that is not said", writer.segment_bytes(documents, WIDTH, more_sections=own)
+    yield "two keys", writer.segment_bytes(documents, WIDTH, keyed=True, other_sections=[(18, 2, own[0][2] * 2)])
+    nobody = writer.segment_bytes([(None, bytes(9), None)], WIDTH, more_sections=own, incompatible_features=2)
+    yield "a key without ids", nobody
+
+
 def segments_with_bad_metadata():
     documents = [(b"a", bytes(9), b"some"), (b"b", bytes(9), b"more")]
     before = [(9, 3, writer.packed("Q", [1, 5, 9])), (10, 9, b"?somemore")]
@@ -1090,6 +1134,7 @@ def segments_with_bad_tables():
 def test_one_broken_rule():
     makers = (
         segments_with_bad_ids,
+        segments_with_bad_id_keys,
         segments_with_bad_metadata,
         segments_with_bad_weights,
         segments_with_bad_texts,
@@ -1222,7 +1267,7 @@ def test_random_lies():
     """Chance finds what the tables above forget.  Checksums are mended, so the verdict is about the contents."""
     documents = first_documents()[:6]
     weights = first_weights()[:6]
-    more = kept_sections(first_texts()[:6], first_keys()[:6]) + [(18, 3, b"abc")]
+    more = kept_sections(first_texts()[:6], first_keys()[:6]) + [(19, 3, b"abc")]
     first = writer.segment_bytes(documents, WIDTH, weights=weights, vocabulary=VOCABULARY, model=MODEL, more_sections=more)
     segments = [first, two_segments()[1]]
     collection = path("random.nigh")

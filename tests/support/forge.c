@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "collection/id_key.h"
 #include "collection/sidecar.h"
 #include "terms/terms_format.h"
 
@@ -52,18 +53,6 @@ static uint64_t forge_table(uint8_t *bytes, size_t length, uint32_t section_coun
     return header_checksum(bytes, sections * sizeof(struct nigh__section_entry));
 }
 
-void forge_segment(uint8_t *bytes, size_t length, struct nigh__manifest_entry *entry) {
-    struct nigh__segment_header header;
-    if (length < NIGH__SECTIONS_START + sizeof(struct nigh__segment_footer)) return;
-    memcpy(&header, bytes, sizeof header);
-    header.checksum = forge_table(bytes, length, header.section_count);
-    memcpy(bytes, &header, sizeof header);
-    forge_footer(bytes, length, header.file_length, header.checksum);
-    entry->header_checksum = header.checksum;
-    entry->documents = header.documents;
-    entry->file_length = header.file_length;
-}
-
 /* The section of a type, where it is there and inside. */
 static bool find_section(const uint8_t *bytes, size_t length, uint32_t type, struct nigh__section_entry *out) {
     for (size_t i = 0; i < NIGH__MAX_SECTIONS; i++) {
@@ -71,6 +60,36 @@ static bool find_section(const uint8_t *bytes, size_t length, uint32_t type, str
         if (out->type == type) return out->offset <= length && out->length <= length - out->offset;
     }
     return false;
+}
+
+/* The key of the id lookup is a checksum too. */
+static void forge_id_key(uint8_t *bytes, size_t length) {
+    struct nigh__section_entry id_bytes;
+    struct nigh__section_entry offsets;
+    struct nigh__section_entry key;
+    if (!find_section(bytes, length, NIGH__SECTION_ID_BYTES, &id_bytes) ||
+        !find_section(bytes, length, NIGH__SECTION_ID_OFFSETS, &offsets) ||
+        !find_section(bytes, length, NIGH__SECTION_ID_KEY, &key) || key.length < sizeof(uint64_t))
+        return;
+    struct nigh__keyed_hasher hasher;
+    nigh__id_key_init(&hasher);
+    nigh__keyed_hasher_add(&hasher, bytes + id_bytes.offset, id_bytes.length);
+    nigh__keyed_hasher_add(&hasher, bytes + offsets.offset, offsets.length);
+    const uint64_t value = nigh__keyed_hasher_value(&hasher);
+    memcpy(bytes + key.offset, &value, sizeof value);
+}
+
+void forge_segment(uint8_t *bytes, size_t length, struct nigh__manifest_entry *entry) {
+    struct nigh__segment_header header;
+    if (length < NIGH__SECTIONS_START + sizeof(struct nigh__segment_footer)) return;
+    forge_id_key(bytes, length);
+    memcpy(&header, bytes, sizeof header);
+    header.checksum = forge_table(bytes, length, header.section_count);
+    memcpy(bytes, &header, sizeof header);
+    forge_footer(bytes, length, header.file_length, header.checksum);
+    entry->header_checksum = header.checksum;
+    entry->documents = header.documents;
+    entry->file_length = header.file_length;
 }
 
 void forge_texts(uint8_t *bytes, size_t length) {

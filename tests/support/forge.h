@@ -12,7 +12,7 @@
 #include "collection/format.h"
 
 /*
- * Corrects the checksums of sections, header and footer of the segment in
+ * Corrects the key of the id lookup and the checksums of sections, header and footer of the segment in
  * `bytes`, as far as they lie inside; *entry is what a manifest would say of it.
  * A segment shorter than header, table space and footer is left alone.
  */
