@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every file call and every allocation is made to fail in turn, while a
- * collection is made, added to, read and checked.  Whatever fails, and however:
+ * collection is made, added to, read and checked, with texts and without.  Whatever fails, and however:
  * no crash, no leak, an error that says so, and on disk the old state, byte for
  * byte, or the new one, whole.
  */
@@ -29,25 +29,39 @@ static const struct recipe recipe = {.width_bits = 72,
                                      .vocabulary = "words and how often",
                                      .model = "what was learned"};
 
+/* As of a collection for near-copies. */
+static const struct recipe with_texts = {.width_bits = 256,
+                                         .seed = 12,
+                                         .distinct = 20,
+                                         .ids = true,
+                                         .scheme = "kind=minhash\nthreshold=800\n",
+                                         .texts = true,
+                                         .keys = 5};
+
 struct fixture {
+    const struct recipe *recipe;
     nigh_context *healthy;
     char *scratch;
     char *base; /* holds OLD_COUNT documents in two commits */
     char *work;
 };
 
-static int set_up(void **state) {
+static int set_up_with(const struct recipe *of, void **state) {
     struct fixture *f = malloc(sizeof *f);
+    f->recipe = of;
     f->healthy = context_new();
     f->scratch = scratch_new();
     f->base = path_in(f->scratch, "base.nigh");
     f->work = path_in(f->scratch, "work.nigh");
     nigh_error error;
-    assert_ok(recipe_add(f->healthy, f->base, &recipe, 0, 10, &error), &error);
-    assert_ok(recipe_add(f->healthy, f->base, &recipe, 10, OLD_COUNT - 10, &error), &error);
+    assert_ok(recipe_add(f->healthy, f->base, f->recipe, 0, 10, &error), &error);
+    assert_ok(recipe_add(f->healthy, f->base, f->recipe, 10, OLD_COUNT - 10, &error), &error);
     *state = f;
     return 0;
 }
+
+static int set_up(void **state) { return set_up_with(&recipe, state); }
+static int set_up_texts(void **state) { return set_up_with(&with_texts, state); }
 
 static int tear_down(void **state) {
     struct fixture *f = *state;
@@ -74,7 +88,7 @@ static uint64_t count_documents(struct fixture *f) {
 
 static void expect_state(struct fixture *f, uint64_t count) {
     assert_int_equal(count_documents(f), count);
-    if (count != 0) recipe_expect(f->healthy, f->work, &recipe, count);
+    if (count != 0) recipe_expect(f->healthy, f->work, f->recipe, count);
 }
 
 struct run {
@@ -95,7 +109,7 @@ static bool attempt_write(struct fixture *f, const struct run *run, uint64_t n) 
     char *before = tree_digest(f->work);
     nigh_context *context = context_with(&files.table, NULL, NULL);
     nigh_error error = {.status = NIGH_OK};
-    nigh_status status = recipe_add(context, f->work, &recipe, run->first, NEW_COUNT - run->first, &error);
+    nigh_status status = recipe_add(context, f->work, f->recipe, run->first, NEW_COUNT - run->first, &error);
     nigh_context_free(context);
     assert_int_equal(files.open_files, 0);
     assert_int_equal(files.live_maps, 0);
@@ -112,7 +126,7 @@ static bool attempt_write(struct fixture *f, const struct run *run, uint64_t n) 
         char *after = tree_digest(f->work);
         if (count == run->first && !run->sticky) assert_string_equal(before, after);
         free(after);
-        assert_ok(recipe_add(f->healthy, f->work, &recipe, count, NEW_COUNT - count, &error), &error);
+        assert_ok(recipe_add(f->healthy, f->work, f->recipe, count, NEW_COUNT - count, &error), &error);
         expect_state(f, NEW_COUNT); /* and life goes on */
     }
     free(before);
@@ -147,7 +161,7 @@ static void syncs_are_not_retried(void **state) {
         copy_tree(f->base, f->work);
         nigh_context *context = context_with(&files.table, NULL, NULL);
         nigh_error error;
-        nigh_status status = recipe_add(context, f->work, &recipe, OLD_COUNT, 5, &error);
+        nigh_status status = recipe_add(context, f->work, f->recipe, OLD_COUNT, 5, &error);
         nigh_context_free(context);
         if (files.failed_kind == 0) {
             assert_int_equal(status, NIGH_OK);
@@ -204,7 +218,8 @@ static void memory_may_run_out_anywhere(void **state) {
         copy_tree(f->base, f->work);
         char *before = tree_digest(f->work);
         nigh_status status = nigh_context_new(&options, &context, &error);
-        if (status == NIGH_OK) status = recipe_add(context, f->work, &recipe, OLD_COUNT, NEW_COUNT - OLD_COUNT, &error);
+        if (status == NIGH_OK)
+            status = recipe_add(context, f->work, f->recipe, OLD_COUNT, NEW_COUNT - OLD_COUNT, &error);
         if (status != NIGH_OK) {
             assert_int_equal(status, NIGH_ENOMEM);
             char *after = tree_digest(f->work);
@@ -228,13 +243,14 @@ static void memory_may_run_out_anywhere(void **state) {
 }
 
 #define WITH_FIXTURE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define WITH_TEXTS(test) cmocka_unit_test_setup_teardown(test, set_up_texts, tear_down)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        WITH_FIXTURE(writing_survives_every_fault),
-        WITH_FIXTURE(syncs_are_not_retried),
-        WITH_FIXTURE(reading_survives_every_fault),
-        WITH_FIXTURE(memory_may_run_out_anywhere),
+        WITH_FIXTURE(writing_survives_every_fault), WITH_FIXTURE(syncs_are_not_retried),
+        WITH_FIXTURE(reading_survives_every_fault), WITH_FIXTURE(memory_may_run_out_anywhere),
+        WITH_TEXTS(writing_survives_every_fault),   WITH_TEXTS(reading_survives_every_fault),
+        WITH_TEXTS(memory_may_run_out_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The power fails before every single file call of a commit, and of giving a collection
+ * The power fails before every single file call of a commit, with texts and without, and of giving a collection
  * slice lists, and of a term signature file.  A disk of our own
  * keeps apart what programs see and what is safe: a write is safe once its file
  * was synced, a name once its directory was.  What is not safe may survive or
@@ -40,6 +40,15 @@ static const struct recipe recipe = {.width_bits = 64,
                                      .weights = true,
                                      .vocabulary = "words and how often",
                                      .model = "what was learned"};
+
+/* As of a collection for near-copies. */
+static const struct recipe with_texts = {.width_bits = 256,
+                                         .seed = 9,
+                                         .distinct = 30,
+                                         .ids = true,
+                                         .scheme = "kind=minhash\nthreshold=800\n",
+                                         .texts = true,
+                                         .keys = 5};
 
 struct contents {
     uint8_t *bytes;
@@ -327,6 +336,7 @@ static bool leave_directory(const struct disk *disk, const char *path, struct ni
 }
 
 struct round {
+    const struct recipe *recipe;
     uint64_t old_count;
     uint64_t new_count;
     bool committed; /* and told so */
@@ -344,7 +354,7 @@ static uint64_t expect_old_or_new(nigh_context *context, const char *path, const
         assert_int_equal(info.damaged_manifests, 0);
         count = info.documents;
         nigh_collection_close(collection);
-        recipe_expect(context, path, &recipe, count);
+        recipe_expect(context, path, round->recipe, count);
     } else if (status != NIGH_ENOTFOUND) {
         assert_ok(status, &error);
     }
@@ -353,17 +363,17 @@ static uint64_t expect_old_or_new(nigh_context *context, const char *path, const
 }
 
 /* Adds [old, new) with the power failing before call `n`; false where the commit ended before. */
-static bool one_round(uint64_t n, uint64_t old_count, uint64_t new_count, uint64_t seen[2]) {
+static bool one_round(uint64_t n, const struct recipe *of, uint64_t old_count, uint64_t new_count, uint64_t seen[2]) {
     struct disk *disk = calloc(1, sizeof *disk);
     disk->fails_at = UINT64_MAX;
     nigh_file_system table = disk_table(disk);
     nigh_context *context = context_with(&table, NULL, NULL);
     nigh_error error;
-    if (old_count != 0) assert_ok(recipe_add(context, COLLECTION, &recipe, 0, old_count, &error), &error);
+    if (old_count != 0) assert_ok(recipe_add(context, COLLECTION, of, 0, old_count, &error), &error);
     disk->calls = 0;
     disk->fails_at = n;
-    struct round round = {.old_count = old_count, .new_count = new_count};
-    nigh_status status = recipe_add(context, COLLECTION, &recipe, old_count, new_count - old_count, &error);
+    struct round round = {.recipe = of, .old_count = old_count, .new_count = new_count};
+    nigh_status status = recipe_add(context, COLLECTION, of, old_count, new_count - old_count, &error);
     round.committed = status == NIGH_OK;
     bool failed = disk->calls > n;
     nigh_context_free(context);
@@ -378,8 +388,8 @@ static bool one_round(uint64_t n, uint64_t old_count, uint64_t new_count, uint64
         if (!there) assert_true(old_count == 0 && !round.committed);
         seen[count == new_count]++;
         if (there && count == 0) { /* a writer that comes later finds its way */
-            assert_ok(recipe_add(healthy, path, &recipe, 0, new_count, &error), &error);
-            recipe_expect(healthy, path, &recipe, new_count);
+            assert_ok(recipe_add(healthy, path, of, 0, new_count, &error), &error);
+            recipe_expect(healthy, path, of, new_count);
         }
         free(path);
         scratch_free(scratch);
@@ -389,10 +399,10 @@ static bool one_round(uint64_t n, uint64_t old_count, uint64_t new_count, uint64
     return failed;
 }
 
-static void power_fails_while(uint64_t old_count, uint64_t new_count) {
+static void power_fails_while(const struct recipe *of, uint64_t old_count, uint64_t new_count) {
     uint64_t seen[2] = {0, 0};
     uint64_t n = 0;
-    while (one_round(n, old_count, new_count, seen)) n++;
+    while (one_round(n, of, old_count, new_count, seen)) n++;
     print_message("%" PRIu64 " moments: %" PRIu64 " times the old state, %" PRIu64 " times the new\n", n, seen[0],
                   seen[1]);
     assert_true(n > 20);
@@ -613,18 +623,30 @@ static void while_removing_lists(void **state) {
 
 static void while_making_a_collection(void **state) {
     (void)state;
-    power_fails_while(0, 40);
+    power_fails_while(&recipe, 0, 40);
 }
 
 static void while_adding_to_one(void **state) {
     (void)state;
-    power_fails_while(25, 60);
+    power_fails_while(&recipe, 25, 60);
+}
+
+static void while_making_one_with_texts(void **state) {
+    (void)state;
+    power_fails_while(&with_texts, 0, 40);
+}
+
+static void while_adding_texts(void **state) {
+    (void)state;
+    power_fails_while(&with_texts, 25, 60);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(while_making_a_collection),
         cmocka_unit_test(while_adding_to_one),
+        cmocka_unit_test(while_making_one_with_texts),
+        cmocka_unit_test(while_adding_texts),
         cmocka_unit_test(while_building_lists),
         cmocka_unit_test(while_building_other_lists),
         cmocka_unit_test(while_removing_lists),

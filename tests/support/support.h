@@ -111,14 +111,20 @@ struct recipe {
     bool weights;
     const char *vocabulary; /* any text: to the store a vocabulary is bytes; NULL: none */
     const char *model;      /* the same */
+    const char *scheme;     /* as in nigh_writer_options */
+    bool texts;
+    uint32_t keys; /* of a document */
 };
 
 #define RECIPE_MAX_TEXT 64
+#define RECIPE_MAX_LONG_TEXT 16384
 
 void recipe_signature(const struct recipe *recipe, uint64_t number, uint8_t *out);
 size_t recipe_id(const struct recipe *recipe, uint64_t number, char out[RECIPE_MAX_TEXT]);
 size_t recipe_metadata(const struct recipe *recipe, uint64_t number, char out[RECIPE_MAX_TEXT]);
 void recipe_weights(const struct recipe *recipe, uint64_t number, uint8_t *out); /* width_bits bytes */
+size_t recipe_text(const struct recipe *recipe, uint64_t number, char out[RECIPE_MAX_LONG_TEXT]);
+uint32_t recipe_key(const struct recipe *recipe, uint64_t number, uint32_t band);
 
 /* Adds documents [first, first + count) of the recipe in one commit. */
 nigh_status recipe_add(nigh_context *context, const char *path, const struct recipe *recipe, uint64_t first,

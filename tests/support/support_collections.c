@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "collection/collection.h"
+#include "collection/texts.h"
 #include "support/support.h"
 
 const char *error_text(const nigh_error *error) {
@@ -102,10 +103,34 @@ void recipe_weights(const struct recipe *recipe, uint64_t number, uint8_t *out) 
         out[bit] = (uint8_t)(recipe->seed + 31 * number + 7 * (uint64_t)bit);
 }
 
+/* Some empty, most short, and some so long that forty of them are more than a block. */
+size_t recipe_text(const struct recipe *recipe, uint64_t number, char out[RECIPE_MAX_LONG_TEXT]) {
+    struct nigh__rng rng = {.state = nigh__mix(recipe->seed * 7 + number)};
+    const size_t length = number % 5 == 2 ? 12000 + number % 4000 : number % 5 == 3 ? 0 : number * 37 % 700;
+    for (size_t i = 0; i < length; i++) out[i] = (char)(' ' + nigh__rng_next(&rng) % 64);
+    return length;
+}
+
+uint32_t recipe_key(const struct recipe *recipe, uint64_t number, uint32_t band) {
+    return (uint32_t)nigh__mix(recipe->seed + number * NIGH_MAX_KEYS + band);
+}
+
+static void add_text(const struct recipe *recipe, uint64_t number, char *text, uint32_t *keys, nigh_document *out) {
+    if (recipe->texts) {
+        out->text_length = recipe_text(recipe, number, text);
+        out->text = text;
+    }
+    for (uint32_t band = 0; band < recipe->keys; band++) keys[band] = recipe_key(recipe, number, band);
+    out->keys = recipe->keys == 0 ? NULL : keys;
+    out->key_count = recipe->keys;
+}
+
 static nigh_status add_all(nigh_writer *writer, const struct recipe *recipe, uint64_t first, uint64_t count,
                            nigh_error *error) {
     uint8_t *signature = malloc(recipe->width_bits / 8);
     uint8_t *weights = malloc(recipe->width_bits);
+    char *text = malloc(RECIPE_MAX_LONG_TEXT);
+    uint32_t keys[NIGH_MAX_KEYS];
     nigh_status status = NIGH_OK;
     for (uint64_t i = first; i < first + count && status == NIGH_OK; i++) {
         char id[RECIPE_MAX_TEXT];
@@ -121,8 +146,10 @@ static nigh_status add_all(nigh_writer *writer, const struct recipe *recipe, uin
             recipe_weights(recipe, i, weights);
             document.weights = weights;
         }
+        add_text(recipe, i, text, keys, &document);
         status = nigh_writer_add(writer, &document, error);
     }
+    free(text);
     free(weights);
     free(signature);
     return status;
@@ -160,6 +187,7 @@ nigh_status recipe_add(nigh_context *context, const char *path, const struct rec
     nigh_writer_options options;
     nigh_writer_options_init(&options);
     options.width_bits = recipe->width_bits;
+    options.scheme = recipe->scheme;
     nigh_writer *writer;
     options.vocabulary = attachment_of(recipe->vocabulary);
     options.model = attachment_of(recipe->model);
@@ -214,6 +242,41 @@ static void expect_weights(const nigh_collection *collection, const struct recip
     free(got);
 }
 
+static void expect_text(const nigh_collection *collection, const struct recipe *recipe, uint64_t number) {
+    nigh_error error;
+    size_t length = 0;
+    char *wanted = malloc(RECIPE_MAX_LONG_TEXT);
+    char *got = malloc(RECIPE_MAX_LONG_TEXT);
+    const nigh_status status = nigh_collection_text(collection, number, got, RECIPE_MAX_LONG_TEXT, &length, &error);
+    if (recipe->texts) {
+        assert_ok(status, &error);
+        assert_int_equal(length, recipe_text(recipe, number, wanted));
+        assert_memory_equal(got, wanted, length);
+    } else {
+        assert_int_equal(status, NIGH_ENOTFOUND);
+    }
+    free(wanted);
+    free(got);
+}
+
+static void expect_keys(const nigh_collection *collection, const struct recipe *recipe) {
+    uint32_t *keys = malloc(NIGH__KEY_BLOCK * sizeof *keys);
+    nigh_error error;
+    for (uint32_t i = 0; i < collection->segment_count; i++) {
+        const struct nigh__segment *segment = collection->segments[i];
+        assert_true(segment->documents <= NIGH__KEY_BLOCK || recipe->keys == 0);
+        assert_int_equal(nigh__segment_key_count(segment), segment->documents == 0 ? 0 : recipe->keys);
+        for (uint32_t band = 0; band < nigh__segment_key_count(segment); band++) {
+            uint32_t count = 0;
+            assert_ok(nigh__segment_keys(segment, band, 0, keys, &count, &error), &error);
+            assert_int_equal(count, segment->documents);
+            for (uint32_t document = 0; document < count; document++)
+                assert_int_equal(keys[document], recipe_key(recipe, segment->first_document + document, band));
+        }
+    }
+    free(keys);
+}
+
 static void expect_kept(const nigh_collection *collection, const struct recipe *recipe, enum nigh__attachment kind,
                         uint64_t bytes) {
     const char *wanted = kind == NIGH__ATTACHMENT_MODEL ? recipe->model : recipe->vocabulary;
@@ -244,7 +307,9 @@ void recipe_expect(nigh_context *context, const char *path, const struct recipe 
     for (uint64_t i = 0; i < count; i++) {
         expect_document(collection, recipe, i, wanted, got);
         expect_weights(collection, recipe, i);
+        expect_text(collection, recipe, i);
     }
+    expect_keys(collection, recipe);
     expect_kept(collection, recipe, NIGH__ATTACHMENT_VOCABULARY, info.vocabulary_bytes);
     expect_kept(collection, recipe, NIGH__ATTACHMENT_MODEL, info.model_bytes);
     free(wanted);
@@ -269,6 +334,8 @@ static nigh_status read_documents(const nigh_collection *collection, const nigh_
             status = nigh_collection_metadata(collection, i, text, NIGH_MAX_ID_LENGTH, &length, error);
         if (status == NIGH_OK) status = nigh_collection_weights(collection, i, weights, error);
         if (status == NIGH_ENOTFOUND) status = NIGH_OK; /* without weights */
+        if (status == NIGH_OK) status = nigh_collection_text(collection, i, text, NIGH_MAX_ID_LENGTH, &length, error);
+        if (status == NIGH_ENOTFOUND) status = NIGH_OK; /* without texts */
         if (status != NIGH_OK) worst = status;
     }
     free(weights);
