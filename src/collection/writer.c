@@ -312,22 +312,24 @@ static nigh_status next_manifest(const struct nigh_writer *writer, const struct 
     return NIGH_OK;
 }
 
-/* Where locks do not work another writer may have taken our segment for a leftover. */
-static nigh_status segment_is_there(const struct nigh_writer *writer, const struct nigh__manifest_entry *entry,
-                                    nigh_error *error) {
-    char name[NIGH__NAME_SIZE];
-    struct nigh__file file;
-    uint64_t length = 0;
+/*
+ * Opens the new segment beside the old ones, which are open: what cannot be opened is not committed.  Where locks do
+ * not work another writer may have taken it for a leftover; and the system may map no more files.
+ */
+static nigh_status segment_opens(const struct nigh_writer *writer, const struct nigh__manifest_entry *entry,
+                                 nigh_error *error) {
+    struct nigh__segment *segment;
     nigh_error problem = {.status = NIGH_OK};
-    nigh__segment_name(name, entry->number, "");
-    nigh_status status = nigh__file_open_in(&writer->directory, name, NIGH_OPEN_REGULAR, &file, &problem);
-    if (status == NIGH_OK) {
-        status = nigh__file_length(&file, &length, &problem);
-        nigh__file_release(&file);
-    }
-    if (status == NIGH_ENOTFOUND || (status == NIGH_OK && length != entry->file_length))
+    nigh_status status = nigh__segment_open(&writer->directory, entry, &segment, &problem);
+    nigh__segment_close(segment);
+    if (status == NIGH_ENOTFOUND || status == NIGH_ECORRUPT)
         return nigh__fail_at(error, NIGH_EBUSY, writer->path, NIGH_NO_OFFSET,
                              "another process has written meanwhile, which locks should prevent: nothing was added");
+    if (problem.system_errno == ENOMEM)
+        return nigh__fail_at(error, NIGH_ELIMIT, writer->path, NIGH_NO_OFFSET,
+                             "it has %u segments, one for each time documents were added, and the system maps no more "
+                             "(vm.max_map_count): nothing was added",
+                             writer->old == NULL ? 0 : writer->old->segment_count);
     if (status != NIGH_OK && error != NULL) *error = problem;
     return status;
 }
@@ -340,7 +342,7 @@ static nigh_status publish(struct nigh_writer *writer, const struct nigh__manife
     if (status == NIGH_OK && writer->old == NULL) status = nigh__parent_sync(writer->context, writer->path, error);
     if (status == NIGH_OK && nigh__progress_tick(&writer->progress, "committing", 0, 0))
         status = nigh__progress_cancelled(error);
-    if (status == NIGH_OK) status = segment_is_there(writer, entry, error);
+    if (status == NIGH_OK) status = segment_opens(writer, entry, error);
     if (status == NIGH_OK)
         status =
             nigh__manifest_write(&writer->directory, NIGH__STORE_COLLECTION, &manifest, &writer->keep_segment, error);

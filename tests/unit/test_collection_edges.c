@@ -275,6 +275,81 @@ static void many_segments(void **state) {
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
+/* More than the system maps: the commit that would make it unopenable is refused, and the rest is as it was. */
+static void segments_that_cannot_be_mapped(void **state) {
+    struct fixture *f = *state;
+    for (uint64_t i = 0; i < 3; i++) add_documents(f, i, 1);
+    char *before = tree_digest(f->path);
+    struct faulty_files files;
+    faulty_files_init(&files);
+    files.kinds = FAULT_MAP;
+    files.fail_at = 3;
+    files.error = ENOMEM;
+    files.sticky = true;
+    nigh_context *context = context_with(&files.table, NULL, NULL);
+    nigh_error error;
+    assert_int_equal(recipe_add(context, f->path, &recipe, 3, 1, &error), NIGH_ELIMIT);
+    assert_non_null(strstr(error_text(&error), "it has 3 segments"));
+    assert_non_null(strstr(error_text(&error), "nothing was added"));
+    nigh_context_free(context);
+    char *after = tree_digest(f->path);
+    assert_string_equal(after, before);
+    add_documents(f, 3, 1); /* where more are mapped, life goes on */
+    recipe_expect(f->context, f->path, &recipe, 4);
+    free(before);
+    free(after);
+}
+
+/* Gives a collection of one segment, which needs no ids, that segment `count` times. */
+static void multiply_segment(const char *path, uint32_t count) {
+    char *only = path_in(path, "segment-00000000000000000001");
+    char *manifest_path = path_in(path, "manifest-00000000000000000001");
+    struct bytes manifest = file_read_all(manifest_path);
+    struct nigh__manifest_header header;
+    struct nigh__manifest_entry entry;
+    memcpy(&header, manifest.data, sizeof header);
+    memcpy(&entry, manifest.data + sizeof header, sizeof entry);
+    header.segment_count = count;
+    header.next_segment = count + 1;
+    header.documents = count * entry.documents;
+    const size_t length = sizeof header + count * sizeof entry;
+    uint8_t *bytes = malloc(length);
+    memcpy(bytes, &header, sizeof header);
+    for (uint32_t i = 0; i < count; i++) {
+        char name[64];
+        entry.number = i + 1;
+        memcpy(bytes + sizeof header + i * sizeof entry, &entry, sizeof entry);
+        (void)snprintf(name, sizeof name, "segment-%020u", i + 1);
+        char *same = path_in(path, name);
+        if (i > 0) assert_int_equal(link(only, same), 0);
+        free(same);
+    }
+    forge_manifest(bytes, length);
+    file_write_all(manifest_path, bytes, length);
+    free(bytes);
+    free(manifest.data);
+    free(manifest_path);
+    free(only);
+}
+
+/* As many as are written at most: one more would be 65,530 maps and more with the files beside them. */
+static void too_many_segments(void **state) {
+    struct fixture *f = *state;
+    const struct recipe numbered = {.width_bits = 64, .seed = 3};
+    nigh_error error;
+    assert_ok(recipe_add(f->context, f->path, &numbered, 0, 1, &error), &error);
+    multiply_segment(f->path, NIGH__MAX_NEW_SEGMENTS - 1);
+    assert_ok(recipe_add(f->context, f->path, &numbered, 1, 1, &error), &error);
+    char *newest = path_in(f->path, "manifest-00000000000000000003");
+    assert_int_equal(recipe_add(f->context, f->path, &numbered, 2, 1, &error), NIGH_ELIMIT);
+    assert_non_null(strstr(error_text(&error), "it has 16384 segments"));
+    assert_false(path_exists(newest));
+    nigh_collection *collection;
+    assert_ok(nigh_collection_open(f->context, f->path, NULL, &collection, &error), &error);
+    nigh_collection_close(collection);
+    free(newest);
+}
+
 /* nigh.h: the error is written only on failure. */
 static void success_leaves_the_error_alone(void **state) {
     struct fixture *f = *state;
@@ -336,6 +411,8 @@ int main(void) {
         WITH_FIXTURE(bits_past_the_width_are_no_distance),
         WITH_FIXTURE(pipes_are_refused),
         WITH_FIXTURE(many_segments),
+        WITH_FIXTURE(segments_that_cannot_be_mapped),
+        WITH_FIXTURE(too_many_segments),
         WITH_FIXTURE(success_leaves_the_error_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
