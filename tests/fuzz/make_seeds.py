@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the seeds of the signature formats into seeds/, next to this script.
+"""Writes the seeds of the signature formats, tables and JSON arrays into seeds/, next to this script.
 
 The seeds are committed; run this again only to add one.
 """
@@ -30,6 +30,36 @@ def topsig(version, names, width=64, longest=15):
 
 ROWS = bytes(range(16))
 SEEDS = {
+    "csv": {
+        "plain": b"id,text\na,one two\nb,three\n",
+        "quoted": b'id,text\n1,"a, b"\n2,"a ""b"" c"\n3,"two\nlines"\n',
+        "semicolons": b"id;text;more\r\n1;one;\r\n2;;two\r\n",
+        "tabs": b"id\ttext\n1\tone\n\t\n2\ttwo\textra\n",
+        "mark": b"\xef\xbb\xbfid,text\n1,one",
+        "open_quote": b'id,text\n1,"never\nclosed\n',
+        "short_rows": b"id,text\n1\n\n   \n,,,,\n2,two\n",
+        "same_names": b"id,id,text,text\n1,2,one,two\n",
+        "bad_bytes": b"id,t\xffxt,text\n1,\xc3,\x00\x01\\\n",
+        "after_quote": b'id,text\n1,"one"two\n2, "three" \n',
+        "header_alone": b"id,text",
+        "long_field": b"id,text\n1," + b"word " * 1000 + b"\n2,two\n",
+    },
+    "json_array": {
+        "plain": b'[{"id": "a", "text": "one two"}, {"id": "b", "text": "three"}]\n',
+        "lines": b'[\n  {\n    "id": 1,\n    "text": "a [b] {c} \\"d\\""\n  },\n  {"text": "no id"}\n]\n',
+        "no_array": b'{"text": "one"} {"text": "two"}\n{"text": "three"}',
+        "nested": b'[[{"text": "in"}], {"text": {"text": []}}, "x", 1, null, {}, []]',
+        "mark": b'\xef\xbb\xbf [{"text": "one"}]',
+        "cut": b'[{"text": "one"}, {"text": "tw',
+        "open_array": b'[{"text": "one"},',
+        "behind": b'[{"text": "one"}] {"text": "two"}',
+        "commas": b'[,,{"text": "one"},,,{"text": "two"},]',
+        "brackets": b'[}{"text": "one"}]]',
+        "escapes": b'[{"text": "\\\\"}, {"text": "\\u0041\\ud83d\\ude00\\ud83d"}, {"te\\u0078t": "x"}]',
+        "line_break": b'[{"text": "a\nb"}, {"text": "c"}]',
+        "deep": b"[" * 600 + b"]" * 600,
+        "long": b'[{"text": "' + b"word " * 1000 + b'"}, {"text": "two"}]',
+    },
     "npy": {
         "plain": npy(header().ljust(117) + "\n", ROWS),
         "version2": npy(header(), ROWS, 2),
