@@ -246,14 +246,20 @@ static nigh_status problem_over(struct nigh__splitter *splitter, struct nigh__pl
     return nigh__split_lose(splitter, &problem, error);
 }
 
+/* The line break that is put behind a record which becomes a line is none of the document. */
+static bool is_over(const struct nigh__splitter *splitter) {
+    const struct nigh__pending *pending = &splitter->pending;
+    const uint64_t more = splitter->raw.on && splitter->format->makes_lines && pending->length > 0 ? 1 : 0;
+    return pending->over || pending->length - more > splitter->options.max_document_bytes;
+}
+
 /* Whether the record ends here: it is not of the shard, or is over the limit. */
 static bool finish_early(struct nigh__splitter *splitter, struct nigh__place place, nigh_status *status,
                          nigh_error *error) {
-    const struct nigh__pending *pending = &splitter->pending;
     *status = NIGH_OK;
-    if (!pending->wanted)
+    if (!splitter->pending.wanted)
         splitter->records++;
-    else if (pending->over || pending->length > splitter->options.max_document_bytes)
+    else if (is_over(splitter))
         *status = problem_over(splitter, place, error);
     else
         return false;

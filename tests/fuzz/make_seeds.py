@@ -42,6 +42,7 @@ SEEDS = {
         "bad_bytes": b"id,t\xffxt,text\n1,\xc3,\x00\x01\\\n",
         "after_quote": b'id,text\n1,"one"two\n2, "three" \n',
         "header_alone": b"id,text",
+        "as_long_as_may_be": b"t\n" + b"w" * (4096 - len('{"t":""}')) + b"\n" + b"w" * (4097 - len('{"t":""}')) + b"\n",
         "long_field": b"id,text\n1," + b"word " * 1000 + b"\n2,two\n",
     },
     "json_array": {
@@ -51,6 +52,8 @@ SEEDS = {
         "nested": b'[[{"text": "in"}], {"text": {"text": []}}, "x", 1, null, {}, []]',
         "mark": b'\xef\xbb\xbf [{"text": "one"}]',
         "cut": b'[{"text": "one"}, {"text": "tw',
+        "two_marks": b"\xef\xbb\xbf\xef\xbb\xbf",
+        "as_long_as_may_be": b'[{"t":"' + b"w" * (4096 - len('{"t":""}')) + b'"}]',
         "open_array": b'[{"text": "one"},',
         "behind": b'[{"text": "one"}] {"text": "two"}',
         "commas": b'[,,{"text": "one"},,,{"text": "two"},]',
