@@ -33,6 +33,7 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "base/secret.h"
 #include "base/status.h"
 #include "document/utf8.h"
 #include "text/unicode.h"
@@ -86,11 +87,12 @@ struct numbering {
         uint32_t number;
     } * slots;
     size_t mask;
+    uint64_t secret;
     uint32_t used;
 };
 
 static uint32_t number_of(struct numbering *numbering, const char *text, uint32_t length) {
-    size_t at = (size_t)nigh__hash(text, length) & numbering->mask;
+    size_t at = (size_t)nigh__hash_seeded(text, length, numbering->secret) & numbering->mask;
     for (;; at = (at + 1) & numbering->mask) {
         struct slot *slot = &numbering->slots[at];
         if (slot->number == 0) *slot = (struct slot){text, length, ++numbering->used};
@@ -108,7 +110,8 @@ static bool number_words(const nigh_context *context, const char *left, const ch
     const size_t words = diff->left.count + diff->right.count;
     size_t size = 16;
     while (size < words * 2) size *= 2;
-    struct numbering numbering = {.slots = nigh__alloc_zero(context, size, sizeof(struct slot)), .mask = size - 1};
+    struct numbering numbering = {
+        .slots = nigh__alloc_zero(context, size, sizeof(struct slot)), .mask = size - 1, .secret = nigh__secret()};
     if (numbering.slots == NULL) return false;
     number_side(&numbering, left, &diff->left);
     number_side(&numbering, right, &diff->right);

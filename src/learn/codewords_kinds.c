@@ -7,12 +7,14 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/secret.h"
 #include "base/status.h"
 #include "learn/codewords.h"
 
 struct table {
     uint32_t *slots; /* numbers of kinds, or NIGH__NO_KIND */
     size_t mask;
+    uint64_t secret; /* labels may be a stranger's */
 };
 
 static size_t classes_of(const struct nigh__lesson *lesson, uint32_t row, const uint32_t **out) {
@@ -31,7 +33,7 @@ static uint32_t find_kind(const struct nigh__lesson *lesson, struct nigh__kinds 
     const uint32_t *classes;
     const size_t count = classes_of(lesson, row, &classes);
     if (count == 0) return NIGH__NO_KIND;
-    size_t slot = (size_t)nigh__hash(classes, count * sizeof *classes) & table->mask;
+    size_t slot = (size_t)nigh__hash_seeded(classes, count * sizeof *classes, table->secret) & table->mask;
     while (table->slots[slot] != NIGH__NO_KIND && !is_same(lesson, row, kinds->first_rows[table->slots[slot]]))
         slot = (slot + 1) & table->mask;
     if (table->slots[slot] == NIGH__NO_KIND) {
@@ -46,7 +48,8 @@ nigh_status nigh__kinds_find(const struct nigh__lesson *lesson, struct nigh__kin
     *out = (struct nigh__kinds){0};
     size_t slots = 64;
     while (slots < 2 * (size_t)lesson->labelled) slots *= 2;
-    const struct table table = {.slots = nigh__alloc(context, slots, sizeof *table.slots), .mask = slots - 1};
+    const struct table table = {
+        .slots = nigh__alloc(context, slots, sizeof *table.slots), .mask = slots - 1, .secret = nigh__secret()};
     out->of_rows = nigh__alloc(context, lesson->rows, sizeof *out->of_rows);
     out->sizes = nigh__alloc_zero(context, lesson->labelled, sizeof *out->sizes);
     out->first_rows = nigh__alloc(context, lesson->labelled, sizeof *out->first_rows);

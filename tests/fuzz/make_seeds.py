@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the seeds of the signature formats, tables and JSON arrays into seeds/, next to this script.
+"""Writes the seeds of the signature formats, tables, JSON arrays and patterns into seeds/, next to this script.
 
 The seeds are committed; run this again only to add one.
 """
@@ -44,6 +44,13 @@ SEEDS = {
         "header_alone": b"id,text",
         "as_long_as_may_be": b"t\n" + b"w" * (4096 - len('{"t":""}')) + b"\n" + b"w" * (4097 - len('{"t":""}')) + b"\n",
         "long_field": b"id,text\n1," + b"word " * 1000 + b"\n2,two\n",
+    },
+    "ignore": {
+        "plain": b"*.log\n!keep.log\n/build\ntmp/\n\0x/keep.log",
+        "folders": b"a/**/b\n**/c\nd/**\n\0a/x/y/b",
+        "classes": b"[a-z]?[!0-9]\n[]]\n[\n\\*\n\0ab-",
+        "stars": b"*a*a*a*a*a*b\n\0" + b"a" * 200,
+        "ends": b"# comment\n\\#x\n  \nx \\ \n!\n/\n//\n\r\n\0x",
     },
     "json_array": {
         "plain": b'[{"id": "a", "text": "one two"}, {"id": "b", "text": "three"}]\n',

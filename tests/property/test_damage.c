@@ -24,6 +24,7 @@
 #define SEED UINT64_C(20260)
 #define FIRST_COUNT 40u
 #define COUNT 70u
+#define MODEST ((size_t)8 << 20) /* bytes: what files of some kilobytes never ask for at once */
 
 static const struct recipe recipe = {.width_bits = 72,
                                      .seed = 4,
@@ -41,6 +42,7 @@ static const char *const names[FILES] = {"segment-00000000000000000001", "segmen
 
 struct fixture {
     nigh_context *context;
+    struct faulty_memory memory; /* never fails; tells how much was asked for */
     char *scratch;
     char *path;
     struct bytes files[FILES];
@@ -57,8 +59,10 @@ static void restore(struct fixture *f) {
 }
 
 static int set_up(void **state) {
-    struct fixture *f = malloc(sizeof *f);
-    f->context = context_new();
+    struct fixture *f = calloc(1, sizeof *f);
+    f->memory.fail_at = UINT64_MAX;
+    const nigh_allocator allocator = faulty_memory_allocator(&f->memory);
+    f->context = context_with(NULL, &allocator, NULL);
     f->scratch = scratch_new();
     f->path = path_in(f->scratch, "c.nigh");
     nigh_error error;
@@ -92,6 +96,7 @@ static void expect_reported(struct fixture *f, const char *what, uint64_t where)
     nigh_status status = nigh_collection_check(f->context, f->path, NULL, NULL, &error);
     if (status == NIGH_OK) fail_msg("%s at %" PRIu64 " (seed %" PRIu64 ") was not reported", what, where, SEED);
     assert_int_not_equal(error.file[0], '\0');
+    if (f->memory.largest > MODEST) fail_msg("%s at %" PRIu64 " asks for %zu bytes", what, where, f->memory.largest);
     char *after = tree_digest(f->path);
     assert_string_equal(before, after);
     free(before);

@@ -73,6 +73,7 @@ struct faulty_memory {
     uint64_t fail_at;
     uint64_t calls;
     int64_t live;
+    size_t largest; /* that was asked for at once */
 };
 
 nigh_allocator faulty_memory_allocator(struct faulty_memory *memory);

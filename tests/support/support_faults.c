@@ -132,6 +132,8 @@ static void *faulty_allocate(void *user, size_t size, size_t alignment) {
     struct faulty_memory *memory = user;
     if (__atomic_fetch_add(&memory->calls, 1, __ATOMIC_RELAXED) == memory->fail_at) return NULL;
     if (alignment < sizeof(void *)) alignment = sizeof(void *);
+    if (size > __atomic_load_n(&memory->largest, __ATOMIC_RELAXED))
+        __atomic_store_n(&memory->largest, size, __ATOMIC_RELAXED);
     void *pointer = NULL;
     if (posix_memalign(&pointer, alignment, size) != 0) return NULL;
     __atomic_fetch_add(&memory->live, 1, __ATOMIC_RELAXED);

@@ -15,6 +15,7 @@
 #include "base/keyed_hash.h"
 #include "base/memory.h"
 #include "base/progress.h"
+#include "base/secret.h"
 #include "base/status.h"
 #include "base/threads.h"
 #include "support/support.h"
@@ -136,6 +137,13 @@ static void keyed_hashing(void **state) {
         }
 }
 
+/* Each is another: tables of one run say nothing about those of the next. */
+static void secrets_differ(void **state) {
+    (void)state;
+    const uint64_t first = nigh__secret();
+    assert_int_not_equal(first, nigh__secret());
+}
+
 struct dribble {
     const char *text;
     size_t at;
@@ -246,6 +254,7 @@ int main(void) {
         cmocka_unit_test(ranges),
         cmocka_unit_test(hashing_in_pieces),
         cmocka_unit_test(keyed_hashing),
+        cmocka_unit_test(secrets_differ),
         cmocka_unit_test(input_from_a_slow_stream),
         cmocka_unit_test(threads_run_each_share_once),
         cmocka_unit_test(progress_is_throttled_and_remembers),

@@ -7,9 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
+#include "base/hash.h"
 #include "base/rng.h"
 #include "dedup/report_diff.h"
 #include "support/support.h"
@@ -252,6 +254,40 @@ static void test_hostile(void **state) {
     free(right);
 }
 
+/* Texts of as many words of 7 letters, all different; crafted ones were chosen to collide in a table without a secret.
+ */
+enum { CRAFTED = 32768, CRAFTED_SLOTS = 131072 };
+
+static void make_words(char *out, bool crafted) {
+    uint64_t tried = 0;
+    for (size_t i = 0; i < CRAFTED;) {
+        char word[9];
+        uint64_t rest = tried++;
+        for (size_t j = 0; j < 7; j++, rest /= 26) word[j] = (char)('a' + rest % 26);
+        word[7] = ' ';
+        memcpy(out + i * 8, word, 8);
+        if (!crafted || nigh__hash(word, 7) % CRAFTED_SLOTS < CRAFTED_SLOTS / 64) i++;
+    }
+}
+
+static double diff_seconds(nigh_context *context, const char *text) {
+    struct nigh__diff diff;
+    const clock_t begin = clock();
+    expect_diff(context, text, (size_t)CRAFTED * 8, text, (size_t)CRAFTED * 8, &diff);
+    nigh__diff_release(context, &diff);
+    return (double)(clock() - begin) / CLOCKS_PER_SEC;
+}
+
+static void test_crafted_words(void **state) {
+    char *text = malloc((size_t)CRAFTED * 8);
+    assert_non_null(text);
+    make_words(text, false);
+    const double usual = diff_seconds(*state, text);
+    make_words(text, true);
+    assert_true(diff_seconds(*state, text) < 5 * usual + 0.3);
+    free(text);
+}
+
 static void test_no_memory(void **state) {
     (void)state;
     struct faulty_memory memory = {.fail_at = UINT64_MAX};
@@ -277,7 +313,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_small),     cmocka_unit_test(test_words),   cmocka_unit_test(test_ends_of_text),
         cmocka_unit_test(test_accidents), cmocka_unit_test(test_slides),  cmocka_unit_test(test_random),
-        cmocka_unit_test(test_shortest),  cmocka_unit_test(test_hostile), cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_shortest),  cmocka_unit_test(test_hostile), cmocka_unit_test(test_crafted_words),
+        cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, context_setup, context_teardown);
 }
