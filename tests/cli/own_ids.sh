@@ -86,8 +86,9 @@ expect 0 "$escaped" '' -- ids named.nigh
 cmp -s <(cut -f1 signed.hex) <(echo "$escaped") || fail 'ids of signed documents'
 
 # Older versions must not take such a segment for a damaged one, nor we any segment of theirs.
-[[ $(od -An -tu4 -j20 -N4 odd.nigh/segment-*1 | tr -d ' ') == 1 ]] || fail 'the segment does not say that its ids are any'
-[[ $(od -An -tu4 -j20 -N4 ab.nigh/segment-*1 | tr -d ' ') == 0 ]] || fail 'a segment says that its ids are any'
+# Bit 0 of the incompatible features says so; bit 1, that the lookup has a key, is set in all that have ids.
+[[ $(od -An -tu4 -j20 -N4 odd.nigh/segment-*1 | tr -d ' ') == 3 ]] || fail 'the segment does not say that its ids are any'
+[[ $(od -An -tu4 -j20 -N4 ab.nigh/segment-*1 | tr -d ' ') == 2 ]] || fail 'a segment says that its ids are any'
 
 # Several documents with one id are told apart.
 cat > same.jsonl << 'END'
