@@ -342,7 +342,8 @@ static int take_input(struct against *against, size_t input) {
     struct cli_source source;
     struct cli_source_options source_options = {.format = against->values->format,
                                                 .width_bits = against->info.width_bits,
-                                                .peek = against->inputs.peeks[input]};
+                                                .peek = against->inputs.peeks[input],
+                                                .collection = nigh_against_collection(against->work)};
     nigh_status status = cli_source_open(job, against->inputs.paths[input], &source_options, &source);
     const bool opened = status == NIGH_OK;
     if (opened) status = nigh_against_take_signatures(against->work, source.reader, &job->error);

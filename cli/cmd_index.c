@@ -17,6 +17,9 @@
 static const struct cli_option options[] = {
     CLI_CHOICE(0, "format", PLACE(format), "FORMAT", cli_input_formats, "auto", "the format of the inputs"),
     CLI_TEXT(0, "ids", PLACE(ids), "FILE", "of signatures: read the ids from FILE, one a line; for one INPUT"),
+    CLI_TEXT(0, "binarise", PLACE(binarise), "HOW",
+             "of floats, as .npy, such as embeddings: a bit of each column, 1 where the value is above 0 (sign), above "
+             "the mean or median of the column, or above the numbers in an .npy FILE; the collection keeps them"),
     CLI_TEXT(
         0, "threshold", PLACE(threshold), "T",
         "with --scheme minhash, of a new collection: keep texts and keys, so that 'nigh against' verifies near-copies "
@@ -46,7 +49,8 @@ static const char *const usage[] = {"[OPTION]... COLLECTION INPUT...", "--lists 
 static const char *const description[] = {
     "Makes the collection, or adds to it where it is there. INPUT is documents: files, folders with all that is in "
     "them, tar and zip archives, any of them compressed (gz, zst, xz, bz2); as plain text, JSON lines, HTML, WARC, WET "
-    "or TREC. Or it is signatures: .npy (uint8, rows by bytes), .u8bin, raw rows (with --bits), lines of hex digits "
+    "or TREC. Or it is signatures: .npy (uint8, rows by bytes; or floats, with --binarise), .u8bin, raw rows (with "
+    "--bits), lines of hex digits "
     "(\"ID<TAB>hex\" or \"hex\"), or a TopSig .sig file. '-' is standard input. The format is found by looking; "
     "--format overrides.",
     "Documents are signed by --scheme and its options. The collection remembers them, so that what is added later and "
@@ -83,7 +87,10 @@ static const char *const document_paragraphs[] = {
 
 static const char *const format_paragraphs[] = {
     "Bit i of a signature is bit (i mod 8) of its byte (i / 8).",
-    "npy: a NumPy array of dtype uint8 and shape [documents, bits / 8], in C order.",
+    "npy: a NumPy array of dtype uint8 and shape [documents, bits / 8], in C order; or, with --binarise, of dtype "
+    "float16, float32 or float64 and shape [documents, bits]. Means and medians are taken over all inputs of the first "
+    "'nigh index'. The collection keeps them, so that what is added later and what is asked is cut at the same "
+    "places, and need not name them.",
     "u8bin: two little-endian 32-bit numbers, the documents and the bytes of a row; then the rows.",
     "raw: the rows and nothing else; --bits says how long one is.",
     "hex: a document a line, two digits a byte, or the id, a tab and the digits.",
@@ -101,6 +108,7 @@ static const struct cli_example examples[] = {
     {"nigh index news.nigh news.jsonl.zst --scheme minhash --text-key body", "for finding near-copies"},
     {"nigh index news.nigh news.jsonl --scheme learned:news.model", "by what 'nigh train' learned from labels"},
     {"nigh index corpus.nigh signatures.npy", "signatures of your own; documents go by number"},
+    {"nigh index images.nigh embeddings.npy --binarise median", "embeddings: a bit for each dimension"},
     {"nigh index corpus.nigh hashes.raw --format raw --bits 256 --ids names.txt", "rows without a header, with names"},
     {"zcat pages.hex.gz | nigh index corpus.nigh -", "from standard input"},
     {"nigh index corpus.nigh --lists slices --slice-width 18", "slice lists for what is there"},
@@ -175,9 +183,11 @@ static int check_use(const struct cli_job *job) {
     if (values->signing.bits.value % 8 != 0)
         return cli_usage(job->command, "--bits takes a multiple of 8, not %llu",
                          (unsigned long long)values->signing.bits.value);
-    const struct cli_place files[] = {
-        {"--ids", values->ids}, {"--vocabulary", values->signing.vocabulary}, {"--scheme", values->signing.model}};
-    if (!cli_places_spare_files(job, NULL, 0, files, 3)) return CLI_ERROR;
+    const struct cli_place files[] = {{"--ids", values->ids},
+                                      {"--vocabulary", values->signing.vocabulary},
+                                      {"--scheme", values->signing.model},
+                                      {"--binarise", values->binarise}};
+    if (!cli_places_spare_files(job, NULL, 0, files, 4)) return CLI_ERROR;
     if (!cli_reading_fits(job, &values->reading)) return CLI_ERROR;
     return cli_source_paths_fit(job, 1) ? CLI_DONE : CLI_ERROR;
 }
@@ -223,6 +233,8 @@ static int index_all(struct indexer *indexer) {
     indexer->documents =
         takes_documents(indexer) && cli_inputs_are_documents(job, &indexer->inputs, indexer->values->format, &ok);
     if (!ok) return CLI_ERROR;
+    if (indexer->documents && indexer->values->binarise != NULL)
+        return cli_usage(job->command, "--binarise is for floats, as .npy, and the inputs are documents");
     double started = cli_seconds();
     code = indexer->documents ? cli_index_documents(indexer) : cli_index_signatures(indexer);
     job->stats.work_seconds = cli_seconds() - started;
@@ -252,6 +264,7 @@ static int run(struct cli_job *job) {
     nigh_writer_close(indexer.writer);
     nigh_vocabulary_free(indexer.vocabulary);
     nigh_model_free(indexer.model);
+    nigh_thresholds_free(indexer.thresholds);
     nigh_collection_close(indexer.before);
     cli_inputs_release(&indexer.inputs);
     return code;

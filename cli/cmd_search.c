@@ -331,7 +331,8 @@ static nigh_status search_rows(struct searcher *searcher, struct cli_source *sou
 
 static nigh_status search_signatures(struct searcher *searcher) {
     struct cli_source_options source_options = {.format = searcher->values->format,
-                                                .width_bits = searcher->info.width_bits};
+                                                .width_bits = searcher->info.width_bits,
+                                                .collection = searcher->collection};
     const nigh_status fits = cli_reading_fits_signatures(searcher->job, &searcher->values->reading);
     if (fits != NIGH_OK) return fits;
     for (size_t i = 0; i < searcher->inputs.count; i++) {

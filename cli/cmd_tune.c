@@ -193,8 +193,10 @@ static nigh_status add_query(struct tuning_job *tuning, const uint8_t *signature
 }
 
 static nigh_status read_signatures(struct tuning_job *tuning, struct cli_peek *peek) {
-    const struct cli_source_options source_options = {
-        .format = tuning->values->format, .width_bits = tuning->info.width_bits, .peek = peek};
+    const struct cli_source_options source_options = {.format = tuning->values->format,
+                                                      .width_bits = tuning->info.width_bits,
+                                                      .peek = peek,
+                                                      .collection = tuning->collection};
     struct cli_job *job = tuning->job;
     struct cli_source source;
     nigh_document document = {.size = sizeof document};

@@ -155,6 +155,8 @@ static const char *hint_of(nigh_reason reason) {
         return "; --format lines makes a document of each";
     case NIGH_REASON_OTHER_KEYS:
         return "; without --text-key and --id-key they are read alike";
+    case NIGH_REASON_NEEDS_THRESHOLDS:
+        return "; 'nigh index --binarise sign' makes bits of them (or mean, or median)";
     case NIGH_REASON_COMMITTED:
         return "; what was added is there, but a loss of power may still undo it";
     case NIGH_REASON_INPUTS_THERE:

@@ -268,7 +268,8 @@ static bool take_query(struct nearest *nearest, size_t *capacity, const uint8_t 
 
 /* As many as --ask says of the file that --queries names. */
 static bool read_queries(struct nearest *nearest) {
-    const struct cli_source_options source_options = {.width_bits = nearest->info.width_bits};
+    const struct cli_source_options source_options = {.width_bits = nearest->info.width_bits,
+                                                      .collection = nearest->collection};
     struct cli_source source;
     size_t capacity = 64;
     nigh_document document = {.size = sizeof document};

@@ -16,6 +16,7 @@ static nigh_status open_writer(struct indexer *indexer) {
     struct cli_job *job = indexer->job;
     writer_options.width_bits = indexer->width_bits;
     writer_options.progress = &job->progress.report;
+    writer_options.thresholds = indexer->thresholds;
     return nigh_writer_open(job->context, indexer->path, &writer_options, &indexer->writer, &job->error);
 }
 
@@ -57,7 +58,8 @@ static int add_input(struct indexer *indexer, size_t index) {
     struct cli_source_options source_options = {.format = indexer->values->format,
                                                 .width_bits = indexer->width_bits,
                                                 .ids_path = indexer->values->ids,
-                                                .peek = indexer->inputs.peeks[index]};
+                                                .peek = indexer->inputs.peeks[index],
+                                                .thresholds = indexer->thresholds};
     nigh_status status = cli_source_open(job, indexer->inputs.paths[index], &source_options, &source);
     if (status != NIGH_OK) {
         int code = cli_fail(job);
@@ -80,6 +82,7 @@ static int add_input(struct indexer *indexer, size_t index) {
 int cli_index_signatures(struct indexer *indexer) {
     struct cli_job *job = indexer->job;
     if (cli_reading_fits_signatures(job, &indexer->values->reading) != NIGH_OK) return cli_fail(job);
+    if (cli_index_thresholds(indexer) != CLI_DONE) return CLI_ERROR;
     for (size_t i = 0; i < indexer->inputs.count; i++) {
         int code = add_input(indexer, i);
         if (code != CLI_DONE) return code;

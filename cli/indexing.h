@@ -12,6 +12,7 @@ struct index_values {
     struct cli_number snippet;
     const char *threshold;
     const char *ids;
+    const char *binarise;
     int format;
     bool keep_weights;
     int lists;
@@ -31,6 +32,7 @@ struct indexer {
     nigh_collection_info old;    /* and what it held */
     nigh_vocabulary *vocabulary; /* of documents, from a file */
     nigh_model *model;           /* the same, of learned signatures */
+    nigh_thresholds *thresholds; /* of floats */
     nigh_writer *writer;         /* of signatures */
     uint32_t width_bits;         /* 0: not known yet */
     const char *width_holder;    /* the collection, or the input that told the width; NULL: the user */
@@ -44,6 +46,10 @@ struct indexer {
 /* CLI_DONE once it is committed, or the exit code after saying why not. */
 int cli_index_signatures(struct indexer *indexer);
 int cli_index_documents(struct indexer *indexer);
+
+/* The thresholds by which floats become bits: those of the collection, or as --binarise says.  CLI_DONE or the exit
+ * code; indexer->thresholds stays NULL where there are none. */
+int cli_index_thresholds(struct indexer *indexer);
 
 /* Whether what the user says of signing goes with what is there; says so where not. */
 bool cli_index_scheme_fits(const struct indexer *indexer);

@@ -38,6 +38,14 @@ static nigh_signature_format read_format(const char *path, int format) {
     return raw ? NIGH_FORMAT_RAW : (nigh_signature_format)format;
 }
 
+/* A collection that was made of floats takes floats. */
+static nigh_status find_thresholds(struct cli_job *job, const struct cli_source_options *options,
+                                   struct cli_source *out) {
+    if (options->thresholds != NULL || options->collection == NULL) return NIGH_OK;
+    nigh_status status = nigh_collection_thresholds(options->collection, &out->thresholds, &job->error);
+    return status == NIGH_ENOTFOUND ? NIGH_OK : status;
+}
+
 nigh_status cli_source_open(struct cli_job *job, const char *path, const struct cli_source_options *options,
                             struct cli_source *out) {
     nigh_signature_reader_options reader_options;
@@ -57,8 +65,10 @@ nigh_status cli_source_open(struct cli_job *job, const char *path, const struct 
         stream = cli_peek_stream(options->peek);
         reader_options.stream = &stream;
     }
-    nigh_status status =
-        nigh_signature_reader_open(job->context, out->name, &reader_options, &out->reader, &job->error);
+    nigh_status status = find_thresholds(job, options, out);
+    reader_options.thresholds = options->thresholds != NULL ? options->thresholds : out->thresholds;
+    if (status == NIGH_OK)
+        status = nigh_signature_reader_open(job->context, out->name, &reader_options, &out->reader, &job->error);
     if (status == NIGH_OK)
         nigh_signature_reader_describe(out->reader, &out->info);
     else
@@ -69,6 +79,8 @@ nigh_status cli_source_open(struct cli_job *job, const char *path, const struct 
 void cli_source_close(struct cli_source *source) {
     nigh_signature_reader_close(source->reader);
     source->reader = NULL;
+    nigh_thresholds_free(source->thresholds);
+    source->thresholds = NULL;
 }
 
 bool cli_source_paths_fit(const struct cli_job *job, size_t first_operand) {

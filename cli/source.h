@@ -16,13 +16,16 @@ struct cli_source {
     const char *name; /* for messages */
     nigh_signature_reader *reader;
     nigh_signature_info info;
+    nigh_thresholds *thresholds; /* those of the collection; owned */
 };
 
 struct cli_source_options {
     int format;          /* index of --format */
     uint32_t width_bits; /* 0: as the file says */
     const char *ids_path;
-    struct cli_peek *peek; /* what is read instead of the path; NULL: the path */
+    struct cli_peek *peek;             /* what is read instead of the path; NULL: the path */
+    const nigh_thresholds *thresholds; /* that make bits of floats; NULL: those of the collection */
+    const nigh_collection *collection; /* for which it is read; NULL: none */
 };
 
 /* On failure job->error says why. */

@@ -94,6 +94,7 @@ typedef enum nigh_status {
     X(NIGH_REASON_NO_KEY, 21, "")       /* a remark: no record has the key that texts are under */ \
     X(NIGH_REASON_ONE_DOCUMENT, 22, "") /* a remark: many lines were read as one document */       \
     X(NIGH_REASON_OTHER_KEYS, 23, "")   /* a remark: others than those of the collection */        \
+    X(NIGH_REASON_NEEDS_THRESHOLDS, 24, "thresholds make bits of them")                            \
     X(NIGH_REASON_OUTSIDE_ROOTS, 40, "roots allows others")                                        \
     X(NIGH_REASON_COMMITTED, 41, "it was committed before this failed")                            \
     X(NIGH_REASON_INPUTS_THERE, 42, "again adds them once more")                                   \

@@ -136,6 +136,16 @@ NIGH_API nigh_status nigh_collection_weights(const nigh_collection *collection, 
 NIGH_API nigh_status nigh_collection_text(const nigh_collection *collection, uint64_t document, char *buffer,
                                           size_t capacity, size_t *length, nigh_error *error);
 
+/*
+ * The thresholds that its floats were read with, for nigh_signature_reader_options.thresholds.
+ *
+ * Owns:    caller frees *out.
+ * Threads: any.
+ * Returns: NIGH_OK; NIGH_ENOTFOUND where there are none; NIGH_ECORRUPT; NIGH_EIO; NIGH_ENOMEM.
+ */
+NIGH_API nigh_status nigh_collection_thresholds(const nigh_collection *collection, nigh_thresholds **out,
+                                                nigh_error *error);
+
 typedef struct nigh_check_options {
     size_t size;
     const nigh_progress *progress;
@@ -191,8 +201,10 @@ typedef struct nigh_writer_options {
     uint32_t width_bits; /* required */
     const char *scheme;  /* further "key=value\n" lines; NULL: signatures of the caller's own */
     const nigh_progress *progress;
-    nigh_attachment vocabulary; /* kept with a new collection; its bytes must outlive the writer */
-    nigh_attachment model;      /* the same */
+    nigh_attachment vocabulary;        /* kept with a new collection; its bytes must outlive the writer */
+    nigh_attachment model;             /* the same */
+    const nigh_thresholds *thresholds; /* NULL, or those that floats were read with: the collection keeps them, or must
+                                          have the same.  Without `scheme`; must outlive the writer */
 } nigh_writer_options;
 
 NIGH_API void nigh_writer_options_init(nigh_writer_options *options);

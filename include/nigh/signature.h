@@ -54,7 +54,7 @@ NIGH_API uint32_t nigh_distance(const nigh_context *context, const uint8_t *a, c
 /* Signature files. */
 typedef enum nigh_signature_format {
     NIGH_FORMAT_AUTO = 0,  /* by what the file begins with, then by its name */
-    NIGH_FORMAT_NPY = 1,   /* NumPy: uint8 [rows, bits / 8], C order */
+    NIGH_FORMAT_NPY = 1,   /* NumPy: uint8 [rows, bits / 8], or floats [rows, bits] with thresholds; C order */
     NIGH_FORMAT_U8BIN = 2, /* uint32 rows, uint32 bytes a row, little-endian; rows */
     NIGH_FORMAT_RAW = 3,   /* rows and nothing else; the width must be given */
     NIGH_FORMAT_HEX = 4,   /* lines: hex, or ID<TAB>hex */
@@ -74,14 +74,58 @@ NIGH_API const char *nigh_signature_format_name(nigh_signature_format format);
 NIGH_API nigh_signature_format nigh_signature_recognise(const char *name, const void *bytes, size_t length,
                                                         uint64_t whole);
 
+/*
+ * Floats as bits.  An .npy of float16, float32 or float64 (little-endian, C
+ * order), such as embeddings, is read as signatures where there are thresholds:
+ * bit i of a row is 1 where its value i is greater than the threshold of column i.
+ * A collection keeps those that its first rows were read with; see
+ * nigh_writer_options.thresholds and nigh_collection_thresholds().
+ */
+typedef enum nigh_binarise {
+    NIGH_BINARISE_NONE = 0,
+    NIGH_BINARISE_SIGN = 1,   /* each threshold is 0, for any number of columns */
+    NIGH_BINARISE_MEAN = 2,   /* the mean of the column */
+    NIGH_BINARISE_MEDIAN = 3, /* its median; of an even number of rows half way between the two in the middle */
+    NIGH_BINARISE_FILE = 4    /* given by the caller */
+} nigh_binarise;
+
+typedef struct nigh_thresholds nigh_thresholds; /* opaque */
+
+/*
+ * Measures thresholds over all rows of some .npy files, which have the same
+ * number of columns.  A mean reads them once, a median some 2 to 6 times; rows
+ * are not kept in memory.  For NIGH_BINARISE_SIGN nothing is read.
+ *
+ * Owns:    caller frees *out.
+ * Threads: any; the answer is the same everywhere.
+ * Returns: NIGH_OK; NIGH_EINVAL for pipes, and where there is no row;
+ *          NIGH_ECANCELLED by `progress` (may be NULL); as
+ *          nigh_signature_reader_open() and nigh_signature_reader_next().
+ */
+NIGH_API nigh_status nigh_thresholds_measure(nigh_context *context, nigh_binarise how, const char *const *paths,
+                                             size_t count, const nigh_progress *progress, nigh_thresholds **out,
+                                             nigh_error *error);
+/* Those of the only row of an .npy of floats, of one dimension or two.  Owns, Returns: as nigh_thresholds_measure(). */
+NIGH_API nigh_status nigh_thresholds_read(nigh_context *context, const char *path, nigh_thresholds **out,
+                                          nigh_error *error);
+/* Those of the caller, `count` of them, which are copied.  Owns: as above.  Returns: NIGH_EINVAL also for NaN. */
+NIGH_API nigh_status nigh_thresholds_new(nigh_context *context, const double *values, uint32_t count,
+                                         nigh_thresholds **out, nigh_error *error);
+/* Returns: how they came about. */
+NIGH_API nigh_binarise nigh_thresholds_kind(const nigh_thresholds *thresholds);
+/* Returns: one for each column, which live as long as `thresholds`; NULL of NIGH_BINARISE_SIGN, and *count is 0. */
+NIGH_API const double *nigh_thresholds_values(const nigh_thresholds *thresholds, uint32_t *count);
+NIGH_API void nigh_thresholds_free(nigh_thresholds *thresholds); /* accepts NULL */
+
 typedef struct nigh_signature_reader nigh_signature_reader; /* opaque */
 
 typedef struct nigh_signature_reader_options {
     size_t size;
     nigh_signature_format format;
-    uint32_t width_bits;       /* 0: as the file says; else it must agree */
-    const nigh_stream *stream; /* NULL: open the path; else the path only names it in errors */
-    const char *ids_path;      /* NULL, or a text file with one id a line, one for each row */
+    uint32_t width_bits;               /* 0: as the file says; else it must agree */
+    const nigh_stream *stream;         /* NULL: open the path; else the path only names it in errors */
+    const char *ids_path;              /* NULL, or a text file with one id a line, one for each row */
+    const nigh_thresholds *thresholds; /* NULL: floats are refused; else they become bits.  Must outlive the reader */
 } nigh_signature_reader_options;
 
 NIGH_API void nigh_signature_reader_options_init(nigh_signature_reader_options *options);

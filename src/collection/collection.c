@@ -21,14 +21,13 @@
 /* Documents that were there before it cannot have been signed with it, and there is one for all. */
 static nigh_status attachment_fits(const struct nigh_collection *collection, const struct nigh__segment *segment,
                                    nigh_error *error) {
+    static const char *const misplaced[] = {"a vocabulary that is not in the first segment of the collection",
+                                            "a model that is not in the first segment of the collection",
+                                            "thresholds that are not in the first segment of the collection"};
     for (enum nigh__attachment kind = 0; kind < NIGH__ATTACHMENT_KINDS; kind++)
         if (segment->kept[kind] != NULL &&
             (collection->documents != 0 || nigh__collection_keeper(collection, kind) != NULL))
-            return nigh__segment_corrupt(segment, nigh__attachment_section(kind), 0,
-                                         kind == NIGH__ATTACHMENT_MODEL
-                                             ? "a model that is not in the first segment of the collection"
-                                             : "a vocabulary that is not in the first segment of the collection",
-                                         error);
+            return nigh__segment_corrupt(segment, nigh__attachment_section(kind), 0, misplaced[kind], error);
     return NIGH_OK;
 }
 

@@ -42,9 +42,10 @@ nigh_status nigh__scheme_make(const nigh_context *context, uint32_t width_bits, 
                                  "the scheme", out, error);
 }
 
-/* The first line from here on that is not of a key. */
+/* The first line from here on that bits depend on: not those of keys, nor how thresholds came about that are named. */
 static const char *line_of_bits(const char *line) {
-    while (strncmp(line, "id-key=", 7) == 0 || strncmp(line, "text-key", 8) == 0) {
+    while (strncmp(line, "id-key=", 7) == 0 || strncmp(line, "text-key", 8) == 0 ||
+           strncmp(line, "binarise=", 9) == 0) {
         line += strcspn(line, "\n");
         line += *line == '\n';
     }

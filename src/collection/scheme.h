@@ -24,7 +24,8 @@ nigh_status nigh__scheme_make(const nigh_context *context, uint32_t width_bits, 
  */
 bool nigh__scheme_names(const char *lines, const char *key, const uint64_t *name);
 
-/* Whether signatures of two schemes can be compared: by which keys documents were read makes no difference. */
+/* Whether signatures of two schemes can be compared: by which keys documents were read makes no difference, nor does
+ * whether thresholds that are the same were measured or given. */
 bool nigh__scheme_same_bits(const char *a, const char *b);
 
 /* Whether a text is what nigh__scheme_make() could have made for that width. */

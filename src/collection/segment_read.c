@@ -142,9 +142,9 @@ static bool copy_kept(const struct nigh__segment *segment, enum nigh__attachment
 }
 
 static nigh_status kept_damaged(const struct nigh__segment *segment, enum nigh__attachment kind, nigh_error *error) {
-    return nigh__segment_corrupt(
-        segment, nigh__attachment_section(kind), 0,
-        kind == NIGH__ATTACHMENT_MODEL ? "the model fails its checksum" : "the vocabulary fails its checksum", error);
+    static const char *const damaged[] = {"the vocabulary fails its checksum", "the model fails its checksum",
+                                          "the thresholds fail their checksum"};
+    return nigh__segment_corrupt(segment, nigh__attachment_section(kind), 0, damaged[kind], error);
 }
 
 /* What is compared with the checksum is the copy, which nobody else can change. */

@@ -20,6 +20,7 @@
 
 #include "base/escape.h"
 #include "base/file.h"
+#include "base/key_lines.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/progress.h"
@@ -30,6 +31,7 @@
 #include "collection/scheme.h"
 #include "collection/segment_write.h"
 #include "collection/state.h"
+#include "signature/thresholds.h"
 
 enum state { OPEN, BROKEN, COMMITTED };
 
@@ -37,6 +39,7 @@ struct nigh_writer {
     nigh_context *context;
     char *path;                                   /* owned */
     char *scheme;                                 /* owned */
+    bool own_signatures;                          /* the caller says nothing of how they were made */
     nigh_attachment kept[NIGH__ATTACHMENT_KINDS]; /* bytes NULL: none, or none that is not there already */
     uint32_t width_bits;
     enum state state;
@@ -60,6 +63,20 @@ static nigh_status make_directory(struct nigh_writer *writer, nigh_error *error)
     writer->made_directory = failed == 0;
     if (failed == 0 || failed == EEXIST) return NIGH_OK;
     return nigh__fail_system(error, failed, writer->path, "create");
+}
+
+/* Bits that the caller made may join those that were floats: who binarises by hand knows what is there. */
+static nigh_status adopt_scheme(struct nigh_writer *writer, nigh_error *error) {
+    const char *there = nigh_collection_scheme(writer->old);
+    const char *kind = nigh__key_lines_find(there, "kind=");
+    if (!writer->own_signatures || writer->old->width_bits != writer->width_bits || kind == NULL ||
+        strncmp(kind, "signatures\n", 11) != 0)
+        return NIGH_OK;
+    char *scheme = nigh__string_copy(writer->context, there);
+    if (scheme == NULL) return nigh__no_memory(error, "for a scheme");
+    nigh__free(writer->context, writer->scheme);
+    writer->scheme = scheme;
+    return NIGH_OK;
 }
 
 /* What is there must be whole and of the same kind. */
@@ -101,7 +118,8 @@ static nigh_status open_old(struct nigh_writer *writer, nigh_error *error) {
     nigh_error problem = {.status = NIGH_OK};
     nigh_status status = nigh__collection_open_in(writer->context, &writer->directory, &writer->old, &problem);
     if (status == NIGH_OK) {
-        status = fits_old(writer, error);
+        status = adopt_scheme(writer, error);
+        if (status == NIGH_OK) status = fits_old(writer, error);
         for (enum nigh__attachment kind = 0; kind < NIGH__ATTACHMENT_KINDS && status == NIGH_OK; kind++)
             status = attachment_fits(writer, kind, error);
         return status;
@@ -153,7 +171,27 @@ static nigh_status options_sound(const nigh_writer_options *options, nigh_error 
     nigh_status status = attachment_sound(options->scheme, NIGH__ATTACHMENT_VOCABULARY, &options->vocabulary, error);
     if (status == NIGH_OK) status = attachment_sound(options->scheme, NIGH__ATTACHMENT_MODEL, &options->model, error);
     if (status == NIGH_OK) status = nigh__width_check(NULL, NIGH_NO_OFFSET, options->width_bits, error);
-    return status;
+    if (status != NIGH_OK || options->thresholds == NULL) return status;
+    if (options->scheme != NULL)
+        return nigh__fail(error, NIGH_EINVAL, "thresholds go with signatures of the caller's own, not with a scheme");
+    const uint32_t count = options->thresholds->count;
+    if (count == 0 || count == options->width_bits) return NIGH_OK;
+    return nigh__fail(error, NIGH_EMISMATCH, "%u thresholds for signatures of %u bits", count, options->width_bits);
+}
+
+/* What is kept with the documents, and the lines that say so. */
+static nigh_status choose_scheme(struct nigh_writer *writer, const nigh_writer_options *chosen, nigh_error *error) {
+    const nigh_thresholds *thresholds = chosen->thresholds;
+    struct nigh__thresholds_lines lines;
+    writer->kept[NIGH__ATTACHMENT_VOCABULARY] = chosen->vocabulary;
+    writer->kept[NIGH__ATTACHMENT_MODEL] = chosen->model;
+    writer->own_signatures = chosen->scheme == NULL && thresholds == NULL;
+    if (thresholds != NULL) lines = nigh__thresholds_lines(thresholds);
+    if (thresholds != NULL && thresholds->count != 0)
+        writer->kept[NIGH__ATTACHMENT_THRESHOLDS] = (nigh_attachment){
+            .bytes = thresholds->values, .length = thresholds->count * sizeof(double), .name = thresholds->name};
+    return nigh__scheme_make(writer->context, chosen->width_bits, thresholds != NULL ? lines.text : chosen->scheme,
+                             &writer->scheme, error);
 }
 
 nigh_status nigh_writer_open(nigh_context *context, const char *path, const nigh_writer_options *options,
@@ -167,13 +205,10 @@ nigh_status nigh_writer_open(nigh_context *context, const char *path, const nigh
     if (writer == NULL) return nigh__no_memory(error, "for a writer");
     writer->context = context;
     writer->width_bits = chosen.width_bits;
-    writer->kept[NIGH__ATTACHMENT_VOCABULARY] = chosen.vocabulary;
-    writer->kept[NIGH__ATTACHMENT_MODEL] = chosen.model;
     nigh__progress_init(&writer->progress, chosen.progress);
     writer->path = nigh__string_copy(context, path);
     if (writer->path == NULL) status = nigh__no_memory(error, "for a path");
-    if (status == NIGH_OK)
-        status = nigh__scheme_make(context, chosen.width_bits, chosen.scheme, &writer->scheme, error);
+    if (status == NIGH_OK) status = choose_scheme(writer, &chosen, error);
     if (status == NIGH_OK) status = begin(writer, error);
     if (status == NIGH_OK)
         *out = writer;

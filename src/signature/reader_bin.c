@@ -27,17 +27,15 @@ static nigh_status fail_long(nigh_signature_reader *reader, nigh_error *error) {
     return nigh__fail_at(error, NIGH_EFORMAT, reader->input.name, reader->end_offset, "data after the last row");
 }
 
-nigh_status nigh__matrix_begin(nigh_signature_reader *reader, uint64_t rows, uint64_t row_bytes, nigh_error *error) {
-    nigh_status status = nigh__reader_set_row(reader, row_bytes, error);
-    if (status != NIGH_OK) return status;
+nigh_status nigh__matrix_begin(nigh_signature_reader *reader, uint64_t rows, nigh_error *error) {
     uint64_t body;
-    if (rows == NIGH__UNKNOWN_ROWS || !nigh__multiply64(rows, row_bytes, &body) ||
+    if (rows == NIGH__UNKNOWN_ROWS || !nigh__multiply64(rows, reader->stride, &body) ||
         !nigh__add64(reader->input.offset, body, &reader->end_offset) || reader->end_offset > INT64_MAX)
         return nigh__fail_at(error, NIGH_EFORMAT, reader->input.name, NIGH_NO_OFFSET,
                              "header promises %" PRIu64 " rows, more than a file can hold", rows);
     reader->info.rows = rows;
     uint64_t length;
-    status = nigh__input_length(&reader->input, &length, error);
+    nigh_status status = nigh__input_length(&reader->input, &length, error);
     if (status != NIGH_OK || length == UINT64_MAX) return status;
     if (length < reader->end_offset) return fail_short(reader, length, error);
     if (length > reader->end_offset) return fail_long(reader, error);
@@ -48,12 +46,12 @@ nigh_status nigh__matrix_next(nigh_signature_reader *reader, nigh_document *out,
     const uint8_t *bytes;
     size_t available;
     bool finished = reader->row == reader->info.rows;
-    nigh_status status = nigh__input_peek(&reader->input, finished ? 1 : reader->row_bytes, &bytes, &available, error);
+    nigh_status status = nigh__input_peek(&reader->input, finished ? 1 : reader->stride, &bytes, &available, error);
     if (status != NIGH_OK) return status;
     if (finished) return available == 0 ? NIGH_END : fail_long(reader, error);
-    if (available < reader->row_bytes) return fail_short(reader, reader->input.offset + available, error);
+    if (available < reader->stride) return fail_short(reader, reader->input.offset + available, error);
     out->signature = bytes;
-    nigh__input_skip(&reader->input, reader->row_bytes);
+    nigh__input_skip(&reader->input, reader->stride);
     return NIGH_OK;
 }
 
@@ -68,7 +66,8 @@ static nigh_status u8bin_begin(nigh_signature_reader *reader, nigh_error *error)
     uint32_t rows = nigh__load32(bytes);
     uint32_t row_bytes = nigh__load32(bytes + 4);
     nigh__input_skip(&reader->input, U8BIN_HEADER);
-    return nigh__matrix_begin(reader, rows, row_bytes, error);
+    status = nigh__reader_set_row(reader, row_bytes, error);
+    return status == NIGH_OK ? nigh__matrix_begin(reader, rows, error) : status;
 }
 
 /* ------------------------------------------------------------------- raw */

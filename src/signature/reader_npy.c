@@ -11,11 +11,16 @@
  * The dictionary is written by many programs, so spaces, quotes, the order of
  * the keys and the last comma are free; everything else is an error with its
  * offset.  Nothing in the text is evaluated.
+ *
+ * Rows are bytes ('|u1'), whose bits are taken as they are, or floats ('<f2',
+ * '<f4', '<f8'), each of which becomes a bit (signature/floats.h) where the
+ * caller has thresholds for them.
  */
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/limits.h"
 #include "base/status.h"
 #include "signature/signature_reader.h"
 
@@ -189,6 +194,19 @@ static bool type_is(const struct npy_header *header, const char *name, char lett
 
 static bool type_is_uint8(const struct npy_header *header) { return type_is(header, "u1", 'B'); }
 
+/* Of floats that nigh reads: bytes of one; else 0. */
+static unsigned float_bytes(const struct npy_header *header) {
+    const struct span type = header->type;
+    if (!header->type_is_string || type.length != 3 || memchr("<=", type.text[0], 2) == NULL || type.text[1] != 'f')
+        return 0;
+    const char digit = type.text[2];
+    return digit == '2' || digit == '4' || digit == '8' ? (unsigned)(digit - '0') : 0;
+}
+
+static bool type_is_float(const struct npy_header *header) {
+    return header->type_is_string && header->type.length > 1 && header->type.text[1] == 'f';
+}
+
 static nigh_status fail_unpacked(const char *name, const char *what, nigh_error *error) {
     return nigh__fail_at(error, NIGH_EFORMAT, name, NIGH_NO_OFFSET,
                          "holds %s, a byte for each bit; pack them with numpy.packbits(array, axis=1)", what);
@@ -211,25 +229,69 @@ static nigh_status check_packed(nigh_signature_reader *reader, uint64_t row_byte
     return fail_unpacked(reader->input.name, "nothing but 0 and 1", error);
 }
 
-static nigh_status npy_check(const char *name, const struct npy_header *header, nigh_error *error) {
+static nigh_status check_type(const nigh_signature_reader *reader, const struct npy_header *header, nigh_error *error) {
     char text[64];
+    const char *name = reader->input.name;
+    const char *quote = header->type_is_string ? "'" : "";
+    const char *type = nigh__printable(text, sizeof text, header->type.text, header->type.length);
+    if (type_is(header, "b1", '?')) return fail_unpacked(name, "truth values", error);
+    if (float_bytes(header) != 0 && reader->floats.thresholds == NULL)
+        return nigh__because(
+            error, NIGH_REASON_NEEDS_THRESHOLDS,
+            nigh__fail_at(error, NIGH_EFORMAT, name, NIGH_NO_OFFSET, "holds floats ('%s'), not bits", type));
+    if (type_is_float(header) && float_bytes(header) == 0)
+        return nigh__fail_at(error, NIGH_EFORMAT, name, NIGH_NO_OFFSET,
+                             "dtype is '%s'; of floats nigh reads float16, float32 and float64, little-endian", type);
+    if (!type_is_uint8(header) && float_bytes(header) == 0)
+        return nigh__fail_at(error, NIGH_EFORMAT, name, NIGH_NO_OFFSET,
+                             "dtype is %s%s%s; signatures must be uint8 ('|u1')", quote, type, quote);
+    return NIGH_OK;
+}
+
+static nigh_status npy_check(const nigh_signature_reader *reader, struct npy_header *header, nigh_error *error) {
+    char text[64];
+    const char *name = reader->input.name;
     for (size_t i = 0; i < KEY_COUNT; i++)
         if (!header->seen[i])
             return nigh__fail_at(error, NIGH_EFORMAT, name, NIGH_NO_OFFSET, "npy header has no '%s'", key_names[i]);
-    const char *quote = header->type_is_string ? "'" : "";
-    if (type_is(header, "b1", '?')) return fail_unpacked(name, "truth values", error);
-    if (!type_is_uint8(header))
-        return nigh__fail_at(error, NIGH_EFORMAT, name, NIGH_NO_OFFSET,
-                             "dtype is %s%s%s; signatures must be uint8 ('|u1')", quote,
-                             nigh__printable(text, sizeof text, header->type.text, header->type.length), quote);
+    nigh_status status = check_type(reader, header, error);
+    if (status != NIGH_OK) return status;
     if (header->fortran_order)
         return nigh__fail_at(error, NIGH_EFORMAT, name, NIGH_NO_OFFSET,
-                             "array is in Fortran order; signatures must be in C order");
-    if (header->dimension_count != 2)
+                             "array is in Fortran order, column by column; save numpy.ascontiguousarray(array)");
+    if (header->dimension_count == 1 && reader->one_row) {
+        header->dimensions[1] = header->dimensions[0];
+        header->dimensions[0] = 1;
+    } else if (header->dimension_count != 2) {
         return nigh__fail_at(error, NIGH_EFORMAT, name, NIGH_NO_OFFSET,
-                             "shape is %s; signatures need two dimensions, (rows, bytes)",
-                             nigh__printable(text, sizeof text, header->shape.text, header->shape.length));
+                             "shape is %s; signatures need two dimensions, (rows, %s)",
+                             nigh__printable(text, sizeof text, header->shape.text, header->shape.length),
+                             float_bytes(header) != 0 ? "columns" : "bytes");
+    }
     return NIGH_OK;
+}
+
+/* A bit for each column. */
+static nigh_status begin_floats(nigh_signature_reader *reader, const struct npy_header *header, nigh_error *error) {
+    const uint64_t columns = header->dimensions[1];
+    if (!nigh__width_valid(columns))
+        return nigh__fail_at(error, NIGH_EFORMAT, reader->input.name, NIGH_NO_OFFSET,
+                             "has %" PRIu64 " columns; for now it must be a multiple of 8, from 8 to %u", columns,
+                             NIGH_MAX_WIDTH_BITS);
+    nigh_status status = nigh__reader_set_row(reader, columns / 8, error);
+    if (status != NIGH_OK) return status;
+    const nigh_thresholds *thresholds = reader->floats.thresholds;
+    if (thresholds->count != 0 && thresholds->count != columns)
+        return nigh__fail_at(error, NIGH_EMISMATCH, reader->input.name, NIGH_NO_OFFSET,
+                             "has %" PRIu64 " columns, and there are %" PRIu32 " thresholds", columns,
+                             thresholds->count);
+    reader->stride = (size_t)columns * float_bytes(header);
+    return nigh__floats_init(&reader->floats, reader->context, float_bytes(header), (uint32_t)columns, error);
+}
+
+static nigh_status begin_bytes(nigh_signature_reader *reader, const struct npy_header *header, nigh_error *error) {
+    nigh_status status = check_packed(reader, header->dimensions[1], error);
+    return status == NIGH_OK ? nigh__reader_set_row(reader, header->dimensions[1], error) : status;
 }
 
 /* Finds where the text begins and how long it is. */
@@ -268,12 +330,25 @@ static nigh_status npy_begin(nigh_signature_reader *reader, nigh_error *error) {
     const char *problem = parse_header(&header);
     if (problem != NULL)
         return nigh__fail_at(error, NIGH_EFORMAT, reader->input.name, start + header.at, "npy header: %s", problem);
-    status = npy_check(reader->input.name, &header, error);
+    status = npy_check(reader, &header, error);
     if (status != NIGH_OK) return status;
+    status = float_bytes(&header) != 0 ? begin_floats(reader, &header, error) : NIGH_OK;
     nigh__input_skip(&reader->input, start + length);
-    status = check_packed(reader, header.dimensions[1], error);
-    if (status != NIGH_OK) return status;
-    return nigh__matrix_begin(reader, header.dimensions[0], header.dimensions[1], error);
+    if (status == NIGH_OK && reader->floats.item_bytes == 0) status = begin_bytes(reader, &header, error);
+    return status == NIGH_OK ? nigh__matrix_begin(reader, header.dimensions[0], error) : status;
 }
 
-const struct nigh__format_reader nigh__reader_npy = {NIGH_FORMAT_NPY, npy_begin, nigh__matrix_next};
+static nigh_status npy_next(nigh_signature_reader *reader, nigh_document *out, nigh_error *error) {
+    struct nigh__floats *floats = &reader->floats;
+    nigh_status status = nigh__matrix_next(reader, out, error);
+    if (status != NIGH_OK || floats->item_bytes == 0) return status;
+    const uint32_t column = nigh__floats_take(floats, out->signature);
+    if (column != floats->columns)
+        return nigh__fail_at(error, NIGH_EFORMAT, reader->input.name,
+                             reader->input.offset - reader->stride + (uint64_t)column * floats->item_bytes,
+                             "row %" PRIu64 ", column %" PRIu32 " is not a number (NaN)", reader->row + 1, column + 1);
+    out->signature = floats->bits;
+    return NIGH_OK;
+}
+
+const struct nigh__format_reader nigh__reader_npy = {NIGH_FORMAT_NPY, npy_begin, npy_next};

@@ -32,6 +32,7 @@ nigh_status nigh__reader_set_row(nigh_signature_reader *reader, uint64_t row_byt
                              "signatures have %" PRIu32 " bits, %" PRIu32 " were asked for", width_bits,
                              reader->asked_bits);
     reader->row_bytes = (size_t)row_bytes;
+    reader->stride = (size_t)row_bytes;
     reader->info.width_bits = width_bits;
     return NIGH_OK;
 }
@@ -88,9 +89,9 @@ static nigh_status begin(nigh_signature_reader *reader, const nigh_signature_rea
     return status;
 }
 
-nigh_status nigh_signature_reader_open(nigh_context *context, const char *path,
-                                       const nigh_signature_reader_options *options, nigh_signature_reader **out,
-                                       nigh_error *error) {
+nigh_status nigh__signature_reader_open(nigh_context *context, const char *path,
+                                        const nigh_signature_reader_options *options, bool one_row,
+                                        nigh_signature_reader **out, nigh_error *error) {
     *out = NULL;
     nigh_signature_reader_options known;
     nigh_status status = nigh__options_copy(&nigh__signature_reader_options_shape, &known, options, error);
@@ -100,6 +101,8 @@ nigh_status nigh_signature_reader_open(nigh_context *context, const char *path,
     if (reader == NULL) return nigh__no_memory(error, "for a reader of signatures");
     reader->context = context;
     reader->asked_bits = known.width_bits;
+    reader->floats.thresholds = known.thresholds;
+    reader->one_row = one_row;
     status = nigh__input_open(context, path, known.stream, &reader->input, error);
     if (status == NIGH_OK) status = begin(reader, &known, error);
     if (status != NIGH_OK) {
@@ -108,6 +111,12 @@ nigh_status nigh_signature_reader_open(nigh_context *context, const char *path,
     }
     *out = reader;
     return NIGH_OK;
+}
+
+nigh_status nigh_signature_reader_open(nigh_context *context, const char *path,
+                                       const nigh_signature_reader_options *options, nigh_signature_reader **out,
+                                       nigh_error *error) {
+    return nigh__signature_reader_open(context, path, options, false, out, error);
 }
 
 void nigh_signature_reader_describe(const nigh_signature_reader *reader, nigh_signature_info *out) {
@@ -195,6 +204,7 @@ void nigh_signature_reader_close(nigh_signature_reader *reader) {
     if (reader == NULL) return;
     nigh__input_release(&reader->input);
     nigh__input_release(&reader->ids_input);
+    nigh__floats_release(&reader->floats, reader->context);
     nigh__free(reader->context, reader->decoded);
     nigh__free(reader->context, reader->id);
     nigh__free(reader->context, reader);

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 
 #include "base/file.h"
+#include "signature/floats.h"
 #include "signature/formats.h"
 #include "signature/lines.h"
 
@@ -37,6 +38,10 @@ struct nigh_signature_reader {
     uint32_t asked_bits; /* 0: any width */
     size_t row_bytes;    /* info.width_bits / 8 */
     uint64_t row;        /* rows given so far */
+    size_t stride;       /* matrix: bytes of a row in the file; row_bytes unless these are floats */
+
+    struct nigh__floats floats; /* npy */
+    bool one_row;               /* npy: an array of one dimension is a row */
 
     uint64_t end_offset; /* matrix: where the last row ends */
     size_t name_bytes;   /* topsig: room of a name, its NUL included */
@@ -69,6 +74,11 @@ extern const struct nigh__format_reader nigh__reader_raw;
 extern const struct nigh__format_reader nigh__reader_hex;
 extern const struct nigh__format_reader nigh__reader_topsig;
 
+/* As nigh_signature_reader_open(); with `one_row` an .npy of one dimension is one row. */
+nigh_status nigh__signature_reader_open(nigh_context *context, const char *path,
+                                        const nigh_signature_reader_options *options, bool one_row,
+                                        nigh_signature_reader **out, nigh_error *error);
+
 /* Finds the format of an input by what it begins with, then by its name.  Takes nothing from the input. */
 nigh_status nigh__detect(struct nigh__input *input, nigh_signature_format *out, nigh_error *error);
 
@@ -80,9 +90,9 @@ nigh_status nigh__reader_set_row(nigh_signature_reader *reader, uint64_t row_byt
 
 /*
  * Rows one after the other from where the input stands to its end, as in npy
- * and u8bin.  Compares with the length of the file at once, where it has one.
+ * and u8bin, each `stride` bytes.  Compares with the length of the file at once, where it has one.
  */
-nigh_status nigh__matrix_begin(nigh_signature_reader *reader, uint64_t rows, uint64_t row_bytes, nigh_error *error);
+nigh_status nigh__matrix_begin(nigh_signature_reader *reader, uint64_t rows, nigh_error *error);
 nigh_status nigh__matrix_next(nigh_signature_reader *reader, nigh_document *out, nigh_error *error);
 
 /* The file ends at `end`, before what its header needs. */

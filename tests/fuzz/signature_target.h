@@ -61,16 +61,21 @@ static nigh_context *target_context(void) {
     return context;
 }
 
-static struct reading target_read(nigh_context *context, nigh_signature_format format, uint32_t width_bits,
-                                  const uint8_t *data, size_t size, size_t chunk) {
+static struct reading target_read_options(nigh_context *context, nigh_signature_reader_options *options,
+                                          const uint8_t *data, size_t size, size_t chunk) {
     struct memory_source source = {.bytes = data, .length = size, .chunk = chunk, .fail_at = SIZE_MAX};
     nigh_stream stream = memory_source_stream(&source);
+    options->stream = &stream;
+    return read_signatures(context, "-", options);
+}
+
+static struct reading target_read(nigh_context *context, nigh_signature_format format, uint32_t width_bits,
+                                  const uint8_t *data, size_t size, size_t chunk) {
     nigh_signature_reader_options options;
     nigh_signature_reader_options_init(&options);
     options.format = format;
     options.width_bits = width_bits;
-    options.stream = &stream;
-    return read_signatures(context, "-", &options);
+    return target_read_options(context, &options, data, size, chunk);
 }
 
 /*

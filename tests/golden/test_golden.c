@@ -80,6 +80,7 @@ static const struct golden goldens[] = {
      8,
      false,
      false},
+    {"v1-floats.nigh", {.width_bits = 24, .seed = 8, .thresholds = true}, {4, 3}, 0, 0, false, false},
 };
 #define GOLDENS (sizeof goldens / sizeof goldens[0])
 

@@ -57,10 +57,11 @@ SCHEME, SIGNATURES, GROUP_STARTS, GROUP_DOCUMENTS, DOCUMENT_ROWS = 1, 2, 3, 4, 5
 ID_OFFSETS, ID_BYTES, ID_LOOKUP, METADATA_OFFSETS, METADATA_BYTES = 6, 7, 8, 9, 10
 WEIGHTS, VOCABULARY, MODEL = 11, 12, 13
 TEXT_OFFSETS, TEXT_BLOCKS, TEXT_BYTES, KEYS, ID_KEY = 14, 15, 16, 17, 18
+THRESHOLDS = 19
 TEXT_BLOCK_SIZE = 32  # of an entry of section 15
 PLAIN, ZSTD = 0, 1  # codecs
 KEY_BLOCK = 4096  # documents whose keys stand together
-KEPT = (VOCABULARY, MODEL)  # once in a collection, before all documents
+KEPT = (VOCABULARY, MODEL, THRESHOLDS)  # once in a collection, before all documents
 SECTION_NAMES = {
     SCHEME: "scheme",
     SIGNATURES: "signatures",
@@ -80,6 +81,7 @@ SECTION_NAMES = {
     TEXT_BYTES: "text bytes",
     KEYS: "keys",
     ID_KEY: "id key",
+    THRESHOLDS: "thresholds",
 }
 REQUIRED = (SCHEME, SIGNATURES, GROUP_STARTS, GROUP_DOCUMENTS, DOCUMENT_ROWS)
 TOGETHER = (
@@ -967,6 +969,10 @@ class Collection:
     def model(self):
         """The bytes of the model, or None."""
         return self.keepers[MODEL] and self.keepers[MODEL].kept(MODEL)
+
+    def thresholds(self):
+        """The bytes of the thresholds, or None."""
+        return self.keepers[THRESHOLDS] and self.keepers[THRESHOLDS].kept(THRESHOLDS)
 
     def find(self, wanted):
         """The number in the collection of the document with this id, or None."""

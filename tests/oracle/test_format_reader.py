@@ -390,6 +390,12 @@ def expect_golden_extras(name, opened):
         expect(opened.model() == b"to the store a model is bytes\n", "golden model", opened.model())
         return
     expect(opened.model() is None, name + " has no model")
+    expect((opened.thresholds() is None) == (name != "v1-floats.nigh"), name + " has thresholds, or has none")
+    if name == "v1-floats.nigh":
+        wanted = struct.pack("<24d", *(i / 4 - 3 for i in range(24)))
+        expect(opened.thresholds() == wanted, "golden thresholds", opened.thresholds())
+        named = b"binarise=file\nbits=24\nkind=signatures\nthresholds=%016x\n" % xxh3_64(wanted)
+        expect(opened.segments[0].scheme == named, "golden scheme of floats", opened.segments[0].scheme)
     if name != "v1-texts.nigh":
         expect(set(opened.texts()) == {None} and set(opened.keys()) == {None}, name + " has no texts and no keys")
     seeds = {"v1-weighted.nigh": 3, "v1-tuned.nigh": 7}
@@ -481,7 +487,7 @@ def test_written_here():
 
 def test_later_versions():
     """Sections, features and files that version 1 does not know but must bear."""
-    more = [(19, 3, b"abc"), (4000000000, 0, b""), (19, 1, b"\xff" * 100)]
+    more = [(20, 3, b"abc"), (4000000000, 0, b""), (20, 1, b"\xff" * 100)]
     segment = writer.segment_bytes(first_documents(), WIDTH, more_sections=more, compatible_features=0x80000001)
     collection = write_tested("later.nigh", [segment])
     writer.write_file(os.path.join(collection, "manifest-00000000000000000002.tmp"), b"unfinished")
@@ -1267,7 +1273,7 @@ def test_random_lies():
     """Chance finds what the tables above forget.  Checksums are mended, so the verdict is about the contents."""
     documents = first_documents()[:6]
     weights = first_weights()[:6]
-    more = kept_sections(first_texts()[:6], first_keys()[:6]) + [(19, 3, b"abc")]
+    more = kept_sections(first_texts()[:6], first_keys()[:6]) + [(19, 8, bytes(8)), (20, 3, b"abc")]
     first = writer.segment_bytes(documents, WIDTH, weights=weights, vocabulary=VOCABULARY, model=MODEL, more_sections=more)
     segments = [first, two_segments()[1]]
     collection = path("random.nigh")

@@ -115,6 +115,7 @@ struct recipe {
     const char *scheme;     /* as in nigh_writer_options */
     bool texts;
     uint32_t keys; /* of a document */
+    bool thresholds;        /* of floats: of column i, i / 4 - 3 */
 };
 
 #define RECIPE_MAX_TEXT 64

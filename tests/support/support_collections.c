@@ -182,6 +182,16 @@ static nigh_attachment attachment_of(const char *text) {
     return (nigh_attachment){.bytes = text, .length = text == NULL ? 0 : strlen(text)};
 }
 
+static nigh_thresholds *recipe_thresholds(nigh_context *context, const struct recipe *recipe) {
+    nigh_thresholds *thresholds;
+    nigh_error error;
+    double *values = calloc(recipe->width_bits, sizeof *values);
+    for (uint32_t i = 0; values != NULL && i < recipe->width_bits; i++) values[i] = i / 4.0 - 3;
+    assert_ok(nigh_thresholds_new(context, values, recipe->width_bits, &thresholds, &error), &error);
+    free(values);
+    return thresholds;
+}
+
 nigh_status recipe_add(nigh_context *context, const char *path, const struct recipe *recipe, uint64_t first,
                        uint64_t count, nigh_error *error) {
     nigh_writer_options options;
@@ -191,11 +201,13 @@ nigh_status recipe_add(nigh_context *context, const char *path, const struct rec
     nigh_writer *writer;
     options.vocabulary = attachment_of(recipe->vocabulary);
     options.model = attachment_of(recipe->model);
+    nigh_thresholds *thresholds = recipe->thresholds ? recipe_thresholds(context, recipe) : NULL;
+    options.thresholds = thresholds;
     nigh_status status = nigh_writer_open(context, path, &options, &writer, error);
-    if (status != NIGH_OK) return status;
-    status = add_all(writer, recipe, first, count, error);
+    if (status == NIGH_OK) status = add_all(writer, recipe, first, count, error);
     if (status == NIGH_OK) status = nigh_writer_commit(writer, NULL, error);
     nigh_writer_close(writer);
+    nigh_thresholds_free(thresholds);
     return status;
 }
 

@@ -95,7 +95,7 @@ static const struct {
     const char *message;
 } bad_headers[] = {
     {"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }",
-     "'x.npy': dtype is '<f4'; signatures must be uint8 ('|u1')"},
+     "'x.npy': holds floats ('<f4'), not bits; thresholds make bits of them"},
     {"{'descr': '|i1', 'fortran_order': False, 'shape': (2, 3), }",
      "'x.npy': dtype is '|i1'; signatures must be uint8 ('|u1')"},
     {"{'descr': '|b1', 'fortran_order': False, 'shape': (2, 3), }",
@@ -107,7 +107,7 @@ static const struct {
     {"{'descr': [('a', '|u1'), ('b', [('c', '<f4')])], 'fortran_order': False, 'shape': (2, 3), }",
      "'x.npy': dtype is [('a', '|u1'), ('b', [('c', '<f4')])]; signatures must be uint8 ('|u1')"},
     {"{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3), }",
-     "'x.npy': array is in Fortran order; signatures must be in C order"},
+     "'x.npy': array is in Fortran order, column by column; save numpy.ascontiguousarray(array)"},
     {"{'descr': '|u1', 'fortran_order': False, 'shape': (6,), }",
      "'x.npy': shape is (6,); signatures need two dimensions, (rows, bytes)"},
     {"{'descr': '|u1', 'fortran_order': False, 'shape': (), }",
