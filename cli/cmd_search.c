@@ -463,10 +463,11 @@ static nigh_status search_documents(struct searcher *searcher) {
     signing_options.keep_weights = 1;
     signing_options.whole = 1;
     signing_options.limit = values->reading.limit.value;
+    struct cli_reading reading = values->reading;
+    reading.scheme = nigh_collection_scheme(searcher->collection);
     nigh_status status = make_signer(searcher);
     if (status == NIGH_OK)
-        status = cli_reader_open(job, &searcher->inputs, &values->reading, cli_text_format(values->format), &problems,
-                                 &reader);
+        status = cli_reader_open(job, &searcher->inputs, &reading, cli_text_format(values->format), &problems, &reader);
     if (status == NIGH_OK)
         status = nigh_signing_open(searcher->signer, reader, &signing_options, &signing, &job->error);
     if (status == NIGH_OK) status = search_signed(searcher, signing);

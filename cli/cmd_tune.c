@@ -244,10 +244,11 @@ static nigh_status read_documents(struct tuning_job *tuning, const struct cli_in
     how.keep_weights = 1;
     how.whole = 1;
     how.limit = tuning->values->reading.limit.value;
+    struct cli_reading reading = tuning->values->reading;
+    reading.scheme = nigh_collection_scheme(tuning->collection);
     nigh_status status = nigh_collection_signer(tuning->collection, &signer, &job->error);
     if (status == NIGH_OK)
-        status = cli_reader_open(job, inputs, &tuning->values->reading, cli_text_format(tuning->values->format),
-                                 &problems, &reader);
+        status = cli_reader_open(job, inputs, &reading, cli_text_format(tuning->values->format), &problems, &reader);
     if (status == NIGH_OK) status = nigh_signing_open(signer, reader, &how, &signing, &job->error);
     if (status == NIGH_OK) status = add_signed(tuning, signer, signing);
     cli_inputs_stop(inputs);

@@ -48,6 +48,23 @@ expect 0 ANY ANY -- "$NIGH" against copies.nigh --add day.jsonl
 contains .err '5 there, 2 new, 2 added'
 expect 0 ANY ANY -- "$NIGH" search copies.nigh --id d61
 
+# Queries are read by them too, and others are taken where they are given.
+lines 3 6 > queries.jsonl
+expect 0 ANY ANY -- "$NIGH" search made.nigh queries.jsonl -k 1 --output tsv
+cut -f1,2 .out > got
+compare 'each query and what is nearest' $'d3\td3\nd4\td4\nd5\td5' got
+mv .out by_kept
+expect 0 ANY '' -- "$NIGH" search -q made.nigh queries.jsonl -k 1 --output tsv "${keys[@]}"
+same by_kept .out
+sed 's/"body"/"words"/' queries.jsonl > words.jsonl
+expect 0 ANY ANY -- "$NIGH" search made.nigh words.jsonl -k 1 --output tsv --text-key title --text-key words
+contains .err "the text is read from 'words', and of what is there was from 'body'"
+same by_kept .out
+lines 100 150 > many.jsonl
+"$NIGH" index -q --scheme simhash tuned.nigh many.jsonl "${keys[@]}"
+expect 0 ANY ANY -- "$NIGH" tune tuned.nigh --queries many.jsonl --sample 50
+grep -q 'no record has' .err && fail 'the queries were read by other keys'
+
 # Keys make no difference to what can be compared.
 sed 's/"body"/"text"/; s/"uid"/"id"/' first.jsonl > usual.jsonl
 "$NIGH" index -q --scheme simhash a.nigh first.jsonl --id-key uid --text-key body
