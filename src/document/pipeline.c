@@ -26,6 +26,7 @@
 #define BATCH_BYTES (256u << 10)
 #define BUDGET ((size_t)48 << 20)      /* bytes of records in all slots, beyond which none is filled */
 #define LARGE_RECORD ((size_t)1 << 20) /* one at a time from here on */
+#define HUGE_RECORD ((size_t)4 << 20)  /* whoever worked on it begins anew, without the tables it took */
 #define LARGE_ARRAY ((size_t)4 << 20)  /* memory for more is given back */
 #define PATIENCE_NS 100000000L         /* the consumer asks so often whether to go on */
 
@@ -173,9 +174,22 @@ static bool renew_extractor(struct hand *hand) {
     return nigh__extractor_new(hand->pipeline->context, hand->pipeline->options, &hand->extractor, NULL) == NIGH_OK;
 }
 
+/* Nor are the tables of whoever works, which grow with the words of a document and would stand idle in every thread. */
+static bool renew_worker(struct hand *hand, const struct nigh__record *record) {
+    const struct nigh__pipeline_work *work = &hand->pipeline->work;
+    if (record->length <= HUGE_RECORD) return true;
+    work->worker_free(work->user, hand->worker);
+    hand->worker = NULL;
+    if (work->worker_new(work->user, &hand->worker, NULL) == NIGH_OK) return true;
+    work->worker_free(work->user, hand->worker);
+    hand->worker = NULL;
+    return false;
+}
+
 static bool work_on_large_record(struct hand *hand, struct slot *slot, size_t index) {
     pthread_mutex_lock(&hand->pipeline->large);
-    bool done = work_on_record(hand, slot, index) && renew_extractor(hand);
+    bool done = work_on_record(hand, slot, index) && renew_extractor(hand) &&
+                renew_worker(hand, nigh__batch_record(&slot->batch, index));
     pthread_mutex_unlock(&hand->pipeline->large);
     return done;
 }
@@ -193,7 +207,7 @@ static bool is_hopeless(const struct hand *hand, const struct slot *slot) {
 }
 
 static void work_on_slot(struct hand *hand, struct slot *slot) {
-    if (hand->extractor == NULL) slot->no_memory = true; /* it could not be renewed */
+    if (hand->extractor == NULL || hand->worker == NULL) slot->no_memory = true; /* they could not be renewed */
     for (size_t i = 0; i < slot->batch.records.count && !slot->no_memory && !is_hopeless(hand, slot); i++) {
         const struct nigh__record *record = nigh__batch_record(&slot->batch, i);
         if (!is_wanted(hand, record)) continue;

@@ -28,14 +28,14 @@ within() {
     [[ $((bytes >> 20)) -le $limit ]] || fail "$((bytes >> 20)) MiB and not $limit at most: $*"
 }
 
-within 1024 sign large.jsonl -o a.hex
+within 512 sign large.jsonl -o a.hex
 within 512 sign large.jsonl -o b.hex --scheme simhash
 within 512 sign large.jsonl -o c.hex --scheme minhash
-within 1024 index c.nigh large.jsonl
-within 1024 search c.nigh large.jsonl
-within 1024 dedup large.jsonl -o kept.jsonl
-within 1024 dedup large.jsonl -o kept.jsonl --method simhash
-within 1536 terms index t.terms large.jsonl
+within 512 index c.nigh large.jsonl
+within 512 search c.nigh large.jsonl
+within 512 dedup large.jsonl -o kept.jsonl
+within 512 dedup large.jsonl -o kept.jsonl --method simhash
+within 1024 terms index t.terms large.jsonl
 within 512 terms search t.terms wordff --verify
 
 finish
