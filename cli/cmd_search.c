@@ -540,6 +540,10 @@ static void close_statistics(struct searcher *searcher) {
     job->stats.work_name = "search_seconds";
     job->stats.queries = queries;
     cli_stats_rate(&job->stats, queries);
+    if (queries == 0) {
+        cli_note(job, "no query was asked");
+        return;
+    }
     describe_answers(searcher, worth, sizeof worth);
     cli_note(job, "%s; %s in %.2f s (%s/s), kernel %s, %s", worth, cli_counted(queries, "query", "queries").text,
              job->stats.work_seconds, cli_digits((uint64_t)job->stats.rate).text, nigh_context_kernel(job->context),

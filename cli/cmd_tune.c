@@ -272,7 +272,7 @@ static nigh_status read_queries(struct tuning_job *tuning) {
     cli_inputs_release(&inputs);
     if (status == NIGH_OK && tuning->partial > 0)
         cli_note(job,
-                 "%s not taken: their words touch some of the bits only, and only comparing every document can "
+                 "%s not taken: the words touch some of the bits only, and only comparing every document can "
                  "answer that",
                  cli_counted(tuning->partial, "text is", "texts are").text);
     static const uint8_t none[1];

@@ -462,7 +462,7 @@ struct cli_skipped cli_skipped_by(const nigh_signing_info *info, bool learned) {
     tell(&skipped, info->reader.problems, "malformed part", "malformed parts");
     tell(&skipped, info->reader.binary, "binary file", "binary files");
     tell(&skipped, info->reader.damaged, "damaged input", "damaged inputs");
-    tell(&skipped, info->reader.skipped, "link or special file", "links or special files");
+    tell(&skipped, info->reader.skipped, "link, special file or collection", "links, special files or collections");
     return skipped;
 }
 

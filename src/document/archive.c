@@ -53,6 +53,15 @@ static la_ssize_t give(struct archive *archive, void *user, const void **bytes) 
     return (la_ssize_t)length;
 }
 
+/* Its words for input that ends too soon are those of the libraries below it. */
+static const char *plain_words(const char *why) {
+    static const char *const cut[] = {"No progress is possible", "ZIP decompression failed (-5)", "Truncated",
+                                      "truncated"};
+    for (size_t i = 0; why != NULL && i < sizeof cut / sizeof cut[0]; i++)
+        if (strstr(why, cut[i]) != NULL) return "it is cut short";
+    return why != NULL ? why : "it is broken";
+}
+
 /* Turns a failure of libarchive into ours; one that lies below it goes first. */
 static nigh_status fail_archive(const struct nigh__unpacking *unpacking, const char *name, uint64_t offset,
                                 nigh_error *error) {
@@ -61,9 +70,8 @@ static nigh_status fail_archive(const struct nigh__unpacking *unpacking, const c
         return unpacking->failed;
     }
     if (archive_errno(unpacking->archive) == ENOMEM) return nigh__no_memory(error, "to unpack");
-    const char *why = archive_error_string(unpacking->archive);
     return nigh__fail_at(error, NIGH_EFORMAT, name, offset, "cannot be unpacked from here on: %s",
-                         why != NULL ? why : "it is broken");
+                         plain_words(archive_error_string(unpacking->archive)));
 }
 
 /* The next block of data; NIGH_END, or a failure of either kind. */

@@ -272,8 +272,9 @@ static void keys_tell(struct job *job, const char *source, const struct nigh__re
     nigh__json_keys(job->extractor->json, keys_take, &keys);
     char why[sizeof error->why];
     const char *key = job->extractor->text_key;
+    const char *none = keys.used == 0 ? "no keys" : "but no text under them";
     int used = snprintf(why, sizeof why, "no record has '%.*s'; the first has %s%s%s", (int)KEY_SHOWN, key, keys.others,
-                        keys.more ? "and others, " : "", keys.best_text == 0 ? "no text" : keys.best);
+                        keys.more ? "and others, " : "", keys.best_text == 0 ? none : keys.best);
     (void)nigh__fail_line(error, NIGH_EFORMAT, source, record->line, "%s", why);
     error->reason = NIGH_REASON_NO_KEY;
     if (keys.best_text > 0 && used > 0 && (size_t)used < sizeof why)
@@ -651,7 +652,7 @@ nigh_status nigh__extract(struct nigh__extractor *extractor, const struct nigh__
     nigh_status status = record_extract(&job, record->kind);
     if (status == NIGH_OK) status = job_finish(&job, own_id, record->placed);
     if (status != NIGH_OK) status = note_loss(batch, record, status, &detail);
-    if (status == NIGH_ENOTFOUND) {
+    if (status == NIGH_ENOTFOUND && error != NULL) {
         error->reason = NIGH_REASON_NONE;
         if (job.has_no_key && !extractor->told_keys) keys_tell(&job, source, record, error);
     }

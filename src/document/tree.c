@@ -164,18 +164,29 @@ static bool is_circle(const struct nigh__tree *tree, const char *path) {
     return false;
 }
 
-/* NIGH_END: it is one. */
+/* Whether a file has a name as those of collections and of term signature files have. */
+static bool is_named_ours(const char *name) {
+    static const char *const kinds[] = {"manifest-", "segment-", "terms-"};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        const size_t length = strlen(kinds[i]);
+        if (strncmp(name, kinds[i], length) == 0) return strspn(name + length, "0123456789") == 20;
+    }
+    return false;
+}
+
+/* NIGH_END: it is one.  Of what is being made the first bytes are not there yet, or are 0. */
 static nigh_status manifest_seek(const struct level *level, const char *name) {
     static const char magic[] = "\x89NIGH"; /* those of collections and of term signature files go on differently */
-    char first[sizeof magic - 1];
+    char first[sizeof magic - 1] = {0};
+    uint64_t length = 0;
     struct nigh__file file;
-    if (strncmp(name, "manifest-", 9) != 0 && strncmp(name, "terms-", 6) != 0) return NIGH_OK;
+    if (!is_named_ours(name)) return NIGH_OK;
     const nigh_status status = nigh__file_open_in(&level->directory, name, NIGH_OPEN_REGULAR, &file, NULL);
     if (status != NIGH_OK) return status == NIGH_ENOMEM ? status : NIGH_OK;
-    const bool same =
-        nigh__file_read(&file, 0, first, sizeof first, NULL) == NIGH_OK && memcmp(first, magic, sizeof first) == 0;
+    const bool read = nigh__file_length(&file, &length, NULL) == NIGH_OK &&
+                      (length < sizeof first || nigh__file_read(&file, 0, first, sizeof first, NULL) == NIGH_OK);
     nigh__file_release(&file);
-    return same ? NIGH_END : NIGH_OK;
+    return read && (first[0] == 0 || memcmp(first, magic, sizeof first) == 0) ? NIGH_END : NIGH_OK;
 }
 
 /* NIGH_END: the folder gone into is a collection, or a term signature file. */

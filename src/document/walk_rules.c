@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/escape.h"
 #include "base/status.h"
 
 #define MAX_IGNORE_FILE ((size_t)256 << 10) /* what is beyond does not count */
@@ -33,9 +34,33 @@ static bool patterns_add(const nigh_context *context, struct nigh__ignore *out, 
     return true;
 }
 
+/* Where a set of characters ends that begins at '['; NULL: nowhere. */
+static const char *set_end(const char *set) {
+    set++;
+    if (*set == '!' || *set == '^') set++;
+    if (*set == ']') set++; /* the first is a character like others */
+    return strchr(set, ']');
+}
+
+/* In a file of rules such a pattern matches nothing; who types one should know. */
+static nigh_status patterns_check(const char *const *list, size_t count, nigh_error *error) {
+    for (size_t i = 0; i < count; i++)
+        for (const char *at = list[i]; *at != '\0'; at++) {
+            if (*at == '\\' && at[1] != '\0')
+                at++;
+            else if (*at == '[' && (at = set_end(at)) == NULL)
+                return nigh__fail(error, NIGH_EINVAL, "the pattern '%s' has a '[' without a ']'",
+                                  nigh__shown(list[i], strlen(list[i])).text);
+        }
+    return NIGH_OK;
+}
+
 nigh_status nigh__walk_patterns_init(struct nigh__walk_patterns *out, const nigh_context *context,
                                      const nigh_text_reader_options *options, nigh_error *error) {
     *out = (struct nigh__walk_patterns){0};
+    nigh_status status = options == NULL ? NIGH_OK : patterns_check(options->include, options->include_count, error);
+    if (status == NIGH_OK && options != NULL) status = patterns_check(options->exclude, options->exclude_count, error);
+    if (status != NIGH_OK) return status;
     if (options == NULL || (patterns_add(context, &out->include, options->include, options->include_count) &&
                             patterns_add(context, &out->exclude, options->exclude, options->exclude_count)))
         return NIGH_OK;

@@ -62,7 +62,7 @@ ln -s nowhere links/dangling
 ln -s . links/circle
 mkfifo links/pipe
 expect 0 '' ANY -- "$NIGH" index links.nigh links --stats stats.json
-contains .err '5 links or special files'
+contains .err '5 links, special files or collections'
 contains stats.json '"documents":1,'
 contains stats.json '"skipped":5'
 expect 0 '' ANY -- "$NIGH" index followed.nigh links --follow --stats stats.json
@@ -86,6 +86,17 @@ read_as 'work/a.txt' --hidden --no-ignore work
 contains .err '1 document'
 expect 0 '' ANY -- "$NIGH" index again.nigh work --stats stats.json
 contains stats.json '"binary":0,'
+
+# Nor is the one that is being made there.
+expect 0 '' ANY -- "$NIGH" index work/now.nigh work --scheme simhash --stats stats.json
+contains stats.json '"missing_text":0'
+contains stats.json '"documents":1,'
+rm -r work/now.nigh
+
+# A pattern that cannot be meant is told.
+expect 2 '' "nigh: the pattern '[ab' has a '[' without a ']'" -- "$NIGH" index pattern.nigh work --include '[ab'
+expect 2 '' "nigh: the pattern 'x[!]' has a '[' without a ']'" -- "$NIGH" index pattern.nigh work --exclude 'x[!]'
+expect 0 '' ANY -- "$NIGH" index pattern.nigh work --include '[]a]*' --exclude '\[x'
 
 # Binary files do not stand in the way of deduplication, unless they were named.
 printf 'no\0text' > work/b.bin

@@ -15,15 +15,18 @@ head -c $(($(stat -c %s whole.jsonl.zst) / 2)) whole.jsonl.zst > cut.jsonl.zst
 split -l 1000 whole.jsonl part- --additional-suffix=.jsonl
 tar -cf parts.tar part-*.jsonl
 head -c $(($(stat -c %s parts.tar) * 2 / 3)) parts.tar > cut.tar
+xz -k whole.jsonl
+head -c $(($(stat -c %s whole.jsonl.xz) / 2)) whole.jsonl.xz > cut.jsonl.xz
 printf 'WARC/1.0\r\nWARC-Type: conversion\r\nContent-Length: 400\r\n\r\nthe end is missing' > cut.warc
 
 "$NIGH" index -q made.nigh part-aa.jsonl
 cp -r made.nigh before.nigh
 
-for input in cut.jsonl.gz cut.jsonl.zst cut.tar cut.warc; do
+for input in cut.jsonl.gz cut.jsonl.zst cut.jsonl.xz cut.tar cut.warc; do
     expect_unchanged made.nigh 2 '' ANY -- "$NIGH" index made.nigh "$input"
     contains .err "$input"
     contains .err '--allow-loss goes on without it'
+    [[ $input == cut.warc ]] || contains .err 'it is cut short'
     expect 2 '' ANY -- "$NIGH" index new.nigh "$input"
     [[ ! -e new.nigh ]] || fail "'$input': a collection was made"
     expect_unchanged made.nigh 2 ANY ANY -- "$NIGH" against made.nigh --radius 10 --add "$input"

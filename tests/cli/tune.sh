@@ -138,7 +138,7 @@ expect 0 ANY "stored: 'nigh search' goes by it for queries that are signatures" 
 # Of topsig short texts touch some of the bits only.
 "$NIGH" index -q short.nigh many.txt --format lines --bits 8192 || fail index
 expect 2 '' ANY -- "$NIGH" tune short.nigh --queries asked.txt --format lines
-contains .err '100 texts are not taken: their words touch some of the bits only'
+contains .err '100 texts are not taken: the words touch some of the bits only'
 contains .err 'too few queries to tune with: 0, and 40 are needed'
 
 finish
