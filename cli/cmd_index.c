@@ -87,10 +87,10 @@ static const char *const document_paragraphs[] = {
 
 static const char *const format_paragraphs[] = {
     "Bit i of a signature is bit (i mod 8) of its byte (i / 8).",
-    "npy: a NumPy array of dtype uint8 and shape [documents, bits / 8], in C order; or, with --binarise, of dtype "
-    "float16, float32 or float64 and shape [documents, bits]. Means and medians are taken over all inputs of the first "
-    "'nigh index'. The collection keeps them, so that what is added later and what is asked is cut at the same "
-    "places, and need not name them.",
+    "npy: a NumPy array of dtype uint8 and shape [documents, bits / 8], in C order; with --binarise of float16, "
+    "float32 or float64 and shape [documents, bits].",
+    "Means and medians of --binarise are taken over all inputs of the first 'nigh index'. The collection keeps them: "
+    "what is added later and what is asked is cut at the same places, and need not name them.",
     "u8bin: two little-endian 32-bit numbers, the documents and the bytes of a row; then the rows.",
     "raw: the rows and nothing else; --bits says how long one is.",
     "hex: a document a line, two digits a byte, or the id, a tab and the digits.",
