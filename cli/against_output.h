@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nigh against: its parts.  cmd_against.c has the options and the order of things, against_output.c what is shown. */
+/*
+ * nigh against: its parts.  cmd_against.c has the options and the order of things, against_chunks.c what is different
+ * for a file of chunks, against_output.c what is shown.
+ */
 #ifndef NIGH_CLI_AGAINST_OUTPUT_H
 #define NIGH_CLI_AGAINST_OUTPUT_H
 
@@ -47,6 +50,7 @@ struct against {
     nigh_scheme_kind scheme;   /* where there are texts */
     bool has_scheme;
     bool chunks;
+    bool plans_new; /* new_signer is how a collection will be signed that is not there yet */
     struct cli_inputs inputs;
     struct cli_problems problems;
     nigh_text_reader *reader;    /* of documents */
@@ -59,6 +63,16 @@ struct against {
     struct cli_sink *ids;     /* --new, the same */
     struct cli_pending pending;
 };
+
+/* CLI_DONE, or the exit code after saying that a radius does not fit, or must be given. */
+int cli_against_check_radius(const struct against *against, uint32_t width_bits, uint32_t found);
+
+/* Whether a path is, or by its name will be, a file of chunks. */
+bool cli_against_is_chunks(const char *path);
+/* CLI_DONE, or the exit code after saying why not. */
+int cli_against_open_chunks(struct against *against);
+/* What signs documents that are held against chunks: as these say, or as the options do.  job->error says why not. */
+nigh_status cli_against_sign_chunks(struct against *against);
 
 /* Brings `info` up to date. */
 void cli_against_look(struct against *against);

@@ -89,8 +89,9 @@ static const char *const description[] = {
     "lists then begin with what was added and not told.",
     "COLLECTION may also be a file of chunks: 64-bit signatures sorted on the disk, which are read once for all the "
     "inputs and never loaded; a file that ends in .chunks is made by --add, where there is none or an empty one. It "
-    "holds no ids, so that matches go by number, and no scheme: documents are signed by --scheme, simhash where it is "
-    "not given, the same every time.",
+    "holds no ids, so that matches go by number. How its first documents are signed, by --scheme and the options that "
+    "go with it (simhash where none is given), it records with the vocabulary or the model, and later ones are signed "
+    "the same; other options are refused. A file that an older nigh made does not say it, and gets a warning.",
     "The exit code is 0 where it did what was asked, whether something matched or not; --fail-if-new and "
     "--fail-if-found are for scripts.",
     NULL,
@@ -134,7 +135,7 @@ static const struct cli_example examples[] = {
 
 /* ----------------------------------------------------------------- opening -- */
 
-static int check_radius(const struct against *against, uint32_t width_bits, uint32_t found) {
+int cli_against_check_radius(const struct against *against, uint32_t width_bits, uint32_t found) {
     const struct cli_number *radius = &against->values->radius;
     const bool learned = against->has_scheme && against->scheme == NIGH_SCHEME_LEARNED;
     if (radius->given && radius->value > width_bits)
@@ -148,7 +149,7 @@ static int check_radius(const struct against *against, uint32_t width_bits, uint
 }
 
 /* What a collection says itself. */
-static int check_signing(const struct against *against) {
+static int check_signing(const struct against *against, const nigh_signer_options *held) {
     const struct cli_signing *signing = &against->values->signing;
     struct cli_job *job = against->job;
     if (signing->bits.given && signing->bits.value != against->held.width_bits) {
@@ -159,11 +160,20 @@ static int check_signing(const struct against *against) {
     if (!cli_scheme_fits(job, signing->scheme, signing->model, against->path, nigh_against_collection(against->work)))
         return CLI_ERROR;
     if (signing->weights != 0 || signing->stemming != 0 || signing->stop_words != 0 || signing->split != 0 ||
-        signing->seed.given || signing->density.given || signing->min_terms.given || signing->max_terms.given ||
-        signing->features != NULL || signing->language != NULL || signing->vocabulary != NULL)
+        signing->seed.given || signing->density.given || signing->min_terms.given ||
+        (signing->max_terms.given && signing->max_terms.value != held->max_terms) || signing->features != NULL ||
+        signing->language != NULL || signing->vocabulary != NULL)
         return cli_usage(job->command, "'%s' says itself how documents are signed; options for that go with chunks",
                          against->path);
     return CLI_DONE;
+}
+
+/* What a costly scheme must be asked for by. */
+static void ask_cost(struct against *against) {
+    nigh_signer_options_init(&against->new_signer);
+    against->new_signer.width_bits = (uint32_t)against->values->signing.bits.value;
+    against->new_signer.max_terms = (uint32_t)against->values->signing.max_terms.value;
+    against->options.signer = &against->new_signer;
 }
 
 /* How documents will be signed where there is no collection yet. */
@@ -173,6 +183,7 @@ static int plan_new(struct against *against) {
     struct cli_signing signing = values->signing;
     if (signing.scheme == 0) signing.scheme = (int)NIGH_SCHEME_MINHASH + 1;
     if (signing.scheme != (int)NIGH_SCHEME_MINHASH + 1) return CLI_DONE; /* of one that is there; it is said later */
+    against->plans_new = true;
     against->threshold = 0.8;
     if (!cli_amount_share(job, "--threshold", values->threshold, &against->threshold)) return CLI_ERROR;
     int code = cli_signer_options(job, &signing, NULL, NULL, &against->new_signer);
@@ -193,7 +204,7 @@ static int check_copies(const struct against *against) {
                              "-o, --threshold and --no-verify are for a collection for near-copies, "
                              "which '%s' is not",
                              against->path);
-        return check_radius(against, against->info.width_bits, against->info.radius);
+        return cli_against_check_radius(against, against->info.width_bits, against->info.radius);
     }
     if (values->radius.given || values->method != NIGH_FINDER_AUTO || values->recall != NULL || values->first)
         return cli_usage(job->command, "near-copies are found by --threshold; --radius, --method, --recall and --first "
@@ -207,6 +218,7 @@ static int open_collection(struct against *against) {
     struct cli_job *job = against->job;
     nigh_signer_options held;
     nigh_signer_options_init(&held);
+    ask_cost(against);
     int code = against->values->add ? plan_new(against) : CLI_DONE;
     if (code != CLI_DONE) return code;
     if (nigh_against_open(job->context, against->path, &against->options, &against->work, &job->error) != NIGH_OK)
@@ -214,7 +226,7 @@ static int open_collection(struct against *against) {
     const nigh_collection *collection = nigh_against_collection(against->work);
     cli_against_look(against);
     if (collection == NULL) { /* it will be made */
-        if (against->options.signer == NULL)
+        if (!against->plans_new)
             return cli_usage(job->command,
                              "--add makes a collection for near-copies, of --scheme minhash; 'nigh index' "
                              "makes others");
@@ -225,76 +237,11 @@ static int open_collection(struct against *against) {
     cli_collection_look(job, against->path, collection, &against->held);
     against->has_scheme = nigh_signer_options_parse(nigh_collection_scheme(collection), &held, NULL) == NIGH_OK;
     against->scheme = held.scheme;
-    code = check_signing(against);
+    code = check_signing(against, &held);
     return code == CLI_DONE ? check_copies(against) : code;
 }
 
-static bool is_named_chunks(const char *path) {
-    size_t length = strlen(path);
-    return length > 7 && strcmp(path + length - 7, ".chunks") == 0;
-}
-
-static bool is_chunks(const char *path) {
-    struct stat status;
-    if (stat(path, &status) == 0) return !S_ISDIR(status.st_mode);
-    return errno == ENOENT && is_named_chunks(path);
-}
-
-/* The library takes an empty file, or one of zeros, for one of chunks whose making was cut short; so it may be, by its
- * name, but else it is somebody's. */
-static int check_chunks(const struct against *against) {
-    struct cli_job *job = against->job;
-    nigh_chunks_options chunks_options;
-    nigh_chunks_options_init(&chunks_options);
-    nigh_chunks *chunks = NULL;
-    if (is_named_chunks(against->path)) return CLI_DONE;
-    nigh_status status = nigh_chunks_open(job->context, against->path, &chunks_options, &chunks, &job->error);
-    nigh_chunks_close(chunks);
-    if (status == NIGH_OK) return CLI_DONE;
-    (void)cli_fail(job);
-    if (status == NIGH_EFORMAT) cli_error(job, "--add starts a file of chunks only by a name that ends in .chunks");
-    return CLI_ERROR;
-}
-
-static int open_chunks(struct against *against) {
-    struct cli_job *job = against->job;
-    const struct cli_signing *signing = &against->values->signing;
-    if (against->values->memory != NULL || against->values->approximate || against->values->rotations.given)
-        return cli_usage(job->command, "--memory, --approximate and --rotations are for a collection, not for chunks");
-    if (signing->bits.given && signing->bits.value != 64)
-        return cli_usage(job->command, "chunks hold signatures of 64 bits, not %llu",
-                         (unsigned long long)signing->bits.value);
-    against->has_scheme = true;
-    against->scheme = signing->scheme == 0 ? NIGH_SCHEME_SIMHASH : (nigh_scheme_kind)(signing->scheme - 1);
-    if (!against->values->radius.given) against->options.radius = nigh_default_radius(against->scheme, 64);
-    int code = check_radius(against, 64, against->options.radius);
-    if (code == CLI_DONE && against->values->add) code = check_chunks(against);
-    if (code != CLI_DONE) return code;
-    nigh_status status =
-        nigh_against_open_chunks(job->context, against->path, &against->options, &against->work, &job->error);
-    if (status != NIGH_OK) return cli_fail(job);
-    cli_against_look(against);
-    return CLI_DONE;
-}
-
 /* ------------------------------------------------------------------- reading -- */
-
-/* For documents against chunks, which do not say how. */
-static nigh_status make_signer(struct against *against) {
-    struct cli_job *job = against->job;
-    const struct against_values *values = against->values;
-    struct cli_signing signing = values->signing;
-    nigh_signer_options signer;
-    signing.scheme = (int)against->scheme + 1;
-    signing.bits = (struct cli_number){.value = 64, .given = true};
-    if (cli_signer_options(job, &signing, NULL, NULL, &signer) != CLI_DONE) return NIGH_EINVAL;
-    nigh_status status = cli_model_get(job, signing.model, NULL, &signer, &against->model);
-    if (status == NIGH_OK)
-        status = cli_vocabulary_get(job, &against->inputs, &values->reading, cli_text_format(values->format), &signing,
-                                    &signer, &against->vocabulary);
-    signer.vocabulary = against->vocabulary;
-    return status == NIGH_OK ? nigh_signer_new(job->context, &signer, &against->signer, &job->error) : status;
-}
 
 static int fail_taking(struct against *against) {
     struct cli_job *job = against->job;
@@ -320,7 +267,7 @@ static int take_documents(struct against *against) {
     struct cli_job *job = against->job;
     const struct against_values *values = against->values;
     job->error.status = NIGH_OK;
-    nigh_status status = against->chunks ? make_signer(against) : NIGH_OK;
+    nigh_status status = against->chunks ? cli_against_sign_chunks(against) : NIGH_OK;
     if (status != NIGH_OK && job->error.status == NIGH_OK) return CLI_ERROR; /* said already */
     if (status == NIGH_OK && against->info.copies) {
         status = take_copies(against);
@@ -575,8 +522,8 @@ static int run(struct cli_job *job) {
     int code = check_use(&against);
     if (code == CLI_DONE) code = set_options(&against);
     if (code != CLI_DONE) return code;
-    against.chunks = is_chunks(against.path);
-    code = against.chunks ? open_chunks(&against) : open_collection(&against);
+    against.chunks = cli_against_is_chunks(against.path);
+    code = against.chunks ? cli_against_open_chunks(&against) : open_collection(&against);
     if (code == CLI_DONE) code = compare_and_add(&against);
     release(&against);
     return code;

@@ -10,7 +10,7 @@ const struct cli_option cli_check_options[] = {
     CLI_END,
 };
 
-static const char *const usage[] = {"[OPTION]... COLLECTION", NULL};
+static const char *const usage[] = {"[OPTION]... COLLECTION", "[OPTION]... FILE.chunks", NULL};
 
 static const char *const description[] = {
     "Reads all files of a collection and compares every checksum, range and order. Each problem is a line on standard "
@@ -18,7 +18,9 @@ static const char *const description[] = {
     "Slice lists are checked too, and held against the signatures. Where nothing else is damaged no document is lost: "
     "'nigh index --lists slices' makes them anew.",
     "Files left over from a commit that was cut short are no problem: no reader looks at them, and the next 'nigh "
-    "index' removes them, or --tidy does. Term signature files are checked as well, as by 'nigh terms check'.",
+    "index' removes them, or --tidy does. Term signature files are checked as well, as by 'nigh terms check', and "
+    "files of "
+    "chunks, whose first problem is named by its offset.",
     NULL,
 };
 
@@ -33,7 +35,7 @@ static const struct cli_example examples[] = {
 struct checked {
     const char *path;
     const char *writer;
-    const char *one, *many;
+    const char *one, *many; /* empty: it is one file */
     bool tidy;
 };
 
@@ -55,6 +57,14 @@ static void tell_removed(void *user, const char *name) {
     if (!reporter->job->common->quiet) cli_error(reporter->job, "removed '%s'", name);
 }
 
+/* What an unfinished commit has left, and who removes it. */
+static void print_leftovers(struct cli_job *job, const struct checked *checked, const nigh_check_result *result) {
+    const bool bytes = checked->one[0] == '\0'; /* of one file */
+    cli_sink_format(job->out, "%s of an unfinished commit: harmless, the next '%s' removes %s\n",
+                    bytes ? "leftover bytes" : cli_counted(result->leftovers, "leftover file", "leftover files").text,
+                    checked->writer, result->leftovers == 1 && !bytes ? "it" : "them");
+}
+
 static void print_summary(struct cli_job *job, const struct checked *checked, const nigh_check_result *result) {
     cli_sink_text(job->out, "'");
     cli_sink_escaped(job->out, checked->path, strlen(checked->path));
@@ -65,10 +75,7 @@ static void print_summary(struct cli_job *job, const struct checked *checked, co
         cli_sink_format(job->out, "is damaged, %s", cli_counted(result->problems, "problem", "problems").text);
     cli_sink_format(job->out, ": %s in %s, %s checked\n", cli_counted(result->documents, "document", "documents").text,
                     cli_counted(result->files, "file", "files").text, cli_counted(result->bytes, "byte", "bytes").text);
-    if (result->leftovers > 0 && !checked->tidy)
-        cli_sink_format(job->out, "%s of an unfinished commit: harmless, the next '%s' removes %s\n",
-                        cli_counted(result->leftovers, "leftover file", "leftover files").text, checked->writer,
-                        result->leftovers == 1 ? "it" : "them");
+    if (result->leftovers > 0 && !checked->tidy) print_leftovers(job, checked, result);
     if (result->unlisted > 0)
         cli_sink_format(job->out, "%s that no manifest lists, kept because a manifest may have been lost\n",
                         cli_counted(result->unlisted, checked->one, checked->many).text);
@@ -91,6 +98,7 @@ int cli_check_run(struct cli_job *job, const char *path, cli_checker *check) {
     struct checked checked = {path, "nigh index", "older segment", "older segments", false};
     if (check == nigh_terms_check)
         checked = (struct checked){path, "nigh terms index", "older group", "older groups", false};
+    if (check == nigh_chunks_check) checked = (struct checked){path, "nigh against --add", "", "", false};
     nigh_check_options check_options;
     nigh_check_options_init(&check_options);
     nigh_check_result result = {.size = sizeof result};
@@ -122,9 +130,18 @@ static bool holds_terms(struct cli_job *job, const char *path) {
     return other;
 }
 
+/* Whether it is a file of chunks, sound or damaged. */
+static bool holds_chunks(struct cli_job *job, const char *path) {
+    nigh_chunks *chunks = NULL;
+    const nigh_status status = nigh_chunks_open(job->context, path, NULL, &chunks, &job->error);
+    nigh_chunks_close(chunks);
+    return status == NIGH_OK || status == NIGH_ECORRUPT || status == NIGH_EVERSION;
+}
+
 static int run(struct cli_job *job) {
     if (job->operand_count != 1) return cli_usage(job->command, "give one COLLECTION, not %zu", job->operand_count);
     const char *path = job->operands[0];
+    if (holds_chunks(job, path)) return cli_check_run(job, path, nigh_chunks_check);
     return cli_check_run(job, path, holds_terms(job, path) ? nigh_terms_check : nigh_collection_check);
 }
 

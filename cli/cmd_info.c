@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * nigh info: what a collection holds, from its headers alone, or what a model has
- * learned.  A collection is a folder and a model a file, so there is no doubt which; of a folder that is
- * a term signature file it is told what that holds.
+ * learned.  A collection is a folder, a model and chunks are files, which begin with different bytes; of a folder that
+ * is a term signature file it is told what that holds.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -36,7 +36,7 @@ static const struct cli_option options[] = {
     CLI_END,
 };
 
-static const char *const usage[] = {"[OPTION]... COLLECTION", "[OPTION]... MODEL", NULL};
+static const char *const usage[] = {"[OPTION]... COLLECTION", "[OPTION]... MODEL", "[OPTION]... FILE.chunks", NULL};
 
 static const char *const description[] = {
     "Shows how many documents and distinct signatures a collection holds, how wide they are, by which scheme they were "
@@ -46,7 +46,8 @@ static const char *const description[] = {
     "Of a model that 'nigh train' made: how it was learned, and the features that count most. A weight is how much a "
     "feature moves the bits of a document that has it; where a feature has a coefficient for each bit it is their root "
     "mean square, and the bits that it moves most are shown, from 0, with + where it speaks for 1.",
-    "Of a term signature file: the same as 'nigh terms info'.",
+    "Of a term signature file: the same as 'nigh terms info'. Of a file of chunks: its signatures, chunks, bytes for "
+    "each signature, and how they were made, where it says so.",
     NULL,
 };
 
@@ -158,7 +159,7 @@ static int show_model(struct cli_job *job) {
     const double started = cli_seconds();
     nigh_status status = nigh_model_load(job->context, path, &model, &job->error);
     if (status == NIGH_EFORMAT) {
-        cli_error(job, "'%s' is neither a collection nor a model", path);
+        cli_error(job, "'%s' is neither a collection nor a model nor a file of chunks", path);
         return CLI_ERROR;
     }
     if (status != NIGH_OK) return cli_fail(job);
@@ -175,6 +176,78 @@ static int show_model(struct cli_job *job) {
     job->stats.work_seconds = cli_seconds() - started;
     job->stats.complete = true;
     return CLI_DONE;
+}
+
+/* ------------------------------------------------------------------- chunks -- */
+
+static double bytes_a_row(const nigh_chunks_info *info) {
+    return info->fingerprints == 0 ? 0 : (double)info->bytes / (double)info->fingerprints;
+}
+
+static void print_chunks(struct cli_sink *out, const char *path, const nigh_chunks *chunks,
+                         const nigh_chunks_info *info) {
+    cli_sink_escaped(out, path, strlen(path));
+    cli_sink_format(out, "\n  signatures    %s\n", cli_digits(info->fingerprints).text);
+    cli_sink_format(out, "  chunks        %s\n", cli_digits(info->chunks).text);
+    cli_sink_format(out, "  width         %s bits\n", cli_digits(info->width_bits).text);
+    if (info->vocabulary_bytes > 0)
+        cli_sink_format(out, "  vocabulary    %s bytes\n", cli_digits(info->vocabulary_bytes).text);
+    if (info->model_bytes > 0) cli_sink_format(out, "  model         %s bytes\n", cli_digits(info->model_bytes).text);
+    cli_sink_format(out, "  bytes         %s", cli_digits(info->bytes).text);
+    if (info->fingerprints > 0) cli_sink_format(out, "; %.1f a signature", bytes_a_row(info));
+    cli_sink_text(out, "\n");
+    if (info->leftover_bytes > 0)
+        cli_sink_format(out, "  left over     %s bytes of an append that was interrupted\n",
+                        cli_digits(info->leftover_bytes).text);
+    if (nigh_chunks_scheme(chunks) == NULL)
+        cli_sink_text(out, "  scheme        not said, as by files of older versions\n");
+    else
+        cli_scheme_print(out, "scheme", nigh_chunks_scheme(chunks));
+}
+
+static void json_chunks(struct cli_sink *out, const char *path, const nigh_chunks *chunks,
+                        const nigh_chunks_info *info) {
+    cli_sink_text(out, "{\"chunks_file\":");
+    cli_sink_json(out, path, strlen(path));
+    cli_sink_json_count(out, "signatures", info->fingerprints);
+    cli_sink_json_count(out, "chunks", info->chunks);
+    cli_sink_json_count(out, "width_bits", info->width_bits);
+    cli_sink_json_count(out, "vocabulary_bytes", info->vocabulary_bytes);
+    cli_sink_json_count(out, "model_bytes", info->model_bytes);
+    cli_sink_json_count(out, "bytes", info->bytes);
+    cli_sink_format(out, ",\"bytes_a_signature\":%.3f", bytes_a_row(info));
+    cli_sink_json_count(out, "leftover_bytes", info->leftover_bytes);
+    cli_sink_text(out, ",\"scheme\":");
+    if (nigh_chunks_scheme(chunks) == NULL) {
+        cli_sink_text(out, "null}\n");
+        return;
+    }
+    cli_sink_text(out, "{");
+    cli_scheme_json(out, nigh_chunks_scheme(chunks));
+    cli_sink_text(out, "}}\n");
+}
+
+/* *code: that of a file of chunks; false: it is something else. */
+static bool show_chunks(struct cli_job *job, int *code) {
+    const struct info_values *values = job->values;
+    const char *path = job->operands[0];
+    nigh_chunks *chunks = NULL;
+    nigh_chunks_info info = {.size = sizeof info};
+    const double started = cli_seconds();
+    const nigh_status status = nigh_chunks_open(job->context, path, NULL, &chunks, &job->error);
+    if (status == NIGH_EFORMAT) return false;
+    *code = status == NIGH_OK ? CLI_DONE : cli_fail(job);
+    if (status != NIGH_OK) return true;
+    nigh_chunks_describe(chunks, &info);
+    if (values->output == OUTPUT_JSONL)
+        json_chunks(job->out, path, chunks, &info);
+    else
+        print_chunks(job->out, path, chunks, &info);
+    nigh_chunks_close(chunks);
+    job->stats.work_seconds = cli_seconds() - started;
+    job->stats.documents = info.fingerprints;
+    job->stats.complete = true;
+    return true;
 }
 
 /* -------------------------------------------------------------- collections -- */
@@ -364,7 +437,9 @@ static int run(struct cli_job *job) {
     struct stat kind;
     if (job->operand_count != 1)
         return cli_usage(job->command, "give one COLLECTION or MODEL, not %zu", job->operand_count);
-    if (stat(job->operands[0], &kind) == 0 && S_ISREG(kind.st_mode)) return show_model(job);
+    int code = CLI_DONE;
+    if (stat(job->operands[0], &kind) == 0 && S_ISREG(kind.st_mode))
+        return show_chunks(job, &code) ? code : show_model(job);
     double started = cli_seconds();
     nigh_status opened = cli_collection_open(job, job->operands[0], NULL, &collection, &info);
     if (opened == NIGH_EFORMAT && holds_terms(job))
@@ -379,7 +454,7 @@ static int run(struct cli_job *job) {
     const nigh_status tuned = nigh_collection_tuning(collection, NULL, NULL);
     if (tuned != NIGH_OK && tuned != NIGH_ENOTFOUND)
         cli_error(job, "'%s': the tuning cannot be used; see 'nigh check'", job->operands[0]);
-    int code = CLI_DONE; /* a model that cannot be read is no reason not to tell the rest */
+    /* A model that cannot be read is no reason not to tell the rest. */
     if (info.model_bytes > 0 && nigh_collection_model(collection, &model, &job->error) != NIGH_OK) code = cli_fail(job);
     nigh_status status = values->output == OUTPUT_JSONL ? print_json(job, collection, &info, model)
                                                         : print_table(job, collection, &info, model);

@@ -56,7 +56,8 @@ typedef struct nigh_against_options {
     /* Of near-copies. */
     int no_verify; /* non-zero: candidates are taken at their word, by bits alone, and texts are not read */
     const nigh_signer_options *signer; /* how documents of a collection are signed that `add` makes where there is none;
-                                          NULL: minhash with a threshold of .8 */
+                                          NULL: minhash with a threshold of .8.  Of one that is there, its width and its
+                                          max_terms are what a costly scheme must be asked for by */
     uint64_t most_matches; /* documents of the collection that are told of a new one, the nearest; `untold` counts the
                               others.  NIGH_DEFAULT: 1,000, and fewer where memory_bytes has no room for them */
     const char *temporary; /* the folder for what does not fit memory_bytes, and for copies of streams; NULL: "/tmp" */
@@ -80,10 +81,10 @@ NIGH_API nigh_status nigh_against_open(nigh_context *context, const char *path, 
                                        nigh_against **out, nigh_error *error);
 
 /*
- * The same for a file of chunks (see nigh_chunks): signatures of 64 bits, without ids and
- * without a scheme.  With `add` it is locked from here on, and made where there is none.
+ * The same for a file of chunks (see nigh_chunks): signatures of 64 bits, without ids.  With `add` it is locked from
+ * here on, and made where there is none; how the first new ones are signed is recorded with them.
  *
- * Returns: as nigh_chunks_open(); NIGH_EINVAL.
+ * Returns: as nigh_chunks_open(); NIGH_EINVAL; NIGH_EVERSION for a scheme of a newer nigh.
  */
 NIGH_API nigh_status nigh_against_open_chunks(nigh_context *context, const char *path,
                                               const nigh_against_options *options, nigh_against **out,
@@ -95,6 +96,8 @@ NIGH_API void nigh_against_close(nigh_against *against); /* accepts NULL; what w
  * Returns: the collection, or NULL where there are chunks, or nothing yet.
  */
 NIGH_API const nigh_collection *nigh_against_collection(const nigh_against *against);
+/* The chunks, until close; NULL where there is a collection, or nothing yet. */
+NIGH_API nigh_chunks *nigh_against_chunks(const nigh_against *against);
 
 /* ---------------------------------------------------------------- taking -- */
 
@@ -112,15 +115,16 @@ NIGH_API nigh_status nigh_against_take_source(nigh_against *against, const nigh_
 
 /*
  * Takes all documents of a fresh reader, which near-copies do not take.  They are signed as those of the collection
- * were, and `signer` is NULL; chunks do not say how, so there it is the caller's, of 64
- * bits, and NULL stands for simhash.  New ones stay in memory until close.
+ * were, and `signer` is NULL.  Of chunks it may be the caller's, of 64 bits and of the scheme that they say; where they
+ * say none, as those of older versions, NULL stands for simhash.  New ones stay in memory until close.
  *
  * Lives:   `reader` and `signer` must outlive the against: behind a limit, or after a
  *          failure, it may be read ahead until close.
  * Returns: NIGH_OK; as nigh_text_reader_next() and, with `add`, nigh_writer_open();
  *          NIGH_ENOTFOUND (NIGH_REASON_NOT_OF_TEXT) for a collection of signatures that were
  *          not made from text;
- *          NIGH_EMISMATCH for a signer of another width; NIGH_EINVAL without a radius
+ *          NIGH_ELIMIT (NIGH_REASON_COSTLY_SCHEME) as nigh_signer_options_check() of what options.signer asks for;
+ *          NIGH_EMISMATCH for a signer of another width or scheme; NIGH_EINVAL without a radius
  *          (NIGH_REASON_NEEDS_RADIUS), of psm without weights (NIGH_REASON_NEEDS_WEIGHTS),
  *          after signatures, or after nigh_against_compare(); NIGH_ENOMEM;
  *          NIGH_ECANCELLED.  What was taken before a failure stays taken.
@@ -211,7 +215,8 @@ NIGH_API void nigh_against_describe(const nigh_against *against, nigh_against_in
  * For nigh_text_reader_options.scheme, so that new documents are read by the keys of those that are there.
  *
  * Lives:   until something is taken.
- * Returns: the scheme of the collection; NULL of chunks, and of a collection that is not there yet.
+ * Returns: the scheme of the collection, or of the chunks; NULL where they do not say, and of a collection that is not
+ *          there yet.
  */
 NIGH_API const char *nigh_against_scheme(const nigh_against *against);
 /* How it was looked for, once compared; all 0 where nothing was there, and of chunks. */

@@ -35,7 +35,7 @@
 #ifndef NIGH_PUBLIC_CORPUS_H
 #define NIGH_PUBLIC_CORPUS_H
 
-#include "nigh/search.h"
+#include "nigh/finder.h"
 #include "nigh/text.h"
 
 #ifdef __cplusplus
@@ -149,6 +149,15 @@ NIGH_API nigh_status nigh_index_source(nigh_context *context, const char *path, 
  *          NIGH_EVERSION for a scheme of a newer nigh; NIGH_ECORRUPT; NIGH_EIO; NIGH_ENOMEM.
  */
 NIGH_API nigh_status nigh_collection_signer(const nigh_collection *collection, nigh_signer **out, nigh_error *error);
+
+/*
+ * The same for a file of chunks, which keeps a vocabulary or a model as a collection does.
+ *
+ * Returns: as nigh_collection_signer(); NIGH_ENOTFOUND also where the file does not say how it was signed.
+ */
+NIGH_API nigh_status nigh_chunks_signer(nigh_chunks *chunks, nigh_signer **out, nigh_error *error);
+NIGH_API nigh_status nigh_chunks_vocabulary(nigh_chunks *chunks, nigh_vocabulary **out, nigh_error *error);
+NIGH_API nigh_status nigh_chunks_model(nigh_chunks *chunks, nigh_model **out, nigh_error *error);
 
 /* The vocabulary its documents were signed with; NIGH_ENOTFOUND where none is kept.  Caller frees *out. */
 NIGH_API nigh_status nigh_collection_vocabulary(const nigh_collection *collection, nigh_vocabulary **out,

@@ -160,10 +160,50 @@ typedef struct nigh_chunks_info {
     uint64_t fingerprints;
     uint64_t chunks;
     uint64_t bytes;
-    uint64_t leftover_bytes; /* of an append that was interrupted */
+    uint64_t leftover_bytes;                /* of an append that was interrupted */
+    uint32_t width_bits;                    /* 64 */
+    int says_scheme;                        /* non-zero: it records how its fingerprints were made */
+    uint64_t vocabulary_bytes, model_bytes; /* that it keeps */
 } nigh_chunks_info;
 
 NIGH_API void nigh_chunks_describe(const nigh_chunks *chunks, nigh_chunks_info *out);
+
+/* How fingerprints were made, as in nigh_writer_options. */
+typedef struct nigh_chunks_origin {
+    size_t size;
+    const char *scheme; /* lines "key=value", such as nigh_signer_scheme(); NULL: signatures of the caller's own */
+    nigh_attachment vocabulary; /* that they were signed with; kept in the file */
+    nigh_attachment model;      /* the same */
+} nigh_chunks_origin;
+
+/*
+ * Says how what will be matched or appended was made.  A file without chunks records it with the first of them; one
+ * that has recorded it refuses another; one of an older version, or whose first chunk came undeclared, has none and
+ * takes any.
+ *
+ * Lives:   the bytes of vocabulary and model must outlive the next append.
+ * Returns: NIGH_OK; NIGH_EMISMATCH where the file says otherwise, with both in *error, or where the scheme names
+ *          another vocabulary or model than is given; NIGH_EINVAL; NIGH_ENOMEM.
+ */
+NIGH_API nigh_status nigh_chunks_declare(nigh_chunks *chunks, const nigh_chunks_origin *origin, nigh_error *error);
+
+/*
+ * The scheme as lines "key=value": what the file says, or will with its first chunk.  nigh_chunks_signer() signs by it.
+ *
+ * Lives:   as long as the chunks, or until nigh_chunks_declare().
+ * Returns: the lines; NULL where it does not say.
+ */
+NIGH_API const char *nigh_chunks_scheme(const nigh_chunks *chunks);
+
+/*
+ * Reads every byte that counts and checks every checksum, range and order: the header, both states, how it was signed,
+ * every chunk up to the first problem in one.
+ *
+ * Threads: any.
+ * Returns: as nigh_collection_check(); NIGH_EFORMAT for what is no such file.
+ */
+NIGH_API nigh_status nigh_chunks_check(nigh_context *context, const char *path, const nigh_check_options *options,
+                                       nigh_check_result *result, nigh_error *error);
 
 typedef struct nigh_batch_options {
     size_t size;
@@ -206,7 +246,8 @@ NIGH_API nigh_status nigh_chunks_match(nigh_chunks *chunks, const uint8_t *queri
  *          process, the file holds what it held before; only where the very last sync
  *          failed, and taking back what it was for too, may it hold the new chunk.
  *          NIGH_ECORRUPT where a chunk's header is not what it should be, before
- *          anything is written; NIGH_ELIMIT; else as nigh_chunks_open().
+ *          anything is written; NIGH_EMISMATCH where the file says that it was made from text,
+ *          and nigh_chunks_declare() was not called; NIGH_ELIMIT; else as nigh_chunks_open().
  */
 NIGH_API nigh_status nigh_chunks_append(nigh_chunks *chunks, const uint8_t *rows, size_t count,
                                         const nigh_progress *progress, nigh_error *error);

@@ -163,6 +163,21 @@ nigh_status nigh_collection_model(const nigh_collection *collection, nigh_model 
     return nigh__absent(error, "documents");
 }
 
+nigh_status nigh_chunks_vocabulary(nigh_chunks *chunks, nigh_vocabulary **out, nigh_error *error) {
+    *out = NULL;
+    return nigh__absent(error, "documents");
+}
+
+nigh_status nigh_chunks_model(nigh_chunks *chunks, nigh_model **out, nigh_error *error) {
+    *out = NULL;
+    return nigh__absent(error, "documents");
+}
+
+nigh_status nigh_chunks_signer(nigh_chunks *chunks, nigh_signer **out, nigh_error *error) {
+    *out = NULL;
+    return nigh__absent(error, "documents");
+}
+
 nigh_status nigh_dedup_run(nigh_context *context, const char *const *paths, size_t count,
                            const nigh_text_reader_options *reading, const nigh_dedup_options *options, nigh_dedup **out,
                            nigh_error *error) {

@@ -52,24 +52,52 @@ nigh_status nigh__against_read_collection(nigh_against *against, nigh_error *err
     return NIGH_OK;
 }
 
+/* How the chunks say that they were signed.  Where they do not, or are the caller's own, they count as simhash. */
+static nigh_status read_chunks_scheme(nigh_against *against, nigh_error *error) {
+    const char *scheme = nigh_chunks_scheme(against->chunks);
+    nigh_signer_options held;
+    nigh_signer_options_init(&held);
+    against->has_scheme = true;
+    against->scheme = NIGH_SCHEME_SIMHASH;
+    const nigh_status status = scheme == NULL ? NIGH_ENOTFOUND : nigh_signer_options_parse(scheme, &held, error);
+    if (status == NIGH_OK) against->scheme = held.scheme;
+    return status == NIGH_ENOTFOUND ? NIGH_OK : status;
+}
+
 static nigh_status read_chunks(nigh_against *against, nigh_error *error) {
     const nigh_against_options *options = &against->options;
     nigh_chunks_options chunks_options;
     nigh_chunks_options_init(&chunks_options);
     nigh_chunks_info info = {.size = sizeof info};
-    if (options->memory_bytes != 0 || options->approximate || options->rotations != 0)
-        return nigh__fail(error, NIGH_EINVAL,
-                          "memory_bytes, approximate and rotations are for collections, not chunks");
+    if (options->approximate || options->rotations != 0)
+        return nigh__fail(error, NIGH_EINVAL, "approximate and rotations are for collections, not chunks");
     chunks_options.writable = options->add;
     nigh_status status = nigh_chunks_open(against->context, against->path, &chunks_options, &against->chunks, error);
+    if (status == NIGH_OK) status = read_chunks_scheme(against, error);
     if (status != NIGH_OK) return status;
     nigh_chunks_describe(against->chunks, &info);
     against->info.documents = info.fingerprints;
     against->info.width_bits = 64;
-    against->has_scheme = true;
-    against->scheme = NIGH_SCHEME_SIMHASH;
     set_radius(against);
     return NIGH_OK;
+}
+
+nigh_status nigh__against_check_cost(const nigh_against *against, nigh_error *error) {
+    nigh_signer_options held;
+    nigh_signer_options asked;
+    nigh_signer_options_init(&held);
+    nigh_signer_options_init(&asked);
+    if (against->collection == NULL ||
+        nigh_signer_options_parse(nigh_collection_scheme(against->collection), &held, NULL) != NIGH_OK)
+        return NIGH_OK; /* who needs the scheme will say what is wrong with it */
+    nigh_error problem;
+    held.width_bits = against->held.width_bits;
+    asked.width_bits = against->asked_bits;
+    asked.max_terms = against->asked_terms;
+    const nigh_status status = nigh_signer_options_check(&held, &asked, &problem);
+    if (status == NIGH_OK) return NIGH_OK;
+    return nigh__because(error, problem.reason,
+                         nigh__fail_at(error, status, against->path, NIGH_NO_OFFSET, "%s", problem.why));
 }
 
 static nigh_status set_up(nigh_against *against, nigh_context *context, const char *path,
@@ -84,6 +112,10 @@ static nigh_status set_up(nigh_against *against, nigh_context *context, const ch
     nigh_status status = nigh__options_copy(&nigh__against_options_shape, &against->options, options, error);
     if (status != NIGH_OK) return status;
     nigh__progress_init(&against->progress, against->options.progress);
+    if (against->options.signer != NULL) {
+        against->asked_bits = against->options.signer->width_bits;
+        against->asked_terms = against->options.signer->max_terms;
+    }
     against->renamed.item_size = sizeof(struct nigh__renamed);
     against->names.item_size = 1;
     against->path = nigh__string_copy(context, path);
@@ -148,6 +180,8 @@ void nigh_against_close(nigh_against *against) {
 
 const nigh_collection *nigh_against_collection(const nigh_against *against) { return against->collection; }
 
+nigh_chunks *nigh_against_chunks(const nigh_against *against) { return against->chunks; }
+
 static const nigh_match *list_of(const struct nigh__match_lists *lists, size_t index, size_t *count) {
     *count = 0;
     if (lists->ends == NULL) return NULL;
@@ -176,6 +210,7 @@ nigh_status nigh_against_at(const nigh_against *against, uint64_t number, nigh_a
 }
 
 const char *nigh_against_scheme(const nigh_against *against) {
+    if (against->chunks != NULL) return nigh_chunks_scheme(against->chunks);
     return against->collection == NULL ? NULL : nigh_collection_scheme(against->collection);
 }
 

@@ -48,9 +48,11 @@ nigh_status nigh__copies_read(nigh_against *against, nigh_error *error) {
 
 /* The signer that the collection is, or will be, signed by. */
 static nigh_status make_signer(nigh_against *against, nigh_error *error) {
-    nigh_status status = against->collection != NULL
-                             ? nigh_collection_signer(against->collection, &against->own_signer, error)
-                             : nigh_signer_new(against->context, &against->new_signer, &against->own_signer, error);
+    nigh_status status = nigh__against_check_cost(against, error);
+    if (status != NIGH_OK) return status;
+    status = against->collection != NULL
+                 ? nigh_collection_signer(against->collection, &against->own_signer, error)
+                 : nigh_signer_new(against->context, &against->new_signer, &against->own_signer, error);
     against->signer = against->own_signer;
     return status;
 }

@@ -40,6 +40,7 @@ struct nigh_against {
     nigh_chunks *chunks;     /* or */
     nigh_scheme_kind scheme; /* of what the texts are signed by */
     bool has_scheme;
+    uint32_t asked_bits, asked_terms; /* by options.signer, for costly schemes; 0: nothing was */
 
     enum nigh__incoming_kind kind;
     nigh_signer *own_signer;
@@ -79,6 +80,9 @@ nigh_status nigh__against_expect(const nigh_against *against, enum nigh__against
 /* NIGH_ECANCELLED once the caller has asked to stop. */
 nigh_status nigh__against_tick(nigh_against *against, const char *stage, uint64_t done, uint64_t total,
                                nigh_error *error);
+
+/* Whether signing as the collection says costs what is usual, or was asked for. */
+nigh_status nigh__against_check_cost(const nigh_against *against, nigh_error *error);
 
 /* (Re)reads the collection, and says what it holds. */
 nigh_status nigh__against_read_collection(nigh_against *against, nigh_error *error);

@@ -25,27 +25,44 @@ static nigh_status make_simhash_signer(nigh_against *against, nigh_error *error)
     return nigh_signer_new(against->context, &options, &against->own_signer, error);
 }
 
-/* Of chunks, whose scheme is that of who signs for them. */
-static nigh_status use_signer(nigh_against *against, nigh_signer *signer, nigh_error *error) {
-    if (against->chunks == NULL)
-        return nigh__fail(error, NIGH_EINVAL, "a collection says itself how documents are signed");
-    if (nigh_signer_width(signer) != 64)
+/* Of chunks: the caller's, or the one that they say, or where they do not the usual one. */
+static nigh_status choose_chunks_signer(nigh_against *against, nigh_signer *signer, nigh_error *error) {
+    nigh_status status = NIGH_OK;
+    if (signer == NULL && against->own_signer == NULL)
+        status = nigh_chunks_scheme(against->chunks) != NULL
+                     ? nigh_chunks_signer(against->chunks, &against->own_signer, error)
+                     : make_simhash_signer(against, error);
+    if (status != NIGH_OK) return status;
+    against->signer = signer != NULL ? signer : against->own_signer;
+    if (nigh_signer_width(against->signer) != 64)
         return nigh__fail(error, NIGH_EMISMATCH, "chunks hold signatures of 64 bits, and the signer makes %u",
-                          nigh_signer_width(signer));
-    against->scheme = nigh__signer_plan(signer)->scheme;
-    against->signer = signer;
+                          nigh_signer_width(against->signer));
+    against->scheme = nigh__signer_plan(against->signer)->scheme;
     if (against->options.radius == NIGH__UNSET) against->info.radius = nigh_default_radius(against->scheme, 64);
     return NIGH_OK;
 }
 
 static nigh_status choose_signer(nigh_against *against, nigh_signer *signer, nigh_error *error) {
-    if (signer != NULL) return use_signer(against, signer, error);
-    nigh_status status = NIGH_OK;
-    if (against->own_signer == NULL)
-        status = against->chunks != NULL ? make_simhash_signer(against, error)
-                                         : nigh_collection_signer(against->collection, &against->own_signer, error);
+    if (against->chunks != NULL) return choose_chunks_signer(against, signer, error);
+    if (signer != NULL) return nigh__fail(error, NIGH_EINVAL, "a collection says itself how documents are signed");
+    nigh_status status = nigh__against_check_cost(against, error);
+    if (status == NIGH_OK && against->own_signer == NULL)
+        status = nigh_collection_signer(against->collection, &against->own_signer, error);
     against->signer = against->own_signer;
     return status;
+}
+
+/* Chunks must say the same, or record it; signatures may be held against those of texts, but not added to them. */
+static nigh_status declare(nigh_against *against, bool texts, nigh_error *error) {
+    nigh_chunks_origin origin = {.size = sizeof origin};
+    if (against->chunks == NULL || (!texts && !against->options.add)) return NIGH_OK;
+    if (texts) {
+        const struct nigh__signer_plan *plan = nigh__signer_plan(against->signer);
+        origin.scheme = nigh_signer_scheme(against->signer);
+        origin.vocabulary = nigh_vocabulary_attachment(plan->vocabulary);
+        origin.model = nigh_model_attachment(plan->model);
+    }
+    return nigh_chunks_declare(against->chunks, &origin, error);
 }
 
 /* ------------------------------------------------------------------ settling -- */
@@ -99,6 +116,7 @@ nigh_status nigh__against_open_writer(nigh_against *against, nigh_error *error) 
 /* Before the first new one.  After a failure nothing can be taken, for half of it may have been done. */
 static nigh_status settle(nigh_against *against, bool texts, nigh_signer *signer, nigh_error *error) {
     nigh_status status = texts ? choose_signer(against, signer, error) : NIGH_OK;
+    if (status == NIGH_OK) status = declare(against, texts, error);
     if (status == NIGH_OK) status = choose_recall(against, texts, error);
     if (status == NIGH_OK) status = check_radius(against, error);
     if (status == NIGH_OK) status = nigh__against_open_writer(against, error);

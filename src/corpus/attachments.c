@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "collection/collection.h"
 #include "collection/scheme.h"
+#include "finder/chunk_scheme.h"
 #include "signature/model_parts.h"
 #include "text/vocabulary.h"
 
@@ -85,6 +86,52 @@ nigh_status nigh_collection_model(const nigh_collection *collection, nigh_model 
     status = nigh__model_own(collection->context, bytes, length, out, &problem);
     if (status != NIGH_OK) return parse_failed(keeper, kind, &problem, error);
     status = check_name(collection, keeper, kind, nigh__model_name(*out), error);
+    if (status == NIGH_OK) return NIGH_OK;
+    nigh_model_free(*out);
+    *out = NULL;
+    return status;
+}
+
+/* ------------------------------------------------------------------ of chunks -- */
+
+static nigh_status check_chunks_name(const nigh_chunks *chunks, enum nigh__attachment kind, uint64_t name,
+                                     nigh_error *error) {
+    if (nigh__scheme_names(nigh_chunks_scheme(chunks), nigh__attachment_key(kind), &name)) return NIGH_OK;
+    return nigh__chunks_kept_wrong(chunks, kind, NIGH_ECORRUPT,
+                                   kind == NIGH__ATTACHMENT_MODEL ? "not the model that the scheme names"
+                                                                  : "not the vocabulary that the scheme names",
+                                   error);
+}
+
+nigh_status nigh_chunks_vocabulary(nigh_chunks *chunks, nigh_vocabulary **out, nigh_error *error) {
+    const enum nigh__attachment kind = NIGH__ATTACHMENT_VOCABULARY;
+    uint8_t *bytes;
+    size_t length = 0;
+    nigh_error problem;
+    *out = NULL;
+    nigh_status status = nigh__chunks_fetch(chunks, kind, &bytes, &length, error);
+    if (status != NIGH_OK) return status;
+    status = nigh_vocabulary_parse(chunks->context, bytes, length, out, &problem);
+    nigh__free(chunks->context, bytes);
+    if (status != NIGH_OK) return nigh__chunks_kept_wrong(chunks, kind, problem.status, problem.why, error);
+    status = check_chunks_name(chunks, kind, nigh__vocabulary_name(*out), error);
+    if (status == NIGH_OK) return NIGH_OK;
+    nigh_vocabulary_free(*out);
+    *out = NULL;
+    return status;
+}
+
+nigh_status nigh_chunks_model(nigh_chunks *chunks, nigh_model **out, nigh_error *error) {
+    const enum nigh__attachment kind = NIGH__ATTACHMENT_MODEL;
+    uint8_t *bytes;
+    size_t length = 0;
+    nigh_error problem;
+    *out = NULL;
+    nigh_status status = nigh__chunks_fetch(chunks, kind, &bytes, &length, error);
+    if (status != NIGH_OK) return status;
+    status = nigh__model_own(chunks->context, bytes, length, out, &problem);
+    if (status != NIGH_OK) return nigh__chunks_kept_wrong(chunks, kind, problem.status, problem.why, error);
+    status = check_chunks_name(chunks, kind, nigh__model_name(*out), error);
     if (status == NIGH_OK) return NIGH_OK;
     nigh_model_free(*out);
     *out = NULL;

@@ -8,35 +8,58 @@
 #include "base/object_pool.h"
 #include "base/status.h"
 #include "collection/collection.h"
+#include "finder/chunk_file.h"
 #include "signature/signer.h"
 #include "text/text_options.h"
 
-static nigh_status parse_scheme(const nigh_collection *collection, nigh_signer_options *out, nigh_error *error) {
+/* What keeps how its documents were signed: a collection, or a file of chunks. */
+struct keeper {
+    nigh_context *context;
+    const char *path;
+    const char *scheme; /* NULL: it does not say */
+    uint32_t width_bits;
+    const nigh_collection *collection; /* either */
+    nigh_chunks *chunks;               /* or */
+};
+
+static nigh_status parse_scheme(const struct keeper *keeper, nigh_signer_options *out, nigh_error *error) {
     nigh_error problem;
     nigh__options_defaults(&nigh__signer_options_shape, out);
-    const nigh_status status = nigh_signer_options_parse(nigh_collection_scheme(collection), out, &problem);
-    out->width_bits = collection->width_bits;
+    const nigh_status status =
+        keeper->scheme == NULL ? NIGH_ENOTFOUND : nigh_signer_options_parse(keeper->scheme, out, &problem);
+    out->width_bits = keeper->width_bits;
     if (status == NIGH_OK) return NIGH_OK;
     if (status == NIGH_ENOTFOUND)
         return nigh__because(error, NIGH_REASON_NOT_OF_TEXT,
-                             nigh__fail_at(error, status, collection->path, NIGH_NO_OFFSET,
-                                           "holds signatures that nigh did not make from text"));
-    return nigh__fail_at(error, status, collection->path, NIGH_NO_OFFSET, "%s", problem.why);
+                             nigh__fail_at(error, status, keeper->path, NIGH_NO_OFFSET,
+                                           keeper->scheme == NULL
+                                               ? "does not say how its signatures were made"
+                                               : "holds signatures that nigh did not make from text"));
+    return nigh__fail_at(error, status, keeper->path, NIGH_NO_OFFSET, "%s", problem.why);
 }
 
-nigh_status nigh_collection_signer(const nigh_collection *collection, nigh_signer **out, nigh_error *error) {
+static nigh_status fetch_vocabulary(const struct keeper *keeper, nigh_vocabulary **out, nigh_error *error) {
+    return keeper->chunks != NULL ? nigh_chunks_vocabulary(keeper->chunks, out, error)
+                                  : nigh_collection_vocabulary(keeper->collection, out, error);
+}
+
+static nigh_status fetch_model(const struct keeper *keeper, nigh_model **out, nigh_error *error) {
+    return keeper->chunks != NULL ? nigh_chunks_model(keeper->chunks, out, error)
+                                  : nigh_collection_model(keeper->collection, out, error);
+}
+
+static nigh_status make_signer(const struct keeper *keeper, nigh_signer **out, nigh_error *error) {
     nigh_signer_options options;
     nigh_vocabulary *vocabulary = NULL;
     nigh_model *model = NULL;
     *out = NULL;
-    nigh_status status = parse_scheme(collection, &options, error);
+    nigh_status status = parse_scheme(keeper, &options, error);
     if (status == NIGH_OK && nigh_signer_needs_vocabulary(&options))
-        status = nigh_collection_vocabulary(collection, &vocabulary, error);
-    if (status == NIGH_OK && options.scheme == NIGH_SCHEME_LEARNED)
-        status = nigh_collection_model(collection, &model, error);
+        status = fetch_vocabulary(keeper, &vocabulary, error);
+    if (status == NIGH_OK && options.scheme == NIGH_SCHEME_LEARNED) status = fetch_model(keeper, &model, error);
     options.vocabulary = vocabulary;
     options.model = model;
-    if (status == NIGH_OK) status = nigh_signer_new(collection->context, &options, out, error);
+    if (status == NIGH_OK) status = nigh_signer_new(keeper->context, &options, out, error);
     if (status == NIGH_OK) {
         nigh__signer_own(*out, vocabulary, model);
         return NIGH_OK;
@@ -44,6 +67,24 @@ nigh_status nigh_collection_signer(const nigh_collection *collection, nigh_signe
     nigh_vocabulary_free(vocabulary);
     nigh_model_free(model);
     return status;
+}
+
+nigh_status nigh_collection_signer(const nigh_collection *collection, nigh_signer **out, nigh_error *error) {
+    const struct keeper keeper = {.context = collection->context,
+                                  .path = collection->path,
+                                  .scheme = nigh_collection_scheme(collection),
+                                  .width_bits = collection->width_bits,
+                                  .collection = collection};
+    return make_signer(&keeper, out, error);
+}
+
+nigh_status nigh_chunks_signer(nigh_chunks *chunks, nigh_signer **out, nigh_error *error) {
+    const struct keeper keeper = {.context = chunks->context,
+                                  .path = chunks->file.path,
+                                  .scheme = nigh_chunks_scheme(chunks),
+                                  .width_bits = 64,
+                                  .chunks = chunks};
+    return make_signer(&keeper, out, error);
 }
 
 /* --------------------------------------------------------- kept for the next -- */

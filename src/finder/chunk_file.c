@@ -5,7 +5,7 @@
  * Appending changes nothing that counts until one write of 64 bytes:
  *
  *     1. what an interrupted append has left behind the end is cut off
- *     2. the chunk is written behind the end, and synced
+ *     2. the chunk, before the first one how it was signed, is written behind the end, and synced
  *     3. the state that does not count, of the two, is written anew, and synced:
  *        from here on the chunk is there
  *     4. the other state is written too, in case the first is ever damaged
@@ -18,7 +18,8 @@
  *
  * A new file is made by writing the same bytes always, so that a file which begins
  * with the magic and holds only a part of these, the rest zero, is known as one whose
- * making was interrupted.  One of zeros alone may be anybody's.
+ * making was interrupted.  One of zeros alone may be anybody's.  Versions before this made files that cannot say how
+ * they were signed; these stay as they are, and are appended to as before.
  */
 #include "finder/chunk_file.h"
 
@@ -33,10 +34,12 @@
 #include "base/threads.h"
 #include "base/word_sort.h"
 #include "collection/format.h"
+#include "collection/scheme.h"
 #include "finder/finder_options.h"
 
 #define CHECKED_BYTES 56u     /* of each header, before its checksum */
 #define FINGERPRINT_BYTES 12u /* with its number */
+#define OWN_SCHEME "bits=64\nkind=signatures\n"
 
 uint64_t nigh__block_length(uint32_t count) {
     return sizeof(struct nigh__block_header) + UINT64_C(8) * count + nigh__round_up(UINT64_C(4) * count, 8) + 8;
@@ -58,9 +61,10 @@ static nigh_status corrupt(const nigh_chunks *chunks, uint64_t offset, const cha
 
 /* ----------------------------------------------------------------------- opening */
 
-static struct nigh__chunks_header fresh_header(void) {
+static struct nigh__chunks_header fresh_header(uint32_t features) {
     struct nigh__chunks_header header = {.version = NIGH__CHUNKS_VERSION,
                                          .endian_mark = NIGH__ENDIAN_MARK,
+                                         .incompatible = features,
                                          .width_bits = 64,
                                          .block = NIGH__BLOCK_FINGERPRINTS};
     memcpy(header.magic, NIGH__CHUNKS_MAGIC, sizeof header.magic);
@@ -69,8 +73,8 @@ static struct nigh__chunks_header fresh_header(void) {
 }
 
 /* What a file without chunks holds, NIGH__CHUNKS_START bytes. */
-static void fresh_file(uint8_t *bytes) {
-    const struct nigh__chunks_header header = fresh_header();
+static void fresh_file(uint32_t features, uint8_t *bytes) {
+    const struct nigh__chunks_header header = fresh_header(features);
     struct nigh__chunks_state state = {.sequence = 1, .length = NIGH__CHUNKS_START};
     state.checksum = checksum_of(&state);
     memset(bytes, 0, NIGH__CHUNKS_START);
@@ -81,36 +85,40 @@ static void fresh_file(uint8_t *bytes) {
 
 static nigh_status fresh_write(nigh_chunks *chunks, nigh_error *error) {
     uint8_t bytes[NIGH__CHUNKS_START];
-    fresh_file(bytes);
+    fresh_file(NIGH__CHUNKS_FEATURE_ORIGIN, bytes);
     nigh_status status = nigh__file_write(&chunks->file, 0, bytes, sizeof bytes, error);
     if (status == NIGH_OK) status = nigh__file_sync(&chunks->file, error);
     if (status == NIGH_OK) status = nigh__parent_sync(chunks->context, chunks->file.path, error);
     return status;
 }
 
-/* Whether the file is empty, or the beginning of a fresh one with nothing or zeros where bytes have not arrived. */
-static nigh_status find_unfinished(const nigh_chunks *chunks, bool *unfinished, nigh_error *error) {
+/* Whether `found` is the beginning of a fresh file with nothing or zeros where bytes have not arrived. */
+static bool is_unfinished(const uint8_t *found, size_t length, uint32_t features) {
     uint8_t expected[NIGH__CHUNKS_START];
+    const size_t magic = sizeof(((struct nigh__chunks_header *)NULL)->magic);
+    fresh_file(features, expected);
+    if (length == sizeof expected && memcmp(found, expected, sizeof expected) == 0) return false;
+    for (size_t i = 0; i < length; i++)
+        if (found[i] != expected[i] && (found[i] != 0 || i < magic)) return false;
+    return length == 0 || length >= magic;
+}
+
+/* Of this version, or of one before. */
+static nigh_status find_unfinished(const nigh_chunks *chunks, bool *unfinished, nigh_error *error) {
     uint8_t found[NIGH__CHUNKS_START];
+    const size_t length = (size_t)chunks->file_length;
     *unfinished = false;
     if (chunks->file_length > NIGH__CHUNKS_START) return NIGH_OK;
-    nigh_status status = nigh__file_read(&chunks->file, 0, found, (size_t)chunks->file_length, error);
+    nigh_status status = nigh__file_read(&chunks->file, 0, found, length, error);
     if (status != NIGH_OK) return status;
-    fresh_file(expected);
-    *unfinished = chunks->file_length < NIGH__CHUNKS_START || memcmp(found, expected, sizeof found) != 0;
-    for (size_t i = 0; i < chunks->file_length; i++) {
-        const bool missing = found[i] == 0 && i >= sizeof(((struct nigh__chunks_header *)NULL)->magic);
-        if (found[i] != expected[i] && !missing) *unfinished = false;
-    }
-    if (chunks->file_length > 0 && chunks->file_length < sizeof(((struct nigh__chunks_header *)NULL)->magic))
-        *unfinished = false;
+    *unfinished = is_unfinished(found, length, NIGH__CHUNKS_FEATURE_ORIGIN) || is_unfinished(found, length, 0);
     return NIGH_OK;
 }
 
-static nigh_status header_check(const nigh_chunks *chunks, nigh_error *error) {
+static nigh_status header_check(nigh_chunks *chunks, nigh_error *error) {
     struct nigh__chunks_header header;
     const char *path = chunks->file.path;
-    const struct nigh__chunks_header expected = fresh_header();
+    const struct nigh__chunks_header expected = fresh_header(0);
     if (chunks->file_length < sizeof header)
         return nigh__fail_at(error, NIGH_EFORMAT, path, 0, "not a file of chunks: %" PRIu64 " bytes",
                              chunks->file_length);
@@ -126,22 +134,25 @@ static nigh_status header_check(const nigh_chunks *chunks, nigh_error *error) {
                              "version %" PRIu32 " of files of chunks; this version of nigh reads up to %u",
                              header.version, NIGH__CHUNKS_VERSION);
     if (header.checksum != checksum_of(&header)) return corrupt(chunks, 0, "the header's checksum is wrong", error);
-    if (header.incompatible != 0)
+    const uint32_t unknown = header.incompatible & ~NIGH__CHUNKS_FEATURE_ORIGIN;
+    if (unknown != 0)
         return nigh__fail_at(error, NIGH_EVERSION, path, offsetof(struct nigh__chunks_header, incompatible),
-                             "uses features that this version of nigh does not know (bits 0x%" PRIx32 ")",
-                             header.incompatible);
+                             "uses features that this version of nigh does not know (bits 0x%" PRIx32 ")", unknown);
     if (header.version == 0 || header.width_bits != 64 || header.block != NIGH__BLOCK_FINGERPRINTS)
         return corrupt(chunks, 0, "the header says what no version of nigh writes", error);
     if (chunks->file_length < NIGH__CHUNKS_START)
         return corrupt(chunks, chunks->file_length, "the file ends within its header", error);
+    chunks->has_origin = header.incompatible != 0;
     return NIGH_OK;
 }
 
 /* The counts are no more than there is room for, so that nothing can overflow that adds to them. */
-static bool state_valid(const struct nigh__chunks_state *state) {
+bool nigh__chunks_state_valid(const nigh_chunks *chunks, const struct nigh__chunks_state *state) {
+    const uint64_t origin = chunks->has_origin ? state->origin : 0;
     if (state->checksum != checksum_of(state) || state->sequence == 0) return false;
     if (state->length < NIGH__CHUNKS_START || state->length % NIGH__CHUNK_ALIGNMENT != 0) return false;
-    const uint64_t bytes = state->length - NIGH__CHUNKS_START;
+    if (origin % NIGH__CHUNK_ALIGNMENT != 0 || origin > state->length - NIGH__CHUNKS_START) return false;
+    const uint64_t bytes = state->length - NIGH__CHUNKS_START - origin;
     return state->chunks <= state->fingerprints && state->chunks <= bytes / sizeof(struct nigh__chunk_header) &&
            state->fingerprints <= bytes / FINGERPRINT_BYTES;
 }
@@ -152,8 +163,9 @@ static nigh_status state_choose(nigh_chunks *chunks, bool *chosen, nigh_error *e
         struct nigh__chunks_state state;
         nigh_status status = nigh__file_read(&chunks->file, NIGH__CHUNK_STATE_AT(slot), &state, sizeof state, error);
         if (status != NIGH_OK) return status;
-        if (!state_valid(&state) || (found && state.sequence <= chunks->state.sequence)) continue;
+        if (!nigh__chunks_state_valid(chunks, &state) || (found && state.sequence <= chunks->state.sequence)) continue;
         chunks->state = state;
+        if (!chunks->has_origin) chunks->state.origin = 0;
         chunks->slot = slot;
         found = true;
     }
@@ -178,7 +190,26 @@ static nigh_status state_load(nigh_chunks *chunks, nigh_error *error) {
 }
 
 nigh_status nigh__chunks_settle(nigh_chunks *chunks, nigh_error *error) {
-    return chunks->uncertain ? state_load(chunks, error) : NIGH_OK;
+    nigh_status status = chunks->uncertain ? state_load(chunks, error) : NIGH_OK;
+    if (status != NIGH_OK || chunks->state.origin == 0 || chunks->origin.checksum != 0) return status;
+    return nigh__origin_read(&chunks->file, NIGH__CHUNKS_START, chunks->state.origin, &chunks->origin, error);
+}
+
+/* How it was signed, where it says so. */
+static nigh_status origin_load(nigh_chunks *chunks, nigh_error *error) {
+    uint8_t *scheme = NULL;
+    if (chunks->state.origin == 0) return NIGH_OK;
+    nigh_status status =
+        nigh__origin_read(&chunks->file, NIGH__CHUNKS_START, chunks->state.origin, &chunks->origin, error);
+    if (status == NIGH_OK)
+        status =
+            nigh__origin_fetch(&chunks->file, NIGH__CHUNKS_START, &chunks->origin, NIGH__ORIGIN_SCHEME, &scheme, error);
+    if (status != NIGH_OK) return status;
+    chunks->scheme = (char *)scheme;
+    if (strlen(chunks->scheme) == chunks->origin.lengths[NIGH__ORIGIN_SCHEME] && nigh__scheme_sound(chunks->scheme, 64))
+        return NIGH_OK;
+    return corrupt(chunks, nigh__origin_part_at(NIGH__CHUNKS_START, &chunks->origin, NIGH__ORIGIN_SCHEME),
+                   "the scheme is not one that nigh writes", error);
 }
 
 static nigh_status lock_file(const nigh_chunks *chunks, nigh_error *error) {
@@ -216,7 +247,8 @@ static nigh_status open_file(nigh_chunks *chunks, const char *path, nigh_error *
         chunks->file_length = NIGH__CHUNKS_START;
     }
     if (status == NIGH_OK) status = header_check(chunks, error);
-    return status == NIGH_OK ? state_load(chunks, error) : status;
+    if (status == NIGH_OK) status = state_load(chunks, error);
+    return status == NIGH_OK ? origin_load(chunks, error) : status;
 }
 
 nigh_status nigh_chunks_open(nigh_context *context, const char *path, const nigh_chunks_options *options,
@@ -240,6 +272,7 @@ nigh_status nigh_chunks_open(nigh_context *context, const char *path, const nigh
 void nigh_chunks_close(nigh_chunks *chunks) {
     if (chunks == NULL) return;
     nigh__file_release(&chunks->file);
+    nigh__free(chunks->context, chunks->scheme);
     nigh__free(chunks->context, chunks);
 }
 
@@ -249,6 +282,12 @@ void nigh_chunks_describe(const nigh_chunks *chunks, nigh_chunks_info *out) {
     info.chunks = chunks->state.chunks;
     info.bytes = chunks->state.length;
     info.leftover_bytes = chunks->file_length - chunks->state.length;
+    info.width_bits = 64;
+    info.says_scheme = chunks->state.origin > 0;
+    if (info.says_scheme) {
+        info.vocabulary_bytes = chunks->origin.lengths[NIGH__ORIGIN_VOCABULARY];
+        info.model_bytes = chunks->origin.lengths[NIGH__ORIGIN_MODEL];
+    }
     nigh__info_copy(out, &info, sizeof info);
 }
 
@@ -270,7 +309,7 @@ void nigh__chunk_block_release(const nigh_context *context, struct nigh__chunk_b
 }
 
 void nigh__chunk_reader_init(const nigh_chunks *chunks, struct nigh__chunk_reader *reader) {
-    *reader = (struct nigh__chunk_reader){.chunks = chunks, .offset = NIGH__CHUNKS_START};
+    *reader = (struct nigh__chunk_reader){.chunks = chunks, .offset = NIGH__CHUNKS_START + chunks->state.origin};
 }
 
 static nigh_status read_chunk_header(struct nigh__chunk_reader *reader, nigh_error *error) {
@@ -400,7 +439,7 @@ static nigh_status walk_headers(nigh_chunks *chunks, nigh_error *error) {
 }
 
 /* Cuts off what does not count.  Where that fails it stays, and harms nobody. */
-static void cut_leftover(nigh_chunks *chunks) {
+void nigh__chunks_cut_leftover(nigh_chunks *chunks) {
     const nigh_file_system *files = chunks->context->files;
     if (files->truncate != NULL) (void)files->truncate(files->user, chunks->file.handle, chunks->state.length);
     (void)nigh__file_length(&chunks->file, &chunks->file_length, NULL);
@@ -427,9 +466,9 @@ static nigh_status write_end(const nigh_chunks *chunks, uint64_t offset, uint64_
     return nigh__file_write(&chunks->file, offset, zeros, (size_t)(end - offset), error);
 }
 
-static nigh_status write_blocks(const nigh_chunks *chunks, const uint64_t *records, size_t count, uint8_t *bytes,
-                                struct nigh__progress *progress, nigh_error *error) {
-    uint64_t offset = chunks->state.length + sizeof(struct nigh__chunk_header);
+static nigh_status write_blocks(const nigh_chunks *chunks, uint64_t at, const uint64_t *records, size_t count,
+                                uint8_t *bytes, struct nigh__progress *progress, nigh_error *error) {
+    uint64_t offset = at + sizeof(struct nigh__chunk_header);
     struct nigh__block_header header = {.chunk = chunks->state.chunks};
     for (size_t done = 0; done < count; done += header.count) {
         if (nigh__progress_tick(progress, "writing", done, count)) return nigh__progress_cancelled(error);
@@ -440,10 +479,10 @@ static nigh_status write_blocks(const nigh_chunks *chunks, const uint64_t *recor
         offset += length;
         header.block++;
     }
-    return write_end(chunks, offset, chunks->state.length + nigh__chunk_length(count), error);
+    return write_end(chunks, offset, at + nigh__chunk_length(count), error);
 }
 
-static nigh_status write_chunk(const nigh_chunks *chunks, const uint64_t *records, size_t count,
+static nigh_status write_chunk(const nigh_chunks *chunks, uint64_t at, const uint64_t *records, size_t count,
                                struct nigh__progress *progress, nigh_error *error) {
     struct nigh__chunk_header header = {.number = chunks->state.chunks,
                                         .first = chunks->state.fingerprints,
@@ -453,8 +492,8 @@ static nigh_status write_chunk(const nigh_chunks *chunks, const uint64_t *record
     header.checksum = checksum_of(&header);
     struct nigh__chunk_block block;
     if (!nigh__chunk_block_init(chunks->context, &block)) return nigh__no_memory(error, "for a block of fingerprints");
-    nigh_status status = nigh__file_write(&chunks->file, chunks->state.length, &header, sizeof header, error);
-    if (status == NIGH_OK) status = write_blocks(chunks, records, count, block.bytes, progress, error);
+    nigh_status status = nigh__file_write(&chunks->file, at, &header, sizeof header, error);
+    if (status == NIGH_OK) status = write_blocks(chunks, at, records, count, block.bytes, progress, error);
     if (status == NIGH_OK) status = nigh__file_sync(&chunks->file, error);
     nigh__chunk_block_release(chunks->context, &block);
     return status;
@@ -469,13 +508,14 @@ static void take_back(nigh_chunks *chunks, int slot) {
         (void)nigh__file_sync(&chunks->file, NULL);
 }
 
-static nigh_status commit(nigh_chunks *chunks, size_t count, nigh_error *error) {
+static nigh_status commit(nigh_chunks *chunks, uint64_t origin, size_t count, nigh_error *error) {
     struct nigh__chunks_state state = chunks->state;
     const int slot = 1 - chunks->slot;
     state.sequence++;
     state.chunks++;
     state.fingerprints += count;
-    state.length += nigh__chunk_length(count);
+    state.length += origin + nigh__chunk_length(count);
+    state.origin += origin;
     state.checksum = checksum_of(&state);
     nigh_status status = nigh__file_write(&chunks->file, NIGH__CHUNK_STATE_AT(slot), &state, sizeof state, error);
     if (status == NIGH_OK) status = nigh__file_sync(&chunks->file, error);
@@ -489,15 +529,31 @@ static nigh_status commit(nigh_chunks *chunks, size_t count, nigh_error *error) 
     return NIGH_OK;
 }
 
+/* Before the first chunk, how it was signed; *length: so many bytes, 0 where nothing is due. */
+static nigh_status write_origin(const nigh_chunks *chunks, uint64_t *length, nigh_error *error) {
+    const nigh_attachment *kept = chunks->kept;
+    *length = 0;
+    if (!chunks->declared || chunks->state.chunks > 0 || chunks->state.origin > 0) return NIGH_OK;
+    const struct nigh__origin_parts parts = {
+        {chunks->scheme, kept[NIGH__ATTACHMENT_VOCABULARY].bytes, kept[NIGH__ATTACHMENT_MODEL].bytes},
+        {strlen(chunks->scheme), kept[NIGH__ATTACHMENT_VOCABULARY].length, kept[NIGH__ATTACHMENT_MODEL].length}};
+    const uint64_t lengths[NIGH__ORIGIN_PARTS] = {parts.lengths[0], parts.lengths[1], parts.lengths[2]};
+    nigh_status status = nigh__origin_write(&chunks->file, chunks->state.length, &parts, error);
+    return status == NIGH_OK && !nigh__origin_length(lengths, length) ? NIGH_ELIMIT : status;
+}
+
 static nigh_status append_sorted(nigh_chunks *chunks, const uint64_t *records, size_t count,
                                  struct nigh__progress *progress, nigh_error *error) {
-    cut_leftover(chunks);
-    nigh_status status = write_chunk(chunks, records, count, progress, error);
-    if (status == NIGH_OK) status = commit(chunks, count, error);
-    if (status != NIGH_OK && !chunks->uncertain) cut_leftover(chunks);
-    if (status == NIGH_OK) (void)nigh__file_length(&chunks->file, &chunks->file_length, NULL);
-    if (status == NIGH_OK && chunks->file_length < chunks->state.length) chunks->file_length = chunks->state.length;
-    return status;
+    uint64_t origin = 0;
+    nigh__chunks_cut_leftover(chunks);
+    nigh_status status = write_origin(chunks, &origin, error);
+    if (status == NIGH_OK) status = write_chunk(chunks, chunks->state.length + origin, records, count, progress, error);
+    if (status == NIGH_OK) status = commit(chunks, origin, count, error);
+    if (status != NIGH_OK && !chunks->uncertain) nigh__chunks_cut_leftover(chunks);
+    if (status != NIGH_OK) return status;
+    (void)nigh__file_length(&chunks->file, &chunks->file_length, NULL);
+    if (chunks->file_length < chunks->state.length) chunks->file_length = chunks->state.length;
+    return NIGH_OK;
 }
 
 static nigh_status append_check(const nigh_chunks *chunks, size_t count, nigh_error *error) {
@@ -505,6 +561,9 @@ static nigh_status append_check(const nigh_chunks *chunks, size_t count, nigh_er
     uint64_t sum;
     if (!chunks->writable)
         return nigh__fail_at(error, NIGH_EINVAL, path, NIGH_NO_OFFSET, "the file was not opened for writing");
+    if (chunks->state.origin > 0 && !chunks->declared && strncmp(chunks->scheme, OWN_SCHEME, strlen(OWN_SCHEME)) != 0)
+        return nigh__fail_at(error, NIGH_EMISMATCH, path, NIGH_NO_OFFSET,
+                             "its signatures were made from text, and nobody has said that these were so too");
     if (count > NIGH__MAX_CHUNK_FINGERPRINTS)
         return nigh__fail_at(error, NIGH_ELIMIT, path, NIGH_NO_OFFSET, "%zu fingerprints; a chunk has %u at most",
                              count, NIGH__MAX_CHUNK_FINGERPRINTS);

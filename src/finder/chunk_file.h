@@ -8,6 +8,8 @@
  *     4,096   | state, zeros up to 8,192     |  which chunks count: twice, so that one
  *     8,192   | state, zeros up to 12,288    |  is whole while the other is written
  *    12,288   +------------------------------+
+ *             | origin: how it was signed    |  where the state says so; chunk_origin.h
+ *             +------------------------------+
  *             | chunk: header, blocks        |  begins at a multiple of 64
  *             +------------------------------+
  *             | chunk ...                    |
@@ -17,10 +19,12 @@
 
 #include "base/file.h"
 #include "base/progress.h"
+#include "finder/chunk_origin.h"
 
 #define NIGH__CHUNKS_MAGIC "\x89NIGHC\r\n"
 #define NIGH__CHUNK_MAGIC "NIGHCHNK"
 #define NIGH__CHUNKS_VERSION 1u
+#define NIGH__CHUNKS_FEATURE_ORIGIN 1u /* incompatible: a state says how long the origin is */
 #define NIGH__CHUNKS_START UINT64_C(12288)
 #define NIGH__CHUNK_STATE_AT(slot) (UINT64_C(4096) * (1 + (uint64_t)(slot)))
 #define NIGH__CHUNK_ALIGNMENT 64u
@@ -44,7 +48,8 @@ struct nigh__chunks_state {
     uint64_t length;       /*  8: of the file, as far as it counts */
     uint64_t chunks;       /* 16 */
     uint64_t fingerprints; /* 24 */
-    uint64_t zero[3];      /* 32 */
+    uint64_t origin;       /* 32: bytes of it, from NIGH__CHUNKS_START on; 0: the file does not say how it was signed */
+    uint64_t zero[2];      /* 40 */
     uint64_t checksum;     /* 56: of bytes 0 to 55 */
 };
 
@@ -78,13 +83,24 @@ struct nigh_chunks {
     int slot;             /* that it stands in */
     uint64_t file_length; /* with what an interrupted append has left */
     bool writable;
-    bool uncertain; /* a failure has left open which state the file has */
-    bool walked;    /* its chunks' headers have been held against the state */
+    bool uncertain;                    /* a failure has left open which state the file has */
+    bool walked;                       /* its chunks' headers have been held against the state */
+    bool has_origin;                   /* the header's feature: older files cannot say how they were signed */
+    struct nigh__origin_header origin; /* where state.origin is not 0 */
+    char *scheme;                      /* owned; what it says, or will with the first chunk; NULL: nothing */
+    bool declared;                     /* the caller has said the same */
+    nigh_attachment kept[NIGH__ATTACHMENT_KINDS]; /* the caller's, until they are written */
 };
 
 /* Bytes of a chunk of so many fingerprints, and of the block of so many. */
 uint64_t nigh__chunk_length(uint64_t count);
 uint64_t nigh__block_length(uint32_t count);
+
+/* Whether a state is one that a writer makes. */
+bool nigh__chunks_state_valid(const nigh_chunks *chunks, const struct nigh__chunks_state *state);
+
+/* Cuts off what an interrupted append has left; of a writer. */
+void nigh__chunks_cut_leftover(nigh_chunks *chunks);
 
 /* Finds the state again where a failure has left it open. */
 nigh_status nigh__chunks_settle(nigh_chunks *chunks, nigh_error *error);

@@ -156,7 +156,7 @@ expect 2 '' ANY -- "$NIGH" sign docs.jsonl --scheme learned:nowhere.model
 contains .err "'nowhere.model'"
 expect 2 '' ANY -- "$NIGH" sign docs.jsonl --scheme learned:docs.jsonl
 contains .err "'docs.jsonl'"
-expect 2 '' "nigh: 'docs.jsonl' is neither a collection nor a model" -- "$NIGH" info docs.jsonl
+expect 2 '' "nigh: 'docs.jsonl' is neither a collection nor a model nor a file of chunks" -- "$NIGH" info docs.jsonl
 expect 2 '' ANY -- "$NIGH" sign docs.jsonl --scheme learned:codewords.nigh
 for model in codewords s3h; do
     size=$(stat -c %s $model.model)

@@ -2,7 +2,7 @@
 /*
  * The reader of files of chunks against any bytes, as they are and with every checksum
  * made right.  The input is put behind a whole header, since most of a file is zeros
- * between its states: 64 bytes of header, 64 of each state, then chunks.
+ * between its states: 64 bytes of header, 64 of each state, then the origin and chunks.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -84,14 +84,33 @@ static void run(nigh_context *context, const struct memory_file *memory) {
         nigh_results_free(results);
     }
     if (statuses[0] != statuses[1] || statuses[0] != statuses[2]) abort();
+    nigh_signer *signer = NULL;
+    (void)nigh_chunks_signer(chunks, &signer, NULL);
+    nigh_signer_free(signer);
     nigh_chunks_close(chunks);
+    if (nigh_chunks_check(context, "c", NULL, NULL, NULL) == NIGH_OK && statuses[0] != NIGH_OK) abort();
 }
 
 static void sign(uint8_t *header) { nigh__store64(header + 56, nigh__hash(header, 56)); }
 
+/* Those of the origin, as far as its lengths lead; where the chunks begin. */
+static uint64_t forge_origin(const struct memory_file *memory) {
+    uint8_t *header = memory->bytes + NIGH__CHUNKS_START;
+    uint64_t at = NIGH__CHUNKS_START + 64;
+    if (memory->length < at || memcmp(header, NIGH__ORIGIN_MAGIC, 8) != 0) return NIGH__CHUNKS_START;
+    for (size_t part = 0; part < 3; part++) {
+        const uint64_t length = nigh__load64(header + 8 + 8 * part);
+        if (!nigh__range_fits(at, length, memory->length)) break;
+        nigh__store64(header + 32 + 8 * part, nigh__hash(memory->bytes + at, (size_t)length));
+        at += nigh__round_up(length, 8);
+    }
+    sign(header);
+    return nigh__round_up(at, NIGH__CHUNK_ALIGNMENT);
+}
+
 /* Makes checksums right as far as the sizes lead. */
 static void forge(const struct memory_file *memory) {
-    uint64_t at = NIGH__CHUNKS_START;
+    uint64_t at = forge_origin(memory);
     sign(memory->bytes);
     sign(memory->bytes + NIGH__CHUNK_STATE_AT(0));
     sign(memory->bytes + NIGH__CHUNK_STATE_AT(1));

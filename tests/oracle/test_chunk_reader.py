@@ -18,7 +18,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from chunk_reader import BLOCK, START, FormatError, read_chunks  # noqa: E402
+from chunk_reader import BLOCK, START, FormatError, read_chunks, read_file  # noqa: E402
 from xxh3 import xxh3_64  # noqa: E402
 
 SEED = int(os.environ.get("SEED", "1"))
@@ -66,7 +66,10 @@ def tool_reads():
     source = os.path.join(WORK, "query.hex")
     with open(source, "wb") as file:
         file.write(b"0123456789abcdef\n")
-    return nigh("against", "-q", "--method", "scan", FILE, source).returncode < 2
+    found = nigh("against", "-q", "--method", "scan", FILE, source).returncode < 2
+    checked = nigh("check", "-q", FILE)
+    assert found or checked.returncode == 2, "nigh check does not see what a search does"
+    return found
 
 
 def reader_reads():
@@ -96,7 +99,8 @@ def test_damage(generator):
         assert tool_reads() == reader_reads(), "a byte changed at %d" % at
         refused += not reader_reads()
     assert refused > len(places) // 2
-    for field, value in ((0, 0), (0, 2**64 - 1), (8, 64), (8, START), (16, 1), (16, 2**63), (24, 12), (24, 2**64 - 1)):
+    fields = [(0, 0), (0, 2**64 - 1), (8, 64), (8, START), (16, 1), (16, 2**63), (24, 12), (24, 2**64 - 1)]
+    for field, value in fields + [(32, 0), (32, 64), (32, 1), (32, 2**64 - 64)]:
         data = bytearray(good)
         for state in (4096, 8192):
             struct.pack_into("<Q", data, state + field, value)
@@ -110,11 +114,43 @@ def test_damage(generator):
     assert tool_reads() and reader_reads()
 
 
+def test_origin():
+    """What is signed says so, with the vocabulary; a file of before says nothing."""
+    documents = os.path.join(WORK, "documents.jsonl")
+    vocabulary = os.path.join(WORK, "counts")
+    with open(documents, "w", encoding="ascii") as file:
+        for number in range(40):
+            words = " ".join("word%d" % (number * step % 41) for step in range(1, 30))
+            file.write('{"id":"%d","text":"%s"}\n' % (number, words))
+    os.remove(FILE)
+    made = nigh("sign", "-q", "--scheme", "simhash", "--weights", "tf-idf", "--make-vocabulary", vocabulary, documents)
+    assert made.returncode == 0, made.stderr
+    added = nigh("against", "-q", "--add", "--weights", "tf-idf", "--vocabulary", vocabulary, FILE, documents)
+    assert added.returncode == 0, added.stderr
+    (scheme, kept, model), chunks = read_file(FILE)
+    assert b"kind=simhash\n" in scheme and b"weights=tf-idf\n" in scheme and b"vocabulary=" in scheme, scheme
+    with open(vocabulary, "rb") as file:
+        assert kept == file.read() and model == b"" and sum(map(len, chunks)) > 0
+    golden = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden")
+    parts, chunks = read_file(os.path.join(golden, "v1-silent.chunks"))
+    assert parts is None and [len(rows) for rows in chunks] == [3, 2]
+    with open(FILE, "rb") as file:
+        good = file.read()
+    for at in range(START, START + 64 + len(scheme) + len(kept), 97):
+        write(good[:at] + bytes([good[at] ^ 1]) + good[at + 1 :])
+        assert not reader_reads()
+        checked = nigh("check", FILE)
+        assert checked.returncode == 2 and b"offset " in checked.stderr, "a byte changed at %d" % at
+        found = nigh("against", "-q", FILE, documents)
+        assert found.returncode == 2, "a byte changed at %d, and documents were signed" % at
+
+
 def main():
     shutil.rmtree(WORK, ignore_errors=True)
     os.mkdir(WORK)
     test_reading(random.Random(SEED))
     test_damage(random.Random(SEED))
+    test_origin()
     shutil.rmtree(WORK)
     return 0
 
