@@ -15,6 +15,7 @@ for options in '' '--weights tf-idf' '--scheme simhash' '--bits 64'; do
     # shellcheck disable=SC2086 # several words
     expect_unchanged t.chunks 0 ANY ANY -- "$NIGH" against $options t.chunks day2.jsonl
     contains .err '20 there, 0 new'
+    # shellcheck disable=SC2086
     expect 0 ANY ANY -- piped day2.jsonl "$NIGH" against $options t.chunks -
     contains .err '20 there, 0 new'
 done

@@ -73,5 +73,18 @@ expect 0 '' ANY -- "$NIGH" index cut.nigh docs.jsonl --split hard --max-terms 1 
 expect_unchanged cut.nigh 2 '' ANY -- "$NIGH" index cut.nigh more.jsonl
 contains .err 'makes 1024 bits of every 1 words (max-terms), above 512 bits a word'
 expect 0 '' ANY -- "$NIGH" index cut.nigh more.jsonl --max-terms 1
+# The same where new documents are held against it, with --add and without; signatures cost nothing.
+echo '{"id":"d5","text":"and other words"}' > fifth.jsonl
+for add in '' --add; do
+    # shellcheck disable=SC2086 # nothing, or one word
+    expect_unchanged wide.nigh 2 '' ANY -- "$NIGH" against $add -r 10 wide.nigh fifth.jsonl
+    contains .err "'wide.nigh': its scheme makes signatures of 65536 bits (bits), above 16384; say it too, by --bits or --max-terms"
+    # shellcheck disable=SC2086
+    expect_unchanged cut.nigh 2 '' ANY -- "$NIGH" against $add -r 10 cut.nigh fifth.jsonl
+    contains .err "'cut.nigh': its scheme makes 1024 bits of every 1 words (max-terms), above 512 bits a word"
+done
+expect 0 ANY ANY -- "$NIGH" against --add -r 10 wide.nigh fifth.jsonl --bits 65536
+expect 0 ANY ANY -- "$NIGH" against --add -r 10 cut.nigh fifth.jsonl --max-terms 1
+expect_unchanged cut.nigh 2 '' ANY -- "$NIGH" against -r 10 cut.nigh fifth.jsonl --max-terms 2
 
 finish
