@@ -88,7 +88,7 @@ static nigh_status print_earlier(const struct against *against, struct cli_name 
         const struct likeness likeness = {
             .distance = match.distance, .similarity = document->similarity, .input = true};
         if (against->job->out->error != 0) return NIGH_EIO; /* nobody reads on */
-        (void)nigh_against_at(against->work, match.document, &old);
+        (void)nigh_against_look(against->work, match.document, &old);
         print_match(against, name, added_name(&old, match.document, room), &likeness);
     }
     return NIGH_OK;
@@ -103,13 +103,18 @@ nigh_status cli_against_print(const struct against *against) {
         cli_set_error(against->job, NIGH_ENOMEM, "", "out of memory");
         return NIGH_ENOMEM;
     }
-    for (uint64_t i = 0; status == NIGH_OK && nigh_against_at(against->work, i, &document) == NIGH_OK; i++) {
+    for (uint64_t i = 0; status == NIGH_OK; i++) {
+        status = nigh_against_at(against->work, i, &document);
+        if (status != NIGH_OK) break;
         const struct cli_name name = name_of(&document, i, room);
         status = print_there(against, name, &document, id);
         if (status == NIGH_OK) status = print_earlier(against, name, &document);
         if (status == NIGH_OK && i % 1024 == 0 && cli_interrupted() != 0) status = NIGH_ECANCELLED;
     }
     free(id);
+    if (status == NIGH_END) status = NIGH_OK;
+    if (status != NIGH_OK && against->job->error.status == NIGH_OK && against->job->out->error == 0)
+        cli_set_error(against->job, status, against->options.temporary, "cannot read the matches back");
     if (!cli_sink_flush(against->job->out) && status == NIGH_OK) status = NIGH_EIO;
     return status;
 }
@@ -150,7 +155,7 @@ int cli_against_open_lists(struct against *against) {
 
 static void put_ids(struct against *against) {
     nigh_against_document document = {.size = sizeof document};
-    for (uint64_t i = 0; nigh_against_at(against->work, i, &document) == NIGH_OK; i++) {
+    for (uint64_t i = 0; nigh_against_look(against->work, i, &document) == NIGH_OK; i++) {
         char room[24];
         if (!is_listed(against, &document)) continue;
         const struct cli_name name = added_name(&document, i, room);
@@ -169,7 +174,7 @@ static bool put_records(struct against *against) {
 
 /* One that is added, by its id; false: none is. */
 static bool find_added(const struct against *against, nigh_against_document *out) {
-    for (uint64_t i = 0; nigh_against_at(against->work, i, out) == NIGH_OK; i++) {
+    for (uint64_t i = 0; nigh_against_look(against->work, i, out) == NIGH_OK; i++) {
         if (out->added_as == NIGH_ALL_64 || out->id == NULL) continue;
         if (out->added_id == NULL) {
             out->added_id = out->id;
@@ -286,8 +291,9 @@ static void note_outcome(const struct against *against, const char *method, cons
              cli_digits(info->unmatched).text, added, method, job->stats.work_seconds,
              cli_digits((uint64_t)job->stats.rate).text, skipped);
     if (info->untold > 0)
-        cli_note(job, "%s not told: of each document the nearest are, up to 1,000 or what --memory has room for",
-                 cli_counted(info->untold, "more match is", "more matches are").text);
+        cli_note(job, "%s not told: of each document the nearest are, up to --max-matches %s",
+                 cli_counted(info->untold, "more match is", "more matches are").text,
+                 cli_digits(against->values->max_matches.value).text);
     if (info->truncated > 0)
         cli_note(job, "%s more rows than are compared for one; some matches may be missing",
                  cli_counted(info->truncated, "look-up found", "look-ups found").text);

@@ -22,6 +22,7 @@ struct against_values {
     struct cli_number probes;
     struct cli_number rotations;
     struct cli_number snippet;
+    struct cli_number max_matches;
     const char *recall;
     const char *memory;
     const char *new_path;

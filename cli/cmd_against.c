@@ -55,7 +55,13 @@ static const struct cli_option options[] = {
     CLI_TEXT(0, "recall", PLACE(recall), "X",
              "finding so much of what is there is enough, such as 0.95; below 1 psm may be used (default 1; 0.95 with "
              "--method psm)"),
-    CLI_TEXT(0, "memory", PLACE(memory), "BYTES", "for what is looked up, such as 500M or 2G; else as it comes"),
+    CLI_TEXT(
+        0, "memory", PLACE(memory), "BYTES",
+        "for what is looked up and what was found, such as 500M or 2G; more goes to temporary files. By default what "
+        "is looked up takes what it needs, and what was found 256M; the inputs' own signatures and ids, and one "
+        "document's matches, come on top"),
+    CLI_NUMBER(0, "max-matches", PLACE(max_matches), "N", 1, NIGH_ALL_64, NULL,
+               "of each document tell the N nearest in the collection, and count the others (default all)"),
     CLI_NUMBER(0, "blocks", PLACE(blocks), "Z", 2, 64, NULL, "of tables: blocks the bits are cut into; with --leading"),
     CLI_NUMBER(0, "leading", PLACE(leading), "X", 1, 63, NULL,
                "of tables: blocks that must be equal; exact up to a radius of Z - X"),
@@ -206,9 +212,11 @@ static int check_copies(const struct against *against) {
                              against->path);
         return cli_against_check_radius(against, against->info.width_bits, against->info.radius);
     }
-    if (values->radius.given || values->method != NIGH_FINDER_AUTO || values->recall != NULL || values->first)
-        return cli_usage(job->command, "near-copies are found by --threshold; --radius, --method, --recall and --first "
-                                       "are for other collections");
+    if (values->radius.given || values->method != NIGH_FINDER_AUTO || values->recall != NULL || values->first ||
+        values->max_matches.given)
+        return cli_usage(job->command,
+                         "near-copies are found by --threshold; --radius, --method, --recall, --first and "
+                         "--max-matches are for other collections");
     if (values->threshold == NULL || fabs(threshold - against->info.threshold) < 1e-9) return CLI_DONE;
     cli_error(job, "'%s' was made for near-copies at %g, not at %g", against->path, against->info.threshold, threshold);
     return CLI_ERROR;
@@ -351,7 +359,7 @@ static int bear_same_ids(struct against *against) {
     int code = CLI_DONE;
     cli_against_look(against);
     for (uint64_t i = 0; code == CLI_DONE && found < against->info.ids_taken; i++) {
-        (void)nigh_against_at(against->work, i, &document);
+        (void)nigh_against_look(against->work, i, &document);
         if (document.id_taken) code = bear_same_id(against, &document, found++);
     }
     return code;
@@ -449,6 +457,7 @@ static int set_options(struct against *against) {
     if (values->radius.given) chosen->radius = (uint32_t)values->radius.value;
     if (values->recall != NULL) chosen->recall = recall;
     chosen->memory_bytes = memory_bytes;
+    if (values->max_matches.given) chosen->most_matches = values->max_matches.value;
     chosen->first = values->first;
     chosen->no_verify = values->no_verify;
     chosen->temporary = cli_temporary(values->temporary);

@@ -27,7 +27,7 @@ set(core_of_signature band_keys default_radius detect floats formats generate li
                       signature_reader signature_writer thresholds thresholds_measure)
 set(core_of_dedup bands candidates candidates_distance cluster compare crowd_lists crowds dedup gathered keep likeness
                   order pair_limit same sets there_find verify)
-set(core_of_corpus against against_copies against_add against_compare against_take incoming)
+set(core_of_corpus against against_copies against_add against_compare against_take incoming match_store)
 
 # Option structs are set up in every build: FOLDER_options.c is of the core.
 set(setting_up "_options\\.c$")

@@ -47,7 +47,9 @@ typedef struct nigh_against_options {
     nigh_finder_method method;
     double recall;         /* finding so much of what is there is enough; below 1 psm may be used, where the bits have
                               weights; NIGH_DEFAULT: 1, with NIGH_FINDER_PSM 0.95 */
-    uint64_t memory_bytes; /* for what is looked up, of a collection; 0: no limit */
+    uint64_t memory_bytes; /* for what is looked up, of a collection, and for what was found, beside one document's
+                              matches; beyond, temporary files are used.  0: no limit for the first, 256 MiB for the
+                              second */
     uint32_t blocks, leading;
     int approximate; /* of a collection */
     uint32_t prefix_bits, probes;
@@ -59,7 +61,7 @@ typedef struct nigh_against_options {
                                           NULL: minhash with a threshold of .8.  Of one that is there, its width and its
                                           max_terms are what a costly scheme must be asked for by */
     uint64_t most_matches; /* documents of the collection that are told of a new one, the nearest; `untold` counts the
-                              others.  NIGH_DEFAULT: 1,000, and fewer where memory_bytes has no room for them */
+                              others.  NIGH_DEFAULT: all */
     const char *temporary; /* the folder for what does not fit memory_bytes, and for copies of streams; NULL: "/tmp" */
 } nigh_against_options;
 
@@ -180,10 +182,13 @@ typedef struct nigh_against_document {
 /*
  * Of near-copies one match is told: the one that it would go with in a deduplication, by which its cluster is called.
  *
- * Lives:   what *out points to until the next call on the against.
- * Returns: NIGH_OK, or NIGH_END past the last one.
+ * Lives:   what *out points to until the next call on the against; `there` and `earlier` until the next for a document
+ *          that has matches.
+ * Returns: NIGH_OK, or NIGH_END past the last one; NIGH_EIO or NIGH_ENOMEM where matches cannot be read back.
  */
 NIGH_API nigh_status nigh_against_at(const nigh_against *against, uint64_t number, nigh_against_document *out);
+/* The same without reading matches back: `there` and `earlier` may be NULL, whatever their counts say. */
+NIGH_API nigh_status nigh_against_look(const nigh_against *against, uint64_t number, nigh_against_document *out);
 
 typedef struct nigh_against_info {
     size_t size;

@@ -108,7 +108,6 @@ static nigh_status set_up(nigh_against *against, nigh_context *context, const ch
     against->info.size = sizeof against->info;
     against->info.exact = 1;
     against->signing_before.size = sizeof against->signing_before;
-    against->there.matches.item_size = against->earlier.matches.item_size = sizeof(nigh_match);
     nigh_status status = nigh__options_copy(&nigh__against_options_shape, &against->options, options, error);
     if (status != NIGH_OK) return status;
     nigh__progress_init(&against->progress, against->options.progress);
@@ -119,6 +118,14 @@ static nigh_status set_up(nigh_against *against, nigh_context *context, const ch
     against->renamed.item_size = sizeof(struct nigh__renamed);
     against->names.item_size = 1;
     against->path = nigh__string_copy(context, path);
+    if (options != NULL && against->options.temporary != NULL) {
+        against->temporary = nigh__string_copy(context, against->options.temporary);
+        if (against->temporary == NULL) return nigh__no_memory(error, "for a path");
+    }
+    against->options.temporary = against->temporary;
+    against->there = nigh__alloc_zero(context, 2, sizeof *against->there);
+    if (against->there == NULL) return nigh__no_memory(error, "for matches");
+    against->earlier = against->there + 1;
     return against->path != NULL ? NIGH_OK : nigh__no_memory(error, "for a path");
 }
 
@@ -149,11 +156,6 @@ nigh_status nigh_against_open_chunks(nigh_context *context, const char *path, co
     return open_with(context, path, options, read_chunks, out, error);
 }
 
-static void release_lists(nigh_against *against, struct nigh__match_lists *lists) {
-    nigh__array_release(against->context, &lists->matches);
-    nigh__free(against->context, lists->ends);
-}
-
 void nigh_against_close(nigh_against *against) {
     if (against == NULL) return;
     nigh_context *context = against->context;
@@ -165,14 +167,18 @@ void nigh_against_close(nigh_against *against) {
     nigh_writer_close(against->writer);
     nigh_signer_free(against->own_signer);
     nigh__free(against->context, against->keys);
-    release_lists(against, &against->there);
-    release_lists(against, &against->earlier);
+    if (against->there != NULL) {
+        nigh__match_store_release(against->there);
+        nigh__match_store_release(against->earlier);
+    }
+    nigh__free(context, against->there);
     nigh__free(context, against->matched);
     nigh__free(context, against->added_as);
     nigh__incoming_release(&against->incoming);
     nigh_chunks_close(against->chunks);
     nigh_collection_close(against->collection);
     nigh__free(context, against->path);
+    nigh__free(context, against->temporary);
     nigh__free(context, against);
 }
 
@@ -182,31 +188,43 @@ const nigh_collection *nigh_against_collection(const nigh_against *against) { re
 
 nigh_chunks *nigh_against_chunks(const nigh_against *against) { return against->chunks; }
 
-static const nigh_match *list_of(const struct nigh__match_lists *lists, size_t index, size_t *count) {
-    *count = 0;
-    if (lists->ends == NULL) return NULL;
-    const size_t begin = index == 0 ? 0 : lists->ends[index - 1];
-    *count = lists->ends[index] - begin;
-    return *count == 0 ? NULL : (const nigh_match *)lists->matches.data + begin;
+/* All but the matches themselves. */
+static nigh_status look(const nigh_against *against, uint64_t number, nigh_against_document *found) {
+    *found = (nigh_against_document){.size = sizeof *found, .added_as = NIGH_ALL_64};
+    if (number >= against->incoming.count) return NIGH_END;
+    const size_t index = (size_t)number;
+    const nigh_document document = nigh__incoming_document(&against->incoming, index);
+    found->id = document.id;
+    found->id_length = document.id_length;
+    found->there_count = nigh__match_store_count(against->there, index);
+    found->earlier_count = nigh__match_store_count(against->earlier, index);
+    found->unmatched = against->matched != NULL && !against->matched[index];
+    if (against->added_as != NULL) {
+        found->added_as = against->added_as[index];
+        found->id_taken = found->unmatched && found->added_as == NIGH_ALL_64;
+    }
+    return NIGH_OK;
+}
+
+nigh_status nigh_against_look(const nigh_against *against, uint64_t number, nigh_against_document *out) {
+    if (against->dedup != NULL) return nigh__copies_at(against, number, out);
+    nigh_against_document found;
+    const nigh_status status = look(against, number, &found);
+    if (status == NIGH_OK) nigh__info_copy(out, &found, sizeof found);
+    return status;
 }
 
 nigh_status nigh_against_at(const nigh_against *against, uint64_t number, nigh_against_document *out) {
     if (against->dedup != NULL) return nigh__copies_at(against, number, out);
-    nigh_against_document found = {.size = sizeof found, .added_as = NIGH_ALL_64};
-    if (number >= against->incoming.count) return NIGH_END;
+    nigh_against_document found;
+    nigh_status status = look(against, number, &found);
     const size_t index = (size_t)number;
-    const nigh_document document = nigh__incoming_document(&against->incoming, index);
-    found.id = document.id;
-    found.id_length = document.id_length;
-    found.there = list_of(&against->there, index, &found.there_count);
-    found.earlier = list_of(&against->earlier, index, &found.earlier_count);
-    found.unmatched = against->matched != NULL && !against->matched[index];
-    if (against->added_as != NULL) {
-        found.added_as = against->added_as[index];
-        found.id_taken = found.unmatched && found.added_as == NIGH_ALL_64;
-    }
-    nigh__info_copy(out, &found, sizeof found);
-    return NIGH_OK;
+    if (status == NIGH_OK)
+        status = nigh__match_store_get(against->there, index, &found.there, &found.there_count, NULL);
+    if (status == NIGH_OK)
+        status = nigh__match_store_get(against->earlier, index, &found.earlier, &found.earlier_count, NULL);
+    if (status == NIGH_OK) nigh__info_copy(out, &found, sizeof found);
+    return status;
 }
 
 const char *nigh_against_scheme(const nigh_against *against) {
@@ -221,7 +239,6 @@ void nigh_against_describe(const nigh_against *against, nigh_against_info *out) 
     }
     nigh_against_info info = against->info;
     info.incoming = against->incoming.count;
-    info.matches = against->there.matches.count + against->earlier.matches.count;
     info.unmatched = against->matched == NULL ? 0 : info.incoming - info.there - info.repeated;
     info.texts = against->kind == NIGH__INCOMING_TEXTS;
     nigh__info_copy(out, &info, sizeof info);

@@ -4,59 +4,88 @@
  * against all that is there and adding it where nothing matches; but it is found in
  * two goes, each over many at once:
  *
- *     there     a finder of the collection (or the chunks) gets the new ones as queries
+ *     there     a finder of the collection (or the chunks) gets the new ones as queries, a batch at a time; what a
+ *               batch finds goes to a store that need not fit into memory (match_store.h)
  *     earlier   a join of the new ones with each other gives pairs (i, j), i < j, ordered by i.
  *               A pair counts where i itself matched nothing, neither there nor earlier: when
  *               the pairs of i come, all those that could make i a repeat have come.  Of very many
  *               equal ones the join gives only the pairs of their first with another, so a
  *               copy of a repeat repeats what that repeats
  */
-#include <stdlib.h>
-
 #include "base/options.h"
+#include "base/sorter.h"
 #include "base/status.h"
 #include "corpus/against_parts.h"
+#include "finder/finder_each.h"
 #include "nigh/join.h"
 
 #define FIRST_BATCH 64u
-#define USUAL_MATCHES 1000u
 #define LARGEST_BATCH 65536u
 #define FEW_MATCHES (1u << 16) /* of a batch: the next may be larger */
 #define MANY_MATCHES (1u << 20)
 #define TICK_ROWS 65536u
+#define USUAL_MEMORY (UINT64_C(256) << 20) /* for what was found, where nobody says */
+
+/* ------------------------------------------------------------------ memory -- */
+
+/*
+ * Of the memory that there is, a quarter is for what was found: half of that for the store, half for what is on its
+ * way there.  The rest is for what is looked up, or for the join.
+ */
+static uint64_t found_memory(const nigh_against *against) {
+    const uint64_t limit = against->options.memory_bytes;
+    return limit == 0 ? USUAL_MEMORY : limit / 4;
+}
+
+static uint64_t looked_up_memory(const nigh_against *against) {
+    const uint64_t limit = against->options.memory_bytes;
+    return limit == 0 ? 0 : limit - limit / 4;
+}
+
+static nigh_status open_store(const nigh_against *against, struct nigh__match_store *store, nigh_error *error) {
+    return nigh__match_store_init(against->context, against->temporary, found_memory(against) / 2,
+                                  against->incoming.count, store, error);
+}
+
+static const char *temporary_of(const nigh_against *against) {
+    return against->temporary == NULL ? "/tmp" : against->temporary;
+}
 
 /* ------------------------------------------------------ with what is there -- */
 
-/* How many of a new one are kept: copies of one signature, many of them on both sides, would fill any memory. */
-static size_t most_matches(const nigh_against *against) {
-    const nigh_against_options *options = &against->options;
-    if (options->most_matches != NIGH__UNSET_64) return options->most_matches < 1 ? 1 : (size_t)options->most_matches;
-    const uint64_t room = options->memory_bytes / 2 / sizeof(nigh_match) / (against->incoming.count + 1);
-    if (options->memory_bytes == 0 || room > USUAL_MATCHES) return USUAL_MATCHES;
-    return room < 1 ? 1 : (size_t)room;
+/* Takes matches as they are found. */
+struct taking {
+    nigh_against *against;
+    size_t begin;      /* the new one that is query 0 */
+    size_t list;       /* the list that was added to last */
+    uint64_t in_list;  /* matches it has, with those that are not told */
+    uint64_t *untold;  /* of each list, where a list may be that of several; NULL: they are counted */
+    uint64_t matches;  /* in all */
+    nigh_error *error; /* for whoever asked */
+};
+
+static nigh_status take_matches(void *user, size_t query, const nigh_match *matches, size_t count) {
+    struct taking *taking = user;
+    nigh_against *against = taking->against;
+    const uint64_t most = against->options.most_matches < 1 ? 1 : against->options.most_matches;
+    const size_t list = taking->begin + query;
+    if (list != taking->list || taking->matches == 0) taking->in_list = 0;
+    const uint64_t room = most > taking->in_list ? most - taking->in_list : 0;
+    const size_t told = count < room ? count : (size_t)room;
+    taking->list = list;
+    taking->in_list += count;
+    taking->matches += count;
+    if (taking->untold != NULL)
+        taking->untold[list] += count - told;
+    else
+        against->info.untold += count - told;
+    return nigh__match_store_add(against->there, list, matches, told, taking->error);
 }
 
-/* Keeps the matches of queries [begin, ...), and counts. */
-static nigh_status keep_results(nigh_against *against, const nigh_results *results, size_t begin, nigh_error *error) {
-    const size_t most = most_matches(against);
-    nigh_results_info info = {.size = sizeof info};
-    nigh_results_describe(results, &info);
-    against->info.distances += info.distances;
-    against->info.probes += info.probes;
-    against->info.truncated += info.truncated;
-    for (size_t i = 0; i < info.queries; i++) {
-        size_t count = 0;
-        const nigh_match *matches = nigh_results_matches(results, i, &count);
-        against->info.untold += count > most ? count - most : 0;
-        if (count > most) count = most;
-        nigh_match *kept = nigh__array_add(against->context, &against->there.matches, count);
-        if (kept == NULL) return nigh__no_memory(error, "for matches");
-        for (size_t j = 0; j < count; j++) kept[j] = matches[j];
-        against->there.ends[begin + i] = against->there.matches.count;
-        against->matched[begin + i] = count > 0;
-        against->info.there += count > 0;
-    }
-    return NIGH_OK;
+static void count_finds(nigh_against *against, const struct nigh__find_counts *counts) {
+    against->info.distances += counts->compared;
+    against->info.probes += counts->probes;
+    against->info.truncated += counts->truncated;
 }
 
 /* All signatures of the collection, in the order of its documents. */
@@ -84,7 +113,7 @@ static void finder_options(const nigh_against *against, nigh_finder_options *out
     out->probes = options->probes;
     out->rotations = options->rotations;
     out->recall = options->recall;
-    out->memory_bytes = options->memory_bytes;
+    out->memory_bytes = looked_up_memory(against);
     out->threads = options->threads;
     out->progress = options->progress;
 }
@@ -113,36 +142,47 @@ static nigh_find_mode find_mode(const nigh_against *against) {
     return against->options.first ? NIGH_FIND_FIRST : NIGH_FIND_ALL;
 }
 
-static nigh_status find_batch(nigh_against *against, const nigh_finder *finder, size_t begin, size_t count,
+/* The first batch: what a scan may find of it fits; of the others, what they found is counted. */
+static size_t largest_batch(const nigh_against *against, const nigh_finder *finder, size_t batch) {
+    while (batch > 1 && nigh__finder_scan_bytes(finder, batch) > found_memory(against) / 2) batch /= 2;
+    return batch;
+}
+
+/* Asks the next ones; *count becomes how many were told, *matches what they have. */
+static nigh_status find_batch(nigh_against *against, const nigh_finder *finder, size_t begin, size_t *count,
                               uint64_t *matches, nigh_error *error) {
     const struct nigh__incoming *incoming = &against->incoming;
-    const uint64_t before = against->there.matches.count + against->info.untold;
+    struct taking taking = {.against = against, .begin = begin, .error = error};
+    const struct nigh__match_sink sink = {
+        .take = take_matches, .user = &taking, .memory_bytes = found_memory(against) / 4};
+    struct nigh__find_counts counts;
     nigh_find_options options;
     nigh_find_options_init(&options);
-    nigh_results *results = NULL;
     options.mode = find_mode(against);
     options.threads = against->options.threads;
     options.weights = nigh__incoming_weights(incoming, begin);
     nigh_status status =
-        nigh_finder_find(finder, nigh__incoming_rows(incoming, begin), count, &options, &results, error);
-    if (status != NIGH_OK) return status;
-    status = keep_results(against, results, begin, error);
-    nigh_results_free(results);
-    *matches = against->there.matches.count + against->info.untold - before;
+        nigh__finder_each(finder, nigh__incoming_rows(incoming, begin), *count, &options, &sink, &counts, error);
+    if (status == NIGH_ELIMIT && *count > 1) status = NIGH_OK; /* fewer at once, from where it has come to */
+    *count = counts.told;
+    *matches = taking.matches;
+    count_finds(against, &counts);
     return status;
 }
 
 static nigh_status find_all(nigh_against *against, const nigh_finder *finder, nigh_error *error) {
     const size_t total = against->incoming.count;
     nigh_status status = NIGH_OK;
-    size_t batch = FIRST_BATCH;
+    size_t batch = largest_batch(against, finder, FIRST_BATCH);
     for (size_t begin = 0; begin < total && status == NIGH_OK;) {
-        const size_t count = batch < total - begin ? batch : total - begin;
+        const size_t asked = batch < total - begin ? batch : total - begin;
+        size_t told = asked;
         uint64_t matches = 0;
         status = nigh__against_tick(against, "comparing", begin, total, error);
-        if (status == NIGH_OK) status = find_batch(against, finder, begin, count, &matches, error);
-        batch = next_batch(batch, matches);
-        begin += count;
+        if (status == NIGH_OK) status = find_batch(against, finder, begin, &told, &matches, error);
+        batch = told < asked ? asked > 8 ? asked / 8 : 1 : next_batch(batch, matches);
+        if (against->options.memory_bytes != 0) batch = largest_batch(against, finder, batch);
+        begin += told;
     }
     return status;
 }
@@ -174,91 +214,112 @@ static void batch_options(const nigh_against *against, nigh_batch_options *out) 
     out->progress = options->progress;
 }
 
+/* What stands in the list of several counts for each. */
+static void count_untold(nigh_against *against, const uint64_t *untold) {
+    const uint32_t *list_of = against->there->list_of;
+    for (size_t i = 0; i < against->incoming.count; i++)
+        against->info.untold += untold[list_of == NULL ? i : list_of[i]];
+}
+
 static nigh_status match_chunks(nigh_against *against, nigh_error *error) {
     const struct nigh__incoming *incoming = &against->incoming;
+    struct taking taking = {.against = against, .error = error};
+    const struct nigh__match_sink sink = {.take = take_matches,
+                                          .user = &taking,
+                                          .memory_bytes = found_memory(against) / 2,
+                                          .temporary = temporary_of(against)};
+    struct nigh__find_counts counts;
     nigh_batch_options options;
-    nigh_results *results = NULL;
-    nigh_results_info info = {.size = sizeof info};
     if (incoming->count == 0) return NIGH_OK;
+    taking.untold = nigh__alloc_zero(against->context, incoming->count, sizeof *taking.untold);
+    if (taking.untold == NULL) return nigh__no_memory(error, "for matches");
     batch_options(against, &options);
-    nigh_status status = nigh_chunks_match(against->chunks, nigh__incoming_rows(incoming, 0), incoming->count, &options,
-                                           &results, error);
-    if (status != NIGH_OK) return status;
-    nigh_results_describe(results, &info);
-    against->info.exact = info.exact;
-    status = keep_results(against, results, 0, error);
-    nigh_results_free(results);
+    const nigh_status status = nigh__chunks_each(against->chunks, nigh__incoming_rows(incoming, 0), incoming->count,
+                                                 &options, &sink, &against->there->list_of, &counts, error);
+    if (status == NIGH_OK) {
+        count_finds(against, &counts);
+        count_untold(against, taking.untold);
+        against->info.exact = counts.exact;
+    }
+    nigh__free(against->context, taking.untold);
     return status;
+}
+
+/* Who has a match there, once all are found. */
+static void mark_there(nigh_against *against) {
+    for (size_t i = 0; i < against->incoming.count; i++) {
+        const size_t count = nigh__match_store_count(against->there, i);
+        against->matched[i] = count > 0;
+        against->info.there += count > 0;
+        against->info.matches += count;
+    }
 }
 
 static nigh_status match_there(nigh_against *against, nigh_error *error) {
     if (against->info.documents == 0) return NIGH_OK;
-    against->there.ends = nigh__alloc_zero(against->context, against->incoming.count, sizeof *against->there.ends);
-    if (against->there.ends == NULL) return nigh__no_memory(error, "for matches");
-    return against->chunks != NULL ? match_chunks(against, error) : match_collection(against, error);
+    nigh_status status = open_store(against, against->there, error);
+    if (status == NIGH_OK)
+        status = against->chunks != NULL ? match_chunks(against, error) : match_collection(against, error);
+    if (status != NIGH_OK) return status;
+    nigh__match_store_end(against->there);
+    mark_there(against);
+    return NIGH_OK;
 }
 
 /* --------------------------------------------------------- with each other -- */
 
-/* A match with an earlier one, and whose it is. */
+/* A match with an earlier one, as words that sort as they should: whose it is, then the nearest first, ties by number.
+ */
 struct repeat {
-    size_t owner;
-    nigh_match match;
+    uint64_t owner, distance, document;
 };
+#define REPEAT_WORDS 3u
 
 struct joining {
     nigh_against *against;
-    struct nigh__array repeats; /* struct repeat */
-    size_t *first;              /* of each new one, its first in `repeats`; SIZE_MAX: it repeats none */
-    bool no_memory;
+    struct nigh__sorter *repeats; /* of struct repeat */
+    nigh_match *first;            /* of each new one, the first that it repeats; document NIGH_ALL_64: none */
+    nigh_status status;           /* of the sorter */
+    nigh_error error;
 };
 
 static int take_pair(void *user, const nigh_pair *pair) {
     struct joining *joining = user;
     nigh_against *against = joining->against;
     const size_t later = (size_t)pair->second;
-    const size_t repeated = joining->first[pair->first];
+    const nigh_match repeated = joining->first[pair->first];
     nigh_match match = {.document = pair->first, .distance = pair->distance};
     if (against->options.first && against->matched[later]) return 0;
     if (against->matched[pair->first]) {
-        if (pair->distance > 0 || repeated == SIZE_MAX || against->matched[later]) return 0;
-        match = ((const struct repeat *)joining->repeats.data)[repeated].match;
+        if (pair->distance > 0 || repeated.document == NIGH_ALL_64 || against->matched[later]) return 0;
+        match = repeated;
     }
-    if (joining->first[later] == SIZE_MAX) joining->first[later] = joining->repeats.count;
-    struct repeat *repeat = nigh__array_add(against->context, &joining->repeats, 1);
-    joining->no_memory = repeat == NULL;
-    if (repeat == NULL) return 1;
-    *repeat = (struct repeat){later, match};
+    if (joining->first[later].document == NIGH_ALL_64) joining->first[later] = match;
+    const struct repeat repeat = {later, match.distance, match.document};
+    joining->status = nigh__sorter_add(joining->repeats, &repeat.owner, 1, &joining->error);
     against->info.repeated += !against->matched[later];
     against->matched[later] = true;
-    return 0;
+    return joining->status != NIGH_OK;
 }
 
-/* By whose they are, then as others: the nearest first, ties by number. */
-static int compare_repeats(const void *left, const void *right) {
-    const struct repeat *a = left;
-    const struct repeat *b = right;
-    if (a->owner != b->owner) return a->owner < b->owner ? -1 : 1;
-    if (a->match.distance != b->match.distance) return a->match.distance < b->match.distance ? -1 : 1;
-    return a->match.document < b->match.document ? -1 : a->match.document > b->match.document;
-}
-
+/* From the sorter to the lists. */
 static nigh_status keep_repeats(struct joining *joining, nigh_error *error) {
     nigh_against *against = joining->against;
-    struct nigh__match_lists *lists = &against->earlier;
-    struct repeat *repeats = joining->repeats.data;
-    const size_t count = joining->repeats.count;
-    if (count == 0) return NIGH_OK;
-    lists->ends = nigh__alloc(against->context, against->incoming.count, sizeof *lists->ends);
-    nigh_match *kept = lists->ends == NULL ? NULL : nigh__array_add(against->context, &lists->matches, count);
-    if (kept == NULL) return nigh__no_memory(error, "for matches");
-    qsort(repeats, count, sizeof *repeats, compare_repeats);
-    size_t at = 0;
-    for (size_t i = 0; i < against->incoming.count; i++) {
-        for (; at < count && repeats[at].owner == i; at++) kept[at] = repeats[at].match;
-        lists->ends[i] = at;
+    struct nigh__sorter_cursor cursor = {.sorter = joining->repeats, .words = REPEAT_WORDS};
+    const uint64_t *record = NULL;
+    if (nigh__sorter_count(joining->repeats) == 0) return NIGH_OK;
+    nigh_status status = nigh__sorter_finish(joining->repeats, error);
+    if (status == NIGH_OK) status = open_store(against, against->earlier, error);
+    while (status == NIGH_OK) {
+        status = nigh__sorter_peek(&cursor, &record, error);
+        if (status != NIGH_OK || record == NULL) break;
+        const nigh_match match = {.document = record[2], .distance = (uint32_t)record[1]};
+        status = nigh__match_store_add(against->earlier, (size_t)record[0], &match, 1, error);
+        against->info.matches++;
+        cursor.next++;
     }
-    return NIGH_OK;
+    nigh__match_store_end(against->earlier);
+    return status;
 }
 
 static nigh_status join(struct joining *joining, nigh_error *error) {
@@ -270,29 +331,44 @@ static nigh_status join(struct joining *joining, nigh_error *error) {
     options.width_bits = incoming->width_bits;
     options.radius = against->info.radius;
     options.threads = against->options.threads;
+    options.memory_bytes = looked_up_memory(against);
+    options.temporary = temporary_of(against);
     options.pair = take_pair;
     options.user = joining;
     options.progress = against->options.progress;
     nigh_status status = nigh_join(against->context, nigh__incoming_rows(incoming, 0), incoming->count, NULL, 0,
                                    &options, &result, error);
-    if (status == NIGH_ECANCELLED && joining->no_memory) return nigh__no_memory(error, "for matches");
+    if (status == NIGH_ECANCELLED && joining->status != NIGH_OK) {
+        if (error != NULL) *error = joining->error;
+        return joining->status;
+    }
     against->info.truncated += result.truncated;
     against->info.distances += result.compared;
     return status;
 }
 
-static nigh_status match_each_other(nigh_against *against, nigh_error *error) {
-    const nigh_context *context = against->context;
+static nigh_status open_repeats(struct joining *joining, nigh_error *error) {
+    const nigh_against *against = joining->against;
     const size_t count = against->incoming.count;
-    if (count < 2) return NIGH_OK;
-    struct joining joining = {.against = against, .repeats = NIGH__ARRAY(struct repeat)};
-    joining.first = nigh__alloc(context, count, sizeof *joining.first);
-    if (joining.first == NULL) return nigh__no_memory(error, "for matches");
-    for (size_t i = 0; i < count; i++) joining.first[i] = SIZE_MAX;
-    nigh_status status = join(&joining, error);
+    const struct nigh__sorter_options options = {.words = REPEAT_WORDS,
+                                                 .key_words = REPEAT_WORDS,
+                                                 .memory_bytes = found_memory(against) / 2,
+                                                 .temporary = temporary_of(against),
+                                                 .threads = against->options.threads};
+    joining->first = nigh__alloc(against->context, count, sizeof *joining->first);
+    if (joining->first == NULL) return nigh__no_memory(error, "for matches");
+    for (size_t i = 0; i < count; i++) joining->first[i] = (nigh_match){.document = NIGH_ALL_64};
+    return nigh__sorter_new(against->context, &options, &joining->repeats, error);
+}
+
+static nigh_status match_each_other(nigh_against *against, nigh_error *error) {
+    if (against->incoming.count < 2) return NIGH_OK;
+    struct joining joining = {.against = against};
+    nigh_status status = open_repeats(&joining, error);
+    if (status == NIGH_OK) status = join(&joining, error);
     if (status == NIGH_OK) status = keep_repeats(&joining, error);
-    nigh__array_release(context, &joining.repeats);
-    nigh__free(context, joining.first);
+    nigh__sorter_free(joining.repeats);
+    nigh__free(against->context, joining.first);
     return status;
 }
 

@@ -143,8 +143,9 @@ nigh_status nigh__copies_at(const nigh_against *against, uint64_t number, nigh_a
     found.id_length = document.id_length;
     found.unmatched = document.keep;
     found.similarity = document.keep ? 1 : against->options.no_verify ? -1 : document.similarity;
-    *against->match =
-        (nigh_match){.document = there ? document.there : document.cluster, .distance = document.distance};
+    if (there || !document.keep)
+        *against->match =
+            (nigh_match){.document = there ? document.there : document.cluster, .distance = document.distance};
     if (there) {
         found.there = against->match;
         found.there_count = 1;

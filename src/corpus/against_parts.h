@@ -8,6 +8,7 @@
 
 #include "base/progress.h"
 #include "corpus/incoming.h"
+#include "corpus/match_store.h"
 #include "nigh/against.h"
 
 /* What the new ones are; the first that is taken decides. */
@@ -20,12 +21,6 @@ enum nigh__against_state {
     NIGH__AGAINST_ADDED,
     NIGH__AGAINST_COMMITTED,
     NIGH__AGAINST_BROKEN, /* to be closed */
-};
-
-/* Matches of the new ones, those of one after those of the one before it. */
-struct nigh__match_lists {
-    struct nigh__array matches; /* nigh_match */
-    size_t *ends;               /* of each new one; NULL: there are no matches */
 };
 
 struct nigh_against {
@@ -59,10 +54,11 @@ struct nigh_against {
     struct nigh__array renamed;     /* of struct nigh__renamed, by number */
     struct nigh__array names;       /* of char: their new ids */
 
-    struct nigh__match_lists there;
-    struct nigh__match_lists earlier;
-    bool *matched;      /* of each new one */
-    uint64_t *added_as; /* of each new one; NULL: nothing was added yet */
+    struct nigh__match_store *there;   /* owned, both together */
+    struct nigh__match_store *earlier; /* lists that are read back change, and nothing that is told */
+    char *temporary;                   /* owned; NULL: the usual folder */
+    bool *matched;                     /* of each new one */
+    uint64_t *added_as;                /* of each new one; NULL: nothing was added yet */
     nigh_finder_info finder;
     nigh_against_info info; /* what can be counted; nigh_against_describe() fills in the rest */
 };

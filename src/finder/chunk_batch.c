@@ -2,6 +2,18 @@
 /* What becomes of a match: a row in a list, or the best of its query so far, which all threads see. */
 #include "finder/chunk_batch.h"
 
+bool nigh__chunk_hits_spill(const struct nigh__chunk_batch *batch, struct nigh__chunk_finds *finds) {
+    struct nigh__chunk_spill *spill = batch->spill;
+    if (finds->hits.count == 0) return true;
+    (void)pthread_mutex_lock(&spill->lock);
+    if (spill->status == NIGH_OK)
+        spill->status = nigh__sorter_add(spill->sorter, finds->hits.data, finds->hits.count, &spill->error);
+    const bool added = spill->status == NIGH_OK;
+    (void)pthread_mutex_unlock(&spill->lock);
+    finds->hits.count = 0;
+    return added;
+}
+
 /* A match with all numbers of the row. */
 static void hits_add(const struct nigh__chunk_batch *batch, const struct nigh__chunk_block *block, uint32_t row,
                      uint32_t query, uint32_t distance, struct nigh__chunk_finds *finds) {
@@ -12,6 +24,8 @@ static void hits_add(const struct nigh__chunk_batch *batch, const struct nigh__c
     for (uint32_t i = 0; i < count && hits != NULL; i++)
         hits[i] = (struct nigh__chunk_hit){.query_distance = (uint64_t)query << 32 | distance,
                                            .number = block->first + block->numbers[begin + i]};
+    if (batch->spill != NULL && finds->hits.count >= batch->spill->most && !nigh__chunk_hits_spill(batch, finds))
+        finds->failed = true;
 }
 
 static void best_take(const struct nigh__chunk_batch *batch, uint32_t query, uint64_t best,

@@ -3,8 +3,10 @@
 #ifndef NIGH_FINDER_CHUNK_BATCH_H
 #define NIGH_FINDER_CHUNK_BATCH_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/sorter.h"
 #include "finder/chunk_file.h"
 #include "finder/distinct.h"
 #include "finder/tables.h"
@@ -15,6 +17,17 @@
 struct nigh__chunk_hit {
     uint64_t query_distance;
     uint64_t number;
+};
+
+/*
+ * Where hits go that are too many for memory: sorted on the disk.  Threads take turns.
+ */
+struct nigh__chunk_spill {
+    pthread_mutex_t lock;
+    struct nigh__sorter *sorter;
+    size_t most; /* hits that a thread keeps before it gives them away */
+    nigh_status status;
+    nigh_error error;
 };
 
 /* What one thread found in its share of a block. */
@@ -50,9 +63,10 @@ struct nigh__chunk_batch {
     uint32_t keys_answered;         /* queries answered when the keys were last gone through */
     struct nigh__distinct distinct; /* of the queries */
     struct nigh__tables *tables;
-    struct nigh__chunk_deal *deal; /* of tables: where the bits of queries and rows go; NULL: they stay */
-    uint64_t *dealt;               /* the queries so; owned */
-    bool budget_default;           /* nobody has said how much a look-up may compare */
+    struct nigh__chunk_deal *deal;   /* of tables: where the bits of queries and rows go; NULL: they stay */
+    uint64_t *dealt;                 /* the queries so; owned */
+    struct nigh__chunk_spill *spill; /* of `all`, where matches are handed out; NULL: they stay in memory */
+    bool budget_default;             /* nobody has said how much a look-up may compare */
 };
 
 /*
@@ -60,6 +74,10 @@ struct nigh__chunk_batch {
  * the block and the distance; with `first`, the number in the chunk and the distance.
  */
 static inline uint64_t nigh__chunk_best(uint32_t place, uint32_t distance) { return (uint64_t)place << 8 | distance; }
+
+/* Gives the hits that a thread has found to the sorter, where there is one.  False: that failed, and the spill says
+ * why. */
+bool nigh__chunk_hits_spill(const struct nigh__chunk_batch *batch, struct nigh__chunk_finds *finds);
 
 /* A match, and whether the look-up may end with it. */
 void nigh__chunk_hit_add(const struct nigh__chunk_batch *batch, const struct nigh__chunk_block *block, uint32_t row,

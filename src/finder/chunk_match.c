@@ -18,11 +18,14 @@
 #include "base/threads.h"
 #include "base/word_sort.h"
 #include "finder/chunk_search.h"
+#include "finder/finder_each.h"
 #include "finder/finder_options.h"
 #include "finder/recall.h"
 #include "finder/sorted.h"
 #include "scan/results.h"
 
+#define HANDED 256u /* matches at once */
+#define SPILLED_MIN 1024u
 #define ALONE_ROWS 4096u /* of a block: so few are searched sooner than threads start */
 
 struct answer {
@@ -134,10 +137,19 @@ static void answers_take(struct matching *matching, struct nigh__chunk_finds *fi
 
 static bool hits_take(struct matching *matching, struct nigh__chunk_finds *finds) {
     const size_t count = finds->hits.count;
+    if (matching->batch.spill != NULL) return nigh__chunk_hits_spill(&matching->batch, finds);
     struct nigh__chunk_hit *room = count == 0 ? NULL : nigh__array_add(matching->context, &matching->hits, count);
     if (room != NULL) memcpy(room, finds->hits.data, count * sizeof *room);
     finds->hits.count = 0;
     return room != NULL || count == 0;
+}
+
+/* Why a thread could not keep what it found. */
+static nigh_status tell_failed(const struct matching *matching, nigh_error *error) {
+    const struct nigh__chunk_spill *spill = matching->batch.spill;
+    if (spill == NULL || spill->status == NIGH_OK) return nigh__no_memory(error, "for what was found");
+    if (error != NULL) *error = spill->error;
+    return spill->status;
 }
 
 /* Puts together what the threads found in the current block. */
@@ -148,7 +160,7 @@ static nigh_status block_take(struct matching *matching, nigh_error *error) {
     bool failed = false;
     for (uint32_t i = 0; i < matching->threads; i++)
         failed = failed || matching->finds[i].failed || !hits_take(matching, &matching->finds[i]);
-    if (failed) return nigh__no_memory(error, "for what was found");
+    if (failed) return tell_failed(matching, error);
     nigh__chunk_batch_carry(batch, block);
     if (batch->options.mode == NIGH_FIND_ALL || !settled) return NIGH_OK;
     for (uint32_t i = 0; i < matching->threads; i++) answers_take(matching, &matching->finds[i]);
@@ -218,6 +230,16 @@ static bool add_sorted(struct matching *matching, nigh_results *results) {
     return added;
 }
 
+static void counts_sum(const struct matching *matching, struct nigh__find_counts *out) {
+    *out = (struct nigh__find_counts){.told = matching->batch.given};
+    for (uint32_t i = 0; i < matching->threads; i++) {
+        out->compared += matching->finds[i].found.compared;
+        out->probes += matching->finds[i].found.probes;
+        out->truncated += matching->finds[i].found.truncated;
+    }
+    out->exact = matching->batch.options.method != NIGH_FINDER_PSM && out->truncated == 0;
+}
+
 static nigh_status results_make(struct matching *matching, nigh_results **out, nigh_error *error) {
     const nigh_batch_options *options = &matching->batch.options;
     nigh_results *results = nigh__results_new(matching->context, matching->batch.given);
@@ -227,14 +249,54 @@ static nigh_status results_make(struct matching *matching, nigh_results **out, n
         nigh_results_free(results);
         return nigh__no_memory(error, "for the results");
     }
-    for (uint32_t i = 0; i < matching->threads; i++) {
-        results->distances += matching->finds[i].found.compared;
-        results->probes += matching->finds[i].found.probes;
-        results->truncated += matching->finds[i].found.truncated;
-    }
-    results->exact = options->method != NIGH_FINDER_PSM && results->truncated == 0;
+    struct nigh__find_counts counts;
+    counts_sum(matching, &counts);
+    results->distances = counts.compared;
+    results->probes = counts.probes;
+    results->truncated = counts.truncated;
+    results->exact = counts.exact;
     *out = results;
     return NIGH_OK;
+}
+
+/* --------------------------------------------------------------------- handing out */
+
+/* Some records of the sorter, which are of one query or of several. */
+static nigh_status hand_records(const uint64_t *records, size_t count, const struct nigh__match_sink *sink) {
+    nigh_match matches[HANDED];
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t query = records[2 * i] >> 32;
+        matches[kept++] = (nigh_match){.document = records[2 * i + 1], .distance = (uint32_t)records[2 * i]};
+        if (kept < HANDED && i + 1 < count && records[2 * i + 2] >> 32 == query) continue;
+        const nigh_status status = sink->take(sink->user, (size_t)query, matches, kept);
+        if (status != NIGH_OK) return status;
+        kept = 0;
+    }
+    return NIGH_OK;
+}
+
+static nigh_status hand_sorted(const struct matching *matching, const struct nigh__match_sink *sink,
+                               nigh_error *error) {
+    struct nigh__sorter *sorter = matching->batch.spill->sorter;
+    nigh_status status = nigh__sorter_finish(sorter, error);
+    while (status == NIGH_OK) {
+        const uint64_t *records;
+        size_t count = 0;
+        status = nigh__sorter_next(sorter, &records, &count, error);
+        if (status == NIGH_OK) status = hand_records(records, count, sink);
+    }
+    return status == NIGH_END ? NIGH_OK : status;
+}
+
+static nigh_status hand_answers(const struct matching *matching, const struct nigh__match_sink *sink) {
+    nigh_status status = NIGH_OK;
+    for (uint32_t query = 0; query < matching->batch.count && status == NIGH_OK; query++) {
+        const struct answer *answer = &matching->answers[query];
+        const nigh_match match = {.document = answer->number, .distance = answer->distance};
+        if (answer->number != UINT64_MAX) status = sink->take(sink->user, query, &match, 1);
+    }
+    return status;
 }
 
 /* -------------------------------------------------------------------- going through */
@@ -323,14 +385,13 @@ static void matching_release(struct matching *matching) {
     nigh__free(context, matching->queries);
 }
 
-nigh_status nigh_chunks_match(nigh_chunks *chunks, const uint8_t *queries, size_t count,
-                              const nigh_batch_options *options, nigh_results **out, nigh_error *error) {
-    *out = NULL;
-    struct matching matching = {.chunks = chunks,
-                                .context = chunks->context,
-                                .batch = {.context = chunks->context},
-                                .hits = NIGH__ARRAY(struct nigh__chunk_hit)};
-    struct nigh__chunk_batch *batch = &matching.batch;
+/* Goes through all chunks; `matching` is released by the caller. */
+static nigh_status match(nigh_chunks *chunks, const uint8_t *queries, size_t count, const nigh_batch_options *options,
+                         struct matching *matching, nigh_error *error) {
+    struct nigh__chunk_batch *batch = &matching->batch;
+    matching->chunks = chunks;
+    matching->context = batch->context = chunks->context;
+    matching->hits.item_size = sizeof(struct nigh__chunk_hit);
     nigh_status status = nigh__options_copy(&nigh__batch_options_shape, &batch->options, options, error);
     if (status == NIGH_OK) status = nigh__chunks_settle(chunks, error);
     if (status == NIGH_OK) status = options_complete(&batch->options, chunks, error);
@@ -338,13 +399,62 @@ nigh_status nigh_chunks_match(nigh_chunks *chunks, const uint8_t *queries, size_
         status = nigh__fail(error, NIGH_ELIMIT, "%zu queries; a batch has fewer than 2^32 - 1", count);
     if (status != NIGH_OK) return status;
     batch->count = (uint32_t)count;
-    matching.threads = nigh__threads_resolve(batch->options.threads);
-    if (matching.threads == NIGH__MAX_THREADS) matching.threads--; /* one more reads */
-    nigh__chunk_reader_init(chunks, &matching.reader);
-    status = matching_prepare(&matching, queries) ? nigh__chunk_batch_init(batch, error)
-                                                  : nigh__no_memory(error, "for a batch");
-    if (status == NIGH_OK) status = go_through(&matching, error);
+    matching->threads = nigh__threads_resolve(batch->options.threads);
+    if (matching->threads == NIGH__MAX_THREADS) matching->threads--; /* one more reads */
+    nigh__chunk_reader_init(chunks, &matching->reader);
+    status = matching_prepare(matching, queries) ? nigh__chunk_batch_init(batch, error)
+                                                 : nigh__no_memory(error, "for a batch");
+    return status == NIGH_OK ? go_through(matching, error) : status;
+}
+
+nigh_status nigh_chunks_match(nigh_chunks *chunks, const uint8_t *queries, size_t count,
+                              const nigh_batch_options *options, nigh_results **out, nigh_error *error) {
+    *out = NULL;
+    struct matching matching = {.chunks = NULL};
+    nigh_status status = match(chunks, queries, count, options, &matching, error);
     if (status == NIGH_OK) status = results_make(&matching, out, error);
     matching_release(&matching);
+    return status;
+}
+
+/* Half of the memory is the sorter's, half that of the threads' hits. */
+static nigh_status spill_init(const nigh_context *context, const struct nigh__match_sink *sink, uint32_t threads,
+                              struct nigh__chunk_spill *spill, nigh_error *error) {
+    const struct nigh__sorter_options options = {.words = 2,
+                                                 .key_words = 2,
+                                                 .memory_bytes = sink->memory_bytes / 2,
+                                                 .temporary = sink->temporary,
+                                                 .threads = threads};
+    const uint64_t hits = sink->memory_bytes / 4 / sizeof(struct nigh__chunk_hit) / threads;
+    spill->most = hits < SPILLED_MIN ? SPILLED_MIN : (size_t)hits;
+    return nigh__sorter_new(context, &options, &spill->sorter, error);
+}
+
+static nigh_status each(nigh_chunks *chunks, const uint8_t *queries, size_t count, const nigh_batch_options *options,
+                        const struct nigh__match_sink *sink, struct matching *matching, nigh_error *error) {
+    nigh_status status = match(chunks, queries, count, options, matching, error);
+    if (status != NIGH_OK) return status;
+    return matching->batch.options.mode == NIGH_FIND_ALL ? hand_sorted(matching, sink, error)
+                                                         : hand_answers(matching, sink);
+}
+
+nigh_status nigh__chunks_each(nigh_chunks *chunks, const uint8_t *queries, size_t count,
+                              const nigh_batch_options *options, const struct nigh__match_sink *sink,
+                              uint32_t **of_given, struct nigh__find_counts *counts, nigh_error *error) {
+    *of_given = NULL;
+    struct matching matching = {.chunks = NULL};
+    struct nigh__chunk_spill spill = {.status = NIGH_OK};
+    if (pthread_mutex_init(&spill.lock, NULL) != 0) return nigh__no_memory(error, "for a lock");
+    nigh_status status = spill_init(chunks->context, sink, nigh__threads_resolve(options->threads), &spill, error);
+    matching.batch.spill = &spill;
+    if (status == NIGH_OK) status = each(chunks, queries, count, options, sink, &matching, error);
+    if (status == NIGH_OK) {
+        counts_sum(&matching, counts);
+        *of_given = matching.batch.of_given;
+        matching.batch.of_given = NULL;
+    }
+    if (matching.context != NULL) matching_release(&matching);
+    nigh__sorter_free(spill.sorter);
+    (void)pthread_mutex_destroy(&spill.lock);
     return status;
 }

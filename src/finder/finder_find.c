@@ -14,13 +14,15 @@
  *
  * Memory.  Of queries that match crowds a chunk is looked up in pieces, so that beside the
  * matches there are 8 bytes for each of the chunks under way, and some megabytes.  Where
- * one match is asked for, no more than one is kept.
+ * one match is asked for, no more than one is kept.  Who takes matches as they come (finder_each.h) has 8 bytes for
+ * each key that is not handed out yet, and the matches of one query.
  *
  * The plain scan shares the rows among the threads instead (scan/scan.c).
  */
 #include "base/assert.h"
 #include "base/parallel.h"
 #include "finder/finder.h"
+#include "finder/finder_each.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -39,6 +41,8 @@
 #define CHUNKS_A_THREAD 8u
 #define FEW_KEYS 24u
 #define MANY_HITS (1u << 21) /* a piece of a chunk */
+#define MIN_HITS 4096u
+#define FEW_BYTES 64u /* a hit of each of some threads, twice while its array grows */
 
 struct chunk {
     struct nigh__array keys; /* of uint64_t: of all its queries, one after the other */
@@ -54,7 +58,10 @@ struct finding {
     nigh_find_options options;
     struct nigh__progress progress;
     nigh_results *results;
-    struct nigh__array numbers; /* keys of one query, with the numbers of its rows */
+    const struct nigh__match_sink *sink; /* NULL: the results are it */
+    nigh_status refused;                 /* of the sink */
+    _Atomic uint64_t waiting;            /* keys that were not handed out yet */
+    struct nigh__array numbers;          /* keys of one query, with the numbers of its rows */
 
     size_t chunk_size;
     size_t chunk_count;
@@ -97,8 +104,8 @@ static bool numbers_of_rows(struct finding *finding, const uint64_t *keys, size_
     return true;
 }
 
-/* Adds the matches of the next query.  `keys` are of distinct rows, sorted. */
-static bool results_add(struct finding *finding, const uint64_t *keys, size_t count) {
+/* Adds the matches of the next query, or hands them out.  `keys` are of distinct rows, sorted. */
+static bool results_put(struct finding *finding, const uint64_t *keys, size_t count) {
     const nigh_finder *finder = finding->finder;
     const bool listed = nigh__distinct_collapsed(&finder->distinct);
     const bool all = finding->options.mode == NIGH_FIND_ALL;
@@ -116,6 +123,7 @@ static bool results_add(struct finding *finding, const uint64_t *keys, size_t co
         keys = &first;
     }
     nigh_results *results = finding->results;
+    if (finding->sink != NULL) results->matches.count = 0;
     nigh_match *matches = nigh__array_add(finder->context, &results->matches, count);
     if (matches == NULL && count != 0) return false;
     for (size_t i = 0; i < count; i++) {
@@ -123,8 +131,32 @@ static bool results_add(struct finding *finding, const uint64_t *keys, size_t co
         if (finder->without_numbers) matches[i].document = UINT64_MAX;
     }
     NIGH__ASSERT(results->finished < results->queries);
+    if (finding->sink != NULL && count > 0)
+        finding->refused = finding->sink->take(finding->sink->user, results->finished, matches, count);
+    if (finding->refused != NIGH_OK) return false;
     results->ends[results->finished++] = results->matches.count;
     return true;
+}
+
+/* The same; after a failure no more is handed out, for queries would be told by wrong numbers. */
+static bool results_add(struct finding *finding, const uint64_t *keys, size_t count) {
+    if (finding->refused != NIGH_OK) return false;
+    const bool added = results_put(finding, keys, count);
+    if (!added && finding->refused == NIGH_OK) finding->refused = NIGH_ENOMEM;
+    return added;
+}
+
+/* What ended the handing out. */
+static nigh_status tell_refused(const struct finding *finding, nigh_error *error) {
+    if (finding->refused == NIGH_ENOMEM) return nigh__no_memory(error, "for what was found");
+    return finding->refused;
+}
+
+/* Whether others must be handed out first.  Of one query there is nothing else to do. */
+static bool too_much(struct finding *finding, size_t keys) {
+    if (finding->sink == NULL || finding->sink->memory_bytes == 0) return false;
+    const uint64_t waiting = atomic_fetch_add_explicit(&finding->waiting, keys, memory_order_relaxed) + keys;
+    return finding->count > 1 && waiting > finding->sink->memory_bytes / sizeof(uint64_t);
 }
 
 /* ----------------------------------------------------------------- the chunks */
@@ -164,6 +196,13 @@ static bool piece_order(const struct finding *finding, struct chunk *chunk, size
     return true;
 }
 
+/* So many hits of a piece at most, but for those of one query. */
+static size_t many_hits(const struct finding *finding) {
+    if (finding->sink == NULL || finding->sink->memory_bytes == 0) return MANY_HITS;
+    const uint64_t room = finding->sink->memory_bytes / FEW_BYTES;
+    return room > MANY_HITS ? MANY_HITS : room < MIN_HITS ? MIN_HITS : (size_t)room;
+}
+
 static nigh_status look_up(const struct finding *finding, const uint64_t *queries, size_t first, size_t count,
                            struct nigh__found *found) {
     const nigh_finder *finder = finding->finder;
@@ -176,7 +215,7 @@ static nigh_status look_up(const struct finding *finding, const uint64_t *querie
         .any = finding->options.mode == NIGH_FIND_ANY,
         .first = finding->options.mode == NIGH_FIND_FIRST,
         .budget = finder->budget,
-        .many_hits = MANY_HITS,
+        .many_hits = many_hits(finding),
     };
     if (finder->sorted != NULL) return nigh__sorted_find(finder->sorted, &lookup, found, NULL);
     return nigh__tables_find(finder->tables, &lookup, found, NULL);
@@ -193,9 +232,11 @@ static nigh_status chunk_find(struct finding *finding, size_t number, uint64_t *
     chunk->counts = nigh__alloc_zero(finder->context, count, sizeof *chunk->counts);
     nigh_status status = chunk->counts == NULL ? NIGH_ENOMEM : NIGH_OK;
     for (size_t done = 0; status == NIGH_OK && done < count; done += found.finished) {
+        const size_t before = chunk->keys.count;
         found.hits.count = 0;
         status = look_up(finding, queries + done * finder->distinct.words, first + done, count - done, &found);
         if (status == NIGH_OK && !piece_order(finding, chunk, done, &found.hits)) status = NIGH_ENOMEM;
+        if (status == NIGH_OK && too_much(finding, chunk->keys.count - before)) status = NIGH_ELIMIT;
     }
     nigh__array_release(finder->context, &found.hits);
     atomic_fetch_add_explicit(&finding->compared, found.compared, memory_order_relaxed);
@@ -237,6 +278,7 @@ static nigh_status tell(struct finding *finding) {
              told < finding->chunk_count && atomic_load(&finding->chunks[told].ready); told++) {
             struct chunk *chunk = &finding->chunks[told];
             if (!chunk_add(finding, chunk, chunk_queries(finding, told))) status = NIGH_ENOMEM;
+            (void)atomic_fetch_sub_explicit(&finding->waiting, chunk->keys.count, memory_order_relaxed);
             chunk_release(finding->finder->context, chunk);
             atomic_store(&finding->told, told + 1);
         }
@@ -281,6 +323,8 @@ static nigh_status find_in_chunks(struct finding *finding, uint32_t threads, nig
         chunk_release(context, &finding->chunks[c]);
     nigh__free(context, finding->chunks);
     if (status == NIGH_ECANCELLED) return nigh__progress_cancelled(error);
+    if (finding->refused != NIGH_OK) return tell_refused(finding, error);
+    if (status == NIGH_ELIMIT) return nigh__fail(error, status, "more was found than memory holds at once");
     return status == NIGH_ENOMEM ? nigh__no_memory(error, "for what was found") : status;
 }
 
@@ -320,8 +364,7 @@ static nigh_status scan_batch(struct finding *finding, uint64_t *queries, size_t
                 if (nigh__key_number(keys[i]) < nigh__key_number(keys[0])) keys[0] = keys[i];
             some = 1;
         }
-        if (status == NIGH_OK && !results_add(finding, keys, some))
-            status = nigh__no_memory(error, "for what was found");
+        if (status == NIGH_OK && !results_add(finding, keys, some)) status = tell_refused(finding, error);
         nigh__array_release(finding->finder->context, &found[q]);
     }
     return status;
@@ -355,33 +398,59 @@ static nigh_status check_find(const nigh_finder *finder, size_t count, const nig
     return NIGH_OK;
 }
 
+/* `finding` has its queries and its options; the results are made here. */
+static nigh_status find(struct finding *finding, nigh_error *error) {
+    const nigh_finder *finder = finding->finder;
+    finding->numbers = (struct nigh__array)NIGH__ARRAY(uint64_t);
+    nigh__progress_init(&finding->progress, finding->options.progress);
+    finding->results = nigh__results_new(finder->context, finding->count);
+    if (finding->results == NULL) return nigh__no_memory(error, "for what was found");
+    const uint32_t threads = nigh__threads_resolve(finding->options.threads);
+    const nigh_status status = finder->info.method == NIGH_FINDER_SCAN ? find_by_scan(finding, threads, error)
+                                                                       : find_in_chunks(finding, threads, error);
+    nigh__array_release(finder->context, &finding->numbers);
+    finding->results->distances = finding->compared;
+    finding->results->probes = finding->probes;
+    finding->results->truncated = finding->truncated;
+    finding->results->exact = finder->info.method != NIGH_FINDER_PSM && finding->truncated == 0 &&
+                              (finder->info.method == NIGH_FINDER_SCAN || finder->radius <= finder->info.exact_radius);
+    return status;
+}
+
 nigh_status nigh_finder_find(const nigh_finder *finder, const uint8_t *queries, size_t count,
                              const nigh_find_options *options, nigh_results **out, nigh_error *error) {
     *out = NULL;
-    struct finding finding = {.finder = finder,
-                              .queries = queries,
-                              .count = count,
-                              .numbers = NIGH__ARRAY(uint64_t),
-                              .telling = ATOMIC_FLAG_INIT};
+    struct finding finding = {.finder = finder, .queries = queries, .count = count, .telling = ATOMIC_FLAG_INIT};
     nigh_status status = nigh__options_copy(&nigh__find_options_shape, &finding.options, options, error);
     if (status == NIGH_OK) status = check_find(finder, count, &finding.options, error);
-    if (status != NIGH_OK) return status;
-    nigh__progress_init(&finding.progress, finding.options.progress);
-    finding.results = nigh__results_new(finder->context, count);
-    if (finding.results == NULL) return nigh__no_memory(error, "for what was found");
-    const uint32_t threads = nigh__threads_resolve(finding.options.threads);
-    status = finder->info.method == NIGH_FINDER_SCAN ? find_by_scan(&finding, threads, error)
-                                                     : find_in_chunks(&finding, threads, error);
-    nigh__array_release(finder->context, &finding.numbers);
-    if (status != NIGH_OK) {
+    if (status == NIGH_OK) status = find(&finding, error);
+    if (status == NIGH_OK)
+        *out = finding.results;
+    else
         nigh_results_free(finding.results);
-        return status;
-    }
-    finding.results->distances = finding.compared;
-    finding.results->probes = finding.probes;
-    finding.results->truncated = finding.truncated;
-    finding.results->exact = finder->info.method != NIGH_FINDER_PSM && finding.truncated == 0 &&
-                             (finder->info.method == NIGH_FINDER_SCAN || finder->radius <= finder->info.exact_radius);
-    *out = finding.results;
-    return NIGH_OK;
+    return status;
+}
+
+uint64_t nigh__finder_scan_bytes(const nigh_finder *finder, size_t count) {
+    if (finder->info.method != NIGH_FINDER_SCAN) return 0;
+    return (uint64_t)nigh__smaller(count, NIGH__BATCH_QUERIES) * finder->distinct.count * sizeof(uint64_t);
+}
+
+nigh_status nigh__finder_each(const nigh_finder *finder, const uint8_t *queries, size_t count,
+                              const nigh_find_options *options, const struct nigh__match_sink *sink,
+                              struct nigh__find_counts *counts, nigh_error *error) {
+    *counts = (struct nigh__find_counts){0};
+    struct finding finding = {
+        .finder = finder, .queries = queries, .count = count, .sink = sink, .telling = ATOMIC_FLAG_INIT};
+    nigh_status status = nigh__options_copy(&nigh__find_options_shape, &finding.options, options, error);
+    if (status == NIGH_OK) status = check_find(finder, count, &finding.options, error);
+    if (status == NIGH_OK) status = find(&finding, error);
+    if (finding.results == NULL) return status;
+    *counts = (struct nigh__find_counts){.told = finding.results->finished,
+                                         .compared = finding.compared,
+                                         .probes = finding.probes,
+                                         .truncated = finding.truncated,
+                                         .exact = finding.results->exact};
+    nigh_results_free(finding.results);
+    return status;
 }

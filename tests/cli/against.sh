@@ -173,17 +173,27 @@ expect 0 $'copy\t0\t0\tcollection\nagain\tfresh\t0\tinput' '' \
 expect 0 ANY '' -- "$NIGH" against -q --stats s.json simhash.nigh new.jsonl
 for key in '"queries":4' '"matches":' '"there":' '"new":' '"radius":3' '"exact":1' '"truncated":0'; do contains s.json "$key"; done
 
-# Many copies on both sides: the nearest of each are told, as many as the memory has room for, and the rest counted.
+# Many copies on both sides: all are told, whatever the memory; with --max-matches the nearest, and the rest is counted.
 python3 -c 'for i in range(3000): print("s%d\t0123456789abcdef" % i)' > crowd.hex
 python3 -c 'for i in range(40): print("n%d\t0123456789abcdee" % i)' > many.hex
 "$NIGH" index -q crowd.nigh crowd.hex || fail index
 expect 0 ANY ANY -- "$NIGH" against -r 3 --output tsv --stats s.json crowd.nigh many.hex
-[[ $(wc -l < .out) == 40000 ]] || fail "$(wc -l < .out) matches"
-contains .err '80,000 more matches are not told'
-contains s.json '"untold":80000'
-expect 0 ANY '' -- "$NIGH" against -q -r 3 --memory 1M --output tsv --stats s.json crowd.nigh many.hex
+[[ $(wc -l < .out) == 120000 ]] || fail "$(wc -l < .out) matches"
+contains s.json '"matches":120000'
+contains s.json '"untold":0'
+cp .out all.tsv
+expect 0 ANY '' -- "$NIGH" against -q -r 3 --memory 1M --output tsv crowd.nigh many.hex
+same all.tsv .out
 head -2 .out > got
 compare 'the first' $'n0\ts0\t1\tcollection\nn0\ts1\t1\tcollection' got
+"$NIGH" against -q -r 0 --add copies.chunks base.hex > /dev/null || fail against
+for place in crowd.nigh copies.chunks; do
+    expect 0 ANY ANY -- "$NIGH" against -r $([[ $place == crowd.nigh ]] && echo 3 || echo 64) --max-matches 1000 \
+        --output tsv --stats s.json $place many.hex
+    [[ $(wc -l < .out) == 40000 ]] || fail "$(wc -l < .out) matches"
+    contains .err 'not told: of each document the nearest are, up to --max-matches 1,000'
+done
+contains s.json '"untold":1'
 
 # ------------------------------------------------------------------ wrong use --
 
