@@ -291,9 +291,11 @@ static void note_outcome(const struct against *against, const char *method, cons
              cli_digits(info->unmatched).text, added, method, job->stats.work_seconds,
              cli_digits((uint64_t)job->stats.rate).text, skipped);
     if (info->untold > 0)
-        cli_note(job, "%s not told: of each document the nearest are, up to --max-matches %s",
+        cli_note(job,
+                 "%s not told: %s, and of more than 1,000 equal new ones that repeat an earlier one, one match each",
                  cli_counted(info->untold, "more match is", "more matches are").text,
-                 cli_digits(against->values->max_matches.value).text);
+                 against->values->max_matches.given ? "of each document the nearest are, up to --max-matches"
+                                                    : "of each document all that are in the collection are");
     if (info->truncated > 0)
         cli_note(job, "%s more rows than are compared for one; some matches may be missing",
                  cli_counted(info->truncated, "look-up found", "look-ups found").text);

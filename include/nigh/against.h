@@ -211,7 +211,7 @@ typedef struct nigh_against_info {
     int verified;     /* non-zero: every match was verified by its text */
     double threshold; /* of near-copies */
     uint64_t lost;    /* of near-copies: as in nigh_dedup_info */
-    uint64_t untold;  /* matches beyond most_matches, which are in no list */
+    uint64_t untold;  /* matches that are in no list: beyond most_matches, and of many equal new ones */
 } nigh_against_info;
 
 NIGH_API void nigh_against_describe(const nigh_against *against, nigh_against_info *out);

@@ -279,6 +279,7 @@ struct joining {
     nigh_against *against;
     struct nigh__sorter *repeats; /* of struct repeat */
     nigh_match *first;            /* of each new one, the first that it repeats; document NIGH_ALL_64: none */
+    uint32_t *counts;             /* of each new one, how many it repeats */
     nigh_status status;           /* of the sorter */
     nigh_error error;
 };
@@ -293,7 +294,9 @@ static int take_pair(void *user, const nigh_pair *pair) {
     if (against->matched[pair->first]) {
         if (pair->distance > 0 || repeated.document == NIGH_ALL_64 || against->matched[later]) return 0;
         match = repeated;
+        against->info.untold += joining->counts[pair->first] - 1;
     }
+    joining->counts[later] += joining->counts[later] < UINT32_MAX;
     if (joining->first[later].document == NIGH_ALL_64) joining->first[later] = match;
     const struct repeat repeat = {later, match.distance, match.document};
     joining->status = nigh__sorter_add(joining->repeats, &repeat.owner, 1, &joining->error);
@@ -356,7 +359,8 @@ static nigh_status open_repeats(struct joining *joining, nigh_error *error) {
                                                  .temporary = temporary_of(against),
                                                  .threads = against->options.threads};
     joining->first = nigh__alloc(against->context, count, sizeof *joining->first);
-    if (joining->first == NULL) return nigh__no_memory(error, "for matches");
+    joining->counts = nigh__alloc_zero(against->context, count, sizeof *joining->counts);
+    if (joining->first == NULL || joining->counts == NULL) return nigh__no_memory(error, "for matches");
     for (size_t i = 0; i < count; i++) joining->first[i] = (nigh_match){.document = NIGH_ALL_64};
     return nigh__sorter_new(against->context, &options, &joining->repeats, error);
 }
@@ -369,6 +373,7 @@ static nigh_status match_each_other(nigh_against *against, nigh_error *error) {
     if (status == NIGH_OK) status = keep_repeats(&joining, error);
     nigh__sorter_free(joining.repeats);
     nigh__free(against->context, joining.first);
+    nigh__free(against->context, joining.counts);
     return status;
 }
 

@@ -72,7 +72,18 @@ for place in crowd.nigh crowd.chunks; do
     compare crowd.new k crowd.new
     contains .out '{"id1":"c3000","id2":"k","distance":3,"input":true}'
     [[ $(wc -l < .out) == 3001 ]] || fail 'not one match for each'
+    contains s.json '"untold":0'
 done
+# Two earlier ones that they all match: one is told of each but the first, and the others are counted.
+{
+    printf 'k\t0000000000000007\nl\t0000000000000038\n'
+    for ((i = 0; i < 3001; i++)); do printf 'c%d\t0000000000000000\n' "$i"; done
+} > two.hex
+printf 'far\tffffffffffffffff\n' | "$NIGH" index -q far.nigh -
+expect 0 ANY ANY -- "$NIGH" against -r 3 --stats s.json far.nigh two.hex
+[[ $(wc -l < .out) == 3002 ]] || fail "$(wc -l < .out) matches"
+contains s.json '"untold":3000'
+contains .err '3,000 more matches are not told'
 
 # ------------------------------------------------------------------- methods --
 
@@ -133,6 +144,12 @@ for place in f.chunks c.nigh; do
         -- "$NIGH" against -r 3 --add --new full/fresh $place one.hex
 done
 
+for options in '-o o.jsonl' '--threshold 0.9' --no-verify; do
+    # shellcheck disable=SC2086 # two words
+    expect_unchanged f.chunks 2 '' ANY -- "$NIGH" against $options f.chunks one.hex
+    contains .err 'for a collection for near-copies, not for chunks'
+done
+
 # ----------------------------------------------------------------- documents --
 
 words() { for ((i = $1; i < $1 + 80; i++)); do printf 'word%d ' $((i * 7919 % 1009)); done; }
@@ -188,10 +205,10 @@ head -2 .out > got
 compare 'the first' $'n0\ts0\t1\tcollection\nn0\ts1\t1\tcollection' got
 "$NIGH" against -q -r 0 --add copies.chunks base.hex > /dev/null || fail against
 for place in crowd.nigh copies.chunks; do
-    expect 0 ANY ANY -- "$NIGH" against -r $([[ $place == crowd.nigh ]] && echo 3 || echo 64) --max-matches 1000 \
+    expect 0 ANY ANY -- "$NIGH" against -r "$([[ $place == crowd.nigh ]] && echo 3 || echo 64)" --max-matches 1000 \
         --output tsv --stats s.json $place many.hex
     [[ $(wc -l < .out) == 40000 ]] || fail "$(wc -l < .out) matches"
-    contains .err 'not told: of each document the nearest are, up to --max-matches 1,000'
+    contains .err 'not told: of each document the nearest are, up to --max-matches'
 done
 contains s.json '"untold":1'
 
