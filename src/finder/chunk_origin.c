@@ -10,8 +10,9 @@
 #define CHECKED_BYTES 56u
 #define PART_ALIGNMENT 8u
 
-static const char *const part_problems[NIGH__ORIGIN_PARTS] = {
-    "the scheme's checksum is wrong", "the vocabulary's checksum is wrong", "the model's checksum is wrong"};
+static const char *part_name(enum nigh__origin_part part) {
+    return part == NIGH__ORIGIN_SCHEME ? "scheme" : part == NIGH__ORIGIN_VOCABULARY ? "vocabulary" : "model";
+}
 
 bool nigh__origin_length(const uint64_t lengths[NIGH__ORIGIN_PARTS], uint64_t *out) {
     uint64_t sum = sizeof(struct nigh__origin_header);
@@ -92,7 +93,7 @@ nigh_status nigh__origin_fetch(const struct nigh__file *file, uint64_t at, const
     bytes[length] = 0;
     nigh_status status = length == 0 ? NIGH_OK : nigh__file_read(file, begin, bytes, (size_t)length, error);
     if (status == NIGH_OK && header->checksums[part] != nigh__hash(bytes, (size_t)length))
-        status = nigh__fail_at(error, NIGH_ECORRUPT, file->path, begin, "%s", part_problems[part]);
+        status = nigh__fail_at(error, NIGH_ECORRUPT, file->path, begin, "the %s's checksum is wrong", part_name(part));
     if (status == NIGH_OK)
         *out = bytes;
     else
