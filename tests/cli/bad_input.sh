@@ -124,7 +124,7 @@ for command in index search info check export; do
     *) arguments=() ;;
     esac
     message="nigh: 'good.hex': not a nigh collection: a collection is a directory"
-    [[ $command != info ]] || message="nigh: 'good.hex' is neither a collection nor a model"
+    [[ $command != info ]] || message="nigh: 'good.hex' is neither a collection nor a model nor a file of chunks"
     expect_unchanged good.hex 2 '' "$message" \
         -- "$NIGH" "$command" good.hex "${arguments[@]}"
     expect_unchanged foreign 2 '' "nigh: 'foreign': not a nigh collection" -- "$NIGH" "$command" foreign "${arguments[@]}"
