@@ -9,9 +9,9 @@
  * be no verifying.
  *
  * In a small bucket all pairs are compared.  A crowd has as many pairs as the square
- * of its number, and nobody needs them to know who stays.  The rule KEPT holds each of its
- * members against those that stay (crowd_lists.h), which is known only when the better
- * ones are decided: it gets the members.  For other rules they come best first, and some lead: each is compared with
+ * of its number, and nobody needs them to know who stays.  The rules KEPT and COMPLETE hold each
+ * of its members against those that stay (crowd_lists.h), which is known only when the better
+ * ones are decided: they get the members.  For COMPONENTS they come best first, and some lead: each is compared with
  * the leaders before it, and pairs with the eight best that are near enough and with the nearest; whoever has no leader
  * close by leads, too.  In a crowd within the budget any number may lead, so nobody who may stay is overlooked; beyond
  * it 32 may, and those who have no leader close by, and few near ones, are compared with a few neighbours in the order
@@ -51,8 +51,7 @@ nigh_status nigh__buckets_init(struct nigh__candidates *candidates, const struct
     out->order = candidates->order;
     out->radius = nigh__crowd_find_radius(dedup->options.threshold);
     out->least = dedup->verified ? 0 : dedup->options.threshold;
-    out->most =
-        budget < NIGH__CROWD_MEMBERS || dedup->options.cluster == NIGH_CLUSTER_COMPLETE ? budget : NIGH__CROWD_MEMBERS;
+    out->most = nigh__smaller(budget, NIGH__CROWD_MEMBERS);
     out->members = (struct nigh__array)NIGH__ARRAY(uint64_t);
     out->sizes = (struct nigh__array)NIGH__ARRAY(uint64_t);
     out->rows = (struct nigh__array)NIGH__ARRAY(uint64_t);

@@ -112,7 +112,7 @@ nigh_status nigh__candidates_init(const nigh_dedup *dedup, const struct nigh__or
                                   const struct nigh__there *there, uint32_t threads, struct nigh__candidates *out,
                                   nigh_error *error) {
     *out = (struct nigh__candidates){.dedup = dedup, .order = order, .there = there, .taken = NIGH__ARRAY(uint64_t)};
-    const bool kept = dedup->options.cluster == NIGH_CLUSTER_KEPT;
+    const bool kept = dedup->options.cluster != NIGH_CLUSTER_COMPONENTS;
     const bool all = dedup->options.all_pairs;
     nigh_status status = NIGH_OK;
     if (kept) status = new_sorter(dedup, threads, &out->deciding.by_worse, error);

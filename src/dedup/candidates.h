@@ -5,9 +5,9 @@
  * decides about who stays or, where all pairs are wanted, is only listed: who stays must not
  * depend on whether pairs are listed.
  *
- * The rule KEPT takes one document after the other with all its pairs (keep.h), so its pairs
- * are sorted by the worse rank; and of crowds, whose pairs would be too many, it takes the
- * members.  All others take pairs by the better rank.
+ * The rules KEPT and COMPLETE take one document after the other with all its pairs (keep.h),
+ * so their pairs are sorted by the worse rank; and of crowds, whose pairs would be too many,
+ * they take the members.  COMPONENTS takes pairs by the better rank.
  */
 #ifndef NIGH_DEDUP_CANDIDATES_H
 #define NIGH_DEDUP_CANDIDATES_H

@@ -18,6 +18,7 @@ static nigh_status compare_sets(const struct nigh__comparer *comparer, struct ni
     const double jaccard = (double)common / (double)(a_count + b_count - common);
     out->alike = jaccard >= dedup->options.threshold;
     out->similarity = (float)jaccard;
+    out->common = common;
     return NIGH_OK;
 }
 

@@ -18,6 +18,7 @@ struct nigh__comparer {
 struct nigh__comparison {
     bool alike;
     float similarity;
+    uint64_t common; /* features, where sets were compared */
 };
 
 /*

@@ -114,14 +114,8 @@ static nigh_status verify_candidates(nigh_dedup *dedup, struct nigh__pass_plan *
                                      const struct nigh__gathered *gathered, const struct nigh__order *order,
                                      struct nigh__there *there, struct nigh__candidates *candidates,
                                      nigh_error *error) {
-    const struct nigh__sorter_options sorting = {.words = dedup->pair_words,
-                                                 .key_words = dedup->pair_words,
-                                                 .memory_bytes = dedup->options.memory_bytes / 8,
-                                                 .temporary = dedup->temporary,
-                                                 .threads = plan->threads};
     struct nigh__clusters clusters;
-    nigh_status status =
-        nigh__clusters_init(dedup->context, dedup->options.cluster, order->count, &sorting, &clusters, error);
+    nigh_status status = nigh__clusters_init(dedup->context, order->count, &clusters, error);
     if (status != NIGH_OK) return status;
     status = nigh__verify(dedup, plan, gathered, order, there, candidates, &clusters, error);
     nigh__clusters_release(&clusters);

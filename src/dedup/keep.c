@@ -19,6 +19,11 @@
  *
  * Whoever is found in the first step has a better rank than anyone in the second, so the
  * two steps give the verdict of one by one.  Where a wave ends changes nothing.
+ *
+ * The rule COMPLETE is the same, but that a document must also be alike to all that went
+ * with the one it goes with (complete.h).  A cluster may have grown since the first step: then it
+ * is asked again in the second, and where it says no now, the document goes on to the next.
+ * Clusters that said no before would say it again, for nobody leaves them.
  */
 #include "dedup/keep.h"
 
@@ -26,6 +31,7 @@
 
 #include "base/parallel.h"
 #include "base/status.h"
+#include "dedup/complete.h"
 #include "dedup/crowd_lists.h"
 #include "dedup/likeness.h"
 
@@ -38,9 +44,16 @@
 struct suspect {
     uint64_t rank;
     size_t pairs, crowds;
+    uint64_t from;  /* ranks before that are out of the question */
     uint64_t found; /* the rank it goes with; NIGH__NO_DOCUMENT: none yet */
     float similarity;
+    /* Of the rule COMPLETE. */
+    uint64_t left;                     /* comparisons with other members; 0: no more, and it stays */
+    struct nigh__complete_place place; /* in the cluster */
 };
+
+/* Which of those that stay a document is held against. */
+enum scope { BEFORE_WAVE, OF_WAVE, ALL };
 
 /* One thread's own things. */
 struct hand {
@@ -48,12 +61,13 @@ struct hand {
     struct nigh__array distances; /* of uint32_t */
     struct nigh__array found;     /* of uint64_t: candidates */
     uint64_t by_crowds;           /* candidates so far, counted once for each crowd */
-    uint64_t compared;
+    struct nigh__complete_asking asking;
 };
 
 struct wave {
     const struct nigh__keeping *keeping;
     struct nigh__crowd_lists crowd_lists;
+    struct nigh__complete complete; /* of the rule COMPLETE; else of zeros */
     struct nigh__sorter_cursor pairs, members;
     struct nigh__array suspects; /* of struct suspect, and one more that ends the last */
     struct nigh__array betters;  /* of uint64_t: of pairs, the better ranks */
@@ -83,8 +97,11 @@ static nigh_status take_records(const struct wave *wave, struct nigh__sorter_cur
 static nigh_status add_suspect(struct wave *wave, uint64_t rank, nigh_error *error) {
     struct suspect *suspect = nigh__array_add(wave->keeping->dedup->context, &wave->suspects, 1);
     if (suspect == NULL) return nigh__no_memory(error, "to verify");
-    *suspect = (struct suspect){
-        .rank = rank, .pairs = wave->betters.count, .crowds = wave->crowds.count, .found = NIGH__NO_DOCUMENT};
+    *suspect = (struct suspect){.rank = rank,
+                                .pairs = wave->betters.count,
+                                .crowds = wave->crowds.count,
+                                .found = NIGH__NO_DOCUMENT,
+                                .left = wave->keeping->dedup->options.bucket_budget};
     return NIGH_OK;
 }
 
@@ -119,12 +136,16 @@ static int compare_ranks(const void *left, const void *right) {
 
 static bool stays(const struct wave *wave, uint64_t rank) { return wave->keeping->clusters->kept[rank] == rank; }
 
-/* Candidates by pairs that stay: those of the wave itself, or those before it. */
-static nigh_status collect_pairs(const struct wave *wave, struct hand *hand, const struct suspect *suspect, bool own,
-                                 nigh_error *error) {
+static bool is_in(const struct wave *wave, enum scope scope, uint64_t rank) {
+    return scope == ALL || (rank >= wave->begin) == (scope == OF_WAVE);
+}
+
+/* Candidates by pairs that stay. */
+static nigh_status collect_pairs(const struct wave *wave, struct hand *hand, const struct suspect *suspect,
+                                 enum scope scope, nigh_error *error) {
     const uint64_t *betters = wave->betters.data;
     for (size_t i = suspect[0].pairs; i < suspect[1].pairs; i++) {
-        if ((betters[i] >= wave->begin) != own || !stays(wave, betters[i])) continue;
+        if (!is_in(wave, scope, betters[i]) || !stays(wave, betters[i])) continue;
         uint64_t *place = nigh__array_add(wave->keeping->dedup->context, &hand->found, 1);
         if (place == NULL) return nigh__no_memory(error, "to verify");
         *place = betters[i];
@@ -133,46 +154,73 @@ static nigh_status collect_pairs(const struct wave *wave, struct hand *hand, con
 }
 
 /* The same by crowds. */
-static nigh_status collect_crowds(const struct wave *wave, struct hand *hand, const struct suspect *suspect, bool own,
-                                  nigh_error *error) {
+static nigh_status collect_crowds(const struct wave *wave, struct hand *hand, const struct suspect *suspect,
+                                  enum scope scope, nigh_error *error) {
     const uint64_t *crowds = wave->crowds.data;
     const struct nigh__comparer *comparer = wave->keeping->comparer;
     const uint64_t *row = nigh__gathered_row(comparer->gathered, comparer->order->first[suspect->rank]);
     nigh_status status = NIGH_OK;
     for (size_t i = suspect[0].crowds; status == NIGH_OK && i < suspect[1].crowds; i++) {
         const struct nigh__crowd_list *list = &wave->crowd_lists.lists[crowds[i]];
-        status = nigh__crowd_lists_find(&wave->crowd_lists, crowds[i], row, own ? list->settled : 0,
-                                        own ? list->ranks.count : list->settled, &hand->distances, &hand->found, error);
+        status = nigh__crowd_lists_find(&wave->crowd_lists, crowds[i], row, scope == OF_WAVE ? list->settled : 0,
+                                        scope == BEFORE_WAVE ? list->settled : list->ranks.count, &hand->distances,
+                                        &hand->found, error);
     }
     return status;
 }
 
-/* Holds a document against its candidates, best first. */
-static nigh_status try_candidates(const struct wave *wave, struct hand *hand, struct suspect *suspect,
-                                  nigh_error *error) {
-    uint64_t *found = hand->found.data;
-    if (hand->found.count > 1) qsort(found, hand->found.count, sizeof *found, compare_ranks);
-    for (size_t i = 0; i < hand->found.count; i++) {
-        struct nigh__comparison comparison;
-        if (i > 0 && found[i] == found[i - 1]) continue;
-        hand->compared++;
-        nigh_status status =
-            nigh__compare(wave->keeping->comparer, &hand->reader, found[i], suspect->rank, false, &comparison, error);
-        if (status != NIGH_OK) return status;
-        if (!comparison.alike) continue;
-        suspect->found = found[i];
-        suspect->similarity = comparison.similarity;
-        return NIGH_OK;
+static bool is_complete(const struct wave *wave) { return wave->complete.context != NULL; }
+
+/* Whether it may go with one that it is alike to; half of what is left may be spent on that. */
+static nigh_status ask_cluster(const struct wave *wave, struct hand *hand, struct suspect *suspect, uint64_t kept,
+                               bool *admits, nigh_error *error) {
+    const uint64_t allowed = suspect->left - suspect->left / 2;
+    hand->asking.left = allowed;
+    nigh_status status =
+        nigh__complete_admits(&wave->complete, &hand->asking, kept, suspect->rank, &suspect->place, admits, error);
+    suspect->left -= allowed - hand->asking.left;
+    return status;
+}
+
+/* Holds a document against one candidate. */
+static nigh_status try_candidate(const struct wave *wave, struct hand *hand, struct suspect *suspect,
+                                 uint64_t candidate, nigh_error *error) {
+    struct nigh__comparison comparison;
+    hand->asking.compared++;
+    nigh_status status =
+        nigh__compare(wave->keeping->comparer, &hand->reader, candidate, suspect->rank, false, &comparison, error);
+    if (status != NIGH_OK || !comparison.alike) return status;
+    bool admits = true;
+    if (is_complete(wave)) {
+        nigh__complete_begin(&wave->complete, candidate, suspect->rank, comparison.common, &suspect->place);
+        status = ask_cluster(wave, hand, suspect, candidate, &admits, error);
     }
+    if (status != NIGH_OK || !admits) return status;
+    suspect->found = candidate;
+    suspect->similarity = comparison.similarity;
     return NIGH_OK;
 }
 
-static nigh_status judge(const struct wave *wave, struct hand *hand, struct suspect *suspect, bool own,
+/* And against all of them, best first. */
+static nigh_status try_candidates(const struct wave *wave, struct hand *hand, struct suspect *suspect,
+                                  nigh_error *error) {
+    uint64_t *found = hand->found.data;
+    nigh_status status = NIGH_OK;
+    if (hand->found.count > 1) qsort(found, hand->found.count, sizeof *found, compare_ranks);
+    for (size_t i = 0; status == NIGH_OK && i < hand->found.count; i++) {
+        if (found[i] < suspect->from || (i > 0 && found[i] == found[i - 1])) continue;
+        status = try_candidate(wave, hand, suspect, found[i], error);
+        if (suspect->found != NIGH__NO_DOCUMENT || suspect->left == 0) break;
+    }
+    return status;
+}
+
+static nigh_status judge(const struct wave *wave, struct hand *hand, struct suspect *suspect, enum scope scope,
                          nigh_error *error) {
     hand->found.count = 0;
-    nigh_status status = collect_pairs(wave, hand, suspect, own, error);
+    nigh_status status = collect_pairs(wave, hand, suspect, scope, error);
     const size_t by_pairs = hand->found.count;
-    if (status == NIGH_OK) status = collect_crowds(wave, hand, suspect, own, error);
+    if (status == NIGH_OK) status = collect_crowds(wave, hand, suspect, scope, error);
     hand->by_crowds += hand->found.count - by_pairs;
     return status == NIGH_OK ? try_candidates(wave, hand, suspect, error) : status;
 }
@@ -185,7 +233,7 @@ static nigh_status judge_some(void *user, const struct nigh__items *items) {
     nigh_status status = NIGH_OK;
     for (uint64_t i = items->first; status == NIGH_OK && i < items->end; i++)
         if (stays(wave, suspects[i].rank))
-            status = judge(wave, &wave->hands[items->thread], &suspects[i], false, items->error);
+            status = judge(wave, &wave->hands[items->thread], &suspects[i], BEFORE_WAVE, items->error);
     return status;
 }
 
@@ -197,7 +245,11 @@ static nigh_status leave(struct wave *wave, const struct suspect *suspect, nigh_
     dedup->info.alike++;
     keeping->clusters->kept[suspect->rank] = suspect->found;
     nigh__dedup_document(dedup, first[suspect->rank])->similarity = suspect->similarity;
-    if (!dedup->options.all_pairs) return NIGH_OK;
+    nigh_status status = NIGH_OK;
+    if (is_complete(wave))
+        status = nigh__complete_add(&wave->complete, &wave->hands[0].asking, suspect->found, suspect->rank,
+                                    &suspect->place, error);
+    if (status != NIGH_OK || !dedup->options.all_pairs) return status;
     return nigh__likeness_add(dedup, keeping->comparer->gathered, first[suspect->found], first[suspect->rank],
                               suspect->similarity, error);
 }
@@ -222,6 +274,21 @@ static void settle_lists(struct wave *wave) {
     }
 }
 
+/* The second step for a document that may have been found one already: in order. */
+static nigh_status judge_again(struct wave *wave, struct suspect *suspect, nigh_error *error) {
+    struct hand *hand = &wave->hands[0];
+    if (suspect->left == 0) return NIGH_OK;
+    if (suspect->found == NIGH__NO_DOCUMENT) return judge(wave, hand, suspect, OF_WAVE, error);
+    if (!is_complete(wave) || suspect->place.population == nigh__complete_population(&wave->complete, suspect->found))
+        return NIGH_OK;
+    bool admits = true;
+    nigh_status status = ask_cluster(wave, hand, suspect, suspect->found, &admits, error);
+    if (status != NIGH_OK || admits) return status;
+    suspect->from = suspect->found + 1;
+    suspect->found = NIGH__NO_DOCUMENT;
+    return suspect->left == 0 ? NIGH_OK : judge(wave, hand, suspect, ALL, error);
+}
+
 static nigh_status decide(struct wave *wave, nigh_error *error) {
     struct suspect *suspects = wave->suspects.data;
     const size_t count = wave->suspects.count - 1;
@@ -229,7 +296,7 @@ static nigh_status decide(struct wave *wave, nigh_error *error) {
     nigh_status status = nigh__parallel_run(&wave->parallel, count, AT_ONCE, judge_some, wave, error);
     for (size_t i = 0; status == NIGH_OK && i < count; i++) {
         if (!stays(wave, suspects[i].rank)) continue; /* it goes with one that was there before */
-        if (suspects[i].found == NIGH__NO_DOCUMENT) status = judge(wave, &wave->hands[0], &suspects[i], true, error);
+        status = judge_again(wave, &suspects[i], error);
         if (status == NIGH_OK)
             status = suspects[i].found == NIGH__NO_DOCUMENT ? stay(wave, &suspects[i], error)
                                                             : leave(wave, &suspects[i], error);
@@ -246,6 +313,7 @@ static nigh_status make_hands(struct wave *wave, nigh_error *error) {
     if (wave->hands == NULL) return nigh__no_memory(error, "to verify");
     for (uint32_t i = 0; i < wave->keeping->threads; i++) {
         nigh__sets_reader_init(&wave->hands[i].reader);
+        wave->hands[i].asking.reader = &wave->hands[i].reader;
         wave->hands[i].distances = (struct nigh__array)NIGH__ARRAY(uint32_t);
         wave->hands[i].found = (struct nigh__array)NIGH__ARRAY(uint64_t);
     }
@@ -257,14 +325,15 @@ static void release(struct wave *wave) {
     nigh_dedup_info *info = &wave->keeping->dedup->info;
     for (uint32_t i = 0; wave->hands != NULL && i < wave->keeping->threads; i++) {
         info->candidates += wave->hands[i].by_crowds;
-        if (wave->keeping->dedup->verified) info->verified += wave->hands[i].compared;
+        if (wave->keeping->dedup->verified) info->verified += wave->hands[i].asking.compared;
         nigh__sets_reader_release(context, &wave->hands[i].reader);
         nigh__array_release(context, &wave->hands[i].distances);
         nigh__array_release(context, &wave->hands[i].found);
     }
     nigh__free(context, wave->hands);
-    info->truncated += wave->crowd_lists.truncated;
+    info->truncated += wave->crowd_lists.truncated + nigh__complete_truncated(&wave->complete);
     nigh__crowd_lists_release(&wave->crowd_lists);
+    nigh__complete_release(&wave->complete);
     nigh__array_release(context, &wave->suspects);
     nigh__array_release(context, &wave->betters);
     nigh__array_release(context, &wave->crowds);
@@ -296,6 +365,8 @@ nigh_status nigh__keep(const struct nigh__keeping *keeping, nigh_error *error) {
     nigh_status status = nigh__crowd_lists_init(
         dedup->context, &candidates->taken, keeping->comparer->gathered->row_words,
         nigh__crowd_find_radius(dedup->options.threshold), dedup->options.bucket_budget, &wave.crowd_lists, error);
+    if (status == NIGH_OK && dedup->options.cluster == NIGH_CLUSTER_COMPLETE)
+        status = nigh__complete_init(keeping->comparer, keeping->clusters->count, &wave.complete, error);
     if (status == NIGH_OK) status = make_hands(&wave, error);
     if (status == NIGH_OK) status = run(&wave, error);
     release(&wave);

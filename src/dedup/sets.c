@@ -113,6 +113,11 @@ static nigh_status find_set(const struct nigh__sets *sets, struct nigh__array *r
     return nigh__file_read(&sets->file, (place & ~IN_FILE) * sizeof *words, words, count * sizeof *words, error);
 }
 
+nigh_status nigh__sets_find(const struct nigh__sets *sets, struct nigh__sets_reader *reader, uint64_t document,
+                            const uint64_t **out, nigh_error *error) {
+    return find_set(sets, &reader->words[0], document, out, error);
+}
+
 static uint64_t count_common(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count) {
     uint64_t common = 0;
     for (size_t i = 0, j = 0; i < a_count && j < b_count;) {

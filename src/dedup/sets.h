@@ -39,6 +39,10 @@ nigh_status nigh__sets_read(nigh_dedup *dedup, struct nigh__pass_plan *plan, con
 void nigh__sets_reader_init(struct nigh__sets_reader *out);
 void nigh__sets_reader_release(const nigh_context *context, struct nigh__sets_reader *reader);
 
+/* The set of a document, as many words as it has features, until the reader is used again. */
+nigh_status nigh__sets_find(const struct nigh__sets *sets, struct nigh__sets_reader *reader, uint64_t document,
+                            const uint64_t **out, nigh_error *error);
+
 /* How many features two documents have in common.  From any thread, with a reader of its own. */
 nigh_status nigh__sets_common(const struct nigh__sets *sets, struct nigh__sets_reader *reader, uint64_t a, uint64_t b,
                               uint64_t *out, nigh_error *error);

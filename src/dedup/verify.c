@@ -13,8 +13,8 @@
  * all others are passed over, or, where all pairs are wanted, as many of them compared
  * and listed as pair_limit.h says.
  *
- * The rule KEPT decides by itself, document by document (keep.c); pairs then go by here
- * only to be listed.
+ * The rules KEPT and COMPLETE decide by themselves, document by document (keep.c); pairs
+ * then go by here only to be listed.
  */
 #include "dedup/verify.h"
 
@@ -59,6 +59,10 @@ struct verification {
     uint64_t done;
     uint64_t candidate_count; /* pairs that go by here */
 };
+
+static bool by_components(const struct verification *verification) {
+    return verification->dedup->options.cluster == NIGH_CLUSTER_COMPONENTS;
+}
 
 /* ---------------------------------------------------------------- reading -- */
 
@@ -156,23 +160,14 @@ static nigh_status compare_looks(struct verification *verification, nigh_error *
 
 /* ---------------------------------------------------------------- deciding -- */
 
-static void note_likeness(const struct verification *verification, const struct look *look) {
-    nigh__dedup_document(verification->dedup, verification->order->first[look->worse])->similarity =
-        look->comparison.similarity;
-}
-
 static nigh_status decide(struct verification *verification, const struct look *look, nigh_error *error) {
     nigh_dedup *dedup = verification->dedup;
     if (!look->comparison.alike) return NIGH_OK;
-    bool joined = false;
-    nigh_status status = NIGH_OK;
     dedup->info.alike++;
-    if (look->decides) status = nigh__clusters_add(verification->clusters, look->better, look->worse, &joined, error);
-    if (joined) note_likeness(verification, look);
-    if (status == NIGH_OK && dedup->options.all_pairs)
-        status = nigh__likeness_add(dedup, verification->gathered, verification->order->first[look->better],
-                                    verification->order->first[look->worse], look->comparison.similarity, error);
-    return status;
+    if (look->decides) nigh__clusters_join(verification->clusters, look->better, look->worse);
+    if (!dedup->options.all_pairs) return NIGH_OK;
+    return nigh__likeness_add(dedup, verification->gathered, verification->order->first[look->better],
+                              verification->order->first[look->worse], look->comparison.similarity, error);
 }
 
 /* Compares what has come together, and decides. */
@@ -203,9 +198,10 @@ static bool has_room(struct verification *verification, uint64_t better) {
 static nigh_status look_at(struct verification *verification, struct nigh__number_pair pair, bool decides,
                            nigh_error *error) {
     verification->done++;
-    const bool kept = verification->clusters->rule == NIGH_CLUSTER_KEPT;
-    if (kept && verification->clusters->kept[pair.second] == pair.first) return NIGH_OK; /* it was decided by */
-    const bool matters = !kept && decides && nigh__clusters_ask(verification->clusters, pair.first, pair.second);
+    const bool components = by_components(verification);
+    if (!components && verification->clusters->kept[pair.second] == pair.first) return NIGH_OK; /* it was decided by */
+    const bool matters =
+        components && decides && !nigh__clusters_joined(verification->clusters, pair.first, pair.second);
     if (!matters && !has_room(verification, pair.first)) return NIGH_OK;
     verification->looks[verification->look_count++] =
         (struct look){.better = pair.first, .worse = pair.second, .decides = matters};
@@ -231,6 +227,11 @@ static nigh_status look_at_all(struct verification *verification, nigh_error *er
     return status == NIGH_END ? settle(verification, error) : status;
 }
 
+static void note_likeness(const struct verification *verification, const struct look *look) {
+    nigh__dedup_document(verification->dedup, verification->order->first[look->worse])->similarity =
+        look->comparison.similarity;
+}
+
 /* How alike documents are to the one that stays for them, where the rule did not ask. */
 static nigh_status measure_kept(struct verification *verification, nigh_error *error) {
     const uint64_t *kept = verification->clusters->kept;
@@ -245,6 +246,12 @@ static nigh_status measure_kept(struct verification *verification, nigh_error *e
         verification->look_count = 0;
     }
     return status;
+}
+
+static nigh_status finish_components(struct verification *verification, nigh_error *error) {
+    verification->dedup->info.candidates = verification->candidate_count;
+    nigh__clusters_finish(verification->clusters);
+    return measure_kept(verification, error);
 }
 
 /* --------------------------------------------------------------- assigning -- */
@@ -325,13 +332,10 @@ static nigh_status run(struct verification *verification, nigh_error *error) {
     if (status == NIGH_OK && dedup->options.against != NULL)
         status = dedup->reading->verify_there(verification->there, dedup, verification->plan, &verification->comparer,
                                               verification->clusters->kept, error);
-    if (status == NIGH_OK && verification->clusters->rule == NIGH_CLUSTER_KEPT) status = keep(verification, error);
+    if (status == NIGH_OK && !by_components(verification)) status = keep(verification, error);
     if (status == NIGH_OK) status = look_at_all(verification, error);
-    if (verification->clusters->rule != NIGH_CLUSTER_KEPT) dedup->info.candidates = verification->candidate_count;
     const double middle = nigh__clock();
-    if (status == NIGH_OK) status = nigh__clusters_finish(verification->clusters, error);
-    if (status == NIGH_OK && verification->clusters->rule != NIGH_CLUSTER_KEPT)
-        status = measure_kept(verification, error);
+    if (status == NIGH_OK && by_components(verification)) status = finish_components(verification, error);
     if (status == NIGH_OK && nigh__progress_tick(&verification->progress, "clustering", 0, 0))
         status = nigh__progress_cancelled(error);
     if (status == NIGH_OK) status = assign(verification, error);
