@@ -36,35 +36,19 @@ struct adding {
 
 /* ----------------------------------------------------------------- working -- */
 
-static nigh_status put_bits(struct nigh__pass_worker *worker, const nigh_text *text,
-                            const struct nigh__features *features, uint8_t *row, uint32_t *keys, nigh_error *error) {
-    const struct nigh__pass_plan *plan = worker->plan;
-    uint8_t whole[NIGH__MAX_BANDS * sizeof(uint64_t)];
-    if (features->count == 0) {
-        memset(row, 0, NIGH__BAND_BITS / 8);
-        nigh__bands_of_text(text->text, text->text_length, plan->bands, keys);
-        return NIGH_OK;
-    }
-    const struct nigh__bag bag = {.hashes = features->hashes, .count = features->count};
-    nigh_status status = nigh__project(worker->projector, &bag, error);
-    if (status != NIGH_OK) return status;
-    nigh__project_bits(worker->projector, row);
-    nigh__bands_make_keys(nigh__project_minima(worker->projector), plan->bands, plan->band_rows, whole);
-    nigh__bands_keep(whole, plan->bands, keys);
-    return NIGH_OK;
-}
-
 static nigh_status work(struct nigh__pass_worker *worker, const nigh_text *text, const struct nigh__features *features,
                         struct nigh__array *product, nigh_error *error) {
     const struct adding *adding = worker->step->user;
     const nigh_context *context = worker->context;
     uint8_t row[NIGH__BAND_BITS / 8];
+    uint8_t whole[NIGH__MAX_BANDS * sizeof(uint64_t)];
     uint32_t keys[NIGH__MAX_BANDS];
     struct made made = {.text_hash = nigh__hash(text->text, text->text_length),
                         .id_length = (uint32_t)nigh__smaller(text->id_length, NIGH_MAX_ID_LENGTH),
                         .text_length = text->text_length};
-    nigh_status status = put_bits(worker, text, features, row, keys, error);
+    nigh_status status = nigh__pass_sign(worker, text, features, row, whole, error);
     if (status != NIGH_OK) return status;
+    nigh__bands_keep(whole, worker->plan->bands, keys);
     const size_t most = nigh__smaller(adding->options.snippet, text->text_length);
     const size_t begin = product->count;
     bool good = nigh__bytes_append(context, product, &made, sizeof made) &&

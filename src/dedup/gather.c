@@ -76,35 +76,14 @@ static uint8_t *make_head(struct nigh__pass_worker *worker, const nigh_text *tex
     return place + sizeof made + made.id_length;
 }
 
-/* Of a document without a feature: bits that are all 0, and keys made of its text. */
-static void put_empty(const struct nigh__pass_plan *plan, const nigh_text *text, uint8_t *tail) {
-    const size_t row = NIGH__BAND_BITS / 8;
-    uint32_t keys[NIGH__MAX_BANDS];
-    memset(tail, 0, row);
-    nigh__bands_of_text(text->text, text->text_length, plan->bands, keys);
-    for (uint32_t i = 0; i < plan->bands; i++)
-        nigh__store64(tail + row + i * sizeof(uint64_t), (uint64_t)keys[i] << 32);
-}
-
 static nigh_status work_minhash(struct nigh__pass_worker *worker, const nigh_text *text,
                                 const struct nigh__features *features, struct nigh__array *product, nigh_error *error) {
     const struct nigh__pass_plan *plan = worker->plan;
     const size_t row = NIGH__BAND_BITS / 8;
-    const bool empty = features->count == 0;
-    const bool left_out = empty && !plan->keeps_empty;
+    const bool left_out = features->count == 0 && !plan->keeps_empty;
     uint8_t *tail = make_head(worker, text, features, left_out ? 0 : row + plan->bands * sizeof(uint64_t), product);
     if (tail == NULL) return nigh__no_memory(error, "to gather documents");
-    if (left_out) return NIGH_OK;
-    if (empty) {
-        put_empty(plan, text, tail);
-        return NIGH_OK;
-    }
-    const struct nigh__bag bag = {.hashes = features->hashes, .count = features->count};
-    nigh_status status = nigh__project(worker->projector, &bag, error);
-    if (status != NIGH_OK) return status;
-    nigh__project_bits(worker->projector, tail);
-    nigh__bands_make_keys(nigh__project_minima(worker->projector), plan->bands, plan->band_rows, tail + row);
-    return NIGH_OK;
+    return left_out ? NIGH_OK : nigh__pass_sign(worker, text, features, tail, tail + row, error);
 }
 
 static nigh_status work_simhash(struct nigh__pass_worker *worker, const nigh_text *text,

@@ -12,6 +12,7 @@
 #include "base/rng.h"
 #include "base/status.h"
 #include "document/pipeline.h"
+#include "signature/band_keys.h"
 
 struct pass {
     nigh_dedup *dedup;
@@ -189,6 +190,17 @@ static nigh_status mark_records(struct pass *pass, nigh_error *error) {
     if (pass->wanted == NULL) return NIGH_ENOMEM;
     for (uint64_t i = 0; i < count; i++)
         if (nigh__bit_is_set(pass->needed, i)) nigh__bit_set(pass->wanted, nigh__dedup_document(dedup, i)->number);
+    return NIGH_OK;
+}
+
+nigh_status nigh__pass_sign(struct nigh__pass_worker *worker, const nigh_text *text,
+                            const struct nigh__features *features, uint8_t *bits, uint8_t *keys, nigh_error *error) {
+    const struct nigh__pass_plan *plan = worker->plan;
+    const struct nigh__bag bag = {.hashes = features->hashes, .count = features->count};
+    nigh_status status = bag.count == 0 ? NIGH_OK : nigh__project(worker->projector, &bag, error);
+    if (status != NIGH_OK) return status;
+    nigh__bands_sign(bag.count == 0 ? NULL : worker->projector, text->text, text->text_length, plan->bands,
+                     plan->band_rows, bits, keys);
     return NIGH_OK;
 }
 

@@ -69,6 +69,10 @@ void nigh__pass_plan_release(const nigh_context *context, struct nigh__pass_plan
 nigh_status nigh__pass_run(nigh_dedup *dedup, struct nigh__pass_plan *plan, const struct nigh__pass_step *step,
                            const uint64_t *needed, nigh_error *error);
 
+/* Of a step that projects, by minhash: the bits of a document and its keys, as nigh__bands_sign() has them. */
+nigh_status nigh__pass_sign(struct nigh__pass_worker *worker, const nigh_text *text,
+                            const struct nigh__features *features, uint8_t *bits, uint8_t *keys, nigh_error *error);
+
 /* Room for `count` words, until the next call; NULL: out of memory. */
 uint64_t *nigh__pass_words(struct nigh__pass_worker *worker, size_t count);
 

@@ -245,13 +245,6 @@ void nigh__signer_worker_weights(const struct nigh__signer_worker *worker, uint8
         nigh__project_weights(worker->projector, weights);
 }
 
-void nigh__signer_worker_keys(const struct nigh__signer_worker *worker, uint32_t *keys) {
-    const struct nigh__signer_plan *plan = worker->plan;
-    uint8_t whole[NIGH__MAX_BANDS * sizeof(uint64_t)];
-    nigh__bands_make_keys(nigh__project_minima(worker->projector), plan->bands, plan->band_rows, whole);
-    nigh__bands_keep(whole, plan->bands, keys);
-}
-
 const struct nigh__projector *nigh__signer_worker_projector(const struct nigh__signer_worker *worker) {
     return worker->projector;
 }

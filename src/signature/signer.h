@@ -55,11 +55,9 @@ nigh_status nigh__signer_worker_sign(struct nigh__signer_worker *worker, const c
 /* What it gave: bits, width_bits / 8 bytes; and how sure they are, width_bits bytes. */
 void nigh__signer_worker_bits(const struct nigh__signer_worker *worker, uint8_t *signature);
 void nigh__signer_worker_weights(const struct nigh__signer_worker *worker, uint8_t *weights);
-/* Keys of the bands, plan->bands of them (signature/band_keys.h). */
-void nigh__signer_worker_keys(const struct nigh__signer_worker *worker, uint32_t *keys);
-/* What projected it; NULL: a model did. */
 /* Whether no feature of the last text is in the vocabulary; false where there is none. */
 bool nigh__signer_worker_unknown(const struct nigh__signer_worker *worker);
+/* What projected it; NULL: a model did. */
 const struct nigh__projector *nigh__signer_worker_projector(const struct nigh__signer_worker *worker);
 
 #endif

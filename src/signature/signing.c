@@ -94,25 +94,23 @@ static size_t passage_mark(const struct nigh__passage *passage, size_t whole, ch
 
 /* Appends keys, where the signer has a threshold, and the text. */
 static bool add_text(const struct worker *worker, const nigh_text *text, const struct nigh__passage *passage,
-                     struct nigh__array *product, struct row *row) {
+                     const uint32_t *keys, struct nigh__array *product, struct row *row) {
     const struct nigh__signer_plan *plan = worker->signing->plan;
-    const char *bytes = text->text + passage->begin;
-    uint32_t keys[NIGH__MAX_BANDS];
     row->key_count = plan->bands;
     row->kept_length = (uint32_t)passage->length;
-    if (worker->empty)
-        nigh__bands_of_text(bytes, passage->length, plan->bands, keys);
-    else if (plan->bands > 0)
-        nigh__signer_worker_keys(worker->signer, keys);
     return nigh__bytes_append(plan->context, product, keys, plan->bands * sizeof keys[0]) &&
-           nigh__bytes_append(plan->context, product, bytes, passage->length);
+           nigh__bytes_append(plan->context, product, text->text + passage->begin, passage->length);
 }
 
-/* The bits of what was signed, and how sure they are; none where there was no feature. */
-static void put_bits(const struct worker *worker, uint8_t *signature, uint8_t *weights) {
-    const size_t bytes = worker->signing->plan->width_bits / 8;
-    if (worker->empty) {
-        memset(signature, 0, bytes);
+/* The bits of what was signed, and how sure they are; of near-copies the bits, and the keys that are kept. */
+static void put_bits(const struct worker *worker, const nigh_text *text, const struct nigh__passage *passage,
+                     uint8_t *signature, uint8_t *weights, uint32_t *keys) {
+    const struct nigh__signer_plan *plan = worker->signing->plan;
+    if (worker->signing->options.keep_texts && plan->bands > 0) {
+        uint8_t whole[NIGH__MAX_BANDS * sizeof(uint64_t)];
+        nigh__bands_sign(worker->empty ? NULL : nigh__signer_worker_projector(worker->signer),
+                         text->text + passage->begin, passage->length, plan->bands, plan->band_rows, signature, whole);
+        nigh__bands_keep(whole, plan->bands, keys);
         return;
     }
     nigh__signer_worker_bits(worker->signer, signature);
@@ -127,6 +125,7 @@ static nigh_status add_row(struct worker *worker, const nigh_text *text, const s
     const size_t weights = signing->options.keep_weights ? signing->plan->width_bits : 0;
     const size_t snippet = nigh__smaller(signing->options.snippet, passage->length);
     char mark[MARK_SIZE];
+    uint32_t keys[NIGH__MAX_BANDS];
     struct row row = {.text_offset = passage->begin,
                       .text_length = passage->length,
                       .unknown = nigh__signer_worker_unknown(worker->signer)};
@@ -137,7 +136,7 @@ static nigh_status add_row(struct worker *worker, const nigh_text *text, const s
 
     const size_t begin = (size_t)(place - (uint8_t *)product->data);
     uint8_t *at = place + sizeof row;
-    put_bits(worker, at, weights > 0 ? at + signature : NULL);
+    put_bits(worker, text, passage, at, weights > 0 ? at + signature : NULL, keys);
     at += signature + weights;
     memcpy(at, mark, row.mark_length);
     at += row.mark_length;
@@ -145,7 +144,7 @@ static nigh_status add_row(struct worker *worker, const nigh_text *text, const s
         row.snippet_length =
             (uint32_t)nigh__snippet_make(text->text + passage->begin, passage->length, (char *)at, snippet);
     product->count -= snippet - row.snippet_length; /* it may have come out shorter */
-    if (signing->options.keep_texts && !add_text(worker, text, passage, product, &row))
+    if (signing->options.keep_texts && !add_text(worker, text, passage, keys, product, &row))
         return nigh__no_memory(error, "to sign");
     memcpy((uint8_t *)product->data + begin, &row, sizeof row);
     return NIGH_OK;
