@@ -119,7 +119,7 @@ typedef struct nigh_dedup_info {
     uint64_t candidates;          /* pairs that were worth a look */
     uint64_t verified;            /* pairs compared by text */
     uint64_t alike;               /* pairs known to be alike; copies count once each */
-    uint64_t truncated;           /* groups with more documents than the budget; 0: none */
+    uint64_t truncated;           /* groups, or clusters of the rule COMPLETE, too large for the budget; 0: none */
     uint64_t empty;               /* documents without a feature: only copies of them are found */
     uint64_t unread;              /* records without a text, or malformed: they are kept as they are */
     uint64_t lost;                /* what is not in the output, though nobody found it a copy: records over

@@ -6,7 +6,7 @@
  *     candidates   documents that share a key, few bits apart, of a fit length       candidates.c
  *                  or that share one of their rarest features: method exact          prefixes.c
  *     verify       read once more those in a candidate pair, compare their sets      verify.c
- *     cluster      which stay, and which go with whom                                cluster.c
+ *     cluster      which stay, and which go with whom                   keep.c, cluster.c
  *
  * and then, as often as asked, pairs (likeness.c), kept records (dedup_write.c) and
  * the report.
