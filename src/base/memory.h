@@ -52,6 +52,11 @@ struct nigh__array {
 
 /* Room for `extra` more items, counted in; returns the first new one (not cleared) or NULL. */
 void *nigh__array_add(const nigh_context *context, struct nigh__array *array, size_t extra);
+/* Room for `count` items instead of those that were in it; otherwise the same. */
+static inline void *nigh__array_room(const nigh_context *context, struct nigh__array *array, size_t count) {
+    array->count = 0;
+    return nigh__array_add(context, array, count);
+}
 void nigh__array_release(const nigh_context *context, struct nigh__array *array);
 /* Adds bytes to an array of them; false: out of memory. */
 bool nigh__bytes_append(const nigh_context *context, struct nigh__array *array, const void *bytes, size_t length);

@@ -22,6 +22,19 @@ uint64_t *nigh__words_sort_bits(uint64_t *records, uint64_t *scratch, size_t cou
 /* The highest bits of a word, 1 to 64 of them. */
 static inline uint64_t nigh__words_key_mask(uint32_t key_bits) { return UINT64_MAX << (64 - key_bits); }
 
+/* The place of the first of sorted words that is not below `word`; `count`: all are. */
+static inline size_t nigh__words_find(const uint64_t *sorted, size_t count, uint64_t word) {
+    size_t begin = 0;
+    while (begin < count) {
+        const size_t middle = begin + (count - begin) / 2;
+        if (sorted[middle] < word)
+            begin = middle + 1;
+        else
+            count = middle;
+    }
+    return begin;
+}
+
 /* Whether a comes before (< 0), with (0) or after (> 0) b. */
 static inline int nigh__words_compare(const uint64_t *a, const uint64_t *b, uint32_t words) {
     for (uint32_t i = 0; i < words; i++) {

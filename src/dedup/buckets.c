@@ -79,12 +79,6 @@ void nigh__buckets_release(struct nigh__buckets *buckets) {
 
 /* ---------------------------------------------------------------- comparing -- */
 
-/* `count` items of room, whatever was in it. */
-static void *make_room(const struct nigh__buckets *buckets, struct nigh__array *array, size_t count) {
-    array->count = 0;
-    return nigh__array_add(buckets->dedup->context, array, count);
-}
-
 static uint32_t features_of(const struct nigh__buckets *buckets, uint64_t document) {
     return nigh__dedup_document(buckets->dedup, document)->features;
 }
@@ -108,8 +102,8 @@ static nigh_status consider(struct nigh__buckets *buckets, struct nigh__pair_que
 static nigh_status collect_rows(struct nigh__buckets *buckets, nigh_error *error) {
     const uint64_t *members = buckets->members.data;
     const size_t count = buckets->members.count;
-    uint64_t *rows = make_room(buckets, &buckets->rows, count * ROW_WORDS);
-    if (rows == NULL || make_room(buckets, &buckets->distances, count) == NULL)
+    uint64_t *rows = nigh__array_room(buckets->dedup->context, &buckets->rows, count * ROW_WORDS);
+    if (rows == NULL || nigh__array_room(buckets->dedup->context, &buckets->distances, count) == NULL)
         return nigh__no_memory(error, "to compare documents");
     for (size_t i = 0; i < count; i++)
         memcpy(rows + i * ROW_WORDS, nigh__gathered_row(buckets->gathered, members[i]), ROW_WORDS * sizeof *rows);
@@ -145,7 +139,7 @@ static nigh_status compare_all(struct nigh__buckets *buckets, struct nigh__pair_
 static nigh_status order_members(struct nigh__buckets *buckets, nigh_error *error) {
     uint64_t *members = buckets->members.data;
     const size_t count = buckets->members.count;
-    uint64_t *words = make_room(buckets, &buckets->words, 2 * count);
+    uint64_t *words = nigh__array_room(buckets->dedup->context, &buckets->words, 2 * count);
     if (words == NULL) return nigh__no_memory(error, "to compare documents");
     for (size_t i = 0; i < count; i++) words[i] = buckets->order->rank[members[i]];
     const uint64_t *sorted = nigh__words_sort(words, words + count, count, 1, 1, 1);
@@ -197,7 +191,7 @@ static nigh_status add_leader(struct nigh__buckets *buckets, uint64_t member, ni
 static nigh_status compare_neighbours(struct nigh__buckets *buckets, const uint64_t *members, size_t count,
                                       nigh_error *error) {
     const uint32_t pair_words = buckets->dedup->pair_words; /* of some bits, and the member */
-    uint64_t *words = make_room(buckets, &buckets->words, 2 * count * pair_words);
+    uint64_t *words = nigh__array_room(buckets->dedup->context, &buckets->words, 2 * count * pair_words);
     if (words == NULL) return nigh__no_memory(error, "to compare documents");
     const uint32_t word = buckets->band % ROW_WORDS;
     for (size_t i = 0; i < count; i++)

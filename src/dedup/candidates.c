@@ -88,23 +88,15 @@ nigh_status nigh__pair_queue_add(struct nigh__pair_queue *queue, uint64_t a, uin
 /* ------------------------------------------------------------------- lists -- */
 
 static nigh_status new_sorter(const nigh_dedup *dedup, uint32_t threads, struct nigh__sorter **out, nigh_error *error) {
-    const struct nigh__sorter_options options = {.words = dedup->pair_words,
-                                                 .key_words = dedup->pair_words,
-                                                 .unique = true,
-                                                 .memory_bytes = dedup->options.memory_bytes / 8,
-                                                 .temporary = dedup->temporary,
-                                                 .threads = threads};
+    struct nigh__sorter_options options = nigh__dedup_sorting(dedup, dedup->pair_words, 8, threads);
+    options.unique = true;
     return nigh__sorter_new(dedup->context, &options, out, error);
 }
 
 /* A member of a crowd takes two words whatever its rank: there may be more crowds than documents. */
 static nigh_status new_members(const nigh_dedup *dedup, uint32_t threads, struct nigh__sorter **out,
                                nigh_error *error) {
-    const struct nigh__sorter_options options = {.words = 2,
-                                                 .key_words = 2,
-                                                 .memory_bytes = dedup->options.memory_bytes / 8,
-                                                 .temporary = dedup->temporary,
-                                                 .threads = threads};
+    const struct nigh__sorter_options options = nigh__dedup_sorting(dedup, 2, 8, threads);
     return nigh__sorter_new(dedup->context, &options, out, error);
 }
 

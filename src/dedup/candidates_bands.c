@@ -208,13 +208,10 @@ static nigh_status compare_buckets(struct hand *hand, uint32_t band) {
 
 static nigh_status search_band(struct hand *hand, uint32_t band) {
     const struct search *search = hand->search;
-    const struct nigh__sorter_options options = {.words = search->words,
-                                                 .key_words = 1,
-                                                 .key_bits = search->words == 1 ? HIGH_BITS : 0,
-                                                 .memory_bytes =
-                                                     search->dedup->options.memory_bytes / 4 / search->threads,
-                                                 .temporary = search->dedup->temporary,
-                                                 .threads = 1};
+    struct nigh__sorter_options options =
+        nigh__dedup_sorting(search->dedup, search->words, (uint64_t)4 * search->threads, 1);
+    options.key_words = 1;
+    options.key_bits = search->words == 1 ? HIGH_BITS : 0;
     nigh_status status = nigh__sorter_new(search->dedup->context, &options, &hand->sorter, &hand->error);
     if (status == NIGH_OK) status = mark_keys(hand, band);
     if (status == NIGH_OK) status = sort_keys(hand, band);

@@ -15,10 +15,7 @@ static nigh_status compare_sets(const struct nigh__comparer *comparer, struct ni
         return NIGH_OK;
     nigh_status status = nigh__sets_common(comparer->sets, reader, a, b, &common, error);
     if (status != NIGH_OK) return status;
-    const double jaccard = (double)common / (double)(a_count + b_count - common);
-    out->alike = jaccard >= dedup->options.threshold;
-    out->similarity = (float)jaccard;
-    out->common = common;
+    *out = nigh__comparison_of(dedup->options.threshold, a_count, b_count, common);
     return NIGH_OK;
 }
 

@@ -21,6 +21,12 @@ struct nigh__comparison {
     uint64_t common; /* features, where sets were compared */
 };
 
+/* Of two sets that have so many features, and so many in common. */
+static inline struct nigh__comparison nigh__comparison_of(double threshold, uint64_t a, uint64_t b, uint64_t common) {
+    const double jaccard = (double)common / (double)(a + b - common);
+    return (struct nigh__comparison){.alike = jaccard >= threshold, .similarity = (float)jaccard, .common = common};
+}
+
 /*
  * Compares two sets, by their ranks.  Where `measuring`, also sets whose sizes alone tell that they are not alike;
  * else the similarity of these stays 0.  From any thread, with a reader of its own.

@@ -323,22 +323,16 @@ static struct cluster *make_cluster(struct nigh__complete *complete, uint64_t ke
 
 /* ------------------------------------------------------------------ centres -- */
 
-/* A loose one, and how far it is from the last. */
-struct candidate {
-    double slack;
-    uint64_t rank;
-};
-
-static int compare_candidates(const void *left, const void *right) {
-    const struct candidate *a = left;
-    const struct candidate *b = right;
+static int compare_members(const void *left, const void *right) {
+    const struct ball_member *a = left;
+    const struct ball_member *b = right;
     if (a->slack != b->slack) return a->slack > b->slack ? -1 : 1;
     return a->rank < b->rank ? -1 : a->rank > b->rank;
 }
 
 /* The loose ones, those nearest to the last of them first: it is the nearest. */
 static nigh_status order_loose(const struct nigh__complete *complete, struct nigh__complete_asking *asking,
-                               const struct cluster *cluster, struct candidate *out, nigh_error *error) {
+                               const struct cluster *cluster, struct ball_member *out, nigh_error *error) {
     const struct nigh__comparer *comparer = complete->comparer;
     const uint64_t *loose = cluster->loose.data;
     const size_t count = cluster->loose.count;
@@ -349,10 +343,10 @@ static nigh_status order_loose(const struct nigh__complete *complete, struct nig
         if (comparer->dedup->verified)
             status = nigh__sets_common(comparer->sets, asking->reader, document_of(complete, last),
                                        document_of(complete, loose[i]), &common, error);
-        out[i] = (struct candidate){slack_to_kept(complete, last, loose[i], common), loose[i]};
+        out[i] = (struct ball_member){slack_to_kept(complete, last, loose[i], common), loose[i]};
     }
     if (comparer->dedup->verified) asking->compared += count;
-    if (status == NIGH_OK) qsort(out, count, sizeof *out, compare_candidates);
+    if (status == NIGH_OK) qsort(out, count, sizeof *out, compare_members);
     return status;
 }
 
@@ -373,7 +367,7 @@ static nigh_status find_frequent(const struct nigh__complete *complete, struct n
 
 /* The features that more than half of the first SAMPLE candidates have. */
 static nigh_status find_features(const struct nigh__complete *complete, struct nigh__complete_asking *asking,
-                                 const struct candidate *candidates, struct ball *ball, nigh_error *error) {
+                                 const struct ball_member *candidates, struct ball *ball, nigh_error *error) {
     struct nigh__array all = NIGH__ARRAY(uint64_t);
     nigh_status status = NIGH_OK;
     for (size_t i = 0; status == NIGH_OK && i < SAMPLE; i++) {
@@ -393,7 +387,7 @@ static nigh_status find_features(const struct nigh__complete *complete, struct n
 }
 
 /* The bits that more than half of them have. */
-static nigh_status find_bits(const struct nigh__complete *complete, const struct candidate *candidates,
+static nigh_status find_bits(const struct nigh__complete *complete, const struct ball_member *candidates,
                              struct ball *ball, nigh_error *error) {
     ball->words = complete->comparer->gathered->row_words;
     ball->centre = nigh__alloc_zero(complete->context, ball->words, sizeof *ball->centre);
@@ -468,7 +462,7 @@ static nigh_status keep_ball(const struct nigh__complete *complete, struct nigh_
 static nigh_status make_ball(const struct nigh__complete *complete, struct nigh__complete_asking *asking,
                              struct cluster *cluster, nigh_error *error) {
     struct ball ball = {.members = NIGH__ARRAY(struct ball_member)};
-    struct candidate *candidates = nigh__alloc(complete->context, cluster->loose.count, sizeof *candidates);
+    struct ball_member *candidates = nigh__alloc(complete->context, cluster->loose.count, sizeof *candidates);
     nigh_status status = candidates == NULL ? nigh__no_memory(error, "for clusters")
                                             : order_loose(complete, asking, cluster, candidates, error);
     if (status == NIGH_OK)

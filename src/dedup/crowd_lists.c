@@ -63,8 +63,7 @@ nigh_status nigh__crowd_lists_find(const struct nigh__crowd_lists *lists, uint64
     const size_t count = (size_t)(end - begin);
     const uint64_t *ranks = (const uint64_t *)list->ranks.data + begin;
     if (count == 0) return NIGH_OK;
-    distances->count = 0;
-    uint32_t *room = nigh__array_add(lists->context, distances, count);
+    uint32_t *room = nigh__array_room(lists->context, distances, count);
     if (room == NULL) return nigh__no_memory(error, "for crowds");
     const uint64_t *rows = (const uint64_t *)list->rows.data + begin * lists->row_words;
     if (lists->context->hamming->rows(row, rows, count, lists->row_words, room) > lists->radius) return NIGH_OK;

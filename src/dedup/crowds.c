@@ -79,12 +79,6 @@ static uint64_t document_of(const struct search *search, uint64_t number) {
     return ((const uint64_t *)search->gathered->signed_ones.data)[number];
 }
 
-/* `count` items of room, whatever was in it. */
-static void *make_room(const struct search *search, struct nigh__array *array, size_t count) {
-    array->count = 0;
-    return nigh__array_add(search->dedup->context, array, count);
-}
-
 /* ------------------------------------------------------------------ a crowd -- */
 
 static bool is_near(const struct search *search, uint32_t distance) {
@@ -96,7 +90,7 @@ static const uint64_t *order_members(struct search *search) {
     const uint32_t *distances = search->distances.data;
     const uint64_t *which = search->which.data;
     const uint32_t words = search->pair_words;
-    uint64_t *members = make_room(search, &search->members, 2 * search->which.count * words);
+    uint64_t *members = nigh__array_room(search->dedup->context, &search->members, 2 * search->which.count * words);
     if (members == NULL) return NULL;
     size_t count = 0;
     for (size_t i = 0; i < search->which.count; i++)
@@ -151,7 +145,7 @@ static void close_ranks(struct search *search) {
 static nigh_status take_crowd(struct search *search, nigh_error *error) {
     const size_t words = search->row_words;
     const uint64_t *members = order_members(search);
-    uint64_t *leaders = make_room(search, &search->leaders, LEADERS * words);
+    uint64_t *leaders = nigh__array_room(search->dedup->context, &search->leaders, LEADERS * words);
     uint64_t *which = search->which.data;
     if (members == NULL || leaders == NULL) return nigh__no_memory(error, "to find crowds");
     nigh_status status = NIGH_OK;
@@ -205,9 +199,9 @@ static nigh_status search_rows(struct search *search, nigh_error *error) {
 /* Rows by key and number, of one key. */
 static nigh_status search_bucket(struct search *search, const uint64_t *keys, size_t count, nigh_error *error) {
     const size_t words = search->row_words;
-    uint64_t *which = make_room(search, &search->which, count);
-    uint64_t *rows = make_room(search, &search->rows, count * words);
-    if (which == NULL || rows == NULL || make_room(search, &search->distances, count) == NULL)
+    uint64_t *which = nigh__array_room(search->dedup->context, &search->which, count);
+    uint64_t *rows = nigh__array_room(search->dedup->context, &search->rows, count * words);
+    if (which == NULL || rows == NULL || nigh__array_room(search->dedup->context, &search->distances, count) == NULL)
         return nigh__no_memory(error, "to find crowds");
     size_t there = 0;
     for (size_t i = 0; i < count; i++) {
@@ -243,7 +237,7 @@ static size_t count_keys(struct search *search, struct nigh__join_key key) {
 static nigh_status search_table(struct search *search, struct nigh__join_key key, nigh_error *error) {
     const size_t count = count_keys(search, key);
     if (count == 0) return NIGH_OK;
-    uint64_t *keys = make_room(search, &search->keys, 2 * count);
+    uint64_t *keys = nigh__array_room(search->dedup->context, &search->keys, 2 * count);
     if (keys == NULL) return nigh__no_memory(error, "to find crowds");
     size_t filled = 0;
     for (uint64_t i = 0; i < search->gathered->signed_ones.count; i++) {

@@ -20,6 +20,7 @@
 
 #include "base/memory.h"
 #include "base/number_pair.h"
+#include "base/sorter.h"
 #include "dedup/rereading.h"
 
 /* Among more documents of one set than so many, only pairs with the first are told. */
@@ -101,6 +102,16 @@ struct nigh_dedup {
 
 static inline struct nigh__duplicate *nigh__dedup_document(const nigh_dedup *dedup, uint64_t document) {
     return (struct nigh__duplicate *)dedup->documents.data + document;
+}
+
+/* Records of so many words, sorted by all of them, in a share of the memory. */
+static inline struct nigh__sorter_options nigh__dedup_sorting(const nigh_dedup *dedup, uint32_t words, uint64_t share,
+                                                              uint32_t threads) {
+    return (struct nigh__sorter_options){.words = words,
+                                         .key_words = words,
+                                         .memory_bytes = dedup->options.memory_bytes / share,
+                                         .temporary = dedup->temporary,
+                                         .threads = threads};
 }
 
 /* nigh_dedup_run() and nigh_dedup_rows(), with halves of words up to another size. */

@@ -25,11 +25,8 @@ uint32_t nigh__likeness_distance(const nigh_dedup *dedup, const struct nigh__gat
 }
 
 static nigh_status new_sorter(nigh_dedup *dedup, uint32_t threads, nigh_error *error) {
-    const struct nigh__sorter_options options = {.words = dedup->pair_words + 1,
-                                                 .key_words = dedup->pair_words,
-                                                 .memory_bytes = dedup->options.memory_bytes / 8,
-                                                 .temporary = dedup->temporary,
-                                                 .threads = threads};
+    struct nigh__sorter_options options = nigh__dedup_sorting(dedup, dedup->pair_words + 1, 8, threads);
+    options.key_words = dedup->pair_words;
     return nigh__sorter_new(dedup->context, &options, &dedup->pairs, error);
 }
 

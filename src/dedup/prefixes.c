@@ -293,11 +293,7 @@ nigh_status nigh__candidates_by_prefixes(struct nigh__candidates *candidates, st
                               .dedup = dedup,
                               .words = 1 + dedup->pair_words,
                               .members = NIGH__ARRAY(struct member)};
-    const struct nigh__sorter_options options = {.words = finding.words,
-                                                 .key_words = finding.words,
-                                                 .memory_bytes = dedup->options.memory_bytes / 2,
-                                                 .temporary = dedup->temporary,
-                                                 .threads = plan->threads};
+    const struct nigh__sorter_options options = nigh__dedup_sorting(dedup, finding.words, 2, plan->threads);
     nigh__progress_init(&finding.progress, dedup->options.progress);
     nigh_status status =
         nigh__pair_queue_init(dedup, candidates->order, &candidates->deciding, NULL, &finding.queue, error);

@@ -106,8 +106,7 @@ static nigh_status find_set(const struct nigh__sets *sets, struct nigh__array *r
         return NIGH_OK;
     }
     const size_t count = nigh__dedup_document(sets->dedup, document)->features;
-    room->count = 0;
-    uint64_t *words = nigh__array_add(sets->dedup->context, room, count);
+    uint64_t *words = nigh__array_room(sets->dedup->context, room, count);
     if (words == NULL) return nigh__no_memory(error, "for features of documents");
     *out = words;
     return nigh__file_read(&sets->file, (place & ~IN_FILE) * sizeof *words, words, count * sizeof *words, error);

@@ -63,10 +63,6 @@ struct hand {
 
 static size_t slot_of(const struct hand *hand, uint32_t key) { return key >> (32 - hand->search->slot_bits); }
 
-static bool is_marked(const uint64_t *table, size_t slot) { return (table[slot / 64] >> (slot % 64) & 1) != 0; }
-
-static void mark(uint64_t *table, size_t slot) { table[slot / 64] |= UINT64_C(1) << (slot % 64); }
-
 static nigh_status mark_incoming(struct hand *hand, uint32_t band, nigh_error *error) {
     const struct nigh__bands *bands = &hand->search->gathered->bands;
     const size_t bytes = ((size_t)1 << hand->search->slot_bits) / 8;
@@ -76,7 +72,7 @@ static nigh_status mark_incoming(struct hand *hand, uint32_t band, nigh_error *e
     for (uint64_t i = 0; status == NIGH_OK && i < nigh__bands_blocks(bands); i++) {
         status = nigh__bands_read(bands, band, i, &hand->strip, error);
         for (size_t k = 0; status == NIGH_OK && k < hand->strip.count; k++)
-            mark(hand->ours, slot_of(hand, hand->strip.keys[k]));
+            nigh__bit_set(hand->ours, slot_of(hand, hand->strip.keys[k]));
     }
     return status;
 }
@@ -89,9 +85,9 @@ static nigh_status sift_segment(struct hand *hand, const struct nigh__segment *s
         status = nigh__segment_keys(segment, band, (uint32_t)(begin / NIGH__KEY_BLOCK), hand->keys, &count, error);
         for (uint32_t i = 0; status == NIGH_OK && i < count; i++) {
             const size_t slot = slot_of(hand, hand->keys[i]);
-            if (!is_marked(hand->ours, slot)) continue;
+            if (!nigh__bit_is_set(hand->ours, slot)) continue;
             const uint64_t record[2] = {hand->keys[i], segment->first_document + begin + i};
-            mark(hand->theirs, slot);
+            nigh__bit_set(hand->theirs, slot);
             status = nigh__sorter_add(hand->there, record, 1, error);
         }
     }
@@ -113,7 +109,7 @@ static nigh_status sift_incoming(struct hand *hand, uint32_t band, nigh_error *e
         status = nigh__bands_read(bands, band, i, &hand->strip, error);
         for (size_t k = 0; status == NIGH_OK && k < hand->strip.count; k++) {
             const uint64_t record[2] = {hand->strip.keys[k], hand->strip.documents[k]};
-            if (is_marked(hand->theirs, slot_of(hand, hand->strip.keys[k])))
+            if (nigh__bit_is_set(hand->theirs, slot_of(hand, hand->strip.keys[k])))
                 status = nigh__sorter_add(hand->incoming, record, 1, error);
         }
     }
@@ -230,12 +226,8 @@ static nigh_status join(struct hand *hand, uint32_t band, nigh_error *error) {
 
 static nigh_status new_sorter(const struct search *search, uint32_t words, uint64_t share, bool unique,
                               struct nigh__sorter **out, nigh_error *error) {
-    const struct nigh__sorter_options options = {.words = words,
-                                                 .key_words = words,
-                                                 .unique = unique,
-                                                 .memory_bytes = search->dedup->options.memory_bytes / share,
-                                                 .temporary = search->dedup->temporary,
-                                                 .threads = 1};
+    struct nigh__sorter_options options = nigh__dedup_sorting(search->dedup, words, share, 1);
+    options.unique = unique;
     return nigh__sorter_new(search->dedup->context, &options, out, error);
 }
 

@@ -69,8 +69,7 @@ static nigh_status read_set(const struct verification *verification, struct hand
     if (status == NIGH_OK) status = nigh__segment_text(segment, within, &hand->texts, &text, &length, error);
     if (status == NIGH_OK) status = nigh__featurer_find(hand->featurer, text, length, &features, error);
     if (status != NIGH_OK) return status;
-    hand->words.count = 0;
-    uint64_t *words = nigh__array_add(context, &hand->words, 2 * (features.count + 1));
+    uint64_t *words = nigh__array_room(context, &hand->words, 2 * (features.count + 1));
     if (words == NULL) return nigh__no_memory(error, "to verify");
     *set = nigh__set_make(&features, text, length, words, words + features.count + 1, count);
     return NIGH_OK;
@@ -80,16 +79,14 @@ static nigh_status compare_set(const struct verification *verification, struct h
                                size_t count, struct look *look, nigh_error *error) {
     const nigh_dedup *dedup = verification->dedup;
     const uint64_t document = verification->comparer->order->first[look->rank];
-    const uint64_t other = nigh__dedup_document(dedup, document)->features;
+    const uint32_t other = nigh__dedup_document(dedup, document)->features;
     uint64_t common = 0;
     look->comparison = (struct nigh__comparison){.alike = false};
-    if (!nigh__lengths_fit(dedup->options.threshold, (uint32_t)count, (uint32_t)other)) return NIGH_OK;
+    if (!nigh__lengths_fit(dedup->options.threshold, (uint32_t)count, other)) return NIGH_OK;
     nigh_status status =
         nigh__sets_common_with(verification->comparer->sets, &hand->reader, document, set, count, &common, error);
     if (status != NIGH_OK) return status;
-    const double jaccard = (double)common / (double)(count + other - common);
-    look->comparison.alike = jaccard >= dedup->options.threshold;
-    look->comparison.similarity = (float)jaccard;
+    look->comparison = nigh__comparison_of(dedup->options.threshold, count, other, common);
     return NIGH_OK;
 }
 

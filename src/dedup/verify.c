@@ -19,14 +19,15 @@
 #include "dedup/verify.h"
 
 #include "base/clock.h"
+#include "base/parallel.h"
 #include "base/status.h"
-#include "base/threads.h"
 #include "dedup/keep.h"
 #include "dedup/likeness.h"
 #include "dedup/pair_limit.h"
 #include "signature/band_keys.h"
 
 #define TOGETHER 4096u
+#define AT_ONCE 64u
 #define WORTH_THREADS 256u
 
 struct look {
@@ -48,13 +49,11 @@ struct verification {
     struct look *looks; /* TOGETHER of them */
     size_t look_count;
     struct nigh__sets_reader *readers; /* one a thread */
-    nigh_status *statuses;             /* the same */
-    nigh_error *errors;                /* the same */
-    uint32_t threads;                  /* at work on these looks */
-    bool measuring;                    /* also what is not alike */
-    struct nigh__pair_limit listing;   /* where all pairs are wanted */
-    uint64_t listed_rank;              /* whose pairs go by */
-    uint64_t listed;                   /* so many were only listed */
+    struct nigh__parallel parallel;
+    bool measuring;                  /* also what is not alike */
+    struct nigh__pair_limit listing; /* where all pairs are wanted */
+    uint64_t listed_rank;            /* whose pairs go by */
+    uint64_t listed;                 /* so many were only listed */
     struct nigh__progress progress;
     uint64_t done;
     uint64_t candidate_count; /* pairs that go by here */
@@ -134,28 +133,21 @@ static nigh_status read_sets(struct verification *verification, nigh_error *erro
 
 /* -------------------------------------------------------------- comparing -- */
 
-static void compare_share(void *user, uint32_t thread) {
+static nigh_status compare_some(void *user, const struct nigh__items *items) {
     struct verification *verification = user;
-    const size_t begin = verification->look_count * thread / verification->threads;
-    const size_t end = verification->look_count * (thread + 1) / verification->threads;
-    nigh_status *status = &verification->statuses[thread];
-    *status = NIGH_OK;
-    for (size_t i = begin; *status == NIGH_OK && i < end; i++) {
+    nigh_status status = NIGH_OK;
+    for (uint64_t i = items->first; status == NIGH_OK && i < items->end; i++) {
         struct look *look = &verification->looks[i];
-        *status = nigh__compare(&verification->comparer, &verification->readers[thread], look->better, look->worse,
-                                verification->measuring, &look->comparison, &verification->errors[thread]);
+        status = nigh__compare(&verification->comparer, &verification->readers[items->thread], look->better,
+                               look->worse, verification->measuring, &look->comparison, items->error);
     }
+    return status;
 }
 
 static nigh_status compare_looks(struct verification *verification, nigh_error *error) {
-    verification->threads = verification->look_count < WORTH_THREADS ? 1 : verification->plan->threads;
-    nigh__threads_run(verification->threads, compare_share, verification);
-    for (uint32_t i = 0; i < verification->threads; i++) {
-        if (verification->statuses[i] == NIGH_OK) continue;
-        if (error != NULL) *error = verification->errors[i];
-        return verification->statuses[i];
-    }
-    return NIGH_OK;
+    verification->parallel.threads = verification->look_count < WORTH_THREADS ? 1 : verification->plan->threads;
+    return nigh__parallel_run(&verification->parallel, verification->look_count, AT_ONCE, compare_some, verification,
+                              error);
 }
 
 /* ---------------------------------------------------------------- deciding -- */
@@ -358,13 +350,11 @@ nigh_status nigh__verify(nigh_dedup *dedup, struct nigh__pass_plan *plan, const 
                                         .clusters = clusters,
                                         .looks = nigh__alloc(context, TOGETHER, sizeof *verification.looks),
                                         .readers = nigh__alloc(context, plan->threads, sizeof *verification.readers),
-                                        .statuses = nigh__alloc(context, plan->threads, sizeof *verification.statuses),
-                                        .errors = nigh__alloc(context, plan->threads, sizeof *verification.errors)};
+                                        .parallel = {.context = context}};
     nigh__progress_init(&verification.progress, dedup->options.progress);
     for (uint32_t i = 0; verification.readers != NULL && i < plan->threads; i++)
         nigh__sets_reader_init(&verification.readers[i]);
-    nigh_status status = verification.looks == NULL || verification.readers == NULL || verification.statuses == NULL ||
-                                 verification.errors == NULL
+    nigh_status status = verification.looks == NULL || verification.readers == NULL
                              ? nigh__no_memory(error, "to verify")
                              : run(&verification, error);
     for (uint32_t i = 0; verification.readers != NULL && i < plan->threads; i++)
@@ -373,7 +363,5 @@ nigh_status nigh__verify(nigh_dedup *dedup, struct nigh__pass_plan *plan, const 
     nigh__sets_release(&verification.sets);
     nigh__free(context, verification.looks);
     nigh__free(context, verification.readers);
-    nigh__free(context, verification.statuses);
-    nigh__free(context, verification.errors);
     return status;
 }

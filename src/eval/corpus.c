@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/progress.h"
 #include "base/status.h"
+#include "base/word_sort.h"
 #include "document/pipeline.h"
 #include "document/split.h"
 #include "eval/eval_options.h"
@@ -211,17 +212,9 @@ static nigh_status index_ids(nigh_eval_corpus *corpus, nigh_error *error) {
 bool nigh__corpus_find(const nigh_eval_corpus *corpus, const char *id, size_t length, uint32_t *document) {
     const uint64_t *keys = corpus->by_id.data;
     const uint64_t wanted = nigh__hash(id, length) & ~(uint64_t)UINT32_MAX;
-    size_t begin = 0;
-    size_t end = corpus->by_id.count;
-    while (begin < end) {
-        const size_t middle = begin + (end - begin) / 2;
-        if (keys[middle] < wanted)
-            begin = middle + 1;
-        else
-            end = middle;
-    }
-    for (; begin < corpus->by_id.count && keys[begin] - wanted <= UINT32_MAX; begin++) {
-        *document = nigh__key_number(keys[begin]);
+    const size_t count = corpus->by_id.count;
+    for (size_t i = nigh__words_find(keys, count, wanted); i < count && keys[i] - wanted <= UINT32_MAX; i++) {
+        *document = nigh__key_number(keys[i]);
         const struct nigh__entry *entry = nigh__corpus_entry(corpus, *document);
         if (entry->id_length == length && memcmp((const char *)corpus->ids.data + entry->id, id, length) == 0)
             return true;

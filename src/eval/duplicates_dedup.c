@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/status.h"
+#include "base/word_sort.h"
 #include "dedup/dedup_options.h"
 #include "eval/duplicates.h"
 #include "eval/fields.h"
@@ -90,16 +91,8 @@ static void run_release(struct run *run) {
 
 static bool has_key(const struct nigh__array *keys, uint64_t key) {
     const uint64_t *sorted = keys->data;
-    size_t begin = 0;
-    size_t end = keys->count;
-    while (begin < end) {
-        const size_t middle = begin + (end - begin) / 2;
-        if (sorted[middle] < key)
-            begin = middle + 1;
-        else
-            end = middle;
-    }
-    return begin < keys->count && sorted[begin] == key;
+    const size_t place = nigh__words_find(sorted, keys->count, key);
+    return place < keys->count && sorted[place] == key;
 }
 
 static nigh_status add_run(const struct run *run, const char *name, nigh_error *error) {

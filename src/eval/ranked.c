@@ -17,10 +17,10 @@
  */
 #include <string.h>
 
-#include "base/assert.h"
 #include "base/hash.h"
 #include "base/progress.h"
 #include "base/status.h"
+#include "base/word_sort.h"
 #include "eval/corpus.h"
 #include "eval/eval_options.h"
 #include "eval/fields.h"
@@ -72,16 +72,7 @@ static nigh_status read_judgement(struct ranker *ranker, const struct nigh__fiel
 
 /* How many of the hashes, sorted, are smaller: the number of a topic, with gaps. */
 static uint32_t smaller(const uint64_t *hashes, size_t count, uint64_t hash) {
-    size_t begin = 0;
-    while (begin < count) {
-        const size_t middle = begin + (count - begin) / 2;
-        NIGH__ASSERT(hashes[begin] <= hashes[middle] && hashes[middle] <= hashes[count - 1]);
-        if (hashes[middle] < hash)
-            begin = middle + 1;
-        else
-            count = middle;
-    }
-    return (uint32_t)begin;
+    return (uint32_t)nigh__words_find(hashes, count, hash);
 }
 
 static nigh_status number_topics(struct ranker *ranker, nigh_error *error) {

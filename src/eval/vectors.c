@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "base/word_sort.h"
 #include "eval/corpus.h"
 #include "scan/nearest.h"
 
@@ -21,17 +22,10 @@ void nigh__dictionary_free(const nigh_context *context, struct nigh__dictionary 
 
 /* Where a hash is among the dictionary's, which has it. */
 static bool find_place(const struct nigh__dictionary *dictionary, uint64_t hash, uint32_t *place) {
-    uint32_t begin = dictionary->starts[hash >> 48];
-    uint32_t end = dictionary->starts[(hash >> 48) + 1];
-    while (begin < end) {
-        const uint32_t middle = begin + (end - begin) / 2;
-        if (dictionary->hashes[middle] < hash)
-            begin = middle + 1;
-        else
-            end = middle;
-    }
-    *place = begin;
-    return begin < dictionary->count && dictionary->hashes[begin] == hash;
+    const uint32_t begin = dictionary->starts[hash >> 48];
+    const uint32_t end = dictionary->starts[(hash >> 48) + 1];
+    *place = begin + (uint32_t)nigh__words_find(dictionary->hashes + begin, end - begin, hash);
+    return *place < dictionary->count && dictionary->hashes[*place] == hash;
 }
 
 bool nigh__dictionary_find(const struct nigh__dictionary *dictionary, uint64_t hash, uint32_t *number) {

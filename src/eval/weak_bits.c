@@ -25,6 +25,7 @@
 #include "base/progress.h"
 #include "base/status.h"
 #include "base/threads.h"
+#include "base/word_sort.h"
 #include "eval/corpus.h"
 #include "eval/eval_options.h"
 #include "finder/weak.h"
@@ -114,17 +115,9 @@ static nigh_status find_distinct(struct matches *matches, nigh_error *error) {
     }
     for (uint32_t d = 0; room && d < documents; d++) {
         const uint64_t row = *nigh__corpus_row(corpus, d);
-        uint32_t begin = 0;
-        uint32_t end = documents;
-        while (begin < end) {
-            const uint32_t middle = begin + (end - begin) / 2;
-            if (sorted[middle] < row)
-                begin = middle + 1;
-            else
-                end = middle;
-        }
-        if (seen[begin]) continue;
-        seen[begin] = 1;
+        const size_t place = nigh__words_find(sorted, documents, row);
+        if (seen[place]) continue;
+        seen[place] = 1;
         matches->rows[matches->count] = row;
         matches->documents[matches->count++] = d;
     }
