@@ -231,9 +231,11 @@ static nigh_status judge_some(void *user, const struct nigh__items *items) {
     struct wave *wave = user;
     struct suspect *suspects = wave->suspects.data;
     nigh_status status = NIGH_OK;
-    for (uint64_t i = items->first; status == NIGH_OK && i < items->end; i++)
+    for (uint64_t i = items->first; status == NIGH_OK && i < items->end; i++) {
         if (stays(wave, suspects[i].rank))
             status = judge(wave, &wave->hands[items->thread], &suspects[i], BEFORE_WAVE, items->error);
+        if (!nigh__parallel_did(&wave->parallel, items->thread, 0)) break;
+    }
     return status;
 }
 
@@ -293,9 +295,11 @@ static nigh_status decide(struct wave *wave, nigh_error *error) {
     struct suspect *suspects = wave->suspects.data;
     const size_t count = wave->suspects.count - 1;
     wave->parallel.threads = count < WORTH_THREADS ? 1 : wave->keeping->threads;
+    atomic_store(&wave->parallel.done, wave->begin);
     nigh_status status = nigh__parallel_run(&wave->parallel, count, AT_ONCE, judge_some, wave, error);
     for (size_t i = 0; status == NIGH_OK && i < count; i++) {
         if (!stays(wave, suspects[i].rank)) continue; /* it goes with one that was there before */
+        if (!nigh__parallel_did(&wave->parallel, 0, 0)) return nigh__progress_cancelled(error);
         status = judge_again(wave, &suspects[i], error);
         if (status == NIGH_OK)
             status = suspects[i].found == NIGH__NO_DOCUMENT ? stay(wave, &suspects[i], error)
@@ -340,15 +344,15 @@ static void release(struct wave *wave) {
 }
 
 static nigh_status run(struct wave *wave, nigh_error *error) {
-    const uint64_t ranks = wave->keeping->clusters->count;
     struct nigh__progress progress;
     nigh__progress_init(&progress, wave->keeping->dedup->options.progress);
+    wave->parallel.progress = &progress;
+    nigh__parallel_stage(&wave->parallel, "verifying", wave->keeping->clusters->count);
     for (;;) {
         nigh_status status = fill(wave, error);
         if (status != NIGH_OK || wave->suspects.count == 0) return status;
         status = decide(wave, error);
         if (status != NIGH_OK) return status;
-        if (nigh__progress_tick(&progress, "verifying", wave->begin, ranks)) return nigh__progress_cancelled(error);
     }
 }
 

@@ -33,6 +33,7 @@
 #define MIN_SLOT_BITS 12u
 #define MAX_SLOT_BITS 32u
 #define ROW_WORDS (NIGH__BAND_BITS / 64)
+#define TOGETHER 4096u /* pairs, handed on at once */
 
 struct search {
     nigh_dedup *dedup;
@@ -44,11 +45,13 @@ struct search {
     uint32_t threads;
     pthread_mutex_t lock; /* of what there has */
     struct hand *hands;
+    struct nigh__parallel parallel;
 };
 
 /* One thread's own things. */
 struct hand {
     struct search *search;
+    uint32_t thread;
     uint64_t *ours, *theirs; /* bits of slots */
     struct nigh__sorter *there, *incoming;
     uint32_t keys[NIGH__KEY_BLOCK];
@@ -82,6 +85,7 @@ static nigh_status sift_segment(struct hand *hand, const struct nigh__segment *s
     nigh_status status = NIGH_OK;
     for (uint64_t begin = 0; status == NIGH_OK && begin < segment->documents; begin += NIGH__KEY_BLOCK) {
         uint32_t count = 0;
+        if (!nigh__parallel_did(&hand->search->parallel, hand->thread, 0)) return nigh__progress_cancelled(error);
         status = nigh__segment_keys(segment, band, (uint32_t)(begin / NIGH__KEY_BLOCK), hand->keys, &count, error);
         for (uint32_t i = 0; status == NIGH_OK && i < count; i++) {
             const size_t slot = slot_of(hand, hand->keys[i]);
@@ -149,6 +153,18 @@ static nigh_status take_members(struct hand *hand, struct nigh__sorter_cursor *c
     return status;
 }
 
+/* Hands on what was found: a crowd may have more pairs than there is memory. */
+static nigh_status hand_on(struct hand *hand, nigh_error *error) {
+    struct search *search = hand->search;
+    pthread_mutex_lock(&search->lock);
+    nigh_status status = nigh__sorter_add(search->there->pairs, hand->pairs.data, hand->pairs.count / 2, error);
+    pthread_mutex_unlock(&search->lock);
+    hand->pairs.count = 0;
+    if (status == NIGH_OK && !nigh__parallel_did(&search->parallel, hand->thread, 0))
+        status = nigh__progress_cancelled(error);
+    return status;
+}
+
 /* Of a new document, the pairs with members that are near enough. */
 static nigh_status pair_document(struct hand *hand, uint64_t document, nigh_error *error) {
     const struct search *search = hand->search;
@@ -165,29 +181,23 @@ static nigh_status pair_document(struct hand *hand, uint64_t document, nigh_erro
         pair[0] = members[i];
         pair[1] = search->order->rank[document];
     }
-    return NIGH_OK;
+    return hand->pairs.count < 2 * TOGETHER ? NIGH_OK : hand_on(hand, error);
 }
 
-/* Hands on what was found of a bucket. */
+/* Notes a bucket that is a crowd. */
 static nigh_status end_bucket(struct hand *hand, uint32_t band, uint64_t key, uint64_t incoming, bool truncated,
                               nigh_error *error) {
     struct search *search = hand->search;
     struct nigh__there *there = search->there;
     const bool crowd = hand->members.count + incoming > NIGH__CROWD_MEMBERS ||
                        hand->members.count + incoming > search->dedup->options.bucket_budget;
+    if (!crowd) return NIGH_OK; /* nor is it truncated */
     pthread_mutex_lock(&search->lock);
-    nigh_status status = nigh__sorter_add(there->pairs, hand->pairs.data, hand->pairs.count / 2, error);
     there->truncated += truncated;
-    if (crowd && status == NIGH_OK) {
-        struct nigh__there_bucket *bucket = nigh__array_add(search->dedup->context, &there->buckets, 1);
-        if (bucket != NULL)
-            *bucket = (struct nigh__there_bucket){(uint64_t)band << 32 | key, hand->members.count};
-        else
-            status = nigh__no_memory(error, "for candidates");
-    }
+    struct nigh__there_bucket *bucket = nigh__array_add(search->dedup->context, &there->buckets, 1);
+    if (bucket != NULL) *bucket = (struct nigh__there_bucket){(uint64_t)band << 32 | key, hand->members.count};
     pthread_mutex_unlock(&search->lock);
-    hand->pairs.count = 0;
-    return status;
+    return bucket == NULL ? nigh__no_memory(error, "for candidates") : NIGH_OK;
 }
 
 static nigh_status join_bucket(struct hand *hand, uint32_t band, struct nigh__sorter_cursor *there,
@@ -240,6 +250,7 @@ static nigh_status search_band(struct hand *hand, uint32_t band, nigh_error *err
     if (status == NIGH_OK) status = sift_there(hand, band, error);
     if (status == NIGH_OK) status = sift_incoming(hand, band, error);
     if (status == NIGH_OK) status = join(hand, band, error);
+    if (status == NIGH_OK) status = hand_on(hand, error);
     nigh__sorter_free(hand->there);
     nigh__sorter_free(hand->incoming);
     hand->there = hand->incoming = NULL;
@@ -247,10 +258,12 @@ static nigh_status search_band(struct hand *hand, uint32_t band, nigh_error *err
 }
 
 static nigh_status search_some(void *user, const struct nigh__items *items) {
-    const struct search *search = user;
+    struct search *search = user;
     nigh_status status = NIGH_OK;
-    for (uint64_t band = items->first; status == NIGH_OK && band < items->end; band++)
+    for (uint64_t band = items->first; status == NIGH_OK && band < items->end; band++) {
         status = search_band(&search->hands[items->thread], (uint32_t)band, items->error);
+        (void)nigh__parallel_did(&search->parallel, items->thread, 1);
+    }
     return status;
 }
 
@@ -261,6 +274,7 @@ static nigh_status make_hands(struct search *search, nigh_error *error) {
     for (uint32_t i = 0; search->hands != NULL && i < search->threads; i++) {
         struct hand *hand = &search->hands[i];
         hand->search = search;
+        hand->thread = i;
         hand->members = hand->rows = hand->pairs = (struct nigh__array)NIGH__ARRAY(uint64_t);
         hand->distances = (struct nigh__array)NIGH__ARRAY(uint32_t);
         hand->ours = nigh__alloc_table(context, bytes, 1);
@@ -310,13 +324,13 @@ nigh_status nigh__there_find(nigh_dedup *dedup, const struct nigh__gathered *gat
     search.threads = (uint32_t)nigh__smaller(threads, gathered->bands.count);
     search.slot_bits = choose_slots(&search);
     pthread_mutex_init(&search.lock, NULL);
-    struct nigh__parallel parallel = {
-        .context = dedup->context, .threads = search.threads, .progress = &progress, .stage = "finding"};
-    nigh__parallel_stage(&parallel, "finding", gathered->bands.count);
+    search.parallel =
+        (struct nigh__parallel){.context = dedup->context, .threads = search.threads, .progress = &progress};
+    nigh__parallel_stage(&search.parallel, "finding", gathered->bands.count);
     nigh_status status = new_sorter(&search, 2, 8, true, &out->pairs, error);
     if (status == NIGH_OK) status = make_hands(&search, error);
     if (status == NIGH_OK)
-        status = nigh__parallel_run(&parallel, gathered->bands.count, 1, search_some, &search, error);
+        status = nigh__parallel_run(&search.parallel, gathered->bands.count, 1, search_some, &search, error);
     if (status == NIGH_OK) status = nigh__sorter_finish(out->pairs, error);
     if (out->buckets.count > 1)
         qsort(out->buckets.data, out->buckets.count, sizeof(struct nigh__there_bucket), compare_buckets);

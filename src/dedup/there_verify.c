@@ -121,10 +121,14 @@ static nigh_status guess_group(const struct verification *verification, size_t g
 static nigh_status compare_some(void *user, const struct nigh__items *items) {
     struct verification *verification = user;
     nigh_status status = NIGH_OK;
-    for (uint64_t i = items->first; status == NIGH_OK && i < items->end; i++)
+    for (uint64_t i = items->first; status == NIGH_OK && i < items->end; i++) {
         status = verification->dedup->verified
                      ? compare_group(verification, &verification->hands[items->thread], (size_t)i, items->error)
                      : guess_group(verification, (size_t)i, items->error);
+        if (!nigh__parallel_did(&verification->parallel, items->thread,
+                                verification->groups[i + 1] - verification->groups[i]))
+            break;
+    }
     return status;
 }
 
@@ -169,12 +173,11 @@ static nigh_status verify_all(struct verification *verification, nigh_error *err
     struct nigh__progress progress;
     nigh_status status = NIGH_OK;
     nigh__progress_init(&progress, verification->dedup->options.progress);
+    verification->parallel.progress = &progress;
+    nigh__parallel_stage(&verification->parallel, "verifying", nigh__sorter_count(verification->there->pairs));
     while (status == NIGH_OK &&
-           (status = nigh__sorter_next(verification->there->pairs, &pairs, &count, error)) == NIGH_OK) {
+           (status = nigh__sorter_next(verification->there->pairs, &pairs, &count, error)) == NIGH_OK)
         for (size_t i = 0; status == NIGH_OK && i < count; i++) status = take_pair(verification, pairs + 2 * i, error);
-        if (status == NIGH_OK && nigh__progress_tick(&progress, "verifying", 0, 0))
-            status = nigh__progress_cancelled(error);
-    }
     return status == NIGH_END ? settle(verification, error) : status;
 }
 
@@ -230,7 +233,7 @@ nigh_status nigh__there_verify(struct nigh__there *there, nigh_dedup *dedup, con
 
 nigh_status nigh__there_check(const nigh_collection *collection, uint32_t bands, bool verify, nigh_error *error) {
     if (collection == NULL || collection->documents == 0) return NIGH_OK;
-    if (nigh__collection_key_count(collection) != bands)
+    if (nigh__collection_key_count(collection) != bands || collection->width_bits != NIGH__BAND_BITS)
         return nigh__fail_at(error, NIGH_EMISMATCH, collection->path, NIGH_NO_OFFSET,
                              "was not made for near-copies: its documents have no keys");
     if (verify && !nigh__collection_has_texts(collection))

@@ -67,7 +67,7 @@ static void make_corpus(struct corpus *corpus, size_t count, unsigned templates,
 static void corpus_release(struct corpus *corpus) {
     for (size_t i = 0; i < corpus->count; i++) {
         free(corpus->lines[i]);
-        free(corpus->verdicts[i]);
+        if (corpus->verdicts != NULL) free(corpus->verdicts[i]);
     }
     free(corpus->lines);
     free(corpus->verdicts);
@@ -206,7 +206,66 @@ static void test_days(void **state) {
     }
 }
 
+/* A collection with keys, whose signatures have another width than keys are made for. */
+static void make_other_width(nigh_context *context, const char *place, const char *scheme) {
+    static const uint8_t signature[2048];
+    static const uint32_t keys[32];
+    nigh_writer_options writing;
+    nigh_writer *writer = NULL;
+    nigh_error error;
+    nigh_writer_options_init(&writing);
+    writing.width_bits = sizeof signature * 8;
+    writing.scheme = scheme;
+    assert_ok(nigh_writer_open(context, place, &writing, &writer, &error), &error);
+    const nigh_document document = {.size = sizeof document,
+                                    .id = "a",
+                                    .id_length = 1,
+                                    .signature = signature,
+                                    .key_count = 32,
+                                    .keys = keys,
+                                    .text = "text",
+                                    .text_length = 4};
+    assert_ok(nigh_writer_add(writer, &document, &error), &error);
+    assert_ok(nigh_writer_commit(writer, NULL, &error), &error);
+    nigh_writer_close(writer);
+}
+
+/* It is refused, verified or not, before a signature of it is read. */
+static void test_other_width(void **state) {
+    char *folder = scratch_new();
+    char *path = path_in(folder, "day.jsonl");
+    char *place = path_in(folder, "c.nigh");
+    nigh_signer_options signing;
+    nigh_signer *signer = NULL;
+    nigh_collection *collection = NULL;
+    nigh_dedup_options options;
+    nigh_error error;
+    struct corpus corpus;
+    nigh_signer_options_init(&signing);
+    signing.scheme = NIGH_SCHEME_MINHASH;
+    signing.threshold = 0.8;
+    assert_ok(nigh_signer_new(*state, &signing, &signer, &error), &error);
+    make_other_width(*state, place, nigh_signer_scheme(signer));
+    make_corpus(&corpus, 10, 1, 1, 1);
+    write_lines(&corpus, 0, corpus.count, path);
+    assert_ok(nigh_collection_open(*state, place, NULL, &collection, &error), &error);
+    nigh_dedup_options_init(&options);
+    options.against = collection;
+    for (options.no_verify = 0; options.no_verify < 2; options.no_verify++) {
+        const char *input = path;
+        nigh_dedup *dedup = NULL;
+        assert_int_equal(nigh_dedup_run(*state, &input, 1, NULL, &options, &dedup, &error), NIGH_EMISMATCH);
+        assert_null(dedup);
+    }
+    nigh_collection_close(collection);
+    nigh_signer_free(signer);
+    corpus_release(&corpus);
+    free(place);
+    free(path);
+    scratch_free(folder);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_days)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_days), cmocka_unit_test(test_other_width)};
     return cmocka_run_group_tests(tests, context_setup, context_teardown);
 }
