@@ -231,10 +231,42 @@ static void test_crowd_costs(void **state) {
     threshold = 0.8;
 }
 
+/* ------------------------------------------------------------------ failures */
+
+/* Every allocation fails once, also those of centres; nothing is leaked. */
+static void test_no_memory(void **state) {
+    (void)state;
+    struct kitchen kitchen;
+    threshold = 0.7;
+    kitchen_init(&kitchen, 60, 1, 2, 3);
+    nigh_dedup_options options = options_of(NIGH_DEDUP_EXACT);
+    options.threads = 1;
+    nigh_status status = NIGH_ENOMEM;
+    for (uint64_t at = 0; status != NIGH_OK; at++) {
+        struct faulty_memory memory = {.fail_at = UINT64_MAX};
+        const nigh_allocator allocator = faulty_memory_allocator(&memory);
+        nigh_context *context = context_with(NULL, &allocator, NULL);
+        const int64_t before = memory.live;
+        const char *path = kitchen.path;
+        nigh_dedup *dedup = NULL;
+        nigh_error error;
+        memory.fail_at = memory.calls + at;
+        status = nigh_dedup_run(context, &path, 1, NULL, &options, &dedup, &error);
+        assert_true(status == NIGH_OK || status == NIGH_ENOMEM);
+        if (status == NIGH_OK) assert_int_equal(info_of(dedup).kept, 1);
+        nigh_dedup_free(dedup);
+        assert_int_equal(memory.live, before);
+        nigh_context_free(context);
+        assert_true(at < 5000);
+    }
+    threshold = 0.8;
+    kitchen_release(&kitchen);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_definition), cmocka_unit_test(test_meaning),     cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_unverified), cmocka_unit_test(test_crowd_costs),
+        cmocka_unit_test(test_unverified), cmocka_unit_test(test_crowd_costs), cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, context_setup, context_teardown);
 }
