@@ -50,7 +50,8 @@ typedef struct nigh_dedup_options {
                                known of each document is not in it: docs/deduplication.md has the bytes */
     const char *temporary;  /* the folder for these, and for the copy of a stream; NULL: "/tmp" */
     uint64_t bucket_budget; /* documents that share a band or a rare feature, or of simhash are near one, which are all
-                               compared; beyond, `truncated` counts it; 0: 2,000 */
+                               compared; of the rule COMPLETE also the members of clusters that one document is
+                               compared with.  Beyond, `truncated` counts it; 0: 2,000 */
     uint64_t limit;         /* read so many documents; 0: all */
     uint32_t threads;
     const nigh_progress *progress;

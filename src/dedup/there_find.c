@@ -181,7 +181,7 @@ static nigh_status pair_document(struct hand *hand, uint64_t document, nigh_erro
         pair[0] = members[i];
         pair[1] = search->order->rank[document];
     }
-    return hand->pairs.count < 2 * TOGETHER ? NIGH_OK : hand_on(hand, error);
+    return hand->pairs.count < (size_t)2 * TOGETHER ? NIGH_OK : hand_on(hand, error);
 }
 
 /* Notes a bucket that is a crowd. */
