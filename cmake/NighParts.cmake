@@ -23,10 +23,10 @@ set(folders_terms terms)
 set(folders_evaluation eval)
 
 # ... and three that are shared between the core and documents: what is not named here is of documents.
-set(core_of_signature band_keys default_radius detect floats formats generate lines reader_bin reader_hex reader_npy reader_topsig
-                      signature_reader signature_writer thresholds thresholds_measure)
-set(core_of_dedup bands candidates candidates_distance cluster compare crowd_lists crowds dedup gathered keep likeness
-                  order pair_limit same sets there_find verify)
+set(core_of_signature band_keys default_radius detect floats formats generate lines reader_bin reader_hex reader_npy
+                      reader_topsig signature_reader signature_writer thresholds thresholds_measure)
+set(core_of_dedup bands candidates candidates_distance cluster compare complete crowd_lists crowds dedup gathered keep
+                  likeness order pair_limit same sets there_find verify)
 set(core_of_corpus against against_copies against_add against_compare against_take incoming match_store)
 
 # Option structs are set up in every build: FOLDER_options.c is of the core.
