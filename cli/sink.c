@@ -38,12 +38,31 @@ bool cli_sink_writes_through(const char *path) {
     return lstat(path, &status) == 0 && !S_ISREG(status.st_mode);
 }
 
+/* Others may remove what nobody has locked, and make it anew. */
+static bool leads_to(const char *path, int descriptor) {
+    struct stat named;
+    struct stat opened;
+    return lstat(path, &named) == 0 && fstat(descriptor, &opened) == 0 && named.st_dev == opened.st_dev &&
+           named.st_ino == opened.st_ino;
+}
+
+/* Ours, and locked, so that others know that we live; false where another has taken it away meanwhile. */
+static bool lock_temporary(struct cli_sink *sink) {
+    const bool others = flock(sink->descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (!others && leads_to(sink->temporary, sink->descriptor)) return true;
+    (void)close(sink->descriptor);
+    sink->descriptor = -1;
+    errno = EBUSY;
+    return false;
+}
+
 /* Of a writer that was killed: nobody has it locked.  A link would lead to somebody's file. */
 static void remove_leftover(const char *path) {
     const int descriptor = open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     struct stat status;
     if (descriptor < 0) return;
-    if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+    if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && flock(descriptor, LOCK_EX | LOCK_NB) == 0 &&
+        leads_to(path, descriptor))
         (void)unlink(path);
     (void)close(descriptor);
 }
@@ -60,8 +79,8 @@ static void create_temporary(struct cli_sink *sink, size_t capacity, mode_t mode
             snprintf(sink->temporary, capacity, "%s.nigh.%u.tmp", sink->target, attempt);
         remove_leftover(sink->temporary);
         sink->descriptor = open(sink->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-        if (sink->descriptor >= 0) (void)flock(sink->descriptor, LOCK_EX | LOCK_NB);
-        if (sink->descriptor >= 0 || errno != EEXIST) return;
+        if (sink->descriptor < 0 && errno != EEXIST) return;
+        if (sink->descriptor >= 0 && lock_temporary(sink)) return;
     }
 }
 
@@ -291,8 +310,8 @@ void cli_sink_sync_folder(const char *target) {
 
 bool cli_sink_finish(struct cli_sink *sink) {
     (void)cli_sink_sync(sink);
-    if (sink->owned) sink_close(sink);
     if (sink->temporary != NULL && sink->error == 0 && rename(sink->temporary, sink->target) != 0) sink->error = errno;
+    if (sink->owned) sink_close(sink); /* locked until it has its name */
     if (sink->temporary != NULL && sink->error == 0) cli_sink_sync_folder(sink->target);
     if (sink->temporary != NULL && sink->error != 0) (void)unlink(sink->temporary);
     forget_names(sink);

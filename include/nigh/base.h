@@ -213,6 +213,8 @@ typedef struct nigh_file_system {
     int (*truncate)(void *user, nigh_file file, uint64_t length); /* NULL: leftovers at the end of files stay */
     /* As rename, but EEXIST where there is a file `to`; NULL: rename does, and locks are trusted alone. */
     int (*rename_new)(void *user, nigh_file directory, const char *from, const char *to);
+    /* 0 where the name leads to this open file, ESTALE where it does not; NULL: that is believed. */
+    int (*leads_to)(void *user, nigh_file directory, const char *name, nigh_file file);
 } nigh_file_system;
 
 /* Returns: the operating system's own files, a constant. */

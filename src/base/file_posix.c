@@ -190,6 +190,15 @@ static int posix_truncate(void *user, nigh_file file, uint64_t length) {
     return result == 0 ? 0 : errno;
 }
 
+static int posix_leads_to(void *user, nigh_file directory, const char *name, nigh_file file) {
+    struct stat named;
+    struct stat opened;
+    (void)user;
+    if (fstatat(at(directory), name, &named, AT_SYMLINK_NOFOLLOW) != 0) return errno == ENOENT ? ESTALE : errno;
+    if (fstat((int)file, &opened) != 0) return errno;
+    return named.st_dev == opened.st_dev && named.st_ino == opened.st_ino ? 0 : ESTALE;
+}
+
 static const nigh_file_system posix_file_system = {
     .size = sizeof(nigh_file_system),
     .open = posix_open,
@@ -207,6 +216,7 @@ static const nigh_file_system posix_file_system = {
     .list = posix_list,
     .truncate = posix_truncate,
     .rename_new = posix_rename_new,
+    .leads_to = posix_leads_to,
 };
 
 const nigh_file_system *nigh_file_system_posix(void) { return &posix_file_system; }

@@ -66,7 +66,7 @@ static nigh_status check_chunks(struct chunk_checking *check, nigh_error *error)
 static void check_all(struct chunk_checking *check) {
     nigh_error problem;
     if (check_states(check, &problem) != NIGH_OK) report(check, &problem);
-    for (int kind = 0; kind < NIGH__ATTACHMENT_KINDS; kind++)
+    for (int kind = NIGH__ATTACHMENT_VOCABULARY; kind <= NIGH__ATTACHMENT_MODEL; kind++)
         if (check_kept(check, (enum nigh__attachment)kind, &problem) != NIGH_OK) report(check, &problem);
     if (check_chunks(check, &problem) != NIGH_OK) report(check, &problem);
 }

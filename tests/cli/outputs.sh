@@ -47,7 +47,7 @@ expect_unchanged full 2 '' "nigh: 'full/ids': cannot open: File exists" -- "$NIG
 # Two writers of one file: both end well, and the file is that of one of them.
 "$NIGH" generate -q -n 20000 --bits 256 --seed 1 -o one.npy
 "$NIGH" generate -q -n 20000 --bits 256 --seed 2 -o two.npy
-for ((round = 0; round < 5; round++)); do
+for ((round = 0; round < 15; round++)); do
     "$NIGH" generate -q -n 20000 --bits 256 --seed 1 -o both.npy &
     first=$!
     "$NIGH" generate -q -n 20000 --bits 256 --seed 2 -o both.npy || fail 'the second writer'
