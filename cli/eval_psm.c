@@ -26,7 +26,8 @@ static const struct cli_option options[] = {
 static const char *const usage[] = {"[OPTION]... INPUT...", NULL};
 
 static const char *const description[] = {
-    "Takes 64-bit simhashes with the weights of their bits, and every pair within 3 bits. Shows how many combinations "
+    "Takes 64-bit simhashes with the weights of their bits, and every pair within 3 bits. Shows whether weights differ "
+    "between documents as a normal distribution has it, on which their order stands; how many combinations "
     "of bits are tried until the right one comes, weakest first or at random, and which share of the matches k probes "
     "of a table of p leading bits find.",
     "--scheme takes simhash, which is the default, or a model.",
@@ -34,7 +35,10 @@ static const char *const description[] = {
 };
 
 static const char *const output_paragraphs[] = {
-    "tsv: 'attempts', the model, flipped bits, matches, combinations, mean, median, 90th and 99th percentile; then "
+    "tsv: 'spread', how many standard deviations apart the weights of the first bit are in two documents, and the "
+    "share of "
+    "random pairs there, by quarters of a deviation; then 'attempts', the model, flipped bits, matches, combinations, "
+    "mean, median, 90th and 99th percentile; then "
     "'recall', the model, p, k, share of matches found, share of queries with one found. jsonl has the same by name.",
     NULL,
 };
@@ -98,6 +102,18 @@ static void table_recall(struct cli_sink *out, const nigh_eval_weak_bits *weak, 
     }
 }
 
+static void table_spread(struct cli_sink *out, const nigh_eval_weak_bits *weak) {
+    nigh_eval_weak_spread spread = {.size = sizeof spread};
+    if (nigh_eval_weak_bits_spread(weak, &spread) != NIGH_OK) return;
+    cli_sink_format(out,
+                    "weights of the first bit in two documents, %s: they differ by %.1f on average, deviation %.1f\n"
+                    "            within 1, 2, 3 deviations  skewness  kurtosis\n"
+                    " measured   %.4f, %.4f, %.4f     %8.3f  %8.3f\n"
+                    " normal     0.6827, 0.9545, 0.9973        0.000     3.000\n\n",
+                    cli_counted(spread.pairs, "pair", "pairs").text, spread.mean, spread.deviation, spread.within[0],
+                    spread.within[1], spread.within[2], spread.skewness, spread.kurtosis);
+}
+
 static void show_table(struct cli_sink *out, const nigh_eval_weak_bits *weak, const nigh_eval_weak_bits_info *info) {
     cli_sink_format(out, "%s, %s of 64 bits; %s within %u bits, of %s\n",
                     cli_counted(info->documents, "document", "documents").text,
@@ -106,6 +122,7 @@ static void show_table(struct cli_sink *out, const nigh_eval_weak_bits *weak, co
                     cli_counted(info->matched, "signature", "signatures").text);
     cli_sink_format(out, "%s, with %s\n\n", cli_counted(info->queries, "of them asks", "of them ask").text,
                     cli_counted(info->matches, "match", "matches").text);
+    table_spread(out, weak);
     table_attempts(out, weak);
     table_recall(out, weak, info, false);
     table_recall(out, weak, info, true);
@@ -138,9 +155,18 @@ static void lines_recall(struct cli_sink *out, bool tsv, const nigh_eval_weak_bi
     }
 }
 
+static void lines_spread(struct cli_sink *out, bool tsv, const nigh_eval_weak_bits *weak) {
+    nigh_eval_weak_spread spread = {.size = sizeof spread};
+    if (nigh_eval_weak_bits_spread(weak, &spread) != NIGH_OK) return;
+    for (uint32_t bin = 0; bin < NIGH_EVAL_SPREAD_BINS; bin++)
+        cli_sink_format(out, tsv ? "spread\t%.3f\t%.6f\n" : "{\"deviations\":%.3f,\"share\":%.6f}\n", bin / 4.0 - 4.875,
+                        spread.shares[bin]);
+}
+
 static void show_lines(struct cli_sink *out, bool tsv, const nigh_eval_weak_bits *weak,
                        const nigh_eval_weak_bits_info *info) {
     nigh_eval_weak_attempts attempts = {.size = sizeof attempts};
+    lines_spread(out, tsv, weak);
     for (int model = 0; models[model] != NULL; model++)
         for (uint32_t flips = 1;
              nigh_eval_weak_bits_attempts(weak, (nigh_weak_model)model, flips, &attempts) == NIGH_OK; flips++)

@@ -8,13 +8,15 @@
  * finding any; FAISS IndexBinaryMultiHash over the same rows; the join of all rows with
  * themselves; and batches against a file of sorted chunks, both ways.  What is compared
  * takes turns.  With --series the same for several numbers of rows: neardup_series.c;
- * with --first what stopping at the first match saves: neardup_first.c.
+ * with --first what stopping at the first match saves: neardup_first.c; with --figures
+ * some of the paper's: neardup_figures.c.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fingerprints.h"
+#include "neardup_figures.h"
 #include "neardup_first.h"
 #include "neardup_series.h"
 #include "peer_process.h"
@@ -40,7 +42,7 @@ struct bench {
     uint64_t peer_queries;
     uint64_t runs;
     uint64_t largest; /* of the series */
-    bool series, first;
+    bool series, first, figures;
     bool processor_time;
     FILE *json;
 
@@ -254,6 +256,7 @@ static const char usage[] =
     "usage: bench_neardup [--rows N] [--queries N] [--batch N] [--seed N] [--runs N]\n"
     "                     [--peer-queries N] [--json FILE] [--quick] [--cpu]\n"
     "       bench_neardup --series [--largest N] [--queries N] [--batch N] [--seed N] [--runs N]\n"
+    "       bench_neardup --figures [--rows N] [--queries N] [--seed N] [--runs N] [--cpu]\n"
     "       bench_neardup --first [--rows N] [--queries N] [--seed N] [--runs N] [--cpu]\n"
     "  --rows N          fingerprints to search (default 10000000; 60000000 needs 12 GB)\n"
     "  --queries N       default 100000\n"
@@ -265,6 +268,7 @@ static const char usage[] =
     "  --cpu             processor time: where others use the machine too\n"
     "  --series          PSM against 4 and 10 tables for 1, 2, 5, 10, ... million rows, then batches by their\n"
     "                    size and that of the file; about three minutes\n"
+    "  --figures         figures 5(b), 7(a), 7(b) and Table II of the PSM paper\n"
     "  --first           finding any one match against finding all, where 1, 12 and 90% of the queries have one\n"
     "  --largest N       number of rows of the series (default 20000000; 60000000 takes a quarter of an hour)\n";
 
@@ -281,6 +285,7 @@ static void parse(struct bench *bench, int count, char **arguments) {
         {.name = "cpu", .flag = &bench->processor_time},
         {.name = "series", .flag = &bench->series},
         {.name = "first", .flag = &bench->first},
+        {.name = "figures", .flag = &bench->figures},
         {.name = "largest", .number = &bench->largest, .least = 1000, .most = 1000000000, .quick = 2000000},
         {.name = NULL},
     };
@@ -297,18 +302,24 @@ static void run_one_size(struct bench *bench, const char *self) {
     fingerprints_free(&bench->prints);
 }
 
-/* All queries that are made, of which 16 of a hundred have a match. */
-static void run_first(struct bench *bench) {
+/* All queries that are made, of which 16 of a hundred have a match; the usual ones for the figures. */
+static void run_part(struct bench *bench) {
     struct fingerprints *prints = &bench->prints;
     nigh_finder_info info;
     fingerprints_make(prints);
-    prints->queries = prints->made;
+    if (bench->first) prints->queries = prints->made;
     nigh_finder *finder = fingerprints_finder(prints, &settings[0], &info);
-    fingerprints_know(prints, finder);
+    if (bench->first)
+        fingerprints_know(prints, finder);
+    else
+        fingerprints_thin(prints, finder);
     nigh_finder_free(finder);
     (void)printf("%" PRIu64 " fingerprints of %u bits, radius %u, seed %" PRIu64 "\n", prints->rows, FINGERPRINT_BITS,
                  prints->radius, prints->seed);
-    neardup_first(prints, bench->chunks_path, bench->runs, bench->json);
+    if (bench->first)
+        neardup_first(prints, bench->chunks_path, bench->runs, bench->json);
+    else
+        neardup_figures(prints, bench->runs);
     fingerprints_free(prints);
 }
 
@@ -342,8 +353,8 @@ int main(int count, char **arguments) {
     measure_print_host(stdout, nigh_context_kernel(bench.prints.context));
     if (bench.series)
         run_series(&bench);
-    else if (bench.first)
-        run_first(&bench);
+    else if (bench.first || bench.figures)
+        run_part(&bench);
     else
         run_one_size(&bench, arguments[0]);
     nigh_context_free(bench.prints.context);

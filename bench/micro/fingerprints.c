@@ -150,6 +150,7 @@ nigh_finder *fingerprints_finder(const struct fingerprints *prints, const struct
     options.leading = setting->leading;
     options.probes = setting->probes;
     options.rotations = setting->rotations;
+    options.prefix_bits = setting->prefix_bits;
     options.model = setting->model;
     options.without_numbers = psm && setting->rotations == 1;
     options.recall = !psm ? 1 : setting->recall > 0 ? setting->recall : 0.5;

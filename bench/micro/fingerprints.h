@@ -54,6 +54,7 @@ struct finder_setting {
     nigh_finder_method method;
     uint32_t blocks, leading;
     uint32_t probes, rotations; /* of psm; probes 0: as many as `recall` needs */
+    uint32_t prefix_bits;       /* 0: as many as pay */
     nigh_weak_model model;
     double recall;     /* 0: no matter */
     double least_rate; /* queries a second that are expected at 10 million rows; 0: none */

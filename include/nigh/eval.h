@@ -310,7 +310,23 @@ typedef struct nigh_eval_weak_recall {
     uint32_t probes_any; /* the same of the queries */
 } nigh_eval_weak_recall;
 
+#define NIGH_EVAL_SPREAD_BINS 40u
+
+/* How far the weights of the first bit lie apart in two documents, over pairs drawn at random. */
+typedef struct nigh_eval_weak_spread {
+    size_t size;
+    uint64_t pairs; /* at most 4,000,000 */
+    double mean;
+    double deviation; /* the standard deviation */
+    double skewness;  /* 0 where it is normal */
+    double kurtosis;  /* 3 where it is normal */
+    double within[3]; /* share of the pairs within 1, 2 and 3 deviations of the mean; .683, .954, .997 where it is
+                         normal */
+    double shares[NIGH_EVAL_SPREAD_BINS]; /* by quarters of a deviation, from -5 to 5 */
+} nigh_eval_weak_spread;
+
 /* Fill *out up to its `size`.  Return: NIGH_OK, or NIGH_END for a number that was not measured. */
+NIGH_API nigh_status nigh_eval_weak_bits_spread(const nigh_eval_weak_bits *weak, nigh_eval_weak_spread *out);
 NIGH_API void nigh_eval_weak_bits_describe(const nigh_eval_weak_bits *weak, nigh_eval_weak_bits_info *out);
 NIGH_API nigh_status nigh_eval_weak_bits_attempts(const nigh_eval_weak_bits *weak, nigh_weak_model model,
                                                   uint32_t flips, nigh_eval_weak_attempts *out);

@@ -403,6 +403,7 @@ nigh_status nigh_eval_weak_bits_measure(const nigh_eval_corpus *evaluation, cons
     weak->info = (nigh_eval_weak_bits_info){.size = sizeof(nigh_eval_weak_bits_info)};
     weak->info.documents = evaluation->entries.count;
     weak->info.radius = known.radius;
+    nigh__weak_spread(evaluation, &weak->spread);
     weak->info.probes = known.probes;
     status = find_distinct(&matches, error);
     if (status == NIGH_OK) status = join(&matches, &known, error);

@@ -19,8 +19,12 @@ struct nigh_eval_weak_bits {
     /* [model][prefix][probe]: matches that this probe finds, and queries of which this probe finds the first, from 0 */
     uint64_t *all[NIGH__WEAK_MODELS][NIGH__WEAK_PREFIXES];
     uint64_t *any[NIGH__WEAK_MODELS][NIGH__WEAK_PREFIXES];
+    nigh_eval_weak_spread spread;
     struct nigh__array svg; /* of char: the last plot */
 };
+
+/* Figure 1 of the paper; of fewer than two documents, or weights that are all the same, a deviation of 0. */
+void nigh__weak_spread(const nigh_eval_corpus *corpus, nigh_eval_weak_spread *out);
 
 /* Combinations of so many of 64 bits. */
 uint32_t nigh__weak_combinations(uint32_t flips);

@@ -72,6 +72,7 @@ for family in range(60):
         words[random.randrange(300)] = f"edit{family}.{version}"
 END
 expect 0 ANY '' -- "$NIGH" eval psm -q --plot weak.svg long.jsonl
+contains .out 'within 1, 2, 3 deviations'
 contains .out 'attempts until the right bits of 64 are flipped'
 contains .out 'k=256'
 python3 -c "import xml.dom.minidom; xml.dom.minidom.parse('weak.svg')" || fail 'weak.svg is no XML'
@@ -79,6 +80,7 @@ contains weak.svg 'Weak bits of simhash, 64 bits: long.jsonl'
 "$NIGH" eval psm -q --output tsv long.jsonl > weak.tsv || fail "exit $?"
 "$NIGH" eval psm -q --output tsv --threads 1 long.jsonl > again.tsv || fail "exit $?"
 same weak.tsv again.tsv
+expect 0 '40 1.000' '' -- awk '$1 == "spread" { n++; sum += $3 } END { printf "%d %.3f\n", n, sum }' weak.tsv
 expect 0 '6 126' '' -- awk '$1 == "attempts" { a++ } $1 == "recall" { r++ } END { print a, r }' weak.tsv
 # More probes never find less, nor do more leading bits find more; any is at least as easy as all.
 expect 0 '' '' -- awk '$1 == "recall" { if ($4 > 1 && $5 < last) print; last = $5; if ($6 > 1) print }' weak.tsv

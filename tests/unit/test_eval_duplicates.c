@@ -17,6 +17,7 @@
 
 #include "base/counting_context.h"
 #include "base/rng.h"
+#include "eval/corpus.h"
 #include "eval/weak_bits.h"
 #include "signature/signer.h"
 #include "support/support.h"
@@ -653,6 +654,36 @@ static void expect_recall(const struct world *world, const struct signatures *si
     nigh_finder_free(finder);
 }
 
+/* Of all pairs both ways, the plain way; drawing them changes little. */
+static void test_weak_bits_spread(void **state) {
+    const struct world *world = *state;
+    nigh_eval_corpus *evaluation = evaluate(world, 64, 1);
+    const uint8_t *weights = evaluation->weights.data;
+    const uint64_t *rows = evaluation->rows.data;
+    const uint32_t count = (uint32_t)evaluation->rows.count;
+    double sum = 0;
+    for (uint32_t a = 0; a < count; a++) {
+        for (uint32_t b = 0; b < count; b++) {
+            const double one = rows[a] & 1 ? weights[a * 64] : -(double)weights[a * 64];
+            const double other = rows[b] & 1 ? weights[b * 64] : -(double)weights[b * 64];
+            if (a != b) sum += (one - other) * (one - other);
+        }
+    }
+    const double deviation = sqrt(sum / ((double)count * (count - 1)));
+    nigh_eval_corpus_free(evaluation);
+    nigh_eval_weak_bits *weak = measure_weak(world, NULL);
+    nigh_eval_weak_spread spread = {.size = sizeof spread};
+    double shares = 0;
+    assert_int_equal(nigh_eval_weak_bits_spread(weak, &spread), NIGH_OK);
+    assert_int_equal(spread.pairs, (uint64_t)count * (count - 1) / 2);
+    for (size_t i = 0; i < NIGH_EVAL_SPREAD_BINS; i++) shares += spread.shares[i];
+    assert_true(fabs(spread.deviation / deviation - 1) < 0.05);
+    assert_true(fabs(spread.mean) < 0.1 * deviation);
+    assert_true(shares > 0.999 && shares < 1.001);
+    assert_true(spread.within[0] > 0.4 && spread.within[0] < spread.within[1] && spread.within[2] > 0.99);
+    nigh_eval_weak_bits_free(weak);
+}
+
 static void test_weak_bits_recall(void **state) {
     const struct world *world = *state;
     static struct signatures signatures;
@@ -778,6 +809,7 @@ int main(void) {
         cmocka_unit_test(test_memory_runs_out),
         cmocka_unit_test(test_meter),
         cmocka_unit_test(test_attempts_are_counted_rightly),
+        cmocka_unit_test(test_weak_bits_spread),
         cmocka_unit_test(test_weak_bits_recall),
         cmocka_unit_test(test_weak_bits_attempts),
         cmocka_unit_test(test_weak_bits_refused),
