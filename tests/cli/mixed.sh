@@ -12,7 +12,7 @@ read -r broken silent < counts
 # every OPTION...: signs them all; what is broken is counted, and the rest is there once.
 every() {
     expect 0 '' ANY -- "$NIGH" sign in "$@" -o rows.hex --stats stats.json
-    for count in "\"documents\":$documents," "\"missing_text\":$silent," '"empty":0,' "\"problems\":$broken,"; do
+    for count in "\"documents\":$documents," "\"missing_text\":$silent," '"empty":0' "\"malformed\":$broken,"; do
         contains stats.json "$count"
     done
     [[ $(cut -f1 rows.hex | sort -u | wc -l) == "$documents" ]] || fail 'ids repeat, or are missing'
