@@ -53,6 +53,8 @@ int cli_against_open_chunks(struct against *against) {
     const struct cli_signing *signing = &against->values->signing;
     if (against->values->approximate || against->values->rotations.given)
         return cli_usage(job->command, "--approximate and --rotations are for a collection, not for chunks");
+    if (against->values->without_numbers)
+        return cli_usage(job->command, "--without-numbers is for a collection; chunks are not loaded");
     if (against->values->records != NULL || against->values->threshold != NULL || against->values->no_verify)
         return cli_usage(job->command, "-o, --threshold and --no-verify are for a collection for near-copies, not for "
                                        "chunks; --new lists the ids of what is new");

@@ -32,6 +32,7 @@ struct likeness {
     bool input;        /* it is a new one itself */
 };
 
+/* `old` without a text: which one it is was not asked for. */
 static void print_match(const struct against *against, struct cli_name incoming, struct cli_name old,
                         const struct likeness *likeness) {
     struct cli_sink *out = against->job->out;
@@ -39,7 +40,7 @@ static void print_match(const struct against *against, struct cli_name incoming,
     if (against->values->output == AGAINST_TSV) {
         cli_sink_escaped(out, incoming.text, incoming.length);
         cli_sink_text(out, "\t");
-        cli_sink_escaped(out, old.text, old.length);
+        if (old.text != NULL) cli_sink_escaped(out, old.text, old.length);
         cli_sink_format(out, "\t%u\t%s", likeness->distance, likeness->input ? "input" : "collection");
         if (copies && likeness->similarity >= 0) cli_sink_format(out, "\t%.6f", likeness->similarity);
         cli_sink_text(out, "\n");
@@ -47,8 +48,10 @@ static void print_match(const struct against *against, struct cli_name incoming,
     }
     cli_sink_text(out, "{\"id1\":");
     cli_sink_json(out, incoming.text, incoming.length);
-    cli_sink_text(out, ",\"id2\":");
-    cli_sink_json(out, old.text, old.length);
+    if (old.text != NULL) {
+        cli_sink_text(out, ",\"id2\":");
+        cli_sink_json(out, old.text, old.length);
+    }
     cli_sink_format(out, ",\"distance\":%u", likeness->distance);
     if (likeness->input) cli_sink_text(out, ",\"input\":true");
     if (copies && likeness->similarity >= 0) cli_sink_format(out, ",\"similarity\":%.6f", likeness->similarity);
@@ -62,7 +65,8 @@ static void print_match(const struct against *against, struct cli_name incoming,
 static nigh_status print_there(const struct against *against, struct cli_name name,
                                const nigh_against_document *document, char *id) {
     const nigh_collection *collection = nigh_against_collection(against->work);
-    const bool named = collection != NULL && against->held.has_ids;
+    const bool numbered = !against->values->without_numbers;
+    const bool named = collection != NULL && against->held.has_ids && numbered;
     nigh_status status = NIGH_OK;
     char room[24];
     for (size_t i = 0; i < document->there_count && status == NIGH_OK; i++) {
@@ -73,8 +77,10 @@ static nigh_status print_there(const struct against *against, struct cli_name na
                                         &against->job->error);
         if (status == NIGH_OK && against->job->out->error != 0) status = NIGH_EIO; /* nobody reads on */
         const struct likeness likeness = {.distance = match->distance, .similarity = document->similarity};
-        if (status == NIGH_OK)
-            print_match(against, name, cli_name_or_number(named ? id : NULL, length, match->document, room), &likeness);
+        const struct cli_name old = numbered && status == NIGH_OK
+                                        ? cli_name_or_number(named ? id : NULL, length, match->document, room)
+                                        : (struct cli_name){0};
+        if (status == NIGH_OK) print_match(against, name, old, &likeness);
     }
     return status;
 }

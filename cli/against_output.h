@@ -31,9 +31,11 @@ struct against_values {
     const char *temporary;
     int method;
     int output;
+    int find; /* by nigh_find_mode */
+    int model;
     int format;
     bool approximate;
-    bool first;
+    bool without_numbers;
     bool add;
     bool no_verify;
     bool fail_if_new;

@@ -20,10 +20,12 @@
 #define SAME_IDS_SHOWN 3
 
 static const char *const output_names[] = {"jsonl", "tsv", NULL};
+static const char *const model_names[] = {"gaussian", "linear", NULL};
 static const char *const method_names[] = {"auto", "scan", "tables", "psm", NULL};
 
 _Static_assert(NIGH_FINDER_SCAN == 1 && NIGH_FINDER_TABLES == 2 && NIGH_FINDER_PSM == 3,
                "the names above are in the order of the library's numbers");
+_Static_assert(NIGH_WEAK_GAUSSIAN == 0 && NIGH_WEAK_LINEAR == 1, "and these too");
 
 #define PLACE(field) offsetof(struct against_values, field)
 
@@ -47,7 +49,9 @@ static const struct cli_option options[] = {
     CLI_NUMBER('r', "radius", PLACE(radius), "BITS", 0, NIGH_MAX_WIDTH_BITS, NULL,
                "what differs in at most BITS bits is the same (default 3 in 64 bits of simhash, 36 in 256 of minhash, "
                "and in proportion; of others it must be given)"),
-    CLI_FLAG(0, "first", PLACE(first), "one match for each is enough: the one that was added first"),
+    CLI_CHOICE(0, "find", PLACE(find), "WHAT", cli_find_names, "all",
+               "all: every match of each; first: the one that was added first; any: whichever comes up first, and "
+               "looking ends with it"),
     CLI_CHOICE(0, "output", PLACE(output), "FORM", output_names, "jsonl", "the form of the matches"),
     CLI_CHOICE(0, "method", PLACE(method), "METHOD", method_names, "auto",
                "how to look; auto is the fastest that 'nigh plan' predicts, and misses nothing unless --recall "
@@ -69,6 +73,11 @@ static const struct cli_option options[] = {
     CLI_NUMBER(0, "prefix", PLACE(prefix), "P", 1, 32, NULL, "of psm: bits that are looked up"),
     CLI_NUMBER(0, "probes", PLACE(probes), "K", 1, 4096, NULL, "of psm: combinations of weak bits to try"),
     CLI_NUMBER(0, "rotations", PLACE(rotations), "N", 1, 3, NULL, "of psm: tables, each sorted by other bits first"),
+    CLI_CHOICE(0, "model", PLACE(model), "MODEL", model_names, "gaussian",
+               "of psm: how likely a bit is to differ, by its weight: the tail of a normal distribution, or linear"),
+    CLI_FLAG(0, "without-numbers", PLACE(without_numbers),
+             "of psm, with --find any: load signatures of 64 bits without their numbers, 4 bytes less for each; the "
+             "output then does not name what is matched"),
     CLI_NUMBER(0, "snippet", PLACE(snippet), "BYTES", 0, 65536, "200",
                "with --add: keep so much of the beginning of a document, to show it in answers"),
     CLI_CHOICE(0, "format", PLACE(format), "FORMAT", cli_input_formats, "auto", "the format of the inputs"),
@@ -111,6 +120,7 @@ static const char *const output_paragraphs[] = {
     "one "
     "match each, the one that was added first.",
     "tsv: the same with tabs between: id1, id2, distance, collection or input, and of near-copies similarity.",
+    "With --without-numbers, a match of the collection has no \"id2\", and of tsv that field is empty.",
     "Without ids, old and new ones go by their numbers from 0. Of more than 1,000 new ones that are equal, and repeat "
     "an earlier one of the input, one match of each is told. A near-copy collection adds a document whose id is there "
     "with another text as ID~ and 8 digits made of its text, and says so; others tell it, and do not add it.",
@@ -212,11 +222,10 @@ static int check_copies(const struct against *against) {
                              against->path);
         return cli_against_check_radius(against, against->info.width_bits, against->info.radius);
     }
-    if (values->radius.given || values->method != NIGH_FINDER_AUTO || values->recall != NULL || values->first ||
-        values->max_matches.given)
-        return cli_usage(job->command,
-                         "near-copies are found by --threshold; --radius, --method, --recall, --first and "
-                         "--max-matches are for other collections");
+    if (values->radius.given || values->method != NIGH_FINDER_AUTO || values->recall != NULL ||
+        values->find != NIGH_FIND_ALL || values->max_matches.given)
+        return cli_usage(job->command, "near-copies are found by --threshold; --radius, --method, --recall, --find and "
+                                       "--max-matches are for other collections");
     if (values->threshold == NULL || fabs(threshold - against->info.threshold) < 1e-9) return CLI_DONE;
     cli_error(job, "'%s' was made for near-copies at %g, not at %g", against->path, against->info.threshold, threshold);
     return CLI_ERROR;
@@ -412,6 +421,22 @@ static bool places_fit(const struct against *against) {
            cli_places_writable(job, places, 2);
 }
 
+/* --model and --without-numbers, which are of psm. */
+static int check_finding(const struct against *against) {
+    struct cli_job *job = against->job;
+    const struct against_values *values = against->values;
+    const bool may_psm =
+        values->method == NIGH_FINDER_PSM || (values->method == NIGH_FINDER_AUTO && values->recall != NULL);
+    if (values->model != NIGH_WEAK_GAUSSIAN && !may_psm)
+        return cli_usage(job->command, "--model goes with --method psm, or with --recall");
+    if (!values->without_numbers) return CLI_DONE;
+    if (values->method != NIGH_FINDER_PSM || values->find != NIGH_FIND_ANY)
+        return cli_usage(job->command, "--without-numbers goes with --method psm and --find any");
+    if (values->rotations.given && values->rotations.value > 1)
+        return cli_usage(job->command, "--without-numbers goes with one of the --rotations");
+    return CLI_DONE;
+}
+
 static int check_use(struct against *against) {
     struct cli_job *job = against->job;
     const struct against_values *values = against->values;
@@ -428,6 +453,8 @@ static int check_use(struct against *against) {
         return cli_usage(job->command, "--blocks, --leading and --approximate go with --method tables");
     if (for_psm && values->method != NIGH_FINDER_PSM)
         return cli_usage(job->command, "--prefix, --probes and --rotations go with --method psm");
+    const int code = check_finding(against);
+    if (code != CLI_DONE) return code;
     if (values->recall != NULL && values->method != NIGH_FINDER_AUTO && values->method != NIGH_FINDER_PSM)
         return cli_usage(job->command, "--recall goes with --method auto or psm");
     if (values->new_path != NULL && cli_sink_is_standard_output(values->new_path))
@@ -458,7 +485,9 @@ static int set_options(struct against *against) {
     if (values->recall != NULL) chosen->recall = recall;
     chosen->memory_bytes = memory_bytes;
     if (values->max_matches.given) chosen->most_matches = values->max_matches.value;
-    chosen->first = values->first;
+    chosen->find = (nigh_find_mode)values->find;
+    chosen->model = (nigh_weak_model)values->model;
+    chosen->without_numbers = values->without_numbers;
     chosen->no_verify = values->no_verify;
     chosen->temporary = cli_temporary(values->temporary);
     chosen->add = values->add;

@@ -36,7 +36,7 @@ typedef struct nigh_against_options {
     uint32_t radius;  /* what differs in at most so many bits matches; more than all bits is all; NIGH_DEFAULT:
                          nigh_default_radius() of the scheme, which topsig, models and signatures of the caller's own
                          do not have: of these it must be given */
-    int first;        /* non-zero: one match for each is enough, the one that was added first */
+    int first;        /* non-zero: as `find` NIGH_FIND_FIRST, which it was before there was `find` */
     int add;          /* non-zero: for nigh_against_add(); others can add nothing meanwhile */
     uint32_t snippet; /* with `add`: so many bytes of the beginning of a text are kept beside it; NIGH_DEFAULT: 200 */
     uint64_t limit;   /* take so many documents of a reader of texts; 0: all */
@@ -63,6 +63,12 @@ typedef struct nigh_against_options {
     uint64_t most_matches; /* documents of the collection that are told of a new one, the nearest; `untold` counts the
                               others.  NIGH_DEFAULT: all */
     const char *temporary; /* the folder for what does not fit memory_bytes, and for copies of streams; NULL: "/tmp" */
+
+    nigh_find_mode find;   /* of each new one, all that it matches, the one that was added first, or any one: looking
+                              ends with it.  Near-copies have one match each, whatever this says */
+    nigh_weak_model model; /* of psm */
+    int without_numbers;   /* non-zero: matches of the collection do not say which document (NIGH_ALL_64), which saves
+                              4 bytes a row; with NIGH_FINDER_PSM, NIGH_FIND_ANY and 64 bits, not with chunks */
 } nigh_against_options;
 
 NIGH_API void nigh_against_options_init(nigh_against_options *options);
@@ -164,7 +170,7 @@ typedef struct nigh_against_document {
     const char *id; /* NULL: it goes by its number */
     size_t id_length;
     const nigh_match *there; /* documents of the collection, or by number of the chunks: nearest first, ties by number;
-                                at most most_matches */
+                                at most most_matches.  NIGH_ALL_64: which one was not asked for, without_numbers */
     size_t there_count;
     const nigh_match *earlier; /* new ones before it that matched nothing themselves, by number from 0; the same order.
                                   Of more than 1,000 new ones that are equal, and match an earlier one, one match of

@@ -71,6 +71,8 @@ static nigh_status read_chunks(nigh_against *against, nigh_error *error) {
     nigh_chunks_info info = {.size = sizeof info};
     if (options->approximate || options->rotations != 0)
         return nigh__fail(error, NIGH_EINVAL, "approximate and rotations are for collections, not chunks");
+    if (options->without_numbers)
+        return nigh__fail(error, NIGH_EINVAL, "chunks are not loaded, with numbers or without_numbers");
     chunks_options.writable = options->add;
     nigh_status status = nigh_chunks_open(against->context, against->path, &chunks_options, &against->chunks, error);
     if (status == NIGH_OK) status = read_chunks_scheme(against, error);
@@ -100,6 +102,20 @@ nigh_status nigh__against_check_cost(const nigh_against *against, nigh_error *er
                          nigh__fail_at(error, status, against->path, NIGH_NO_OFFSET, "%s", problem.why));
 }
 
+/* What of a match is asked for; `first` is one way to say it. */
+static nigh_status check_find(nigh_against_options *options, nigh_error *error) {
+    if ((unsigned)options->find > NIGH_FIND_ANY)
+        return nigh__fail(error, NIGH_EINVAL, "%d is no mode of finding", (int)options->find);
+    if ((unsigned)options->model > NIGH_WEAK_LINEAR)
+        return nigh__fail(error, NIGH_EINVAL, "%d is no model of weak bits", (int)options->model);
+    if (options->first && options->find == NIGH_FIND_ANY)
+        return nigh__fail(error, NIGH_EINVAL, "one match for each is enough: the first, or any");
+    if (options->first) options->find = NIGH_FIND_FIRST;
+    if (options->without_numbers && (options->find != NIGH_FIND_ANY || options->method != NIGH_FINDER_PSM))
+        return nigh__fail(error, NIGH_EINVAL, "without_numbers goes with the method 'psm' and any match");
+    return NIGH_OK;
+}
+
 static nigh_status set_up(nigh_against *against, nigh_context *context, const char *path,
                           const nigh_against_options *options, nigh_error *error) {
     against->context = context;
@@ -109,6 +125,7 @@ static nigh_status set_up(nigh_against *against, nigh_context *context, const ch
     against->info.exact = 1;
     against->signing_before.size = sizeof against->signing_before;
     nigh_status status = nigh__options_copy(&nigh__against_options_shape, &against->options, options, error);
+    if (status == NIGH_OK) status = check_find(&against->options, error);
     if (status != NIGH_OK) return status;
     nigh__progress_init(&against->progress, against->options.progress);
     if (against->options.signer != NULL) {

@@ -112,6 +112,8 @@ static void finder_options(const nigh_against *against, nigh_finder_options *out
     out->prefix_bits = options->prefix_bits;
     out->probes = options->probes;
     out->rotations = options->rotations;
+    out->model = options->model;
+    out->without_numbers = options->without_numbers;
     out->recall = options->recall;
     out->memory_bytes = looked_up_memory(against);
     out->threads = options->threads;
@@ -138,10 +140,6 @@ static size_t next_batch(size_t batch, uint64_t matches) {
     return batch;
 }
 
-static nigh_find_mode find_mode(const nigh_against *against) {
-    return against->options.first ? NIGH_FIND_FIRST : NIGH_FIND_ALL;
-}
-
 /* The first batch: what a scan may find of it fits; of the others, what they found is counted. */
 static size_t largest_batch(const nigh_against *against, const nigh_finder *finder, size_t batch) {
     while (batch > 1 && nigh__finder_scan_bytes(finder, batch) > found_memory(against) / 2) batch /= 2;
@@ -158,7 +156,7 @@ static nigh_status find_batch(nigh_against *against, const nigh_finder *finder, 
     struct nigh__find_counts counts;
     nigh_find_options options;
     nigh_find_options_init(&options);
-    options.mode = find_mode(against);
+    options.mode = against->options.find;
     options.threads = against->options.threads;
     options.weights = nigh__incoming_weights(incoming, begin);
     nigh_status status =
@@ -202,13 +200,14 @@ static void batch_options(const nigh_against *against, nigh_batch_options *out) 
     const nigh_against_options *options = &against->options;
     nigh_batch_options_init(out);
     out->method = options->method;
-    out->mode = find_mode(against);
+    out->mode = options->find;
     out->radius = against->info.radius;
     out->weights = nigh__incoming_weights(&against->incoming, 0);
     out->blocks = options->blocks;
     out->leading = options->leading;
     out->prefix_bits = options->prefix_bits;
     out->probes = options->probes;
+    out->model = options->model;
     out->recall = options->recall;
     out->threads = options->threads;
     out->progress = options->progress;
@@ -290,7 +289,7 @@ static int take_pair(void *user, const nigh_pair *pair) {
     const size_t later = (size_t)pair->second;
     const nigh_match repeated = joining->first[pair->first];
     nigh_match match = {.document = pair->first, .distance = pair->distance};
-    if (against->options.first && against->matched[later]) return 0;
+    if (against->options.find != NIGH_FIND_ALL && against->matched[later]) return 0;
     if (against->matched[pair->first]) {
         if (pair->distance > 0 || repeated.document == NIGH_ALL_64 || against->matched[later]) return 0;
         match = repeated;

@@ -76,6 +76,14 @@ static nigh_status check_radius(const nigh_against *against, nigh_error *error) 
                          nigh__fail_at(error, NIGH_EINVAL, against->path, NIGH_NO_OFFSET, "holds %s", what));
 }
 
+/* Wide rows are found by their numbers. */
+static nigh_status check_numbers(const nigh_against *against, nigh_error *error) {
+    if (!against->options.without_numbers || against->info.width_bits == 64) return NIGH_OK;
+    return nigh__fail_at(error, NIGH_EINVAL, against->path, NIGH_NO_OFFSET,
+                         "holds signatures of %u bits; only rows of 64 bits are kept without numbers",
+                         against->info.width_bits);
+}
+
 /* What the bits of the new ones are known by decides what may be missed. */
 static nigh_status choose_recall(nigh_against *against, bool texts, nigh_error *error) {
     nigh_against_options *options = &against->options;
@@ -119,6 +127,7 @@ static nigh_status settle(nigh_against *against, bool texts, nigh_signer *signer
     if (status == NIGH_OK) status = declare(against, texts, error);
     if (status == NIGH_OK) status = choose_recall(against, texts, error);
     if (status == NIGH_OK) status = check_radius(against, error);
+    if (status == NIGH_OK) status = check_numbers(against, error);
     if (status == NIGH_OK) status = nigh__against_open_writer(against, error);
     if (status != NIGH_OK) against->state = NIGH__AGAINST_BROKEN;
     return status;

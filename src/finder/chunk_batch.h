@@ -86,4 +86,13 @@ static inline bool nigh__chunk_enough(const struct nigh__chunk_batch *batch, con
     return batch->options.mode == NIGH_FIND_ANY || finds->failed;
 }
 
+/* Whether rows of the block from `row` on cannot answer a query: it has its match, in a block before or, with `any`,
+ * in a row before. */
+static inline bool nigh__chunk_settled(const struct nigh__chunk_batch *batch, uint32_t query, uint32_t row) {
+    if (batch->answered[query] != 0) return true;
+    if (batch->options.mode != NIGH_FIND_ANY) return false;
+    const uint64_t best = atomic_load_explicit(&batch->best[query], memory_order_relaxed);
+    return best != NIGH__CHUNK_NO_BEST && best >> 8 < row;
+}
+
 #endif

@@ -201,8 +201,8 @@ void nigh__chunk_crowd_search(const struct nigh__chunk_batch *batch, const struc
         rows_divide(block, crowd, &division, rows, words);
         for (size_t key = crowd->key; key < crowd->key_end && !finds->failed; key++) {
             const uint32_t query = (uint32_t)batch->keys[key];
+            if (nigh__chunk_settled(batch, query, crowd->row)) continue;
             if (division.part == 0) finds->found.probes++;
-            if (batch->answered[query] != 0) continue;
             if (division.part == 0) finds->found.truncated += crowd->truncated;
             look_up(batch, block, &division, query, finds);
         }

@@ -21,10 +21,13 @@
  * look-up compares no more than a budget, and many look-ups few of it (chunk_crowd.c).
  * With `any`, a look-up ends at its first hit.  With `first` and `any` there is one word
  * of a query for the best match yet, the same for all threads, and less is better: so it
- * does not matter who comes first.
+ * does not matter who comes first.  A query that has a match before the rows of a prefix
+ * is not looked up there, since with `any` the lowest row of a block counts: keys ascend,
+ * so that a query with a match makes half of its look-ups in that block, and none later.
  *
  * Threads share the keys of psm, the queries of a scan, and the rows for tables; a
- * look-up is never divided, so that what is compared does not depend on their number.
+ * look-up is never divided, so that what is found does not depend on their number.  Nor
+ * does what is compared, but for the look-ups that `any` saves.
  */
 #include "finder/chunk_search.h"
 
@@ -253,8 +256,8 @@ static size_t prefix_search(const struct nigh__chunk_batch *batch, const struct 
     }
     for (; key < key_end && batch->keys[key] >> 32 == prefix && !finds->failed; key++) {
         const uint32_t query = (uint32_t)batch->keys[key];
+        if (nigh__chunk_settled(batch, query, row)) continue;
         finds->found.probes++;
-        if (batch->answered[query] != 0) continue;
         finds->found.truncated += truncated;
         if (end - row <= SMALL_RANGE)
             compare_few(batch, block, row, end, query, finds);

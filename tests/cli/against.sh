@@ -23,7 +23,7 @@ expect 0 $'v\ta\t3\tcollection\nv\td\t3\tcollection\nx\tw\t3\tinput\nz\tc\t1\tco
     "5 signatures against 4 of 'c.nigh' within 3 bits: 2 there, 1 repeats an earlier one of the input, 2 new; exact (scan); # s (#/s)" \
     -- "$NIGH" against -r 3 --output tsv c.nigh new.hex
 expect 0 $'v\ta\t3\tcollection\nx\tw\t3\tinput\nz\tc\t1\tcollection' '' \
-    -- "$NIGH" against -q -r 3 --first --output tsv c.nigh new.hex
+    -- "$NIGH" against -q -r 3 --find first --output tsv c.nigh new.hex
 
 # All new, or nothing at all: it did what was asked, unless a script wants to hear of it.
 expect 0 '' '' -- "$NIGH" against -q -r 0 c.nigh new.hex
@@ -44,7 +44,7 @@ expect 0 "$matches" "5 signatures against 4 of 'c.nigh' within 3 bits: 2 there, 
 "$NIGH" export -q -o - c.nigh > all.hex || fail export
 compare all.hex "$(cat old.hex)"$'\nw\t00ff00ff00000000\ny\t00ff00ff3f000000' all.hex
 expect_unchanged c.nigh 0 $'v\ta\t3\tcollection\nw\tw\t0\tcollection\nx\tw\t3\tcollection\ny\ty\t0\tcollection\nz\tc\t1\tcollection' '' \
-    -- "$NIGH" against -q -r 3 --first --add --output tsv c.nigh new.hex
+    -- "$NIGH" against -q -r 3 --find first --add --output tsv c.nigh new.hex
 expect 0 '' '' -- "$NIGH" check -q c.nigh
 
 # One by one it is the same.
@@ -117,7 +117,7 @@ for method in scan tables; do
 done
 expect 0 ANY '' -- "$NIGH" against -q --add f.chunks new.hex
 expect_unchanged f.chunks 0 $'v\t0\t3\tcollection\nw\t3\t0\tcollection\nx\t3\t3\tcollection\ny\t4\t0\tcollection\nz\t2\t1\tcollection' '' \
-    -- "$NIGH" against -q --first --add --output tsv f.chunks new.hex
+    -- "$NIGH" against -q --find first --add --output tsv f.chunks new.hex
 expect 2 '' ANY -- "$NIGH" against -q old.hex new.hex # a file, but no chunks
 expect_unchanged f.chunks 2 '' ANY -- "$NIGH" against -q --add f.chunks f.chunks
 # What is empty, or zeros, is made one only where its name says so.
@@ -186,6 +186,54 @@ expect 0 $'copy\t0\t0\tcollection\nagain\tfresh\t0\tinput' '' \
 expect 0 $'copy\t0\t0\tcollection\nagain\tfresh\t0\tinput' '' \
     -- "$NIGH" against -q --output tsv --method psm docs.chunks new.jsonl
 
+# --find: one match of each, the first or any, and looking ends with it.  Of a hundred new ones ninety are there.
+probes() { sed 's/.*"probes":\([0-9]*\).*/\1/' "$1"; }
+python3 - << 'EOF'
+import random
+random.seed(3)
+def text(): return [f"word{random.randrange(20000)}" for _ in range(120)]
+old = [text() for _ in range(2000)]
+def put(path, texts):
+    with open(path, "w") as file:
+        for i, words in enumerate(texts): print('{"id":"%s%d","text":"%s"}' % (path[0], i, " ".join(words)), file=file)
+put("old_texts.jsonl", old)
+put("new_texts.jsonl", [old[i] if i % 10 else text() for i in range(100)])
+EOF
+"$NIGH" index -q --scheme simhash texts.nigh old_texts.jsonl || fail index
+"$NIGH" against -q --add texts.chunks old_texts.jsonl > /dev/null || fail against
+for place in texts.nigh texts.chunks; do
+    for find in all first any; do
+        expect 0 ANY '' -- "$NIGH" against -q --method psm --probes 64 --find $find --output tsv --stats $find.json \
+            $place new_texts.jsonl
+        cp .out $find.tsv
+        [[ $(wc -l < .out) == 90 ]] || fail "$(wc -l < .out) matches of $place, --find $find"
+    done
+    same all.tsv any.tsv
+    # In memory with the first look-up; in a block of chunks, whose rows are sorted, by half of them.
+    (($(probes any.json) * 3 < $(probes all.json) * $([[ $place == texts.nigh ]] && echo 1 || echo 2))) ||
+        fail "$place: $(probes any.json) probes for any, $(probes all.json) for all"
+    expect 0 ANY '' -- "$NIGH" against -q --method psm --model linear --output tsv $place new_texts.jsonl
+    same all.tsv .out
+    expect 0 ANY '' -- "$NIGH" against -q --recall 0.9 --model linear --output tsv $place new_texts.jsonl
+done
+for find in all any; do
+    "$NIGH" against -q --method tables --find $find --stats $find.json --output tsv texts.nigh new_texts.jsonl > $find.tsv
+done
+same all.tsv any.tsv
+(($(probes any.json) < $(probes all.json))) || fail 'tables: any looks up as much as all'
+# Without numbers the finder is smaller, and nobody knows which it was.
+"$NIGH" against -q --method psm --find any --stats numbers.json texts.nigh new_texts.jsonl > numbers.jsonl
+expect 0 ANY '' -- "$NIGH" against -q --method psm --find any --without-numbers --stats none.json --new fresh.txt \
+    texts.nigh new_texts.jsonl
+sed 's/"id2":"[^"]*",//' numbers.jsonl > unnamed.jsonl
+same unnamed.jsonl .out
+[[ $(wc -l < fresh.txt) == 10 ]] || fail 'not ten are new'
+finder_bytes() { sed 's/.*"finder_bytes":\([0-9]*\).*/\1/' "$1"; }
+(($(finder_bytes none.json) + 4 * 2000 <= $(finder_bytes numbers.json))) || fail 'numbers are kept'
+expect 0 ANY '' -- "$NIGH" against -q --method psm --find any --without-numbers --output tsv texts.nigh new_texts.jsonl
+head -1 .out > got
+compare 'the first' $'n1\t\t0\tcollection' got
+
 # What it took.
 expect 0 ANY '' -- "$NIGH" against -q --stats s.json simhash.nigh new.jsonl
 for key in '"queries":4' '"matches":' '"there":' '"new":' '"radius":3' '"exact":1' '"truncated":0'; do contains s.json "$key"; done
@@ -222,6 +270,33 @@ expect 2 '' "nigh against: --blocks, --leading and --approximate go with --metho
 try 'nigh against --help'" -- "$NIGH" against -r 3 --blocks 4 --leading 1 c.nigh new.hex
 expect 2 '' "nigh against: --blocks and --leading go together
 try 'nigh against --help'" -- "$NIGH" against -r 3 --method tables --blocks 4 c.nigh new.hex
+expect 2 '' "nigh against: '--first' is now '--find first'
+try 'nigh against --help'" -- "$NIGH" against -r 3 --first c.nigh new.hex
+expect 2 '' ANY -- "$NIGH" against -r 3 --find some c.nigh new.hex
+expect 2 '' "nigh: 1 of 4 blocks find all within 3 bits, not 5: ask for a radius up to 3, or permit that what is farther may be missed (approximate)
+nigh: give more --blocks, a smaller --radius, or --approximate, which may miss some" \
+    -- "$NIGH" against -r 5 --find any --method tables --blocks 4 --leading 1 c.nigh new.hex
+for method in scan tables auto; do
+    expect 2 '' "nigh against: --model goes with --method psm, or with --recall
+try 'nigh against --help'" -- "$NIGH" against --method $method --model linear simhash.nigh new.jsonl
+done
+for options in '--method psm' '--method psm --find first' '--find any' '--method tables --find any'; do
+    # shellcheck disable=SC2086 # several words
+    expect 2 '' "nigh against: --without-numbers goes with --method psm and --find any
+try 'nigh against --help'" -- "$NIGH" against $options --without-numbers simhash.nigh new.jsonl
+done
+expect 2 '' "nigh against: --without-numbers goes with one of the --rotations
+try 'nigh against --help'" -- "$NIGH" against --method psm --find any --rotations 2 --without-numbers simhash.nigh new.jsonl
+expect 2 '' "nigh against: --without-numbers is for a collection; chunks are not loaded
+try 'nigh against --help'" -- "$NIGH" against --method psm --find any --without-numbers docs.chunks new.jsonl
+"$NIGH" index -q --scheme simhash --bits 128 wide.nigh old.jsonl || fail index
+expect 2 '' "nigh: 'wide.nigh': holds signatures of 128 bits; only rows of 64 bits are kept without numbers" \
+    -- "$NIGH" against -r 6 --method psm --find any --without-numbers wide.nigh new.jsonl
+"$NIGH" against -q --add copies.nigh old.jsonl > /dev/null || fail against
+for find in first any; do
+    expect_unchanged copies.nigh 2 '' ANY -- "$NIGH" against --find $find copies.nigh new.jsonl
+    contains .err 'near-copies are found by --threshold'
+done
 expect 2 '' "nigh against: --recall takes a number above 0 and up to 1, not '2'
 try 'nigh against --help'" -- "$NIGH" against -r 3 --recall 2 c.nigh new.hex
 expect 2 '' "nigh against: --memory takes a number of bytes such as 500M or 2G, not '2X'

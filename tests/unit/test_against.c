@@ -130,6 +130,24 @@ static void check_answers(const nigh_against *against, const struct expected *al
     assert_false(info.texts);
 }
 
+/* One of those that there are. */
+static void is_among(const nigh_match *match, const nigh_match *all, size_t count) {
+    size_t i = 0;
+    while (i < count && (all[i].document != match->document || all[i].distance != match->distance)) i++;
+    assert_true(i < count);
+}
+
+static void check_any(const nigh_against *against, const struct expected *all) {
+    nigh_against_document document = {.size = sizeof document};
+    for (size_t i = 0; i < NEW; i++) {
+        assert_int_equal(nigh_against_at(against, i, &document), NIGH_OK);
+        assert_int_equal(document.there_count, all[i].there_count > 0);
+        assert_int_equal(document.earlier_count, all[i].there_count == 0 && all[i].earlier_count > 0);
+        if (document.there_count > 0) is_among(document.there, all[i].there, all[i].there_count);
+        if (document.earlier_count > 0) is_among(document.earlier, all[i].earlier, all[i].earlier_count);
+    }
+}
+
 /* ------------------------------------------------------------------- places */
 
 static nigh_against_options options_for(uint32_t radius) {
@@ -182,14 +200,17 @@ static nigh_status take_all(nigh_against *against, const struct world *world, ni
 
 static void check_way(nigh_context *context, const char *path, bool chunks, const struct world *world,
                       const nigh_against_options *options) {
-    struct expected *all = expect(world, options->first != 0);
+    struct expected *all = expect(world, options->first != 0 || options->find == NIGH_FIND_FIRST);
     nigh_against *against = NULL;
     nigh_error error;
     assert_ok(open_place(context, path, chunks, options, &against, &error), &error);
     assert_int_equal(nigh_against_collection(against) == NULL, chunks);
     assert_ok(take_all(against, world, &error), &error);
     assert_ok(nigh_against_compare(against, &error), &error);
-    check_answers(against, all);
+    if (options->find == NIGH_FIND_ANY)
+        check_any(against, all);
+    else
+        check_answers(against, all);
     nigh_against_close(against);
     free(all);
 }
@@ -199,16 +220,36 @@ static void check_ways(nigh_context *context, bool chunks, uint32_t width_bits) 
     char *folder = scratch_new();
     char *path = path_in(folder, "place");
     make_place(context, path, chunks, world);
-    for (unsigned way = 0; way < 12; way++) {
+    for (unsigned way = 0; way < 24; way++) {
         nigh_against_options options = options_for(RADIUS);
-        options.first = way % 2 != 0;
-        options.threads = way / 2 % 2 == 0 ? 1 : 3;
-        options.method = (nigh_finder_method)(way / 4);
+        options.first = way % 4 == 1;
+        options.find = way % 4 == 2 ? NIGH_FIND_FIRST : way % 4 == 3 ? NIGH_FIND_ANY : NIGH_FIND_ALL;
+        options.threads = way / 4 % 2 == 0 ? 1 : 3;
+        options.method = (nigh_finder_method)(way / 8);
         check_way(context, path, chunks, world, &options);
     }
     free(path);
     scratch_free(folder);
     free(world);
+}
+
+/* What does not go together is refused before anything is read. */
+static void test_find_options(void **state) {
+    nigh_against *against = NULL;
+    nigh_error error;
+    for (unsigned wrong = 0; wrong < 6; wrong++) {
+        nigh_against_options options = options_for(RADIUS);
+        options.find = wrong == 0 ? (nigh_find_mode)3 : wrong == 5 ? NIGH_FIND_FIRST : NIGH_FIND_ANY;
+        options.model = wrong == 1 ? (nigh_weak_model)2 : NIGH_WEAK_GAUSSIAN;
+        options.first = wrong == 2;
+        options.without_numbers = wrong >= 3;
+        options.method = wrong == 4 ? NIGH_FINDER_AUTO : NIGH_FINDER_PSM;
+        if (wrong == 3) /* is right, of a collection */
+            assert_int_equal(nigh_against_open_chunks(*state, "none", &options, &against, &error), NIGH_EINVAL);
+        else
+            assert_int_equal(nigh_against_open(*state, "none", &options, &against, &error), NIGH_EINVAL);
+        assert_null(against);
+    }
 }
 
 static void test_collection(void **state) {
@@ -760,19 +801,13 @@ static void test_taken_again(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_collection),
-        cmocka_unit_test(test_chunks),
-        cmocka_unit_test(test_adding),
-        cmocka_unit_test(test_others_adding),
-        cmocka_unit_test(test_signature_reader),
-        cmocka_unit_test(test_other_width),
-        cmocka_unit_test(test_texts),
-        cmocka_unit_test(test_several_readers),
-        cmocka_unit_test(test_chunk_texts),
-        cmocka_unit_test(test_order_of_calls),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_cancelled),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_find_options),    cmocka_unit_test(test_collection),
+        cmocka_unit_test(test_chunks),          cmocka_unit_test(test_adding),
+        cmocka_unit_test(test_others_adding),   cmocka_unit_test(test_signature_reader),
+        cmocka_unit_test(test_other_width),     cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_several_readers), cmocka_unit_test(test_chunk_texts),
+        cmocka_unit_test(test_order_of_calls),  cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_cancelled),       cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_taken_again),
     };
     return cmocka_run_group_tests(tests, context_setup, context_teardown);
