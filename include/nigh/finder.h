@@ -108,6 +108,7 @@ typedef struct nigh_find_options {
     const uint8_t *weights; /* width_bits bytes for each query, as nigh_signer_sign() gives them; psm needs them */
     uint32_t threads;       /* 0: one a core */
     const nigh_progress *progress;
+    int add_matched; /* of nigh_growing_finder_find_or_add(): non-zero: what matched is added too */
 } nigh_find_options;
 
 NIGH_API void nigh_find_options_init(nigh_find_options *options);
@@ -124,6 +125,84 @@ NIGH_API void nigh_find_options_init(nigh_find_options *options);
  */
 NIGH_API nigh_status nigh_finder_find(const nigh_finder *finder, const uint8_t *queries, size_t count,
                                       const nigh_find_options *options, nigh_results **out, nigh_error *error);
+
+/* -------------------------------------------------- rows that keep coming -- */
+
+/*
+ * A finder that grows: rows are added while queries are asked, as a crawler does.  Their numbers are those of adding,
+ * from 0.  The last rows are scanned; once they are some thousands they become a finder, together with those before it
+ * that are not much larger.  So a row is built in a few times in all, and a query asks a few finders;
+ * docs/evaluation.md has what that costs.
+ *
+ * Threads: searches may share it; not while one adds to it.
+ */
+typedef struct nigh_growing_finder nigh_growing_finder; /* opaque */
+
+/*
+ * Makes one without rows.  `options` are those of the finders that it makes: with NIGH_FINDER_AUTO each gets the
+ * method that is the fastest for so many rows; memory_bytes is for all of it, but while some finders become one,
+ * these are there too.
+ *
+ * Owns:    caller frees *out.
+ * Lives:   options->progress must outlive *out.
+ * Returns: as nigh_finder_new(); NIGH_EINVAL with without_numbers.
+ */
+NIGH_API nigh_status nigh_growing_finder_new(nigh_context *context, const nigh_finder_options *options,
+                                             nigh_growing_finder **out, nigh_error *error);
+NIGH_API void nigh_growing_finder_free(nigh_growing_finder *finder); /* accepts NULL */
+
+/*
+ * Adds `count` rows, one after the other, which get the next numbers; each is a cluster of its own.
+ *
+ * Lives:   `rows` is read during the call only.
+ * Returns: as nigh_finder_new(); after a failure nothing was added.
+ */
+NIGH_API nigh_status nigh_growing_finder_add(nigh_growing_finder *finder, const uint8_t *rows, uint64_t count,
+                                             nigh_error *error);
+
+/* As nigh_finder_find(): scan and tables find what one finder of all rows finds; psm may find others of them. */
+NIGH_API nigh_status nigh_growing_finder_find(const nigh_growing_finder *finder, const uint8_t *queries, size_t count,
+                                              const nigh_find_options *options, nigh_results **out, nigh_error *error);
+
+/* What became of a row. */
+typedef struct nigh_placed {
+    uint64_t match;    /* the number of the row that it matches; NIGH_ALL_64: none */
+    uint64_t number;   /* its own; NIGH_ALL_64: it was not added */
+    uint64_t cluster;  /* the number of the row that its cluster began with; NIGH_ALL_64: it was not come to */
+    uint32_t distance; /* of the match */
+    uint32_t reserved;
+} nigh_placed;
+
+/*
+ * Takes rows one by one: each is held against all that were added before it, and added where it matches nothing, or
+ * with options->add_matched in any case.  What matches belongs to the cluster of what it matched, and with it to that
+ * of its whole chain.  Of several matches NIGH_FIND_ALL takes the nearest, ties by number; NIGH_FIND_FIRST the one of
+ * the lowest number; NIGH_FIND_ANY whichever comes up first.
+ *
+ * Owns:    caller has room for `count` in `out`.
+ * Returns: as nigh_growing_finder_find() and nigh_growing_finder_add().  After a failure the rows whose `cluster` is
+ *          NIGH_ALL_64 were not taken; all before them were.
+ */
+NIGH_API nigh_status nigh_growing_finder_find_or_add(nigh_growing_finder *finder, const uint8_t *rows, size_t count,
+                                                     const nigh_find_options *options, nigh_placed *out,
+                                                     nigh_error *error);
+
+/* Returns: the number of the row that the cluster of a row began with; NIGH_ALL_64 for a number that no row has. */
+NIGH_API uint64_t nigh_growing_finder_cluster(const nigh_growing_finder *finder, uint64_t number);
+
+typedef struct nigh_growing_info {
+    size_t size;
+    uint64_t rows;        /* added */
+    uint64_t clusters;    /* of them */
+    uint64_t tail;        /* rows that are scanned */
+    uint64_t built;       /* rows that finders were made of so far, counted each time */
+    uint64_t bytes;       /* of memory */
+    uint32_t parts;       /* finders */
+    uint32_t reserved;    /* 0 */
+    double build_seconds; /* of these, in all */
+} nigh_growing_info;
+
+NIGH_API void nigh_growing_finder_describe(const nigh_growing_finder *finder, nigh_growing_info *out);
 
 /* -------------------------------------------------------- chunks on disk -- */
 

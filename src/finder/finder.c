@@ -10,7 +10,9 @@
 #include "finder/finder.h"
 
 #include <inttypes.h>
+#include <string.h>
 
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/limits.h"
@@ -19,6 +21,7 @@
 #include "finder/choice.h"
 #include "finder/finder_options.h"
 #include "finder/recall.h"
+#include "finder/sorted_parts.h"
 
 #define DEFAULT_BUDGET (UINT64_C(1) << 18)
 #define MAX_ROTATIONS 3u
@@ -297,6 +300,28 @@ nigh_status nigh_finder_new(nigh_context *context, const uint8_t *rows, uint64_t
     finder->info.build_seconds = nigh__clock() - begun;
     *out = finder;
     return NIGH_OK;
+}
+
+/* Puts a row wherever it was given. */
+static void put_row(const nigh_finder *finder, uint32_t row, const uint64_t *words, uint8_t *out) {
+    const size_t bytes = finder->distinct.width_bits / 8;
+    uint32_t own;
+    uint32_t count;
+    const uint32_t *numbers = nigh__distinct_numbers(&finder->distinct, row, &own, &count);
+    for (uint32_t i = 0; i < count; i++) memcpy(out + numbers[i] * bytes, words, bytes);
+}
+
+void nigh__finder_copy_rows(const nigh_finder *finder, uint8_t *out) {
+    const struct nigh__distinct *distinct = &finder->distinct;
+    NIGH__ASSERT(!finder->without_numbers);
+    if (distinct->words_of_rows != NULL) {
+        for (uint32_t row = 0; row < distinct->count; row++)
+            put_row(finder, row, distinct->words_of_rows + (size_t)row * distinct->words, out);
+        return;
+    }
+    const struct nigh__sorted_table *table = &finder->sorted->table[0];
+    for (uint32_t place = 0; place < distinct->count; place++)
+        put_row(finder, table->numbers[place], &table->rows[place], out);
 }
 
 void nigh_finder_free(nigh_finder *finder) {

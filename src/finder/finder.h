@@ -18,4 +18,7 @@ struct nigh_finder {
     nigh_finder_info info;
 };
 
+/* The rows as they were given, one after the other; there must be numbers, and room for info.rows of them. */
+void nigh__finder_copy_rows(const nigh_finder *finder, uint8_t *out);
+
 #endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A finder that grows, as its parts see it: growing.c adds, growing_find.c asks, growing_place.c does both. */
+#ifndef NIGH_FINDER_GROWING_H
+#define NIGH_FINDER_GROWING_H
+
+#include "finder/finder.h"
+
+/* Some rows that came one after the other. */
+struct nigh__growing_part {
+    nigh_finder *finder;
+    uint64_t first; /* the number of its first row */
+};
+
+struct nigh_growing_finder {
+    nigh_context *context;
+    nigh_finder_options options;
+    struct nigh__array parts;    /* of struct nigh__growing_part, the oldest first; then comes the tail */
+    struct nigh__array tail;     /* of uint64_t: rows as struct nigh__lookup_rows has them */
+    struct nigh__array clusters; /* of uint32_t, of each row; none: each row is its own */
+    uint32_t words;
+    uint32_t tail_most; /* with so many rows the tail becomes a part */
+    uint64_t rows, tail_rows, matched, built;
+    double build_seconds;
+};
+
+/*
+ * Adds rows whose clusters are `clusters`; NULL: their own numbers.  As nigh_growing_finder_add().
+ */
+nigh_status nigh__growing_add(nigh_growing_finder *finder, const uint8_t *rows, uint64_t count,
+                              const uint32_t *clusters, nigh_error *error);
+
+#endif
