@@ -18,6 +18,7 @@
 #include "fingerprints.h"
 #include "neardup_figures.h"
 #include "neardup_first.h"
+#include "neardup_grow.h"
 #include "neardup_series.h"
 #include "peer_process.h"
 
@@ -42,7 +43,7 @@ struct bench {
     uint64_t peer_queries;
     uint64_t runs;
     uint64_t largest; /* of the series */
-    bool series, first, figures;
+    bool series, first, figures, grow, grow_choices;
     bool processor_time;
     FILE *json;
 
@@ -258,7 +259,8 @@ static const char usage[] =
     "       bench_neardup --series [--largest N] [--queries N] [--batch N] [--seed N] [--runs N]\n"
     "       bench_neardup --figures [--rows N] [--queries N] [--seed N] [--runs N] [--cpu]\n"
     "       bench_neardup --first [--rows N] [--queries N] [--seed N] [--runs N] [--cpu]\n"
-    "  --rows N          fingerprints to search (default 10000000; 60000000 needs 12 GB)\n"
+    "       bench_neardup --grow | --grow-choices [--rows N] [--seed N] [--cpu]\n"
+    "  --rows N          fingerprints to search (default 10000000; 60000000 needs 12 GB), or to add (default 1000000)\n"
     "  --queries N       default 100000\n"
     "  --batch N         fingerprints of a chunk (default 1000000); of the series, of a batch too\n"
     "  --peer-queries N  for FAISS, which is slow (default 2000; 0: leave it out)\n"
@@ -270,6 +272,8 @@ static const char usage[] =
     "                    size and that of the file; about three minutes\n"
     "  --figures         figures 5(b), 7(a), 7(b) and Table II of the PSM paper\n"
     "  --first           finding any one match against finding all, where 1, 12 and 90% of the queries have one\n"
+    "  --grow            adding and asking in turn: a finder that grows against one that is made anew\n"
+    "  --grow-choices    the same by what could be chosen of it\n"
     "  --largest N       number of rows of the series (default 20000000; 60000000 takes a quarter of an hour)\n";
 
 static void parse(struct bench *bench, int count, char **arguments) {
@@ -286,11 +290,14 @@ static void parse(struct bench *bench, int count, char **arguments) {
         {.name = "series", .flag = &bench->series},
         {.name = "first", .flag = &bench->first},
         {.name = "figures", .flag = &bench->figures},
+        {.name = "grow", .flag = &bench->grow},
+        {.name = "grow-choices", .flag = &bench->grow_choices},
         {.name = "largest", .number = &bench->largest, .least = 1000, .most = 1000000000, .quick = 2000000},
         {.name = NULL},
     };
     if (measure_parse(options, usage, count, arguments) != count) measure_usage(usage, 2);
     bench->prints.queries = (size_t)queries;
+    if (bench->prints.rows == 0) bench->prints.rows = bench->grow || bench->grow_choices ? 1000000 : 10000000;
 }
 
 static void run_one_size(struct bench *bench, const char *self) {
@@ -323,6 +330,16 @@ static void run_part(struct bench *bench) {
     fingerprints_free(prints);
 }
 
+/* A query for each row, whether it has a match or not. */
+static void run_grow(struct bench *bench) {
+    struct fingerprints *prints = &bench->prints;
+    prints->queries = (size_t)prints->rows;
+    fingerprints_make(prints);
+    if (bench->grow) neardup_grow(prints, bench->json);
+    if (bench->grow_choices) neardup_grow_choices(prints, bench->json);
+    fingerprints_free(prints);
+}
+
 static void run_series(const struct bench *bench) {
     const struct neardup_series series = {.context = bench->prints.context,
                                           .largest = bench->largest,
@@ -337,7 +354,7 @@ static void run_series(const struct bench *bench) {
 }
 
 int main(int count, char **arguments) {
-    static struct bench bench = {.prints = {.rows = 10000000, .queries = 100000, .radius = 3, .seed = 1},
+    static struct bench bench = {.prints = {.queries = 100000, .radius = 3, .seed = 1},
                                  .batch = 1000000,
                                  .peer_queries = 2000,
                                  .runs = 5,
@@ -355,6 +372,8 @@ int main(int count, char **arguments) {
         run_series(&bench);
     else if (bench.first || bench.figures)
         run_part(&bench);
+    else if (bench.grow || bench.grow_choices)
+        run_grow(&bench);
     else
         run_one_size(&bench, arguments[0]);
     nigh_context_free(bench.prints.context);

@@ -160,7 +160,10 @@ NIGH_API void nigh_growing_finder_free(nigh_growing_finder *finder); /* accepts 
 NIGH_API nigh_status nigh_growing_finder_add(nigh_growing_finder *finder, const uint8_t *rows, uint64_t count,
                                              nigh_error *error);
 
-/* As nigh_finder_find(): scan and tables find what one finder of all rows finds; psm may find others of them. */
+/*
+ * As nigh_finder_find(): scan and tables find what one finder of all rows finds; psm may find others of them.  With
+ * NIGH_FINDER_AUTO and a recall below 1 some part may be psm, so that weights must be given.
+ */
 NIGH_API nigh_status nigh_growing_finder_find(const nigh_growing_finder *finder, const uint8_t *queries, size_t count,
                                               const nigh_find_options *options, nigh_results **out, nigh_error *error);
 

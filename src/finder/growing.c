@@ -59,6 +59,7 @@ nigh_status nigh_growing_finder_new(nigh_context *context, const nigh_finder_opt
     finder->options = known;
     finder->words = (known.width_bits + 63) / 64;
     finder->tail_most = TAIL_ROWS;
+    finder->larger = LARGER;
     finder->parts = (struct nigh__array)NIGH__ARRAY(struct nigh__growing_part);
     finder->tail = (struct nigh__array)NIGH__ARRAY(uint64_t);
     finder->clusters = (struct nigh__array)NIGH__ARRAY(uint32_t);
@@ -131,7 +132,7 @@ static uint64_t own_bytes(const nigh_growing_finder *finder) {
 static size_t merged_from(const nigh_growing_finder *finder, uint64_t rows, uint64_t *total) {
     size_t from = finder->parts.count;
     *total = rows;
-    while (from > 0 && part_rows(finder, from - 1) / LARGER <= *total) *total += part_rows(finder, --from);
+    while (from > 0 && part_rows(finder, from - 1) / finder->larger <= *total) *total += part_rows(finder, --from);
     return from;
 }
 
@@ -146,6 +147,14 @@ static void collect(const nigh_growing_finder *finder, size_t from, const uint8_
     }
     for (uint64_t i = 0; i < finder->tail_rows; i++, out += bytes) memcpy(out, tail + i * finder->words, bytes);
     if (count != 0) memcpy(out, rows, (size_t)count * bytes);
+}
+
+/* How many probes a recall takes is found by trials, which take as long as a part of some thousand rows. */
+static void recall_probes(const nigh_growing_finder *finder, uint64_t total, nigh_finder_options *options) {
+    if (options->method != NIGH_FINDER_PSM || options->probes != 0) return;
+    if (options->prefix_bits == 0) options->prefix_bits = nigh__sorted_prefix_bits(total);
+    if (options->prefix_bits > options->width_bits) options->prefix_bits = options->width_bits;
+    options->probes = finder->probes[options->prefix_bits];
 }
 
 /* What the others leave of the memory that there is. */
@@ -168,6 +177,7 @@ static nigh_status part_make(const nigh_growing_finder *finder, size_t from, uin
     nigh_finder_options options;
     nigh_status status = part_options(finder, from, &options, error);
     if (status != NIGH_OK) return status;
+    recall_probes(finder, total, &options);
     uint8_t *all = total > SIZE_MAX / bytes ? NULL : nigh__alloc(finder->context, (size_t)total, bytes);
     if (all == NULL) return nigh__no_memory(error, "for the rows of a finder");
     collect(finder, from, rows, count, all);
@@ -191,6 +201,7 @@ static nigh_status merge(nigh_growing_finder *finder, const uint8_t *rows, uint6
     finder->tail_rows = 0;
     finder->built += total;
     finder->build_seconds += made->info.build_seconds;
+    finder->probes[made->info.prefix_bits] = made->info.probes;
     return NIGH_OK;
 }
 
@@ -213,7 +224,7 @@ nigh_status nigh__growing_add(nigh_growing_finder *finder, const uint8_t *rows, 
         clusters_reserve(finder, count, clusters != NULL) ? NIGH_OK : nigh__no_memory(error, "for clusters");
     if (status == NIGH_OK)
         status = finder->tail_rows + count < finder->tail_most ? tail_add(finder, rows, count, error)
-                                                       : merge(finder, rows, count, error);
+                                                               : merge(finder, rows, count, error);
     if (status != NIGH_OK) {
         finder->clusters.count = clusters_before;
         return status;

@@ -18,9 +18,11 @@ struct nigh_growing_finder {
     struct nigh__array tail;     /* of uint64_t: rows as struct nigh__lookup_rows has them */
     struct nigh__array clusters; /* of uint32_t, of each row; none: each row is its own */
     uint32_t words;
-    uint32_t tail_most; /* with so many rows the tail becomes a part */
+    uint32_t tail_most; /* with so many rows the tail becomes a part, */
+    uint32_t larger;    /* together with those before it that have so many times its rows at most */
     uint64_t rows, tail_rows, matched, built;
     double build_seconds;
+    uint32_t probes[NIGH__MAX_PREFIX_BITS + 1]; /* of psm, by the bits of the prefix: as many as parts of it needed */
 };
 
 /*

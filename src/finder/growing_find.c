@@ -216,12 +216,14 @@ static nigh_status find_one(struct asking *asking, nigh_error *error) {
 
 /* ------------------------------------------------------------------------- whole */
 
-/* What a part would refuse must be refused before there is one that does. */
+/* What a part may refuse is refused before there is one that does. */
 static nigh_status check_find(const nigh_growing_finder *finder, size_t count, const nigh_find_options *options,
                               nigh_error *error) {
     if ((unsigned)options->mode > NIGH_FIND_ANY)
         return nigh__fail(error, NIGH_EINVAL, "%d is no mode of finding", (int)options->mode);
-    if (finder->options.method == NIGH_FINDER_PSM && options->weights == NULL && count != 0)
+    const nigh_finder_method method = finder->options.method;
+    const bool may_psm = method == NIGH_FINDER_PSM || (method == NIGH_FINDER_AUTO && finder->options.recall < 1);
+    if (may_psm && options->weights == NULL && count != 0)
         return nigh__fail(error, NIGH_EINVAL, "the method 'psm' needs the weights of the queries' bits");
     return NIGH_OK;
 }
