@@ -9,7 +9,8 @@
  * themselves; and batches against a file of sorted chunks, both ways.  What is compared
  * takes turns.  With --series the same for several numbers of rows: neardup_series.c;
  * with --first what stopping at the first match saves: neardup_first.c; with --figures
- * some of the paper's: neardup_figures.c.
+ * some of the paper's: neardup_figures.c; with --grow what adding rows in between costs:
+ * neardup_grow.c.
  */
 #include <inttypes.h>
 #include <stdlib.h>
