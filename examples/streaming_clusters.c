@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <nigh.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static nigh_status follow(nigh_growing_finder *finder, nigh_error *error) {
     nigh_status status = NIGH_OK;
@@ -13,7 +14,8 @@ static nigh_status follow(nigh_growing_finder *finder, nigh_error *error) {
     nigh_find_options_init(&options);
     options.mode = NIGH_FIND_FIRST;
     options.add_matched = 1; /* so that a copy of a copy is found; 0 keeps one of each cluster */
-    for (uint64_t hash; status == NIGH_OK && scanf("%16" SCNx64, &hash) == 1;) {
+    for (char line[64]; status == NIGH_OK && fgets(line, sizeof line, stdin) != NULL;) {
+        const uint64_t hash = strtoull(line, NULL, 16);
         nigh_placed placed;
         status = nigh_growing_finder_find_or_add(finder, (const uint8_t *)&hash, 1, &options, &placed, error);
         if (status == NIGH_OK) printf("%" PRIu64 " %" PRIu64 "\n", placed.number, placed.cluster);
