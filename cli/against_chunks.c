@@ -76,10 +76,9 @@ int cli_against_open_chunks(struct against *against) {
 /* ----------------------------------------------------------------- signing -- */
 
 static bool is_asked(const struct cli_signing *signing) {
-    return signing->scheme != 0 || signing->weights != 0 || signing->stemming != 0 || signing->stop_words != 0 ||
-           signing->split != 0 || signing->seed.given || signing->density.given || signing->min_terms.given ||
-           signing->max_terms.given || signing->features != NULL || signing->language != NULL ||
-           signing->vocabulary != NULL;
+    return signing->scheme != 0 || signing->weights != 0 || cli_words_asked(signing) || signing->split != 0 ||
+           signing->seed.given || signing->density.given || signing->min_terms.given || signing->max_terms.given ||
+           signing->features != NULL || signing->vocabulary != NULL;
 }
 
 /* Options given for a file that says itself how: what is not given is as it says, so that only what is can differ. */

@@ -175,10 +175,10 @@ static int check_signing(const struct against *against, const nigh_signer_option
     }
     if (!cli_scheme_fits(job, signing->scheme, signing->model, against->path, nigh_against_collection(against->work)))
         return CLI_ERROR;
-    if (signing->weights != 0 || signing->stemming != 0 || signing->stop_words != 0 || signing->split != 0 ||
-        signing->seed.given || signing->density.given || signing->min_terms.given ||
+    if (signing->weights != 0 || cli_words_asked(signing) || signing->split != 0 || signing->seed.given ||
+        signing->density.given || signing->min_terms.given ||
         (signing->max_terms.given && signing->max_terms.value != held->max_terms) || signing->features != NULL ||
-        signing->language != NULL || signing->vocabulary != NULL)
+        signing->vocabulary != NULL)
         return cli_usage(job->command, "'%s' says itself how documents are signed; options for that go with chunks",
                          against->path);
     return CLI_DONE;

@@ -65,6 +65,7 @@ static const struct cli_option options[] = {
                "reduce words to their stems, so that one form finds the others; auto is on"),
     CLI_CHOICE(0, "stop-words", PLACE(signing.stop_words), "WHEN", cli_switch_names, "auto",
                "leave out stop words; auto is on"),
+    CLI_WORD_OPTIONS(PLACE(signing.min_word_length), PLACE(signing.no_numbers)),
     CLI_SEED_OPTION(PLACE(signing)),
     CLI_TEXT(0, "memory", PLACE(memory), "BYTES",
              "take about so much, such as 500M or 8G; more documents than that holds make several groups "
@@ -140,8 +141,7 @@ static bool read_amount(const struct cli_job *job, const char *option, const cha
 /* What is not asked for stays as it is there, or is the default. */
 static int make_analysis(struct term_indexer *indexer) {
     const struct cli_signing *signing = &indexer->values->signing;
-    if (signing->language == NULL && signing->stemming == 0 && signing->stop_words == 0 && !signing->seed.given)
-        return CLI_DONE;
+    if (!cli_words_asked(signing) && !signing->seed.given) return CLI_DONE;
     indexer->options.analysis = &indexer->analysis;
     const int code = cli_signer_options(indexer->job, signing, NULL, NULL, &indexer->analysis);
     indexer->analysis.features = NIGH_FEATURES_WORDS;

@@ -35,6 +35,8 @@ struct train_values {
     int format;
     int stemming;
     int stop_words;
+    struct cli_number min_word_length;
+    bool no_numbers;
     bool as_paper;
 };
 
@@ -81,6 +83,7 @@ static const struct cli_option options[] = {
                "reduce words to their stems; auto: for words, not for ngrams and chars"),
     CLI_CHOICE(0, "stop-words", PLACE(stop_words), "WHEN", cli_switch_names, "auto",
                "leave out stop words; auto: for words, not for ngrams and chars"),
+    CLI_WORD_OPTIONS(PLACE(min_word_length), PLACE(no_numbers)),
     CLI_NUMBER(0, "seed", PLACE(seed), "N", 0, NIGH_ALL_64, "0", "of hashes, pairs, codewords and anchors"),
     CLI_TEXT(0, "memory", PLACE(memory), "BYTES",
              "give up where documents and learning take more, such as 500M or 8G "
@@ -211,6 +214,8 @@ static int make_options(struct trainer *trainer) {
     made->language = values->language;
     made->stemming = cli_switch(values->stemming, -1);
     made->stop_words = cli_switch(values->stop_words, -1);
+    made->min_word_length = (uint32_t)values->min_word_length.value;
+    made->no_numbers = values->no_numbers;
     made->seed = values->seed.value;
     made->iterations = (uint32_t)values->iterations.value;
     made->attraction_pairs = (uint32_t)values->pairs_alike.value;

@@ -285,6 +285,11 @@ bool cli_features_parse(const char *text, nigh_feature_kind *kind, uint32_t *out
 
 int cli_switch(int choice, int before) { return choice == 0 ? before : choice == 1; }
 
+bool cli_words_asked(const struct cli_signing *signing) {
+    return signing->language != NULL || signing->stemming != 0 || signing->stop_words != 0 ||
+           signing->min_word_length.given || signing->no_numbers;
+}
+
 /* `held`: the options are those of a collection, which has a seed of its own. */
 static void lay_over(const struct cli_signing *signing, bool held, nigh_signer_options *options) {
     if (signing->scheme != 0) options->scheme = (nigh_scheme_kind)(signing->scheme - 1);
@@ -293,6 +298,8 @@ static void lay_over(const struct cli_signing *signing, bool held, nigh_signer_o
     if (signing->language != NULL) options->language = signing->language;
     options->stemming = cli_switch(signing->stemming, options->stemming);
     options->stop_words = cli_switch(signing->stop_words, options->stop_words);
+    if (signing->min_word_length.given) options->min_word_length = (uint32_t)signing->min_word_length.value;
+    if (signing->no_numbers) options->no_numbers = 1;
     if (signing->seed.given && !(signing->seed.drawn && held)) options->seed = signing->seed.value;
     if (signing->density.given) options->density = (uint32_t)signing->density.value;
     if (signing->split != 0) options->split = (nigh_split_kind)signing->split;

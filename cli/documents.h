@@ -50,7 +50,9 @@ struct cli_signing {
     struct cli_number density;
     struct cli_number min_terms;
     struct cli_number max_terms;
+    struct cli_number min_word_length;
     struct cli_number memory;
+    bool no_numbers;
     const char *features;
     const char *language;
     const char *vocabulary;
@@ -125,7 +127,14 @@ extern const char *const cli_split_names[];
     CLI_CHOICE(0, "stemming", (at) + offsetof(struct cli_signing, stemming), "WHEN", cli_switch_names, "auto", \
                "reduce words to their stems; auto: for words, not for ngrams and chars"), \
     CLI_CHOICE(0, "stop-words", (at) + offsetof(struct cli_signing, stop_words), "WHEN", cli_switch_names, "auto", \
-               "leave out stop words; auto: for words, not for ngrams and chars")
+               "leave out stop words; auto: for words, not for ngrams and chars"), \
+    CLI_WORD_OPTIONS((at) + offsetof(struct cli_signing, min_word_length), \
+                     (at) + offsetof(struct cli_signing, no_numbers))
+/* Which words are left out beside stop words. */
+#define CLI_WORD_OPTIONS(place_of_length, place_of_flag) \
+    CLI_NUMBER(0, "min-word-length", place_of_length, "N", 1, 63, NULL, \
+               "leave out words of fewer than N characters (default 1: none)"), \
+    CLI_FLAG(0, "no-numbers", place_of_flag, "leave out words without a letter, such as 1984")
 #define CLI_SEED_OPTION(at) \
     CLI_NUMBER(0, "seed", (at) + offsetof(struct cli_signing, seed), CLI_NUMBER_OR_RANDOM, 0, \
                NIGH_ALL_64, NULL, \
@@ -230,6 +239,9 @@ int cli_switch(int choice, int before);
 bool cli_reading_fits(const struct cli_job *job, const struct cli_reading *reading);
 /* Of signatures: --limit and --shard would do nothing.  NIGH_OK, or NIGH_EINVAL with job->error. */
 nigh_status cli_reading_fits_signatures(struct cli_job *job, const struct cli_reading *reading);
+
+/* Whether an option says which words there are: a language, stemming, what is left out. */
+bool cli_words_asked(const struct cli_signing *signing);
 
 /* What was asked for, laid over what is there (the scheme of the collection `holder`; NULL: none).  CLI_DONE or
  * CLI_ERROR. */

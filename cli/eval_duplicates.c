@@ -180,8 +180,7 @@ static nigh_status find_duplicates(struct evaluator *evaluator, nigh_eval_duplic
     struct cli_problems problems;
     cli_reader_options(job, &values->reading, (nigh_text_format)values->format, &problems, &reading);
     measuring.threshold = evaluator->alike;
-    if (values->signing.features != NULL || values->signing.language != NULL || values->signing.stemming != 0 ||
-        values->signing.stop_words != 0 || values->signing.seed.given)
+    if (values->signing.features != NULL || cli_words_asked(&values->signing) || values->signing.seed.given)
         measuring.features = &evaluator->signer_options;
     measuring.labels = own->labels;
     measuring.limit = values->reading.limit.value;

@@ -191,6 +191,8 @@ static void set_learning(struct learned *learned) {
     learning->feature_length = signer->feature_length;
     learning->stemming = signer->stemming;
     learning->stop_words = signer->stop_words;
+    learning->min_word_length = signer->min_word_length;
+    learning->no_numbers = signer->no_numbers;
     learning->seed = signer->seed;
     learning->iterations = (uint32_t)values->iterations.value;
     learning->min_documents = (uint32_t)values->min_documents.value;

@@ -54,6 +54,8 @@ typedef struct nigh_learn_options {
     int (*iteration)(void *user, uint32_t iteration, double objective);
     void *user;
     const nigh_progress *progress;
+    uint32_t min_word_length; /* these two as nigh_signer_options */
+    int no_numbers;
 } nigh_learn_options;
 
 NIGH_API void nigh_learn_options_init(nigh_learn_options *options);

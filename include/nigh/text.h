@@ -75,7 +75,7 @@ typedef struct nigh_signer_options {
     uint32_t max_terms; /* 0: 256 */
     const nigh_vocabulary *vocabulary;
     const nigh_model *model; /* of NIGH_SCHEME_LEARNED, and required there; features, language, stemming, stop words,
-                                seed and weights are the model's: what is set here must agree */
+                                what else is left out, seed and weights are the model's: what is set here must agree */
     double threshold; /* of minhash of 256 bits: documents are near-copies from this Jaccard index on, in steps of
                          .001, and come with keys of which near-copies share one; 0: no keys.  A collection whose
                          scheme has it keeps keys and texts, and nigh_against_compare() verifies by them */
@@ -83,6 +83,10 @@ typedef struct nigh_signer_options {
                                  which keys documents are read: nigh_signer_scheme() has them, and no bit depends on
                                  them.  nigh_index_documents() sets it for a new collection; of parsed options it points
                                  into the scheme */
+    uint32_t min_word_length; /* words of fewer characters are left out, at most 63; 0: none; NIGH_DEFAULT: as the
+                                 model or the term signature file has it, else 0 */
+    int no_numbers;           /* 1: words without a letter are left out; -1: the same.  Neither touches scripts that are
+                                 written without spaces */
 } nigh_signer_options;
 
 NIGH_API void nigh_signer_options_init(nigh_signer_options *options);

@@ -333,6 +333,8 @@ static nigh_status plan_reading(const nigh_context *context, nigh_text_reader *r
     signer.feature_length = learning->feature_length;
     signer.stemming = learning->stemming;
     signer.stop_words = learning->stop_words;
+    signer.min_word_length = learning->min_word_length;
+    signer.no_numbers = learning->no_numbers;
     signer.seed = learning->seed;
     *out = (struct nigh__labelled_plan){.context = context,
                                         .product_context = nigh__text_reader_context(reader),

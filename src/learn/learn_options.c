@@ -9,6 +9,8 @@ static const struct nigh__option learn_options_fields[] = {
     NIGH__OPTION(nigh_learn_options, feature_length, 0),
     NIGH__OPTION_OPEN(nigh_learn_options, stemming),
     NIGH__OPTION_OPEN(nigh_learn_options, stop_words),
+    NIGH__OPTION_OPEN(nigh_learn_options, min_word_length),
+    NIGH__OPTION_OPEN(nigh_learn_options, no_numbers),
     NIGH__OPTION(nigh_learn_options, seed, 0),
     NIGH__OPTION(nigh_learn_options, iterations, 0),
     NIGH__OPTION(nigh_learn_options, attraction_pairs, 0),

@@ -36,9 +36,10 @@ static struct nigh__model_shape read_shape(const uint8_t *bytes) {
 static nigh_status check_header(const uint8_t *bytes, size_t length, nigh_error *error) {
     if (length < MODEL_HEADER || memcmp(bytes, NIGH__MODEL_MAGIC, 8) != 0)
         return nigh__fail(error, NIGH_EFORMAT, "not a model");
-    if (nigh__load32(bytes + MODEL_VERSION) != 1)
-        return nigh__fail(error, NIGH_EVERSION, "a model of version %u; this nigh knows 1",
-                          nigh__load32(bytes + MODEL_VERSION));
+    const uint32_t version = nigh__load32(bytes + MODEL_VERSION);
+    if (version != MODEL_FIRST_VERSION && version != MODEL_NEWER_VERSION)
+        return nigh__fail(error, NIGH_EVERSION, "a model of version %u; this nigh knows %d and %d", version,
+                          MODEL_FIRST_VERSION, MODEL_NEWER_VERSION);
     const struct nigh__model_shape shape = read_shape(bytes);
     const char *problem = nigh__model_shape_problem(&shape);
     if (problem == NULL && nigh__model_lay_out(&shape).length != length)

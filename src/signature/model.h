@@ -4,7 +4,7 @@
  * of a collection holds as they are; all numbers little-endian:
  *
  *      0  magic "\x89NIGHL\r\n"
- *      8  u32 version, 1
+ *      8  u32 version: 1, or 2 where the analysis says which words are left out beside stop words
  *     12  u32 form: 0 weights, 1 coefficients, 2 anchors
  *     16  u32 method, as nigh_learn_method
  *     20  u32 b, bits of a signature

@@ -61,21 +61,42 @@ static nigh_status corrupt(const char *why, nigh_error *error) {
     return NIGH_ECORRUPT;
 }
 
-static nigh_status read_analysis(const char *lines, struct nigh__feature_plan *plan, nigh_error *error) {
+/* One line of the analysis; where it is not there nothing is read. */
+static nigh_status read_key(const char *lines, const char *name, nigh_signer_options *options, bool *found,
+                            nigh_error *error) {
+    char sought[32], key[32], value[64];
+    (void)snprintf(sought, sizeof sought, "%s=", name);
+    const char *at = nigh__key_lines_find(lines, sought);
+    *found = at != NULL;
+    if (at == NULL) return NIGH_OK;
+    if (!nigh__key_line_cut(at - strlen(sought), key, sizeof key, value, sizeof value) ||
+        nigh__plan_read_line(key, value, options) != NIGH__PLAN_LINE_READ)
+        return nigh__fail(error, NIGH_EVERSION, "a model of %s that this nigh does not know", name);
+    return NIGH_OK;
+}
+
+/* Of the first version readers pass over the keys that came later, so such a model must not have them. */
+static nigh_status read_analysis(const nigh_model *model, struct nigh__feature_plan *plan, nigh_error *error) {
     static const char *const keys[] = {"features", "language", "seed", "stemming", "stop-words", NULL};
+    static const char *const later[] = {"min-word-length", "numbers", NULL};
+    const bool newer = nigh__load32(model->bytes + MODEL_VERSION) == MODEL_NEWER_VERSION;
+    bool found = false;
     nigh_signer_options options;
     nigh__options_defaults(&nigh__signer_options_shape, &options);
     options.scheme = NIGH_SCHEME_LEARNED;
     for (size_t i = 0; keys[i] != NULL; i++) {
-        char sought[16], key[16], value[64];
-        (void)snprintf(sought, sizeof sought, "%s=", keys[i]);
-        const char *found = nigh__key_lines_find(lines, sought);
-        if (found == NULL) return nigh__fail(error, NIGH_ECORRUPT, "a model that does not say of what %s", keys[i]);
-        if (!nigh__key_line_cut(found - strlen(sought), key, sizeof key, value, sizeof value) ||
-            nigh__plan_read_line(key, value, &options) != NIGH__PLAN_LINE_READ)
-            return nigh__fail(error, NIGH_EVERSION, "a model of %s that this nigh does not know", keys[i]);
+        nigh_status status = read_key(model->lines, keys[i], &options, &found, error);
+        if (status != NIGH_OK) return status;
+        if (!found) return nigh__fail(error, NIGH_ECORRUPT, "a model that does not say of what %s", keys[i]);
     }
-    return nigh__plan_features(&options, plan, error);
+    for (size_t i = 0; later[i] != NULL && newer; i++) {
+        nigh_status status = read_key(model->lines, later[i], &options, &found, error);
+        if (status != NIGH_OK) return status;
+    }
+    nigh_status status = nigh__plan_features(&options, plan, error);
+    if (status == NIGH_OK && nigh__plan_is_newer(plan) != newer)
+        return nigh__fail(error, NIGH_ECORRUPT, "a model of another version than it needs");
+    return status;
 }
 
 /* The lines of the plan must be there as we would write them: other words for the same would be another name. */
@@ -83,7 +104,7 @@ static bool says(const char *lines, const struct nigh__feature_plan *plan) {
     char expected[NIGH__PLAN_LINES_SIZE];
     nigh__plan_lines(plan, expected, sizeof expected);
     for (char *line = expected, *end; *line != '\0'; line = end + 1) {
-        char key[16] = "";
+        char key[32] = "";
         end = strchr(line, '\n');
         const size_t length = (size_t)(end - line);
         memcpy(key, line, strcspn(line, "=") + 1);
@@ -96,7 +117,7 @@ static bool says(const char *lines, const struct nigh__feature_plan *plan) {
 static nigh_status check_text(nigh_model *model, nigh_error *error) {
     if (strlen(model->lines) != model->shape.text_length || !nigh__key_lines_sound(model->lines, NULL))
         return corrupt("a model whose text is not made of lines 'key=value'", error);
-    nigh_status status = read_analysis(model->lines, &model->plan, error);
+    nigh_status status = read_analysis(model, &model->plan, error);
     if (status != NIGH_OK) return status;
     return says(model->lines, &model->plan) ? NIGH_OK : corrupt("a model whose analysis does not go together", error);
 }

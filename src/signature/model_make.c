@@ -183,7 +183,8 @@ static void write_header(const struct making *making) {
     uint8_t *bytes = making->bytes;
     const struct nigh__model_shape *shape = &making->shape;
     memcpy(bytes, NIGH__MODEL_MAGIC, 8);
-    nigh__store32(bytes + MODEL_VERSION, 1);
+    nigh__store32(bytes + MODEL_VERSION,
+                  nigh__plan_is_newer(&making->parts->plan) ? MODEL_NEWER_VERSION : MODEL_FIRST_VERSION);
     nigh__store32(bytes + MODEL_FORM, shape->form);
     nigh__store32(bytes + MODEL_METHOD, shape->method);
     nigh__store32(bytes + MODEL_BITS, shape->width_bits);

@@ -20,6 +20,9 @@ enum {
     MODEL_HEADER = 64,
 };
 
+/* A model of an analysis with keys that readers of the first version do not know, and would pass over, is newer. */
+enum { MODEL_FIRST_VERSION = 1, MODEL_NEWER_VERSION = 2 };
+
 #define MODEL_MAX_TEXT 4096u
 
 /* What the header says of sizes, */

@@ -112,8 +112,8 @@ static nigh_status plan_model(const nigh_signer_options *options, struct nigh__s
     nigh__plan_fill_options(nigh__model_plan(options->model), &filled);
     nigh_status status = nigh__plan_features(&filled, &plan->features, error);
     if (status != NIGH_OK) return status;
-    nigh__plan_lines(nigh__model_plan(options->model), learned, sizeof learned);
-    nigh__plan_lines(&plan->features, asked, sizeof asked);
+    nigh__plan_all_lines(nigh__model_plan(options->model), learned, sizeof learned);
+    nigh__plan_all_lines(&plan->features, asked, sizeof asked);
     if (strcmp(learned, asked) != 0) return tell_difference(learned, asked, error);
     plan->model = options->model;
     return NIGH_OK;

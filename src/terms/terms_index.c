@@ -68,19 +68,20 @@ static nigh_status analysis_differs(const struct indexing *indexing, const char 
 /* What the caller leaves open is as the file has it. */
 static nigh_status analysis_fits(struct indexing *indexing, const struct nigh_terms *terms, nigh_error *error) {
     nigh_signer_options asked;
+    char held[NIGH__PLAN_LINES_SIZE];
     char lines[NIGH__PLAN_LINES_SIZE];
     nigh_status status = nigh__options_copy(&nigh__signer_options_shape, &asked, indexing->options.analysis, error);
     if (status != NIGH_OK) return status;
     asked.scheme = NIGH_SCHEME_TOPSIG; /* of no account here, but for what it says of features */
     /* A language brings its own stemmer and stop words, so with one nothing of these is left open. */
-    if (asked.language == NULL)
-        nigh__plan_fill_options(&terms->plan, &asked);
-    else if (asked.seed == 0)
-        asked.seed = terms->plan.analysis.seed;
+    if (asked.language != NULL && asked.stemming < 0) asked.stemming = 1;
+    if (asked.language != NULL && asked.stop_words < 0) asked.stop_words = 1;
+    nigh__plan_fill_options(&terms->plan, &asked);
     status = nigh__plan_features(&asked, &indexing->plan, error);
     if (status != NIGH_OK) return status;
-    nigh__plan_lines(&indexing->plan, lines, sizeof lines);
-    return strcmp(lines, terms->analysis) == 0 ? NIGH_OK : analysis_differs(indexing, terms->analysis, lines, error);
+    nigh__plan_all_lines(&terms->plan, held, sizeof held);
+    nigh__plan_all_lines(&indexing->plan, lines, sizeof lines);
+    return strcmp(lines, held) == 0 ? NIGH_OK : analysis_differs(indexing, held, lines, error);
 }
 
 /* The ratio and the error asked for are those of a new file: they fit where they would have made this shape. */

@@ -12,6 +12,10 @@
  * cut into pieces of at most 255, between characters.  Stop words are looked up
  * before stemming; words with a digit are not stemmed, nor are those bigrams.
  *
+ * Where asked for, numbers (words without a letter) are left out, and words of fewer
+ * characters than a minimum, counted after normalising and before stemming.  Neither
+ * touches the bigrams: two characters are all they ever have.
+ *
  * The same result is had in two ways: nigh__spell() is the definition, one
  * character after the other; the analyser is fast, and equal to it.
  */
@@ -27,11 +31,14 @@ struct nigh__language; /* text/language.h: stop words and the name of a stemmer 
 struct nigh__analysis {
     const struct nigh__language *language; /* NULL: "none" */
     bool stemming;
-    bool stop_words; /* are left out */
-    uint64_t seed;   /* of the hash of a term: XXH3, 64 bits, of its bytes */
+    bool stop_words;          /* are left out */
+    bool no_numbers;          /* words without a letter are left out */
+    uint32_t min_word_length; /* words of fewer characters are left out; 0: none is */
+    uint64_t seed;            /* of the hash of a term: XXH3, 64 bits, of its bytes */
 };
 
 #define NIGH__MAX_WORD_BYTES 255u
+#define NIGH__MAX_MIN_WORD_LENGTH 63u /* so many characters fit into every word */
 
 /* -------------------------------------------------- plainly: the definition -- */
 

@@ -12,12 +12,18 @@ nigh_status nigh__plan_features(const nigh_signer_options *options, struct nigh_
 #define NIGH__PLAN_LINES_SIZE 256u
 
 /*
- * The plan as "key=value" lines, sorted by key: features, language, seed,
- * stemming, stop-words.  Equal plans give equal lines.
+ * The plan as "key=value" lines, sorted by key: features, language, min-word-length,
+ * numbers, seed, stemming, stop-words.  The third and the fourth are left out where no word
+ * is: versions before these knew neither, and read such lines as ever.  Equal plans give
+ * equal lines.
  */
 void nigh__plan_lines(const struct nigh__feature_plan *plan, char *buffer, size_t capacity);
+/* With all seven, for messages on what differs. */
+void nigh__plan_all_lines(const struct nigh__feature_plan *plan, char *buffer, size_t capacity);
+/* Whether it has one of the lines that may be left out. */
+bool nigh__plan_is_newer(const struct nigh__feature_plan *plan);
 
-/* One such line, into the options; OTHER: its key is none of the five. */
+/* One such line, into the options; OTHER: its key is none of the seven. */
 enum nigh__plan_line { NIGH__PLAN_LINE_OTHER, NIGH__PLAN_LINE_READ, NIGH__PLAN_LINE_UNKNOWN_VALUE };
 enum nigh__plan_line nigh__plan_read_line(const char *key, const char *value, nigh_signer_options *options);
 

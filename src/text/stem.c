@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stop words and Snowball, for the plain way and the fast one alike. */
+/* Words that are left out, and Snowball, for the plain way and the fast one alike. */
 #include "text/stem.h"
 
 #include <string.h>
@@ -30,6 +30,18 @@ static bool is_stop_word(struct nigh__stemmer *stemmer, const struct nigh__word 
            nigh__language_stops(analysis->language, word->bytes, word->length);
 }
 
+/* Both by characters, so the word is read only where one of the two is asked for. */
+static bool is_left_out(const struct nigh__analysis *analysis, const struct nigh__word *word) {
+    if ((!analysis->no_numbers && analysis->min_word_length <= 1) || word->is_dense) return false;
+    uint32_t characters = 0;
+    bool has_letter = !word->has_digits; /* without a digit there is nothing else that a word could begin with */
+    for (size_t at = 0, bytes; at < word->length; at += bytes, characters++) {
+        const int32_t code = nigh__utf8_read(word->bytes + at, word->length - at, &bytes);
+        if (!has_letter) has_letter = nigh__letter_kind(code) == NIGH__LETTER;
+    }
+    return characters < analysis->min_word_length || (analysis->no_numbers && !has_letter);
+}
+
 nigh_status nigh__stemmer_init(const struct nigh__analysis *analysis, struct nigh__stemmer *out, nigh_error *error) {
     *out = (struct nigh__stemmer){.analysis = *analysis};
     if (analysis->language == NULL) return NIGH_OK;
@@ -50,7 +62,7 @@ nigh_status nigh__stem(struct nigh__stemmer *stemmer, const struct nigh__word *w
                        nigh_error *error) {
     *term = word->bytes;
     *length = word->length;
-    if (is_stop_word(stemmer, word)) {
+    if (is_stop_word(stemmer, word) || is_left_out(&stemmer->analysis, word)) {
         *length = 0;
         return NIGH_OK;
     }

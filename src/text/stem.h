@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a word to its term: nothing for a stop word, else its stem. */
+/* From a word to its term: nothing for a word that is left out, else its stem. */
 #ifndef NIGH_TEXT_STEM_H
 #define NIGH_TEXT_STEM_H
 
@@ -17,8 +17,8 @@ nigh_status nigh__stemmer_init(const struct nigh__analysis *analysis, struct nig
 void nigh__stemmer_release(struct nigh__stemmer *stemmer);
 
 /*
- * *length is 0 for a stop word.  *term lives as long as the word, and until the
- * next call.  Returns NIGH_OK or NIGH_ENOMEM.
+ * *length is 0 for a stop word, and for a number or a short word where these are left out.  *term lives as long as the
+ * word, and until the next call.  Returns NIGH_OK or NIGH_ENOMEM.
  */
 nigh_status nigh__stem(struct nigh__stemmer *stemmer, const struct nigh__word *word, const char **term, size_t *length,
                        nigh_error *error);

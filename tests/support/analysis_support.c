@@ -11,13 +11,26 @@
 #include "base/hash.h"
 #include "text/language.h"
 
+static void pair_make(struct analysis_pair *pair) {
+    if (nigh__speller_new(pair->context, &pair->analysis, &pair->speller, NULL) != NIGH_OK) abort();
+    if (nigh__analyser_new(pair->context, &pair->analysis, &pair->analyser, NULL) != NIGH_OK) abort();
+}
+
 void analysis_pair_init(struct analysis_pair *pair, nigh_context *context, const char *language, bool stemming,
                         bool stop_words) {
     *pair = (struct analysis_pair){.context = context};
     pair->analysis = (struct nigh__analysis){.stemming = stemming, .stop_words = stop_words, .seed = 7};
     if (strcmp(language, "none") != 0) pair->analysis.language = nigh__language_find(language);
-    if (nigh__speller_new(context, &pair->analysis, &pair->speller, NULL) != NIGH_OK) abort();
-    if (nigh__analyser_new(context, &pair->analysis, &pair->analyser, NULL) != NIGH_OK) abort();
+    pair_make(pair);
+}
+
+void analysis_pair_init_without(struct analysis_pair *pair, nigh_context *context, const char *language,
+                                bool no_numbers, uint32_t min_word_length) {
+    analysis_pair_init(pair, context, language, true, true);
+    analysis_pair_release(pair);
+    pair->analysis.no_numbers = no_numbers;
+    pair->analysis.min_word_length = min_word_length;
+    pair_make(pair);
 }
 
 void analysis_pair_release(struct analysis_pair *pair) {
@@ -58,6 +71,7 @@ bool analysis_agrees(struct analysis_pair *pair, const char *text, size_t length
 struct hand {
     struct sb_stemmer *stemmer;
     const char *stops[256]; /* by first byte */
+    const struct nigh__analysis *analysis;
     char *out;
     size_t used, room;
     char *word; /* not given out yet */
@@ -96,8 +110,22 @@ static bool stops(const struct hand *hand, const char *word, size_t length) {
     return false;
 }
 
+/* Characters are counted by their first bytes; a number has nothing but N* and marks. */
+static bool left_out(const struct hand *hand, const char *word, size_t length) {
+    uint32_t characters = 0;
+    bool number = hand->digits;
+    if (hand->dense) return false;
+    for (size_t at = 0; at < length; at++) characters += ((unsigned char)word[at] & 0xc0) != 0x80;
+    for (size_t at = 0; at < length && number;) {
+        int32_t code;
+        at += (size_t)utf8proc_iterate((const utf8proc_uint8_t *)word + at, (utf8proc_ssize_t)(length - at), &code);
+        number = utf8proc_category_string(code)[0] != 'L';
+    }
+    return characters < hand->analysis->min_word_length || (number && hand->analysis->no_numbers);
+}
+
 static void term_put(struct hand *hand, const char *word, size_t length) {
-    if (stops(hand, word, length)) return;
+    if (stops(hand, word, length) || left_out(hand, word, length)) return;
     if (hand->stemmer != NULL && !hand->digits && !hand->dense) {
         const char *stem = (const char *)sb_stemmer_stem(hand->stemmer, (const sb_symbol *)word, (int)length);
         if (sb_stemmer_length(hand->stemmer) > 0) {
@@ -189,7 +217,7 @@ char *analysis_by_hand(const struct analysis_pair *pair, const char *text, size_
     utf8proc_ssize_t count =
         utf8proc_map((const utf8proc_uint8_t *)valid, (utf8proc_ssize_t)valid_length, &normal, options);
     if (count < 0) abort();
-    struct hand hand = {.word = malloc((size_t)count + 8)};
+    struct hand hand = {.analysis = &pair->analysis, .word = malloc((size_t)count + 8)};
     if (hand.word == NULL) abort();
     if (pair->analysis.language != NULL && pair->analysis.stop_words)
         stop_words_index(&hand, pair->analysis.language->stop_words);

@@ -17,6 +17,9 @@ struct analysis_pair {
 /* `language` is a code or "none". */
 void analysis_pair_init(struct analysis_pair *pair, nigh_context *context, const char *language, bool stemming,
                         bool stop_words);
+/* With stemming, without stop words, numbers where so said, and words of fewer characters. */
+void analysis_pair_init_without(struct analysis_pair *pair, nigh_context *context, const char *language,
+                                bool no_numbers, uint32_t min_word_length);
 void analysis_pair_release(struct analysis_pair *pair);
 
 /* The terms by the speller, one space between two; to be freed. */

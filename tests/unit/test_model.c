@@ -360,8 +360,10 @@ static void forge_header(struct forgery *f) {
     }
     forged32(f, MODEL_METHOD, NIGH_LEARN_KLSH + 1);
     forged32(f, MODEL_METHOD, UINT32_MAX);
-    const uint32_t version = 2;
+    uint32_t version = 3;
     forged(f, MODEL_VERSION, &version, 4, NIGH_EVERSION);
+    version = 2; /* which says nothing that needs it */
+    forged(f, MODEL_VERSION, &version, 4, NIGH_ECORRUPT);
 }
 
 static void forge_text(struct forgery *f) {

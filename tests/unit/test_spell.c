@@ -17,17 +17,21 @@ struct example {
     const char *terms;
 };
 
+static void pair_check(struct analysis_pair *pair, const struct example *examples, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        char *spelled = analysis_spelled(pair, examples[i].text, strlen(examples[i].text));
+        assert_string_equal(spelled, examples[i].terms);
+        assert_true(analysis_agrees(pair, examples[i].text, strlen(examples[i].text), spelled));
+        free(spelled);
+    }
+    analysis_pair_release(pair);
+}
+
 static void examples_check(void **state, const char *language, bool stemming, bool stop_words,
                            const struct example *examples, size_t count) {
     struct analysis_pair pair;
     analysis_pair_init(&pair, *state, language, stemming, stop_words);
-    for (size_t i = 0; i < count; i++) {
-        char *spelled = analysis_spelled(&pair, examples[i].text, strlen(examples[i].text));
-        assert_string_equal(spelled, examples[i].terms);
-        assert_true(analysis_agrees(&pair, examples[i].text, strlen(examples[i].text), spelled));
-        free(spelled);
-    }
-    analysis_pair_release(&pair);
+    pair_check(&pair, examples, count);
 }
 
 #define CHECK(state, language, stemming, stop_words, examples) \
@@ -153,10 +157,28 @@ static void test_no_memory(void **state) {
     }
 }
 
+/* Numbers have no letter; length is in characters, before stemming; runs without spaces are left alone. */
+static void test_left_out(void **state) {
+    static const struct example numbers[] = {
+        {"in 1984 3.14 x86 2nd 80s \u0661\u0662", "x86 2nd 80s"},
+        {"\u00bd 7\u0301 caf\u00e9", "caf\u00e9"},
+        {"\u6771\u4eac 2024\u5e74", "\u6771\u4eac \u5e74"},
+    };
+    static const struct example lengths[] = {
+        {"ox 12 up ages 123 \u00e9t\u00e9 \u00e9t", "age 123 \u00e9t\u00e9"},
+        {"\u6771\u4eac \u90fd ab", "\u6771\u4eac \u90fd"},
+    };
+    struct analysis_pair pair;
+    analysis_pair_init_without(&pair, *state, "en", true, 0);
+    pair_check(&pair, numbers, sizeof numbers / sizeof numbers[0]);
+    analysis_pair_init_without(&pair, *state, "en", false, 3);
+    pair_check(&pair, lengths, sizeof lengths / sizeof lengths[0]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_words), cmocka_unit_test(test_dense),     cmocka_unit_test(test_stems),
-        cmocka_unit_test(test_long),  cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_long),  cmocka_unit_test(test_no_memory), cmocka_unit_test(test_left_out),
     };
     return cmocka_run_group_tests(tests, context_setup, context_teardown);
 }
