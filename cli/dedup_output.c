@@ -305,6 +305,7 @@ static void tell_time(const struct deduper *deduper) {
 static void tell_warnings(const struct deduper *deduper) {
     const nigh_dedup_info *info = &deduper->info;
     struct cli_job *job = deduper->job;
+    cli_note_left_out(job, &info->reader);
     if (info->unread > 0)
         cli_note(job, "%s without a text, or malformed, %s left as %s",
                  cli_counted(info->unread, "record", "records").text, info->unread == 1 ? "was" : "were",

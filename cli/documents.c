@@ -176,8 +176,11 @@ bool cli_reading_fits(const struct cli_job *job, const struct cli_reading *readi
 }
 
 nigh_status cli_reading_fits_signatures(struct cli_job *job, const struct cli_reading *reading) {
-    if (!reading->limit.given && reading->shard == NULL) return NIGH_OK;
-    cli_set_error(job, NIGH_EINVAL, "", "--limit and --shard are for documents, not for signatures");
+    const bool sieved = reading->min_bytes.given || reading->min_words.given || reading->only_language != NULL;
+    if (!reading->limit.given && reading->shard == NULL && !sieved) return NIGH_OK;
+    cli_set_error(job, NIGH_EINVAL, "",
+                  sieved ? "--min-bytes, --min-words and --only-language are for documents, not for signatures"
+                         : "--limit and --shard are for documents, not for signatures");
     return NIGH_EINVAL;
 }
 
@@ -249,6 +252,9 @@ void cli_reader_options(struct cli_job *job, const struct cli_reading *reading, 
     out->include_count = reading->include.count;
     out->exclude = reading->exclude.items;
     out->exclude_count = reading->exclude.count;
+    out->min_bytes = reading->min_bytes.value;
+    out->min_words = reading->min_words.value;
+    out->only_language = reading->only_language;
     *problems = (struct cli_problems){.job = job};
     out->problem = show_problem;
     out->user = problems;
@@ -454,6 +460,19 @@ struct cli_counted cli_counted_rows(uint64_t rows, bool passages) {
     return passages ? cli_counted(rows, "passage", "passages") : cli_counted(rows, "document", "documents");
 }
 
+static void tell_left_out(struct cli_skipped *skipped, const nigh_text_reader_info *reader) {
+    tell(skipped, reader->too_few_bytes, "document left out by --min-bytes", "documents left out by --min-bytes");
+    tell(skipped, reader->too_few_words, "document left out by --min-words", "documents left out by --min-words");
+    tell(skipped, reader->other_language, "document left out by --only-language",
+         "documents left out by --only-language");
+}
+
+void cli_note_left_out(struct cli_job *job, const nigh_text_reader_info *reader) {
+    struct cli_skipped skipped = {""};
+    tell_left_out(&skipped, reader);
+    if (skipped.text[0] != '\0') cli_note(job, "%s", skipped.text + strlen("; "));
+}
+
 struct cli_skipped cli_skipped(const nigh_signing_info *info) {
     return cli_skipped_by(info, false);
 }
@@ -469,6 +488,7 @@ struct cli_skipped cli_skipped_by(const nigh_signing_info *info, bool learned) {
     tell(&skipped, info->reader.problems, "malformed part", "malformed parts");
     tell(&skipped, info->reader.binary, "binary file", "binary files");
     tell(&skipped, info->reader.damaged, "damaged input", "damaged inputs");
+    tell_left_out(&skipped, &info->reader);
     tell(&skipped, info->reader.skipped, "link, special file or collection", "links, special files or collections");
     return skipped;
 }
@@ -481,6 +501,9 @@ void cli_stats_reader(struct cli_stats *stats, const nigh_text_reader_info *read
     cli_stats_count(stats, "binary", reader->binary);
     cli_stats_count(stats, "damaged", reader->damaged);
     cli_stats_count(stats, "skipped", reader->skipped);
+    cli_stats_count(stats, "too_few_bytes", reader->too_few_bytes);
+    cli_stats_count(stats, "too_few_words", reader->too_few_words);
+    cli_stats_count(stats, "other_language", reader->other_language);
     cli_stats_count(stats, "bytes_read", reader->bytes_read);
     cli_stats_count(stats, "bytes_text", reader->bytes_text);
 }

@@ -37,6 +37,9 @@ struct cli_reading {
     bool follow;
     struct cli_list include;
     struct cli_list exclude;
+    struct cli_number min_bytes;
+    struct cli_number min_words;
+    const char *only_language;
 };
 
 struct cli_signing {
@@ -91,6 +94,13 @@ extern const char *const cli_split_names[];
     CLI_FLAG(0, "no-ignore", (at) + offsetof(struct cli_reading, no_ignore), \
              "of folders: read what .gitignore and .ignore files leave out too"), \
     CLI_FLAG(0, "follow", (at) + offsetof(struct cli_reading, follow), "of folders: follow symbolic links"), \
+    CLI_NUMBER(0, "min-bytes", (at) + offsetof(struct cli_reading, min_bytes), "BYTES", 0, UINT64_C(1) << 32, NULL, \
+               "leave out documents of fewer bytes of text"), \
+    CLI_NUMBER(0, "min-words", (at) + offsetof(struct cli_reading, min_words), "N", 0, UINT32_MAX, NULL, \
+               "leave out documents of fewer than N words"), \
+    CLI_TEXT(0, "only-language", (at) + offsetof(struct cli_reading, only_language), "CODE", \
+             "leave out documents in another language than this: da, de, en, es, fi, fr, it, nl, no, pt, ru or sv; " \
+             "what cannot be told, such as a few words, is kept"), \
     CLI_LIMIT_OPTIONS(at)
 
 /* How much reading may take, whatever the input says. */
@@ -237,7 +247,8 @@ int cli_switch(int choice, int before);
 
 /* False with a message for what is wrong with the values, before anything is opened. */
 bool cli_reading_fits(const struct cli_job *job, const struct cli_reading *reading);
-/* Of signatures: --limit and --shard would do nothing.  NIGH_OK, or NIGH_EINVAL with job->error. */
+/* Of signatures: --limit, --shard and what leaves out documents would do nothing.  NIGH_OK, or NIGH_EINVAL with
+ * job->error. */
 nigh_status cli_reading_fits_signatures(struct cli_job *job, const struct cli_reading *reading);
 
 /* Whether an option says which words there are: a language, stemming, what is left out. */
@@ -281,12 +292,14 @@ struct cli_model_words cli_model_words(const nigh_model *model);
 
 /* "; 3 records without text; 1 document without words; 2 malformed parts", or "". */
 struct cli_skipped {
-    char text[384];
+    char text[640];
 };
 struct cli_counted cli_counted_rows(uint64_t rows, bool passages); /* "2 documents", or "2 passages" */
 struct cli_skipped cli_skipped(const nigh_signing_info *info);
 /* The same of signing by a model, which knows some words only. */
 struct cli_skipped cli_skipped_by(const nigh_signing_info *info, bool learned);
+/* Documents that were left out as asked, where there are any, as a line of its own. */
+void cli_note_left_out(struct cli_job *job, const nigh_text_reader_info *reader);
 /* Files, records, and what was skipped of them: malformed, binary and damaged are three counts. */
 void cli_stats_reader(struct cli_stats *stats, const nigh_text_reader_info *reader);
 void cli_stats_signing(struct cli_stats *stats, const nigh_signing_info *info);

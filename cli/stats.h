@@ -19,7 +19,7 @@ struct cli_measure {
     double value;
 };
 
-#define CLI_MAX_COUNTERS 32
+#define CLI_MAX_COUNTERS 40
 #define CLI_MAX_MEASURES 6
 
 struct cli_stats {

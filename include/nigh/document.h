@@ -114,6 +114,16 @@ typedef struct nigh_text_reader_options {
      * documents were read.  Where others are given, a remark says so (NIGH_REASON_OTHER_KEYS).
      */
     const char *scheme;
+
+    /*
+     * Documents that are left out although they can be read; each is counted, by the first reason there is, in
+     * nigh_text_reader_info, and has a number as any record.  nigh_dedup_write() does not write them.
+     */
+    uint64_t min_bytes;        /* of fewer bytes of text; 0: none */
+    uint64_t min_words;        /* of fewer words, stop words included; 0: none */
+    const char *only_language; /* in another language than this, by its code ("en") or its name; NULL: none.  What
+                                  cannot be told, such as a table or a text of a few words, is kept.  Languages without
+                                  stop words cannot be told: NIGH_EINVAL names those that can */
 } nigh_text_reader_options;
 
 NIGH_API void nigh_text_reader_options_init(nigh_text_reader_options *options);
@@ -121,19 +131,21 @@ NIGH_API void nigh_text_reader_options_init(nigh_text_reader_options *options);
 /* Stands inside other structs, so it never grows: fields to come take the place of what is reserved. */
 typedef struct nigh_text_reader_info {
     size_t size;
-    uint64_t files;         /* opened so far; an archive counts once */
-    uint64_t records;       /* seen so far, skipped ones included */
-    uint64_t documents;     /* given out */
-    uint64_t missing;       /* records without text: no such key, an empty page */
-    uint64_t problems;      /* malformed parts (a line, a record, a page) that were skipped or repaired */
-    uint64_t bytes_read;    /* of the inputs as they lie, compressed */
-    uint64_t bytes_total;   /* what there is to read; 0: not known */
-    uint64_t bytes_text;    /* given out */
-    uint64_t records_total; /* of a source that says how many there will be; 0: not known */
-    uint64_t binary;        /* files and members that are no text, and were skipped */
-    uint64_t damaged;       /* inputs and members cut short, damaged or not to be opened; with allow_loss */
-    uint64_t skipped;       /* names in folders that are links, sockets, or other things that are no files */
-    uint64_t reserved[3];
+    uint64_t files;          /* opened so far; an archive counts once */
+    uint64_t records;        /* seen so far, skipped ones included */
+    uint64_t documents;      /* given out */
+    uint64_t missing;        /* records without text: no such key, an empty page */
+    uint64_t problems;       /* malformed parts (a line, a record, a page) that were skipped or repaired */
+    uint64_t bytes_read;     /* of the inputs as they lie, compressed */
+    uint64_t bytes_total;    /* what there is to read; 0: not known */
+    uint64_t bytes_text;     /* given out */
+    uint64_t records_total;  /* of a source that says how many there will be; 0: not known */
+    uint64_t binary;         /* files and members that are no text, and were skipped */
+    uint64_t damaged;        /* inputs and members cut short, damaged or not to be opened; with allow_loss */
+    uint64_t skipped;        /* names in folders that are links, sockets, or other things that are no files */
+    uint64_t too_few_bytes;  /* documents left out: of fewer than min_bytes; */
+    uint64_t too_few_words;  /* of fewer than min_words; */
+    uint64_t other_language; /* not in only_language */
 } nigh_text_reader_info;
 
 /*
@@ -202,7 +214,7 @@ typedef struct nigh_source {
 NIGH_API void nigh_source_init(nigh_source *source);
 
 /*
- * A reader of a source.  Of the options the shard, max_document_bytes and what is about
+ * A reader of a source.  Of the options the shard, max_document_bytes, what is left out and what is about
  * problems count; there is no format, so the keys mean nothing.  Texts are UTF-8; what
  * is not is replaced and is a problem, as in files.  Labels are lines, with the limits
  * of label_key.  The source is rewound where it can be.

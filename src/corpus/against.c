@@ -276,6 +276,9 @@ static void sum_up(nigh_signing_info *sum, const nigh_signing_info *info) {
     sum->reader.binary += info->reader.binary;
     sum->reader.damaged += info->reader.damaged;
     sum->reader.skipped += info->reader.skipped;
+    sum->reader.too_few_bytes += info->reader.too_few_bytes;
+    sum->reader.too_few_words += info->reader.too_few_words;
+    sum->reader.other_language += info->reader.other_language;
     sum->reader.bytes_read += info->reader.bytes_read;
     sum->reader.bytes_total += info->reader.bytes_total;
     sum->reader.bytes_text += info->reader.bytes_text;

@@ -155,9 +155,11 @@ static nigh_status count_repeated_ids(nigh_dedup *dedup, nigh_error *error) {
     return room ? NIGH_OK : nigh__no_memory(error, "to compare ids");
 }
 
-/* Records of the shard that are neither documents nor lost, nor binary files that nobody named. */
+/* Records of the shard that are neither documents nor lost, nor left out, nor binary files that nobody named. */
 static void count_unread(nigh_dedup *dedup) {
-    const uint64_t known = dedup->documents.count + dedup->info.lost + nigh__rereading_passed(dedup->source);
+    const nigh_text_reader_info *reader = &dedup->info.reader;
+    const uint64_t left_out = reader->too_few_bytes + reader->too_few_words + reader->other_language;
+    const uint64_t known = dedup->documents.count + dedup->info.lost + left_out + nigh__rereading_passed(dedup->source);
     uint64_t records = dedup->info.reader.records;
     if (dedup->shards != 0) records = records / dedup->shards + (records % dedup->shards > dedup->shard);
     if (dedup->options.limit == 0 && records > known) dedup->info.unread = records - known;

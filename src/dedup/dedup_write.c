@@ -134,16 +134,35 @@ static nigh_status put_annotated(struct writing *writing, const struct nigh__rec
     return put(writing, writing->line.data, writing->line.count, error);
 }
 
+static nigh_status extractor_make(struct writing *writing, nigh_error *error) {
+    if (writing->extractor != NULL) return NIGH_OK;
+    return nigh__extractor_new(writing->dedup->context, nigh__text_reader_options(writing->reader), &writing->extractor,
+                               error);
+}
+
+/* Of a record that is no document: whether it has one that the options leave out. */
+static nigh_status is_left_out(struct writing *writing, const struct nigh__record *record, bool *out,
+                               nigh_error *error) {
+    nigh_text text;
+    uint64_t repaired;
+    nigh_error why;
+    *out = false;
+    if (!nigh__sieve_wanted(nigh__text_reader_options(writing->reader))) return NIGH_OK;
+    nigh_status status = extractor_make(writing, error);
+    if (status != NIGH_OK) return status;
+    if (nigh__extract(writing->extractor, &writing->batch, record, &text, &repaired, &why) == NIGH_ENOMEM)
+        return nigh__no_memory(error, "to write what is kept");
+    *out = nigh__extract_sieved(writing->extractor) != NIGH__SIEVED_NOT;
+    return NIGH_OK;
+}
+
 /* A file of its own as {"id", "text"}; of a page without text, which is no document, the text is empty. */
 static nigh_status put_whole(struct writing *writing, const struct nigh__record *record, bool is_document,
                              nigh_error *error) {
     nigh_text text;
     uint64_t repaired;
     nigh_error why;
-    nigh_status status = NIGH_OK;
-    if (writing->extractor == NULL)
-        status = nigh__extractor_new(writing->dedup->context, nigh__text_reader_options(writing->reader),
-                                     &writing->extractor, error);
+    nigh_status status = extractor_make(writing, error);
     if (status != NIGH_OK) return status;
     status = nigh__extract(writing->extractor, &writing->batch, record, &text, &repaired, &why);
     if (status == NIGH_EFORMAT || status == NIGH_ELIMIT) { /* told and counted when it was first read */
@@ -176,7 +195,7 @@ static nigh_status fail_changed(const char *source, nigh_error *error) {
     return nigh__fail_at(error, NIGH_ECORRUPT, source, NIGH_NO_OFFSET, "changed while it was being read");
 }
 
-/* A record with a number: kept unless it is of a document that goes. */
+/* A record with a number: kept unless it is of a document that goes, or that is left out. */
 static nigh_status record_write(struct writing *writing, const struct nigh__record *record, nigh_error *error) {
     const nigh_dedup *dedup = writing->dedup;
     bool left = writing->next < dedup->documents.count;
@@ -185,7 +204,9 @@ static nigh_status record_write(struct writing *writing, const struct nigh__reco
         return fail_changed(nigh__batch_bytes(&writing->batch, record->source), error);
     bool is_document = left && document->number == record->number;
     bool keep = !is_document || document->kept == writing->next || writing->annotate;
-    nigh_status status = NIGH_OK;
+    bool left_out = false;
+    nigh_status status = is_document ? NIGH_OK : is_left_out(writing, record, &left_out, error);
+    if (status != NIGH_OK || left_out) return status;
     if (keep) {
         writing->records++;
         if ((BIT(record->format) & (BIT(NIGH_TEXT_PLAIN) | BIT(NIGH_TEXT_HTML))) != 0)

@@ -13,6 +13,8 @@ static const struct nigh__option text_reader_options_fields[] = {
     NIGH__OPTION(nigh_text_reader_options, max_expansion_free, UINT64_C(64) << 20),
     NIGH__OPTION(nigh_text_reader_options, max_members, UINT64_C(100) * 1000 * 1000),
     NIGH__OPTION(nigh_text_reader_options, max_errors, 1000),
+    NIGH__OPTION(nigh_text_reader_options, min_bytes, 0),
+    NIGH__OPTION(nigh_text_reader_options, min_words, 0),
 };
 const struct nigh__options nigh__text_reader_options_shape =
     NIGH__OPTIONS(nigh_text_reader_options, text_reader_options_fields);

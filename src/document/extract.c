@@ -38,6 +38,8 @@ struct nigh__extractor {
     struct nigh__array http[2];
     nigh_error remark; /* on the last document; its status NIGH_OK: none */
     bool told_keys;    /* of the first record without text */
+    struct nigh__sieve *sieve;
+    enum nigh__sieved sieved; /* the last document */
 };
 
 /* One record on its way; spans of length 0: nothing there. */
@@ -78,8 +80,12 @@ nigh_status nigh__extractor_new(const nigh_context *context, const nigh_text_rea
         .part = NIGH__ARRAY(char),
         .http = {NIGH__ARRAY(char), NIGH__ARRAY(char)},
     };
-    *out = extractor;
-    return NIGH_OK;
+    nigh_status status = nigh__sieve_new(context, options, &extractor->sieve, error);
+    if (status == NIGH_OK)
+        *out = extractor;
+    else
+        nigh__extractor_free(extractor);
+    return status;
 }
 
 #define BUFFERS 8
@@ -103,6 +109,7 @@ static void buffers_clear(struct nigh__extractor *extractor) {
 
 void nigh__extractor_free(struct nigh__extractor *extractor) {
     if (extractor == NULL) return;
+    nigh__sieve_free(extractor->sieve);
     struct nigh__array *list[BUFFERS];
     buffers_list(extractor, list);
     for (size_t i = 0; i < BUFFERS; i++) nigh__array_release(extractor->context, list[i]);
@@ -634,6 +641,15 @@ static nigh_status job_finish(struct job *job, struct nigh__span own_id, bool pl
     return NIGH_OK;
 }
 
+enum nigh__sieved nigh__extract_sieved(const struct nigh__extractor *extractor) { return extractor->sieved; }
+
+/* A document that is left out is none. */
+static nigh_status job_sieve(struct job *job) {
+    nigh_status status =
+        nigh__sieve_judge(job->extractor->sieve, job->text.text, job->text.length, &job->extractor->sieved, job->error);
+    return status == NIGH_OK && job->extractor->sieved != NIGH__SIEVED_NOT ? NIGH_ENOTFOUND : status;
+}
+
 nigh_status nigh__extract(struct nigh__extractor *extractor, const struct nigh__batch *batch,
                           const struct nigh__record *record, nigh_text *out, uint64_t *repaired, nigh_error *error) {
     nigh_error detail;
@@ -648,9 +664,11 @@ nigh_status nigh__extract(struct nigh__extractor *extractor, const struct nigh__
                       .error = &detail};
     *repaired = NIGH_NO_OFFSET;
     extractor->remark.status = NIGH_OK;
+    extractor->sieved = NIGH__SIEVED_NOT;
     buffers_clear(extractor);
     nigh_status status = record_extract(&job, record->kind);
     if (status == NIGH_OK) status = job_finish(&job, own_id, record->placed);
+    if (status == NIGH_OK) status = job_sieve(&job);
     if (status != NIGH_OK) status = note_loss(batch, record, status, &detail);
     if (status == NIGH_ENOTFOUND && error != NULL) {
         error->reason = NIGH_REASON_NONE;

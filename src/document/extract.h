@@ -4,10 +4,11 @@
 #define NIGH_DOCUMENT_EXTRACT_H
 
 #include "document/record.h"
+#include "document/sieve.h"
 
 struct nigh__extractor; /* opaque; one a thread: parsers and buffers that are used again */
 
-/* The keys, max_document_bytes and max_depth of the options count; the keys must outlive it. */
+/* The keys, max_document_bytes, max_depth and what is left out by the options count; the keys must outlive it. */
 nigh_status nigh__extractor_new(const nigh_context *context, const nigh_text_reader_options *options,
                                 struct nigh__extractor **out, nigh_error *error);
 void nigh__extractor_free(struct nigh__extractor *extractor); /* accepts NULL */
@@ -21,12 +22,16 @@ void nigh__extractor_free(struct nigh__extractor *extractor); /* accepts NULL */
  * Returns: NIGH_OK; and where bytes that are no UTF-8 were replaced in plain
  *          text, *repaired is their offset in the source, else NIGH_NO_OFFSET;
  *          NIGH_ENOTFOUND (without a detail): there is no text in it, such as
- *          JSON without the key, an image, a redirect, a page of pictures;
+ *          JSON without the key, an image, a redirect, a page of pictures; or its
+ *          document is left out, as nigh__extract_sieved() says;
  *          NIGH_EFORMAT, NIGH_ELIMIT: malformed or over a limit, skip it;
  *          NIGH_ENOMEM.
  */
 nigh_status nigh__extract(struct nigh__extractor *extractor, const struct nigh__batch *batch,
                           const struct nigh__record *record, nigh_text *out, uint64_t *repaired, nigh_error *error);
+
+/* Of the record that was understood last: why its document is left out, or that none is. */
+enum nigh__sieved nigh__extract_sieved(const struct nigh__extractor *extractor);
 
 #define NIGH__MAX_LABELS 1024u       /* of a document, */
 #define NIGH__MAX_LABEL_BYTES 65536u /* and of all of them, with a newline between two */

@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "document/document_options.h"
 #include "document/reading_keys.h"
+#include "document/sieve.h"
 
 #define KEYS 5
 
@@ -69,7 +70,8 @@ static nigh_status options_check(const nigh_text_reader_options *options, nigh_e
         return nigh__fail(error, NIGH_EINVAL, "shard %" PRIu64 ", but not of how many", options->shard);
     if (options->stream != NULL && options->stream->read == NULL)
         return nigh__fail(error, NIGH_EINVAL, "a stream that cannot be read");
-    return texts_check(options, error);
+    nigh_status status = texts_check(options, error);
+    return status == NIGH_OK ? nigh__sieve_check(options, error) : status;
 }
 
 static bool texts_keep(struct nigh__kept_options *kept) {
@@ -78,7 +80,7 @@ static bool texts_keep(struct nigh__kept_options *kept) {
     if (options->id_key == NULL) options->id_key = "id";
     return text_keep(kept, &options->text_key) && text_keep(kept, &options->id_key) &&
            text_keep(kept, &options->score_key) && text_keep(kept, &options->label_key) &&
-           text_keep(kept, &options->part_key) &&
+           text_keep(kept, &options->part_key) && text_keep(kept, &options->only_language) &&
            list_keep(kept, &options->more_text_keys, options->more_text_key_count) &&
            list_keep(kept, &options->include, options->include_count) &&
            list_keep(kept, &options->exclude, options->exclude_count);

@@ -30,7 +30,7 @@
 #define LARGE_ARRAY ((size_t)4 << 20)  /* memory for more is given back */
 #define PATIENCE_NS 100000000L         /* the consumer asks so often whether to go on */
 
-enum item_kind { ITEM_PRODUCT, ITEM_EMPTY, ITEM_MISSING, ITEM_KEYLESS, ITEM_PROBLEM, ITEM_FAILURE };
+enum item_kind { ITEM_PRODUCT, ITEM_EMPTY, ITEM_LEFT_OUT, ITEM_MISSING, ITEM_KEYLESS, ITEM_PROBLEM, ITEM_FAILURE };
 
 struct item {
     enum item_kind kind;
@@ -38,6 +38,7 @@ struct item {
     size_t bytes, length; /* of a product: place in the slot's products */
     size_t problem;       /* of a problem, a failure, a record without a key: index in the batch's problems */
     uint64_t text_length;
+    enum nigh__sieved sieved; /* of one that is left out */
 };
 
 enum slot_state { SLOT_FREE, SLOT_BUSY, SLOT_DONE };
@@ -158,6 +159,10 @@ static bool work_on_record(struct hand *hand, struct slot *slot, size_t index) {
             return false;
         return work_on_text(hand, slot, index, &text);
     case NIGH_ENOTFOUND:
+        if (nigh__extract_sieved(hand->extractor) != NIGH__SIEVED_NOT)
+            return add_item(
+                hand, slot,
+                (struct item){.kind = ITEM_LEFT_OUT, .record = index, .sieved = nigh__extract_sieved(hand->extractor)});
         if (error.reason == NIGH_REASON_NO_KEY) return add_problem(hand, slot, index, ITEM_KEYLESS, &error);
         return add_item(hand, slot, (struct item){.kind = ITEM_MISSING, .record = index});
     case NIGH_ENOMEM:
@@ -416,7 +421,7 @@ static const nigh_error *problem_of(const struct nigh__pipeline *pipeline, const
 /* True where the item is a product, shown in *out. */
 static bool take_item(struct nigh__pipeline *pipeline, const struct item *item, struct nigh__product *out) {
     nigh_error error;
-    if (item->kind == ITEM_PRODUCT || item->kind == ITEM_EMPTY)
+    if (item->kind == ITEM_PRODUCT || item->kind == ITEM_EMPTY || item->kind == ITEM_LEFT_OUT)
         pipeline->tolerance.has_keyed |=
             nigh__batch_record(&pipeline->taken->batch, item->record)->kind == NIGH__RECORD_JSON;
     switch (item->kind) {
@@ -427,6 +432,9 @@ static bool take_item(struct nigh__pipeline *pipeline, const struct item *item, 
         return true;
     case ITEM_EMPTY:
         pipeline->empty++;
+        return false;
+    case ITEM_LEFT_OUT:
+        nigh__sieve_count(item->sieved, &pipeline->info);
         return false;
     case ITEM_KEYLESS:
         nigh__tolerance_miss(&pipeline->tolerance, problem_of(pipeline, item));

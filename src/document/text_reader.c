@@ -104,6 +104,11 @@ static nigh_status record_read(nigh_text_reader *reader, const struct nigh__reco
         nigh__info_copy(out, &text, sizeof text);
         return status;
     case NIGH_ENOTFOUND:
+        if (nigh__extract_sieved(reader->extractor) != NIGH__SIEVED_NOT) {
+            reader->tolerance.has_keyed |= record->kind == NIGH__RECORD_JSON;
+            nigh__sieve_count(nigh__extract_sieved(reader->extractor), &reader->info);
+            return NIGH_END;
+        }
         reader->info.missing++;
         nigh__tolerance_miss(&reader->tolerance, &problem);
         return NIGH_END;

@@ -8,34 +8,34 @@
 #include "text/stop_words.h"
 
 static const struct nigh__language languages[] = {
-    {"ar", "arabic", ""},
-    {"hy", "armenian", ""},
-    {"eu", "basque", ""},
-    {"ca", "catalan", ""},
-    {"da", "danish", nigh__stop_words_danish},
-    {"nl", "dutch", nigh__stop_words_dutch},
-    {"en", "english", nigh__stop_words_english},
-    {"fi", "finnish", nigh__stop_words_finnish},
-    {"fr", "french", nigh__stop_words_french},
-    {"de", "german", nigh__stop_words_german},
-    {"el", "greek", ""},
-    {"hi", "hindi", ""},
-    {"hu", "hungarian", ""},
-    {"id", "indonesian", ""},
-    {"ga", "irish", ""},
-    {"it", "italian", nigh__stop_words_italian},
-    {"lt", "lithuanian", ""},
-    {"ne", "nepali", ""},
-    {"no", "norwegian", nigh__stop_words_norwegian},
-    {"pt", "portuguese", nigh__stop_words_portuguese},
-    {"ro", "romanian", ""},
-    {"ru", "russian", nigh__stop_words_russian},
-    {"sr", "serbian", ""},
-    {"es", "spanish", nigh__stop_words_spanish},
-    {"sv", "swedish", nigh__stop_words_swedish},
-    {"ta", "tamil", ""},
-    {"tr", "turkish", ""},
-    {"yi", "yiddish", ""},
+    {"ar", "arabic", "", ""},
+    {"hy", "armenian", "", ""},
+    {"eu", "basque", "", ""},
+    {"ca", "catalan", "", ""},
+    {"da", "danish", nigh__stop_words_danish, "æøåé"},
+    {"nl", "dutch", nigh__stop_words_dutch, "ëïéèöü"},
+    {"en", "english", nigh__stop_words_english, ""},
+    {"fi", "finnish", nigh__stop_words_finnish, "äöåšž"},
+    {"fr", "french", nigh__stop_words_french, "àâæçéèêëîïôœùûüÿ"},
+    {"de", "german", nigh__stop_words_german, "äöü"},
+    {"el", "greek", "", ""},
+    {"hi", "hindi", "", ""},
+    {"hu", "hungarian", "", ""},
+    {"id", "indonesian", "", ""},
+    {"ga", "irish", "", ""},
+    {"it", "italian", nigh__stop_words_italian, "àèéìíîòóùú"},
+    {"lt", "lithuanian", "", ""},
+    {"ne", "nepali", "", ""},
+    {"no", "norwegian", nigh__stop_words_norwegian, "æøåéòôê"},
+    {"pt", "portuguese", nigh__stop_words_portuguese, "ãáàâçéêíóôõúü"},
+    {"ro", "romanian", "", ""},
+    {"ru", "russian", nigh__stop_words_russian, "абвгдежзийклмнопрстуфхцчшщъыьэюяё"},
+    {"sr", "serbian", "", ""},
+    {"es", "spanish", nigh__stop_words_spanish, "áéíñóúü"},
+    {"sv", "swedish", nigh__stop_words_swedish, "åäöé"},
+    {"ta", "tamil", "", ""},
+    {"tr", "turkish", "", ""},
+    {"yi", "yiddish", "", ""},
 };
 
 #define LANGUAGES (sizeof languages / sizeof languages[0])
@@ -46,6 +46,8 @@ const struct nigh__language *nigh__language_find(const char *name) {
     }
     return NULL;
 }
+
+const struct nigh__language *nigh__language_at(size_t index) { return index < LANGUAGES ? &languages[index] : NULL; }
 
 const char *nigh_language_name(size_t index, const char **full) {
     if (index >= LANGUAGES) return NULL;
