@@ -40,6 +40,7 @@ static const struct cli_option options[] = {
     CLI_FLAG(0, "no-graph", PLACE(no_graph), "remove the graphs that are there"),
     CLI_SIGNING_OPTIONS(PLACE(signing)),
     CLI_READING_OPTIONS(PLACE(reading)),
+    CLI_PASSAGE_LIMIT_OPTION(PLACE(reading)),
     CLI_END,
 };
 

@@ -38,6 +38,7 @@ static const struct cli_option options[] = {
     CLI_CHOICE(0, "format", PLACE(format), "FORMAT", cli_text_formats, "auto", "the format of the inputs"),
     CLI_SIGNING_OPTIONS(PLACE(signing)),
     CLI_READING_OPTIONS(PLACE(reading)),
+    CLI_PASSAGE_LIMIT_OPTION(PLACE(reading)),
     CLI_END,
 };
 
@@ -196,6 +197,7 @@ static nigh_status open_signing(struct signer *signer, nigh_signer_options *sign
     signing_options.threads = job->threads;
     signing_options.keep_weights = values->json;
     signing_options.limit = values->reading.limit.value;
+    signing_options.limit_passages = values->reading.limit_passages.value;
     signing_options.progress = &job->progress.report;
     nigh_status status = cli_model_get(job, values->signing.model, NULL, signer_options, &signer->model);
     if (status == NIGH_OK)

@@ -177,7 +177,7 @@ bool cli_reading_fits(const struct cli_job *job, const struct cli_reading *readi
 
 nigh_status cli_reading_fits_signatures(struct cli_job *job, const struct cli_reading *reading) {
     const bool sieved = reading->min_bytes.given || reading->min_words.given || reading->only_language != NULL;
-    if (!reading->limit.given && reading->shard == NULL && !sieved) return NIGH_OK;
+    if (!reading->limit.given && !reading->limit_passages.given && reading->shard == NULL && !sieved) return NIGH_OK;
     cli_set_error(job, NIGH_EINVAL, "",
                   sieved ? "--min-bytes, --min-words and --only-language are for documents, not for signatures"
                          : "--limit and --shard are for documents, not for signatures");
@@ -339,6 +339,9 @@ int cli_signer_options(struct cli_job *job, const struct cli_signing *signing, c
     lay_over(signing, scheme != NULL, out);
     if (signing->features != NULL && !cli_features_parse(signing->features, &out->features, &out->feature_length))
         return cli_usage(job->command, "--features takes words, ngrams:N or chars:N, not '%s'", signing->features);
+    if (signing->min_terms.given && out->split == NIGH_SPLIT_NONE)
+        return cli_usage(job->command,
+                         "--min-terms is of passages and goes with --split; --min-words leaves out short documents");
     return CLI_DONE;
 }
 

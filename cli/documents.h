@@ -24,6 +24,7 @@ struct cli_reading {
     const char *part_key;
     const char *shard;
     struct cli_number limit;
+    struct cli_number limit_passages; /* not given where the command does not take it */
     struct cli_number max_errors;
     struct cli_number max_document;
     struct cli_number max_expansion;
@@ -103,6 +104,12 @@ extern const char *const cli_split_names[];
              "what cannot be told, such as a few words, is kept"), \
     CLI_LIMIT_OPTIONS(at)
 
+/* Of commands that keep what they cut. */
+#define CLI_PASSAGE_LIMIT_OPTION(at) \
+    CLI_NUMBER(0, "limit-passages", (at) + offsetof(struct cli_reading, limit_passages), "N", 1, NIGH_ALL_64, NULL, \
+               "stop after N passages, or N documents that are not cut; words are counted in all documents all the " \
+               "same")
+
 /* How much reading may take, whatever the input says. */
 #define CLI_LIMIT_OPTIONS(at) \
     CLI_NUMBER(0, "max-document", (at) + offsetof(struct cli_reading, max_document), "BYTES", 1, UINT64_C(1) << 32, \
@@ -179,7 +186,7 @@ extern const char *const cli_split_names[];
     CLI_CHOICE(0, "split", (at) + offsetof(struct cli_signing, split), "HOW", cli_split_names, "none", \
                "cut long documents into passages, each with a signature of its own, named ID#BEGIN-END"), \
     CLI_NUMBER(0, "min-terms", (at) + offsetof(struct cli_signing, min_terms), "N", 1, 1000000, NULL, \
-               "the fewest words of a passage (default a quarter of --max-terms)"), \
+               "the fewest words of a passage, with --split (default a quarter of --max-terms)"), \
     CLI_NUMBER(0, "max-terms", (at) + offsetof(struct cli_signing, max_terms), "N", 1, 1000000, NULL, \
                "the most words of a passage (default 256)")
 
@@ -247,7 +254,7 @@ int cli_switch(int choice, int before);
 
 /* False with a message for what is wrong with the values, before anything is opened. */
 bool cli_reading_fits(const struct cli_job *job, const struct cli_reading *reading);
-/* Of signatures: --limit, --shard and what leaves out documents would do nothing.  NIGH_OK, or NIGH_EINVAL with
+/* Of signatures: limits, --shard and what leaves out documents would do nothing.  NIGH_OK, or NIGH_EINVAL with
  * job->error. */
 nigh_status cli_reading_fits_signatures(struct cli_job *job, const struct cli_reading *reading);
 

@@ -110,6 +110,7 @@ static void set_options(struct indexer *indexer, const nigh_signer_options *sign
     out->snippet = (uint32_t)values->snippet.value;
     out->keep_weights = values->keep_weights;
     out->limit = values->reading.limit.value;
+    out->limit_passages = values->reading.limit_passages.value;
     out->vocabulary_bytes = values->signing.memory.value;
     out->threads = job->threads;
     out->strict = values->reading.strict;

@@ -91,6 +91,8 @@ typedef struct nigh_index_options {
      * changed, or two documents were given one id.  NULL: `repeated` is told of these too.
      */
     void (*changed)(void *user, const nigh_signed *document);
+    uint64_t limit_passages; /* so many signatures, of documents or of passages of them; default: all.  Words are
+                                counted in all documents up to `limit` */
 } nigh_index_options;
 
 NIGH_API void nigh_index_options_init(nigh_index_options *options);

@@ -188,6 +188,7 @@ typedef struct nigh_signing_options {
     int whole;                     /* non-zero: documents are not split into passages, whatever the signer says */
     int keep_texts;                /* non-zero: nigh_document.text is filled, and keys where the signer has a threshold;
                                       then documents without a feature are not left out: their bits are all 0 */
+    uint64_t limit_passages;       /* stop after so many signatures, of documents or of passages of them; 0: none */
 } nigh_signing_options;
 
 NIGH_API void nigh_signing_options_init(nigh_signing_options *options);

@@ -174,6 +174,7 @@ static nigh_status open_signing(struct indexing *indexing, nigh_error *error) {
     options.snippet = indexing->options.snippet;
     options.keep_texts = nigh__signer_plan(indexing->signer)->threshold != 0;
     options.limit = indexing->options.limit;
+    options.limit_passages = indexing->options.limit_passages;
     options.progress = indexing->options.progress;
     const nigh_status status = open_reader(indexing, indexing->reading, &indexing->reader, error);
     if (status != NIGH_OK) return status;

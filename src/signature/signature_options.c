@@ -36,6 +36,7 @@ static const struct nigh__option signing_options_fields[] = {
     NIGH__OPTION(nigh_signing_options, threads, 0),
     NIGH__OPTION(nigh_signing_options, snippet, 0),
     NIGH__OPTION(nigh_signing_options, limit, 0),
+    NIGH__OPTION(nigh_signing_options, limit_passages, 0),
 };
 const struct nigh__options nigh__signing_options_shape = NIGH__OPTIONS(nigh_signing_options, signing_options_fields);
 void nigh_signing_options_init(nigh_signing_options *options) {

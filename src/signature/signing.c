@@ -291,6 +291,7 @@ static void show_row(nigh_signing *signing, nigh_signed *out) {
 }
 
 nigh_status nigh_signing_next(nigh_signing *signing, nigh_signed *out, nigh_error *error) {
+    if (signing->options.limit_passages != 0 && signing->rows == signing->options.limit_passages) return NIGH_END;
     if (signing->next_row == signing->product.length) {
         if (signing->options.limit != 0 && signing->documents == signing->options.limit) return NIGH_END;
         nigh_status status = nigh__pipeline_next(signing->pipeline, &signing->product, error);
