@@ -44,7 +44,7 @@ expect 0 ANY ANY -- "$NIGH" sign --scheme simhash --language none --only-languag
 [[ $(ids) == 'german table ' || $(ids) == 'german short table ' ]] || fail "in German: $(ids)"
 
 # The first reason counts, and --stats has them all.
-expect 0 ANY ANY -- "$NIGH" sign --scheme simhash --min-bytes 10 --min-words 14 --only-language en --stats s.json docs.jsonl
+expect 0 ANY ANY -- "$NIGH" sign --scheme simhash --min-bytes 10 --min-words 16 --only-language en --stats s.json docs.jsonl
 python3 - << 'PYTHON' || fail 'the counts'
 import json
 counts = json.load(open("s.json"))

@@ -89,6 +89,39 @@ static void test_counts(void **state) {
     outcome_free(&outcome);
 }
 
+#define SPOKEN                                                                                                   \
+    "{\"id\": \"a\", \"text\": \"the man who was there with his dog\"}\n{\"id\": \"b\", \"text\": \"so\"}\n"     \
+    "{\"id\": \"c\", \"text\": \"der Mann der mit seinem Hund da war\"}\n{\"id\": \"d\", \"text\": \"1 2 3\"}\n" \
+    "{\"id\": \"e\"}\n"
+
+/* What is left out is counted by the first reason, and is neither missing nor a problem. */
+static void test_left_out(void **state) {
+    (void)state;
+    nigh_text_reader_options options;
+    nigh_text_reader_options_init(&options);
+    options.min_bytes = 3;
+    options.min_words = 4;
+    options.only_language = "en";
+    struct outcome outcome = read_text(SPOKEN, options);
+    assert_int_equal(outcome.status, NIGH_END);
+    assert_string_equal((char *)outcome.texts.bytes, "a=the man who was there with his dog\n");
+    assert_int_equal(outcome.info.records, 5);
+    assert_int_equal(outcome.info.documents, 1);
+    assert_int_equal(outcome.info.missing, 1);
+    assert_int_equal(outcome.info.problems, 0);
+    assert_int_equal(outcome.info.too_few_bytes, 1);
+    assert_int_equal(outcome.info.too_few_words, 1);
+    assert_int_equal(outcome.info.other_language, 1);
+    outcome_free(&outcome);
+    options.min_bytes = 2;
+    options.min_words = 1;
+    options.only_language = "german";
+    outcome = read_text(SPOKEN, options);
+    assert_string_equal((char *)outcome.texts.bytes, "b=so\nc=der Mann der mit seinem Hund da war\nd=1 2 3\n");
+    assert_int_equal(outcome.info.other_language, 1);
+    outcome_free(&outcome);
+}
+
 static void test_keys(void **state) {
     (void)state;
     nigh_text_reader_options options;
@@ -187,7 +220,7 @@ static void test_refused(void **state) {
     const char *path = "one";
     file_write_all(path, "text", 4);
     nigh_stream deaf = {0};
-    nigh_text_reader_options bad[5];
+    nigh_text_reader_options bad[6];
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) nigh_text_reader_options_init(&bad[i]);
     bad[0].format = (nigh_text_format)10;
     bad[1].shard = 2;
@@ -195,6 +228,7 @@ static void test_refused(void **state) {
     bad[2].shard = 1;
     bad[3].stream = &deaf;
     bad[4].text_key = "";
+    bad[5].only_language = "pl"; /* which there is a stemmer for nowhere, nor stop words */
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         assert_int_equal(nigh_text_reader_open(context, &path, 1, &bad[i], &reader, &error), NIGH_EINVAL);
         assert_null(reader);
@@ -372,6 +406,8 @@ static void test_memory(void **state) {
     (void)state;
     nigh_text_reader_options options;
     nigh_text_reader_options_init(&options);
+    options.min_words = 1;
+    options.only_language = "en";
     const char *path = "in";
     file_write_all(path, MIXED, strlen(MIXED));
     for (uint64_t call = 0;; call++) {
@@ -392,19 +428,13 @@ static void test_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_strict),
-        cmocka_unit_test(test_max_errors),
-        cmocka_unit_test(test_order_of_problems),
-        cmocka_unit_test(test_repaired),
-        cmocka_unit_test(test_stream_and_sizes),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_after_the_end),
-        cmocka_unit_test(test_losses),
-        cmocka_unit_test(test_remarks),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_lifetime),
+        cmocka_unit_test(test_counts),     cmocka_unit_test(test_left_out),
+        cmocka_unit_test(test_keys),       cmocka_unit_test(test_strict),
+        cmocka_unit_test(test_max_errors), cmocka_unit_test(test_order_of_problems),
+        cmocka_unit_test(test_repaired),   cmocka_unit_test(test_stream_and_sizes),
+        cmocka_unit_test(test_refused),    cmocka_unit_test(test_after_the_end),
+        cmocka_unit_test(test_losses),     cmocka_unit_test(test_remarks),
+        cmocka_unit_test(test_names),      cmocka_unit_test(test_lifetime),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
