@@ -36,6 +36,7 @@ static const nigh_signer_options schemes[] = {
     {BASE, .scheme = NIGH_SCHEME_TOPSIG, .width_bits = 256},
     {BASE, .scheme = NIGH_SCHEME_TOPSIG, .width_bits = 128, .density = 2, .weights = NIGH_WEIGHTS_LOG},
     {BASE, .scheme = NIGH_SCHEME_MINHASH, .width_bits = 128},
+    {BASE, .scheme = NIGH_SCHEME_SIMHASH, .min_word_length = 4, .no_numbers = 1},
 };
 
 #define TEXTS (sizeof texts / sizeof texts[0])
@@ -61,6 +62,8 @@ static const char *const expected[SCHEMES][TEXTS] = {
      "5160cf2270ca92e0b2d0ab0aa439f02d", "c3302d941161a2663258aeb407678265", "1a482020e66a98259c8ac804121c0817"},
     {"3cb2d3933c07390c9cee72a8cf9b0555", "74cadee7363df7e80c713bcb12b3f6ed", "4a3162275cec676cbc705c259cefe085",
      "e0a6542d717c728c307023925e0c408d", "8e8b288245f4d98b4e2b9f8c4b478c21", "08fe9687808bb7456fd55c9b95c1b31e"},
+    {"62f0702882462e2a", "74908b4e55c480e5", "b630087408ca0304", "8bca06ac25198447", "140080b804861813",
+     "35716828ea2fed41"},
 };
 
 /* Words of the texts and others, for the schemes that weigh by a vocabulary. */
