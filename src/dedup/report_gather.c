@@ -118,6 +118,8 @@ static void facts_input(struct facts *facts, const nigh_dedup *dedup) {
         put_decimal(read, VALUE_SIZE, (double)info->reader.bytes_read / 1e6, " MB with ");
         put_decimal(read, VALUE_SIZE, (double)info->reader.bytes_text / 1e6, " MB of text");
     }
+    const uint64_t left_out = info->reader.too_few_bytes + info->reader.too_few_words + info->reader.other_language;
+    if (left_out > 0) fact_number(facts, "documents left out, being too short or in another language", left_out);
     if (info->unread > 0) fact_number(facts, "records that are no documents, kept as they are", info->unread);
     if (info->lost > 0) fact_number(facts, "records that cannot be kept", info->lost);
     if (info->empty > 0) fact_number(facts, "documents too short to compare", info->empty);

@@ -3,6 +3,7 @@
 #
 # What is left out on request: documents of few bytes, of few words, in another language; words that are short, or
 # numbers; passages beyond the first.  It is counted and told, by every command that reads documents.
+# shellcheck source=/dev/null
 . "${BASH_SOURCE[0]%/*}/_lib.sh"
 
 python3 - << 'PYTHON'
