@@ -25,6 +25,15 @@ bool cli_amount_share(const struct cli_job *job, const char *option, const char 
     return false;
 }
 
+bool cli_amount_positive(const struct cli_job *job, const char *option, const char *text, double *out) {
+    char *end = NULL;
+    if (text == NULL) return true;
+    *out = strtod(text, &end);
+    if (end != text && *end == '\0' && *out > 0 && *out <= 1e18) return true;
+    (void)cli_usage(job->command, "%s takes a number above 0, such as 0.1 or 3, not '%s'", option, text);
+    return false;
+}
+
 bool cli_amount_number(const struct cli_job *job, const char *option, const char *text, double *out) {
     char *end = NULL;
     if (text == NULL) return true;

@@ -13,5 +13,6 @@ bool cli_amount_bytes(const struct cli_job *job, const char *option, const char 
 bool cli_amount_count(const struct cli_job *job, const char *option, const char *text, uint64_t *out); /* 10M: 10^7 */
 bool cli_amount_share(const struct cli_job *job, const char *option, const char *text, double *out);  /* above 0 to 1 */
 bool cli_amount_number(const struct cli_job *job, const char *option, const char *text, double *out); /* 0 and more */
+bool cli_amount_positive(const struct cli_job *job, const char *option, const char *text, double *out); /* above 0 */
 
 #endif

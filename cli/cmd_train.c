@@ -30,6 +30,7 @@ struct train_values {
     const char *language;
     const char *l1;
     const char *l2;
+    const char *kernel_width;
     const char *memory;
     int method;
     int format;
@@ -37,6 +38,9 @@ struct train_values {
     int stop_words;
     struct cli_number min_word_length;
     bool no_numbers;
+    int count_contribution;
+    int count_values;
+    int paper_lambda;
     bool as_paper;
 };
 
@@ -65,15 +69,25 @@ static const struct cli_option options[] = {
     CLI_NUMBER(0, "pairs-different", PLACE(pairs_different), "N", 1, UINT32_MAX, "80000",
                "of s3h and ssh: and N pairs that do not"),
     CLI_TEXT(0, "l1", PLACE(l1), "X", "of s3h and ssh: how much the spread of all documents counts beside the pairs"),
-    CLI_TEXT(
-        0, "l2", PLACE(l2), "X",
-        "of s3h: what large weights cost, in units of the mean squared norm of a document; of codewords: the ridge"),
+    CLI_TEXT(0, "l2", PLACE(l2), "X",
+             "of s3h: what large weights cost, in units of the mean squared norm of a document, or with --paper-lambda "
+             "as they are; of codewords: the ridge"),
     CLI_FLAG(0, "as-paper", PLACE(as_paper),
-             "of s3h: weights and documents without a label as in the paper, of ssh: all features alike; both are "
-             "worse"),
+             "of s3h: as it was published: weights and documents without a label as in the paper, and the three "
+             "options below; of ssh: all features alike; both are worse"),
+    CLI_CHOICE(0, "count-contribution", PLACE(count_contribution), "WHEN", cli_switch_names, "auto",
+               "of s3h: a word's contribution to a class is the share of its occurrences there, Pr(class | word); off: "
+               "of 1 + ln of the counts; auto: with --as-paper"),
+    CLI_CHOICE(0, "count-values", PLACE(count_values), "WHEN", cli_switch_names, "auto",
+               "of s3h, simhash and chi: a word counts as often as it occurs, up to 511; off: by 1 + ln of that; "
+               "auto: with --as-paper"),
+    CLI_CHOICE(0, "paper-lambda", PLACE(paper_lambda), "WHEN", cli_switch_names, "auto",
+               "of s3h: --l2 in the scale of the paper's objective, by default its 0.5; auto: with --as-paper"),
     CLI_NUMBER(0, "anchors", PLACE(anchors), "P", 2, 32000, "500", "of klsh: documents that others are compared with"),
     CLI_NUMBER(0, "anchor-sample", PLACE(anchor_sample), "T", 1, 32000, NULL,
                "of klsh: and how many of them make a bit (by default 50, and half where there are no more)"),
+    CLI_TEXT(0, "kernel-width", PLACE(kernel_width), "X",
+             "of klsh: delta squared of its kernel exp(-|x - y|^2 / delta^2), from 0.001 to 1000000 (default 0.5)"),
     CLI_TEXT(
         0, "features", PLACE(features), "KIND",
         "what is learned of: words, ngrams:N (N words in a row) or chars:N (N characters in a row) (default words)"),
@@ -158,6 +172,7 @@ enum {
     OF_S3H = 1 << NIGH_LEARN_S3H | 1 << NIGH_LEARN_S3H_F,
     OF_SSH = 1 << NIGH_LEARN_SSH,
     OF_KLSH = 1 << NIGH_LEARN_KLSH,
+    OF_FLAT = 1 << NIGH_LEARN_SIMHASH | 1 << NIGH_LEARN_CHI,
 };
 
 /* What only some methods take would else be ignored in silence. */
@@ -174,6 +189,10 @@ static int check_method(const struct cli_job *job, const struct train_values *va
         {"--l1", values->l1 != NULL, OF_S3H | OF_SSH, "s3h, s3h-f and ssh"},
         {"--l2", values->l2 != NULL, OF_CODEWORDS | OF_S3H, "codewords, s3h and s3h-f"},
         {"--as-paper", values->as_paper, OF_S3H | OF_SSH, "s3h, s3h-f and ssh"},
+        {"--count-contribution", values->count_contribution != 0, 1 << NIGH_LEARN_S3H, "s3h"},
+        {"--count-values", values->count_values != 0, OF_S3H | OF_FLAT, "s3h, s3h-f, simhash and chi"},
+        {"--paper-lambda", values->paper_lambda != 0, OF_S3H, "s3h and s3h-f"},
+        {"--kernel-width", values->kernel_width != NULL, OF_KLSH, "klsh"},
         {"--anchors", values->anchors.given, OF_KLSH, "klsh"},
         {"--anchor-sample", values->anchor_sample.given, OF_KLSH, "klsh"},
     };
@@ -221,14 +240,18 @@ static int make_options(struct trainer *trainer) {
     made->attraction_pairs = (uint32_t)values->pairs_alike.value;
     made->repulsion_pairs = (uint32_t)values->pairs_different.value;
     made->as_paper = values->as_paper;
+    made->count_contribution = cli_switch(values->count_contribution, -1);
+    made->count_values = cli_switch(values->count_values, -1);
+    made->paper_lambda = cli_switch(values->paper_lambda, -1);
     made->anchors = (uint32_t)values->anchors.value;
     made->anchor_sample = values->anchor_sample.given ? (uint32_t)values->anchor_sample.value : 0;
     made->threads = job->threads;
     made->limit = values->reading.limit.value;
     if (values->features != NULL && !cli_features_parse(values->features, &made->features, &made->feature_length))
         return cli_usage(job->command, "--features takes words, ngrams:N or chars:N, not '%s'", values->features);
-    const bool fits = cli_amount_number(job, "--l1", values->l1, &made->l1) &&
-                      cli_amount_number(job, "--l2", values->l2, &made->l2) &&
+    const bool fits = cli_amount_positive(job, "--l1", values->l1, &made->l1) &&
+                      cli_amount_positive(job, "--l2", values->l2, &made->l2) &&
+                      cli_amount_positive(job, "--kernel-width", values->kernel_width, &made->kernel_width) &&
                       cli_amount_bytes(job, "--memory", values->memory, &made->memory_bytes);
     return fits ? CLI_DONE : CLI_ERROR;
 }

@@ -28,6 +28,10 @@ struct learned_values {
     const char *max_features;
     const char *labelled;
     const char *l2;
+    const char *kernel_width;
+    int count_contribution;
+    int count_values;
+    int paper_lambda;
     bool strip_headers;
     bool as_paper;
 };
@@ -56,6 +60,13 @@ static const struct cli_option options[] = {
                "leave out features that fewer than N documents have"),
     CLI_TEXT(0, "l2", PLACE(l2), "X", "of s3h and codewords: what large weights cost (default: that of 'nigh train')"),
     CLI_FLAG(0, "as-paper", PLACE(as_paper), "of s3h and ssh: as in the papers, which is worse; see 'nigh train'"),
+    CLI_CHOICE(0, "count-contribution", PLACE(count_contribution), "WHEN", cli_switch_names, "auto",
+               "of s3h: contributions from counts; auto: with --as-paper"),
+    CLI_CHOICE(0, "count-values", PLACE(count_values), "WHEN", cli_switch_names, "auto",
+               "of s3h, simhash and chi: words by their counts; auto: with --as-paper"),
+    CLI_CHOICE(0, "paper-lambda", PLACE(paper_lambda), "WHEN", cli_switch_names, "auto",
+               "of s3h: --l2 in the scale of the paper, by default its 0.5; auto: with --as-paper"),
+    CLI_TEXT(0, "kernel-width", PLACE(kernel_width), "X", "of klsh: delta squared of its kernel (default 0.5)"),
     EVAL_PLOT_OPTION,
     EVAL_OUTPUT_OPTION,
     CLI_TEXT(0, "label-key", EVAL_PLACE(reading.label_key), "KEY",
@@ -197,6 +208,9 @@ static void set_learning(struct learned *learned) {
     learning->iterations = (uint32_t)values->iterations.value;
     learning->min_documents = (uint32_t)values->min_documents.value;
     learning->as_paper = values->as_paper;
+    learning->count_contribution = cli_switch(values->count_contribution, -1);
+    learning->count_values = cli_switch(values->count_values, -1);
+    learning->paper_lambda = cli_switch(values->paper_lambda, -1);
     learning->threads = learned->job->threads;
     learning->memory_bytes = values->base.memory.value;
     learning->limit = values->base.reading.limit.value;
@@ -208,7 +222,8 @@ static bool make_options(struct learned *learned) {
     nigh_eval_learned_options *measuring = &learned->options;
     if (!choose_methods(learned) || !choose_widths(learned) || !choose_features(learned) ||
         !cli_amount_share(learned->job, "--labelled", values->labelled, &measuring->labelled) ||
-        !cli_amount_number(learned->job, "--l2", values->l2, &learned->learning.l2))
+        !cli_amount_positive(learned->job, "--l2", values->l2, &learned->learning.l2) ||
+        !cli_amount_positive(learned->job, "--kernel-width", values->kernel_width, &learned->learning.kernel_width))
         return false;
     set_learning(learned);
     measuring->learning = &learned->learning;

@@ -41,9 +41,10 @@ typedef struct nigh_learn_options {
     uint32_t iterations;       /* of s3h and codewords, at most; 0: 60 */
     uint32_t attraction_pairs; /* of s3h and ssh: drawn from one class, 0: 40,000 */
     uint32_t repulsion_pairs;  /* and from two, 0: 80,000 */
-    double l1, l2;             /* of s3h: lambda 1 and 2, l2 in units of the mean squared norm; below 0: the usual;
-                                  of ssh l1 is its lambda; of codewords l2 is the ridge */
+    double l1, l2;             /* of s3h: lambda 1 and 2, l2 in units of the mean squared norm; above 0, or below:
+                                  the usual; of ssh l1 is its lambda; of codewords l2 is the ridge */
     int as_paper;              /* of s3h: weights as the paper has them, not times sum of nu^2; unlabelled rows whole;
+                                  and the three switches at the end, where they do not say otherwise;
                                   of ssh: features as they are, not times ln(1 + N / documents) */
     uint32_t anchors, anchor_sample; /* of klsh: p and t; 0: 500 and 50 */
     uint32_t threads;                /* 0: one a core; the model does not depend on it */
@@ -56,6 +57,11 @@ typedef struct nigh_learn_options {
     const nigh_progress *progress;
     uint32_t min_word_length; /* these two as nigh_signer_options */
     int no_numbers;
+    /* As s3h was published; 1 yes, 0 no, by default as `as_paper` says. */
+    int count_contribution; /* of s3h: contributions from occurrence counts, so that nu is Pr(class | feature) */
+    int count_values;       /* of s3h, s3h-f, simhash and chi: a feature's value is its count, not 1 + ln of it */
+    int paper_lambda;       /* of s3h and s3h-f: l2 in the scale of the objective, by default 0.5 */
+    double kernel_width;    /* of klsh: delta^2 of its kernel exp(-|x - y|^2 / delta^2); default: 0.5 */
 } nigh_learn_options;
 
 NIGH_API void nigh_learn_options_init(nigh_learn_options *options);

@@ -35,7 +35,6 @@
 
 #define USUAL_ANCHORS 500u
 #define USUAL_SAMPLE 50u
-#define DELTA_SQUARED 0.5
 #define NOTHING 1e-8 /* a value below this part of the first one is none */
 #define MAX_ANCHORS NIGH__EIGEN_MAX_DENSE
 #define WORTH_A_THREAD 100 /* anchors */
@@ -93,9 +92,9 @@ static double product_with(const struct nigh__lesson *lesson, uint32_t row, cons
 }
 
 /* |x - y|^2 of vectors of length 1 is twice 1 less their product. */
-static double kernel_of(double product, double lengths) {
+static double kernel_of(double product, double lengths, double delta_squared) {
     double cosine = lengths > 0 ? product / lengths : 0;
-    return nigh__exp(-2 * (1 - (cosine > 1 ? 1 : cosine)) / DELTA_SQUARED);
+    return nigh__exp(-2 * (1 - (cosine > 1 ? 1 : cosine)) / delta_squared);
 }
 
 /* Every so many-th row up to its diagonal, each by one thread, both ways. */
@@ -109,7 +108,8 @@ static void fill_kernel(void *user, uint32_t thread) {
         for (uint64_t at = begin; at < end; at++) spread[lesson->columns[at]] = lesson->values[at];
         for (size_t j = 0; j < i; j++) {
             double product = product_with(lesson, klsh->rows[j], spread);
-            klsh->kernel[i * order + j] = kernel_of(product, klsh->lengths[i] * klsh->lengths[j]);
+            klsh->kernel[i * order + j] =
+                kernel_of(product, klsh->lengths[i] * klsh->lengths[j], lesson->options->kernel_width);
             klsh->kernel[j * order + i] = klsh->kernel[i * order + j];
         }
         klsh->kernel[i * order + i] = 1;
@@ -256,8 +256,9 @@ static nigh_status learn(struct klsh *klsh, struct nigh__learned *learned, nigh_
     if (status != NIGH_OK) return status;
     if (!invert_values(klsh, &kept))
         return nigh__fail(error, NIGH_EINVAL, "klsh finds nothing that tells documents apart: all anchors are alike");
-    (void)snprintf(learned->lines, sizeof learned->lines, "anchors=%u\neigenvectors=%u\nsample=%u\n", klsh->anchors,
-                   kept, klsh->sample);
+    (void)snprintf(learned->lines, sizeof learned->lines,
+                   "anchors=%u\neigenvectors=%u\nkernel-width-millionths=%.0f\nsample=%u\n", klsh->anchors, kept,
+                   1e6 * lesson->options->kernel_width, klsh->sample);
     return make_bits(klsh, &rng, learned, error);
 }
 
@@ -267,7 +268,7 @@ nigh_status nigh__learn_klsh(const struct nigh__lesson *lesson, struct nigh__lea
     if (status != NIGH_OK) return status;
     out->form = NIGH__MODEL_ANCHORS;
     out->anchors = klsh.anchors;
-    out->delta_squared = DELTA_SQUARED;
+    out->delta_squared = lesson->options->kernel_width;
     out->iterations = 1;
     status = learn(&klsh, out, error);
     klsh_release(&klsh);

@@ -22,6 +22,10 @@ static const struct nigh__option learn_options_fields[] = {
     NIGH__OPTION(nigh_learn_options, threads, 0),
     NIGH__OPTION(nigh_learn_options, memory_bytes, 0),
     NIGH__OPTION(nigh_learn_options, limit, 0),
+    NIGH__OPTION_OPEN(nigh_learn_options, count_contribution),
+    NIGH__OPTION_OPEN(nigh_learn_options, count_values),
+    NIGH__OPTION_OPEN(nigh_learn_options, paper_lambda),
+    NIGH__OPTION(nigh_learn_options, kernel_width, NIGH__LEARN_KERNEL_WIDTH),
 };
 const struct nigh__options nigh__learn_options_shape = NIGH__OPTIONS(nigh_learn_options, learn_options_fields);
 void nigh_learn_options_init(nigh_learn_options *options) { nigh__options_init(&nigh__learn_options_shape, options); }

@@ -5,6 +5,8 @@
 
 #include "base/options.h"
 
+#define NIGH__LEARN_KERNEL_WIDTH 0.5 /* delta squared of klsh, as s3h-2011 has it */
+
 extern const struct nigh__options nigh__learn_options_shape;
 
 #endif

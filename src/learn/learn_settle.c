@@ -7,12 +7,26 @@
 #include "learn/lesson.h"
 #include "signature/model.h"
 
+#define MIN_KERNEL_WIDTH 1e-3
+#define MAX_KERNEL_WIDTH 1e6
+
+bool nigh__learn_counts(const nigh_learn_options *options) {
+    const nigh_learn_method method = options->method;
+    return options->count_values > 0 && (method == NIGH_LEARN_S3H || method == NIGH_LEARN_S3H_F ||
+                                         method == NIGH_LEARN_SIMHASH || method == NIGH_LEARN_CHI);
+}
+
 bool nigh__learn_needs_labels(nigh_learn_method method) {
     return method != NIGH_LEARN_SIMHASH && method != NIGH_LEARN_KLSH;
 }
 
 static void fill(uint32_t *number, uint32_t usual) {
     if (*number == 0) *number = usual;
+}
+
+/* A switch that nobody set is as the paper's where that is asked for. */
+static void settle(int *option, int as_paper) {
+    if (*option < 0) *option = as_paper != 0;
 }
 
 static nigh_status check_numbers(const nigh_learn_options *options, nigh_error *error) {
@@ -32,6 +46,9 @@ static nigh_status check_numbers(const nigh_learn_options *options, nigh_error *
                           options->anchors);
     if (!isfinite(options->l1) || !isfinite(options->l2))
         return nigh__fail(error, NIGH_EINVAL, "lambdas must be finite numbers");
+    if (options->l1 == 0 || options->l2 == 0) return nigh__fail(error, NIGH_EINVAL, "lambdas must be above 0");
+    if (!(options->kernel_width >= MIN_KERNEL_WIDTH && options->kernel_width <= MAX_KERNEL_WIDTH))
+        return nigh__fail(error, NIGH_EINVAL, "the width of a kernel is from 0.001 to 1,000,000");
     return NIGH_OK;
 }
 
@@ -49,6 +66,9 @@ nigh_status nigh__learn_options_fill(const nigh_learn_options *options, nigh_lea
     fill(&known.anchors, 500);
     fill(&known.anchor_sample, known.anchors < 50 ? known.anchors : 50);
     if (known.memory_bytes == 0) known.memory_bytes = NIGH__LEARN_MEMORY;
+    settle(&known.count_contribution, known.as_paper);
+    settle(&known.count_values, known.as_paper);
+    settle(&known.paper_lambda, known.as_paper);
     *out = known;
     return check_numbers(out, error);
 }

@@ -190,6 +190,7 @@ nigh_status nigh__learned_model(const nigh_context *context, const struct nigh__
             .method = lesson->options->method,
             .width_bits = lesson->options->width_bits,
             .plan = labelled->plan,
+            .counts = nigh__learn_counts(lesson->options),
             .lines = lines,
             .features = lesson->features,
             .hashes = lesson->hashes,

@@ -5,7 +5,7 @@
  * in order, so that rows ascend within a column; then by rows, going through the
  * columns in order, so that columns ascend within a row: nothing is sorted.
  *
- * Memory: 24 bytes for each chosen feature of each row.
+ * Memory: 28 bytes for each chosen feature of each row.
  */
 #include "learn/lesson.h"
 
@@ -20,6 +20,7 @@
 #include "base/status.h"
 #include "base/threads.h"
 #include "learn/lesson_parts.h"
+#include "signature/model.h"
 
 #define SMALL_COUNTS 256u
 
@@ -31,7 +32,7 @@ struct own {
     struct nigh__choice choice;
     uint32_t *documents;
     uint64_t *begins, *column_begins, *class_begins;
-    uint32_t *columns, *column_rows, *row_classes;
+    uint32_t *columns, *column_rows, *column_counts, *row_classes;
     double *values, *column_values;
     uint64_t *hashes;
 };
@@ -226,6 +227,7 @@ static void fill_columns(struct own *own, const struct nigh__labelled *labelled,
             const uint64_t at = next[column]++;
             own->column_rows[at] = row;
             own->column_values[at] = value_of(small, labelled->counts[i].count);
+            own->column_counts[at] = (uint32_t)nigh__smaller(labelled->counts[i].count, NIGH__MODEL_MAX_COUNT);
         }
     }
 }
@@ -251,10 +253,12 @@ static nigh_status fill_matrix(struct own *own, const struct nigh__labelled *lab
     own->values = nigh__alloc_large(context, postings, sizeof *own->values);
     own->column_rows = nigh__alloc_large(context, postings, sizeof *own->column_rows);
     own->column_values = nigh__alloc_large(context, postings, sizeof *own->column_values);
+    own->column_counts = nigh__alloc_large(context, postings, sizeof *own->column_counts);
     own->hashes = nigh__alloc(context, features, sizeof *own->hashes);
     uint64_t *next = nigh__alloc(context, longer, sizeof *next);
     const bool enough = own->column_begins != NULL && own->columns != NULL && own->values != NULL &&
-                        own->column_rows != NULL && own->column_values != NULL && own->hashes != NULL && next != NULL;
+                        own->column_rows != NULL && own->column_values != NULL && own->column_counts != NULL &&
+                        own->hashes != NULL && next != NULL;
     if (enough) {
         begin_columns(own, labelled);
         fill_columns(own, labelled, next);
@@ -277,6 +281,7 @@ static void show(struct own *own) {
     shown->column_begins = own->column_begins;
     shown->column_rows = own->column_rows;
     shown->column_values = own->column_values;
+    shown->column_counts = own->column_counts;
     shown->class_begins = own->class_begins;
     shown->row_classes = own->row_classes;
     shown->chosen = own->choice.features;
@@ -287,7 +292,7 @@ static void show(struct own *own) {
 /* What the matrix takes, with what is needed to fill it. */
 static uint64_t matrix_bytes(const struct own *own, uint64_t postings) {
     const uint64_t rows = own->shown.rows, features = own->choice.count;
-    return postings * 24 + rows * 28 + features * 36 + own->class_begins[rows] * 4;
+    return postings * 28 + rows * 28 + features * 36 + own->class_begins[rows] * 4;
 }
 
 static nigh_status make(struct own *own, struct nigh__pupils *pupils, double share, nigh_error *error) {
@@ -354,7 +359,7 @@ void nigh__lesson_free(struct nigh__lesson *lesson) {
     const nigh_context *context = lesson->context;
     void *const parts[] = {own->documents,     own->begins,      own->columns,       own->values,
                            own->column_begins, own->column_rows, own->column_values, own->class_begins,
-                           own->row_classes,   own->hashes};
+                           own->row_classes,   own->hashes,      own->column_counts};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) nigh__free(context, parts[i]);
     nigh__choice_release(context, &own->choice);
     nigh__free(context, own);

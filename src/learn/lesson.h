@@ -26,16 +26,17 @@ struct nigh__lesson {
     const uint64_t *column_begins; /* the same matrix by features: features + 1 */
     const uint32_t *column_rows;   /* ascending within a column */
     const double *column_values;
-    const uint64_t *class_begins; /* rows + 1 */
-    const uint32_t *row_classes;  /* ascending; none: not labelled */
-    const uint32_t *chosen;       /* number of each feature in the labelled documents */
-    const uint64_t *hashes;       /* of each feature */
-    const double *chi;            /* the largest chi-squared over classes of each feature */
-    uint32_t labelled;            /* rows with a class */
-    uint32_t classes_used;        /* classes that have a row, */
-    uint32_t classes_lone;        /* and those that have just one */
-    uint32_t class_most;          /* rows of the largest class */
-    uint64_t bytes;               /* of memory, all of this and the labelled documents */
+    const uint32_t *column_counts; /* what they are made of: c, at most NIGH__MODEL_MAX_COUNT */
+    const uint64_t *class_begins;  /* rows + 1 */
+    const uint32_t *row_classes;   /* ascending; none: not labelled */
+    const uint32_t *chosen;        /* number of each feature in the labelled documents */
+    const uint64_t *hashes;        /* of each feature */
+    const double *chi;             /* the largest chi-squared over classes of each feature */
+    uint32_t labelled;             /* rows with a class */
+    uint32_t classes_used;         /* classes that have a row, */
+    uint32_t classes_lone;         /* and those that have just one */
+    uint32_t class_most;           /* rows of the largest class */
+    uint64_t bytes;                /* of memory, all of this and the labelled documents */
 };
 
 /*
@@ -43,6 +44,8 @@ struct nigh__lesson {
  * below 0 stay for the method); those filled in already stay as they are.  NIGH_EINVAL for what makes no sense.
  */
 nigh_status nigh__learn_options_fill(const nigh_learn_options *options, nigh_learn_options *out, nigh_error *error);
+/* Whether a feature's value is its count, by these options and their method, for learning and for signing. */
+bool nigh__learn_counts(const nigh_learn_options *options);
 /* Whether a method learns from labels. */
 bool nigh__learn_needs_labels(nigh_learn_method method);
 

@@ -23,6 +23,7 @@
  * nearly so; from 0.2 on signatures get worse, and far above it the weights go to 0 together,
  * which is reported.  Without feature contribution the objective is a poor guide, and best is
  * what hardly leaves the start: with l2 next to nothing most sums stay clipped, and still.
+ * With paper_lambda l2 is in the scale of the objective as it stands in the paper, 0.5 there.
  */
 #include "learn/s3h.h"
 
@@ -37,7 +38,8 @@
 #include "signature/model.h"
 
 #define USUAL_L1 4.0
-#define USUAL_L2 0.05   /* the paper has 0.5, in a scale that it does not tell */
+#define USUAL_L2 0.05
+#define PAPER_L2 0.5    /* in the scale of G; the paper's threshold only scales w, see s3h_objective.c */
 #define USUAL_L2_F 1e-5 /* without feature contribution: the less it learns the better */
 #define CORRECTIONS 10  /* steps that L-BFGS remembers */
 #define ENOUGH 1e-7     /* a step that gains less than this part of the objective is the last */
@@ -117,6 +119,7 @@ static nigh_status fill(struct nigh__s3h *problem, nigh_error *error) {
 
 static double asked_l2(const nigh_learn_options *options) {
     if (options->l2 >= 0) return options->l2;
+    if (options->paper_lambda > 0) return PAPER_L2;
     return options->method == NIGH_LEARN_S3H_F ? USUAL_L2_F : USUAL_L2;
 }
 
@@ -131,7 +134,7 @@ nigh_status nigh__s3h_new(const struct nigh__lesson *lesson, struct nigh__s3h *o
         return status;
     }
     out->l1 = options->l1 < 0 ? USUAL_L1 : options->l1;
-    out->l2 = asked_l2(options) * out->mean_square;
+    out->l2 = asked_l2(options) * (options->paper_lambda > 0 ? 1 : out->mean_square);
     return NIGH_OK;
 }
 
@@ -236,11 +239,12 @@ static double millionths(double value) { return 1e6 * fmin(value, NIGH__LEARN_MA
 
 static void describe(const struct nigh__s3h *problem, struct nigh__learned *learned) {
     const nigh_learn_options *options = problem->lesson->options;
-    (void)snprintf(learned->lines, sizeof learned->lines,
-                   "as-paper=%d\nattractions=%" PRIu64 "\niterations=%" PRIu32 "\nl1-millionths=%.0f\n"
-                   "l2-millionths=%.0f\nrepulsions=%" PRIu64 "\n",
-                   options->as_paper != 0, problem->pairing.attractions, learned->iterations, millionths(problem->l1),
-                   millionths(asked_l2(options)), problem->pairing.repulsions);
+    (void)snprintf(
+        learned->lines, sizeof learned->lines,
+        "as-paper=%d\nattractions=%" PRIu64 "\ncount-contribution=%d\niterations=%" PRIu32 "\nl1-millionths=%.0f\n"
+        "l2-millionths=%.0f\npaper-lambda=%d\nrepulsions=%" PRIu64 "\n",
+        options->as_paper != 0, problem->pairing.attractions, options->count_contribution > 0, learned->iterations,
+        millionths(problem->l1), millionths(asked_l2(options)), options->paper_lambda > 0, problem->pairing.repulsions);
 }
 
 static nigh_status learn(struct nigh__s3h *problem, struct nigh__learned *out, nigh_error *error) {

@@ -4,7 +4,9 @@
  *
  *     nu_fc = (sum of x_f over documents of class c) / (the same over all classes)
  *
- * over labelled rows, a document of several classes counting once for each.  With s_f, the sum
+ * over labelled rows, a document of several classes counting once for each.  x is 1 + ln c, or c where
+ * count_values asks for it, and of nu c where count_contribution does: nu is then Pr(class | feature),
+ * the share of the feature's occurrences that are in documents of the class.  With s_f, the sum
  * over classes of nu_fc squared, which is what nu of a feature's own class is on average:
  *
  *     G_if = x_if * mean over the classes c of row i of nu_fc      labelled
@@ -26,6 +28,7 @@
 struct contribution {
     const struct nigh__lesson *lesson;
     bool as_paper;
+    bool counts;       /* nu is of occurrences */
     double *of_class;  /* nu_fc of the feature at hand; 0 between features */
     uint32_t *touched; /* the classes where it is not 0 */
     uint32_t touched_count;
@@ -40,15 +43,21 @@ static void count(struct contribution *of, uint32_t class_number, double value) 
     of->of_class[class_number] += value;
 }
 
+/* x of a posting, by columns. */
+static double value_at(const struct nigh__lesson *lesson, uint64_t at) {
+    return nigh__learn_counts(lesson->options) ? (double)lesson->column_counts[at] : lesson->column_values[at];
+}
+
 /* The sums of a feature by classes; returns their total. */
 static double count_feature(struct contribution *of, uint32_t feature) {
     const struct nigh__lesson *lesson = of->lesson;
     double total = 0;
     for (uint64_t at = lesson->column_begins[feature]; at < lesson->column_begins[feature + 1]; at++) {
         const uint32_t row = lesson->column_rows[at];
+        const double value = of->counts ? (double)lesson->column_counts[at] : lesson->column_values[at];
         for (uint64_t k = lesson->class_begins[row]; k < lesson->class_begins[row + 1]; k++) {
-            count(of, lesson->row_classes[k], lesson->column_values[at]);
-            total += lesson->column_values[at];
+            count(of, lesson->row_classes[k], value);
+            total += value;
         }
     }
     return total;
@@ -87,21 +96,21 @@ static void fill_feature(struct nigh__s3h *problem, struct contribution *of, uin
     problem->shares[feature] = share;
     for (uint64_t at = lesson->column_begins[feature]; at < lesson->column_begins[feature + 1]; at++) {
         const uint32_t row = lesson->column_rows[at];
-        const float value = (float)(lesson->column_values[at] * factor_of(of, row, share));
+        const float value = (float)(value_at(lesson, at) * factor_of(of, row, share));
         problem->column_values[at] = value;
         problem->values[places[row]++] = value;
     }
     forget_feature(of);
 }
 
-static void fill_plain(struct nigh__s3h *problem) {
+/* G is the lesson's matrix. */
+static void fill_plain(struct nigh__s3h *problem, uint32_t feature, uint64_t *places) {
     const struct nigh__lesson *lesson = problem->lesson;
-    const uint64_t postings = lesson->begins[lesson->rows];
-    for (uint64_t at = 0; at < postings; at++) {
-        problem->values[at] = (float)lesson->values[at];
-        problem->column_values[at] = (float)lesson->column_values[at];
+    problem->shares[feature] = 1;
+    for (uint64_t at = lesson->column_begins[feature]; at < lesson->column_begins[feature + 1]; at++) {
+        problem->column_values[at] = (float)value_at(lesson, at);
+        problem->values[places[lesson->column_rows[at]]++] = problem->column_values[at];
     }
-    for (uint32_t f = 0; f < lesson->features; f++) problem->shares[f] = 1;
 }
 
 static void measure(struct nigh__s3h *problem) {
@@ -115,12 +124,18 @@ static void measure(struct nigh__s3h *problem) {
 static void fill(struct nigh__s3h *problem, struct contribution *of, uint64_t *places) {
     const struct nigh__lesson *lesson = problem->lesson;
     for (uint32_t i = 0; i < lesson->rows; i++) places[i] = lesson->begins[i];
-    for (uint32_t f = 0; f < lesson->features; f++) fill_feature(problem, of, f, places);
+    for (uint32_t f = 0; f < lesson->features; f++)
+        if (lesson->options->method == NIGH_LEARN_S3H_F)
+            fill_plain(problem, f, places);
+        else
+            fill_feature(problem, of, f, places);
 }
 
 static nigh_status contribute(struct nigh__s3h *problem, nigh_error *error) {
     const struct nigh__lesson *lesson = problem->lesson;
-    struct contribution of = {.lesson = lesson, .as_paper = lesson->options->as_paper != 0};
+    struct contribution of = {.lesson = lesson,
+                              .as_paper = lesson->options->as_paper != 0,
+                              .counts = lesson->options->count_contribution > 0};
     of.of_class = nigh__alloc_zero(lesson->context, lesson->classes, sizeof *of.of_class);
     of.touched = nigh__alloc(lesson->context, lesson->classes, sizeof *of.touched);
     uint64_t *places = nigh__alloc(lesson->context, lesson->rows, sizeof *places);
@@ -133,11 +148,7 @@ static nigh_status contribute(struct nigh__s3h *problem, nigh_error *error) {
 }
 
 nigh_status nigh__s3h_contribute(struct nigh__s3h *problem, nigh_error *error) {
-    nigh_status status = NIGH_OK;
-    if (problem->lesson->options->method == NIGH_LEARN_S3H_F)
-        fill_plain(problem);
-    else
-        status = contribute(problem, error);
+    const nigh_status status = contribute(problem, error);
     if (status == NIGH_OK) measure(problem);
     return status;
 }

@@ -23,7 +23,8 @@ uint64_t nigh__model_checksum(const uint8_t *bytes, size_t length) {
 }
 
 static struct nigh__model_shape read_shape(const uint8_t *bytes) {
-    return (struct nigh__model_shape){.form = nigh__load32(bytes + MODEL_FORM),
+    return (struct nigh__model_shape){.version = nigh__load32(bytes + MODEL_VERSION),
+                                      .form = nigh__load32(bytes + MODEL_FORM),
                                       .method = nigh__load32(bytes + MODEL_METHOD),
                                       .width_bits = nigh__load32(bytes + MODEL_BITS),
                                       .features = nigh__load32(bytes + MODEL_FEATURES),
@@ -36,11 +37,10 @@ static struct nigh__model_shape read_shape(const uint8_t *bytes) {
 static nigh_status check_header(const uint8_t *bytes, size_t length, nigh_error *error) {
     if (length < MODEL_HEADER || memcmp(bytes, NIGH__MODEL_MAGIC, 8) != 0)
         return nigh__fail(error, NIGH_EFORMAT, "not a model");
-    const uint32_t version = nigh__load32(bytes + MODEL_VERSION);
-    if (version != MODEL_FIRST_VERSION && version != MODEL_NEWER_VERSION)
-        return nigh__fail(error, NIGH_EVERSION, "a model of version %u; this nigh knows %d and %d", version,
-                          MODEL_FIRST_VERSION, MODEL_NEWER_VERSION);
     const struct nigh__model_shape shape = read_shape(bytes);
+    if (shape.version != MODEL_FIRST_VERSION && shape.version != MODEL_NEWER_VERSION)
+        return nigh__fail(error, NIGH_EVERSION, "a model of version %u; this nigh knows %d and %d", shape.version,
+                          MODEL_FIRST_VERSION, MODEL_NEWER_VERSION);
     const char *problem = nigh__model_shape_problem(&shape);
     if (problem == NULL && nigh__model_lay_out(&shape).length != length)
         problem = "a model of another length than it says";
@@ -186,6 +186,10 @@ const void *nigh_model_bytes(const nigh_model *model, size_t *length) {
 enum nigh__model_form nigh__model_form(const nigh_model *model) { return (enum nigh__model_form)model->shape.form; }
 const struct nigh__feature_plan *nigh__model_plan(const nigh_model *model) { return &model->plan; }
 uint32_t nigh__model_width(const nigh_model *model) { return model->shape.width_bits; }
+
+nigh_weight_kind nigh__model_weighting(const nigh_model *model) {
+    return model->counts ? NIGH_WEIGHTS_TF : NIGH_WEIGHTS_LOG;
+}
 uint64_t nigh__model_name(const nigh_model *model) { return nigh__load64(model->bytes + MODEL_CHECKSUM); }
 const int16_t *nigh__model_weights(const nigh_model *model) { return model->values; }
 

@@ -4,7 +4,8 @@
  * of a collection holds as they are; all numbers little-endian:
  *
  *      0  magic "\x89NIGHL\r\n"
- *      8  u32 version: 1, or 2 where the analysis says which words are left out beside stop words
+ *      8  u32 version: 1, or 2 where the text has lines that readers of before must not pass over:
+ *         which words are left out beside stop words, or values=counts
  *     12  u32 form: 0 weights, 1 coefficients, 2 anchors
  *     16  u32 method, as nigh_learn_method
  *     20  u32 b, bits of a signature
@@ -35,6 +36,9 @@
  *     anchors        W_j = offset_j + sum over anchors i of omega_ij exp(-|x - x_i|^2 / delta^2), with x
  *                    the t divided by their norm
  *
+ * Of a model of counts t is c, at most 511, in the same units: the raw term counts of s3h as it was published.
+ * More than 2^15 / 64 the kernels (kernel/projection.h) do not take.
+ *
  * A new key of the analysis needs a new version, for readers pass over keys they do not know.
  *
  * Bit j is W_j > 0.  The first two are sums of whole numbers; the third uses an
@@ -49,6 +53,7 @@
 #define NIGH__MODEL_MAX_BITS 1024u
 #define NIGH__MODEL_MAX_FEATURES (UINT32_C(1) << 24)
 #define NIGH__MODEL_MAX_ANCHORS 65536u
+#define NIGH__MODEL_MAX_COUNT 511u                 /* of a model of counts: what a feature counts at most */
 #define NIGH__MODEL_MAX_VALUE 65535u               /* of an anchor: 1 + ln of any count is far below, in 1/64 */
 #define NIGH__MODEL_MAX_NAME 255u                  /* bytes of a feature's name */
 #define NIGH__MODEL_MAX_NUMBER 1e100               /* offsets and omega; and one over it the least delta squared */
@@ -62,6 +67,7 @@ struct nigh__model_parts {
     nigh_learn_method method;
     uint32_t width_bits;
     struct nigh__feature_plan plan; /* the analysis */
+    bool counts;                    /* t is c, not 1 + ln c */
     const char *lines;              /* further "key=value" lines */
     uint32_t features;
     const uint64_t *hashes;
@@ -85,6 +91,8 @@ enum nigh__model_form nigh__model_form(const nigh_model *model);
 /* The analysis that it was made with, read from its lines. */
 const struct nigh__feature_plan *nigh__model_plan(const nigh_model *model);
 uint32_t nigh__model_width(const nigh_model *model);
+/* What a feature's t is: NIGH_WEIGHTS_LOG, or NIGH_WEIGHTS_TF of a model of counts. */
+nigh_weight_kind nigh__model_weighting(const nigh_model *model);
 /* XXH3 of its bytes, which names it in a scheme. */
 uint64_t nigh__model_name(const nigh_model *model);
 /* The number of the feature with this hash, in the order of the file; UINT32_MAX: it is not known. */

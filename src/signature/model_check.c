@@ -79,7 +79,7 @@ static nigh_status read_key(const char *lines, const char *name, nigh_signer_opt
 static nigh_status read_analysis(const nigh_model *model, struct nigh__feature_plan *plan, nigh_error *error) {
     static const char *const keys[] = {"features", "language", "seed", "stemming", "stop-words", NULL};
     static const char *const later[] = {"min-word-length", "numbers", NULL};
-    const bool newer = nigh__load32(model->bytes + MODEL_VERSION) == MODEL_NEWER_VERSION;
+    const bool newer = model->shape.version == MODEL_NEWER_VERSION;
     bool found = false;
     nigh_signer_options options;
     nigh__options_defaults(&nigh__signer_options_shape, &options);
@@ -93,10 +93,13 @@ static nigh_status read_analysis(const nigh_model *model, struct nigh__feature_p
         nigh_status status = read_key(model->lines, later[i], &options, &found, error);
         if (status != NIGH_OK) return status;
     }
-    nigh_status status = nigh__plan_features(&options, plan, error);
-    if (status == NIGH_OK && nigh__plan_is_newer(plan) != newer)
-        return nigh__fail(error, NIGH_ECORRUPT, "a model of another version than it needs");
-    return status;
+    return nigh__plan_features(&options, plan, error);
+}
+
+/* Whether the line of a key is exactly this one. */
+static bool has_line(const char *lines, const char *key, const char *line, size_t length) {
+    const char *found = nigh__key_lines_find(lines, key);
+    return found != NULL && strncmp(found - strlen(key), line, length) == 0;
 }
 
 /* The lines of the plan must be there as we would write them: other words for the same would be another name. */
@@ -106,10 +109,8 @@ static bool says(const char *lines, const struct nigh__feature_plan *plan) {
     for (char *line = expected, *end; *line != '\0'; line = end + 1) {
         char key[32] = "";
         end = strchr(line, '\n');
-        const size_t length = (size_t)(end - line);
         memcpy(key, line, strcspn(line, "=") + 1);
-        const char *found = nigh__key_lines_find(lines, key);
-        if (found == NULL || strncmp(found - strlen(key), line, length + 1) != 0) return false;
+        if (!has_line(lines, key, line, (size_t)(end - line) + 1)) return false;
     }
     return true;
 }
@@ -117,7 +118,13 @@ static bool says(const char *lines, const struct nigh__feature_plan *plan) {
 static nigh_status check_text(nigh_model *model, nigh_error *error) {
     if (strlen(model->lines) != model->shape.text_length || !nigh__key_lines_sound(model->lines, NULL))
         return corrupt("a model whose text is not made of lines 'key=value'", error);
+    const bool newer = model->shape.version == MODEL_NEWER_VERSION;
+    model->counts = newer && nigh__key_lines_find(model->lines, "values=") != NULL;
+    if (model->counts && !has_line(model->lines, "values=", MODEL_COUNTS_LINE, strlen(MODEL_COUNTS_LINE)))
+        return nigh__fail(error, NIGH_EVERSION, "a model of values that this nigh does not know");
     nigh_status status = read_analysis(model, &model->plan, error);
+    if (status == NIGH_OK && newer != (model->counts || nigh__plan_is_newer(&model->plan)))
+        return corrupt("a model of another version than it needs", error);
     if (status != NIGH_OK) return status;
     return says(model->lines, &model->plan) ? NIGH_OK : corrupt("a model whose analysis does not go together", error);
 }

@@ -82,12 +82,15 @@ static nigh_status measure_names(struct making *making, nigh_error *error) {
 static nigh_status measure(struct making *making, nigh_error *error) {
     const struct nigh__model_parts *parts = making->parts;
     const bool anchored = parts->form == NIGH__MODEL_ANCHORS;
-    char analysis[NIGH__PLAN_LINES_SIZE];
-    nigh__plan_lines(&parts->plan, analysis, sizeof analysis);
+    const bool newer = parts->counts || nigh__plan_is_newer(&parts->plan);
+    char analysis[NIGH__PLAN_LINES_SIZE + sizeof MODEL_COUNTS_LINE];
+    nigh__plan_lines(&parts->plan, analysis, NIGH__PLAN_LINES_SIZE);
+    if (parts->counts) (void)memcpy(analysis + strlen(analysis), MODEL_COUNTS_LINE, sizeof MODEL_COUNTS_LINE);
     nigh_status status = nigh__key_lines_merge(making->context, analysis, parts->lines == NULL ? "" : parts->lines,
                                                MODEL_MAX_TEXT, "what a model says of itself", &making->text, error);
     if (status != NIGH_OK) return status;
-    making->shape = (struct nigh__model_shape){.form = parts->form,
+    making->shape = (struct nigh__model_shape){.version = newer ? MODEL_NEWER_VERSION : MODEL_FIRST_VERSION,
+                                               .form = parts->form,
                                                .method = parts->method,
                                                .width_bits = parts->width_bits,
                                                .features = parts->features,
@@ -183,8 +186,7 @@ static void write_header(const struct making *making) {
     uint8_t *bytes = making->bytes;
     const struct nigh__model_shape *shape = &making->shape;
     memcpy(bytes, NIGH__MODEL_MAGIC, 8);
-    nigh__store32(bytes + MODEL_VERSION,
-                  nigh__plan_is_newer(&making->parts->plan) ? MODEL_NEWER_VERSION : MODEL_FIRST_VERSION);
+    nigh__store32(bytes + MODEL_VERSION, shape->version);
     nigh__store32(bytes + MODEL_FORM, shape->form);
     nigh__store32(bytes + MODEL_METHOD, shape->method);
     nigh__store32(bytes + MODEL_BITS, shape->width_bits);

@@ -20,13 +20,15 @@ enum {
     MODEL_HEADER = 64,
 };
 
-/* A model of an analysis with keys that readers of the first version do not know, and would pass over, is newer. */
+/* A model with lines that readers of the first version do not know, and would pass over, is newer. */
 enum { MODEL_FIRST_VERSION = 1, MODEL_NEWER_VERSION = 2 };
 
 #define MODEL_MAX_TEXT 4096u
+#define MODEL_COUNTS_LINE "values=counts\n"
 
 /* What the header says of sizes, */
 struct nigh__model_shape {
+    uint32_t version;
     uint32_t form, method;
     uint32_t width_bits, features, anchors;
     uint32_t text_length, names_length;
@@ -54,6 +56,7 @@ struct nigh__model_posting {
 
 struct nigh_model {
     const nigh_context *context;
+    bool counts;    /* values are counts */
     uint8_t *bytes; /* owned, aligned to 16 */
     size_t length;
     struct nigh__model_shape shape;

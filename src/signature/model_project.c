@@ -2,13 +2,14 @@
 /*
  * A document's sums by a model:
  *
- *     features of the text -> those that the model knows, and t = 1 + ln c -> sums
+ *     features of the text -> those that the model knows, and t = 1 + ln c, or c -> sums
  *
  * Which feature of the model a term is has to be found once: it is kept by the term's
  * number.  Sums of weights and coefficients are of whole numbers: in 32 bits as far as
  * these go, which the sum of the t tells, and then they are added to sums of 64.
  *
- *     |t a| <= t 2^15, so 32 bits hold features whose t add up to less than 2^16: a thousand that occur once
+ *     |t a| <= t 2^15, so 32 bits hold features whose t add up to less than 2^16: a thousand that occur once,
+ *     or of a model of counts two that occur 511 times, the most that counts
  */
 #include <string.h>
 
@@ -76,7 +77,8 @@ nigh_status nigh__model_projector_new(const nigh_context *context, const nigh_mo
     projector->features = (struct nigh__array)NIGH__ARRAY(uint32_t);
     projector->counts = (struct nigh__array)NIGH__ARRAY(uint32_t);
     nigh_status status = make_room(projector) ? NIGH_OK : nigh__no_memory(error, "to sign by a model");
-    if (status == NIGH_OK) status = nigh__weigher_new(context, NIGH_WEIGHTS_LOG, NULL, &projector->weigher, error);
+    if (status == NIGH_OK)
+        status = nigh__weigher_new(context, nigh__model_weighting(model), NULL, &projector->weigher, error);
     if (status == NIGH_OK)
         *out = projector;
     else
@@ -146,6 +148,11 @@ static size_t pick(struct nigh__model_projector *projector, const struct nigh__f
     return found;
 }
 
+static void cap(uint32_t *counts, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        counts[i] = counts[i] < NIGH__MODEL_MAX_COUNT ? counts[i] : NIGH__MODEL_MAX_COUNT;
+}
+
 /* ----------------------------------------------------------------- summing -- */
 
 /* How many from the first on may be summed in 32 bits; one at least, for a t is far below what would not. */
@@ -205,6 +212,7 @@ nigh_status nigh__model_project(struct nigh__model_projector *projector, const s
 
     const size_t found = pick(projector, features, known, counts);
     if (found == 0) return NIGH_ENOTFOUND;
+    if (nigh__model_weighting(projector->model) == NIGH_WEIGHTS_TF) cap(counts, found);
     const struct nigh__features weighed = {.counts = counts, .count = found};
     const uint32_t *factors;
     status = nigh__weigh(projector->weigher, &weighed, &factors, error);

@@ -27,7 +27,8 @@ static uint32_t default_width(const nigh_signer_options *options) {
 
 static nigh_weight_kind resolve_weights(const nigh_signer_options *options) {
     if (options->scheme == NIGH_SCHEME_MINHASH) return NIGH_WEIGHTS_AUTO;
-    if (options->scheme == NIGH_SCHEME_LEARNED) return NIGH_WEIGHTS_LOG;
+    if (options->scheme == NIGH_SCHEME_LEARNED)
+        return options->model == NULL ? NIGH_WEIGHTS_LOG : nigh__model_weighting(options->model);
     if (options->weights != NIGH_WEIGHTS_AUTO) return options->weights;
     return options->scheme == NIGH_SCHEME_TOPSIG ? NIGH_WEIGHTS_LIKELIHOOD : NIGH_WEIGHTS_LOG;
 }
@@ -50,8 +51,8 @@ static nigh_status check_scheme(const nigh_signer_options *options, nigh_error *
     if (options->scheme == NIGH_SCHEME_MINHASH && options->weights != NIGH_WEIGHTS_AUTO)
         return nigh__fail(error, NIGH_EINVAL, "minhash takes a set of features and knows no weights");
     if (options->scheme == NIGH_SCHEME_LEARNED && options->weights != NIGH_WEIGHTS_AUTO &&
-        options->weights != NIGH_WEIGHTS_LOG)
-        return nigh__fail(error, NIGH_EINVAL, "a model has weights of its own, and counts as 1 + ln c");
+        options->weights != resolve_weights(options))
+        return nigh__fail(error, NIGH_EINVAL, "a model has weights of its own, and says itself how words count");
     if (options->width_bits != 0 && !nigh__width_valid(options->width_bits))
         return nigh__fail(error, NIGH_EINVAL, "a width of %u bits; it must be a multiple of 8 up to %u",
                           options->width_bits, NIGH_MAX_WIDTH_BITS);

@@ -140,8 +140,8 @@ refused 'no documents to learn from' "$NIGH" train empty.jsonl -o never.model
 refused 'nowhere.jsonl' "$NIGH" train nowhere.jsonl -o never.model
 
 # An optimisation that cannot go well is told of.
-expect 2 '' "nigh train: --l2 takes a number such as 0.1 or 3, not 'nan'$try" -- "$NIGH" train docs.jsonl --method s3h --l2 nan -o never.model
-expect 2 '' "nigh train: --l1 takes a number such as 0.1 or 3, not '-1'$try" -- "$NIGH" train docs.jsonl --method s3h --l1 -1 -o never.model
+expect 2 '' "nigh train: --l2 takes a number above 0, such as 0.1 or 3, not 'nan'$try" -- "$NIGH" train docs.jsonl --method s3h --l2 nan -o never.model
+expect 2 '' "nigh train: --l1 takes a number above 0, such as 0.1 or 3, not '-1'$try" -- "$NIGH" train docs.jsonl --method s3h --l1 -1 -o never.model
 for l2 in 1e3 1e9 1e18; do
     "$NIGH" train docs.jsonl --method s3h --l2 $l2 -o absurd.model > .out 2> .err
     code=$?
@@ -163,6 +163,41 @@ expect 0 '' ANY -- "$NIGH" train docs.jsonl --method klsh --anchors 20 -o few.mo
 expect 0 '' ANY -- "$NIGH" train docs.jsonl --method ssh --as-paper -o paper.model
 expect 0 ANY '' -- "$NIGH" info paper.model
 contains .out 'as-paper = 1'
+
+# S3H as it was published, and each of its parts by itself; a model of counts signs, and says so.
+expect 0 '' ANY -- "$NIGH" train docs.jsonl --method s3h --as-paper -o paper.model
+expect 0 ANY '' -- "$NIGH" info paper.model
+contains .out 'count-contribution = 1'
+contains .out 'paper-lambda = 1'
+contains .out 'l2-millionths = 500000'
+contains .out 'values = counts'
+expect 0 '' ANY -- "$NIGH" index paper.nigh docs.jsonl --scheme learned:paper.model
+expect 0 '' ANY -- "$NIGH" index paper.nigh docs.jsonl
+expect 0 ANY '' -- "$NIGH" info paper.nigh
+contains .out 'tf'
+expect 0 '' ANY -- "$NIGH" train docs.jsonl --method s3h --as-paper --count-contribution off --count-values off --paper-lambda off -o stored.model
+expect 0 ANY '' -- "$NIGH" info stored.model
+contains .out 'count-contribution = 0'
+contains .out 'paper-lambda = 0'
+contains .out 'l2-millionths = 50000'
+if grep -q 'values = counts' .out; then fail 'counts that nobody asked for'; fi
+expect 0 '' ANY -- "$NIGH" train docs.jsonl --method s3h --count-contribution on -o contribution.model
+expect 0 '' ANY -- "$NIGH" train docs.jsonl --method simhash --count-values on -o counts.model
+expect 0 '' ANY -- "$NIGH" train docs.jsonl --method klsh --anchors 20 --kernel-width 2 -o wide.model
+expect 0 ANY '' -- "$NIGH" info wide.model
+contains .out 'kernel-width-millionths = 2000000'
+for option in l1 l2; do
+    for wrong in 0 -1 nan x; do
+        expect 2 '' "nigh train: --$option takes a number above 0, such as 0.1 or 3, not '$wrong'$try" -- \
+            "$NIGH" train docs.jsonl --method s3h "--$option=$wrong" -o never.model
+    done
+done
+expect 2 '' "nigh train: --kernel-width takes a number above 0, such as 0.1 or 3, not '0'$try" -- \
+    "$NIGH" train docs.jsonl --method klsh --kernel-width 0 -o never.model
+refused 'from 0.001 to 1,000,000' "$NIGH" train docs.jsonl --method klsh --kernel-width 1e9 -o never.model
+expect 2 '' "nigh train: --kernel-width goes with --method klsh, not with codewords$try" -- "$NIGH" train docs.jsonl --kernel-width 1 -o never.model
+expect 2 '' "nigh train: --count-values goes with --method s3h, s3h-f, simhash and chi, not with ssh$try" -- "$NIGH" train docs.jsonl --method ssh --count-values on -o never.model
+expect 2 '' "nigh train: --count-contribution goes with --method s3h, not with s3h-f$try" -- "$NIGH" train docs.jsonl --method s3h-f --count-contribution on -o never.model
 
 # Wrong use.
 expect 2 '' "nigh train: no INPUT given; '-' is standard input$try" -- "$NIGH" train -o never.model

@@ -34,6 +34,7 @@ static const struct model_recipe recipes[] = {
     {.form = NIGH__MODEL_COEFFICIENTS, .width_bits = 64, .features = 12},
     {.form = NIGH__MODEL_COEFFICIENTS, .width_bits = 40, .features = 12, .variation = 1},
     {.form = NIGH__MODEL_ANCHORS, .width_bits = 64, .features = 12, .anchors = 8},
+    {.form = NIGH__MODEL_WEIGHTS, .width_bits = 32, .features = 12, .counts = true},
     {.form = NIGH__MODEL_WEIGHTS,
      .width_bits = 32,
      .features = 12}, /* of words of three characters or more: version 2 */
@@ -65,6 +66,9 @@ static const struct golden expected[MODELS] = {
     {UINT64_C(0x03b91092779fed6a),
      {"67b3cafff57c7491", "65f3cafff57c7411", "61b3cbfff57c7491"},
      {UINT64_C(0xa49c3f910c72eeaa), UINT64_C(0xfc807899145d183c), UINT64_C(0xb2c95ef2ecef42b8)}},
+    {UINT64_C(0xb5b8e1cf939dc6ba),
+     {"dcba4b1d", "86b75aa8", "dcbf6f12"},
+     {UINT64_C(0x6d89254573b3f59f), UINT64_C(0x54830f51abcc5a0c), UINT64_C(0x9d408cdba1aedaa4)}},
     {UINT64_C(0x78cb9715a4733ff3),
      {"dcba4b1d", "96b75aa8", "dcbf6f12"},
      {UINT64_C(0x6d89254573b3f59f), UINT64_C(0x1f76cfab7a0f7f1e), UINT64_C(0x6e85e7b8d80e2cfa)}},

@@ -80,6 +80,7 @@ struct nigh__model_parts model_parts_make(const struct model_recipe *recipe) {
                                                                                            : NIGH_LEARN_S3H,
                                       .width_bits = recipe->width_bits,
                                       .plan = recipe->plan,
+                                      .counts = recipe->counts,
                                       .lines = "method=none\ndocuments=0\n",
                                       .features = recipe->features};
     if (parts.plan.kind == NIGH_FEATURES_AUTO) parts.plan.kind = NIGH_FEATURES_WORDS;

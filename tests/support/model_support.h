@@ -13,6 +13,7 @@ struct model_recipe {
     const char *const *names;       /* terms as the analyser has them; NULL: "w0", "w1", ... */
     struct nigh__feature_plan plan; /* all zero: words, language "none" */
     uint64_t variation;             /* other numbers */
+    bool counts;                    /* t is c */
 };
 
 /* The number of a feature for a bit, the same as it goes into the model; within -1 .. 1. */

@@ -77,8 +77,8 @@ static void expect_sample(const double *vectors, const double *values, const str
     free(back);
 }
 
-static void check_omega(const nigh_context *context, uint32_t rows, uint32_t asked, uint32_t asked_sample,
-                        uint32_t expected_anchors, uint32_t sample) {
+static void check_kernel(const nigh_context *context, double width, uint32_t rows, uint32_t asked,
+                         uint32_t asked_sample, uint32_t expected_anchors, uint32_t sample) {
     enum { FEATURES = 60, BITS = 16 };
     double *matrix = topic_matrix(rows, FEATURES, 4, 9);
     struct matrix_lesson *made = matrix_lesson_new(context, matrix, rows, FEATURES, NULL, 0);
@@ -87,8 +87,10 @@ static void check_omega(const nigh_context *context, uint32_t rows, uint32_t ask
     made->options.width_bits = BITS;
     made->options.anchors = asked;
     made->options.anchor_sample = asked_sample;
+    made->options.kernel_width = width;
     assert_ok(nigh__learn_klsh(&made->lesson, &learned, &error), &error);
     const uint32_t p = learned.anchors;
+    assert_true(learned.delta_squared == width);
     assert_int_equal(learned.form, NIGH__MODEL_ANCHORS);
     assert_int_equal(p, expected_anchors);
     for (uint32_t i = 1; i < p; i++) assert_true(learned.anchor_rows[i - 1] < learned.anchor_rows[i]);
@@ -119,7 +121,17 @@ static void check_omega(const nigh_context *context, uint32_t rows, uint32_t ask
     free(matrix);
 }
 
+static void check_omega(const nigh_context *context, uint32_t rows, uint32_t asked, uint32_t asked_sample,
+                        uint32_t expected_anchors, uint32_t sample) {
+    check_kernel(context, 0.5, rows, asked, asked_sample, expected_anchors, sample);
+}
+
 static void test_omega(void **state) { check_omega(*state, 70, 40, 10, 40, 10); }
+
+static void test_kernel_width(void **state) {
+    check_kernel(*state, 0.1, 70, 40, 10, 40, 10);
+    check_kernel(*state, 3, 70, 40, 10, 40, 10);
+}
 
 static void test_more_anchors_than_rows(void **state) { check_omega(*state, 30, 500, 12, 30, 12); }
 
@@ -206,6 +218,7 @@ static void test_memory_runs_out(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_omega),
+        cmocka_unit_test(test_kernel_width),
         cmocka_unit_test(test_more_anchors_than_rows),
         cmocka_unit_test(test_sample_of_all_is_half),
         cmocka_unit_test(test_threads_and_seeds),

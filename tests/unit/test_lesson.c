@@ -237,6 +237,7 @@ static void expect_transposed(const struct nigh__lesson *lesson) {
             while (at < lesson->begins[row + 1] && lesson->columns[at] != column) at++;
             assert_true(at < lesson->begins[row + 1]);
             assert_true(lesson->values[at] == lesson->column_values[i]);
+            assert_true(fabs(lesson->values[at] - 1 - log(lesson->column_counts[i])) < 1e-9);
             assert_true(i == lesson->column_begins[column] || row > lesson->column_rows[i - 1]);
         }
     }
@@ -397,6 +398,8 @@ static void test_options(void **state) {
     assert_int_equal(filled.max_features, 10000);
     assert_int_equal(filled.iterations, 60);
     assert_true(filled.l2 < 0);
+    assert_true(filled.kernel_width == 0.5);
+    assert_true(filled.count_contribution == 0 && filled.count_values == 0 && filled.paper_lambda == 0);
     options.width_bits = 33;
     assert_int_equal(nigh__learn_options_fill(&options, &filled, &error), NIGH_EINVAL);
     options.width_bits = 1032;
@@ -405,6 +408,11 @@ static void test_options(void **state) {
     options.l1 = (double)NAN;
     assert_int_equal(nigh__learn_options_fill(&options, &filled, &error), NIGH_EINVAL);
     options.l1 = 0;
+    assert_int_equal(nigh__learn_options_fill(&options, &filled, &error), NIGH_EINVAL);
+    options.l1 = -1;
+    options.l2 = 0;
+    assert_int_equal(nigh__learn_options_fill(&options, &filled, &error), NIGH_EINVAL);
+    options.l2 = -1;
     options.method = (nigh_learn_method)99;
     assert_int_equal(nigh__learn_options_fill(&options, &filled, &error), NIGH_EINVAL);
     assert_null(nigh_learn_method_name((nigh_learn_method)99));
@@ -415,6 +423,32 @@ static void test_options(void **state) {
     options.anchor_sample = 21;
     assert_int_equal(nigh__learn_options_fill(&options, &filled, &error), NIGH_EINVAL);
     assert_string_equal(nigh_learn_method_name(NIGH_LEARN_S3H_F), "s3h-f");
+}
+
+/* Published or not: all as as_paper says, but for those that say it themselves. */
+static void test_switches(void **state) {
+    (void)state;
+    nigh_learn_options options, filled;
+    nigh_error error;
+    nigh_learn_options_init(&options);
+    options.method = NIGH_LEARN_S3H;
+    options.as_paper = 1;
+    options.count_values = 0;
+    assert_ok(nigh__learn_options_fill(&options, &filled, &error), &error);
+    assert_true(filled.count_contribution == 1 && filled.count_values == 0 && filled.paper_lambda == 1);
+    assert_false(nigh__learn_counts(&filled));
+    options.as_paper = 0;
+    options.count_values = 1;
+    assert_ok(nigh__learn_options_fill(&options, &filled, &error), &error);
+    assert_true(filled.count_contribution == 0 && filled.count_values == 1 && filled.paper_lambda == 0);
+    assert_true(nigh__learn_counts(&filled));
+    filled.method = NIGH_LEARN_CODEWORDS;
+    assert_false(nigh__learn_counts(&filled));
+    static const double wrong[] = {0, 0.0009, 1e7, (double)INFINITY, (double)NAN};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        options.kernel_width = wrong[i];
+        assert_int_equal(nigh__learn_options_fill(&options, &filled, &error), NIGH_EINVAL);
+    }
 }
 
 static void test_signs(void **state) {
@@ -537,10 +571,11 @@ static void test_no_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_chi),          cmocka_unit_test(test_ties),         cmocka_unit_test(test_matrix),
-        cmocka_unit_test(test_threads),      cmocka_unit_test(test_share),        cmocka_unit_test(test_labels),
-        cmocka_unit_test(test_by_documents), cmocka_unit_test(test_options),      cmocka_unit_test(test_signs),
-        cmocka_unit_test(test_pairs),        cmocka_unit_test(test_no_repulsion), cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_chi),          cmocka_unit_test(test_ties),    cmocka_unit_test(test_matrix),
+        cmocka_unit_test(test_threads),      cmocka_unit_test(test_share),   cmocka_unit_test(test_labels),
+        cmocka_unit_test(test_by_documents), cmocka_unit_test(test_options), cmocka_unit_test(test_signs),
+        cmocka_unit_test(test_switches),     cmocka_unit_test(test_pairs),   cmocka_unit_test(test_no_repulsion),
+        cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, context_setup, context_teardown);
 }

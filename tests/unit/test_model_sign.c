@@ -50,7 +50,10 @@ static void draw_document(struct document *out, uint32_t count, uint32_t names, 
         .hashes = out->hashes, .counts = out->counts, .numbers = numbered ? out->numbers : NULL, .count = count};
 }
 
-static uint32_t t_of(uint32_t count) { return (uint32_t)((1.0 + nigh__ln(count)) * 64 + 0.5); }
+static uint32_t t_of(const nigh_model *model, uint32_t count) {
+    if (nigh__model_weighting(model) == NIGH_WEIGHTS_TF) return 64 * (count < 511 ? count : 511);
+    return (uint32_t)((1.0 + nigh__ln(count)) * 64 + 0.5);
+}
 
 /* Sums as the header of model.h has them; of anchors with the exponential of the C library. */
 static void define_sums(const nigh_model *model, const struct nigh__features *features, double *sums, bool *any) {
@@ -63,7 +66,7 @@ static void define_sums(const nigh_model *model, const struct nigh__features *fe
     for (size_t i = 0; i < features->count; i++) {
         const uint32_t f = nigh__model_find(model, features->hashes[i]);
         if (f == UINT32_MAX) continue;
-        const double t = t_of(features->counts[i]);
+        const double t = t_of(model, features->counts[i]);
         *any = true;
         x[f] += t;
         square += t * t;
@@ -148,6 +151,8 @@ static void test_sums(void **state) {
             for (uint32_t form = 0; form < 3; form++) {
                 struct model_recipe recipe = {.form = form, .width_bits = widths[w], .features = 700};
                 if (form == NIGH__MODEL_ANCHORS) recipe.anchors = 30;
+                run_model(context, &recipe);
+                recipe.counts = true;
                 run_model(context, &recipe);
             }
         nigh_context_free(context);

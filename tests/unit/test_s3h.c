@@ -37,17 +37,15 @@ static const double hand_values[] = {1, 2, 3, 1, 1, 1, 2, 5};
 static const uint64_t hand_column_begins[] = {0, 3, 5, 7, 8};
 static const uint32_t hand_column_rows[] = {0, 1, 3, 0, 2, 2, 3, 3};
 static const double hand_column_values[] = {1, 3, 1, 2, 1, 1, 2, 5};
+/* Occurrences, by columns.  nu of them:  f0: 1/2, 1/2    f1: 5/6, 1/6    f2: 1/2, 1/2    f3: none */
+static const uint32_t hand_column_counts[] = {2, 2, 9, 4, 1, 3, 7, 5};
 static const uint64_t hand_class_begins[] = {0, 1, 2, 4, 4};
 static const uint32_t hand_classes[] = {0, 1, 0, 1};
 
-static void contribute(nigh_context *context, nigh_learn_method method, int as_paper, float *values,
-                       float *column_values, double *shares, double *mean_square) {
-    nigh_learn_options options;
-    nigh__options_defaults(&nigh__learn_options_shape, &options);
-    options.method = method;
-    options.as_paper = as_paper;
+static void contribute_by(nigh_context *context, const nigh_learn_options *options, float *values, float *column_values,
+                          double *shares, double *mean_square) {
     const struct nigh__lesson lesson = {.context = context,
-                                        .options = &options,
+                                        .options = options,
                                         .rows = 4,
                                         .features = 4,
                                         .classes = 2,
@@ -57,12 +55,22 @@ static void contribute(nigh_context *context, nigh_learn_method method, int as_p
                                         .column_begins = hand_column_begins,
                                         .column_rows = hand_column_rows,
                                         .column_values = hand_column_values,
+                                        .column_counts = hand_column_counts,
                                         .class_begins = hand_class_begins,
                                         .row_classes = hand_classes};
     struct nigh__s3h problem = {.lesson = &lesson, .values = values, .column_values = column_values, .shares = shares};
     nigh_error error;
     assert_ok(nigh__s3h_contribute(&problem, &error), &error);
     *mean_square = problem.mean_square;
+}
+
+static void contribute(nigh_context *context, nigh_learn_method method, int as_paper, float *values,
+                       float *column_values, double *shares, double *mean_square) {
+    nigh_learn_options options;
+    nigh__options_defaults(&nigh__learn_options_shape, &options);
+    options.method = method;
+    options.as_paper = as_paper;
+    contribute_by(context, &options, values, column_values, shares, mean_square);
 }
 
 static void test_contribution(void **state) {
@@ -90,6 +98,57 @@ static void test_contribution(void **state) {
     for (int i = 0; i < 8; i++) assert_true(near((double)values[i], hand_values[i]));
     for (int i = 0; i < 8; i++) assert_true(near((double)column_values[i], hand_column_values[i]));
     for (int f = 0; f < 4; f++) assert_true(near(shares[f], 1));
+}
+
+/* As published, switch by switch. */
+static void test_counts(void **state) {
+    static const struct {
+        nigh_learn_method method;
+        int as_paper, count_contribution, count_values;
+        double expected[8], shares[4];
+    } cases[] = {
+        {NIGH_LEARN_S3H, 0, 1, 0, {.5, 5 / 3.0, 1.5, .5, .5, .5, 1, 0}, {.5, 26 / 36.0, .5, 0}},
+        {NIGH_LEARN_S3H, 0, 0, 1, {.5, 3, 1.5, .5, 1.5, 9 * .625, 3.5, 0}, {.625, .625, .5, 0}},
+        {NIGH_LEARN_S3H, 1, 1, 1, {1, 10 / 3.0, 1, .5, 1.5, 9, 7, 5}, {.5, 26 / 36.0, .5, 0}},
+        {NIGH_LEARN_S3H_F, 1, 1, 1, {2, 4, 2, 1, 3, 9, 7, 5}, {1, 1, 1, 1}},
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        float values[8], column_values[8];
+        double shares[4], square;
+        nigh_learn_options options;
+        nigh__options_defaults(&nigh__learn_options_shape, &options);
+        options.method = cases[c].method;
+        options.as_paper = cases[c].as_paper;
+        options.count_contribution = cases[c].count_contribution;
+        options.count_values = cases[c].count_values;
+        contribute_by(*state, &options, values, column_values, shares, &square);
+        for (int i = 0; i < 8; i++) assert_true(near((double)values[i], cases[c].expected[i]));
+        for (int f = 0; f < 4; f++) assert_true(near(shares[f], cases[c].shares[f]));
+        assert_true(near((double)column_values[3], cases[c].expected[1]));
+    }
+}
+
+/* l2 of the paper is in the scale of its objective, ours in that of the documents. */
+static void test_lambda(void **state) {
+    struct made_lesson *made = lesson_made(*state, &small);
+    struct nigh__s3h problem;
+    nigh_error error;
+    static const struct {
+        int paper_lambda;
+        double asked, expected;
+        bool scaled;
+    } cases[] = {{0, -1, 0.05, true}, {1, -1, 0.5, false}, {0, 0.3, 0.3, true}, {1, 0.3, 0.3, false}};
+    made->options.method = NIGH_LEARN_S3H;
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        made->options.paper_lambda = cases[c].paper_lambda;
+        made->options.l2 = cases[c].asked;
+        assert_ok(nigh__s3h_new(&made->lesson, &problem, &error), &error);
+        assert_true(problem.l1 == 4);
+        assert_true(near(problem.l2, cases[c].expected * (cases[c].scaled ? problem.mean_square : 1)));
+        assert_false(near(problem.mean_square, 1));
+        nigh__s3h_release(&problem);
+    }
+    lesson_unmade(made);
 }
 
 /* --------------------------------------------------------------- training */
@@ -264,6 +323,7 @@ int main(void) {
         cmocka_unit_test(test_stopped),        cmocka_unit_test(test_diverged),
         cmocka_unit_test(test_collapsed),      cmocka_unit_test(test_refuses),
         cmocka_unit_test(test_no_memory),      cmocka_unit_test(test_flat),
+        cmocka_unit_test(test_counts),         cmocka_unit_test(test_lambda),
     };
     return cmocka_run_group_tests(tests, context_setup, context_teardown);
 }
