@@ -95,14 +95,35 @@ static struct nigh__slice_query query_of(const struct task *task) {
     };
 }
 
+static bool is_seen(void *user, uint32_t breadth, const struct nigh__slice_answer *answer) {
+    const struct task *task = user;
+    const uint64_t *words = task->batch->queries + (size_t)task->query * task->plan->segment->words;
+    task->course->seen = seen_everywhere(task->plan, words, breadth, answer);
+    return task->course->seen;
+}
+
+/* One ring after the other until the answers are seen everywhere: all steps in one. */
+static nigh_status search_until_seen(struct task *task, nigh_error *error) {
+    const struct nigh__slice_plan *plan = task->plan;
+    struct nigh__slice_step *step = &task->course->step;
+    struct nigh__slice_query query = query_of(task);
+    query.breadth = nigh__slice_most_breadth(plan);
+    query.admit = plan->options->admit;
+    const nigh_status status = nigh__slice_search_growing(task->scratch, &plan->slices, plan->segment->rows, &query,
+                                                          is_seen, task, &task->course->found, &step->breadth, error);
+    step->admit = query.admit < step->breadth ? query.admit : step->breadth;
+    return status;
+}
+
 /* Inside guards. */
 static nigh_status search_lists(void *user, nigh_error *error) {
-    const struct task *task = user;
+    struct task *task = user;
     const struct nigh__slice_plan *plan = task->plan;
     const struct nigh__slice_query query = query_of(task);
     struct nigh__slice_answer *found = &task->course->found;
     if (plan->options->method != NIGH_SEARCH_SLICES_PLAIN)
         return nigh__slice_search(task->scratch, &plan->slices, plan->segment->rows, &query, found, error);
+    if (plan->options->stop == NIGH_STOP_SEEN && query.postings == NIGH_ALL_64) return search_until_seen(task, error);
     /* The scores of the papers choose other candidates; what is to be certain needs ours. */
     const enum nigh__scoring scoring = plan->options->stop == NIGH_STOP_CERTAIN ? NIGH__SCORE_BOUND : NIGH__SCORE_PAPER;
     const nigh_status status =

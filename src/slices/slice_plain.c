@@ -10,6 +10,7 @@
  */
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/status.h"
 #include "kernel/hamming.h"
 #include "slices/slice_parts.h"
@@ -194,26 +195,61 @@ static nigh_status finish(struct plain *plain, uint32_t next, nigh_error *error)
     return NIGH_OK;
 }
 
-nigh_status nigh__slice_search_plain(struct nigh__slice_scratch *scratch, const struct nigh__slices *slices,
-                                     const uint64_t *rows, const struct nigh__slice_query *query,
-                                     enum nigh__scoring scoring, struct nigh__slice_answer *answer, nigh_error *error) {
-    const nigh_context *context = scratch->context;
-    struct plain plain = {.scratch = scratch, .slices = slices, .query = query, .scoring = scoring, .answer = answer};
+/* Nothing seen, nothing found. */
+static nigh_status begin(struct plain *plain, nigh_error *error) {
+    const nigh_context *context = plain->scratch->context;
+    const uint32_t rows = plain->slices->rows, slices = plain->query->slices;
+    struct nigh__slice_answer *answer = plain->answer;
     answer->keys.count = 0;
     answer->below = 0;
     answer->lists = answer->postings = answer->skipped = answer->compared = answer->seen = 0;
-    plain.scores = nigh__slice_room(context, &scratch->plain_scores, slices->rows, sizeof *plain.scores, error);
-    if (plain.scores == NULL) return NIGH_ENOMEM;
-    plain.slack = nigh__slice_room(context, &scratch->slack, query->slices, sizeof *plain.slack, error);
-    if (plain.slack == NULL) return NIGH_ENOMEM;
-    memset(plain.scores, 0, slices->rows * sizeof *plain.scores);
-    memset(plain.slack, 0, query->slices * sizeof *plain.slack);
-    nigh_status status = set_budget(&plain, error);
-    if (status == NIGH_OK) status = walk(&plain, visit_to_score, error);
+    plain->scores = nigh__slice_room(context, &plain->scratch->plain_scores, rows, sizeof *plain->scores, error);
+    if (plain->scores == NULL) return NIGH_ENOMEM;
+    plain->slack = nigh__slice_room(context, &plain->scratch->slack, slices, sizeof *plain->slack, error);
+    if (plain->slack == NULL) return NIGH_ENOMEM;
+    memset(plain->scores, 0, rows * sizeof *plain->scores);
+    memset(plain->slack, 0, slices * sizeof *plain->slack);
+    return NIGH_OK;
+}
+
+/* The answer that the scores give. */
+static nigh_status conclude(struct plain *plain, const uint64_t *rows, nigh_error *error) {
     uint32_t level = 0;
     uint32_t next = 0;
     uint64_t room = 0;
-    if (status == NIGH_OK) status = find_level(&plain, &level, &room, &next, error);
-    if (status == NIGH_OK) status = compare(&plain, rows, level, room, error);
-    return status == NIGH_OK ? finish(&plain, next, error) : status;
+    plain->answer->keys.count = 0;
+    plain->answer->seen = 0;
+    nigh_status status = find_level(plain, &level, &room, &next, error);
+    if (status == NIGH_OK) status = compare(plain, rows, level, room, error);
+    return status == NIGH_OK ? finish(plain, next, error) : status;
+}
+
+nigh_status nigh__slice_search_plain(struct nigh__slice_scratch *scratch, const struct nigh__slices *slices,
+                                     const uint64_t *rows, const struct nigh__slice_query *query,
+                                     enum nigh__scoring scoring, struct nigh__slice_answer *answer, nigh_error *error) {
+    struct plain plain = {.scratch = scratch, .slices = slices, .query = query, .scoring = scoring, .answer = answer};
+    nigh_status status = begin(&plain, error);
+    if (status == NIGH_OK) status = set_budget(&plain, error);
+    if (status == NIGH_OK) status = walk(&plain, visit_to_score, error);
+    return status == NIGH_OK ? conclude(&plain, rows, error) : status;
+}
+
+nigh_status nigh__slice_search_growing(struct nigh__slice_scratch *scratch, const struct nigh__slices *slices,
+                                       const uint64_t *rows, const struct nigh__slice_query *query,
+                                       nigh__slice_enough *enough, void *user, struct nigh__slice_answer *answer,
+                                       uint32_t *breadth, nigh_error *error) {
+    NIGH__ASSERT(query->postings == NIGH_ALL_64);
+    struct nigh__slice_query now = *query;
+    struct plain plain = {.scratch = scratch, .slices = slices, .query = &now, .scoring = NIGH__SCORE_PAPER};
+    plain.answer = answer;
+    plain.highest = UINT64_MAX; /* no budget */
+    nigh_status status = begin(&plain, error);
+    for (now.breadth = 0; status == NIGH_OK; now.breadth++) {
+        now.admit = query->admit < now.breadth ? query->admit : now.breadth;
+        *breadth = now.breadth;
+        status = nigh__slice_walk(scratch, slices, &now, now.breadth, visit_to_score, &plain, error);
+        if (status == NIGH_OK) status = conclude(&plain, rows, error);
+        if (status != NIGH_OK || enough(user, now.breadth, answer) || now.breadth >= query->breadth) break;
+    }
+    return status;
 }

@@ -224,14 +224,17 @@ static bool too_much_for_lists(const struct nigh__slice_plan *plan, const struct
     return options->postings == 0 && answer->skipped != 0 && answer->below < wanted;
 }
 
+uint32_t nigh__slice_most_breadth(const struct nigh__slice_plan *plan) {
+    return plan->options->breadth < plan->max_breadth ? plan->options->breadth : plan->max_breadth;
+}
+
 enum nigh__next nigh__slice_next_step(const struct nigh__slice_plan *plan, const struct nigh__slice_answer *answer,
                                       bool seen, uint32_t wanted, struct nigh__slice_step *step) {
     const nigh_search_options *options = plan->options;
     if (options->stop == NIGH_STOP_CERTAIN) return next_certain(plan, answer, wanted, step);
     if (too_much_for_lists(plan, answer, wanted, step)) return NIGH__NEXT_SCAN;
     if (options->stop != NIGH_STOP_SEEN || seen) return NIGH__NEXT_NOTHING;
-    const uint32_t most = options->breadth < plan->max_breadth ? options->breadth : plan->max_breadth;
-    if (step->breadth >= most) return NIGH__NEXT_NOTHING;
+    if (step->breadth >= nigh__slice_most_breadth(plan)) return NIGH__NEXT_NOTHING;
     set_breadth(plan, step, step->breadth + 1);
     return NIGH__NEXT_STEP;
 }

@@ -74,6 +74,9 @@ double nigh__slice_first_step(const struct nigh__slice_plan *plan, uint32_t limi
 enum nigh__next nigh__slice_next_step(const struct nigh__slice_plan *plan, const struct nigh__slice_answer *answer,
                                       bool seen, uint32_t wanted, struct nigh__slice_step *step);
 
+/* As many rings as NIGH_STOP_SEEN may take: those asked for, and no more than there are. */
+uint32_t nigh__slice_most_breadth(const struct nigh__slice_plan *plan);
+
 /* Whether no row at all can have been missed. */
 bool nigh__slice_complete(const struct nigh__slice_plan *plan, const struct nigh__slice_answer *answer);
 

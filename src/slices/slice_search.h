@@ -62,6 +62,20 @@ nigh_status nigh__slice_search_plain(struct nigh__slice_scratch *scratch, const 
                                      enum nigh__scoring scoring, struct nigh__slice_answer *answer, nigh_error *error);
 
 /*
+ * The plain search by the papers' scores with a breadth of 0, 1, ... up to query->breadth, until `enough` says so of
+ * an answer: *answer is what nigh__slice_search_plain() gives with that breadth, *breadth, and an admit of at most it.
+ * The papers' score of a list does not depend on the breadth, so a further ring adds to the scores that are there.
+ * Not with a budget, which leaves out other lists at every breadth.  Lists and postings are counted once, `compared`
+ * at every breadth.
+ */
+typedef bool nigh__slice_enough(void *user, uint32_t breadth, const struct nigh__slice_answer *answer);
+
+nigh_status nigh__slice_search_growing(struct nigh__slice_scratch *scratch, const struct nigh__slices *slices,
+                                       const uint64_t *rows, const struct nigh__slice_query *query,
+                                       nigh__slice_enough *enough, void *user, struct nigh__slice_answer *answer,
+                                       uint32_t *breadth, nigh_error *error);
+
+/*
  * What the lists alone tell after ring 0, 1, ... (Chappell et al., 2013, section 2.1).
  * The k best are those of the least pessimistic distance: what is known, and all bits
  * of the slices where a row was not seen.
