@@ -67,7 +67,8 @@ static const struct cli_option options[] = {
     CLI_FLAG(0, "certain", PLACE(certain),
              "of slices: go on until answers are exact, as --exact of 'nigh search' does"),
     CLI_NUMBER(0, "rings", PLACE(rings), "B", 0, NIGH_MAX_SLICE_WIDTH, NULL,
-               "also show what the slice lists alone find after each ring up to B"),
+               "also show what the slice lists alone find after each ring up to B, and how many of the signatures seen "
+               "would be compared, by the papers' pessimistic distances and by our rules"),
     CLI_FLAG(0, "no-cache", PLACE(no_cache), "do not keep the truth beside the collection, nor use it"),
     EVAL_PLOT_OPTION,
     EVAL_OUTPUT_OPTION,
@@ -89,7 +90,9 @@ static const char *const output_paragraphs[] = {
     "tsv: setting, CDR(k), recall by distance and by id, share of exact answers, mean distance below which nothing is "
     "missed, queries a second, mean, median, 90th and 99th percentile of their microseconds, lists, postings and "
     "signatures compared a query; then 'ring', its number, lists, postings, percent of the signatures seen, share of "
-    "queries whose nearest have been seen in every slice, and are certain. jsonl has the same by name.",
+    "queries whose nearest have been seen in every slice, and are certain, and how many of the signatures seen are "
+    "compared: all whose optimistic distance is at most the k-th pessimistic one; the least optimistic first while it "
+    "is at most the k-th distance so far; the same by the scores of a search. jsonl has the same by name.",
     NULL,
 };
 static const struct cli_section output_section = {"OUTPUT", output_paragraphs};
@@ -388,11 +391,13 @@ static void show_setting(struct cli_sink *out, enum cli_eval_output output, cons
 
 static void show_ring(struct cli_sink *out, enum cli_eval_output output, uint32_t number, const nigh_eval_ring *ring) {
     cli_sink_format(out,
-                    output == CLI_EVAL_TABLE ? " %4u  %11.0f  %11.0f  %7.2f%%  %10.3f  %7.3f\n"
-                    : output == CLI_EVAL_TSV ? "ring\t%u\t%.1f\t%.1f\t%.4f\t%.4f\t%.4f\n"
+                    output == CLI_EVAL_TABLE ? " %4u  %11.0f  %11.0f  %7.2f%%  %10.3f  %7.3f  %11.1f  %11.1f  %11.1f\n"
+                    : output == CLI_EVAL_TSV ? "ring\t%u\t%.1f\t%.1f\t%.4f\t%.4f\t%.4f\t%.1f\t%.1f\t%.1f\n"
                                              : "{\"ring\":%u,\"lists\":%.1f,\"postings\":%.1f,\"seen_percent\":%.4f,"
-                                               "\"determined\":%.4f,\"certain\":%.4f}\n",
-                    number, ring->lists, ring->postings, 100 * ring->seen, ring->determined, ring->certain);
+                                               "\"determined\":%.4f,\"certain\":%.4f,\"by_pessimistic\":%.1f,"
+                                               "\"by_distance\":%.1f,\"by_score\":%.1f}\n",
+                    number, ring->lists, ring->postings, 100 * ring->seen, ring->determined, ring->certain,
+                    ring->by_pessimistic, ring->by_distance, ring->by_score);
 }
 
 static bool show_rings(struct nearest *nearest) {
@@ -404,7 +409,8 @@ static bool show_rings(struct nearest *nearest) {
         return false;
     cli_progress_clear(&job->progress);
     if (nearest->values->base.output == CLI_EVAL_TABLE)
-        cli_sink_text(job->out, "\n ring        lists     postings      seen  determined  certain\n");
+        cli_sink_text(job->out, "\n ring        lists     postings      seen  determined  certain  pessimistic     "
+                                "distance        score\n");
     for (uint32_t b = 0; b <= breadth; b++)
         show_ring(job->out, (enum cli_eval_output)nearest->values->base.output, b, &rings[b]);
     return true;

@@ -433,6 +433,10 @@ typedef struct nigh_eval_ring {
     double seen;            /* share of the signatures in one list at least */
     double determined;      /* share of the queries whose k nearest have been seen in every slice */
     double certain;         /* share of the queries for which no other signature can be nearer than the k best */
+    /* Of the signatures seen, how many are compared to find the k nearest of them: by a rule that leaves out what
+     * cannot be nearer than the k-th pessimistic distance, than the k-th distance so far (the least optimistic
+     * first), and the latter by the scores that a search for the most promising goes by. */
+    double by_pessimistic, by_distance, by_score;
 } nigh_eval_ring;
 
 /*

@@ -3,7 +3,6 @@
 /* What slice lists tell ring by ring, and when the stopping rules of the papers would stop. */
 #include <string.h>
 
-#include "base/guard.h"
 #include "base/progress.h"
 #include "base/status.h"
 #include "collection/collection.h"
@@ -19,32 +18,40 @@ struct ringing {
     uint64_t signatures;
 };
 
+struct in_segment {
+    const struct ringing *ringing;
+    const struct nigh__segment *segment;
+    struct nigh__slices slices;
+    struct nigh__slice_query query;
+};
+
+/* Inside guards. */
+static nigh_status look(void *user, nigh_error *error) {
+    const struct in_segment *in = user;
+    return nigh__slice_rings(in->ringing->scratch, &in->slices, in->segment->rows, &in->query, in->ringing->rings,
+                             error);
+}
+
 /* The rings of one segment, by maps that may be cut short. */
 static nigh_status segment_rings(const struct ringing *r, const struct nigh__segment *segment, nigh_error *error) {
-    struct nigh__slices slices;
+    struct in_segment in = {.ringing = r, .segment = segment};
     if (segment->sidecars[NIGH__SIDECAR_SLICES] == NULL)
         return nigh__because(
             error, NIGH_REASON_NO_LISTS,
             nigh__fail_at(error, NIGH_ENOTFOUND, segment->path, NIGH_NO_OFFSET, "the segment has no slice lists"));
-    nigh_status status = nigh__slices_of_segment(segment, &slices, error);
+    nigh_status status = nigh__slices_of_segment(segment, &in.slices, error);
     if (status != NIGH_OK) return status;
-    if (r->breadth > slices.slicing.most_bits)
+    if (r->breadth > in.slices.slicing.most_bits)
         return nigh__fail(error, NIGH_EINVAL, "a breadth of %u, where slices have %u bits", r->breadth,
-                          slices.slicing.most_bits);
-    const struct nigh__slice_query query = {.words = r->words,
-                                            .k = r->k,
-                                            .limit = UINT32_MAX,
-                                            .breadth = r->breadth,
-                                            .admit = r->breadth,
-                                            .slices = slices.slicing.count,
-                                            .postings = NIGH_ALL_64};
-    struct nigh__guard guard;
-    nigh__guard_enter(&guard, segment->sidecars[NIGH__SIDECAR_SLICES]->map,
-                      segment->sidecars[NIGH__SIDECAR_SLICES]->length);
-    if (NIGH__GUARD_FAULTED(&guard)) return nigh__sidecar_cut(segment->sidecars[NIGH__SIDECAR_SLICES], error);
-    status = nigh__slice_rings(r->scratch, &slices, &query, r->rings, error);
-    nigh__guard_leave(&guard);
-    return status;
+                          in.slices.slicing.most_bits);
+    in.query = (struct nigh__slice_query){.words = r->words,
+                                          .k = r->k,
+                                          .limit = UINT32_MAX,
+                                          .breadth = r->breadth,
+                                          .admit = r->breadth,
+                                          .slices = in.slices.slicing.count,
+                                          .postings = NIGH_ALL_64};
+    return nigh__sidecar_guarded(segment, in.slices.sidecar, look, &in, error);
 }
 
 static void add_segment(const struct ringing *r, nigh_eval_ring *out) {
@@ -52,6 +59,9 @@ static void add_segment(const struct ringing *r, nigh_eval_ring *out) {
         out[b].lists += (double)r->rings[b].lists;
         out[b].postings += (double)r->rings[b].postings;
         out[b].seen += (double)r->rings[b].seen / (double)r->signatures;
+        out[b].by_pessimistic += (double)r->rings[b].by_pessimistic;
+        out[b].by_distance += (double)r->rings[b].by_distance;
+        out[b].by_score += (double)r->rings[b].by_score;
         r->determined[b] = r->determined[b] && r->rings[b].determined;
         r->certain[b] = r->certain[b] && r->rings[b].certain;
     }
@@ -87,7 +97,8 @@ static nigh_status ring_all(struct ringing *r, const uint8_t *queries, size_t co
         status = query_rings(r, out, error);
     }
     for (uint32_t b = 0; b <= r->breadth; b++) {
-        double *const means[] = {&out[b].lists, &out[b].postings, &out[b].seen, &out[b].determined, &out[b].certain};
+        double *const means[] = {&out[b].lists,   &out[b].postings,       &out[b].seen,        &out[b].determined,
+                                 &out[b].certain, &out[b].by_pessimistic, &out[b].by_distance, &out[b].by_score};
         for (size_t i = 0; i < sizeof means / sizeof means[0]; i++) *means[i] /= (double)count;
     }
     return status;

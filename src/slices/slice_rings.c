@@ -11,20 +11,17 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "kernel/hamming.h"
+#include "slices/slice_cull.h"
 #include "slices/slice_parts.h"
 #include "slices/slice_search.h"
-
-struct known {
-    uint32_t distance;    /* over the slices where it was seen, */
-    uint32_t slices;      /* so many */
-    uint32_t pessimistic; /* over all slices used */
-};
 
 struct rings {
     struct nigh__slice_scratch *scratch;
     const struct nigh__slices *slices;
     const struct nigh__slice_query *query;
-    struct known *known; /* of each row */
+    struct nigh__slice_known *known; /* of each row */
+    bool compared;                   /* their true distances are there */
     struct nigh__slice_ring now;
 };
 
@@ -35,7 +32,7 @@ static nigh_status visit(void *user, const struct nigh__slice_visited *list, nig
     for (uint32_t i = 0; i < list->length; i++) {
         const uint32_t row = list->ids[i];
         if (row >= rings->slices->rows) return nigh__slice_lies_row(rings->slices, list->ids + i, error);
-        struct known *known = &rings->known[row];
+        struct nigh__slice_known *known = &rings->known[row];
         if (known->slices == rings->query->slices) continue; /* a row that is in a slice twice: a lie */
         rings->now.seen += known->slices == 0;
         known->slices++;
@@ -62,17 +59,13 @@ static nigh_status find_best(struct rings *rings, nigh_error *error) {
     return NIGH_OK;
 }
 
-static uint32_t optimistic(const struct rings *rings, const struct known *known, uint32_t ring) {
-    return known->distance + (rings->query->slices - known->slices) * (ring + 1);
-}
-
 /* The least of all rows but the best: those of the same or a greater key. */
 static uint32_t least_optimistic(const struct rings *rings, uint64_t last_key, uint32_t ring) {
     uint32_t least = UINT32_MAX;
     for (uint32_t row = 0; row < rings->slices->rows; row++) {
-        const struct known *known = &rings->known[row];
+        const struct nigh__slice_known *known = &rings->known[row];
         if (nigh__key(known->pessimistic, row) <= last_key) continue;
-        const uint32_t distance = optimistic(rings, known, ring);
+        const uint32_t distance = nigh__slice_known_optimistic(known, rings->query->slices, ring);
         if (distance < least) least = distance;
     }
     return least;
@@ -94,17 +87,31 @@ static nigh_status judge(struct rings *rings, uint32_t ring, nigh_error *error) 
     return NIGH_OK;
 }
 
+/* Nothing seen; with the true distances, which the rules of slice_cull.c need. */
+static void begin(struct rings *rings, const uint64_t *rows) {
+    const struct nigh__slices *slices = rings->slices;
+    const uint32_t words = nigh__row_words(slices->slicing.width_bits);
+    const struct nigh__slice end = nigh__slicing_at(&slices->slicing, slices->rows, rings->query->slices);
+    for (uint32_t row = 0; row < slices->rows; row++) {
+        rings->known[row] = (struct nigh__slice_known){.pessimistic = end.start};
+        if (rings->compared)
+            (void)rings->scratch->context->hamming->rows(rings->query->words, rows + (size_t)row * words, 1, words,
+                                                         &rings->known[row].actual);
+    }
+}
+
 nigh_status nigh__slice_rings(struct nigh__slice_scratch *scratch, const struct nigh__slices *slices,
-                              const struct nigh__slice_query *query, struct nigh__slice_ring *rings,
-                              nigh_error *error) {
-    struct rings state = {.scratch = scratch, .slices = slices, .query = query};
+                              const uint64_t *rows, const struct nigh__slice_query *query,
+                              struct nigh__slice_ring *rings, nigh_error *error) {
+    struct rings state = {.scratch = scratch, .slices = slices, .query = query, .compared = rows != NULL};
     state.known = nigh__slice_room(scratch->context, &scratch->plain_scores, slices->rows, sizeof *state.known, error);
     if (state.known == NULL) return NIGH_ENOMEM;
-    const struct nigh__slice end = nigh__slicing_at(&slices->slicing, slices->rows, query->slices);
-    for (uint32_t row = 0; row < slices->rows; row++) state.known[row] = (struct known){.pessimistic = end.start};
+    begin(&state, rows);
     for (uint32_t ring = 0; ring <= query->breadth; ring++) {
         nigh_status status = nigh__slice_walk(scratch, slices, query, ring, visit, &state, error);
         if (status == NIGH_OK) status = judge(&state, ring, error);
+        if (status == NIGH_OK && state.compared)
+            status = nigh__slice_cull(scratch, query, state.known, slices->rows, ring, &state.now, error);
         if (status != NIGH_OK) return status;
         rings[ring] = state.now;
     }

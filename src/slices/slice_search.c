@@ -18,7 +18,8 @@
  * Why M + 1: the first that is left out says what is proven of the answer.  Rows are
  * compared by score, highest first, and once the optimistic distance of the next is
  * beyond the k-th so far, none of the rest can be an answer: for near copies that is
- * after a few.
+ * after a few.  Culling by pessimistic distances, as the papers have it, would save nothing
+ * beyond that; slice_cull.c has the proof, and counts it.
  */
 #include "slices/slice_search.h"
 

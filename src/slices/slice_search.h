@@ -88,14 +88,21 @@ struct nigh__slice_ring {
     uint32_t optimistic;      /* the least of all others; UINT32_MAX: there are no others */
     bool determined;          /* the k best are complete: NIGH_STOP_SEEN */
     bool certain;             /* optimistic >= pessimistic: no other row can be nearer than the k best */
+
+    /* Of those seen, how many a rule would compare that misses none of the k nearest of them; slice_cull.c. */
+    uint64_t by_pessimistic; /* optimistic distance at most the k-th pessimistic one: the papers' culling */
+    uint64_t by_distance;    /* the least optimistic first, while it is at most the k-th distance so far */
+    uint64_t by_score;       /* the same by the scores of a search for the best M, T = i + 2 */
 };
 
 /*
  * Fills rings[0 .. query->breadth].  Of the query, words, k, breadth and slices count.
- * With fewer slices than all, the distances are those over the slices used.
+ * With fewer slices than all, the distances are those over the slices used.  `rows` NULL: nothing is compared,
+ * and by_distance and by_score are 0.
  */
 nigh_status nigh__slice_rings(struct nigh__slice_scratch *scratch, const struct nigh__slices *slices,
-                              const struct nigh__slice_query *query, struct nigh__slice_ring *rings, nigh_error *error);
+                              const uint64_t *rows, const struct nigh__slice_query *query,
+                              struct nigh__slice_ring *rings, nigh_error *error);
 
 /*
  * Sets breadth, admit, candidates, slices and postings to the defaults for such lists: all slices, and a CDR@10 of .98

@@ -31,6 +31,13 @@ expect 0 ANY '' -- "$NIGH" eval nearest -q c.nigh --method slices-plain --breadt
 expect 0 ANY '' -- "$NIGH" eval nearest -q c.nigh --queries queries.u8bin --ask 20 -k 5 --certain --output jsonl --rings 12
 grep -q '"cdr":1.000000.*"exact":1.0000' .out || fail 'certain is not exact'
 grep -q '"ring":12,.*"seen_percent":100.0000,"determined":1.0000' .out || fail 'the last ring has not seen all'
+python3 - << 'END' || fail 'what is compared'
+import json
+rings = [row for row in map(json.loads, open(".out")) if "ring" in row]
+assert len(rings) == 13
+assert all(5 <= row["by_distance"] <= row["by_pessimistic"] for row in rings[1:]), rings
+assert rings[12]["by_distance"] < 10, rings
+END
 
 # A truth of other documents is not used, nor a damaged one.
 cp c.nigh.truth-10-of-200-0 before

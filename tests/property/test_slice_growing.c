@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A plain search that adds ring after ring against one that starts over with each breadth: the same answers, after the
- * same breadth, whatever the widths, k, candidates, admit and limit; and no list read twice.
+ * same breadth, whatever the widths, k, candidates, admit and limit; and no list read twice.  And the rules for what
+ * need not be compared after a ring, by their definitions.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -123,7 +124,91 @@ static void test_rings_add_up(void **state) {
     free(rows);
 }
 
+/* --------------------------------------------------------------------- culling */
+
+/* What is known of a row after a ring, slice by slice. */
+static void look_at(const struct both *both, const uint64_t *words, uint32_t row, uint32_t ring, uint32_t *optimistic,
+                    uint32_t *pessimistic, uint32_t *distance, bool *seen) {
+    const struct nigh__slicing *slicing = &both->slices.slicing;
+    *optimistic = *pessimistic = *distance = 0;
+    *seen = false;
+    for (uint32_t s = 0; s < slicing->count; s++) {
+        const struct nigh__slice slice = nigh__slicing_at(slicing, ROWS, s);
+        const uint64_t *own = both->rows + (size_t)row * nigh__row_words(slicing->width_bits);
+        const uint32_t apart =
+            (uint32_t)__builtin_popcount(nigh__slice_value(own, slice) ^ nigh__slice_value(words, slice));
+        *distance += apart;
+        *optimistic += apart <= ring ? apart : ring + 1;
+        *pessimistic += apart <= ring ? apart : slice.bits;
+        *seen = *seen || apart <= ring;
+    }
+}
+
+static int by_number(const void *a, const void *b) {
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Both rules by their definitions: rows sorted by optimistic distance, the k-th found anew for each. */
+static void cull_plainly(const struct both *both, const struct nigh__slice_query *query, uint32_t ring,
+                         uint64_t *by_pessimistic, uint64_t *by_distance) {
+    static uint64_t rows[ROWS], pessimistic[ROWS], compared[ROWS];
+    size_t count = 0;
+    for (uint32_t row = 0; row < ROWS; row++) {
+        uint32_t optimistic, worst, distance;
+        bool seen;
+        look_at(both, query->words, row, ring, &optimistic, &worst, &distance, &seen);
+        pessimistic[row] = worst;
+        if (seen) rows[count++] = (uint64_t)optimistic << 32 | distance;
+    }
+    qsort(pessimistic, ROWS, sizeof *pessimistic, by_number);
+    qsort(rows, count, sizeof *rows, by_number);
+    *by_pessimistic = *by_distance = 0;
+    for (size_t i = 0; i < count; i++) *by_pessimistic += rows[i] >> 32 <= pessimistic[query->k - 1];
+    for (size_t i = 0, next; i < count; i = next) {
+        if (i >= query->k && rows[i] >> 32 > compared[query->k - 1]) break;
+        for (next = i; next < count && rows[next] >> 32 == rows[i] >> 32; next++) compared[next] = (uint32_t)rows[next];
+        qsort(compared, next, sizeof *compared, by_number);
+        *by_distance = next;
+    }
+}
+
+/* The rule of the papers never compares fewer than ours. */
+static void test_culling(void **state) {
+    struct nigh__rng rng = {.state = 24};
+    uint64_t *rows = malloc(sizeof(uint64_t) * ROWS * MAX_WORDS), words[MAX_WORDS], saved = 0;
+    for (uint32_t round = 0; round < 40; round++) {
+        const uint32_t width = 8 * (2 + (uint32_t)(nigh__rng_next(&rng) % 31));
+        struct both both = {.rows = rows};
+        struct nigh__slice_ring rings[NIGH__SLICES_MAX_BREADTH + 1];
+        nigh_error error;
+        fill(&rng, width, rows, words);
+        struct nigh__slices_job job = {.context = *state, .rows = rows, .count = ROWS, .threads = 1};
+        assert_true(nigh__slicing_make(width, 4 + (uint32_t)(nigh__rng_next(&rng) % 9), &job.slicing));
+        assert_ok(nigh__slices_in_memory(&job, &both.slices, &error), &error);
+        assert_ok(nigh__slice_scratch_new(*state, &both.scratch, &error), &error);
+        const struct nigh__slice_query query = {.words = words,
+                                                .k = 1 + (uint32_t)(nigh__rng_next(&rng) % 30),
+                                                .breadth = both.slices.slicing.most_bits,
+                                                .slices = both.slices.slicing.count};
+        assert_ok(nigh__slice_rings(both.scratch, &both.slices, rows, &query, rings, &error), &error);
+        for (uint32_t ring = 0; ring <= query.breadth; ring++) {
+            uint64_t by_pessimistic, by_distance;
+            cull_plainly(&both, &query, ring, &by_pessimistic, &by_distance);
+            assert_int_equal(rings[ring].by_pessimistic, by_pessimistic);
+            assert_int_equal(rings[ring].by_distance, by_distance);
+            assert_true(by_distance <= by_pessimistic);
+            assert_true(rings[ring].by_score <= rings[ring].seen);
+            saved += by_pessimistic - by_distance;
+        }
+        nigh__slice_scratch_free(both.scratch);
+        nigh__free(*state, both.slices.owned);
+    }
+    assert_true(saved > 0);
+    free(rows);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rings_add_up)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rings_add_up), cmocka_unit_test(test_culling)};
     return cmocka_run_group_tests(tests, context_setup, context_teardown);
 }

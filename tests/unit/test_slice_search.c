@@ -147,12 +147,18 @@ static void test_rings(void **state) {
     query.k = 2;
     query.breadth = 8;
     struct nigh__slice_ring rings[9];
-    assert_int_equal(nigh__slice_rings(set.scratch, &set.slices, &query, rings, NULL), NIGH_OK);
+    assert_int_equal(nigh__slice_rings(set.scratch, &set.slices, set.rows, &query, rings, NULL), NIGH_OK);
     assert_int_equal(rings[0].seen, 4); /* 0, 1, 3, 4 */
     assert_int_equal(rings[0].complete, 1);
     assert_int_equal(rings[0].pessimistic, 8); /* of row 1: three slices the same, one not seen */
     assert_int_equal(rings[0].optimistic, 1);  /* of row 3 */
     assert_false(rings[0].certain || rings[0].determined);
+    assert_int_equal(rings[0].by_pessimistic, 4); /* 0, 1, 3 and 4: all are optimistically within 8 */
+    assert_int_equal(rings[0].by_distance, 3);    /* 0, then 1 and 3; the second is 1 bit away then, and 4 at least 3 */
+    assert_int_equal(rings[0].by_score, 3);
+    assert_int_equal(rings[1].by_pessimistic, 2);
+    assert_int_equal(rings[1].by_distance, 2);
+    assert_int_equal(rings[1].by_score, 2);
     assert_int_equal(rings[1].seen, 5);
     assert_int_equal(rings[1].complete, 3); /* 0, 1, 5 */
     assert_int_equal(rings[1].pessimistic, 1);
@@ -178,7 +184,7 @@ static void expect_either(struct set *set, bool lie) {
                                       &error);
     assert_int_equal(status, lie ? NIGH_ECORRUPT : NIGH_OK);
     struct nigh__slice_ring rings[NIGH__SLICES_MAX_BREADTH + 1];
-    status = nigh__slice_rings(set->scratch, &set->slices, &query, rings, &error);
+    status = nigh__slice_rings(set->scratch, &set->slices, set->rows, &query, rings, &error);
     assert_int_equal(status, lie ? NIGH_ECORRUPT : NIGH_OK);
 }
 
