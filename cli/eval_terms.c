@@ -64,8 +64,10 @@ static const char *const output_paragraphs[] = {
     "over blocks, standard deviation, least, most, 10%, median, 90%; the mean error for words of 1, 2 to 10, 11 to 100 "
     "and more blocks; false blocks of queries of 1, 2, 3 and 5 words, precision of the same (-1 where no block has so "
     "many words); the error with each word as often as blocks have it, what theory gives, the information-theoretic "
-    "bound, share of bits set, bytes of rows and of the dictionary, seconds of making the filters. The last line is "
-    "the inverted index. jsonl has the same by name.",
+    "bound, share of bits set, bytes of rows and of the dictionary, seconds of making the filters; the least error of "
+    "any filter that knows the frequencies of words, and of pairs; the error of queries of two words by the share of "
+    "the blocks with either that have both (below .001, .01, .1, and above), and how many queries these are. The last "
+    "line is the inverted index. jsonl has the same by name.",
     NULL,
 };
 static const struct cli_section output_section = {"OUTPUT", output_paragraphs};
@@ -160,6 +162,21 @@ static void table_errors(const struct terms *terms) {
     }
 }
 
+/* Of any filter, by what it is told of the words. */
+static void table_bounds(const struct terms *terms) {
+    struct cli_sink *out = terms->job->out;
+    cli_sink_format(
+        out,
+        "\nthe least error of any filter: all blocks alike; knowing words, %.2f bits a word of a block; and "
+        "pairs along a tree, %.2f\n %5s  %9s  %9s  %9s\n",
+        terms->info.entropy_words / terms->info.block_terms, terms->info.entropy_pairs / terms->info.block_terms, "m/n",
+        "alike", "words", "pairs");
+    for (size_t i = 0; i < terms->options.ratio_count; i++) {
+        const nigh_eval_filters_row row = row_at(terms, 0, i);
+        cli_sink_format(out, " %5g  %9.6f  %9.6f  %9.6f\n", row.ratio, row.bound, row.bound_words, row.bound_pairs);
+    }
+}
+
 static void show_distribution(struct cli_sink *out, const nigh_eval_filters_row *row) {
     cli_sink_format(out, "  %9.5f  %9.5f  %9.5f  %9.5f  %9.5f  %9.5f  %9.5f  %9.3f", row->error, row->error_deviation,
                     row->error_least, row->error_quantiles[0], row->error_quantiles[1], row->error_quantiles[2],
@@ -185,6 +202,15 @@ static void show_bytes(struct cli_sink *out, const nigh_eval_filters_row *row) {
                     (double)(row->row_bytes + row->dictionary_bytes) / 1e6);
 }
 
+static void show_pairs(struct cli_sink *out, const nigh_eval_filters_row *row) {
+    for (size_t i = 0; i < 4; i++) {
+        if (row->queries_by_pair[i] == 0)
+            cli_sink_format(out, "  %9s %6s", "-", "");
+        else
+            cli_sink_format(out, "  %9.6f %6u", row->error_by_pair[i], row->queries_by_pair[i]);
+    }
+}
+
 static const struct form {
     const char *heading, *columns;
     void (*show)(struct cli_sink *out, const nigh_eval_filters_row *row);
@@ -195,6 +221,8 @@ static const struct form {
      "          1       2-10     11-100       101-   weighted", show_frequencies},
     {"false blocks and precision of queries of 1, 2, 3 and 5 words of one block, in the mean",
      "    1: false  precis     2: false  precis     3: false  precis     5: false  precis", show_queries},
+    {"error of queries of 2 words, and how many, by the share of the blocks with either word that have both",
+     "            -.001         .001-.01           .01-.1              .1-", show_pairs},
     {"megabytes", "       rows  dictionary        all", show_bytes},
 };
 
@@ -222,6 +250,7 @@ static void show_table(const struct terms *terms) {
     cli_sink_format(out, "an inverted index of the same blocks: %.3f MB, and its dictionary %.3f MB; no errors\n",
                     (double)info->inverted_bytes / 1e6, (double)info->inverted_dictionary_bytes / 1e6);
     table_errors(terms);
+    table_bounds(terms);
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) table_of(terms, &forms[i]);
 }
 
@@ -248,11 +277,16 @@ static void show_row(struct cli_sink *out, bool tsv, const char *kind, const nig
     show_list(out, tsv, "false_blocks", row->false_blocks, LENGTHS);
     show_list(out, tsv, "precision", row->precision, LENGTHS);
     cli_sink_format(out,
-                    tsv ? "\t%.9g\t%.9g\t%.9g\t%.6f\t%llu\t%llu\t%.3f\n"
+                    tsv ? "\t%.9g\t%.9g\t%.9g\t%.6f\t%llu\t%llu\t%.3f\t%.9g\t%.9g"
                         : ",\"weighted\":%.9g,\"theory\":%.9g,\"bound\":%.9g,\"fill\":%.6f,\"bytes\":%llu,"
-                          "\"dictionary_bytes\":%llu,\"seconds\":%.3f}\n",
+                          "\"dictionary_bytes\":%llu,\"seconds\":%.3f,\"bound_words\":%.9g,\"bound_pairs\":%.9g",
                     row->weighted, row->theory, row->bound, row->fill, (unsigned long long)row->row_bytes,
-                    (unsigned long long)row->dictionary_bytes, row->seconds);
+                    (unsigned long long)row->dictionary_bytes, row->seconds, row->bound_words, row->bound_pairs);
+    show_list(out, tsv, "by_pair", row->error_by_pair, 4);
+    double counts[4];
+    for (size_t i = 0; i < 4; i++) counts[i] = row->queries_by_pair[i];
+    show_list(out, tsv, "queries_by_pair", counts, 4);
+    cli_sink_text(out, tsv ? "\n" : "}\n");
 }
 
 /* Filters, and at the end what does not err. */

@@ -473,6 +473,8 @@ typedef struct nigh_eval_filters_info {
     uint64_t text_bytes;
     uint64_t inverted_bytes, inverted_dictionary_bytes; /* of a plain compressed inverted index over blocks */
     nigh_text_reader_info reader;
+    /* Bits of information in a block, knowing how many blocks each word has; and, along a tree, each pair. */
+    double entropy_words, entropy_pairs;
 } nigh_eval_filters_info;
 
 typedef struct nigh_eval_filters_row {
@@ -489,7 +491,12 @@ typedef struct nigh_eval_filters_row {
     /* Of queries of 1, 2, 3 and 5 words drawn from one block; negative where no block has so many. */
     double false_blocks[4], precision[4];
     uint64_t row_bytes, dictionary_bytes;
-    double seconds; /* of making the filters */
+    double seconds;                  /* of making the filters */
+    double bound_words, bound_pairs; /* the least error of any filter that knows the frequencies of words, and pairs */
+    /* Of the queries of two words, by the share of the blocks with either word that have both: below .001, .01, .1 and
+     * above: how many, and which share of the blocks without both they find. */
+    double error_by_pair[4];
+    uint32_t queries_by_pair[4];
 } nigh_eval_filters_row;
 
 /* Owns: caller frees *out.  Returns: as nigh_terms_index(). */

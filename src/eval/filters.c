@@ -160,6 +160,9 @@ static nigh_status measure_row(struct measurement *measurement, nigh_filter_kind
     row->theta = shape.theta;
     row->theory = theory_of(ratio);
     row->bound = bound_of(ratio);
+    const nigh_eval_filters_info *info = &measurement->result->info;
+    row->bound_words = nigh__filter_bound(ratio, info->entropy_words, info->block_terms, (double)info->terms);
+    row->bound_pairs = nigh__filter_bound(ratio, info->entropy_pairs, info->block_terms, (double)info->terms);
     return measure_shape(measurement, &shape, row, error);
 }
 
@@ -220,6 +223,8 @@ static nigh_status fill_info(const struct measurement *measurement, nigh_error *
     info->text_bytes = blocks->reader.bytes_text;
     info->reader = blocks->reader;
     for (uint32_t term = 0; term < blocks->terms; term++) info->single += blocks->frequencies[term] == 1;
+    const nigh_status status = nigh__filter_entropy(blocks, &info->entropy_words, &info->entropy_pairs, error);
+    if (status != NIGH_OK) return status;
     return nigh__inverted_bytes(blocks, &info->inverted_bytes, &info->inverted_dictionary_bytes, error);
 }
 

@@ -56,6 +56,13 @@ nigh_status nigh__filter_queries_ask(struct nigh__filter_queries *queries, const
 nigh_status nigh__inverted_bytes(const struct nigh__blocks *blocks, uint64_t *lists, uint64_t *dictionary,
                                  nigh_error *error);
 
+/* -------------------------------------------------------- filters_bound.c -- */
+
+/* Bits that a block has in the mean, for whoever knows the frequencies of words, and along a tree those of pairs. */
+nigh_status nigh__filter_entropy(const struct nigh__blocks *blocks, double *words, double *pairs, nigh_error *error);
+/* The least error of any filter of so many bits a word, where blocks have this entropy and so many of all terms. */
+double nigh__filter_bound(double ratio, double entropy, double words, double terms);
+
 /* The dictionary of a term signature file of one group (terms_format.h). */
 uint64_t nigh__filter_dictionary_bytes(const struct nigh__positions *positions, uint32_t blocks);
 

@@ -154,6 +154,24 @@ static nigh_status ask(struct nigh__filter_queries *queries, const struct nigh__
     return status;
 }
 
+/* By how often the two words of a query come together. */
+static void judge_pairs(const struct nigh__filter_queries *queries, const struct nigh__blocks *blocks,
+                        nigh_eval_filters_row *row) {
+    const uint32_t *terms = queries->terms + (size_t)queries->count[0] * nigh__query_lengths[0];
+    const uint32_t first = queries->count[0];
+    for (uint32_t q = first; q < first + queries->count[1]; q++, terms += nigh__query_lengths[1]) {
+        const uint64_t both = queries->true_blocks[q];
+        const double either = (double)blocks->frequencies[terms[0]] + blocks->frequencies[terms[1]] - (double)both;
+        const double share = (double)both / either;
+        const size_t class = share < .001 ? 0 : share < .01 ? 1 : share < .1 ? 2 : 3;
+        if (both == blocks->blocks) continue; /* nothing to err about */
+        row->queries_by_pair[class]++;
+        row->error_by_pair[class] += (double)(queries->found[q] - both) / (double)(blocks->blocks - both);
+    }
+    for (size_t i = 0; i < 4; i++)
+        if (row->queries_by_pair[i] > 0) row->error_by_pair[i] /= row->queries_by_pair[i];
+}
+
 nigh_status nigh__filter_queries_ask(struct nigh__filter_queries *queries, const struct nigh__blocks *blocks,
                                      const struct nigh__positions *positions, uint32_t threads,
                                      struct nigh__progress *progress, nigh_eval_filters_row *row, double *seconds,
@@ -172,6 +190,7 @@ nigh_status nigh__filter_queries_ask(struct nigh__filter_queries *queries, const
         row->false_blocks[l] = count == 0 ? -1 : (double)wrong / count;
         row->precision[l] = count == 0 ? -1 : precision / count;
     }
+    judge_pairs(queries, blocks, row);
     return NIGH_OK;
 }
 

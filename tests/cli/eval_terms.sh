@@ -25,6 +25,8 @@ contains .out 'at the best k (Figures 1, 2 and 4)'
 contains .out 'its distribution over blocks (Figure 3)'
 contains .out 'false blocks and precision of queries of 1, 2, 3 and 5 words'
 contains .out '   6.5  hybrid'
+contains .out 'the least error of any filter: all blocks alike; knowing words,'
+contains .out 'error of queries of 2 words, and how many'
 python3 -c "import xml.dom.minidom; xml.dom.minidom.parse('plot.svg')" || fail 'plot.svg is no XML'
 contains plot.svg 'Term filters: texts.jsonl, blocks of 20 words'
 
@@ -40,6 +42,9 @@ for row in rows[:6]:
     assert row["least"] <= row["error"] <= row["most"] and 0 < row["fill"] < 1, row
     assert abs(row["bound"] - 2 ** -row["ratio"]) < 1e-8, row
     assert all(0 < p <= 1 and f >= 0 for p, f in zip(row["precision"], row["false_blocks"])), row
+    assert 0 <= row["bound_pairs"] <= row["bound_words"] < row["bound"], row
+    assert row["bound_pairs"] <= row["error"], row
+    assert sum(row["queries_by_pair"]) == 50 and all(0 <= e <= 1 for e in row["by_pair"]), row
     assert row["hashes"] >= 1 and (row["theta"] > 0) == (row["kind"] == "hybrid"), row
     assert (row["dictionary_bytes"] > 0) == (row["kind"] != "bloom"), row
 for kind in range(3):
@@ -55,7 +60,7 @@ measure --output tsv | cut -f1-30 > rows.tsv
 measure --output tsv --threads 1 | cut -f1-30 > again.tsv
 same rows.tsv again.tsv
 expect 0 '7' '' -- grep -c . rows.tsv
-expect 0 '31' '' -- awk -F '\t' 'NR == 1 { print NF }' <(measure --output tsv)
+expect 0 '41' '' -- awk -F '\t' 'NR == 1 { print NF }' <(measure --output tsv)
 measure --output tsv --seed 9 | cut -f1-30 > again.tsv
 ! cmp -s rows.tsv again.tsv || fail 'the seed changes nothing'
 measure --output tsv --sample-seed 9 | cut -f1-30 > again.tsv
