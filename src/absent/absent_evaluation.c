@@ -74,6 +74,10 @@ nigh_status nigh_eval_weak_bits_measure(const nigh_eval_corpus *evaluation, cons
 
 void nigh_eval_weak_bits_free(nigh_eval_weak_bits *weak) {}
 
+nigh_status nigh_eval_weak_bits_spread(const nigh_eval_weak_bits *weak, nigh_eval_weak_spread *out) {
+    return nigh__absent(NULL, "evaluation");
+}
+
 void nigh_eval_weak_bits_describe(const nigh_eval_weak_bits *weak, nigh_eval_weak_bits_info *out) {}
 
 nigh_status nigh_eval_weak_bits_attempts(const nigh_eval_weak_bits *weak, nigh_weak_model model, uint32_t flips,

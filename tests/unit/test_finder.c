@@ -466,6 +466,21 @@ static int stop_build(void *user, const char *stage, uint64_t done, uint64_t tot
     return done > 0;
 }
 
+/* While the thread that reports waits, the others may do all there is: then once more. */
+static nigh_status build_until_stopped(nigh_context *context, const uint64_t *rows, size_t count,
+                                       const nigh_finder_options *options, struct build_stop *stop_at,
+                                       nigh_error *error) {
+    nigh_status status = NIGH_OK;
+    for (int attempt = 0; attempt < 50 && status == NIGH_OK; attempt++) {
+        nigh_finder *finder = NULL;
+        *stop_at = (struct build_stop){.ordered = true};
+        status = nigh_finder_new(context, (const uint8_t *)rows, count, options, &finder, error);
+        assert_true((finder != NULL) == (status == NIGH_OK));
+        nigh_finder_free(finder);
+    }
+    return status;
+}
+
 static void test_cancelled_building(void **state) {
     const size_t count = 120000;
     uint64_t *rows = malloc(count * sizeof *rows);
@@ -473,17 +488,14 @@ static void test_cancelled_building(void **state) {
     for (size_t i = 0; i < count; i++) rows[i] = nigh__mix(i);
     for (size_t m = 0; m < 4; m++) {
         nigh_finder_options options = options_of(m < 2 ? NIGH_FINDER_TABLES : NIGH_FINDER_PSM);
-        struct build_stop stop_at = {.ordered = true};
+        struct build_stop stop_at;
         const nigh_progress progress = {.report = stop_build, .user = &stop_at};
         options.progress = &progress;
         options.threads = m % 2 == 0 ? 1 : 3;
         if (m >= 2) options.probes = 8;
         nigh_error error;
-        nigh_finder *finder;
-        assert_int_equal(nigh_finder_new(*state, (const uint8_t *)rows, count, &options, &finder, &error),
-                         NIGH_ECANCELLED);
+        assert_int_equal(build_until_stopped(*state, rows, count, &options, &stop_at, &error), NIGH_ECANCELLED);
         assert_int_equal(error.status, NIGH_ECANCELLED);
-        assert_null(finder);
         assert_true(stop_at.ordered);
         assert_true(stop_at.last > 0 && stop_at.last < count);
     }
