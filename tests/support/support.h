@@ -114,8 +114,8 @@ struct recipe {
     const char *model;      /* the same */
     const char *scheme;     /* as in nigh_writer_options */
     bool texts;
-    uint32_t keys; /* of a document */
-    bool thresholds;        /* of floats: of column i, i / 4 - 3 */
+    uint32_t keys;   /* of a document */
+    bool thresholds; /* of floats: of column i, i / 4 - 3 */
 };
 
 #define RECIPE_MAX_TEXT 64
