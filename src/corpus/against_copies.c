@@ -79,15 +79,11 @@ static nigh_status run(nigh_against *against, const char *const *paths, size_t c
     return nigh_dedup_run(against->context, paths, count, reading, &options, &against->dedup, error);
 }
 
-/* As those that are there were read; a new collection remembers how. */
+/* A new collection remembers by which keys it was read. */
 static nigh_status choose_keys(nigh_against *against, const nigh_text_reader_options *given,
                                nigh_text_reader_options *out, nigh_error *error) {
     nigh_status status = nigh__options_copy(&nigh__text_reader_options_shape, out, given, error);
-    if (status != NIGH_OK) return status;
-    if (against->collection != NULL) {
-        out->scheme = nigh_collection_scheme(against->collection);
-        return NIGH_OK;
-    }
+    if (status != NIGH_OK || against->collection != NULL) return status;
     status = nigh__reading_keys_lines(against->context, out, &against->keys, error);
     against->new_signer.reading_keys = against->keys;
     return status;
@@ -106,6 +102,8 @@ nigh_status nigh__copies_take(nigh_against *against, const char *const *paths, s
     against->match = nigh__alloc(against->context, 1, sizeof *against->match);
     status = against->match == NULL ? nigh__no_memory(error, "for matches") : make_signer(against, error);
     if (status == NIGH_OK) status = nigh__against_open_writer(against, error);
+    /* As those that are there were read; the writer may have opened the collection anew. */
+    if (status == NIGH_OK && against->collection != NULL) by.scheme = nigh_collection_scheme(against->collection);
     if (status == NIGH_OK) status = run(against, paths, count, source, &by, error);
     if (status != NIGH_OK) against->state = NIGH__AGAINST_BROKEN;
     return status;
