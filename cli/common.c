@@ -65,7 +65,7 @@ __attribute__((format(printf, 2, 0))) static void say(const char *prefix, const 
 }
 
 struct cli_shown cli_shown(const char *id, size_t length) {
-    struct cli_shown shown;
+    struct cli_shown shown = {.text = ""};
     (void)nigh_escape(id, length, shown.text, sizeof shown.text);
     return shown;
 }

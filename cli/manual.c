@@ -167,6 +167,7 @@ static void see_also(struct cli_sink *out, const struct cli_command *but) {
     for (size_t i = 0; family != NULL && (command = cli_subcommand_at(family, i)) != NULL; i++)
         if (command != but) also(out, command, &first);
     for (size_t i = 0; (command = cli_command_at(i)) != NULL; i++)
+        /* cppcheck-suppress nullPointerRedundantCheck ; the loop ends there */
         if (!command->internal && command != but) also(out, command, &first);
     cli_sink_text(out, "\n");
 }

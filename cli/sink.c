@@ -280,7 +280,8 @@ void cli_sink_escaped(struct cli_sink *sink, const char *text, size_t length) {
         char shown[24];
         size_t character = cli_utf8_length(text + i, length - i);
         if (character == 0) character = 1;
-        cli_sink_bytes(sink, shown, nigh_escape(text + i, character, shown, sizeof shown));
+        const size_t escaped = nigh_escape(text + i, character, shown, sizeof shown);
+        cli_sink_bytes(sink, shown, escaped);
         i += character;
     }
 }

@@ -33,11 +33,12 @@ static nigh_status placing_init(struct placing *placing, nigh_error *error) {
     const nigh_growing_finder *finder = placing->finder;
     const nigh_context *context = finder->context;
     placing->words = nigh__alloc(context, (size_t)PIECE * finder->words, 2 * sizeof(uint64_t));
-    placing->added = placing->words + (size_t)PIECE * finder->words;
     placing->added_rows = nigh__alloc(context, PIECE, finder->options.width_bits / 8);
     placing->clusters = nigh__alloc(context, PIECE, sizeof(uint32_t));
-    if (placing->words != NULL && placing->added_rows != NULL && placing->clusters != NULL) return NIGH_OK;
-    return nigh__no_memory(error, "for rows");
+    if (placing->words == NULL || placing->added_rows == NULL || placing->clusters == NULL)
+        return nigh__no_memory(error, "for rows");
+    placing->added = placing->words + (size_t)PIECE * finder->words;
+    return NIGH_OK;
 }
 
 static void placing_release(const struct placing *placing) {

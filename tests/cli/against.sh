@@ -164,7 +164,9 @@ words() { for ((i = $1; i < $1 + 80; i++)); do printf 'word%d ' $((i * 7919 % 10
     printf '{"id":"two","text":"%s"}\n' "$(words 2700)"
 } > new.jsonl
 for scheme in simhash minhash; do # by bits alone
-    "$NIGH" index -q --scheme $scheme $([[ $scheme == minhash ]] && echo --threshold 0) $scheme.nigh old.jsonl || fail index
+    bits_alone=()
+    [[ $scheme == minhash ]] && bits_alone=(--threshold 0)
+    "$NIGH" index -q --scheme $scheme "${bits_alone[@]}" $scheme.nigh old.jsonl || fail index
     expect_unchanged $scheme.nigh 0 $'copy\tone\t0\tcollection\nagain\tfresh\t0\tinput' '' \
         -- "$NIGH" against -q --output tsv $scheme.nigh new.jsonl
     expect 0 ANY "nigh: not added: the id 'two' is there already

@@ -16,7 +16,7 @@ contains .err 'File too large'
 contains .err "not all slice lists were made; 'nigh index rows.nigh --lists slices' makes them"
 contains .err "nigh: the documents are in 'rows.nigh': 20,000 were added, it now has 20,000"
 expect 0 ANY ANY -- "$NIGH" check rows.nigh
-ls rows.nigh | grep tmp && fail 'temporary files are left'
+compgen -G 'rows.nigh/*tmp*' && fail 'temporary files are left'
 expect 0 '' ANY -- "$NIGH" index rows.nigh --lists slices
 # Before the commit the error is an ordinary one, and nothing is left.
 expect 2 '' ANY -- limited 100 "$NIGH" index none.nigh rows.npy

@@ -65,8 +65,9 @@ static struct reading target_read_options(nigh_context *context, nigh_signature_
                                           const uint8_t *data, size_t size, size_t chunk) {
     struct memory_source source = {.bytes = data, .length = size, .chunk = chunk, .fail_at = SIZE_MAX};
     nigh_stream stream = memory_source_stream(&source);
-    options->stream = &stream;
-    return read_signatures(context, "-", options);
+    nigh_signature_reader_options own = *options;
+    own.stream = &stream;
+    return read_signatures(context, "-", &own);
 }
 
 static struct reading target_read(nigh_context *context, nigh_signature_format format, uint32_t width_bits,

@@ -31,7 +31,9 @@ static void fill(struct nigh__rng *rng, uint32_t width_bits, uint64_t *rows, uin
         const uint64_t centre = nigh__rng_next(rng) % 9;
         for (uint32_t w = 0; w < words; w++) {
             out[w] = nigh__mix(centre * 100 + w);
-            if (centre < 7) out[w] ^= nigh__rng_next(rng) & nigh__rng_next(rng) & nigh__rng_next(rng);
+            uint64_t turned = UINT64_MAX; /* an eighth of the bits */
+            for (int i = 0; i < 3; i++) turned &= nigh__rng_next(rng);
+            if (centre < 7) out[w] ^= turned;
         }
         if (width_bits % 64 != 0) out[words - 1] &= (UINT64_C(1) << width_bits % 64) - 1;
     }

@@ -125,7 +125,7 @@ static void keyed_hashing(void **state) {
     } known[] = {
         {0, UINT64_C(0x726fdb47dd0e0e31)}, {8, UINT64_C(0x93f5f5799a932462)}, {15, UINT64_C(0xa129ca6149be45e5)}};
     uint8_t bytes[15];
-    for (uint8_t i = 0; i < sizeof bytes; i++) bytes[i] = i;
+    for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)i;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         for (size_t piece = 1; piece <= sizeof bytes; piece++) {
             struct nigh__keyed_hasher hasher;

@@ -343,8 +343,9 @@ static void test_stopping(void **state) {
         assert_ok(nigh__predict(&options, &none, &error), &error);
         assert_true(none.compared == all.compared && none.query_seconds == all.query_seconds);
         double before = none.compared;
-        for (options.matched = 0.25; options.matched <= 1; options.matched += 0.25) {
+        for (int quarters = 1; quarters <= 4; quarters++) {
             nigh_plan_row some = settings[i];
+            options.matched = quarters / 4.0;
             assert_ok(nigh__predict(&options, &some, &error), &error);
             assert_true(some.compared < before);
             before = some.compared;

@@ -132,7 +132,7 @@ static void test_many(void **state) {
 static void test_rows(void **state) {
     enum { ROWS = 900 };
     struct nigh__rng rng = {.state = 5};
-    uint64_t rows[ROWS];
+    uint64_t rows[ROWS] = {0};
     for (size_t i = 0; i < ROWS; i++) {
         rows[i] = i < 9 || i % 3 == 0 ? nigh__rng_next(&rng) : rows[nigh__rng_next(&rng) % i];
         if (i % 3 == 1) rows[i] ^= UINT64_C(1) << nigh__rng_next(&rng) % 64;

@@ -662,10 +662,11 @@ static void test_weak_bits_spread(void **state) {
     const uint64_t *rows = evaluation->rows.data;
     const uint32_t count = (uint32_t)evaluation->rows.count;
     double sum = 0;
-    for (uint32_t a = 0; a < count; a++) {
-        for (uint32_t b = 0; b < count; b++) {
-            const double one = rows[a] & 1 ? weights[a * 64] : -(double)weights[a * 64];
-            const double other = rows[b] & 1 ? weights[b * 64] : -(double)weights[b * 64];
+    enum { WIDTH = 64 };
+    for (size_t a = 0; a < count; a++) {
+        for (size_t b = 0; b < count; b++) {
+            const double one = rows[a] & 1 ? weights[a * WIDTH] : -(double)weights[a * WIDTH];
+            const double other = rows[b] & 1 ? weights[b * WIDTH] : -(double)weights[b * WIDTH];
             if (a != b) sum += (one - other) * (one - other);
         }
     }

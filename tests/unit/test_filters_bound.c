@@ -74,14 +74,14 @@ static void test_bound(void **state) {
     const double u = 1e6, n = 100;
     const double all = u * (n / u * log2(u / n) + (1 - n / u) * log2(1 / (1 - n / u)));
     /* All sets alike: m / n = lg(1 / t), as far as words are many. */
-    for (double ratio = 1; ratio <= 6; ratio++)
+    for (int ratio = 1; ratio <= 6; ratio++)
         assert_true(fabs(nigh__filter_bound(ratio, all, n, u) / exp2(-ratio) - 1) < 0.02);
     /* Enough bits for all there is to know. */
     assert_true(nigh__filter_bound(5, 499, 100, u) == 0);
     assert_true(nigh__filter_bound(5, 501, 100, u) > 0);
     /* What it says is what the formula has, and less entropy is less error. */
     double last = 1;
-    for (double entropy = 1000; entropy > 300; entropy -= 100) {
+    for (int entropy = 1000; entropy > 300; entropy -= 100) {
         const double t = nigh__filter_bound(3, entropy, n, u), r = t * u / n;
         assert_true(t < last);
         last = t;

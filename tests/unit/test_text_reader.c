@@ -228,7 +228,7 @@ static void test_refused(void **state) {
     bad[2].shard = 1;
     bad[3].stream = &deaf;
     bad[4].text_key = "";
-    bad[5].only_language = "pl"; /* which there is a stemmer for nowhere, nor stop words */
+    bad[5].only_language = "pl"; /* for which there are no stop words */
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         assert_int_equal(nigh_text_reader_open(context, &path, 1, &bad[i], &reader, &error), NIGH_EINVAL);
         assert_null(reader);
