@@ -48,6 +48,17 @@ typedef enum nigh_search_probe {
     NIGH_PROBE_DIRECTED = 2 /* the likeliest first, by how sure each bit of the query is; NIGH_EINVAL without weights */
 } nigh_search_probe;
 
+/* What a bit that differs adds to a distance. */
+typedef enum nigh_search_rank {
+    NIGH_RANK_AUTO = 0,    /* bits; of nigh_search_text() weighted, where only the bits that its words touch are
+                              compared and there is no radius */
+    NIGH_RANK_BITS = 1,    /* one */
+    NIGH_RANK_WEIGHTED = 2 /* 0 to 8, by its weight in the query: the one of 0 1 2 3 4 5 6 8 that comes nearest to 8
+                              times its weight over the heaviest of the query, the smaller of two as near.  Bits that
+                              are not set in `masks` add nothing.  NIGH_EINVAL without `weights`, where those of a query
+                              are all 0, and with a method other than the scan */
+} nigh_search_rank;
+
 typedef struct nigh_search_options {
     size_t size;
     uint32_t k;       /* at most so many documents; NIGH_ALL: no such limit; not 0 */
@@ -84,6 +95,8 @@ typedef struct nigh_search_options {
     uint32_t patience; /* steps without a nearer answer after which it ends; 0: when there is none to go */
 
     int all_bits; /* of nigh_search_text(): non-zero compares all bits, not only those that its words touch */
+
+    nigh_search_rank rank; /* a `radius` is in the units of the distance: bits, or weighted */
 } nigh_search_options;
 
 NIGH_API void nigh_search_options_init(nigh_search_options *options);
@@ -161,6 +174,19 @@ typedef struct nigh_proof {
 
 /* Returns: NIGH_OK; NIGH_EINVAL past the last query. */
 NIGH_API nigh_status nigh_results_proof(const nigh_results *results, size_t query, nigh_proof *out, nigh_error *error);
+
+/* How the distances of an answer are to be read. */
+typedef struct nigh_scale {
+    size_t size;
+    nigh_search_rank rank; /* never NIGH_RANK_AUTO */
+    uint32_t whole;        /* the distance of what differs in everything that counts; 1 - distance / whole is the
+                              similarity, the share of it that agrees */
+    uint32_t chance;       /* the distance to be expected of the nearest of as many signatures made by tossing coins:
+                              what is not much nearer may have nothing to do with the query */
+} nigh_scale;
+
+/* Returns: NIGH_OK; NIGH_EINVAL past the last query; NIGH_ENOTFOUND of results that are not of a collection. */
+NIGH_API nigh_status nigh_results_scale(const nigh_results *results, size_t query, nigh_scale *out, nigh_error *error);
 NIGH_API void nigh_results_free(nigh_results *results); /* accepts NULL */
 
 #ifdef __cplusplus

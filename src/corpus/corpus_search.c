@@ -87,9 +87,11 @@ static nigh_status spread(const struct questions *questions, nigh_results *found
     for (size_t i = 0, next = 0; whole && i < questions->count; i++) {
         size_t count = 0;
         const nigh_match *matches = NULL;
+        all->sums[i] = (struct nigh__ranking_sums){0};
         all->proofs[i] = (nigh_proof){.size = sizeof(nigh_proof), .exact = 1, .below = NIGH_ALL, .breadth = NIGH_ALL};
         if (questions->has_words[i]) {
-            (void)nigh_results_proof(found, next, &all->proofs[i], NULL);
+            all->proofs[i] = found->proofs[next];
+            all->sums[i] = found->sums[next];
             matches = nigh_results_matches(found, next++, &count);
         }
         all->exact_queries += all->proofs[i].exact != 0;
@@ -105,13 +107,24 @@ static nigh_status spread(const struct questions *questions, nigh_results *found
     return NIGH_OK;
 }
 
+/* Weights rank better than masks do, and a radius is in bits unless somebody says otherwise. */
+static nigh_status choose_ranking(const struct questions *questions, nigh_search_options *asked, nigh_error *error) {
+    if (asked->rank == NIGH_RANK_WEIGHTED && !questions->sure)
+        return nigh__fail(error, NIGH_EINVAL, "minhash bits have no weights to rank by");
+    if (asked->rank == NIGH_RANK_AUTO && asked->masks != NULL && asked->radius == NIGH_ALL)
+        asked->rank = NIGH_RANK_WEIGHTED;
+    return NIGH_OK;
+}
+
 static nigh_status ask(const nigh_collection *collection, const struct questions *questions,
                        const nigh_search_options *options, nigh_results **out, nigh_error *error) {
     nigh_search_options asked = *options;
     nigh_results *found = NULL;
     asked.masks = questions->masked && !asked.all_bits ? questions->masks : NULL;
     asked.weights = questions->sure ? questions->weights : NULL;
-    nigh_status status = nigh_search(collection, questions->signatures, questions->asked, &asked, &found, error);
+    nigh_status status = choose_ranking(questions, &asked, error);
+    if (status != NIGH_OK) return status;
+    status = nigh_search(collection, questions->signatures, questions->asked, &asked, &found, error);
     if (status != NIGH_OK || questions->asked == questions->count) {
         *out = found;
         return status;

@@ -14,6 +14,7 @@
 #include "collection/collection.h"
 #include "eval/eval_options.h"
 #include "eval/nearness.h"
+#include "scan/ranking.h"
 #include "search/search_options.h"
 #include "search/truth.h"
 
@@ -155,8 +156,8 @@ nigh_status nigh_eval_nearness_measure(const nigh_collection *collection, const 
     if (status == NIGH_OK) status = nigh__options_copy(&nigh__search_options_shape, &m.search, search, error);
     if (status == NIGH_OK) status = nigh__truth_key(collection, queries, count, &m.own, &key, error);
     if (status != NIGH_OK) return status;
-    if (m.search.masks != NULL)
-        return nigh__fail(error, NIGH_EINVAL, "the truth is of whole signatures; leave the masks out");
+    if (!nigh__ranks_plainly(&m.search))
+        return nigh__fail(error, NIGH_EINVAL, "the truth is of whole signatures; leave masks and weighted ranking out");
     if (truth->key != key || truth->queries != count)
         return nigh__fail(error, NIGH_EMISMATCH, "the truth is of other documents or other queries");
     m.search.k = truth->k + (m.own.own != NULL);

@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "graph/graph_search.h"
 #include "scan/cost_model.h"
+#include "scan/ranking.h"
 
 #define MAX_BATCH 256u /* queries share nothing but the start of the threads, which counts where one takes 20 us */
 
@@ -34,8 +35,8 @@ static nigh_status check_numbers(const nigh_search_options *options, nigh_error 
     if (options->effort != NIGH__UNSET && options->k != NIGH_ALL && options->effort < options->k)
         return nigh__fail(error, NIGH_EINVAL, "an effort of %u cannot give %u documents", options->effort, options->k);
     if (!asked_for(options)) return NIGH_OK;
-    if (options->masks != NULL)
-        return nigh__fail(error, NIGH_EINVAL, "a graph cannot be searched in some of the bits only");
+    if (!nigh__ranks_plainly(options))
+        return nigh__fail(error, NIGH_EINVAL, "a graph cannot be searched in some of the bits only, nor by weights");
     if (options->k == NIGH_ALL)
         return nigh__fail(error, NIGH_EINVAL, "a graph leads to the nearest, not to all within a radius: k is needed");
     if (options->stop != NIGH_STOP_BREADTH)
@@ -86,7 +87,7 @@ static nigh_status prepare(const struct nigh__prepared *base, struct nigh__prepa
     struct nigh__graph graph;
     bool any;
     *out = NULL;
-    if (options->stop != NIGH_STOP_BREADTH || options->k == NIGH_ALL || options->masks != NULL) return NIGH_OK;
+    if (options->stop != NIGH_STOP_BREADTH || options->k == NIGH_ALL || !nigh__ranks_plainly(options)) return NIGH_OK;
     const nigh_status status = find_graph(base->segment, options, &graph, &any, error);
     if (status != NIGH_OK || !any) return status;
     struct graph_segment *walked = nigh__prepared_new(base, sizeof *walked, error);

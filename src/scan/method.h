@@ -30,6 +30,7 @@
 #include "base/object_pool.h"
 #include "base/progress.h"
 #include "collection/collection.h"
+#include "kernel/weighted.h"
 
 /* ------------------------------------------------------------------- the options */
 
@@ -75,13 +76,13 @@ struct nigh__answer {
 
 /* A step of some queries of a batch.  Arrays are of all queries of the batch. */
 struct nigh__query_batch {
-    const uint64_t *queries; /* rows of the segment's words */
-    const uint64_t *masks;   /* NULL, or as many: only these bits of a query count */
-    const uint8_t *weights;  /* NULL, or those of their bits, the segment's width each */
-    const uint32_t *limits;  /* only rows nearer than this are wanted; UINT32_MAX: any */
-    uint32_t size;           /* of the batch */
-    const uint32_t *chosen;  /* the queries to take a step for, ascending */
-    uint32_t count;          /* of these */
+    const uint64_t *queries;    /* rows of the segment's words */
+    struct nigh__planes planes; /* what counts in them (scan/ranking.h) */
+    const uint8_t *weights;     /* NULL, or those of their bits, the segment's width each */
+    const uint32_t *limits;     /* only rows nearer than this are wanted; UINT32_MAX: any */
+    uint32_t size;              /* of the batch */
+    const uint32_t *chosen;     /* the queries to take a step for, ascending */
+    uint32_t count;             /* of these */
     struct nigh__answer *answers;
     uint32_t threads; /* at least 1 */
 

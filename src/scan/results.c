@@ -38,11 +38,14 @@ void nigh__results_count(nigh_results *results, const nigh_results *other) {
     results->skipped_lists = other->skipped_lists;
     results->scanned = other->scanned;
     results->steps = other->steps;
+    results->rank = other->rank;
+    results->rows = other->rows;
 }
 
 bool nigh__results_prove(nigh_results *results) {
     results->proofs = nigh__alloc_zero(results->context, results->queries, sizeof *results->proofs);
-    return results->proofs != NULL;
+    results->sums = nigh__alloc_zero(results->context, results->queries, sizeof *results->sums);
+    return results->proofs != NULL && results->sums != NULL;
 }
 
 const nigh_match *nigh_results_matches(const nigh_results *results, size_t query, size_t *count) {
@@ -95,10 +98,25 @@ nigh_status nigh_results_proof(const nigh_results *results, size_t query, nigh_p
     return NIGH_OK;
 }
 
+nigh_status nigh_results_scale(const nigh_results *results, size_t query, nigh_scale *out, nigh_error *error) {
+    if (query >= results->finished) return nigh__fail(error, NIGH_EINVAL, "there is no answer to query %zu", query);
+    if (results->sums == NULL)
+        return nigh__fail(error, NIGH_ENOTFOUND, "these are not the results of a search of a collection");
+    const nigh_scale scale = {
+        .size = sizeof scale,
+        .rank = results->rank,
+        .whole = results->sums[query].whole,
+        .chance = nigh__ranking_chance(&results->sums[query], results->rows),
+    };
+    nigh__info_copy(out, &scale, sizeof scale);
+    return NIGH_OK;
+}
+
 void nigh_results_free(nigh_results *results) {
     if (results == NULL) return;
     nigh__array_release(results->context, &results->matches);
     nigh__free(results->context, results->ends);
     nigh__free(results->context, results->proofs);
+    nigh__free(results->context, results->sums);
     nigh__free(results->context, results);
 }

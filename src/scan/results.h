@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "base/memory.h"
+#include "scan/ranking.h"
 
 struct nigh_results {
     const nigh_context *context;
@@ -19,7 +20,10 @@ struct nigh_results {
     uint64_t lists, postings, skipped_lists, exact_queries, scanned;
     uint64_t steps;
     bool exact;
-    nigh_proof *proofs; /* of each query; NULL: what `exact` says holds for each */
+    nigh_proof *proofs;              /* of each query; NULL: what `exact` says holds for each */
+    struct nigh__ranking_sums *sums; /* of each query, with its proof */
+    nigh_search_rank rank;           /* not NIGH_RANK_AUTO */
+    uint64_t rows;                   /* that there were to find */
 };
 
 /* Results without matches for that many queries; NULL: out of memory. */
@@ -28,10 +32,10 @@ nigh_results *nigh__results_new(const nigh_context *context, size_t queries);
 /* Adds the matches of the next query.  False: out of memory. */
 bool nigh__results_add(nigh_results *results, const nigh_match *matches, size_t count);
 
-/* Takes over the counts of other results, but for proofs. */
+/* Takes over the counts of other results and how they were ranked, but for proofs. */
 void nigh__results_count(nigh_results *results, const nigh_results *other);
 
-/* Room for a proof of each query, all zero.  False: out of memory. */
+/* Room for a proof and the sums of each query, all zero.  False: out of memory. */
 bool nigh__results_prove(nigh_results *results);
 
 #endif

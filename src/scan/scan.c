@@ -37,7 +37,7 @@
 #include "base/parallel.h"
 #include "base/status.h"
 #include "base/threads.h"
-#include "kernel/masked.h"
+#include "kernel/weighted.h"
 
 #define HITS 32768u            /* a thread's buffer, 384 KB, hardly touched */
 #define BLOCK_BYTES 524288u    /* long enough for the call not to matter, short enough to stop soon */
@@ -61,10 +61,10 @@ struct job {
 static size_t call_kernel(const struct nigh__scan *scan, const uint64_t *rows, size_t count, const uint32_t *limits,
                           struct nigh__hit *hits) {
     const struct nigh__hamming *hamming = scan->context->hamming;
-    if (scan->masks == NULL)
+    if (scan->planes.count == 0)
         return hamming->batch(scan->queries, scan->query_count, rows, count, scan->words, limits, hits);
-    return nigh__masked_choose(hamming->name)
-        ->batch(scan->queries, scan->masks, scan->query_count, rows, count, scan->words, limits, hits);
+    return nigh__weighted_choose(hamming->name)
+        ->batch(scan->queries, &scan->planes, scan->query_count, rows, count, scan->words, limits, hits);
 }
 
 /* One call of the kernel.  False where the file was cut short under it. */

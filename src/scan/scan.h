@@ -7,7 +7,7 @@
 #define NIGH_SCAN_SCAN_H
 
 #include "base/progress.h"
-#include "kernel/hamming.h"
+#include "kernel/weighted.h"
 #include "scan/nearest.h"
 
 struct nigh__scan {
@@ -20,12 +20,12 @@ struct nigh__scan {
     const void *map;
     uint64_t map_length;
 
-    const uint64_t *queries; /* query_count * words, aligned to 8 */
-    const uint64_t *masks;   /* NULL, or as many: only these bits of a query count */
-    size_t query_count;      /* at most NIGH__BATCH_QUERIES */
-    const uint32_t *limits;  /* of each query: rows must be nearer than this */
-    uint32_t k;              /* at most so many rows for each query; NIGH_ALL: no limit */
-    uint32_t threads;        /* at least 1 */
+    const uint64_t *queries;    /* query_count * words, aligned to 8 */
+    struct nigh__planes planes; /* what counts in them */
+    size_t query_count;         /* at most NIGH__BATCH_QUERIES */
+    const uint32_t *limits;     /* of each query: rows must be nearer than this */
+    uint32_t k;                 /* at most so many rows for each query; NIGH_ALL: no limit */
+    uint32_t threads;           /* at least 1 */
 
     struct nigh__progress *progress; /* ticked in distances; NULL: nobody waits */
     uint64_t progress_done;          /* before this scan */

@@ -13,20 +13,34 @@ static double estimate(struct nigh__prepared *prepared, uint32_t query, uint32_t
     return nigh__scan_cost(prepared->segment->words, prepared->segment->signatures);
 }
 
-/* The queries chosen one after the other: those of the batch, or a copy in *picked.  NULL: no memory. */
-static const uint64_t *pick_queries(const struct nigh__segment *segment, const struct nigh__query_batch *batch,
-                                    uint64_t **picked) {
+/* The queries chosen one after the other, and what counts in them: those of the batch, or a copy. */
+struct picked {
+    const uint64_t *queries;
+    struct nigh__planes planes;
+    uint64_t *copy; /* the caller frees it */
+};
+
+static bool pick_queries(const struct nigh__segment *segment, const struct nigh__query_batch *batch,
+                         struct picked *picked) {
     const size_t words = segment->words;
-    if (batch->count == batch->size) return batch->queries; /* with masks it is always all */
-    *picked = nigh__alloc_aligned(segment->context, batch->count * words, sizeof **picked, NIGH__CACHE_LINE);
-    for (uint32_t i = 0; *picked != NULL && i < batch->count; i++)
-        memcpy(*picked + i * words, batch->queries + batch->chosen[i] * words, words * sizeof **picked);
-    return *picked;
+    const size_t own = batch->planes.count * words; /* planes of a query */
+    *picked = (struct picked){.queries = batch->queries, .planes = batch->planes};
+    if (batch->count == batch->size) return true;
+    picked->copy =
+        nigh__alloc_aligned(segment->context, batch->count * (words + own), sizeof(uint64_t), NIGH__CACHE_LINE);
+    if (picked->copy == NULL) return false;
+    uint64_t *planes = picked->copy + batch->count * words;
+    for (uint32_t i = 0; i < batch->count; i++) {
+        memcpy(picked->copy + i * words, batch->queries + batch->chosen[i] * words, words * sizeof(uint64_t));
+        if (own != 0) memcpy(planes + i * own, batch->planes.words + batch->chosen[i] * own, own * sizeof(uint64_t));
+    }
+    picked->queries = picked->copy;
+    picked->planes.words = planes;
+    return true;
 }
 
-/* `queries` are those chosen. */
 static nigh_status scan_rows(const struct nigh__prepared *prepared, const struct nigh__query_batch *batch,
-                             const uint64_t *queries, struct nigh__array *found, nigh_error *error) {
+                             const struct picked *picked, struct nigh__array *found, nigh_error *error) {
     const struct nigh__segment *segment = prepared->segment;
     uint32_t limits[NIGH__BATCH_QUERIES];
     for (uint32_t i = 0; i < batch->count; i++) limits[i] = batch->limits[batch->chosen[i]];
@@ -37,8 +51,8 @@ static nigh_status scan_rows(const struct nigh__prepared *prepared, const struct
         .words = segment->words,
         .map = segment->map,
         .map_length = segment->length,
-        .queries = queries,
-        .masks = batch->masks,
+        .queries = picked->queries,
+        .planes = picked->planes,
         .query_count = batch->count,
         .limits = limits,
         .k = prepared->options->k,
@@ -53,17 +67,17 @@ static nigh_status scan_rows(const struct nigh__prepared *prepared, const struct
 
 static nigh_status run(struct nigh__prepared *prepared, const struct nigh__query_batch *batch, nigh_error *error) {
     struct nigh__array found[NIGH__BATCH_QUERIES];
-    uint64_t *picked = NULL;
-    const uint64_t *queries = pick_queries(prepared->segment, batch, &picked);
-    if (queries == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for %u queries", batch->count);
+    struct picked picked;
+    if (!pick_queries(prepared->segment, batch, &picked))
+        return nigh__fail(error, NIGH_ENOMEM, "no memory for %u queries", batch->count);
     for (uint32_t i = 0; i < batch->count; i++) found[i] = batch->answers[batch->chosen[i]].keys;
-    const nigh_status status = scan_rows(prepared, batch, queries, found, error);
+    const nigh_status status = scan_rows(prepared, batch, &picked, found, error);
     for (uint32_t i = 0; i < batch->count; i++) {
         struct nigh__answer *answer = &batch->answers[batch->chosen[i]];
         answer->keys = found[i];
         answer->distances = prepared->segment->signatures;
     }
-    nigh__free(prepared->segment->context, picked);
+    nigh__free(prepared->segment->context, picked.copy);
     return status;
 }
 

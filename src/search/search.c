@@ -38,8 +38,8 @@
 #include "base/status.h"
 #include "base/threads.h"
 #include "collection/collection.h"
-#include "kernel/hamming.h"
 #include "scan/nearest.h"
+#include "scan/ranking.h"
 #include "scan/results.h"
 #include "search/methods.h"
 #include "search/search_options.h"
@@ -64,11 +64,14 @@ struct search {
     size_t room;                  /* for queries of a batch */
     size_t batch_count;           /* queries of the batch */
     uint64_t *batch;              /* these, as rows */
-    uint64_t *masks;              /* theirs; NULL: all bits count */
+    struct nigh__planes planes;   /* what counts in them */
+    uint64_t *plane_words;        /* of these, owned; NULL: every bit counts one */
+    uint64_t *mask;               /* of one query, while planes are made */
     const uint8_t *weights;       /* of their bits; NULL: not known */
     uint8_t next[MAX_QUERIES];    /* enum nigh__next: what each needs in the segment */
     uint32_t chosen[MAX_QUERIES]; /* those that take a step, ascending */
     uint32_t limits[MAX_QUERIES];
+    struct nigh__ranking_sums sums[MAX_QUERIES];
     bool scanned[MAX_QUERIES];    /* although there were lists */
     struct nigh__answer *answers; /* of a segment */
     nigh_proof *proofs;
@@ -87,6 +90,7 @@ struct expansion {
     size_t next;         /* of the rows */
     uint64_t in_groups;  /* documents of the rows so far, also those past the k-th of a row */
     uint32_t k;          /* NIGH_ALL: no limit */
+    uint32_t farthest;   /* that a row can be */
     uint64_t *documents; /* keys */
     size_t count;        /* of the documents */
     size_t room;         /* for documents */
@@ -118,7 +122,7 @@ static bool expand_row(struct expansion *e) {
     uint32_t count = 0;
     if (!nigh__segment_group(segment, row, &first, &count))
         return lies(e, NIGH__SECTION_GROUP_STARTS, row, "the documents of a signature lie outside their section");
-    if (distance > segment->width_bits) return lies(e, NIGH__SECTION_SIGNATURES, row, "bits past the width are set");
+    if (distance > e->farthest) return lies(e, NIGH__SECTION_SIGNATURES, row, "bits past the width are set");
     if (count > segment->documents - e->in_groups)
         return lies(e, NIGH__SECTION_GROUP_STARTS, row, "a document belongs to several signatures");
     const uint32_t taken = count < e->k ? count : e->k;
@@ -149,11 +153,11 @@ static bool expand_some(struct expansion *e) {
     return true;
 }
 
-/* The rows that were found for a query, as keys of documents in search->documents, sorted and cut at k. */
-static nigh_status expand(struct search *search, const struct nigh__segment *segment, const struct nigh__array *rows,
-                          nigh_error *error) {
+/* The rows that were found for query q, as keys of documents in search->documents, sorted and cut at k. */
+static nigh_status expand(struct search *search, const struct nigh__segment *segment, uint32_t q, nigh_error *error) {
+    const struct nigh__array *rows = &search->answers[q].keys;
     struct nigh__array *documents = &search->documents;
-    struct expansion e = {.segment = segment, .k = search->options.k};
+    struct expansion e = {.segment = segment, .k = search->options.k, .farthest = search->sums[q].whole};
     documents->count = 0;
     e.rows = rows->data;
     e.row_count = rows->count;
@@ -255,7 +259,7 @@ static nigh_status settle(struct search *search, const struct nigh__search_metho
     const struct nigh__segment *segment = prepared->segment;
     const struct nigh__answer *answer = &search->answers[q];
     add_counts(search->results, answer);
-    const nigh_status status = expand(search, segment, &answer->keys, error);
+    const nigh_status status = expand(search, segment, q, error);
     if (status != NIGH_OK) return status;
     const uint32_t wanted = answer->below < search->limits[q] ? wanted_of(search, q) : search->limits[q];
     search->next[q] = method->next == NULL ? NIGH__NEXT_NOTHING : (uint8_t)method->next(prepared, q, wanted);
@@ -283,7 +287,7 @@ static nigh_status take_step(struct search *search, const struct nigh__search_me
                              struct nigh__prepared *prepared, uint32_t count, nigh_error *error) {
     const struct nigh__query_batch batch = {
         .queries = search->batch,
-        .masks = search->masks,
+        .planes = search->planes,
         .weights = search->weights,
         .limits = search->limits,
         .size = (uint32_t)search->batch_count,
@@ -353,11 +357,39 @@ static void copy_rows(const struct search *search, const uint8_t *from, size_t c
     for (size_t q = 0; q < count; q++) memcpy(to + q * words, from + q * bytes, bytes);
 }
 
+/* The planes of query number `first` + `q`, which is number `q` of the batch.  False: nothing of it counts. */
+static bool make_planes(struct search *search, size_t first, size_t q) {
+    const uint32_t width = search->collection->width_bits;
+    const size_t words = nigh__row_words(width);
+    uint64_t *planes = search->plane_words + q * search->planes.count * words;
+    const bool masked = search->options.masks != NULL;
+    if (masked) copy_rows(search, search->options.masks + (first + q) * (width / 8), 1, search->mask);
+    if (search->options.rank == NIGH_RANK_WEIGHTED)
+        return nigh__planes_weigh(search->weights + q * width, masked ? search->mask : NULL, width, planes);
+    memcpy(planes, search->mask, words * sizeof *planes);
+    return true;
+}
+
+/* What counts in the queries of the batch, and what that comes to. */
+static nigh_status rank_batch(struct search *search, size_t first, nigh_error *error) {
+    const uint32_t width = search->collection->width_bits;
+    const size_t words = nigh__row_words(width);
+    for (size_t q = 0; q < search->batch_count; q++) {
+        search->sums[q] = (struct nigh__ranking_sums){.whole = width, .squares = width};
+        if (search->planes.count == 0) continue;
+        if (!make_planes(search, first, q))
+            return nigh__fail(error, NIGH_EINVAL, "all weights of query %zu are 0", first + q);
+        nigh__planes_sum(search->plane_words + q * search->planes.count * words, search->planes.count, words,
+                         &search->sums[q]);
+    }
+    return NIGH_OK;
+}
+
 /* The `count` queries from number `first` on. */
-static void take_batch(struct search *search, const uint8_t *queries, size_t first, size_t count) {
+static nigh_status take_batch(struct search *search, const uint8_t *queries, size_t first, size_t count,
+                              nigh_error *error) {
     const size_t bytes = search->collection->width_bits / 8;
     copy_rows(search, queries + first * bytes, count, search->batch);
-    if (search->masks != NULL) copy_rows(search, search->options.masks + first * bytes, count, search->masks);
     if (search->options.weights != NULL) search->weights = search->options.weights + first * 8 * bytes;
     for (size_t q = 0; q < count; q++) {
         search->matches[q].count = 0;
@@ -365,6 +397,7 @@ static void take_batch(struct search *search, const uint8_t *queries, size_t fir
         search->proofs[q] = (nigh_proof){.size = sizeof(nigh_proof), .below = NIGH_ALL, .breadth = NIGH_ALL};
     }
     search->batch_count = count;
+    return rank_batch(search, first, error);
 }
 
 /* The answer to one query, and what is proven of it. */
@@ -378,6 +411,7 @@ static bool finish_query(struct search *search, size_t q) {
     proof->exact = proof->below == NIGH_ALL || farthest < proof->below;
     if (proof->exact) proof->below = NIGH_ALL;
     results->proofs[results->finished] = *proof;
+    results->sums[results->finished] = search->sums[q];
     results->exact_queries += proof->exact != 0;
     results->scanned += search->scanned[q];
     return nigh__results_add(results, matches->data, matches->count);
@@ -394,15 +428,24 @@ static nigh_status search_batch(struct search *search, nigh_error *error) {
     return NIGH_OK;
 }
 
-static uint64_t *queries_new(const struct search *search) {
+static uint64_t *rows_new(const struct search *search, size_t rows) {
     const size_t words = nigh__row_words(search->collection->width_bits);
-    return nigh__alloc_aligned(search->context, search->room * words, sizeof(uint64_t), NIGH__CACHE_LINE);
+    return nigh__alloc_aligned(search->context, rows * words, sizeof(uint64_t), NIGH__CACHE_LINE);
+}
+
+/* Room for the planes of a batch, where not every bit counts the same. */
+static bool planes_make(struct search *search) {
+    if (nigh__ranks_plainly(&search->options)) return true;
+    search->planes.count = search->options.rank == NIGH_RANK_WEIGHTED ? NIGH__PLANES : 1;
+    search->plane_words = rows_new(search, search->room * search->planes.count);
+    search->planes.words = search->plane_words;
+    search->mask = rows_new(search, 1);
+    return search->plane_words != NULL && search->mask != NULL;
 }
 
 static bool room_make(struct search *search) {
     const nigh_context *context = search->context;
-    search->batch = queries_new(search);
-    if (search->options.masks != NULL) search->masks = queries_new(search);
+    search->batch = rows_new(search, search->room);
     search->proofs = nigh__alloc(context, search->room, sizeof *search->proofs);
     search->answers = nigh__alloc(context, search->room, sizeof *search->answers);
     search->matches = nigh__alloc(context, search->room, sizeof *search->matches);
@@ -410,8 +453,8 @@ static bool room_make(struct search *search) {
         search->answers[q].keys = (struct nigh__array)NIGH__ARRAY(uint64_t);
     for (size_t q = 0; search->matches != NULL && q < search->room; q++)
         search->matches[q] = (struct nigh__array)NIGH__ARRAY(nigh_match);
-    return search->batch != NULL && (search->masks != NULL || search->options.masks == NULL) &&
-           search->proofs != NULL && search->answers != NULL && search->matches != NULL;
+    return planes_make(search) && search->batch != NULL && search->proofs != NULL && search->answers != NULL &&
+           search->matches != NULL;
 }
 
 static bool search_init(struct search *search, const nigh_collection *collection, size_t count) {
@@ -422,7 +465,9 @@ static bool search_init(struct search *search, const nigh_collection *collection
     search->documents = (struct nigh__array)NIGH__ARRAY(uint64_t);
     search->merged = (struct nigh__array)NIGH__ARRAY(nigh_match);
     for (uint32_t s = 0; s < collection->segment_count; s++)
-        search->progress_total += (uint64_t)collection->segments[s]->signatures * count;
+        search->results->rows += collection->segments[s]->signatures;
+    search->results->rank = search->options.rank;
+    search->progress_total = search->results->rows * count;
     search->room = count < MAX_QUERIES ? count : MAX_QUERIES;
     return room_make(search) && nigh__results_prove(search->results);
 }
@@ -441,7 +486,8 @@ static void search_release(struct search *search) {
     nigh__free(search->context, search->proofs);
     nigh__free(search->context, search->ways);
     nigh__free(search->context, search->batch);
-    nigh__free(search->context, search->masks);
+    nigh__free(search->context, search->plane_words);
+    nigh__free(search->context, search->mask);
 }
 
 static nigh_status search_all(struct search *search, const uint8_t *queries, size_t count, nigh_error *error) {
@@ -450,10 +496,20 @@ static nigh_status search_all(struct search *search, const uint8_t *queries, siz
     const size_t a_batch = batch_size(count, search->most_queries);
     for (size_t done = 0; done < count; done += search->batch_count) {
         const size_t some = count - done < a_batch ? count - done : a_batch;
-        take_batch(search, queries, done, some);
-        status = search_batch(search, error);
+        status = take_batch(search, queries, done, some, error);
+        if (status == NIGH_OK) status = search_batch(search, error);
         if (status != NIGH_OK) return status;
     }
+    return NIGH_OK;
+}
+
+/* Settles how a ranking that nobody said anything of is done. */
+static nigh_status check_ranking(nigh_search_options *options, nigh_error *error) {
+    if (options->rank == NIGH_RANK_AUTO) options->rank = NIGH_RANK_BITS;
+    if ((unsigned)options->rank > NIGH_RANK_WEIGHTED)
+        return nigh__fail(error, NIGH_EINVAL, "there is no ranking %u", (unsigned)options->rank);
+    if (options->rank == NIGH_RANK_WEIGHTED && options->weights == NULL)
+        return nigh__fail(error, NIGH_EINVAL, "a weighted ranking needs the weights of the queries");
     return NIGH_OK;
 }
 
@@ -465,7 +521,8 @@ nigh_status nigh_search(const nigh_collection *collection, const uint8_t *querie
     if (status != NIGH_OK) return status;
     if (search.options.k == 0) return nigh__fail(error, NIGH_EINVAL, "k must be at least 1");
     if (queries == NULL && count != 0) return nigh__fail(error, NIGH_EINVAL, "there are no queries");
-    status = nigh__search_settle(collection, &search.options, error);
+    status = check_ranking(&search.options, error);
+    if (status == NIGH_OK) status = nigh__search_settle(collection, &search.options, error);
     if (status != NIGH_OK) return status;
 
     nigh_results *results = nigh__results_new(collection->context, count);

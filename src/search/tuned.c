@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "search/tuned.h"
 
+#include "scan/ranking.h"
 #include "search/methods.h"
 #include "search/tuning.h"
 
@@ -17,7 +18,7 @@ static bool is_usable(const nigh_collection *collection, const nigh_search_optio
 
 static bool is_for(const nigh_collection *collection, const nigh_search_options *options) {
     if (!nigh__tuning_of(collection)->tuned || nigh__search_said(options)) return false;
-    if (options->masks != NULL || options->radius != NIGH_ALL || options->k > 2 * nigh__tuning_of(collection)->tuning.k)
+    if (!nigh__ranks_plainly(options) || options->radius != NIGH_ALL || options->k > 2 * nigh__tuning_of(collection)->tuning.k)
         return false;
     const nigh_tuned_queries asked = nigh__tuning_of(collection)->tuning.asked;
     if (asked != NIGH_TUNED_ANY && (asked == NIGH_TUNED_WEIGHTED) != (options->weights != NULL)) return false;

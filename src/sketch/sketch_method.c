@@ -5,6 +5,7 @@
 #include "base/options.h"
 #include "base/status.h"
 #include "scan/cost_model.h"
+#include "scan/ranking.h"
 #include "sketch/sketch.h"
 #include "sketch/sketches.h"
 
@@ -30,8 +31,8 @@ static nigh_status check(const nigh_collection *collection, const nigh_search_op
     if (bits != NIGH__UNSET && (bits == 0 || bits % 64 != 0 || bits > 64 * NIGH__SKETCH_WORDS))
         return nigh__fail(error, NIGH_EINVAL, "sketches of %u bits; they have 64, 128, 192 or 256", bits);
     if (options->method != NIGH_SEARCH_SKETCH) return NIGH_OK;
-    if (options->masks != NULL)
-        return nigh__fail(error, NIGH_EINVAL, "sketches cannot be searched in some of the bits only");
+    if (!nigh__ranks_plainly(options))
+        return nigh__fail(error, NIGH_EINVAL, "sketches cannot be searched in some of the bits only, nor by weights");
     if (options->k == NIGH_ALL)
         return nigh__fail(error, NIGH_EINVAL, "a search of sketches needs a k: how many documents at most");
     if (options->stop != NIGH_STOP_BREADTH)

@@ -4,6 +4,7 @@
 
 #include "kernel/hamming.h"
 #include "scan/nearest.h"
+#include "scan/ranking.h"
 #include "slices/slice_plan.h"
 
 static const struct nigh__search_option options_taken[] = {
@@ -29,7 +30,7 @@ static nigh_status prepare(const struct nigh__prepared *base, struct nigh__prepa
     struct nigh__slice_plan plan;
     bool any = false;
     *out = NULL;
-    if (base->options->masks != NULL) return NIGH_OK;
+    if (!nigh__ranks_plainly(base->options)) return NIGH_OK;
     const nigh_status status = nigh__slice_plan_init(&plan, base->options, base->segment, &any, error);
     if (status != NIGH_OK || !any) return status;
     struct sliced_segment *sliced = nigh__prepared_new(base, sizeof *sliced, error);

@@ -2,6 +2,7 @@
 /* Which options a search of slice lists takes, and which of them go together. */
 #include "base/options.h"
 #include "base/status.h"
+#include "scan/ranking.h"
 #include "slices/slice_plan.h"
 
 static nigh_status check_stop(const nigh_search_options *options, nigh_error *error) {
@@ -10,7 +11,7 @@ static nigh_status check_stop(const nigh_search_options *options, nigh_error *er
     if (options->stop == NIGH_STOP_SEEN && options->method != NIGH_SEARCH_SLICES_PLAIN)
         return nigh__fail(error, NIGH_EINVAL,
                           "only a plain search of slice lists can end when its answers are seen everywhere");
-    if (nigh__slices_asked_for(options) && options->masks != NULL)
+    if (nigh__slices_asked_for(options) && !nigh__ranks_plainly(options))
         return nigh__fail(error, NIGH_EINVAL, "slice lists cannot be searched in some of the bits only");
     return NIGH_OK;
 }
@@ -29,7 +30,7 @@ static nigh_status check_probe(const nigh_search_options *options, nigh_error *e
                           "for all within a radius");
     if (options->method == NIGH_SEARCH_SLICES_PLAIN)
         return nigh__fail(error, NIGH_EINVAL, "the papers' search of slice lists knows no directed probes");
-    if (options->masks != NULL)
+    if (!nigh__ranks_plainly(options))
         return nigh__fail(error, NIGH_EINVAL, "slice lists cannot be searched in some of the bits only");
     return NIGH_OK;
 }

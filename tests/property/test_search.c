@@ -66,19 +66,53 @@ static void world_write(const struct world *world, nigh_context *context, uint32
 
 /* -------------------------------------------------------------------- the oracle */
 
-/* All documents for a query, nearest first, in the bits of a mask (NULL: in all). */
-static nigh_match *oracle(const struct world *world, const uint8_t *query, const uint8_t *mask) {
+/* What is compared: all bits, those of masks, all by their weights, those of masks by their weights. */
+enum ranking { PLAIN, MASKED, WEIGHTED, BOTH, RANKINGS };
+
+static bool bit_of(const uint8_t *bytes, uint32_t bit) { return (bytes[bit / 8] >> bit % 8 & 1) != 0; }
+
+/* As nigh_search_rank defines it. */
+static uint32_t level_of(int weight, int heaviest) {
+    int best = 0;
+    for (int level = 1; level <= 8; level++)
+        if (level != 7 && abs(8 * weight - level * heaviest) < abs(8 * weight - best * heaviest)) best = level;
+    return (uint32_t)best;
+}
+
+/* What each bit of a query counts; `mask` or `weights` NULL: there are none. */
+static void levels_make(uint32_t *levels, uint32_t width, const uint8_t *mask, const uint8_t *weights) {
+    int heaviest = 1;
+    for (uint32_t j = 0; j < width; j++) levels[j] = mask == NULL || bit_of(mask, j);
+    for (uint32_t j = 0; weights != NULL && j < width; j++)
+        if (levels[j] != 0 && weights[j] > heaviest) heaviest = weights[j];
+    for (uint32_t j = 0; weights != NULL && j < width; j++) levels[j] *= level_of(weights[j], heaviest);
+}
+
+/* All documents for a query, nearest first. */
+static nigh_match *oracle(const struct world *world, const uint8_t *query, const uint32_t *levels) {
     nigh_match *all = calloc(world->documents + 1, sizeof *all);
     assert_non_null(all);
     for (uint64_t d = 0; d < world->documents; d++) {
+        const uint8_t *signature = world->signatures + d * world->bytes;
         all[d].document = d;
-        for (uint32_t i = 0; i < world->bytes; i++) {
-            const uint8_t differing = query[i] ^ world->signatures[d * world->bytes + i];
-            all[d].distance += (uint32_t)__builtin_popcount(mask == NULL ? differing : differing & mask[i]);
-        }
+        for (uint32_t j = 0; j < 8 * world->bytes; j++)
+            if (bit_of(query, j) != bit_of(signature, j)) all[d].distance += levels[j];
     }
     qsort(all, world->documents, sizeof *all, compare_matches);
     return all;
+}
+
+/* How the answer is to be read. */
+static void check_scale(const nigh_results *results, size_t q, const uint32_t *levels, uint32_t width,
+                        enum ranking ranking) {
+    nigh_scale scale = {.size = sizeof scale};
+    uint32_t whole = 0;
+    nigh_error error;
+    for (uint32_t j = 0; j < width; j++) whole += levels[j];
+    assert_ok(nigh_results_scale(results, q, &scale, &error), &error);
+    assert_int_equal(scale.rank, ranking >= WEIGHTED ? NIGH_RANK_WEIGHTED : NIGH_RANK_BITS);
+    assert_int_equal(scale.whole, whole);
+    assert_true(scale.chance <= whole / 2);
 }
 
 static void check_query(const struct world *world, const nigh_results *results, size_t q, const nigh_match *all,
@@ -97,8 +131,11 @@ static void check_query(const struct world *world, const nigh_results *results, 
 
 /* -------------------------------------------------------------------- the tests */
 
-/* With masks of few bits, of many, of none and of all where `masked`. */
-static void check_world(const struct world *world, const nigh_collection *collection, const char *kernel, bool masked) {
+/* With masks of few bits, of many, of none and of all, and weights of which most are 0, or none. */
+static void check_world(const struct world *world, const nigh_collection *collection, const char *kernel,
+                        enum ranking ranking) {
+    const bool masked = ranking == MASKED || ranking == BOTH;
+    const bool weighted = ranking >= WEIGHTED;
     static const uint32_t counts[] = {1, 2, 5, 70};
     static const uint32_t threads[] = {1, 2, 3, 7};
     const uint32_t width = world->bytes * 8;
@@ -108,9 +145,13 @@ static void check_world(const struct world *world, const nigh_collection *collec
     struct nigh__rng rng = {.state = world->seed + 1};
     uint8_t *queries = malloc((size_t)70 * world->bytes);
     uint8_t *masks = malloc((size_t)70 * world->bytes);
+    uint8_t *weights = malloc((size_t)70 * width);
+    uint32_t *levels = malloc((size_t)70 * width * sizeof *levels);
     nigh_match *all[70];
     assert_non_null(queries);
     assert_non_null(masks);
+    assert_non_null(weights);
+    assert_non_null(levels);
     for (size_t q = 0; q < 70; q++) {
         uint64_t like = nigh__rng_next(&rng) % world->documents;
         memcpy(queries + q * world->bytes, world->signatures + like * world->bytes, world->bytes);
@@ -121,9 +162,18 @@ static void check_world(const struct world *world, const nigh_collection *collec
             mask[i] = q % 4 == 0   ? (uint8_t)(draw & draw >> 8 & draw >> 16)
                       : q % 4 == 1 ? (uint8_t)(draw | draw >> 8)
                       : q % 4 == 2 ? 0xff
-                                   : 0;
+                                   : (uint8_t)(ranking == MASKED ? 0 : 1);
         }
-        all[q] = oracle(world, queries + q * world->bytes, masked ? mask : NULL);
+        for (uint32_t j = 0; j < width; j++) {
+            const uint64_t draw = nigh__rng_next(&rng);
+            weights[q * width + j] = (uint8_t)(draw % 4 == 0 || q % 3 == 0 ? draw >> 8 : 0);
+        }
+        for (uint32_t i = 0; i < world->bytes; i++) /* something must count */
+            if (mask[i] != 0) weights[q * width + 8 * i + (uint32_t)__builtin_ctz(mask[i])] |= 1;
+        if (masked && weighted) mask[0] |= 1;
+        weights[q * width] |= 1;
+        levels_make(levels + q * width, width, masked ? mask : NULL, weighted ? weights + q * width : NULL);
+        all[q] = oracle(world, queries + q * world->bytes, levels + q * width);
     }
     for (size_t i = 0; i < sizeof ks / sizeof ks[0]; i++) {
         for (size_t j = 0; j < sizeof radii / sizeof radii[0]; j++) {
@@ -133,17 +183,24 @@ static void check_world(const struct world *world, const nigh_collection *collec
             options.radius = radii[j];
             options.threads = threads[(i + j) % 4];
             options.masks = masked ? masks : NULL;
+            options.weights = weighted ? weights : NULL;
+            options.rank = weighted ? NIGH_RANK_WEIGHTED : NIGH_RANK_AUTO;
             const size_t count = counts[(i * 3 + j) % 4];
             nigh_results *results;
             nigh_error error;
             assert_ok(nigh_search(collection, queries, count, &options, &results, &error), &error);
-            for (size_t q = 0; q < count; q++) check_query(world, results, q, all[q], &options, kernel);
+            for (size_t q = 0; q < count; q++) {
+                check_query(world, results, q, all[q], &options, kernel);
+                check_scale(results, q, levels + q * width, width, ranking);
+            }
             nigh_results_free(results);
         }
     }
     for (size_t q = 0; q < 70; q++) free(all[q]);
     free(queries);
     free(masks);
+    free(weights);
+    free(levels);
 }
 
 static void test_against_a_plain_loop(void **state) {
@@ -168,7 +225,8 @@ static void test_against_a_plain_loop(void **state) {
             nigh_collection *collection;
             nigh_error error;
             assert_ok(nigh_collection_open(context, world.path, NULL, &collection, &error), &error);
-            for (int masked = 0; masked < 2; masked++) check_world(&world, collection, name, masked);
+            for (enum ranking ranking = PLAIN; ranking < RANKINGS; ranking++)
+                check_world(&world, collection, name, ranking);
             nigh_collection_close(collection);
             nigh_context_free(context);
         }
@@ -285,7 +343,13 @@ static void test_running_out_of_memory(void **state) {
     nigh_search_options_init(&options);
     options.k = 600;
     options.threads = 1;
-    nigh_match *all = oracle(&world, world.signatures, NULL);
+    uint8_t weights[128];
+    uint32_t levels[64];
+    for (uint32_t i = 0; i < 128; i++) weights[i] = (uint8_t)(3 * i);
+    levels_make(levels, 64, NULL, weights);
+    options.weights = weights;
+    options.rank = NIGH_RANK_WEIGHTED;
+    nigh_match *all = oracle(&world, world.signatures, levels);
     const int64_t live = memory.live;
     uint64_t refused = 0;
     for (uint64_t n = 0; n < 200; n++) {

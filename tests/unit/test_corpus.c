@@ -221,7 +221,11 @@ static nigh_results *ask_by_hand(const nigh_collection *collection, const char *
     nigh_search_options_init(&options);
     assert_ok(nigh_collection_signer(collection, &signer, &error), &error);
     assert_ok(nigh_signer_sign(signer, text, strlen(text), signature, weights, &error), &error);
-    if (nigh_signer_mask(signer, weights, mask) != 0) options.masks = mask;
+    if (nigh_signer_mask(signer, weights, mask) != 0) {
+        options.masks = mask;
+        options.weights = weights;
+        options.rank = NIGH_RANK_WEIGHTED;
+    }
     assert_ok(nigh_search(collection, signature, 1, &options, &results, &error), &error);
     nigh_signer_free(signer);
     return results;
@@ -283,6 +287,9 @@ static void test_bits_and_lengths(void **state) {
     assert_ok(nigh_search_texts(collection, &text, &length, 1, &options, &masked, &error), &error);
     nigh_results *by_hand = ask_by_hand(collection, "flood in the valley");
     expect_same(masked, 0, by_hand, 0);
+    options.rank = NIGH_RANK_BITS;
+    nigh_results_free(masked);
+    assert_ok(nigh_search_texts(collection, &text, &length, 1, &options, &masked, &error), &error);
     options.all_bits = 1;
     assert_ok(nigh_search_texts(collection, &text, &length, 1, &options, &all, &error), &error);
     size_t count;

@@ -390,7 +390,7 @@ static void test_refused(void **state) {
                                       .patience = (uint32_t)NIGH_DEFAULT};
     nigh_search_options bad = good;
     bad.masks = mask;
-    expect_refused(collection, &bad, "sketches cannot be searched in some of the bits only");
+    expect_refused(collection, &bad, "sketches cannot be searched in some of the bits only, nor by weights");
     bad = good;
     bad.k = NIGH_ALL;
     expect_refused(collection, &bad, "a search of sketches needs a k: how many documents at most");

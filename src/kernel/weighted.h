@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Distances in which bits count differently, or not at all.  What they count stands in
+ * planes: a bit that differs adds 2^p for each plane p that has it set.
+ *
+ *     what it counts   0  1  2  3  5  8
+ *     plane 0 (1)      0  1  0  1  1  0
+ *     plane 1 (2)      0  0  1  1  0  0
+ *     plane 2 (4)      0  0  0  0  1  0
+ *     plane 3 (8)      0  0  0  0  0  1
+ *
+ * One plane is a mask: only bits that it has set count, and all of them the same.  A short
+ * text says nothing about most bits of a sparse signature, and to count these would find
+ * other short texts instead of alike ones.
+ */
+#ifndef NIGH_KERNEL_WEIGHTED_H
+#define NIGH_KERNEL_WEIGHTED_H
+
+#include "kernel/hamming.h"
+
+/* Planes that a query has at most. */
+#define NIGH__PLANES 4u
+
+/* What counts in a batch of queries. */
+struct nigh__planes {
+    const uint64_t *words; /* of each query its planes one after the other, each as long as a row; aligned to 8 */
+    uint32_t count;        /* of a query, 1 to NIGH__PLANES; 0: every bit counts one */
+};
+
+struct nigh__weighted {
+    const char *name;
+    uint32_t needs; /* set of NIGH__CPU_* */
+
+    /* As nigh__hamming.batch, with the planes of the queries; planes->count is not 0. */
+    size_t (*batch)(const uint64_t *queries, const struct nigh__planes *planes, size_t query_count,
+                    const uint64_t *rows, size_t count, size_t words, const uint32_t *limits, struct nigh__hit *hits);
+};
+
+/* The entries of this build, best first; NULL past the end. */
+const struct nigh__weighted *nigh__weighted_at(size_t index);
+
+/* The best entry that this CPU can run and that goes with the distance kernel of that name.  NULL: the best. */
+const struct nigh__weighted *nigh__weighted_choose(const char *name);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scan/ranking.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/normal.h"
+
+static const uint8_t levels[] = {0, 1, 2, 3, 4, 5, 6, NIGH__MAX_LEVEL};
+
+uint32_t nigh__weight_level(uint32_t weight, uint32_t heaviest) {
+    const uint32_t wanted = NIGH__MAX_LEVEL * weight;
+    uint32_t best = 0;
+    uint32_t off = wanted;
+    for (size_t i = 1; i < sizeof levels; i++) {
+        const uint32_t level = levels[i] * heaviest;
+        const uint32_t away = level < wanted ? wanted - level : level - wanted;
+        if (away >= off) continue;
+        off = away;
+        best = levels[i];
+    }
+    return best;
+}
+
+static bool is_set(const uint64_t *words, uint32_t bit) { return (words[bit / 64] >> bit % 64 & 1) != 0; }
+
+bool nigh__planes_weigh(const uint8_t *weights, const uint64_t *mask, uint32_t width_bits, uint64_t *planes) {
+    const size_t words = (width_bits + 63) / 64;
+    uint32_t heaviest = 0;
+    for (uint32_t j = 0; j < width_bits; j++)
+        if ((mask == NULL || is_set(mask, j)) && weights[j] > heaviest) heaviest = weights[j];
+    memset(planes, 0, NIGH__PLANES * words * sizeof *planes);
+    if (heaviest == 0) return false;
+    for (uint32_t j = 0; j < width_bits; j++) {
+        if (mask != NULL && !is_set(mask, j)) continue;
+        const uint64_t level = nigh__weight_level(weights[j], heaviest);
+        for (uint32_t p = 0; p < NIGH__PLANES; p++) planes[p * words + j / 64] |= (level >> p & 1) << j % 64;
+    }
+    return true;
+}
+
+/* How many bits two planes have in common. */
+static uint64_t common(const uint64_t *a, const uint64_t *b, size_t words) {
+    uint64_t count = 0;
+    for (size_t i = 0; i < words; i++) count += (uint64_t)__builtin_popcountll(a[i] & b[i]);
+    return count;
+}
+
+void nigh__planes_sum(const uint64_t *planes, uint32_t plane_count, size_t words, struct nigh__ranking_sums *out) {
+    *out = (struct nigh__ranking_sums){0};
+    for (uint32_t p = 0; p < plane_count; p++) {
+        out->whole += (uint32_t)common(planes + p * words, planes + p * words, words) << p;
+        for (uint32_t other = 0; other < plane_count; other++)
+            out->squares += common(planes + p * words, planes + other * words, words) << (p + other);
+    }
+}
+
+/*
+ * The distance of such a row has a mean of half the whole, and a deviation of half the root of the squares.  Of n rows
+ * the nearest is as many deviations nearer as one row in n exceeds.
+ */
+uint32_t nigh__ranking_chance(const struct nigh__ranking_sums *sums, uint64_t rows) {
+    double tail[NIGH__TAIL_POINTS];
+    uint32_t point = 0;
+    nigh__normal_tail(tail);
+    while (point + 1 < NIGH__TAIL_POINTS && tail[point] * (double)rows > 1) point++;
+    const double nearer = (double)point / NIGH__TAIL_STEPS * sqrt((double)sums->squares) / 2;
+    const double mean = sums->whole / 2.0;
+    return nearer < mean ? (uint32_t)(mean - nearer) : 0;
+}
