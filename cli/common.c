@@ -139,6 +139,8 @@ static const char *hint_of(nigh_reason reason) {
         return ": add them ('nigh index COLLECTION --lists slices'), or search without ('--method exact')";
     case NIGH_REASON_NO_GRAPH:
         return ": add one ('nigh index COLLECTION --graph'), or search without ('--method auto')";
+    case NIGH_REASON_NO_COLUMNS:
+        return ": add them ('nigh index COLLECTION --columns'), or search without ('--method auto')";
     case NIGH_REASON_DAMAGED_MANIFEST:
         return "; 'nigh check' says more";
     case NIGH_REASON_DAMAGED_TERMS:

@@ -18,6 +18,7 @@ struct index_values {
     int lists;
     struct cli_number slice_width;
     bool graph, no_graph;
+    bool columns, no_columns;
 };
 
 enum { CLI_LISTS_AUTO, CLI_LISTS_SLICES, CLI_LISTS_NONE };
@@ -64,6 +65,11 @@ int cli_index_check_slices(const struct indexer *indexer);
 int cli_index_lists(const struct indexer *indexer);
 /* Without an INPUT: gives lists to a collection that is there, or takes them away. */
 int cli_index_lists_only(struct cli_job *job);
+
+/* Columns as --columns and --no-columns say, for what is committed; CLI_DONE where neither is given. */
+int cli_index_columns(struct cli_job *job, const char *path, bool added);
+/* The same for what was just added, also where neither is given and it is large. */
+int cli_index_columns_auto(const struct indexer *indexer);
 
 /* Graphs as --graph and --no-graph say, for what is committed; CLI_DONE where neither is given. */
 int cli_index_graph(struct cli_job *job, const char *path, bool added);

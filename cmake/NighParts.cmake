@@ -16,7 +16,7 @@ cmake_dependent_option(NIGH_EVALUATION "measuring how good signatures and search
 set(parts documents learning terms evaluation)
 
 # Whole folders of src/ ...
-set(folders_core base kernel collection scan sketch slices graph finder search join)
+set(folders_core base kernel collection scan sketch columns slices graph finder search join)
 set(folders_documents document text)
 set(folders_learning learn)
 set(folders_terms terms)

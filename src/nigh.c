@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "collection/extensions.h"
+#include "columns/columns.h"
 #include "corpus/corpus_signer.h"
 #include "document/text_codec.h"
 #include "graph/graph.h"
@@ -33,7 +34,9 @@ const char *nigh_version(void) {
 
 /* What each folder brings to a collection. */
 static const struct nigh__extensions extensions = {
-    .sidecars = {[NIGH__SIDECAR_SLICES] = &nigh__slices_sidecar, [NIGH__SIDECAR_GRAPH] = &nigh__graph_sidecar},
+    .sidecars = {[NIGH__SIDECAR_SLICES] = &nigh__slices_sidecar,
+                 [NIGH__SIDECAR_GRAPH] = &nigh__graph_sidecar,
+                 [NIGH__SIDECAR_COLUMNS] = &nigh__columns_sidecar},
     .extras = {&nigh__slices_scratch, &nigh__graph_scratch, &nigh__sketches_extra, &nigh__tuning_extra,
                &nigh__signers_extra},
     .codec = &nigh__text_codec,

@@ -51,6 +51,9 @@ typedef struct nigh_collection_info {
     int has_texts;            /* every document carries its text */
     uint32_t key_count;       /* keys of a document; 0: none, or not all have as many */
     uint64_t text_bytes;      /* of texts as they lie, packed, which are in `bytes` */
+    uint32_t column_segments; /* that have columns */
+    uint32_t damaged_columns; /* segments whose columns cannot be used */
+    uint64_t column_bytes;    /* of the files of columns, which are not in `bytes` */
 } nigh_collection_info;
 
 typedef struct nigh_segment_info {
@@ -65,7 +68,8 @@ typedef struct nigh_segment_info {
     uint32_t graph_degree; /* the most edges of a node; 0: it has no graph */
     uint64_t graph_edges;
     uint64_t graph_bytes;
-    double graph_recall; /* share of the ten nearest that are neighbours, over the nodes looked at */
+    double graph_recall;   /* share of the ten nearest that are neighbours, over the nodes looked at */
+    uint64_t column_bytes; /* 0: it has no columns */
 } nigh_segment_info;
 
 /*

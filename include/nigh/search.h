@@ -28,8 +28,10 @@ typedef enum nigh_search_method {
     NIGH_SEARCH_SKETCH = 4,       /* the first bits of every signature are compared, the best `candidates` of each
                                      segment whole: what is nearer than the last of them is never missed.
                                      NIGH_EINVAL with masks, with k = NIGH_ALL and with a `stop` */
-    NIGH_SEARCH_GRAPH = 5         /* NIGH_ENOTFOUND where no segment has a graph; NIGH_EINVAL with masks, with
+    NIGH_SEARCH_GRAPH = 5,        /* NIGH_ENOTFOUND where no segment has a graph; NIGH_EINVAL with masks, with
                                      k = NIGH_ALL and with a `stop` */
+    NIGH_SEARCH_COLUMNS = 6       /* only what counts is read, and no more of it than is needed: exact, but with a
+                                     `slack`.  NIGH_ENOTFOUND where no segment has columns */
 } nigh_search_method;
 
 /* When a search of slice lists ends. */
@@ -56,7 +58,7 @@ typedef enum nigh_search_rank {
     NIGH_RANK_WEIGHTED = 2 /* 0 to 8, by its weight in the query: the one of 0 1 2 3 4 5 6 8 that comes nearest to 8
                               times its weight over the heaviest of the query, the smaller of two as near.  Bits that
                               are not set in `masks` add nothing.  NIGH_EINVAL without `weights`, where those of a query
-                              are all 0, and with a method other than the scan */
+                              are all 0, and with a method other than the scan and columns */
 } nigh_search_rank;
 
 typedef struct nigh_search_options {
@@ -97,6 +99,12 @@ typedef struct nigh_search_options {
     int all_bits; /* of nigh_search_text(): non-zero compares all bits, not only those that its words touch */
 
     nigh_search_rank rank; /* a `radius` is in the units of the distance: bits, or weighted */
+
+    /*
+     * Of columns: signatures are left out that seem too far by so many standard deviations, while they are counted; 1
+     * misses few.  NIGH_DEFAULT: only those that are certain to be.  NIGH_EINVAL with a `stop` or k = NIGH_ALL.
+     */
+    double slack;
 } nigh_search_options;
 
 NIGH_API void nigh_search_options_init(nigh_search_options *options);

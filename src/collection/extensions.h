@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What later folders bring to a collection.  It keeps files beside its segments (slice
+ * What later folders bring to a collection.  It keeps files beside its segments (columns, slice
  * lists, a graph), files of its own (the tuning), and in memory what one search leaves for
  * the next; and it packs texts (collection/texts.h); but it does not know what any of them is or how.  Each folder
  * describes what it brings in a constant, src/nigh.c lists these in one table, and the context carries the table:
  *
- *     slices/   "slices-N"        \
+ *     columns/  "columns-N"       \
+ *     slices/   "slices-N"         |
  *     graph/    "graph-N"          >   src/nigh.c  -->  context->extensions  -->  collection/
  *     search/   "tuning"          /
  *
@@ -21,7 +22,7 @@
 
 struct nigh__segment; /* collection/segment.h */
 
-#define NIGH__SIDECAR_KINDS 3u /* numbers of kinds are less than this; there is none of number 0 */
+#define NIGH__SIDECAR_KINDS 4u /* numbers of kinds are less than this; there is none of number 0 */
 #define NIGH__EXTRAS 5u        /* at most */
 
 /* A kind of file beside a segment (collection/sidecar.h). */

@@ -60,8 +60,8 @@
 #define NIGH__MAX_SECTIONS 84u     /* (4096 - 64) / 48 */
 #define NIGH__MAX_DOCUMENTS (UINT32_MAX - 1u)
 #define NIGH__MAX_SEGMENTS 65536u
-/* No more are written: with two files beside each they are maps, of which Linux gives a process 65,530. */
-#define NIGH__MAX_NEW_SEGMENTS 16384u
+/* No more are written: with three files beside each they are maps, of which Linux gives a process 65,530. */
+#define NIGH__MAX_NEW_SEGMENTS 16000u
 #define NIGH__MAX_SCHEME_LENGTH 65536u
 #define NIGH__MAX_KEPT_LENGTH (UINT64_C(1) << 32) /* of a vocabulary or a model */
 

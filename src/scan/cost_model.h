@@ -15,6 +15,7 @@
 /* The scan reads a word once for a batch of many queries; of a query by itself see NIGH__COST_LONE_BYTE. */
 #define NIGH__COST_SCANNED_WORD 0.08  /* a word of a row, of a query among many */
 #define NIGH__COST_COMPARED_ROW 30.0  /* a row somewhere in memory */
+#define NIGH__COST_COLUMN 1.2         /* of 512 rows, added up */
 #define NIGH__COST_LIST 25.0          /* a slice list to look up, however short */
 #define NIGH__COST_POSTING 2.0        /* a row in it */
 #define NIGH__COST_GRAPH_STEP 600.0   /* the nodes at the edges of one */

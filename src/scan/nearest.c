@@ -97,22 +97,34 @@ void nigh__nearest_release(const nigh_context *context, struct nigh__nearest *ne
     nigh__array_release(context, &nearest->keys);
 }
 
-bool nigh__nearest_add(const nigh_context *context, struct nigh__nearest *nearest, uint32_t distance, uint32_t number) {
-    if (distance >= nearest->limit) return true;
+/* Adds a key that belongs among those here. */
+static bool place(const nigh_context *context, struct nigh__nearest *nearest, uint64_t key) {
     NIGH__ASSERT(nearest->k > 0 && nearest->keys.count <= nearest->k);
     uint64_t *keys = nearest->keys.data;
     if (nearest->k == NIGH_ALL || nearest->keys.count < nearest->k) {
         uint64_t *slot = nigh__array_add(context, &nearest->keys, 1);
         if (slot == NULL) return false;
-        *slot = nigh__key(distance, number);
+        *slot = key;
         keys = nearest->keys.data;
         if (nearest->k != NIGH_ALL) rise(keys, nearest->keys.count - 1);
     } else {
-        NIGH__ASSERT(nigh__key(distance, number) < keys[0]);
-        keys[0] = nigh__key(distance, number);
+        NIGH__ASSERT(key < keys[0]);
+        keys[0] = key;
         sink(keys, nearest->keys.count);
     }
-    /* A later number at the same distance comes after all that are here. */
     if (nearest->keys.count == nearest->k) nearest->limit = nigh__key_distance(keys[0]);
     return true;
+}
+
+/* A later number at the same distance comes after all that are here, so that the limit says it all. */
+bool nigh__nearest_add(const nigh_context *context, struct nigh__nearest *nearest, uint32_t distance, uint32_t number) {
+    return distance >= nearest->limit || place(context, nearest, nigh__key(distance, number));
+}
+
+bool nigh__nearest_offer(const nigh_context *context, struct nigh__nearest *nearest, uint32_t distance,
+                         uint32_t number) {
+    const uint64_t key = nigh__key(distance, number);
+    const bool full = nearest->k != NIGH_ALL && nearest->keys.count == nearest->k;
+    const bool out = full ? key >= ((const uint64_t *)nearest->keys.data)[0] : distance >= nearest->limit;
+    return out || place(context, nearest, key);
 }

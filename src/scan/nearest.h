@@ -41,4 +41,8 @@ void nigh__nearest_release(const nigh_context *context, struct nigh__nearest *ne
  */
 bool nigh__nearest_add(const nigh_context *context, struct nigh__nearest *nearest, uint32_t distance, uint32_t number);
 
+/* The same for numbers in any order: at the distance of the last of k, a smaller number gets in. */
+bool nigh__nearest_offer(const nigh_context *context, struct nigh__nearest *nearest, uint32_t distance,
+                         uint32_t number);
+
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "columns/column_method.h"
 #include "graph/graph_method.h"
 #include "scan/cost_model.h"
 #include "search/search_options.h"
@@ -13,6 +14,7 @@
 static const struct nigh__search_method *const methods[] = {
     &nigh__scan_method,
     &nigh__sketch_method,
+    &nigh__column_method,
     &nigh__slice_method,
     &nigh__graph_method,
 };

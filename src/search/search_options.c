@@ -9,6 +9,7 @@ static const struct nigh__option search_options_fields[] = {
     NIGH__OPTION_OPEN(nigh_search_options, slices), NIGH__OPTION(nigh_search_options, postings, 0),
     NIGH__OPTION(nigh_search_options, probes, 0),   NIGH__OPTION_OPEN(nigh_search_options, sketch_bits),
     NIGH__OPTION_OPEN(nigh_search_options, effort), NIGH__OPTION_OPEN(nigh_search_options, patience),
+    NIGH__OPTION_OPEN(nigh_search_options, slack),
 };
 const struct nigh__options nigh__search_options_shape = NIGH__OPTIONS(nigh_search_options, search_options_fields);
 void nigh_search_options_init(nigh_search_options *options) {

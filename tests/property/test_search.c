@@ -131,9 +131,17 @@ static void check_query(const struct world *world, const nigh_results *results, 
 
 /* -------------------------------------------------------------------- the tests */
 
+static void columns_add(nigh_context *context, const char *path) {
+    nigh_columns_options options;
+    nigh_error error;
+    nigh_columns_options_init(&options);
+    options.min_rows = 1;
+    assert_ok(nigh_columns_build(context, path, &options, NULL, &error), &error);
+}
+
 /* With masks of few bits, of many, of none and of all, and weights of which most are 0, or none. */
 static void check_world(const struct world *world, const nigh_collection *collection, const char *kernel,
-                        enum ranking ranking) {
+                        enum ranking ranking, nigh_search_method method) {
     const bool masked = ranking == MASKED || ranking == BOTH;
     const bool weighted = ranking >= WEIGHTED;
     static const uint32_t counts[] = {1, 2, 5, 70};
@@ -185,6 +193,7 @@ static void check_world(const struct world *world, const nigh_collection *collec
             options.masks = masked ? masks : NULL;
             options.weights = weighted ? weights : NULL;
             options.rank = weighted ? NIGH_RANK_WEIGHTED : NIGH_RANK_AUTO;
+            options.method = method;
             const size_t count = counts[(i * 3 + j) % 4];
             nigh_results *results;
             nigh_error error;
@@ -216,6 +225,7 @@ static void test_against_a_plain_loop(void **state) {
         world_init(&world, cases[i].width_bits, cases[i].segments, cases[i].a_segment, cases[i].distinct, 1000 + i);
         nigh_context *writing = context_new();
         world_write(&world, writing, cases[i].segments);
+        columns_add(writing, world.path);
         nigh_context_free(writing);
         for (size_t kernel = 0; nigh_kernel_name(kernel, NULL) != NULL; kernel++) {
             int usable = 0;
@@ -225,8 +235,10 @@ static void test_against_a_plain_loop(void **state) {
             nigh_collection *collection;
             nigh_error error;
             assert_ok(nigh_collection_open(context, world.path, NULL, &collection, &error), &error);
-            for (enum ranking ranking = PLAIN; ranking < RANKINGS; ranking++)
-                check_world(&world, collection, name, ranking);
+            for (enum ranking ranking = PLAIN; ranking < RANKINGS; ranking++) {
+                check_world(&world, collection, name, ranking, NIGH_SEARCH_SCAN);
+                check_world(&world, collection, name, ranking, NIGH_SEARCH_COLUMNS);
+            }
             nigh_collection_close(collection);
             nigh_context_free(context);
         }
