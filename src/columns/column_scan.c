@@ -32,7 +32,7 @@ struct worker {
 
 struct job {
     const struct nigh__column_scan *scan;
-    const struct nigh__columns_kernel *kernel;
+    const struct nigh__column_adder *kernel;
     struct worker *workers;
     struct nigh__parallel parallel;
 };
@@ -241,7 +241,7 @@ nigh_status nigh__column_scan(const struct nigh__column_scan *scan, struct nigh_
                               nigh_error *error) {
     if (scan->columns->layout.rows == 0 || scan->query_count == 0) return NIGH_OK;
     struct job job = {.scan = scan,
-                      .kernel = nigh__columns_kernel_choose(scan->context->hamming->name),
+                      .kernel = nigh__column_adder_choose(scan->context->hamming->name),
                       .parallel = {.threads = scan->threads,
                                    .progress = scan->progress,
                                    .stage = "searching",

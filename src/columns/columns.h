@@ -8,7 +8,7 @@
  * columns that count differ that no row of a block can be among the nearest any more, the rest
  * of the block is not read at all.
  *
- *     super-block   1,024 rows: two blocks of 512 (kernel/columns.h)
+ *     super-block   1,024 rows: two blocks of 512 (kernel/column_adder.h)
  *
  *                   block 0          block 1
  *     column 0      64 bytes         64 bytes       bit i of a block: bit i % 8 of byte i / 8
@@ -33,7 +33,7 @@
 #define NIGH_COLUMNS_COLUMNS_H
 
 #include "collection/sidecar.h"
-#include "kernel/columns.h"
+#include "kernel/column_adder.h"
 
 #define NIGH__SIDECAR_COLUMNS 3u
 enum { NIGH__SECTION_COLUMNS = 1 };

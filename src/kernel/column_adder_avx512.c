@@ -15,9 +15,9 @@
 #define IS_ZERO(a) (_mm512_test_epi64_mask((__m512i)(a), (__m512i)(a)) == 0)
 #define COUNT_COLUMNS count_avx512
 
-#include "kernel/columns_parts.h"
+#include "kernel/column_adder_parts.h"
 
-const struct nigh__columns_kernel nigh__columns_avx512 = {
+const struct nigh__column_adder nigh__column_adder_avx512 = {
     .name = "avx512", .needs = NIGH__CPU_AVX512_POPCNT, .count = count_avx512};
 
 #else

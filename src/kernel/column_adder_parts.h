@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The loop of kernel/columns.h over registers of any width.  A variant defines
+ * The loop of kernel/column_adder.h over registers of any width.  A variant defines
  *
  *     TARGET                what the compiler may use
  *     LANE_BYTES            of a register
@@ -13,7 +13,7 @@
  */
 #include <stdbool.h>
 
-#include "kernel/columns.h"
+#include "kernel/column_adder.h"
 #include "kernel/hamming_parts.h"
 
 #define INLINE TARGET NIGH__INLINE
@@ -27,8 +27,8 @@
 
 typedef uint64_t lanes __attribute__((vector_size(LANE_BYTES)));
 
-extern const struct nigh__columns_kernel nigh__columns_avx2;
-extern const struct nigh__columns_kernel nigh__columns_avx512;
+extern const struct nigh__column_adder nigh__column_adder_avx2;
+extern const struct nigh__column_adder nigh__column_adder_avx512;
 
 INLINE lanes load_column(const uint8_t *part, uint32_t offset) {
     lanes column;

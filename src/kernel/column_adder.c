@@ -3,7 +3,7 @@
  * The definition, in registers of 128 bits as the compiler has them on every CPU, NEON and
  * SSE2 among them; and the choice.
  */
-#include "kernel/columns.h"
+#include "kernel/column_adder.h"
 
 #include "base/cpu.h"
 #include "kernel/features.h"
@@ -16,16 +16,16 @@
 #define IS_ZERO(a) (((a)[0] | (a)[1]) == 0)
 #define COUNT_COLUMNS count_generic
 
-#include "kernel/columns_parts.h"
+#include "kernel/column_adder_parts.h"
 
-static const struct nigh__columns_kernel columns_generic = {.name = "generic", .needs = 0, .count = count_generic};
+static const struct nigh__column_adder columns_generic = {.name = "generic", .needs = 0, .count = count_generic};
 
-static const struct nigh__columns_kernel *const variants[] = {
+static const struct nigh__column_adder *const variants[] = {
 #if defined(__x86_64__)
-    &nigh__columns_avx512,
-    &nigh__columns_avx2,
+    &nigh__column_adder_avx512,
+    &nigh__column_adder_avx2,
 #endif
     &columns_generic,
 };
 
-NIGH__KERNEL_CHOICE(nigh__columns_kernel)
+NIGH__KERNEL_CHOICE(nigh__column_adder)

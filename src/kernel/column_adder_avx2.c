@@ -14,9 +14,9 @@
 #define IS_ZERO(a) (_mm256_testz_si256((__m256i)(a), (__m256i)(a)) != 0)
 #define COUNT_COLUMNS count_avx2
 
-#include "kernel/columns_parts.h"
+#include "kernel/column_adder_parts.h"
 
-const struct nigh__columns_kernel nigh__columns_avx2 = {
+const struct nigh__column_adder nigh__column_adder_avx2 = {
     .name = "avx2", .needs = NIGH__CPU_AVX2 | NIGH__CPU_POPCNT, .count = count_avx2};
 
 #else

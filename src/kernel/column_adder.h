@@ -18,8 +18,8 @@
  * Leaving.  After a group the counters may be compared with a bound; once no row of the block
  * is left below, the rest of its columns is not read.
  */
-#ifndef NIGH_KERNEL_COLUMNS_H
-#define NIGH_KERNEL_COLUMNS_H
+#ifndef NIGH_KERNEL_COLUMN_ADDER_H
+#define NIGH_KERNEL_COLUMN_ADDER_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -56,7 +56,7 @@ struct nigh__column_counts {
     uint64_t planes[NIGH__COLUMN_PLANES][NIGH__COLUMN_ROWS / 64]; /* of these, their counts */
 };
 
-struct nigh__columns_kernel {
+struct nigh__column_adder {
     const char *name;
     uint32_t needs; /* set of NIGH__CPU_* */
 
@@ -69,9 +69,9 @@ struct nigh__columns_kernel {
 };
 
 /* The entries of this build, best first; NULL past the end. */
-const struct nigh__columns_kernel *nigh__columns_kernel_at(size_t index);
+const struct nigh__column_adder *nigh__column_adder_at(size_t index);
 
 /* The best entry that this CPU can run and that goes with the distance kernel of that name.  NULL: the best. */
-const struct nigh__columns_kernel *nigh__columns_kernel_choose(const char *name);
+const struct nigh__column_adder *nigh__column_adder_choose(const char *name);
 
 #endif
