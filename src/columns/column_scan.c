@@ -56,8 +56,8 @@ int64_t nigh__column_most(const struct nigh__nearest *nearest, uint32_t super) {
     return (int64_t)nigh__key_distance(last) - (before ? 0 : 1);
 }
 
-static void set_bound(struct nigh__column_bound *bound, uint32_t planes, uint32_t greatest) {
-    const uint32_t top = (1u << planes) - 1;
+static void set_bound(struct nigh__column_bound *bound, uint32_t greatest) {
+    const uint32_t top = (1u << NIGH__COLUMN_PLANES) - 1;
     const uint32_t words = greatest < top ? top - greatest : 0;
     for (uint32_t p = 0; p < NIGH__COLUMN_PLANES; p++) bound->words[p] = (words >> p & 1) != 0 ? UINT64_MAX : 0;
 }
@@ -68,7 +68,7 @@ static void set_bounds(const struct nigh__column_scan *scan, uint32_t q, struct 
     if (asking->most == most) return;
     asking->most = most;
     for (uint32_t c = 0; c < plan->check_count; c++)
-        set_bound(&asking->bounds[c], plan->groups.planes, nigh__column_plan_bound(plan, c, reached, scan->slack));
+        set_bound(&asking->bounds[c], nigh__column_plan_bound(plan, c, reached, scan->slack));
 }
 
 /* -------------------------------------------------------------------- a super-block -- */

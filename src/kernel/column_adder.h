@@ -44,8 +44,8 @@ struct nigh__column_groups {
 };
 
 /*
- * A bound: counts up to it stay.  As words, all bits set or none, of 2^planes - 1 - bound from the lowest: adding that
- * to a count that is above carries out of the planes.
+ * A bound: counts up to it stay.  As words, all bits set or none, of 2^NIGH__COLUMN_PLANES - 1 - bound from the lowest:
+ * adding that to a count that is above carries out of the planes, of any number that counts fit into.
  */
 struct nigh__column_bound {
     uint64_t words[NIGH__COLUMN_PLANES];
