@@ -32,7 +32,7 @@ struct nigh__hamming {
      * `words` 64-bit words (1 to 1,024); query and rows aligned to 8 bytes.
      * distances[i] is that of row i.  Returns the smallest, UINT32_MAX for no rows.
      */
-    uint32_t (*rows)(const uint64_t *query, const uint64_t *rows, size_t count, size_t words, uint32_t *distances);
+    uint32_t (*rows)(const void *query, const uint64_t *rows, size_t count, size_t words, uint32_t *distances);
 
     /*
      * The scan: finds, for each of `query_count` queries (at most

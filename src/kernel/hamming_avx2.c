@@ -209,7 +209,7 @@ INLINE uint32_t rows_body(const uint64_t *query, const uint64_t *rows, size_t co
     return least;
 }
 
-TARGET static uint32_t rows_plain(const uint64_t *query, const uint64_t *rows, size_t count, size_t words,
+TARGET static uint32_t rows_plain(const void *query, const uint64_t *rows, size_t count, size_t words,
                                   uint32_t *distances){
 #define BODY(w) rows_body(query, rows, count, (w), distances, false)
     NIGH__SWITCH_WORDS(words, BODY)
@@ -217,7 +217,7 @@ TARGET static uint32_t rows_plain(const uint64_t *query, const uint64_t *rows, s
 }
 
 TARGET static uint32_t
-    rows_stream(const uint64_t *query, const uint64_t *rows, size_t count, size_t words, uint32_t *distances){
+    rows_stream(const void *query, const uint64_t *rows, size_t count, size_t words, uint32_t *distances){
 #define BODY(w) rows_body(query, rows, count, (w), distances, true)
         NIGH__SWITCH_WORDS(words, BODY)
 #undef BODY
@@ -246,8 +246,8 @@ static size_t batch(const uint64_t *queries, size_t query_count, const uint64_t 
         done = count - count % NIGH__TILE_ROWS;
         found = nigh__avx2_tiles(queries, query_count, rows, done, words, limits, hits);
     }
-    return found + nigh__batch_by_rows(rows_plain, rows_stream, queries, query_count, rows + done * words, count - done,
-                                       words, done, limits, hits + found);
+    return found + nigh__batch_by_rows(rows_plain, rows_stream, queries, words * sizeof *queries, query_count,
+                                       rows + done * words, count - done, words, done, limits, hits + found);
 }
 
 const struct nigh__hamming nigh__hamming_avx2 = {"avx2", NIGH__CPU_AVX2, pair, rows_plain, batch};

@@ -43,7 +43,7 @@ static size_t block_rows(size_t words) {
 }
 
 /* One query.  Each block ends by asking for the beginnings of the places of the next, which nothing else asks for. */
-static size_t stream_one(nigh__rows_function *stream, const uint64_t *query, const uint64_t *rows, size_t count,
+static size_t stream_one(nigh__rows_function *stream, const void *query, const uint64_t *rows, size_t count,
                          size_t words, size_t first_row, uint32_t limit, struct nigh__hit *hits) {
     uint32_t distances[STREAM_ROWS];
     size_t found = 0;
@@ -58,9 +58,9 @@ static size_t stream_one(nigh__rows_function *stream, const uint64_t *query, con
     return found;
 }
 
-size_t nigh__batch_by_rows(nigh__rows_function *rows_of, nigh__rows_function *stream, const uint64_t *queries,
-                           size_t query_count, const uint64_t *rows, size_t count, size_t words, size_t first_row,
-                           const uint32_t *limits, struct nigh__hit *hits) {
+size_t nigh__batch_by_rows(nigh__rows_function *rows_of, nigh__rows_function *stream, const void *queries,
+                           size_t query_bytes, size_t query_count, const uint64_t *rows, size_t count, size_t words,
+                           size_t first_row, const uint32_t *limits, struct nigh__hit *hits) {
     if (query_count == 0) return 0;
     if (query_count == 1) return stream_one(stream, queries, rows, count, words, first_row, limits[0], hits);
     uint32_t distances[BLOCK_ROWS];
@@ -73,7 +73,7 @@ size_t nigh__batch_by_rows(nigh__rows_function *rows_of, nigh__rows_function *st
         const char *next = (const char *)(here + some * words);
         for (size_t q = 0; q < query_count; q++) {
             nigh__ahead(next + q * share, share);
-            uint32_t smallest = rows_of(queries + q * words, here, some, words, distances);
+            uint32_t smallest = rows_of((const char *)queries + q * query_bytes, here, some, words, distances);
             if (smallest < limits[q])
                 found += collect(distances, some, limits[q], (uint32_t)q, first_row + done, hits + found);
         }

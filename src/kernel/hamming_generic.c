@@ -73,21 +73,20 @@ NIGH__INLINE uint32_t stream_body(const uint64_t *query, const uint64_t *rows, s
     return least < smallest ? least : smallest;
 }
 
-static uint32_t rows_plain(const uint64_t *query, const uint64_t *rows, size_t count, size_t words,
-                           uint32_t *distances) {
+static uint32_t rows_plain(const void *query, const uint64_t *rows, size_t count, size_t words, uint32_t *distances) {
 #define BODY(w) rows_body(query, rows, count, (w), distances)
     NIGH__SWITCH_WORDS(words, BODY)
 #undef BODY
 }
 
-static uint32_t rows_stream(const uint64_t *query, const uint64_t *rows, size_t count, size_t words,
-                            uint32_t *distances) {
+static uint32_t rows_stream(const void *query, const uint64_t *rows, size_t count, size_t words, uint32_t *distances) {
     return stream_body(query, rows, count, words, distances);
 }
 
 static size_t batch(const uint64_t *queries, size_t query_count, const uint64_t *rows, size_t count, size_t words,
                     const uint32_t *limits, struct nigh__hit *hits) {
-    return nigh__batch_by_rows(rows_plain, rows_stream, queries, query_count, rows, count, words, 0, limits, hits);
+    return nigh__batch_by_rows(rows_plain, rows_stream, queries, words * sizeof *queries, query_count, rows, count,
+                               words, 0, limits, hits);
 }
 
 const struct nigh__hamming nigh__hamming_generic = {"generic", 0, pair, rows_plain, batch};

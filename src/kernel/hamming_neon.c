@@ -66,15 +66,13 @@ NIGH__INLINE uint32_t rows_body(const uint64_t *query, const uint64_t *rows, siz
     return least;
 }
 
-static uint32_t rows_plain(const uint64_t *query, const uint64_t *rows, size_t count, size_t words,
-                           uint32_t *distances) {
+static uint32_t rows_plain(const void *query, const uint64_t *rows, size_t count, size_t words, uint32_t *distances) {
 #define BODY(w) rows_body(query, rows, count, (w), distances, false)
     NIGH__SWITCH_WORDS(words, BODY)
 #undef BODY
 }
 
-static uint32_t rows_stream(const uint64_t *query, const uint64_t *rows, size_t count, size_t words,
-                            uint32_t *distances) {
+static uint32_t rows_stream(const void *query, const uint64_t *rows, size_t count, size_t words, uint32_t *distances) {
 #define BODY(w) rows_body(query, rows, count, (w), distances, true)
     NIGH__SWITCH_WORDS(words, BODY)
 #undef BODY
@@ -94,7 +92,8 @@ static uint32_t pair(const uint8_t *a, const uint8_t *b, size_t bytes) {
 
 static size_t batch(const uint64_t *queries, size_t query_count, const uint64_t *rows, size_t count, size_t words,
                     const uint32_t *limits, struct nigh__hit *hits) {
-    return nigh__batch_by_rows(rows_plain, rows_stream, queries, query_count, rows, count, words, 0, limits, hits);
+    return nigh__batch_by_rows(rows_plain, rows_stream, queries, words * sizeof *queries, query_count, rows, count,
+                               words, 0, limits, hits);
 }
 
 const struct nigh__hamming nigh__hamming_neon = {"neon", NIGH__CPU_NEON, pair, rows_plain, batch};

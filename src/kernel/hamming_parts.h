@@ -91,7 +91,8 @@ NIGH__INLINE uint64_t nigh__load_tail(const uint8_t *bytes, size_t count) {
     return word;
 }
 
-typedef uint32_t nigh__rows_function(const uint64_t *query, const uint64_t *rows, size_t count, size_t words,
+/* As nigh__hamming.rows, but that `query` is whatever the batch is made of. */
+typedef uint32_t nigh__rows_function(const void *query, const uint64_t *rows, size_t count, size_t words,
                                      uint32_t *distances);
 
 /*
@@ -100,10 +101,11 @@ typedef uint32_t nigh__rows_function(const uint64_t *query, const uint64_t *rows
  * first-level cache while all queries pass over it, and each pass asks for its
  * share of the block that comes next, so that memory and arithmetic overlap.
  *
+ * Queries are `query_bytes` apart, and each is handed to the functions as it is.
  * Rows are counted from `first_row` in the hits.
  */
-size_t nigh__batch_by_rows(nigh__rows_function *rows_of, nigh__rows_function *stream, const uint64_t *queries,
-                           size_t query_count, const uint64_t *rows, size_t count, size_t words, size_t first_row,
-                           const uint32_t *limits, struct nigh__hit *hits);
+size_t nigh__batch_by_rows(nigh__rows_function *rows_of, nigh__rows_function *stream, const void *queries,
+                           size_t query_bytes, size_t query_count, const uint64_t *rows, size_t count, size_t words,
+                           size_t first_row, const uint32_t *limits, struct nigh__hit *hits);
 
 #endif

@@ -63,7 +63,7 @@ INLINE uint32_t stream_body(const uint64_t *query, const uint64_t *rows, size_t 
     return least < smallest ? least : smallest;
 }
 
-TARGET static uint32_t rows_plain(const uint64_t *query, const uint64_t *rows, size_t count, size_t words,
+TARGET static uint32_t rows_plain(const void *query, const uint64_t *rows, size_t count, size_t words,
                                   uint32_t *distances){
 #define BODY(w) rows_body(query, rows, count, (w), distances)
     NIGH__SWITCH_WORDS(words, BODY)
@@ -71,7 +71,7 @@ TARGET static uint32_t rows_plain(const uint64_t *query, const uint64_t *rows, s
 }
 
 TARGET static uint32_t
-    rows_stream(const uint64_t *query, const uint64_t *rows, size_t count, size_t words, uint32_t *distances) {
+    rows_stream(const void *query, const uint64_t *rows, size_t count, size_t words, uint32_t *distances) {
 #define BODY(w) stream_body(query, rows, count, (w), distances)
     NIGH__SWITCH_WORDS(words, BODY)
 #undef BODY
@@ -79,7 +79,8 @@ TARGET static uint32_t
 
 static size_t batch(const uint64_t *queries, size_t query_count, const uint64_t *rows, size_t count, size_t words,
                     const uint32_t *limits, struct nigh__hit *hits) {
-    return nigh__batch_by_rows(rows_plain, rows_stream, queries, query_count, rows, count, words, 0, limits, hits);
+    return nigh__batch_by_rows(rows_plain, rows_stream, queries, words * sizeof *queries, query_count, rows, count,
+                               words, 0, limits, hits);
 }
 
 const struct nigh__hamming nigh__hamming_popcnt = {"popcnt", NIGH__CPU_POPCNT, pair, rows_plain, batch};

@@ -5,6 +5,7 @@
 #include "base/cpu.h"
 #include "kernel/features.h"
 #include "kernel/hamming_parts.h"
+#include "kernel/weighted_parts.h"
 
 /* `planes` of one query. */
 NIGH__INLINE uint32_t row_distance(const uint64_t *query, const uint64_t *planes, uint32_t plane_count,
@@ -34,30 +35,75 @@ NIGH__INLINE size_t batch_body(const uint64_t *queries, const struct nigh__plane
     return found;
 }
 
+NIGH__INLINE struct nigh__two_distances pair_body(const uint64_t *a, const uint64_t *mask_a, const uint64_t *b,
+                                                  const uint64_t *mask_b, size_t words) {
+    uint64_t under_a = 0;
+    uint64_t under_b = 0;
+    for (size_t i = 0; i < words; i++) {
+        const uint64_t differing = a[i] ^ b[i];
+        under_a += (uint64_t)__builtin_popcountll(differing & mask_a[i]);
+        under_b += (uint64_t)__builtin_popcountll(differing & mask_b[i]);
+    }
+    return (struct nigh__two_distances){(uint32_t)under_a, (uint32_t)under_b};
+}
+
 static size_t batch_generic(const uint64_t *queries, const struct nigh__planes *planes, size_t query_count,
                             const uint64_t *rows, size_t count, size_t words, const uint32_t *limits,
                             struct nigh__hit *hits) {
     return batch_body(queries, planes, query_count, rows, count, words, limits, hits);
 }
 
-static const struct nigh__weighted weighted_generic = {.name = "generic", .needs = 0, .batch = batch_generic};
+static uint32_t one_generic(const uint64_t *query, const uint64_t *planes, uint32_t plane_count, const uint64_t *row,
+                            size_t words) {
+    return row_distance(query, planes, plane_count, row, words);
+}
+
+static struct nigh__two_distances pair_generic(const uint64_t *a, const uint64_t *mask_a, const uint64_t *b,
+                                               const uint64_t *mask_b, size_t words) {
+    return pair_body(a, mask_a, b, mask_b, words);
+}
+
+static const struct nigh__weighted weighted_generic = {
+    .name = "generic", .needs = 0, .batch = batch_generic, .one = one_generic, .pair = pair_generic};
 
 #if defined(__x86_64__)
 
-__attribute__((target("popcnt"))) static size_t batch_popcnt(const uint64_t *queries, const struct nigh__planes *planes,
-                                                             size_t query_count, const uint64_t *rows, size_t count,
-                                                             size_t words, const uint32_t *limits,
-                                                             struct nigh__hit *hits) {
+#define TARGET __attribute__((target("popcnt")))
+
+TARGET static size_t batch_popcnt(const uint64_t *queries, const struct nigh__planes *planes, size_t query_count,
+                                  const uint64_t *rows, size_t count, size_t words, const uint32_t *limits,
+                                  struct nigh__hit *hits) {
     return batch_body(queries, planes, query_count, rows, count, words, limits, hits);
 }
 
+TARGET static uint32_t one_popcnt(const uint64_t *query, const uint64_t *planes, uint32_t plane_count,
+                                  const uint64_t *row, size_t words) {
+    return row_distance(query, planes, plane_count, row, words);
+}
+
+TARGET static struct nigh__two_distances pair_popcnt(const uint64_t *a, const uint64_t *mask_a, const uint64_t *b,
+                                                     const uint64_t *mask_b, size_t words) {
+    return pair_body(a, mask_a, b, mask_b, words);
+}
+
 static const struct nigh__weighted weighted_popcnt = {
-    .name = "popcnt", .needs = NIGH__CPU_POPCNT, .batch = batch_popcnt};
+    .name = "popcnt", .needs = NIGH__CPU_POPCNT, .batch = batch_popcnt, .one = one_popcnt, .pair = pair_popcnt};
 
 #endif
 
+size_t nigh__weighted_by_rows(nigh__rows_function *rows_of, nigh__rows_function *stream, const uint64_t *queries,
+                              const struct nigh__planes *planes, size_t query_count, const uint64_t *rows, size_t count,
+                              size_t words, size_t first_row, const uint32_t *limits, struct nigh__hit *hits) {
+    struct nigh__asked asked[NIGH__BATCH_QUERIES];
+    for (size_t q = 0; q < query_count; q++)
+        asked[q] = (struct nigh__asked){queries + q * words, planes->words + q * planes->count * words, planes->count};
+    return nigh__batch_by_rows(rows_of, stream, asked, sizeof asked[0], query_count, rows, count, words, first_row,
+                               limits, hits);
+}
+
 static const struct nigh__weighted *const variants[] = {
 #if defined(__x86_64__)
+    &nigh__weighted_avx512,
     &weighted_popcnt,
 #endif
     &weighted_generic,

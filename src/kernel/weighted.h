@@ -27,6 +27,19 @@ struct nigh__planes {
     uint32_t count;        /* of a query, 1 to NIGH__PLANES; 0: every bit counts one */
 };
 
+/* One query with what counts in it. */
+struct nigh__asked {
+    const uint64_t *query;
+    const uint64_t *planes; /* one after the other, each as long as a row */
+    uint32_t plane_count;
+};
+
+/* How far two rows are apart in the bits that count in one of them, and in those that count in the other. */
+struct nigh__two_distances {
+    uint32_t under_a;
+    uint32_t under_b;
+};
+
 struct nigh__weighted {
     const char *name;
     uint32_t needs; /* set of NIGH__CPU_* */
@@ -34,6 +47,17 @@ struct nigh__weighted {
     /* As nigh__hamming.batch, with the planes of the queries; planes->count is not 0. */
     size_t (*batch)(const uint64_t *queries, const struct nigh__planes *planes, size_t query_count,
                     const uint64_t *rows, size_t count, size_t words, const uint32_t *limits, struct nigh__hit *hits);
+
+    /*
+     * The distance of one query, of which plane_count planes (1 to NIGH__PLANES) say what counts, to one row of `words`
+     * words (1 to 1,024); all aligned to 8 bytes.  For rows here and there: who calls has asked for them before.
+     */
+    uint32_t (*one)(const uint64_t *query, const uint64_t *planes, uint32_t plane_count, const uint64_t *row,
+                    size_t words);
+
+    /* The bits that differ, those set in mask_a and those set in mask_b. */
+    struct nigh__two_distances (*pair)(const uint64_t *a, const uint64_t *mask_a, const uint64_t *b,
+                                       const uint64_t *mask_b, size_t words);
 };
 
 /* The entries of this build, best first; NULL past the end. */

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE
 /*
  * Every kernel against a count of single bits, at every length and alignment,
  * with the bytes ending on a page that may not be read: one byte too far and
@@ -13,8 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -22,38 +19,10 @@
 #include "base/rng.h"
 #include "kernel/hamming.h"
 #include "nigh.h"
+#include "support/kernel_support.h"
 
 #define MAX_BYTES 8192u
 #define ARENA_BYTES ((size_t)2 << 20)
-
-/* Memory whose end is the end of what may be read. */
-struct arena {
-    uint8_t *start;
-    uint8_t *end;
-    size_t mapped;
-};
-
-static void arena_init(struct arena *arena, size_t bytes, struct nigh__rng *rng) {
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    arena->mapped = (bytes + page - 1) / page * page + page;
-    arena->start = mmap(NULL, arena->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    assert_true(arena->start != MAP_FAILED);
-    arena->end = arena->start + arena->mapped - page;
-    for (uint8_t *at = arena->start; at < arena->end; at += 8) {
-        uint64_t word = nigh__rng_next(rng);
-        memcpy(at, &word, 8);
-    }
-    assert_int_equal(mprotect(arena->end, page, PROT_NONE), 0);
-}
-
-static void arena_release(struct arena *arena) { (void)munmap(arena->start, arena->mapped); }
-
-/* The analyzer does not know that a failed assertion ends the test. */
-static void *allocate(size_t count, size_t size) {
-    void *memory = calloc(count + 1, size);
-    if (memory == NULL) abort();
-    return memory;
-}
 
 static uint32_t distance_by_bits(const uint8_t *a, const uint8_t *b, size_t bytes) {
     uint32_t distance = 0;
@@ -156,12 +125,6 @@ static void test_pair(void **state) {
 
 /* ---------------------------------------------------------------------- rows */
 
-/* 1 to 70 words, then 128, 256, 512, 1,024. */
-static size_t next_words(size_t words) {
-    if (words < 70) return words + 1;
-    return words < 128 ? 128 : words * 2;
-}
-
 static void check_rows(const struct nigh__hamming *kernel, const struct arena *rows, const struct arena *query,
                        size_t words, size_t count) {
     const uint64_t *from = (const uint64_t *)(const void *)(rows->end - count * words * 8);
@@ -233,35 +196,10 @@ struct batch_case {
     uint32_t limits[NIGH__BATCH_QUERIES];
 };
 
-/* The hits of all queries must be those of the definition; of each query, in the order of the rows. */
 static void check_batch(const struct batch_case *c, struct nigh__hit *hits, const uint32_t *expected) {
     size_t found = c->kernel->batch(c->queries, c->query_count, c->rows, c->count, c->words, c->limits, hits);
-    size_t next[NIGH__BATCH_QUERIES] = {0};
-    for (size_t h = 0; h < found; h++) {
-        const uint32_t q = hits[h].query;
-        assert_true(q < c->query_count);
-        const uint32_t *of_query = expected + q * c->count;
-        while (next[q] < c->count && of_query[next[q]] >= c->limits[q]) next[q]++;
-        if (hits[h].row != next[q] || hits[h].distance != of_query[next[q]])
-            fail_msg("%s: %zu words, %zu rows, %zu queries: query %u got row %u at %u", c->kernel->name, c->words,
-                     c->count, c->query_count, q, hits[h].row, hits[h].distance);
-        next[q]++;
-    }
-    for (size_t q = 0; q < c->query_count; q++) {
-        for (; next[q] < c->count; next[q]++) {
-            if (expected[q * c->count + next[q]] < c->limits[q])
-                fail_msg("%s: %zu words, %zu rows, %zu queries: query %zu misses row %zu", c->kernel->name, c->words,
-                         c->count, c->query_count, q, next[q]);
-        }
-    }
-}
-
-/* Limits below, at and above the distances that occur. */
-static uint32_t pick_limit(struct nigh__rng *rng, const uint32_t *distances, size_t count) {
-    uint64_t choice = nigh__rng_next(rng) % 8;
-    if (choice == 0 || count == 0) return UINT32_MAX;
-    if (choice == 1) return 0;
-    return distances[nigh__rng_next(rng) % count] + (uint32_t)(choice % 2);
+    const struct expected_hits want = {c->kernel->name, c->words, c->query_count, c->count, c->limits, expected};
+    check_hits(&want, hits, found);
 }
 
 /* What the definition finds, and every kernel must. */

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What hamming_avx512.c and weighted_avx512.c share: the distances of one query to many
+ * rows, where every bit counts one (no planes) or what the planes say.
+ *
+ * AVX-512 with VPOPCNTDQ counts the bits of eight words in one instruction, so
+ * that adding across the words of a row is most of the work.  Eight rows are
+ * added together, in three steps of neighbours:
+ *
+ *     a  a0 a1 a2 a3 a4 a5 a6 a7        a0+a1 b0+b1 | a2+a3 b2+b3 | ...     (a, b)
+ *     b  b0 b1 b2 b3 b4 b5 b6 b7   ->   c0+c1 d0+d1 | c2+c3 d2+d3 | ...     (c, d)
+ *     c  ...                            ...
+ *
+ * then pairs of 128-bit lanes, then what is left of them: eight totals in one
+ * register.  Narrow rows enter at a later step: rows of four words need no
+ * third, rows of two words only the first, rows of one word none.
+ *
+ * A mask costs nothing: three-way logic differs and masks in one step.  Of more planes
+ * each is counted by itself, and what they count is added up once a row.
+ */
+#ifndef NIGH_KERNEL_COUNTING_AVX512_H
+#define NIGH_KERNEL_COUNTING_AVX512_H
+
+#include "kernel/hamming_parts.h"
+#include "kernel/weighted.h"
+
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+
+#define TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512vpopcntdq,popcnt")))
+#define INLINE TARGET NIGH__INLINE
+
+INLINE __m512i load(const void *address) { return _mm512_loadu_si512(address); }
+
+/* The first `words` (1 to 8) are read; the others are zero and not touched. */
+INLINE __m512i load_words(const uint64_t *address, size_t words) {
+    return _mm512_maskz_loadu_epi64((__mmask8)(0xffu >> (8 - words)), address);
+}
+
+INLINE __m512i word_distances(__m512i a, __m512i b) { return _mm512_popcnt_epi64(_mm512_xor_si512(a, b)); }
+
+/* Bits that differ and that the mask has set. */
+INLINE __m512i masked_distances(__m512i a, __m512i b, __m512i mask) {
+    return _mm512_popcnt_epi64(_mm512_ternarylogic_epi64(a, b, mask, 0x28));
+}
+
+/* Neighbouring words of two registers: a0+a1 b0+b1 | a2+a3 b2+b3 | a4+a5 b4+b5 | a6+a7 b6+b7. */
+INLINE __m512i add_words(__m512i a, __m512i b) {
+    return _mm512_add_epi64(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
+}
+
+/* Neighbouring lanes of two registers: a0+a1 | a2+a3 | b0+b1 | b2+b3. */
+INLINE __m512i add_lanes(__m512i a, __m512i b) {
+    return _mm512_add_epi64(_mm512_shuffle_i64x2(a, b, 0x88), _mm512_shuffle_i64x2(a, b, 0xdd));
+}
+
+/* One register a row, eight rows. */
+INLINE __m256i totals_of_eight(const __m512i x[8]) {
+    __m512i left = add_lanes(add_words(x[0], x[1]), add_words(x[2], x[3]));  /* 0 1 | 0 1 | 2 3 | 2 3 */
+    __m512i right = add_lanes(add_words(x[4], x[5]), add_words(x[6], x[7])); /* 4 5 | 4 5 | 6 7 | 6 7 */
+    return _mm512_cvtepi64_epi32(add_lanes(left, right));                    /* 0 1 | 2 3 | 4 5 | 6 7 */
+}
+
+/* Rows of four words: two rows a register. */
+INLINE __m256i totals_of_four(const __m512i x[4]) {
+    __m512i sums = add_lanes(add_words(x[0], x[1]), add_words(x[2], x[3])); /* 0 2 | 1 3 | 4 6 | 5 7 */
+    return _mm256_permutevar8x32_epi32(_mm512_cvtepi64_epi32(sums), _mm256_setr_epi32(0, 2, 1, 3, 4, 6, 5, 7));
+}
+
+/* Rows of two words: four rows a register. */
+INLINE __m256i totals_of_two(const __m512i x[2]) {
+    __m512i sums = add_words(x[0], x[1]); /* 0 4 | 1 5 | 2 6 | 3 7 */
+    return _mm256_permutevar8x32_epi32(_mm512_cvtepi64_epi32(sums), _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7));
+}
+
+/* What a query's planes count in one row, each plane by itself. */
+struct plane_sums {
+    __m512i planes[NIGH__PLANES];
+};
+
+/* Adds the distances of up to eight words: `own` is what the query has there, and what its planes have. */
+INLINE void add_line(struct plane_sums *sums, __m512i query, const __m512i own[NIGH__PLANES], uint32_t plane_count,
+                     __m512i row) {
+    if (plane_count == 0) sums->planes[0] = _mm512_add_epi64(sums->planes[0], word_distances(query, row));
+    NIGH__UNROLL4
+    for (uint32_t p = 0; p < plane_count; p++)
+        sums->planes[p] = _mm512_add_epi64(sums->planes[p], masked_distances(query, row, own[p]));
+}
+
+/* Plane p counts 2^p. */
+INLINE __m512i plane_total(const struct plane_sums *sums, uint32_t plane_count) {
+    __m512i total = sums->planes[0];
+    NIGH__UNROLL4
+    for (uint32_t p = 1; p < plane_count; p++) total = _mm512_add_epi64(total, _mm512_slli_epi64(sums->planes[p], p));
+    return total;
+}
+
+INLINE void sums_init(struct plane_sums *sums) {
+    NIGH__UNROLL4
+    for (uint32_t p = 0; p < NIGH__PLANES; p++) sums->planes[p] = _mm512_setzero_si512();
+}
+
+/* Eight sums, for a row of any number of words. */
+INLINE __m512i row_sums(const struct nigh__asked *asked, uint32_t plane_count, const uint64_t *row, size_t words) {
+    struct plane_sums sums;
+    __m512i own[NIGH__PLANES];
+    sums_init(&sums);
+    size_t w = 0;
+    NIGH__UNROLL4
+    for (; w + 8 <= words; w += 8) {
+        NIGH__UNROLL4
+        for (uint32_t p = 0; p < plane_count; p++) own[p] = load(asked->planes + p * words + w);
+        add_line(&sums, load(asked->query + w), own, plane_count, load(row + w));
+    }
+    if (w < words) {
+        NIGH__UNROLL4
+        for (uint32_t p = 0; p < plane_count; p++) own[p] = load_words(asked->planes + p * words + w, words - w);
+        add_line(&sums, load_words(asked->query + w, words - w), own, plane_count, load_words(row + w, words - w));
+    }
+    return plane_total(&sums, plane_count);
+}
+
+/* What a query of 1, 2 or 4 words is repeated to, so that it fills a register; and its planes. */
+struct repeated {
+    __m512i query;
+    __m512i planes[NIGH__PLANES];
+};
+
+INLINE __m512i repeat(const uint64_t *from, size_t words) {
+    uint64_t copies[8];
+    for (size_t i = 0; i < 8; i++) copies[i] = from[i % words];
+    return load(copies);
+}
+
+INLINE bool is_narrow(size_t words) { return words == 1 || words == 2 || words == 4; }
+
+INLINE void repeated_init(struct repeated *narrow, const struct nigh__asked *asked, uint32_t plane_count,
+                          size_t words) {
+    narrow->query = repeat(asked->query, words);
+    NIGH__UNROLL4
+    for (uint32_t p = 0; p < plane_count; p++) narrow->planes[p] = repeat(asked->planes + p * words, words);
+}
+
+/* Eight rows; `narrow` is set where rows are narrower than a register. */
+INLINE __m256i eight_rows(const struct nigh__asked *asked, const struct repeated *narrow, uint32_t plane_count,
+                          const uint64_t *rows, size_t words) {
+    __m512i x[8];
+    if (is_narrow(words)) {
+        NIGH__UNROLL8
+        for (size_t j = 0; j < words; j++) {
+            struct plane_sums sums;
+            sums_init(&sums);
+            add_line(&sums, narrow->query, narrow->planes, plane_count, load(rows + 8 * j));
+            x[j] = plane_total(&sums, plane_count);
+        }
+        if (words == 1) return _mm512_cvtepi64_epi32(x[0]);
+        return words == 2 ? totals_of_two(x) : totals_of_four(x);
+    }
+    NIGH__UNROLL8
+    for (size_t j = 0; j < 8; j++) x[j] = row_sums(asked, plane_count, rows + j * words, words);
+    return totals_of_eight(x);
+}
+
+/* nigh__rows_function; as one for a query that is alone where `stream` is set. */
+INLINE uint32_t rows_body(const struct nigh__asked *asked, uint32_t plane_count, const uint64_t *rows, size_t count,
+                          size_t words, uint32_t *distances, bool stream) {
+    struct repeated narrow;
+    if (is_narrow(words)) repeated_init(&narrow, asked, plane_count, words);
+    const size_t place = nigh__place_rows(count, 8);
+    const size_t turns = stream ? place * NIGH__PLACES / 8 : count / 8;
+    __m256i smallest = _mm256_set1_epi32(-1);
+    for (size_t turn = 0; turn < turns; turn++) {
+        const size_t i = stream ? nigh__place_row(turn, 8, place) : turn * 8;
+        if (stream) nigh__ahead((const char *)(rows + i * words) + NIGH__AHEAD, 64 * words);
+        __m256i eight = eight_rows(asked, &narrow, plane_count, rows + i * words, words);
+        _mm256_storeu_si256((__m256i *)(void *)(distances + i), eight);
+        smallest = _mm256_min_epu32(smallest, eight);
+    }
+    uint32_t least[8];
+    _mm256_storeu_si256((__m256i *)(void *)least, smallest);
+    for (size_t j = 1; j < 8; j++) least[0] = least[j] < least[0] ? least[j] : least[0];
+    for (size_t i = turns * 8; i < count; i++) {
+        distances[i] = (uint32_t)_mm512_reduce_add_epi64(row_sums(asked, plane_count, rows + i * words, words));
+        if (distances[i] < least[0]) least[0] = distances[i];
+    }
+    return least[0];
+}
+
+#endif
+
+#endif

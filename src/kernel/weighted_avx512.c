@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bits count what planes say; counting_avx512.h says how. */
+#include "kernel/counting_avx512.h"
+#include "kernel/weighted_parts.h"
+
+#if defined(__x86_64__)
+
+#include "base/cpu.h"
+
+#define MASKED(w) BODY(1, w)
+#define WEIGHTED(w) BODY(NIGH__PLANES, w)
+
+TARGET static uint32_t rows_plain(const void *query, const uint64_t *rows, size_t count, size_t words,
+                                  uint32_t *distances) {
+    const struct nigh__asked *asked = query;
+#define BODY(planes, w) rows_body(asked, (planes), rows, count, (w), distances, false)
+    NIGH__SWITCH_PLANES(asked->plane_count, words, BODY, MASKED, WEIGHTED)
+#undef BODY
+}
+
+TARGET static uint32_t rows_stream(const void *query, const uint64_t *rows, size_t count, size_t words,
+                                   uint32_t *distances) {
+    const struct nigh__asked *asked = query;
+#define BODY(planes, w) rows_body(asked, (planes), rows, count, (w), distances, true)
+    NIGH__SWITCH_PLANES(asked->plane_count, words, BODY, MASKED, WEIGHTED)
+#undef BODY
+}
+
+static size_t batch(const uint64_t *queries, const struct nigh__planes *planes, size_t query_count,
+                    const uint64_t *rows, size_t count, size_t words, const uint32_t *limits, struct nigh__hit *hits) {
+    return nigh__weighted_by_rows(rows_plain, rows_stream, queries, planes, query_count, rows, count, words, 0, limits,
+                                  hits);
+}
+
+TARGET static uint32_t one(const uint64_t *query, const uint64_t *planes, uint32_t plane_count, const uint64_t *row,
+                           size_t words) {
+    const struct nigh__asked asked = {query, planes, plane_count};
+#define BODY(p, w) (uint32_t) _mm512_reduce_add_epi64(row_sums(&asked, (p), row, (w)))
+    NIGH__SWITCH_PLANES(plane_count, words, BODY, MASKED, WEIGHTED)
+#undef BODY
+}
+
+INLINE void pair_line(__m512i sums[2], __m512i a, __m512i mask_a, __m512i b, __m512i mask_b) {
+    sums[0] = _mm512_add_epi64(sums[0], masked_distances(a, b, mask_a));
+    sums[1] = _mm512_add_epi64(sums[1], masked_distances(a, b, mask_b));
+}
+
+TARGET static struct nigh__two_distances pair(const uint64_t *a, const uint64_t *mask_a, const uint64_t *b,
+                                              const uint64_t *mask_b, size_t words) {
+    __m512i sums[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
+    size_t w = 0;
+    for (; w + 8 <= words; w += 8) pair_line(sums, load(a + w), load(mask_a + w), load(b + w), load(mask_b + w));
+    const size_t rest = words - w;
+    if (rest > 0)
+        pair_line(sums, load_words(a + w, rest), load_words(mask_a + w, rest), load_words(b + w, rest),
+                  load_words(mask_b + w, rest));
+    return (struct nigh__two_distances){(uint32_t)_mm512_reduce_add_epi64(sums[0]),
+                                        (uint32_t)_mm512_reduce_add_epi64(sums[1])};
+}
+
+const struct nigh__weighted nigh__weighted_avx512 = {
+    .name = "avx512", .needs = NIGH__CPU_AVX512_POPCNT, .batch = batch, .one = one, .pair = pair};
+
+#else
+
+typedef int nigh__no_weighted_avx512; /* a file must hold something */
+
+#endif
