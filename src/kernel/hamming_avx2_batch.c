@@ -62,21 +62,12 @@
 #include <immintrin.h>
 
 #include "kernel/hamming_avx2.h"
+#include "kernel/tile_avx2.h"
 
-#define TARGET NIGH__TARGET_AVX2
-#define INLINE TARGET NIGH__INLINE
-
-#define GROUPS 2 /* registers of 32 rows each in a tile */
-#define GROUP_ROWS 32
-#define PASS_WORDS 16u
-#define ROUND_NIBBLES 6  /* twice the three that a byte holds: fewer rounds */
-#define PASS_NIBBLES 258 /* 16 words of 16, up to whole rounds */
 #define FLUSH_NIBBLES 60 /* whole rounds; times 4 it fits into a byte */
 #define MAX_WORDS 512    /* distances up to 32,768 fit into 16 bits */
 #define MAX_PAIRS (NIGH__BATCH_QUERIES / 2)
 #define TILES_IN_VAIN 31 /* where the border did not help, it costs 7 % */
-
-_Static_assert(NIGH__TILE_ROWS == GROUPS * GROUP_ROWS, "a tile");
 
 /* ---------------------------------------------------------------- the tables */
 
@@ -94,8 +85,6 @@ _Static_assert(NIGH__TILE_ROWS == GROUPS * GROUP_ROWS, "a tile");
 /* By the nibble of the first query and 16 times that of the second. */
 static const uint8_t tables[256][TABLE_SIZE]
     __attribute__((aligned(64))) = {TABLES64(0), TABLES64(64), TABLES64(128), TABLES64(192)};
-
-static size_t whole_rounds(size_t nibbles) { return (nibbles + ROUND_NIBBLES - 1) / ROUND_NIBBLES * ROUND_NIBBLES; }
 
 /* For one pair of queries: where in `tables` the table of each nibble begins. */
 struct pair_query {
@@ -116,80 +105,6 @@ INLINE void pair_query_set(uint16_t *offsets, const uint64_t *first, const uint6
     for (size_t w = 0; w < words; w++)
         _mm256_storeu_si256((__m256i *)(void *)(offsets + 16 * w), word_offsets(first + w, second + w));
     for (size_t n = 16 * words; n < whole_rounds(16 * words); n++) offsets[n] = 0; /* meets nibbles that are zero too */
-}
-
-/* ------------------------------------------------------------------- turning */
-
-struct tile {
-    __m256i nibbles[PASS_NIBBLES][GROUPS];
-};
-
-/* Up to 16 bytes of rows i and i + 16, one in each half. */
-INLINE __m256i two_rows(const uint8_t *rows, size_t stride, size_t i, bool half) {
-    const __m128i *lower = (const __m128i *)(const void *)(rows + i * stride);
-    const __m128i *upper = (const __m128i *)(const void *)(rows + (i + 16) * stride);
-    __m128i a = half ? _mm_loadl_epi64(lower) : _mm_loadu_si128(lower);
-    __m128i b = half ? _mm_loadl_epi64(upper) : _mm_loadu_si128(upper);
-    return _mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1);
-}
-
-/*
- * Turns eight rows on their side, in both halves of the registers: interleaving
- * the bytes of registers i and i + 4 into registers 2i and 2i + 1, three times
- * over, leaves byte 2k of all eight rows and then byte 2k + 1 in register k.
- */
-INLINE void turn_eight(__m256i x[8]) {
-    __m256i y[8];
-    NIGH__UNROLL4
-    for (size_t stage = 0; stage < 3; stage++) {
-        NIGH__UNROLL4
-        for (size_t i = 0; i < 4; i++) {
-            y[2 * i] = _mm256_unpacklo_epi8(x[i], x[i + 4]);
-            y[2 * i + 1] = _mm256_unpackhi_epi8(x[i], x[i + 4]);
-        }
-        NIGH__UNROLL8
-        for (size_t i = 0; i < 8; i++) x[i] = y[i];
-    }
-}
-
-INLINE void put_nibbles(__m256i bytes, __m256i (*nibbles)[GROUPS], size_t group) {
-    const __m256i low_half = _mm256_set1_epi8(0x0f);
-    nibbles[0][group] = _mm256_and_si256(bytes, low_half);
-    nibbles[1][group] = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), low_half);
-}
-
-/* Turns 16 bytes (8 where `half`) of 32 rows into the nibbles of one group, from *nibbles on. */
-INLINE void turn_group(const uint8_t *rows, size_t stride, bool half, __m256i (*nibbles)[GROUPS], size_t group) {
-    __m256i even[8];
-    __m256i odd[8];
-    NIGH__UNROLL8
-    for (size_t i = 0; i < 8; i++) even[i] = two_rows(rows, stride, 2 * i, half);
-    turn_eight(even);
-    /* Without this the compilers work on all sixteen at once, and have too few registers. */
-    __asm__ volatile("" : : "r"(even) : "memory");
-    NIGH__UNROLL8
-    for (size_t i = 0; i < 8; i++) odd[i] = two_rows(rows, stride, 2 * i + 1, half);
-    turn_eight(odd);
-    NIGH__UNROLL8
-    for (size_t k = 0; k < 8; k++) {
-        if (half && k >= 4) break; /* bytes 8 to 15 */
-        put_nibbles(_mm256_unpacklo_epi8(even[k], odd[k]), nibbles + 4 * k, group);
-        put_nibbles(_mm256_unpackhi_epi8(even[k], odd[k]), nibbles + 4 * k + 2, group);
-    }
-}
-
-/* Returns the number of nibbles, whole rounds; those that pad are zero. */
-TARGET static size_t tile_turn(__m256i (*nibbles)[GROUPS], const uint8_t *rows, size_t stride, size_t words) {
-    for (size_t group = 0; group < GROUPS; group++) {
-        const uint8_t *from = rows + group * GROUP_ROWS * stride;
-        for (size_t w = 0; w + 2 <= words; w += 2) turn_group(from + w * 8, stride, false, nibbles + w * 16, group);
-        if (words % 2 != 0) turn_group(from + (words - 1) * 8, stride, true, nibbles + (words - 1) * 16, group);
-    }
-    const size_t count = whole_rounds(words * 16);
-    for (size_t n = words * 16; n < count; n++) {
-        for (size_t group = 0; group < GROUPS; group++) nibbles[n][group] = _mm256_setzero_si256();
-    }
-    return count;
 }
 
 /* -------------------------------------------------------------- reading ahead */
@@ -216,32 +131,20 @@ INLINE void ahead_some(struct ahead *ahead) {
 
 /* -------------------------------------------------------------- the distances */
 
-/*
- * Of both queries of a pair, 16 bits a row.  What is added up are registers of
- * bytes, once as they are, as if two rows were one number, and once shifted so
- * that the odd rows are left: `both` - 256 `odd` are the even rows.
- */
+/* Of both queries of a pair. */
 struct pair_sums {
-    __m256i both[2][GROUPS];
-    __m256i odd[2][GROUPS];
+    struct tile_sums of[2];
 };
-
-INLINE __m256i even_rows(__m256i both, __m256i odd) { return _mm256_sub_epi16(both, _mm256_slli_epi16(odd, 8)); }
 
 INLINE __m256i table_at(uint16_t offset) {
     return _mm256_broadcastsi128_si256(_mm_load_si128((const __m128i *)(const void *)((const char *)tables + offset)));
 }
 
-INLINE void widen(struct pair_sums *sums, size_t query, size_t group, __m256i bytes) {
-    sums->both[query][group] = _mm256_add_epi16(sums->both[query][group], bytes);
-    sums->odd[query][group] = _mm256_add_epi16(sums->odd[query][group], _mm256_srli_epi16(bytes, 8));
-}
-
 /* Moves the sums of bytes, a = F + 16 S and b = S, to 16 bits. */
 INLINE void flush(struct pair_sums *sums, size_t group, __m256i a, __m256i b) {
     const __m256i low_half = _mm256_set1_epi8(0x0f);
-    widen(sums, 0, group, _mm256_sub_epi8(a, _mm256_andnot_si256(low_half, _mm256_slli_epi16(b, 4))));
-    widen(sums, 1, group, b);
+    widen(&sums->of[0], group, _mm256_sub_epi8(a, _mm256_andnot_si256(low_half, _mm256_slli_epi16(b, 4))));
+    widen(&sums->of[1], group, b);
 }
 
 INLINE void three_nibbles(const __m256i (*nibbles)[GROUPS], const uint16_t *offsets, __m256i *a, __m256i *b) {
@@ -274,46 +177,6 @@ TARGET static void tile_add(const __m256i (*nibbles)[GROUPS], size_t count, cons
         NIGH__UNROLL4
         for (size_t g = 0; g < GROUPS; g++) flush(sums, g, a[g], b[g]);
     }
-}
-
-/* ------------------------------------------------------------------- the hits */
-
-/* A limit in the 16 bits of the sums; no distance here is above 32,768. */
-static uint16_t bound_of(uint32_t limit) { return limit > UINT16_MAX ? UINT16_MAX : (uint16_t)limit; }
-
-/* Whether some row of the tile is nearer than the limit, which is what most tiles have none of. */
-INLINE bool any_below(const struct pair_sums *sums, size_t query, uint16_t limit) {
-    const __m256i bound = _mm256_set1_epi16((short)limit);
-    __m256i below = _mm256_setzero_si256();
-    NIGH__UNROLL4
-    for (size_t g = 0; g < GROUPS; g++) {
-        const __m256i odd = sums->odd[query][g];
-        below = _mm256_or_si256(below, _mm256_subs_epu16(bound, even_rows(sums->both[query][g], odd)));
-        below = _mm256_or_si256(below, _mm256_subs_epu16(bound, odd));
-    }
-    return !_mm256_testz_si256(below, below);
-}
-
-/* Even and odd rows of a group back in order. */
-INLINE void put_in_order(__m256i even, __m256i odd, uint16_t out[GROUP_ROWS]) {
-    __m256i lower = _mm256_unpacklo_epi16(even, odd); /* rows 0 to 7 and 16 to 23 */
-    __m256i upper = _mm256_unpackhi_epi16(even, odd); /* rows 8 to 15 and 24 to 31 */
-    _mm256_storeu_si256((__m256i *)(void *)out, _mm256_permute2x128_si256(lower, upper, 0x20));
-    _mm256_storeu_si256((__m256i *)(void *)(out + 16), _mm256_permute2x128_si256(lower, upper, 0x31));
-}
-
-TARGET static size_t tile_hits(const struct pair_sums *sums, uint32_t query, uint16_t bound, size_t first_row,
-                               struct nigh__hit *hits) {
-    const size_t i = query % 2;
-    if (!any_below(sums, i, bound)) return 0;
-    uint16_t distances[NIGH__TILE_ROWS];
-    for (size_t g = 0; g < GROUPS; g++)
-        put_in_order(even_rows(sums->both[i][g], sums->odd[i][g]), sums->odd[i][g], distances + g * GROUP_ROWS);
-    size_t found = 0;
-    for (size_t r = 0; r < NIGH__TILE_ROWS; r++) {
-        if (distances[r] < bound) hits[found++] = (struct nigh__hit){query, (uint32_t)(first_row + r), distances[r]};
-    }
-    return found;
 }
 
 /* ------------------------------------------------------------------- the batch */
@@ -384,7 +247,7 @@ static struct ahead ahead_of(const struct batch *batch, const uint64_t *tile_row
 /* Whether the tile has to be looked at further for a pair of queries. */
 TARGET static bool still_open(const struct batch *batch, size_t pair) {
     for (size_t i = 0; i < 2 && 2 * pair + i < batch->query_count; i++) {
-        if (any_below(&batch->work->sums[pair], i, bound_of(batch->limits[2 * pair + i]))) return true;
+        if (any_below(&batch->work->sums[pair].of[i], bound_of(batch->limits[2 * pair + i]))) return true;
     }
     return false;
 }
@@ -422,7 +285,8 @@ TARGET static size_t tile_scan(struct batch *batch, const uint64_t *tile_rows, s
     size_t found = 0;
     for (size_t q = 0; q < batch->query_count; q++) {
         if (!batch->work->open[q / 2]) continue;
-        found += tile_hits(&batch->work->sums[q / 2], (uint32_t)q, bound_of(batch->limits[q]), first_row, hits + found);
+        found += tile_hits(&batch->work->sums[q / 2].of[q % 2], (uint32_t)q, bound_of(batch->limits[q]), first_row,
+                           hits + found);
     }
     return found;
 }

@@ -104,6 +104,7 @@ size_t nigh__weighted_by_rows(nigh__rows_function *rows_of, nigh__rows_function 
 static const struct nigh__weighted *const variants[] = {
 #if defined(__x86_64__)
     &nigh__weighted_avx512,
+    &nigh__weighted_avx2,
     &weighted_popcnt,
 #endif
     &weighted_generic,

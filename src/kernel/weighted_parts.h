@@ -8,6 +8,7 @@
 
 #if defined(__x86_64__)
 extern const struct nigh__weighted nigh__weighted_avx512;
+extern const struct nigh__weighted nigh__weighted_avx2;
 #endif
 
 /*
