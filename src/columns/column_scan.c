@@ -56,9 +56,10 @@ int64_t nigh__column_most(const struct nigh__nearest *nearest, uint32_t super) {
     return (int64_t)nigh__key_distance(last) - (before ? 0 : 1);
 }
 
+/* Of all planes there can be: a kernel may have more than the plan, and what carries must carry through these as well.
+ */
 static void set_bound(struct nigh__column_bound *bound, uint32_t greatest) {
-    const uint32_t top = (1u << NIGH__COLUMN_PLANES) - 1;
-    const uint32_t words = greatest < top ? top - greatest : 0;
+    const uint32_t words = (1u << NIGH__COLUMN_PLANES) - 1 - greatest;
     for (uint32_t p = 0; p < NIGH__COLUMN_PLANES; p++) bound->words[p] = (words >> p & 1) != 0 ? UINT64_MAX : 0;
 }
 

@@ -45,7 +45,7 @@ struct nigh__column_groups {
 
 /*
  * A bound: counts up to it stay.  As words, all bits set or none, of 2^NIGH__COLUMN_PLANES - 1 - bound from the lowest:
- * adding that to a count that is above carries out of the planes, of any number that counts fit into.
+ * adding that to a count that is above carries out of the planes, however many of them a kernel has.
  */
 struct nigh__column_bound {
     uint64_t words[NIGH__COLUMN_PLANES];

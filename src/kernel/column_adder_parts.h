@@ -108,12 +108,12 @@ INLINE uint32_t count_part(const uint8_t *part, const uint8_t *ahead, const stru
                            const struct nigh__column_bound *bounds, size_t high_planes, size_t at,
                            struct nigh__column_counts *out) {
     lanes low[LOW] = {{0}}, high[NIGH__COLUMN_PLANES - LOW] = {{0}};
-    lanes left = {0};
+    lanes left = ~(lanes){0};
     for (uint32_t g = 0; g < groups->count; g++) {
         if (ahead != NULL) ask_for(ahead, &groups->groups[g]);
         add_group(part, &groups->groups[g], low, high, high_planes);
         if (!groups->groups[g].checked) continue;
-        left = rows_within(bounds++, low, high, high_planes);
+        left &= rows_within(bounds++, low, high, high_planes); /* a later bound may be wider */
         if (IS_ZERO(left)) return 0;
     }
     memcpy((uint8_t *)out->left + at, &left, sizeof left);
