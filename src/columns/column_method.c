@@ -13,6 +13,7 @@
 #include "kernel/weighted.h"
 #include "scan/cost_model.h"
 
+#define MAX_SLACK 1000u    /* standard deviations: far beyond what leaves anything out */
 #define USUAL_COLUMNS 256u /* that a text adds up in a block before it is left */
 
 struct column_segment {
@@ -42,6 +43,8 @@ static nigh_status find_columns(const struct nigh__segment *segment, const nigh_
 static nigh_status check(const nigh_collection *collection, const nigh_search_options *options, nigh_error *error) {
     nigh_status status = NIGH_OK;
     bool found = !asked_for(options) || collection->documents == 0; /* there can be no columns of nothing */
+    if (!(options->slack >= 0 && options->slack <= MAX_SLACK) && options->slack != NIGH_DEFAULT)
+        return nigh__fail(error, NIGH_EINVAL, "there is no such slack; 0 to %u are", MAX_SLACK);
     if (options->slack >= 0 && (options->stop != NIGH_STOP_BREADTH || options->k == NIGH_ALL))
         return nigh__fail(error, NIGH_EINVAL,
                           "with a slack nothing is certain: not for certain answers, nor for all within a radius");
