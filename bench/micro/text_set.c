@@ -118,6 +118,7 @@ static void index_all(struct feed *feed, nigh_source *source) {
     nigh_error error;
     nigh_index_options_init(&options);
     options.keep_weights = feed->set->graph;
+    options.snippet = 0;
     fprintf(stderr, "indexing\n");
     const double started = measure_now();
     measure_must(nigh_index_source(feed->context, feed->set->path, source, NULL, &options, &result, &error), &error,
@@ -153,8 +154,10 @@ void text_set_make(struct text_set *set, nigh_context *context) {
         while (set->text_count < set->most && next_of_files(&feed, &text, &error) == NIGH_OK) {
         }
     }
-    for (uint64_t i = 0; !files && i < set->most; i++)
-        keep_text(set, feed.text, (spell_document(&feed, set->documents + i), strlen(feed.text)));
+    for (uint64_t i = 0; !files && i < set->most; i++) {
+        const size_t length = spell_document(&feed, set->documents + i);
+        keep_text(set, feed.text, length);
+    }
     feed_release(&feed);
 }
 
