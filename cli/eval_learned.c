@@ -23,10 +23,13 @@ struct learned_values {
     struct cli_number radius;
     struct cli_number iterations;
     struct cli_number min_documents;
+    struct cli_number pairs_alike, pairs_different;
+    struct cli_number anchors, anchor_sample;
     const char *methods;
     const char *widths;
     const char *max_features;
     const char *labelled;
+    const char *l1;
     const char *l2;
     const char *kernel_width;
     int count_contribution;
@@ -58,6 +61,13 @@ static const struct cli_option options[] = {
                "of codewords and s3h: end after N iterations"),
     CLI_NUMBER(0, "min-documents", PLACE(min_documents), "N", 1, UINT32_MAX, "3",
                "leave out features that fewer than N documents have"),
+    CLI_NUMBER(0, "pairs-alike", PLACE(pairs_alike), "N", 1, UINT32_MAX, "40000",
+               "of s3h and ssh: draw N pairs of documents that share a label"),
+    CLI_NUMBER(0, "pairs-different", PLACE(pairs_different), "N", 1, UINT32_MAX, "80000",
+               "of s3h and ssh: and N pairs that do not"),
+    CLI_TEXT(0, "l1", PLACE(l1), "X",
+             "of s3h and ssh: how much the spread of all documents counts beside the pairs (default: that of 'nigh "
+             "train')"),
     CLI_TEXT(0, "l2", PLACE(l2), "X", "of s3h and codewords: what large weights cost (default: that of 'nigh train')"),
     CLI_FLAG(0, "as-paper", PLACE(as_paper), "of s3h and ssh: as in the papers, which is worse; see 'nigh train'"),
     CLI_CHOICE(0, "count-contribution", PLACE(count_contribution), "WHEN", cli_switch_names, "auto",
@@ -66,6 +76,9 @@ static const struct cli_option options[] = {
                "of s3h, simhash and chi: words by their counts; auto: with --as-paper"),
     CLI_CHOICE(0, "paper-lambda", PLACE(paper_lambda), "WHEN", cli_switch_names, "auto",
                "of s3h: --l2 in the scale of the paper, by default its 0.5; auto: with --as-paper"),
+    CLI_NUMBER(0, "anchors", PLACE(anchors), "P", 2, 32000, "500", "of klsh: documents that others are compared with"),
+    CLI_NUMBER(0, "anchor-sample", PLACE(anchor_sample), "T", 1, 32000, NULL,
+               "of klsh: and how many of them make a bit (by default 50, and half where there are no more)"),
     CLI_TEXT(0, "kernel-width", PLACE(kernel_width), "X", "of klsh: delta squared of its kernel (default 0.5)"),
     EVAL_PLOT_OPTION,
     EVAL_OUTPUT_OPTION,
@@ -207,6 +220,10 @@ static void set_learning(struct learned *learned) {
     learning->seed = signer->seed;
     learning->iterations = (uint32_t)values->iterations.value;
     learning->min_documents = (uint32_t)values->min_documents.value;
+    learning->attraction_pairs = (uint32_t)values->pairs_alike.value;
+    learning->repulsion_pairs = (uint32_t)values->pairs_different.value;
+    learning->anchors = (uint32_t)values->anchors.value;
+    learning->anchor_sample = values->anchor_sample.given ? (uint32_t)values->anchor_sample.value : 0;
     learning->as_paper = values->as_paper;
     learning->count_contribution = cli_switch(values->count_contribution, -1);
     learning->count_values = cli_switch(values->count_values, -1);
@@ -222,6 +239,7 @@ static bool make_options(struct learned *learned) {
     nigh_eval_learned_options *measuring = &learned->options;
     if (!choose_methods(learned) || !choose_widths(learned) || !choose_features(learned) ||
         !cli_amount_share(learned->job, "--labelled", values->labelled, &measuring->labelled) ||
+        !cli_amount_positive(learned->job, "--l1", values->l1, &learned->learning.l1) ||
         !cli_amount_positive(learned->job, "--l2", values->l2, &learned->learning.l2) ||
         !cli_amount_positive(learned->job, "--kernel-width", values->kernel_width, &learned->learning.kernel_width))
         return false;

@@ -62,6 +62,16 @@ expect 0 ANY '' -- "$NIGH" eval learned -q --methods chi --bits 16 --seeds 1 --m
 mv .out table
 expect 0 '8' '' -- grep -c '^ chi ' table
 
+# What 'nigh train' takes of pairs, l1 and anchors is taken here too, and matters.
+for method_option in 's3h --pairs-alike 50' 's3h --pairs-different 50' 's3h --l1 100' 'klsh --anchors 20' 'klsh --anchor-sample 5'; do
+    read -r method option value <<< "$method_option"
+    few=("$NIGH" eval learned -q --part-key split --bits 32 --seeds 1 --output tsv --methods "$method" texts.jsonl)
+    "${few[@]}" | head -1 | cut -f5,7 > usual
+    "${few[@]}" "$option" "$value" | head -1 | cut -f5,7 > other
+    [[ $(cat usual other | wc -w) == 4 ]] || fail "nothing was measured with $option"
+    cmp -s usual other && fail "$option changes nothing"
+done
+
 # What cannot be learned from.
 expect 2 '' "nigh: none of 400 documents has a label under 'nothing'" -- "$NIGH" eval learned -q --label-key nothing texts.jsonl
 expect 2 '' ANY -- "$NIGH" eval learned -q --part-key label --methods chi --bits 16 texts.jsonl
@@ -76,6 +86,8 @@ try 'nigh eval learned --help'" -- "$NIGH" eval learned --widths "$list" texts.j
 done
 expect 2 '' "nigh eval learned: --max-features takes numbers such as 10000 or 1000,3000,10000, not '0'
 try 'nigh eval learned --help'" -- "$NIGH" eval learned --max-features 0 texts.jsonl
+expect 2 '' "nigh eval learned: --l1 takes a number above 0, such as 0.1 or 3, not '-1'
+try 'nigh eval learned --help'" -- "$NIGH" eval learned --l1 -1 texts.jsonl
 expect 2 '' "nigh eval learned: --labelled takes a number above 0 and up to 1, not 'nan'
 try 'nigh eval learned --help'" -- "$NIGH" eval learned --labelled nan texts.jsonl
 expect 2 '' "nigh eval learned: give --bits or --widths
