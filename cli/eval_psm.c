@@ -36,8 +36,10 @@ static const char *const description[] = {
 
 static const char *const output_paragraphs[] = {
     "tsv: 'spread', how many standard deviations apart the weights of the first bit are in two documents, and the "
-    "share of "
-    "random pairs there, by quarters of a deviation; then 'attempts', the model, flipped bits, matches, combinations, "
+    "share of random pairs there, by quarters of a deviation; then 'bits', their number, pairs of each, and of all "
+    "bits "
+    "the mean farthest from 0, the least and the most deviation, the skewness farthest from 0, the least and the most "
+    "kurtosis; then 'attempts', the model, flipped bits, matches, combinations, "
     "mean, median, 90th and 99th percentile; then "
     "'recall', the model, p, k, share of matches found, share of queries with one found. jsonl has the same by name.",
     NULL,
@@ -109,9 +111,15 @@ static void table_spread(struct cli_sink *out, const nigh_eval_weak_bits *weak) 
                     "weights of the first bit in two documents, %s: they differ by %.1f on average, deviation %.1f\n"
                     "            within 1, 2, 3 deviations  skewness  kurtosis\n"
                     " measured   %.4f, %.4f, %.4f     %8.3f  %8.3f\n"
-                    " normal     0.6827, 0.9545, 0.9973        0.000     3.000\n\n",
+                    " normal     0.6827, 0.9545, 0.9973        0.000     3.000\n",
                     cli_counted(spread.pairs, "pair", "pairs").text, spread.mean, spread.deviation, spread.within[0],
                     spread.within[1], spread.within[2], spread.skewness, spread.kurtosis);
+    cli_sink_format(out,
+                    "of %s, %s each: they differ by %.1f on average at most, deviation %.1f to %.1f, skewness up to "
+                    "%.3f, kurtosis %.3f to %.3f\n\n",
+                    cli_counted(spread.bits, "bit", "bits").text, cli_counted(spread.bit_pairs, "pair", "pairs").text,
+                    spread.most_mean, spread.least_deviation, spread.most_deviation, spread.most_skewness,
+                    spread.least_kurtosis, spread.most_kurtosis);
 }
 
 static void show_table(struct cli_sink *out, const nigh_eval_weak_bits *weak, const nigh_eval_weak_bits_info *info) {
@@ -161,6 +169,14 @@ static void lines_spread(struct cli_sink *out, bool tsv, const nigh_eval_weak_bi
     for (uint32_t bin = 0; bin < NIGH_EVAL_SPREAD_BINS; bin++)
         cli_sink_format(out, tsv ? "spread\t%.3f\t%.6f\n" : "{\"deviations\":%.3f,\"share\":%.6f}\n", bin / 4.0 - 4.875,
                         spread.shares[bin]);
+    cli_sink_format(out,
+                    tsv ? "bits\t%llu\t%llu\t%.3f\t%.3f\t%.3f\t%.4f\t%.4f\t%.4f\n"
+                        : "{\"bits\":%llu,\"pairs\":%llu,\"most_mean\":%.3f,\"least_deviation\":%.3f,"
+                          "\"most_deviation\":%.3f,\"most_skewness\":%.4f,\"least_kurtosis\":%.4f,"
+                          "\"most_kurtosis\":%.4f}\n",
+                    (unsigned long long)spread.bits, (unsigned long long)spread.bit_pairs, spread.most_mean,
+                    spread.least_deviation, spread.most_deviation, spread.most_skewness, spread.least_kurtosis,
+                    spread.most_kurtosis);
 }
 
 static void show_lines(struct cli_sink *out, bool tsv, const nigh_eval_weak_bits *weak,

@@ -312,7 +312,7 @@ typedef struct nigh_eval_weak_recall {
 
 #define NIGH_EVAL_SPREAD_BINS 40u
 
-/* How far the weights of the first bit lie apart in two documents, over pairs drawn at random. */
+/* How far the weights of a bit lie apart in two documents, over pairs drawn at random: of the first, and of all. */
 typedef struct nigh_eval_weak_spread {
     size_t size;
     uint64_t pairs; /* at most 4,000,000 */
@@ -323,6 +323,14 @@ typedef struct nigh_eval_weak_spread {
     double within[3]; /* share of the pairs within 1, 2 and 3 deviations of the mean; .683, .954, .997 where it is
                          normal */
     double shares[NIGH_EVAL_SPREAD_BINS]; /* by quarters of a deviation, from -5 to 5 */
+    /* The same of each bit, the first too, over fewer pairs: the least and the most of all; of means and skewnesses
+     * the farthest from 0. */
+    uint64_t bits;      /* 64, but for those whose weights are all the same */
+    uint64_t bit_pairs; /* of each, at most 100,000 */
+    double most_mean;
+    double least_deviation, most_deviation;
+    double most_skewness;
+    double least_kurtosis, most_kurtosis;
 } nigh_eval_weak_spread;
 
 /* Fill *out up to its `size`.  Return: NIGH_OK, or NIGH_END for a number that was not measured. */

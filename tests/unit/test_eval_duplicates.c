@@ -654,6 +654,19 @@ static void expect_recall(const struct world *world, const struct signatures *si
     nigh_finder_free(finder);
 }
 
+static double plain_deviation(const uint64_t *rows, const uint8_t *weights, uint32_t count, uint32_t bit) {
+    enum { WIDTH = 64 };
+    double sum = 0;
+    for (size_t a = 0; a < count; a++) {
+        for (size_t b = 0; b < count; b++) {
+            const double one = rows[a] >> bit & 1 ? weights[a * WIDTH + bit] : -(double)weights[a * WIDTH + bit];
+            const double other = rows[b] >> bit & 1 ? weights[b * WIDTH + bit] : -(double)weights[b * WIDTH + bit];
+            if (a != b) sum += (one - other) * (one - other);
+        }
+    }
+    return sqrt(sum / ((double)count * (count - 1)));
+}
+
 /* Of all pairs both ways, the plain way; drawing them changes little. */
 static void test_weak_bits_spread(void **state) {
     const struct world *world = *state;
@@ -661,16 +674,13 @@ static void test_weak_bits_spread(void **state) {
     const uint8_t *weights = evaluation->weights.data;
     const uint64_t *rows = evaluation->rows.data;
     const uint32_t count = (uint32_t)evaluation->rows.count;
-    double sum = 0;
-    enum { WIDTH = 64 };
-    for (size_t a = 0; a < count; a++) {
-        for (size_t b = 0; b < count; b++) {
-            const double one = rows[a] & 1 ? weights[a * WIDTH] : -(double)weights[a * WIDTH];
-            const double other = rows[b] & 1 ? weights[b * WIDTH] : -(double)weights[b * WIDTH];
-            if (a != b) sum += (one - other) * (one - other);
-        }
+    double deviations[64], least = 1e9, most = 0;
+    for (uint32_t bit = 0; bit < 64; bit++) {
+        deviations[bit] = plain_deviation(rows, weights, count, bit);
+        least = fmin(least, deviations[bit]);
+        most = fmax(most, deviations[bit]);
     }
-    const double deviation = sqrt(sum / ((double)count * (count - 1)));
+    const double deviation = deviations[0];
     nigh_eval_corpus_free(evaluation);
     nigh_eval_weak_bits *weak = measure_weak(world, NULL);
     nigh_eval_weak_spread spread = {.size = sizeof spread};
@@ -682,6 +692,12 @@ static void test_weak_bits_spread(void **state) {
     assert_true(fabs(spread.mean) < 0.1 * deviation);
     assert_true(shares > 0.999 && shares < 1.001);
     assert_true(spread.within[0] > 0.4 && spread.within[0] < spread.within[1] && spread.within[2] > 0.99);
+    assert_int_equal(spread.bits, 64);
+    assert_int_equal(spread.bit_pairs, spread.pairs < 100000 ? spread.pairs : 100000);
+    assert_true(fabs(spread.least_deviation / least - 1) < 0.05);
+    assert_true(fabs(spread.most_deviation / most - 1) < 0.05);
+    assert_true(spread.most_mean >= 0 && spread.most_mean < 0.2 * deviation);
+    assert_true(spread.least_kurtosis > 1 && spread.least_kurtosis <= spread.most_kurtosis);
     nigh_eval_weak_bits_free(weak);
 }
 
