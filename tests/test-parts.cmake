@@ -19,21 +19,22 @@ set(tests_of_documents
     cli.documents cli.folders
     cli.keys cli.losses cli.mixed cli.pairs
     cli.own_ids cli.places cli.queries cli.same_documents cli.search_probe cli.tables cli.search_slices cli.sign cli.terminal
-    cli.seed cli.tune cli.vocabulary crash.against_kill oracle.format_reader)
+    cli.seed cli.tune cli.vocabulary crash.against_kill oracle.format_reader repository.papers)
 set(tests_of_learning
     property.s3h_objective unit.codewords unit.eigen unit.eval_learned unit.klsh unit.labelled unit.learn unit.lesson
     unit.s3h unit.ssh
-    cli.completion cli.eval_learned cli.help cli.learned cli.train)
+    cli.completion cli.eval_learned cli.help cli.learned cli.train repository.papers)
 set(tests_of_terms
     fuzz.manifest fuzz.terms fuzz.writers golden.terms_golden property.filters property.power_loss property.refused_writes property.terms
     property.terms_faults
     unit.blocks unit.eval_filters unit.filter_choice unit.positions unit.terms_file unit.terms_index unit.terms_search
     cli.completion cli.eval_terms cli.help cli.committed cli.interrupt_soon cli.leftovers cli.peak_memory cli.terms cli.terms_errors cli.terms_verify
-    oracle.terms_reader)
+    oracle.terms_reader repository.papers)
 set(tests_of_evaluation
     fuzz.truth property.tune unit.eval unit.eval_duplicates unit.eval_filters unit.eval_learned unit.metric
     unit.nearness unit.shares
-    cli.completion cli.eval cli.eval_duplicates cli.eval_learned cli.eval_nearest cli.eval_terms cli.help cli.usage)
+    cli.completion cli.eval cli.eval_duplicates cli.eval_learned cli.eval_nearest cli.eval_terms cli.help cli.usage
+    repository.papers)
 
 # Whether all that the test needs is built.
 function(parts_suffice name result)
