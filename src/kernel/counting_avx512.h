@@ -101,24 +101,45 @@ INLINE void sums_init(struct plane_sums *sums) {
     for (uint32_t p = 0; p < NIGH__PLANES; p++) sums->planes[p] = _mm512_setzero_si512();
 }
 
-/* Eight sums, for a row of any number of words. */
-INLINE __m512i row_sums(const struct nigh__asked *asked, uint32_t plane_count, const uint64_t *row, size_t words) {
-    struct plane_sums sums;
+/* Rows that go together over a query's words: as many as there are registers for their sums. */
+#define TOGETHER 8u
+
+/* What a query and its planes have in up to eight words, from word `first` of rows of `stride` words on. */
+INLINE __m512i own_line(const struct nigh__asked *asked, uint32_t plane_count, size_t stride, size_t first,
+                        size_t words, __m512i own[NIGH__PLANES]) {
+    NIGH__UNROLL4
+    for (uint32_t p = 0; p < plane_count; p++) own[p] = load_words(asked->planes + p * stride + first, words);
+    return load_words(asked->query + first, words);
+}
+
+/* Eight sums for each of up to TOGETHER rows of any number of words; how many rows is known to the compiler. */
+INLINE void row_sums(const struct nigh__asked *asked, uint32_t plane_count, const uint64_t *row, size_t words,
+                     size_t rows, __m512i *out) {
+    struct plane_sums sums[TOGETHER];
     __m512i own[NIGH__PLANES];
-    sums_init(&sums);
+    NIGH__UNROLL8
+    for (size_t j = 0; j < rows; j++) sums_init(&sums[j]);
     size_t w = 0;
     NIGH__UNROLL4
     for (; w + 8 <= words; w += 8) {
-        NIGH__UNROLL4
-        for (uint32_t p = 0; p < plane_count; p++) own[p] = load(asked->planes + p * words + w);
-        add_line(&sums, load(asked->query + w), own, plane_count, load(row + w));
+        const __m512i query = own_line(asked, plane_count, words, w, 8, own);
+        NIGH__UNROLL8
+        for (size_t j = 0; j < rows; j++) add_line(&sums[j], query, own, plane_count, load(row + j * words + w));
     }
     if (w < words) {
-        NIGH__UNROLL4
-        for (uint32_t p = 0; p < plane_count; p++) own[p] = load_words(asked->planes + p * words + w, words - w);
-        add_line(&sums, load_words(asked->query + w, words - w), own, plane_count, load_words(row + w, words - w));
+        const __m512i query = own_line(asked, plane_count, words, w, words - w, own);
+        NIGH__UNROLL8
+        for (size_t j = 0; j < rows; j++)
+            add_line(&sums[j], query, own, plane_count, load_words(row + j * words + w, words - w));
     }
-    return plane_total(&sums, plane_count);
+    NIGH__UNROLL8
+    for (size_t j = 0; j < rows; j++) out[j] = plane_total(&sums[j], plane_count);
+}
+
+INLINE uint32_t row_distance(const struct nigh__asked *asked, uint32_t plane_count, const uint64_t *row, size_t words) {
+    __m512i sums[1];
+    row_sums(asked, plane_count, row, words, 1, sums);
+    return (uint32_t)_mm512_reduce_add_epi64(sums[0]);
 }
 
 /* What a query of 1, 2 or 4 words is repeated to, so that it fills a register; and its planes. */
@@ -157,8 +178,9 @@ INLINE __m256i eight_rows(const struct nigh__asked *asked, const struct repeated
         if (words == 1) return _mm512_cvtepi64_epi32(x[0]);
         return words == 2 ? totals_of_two(x) : totals_of_four(x);
     }
-    NIGH__UNROLL8
-    for (size_t j = 0; j < 8; j++) x[j] = row_sums(asked, plane_count, rows + j * words, words);
+    const size_t together = plane_count <= 1 ? 8 : 4;
+    NIGH__UNROLL4
+    for (size_t j = 0; j < 8; j += together) row_sums(asked, plane_count, rows + j * words, words, together, x + j);
     return totals_of_eight(x);
 }
 
@@ -181,7 +203,7 @@ INLINE uint32_t rows_body(const struct nigh__asked *asked, uint32_t plane_count,
     _mm256_storeu_si256((__m256i *)(void *)least, smallest);
     for (size_t j = 1; j < 8; j++) least[0] = least[j] < least[0] ? least[j] : least[0];
     for (size_t i = turns * 8; i < count; i++) {
-        distances[i] = (uint32_t)_mm512_reduce_add_epi64(row_sums(asked, plane_count, rows + i * words, words));
+        distances[i] = row_distance(asked, plane_count, rows + i * words, words);
         if (distances[i] < least[0]) least[0] = distances[i];
     }
     return least[0];

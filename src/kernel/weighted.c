@@ -106,6 +106,8 @@ static const struct nigh__weighted *const variants[] = {
     &nigh__weighted_avx512,
     &nigh__weighted_avx2,
     &weighted_popcnt,
+#elif defined(__aarch64__)
+    &nigh__weighted_neon,
 #endif
     &weighted_generic,
 };

@@ -28,8 +28,12 @@ TARGET static uint32_t rows_stream(const void *query, const uint64_t *rows, size
 
 static size_t batch(const uint64_t *queries, const struct nigh__planes *planes, size_t query_count,
                     const uint64_t *rows, size_t count, size_t words, const uint32_t *limits, struct nigh__hit *hits) {
-    return nigh__weighted_by_rows(rows_plain, rows_stream, queries, planes, query_count, rows, count, words, 0, limits,
-                                  hits);
+    size_t done = 0;
+    const bool tiles = nigh__weighted_tiles_pay(planes->count, query_count, words);
+    const size_t found =
+        tiles ? nigh__weighted_tiles(queries, planes, query_count, rows, count, words, limits, hits, &done) : 0;
+    return found + nigh__weighted_by_rows(rows_plain, rows_stream, queries, planes, query_count, rows + done * words,
+                                          count - done, words, done, limits, hits + found);
 }
 
 INLINE uint32_t one_body(const struct nigh__asked *asked, uint32_t plane_count, const uint64_t *row, size_t words) {

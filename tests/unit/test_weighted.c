@@ -52,9 +52,13 @@ static void test_registry(void **state) {
         const bool usable = (kernel->needs & ~nigh__cpu_features()) == 0;
         if (usable) assert_ptr_equal(nigh__weighted_choose(kernel->name), kernel);
         assert_true(kernel->batch != NULL && kernel->one != NULL && kernel->pair != NULL);
+        /* Where there is a distance kernel for a CPU, there is one for these: else a masked search would be slower. */
+        assert_string_equal(nigh__hamming_at(count)->name, kernel->name);
     }
+    assert_null(nigh__hamming_at(count));
     assert_string_equal(nigh__weighted_at(count - 1)->name, "generic");
     assert_ptr_equal(nigh__weighted_choose("abacus"), nigh__weighted_at(count - 1));
+    assert_string_equal(nigh__weighted_choose(NULL)->name, nigh__hamming_choose(NULL)->name);
 }
 
 /* -------------------------------------------------------------- one and pair */
