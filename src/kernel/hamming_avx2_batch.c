@@ -71,39 +71,19 @@
 
 /* ---------------------------------------------------------------- the tables */
 
-#define BITS4(n) (((n)&1) + (((n) >> 1) & 1) + (((n) >> 2) & 1) + (((n) >> 3) & 1))
 #define ANSWER(pair, n) (BITS4(((pair)&15) ^ (n)) + 16 * BITS4(((pair) >> 4) ^ (n)))
-#define ANSWERS4(pair, n) ANSWER(pair, n), ANSWER(pair, (n) + 1), ANSWER(pair, (n) + 2), ANSWER(pair, (n) + 3)
-#define TABLE(pair) \
-    { ANSWERS4(pair, 0), ANSWERS4(pair, 4), ANSWERS4(pair, 8), ANSWERS4(pair, 12) }
-#define TABLES4(pair) TABLE(pair), TABLE((pair) + 1), TABLE((pair) + 2), TABLE((pair) + 3)
-#define TABLES16(pair) TABLES4(pair), TABLES4((pair) + 4), TABLES4((pair) + 8), TABLES4((pair) + 12)
-#define TABLES64(pair) TABLES16(pair), TABLES16((pair) + 16), TABLES16((pair) + 32), TABLES16((pair) + 48)
-
-#define TABLE_SIZE 16
 
 /* By the nibble of the first query and 16 times that of the second. */
-static const uint8_t tables[256][TABLE_SIZE]
-    __attribute__((aligned(64))) = {TABLES64(0), TABLES64(64), TABLES64(128), TABLES64(192)};
+static const uint8_t tables[256][TABLE_SIZE] __attribute__((aligned(64))) = NIGH__TABLES;
 
 /* For one pair of queries: where in `tables` the table of each nibble begins. */
 struct pair_query {
     uint16_t offsets[PASS_NIBBLES];
 };
 
-/* The offsets of 16 nibbles from one word of each query, in the order of a tile: low half of a byte, then high. */
-INLINE __m256i word_offsets(const uint64_t *first, const uint64_t *second) {
-    const __m128i low_half = _mm_set1_epi8(0x0f);
-    __m128i x = _mm_loadl_epi64((const __m128i *)(const void *)first);
-    __m128i y = _mm_loadl_epi64((const __m128i *)(const void *)second);
-    __m128i low = _mm_or_si128(_mm_and_si128(x, low_half), _mm_slli_epi16(_mm_and_si128(y, low_half), 4));
-    __m128i high = _mm_or_si128(_mm_and_si128(_mm_srli_epi16(x, 4), low_half), _mm_andnot_si128(low_half, y));
-    return _mm256_slli_epi16(_mm256_cvtepu8_epi16(_mm_unpacklo_epi8(low, high)), 4); /* times TABLE_SIZE */
-}
-
 INLINE void pair_query_set(uint16_t *offsets, const uint64_t *first, const uint64_t *second, size_t words) {
     for (size_t w = 0; w < words; w++)
-        _mm256_storeu_si256((__m256i *)(void *)(offsets + 16 * w), word_offsets(first + w, second + w));
+        _mm256_storeu_si256((__m256i *)(void *)(offsets + 16 * w), word_offsets(first[w], second[w]));
     for (size_t n = 16 * words; n < whole_rounds(16 * words); n++) offsets[n] = 0; /* meets nibbles that are zero too */
 }
 
@@ -136,10 +116,6 @@ struct pair_sums {
     struct tile_sums of[2];
 };
 
-INLINE __m256i table_at(uint16_t offset) {
-    return _mm256_broadcastsi128_si256(_mm_load_si128((const __m128i *)(const void *)((const char *)tables + offset)));
-}
-
 /* Moves the sums of bytes, a = F + 16 S and b = S, to 16 bits. */
 INLINE void flush(struct pair_sums *sums, size_t group, __m256i a, __m256i b) {
     const __m256i low_half = _mm256_set1_epi8(0x0f);
@@ -149,9 +125,9 @@ INLINE void flush(struct pair_sums *sums, size_t group, __m256i a, __m256i b) {
 
 INLINE void three_nibbles(const __m256i (*nibbles)[GROUPS], const uint16_t *offsets, __m256i *a, __m256i *b) {
     const __m256i low_half = _mm256_set1_epi8(0x0f);
-    const __m256i t0 = table_at(offsets[0]);
-    const __m256i t1 = table_at(offsets[1]);
-    const __m256i t2 = table_at(offsets[2]);
+    const __m256i t0 = table_at(tables, offsets[0]);
+    const __m256i t1 = table_at(tables, offsets[1]);
+    const __m256i t2 = table_at(tables, offsets[2]);
     NIGH__UNROLL4
     for (size_t g = 0; g < GROUPS; g++) {
         __m256i p = _mm256_shuffle_epi8(t0, nibbles[0][g]);

@@ -101,6 +101,36 @@ TARGET static inline size_t tile_turn(__m256i (*nibbles)[GROUPS], const uint8_t 
     return count;
 }
 
+/* ----------------------------------------------------------------- the tables */
+
+#define BITS4(n) (((n)&1) + (((n) >> 1) & 1) + (((n) >> 2) & 1) + (((n) >> 3) & 1))
+
+/* 256 tables, by two nibbles: the first and 16 times the second.  The file defines ANSWER(pair, n). */
+#define ANSWERS4(pair, n) ANSWER(pair, n), ANSWER(pair, (n) + 1), ANSWER(pair, (n) + 2), ANSWER(pair, (n) + 3)
+#define TABLE(pair) \
+    { ANSWERS4(pair, 0), ANSWERS4(pair, 4), ANSWERS4(pair, 8), ANSWERS4(pair, 12) }
+#define TABLES4(pair) TABLE(pair), TABLE((pair) + 1), TABLE((pair) + 2), TABLE((pair) + 3)
+#define TABLES16(pair) TABLES4(pair), TABLES4((pair) + 4), TABLES4((pair) + 8), TABLES4((pair) + 12)
+#define TABLES64(pair) TABLES16(pair), TABLES16((pair) + 16), TABLES16((pair) + 32), TABLES16((pair) + 48)
+
+#define TABLE_SIZE 16
+#define NIGH__TABLES \
+    { TABLES64(0), TABLES64(64), TABLES64(128), TABLES64(192) }
+
+/* Where the tables of 16 nibbles begin, from two words, in the order of a tile: low half of a byte, then high. */
+INLINE __m256i word_offsets(uint64_t first, uint64_t second) {
+    const __m128i low_half = _mm_set1_epi8(0x0f);
+    __m128i x = _mm_cvtsi64_si128((long long)first);
+    __m128i y = _mm_cvtsi64_si128((long long)second);
+    __m128i low = _mm_or_si128(_mm_and_si128(x, low_half), _mm_slli_epi16(_mm_and_si128(y, low_half), 4));
+    __m128i high = _mm_or_si128(_mm_and_si128(_mm_srli_epi16(x, 4), low_half), _mm_andnot_si128(low_half, y));
+    return _mm256_slli_epi16(_mm256_cvtepu8_epi16(_mm_unpacklo_epi8(low, high)), 4); /* times TABLE_SIZE */
+}
+
+INLINE __m256i table_at(const uint8_t (*tables)[TABLE_SIZE], uint16_t offset) {
+    return _mm256_broadcastsi128_si256(_mm_load_si128((const __m128i *)(const void *)((const char *)tables + offset)));
+}
+
 /* ------------------------------------------------------------------- the sums */
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Many queries with masks or weights at once, with AVX2: a look-up costs the same whatever
+ * Many queries with weights at once, with AVX2: a look-up costs the same whatever
  * its answers are.
  *
  * Counting under four planes is four times the work of counting.  But in a tile, rows
@@ -245,21 +245,25 @@ TARGET static size_t chunk_scan(const struct batch *batch, struct group group, c
 }
 
 /*
- * From two queries on, where planes would be counted one after the other.  A mask takes more: making tables costs what
- * counting does, which wide rows do for every 384 rows.  A distance must fit into 16 bits.
+ * From two queries on, where planes would be counted one after the other; with a mask from so many that turning the
+ * rows, or making ready for each pass, costs less than it saves.  A distance must fit into 16 bits.
  */
 bool nigh__weighted_tiles_pay(uint32_t plane_count, size_t query_count, size_t words) {
     if (words < 2 || words * 64 * ((1u << plane_count) - 1) >= UINT16_MAX) return false;
-    return plane_count > 1 ? query_count >= 2 : query_count >= 6 && words <= PASS_WORDS;
+    if (plane_count > 1) return query_count >= 2;
+    return query_count >= (words == 2 || words > PASS_WORDS ? 8 : 4);
 }
 
 size_t nigh__weighted_tiles(const uint64_t *queries, const struct nigh__planes *planes, size_t query_count,
                             const uint64_t *rows, size_t count, size_t words, const uint32_t *limits,
                             struct nigh__hit *hits, size_t *done) {
+    const size_t tiles = count / NIGH__TILE_ROWS;
     assert(query_count <= NIGH__BATCH_QUERIES);
+    *done = tiles * NIGH__TILE_ROWS;
+    if (planes->count == 1)
+        return nigh__masked_tiles(queries, planes->words, query_count, rows, *done, words, limits, hits);
     struct workspace work;
     const struct batch batch = {queries, planes, query_count, words, limits, &work};
-    const size_t tiles = count / NIGH__TILE_ROWS;
     const size_t chunk = words > PASS_WORDS ? CHUNK_TILES : tiles;
     size_t found = 0;
     for (size_t tile = 0; tile < tiles; tile += chunk) {
@@ -270,7 +274,6 @@ size_t nigh__weighted_tiles(const uint64_t *queries, const struct nigh__planes *
             found += chunk_scan(&batch, group, rows + row * words, some, row, hits + found);
         }
     }
-    *done = tiles * NIGH__TILE_ROWS;
     return found;
 }
 

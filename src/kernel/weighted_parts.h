@@ -13,6 +13,10 @@ extern const struct nigh__weighted nigh__weighted_avx2;
 /* The batch of AVX2, weighted_avx2_batch.c: whether turning the rows costs less than it gains. */
 bool nigh__weighted_tiles_pay(uint32_t plane_count, size_t query_count, size_t words);
 
+/* A batch under one plane, masked_avx2_batch.c: `count` is a multiple of NIGH__TILE_ROWS. */
+size_t nigh__masked_tiles(const uint64_t *queries, const uint64_t *masks, size_t query_count, const uint64_t *rows,
+                          size_t count, size_t words, const uint32_t *limits, struct nigh__hit *hits);
+
 /* nigh__weighted.batch for as many rows as make whole tiles, which are *done. */
 size_t nigh__weighted_tiles(const uint64_t *queries, const struct nigh__planes *planes, size_t query_count,
                             const uint64_t *rows, size_t count, size_t words, const uint32_t *limits,
