@@ -301,11 +301,11 @@ static bool vocabulary_is_whole(struct searcher *searcher) {
     return !known.sketch && known.documents == searcher->info.documents;
 }
 
-/* A text that has no word in common with any document, or none that could tell them apart, is no question: says so. */
+/* A text that has no word in common with any document, or no bit that its words agree on, is no question: says so. */
 static bool says_nothing(struct searcher *searcher, bool unknown, const uint8_t *weights, struct cli_name name) {
     const struct cli_shown shown = cli_shown(name.text, name.length);
     const char *path = searcher->job->operands[0];
-    bool touched = weights == NULL || asking(searcher) == NULL;
+    bool touched = weights == NULL || searcher->values->all_bits;
     for (size_t i = 0; !touched && i < 8 * searcher->batch.signature_bytes; i++) touched = weights[i] != 0;
     if (unknown && searcher->vocabulary == VOCABULARY_UNSEEN)
         searcher->vocabulary = vocabulary_is_whole(searcher) ? VOCABULARY_WHOLE : VOCABULARY_PARTIAL;
@@ -316,8 +316,7 @@ static bool says_nothing(struct searcher *searcher, bool unknown, const uint8_t 
     if (unknown)
         cli_error(searcher->job, "warning: none of the words of '%s' is in the vocabulary of '%s'", shown.text, path);
     if (!touched && !unknown)
-        cli_error(searcher->job, "nothing like '%s': its words are in so many documents of '%s' that they tell nothing",
-                  shown.text, path);
+        cli_error(searcher->job, "nothing like '%s': its words cancel each other out in every bit", shown.text);
     return !touched;
 }
 
@@ -357,7 +356,10 @@ static nigh_status add_stored(struct searcher *searcher, uint64_t document, stru
     if (!searcher->info.has_weights || searcher->unsure) return add_query(searcher, signature, NULL, NULL, name);
     status = nigh_collection_weights(searcher->collection, document, weights, error);
     if (status == NIGH_OK && searcher->sparse) status = make_signer(searcher);
-    if (status != NIGH_OK || (searcher->sparse && says_nothing(searcher, false, weights, name))) return status;
+    if (status != NIGH_OK) return status;
+    if ((searcher->sparse || searcher->values->rank == NIGH_RANK_WEIGHTED) &&
+        says_nothing(searcher, false, weights, name))
+        return NIGH_OK;
     return add_query(searcher, signature, weights, searcher->sparse ? asking(searcher) : NULL, name);
 }
 

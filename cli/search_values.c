@@ -69,7 +69,7 @@ const struct cli_option cli_search_options[] = {
     CLI_CHOICE(0, "rank", PLACE(rank), "HOW", rank_names, "auto",
                "what a bit that differs adds to a distance: one (bits), or the more, the surer the query is of it "
                "(weighted). auto is weighted for texts and documents that ask a topsig collection, without --radius "
-               "and --all-bits; see above"),
+               "and --all-bits; see RANKING"),
     CLI_FLAG(0, "all-bits", PLACE(all_bits),
              "of texts and topsig: compare also the bits that the text says nothing about; see above"),
     CLI_FLAG(0, "verify", PLACE(verify), "compare all checksums of the collection first"),

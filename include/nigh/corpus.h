@@ -8,7 +8,7 @@
  *     static int show(void *user, size_t query, const nigh_match *match) {
  *         char id[256];
  *         nigh_collection_id(user, match->document, id, sizeof id, NULL, NULL);
- *         return printf("%4u bits  %s\n", match->distance, id) < 0;
+ *         return printf("distance %u: %s\n", match->distance, id) < 0;
  *     }
  *
  *     int main(void) {
