@@ -83,7 +83,7 @@ printf 'q 0 a\n' > bad
 expect 2 '' "nigh: 'bad', line 1: not QUERY, 0, DOCUMENT and GRADE" \
     -- "$NIGH" eval ranked -q "${simhash[@]}" --judgements bad texts.jsonl
 : > empty
-expect 1 'documents	0	0	0.000000	0.000000	0.000000	0.000000	0.000000	0.000000	0.000000	0.000000' '' \
+expect 1 'documents	0	0	0.000000	0.000000	0.000000	0.000000	0.000000	0.000000	0.000000	0.000000	0.000000	0.000000' '' \
     -- "$NIGH" eval ranked -q --output tsv "${simhash[@]}" --judgements empty texts.jsonl
 
 # Statistics; nothing to compare.
