@@ -9,121 +9,23 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "amount.h"
-#include "documents.h"
-#include "output.h"
 #include "query_batch.h"
 #include "search_help.h"
+#include "search_values.h"
 #include "signals.h"
 #include "source.h"
 
-struct search_values {
-    struct cli_common common;
-    struct cli_number k;
-    struct cli_number radius;
-    struct cli_number batch;
-    struct cli_number bits;
-    int scheme;
-    const char *model;
-    struct cli_reading reading;
-    struct cli_list ids;
-    struct cli_list texts;
-    struct cli_number breadth;
-    struct cli_number admit;
-    struct cli_number candidates;
-    struct cli_number slices;
-    struct cli_number sketch_bits;
-    struct cli_number effort;
-    struct cli_number patience;
-    struct cli_number probes;
-    const char *budget;
-    int probe;
-    int stop;
-    int method;
-    int output;
-    int format;
-    bool exact;
-    bool verify;
-    bool load;
-    bool all_bits;
-};
-
-/* In the order of nigh_search_method and nigh_search_stop. */
-static const char *const method_names[] = {"auto", "exact", "slices", "slices-plain", "sketch", "graph", NULL};
-static const char *const stop_names[] = {"breadth", "certain", "seen", NULL};
-static const char *const probe_names[] = {"auto", "ball", "directed", NULL};
+#define NEEDS_WEIGHTS                                                                                                 \
+    " needs to know how sure each bit of a query is: ask with documents or texts, or with --id of a collection made " \
+    "with --keep-weights"
 
 #define SNIPPET_SHOWN 4096
 #define FEW_QUERIES 8
 #define MANY_MATCHES (UINT64_C(4) << 20) /* 64 MB of them */
 
-#define PLACE(field) offsetof(struct search_values, field)
-
-static const struct cli_option options[] = {
-    CLI_NUMBER('k', NULL, PLACE(k), "N", 1, NIGH_ALL - 1, "10", "the N nearest documents of each query"),
-    CLI_NUMBER('r', "radius", PLACE(radius), "BITS", 0, NIGH_MAX_WIDTH_BITS, NULL,
-               "documents at most BITS bits away: all of them, or with -k the N nearest"),
-    CLI_LIST(0, "id", PLACE(ids), "ID",
-             "take the stored document ID as a query; may be given again. It finds itself too"),
-    CLI_LIST(0, "text", PLACE(texts), "TEXT", "take TEXT itself as a query; may be given again"),
-    CLI_FLAG(0, "exact", PLACE(exact),
-             "miss nothing: search on, in slice lists or by comparing every document, whichever takes less; short for "
-             "--stop certain"),
-    CLI_CHOICE(0, "method", PLACE(method), "METHOD", method_names, "auto", "how to search"),
-    CLI_NUMBER(0, "breadth", PLACE(breadth), "BITS", 0, NIGH_MAX_SLICE_WIDTH, NULL,
-               "read the lists of slices up to BITS bits from the query's, see above; by default 1 or 2, as slices of "
-               "the width need it"),
-    CLI_NUMBER(0, "admit", PLACE(admit), "BITS", 0, NIGH_MAX_SLICE_WIDTH, NULL,
-               "beyond BITS bits, count only what was seen before"),
-    CLI_NUMBER(0, "candidates", PLACE(candidates), "N", 1, NIGH_ALL, NULL,
-               "compare the N most promising of what the lists or sketches showed; at least as many as -k"),
-    CLI_NUMBER(0, "sketch-bits", PLACE(sketch_bits), "BITS", 64, 256, NULL,
-               "of --method sketch: compare the first BITS bits of every document, 64, 128, 192 or 256"),
-    CLI_NUMBER(0, "effort", PLACE(effort), "N", 1, NIGH_ALL, NULL,
-               "of a graph: keep the N nearest in mind while walking; more is slower and misses less; at least as many "
-               "as -k; by default 600, or twice as many as -k"),
-    CLI_NUMBER(0, "patience", PLACE(patience), "N", 0, NIGH_ALL, NULL,
-               "of a graph: end after N steps that brought nothing nearer; 0: when there is none left to take; by "
-               "default 300"),
-    CLI_NUMBER(0, "slices", PLACE(slices), "N", 1, NIGH_MAX_WIDTH_BITS, NULL, "use the first N slices only"),
-    CLI_CHOICE(
-        0, "stop", PLACE(stop), "RULE", stop_names, "breadth",
-        "when a search of slice lists ends: at the breadth, or once the answer is certain, or seen in every slice"),
-    CLI_CHOICE(
-        0, "probe", PLACE(probe), "WAY", probe_names, "auto",
-        "which lists to read: all up to --breadth (ball), or the likeliest, by how sure each bit of the query is "
-        "(directed)"),
-    CLI_TEXT(
-        0, "budget", PLACE(budget), "N",
-        "read about N entries of lists a query and segment, leaving out the least likely lists, or very long ones and "
-        "then the longer ones of the outermost breadth (50K, 2M, or 'all': no limit, and lists even where comparing "
-        "every document takes less)"),
-    CLI_NUMBER(0, "probes", PLACE(probes), "N", 1, UINT32_MAX, NULL,
-               "of directed probes: look up N lists a query and segment at most"),
-    CLI_NUMBER(
-        0, "batch", PLACE(batch), "N", 1, 65536, "64",
-        "search N queries together: more is faster, fewer answers sooner. Where not given, 8 if the answers to 64 "
-        "could be more than 4 million documents"),
-    CLI_CHOICE(0, "output", PLACE(output), "FORM", cli_output_names, "table", "the form of the answer"),
-    CLI_CHOICE(0, "format", PLACE(format), "FORMAT", cli_input_formats, "auto", "the format of the query files"),
-    CLI_NUMBER(0, "bits", PLACE(bits), "N", 8, NIGH_MAX_WIDTH_BITS, NULL,
-               "the width of the queries, which must be that of the collection"),
-    CLI_SCHEME_OPTION(PLACE(scheme), PLACE(model)),
-    CLI_FLAG(0, "all-bits", PLACE(all_bits),
-             "of texts and topsig: compare also the bits that the text says nothing about; see above"),
-    CLI_FLAG(0, "verify", PLACE(verify), "compare all checksums of the collection first"),
-    CLI_FLAG(
-        0, "load", PLACE(load),
-        "read the collection into memory first, instead of leaving it to the system which parts of its files are "
-        "there: pays for very many queries of ten million documents or more, and takes as much memory as the files "
-        "are large"),
-    CLI_READING_OPTIONS(PLACE(reading)),
-    CLI_END,
-};
-
 struct searcher {
     struct cli_job *job;
-    const struct search_values *values;
+    const struct cli_search_values *values;
     nigh_collection *collection;
     nigh_collection_info info;
     nigh_search_options options;
@@ -134,6 +36,7 @@ struct searcher {
     nigh_signer *signer; /* for queries that are text */
     bool learned;        /* it signs by a model, which knows some words only */
     bool unsure;         /* its weights say nothing: minhash */
+    bool sparse;         /* words touch some bits only: topsig */
     enum { VOCABULARY_UNSEEN, VOCABULARY_WHOLE, VOCABULARY_PARTIAL } vocabulary; /* has all words of the documents */
     char *id;                                                                    /* room for any */
     char *snippet;                                                               /* room for SNIPPET_SHOWN bytes */
@@ -143,6 +46,7 @@ struct searcher {
     uint64_t scans;        /* batches that used no lists */
     nigh_results_info sum; /* over all batches */
     uint32_t below;        /* the least that is certain of any query */
+    bool weighted;         /* some distances are */
 };
 
 /* The library counts within the batch; people want to see the queries. */
@@ -178,18 +82,32 @@ static nigh_status find_snippet(struct searcher *searcher, uint64_t document, st
     return status;
 }
 
+/* What the distances of an answer mean, and what is certain of it. */
+static nigh_status describe_query(struct searcher *searcher, const nigh_results *results, size_t query) {
+    struct cli_answers *answers = &searcher->answers;
+    nigh_proof proof = {.size = sizeof proof};
+    nigh_scale scale = {.size = sizeof scale};
+    nigh_status status = nigh_results_proof(results, query, &proof, &searcher->job->error);
+    if (status == NIGH_OK) status = nigh_results_scale(results, query, &scale, &searcher->job->error);
+    if (status != NIGH_OK) return status;
+    if (proof.below < searcher->below) searcher->below = proof.below;
+    answers->listed = proof.breadth != NIGH_ALL;
+    answers->exact = proof.exact != 0;
+    answers->below = proof.below;
+    answers->bits = searcher->batch.compared[query];
+    answers->weighted = scale.rank == NIGH_RANK_WEIGHTED;
+    answers->whole = scale.whole;
+    answers->chance = scale.chance;
+    searcher->weighted = searcher->weighted || answers->weighted;
+    return NIGH_OK;
+}
+
 static nigh_status print_query(struct searcher *searcher, const nigh_results *results, size_t query) {
     char number[24];
     size_t count = 0;
     const nigh_match *matches = nigh_results_matches(results, query, &count);
-    nigh_proof proof = {.size = sizeof proof};
-    nigh_status proven = nigh_results_proof(results, query, &proof, &searcher->job->error);
-    if (proven != NIGH_OK) return proven;
-    if (proof.below < searcher->below) searcher->below = proof.below;
-    searcher->answers.listed = proof.breadth != NIGH_ALL;
-    searcher->answers.exact = proof.exact != 0;
-    searcher->answers.below = proof.below;
-    searcher->answers.width_bits = searcher->batch.compared[query];
+    const nigh_status known = describe_query(searcher, results, query);
+    if (known != NIGH_OK) return known;
     cli_answers_query(&searcher->answers, cli_query_batch_name(&searcher->batch, query), count);
     for (size_t i = 0; i < count; i++) {
         if (searcher->job->out->error != 0) return NIGH_EIO; /* nobody reads on */
@@ -230,31 +148,48 @@ static nigh_status print_batch(struct searcher *searcher, const nigh_results *re
     return NIGH_OK;
 }
 
+/* How the queries at hand are ranked: as asked, or as nigh_search_text() would. */
+static nigh_search_rank ranking_of(const struct searcher *searcher) {
+    const struct cli_search_values *values = searcher->values;
+    const nigh_search_options *asked = &searcher->options;
+    if (values->rank != NIGH_RANK_AUTO) return (nigh_search_rank)values->rank;
+    const bool weighted = searcher->sparse && searcher->batch.weighted && !values->all_bits && !values->radius.given &&
+                          asked->method <= NIGH_SEARCH_SCAN && asked->probe != NIGH_PROBE_DIRECTED;
+    return weighted ? NIGH_RANK_WEIGHTED : NIGH_RANK_BITS;
+}
+
+/* Whether the queries at hand can be asked as the options have it.  NIGH_EINVAL with a reason. */
+static nigh_status check_batch(const struct searcher *searcher) {
+    const nigh_search_options *asked = &searcher->options;
+    if (searcher->batch.masked && asked->method >= NIGH_SEARCH_SLICES) {
+        cli_set_error(searcher->job, NIGH_EINVAL, "",
+                      asked->method <= NIGH_SEARCH_SLICES_PLAIN
+                          ? "slice lists cannot be searched in some of the bits only; give --all-bits, or another "
+                            "--method"
+                          : "only --method exact can search in some of the bits; give it, or --all-bits");
+        return NIGH_EINVAL;
+    }
+    const bool weighted = searcher->values->rank == NIGH_RANK_WEIGHTED;
+    if (searcher->batch.weighted || (!weighted && asked->probe != NIGH_PROBE_DIRECTED)) return NIGH_OK;
+    cli_set_error(searcher->job, NIGH_EINVAL, "",
+                  weighted ? "--rank weighted" NEEDS_WEIGHTS : "--probe directed" NEEDS_WEIGHTS);
+    return NIGH_EINVAL;
+}
+
 /* NIGH_EIO, which cli_fail() turns into silence, where nobody reads our output any more. */
 static nigh_status search_batch(struct searcher *searcher) {
     struct cli_job *job = searcher->job;
     nigh_results *results = NULL;
     if (searcher->batch.count == 0) return NIGH_OK;
     if (cli_interrupted() != 0) return NIGH_ECANCELLED; /* small searches end before they report */
-    if (searcher->batch.masked && searcher->options.method >= NIGH_SEARCH_SLICES) {
-        cli_set_error(job, NIGH_EINVAL, "",
-                      searcher->options.method <= NIGH_SEARCH_SLICES_PLAIN
-                          ? "slice lists cannot be searched in some of the bits only; give --all-bits, or another "
-                            "--method"
-                          : "only --method exact can search in some of the bits; give it, or --all-bits");
-        return NIGH_EINVAL;
-    }
-    if (!searcher->batch.weighted && searcher->options.probe == NIGH_PROBE_DIRECTED) {
-        cli_set_error(job, NIGH_EINVAL, "",
-                      "--probe directed needs to know how sure each bit of a query is: ask with documents or texts, or "
-                      "with --id of a collection made with --keep-weights");
-        return NIGH_EINVAL;
-    }
+    nigh_status status = check_batch(searcher);
+    if (status != NIGH_OK) return status;
     double started = cli_seconds();
     searcher->options.masks = searcher->batch.masked ? searcher->batch.masks : NULL;
     searcher->options.weights = searcher->batch.weighted ? searcher->batch.weights : NULL;
-    nigh_status status = nigh_search(searcher->collection, searcher->batch.signatures, searcher->batch.count,
-                                     &searcher->options, &results, &job->error);
+    searcher->options.rank = ranking_of(searcher);
+    status = nigh_search(searcher->collection, searcher->batch.signatures, searcher->batch.count, &searcher->options,
+                         &results, &job->error);
     job->stats.work_seconds += cli_seconds() - started;
     if (status == NIGH_OK) status = print_batch(searcher, results);
     nigh_results_free(results);
@@ -291,26 +226,6 @@ static nigh_status find_id(struct searcher *searcher, const char *given, struct 
     if (nigh_collection_find(searcher->collection, searcher->id, length, document, &again) != NIGH_OK) return status;
     *name = (struct cli_name){.text = searcher->id, .length = length};
     return NIGH_OK;
-}
-
-static nigh_status search_ids(struct searcher *searcher) {
-    const struct cli_list *ids = &searcher->values->ids;
-    nigh_error *error = &searcher->job->error;
-    uint8_t *signature = malloc(searcher->batch.signature_bytes * 9); /* the weights behind it, a byte for each bit */
-    uint8_t *weights = signature == NULL ? NULL : signature + searcher->batch.signature_bytes;
-    nigh_status status = signature != NULL ? NIGH_OK : NIGH_ENOMEM;
-    if (status != NIGH_OK) cli_set_error(searcher->job, status, "", "out of memory");
-    for (size_t i = 0; i < ids->count && status == NIGH_OK; i++) {
-        struct cli_name name;
-        uint64_t document = 0;
-        status = find_id(searcher, ids->items[i], &name, &document);
-        if (status == NIGH_OK) status = nigh_collection_signature(searcher->collection, document, signature, error);
-        bool weighted = status == NIGH_OK && searcher->info.has_weights && !searcher->unsure;
-        if (weighted) status = nigh_collection_weights(searcher->collection, document, weights, error);
-        if (status == NIGH_OK) status = add_query(searcher, signature, weighted ? weights : NULL, NULL, name);
-    }
-    free(signature);
-    return status;
 }
 
 static nigh_status search_rows(struct searcher *searcher, struct cli_source *source) {
@@ -386,11 +301,11 @@ static bool vocabulary_is_whole(struct searcher *searcher) {
     return !known.sketch && known.documents == searcher->info.documents;
 }
 
-/* A text that has no word in common with any document, or none that could tell them apart, is no question: says so. */
+/* A text that has no word in common with any document, or no bit that its words agree on, is no question: says so. */
 static bool says_nothing(struct searcher *searcher, bool unknown, const uint8_t *weights, struct cli_name name) {
     const struct cli_shown shown = cli_shown(name.text, name.length);
     const char *path = searcher->job->operands[0];
-    bool touched = weights == NULL || asking(searcher) == NULL;
+    bool touched = weights == NULL || searcher->values->all_bits;
     for (size_t i = 0; !touched && i < 8 * searcher->batch.signature_bytes; i++) touched = weights[i] != 0;
     if (unknown && searcher->vocabulary == VOCABULARY_UNSEEN)
         searcher->vocabulary = vocabulary_is_whole(searcher) ? VOCABULARY_WHOLE : VOCABULARY_PARTIAL;
@@ -401,8 +316,7 @@ static bool says_nothing(struct searcher *searcher, bool unknown, const uint8_t 
     if (unknown)
         cli_error(searcher->job, "warning: none of the words of '%s' is in the vocabulary of '%s'", shown.text, path);
     if (!touched && !unknown)
-        cli_error(searcher->job, "nothing like '%s': its words are in so many documents of '%s' that they tell nothing",
-                  shown.text, path);
+        cli_error(searcher->job, "nothing like '%s': its words cancel each other out in every bit", shown.text);
     return !touched;
 }
 
@@ -433,6 +347,37 @@ static nigh_status search_texts(struct searcher *searcher) {
     return status;
 }
 
+/* As a text would ask, where the collection keeps what it knows of the bits of documents. */
+static nigh_status add_stored(struct searcher *searcher, uint64_t document, struct cli_name name, uint8_t *signature) {
+    uint8_t *weights = signature + searcher->batch.signature_bytes;
+    nigh_error *error = &searcher->job->error;
+    nigh_status status = nigh_collection_signature(searcher->collection, document, signature, error);
+    if (status != NIGH_OK) return status;
+    if (!searcher->info.has_weights || searcher->unsure) return add_query(searcher, signature, NULL, NULL, name);
+    status = nigh_collection_weights(searcher->collection, document, weights, error);
+    if (status == NIGH_OK && searcher->sparse) status = make_signer(searcher);
+    if (status != NIGH_OK) return status;
+    if ((searcher->sparse || searcher->values->rank == NIGH_RANK_WEIGHTED) &&
+        says_nothing(searcher, false, weights, name))
+        return NIGH_OK;
+    return add_query(searcher, signature, weights, searcher->sparse ? asking(searcher) : NULL, name);
+}
+
+static nigh_status search_ids(struct searcher *searcher) {
+    const struct cli_list *ids = &searcher->values->ids;
+    uint8_t *signature = malloc(searcher->batch.signature_bytes * 9); /* the weights behind it, a byte for each bit */
+    nigh_status status = signature != NULL ? NIGH_OK : NIGH_ENOMEM;
+    if (status != NIGH_OK) cli_set_error(searcher->job, status, "", "out of memory");
+    for (size_t i = 0; i < ids->count && status == NIGH_OK; i++) {
+        struct cli_name name;
+        uint64_t document = 0;
+        status = find_id(searcher, ids->items[i], &name, &document);
+        if (status == NIGH_OK) status = add_stored(searcher, document, name, signature);
+    }
+    free(signature);
+    return status;
+}
+
 static nigh_status search_signed(struct searcher *searcher, nigh_signing *signing) {
     nigh_signing_info info = {.size = sizeof info};
     nigh_signed row = {.size = sizeof row};
@@ -452,7 +397,7 @@ static nigh_status search_signed(struct searcher *searcher, nigh_signing *signin
 }
 
 static nigh_status search_documents(struct searcher *searcher) {
-    const struct search_values *values = searcher->values;
+    const struct cli_search_values *values = searcher->values;
     struct cli_job *job = searcher->job;
     nigh_text_reader *reader = NULL;
     nigh_signing *signing = NULL;
@@ -511,7 +456,7 @@ static void describe_answers(const struct searcher *searcher, char *text, size_t
     else if (searcher->below > 0)
         snprintf(text, capacity, "approximate: exact for %s of %s; every document nearer than %s was seen",
                  cli_digits(sum->exact_queries).text, cli_counted(queries, "query", "queries").text,
-                 cli_counted(searcher->below, "bit", "bits").text);
+                 cli_distance(searcher->below, searcher->weighted).text);
     else
         snprintf(text, capacity, "approximate: exact for %s of %s; nearer documents may have been missed",
                  cli_digits(sum->exact_queries).text, cli_counted(queries, "query", "queries").text);
@@ -550,47 +495,9 @@ static void close_statistics(struct searcher *searcher) {
              cli_counted(job->threads, "thread", "threads").text);
 }
 
-static uint32_t or_default(const struct cli_number *number) {
-    return number->given ? (uint32_t)number->value : (uint32_t)NIGH_DEFAULT;
-}
-
-/* How slice lists are searched.  False with a message. */
-static bool set_lists_options(struct cli_job *job, const struct search_values *values, nigh_search_options *out) {
-    out->method = (nigh_search_method)values->method;
-    out->stop = values->exact ? NIGH_STOP_CERTAIN : (nigh_search_stop)values->stop;
-    out->breadth = or_default(&values->breadth);
-    out->admit = or_default(&values->admit);
-    out->candidates = or_default(&values->candidates);
-    out->slices = or_default(&values->slices);
-    out->sketch_bits = or_default(&values->sketch_bits);
-    out->effort = or_default(&values->effort);
-    out->patience = or_default(&values->patience);
-    if (values->sketch_bits.given && values->sketch_bits.value % 64 != 0) {
-        (void)cli_usage(job->command, "--sketch-bits takes 64, 128, 192 or 256, not %llu",
-                        (unsigned long long)values->sketch_bits.value);
-        return false;
-    }
-    if (out->stop == NIGH_STOP_SEEN && out->method != NIGH_SEARCH_SLICES_PLAIN) {
-        (void)cli_usage(job->command, "--stop seen is for --method slices-plain only");
-        return false;
-    }
-    if (values->budget != NULL && strcmp(values->budget, "all") == 0)
-        out->postings = NIGH_ALL_64;
-    else if (!cli_amount_count(job, "--budget", values->budget, &out->postings))
-        return false;
-    out->probe = (nigh_search_probe)values->probe;
-    out->probes = values->probes.given ? values->probes.value : 0;
-    if (out->probe == NIGH_PROBE_DIRECTED && out->stop != NIGH_STOP_BREADTH) {
-        (void)cli_usage(job->command, "--probe directed proves nothing: leave out %s",
-                        values->exact ? "--exact" : "--stop");
-        return false;
-    }
-    return true;
-}
-
 /* -k alone, --radius alone, or both; -k counts as given only where it was typed. */
 static void set_options(struct searcher *searcher) {
-    const struct search_values *values = searcher->values;
+    const struct cli_search_values *values = searcher->values;
     searcher->options.k = values->radius.given && !values->k.given ? NIGH_ALL : (uint32_t)values->k.value;
     searcher->options.radius = values->radius.given ? (uint32_t)values->radius.value : NIGH_ALL;
     searcher->options.threads = searcher->job->threads;
@@ -624,7 +531,7 @@ static bool is_of(const nigh_collection *collection, nigh_scheme_kind scheme) {
 
 static int search_opened(struct searcher *searcher) {
     struct cli_job *job = searcher->job;
-    const struct search_values *values = searcher->values;
+    const struct cli_search_values *values = searcher->values;
     if (values->bits.given && values->bits.value != searcher->info.width_bits) {
         cli_error(job, "'%s' holds signatures of %u bits, not %llu", job->operands[0], searcher->info.width_bits,
                   (unsigned long long)values->bits.value);
@@ -634,6 +541,13 @@ static int search_opened(struct searcher *searcher) {
     set_options(searcher);
     searcher->unsure = is_of(searcher->collection, NIGH_SCHEME_MINHASH);
     searcher->learned = is_of(searcher->collection, NIGH_SCHEME_LEARNED);
+    searcher->sparse = is_of(searcher->collection, NIGH_SCHEME_TOPSIG);
+    if (searcher->unsure && values->rank == NIGH_RANK_WEIGHTED) {
+        cli_error(job,
+                  "'%s' holds minhash signatures, whose bits have no weights to rank by; leave out --rank weighted",
+                  job->operands[0]);
+        return CLI_ERROR;
+    }
     searcher->id = malloc(NIGH_MAX_ID_LENGTH + 1);
     searcher->snippet = malloc(SNIPPET_SHOWN);
     if (searcher->id == NULL || searcher->snippet == NULL ||
@@ -643,7 +557,7 @@ static int search_opened(struct searcher *searcher) {
     }
     searcher->answers = (struct cli_answers){.sink = job->out,
                                              .output = (enum cli_output)values->output,
-                                             .width_bits = searcher->info.width_bits,
+                                             .signatures = searcher->info.signatures,
                                              .columns = cli_terminal_width(STDOUT_FILENO)};
     cli_progress_begin(&job->progress, "searching", "queries");
     nigh_status status = search_ids(searcher);
@@ -656,7 +570,7 @@ static int search_opened(struct searcher *searcher) {
 }
 
 static int run(struct cli_job *job) {
-    const struct search_values *values = job->values;
+    const struct cli_search_values *values = job->values;
     struct searcher searcher = {.job = job, .values = values, .below = NIGH_ALL};
     nigh_search_options_init(&searcher.options);
     nigh_open_options open_options;
@@ -665,7 +579,7 @@ static int run(struct cli_job *job) {
     if (job->operand_count == 1 && values->ids.count == 0 && values->texts.count == 0)
         return cli_usage(job->command, "no QUERY given, and no --text or --id");
     if (!cli_source_paths_fit(job, 1) || !cli_reading_fits(job, &values->reading)) return CLI_ERROR;
-    if (!set_lists_options(job, values, &searcher.options)) return CLI_ERROR;
+    if (!cli_search_values_set(job, values, &searcher.options)) return CLI_ERROR;
     open_options.verify = values->verify;
     open_options.load = values->load;
     open_options.progress = &job->progress.report;
@@ -694,7 +608,7 @@ const struct cli_command cmd_search = {
     .description = cli_search_description,
     .details = cli_search_details,
     .examples = cli_search_examples,
-    .options = options,
-    .values_size = sizeof(struct search_values),
+    .options = cli_search_options,
+    .values_size = sizeof(struct cli_search_values),
     .run = run,
 };

@@ -117,8 +117,8 @@ struct tuning_job {
     uint8_t *queries; /* and room for more */
     uint8_t *weights; /* of documents; NULL: there are none */
     size_t capacity;
-    uint64_t partial; /* documents that are compared in some of their bits only, and left out */
-    bool built;       /* lists, and a graph perhaps, have been made */
+    uint64_t ranked; /* documents that are ranked by weights, and left out */
+    bool built;      /* lists, and a graph perhaps, have been made */
     nigh_tuning tuning;
     nigh_tune_result result;
 };
@@ -210,25 +210,22 @@ static nigh_status read_signatures(struct tuning_job *tuning, struct cli_peek *p
     return status == NIGH_END ? NIGH_OK : status;
 }
 
-/* Those that 'nigh search' compares in some of their bits go without a tuning, and cannot be tuned for. */
-static nigh_status add_signed(struct tuning_job *tuning, const nigh_signer *signer, nigh_signing *signing) {
+/* Those that 'nigh search' ranks by the weights of their bits go without a tuning, and cannot be tuned for. */
+static nigh_status add_signed(struct tuning_job *tuning, nigh_signing *signing) {
     nigh_signed row = {.size = sizeof row};
     nigh_signer_options held;
     nigh_signer_options_init(&held);
-    const bool unsure = nigh_signer_options_parse(nigh_collection_scheme(tuning->collection), &held, NULL) == NIGH_OK &&
-                        held.scheme == NIGH_SCHEME_MINHASH; /* its weights say nothing */
-    uint8_t *mask = malloc(tuning->info.width_bits / 8);
-    nigh_status status = mask == NULL ? NIGH_ENOMEM : NIGH_OK;
-    if (mask == NULL) cli_set_error(tuning->job, NIGH_ENOMEM, "", "out of memory");
+    nigh_status status =
+        nigh_signer_options_parse(nigh_collection_scheme(tuning->collection), &held, &tuning->job->error);
+    const bool unsure = held.scheme == NIGH_SCHEME_MINHASH; /* its weights say nothing */
     while (status == NIGH_OK && tuning->options.query_count < tuning->options.sample) {
         status = nigh_signing_next(signing, &row, &tuning->job->error);
         if (status != NIGH_OK) break;
-        if (nigh_signer_mask(signer, row.document->weights, mask) != 0)
-            tuning->partial++;
+        if (held.scheme == NIGH_SCHEME_TOPSIG)
+            tuning->ranked++;
         else
             status = add_query(tuning, row.document->signature, unsure ? NULL : row.document->weights);
     }
-    free(mask);
     return status == NIGH_END ? NIGH_OK : status;
 }
 
@@ -250,7 +247,7 @@ static nigh_status read_documents(struct tuning_job *tuning, const struct cli_in
     if (status == NIGH_OK)
         status = cli_reader_open(job, inputs, &reading, cli_text_format(tuning->values->format), &problems, &reader);
     if (status == NIGH_OK) status = nigh_signing_open(signer, reader, &how, &signing, &job->error);
-    if (status == NIGH_OK) status = add_signed(tuning, signer, signing);
+    if (status == NIGH_OK) status = add_signed(tuning, signing);
     cli_inputs_stop(inputs);
     nigh_signing_close(signing);
     nigh_text_reader_close(reader);
@@ -270,11 +267,9 @@ static nigh_status read_queries(struct tuning_job *tuning) {
                      ? read_documents(tuning, &inputs)
                      : read_signatures(tuning, inputs.peeks[0]);
     cli_inputs_release(&inputs);
-    if (status == NIGH_OK && tuning->partial > 0)
-        cli_note(job,
-                 "%s not taken: the words touch some of the bits only, and only comparing every document can "
-                 "answer that",
-                 cli_counted(tuning->partial, "text is", "texts are").text);
+    if (status == NIGH_OK && tuning->ranked > 0)
+        cli_note(job, "%s not taken: topsig texts are ranked by weights, and only comparing every document does that",
+                 cli_counted(tuning->ranked, "text is", "texts are").text);
     static const uint8_t none[1];
     tuning->options.queries = tuning->options.query_count == 0 ? none : tuning->queries;
     tuning->options.weights = tuning->weights;

@@ -30,12 +30,17 @@ static const char *const description[] = {
     "Ranks all documents for each topic, by the distance of signatures and by the cosine of features, and shows mean "
     "average precision (MAP) and precision at 10. Relevant documents are also taken as queries: each asks for the "
     "others of its topic. Ties go to the earlier document.",
+    "Distances are measured in four ways: in all bits; in the bits that the query touches, each counting one ('nigh "
+    "search --rank bits'); in these by their weights, from 0 to 8 (--rank weighted); and by the weights as they are "
+    "before they become one of these, which shows what the rounding costs. Features are what signatures stand for, in "
+    "full precision.",
     NULL,
 };
 
 static const char *const output_paragraphs[] = {
     "tsv: topics or documents as queries, topics that count, rankings made, MAP and precision at 10 by distance, by "
-    "distance in the bits that the query touches, by weighted bits, and by features. jsonl has the same by name.",
+    "distance in the bits that the query touches, by the weighted distance, by features, and by unrounded weights. "
+    "jsonl has the same by name.",
     NULL,
 };
 static const struct cli_section output_section = {"OUTPUT", output_paragraphs};
@@ -52,7 +57,8 @@ static void show_tsv(struct cli_sink *out, const char *asking, const nigh_eval_r
                     (unsigned long long)ranking->rankings, ranking->map, ranking->precision);
     cli_sink_format(out, "\t%.6f\t%.6f\t%.6f\t%.6f", ranking->touched_map, ranking->touched_precision,
                     ranking->weighted_map, ranking->weighted_precision);
-    cli_sink_format(out, "\t%.6f\t%.6f\n", ranking->vector_map, ranking->vector_precision);
+    cli_sink_format(out, "\t%.6f\t%.6f\t%.6f\t%.6f\n", ranking->vector_map, ranking->vector_precision,
+                    ranking->unrounded_map, ranking->unrounded_precision);
 }
 
 static void show_jsonl(struct cli_sink *out, const char *asking, const nigh_eval_ranking *ranking) {
@@ -63,15 +69,18 @@ static void show_jsonl(struct cli_sink *out, const char *asking, const nigh_eval
                     ranking->touched_precision);
     cli_sink_format(out, ",\"weighted_map\":%.6f,\"weighted_precision_at_10\":%.6f", ranking->weighted_map,
                     ranking->weighted_precision);
-    cli_sink_format(out, ",\"vector_map\":%.6f,\"vector_precision_at_10\":%.6f}\n", ranking->vector_map,
+    cli_sink_format(out, ",\"vector_map\":%.6f,\"vector_precision_at_10\":%.6f", ranking->vector_map,
                     ranking->vector_precision);
+    cli_sink_format(out, ",\"unrounded_map\":%.6f,\"unrounded_precision_at_10\":%.6f}\n", ranking->unrounded_map,
+                    ranking->unrounded_precision);
 }
 
 static void show_row(struct cli_sink *out, const char *asking, const nigh_eval_ranking *ranking) {
     cli_sink_format(out, "%-9s  %8llu  %8llu  %6.4f  %6.4f  %6.4f  %6.4f", asking, (unsigned long long)ranking->topics,
                     (unsigned long long)ranking->rankings, ranking->map, ranking->precision, ranking->touched_map,
                     ranking->touched_precision);
-    cli_sink_format(out, "  %6.4f  %6.4f  %6.4f  %6.4f\n", ranking->weighted_map, ranking->weighted_precision,
+    cli_sink_format(out, "  %6.4f  %6.4f  %6.4f  %6.4f  %6.4f  %6.4f\n", ranking->weighted_map,
+                    ranking->weighted_precision, ranking->unrounded_map, ranking->unrounded_precision,
                     ranking->vector_map, ranking->vector_precision);
 }
 
@@ -82,8 +91,10 @@ static void show_ranking(struct cli_sink *out, enum cli_eval_output output, cons
         [CLI_EVAL_TABLE] = show_row, [CLI_EVAL_JSONL] = show_jsonl, [CLI_EVAL_TSV] = show_tsv};
     if (output == CLI_EVAL_TABLE && first)
         cli_sink_text(
-            out, "                                by distance      touched bits    weighted bits    features\n"
-                 "queries      topics  rankings     MAP    P@10     MAP    P@10     MAP    P@10     MAP    P@10\n");
+            out,
+            "                               all bits        touched bits    weighted        unrounded       features\n"
+            "queries      topics  rankings     MAP    P@10     MAP    P@10     MAP    P@10     MAP    P@10     MAP    "
+            "P@10\n");
     show[output](out, asking, ranking);
 }
 

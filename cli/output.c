@@ -7,8 +7,6 @@
 
 #include <stdio.h>
 
-#include "common.h"
-
 const char *const cli_output_names[] = {"table", "jsonl", "tsv", "trec", NULL};
 
 struct cli_name cli_name_or_number(const char *id, size_t length, uint64_t number, char room[24]) {
@@ -31,11 +29,12 @@ static void trec_name(struct cli_sink *sink, struct cli_name name) {
 }
 
 /*
- * The share of the bits compared that agree.  Six decimals tell any two distances of the widest signatures apart
- * (1 / 65,536 = 0.000015).
+ * The share of what counts that agrees.  Six decimals tell any two distances of the widest signatures apart
+ * (1 / 65,536 = 0.000015), and any two weighted ones of the widest that are made of texts unasked
+ * (1 / (8 * 16,384) = 0.0000076).
  */
-static double similarity_of(const struct cli_answers *answers, const struct cli_match *match) {
-    return 1.0 - (double)match->distance / (double)answers->width_bits;
+static double similarity_of(const struct cli_answers *answers, uint32_t distance) {
+    return answers->whole == 0 ? 1.0 : 1.0 - (double)distance / (double)answers->whole;
 }
 
 static void tsv_match(struct cli_answers *answers, const struct cli_match *match) {
@@ -46,7 +45,7 @@ static void tsv_match(struct cli_answers *answers, const struct cli_match *match
     cli_sink_number(answers->sink, match->distance);
     cli_sink_text(answers->sink, "\t");
     cli_sink_number(answers->sink, match->rank);
-    cli_sink_format(answers->sink, "\t%.6f\t%u\n", similarity_of(answers, match), answers->width_bits);
+    cli_sink_format(answers->sink, "\t%.6f\t%u\n", similarity_of(answers, match->distance), answers->bits);
 }
 
 static void jsonl_match(struct cli_answers *answers, const struct cli_match *match) {
@@ -58,8 +57,11 @@ static void jsonl_match(struct cli_answers *answers, const struct cli_match *mat
     cli_sink_number(answers->sink, match->distance);
     cli_sink_text(answers->sink, ",\"rank\":");
     cli_sink_number(answers->sink, match->rank);
-    cli_sink_format(answers->sink, ",\"similarity\":%.6f,\"bits\":%u", similarity_of(answers, match),
-                    answers->width_bits);
+    cli_sink_format(answers->sink, ",\"similarity\":%.6f,\"bits\":%u", similarity_of(answers, match->distance),
+                    answers->bits);
+    if (answers->weighted)
+        cli_sink_format(answers->sink, ",\"whole\":%u,\"chance\":%.6f", answers->whole,
+                        similarity_of(answers, answers->chance));
     if (answers->listed) cli_sink_format(answers->sink, ",\"exact\":%s", answers->exact ? "true" : "false");
     if (answers->listed && !answers->exact) cli_sink_format(answers->sink, ",\"below\":%u", answers->below);
     if (match->snippet.length > 0) {
@@ -70,7 +72,7 @@ static void jsonl_match(struct cli_answers *answers, const struct cli_match *mat
 }
 
 static void trec_match(struct cli_answers *answers, const struct cli_match *match) {
-    const double score = similarity_of(answers, match);
+    const double score = similarity_of(answers, match->distance);
     trec_name(answers->sink, answers->query);
     cli_sink_text(answers->sink, " Q0 ");
     trec_name(answers->sink, match->document);
@@ -94,9 +96,10 @@ static void table_snippet(struct cli_answers *answers, struct cli_name snippet) 
     cli_sink_text(answers->sink, "\n");
 }
 
-/* Rounded down, so that only equal signatures show 100%. */
+/* Rounded down, so that only what agrees in all that counts shows 100%. */
 static void table_match(struct cli_answers *answers, const struct cli_match *match) {
-    uint64_t hundredths = (uint64_t)(answers->width_bits - match->distance) * 10000 / answers->width_bits;
+    uint64_t hundredths =
+        answers->whole == 0 ? 10000 : (uint64_t)(answers->whole - match->distance) * 10000 / answers->whole;
     cli_sink_format(answers->sink, "%9s  %8s  %6llu.%02llu%%  ", cli_digits(match->rank).text,
                     cli_digits(match->distance).text, (unsigned long long)hundredths / 100,
                     (unsigned long long)hundredths % 100);
@@ -115,17 +118,33 @@ static void table_query(struct cli_answers *answers, struct cli_name query, size
         cli_sink_text(answers->sink, "     rank  distance  similarity  document\n");
 }
 
+struct cli_counted cli_distance(uint32_t distance, bool weighted) {
+    struct cli_counted text = cli_counted(distance, "bit", "bits");
+    if (weighted) snprintf(text.text, sizeof text.text, "distance %s", cli_digits(distance).text);
+    return text;
+}
+
+/* By which people can judge a similarity; of plain bits nothing was ever said. */
+static void table_chance(const struct cli_answers *answers) {
+    if (!answers->weighted || answers->matches == 0) return;
+    cli_sink_format(answers->sink, "     by chance the nearest of %s would agree in %.0f%%\n",
+                    cli_counted(answers->signatures, "unrelated document", "unrelated documents").text,
+                    100 * similarity_of(answers, answers->chance));
+}
+
 static void table_end(struct cli_answers *answers) {
+    table_chance(answers);
     if (answers->exact) return;
     if (answers->below > 0)
         cli_sink_format(answers->sink, "     approximate: nothing nearer than %s was missed\n",
-                        cli_counted(answers->below, "bit", "bits").text);
+                        cli_distance(answers->below, answers->weighted).text);
     else
         cli_sink_text(answers->sink, "     approximate: nearer documents may have been missed\n");
 }
 
 void cli_answers_query(struct cli_answers *answers, struct cli_name query, size_t matches) {
     answers->query = query;
+    answers->matches = matches;
     if (answers->output == CLI_OUTPUT_TABLE) table_query(answers, query, matches);
     answers->queries++;
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common.h"
 #include "sink.h"
 
 enum cli_output { CLI_OUTPUT_TABLE, CLI_OUTPUT_JSONL, CLI_OUTPUT_TSV, CLI_OUTPUT_TREC };
@@ -26,14 +27,22 @@ struct cli_name cli_name_or_number(const char *id, size_t length, uint64_t numbe
 struct cli_answers {
     struct cli_sink *sink;
     enum cli_output output;
-    uint32_t width_bits; /* that are compared, of the query at hand */
+    uint64_t signatures; /* that there are to find */
     unsigned columns;    /* of the terminal; 0: it is none, and lines are as long as they are */
     uint64_t queries;    /* begun so far */
     struct cli_name query;
-    bool listed;    /* the answer to it came from lists, */
-    bool exact;     /* is proven nevertheless, */
-    uint32_t below; /* or has at least all documents that are nearer than this */
+    size_t matches;  /* of it */
+    uint32_t bits;   /* of it that are compared */
+    bool weighted;   /* what they count; as in nigh_scale */
+    uint32_t whole;  /* the distance of what differs in all of them */
+    uint32_t chance; /* the distance that something unrelated may have */
+    bool listed;     /* the answer to it came from lists, */
+    bool exact;      /* is proven nevertheless, */
+    uint32_t below;  /* or has at least all documents that are nearer than this */
 };
+
+/* A distance in words: bits, or where it is weighted just that. */
+struct cli_counted cli_distance(uint32_t distance, bool weighted);
 
 /* The next query, with as many matches to follow; its name must live until the last of them. */
 void cli_answers_query(struct cli_answers *answers, struct cli_name query, size_t matches);

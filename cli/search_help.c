@@ -7,14 +7,16 @@ const char *const cli_search_usage[] = {"[OPTION]... COLLECTION QUERY...", "[OPT
                                         "[OPTION]... COLLECTION --text TEXT...", NULL};
 
 const char *const cli_search_description[] = {
-    "Finds the documents whose signatures differ in the fewest bits from each query: the nearest first, and of equally "
-    "near ones the document that was added first.",
+    "Finds the documents whose signatures differ least from each query: the nearest first, and of equally near ones "
+    "the document that was added first.",
     "QUERY is documents or signatures in any format that 'nigh index' reads, or '-' for standard input. Documents, and "
     "texts given by --text, are signed as those of the collection were; a collection of signatures of your own takes "
     "signatures only. A query goes by its id; where a file has none, queries are numbered from 0, on through all "
     "files.",
     "A topsig signature is sparse: the words of a short text touch few of its bits. Only these are compared where the "
-    "query is a text or a document, unless --all-bits is given; distances and --radius count them alone.",
+    "query is a text, a document, or with --id a stored one whose weights are kept ('nigh index --keep-weights'), "
+    "unless --all-bits is given. What differs counts by how sure the query is of it (--rank weighted, see RANKING), "
+    "or one a bit where --rank bits or a --radius is given.",
     "Slice lists ('nigh index --lists slices' makes them) tell who shares a slice of the query. A search reads the "
     "lists of the query's own slices, which is breadth 0, of slices one bit away, breadth 1, and so on: each bit more "
     "reads several times as much and misses less. What is in none of them differs in every slice, so with s slices and "
@@ -24,6 +26,18 @@ const char *const cli_search_description[] = {
     "exact. With them it may be approximate, and then says so, with what is certain; --exact asks for certainty. A "
     "collection that was tuned ('nigh tune') is searched as that found best, where no option says how. The exit code "
     "is 1 where no query matched anything.",
+    NULL,
+};
+
+static const char *const rank_paragraphs[] = {
+    "bits: a distance is the number of bits that differ, of all bits or of those that a text touches. Used where "
+    "nothing is known of the query's bits (signatures, minhash), for simhash and learned signatures, and with "
+    "--radius, --all-bits, --probe directed or a --method other than auto and exact.",
+    "weighted: a bit that differs adds 0 to 8, by its weight against the heaviest of the query; the similarity is the "
+    "share of the query's weight that agrees. Used for texts and documents that ask a topsig collection; it compares "
+    "every document, and ranks better. With --rank weighted a --radius is such a distance.",
+    "Unrelated documents agree in half of what counts, and the nearest of many of them in more. What the nearest would "
+    "reach by chance is told with a weighted ranking: similarities about that may mean nothing.",
     NULL,
 };
 
@@ -49,8 +63,8 @@ static const char *const lists_paragraphs[] = {
     "--breadth, --admit, --exact nor --radius alone asks for more.",
     "--stop breadth ends after the lists up to --breadth. certain goes on until nothing else can be among the answers. "
     "seen, of slices-plain only, goes on until the answers have been seen in every slice.",
-    "Queries that are compared in some of their bits only (texts that ask a topsig collection, without --all-bits) go "
-    "without lists.",
+    "Queries that are compared in some of their bits only, or by weights (texts that ask a topsig collection, without "
+    "--all-bits), go without lists.",
     NULL,
 };
 
@@ -66,28 +80,33 @@ static const char *const graph_paragraphs[] = {
 };
 
 static const char *const output_paragraphs[] = {
-    "table: for people. The similarity is the share of bits that agree, rounded down. Under a document stand the "
-    "first words of its text, where the collection keeps them. Under an approximate answer stands what is certain.",
-    "jsonl: an object for each match, {\"query\", \"document\", \"distance\", \"rank\"}, and \"text\" "
-    "where the collection keeps the first words of it. Where the answer came from slice lists also \"exact\", true or "
-    "false, and if false \"below\": of documents nearer than that many bits none was missed. Bytes of an id that are "
-    "not UTF-8 become U+FFFD.",
-    "tsv: query, document, distance, rank, similarity (the share of the bits compared that agree) and how many bits "
-    "were "
+    "table: for people. The similarity is the share of what counts that agrees, rounded down. Under a document stand "
+    "the first words of its text, where the collection keeps them. Under a weighted answer stands what chance would "
+    "reach, under an approximate one what is certain.",
+    "jsonl: an object for each match, {\"query\", \"document\", \"distance\", \"rank\", \"similarity\", \"bits\"}, the "
+    "last how many were compared, and \"text\" where the collection keeps the first words of it. Of a weighted ranking "
+    "also \"whole\", the distance of what differs in all that counts, and \"chance\", the similarity that the nearest "
+    "of as many unrelated documents would reach. Where the answer came from slice lists also \"exact\", true or false, "
+    "and if false \"below\": of documents nearer than that none was missed. Bytes of an id that are not UTF-8 become "
+    "U+FFFD.",
+    "tsv: query, document, distance, rank, similarity (the share of what counts that agrees) and how many bits were "
     "compared, with tabs between; ids are escaped (\\t, \\n, \\r, \\\\ and \\xNN).",
-    "trec: query, Q0, document, rank, score and nigh, with blanks between; the score is 1 - distance / width. Blanks "
+    "trec: query, Q0, document, rank, score and nigh, with blanks between; the score is the similarity. Blanks "
     "inside an id are written _.",
     NULL,
 };
 
 static const struct cli_section output_section = {"OUTPUT", output_paragraphs};
+static const struct cli_section rank_section = {"RANKING", rank_paragraphs};
 static const struct cli_section lists_section = {"SLICE LISTS", lists_paragraphs};
 static const struct cli_section graph_section = {"GRAPH", graph_paragraphs};
-const struct cli_section *const cli_search_details[] = {&lists_section, &graph_section, &output_section, NULL};
+const struct cli_section *const cli_search_details[] = {&rank_section, &lists_section, &graph_section, &output_section,
+                                                        NULL};
 
 const struct cli_example cli_search_examples[] = {
     {"nigh search corpus.nigh --text \"how to bake bread\"", "the ten documents nearest to a text"},
     {"nigh search corpus.nigh page.html", "to a document"},
+    {"nigh search corpus.nigh page.html --rank bits", "the same, every bit that its words touch counting one"},
     {"nigh search corpus.nigh queries.npy", "to every one of a file of signatures"},
     {"nigh search corpus.nigh --id page-17 --radius 40", "everything within 40 bits of a stored document"},
     {"nigh search corpus.nigh queries.npy --exact", "the same, with nothing missed where there are slice lists"},

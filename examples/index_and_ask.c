@@ -8,7 +8,7 @@ static int show(void *user, size_t query, const nigh_match *match) {
     size_t length;
     (void)query;
     if (nigh_collection_id(user, match->document, id, sizeof id, &length, NULL) != NIGH_OK) return 1;
-    return printf("%u bits: %s\n", match->distance, id) < 0;
+    return printf("distance %u: %s\n", match->distance, id) < 0;
 }
 
 int main(int count, char **arguments) {

@@ -8,7 +8,7 @@
  *     static int show(void *user, size_t query, const nigh_match *match) {
  *         char id[256];
  *         nigh_collection_id(user, match->document, id, sizeof id, NULL, NULL);
- *         return printf("%4u bits  %s\n", match->distance, id) < 0;
+ *         return printf("distance %u: %s\n", match->distance, id) < 0;
  *     }
  *
  *     int main(void) {
@@ -47,8 +47,8 @@ extern "C" {
 /*
  * Finds the documents nearest to a text, or to each of `count` texts, as nigh_search() does.  A text is signed as the
  * documents were, whole, and of a topsig collection it is compared in the bits that its words touch
- * (nigh_search_options.all_bits: in all).  `lengths` NULL: the texts are terminated.  A text without a word to search
- * for has no matches.
+ * (nigh_search_options.all_bits: in all), each counting by how sure it is (nigh_search_options.rank: the same).
+ * `lengths` NULL: the texts are terminated.  A text without a word to search for has no matches.
  *
  * Owns:    caller frees *out.
  * Lives:   the texts are read during the call only; *out does not need the collection.

@@ -154,16 +154,19 @@ typedef struct nigh_eval_ranking {
     double precision;   /* at 10 */
     double touched_map; /* the same in the bits whose weight is not 0 in the query; 0 where weights were not kept */
     double touched_precision;
-    double weighted_map; /* the same by the weights of the query's bits that differ; 0 where they were not kept */
+    double weighted_map; /* the same as NIGH_RANK_WEIGHTED has it; 0 where weights were not kept */
     double weighted_precision;
     double vector_map; /* the same by the cosine of the features, which the signatures stand for */
     double vector_precision;
+    double unrounded_map; /* the same by the weights of the query's bits that differ, not rounded to levels: what that
+                             costs; 0 where they were not kept */
+    double unrounded_precision;
 } nigh_eval_ranking;
 
 /*
  * Ranks all documents for each query by the distance of the signatures, by that
- * in the bits that the query touches, by the weights of the bits that differ, and by the cosine of the features, and
- * holds that against judgements.
+ * in the bits that the query touches, by the weighted distance, by the weights as they are, and by the cosine of the
+ * features, and holds that against judgements.
  *
  * Threads: any.
  * Returns: NIGH_OK, also where nothing is judged; NIGH_EMISMATCH for queries

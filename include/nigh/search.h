@@ -52,8 +52,8 @@ typedef enum nigh_search_probe {
 
 /* What a bit that differs adds to a distance. */
 typedef enum nigh_search_rank {
-    NIGH_RANK_AUTO = 0,    /* bits; of nigh_search_text() weighted, where only the bits that its words touch are
-                              compared and there is no radius */
+    NIGH_RANK_AUTO = 0,    /* bits; of nigh_search_text() in a topsig collection weighted, unless there is a radius,
+                              `all_bits`, directed probes or a method other than the scan */
     NIGH_RANK_BITS = 1,    /* one */
     NIGH_RANK_WEIGHTED = 2 /* 0 to 8, by its weight in the query: the one of 0 1 2 3 4 5 6 8 that comes nearest to 8
                               times its weight over the heaviest of the query, the smaller of two as near.  Bits that
@@ -64,7 +64,7 @@ typedef enum nigh_search_rank {
 typedef struct nigh_search_options {
     size_t size;
     uint32_t k;       /* at most so many documents; NIGH_ALL: no such limit; not 0 */
-    uint32_t radius;  /* at most so many bits away; NIGH_ALL: no such limit */
+    uint32_t radius;  /* at most so far away, see `rank`; NIGH_ALL: no such limit */
     uint32_t threads; /* 0: one a core */
     const nigh_progress *progress;
     /*
@@ -175,7 +175,7 @@ NIGH_API void nigh_results_describe(const nigh_results *results, nigh_results_in
 typedef struct nigh_proof {
     size_t size;
     int exact;        /* non-zero: these are the nearest, ties included */
-    uint32_t below;   /* no document nearer than so many bits was missed; 0: any may have been; NIGH_ALL: none was */
+    uint32_t below;   /* no document nearer than this distance was missed; 0: any may have been; NIGH_ALL: none was */
     uint32_t breadth; /* of the lists looked up, the least over the segments; 0 of other ways that do not compare all;
                          NIGH_ALL: all was compared */
 } nigh_proof;

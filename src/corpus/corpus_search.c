@@ -24,8 +24,10 @@ struct questions {
     uint8_t *signatures; /* owned, as all of these */
     uint8_t *weights;
     uint8_t *masks;
-    bool masked; /* some bits are left out */
-    bool sure;   /* weights say something: not of minhash */
+    bool masked;   /* some bits are left out */
+    bool sure;     /* weights say something: not of minhash */
+    bool sparse;   /* words touch some bits only: topsig */
+    bool weighted; /* a ranking by weights is asked for */
 };
 
 static bool questions_init(struct questions *questions, const nigh_collection *collection, size_t count) {
@@ -47,24 +49,24 @@ static void questions_release(struct questions *questions) {
     nigh__free(questions->context, questions->masks);
 }
 
-static bool is_empty(const uint8_t *mask, size_t bytes) {
-    for (size_t i = 0; i < bytes; i++)
-        if (mask[i] != 0) return false;
+static bool are_zero(const uint8_t *bytes, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (bytes[i] != 0) return false;
     return true;
 }
 
 static nigh_status sign_one(struct questions *questions, nigh_signer *signer, size_t index, const char *text,
                             size_t length, nigh_error *error) {
     uint8_t *weights = questions->weights + questions->asked * questions->bits;
+    uint8_t *mask = questions->masks + questions->asked * questions->bytes;
     const nigh_status status = nigh_signer_sign(
         signer, text, length, questions->signatures + questions->asked * questions->bytes, weights, error);
     if (status == NIGH_ENOTFOUND) return NIGH_OK;
     if (status != NIGH_OK) return status;
-    const uint8_t *mask = questions->masks + questions->asked * questions->bytes;
-    if (nigh_signer_mask(signer, weights, questions->masks + questions->asked * questions->bytes) != 0) {
-        if (is_empty(mask, questions->bytes)) return NIGH_OK; /* all documents would be equally near */
-        questions->masked = true;
-    }
+    const bool partial = nigh_signer_mask(signer, weights, mask) != 0;
+    if ((partial || questions->weighted) && are_zero(weights, questions->bits))
+        return NIGH_OK; /* all documents would be equally near */
+    questions->masked = questions->masked || partial;
     questions->has_words[index] = true;
     questions->asked++;
     return NIGH_OK;
@@ -74,6 +76,7 @@ static nigh_status sign_all(struct questions *questions, nigh_signer *signer, co
                             const size_t *lengths, nigh_error *error) {
     nigh_status status = NIGH_OK;
     questions->sure = nigh__signer_plan(signer)->scheme != NIGH_SCHEME_MINHASH;
+    questions->sparse = nigh__signer_plan(signer)->scheme == NIGH_SCHEME_TOPSIG;
     for (size_t i = 0; i < questions->count && status == NIGH_OK; i++)
         status = sign_one(questions, signer, i, texts[i], lengths != NULL ? lengths[i] : strlen(texts[i]), error);
     return status;
@@ -107,12 +110,20 @@ static nigh_status spread(const struct questions *questions, nigh_results *found
     return NIGH_OK;
 }
 
+/*
+ * Whether nobody asks for what a weighted ranking has not.  It is the scheme that decides, not whether this text leaves
+ * a bit untouched: an answer must not depend on what else is asked in the call.
+ */
+static bool may_weigh(const struct questions *questions, const nigh_search_options *asked) {
+    return questions->sparse && !asked->all_bits && asked->radius == NIGH_ALL && asked->method <= NIGH_SEARCH_SCAN &&
+           asked->probe != NIGH_PROBE_DIRECTED;
+}
+
 /* Weights rank better than masks do, and a radius is in bits unless somebody says otherwise. */
 static nigh_status choose_ranking(const struct questions *questions, nigh_search_options *asked, nigh_error *error) {
     if (asked->rank == NIGH_RANK_WEIGHTED && !questions->sure)
         return nigh__fail(error, NIGH_EINVAL, "minhash bits have no weights to rank by");
-    if (asked->rank == NIGH_RANK_AUTO && asked->masks != NULL && asked->radius == NIGH_ALL)
-        asked->rank = NIGH_RANK_WEIGHTED;
+    if (asked->rank == NIGH_RANK_AUTO && may_weigh(questions, asked)) asked->rank = NIGH_RANK_WEIGHTED;
     return NIGH_OK;
 }
 
@@ -146,6 +157,7 @@ nigh_status nigh_search_texts(const nigh_collection *collection, const char *con
     if (status != NIGH_OK) return status;
     if (!questions_init(&questions, collection, count))
         status = nigh__fail(error, NIGH_ENOMEM, "no memory for %zu texts", count);
+    questions.weighted = known.rank == NIGH_RANK_WEIGHTED;
     if (status == NIGH_OK) status = nigh__corpus_signer_take(collection, &signer, error);
     if (status == NIGH_OK) status = sign_all(&questions, signer, texts, lengths, error);
     nigh__corpus_signer_give(collection, signer);

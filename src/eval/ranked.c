@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Ranked retrieval against judgements.  Every document is ranked for every query
- * by distance, by distance in the bits that the query touches (as nigh search
- * asks for texts), by the weights of the bits that differ, and by cosine, so that
- * a figure can be told apart: what the features do not find, and what the
- * signature loses of them.
+ * by distance, by distance in the bits that the query touches, weighted (as nigh
+ * search asks for texts, of topsig in both ways), by the weights before they are
+ * rounded to levels, and by cosine, so that a figure can be told apart: what the
+ * features do not find, what the signature loses of them, and what the levels do.
  *
  * A judgement is a key, its topic above its document; sorted, the keys of a topic
  * stand together:
@@ -27,9 +27,17 @@
 #include "eval/metric.h"
 #include "kernel/hamming.h"
 #include "scan/nearest.h"
+#include "scan/ranking.h"
 
 #define DEPTH 10u
 #define NOBODY UINT32_MAX
+
+/* The rankings that are compared. */
+enum order { BY_DISTANCE, BY_TOUCHED, BY_LEVEL, BY_WEIGHT, BY_COSINE, ORDERS };
+
+struct scores {
+    double average_precision, precision;
+};
 
 struct ranker {
     const nigh_eval_corpus *documents;
@@ -41,7 +49,9 @@ struct ranker {
     uint64_t *ranks;                 /* of relevant ones */
     uint8_t *is_relevant;            /* of each document */
     double *vector;                  /* of the query, by the documents' numbers */
-    uint32_t *table;                 /* [bytes of a signature][256]: weights of the bits that differ */
+    uint32_t *costs;                 /* of each bit of the query: what it counts where it differs */
+    uint32_t *table;                 /* [bytes of a signature][256]: the costs of the bits that differ */
+    struct scores totals[ORDERS];    /* over the topics */
     struct nigh__progress progress;
     nigh_eval_ranking result;
 };
@@ -112,10 +122,6 @@ static nigh_status read_judgements(struct ranker *ranker, const char *path, nigh
 
 /* -------------------------------------------------------------- ranking -- */
 
-struct scores {
-    double average_precision, precision;
-};
-
 /* Sorts the keys, and finds where the relevant documents are. */
 static struct scores score(struct ranker *ranker, uint32_t left_out, uint64_t relevant) {
     const uint32_t documents = nigh__corpus_count(ranker->documents);
@@ -139,27 +145,36 @@ static void rank_by_distance(struct ranker *ranker, const uint64_t *row) {
     for (uint32_t d = 0; d < documents; d++) ranker->keys[d] = nigh__key(ranker->distances[d], d);
 }
 
-/* The table: what each byte of a document's signature costs at its place; `touched`: 1 for any weight. */
-static void weigh_bytes(struct ranker *ranker, const nigh_eval_corpus *from, uint32_t query, bool touched) {
-    const uint32_t bytes = from->width_bits / 8;
-    const uint8_t *bits = (const uint8_t *)nigh__corpus_row(from, query);
-    const uint8_t *weights = (const uint8_t *)from->weights.data + (size_t)query * from->width_bits;
-    for (uint32_t place = 0; place < bytes; place++) {
+/* What each bit of the query counts. */
+static void cost_bits(struct ranker *ranker, const uint8_t *weights, enum order order) {
+    const uint32_t bits = ranker->documents->width_bits;
+    uint32_t heaviest = 1;
+    for (uint32_t i = 0; i < bits; i++)
+        if (weights[i] > heaviest) heaviest = weights[i];
+    for (uint32_t i = 0; i < bits; i++) {
+        ranker->costs[i] = weights[i];
+        if (order == BY_TOUCHED) ranker->costs[i] = weights[i] > 0;
+        if (order == BY_LEVEL) ranker->costs[i] = nigh__weight_level(weights[i], heaviest);
+    }
+}
+
+/* The table: what each byte of a document's signature costs at its place. */
+static void cost_bytes(struct ranker *ranker, const uint8_t *signature) {
+    for (uint32_t place = 0; place < ranker->documents->width_bits / 8; place++) {
         uint32_t *costs = ranker->table + (size_t)place * 256;
-        costs[bits[place]] = 0;
+        costs[signature[place]] = 0;
         for (uint32_t differing = 1; differing < 256; differing++) {
-            uint32_t lowest = 0;
-            while ((differing >> lowest & 1) == 0) lowest++;
-            const uint32_t weight = weights[place * 8 + lowest];
-            costs[bits[place] ^ differing] =
-                costs[bits[place] ^ (differing & (differing - 1))] + (touched ? weight > 0 : weight);
+            const uint32_t lowest = (uint32_t)__builtin_ctz(differing);
+            costs[signature[place] ^ differing] =
+                costs[signature[place] ^ (differing & (differing - 1))] + ranker->costs[place * 8 + lowest];
         }
     }
 }
 
-static void rank_by_weight(struct ranker *ranker, const nigh_eval_corpus *from, uint32_t query, bool touched) {
+static void rank_by_cost(struct ranker *ranker, const nigh_eval_corpus *from, uint32_t query, enum order order) {
     const uint32_t bytes = from->width_bits / 8;
-    weigh_bytes(ranker, from, query, touched);
+    cost_bits(ranker, (const uint8_t *)from->weights.data + (size_t)query * from->width_bits, order);
+    cost_bytes(ranker, (const uint8_t *)nigh__corpus_row(from, query));
     for (uint32_t d = 0; d < nigh__corpus_count(ranker->documents); d++) {
         const uint8_t *bits = (const uint8_t *)nigh__corpus_row(ranker->documents, d);
         uint32_t sum = 0;
@@ -197,28 +212,33 @@ static void rank_by_cosine(struct ranker *ranker, const nigh_eval_corpus *from, 
     spread(ranker, from, query, true);
 }
 
+/* One ranking of each kind, for one query. */
 struct sums {
-    struct scores by_distance, by_touched, by_weight, by_cosine;
+    struct scores by[ORDERS];
     uint64_t rankings;
 };
 
-static void add_scores(struct scores *sum, struct scores scores) {
-    sum->average_precision += scores.average_precision;
-    sum->precision += scores.precision;
+static void add_scores(struct scores *sum, struct scores scores, double share) {
+    sum->average_precision += scores.average_precision * share;
+    sum->precision += scores.precision * share;
+}
+
+static void rank_by(struct ranker *ranker, const nigh_eval_corpus *from, uint32_t query, enum order order) {
+    if (order == BY_DISTANCE)
+        rank_by_distance(ranker, nigh__corpus_row(from, query));
+    else if (order == BY_COSINE)
+        rank_by_cosine(ranker, from, query);
+    else
+        rank_by_cost(ranker, from, query, order);
 }
 
 static void add_ranking(struct ranker *ranker, const nigh_eval_corpus *from, uint32_t query, uint32_t left_out,
                         uint64_t relevant, struct sums *sums) {
-    rank_by_distance(ranker, nigh__corpus_row(from, query));
-    add_scores(&sums->by_distance, score(ranker, left_out, relevant));
-    if (from->weights.count > 0) {
-        rank_by_weight(ranker, from, query, true);
-        add_scores(&sums->by_touched, score(ranker, left_out, relevant));
-        rank_by_weight(ranker, from, query, false);
-        add_scores(&sums->by_weight, score(ranker, left_out, relevant));
+    for (enum order order = 0; order < ORDERS; order++) {
+        if (order != BY_DISTANCE && order != BY_COSINE && from->weights.count == 0) continue;
+        rank_by(ranker, from, query, order);
+        add_scores(&sums->by[order], score(ranker, left_out, relevant), 1);
     }
-    rank_by_cosine(ranker, from, query);
-    add_scores(&sums->by_cosine, score(ranker, left_out, relevant));
     sums->rankings++;
 }
 
@@ -238,18 +258,17 @@ static bool rank_topic(struct ranker *ranker, const uint64_t *keys, size_t count
     }
     for (size_t i = 0; i < count; i++) ranker->is_relevant[nigh__key_number(keys[i])] = 0;
     if (sums.rankings == 0) return false;
-    const double rankings = (double)sums.rankings;
     ranker->result.topics++;
     ranker->result.rankings += sums.rankings;
-    ranker->result.map += sums.by_distance.average_precision / rankings;
-    ranker->result.precision += sums.by_distance.precision / rankings;
-    ranker->result.touched_map += sums.by_touched.average_precision / rankings;
-    ranker->result.touched_precision += sums.by_touched.precision / rankings;
-    ranker->result.weighted_map += sums.by_weight.average_precision / rankings;
-    ranker->result.weighted_precision += sums.by_weight.precision / rankings;
-    ranker->result.vector_map += sums.by_cosine.average_precision / rankings;
-    ranker->result.vector_precision += sums.by_cosine.precision / rankings;
+    for (size_t order = 0; order < ORDERS; order++)
+        add_scores(&ranker->totals[order], sums.by[order], 1 / (double)sums.rankings);
     return cancelled;
+}
+
+static void mean(const struct ranker *ranker, enum order order, double *map, double *precision) {
+    const double topics = ranker->result.topics == 0 ? 1 : (double)ranker->result.topics;
+    *map = ranker->totals[order].average_precision / topics;
+    *precision = ranker->totals[order].precision / topics;
 }
 
 static nigh_status rank_all(struct ranker *ranker, nigh_error *error) {
@@ -261,15 +280,12 @@ static nigh_status rank_all(struct ranker *ranker, nigh_error *error) {
             nigh__progress_tick(&ranker->progress, "ranking", end, ranker->relevant.count))
             return nigh__progress_cancelled(error);
     }
-    const double topics = ranker->result.topics == 0 ? 1 : (double)ranker->result.topics;
-    ranker->result.map /= topics;
-    ranker->result.precision /= topics;
-    ranker->result.touched_map /= topics;
-    ranker->result.touched_precision /= topics;
-    ranker->result.weighted_map /= topics;
-    ranker->result.weighted_precision /= topics;
-    ranker->result.vector_map /= topics;
-    ranker->result.vector_precision /= topics;
+    nigh_eval_ranking *result = &ranker->result;
+    mean(ranker, BY_DISTANCE, &result->map, &result->precision);
+    mean(ranker, BY_TOUCHED, &result->touched_map, &result->touched_precision);
+    mean(ranker, BY_LEVEL, &result->weighted_map, &result->weighted_precision);
+    mean(ranker, BY_WEIGHT, &result->unrounded_map, &result->unrounded_precision);
+    mean(ranker, BY_COSINE, &result->vector_map, &result->vector_precision);
     return NIGH_OK;
 }
 
@@ -283,9 +299,10 @@ static bool ranker_alloc(struct ranker *ranker) {
     ranker->ranks = nigh__alloc(context, documents, sizeof *ranker->ranks);
     ranker->is_relevant = nigh__alloc_zero(context, documents, sizeof *ranker->is_relevant);
     ranker->vector = nigh__alloc_zero(context, ranker->documents->dictionary->count, sizeof *ranker->vector);
+    ranker->costs = nigh__alloc(context, ranker->documents->width_bits, sizeof *ranker->costs);
     ranker->table = nigh__alloc(context, (size_t)ranker->documents->width_bits / 8 * 256, sizeof *ranker->table);
-    return ranker->table != NULL && ranker->distances != NULL && ranker->keys != NULL && ranker->ranks != NULL &&
-           ranker->is_relevant != NULL && ranker->vector != NULL;
+    return ranker->costs != NULL && ranker->table != NULL && ranker->distances != NULL && ranker->keys != NULL &&
+           ranker->ranks != NULL && ranker->is_relevant != NULL && ranker->vector != NULL;
 }
 
 static void ranker_release(struct ranker *ranker) {
@@ -297,6 +314,7 @@ static void ranker_release(struct ranker *ranker) {
     nigh__free(context, ranker->ranks);
     nigh__free(context, ranker->is_relevant);
     nigh__free(context, ranker->vector);
+    nigh__free(context, ranker->costs);
     nigh__free(context, ranker->table);
 }
 

@@ -12,7 +12,8 @@ static nigh_status check_stop(const nigh_search_options *options, nigh_error *er
         return nigh__fail(error, NIGH_EINVAL,
                           "only a plain search of slice lists can end when its answers are seen everywhere");
     if (nigh__slices_asked_for(options) && !nigh__ranks_plainly(options))
-        return nigh__fail(error, NIGH_EINVAL, "slice lists cannot be searched in some of the bits only");
+        return nigh__fail(error, NIGH_EINVAL,
+                          "slice lists cannot be searched in some of the bits only, nor by weights");
     return NIGH_OK;
 }
 
@@ -31,7 +32,8 @@ static nigh_status check_probe(const nigh_search_options *options, nigh_error *e
     if (options->method == NIGH_SEARCH_SLICES_PLAIN)
         return nigh__fail(error, NIGH_EINVAL, "the papers' search of slice lists knows no directed probes");
     if (!nigh__ranks_plainly(options))
-        return nigh__fail(error, NIGH_EINVAL, "slice lists cannot be searched in some of the bits only");
+        return nigh__fail(error, NIGH_EINVAL,
+                          "slice lists cannot be searched in some of the bits only, nor by weights");
     return NIGH_OK;
 }
 

@@ -71,14 +71,19 @@ printf 'q 0 a 1\nq 0 b 1\nq 0 c 0\n' > qrels
 "$NIGH" eval ranked -q --output tsv "${simhash[@]}" --judgements qrels --queries queries.jsonl texts.jsonl > ranked.tsv
 expect 0 'topics	1	1	1.000000	0.200000
 documents	1	2	1.000000	0.100000' '' -- cut -f 1-3,10,11 ranked.tsv
-expect 0 'documents	1	2	1.000000	0.100000	1.000000	0.100000	1.000000	0.100000	1.000000	0.100000' '' \
+expect 0 'documents	1	2	1.000000	0.100000	1.000000	0.100000	1.000000	0.100000	1.000000	0.100000	1.000000	0.100000' '' \
     -- "$NIGH" eval ranked -q --output tsv "${simhash[@]}" --judgements qrels texts.jsonl
-expect 0 ANY '' -- "$NIGH" eval ranked -q "${simhash[@]}" --judgements qrels texts.jsonl
+expect 0 '                               all bits        touched bits    weighted        unrounded       features
+queries      topics  rankings     MAP    P@10     MAP    P@10     MAP    P@10     MAP    P@10     MAP    P@10
+documents         1         2  1.0000  0.1000  1.0000  0.1000  1.0000  0.1000  1.0000  0.1000  1.0000  0.1000' '' \
+    -- "$NIGH" eval ranked -q "${simhash[@]}" --judgements qrels texts.jsonl
+expect 0 '{"queries":"documents","topics":1,"rankings":2,"map":1.000000,"precision_at_10":0.100000,"touched_map":1.000000,"touched_precision_at_10":0.100000,"weighted_map":1.000000,"weighted_precision_at_10":0.100000,"vector_map":1.000000,"vector_precision_at_10":0.100000,"unrounded_map":1.000000,"unrounded_precision_at_10":0.100000}' '' \
+    -- "$NIGH" eval ranked -q --output jsonl "${simhash[@]}" --judgements qrels texts.jsonl
 printf 'q 0 a\n' > bad
 expect 2 '' "nigh: 'bad', line 1: not QUERY, 0, DOCUMENT and GRADE" \
     -- "$NIGH" eval ranked -q "${simhash[@]}" --judgements bad texts.jsonl
 : > empty
-expect 1 'documents	0	0	0.000000	0.000000	0.000000	0.000000	0.000000	0.000000	0.000000	0.000000' '' \
+expect 1 'documents	0	0	0.000000	0.000000	0.000000	0.000000	0.000000	0.000000	0.000000	0.000000	0.000000	0.000000' '' \
     -- "$NIGH" eval ranked -q --output tsv "${simhash[@]}" --judgements empty texts.jsonl
 
 # Statistics; nothing to compare.

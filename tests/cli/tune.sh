@@ -135,10 +135,10 @@ contains .out '"for":"texts"'
 "$NIGH" sign -q --scheme simhash --bits 256 --format lines asked.txt -o asked.hex || fail sign
 expect 0 ANY "stored: 'nigh search' goes by it for queries that are signatures" \
     -- "$NIGH" tune texts.nigh --queries asked.hex --target-recall 0.5
-# Of topsig short texts touch some of the bits only.
+# Texts of topsig are ranked by weights, which no tuning is for.
 "$NIGH" index -q short.nigh many.txt --format lines --bits 8192 || fail index
 expect 2 '' ANY -- "$NIGH" tune short.nigh --queries asked.txt --format lines
-contains .err '100 texts are not taken: the words touch some of the bits only'
+contains .err '100 texts are not taken: topsig texts are ranked by weights'
 contains .err 'too few queries to tune with: 0, and 40 are needed'
 
 finish

@@ -221,11 +221,10 @@ static nigh_results *ask_by_hand(const nigh_collection *collection, const char *
     nigh_search_options_init(&options);
     assert_ok(nigh_collection_signer(collection, &signer, &error), &error);
     assert_ok(nigh_signer_sign(signer, text, strlen(text), signature, weights, &error), &error);
-    if (nigh_signer_mask(signer, weights, mask) != 0) {
-        options.masks = mask;
-        options.weights = weights;
-        options.rank = NIGH_RANK_WEIGHTED;
-    }
+    assert_int_not_equal(nigh_signer_mask(signer, weights, mask), 0);
+    options.masks = mask;
+    options.weights = weights;
+    options.rank = NIGH_RANK_WEIGHTED;
     assert_ok(nigh_search(collection, signature, 1, &options, &results, &error), &error);
     nigh_signer_free(signer);
     return results;
@@ -299,6 +298,75 @@ static void test_bits_and_lengths(void **state) {
     nigh_results_free(all);
     options.masks = (const uint8_t *)text;
     assert_int_equal(nigh_search_text(collection, text, &options, &all, &error), NIGH_EINVAL);
+    nigh_collection_close(collection);
+}
+
+static nigh_search_rank rank_of(const nigh_collection *collection, const char *text, const nigh_search_options *how) {
+    nigh_results *results;
+    nigh_error error;
+    nigh_scale scale = {.size = sizeof scale};
+    assert_ok(nigh_search_text(collection, text, how, &results, &error), &error);
+    assert_ok(nigh_results_scale(results, 0, &scale, &error), &error);
+    nigh_results_free(results);
+    return scale.rank;
+}
+
+/* Weighted is usual of topsig alone, however many bits a text touches, and where nothing is said that needs bits. */
+static void test_which_ranking(void **state) {
+    struct place *place = *state;
+    char long_text[4000] = "";
+    nigh_search_options options;
+    nigh_error error;
+    for (int i = 0; i < 400; i++) snprintf(long_text + strlen(long_text), 10, "w%dx ", i);
+    nigh_search_options_init(&options);
+    assert_ok(add(place, NULL, NULL, &error), &error);
+    nigh_collection *collection = open_collection(place);
+    assert_int_equal(rank_of(collection, "flood in the valley", &options), NIGH_RANK_WEIGHTED);
+    assert_int_equal(rank_of(collection, long_text, &options), NIGH_RANK_WEIGHTED);
+    options.radius = 40;
+    assert_int_equal(rank_of(collection, "flood in the valley", &options), NIGH_RANK_BITS);
+    options.rank = NIGH_RANK_WEIGHTED;
+    assert_int_equal(rank_of(collection, "flood in the valley", &options), NIGH_RANK_WEIGHTED);
+    options.rank = NIGH_RANK_AUTO;
+    options.radius = NIGH_ALL;
+    options.all_bits = 1;
+    assert_int_equal(rank_of(collection, "flood in the valley", &options), NIGH_RANK_BITS);
+    options.method = NIGH_SEARCH_SKETCH;
+    assert_int_equal(rank_of(collection, "flood in the valley", &options), NIGH_RANK_BITS);
+    nigh_collection_close(collection);
+}
+
+static void index_by(struct place *place, nigh_scheme_kind scheme) {
+    nigh_signer_options signing;
+    nigh_index_options indexing;
+    nigh_error error;
+    nigh_signer_options_init(&signing);
+    nigh_index_options_init(&indexing);
+    signing.scheme = scheme;
+    indexing.signer = &signing;
+    assert_ok(add(place, &indexing, NULL, &error), &error);
+}
+
+static void test_ranking_of_other_schemes(void **state) {
+    struct place *place = *state;
+    nigh_search_options options;
+    nigh_results *results;
+    nigh_error error;
+    nigh_search_options_init(&options);
+    index_by(place, NIGH_SCHEME_SIMHASH);
+    nigh_collection *collection = open_collection(place);
+    assert_int_equal(rank_of(collection, "flood in the valley", &options), NIGH_RANK_BITS);
+    options.rank = NIGH_RANK_WEIGHTED;
+    assert_int_equal(rank_of(collection, "flood in the valley", &options), NIGH_RANK_WEIGHTED);
+    nigh_collection_close(collection);
+    remove_tree(place->path);
+    index_by(place, NIGH_SCHEME_MINHASH);
+    collection = open_collection(place);
+    assert_int_equal(nigh_search_text(collection, "flood in the valley", &options, &results, &error), NIGH_EINVAL);
+    assert_null(results);
+    assert_string_equal(error.why, "minhash bits have no weights to rank by");
+    options.rank = NIGH_RANK_AUTO;
+    assert_int_equal(rank_of(collection, "flood in the valley", &options), NIGH_RANK_BITS);
     nigh_collection_close(collection);
 }
 
@@ -389,6 +457,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_a_source_is_indexed_as_a_file, place_setup, place_teardown),
         cmocka_unit_test_setup_teardown(test_texts_ask_as_by_hand, place_setup, place_teardown),
         cmocka_unit_test_setup_teardown(test_bits_and_lengths, place_setup, place_teardown),
+        cmocka_unit_test_setup_teardown(test_which_ranking, place_setup, place_teardown),
+        cmocka_unit_test_setup_teardown(test_ranking_of_other_schemes, place_setup, place_teardown),
         cmocka_unit_test_setup_teardown(test_signatures_of_the_callers_own, place_setup, place_teardown),
         cmocka_unit_test_setup_teardown(test_each, place_setup, place_teardown),
         cmocka_unit_test_setup_teardown(test_memory_runs_out, place_setup, place_teardown),

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "search_values.h"
+
+#include <string.h>
+
+#include "amount.h"
+#include "output.h"
+
+/* In the order of nigh_search_method, nigh_search_stop, nigh_search_probe and nigh_search_rank. */
+static const char *const method_names[] = {"auto", "exact", "slices", "slices-plain", "sketch", "graph", NULL};
+static const char *const stop_names[] = {"breadth", "certain", "seen", NULL};
+static const char *const probe_names[] = {"auto", "ball", "directed", NULL};
+static const char *const rank_names[] = {"auto", "bits", "weighted", NULL};
+
+#define PLACE(field) offsetof(struct cli_search_values, field)
+
+const struct cli_option cli_search_options[] = {
+    CLI_NUMBER('k', NULL, PLACE(k), "N", 1, NIGH_ALL - 1, "10", "the N nearest documents of each query"),
+    CLI_NUMBER(
+        'r', "radius", PLACE(radius), "BITS", 0, NIGH_MAX_WIDTH_BITS, NULL,
+        "documents at most BITS bits away, or with --rank weighted at most at distance BITS: all of them, or with -k "
+        "the N nearest"),
+    CLI_LIST(0, "id", PLACE(ids), "ID",
+             "take the stored document ID as a query; may be given again. It finds itself too"),
+    CLI_LIST(0, "text", PLACE(texts), "TEXT", "take TEXT itself as a query; may be given again"),
+    CLI_FLAG(0, "exact", PLACE(exact),
+             "miss nothing: search on, in slice lists or by comparing every document, whichever takes less; short for "
+             "--stop certain"),
+    CLI_CHOICE(0, "method", PLACE(method), "METHOD", method_names, "auto", "how to search"),
+    CLI_NUMBER(0, "breadth", PLACE(breadth), "BITS", 0, NIGH_MAX_SLICE_WIDTH, NULL,
+               "read the lists of slices up to BITS bits from the query's, see above; by default 1 or 2, as slices of "
+               "the width need it"),
+    CLI_NUMBER(0, "admit", PLACE(admit), "BITS", 0, NIGH_MAX_SLICE_WIDTH, NULL,
+               "beyond BITS bits, count only what was seen before"),
+    CLI_NUMBER(0, "candidates", PLACE(candidates), "N", 1, NIGH_ALL, NULL,
+               "compare the N most promising of what the lists or sketches showed; at least as many as -k"),
+    CLI_NUMBER(0, "sketch-bits", PLACE(sketch_bits), "BITS", 64, 256, NULL,
+               "of --method sketch: compare the first BITS bits of every document, 64, 128, 192 or 256"),
+    CLI_NUMBER(0, "effort", PLACE(effort), "N", 1, NIGH_ALL, NULL,
+               "of a graph: keep the N nearest in mind while walking; more is slower and misses less; at least as many "
+               "as -k; by default 600, or twice as many as -k"),
+    CLI_NUMBER(0, "patience", PLACE(patience), "N", 0, NIGH_ALL, NULL,
+               "of a graph: end after N steps that brought nothing nearer; 0: when there is none left to take; by "
+               "default 300"),
+    CLI_NUMBER(0, "slices", PLACE(slices), "N", 1, NIGH_MAX_WIDTH_BITS, NULL, "use the first N slices only"),
+    CLI_CHOICE(
+        0, "stop", PLACE(stop), "RULE", stop_names, "breadth",
+        "when a search of slice lists ends: at the breadth, or once the answer is certain, or seen in every slice"),
+    CLI_CHOICE(
+        0, "probe", PLACE(probe), "WAY", probe_names, "auto",
+        "which lists to read: all up to --breadth (ball), or the likeliest, by how sure each bit of the query is "
+        "(directed)"),
+    CLI_TEXT(
+        0, "budget", PLACE(budget), "N",
+        "read about N entries of lists a query and segment, leaving out the least likely lists, or very long ones and "
+        "then the longer ones of the outermost breadth (50K, 2M, or 'all': no limit, and lists even where comparing "
+        "every document takes less)"),
+    CLI_NUMBER(0, "probes", PLACE(probes), "N", 1, UINT32_MAX, NULL,
+               "of directed probes: look up N lists a query and segment at most"),
+    CLI_NUMBER(
+        0, "batch", PLACE(batch), "N", 1, 65536, "64",
+        "search N queries together: more is faster, fewer answers sooner. Where not given, 8 if the answers to 64 "
+        "could be more than 4 million documents"),
+    CLI_CHOICE(0, "output", PLACE(output), "FORM", cli_output_names, "table", "the form of the answer"),
+    CLI_CHOICE(0, "format", PLACE(format), "FORMAT", cli_input_formats, "auto", "the format of the query files"),
+    CLI_NUMBER(0, "bits", PLACE(bits), "N", 8, NIGH_MAX_WIDTH_BITS, NULL,
+               "the width of the queries, which must be that of the collection"),
+    CLI_SCHEME_OPTION(PLACE(scheme), PLACE(model)),
+    CLI_CHOICE(0, "rank", PLACE(rank), "HOW", rank_names, "auto",
+               "what a bit that differs adds to a distance: one (bits), or the more, the surer the query is of it "
+               "(weighted). auto is weighted for texts and documents that ask a topsig collection, without --radius "
+               "and --all-bits; see RANKING"),
+    CLI_FLAG(0, "all-bits", PLACE(all_bits),
+             "of texts and topsig: compare also the bits that the text says nothing about; see above"),
+    CLI_FLAG(0, "verify", PLACE(verify), "compare all checksums of the collection first"),
+    CLI_FLAG(
+        0, "load", PLACE(load),
+        "read the collection into memory first, instead of leaving it to the system which parts of its files are "
+        "there: pays for very many queries of ten million documents or more, and takes as much memory as the files "
+        "are large"),
+    CLI_READING_OPTIONS(PLACE(reading)),
+    CLI_END,
+};
+
+static uint32_t or_default(const struct cli_number *number) {
+    return number->given ? (uint32_t)number->value : (uint32_t)NIGH_DEFAULT;
+}
+
+static bool set_lists(struct cli_job *job, const struct cli_search_values *values, nigh_search_options *out) {
+    out->method = (nigh_search_method)values->method;
+    out->stop = values->exact ? NIGH_STOP_CERTAIN : (nigh_search_stop)values->stop;
+    out->breadth = or_default(&values->breadth);
+    out->admit = or_default(&values->admit);
+    out->candidates = or_default(&values->candidates);
+    out->slices = or_default(&values->slices);
+    out->sketch_bits = or_default(&values->sketch_bits);
+    out->effort = or_default(&values->effort);
+    out->patience = or_default(&values->patience);
+    if (values->sketch_bits.given && values->sketch_bits.value % 64 != 0) {
+        (void)cli_usage(job->command, "--sketch-bits takes 64, 128, 192 or 256, not %llu",
+                        (unsigned long long)values->sketch_bits.value);
+        return false;
+    }
+    if (out->stop == NIGH_STOP_SEEN && out->method != NIGH_SEARCH_SLICES_PLAIN) {
+        (void)cli_usage(job->command, "--stop seen is for --method slices-plain only");
+        return false;
+    }
+    if (values->budget != NULL && strcmp(values->budget, "all") == 0)
+        out->postings = NIGH_ALL_64;
+    else if (!cli_amount_count(job, "--budget", values->budget, &out->postings))
+        return false;
+    out->probe = (nigh_search_probe)values->probe;
+    out->probes = values->probes.given ? values->probes.value : 0;
+    if (out->probe == NIGH_PROBE_DIRECTED && out->stop != NIGH_STOP_BREADTH) {
+        (void)cli_usage(job->command, "--probe directed proves nothing: leave out %s",
+                        values->exact ? "--exact" : "--stop");
+        return false;
+    }
+    return true;
+}
+
+/* Weights rank by themselves: untouched bits, and methods that count bits, have no part in it. */
+static bool set_rank(const struct cli_job *job, const struct cli_search_values *values, nigh_search_options *out) {
+    out->rank = (nigh_search_rank)values->rank;
+    if (out->rank != NIGH_RANK_WEIGHTED) return true;
+    if (values->all_bits) {
+        (void)cli_usage(job->command, "--rank weighted counts the bits that a text touches: leave out --all-bits");
+        return false;
+    }
+    if (out->method > NIGH_SEARCH_SCAN || out->probe == NIGH_PROBE_DIRECTED) {
+        (void)cli_usage(job->command, "--rank weighted compares every document: leave out %s",
+                        out->method > NIGH_SEARCH_SCAN ? "--method, or give --method exact" : "--probe directed");
+        return false;
+    }
+    return true;
+}
+
+bool cli_search_values_set(struct cli_job *job, const struct cli_search_values *values, nigh_search_options *out) {
+    return set_lists(job, values, out) && set_rank(job, values, out);
+}
