@@ -228,8 +228,8 @@ int main(int count, char **arguments) {
         bench.texts.ended = note_end;
         bench.texts.user = &bench;
         if (bench.steps > 0) train_all(&bench);
-        print_peak();
         if (bench.ask > 0) look_up(&bench);
+        print_peak();
         nigh_context_free(bench.context);
     }
     topic_texts_free(&bench.texts);

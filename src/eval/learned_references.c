@@ -167,60 +167,61 @@ static void score_met(const struct nigh__trial *trial, uint32_t query, const str
     score->precision = count == 0 ? 0 : (double)good / count;
 }
 
-static nigh_status ask_inverted(const void *user, void *scratch, uint32_t query, struct nigh__score *score,
-                                nigh_error *error) {
-    const struct postings *postings = user;
-    const struct nigh__trial *trial = postings->trial;
-    const struct desk desk = desk_at(trial, scratch, false);
-    (void)error;
-    score_met(trial, query, &desk, find_sharing(postings, trial->query_documents[query], &desk), score);
-    return NIGH_OK;
-}
+/* ------------------------------------------------------------------ asking -- */
 
-/* ------------------------------------------------------------------ timing -- */
-
-/* Who is timed: lists, and a desk of its own. */
-struct timed {
+/* Lists, and the way to ask them. */
+struct lists {
     const struct postings *postings;
     uint32_t (*find)(const struct postings *postings, uint32_t document, const struct desk *desk);
-    struct desk desk;
+    struct desk desk; /* of the one who is timed; others have theirs in their thread's scratch */
 };
 
-static nigh_status find_timed(void *user, uint32_t query, nigh_error *error) {
-    struct timed *timed = user;
+static nigh_status ask_lists(const void *user, void *scratch, uint32_t query, struct nigh__score *score,
+                             nigh_error *error) {
+    const struct lists *lists = user;
+    const struct nigh__trial *trial = lists->postings->trial;
+    const struct desk desk = desk_at(trial, scratch, false);
     (void)error;
-    (void)timed->find(timed->postings, timed->postings->trial->query_documents[query], &timed->desk);
+    score_met(trial, query, &desk, lists->find(lists->postings, trial->query_documents[query], &desk), score);
     return NIGH_OK;
 }
 
-/* What asking the lists takes, where that is measured. */
-static nigh_status time_lists(const struct postings *postings,
-                              uint32_t (*find)(const struct postings *, uint32_t, const struct desk *),
-                              struct nigh__outcome *out, nigh_error *error) {
+static nigh_status find_timed(void *user, uint32_t query, nigh_error *error) {
+    const struct lists *lists = user;
+    (void)error;
+    (void)lists->find(lists->postings, lists->postings->trial->query_documents[query], &lists->desk);
+    return NIGH_OK;
+}
+
+static nigh_status time_lists(struct lists *lists, struct nigh__outcome *out, nigh_error *error) {
+    const struct postings *postings = lists->postings;
     const struct nigh__trial *trial = postings->trial;
-    if (trial->lookup == NIGH_EVAL_LOOKUP_OFF) return NIGH_OK;
+    const uint64_t features = trial->labelled->features;
     void *memory = nigh__alloc_zero(trial->context, 1, desk_bytes(trial, false));
     if (memory == NULL) return nigh__no_memory(error, "for the references");
-    struct timed timed = {.postings = postings, .find = find, .desk = desk_at(trial, memory, false)};
-    const nigh_status status = nigh__trial_time(trial, find_timed, &timed, &out->lookup_seconds, error);
-    const uint64_t features = trial->labelled->features;
+    lists->desk = desk_at(trial, memory, false);
     out->lookup_bytes = postings->begins[features] * sizeof *postings->postings +
                         features * (sizeof *postings->begins + sizeof *postings->idf);
+    const nigh_status status = nigh__trial_time(trial, find_timed, lists, &out->lookup_seconds, error);
     nigh__free(trial->context, memory);
     return status;
+}
+
+/* What the lists return, and where lookup is measured what that takes. */
+static nigh_status measure_lists(struct lists *lists, const char *stage, struct nigh__outcome *out, nigh_error *error) {
+    const struct nigh__trial *trial = lists->postings->trial;
+    const struct nigh__asking asking = {
+        .trial = trial, .ask = ask_lists, .user = lists, .scratch_bytes = desk_bytes(trial, false), .stage = stage};
+    const nigh_status status = nigh__trial_ask(&asking, out, error);
+    return status == NIGH_OK && trial->lookup != NIGH_EVAL_LOOKUP_OFF ? time_lists(lists, out, error) : status;
 }
 
 nigh_status nigh__trial_inverted(const struct nigh__trial *trial, const struct nigh__lesson *lesson,
                                  struct nigh__outcome *out, nigh_error *error) {
     struct postings postings = {.trial = trial};
-    const struct nigh__asking asking = {.trial = trial,
-                                        .ask = ask_inverted,
-                                        .user = &postings,
-                                        .scratch_bytes = desk_bytes(trial, false),
-                                        .stage = "inverted list"};
+    struct lists lists = {.postings = &postings, .find = find_sharing};
     nigh_status status = postings_make(&postings, lesson, error);
-    if (status == NIGH_OK) status = nigh__trial_ask(&asking, out, error);
-    if (status == NIGH_OK) status = time_lists(&postings, find_sharing, out, error);
+    if (status == NIGH_OK) status = measure_lists(&lists, "inverted list", out, error);
     postings_release(&postings);
     return status;
 }
@@ -324,31 +325,12 @@ static uint32_t find_best(const struct postings *postings, uint32_t document, co
     return count;
 }
 
-static nigh_status ask_best(const void *user, void *scratch, uint32_t query, struct nigh__score *score,
-                            nigh_error *error) {
-    const struct postings *postings = user;
-    const struct nigh__trial *trial = postings->trial;
-    const struct desk desk = desk_at(trial, scratch, false);
-    (void)error;
-    score_met(trial, query, &desk, find_best(postings, trial->query_documents[query], &desk), score);
-    return NIGH_OK;
-}
-
-/* Beside what ranking told. */
 static nigh_status look_up_best(const struct postings *postings, struct nigh__outcome *out, nigh_error *error) {
-    const struct nigh__trial *trial = postings->trial;
-    const struct nigh__asking asking = {.trial = trial,
-                                        .ask = ask_best,
-                                        .user = postings,
-                                        .scratch_bytes = desk_bytes(trial, false),
-                                        .stage = "tf-idf cosine"};
-    struct nigh__outcome best = {0};
-    const nigh_status status = nigh__trial_ask(&asking, &best, error);
-    if (status != NIGH_OK) return status;
-    out->precision = best.precision;
-    out->returned = best.returned;
-    out->empty = best.empty;
-    return time_lists(postings, find_best, out, error);
+    struct lists lists = {.postings = postings, .find = find_best};
+    const double map = out->map; /* of the ranking, which the 10 best do not tell */
+    const nigh_status status = measure_lists(&lists, "tf-idf cosine", out, error);
+    out->map = map;
+    return status;
 }
 
 nigh_status nigh__trial_cosine(const struct nigh__trial *trial, const struct nigh__lesson *lesson,

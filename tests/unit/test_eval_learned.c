@@ -652,6 +652,7 @@ static void test_memory(void **state) {
     options.width_count = 1;
     options.feature_count = 1;
     options.lookup = NIGH_EVAL_LOOKUP_TOO;
+    options.queries = 2; /* each allocates, and all are asked again for each allocation */
     bool done = false;
     for (uint64_t fail_at = 0; !done; fail_at++) {
         struct faulty_memory memory = {.fail_at = fail_at};
