@@ -130,9 +130,12 @@ static size_t desk_bytes(const struct nigh__trial *trial, bool ranks) {
 
 static struct desk desk_at(const struct nigh__trial *trial, void *memory, bool ranks) {
     const size_t answers = trial->answers;
-    struct desk desk = {.keys = memory};
-    desk.products = (void *)(desk.keys + answers);
-    desk.sums = ranks ? (void *)(desk.products + answers) : memory;
+    struct desk desk = {.sums = memory};
+    if (ranks) {
+        desk.keys = memory;
+        desk.products = (void *)(desk.keys + answers);
+        desk.sums = (void *)(desk.products + answers);
+    }
     desk.met = (void *)(desk.sums + answers);
     desk.is_met = (uint8_t *)(desk.met + answers + 1);
     desk.marks = desk.is_met + answers;
