@@ -42,3 +42,10 @@ bool cli_amount_number(const struct cli_job *job, const char *option, const char
     (void)cli_usage(job->command, "%s takes a number such as 0.1 or 3, not '%s'", option, text);
     return false;
 }
+
+bool cli_radius_fits(const struct cli_job *job, const struct cli_number *radius, uint32_t width_bits) {
+    if (!radius->given || radius->value <= width_bits || width_bits == 0) return true; /* 0: it is empty */
+    (void)cli_usage(job->command, "--radius %llu is more than the %u bits there are", (unsigned long long)radius->value,
+                    width_bits);
+    return false;
+}

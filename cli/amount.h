@@ -15,4 +15,7 @@ bool cli_amount_share(const struct cli_job *job, const char *option, const char 
 bool cli_amount_number(const struct cli_job *job, const char *option, const char *text, double *out); /* 0 and more */
 bool cli_amount_positive(const struct cli_job *job, const char *option, const char *text, double *out); /* above 0 */
 
+/* False with a message where --radius is given and beyond signatures of so many bits. */
+bool cli_radius_fits(const struct cli_job *job, const struct cli_number *radius, uint32_t width_bits);
+
 #endif

@@ -152,11 +152,8 @@ static const struct cli_example examples[] = {
 /* ----------------------------------------------------------------- opening -- */
 
 int cli_against_check_radius(const struct against *against, uint32_t width_bits, uint32_t found) {
-    const struct cli_number *radius = &against->values->radius;
     const bool learned = against->has_scheme && against->scheme == NIGH_SCHEME_LEARNED;
-    if (radius->given && radius->value > width_bits)
-        return cli_usage(against->job->command, "--radius %llu is more than the %u bits there are",
-                         (unsigned long long)radius->value, width_bits);
+    if (!cli_radius_fits(against->job, &against->values->radius, width_bits)) return CLI_ERROR;
     if (found != NIGH_ALL) return CLI_DONE;
     return cli_usage(against->job->command, "'%s' holds %s; say with --radius how many bits may differ", against->path,
                      learned               ? "learned signatures"

@@ -138,11 +138,7 @@ static bool choose_radius(const struct pairing *pairing, uint32_t *out) {
     const uint32_t width = pairing->infos[0].width_bits;
     nigh_signer_options signer;
     nigh_signer_options_init(&signer);
-    if (pairing->values->radius.given && pairing->values->radius.value > width) {
-        (void)cli_usage(job->command, "--radius %llu is more than the %u bits there are",
-                        (unsigned long long)pairing->values->radius.value, width);
-        return false;
-    }
+    if (!cli_radius_fits(job, &pairing->values->radius, width)) return false;
     if (pairing->values->radius.given) {
         *out = (uint32_t)pairing->values->radius.value;
         return true;

@@ -287,10 +287,7 @@ static struct cli_name name_text(const char *text, char *room, size_t capacity) 
     return (struct cli_name){.text = room, .length = length};
 }
 
-/*
- * Whether the words of the collection's vocabulary are those of its documents: it was counted over them, and none
- * came later.
- */
+/* Whether the collection's vocabulary was counted over its documents, and none came later. */
 static bool vocabulary_is_whole(struct searcher *searcher) {
     nigh_vocabulary *vocabulary = NULL;
     nigh_vocabulary_info known = {.size = sizeof known};
@@ -537,6 +534,7 @@ static int search_opened(struct searcher *searcher) {
                   (unsigned long long)values->bits.value);
         return CLI_ERROR;
     }
+    if (!cli_radius_fits(job, &values->radius, searcher->info.width_bits)) return CLI_ERROR;
     if (!cli_scheme_fits(job, values->scheme, values->model, job->operands[0], searcher->collection)) return CLI_ERROR;
     set_options(searcher);
     searcher->unsure = is_of(searcher->collection, NIGH_SCHEME_MINHASH);

@@ -35,11 +35,14 @@ struct learned_values {
     int count_contribution;
     int count_values;
     int paper_lambda;
+    int lookup;
     bool strip_headers;
     bool as_paper;
 };
 
 #define PLACE(field) offsetof(struct learned_values, field)
+
+static const char *const lookup_names[] = {"off", "too", "only", NULL}; /* as nigh_eval_lookup numbers them */
 
 static const struct cli_option options[] = {
     CLI_TEXT(0, "methods", PLACE(methods), "LIST",
@@ -52,6 +55,9 @@ static const struct cli_option options[] = {
     CLI_NUMBER(0, "seeds", PLACE(seeds), "N", 1, 1000, "3", "learn N times, each with another seed, and show means"),
     CLI_NUMBER(0, "seed", EVAL_PLACE(signing.seed), "N", 0, NIGH_ALL_64, NULL, "the first of the seeds (default 0)"),
     CLI_NUMBER(0, "radius", PLACE(radius), "BITS", 1, 1024, "3", "look up documents within BITS bits"),
+    CLI_CHOICE(0, "lookup", PLACE(lookup), "WHEN", lookup_names, "off",
+               "measure the time of a query: hash lookup by tables and by the scan, against inverted lists and the "
+               "cosine over them; only: and leave out the ranking, for large collections"),
     CLI_NUMBER(0, "ask", PLACE(ask), "N", 1, 1000000, NULL, "ask with N of the documents that ask (default all)"),
     CLI_TEXT(0, "labelled", PLACE(labelled), "SHARE",
              "keep the labels of this share of the documents that are learned from (default 1)"),
@@ -103,6 +109,9 @@ static const char *const description[] = {
     "learning; all are means over --seeds. Documents that cannot be signed are found by nobody and find nothing.",
     "For comparison there are the inverted list, which returns all documents that share a chosen feature, and the "
     "exact tf-idf cosine.",
+    "--lookup shows what a query takes, in processor time, one after the other: from a signature to all within the "
+    "radius, by tables of a finder and by comparing all; from the words of a document to all that share one, and to "
+    "the 10 best by cosine, over inverted lists.",
     NULL,
 };
 
@@ -110,7 +119,8 @@ static const char *const output_paragraphs[] = {
     "tsv: method, features, bits (0 of a reference), seeds, MAP and its standard deviation over the seeds, precision "
     "within the radius and the same of it, documents returned, share of queries that find nothing, mean distance "
     "within a class and between two, seconds of learning, bytes of memory, documents signed a second, iterations of "
-    "learning under the seed that had the fewest, seeds whose model has collapsed. jsonl has the same by name.",
+    "learning under the seed that had the fewest, seeds whose model has collapsed; with --lookup, else 0: seconds of "
+    "a query by tables or lists, seconds by the scan, bytes of tables or lists, tables. jsonl has the same by name.",
     NULL,
 };
 static const struct cli_section output_section = {"OUTPUT", output_paragraphs};
@@ -252,6 +262,7 @@ static bool make_options(struct learned *learned) {
     measuring->radius = (uint32_t)values->radius.value;
     measuring->queries = values->ask.given ? (uint32_t)values->ask.value : 0;
     measuring->strip_headers = values->strip_headers;
+    measuring->lookup = (nigh_eval_lookup)values->lookup;
     return true;
 }
 
@@ -337,11 +348,44 @@ static void table_distances(const struct learned *learned) {
     }
 }
 
+/* What a number is that there is none of. */
+static void show_number(struct cli_sink *out, int width, int digits, bool is_there, double value) {
+    if (is_there)
+        cli_sink_format(out, "  %*.*f", width, digits, value);
+    else
+        cli_sink_format(out, "  %*s", width, "-");
+}
+
+static void table_lookup(const struct learned *learned) {
+    struct cli_sink *out = learned->job->out;
+    nigh_eval_learned_row row = {.size = sizeof row};
+    cli_sink_format(
+        out,
+        "\nlookup within %u bits and inverted lists (of the cosine the 10 best): processor time of a query, "
+        "one after the other\n %-*s %9s  %5s  %9s  %10s  %6s  %10s  %10s  %10s  %9s  %9s\n",
+        learned->info.radius, NAME_WIDTH, "", "features", "bits", "precision", "returned", "tables", "us", "scan us",
+        "signing us", "MB", "learned s");
+    for (size_t i = 0; nigh_eval_learned_at(learned->result, i, &row) == NIGH_OK; i++) {
+        const bool has_bits = row.width_bits != 0;
+        cli_sink_format(out, " %-*s %9u", NAME_WIDTH, row.method, row.features);
+        show_number(out, 5, 0, has_bits, row.width_bits);
+        cli_sink_format(out, "  %9.4f  %10.1f", row.precision, row.returned);
+        show_number(out, 6, 0, has_bits && row.tables > 0, row.tables);
+        cli_sink_format(out, "  %10.2f", row.lookup_seconds * 1e6);
+        show_number(out, 10, 2, has_bits, row.scan_seconds * 1e6);
+        show_number(out, 10, 2, row.sign_rate > 0, 1e6 / row.sign_rate);
+        cli_sink_format(out, "  %9.1f", (double)row.lookup_bytes / 1e6);
+        show_number(out, 9, 2, has_bits, row.seconds);
+        cli_sink_text(out, "\n");
+    }
+}
+
 static void show_table(const struct learned *learned) {
     struct cli_sink *out = learned->job->out;
     const nigh_eval_learned_info *info = &learned->info;
     nigh_eval_learned_row row = {.size = sizeof row};
     const size_t block = rows_of_features(learned);
+    const bool is_ranked = learned->options.lookup != NIGH_EVAL_LOOKUP_ONLY;
     cli_sink_format(out, "%s to learn from, %s of them without a label; %s; %s, %s\n",
                     cli_counted(info->documents, "document", "documents").text, cli_digits(info->unlabelled).text,
                     cli_counted(info->queries, "asks", "ask").text, cli_counted(info->classes, "class", "classes").text,
@@ -351,10 +395,11 @@ static void show_table(const struct learned *learned) {
     for (size_t f = 0; f < learned->options.feature_count; f++) {
         if (nigh_eval_learned_at(learned->result, f * block, &row) != NIGH_OK) break;
         cli_sink_format(out, "\n%s chosen\n", cli_counted(row.features, "feature", "features").text);
-        for (int measure = MAP; measure <= RETURNED; measure++)
+        for (int measure = is_ranked ? MAP : PRECISION; measure <= RETURNED; measure++)
             table_measure(learned, f * block, (enum measure)measure);
     }
-    table_distances(learned);
+    if (is_ranked) table_distances(learned);
+    if (learned->options.lookup != NIGH_EVAL_LOOKUP_OFF) table_lookup(learned);
 }
 
 /* ----------------------------------------------------------- for programs -- */
@@ -362,14 +407,17 @@ static void show_table(const struct learned *learned) {
 static void show_row(struct cli_sink *out, bool tsv, const nigh_eval_learned_row *row) {
     cli_sink_format(
         out,
-        tsv ? "%s\t%u\t%u\t%u\t%.6f\t%.6f\t%.6f\t%.6f\t%.3f\t%.6f\t%.4f\t%.4f\t%.4f\t%llu\t%.0f\t%u\t%u\n"
+        tsv ? "%s\t%u\t%u\t%u\t%.6f\t%.6f\t%.6f\t%.6f\t%.3f\t%.6f\t%.4f\t%.4f\t%.4f\t%llu\t%.0f\t%u\t%u\t%.9f\t%.9f\t%"
+              "llu\t%u\n"
             : "{\"method\":\"%s\",\"features\":%u,\"bits\":%u,\"seeds\":%u,\"map\":%.6f,\"map_spread\":%.6f,"
               "\"precision\":%.6f,\"precision_spread\":%.6f,\"returned\":%.3f,\"empty\":%.6f,\"intra\":%.4f,"
               "\"inter\":%.4f,\"seconds\":%.4f,\"peak_bytes\":%llu,\"sign_rate\":%.0f,\"iterations\":%u,\"collapsed\":%"
-              "u}\n",
+              "u,"
+              "\"lookup_seconds\":%.9f,\"scan_seconds\":%.9f,\"lookup_bytes\":%llu,\"tables\":%u}\n",
         row->method, row->features, row->width_bits, row->seeds, row->map, row->map_spread, row->precision,
         row->precision_spread, row->returned, row->empty, row->intra, row->inter, row->seconds,
-        (unsigned long long)row->peak_bytes, row->sign_rate, row->iterations, row->collapsed);
+        (unsigned long long)row->peak_bytes, row->sign_rate, row->iterations, row->collapsed, row->lookup_seconds,
+        row->scan_seconds, (unsigned long long)row->lookup_bytes, row->tables);
 }
 
 /* --------------------------------------------------------------------- run -- */

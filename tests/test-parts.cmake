@@ -21,7 +21,7 @@ set(tests_of_documents
     cli.own_ids cli.places cli.queries cli.same_documents cli.search_probe cli.tables cli.search_slices cli.sign cli.terminal
     cli.seed cli.tune cli.vocabulary crash.against_kill oracle.format_reader repository.papers)
 set(tests_of_learning
-    property.s3h_objective unit.codewords unit.eigen unit.eval_learned unit.klsh unit.labelled unit.learn unit.lesson
+    property.learned_lookup property.s3h_objective unit.codewords unit.eigen unit.eval_learned unit.klsh unit.labelled unit.learn unit.lesson
     unit.s3h unit.ssh
     cli.completion cli.eval_learned cli.help cli.learned cli.train repository.papers)
 set(tests_of_terms
@@ -31,7 +31,7 @@ set(tests_of_terms
     cli.completion cli.eval_terms cli.help cli.committed cli.interrupt_soon cli.leftovers cli.peak_memory cli.terms cli.terms_errors cli.terms_verify
     oracle.terms_reader repository.papers)
 set(tests_of_evaluation
-    fuzz.truth property.tune unit.eval unit.eval_duplicates unit.eval_filters unit.eval_learned unit.metric
+    fuzz.truth property.learned_lookup property.tune unit.eval unit.eval_duplicates unit.eval_filters unit.eval_learned unit.metric
     unit.nearness unit.shares
     cli.completion cli.eval cli.eval_duplicates cli.eval_learned cli.eval_nearest cli.eval_terms cli.help cli.usage
     repository.papers)

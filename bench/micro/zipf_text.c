@@ -14,7 +14,7 @@
 #include "measure.h"
 
 #define SHIFT 20.0
-#define TOPICS 4096u
+#define USUAL_TOPICS 4096u
 #define TOPIC_STRIDE 64u
 #define NO_WORD UINT32_MAX
 
@@ -32,6 +32,7 @@ void zipf_text_init(struct zipf_text *text, uint64_t seed, uint32_t terms) {
     if (terms == 0 || terms > ZIPF_MAX_TERMS) measure_fail("distinct words of a document", "too few or too many");
     text->seed = seed;
     text->terms = terms;
+    text->topics = USUAL_TOPICS;
     text->highest = sqrt(1 / (SHIFT + 1));
     text->width = text->highest - sqrt(1 / (ZIPF_WORDS + SHIFT + 1));
 }
@@ -62,7 +63,8 @@ static uint32_t topic_word(const struct zipf_text *text, uint32_t topic, uint32_
 
 void zipf_text_document(const struct zipf_text *text, uint64_t number, struct zipf_document *out) {
     struct nigh__rng rng = {nigh__mix(text->seed ^ nigh__mix(number + 1))};
-    const uint32_t topic = draw_rank(text, TOPICS, &rng);
+    const uint32_t topic = draw_rank(text, text->topics, &rng);
+    out->topic = topic;
     out->word_count = 0;
     out->term_count = 0;
     memset(out->cells, 0xff, sizeof out->cells);

@@ -29,6 +29,7 @@
 struct zipf_text {
     uint64_t seed;
     uint32_t terms;        /* distinct, of each document */
+    uint32_t topics;       /* 4,096 unless set */
     double highest, width; /* of the distribution */
 };
 
@@ -38,6 +39,7 @@ struct zipf_document {
     size_t word_count, capacity;
     uint32_t terms[ZIPF_MAX_TERMS]; /* distinct, as they first come */
     uint32_t term_count;
+    uint32_t topic;
     uint32_t cells[ZIPF_MAX_TERMS * 2]; /* of a hash table of them */
 };
 

@@ -524,6 +524,13 @@ NIGH_API void nigh_eval_filters_free(nigh_eval_filters *filters); /* accepts NUL
 
 /* ---------------------------------------------------- learned signatures -- */
 
+/* Whether hash lookup is measured too: all answers within the radius of a query, found by tables where these pay. */
+typedef enum nigh_eval_lookup {
+    NIGH_EVAL_LOOKUP_OFF = 0,
+    NIGH_EVAL_LOOKUP_TOO = 1,
+    NIGH_EVAL_LOOKUP_ONLY = 2 /* without ranking, which computes every distance: map, intra and inter are 0 */
+} nigh_eval_lookup;
+
 /*
  * How well learned signatures bring documents of one class together: documents of
  * nigh_text.part "test" ask, those of "train" are learned from and answer, others are left
@@ -537,13 +544,14 @@ typedef struct nigh_eval_learned_options {
     const uint32_t *widths;
     size_t width_count;
     uint32_t seeds;           /* so many, from learning->seed on; 0: 3 */
-    uint32_t radius;          /* of hash lookup; 0: 3 */
+    uint32_t radius;          /* of hash lookup; at most the least of the widths; 0: 3 */
     uint32_t queries;         /* so many of those that ask at most, evenly chosen; 0: all */
     double labelled;          /* keep the labels of this share of what is learned from; 0: all */
     int strip_headers;        /* non-zero: leave out what stands before the first empty line of a text */
     int references;           /* non-zero: also inverted list, and exact tf-idf cosine */
     const uint32_t *features; /* measure with each of these max_features; NULL: learning's */
     size_t feature_count;
+    nigh_eval_lookup lookup;
 } nigh_eval_learned_options;
 
 NIGH_API void nigh_eval_learned_options_init(nigh_eval_learned_options *options);
@@ -557,16 +565,23 @@ typedef struct nigh_eval_learned_row {
     uint32_t features;   /* that were chosen, at most max_features; of "..., all features" those there are */
     uint32_t seeds;
     double map, map_spread; /* over the full ranking, ties as if drawn; spread: the standard deviation over seeds */
-    double precision,
-        precision_spread; /* within the radius, 0 where nothing is found; of the inverted list: of all it returns */
-    double returned;      /* documents a query, within the radius */
-    double empty;         /* share of the queries that find nothing there */
-    double intra, inter;  /* mean distance of documents of a class, and of two */
-    double seconds;       /* of learning, features and documents being in memory */
+    double precision, precision_spread; /* within the radius, 0 where nothing is found; of the inverted list: of all it
+                                           returns; of the cosine, with lookup: of its 10 best */
+    double returned;                    /* documents a query, within the radius */
+    double empty;                       /* share of the queries that find nothing there */
+    double intra, inter;                /* mean distance of documents of a class, and of two */
+    double seconds;                     /* of learning, features and documents being in memory */
     uint64_t peak_bytes;
     double sign_rate;    /* documents a second, one thread, from features */
     uint32_t iterations; /* of learning, the fewest of any seed; 0 of a method that has some: it has not moved */
     uint32_t collapsed;  /* seeds under which the method says that it has collapsed */
+    /* With lookup, else 0.  Times are a query's: the mean over some, one after the other, processor time. */
+    double lookup_seconds; /* from a signature to all within the radius; of references from features, by their lists:
+                              to all that share one, or to the 10 best by cosine */
+    double scan_seconds;   /* the same by comparing every signature; of references 0 */
+    uint64_t lookup_bytes; /* of memory: the tables with their rows, or the lists */
+    uint32_t tables;       /* that are looked up; 0: the scan costs less, or these are lists */
+    uint32_t reserved;     /* 0 */
 } nigh_eval_learned_row;
 
 typedef struct nigh_eval_learned_info {

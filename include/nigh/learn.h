@@ -41,8 +41,8 @@ typedef struct nigh_learn_options {
     uint32_t iterations;       /* of s3h and codewords, at most; 0: 60 */
     uint32_t attraction_pairs; /* of s3h and ssh: drawn from one class, 0: 40,000 */
     uint32_t repulsion_pairs;  /* and from two, 0: 80,000 */
-    double l1, l2;             /* of s3h: lambda 1 and 2, l2 in units of the mean squared norm; above 0, or below:
-                                  the usual; of ssh l1 is its lambda; of codewords l2 is the ridge */
+    double l1, l2;             /* of s3h: lambda 1 and 2, l2 in units of the mean squared norm; above 0;
+                                  NIGH_DEFAULT: the usual; of ssh l1 is its lambda; of codewords l2 is the ridge */
     int as_paper;              /* of s3h: weights as the paper has them, not times sum of nu^2; unlabelled rows whole;
                                   and the three switches at the end, where they do not say otherwise;
                                   of ssh: features as they are, not times ln(1 + N / documents) */

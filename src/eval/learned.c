@@ -56,6 +56,12 @@ static nigh_status check_lists(const nigh_eval_learned_options *options, nigh_er
         if (options->widths[i] == 0 || options->widths[i] % 8 != 0 || options->widths[i] > NIGH__MODEL_MAX_BITS)
             return nigh__fail(error, NIGH_EINVAL, "a model has a multiple of 8 bits up to %u, not %u",
                               NIGH__MODEL_MAX_BITS, options->widths[i]);
+    for (size_t i = 0; i < options->width_count; i++)
+        if (options->radius > options->widths[i])
+            return nigh__fail(error, NIGH_EINVAL, "a radius of %u bits is beyond signatures of %u bits",
+                              options->radius, options->widths[i]);
+    if (options->lookup < NIGH_EVAL_LOOKUP_OFF || options->lookup > NIGH_EVAL_LOOKUP_ONLY)
+        return nigh__fail(error, NIGH_EINVAL, "lookup takes 0, 1 or 2, not %d", (int)options->lookup);
     for (size_t i = 0; options->features != NULL && i < options->feature_count; i++)
         if (options->features[i] == 0) return nigh__fail(error, NIGH_EINVAL, "there is nothing to learn of 0 features");
     return NIGH_OK;
@@ -119,6 +125,8 @@ static void row_add(struct nigh__learned_row *row, const char *name, uint32_t fe
     nigh__mean_add(&row->inter, outcome->inter);
     nigh__mean_add(&row->seconds, outcome->seconds);
     nigh__mean_add(&row->sign_rate, outcome->sign_rate);
+    nigh__mean_add(&row->lookup_seconds, outcome->lookup_seconds);
+    nigh__mean_add(&row->scan_seconds, outcome->scan_seconds);
     (void)snprintf(out->method, sizeof out->method, "%s", name);
     out->features = features;
     out->width_bits = width_bits;
@@ -136,6 +144,10 @@ static void row_add(struct nigh__learned_row *row, const char *name, uint32_t fe
     out->seconds = row->seconds.mean;
     out->sign_rate = row->sign_rate.mean;
     if (outcome->peak_bytes > out->peak_bytes) out->peak_bytes = outcome->peak_bytes;
+    out->lookup_seconds = row->lookup_seconds.mean;
+    out->scan_seconds = row->scan_seconds.mean;
+    if (outcome->lookup_bytes > out->lookup_bytes) out->lookup_bytes = outcome->lookup_bytes;
+    if (outcome->tables > out->tables) out->tables = outcome->tables;
 }
 
 /* ---------------------------------------------------------------- learning -- */
@@ -311,7 +323,8 @@ static nigh_status measure(struct measurement *measurement, nigh_text_reader *re
                                               .labelled = measurement->labelled,
                                               .progress = &measurement->progress,
                                               .threads = nigh__threads_resolve(measurement->learning.threads),
-                                              .radius = measurement->options.radius};
+                                              .radius = measurement->options.radius,
+                                              .lookup = measurement->options.lookup};
     status = nigh__trial_make(&measurement->trial, measurement->options.queries, error);
     if (status == NIGH_OK) fill_info(measurement);
     if (status == NIGH_OK) status = try_all(measurement, error);

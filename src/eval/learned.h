@@ -19,11 +19,12 @@
  * ask the documents of part TEST that share a class with one of these at least.
  */
 struct nigh__trial {
-    const nigh_context *context;
+    nigh_context *context;
     const struct nigh__labelled *labelled;
     struct nigh__progress *progress;
     uint32_t threads;
     uint32_t radius;
+    nigh_eval_lookup lookup;
     uint32_t answers, queries;
     uint32_t *answer_documents; /* the number of each among the labelled documents */
     uint32_t *query_documents;
@@ -55,6 +56,9 @@ struct nigh__outcome {
     uint64_t peak_bytes;
     uint32_t iterations;
     bool collapsed;
+    double lookup_seconds, scan_seconds; /* these are 0 where lookup is not measured */
+    uint64_t lookup_bytes;
+    uint32_t tables;
 };
 
 /*
@@ -63,12 +67,35 @@ struct nigh__outcome {
  */
 struct nigh__asking {
     const struct nigh__trial *trial;
-    void (*ask)(const void *user, void *scratch, uint32_t query, struct nigh__score *score);
+    nigh_status (*ask)(const void *user, void *scratch, uint32_t query, struct nigh__score *score, nigh_error *error);
     const void *user;
     size_t scratch_bytes;
     const char *stage;
 };
 nigh_status nigh__trial_ask(const struct nigh__asking *asking, struct nigh__outcome *out, nigh_error *error);
+
+/*
+ * How long query(user, number) takes: the mean over some of the queries, evenly chosen, one after the other on this
+ * thread, by its processor time; the best of some rounds.
+ */
+nigh_status nigh__trial_time(const struct nigh__trial *trial,
+                             nigh_status (*query)(void *user, uint32_t number, nigh_error *error), void *user,
+                             double *seconds, nigh_error *error);
+
+/* Signatures of the answers, then of the queries. */
+struct nigh__signed_rows {
+    const struct nigh__trial *trial;
+    uint32_t width_bits;
+    size_t words; /* of a row */
+    uint64_t *rows;
+    uint8_t *missing; /* of each row: it has no signature */
+};
+
+/*
+ * Finds the answers within the radius of each query by a finder: what that takes, and where nothing is ranked
+ * what it finds.  learned_lookup.c
+ */
+nigh_status nigh__trial_lookup(const struct nigh__signed_rows *rows, struct nigh__outcome *out, nigh_error *error);
 
 /* Signs all documents of the trial by the model and ranks them by distance; fills in the rest of *out but for learning.
  */
@@ -78,7 +105,10 @@ nigh_status nigh__trial_signatures(const struct nigh__trial *trial, const nigh_m
 /* Documents that share a chosen feature with the query: precision and how many. */
 nigh_status nigh__trial_inverted(const struct nigh__trial *trial, const struct nigh__lesson *lesson,
                                  struct nigh__outcome *out, nigh_error *error);
-/* All ranked by the cosine of (1 + ln c) ln(D / d), over the lesson's features, or over all: `lesson` NULL. */
+/*
+ * All ranked by the cosine of (1 + ln c) ln(D / d), over the lesson's features, or over all: `lesson` NULL.  With
+ * lookup also the 10 best alone, by accumulators.
+ */
 nigh_status nigh__trial_cosine(const struct nigh__trial *trial, const struct nigh__lesson *lesson,
                                struct nigh__outcome *out, nigh_error *error);
 
@@ -93,7 +123,7 @@ nigh_status nigh__labelled_reseed(struct nigh__labelled *labelled, uint64_t seed
 /* Over the seeds so far. */
 struct nigh__learned_row {
     nigh_eval_learned_row row;
-    struct nigh__mean map, precision, returned, empty, intra, inter, seconds, sign_rate;
+    struct nigh__mean map, precision, returned, empty, intra, inter, seconds, sign_rate, lookup_seconds, scan_seconds;
 };
 
 struct nigh_eval_learned {

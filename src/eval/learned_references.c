@@ -9,6 +9,10 @@
  * Cosines are compared in units of 2^-31, so that rounding decides no order but by a
  * tie, and those that tie count as if their order were drawn, as do those with a cosine
  * of 0, which come last.
+ *
+ * Where lookup is measured, so is what asking the lists takes: of the inverted list to all that
+ * it returns, of the cosine to the 10 best, term at a time.  Of an answer that is met for the first
+ * time the number is noted, without a branch, so that nothing goes over all answers.
  */
 #include <math.h>
 
@@ -19,6 +23,7 @@
 #include "scan/nearest.h"
 
 #define UNITS 2147483648.0
+#define BEST 10u /* by cosine, where the time of a query is measured */
 
 struct posting {
     uint32_t answer;
@@ -107,40 +112,119 @@ static void postings_release(const struct postings *postings) {
 
 /* ----------------------------------------------------------- inverted list -- */
 
-/* A thread's scratch: marks of the relevant answers, and of those met. */
-static void ask_inverted(const void *user, void *scratch, uint32_t query, struct nigh__score *score) {
-    const struct postings *postings = user;
-    const struct nigh__trial *trial = postings->trial;
-    const struct nigh__labelled *labelled = trial->labelled;
-    const uint32_t d = trial->query_documents[query];
-    uint8_t *marks = scratch;
-    uint8_t *met = marks + trial->answers;
-    uint64_t good = 0;
-    (void)nigh__trial_mark(trial, query, 1, marks);
-    for (uint64_t i = labelled->begins[d]; i < labelled->begins[d + 1]; i++) {
+/* What one query needs of memory. */
+struct desk {
+    uint64_t *keys;   /* of all answers; only ranking them all takes these */
+    double *products; /* the same */
+    float *sums;      /* of each answer, 0 between queries */
+    uint32_t *met;    /* the answers of a query; room for one more */
+    uint8_t *is_met;  /* of each answer, 0 between queries */
+    uint8_t *marks;   /* of the relevant ones */
+};
+
+/* Bytes of a desk, zero at first; `ranks`: with what ranking all answers takes. */
+static size_t desk_bytes(const struct nigh__trial *trial, bool ranks) {
+    const size_t ranking = ranks ? sizeof(uint64_t) + sizeof(double) : 0;
+    return (size_t)trial->answers * (ranking + sizeof(float) + sizeof(uint32_t) + 2) + sizeof(uint32_t);
+}
+
+static struct desk desk_at(const struct nigh__trial *trial, void *memory, bool ranks) {
+    const size_t answers = trial->answers;
+    struct desk desk = {.sums = memory};
+    if (ranks) {
+        desk.keys = memory;
+        desk.products = (void *)(desk.keys + answers);
+        desk.sums = (void *)(desk.products + answers);
+    }
+    desk.met = (void *)(desk.sums + answers);
+    desk.is_met = (uint8_t *)(desk.met + answers + 1);
+    desk.marks = desk.is_met + answers;
+    return desk;
+}
+
+/* All answers that share a feature with the document, each once; returns how many. */
+static uint32_t find_sharing(const struct postings *postings, uint32_t document, const struct desk *desk) {
+    const struct nigh__labelled *labelled = postings->trial->labelled;
+    uint32_t count = 0;
+    for (uint64_t i = labelled->begins[document]; i < labelled->begins[document + 1]; i++) {
         const uint32_t feature = labelled->counts[i].feature;
-        for (uint64_t k = postings->begins[feature]; k < postings->begins[feature + 1]; k++)
-            met[postings->postings[k].answer] = 1;
+        for (uint64_t k = postings->begins[feature]; k < postings->begins[feature + 1]; k++) {
+            const uint32_t answer = postings->postings[k].answer;
+            desk->met[count] = answer;
+            count += 1u - desk->is_met[answer];
+            desk->is_met[answer] = 1;
+        }
     }
-    for (uint32_t a = 0; a < trial->answers; a++) {
-        score->returned += met[a];
-        good += met[a] & marks[a];
-        met[a] = 0;
-    }
-    score->precision = score->returned == 0 ? 0 : (double)good / (double)score->returned;
-    (void)nigh__trial_mark(trial, query, 0, marks);
+    for (uint32_t i = 0; i < count; i++) desk->is_met[desk->met[i]] = 0;
+    return count;
+}
+
+/* The precision of the first `count` answers met. */
+static void score_met(const struct nigh__trial *trial, uint32_t query, const struct desk *desk, uint32_t count,
+                      struct nigh__score *score) {
+    uint64_t good = 0;
+    (void)nigh__trial_mark(trial, query, 1, desk->marks);
+    for (uint32_t i = 0; i < count; i++) good += desk->marks[desk->met[i]];
+    (void)nigh__trial_mark(trial, query, 0, desk->marks);
+    score->returned = count;
+    score->precision = count == 0 ? 0 : (double)good / count;
+}
+
+/* ------------------------------------------------------------------ asking -- */
+
+/* Lists, and the way to ask them. */
+struct lists {
+    const struct postings *postings;
+    uint32_t (*find)(const struct postings *postings, uint32_t document, const struct desk *desk);
+    struct desk desk; /* of the one who is timed; others have theirs in their thread's scratch */
+};
+
+static nigh_status ask_lists(const void *user, void *scratch, uint32_t query, struct nigh__score *score,
+                             nigh_error *error) {
+    const struct lists *lists = user;
+    const struct nigh__trial *trial = lists->postings->trial;
+    const struct desk desk = desk_at(trial, scratch, false);
+    (void)error;
+    score_met(trial, query, &desk, lists->find(lists->postings, trial->query_documents[query], &desk), score);
+    return NIGH_OK;
+}
+
+static nigh_status find_timed(void *user, uint32_t query, nigh_error *error) {
+    const struct lists *lists = user;
+    (void)error;
+    (void)lists->find(lists->postings, lists->postings->trial->query_documents[query], &lists->desk);
+    return NIGH_OK;
+}
+
+static nigh_status time_lists(struct lists *lists, struct nigh__outcome *out, nigh_error *error) {
+    const struct postings *postings = lists->postings;
+    const struct nigh__trial *trial = postings->trial;
+    const uint64_t features = trial->labelled->features;
+    void *memory = nigh__alloc_zero(trial->context, 1, desk_bytes(trial, false));
+    if (memory == NULL) return nigh__no_memory(error, "for the references");
+    lists->desk = desk_at(trial, memory, false);
+    out->lookup_bytes = postings->begins[features] * sizeof *postings->postings +
+                        features * (sizeof *postings->begins + sizeof *postings->idf);
+    const nigh_status status = nigh__trial_time(trial, find_timed, lists, &out->lookup_seconds, error);
+    nigh__free(trial->context, memory);
+    return status;
+}
+
+/* What the lists return, and where lookup is measured what that takes. */
+static nigh_status measure_lists(struct lists *lists, const char *stage, struct nigh__outcome *out, nigh_error *error) {
+    const struct nigh__trial *trial = lists->postings->trial;
+    const struct nigh__asking asking = {
+        .trial = trial, .ask = ask_lists, .user = lists, .scratch_bytes = desk_bytes(trial, false), .stage = stage};
+    const nigh_status status = nigh__trial_ask(&asking, out, error);
+    return status == NIGH_OK && trial->lookup != NIGH_EVAL_LOOKUP_OFF ? time_lists(lists, out, error) : status;
 }
 
 nigh_status nigh__trial_inverted(const struct nigh__trial *trial, const struct nigh__lesson *lesson,
                                  struct nigh__outcome *out, nigh_error *error) {
     struct postings postings = {.trial = trial};
-    const struct nigh__asking asking = {.trial = trial,
-                                        .ask = ask_inverted,
-                                        .user = &postings,
-                                        .scratch_bytes = 2 * (size_t)trial->answers,
-                                        .stage = "inverted list"};
+    struct lists lists = {.postings = &postings, .find = find_sharing};
     nigh_status status = postings_make(&postings, lesson, error);
-    if (status == NIGH_OK) status = nigh__trial_ask(&asking, out, error);
+    if (status == NIGH_OK) status = measure_lists(&lists, "inverted list", out, error);
     postings_release(&postings);
     return status;
 }
@@ -182,25 +266,74 @@ static double precisions_of(const uint64_t *keys, uint32_t count, const uint8_t 
     return sum;
 }
 
-/* A thread's scratch: keys and products of all answers, and marks of the relevant ones. */
-static void ask_cosine(const void *user, void *scratch, uint32_t query, struct nigh__score *score) {
+static uint64_t cosine_key(double cosine, uint32_t answer) {
+    return nigh__key((uint32_t)(UINT32_C(1) << 31) - (uint32_t)((cosine < 1 ? cosine : 1) * UNITS), answer);
+}
+
+static nigh_status ask_cosine(const void *user, void *scratch, uint32_t query, struct nigh__score *score,
+                              nigh_error *error) {
     const struct postings *postings = user;
     const struct nigh__trial *trial = postings->trial;
     const uint32_t d = trial->query_documents[query];
-    uint64_t *keys = scratch;
-    double *products = (void *)(keys + trial->answers);
-    uint8_t *marks = (uint8_t *)(products + trial->answers);
+    const struct desk desk = desk_at(trial, scratch, true);
     const double norm = query_norm(postings, d);
-    const uint32_t relevant = nigh__trial_mark(trial, query, 1, marks);
-    for (uint32_t a = 0; a < trial->answers; a++) products[a] = 0;
-    add_products(postings, d, products);
-    for (uint32_t a = 0; a < trial->answers; a++) {
-        const double cosine = products[a] / norm;
-        keys[a] = nigh__key((uint32_t)(UINT32_C(1) << 31) - (uint32_t)((cosine < 1 ? cosine : 1) * UNITS), a);
+    const uint32_t relevant = nigh__trial_mark(trial, query, 1, desk.marks);
+    (void)error;
+    for (uint32_t a = 0; a < trial->answers; a++) desk.products[a] = 0;
+    add_products(postings, d, desk.products);
+    for (uint32_t a = 0; a < trial->answers; a++) desk.keys[a] = cosine_key(desk.products[a] / norm, a);
+    nigh__keys_sort(trial->context, desk.keys, trial->answers);
+    score->average_precision = precisions_of(desk.keys, trial->answers, desk.marks) / relevant;
+    (void)nigh__trial_mark(trial, query, 0, desk.marks);
+    return NIGH_OK;
+}
+
+/* Adds up the products of those that share a feature, which `met` then lists.  A word that all have has no weight. */
+static uint32_t accumulate(const struct postings *postings, uint32_t document, const struct desk *desk) {
+    const struct nigh__labelled *labelled = postings->trial->labelled;
+    uint32_t count = 0;
+    for (uint64_t i = labelled->begins[document]; i < labelled->begins[document + 1]; i++) {
+        const uint32_t feature = labelled->counts[i].feature;
+        const float weight = (float)tf_idf(postings, &labelled->counts[i]);
+        if (!(weight > 0)) continue;
+        for (uint64_t k = postings->begins[feature]; k < postings->begins[feature + 1]; k++) {
+            const struct posting *posting = &postings->postings[k];
+            desk->met[count] = posting->answer;
+            count += !(desk->sums[posting->answer] > 0);
+            desk->sums[posting->answer] += weight * posting->weight;
+        }
     }
-    nigh__keys_sort(trial->context, keys, trial->answers);
-    score->average_precision = precisions_of(keys, trial->answers, marks) / relevant;
-    (void)nigh__trial_mark(trial, query, 0, marks);
+    return count;
+}
+
+/* Puts a key in its place among the BEST smallest, which are sorted. */
+static void keep_smallest(uint64_t *best, uint32_t *count, uint64_t key) {
+    if (*count == BEST && key >= best[BEST - 1]) return;
+    uint32_t at = *count < BEST ? (*count)++ : BEST - 1;
+    for (; at > 0 && best[at - 1] > key; at--) best[at] = best[at - 1];
+    best[at] = key;
+}
+
+/* The best by cosine, at the front of `met`; returns how many, BEST at most. */
+static uint32_t find_best(const struct postings *postings, uint32_t document, const struct desk *desk) {
+    const double norm = query_norm(postings, document);
+    const uint32_t met = accumulate(postings, document, desk);
+    uint64_t best[BEST];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < met; i++) {
+        keep_smallest(best, &count, cosine_key((double)desk->sums[desk->met[i]] / norm, desk->met[i]));
+        desk->sums[desk->met[i]] = 0;
+    }
+    for (uint32_t i = 0; i < count; i++) desk->met[i] = nigh__key_number(best[i]);
+    return count;
+}
+
+static nigh_status look_up_best(const struct postings *postings, struct nigh__outcome *out, nigh_error *error) {
+    struct lists lists = {.postings = postings, .find = find_best};
+    const double map = out->map; /* of the ranking, which the 10 best do not tell */
+    const nigh_status status = measure_lists(&lists, "tf-idf cosine", out, error);
+    out->map = map;
+    return status;
 }
 
 nigh_status nigh__trial_cosine(const struct nigh__trial *trial, const struct nigh__lesson *lesson,
@@ -209,12 +342,12 @@ nigh_status nigh__trial_cosine(const struct nigh__trial *trial, const struct nig
     const struct nigh__asking asking = {.trial = trial,
                                         .ask = ask_cosine,
                                         .user = &postings,
-                                        .scratch_bytes =
-                                            (size_t)trial->answers * (sizeof(uint64_t) + sizeof(double) + 1),
+                                        .scratch_bytes = desk_bytes(trial, true),
                                         .stage = "tf-idf cosine"};
     nigh_status status = postings_make(&postings, lesson, error);
-    if (status == NIGH_OK) status = nigh__trial_ask(&asking, out, error);
+    if (status == NIGH_OK && trial->lookup != NIGH_EVAL_LOOKUP_ONLY) status = nigh__trial_ask(&asking, out, error);
     out->empty = 0; /* all are ranked */
+    if (status == NIGH_OK && trial->lookup != NIGH_EVAL_LOOKUP_OFF) status = look_up_best(&postings, out, error);
     postings_release(&postings);
     return status;
 }

@@ -22,14 +22,10 @@
 #define TIMED 512u /* documents that one thread signs alone, for the rate: */
 #define ROUNDS 3u  /* the best of so many, for others may want the processor */
 
-/* Rows of the answers, then of the queries. */
 struct signatures {
+    struct nigh__signed_rows made;
     const struct nigh__trial *trial;
     const nigh_model *model;
-    uint32_t width_bits;
-    size_t words;
-    uint64_t *rows;
-    uint8_t *missing; /* of each row: it has no signature */
     uint32_t *missing_answers;
     uint32_t missing_count;
 
@@ -74,8 +70,9 @@ static nigh_status sign_row(const struct signatures *signatures, const struct si
     const struct nigh__features features =
         gather_features(signatures->trial->labelled, document_of(signatures->trial, row), signer);
     const nigh_status status = nigh__model_project(signer->projector, &features, error);
-    signatures->missing[row] = status == NIGH_ENOTFOUND;
-    if (status == NIGH_OK) nigh__model_bits(signer->projector, (uint8_t *)(signatures->rows + row * signatures->words));
+    signatures->made.missing[row] = status == NIGH_ENOTFOUND;
+    if (status == NIGH_OK)
+        nigh__model_bits(signer->projector, (uint8_t *)(signatures->made.rows + row * signatures->made.words));
     return status == NIGH_ENOTFOUND ? NIGH_OK : status;
 }
 
@@ -144,7 +141,7 @@ static nigh_status sign_all(struct signatures *signatures, struct nigh__outcome 
     if (status == NIGH_OK) status = sign_up_to(signatures, trial->threads, alone, rows, error);
     signers_free(signatures);
     for (uint32_t a = 0; status == NIGH_OK && a < trial->answers; a++)
-        if (signatures->missing[a]) signatures->missing_answers[signatures->missing_count++] = a;
+        if (signatures->made.missing[a]) signatures->missing_answers[signatures->missing_count++] = a;
     return status;
 }
 
@@ -158,7 +155,7 @@ struct rank_scratch {
 };
 
 static size_t scratch_bytes(const struct signatures *signatures) {
-    const size_t counts = 2 * ((size_t)signatures->width_bits + 2);
+    const size_t counts = 2 * ((size_t)signatures->made.width_bits + 2);
     return ((size_t)signatures->trial->answers + counts) * sizeof(uint32_t) + signatures->trial->answers;
 }
 
@@ -167,12 +164,13 @@ static struct rank_scratch scratch_of(const struct signatures *signatures, void 
     uint32_t *numbers = memory;
     return (struct rank_scratch){.distances = numbers,
                                  .all = numbers + answers,
-                                 .relevant = numbers + answers + signatures->width_bits + 2,
-                                 .marks = (uint8_t *)(numbers + answers + 2 * ((size_t)signatures->width_bits + 2))};
+                                 .relevant = numbers + answers + signatures->made.width_bits + 2,
+                                 .marks =
+                                     (uint8_t *)(numbers + answers + 2 * ((size_t)signatures->made.width_bits + 2))};
 }
 
 static void count_distances(const struct signatures *signatures, const struct rank_scratch *scratch) {
-    const uint32_t buckets = signatures->width_bits + 2;
+    const uint32_t buckets = signatures->made.width_bits + 2;
     for (uint32_t i = 0; i < 2 * buckets; i++) scratch->all[i] = 0; /* and the relevant, which lie behind */
     for (uint32_t a = 0; a < signatures->trial->answers; a++) {
         scratch->all[scratch->distances[a]]++;
@@ -185,7 +183,7 @@ static void score_counts(const struct signatures *signatures, const struct rank_
                          struct nigh__score *score) {
     const struct nigh__trial *trial = signatures->trial;
     uint64_t good = 0;
-    for (uint32_t d = 0; d <= signatures->width_bits; d++) {
+    for (uint32_t d = 0; d <= signatures->made.width_bits; d++) {
         score->intra += (uint64_t)d * scratch->relevant[d];
         score->inter += (uint64_t)d * (scratch->all[d] - scratch->relevant[d]);
         score->intra_pairs += scratch->relevant[d];
@@ -196,7 +194,7 @@ static void score_counts(const struct signatures *signatures, const struct rank_
     }
     for (uint32_t i = 0; i < trial->unlabelled_count; i++) { /* of no class, they are of no two */
         const uint32_t distance = scratch->distances[trial->unlabelled[i]];
-        if (distance > signatures->width_bits) continue;
+        if (distance > signatures->made.width_bits) continue;
         score->inter -= distance;
         score->inter_pairs--;
     }
@@ -208,7 +206,7 @@ static double score_order(const struct signatures *signatures, const struct rank
     double sum = 0;
     uint64_t before = 0;
     uint64_t good_before = 0;
-    for (uint32_t d = 0; d <= signatures->width_bits; d++) {
+    for (uint32_t d = 0; d <= signatures->made.width_bits; d++) {
         sum += nigh__tied_precisions(before, good_before, scratch->all[d], scratch->relevant[d]);
         before += scratch->all[d];
         good_before += scratch->relevant[d];
@@ -216,21 +214,23 @@ static double score_order(const struct signatures *signatures, const struct rank
     return sum / relevant;
 }
 
-static void ask(const void *user, void *memory, uint32_t query, struct nigh__score *score) {
+static nigh_status ask(const void *user, void *memory, uint32_t query, struct nigh__score *score, nigh_error *error) {
     const struct signatures *signatures = user;
+    (void)error;
     const struct nigh__trial *trial = signatures->trial;
     const struct rank_scratch scratch = scratch_of(signatures, memory);
     const uint32_t row = trial->answers + query;
-    if (signatures->missing[row]) return;
-    (void)trial->context->hamming->rows(signatures->rows + row * signatures->words, signatures->rows, trial->answers,
-                                        signatures->words, scratch.distances);
+    if (signatures->made.missing[row]) return NIGH_OK;
+    (void)trial->context->hamming->rows(signatures->made.rows + row * signatures->made.words, signatures->made.rows,
+                                        trial->answers, signatures->made.words, scratch.distances);
     for (uint32_t i = 0; i < signatures->missing_count; i++)
-        scratch.distances[signatures->missing_answers[i]] = signatures->width_bits + 1;
+        scratch.distances[signatures->missing_answers[i]] = signatures->made.width_bits + 1;
     const uint32_t relevant = nigh__trial_mark(trial, query, 1, scratch.marks);
     count_distances(signatures, &scratch);
     score_counts(signatures, &scratch, score);
     score->average_precision = score_order(signatures, &scratch, relevant);
     (void)nigh__trial_mark(trial, query, 0, scratch.marks);
+    return NIGH_OK;
 }
 
 /* --------------------------------------------------------------------- all -- */
@@ -240,16 +240,19 @@ nigh_status nigh__trial_signatures(const struct nigh__trial *trial, const nigh_m
     const uint32_t rows = trial->answers + trial->queries;
     const uint32_t width_bits = nigh__model_width(model);
     struct signatures signatures = {
-        .trial = trial, .model = model, .width_bits = width_bits, .words = (width_bits + 63) / 64};
+        .trial = trial,
+        .model = model,
+        .made = {.trial = trial, .width_bits = width_bits, .words = (width_bits + 63) / 64}};
     for (uint32_t row = 0; row < rows; row++) {
         const uint64_t *begins = &trial->labelled->begins[document_of(trial, row)];
         if (begins[1] - begins[0] > signatures.most_features)
             signatures.most_features = (uint32_t)(begins[1] - begins[0]);
     }
-    signatures.rows = nigh__alloc_zero(trial->context, rows, signatures.words * sizeof *signatures.rows);
-    signatures.missing = nigh__alloc_zero(trial->context, rows, 1);
+    signatures.made.rows = nigh__alloc_zero(trial->context, rows, signatures.made.words * sizeof *signatures.made.rows);
+    signatures.made.missing = nigh__alloc_zero(trial->context, rows, 1);
     signatures.missing_answers = nigh__alloc(trial->context, trial->answers, sizeof(uint32_t));
-    const bool room = signatures.rows != NULL && signatures.missing != NULL && signatures.missing_answers != NULL;
+    const bool room =
+        signatures.made.rows != NULL && signatures.made.missing != NULL && signatures.missing_answers != NULL;
     nigh_status status =
         room ? sign_all(&signatures, out, error) : nigh__no_memory(error, "for the signatures to measure");
     const struct nigh__asking asking = {.trial = trial,
@@ -257,9 +260,11 @@ nigh_status nigh__trial_signatures(const struct nigh__trial *trial, const nigh_m
                                         .user = &signatures,
                                         .scratch_bytes = scratch_bytes(&signatures),
                                         .stage = "ranking"};
-    if (status == NIGH_OK) status = nigh__trial_ask(&asking, out, error);
-    nigh__free(trial->context, signatures.rows);
-    nigh__free(trial->context, signatures.missing);
+    if (status == NIGH_OK && trial->lookup != NIGH_EVAL_LOOKUP_ONLY) status = nigh__trial_ask(&asking, out, error);
+    if (status == NIGH_OK && trial->lookup != NIGH_EVAL_LOOKUP_OFF)
+        status = nigh__trial_lookup(&signatures.made, out, error);
+    nigh__free(trial->context, signatures.made.rows);
+    nigh__free(trial->context, signatures.made.missing);
     nigh__free(trial->context, signatures.missing_answers);
     return status;
 }

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/parallel.h"
 #include "base/rng.h"
@@ -14,6 +15,10 @@
 #include "eval/learned.h"
 
 #define QUERIES_AT_ONCE 8u
+#define TIMED_QUERIES 1000u /* by the clock, at most, */
+#define TIMED_ROUNDS 3u     /* so often, for the first finds cold caches, */
+#define LONG_ROUND 2.0      /* but not again after so many seconds */
+#define ONE_TICKS_OF 16u
 
 /* ------------------------------------------------------------------- trial -- */
 
@@ -136,10 +141,12 @@ struct job {
 
 static nigh_status ask_some(void *user, const struct nigh__items *items) {
     struct job *job = user;
-    for (uint64_t q = items->first; q < items->end; q++)
-        job->asking->ask(job->asking->user, job->scratch + items->thread * job->stride, (uint32_t)q, &job->scores[q]);
+    nigh_status status = NIGH_OK;
+    for (uint64_t q = items->first; status == NIGH_OK && q < items->end; q++)
+        status = job->asking->ask(job->asking->user, job->scratch + items->thread * job->stride, (uint32_t)q,
+                                  &job->scores[q], items->error);
     (void)nigh__parallel_did(&job->parallel, items->thread, items->end - items->first);
-    return NIGH_OK;
+    return status;
 }
 
 static void sum_scores(const struct nigh__score *scores, uint32_t count, struct nigh__outcome *out) {
@@ -186,6 +193,28 @@ nigh_status nigh__trial_ask(const struct nigh__asking *asking, struct nigh__outc
     nigh__free(trial->context, job.scratch);
     nigh__free(trial->context, job.scores);
     return status;
+}
+
+/* ------------------------------------------------------------------ timing -- */
+
+nigh_status nigh__trial_time(const struct nigh__trial *trial,
+                             nigh_status (*query)(void *user, uint32_t number, nigh_error *error), void *user,
+                             double *seconds, nigh_error *error) {
+    const uint32_t count = trial->queries < TIMED_QUERIES ? trial->queries : TIMED_QUERIES;
+    double took = 0;
+    for (uint32_t round = 0; round < TIMED_ROUNDS && took < LONG_ROUND; round++) {
+        nigh_status status = NIGH_OK;
+        const double began = nigh__thread_clock();
+        for (uint32_t i = 0; status == NIGH_OK && i < count; i++) {
+            status = query(user, (uint32_t)((uint64_t)i * trial->queries / count), error);
+            if (status == NIGH_OK && i % ONE_TICKS_OF == 0 && nigh__progress_tick(trial->progress, "timing", i, count))
+                status = nigh__progress_cancelled(error);
+        }
+        if (status != NIGH_OK) return status;
+        took = nigh__thread_clock() - began;
+        if (round == 0 || took < *seconds * count) *seconds = took / count;
+    }
+    return NIGH_OK;
 }
 
 /* ------------------------------------------------------------------- seeds -- */

@@ -29,6 +29,9 @@ static void settle(int *option, int as_paper) {
     if (*option < 0) *option = as_paper != 0;
 }
 
+/* The usual one is said by NIGH_DEFAULT alone. */
+static bool is_lambda(double lambda) { return lambda > 0 || lambda == (double)NIGH_DEFAULT; }
+
 static nigh_status check_numbers(const nigh_learn_options *options, nigh_error *error) {
     if (nigh_learn_method_name(options->method) == NULL)
         return nigh__fail(error, NIGH_EINVAL, "there is no method of learning of number %d", (int)options->method);
@@ -46,7 +49,8 @@ static nigh_status check_numbers(const nigh_learn_options *options, nigh_error *
                           options->anchors);
     if (!isfinite(options->l1) || !isfinite(options->l2))
         return nigh__fail(error, NIGH_EINVAL, "lambdas must be finite numbers");
-    if (options->l1 == 0 || options->l2 == 0) return nigh__fail(error, NIGH_EINVAL, "lambdas must be above 0");
+    if (!is_lambda(options->l1) || !is_lambda(options->l2))
+        return nigh__fail(error, NIGH_EINVAL, "lambdas must be above 0");
     if (!(options->kernel_width >= MIN_KERNEL_WIDTH && options->kernel_width <= MAX_KERNEL_WIDTH))
         return nigh__fail(error, NIGH_EINVAL, "the width of a kernel is from 0.001 to 1,000,000");
     return NIGH_OK;

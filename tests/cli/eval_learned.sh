@@ -46,6 +46,27 @@ measure --output tsv --threads 1 | cut -f1-12 > again.tsv
 same rows.tsv again.tsv
 expect 0 '7' '' -- grep -c . rows.tsv
 
+# Hash lookup, as well and alone: the same documents by tables as by counting all distances, and times beside it.
+measure --lookup too --output jsonl > too.jsonl || fail "exit $?"
+measure --lookup only --output jsonl > only.jsonl || fail "exit $?"
+python3 - << 'END' || fail 'lookup'
+import json
+rows, too, only = ([json.loads(line) for line in open(name)] for name in ("rows.jsonl", "too.jsonl", "only.jsonl"))
+timed = ("lookup_seconds", "scan_seconds", "lookup_bytes", "tables")
+assert all(row[name] == 0 for row in rows for name in timed), rows
+for a, b, c in zip(rows, too, only, strict=True):
+    assert a["method"] == b["method"] == c["method"]
+    assert a["map"] == b["map"] and a["intra"] == b["intra"] and c["map"] == c["intra"] == c["inter"] == 0, (a, b, c)
+    if not a["method"].startswith("tf-idf"):
+        assert all(a[name] == b[name] == c[name] for name in ("precision", "returned", "empty")), (a, b, c)
+    for row in b, c:
+        assert row["lookup_seconds"] > 0 and row["lookup_bytes"] > 0 and (row["scan_seconds"] > 0) == (row["bits"] > 0), row
+assert only[-1]["returned"] == 10 and only[-1]["precision"] > 0.3, only[-1]
+END
+expect 0 ANY '' -- measure --lookup only
+contains .out 'lookup within 3 bits and inverted lists'
+if grep -q 'MAP' .out; then fail 'a ranking that was left out'; fi
+
 # The header gives the class away, unless it is left out.
 "$NIGH" eval learned -q --part-key split --methods s3h --bits 32 --seeds 1 --output tsv texts.jsonl | tail -1 | cut -f5 > with
 measure --output tsv | tail -1 | cut -f5 > without
@@ -90,6 +111,15 @@ expect 2 '' "nigh eval learned: --l1 takes a number above 0, such as 0.1 or 3, n
 try 'nigh eval learned --help'" -- "$NIGH" eval learned --l1 -1 texts.jsonl
 expect 2 '' "nigh eval learned: --labelled takes a number above 0 and up to 1, not 'nan'
 try 'nigh eval learned --help'" -- "$NIGH" eval learned --labelled nan texts.jsonl
+expect 2 '' "nigh eval learned: --lookup takes one of off, too, only; not 'fast'
+try 'nigh eval learned --help'" -- "$NIGH" eval learned --lookup fast texts.jsonl
+expect 2 '' 'nigh: a radius of 17 bits is beyond signatures of 16 bits' -- "$NIGH" eval learned -q --widths 32,16 --radius 17 texts.jsonl
+expect 2 '' "nigh eval learned: --radius must be at least 1
+try 'nigh eval learned --help'" -- "$NIGH" eval learned --radius 0 texts.jsonl
+for wrong in 0 -1 nan; do
+    expect 2 '' "nigh eval learned: --l2 takes a number above 0, such as 0.1 or 3, not '$wrong'
+try 'nigh eval learned --help'" -- "$NIGH" eval learned "--l2=$wrong" texts.jsonl
+done
 expect 2 '' "nigh eval learned: give --bits or --widths
 try 'nigh eval learned --help'" -- "$NIGH" eval learned --bits 8 --widths 16 texts.jsonl
 expect 2 '' ANY -- "$NIGH" eval learned --scheme simhash texts.jsonl

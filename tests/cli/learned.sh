@@ -110,6 +110,15 @@ try 'nigh against --help'" -- "$NIGH" against codewords.nigh more.jsonl
 expect 0 ANY ANY -- "$NIGH" against --radius 0 codewords.nigh more.jsonl
 expect 0 ANY ANY -- "$NIGH" against --radius 2 --method psm codewords.nigh more.jsonl
 expect 0 ANY ANY -- "$NIGH" pairs codewords.nigh --radius 1
+for command in search against pairs; do
+    input=more.jsonl
+    [[ $command != pairs ]] || input=
+    # shellcheck disable=SC2086
+    expect 2 '' "nigh $command: --radius 33 is more than the 32 bits there are
+try 'nigh $command --help'" -- "$NIGH" $command codewords.nigh $input --radius 33
+done
+expect 2 '' "nigh search: -k must be at least 1
+try 'nigh search --help'" -- "$NIGH" search codewords.nigh more.jsonl -k 0
 labelled fresh.jsonl 4 12 9
 expect 0 ANY ANY -- "$NIGH" against --add --radius 0 codewords.nigh fresh.jsonl --scheme learned:codewords.model
 # Chunks keep no scheme, and take 64 bits.

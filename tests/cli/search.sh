@@ -84,4 +84,8 @@ nigh: 'c.nigh' holds signatures of 16 bits" -- "$NIGH" search c.nigh narrow.hex
 expect 2 '' "nigh: 'c.nigh' holds signatures of 16 bits, not 8" -- "$NIGH" search --bits 8 c.nigh narrow.hex
 expect 2 '' "nigh: 'missing.hex': cannot open: No such file or directory" -- "$NIGH" search c.nigh missing.hex
 
+# A radius beyond the width means nothing; all of it does.
+expect 2 '' "nigh search: --radius 17 is more than the 16 bits there are
+try 'nigh search --help'" -- "$NIGH" search --radius 17 c.nigh queries.hex
+expect 0 ANY '' -- "$NIGH" search -q --radius 16 c.nigh queries.hex
 finish

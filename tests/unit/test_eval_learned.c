@@ -272,7 +272,15 @@ static nigh_eval_learned *measure(nigh_context *context, const struct world *wor
     return learned;
 }
 
-static void check_measures(const struct world *world) {
+/* What hash lookup takes is there where it was asked for. */
+static void check_times(const nigh_eval_learned_row *row, nigh_eval_lookup lookup) {
+    const bool has_bits = row->width_bits != 0;
+    assert_true((row->lookup_seconds > 0) == (lookup != NIGH_EVAL_LOOKUP_OFF));
+    assert_true((row->scan_seconds > 0) == (lookup != NIGH_EVAL_LOOKUP_OFF && has_bits));
+    assert_true((row->lookup_bytes > 0) == (lookup != NIGH_EVAL_LOOKUP_OFF));
+}
+
+static void check_measures(const struct world *world, nigh_eval_lookup lookup) {
     static const nigh_learn_method methods[] = {NIGH_LEARN_SIMHASH, NIGH_LEARN_S3H, NIGH_LEARN_CHI};
     static const uint32_t widths[] = {BYTES * 8};
     const nigh_learn_options learn = learning();
@@ -286,17 +294,19 @@ static void check_measures(const struct world *world) {
     options.width_count = 1;
     options.seeds = 2;
     options.radius = RADIUS;
+    options.lookup = lookup;
     nigh_eval_learned *learned = measure(world->context, world, true, &options);
     for (size_t m = 0; m < 3; m++) {
-        const struct plain a = measure_plainly(world, methods[m], learn.seed);
-        const struct plain b = measure_plainly(world, methods[m], learn.seed + 1);
+        struct plain a = measure_plainly(world, methods[m], learn.seed);
+        struct plain b = measure_plainly(world, methods[m], learn.seed + 1);
+        assert_true(fabs(a.map - b.map) > 1e-6);
+        if (lookup == NIGH_EVAL_LOOKUP_ONLY) a.map = b.map = a.intra = b.intra = a.inter = b.inter = 0;
         assert_int_equal(nigh_eval_learned_at(learned, m, &row), NIGH_OK);
         assert_string_equal(row.method, nigh_learn_method_name(methods[m]));
         assert_int_equal(row.width_bits, BYTES * 8);
         assert_int_equal(row.seeds, 2);
         assert_near(row.map, (a.map + b.map) / 2);
         assert_near(row.map_spread, fabs(a.map - b.map) / sqrt(2));
-        assert_true(fabs(a.map - b.map) > 1e-6);
         assert_near(row.precision, (a.precision + b.precision) / 2);
         assert_near(row.precision_spread, fabs(a.precision - b.precision) / sqrt(2));
         assert_near(row.returned, (a.returned + b.returned) / 2);
@@ -304,6 +314,7 @@ static void check_measures(const struct world *world) {
         assert_near(row.intra, (a.intra + b.intra) / 2);
         assert_near(row.inter, (a.inter + b.inter) / 2);
         assert_true(row.seconds > 0 && row.sign_rate > 0 && row.peak_bytes > 1000);
+        check_times(&row, lookup);
     }
     nigh_eval_learned_free(learned);
 }
@@ -313,9 +324,15 @@ static void test_measures(void **state) {
     static const nigh_feature_kind kinds[] = {NIGH_FEATURES_WORDS, NIGH_FEATURES_NGRAMS, NIGH_FEATURES_CHARS};
     for (size_t i = 0; i < 3; i++) {
         kind = kinds[i];
-        check_measures(*state);
+        check_measures(*state, NIGH_EVAL_LOOKUP_OFF);
     }
     kind = NIGH_FEATURES_AUTO;
+}
+
+/* Found by a finder, the same documents; ranked too or not. */
+static void test_lookup(void **state) {
+    check_measures(*state, NIGH_EVAL_LOOKUP_TOO);
+    check_measures(*state, NIGH_EVAL_LOOKUP_ONLY);
 }
 
 /* ------------------------------------------------------------- references -- */
@@ -339,10 +356,25 @@ static double idf_of(const struct world *world, uint32_t word) {
     return having == 0 ? 0 : log(all / having);
 }
 
-static double cosine_map(const struct world *world) {
+/* The precision of the 10 best, of those with a word in common; ties by number. */
+static void best_plainly(const struct world *world, uint32_t query, const double keys[DOCUMENTS], struct plain *plain) {
+    struct ranked ranking[DOCUMENTS];
+    size_t count = 0;
+    double good = 0;
+    for (uint32_t d = 0; d < DOCUMENTS; d++)
+        if (world->documents[d].part == TRAIN && keys[d] < 0) ranking[count++] = (struct ranked){keys[d], d};
+    qsort(ranking, count, sizeof ranking[0], by_key);
+    if (count > 10) count = 10;
+    for (size_t i = 0; i < count; i++)
+        good += (world->documents[ranking[i].document].classes & world->documents[query].classes) != 0;
+    plain->returned += (double)count;
+    plain->precision += count == 0 ? 0 : good / (double)count;
+}
+
+static struct plain cosine_plainly(const struct world *world) {
     static double vectors[DOCUMENTS][2000];
     static double idf[2000];
-    double sum = 0;
+    struct plain plain = {0};
     double queries = 0;
     for (uint32_t w = 0; w < 2000; w++) idf[w] = w < WORDS || w >= 1000 ? idf_of(world, w) : 0;
     for (uint32_t d = 0; d < DOCUMENTS; d++) {
@@ -361,10 +393,14 @@ static double cosine_map(const struct world *world) {
             keys[d] = 0;
             for (uint32_t w = 0; w < 2000; w++) keys[d] -= vectors[q][w] * vectors[d][w];
         }
-        sum += average_precision(world, q, keys);
+        plain.map += average_precision(world, q, keys);
+        best_plainly(world, q, keys, &plain);
         queries++;
     }
-    return sum / queries;
+    plain.map /= queries;
+    plain.precision /= queries;
+    plain.returned /= queries;
+    return plain;
 }
 
 /* By all words, which the list is given when all are chosen. */
@@ -398,15 +434,12 @@ static struct plain list_plainly(const struct world *world) {
 }
 
 /* All words are chosen; headers are left out. */
-static void test_references(void **state) {
-    const struct world *world = *state;
+static nigh_eval_learned *measure_references(const struct world *world, nigh_eval_lookup lookup) {
     static const nigh_learn_method methods[] = {NIGH_LEARN_SIMHASH};
     static const uint32_t widths[] = {8, 16};
     nigh_learn_options learn = learning();
     nigh_eval_learned_options options;
     nigh_eval_learned_options_init(&options);
-    nigh_eval_learned_row row = {.size = sizeof row};
-    nigh_eval_learned_info info = {.size = sizeof info};
     learn.max_features = 5000;
     learn.min_documents = 1;
     options.learning = &learn;
@@ -416,25 +449,45 @@ static void test_references(void **state) {
     options.width_count = 2;
     options.seeds = 1;
     options.strip_headers = 1;
-    nigh_eval_learned *learned = measure(world->context, world, true, &options);
+    options.lookup = lookup;
+    return measure(world->context, world, true, &options);
+}
+
+static void check_references(const struct world *world, nigh_eval_lookup lookup) {
+    nigh_eval_learned_row row = {.size = sizeof row};
+    nigh_eval_learned_info info = {.size = sizeof info};
+    nigh_eval_learned *learned = measure_references(world, lookup);
     nigh_eval_learned_describe(learned, &info);
     assert_int_equal(nigh_eval_learned_at(learned, 2, &row), NIGH_OK);
     const struct plain list = list_plainly(world);
+    struct plain cosine = cosine_plainly(world);
+    if (lookup == NIGH_EVAL_LOOKUP_OFF) cosine.precision = cosine.returned = 0;
+    if (lookup == NIGH_EVAL_LOOKUP_ONLY) cosine.map = 0;
     assert_string_equal(row.method, "inverted list");
     assert_int_equal(row.width_bits, 0);
     assert_near(row.precision, list.precision);
     assert_near(row.returned, list.returned);
     assert_near(row.empty, list.empty);
+    check_times(&row, lookup);
     assert_int_equal(nigh_eval_learned_at(learned, 3, &row), NIGH_OK);
     assert_string_equal(row.method, "tf-idf cosine");
     const double chosen = row.map;
     assert_int_equal(nigh_eval_learned_at(learned, 4, &row), NIGH_OK);
     assert_string_equal(row.method, "tf-idf cosine, all features");
-    assert_near(row.map, chosen);                           /* features that only those who ask have add nothing */
-    assert_true(fabs(row.map - cosine_map(world)) < 0.002); /* ties by rounding */
+    assert_near(row.map, chosen);                    /* features that only those who ask have add nothing */
+    assert_true(fabs(row.map - cosine.map) < 0.002); /* ties by rounding */
+    assert_true(fabs(row.precision - cosine.precision) < 0.01);
+    assert_near(row.returned, cosine.returned);
+    check_times(&row, lookup);
     assert_int_equal(row.features, info.terms);
     assert_int_equal(nigh_eval_learned_at(learned, 5, &row), NIGH_END);
     nigh_eval_learned_free(learned);
+}
+
+static void test_references(void **state) {
+    check_references(*state, NIGH_EVAL_LOOKUP_OFF);
+    check_references(*state, NIGH_EVAL_LOOKUP_TOO);
+    check_references(*state, NIGH_EVAL_LOOKUP_ONLY);
 }
 
 /* ------------------------------------------------------------------ others -- */
@@ -562,6 +615,16 @@ static void test_refused(void **state) {
     options.labelled = NAN;
     assert_int_equal(try_options(world, true, &options, &error), NIGH_EINVAL);
     options = few(&learn);
+    options.radius = 9; /* one of the widths is 8 */
+    assert_int_equal(try_options(world, true, &options, &error), NIGH_EINVAL);
+    assert_string_equal(error.why, "a radius of 9 bits is beyond signatures of 8 bits");
+    options = few(&learn);
+    options.lookup = (nigh_eval_lookup)3;
+    assert_int_equal(try_options(world, true, &options, &error), NIGH_EINVAL);
+    options = few(&learn);
+    learn.l2 = -3;
+    assert_int_equal(try_options(world, true, &options, &error), NIGH_EINVAL);
+    learn.l2 = NIGH_DEFAULT;
     learn.memory_bytes = 1000;
     assert_int_equal(try_options(world, true, &options, &error), NIGH_ELIMIT);
     learn.memory_bytes = 0;
@@ -588,6 +651,8 @@ static void test_memory(void **state) {
     nigh_eval_learned_options options = few(&learn);
     options.width_count = 1;
     options.feature_count = 1;
+    options.lookup = NIGH_EVAL_LOOKUP_TOO;
+    options.queries = 2; /* each allocates, and all are asked again for each allocation */
     bool done = false;
     for (uint64_t fail_at = 0; !done; fail_at++) {
         struct faulty_memory memory = {.fail_at = fail_at};
@@ -617,6 +682,7 @@ static void test_memory(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_measures, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_lookup, setup, teardown),
         cmocka_unit_test_setup_teardown(test_references, setup, teardown),
         cmocka_unit_test_setup_teardown(test_threads, setup, teardown),
         cmocka_unit_test_setup_teardown(test_split, setup, teardown),

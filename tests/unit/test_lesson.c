@@ -409,8 +409,12 @@ static void test_options(void **state) {
     assert_int_equal(nigh__learn_options_fill(&options, &filled, &error), NIGH_EINVAL);
     options.l1 = 0;
     assert_int_equal(nigh__learn_options_fill(&options, &filled, &error), NIGH_EINVAL);
+    options.l1 = -0.5;
+    assert_int_equal(nigh__learn_options_fill(&options, &filled, &error), NIGH_EINVAL);
     options.l1 = -1;
     options.l2 = 0;
+    assert_int_equal(nigh__learn_options_fill(&options, &filled, &error), NIGH_EINVAL);
+    options.l2 = -4;
     assert_int_equal(nigh__learn_options_fill(&options, &filled, &error), NIGH_EINVAL);
     options.l2 = -1;
     options.method = (nigh_learn_method)99;
