@@ -106,7 +106,7 @@ static const struct cli_option options[] = {
         "could be more than 4 million documents"),
     CLI_CHOICE(0, "output", PLACE(output), "FORM", cli_output_names, "table", "the form of the answer"),
     CLI_CHOICE(0, "format", PLACE(format), "FORMAT", cli_input_formats, "auto", "the format of the query files"),
-    CLI_NUMBER(0, "bits", PLACE(bits), "N", 8, NIGH_MAX_WIDTH_BITS, NULL,
+    CLI_NUMBER(0, "bits", PLACE(bits), "N", 1, NIGH_MAX_WIDTH_BITS, NULL,
                "the width of the queries, which must be that of the collection"),
     CLI_SCHEME_OPTION(PLACE(scheme), PLACE(model)),
     CLI_FLAG(0, "all-bits", PLACE(all_bits),
@@ -391,7 +391,7 @@ static bool says_nothing(struct searcher *searcher, bool unknown, const uint8_t 
     const struct cli_shown shown = cli_shown(name.text, name.length);
     const char *path = searcher->job->operands[0];
     bool touched = weights == NULL || asking(searcher) == NULL;
-    for (size_t i = 0; !touched && i < 8 * searcher->batch.signature_bytes; i++) touched = weights[i] != 0;
+    for (size_t i = 0; !touched && i < searcher->info.width_bits; i++) touched = weights[i] != 0;
     if (unknown && searcher->vocabulary == VOCABULARY_UNSEEN)
         searcher->vocabulary = vocabulary_is_whole(searcher) ? VOCABULARY_WHOLE : VOCABULARY_PARTIAL;
     if (unknown && searcher->vocabulary == VOCABULARY_WHOLE) {
@@ -637,7 +637,7 @@ static int search_opened(struct searcher *searcher) {
     searcher->id = malloc(NIGH_MAX_ID_LENGTH + 1);
     searcher->snippet = malloc(SNIPPET_SHOWN);
     if (searcher->id == NULL || searcher->snippet == NULL ||
-        !cli_query_batch_init(&searcher->batch, choose_batch(searcher), searcher->info.width_bits / 8)) {
+        !cli_query_batch_init(&searcher->batch, choose_batch(searcher), searcher->info.width_bits)) {
         cli_error(job, "out of memory");
         return CLI_ERROR;
     }

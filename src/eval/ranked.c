@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/limits.h"
 #include "base/progress.h"
 #include "base/status.h"
 #include "base/word_sort.h"
@@ -141,7 +142,7 @@ static void rank_by_distance(struct ranker *ranker, const uint64_t *row) {
 
 /* The table: what each byte of a document's signature costs at its place; `touched`: 1 for any weight. */
 static void weigh_bytes(struct ranker *ranker, const nigh_eval_corpus *from, uint32_t query, bool touched) {
-    const uint32_t bytes = from->width_bits / 8;
+    const uint32_t bytes = (uint32_t)nigh__row_bytes(from->width_bits);
     const uint8_t *bits = (const uint8_t *)nigh__corpus_row(from, query);
     const uint8_t *weights = (const uint8_t *)from->weights.data + (size_t)query * from->width_bits;
     for (uint32_t place = 0; place < bytes; place++) {
@@ -150,7 +151,8 @@ static void weigh_bytes(struct ranker *ranker, const nigh_eval_corpus *from, uin
         for (uint32_t differing = 1; differing < 256; differing++) {
             uint32_t lowest = 0;
             while ((differing >> lowest & 1) == 0) lowest++;
-            const uint32_t weight = weights[place * 8 + lowest];
+            const uint32_t bit = place * 8 + lowest;
+            const uint32_t weight = bit < from->width_bits ? weights[bit] : 0; /* padding never differs */
             costs[bits[place] ^ differing] =
                 costs[bits[place] ^ (differing & (differing - 1))] + (touched ? weight > 0 : weight);
         }
@@ -158,7 +160,7 @@ static void weigh_bytes(struct ranker *ranker, const nigh_eval_corpus *from, uin
 }
 
 static void rank_by_weight(struct ranker *ranker, const nigh_eval_corpus *from, uint32_t query, bool touched) {
-    const uint32_t bytes = from->width_bits / 8;
+    const uint32_t bytes = (uint32_t)nigh__row_bytes(from->width_bits);
     weigh_bytes(ranker, from, query, touched);
     for (uint32_t d = 0; d < nigh__corpus_count(ranker->documents); d++) {
         const uint8_t *bits = (const uint8_t *)nigh__corpus_row(ranker->documents, d);
@@ -283,7 +285,7 @@ static bool ranker_alloc(struct ranker *ranker) {
     ranker->ranks = nigh__alloc(context, documents, sizeof *ranker->ranks);
     ranker->is_relevant = nigh__alloc_zero(context, documents, sizeof *ranker->is_relevant);
     ranker->vector = nigh__alloc_zero(context, ranker->documents->dictionary->count, sizeof *ranker->vector);
-    ranker->table = nigh__alloc(context, (size_t)ranker->documents->width_bits / 8 * 256, sizeof *ranker->table);
+    ranker->table = nigh__alloc(context, nigh__row_bytes(ranker->documents->width_bits) * 256, sizeof *ranker->table);
     return ranker->table != NULL && ranker->distances != NULL && ranker->keys != NULL && ranker->ranks != NULL &&
            ranker->is_relevant != NULL && ranker->vector != NULL;
 }
