@@ -460,9 +460,6 @@ static int check_use(struct against *against) {
         return cli_usage(job->command, "-o takes a file; the matches go to standard output");
     if (values->fail_if_new && values->fail_if_found)
         return cli_usage(job->command, "--fail-if-new and --fail-if-found do not go together");
-    if (values->signing.bits.value % 8 != 0)
-        return cli_usage(job->command, "--bits takes a multiple of 8, not %llu",
-                         (unsigned long long)values->signing.bits.value);
     if (!cli_reading_fits(job, &values->reading) || !cli_source_paths_fit(job, 1)) return CLI_ERROR;
     return places_fit(against) ? CLI_DONE : CLI_ERROR;
 }

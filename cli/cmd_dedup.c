@@ -66,9 +66,10 @@ static const struct cli_option options[] = {
              "what documents share: words, ngrams:N (N words in a row) or chars:N (N characters in a row, for code and "
              "for languages without spaces) (default ngrams:3)"),
     CLI_LANGUAGE_OPTIONS(PLACE(signing)),
-    CLI_NUMBER(0, "bits", PLACE(signing.bits), "N", 8, NIGH_MAX_WIDTH_BITS, NULL,
-               "of simhash: the width of the signatures, a multiple of 8 (default 64); raw signature files cannot say "
-               "theirs"),
+    CLI_NUMBER(
+        0, "bits", PLACE(signing.bits), "N", 1, NIGH_MAX_WIDTH_BITS, NULL,
+        "of simhash: the width of the signatures (default 64); of signature files: how many bits of a row count, "
+        "which raw ones cannot say and others only in whole bytes"),
     CLI_SEED_OPTION(PLACE(signing)),
     CLI_TEXT(0, "memory", PLACE(memory), "BYTES",
              "use so much, such as 500M or 4G, and sort in files beyond it (default half of what the machine has)"),

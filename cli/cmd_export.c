@@ -139,7 +139,7 @@ static int export_opened(struct exporter *exporter) {
     const struct export_values *values = job->values;
     struct cli_target_options target_options = {
         .format = values->format, .width_bits = exporter->info.width_bits, .rows = exporter->info.documents};
-    exporter->signature = malloc(exporter->info.width_bits / 8);
+    exporter->signature = malloc(nigh_signature_bytes(exporter->info.width_bits));
     exporter->id = malloc(NIGH_MAX_ID_LENGTH + 1);
     if (exporter->signature == NULL || exporter->id == NULL) {
         cli_error(job, "out of memory");

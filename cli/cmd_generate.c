@@ -27,8 +27,7 @@ static const struct cli_option options[] = {
     CLI_TEXT('o', NULL, PLACE(output), "FILE", "write to FILE; '-' is standard output"),
     CLI_NUMBER('n', "count", PLACE(count), "N", 0, MAX_DOCUMENTS, "1000000",
                "the documents of the collection, such as 60000 or 10M"),
-    CLI_NUMBER(0, "bits", PLACE(bits), "N", 8, NIGH_MAX_WIDTH_BITS, "1024",
-               "the width of the signatures, a multiple of 8"),
+    CLI_NUMBER(0, "bits", PLACE(bits), "N", 1, NIGH_MAX_WIDTH_BITS, "1024", "the width of the signatures"),
     CLI_NUMBER(0, "seed", PLACE(seed), "N", 0, NIGH_ALL_64, "1", "which collection: another seed, another one"),
     CLI_NUMBER(0, "queries", PLACE(queries), "N", 0, MAX_DOCUMENTS, NULL,
                "write N documents that the collection of these options lacks, fit for queries, instead of its own"),
@@ -111,12 +110,9 @@ static int run(struct cli_job *job) {
     const struct generate_values *values = job->values;
     if (job->operand_count != 0) return cli_usage(job->command, "unexpected operand '%s'", job->operands[0]);
     if (values->output == NULL) return cli_usage(job->command, "no output given; -o FILE, or -o - for standard output");
-    if (values->bits.value % 8 != 0)
-        return cli_usage(job->command, "--bits takes a multiple of 8, not %llu",
-                         (unsigned long long)values->bits.value);
     const struct cli_place place = {"-o", values->output};
     if (!cli_places_differ(job, &place, 1)) return CLI_ERROR;
-    uint8_t *signature = malloc(values->bits.value / 8);
+    uint8_t *signature = malloc(nigh_signature_bytes((uint32_t)values->bits.value));
     if (signature == NULL) {
         cli_error(job, "out of memory");
         return CLI_ERROR;

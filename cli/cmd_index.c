@@ -92,8 +92,9 @@ static const char *const document_paragraphs[] = {
 };
 
 static const char *const format_paragraphs[] = {
-    "Bit i of a signature is bit (i mod 8) of its byte (i / 8).",
-    "npy: a NumPy array of dtype uint8 and shape [documents, bits / 8], in C order; with --binarise of float16, "
+    "Bit i of a signature is bit (i mod 8) of its byte (i / 8). A row is whole bytes; with --bits 63 the last bit of "
+    "8 bytes is padding, and a row in which it is set is an error.",
+    "npy: a NumPy array of dtype uint8 and shape [documents, bytes of a row], in C order; with --binarise of float16, "
     "float32 or float64 and shape [documents, bits].",
     "Means and medians of --binarise are taken over all inputs of the first 'nigh index'. The collection keeps them: "
     "what is added later and what is asked is cut at the same places, and need not name them.",
@@ -189,9 +190,6 @@ static int check_use(const struct cli_job *job) {
         return cli_usage(job->command, "--ids goes with one INPUT, not with %zu", job->operand_count - 1);
     if (values->ids != NULL && strcmp(values->ids, "-") == 0)
         return cli_usage(job->command, "--ids takes a file, not standard input");
-    if (values->signing.bits.value % 8 != 0)
-        return cli_usage(job->command, "--bits takes a multiple of 8, not %llu",
-                         (unsigned long long)values->signing.bits.value);
     const struct cli_place files[] = {{"--ids", values->ids},
                                       {"--vocabulary", values->signing.vocabulary},
                                       {"--scheme", values->signing.model},

@@ -48,7 +48,7 @@ static const struct cli_option options[] = {
     CLI_TEXT('n', "rows", PLACE(rows), "N", "how many signatures there will be, such as 60000 or 10M"),
     CLI_NUMBER('r', "radius", PLACE(radius), "BITS", 0, NIGH_MAX_WIDTH_BITS, "3",
                "what differs in at most BITS bits is to be found"),
-    CLI_NUMBER(0, "bits", PLACE(bits), "N", 8, NIGH_MAX_WIDTH_BITS, "64", "the width of the signatures"),
+    CLI_NUMBER(0, "bits", PLACE(bits), "N", 1, NIGH_MAX_WIDTH_BITS, "64", "the width of the signatures"),
     CLI_TEXT(0, "memory", PLACE(memory), "BYTES", "that it may take, such as 500M or 2G (default: any)"),
     CLI_TEXT(0, "recall", PLACE(recall), "X", "finding so much is enough, such as 0.95 (default 1: all)"),
     CLI_TEXT(0, "queries", PLACE(queries), "N", "that will be asked, so that building has to pay (default: very many)"),
@@ -294,9 +294,6 @@ static int set_options(struct planner *planner) {
         return cli_usage(job->command, "give -n N or a COLLECTION");
     if (job->operand_count == 1 && values->bits.given)
         return cli_usage(job->command, "a COLLECTION says itself how wide it is; leave --bits out");
-    if (values->bits.value % 8 != 0)
-        return cli_usage(job->command, "--bits takes a multiple of 8, not %llu",
-                         (unsigned long long)values->bits.value);
     if (values->batch == NULL && (values->disk != NULL || values->temporary != NULL))
         return cli_usage(job->command, "--disk and --temporary go with --batch");
     if (values->lists == LISTS_SLICES && values->graph)

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "amount.h"
 #include "query_batch.h"
 #include "search_help.h"
 #include "search_values.h"
@@ -303,7 +304,7 @@ static bool says_nothing(struct searcher *searcher, bool unknown, const uint8_t 
     const struct cli_shown shown = cli_shown(name.text, name.length);
     const char *path = searcher->job->operands[0];
     bool touched = weights == NULL || searcher->values->all_bits;
-    for (size_t i = 0; !touched && i < 8 * searcher->batch.signature_bytes; i++) touched = weights[i] != 0;
+    for (size_t i = 0; !touched && i < searcher->info.width_bits; i++) touched = weights[i] != 0;
     if (unknown && searcher->vocabulary == VOCABULARY_UNSEEN)
         searcher->vocabulary = vocabulary_is_whole(searcher) ? VOCABULARY_WHOLE : VOCABULARY_PARTIAL;
     if (unknown && searcher->vocabulary == VOCABULARY_WHOLE) {
@@ -549,7 +550,7 @@ static int search_opened(struct searcher *searcher) {
     searcher->id = malloc(NIGH_MAX_ID_LENGTH + 1);
     searcher->snippet = malloc(SNIPPET_SHOWN);
     if (searcher->id == NULL || searcher->snippet == NULL ||
-        !cli_query_batch_init(&searcher->batch, choose_batch(searcher), searcher->info.width_bits / 8)) {
+        !cli_query_batch_init(&searcher->batch, choose_batch(searcher), searcher->info.width_bits)) {
         cli_error(job, "out of memory");
         return CLI_ERROR;
     }

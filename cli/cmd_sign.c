@@ -115,7 +115,8 @@ static void write_json(struct cli_sink *sink, const nigh_document *document, uin
     cli_sink_text(sink, "{\"id\":");
     cli_sink_json(sink, document->id, document->id_length);
     cli_sink_text(sink, ",\"signature\":\"");
-    for (uint32_t i = 0; i < width_bits / 8; i++) cli_sink_format(sink, "%02x", document->signature[i]);
+    for (uint32_t i = 0; i < nigh_signature_bytes(width_bits); i++)
+        cli_sink_format(sink, "%02x", document->signature[i]);
     cli_sink_text(sink, "\",\"weights\":[");
     for (uint32_t i = 0; i < width_bits; i++) {
         if (i > 0) cli_sink_text(sink, ",");

@@ -57,7 +57,7 @@ static const struct cli_option options[] = {
     CLI_TEXT('o', NULL, PLACE(output), "FILE", "write the model to FILE; what is there is replaced once it is whole"),
     CLI_CHOICE(0, "method", PLACE(method), "METHOD", method_names, "codewords",
                "how to learn; codewords is nigh's own and the one to take, the others are there to compare with"),
-    CLI_NUMBER(0, "bits", PLACE(bits), "N", 8, 1024, "32", "the width of the signatures, a multiple of 8"),
+    CLI_NUMBER(0, "bits", PLACE(bits), "N", 1, 1024, "32", "the width of the signatures"),
     CLI_LABEL_OPTIONS(PLACE(reading)),
     CLI_NUMBER(0, "max-features", PLACE(max_features), "N", 1, UINT64_C(1) << 24, "10000",
                "learn from the N features that tell most about the labels, by chi-squared"),
@@ -210,9 +210,6 @@ static int check_use(struct cli_job *job) {
     if (values->output == NULL) return cli_usage(job->command, "no -o FILE given for the model");
     if (cli_sink_is_standard_output(values->output))
         return cli_usage(job->command, "-o takes a file, not standard output");
-    if (values->bits.value % 8 != 0)
-        return cli_usage(job->command, "--bits takes a multiple of 8, not %llu",
-                         (unsigned long long)values->bits.value);
     if (check_method(job, values) != CLI_DONE) return CLI_ERROR;
     if (!cli_reading_fits(job, &values->reading) || !cli_source_paths_fit(job, 0)) return CLI_ERROR;
     return cli_places_differ(job, places, 1) && cli_places_spare_inputs(job, places, 1, 0) &&

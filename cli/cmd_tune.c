@@ -172,14 +172,15 @@ static bool set_options(struct tuning_job *tuning) {
 
 /* One query more, with how sure its bits are where `weights` is not NULL. */
 static nigh_status add_query(struct tuning_job *tuning, const uint8_t *signature, const uint8_t *weights) {
-    const size_t bytes = tuning->info.width_bits / 8;
+    const size_t bytes = nigh_signature_bytes(tuning->info.width_bits);
+    const size_t bits = tuning->info.width_bits;
     const size_t count = tuning->options.query_count;
     if (count == tuning->capacity) {
         tuning->capacity = count == 0 ? 64 : 2 * count;
         uint8_t *more = realloc(tuning->queries, tuning->capacity * bytes);
         uint8_t *sure = NULL;
         if (more != NULL) tuning->queries = more;
-        if (weights != NULL) sure = realloc(tuning->weights, tuning->capacity * bytes * 8);
+        if (weights != NULL) sure = realloc(tuning->weights, tuning->capacity * bits);
         if (sure != NULL) tuning->weights = sure;
         if (more == NULL || (weights != NULL && sure == NULL)) {
             cli_set_error(tuning->job, NIGH_ENOMEM, "", "out of memory");
@@ -187,7 +188,7 @@ static nigh_status add_query(struct tuning_job *tuning, const uint8_t *signature
         }
     }
     memcpy(tuning->queries + count * bytes, signature, bytes);
-    if (weights != NULL) memcpy(tuning->weights + count * bytes * 8, weights, bytes * 8);
+    if (weights != NULL) memcpy(tuning->weights + count * bits, weights, bits);
     tuning->options.query_count++;
     return NIGH_OK;
 }

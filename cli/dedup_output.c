@@ -131,7 +131,7 @@ static int write_signatures(struct deduper *deduper) {
         const nigh_document row = cli_signature_rows_at(&deduper->rows, (size_t)i);
         status = nigh_signature_writer_add(target.writer, &row, &job->error);
         deduper->written.records++;
-        deduper->written.bytes += deduper->rows.width_bits / 8;
+        deduper->written.bytes += nigh_signature_bytes(deduper->rows.width_bits);
     }
     if (status == NIGH_OK) status = cli_target_finish(job, &target);
     cli_target_close(job, &target);

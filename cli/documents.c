@@ -328,9 +328,6 @@ static bool scheme_is_meant(struct cli_job *job, const struct cli_signing *signi
 int cli_signer_options(struct cli_job *job, const struct cli_signing *signing, const char *holder, const char *scheme,
                        nigh_signer_options *out) {
     nigh_signer_options_init(out);
-    if (signing->bits.value % 8 != 0)
-        return cli_usage(job->command, "--bits takes a multiple of 8, not %llu",
-                         (unsigned long long)signing->bits.value);
     if (scheme != NULL && nigh_signer_options_parse(scheme, out, &job->error) != NIGH_OK) {
         (void)snprintf(job->error.file, sizeof job->error.file, "%s", holder);
         return cli_fail(job);

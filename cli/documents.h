@@ -165,9 +165,10 @@ extern const char *const cli_split_names[];
                        "how text becomes bits: topsig for nearest documents, simhash or minhash for near-copies, " \
                        "learned: by a model of 'nigh train'; auto is what the collection has, and topsig for a new " \
                        "one"), \
-    CLI_NUMBER(0, "bits", (at) + offsetof(struct cli_signing, bits), "N", 8, NIGH_MAX_WIDTH_BITS, NULL, \
-               "the width of the signatures, a multiple of 8 (by default 1024 for topsig, 64 for simhash, 256 for " \
-               "minhash, and the model's); raw signature files cannot say it themselves"), \
+    CLI_NUMBER(0, "bits", (at) + offsetof(struct cli_signing, bits), "N", 1, NIGH_MAX_WIDTH_BITS, NULL, \
+               "the width of the signatures (by default 1024 for topsig, 64 for simhash, 256 for minhash, and the " \
+               "model's); of signature files: how many bits of a row count, which raw ones cannot say and others only " \
+               "in whole bytes"), \
     CLI_FEATURE_OPTION(at, "words, and ngrams:3 for minhash"), \
     CLI_CHOICE(0, "weights", (at) + offsetof(struct cli_signing, weights), "KIND", cli_weight_names, "auto", \
                "how much a feature counts; auto is likelihood for topsig and log for simhash"), \

@@ -48,8 +48,8 @@ static const struct cli_option options[] = {
     CLI_TEXT(0, "methods", PLACE(methods), "LIST",
              "the methods of 'nigh train' to measure, such as codewords,s3h (default all)"),
     CLI_TEXT(0, "widths", PLACE(widths), "LIST",
-             "with each of these numbers of bits, multiples of 8 (default 8,16,24,32,40,48,56,64, or --bits)"),
-    CLI_NUMBER(0, "bits", EVAL_PLACE(signing.bits), "N", 8, NIGH_MAX_WIDTH_BITS, NULL, "the same as --widths N"),
+             "with each of these numbers of bits (default 8,16,24,32,40,48,56,64, or --bits)"),
+    CLI_NUMBER(0, "bits", EVAL_PLACE(signing.bits), "N", 1, NIGH_MAX_WIDTH_BITS, NULL, "the same as --widths N"),
     CLI_TEXT(0, "max-features", PLACE(max_features), "LIST",
              "and with each of these numbers of features, the best by chi-squared (default 10000)"),
     CLI_NUMBER(0, "seeds", PLACE(seeds), "N", 1, 1000, "3", "learn N times, each with another seed, and show means"),
@@ -200,10 +200,9 @@ static bool choose_widths(struct learned *learned) {
     char one[24];
     (void)snprintf(one, sizeof one, "%llu", (unsigned long long)bits->value);
     if (list == NULL) list = bits->given ? one : "8,16,24,32,40,48,56,64";
-    bool sound = parse_list(list, 8, 1024, learned->widths, MAX_WIDTHS, &learned->options.width_count);
-    for (size_t i = 0; sound && i < learned->options.width_count; i++) sound = learned->widths[i] % 8 == 0;
+    bool sound = parse_list(list, 1, 1024, learned->widths, MAX_WIDTHS, &learned->options.width_count);
     if (!sound)
-        (void)cli_usage(learned->job->command, "--%s takes multiples of 8 up to 1024 such as 16,32,64, not '%s'",
+        (void)cli_usage(learned->job->command, "--%s takes numbers from 1 to 1024 such as 16,32,64, not '%s'",
                         learned->values->widths == NULL ? "bits" : "widths", list);
     return sound;
 }

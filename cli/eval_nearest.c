@@ -255,7 +255,7 @@ static bool make_settings(struct nearest *nearest) {
 /* ----------------------------------------------------------------- queries -- */
 
 static bool take_query(struct nearest *nearest, size_t *capacity, const uint8_t *signature) {
-    const size_t bytes = nearest->info.width_bits / 8;
+    const size_t bytes = nigh_signature_bytes(nearest->info.width_bits);
     if (nearest->count == *capacity) {
         uint8_t *more = realloc(nearest->queries, 2 * *capacity * bytes);
         if (more == NULL) {
@@ -278,7 +278,7 @@ static bool read_queries(struct nearest *nearest) {
     nigh_document document = {.size = sizeof document};
     nigh_status status = cli_source_open(nearest->job, nearest->values->queries, &source_options, &source);
     if (status != NIGH_OK) return false;
-    nearest->queries = malloc(capacity * (nearest->info.width_bits / 8));
+    nearest->queries = malloc(capacity * nigh_signature_bytes(nearest->info.width_bits));
     if (nearest->queries == NULL) {
         out_of_memory(nearest->job);
         status = NIGH_ENOMEM;
@@ -301,13 +301,14 @@ static uint64_t next_random(uint64_t *state) {
 
 /* Documents of the collection, each left out of its own answer. */
 static bool sample_queries(struct nearest *nearest) {
-    const size_t bytes = nearest->info.width_bits / 8;
+    const size_t bytes = nigh_signature_bytes(nearest->info.width_bits);
+    const size_t bits = nearest->info.width_bits;
     uint64_t state = nearest->values->base.sample_seed.value;
     nearest->count = (size_t)nearest->values->ask.value;
     if (nearest->info.documents < 2) nearest->count = 0;
     nearest->queries = malloc((nearest->count + 1) * bytes);
     nearest->own = malloc((nearest->count + 1) * sizeof *nearest->own);
-    if (nearest->info.has_weights) nearest->weights = malloc((nearest->count + 1) * 8 * bytes);
+    if (nearest->info.has_weights) nearest->weights = malloc((nearest->count + 1) * bits);
     if (nearest->queries == NULL || nearest->own == NULL || (nearest->weights == NULL && nearest->info.has_weights)) {
         out_of_memory(nearest->job);
         return false;
@@ -318,7 +319,7 @@ static bool sample_queries(struct nearest *nearest) {
                                       &nearest->job->error) != NIGH_OK)
             return false;
         if (nearest->weights != NULL &&
-            nigh_collection_weights(nearest->collection, nearest->own[q], nearest->weights + q * 8 * bytes,
+            nigh_collection_weights(nearest->collection, nearest->own[q], nearest->weights + q * bits,
                                     &nearest->job->error) != NIGH_OK)
             return false;
     }

@@ -93,7 +93,7 @@ static nigh_status trial_init(struct plan_trial *trial) {
     const nigh_plan_options *asked = trial->asked;
     struct cli_job *job = trial->job;
     uint64_t rows = asked->batch == 0 || asked->batch > asked->rows ? asked->rows : asked->batch;
-    trial->bytes = asked->width_bits / 8;
+    trial->bytes = nigh_signature_bytes(asked->width_bits);
     nigh_generator_options_init(&trial->generator);
     trial->generator.count = asked->rows;
     trial->generator.width_bits = asked->width_bits;
@@ -103,7 +103,7 @@ static nigh_status trial_init(struct plan_trial *trial) {
     trial->row_count = (size_t)rows;
     trial->rows = rows > SIZE_MAX / trial->bytes ? NULL : malloc((size_t)rows * trial->bytes);
     trial->queries = malloc(trial->query_count * trial->bytes);
-    trial->weights = malloc(trial->query_count * trial->bytes * 8);
+    trial->weights = malloc(trial->query_count * asked->width_bits);
     trial->counted = calloc(trial->query_count, 1);
     if (trial->rows == NULL || trial->queries == NULL || trial->weights == NULL || trial->counted == NULL) {
         cli_set_error(job, NIGH_ENOMEM, "", "out of memory");
@@ -112,7 +112,7 @@ static nigh_status trial_init(struct plan_trial *trial) {
     nigh_status status = NIGH_OK;
     for (size_t i = 0; i < trial->query_count && status == NIGH_OK; i++)
         status = nigh_generate_weighted(&trial->generator, asked->rows + i, trial->queries + i * trial->bytes,
-                                        trial->weights + i * trial->bytes * 8, &job->error);
+                                        trial->weights + i * asked->width_bits, &job->error);
     return status;
 }
 
@@ -199,8 +199,9 @@ static nigh_status ask_chunks(struct plan_trial *trial, const nigh_plan_row *row
 /* Moves a query that is kept to its place, and takes down what it has. */
 static void keep_query(struct plan_trial *trial, size_t from, size_t to, const nigh_match *matches, size_t count) {
     const size_t bytes = trial->bytes;
+    const size_t bits = trial->asked->width_bits;
     memmove(trial->queries + to * bytes, trial->queries + from * bytes, bytes);
-    memmove(trial->weights + to * bytes * 8, trial->weights + from * bytes * 8, bytes * 8);
+    memmove(trial->weights + to * bits, trial->weights + from * bits, bits);
     trial->matches += count;
     trial->counted[to] = count > 0 && (matches[0].distance > 0 || trial->asked->radius == 0);
 }

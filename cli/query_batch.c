@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool cli_query_batch_init(struct cli_query_batch *batch, size_t capacity, size_t signature_bytes) {
-    *batch = (struct cli_query_batch){.signature_bytes = signature_bytes, .capacity = capacity};
+bool cli_query_batch_init(struct cli_query_batch *batch, size_t capacity, uint32_t width_bits) {
+    const size_t signature_bytes = nigh_signature_bytes(width_bits);
+    *batch =
+        (struct cli_query_batch){.width_bits = width_bits, .signature_bytes = signature_bytes, .capacity = capacity};
     batch->signatures = malloc(capacity * signature_bytes);
     batch->masks = malloc(capacity * signature_bytes);
     batch->compared = malloc(capacity * sizeof *batch->compared);
@@ -29,15 +31,15 @@ void cli_query_batch_release(struct cli_query_batch *batch) {
 static void set_mask(struct cli_query_batch *batch, const nigh_signer *signer, const uint8_t *weights) {
     uint8_t *mask = batch->masks + batch->count * batch->signature_bytes;
     uint32_t compared = 0;
-    memset(mask, 0xff, batch->signature_bytes);
+    memset(mask, 0xff, batch->signature_bytes); /* bits past the width are 0 in all signatures, and differ in none */
     if (signer != NULL && nigh_signer_mask(signer, weights, mask) != 0) batch->masked = true;
-    for (size_t i = 0; i < batch->signature_bytes; i++) compared += (uint32_t)__builtin_popcount(mask[i]);
+    for (uint32_t i = 0; i < batch->width_bits; i++) compared += mask[i / 8] >> i % 8 & 1u;
     batch->compared[batch->count] = compared;
 }
 
 /* Keeps the weights of the query at hand, if it has any. */
 static bool set_weights(struct cli_query_batch *batch, const uint8_t *weights) {
-    const size_t bytes = 8 * batch->signature_bytes;
+    const size_t bytes = batch->width_bits;
     batch->weighted = weights != NULL;
     if (weights == NULL) return true;
     if (batch->weights == NULL) batch->weights = malloc(batch->capacity * bytes);

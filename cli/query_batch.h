@@ -12,6 +12,7 @@ struct cli_query_batch {
     uint8_t *weights;   /* a byte for each bit of each; NULL as long as no query had them */
     bool weighted;      /* the queries have them: all or none */
     bool masked;        /* not all of them, for some query */
+    uint32_t width_bits;
     size_t signature_bytes;
     size_t capacity;
     size_t count;
@@ -22,7 +23,7 @@ struct cli_query_batch {
 };
 
 /* False: out of memory. */
-bool cli_query_batch_init(struct cli_query_batch *batch, size_t capacity, size_t signature_bytes);
+bool cli_query_batch_init(struct cli_query_batch *batch, size_t capacity, uint32_t width_bits);
 void cli_query_batch_release(struct cli_query_batch *batch);
 
 /*

@@ -63,7 +63,7 @@ const struct cli_option cli_search_options[] = {
         "could be more than 4 million documents"),
     CLI_CHOICE(0, "output", PLACE(output), "FORM", cli_output_names, "table", "the form of the answer"),
     CLI_CHOICE(0, "format", PLACE(format), "FORMAT", cli_input_formats, "auto", "the format of the query files"),
-    CLI_NUMBER(0, "bits", PLACE(bits), "N", 8, NIGH_MAX_WIDTH_BITS, NULL,
+    CLI_NUMBER(0, "bits", PLACE(bits), "N", 1, NIGH_MAX_WIDTH_BITS, NULL,
                "the width of the queries, which must be that of the collection"),
     CLI_SCHEME_OPTION(PLACE(scheme), PLACE(model)),
     CLI_CHOICE(0, "rank", PLACE(rank), "HOW", rank_names, "auto",

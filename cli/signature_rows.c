@@ -27,7 +27,8 @@ static bool grow_rows(struct cli_signature_rows *rows) {
     size_t capacity = rows->capacity < 512 ? 1024 : rows->capacity * 2;
     void *signatures = rows->signatures;
     void *id_ends = rows->id_ends;
-    bool done = resize(&signatures, capacity, rows->width_bits / 8) && resize(&id_ends, capacity, sizeof(size_t));
+    bool done = resize(&signatures, capacity, nigh_signature_bytes(rows->width_bits)) &&
+                resize(&id_ends, capacity, sizeof(size_t));
     rows->signatures = signatures;
     rows->id_ends = id_ends;
     if (done) rows->capacity = capacity;
@@ -46,7 +47,7 @@ static bool grow_ids(struct cli_signature_rows *rows, size_t extra) {
 
 static nigh_status keep(struct cli_job *job, struct cli_signature_rows *rows, const nigh_document *document) {
     const size_t at = rows->count;
-    const size_t bytes = rows->width_bits / 8;
+    const size_t bytes = nigh_signature_bytes(rows->width_bits);
     const size_t id_length = document->id == NULL ? 0 : document->id_length;
     if ((at == rows->capacity && !grow_rows(rows)) || !grow_ids(rows, id_length)) {
         cli_set_error(job, NIGH_ENOMEM, "", "out of memory");
@@ -65,7 +66,7 @@ static nigh_status keep(struct cli_job *job, struct cli_signature_rows *rows, co
 nigh_document cli_signature_rows_at(const struct cli_signature_rows *rows, size_t index) {
     const size_t begin = index == 0 ? 0 : rows->id_ends[index - 1];
     nigh_document document = {.size = sizeof(nigh_document),
-                              .signature = rows->signatures + index * (rows->width_bits / 8),
+                              .signature = rows->signatures + index * nigh_signature_bytes(rows->width_bits),
                               .id_length = rows->id_ends[index] - begin};
     if (document.id_length > 0) document.id = rows->ids + begin;
     return document;

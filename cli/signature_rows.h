@@ -10,7 +10,7 @@ struct cli_signature_rows {
     uint32_t width_bits; /* set before reading; 0: as the first input says */
     size_t count;
     size_t capacity;
-    uint8_t *signatures; /* width_bits / 8 bytes each */
+    uint8_t *signatures; /* nigh_signature_bytes(width_bits) bytes each */
     char *ids;           /* one after the other */
     size_t ids_used;
     size_t ids_capacity;

@@ -9,8 +9,8 @@
  *   - The library never prints, never exits and never reads the environment.
  *     It keeps no global state but one thing: nigh_fault_guard_install(), which
  *     is optional and says what it does.
- *   - A signature of `width_bits` bits is width_bits / 8 bytes; bit i is bit
- *     (i mod 8) of byte (i / 8).  Widths are multiples of 8 up to 65,536.
+ *   - A signature of `width_bits` bits, 1 to 65,536, is nigh_signature_bytes() bytes;
+ *     bit i is bit (i mod 8) of byte (i / 8), and the bits left over are 0.
  *   - Structs that may grow begin with `size`.  An option struct is set up by its
  *     nigh_..._init(); of a struct that the library fills, set `size` to its sizeof.
  *     Fields are only ever appended, so a program built against an older header

@@ -19,7 +19,7 @@ set(tests_of_documents
     cli.documents cli.folders
     cli.keys cli.losses cli.mixed cli.pairs
     cli.own_ids cli.places cli.queries cli.same_documents cli.search_probe cli.tables cli.search_slices cli.sign cli.terminal
-    cli.seed cli.tune cli.vocabulary crash.against_kill oracle.format_reader repository.papers)
+    cli.seed cli.tune cli.vocabulary cli.widths crash.against_kill oracle.format_reader repository.papers)
 set(tests_of_learning
     property.learned_lookup property.s3h_objective unit.codewords unit.eigen unit.eval_learned unit.klsh unit.labelled unit.learn unit.lesson
     unit.s3h unit.ssh
@@ -34,7 +34,7 @@ set(tests_of_evaluation
     fuzz.truth property.learned_lookup property.tune unit.eval unit.eval_duplicates unit.eval_filters unit.eval_learned unit.metric
     unit.nearness unit.shares
     cli.completion cli.eval cli.eval_duplicates cli.eval_learned cli.eval_nearest cli.eval_terms cli.help cli.usage
-    repository.papers)
+    cli.widths repository.papers)
 
 # Whether all that the test needs is built.
 function(parts_suffice name result)

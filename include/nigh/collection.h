@@ -19,7 +19,7 @@ typedef struct nigh_collection nigh_collection; /* opaque */
 
 typedef struct nigh_open_options {
     size_t size;
-    int verify; /* non-zero: read everything and compare every checksum first */
+    int verify; /* non-zero: read everything first, compare every checksum, and look at the padding of every row */
     const nigh_progress *progress;
     int load; /* non-zero: read the files into memory of their own, where searches of very large ones are faster */
 } nigh_open_options;

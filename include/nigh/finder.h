@@ -51,7 +51,7 @@ typedef enum nigh_find_mode {
 typedef struct nigh_finder_options {
     size_t size;
     nigh_finder_method method;
-    uint32_t width_bits;      /* required; a multiple of 8 */
+    uint32_t width_bits;      /* required */
     uint32_t radius;          /* rows at most so many bits away are found */
     uint32_t blocks, leading; /* of tables: z and x; both 0: chosen */
     int approximate;          /* non-zero: z - x may be smaller than the radius; what is farther may be missed */
@@ -72,7 +72,7 @@ NIGH_API void nigh_finder_options_init(nigh_finder_options *options);
 typedef struct nigh_finder nigh_finder; /* opaque */
 
 /*
- * Makes a finder of `count` rows of width_bits / 8 bytes, one after the other.
+ * Makes a finder of `count` rows of nigh_signature_bytes(width_bits) bytes, one after the other.
  * Equal rows are kept once, with the list of their numbers.
  *
  * Owns:    caller frees *out.

@@ -30,7 +30,7 @@ NIGH_API const char *nigh_learn_method_name(nigh_learn_method method);
 typedef struct nigh_learn_options {
     size_t size;
     nigh_learn_method method;
-    uint32_t width_bits;    /* 0: 32; a multiple of 8 up to 1,024 */
+    uint32_t width_bits;    /* 0: 32; up to 1,024 */
     uint32_t max_features;  /* the best by chi-squared; 0: 10,000 */
     uint32_t min_documents; /* features in fewer are left out; 0: 3 */
     const char *language;   /* these six as nigh_signer_options; the features are words by default */

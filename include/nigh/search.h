@@ -71,7 +71,7 @@ typedef struct nigh_search_options {
      * NULL, or a mask for each query, laid out as the queries: only bits that are
      * set in it are compared.  A short text leaves most bits of a sparse signature
      * untouched (their weights are 0, see nigh_signer_sign()); compared all the
-     * same, they bring up other short texts.
+     * same, they bring up other short texts.  Bits of a mask past the width do not matter.
      */
     const uint8_t *masks;
 
@@ -129,8 +129,8 @@ typedef struct nigh_results_info {
 
 /*
  * Finds the documents nearest to each of `count` queries, each of the
- * collection's width, one after the other in `queries`: nearest first, ties by
- * document number.  Give many queries in one call: a batch reads the memory
+ * collection's width, one after the other in `queries`, with no bit set past the
+ * width: nearest first, ties by document number.  Give many queries in one call: a batch reads the memory
  * once.
  *
  * With slice lists.  Of each slice, the lists of all values up to `breadth` bits from

@@ -22,6 +22,17 @@ extern "C" {
 #define NIGH_MAX_KEYS 128u
 
 /*
+ * A signature of `width_bits` bits, from 1 to NIGH_MAX_WIDTH_BITS, takes whole bytes.  Where
+ * the width is no multiple of 8, the highest bits of the last byte are padding, and are 0:
+ * what the library gives has them so, and rows or queries in which one is set are refused
+ * with NIGH_EINVAL.
+ *
+ * Threads: any.
+ * Returns: the bytes of a signature; bit i is bit (i mod 8) of byte (i / 8).
+ */
+NIGH_API size_t nigh_signature_bytes(uint32_t width_bits);
+
+/*
  * One document: its signature, a name, and bytes of the caller's that are kept
  * beside it.  `id` NULL means the document goes by its number; an id is any
  * bytes, 1 to NIGH_MAX_ID_LENGTH of them.  Lines of hex digits and files of ids
@@ -211,7 +222,7 @@ typedef struct nigh_generator_options {
 NIGH_API void nigh_generator_options_init(nigh_generator_options *options);
 
 /*
- * Owns:    `out` is the caller's, width_bits / 8 bytes.
+ * Owns:    `out` is the caller's, nigh_signature_bytes(width_bits) bytes.
  * Threads: any.
  * Returns: NIGH_OK, or NIGH_EINVAL.
  */

@@ -168,7 +168,7 @@ NIGH_API int nigh_signer_unknown(const nigh_signer *signer);
 /*
  * Which bits of a signed text stand for its words: nigh_search_options.masks.  A short text leaves most bits of a
  * topsig signature untouched, and compared all the same they bring up other short texts.  `weights` are those of
- * nigh_signer_sign(); `mask` gets width_bits / 8 bytes.
+ * nigh_signer_sign(); `mask` gets nigh_signature_bytes(width_bits) bytes.
  *
  * Threads: any.
  * Returns: non-zero where `mask` leaves bits out; 0 where it has them all.

@@ -96,11 +96,14 @@ static nigh_status check_groups(const struct nigh__segment *segment, struct nigh
 /* The bits past the width are zero in the last word of a row. */
 static uint64_t walk_padding(const struct nigh__segment *segment, void *user) {
     (void)user;
-    uint32_t used = segment->width_bits % 64;
-    if (used == 0) return NO_PROBLEM;
+    if (segment->width_bits % 64 == 0) return NO_PROBLEM;
     for (uint64_t row = 0; row < segment->signatures; row++)
-        if (segment->rows[(row + 1) * segment->words - 1] >> used != 0) return row;
+        if (!nigh__segment_padded(segment, row)) return row;
     return NO_PROBLEM;
+}
+
+nigh_status nigh__segment_check_padding(const struct nigh__segment *segment, nigh_error *error) {
+    return run_walk(segment, walk_padding, NULL, NIGH__SECTION_SIGNATURES, NIGH__PADDING_SET, error);
 }
 
 static bool row_seen(const struct nigh__segment *segment, const struct nigh__hash_table *slots, uint64_t hash,
@@ -145,8 +148,7 @@ static nigh_status check_distinct_rows(const struct nigh__segment *segment, stru
 
 static nigh_status check_signatures(const struct nigh__segment *segment, struct nigh__progress *progress,
                                     nigh_error *error) {
-    nigh_status status =
-        run_walk(segment, walk_padding, NULL, NIGH__SECTION_SIGNATURES, "bits past the width are set", error);
+    nigh_status status = nigh__segment_check_padding(segment, error);
     if (status != NIGH_OK) return status;
     struct nigh__hash_table slots;
     if (!nigh__hash_table_init(segment->context, &slots))

@@ -10,6 +10,9 @@
 nigh_status nigh__segment_check_sums(const struct nigh__segment *segment, struct nigh__progress *progress,
                                      nigh_error *error);
 
+/* Reads every row: that no bit past the width is set. */
+nigh_status nigh__segment_check_padding(const struct nigh__segment *segment, nigh_error *error);
+
 /* The id lookup: that its key follows from the ids, and that it leads to each of them.  No id is there twice. */
 nigh_status nigh__segment_check_lookup(const struct nigh__segment *segment, struct nigh__progress *progress,
                                        nigh_error *error);

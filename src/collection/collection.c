@@ -175,6 +175,7 @@ static nigh_status verify(struct nigh_collection *collection, const nigh_progres
     nigh__progress_init(&state, progress);
     for (uint32_t i = 0; i < collection->segment_count; i++) {
         nigh_status status = nigh__segment_check_sums(collection->segments[i], &state, error);
+        if (status == NIGH_OK) status = nigh__segment_check_padding(collection->segments[i], error);
         if (status == NIGH_OK) status = verify_sidecars(collection->segments[i], &state, error);
         if (status != NIGH_OK) return status;
     }

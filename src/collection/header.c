@@ -43,5 +43,5 @@ nigh_status nigh__features_check(const char *path, uint32_t incompatible, uint32
 nigh_status nigh__width_check(const char *path, uint64_t offset, uint32_t width_bits, nigh_error *error) {
     if (nigh__width_valid(width_bits)) return NIGH_OK;
     return nigh__fail_at(error, path == NULL ? NIGH_EINVAL : NIGH_ECORRUPT, path, offset,
-                         "a width of %u bits; widths are multiples of 8 up to %u", width_bits, NIGH_MAX_WIDTH_BITS);
+                         "a width of %u bits; it must be from 1 to %u", width_bits, NIGH_MAX_WIDTH_BITS);
 }

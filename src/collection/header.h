@@ -15,7 +15,7 @@ nigh_status nigh__header_check(const char *path, const void *header, const char 
 /* Refuses incompatible features that this version does not know; once the checksum is right. */
 nigh_status nigh__features_check(const char *path, uint32_t incompatible, uint32_t known, nigh_error *error);
 
-/* Widths are multiples of 8 from 8 to 65,536.  `path` may be NULL. */
+/* Widths are from 1 to 65,536.  `path` may be NULL. */
 nigh_status nigh__width_check(const char *path, uint64_t offset, uint32_t width_bits, nigh_error *error);
 
 #endif

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "base/file.h"
+#include "base/limits.h"
 #include "collection/attachment.h"
 #include "collection/extensions.h"
 #include "collection/format.h"
@@ -91,6 +92,13 @@ nigh_status nigh__segment_cut(const struct nigh__segment *segment, nigh_error *e
  * against the section; false where the segment lies.  Inside a guard.
  */
 bool nigh__segment_group(const struct nigh__segment *segment, uint32_t row, uint32_t *first, uint32_t *count);
+
+/* Whether the bits of a row past the width are 0, as they must be.  Inside a guard. */
+static inline bool nigh__segment_padded(const struct nigh__segment *segment, uint64_t row) {
+    const uint64_t last = *(const volatile uint64_t *)&segment->rows[(row + 1) * segment->words - 1];
+    return (last & ~nigh__last_word_mask(segment->width_bits)) == 0;
+}
+#define NIGH__PADDING_SET "bits past the width are set"
 
 /* Where the id of a document lies in id_bytes; false where the segment lies.  Inside a guard. */
 bool nigh__segment_id_range(const struct nigh__segment *segment, uint32_t document, uint64_t *start, uint64_t *length);

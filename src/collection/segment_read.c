@@ -110,13 +110,14 @@ nigh_status nigh__segment_signature(const struct nigh__segment *segment, uint32_
     nigh__guard_enter(&guard, segment->map, segment->length);
     if (NIGH__GUARD_FAULTED(&guard)) return nigh__segment_cut(segment, error);
     uint32_t row = NIGH__ONCE(segment->document_rows[document]);
-    bool sound = row < segment->signatures;
-    if (sound) memcpy(out, segment->rows + (size_t)row * segment->words, segment->width_bits / 8);
+    const bool sound = row < segment->signatures;
+    const bool padded = sound && nigh__segment_padded(segment, row);
+    if (padded) memcpy(out, segment->rows + (size_t)row * segment->words, nigh__row_bytes(segment->width_bits));
     nigh__guard_leave(&guard);
     if (!sound)
         return nigh__segment_corrupt(segment, NIGH__SECTION_DOCUMENT_ROWS, document, "the row of a document is wrong",
                                      error);
-    return NIGH_OK;
+    return padded ? NIGH_OK : nigh__segment_corrupt(segment, NIGH__SECTION_SIGNATURES, row, NIGH__PADDING_SET, error);
 }
 
 /* Opening has compared the section's length with documents and width, so there is no number to doubt here. */

@@ -100,7 +100,7 @@ static nigh_status fail_repeated(struct nigh__segment_writer *writer, const nigh
     const size_t size = (size_t)writer->words * sizeof(uint64_t);
     const uint32_t row = ((const uint32_t *)writer->row_of.data)[other];
     bool equal;
-    memcpy(writer->row, document->signature, writer->width_bits / 8);
+    memcpy(writer->row, document->signature, nigh__row_bytes(writer->width_bits));
     nigh_status status = nigh__output_equals(&writer->sections.output, NIGH__SECTIONS_START + row * (uint64_t)size,
                                              writer->row, size, &equal, error);
     if (status != NIGH_OK) return status;
@@ -196,7 +196,7 @@ nigh_status nigh__segment_writer_add(struct nigh__segment_writer *writer, const 
     if (status == NIGH_OK) status = nigh__texts_writer_add(&writer->texts, document, error);
     if (status != NIGH_OK) return status;
 
-    memcpy(writer->row, document->signature, writer->width_bits / 8); /* what follows stays zero */
+    memcpy(writer->row, document->signature, nigh__row_bytes(writer->width_bits)); /* what follows stays zero */
     uint32_t row;
     status = find_or_add_row(writer, &row, error);
     if (status != NIGH_OK) return status;

@@ -269,7 +269,7 @@ static nigh_status texts_agree(struct nigh_writer *writer, const nigh_document *
 /* Whether it is the same document again or another one under its id, the signatures tell. */
 static nigh_status fail_there(const struct nigh_writer *writer, const nigh_document *document, uint64_t existing,
                               nigh_error *error) {
-    const size_t size = writer->width_bits / 8;
+    const size_t size = nigh__row_bytes(writer->width_bits);
     uint8_t *there = nigh__alloc(writer->context, size, 1);
     if (there == NULL) return nigh__no_memory(error, "for a signature");
     nigh_status status = nigh_collection_signature(writer->old, existing, there, error);
@@ -286,7 +286,8 @@ static nigh_status document_sound(struct nigh_writer *writer, const nigh_documen
         return nigh__fail(error, NIGH_EINVAL, "metadata of %zu bytes; %u are allowed", document->metadata_length,
                           NIGH_MAX_METADATA_LENGTH);
     if (document->signature == NULL) return nigh__fail(error, NIGH_EINVAL, "a document without a signature");
-    nigh_status status = ids_agree(writer, document, error);
+    nigh_status status = nigh__signature_check(document->signature, writer->width_bits, error);
+    if (status == NIGH_OK) status = ids_agree(writer, document, error);
     if (status == NIGH_OK) status = weights_agree(writer, document, error);
     if (status == NIGH_OK) status = texts_agree(writer, document, error);
     if (status != NIGH_OK || document->id == NULL) return status;

@@ -12,6 +12,7 @@
  *               equal ones the join gives only the pairs of their first with another, so a
  *               copy of a repeat repeats what that repeats
  */
+#include "base/limits.h"
 #include "base/options.h"
 #include "base/sorter.h"
 #include "base/status.h"
@@ -90,7 +91,7 @@ static void count_finds(nigh_against *against, const struct nigh__find_counts *c
 
 /* All signatures of the collection, in the order of its documents. */
 static nigh_status load_rows(nigh_against *against, uint8_t *rows, nigh_error *error) {
-    const size_t bytes = against->info.width_bits / 8;
+    const size_t bytes = nigh__row_bytes(against->info.width_bits);
     const uint64_t count = against->info.documents;
     for (uint64_t i = 0; i < count; i++) {
         nigh_status status = nigh_collection_signature(against->collection, i, rows + i * bytes, error);
@@ -123,7 +124,7 @@ static void finder_options(const nigh_against *against, nigh_finder_options *out
 static nigh_status make_finder(nigh_against *against, nigh_finder **out, nigh_error *error) {
     nigh_finder_options options;
     finder_options(against, &options);
-    const size_t bytes = options.width_bits / 8;
+    const size_t bytes = nigh__row_bytes(options.width_bits);
     const uint64_t count = against->info.documents;
     uint8_t *rows = count > SIZE_MAX / bytes ? NULL : nigh__alloc(against->context, (size_t)count, bytes);
     if (rows == NULL) return nigh__no_memory(error, "for the signatures of a collection");

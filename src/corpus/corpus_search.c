@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "collection/collection.h"
@@ -32,7 +33,7 @@ struct questions {
 
 static bool questions_init(struct questions *questions, const nigh_collection *collection, size_t count) {
     const nigh_context *context = collection->context;
-    const size_t bytes = collection->width_bits / 8;
+    const size_t bytes = nigh__row_bytes(collection->width_bits);
     *questions = (struct questions){.context = context, .bytes = bytes, .bits = collection->width_bits, .count = count};
     questions->has_words = nigh__alloc_zero(context, count, sizeof *questions->has_words);
     questions->signatures = nigh__alloc(context, count, bytes);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/status.h"
 
 void nigh__incoming_init(const nigh_context *context, uint32_t width_bits, struct nigh__incoming *incoming) {
@@ -33,7 +34,8 @@ static size_t texts_end(const struct nigh__incoming *incoming, size_t count) {
 static bool append_all(struct nigh__incoming *incoming, const nigh_document *document) {
     const size_t id_length = document->id == NULL ? 0 : document->id_length;
     const size_t metadata_length = document->metadata == NULL ? 0 : document->metadata_length;
-    if (!nigh__bytes_append(incoming->context, &incoming->signatures, document->signature, incoming->width_bits / 8) ||
+    if (!nigh__bytes_append(incoming->context, &incoming->signatures, document->signature,
+                            nigh__row_bytes(incoming->width_bits)) ||
         !nigh__bytes_append(incoming->context, &incoming->weights, document->weights,
                             incoming->keep_weights ? incoming->width_bits : 0) ||
         !nigh__bytes_append(incoming->context, &incoming->texts, document->id, id_length) ||
@@ -48,7 +50,7 @@ static bool append_all(struct nigh__incoming *incoming, const nigh_document *doc
 
 /* Back to what is counted, where one got in by half. */
 static void cut_to_count(struct nigh__incoming *incoming) {
-    incoming->signatures.count = incoming->count * (incoming->width_bits / 8);
+    incoming->signatures.count = incoming->count * nigh__row_bytes(incoming->width_bits);
     incoming->weights.count = incoming->keep_weights ? incoming->count * incoming->width_bits : 0;
     incoming->texts.count = texts_end(incoming, incoming->count);
     incoming->ends.count = incoming->count;
@@ -64,8 +66,9 @@ nigh_status nigh__incoming_add(struct nigh__incoming *incoming, const nigh_docum
 }
 
 const uint8_t *nigh__incoming_rows(const struct nigh__incoming *incoming, size_t begin) {
-    return begin < incoming->count ? (const uint8_t *)incoming->signatures.data + begin * (incoming->width_bits / 8)
-                                   : NULL;
+    return begin < incoming->count
+               ? (const uint8_t *)incoming->signatures.data + begin * nigh__row_bytes(incoming->width_bits)
+               : NULL;
 }
 
 const uint8_t *nigh__incoming_weights(const struct nigh__incoming *incoming, size_t begin) {

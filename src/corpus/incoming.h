@@ -10,7 +10,7 @@ struct nigh__incoming {
     uint32_t width_bits;
     bool keep_weights; /* set before the first is added */
     size_t count;
-    struct nigh__array signatures; /* bytes, width_bits / 8 each */
+    struct nigh__array signatures; /* bytes, nigh__row_bytes(width_bits) each */
     struct nigh__array weights;    /* bytes, width_bits each; empty: not kept */
     struct nigh__array texts;      /* id and metadata, of one after the other */
     struct nigh__array ends;       /* struct nigh__text_ends */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/limits.h"
 #include "base/status.h"
 #include "dedup/candidates.h"
 #include "dedup/crowds.h"
@@ -68,7 +69,7 @@ static nigh_status join_rest(struct nigh__candidates *candidates, const struct n
                              nigh_error *error) {
     const nigh_context *context = dedup->context;
     const size_t most = gathered->signed_ones.count;
-    const size_t bytes = width_bits / 8;
+    const size_t bytes = nigh__row_bytes(width_bits);
     uint8_t *rows = nigh__alloc(context, most, bytes);
     uint64_t *documents = nigh__alloc(context, most, sizeof *documents);
     struct joining joining = {.documents = documents};

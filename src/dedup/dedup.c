@@ -205,7 +205,7 @@ static nigh_status run_rows(nigh_dedup *dedup, const uint8_t *rows, uint64_t cou
     struct nigh__gathered gathered = {
         .rows = NIGH__ARRAY(uint64_t), .signed_ones = NIGH__ARRAY(uint64_t), .row_words = (width_bits + 63) / 64};
     const double begin = nigh__clock();
-    nigh_status status = list_rows(dedup, rows, count, width_bits / 8, &gathered, error);
+    nigh_status status = list_rows(dedup, rows, count, nigh__row_bytes(width_bits), &gathered, error);
     dedup->info.seconds[0] = nigh__clock() - begin;
     if (status == NIGH_OK) status = nigh__dedup_decide(dedup, &plan, &gathered, error);
     nigh__gathered_release(dedup->context, &gathered);
@@ -221,11 +221,10 @@ nigh_status nigh__dedup_rows(nigh_context *context, const uint8_t *rows, uint64_
                              const nigh_dedup_options *options, const struct nigh__dedup_narrow *narrow,
                              nigh_dedup **out, nigh_error *error) {
     *out = NULL;
-    if (!nigh__width_valid(width_bits))
-        return nigh__fail(error, NIGH_EINVAL, "a width of %u bits; it must be a multiple of 8 up to %u", width_bits,
-                          NIGH_MAX_WIDTH_BITS);
     nigh_dedup *dedup = NULL;
-    nigh_status status = nigh__numbers_check(count, "rows", error);
+    nigh_status status = nigh__width_allowed(width_bits, error);
+    if (status == NIGH_OK) status = nigh__numbers_check(count, "rows", error);
+    if (status == NIGH_OK) status = nigh__padding_check(rows, count, width_bits, "row", error);
     if (status != NIGH_OK) return status;
     status = nigh__dedup_new(context, options, narrow, &dedup, error);
     if (status == NIGH_OK && dedup->options.against != NULL)

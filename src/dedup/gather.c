@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/limits.h"
 #include "base/rng.h"
 #include "base/status.h"
 #include "dedup/same.h"
@@ -90,7 +91,7 @@ static nigh_status work_simhash(struct nigh__pass_worker *worker, const nigh_tex
                                 const struct nigh__features *features, struct nigh__array *product, nigh_error *error) {
     nigh_status status = nigh__signer_worker_sign(worker->signer, text->text, text->text_length, error);
     if (status != NIGH_OK && status != NIGH_ENOTFOUND) return status;
-    const size_t row = worker->plan->width_bits / 8;
+    const size_t row = nigh__row_bytes(worker->plan->width_bits);
     uint8_t *tail = make_head(worker, text, features, status == NIGH_OK ? row : 0, product);
     if (tail == NULL) return nigh__no_memory(error, "to gather documents");
     if (status == NIGH_OK) nigh__signer_worker_bits(worker->signer, tail);
@@ -215,7 +216,7 @@ static nigh_status take(void *user, uint64_t document, const nigh_text *text, co
     const uint8_t *id = product + sizeof made;
     const uint8_t *tail = id + made.id_length;
     const size_t tail_bytes = length - sizeof made - made.id_length;
-    const size_t row = gathering->plan->width_bits / 8;
+    const size_t row = nigh__row_bytes(gathering->plan->width_bits);
     nigh_status status = add_document(gathering, document, text, &made, id, error);
     if (status == NIGH_OK) status = add_row(gathering, tail, nigh__smaller(row, tail_bytes), error);
     if (status != NIGH_OK || nigh__dedup_document(gathering->dedup, document)->set_of != document || tail_bytes == 0)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/limits.h"
 #include "base/progress.h"
 #include "base/status.h"
 #include "base/word_sort.h"
@@ -79,7 +80,7 @@ static void worker_free(void *user, void *given) {
 
 static nigh_status add_product(struct worker *worker, const nigh_text *text, struct head head,
                                const struct nigh__features *features, struct nigh__array *product, nigh_error *error) {
-    const size_t signature = worker->plan->width_bits / 8;
+    const size_t signature = nigh__row_bytes(worker->plan->width_bits);
     const uint32_t *weights = NULL;
     if (worker->weigher != NULL) {
         nigh_status status = nigh__weigh(worker->weigher, features, &weights, error);
@@ -158,8 +159,8 @@ static bool gather(nigh_eval_corpus *corpus, const struct nigh__product *product
                                   .terms = corpus->terms.count,
                                   .term_count = head.features};
     memset(row, 0, corpus->words * sizeof *row);
-    memcpy(row, at, corpus->width_bits / 8);
-    at += corpus->width_bits / 8;
+    memcpy(row, at, nigh__row_bytes(corpus->width_bits));
+    at += nigh__row_bytes(corpus->width_bits);
     if (weight_bytes > 0 && !append(context, &corpus->weights, at, weight_bytes)) return false;
     at += weight_bytes;
     const uint8_t *hashes = at + head.id_length;
@@ -224,7 +225,8 @@ bool nigh__corpus_find(const nigh_eval_corpus *corpus, const char *id, size_t le
 
 uint32_t nigh__corpus_distance(const nigh_eval_corpus *corpus, uint32_t a, uint32_t b) {
     return corpus->context->hamming->pair((const uint8_t *)nigh__corpus_row(corpus, a),
-                                          (const uint8_t *)nigh__corpus_row(corpus, b), corpus->width_bits / 8);
+                                          (const uint8_t *)nigh__corpus_row(corpus, b),
+                                          nigh__row_bytes(corpus->width_bits));
 }
 
 /* --------------------------------------------------------------- public -- */

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/limits.h"
 #include "base/parallel.h"
 #include "base/status.h"
 #include "base/threads.h"
@@ -51,7 +52,7 @@ static bool add_row(const struct nigh__judging *judging, struct signatures *sign
     uint64_t *place = nigh__array_add(signatures->counting.context, &signatures->rows, signatures->words);
     if (place == NULL) return false;
     memset(place, 0, signatures->words * sizeof *place);
-    memcpy(place, row->document->signature, signatures->width_bits / 8);
+    memcpy(place, row->document->signature, nigh__row_bytes(signatures->width_bits));
     signatures->row_of[original] = signatures->count++;
     return true;
 }
@@ -107,7 +108,7 @@ static void count_right(const nigh_eval_duplicates *duplicates, struct signature
         else
             signatures->right[duplicates->context->hamming->pair((const uint8_t *)row_at(signatures, a),
                                                                  (const uint8_t *)row_at(signatures, b),
-                                                                 signatures->width_bits / 8)]++;
+                                                                 nigh__row_bytes(signatures->width_bits))]++;
     }
 }
 

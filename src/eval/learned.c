@@ -53,9 +53,9 @@ static nigh_status check_lists(const nigh_eval_learned_options *options, nigh_er
         if (nigh_learn_method_name(options->methods[i]) == NULL)
             return nigh__fail(error, NIGH_EINVAL, "there is no method of learning number %d", (int)options->methods[i]);
     for (size_t i = 0; i < options->width_count; i++)
-        if (options->widths[i] == 0 || options->widths[i] % 8 != 0 || options->widths[i] > NIGH__MODEL_MAX_BITS)
-            return nigh__fail(error, NIGH_EINVAL, "a model has a multiple of 8 bits up to %u, not %u",
-                              NIGH__MODEL_MAX_BITS, options->widths[i]);
+        if (options->widths[i] == 0 || options->widths[i] > NIGH__MODEL_MAX_BITS)
+            return nigh__fail(error, NIGH_EINVAL, "a model has 1 to %u bits, not %u", NIGH__MODEL_MAX_BITS,
+                              options->widths[i]);
     for (size_t i = 0; i < options->width_count; i++)
         if (options->radius > options->widths[i])
             return nigh__fail(error, NIGH_EINVAL, "a radius of %u bits is beyond signatures of %u bits",

@@ -13,6 +13,7 @@
  */
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/status.h"
 #include "eval/learned.h"
 
@@ -127,7 +128,7 @@ static nigh_status measure(struct lookup *lookup, struct nigh__outcome *out, nig
 }
 
 nigh_status nigh__trial_lookup(const struct nigh__signed_rows *rows, struct nigh__outcome *out, nigh_error *error) {
-    struct lookup lookup = {.rows = rows, .row_bytes = rows->width_bits / 8};
+    struct lookup lookup = {.rows = rows, .row_bytes = nigh__row_bytes(rows->width_bits)};
     const nigh_status status = measure(&lookup, out, error);
     nigh_finder_free(lookup.finder);
     nigh__free(rows->trial->context, lookup.packed);

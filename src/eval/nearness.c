@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/clock.h"
+#include "base/limits.h"
 #include "base/progress.h"
 #include "base/status.h"
 #include "collection/collection.h"
@@ -70,8 +71,8 @@ static nigh_status ask(struct measuring *m, size_t q, bool counts, nigh_error *e
     nigh_search_options search = m->search;
     if (search.weights != NULL) search.weights += q * m->collection->width_bits;
     const double begin = nigh__clock();
-    nigh_status status =
-        nigh_search(m->collection, m->queries + q * (m->collection->width_bits / 8), 1, &search, &results, error);
+    nigh_status status = nigh_search(m->collection, m->queries + q * nigh__row_bytes(m->collection->width_bits), 1,
+                                     &search, &results, error);
     m->seconds[q] = nigh__clock() - begin;
     if (status == NIGH_OK && counts) {
         size_t matches = 0;

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/limits.h"
 #include "base/progress.h"
 #include "base/status.h"
 #include "base/word_sort.h"
@@ -160,7 +161,7 @@ static void cost_bits(struct ranker *ranker, const uint8_t *weights, enum order 
 
 /* The table: what each byte of a document's signature costs at its place. */
 static void cost_bytes(struct ranker *ranker, const uint8_t *signature) {
-    for (uint32_t place = 0; place < ranker->documents->width_bits / 8; place++) {
+    for (uint32_t place = 0; place < nigh__row_bytes(ranker->documents->width_bits); place++) {
         uint32_t *costs = ranker->table + (size_t)place * 256;
         costs[signature[place]] = 0;
         for (uint32_t differing = 1; differing < 256; differing++) {
@@ -172,7 +173,7 @@ static void cost_bytes(struct ranker *ranker, const uint8_t *signature) {
 }
 
 static void rank_by_cost(struct ranker *ranker, const nigh_eval_corpus *from, uint32_t query, enum order order) {
-    const uint32_t bytes = from->width_bits / 8;
+    const uint32_t bytes = (uint32_t)nigh__row_bytes(from->width_bits);
     cost_bits(ranker, (const uint8_t *)from->weights.data + (size_t)query * from->width_bits, order);
     cost_bytes(ranker, (const uint8_t *)nigh__corpus_row(from, query));
     for (uint32_t d = 0; d < nigh__corpus_count(ranker->documents); d++) {
@@ -299,8 +300,10 @@ static bool ranker_alloc(struct ranker *ranker) {
     ranker->ranks = nigh__alloc(context, documents, sizeof *ranker->ranks);
     ranker->is_relevant = nigh__alloc_zero(context, documents, sizeof *ranker->is_relevant);
     ranker->vector = nigh__alloc_zero(context, ranker->documents->dictionary->count, sizeof *ranker->vector);
-    ranker->costs = nigh__alloc(context, ranker->documents->width_bits, sizeof *ranker->costs);
-    ranker->table = nigh__alloc(context, (size_t)ranker->documents->width_bits / 8 * 256, sizeof *ranker->table);
+    /* Padding, which never differs, costs nothing. */
+    const size_t bytes = nigh__row_bytes(ranker->documents->width_bits);
+    ranker->costs = nigh__alloc_zero(context, bytes * 8, sizeof *ranker->costs);
+    ranker->table = nigh__alloc(context, bytes * 256, sizeof *ranker->table);
     return ranker->costs != NULL && ranker->table != NULL && ranker->distances != NULL && ranker->keys != NULL &&
            ranker->ranks != NULL && ranker->is_relevant != NULL && ranker->vector != NULL;
 }

@@ -3,6 +3,7 @@
 /* What slice lists tell ring by ring, and when the stopping rules of the papers would stop. */
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/progress.h"
 #include "base/status.h"
 #include "collection/collection.h"
@@ -85,7 +86,7 @@ static nigh_status query_rings(const struct ringing *r, nigh_eval_ring *out, nig
 
 static nigh_status ring_all(struct ringing *r, const uint8_t *queries, size_t count, const nigh_progress *reporting,
                             nigh_eval_ring *out, nigh_error *error) {
-    const size_t bytes = r->collection->width_bits / 8;
+    const size_t bytes = nigh__row_bytes(r->collection->width_bits);
     struct nigh__progress progress;
     nigh_status status = NIGH_OK;
     nigh__progress_init(&progress, reporting);

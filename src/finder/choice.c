@@ -437,9 +437,8 @@ static nigh_status check(const nigh_plan_options *options, nigh_error *error) {
     if (options->rows == 0) return nigh__fail(error, NIGH_EINVAL, "a plan needs the number of rows");
     if (options->batch == 0 && options->rows >= UINT32_MAX)
         return nigh__fail(error, NIGH_EINVAL, "a finder holds at most %lu rows", (unsigned long)UINT32_MAX - 1);
-    if (!nigh__width_valid(options->width_bits))
-        return nigh__fail(error, NIGH_EINVAL, "a width of %u bits; it must be a multiple of 8 up to %u",
-                          (unsigned)options->width_bits, NIGH_MAX_WIDTH_BITS);
+    const nigh_status status = nigh__width_allowed(options->width_bits, error);
+    if (status != NIGH_OK) return status;
     if (options->radius > options->width_bits)
         return nigh__fail(error, NIGH_EINVAL, "a radius of %u in %u bits", (unsigned)options->radius,
                           (unsigned)options->width_bits);

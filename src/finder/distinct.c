@@ -31,6 +31,7 @@
 
 #include "base/assert.h"
 #include "base/hash.h"
+#include "base/limits.h"
 #include "base/secret.h"
 #include "base/status.h"
 
@@ -200,7 +201,8 @@ nigh_status nigh__distinct_init(const nigh_context *context, struct nigh__distin
     *distinct = (struct nigh__distinct){.words = (width_bits + 63) / 64, .width_bits = width_bits, .given = count};
     uint64_t capacity = 16;
     while (capacity / 4 * 3 < count) capacity *= 2;
-    struct search search = {.rows = rows, .row_bytes = width_bits / 8, .secret = nigh__secret(), .mask = capacity - 1};
+    struct search search = {
+        .rows = rows, .row_bytes = nigh__row_bytes(width_bits), .secret = nigh__secret(), .mask = capacity - 1};
     search.slots = nigh__alloc_table(context, capacity, sizeof(uint64_t));
     search.firsts = nigh__alloc(context, count, sizeof(uint32_t));
     bool fits = search.slots != NULL && search.firsts != NULL;

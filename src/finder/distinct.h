@@ -31,7 +31,7 @@ struct nigh__distinct {
 };
 
 /*
- * `rows` are width_bits / 8 bytes each and fewer than 2^32 - 1.  Besides what it keeps it
+ * `rows` are nigh__row_bytes(width_bits) bytes each and fewer than 2^32 - 1.  Besides what it keeps it
  * takes, for a time, 4 bytes a row and a hash table of 11 to 22.
  *
  * Returns NIGH_OK, NIGH_ENOMEM, NIGH_ECANCELLED.

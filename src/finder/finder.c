@@ -81,13 +81,11 @@ static nigh_status check_psm(const nigh_finder_options *options, nigh_error *err
 static nigh_status check_options(const nigh_finder_options *options, nigh_error *error) {
     if (nigh_finder_method_name(options->method) == NULL)
         return nigh__fail(error, NIGH_EINVAL, "%d is no method of a finder", (int)options->method);
-    const uint32_t width = options->width_bits;
-    if (!nigh__width_valid(width))
-        return nigh__fail(error, NIGH_EINVAL, "a width of %u bits; widths are multiples of 8 up to %u", width,
-                          NIGH_MAX_WIDTH_BITS);
+    nigh_status status = nigh__width_allowed(options->width_bits, error);
+    if (status != NIGH_OK) return status;
     if (!(options->recall > 0 && options->recall <= 1))
         return nigh__fail(error, NIGH_EINVAL, "a recall of %g: it must be above 0 and at most 1", options->recall);
-    nigh_status status = check_blocks(options, error);
+    status = check_blocks(options, error);
     return status == NIGH_OK ? check_psm(options, error) : status;
 }
 
@@ -289,6 +287,8 @@ nigh_status nigh_finder_new(nigh_context *context, const uint8_t *rows, uint64_t
         return nigh__fail(error, NIGH_EINVAL, "no rows, where %" PRIu64 " were announced", count);
     if (count >= UINT32_MAX)
         return nigh__fail(error, NIGH_ELIMIT, "%" PRIu64 " rows: a finder takes fewer than %u", count, UINT32_MAX);
+    status = nigh__padding_check(rows, count, known.width_bits, "row", error);
+    if (status != NIGH_OK) return status;
     nigh_finder *finder = nigh__alloc_zero(context, 1, sizeof *finder);
     if (finder == NULL) return nigh__no_memory(error, "for a finder");
     finder->context = context;
@@ -304,7 +304,7 @@ nigh_status nigh_finder_new(nigh_context *context, const uint8_t *rows, uint64_t
 
 /* Puts a row wherever it was given. */
 static void put_row(const nigh_finder *finder, uint32_t row, const uint64_t *words, uint8_t *out) {
-    const size_t bytes = finder->distinct.width_bits / 8;
+    const size_t bytes = nigh__row_bytes(finder->distinct.width_bits);
     uint32_t own;
     uint32_t count;
     const uint32_t *numbers = nigh__distinct_numbers(&finder->distinct, row, &own, &count);

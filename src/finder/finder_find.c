@@ -20,6 +20,7 @@
  * The plain scan shares the rows among the threads instead (scan/scan.c).
  */
 #include "base/assert.h"
+#include "base/limits.h"
 #include "base/parallel.h"
 #include "finder/finder.h"
 #include "finder/finder_each.h"
@@ -225,7 +226,7 @@ static nigh_status chunk_find(struct finding *finding, size_t number, uint64_t *
     const nigh_finder *finder = finding->finder;
     const size_t first = number * finding->chunk_size;
     const size_t count = nigh__smaller(finding->chunk_size, finding->count - first);
-    const size_t row_bytes = finder->distinct.width_bits / 8;
+    const size_t row_bytes = nigh__row_bytes(finder->distinct.width_bits);
     nigh__distinct_copy(queries, finder->distinct.words, finding->queries + first * row_bytes, count, row_bytes);
     struct nigh__found found = {.hits = NIGH__ARRAY(struct nigh__hit)};
     struct chunk *chunk = &finding->chunks[number];
@@ -334,7 +335,7 @@ static nigh_status find_in_chunks(struct finding *finding, uint32_t threads, nig
 static nigh_status scan_batch(struct finding *finding, uint64_t *queries, size_t first, size_t count, uint32_t threads,
                               nigh_error *error) {
     const struct nigh__distinct *distinct = &finding->finder->distinct;
-    const size_t row_bytes = distinct->width_bits / 8;
+    const size_t row_bytes = nigh__row_bytes(distinct->width_bits);
     nigh__distinct_copy(queries, distinct->words, finding->queries + first * row_bytes, count, row_bytes);
     uint32_t limits[NIGH__BATCH_QUERIES];
     struct nigh__array found[NIGH__BATCH_QUERIES];
@@ -387,15 +388,15 @@ static nigh_status find_by_scan(struct finding *finding, uint32_t threads, nigh_
 
 /* ------------------------------------------------------------------ the whole */
 
-static nigh_status check_find(const nigh_finder *finder, size_t count, const nigh_find_options *options,
-                              nigh_error *error) {
+static nigh_status check_find(const nigh_finder *finder, const uint8_t *queries, size_t count,
+                              const nigh_find_options *options, nigh_error *error) {
     if (options->mode != NIGH_FIND_ALL && options->mode != NIGH_FIND_FIRST && options->mode != NIGH_FIND_ANY)
         return nigh__fail(error, NIGH_EINVAL, "%d is no mode of finding", (int)options->mode);
     if (finder->info.method == NIGH_FINDER_PSM && options->weights == NULL && count != 0)
         return nigh__fail(error, NIGH_EINVAL, "the method 'psm' needs the weights of the queries' bits");
     if (count > SIZE_MAX / 2 / finder->distinct.width_bits)
         return nigh__fail(error, NIGH_EINVAL, "%zu queries are more than memory can hold", count);
-    return NIGH_OK;
+    return nigh__padding_check(queries, count, finder->distinct.width_bits, "query", error);
 }
 
 /* `finding` has its queries and its options; the results are made here. */
@@ -422,7 +423,7 @@ nigh_status nigh_finder_find(const nigh_finder *finder, const uint8_t *queries, 
     *out = NULL;
     struct finding finding = {.finder = finder, .queries = queries, .count = count, .telling = ATOMIC_FLAG_INIT};
     nigh_status status = nigh__options_copy(&nigh__find_options_shape, &finding.options, options, error);
-    if (status == NIGH_OK) status = check_find(finder, count, &finding.options, error);
+    if (status == NIGH_OK) status = check_find(finder, queries, count, &finding.options, error);
     if (status == NIGH_OK) status = find(&finding, error);
     if (status == NIGH_OK)
         *out = finding.results;
@@ -443,7 +444,7 @@ nigh_status nigh__finder_each(const nigh_finder *finder, const uint8_t *queries,
     struct finding finding = {
         .finder = finder, .queries = queries, .count = count, .sink = sink, .telling = ATOMIC_FLAG_INIT};
     nigh_status status = nigh__options_copy(&nigh__find_options_shape, &finding.options, options, error);
-    if (status == NIGH_OK) status = check_find(finder, count, &finding.options, error);
+    if (status == NIGH_OK) status = check_find(finder, queries, count, &finding.options, error);
     if (status == NIGH_OK) status = find(&finding, error);
     if (finding.results == NULL) return status;
     *counts = (struct nigh__find_counts){.told = finding.results->finished,

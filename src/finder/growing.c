@@ -41,6 +41,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/limits.h"
 #include "base/status.h"
 #include "finder/finder_options.h"
 
@@ -155,7 +156,7 @@ static size_t merged_from(const nigh_growing_finder *finder, uint64_t rows, uint
 /* Rows of parts and tail, and what is added, in their order. */
 static void collect(const nigh_growing_finder *finder, size_t from, const uint8_t *rows, uint64_t count, uint8_t *out) {
     const struct nigh__growing_part *parts = finder->parts.data;
-    const size_t bytes = finder->options.width_bits / 8;
+    const size_t bytes = nigh__row_bytes(finder->options.width_bits);
     const uint64_t *tail = finder->tail.data;
     for (size_t i = from; i < finder->parts.count; i++) {
         nigh__finder_copy_rows(parts[i].finder, out);
@@ -189,7 +190,7 @@ static nigh_status part_options(const nigh_growing_finder *finder, size_t from, 
 /* Makes one finder of the parts from `from` on, the tail, and what is added. */
 static nigh_status part_make(const nigh_growing_finder *finder, size_t from, uint64_t total, const uint8_t *rows,
                              uint64_t count, nigh_finder **out, nigh_error *error) {
-    const size_t bytes = finder->options.width_bits / 8;
+    const size_t bytes = nigh__row_bytes(finder->options.width_bits);
     nigh_finder_options options;
     nigh_status status = part_options(finder, from, &options, error);
     if (status != NIGH_OK) return status;
@@ -224,7 +225,7 @@ static nigh_status merge(nigh_growing_finder *finder, const uint8_t *rows, uint6
 static nigh_status tail_add(nigh_growing_finder *finder, const uint8_t *rows, uint64_t count, nigh_error *error) {
     uint64_t *words = nigh__array_add(finder->context, &finder->tail, (size_t)count * finder->words);
     if (words == NULL) return nigh__no_memory(error, "for rows");
-    nigh__distinct_copy(words, finder->words, rows, (size_t)count, finder->options.width_bits / 8);
+    nigh__distinct_copy(words, finder->words, rows, (size_t)count, nigh__row_bytes(finder->options.width_bits));
     finder->tail_rows += count;
     return NIGH_OK;
 }
@@ -254,7 +255,8 @@ nigh_status nigh_growing_finder_add(nigh_growing_finder *finder, const uint8_t *
                                     nigh_error *error) {
     if (rows == NULL && count != 0)
         return nigh__fail(error, NIGH_EINVAL, "no rows, where %" PRIu64 " were announced", count);
-    return nigh__growing_add(finder, rows, count, NULL, error);
+    const nigh_status status = nigh__padding_check(rows, count, finder->options.width_bits, "row", error);
+    return status == NIGH_OK ? nigh__growing_add(finder, rows, count, NULL, error) : status;
 }
 
 void nigh_growing_finder_describe(const nigh_growing_finder *finder, nigh_growing_info *out) {

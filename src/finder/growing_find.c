@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/limits.h"
 #include "base/status.h"
 #include "finder/finder_options.h"
 #include "finder/growing.h"
@@ -153,7 +154,7 @@ static void take_answers(struct asking *asking, const nigh_results *found, uint6
 static bool left_gather(struct asking *asking) {
     const nigh_context *context = asking->finder->context;
     const size_t width_bits = asking->finder->options.width_bits;
-    const size_t bytes = width_bits / 8;
+    const size_t bytes = nigh__row_bytes(width_bits);
     if (asking->left_count == asking->count) return true;
     if (asking->left_queries == NULL) asking->left_queries = nigh__alloc(context, asking->left_count, bytes);
     if (asking->left_weights == NULL && asking->options.weights != NULL)
@@ -217,15 +218,15 @@ static nigh_status find_one(struct asking *asking, nigh_error *error) {
 /* ------------------------------------------------------------------------- whole */
 
 /* What a part may refuse is refused before there is one that does. */
-static nigh_status check_find(const nigh_growing_finder *finder, size_t count, const nigh_find_options *options,
-                              nigh_error *error) {
+static nigh_status check_find(const nigh_growing_finder *finder, const uint8_t *queries, size_t count,
+                              const nigh_find_options *options, nigh_error *error) {
     if ((unsigned)options->mode > NIGH_FIND_ANY)
         return nigh__fail(error, NIGH_EINVAL, "%d is no mode of finding", (int)options->mode);
     const nigh_finder_method method = finder->options.method;
     const bool may_psm = method == NIGH_FINDER_PSM || (method == NIGH_FINDER_AUTO && finder->options.recall < 1);
     if (may_psm && options->weights == NULL && count != 0)
         return nigh__fail(error, NIGH_EINVAL, "the method 'psm' needs the weights of the queries' bits");
-    return NIGH_OK;
+    return nigh__padding_check(queries, count, finder->options.width_bits, "query", error);
 }
 
 nigh_status nigh_growing_finder_find(const nigh_growing_finder *finder, const uint8_t *queries, size_t count,
@@ -233,7 +234,7 @@ nigh_status nigh_growing_finder_find(const nigh_growing_finder *finder, const ui
     *out = NULL;
     struct asking asking = {.finder = finder, .queries = queries, .count = count};
     nigh_status status = nigh__options_copy(&nigh__find_options_shape, &asking.options, options, error);
-    if (status == NIGH_OK) status = check_find(finder, count, &asking.options, error);
+    if (status == NIGH_OK) status = check_find(finder, queries, count, &asking.options, error);
     if (status != NIGH_OK) return status;
     tail_init(&asking);
     asking.results = nigh__results_new(finder->context, count);

@@ -5,6 +5,7 @@
  * compared with it here, and all of it is added when the piece is done.
  */
 #include "base/bytes.h"
+#include "base/limits.h"
 #include "base/status.h"
 #include "finder/finder_options.h"
 #include "finder/growing.h"
@@ -33,7 +34,7 @@ static nigh_status placing_init(struct placing *placing, nigh_error *error) {
     const nigh_growing_finder *finder = placing->finder;
     const nigh_context *context = finder->context;
     placing->words = nigh__alloc(context, (size_t)PIECE * finder->words, 2 * sizeof(uint64_t));
-    placing->added_rows = nigh__alloc(context, PIECE, finder->options.width_bits / 8);
+    placing->added_rows = nigh__alloc(context, PIECE, nigh__row_bytes(finder->options.width_bits));
     placing->clusters = nigh__alloc(context, PIECE, sizeof(uint32_t));
     if (placing->words == NULL || placing->added_rows == NULL || placing->clusters == NULL)
         return nigh__no_memory(error, "for rows");
@@ -78,7 +79,7 @@ static uint64_t cluster_of(const struct placing *placing, uint64_t number) {
 
 static void place_row(struct placing *placing, size_t i, const nigh_results *found) {
     const nigh_growing_finder *finder = placing->finder;
-    const size_t bytes = finder->options.width_bits / 8;
+    const size_t bytes = nigh__row_bytes(finder->options.width_bits);
     const uint64_t *row = placing->words + i * finder->words;
     nigh_placed *placed = &placing->out[i];
     size_t count;
@@ -112,7 +113,7 @@ static nigh_status place_piece(struct placing *placing, nigh_error *error) {
         status = nigh__fail(error, NIGH_ELIMIT, "a finder takes fewer than %u rows", UINT32_MAX);
     if (status == NIGH_OK) {
         nigh__distinct_copy(placing->words, finder->words, placing->rows, placing->count,
-                            finder->options.width_bits / 8);
+                            nigh__row_bytes(finder->options.width_bits));
         placing->added_count = 0;
         for (size_t i = 0; i < placing->count; i++) place_row(placing, i, found);
         status = nigh__growing_add(finder, placing->added_rows, placing->added_count,
@@ -128,11 +129,13 @@ nigh_status nigh_growing_finder_find_or_add(nigh_growing_finder *finder, const u
     struct placing placing = {.finder = finder};
     out_clear(out, count);
     nigh_status status = nigh__options_copy(&nigh__find_options_shape, &placing.options, options, error);
+    if (status == NIGH_OK)
+        status = nigh__padding_check(rows, count, finder->options.width_bits, "row", error); /* before any is added */
     if (status == NIGH_OK) status = placing_init(&placing, error);
     const uint8_t *weights = placing.options.weights;
     const size_t width_bits = finder->options.width_bits;
     for (size_t at = 0; at < count && status == NIGH_OK; at += PIECE) {
-        placing.rows = rows + at * (width_bits / 8);
+        placing.rows = rows + at * nigh__row_bytes(width_bits);
         placing.count = nigh__smaller(PIECE, count - at);
         placing.out = out + at;
         if (weights != NULL) placing.options.weights = weights + at * width_bits;

@@ -222,7 +222,7 @@ static uint32_t within(uint32_t value, uint32_t least, uint32_t most) {
 
 void nigh__recall_draw(uint32_t width_bits, uint32_t radius, uint32_t prefix_bits, uint32_t rotations,
                        nigh_weak_model model, struct nigh__recall_curve *out) {
-    struct simulation simulation = {.width_bits = within(width_bits, 8, MAX_WIDTH), .radius = radius};
+    struct simulation simulation = {.width_bits = within(width_bits, 1, MAX_WIDTH), .radius = radius};
     if (width_bits > MAX_WIDTH)
         simulation.radius = (uint32_t)(((uint64_t)radius * MAX_WIDTH + width_bits - 1) / width_bits);
     simulation.radius = within(simulation.radius, 0, simulation.width_bits);

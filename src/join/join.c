@@ -28,6 +28,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/limits.h"
 #include "base/secret.h"
 #include "base/status.h"
 #include "base/threads.h"
@@ -246,11 +247,14 @@ nigh_status nigh__join_from(nigh_context *context, const uint8_t *rows, uint64_t
     nigh_status status = copy_options(options, &join.options, error);
     if (status != NIGH_OK) return status;
     join.width_bits = join.options.width_bits;
-    if (join.width_bits == 0 || join.width_bits % 8 != 0 || join.width_bits > NIGH_MAX_WIDTH_BITS)
-        return nigh__fail(error, NIGH_EINVAL, "a width of %u bits: 8 to %u in steps of 8 go", join.width_bits,
-                          NIGH_MAX_WIDTH_BITS);
+    status = nigh__width_allowed(join.width_bits, error);
+    if (status != NIGH_OK) return status;
     if (rows == NULL && count > 0)
         return nigh__fail(error, NIGH_EINVAL, "no rows, though there are to be %llu", (unsigned long long)count);
+    status = nigh__padding_check(rows, count, join.width_bits, "row", error);
+    if (status == NIGH_OK && others != NULL)
+        status = nigh__padding_check(others, other_count, join.width_bits, "other row", error);
+    if (status != NIGH_OK) return status;
     join.sides[0] = (struct nigh__join_side){.bytes = rows, .count = count};
     if (others != NULL) join.sides[1] = (struct nigh__join_side){.bytes = others, .count = other_count};
     return join_sides(&join, result, error);

@@ -9,13 +9,14 @@
 
 #include "base/bytes.h"
 #include "base/guard.h"
+#include "base/limits.h"
 #include "base/status.h"
 #include "collection/collection.h"
 #include "join/join.h"
 
 static void read_bytes(const struct nigh__join *join, const uint8_t *bytes, uint64_t first, size_t count,
                        uint64_t *out) {
-    const size_t row_bytes = join->width_bits / 8;
+    const size_t row_bytes = nigh__row_bytes(join->width_bits);
     bytes += first * row_bytes;
     if (row_bytes == join->words * sizeof *out) {
         memcpy(out, bytes, count * row_bytes);
@@ -45,7 +46,6 @@ static const struct nigh__segment *segment_of(const nigh_collection *collection,
 /* Documents first .. first + count of a segment.  *bad is the first that has no row, or `count`. */
 static bool copy_rows(const struct nigh__segment *segment, uint32_t first, size_t count, uint64_t *out, size_t *bad) {
     const uint32_t words = segment->words;
-    const uint64_t last = segment->width_bits % 64 == 0 ? UINT64_MAX : (UINT64_C(1) << segment->width_bits % 64) - 1;
     struct nigh__guard guard;
     nigh__guard_enter(&guard, segment->map, segment->length);
     if (NIGH__GUARD_FAULTED(&guard)) return false;
@@ -57,7 +57,7 @@ static bool copy_rows(const struct nigh__segment *segment, uint32_t first, size_
             break;
         }
         memcpy(out + i * words, segment->rows + (uint64_t)row * words, words * sizeof *out);
-        out[i * words + words - 1] &= last;
+        out[i * words + words - 1] &= nigh__last_word_mask(segment->width_bits);
     }
     nigh__guard_leave(&guard);
     return true;

@@ -29,7 +29,7 @@ struct nigh__projection {
                    size_t functions, uint32_t *minima);
 
     /*
-     * sums[j] += factors[i] * rows[at[i] * width + j] over all i; `width` is a multiple of 8, factors
+     * sums[j] += factors[i] * rows[at[i] * width + j] over all i; factors
      * are below 2^15, and no sum may pass 31 bits on its way.
      */
     void (*rows)(const int16_t *rows, const uint32_t *at, const uint32_t *factors, size_t count, size_t width,

@@ -160,11 +160,14 @@ TARGET static void rows_avx2(const int16_t *rows, const uint32_t *at, const uint
         NIGH__UNROLL4
         for (size_t r = 0; r < SUMS; r++) _mm256_storeu_si256((__m256i *)(sums + j + 8 * r), sum[r]);
     }
-    for (; j < width; j += 8) {
+    for (; j + 8 <= width; j += 8) {
         __m256i sum = load(sums + j);
         for (size_t i = 0; i < count; i++)
             sum = _mm256_add_epi32(sum, times_row(rows + at[i] * width + j, _mm256_set1_epi32((int)factors[i])));
         _mm256_storeu_si256((__m256i *)(sums + j), sum);
+    }
+    for (; j < width; j++) {
+        for (size_t i = 0; i < count; i++) sums[j] += (int32_t)factors[i] * rows[at[i] * width + j];
     }
 }
 

@@ -42,7 +42,7 @@
 #define LONGEST 1024u /* postings that are summed in single precision */
 #define FEATURES_A_PIECE 64u
 #define ROWS_A_PIECE 256u
-#define LANES 8u                        /* widths are multiples */
+#define LANES 8u                        /* most widths are multiples */
 #define WORK_A_THREAD UINT64_C(1000000) /* postings times bits: below, another thread costs more than it saves */
 #define LINE_STEPS 4u
 #define FLAT 0.05   /* a slope this part of the first is the bottom of the line */
@@ -128,30 +128,50 @@ static const int8_t *target_of(const struct fit *fit, uint32_t row, float *weigh
     return fit->codewords + (size_t)kind * fit->width;
 }
 
+/* A row at hand, for whole lanes of it and for the bits left over. */
+struct fit_row {
+    const int8_t *target;
+    const float *steps, *moves;
+    float *sums, *slopes;
+    float weight;
+};
+
+/* False: it has no label. */
+static bool row_at(const struct fit *fit, uint32_t number, struct fit_row *out) {
+    const size_t at = (size_t)number * fit->width;
+    out->target = target_of(fit, number, &out->weight);
+    out->steps = fit->steps;
+    out->moves = fit->moves + at;
+    out->sums = fit->sums + at;
+    out->slopes = fit->slopes + at;
+    return out->target != NULL;
+}
+
 static void store_sums(double *piece, const float *sums, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) piece[i] = (double)sums[i];
+}
+
+static inline void step_bits(const struct fit_row *row, uint32_t from, uint32_t count, float *losses) {
+    for (uint32_t b = from; b < from + count; b++) {
+        const float sum = row->sums[b] + row->steps[b] * row->moves[b];
+        const float gap = 1 - (float)row->target[b] * sum;
+        const float open = gap > 0 ? gap : 0;
+        row->sums[b] = sum;
+        row->slopes[b] = -row->weight * (float)row->target[b] * open;
+        losses[b] += row->weight * open * open / 2;
+    }
 }
 
 /* Z += alpha D, E, and the losses. */
 static void take_step(struct fit *fit, uint32_t begin, uint32_t end) {
     const uint32_t width = fit->width;
-    const float *steps = fit->steps;
-    float losses[NIGH__MODEL_MAX_BITS] = {0}, weight;
+    float losses[NIGH__MODEL_MAX_BITS] = {0};
     for (uint32_t i = begin; i < end; i++) {
-        const int8_t *target = target_of(fit, i, &weight);
-        if (target == NULL) continue;
-        float *sums = fit->sums + (size_t)i * width, *slopes = fit->slopes + (size_t)i * width;
-        const float *moves = fit->moves + (size_t)i * width;
-        for (uint32_t at = 0; at < width; at += LANES) {
-            for (uint32_t b = at; b < at + LANES; b++) {
-                const float sum = sums[b] + steps[b] * moves[b];
-                const float gap = 1 - (float)target[b] * sum;
-                const float open = gap > 0 ? gap : 0;
-                sums[b] = sum;
-                slopes[b] = -weight * (float)target[b] * open;
-                losses[b] += weight * open * open / 2;
-            }
-        }
+        struct fit_row row;
+        if (!row_at(fit, i, &row)) continue;
+        uint32_t at = 0;
+        for (; at + LANES <= width; at += LANES) step_bits(&row, at, LANES, losses);
+        step_bits(&row, at, width - at, losses);
     }
     store_sums(fit->pieces + (size_t)(begin / ROWS_A_PIECE) * width, losses, width);
 }
@@ -166,24 +186,26 @@ static void find_moves(struct fit *fit, uint32_t begin, uint32_t end) {
     }
 }
 
+static inline void derive_bits(const struct fit_row *row, uint32_t from, uint32_t count, float *first, float *second) {
+    for (uint32_t b = from; b < from + count; b++) {
+        const float gap = 1 - (float)row->target[b] * (row->sums[b] + row->steps[b] * row->moves[b]);
+        const float open = gap > 0 ? row->moves[b] : 0;
+        first[b] -= row->weight * (float)row->target[b] * gap * open;
+        second[b] += row->weight * open * open;
+    }
+}
+
 /* First and second derivative of the losses by alpha. */
 static void sum_along(struct fit *fit, uint32_t begin, uint32_t end) {
     const uint32_t width = fit->width;
-    const float *steps = fit->steps;
-    float derivatives[2 * NIGH__MODEL_MAX_BITS] = {0}, weight;
+    float derivatives[2 * NIGH__MODEL_MAX_BITS] = {0};
     float *first = derivatives, *second = derivatives + width;
     for (uint32_t i = begin; i < end; i++) {
-        const int8_t *target = target_of(fit, i, &weight);
-        if (target == NULL) continue;
-        const float *sums = fit->sums + (size_t)i * width, *moves = fit->moves + (size_t)i * width;
-        for (uint32_t at = 0; at < width; at += LANES) {
-            for (uint32_t b = at; b < at + LANES; b++) {
-                const float gap = 1 - (float)target[b] * (sums[b] + steps[b] * moves[b]);
-                const float open = gap > 0 ? moves[b] : 0;
-                first[b] -= weight * (float)target[b] * gap * open;
-                second[b] += weight * open * open;
-            }
-        }
+        struct fit_row row;
+        if (!row_at(fit, i, &row)) continue;
+        uint32_t at = 0;
+        for (; at + LANES <= width; at += LANES) derive_bits(&row, at, LANES, first, second);
+        derive_bits(&row, at, width - at, first, second);
     }
     store_sums(fit->pieces + (size_t)(begin / ROWS_A_PIECE) * 2 * width, derivatives, 2 * width);
 }

@@ -35,9 +35,9 @@ static bool is_lambda(double lambda) { return lambda > 0 || lambda == (double)NI
 static nigh_status check_numbers(const nigh_learn_options *options, nigh_error *error) {
     if (nigh_learn_method_name(options->method) == NULL)
         return nigh__fail(error, NIGH_EINVAL, "there is no method of learning of number %d", (int)options->method);
-    if (options->width_bits % 8 != 0 || options->width_bits > NIGH__MODEL_MAX_BITS)
-        return nigh__fail(error, NIGH_EINVAL, "signatures of %u bits: they must be a multiple of 8, at most %u",
-                          options->width_bits, NIGH__MODEL_MAX_BITS);
+    if (options->width_bits > NIGH__MODEL_MAX_BITS)
+        return nigh__fail(error, NIGH_EINVAL, "a width of %u bits; a model has 1 to %u", options->width_bits,
+                          NIGH__MODEL_MAX_BITS);
     if (options->max_features > NIGH__MODEL_MAX_FEATURES)
         return nigh__fail(error, NIGH_EINVAL, "%u features are too many; at most %u", options->max_features,
                           NIGH__MODEL_MAX_FEATURES);

@@ -40,7 +40,7 @@ nigh_status nigh__s3h_contribute(struct nigh__s3h *problem, nigh_error *error);
 /* f at the weights, and its gradient; neither depends on the threads. */
 double nigh__s3h_evaluate(struct nigh__s3h *problem, const double *weights, double *gradient);
 
-/* sums[j] = sum of scales[k] * matrix[which[k]][j] over k, in this order; `width` a row, a multiple of 8. */
+/* sums[j] = sum of scales[k] * matrix[which[k]][j] over k, in this order; `width` a row. */
 void nigh__s3h_gather(const uint32_t *which, const float *scales, uint64_t count, const float *matrix, uint32_t width,
                       float *sums);
 

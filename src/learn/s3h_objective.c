@@ -30,7 +30,7 @@
 
 #define LONGEST 1024u /* postings that are summed in single precision */
 #define FEATURES_A_PIECE 64u
-#define LANES 8u                        /* widths are multiples */
+#define LANES 8u                        /* most widths are multiples */
 #define WORK_A_THREAD UINT64_C(1000000) /* postings times bits: below, another thread costs more than it saves */
 
 /* ---------------------------------------------------------- sparse sums -- */
@@ -70,11 +70,19 @@ static void gather_8(const uint32_t *which, const float *scales, uint64_t count,
     memcpy(sums, all, sizeof all);
 }
 
+static void gather_1(const uint32_t *which, const float *scales, uint64_t count, const float *matrix, uint32_t width,
+                     float *sum) {
+    float a = 0;
+    for (uint64_t k = 0; k < count; k++) a += scales[k] * matrix[(size_t)which[k] * width];
+    *sum = a;
+}
+
 void nigh__s3h_gather(const uint32_t *which, const float *scales, uint64_t count, const float *matrix, uint32_t width,
                       float *sums) {
     uint32_t j = 0;
     for (; j + 32 <= width; j += 32) gather_32(which, scales, count, matrix + j, width, sums + j);
-    for (; j < width; j += LANES) gather_8(which, scales, count, matrix + j, width, sums + j);
+    for (; j + LANES <= width; j += LANES) gather_8(which, scales, count, matrix + j, width, sums + j);
+    for (; j < width; j++) gather_1(which, scales, count, matrix + j, width, sums + j);
 }
 
 /* -------------------------------------------------------------- threads -- */
@@ -119,13 +127,17 @@ static void direct(const struct job *job, uint32_t begin, uint32_t end) {
 }
 
 /* Within 1 of 0.  What is no number stays so, and shows in the objective. */
-static void clip(const float *sums, uint32_t width, float *out) {
-    for (uint32_t j = 0; j < width; j += LANES) {
-        for (uint32_t k = j; k < j + LANES; k++) {
-            const float below = 1 < sums[k] ? 1 : sums[k];
-            out[k] = -1 > below ? -1 : below;
-        }
+static inline void clip_some(const float *sums, uint32_t count, float *out) {
+    for (uint32_t k = 0; k < count; k++) {
+        const float below = 1 < sums[k] ? 1 : sums[k];
+        out[k] = -1 > below ? -1 : below;
     }
+}
+
+static void clip(const float *sums, uint32_t width, float *out) {
+    uint32_t j = 0;
+    for (; j + LANES <= width; j += LANES) clip_some(sums + j, LANES, out + j);
+    clip_some(sums + j, width - j, out + j);
 }
 
 /* Z, where E will be, and P. */

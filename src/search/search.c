@@ -35,6 +35,7 @@
 #include <string.h>
 
 #include "base/guard.h"
+#include "base/limits.h"
 #include "base/status.h"
 #include "base/threads.h"
 #include "collection/collection.h"
@@ -122,7 +123,8 @@ static bool expand_row(struct expansion *e) {
     uint32_t count = 0;
     if (!nigh__segment_group(segment, row, &first, &count))
         return lies(e, NIGH__SECTION_GROUP_STARTS, row, "the documents of a signature lie outside their section");
-    if (distance > e->farthest) return lies(e, NIGH__SECTION_SIGNATURES, row, "bits past the width are set");
+    if (distance > e->farthest || !nigh__segment_padded(segment, row))
+        return lies(e, NIGH__SECTION_SIGNATURES, row, NIGH__PADDING_SET);
     if (count > segment->documents - e->in_groups)
         return lies(e, NIGH__SECTION_GROUP_STARTS, row, "a document belongs to several signatures");
     const uint32_t taken = count < e->k ? count : e->k;
@@ -351,7 +353,7 @@ static size_t batch_size(size_t count, size_t most) {
 
 /* Copies signatures, one after the other, to whole, zero-padded words. */
 static void copy_rows(const struct search *search, const uint8_t *from, size_t count, uint64_t *to) {
-    const size_t bytes = search->collection->width_bits / 8;
+    const size_t bytes = nigh__row_bytes(search->collection->width_bits);
     const size_t words = nigh__row_words(search->collection->width_bits);
     memset(to, 0, count * words * sizeof(uint64_t));
     for (size_t q = 0; q < count; q++) memcpy(to + q * words, from + q * bytes, bytes);
@@ -363,7 +365,8 @@ static bool make_planes(struct search *search, size_t first, size_t q) {
     const size_t words = nigh__row_words(width);
     uint64_t *planes = search->plane_words + q * search->planes.count * words;
     const bool masked = search->options.masks != NULL;
-    if (masked) copy_rows(search, search->options.masks + (first + q) * (width / 8), 1, search->mask);
+    if (masked) copy_rows(search, search->options.masks + (first + q) * nigh__row_bytes(width), 1, search->mask);
+    if (masked) search->mask[words - 1] &= nigh__last_word_mask(width); /* whatever the caller set past the width */
     if (search->options.rank == NIGH_RANK_WEIGHTED)
         return nigh__planes_weigh(search->weights + q * width, masked ? search->mask : NULL, width, planes);
     memcpy(planes, search->mask, words * sizeof *planes);
@@ -388,9 +391,9 @@ static nigh_status rank_batch(struct search *search, size_t first, nigh_error *e
 /* The `count` queries from number `first` on. */
 static nigh_status take_batch(struct search *search, const uint8_t *queries, size_t first, size_t count,
                               nigh_error *error) {
-    const size_t bytes = search->collection->width_bits / 8;
-    copy_rows(search, queries + first * bytes, count, search->batch);
-    if (search->options.weights != NULL) search->weights = search->options.weights + first * 8 * bytes;
+    const size_t width = search->collection->width_bits;
+    copy_rows(search, queries + first * nigh__row_bytes(width), count, search->batch);
+    if (search->options.weights != NULL) search->weights = search->options.weights + first * width;
     for (size_t q = 0; q < count; q++) {
         search->matches[q].count = 0;
         search->scanned[q] = false;
@@ -523,6 +526,7 @@ nigh_status nigh_search(const nigh_collection *collection, const uint8_t *querie
     if (queries == NULL && count != 0) return nigh__fail(error, NIGH_EINVAL, "there are no queries");
     status = check_ranking(&search.options, error);
     if (status == NIGH_OK) status = nigh__search_settle(collection, &search.options, error);
+    if (status == NIGH_OK) status = nigh__padding_check(queries, count, collection->width_bits, "query", error);
     if (status != NIGH_OK) return status;
 
     nigh_results *results = nigh__results_new(collection->context, count);

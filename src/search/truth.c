@@ -21,6 +21,7 @@
 #include "base/bytes.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/limits.h"
 #include "base/progress.h"
 #include "base/replacement.h"
 #include "base/status.h"
@@ -77,7 +78,7 @@ nigh_status nigh__truth_key(const nigh_collection *collection, const uint8_t *qu
     if (hasher == NULL) return nigh__no_memory(error, "for the truth");
     for (uint32_t s = 0; s < collection->segment_count; s++)
         nigh__hasher_add(hasher, &collection->segments[s]->header.checksum, sizeof(uint64_t));
-    nigh__hasher_add(hasher, queries, count * (collection->width_bits / 8));
+    nigh__hasher_add(hasher, queries, count * nigh__row_bytes(collection->width_bits));
     for (size_t q = 0; q < count; q++) {
         const uint64_t own = nigh__own(options, q);
         nigh__hasher_add(hasher, &own, sizeof own);
@@ -104,8 +105,8 @@ static nigh_status scan_some(const nigh_collection *collection, const uint8_t *q
     search.k = options->k + 1;
     search.method = NIGH_SEARCH_SCAN;
     search.threads = options->threads;
-    nigh_status status =
-        nigh_search(collection, queries + first * (collection->width_bits / 8), count, &search, &results, error);
+    nigh_status status = nigh_search(collection, queries + first * nigh__row_bytes(collection->width_bits), count,
+                                     &search, &results, error);
     for (size_t q = 0; status == NIGH_OK && q < count; q++) {
         size_t found = 0;
         const nigh_match *matches = nigh_results_matches(results, q, &found);

@@ -32,7 +32,8 @@ static nigh_status ask(struct nigh__tuner *tuner, size_t q, size_t slot, const n
     options.threads = 1;
     if (tuner->weights != NULL) options.weights = tuner->weights + q * width;
     const double begin = nigh__thread_clock();
-    nigh_status status = nigh_search(collection, tuner->signatures + q * (width / 8), 1, &options, &results, error);
+    nigh_status status =
+        nigh_search(collection, tuner->signatures + q * nigh__row_bytes(width), 1, &options, &results, error);
     tuner->seconds[slot] = nigh__thread_clock() - begin;
     if (status != NIGH_OK) return status;
     size_t count = 0;

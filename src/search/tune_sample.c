@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/limits.h"
 #include "base/rng.h"
 #include "base/status.h"
 #include "search/search_options.h"
@@ -51,7 +52,7 @@ static uint64_t choose_document(const struct nigh__tuner *tuner, size_t q) {
 
 static nigh_status sample_documents(struct nigh__tuner *tuner, nigh_error *error) {
     const nigh_collection *collection = tuner->collection;
-    const size_t bytes = collection->width_bits / 8;
+    const size_t bytes = nigh__row_bytes(collection->width_bits);
     nigh_status status = NIGH_OK;
     for (size_t q = 0; status == NIGH_OK && q < tuner->count; q++) {
         tuner->own[q] = choose_document(tuner, q);
@@ -68,14 +69,14 @@ static nigh_status take_queries(struct nigh__tuner *tuner, nigh_error *error) {
     const size_t width = tuner->collection->width_bits;
     const bool weighted =
         options->queries == NULL ? nigh__collection_has_weights(tuner->collection) : options->weights != NULL;
-    tuner->signatures = nigh__alloc(tuner->context, tuner->count, width / 8);
+    tuner->signatures = nigh__alloc(tuner->context, tuner->count, nigh__row_bytes(width));
     if (weighted) tuner->weights = nigh__alloc(tuner->context, tuner->count, width);
     if (options->queries == NULL) tuner->own = nigh__alloc(tuner->context, tuner->count, sizeof *tuner->own);
     if (tuner->signatures == NULL || (weighted && tuner->weights == NULL))
         return nigh__no_memory(error, "to tune with");
     if (options->queries == NULL)
         return tuner->own == NULL ? nigh__no_memory(error, "to tune with") : sample_documents(tuner, error);
-    memcpy(tuner->signatures, options->queries, tuner->count * (width / 8));
+    memcpy(tuner->signatures, options->queries, tuner->count * nigh__row_bytes(width));
     if (weighted) memcpy(tuner->weights, options->weights, tuner->count * width);
     return NIGH_OK;
 }

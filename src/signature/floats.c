@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/limits.h"
 #include "base/memory.h"
 #include "base/status.h"
 
@@ -14,7 +15,7 @@ nigh_status nigh__floats_init(struct nigh__floats *floats, const nigh_context *c
     floats->item_bytes = item_bytes;
     floats->columns = columns;
     floats->row = nigh__alloc(context, columns, sizeof *floats->row);
-    floats->bits = nigh__alloc(context, columns / 8, 1);
+    floats->bits = nigh__alloc(context, nigh__row_bytes(columns), 1);
     if (floats->row == NULL || floats->bits == NULL) return nigh__no_memory(error, "for a row of floats");
     return NIGH_OK;
 }
@@ -51,11 +52,12 @@ static double load_item(const uint8_t *bytes, unsigned item_bytes) {
 
 static void set_bits(struct nigh__floats *floats) {
     const double *thresholds = floats->thresholds->values;
-    for (uint32_t byte = 0; byte < floats->columns / 8; byte++) {
+    for (uint32_t first = 0; first < floats->columns; first += 8) {
+        const uint32_t count = floats->columns - first < 8 ? floats->columns - first : 8;
         unsigned bits = 0;
-        for (unsigned i = 0; i < 8; i++)
-            bits |= (unsigned)(floats->row[8 * byte + i] > (thresholds == NULL ? 0.0 : thresholds[8 * byte + i])) << i;
-        floats->bits[byte] = (uint8_t)bits;
+        for (uint32_t i = 0; i < count; i++)
+            bits |= (unsigned)(floats->row[first + i] > (thresholds == NULL ? 0.0 : thresholds[first + i])) << i;
+        floats->bits[first / 8] = (uint8_t)bits;
     }
 }
 

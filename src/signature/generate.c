@@ -370,9 +370,8 @@ nigh_status nigh_generate_weighted(const nigh_generator_options *options, uint64
     nigh_generator_options known;
     nigh_status status = nigh__options_copy(&nigh__generator_options_shape, &known, options, error);
     if (status != NIGH_OK) return status;
-    if (!nigh__width_valid(known.width_bits))
-        return nigh__fail(error, NIGH_EINVAL, "a width of %" PRIu32 " bits; it must be a multiple of 8 up to %u",
-                          known.width_bits, NIGH_MAX_WIDTH_BITS);
+    status = nigh__width_allowed(known.width_bits, error);
+    if (status != NIGH_OK) return status;
     struct generator generator;
     generator_init(&known, &generator);
     uint64_t signature[MAX_WORDS];
@@ -381,7 +380,8 @@ nigh_status nigh_generate_weighted(const nigh_generator_options *options, uint64
         weak_document_add(&generator, known.width_bits, number, signature, weights);
     else
         document_add(&generator, number, signature);
-    memcpy(out, signature, known.width_bits / 8);
+    signature[generator.words - 1] &= nigh__last_word_mask(known.width_bits);
+    memcpy(out, signature, nigh__row_bytes(known.width_bits));
     if (weights != NULL && !generator.weak_flips) weights_draw(&generator, known.width_bits, number, weights);
     return NIGH_OK;
 }

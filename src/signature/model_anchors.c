@@ -19,7 +19,7 @@
 #include "base/memory.h"
 #include "signature/model_parts.h"
 
-#define BLOCK 8u /* widths are multiples of it */
+#define BLOCK 8u
 
 /* ----------------------------------------------------------- turning over -- */
 
@@ -84,6 +84,14 @@ static void add_block(const nigh_model *model, const double *likeness, uint32_t 
     memcpy(sums, block, sizeof block);
 }
 
+/* One of those left over. */
+static void add_bit(const nigh_model *model, const double *likeness, uint32_t j, double *sum) {
+    const double *omega = model->omega + j;
+    double value = model->offsets[j];
+    for (uint32_t i = 0; i < model->shape.anchors; i++, omega += model->shape.width_bits) value += likeness[i] * *omega;
+    *sum = value;
+}
+
 void nigh__model_sum_anchors(const nigh_model *model, const uint32_t *features, const uint32_t *factors, size_t count,
                              uint64_t *dots, double *likeness, double *sums) {
     const uint32_t width = model->shape.width_bits;
@@ -92,5 +100,7 @@ void nigh__model_sum_anchors(const nigh_model *model, const uint32_t *features, 
         const double cosine = (double)dots[i] / (norm * model->anchor_norms[i]);
         likeness[i] = cosine < 1.0 ? nigh__exp((2.0 * cosine - 2.0) / model->delta_squared) : 1.0;
     }
-    for (uint32_t j = 0; j < width; j += BLOCK) add_block(model, likeness, j, sums + j);
+    uint32_t j = 0;
+    for (; j + BLOCK <= width; j += BLOCK) add_block(model, likeness, j, sums + j);
+    for (; j < width; j++) add_bit(model, likeness, j, sums + j);
 }

@@ -20,8 +20,8 @@ const char *nigh__model_shape_problem(const struct nigh__model_shape *shape) {
     const bool anchored = shape->form == NIGH__MODEL_ANCHORS;
     if (shape->form > NIGH__MODEL_ANCHORS) return "a model of an unknown form";
     if (shape->method > NIGH_LEARN_KLSH) return "a model by an unknown method";
-    if (shape->width_bits == 0 || shape->width_bits % 8 != 0 || shape->width_bits > NIGH__MODEL_MAX_BITS)
-        return "a model of bits that are not a multiple of 8 up to 1,024";
+    if (shape->width_bits == 0 || shape->width_bits > NIGH__MODEL_MAX_BITS)
+        return "a model without bits, or with more than 1,024";
     if (shape->features == 0 || shape->features > NIGH__MODEL_MAX_FEATURES)
         return "a model without features, or with more than 16,777,216";
     if (anchored ? shape->anchors == 0 || shape->anchors > NIGH__MODEL_MAX_ANCHORS : shape->anchors != 0)

@@ -13,6 +13,7 @@
  */
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "kernel/projection.h"
@@ -229,7 +230,7 @@ nigh_status nigh__model_project(struct nigh__model_projector *projector, const s
 
 void nigh__model_bits(const struct nigh__model_projector *projector, uint8_t *signature) {
     const bool real = projector->model->shape.form == NIGH__MODEL_ANCHORS;
-    for (uint32_t i = 0; i < projector->width_bits / 8; i++) {
+    for (uint32_t i = 0; i < nigh__row_bytes(projector->width_bits); i++) {
         unsigned byte = 0;
         for (uint32_t j = 0; j < 8; j++) {
             const bool above = real ? projector->real_sums[i * 8 + j] > 0 : projector->sums[i * 8 + j] > 0;

@@ -29,6 +29,7 @@
 
 #include "base/assert.h"
 #include "base/hash.h"
+#include "base/limits.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "kernel/projection.h"
@@ -75,11 +76,12 @@ static nigh_status projector_init(struct nigh__projector *projector, uint32_t de
 }
 
 static nigh_status check_shape(nigh_scheme_kind scheme, uint32_t width_bits, nigh_error *error) {
-    if (width_bits == 0 || width_bits % 8 != 0 || width_bits > NIGH_MAX_WIDTH_BITS)
-        return nigh__fail(error, NIGH_EINVAL, "%u bits is not a multiple of 8 from 8 to %u", width_bits,
-                          NIGH_MAX_WIDTH_BITS);
+    const nigh_status status = nigh__width_allowed(width_bits, error);
+    if (status != NIGH_OK) return status;
     if (scheme != NIGH_SCHEME_TOPSIG && scheme != NIGH_SCHEME_SIMHASH && scheme != NIGH_SCHEME_MINHASH)
         return nigh__fail(error, NIGH_EINVAL, "there is no scheme %d", (int)scheme);
+    if (scheme == NIGH_SCHEME_TOPSIG && width_bits < 2) /* a term has a bit for and one against */
+        return nigh__fail(error, NIGH_EINVAL, "a width of 1 bit; topsig needs 2 at least");
     return NIGH_OK;
 }
 
@@ -198,11 +200,14 @@ nigh_status nigh__project(struct nigh__projector *projector, const struct nigh__
 
 /* ------------------------------------------------------------------- what it gives */
 
+/* Whole bytes are made, so the last is that of a wider signature; of its bits those past the width are cleared. */
 void nigh__project_bits(const struct nigh__projector *projector, uint8_t *signature) {
+    const size_t bytes = nigh__row_bytes(projector->width_bits);
     if (projector->scheme == NIGH_SCHEME_MINHASH)
-        nigh__minhash_bits(projector->minima, projector->width_bits / 8, signature);
+        nigh__minhash_bits(projector->minima, bytes, signature);
     else
-        projector->kernel->signs(projector->sums, projector->width_bits / 8, signature);
+        projector->kernel->signs(projector->sums, bytes, signature);
+    signature[bytes - 1] &= nigh__last_byte_mask(projector->width_bits);
 }
 
 /* |sum| without a branch, for signs are as good as random. */

@@ -21,7 +21,7 @@
 
 /*
  * A projector holds the scheme's constants and scratch memory; one a thread.
- * `width_bits` is a multiple of 8 up to 65,536; `density` is topsig's alone, 0
+ * `width_bits` is 1 to 65,536 (topsig: from 2); `density` is topsig's alone, 0
  * for the usual; `seed` is minhash's alone, for hashes are seeded where they are made.
  */
 struct nigh__projector; /* opaque */
@@ -38,7 +38,7 @@ void nigh__projector_free(struct nigh__projector *projector); /* accepts NULL */
  */
 nigh_status nigh__project(struct nigh__projector *projector, const struct nigh__bag *bag, nigh_error *error);
 
-/* What the last projection gives: bits, width_bits / 8 bytes; and how sure they are, width_bits bytes. */
+/* What the last projection gives: bits, nigh__row_bytes(width_bits) bytes; and how sure they are, width_bits bytes. */
 void nigh__project_bits(const struct nigh__projector *projector, uint8_t *signature);
 void nigh__project_weights(const struct nigh__projector *projector, uint8_t *weights);
 

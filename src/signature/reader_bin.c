@@ -11,6 +11,7 @@
 #include <inttypes.h>
 
 #include "base/bytes.h"
+#include "base/limits.h"
 #include "base/status.h"
 #include "signature/signature_reader.h"
 
@@ -78,7 +79,7 @@ static nigh_status fail_partial(nigh_signature_reader *reader, uint64_t end, nig
 }
 
 static nigh_status raw_begin(nigh_signature_reader *reader, nigh_error *error) {
-    nigh_status status = nigh__reader_set_row(reader, reader->asked_bits / 8, error);
+    nigh_status status = nigh__reader_set_row(reader, nigh__row_bytes(reader->asked_bits), error);
     if (status != NIGH_OK) return status;
     uint64_t length;
     status = nigh__input_length(&reader->input, &length, error);

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "signature/signature_reader.h"
@@ -93,8 +94,8 @@ static bool decode(const char *digits, size_t count, uint8_t *out) {
 
 /* The first line sets what the others are compared with. */
 static nigh_status first_check(nigh_signature_reader *reader, const struct hex_line *line, nigh_error *error) {
-    size_t bits = line->digit_count * 4;
-    if (reader->asked_bits != 0 && reader->asked_bits != bits)
+    const size_t bits = line->digit_count * 4;
+    if (reader->asked_bits != 0 && nigh__row_bytes(reader->asked_bits) != line->digit_count / 2)
         return nigh__fail_line(error, NIGH_EMISMATCH, reader->input.name, reader->lines.number,
                                "signatures have %zu bits, %" PRIu32 " were asked for", bits, reader->asked_bits);
     reader->lines_have_ids = line->has_id;
@@ -105,10 +106,9 @@ static nigh_status first_check(nigh_signature_reader *reader, const struct hex_l
 static nigh_status later_check(nigh_signature_reader *reader, const struct hex_line *line, nigh_error *error) {
     const char *name = reader->input.name;
     uint64_t number = reader->lines.number;
-    size_t bits = line->digit_count * 4;
-    if (bits != reader->info.width_bits)
-        return nigh__fail_line(error, NIGH_EMISMATCH, name, number,
-                               "signature has %zu bits, those before it have %" PRIu32, bits, reader->info.width_bits);
+    if (line->digit_count != 2 * reader->row_bytes)
+        return nigh__fail_line(error, NIGH_EMISMATCH, name, number, "signature has %zu bits, those before it have %zu",
+                               line->digit_count * 4, reader->row_bytes * 8);
     if (line->has_id && !reader->lines_have_ids)
         return nigh__fail_line(error, NIGH_EFORMAT, name, number, "line has an id, those before it have none");
     if (!line->has_id && reader->lines_have_ids)

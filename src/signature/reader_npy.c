@@ -276,9 +276,8 @@ static nigh_status begin_floats(nigh_signature_reader *reader, const struct npy_
     const uint64_t columns = header->dimensions[1];
     if (!nigh__width_valid(columns))
         return nigh__fail_at(error, NIGH_EFORMAT, reader->input.name, NIGH_NO_OFFSET,
-                             "has %" PRIu64 " columns; for now it must be a multiple of 8, from 8 to %u", columns,
-                             NIGH_MAX_WIDTH_BITS);
-    nigh_status status = nigh__reader_set_row(reader, columns / 8, error);
+                             "has %" PRIu64 " columns; it must be from 1 to %u", columns, NIGH_MAX_WIDTH_BITS);
+    nigh_status status = nigh__reader_set_width(reader, (uint32_t)columns, error);
     if (status != NIGH_OK) return status;
     const nigh_thresholds *thresholds = reader->floats.thresholds;
     if (thresholds->count != 0 && thresholds->count != columns)

@@ -53,9 +53,10 @@ static nigh_status header_check(nigh_signature_reader *reader, const uint8_t *by
         return fail_number(reader, 0, "the header size", header_size, error);
     if (longest_name == 0 || longest_name > NIGH_MAX_ID_LENGTH)
         return fail_number(reader, 8, "the longest name", longest_name, error);
-    if (!nigh__width_valid(width_bits)) return fail_number(reader, 12, "the width in bits", width_bits, error);
+    if (!nigh__width_valid(width_bits) || width_bits % 8 != 0) /* TopSig has whole bytes alone */
+        return fail_number(reader, 12, "the width in bits", width_bits, error);
     reader->name_bytes = longest_name + 1;
-    return nigh__reader_set_row(reader, width_bits / 8, error);
+    return nigh__reader_set_width(reader, width_bits, error);
 }
 
 static size_t record_bytes(const nigh_signature_reader *reader) {

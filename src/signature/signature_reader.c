@@ -26,13 +26,17 @@ nigh_status nigh__reader_set_row(nigh_signature_reader *reader, uint64_t row_byt
     if (row_bytes == 0 || row_bytes > NIGH__MAX_ROW_BYTES)
         return nigh__fail_at(error, NIGH_EFORMAT, name, NIGH_NO_OFFSET,
                              "rows of %" PRIu64 " bytes; a signature has 1 to %u", row_bytes, NIGH__MAX_ROW_BYTES);
-    uint32_t width_bits = (uint32_t)row_bytes * 8;
+    const bool as_asked = nigh__row_bytes(reader->asked_bits) == row_bytes;
+    return nigh__reader_set_width(reader, as_asked ? reader->asked_bits : (uint32_t)row_bytes * 8, error);
+}
+
+nigh_status nigh__reader_set_width(nigh_signature_reader *reader, uint32_t width_bits, nigh_error *error) {
     if (reader->asked_bits != 0 && reader->asked_bits != width_bits)
-        return nigh__fail_at(error, NIGH_EMISMATCH, name, NIGH_NO_OFFSET,
+        return nigh__fail_at(error, NIGH_EMISMATCH, reader->input.name, NIGH_NO_OFFSET,
                              "signatures have %" PRIu32 " bits, %" PRIu32 " were asked for", width_bits,
                              reader->asked_bits);
-    reader->row_bytes = (size_t)row_bytes;
-    reader->stride = (size_t)row_bytes;
+    reader->row_bytes = nigh__row_bytes(width_bits);
+    reader->stride = reader->row_bytes;
     reader->info.width_bits = width_bits;
     return NIGH_OK;
 }
@@ -49,8 +53,7 @@ static nigh_status check_options(const char *path, const nigh_signature_reader_o
     if (options->format != NIGH_FORMAT_AUTO && reader_of(options->format) == NULL)
         return nigh__fail(error, NIGH_EINVAL, "%d is no signature format", (int)options->format);
     if (options->width_bits != 0 && !nigh__width_valid(options->width_bits))
-        return nigh__fail(error, NIGH_EINVAL, "a width of %" PRIu32 " bits; it must be a multiple of 8 up to %u",
-                          options->width_bits, NIGH_MAX_WIDTH_BITS);
+        return nigh__width_allowed(options->width_bits, error);
     if (options->format == NIGH_FORMAT_RAW && options->width_bits == 0)
         return nigh__fail(error, NIGH_EINVAL, "raw signatures say nothing of their width; it must be given");
     if (options->stream != NULL && options->stream->read == NULL)
@@ -183,12 +186,22 @@ static nigh_status count_check(nigh_signature_reader *reader, nigh_status status
                          cut ? "cut" : "added to");
 }
 
+/* Files carry whole bytes; what a stranger left in the bits that do not count would count in every distance. */
+static nigh_status padding_check(const nigh_signature_reader *reader, const nigh_document *document,
+                                 nigh_error *error) {
+    if (nigh__padding_is_clear(document->signature, reader->info.width_bits)) return NIGH_OK;
+    return nigh__fail_at(error, NIGH_EFORMAT, reader->input.name, NIGH_NO_OFFSET,
+                         "row %" PRIu64 " has bits set past the width of %" PRIu32, reader->row + 1,
+                         reader->info.width_bits);
+}
+
 nigh_status nigh_signature_reader_next(nigh_signature_reader *reader, nigh_document *out, nigh_error *error) {
     if (reader->state == NIGH__READER_FINISHED) return NIGH_END;
     if (reader->state == NIGH__READER_FAILED)
         return nigh__fail_at(error, NIGH_EINVAL, reader->input.name, NIGH_NO_OFFSET, "reading it has failed before");
     nigh_document document = {.size = sizeof document};
     nigh_status status = count_check(reader, reader->format->next(reader, &document, error), error);
+    if (status == NIGH_OK) status = padding_check(reader, &document, error);
     if (reader->has_ids_file && status == NIGH_OK) status = ids_next(reader, &document, error);
     if (reader->has_ids_file && status == NIGH_END) status = ids_finish(reader, error);
     if (status == NIGH_OK) {

@@ -36,7 +36,7 @@ struct nigh_signature_reader {
     nigh_signature_info info;
     enum nigh__reader_state state;
     uint32_t asked_bits; /* 0: any width */
-    size_t row_bytes;    /* info.width_bits / 8 */
+    size_t row_bytes;    /* nigh__row_bytes(info.width_bits) */
     uint64_t row;        /* rows given so far */
     size_t stride;       /* matrix: bytes of a row in the file; row_bytes unless these are floats */
 
@@ -85,8 +85,14 @@ nigh_status nigh__detect(struct nigh__input *input, nigh_signature_format *out, 
 /* Whether a header's first two numbers are those of a TopSig file. */
 bool nigh__topsig_begins(const uint8_t *bytes, size_t available);
 
-/* Notes the bytes of a row; NIGH_EFORMAT where no signature has so many, NIGH_EMISMATCH where others were asked for. */
+/*
+ * Notes the bytes of a row; NIGH_EFORMAT where no signature has so many, NIGH_EMISMATCH where others were asked for.
+ * Bytes do not tell how many bits of the last one count: where a width of so many bytes was asked for it is that one,
+ * else all of them.
+ */
 nigh_status nigh__reader_set_row(nigh_signature_reader *reader, uint64_t row_bytes, nigh_error *error);
+/* The same of a file that says how many bits there are, which is valid. */
+nigh_status nigh__reader_set_width(nigh_signature_reader *reader, uint32_t width_bits, nigh_error *error);
 
 /*
  * Rows one after the other from where the input stands to its end, as in npy

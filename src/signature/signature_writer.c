@@ -24,6 +24,7 @@ struct nigh_signature_writer {
     const nigh_context *context;
     nigh_signature_format format;
     enum writer_state state;
+    uint32_t width_bits;
     size_t row_bytes;
     uint64_t rows; /* UINT64_MAX: as many as are added */
     uint64_t added;
@@ -51,9 +52,8 @@ static nigh_status check_options(const char *path, nigh_signature_writer_options
     if (name == NULL) return nigh__fail(error, NIGH_EINVAL, "%d is no signature format", (int)options->format);
     if (options->format == NIGH_FORMAT_TOPSIG)
         return nigh__fail_at(error, NIGH_EINVAL, path, NIGH_NO_OFFSET, "TopSig files are read but not written");
-    if (!nigh__width_valid(options->width_bits))
-        return nigh__fail(error, NIGH_EINVAL, "a width of %" PRIu32 " bits; it must be a multiple of 8 up to %u",
-                          options->width_bits, NIGH_MAX_WIDTH_BITS);
+    const nigh_status status = nigh__width_allowed(options->width_bits, error);
+    if (status != NIGH_OK) return status;
     if (options->rows == UINT64_MAX && options->stream != NULL && has_header(options->format))
         return nigh__fail_at(error, NIGH_EINVAL, path, NIGH_NO_OFFSET,
                              "%s begins with the number of rows, which is not known yet; write it to a file", name);
@@ -137,7 +137,8 @@ nigh_status nigh_signature_writer_open(nigh_context *context, const char *path,
     if (writer == NULL) return nigh__no_memory(error, "for a writer of signatures");
     writer->context = context;
     writer->format = known.format;
-    writer->row_bytes = known.width_bits / 8;
+    writer->width_bits = known.width_bits;
+    writer->row_bytes = nigh__row_bytes(known.width_bits);
     writer->rows = known.rows;
     status = begin(writer, path, known.stream, error);
     if (status != NIGH_OK) {
@@ -160,6 +161,8 @@ static nigh_status going(const nigh_signature_writer *writer, nigh_error *error)
 static nigh_status document_check(const nigh_signature_writer *writer, const nigh_document *document,
                                   nigh_error *error) {
     if (document->signature == NULL) return nigh__fail(error, NIGH_EINVAL, "a document without a signature");
+    const nigh_status status = nigh__signature_check(document->signature, writer->width_bits, error);
+    if (status != NIGH_OK) return status;
     if (writer->added == writer->rows)
         return nigh__fail_at(error, NIGH_EINVAL, writer->path, NIGH_NO_OFFSET,
                              "more than the %" PRIu64 " rows it was opened for", writer->rows);

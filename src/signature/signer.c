@@ -54,8 +54,7 @@ static nigh_status check_scheme(const nigh_signer_options *options, nigh_error *
         options->weights != resolve_weights(options))
         return nigh__fail(error, NIGH_EINVAL, "a model has weights of its own, and says itself how words count");
     if (options->width_bits != 0 && !nigh__width_valid(options->width_bits))
-        return nigh__fail(error, NIGH_EINVAL, "a width of %u bits; it must be a multiple of 8 up to %u",
-                          options->width_bits, NIGH_MAX_WIDTH_BITS);
+        return nigh__width_allowed(options->width_bits, error);
     if (options->density != 0 && options->scheme != NIGH_SCHEME_TOPSIG)
         return nigh__fail(error, NIGH_EINVAL, "only topsig has a density");
     return NIGH_OK;
@@ -304,7 +303,8 @@ const struct nigh__signer_plan *nigh__signer_plan(const nigh_signer *signer) { r
 int nigh_signer_mask(const nigh_signer *signer, const uint8_t *weights, uint8_t *mask) {
     const uint32_t bits = signer->plan.width_bits;
     int partial = 0;
-    memset(mask, UCHAR_MAX, bits / 8);
+    memset(mask, UCHAR_MAX, nigh__row_bytes(bits));
+    mask[nigh__row_bytes(bits) - 1] = nigh__last_byte_mask(bits);
     for (uint32_t i = 0; signer->plan.scheme == NIGH_SCHEME_TOPSIG && i < bits; i++) {
         if (weights[i] != 0) continue;
         mask[i / 8] = (uint8_t)(mask[i / 8] & ~(1u << i % 8));

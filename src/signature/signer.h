@@ -52,7 +52,7 @@ void nigh__signer_worker_free(struct nigh__signer_worker *worker); /* accepts NU
 /* Signs one text; the worker then holds it.  NIGH_OK, NIGH_ENOTFOUND (no feature; without a detail), NIGH_ENOMEM. */
 nigh_status nigh__signer_worker_sign(struct nigh__signer_worker *worker, const char *text, size_t length,
                                      nigh_error *error);
-/* What it gave: bits, width_bits / 8 bytes; and how sure they are, width_bits bytes. */
+/* What it gave: bits, nigh__row_bytes(width_bits) bytes; and how sure they are, width_bits bytes. */
 void nigh__signer_worker_bits(const struct nigh__signer_worker *worker, uint8_t *signature);
 void nigh__signer_worker_weights(const struct nigh__signer_worker *worker, uint8_t *weights);
 /* Whether no feature of the last text is in the vocabulary; false where there is none. */

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/limits.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "document/pipeline.h"
@@ -121,7 +122,7 @@ static void put_bits(const struct worker *worker, const nigh_text *text, const s
 static nigh_status add_row(struct worker *worker, const nigh_text *text, const struct nigh__passage *passage,
                            struct nigh__array *product, nigh_error *error) {
     const struct nigh_signing *signing = worker->signing;
-    const size_t signature = signing->plan->width_bits / 8;
+    const size_t signature = nigh__row_bytes(signing->plan->width_bits);
     const size_t weights = signing->options.keep_weights ? signing->plan->width_bits : 0;
     const size_t snippet = nigh__smaller(signing->options.snippet, passage->length);
     char mark[MARK_SIZE];
@@ -274,7 +275,7 @@ static void show_row(nigh_signing *signing, nigh_signed *out) {
                                .unknown = row.unknown != 0};
     at += sizeof row;
     document->signature = at;
-    at += signing->plan->width_bits / 8;
+    at += nigh__row_bytes(signing->plan->width_bits);
     if (signing->options.keep_weights) {
         document->weights = at;
         at += signing->plan->width_bits;

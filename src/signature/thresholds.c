@@ -54,7 +54,7 @@ nigh_status nigh_thresholds_new(nigh_context *context, const double *values, uin
     *out = NULL;
     if (values == NULL || count == 0) return nigh__fail(error, NIGH_EINVAL, "no thresholds");
     if (!nigh__width_valid(count))
-        return nigh__fail(error, NIGH_EINVAL, "%" PRIu32 " thresholds; it must be a multiple of 8 up to %u", count,
+        return nigh__fail(error, NIGH_EINVAL, "%" PRIu32 " thresholds; it must be from 1 to %u", count,
                           NIGH_MAX_WIDTH_BITS);
     for (uint32_t i = 0; i < count; i++)
         if (isnan(values[i]))

@@ -43,7 +43,9 @@ bool nigh__slicing_make(uint32_t width_bits, uint32_t slice_width, struct nigh__
 /* Only numbers that some slice width leads to. */
 bool nigh__slicing_of_count(uint32_t width_bits, uint32_t count, struct nigh__slicing *out) {
     if (count == 0 || count > width_bits) return false;
-    return nigh__slicing_make(width_bits, slicing_of(width_bits, count).most_bits, out) && out->count == count;
+    const uint32_t most = slicing_of(width_bits, count).most_bits; /* 9 bits by 4 are three slices of 3 */
+    const uint32_t slice_width = most < NIGH_MIN_SLICE_WIDTH ? NIGH_MIN_SLICE_WIDTH : most;
+    return nigh__slicing_make(width_bits, slice_width, out) && out->count == count;
 }
 
 struct nigh__slice nigh__slicing_at(const struct nigh__slicing *slicing, uint64_t rows, uint32_t slice) {

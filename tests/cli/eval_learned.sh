@@ -101,8 +101,8 @@ contains .err 'there are no documents to learn from: none is of the part "train"
 # Wrong use.
 expect 2 '' "nigh eval learned: --methods takes some of codewords,s3h,s3h-f,simhash,chi,ssh,klsh, each once, not 's3h,s4h'
 try 'nigh eval learned --help'" -- "$NIGH" eval learned --methods s3h,s4h texts.jsonl
-for list in 12 8,,16 8,8 2048 x ''; do
-    expect 2 '' "nigh eval learned: --widths takes multiples of 8 up to 1024 such as 16,32,64, not '$list'
+for list in 0 8,,16 8,8 2048 x ''; do
+    expect 2 '' "nigh eval learned: --widths takes numbers from 1 to 1024 such as 16,32,64, not '$list'
 try 'nigh eval learned --help'" -- "$NIGH" eval learned --widths "$list" texts.jsonl
 done
 expect 2 '' "nigh eval learned: --max-features takes numbers such as 10000 or 1000,3000,10000, not '0'

@@ -102,8 +102,8 @@ expect 2 '' "nigh plan: --recall takes a number above 0 and up to 1, not '0'
 try 'nigh plan --help'" -- "$NIGH" plan -n 5 --recall 0
 expect 2 '' 'nigh: a radius of 65 in 64 bits' -- "$NIGH" plan -n 5 --radius 65
 expect 2 '' 'nigh: a finder holds at most 4294967294 rows' -- "$NIGH" plan -n 5G
-expect 2 '' "nigh plan: --bits takes a multiple of 8, not 12
-try 'nigh plan --help'" -- "$NIGH" plan -n 5 --bits 12
+expect 2 '' "nigh plan: --bits must be at least 1
+try 'nigh plan --help'" -- "$NIGH" plan -n 5 --bits 0
 expect 2 '' "nigh: 'no.nigh': cannot open: No such file or directory" -- "$NIGH" plan no.nigh
 
 finish

@@ -219,8 +219,8 @@ contains .err 'signed 3 passages of'
 hint="try 'nigh sign --help'"
 expect 2 '' "nigh sign: no INPUT given; '-' is standard input
 $hint" -- "$NIGH" sign
-expect 2 '' "nigh sign: --bits takes a multiple of 8, not 12
-$hint" -- "$NIGH" sign --bits 12 few.jsonl
+expect 2 '' "nigh sign: --bits must be at least 1
+$hint" -- "$NIGH" sign --bits 0 few.jsonl
 expect 2 '' "nigh sign: --features takes words, ngrams:N or chars:N, not 'letters'
 $hint" -- "$NIGH" sign --features letters few.jsonl
 expect 2 '' "nigh sign: --shard takes I/N with I below N, such as 0/4, not '4/4'

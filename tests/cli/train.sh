@@ -107,6 +107,16 @@ for method in simhash klsh; do
     expect 0 '' ANY -- "$NIGH" train none.jsonl --method $method -o again.model
 done
 
+# A width that is no multiple of 8: signed in whole bytes, the bits left over 0.
+for method in codewords s3h ssh klsh; do
+    expect 0 '' ANY -- "$NIGH" train docs.jsonl --method $method --bits 13 -o odd.model
+    expect 0 '' '' -- "$NIGH" index -q "odd-$method.nigh" docs.jsonl --scheme learned:odd.model
+    "$NIGH" check -q "odd-$method.nigh" || fail "check of 13 bits by $method"
+    "$NIGH" export -q "odd-$method.nigh" -o odd.hex || fail export
+    cut -f 2 odd.hex | grep -qvE '^[0-9a-f]{2}[01][0-9a-f]$' && fail "$method: more than 13 bits"
+    [[ $(cut -f 2 odd.hex | sort -u | wc -l) -gt 3 ]] || fail "$method: all signatures are the same"
+done
+
 # Parts: those of "train" only.
 labelled train.jsonl 4 240 1 train
 labelled test.jsonl 4 80 2 test
@@ -203,7 +213,7 @@ expect 2 '' "nigh train: --count-contribution goes with --method s3h, not with s
 expect 2 '' "nigh train: no INPUT given; '-' is standard input$try" -- "$NIGH" train -o never.model
 expect 2 '' "nigh train: no -o FILE given for the model$try" -- "$NIGH" train docs.jsonl
 expect 2 '' "nigh train: -o takes a file, not standard output$try" -- "$NIGH" train docs.jsonl -o -
-expect 2 '' "nigh train: --bits takes a multiple of 8, not 12$try" -- "$NIGH" train docs.jsonl --bits 12 -o never.model
+expect 2 '' "nigh train: --bits takes a whole number from 1 to 1024, not '1025'$try" -- "$NIGH" train docs.jsonl --bits 1025 -o never.model
 expect 2 '' "nigh train: --method takes one of codewords, s3h, s3h-f, simhash, chi, ssh, klsh; not 'svm'$try" -- "$NIGH" train docs.jsonl --method svm -o never.model
 expect 2 '' "nigh train: --anchors goes with --method klsh, not with codewords$try" -- "$NIGH" train docs.jsonl --anchors 5 -o never.model
 expect 2 '' "nigh train: --l2 goes with --method codewords, s3h and s3h-f, not with chi$try" -- "$NIGH" train docs.jsonl --method chi --l2 1 -o never.model

@@ -81,8 +81,8 @@ expect 2 '' "nigh index: --ids goes with one INPUT, not with 2
 try 'nigh index --help'" -- "$NIGH" index c.nigh --ids i a b
 expect 2 '' "nigh index: --ids takes a file, not standard input
 try 'nigh index --help'" -- "$NIGH" index c.nigh --ids - a
-expect 2 '' "nigh index: --bits takes a multiple of 8, not 12
-try 'nigh index --help'" -- "$NIGH" index c.nigh --bits 12 a
+expect 2 '' "nigh index: --bits must be at least 1
+try 'nigh index --help'" -- "$NIGH" index c.nigh --bits 0 a
 expect 2 '' "nigh info: give one COLLECTION or MODEL, not 0
 try 'nigh info --help'" -- "$NIGH" info
 expect 2 '' "nigh check: give one COLLECTION, not 2
@@ -95,8 +95,8 @@ expect 2 '' "nigh generate: no output given; -o FILE, or -o - for standard outpu
 try 'nigh generate --help'" -- "$NIGH" generate
 expect 2 '' "nigh generate: unexpected operand 'x.npy'
 try 'nigh generate --help'" -- "$NIGH" generate x.npy
-expect 2 '' "nigh generate: --bits takes a multiple of 8, not 1001
-try 'nigh generate --help'" -- "$NIGH" generate --bits 1001 -o x.npy
+expect 2 '' "nigh generate: --bits takes a whole number from 1 to 65536, not '65537'
+try 'nigh generate --help'" -- "$NIGH" generate --bits 65537 -o x.npy
 expect 2 '' "nigh completion: no completion for 'fish'; there is bash and zsh
 try 'nigh completion --help'" -- "$NIGH" completion fish
 expect 2 '' "nigh manual: no command 'bogus'

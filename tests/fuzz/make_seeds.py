@@ -80,6 +80,8 @@ SEEDS = {
         "half": npy(header("'<f2'", shape="(3, 8)"), bytes(range(48))),
         "single": npy(header("'<f4'", shape="(4, 8)"), struct.pack("<32f", *(i * i / 7 - 50 for i in range(32)))),
         "double": npy(header("'<f8'", shape="(2, 8)"), struct.pack("<16d", *(i - 8 for i in range(16)))),
+        "columns": npy(header("'<f4'", shape="(3, 5)"), struct.pack("<15f", *(i - 7 for i in range(15)))),
+        "padded": npy(header(), bytes(7) + b"\x7f" + bytes(7) + b"\x80"),
         "nan": npy(header("'<f4'", shape="(1, 8)"), struct.pack("<8f", *[0.5] * 7, float("nan"))),
         "infinite": npy(header("'<f4'", shape="(2, 8)"), struct.pack("<16f", *[float("inf"), float("-inf")] * 8)),
         "fields": npy(header(dtype="[('a', '|u1'), ('b', [('c', '<f4')])]"), ROWS),
@@ -98,6 +100,7 @@ SEEDS = {
     },
     "hex": {
         "plain": b"0011223344556677\nfedcba9876543210\n",
+        "padded": b"00112233445566ff\nfedcba987654327f\n",
         "ids": b"first\t0011223344556677\nsecond one\tFEDCBA9876543210",
         "crlf": b"a\t00ff\r\nb\tff00\r\n\r\n\n",
         "blank": b"00ff\n\nff00\n",

@@ -91,6 +91,9 @@ static int signature_target(nigh_signature_format format, const uint8_t *data, s
     if (strcmp(whole.message, pieces.message) != 0) abort();
     struct reading asked = target_read(context, format, 64, data, size, 0);
     if (asked.status == NIGH_END && asked.info.width_bits != 64) abort();
+    struct reading padded = target_read(context, format, 63, data, size, 0);
+    if (padded.status == NIGH_END && padded.info.width_bits != 63) abort();
+    if (padded.status == NIGH_END && asked.status == NIGH_END && padded.hash != asked.hash) abort();
     (void)target_read(context, NIGH_FORMAT_AUTO, 0, data, size, 0);
     return 0;
 }

@@ -80,6 +80,13 @@ static const struct golden goldens[] = {
      8,
      false,
      false},
+    {"v1-padded.nigh",
+     {.width_bits = 63, .seed = 10, .distinct = 40, .ids = true, .weights = true},
+     {60, 20, 2},
+     8,
+     8,
+     false,
+     false},
     {"v1-floats.nigh", {.width_bits = 24, .seed = 8, .thresholds = true}, {4, 3}, 0, 0, false, false},
 };
 #define GOLDENS (sizeof goldens / sizeof goldens[0])

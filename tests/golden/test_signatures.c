@@ -46,6 +46,12 @@ static const struct golden goldens[] = {
      UINT64_C(0x6fdd9771157a6a4d)},
     {NIGH_SCHEME_SIMHASH, 1024, 0, 300, 0, "05ea66c1145386b3", UINT64_C(0x3a113c259c67571d),
      UINT64_C(0x9189247678684d48)},
+    {NIGH_SCHEME_SIMHASH, 63, 0, 100, 0, "028bc3a830f5061d", UINT64_C(0x7281d16ca3c84ed4),
+     UINT64_C(0xa347810f92e17316)}, /* of 64 bits the first 63 */
+    {NIGH_SCHEME_SIMHASH, 1023, 0, 300, 0, "05ea66c1145386b3", UINT64_C(0xd1e6f40971bd8dcf),
+     UINT64_C(0x73e79700c9b9d4b0)},
+    {NIGH_SCHEME_TOPSIG, 63, 21, 100, 0, "4e317ba4a8b23665", UINT64_C(0xf9157cb3d6d264be),
+     UINT64_C(0x040cd62a93f9f723)},
     {NIGH_SCHEME_TOPSIG, 1024, 21, 1, 0, "0000000000000001", UINT64_C(0xf0941088b84390e0),
      UINT64_C(0x1a565f868e628fe7)},
     {NIGH_SCHEME_TOPSIG, 1024, 21, 100, 0, "00cdcee339877318", UINT64_C(0x4ed0465b727f3efd),
@@ -65,6 +71,8 @@ static const struct golden goldens[] = {
      UINT64_C(0x2164293a60d148ac)},
     {NIGH_SCHEME_MINHASH, 256, 0, 100, 1, "8fb1b4daf9644eec", UINT64_C(0xe835199a32b5fdbb),
      UINT64_C(0x2164293a60d148ac)},
+    {NIGH_SCHEME_MINHASH, 63, 0, 100, 0, "4bc11ada990cad60", UINT64_C(0xe13d728479e7d189),
+     UINT64_C(0xc76ab1631783fc5f)},
     {NIGH_SCHEME_MINHASH, 72, 0, 100, 0, "4bc11ada990cad60", UINT64_C(0x787e4044232342c7),
      UINT64_C(0x7774b7c3ed98f8eb)},
 };
@@ -92,7 +100,7 @@ static bool matches(const struct nigh__projector *projector, const struct golden
     nigh__project_weights(projector, weights);
     char first[17];
     for (int i = 0; i < 8; i++) (void)snprintf(first + (size_t)i * 2, 3, "%02x", signature[i]);
-    const uint64_t signature_hash = nigh__hash(signature, golden->width_bits / 8);
+    const uint64_t signature_hash = nigh__hash(signature, nigh_signature_bytes(golden->width_bits));
     const uint64_t weights_hash = nigh__hash(weights, golden->width_bits);
     if (strcmp(first, golden->first) == 0 && signature_hash == golden->signature && weights_hash == golden->weights)
         return true;

@@ -184,7 +184,7 @@ class Bytes:
 
 
 def require_width(file, offset, width):
-    file.require(width % 8 == 0 and 8 <= width <= MAX_WIDTH, offset, "impossible width %d" % width)
+    file.require(1 <= width <= MAX_WIDTH, offset, "impossible width %d" % width)
 
 
 class ManifestEntry:
@@ -456,7 +456,7 @@ class Segment(Sectioned):
         row = self.rows[document]
         self.require_in(DOCUMENT_ROWS, 4 * document, row < self.signatures, "row %d does not exist" % row)
         start = self.sections[SIGNATURES].offset + row * self.row_size()
-        return self.file.data[start : start + self.width // 8]
+        return self.file.data[start : start + (self.width + 7) // 8]
 
     def row_number(self, row):
         """The signature of a row as a number, bit 0 the lowest."""
@@ -597,13 +597,15 @@ class Segment(Sectioned):
     def check_signatures(self):
         """Bits from the width on are zero and no signature is there twice."""
         size = self.row_size()
-        used = self.width // 8
+        used = (self.width + 7) // 8
         start = self.sections[SIGNATURES].offset
         seen = set()
         for row in range(self.signatures):
             at = start + row * size
             self.file.require_zeros(at + used, at + size)
             signature = self.file.data[at : at + used]
+            padded = int.from_bytes(signature, "little") >> self.width == 0
+            self.file.require(padded, at + used - 1, "signatures: bits from the width on are set")
             self.file.require(signature not in seen, at, "signatures: this one is there already")
             seen.add(signature)
 
@@ -724,8 +726,8 @@ class Slices(Sectioned):
         """That the signatures can be cut so, and that the section is as long as the lists then are."""
         width, count = self.segment.width, self.slices
         self.file.require(1 <= count <= width, 44, "%d slices of %d bits" % (count, width))
-        most = -(-width // count)
-        fits = MIN_SLICE_BITS <= most <= MAX_SLICE_BITS and -(-width // most) == count
+        most = max(-(-width // count), MIN_SLICE_BITS)
+        fits = most <= min(MAX_SLICE_BITS, width) and -(-width // most) == count
         self.file.require(fits, 44, "%d slices of %d bits" % (count, width))
         self.bits = [width // count + (i < width % count) for i in range(count)]
         found = [section for section in self.in_order if section.type == SLICE_LISTS]

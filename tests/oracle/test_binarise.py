@@ -112,8 +112,8 @@ def expect_kept(collection, thresholds):
     assert list(kept) == thresholds, ("other thresholds", kept, thresholds)
 
 
-def test_all_kinds(generator):
-    for size, count, columns in itertools.product((2, 4, 8), (1, 2, 3, 40, 101), (8, 24)):
+def test_all_kinds(generator, widths):
+    for size, count, columns in itertools.product((2, 4, 8), (1, 2, 3, 40, 101), widths):
         rows = rounded(some_rows(generator, count, columns), size)
         source = npy(rows, size)
         collection = new(".nigh")
@@ -224,8 +224,10 @@ def test_refused(generator):
     refused("row 2, column 3 is not a number (NaN)", "index", new(".nigh"),
             npy([good[0], [0.0, 0.0, math.nan] + [0.0] * 5], 2), "--binarise", "median")
     refused("Fortran order", "index", new(".nigh"), npy(good, 4, fortran=True), "--binarise", "sign")
-    refused("has 12 columns; for now it must be a multiple of 8", "index", new(".nigh"), npy([[1.0] * 12], 4),
+    refused("has 0 columns; it must be from 1 to 65536", "index", new(".nigh"), npy([], 4, shape="(0, 0)"),
             "--binarise", "sign")
+    refused("signatures have 12 bits, 13 were asked for", "index", new(".nigh"), npy([[1.0] * 12], 4),
+            "--binarise", "sign", "--bits", "13")
     refused("'>f4'; of floats nigh reads", "index", new(".nigh"), npy(good, 4, descr=">f4"), "--binarise", "sign")
     refused("two dimensions", "index", new(".nigh"), npy(good, 4, shape="(16,)"), "--binarise", "sign")
     refused("no row", "index", new(".nigh"), npy([], 4, shape="(0, 8)"), "--binarise", "mean")
@@ -246,7 +248,8 @@ def main():
     os.makedirs(WORK)
     print("seed", SEED)
     generator = random.Random(SEED)
-    test_all_kinds(generator)
+    test_all_kinds(generator, (8, 24))
+    test_all_kinds(random.Random(SEED + 63), (5, 63))
     test_means(generator)
     test_infinities()
     test_several_inputs(generator)

@@ -210,18 +210,18 @@ def test_siphash():
 
 
 def make_documents(rng, width, count, ids, distinct=None):
-    pool = [rng.getrandbits(width).to_bytes(width // 8, "big") for _ in range(distinct or count)]
+    pool = [rng.getrandbits(width).to_bytes((width + 7) // 8, "little") for _ in range(distinct or count)]
     signatures = pool if distinct is None else [rng.choice(pool) for _ in range(count)]
     return [(ids(i) if ids else None, signature) for i, signature in enumerate(signatures)]
 
 
 def test_widths():
     rng = random.Random(SEED)
-    for width in (8, 64, 72, 1000, 1024):
+    for width in (8, 64, 72, 1000, 1024, 1, 7, 9, 63, 65, 1023):
         for ids in (None, lambda i: b"doc-%d" % i):
             documents = make_documents(rng, width, 50, ids)
             collection = path("width-%d-%s.nigh" % (width, "ids" if ids else "numbers"))
-            index(collection, documents)
+            index(collection, documents, "--bits", str(width))
             expect_same_reading(collection, documents)
 
 
@@ -384,7 +384,7 @@ def test_golden_texts():
 def expect_golden_extras(name, opened):
     """Weights, vocabulary and model, by the rule of recipe_weights() in tests/support; seeds and the text are of the test."""
     keyed = [segment.id_key is not None for segment in opened.segments if segment.has_ids]
-    expect(set(keyed) == ({name.startswith("v1-keyed")} if keyed else set()), name + ": which has a key")
+    expect(set(keyed) == ({name.startswith(("v1-keyed", "v1-padded"))} if keyed else set()), name + ": which has a key")
     if name in ("v1-learned.nigh", "v1-keyed.nigh"):
         expect(opened.vocabulary() == b"words\n", "golden vocabulary beside a model", opened.vocabulary())
         expect(opened.model() == b"to the store a model is bytes\n", "golden model", opened.model())
@@ -398,13 +398,14 @@ def expect_golden_extras(name, opened):
         expect(opened.segments[0].scheme == named, "golden scheme of floats", opened.segments[0].scheme)
     if name != "v1-texts.nigh":
         expect(set(opened.texts()) == {None} and set(opened.keys()) == {None}, name + " has no texts and no keys")
-    seeds = {"v1-weighted.nigh": 3, "v1-tuned.nigh": 7}
+    seeds = {"v1-weighted.nigh": 3, "v1-tuned.nigh": 7, "v1-padded.nigh": 10}
     if name != "v1-weighted.nigh":
         expect(opened.vocabulary() is None, name + " has no vocabulary")
     if name not in seeds:
         expect(set(opened.weights()) == {None}, name + " has no weights")
         return
-    weights = [bytes((seeds[name] + 31 * i + 7 * bit) % 256 for bit in range(40)) for i in range(len(opened))]
+    width = opened.manifest.width
+    weights = [bytes((seeds[name] + 31 * i + 7 * bit) % 256 for bit in range(width)) for i in range(len(opened))]
     expect(list(opened.weights()) == weights, "golden weights of " + name)
     if name != "v1-weighted.nigh":
         return
@@ -876,7 +877,7 @@ SEGMENT_LIES = (
     ("more signatures than documents", in_header(40, "Q", 11)),
     ("no signatures", in_header(40, "Q", 0)),
     ("other width", in_header(48, "I", 80)),
-    ("impossible width", in_header(48, "I", 73)),
+    ("width of one bit more", in_header(48, "I", 73)),
     ("one section fewer", in_header(52, "I", 11)),
     ("no sections", in_header(52, "I", 0)),
     ("85 sections", in_header(52, "I", 85)),
@@ -1167,8 +1168,8 @@ MANIFEST_LIES = (
     ("documents not the sum", 40, "Q", 16),
     ("other width", 48, "I", 80),
     ("width 0", 48, "I", 0),
-    ("width no multiple of 8", 48, "I", 73),
-    ("width too great", 48, "I", 65544),
+    ("width of one bit more", 48, "I", 73),
+    ("width too great", 48, "I", 65537),
     ("one segment fewer", 52, "I", 1),
     ("endless segments", 52, "I", 2**32 - 1),
     ("segment number 0", 64, "Q", 0),
@@ -1206,7 +1207,7 @@ def test_lies_in_manifests():
 
 def test_one_broken_rule_of_manifests():
     """As above: nothing but the manifest's own rule can refuse these."""
-    for width in (0, 4, 73, 65544):
+    for width in (0, 65537, 65544, 2**32 - 1):
         collection = path("impossible-width-%d.nigh" % width)
         writer.write_collection(collection, width, [])
         expect_refused(collection, "a width of %d bits and no segments" % width)
@@ -1336,6 +1337,52 @@ def write_sliced(name, slices, **options):
     content = writer.slices_bytes(two_segments()[0], slices, **options)
     writer.write_file(writer.slices_path(collection, 1), content)
     return collection
+
+
+def test_padding():
+    """Bits of the last byte from the width on, where all checksums are right."""
+    for width in (1, 7, 9, 63, 65):
+        size = (width + 7) // 8
+        for bit in range(8 * size):
+            collection = path("padding-%d-%d.nigh" % (width, bit))
+            signature = (1 << bit).to_bytes(size, "little")
+            writer.write_collection(collection, width, [writer.segment_bytes([(None, signature, None)], width)])
+            if bit < width:
+                if bit + 1 == width:
+                    expect_accepted(collection, "the last bit of %d" % width, 1)
+            else:
+                expect_refused(collection, "bit %d of %d" % (bit, width))
+
+
+def test_uneven_slices():
+    """Slices of 63 bits, of which the last has fewer, and of widths below that of the narrowest slice asked for."""
+    golden = os.path.join(HERE, os.pardir, "golden", "v1-padded.nigh")
+    opened = open_collection(golden)
+    expect(sorted(opened.slices) == [1, 2] and not opened.damaged_slices, "padded lists", opened.damaged_slices)
+    for number in (1, 2):
+        segment = writer.read_file(writer.segment_path(golden, number))
+        lists = writer.read_file(writer.slices_path(golden, number))
+        # What bits cost by their weights does not follow from the rows.
+        costs = [section for section in opened.slices[number].in_order if section.type == 2][0]
+        more = [(2, costs.count, bytes(lists[costs.offset : costs.end]))]
+        same = lists == writer.slices_bytes(segment, 8, more_sections=more)
+        expect(same, "padded lists of segment %d" % number)
+    expect(opened.slices[1].bits == [8] * 7 + [7], "slices of 63 bits", opened.slices[1].bits)
+    rng = random.Random(SEED + 63)
+    for width in (4, 5, 6, 7, 9, 13):
+        values = rng.sample(range(2**width), 12)
+        documents = [(None, value.to_bytes((width + 7) // 8, "little"), None) for value in values]
+        segment = writer.segment_bytes(documents, width)
+        possible = {-(-width // most) for most in range(4, min(28, width) + 1)}
+        for slices in range(1, width + 1):
+            collection = path("uneven-%d-%d.nigh" % (width, slices))
+            writer.write_collection(collection, width, [segment])
+            writer.write_file(writer.slices_path(collection, 1), writer.slices_bytes(segment, slices))
+            what = "%d slices of %d bits" % (slices, width)
+            if slices in possible:
+                expect_accepted(collection, what, 12)
+            else:
+                expect_refused(collection, what)
 
 
 def test_golden_slices():

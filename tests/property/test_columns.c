@@ -39,6 +39,9 @@ static const struct shape shapes[] = {
     {200, {9000, 3}, 1, NEAREST_LAST},
     {512, {2050, 512, 1500}, 20, ANY},
     {128, {17000}, 4, NEAREST_LAST},
+    {63, {900}, 3, ANY},
+    {9, {300}, 2, ANY},
+    {127, {2050, 5}, 4, NEAREST_LAST},
 };
 
 struct world {
@@ -83,6 +86,7 @@ static void world_rows(struct world *world, uint64_t rows, struct nigh__rng *rng
                 (uint8_t)(centre[i] ^ (draw & draw >> 8 & draw >> 16 & (r % 3 == 0 ? UINT64_MAX : draw >> 24)));
         }
     }
+    padding_clear(world->signatures, rows, shape->width_bits);
     sorted_by = centres[0];
     sorted_bytes = world->bytes;
     if (shape->order != ANY)
@@ -98,10 +102,12 @@ static void world_queries(struct world *world, uint64_t rows, struct nigh__rng *
         memcpy(world->queries + q * world->bytes, world->signatures + nigh__rng_next(rng) % rows * world->bytes,
                world->bytes);
         world->queries[q * world->bytes + q % world->bytes] ^= 0x15;
+        padding_clear(world->queries + q * world->bytes, 1, width);
         for (uint32_t i = 0; i < world->bytes; i++) {
             const uint64_t draw = nigh__rng_next(rng);
             mask[i] = (uint8_t)(q % 4 == 0 ? draw & draw >> 8 : q % 4 == 1 ? draw | draw >> 8 : q % 4 == 2 ? 0xff : 0);
         }
+        padding_clear(mask, 1, width);
         for (uint32_t j = 0; j < width; j++) {
             const uint64_t draw = nigh__rng_next(rng);
             weights[j] = (uint8_t)(draw % 3 == 0 || q % 3 == 0 ? draw >> 8 : 0);
@@ -120,7 +126,8 @@ static void columns_add(nigh_context *context, const char *path) {
 
 static void world_init(struct world *world, const struct shape *shape, uint64_t seed) {
     struct nigh__rng rng = {.state = seed};
-    *world = (struct world){.shape = shape, .bytes = shape->width_bits / 8, .scratch = scratch_new()};
+    *world = (struct world){
+        .shape = shape, .bytes = (uint32_t)nigh_signature_bytes(shape->width_bits), .scratch = scratch_new()};
     const uint64_t rows = (uint64_t)shape->segments[0] + shape->segments[1] + shape->segments[2];
     world->path = path_in(world->scratch, "c.nigh");
     world->signatures = malloc(rows * world->bytes);

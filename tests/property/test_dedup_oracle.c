@@ -335,9 +335,9 @@ static void test_prefixes(void **state) {
 
 static void test_rows(void **state) {
     enum { COUNT = 700 };
-    static const uint32_t widths[] = {64, 24, 256, 8};
-    for (size_t w = 0; w < 4; w++) {
-        const uint32_t bytes = widths[w] / 8;
+    static const uint32_t widths[] = {64, 24, 256, 8, 63, 9, 127, 255};
+    for (size_t w = 0; w < sizeof widths / sizeof widths[0]; w++) {
+        const size_t bytes = nigh_signature_bytes(widths[w]);
         uint8_t *rows = calloc(COUNT, bytes);
         assert_non_null(rows);
         struct nigh__rng rng = {.state = w + 5};
@@ -349,6 +349,7 @@ static void test_rows(void **state) {
                 const uint64_t bit = nigh__rng_next(&rng) % widths[w];
                 rows[(size_t)i * bytes + bit / 8] ^= (uint8_t)(1u << bit % 8);
             }
+            padding_clear(rows + i * bytes, 1, widths[w]);
         }
         nigh_dedup_options options;
         nigh_dedup_options_init(&options);

@@ -41,6 +41,7 @@ static void draw_row(struct world *world, uint64_t count, uint8_t *out) {
     const uint64_t kind = draw(world, 3);
     if (count == 0 || kind == 0) {
         for (size_t i = 0; i < world->bytes; i++) out[i] = (uint8_t)draw(world, 256);
+        padding_clear(out, 1, world->width_bits);
         return;
     }
     memcpy(out, world->rows + draw(world, count) * world->bytes, world->bytes);
@@ -223,18 +224,18 @@ static void place(nigh_context *context, struct world *world, nigh_finder_method
 /* ------------------------------------------------------------------- the tests */
 
 static void world_init(struct world *world, uint64_t seed) {
-    static const uint32_t widths[] = {64, 8, 40, 128};
+    static const uint32_t widths[] = {64, 8, 40, 128, 63, 7, 65, 127, 33, 9};
     *world = (struct world){.seed = seed, .rng = {seed}};
-    world->width_bits = widths[seed % 4];
-    world->bytes = world->width_bits / 8;
-    world->radius = world->width_bits == 8 ? 1 : (uint32_t)draw(world, 4);
+    world->width_bits = widths[seed % 10];
+    world->bytes = nigh_signature_bytes(world->width_bits);
+    world->radius = world->width_bits < 10 ? 1 : (uint32_t)draw(world, 4);
     print_message("seed %" PRIu64 ", %u bits, radius %u\n", seed, world->width_bits, world->radius);
 }
 
 static void test_growing(void **state) {
     struct world *world = malloc(sizeof *world);
     assert_non_null(world);
-    for (uint64_t seed = 1; seed <= 8; seed++) {
+    for (uint64_t seed = 1; seed <= 10; seed++) {
         for (int method = NIGH_FINDER_AUTO; method <= NIGH_FINDER_PSM; method++) {
             world_init(world, seed);
             grow(*state, world, (nigh_finder_method)method);
@@ -246,7 +247,7 @@ static void test_growing(void **state) {
 static void test_placing(void **state) {
     struct world *world = malloc(sizeof *world);
     assert_non_null(world);
-    for (uint64_t seed = 1; seed <= 8; seed++) {
+    for (uint64_t seed = 1; seed <= 10; seed++) {
         for (int method = NIGH_FINDER_AUTO; method <= NIGH_FINDER_PSM; method++) {
             for (int add_matched = 0; add_matched < 2; add_matched++) {
                 world_init(world, seed);

@@ -41,7 +41,7 @@ struct rows {
 static struct rows rows_make(uint32_t width_bits, size_t count, size_t centres, uint32_t most_flips, uint32_t copies,
                              uint32_t shared, uint64_t seed) {
     struct nigh__rng rng = {.state = seed};
-    const size_t bytes = width_bits / 8;
+    const size_t bytes = nigh_signature_bytes(width_bits);
     struct rows rows = {.bytes = allocate(count, bytes), .count = count, .width_bits = width_bits};
     for (size_t i = 0; i < count; i++) {
         uint8_t *row = rows.bytes + i * bytes;
@@ -55,6 +55,7 @@ static struct rows rows_make(uint32_t width_bits, size_t count, size_t centres, 
             const uint32_t bit = shared + (uint32_t)(nigh__rng_next(&rng) % (width_bits - shared));
             row[bit / 8] ^= (uint8_t)(1u << bit % 8);
         }
+        padding_clear(row, 1, width_bits);
     }
     return rows;
 }
@@ -92,7 +93,7 @@ struct group {
 };
 
 static struct group *groups_of(const struct rows *rows) {
-    const size_t bytes = rows->width_bits / 8;
+    const size_t bytes = nigh_signature_bytes(rows->width_bits);
     struct group *groups = allocate(rows->count, sizeof *groups);
     for (size_t i = 0; i < rows->count; i++) {
         groups[i].first = i;
@@ -121,7 +122,7 @@ static uint64_t expect_pairs(const struct rows *a, const struct rows *b, uint32_
                              struct pairs *out) {
     const bool self = b == NULL;
     const struct rows *second = self ? a : b;
-    const size_t bytes = a->width_bits / 8;
+    const size_t bytes = nigh_signature_bytes(a->width_bits);
     struct group *a_groups = groups_of(a);
     struct group *b_groups = self ? a_groups : groups_of(b);
     uint64_t untold = 0;
@@ -208,7 +209,8 @@ static void check_case(nigh_context *context, const char *folder, uint32_t width
     char what[120];
     struct rows a = rows_make(width, count, count / 20 + 1, radius + 3, copies_in_ten, shared, seed);
     struct rows b = rows_make(width, count / 3 + 1, count / 20 + 1, radius + 3, copies_in_ten, shared, seed);
-    for (size_t i = 0; i < b.count; i++) b.bytes[i * width / 8] ^= (uint8_t)(i % 3);
+    for (size_t i = 0; i < b.count; i++) b.bytes[i * nigh_signature_bytes(width)] ^= (uint8_t)(i % 3);
+    padding_clear(b.bytes, b.count, width);
     struct trial trial = {.context = context, .folder = folder, .a = &a};
     nigh_join_options_init(&trial.options);
     trial.options.radius = radius;
@@ -226,9 +228,11 @@ static void check_case(nigh_context *context, const char *folder, uint32_t width
 static void test_join_equals_the_double_loop(void **state) {
     static const struct {
         uint32_t width, radius;
-    } cases[] = {{8, 0},  {8, 3},   {8, 8},   {16, 1},  {24, 2},   {32, 2},   {40, 3},   {64, 0},   {64, 1},
-                 {64, 2}, {64, 3},  {64, 4},  {64, 5},  {64, 8},   {64, 9},   {64, 20},  {64, 63},  {64, 100},
-                 {72, 3}, {128, 1}, {128, 3}, {128, 7}, {200, 12}, {256, 10}, {256, 36}, {1024, 3}, {1000, 30}};
+    } cases[] = {{8, 0},    {8, 3},    {8, 8},     {16, 1},  {24, 2},  {32, 2},  {40, 3},   {64, 0},
+                 {64, 1},   {64, 2},   {64, 3},    {64, 4},  {64, 5},  {64, 8},  {64, 9},   {64, 20},
+                 {64, 63},  {64, 100}, {72, 3},    {128, 1}, {128, 3}, {128, 7}, {200, 12}, {256, 10},
+                 {256, 36}, {1024, 3}, {1000, 30}, {1, 0},   {1, 1},   {2, 1},   {7, 2},    {9, 1},
+                 {31, 2},   {33, 3},   {63, 3},    {63, 5},  {65, 3},  {127, 3}, {1023, 9}};
     char *folder = scratch_new();
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
         check_case(*state, folder, cases[c].width, cases[c].radius, 1, 0, 0, c);
@@ -249,6 +253,9 @@ static void test_join_of_many(void **state) {
     check_case(*state, folder, 256, 6, 4000, 1, 0, 6);
     check_case(*state, folder, 256, 3, 6000, 1, 192, 7);
     check_case(*state, folder, 64, 1, 6000, 1, 48, 8);
+    check_case(*state, folder, 63, 3, 6000, 1, 0, 9);
+    check_case(*state, folder, 33, 1, 6000, 1, 16, 10);
+    check_case(*state, folder, 127, 3, 6000, 1, 64, 11);
     scratch_free(folder);
 }
 
@@ -270,7 +277,7 @@ static int add_sampled(void *user, const nigh_pair *pair) {
 
 /* The pairs of every so many rows, by comparing these with all. */
 static struct sampled expect_sampled(const struct rows *rows, uint32_t radius) {
-    const size_t bytes = rows->width_bits / 8;
+    const size_t bytes = nigh_signature_bytes(rows->width_bits);
     struct sampled expected = {0};
     for (size_t i = 0; i < rows->count; i += SAMPLE_STEP) {
         for (size_t j = 0; j < rows->count; j++) {

@@ -106,14 +106,16 @@ static void plain_minhash(const struct features *features, const struct shape *s
 /* -------------------------------------------------------------------- comparing */
 
 static void check_bits(const struct nigh__projector *projector, const struct shape *shape, const bool *expected) {
-    uint8_t *signature = allocate(shape->width_bits / 8, 1);
-    signature[shape->width_bits / 8] = 0x5a; /* not ours to write */
+    const size_t bytes = nigh_signature_bytes(shape->width_bits);
+    uint8_t *signature = allocate(bytes, 1);
+    signature[bytes] = 0x5a; /* not ours to write */
     nigh__project_bits(projector, signature);
     for (uint32_t j = 0; j < shape->width_bits; j++) {
         if ((signature[j / 8] >> j % 8 & 1) != expected[j])
             fail_msg("scheme %d, %u bits: bit %u", (int)shape->scheme, shape->width_bits, j);
     }
-    assert_int_equal(signature[shape->width_bits / 8], 0x5a);
+    for (size_t j = shape->width_bits; j < 8 * bytes; j++) assert_int_equal(signature[j / 8] >> j % 8 & 1, 0);
+    assert_int_equal(signature[bytes], 0x5a);
     free(signature);
 }
 
@@ -267,12 +269,12 @@ static void for_all_kernels(void (*run)(const nigh_context *context, nigh_scheme
 
 static void run_widths(const nigh_context *context, nigh_scheme_kind scheme) {
     static const size_t few[] = {1, 3};
-    for (uint32_t width_bits = 8; width_bits <= 1100; width_bits += width_bits < 400 ? 8 : 56) {
+    for (uint32_t width_bits = 2; width_bits <= 1100; width_bits += width_bits < 12 ? 1 : width_bits < 400 ? 7 : 57) {
         const struct shape shape = {scheme, width_bits, 21, width_bits};
         check_shape(context, &shape, few, 2);
     }
-    static const uint32_t wide[] = {4096, 65528, 65536};
-    for (size_t i = 0; i < 3; i++) {
+    static const uint32_t wide[] = {4096, 65528, 65536, 65535};
+    for (size_t i = 0; i < sizeof wide / sizeof wide[0]; i++) {
         const struct shape shape = {scheme, wide[i], 21, 0};
         check_shape(context, &shape, few, 1);
     }
@@ -280,7 +282,7 @@ static void run_widths(const nigh_context *context, nigh_scheme_kind scheme) {
 
 static void run_counts(const nigh_context *context, nigh_scheme_kind scheme) {
     static const size_t counts[] = {1, 2, 15, 16, 17, 31, 100, 255, 256, 257, 511, 512, 513, 3000};
-    static const uint32_t widths[] = {8, 64, 72, 256};
+    static const uint32_t widths[] = {8, 63, 64, 72, 256};
     for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++) {
         const struct shape shape = {scheme, widths[i], 3, 0};
         check_shape(context, &shape, counts, sizeof counts / sizeof counts[0]);

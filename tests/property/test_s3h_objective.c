@@ -103,7 +103,7 @@ static uint32_t check_at(struct nigh__s3h *problem, struct nigh__rng *rng, doubl
 }
 
 static void test_objective(void **state) {
-    static const uint32_t widths[] = {8, 32, 72};
+    static const uint32_t widths[] = {8, 32, 72, 1, 9, 63};
     static const double scales[] = {0.02, 0.3, 1};
     uint32_t checked = 0, possible = 0;
     for (uint32_t round = 0; round < 9; round++) {
@@ -119,7 +119,7 @@ static void test_objective(void **state) {
         struct made_lesson *made = lesson_made(*state, &recipe);
         struct nigh__s3h problem;
         nigh_error error;
-        made->options.width_bits = widths[round % 3];
+        made->options.width_bits = widths[round % 6];
         made->options.method = round % 3 == 2 ? NIGH_LEARN_S3H_F : NIGH_LEARN_S3H;
         made->options.as_paper = round / 3 == 1;
         made->options.l2 = 0.02;
@@ -155,7 +155,7 @@ static void test_gather(void **state) {
     float matrix[50 * 104], scales[40], sums[104];
     uint32_t which[40];
     for (size_t i = 0; i < sizeof matrix / sizeof matrix[0]; i++) matrix[i] = (float)(nigh__rng_next(&rng) % 1000) / 64;
-    for (uint32_t width = 8; width <= 104; width += 8) {
+    for (uint32_t width = 1; width <= 104; width++) {
         for (uint32_t count = 0; count <= 40; count += 13) {
             for (uint32_t k = 0; k < count; k++) {
                 which[k] = (uint32_t)(nigh__rng_next(&rng) % 50);

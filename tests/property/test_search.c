@@ -23,6 +23,7 @@
 struct world {
     char *folder;
     char *path;
+    uint32_t width_bits;
     uint32_t bytes; /* of a signature */
     uint64_t documents;
     uint8_t *signatures;
@@ -35,7 +36,8 @@ struct world {
  */
 static void world_init(struct world *world, uint32_t width_bits, uint32_t segments, uint32_t a_segment,
                        uint32_t distinct, uint64_t seed) {
-    *world = (struct world){.bytes = width_bits / 8, .seed = seed};
+    *world =
+        (struct world){.width_bits = width_bits, .bytes = (uint32_t)nigh_signature_bytes(width_bits), .seed = seed};
     world->documents = (uint64_t)segments * a_segment;
     world->folder = scratch_new();
     world->path = path_in(world->folder, "c.nigh");
@@ -48,6 +50,7 @@ static void world_init(struct world *world, uint32_t width_bits, uint32_t segmen
             uint64_t noise = nigh__mix(seed + which * 4099 + i);
             world->signatures[d * world->bytes + i] = (uint8_t)(i % 3 == 0 ? noise & 0x11 : noise % 16 == 0);
         }
+        padding_clear(world->signatures + d * world->bytes, 1, width_bits);
     }
 }
 
@@ -60,7 +63,7 @@ static void world_release(struct world *world) {
 static void world_write(const struct world *world, nigh_context *context, uint32_t segments) {
     const uint64_t a_segment = world->documents / segments;
     for (uint32_t s = 0; s < segments; s++)
-        signatures_add(context, world->path, world->bytes * 8, world->signatures + s * a_segment * world->bytes,
+        signatures_add(context, world->path, world->width_bits, world->signatures + s * a_segment * world->bytes,
                        a_segment);
 }
 
@@ -146,7 +149,7 @@ static void check_world(const struct world *world, const nigh_collection *collec
     const bool weighted = ranking >= WEIGHTED;
     static const uint32_t counts[] = {1, 2, 5, 70};
     static const uint32_t threads[] = {1, 2, 3, 7};
-    const uint32_t width = world->bytes * 8;
+    const uint32_t width = world->width_bits;
     const uint32_t n = (uint32_t)world->documents;
     const uint32_t ks[] = {1, 2, 10, 100, n, n + 5, NIGH_ALL};
     const uint32_t radii[] = {0, 3, width / 2, width, NIGH_ALL};
@@ -164,6 +167,7 @@ static void check_world(const struct world *world, const nigh_collection *collec
         uint64_t like = nigh__rng_next(&rng) % world->documents;
         memcpy(queries + q * world->bytes, world->signatures + like * world->bytes, world->bytes);
         if (q % 2 == 1) queries[q * world->bytes + nigh__rng_next(&rng) % world->bytes] ^= 5;
+        padding_clear(queries + q * world->bytes, 1, width);
         uint8_t *mask = masks + q * world->bytes;
         for (uint32_t i = 0; i < world->bytes; i++) {
             const uint64_t draw = nigh__rng_next(&rng);
@@ -217,8 +221,9 @@ static void test_against_a_plain_loop(void **state) {
     static const struct {
         uint32_t width_bits, segments, a_segment, distinct;
     } cases[] = {
-        {64, 1, 500, 40},   {64, 3, 200, 1000}, {8, 2, 300, 9},      {72, 4, 150, 30},
-        {1024, 3, 250, 60}, {1032, 2, 130, 1},  {2048, 1, 300, 500},
+        {64, 1, 500, 40},  {64, 3, 200, 1000},  {8, 2, 300, 9},   {72, 4, 150, 30},  {1024, 3, 250, 60},
+        {1032, 2, 130, 1}, {2048, 1, 300, 500}, {1, 2, 50, 2},    {7, 2, 200, 60},   {9, 1, 300, 99},
+        {31, 2, 200, 99},  {63, 2, 200, 99},    {65, 2, 200, 99}, {127, 1, 300, 99}, {1023, 2, 150, 60},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct world world;

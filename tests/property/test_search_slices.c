@@ -67,7 +67,7 @@ static void flip(uint8_t *out, uint32_t bits, uint32_t flips, uint64_t seed) {
 }
 
 static void make_signature(const struct shape *shape, uint64_t number, uint8_t *out) {
-    const uint32_t bytes = shape->width_bits / 8;
+    const uint32_t bytes = (uint32_t)nigh_signature_bytes(shape->width_bits);
     const uint64_t draw = nigh__mix(number * 77 + shape->width_bits);
     switch (shape->kind) {
     case RANDOM:
@@ -86,6 +86,7 @@ static void make_signature(const struct shape *shape, uint64_t number, uint8_t *
         fill(out + bytes - 3, 3, draw);
         break;
     }
+    padding_clear(out, 1, shape->width_bits);
 }
 
 static void write_segments(struct world *world) {
@@ -120,12 +121,13 @@ static void make_queries(struct world *world) {
         if (q % 4 == 1) flip(query, world->shape->width_bits, 1 + q / 4, q);
         if (q % 4 == 2) flip(query, world->shape->width_bits, world->shape->width_bits / 8, q);
         if (q % 4 == 3) fill(query, world->bytes, 12345 + q);
+        padding_clear(query, 1, world->shape->width_bits);
         world->truth[q] = all_by_distance(world, query);
     }
 }
 
 static void world_init(struct world *world, const struct shape *shape) {
-    *world = (struct world){.shape = shape, .bytes = shape->width_bits / 8};
+    *world = (struct world){.shape = shape, .bytes = (uint32_t)nigh_signature_bytes(shape->width_bits)};
     for (uint32_t s = 0; s < 4; s++) world->documents += shape->segments[s];
     world->folder = scratch_new();
     world->path = path_in(world->folder, "c.nigh");
@@ -277,6 +279,12 @@ static const struct shape shapes[] = {
     {COPIES, 128, {600, 300, 900}, 10, 10},
     {COPIES, 8, {300, 200}, 4, 1},
     {CROWDED, 256, {800, 20}, 8, 100},
+    {RANDOM, 63, {900, 40, 500}, 8, 100}, /* the paper's; 8 slices, of which 7 have 8 bits and one has 7 */
+    {CLUSTERED, 63, {1500}, 16, 1},
+    {COPIES, 9, {300, 200}, 4, 1}, /* three slices of 3 bits */
+    {COPIES, 5, {60}, 4, 1},
+    {CLUSTERED, 127, {800, 300}, 9, 1},
+    {CLUSTERED, 1023, {300, 300}, 7, 1},
 };
 
 static uint32_t slices_of(const struct shape *shape) {

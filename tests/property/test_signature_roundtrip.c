@@ -27,6 +27,7 @@ static uint64_t trial_seed;
 
 struct shape {
     nigh_signature_format format;
+    uint32_t width_bits; /* any: the last byte may be padded */
     size_t row_bytes;
     size_t rows;
     int has_ids;
@@ -38,6 +39,7 @@ static struct shape shape_draw(struct nigh__rng *rng) {
     struct shape shape;
     shape.format = (nigh_signature_format)(1 + below(rng, 4));
     shape.row_bytes = 1 + (size_t)below(rng, below(rng, 8) == 0 ? 8192 : 64);
+    shape.width_bits = (uint32_t)(shape.row_bytes * 8 - (below(rng, 2) == 0 ? 0 : below(rng, 8)));
     shape.rows = (size_t)below(rng, 1 + 40000 / shape.row_bytes);
     shape.has_ids = shape.format == NIGH_FORMAT_HEX && below(rng, 2) == 1;
     return shape;
@@ -57,6 +59,7 @@ static size_t id_draw(struct nigh__rng *rng, char *out) {
 static nigh_document document_make(const struct shape *shape, size_t number, uint8_t *signature, char *id) {
     struct nigh__rng rng = {nigh__mix(trial_seed + number)};
     for (size_t i = 0; i < shape->row_bytes; i++) signature[i] = (uint8_t)nigh__rng_next(&rng);
+    padding_clear(signature, 1, shape->width_bits);
     nigh_document document = {.size = sizeof(nigh_document), .signature = signature};
     if (!shape->has_ids) return document;
     document.id = id;
@@ -71,7 +74,7 @@ static void write_all(nigh_context *context, const char *path, const struct shap
     nigh_signature_writer_options options;
     nigh_signature_writer_options_init(&options);
     options.format = shape->format;
-    options.width_bits = (uint32_t)shape->row_bytes * 8;
+    options.width_bits = shape->width_bits;
     options.rows = shape->rows;
     options.stream = stream;
     nigh_signature_writer *writer;
@@ -88,14 +91,14 @@ static void expect_all(nigh_context *context, const char *path, const struct sha
     nigh_signature_reader_options options;
     nigh_signature_reader_options_init(&options);
     options.format = shape->format;
-    options.width_bits = (uint32_t)shape->row_bytes * 8;
+    options.width_bits = shape->width_bits;
     options.stream = stream;
     nigh_signature_reader *reader;
     nigh_signature_info info = {.size = sizeof info};
     nigh_document got = {.size = sizeof got};
     CHECK(nigh_signature_reader_open(context, path, &options, &reader, NULL) == NIGH_OK);
     nigh_signature_reader_describe(reader, &info);
-    CHECK(info.width_bits == shape->row_bytes * 8);
+    CHECK(info.width_bits == shape->width_bits);
     CHECK(info.rows == shape->rows || info.rows == UINT64_MAX);
     CHECK(info.has_ids == (shape->has_ids && shape->rows > 0));
     for (size_t i = 0; i < shape->rows; i++) {

@@ -97,7 +97,7 @@ static void test_rings_add_up(void **state) {
     struct nigh__rng rng = {.state = 23};
     uint64_t *rows = malloc(sizeof(uint64_t) * ROWS * MAX_WORDS), words[MAX_WORDS];
     for (uint32_t round = 0; round < ROUNDS; round++) {
-        const uint32_t width = 8 * (2 + (uint32_t)(nigh__rng_next(&rng) % 31));
+        const uint32_t width = 16 + (uint32_t)(nigh__rng_next(&rng) % (64 * MAX_WORDS - 15));
         const uint32_t slice_width = 4 + (uint32_t)(nigh__rng_next(&rng) % 9);
         struct both both = {.rows = rows};
         nigh_error error;
@@ -180,7 +180,7 @@ static void test_culling(void **state) {
     struct nigh__rng rng = {.state = 24};
     uint64_t *rows = malloc(sizeof(uint64_t) * ROWS * MAX_WORDS), words[MAX_WORDS], saved = 0;
     for (uint32_t round = 0; round < 40; round++) {
-        const uint32_t width = 8 * (2 + (uint32_t)(nigh__rng_next(&rng) % 31));
+        const uint32_t width = 16 + (uint32_t)(nigh__rng_next(&rng) % (64 * MAX_WORDS - 15));
         struct both both = {.rows = rows};
         struct nigh__slice_ring rings[NIGH__SLICES_MAX_BREADTH + 1];
         nigh_error error;

@@ -143,9 +143,9 @@ static void check_query(const struct set *set, struct nigh__slice_scratch *scrat
 
 static void check_set(nigh_context *context, struct nigh__rng *rng, struct nigh__slice_scratch *scratch[2],
                       uint32_t round) {
-    static const uint32_t widths[] = {8, 24, 64, 120, 256, 1024, 1000};
+    static const uint32_t widths[] = {8, 24, 64, 120, 256, 1024, 1000, 9, 31, 63, 65, 127, 1023};
     struct set set = {.context = context};
-    const uint32_t width_bits = widths[below(rng, 7)];
+    const uint32_t width_bits = widths[below(rng, sizeof widths / sizeof widths[0])];
     const uint32_t most = width_bits < 14 ? width_bits : 14;
     const uint32_t count = round % 16 == 0 ? below(rng, 3) + 1 : 20 + below(rng, round % 5 == 0 ? 150000 : 3000);
     set_up(&set, rng, below(rng, 4), width_bits > 256 && count > 30000 ? 30000 : count, width_bits,

@@ -135,8 +135,8 @@ static void lists_are_those_of_the_rows(void **state) {
     struct nigh__rng rng = {.state = 17};
     for (uint32_t round = 0; round < ROUNDS; round++) {
         const uint32_t most = round % 4 == 0 ? 512 : round % 4 == 1 ? 8 : 64;
-        const uint32_t width_bits = 8 * (1 + (uint32_t)(nigh__rng_next(&rng) % most));
-        const uint32_t count = (uint32_t)(nigh__rng_next(&rng) % (round % 8 == 0 ? 3 : 20000 / (width_bits / 8) + 40));
+        const uint32_t width_bits = 4 + (uint32_t)(nigh__rng_next(&rng) % (8 * most - 3));
+        const uint32_t count = (uint32_t)(nigh__rng_next(&rng) % (round % 8 == 0 ? 3 : 160000 / width_bits + 40));
         compare(*state, &rng, (enum kind)(round % KINDS), count, width_bits, random_slice_width(&rng, width_bits));
     }
 }

@@ -74,7 +74,7 @@ struct reading read_signatures(nigh_context *context, const char *path, const ni
         while ((result.status = nigh_signature_reader_next(reader, &document, &error)) == NIGH_OK) {
             result.rows++;
             assert_int_equal(document.id != NULL, result.info.has_ids);
-            sink_add(&seen, document.signature, result.info.width_bits / 8);
+            sink_add(&seen, document.signature, nigh_signature_bytes(result.info.width_bits));
             sink_add(&seen, document.id, document.id_length);
             sink_add(&seen, "\n", 1);
         }

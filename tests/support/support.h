@@ -132,6 +132,9 @@ uint32_t recipe_key(const struct recipe *recipe, uint64_t number, uint32_t band)
 nigh_status recipe_add(nigh_context *context, const char *path, const struct recipe *recipe, uint64_t first,
                        uint64_t count, nigh_error *error);
 
+/* Rows that lie one after the other: sets the bits of each past the width to 0. */
+void padding_clear(uint8_t *rows, size_t count, uint32_t width_bits);
+
 /* Adds signatures that lie one after the other in one commit; fails the test where that fails. */
 void signatures_add(nigh_context *context, const char *path, uint32_t width_bits, const uint8_t *signatures,
                     uint64_t count);

@@ -71,13 +71,21 @@ int context_teardown(void **state) {
     return 0;
 }
 
+void padding_clear(uint8_t *rows, size_t count, uint32_t width_bits) {
+    const size_t bytes = nigh_signature_bytes(width_bits);
+    for (size_t i = 0; i < count; i++)
+        for (size_t bit = width_bits; bit < 8 * bytes; bit++) rows[i * bytes + bit / 8] &= (uint8_t) ~(1u << bit % 8);
+}
+
 void recipe_signature(const struct recipe *recipe, uint64_t number, uint8_t *out) {
     uint64_t which = recipe->distinct == 0 ? number : nigh__mix(recipe->seed ^ number) % recipe->distinct;
     struct nigh__rng rng = {.state = nigh__mix(recipe->seed * 31 + which)};
-    for (uint32_t i = 0; i < recipe->width_bits / 8; i++) out[i] = (uint8_t)nigh__rng_next(&rng);
+    for (uint32_t i = 0; i < nigh_signature_bytes(recipe->width_bits); i++) out[i] = (uint8_t)nigh__rng_next(&rng);
     /* Narrow ones would repeat by chance: the number itself makes them differ. */
     if (recipe->distinct == 0)
-        for (uint32_t i = 0; i < 4 && i < recipe->width_bits / 8; i++) out[i] = (uint8_t)(number >> (8 * i));
+        for (uint32_t i = 0; i < 4 && i < nigh_signature_bytes(recipe->width_bits); i++)
+            out[i] = (uint8_t)(number >> (8 * i));
+    padding_clear(out, 1, recipe->width_bits);
 }
 
 size_t recipe_id(const struct recipe *recipe, uint64_t number, char out[RECIPE_MAX_TEXT]) {
@@ -127,7 +135,7 @@ static void add_text(const struct recipe *recipe, uint64_t number, char *text, u
 
 static nigh_status add_all(nigh_writer *writer, const struct recipe *recipe, uint64_t first, uint64_t count,
                            nigh_error *error) {
-    uint8_t *signature = malloc(recipe->width_bits / 8);
+    uint8_t *signature = malloc(nigh_signature_bytes(recipe->width_bits));
     uint8_t *weights = malloc(recipe->width_bits);
     char *text = malloc(RECIPE_MAX_LONG_TEXT);
     uint32_t keys[NIGH_MAX_KEYS];
@@ -164,7 +172,8 @@ void signatures_add(nigh_context *context, const char *path, uint32_t width_bits
     options.width_bits = width_bits;
     assert_ok(nigh_writer_open(context, path, &options, &writer, &error), &error);
     for (uint64_t i = 0; i < count; i++) {
-        const nigh_document document = {.size = sizeof(nigh_document), .signature = signatures + i * (width_bits / 8)};
+        const nigh_document document = {.size = sizeof(nigh_document),
+                                        .signature = signatures + i * nigh_signature_bytes(width_bits)};
         assert_ok(nigh_writer_add(writer, &document, &error), &error);
     }
     assert_ok(nigh_writer_commit(writer, NULL, &error), &error);
@@ -219,7 +228,7 @@ static void expect_document(const nigh_collection *collection, const struct reci
     size_t length = 0;
     recipe_signature(recipe, number, wanted);
     assert_ok(nigh_collection_signature(collection, number, got, &error), &error);
-    assert_memory_equal(got, wanted, recipe->width_bits / 8);
+    assert_memory_equal(got, wanted, nigh_signature_bytes(recipe->width_bits));
 
     if (recipe->ids)
         (void)recipe_id(recipe, number, text);
@@ -313,8 +322,8 @@ void recipe_expect(nigh_context *context, const char *path, const struct recipe 
     nigh_collection_describe(collection, &info);
     assert_int_equal(info.documents, count);
     assert_int_equal(info.width_bits, recipe->width_bits);
-    uint8_t *wanted = malloc(recipe->width_bits / 8);
-    uint8_t *got = malloc(recipe->width_bits / 8);
+    uint8_t *wanted = malloc(nigh_signature_bytes(recipe->width_bits));
+    uint8_t *got = malloc(nigh_signature_bytes(recipe->width_bits));
     assert_int_equal(info.has_weights, recipe->weights && count != 0);
     for (uint64_t i = 0; i < count; i++) {
         expect_document(collection, recipe, i, wanted, got);
@@ -401,7 +410,7 @@ void expect_same_tuning(const nigh_tuning *a, const nigh_tuning *b) {
 
 static nigh_status search_everything(const nigh_collection *collection, const nigh_collection_info *info,
                                      nigh_error *error) {
-    uint8_t *query = calloc(2, info->width_bits / 8);
+    uint8_t *query = calloc(2, nigh_signature_bytes(info->width_bits));
     nigh_search_options options;
     nigh_search_options_init(&options);
     options.k = NIGH_ALL;

@@ -298,7 +298,7 @@ static void test_refused(void **state) {
     bad[0].rows = 0;
     bad[1].rows = UINT32_MAX;
     bad[2].width_bits = 0;
-    bad[3].width_bits = 12;
+    bad[3].width_bits = NIGH_MAX_WIDTH_BITS + 1;
     bad[4].radius = 65;
     bad[5].recall = 0;
     bad[6].recall = 1.5;

@@ -369,7 +369,9 @@ static void test_odd(void **state) {
     static const uint64_t class_begins[] = {0, 1, 2, 3, 4, 5, 5};
     static const uint32_t classes[] = {0, 0, 1, 2, 3};
     static const double ridges[] = {-1, 0, 1e6};
-    for (uint32_t width = 8; width <= 1024; width *= 2) {
+    static const uint32_t widths[] = {8, 16, 32, 64, 128, 256, 512, 1024, 3, 9, 63, 127, 1023};
+    for (size_t w = 0; w < sizeof widths / sizeof widths[0]; w++) {
+        const uint32_t width = widths[w];
         for (size_t r = 0; r < 3; r++) {
             nigh_learn_options options;
             nigh__options_defaults(&nigh__learn_options_shape, &options);

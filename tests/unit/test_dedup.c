@@ -387,7 +387,7 @@ static void test_refused(void **state) {
     nigh_dedup *dedup = NULL;
     nigh_error error;
     const uint8_t row[8] = {0};
-    assert_int_equal(nigh_dedup_rows(*state, row, 1, 7, NULL, &dedup, &error), NIGH_EINVAL);
+    assert_int_equal(nigh_dedup_rows(*state, row, 1, 0, NULL, &dedup, &error), NIGH_EINVAL);
     options = good;
     options.keep = NIGH_KEEP_LONGEST;
     assert_int_equal(nigh_dedup_rows(*state, row, 1, 64, &options, &dedup, &error), NIGH_EINVAL);

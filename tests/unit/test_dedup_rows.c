@@ -110,7 +110,7 @@ static void test_nothing_and_refused(void **state) {
     nigh_dedup_options options;
     nigh_dedup_options_init(&options);
     nigh_error error;
-    assert_int_equal(nigh_dedup_rows(*state, (const uint8_t *)&row, 1, 7, NULL, &dedup, &error), NIGH_EINVAL);
+    assert_int_equal(nigh_dedup_rows(*state, (const uint8_t *)&row, 1, 65537, NULL, &dedup, &error), NIGH_EINVAL);
     assert_null(dedup);
     options.keep = NIGH_KEEP_LONGEST;
     assert_int_equal(nigh_dedup_rows(*state, (const uint8_t *)&row, 1, 64, &options, &dedup, &error), NIGH_EINVAL);

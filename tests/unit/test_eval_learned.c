@@ -595,7 +595,7 @@ static nigh_status try_options(const struct world *world, bool parts, const nigh
 
 static void test_refused(void **state) {
     struct world *world = *state;
-    static const uint32_t odd_widths[] = {12};
+    static const uint32_t odd_widths[] = {1025};
     static const nigh_learn_method odd_methods[] = {(nigh_learn_method)99};
     nigh_learn_options learn = learning();
     nigh_eval_learned_options options = few(&learn);

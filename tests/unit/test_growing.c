@@ -35,7 +35,7 @@ static void test_refused(void **state) {
     for (unsigned wrong = 0; wrong < 4; wrong++) {
         nigh_finder_options options = options_for(wrong == 0 ? NIGH_FINDER_PSM : NIGH_FINDER_TABLES);
         if (wrong == 0) options.without_numbers = 1;
-        if (wrong == 1) options.width_bits = 63;
+        if (wrong == 1) options.width_bits = 65537;
         if (wrong >= 2) options.blocks = 4;
         if (wrong == 3) {
             options.leading = 1;

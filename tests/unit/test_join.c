@@ -86,8 +86,12 @@ static void test_join_refuses(void **state) {
     nigh_join_options options = options_for(&tally, 0, 3);
     assert_int_equal(nigh_join(*state, bytes, 1, NULL, 0, &options, NULL, &error), NIGH_EINVAL);
     options.width_bits = 12;
-    assert_int_equal(nigh_join(*state, bytes, 1, NULL, 0, &options, NULL, &error), NIGH_EINVAL);
-    options.width_bits = NIGH_MAX_WIDTH_BITS + 8;
+    const uint8_t padding[] = {0, 0, 0xff, 0x10}; /* row 0 is sound */
+    assert_int_equal(nigh_join(*state, padding, 2, NULL, 0, &options, NULL, &error), NIGH_EINVAL);
+    assert_string_equal(error.why, "row 1 has bits set past the width of 12");
+    assert_int_equal(nigh_join(*state, padding, 1, padding, 2, &options, NULL, &error), NIGH_EINVAL);
+    assert_string_equal(error.why, "other row 1 has bits set past the width of 12");
+    options.width_bits = NIGH_MAX_WIDTH_BITS + 1;
     assert_int_equal(nigh_join(*state, bytes, 1, NULL, 0, &options, NULL, &error), NIGH_EINVAL);
     options.width_bits = 64;
     assert_int_equal(nigh_join(*state, NULL, 1, NULL, 0, &options, NULL, &error), NIGH_EINVAL);

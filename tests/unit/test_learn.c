@@ -207,8 +207,8 @@ static void test_refused(void **state) {
     options.memory_bytes = 40000;
     expect_refused(*state, labelled, &options, NIGH_ELIMIT, "MiB of memory");
     options.memory_bytes = 0;
-    options.width_bits = 12;
-    expect_refused(*state, labelled, &options, NIGH_EINVAL, "multiple of 8");
+    options.width_bits = 1025;
+    expect_refused(*state, labelled, &options, NIGH_EINVAL, "a model has 1 to 1024");
     options.width_bits = 0;
     options.language = "nowhere";
     expect_refused(*state, labelled, &options, NIGH_EINVAL, "language");

@@ -400,7 +400,7 @@ static void test_options(void **state) {
     assert_true(filled.l2 < 0);
     assert_true(filled.kernel_width == 0.5);
     assert_true(filled.count_contribution == 0 && filled.count_values == 0 && filled.paper_lambda == 0);
-    options.width_bits = 33;
+    options.width_bits = 1025;
     assert_int_equal(nigh__learn_options_fill(&options, &filled, &error), NIGH_EINVAL);
     options.width_bits = 1032;
     assert_int_equal(nigh__learn_options_fill(&options, &filled, &error), NIGH_EINVAL);

@@ -118,6 +118,7 @@ static void expect_document(struct nigh__model_projector *projector, const nigh_
         if (fabs(sums[j]) < 1e-9 && sums[j] != 0) continue; /* of anchors: too near to tell */
         assert_int_equal(bits[j / 8] >> j % 8 & 1, sums[j] > 0);
     }
+    for (size_t j = nigh__model_width(model); j % 8 != 0; j++) assert_int_equal(bits[j / 8] >> j % 8 & 1, 0);
     expect_weights(sums, nigh__model_width(model), weights);
 }
 
@@ -141,7 +142,7 @@ static void run_model(nigh_context *context, const struct model_recipe *recipe) 
 
 static void test_sums(void **state) {
     (void)state;
-    static const uint32_t widths[] = {8, 16, 24, 32, 40, 64, 72, 128, 200, 1024};
+    static const uint32_t widths[] = {8, 16, 24, 32, 40, 64, 72, 128, 200, 1024, 1, 9, 63, 1023};
     const char *kernel;
     int usable;
     for (size_t k = 0; (kernel = nigh_kernel_name(k, &usable)) != NULL; k++) {

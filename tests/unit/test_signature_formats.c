@@ -63,9 +63,14 @@ static void test_widths(void **state) {
     assert_true(nigh__width_valid(8));
     assert_true(nigh__width_valid(65536));
     assert_false(nigh__width_valid(0));
-    assert_false(nigh__width_valid(12));
-    assert_false(nigh__width_valid(65544));
+    assert_true(nigh__width_valid(1));
+    assert_true(nigh__width_valid(63));
+    assert_false(nigh__width_valid(65537));
     assert_false(nigh__width_valid(UINT64_C(1) << 32));
+    static const uint32_t widths[] = {1, 7, 8, 9, 63, 64, 65, 65535, 65536};
+    static const size_t bytes[] = {1, 1, 1, 2, 8, 8, 9, 8192, 8192};
+    for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++)
+        assert_int_equal(nigh_signature_bytes(widths[i]), bytes[i]);
 }
 
 /* As file and as stream alike. */

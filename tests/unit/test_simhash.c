@@ -163,7 +163,7 @@ static void test_angle(void **state) {
 }
 
 static void test_refused(void **state) {
-    static const uint32_t widths[] = {0, 1, 7, 9, 65537, 65544, UINT32_MAX};
+    static const uint32_t widths[] = {0, 65537, 65544, UINT32_MAX};
     struct nigh__projector *projector;
     nigh_error error;
     for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++) {

@@ -137,7 +137,7 @@ static void bad_calls(void **state) {
     nigh_writer *writer;
     nigh_writer_options writing;
     double values[16] = {0};
-    assert_int_equal(nigh_thresholds_new(context, values, 7, &made, &error), NIGH_EINVAL);
+    assert_int_equal(nigh_thresholds_new(context, values, 65537, &made, &error), NIGH_EINVAL);
     assert_int_equal(nigh_thresholds_new(context, NULL, 8, &made, &error), NIGH_EINVAL);
     values[3] = (double)NAN;
     assert_int_equal(nigh_thresholds_new(context, values, 8, &made, &error), NIGH_EINVAL);
