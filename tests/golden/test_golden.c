@@ -26,68 +26,76 @@ struct golden {
     uint32_t graph_degree; /* 0: no graph */
     bool tuned;
     bool before_keys; /* of id lookups: written otherwise now */
+    bool columns;     /* of segments of 5 signatures or more */
+    bool ranked;      /* tuned for queries that do not count every bit once */
 };
 
 static const struct golden goldens[] = {
-    {"v1-named.nigh",
-     {.width_bits = 72, .seed = 1, .distinct = 9, .ids = true, .metadata = true},
-     {12, 7},
-     0,
-     0,
-     false,
-     true},
-    {"v1-numbered.nigh", {.width_bits = 1024, .seed = 2}, {5, 3, 1}, 0, 0, false, false},
-    {"v1-weighted.nigh",
-     {.width_bits = 40,
-      .seed = 3,
-      .distinct = 6,
-      .ids = true,
-      .metadata = true,
-      .weights = true,
-      .vocabulary = "to the store a vocabulary is bytes\n"},
-     {7, 4},
-     0,
-     0,
-     false,
-     true},
-    {"v1-learned.nigh",
-     {.width_bits = 32, .seed = 5, .ids = true, .vocabulary = "words\n", .model = "to the store a model is bytes\n"},
-     {3, 2},
-     0,
-     0,
-     false,
-     true},
-    {"v1-sliced.nigh", {.width_bits = 72, .seed = 4, .distinct = 40, .ids = true}, {60, 20, 2}, 7, 0, false, true},
-    {"v1-graph.nigh", {.width_bits = 136, .seed = 6, .distinct = 80, .ids = true}, {120, 20, 2}, 0, 8, false, true},
-    {"v1-tuned.nigh", {.width_bits = 40, .seed = 7, .distinct = 50, .weights = true}, {80, 20, 2}, 6, 0, true, false},
-    {"v1-keyed.nigh",
-     {.width_bits = 32,
-      .seed = 8,
-      .distinct = 6,
-      .ids = true,
-      .metadata = true,
-      .vocabulary = "words\n",
-      .model = "to the store a model is bytes\n"},
-     {9, 4},
-     0,
-     0,
-     false,
-     false},
-    {"v1-keyed-graph.nigh",
-     {.width_bits = 136, .seed = 9, .distinct = 80, .ids = true},
-     {120, 20, 2},
-     7,
-     8,
-     false,
-     false},
-    {"v1-padded.nigh",
-     {.width_bits = 63, .seed = 10, .distinct = 40, .ids = true, .weights = true},
-     {60, 20, 2},
-     8,
-     8,
-     false,
-     false},
-    {"v1-floats.nigh", {.width_bits = 24, .seed = 8, .thresholds = true}, {4, 3}, 0, 0, false, false},
+    {.name = "v1-named.nigh",
+     .recipe = {.width_bits = 72, .seed = 1, .distinct = 9, .ids = true, .metadata = true},
+     .commits = {12, 7},
+     .before_keys = true},
+    {.name = "v1-numbered.nigh", .recipe = {.width_bits = 1024, .seed = 2}, .commits = {5, 3, 1}},
+    {.name = "v1-weighted.nigh",
+     .recipe = {.width_bits = 40,
+                .seed = 3,
+                .distinct = 6,
+                .ids = true,
+                .metadata = true,
+                .weights = true,
+                .vocabulary = "to the store a vocabulary is bytes\n"},
+     .commits = {7, 4},
+     .before_keys = true},
+    {.name = "v1-learned.nigh",
+     .recipe = {.width_bits = 32,
+                .seed = 5,
+                .ids = true,
+                .vocabulary = "words\n",
+                .model = "to the store a model is bytes\n"},
+     .commits = {3, 2},
+     .before_keys = true},
+    {.name = "v1-sliced.nigh",
+     .recipe = {.width_bits = 72, .seed = 4, .distinct = 40, .ids = true},
+     .commits = {60, 20, 2},
+     .slice_width = 7,
+     .before_keys = true},
+    {.name = "v1-graph.nigh",
+     .recipe = {.width_bits = 136, .seed = 6, .distinct = 80, .ids = true},
+     .commits = {120, 20, 2},
+     .graph_degree = 8,
+     .before_keys = true},
+    {.name = "v1-tuned.nigh",
+     .recipe = {.width_bits = 40, .seed = 7, .distinct = 50, .weights = true},
+     .commits = {80, 20, 2},
+     .slice_width = 6,
+     .tuned = true},
+    {.name = "v1-keyed.nigh",
+     .recipe = {.width_bits = 32,
+                .seed = 8,
+                .distinct = 6,
+                .ids = true,
+                .metadata = true,
+                .vocabulary = "words\n",
+                .model = "to the store a model is bytes\n"},
+     .commits = {9, 4}},
+    {.name = "v1-keyed-graph.nigh",
+     .recipe = {.width_bits = 136, .seed = 9, .distinct = 80, .ids = true},
+     .commits = {120, 20, 2},
+     .slice_width = 7,
+     .graph_degree = 8},
+    {.name = "v1-padded.nigh",
+     .recipe = {.width_bits = 63, .seed = 10, .distinct = 40, .ids = true, .weights = true},
+     .commits = {60, 20, 2},
+     .slice_width = 8,
+     .graph_degree = 8},
+    {.name = "v1-floats.nigh", .recipe = {.width_bits = 24, .seed = 8, .thresholds = true}, .commits = {4, 3}},
+    {.name = "v1-columns.nigh", .recipe = {.width_bits = 16, .seed = 10}, .commits = {1100, 20, 2}, .columns = true},
+    {.name = "v1-tuned-ranked.nigh",
+     .recipe = {.width_bits = 24, .seed = 11, .distinct = 50, .weights = true},
+     .commits = {60, 20, 2},
+     .columns = true,
+     .tuned = true,
+     .ranked = true},
 };
 #define GOLDENS (sizeof goldens / sizeof goldens[0])
 
@@ -110,6 +118,14 @@ static void make_graph(nigh_context *context, const char *path, const struct gol
     options.passes = 2;
     options.min_rows = 5;
     assert_ok(nigh_graph_build(context, path, &options, NULL, &error), &error);
+}
+
+static void make_columns(nigh_context *context, const char *path) {
+    nigh_columns_options options;
+    nigh_columns_options_init(&options);
+    nigh_error error;
+    options.min_rows = 5;
+    assert_ok(nigh_columns_build(context, path, &options, NULL, &error), &error);
 }
 
 /* A number of its own in every field. */
@@ -140,7 +156,18 @@ static const nigh_tuning golden_tuning = {.size = sizeof golden_tuning,
                                           .percentile_99 = 0.25,
                                           .memory_bytes = 54321,
                                           .documents = 102,
-                                          .sequence = 3};
+                                          .sequence = 3,
+                                          .slack = NIGH_DEFAULT};
+
+/* The other one, with what it alone can say. */
+static nigh_tuning golden_ranked(void) {
+    nigh_tuning tuning = golden_tuning;
+    tuning.method = NIGH_SEARCH_COLUMNS;
+    tuning.probe = NIGH_PROBE_AUTO;
+    tuning.asked = NIGH_TUNED_RANKED;
+    tuning.slack = 1.25;
+    return tuning;
+}
 
 static uint64_t make(nigh_context *context, const char *path, const struct golden *golden) {
     uint64_t total = 0;
@@ -151,9 +178,15 @@ static uint64_t make(nigh_context *context, const char *path, const struct golde
     }
     if (golden->slice_width != 0) make_lists(context, path, golden);
     if (golden->graph_degree != 0) make_graph(context, path, golden);
+    if (golden->columns) make_columns(context, path);
     if (golden->tuned) {
         nigh_error error;
         assert_ok(nigh_tuning_store(context, path, &golden_tuning, &error), &error);
+    }
+    if (golden->ranked) {
+        nigh_error error;
+        const nigh_tuning tuning = golden_ranked();
+        assert_ok(nigh_tuning_store(context, path, &tuning, &error), &error);
     }
     return total;
 }
@@ -176,11 +209,17 @@ static void expect_beside(nigh_context *context, const char *path, const struct 
     nigh_tuning tuning = {.size = sizeof tuning};
     assert_int_equal(nigh_collection_tuning(collection, &tuning, NULL), golden->tuned ? NIGH_OK : NIGH_ENOTFOUND);
     if (golden->tuned) expect_same_tuning(&tuning, &golden_tuning);
+    const nigh_tuning ranked = golden_ranked();
+    assert_int_equal(nigh_collection_tuning_ranked(collection, &tuning, NULL),
+                     golden->ranked ? NIGH_OK : NIGH_ENOTFOUND);
+    if (golden->ranked) expect_same_tuning(&tuning, &ranked);
     nigh_collection_close(collection);
     assert_int_equal(info.sliced_segments, golden->slice_width == 0 ? 0 : 2);
     assert_int_equal(info.damaged_lists, 0);
     assert_int_equal(info.graph_segments, golden->graph_degree == 0 ? 0 : 2);
     assert_int_equal(info.damaged_graphs, 0);
+    assert_int_equal(info.column_segments, golden->columns ? 2 : 0);
+    assert_int_equal(info.damaged_columns, 0);
 }
 
 static void kept_collections_open(void **state) {
