@@ -65,7 +65,7 @@ NIGH_API uint32_t nigh_distance(const nigh_context *context, const uint8_t *a, c
 /* Signature files. */
 typedef enum nigh_signature_format {
     NIGH_FORMAT_AUTO = 0,  /* by what the file begins with, then by its name */
-    NIGH_FORMAT_NPY = 1,   /* NumPy: uint8 [rows, bits / 8], or floats [rows, bits] with thresholds; C order */
+    NIGH_FORMAT_NPY = 1,   /* NumPy: uint8 [rows, bytes], or floats [rows, bits] with thresholds; C order */
     NIGH_FORMAT_U8BIN = 2, /* uint32 rows, uint32 bytes a row, little-endian; rows */
     NIGH_FORMAT_RAW = 3,   /* rows and nothing else; the width must be given */
     NIGH_FORMAT_HEX = 4,   /* lines: hex, or ID<TAB>hex */

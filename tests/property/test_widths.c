@@ -19,7 +19,7 @@
 #include "collection/collection.h"
 #include "support/support.h"
 
-enum { SEGMENT = 350, DOCUMENTS = 2 * SEGMENT, QUERIES = 24, K = 10, MAX_BITS = 1023, MAX_BYTES = 128 };
+enum { SEGMENT = 350, DOCUMENTS = 2 * SEGMENT, QUERIES = 24, TUNING = 40, K = 10, MAX_BITS = 1023, MAX_BYTES = 128 };
 
 static const uint32_t widths[] = {1, 2, 3, 5, 6, 7, 9, 31, 33, 63, 65, 127, 1000, MAX_BITS};
 
@@ -203,6 +203,27 @@ static void check_masks(const struct world *world) {
     }
     nigh_results_free(one);
     nigh_results_free(other);
+}
+
+/* The scan finds all of it, by every query's own mask. */
+static void test_tuning_by_masks(void **state) {
+    (void)state;
+    struct world *world = world_new(63);
+    nigh_error error;
+    nigh_tuning tuning = {.size = sizeof tuning};
+    nigh_tune_options options;
+    nigh_tune_options_init(&options);
+    uint8_t masks[TUNING * 8];
+    struct nigh__rng rng = {.state = 7};
+    for (size_t i = 0; i < sizeof masks; i++) masks[i] = (uint8_t)nigh__rng_next(&rng);
+    options.queries = world->signatures;
+    options.query_count = TUNING;
+    options.masks = masks;
+    options.methods = 1u << NIGH_SEARCH_SCAN;
+    world_open(world, false);
+    assert_ok(nigh_tune(world->collection, &options, &tuning, NULL, &error), &error);
+    assert_true(tuning.recall == 1);
+    world_free(world);
 }
 
 static void test_every_way(void **state) {
@@ -421,9 +442,10 @@ static void test_generated_are_cut(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_way),       cmocka_unit_test(test_rows_are_refused),
-        cmocka_unit_test(test_writers_refuse),  cmocka_unit_test(test_files_are_refused),
-        cmocka_unit_test(test_padding_on_disk), cmocka_unit_test(test_generated_are_cut),
+        cmocka_unit_test(test_every_way),         cmocka_unit_test(test_tuning_by_masks),
+        cmocka_unit_test(test_rows_are_refused),  cmocka_unit_test(test_writers_refuse),
+        cmocka_unit_test(test_files_are_refused), cmocka_unit_test(test_padding_on_disk),
+        cmocka_unit_test(test_generated_are_cut),
     };
     return cmocka_run_group_tests(tests, context_setup, context_teardown);
 }
