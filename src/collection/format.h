@@ -9,7 +9,9 @@
  *     manifest-00000000000000000001     the state before, kept as a spare
  *     segment-00000000000000000001      documents and their signatures,
  *     segment-00000000000000000002      never changed once written
- *     slices-00000000000000000001       slice lists of segment 1 (collection/sidecar.h)
+ *     slices-00000000000000000001       slice lists of segment 1 (collection/sidecar.h),
+ *     graph-00000000000000000001        its graph,
+ *     columns-00000000000000000001      and its signatures on their side
  *
  * A term signature file is such a directory too, with groups, terms-N, in place of
  * segments, and manifests with a magic of their own (terms/terms_format.h).

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files beside a segment, with what can be made from it anew: slice lists, a graph.
+ * Files beside a segment, with what can be made from it anew: slice lists, a graph, columns.
  *
  *     segment-00000000000000000007     documents and signatures, the truth
  *     slices-00000000000000000007      lists of its signatures, derived
  *     graph-00000000000000000007       neighbours of its signatures, derived
+ *     columns-00000000000000000007     its signatures on their side, derived
  *
  * An sidecar is no part of the state that a manifest names.  It says which segment it
  * belongs to by the checksum in that segment's header, and where that does not fit, or
@@ -40,10 +41,11 @@ struct nigh__sidecar_header {
     uint64_t file_length;            /* 24 */
     uint64_t segment_checksum;       /* 32  at offset 56 of the segment it belongs to */
     uint32_t kind;                   /* 40  its number */
-    uint32_t parameter;              /* 44  slice lists: the number of slices; graph: the most edges of a node */
-    uint32_t section_count;          /* 48 */
-    uint32_t zero;                   /* 52 */
-    uint64_t checksum;               /* 56  of bytes 0..55 and the table */
+    uint32_t parameter;     /* 44  slices of slice lists; of a graph, the most edges of a node; of columns, rows of a
+                               super-block */
+    uint32_t section_count; /* 48 */
+    uint32_t zero;          /* 52 */
+    uint64_t checksum;      /* 56  of bytes 0..55 and the table */
 };
 
 _Static_assert(sizeof(struct nigh__sidecar_header) == 64, "format");

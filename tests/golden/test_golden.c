@@ -26,68 +26,69 @@ struct golden {
     uint32_t graph_degree; /* 0: no graph */
     bool tuned;
     bool before_keys; /* of id lookups: written otherwise now */
+    bool columns;     /* of segments of 5 signatures or more */
 };
 
 static const struct golden goldens[] = {
-    {"v1-named.nigh",
-     {.width_bits = 72, .seed = 1, .distinct = 9, .ids = true, .metadata = true},
-     {12, 7},
-     0,
-     0,
-     false,
-     true},
-    {"v1-numbered.nigh", {.width_bits = 1024, .seed = 2}, {5, 3, 1}, 0, 0, false, false},
-    {"v1-weighted.nigh",
-     {.width_bits = 40,
-      .seed = 3,
-      .distinct = 6,
-      .ids = true,
-      .metadata = true,
-      .weights = true,
-      .vocabulary = "to the store a vocabulary is bytes\n"},
-     {7, 4},
-     0,
-     0,
-     false,
-     true},
-    {"v1-learned.nigh",
-     {.width_bits = 32, .seed = 5, .ids = true, .vocabulary = "words\n", .model = "to the store a model is bytes\n"},
-     {3, 2},
-     0,
-     0,
-     false,
-     true},
-    {"v1-sliced.nigh", {.width_bits = 72, .seed = 4, .distinct = 40, .ids = true}, {60, 20, 2}, 7, 0, false, true},
-    {"v1-graph.nigh", {.width_bits = 136, .seed = 6, .distinct = 80, .ids = true}, {120, 20, 2}, 0, 8, false, true},
-    {"v1-tuned.nigh", {.width_bits = 40, .seed = 7, .distinct = 50, .weights = true}, {80, 20, 2}, 6, 0, true, false},
-    {"v1-keyed.nigh",
-     {.width_bits = 32,
-      .seed = 8,
-      .distinct = 6,
-      .ids = true,
-      .metadata = true,
-      .vocabulary = "words\n",
-      .model = "to the store a model is bytes\n"},
-     {9, 4},
-     0,
-     0,
-     false,
-     false},
-    {"v1-keyed-graph.nigh",
-     {.width_bits = 136, .seed = 9, .distinct = 80, .ids = true},
-     {120, 20, 2},
-     7,
-     8,
-     false,
-     false},
-    {"v1-padded.nigh",
-     {.width_bits = 63, .seed = 10, .distinct = 40, .ids = true, .weights = true},
-     {60, 20, 2},
-     8,
-     8,
-     false,
-     false},
-    {"v1-floats.nigh", {.width_bits = 24, .seed = 8, .thresholds = true}, {4, 3}, 0, 0, false, false},
+    {.name = "v1-named.nigh",
+     .recipe = {.width_bits = 72, .seed = 1, .distinct = 9, .ids = true, .metadata = true},
+     .commits = {12, 7},
+     .before_keys = true},
+    {.name = "v1-numbered.nigh", .recipe = {.width_bits = 1024, .seed = 2}, .commits = {5, 3, 1}},
+    {.name = "v1-weighted.nigh",
+     .recipe = {.width_bits = 40,
+                .seed = 3,
+                .distinct = 6,
+                .ids = true,
+                .metadata = true,
+                .weights = true,
+                .vocabulary = "to the store a vocabulary is bytes\n"},
+     .commits = {7, 4},
+     .before_keys = true},
+    {.name = "v1-learned.nigh",
+     .recipe = {.width_bits = 32,
+                .seed = 5,
+                .ids = true,
+                .vocabulary = "words\n",
+                .model = "to the store a model is bytes\n"},
+     .commits = {3, 2},
+     .before_keys = true},
+    {.name = "v1-sliced.nigh",
+     .recipe = {.width_bits = 72, .seed = 4, .distinct = 40, .ids = true},
+     .commits = {60, 20, 2},
+     .slice_width = 7,
+     .before_keys = true},
+    {.name = "v1-graph.nigh",
+     .recipe = {.width_bits = 136, .seed = 6, .distinct = 80, .ids = true},
+     .commits = {120, 20, 2},
+     .graph_degree = 8,
+     .before_keys = true},
+    {.name = "v1-tuned.nigh",
+     .recipe = {.width_bits = 40, .seed = 7, .distinct = 50, .weights = true},
+     .commits = {80, 20, 2},
+     .slice_width = 6,
+     .tuned = true},
+    {.name = "v1-keyed.nigh",
+     .recipe = {.width_bits = 32,
+                .seed = 8,
+                .distinct = 6,
+                .ids = true,
+                .metadata = true,
+                .vocabulary = "words\n",
+                .model = "to the store a model is bytes\n"},
+     .commits = {9, 4}},
+    {.name = "v1-keyed-graph.nigh",
+     .recipe = {.width_bits = 136, .seed = 9, .distinct = 80, .ids = true},
+     .commits = {120, 20, 2},
+     .slice_width = 7,
+     .graph_degree = 8},
+    {.name = "v1-padded.nigh",
+     .recipe = {.width_bits = 63, .seed = 10, .distinct = 40, .ids = true, .weights = true},
+     .commits = {60, 20, 2},
+     .slice_width = 8,
+     .graph_degree = 8},
+    {.name = "v1-floats.nigh", .recipe = {.width_bits = 24, .seed = 8, .thresholds = true}, .commits = {4, 3}},
+    {.name = "v1-columns.nigh", .recipe = {.width_bits = 16, .seed = 10}, .commits = {1100, 20, 2}, .columns = true},
 };
 #define GOLDENS (sizeof goldens / sizeof goldens[0])
 
@@ -110,6 +111,14 @@ static void make_graph(nigh_context *context, const char *path, const struct gol
     options.passes = 2;
     options.min_rows = 5;
     assert_ok(nigh_graph_build(context, path, &options, NULL, &error), &error);
+}
+
+static void make_columns(nigh_context *context, const char *path) {
+    nigh_columns_options options;
+    nigh_columns_options_init(&options);
+    nigh_error error;
+    options.min_rows = 5;
+    assert_ok(nigh_columns_build(context, path, &options, NULL, &error), &error);
 }
 
 /* A number of its own in every field. */
@@ -151,6 +160,7 @@ static uint64_t make(nigh_context *context, const char *path, const struct golde
     }
     if (golden->slice_width != 0) make_lists(context, path, golden);
     if (golden->graph_degree != 0) make_graph(context, path, golden);
+    if (golden->columns) make_columns(context, path);
     if (golden->tuned) {
         nigh_error error;
         assert_ok(nigh_tuning_store(context, path, &golden_tuning, &error), &error);
@@ -181,6 +191,8 @@ static void expect_beside(nigh_context *context, const char *path, const struct 
     assert_int_equal(info.damaged_lists, 0);
     assert_int_equal(info.graph_segments, golden->graph_degree == 0 ? 0 : 2);
     assert_int_equal(info.damaged_graphs, 0);
+    assert_int_equal(info.column_segments, golden->columns ? 2 : 0);
+    assert_int_equal(info.damaged_columns, 0);
 }
 
 static void kept_collections_open(void **state) {

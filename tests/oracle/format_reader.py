@@ -96,6 +96,9 @@ GRAPH_KIND = 2
 GRAPH_ITEMS = {1: 64, 2: 4, 3: 4, 4: 4, 5: 4, 6: 4, 7: 8}  # bytes of an item, by section
 CENTRE_ITEMS = {8: 8, 9: 4, 10: 8, 11: 4}  # of those that are there where there are centres
 MAX_SEED_BITS = 24
+COLUMNS_KIND = 3
+SUPER_BLOCKS = 1  # section of columns
+SUPER_ROWS = 1024
 MAX_DEGREE = 256
 MIN_SLICE_BITS, MAX_SLICE_BITS = 4, 28
 
@@ -870,6 +873,42 @@ class Graph(Slices):
                 self.require_part(all(node < n for node in nodes[first:end]), 11, first, "group %d" % group)
 
 
+class Columns(Slices):
+    """The signatures of a segment on their side."""
+
+    kind = COLUMNS_KIND
+    title = "columns"
+
+    def require_slices(self):
+        """That super-blocks are as this page has them, and as many as the rows need."""
+        segment = self.segment
+        self.file.require(self.slices == SUPER_ROWS, 44, "super-blocks of %d rows" % self.slices)
+        found = [section for section in self.in_order if section.type == SUPER_BLOCKS]
+        self.file.require(found, 48, "no section 1")
+        self.section = found[0]
+        self.super_bytes = SUPER_ROWS // 8 * (segment.width + 2)
+        count, where = -(-segment.signatures // SUPER_ROWS), self.section.table_offset
+        self.file.require(self.section.count == count, where + 24, "section 1: wrong count")
+        self.file.require(self.section.length == count * self.super_bytes, where + 16, "section 1: wrong length")
+
+    def column(self, super_block, number):
+        """One bit of 1,024 rows, as a number: bit i is that of row i."""
+        at = self.section.offset + super_block * self.super_bytes + number * (SUPER_ROWS // 8)
+        return self.file.number(at, SUPER_ROWS // 8)
+
+    def check(self):
+        for section in self.in_order:
+            self.require_checksum(section)
+        self.check_gaps()
+        width, n = self.segment.width, self.segment.signatures
+        for block in range(self.section.count):
+            rows = [self.segment.row_number(row) for row in range(block * SUPER_ROWS, min(n, (block + 1) * SUPER_ROWS))]
+            wanted = [sum((row >> bit & 1) << i for i, row in enumerate(rows)) for bit in range(width)]
+            for number, column in enumerate(wanted + [0, 2**SUPER_ROWS - 1]):
+                at = self.section.offset + block * self.super_bytes + number * (SUPER_ROWS // 8)
+                self.file.require(self.column(block, number) == column, at, "column %d" % number)
+
+
 class Collection:
     """A collection as its current manifest describes it.  `damaged` holds why newer manifests were passed over."""
 
@@ -881,10 +920,12 @@ class Collection:
         self.require_agreement()
         self.slices = {}  # by number of the segment
         self.graphs = {}
-        self.damaged_slices = []  # and graphs
+        self.columns = {}
+        self.damaged_slices = []  # and graphs, and columns
         for entry, segment in zip(manifest.entries, self.segments):
-            self.open_slices(entry.number, segment)
-            self.open_graph(entry.number, segment)
+            self.open_sidecar(self.slices, Slices, "slices", entry.number, segment)
+            self.open_sidecar(self.graphs, Graph, "graph", entry.number, segment)
+            self.open_sidecar(self.columns, Columns, "columns", entry.number, segment)
 
     def open_segment(self, entry):
         path = os.path.join(self.directory, "segment-%020d" % entry.number)
@@ -893,19 +934,10 @@ class Collection:
         except FileNotFoundError:
             raise Missing(path, None, "the manifest lists this segment, but it is not there") from None
 
-    def open_slices(self, number, segment):
+    def open_sidecar(self, those, kind, prefix, number, segment):
         """One that cannot be used is as good as none, and told of."""
         try:
-            self.slices[number] = Slices(os.path.join(self.directory, "slices-%020d" % number), segment)
-        except FileNotFoundError:
-            pass
-        except (FormatError, OSError) as error:
-            self.damaged_slices.append(error)
-
-    def open_graph(self, number, segment):
-        """The same."""
-        try:
-            self.graphs[number] = Graph(os.path.join(self.directory, "graph-%020d" % number), segment)
+            those[number] = kind(os.path.join(self.directory, "%s-%020d" % (prefix, number)), segment)
         except FileNotFoundError:
             pass
         except (FormatError, OSError) as error:
@@ -1000,7 +1032,7 @@ class Collection:
             segment.check()
         if self.damaged_slices:
             raise self.damaged_slices[0]
-        for sidecar in [*self.slices.values(), *self.graphs.values()]:
+        for sidecar in [*self.slices.values(), *self.graphs.values(), *self.columns.values()]:
             sidecar.check()
         seen = set()
         for segment in self.segments:

@@ -194,6 +194,10 @@ def slices_path(directory, number):
     return os.path.join(directory, "slices-%020d" % number)
 
 
+def columns_path(directory, number):
+    return os.path.join(directory, "columns-%020d" % number)
+
+
 def write_file(path, content):
     with open(path, "wb") as stream:
         stream.write(content)
@@ -265,14 +269,41 @@ def slice_numbers(rows, width, slices):
     return numbers
 
 
-def slices_bytes(segment, slices, more_sections=(), compatible_features=0):
-    """The file of slice lists of a segment; sections of other types may stand before and behind the lists."""
+def column_bytes(rows, width):
+    """Section 1 of columns; the rows are signatures as numbers."""
+    content = b""
+    for first in range(0, len(rows), 1024):
+        own = rows[first : first + 1024]
+        turned = [sum((row >> bit & 1) << i for i, row in enumerate(own)) for bit in range(width)]
+        content += b"".join(column.to_bytes(128, "little") for column in turned + [0, 2**1024 - 1])
+    return content
+
+
+def rows_of(segment):
+    """The signatures of a segment as numbers, and their width."""
     width = struct.unpack_from("<I", segment, 48)[0]
     size = (width + 63) // 64 * 8
     _, offset, length = sections_of(segment)[2]
-    rows = [int.from_bytes(segment[at : at + size], "little") for at in range(offset, offset + length, size)]
-    numbers = slice_numbers(rows, width, slices)
-    sections = sorted([(1, len(numbers), packed("I", numbers))] + list(more_sections))
+    return [int.from_bytes(segment[at : at + size], "little") for at in range(offset, offset + length, size)], width
+
+
+def slices_bytes(segment, slices, more_sections=(), compatible_features=0):
+    """The file of slice lists of a segment; sections of other types may stand before and behind the lists."""
+    numbers = slice_numbers(*rows_of(segment), slices)
+    lists = (1, len(numbers), packed("I", numbers))
+    return sidecar_bytes(segment, 1, slices, [lists, *more_sections], compatible_features)
+
+
+def columns_bytes(segment, super_rows=1024, more_sections=(), compatible_features=0):
+    """The file of columns of a segment, the same."""
+    rows, width = rows_of(segment)
+    columns = (1, -(-len(rows) // 1024), column_bytes(rows, width))
+    return sidecar_bytes(segment, 3, super_rows, [columns, *more_sections], compatible_features)
+
+
+def sidecar_bytes(segment, sidecar_kind, parameter, sections, compatible_features):
+    """A file beside a segment; `sections` are (type, count, content)."""
+    sections = sorted(sections)
     table, body, at = b"", b"", 4096
     for kind, count, content in sections:
         table += TABLE_ENTRY.pack(kind, 0, at, len(content), count, xxh3_64(content), 0)
@@ -280,7 +311,7 @@ def slices_bytes(segment, slices, more_sections=(), compatible_features=0):
         at = 4096 + len(body)
     own = U64.unpack_from(segment, 56)[0]
     head = SIDECAR_HEADER.pack(
-        b"\x89NIGHX\r\n", 1, MARK, compatible_features, 0, at + 64, own, 1, slices, len(sections), 0
+        b"\x89NIGHX\r\n", 1, MARK, compatible_features, 0, at + 64, own, sidecar_kind, parameter, len(sections), 0
     )
     checksum = U64.pack(xxh3_64(head + table))
     front = (head + checksum + table).ljust(4096, b"\0")

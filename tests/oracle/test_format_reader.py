@@ -1468,6 +1468,75 @@ def test_lies_in_slices():
     expect(0 < accepted < 150, "changes of lists are neither all accepted nor all refused", accepted)
 
 
+def write_turned(name, **options):
+    """A collection of two segments, the first with columns."""
+    collection = path(name)
+    writer.write_collection(collection, WIDTH, two_segments())
+    writer.write_file(writer.columns_path(collection, 1), writer.columns_bytes(two_segments()[0], **options))
+    return collection
+
+
+def test_golden_columns():
+    """The library's columns are those that this side makes, byte for byte."""
+    collection = os.path.join(HERE, os.pardir, "golden", "v1-columns.nigh")
+    opened = open_collection(collection)
+    expect(sorted(opened.columns) == [1, 2] and not opened.damaged_slices, "golden columns", opened.damaged_slices)
+    for number in (1, 2):
+        segment = writer.read_file(writer.segment_path(collection, number))
+        same = writer.read_file(writer.columns_path(collection, number)) == writer.columns_bytes(segment)
+        expect(same, "golden columns of segment %d" % number)
+    columns = opened.columns[1]
+    expect(columns.section.count == 2, "golden columns have two super-blocks")
+    row = columns.segment.row_number(1030)
+    expect(all(columns.column(1, bit) >> 6 & 1 == row >> bit & 1 for bit in range(16)), "a row is in its columns")
+
+
+def test_columns_written_here():
+    """Of 1,024 rows alone; later sections are passed over."""
+    expect_accepted(write_turned("columns.nigh"), "columns", 15)
+    later = [(2, 3, b"abc"), (900, 0, b"")]
+    expect_accepted(write_turned("later-columns.nigh", more_sections=later, compatible_features=6), "later columns", 15)
+    for rows in (0, 512, 2048):
+        expect_refused(write_turned("columns-%d.nigh" % rows, super_rows=rows), "super-blocks of %d rows" % rows)
+
+
+def test_damaged_columns():
+    """Checks find every change; reading goes on without the columns."""
+    original = write_turned("turned.nigh", more_sections=[(5, 3, b"abc")])
+    name = os.path.basename(writer.columns_path(original, 1))
+    content = writer.read_file(os.path.join(original, name))
+    documents = [(name, signature) for name, signature, _ in first_documents() + second_documents()]
+    places = list(range(0, 64, 3)) + list(range(64, 64 + 96, 4)) + [4000, 4095, 4096, 5000, len(content) - 100]
+    for offset in places + [len(content) - 64 + i for i in (0, 8, 16, 24, 63)]:
+        expect_flip_refused(original, name, offset, "columns")
+    expect_still_read(path("copy.nigh"), documents)
+    other = writer.columns_bytes(two_segments()[1])
+    lists = writer.slices_bytes(two_segments()[0], 11)
+    for what, changed in (("empty", b""), ("cut", content[:-64]), ("of another segment", other), ("lists", lists)):
+        copy = copy_of(original)
+        writer.write_file(os.path.join(copy, name), changed)
+        expect_refused(copy, "columns: " + what)
+        expect_still_read(copy, documents)
+
+
+def test_lies_in_columns():
+    """Any change of a bit under right checksums is found: all of them follow from the signatures."""
+    original = write_turned("lying-columns.nigh", more_sections=[(5, 3, b"abc")])
+    whole = writer.read_file(writer.columns_path(original, 1))
+    accepted = 0
+    for number in range(100):
+        rng = random.Random(SEED * 3000 + number)
+        content = bytearray(whole)
+        places = [16, rng.randrange(64), 64 + rng.randrange(96), len(whole) - 1 - rng.randrange(64)]
+        places += [4096 + rng.randrange(len(whole) - 4096 - 64) for _ in range(3)]
+        change_somewhere(rng, content, places)
+        writer.mend_slices(content)
+        copy = copy_of(original)
+        writer.write_file(writer.columns_path(copy, 1), content)
+        accepted += expect_same_verdict(copy, "change %d of columns, seed %d" % (number, SEED))
+    expect(0 < accepted < 100, "changes of columns are neither all accepted nor all refused", accepted)
+
+
 def test_errors_say_where():
     """The errors of the reader name the file and the offset."""
     copy = copy_of(write_tested("to-name.nigh"))

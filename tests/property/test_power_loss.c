@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The power fails before every single file call of a commit, with texts and without, and of giving a collection
- * slice lists, and of a term signature file.  A disk of our own
+ * slice lists and columns, and of a term signature file.  A disk of our own
  * keeps apart what programs see and what is safe: a write is safe once its file
  * was synced, a name once its directory was.  What is not safe may survive or
  * not, block by block and name by name, as a seeded coin decides.  Whatever is
@@ -513,18 +513,29 @@ static void adding_terms(void **state) {
     terms_fail_while(true);
 }
 
-/* ------------------------------------------------------------- slice lists */
+/* ------------------------------------------------- slice lists, and columns */
 
 #define OLD_WIDTH 8u
 #define NEW_WIDTH 11u
 
 struct lists_round {
+    bool columns;       /* in place of lists; NEW_WIDTH: they are there */
     uint32_t old_width; /* of the lists there before; 0: none */
     uint32_t new_width; /* 0: they are to be removed */
     bool done;          /* and told so */
 };
 
-static nigh_status change_lists(nigh_context *context, const char *path, uint32_t width, nigh_error *error) {
+static nigh_status change_columns(nigh_context *context, const char *path, bool there, nigh_error *error) {
+    nigh_columns_options options;
+    nigh_columns_options_init(&options);
+    options.min_rows = 1;
+    options.threads = 1;
+    return there ? nigh_columns_build(context, path, &options, NULL, error) : nigh_columns_remove(context, path, error);
+}
+
+static nigh_status change_lists(nigh_context *context, const char *path, const struct lists_round *round,
+                                uint32_t width, nigh_error *error) {
+    if (round->columns) return change_columns(context, path, width != 0, error);
     nigh_lists_options options;
     nigh_lists_options_init(&options);
     options.slice_width = width;
@@ -542,13 +553,14 @@ static uint32_t expect_lists(nigh_context *context, const char *path, const stru
     assert_ok(nigh_collection_open(context, path, NULL, &collection, &error), &error);
     nigh_collection_describe(collection, &info);
     assert_int_equal(info.segments, 2);
-    assert_int_equal(info.damaged_lists, 0);
+    assert_int_equal(info.damaged_lists + info.damaged_columns, 0);
     uint32_t changed = 0;
     for (uint32_t i = 0; i < 2; i++) {
         nigh_segment_info segment = {.size = sizeof segment};
         assert_ok(nigh_collection_segment(collection, i, &segment, &error), &error);
-        if (segment.slice_width != round->new_width) assert_int_equal(segment.slice_width, round->old_width);
-        changed += segment.slice_width == round->new_width;
+        const uint32_t width = round->columns && segment.column_bytes != 0 ? NEW_WIDTH : segment.slice_width;
+        if (width != round->new_width) assert_int_equal(width, round->old_width);
+        changed += width == round->new_width;
     }
     nigh_collection_close(collection);
     if (round->done) assert_int_equal(changed, info.segments);
@@ -564,11 +576,11 @@ static bool one_lists_round(uint64_t n, struct lists_round *round, uint64_t seen
     nigh_error error;
     assert_ok(recipe_add(context, COLLECTION, &recipe, 0, 25, &error), &error);
     assert_ok(recipe_add(context, COLLECTION, &recipe, 25, 15, &error), &error);
-    if (round->old_width != 0) assert_ok(change_lists(context, COLLECTION, round->old_width, &error), &error);
+    if (round->old_width != 0) assert_ok(change_lists(context, COLLECTION, round, round->old_width, &error), &error);
     assert_int_equal(disk_sync(disk, HANDLE_COLLECTION), 0); /* what the last tidying removed is gone */
     disk->calls = 0;
     disk->fails_at = n;
-    round->done = change_lists(context, COLLECTION, round->new_width, &error) == NIGH_OK;
+    round->done = change_lists(context, COLLECTION, round, round->new_width, &error) == NIGH_OK;
     bool failed = disk->calls > n;
     nigh_context_free(context);
 
@@ -580,8 +592,8 @@ static bool one_lists_round(uint64_t n, struct lists_round *round, uint64_t seen
         assert_true(leave_directory(disk, path, &rng));
         recipe_expect(healthy, path, &recipe, 40); /* and a check of all lists */
         seen[expect_lists(healthy, path, round)]++;
-        assert_ok(change_lists(healthy, path, NEW_WIDTH, &error), &error); /* life goes on */
-        const struct lists_round after = {.new_width = NEW_WIDTH, .done = true};
+        assert_ok(change_lists(healthy, path, round, NEW_WIDTH, &error), &error); /* life goes on */
+        const struct lists_round after = {.columns = round->columns, .new_width = NEW_WIDTH, .done = true};
         (void)expect_lists(healthy, path, &after);
         nigh_check_result result = {.size = sizeof result};
         assert_ok(nigh_collection_check(healthy, path, NULL, &result, &error), &error);
@@ -594,8 +606,8 @@ static bool one_lists_round(uint64_t n, struct lists_round *round, uint64_t seen
     return failed;
 }
 
-static void power_fails_while_lists(uint32_t old_width, uint32_t new_width) {
-    struct lists_round round = {.old_width = old_width, .new_width = new_width};
+static void power_fails_while_lists(bool columns, uint32_t old_width, uint32_t new_width) {
+    struct lists_round round = {.columns = columns, .old_width = old_width, .new_width = new_width};
     uint64_t seen[3] = {0, 0, 0};
     uint64_t n = 0;
     while (one_lists_round(n, &round, seen)) n++;
@@ -608,17 +620,27 @@ static void power_fails_while_lists(uint32_t old_width, uint32_t new_width) {
 
 static void while_building_lists(void **state) {
     (void)state;
-    power_fails_while_lists(0, NEW_WIDTH);
+    power_fails_while_lists(false, 0, NEW_WIDTH);
 }
 
 static void while_building_other_lists(void **state) {
     (void)state;
-    power_fails_while_lists(OLD_WIDTH, NEW_WIDTH);
+    power_fails_while_lists(false, OLD_WIDTH, NEW_WIDTH);
 }
 
 static void while_removing_lists(void **state) {
     (void)state;
-    power_fails_while_lists(OLD_WIDTH, 0);
+    power_fails_while_lists(false, OLD_WIDTH, 0);
+}
+
+static void while_building_columns(void **state) {
+    (void)state;
+    power_fails_while_lists(true, 0, NEW_WIDTH);
+}
+
+static void while_removing_columns(void **state) {
+    (void)state;
+    power_fails_while_lists(true, NEW_WIDTH, 0);
 }
 
 static void while_making_a_collection(void **state) {
@@ -650,6 +672,8 @@ int main(void) {
         cmocka_unit_test(while_building_lists),
         cmocka_unit_test(while_building_other_lists),
         cmocka_unit_test(while_removing_lists),
+        cmocka_unit_test(while_building_columns),
+        cmocka_unit_test(while_removing_columns),
         cmocka_unit_test(making_terms),
         cmocka_unit_test(adding_terms),
     };

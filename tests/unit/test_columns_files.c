@@ -17,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "base/rng.h"
 #include "collection/collection.h"
 #include "columns/columns.h"
 #include "support/forge.h"
@@ -360,6 +361,29 @@ static void of_another_kind(void **state) {
     free(other.data);
 }
 
+/* Any bit flipped and any end cut off is found, and whatever a search says of it is not wrong. */
+static void damage_is_reported(void **state) {
+    struct with_sidecar *w = *state;
+    struct bytes whole = file_read_all(w->first);
+    struct nigh__rng rng = {.state = 77};
+    nigh_error error;
+    for (int i = 0; i < 200; i++) {
+        const size_t at = (size_t)(nigh__rng_next(&rng) % (i % 2 == 0 ? whole.length : 300));
+        const uint8_t flipped = (uint8_t)(1u << nigh__rng_next(&rng) % 8);
+        if (i % 3 == 0) {
+            file_write_all(w->first, whole.data, at);
+        } else {
+            whole.data[at] ^= flipped;
+            file_write_all(w->first, whole.data, whole.length);
+            whole.data[at] ^= flipped;
+        }
+        assert_int_not_equal(check(w, &error), NIGH_OK);
+        assert_non_null(strstr(error.file, FIRST_FILE));
+        (void)search_all(w, &error);
+    }
+    free(whole.data);
+}
+
 /* ----------------------------------------------------------------------- cut short -- */
 
 /* Someone cuts a file while it is searched: both are guarded, and the search after it is well. */
@@ -618,6 +642,7 @@ int main(void) {
         cmocka_unit_test(of_nothing),
         WITH_COLUMNS(wrong_columns_under_right_checksums),
         WITH_COLUMNS(of_another_kind),
+        WITH_COLUMNS(damage_is_reported),
         WITH_COLUMNS(files_cut_short),
         WITH_COLUMNS(memory_runs_out_while_searching),
         WITHOUT_COLUMNS(memory_runs_out_while_making),
