@@ -40,8 +40,8 @@ static const char *const usage[] = {"[OPTION]... COLLECTION", "[OPTION]... MODEL
 
 static const char *const description[] = {
     "Shows how many documents and distinct signatures a collection holds, how wide they are, by which scheme they were "
-    "made, what room they take, its segments, the slice lists of each, and of graphs which share of the ten nearest "
-    "they know. Reads headers only: damage elsewhere is "
+    "made, what room they take, its segments, the slice lists of each, its columns, and of graphs which share of the "
+    "ten nearest they know. Reads headers only: damage elsewhere is "
     "found by 'nigh check'.",
     "Of a model that 'nigh train' made: how it was learned, and the features that count most. A weight is how much a "
     "feature moves the bits of a document that has it; where a feature has a coefficient for each bit it is their root "
@@ -316,6 +316,10 @@ static void print_summary(struct cli_sink *out, const nigh_collection_info *info
         cli_sink_format(out, "  graph         of %s; %s; recall@10 %.3f\n",
                         cli_counted(info->graph_segments, "segment", "segments").text,
                         cli_counted(info->graph_bytes, "byte", "bytes").text, info->graph_recall);
+    if (info->column_segments > 0)
+        cli_sink_format(out, "  columns       of %s; %s\n",
+                        cli_counted(info->column_segments, "segment", "segments").text,
+                        cli_counted(info->column_bytes, "byte", "bytes").text);
     cli_sink_format(out, "  sequence      %s\n", cli_digits(info->sequence).text);
 }
 
@@ -374,7 +378,9 @@ static nigh_status json_segments(struct cli_job *job, const nigh_collection *col
         cli_sink_json_count(out, "graph_degree", segment.graph_degree);
         cli_sink_json_count(out, "graph_edges", segment.graph_edges);
         cli_sink_json_count(out, "graph_bytes", segment.graph_bytes);
-        cli_sink_format(out, ",\"graph_recall\":%.4f}", segment.graph_recall);
+        cli_sink_format(out, ",\"graph_recall\":%.4f", segment.graph_recall);
+        cli_sink_json_count(out, "column_bytes", segment.column_bytes);
+        cli_sink_text(out, "}");
     }
     cli_sink_text(out, "]");
     return NIGH_OK;
@@ -406,6 +412,9 @@ static nigh_status print_json(struct cli_job *job, const nigh_collection *collec
     cli_sink_json_count(out, "damaged_graphs", info->damaged_graphs);
     cli_sink_json_count(out, "graph_bytes", info->graph_bytes);
     cli_sink_format(out, ",\"graph_recall\":%.4f", info->graph_recall);
+    cli_sink_json_count(out, "column_segments", info->column_segments);
+    cli_sink_json_count(out, "damaged_columns", info->damaged_columns);
+    cli_sink_json_count(out, "column_bytes", info->column_bytes);
     cli_sink_text(out, ",\"scheme\":{");
     cli_scheme_json(out, nigh_collection_scheme(collection));
     cli_sink_text(out, "}");
@@ -451,6 +460,9 @@ static int run(struct cli_job *job) {
     if (info.damaged_graphs > 0)
         cli_error(job, "'%s': the graph of %s cannot be used; see 'nigh check'", job->operands[0],
                   cli_counted(info.damaged_graphs, "segment", "segments").text);
+    if (info.damaged_columns > 0)
+        cli_error(job, "'%s': the columns of %s cannot be used; see 'nigh check'", job->operands[0],
+                  cli_counted(info.damaged_columns, "segment", "segments").text);
     const nigh_status tuned = nigh_collection_tuning(collection, NULL, NULL);
     if (tuned != NIGH_OK && tuned != NIGH_ENOTFOUND)
         cli_error(job, "'%s': the tuning cannot be used; see 'nigh check'", job->operands[0]);

@@ -10,8 +10,8 @@
 #include "amount.h"
 #include "plan_disk.h"
 #include "plan_extent.h"
-#include "plan_graph.h"
 #include "plan_measure.h"
+#include "plan_sidecar.h"
 #include "plan_slices.h"
 #include "size.h"
 
@@ -35,7 +35,7 @@ struct plan_values {
     struct cli_number bits;
     int output;
     int lists;
-    bool graph;
+    bool graph, columns;
     const char *matched;
     int find;
     bool measure;
@@ -77,6 +77,7 @@ static const struct cli_option options[] = {
                "instead: what slice lists take, by the width of the slices; with -n and --bits, or a COLLECTION"),
     CLI_FLAG(0, "graph", PLACE(graph),
              "instead: what a graph takes, and the memory to make it; with -n and --bits, or a COLLECTION"),
+    CLI_FLAG(0, "columns", PLACE(columns), "instead: what columns take; with -n and --bits, or a COLLECTION"),
     CLI_CHOICE(0, "output", PLACE(output), "FORM", output_names, "table", "the form of the answer"),
     CLI_END,
 };
@@ -112,7 +113,9 @@ static const char *const output_paragraphs[] = {
     "jsonl and tsv: slice_width, slices, bytes, signature_bytes, list_length, lists (4), postings (4), least_memory, "
     "usual.",
     "With --graph: about what the graph takes on disk, from where it is mapped, and the memory to make it, besides the "
-    "signatures. jsonl and tsv: bytes, signature_bytes, build_bytes.",
+    "signatures. jsonl and tsv: bytes, signature_bytes, build_bytes. With --columns: what these take on disk; jsonl "
+    "and "
+    "tsv: bytes, signature_bytes.",
     NULL,
 };
 
@@ -283,7 +286,9 @@ static int take_collection(struct planner *planner) {
 }
 
 /* Not ways to find near-copies, but what 'nigh index' makes. */
-static bool is_of_index(const struct plan_values *values) { return values->lists == LISTS_SLICES || values->graph; }
+static int kinds_of_index(const struct plan_values *values) {
+    return (values->lists == LISTS_SLICES) + values->graph + values->columns;
+}
 
 static int set_options(struct planner *planner) {
     struct cli_job *job = planner->job;
@@ -296,13 +301,16 @@ static int set_options(struct planner *planner) {
         return cli_usage(job->command, "a COLLECTION says itself how wide it is; leave --bits out");
     if (values->batch == NULL && (values->disk != NULL || values->temporary != NULL))
         return cli_usage(job->command, "--disk and --temporary go with --batch");
-    if (values->lists == LISTS_SLICES && values->graph)
-        return cli_usage(job->command, "--lists slices and --graph: one at a time");
-    if (is_of_index(values) && (values->measure || values->batch != NULL || values->memory != NULL ||
-                                values->recall != NULL || values->queries != NULL || values->radius.given ||
-                                values->find != NIGH_FIND_ALL || values->default_costs || values->matches != NULL))
+    if (kinds_of_index(values) > 1)
+        return cli_usage(job->command, "--lists slices, --graph and --columns: one at a time");
+    if (kinds_of_index(values) > 0 &&
+        (values->measure || values->batch != NULL || values->memory != NULL || values->recall != NULL ||
+         values->queries != NULL || values->radius.given || values->find != NIGH_FIND_ALL || values->default_costs ||
+         values->matches != NULL))
         return cli_usage(job->command, "%s goes with -n and --bits, or a COLLECTION, and nothing else",
-                         values->graph ? "--graph" : "--lists slices");
+                         values->graph     ? "--graph"
+                         : values->columns ? "--columns"
+                                           : "--lists slices");
     if (values->matched != NULL && values->find != NIGH_FIND_ANY)
         return cli_usage(job->command, "--matched goes with --find any: who wants all does not stop at a match");
     if (values->batch != NULL && values->queries != NULL)
@@ -394,9 +402,10 @@ static int plan_of_index(struct planner *planner) {
     const enum plan_output output = (enum plan_output)planner->values->output;
     struct plan_extent extent;
     int code = plan_extent_open(planner->job, planner->options.rows, planner->options.width_bits, &extent);
-    if (code == CLI_DONE)
-        code = planner->values->graph ? plan_graph(planner->job, &extent, output)
-                                      : plan_slices(planner->job, &extent, output);
+    if (code == CLI_DONE && planner->values->lists == LISTS_SLICES)
+        code = plan_slices(planner->job, &extent, output);
+    else if (code == CLI_DONE)
+        code = plan_sidecar(planner->job, planner->values->graph ? &plan_graph : &plan_columns, &extent, output);
     plan_extent_close(&extent);
     return code;
 }
@@ -412,7 +421,7 @@ static int run(struct cli_job *job) {
     nigh_plan_options_init(&planner->options);
     planner->costs = (nigh_costs){.size = sizeof(nigh_costs)};
     int code = set_options(planner);
-    if (code == CLI_DONE) code = is_of_index(planner->values) ? plan_of_index(planner) : plan(planner);
+    if (code == CLI_DONE) code = kinds_of_index(planner->values) > 0 ? plan_of_index(planner) : plan(planner);
     free(planner);
     return code;
 }

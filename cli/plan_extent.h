@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What lists and graphs are planned for: so many signatures, which will be one segment,
+ * What lists, graphs and columns are planned for: so many signatures, which will be one segment,
  * or the segments of a collection, each of which has a file of its own.
  */
 #ifndef NIGH_CLI_PLAN_EXTENT_H
