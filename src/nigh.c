@@ -38,7 +38,7 @@ static const struct nigh__extensions extensions = {
                  [NIGH__SIDECAR_GRAPH] = &nigh__graph_sidecar,
                  [NIGH__SIDECAR_COLUMNS] = &nigh__columns_sidecar},
     .extras = {&nigh__slices_scratch, &nigh__graph_scratch, &nigh__sketches_extra, &nigh__tuning_extra,
-               &nigh__signers_extra},
+               &nigh__tuning_ranked_extra, &nigh__signers_extra},
     .codec = &nigh__text_codec,
 };
 

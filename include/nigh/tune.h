@@ -16,9 +16,11 @@ extern "C" {
 
 /* Which queries a tuning is for. */
 typedef enum nigh_tuned_queries {
-    NIGH_TUNED_ANY = 0,     /* all: it was measured with documents of the collection */
-    NIGH_TUNED_PLAIN = 1,   /* signatures, of which nobody knows how sure each bit is */
-    NIGH_TUNED_WEIGHTED = 2 /* those with weights: documents and texts */
+    NIGH_TUNED_ANY = 0,      /* all that count every bit once: it was measured with documents of the collection */
+    NIGH_TUNED_PLAIN = 1,    /* signatures, of which nobody knows how sure each bit is */
+    NIGH_TUNED_WEIGHTED = 2, /* those with weights: documents and texts */
+    NIGH_TUNED_MASKED = 3,   /* those with masks, that rank by bits */
+    NIGH_TUNED_RANKED = 4    /* those that NIGH_RANK_WEIGHTED ranks: documents and texts that ask a topsig collection */
 } nigh_tuned_queries;
 
 /*
@@ -26,16 +28,22 @@ typedef enum nigh_tuned_queries {
  * measured.  Stored with the collection, in a file of its own that no document depends on.
  *
  * nigh_search() goes by it where it is left the choice: the method is NIGH_SEARCH_AUTO, all
- * that follows it is as in NIGH_SEARCH_OPTIONS_INIT but for `weights`, there are no masks and
- * no radius, and k is at most twice that of the tuning.  It is passed over where the lists or
- * the graph that it was measured with are no longer there, or are of another slice width,
- * where it is for directed probing and there are no weights, and for queries of another kind
- * than it was measured with.
+ * that follows it is as nigh_search_options_init() leaves it but for `weights`, `masks` and
+ * `rank`, there is no radius, and k is at most twice that of the tuning.  It is passed over
+ * where the lists, the graph or the columns that it was measured with are no longer there, or
+ * are of another slice width, where it is for directed probing and there are no weights, and
+ * for queries of another kind than it was measured with.
+ *
+ * There may be two: one for queries that count every bit once, and one for the others,
+ * NIGH_TUNED_MASKED and NIGH_TUNED_RANKED, which are answered in other ways.
  */
 typedef struct nigh_tuning {
     size_t size;
 
-    /* As in nigh_search_options.  The method is NIGH_SEARCH_SCAN, _SLICES, _SKETCH or _GRAPH. */
+    /*
+     * As in nigh_search_options.  The method is NIGH_SEARCH_SCAN, _SLICES, _SKETCH or _GRAPH; for queries that do not
+     * count every bit once, NIGH_SEARCH_SCAN or _COLUMNS.
+     */
     nigh_search_method method;
     nigh_search_probe probe;
     uint32_t k;
@@ -56,10 +64,12 @@ typedef struct nigh_tuning {
     uint64_t memory_bytes;                  /* that it needs in memory: rows, and what it searches beside them */
     uint64_t documents, sequence;           /* of the collection then */
     nigh_tuned_queries asked;               /* the kind of the queries */
+    double slack;                           /* of columns, as in nigh_search_options; NIGH_DEFAULT: none, exact */
 } nigh_tuning;
 
 /*
- * The one that is stored.  Fills *out up to its `size`; NULL: only tells whether there is one.
+ * The one that is stored for queries that count every bit once.  Fills *out up to its `size`; NULL: only tells whether
+ * there is one.
  *
  * Threads: any.
  * Returns: NIGH_OK; NIGH_ENOTFOUND where there is none; what is wrong with it where it
@@ -67,8 +77,13 @@ typedef struct nigh_tuning {
  */
 NIGH_API nigh_status nigh_collection_tuning(const nigh_collection *collection, nigh_tuning *out, nigh_error *error);
 
+/* The same for queries with masks, and those that NIGH_RANK_WEIGHTED ranks. */
+NIGH_API nigh_status nigh_collection_tuning_ranked(const nigh_collection *collection, nigh_tuning *out,
+                                                   nigh_error *error);
+
 /*
- * Store one in place of any other, and remove it; collections that are open keep what they have.
+ * Store one in place of the other for such queries, as `asked` says, and remove both; collections that are open keep
+ * what they have.
  *
  * Threads: as a writer: one for a collection on the whole machine.
  * Returns: NIGH_OK; NIGH_EINVAL for values that cannot be; NIGH_EBUSY while another writes;
@@ -86,7 +101,8 @@ NIGH_API void nigh_tuning_apply(const nigh_tuning *tuning, nigh_search_options *
 /*
  * Which way of searching is the fastest of those that are good enough.  Half of a sample of
  * queries, with exact answers by the scan, chooses: of each way, the scan, sketches, and lists
- * and a graph where there are any, the least setting whose quality is reached with confidence
+ * and a graph where there are any (the scan and columns for queries with `masks` or a `rank` of
+ * NIGH_RANK_WEIGHTED), the least setting whose quality is reached with confidence
  * is sought by steps and halving.  The other half, which the choice has not seen, tells what
  * to expect.  Confidence is the 95 % interval of the mean over queries, by the normal
  * approximation: mean +- 1.96 s / sqrt(n), where s counts one query more, which missed one of
@@ -116,6 +132,8 @@ typedef struct nigh_tune_options {
     /* NULL, or gets every setting that was measured, with what was measured of it on the half that chooses. */
     void (*tried)(void *user, const nigh_tuning *setting);
     void *user;
+    const uint8_t *masks;  /* of the queries, as in nigh_search_options; NULL: none */
+    nigh_search_rank rank; /* the same; NIGH_RANK_AUTO is NIGH_RANK_BITS */
 } nigh_tune_options;
 
 /* With neither a target nor a limit on time, a recall of .95 is sought. */

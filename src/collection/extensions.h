@@ -23,7 +23,7 @@
 struct nigh__segment; /* collection/segment.h */
 
 #define NIGH__SIDECAR_KINDS 4u /* numbers of kinds are less than this; there is none of number 0 */
-#define NIGH__EXTRAS 5u        /* at most */
+#define NIGH__EXTRAS 6u        /* at most */
 
 /* A kind of file beside a segment (collection/sidecar.h). */
 struct nigh__sidecar_kind {

@@ -97,16 +97,21 @@ size_t nigh__without_own(const nigh_match *matches, size_t count, uint64_t own, 
 
 /* ------------------------------------------------------------------ making */
 
+/* Queries first .. first + count - 1. */
 static nigh_status scan_some(const nigh_collection *collection, const uint8_t *queries, size_t first, size_t count,
-                             const nigh_eval_truth_options *options, nigh_eval_truth *truth, nigh_error *error) {
+                             const nigh_eval_truth_options *options, const struct nigh__truth_ranking *ranking,
+                             nigh_eval_truth *truth, nigh_error *error) {
+    const size_t bytes = nigh__row_bytes(collection->width_bits);
     nigh_search_options search;
     nigh__options_defaults(&nigh__search_options_shape, &search);
+    search.rank = ranking->rank;
+    if (ranking->masks != NULL) search.masks = ranking->masks + first * bytes;
+    if (ranking->weights != NULL) search.weights = ranking->weights + first * collection->width_bits;
     nigh_results *results = NULL;
     search.k = options->k + 1;
     search.method = NIGH_SEARCH_SCAN;
     search.threads = options->threads;
-    nigh_status status = nigh_search(collection, queries + first * nigh__row_bytes(collection->width_bits), count,
-                                     &search, &results, error);
+    nigh_status status = nigh_search(collection, queries + first * bytes, count, &search, &results, error);
     for (size_t q = 0; status == NIGH_OK && q < count; q++) {
         size_t found = 0;
         const nigh_match *matches = nigh_results_matches(results, q, &found);
@@ -119,6 +124,13 @@ static nigh_status scan_some(const nigh_collection *collection, const uint8_t *q
 
 nigh_status nigh_eval_truth_new(const nigh_collection *collection, const uint8_t *queries, size_t count,
                                 const nigh_eval_truth_options *options, nigh_eval_truth **out, nigh_error *error) {
+    const struct nigh__truth_ranking plain = {.rank = NIGH_RANK_BITS};
+    return nigh__truth_make(collection, queries, count, options, &plain, out, error);
+}
+
+nigh_status nigh__truth_make(const nigh_collection *collection, const uint8_t *queries, size_t count,
+                             const nigh_eval_truth_options *options, const struct nigh__truth_ranking *ranking,
+                             nigh_eval_truth **out, nigh_error *error) {
     *out = NULL;
     nigh_eval_truth_options chosen;
     struct nigh__progress progress;
@@ -134,7 +146,7 @@ nigh_status nigh_eval_truth_new(const nigh_collection *collection, const uint8_t
             status = nigh__progress_cancelled(error);
         else
             status = scan_some(collection, queries, first, nigh__smaller(QUERIES_AT_ONCE, count - first), &chosen,
-                               truth, error);
+                               ranking, truth, error);
     }
     if (status == NIGH_OK)
         *out = truth;

@@ -14,6 +14,17 @@ struct nigh_eval_truth {
     nigh_match *matches; /* k of each query, unused ones zero */
 };
 
+/* What counts in the queries, as in nigh_search_options; of all of them, one after the other. */
+struct nigh__truth_ranking {
+    const uint8_t *masks, *weights;
+    nigh_search_rank rank;
+};
+
+/* nigh_eval_truth_new() of queries that rank otherwise; its file could not tell, and it is not to be saved. */
+nigh_status nigh__truth_make(const nigh_collection *collection, const uint8_t *queries, size_t count,
+                             const nigh_eval_truth_options *options, const struct nigh__truth_ranking *ranking,
+                             nigh_eval_truth **out, nigh_error *error);
+
 /* Says whether a truth is of these. */
 nigh_status nigh__truth_key(const nigh_collection *collection, const uint8_t *queries, size_t count,
                             const nigh_eval_truth_options *options, uint64_t *key, nigh_error *error);

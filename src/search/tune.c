@@ -7,7 +7,11 @@
  *     slices, by breadth           candidates
  *     slices directed, by cand.    probes
  *     sketches, by bits            candidates
+ *     columns                      slack
+ *     columns without a slack      none
  *     scan                         none
+ *
+ * Columns are for queries that do not count every bit once, and these have but the last three.
  *
  *     poor  poor   poor      good                  up by fours, to the first that will do,
  *      |-----|------|----|--|-|                    then halved (by ratio) back down
@@ -26,6 +30,7 @@
 
 #include "base/status.h"
 #include "collection/sidecar.h"
+#include "columns/columns.h"
 #include "graph/graph.h"
 #include "search/search_options.h"
 #include "search/tune.h"
@@ -39,6 +44,9 @@
 #define MAX_CANDIDATES 262144u
 #define MAX_PROBES 262144u
 #define MAX_BREADTH 4u
+#define SLACK_PARTS 64u /* of a standard deviation */
+#define MIN_SLACK (SLACK_PARTS / 8)
+#define MAX_SLACK (4 * SLACK_PARTS)
 #define MAX_FAMILIES 24u
 #define STEPS_A_FAMILY 6u /* about, to tell how far it is */
 #define MAX_NEEDED 1e15
@@ -46,7 +54,7 @@
 #define MAX_ROUNDS 3
 #define SLOWER 1.1 /* than the best so far: not worth measuring to the end */
 
-enum number { NO_NUMBER, EFFORT, CANDIDATES, PROBES };
+enum number { NO_NUMBER, EFFORT, CANDIDATES, PROBES, SLACK };
 
 struct family {
     nigh_search_options search;
@@ -132,29 +140,46 @@ static void add_sketches(struct tune *tune, uint64_t rows_bytes, uint64_t rows) 
     }
 }
 
+/* What is exact comes first: it is often fast enough that no slack pays, which then is seen soon. */
+static void add_columns(struct tune *tune, uint64_t memory_bytes) {
+    (void)add_family(tune, NIGH_SEARCH_COLUMNS, NO_NUMBER, 0, memory_bytes);
+    struct family *family = add_family(tune, NIGH_SEARCH_COLUMNS, SLACK, MAX_SLACK, memory_bytes);
+    if (family == NULL) return;
+    family->least = MIN_SLACK;
+    family->most = MAX_SLACK;
+}
+
+/* The bytes of all files of each kind beside segments; 0 where there are none, or some cannot be used. */
+static void find_sidecars(const nigh_collection *collection, uint64_t bytes[NIGH__SIDECAR_KINDS]) {
+    for (unsigned kind = 0; kind < NIGH__SIDECAR_KINDS; kind++) {
+        bool usable = true;
+        bytes[kind] = 0;
+        for (uint32_t s = 0; kind > 0 && s < collection->segment_count; s++) {
+            const struct nigh__segment *segment = collection->segments[s];
+            if (segment->sidecars[kind] != NULL) bytes[kind] += segment->sidecars[kind]->length;
+            if (segment->sidecar_problems[kind].status != NIGH_OK) usable = false;
+        }
+        if (!usable) bytes[kind] = 0;
+    }
+}
+
 /* What there is to choose from, and what it takes in memory. */
 static void add_families(struct tune *tune) {
     const nigh_collection *collection = tune->tuner.collection;
-    uint64_t bytes[NIGH__SIDECAR_KINDS] = {0};
-    bool usable[NIGH__SIDECAR_KINDS] = {true, true, true};
+    uint64_t bytes[NIGH__SIDECAR_KINDS];
     uint64_t rows = 0;
-    for (uint32_t s = 0; s < collection->segment_count; s++) {
-        const struct nigh__segment *segment = collection->segments[s];
-        rows += segment->signatures;
-        for (unsigned kind = 1; kind < NIGH__SIDECAR_KINDS; kind++) {
-            if (segment->sidecars[kind] != NULL) bytes[kind] += segment->sidecars[kind]->length;
-            if (segment->sidecar_problems[kind].status != NIGH_OK) usable[kind] = false;
-        }
-    }
+    for (uint32_t s = 0; s < collection->segment_count; s++) rows += collection->segments[s]->signatures;
+    find_sidecars(collection, bytes);
     const uint64_t rows_bytes = rows * nigh__row_words(collection->width_bits) * sizeof(uint64_t);
+    const bool ranked = nigh__tune_is_ranked(&tune->tuner.options);
     tune->rows_bytes = rows_bytes;
-    const uint64_t lists = bytes[NIGH__SIDECAR_SLICES];
-    const uint64_t graphs = bytes[NIGH__SIDECAR_GRAPH];
-    if (graphs != 0 && usable[NIGH__SIDECAR_GRAPH] && allowed(tune, NIGH_SEARCH_GRAPH))
-        add_graphs(tune, rows_bytes + graphs);
-    if (lists != 0 && usable[NIGH__SIDECAR_SLICES] && allowed(tune, NIGH_SEARCH_SLICES))
-        add_slices(tune, rows_bytes + lists);
-    if (allowed(tune, NIGH_SEARCH_SKETCH)) add_sketches(tune, rows_bytes, rows);
+    if (ranked && bytes[NIGH__SIDECAR_COLUMNS] != 0 && allowed(tune, NIGH_SEARCH_COLUMNS))
+        add_columns(tune, rows_bytes + bytes[NIGH__SIDECAR_COLUMNS]);
+    if (!ranked && bytes[NIGH__SIDECAR_GRAPH] != 0 && allowed(tune, NIGH_SEARCH_GRAPH))
+        add_graphs(tune, rows_bytes + bytes[NIGH__SIDECAR_GRAPH]);
+    if (!ranked && bytes[NIGH__SIDECAR_SLICES] != 0 && allowed(tune, NIGH_SEARCH_SLICES))
+        add_slices(tune, rows_bytes + bytes[NIGH__SIDECAR_SLICES]);
+    if (!ranked && allowed(tune, NIGH_SEARCH_SKETCH)) add_sketches(tune, rows_bytes, rows);
     if (allowed(tune, NIGH_SEARCH_SCAN)) (void)add_family(tune, NIGH_SEARCH_SCAN, NO_NUMBER, 0, rows_bytes);
 }
 
@@ -174,7 +199,15 @@ static nigh_search_options setting_of(const struct family *family, uint32_t valu
     if (family->number == EFFORT) search.effort = value;
     if (family->number == CANDIDATES) search.candidates = value;
     if (family->number == PROBES) search.probes = value;
+    if (family->number == SLACK) search.slack = (double)value / SLACK_PARTS;
     return search;
+}
+
+static nigh_tuned_queries asked_by(const nigh_tune_options *options) {
+    if (options->rank == NIGH_RANK_WEIGHTED) return NIGH_TUNED_RANKED;
+    if (options->masks != NULL) return NIGH_TUNED_MASKED;
+    if (options->queries == NULL) return NIGH_TUNED_ANY;
+    return options->weights == NULL ? NIGH_TUNED_PLAIN : NIGH_TUNED_WEIGHTED;
 }
 
 /* As a result of nigh_tune(). */
@@ -209,9 +242,8 @@ static nigh_tuning describe(const struct tune *tune, const struct choice *choice
                          .memory_bytes = choice->memory_bytes,
                          .documents = tune->tuner.collection->documents,
                          .sequence = tune->tuner.collection->sequence,
-                         .asked = options->queries == NULL   ? NIGH_TUNED_ANY
-                                  : options->weights == NULL ? NIGH_TUNED_PLAIN
-                                                             : NIGH_TUNED_WEIGHTED};
+                         .asked = asked_by(options),
+                         .slack = choice->search.slack};
 }
 
 static bool in_time(const struct tune *tune, const struct nigh__tune_measure *measure) {

@@ -32,6 +32,11 @@ struct nigh__tuner {
     nigh_match *found;
 };
 
+/* Whether the bits of queries count differently, so that they are answered in other ways. */
+static inline bool nigh__tune_is_ranked(const nigh_tune_options *options) {
+    return options->masks != NULL || options->rank == NIGH_RANK_WEIGHTED;
+}
+
 /* A mean over queries and its 95 % confidence interval. */
 struct nigh__tune_interval {
     double mean, low, high;

@@ -30,7 +30,9 @@ static nigh_status ask(struct nigh__tuner *tuner, size_t q, size_t slot, const n
     nigh_results *results = NULL;
     options.k = tuner->options.k + (tuner->own != NULL);
     options.threads = 1;
+    options.rank = tuner->options.rank;
     if (tuner->weights != NULL) options.weights = tuner->weights + q * width;
+    if (tuner->options.masks != NULL) options.masks = tuner->options.masks + q * (width / 8);
     const double begin = nigh__thread_clock();
     nigh_status status =
         nigh_search(collection, tuner->signatures + q * nigh__row_bytes(width), 1, &options, &results, error);
@@ -38,12 +40,14 @@ static nigh_status ask(struct nigh__tuner *tuner, size_t q, size_t slot, const n
     if (status != NIGH_OK) return status;
     size_t count = 0;
     size_t truths = 0;
+    nigh_scale scale = {.size = sizeof scale};
+    (void)nigh_results_scale(results, 0, &scale, NULL);
     const nigh_match *matches = nigh_results_matches(results, 0, &count);
     const nigh_match *truth = nigh_eval_truth_matches(tuner->truth, q, &truths);
     const uint64_t own = tuner->own == NULL ? UINT64_MAX : tuner->own[q];
     count = nigh__without_own(matches, count, own, tuner->options.k, tuner->found);
     tuner->recalls[slot] = nigh__recall(truth, truths, tuner->found, count);
-    tuner->cdrs[slot] = nigh__cdr(truth, truths, tuner->found, count, tuner->options.k, width, NULL, NULL);
+    tuner->cdrs[slot] = nigh__cdr(truth, truths, tuner->found, count, tuner->options.k, scale.whole, NULL, NULL);
     nigh_results_free(results);
     return NIGH_OK;
 }
@@ -97,7 +101,8 @@ bool nigh__tune_hopeless(const nigh_tune_options *options, const struct nigh__tu
 
 nigh_status nigh__tune_measure(struct nigh__tuner *tuner, enum nigh__tune_half half, const nigh_search_options *search,
                                double most_seconds, bool hopeful, struct nigh__tune_measure *out, nigh_error *error) {
-    const bool exact = search->method == NIGH_SEARCH_SCAN;
+    const bool exact =
+        search->method == NIGH_SEARCH_SCAN || (search->method == NIGH_SEARCH_COLUMNS && search->slack < 0);
     const size_t count = (tuner->count + (half == NIGH__TUNE_CHOOSE)) / 2;
     nigh_status status = NIGH_OK;
     *out = (struct nigh__tune_measure){.queries = 0};

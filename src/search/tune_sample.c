@@ -11,6 +11,7 @@
 #include "base/rng.h"
 #include "base/status.h"
 #include "search/search_options.h"
+#include "search/truth.h"
 #include "search/tune.h"
 
 #define MIN_QUERIES 40u
@@ -25,6 +26,8 @@ static nigh_status options_check(const nigh_tune_options *options, nigh_error *e
             return nigh__fail(error, NIGH_EINVAL, "targets of recall and CDR are from 0 to 1");
     if (!(options->seconds >= 0 && options->seconds < 1e9))
         return nigh__fail(error, NIGH_EINVAL, "there is no such time for a query");
+    if (options->masks != NULL && options->queries == NULL)
+        return nigh__fail(error, NIGH_EINVAL, "there are masks, and no queries of which they are");
     return NIGH_OK;
 }
 
@@ -88,7 +91,9 @@ static nigh_status find_truth(struct nigh__tuner *tuner, nigh_error *error) {
     truth.own = tuner->own;
     truth.threads = tuner->options.threads;
     truth.progress = tuner->options.progress;
-    return nigh_eval_truth_new(tuner->collection, tuner->signatures, tuner->count, &truth, &tuner->truth, error);
+    const struct nigh__truth_ranking ranking = {
+        .masks = tuner->options.masks, .weights = tuner->weights, .rank = tuner->options.rank};
+    return nigh__truth_make(tuner->collection, tuner->signatures, tuner->count, &truth, &ranking, &tuner->truth, error);
 }
 
 nigh_status nigh__tuner_init(struct nigh__tuner *tuner, nigh_error *error) {

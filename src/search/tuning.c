@@ -26,12 +26,14 @@ struct tuning_file {
     double targets[3];                                                  /* 136  recall, cdr, seconds */
     double recall[3], cdr[3];                                           /* 160  mean, low, high */
     double median, percentile_99;                                       /* 208 */
-    uint64_t zeros[4];                                                  /* 224 */
+    double slack;                                                       /* 224 */
+    uint64_t zeros[3];                                                  /* 232 */
 };
 
 _Static_assert(sizeof(struct tuning_file) == NIGH__TUNING_LENGTH, "format");
 _Static_assert(offsetof(struct tuning_file, checksum) == 56 && offsetof(struct tuning_file, targets) == 136, "format");
 #define MAX_EFFORT (1u << 20)
+#define MAX_SLACK 1000.0
 #define AT(field) offsetof(struct tuning_file, field)
 
 static nigh_status checksum_of(const nigh_context *context, const struct tuning_file *file, uint64_t *out,
@@ -59,9 +61,18 @@ static bool usual_or(uint32_t value, uint32_t least, uint32_t most) {
     return value == NIGH__UNSET || (value >= least && value <= most);
 }
 
-static bool method_known(uint32_t method) {
+static bool is_ranked(uint32_t asked) { return asked == NIGH_TUNED_MASKED || asked == NIGH_TUNED_RANKED; }
+
+static bool method_known(const struct tuning_file *file) {
+    const uint32_t method = file->method;
+    if (is_ranked(file->asked)) return method == NIGH_SEARCH_SCAN || method == NIGH_SEARCH_COLUMNS;
     return method == NIGH_SEARCH_SCAN || method == NIGH_SEARCH_SLICES || method == NIGH_SEARCH_SKETCH ||
            method == NIGH_SEARCH_GRAPH;
+}
+
+static bool slack_known(const struct tuning_file *file) {
+    if (file->method != NIGH_SEARCH_COLUMNS) return !(file->slack < 0) && !(file->slack > 0);
+    return file->slack == NIGH_DEFAULT || (file->slack >= 0 && file->slack <= MAX_SLACK);
 }
 
 static bool measures_sound(const struct tuning_file *file) {
@@ -71,8 +82,9 @@ static bool measures_sound(const struct tuning_file *file) {
 }
 
 static struct objection object_to(const struct tuning_file *file) {
-    const bool zeros = (file->zeros[0] | file->zeros[1] | file->zeros[2] | file->zeros[3]) == 0;
-    if (!method_known(file->method)) return (struct objection){AT(method), "there is no such method to search by"};
+    const bool zeros = (file->zeros[0] | file->zeros[1] | file->zeros[2]) == 0;
+    if (file->asked > NIGH_TUNED_RANKED) return (struct objection){AT(asked), "there are no such queries"};
+    if (!method_known(file)) return (struct objection){AT(method), "there is no such method to search by"};
     if (file->k < 1 || file->k > NIGH__MAX_TUNED_K) return (struct objection){AT(k), "k is out of range"};
     if (!usual_or(file->breadth, 0, NIGH_MAX_SLICE_WIDTH))
         return (struct objection){AT(breadth), "the breadth is out of range"};
@@ -87,7 +99,7 @@ static struct objection object_to(const struct tuning_file *file) {
     if (!is_share(file->targets[0]) || !is_share(file->targets[1]) || !is_time(file->targets[2]))
         return (struct objection){AT(targets), "a target is out of range"};
     if (!measures_sound(file)) return (struct objection){AT(recall), "a measure is out of range"};
-    if (file->asked > NIGH_TUNED_WEIGHTED) return (struct objection){AT(asked), "there are no such queries"};
+    if (!slack_known(file)) return (struct objection){AT(slack), "there is no such slack"};
     if (!zeros) return (struct objection){AT(zeros), "what must be zero is not"};
     return (struct objection){0, NULL};
 }
@@ -121,7 +133,8 @@ static void unpack(const struct tuning_file *file, nigh_tuning *out) {
                          .memory_bytes = file->memory_bytes,
                          .documents = file->documents,
                          .sequence = file->sequence,
-                         .asked = (nigh_tuned_queries)file->asked};
+                         .asked = (nigh_tuned_queries)file->asked,
+                         .slack = file->method == NIGH_SEARCH_COLUMNS ? file->slack : NIGH_DEFAULT};
 }
 
 static void pack(const nigh_tuning *tuning, struct tuning_file *out) {
@@ -149,13 +162,22 @@ static void pack(const nigh_tuning *tuning, struct tuning_file *out) {
                                 .recall = {tuning->recall, tuning->recall_low, tuning->recall_high},
                                 .cdr = {tuning->cdr, tuning->cdr_low, tuning->cdr_high},
                                 .median = tuning->median,
-                                .percentile_99 = tuning->percentile_99};
+                                .percentile_99 = tuning->percentile_99,
+                                .slack = tuning->method == NIGH_SEARCH_COLUMNS ? tuning->slack : 0};
     memcpy(out->magic, NIGH__TUNING_MAGIC, sizeof out->magic);
 }
 
 /* -------------------------------------------------------------------- reading */
 
-static nigh_status check_file(const struct nigh__file *from, const struct tuning_file *file, nigh_error *error) {
+/* A file, and the name that it is written by. */
+struct names {
+    const char *file, *temporary;
+};
+static const struct names names_of[] = {{NIGH__TUNING_NAME, NIGH__TUNING_TEMPORARY},
+                                        {NIGH__TUNING_RANKED_NAME, NIGH__TUNING_RANKED_TEMPORARY}};
+
+static nigh_status check_file(const struct nigh__file *from, bool ranked, const struct tuning_file *file,
+                              nigh_error *error) {
     uint64_t length = 0;
     uint64_t checksum = 0;
     nigh_status status = nigh__header_check(from->path, file, NIGH__TUNING_MAGIC, "tuning", error);
@@ -168,20 +190,23 @@ static nigh_status check_file(const struct nigh__file *from, const struct tuning
     if (status != NIGH_OK) return status;
     if (length != sizeof *file || file->file_length != length)
         return nigh__fail_at(error, NIGH_ECORRUPT, from->path, AT(file_length), "the file has the wrong length");
-    const struct objection objection = object_to(file);
+    struct objection objection = object_to(file);
+    if (objection.why == NULL && is_ranked(file->asked) != ranked)
+        objection = (struct objection){AT(asked), "it is for queries of another file"};
     if (objection.why == NULL) return NIGH_OK;
     return nigh__fail_at(error, NIGH_ECORRUPT, from->path, objection.offset, "%s", objection.why);
 }
 
-nigh_status nigh__tuning_read(const struct nigh__file *directory, nigh_tuning *out, nigh_error *error) {
+/* NIGH_ENOTFOUND, without a detail, where there is none; NIGH_ECORRUPT, NIGH_EVERSION, NIGH_EIO, NIGH_ENOMEM. */
+static nigh_status tuning_read(const struct nigh__file *directory, bool ranked, nigh_tuning *out, nigh_error *error) {
     struct nigh__file from;
     struct tuning_file file;
     nigh_error problem;
-    nigh_status status = nigh__file_open_in(directory, NIGH__TUNING_NAME, NIGH_OPEN_REGULAR, &from, &problem);
+    nigh_status status = nigh__file_open_in(directory, names_of[ranked].file, NIGH_OPEN_REGULAR, &from, &problem);
     if (status == NIGH_ENOTFOUND) return status;
     if (status == NIGH_OK) {
         status = nigh__file_read(&from, 0, &file, sizeof file, &problem);
-        if (status == NIGH_OK) status = check_file(&from, &file, &problem);
+        if (status == NIGH_OK) status = check_file(&from, ranked, &file, &problem);
         nigh__file_release(&from);
     }
     if (status == NIGH_OK)
@@ -192,15 +217,14 @@ nigh_status nigh__tuning_read(const struct nigh__file *directory, nigh_tuning *o
 }
 
 /* What is wrong with it is remembered and no failure; no memory is. */
-static nigh_status tuning_open(const nigh_context *context, uint32_t segments, const struct nigh__file *directory,
-                               void **out, nigh_error *error) {
-    (void)segments;
+static nigh_status open_one(const nigh_context *context, bool ranked, const struct nigh__file *directory, void **out,
+                            nigh_error *error) {
     struct nigh__tuning *tuning = nigh__alloc_zero(context, 1, sizeof *tuning);
     *out = tuning;
     if (tuning == NULL) return nigh__no_memory(error, "for a collection");
     if (directory == NULL) return NIGH_OK;
     nigh_error problem = {.status = NIGH_OK};
-    const nigh_status status = nigh__tuning_read(directory, &tuning->tuning, &problem);
+    const nigh_status status = tuning_read(directory, ranked, &tuning->tuning, &problem);
     tuning->tuned = status == NIGH_OK;
     if (status == NIGH_ENOMEM) {
         if (error != NULL) *error = problem;
@@ -210,12 +234,30 @@ static nigh_status tuning_open(const nigh_context *context, uint32_t segments, c
     return NIGH_OK;
 }
 
+static nigh_status tuning_open(const nigh_context *context, uint32_t segments, const struct nigh__file *directory,
+                               void **out, nigh_error *error) {
+    (void)segments;
+    return open_one(context, false, directory, out, error);
+}
+
+static nigh_status ranked_open(const nigh_context *context, uint32_t segments, const struct nigh__file *directory,
+                               void **out, nigh_error *error) {
+    (void)segments;
+    return open_one(context, true, directory, out, error);
+}
+
 static void tuning_close(const nigh_context *context, void *extra) { nigh__free(context, extra); }
 
 static nigh_status tuning_check(const struct nigh__file *directory, uint64_t *bytes, nigh_error *error) {
     nigh_tuning ignored;
     *bytes = NIGH__TUNING_LENGTH;
-    return nigh__tuning_read(directory, &ignored, error);
+    return tuning_read(directory, false, &ignored, error);
+}
+
+static nigh_status ranked_check(const struct nigh__file *directory, uint64_t *bytes, nigh_error *error) {
+    nigh_tuning ignored;
+    *bytes = NIGH__TUNING_LENGTH;
+    return tuning_read(directory, true, &ignored, error);
 }
 
 const struct nigh__extra nigh__tuning_extra = {.file = NIGH__TUNING_NAME,
@@ -224,12 +266,18 @@ const struct nigh__extra nigh__tuning_extra = {.file = NIGH__TUNING_NAME,
                                                .close = tuning_close,
                                                .check = tuning_check};
 
-const struct nigh__tuning *nigh__tuning_of(const nigh_collection *collection) {
-    return nigh__collection_extra(collection, &nigh__tuning_extra);
+const struct nigh__extra nigh__tuning_ranked_extra = {.file = NIGH__TUNING_RANKED_NAME,
+                                                      .temporary = NIGH__TUNING_RANKED_TEMPORARY,
+                                                      .open = ranked_open,
+                                                      .close = tuning_close,
+                                                      .check = ranked_check};
+
+const struct nigh__tuning *nigh__tuning_of(const nigh_collection *collection, bool ranked) {
+    return nigh__collection_extra(collection, ranked ? &nigh__tuning_ranked_extra : &nigh__tuning_extra);
 }
 
-nigh_status nigh_collection_tuning(const nigh_collection *collection, nigh_tuning *out, nigh_error *error) {
-    const struct nigh__tuning *tuning = nigh__tuning_of(collection);
+static nigh_status tell(const nigh_collection *collection, const struct nigh__tuning *tuning, nigh_tuning *out,
+                        nigh_error *error) {
     if (tuning->problem.status != NIGH_OK) {
         if (error != NULL) *error = tuning->problem;
         return tuning->problem.status;
@@ -240,27 +288,36 @@ nigh_status nigh_collection_tuning(const nigh_collection *collection, nigh_tunin
     return NIGH_OK;
 }
 
+nigh_status nigh_collection_tuning(const nigh_collection *collection, nigh_tuning *out, nigh_error *error) {
+    return tell(collection, nigh__tuning_of(collection, false), out, error);
+}
+
+nigh_status nigh_collection_tuning_ranked(const nigh_collection *collection, nigh_tuning *out, nigh_error *error) {
+    return tell(collection, nigh__tuning_of(collection, true), out, error);
+}
+
 /* -------------------------------------------------------------------- writing */
 
 /* A whole file under another name, synced; nothing is left of it after a failure. */
-static nigh_status write_temporary(const struct nigh__file *directory, const struct tuning_file *file,
-                                   nigh_error *error) {
+static nigh_status write_temporary(const struct nigh__file *directory, const struct names *names,
+                                   const struct tuning_file *file, nigh_error *error) {
     struct nigh__file to;
-    nigh__file_remove_in(directory, NIGH__TUNING_TEMPORARY); /* left by one that died: we hold the lock */
-    nigh_status status = nigh__file_open_in(directory, NIGH__TUNING_TEMPORARY, NIGH_OPEN_CREATE, &to, error);
+    nigh__file_remove_in(directory, names->temporary); /* left by one that died: we hold the lock */
+    nigh_status status = nigh__file_open_in(directory, names->temporary, NIGH_OPEN_CREATE, &to, error);
     if (status != NIGH_OK) return status;
     status = nigh__file_write(&to, 0, file, sizeof *file, error);
     if (status == NIGH_OK) status = nigh__file_sync(&to, error);
     nigh__file_release(&to);
-    if (status != NIGH_OK) nigh__file_remove_in(directory, NIGH__TUNING_TEMPORARY);
+    if (status != NIGH_OK) nigh__file_remove_in(directory, names->temporary);
     return status;
 }
 
-static nigh_status replace(const struct nigh__file *directory, const struct tuning_file *file, nigh_error *error) {
-    nigh_status status = write_temporary(directory, file, error);
+static nigh_status replace(const struct nigh__file *directory, const struct names *names,
+                           const struct tuning_file *file, nigh_error *error) {
+    nigh_status status = write_temporary(directory, names, file, error);
     if (status != NIGH_OK) return status;
-    status = nigh__file_rename_in(directory, NIGH__TUNING_TEMPORARY, NIGH__TUNING_NAME, error);
-    if (status != NIGH_OK) nigh__file_remove_in(directory, NIGH__TUNING_TEMPORARY);
+    status = nigh__file_rename_in(directory, names->temporary, names->file, error);
+    if (status != NIGH_OK) nigh__file_remove_in(directory, names->temporary);
     if (status == NIGH_OK) status = nigh__file_sync(directory, error);
     return status;
 }
@@ -277,7 +334,7 @@ static nigh_status lock(nigh_context *context, const char *path, struct nigh__fi
 }
 
 nigh_status nigh_tuning_store(nigh_context *context, const char *path, const nigh_tuning *tuning, nigh_error *error) {
-    nigh_tuning copy = {.size = sizeof copy};
+    nigh_tuning copy = {.size = sizeof copy, .slack = NIGH_DEFAULT};
     struct tuning_file file;
     struct nigh__file directory;
     nigh_status status = nigh__struct_copy(&copy, sizeof copy, tuning, error);
@@ -288,7 +345,7 @@ nigh_status nigh_tuning_store(nigh_context *context, const char *path, const nig
     status = checksum_of(context, &file, &file.checksum, error);
     if (status == NIGH_OK) status = lock(context, path, &directory, error);
     if (status != NIGH_OK) return status;
-    status = replace(&directory, &file, error);
+    status = replace(&directory, &names_of[is_ranked(file.asked)], &file, error);
     nigh__file_release(&directory);
     return status;
 }
@@ -297,11 +354,13 @@ nigh_status nigh_tuning_remove(nigh_context *context, const char *path, nigh_err
     struct nigh__file directory;
     nigh_status status = lock(context, path, &directory, error);
     if (status != NIGH_OK) return status;
-    const int failed = context->files->remove(context->files->user, directory.handle, NIGH__TUNING_NAME);
-    if (failed == 0)
-        status = nigh__file_sync(&directory, error);
-    else if (failed != ENOENT)
-        status = nigh__fail_system(error, failed, path, "remove the tuning of");
+    bool any = false;
+    for (size_t i = 0; i < sizeof names_of / sizeof names_of[0] && status == NIGH_OK; i++) {
+        const int failed = context->files->remove(context->files->user, directory.handle, names_of[i].file);
+        if (failed != 0 && failed != ENOENT) status = nigh__fail_system(error, failed, path, "remove the tuning of");
+        any = any || failed == 0;
+    }
+    if (status == NIGH_OK && any) status = nigh__file_sync(&directory, error);
     nigh__file_release(&directory);
     return status;
 }
@@ -317,4 +376,5 @@ void nigh_tuning_apply(const nigh_tuning *tuning, nigh_search_options *options) 
     options->patience = tuning->patience;
     options->postings = tuning->postings;
     options->probes = tuning->probes;
+    options->slack = tuning->slack;
 }

@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The file "tuning" of a collection: how it is best searched, and what was measured of that.
+ * The file "tuning" of a collection: how it is best searched, and what was measured of that;
+ * and "tuning-ranked", the same for queries of which some bits count more than others, or not
+ * at all.
  * Advice and no content: it may be lost or damaged and all documents are still there and
  * still found.
  *
  *      0  magic, version, endianness mark, compatible, incompatible      as of every file
  *     24  file length                          u64    256
  *     32  documents, sequence                  u64    of the collection when it was measured
- *     48  method, k                            u32
+ *     48  method, k                            u32    "tuning-ranked": 1 scan or 6 columns
  *     56  checksum                             u64    of bytes 0..55 and 64..255
- *     64  breadth, candidates, sketch bits, effort, patience, probe, slice width, zero      u32
+ *     64  breadth, candidates, sketch bits, effort, patience, probe, slice width, queries   u32
  *     96  postings, probes, target bytes, memory bytes, queries         u64
  *    136  target recall, target cdr, target seconds                     f64
  *    160  recall, low, high; cdr, low, high                             f64
  *    208  median, 99th percentile                                       f64    seconds
- *    224  zeros
+ *    224  slack                                f64    of columns, below 0: none; else 0
+ *    232  zeros
  */
 #ifndef NIGH_SEARCH_TUNING_H
 #define NIGH_SEARCH_TUNING_H
@@ -23,6 +26,8 @@
 
 #define NIGH__TUNING_NAME "tuning"
 #define NIGH__TUNING_TEMPORARY "tuning.tmp"
+#define NIGH__TUNING_RANKED_NAME "tuning-ranked"
+#define NIGH__TUNING_RANKED_TEMPORARY "tuning-ranked.tmp"
 #define NIGH__TUNING_MAGIC "\x89NIGHU\r\n"
 #define NIGH__TUNING_LENGTH 256u
 #define NIGH__MAX_TUNED_K 65536u
@@ -34,9 +39,9 @@ struct nigh__tuning {
     nigh_error problem; /* why it cannot be used; NIGH_OK where it can, or there is none */
 };
 extern const struct nigh__extra nigh__tuning_extra;
-const struct nigh__tuning *nigh__tuning_of(const nigh_collection *collection);
+extern const struct nigh__extra nigh__tuning_ranked_extra;
 
-/* NIGH_ENOTFOUND, without a detail, where there is none; NIGH_ECORRUPT, NIGH_EVERSION, NIGH_EIO, NIGH_ENOMEM. */
-nigh_status nigh__tuning_read(const struct nigh__file *directory, nigh_tuning *out, nigh_error *error);
+/* `ranked`: for queries that do not count every bit once. */
+const struct nigh__tuning *nigh__tuning_of(const nigh_collection *collection, bool ranked);
 
 #endif

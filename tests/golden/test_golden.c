@@ -27,6 +27,7 @@ struct golden {
     bool tuned;
     bool before_keys; /* of id lookups: written otherwise now */
     bool columns;     /* of segments of 5 signatures or more */
+    bool ranked;      /* tuned for queries that do not count every bit once */
 };
 
 static const struct golden goldens[] = {
@@ -89,6 +90,12 @@ static const struct golden goldens[] = {
      .graph_degree = 8},
     {.name = "v1-floats.nigh", .recipe = {.width_bits = 24, .seed = 8, .thresholds = true}, .commits = {4, 3}},
     {.name = "v1-columns.nigh", .recipe = {.width_bits = 16, .seed = 10}, .commits = {1100, 20, 2}, .columns = true},
+    {.name = "v1-tuned-ranked.nigh",
+     .recipe = {.width_bits = 24, .seed = 11, .distinct = 50, .weights = true},
+     .commits = {60, 20, 2},
+     .columns = true,
+     .tuned = true,
+     .ranked = true},
 };
 #define GOLDENS (sizeof goldens / sizeof goldens[0])
 
@@ -149,7 +156,18 @@ static const nigh_tuning golden_tuning = {.size = sizeof golden_tuning,
                                           .percentile_99 = 0.25,
                                           .memory_bytes = 54321,
                                           .documents = 102,
-                                          .sequence = 3};
+                                          .sequence = 3,
+                                          .slack = NIGH_DEFAULT};
+
+/* The other one, with what it alone can say. */
+static nigh_tuning golden_ranked(void) {
+    nigh_tuning tuning = golden_tuning;
+    tuning.method = NIGH_SEARCH_COLUMNS;
+    tuning.probe = NIGH_PROBE_AUTO;
+    tuning.asked = NIGH_TUNED_RANKED;
+    tuning.slack = 1.25;
+    return tuning;
+}
 
 static uint64_t make(nigh_context *context, const char *path, const struct golden *golden) {
     uint64_t total = 0;
@@ -164,6 +182,11 @@ static uint64_t make(nigh_context *context, const char *path, const struct golde
     if (golden->tuned) {
         nigh_error error;
         assert_ok(nigh_tuning_store(context, path, &golden_tuning, &error), &error);
+    }
+    if (golden->ranked) {
+        nigh_error error;
+        const nigh_tuning tuning = golden_ranked();
+        assert_ok(nigh_tuning_store(context, path, &tuning, &error), &error);
     }
     return total;
 }
@@ -186,6 +209,10 @@ static void expect_beside(nigh_context *context, const char *path, const struct 
     nigh_tuning tuning = {.size = sizeof tuning};
     assert_int_equal(nigh_collection_tuning(collection, &tuning, NULL), golden->tuned ? NIGH_OK : NIGH_ENOTFOUND);
     if (golden->tuned) expect_same_tuning(&tuning, &golden_tuning);
+    const nigh_tuning ranked = golden_ranked();
+    assert_int_equal(nigh_collection_tuning_ranked(collection, &tuning, NULL),
+                     golden->ranked ? NIGH_OK : NIGH_ENOTFOUND);
+    if (golden->ranked) expect_same_tuning(&tuning, &ranked);
     nigh_collection_close(collection);
     assert_int_equal(info.sliced_segments, golden->slice_width == 0 ? 0 : 2);
     assert_int_equal(info.damaged_lists, 0);

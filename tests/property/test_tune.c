@@ -184,6 +184,88 @@ static void test_cannot_be_had(void **state) {
     assert_int_equal(nigh_tune(f->collection, &options, &tuning, &result, &error), NIGH_ENOTFOUND);
 }
 
+/* Half of the bits weigh something. */
+static uint8_t *drawn_weights(size_t count) {
+    uint8_t *weights = malloc(count * WIDTH);
+    if (weights == NULL) abort();
+    uint64_t draw = 88172645463325252u;
+    for (size_t i = 0; i < count * WIDTH; i++) {
+        draw ^= draw << 13;
+        draw ^= draw >> 7;
+        draw ^= draw << 17;
+        weights[i] = (uint8_t)(draw % 2 == 0 ? 1 + (draw >> 8) % 255 : 0);
+    }
+    return weights;
+}
+
+/* How many of the ten nearest are found, by distance, of queries that a tuning has not seen. */
+static double unseen_ranked_recall(const struct fixture *f, const nigh_tuning *tuning, const uint8_t *weights) {
+    nigh_search_options search;
+    nigh_search_options_init(&search);
+    search.weights = weights;
+    search.rank = NIGH_RANK_WEIGHTED;
+    nigh_results *results[2];
+    nigh_error error;
+    size_t found = 0;
+    search.method = NIGH_SEARCH_SCAN;
+    assert_ok(nigh_search(f->collection, f->unseen, UNSEEN, &search, &results[0], &error), &error);
+    nigh_tuning_apply(tuning, &search);
+    assert_ok(nigh_search(f->collection, f->unseen, UNSEEN, &search, &results[1], &error), &error);
+    for (size_t q = 0; q < UNSEEN; q++) {
+        size_t many;
+        size_t some;
+        const nigh_match *truth = nigh_results_matches(results[0], q, &many);
+        const nigh_match *match = nigh_results_matches(results[1], q, &some);
+        for (size_t i = 0; i < some; i++) found += match[i].distance <= truth[many - 1].distance;
+    }
+    nigh_results_free(results[0]);
+    nigh_results_free(results[1]);
+    return (double)found / (10.0 * UNSEEN);
+}
+
+/* What it promises of texts: columns where there are some, without a slack all is found, with one enough. */
+static void test_ranked_queries(void **state) {
+    struct fixture *f = *state;
+    uint8_t *asked = generated(DOCUMENTS + UNSEEN, 400);
+    uint8_t *weights = drawn_weights(400);
+    uint8_t *unseen = drawn_weights(UNSEEN);
+    nigh_columns_options columns;
+    nigh_columns_options_init(&columns);
+    nigh_tune_options options = usual_options();
+    nigh_tuning tuning = {.size = sizeof tuning};
+    nigh_tune_result result = {.size = sizeof result};
+    nigh_error error;
+    options.queries = asked;
+    options.query_count = 400;
+    options.weights = weights;
+    options.rank = NIGH_RANK_WEIGHTED;
+    options.recall = 0.9;
+    options.methods = 1u << NIGH_SEARCH_COLUMNS;
+    assert_int_equal(nigh_tune(f->collection, &options, &tuning, &result, &error), NIGH_ENOTFOUND);
+    nigh_collection_close(f->collection);
+    assert_ok(nigh_columns_build(f->context, f->path, &columns, NULL, &error), &error);
+    assert_ok(nigh_collection_open(f->context, f->path, NULL, &f->collection, &error), &error);
+    for (uint32_t methods = 0; methods <= 1u << NIGH_SEARCH_COLUMNS; methods += 1u << NIGH_SEARCH_COLUMNS) {
+        options.methods = methods;
+        assert_ok(nigh_tune(f->collection, &options, &tuning, &result, &error), &error);
+        assert_true(result.met);
+        assert_int_equal(tuning.asked, NIGH_TUNED_RANKED);
+        assert_true(tuning.method == NIGH_SEARCH_COLUMNS || (methods == 0 && tuning.method == NIGH_SEARCH_SCAN));
+        const double recall = unseen_ranked_recall(f, &tuning, unseen);
+        print_message("slack %.2f: recall %.4f (%.4f to %.4f), unseen %.4f; %.0f us\n", tuning.slack, tuning.recall,
+                      tuning.recall_low, tuning.recall_high, recall, tuning.median * 1e6);
+        assert_true(recall >= 0.9 - (tuning.recall_high - tuning.recall_low));
+        assert_true(tuning.recall_high >= 0.9 && tuning.cdr > 0.9);
+    }
+    options.recall = 1; /* only what is exact has that */
+    assert_ok(nigh_tune(f->collection, &options, &tuning, &result, &error), &error);
+    assert_true(result.met && tuning.slack < 0);
+    assert_true(tuning.recall_low >= 1);
+    free(asked);
+    free(weights);
+    free(unseen);
+}
+
 static void test_latency_alone(void **state) {
     const struct fixture *f = *state;
     nigh_tune_options options = usual_options();
@@ -254,7 +336,7 @@ int main(void) {
         cmocka_unit_test(test_target_is_reached),  cmocka_unit_test(test_documents_ask),
         cmocka_unit_test(test_cannot_be_had),      cmocka_unit_test(test_latency_alone),
         cmocka_unit_test(test_interval_asked_for), cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_cancelled),          cmocka_unit_test(test_ranked_queries),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -397,15 +397,18 @@ nigh_tuning sample_tuning(uint64_t documents, uint64_t sequence) {
                          .percentile_99 = 2e-4,
                          .memory_bytes = 12345,
                          .documents = documents,
-                         .sequence = sequence};
+                         .sequence = sequence,
+                         .slack = NIGH_DEFAULT};
 }
 
-/* There is one gap, before what was asked for. */
+/* There are two gaps, before what was asked for and before the slack. */
 void expect_same_tuning(const nigh_tuning *a, const nigh_tuning *b) {
     const size_t gap = offsetof(nigh_tuning, slice_width) + sizeof a->slice_width;
     const size_t rest = offsetof(nigh_tuning, target_recall);
     assert_memory_equal(a, b, gap);
-    assert_memory_equal(&a->target_recall, &b->target_recall, sizeof *a - rest);
+    const size_t end = offsetof(nigh_tuning, asked) + sizeof a->asked;
+    assert_memory_equal(&a->target_recall, &b->target_recall, end - rest);
+    assert_true(a->slack >= b->slack && a->slack <= b->slack);
 }
 
 static nigh_status search_everything(const nigh_collection *collection, const nigh_collection_info *info,

@@ -72,6 +72,83 @@ static void test_round_trip(void **state) {
     assert_ok(nigh_tuning_remove(f->context, f->path, &error), &error);
 }
 
+/* The other one: for queries that do not count every bit once. */
+static nigh_tuning ranked_sample(void) {
+    nigh_tuning tuning = sample;
+    tuning.method = NIGH_SEARCH_COLUMNS;
+    tuning.asked = NIGH_TUNED_RANKED;
+    tuning.slack = .5;
+    return tuning;
+}
+
+static nigh_status stored_ranked(const struct collection_place *f, nigh_tuning *out) {
+    nigh_collection *collection = open_collection(f);
+    *out = (nigh_tuning){.size = sizeof(nigh_tuning)};
+    const nigh_status status = nigh_collection_tuning_ranked(collection, out, NULL);
+    nigh_collection_close(collection);
+    return status;
+}
+
+/* Either is there without the other, and neither replaces the other. */
+static void test_two_of_them(void **state) {
+    const struct collection_place *f = *state;
+    nigh_error error;
+    nigh_tuning got;
+    nigh_tuning ranked = ranked_sample();
+    assert_ok(nigh_tuning_store(f->context, f->path, &ranked, &error), &error);
+    assert_int_equal(stored(f, &got), NIGH_ENOTFOUND);
+    assert_int_equal(stored_ranked(f, &got), NIGH_OK);
+    expect_same_tuning(&got, &ranked);
+    assert_ok(nigh_tuning_store(f->context, f->path, &sample, &error), &error);
+    ranked.asked = NIGH_TUNED_MASKED;
+    ranked.slack = NIGH_DEFAULT;
+    assert_ok(nigh_tuning_store(f->context, f->path, &ranked, &error), &error);
+    assert_int_equal(stored(f, &got), NIGH_OK);
+    expect_same_tuning(&got, &sample);
+    assert_int_equal(stored_ranked(f, &got), NIGH_OK);
+    expect_same_tuning(&got, &ranked);
+    nigh_tuning older = sample; /* as a program gives it that knows of no slack */
+    older.size = offsetof(nigh_tuning, slack);
+    older.slack = 7;
+    assert_ok(nigh_tuning_store(f->context, f->path, &older, &error), &error);
+    assert_int_equal(stored(f, &got), NIGH_OK);
+    expect_same_tuning(&got, &sample);
+    assert_ok(nigh_collection_check(f->context, f->path, NULL, NULL, &error), &error);
+    assert_ok(nigh_tuning_remove(f->context, f->path, &error), &error);
+    assert_int_equal(stored(f, &got), NIGH_ENOTFOUND);
+    assert_int_equal(stored_ranked(f, &got), NIGH_ENOTFOUND);
+}
+
+/* A file under the other's name, and each method where it cannot be. */
+static void test_ranked_refused(void **state) {
+    const struct collection_place *f = *state;
+    nigh_error error;
+    nigh_tuning got;
+    nigh_tuning bad[6];
+    for (size_t i = 0; i < 6; i++) bad[i] = ranked_sample();
+    bad[0].asked = NIGH_TUNED_ANY; /* columns are for others */
+    bad[1].method = NIGH_SEARCH_GRAPH;
+    bad[2].slack = -2;
+    bad[3].slack = 1e6;
+    bad[4].slack = strtod("nan", NULL);
+    bad[5].asked = (nigh_tuned_queries)5;
+    for (size_t i = 0; i < 6; i++)
+        assert_int_equal(nigh_tuning_store(f->context, f->path, &bad[i], &error), NIGH_EINVAL);
+    assert_int_equal(stored_ranked(f, &got), NIGH_ENOTFOUND);
+    assert_ok(nigh_tuning_store(f->context, f->path, &sample, &error), &error);
+    char *plain = path_in(f->path, NIGH__TUNING_NAME);
+    char *ranked = path_in(f->path, NIGH__TUNING_RANKED_NAME);
+    struct bytes whole = file_read_all(plain);
+    file_write_all(ranked, whole.data, whole.length);
+    assert_int_equal(stored_ranked(f, &got), NIGH_ECORRUPT);
+    assert_int_equal(stored(f, &got), NIGH_OK);
+    assert_int_equal(nigh_collection_check(f->context, f->path, NULL, NULL, &error), NIGH_ECORRUPT);
+    assert_non_null(strstr(error.file, NIGH__TUNING_RANKED_NAME));
+    free(whole.data);
+    free(plain);
+    free(ranked);
+}
+
 static void test_refused(void **state) {
     const struct collection_place *f = *state;
     nigh_error error;
@@ -228,6 +305,60 @@ static void test_search_goes_by_it(void **state) {
     nigh_collection_close(collection);
 }
 
+static bool ranked_is_exact(const nigh_collection *collection, const nigh_search_options *options) {
+    uint8_t query[32];
+    nigh_results *results;
+    nigh_proof proof = {.size = sizeof proof};
+    nigh_error error;
+    recipe_signature(&recipe, 5, query);
+    assert_ok(nigh_search(collection, query, 1, options, &results, &error), &error);
+    assert_ok(nigh_results_proof(results, 0, &proof, &error), &error);
+    nigh_results_free(results);
+    return proof.exact != 0;
+}
+
+/* With a slack nothing is proven, which tells who went by the tuning. */
+static void test_ranked_search_goes_by_it(void **state) {
+    const struct collection_place *f = *state;
+    static const uint8_t mask[32] = {255, 255, 255, 255, 255, 255, 1};
+    uint8_t weights[256];
+    nigh_tuning tuning = ranked_sample();
+    nigh_error error;
+    for (size_t i = 0; i < 256; i++) weights[i] = (uint8_t)(i % 3 == 0 ? i : 0);
+    nigh_search_options weighted;
+    nigh_search_options_init(&weighted);
+    nigh_search_options masked = weighted;
+    weighted.weights = weights;
+    weighted.rank = NIGH_RANK_WEIGHTED;
+    masked.masks = mask;
+    for (int with_columns = 0; with_columns < 2; with_columns++) {
+        nigh_columns_options columns;
+        nigh_columns_options_init(&columns);
+        columns.min_rows = 1;
+        if (with_columns) assert_ok(nigh_columns_build(f->context, f->path, &columns, NULL, &error), &error);
+        for (tuning.asked = NIGH_TUNED_MASKED; tuning.asked <= NIGH_TUNED_RANKED; tuning.asked++) {
+            assert_ok(nigh_tuning_store(f->context, f->path, &tuning, &error), &error);
+            nigh_collection *collection = open_collection(f);
+            const bool by_weights = tuning.asked == NIGH_TUNED_RANKED;
+            assert_int_equal(ranked_is_exact(collection, &weighted), !(with_columns && by_weights));
+            assert_int_equal(ranked_is_exact(collection, &masked), !(with_columns && !by_weights));
+            nigh_search_options other = by_weights ? weighted : masked;
+            other.k = 21; /* more than twice what it was tuned for */
+            assert_true(ranked_is_exact(collection, &other));
+            other = by_weights ? weighted : masked;
+            other.radius = 2000;
+            assert_true(ranked_is_exact(collection, &other));
+            other = by_weights ? weighted : masked;
+            other.stop = NIGH_STOP_CERTAIN;
+            assert_true(ranked_is_exact(collection, &other));
+            other = weighted;
+            other.rank = NIGH_RANK_BITS; /* what counts every bit once goes by the other file */
+            assert_true(ranked_is_exact(collection, &other));
+            nigh_collection_close(collection);
+        }
+    }
+}
+
 /* Lists and graphs that are not there any more are no failure. */
 static void test_without_what_it_needs(void **state) {
     const struct collection_place *f = *state;
@@ -290,6 +421,9 @@ static void test_tune_refuses(void **state) {
     bad.sample = 39;
     expect_untuned(collection, &bad, "too few documents to tune with: 39, and 40 are needed");
     bad = usual;
+    bad.masks = (const uint8_t *)"";
+    expect_untuned(collection, &bad, "there are masks, and no queries of which they are");
+    bad = usual;
     bad.memory_bytes = 1000;
     nigh_tuning out = {.size = sizeof out};
     nigh_error error;
@@ -300,6 +434,9 @@ static void test_tune_refuses(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_round_trip, set_up, collection_place_teardown),
+        cmocka_unit_test_setup_teardown(test_two_of_them, set_up, collection_place_teardown),
+        cmocka_unit_test_setup_teardown(test_ranked_refused, set_up, collection_place_teardown),
+        cmocka_unit_test_setup_teardown(test_ranked_search_goes_by_it, set_up, collection_place_teardown),
         cmocka_unit_test_setup_teardown(test_refused, set_up, collection_place_teardown),
         cmocka_unit_test_setup_teardown(test_damage, set_up, collection_place_teardown),
         cmocka_unit_test_setup_teardown(test_faults, set_up, collection_place_teardown),
