@@ -261,10 +261,18 @@ static void print_kept(struct cli_sink *out, const nigh_model *model) {
 }
 
 /* How it is searched where nobody says. */
-static void print_tuning(struct cli_sink *out, const nigh_collection *collection, const nigh_collection_info *info) {
-    nigh_tuning tuning = {.size = sizeof tuning};
-    if (nigh_collection_tuning(collection, &tuning, NULL) != NIGH_OK) return;
-    cli_sink_format(out, "  tuned         %s\n", cli_tuning_words(&tuning).text);
+/* That of queries that count every bit once, or that of the others.  False: there is none. */
+static bool find_tuning(const nigh_collection *collection, bool ranked, nigh_tuning *out) {
+    *out = (nigh_tuning){.size = sizeof *out};
+    return (ranked ? nigh_collection_tuning_ranked(collection, out, NULL)
+                   : nigh_collection_tuning(collection, out, NULL)) == NIGH_OK;
+}
+
+static void print_tuning(struct cli_sink *out, const nigh_collection *collection, const nigh_collection_info *info,
+                         bool ranked) {
+    nigh_tuning tuning;
+    if (!find_tuning(collection, ranked, &tuning)) return;
+    cli_sink_format(out, "  tuned%-9s%s\n", ranked ? ", texts" : "", cli_tuning_words(&tuning).text);
     cli_sink_format(out, "                k = %u: recall %.4f (%.4f to %.4f), CDR %.4f, %s a query\n", tuning.k,
                     tuning.recall, tuning.recall_low, tuning.recall_high, tuning.cdr, cli_time(tuning.median).text);
     if (cli_tuning_is_old(&tuning, info->documents))
@@ -272,10 +280,11 @@ static void print_tuning(struct cli_sink *out, const nigh_collection *collection
                         cli_counted(tuning.documents, "document", "documents").text);
 }
 
-static void json_tuning(struct cli_sink *out, const nigh_collection *collection, const nigh_collection_info *info) {
-    nigh_tuning tuning = {.size = sizeof tuning};
-    if (nigh_collection_tuning(collection, &tuning, NULL) != NIGH_OK) return;
-    cli_sink_text(out, ",\"tuning\":{");
+static void json_tuning(struct cli_sink *out, const nigh_collection *collection, const nigh_collection_info *info,
+                        bool ranked) {
+    nigh_tuning tuning;
+    if (!find_tuning(collection, ranked, &tuning)) return;
+    cli_sink_text(out, ranked ? ",\"tuning_ranked\":{" : ",\"tuning\":{");
     cli_tuning_json(out, &tuning);
     cli_sink_format(out, ",\"old\":%s}", cli_tuning_is_old(&tuning, info->documents) ? "true" : "false");
 }
@@ -344,7 +353,8 @@ static nigh_status print_table(struct cli_job *job, const nigh_collection *colle
     cli_sink_text(out, "\n");
     print_summary(out, info);
     if (model != NULL) print_kept(out, model);
-    print_tuning(out, collection, info);
+    print_tuning(out, collection, info, false);
+    print_tuning(out, collection, info, true);
     cli_scheme_print(out, "scheme", nigh_collection_scheme(collection));
     const bool lists = info->sliced_segments > 0;
     if (info->segments > 0)
@@ -423,7 +433,8 @@ static nigh_status print_json(struct cli_job *job, const nigh_collection *collec
         json_model(out, model, top->given ? top->value : 0);
         cli_sink_text(out, "}");
     }
-    json_tuning(out, collection, info);
+    json_tuning(out, collection, info, false);
+    json_tuning(out, collection, info, true);
     nigh_status status = json_segments(job, collection, info->segments);
     cli_sink_text(out, "}\n");
     return status;
@@ -463,9 +474,12 @@ static int run(struct cli_job *job) {
     if (info.damaged_columns > 0)
         cli_error(job, "'%s': the columns of %s cannot be used; see 'nigh check'", job->operands[0],
                   cli_counted(info.damaged_columns, "segment", "segments").text);
-    const nigh_status tuned = nigh_collection_tuning(collection, NULL, NULL);
-    if (tuned != NIGH_OK && tuned != NIGH_ENOTFOUND)
-        cli_error(job, "'%s': the tuning cannot be used; see 'nigh check'", job->operands[0]);
+    const nigh_status tuned[] = {nigh_collection_tuning(collection, NULL, NULL),
+                                 nigh_collection_tuning_ranked(collection, NULL, NULL)};
+    for (size_t i = 0; i < 2; i++)
+        if (tuned[i] != NIGH_OK && tuned[i] != NIGH_ENOTFOUND)
+            cli_error(job, "'%s': the tuning%s cannot be used; see 'nigh check'", job->operands[0],
+                      i == 0 ? "" : " for texts");
     /* A model that cannot be read is no reason not to tell the rest. */
     if (info.model_bytes > 0 && nigh_collection_model(collection, &model, &job->error) != NIGH_OK) code = cli_fail(job);
     nigh_status status = values->output == OUTPUT_JSONL ? print_json(job, collection, &info, model)

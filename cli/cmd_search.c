@@ -23,6 +23,7 @@
 #define SNIPPET_SHOWN 4096
 #define FEW_QUERIES 8
 #define MANY_MATCHES (UINT64_C(4) << 20) /* 64 MB of them */
+#define MANY_SIGNATURES 32768u           /* as 'nigh index' has it */
 
 struct searcher {
     struct cli_job *job;
@@ -48,6 +49,7 @@ struct searcher {
     nigh_results_info sum; /* over all batches */
     uint32_t below;        /* the least that is certain of any query */
     bool weighted;         /* some distances are */
+    bool suggested;        /* columns, or there is no need */
 };
 
 /* The library counts within the batch; people want to see the queries. */
@@ -155,19 +157,19 @@ static nigh_search_rank ranking_of(const struct searcher *searcher) {
     const nigh_search_options *asked = &searcher->options;
     if (values->rank != NIGH_RANK_AUTO) return (nigh_search_rank)values->rank;
     const bool weighted = searcher->sparse && searcher->batch.weighted && !values->all_bits && !values->radius.given &&
-                          asked->method <= NIGH_SEARCH_SCAN && asked->probe != NIGH_PROBE_DIRECTED;
+                          cli_search_ranks(asked->method) && asked->probe != NIGH_PROBE_DIRECTED;
     return weighted ? NIGH_RANK_WEIGHTED : NIGH_RANK_BITS;
 }
 
 /* Whether the queries at hand can be asked as the options have it.  NIGH_EINVAL with a reason. */
 static nigh_status check_batch(const struct searcher *searcher) {
     const nigh_search_options *asked = &searcher->options;
-    if (searcher->batch.masked && asked->method >= NIGH_SEARCH_SLICES) {
+    if (searcher->batch.masked && !cli_search_ranks(asked->method)) {
         cli_set_error(searcher->job, NIGH_EINVAL, "",
                       asked->method <= NIGH_SEARCH_SLICES_PLAIN
                           ? "slice lists cannot be searched in some of the bits only; give --all-bits, or another "
                             "--method"
-                          : "only --method exact can search in some of the bits; give it, or --all-bits");
+                          : "only --method exact and columns can search in some of the bits; give one, or --all-bits");
         return NIGH_EINVAL;
     }
     const bool weighted = searcher->values->rank == NIGH_RANK_WEIGHTED;
@@ -175,6 +177,20 @@ static nigh_status check_batch(const struct searcher *searcher) {
     cli_set_error(searcher->job, NIGH_EINVAL, "",
                   weighted ? "--rank weighted" NEEDS_WEIGHTS : "--probe directed" NEEDS_WEIGHTS);
     return NIGH_EINVAL;
+}
+
+/* Once, where columns would answer a text much faster. */
+static void suggest_columns(struct searcher *searcher) {
+    uint64_t without = 0;
+    nigh_segment_info segment = {.size = sizeof segment};
+    if (searcher->suggested || searcher->options.method != NIGH_SEARCH_AUTO) return;
+    if (searcher->options.masks == NULL && searcher->options.rank != NIGH_RANK_WEIGHTED) return;
+    searcher->suggested = true;
+    for (uint32_t s = 0; nigh_collection_segment(searcher->collection, s, &segment, NULL) == NIGH_OK; s++)
+        if (segment.column_bytes == 0) without += segment.signatures;
+    if (without >= MANY_SIGNATURES)
+        cli_note(searcher->job, "texts are answered faster, and as exactly, by columns: 'nigh index %s --columns'",
+                 searcher->job->operands[0]);
 }
 
 /* NIGH_EIO, which cli_fail() turns into silence, where nobody reads our output any more. */
@@ -189,6 +205,7 @@ static nigh_status search_batch(struct searcher *searcher) {
     searcher->options.masks = searcher->batch.masked ? searcher->batch.masks : NULL;
     searcher->options.weights = searcher->batch.weighted ? searcher->batch.weights : NULL;
     searcher->options.rank = ranking_of(searcher);
+    suggest_columns(searcher);
     status = nigh_search(searcher->collection, searcher->batch.signatures, searcher->batch.count, &searcher->options,
                          &results, &job->error);
     job->stats.work_seconds += cli_seconds() - started;
@@ -590,6 +607,9 @@ static int run(struct cli_job *job) {
     if (searcher.info.damaged_graphs > 0 && searcher.options.method == NIGH_SEARCH_AUTO)
         cli_error(job, "'%s': the graphs of %s cannot be used; see 'nigh check'", job->operands[0],
                   cli_counted(searcher.info.damaged_graphs, "segment", "segments").text);
+    if (searcher.info.damaged_columns > 0 && searcher.options.method == NIGH_SEARCH_AUTO)
+        cli_error(job, "'%s': the columns of %s cannot be used; see 'nigh check'", job->operands[0],
+                  cli_counted(searcher.info.damaged_columns, "segment", "segments").text);
     int code = cli_inputs_open(job, 1, &searcher.inputs) ? search_opened(&searcher) : cli_fail(job);
     cli_query_batch_release(&searcher.batch);
     free(searcher.id);

@@ -55,7 +55,7 @@ static const struct cli_option options[] = {
         "store nothing, and say how many queries it takes, where the sample cannot tell the quality within +-SHARE"),
     CLI_FLAG(0, "build", PLACE(build),
              "make slice lists, of several widths in place of any there are, and a graph first, to choose from these; "
-             "they stay, whatever is chosen"),
+             "for texts that are ranked by weights, columns; they stay, whatever is chosen"),
     CLI_FLAG(0, "all", PLACE(all), "show every setting that was measured"),
     CLI_FLAG(0, "dry-run", PLACE(dry_run), "measure, and store nothing"),
     CLI_FLAG(0, "remove", PLACE(remove), "forget what was stored"),
@@ -70,7 +70,9 @@ static const char *const description[] = {
     "Finds the fastest way to search a collection that finds enough, and stores it there: 'nigh search' then needs no "
     "options. The ways are comparing every document; comparing sketches, the first bits of every signature, and then "
     "the most promising documents; and slice lists and a graph where the collection has them ('nigh index' makes "
-    "them; --build does it here).",
+    "them; --build does it here). Texts and documents that ask a topsig collection are ranked by weights, and have "
+    "ways of their own: comparing every document, and columns, with and without a slack. Give some as --queries to "
+    "tune for these; both choices are stored beside each other.",
     "Half of a sample of queries, with exact answers, chooses: the setting must reach the target with a confidence of "
     "99%. The other half tells what to expect of it, with a 95% interval. What is chosen depends on how fast this "
     "machine is; "
@@ -89,11 +91,9 @@ static const char *const measure_paragraphs[] = {
     "s / sqrt(n); where the other half shows that it is not reached after all, the choice is made again with twice "
     "that margin. Time is that of one query alone, on one thread.",
     "'nigh search' goes by the tuning where no option says how to search, there is no --radius, and -k is at most "
-    "twice that of the tuning. A tuning with --queries is for queries of that kind alone: documents and texts, of "
-    "which "
-    "it is known how sure each bit is, or signatures. Queries that are compared in some of their bits only go without "
-    "it. When documents "
-    "were added, 'nigh info' says whether to tune anew.",
+    "twice that of the tuning. A tuning with --queries is for queries of that kind alone: signatures; documents and "
+    "texts, of which it is known how sure each bit is; or those of them that are ranked by weights, as of topsig. When "
+    "documents were added, 'nigh info' says whether to tune anew.",
     NULL,
 };
 
@@ -103,6 +103,7 @@ static const struct cli_section *const details[] = {&measure_section, NULL};
 static const struct cli_example examples[] = {
     {"nigh tune corpus.nigh", "find 95% of the nearest, as fast as can be"},
     {"nigh tune corpus.nigh --target-cdr 0.99 --build", "by distance ratio, with lists and a graph made for it"},
+    {"nigh tune corpus.nigh --queries asked.jsonl --build", "for texts such as those of a file"},
     {"nigh tune corpus.nigh --latency 1ms", "as much as can be found in a millisecond"},
     {"nigh tune corpus.nigh --target-recall 0.9 --memory 2G --dry-run", "only look"},
     {NULL, NULL},
@@ -117,8 +118,8 @@ struct tuning_job {
     uint8_t *queries; /* and room for more */
     uint8_t *weights; /* of documents; NULL: there are none */
     size_t capacity;
-    uint64_t ranked; /* documents that are ranked by weights, and left out */
-    bool built;      /* lists, and a graph perhaps, have been made */
+    uint64_t silent; /* texts whose words cancel each other out, and that are left out */
+    bool built;      /* lists, and a graph perhaps, or columns have been made */
     nigh_tuning tuning;
     nigh_tune_result result;
 };
@@ -211,7 +212,13 @@ static nigh_status read_signatures(struct tuning_job *tuning, struct cli_peek *p
     return status == NIGH_END ? NIGH_OK : status;
 }
 
-/* Those that 'nigh search' ranks by the weights of their bits go without a tuning, and cannot be tuned for. */
+static bool any_weight(const uint8_t *weights, uint32_t width_bits) {
+    bool any = false;
+    for (uint32_t i = 0; i < width_bits && !any; i++) any = weights[i] != 0;
+    return any;
+}
+
+/* Topsig texts are ranked by the weights of their bits, as 'nigh search' does it. */
 static nigh_status add_signed(struct tuning_job *tuning, nigh_signing *signing) {
     nigh_signed row = {.size = sizeof row};
     nigh_signer_options held;
@@ -219,11 +226,13 @@ static nigh_status add_signed(struct tuning_job *tuning, nigh_signing *signing) 
     nigh_status status =
         nigh_signer_options_parse(nigh_collection_scheme(tuning->collection), &held, &tuning->job->error);
     const bool unsure = held.scheme == NIGH_SCHEME_MINHASH; /* its weights say nothing */
+    const bool ranked = held.scheme == NIGH_SCHEME_TOPSIG;
+    if (ranked) tuning->options.rank = NIGH_RANK_WEIGHTED;
     while (status == NIGH_OK && tuning->options.query_count < tuning->options.sample) {
         status = nigh_signing_next(signing, &row, &tuning->job->error);
         if (status != NIGH_OK) break;
-        if (held.scheme == NIGH_SCHEME_TOPSIG)
-            tuning->ranked++;
+        if (ranked && !any_weight(row.document->weights, tuning->info.width_bits))
+            tuning->silent++;
         else
             status = add_query(tuning, row.document->signature, unsure ? NULL : row.document->weights);
     }
@@ -268,9 +277,9 @@ static nigh_status read_queries(struct tuning_job *tuning) {
                      ? read_documents(tuning, &inputs)
                      : read_signatures(tuning, inputs.peeks[0]);
     cli_inputs_release(&inputs);
-    if (status == NIGH_OK && tuning->ranked > 0)
-        cli_note(job, "%s not taken: topsig texts are ranked by weights, and only comparing every document does that",
-                 cli_counted(tuning->ranked, "text is", "texts are").text);
+    if (status == NIGH_OK && tuning->silent > 0)
+        cli_note(job, "%s not taken: the words cancel each other out in every bit",
+                 cli_counted(tuning->silent, "text is", "texts are").text);
     static const uint8_t none[1];
     tuning->options.queries = tuning->options.query_count == 0 ? none : tuning->queries;
     tuning->options.weights = tuning->weights;
@@ -360,10 +369,27 @@ static nigh_status try_widths(struct tuning_job *tuning, uint32_t default_width,
     return status == NIGH_OK && built != best ? build_lists(tuning, best) : status;
 }
 
+/* What texts that are ranked by weights choose from. */
+static nigh_status build_columns(struct tuning_job *tuning) {
+    struct cli_job *job = tuning->job;
+    nigh_columns_options columns;
+    nigh_columns_options_init(&columns);
+    columns.min_rows = 1;
+    columns.keep = 1;
+    columns.threads = job->threads;
+    columns.progress = &job->progress.report;
+    nigh_status status = nigh_columns_build(job->context, job->operands[0], &columns, NULL, &job->error);
+    cli_progress_clear(&job->progress);
+    tuning->built = status == NIGH_OK;
+    if (status == NIGH_OK) status = reopen(tuning);
+    return status == NIGH_OK ? measure(tuning, &tuning->tuning, &tuning->result) : status;
+}
+
 static nigh_status build_and_measure(struct tuning_job *tuning) {
     struct cli_job *job = tuning->job;
     const uint64_t queries = tuning->options.queries != NULL ? tuning->options.query_count : tuning->info.documents;
     if (queries < MIN_QUERIES) return measure(tuning, &tuning->tuning, &tuning->result); /* which says that */
+    if (tuning->options.rank == NIGH_RANK_WEIGHTED) return build_columns(tuning);
     const uint32_t before = slice_width(tuning->collection);
     nigh_graph_options graph;
     nigh_graph_options_init(&graph);
@@ -435,8 +461,9 @@ static int finish(struct tuning_job *tuning) {
     if (status != NIGH_OK) (void)cli_sink_flush(job->out);
     if (status != NIGH_OK || !cli_sink_flush(job->out)) return cli_fail(job);
     if (!good) return say_unmet(tuning);
-    static const char *const kinds[] = {"queries of any kind", "queries that are signatures",
-                                        "queries that are documents or texts"};
+    static const char *const kinds[] = {
+        "queries of any kind", "queries that are signatures", "queries that are documents or texts",
+        "queries that are compared in some of their bits", "documents and texts, which are ranked by weights"};
     if (store)
         cli_note(job, "stored: 'nigh search' goes by it for %s", kinds[tuning->tuning.asked]);
     else
@@ -446,7 +473,9 @@ static int finish(struct tuning_job *tuning) {
 
 /* Nothing was chosen, and yet the collection is not what it was. */
 static void say_built(const struct tuning_job *tuning) {
-    if (tuning->built)
+    if (tuning->built && tuning->options.rank == NIGH_RANK_WEIGHTED)
+        cli_note(tuning->job, "columns that --build made stay; 'nigh index' removes them: --no-columns");
+    else if (tuning->built)
         cli_note(tuning->job, "lists and graph that --build made stay; 'nigh index' removes them: --lists none "
                               "--no-graph");
 }

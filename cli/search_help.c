@@ -32,7 +32,7 @@ const char *const cli_search_description[] = {
 static const char *const rank_paragraphs[] = {
     "bits: a distance is the number of bits that differ, of all bits or of those that a text touches. Used where "
     "nothing is known of the query's bits (signatures, minhash), for simhash and learned signatures, and with "
-    "--radius, --all-bits, --probe directed or a --method other than auto and exact.",
+    "--radius, --all-bits, --probe directed or a --method other than auto, exact and columns.",
     "weighted: a bit that differs adds 0 to 8, by its weight against the heaviest of the query; the similarity is the "
     "share of the query's weight that agrees. Used for texts and documents that ask a topsig collection; it compares "
     "every document, and ranks better. With --rank weighted a --radius is such a distance.",
@@ -79,6 +79,18 @@ static const char *const graph_paragraphs[] = {
     NULL,
 };
 
+static const char *const columns_paragraphs[] = {
+    "Columns ('nigh index --columns' makes them; large topsig collections get them unasked) are the signatures on "
+    "their side: bit 1 of 512 documents lies together, then bit 2, and so on. A text that touches some of the bits "
+    "has only these read, the heaviest first, and no more of them than it takes to see that none of the 512 is among "
+    "the nearest. The answer is that of comparing every document.",
+    "--slack X makes it faster still: documents are left out that seem too far, by X standard deviations of what the "
+    "bits not yet read may bring. 1 misses few, 2 hardly any; nothing of such an answer is certain. --method auto uses "
+    "columns where there are any and only some of the bits count, or some more than others; columns demands them, for "
+    "any query. Segments without columns are searched in another way.",
+    NULL,
+};
+
 static const char *const output_paragraphs[] = {
     "table: for people. The similarity is the share of what counts that agrees, rounded down. Under a document stand "
     "the first words of its text, where the collection keeps them. Under a weighted answer stands what chance would "
@@ -100,8 +112,9 @@ static const struct cli_section output_section = {"OUTPUT", output_paragraphs};
 static const struct cli_section rank_section = {"RANKING", rank_paragraphs};
 static const struct cli_section lists_section = {"SLICE LISTS", lists_paragraphs};
 static const struct cli_section graph_section = {"GRAPH", graph_paragraphs};
-const struct cli_section *const cli_search_details[] = {&rank_section, &lists_section, &graph_section, &output_section,
-                                                        NULL};
+static const struct cli_section columns_section = {"COLUMNS", columns_paragraphs};
+const struct cli_section *const cli_search_details[] = {&rank_section,  &columns_section, &lists_section,
+                                                        &graph_section, &output_section,  NULL};
 
 const struct cli_example cli_search_examples[] = {
     {"nigh search corpus.nigh --text \"how to bake bread\"", "the ten documents nearest to a text"},
@@ -113,6 +126,8 @@ const struct cli_example cli_search_examples[] = {
     {"nigh search corpus.nigh queries.npy --method slices --breadth 3", "wider than usual: slower, and misses less"},
     {"nigh search corpus.nigh queries.npy --method graph --effort 2000 --patience 1000",
      "by the graph, missing less than usual"},
+    {"nigh search corpus.nigh questions.jsonl --method columns --slack 1",
+     "many texts, by columns; a few of the nearest may be missed"},
     {"nigh search -k 100 --output trec corpus.nigh - < queries.hex > run.txt", "a run file for trec_eval"},
     {NULL, NULL},
 };

@@ -7,7 +7,8 @@
 #include "output.h"
 
 /* In the order of nigh_search_method, nigh_search_stop, nigh_search_probe and nigh_search_rank. */
-static const char *const method_names[] = {"auto", "exact", "slices", "slices-plain", "sketch", "graph", NULL};
+static const char *const method_names[] = {"auto",   "exact", "slices",  "slices-plain",
+                                           "sketch", "graph", "columns", NULL};
 static const char *const stop_names[] = {"breadth", "certain", "seen", NULL};
 static const char *const probe_names[] = {"auto", "ball", "directed", NULL};
 static const char *const rank_names[] = {"auto", "bits", "weighted", NULL};
@@ -42,6 +43,9 @@ const struct cli_option cli_search_options[] = {
     CLI_NUMBER(0, "patience", PLACE(patience), "N", 0, NIGH_ALL, NULL,
                "of a graph: end after N steps that brought nothing nearer; 0: when there is none left to take; by "
                "default 300"),
+    CLI_TEXT(0, "slack", PLACE(slack), "X",
+             "of columns: leave out what seems too far by X standard deviations before it is counted to the end, such "
+             "as 1; faster, and may miss some. Without it nothing is missed"),
     CLI_NUMBER(0, "slices", PLACE(slices), "N", 1, NIGH_MAX_WIDTH_BITS, NULL, "use the first N slices only"),
     CLI_CHOICE(
         0, "stop", PLACE(stop), "RULE", stop_names, "breadth",
@@ -119,6 +123,26 @@ static bool set_lists(struct cli_job *job, const struct cli_search_values *value
     return true;
 }
 
+bool cli_search_ranks(nigh_search_method method) {
+    return method == NIGH_SEARCH_AUTO || method == NIGH_SEARCH_SCAN || method == NIGH_SEARCH_COLUMNS;
+}
+
+/* With a slack nothing is certain, and nothing but columns has one. */
+static bool set_slack(const struct cli_job *job, const struct cli_search_values *values, nigh_search_options *out) {
+    if (values->slack == NULL) return true;
+    if (!cli_amount_number(job, "--slack", values->slack, &out->slack)) return false;
+    if (out->method != NIGH_SEARCH_AUTO && out->method != NIGH_SEARCH_COLUMNS) {
+        (void)cli_usage(job->command, "--slack goes with --method columns, or auto");
+        return false;
+    }
+    if (out->stop == NIGH_STOP_BREADTH && (!values->radius.given || values->k.given)) return true;
+    (void)cli_usage(job->command, "--slack may miss some: leave out %s",
+                    values->exact                    ? "--exact"
+                    : out->stop != NIGH_STOP_BREADTH ? "--stop"
+                                                     : "--radius, or give -k too");
+    return false;
+}
+
 /* Weights rank by themselves: untouched bits, and methods that count bits, have no part in it. */
 static bool set_rank(const struct cli_job *job, const struct cli_search_values *values, nigh_search_options *out) {
     out->rank = (nigh_search_rank)values->rank;
@@ -127,14 +151,15 @@ static bool set_rank(const struct cli_job *job, const struct cli_search_values *
         (void)cli_usage(job->command, "--rank weighted counts the bits that a text touches: leave out --all-bits");
         return false;
     }
-    if (out->method > NIGH_SEARCH_SCAN || out->probe == NIGH_PROBE_DIRECTED) {
+    if (!cli_search_ranks(out->method) || out->probe == NIGH_PROBE_DIRECTED) {
         (void)cli_usage(job->command, "--rank weighted compares every document: leave out %s",
-                        out->method > NIGH_SEARCH_SCAN ? "--method, or give --method exact" : "--probe directed");
+                        out->probe == NIGH_PROBE_DIRECTED ? "--probe directed"
+                                                          : "--method, or give --method exact or columns");
         return false;
     }
     return true;
 }
 
 bool cli_search_values_set(struct cli_job *job, const struct cli_search_values *values, nigh_search_options *out) {
-    return set_lists(job, values, out) && set_rank(job, values, out);
+    return set_lists(job, values, out) && set_slack(job, values, out) && set_rank(job, values, out);
 }

@@ -25,6 +25,7 @@ struct cli_search_values {
     struct cli_number patience;
     struct cli_number probes;
     const char *budget;
+    const char *slack;
     int probe;
     int stop;
     int method;
@@ -38,6 +39,9 @@ struct cli_search_values {
 };
 
 extern const struct cli_option cli_search_options[];
+
+/* Whether a method can rank by weights, and in some of the bits only. */
+bool cli_search_ranks(nigh_search_method method);
 
 /* How to search, where it does not depend on the collection.  False with a message. */
 bool cli_search_values_set(struct cli_job *job, const struct cli_search_values *values, nigh_search_options *out);

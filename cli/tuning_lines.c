@@ -16,6 +16,8 @@ static const char *method_name(nigh_search_method method) {
         return "sketch";
     case NIGH_SEARCH_GRAPH:
         return "graph";
+    case NIGH_SEARCH_COLUMNS:
+        return "columns";
     default:
         return "auto";
     }
@@ -45,6 +47,10 @@ struct cli_tuning_words cli_tuning_words(const nigh_tuning *tuning) {
         add(&words, "graph");
         if (tuning->effort != (uint32_t)NIGH_DEFAULT) add(&words, ", effort %s", cli_digits(tuning->effort).text);
         if (tuning->patience != (uint32_t)NIGH_DEFAULT) add(&words, ", patience %u", tuning->patience);
+    }
+    if (tuning->method == NIGH_SEARCH_COLUMNS) {
+        add(&words, "columns");
+        if (tuning->slack >= 0) add(&words, ", slack %.3g", tuning->slack);
     }
     if (tuning->method == NIGH_SEARCH_SLICES) add_slices(&words, tuning);
     if (tuning->method == NIGH_SEARCH_SKETCH) add(&words, "sketches of %u bits", tuning->sketch_bits);
@@ -85,6 +91,7 @@ void cli_tuning_json(struct cli_sink *out, const nigh_tuning *tuning) {
     json_number(out, "patience", tuning->patience);
     if (tuning->postings != 0) cli_sink_json_count(out, "postings", tuning->postings);
     if (tuning->probes != 0) cli_sink_json_count(out, "probes", tuning->probes);
+    if (tuning->slack >= 0) cli_sink_format(out, ",\"slack\":%.4f", tuning->slack);
     if (tuning->slice_width != 0) cli_sink_json_count(out, "slice_width", tuning->slice_width);
     cli_sink_json_count(out, "queries", tuning->queries);
     cli_sink_format(out, ",\"recall\":%.6f,\"recall_low\":%.6f,\"recall_high\":%.6f", tuning->recall,
@@ -96,6 +103,6 @@ void cli_tuning_json(struct cli_sink *out, const nigh_tuning *tuning) {
     cli_sink_json_count(out, "memory_bytes", tuning->memory_bytes);
     cli_sink_json_count(out, "documents", tuning->documents);
     cli_sink_json_count(out, "sequence", tuning->sequence);
-    static const char *const asked[] = {"any", "signatures", "texts"};
-    if (tuning->asked <= NIGH_TUNED_WEIGHTED) cli_sink_format(out, ",\"for\":\"%s\"", asked[tuning->asked]);
+    static const char *const asked[] = {"any", "signatures", "texts", "masked", "ranked"};
+    if (tuning->asked <= NIGH_TUNED_RANKED) cli_sink_format(out, ",\"for\":\"%s\"", asked[tuning->asked]);
 }

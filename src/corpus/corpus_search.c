@@ -111,12 +111,17 @@ static nigh_status spread(const struct questions *questions, nigh_results *found
     return NIGH_OK;
 }
 
+/* Whether a method can. */
+static bool ranks(nigh_search_method method) {
+    return method == NIGH_SEARCH_AUTO || method == NIGH_SEARCH_SCAN || method == NIGH_SEARCH_COLUMNS;
+}
+
 /*
  * Whether nobody asks for what a weighted ranking has not.  It is the scheme that decides, not whether this text leaves
  * a bit untouched: an answer must not depend on what else is asked in the call.
  */
 static bool may_weigh(const struct questions *questions, const nigh_search_options *asked) {
-    return questions->sparse && !asked->all_bits && asked->radius == NIGH_ALL && asked->method <= NIGH_SEARCH_SCAN &&
+    return questions->sparse && !asked->all_bits && asked->radius == NIGH_ALL && ranks(asked->method) &&
            asked->probe != NIGH_PROBE_DIRECTED;
 }
 

@@ -22,7 +22,7 @@ expect 0 "c.nigh
      segment      documents     signatures               bytes
            1              3              2               $(printf '%5s' "$(sed ':a;s/\B[0-9]\{3\}\>/,&/;ta' <<< "$bytes")")" '' \
     -- "$NIGH" info c.nigh
-expect 0 "{\"collection\":\"c.nigh\",\"documents\":3,\"signatures\":2,\"width_bits\":16,\"ids\":true,\"metadata\":false,\"weights\":false,\"text_bytes\":0,\"keys\":0,\"vocabulary_bytes\":0,\"bytes\":$bytes,\"sequence\":1,\"damaged_manifests\":0,\"sliced_segments\":0,\"damaged_lists\":0,\"list_bytes\":0,\"fitted_segments\":0,\"graph_segments\":0,\"damaged_graphs\":0,\"graph_bytes\":0,\"graph_recall\":0.0000,\"scheme\":{\"bits\":\"16\",\"kind\":\"signatures\"},\"segments\":[{\"number\":1,\"documents\":3,\"signatures\":2,\"bytes\":$bytes,\"slices\":0,\"slice_width\":0,\"list_bytes\":0,\"graph_degree\":0,\"graph_edges\":0,\"graph_bytes\":0,\"graph_recall\":0.0000}]}" '' \
+expect 0 "{\"collection\":\"c.nigh\",\"documents\":3,\"signatures\":2,\"width_bits\":16,\"ids\":true,\"metadata\":false,\"weights\":false,\"text_bytes\":0,\"keys\":0,\"vocabulary_bytes\":0,\"bytes\":$bytes,\"sequence\":1,\"damaged_manifests\":0,\"sliced_segments\":0,\"damaged_lists\":0,\"list_bytes\":0,\"fitted_segments\":0,\"graph_segments\":0,\"damaged_graphs\":0,\"graph_bytes\":0,\"graph_recall\":0.0000,\"column_segments\":0,\"damaged_columns\":0,\"column_bytes\":0,\"scheme\":{\"bits\":\"16\",\"kind\":\"signatures\"},\"segments\":[{\"number\":1,\"documents\":3,\"signatures\":2,\"bytes\":$bytes,\"slices\":0,\"slice_width\":0,\"list_bytes\":0,\"graph_degree\":0,\"graph_edges\":0,\"graph_bytes\":0,\"graph_recall\":0.0000,\"column_bytes\":0}]}" '' \
     -- "$NIGH" info --output jsonl c.nigh
 
 "$NIGH" index -q c.nigh more.hex || fail index

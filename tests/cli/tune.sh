@@ -135,10 +135,13 @@ contains .out '"for":"texts"'
 "$NIGH" sign -q --scheme simhash --bits 256 --format lines asked.txt -o asked.hex || fail sign
 expect 0 ANY "stored: 'nigh search' goes by it for queries that are signatures" \
     -- "$NIGH" tune texts.nigh --queries asked.hex --target-recall 0.5
-# Texts of topsig are ranked by weights, which no tuning is for.
+# Texts of topsig are ranked by weights; without columns there is but the scan for them.
 "$NIGH" index -q short.nigh many.txt --format lines --bits 8192 || fail index
-expect 2 '' ANY -- "$NIGH" tune short.nigh --queries asked.txt --format lines
-contains .err '100 texts are not taken: topsig texts are ranked by weights'
-contains .err 'too few queries to tune with: 0, and 40 are needed'
+expect 0 ANY "stored: 'nigh search' goes by it for documents and texts, which are ranked by weights" \
+    -- "$NIGH" tune short.nigh --queries asked.txt --format lines
+contains .out '  chosen        every document compared'
+[[ -f short.nigh/tuning-ranked && ! -e short.nigh/tuning ]] || fail 'not stored for texts'
+expect 0 ANY "stored: 'nigh search' goes by it for queries of any kind" -- "$NIGH" tune short.nigh --sample 60
+[[ -f short.nigh/tuning-ranked && -f short.nigh/tuning ]] || fail 'not both are stored'
 
 finish
