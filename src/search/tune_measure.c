@@ -32,7 +32,7 @@ static nigh_status ask(struct nigh__tuner *tuner, size_t q, size_t slot, const n
     options.threads = 1;
     options.rank = tuner->options.rank;
     if (tuner->weights != NULL) options.weights = tuner->weights + q * width;
-    if (tuner->options.masks != NULL) options.masks = tuner->options.masks + q * (width / 8);
+    if (tuner->options.masks != NULL) options.masks = tuner->options.masks + q * nigh__row_bytes(width);
     const double begin = nigh__thread_clock();
     nigh_status status =
         nigh_search(collection, tuner->signatures + q * nigh__row_bytes(width), 1, &options, &results, error);
