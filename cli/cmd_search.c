@@ -552,7 +552,8 @@ static int search_opened(struct searcher *searcher) {
                   (unsigned long long)values->bits.value);
         return CLI_ERROR;
     }
-    if (!cli_radius_fits(job, &values->radius, searcher->info.width_bits)) return CLI_ERROR;
+    if (values->rank != NIGH_RANK_WEIGHTED && !cli_radius_fits(job, &values->radius, searcher->info.width_bits))
+        return CLI_ERROR;
     if (!cli_scheme_fits(job, values->scheme, values->model, job->operands[0], searcher->collection)) return CLI_ERROR;
     set_options(searcher);
     searcher->unsure = is_of(searcher->collection, NIGH_SCHEME_MINHASH);

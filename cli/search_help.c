@@ -84,10 +84,11 @@ static const char *const columns_paragraphs[] = {
     "their side: bit 1 of 512 documents lies together, then bit 2, and so on. A text that touches some of the bits "
     "has only these read, the heaviest first, and no more of them than it takes to see that none of the 512 is among "
     "the nearest. The answer is that of comparing every document.",
-    "--slack X makes it faster still: documents are left out that seem too far, by X standard deviations of what the "
-    "bits not yet read may bring. 1 misses few, 2 hardly any; nothing of such an answer is certain. --method auto uses "
-    "columns where there are any and only some of the bits count, or some more than others; columns demands them, for "
-    "any query. Segments without columns are searched in another way.",
+    "--slack X can make it faster still: documents are left out that seem too far, by X standard deviations of what "
+    "the bits not yet read may bring. The smaller X, the more is missed, and nothing of such an answer is certain; "
+    "'nigh tune --queries' finds out whether it pays, and which. --method auto uses columns where there are any and "
+    "only some of the bits count, or some more than others; columns demands them, for any query. Segments without "
+    "columns are searched in another way.",
     NULL,
 };
 

@@ -52,7 +52,7 @@
 #define MAX_NEEDED 1e15
 #define FIRST_MARGIN 1.316 /* 2.58 / 1.96: with a confidence of 99 % instead of 95 */
 #define MAX_ROUNDS 3
-#define SLOWER 1.1 /* than the best so far: not worth measuring to the end */
+#define SLOWER 1.1 /* than the best so far: not worth measuring to the end; and what is exact may be so */
 
 enum number { NO_NUMBER, EFFORT, CANDIDATES, PROBES, SLACK };
 
@@ -258,6 +258,11 @@ static bool is_better(const struct tune *tune, const struct choice *a, const str
     return x > y || (x >= y && a->measure.median < b->measure.median);
 }
 
+/* What is exact is worth a little time, or noise would choose what only happens to seem faster. */
+static double time_of(const struct choice *choice) {
+    return choice->measure.median / (nigh__tune_is_exact(&choice->search) ? SLOWER : 1);
+}
+
 /* Keeps what was measured where it is the best so far. */
 static void consider(struct tune *tune, const struct choice *one) {
     if (!tune->fastest.any || one->measure.median < tune->fastest.measure.median) tune->fastest = *one;
@@ -266,7 +271,7 @@ static void consider(struct tune *tune, const struct choice *one) {
     if (tune->by_time) {
         tune->best = tune->closest;
     } else if (!one->measure.slow && !one->measure.poor && nigh__tune_reached(&tune->tuner, &one->measure)) {
-        if (!tune->best.any || one->measure.median < tune->best.measure.median) tune->best = *one;
+        if (!tune->best.any || time_of(one) < time_of(&tune->best)) tune->best = *one;
     }
 }
 

@@ -37,6 +37,11 @@ static inline bool nigh__tune_is_ranked(const nigh_tune_options *options) {
     return options->masks != NULL || options->rank == NIGH_RANK_WEIGHTED;
 }
 
+/* Whether a setting misses nothing. */
+static inline bool nigh__tune_is_exact(const nigh_search_options *search) {
+    return search->method == NIGH_SEARCH_SCAN || (search->method == NIGH_SEARCH_COLUMNS && search->slack < 0);
+}
+
 /* A mean over queries and its 95 % confidence interval. */
 struct nigh__tune_interval {
     double mean, low, high;

@@ -101,8 +101,7 @@ bool nigh__tune_hopeless(const nigh_tune_options *options, const struct nigh__tu
 
 nigh_status nigh__tune_measure(struct nigh__tuner *tuner, enum nigh__tune_half half, const nigh_search_options *search,
                                double most_seconds, bool hopeful, struct nigh__tune_measure *out, nigh_error *error) {
-    const bool exact =
-        search->method == NIGH_SEARCH_SCAN || (search->method == NIGH_SEARCH_COLUMNS && search->slack < 0);
+    const bool exact = nigh__tune_is_exact(search);
     const size_t count = (tuner->count + (half == NIGH__TUNE_CHOOSE)) / 2;
     nigh_status status = NIGH_OK;
     *out = (struct nigh__tune_measure){.queries = 0};
