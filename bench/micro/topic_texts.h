@@ -7,7 +7,7 @@
  *     its part     "test" of one in ten, drawn; else "train"
  *
  * The Open Directory of the paper on S3H is like this: 2.4 million documents of 14 words, 6,000 classes, 862,050
- * different words.  2.4 million of these have 1.2 million.
+ * different words.  2.4 million of these have 960,377.
  */
 #ifndef NIGH_BENCH_TOPIC_TEXTS_H
 #define NIGH_BENCH_TOPIC_TEXTS_H
