@@ -186,15 +186,26 @@ INLINE size_t together(size_t words, uint32_t plane_count, bool stream) {
     return plane_count <= 1 ? MAX_TOGETHER : MAX_TOGETHER / 2;
 }
 
-/* Eight rows; `narrow` is set where rows are narrower than a register. */
-INLINE __m256i eight_rows(const struct nigh__asked *asked, const struct repeated *narrow, uint32_t plane_count,
-                          const uint64_t *rows, size_t words, bool stream) {
+/* Four rows from `first` and four from `second` on, which follow them unless `stream` is set. */
+INLINE __m256i eight_rows(const struct nigh__asked *asked, uint32_t plane_count, const uint64_t *first,
+                          const uint64_t *second, size_t words, bool stream) {
     __m512i x[8];
-    if (is_narrow(words)) return eight_narrow(narrow, plane_count, rows, words);
     const size_t step = together(words, plane_count, stream);
     NIGH__UNROLL8
-    for (size_t j = 0; j < 8; j += step) row_sums(asked, plane_count, rows + j * words, words, step, x + j);
+    for (size_t j = 0; j < 8; j += step)
+        row_sums(asked, plane_count, (j < 4 ? first : second) + j % 4 * words, words, step, x + j);
     return totals_of_eight(x);
+}
+
+/* Turn `turn` of rows_body(): eight rows, from one place where they are narrow or not streamed, else from two. */
+INLINE __m256i turn_rows(const struct nigh__asked *asked, const struct repeated *narrow, uint32_t plane_count,
+                         const uint64_t *rows, size_t words, const size_t at[2], bool stream) {
+    const uint64_t *first = rows + at[0] * words;
+    const uint64_t *second = rows + at[1] * words;
+    if (stream) nigh__ahead((const char *)first + NIGH__AHEAD, 32 * words);
+    if (stream) nigh__ahead((const char *)second + NIGH__AHEAD, 32 * words);
+    if (is_narrow(words)) return eight_narrow(narrow, plane_count, first, words);
+    return eight_rows(asked, plane_count, first, second, words, stream);
 }
 
 /* nigh__rows_function; as one for a query that is alone where `stream` is set. */
@@ -202,14 +213,17 @@ INLINE uint32_t rows_body(const struct nigh__asked *asked, uint32_t plane_count,
                           size_t words, uint32_t *distances, bool stream) {
     struct repeated narrow;
     if (is_narrow(words)) repeated_init(&narrow, asked, plane_count, words);
-    const size_t place = nigh__place_rows(count, 8);
+    const bool two_places = stream && !is_narrow(words); /* four from each ask memory for less at once */
+    const size_t step = two_places ? 4 : 8;
+    const size_t place = nigh__place_rows(count, step);
     const size_t turns = stream ? place * NIGH__PLACES / 8 : count / 8;
     __m256i smallest = _mm256_set1_epi32(-1);
     for (size_t turn = 0; turn < turns; turn++) {
-        const size_t i = stream ? nigh__place_row(turn, 8, place) : turn * 8;
-        if (stream) nigh__ahead((const char *)(rows + i * words) + NIGH__AHEAD, 64 * words);
-        __m256i eight = eight_rows(asked, &narrow, plane_count, rows + i * words, words, stream);
-        _mm256_storeu_si256((__m256i *)(void *)(distances + i), eight);
+        const size_t i = stream ? nigh__place_row(turn * (8 / step), step, place) : turn * 8;
+        const size_t at[2] = {i, two_places ? nigh__place_row(turn * 2 + 1, step, place) : i + 4};
+        __m256i eight = turn_rows(asked, &narrow, plane_count, rows, words, at, stream);
+        _mm_storeu_si128((__m128i *)(void *)(distances + at[0]), _mm256_castsi256_si128(eight));
+        _mm_storeu_si128((__m128i *)(void *)(distances + at[1]), _mm256_extracti128_si256(eight, 1));
         smallest = _mm256_min_epu32(smallest, eight);
     }
     uint32_t least[8];
