@@ -398,7 +398,7 @@ def expect_golden_extras(name, opened):
         expect(opened.segments[0].scheme == named, "golden scheme of floats", opened.segments[0].scheme)
     if name != "v1-texts.nigh":
         expect(set(opened.texts()) == {None} and set(opened.keys()) == {None}, name + " has no texts and no keys")
-    seeds = {"v1-weighted.nigh": 3, "v1-tuned.nigh": 7, "v1-padded.nigh": 10}
+    seeds = {"v1-weighted.nigh": 3, "v1-tuned.nigh": 7, "v1-padded.nigh": 10, "v1-tuned-ranked.nigh": 11}
     if name != "v1-weighted.nigh":
         expect(opened.vocabulary() is None, name + " has no vocabulary")
     if name not in seeds:
