@@ -314,10 +314,11 @@ static nigh_search_rank rank_of(const nigh_collection *collection, const char *t
 /* Weighted is usual of topsig alone, however many bits a text touches, and where nothing is said that needs bits. */
 static void test_which_ranking(void **state) {
     struct place *place = *state;
-    char long_text[4000] = "";
+    char long_text[4000];
     nigh_search_options options;
     nigh_error error;
-    for (int i = 0; i < 400; i++) snprintf(long_text + strlen(long_text), 10, "w%dx ", i);
+    size_t used = 0;
+    for (int i = 0; i < 400; i++) used += (size_t)snprintf(long_text + used, sizeof long_text - used, "w%dx ", i);
     nigh_search_options_init(&options);
     assert_ok(add(place, NULL, NULL, &error), &error);
     nigh_collection *collection = open_collection(place);
