@@ -33,7 +33,7 @@ static void set_mask(struct cli_query_batch *batch, const nigh_signer *signer, c
     uint32_t compared = 0;
     memset(mask, 0xff, batch->signature_bytes); /* bits past the width are 0 in all signatures, and differ in none */
     if (signer != NULL && nigh_signer_mask(signer, weights, mask) != 0) batch->masked = true;
-    for (uint32_t i = 0; i < batch->width_bits; i++) compared += mask[i / 8] >> i % 8 & 1u;
+    for (uint32_t i = 0; i < batch->width_bits; i++) compared += (uint32_t)mask[i / 8] >> i % 8 & 1u;
     batch->compared[batch->count] = compared;
 }
 

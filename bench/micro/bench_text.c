@@ -140,8 +140,8 @@ static void measure_kind(const struct bench *bench, nigh_collection **collection
            queries.count, queries.touched);
     printf("%-26s %10s %8s %8s %10s %8s %10s\n", "", "recall@10", "one, ms", "times", "64, ms", "times", "distances");
     for (size_t w = 0; w < WAYS; w++)
-        printf("%-26s %10.4f %8.3f %8.1f %10.3f %8.1f %10.0f\n", ways[w].name, outcomes[w].recall, outcomes[w].one * 1e3,
-               outcomes[0].one / outcomes[w].one, outcomes[w].together * 1e3,
+        printf("%-26s %10.4f %8.3f %8.1f %10.3f %8.1f %10.0f\n", ways[w].name, outcomes[w].recall,
+               outcomes[w].one * 1e3, outcomes[0].one / outcomes[w].one, outcomes[w].together * 1e3,
                outcomes[0].together / outcomes[w].together, outcomes[w].counted);
     free(truths[0]);
     free(truths[1]);
@@ -149,7 +149,8 @@ static void measure_kind(const struct bench *bench, nigh_collection **collection
 }
 
 static const char usage[] =
-    "usage: bench_text [--collection PATH] [--every N] [--queries N] [--documents N] [--runs N] [--threads N] [INPUT...]\n"
+    "usage: bench_text [--collection PATH] [--every N] [--queries N] [--documents N] [--runs N] [--threads N] "
+    "[INPUT...]\n"
     "  --collection PATH  made there, or used again where it is there (default: in a folder that is removed)\n"
     "  --every N          hold out one document in N (1000)\n"
     "  --queries N        ask with at most N of them (256)\n"

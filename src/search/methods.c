@@ -12,11 +12,7 @@
 #include "slices/slice_method.h"
 
 static const struct nigh__search_method *const methods[] = {
-    &nigh__scan_method,
-    &nigh__sketch_method,
-    &nigh__column_method,
-    &nigh__slice_method,
-    &nigh__graph_method,
+    &nigh__scan_method, &nigh__sketch_method, &nigh__column_method, &nigh__slice_method, &nigh__graph_method,
 };
 
 #define METHODS (sizeof methods / sizeof methods[0])

@@ -45,7 +45,8 @@ static uint64_t count_bits(struct bytes *bytes, const nigh_thresholds *threshold
     if (open_bytes(bytes, 0, &options, &reader, NULL) != NIGH_OK) abort();
     nigh_signature_reader_describe(reader, info);
     while (nigh_signature_reader_next(reader, &row, NULL) == NIGH_OK)
-        for (uint32_t i = 0; i < nigh_signature_bytes(info->width_bits); i++) set += (uint64_t)__builtin_popcount(row.signature[i]);
+        for (uint32_t i = 0; i < nigh_signature_bytes(info->width_bits); i++)
+            set += (uint64_t)__builtin_popcount(row.signature[i]);
     nigh_signature_reader_close(reader);
     return set;
 }
