@@ -118,7 +118,7 @@ static const char usage[] =
 
 static void parse(struct bench *bench, int count, char **arguments) {
     const struct measure_option options[] = {
-        {.name = "bits", .number = &bench->bits, .least = 64, .most = MAX_WORDS * 64},
+        {.name = "bits", .number = &bench->bits, .least = 64, .most = (uint64_t)MAX_WORDS * 64},
         {.name = "megabytes", .number = &bench->megabytes, .least = 1, .most = 1 << 16, .quick = 16},
         {.name = "runs", .number = &bench->runs, .least = 1, .most = MEASURE_MAX_RUNS, .quick = 3},
         {.name = "json", .file = &bench->json},

@@ -143,6 +143,7 @@ bool nigh__column_plan_init(struct nigh__column_plan *plan, const nigh_context *
                                 .unit = 1};
     *plan = (struct nigh__column_plan){.context = context, .unit = 1};
     planning.groups = nigh__alloc(context, room, sizeof *planning.groups);
+    plan->owned = planning.groups;
     plan->groups.groups = planning.groups;
     plan->checks = nigh__alloc(context, room, sizeof *plan->checks);
     if (planning.groups == NULL || plan->checks == NULL) return false;
@@ -161,7 +162,7 @@ bool nigh__column_plan_init(struct nigh__column_plan *plan, const nigh_context *
 
 void nigh__column_plan_release(struct nigh__column_plan *plan) {
     if (plan->context == NULL) return;
-    nigh__free(plan->context, (void *)(uintptr_t)plan->groups.groups);
+    nigh__free(plan->context, plan->owned);
     nigh__free(plan->context, plan->checks);
 }
 

@@ -34,7 +34,8 @@ struct nigh__column_check {
 
 struct nigh__column_plan {
     const nigh_context *context;
-    struct nigh__column_groups groups; /* their memory is owned */
+    struct nigh__column_groups groups;
+    void *owned;                       /* their memory */
     struct nigh__column_check *checks; /* of the groups that are checked; owned */
     uint32_t check_count;
     uint32_t unit;  /* of the counts in the end: distance = count * unit */

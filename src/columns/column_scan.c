@@ -80,7 +80,7 @@ static void take_hits(struct worker *worker, const struct nigh__column_counts *c
     for (uint32_t word = 0; word < NIGH__COLUMN_ROWS / 64; word++) {
         for (uint64_t left = counts->left[word]; left != 0; left &= left - 1) {
             const uint32_t bit = (uint32_t)__builtin_ctzll(left);
-            const uint64_t row = first_row + 64 * word + bit;
+            const uint64_t row = first_row + UINT64_C(64) * word + bit;
             if (row >= rows) return;
             uint32_t count = 0;
             for (uint32_t p = 0; p < plan->groups.planes; p++)
@@ -102,12 +102,13 @@ static void count_query(const struct job *job, struct worker *worker, uint32_t q
     const uint8_t *at = columns->data + super * columns->layout.super_bytes;
     struct nigh__column_counts counts;
     for (uint32_t b = 0; b < NIGH__SUPER_BLOCKS; b++) {
-        const uint64_t first = (uint64_t)super * NIGH__SUPER_ROWS + b * NIGH__COLUMN_ROWS;
+        const uint64_t first = (uint64_t)super * NIGH__SUPER_ROWS + (uint64_t)b * NIGH__COLUMN_ROWS;
         if (first >= columns->layout.rows) break;
+        const size_t here = (size_t)b * NIGH__COLUMN_BYTES;
         if (plan->groups.count == 0)
             count_nothing(&counts);
-        else if (job->kernel->count(at + b * NIGH__COLUMN_BYTES, ahead == NULL ? NULL : ahead + b * NIGH__COLUMN_BYTES,
-                                    &plan->groups, worker->queries[q].bounds, &counts) == 0)
+        else if (job->kernel->count(at + here, ahead == NULL ? NULL : ahead + here, &plan->groups,
+                                    worker->queries[q].bounds, &counts) == 0)
             continue;
         take_hits(worker, &counts, plan, q, first, columns->layout.rows);
     }

@@ -39,7 +39,9 @@
 enum { NIGH__SECTION_COLUMNS = 1 };
 
 #define NIGH__SUPER_BLOCKS 2u
-#define NIGH__SUPER_ROWS (NIGH__SUPER_BLOCKS * NIGH__COLUMN_ROWS)
+#define NIGH__SUPER_ROWS 1024u
+
+_Static_assert(NIGH__SUPER_ROWS == NIGH__SUPER_BLOCKS * NIGH__COLUMN_ROWS, "blocks of a super-block");
 
 extern const struct nigh__sidecar_kind nigh__columns_sidecar;
 

@@ -87,14 +87,20 @@ INLINE void add_group(const uint8_t *part, const struct nigh__column_group *grou
     }
 }
 
+/* A word in every place of a register. */
+INLINE lanes spread(uint64_t word) {
+    const lanes zeros = {0};
+    return zeros + word;
+}
+
 /* The rows whose counts are not above a bound. */
 INLINE lanes rows_within(const struct nigh__column_bound *bound, const lanes *low, const lanes *high,
                          size_t high_planes) {
     lanes above = {0};
     NIGH__UNROLL4
-    for (size_t i = 0; i < LOW; i++) above = MAJORITY(above, low[i], (lanes){0} + bound->words[i]);
+    for (size_t i = 0; i < LOW; i++) above = MAJORITY(above, low[i], spread(bound->words[i]));
     UNROLL16
-    for (size_t i = 0; i < high_planes; i++) above = MAJORITY(above, high[i], (lanes){0} + bound->words[LOW + i]);
+    for (size_t i = 0; i < high_planes; i++) above = MAJORITY(above, high[i], spread(bound->words[LOW + i]));
     return ~above;
 }
 

@@ -131,7 +131,7 @@ INLINE size_t vectors_at_once(uint32_t plane_count) {
 /* ---------------------------------------------------------------- sums of rows */
 
 /* A query that fits into four registers stays there; with a mask that fits too. */
-#define HELD_VECTORS 4u
+#define HELD_VECTORS ((size_t)4)
 
 INLINE bool is_held(size_t words, uint32_t plane_count) {
     return words <= HELD_VECTORS * 4 && words % 4 == 0 && plane_count <= 1;

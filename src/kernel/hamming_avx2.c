@@ -46,8 +46,9 @@ static size_t batch(const uint64_t *queries, size_t query_count, const uint64_t 
         done = count - count % NIGH__TILE_ROWS;
         found = nigh__avx2_tiles(queries, query_count, rows, done, words, limits, hits);
     }
-    return found + nigh__batch_by_rows(rows_plain, rows_stream, queries, words * sizeof *queries, query_count,
-                                       rows + done * words, count - done, words, done, limits, hits + found);
+    return found + nigh__batch_by_rows(&(const struct nigh__rows_functions){rows_plain, rows_stream}, queries,
+                                       words * sizeof *queries, query_count, rows + done * words, count - done, words,
+                                       done, limits, hits + found);
 }
 
 const struct nigh__hamming nigh__hamming_avx2 = {"avx2", NIGH__CPU_AVX2, pair, rows_plain, batch};

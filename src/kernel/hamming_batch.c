@@ -58,11 +58,11 @@ static size_t stream_one(nigh__rows_function *stream, const void *query, const u
     return found;
 }
 
-size_t nigh__batch_by_rows(nigh__rows_function *rows_of, nigh__rows_function *stream, const void *queries,
-                           size_t query_bytes, size_t query_count, const uint64_t *rows, size_t count, size_t words,
-                           size_t first_row, const uint32_t *limits, struct nigh__hit *hits) {
+size_t nigh__batch_by_rows(const struct nigh__rows_functions *functions, const void *queries, size_t query_bytes,
+                           size_t query_count, const uint64_t *rows, size_t count, size_t words, size_t first_row,
+                           const uint32_t *limits, struct nigh__hit *hits) {
     if (query_count == 0) return 0;
-    if (query_count == 1) return stream_one(stream, queries, rows, count, words, first_row, limits[0], hits);
+    if (query_count == 1) return stream_one(functions->stream, queries, rows, count, words, first_row, limits[0], hits);
     uint32_t distances[BLOCK_ROWS];
     const size_t block = block_rows(words);
     const size_t share = (block * words * sizeof(uint64_t) + query_count - 1) / query_count;
@@ -73,7 +73,7 @@ size_t nigh__batch_by_rows(nigh__rows_function *rows_of, nigh__rows_function *st
         const char *next = (const char *)(here + some * words);
         for (size_t q = 0; q < query_count; q++) {
             nigh__ahead(next + q * share, share);
-            uint32_t smallest = rows_of((const char *)queries + q * query_bytes, here, some, words, distances);
+            uint32_t smallest = functions->rows((const char *)queries + q * query_bytes, here, some, words, distances);
             if (smallest < limits[q])
                 found += collect(distances, some, limits[q], (uint32_t)q, first_row + done, hits + found);
         }

@@ -95,17 +95,21 @@ NIGH__INLINE uint64_t nigh__load_tail(const uint8_t *bytes, size_t count) {
 typedef uint32_t nigh__rows_function(const void *query, const uint64_t *rows, size_t count, size_t words,
                                      uint32_t *distances);
 
+/* `stream` is `rows` for a query that is alone: from several places, reading ahead. */
+struct nigh__rows_functions {
+    nigh__rows_function *rows, *stream;
+};
+
 /*
- * A batch made of calls for one query.  `stream` is `rows` for a query that is
- * alone: from several places, reading ahead.  For more, a block of rows stays in the
+ * A batch made of calls for one query, which streams.  For more, a block of rows stays in the
  * first-level cache while all queries pass over it, and each pass asks for its
  * share of the block that comes next, so that memory and arithmetic overlap.
  *
  * Queries are `query_bytes` apart, and each is handed to the functions as it is.
  * Rows are counted from `first_row` in the hits.
  */
-size_t nigh__batch_by_rows(nigh__rows_function *rows_of, nigh__rows_function *stream, const void *queries,
-                           size_t query_bytes, size_t query_count, const uint64_t *rows, size_t count, size_t words,
-                           size_t first_row, const uint32_t *limits, struct nigh__hit *hits);
+size_t nigh__batch_by_rows(const struct nigh__rows_functions *functions, const void *queries, size_t query_bytes,
+                           size_t query_count, const uint64_t *rows, size_t count, size_t words, size_t first_row,
+                           const uint32_t *limits, struct nigh__hit *hits);
 
 #endif

@@ -79,8 +79,8 @@ TARGET static uint32_t
 
 static size_t batch(const uint64_t *queries, size_t query_count, const uint64_t *rows, size_t count, size_t words,
                     const uint32_t *limits, struct nigh__hit *hits) {
-    return nigh__batch_by_rows(rows_plain, rows_stream, queries, words * sizeof *queries, query_count, rows, count,
-                               words, 0, limits, hits);
+    return nigh__batch_by_rows(&(const struct nigh__rows_functions){rows_plain, rows_stream}, queries,
+                               words * sizeof *queries, query_count, rows, count, words, 0, limits, hits);
 }
 
 const struct nigh__hamming nigh__hamming_popcnt = {"popcnt", NIGH__CPU_POPCNT, pair, rows_plain, batch};

@@ -91,14 +91,14 @@ static const struct nigh__weighted weighted_popcnt = {
 
 #endif
 
-size_t nigh__weighted_by_rows(nigh__rows_function *rows_of, nigh__rows_function *stream, const uint64_t *queries,
+size_t nigh__weighted_by_rows(const struct nigh__rows_functions *functions, const uint64_t *queries,
                               const struct nigh__planes *planes, size_t query_count, const uint64_t *rows, size_t count,
                               size_t words, size_t first_row, const uint32_t *limits, struct nigh__hit *hits) {
     struct nigh__asked asked[NIGH__BATCH_QUERIES];
     for (size_t q = 0; q < query_count; q++)
         asked[q] = (struct nigh__asked){queries + q * words, planes->words + q * planes->count * words, planes->count};
-    return nigh__batch_by_rows(rows_of, stream, asked, sizeof asked[0], query_count, rows, count, words, first_row,
-                               limits, hits);
+    return nigh__batch_by_rows(functions, asked, sizeof asked[0], query_count, rows, count, words, first_row, limits,
+                               hits);
 }
 
 static const struct nigh__weighted *const variants[] = {

@@ -35,8 +35,9 @@ static size_t batch(const uint64_t *queries, const struct nigh__planes *planes, 
     const bool tiles = planes->count > 2 && words <= 32 && nigh__weighted_tiles_pay(planes->count, query_count, words);
     const size_t found =
         tiles ? nigh__weighted_tiles(queries, planes, query_count, rows, count, words, limits, hits, &done) : 0;
-    return found + nigh__weighted_by_rows(rows_plain, rows_stream, queries, planes, query_count, rows + done * words,
-                                          count - done, words, done, limits, hits + found);
+    return found + nigh__weighted_by_rows(&(const struct nigh__rows_functions){rows_plain, rows_stream}, queries,
+                                          planes, query_count, rows + done * words, count - done, words, done, limits,
+                                          hits + found);
 }
 
 TARGET static uint32_t one(const uint64_t *query, const uint64_t *planes, uint32_t plane_count, const uint64_t *row,

@@ -26,8 +26,8 @@ static uint32_t rows_stream(const void *query, const uint64_t *rows, size_t coun
 
 static size_t batch(const uint64_t *queries, const struct nigh__planes *planes, size_t query_count,
                     const uint64_t *rows, size_t count, size_t words, const uint32_t *limits, struct nigh__hit *hits) {
-    return nigh__weighted_by_rows(rows_plain, rows_stream, queries, planes, query_count, rows, count, words, 0, limits,
-                                  hits);
+    return nigh__weighted_by_rows(&(const struct nigh__rows_functions){rows_plain, rows_stream}, queries, planes,
+                                  query_count, rows, count, words, 0, limits, hits);
 }
 
 static uint32_t one(const uint64_t *query, const uint64_t *planes, uint32_t plane_count, const uint64_t *row,

@@ -43,7 +43,7 @@ extern const struct nigh__weighted nigh__weighted_neon;
     return (plane_count) == 2 ? body(2, words) : body(3, words);
 
 /* nigh__batch_by_rows with functions whose query is a struct nigh__asked. */
-size_t nigh__weighted_by_rows(nigh__rows_function *rows_of, nigh__rows_function *stream, const uint64_t *queries,
+size_t nigh__weighted_by_rows(const struct nigh__rows_functions *functions, const uint64_t *queries,
                               const struct nigh__planes *planes, size_t query_count, const uint64_t *rows, size_t count,
                               size_t words, size_t first_row, const uint32_t *limits, struct nigh__hit *hits);
 

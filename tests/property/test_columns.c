@@ -96,7 +96,7 @@ static void world_rows(struct world *world, uint64_t rows, struct nigh__rng *rng
 /* Like a row, in few of the bits, in many, in all, or in none; with weights of which most are 0, or few. */
 static void world_queries(struct world *world, uint64_t rows, struct nigh__rng *rng) {
     const uint32_t width = world->shape->width_bits;
-    for (uint32_t q = 0; q < QUERIES; q++) {
+    for (size_t q = 0; q < QUERIES; q++) {
         uint8_t *mask = world->masks + q * world->bytes;
         uint8_t *weights = world->weights + q * width;
         memcpy(world->queries + q * world->bytes, world->signatures + nigh__rng_next(rng) % rows * world->bytes,
@@ -253,7 +253,7 @@ static void slack_case_init(struct slack_case *one, const struct world *world, c
     nigh_error error;
     one->context = context;
     assert_ok(nigh__columns_of_segment(segment, &one->columns, &error), &error);
-    for (uint32_t q = 0; q < QUERIES; q++) {
+    for (size_t q = 0; q < QUERIES; q++) {
         uint64_t query[MAX_WIDTH / 64] = {0};
         uint64_t mask[MAX_WIDTH / 64] = {0};
         uint64_t planes[NIGH__PLANES * MAX_WIDTH / 64] = {0};

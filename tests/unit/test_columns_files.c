@@ -351,7 +351,7 @@ static void of_another_kind(void **state) {
     assert_int_equal(with_sidecar_describe(w, NULL).damaged_columns, 1);
     forge_byte(w, &whole, 64, 1 ^ 2); /* a section of another type */
     expect_refused(w, NIGH_ECORRUPT);
-    forge_byte(w, &whole, 64 + offsetof(struct nigh__section_entry, count), 2 ^ 1); /* one super-block is missing */
+    forge_byte(w, &whole, 64 + offsetof(struct nigh__section_entry, count), 3); /* one super-block is missing */
     expect_refused(w, NIGH_ECORRUPT);
     forge_byte(w, &whole, offsetof(struct nigh__sidecar_header, kind), 3 ^ 1); /* slice lists */
     expect_refused(w, NIGH_ECORRUPT);

@@ -626,7 +626,7 @@ static double true_average(const struct world *world, uint32_t query, const uint
         double relevant_before = 1;
         for (uint32_t e = 0; e < DOCUMENTS; e++) {
             if (!itself && e == query) continue;
-            const bool first = distances[e] < distances[d] || (distances[e] == distances[d] && e < d);
+            const bool first = distances[e] < distances[d] || (e < d && distances[e] == distances[d]);
             before += first;
             relevant_before += first && relevant[e];
         }

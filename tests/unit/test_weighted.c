@@ -94,8 +94,8 @@ static void test_one_and_pair(void **state) {
     (void)state;
     struct nigh__rng rng = {.state = 1};
     struct arena memory[3];
-    arena_init(&memory[0], MAX_WORDS * 8, &rng);
-    arena_init(&memory[1], MAX_WORDS * 8, &rng);
+    arena_init(&memory[0], (size_t)MAX_WORDS * 8, &rng);
+    arena_init(&memory[1], (size_t)MAX_WORDS * 8, &rng);
     arena_init(&memory[2], (size_t)NIGH__PLANES * MAX_WORDS * 8, &rng);
     const struct nigh__weighted *kernel;
     for (size_t index = 0; (kernel = next_kernel(&index)) != NULL;) {
