@@ -101,9 +101,9 @@ typedef struct nigh_search_options {
     nigh_search_rank rank; /* a `radius` is in the units of the distance: bits, or weighted */
 
     /*
-     * Of columns: signatures are left out that seem too far by so many standard deviations, while they are counted: the
-     * less, the more is missed.  NIGH_DEFAULT: only those that are certain to be.  NIGH_EINVAL with a `stop` or k =
-     * NIGH_ALL.
+     * Of columns: signatures are left out that seem too far by so many standard deviations, while they are counted.
+     * The less, the more is missed.  NIGH_DEFAULT: only those that are certain to be too far.  NIGH_EINVAL with a
+     * `stop` or k = NIGH_ALL.
      */
     double slack;
 } nigh_search_options;
