@@ -192,6 +192,7 @@ typedef struct nigh_scale {
                               similarity, the share of it that agrees */
     uint32_t chance;       /* the distance to be expected of the nearest of as many signatures made by tossing coins:
                               what is not much nearer may have nothing to do with the query */
+    uint32_t reserved;
 } nigh_scale;
 
 /* Returns: NIGH_OK; NIGH_EINVAL past the last query; NIGH_ENOTFOUND of results that are not of a collection. */

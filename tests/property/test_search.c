@@ -181,7 +181,8 @@ static void check_world(const struct world *world, const nigh_collection *collec
             weights[q * width + j] = (uint8_t)(draw % 4 == 0 || q % 3 == 0 ? draw >> 8 : 0);
         }
         for (uint32_t i = 0; i < world->bytes; i++) /* something must count */
-            if (mask[i] != 0) weights[q * width + (size_t)8 * i + (uint32_t)__builtin_ctz(mask[i])] |= 1;
+            if (mask[i] != 0 && 8 * i + (uint32_t)__builtin_ctz(mask[i]) < width)
+                weights[q * width + (size_t)8 * i + (uint32_t)__builtin_ctz(mask[i])] |= 1;
         if (masked && weighted) mask[0] |= 1;
         weights[q * width] |= 1;
         levels_make(levels + q * width, width, masked ? mask : NULL, weighted ? weights + q * width : NULL);
