@@ -142,6 +142,21 @@ static void columns_add(nigh_context *context, const char *path) {
     assert_ok(nigh_columns_build(context, path, &options, NULL, &error), &error);
 }
 
+/* Most are 0, or none; something must count. */
+static void draw_weights(const struct world *world, struct nigh__rng *rng, size_t q, const uint8_t *mask,
+                         uint8_t *weights) {
+    for (uint32_t j = 0; j < world->width_bits; j++) {
+        const uint64_t draw = nigh__rng_next(rng);
+        weights[j] = (uint8_t)(draw % 4 == 0 || q % 3 == 0 ? draw >> 8 : 0);
+    }
+    for (uint32_t i = 0; i < world->bytes; i++) {
+        if (mask[i] == 0) continue;
+        const uint32_t bit = 8 * i + (uint32_t)__builtin_ctz(mask[i]);
+        if (bit < world->width_bits) weights[bit] |= 1;
+    }
+    weights[0] |= 1;
+}
+
 /* With masks of few bits, of many, of none and of all, and weights of which most are 0, or none. */
 static void check_world(const struct world *world, const nigh_collection *collection, const char *kernel,
                         enum ranking ranking, nigh_search_method method) {
@@ -176,15 +191,8 @@ static void check_world(const struct world *world, const nigh_collection *collec
                       : q % 4 == 2 ? 0xff
                                    : (uint8_t)(ranking == MASKED ? 0 : 1);
         }
-        for (uint32_t j = 0; j < width; j++) {
-            const uint64_t draw = nigh__rng_next(&rng);
-            weights[q * width + j] = (uint8_t)(draw % 4 == 0 || q % 3 == 0 ? draw >> 8 : 0);
-        }
-        for (uint32_t i = 0; i < world->bytes; i++) /* something must count */
-            if (mask[i] != 0 && 8 * i + (uint32_t)__builtin_ctz(mask[i]) < width)
-                weights[q * width + (size_t)8 * i + (uint32_t)__builtin_ctz(mask[i])] |= 1;
+        draw_weights(world, &rng, q, mask, weights + q * width);
         if (masked && weighted) mask[0] |= 1;
-        weights[q * width] |= 1;
         levels_make(levels + q * width, width, masked ? mask : NULL, weighted ? weights + q * width : NULL);
         all[q] = oracle(world, queries + q * world->bytes, levels + q * width);
     }
