@@ -211,7 +211,7 @@ INLINE __m256i turn_rows(const struct nigh__asked *asked, const struct repeated 
 /* nigh__rows_function; as one for a query that is alone where `stream` is set. */
 INLINE uint32_t rows_body(const struct nigh__asked *asked, uint32_t plane_count, const uint64_t *rows, size_t count,
                           size_t words, uint32_t *distances, bool stream) {
-    struct repeated narrow;
+    struct repeated narrow = {.query = _mm512_setzero_si512()}; /* not all compilers see that it is not read */
     if (is_narrow(words)) repeated_init(&narrow, asked, plane_count, words);
     const bool two_places = stream && !is_narrow(words); /* four from each ask memory for less at once */
     const size_t step = two_places ? 4 : 8;
