@@ -83,6 +83,19 @@ nigh_status nigh__segment_id(const struct nigh__segment *segment, uint32_t docum
     return nigh__segment_corrupt(segment, NIGH__SECTION_ID_OFFSETS, document, "an id is malformed or misplaced", error);
 }
 
+/* Inside a guard: what changes here must not be a local of the function that set it. */
+static bool copy_metadata(const struct nigh__segment *segment, uint32_t document, void *buffer, size_t capacity,
+                          size_t *length) {
+    uint64_t start;
+    uint64_t whole;
+    if (!item_range(segment->metadata_offsets, segment->sections[NIGH__SECTION_METADATA_BYTES].length, document,
+                    NIGH_MAX_METADATA_LENGTH, &start, &whole))
+        return false;
+    if (capacity != 0) memcpy(buffer, segment->metadata_bytes + start, whole < capacity ? (size_t)whole : capacity);
+    *length = (size_t)whole;
+    return true;
+}
+
 nigh_status nigh__segment_metadata(const struct nigh__segment *segment, uint32_t document, void *buffer,
                                    size_t capacity, size_t *length, nigh_error *error) {
     *length = 0;
@@ -90,17 +103,11 @@ nigh_status nigh__segment_metadata(const struct nigh__segment *segment, uint32_t
     struct nigh__guard guard;
     nigh__guard_enter(&guard, segment->map, segment->length);
     if (NIGH__GUARD_FAULTED(&guard)) return nigh__segment_cut(segment, error);
-    uint64_t start;
-    uint64_t whole;
-    bool sound = item_range(segment->metadata_offsets, segment->sections[NIGH__SECTION_METADATA_BYTES].length, document,
-                            NIGH_MAX_METADATA_LENGTH, &start, &whole);
-    if (sound && capacity != 0)
-        memcpy(buffer, segment->metadata_bytes + start, whole < capacity ? (size_t)whole : capacity);
+    const bool sound = copy_metadata(segment, document, buffer, capacity, length);
     nigh__guard_leave(&guard);
     if (!sound)
         return nigh__segment_corrupt(segment, NIGH__SECTION_METADATA_OFFSETS, document,
                                      "the offset of metadata is wrong", error);
-    *length = (size_t)whole;
     return NIGH_OK;
 }
 
