@@ -27,7 +27,7 @@ set(tests_of_learning
 set(tests_of_terms
     fuzz.manifest fuzz.terms fuzz.writers golden.terms_golden property.filters property.power_loss property.refused_writes property.terms
     property.terms_faults
-    unit.blocks unit.eval_filters unit.filter_choice unit.positions unit.terms_file unit.terms_index unit.terms_search
+    unit.blocks unit.eval_filters unit.filter_choice unit.filters_bound unit.positions unit.terms_file unit.terms_index unit.terms_search
     cli.completion cli.eval_terms cli.help cli.committed cli.interrupt_soon cli.leftovers cli.peak_memory cli.terms cli.terms_errors cli.terms_verify
     oracle.terms_reader repository.papers)
 set(tests_of_evaluation
