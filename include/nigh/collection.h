@@ -209,6 +209,7 @@ typedef struct nigh_writer_options {
     nigh_attachment model;             /* the same */
     const nigh_thresholds *thresholds; /* NULL, or those that floats were read with: the collection keeps them, or must
                                           have the same.  Without `scheme`; must outlive the writer */
+    int merge;                         /* zero: leave each commit a segment of its own; see nigh_merge() */
 } nigh_writer_options;
 
 NIGH_API void nigh_writer_options_init(nigh_writer_options *options);
@@ -251,12 +252,15 @@ typedef struct nigh_commit {
     uint64_t bytes;          /* of its segments now */
     uint64_t sequence;       /* of its manifest now */
     uint32_t width_bits;
+    uint32_t merged;       /* segments that were made one afterwards, see nigh_merge(); 0: there was no need */
+    uint32_t merge_status; /* a nigh_status: why that failed; what was added is safe all the same */
     uint32_t reserved_number;
-    uint64_t reserved[4];
+    uint64_t reserved[3];
 } nigh_commit;
 
 /*
- * Makes everything added durable and visible, all of it or none.  Afterwards
+ * Makes everything added durable and visible, all of it or none; then merges the
+ * newest segments where there are many of about the same size, as nigh_merge() does.  Afterwards
  * the writer can only be closed.  Until then nobody else can add, so what `commit`
  * (may be NULL) tells is the newest state.
  *
@@ -266,6 +270,44 @@ typedef struct nigh_commit {
  */
 NIGH_API nigh_status nigh_writer_commit(nigh_writer *writer, nigh_commit *commit, nigh_error *error);
 NIGH_API void nigh_writer_close(nigh_writer *writer); /* accepts NULL */
+
+/* --------------------------------------------------------------- merging -- */
+
+typedef struct nigh_merge_options {
+    size_t size;
+    int tiered; /* non-zero: only what a commit would merge by itself; 0: all into one segment, or into as few as can
+                   be where some keep weights, texts or keys of their documents and others do not */
+    const nigh_progress *progress;
+} nigh_merge_options;
+
+NIGH_API void nigh_merge_options_init(nigh_merge_options *options);
+
+typedef struct nigh_merge_result {
+    size_t size;
+    uint32_t before, after; /* segments; equal where there was nothing to merge */
+    uint64_t written;       /* documents that were written anew */
+    uint64_t dropped;       /* deleted ones, of which nothing is left */
+    uint64_t bytes;         /* of the segments that were written */
+    uint64_t documents;     /* of the collection now */
+    uint64_t sequence;      /* of its manifest now */
+    uint64_t total_bytes;   /* of its segments now */
+    uint64_t last_segment;  /* number of its last segment now */
+} nigh_merge_result;
+
+/*
+ * Writes segments of a collection as one, in their order and without what was deleted, and makes the sidecars that
+ * the largest of them has.  Ids, metadata, weights, texts, vocabulary and model stay as they are.  Numbers of documents
+ * change where deleted ones came before them.  The checksums of what is merged are compared first.  Readers are not
+ * disturbed: those that are open keep the state that they have, and the space of the old files comes back when the
+ * last of them closes.
+ *
+ * Threads: as a writer: one for a collection on the whole machine.
+ * Returns: NIGH_OK, also where there was nothing to merge; NIGH_EBUSY while another writes; as
+ *          nigh_collection_open(); NIGH_ENOMEM; NIGH_EIO; NIGH_ECANCELLED.  After a failure the collection is as
+ *          it was; only where the very last sync of the directory failed may it be merged.
+ */
+NIGH_API nigh_status nigh_merge(nigh_context *context, const char *path, const nigh_merge_options *options,
+                                nigh_merge_result *result, nigh_error *error);
 
 #ifdef __cplusplus
 }

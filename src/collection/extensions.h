@@ -20,7 +20,8 @@
 #include "base/file.h"
 #include "base/progress.h"
 
-struct nigh__segment; /* collection/segment.h */
+struct nigh__segment;        /* collection/segment.h */
+struct nigh__sidecar_writer; /* collection/sidecar.h */
 
 #define NIGH__SIDECAR_KINDS 4u /* numbers of kinds are less than this; there is none of number 0 */
 #define NIGH__EXTRAS 6u        /* at most */
@@ -34,6 +35,13 @@ struct nigh__sidecar_kind {
     nigh_status (*fits)(const struct nigh__segment *segment, nigh_error *error);
     /* Compares what it says with the rows of the segment, for `nigh check`; its bytes are as they were written. */
     nigh_status (*check)(const struct nigh__segment *segment, struct nigh__progress *progress, nigh_error *error);
+    /*
+     * For a segment that was merged: what the largest of its parts, `like`, has, made for it anew.  The parameter of
+     * its header, and its sections, written and ended.
+     */
+    uint32_t (*parameter_like)(const struct nigh__segment *like, const struct nigh__segment *segment);
+    nigh_status (*write_like)(const struct nigh__segment *like, const struct nigh__segment *segment,
+                              const nigh_progress *progress, struct nigh__sidecar_writer *writer, nigh_error *error);
     /* Fill in what is told of this kind, and leave the rest alone. */
     void (*describe)(const nigh_collection *collection, nigh_collection_info *info);
     void (*describe_segment)(const struct nigh__segment *segment, nigh_segment_info *info);

@@ -126,6 +126,20 @@ nigh_status nigh__sidecar_build(struct nigh__sidecar_build *build, const char *p
     return status;
 }
 
+nigh_status nigh__sidecar_make_like(const struct nigh__file *directory, const struct nigh__sidecar_kind *kind,
+                                    const struct nigh__segment *like, const struct nigh__segment *segment,
+                                    const nigh_progress *progress, nigh_error *error) {
+    struct nigh__sidecar_writer *writer;
+    uint64_t length;
+    nigh_status status =
+        nigh__sidecar_writer_open(directory, segment, kind, kind->parameter_like(like, segment), &writer, error);
+    if (status != NIGH_OK) return status;
+    status = kind->write_like(like, segment, progress, writer, error);
+    if (status == NIGH_OK) status = nigh__sidecar_writer_finish(writer, &length, error);
+    nigh__sidecar_writer_close(writer);
+    return status;
+}
+
 /* -------------------------------------------------------------------- removing */
 
 static nigh_status remove_all(const struct work *work, const struct nigh__sidecar_kind *kind, nigh_error *error) {

@@ -47,6 +47,14 @@ struct nigh__sidecar_build {
 
 nigh_status nigh__sidecar_build(struct nigh__sidecar_build *build, const char *path, nigh_error *error);
 
+/*
+ * Writes for a segment what `like`, one that it was merged from, has; whole but for its name.  The caller holds the
+ * lock.
+ */
+nigh_status nigh__sidecar_make_like(const struct nigh__file *directory, const struct nigh__sidecar_kind *kind,
+                                    const struct nigh__segment *like, const struct nigh__segment *segment,
+                                    const nigh_progress *progress, nigh_error *error);
+
 /* All of a kind, of whatever segments. */
 nigh_status nigh__sidecar_remove_all(nigh_context *context, const char *path, const struct nigh__sidecar_kind *kind,
                                      nigh_error *error);

@@ -180,6 +180,17 @@ static void tidy_sidecars(const struct nigh__file *directory, const struct nigh_
     }
 }
 
+void nigh__state_remove_segment(const struct nigh__file *directory, uint64_t number) {
+    char name[NIGH__NAME_SIZE];
+    for (unsigned kind = 1; kind < NIGH__SIDECAR_KINDS; kind++) {
+        if (directory->context->extensions->sidecars[kind] == NULL) continue;
+        nigh__sidecar_name(name, directory->context->extensions->sidecars[kind], number, "");
+        nigh__file_remove_in(directory, name);
+    }
+    nigh__segment_name(name, number, "");
+    nigh__file_remove_in(directory, name);
+}
+
 /* What a manifest names that neither the new state nor the spare does: a merge or later deletions took its place. */
 static void remove_replaced(const struct nigh__file *directory, const struct nigh__manifest *old,
                             const struct nigh__array *needed) {
@@ -190,14 +201,8 @@ static void remove_replaced(const struct nigh__file *directory, const struct nig
             nigh__deletions_name(name, entry->deletions.number, "");
             nigh__file_remove_in(directory, name);
         }
-        if (nigh__numbers_have(needed, entry->segment.number)) continue;
-        for (unsigned kind = 1; kind < NIGH__SIDECAR_KINDS; kind++) {
-            if (directory->context->extensions->sidecars[kind] == NULL) continue;
-            nigh__sidecar_name(name, directory->context->extensions->sidecars[kind], entry->segment.number, "");
-            nigh__file_remove_in(directory, name);
-        }
-        nigh__segment_name(name, entry->segment.number, "");
-        nigh__file_remove_in(directory, name);
+        if (!nigh__numbers_have(needed, entry->segment.number))
+            nigh__state_remove_segment(directory, entry->segment.number);
     }
 }
 

@@ -30,6 +30,9 @@ nigh_status nigh__state_free_number(const struct nigh__file *directory, uint64_t
  */
 void nigh__state_clear(const struct nigh__file *directory, uint64_t least);
 
+/* Removes a segment that no manifest names, and what stands beside it. */
+void nigh__state_remove_segment(const struct nigh__file *directory, uint64_t number);
+
 /*
  * The same when asked for, with all that nigh__state_tidy() would remove after a commit; each name is told.
  */

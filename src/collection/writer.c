@@ -28,6 +28,7 @@
 #include "collection/collection.h"
 #include "collection/collection_options.h"
 #include "collection/header.h"
+#include "collection/merge.h"
 #include "collection/scheme.h"
 #include "collection/segment_write.h"
 #include "collection/state.h"
@@ -43,6 +44,7 @@ struct nigh_writer {
     nigh_attachment kept[NIGH__ATTACHMENT_KINDS]; /* bytes NULL: none, or none that is not there already */
     uint32_t width_bits;
     enum state state;
+    bool merge;                  /* after a commit */
     bool made_directory;         /* and must remove it, unless committed */
     struct nigh__file directory; /* holds the lock */
     nigh_collection *old;        /* what is there already; NULL: nothing */
@@ -205,6 +207,7 @@ nigh_status nigh_writer_open(nigh_context *context, const char *path, const nigh
     if (writer == NULL) return nigh__no_memory(error, "for a writer");
     writer->context = context;
     writer->width_bits = chosen.width_bits;
+    writer->merge = chosen.merge != 0;
     nigh__progress_init(&writer->progress, chosen.progress);
     writer->path = nigh__string_copy(context, path);
     if (writer->path == NULL) status = nigh__no_memory(error, "for a path");
@@ -411,6 +414,20 @@ static void tell(const struct nigh_writer *writer, const struct nigh__manifest_e
     nigh__info_copy(out, &commit, sizeof commit);
 }
 
+/* What was added is safe whatever becomes of this, so a failure is told and is none of the commit. */
+static void merge(struct nigh_writer *writer, nigh_commit *told) {
+    nigh_merge_result result = {.size = sizeof result};
+    told->merge_status =
+        (uint32_t)nigh__merge_tiers(writer->context, &writer->directory, &writer->progress.callback, &result, NULL);
+    if (told->merge_status != NIGH_OK || result.before == result.after) return;
+    told->merged = result.before - result.after + 1;
+    told->sequence = result.sequence;
+    told->documents = result.documents;
+    told->first_document = result.documents - told->added;
+    told->bytes = result.total_bytes;
+    told->segment = result.last_segment;
+}
+
 nigh_status nigh_writer_commit(nigh_writer *writer, nigh_commit *commit, nigh_error *error) {
     nigh_status status = usable(writer, error);
     if (status != NIGH_OK) return status;
@@ -428,7 +445,10 @@ nigh_status nigh_writer_commit(nigh_writer *writer, nigh_commit *commit, nigh_er
     if (status == NIGH_OK) status = publish(writer, &entry, error);
     if (status != NIGH_OK) return status;
     writer->state = COMMITTED;
-    if (commit != NULL) tell(writer, &entry, distinct, commit);
+    nigh_commit told = {.size = sizeof told};
+    tell(writer, &entry, distinct, &told);
+    if (writer->merge) merge(writer, &told);
+    if (commit != NULL) nigh__info_copy(commit, &told, sizeof told);
     return NIGH_OK;
 }
 

@@ -97,5 +97,7 @@ const struct nigh__sidecar_kind nigh__columns_sidecar = {.number = NIGH__SIDECAR
                                                          .title = "columns",
                                                          .fits = fits,
                                                          .check = check,
+                                                         .parameter_like = nigh__columns_parameter_like,
+                                                         .write_like = nigh__columns_write_like,
                                                          .describe = describe,
                                                          .describe_segment = describe_segment};

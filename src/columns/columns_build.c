@@ -48,6 +48,21 @@ static nigh_status write_columns(void *user, const struct nigh__segment *segment
     return status;
 }
 
+uint32_t nigh__columns_parameter_like(const struct nigh__segment *like, const struct nigh__segment *segment) {
+    (void)like;
+    return parameter(NULL, segment);
+}
+
+nigh_status nigh__columns_write_like(const struct nigh__segment *like, const struct nigh__segment *segment,
+                                     const nigh_progress *progress, struct nigh__sidecar_writer *writer,
+                                     nigh_error *error) {
+    struct building building;
+    (void)like;
+    nigh__options_defaults(&nigh__columns_options_shape, &building.options);
+    nigh__progress_init(&building.progress, progress);
+    return write_columns(&building, segment, writer, error);
+}
+
 nigh_status nigh_columns_build(nigh_context *context, const char *path, const nigh_columns_options *options,
                                nigh_columns_result *result, nigh_error *error) {
     struct building building;

@@ -20,7 +20,7 @@
 #define MAX_PASSES 64u
 
 struct graphs {
-    nigh_context *context;
+    const nigh_context *context;
     nigh_graph_options options;
     struct nigh__progress progress;
     uint64_t edges; /* of those built */
@@ -130,6 +130,29 @@ static nigh_status write_graph(void *user, const struct nigh__segment *segment, 
     status = write_sections(writer, &made.graph, error);
     nigh__graph_made_release(&made);
     return status;
+}
+
+/* ------------------------------------------------------------------- after a merge -- */
+
+uint32_t nigh__graph_parameter_like(const struct nigh__segment *like, const struct nigh__segment *segment) {
+    (void)segment;
+    return like->sidecars[NIGH__SIDECAR_GRAPH]->header.parameter;
+}
+
+nigh_status nigh__graph_write_like(const struct nigh__segment *like, const struct nigh__segment *segment,
+                                   const nigh_progress *progress, struct nigh__sidecar_writer *writer,
+                                   nigh_error *error) {
+    struct graphs graphs = {.context = segment->context};
+    struct nigh__graph graph;
+    const nigh_status status = nigh__graph_of_segment(like, &graph, error);
+    if (status != NIGH_OK) return status;
+    nigh__options_defaults(&nigh__graph_options_shape, &graphs.options);
+    graphs.options.degree = graph.degree;
+    graphs.options.neighbours = graph.facts.neighbours;
+    graphs.options.trees = graph.facts.trees;
+    graphs.options.seed = graph.facts.seed;
+    nigh__progress_init(&graphs.progress, progress);
+    return write_graph(&graphs, segment, writer, error);
 }
 
 /* ----------------------------------------------------------------------- the calls -- */

@@ -51,6 +51,8 @@ const struct nigh__sidecar_kind nigh__graph_sidecar = {.number = NIGH__SIDECAR_G
                                                        .title = "a neighbour graph",
                                                        .fits = fits,
                                                        .check = nigh__graph_check,
+                                                       .parameter_like = nigh__graph_parameter_like,
+                                                       .write_like = nigh__graph_write_like,
                                                        .describe = describe,
                                                        .describe_segment = describe_segment};
 

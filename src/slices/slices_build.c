@@ -10,7 +10,7 @@
 #include "slices/slices_options.h"
 
 struct lists {
-    nigh_context *context;
+    const nigh_context *context;
     nigh_lists_options options;
     struct nigh__progress progress;
     struct nigh__slicing slicing; /* of the segment at hand */
@@ -92,6 +92,32 @@ static nigh_status write_lists(void *user, const struct nigh__segment *segment, 
     if (status == NIGH_OK) status = nigh__sidecar_section_end(writer, numbers, error);
     if (status == NIGH_OK) status = write_costs(lists, segment, writer, error);
     return status;
+}
+
+/* Slices as wide as those of the part, or by the number of signatures where those were. */
+static void slice_like(const struct nigh__segment *like, const struct nigh__segment *segment,
+                       struct nigh__slicing *out) {
+    const uint32_t usual = nigh_slices_default_width(like->signatures, like->width_bits);
+    const uint32_t slices = like->sidecars[NIGH__SIDECAR_SLICES]->header.parameter;
+    uint32_t width = (like->width_bits + slices - 1) / slices;
+    if (width == usual) width = nigh_slices_default_width(segment->signatures, segment->width_bits);
+    (void)nigh__slicing_make(segment->width_bits, width, out);
+}
+
+uint32_t nigh__slices_parameter_like(const struct nigh__segment *like, const struct nigh__segment *segment) {
+    struct nigh__slicing slicing;
+    slice_like(like, segment, &slicing);
+    return slicing.count;
+}
+
+nigh_status nigh__slices_write_like(const struct nigh__segment *like, const struct nigh__segment *segment,
+                                    const nigh_progress *progress, struct nigh__sidecar_writer *writer,
+                                    nigh_error *error) {
+    struct lists lists = {.context = segment->context};
+    nigh__options_defaults(&nigh__lists_options_shape, &lists.options);
+    nigh__progress_init(&lists.progress, progress);
+    slice_like(like, segment, &lists.slicing);
+    return write_lists(&lists, segment, writer, error);
 }
 
 nigh_status nigh_lists_build(nigh_context *context, const char *path, const nigh_lists_options *options,

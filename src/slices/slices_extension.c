@@ -35,6 +35,8 @@ const struct nigh__sidecar_kind nigh__slices_sidecar = {.number = NIGH__SIDECAR_
                                                         .title = "slice lists",
                                                         .fits = fits,
                                                         .check = nigh__slices_check,
+                                                        .parameter_like = nigh__slices_parameter_like,
+                                                        .write_like = nigh__slices_write_like,
                                                         .describe = describe,
                                                         .describe_segment = describe_segment};
 

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collection/merge.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/progress.h"
+#include "base/status.h"
+#include "collection/check_segment.h"
+#include "collection/collection_options.h"
+#include "collection/directory.h"
+#include "collection/merge_plan.h"
+#include "collection/segment_copy.h"
+#include "collection/sidecar_build.h"
+#include "collection/state.h"
+
+/* A run and what becomes of it. */
+struct merged {
+    struct nigh__merge_run run;
+    uint64_t number;                   /* of the new segment */
+    struct nigh__manifest_entry entry; /* the same, once it is written */
+    bool written;
+    bool dropped; /* nothing is left of it, and no segment is needed */
+};
+
+struct merging {
+    nigh_context *context;
+    const struct nigh__file *directory; /* locked */
+    nigh_collection *collection;        /* the state before */
+    struct nigh__merge_part *parts;     /* of each segment; owned */
+    struct nigh__array merged;          /* of struct merged */
+    uint64_t next_number;
+    uint64_t copied, total; /* documents */
+    bool published;         /* a manifest that names the new segments may be on the disk */
+    struct nigh__progress progress;
+    const nigh_progress *callback;
+    nigh_merge_result result;
+};
+
+/* ---------------------------------------------------------------- the plan -- */
+
+/* What a segment keeps of every document, or of none. */
+static uint32_t shape_of(const struct nigh__segment *segment) {
+    if (segment->documents == 0) return UINT32_MAX;
+    return (segment->weights != NULL) | (uint32_t)(segment->text_offsets != NULL) << 1 |
+           nigh__segment_key_count(segment) << 2;
+}
+
+static nigh_status look_at_parts(struct merging *merging, nigh_error *error) {
+    const nigh_collection *collection = merging->collection;
+    merging->parts = nigh__alloc(merging->context, collection->segment_count, sizeof *merging->parts);
+    if (merging->parts == NULL) return nigh__no_memory(error, "for a list of segments");
+    for (uint32_t i = 0; i < collection->segment_count; i++)
+        merging->parts[i] = (struct nigh__merge_part){.documents = collection->segments[i]->documents,
+                                                      .shape = shape_of(collection->segments[i])};
+    return NIGH_OK;
+}
+
+static nigh_status add_run(struct merging *merging, const struct nigh__merge_run *run, nigh_error *error) {
+    struct merged *merged = nigh__array_add(merging->context, &merging->merged, 1);
+    if (merged == NULL) return nigh__no_memory(error, "for a list of segments");
+    *merged = (struct merged){.run = *run, .number = merging->next_number++};
+    for (uint32_t i = run->first; i < run->first + run->count; i++)
+        merging->total += merging->parts[i].documents - merging->parts[i].deleted;
+    return NIGH_OK;
+}
+
+static nigh_status plan_tiers(struct merging *merging, nigh_error *error) {
+    struct nigh__merge_run run;
+    const bool some = nigh__merge_tiered(merging->parts, merging->collection->segment_count, &run);
+    return some ? add_run(merging, &run, error) : NIGH_OK;
+}
+
+static nigh_status plan_whole(struct merging *merging, nigh_error *error) {
+    struct nigh__merge_run run = {.first = 0, .count = 0};
+    nigh_status status = NIGH_OK;
+    while (status == NIGH_OK && nigh__merge_whole(merging->parts, merging->collection->segment_count,
+                                                  run.first + run.count, NIGH__MAX_DOCUMENTS, &run))
+        status = add_run(merging, &run, error);
+    return status;
+}
+
+/* ------------------------------------------------------------ a new segment -- */
+
+/* What one of the parts keeps of how documents were signed is kept on; *kept is the caller's to free. */
+static nigh_status take_attachments(const struct merging *merging, const struct merged *merged,
+                                    nigh_attachment kept[NIGH__ATTACHMENT_KINDS], nigh_error *error) {
+    nigh_status status = NIGH_OK;
+    for (uint32_t i = merged->run.first; i < merged->run.first + merged->run.count; i++)
+        for (enum nigh__attachment kind = 0; kind < NIGH__ATTACHMENT_KINDS && status == NIGH_OK; kind++) {
+            const struct nigh__segment *part = merging->collection->segments[i];
+            uint8_t *bytes = NULL;
+            size_t length = 0;
+            if (part->kept[kind] == NULL || kept[kind].bytes != NULL) continue;
+            status = nigh__segment_attachment(part, kind, &bytes, &length, error);
+            kept[kind] = (nigh_attachment){.bytes = bytes, .length = length};
+        }
+    return status;
+}
+
+static void free_attachments(const struct merging *merging, nigh_attachment kept[NIGH__ATTACHMENT_KINDS]) {
+    for (enum nigh__attachment kind = 0; kind < NIGH__ATTACHMENT_KINDS; kind++)
+        nigh__free(merging->context, (void *)(uintptr_t)kept[kind].bytes);
+}
+
+/* Sums are compared first: a damaged byte must not get a good checksum by being copied. */
+static nigh_status copy_parts(struct merging *merging, const struct merged *merged, struct nigh__segment_writer *writer,
+                              nigh_error *error) {
+    struct nigh__segment_copier copier;
+    nigh_status status = nigh__segment_copier_init(merging->context, merging->collection->width_bits, &copier, error);
+    if (status != NIGH_OK) return status;
+    for (uint32_t i = merged->run.first; i < merged->run.first + merged->run.count && status == NIGH_OK; i++) {
+        const struct nigh__segment *part = merging->collection->segments[i];
+        status = nigh__segment_check_sums(part, &merging->progress, error);
+        if (status == NIGH_OK)
+            status =
+                nigh__segment_copy(&copier, part, writer, &merging->progress, &merging->copied, merging->total, error);
+    }
+    nigh__segment_copier_release(&copier);
+    return status;
+}
+
+/* Nothing but deleted documents, in a collection that has others: no segment is needed. */
+static bool is_needless(const struct merging *merging, const struct merged *merged,
+                        const nigh_attachment kept[NIGH__ATTACHMENT_KINDS]) {
+    if (merged->run.count == merging->collection->segment_count) return false;
+    for (enum nigh__attachment kind = 0; kind < NIGH__ATTACHMENT_KINDS; kind++)
+        if (kept[kind].bytes != NULL) return false;
+    for (uint32_t i = merged->run.first; i < merged->run.first + merged->run.count; i++)
+        if (merging->parts[i].documents != merging->parts[i].deleted) return false;
+    return true;
+}
+
+static nigh_status write_segment(struct merging *merging, struct merged *merged,
+                                 const nigh_attachment kept[NIGH__ATTACHMENT_KINDS], nigh_error *error) {
+    struct nigh__segment_plan plan = {.directory = merging->directory,
+                                      .number = merged->number,
+                                      .width_bits = merging->collection->width_bits,
+                                      .scheme = nigh_collection_scheme(merging->collection)};
+    struct nigh__segment_writer *writer;
+    memcpy(plan.kept, kept, sizeof plan.kept);
+    nigh_status status = nigh__segment_writer_open(merging->context, &plan, &writer, error);
+    if (status != NIGH_OK) return status;
+    status = copy_parts(merging, merged, writer, error);
+    if (status == NIGH_OK) status = nigh__segment_writer_finish(writer, &merging->progress, &merged->entry, error);
+    merged->written = status == NIGH_OK;
+    nigh__segment_writer_close(writer, merged->written);
+    return status;
+}
+
+/* ------------------------------------------------------------ what stands beside -- */
+
+static const struct nigh__segment *largest_part(const struct merging *merging, const struct merged *merged) {
+    const struct nigh__segment *largest = merging->collection->segments[merged->run.first];
+    for (uint32_t i = merged->run.first; i < merged->run.first + merged->run.count; i++)
+        if (merging->collection->segments[i]->signatures > largest->signatures)
+            largest = merging->collection->segments[i];
+    return largest;
+}
+
+static nigh_status make_sidecars(struct merging *merging, const struct merged *merged, nigh_error *error) {
+    const struct nigh__segment *like = largest_part(merging, merged);
+    struct nigh__segment *segment;
+    nigh_status status = nigh__segment_open(merging->directory, &merged->entry, &segment, error);
+    if (status != NIGH_OK) return status;
+    for (unsigned i = 1; i < NIGH__SIDECAR_KINDS && status == NIGH_OK && segment->signatures != 0; i++) {
+        const struct nigh__sidecar_kind *kind = merging->context->extensions->sidecars[i];
+        if (kind == NULL || like->sidecars[i] == NULL) continue;
+        status = nigh__sidecar_make_like(merging->directory, kind, like, segment, merging->callback, error);
+        if (status == NIGH_OK) status = nigh__sidecar_publish(merging->directory, segment->number, kind, error);
+    }
+    nigh__segment_close(segment);
+    return status;
+}
+
+static nigh_status merge_run(struct merging *merging, struct merged *merged, nigh_error *error) {
+    nigh_attachment kept[NIGH__ATTACHMENT_KINDS] = {{.bytes = NULL}};
+    nigh_status status = take_attachments(merging, merged, kept, error);
+    if (status == NIGH_OK && is_needless(merging, merged, kept))
+        merged->dropped = true;
+    else if (status == NIGH_OK)
+        status = write_segment(merging, merged, kept, error);
+    free_attachments(merging, kept);
+    return status == NIGH_OK && merged->written ? make_sidecars(merging, merged, error) : status;
+}
+
+/* ------------------------------------------------------------------ the commit -- */
+
+static nigh_status next_manifest(const struct merging *merging, struct nigh__manifest *out, nigh_error *error) {
+    const nigh_collection *old = merging->collection;
+    const struct merged *merged = merging->merged.data;
+    const struct merged *const end = merged + merging->merged.count;
+    *out = (struct nigh__manifest){
+        .header = {.sequence = old->sequence + 1, .next_segment = merging->next_number, .width_bits = old->width_bits}};
+    if (old->sequence >= UINT64_MAX - 1)
+        return nigh__fail_at(error, NIGH_ELIMIT, old->path, NIGH_NO_OFFSET, "no manifest number is left");
+    out->entries = nigh__alloc(merging->context, old->segment_count, sizeof *out->entries);
+    if (out->entries == NULL) return nigh__no_memory(error, "for a manifest");
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < old->segment_count;) {
+        const bool replaced = merged < end && merged->run.first == i;
+        if (!replaced) out->entries[count++] = nigh__segment_entry(old->segments[i]);
+        if (replaced && merged->written) out->entries[count++] = (struct nigh__living_entry){.segment = merged->entry};
+        i += replaced ? merged->run.count : 1;
+        merged += replaced;
+    }
+    out->header.segment_count = count;
+    for (uint32_t i = 0; i < count; i++) out->header.documents += out->entries[i].segment.documents;
+    return NIGH_OK;
+}
+
+/* Twice: the spare must not name the parts, which go. */
+static nigh_status publish(struct merging *merging, nigh_error *error) {
+    struct nigh__manifest manifest = {.entries = NULL};
+    bool again;
+    nigh_status status = next_manifest(merging, &manifest, error);
+    if (status == NIGH_OK) status = nigh__file_sync(merging->directory, error);
+    if (status == NIGH_OK && nigh__progress_tick(&merging->progress, "committing", 0, 0))
+        status = nigh__progress_cancelled(error);
+    if (status == NIGH_OK)
+        status =
+            nigh__manifest_write(merging->directory, NIGH__STORE_COLLECTION, &manifest, &merging->published, error);
+    if (status == NIGH_OK) {
+        manifest.header.sequence++;
+        status = nigh__manifest_write(merging->directory, NIGH__STORE_COLLECTION, &manifest, &again, error);
+    }
+    merging->result.after = manifest.header.segment_count;
+    merging->result.sequence = manifest.header.sequence;
+    merging->result.documents = manifest.header.documents;
+    for (uint32_t i = 0; i < manifest.header.segment_count; i++) {
+        merging->result.total_bytes += manifest.entries[i].segment.file_length;
+        merging->result.last_segment = manifest.entries[i].segment.number;
+    }
+    if (status == NIGH_OK)
+        nigh__state_tidy(merging->directory, NIGH__STORE_COLLECTION, &manifest, merging->collection->next_segment);
+    nigh__manifest_release(merging->context, &manifest);
+    return status;
+}
+
+static void discard(const struct merging *merging) {
+    const struct merged *merged = merging->merged.data;
+    for (size_t i = 0; i < merging->merged.count; i++) nigh__state_remove_segment(merging->directory, merged[i].number);
+}
+
+static nigh_status run_all(struct merging *merging, nigh_error *error) {
+    struct merged *merged = merging->merged.data;
+    nigh_status status = NIGH_OK;
+    for (size_t i = 0; i < merging->merged.count && status == NIGH_OK; i++) {
+        status = merge_run(merging, &merged[i], error);
+        merging->result.written += merged[i].written ? merged[i].entry.documents : 0;
+        merging->result.bytes += merged[i].written ? merged[i].entry.file_length : 0;
+    }
+    if (status == NIGH_OK) status = publish(merging, error);
+    if (status != NIGH_OK && !merging->published) discard(merging);
+    return status;
+}
+
+/* ------------------------------------------------------------------- the calls -- */
+
+static nigh_status begin(struct merging *merging, nigh_error *error) {
+    nigh_status status = nigh__collection_open_in(merging->context, merging->directory, &merging->collection, error);
+    if (status != NIGH_OK) return status;
+    if (merging->collection->damaged_manifests != 0)
+        return nigh__because(error, NIGH_REASON_DAMAGED_MANIFEST,
+                             nigh__fail_at(error, NIGH_ECORRUPT, merging->collection->path, NIGH_NO_OFFSET,
+                                           "the newest manifest is damaged, and merging would lose what it lists"));
+    merging->result.before = merging->result.after = merging->collection->segment_count;
+    merging->result.sequence = merging->collection->sequence;
+    merging->result.documents = merging->collection->documents;
+    nigh__state_clear(merging->directory, merging->collection->next_segment);
+    status =
+        nigh__state_free_number(merging->directory, merging->collection->next_segment, &merging->next_number, error);
+    return status == NIGH_OK ? look_at_parts(merging, error) : status;
+}
+
+static nigh_status merge_in(nigh_context *context, const struct nigh__file *directory, const nigh_progress *progress,
+                            nigh_status (*plan)(struct merging *merging, nigh_error *error), nigh_merge_result *result,
+                            nigh_error *error) {
+    struct merging merging = {.context = context,
+                              .directory = directory,
+                              .callback = progress,
+                              .merged = NIGH__ARRAY(struct merged),
+                              .result = {.size = sizeof merging.result}};
+    nigh__progress_init(&merging.progress, progress);
+    nigh_status status = begin(&merging, error);
+    if (status == NIGH_OK) status = plan(&merging, error);
+    if (status == NIGH_OK && merging.merged.count != 0) status = run_all(&merging, error);
+    if (result != NULL) nigh__info_copy(result, &merging.result, sizeof merging.result);
+    nigh__free(context, merging.parts);
+    nigh__array_release(context, &merging.merged);
+    nigh_collection_close(merging.collection);
+    return status;
+}
+
+nigh_status nigh__merge_tiers(nigh_context *context, const struct nigh__file *directory, const nigh_progress *progress,
+                              nigh_merge_result *result, nigh_error *error) {
+    return merge_in(context, directory, progress, plan_tiers, result, error);
+}
+
+nigh_status nigh_merge(nigh_context *context, const char *path, const nigh_merge_options *options,
+                       nigh_merge_result *result, nigh_error *error) {
+    nigh_merge_options chosen;
+    struct nigh__file directory;
+    nigh_status status = nigh__options_copy(&nigh__merge_options_shape, &chosen, options, error);
+    if (status == NIGH_OK) status = nigh__directory_lock(context, path, NIGH__STORE_COLLECTION, &directory, error);
+    if (status != NIGH_OK) return status;
+    status = merge_in(context, &directory, chosen.progress, chosen.tiered ? plan_tiers : plan_whole, result, error);
+    nigh__file_release(&directory);
+    return status;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collection/segment_copy.h"
+
+#include "base/limits.h"
+#include "base/memory.h"
+#include "base/progress.h"
+#include "base/status.h"
+
+nigh_status nigh__segment_copier_init(const nigh_context *context, uint32_t width_bits,
+                                      struct nigh__segment_copier *out, nigh_error *error) {
+    *out = (struct nigh__segment_copier){
+        .context = context,
+        .signature = nigh__alloc(context, nigh__row_bytes(width_bits), 1),
+        .weights = nigh__alloc(context, width_bits, 1),
+        .id = NIGH__ARRAY(char),
+        .metadata = NIGH__ARRAY(char),
+        .band_keys = NIGH__ARRAY(uint32_t),
+    };
+    nigh__text_cache_init(&out->texts);
+    if (out->signature != NULL && out->weights != NULL) return NIGH_OK;
+    nigh__segment_copier_release(out);
+    return nigh__no_memory(error, "for a document");
+}
+
+void nigh__segment_copier_release(struct nigh__segment_copier *copier) {
+    nigh__free(copier->context, copier->signature);
+    nigh__free(copier->context, copier->weights);
+    nigh__array_release(copier->context, &copier->id);
+    nigh__array_release(copier->context, &copier->metadata);
+    nigh__array_release(copier->context, &copier->band_keys);
+    nigh__text_cache_release(copier->context, &copier->texts);
+}
+
+/* Reads what has a length of its own: once, and where the room was too small once more. */
+typedef nigh_status reader(const struct nigh__segment *segment, uint32_t document, void *buffer, size_t capacity,
+                           size_t *length, nigh_error *error);
+
+static nigh_status read_id(const struct nigh__segment *segment, uint32_t document, void *buffer, size_t capacity,
+                           size_t *length, nigh_error *error) {
+    return nigh__segment_id(segment, document, buffer, capacity, length, error);
+}
+
+static nigh_status read_whole(struct nigh__segment_copier *copier, const struct nigh__segment *segment,
+                              uint32_t document, reader *read, struct nigh__array *room, size_t *length,
+                              nigh_error *error) {
+    *length = 0;
+    nigh_status status = read(segment, document, room->data, room->count, length, error);
+    if (status != NIGH_OK || *length < room->count) return status;
+    if (nigh__array_room(copier->context, room, *length + 1) == NULL) return nigh__no_memory(error, "for a document");
+    return read(segment, document, room->data, room->count, length, error);
+}
+
+/* Keys lie by band; those of a block of documents are read at once. */
+static nigh_status read_keys(struct nigh__segment_copier *copier, const struct nigh__segment *segment,
+                             uint32_t document, nigh_document *out, nigh_error *error) {
+    const uint32_t bands = nigh__segment_key_count(segment);
+    const uint32_t block = document / NIGH__KEY_BLOCK;
+    nigh_status status = NIGH_OK;
+    if (bands == 0) return NIGH_OK;
+    if (copier->keys_segment != segment || copier->keys_block != block) {
+        copier->keys_segment = NULL;
+        uint32_t *keys = nigh__array_room(copier->context, &copier->band_keys, (size_t)bands * NIGH__KEY_BLOCK);
+        if (keys == NULL) return nigh__no_memory(error, "for the keys of documents");
+        uint32_t count;
+        for (uint32_t band = 0; band < bands && status == NIGH_OK; band++)
+            status = nigh__segment_keys(segment, band, block, keys + (size_t)band * NIGH__KEY_BLOCK, &count, error);
+        if (status != NIGH_OK) return status;
+        copier->keys_segment = segment;
+        copier->keys_block = block;
+    }
+    const uint32_t *keys = (const uint32_t *)copier->band_keys.data + document % NIGH__KEY_BLOCK;
+    for (uint32_t band = 0; band < bands; band++) copier->keys[band] = keys[(size_t)band * NIGH__KEY_BLOCK];
+    out->keys = copier->keys;
+    out->key_count = bands;
+    return NIGH_OK;
+}
+
+static nigh_status read_texts(struct nigh__segment_copier *copier, const struct nigh__segment *segment,
+                              uint32_t document, nigh_document *out, nigh_error *error) {
+    if (segment->text_offsets == NULL) return NIGH_OK;
+    return nigh__segment_text(segment, document, &copier->texts, &out->text, &out->text_length, error);
+}
+
+/* *out points into the copier, up to the next call. */
+static nigh_status read_document(struct nigh__segment_copier *copier, const struct nigh__segment *segment,
+                                 uint32_t document, nigh_document *out, nigh_error *error) {
+    *out = (nigh_document){.size = sizeof *out, .signature = copier->signature};
+    nigh_status status = nigh__segment_signature(segment, document, copier->signature, error);
+    if (status == NIGH_OK && segment->id_offsets != NULL)
+        status = read_whole(copier, segment, document, read_id, &copier->id, &out->id_length, error);
+    if (status == NIGH_OK && segment->id_offsets != NULL) out->id = copier->id.data;
+    if (status == NIGH_OK && segment->metadata_offsets != NULL)
+        status = read_whole(copier, segment, document, nigh__segment_metadata, &copier->metadata, &out->metadata_length,
+                            error);
+    if (status == NIGH_OK) out->metadata = copier->metadata.data;
+    if (status == NIGH_OK && segment->weights != NULL) {
+        status = nigh__segment_weights(segment, document, copier->weights, error);
+        out->weights = copier->weights;
+    }
+    if (status == NIGH_OK) status = read_texts(copier, segment, document, out, error);
+    if (status == NIGH_OK) status = read_keys(copier, segment, document, out, error);
+    return status;
+}
+
+nigh_status nigh__segment_copy(struct nigh__segment_copier *copier, const struct nigh__segment *from,
+                               struct nigh__segment_writer *to, struct nigh__progress *progress, uint64_t *copied,
+                               uint64_t total, nigh_error *error) {
+    nigh_document document;
+    for (uint32_t i = 0; i < from->documents; i++) {
+        nigh_status status = read_document(copier, from, i, &document, error);
+        if (status == NIGH_OK) status = nigh__segment_writer_add(to, &document, error);
+        if (status == NIGH_OK && nigh__progress_tick(progress, "merging", ++*copied, total))
+            status = nigh__progress_cancelled(error);
+        if (status != NIGH_OK) return status;
+    }
+    return NIGH_OK;
+}
