@@ -4,6 +4,7 @@
 #include "collection/format.h"
 
 #define ANY_SHAPE UINT32_MAX
+#define MOST_TIERS 10u /* of 2^32 documents, and one that is never reached */
 
 static uint64_t living(const struct nigh__merge_part *part) { return part->documents - part->deleted; }
 
@@ -42,14 +43,14 @@ static bool hollow(const struct nigh__merge_part *parts, uint32_t count, struct 
     return false;
 }
 
-bool nigh__merge_tiered(const struct nigh__merge_part *parts, uint32_t count, struct nigh__merge_run *run) {
-    const uint32_t least = first_alike(parts, count, NIGH__MAX_DOCUMENTS);
+/*
+ * The first segment of the run that tiers ask for: from the lowest up, ten of a tier at the end become one of the next,
+ * which may be the tenth there, so that a cascade is written once.  `count`: none.
+ */
+static uint32_t first_of_tiers(const struct nigh__merge_part *parts, uint32_t least, uint32_t count) {
     uint32_t first = count; /* of what becomes one so far */
     uint64_t documents = 0; /* in it */
-    uint32_t highest = 0;
-    for (uint32_t i = least; i < count; i++)
-        if (tier_of(living(&parts[i])) > highest) highest = tier_of(living(&parts[i]));
-    for (uint32_t tier = 0; tier <= highest + 1; tier++) {
+    for (uint32_t tier = 0; tier <= MOST_TIERS; tier++) {
         uint32_t begin = first;
         uint32_t members = first < count && tier_of(documents) == tier;
         uint64_t more = documents;
@@ -61,6 +62,32 @@ bool nigh__merge_tiered(const struct nigh__merge_part *parts, uint32_t count, st
         first = begin;
         documents = more;
     }
+    return first;
+}
+
+/*
+ * Small segments before larger ones are not at the end and would wait long.  Ten of them, and all that follows the
+ * first, become one: a segment is written once more for that, and then is of a higher tier.
+ */
+static uint32_t first_out_of_order(const struct nigh__merge_part *parts, uint32_t least, uint32_t count) {
+    uint32_t highest = 0;
+    uint32_t waiting = 0;
+    uint32_t first = count;
+    for (uint32_t i = count; i > least; i--) {
+        const uint32_t tier = tier_of(living(&parts[i - 1]));
+        if (tier < highest) {
+            waiting++;
+            first = i - 1;
+        }
+        if (tier > highest) highest = tier;
+    }
+    return waiting < NIGH__MERGE_FAN ? count : first;
+}
+
+bool nigh__merge_tiered(const struct nigh__merge_part *parts, uint32_t count, struct nigh__merge_run *run) {
+    const uint32_t least = first_alike(parts, count, NIGH__MAX_DOCUMENTS);
+    uint32_t first = first_of_tiers(parts, least, count);
+    if (first == count) first = first_out_of_order(parts, least, count);
     *run = (struct nigh__merge_run){.first = first, .count = count - first};
     return run->count > 1 || hollow(parts, count, run);
 }

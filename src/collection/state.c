@@ -217,22 +217,23 @@ static void tidy_manifests(const struct nigh__file *directory, enum nigh__store_
         const uint64_t sequence = ((const uint64_t *)sequences->data)[i];
         struct nigh__manifest old;
         if (sequence >= spare) continue;
-        if (kind == NIGH__STORE_COLLECTION && needed != NULL &&
-            nigh__manifest_read(directory, kind, sequence, &old, NULL) == NIGH_OK) {
-            remove_replaced(directory, &old, needed);
-            nigh__manifest_release(directory->context, &old);
-        }
+        const nigh_status status = nigh__manifest_read(directory, kind, sequence, &old, NULL);
+        if (status != NIGH_OK && status != NIGH_ECORRUPT) continue; /* the next one may read what it names */
+        if (status == NIGH_OK && kind == NIGH__STORE_COLLECTION) remove_replaced(directory, &old, needed);
+        if (status == NIGH_OK) nigh__manifest_release(directory->context, &old);
         nigh__manifest_name(name, sequence, "");
         nigh__file_remove_in(directory, name);
     }
 }
 
-/* Adds what the spare needs to what the new state does; false where that cannot be known. */
+/* Adds what the spare needs to what the new state does; false where that cannot be known.  A damaged one needs nothing.
+ */
 static bool add_spare(const struct nigh__file *directory, enum nigh__store_kind kind, uint64_t sequence,
                       struct nigh__array *needed) {
     struct nigh__manifest spare;
     if (sequence == 0) return true;
-    if (nigh__manifest_read(directory, kind, sequence, &spare, NULL) != NIGH_OK) return false;
+    const nigh_status status = nigh__manifest_read(directory, kind, sequence, &spare, NULL);
+    if (status != NIGH_OK) return status == NIGH_ECORRUPT || status == NIGH_ENOTFOUND;
     const bool added = nigh__manifest_numbers(directory->context, &spare, needed);
     nigh__manifest_release(directory->context, &spare);
     return added;
@@ -252,8 +253,8 @@ void nigh__state_tidy(const struct nigh__file *directory, enum nigh__store_kind 
             tidy_sidecars(directory, &listing, next_before, &needed);
             tidy_numbers(directory, &listing.terms, next_before, nigh__terms_name, &needed);
         }
-        const bool known = add_spare(directory, kind, spare, &needed);
-        tidy_manifests(directory, kind, &listing.manifests, spare, known ? &needed : NULL);
+        if (add_spare(directory, kind, spare, &needed))
+            tidy_manifests(directory, kind, &listing.manifests, spare, &needed);
     }
     nigh__listing_remove_leftovers(directory, &listing);
     nigh__array_release(context, &needed);
