@@ -42,6 +42,8 @@ static const struct cli_option options[] = {
         "a graph of near neighbours, which makes searching faster still; it takes a minute or two for a million on one "
         "core"),
     CLI_FLAG(0, "no-graph", PLACE(no_graph), "remove the graphs that are there"),
+    CLI_FLAG(0, "no-merge", PLACE(no_merge),
+             "leave what is added a segment of its own, also where there are ten of about its size; see 'nigh merge'"),
     CLI_SIGNING_OPTIONS(PLACE(signing)),
     CLI_READING_OPTIONS(PLACE(reading)),
     CLI_PASSAGE_LIMIT_OPTION(PLACE(reading)),
@@ -147,6 +149,7 @@ static void count_all(const struct indexer *indexer) {
     cli_stats_count(stats, "collection_documents", commit->documents);
     cli_stats_count(stats, "collection_bytes", commit->bytes);
     cli_stats_count(stats, "width_bits", commit->width_bits);
+    cli_stats_count(stats, "merged", commit->merged);
     if (!indexer->documents) return;
     cli_stats_count(stats, "repeated_ids", indexer->repeated + indexer->changed);
     cli_stats_count(stats, "changed_ids", indexer->changed);
@@ -170,6 +173,12 @@ static void summarise(const struct indexer *indexer) {
              cli_digits(result->commit.distinct).text, indexer->path, cli_digits(result->commit.documents).text,
              job->stats.work_seconds, cli_digits((uint64_t)job->stats.rate).text,
              indexer->documents ? cli_skipped_by(&result->signing, result->learned != 0).text : "", repeated, changed);
+    if (result->commit.merged > 0)
+        cli_note(job, "merged %s of '%s'", cli_counted(result->commit.merged, "segment", "segments").text,
+                 indexer->path);
+    if (result->commit.merge_status != NIGH_OK)
+        cli_note(job, "the segments of '%s' were not merged (%s); the documents are safe, and 'nigh merge' tries again",
+                 indexer->path, nigh_status_text((nigh_status)result->commit.merge_status));
     if (indexer->documents && indexer->values->keep_weights && indexer->old.documents > 0 && !indexer->old.has_weights)
         cli_note(job, "'%s' has documents without weights from before; --keep-weights is for new ones only",
                  indexer->path);

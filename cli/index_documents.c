@@ -113,6 +113,7 @@ static void set_options(struct indexer *indexer, const nigh_signer_options *sign
     out->limit_passages = values->reading.limit_passages.value;
     out->vocabulary_bytes = values->signing.memory.value;
     out->threads = job->threads;
+    out->merge = !values->no_merge;
     out->strict = values->reading.strict;
     out->repeated = tell_repeat;
     out->changed = tell_change;

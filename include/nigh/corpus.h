@@ -93,6 +93,7 @@ typedef struct nigh_index_options {
     void (*changed)(void *user, const nigh_signed *document);
     uint64_t limit_passages; /* so many signatures, of documents or of passages of them; default: all.  Words are
                                 counted in all documents up to `limit` */
+    int merge;               /* as in nigh_writer_options; default 1 */
 } nigh_index_options;
 
 NIGH_API void nigh_index_options_init(nigh_index_options *options);
