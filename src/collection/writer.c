@@ -92,7 +92,7 @@ static nigh_status fits_old(const struct nigh_writer *writer, nigh_error *error)
         return nigh__fail_at(
             error, NIGH_ELIMIT, writer->path, NIGH_NO_OFFSET,
             "it has %u segments, one for each time documents were added, and more could not be opened; "
-            "make it anew in fewer steps",
+            "merge them first",
             old->segment_count);
     if (old->width_bits != writer->width_bits)
         return nigh__fail_at(error, NIGH_EMISMATCH, writer->path, NIGH_NO_OFFSET,

@@ -84,6 +84,7 @@ eval
 tune
 plan
 info
+merge
 check
 export
 generate' '' -- "$NIGH" commands

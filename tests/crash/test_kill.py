@@ -6,7 +6,8 @@ Whatever the moment, the collection must pass `nigh check` afterwards and hold
 exactly the old documents or exactly the new ones.  Half of the rounds add to a
 collection, half make a new one.  Rounds go on until KILLS (500) runs were hit
 before they had ended; SEED sets the moments.  Then as many as a tenth of that
-are hit while they make a graph, which must be whole or not there.
+are hit while they make a graph, which must be whole or not there, and as many
+while they merge: nothing may be lost, and the next writer leaves nothing over.
 """
 import os
 import random
@@ -78,6 +79,36 @@ def graph_rounds(rng, kills):
     return whole if killed >= kills else None
 
 
+def merge_rounds(rng, kills):
+    """Kills `nigh merge`.  Returns how often it had merged; None: something was wrong."""
+    for number in range(6):
+        make_input("part.hex", f"part{number}-", 10000, rng)
+        assert nigh("index", "parts.nigh", "part.hex", "--no-merge").returncode == 0
+    make_input("one.hex", "one", 1, rng)
+    before = contents("parts.nigh")
+    shutil.copytree("parts.nigh", "merged.nigh")
+    begin = time.monotonic()
+    assert nigh("merge", "merged.nigh").returncode == 0
+    seconds = time.monotonic() - begin
+    killed = merged = number = 0
+    while killed < kills and number < 10 * kills:
+        number += 1
+        shutil.rmtree("work.nigh", ignore_errors=True)
+        shutil.copytree("parts.nigh", "work.nigh")
+        killed += run_and_kill(["merge", "work.nigh", "--quiet"], rng.uniform(0, seconds * 1.1))
+        check = nigh("check", "work.nigh")
+        same = contents("work.nigh") == before
+        again = nigh("index", "work.nigh", "one.hex", "--no-merge", "--quiet")
+        segments = sum(name.startswith("segment-") for name in os.listdir("work.nigh"))
+        merged += segments == 2
+        if check.returncode != 0 or again.returncode != 0 or not same or segments not in (2, 7):
+            print(f"merge round {number} (SEED={SEED}): {check.stderr.decode()}{again.stderr.decode()}"
+                  f"{'' if same else 'documents were lost; '}{os.listdir('work.nigh')}")
+            return None
+    print(f"{number} rounds with merges, {seconds:.2f} s a run: {killed} killed, {merged} were merged")
+    return merged if killed >= kills else None
+
+
 def main():
     rng = random.Random(SEED)
     make_input("old.hex", "old", 2000, rng)
@@ -121,7 +152,7 @@ def main():
     if seen["killed"] < KILLS or seen["old"] == 0 or seen["new"] == 0:
         print("the kills did not fall into the runs: too little was tested")
         return 1
-    return 1 if graph_rounds(rng, KILLS // 10) is None else 0
+    return 1 if graph_rounds(rng, KILLS // 10) is None or merge_rounds(rng, KILLS // 10) is None else 0
 
 
 if __name__ == "__main__":

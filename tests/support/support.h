@@ -116,6 +116,7 @@ struct recipe {
     bool texts;
     uint32_t keys;   /* of a document */
     bool thresholds; /* of floats: of column i, i / 4 - 3 */
+    bool apart;      /* commits are not merged */
 };
 
 #define RECIPE_MAX_TEXT 64

@@ -207,6 +207,7 @@ nigh_status recipe_add(nigh_context *context, const char *path, const struct rec
     nigh_writer_options_init(&options);
     options.width_bits = recipe->width_bits;
     options.scheme = recipe->scheme;
+    if (recipe->apart) options.merge = 0;
     nigh_writer *writer;
     options.vocabulary = attachment_of(recipe->vocabulary);
     options.model = attachment_of(recipe->model);

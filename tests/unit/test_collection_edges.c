@@ -335,7 +335,7 @@ static void multiply_segment(const char *path, uint32_t count) {
 /* As many as are written at most: one more would be 65,530 maps and more with the files beside them. */
 static void too_many_segments(void **state) {
     struct fixture *f = *state;
-    const struct recipe numbered = {.width_bits = 64, .seed = 3};
+    const struct recipe numbered = {.width_bits = 64, .seed = 3, .apart = true};
     nigh_error error;
     assert_ok(recipe_add(f->context, f->path, &numbered, 0, 1, &error), &error);
     multiply_segment(f->path, NIGH__MAX_NEW_SEGMENTS - 1);
