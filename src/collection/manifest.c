@@ -278,7 +278,7 @@ static nigh_status write_file(const struct nigh__file *directory, const char *na
     return status;
 }
 
-nigh_status nigh__manifest_write(const struct nigh__file *directory, enum nigh__store_kind kind,
+nigh_status nigh__manifest_place(const struct nigh__file *directory, enum nigh__store_kind kind,
                                  struct nigh__manifest *manifest, bool *published, nigh_error *error) {
     char name[NIGH__NAME_SIZE];
     char temporary[NIGH__NAME_SIZE];
@@ -291,6 +291,11 @@ nigh_status nigh__manifest_write(const struct nigh__file *directory, enum nigh__
     status = nigh__file_rename_new_in(directory, temporary, name, error);
     if (status != NIGH_OK) nigh__file_remove_in(directory, temporary);
     *published = status == NIGH_OK;
-    if (status == NIGH_OK) status = nigh__file_sync(directory, error);
     return status;
+}
+
+nigh_status nigh__manifest_write(const struct nigh__file *directory, enum nigh__store_kind kind,
+                                 struct nigh__manifest *manifest, bool *published, nigh_error *error) {
+    const nigh_status status = nigh__manifest_place(directory, kind, manifest, published, error);
+    return status == NIGH_OK ? nigh__file_sync(directory, error) : status;
 }

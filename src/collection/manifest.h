@@ -52,6 +52,10 @@ bool nigh__manifest_numbers(const nigh_context *context, const struct nigh__mani
 nigh_status nigh__manifest_write(const struct nigh__file *directory, enum nigh__store_kind kind,
                                  struct nigh__manifest *manifest, bool *published, nigh_error *error);
 
+/* The same without that sync, for who writes several: the commit is safe once the directory is synced. */
+nigh_status nigh__manifest_place(const struct nigh__file *directory, enum nigh__store_kind kind,
+                                 struct nigh__manifest *manifest, bool *published, nigh_error *error);
+
 void nigh__manifest_release(const nigh_context *context, struct nigh__manifest *manifest);
 
 #endif

@@ -210,20 +210,23 @@ static nigh_status next_manifest(const struct merging *merging, struct nigh__man
 }
 
 /* Twice: the spare must not name the parts, which go. */
+static nigh_status place_twice(struct merging *merging, struct nigh__manifest *manifest, nigh_error *error) {
+    bool again;
+    nigh_status status =
+        nigh__manifest_place(merging->directory, NIGH__STORE_COLLECTION, manifest, &merging->published, error);
+    if (status != NIGH_OK) return status;
+    manifest->header.sequence++;
+    status = nigh__manifest_place(merging->directory, NIGH__STORE_COLLECTION, manifest, &again, error);
+    return status == NIGH_OK ? nigh__file_sync(merging->directory, error) : status;
+}
+
 static nigh_status publish(struct merging *merging, nigh_error *error) {
     struct nigh__manifest manifest = {.entries = NULL};
-    bool again;
     nigh_status status = next_manifest(merging, &manifest, error);
     if (status == NIGH_OK) status = nigh__file_sync(merging->directory, error);
     if (status == NIGH_OK && nigh__progress_tick(&merging->progress, "committing", 0, 0))
         status = nigh__progress_cancelled(error);
-    if (status == NIGH_OK)
-        status =
-            nigh__manifest_write(merging->directory, NIGH__STORE_COLLECTION, &manifest, &merging->published, error);
-    if (status == NIGH_OK) {
-        manifest.header.sequence++;
-        status = nigh__manifest_write(merging->directory, NIGH__STORE_COLLECTION, &manifest, &again, error);
-    }
+    if (status == NIGH_OK) status = place_twice(merging, &manifest, error);
     merging->result.after = manifest.header.segment_count;
     merging->result.sequence = manifest.header.sequence;
     merging->result.documents = manifest.header.documents;
