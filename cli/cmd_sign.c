@@ -9,6 +9,7 @@
 #include "documents.h"
 #include "signals.h"
 #include "source.h"
+#include "vocabulary_file.h"
 
 struct sign_values {
     struct cli_common common;
@@ -260,20 +261,9 @@ static int make_vocabulary(struct signer *signer, nigh_signer_options *signer_op
     if (status == NIGH_OK)
         status = nigh_vocabulary_count(job->context, signer_options, signer->reader, &counting, &signer->vocabulary,
                                        &job->error);
-    const struct cli_mode mode = cli_mode_hold(values->make_vocabulary);
-    if (status == NIGH_OK) status = nigh_vocabulary_save(signer->vocabulary, values->make_vocabulary, &job->error);
-    cli_mode_release(&mode);
-    if (status == NIGH_OK) cli_mode_restore(&mode, values->make_vocabulary);
+    if (status == NIGH_OK)
+        status = cli_vocabulary_save(job, signer->vocabulary, values->make_vocabulary, started, &info);
     if (status != NIGH_OK) return cli_fail(job);
-    nigh_vocabulary_describe(signer->vocabulary, &info);
-    job->stats.work_seconds = cli_seconds() - started;
-    job->stats.complete = true;
-    job->stats.documents = info.documents;
-    cli_stats_rate(&job->stats, info.documents);
-    cli_stats_count(&job->stats, "terms", info.terms);
-    cli_stats_count(&job->stats, "occurrences", info.occurrences);
-    cli_stats_count(&job->stats, "vocabulary_bytes", info.bytes);
-    cli_stats_count(&job->stats, "sketch", info.sketch != 0);
     cli_note(job, "counted %s of %s words%s in %s into '%s'; %.2f s (%s/s)", cli_digits(info.occurrences).text,
              info.sketch ? "very many" : cli_digits(info.terms).text, info.sketch ? " (a sketch)" : "",
              cli_counted(info.documents, "document", "documents").text, values->make_vocabulary,
@@ -294,11 +284,9 @@ static int check_use(const struct cli_job *job) {
     if (job->operand_count == 0) return cli_usage(job->command, "no INPUT given; '-' is standard input");
     if (values->make_vocabulary != NULL && (values->output != NULL || values->json || values->to != 0))
         return cli_usage(job->command, "--make-vocabulary signs nothing; leave -o, --to and --json out");
-    if (values->make_vocabulary != NULL && cli_sink_is_standard_output(values->make_vocabulary))
-        return cli_usage(job->command, "--make-vocabulary takes a file, not standard output");
-    if (values->make_vocabulary != NULL && cli_sink_writes_through(values->make_vocabulary))
-        return cli_usage(job->command, "--make-vocabulary takes a new or regular file, which '%s' is not",
-                         values->make_vocabulary);
+    if (values->make_vocabulary != NULL &&
+        cli_vocabulary_place(job, "--make-vocabulary", values->make_vocabulary) != CLI_DONE)
+        return CLI_ERROR;
     if (values->json && values->to != 0) return cli_usage(job->command, "--json and --to do not go together");
     if (!cli_reading_fits(job, &values->reading) || !cli_source_paths_fit(job, 0)) return CLI_ERROR;
     if (!cli_places_differ(job, places, 4) || !cli_places_spare_inputs(job, written, 2, 0) ||

@@ -83,6 +83,7 @@ extern const struct cli_command cmd_pairs;
 extern const struct cli_command cmd_sign;
 extern const struct cli_command cmd_train;
 extern const struct cli_command cmd_terms;
+extern const struct cli_command cmd_vocabulary;
 extern const struct cli_command cmd_eval;
 extern const struct cli_command cmd_plan;
 extern const struct cli_command cmd_tune;

@@ -264,6 +264,18 @@ typedef struct nigh_vocabulary_info {
 NIGH_API nigh_status nigh_vocabulary_count(nigh_context *context, const nigh_signer_options *options,
                                            nigh_text_reader *reader, const nigh_vocabulary_options *counting,
                                            nigh_vocabulary **out, nigh_error *error);
+/*
+ * One vocabulary of several, each of other documents: what counting all of these at once would have given, byte for
+ * byte, with the same memory.  So parts of a collection can be counted on many machines, signed alike, and put
+ * together by nigh_adopt().
+ *
+ * Owns:    caller frees *out.
+ * Returns: NIGH_OK; NIGH_EINVAL where there is none; NIGH_EMISMATCH where they were counted with other analyses, or
+ *          are sketches of other sizes; NIGH_ELIMIT; NIGH_ENOMEM.
+ */
+NIGH_API nigh_status nigh_vocabulary_merge(nigh_context *context, const nigh_vocabulary *const *parts, size_t count,
+                                           const nigh_vocabulary_options *options, nigh_vocabulary **out,
+                                           nigh_error *error);
 /* A vocabulary as bytes, and back; the bytes are copied in, and live as long as the vocabulary. */
 NIGH_API const void *nigh_vocabulary_bytes(const nigh_vocabulary *vocabulary, size_t *length);
 NIGH_API nigh_status nigh_vocabulary_parse(nigh_context *context, const void *bytes, size_t length,

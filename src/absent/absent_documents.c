@@ -97,6 +97,12 @@ nigh_status nigh_vocabulary_count(nigh_context *context, const nigh_signer_optio
     return nigh__absent(error, "documents");
 }
 
+nigh_status nigh_vocabulary_merge(nigh_context *context, const nigh_vocabulary *const *parts, size_t count,
+                                  const nigh_vocabulary_options *options, nigh_vocabulary **out, nigh_error *error) {
+    *out = NULL;
+    return nigh__absent(error, "documents");
+}
+
 const void *nigh_vocabulary_bytes(const nigh_vocabulary *vocabulary, size_t *length) { return NULL; }
 
 nigh_status nigh_vocabulary_parse(nigh_context *context, const void *bytes, size_t length, nigh_vocabulary **out,

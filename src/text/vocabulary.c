@@ -171,6 +171,11 @@ uint64_t nigh__vocabulary_name(const nigh_vocabulary *vocabulary) {
     return nigh__load64(vocabulary->bytes + VOCABULARY_CHECKSUM);
 }
 
+struct nigh__vocabulary_body nigh__vocabulary_body(const nigh_vocabulary *vocabulary) {
+    return (struct nigh__vocabulary_body){
+        .n = vocabulary->n, .entries = vocabulary->entries, .sketch = vocabulary->occurrences_of};
+}
+
 const void *nigh_vocabulary_bytes(const nigh_vocabulary *vocabulary, size_t *length) {
     *length = vocabulary->length;
     return vocabulary->bytes;

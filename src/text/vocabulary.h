@@ -66,6 +66,11 @@ struct nigh__tally {
 /* One document, by its distinct features. */
 nigh_status nigh__counter_add(struct nigh__counter *counter, const struct nigh__tally *tallies, size_t count,
                               nigh_error *error);
+/*
+ * All that another vocabulary has counted, of as many documents as it says.  Sketches come after all that is exact, and
+ * NIGH_EMISMATCH where two have rows of other lengths.
+ */
+nigh_status nigh__counter_add_counted(struct nigh__counter *counter, const nigh_vocabulary *counted, nigh_error *error);
 nigh_status nigh__counter_finish(struct nigh__counter *counter, const char *analysis, nigh_vocabulary **out,
                                  nigh_error *error);
 

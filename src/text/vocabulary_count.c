@@ -86,10 +86,15 @@ static void sketch_add(struct nigh__counter *counter, uint64_t hash, struct nigh
     }
 }
 
-/* As many counters as half of the memory holds; the table goes when they are filled. */
-static nigh_status pour_into_sketch(struct nigh__counter *counter, nigh_error *error) {
+/* As many counters in a row as half of the memory holds. */
+static size_t usual_row(const struct nigh__counter *counter) {
     size_t row = FEWEST_TERMS;
     while (row < MAX_COUNTERS && (uint64_t)row * 2 * NIGH__VOCABULARY_ROWS * 8 <= counter->memory_bytes / 2) row *= 2;
+    return row;
+}
+
+/* The table goes when the counters are filled. */
+static nigh_status pour_into_sketch(struct nigh__counter *counter, size_t row, nigh_error *error) {
     counter->sketch = nigh__alloc_zero(counter->context, row, (size_t)NIGH__VOCABULARY_ROWS * 8);
     if (counter->sketch == NULL) return nigh__no_memory(error, "to count terms");
     counter->sketch_row = row;
@@ -136,12 +141,12 @@ static nigh_status make_room(struct nigh__counter *counter, size_t more, nigh_er
     return status;
 }
 
-static void table_add(struct nigh__counter *counter, uint64_t hash, uint32_t count) {
+static void table_add(struct nigh__counter *counter, uint64_t hash, struct nigh__occurrence more) {
     struct nigh__vocabulary_entry *entry = find_entry(counter, hash);
     counter->terms += entry->found.occurrences == 0;
     entry->hash = hash;
-    entry->found.occurrences = add_up(entry->found.occurrences, count);
-    entry->found.documents = add_up(entry->found.documents, 1);
+    entry->found.occurrences = add_up(entry->found.occurrences, more.occurrences);
+    entry->found.documents = add_up(entry->found.documents, more.documents);
 }
 
 /* In pieces, so that a document of many new terms cannot grow the table far beyond what is allowed. */
@@ -159,9 +164,10 @@ static nigh_status add_piece(struct nigh__counter *counter, const struct nigh__t
             continue;
         }
         if (i + AHEAD < count) __builtin_prefetch(&counter->entries[place_of(counter, tallies[i + AHEAD].hash)], 1);
-        table_add(counter, tallies[i].hash, tallies[i].count);
+        table_add(counter, tallies[i].hash, (struct nigh__occurrence){tallies[i].count, 1});
     }
-    if (counter->sketch == NULL && counter->terms > counter->most_terms) return pour_into_sketch(counter, error);
+    if (counter->sketch == NULL && counter->terms > counter->most_terms)
+        return pour_into_sketch(counter, usual_row(counter), error);
     return NIGH_OK;
 }
 
@@ -171,6 +177,50 @@ nigh_status nigh__counter_add(struct nigh__counter *counter, const struct nigh__
     for (size_t done = 0; done < count && status == NIGH_OK; done += PIECE)
         status = add_piece(counter, tallies + done, count - done < PIECE ? count - done : PIECE, error);
     counter->documents++;
+    return status;
+}
+
+/* --------------------------------------------------- what others counted -- */
+
+static nigh_status add_entry(struct nigh__counter *counter, const struct nigh__vocabulary_entry *entry,
+                             nigh_error *error) {
+    if (entry->found.occurrences == 0) return NIGH_OK; /* nobody writes that, and a table takes it for free */
+    if (counter->sketch != NULL) {
+        sketch_add(counter, entry->hash, entry->found);
+        return NIGH_OK;
+    }
+    nigh_status status = make_room(counter, 1, error);
+    if (status == NIGH_OK) table_add(counter, entry->hash, entry->found);
+    if (status == NIGH_OK && counter->terms > counter->most_terms)
+        status = pour_into_sketch(counter, usual_row(counter), error);
+    return status;
+}
+
+static nigh_status add_sketch(struct nigh__counter *counter, const struct nigh__vocabulary_body *body,
+                              nigh_error *error) {
+    nigh_status status = NIGH_OK;
+    if (counter->sketch == NULL) status = pour_into_sketch(counter, (size_t)body->n, error);
+    if (status == NIGH_OK && counter->sketch_row != body->n)
+        status = nigh__fail(error, NIGH_EMISMATCH, "a sketch of %llu counters a row among others of %zu",
+                            (unsigned long long)body->n, counter->sketch_row);
+    if (status != NIGH_OK) return status;
+    for (size_t i = 0; i < (size_t)body->n * 2 * NIGH__VOCABULARY_ROWS; i++)
+        counter->sketch[i] = add_up(counter->sketch[i], body->sketch[i]);
+    return NIGH_OK;
+}
+
+nigh_status nigh__counter_add_counted(struct nigh__counter *counter, const nigh_vocabulary *counted,
+                                      nigh_error *error) {
+    const struct nigh__vocabulary_body body = nigh__vocabulary_body(counted);
+    nigh_status status = NIGH_OK;
+    if (body.entries == NULL)
+        status = add_sketch(counter, &body, error);
+    else
+        for (uint64_t i = 0; i < body.n && status == NIGH_OK; i++) status = add_entry(counter, &body.entries[i], error);
+    if (status == NIGH_OK &&
+        (!nigh__add64(counter->occurrences, nigh__vocabulary_occurrences(counted), &counter->occurrences) ||
+         !nigh__add64(counter->documents, nigh__vocabulary_documents(counted), &counter->documents)))
+        status = nigh__fail(error, NIGH_ELIMIT, "more documents or words than can be counted");
     return status;
 }
 

@@ -32,4 +32,12 @@ nigh_status nigh__vocabulary_own(const nigh_context *context, uint8_t *bytes, si
 /* The counter of a feature in a row of a sketch of n counters a row. */
 size_t nigh__sketch_place(uint64_t hash, uint32_t row, uint64_t n);
 
+/* What a vocabulary holds, as it lies. */
+struct nigh__vocabulary_body {
+    uint64_t n;
+    const struct nigh__vocabulary_entry *entries; /* n of them; NULL: a sketch */
+    const uint32_t *sketch;                       /* occurrences, then documents: each NIGH__VOCABULARY_ROWS * n */
+};
+struct nigh__vocabulary_body nigh__vocabulary_body(const nigh_vocabulary *vocabulary);
+
 #endif

@@ -80,6 +80,7 @@ pairs
 sign
 train
 terms
+vocabulary
 eval
 tune
 plan

@@ -120,3 +120,20 @@ expect_unchanged words 2 '' "nigh sign: -o and --vocabulary name the same file
 try 'nigh sign --help'" -- "$NIGH" sign --vocabulary words one.jsonl -o words
 
 finish
+
+# Counted in parts and merged: the same bytes, exact or not; other analyses are refused.
+for memory in 1G 65536; do
+    for part in one two; do
+        "$NIGH" sign -q --make-vocabulary $part.words $part.jsonl --vocabulary-memory $memory
+    done
+    "$NIGH" sign -q --make-vocabulary both.words one.jsonl two.jsonl --vocabulary-memory $memory
+    expect 0 '' ANY -- "$NIGH" vocabulary merge one.words two.words -o merged.words --vocabulary-memory $memory
+    contains .err "nigh: merged 2 vocabularies into 'merged.words': "
+    cmp both.words merged.words || fail "merged is not counted at once, with $memory"
+done
+"$NIGH" sign -q --make-vocabulary pairs.words one.jsonl --features ngrams:2
+expect 2 '' ANY -- "$NIGH" vocabulary merge one.words pairs.words -o other.words
+contains .err 'another analysis'
+[[ ! -e other.words ]] || fail 'a file was made all the same'
+expect 2 '' ANY -- "$NIGH" vocabulary merge one.words
+expect 2 '' ANY -- "$NIGH" vocabulary merge one.jsonl -o other.words

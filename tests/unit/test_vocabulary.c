@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
 /* Counting words: against a plain count, with any threads, exact and as a sketch; and bytes that are no vocabulary. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -95,6 +96,57 @@ static void test_threads(void **state) {
         }
         nigh_vocabulary_free(one);
     }
+    free(text);
+}
+
+/* The lines of a text cut into parts, counted apart and merged: as counted at once, exact, as a sketch, or some of
+ * each. */
+static void test_merge(void **state) {
+    nigh_context *context = *state;
+    char *text = text_lines(8, LINES);
+    const size_t cuts[] = {0, strlen(text) / 50, strlen(text) / 3, strlen(text)};
+    for (uint64_t memory = 0; memory <= 256 << 10; memory += 64 << 10) {
+        nigh_vocabulary *parts[3];
+        for (int i = 0; i < 3; i++) {
+            size_t begin = cuts[i];
+            size_t end = cuts[i + 1];
+            while (begin > 0 && text[begin - 1] != '\n') begin++;
+            while (text[end - 1] != '\n') end++;
+            char *part = strndup(text + begin, end - begin);
+            parts[i] = count(context, part, 1, memory);
+            free(part);
+        }
+        nigh_vocabulary_options options;
+        nigh_vocabulary_options_init(&options);
+        options.memory_bytes = memory;
+        nigh_vocabulary *once = count(context, text, 1, memory);
+        for (int order = 0; order < 2; order++) {
+            const nigh_vocabulary *const given[] = {parts[order ? 2 : 0], parts[1], parts[order ? 0 : 2]};
+            nigh_vocabulary *merged;
+            nigh_error error;
+            assert_ok(nigh_vocabulary_merge(context, given, 3, &options, &merged, &error), &error);
+            expect_equal(once, merged);
+            nigh_vocabulary_free(merged);
+        }
+        for (int i = 0; i < 3; i++) nigh_vocabulary_free(parts[i]);
+        nigh_vocabulary_free(once);
+    }
+    free(text);
+}
+
+static void test_merge_refuses(void **state) {
+    nigh_context *context = *state;
+    char *text = text_lines(8, LINES);
+    nigh_vocabulary *wide = count(context, text, 1, 128 << 10);
+    nigh_vocabulary *narrow = count(context, text, 1, 64 << 10);
+    const nigh_vocabulary *const sizes[] = {wide, narrow};
+    nigh_vocabulary *merged;
+    nigh_error error;
+    assert_int_equal(nigh_vocabulary_merge(context, sizes, 2, NULL, &merged, &error), NIGH_EMISMATCH);
+    assert_null(merged);
+    assert_int_equal(nigh_vocabulary_merge(context, sizes, 0, NULL, &merged, &error), NIGH_EINVAL);
+    nigh_vocabulary_free(wide);
+    nigh_vocabulary_free(narrow);
     free(text);
 }
 
@@ -236,9 +288,9 @@ static void test_flooding(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counts),   cmocka_unit_test(test_threads), cmocka_unit_test(test_sketch),
-        cmocka_unit_test(test_files),    cmocka_unit_test(test_damage),  cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_flooding),
+        cmocka_unit_test(test_counts),        cmocka_unit_test(test_threads), cmocka_unit_test(test_merge),
+        cmocka_unit_test(test_merge_refuses), cmocka_unit_test(test_sketch),  cmocka_unit_test(test_files),
+        cmocka_unit_test(test_damage),        cmocka_unit_test(test_memory),  cmocka_unit_test(test_flooding),
     };
     return cmocka_run_group_tests(tests, context_setup, context_teardown);
 }
