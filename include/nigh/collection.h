@@ -309,6 +309,40 @@ typedef struct nigh_merge_result {
 NIGH_API nigh_status nigh_merge(nigh_context *context, const char *path, const nigh_merge_options *options,
                                 nigh_merge_result *result, nigh_error *error);
 
+/* -------------------------------------------------------------- adopting -- */
+
+typedef struct nigh_adopt_options {
+    size_t size;
+    const nigh_progress *progress;
+} nigh_adopt_options;
+
+NIGH_API void nigh_adopt_options_init(nigh_adopt_options *options);
+
+typedef struct nigh_adopt_result {
+    size_t size;
+    uint32_t segments; /* that were taken over */
+    uint32_t zero;
+    uint64_t adopted;   /* documents in them */
+    uint64_t bytes;     /* of the segments, without what stands beside them */
+    uint64_t documents; /* of the collection now */
+    uint64_t sequence;  /* of its manifest now */
+} nigh_adopt_result;
+
+/*
+ * Takes over all documents of other collections, which stay as they are: their segments are copied byte for byte, with
+ * lists, graphs, columns and what is deleted in them, and come after those that are there, in the order given.  Nothing
+ * is signed or built.  The collection is made where there is none.  Schemes, vocabularies and models must be the same,
+ * and no id may be there twice; every checksum is compared first.
+ *
+ * Threads: as a writer: one for a collection on the whole machine.
+ * Returns: NIGH_OK; NIGH_EMISMATCH where something was made otherwise; NIGH_EEXISTS for an id or a segment that is
+ *          there already; NIGH_ELIMIT; NIGH_EBUSY while another writes; as nigh_collection_open(); NIGH_EIO;
+ *          NIGH_ENOMEM; NIGH_ECANCELLED.  After a failure the collection is as it was, and one that was new is not
+ *          there; only where the very last sync of the directory failed may it hold them.
+ */
+NIGH_API nigh_status nigh_adopt(nigh_context *context, const char *path, const char *const *others, size_t count,
+                                const nigh_adopt_options *options, nigh_adopt_result *result, nigh_error *error);
+
 #ifdef __cplusplus
 }
 #endif

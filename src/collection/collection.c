@@ -18,16 +18,26 @@
 #include "collection/state.h"
 #include "collection/texts.h"
 
+/* Whether they keep the same bytes, by their checksum; segments that were adopted bring what they were signed with. */
+static bool keeps_same(const struct nigh__segment *keeper, const struct nigh__segment *segment,
+                       enum nigh__attachment kind) {
+    const struct nigh__section_entry *a = &keeper->sections[nigh__attachment_section(kind)];
+    const struct nigh__section_entry *b = &segment->sections[nigh__attachment_section(kind)];
+    return a->checksum == b->checksum && a->length == b->length;
+}
+
 /* Documents that were there before it cannot have been signed with it, and there is one for all. */
 static nigh_status attachment_fits(const struct nigh_collection *collection, const struct nigh__segment *segment,
                                    nigh_error *error) {
     static const char *const misplaced[] = {"a vocabulary that is not in the first segment of the collection",
                                             "a model that is not in the first segment of the collection",
                                             "thresholds that are not in the first segment of the collection"};
-    for (enum nigh__attachment kind = 0; kind < NIGH__ATTACHMENT_KINDS; kind++)
-        if (segment->kept[kind] != NULL &&
-            (collection->documents != 0 || nigh__collection_keeper(collection, kind) != NULL))
+    for (enum nigh__attachment kind = 0; kind < NIGH__ATTACHMENT_KINDS; kind++) {
+        const struct nigh__segment *keeper = nigh__collection_keeper(collection, kind);
+        if (segment->kept[kind] == NULL || (keeper != NULL && keeps_same(keeper, segment, kind))) continue;
+        if (keeper != NULL || collection->documents != 0)
             return nigh__segment_corrupt(segment, nigh__attachment_section(kind), 0, misplaced[kind], error);
+    }
     return NIGH_OK;
 }
 
@@ -130,6 +140,7 @@ static nigh_status open_state(void *user, const struct nigh__file *directory, co
     collection->width_bits = manifest->header.width_bits;
     collection->sequence = manifest->header.sequence;
     collection->next_segment = manifest->header.next_segment;
+    collection->features = manifest->header.incompatible;
     nigh_status status = open_segments(collection, directory, manifest, listing, error);
     if (status == NIGH_OK) status = open_extras(collection, directory, listing, error);
     if (status == NIGH_OK) return NIGH_OK;

@@ -15,6 +15,7 @@ struct nigh_collection {
     uint64_t sequence;
     uint64_t next_segment;
     uint64_t damaged_manifests;
+    uint32_t features; /* of its manifest, which later ones keep */
     void *extras[NIGH__EXTRAS]; /* of each in context->extensions; owned */
 };
 

@@ -14,6 +14,9 @@ static const struct nigh__option merge_options_fields[] = {
 const struct nigh__options nigh__merge_options_shape = NIGH__OPTIONS(nigh_merge_options, merge_options_fields);
 void nigh_merge_options_init(nigh_merge_options *options) { nigh__options_init(&nigh__merge_options_shape, options); }
 
+const struct nigh__options nigh__adopt_options_shape = NIGH__OPTIONS_PLAIN(nigh_adopt_options);
+void nigh_adopt_options_init(nigh_adopt_options *options) { nigh__options_init(&nigh__adopt_options_shape, options); }
+
 static const struct nigh__option writer_options_fields[] = {
     NIGH__OPTION(nigh_writer_options, width_bits, 0),
     NIGH__OPTION(nigh_writer_options, merge, 1),

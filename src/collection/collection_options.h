@@ -9,5 +9,6 @@ extern const struct nigh__options nigh__open_options_shape;
 extern const struct nigh__options nigh__check_options_shape;
 extern const struct nigh__options nigh__writer_options_shape;
 extern const struct nigh__options nigh__merge_options_shape;
+extern const struct nigh__options nigh__adopt_options_shape;
 
 #endif

@@ -205,6 +205,7 @@ static nigh_status next_manifest(const struct merging *merging, struct nigh__man
         merged += replaced;
     }
     out->header.segment_count = count;
+    out->header.incompatible = count > 1 ? old->features : 0;
     for (uint32_t i = 0; i < count; i++) out->header.documents += out->entries[i].segment.documents;
     return NIGH_OK;
 }

@@ -335,7 +335,8 @@ static nigh_status next_manifest(const struct nigh_writer *writer, const struct 
                              NIGH__MAX_SEGMENTS);
     if (old != NULL && old->sequence == UINT64_MAX)
         return nigh__fail_at(error, NIGH_ELIMIT, writer->path, NIGH_NO_OFFSET, "no manifest number is left");
-    *out = (struct nigh__manifest){.header = {.sequence = old == NULL ? 1 : old->sequence + 1,
+    *out = (struct nigh__manifest){.header = {.incompatible = old == NULL ? 0 : old->features,
+                                              .sequence = old == NULL ? 1 : old->sequence + 1,
                                               .next_segment = entry->number + 1,
                                               .documents = (old == NULL ? 0 : old->documents) + entry->documents,
                                               .width_bits = writer->width_bits,

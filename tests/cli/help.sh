@@ -86,6 +86,7 @@ tune
 plan
 info
 merge
+adopt
 check
 export
 generate' '' -- "$NIGH" commands
