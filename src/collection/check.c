@@ -79,7 +79,7 @@ static bool check_segments(struct nigh__checking *check, const struct nigh__list
         nigh_error problem;
         struct nigh__segment *segment;
         check->result.files++;
-        if (nigh__segment_open(check->directory, &manifest->entries[i], &segment, &problem) != NIGH_OK) {
+        if (nigh__segment_open(check->directory, &manifest->entries[i].segment, &segment, &problem) != NIGH_OK) {
             if (!nigh__checking_report(check, &problem)) return false;
             continue;
         }

@@ -35,9 +35,12 @@ bool nigh__checking_report(struct nigh__checking *check, const nigh_error *probl
     return true;
 }
 
-/* Reads all manifests; the newest sound one goes to *out, and *found says whether there is one. */
+/*
+ * Reads all manifests; the newest sound one goes to *out, and *found says whether there is one.  `named` gets the
+ * numbers of all files that a sound one names.
+ */
 static bool check_manifests(struct nigh__checking *check, const struct nigh__listing *listing,
-                            struct nigh__manifest *out, bool *found) {
+                            struct nigh__manifest *out, bool *found, struct nigh__array *named) {
     const uint64_t *sequences = listing->manifests.data;
     *found = false;
     for (size_t i = 0; i < listing->manifests.count; i++) {
@@ -48,39 +51,44 @@ static bool check_manifests(struct nigh__checking *check, const struct nigh__lis
             if (!nigh__checking_report(check, &problem)) return false;
             continue;
         }
-        check->result.bytes += sizeof manifest.header + manifest.header.segment_count * sizeof *manifest.entries;
-        if (*found) {
-            nigh__manifest_release(check->context, &manifest);
-            continue;
-        }
-        *out = manifest;
+        check->result.bytes +=
+            sizeof manifest.header + manifest.header.segment_count * nigh__manifest_entry_size(&manifest.header);
+        const bool remembered = nigh__manifest_numbers(check->context, &manifest, named);
+        if (*found) nigh__manifest_release(check->context, &manifest);
+        if (!*found) *out = manifest;
         *found = true;
+        if (remembered) continue;
+        (void)nigh__no_memory(&problem, "for a manifest");
+        return nigh__checking_report(check, &problem);
     }
     return true;
 }
 
-static bool listed(const struct nigh__manifest *manifest, uint64_t number) {
-    for (uint32_t i = 0; i < manifest->header.segment_count; i++)
-        if (manifest->entries[i].number == number) return true;
-    return false;
+/* Files that no manifest names: newer than the newest, of a writer that died; older, nobody can tell. */
+static void count_unlisted(struct nigh__checking *check, const struct nigh__array *files, uint64_t next_segment,
+                           const struct nigh__array *named) {
+    const uint64_t *numbers = files->data;
+    for (size_t i = 0; i < files->count; i++) {
+        if (numbers[i] >= next_segment)
+            check->result.leftovers++;
+        else if (!nigh__numbers_have(named, numbers[i]))
+            check->result.unlisted++;
+    }
 }
 
-/* Files that the manifest does not name: newer than it, of a writer that died; older, nobody can tell. */
-static void count_leftovers(struct nigh__checking *check, const struct nigh__listing *listing,
-                            const struct nigh__manifest *manifest) {
-    const struct nigh__array *named = check->kind == NIGH__STORE_TERMS ? &listing->terms : &listing->segments;
-    const uint64_t *segments = named->data;
+static void count_leftovers(struct nigh__checking *check, const struct nigh__listing *listing, uint64_t next_segment,
+                            const struct nigh__array *named) {
     check->result.leftovers = (uint32_t)listing->leftovers.count;
-    for (size_t i = 0; i < named->count; i++) {
-        if (segments[i] >= manifest->header.next_segment)
-            check->result.leftovers++;
-        else if (!listed(manifest, segments[i]))
-            check->result.unlisted++;
+    if (check->kind == NIGH__STORE_TERMS) {
+        count_unlisted(check, &listing->terms, next_segment, named);
+    } else {
+        count_unlisted(check, &listing->segments, next_segment, named);
+        count_unlisted(check, &listing->deletions, next_segment, named);
     }
     for (unsigned kind = 1; kind < NIGH__SIDECAR_KINDS; kind++) {
         const uint64_t *numbers = listing->sidecars[kind].data;
         for (size_t i = 0; i < listing->sidecars[kind].count; i++)
-            if (numbers[i] >= manifest->header.next_segment) check->result.leftovers++;
+            if (numbers[i] >= next_segment) check->result.leftovers++;
     }
 }
 
@@ -92,14 +100,16 @@ static nigh_status run_once(struct nigh__checking *check, nigh__checking_state *
     uint64_t damaged;
     bool found = false;
     bool go_on = true;
+    struct nigh__array named = NIGH__ARRAY(uint64_t);
     if (listing.manifests.count == 0) {
         status = nigh__manifest_newest(check->directory, check->kind, &listing, &manifest, &damaged, error);
     } else {
         check->newest = *(const uint64_t *)listing.manifests.data;
-        go_on = check_manifests(check, &listing, &manifest, &found);
+        go_on = check_manifests(check, &listing, &manifest, &found, &named);
     }
     /* What a damaged manifest lists is no leftover, and we cannot know what it lists. */
-    if (found && check->result.problems == 0) count_leftovers(check, &listing, &manifest);
+    if (found && check->result.problems == 0) count_leftovers(check, &listing, manifest.header.next_segment, &named);
+    nigh__array_release(check->context, &named);
     if (status == NIGH_OK && go_on && found) check_state(check, &listing, &manifest);
     nigh__manifest_release(check->context, &manifest);
     nigh__listing_release(check->context, &listing);

@@ -55,14 +55,15 @@ static const struct nigh__sidecar_kind *kind_of(const struct nigh_collection *co
 }
 
 static nigh_status open_segment(const struct nigh_collection *collection, const struct nigh__file *directory,
-                                const struct nigh__manifest_entry *entry, const struct nigh__listing *listing,
+                                const struct nigh__living_entry *entry, const struct nigh__listing *listing,
                                 struct nigh__segment **out, nigh_error *error) {
-    nigh_status status = nigh__segment_open(directory, entry, out, error);
+    nigh_status status = nigh__segment_open(directory, &entry->segment, out, error);
     if (status != NIGH_OK) return status;
+    (*out)->deletions = entry->deletions;
     status = segment_fits(collection, *out, error);
     for (unsigned i = 1; i < NIGH__SIDECAR_KINDS && status == NIGH_OK; i++) {
         const struct nigh__sidecar_kind *kind = kind_of(collection, i);
-        if (kind != NULL && nigh__listing_has_sidecar(listing, kind, entry->number))
+        if (kind != NULL && nigh__listing_has_sidecar(listing, kind, entry->segment.number))
             status = nigh__segment_open_sidecar(directory, kind, *out, error);
     }
     if (status == NIGH_OK) return NIGH_OK;

@@ -15,6 +15,7 @@
 #define SEGMENT_PREFIX "segment-"
 #define MANIFEST_PREFIX "manifest-"
 #define TERMS_PREFIX "terms-"
+#define DELETIONS_PREFIX "deleted-"
 
 const char *nigh__store_name(enum nigh__store_kind kind) {
     return kind == NIGH__STORE_TERMS ? "term signature file" : "collection";
@@ -31,6 +32,10 @@ void nigh__manifest_name(char out[NIGH__NAME_SIZE], uint64_t sequence, const cha
 void nigh__sidecar_name(char out[NIGH__NAME_SIZE], const struct nigh__sidecar_kind *kind, uint64_t segment,
                         const char *suffix) {
     (void)snprintf(out, NIGH__NAME_SIZE, "%s%020" PRIu64 "%s", kind->prefix, segment, suffix);
+}
+
+void nigh__deletions_name(char out[NIGH__NAME_SIZE], uint64_t number, const char *suffix) {
+    (void)snprintf(out, NIGH__NAME_SIZE, DELETIONS_PREFIX "%020" PRIu64 "%s", number, suffix);
 }
 
 void nigh__terms_name(char out[NIGH__NAME_SIZE], uint64_t number, const char *suffix) {
@@ -85,17 +90,16 @@ static bool is_temporary(const char *suffix) {
 static bool place_of(const struct visit *visit, const char *name, struct nigh__array **place, uint64_t *number,
                      const char **rest) {
     struct nigh__listing *listing = visit->listing;
-    if (parse_name(name, MANIFEST_PREFIX, number, rest)) {
-        *place = &listing->manifests;
-        return true;
-    }
-    if (parse_name(name, SEGMENT_PREFIX, number, rest)) {
-        *place = &listing->segments;
-        return true;
-    }
-    if (parse_name(name, TERMS_PREFIX, number, rest)) {
-        *place = &listing->terms;
-        return true;
+    const struct {
+        const char *prefix;
+        struct nigh__array *place;
+    } ours[] = {{MANIFEST_PREFIX, &listing->manifests},
+                {SEGMENT_PREFIX, &listing->segments},
+                {DELETIONS_PREFIX, &listing->deletions},
+                {TERMS_PREFIX, &listing->terms}};
+    for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++) {
+        *place = ours[i].place;
+        if (parse_name(name, ours[i].prefix, number, rest)) return true;
     }
     for (unsigned i = 1; i < NIGH__SIDECAR_KINDS; i++) {
         const struct nigh__sidecar_kind *kind = visit->context->extensions->sidecars[i];
@@ -145,6 +149,13 @@ static void sort_numbers(struct nigh__array *numbers, int (*order)(const void *,
     if (numbers->count != 0) qsort(numbers->data, numbers->count, sizeof(uint64_t), order);
 }
 
+void nigh__numbers_sort(struct nigh__array *numbers) { sort_numbers(numbers, ascending); }
+
+bool nigh__numbers_have(const struct nigh__array *numbers, uint64_t number) {
+    if (numbers->count == 0) return false;
+    return bsearch(&number, numbers->data, numbers->count, sizeof number, ascending) != NULL;
+}
+
 nigh_status nigh__directory_open(const nigh_context *context, const char *path, enum nigh__store_kind kind,
                                  struct nigh__file *out, nigh_error *error) {
     nigh_error problem;
@@ -174,6 +185,7 @@ nigh_status nigh__listing_read(const struct nigh__file *directory, struct nigh__
     const nigh_context *context = directory->context;
     *out = (struct nigh__listing){.manifests = NIGH__ARRAY(uint64_t),
                                   .segments = NIGH__ARRAY(uint64_t),
+                                  .deletions = NIGH__ARRAY(uint64_t),
                                   .terms = NIGH__ARRAY(uint64_t),
                                   .leftovers = NIGH__ARRAY(char[NIGH__NAME_SIZE])};
     for (unsigned kind = 0; kind < NIGH__SIDECAR_KINDS; kind++)
@@ -185,15 +197,17 @@ nigh_status nigh__listing_read(const struct nigh__file *directory, struct nigh__
         return nigh__fail_system(error, failed, directory->path, "list");
     }
     sort_numbers(&out->manifests, descending);
-    sort_numbers(&out->segments, ascending);
-    sort_numbers(&out->terms, ascending);
-    for (unsigned kind = 1; kind < NIGH__SIDECAR_KINDS; kind++) sort_numbers(&out->sidecars[kind], ascending);
+    nigh__numbers_sort(&out->segments);
+    nigh__numbers_sort(&out->deletions);
+    nigh__numbers_sort(&out->terms);
+    for (unsigned kind = 1; kind < NIGH__SIDECAR_KINDS; kind++) nigh__numbers_sort(&out->sidecars[kind]);
     return NIGH_OK;
 }
 
 void nigh__listing_release(const nigh_context *context, struct nigh__listing *listing) {
     nigh__array_release(context, &listing->manifests);
     nigh__array_release(context, &listing->segments);
+    nigh__array_release(context, &listing->deletions);
     for (unsigned kind = 0; kind < NIGH__SIDECAR_KINDS; kind++) nigh__array_release(context, &listing->sidecars[kind]);
     nigh__array_release(context, &listing->terms);
     nigh__array_release(context, &listing->leftovers);
@@ -201,9 +215,7 @@ void nigh__listing_release(const nigh_context *context, struct nigh__listing *li
 
 bool nigh__listing_has_sidecar(const struct nigh__listing *listing, const struct nigh__sidecar_kind *kind,
                                uint64_t segment) {
-    const struct nigh__array *numbers = &listing->sidecars[kind->number];
-    if (numbers->count == 0) return false;
-    return bsearch(&segment, numbers->data, numbers->count, sizeof(uint64_t), ascending) != NULL;
+    return nigh__numbers_have(&listing->sidecars[kind->number], segment);
 }
 
 void nigh__listing_remove_leftovers(const struct nigh__file *directory, const struct nigh__listing *listing) {

@@ -16,6 +16,7 @@ const char *nigh__store_name(enum nigh__store_kind kind); /* "collection" */
 /* Write "segment-00000000000000000007" + suffix, such as "" or ".ids.tmp". */
 void nigh__segment_name(char out[NIGH__NAME_SIZE], uint64_t number, const char *suffix);
 void nigh__manifest_name(char out[NIGH__NAME_SIZE], uint64_t sequence, const char *suffix);
+void nigh__deletions_name(char out[NIGH__NAME_SIZE], uint64_t number, const char *suffix);
 void nigh__terms_name(char out[NIGH__NAME_SIZE], uint64_t number, const char *suffix);
 void nigh__sidecar_name(char out[NIGH__NAME_SIZE], const struct nigh__sidecar_kind *kind, uint64_t segment,
                         const char *suffix);
@@ -23,11 +24,12 @@ void nigh__sidecar_name(char out[NIGH__NAME_SIZE], const struct nigh__sidecar_ki
 struct nigh__listing {
     struct nigh__array manifests;                     /* uint64_t sequences, newest first */
     struct nigh__array segments;                      /* uint64_t numbers, ascending */
+    struct nigh__array deletions;                     /* uint64_t numbers, ascending */
     struct nigh__array sidecars[NIGH__SIDECAR_KINDS]; /* uint64_t numbers of segments with such a file, ascending */
     struct nigh__array terms;     /* uint64_t numbers of groups of a term signature file, ascending */
     bool extras[NIGH__EXTRAS];    /* whether the file of each is there */
     struct nigh__array leftovers; /* char [NIGH__NAME_SIZE]: temporary files */
-    uint64_t highest_segment;     /* or group: number in any name, also of a temporary file; 0: none */
+    uint64_t highest_segment;     /* or group, or deletions: number in any name, also of a temporary file; 0: none */
     uint64_t strangers;           /* files that are not ours */
 };
 
@@ -43,6 +45,9 @@ nigh_status nigh__directory_lock(const nigh_context *context, const char *path, 
 
 nigh_status nigh__listing_read(const struct nigh__file *directory, struct nigh__listing *out, nigh_error *error);
 void nigh__listing_release(const nigh_context *context, struct nigh__listing *listing);
+/* Whether a number is among ascending ones, uint64_t. */
+bool nigh__numbers_have(const struct nigh__array *numbers, uint64_t number);
+void nigh__numbers_sort(struct nigh__array *numbers); /* so that they ascend */
 /* Whether there is such a file for a segment. */
 bool nigh__listing_has_sidecar(const struct nigh__listing *listing, const struct nigh__sidecar_kind *kind,
                                uint64_t segment);

@@ -12,6 +12,7 @@
  *     slices-00000000000000000001       slice lists of segment 1 (collection/sidecar.h),
  *     graph-00000000000000000001        its graph,
  *     columns-00000000000000000001      and its signatures on their side
+ *     deleted-00000000000000000003      documents of a segment that count no more (collection/deletions.h)
  *
  * A term signature file is such a directory too, with groups, terms-N, in place of
  * segments, and manifests with a magic of their own (terms/terms_format.h).
@@ -70,6 +71,7 @@
 /* A bit is added with the feature that needs it; unknown incompatible bits are refused. */
 #define NIGH__FEATURE_ANY_IDS 1u   /* of segments: an id may hold a zero byte, a tab or a newline */
 #define NIGH__FEATURE_KEYED_IDS 2u /* of segments: the id lookup has a key, section 18 */
+#define NIGH__FEATURE_LIVING 1u    /* of manifests: entries of 64 bytes; numbers of segments need not ascend */
 #define NIGH__SEGMENT_FEATURES (NIGH__FEATURE_ANY_IDS | NIGH__FEATURE_KEYED_IDS)
 
 enum nigh__section_type {
@@ -150,10 +152,24 @@ struct nigh__manifest_header {
 };
 
 struct nigh__manifest_entry {
-    uint64_t number;          /*  0  as in the file name; ascending */
+    uint64_t number;          /*  0  as in the file name; ascending, where nothing lives */
     uint64_t file_length;     /*  8 */
     uint64_t documents;       /* 16 */
     uint64_t header_checksum; /* 24  of the segment: no other file will do */
+};
+
+/* Which of its documents are deleted: another file, named in the same way.  All zero: none are. */
+struct nigh__deletions_entry {
+    uint64_t number;          /*  0  from the same counter as segments */
+    uint64_t file_length;     /*  8 */
+    uint64_t deleted;         /* 16  documents: 1 up to those of the segment */
+    uint64_t header_checksum; /* 24 */
+};
+
+/* In memory always; on disk where the manifest has NIGH__FEATURE_LIVING, and only the first half where not. */
+struct nigh__living_entry {
+    struct nigh__manifest_entry segment;    /*  0 */
+    struct nigh__deletions_entry deletions; /* 32 */
 };
 
 _Static_assert(sizeof(struct nigh__segment_header) == 64, "format");
@@ -162,6 +178,7 @@ _Static_assert(sizeof(struct nigh__segment_footer) == 64, "format");
 _Static_assert(sizeof(struct nigh__text_block) == 32, "format");
 _Static_assert(sizeof(struct nigh__manifest_header) == 64, "format");
 _Static_assert(sizeof(struct nigh__manifest_entry) == 32, "format");
+_Static_assert(sizeof(struct nigh__living_entry) == 64, "format");
 _Static_assert(64 + NIGH__MAX_SECTIONS * 48 <= NIGH__SECTIONS_START, "format");
 
 /* Bytes from one row to the next: whole 64-bit words, the last one padded with zero bits. */

@@ -27,8 +27,9 @@ struct nigh__segment {
     uint64_t length;
     bool loaded; /* `map` is memory of our own (collection/loading.h) */
     uint64_t number;
-    uint64_t first_document; /* number of its document 0 in the collection */
-    uint32_t index;          /* among the segments of the collection */
+    uint64_t first_document;                /* number of its document 0 in the collection */
+    uint32_t index;                         /* among the segments of the collection */
+    struct nigh__deletions_entry deletions; /* as the manifest names them; all zero: none of its documents is deleted */
 
     /* As in the file, checked, and out of anyone's reach. */
     struct nigh__segment_header header;
@@ -73,6 +74,9 @@ struct nigh__segment {
 nigh_status nigh__segment_open(const struct nigh__file *directory, const struct nigh__manifest_entry *entry,
                                struct nigh__segment **out, nigh_error *error);
 void nigh__segment_close(struct nigh__segment *segment); /* accepts NULL */
+
+/* What a manifest says of it, and of what is deleted of it. */
+struct nigh__living_entry nigh__segment_entry(const struct nigh__segment *segment);
 
 /* Lets all pointers into the map point into it once more: it is another. */
 void nigh__segment_point(struct nigh__segment *segment);

@@ -272,6 +272,14 @@ nigh_status nigh__segment_open(const struct nigh__file *directory, const struct 
     return status;
 }
 
+struct nigh__living_entry nigh__segment_entry(const struct nigh__segment *segment) {
+    return (struct nigh__living_entry){.segment = {.number = segment->number,
+                                                   .file_length = segment->length,
+                                                   .documents = segment->documents,
+                                                   .header_checksum = segment->header.checksum},
+                                       .deletions = segment->deletions};
+}
+
 /*
  * Whatever is wrong with lists, there is a way without them, so it is remembered and no failure.  Only where memory
  * has run out does that help nobody.

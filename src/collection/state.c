@@ -79,16 +79,22 @@ static bool is_unfinished(const struct nigh__file *directory, const char *name) 
     return unfinished;
 }
 
+static void clear_numbers(const struct nigh__file *directory, const struct nigh__array *numbers, uint64_t least,
+                          void (*name_of)(char[NIGH__NAME_SIZE], uint64_t, const char *)) {
+    char name[NIGH__NAME_SIZE];
+    for (size_t i = 0; i < numbers->count; i++) {
+        const uint64_t number = ((const uint64_t *)numbers->data)[i];
+        name_of(name, number, "");
+        if (number >= least && is_unfinished(directory, name)) nigh__file_remove_in(directory, name);
+    }
+}
+
 void nigh__state_clear(const struct nigh__file *directory, uint64_t least) {
     struct nigh__listing listing;
-    char name[NIGH__NAME_SIZE];
     if (nigh__listing_read(directory, &listing, NULL) != NIGH_OK) return;
     nigh__listing_remove_leftovers(directory, &listing);
-    const uint64_t *numbers = listing.segments.data;
-    for (size_t i = 0; i < listing.segments.count; i++) {
-        nigh__segment_name(name, numbers[i], "");
-        if (numbers[i] >= least && is_unfinished(directory, name)) nigh__file_remove_in(directory, name);
-    }
+    clear_numbers(directory, &listing.segments, least, nigh__segment_name);
+    clear_numbers(directory, &listing.deletions, least, nigh__deletions_name);
     nigh__listing_release(directory->context, &listing);
 }
 
@@ -137,6 +143,7 @@ nigh_status nigh__state_sweep(const struct nigh__file *directory, enum nigh__sto
         const char *leftovers = listing.leftovers.data;
         for (size_t i = 0; i < listing.leftovers.count; i++) sweep_away(&sweeping, leftovers + i * NIGH__NAME_SIZE);
         sweep_numbers(&sweeping, &listing.segments, manifest.header.next_segment, nigh__segment_name);
+        sweep_numbers(&sweeping, &listing.deletions, manifest.header.next_segment, nigh__deletions_name);
         sweep_numbers(&sweeping, &listing.terms, manifest.header.next_segment, nigh__terms_name);
         sweep_sidecars(&sweeping, &listing, manifest.header.next_segment);
     }
@@ -147,57 +154,103 @@ nigh_status nigh__state_sweep(const struct nigh__file *directory, enum nigh__sto
 
 /* ------------------------------------------------------------------ tidying */
 
-static void tidy_manifests(const struct nigh__file *directory, const struct nigh__array *sequences, uint64_t spare) {
-    char name[NIGH__NAME_SIZE];
-    for (size_t i = 0; i < sequences->count; i++) {
-        const uint64_t sequence = ((const uint64_t *)sequences->data)[i];
-        if (sequence >= spare) continue;
-        nigh__manifest_name(name, sequence, "");
-        nigh__file_remove_in(directory, name);
-    }
-}
-
-static bool is_own(uint64_t number, const uint64_t *own, size_t own_count) {
-    for (size_t i = 0; i < own_count; i++)
-        if (own[i] == number) return true;
-    return false;
-}
-
-/* Those from `from` on. */
+/* Those from `from` on that are not `named_now`. */
 static void tidy_numbers(const struct nigh__file *directory, const struct nigh__array *numbers, uint64_t from,
-                         void (*name_of)(char[NIGH__NAME_SIZE], uint64_t, const char *), const uint64_t *own,
-                         size_t own_count) {
+                         void (*name_of)(char[NIGH__NAME_SIZE], uint64_t, const char *),
+                         const struct nigh__array *named_now) {
     char name[NIGH__NAME_SIZE];
     for (size_t i = 0; i < numbers->count; i++) {
         const uint64_t number = ((const uint64_t *)numbers->data)[i];
-        if (number < from || is_own(number, own, own_count)) continue;
+        if (number < from || nigh__numbers_have(named_now, number)) continue;
         name_of(name, number, "");
         nigh__file_remove_in(directory, name);
     }
 }
 
-static void tidy_sidecars(const struct nigh__file *directory, const struct nigh__listing *listing, uint64_t from) {
+static void tidy_sidecars(const struct nigh__file *directory, const struct nigh__listing *listing, uint64_t from,
+                          const struct nigh__array *named_now) {
     char name[NIGH__NAME_SIZE];
     for (unsigned kind = 1; kind < NIGH__SIDECAR_KINDS; kind++) {
         const uint64_t *numbers = listing->sidecars[kind].data;
         for (size_t i = 0; i < listing->sidecars[kind].count; i++) {
-            if (numbers[i] < from) continue;
+            if (numbers[i] < from || nigh__numbers_have(named_now, numbers[i])) continue;
             nigh__sidecar_name(name, directory->context->extensions->sidecars[kind], numbers[i], "");
             nigh__file_remove_in(directory, name);
         }
     }
 }
 
-void nigh__state_tidy(const struct nigh__file *directory, uint64_t sequence, uint64_t next_before, const uint64_t *own,
-                      size_t own_count) {
+/* What a manifest names that neither the new state nor the spare does: a merge or later deletions took its place. */
+static void remove_replaced(const struct nigh__file *directory, const struct nigh__manifest *old,
+                            const struct nigh__array *needed) {
+    char name[NIGH__NAME_SIZE];
+    for (uint32_t i = 0; i < old->header.segment_count; i++) {
+        const struct nigh__living_entry *entry = &old->entries[i];
+        if (entry->deletions.number != 0 && !nigh__numbers_have(needed, entry->deletions.number)) {
+            nigh__deletions_name(name, entry->deletions.number, "");
+            nigh__file_remove_in(directory, name);
+        }
+        if (nigh__numbers_have(needed, entry->segment.number)) continue;
+        for (unsigned kind = 1; kind < NIGH__SIDECAR_KINDS; kind++) {
+            if (directory->context->extensions->sidecars[kind] == NULL) continue;
+            nigh__sidecar_name(name, directory->context->extensions->sidecars[kind], entry->segment.number, "");
+            nigh__file_remove_in(directory, name);
+        }
+        nigh__segment_name(name, entry->segment.number, "");
+        nigh__file_remove_in(directory, name);
+    }
+}
+
+/*
+ * Manifests before the spare, each after the files that only it names: whoever dies in between leaves the manifest,
+ * by which the next one finds the files.  A damaged one goes alone, for nobody knows what it named.
+ */
+static void tidy_manifests(const struct nigh__file *directory, enum nigh__store_kind kind,
+                           const struct nigh__array *sequences, uint64_t spare, const struct nigh__array *needed) {
+    char name[NIGH__NAME_SIZE];
+    for (size_t i = 0; i < sequences->count; i++) {
+        const uint64_t sequence = ((const uint64_t *)sequences->data)[i];
+        struct nigh__manifest old;
+        if (sequence >= spare) continue;
+        if (kind == NIGH__STORE_COLLECTION && needed != NULL &&
+            nigh__manifest_read(directory, kind, sequence, &old, NULL) == NIGH_OK) {
+            remove_replaced(directory, &old, needed);
+            nigh__manifest_release(directory->context, &old);
+        }
+        nigh__manifest_name(name, sequence, "");
+        nigh__file_remove_in(directory, name);
+    }
+}
+
+/* Adds what the spare needs to what the new state does; false where that cannot be known. */
+static bool add_spare(const struct nigh__file *directory, enum nigh__store_kind kind, uint64_t sequence,
+                      struct nigh__array *needed) {
+    struct nigh__manifest spare;
+    if (sequence == 0) return true;
+    if (nigh__manifest_read(directory, kind, sequence, &spare, NULL) != NIGH_OK) return false;
+    const bool added = nigh__manifest_numbers(directory->context, &spare, needed);
+    nigh__manifest_release(directory->context, &spare);
+    return added;
+}
+
+void nigh__state_tidy(const struct nigh__file *directory, enum nigh__store_kind kind,
+                      const struct nigh__manifest *manifest, uint64_t next_before) {
+    const nigh_context *context = directory->context;
+    const uint64_t spare = manifest->header.sequence - 1;
     struct nigh__listing listing;
+    struct nigh__array needed = NIGH__ARRAY(uint64_t);
     if (nigh__listing_read(directory, &listing, NULL) != NIGH_OK) return;
-    tidy_manifests(directory, &listing.manifests, sequence - 1);
-    if (next_before != 0) {
-        tidy_numbers(directory, &listing.segments, next_before, nigh__segment_name, own, own_count);
-        tidy_sidecars(directory, &listing, next_before);
-        tidy_numbers(directory, &listing.terms, next_before, nigh__terms_name, own, own_count);
+    if (nigh__manifest_numbers(context, manifest, &needed)) {
+        if (next_before != 0) {
+            tidy_numbers(directory, &listing.segments, next_before, nigh__segment_name, &needed);
+            tidy_numbers(directory, &listing.deletions, next_before, nigh__deletions_name, &needed);
+            tidy_sidecars(directory, &listing, next_before, &needed);
+            tidy_numbers(directory, &listing.terms, next_before, nigh__terms_name, &needed);
+        }
+        const bool known = add_spare(directory, kind, spare, &needed);
+        tidy_manifests(directory, kind, &listing.manifests, spare, known ? &needed : NULL);
     }
     nigh__listing_remove_leftovers(directory, &listing);
-    nigh__listing_release(directory->context, &listing);
+    nigh__array_release(context, &needed);
+    nigh__listing_release(context, &listing);
 }

@@ -24,9 +24,9 @@ nigh_status nigh__state_free_number(const struct nigh__file *directory, uint64_t
                                     nigh_error *error);
 
 /*
- * Before anything is written, removes what writers left that died: temporary files, and segments from number `least` on
- * that were never finished, which nobody can ever need.  So a writer that dies again and again fills no disk.  The
- * caller holds the lock and has opened the newest state.
+ * Before anything is written, removes what writers left that died: temporary files, and segments and deletions from
+ * number `least` on that were never finished, which nobody can ever need.  So a writer that dies again and again fills
+ * no disk.  The caller holds the lock and has opened the newest state.
  */
 void nigh__state_clear(const struct nigh__file *directory, uint64_t least);
 
@@ -38,13 +38,13 @@ nigh_status nigh__state_sweep(const struct nigh__file *directory, enum nigh__sto
                               nigh__state_removed *removed, void *user, nigh_error *error);
 
 /*
- * After the commit of manifest `sequence`, removes what nobody needs: manifests before the spare, temporary files, and
- * segments (groups) that writers left which died after the state we added to, with their slice lists: numbers
- * `next_before` and above (0: there was no state), but for `own` ones.  Those that are older than that and not listed
- * are left alone, and their lists with them: where a manifest was lost they may be all there is.  Failing here harms
- * nobody.
+ * After the commit of `manifest`, removes what nobody needs: manifests before the spare, with the files that they name
+ * and neither the spare nor the new one does; temporary files; and segments (groups), deletions and sidecars that
+ * writers left which died after the state we added to: numbers `next_before` and above (0: there was no state) that
+ * `manifest` does not name.  Those that are older and named by no manifest that is there are left alone: where a
+ * manifest was lost they may be all there is.  Failing here harms nobody.
  */
-void nigh__state_tidy(const struct nigh__file *directory, uint64_t sequence, uint64_t next_before, const uint64_t *own,
-                      size_t own_count);
+void nigh__state_tidy(const struct nigh__file *directory, enum nigh__store_kind kind,
+                      const struct nigh__manifest *manifest, uint64_t next_before);
 
 #endif

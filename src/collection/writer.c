@@ -339,12 +339,8 @@ static nigh_status next_manifest(const struct nigh_writer *writer, const struct 
                                               .segment_count = before + 1}};
     out->entries = nigh__alloc(writer->context, (size_t)before + 1, sizeof *out->entries);
     if (out->entries == NULL) return nigh__no_memory(error, "for a manifest");
-    for (uint32_t i = 0; i < before; i++)
-        out->entries[i] = (struct nigh__manifest_entry){.number = old->segments[i]->number,
-                                                        .file_length = old->segments[i]->length,
-                                                        .documents = old->segments[i]->documents,
-                                                        .header_checksum = old->segments[i]->header.checksum};
-    out->entries[before] = *entry;
+    for (uint32_t i = 0; i < before; i++) out->entries[i] = nigh__segment_entry(old->segments[i]);
+    out->entries[before] = (struct nigh__living_entry){.segment = *entry};
     return NIGH_OK;
 }
 
@@ -385,8 +381,8 @@ static nigh_status publish(struct nigh_writer *writer, const struct nigh__manife
     if (status == NIGH_OK) {
         nigh__segment_writer_close(writer->segment, true); /* its temporary files go before the tidying */
         writer->segment = NULL;
-        nigh__state_tidy(&writer->directory, manifest.header.sequence,
-                         writer->old == NULL ? 0 : writer->old->next_segment, &entry->number, 1);
+        nigh__state_tidy(&writer->directory, NIGH__STORE_COLLECTION, &manifest,
+                         writer->old == NULL ? 0 : writer->old->next_segment);
     }
     if (status != NIGH_OK && writer->keep_segment) (void)nigh__because(error, NIGH_REASON_COMMITTED, status);
     nigh__manifest_release(writer->context, &manifest);

@@ -186,7 +186,7 @@ static bool check_group(struct nigh__checking *check, const struct nigh__terms_g
 static bool check_groups(struct nigh__checking *check, const struct nigh__manifest *manifest,
                          struct nigh_terms *terms) {
     for (uint32_t i = 0; i < manifest->header.segment_count; i++) {
-        const struct nigh__manifest_entry *entry = &manifest->entries[i];
+        const struct nigh__manifest_entry *entry = &manifest->entries[i].segment;
         struct nigh__terms_group_file *group;
         nigh_error problem;
         char name[NIGH__NAME_SIZE];

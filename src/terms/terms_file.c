@@ -123,9 +123,9 @@ static nigh_status open_groups(struct nigh_terms *terms, const struct nigh__file
     for (uint32_t i = 0; i < manifest->header.segment_count; i++) {
         struct nigh__terms_group_file *group;
         char name[NIGH__NAME_SIZE];
-        nigh__terms_name(name, manifest->entries[i].number, "");
-        nigh_status status =
-            nigh__terms_group_open(directory, name, manifest->entries[i].number, &manifest->entries[i], &group, error);
+        nigh__terms_name(name, manifest->entries[i].segment.number, "");
+        const struct nigh__manifest_entry *entry = &manifest->entries[i].segment;
+        nigh_status status = nigh__terms_group_open(directory, name, entry->number, entry, &group, error);
         if (status != NIGH_OK) return status;
         status = nigh__terms_take(terms, group, error);
         if (status != NIGH_OK) {

@@ -173,10 +173,11 @@ static nigh_status next_manifest(const struct nigh__terms_writer *writer, struct
     out->entries = nigh__alloc(writer->context, terms->group_count, sizeof *out->entries);
     if (out->entries == NULL) return nigh__no_memory(error, "for a manifest");
     for (uint32_t i = 0; i < terms->group_count; i++)
-        out->entries[i] = (struct nigh__manifest_entry){.number = terms->groups[i]->number,
-                                                        .file_length = terms->groups[i]->header.file_length,
-                                                        .documents = terms->groups[i]->header.documents,
-                                                        .header_checksum = terms->groups[i]->header.checksum};
+        out->entries[i] =
+            (struct nigh__living_entry){.segment = {.number = terms->groups[i]->number,
+                                                    .file_length = terms->groups[i]->header.file_length,
+                                                    .documents = terms->groups[i]->header.documents,
+                                                    .header_checksum = terms->groups[i]->header.checksum}};
     return NIGH_OK;
 }
 
@@ -192,16 +193,6 @@ static nigh_status rename_groups(const struct nigh__terms_writer *writer, nigh_e
     return nigh__file_sync(&writer->directory, error);
 }
 
-/* Files that writers left which died after the state we added to. */
-static void tidy(const struct nigh__terms_writer *writer, const struct nigh__manifest *manifest) {
-    const uint32_t count = manifest->header.segment_count - writer->old_groups;
-    uint64_t *own = nigh__alloc(writer->context, count, sizeof *own);
-    if (own == NULL) return; /* the next one will */
-    for (uint32_t i = 0; i < count; i++) own[i] = manifest->entries[writer->old_groups + i].number;
-    nigh__state_tidy(&writer->directory, manifest->header.sequence, writer->old_next, own, count);
-    nigh__free(writer->context, own);
-}
-
 static nigh_status publish(struct nigh__terms_writer *writer, struct nigh__progress *progress, nigh_error *error) {
     struct nigh__manifest manifest = {.entries = NULL};
     nigh_status status = next_manifest(writer, &manifest, error);
@@ -213,7 +204,7 @@ static nigh_status publish(struct nigh__terms_writer *writer, struct nigh__progr
         status = nigh__progress_cancelled(error);
     if (status == NIGH_OK)
         status = nigh__manifest_write(&writer->directory, NIGH__STORE_TERMS, &manifest, &writer->keep_groups, error);
-    if (status == NIGH_OK) tidy(writer, &manifest);
+    if (status == NIGH_OK) nigh__state_tidy(&writer->directory, NIGH__STORE_TERMS, &manifest, writer->old_next);
     if (status != NIGH_OK && writer->keep_groups) (void)nigh__because(error, NIGH_REASON_COMMITTED, status);
     nigh__manifest_release(writer->context, &manifest);
     return status;

@@ -359,11 +359,11 @@ static void wording(struct fixture *f, uint64_t which, uint64_t unused) {
                           "offset 8: format version 9; this version of nigh reads up to 1");
         break;
     case 5:
-        manifest->data[20] = 1;
+        manifest->data[20] = 2;
         forge_manifest(manifest->data, manifest->length);
         write_one(f, MANIFEST_2, manifest->data, manifest->length);
         expect_open_error(f, NIGH_EVERSION, MANIFEST_2,
-                          "offset 20: uses features that this version of nigh does not know (bits 0x1)");
+                          "offset 20: uses features that this version of nigh does not know (bits 0x2)");
         break;
     case 6:
         write_one(f, SEGMENT_2, f->files[SEGMENT_1].data, f->files[SEGMENT_1].length);
