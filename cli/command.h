@@ -89,6 +89,7 @@ extern const struct cli_command cmd_tune;
 extern const struct cli_command cmd_info;
 extern const struct cli_command cmd_check;
 extern const struct cli_command cmd_export;
+extern const struct cli_command cmd_delete;
 extern const struct cli_command cmd_generate;
 extern const struct cli_command cmd_manual;
 extern const struct cli_command cmd_completion;

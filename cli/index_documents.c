@@ -114,6 +114,7 @@ static void set_options(struct indexer *indexer, const nigh_signer_options *sign
     out->vocabulary_bytes = values->signing.memory.value;
     out->threads = job->threads;
     out->strict = values->reading.strict;
+    out->replace = values->replace;
     out->repeated = tell_repeat;
     out->changed = tell_change;
     out->before_commit = ask_before_commit;

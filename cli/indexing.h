@@ -19,6 +19,7 @@ struct index_values {
     struct cli_number slice_width;
     bool graph, no_graph;
     bool columns, no_columns;
+    bool replace;
 };
 
 enum { CLI_LISTS_AUTO, CLI_LISTS_SLICES, CLI_LISTS_NONE };

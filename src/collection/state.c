@@ -79,22 +79,16 @@ static bool is_unfinished(const struct nigh__file *directory, const char *name) 
     return unfinished;
 }
 
-static void clear_numbers(const struct nigh__file *directory, const struct nigh__array *numbers, uint64_t least,
-                          void (*name_of)(char[NIGH__NAME_SIZE], uint64_t, const char *)) {
-    char name[NIGH__NAME_SIZE];
-    for (size_t i = 0; i < numbers->count; i++) {
-        const uint64_t number = ((const uint64_t *)numbers->data)[i];
-        name_of(name, number, "");
-        if (number >= least && is_unfinished(directory, name)) nigh__file_remove_in(directory, name);
-    }
-}
-
 void nigh__state_clear(const struct nigh__file *directory, uint64_t least) {
     struct nigh__listing listing;
+    char name[NIGH__NAME_SIZE];
     if (nigh__listing_read(directory, &listing, NULL) != NIGH_OK) return;
     nigh__listing_remove_leftovers(directory, &listing);
-    clear_numbers(directory, &listing.segments, least, nigh__segment_name);
-    clear_numbers(directory, &listing.deletions, least, nigh__deletions_name);
+    const uint64_t *numbers = listing.segments.data;
+    for (size_t i = 0; i < listing.segments.count; i++) {
+        nigh__segment_name(name, numbers[i], "");
+        if (numbers[i] >= least && is_unfinished(directory, name)) nigh__file_remove_in(directory, name);
+    }
     nigh__listing_release(directory->context, &listing);
 }
 

@@ -163,6 +163,7 @@ static nigh_status open_writer(struct indexing *indexing, const nigh_signer_opti
     if (nigh_signer_needs_vocabulary(signer)) options.vocabulary = nigh_vocabulary_attachment(signer->vocabulary);
     options.model = nigh_model_attachment(signer->model);
     options.progress = indexing->options.progress;
+    options.replace = indexing->options.replace;
     return nigh_writer_open(indexing->context, indexing->path, &options, &indexing->writer, error);
 }
 
