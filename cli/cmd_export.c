@@ -28,7 +28,8 @@ static const struct cli_option options[] = {
 static const char *const usage[] = {"[OPTION]... COLLECTION -o FILE", NULL};
 
 static const char *const description[] = {
-    "Writes the signature of every document, copies included, in the order in which the documents were added, as .npy, "
+    "Writes the signature of every document, copies included and deleted ones not, in the order in which the documents "
+    "were added, as .npy, "
     ".u8bin, raw or hex. Only hex carries the ids; --ids writes them beside the others. Metadata is not "
     "exported.",
     "A file that was there is replaced once the new one is whole.",
@@ -50,6 +51,8 @@ struct exporter {
     uint8_t *signature;
     char *id;
 };
+
+static uint64_t living(const struct exporter *exporter) { return exporter->info.documents - exporter->info.deleted; }
 
 /* The document's row; its id where there is one. */
 static nigh_status load(struct exporter *exporter, uint64_t number, nigh_document *out) {
@@ -80,7 +83,8 @@ static nigh_status write_documents(struct exporter *exporter) {
     struct cli_job *job = exporter->job;
     cli_progress_begin(&job->progress, "exporting", "documents");
     for (uint64_t number = 0; number < exporter->info.documents; number++) {
-        nigh_status status = write_document(exporter, number);
+        nigh_status status = NIGH_OK;
+        if (nigh_collection_lives(exporter->collection, number)) status = write_document(exporter, number);
         if (status != NIGH_OK) return status;
         if (number % 1024 == 0) {
             cli_progress_update(&job->progress, number, exporter->info.documents);
@@ -138,7 +142,7 @@ static int export_opened(struct exporter *exporter) {
     struct cli_job *job = exporter->job;
     const struct export_values *values = job->values;
     struct cli_target_options target_options = {
-        .format = values->format, .width_bits = exporter->info.width_bits, .rows = exporter->info.documents};
+        .format = values->format, .width_bits = exporter->info.width_bits, .rows = living(exporter)};
     exporter->signature = malloc(nigh_signature_bytes(exporter->info.width_bits));
     exporter->id = malloc(NIGH_MAX_ID_LENGTH + 1);
     if (exporter->signature == NULL || exporter->id == NULL) {
@@ -152,10 +156,10 @@ static int export_opened(struct exporter *exporter) {
         return cli_fail(job);
     job->stats.work_seconds = cli_seconds() - started;
     job->stats.complete = true;
-    job->stats.documents = exporter->info.documents;
-    cli_stats_rate(&job->stats, exporter->info.documents);
+    job->stats.documents = living(exporter);
+    cli_stats_rate(&job->stats, living(exporter));
     cli_stats_count(&job->stats, "width_bits", exporter->info.width_bits);
-    cli_note(job, "wrote %s to %s; %.2f s (%s/s)", cli_counted(exporter->info.documents, "document", "documents").text,
+    cli_note(job, "wrote %s to %s; %.2f s (%s/s)", cli_counted(living(exporter), "document", "documents").text,
              exporter->target.name, job->stats.work_seconds, cli_digits((uint64_t)job->stats.rate).text);
     return CLI_DONE;
 }

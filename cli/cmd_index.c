@@ -29,6 +29,10 @@ static const struct cli_option options[] = {
     CLI_FLAG(0, "keep-weights", PLACE(keep_weights),
              "of documents: keep how sure each bit is, a byte for each, which matching methods can use; a collection "
              "that has them goes on keeping them"),
+    CLI_FLAG(
+        0, "replace", PLACE(replace),
+        "a document whose id is there already takes the place of that one, which is deleted by the same commit; of "
+        "those given with one id the first counts"),
     CLI_CHOICE(0, "lists", PLACE(lists), "LISTS", cli_list_names, "auto",
                "slice lists, which make searching fast: of what is large enough, of all, or of nothing"),
     CLI_NUMBER(0, "slice-width", PLACE(slice_width), "BITS", NIGH_MIN_SLICE_WIDTH, NIGH_MAX_SLICE_WIDTH, NULL,
@@ -116,6 +120,7 @@ static const struct cli_example examples[] = {
     {"nigh index notes.nigh ~/notes", "everything in a folder"},
     {"nigh index news.nigh news.jsonl.zst --scheme minhash --text-key body", "for finding near-copies"},
     {"nigh index news.nigh news.jsonl --scheme learned:news.model", "by what 'nigh train' learned from labels"},
+    {"nigh index news.nigh corrected.jsonl --replace", "new texts for ids that are there"},
     {"nigh index corpus.nigh signatures.npy", "signatures of your own; documents go by number"},
     {"nigh index images.nigh embeddings.npy --binarise median", "embeddings: a bit for each dimension"},
     {"nigh index corpus.nigh hashes.raw --format raw --bits 256 --ids names.txt", "rows without a header, with names"},
@@ -146,7 +151,8 @@ static void count_all(const struct indexer *indexer) {
     stats->documents = commit->added;
     cli_stats_rate(stats, commit->added);
     cli_stats_count(stats, "distinct", commit->distinct);
-    cli_stats_count(stats, "collection_documents", commit->documents);
+    cli_stats_count(stats, "collection_documents", commit->documents - commit->deleted_now);
+    if (indexer->values->replace) cli_stats_count(stats, "replaced", commit->deleted);
     cli_stats_count(stats, "collection_bytes", commit->bytes);
     cli_stats_count(stats, "width_bits", commit->width_bits);
     cli_stats_count(stats, "merged", commit->merged);
@@ -161,17 +167,22 @@ static void summarise(const struct indexer *indexer) {
     const nigh_index_result *result = &indexer->result;
     char repeated[80] = "";
     char changed[120] = "";
+    char replaced[80] = "";
     count_all(indexer);
+    if (result->commit.deleted > 0)
+        (void)snprintf(replaced, sizeof replaced, ", %s of them in the place of earlier ones",
+                       cli_digits(result->commit.deleted).text);
     if (indexer->repeated > 0)
         (void)snprintf(repeated, sizeof repeated, "; %s",
                        cli_counted(indexer->repeated, "repeated id", "repeated ids").text);
     if (indexer->changed > 0)
         (void)snprintf(changed, sizeof changed, "; %s there with another text, and left out",
                        cli_counted(indexer->changed, "id is", "ids are").text);
-    cli_note(job, "added %s (%s distinct) to '%s', which now has %s; %.2f s (%s/s)%s%s%s",
+    cli_note(job, "added %s (%s distinct%s) to '%s', which now has %s; %.2f s (%s/s)%s%s%s",
              cli_counted_rows(result->commit.added, result->passages != 0).text,
-             cli_digits(result->commit.distinct).text, indexer->path, cli_digits(result->commit.documents).text,
-             job->stats.work_seconds, cli_digits((uint64_t)job->stats.rate).text,
+             cli_digits(result->commit.distinct).text, replaced, indexer->path,
+             cli_digits(result->commit.documents - result->commit.deleted_now).text, job->stats.work_seconds,
+             cli_digits((uint64_t)job->stats.rate).text,
              indexer->documents ? cli_skipped_by(&result->signing, result->learned != 0).text : "", repeated, changed);
     if (result->commit.merged > 0)
         cli_note(job, "merged %s of '%s'", cli_counted(result->commit.merged, "segment", "segments").text,
@@ -224,7 +235,7 @@ static int check_width(struct indexer *indexer) {
 static int finish(struct indexer *indexer) {
     const nigh_commit *commit = &indexer->result.commit;
     cli_committed(indexer->job, "the documents are in '%s': %s were added, it now has %s", indexer->path,
-                  cli_digits(commit->added).text, cli_digits(commit->documents).text);
+                  cli_digits(commit->added).text, cli_digits(commit->documents - commit->deleted_now).text);
     summarise(indexer);
     int code = cli_index_lists(indexer);
     if (code == CLI_DONE) code = cli_index_columns_auto(indexer);

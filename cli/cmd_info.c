@@ -291,7 +291,9 @@ static void json_tuning(struct cli_sink *out, const nigh_collection *collection,
 
 static void print_summary(struct cli_sink *out, const nigh_collection_info *info) {
     uint64_t copies = info->documents - (info->signatures < info->documents ? info->signatures : info->documents);
-    cli_sink_format(out, "  documents     %s\n", cli_digits(info->documents).text);
+    cli_sink_format(out, "  documents     %s\n", cli_digits(info->documents - info->deleted).text);
+    if (info->deleted > 0)
+        cli_sink_format(out, "  deleted       %s, which still take their space\n", cli_digits(info->deleted).text);
     cli_sink_format(out, "  signatures    %s distinct%s", cli_digits(info->signatures).text,
                     info->segments > 1 ? " within their segments" : "");
     if (info->documents > 0)
@@ -380,6 +382,7 @@ static nigh_status json_segments(struct cli_job *job, const nigh_collection *col
         cli_sink_text(out, i == 0 ? "{\"number\":" : ",{\"number\":");
         cli_sink_number(out, segment.number);
         cli_sink_json_count(out, "documents", segment.documents);
+        if (segment.deleted != 0) cli_sink_json_count(out, "deleted", segment.deleted);
         cli_sink_json_count(out, "signatures", segment.signatures);
         cli_sink_json_count(out, "bytes", segment.bytes);
         cli_sink_json_count(out, "slices", segment.slices);
@@ -402,7 +405,8 @@ static nigh_status print_json(struct cli_job *job, const nigh_collection *collec
     struct cli_sink *out = job->out;
     cli_sink_text(out, "{\"collection\":");
     cli_sink_json(out, job->operands[0], strlen(job->operands[0]));
-    cli_sink_json_count(out, "documents", info->documents);
+    cli_sink_json_count(out, "documents", info->documents - info->deleted);
+    if (info->deleted != 0) cli_sink_json_count(out, "deleted", info->deleted);
     cli_sink_json_count(out, "signatures", info->signatures);
     cli_sink_json_count(out, "width_bits", info->width_bits);
     cli_sink_format(out, ",\"ids\":%s", info->has_ids ? "true" : "false");
@@ -485,7 +489,7 @@ static int run(struct cli_job *job) {
     nigh_status status = values->output == OUTPUT_JSONL ? print_json(job, collection, &info, model)
                                                         : print_table(job, collection, &info, model);
     job->stats.work_seconds = cli_seconds() - started;
-    job->stats.documents = info.documents;
+    job->stats.documents = info.documents - info.deleted;
     job->stats.complete = status == NIGH_OK && code == CLI_DONE;
     nigh_model_free(model);
     nigh_collection_close(collection);

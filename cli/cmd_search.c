@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "among.h"
 #include "amount.h"
 #include "query_batch.h"
 #include "search_help.h"
@@ -48,6 +49,7 @@ struct searcher {
     uint64_t scans;        /* batches that used no lists */
     nigh_results_info sum; /* over all batches */
     uint32_t below;        /* the least that is certain of any query */
+    uint64_t *among;       /* a bit for each document to look among; NULL: all */
     bool weighted;         /* some distances are */
     bool suggested;        /* columns, or there is no need */
 };
@@ -461,7 +463,7 @@ static void describe_answers(const struct searcher *searcher, char *text, size_t
     const bool demanded = searcher->options.method >= NIGH_SEARCH_SLICES;
     if (sum->exact_queries == queries && sum->distances >= queries * searcher->info.signatures)
         snprintf(text, capacity, "exact: every one of %s documents compared%s",
-                 cli_digits(searcher->info.documents).text,
+                 cli_digits(searcher->info.documents - searcher->info.deleted).text,
                  demanded && sum->scanned > 0 ? ", which takes less than the lists" : "");
     else if (sum->exact_queries == queries && sum->lists == 0)
         snprintf(text, capacity, "exact");
@@ -516,6 +518,7 @@ static void set_options(struct searcher *searcher) {
     searcher->options.k = values->radius.given && !values->k.given ? NIGH_ALL : (uint32_t)values->k.value;
     searcher->options.radius = values->radius.given ? (uint32_t)values->radius.value : NIGH_ALL;
     searcher->options.threads = searcher->job->threads;
+    searcher->options.among = searcher->among;
     searcher->progress = (nigh_progress){.report = report_batch, .user = searcher};
     searcher->options.progress = &searcher->progress;
 }
@@ -555,6 +558,8 @@ static int search_opened(struct searcher *searcher) {
     if (values->rank != NIGH_RANK_WEIGHTED && !cli_radius_fits(job, &values->radius, searcher->info.width_bits))
         return CLI_ERROR;
     if (!cli_scheme_fits(job, values->scheme, values->model, job->operands[0], searcher->collection)) return CLI_ERROR;
+    if (values->among != NULL && cli_among_read(job, values->among, searcher->collection, &searcher->among) != NIGH_OK)
+        return cli_fail(job);
     set_options(searcher);
     searcher->unsure = is_of(searcher->collection, NIGH_SCHEME_MINHASH);
     searcher->learned = is_of(searcher->collection, NIGH_SCHEME_LEARNED);
@@ -614,6 +619,7 @@ static int run(struct cli_job *job) {
     int code = cli_inputs_open(job, 1, &searcher.inputs) ? search_opened(&searcher) : cli_fail(job);
     cli_query_batch_release(&searcher.batch);
     free(searcher.id);
+    free(searcher.among);
     free(searcher.snippet);
     cli_inputs_release(&searcher.inputs);
     nigh_signer_free(searcher.signer);

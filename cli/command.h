@@ -92,6 +92,7 @@ extern const struct cli_command cmd_merge;
 extern const struct cli_command cmd_adopt;
 extern const struct cli_command cmd_check;
 extern const struct cli_command cmd_export;
+extern const struct cli_command cmd_delete;
 extern const struct cli_command cmd_generate;
 extern const struct cli_command cmd_manual;
 extern const struct cli_command cmd_completion;

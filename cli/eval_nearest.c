@@ -305,7 +305,7 @@ static bool sample_queries(struct nearest *nearest) {
     const size_t bits = nearest->info.width_bits;
     uint64_t state = nearest->values->base.sample_seed.value;
     nearest->count = (size_t)nearest->values->ask.value;
-    if (nearest->info.documents < 2) nearest->count = 0;
+    if (nearest->info.documents - nearest->info.deleted < 2) nearest->count = 0;
     nearest->queries = malloc((nearest->count + 1) * bytes);
     nearest->own = malloc((nearest->count + 1) * sizeof *nearest->own);
     if (nearest->info.has_weights) nearest->weights = malloc((nearest->count + 1) * bits);
@@ -314,7 +314,8 @@ static bool sample_queries(struct nearest *nearest) {
         return false;
     }
     for (size_t q = 0; q < nearest->count; q++) {
-        nearest->own[q] = next_random(&state) % nearest->info.documents;
+        do nearest->own[q] = next_random(&state) % nearest->info.documents;
+        while (!nigh_collection_lives(nearest->collection, nearest->own[q]));
         if (nigh_collection_signature(nearest->collection, nearest->own[q], nearest->queries + q * bytes,
                                       &nearest->job->error) != NIGH_OK)
             return false;

@@ -115,6 +115,7 @@ static void set_options(struct indexer *indexer, const nigh_signer_options *sign
     out->threads = job->threads;
     out->merge = !values->no_merge;
     out->strict = values->reading.strict;
+    out->replace = values->replace;
     out->repeated = tell_repeat;
     out->changed = tell_change;
     out->before_commit = ask_before_commit;

@@ -18,6 +18,7 @@ static nigh_status open_writer(struct indexer *indexer) {
     writer_options.progress = &job->progress.report;
     writer_options.thresholds = indexer->thresholds;
     writer_options.merge = !indexer->values->no_merge;
+    writer_options.replace = indexer->values->replace;
     return nigh_writer_open(job->context, indexer->path, &writer_options, &indexer->writer, &job->error);
 }
 

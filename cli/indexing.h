@@ -20,6 +20,7 @@ struct index_values {
     bool graph, no_graph;
     bool columns, no_columns;
     bool no_merge;
+    bool replace;
 };
 
 enum { CLI_LISTS_AUTO, CLI_LISTS_SLICES, CLI_LISTS_NONE };

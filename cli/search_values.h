@@ -26,6 +26,7 @@ struct cli_search_values {
     struct cli_number probes;
     const char *budget;
     const char *slack;
+    const char *among;
     int probe;
     int stop;
     int method;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Collections: signatures on disk, with ids and metadata, in immutable checksummed
- * files and with one atomic commit.  Open one to read, a writer to add.  To put
+ * files and with one atomic commit.  Open one to read, a writer to add and to delete.  To put
  * documents (rather than signatures) into one, see nigh/corpus.h.
  */
 #ifndef NIGH_PUBLIC_COLLECTION_H
@@ -28,9 +28,9 @@ NIGH_API void nigh_open_options_init(nigh_open_options *options);
 
 typedef struct nigh_collection_info {
     size_t size;
-    uint64_t documents;
+    uint64_t documents;  /* numbered from 0, with those that are deleted */
     uint64_t signatures; /* distinct ones, summed over the segments */
-    uint64_t bytes;      /* of the segment files */
+    uint64_t bytes;      /* of the segment files and of those that say what is deleted */
     uint64_t sequence;   /* of the manifest; grows by one a commit */
     uint32_t segments;
     uint32_t width_bits;
@@ -54,6 +54,7 @@ typedef struct nigh_collection_info {
     uint32_t column_segments; /* that have columns */
     uint32_t damaged_columns; /* segments whose columns cannot be used */
     uint64_t column_bytes;    /* of the files of columns, which are not in `bytes` */
+    uint64_t deleted;         /* of `documents`: their numbers are taken, but nothing finds or reads them */
 } nigh_collection_info;
 
 typedef struct nigh_segment_info {
@@ -70,6 +71,7 @@ typedef struct nigh_segment_info {
     uint64_t graph_bytes;
     double graph_recall;   /* share of the ten nearest that are neighbours, over the nodes looked at */
     uint64_t column_bytes; /* 0: it has no columns */
+    uint64_t deleted;      /* of `documents` */
 } nigh_segment_info;
 
 /*
@@ -109,13 +111,21 @@ NIGH_API nigh_status nigh_collection_find(const nigh_collection *collection, con
                                           uint64_t *document, nigh_error *error);
 
 /*
+ * Whether there is a document of that number: 0 past the last, and where it is deleted.  Who goes through all
+ * documents by number asks this first.
+ *
+ * Threads: any.
+ */
+NIGH_API int nigh_collection_lives(const nigh_collection *collection, uint64_t document);
+
+/*
  * Copy a document's id, its metadata, its signature.  Ids and metadata are cut
  * to `capacity` (an id is also terminated, so room for the NUL is needed);
  * *length is the whole length.
  *
  * Owns:    caller's buffers.
  * Threads: any.
- * Returns: NIGH_OK, NIGH_EINVAL for a document that is not there,
+ * Returns: NIGH_OK, NIGH_EINVAL for a document that is not there or is deleted,
  *          NIGH_ECORRUPT, NIGH_EIO.
  */
 NIGH_API nigh_status nigh_collection_id(const nigh_collection *collection, uint64_t document, char *buffer,
@@ -202,13 +212,16 @@ typedef struct nigh_attachment {
 
 typedef struct nigh_writer_options {
     size_t size;
-    uint32_t width_bits; /* required */
-    const char *scheme;  /* further "key=value\n" lines; NULL: signatures of the caller's own */
+    uint32_t
+        width_bits; /* required; 0: to delete alone, from a collection that is there, whatever its width and scheme */
+    const char *scheme; /* further "key=value\n" lines; NULL: signatures of the caller's own */
     const nigh_progress *progress;
     nigh_attachment vocabulary;        /* kept with a new collection; its bytes must outlive the writer */
     nigh_attachment model;             /* the same */
     const nigh_thresholds *thresholds; /* NULL, or those that floats were read with: the collection keeps them, or must
                                           have the same.  Without `scheme`; must outlive the writer */
+    int replace;                       /* non-zero: a document whose id is there already takes the place of that one,
+                                          which is deleted by the same commit */
     int merge;                         /* zero: leave each commit a segment of its own; see nigh_merge() */
 } nigh_writer_options;
 
@@ -223,7 +236,8 @@ NIGH_API void nigh_writer_options_init(nigh_writer_options *options);
  * Threads: one at a time for a writer; one writer for a collection on the
  *          whole machine, by a lock that ends with its process.
  * Returns: NIGH_OK; NIGH_EBUSY while another writes; NIGH_EMISMATCH where width
- *          or scheme are not those of the collection; as nigh_collection_open.
+ *          or scheme are not those of the collection; NIGH_ENOTFOUND to delete where
+ *          there is nothing; as nigh_collection_open.
  */
 NIGH_API nigh_status nigh_writer_open(nigh_context *context, const char *path, const nigh_writer_options *options,
                                       nigh_writer **out, nigh_error *error);
@@ -233,7 +247,8 @@ NIGH_API nigh_status nigh_writer_open(nigh_context *context, const char *path, c
  * different, or none has; of a commit, all have weights, texts and as many keys, or none has.
  *
  * Lives:   `document` is read during the call only.
- * Returns: NIGH_OK; NIGH_EEXISTS for an id that is there already; NIGH_EINVAL;
+ * Returns: NIGH_OK; NIGH_EEXISTS for an id that is there already, with `replace`
+ *          only where it was added by this writer; NIGH_EINVAL;
  *          NIGH_EMISMATCH; NIGH_ELIMIT at 2^32 - 2 documents a commit; NIGH_EIO.  After
  *          NIGH_EEXISTS, NIGH_EINVAL and NIGH_EMISMATCH the writer goes on as if
  *          the call had not been made; after any other failure it can only be
@@ -241,21 +256,33 @@ NIGH_API nigh_status nigh_writer_open(nigh_context *context, const char *path, c
  */
 NIGH_API nigh_status nigh_writer_add(nigh_writer *writer, const nigh_document *document, nigh_error *error);
 
+/*
+ * Deletes the document of that id (of that number, in decimal, where documents have none) of those that were there
+ * when the writer was opened.  Its number stays taken until segments are merged.
+ *
+ * Lives:   `id` is read during the call only.
+ * Returns: NIGH_OK; NIGH_ENOTFOUND where there is none, or it was deleted already, after which the writer goes on as
+ *          if the call had not been made; NIGH_EINVAL; NIGH_ECORRUPT; NIGH_EIO; NIGH_ENOMEM.
+ */
+NIGH_API nigh_status nigh_writer_delete(nigh_writer *writer, const char *id, size_t id_length, nigh_error *error);
+
 /* What a commit did, and the state there is now.  It stands in other structs, so it never grows. */
 typedef struct nigh_commit {
     size_t size;
-    uint64_t added;          /* documents; 0: there was nothing to add, and the state is as it was */
+    uint64_t added;          /* documents; where this and `deleted` are 0 the state is as it was */
     uint64_t distinct;       /* signatures among them */
     uint64_t first_document; /* number of the first one added; the others follow */
     uint64_t segment;        /* number of the segment that they are in */
-    uint64_t documents;      /* of the collection now */
+    uint64_t documents;      /* of the collection now, with those that are deleted */
     uint64_t bytes;          /* of its segments now */
     uint64_t sequence;       /* of its manifest now */
     uint32_t width_bits;
     uint32_t merged;       /* segments that were made one afterwards, see nigh_merge(); 0: there was no need */
+    uint64_t deleted;      /* by this commit, with those that others took the place of */
+    uint64_t deleted_now;  /* of `documents` */
     uint32_t merge_status; /* a nigh_status: why that failed; what was added is safe all the same */
     uint32_t reserved_number;
-    uint64_t reserved[3];
+    uint64_t reserved[1];
 } nigh_commit;
 
 /*
@@ -287,10 +314,11 @@ typedef struct nigh_merge_result {
     uint32_t before, after; /* segments; equal where there was nothing to merge */
     uint64_t written;       /* documents that were written anew */
     uint64_t dropped;       /* deleted ones, of which nothing is left */
+    uint64_t deleted;       /* that are left, of `documents` */
     uint64_t bytes;         /* of the segments that were written */
-    uint64_t documents;     /* of the collection now */
+    uint64_t documents;     /* of the collection now, with deleted ones */
     uint64_t sequence;      /* of its manifest now */
-    uint64_t total_bytes;   /* of its segments now */
+    uint64_t total_bytes;   /* of its segments now, as in nigh_collection_info */
     uint64_t last_segment;  /* number of its last segment now */
 } nigh_merge_result;
 

@@ -93,6 +93,8 @@ typedef struct nigh_index_options {
     void (*changed)(void *user, const nigh_signed *document);
     uint64_t limit_passages; /* so many signatures, of documents or of passages of them; default: all.  Words are
                                 counted in all documents up to `limit` */
+    int replace;             /* non-zero: a document whose id is there already takes the place of that one, in the same
+                                commit; of those given with one id the first counts */
     int merge;               /* as in nigh_writer_options; default 1 */
 } nigh_index_options;
 

@@ -106,6 +106,15 @@ typedef struct nigh_search_options {
      * `stop` or k = NIGH_ALL.
      */
     double slack;
+
+    /*
+     * Among which documents, by any method: as if there were no others.  A bit for each document of the collection,
+     * number d being bit d % 64 of word d / 64; or a function that returns non-zero for those that are wanted, called
+     * for each that lives, ascending, on the calling thread; or both.  NULL: all.  Deleted ones are never among them.
+     */
+    const uint64_t *among;
+    int (*allow)(void *user, uint64_t document);
+    void *allow_user;
 } nigh_search_options;
 
 NIGH_API void nigh_search_options_init(nigh_search_options *options);

@@ -142,6 +142,7 @@ static nigh_status compare_ids(struct adopting *adopting, const nigh_collection 
     char *id = nigh__alloc(adopting->context, NIGH_MAX_ID_LENGTH + 1, 1);
     if (id == NULL) return nigh__no_memory(error, "for an id");
     for (uint64_t i = 0; i < other->documents && status == NIGH_OK; i++) {
+        if (!nigh_collection_lives(other, i)) continue;
         status = compare_id(first, other, i, id, error);
         if (status == NIGH_OK && nigh__progress_tick(&adopting->progress, "comparing ids", i, other->documents))
             status = nigh__progress_cancelled(error);

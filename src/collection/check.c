@@ -9,6 +9,8 @@
 #include "base/status.h"
 #include "collection/checking.h"
 #include "collection/collection.h"
+#include "collection/deletions.h"
+#include "collection/selection.h"
 #include "collection/sidecar.h"
 
 /* No id of `segment` may be in an earlier one. */
@@ -16,16 +18,17 @@ static nigh_status check_unique(const struct nigh__segment *segment, struct nigh
                                 uint32_t earlier_count, char *id, struct nigh__progress *progress, nigh_error *error) {
     for (uint32_t document = 0; document < segment->documents; document++) {
         size_t length;
+        if (!nigh__selection_has(segment->living, document)) continue; /* its id may be another's now */
         nigh_status status = nigh__segment_id(segment, document, id, NIGH_MAX_ID_LENGTH + 1, &length, error);
         if (status != NIGH_OK) return status;
         for (uint32_t i = 0; i < earlier_count; i++) {
             uint32_t other;
             if (earlier[i]->id_offsets == NULL) continue;
             status = nigh__segment_find(earlier[i], id, length, &other, error);
-            if (status == NIGH_OK)
+            if (status == NIGH_OK && nigh__selection_has(earlier[i]->living, other))
                 return nigh__segment_corrupt(segment, NIGH__SECTION_ID_OFFSETS, document,
                                              "this id is in an earlier segment too", error);
-            if (status != NIGH_ENOTFOUND) return status;
+            if (status != NIGH_OK && status != NIGH_ENOTFOUND) return status;
         }
         if (nigh__progress_tick(progress, "comparing ids", document, segment->documents))
             return nigh__progress_cancelled(error);
@@ -72,6 +75,18 @@ static bool check_sidecars(struct nigh__checking *check, const struct nigh__list
     return go_on;
 }
 
+/* The documents of it that are deleted, if any; all of that is checked where it is read. */
+static bool check_deletions(struct nigh__checking *check, const struct nigh__deletions_entry *entry,
+                            struct nigh__segment *segment) {
+    nigh_error problem;
+    if (entry->number == 0) return true;
+    check->result.files++;
+    check->result.bytes += entry->file_length;
+    segment->deletions = *entry;
+    return nigh__segment_open_deletions(check->directory, segment, &problem) == NIGH_OK ||
+           nigh__checking_report(check, &problem);
+}
+
 /* Opens and checks each; `open` gets those that could be opened. */
 static bool check_segments(struct nigh__checking *check, const struct nigh__listing *listing,
                            const struct nigh__manifest *manifest, struct nigh__segment **open, uint32_t *open_count) {
@@ -87,7 +102,8 @@ static bool check_segments(struct nigh__checking *check, const struct nigh__list
         check->result.bytes += segment->length;
         check->result.documents += segment->documents;
         uint64_t problems = check->result.problems;
-        if (!check_one(check, segment)) return false;
+        if (!check_one(check, segment) || !check_deletions(check, &manifest->entries[i].deletions, segment))
+            return false;
         if (!check_sidecars(check, listing, segment, check->result.problems == problems)) return false;
     }
     return true;

@@ -12,8 +12,10 @@
 #include "base/status.h"
 #include "collection/check_segment.h"
 #include "collection/collection_options.h"
+#include "collection/deletions.h"
 #include "collection/directory.h"
 #include "collection/loading.h"
+#include "collection/selection.h"
 #include "collection/sidecar.h"
 #include "collection/state.h"
 #include "collection/texts.h"
@@ -71,6 +73,7 @@ static nigh_status open_segment(const struct nigh_collection *collection, const 
     if (status != NIGH_OK) return status;
     (*out)->deletions = entry->deletions;
     status = segment_fits(collection, *out, error);
+    if (status == NIGH_OK) status = nigh__segment_open_deletions(directory, *out, error);
     for (unsigned i = 1; i < NIGH__SIDECAR_KINDS && status == NIGH_OK; i++) {
         const struct nigh__sidecar_kind *kind = kind_of(collection, i);
         if (kind != NULL && nigh__listing_has_sidecar(listing, kind, entry->segment.number))
@@ -95,6 +98,7 @@ static nigh_status open_segments(struct nigh_collection *collection, const struc
         segment->first_document = collection->documents;
         segment->index = collection->segment_count;
         collection->documents += segment->documents;
+        collection->deleted += segment->deletions.deleted;
         collection->segments[collection->segment_count++] = segment;
     }
     return NIGH_OK;
@@ -105,7 +109,7 @@ static void close_segments(struct nigh_collection *collection) {
     nigh__free(collection->context, collection->segments);
     collection->segments = NULL;
     collection->segment_count = 0;
-    collection->documents = 0;
+    collection->documents = collection->deleted = 0;
 }
 
 static nigh_status open_extras(struct nigh_collection *collection, const struct nigh__file *directory,
@@ -280,10 +284,11 @@ void nigh_collection_describe(const nigh_collection *collection, nigh_collection
         .key_count = nigh__collection_key_count(collection),
         .vocabulary_bytes = attachment_length(collection, NIGH__ATTACHMENT_VOCABULARY),
         .model_bytes = attachment_length(collection, NIGH__ATTACHMENT_MODEL),
+        .deleted = collection->deleted,
     };
     for (uint32_t i = 0; i < collection->segment_count; i++) {
         info.signatures += collection->segments[i]->signatures;
-        info.bytes += collection->segments[i]->length;
+        info.bytes += collection->segments[i]->length + collection->segments[i]->deletions.file_length;
         if (collection->segments[i]->metadata_offsets != NULL) info.has_metadata = 1;
         info.text_bytes += collection->segments[i]->sections[NIGH__SECTION_TEXT_BYTES].length;
     }
@@ -298,8 +303,11 @@ nigh_status nigh_collection_segment(const nigh_collection *collection, uint32_t 
         return nigh__fail(error, NIGH_EINVAL, "no segment %u; the collection has %u", segment,
                           collection->segment_count);
     const struct nigh__segment *from = collection->segments[segment];
-    nigh_segment_info info = {
-        .number = from->number, .documents = from->documents, .signatures = from->signatures, .bytes = from->length};
+    nigh_segment_info info = {.number = from->number,
+                              .documents = from->documents,
+                              .signatures = from->signatures,
+                              .bytes = from->length,
+                              .deleted = from->deletions.deleted};
     for (unsigned kind = 1; kind < NIGH__SIDECAR_KINDS; kind++)
         if (kind_of(collection, kind) != NULL) kind_of(collection, kind)->describe_segment(from, &info);
     nigh__info_copy(out, &info, sizeof info);
@@ -311,11 +319,8 @@ const char *nigh_collection_scheme(const nigh_collection *collection) {
 }
 
 /* By halving. */
-nigh_status nigh__collection_locate(const struct nigh_collection *collection, uint64_t document,
-                                    const struct nigh__segment **segment, uint32_t *within, nigh_error *error) {
-    if (document >= collection->documents)
-        return nigh__fail(error, NIGH_EINVAL, "no document %" PRIu64 "; the collection has %" PRIu64, document,
-                          collection->documents);
+static const struct nigh__segment *segment_of(const struct nigh_collection *collection, uint64_t document,
+                                              uint32_t *within) {
     uint32_t low = 0;
     uint32_t high = collection->segment_count;
     while (high - low > 1) {
@@ -325,9 +330,42 @@ nigh_status nigh__collection_locate(const struct nigh_collection *collection, ui
         else
             high = middle;
     }
-    *segment = collection->segments[low];
-    *within = (uint32_t)(document - (*segment)->first_document);
+    *within = (uint32_t)(document - collection->segments[low]->first_document);
+    return collection->segments[low];
+}
+
+nigh_status nigh__collection_locate(const struct nigh_collection *collection, uint64_t document,
+                                    const struct nigh__segment **segment, uint32_t *within, nigh_error *error) {
+    if (document >= collection->documents)
+        return nigh__fail(error, NIGH_EINVAL, "no document %" PRIu64 "; the collection has %" PRIu64, document,
+                          collection->documents);
+    *segment = segment_of(collection, document, within);
+    if (nigh__selection_has((*segment)->living, *within)) return NIGH_OK;
+    return nigh__fail(error, NIGH_EINVAL, "document %" PRIu64 " is deleted", document);
+}
+
+nigh_status nigh__collection_living(const struct nigh_collection *collection, uint64_t **out, nigh_error *error) {
+    const uint64_t count = collection->documents - collection->deleted;
+    *out = NULL;
+    if (collection->deleted == 0) return NIGH_OK;
+    uint64_t *numbers =
+        count > SIZE_MAX / sizeof *numbers ? NULL : nigh__alloc(collection->context, (size_t)count, sizeof *numbers);
+    if (numbers == NULL) return nigh__no_memory(error, "for the documents that are not deleted");
+    size_t next = 0;
+    for (uint32_t s = 0; s < collection->segment_count; s++) {
+        const struct nigh__segment *segment = collection->segments[s];
+        for (uint32_t document = 0; document < segment->documents && next < count; document++)
+            if (nigh__selection_has(segment->living, document)) numbers[next++] = segment->first_document + document;
+    }
+    *out = numbers;
     return NIGH_OK;
+}
+
+int nigh_collection_lives(const nigh_collection *collection, uint64_t document) {
+    uint32_t within;
+    if (document >= collection->documents) return 0;
+    const struct nigh__segment *segment = segment_of(collection, document, &within);
+    return nigh__selection_has(segment->living, within);
 }
 
 nigh_status nigh_collection_id(const nigh_collection *collection, uint64_t document, char *buffer, size_t capacity,
@@ -417,7 +455,7 @@ nigh_status nigh__collection_find_named(const struct nigh_collection *collection
         if (segment->id_offsets == NULL) continue;
         uint32_t within;
         nigh_status status = nigh__segment_find(segment, id, id_length, &within, error);
-        if (status == NIGH_ENOTFOUND) continue;
+        if (status == NIGH_ENOTFOUND || (status == NIGH_OK && !nigh__selection_has(segment->living, within))) continue;
         if (status == NIGH_OK) *document = segment->first_document + within;
         return status;
     }
@@ -429,7 +467,7 @@ nigh_status nigh_collection_find(const nigh_collection *collection, const char *
     nigh_status status = NIGH_ENOTFOUND;
     if (nigh__collection_has_ids(collection))
         status = nigh__collection_find_named(collection, id, id_length, document, error);
-    else if (parse_number(id, id_length, document) && *document < collection->documents)
+    else if (parse_number(id, id_length, document) && nigh_collection_lives(collection, *document))
         status = NIGH_OK;
     if (status == NIGH_ENOTFOUND)
         return nigh__fail_at(error, status, collection->path, NIGH_NO_OFFSET, "no document '%s'",

@@ -11,11 +11,12 @@ struct nigh_collection {
     struct nigh__segment **segments;
     uint32_t segment_count;
     uint32_t width_bits;
-    uint64_t documents;
+    uint64_t documents; /* with those that are deleted */
+    uint64_t deleted;
     uint64_t sequence;
     uint64_t next_segment;
     uint64_t damaged_manifests;
-    uint32_t features; /* of its manifest, which later ones keep */
+    uint32_t features;          /* of its manifest, which later ones keep */
     void *extras[NIGH__EXTRAS]; /* of each in context->extensions; owned */
 };
 
@@ -46,7 +47,13 @@ nigh_status nigh__collection_open_in(nigh_context *context, const struct nigh__f
 nigh_status nigh__collection_find_named(const struct nigh_collection *collection, const char *id, size_t id_length,
                                         uint64_t *document, nigh_error *error);
 
-/* The segment that holds a document, and its number there.  NIGH_EINVAL for a document that is not there. */
+/*
+ * The numbers of all documents that live, ascending: collection->documents - collection->deleted of them, for whoever
+ * numbers these anew.  NULL in *out where all live; the caller frees it.
+ */
+nigh_status nigh__collection_living(const struct nigh_collection *collection, uint64_t **out, nigh_error *error);
+
+/* The segment that holds a document, and its number there.  NIGH_EINVAL for one that is not there, or is deleted. */
 nigh_status nigh__collection_locate(const struct nigh_collection *collection, uint64_t document,
                                     const struct nigh__segment **segment, uint32_t *within, nigh_error *error);
 

@@ -31,6 +31,7 @@ struct merging {
     struct nigh__array merged;          /* of struct merged */
     uint64_t next_number;
     uint64_t copied, total; /* documents */
+    uint64_t dropped;       /* the same: deleted ones */
     bool published;         /* a manifest that names the new segments may be on the disk */
     struct nigh__progress progress;
     const nigh_progress *callback;
@@ -39,20 +40,34 @@ struct merging {
 
 /* ---------------------------------------------------------------- the plan -- */
 
-/* What a segment keeps of every document, or of none. */
+#define STAYS 0x80000000u
+
+static bool goes_by_number(const struct nigh__segment *segment) {
+    return segment->id_offsets == NULL && segment->deletions.deleted != 0;
+}
+
+/*
+ * What a segment keeps of every document, or of none.  Documents without ids go by number, which leaving out deleted
+ * ones would change: such a segment stays as it is, and is like no other.
+ */
 static uint32_t shape_of(const struct nigh__segment *segment) {
     if (segment->documents == 0) return UINT32_MAX;
+    if (goes_by_number(segment)) return STAYS | segment->index;
     return (segment->weights != NULL) | (uint32_t)(segment->text_offsets != NULL) << 1 |
            nigh__segment_key_count(segment) << 2;
+}
+
+static struct nigh__merge_part part_of(const struct nigh__segment *segment) {
+    return (struct nigh__merge_part){.documents = segment->documents,
+                                     .deleted = goes_by_number(segment) ? 0 : segment->deletions.deleted,
+                                     .shape = shape_of(segment)};
 }
 
 static nigh_status look_at_parts(struct merging *merging, nigh_error *error) {
     const nigh_collection *collection = merging->collection;
     merging->parts = nigh__alloc(merging->context, collection->segment_count, sizeof *merging->parts);
     if (merging->parts == NULL) return nigh__no_memory(error, "for a list of segments");
-    for (uint32_t i = 0; i < collection->segment_count; i++)
-        merging->parts[i] = (struct nigh__merge_part){.documents = collection->segments[i]->documents,
-                                                      .shape = shape_of(collection->segments[i])};
+    for (uint32_t i = 0; i < collection->segment_count; i++) merging->parts[i] = part_of(collection->segments[i]);
     return NIGH_OK;
 }
 
@@ -60,8 +75,10 @@ static nigh_status add_run(struct merging *merging, const struct nigh__merge_run
     struct merged *merged = nigh__array_add(merging->context, &merging->merged, 1);
     if (merged == NULL) return nigh__no_memory(error, "for a list of segments");
     *merged = (struct merged){.run = *run, .number = merging->next_number++};
-    for (uint32_t i = run->first; i < run->first + run->count; i++)
+    for (uint32_t i = run->first; i < run->first + run->count; i++) {
         merging->total += merging->parts[i].documents - merging->parts[i].deleted;
+        merging->dropped += merging->parts[i].deleted;
+    }
     return NIGH_OK;
 }
 
@@ -231,9 +248,13 @@ static nigh_status publish(struct merging *merging, nigh_error *error) {
     merging->result.after = manifest.header.segment_count;
     merging->result.sequence = manifest.header.sequence;
     merging->result.documents = manifest.header.documents;
+    merging->result.dropped = merging->dropped;
+    merging->result.deleted = 0;
     for (uint32_t i = 0; i < manifest.header.segment_count; i++) {
-        merging->result.total_bytes += manifest.entries[i].segment.file_length;
+        merging->result.total_bytes +=
+            manifest.entries[i].segment.file_length + manifest.entries[i].deletions.file_length;
         merging->result.last_segment = manifest.entries[i].segment.number;
+        merging->result.deleted += manifest.entries[i].deletions.deleted;
     }
     if (status == NIGH_OK)
         nigh__state_tidy(merging->directory, NIGH__STORE_COLLECTION, &manifest, merging->collection->next_segment);
@@ -271,6 +292,7 @@ static nigh_status begin(struct merging *merging, nigh_error *error) {
     merging->result.before = merging->result.after = merging->collection->segment_count;
     merging->result.sequence = merging->collection->sequence;
     merging->result.documents = merging->collection->documents;
+    merging->result.deleted = merging->collection->deleted;
     nigh__state_clear(merging->directory, merging->collection->next_segment);
     status =
         nigh__state_free_number(merging->directory, merging->collection->next_segment, &merging->next_number, error);

@@ -18,7 +18,8 @@
 #include "collection/format.h"
 #include "collection/id_key.h"
 
-struct nigh__sidecar; /* collection/sidecar.h */
+struct nigh__sidecar;   /* collection/sidecar.h */
+struct nigh__selection; /* collection/selection.h */
 
 struct nigh__segment {
     const nigh_context *context;
@@ -30,6 +31,7 @@ struct nigh__segment {
     uint64_t first_document;                /* number of its document 0 in the collection */
     uint32_t index;                         /* among the segments of the collection */
     struct nigh__deletions_entry deletions; /* as the manifest names them; all zero: none of its documents is deleted */
+    struct nigh__selection *living;         /* owned; NULL: all of its documents are */
 
     /* As in the file, checked, and out of anyone's reach. */
     struct nigh__segment_header header;

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/progress.h"
 #include "base/status.h"
+#include "collection/selection.h"
 
 nigh_status nigh__segment_copier_init(const nigh_context *context, uint32_t width_bits,
                                       struct nigh__segment_copier *out, nigh_error *error) {
@@ -107,6 +108,7 @@ nigh_status nigh__segment_copy(struct nigh__segment_copier *copier, const struct
                                uint64_t total, nigh_error *error) {
     nigh_document document;
     for (uint32_t i = 0; i < from->documents; i++) {
+        if (!nigh__selection_has(from->living, i)) continue;
         nigh_status status = read_document(copier, from, i, &document, error);
         if (status == NIGH_OK) status = nigh__segment_writer_add(to, &document, error);
         if (status == NIGH_OK && nigh__progress_tick(progress, "merging", ++*copied, total))

@@ -16,6 +16,7 @@
 #include "collection/scheme.h"
 #include "collection/sections.h"
 #include "collection/segment.h"
+#include "collection/selection.h"
 #include "collection/sidecar.h"
 #include "collection/texts.h"
 
@@ -303,6 +304,7 @@ void nigh__segment_close(struct nigh__segment *segment) {
     if (segment == NULL) return;
     for (unsigned kind = 1; kind < NIGH__SIDECAR_KINDS; kind++) nigh__sidecar_close(segment->sidecars[kind]);
     nigh__file_unmap(segment->context, segment->map, segment->length, segment->loaded);
+    nigh__selection_free(segment->living);
     nigh__free(segment->context, segment->path);
     nigh__free(segment->context, segment->scheme);
     nigh__free(segment->context, segment);

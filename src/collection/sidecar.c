@@ -87,9 +87,10 @@ static nigh_status read_and_map(const struct nigh__file *file, const struct nigh
 }
 
 static nigh_status open_in(const struct nigh__file *directory, const struct nigh__segment *segment,
-                           const struct nigh__sidecar_kind *kind, struct nigh__sidecar *sidecar, nigh_error *error) {
+                           const struct nigh__sidecar_kind *kind, uint64_t number, struct nigh__sidecar *sidecar,
+                           nigh_error *error) {
     char name[NIGH__NAME_SIZE];
-    nigh__sidecar_name(name, kind, segment->number, "");
+    nigh__sidecar_name(name, kind, number, "");
     sidecar->path = nigh__path_join(sidecar->context, directory->path, name);
     if (sidecar->path == NULL) return nigh__no_memory(error, "for a path");
     struct nigh__file file;
@@ -100,20 +101,26 @@ static nigh_status open_in(const struct nigh__file *directory, const struct nigh
     return status;
 }
 
-nigh_status nigh__sidecar_open(const struct nigh__file *directory, const struct nigh__segment *segment,
-                               const struct nigh__sidecar_kind *kind, struct nigh__sidecar **out, nigh_error *error) {
+nigh_status nigh__sidecar_open_numbered(const struct nigh__file *directory, const struct nigh__segment *segment,
+                                        const struct nigh__sidecar_kind *kind, uint64_t number,
+                                        struct nigh__sidecar **out, nigh_error *error) {
     *out = NULL;
     struct nigh__sidecar *sidecar = nigh__alloc_zero(directory->context, 1, sizeof *sidecar);
     if (sidecar == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory for the header of %s", kind->title);
     sidecar->context = directory->context;
-    nigh_error problem;
-    nigh_status status = open_in(directory, segment, kind, sidecar, &problem);
-    if (status == NIGH_OK) {
+    nigh_status status = open_in(directory, segment, kind, number, sidecar, error);
+    if (status == NIGH_OK)
         *out = sidecar;
-        return NIGH_OK;
-    }
-    nigh__sidecar_close(sidecar);
-    if (status != NIGH_ENOTFOUND && error != NULL) *error = problem;
+    else
+        nigh__sidecar_close(sidecar);
+    return status;
+}
+
+nigh_status nigh__sidecar_open(const struct nigh__file *directory, const struct nigh__segment *segment,
+                               const struct nigh__sidecar_kind *kind, struct nigh__sidecar **out, nigh_error *error) {
+    nigh_error problem;
+    nigh_status status = nigh__sidecar_open_numbered(directory, segment, kind, segment->number, out, &problem);
+    if (status != NIGH_OK && status != NIGH_ENOTFOUND && error != NULL) *error = problem;
     return status;
 }
 

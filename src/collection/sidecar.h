@@ -67,6 +67,10 @@ struct nigh__sidecar {
  */
 nigh_status nigh__sidecar_open(const struct nigh__file *directory, const struct nigh__segment *segment,
                                const struct nigh__sidecar_kind *kind, struct nigh__sidecar **out, nigh_error *error);
+/* The same under a number that is not the segment's; one that is not there is then told as any other failure. */
+nigh_status nigh__sidecar_open_numbered(const struct nigh__file *directory, const struct nigh__segment *segment,
+                                        const struct nigh__sidecar_kind *kind, uint64_t number,
+                                        struct nigh__sidecar **out, nigh_error *error);
 void nigh__sidecar_close(struct nigh__sidecar *sidecar); /* accepts NULL */
 
 /* A section of exactly `count` items, inside the map; NULL with the error where it is not there or of another size. */
@@ -100,6 +104,11 @@ struct nigh__sidecar_writer; /* opaque */
 nigh_status nigh__sidecar_writer_open(const struct nigh__file *directory, const struct nigh__segment *segment,
                                       const struct nigh__sidecar_kind *kind, uint32_t parameter,
                                       struct nigh__sidecar_writer **out, nigh_error *error);
+/* The same for a file under a number of its own. */
+nigh_status nigh__sidecar_writer_open_numbered(const struct nigh__file *directory, const struct nigh__segment *segment,
+                                               const struct nigh__sidecar_kind *kind, uint64_t number,
+                                               uint32_t parameter, struct nigh__sidecar_writer **out,
+                                               nigh_error *error);
 /* Sections one after the other, each in as many pieces as one likes. */
 nigh_status nigh__sidecar_section_begin(struct nigh__sidecar_writer *writer, uint32_t type, nigh_error *error);
 nigh_status nigh__sidecar_section_add(struct nigh__sidecar_writer *writer, const void *bytes, size_t length,
@@ -107,6 +116,8 @@ nigh_status nigh__sidecar_section_add(struct nigh__sidecar_writer *writer, const
 nigh_status nigh__sidecar_section_end(struct nigh__sidecar_writer *writer, uint64_t count, nigh_error *error);
 /* Writes the rest and syncs the file, which is whole then but for its name.  *length is that of the file. */
 nigh_status nigh__sidecar_writer_finish(struct nigh__sidecar_writer *writer, uint64_t *length, nigh_error *error);
+/* Its header, once it is finished. */
+const struct nigh__sidecar_header *nigh__sidecar_writer_header(const struct nigh__sidecar_writer *writer);
 void nigh__sidecar_writer_close(struct nigh__sidecar_writer *writer); /* removes what is not finished; accepts NULL */
 
 /* Gives one that is finished its name, in place of what had it.  Safe once the directory is synced. */

@@ -22,7 +22,7 @@ struct nigh__sidecar_writer {
     const nigh_context *context;
     const struct nigh__file *directory;
     const struct nigh__sidecar_kind *kind;
-    uint64_t number; /* of the segment */
+    uint64_t number; /* of the segment, or its own */
     struct nigh__file file;
     bool unfinished; /* the temporary file is there, and nothing yet */
     struct nigh__sidecar_header header;
@@ -42,13 +42,20 @@ static nigh_status create_file(struct nigh__sidecar_writer *writer, nigh_error *
 nigh_status nigh__sidecar_writer_open(const struct nigh__file *directory, const struct nigh__segment *segment,
                                       const struct nigh__sidecar_kind *kind, uint32_t parameter,
                                       struct nigh__sidecar_writer **out, nigh_error *error) {
+    return nigh__sidecar_writer_open_numbered(directory, segment, kind, segment->number, parameter, out, error);
+}
+
+nigh_status nigh__sidecar_writer_open_numbered(const struct nigh__file *directory, const struct nigh__segment *segment,
+                                               const struct nigh__sidecar_kind *kind, uint64_t number,
+                                               uint32_t parameter, struct nigh__sidecar_writer **out,
+                                               nigh_error *error) {
     *out = NULL;
     struct nigh__sidecar_writer *writer = nigh__alloc_zero(directory->context, 1, sizeof *writer);
     if (writer == NULL) return nigh__fail(error, NIGH_ENOMEM, "no memory to write %s", kind->title);
     writer->context = directory->context;
     writer->directory = directory;
     writer->kind = kind;
-    writer->number = segment->number;
+    writer->number = number;
     writer->header = (struct nigh__sidecar_header){.version = NIGH__FORMAT_VERSION,
                                                    .endian_mark = NIGH__ENDIAN_MARK,
                                                    .segment_checksum = segment->header.checksum,
@@ -88,6 +95,10 @@ nigh_status nigh__sidecar_writer_finish(struct nigh__sidecar_writer *writer, uin
     writer->unfinished = status != NIGH_OK;
     *length = writer->header.file_length;
     return status;
+}
+
+const struct nigh__sidecar_header *nigh__sidecar_writer_header(const struct nigh__sidecar_writer *writer) {
+    return &writer->header;
 }
 
 void nigh__sidecar_writer_close(struct nigh__sidecar_writer *writer) {

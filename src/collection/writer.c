@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Adding to a collection: the lock, the rules, the commit.
+ * Adding to a collection and deleting from it: the lock, the rules, the commit.
  *
  *     lock the directory          one writer; the lock dies with its process
- *     write and sync the segment  unknown to every reader
+ *     write and sync the segment  unknown to every reader; and what is deleted of others
  *     sync the directory          the segment's name is safe
  *     write manifest N+1 as .tmp, sync it
  *     rename it                   <- the commit: before it the old, after it the new
@@ -29,6 +29,7 @@
 #include "collection/collection_options.h"
 #include "collection/header.h"
 #include "collection/merge.h"
+#include "collection/removal.h"
 #include "collection/scheme.h"
 #include "collection/segment_write.h"
 #include "collection/state.h"
@@ -48,18 +49,24 @@ struct nigh_writer {
     bool made_directory;         /* and must remove it, unless committed */
     struct nigh__file directory; /* holds the lock */
     nigh_collection *old;        /* what is there already; NULL: nothing */
-    struct nigh__segment_writer *segment;
-    bool keep_segment;  /* a manifest that names it may be on the disk */
-    bool has_ids;       /* of the documents added */
-    bool has_weights;   /* of the documents added */
-    bool has_text;      /* the same */
-    uint32_t key_count; /* the same */
+    bool replaces;               /* documents whose ids are there */
+    struct nigh__removal removal;
+    uint64_t number;                      /* of the next file */
+    struct nigh__segment_writer *segment; /* NULL: it is for deleting alone */
+    bool keep_segment;                    /* a manifest that names it, and what is deleted, may be on the disk */
+    bool has_ids;                         /* of the documents added */
+    bool has_weights;                     /* of the documents added */
+    bool has_text;                        /* the same */
+    uint32_t key_count;                   /* the same */
     struct nigh__progress progress;
 };
 
 /* -------------------------------------------------------------------- open */
 
+static bool deletes_alone(const struct nigh_writer *writer) { return writer->width_bits == 0; }
+
 static nigh_status make_directory(struct nigh_writer *writer, nigh_error *error) {
+    if (deletes_alone(writer)) return NIGH_OK;
     const nigh_file_system *files = writer->context->files;
     int failed = files->make_directory(files->user, writer->path);
     writer->made_directory = failed == 0;
@@ -81,13 +88,16 @@ static nigh_status adopt_scheme(struct nigh_writer *writer, nigh_error *error) {
     return NIGH_OK;
 }
 
-/* What is there must be whole and of the same kind. */
+static nigh_status whole_old(const struct nigh_writer *writer, nigh_error *error) {
+    if (writer->old->damaged_manifests == 0) return NIGH_OK;
+    return nigh__because(error, NIGH_REASON_DAMAGED_MANIFEST,
+                         nigh__fail_at(error, NIGH_ECORRUPT, writer->path, NIGH_NO_OFFSET,
+                                       "the newest manifest is damaged, and writing on would lose what it lists"));
+}
+
+/* What is there must be of the same kind. */
 static nigh_status fits_old(const struct nigh_writer *writer, nigh_error *error) {
     const struct nigh_collection *old = writer->old;
-    if (old->damaged_manifests != 0)
-        return nigh__because(error, NIGH_REASON_DAMAGED_MANIFEST,
-                             nigh__fail_at(error, NIGH_ECORRUPT, writer->path, NIGH_NO_OFFSET,
-                                           "the newest manifest is damaged, and writing on would lose what it lists"));
     if (old->segment_count >= NIGH__MAX_NEW_SEGMENTS)
         return nigh__fail_at(
             error, NIGH_ELIMIT, writer->path, NIGH_NO_OFFSET,
@@ -120,39 +130,48 @@ static nigh_status open_old(struct nigh_writer *writer, nigh_error *error) {
     nigh_error problem = {.status = NIGH_OK};
     nigh_status status = nigh__collection_open_in(writer->context, &writer->directory, &writer->old, &problem);
     if (status == NIGH_OK) {
+        status = whole_old(writer, error);
+        if (status != NIGH_OK || deletes_alone(writer)) return status;
         status = adopt_scheme(writer, error);
         if (status == NIGH_OK) status = fits_old(writer, error);
         for (enum nigh__attachment kind = 0; kind < NIGH__ATTACHMENT_KINDS && status == NIGH_OK; kind++)
             status = attachment_fits(writer, kind, error);
         return status;
     }
-    if (status == NIGH_ENOTFOUND && problem.system_errno == 0) return NIGH_OK; /* an empty place */
+    if (status == NIGH_ENOTFOUND && problem.system_errno == 0 && !deletes_alone(writer))
+        return NIGH_OK; /* an empty place */
     if (error != NULL) *error = problem;
     return status;
 }
 
-static nigh_status begin(struct nigh_writer *writer, nigh_error *error) {
-    uint64_t number = 0;
-    nigh_status status = make_directory(writer, error);
-    if (status == NIGH_OK)
-        status = nigh__directory_lock(writer->context, writer->path, NIGH__STORE_COLLECTION, &writer->directory, error);
-    if (status == NIGH_OK) status = open_old(writer, error);
-    if (status == NIGH_OK)
-        status = nigh__state_free_number(&writer->directory, writer->old == NULL ? 1 : writer->old->next_segment,
-                                         &number, error);
-    if (status == NIGH_OK) nigh__state_clear(&writer->directory, writer->old == NULL ? 0 : writer->old->next_segment);
-    if (status != NIGH_OK) return status;
-    struct nigh__segment_plan plan = {
-        .directory = &writer->directory, .number = number, .width_bits = writer->width_bits, .scheme = writer->scheme};
+static nigh_status begin_segment(struct nigh_writer *writer, nigh_error *error) {
+    struct nigh__segment_plan plan = {.directory = &writer->directory,
+                                      .number = writer->number++,
+                                      .width_bits = writer->width_bits,
+                                      .scheme = writer->scheme};
     memcpy(plan.kept, writer->kept, sizeof plan.kept);
     nigh_error problem = {.status = NIGH_OK};
-    status = nigh__segment_writer_open(writer->context, &plan, &writer->segment, &problem);
+    const nigh_status status = nigh__segment_writer_open(writer->context, &plan, &writer->segment, &problem);
     /* The directory that we have locked is there no more: who made it gave up, and removed it. */
     if (status == NIGH_ENOTFOUND && writer->old == NULL)
         return nigh__fail_at(error, NIGH_EBUSY, writer->path, NIGH_NO_OFFSET,
                              "another process was making it, and has given up; try again");
     if (status != NIGH_OK && error != NULL) *error = problem;
     return status;
+}
+
+static nigh_status begin(struct nigh_writer *writer, nigh_error *error) {
+    nigh_status status = make_directory(writer, error);
+    if (status == NIGH_OK)
+        status = nigh__directory_lock(writer->context, writer->path, NIGH__STORE_COLLECTION, &writer->directory, error);
+    if (status == NIGH_OK) status = open_old(writer, error);
+    if (status == NIGH_OK)
+        status = nigh__state_free_number(&writer->directory, writer->old == NULL ? 1 : writer->old->next_segment,
+                                         &writer->number, error);
+    if (status == NIGH_OK) nigh__state_clear(&writer->directory, writer->old == NULL ? 0 : writer->old->next_segment);
+    if (status == NIGH_OK) nigh__removal_init(&writer->removal, writer->old);
+    if (status != NIGH_OK || deletes_alone(writer)) return status;
+    return begin_segment(writer, error);
 }
 
 /* A scheme that names one must name this one; one that it does not name may be any. */
@@ -172,7 +191,8 @@ static nigh_status attachment_sound(const char *scheme, enum nigh__attachment ki
 static nigh_status options_sound(const nigh_writer_options *options, nigh_error *error) {
     nigh_status status = attachment_sound(options->scheme, NIGH__ATTACHMENT_VOCABULARY, &options->vocabulary, error);
     if (status == NIGH_OK) status = attachment_sound(options->scheme, NIGH__ATTACHMENT_MODEL, &options->model, error);
-    if (status == NIGH_OK) status = nigh__width_check(NULL, NIGH_NO_OFFSET, options->width_bits, error);
+    if (status == NIGH_OK && options->width_bits != 0)
+        status = nigh__width_check(NULL, NIGH_NO_OFFSET, options->width_bits, error);
     if (status != NIGH_OK || options->thresholds == NULL) return status;
     if (options->scheme != NULL)
         return nigh__fail(error, NIGH_EINVAL, "thresholds go with signatures of the caller's own, not with a scheme");
@@ -208,10 +228,11 @@ nigh_status nigh_writer_open(nigh_context *context, const char *path, const nigh
     writer->context = context;
     writer->width_bits = chosen.width_bits;
     writer->merge = chosen.merge != 0;
+    writer->replaces = chosen.replace != 0;
     nigh__progress_init(&writer->progress, chosen.progress);
     writer->path = nigh__string_copy(context, path);
     if (writer->path == NULL) status = nigh__no_memory(error, "for a path");
-    if (status == NIGH_OK) status = choose_scheme(writer, &chosen, error);
+    if (status == NIGH_OK && !deletes_alone(writer)) status = choose_scheme(writer, &chosen, error);
     if (status == NIGH_OK) status = begin(writer, error);
     if (status == NIGH_OK)
         *out = writer;
@@ -284,7 +305,21 @@ static nigh_status fail_there(const struct nigh_writer *writer, const nigh_docum
     return equal ? NIGH_EEXISTS : nigh__because(error, NIGH_REASON_OTHER_DOCUMENT, NIGH_EEXISTS);
 }
 
-static nigh_status document_sound(struct nigh_writer *writer, const nigh_document *document, nigh_error *error) {
+/* The document of this id that is there; NULL in *segment where there is none, or it is deleted by now. */
+static nigh_status find_there(const struct nigh_writer *writer, const char *id, size_t id_length,
+                              struct nigh__there *there, nigh_error *error) {
+    *there = (struct nigh__there){.segment = NULL};
+    if (writer->old == NULL) return NIGH_OK;
+    nigh_status status = nigh__collection_find_named(writer->old, id, id_length, &there->document, error);
+    if (status == NIGH_OK) status = nigh__removal_find(&writer->removal, there, error);
+    return status == NIGH_ENOTFOUND ? NIGH_OK : status;
+}
+
+/* *there is the one that it takes the place of. */
+static nigh_status document_sound(struct nigh_writer *writer, const nigh_document *document, struct nigh__there *there,
+                                  nigh_error *error) {
+    if (deletes_alone(writer))
+        return nigh__fail(error, NIGH_EINVAL, "this writer was opened to delete, without the width of signatures");
     if (document->metadata_length > NIGH_MAX_METADATA_LENGTH)
         return nigh__fail(error, NIGH_EINVAL, "metadata of %zu bytes; %u are allowed", document->metadata_length,
                           NIGH_MAX_METADATA_LENGTH);
@@ -296,11 +331,9 @@ static nigh_status document_sound(struct nigh_writer *writer, const nigh_documen
     if (status != NIGH_OK || document->id == NULL) return status;
     const char *problem = nigh__id_problem(document->id_length);
     if (problem != NULL) return nigh__fail(error, NIGH_EINVAL, "%s", problem);
-    if (writer->old == NULL) return NIGH_OK;
-    uint64_t existing;
-    status = nigh__collection_find_named(writer->old, document->id, document->id_length, &existing, error);
-    if (status == NIGH_ENOTFOUND) return NIGH_OK;
-    return status == NIGH_OK ? fail_there(writer, document, existing, error) : status;
+    status = find_there(writer, document->id, document->id_length, there, error);
+    if (status != NIGH_OK || there->segment == NULL || writer->replaces) return status;
+    return fail_there(writer, document, there->document, error);
 }
 
 static nigh_status usable(const struct nigh_writer *writer, nigh_error *error) {
@@ -317,34 +350,59 @@ nigh_status nigh_writer_add(nigh_writer *writer, const nigh_document *document, 
     nigh_status status = usable(writer, error);
     if (status != NIGH_OK) return status;
     status = nigh__struct_copy(&known, sizeof known, document, error);
-    if (status == NIGH_OK) status = document_sound(writer, &known, error);
+    struct nigh__there there = {.segment = NULL};
+    if (status == NIGH_OK) status = document_sound(writer, &known, &there, error);
+    if (status == NIGH_OK) status = nigh__removal_prepare(&writer->removal, &there, error);
     if (status == NIGH_OK) status = nigh__segment_writer_add(writer->segment, &known, error);
+    if (status == NIGH_OK) nigh__removal_add(&writer->removal, &there);
     if (!recoverable(status)) writer->state = BROKEN;
+    return status;
+}
+
+/* ------------------------------------------------------------------ delete */
+
+nigh_status nigh_writer_delete(nigh_writer *writer, const char *id, size_t id_length, nigh_error *error) {
+    struct nigh__there there = {.segment = NULL};
+    nigh_status status = usable(writer, error);
+    if (status != NIGH_OK) return status;
+    if (writer->old == NULL)
+        return nigh__fail_at(error, NIGH_ENOTFOUND, writer->path, NIGH_NO_OFFSET, "no document '%s'",
+                             nigh__shown(id, id_length).text);
+    status = nigh_collection_find(writer->old, id, id_length, &there.document, error);
+    if (status == NIGH_OK) status = nigh__removal_find(&writer->removal, &there, error);
+    if (status == NIGH_OK && there.segment == NULL)
+        return nigh__fail_at(error, NIGH_ENOTFOUND, writer->path, NIGH_NO_OFFSET, "document '%s' is deleted already",
+                             nigh__shown(id, id_length).text);
+    if (status == NIGH_OK) status = nigh__removal_prepare(&writer->removal, &there, error);
+    if (status == NIGH_OK) nigh__removal_add(&writer->removal, &there);
+    if (status != NIGH_OK && status != NIGH_ENOTFOUND) writer->state = BROKEN;
     return status;
 }
 
 /* ------------------------------------------------------------------ commit */
 
-/* The new state: the old entries and one more. */
+/* The new state: the old entries, with what is deleted of them now, and one more where `entry` is not NULL. */
 static nigh_status next_manifest(const struct nigh_writer *writer, const struct nigh__manifest_entry *entry,
                                  struct nigh__manifest *out, nigh_error *error) {
     const struct nigh_collection *old = writer->old;
-    uint32_t before = old == NULL ? 0 : old->segment_count;
-    if (before >= NIGH__MAX_SEGMENTS)
+    const uint32_t before = old == NULL ? 0 : old->segment_count;
+    if (before >= NIGH__MAX_SEGMENTS && entry != NULL)
         return nigh__fail_at(error, NIGH_ELIMIT, writer->path, NIGH_NO_OFFSET, "a collection has at most %u segments",
                              NIGH__MAX_SEGMENTS);
     if (old != NULL && old->sequence == UINT64_MAX)
         return nigh__fail_at(error, NIGH_ELIMIT, writer->path, NIGH_NO_OFFSET, "no manifest number is left");
     *out = (struct nigh__manifest){.header = {.incompatible = old == NULL ? 0 : old->features,
                                               .sequence = old == NULL ? 1 : old->sequence + 1,
-                                              .next_segment = entry->number + 1,
-                                              .documents = (old == NULL ? 0 : old->documents) + entry->documents,
-                                              .width_bits = writer->width_bits,
-                                              .segment_count = before + 1}};
+                                              .next_segment = writer->number,
+                                              .documents = old == NULL ? 0 : old->documents,
+                                              .width_bits = old == NULL ? writer->width_bits : old->width_bits,
+                                              .segment_count = before + (entry != NULL)}};
     out->entries = nigh__alloc(writer->context, (size_t)before + 1, sizeof *out->entries);
     if (out->entries == NULL) return nigh__no_memory(error, "for a manifest");
-    for (uint32_t i = 0; i < before; i++) out->entries[i] = nigh__segment_entry(old->segments[i]);
+    for (uint32_t i = 0; i < before; i++) out->entries[i] = nigh__removal_entry(&writer->removal, i);
+    if (entry == NULL) return NIGH_OK;
     out->entries[before] = (struct nigh__living_entry){.segment = *entry};
+    out->header.documents += entry->documents;
     return NIGH_OK;
 }
 
@@ -356,6 +414,7 @@ static nigh_status segment_opens(const struct nigh_writer *writer, const struct 
                                  nigh_error *error) {
     struct nigh__segment *segment;
     nigh_error problem = {.status = NIGH_OK};
+    if (entry == NULL) return NIGH_OK;
     nigh_status status = nigh__segment_open(&writer->directory, entry, &segment, &problem);
     nigh__segment_close(segment);
     if (status == NIGH_ENOTFOUND || status == NIGH_ECORRUPT)
@@ -372,7 +431,8 @@ static nigh_status segment_opens(const struct nigh_writer *writer, const struct 
 
 static nigh_status publish(struct nigh_writer *writer, const struct nigh__manifest_entry *entry, nigh_error *error) {
     struct nigh__manifest manifest = {.entries = NULL};
-    nigh_status status = next_manifest(writer, entry, &manifest, error);
+    nigh_status status = nigh__removal_write(&writer->removal, &writer->directory, &writer->number, error);
+    if (status == NIGH_OK) status = next_manifest(writer, entry, &manifest, error);
     if (status == NIGH_OK) status = nigh__file_sync(&writer->directory, error);
     /* The name of a new collection must be safe too. */
     if (status == NIGH_OK && writer->old == NULL) status = nigh__parent_sync(writer->context, writer->path, error);
@@ -393,15 +453,18 @@ static nigh_status publish(struct nigh_writer *writer, const struct nigh__manife
     return status;
 }
 
-/* The state before, and what was added to it: `entry` NULL where that is nothing. */
+/* The state before, what was added to it (`entry` NULL where that is nothing), and what is deleted of it. */
 static void tell(const struct nigh_writer *writer, const struct nigh__manifest_entry *entry, uint32_t distinct,
                  nigh_commit *out) {
     const struct nigh_collection *old = writer->old;
-    nigh_commit commit = {.size = sizeof commit, .width_bits = writer->width_bits};
+    nigh_commit commit = {.size = sizeof commit, .width_bits = writer->width_bits, .deleted = writer->removal.count};
     if (old != NULL) {
+        commit.width_bits = old->width_bits;
         commit.sequence = old->sequence;
         commit.documents = old->documents;
-        for (uint32_t i = 0; i < old->segment_count; i++) commit.bytes += old->segments[i]->length;
+        commit.deleted_now = old->deleted + commit.deleted;
+        for (uint32_t i = 0; i < old->segment_count; i++)
+            commit.bytes += old->segments[i]->length + nigh__removal_entry(&writer->removal, i).deletions.file_length;
     }
     commit.first_document = commit.documents;
     if (entry != NULL) {
@@ -410,9 +473,17 @@ static void tell(const struct nigh_writer *writer, const struct nigh__manifest_e
         commit.segment = entry->number;
         commit.documents += entry->documents;
         commit.bytes += entry->file_length;
-        commit.sequence++;
     }
+    if (entry != NULL || commit.deleted != 0) commit.sequence++;
     nigh__info_copy(out, &commit, sizeof commit);
+}
+
+/* Whether there is anything to be written in a new segment. */
+static bool adds(const struct nigh_writer *writer) {
+    if (writer->segment == NULL) return false;
+    return writer->old == NULL || nigh__segment_writer_documents(writer->segment) != 0 ||
+           writer->kept[NIGH__ATTACHMENT_VOCABULARY].bytes != NULL ||
+           writer->kept[NIGH__ATTACHMENT_MODEL].bytes != NULL;
 }
 
 /* What was added is safe whatever becomes of this, so a failure is told and is none of the commit. */
@@ -420,8 +491,9 @@ static void merge(struct nigh_writer *writer, nigh_commit *told) {
     nigh_merge_result result = {.size = sizeof result};
     told->merge_status =
         (uint32_t)nigh__merge_tiers(writer->context, &writer->directory, &writer->progress.callback, &result, NULL);
-    if (told->merge_status != NIGH_OK || result.before == result.after) return;
+    if (told->merge_status != NIGH_OK || (result.written == 0 && result.dropped == 0)) return;
     told->merged = result.before - result.after + 1;
+    told->deleted_now = result.deleted;
     told->sequence = result.sequence;
     told->documents = result.documents;
     told->first_document = result.documents - told->added;
@@ -430,25 +502,27 @@ static void merge(struct nigh_writer *writer, nigh_commit *told) {
 }
 
 nigh_status nigh_writer_commit(nigh_writer *writer, nigh_commit *commit, nigh_error *error) {
+    struct nigh__manifest_entry entry;
+    uint32_t distinct = 0;
     nigh_status status = usable(writer, error);
     if (status != NIGH_OK) return status;
     writer->state = BROKEN;
-    const bool keeps =
-        writer->kept[NIGH__ATTACHMENT_VOCABULARY].bytes != NULL || writer->kept[NIGH__ATTACHMENT_MODEL].bytes != NULL;
-    if (nigh__segment_writer_documents(writer->segment) == 0 && writer->old != NULL && !keeps) {
-        writer->state = COMMITTED; /* nothing new: the state there is the state wanted */
-        if (commit != NULL) tell(writer, NULL, 0, commit);
-        return NIGH_OK;
+    const bool added = adds(writer);
+    if (added) {
+        distinct = nigh__segment_writer_signatures(writer->segment);
+        status = nigh__segment_writer_finish(writer->segment, &writer->progress, &entry, error);
+    } else {
+        nigh__segment_writer_close(writer->segment, false);
+        writer->segment = NULL;
     }
-    struct nigh__manifest_entry entry;
-    const uint32_t distinct = nigh__segment_writer_signatures(writer->segment);
-    status = nigh__segment_writer_finish(writer->segment, &writer->progress, &entry, error);
-    if (status == NIGH_OK) status = publish(writer, &entry, error);
+    /* Else nothing is new: the state there is the state wanted. */
+    if (status == NIGH_OK && (added || writer->removal.count != 0))
+        status = publish(writer, added ? &entry : NULL, error);
     if (status != NIGH_OK) return status;
     writer->state = COMMITTED;
     nigh_commit told = {.size = sizeof told};
-    tell(writer, &entry, distinct, &told);
-    if (writer->merge) merge(writer, &told);
+    tell(writer, added ? &entry : NULL, distinct, &told);
+    if (writer->merge && (added || writer->removal.count != 0)) merge(writer, &told);
     if (commit != NULL) nigh__info_copy(commit, &told, sizeof told);
     return NIGH_OK;
 }
@@ -456,6 +530,7 @@ nigh_status nigh_writer_commit(nigh_writer *writer, nigh_commit *commit, nigh_er
 void nigh_writer_close(nigh_writer *writer) {
     if (writer == NULL) return;
     nigh__segment_writer_close(writer->segment, writer->keep_segment);
+    nigh__removal_release(&writer->removal, writer->keep_segment ? NULL : &writer->directory);
     nigh_collection_close(writer->old);
     bool unwanted = writer->made_directory && writer->state != COMMITTED && !writer->keep_segment;
     if (unwanted) nigh__file_remove(writer->context, writer->path);

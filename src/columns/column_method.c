@@ -183,6 +183,7 @@ static nigh_status scan_columns(const struct nigh__prepared *prepared, const str
         .columns = &turned->columns,
         .plans = plans->plans,
         .query_count = batch->count,
+        .allowed = nigh__prepared_allowed(prepared),
         .limits = plans->limits,
         .k = prepared->options->k,
         .slack = prepared->options->slack,

@@ -3,6 +3,7 @@
 #include "columns/column_scan.h"
 
 #include "base/status.h"
+#include "collection/selection.h"
 
 /* Whether the bit of a row in the column at an offset differs from the query's. */
 static uint32_t differs(const struct nigh__columns *columns, uint64_t row, uint32_t offset, bool inverted) {
@@ -46,6 +47,7 @@ static bool take_super(const struct nigh__column_scan *scan, uint32_t q, uint32_
     bool whole = true;
     for (uint64_t row = first; most >= 0 && row < first + NIGH__SUPER_ROWS && row < rows && whole; row++) {
         uint32_t distance;
+        if (scan->allowed != NULL && !nigh__bitmap_has(scan->allowed, row)) continue;
         if (!count_row(scan, plan, row, reached, &distance)) continue;
         ++*counted;
         whole = nigh__nearest_offer(scan->context, nearest, distance, (uint32_t)row);

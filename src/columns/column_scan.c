@@ -75,10 +75,13 @@ static void set_bounds(const struct nigh__column_scan *scan, uint32_t q, struct 
 /* -------------------------------------------------------------------- a super-block -- */
 
 /* The rows of a block that are left, as hits. */
-static void take_hits(struct worker *worker, const struct nigh__column_counts *counts,
-                      const struct nigh__column_plan *plan, uint32_t query, uint64_t first_row, uint32_t rows) {
-    for (uint32_t word = 0; word < NIGH__COLUMN_ROWS / 64; word++) {
-        for (uint64_t left = counts->left[word]; left != 0; left &= left - 1) {
+static void take_hits(const struct nigh__column_scan *scan, struct worker *worker,
+                      const struct nigh__column_counts *counts, uint32_t query, uint64_t first_row) {
+    const struct nigh__column_plan *plan = &scan->plans[query];
+    const uint32_t rows = scan->columns->layout.rows;
+    for (uint32_t word = 0; word < NIGH__COLUMN_ROWS / 64 && first_row + UINT64_C(64) * word < rows; word++) {
+        const uint64_t allowed = scan->allowed == NULL ? UINT64_MAX : scan->allowed[first_row / 64 + word];
+        for (uint64_t left = counts->left[word] & allowed; left != 0; left &= left - 1) {
             const uint32_t bit = (uint32_t)__builtin_ctzll(left);
             const uint64_t row = first_row + UINT64_C(64) * word + bit;
             if (row >= rows) return;
@@ -110,7 +113,7 @@ static void count_query(const struct job *job, struct worker *worker, uint32_t q
         else if (job->kernel->count(at + here, ahead == NULL ? NULL : ahead + here, &plan->groups,
                                     worker->queries[q].bounds, &counts) == 0)
             continue;
-        take_hits(worker, &counts, plan, q, first, columns->layout.rows);
+        take_hits(job->scan, worker, &counts, q, first);
     }
 }
 

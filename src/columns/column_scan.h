@@ -24,10 +24,11 @@ struct nigh__column_scan {
     const struct nigh__columns *columns;
     const struct nigh__column_plan *plans; /* of each query */
     uint32_t query_count;
-    const uint32_t *limits; /* of each query: rows must be nearer than this */
-    uint32_t k;             /* at most so many rows for each query; NIGH_ALL: no limit */
-    double slack;           /* below 0: nothing is missed */
-    uint32_t threads;       /* at least 1 */
+    const uint64_t *allowed; /* NULL, or a bit for each row that counts: as if there were no others */
+    const uint32_t *limits;  /* of each query: rows must be nearer than this */
+    uint32_t k;              /* at most so many rows for each query; NIGH_ALL: no limit */
+    double slack;            /* below 0: nothing is missed */
+    uint32_t threads;        /* at least 1 */
 
     struct nigh__progress *progress; /* ticked in distances; NULL: nobody waits */
     uint64_t progress_done;          /* before this scan */

@@ -16,6 +16,7 @@
 #include "base/options.h"
 #include "base/sorter.h"
 #include "base/status.h"
+#include "collection/collection.h"
 #include "corpus/against_parts.h"
 #include "finder/finder_each.h"
 #include "nigh/join.h"
@@ -57,13 +58,27 @@ static const char *temporary_of(const nigh_against *against) {
 /* Takes matches as they are found. */
 struct taking {
     nigh_against *against;
-    size_t begin;      /* the new one that is query 0 */
-    size_t list;       /* the list that was added to last */
-    uint64_t in_list;  /* matches it has, with those that are not told */
-    uint64_t *untold;  /* of each list, where a list may be that of several; NULL: they are counted */
-    uint64_t matches;  /* in all */
-    nigh_error *error; /* for whoever asked */
+    size_t begin;            /* the new one that is query 0 */
+    size_t list;             /* the list that was added to last */
+    uint64_t in_list;        /* matches it has, with those that are not told */
+    const uint64_t *numbers; /* of the documents that the finder has, where some are deleted; NULL: from 0 on */
+    uint64_t *untold;        /* of each list, where a list may be that of several; NULL: they are counted */
+    uint64_t matches;        /* in all */
+    nigh_error *error;       /* for whoever asked */
 };
+
+/* By the numbers of documents. */
+static nigh_status add_matches(const struct taking *taking, size_t list, const nigh_match *matches, size_t count) {
+    struct nigh__match_store *store = taking->against->there;
+    nigh_status status = NIGH_OK;
+    if (taking->numbers == NULL) return nigh__match_store_add(store, list, matches, count, taking->error);
+    for (size_t i = 0; i < count && status == NIGH_OK; i++) {
+        nigh_match match = matches[i];
+        match.document = taking->numbers[match.document];
+        status = nigh__match_store_add(store, list, &match, 1, taking->error);
+    }
+    return status;
+}
 
 static nigh_status take_matches(void *user, size_t query, const nigh_match *matches, size_t count) {
     struct taking *taking = user;
@@ -80,7 +95,7 @@ static nigh_status take_matches(void *user, size_t query, const nigh_match *matc
         taking->untold[list] += count - told;
     else
         against->info.untold += count - told;
-    return nigh__match_store_add(against->there, list, matches, told, taking->error);
+    return add_matches(taking, list, matches, told);
 }
 
 static void count_finds(nigh_against *against, const struct nigh__find_counts *counts) {
@@ -89,12 +104,17 @@ static void count_finds(nigh_against *against, const struct nigh__find_counts *c
     against->info.truncated += counts->truncated;
 }
 
+static uint64_t living_count(const nigh_against *against) {
+    return against->collection->documents - against->collection->deleted;
+}
+
 /* All signatures of the collection, in the order of its documents. */
-static nigh_status load_rows(nigh_against *against, uint8_t *rows, nigh_error *error) {
+static nigh_status load_rows(nigh_against *against, const uint64_t *numbers, uint8_t *rows, nigh_error *error) {
     const size_t bytes = nigh__row_bytes(against->info.width_bits);
-    const uint64_t count = against->info.documents;
+    const uint64_t count = living_count(against);
     for (uint64_t i = 0; i < count; i++) {
-        nigh_status status = nigh_collection_signature(against->collection, i, rows + i * bytes, error);
+        const uint64_t document = numbers == NULL ? i : numbers[i];
+        nigh_status status = nigh_collection_signature(against->collection, document, rows + i * bytes, error);
         if (status == NIGH_OK && i % TICK_ROWS == 0) status = nigh__against_tick(against, "loading", i, count, error);
         if (status != NIGH_OK) return status;
     }
@@ -121,14 +141,14 @@ static void finder_options(const nigh_against *against, nigh_finder_options *out
     out->progress = options->progress;
 }
 
-static nigh_status make_finder(nigh_against *against, nigh_finder **out, nigh_error *error) {
+static nigh_status make_finder(nigh_against *against, const uint64_t *numbers, nigh_finder **out, nigh_error *error) {
     nigh_finder_options options;
     finder_options(against, &options);
     const size_t bytes = nigh__row_bytes(options.width_bits);
-    const uint64_t count = against->info.documents;
+    const uint64_t count = living_count(against);
     uint8_t *rows = count > SIZE_MAX / bytes ? NULL : nigh__alloc(against->context, (size_t)count, bytes);
     if (rows == NULL) return nigh__no_memory(error, "for the signatures of a collection");
-    nigh_status status = load_rows(against, rows, error);
+    nigh_status status = load_rows(against, numbers, rows, error);
     if (status == NIGH_OK) status = nigh_finder_new(against->context, rows, count, &options, out, error);
     nigh__free(against->context, rows);
     return status;
@@ -148,10 +168,10 @@ static size_t largest_batch(const nigh_against *against, const nigh_finder *find
 }
 
 /* Asks the next ones; *count becomes how many were told, *matches what they have. */
-static nigh_status find_batch(nigh_against *against, const nigh_finder *finder, size_t begin, size_t *count,
-                              uint64_t *matches, nigh_error *error) {
+static nigh_status find_batch(nigh_against *against, const nigh_finder *finder, const uint64_t *numbers, size_t begin,
+                              size_t *count, uint64_t *matches, nigh_error *error) {
     const struct nigh__incoming *incoming = &against->incoming;
-    struct taking taking = {.against = against, .begin = begin, .error = error};
+    struct taking taking = {.against = against, .numbers = numbers, .begin = begin, .error = error};
     const struct nigh__match_sink sink = {
         .take = take_matches, .user = &taking, .memory_bytes = found_memory(against) / 4};
     struct nigh__find_counts counts;
@@ -169,7 +189,8 @@ static nigh_status find_batch(nigh_against *against, const nigh_finder *finder, 
     return status;
 }
 
-static nigh_status find_all(nigh_against *against, const nigh_finder *finder, nigh_error *error) {
+static nigh_status find_all(nigh_against *against, const nigh_finder *finder, const uint64_t *numbers,
+                            nigh_error *error) {
     const size_t total = against->incoming.count;
     nigh_status status = NIGH_OK;
     size_t batch = largest_batch(against, finder, FIRST_BATCH);
@@ -178,7 +199,7 @@ static nigh_status find_all(nigh_against *against, const nigh_finder *finder, ni
         size_t told = asked;
         uint64_t matches = 0;
         status = nigh__against_tick(against, "comparing", begin, total, error);
-        if (status == NIGH_OK) status = find_batch(against, finder, begin, &told, &matches, error);
+        if (status == NIGH_OK) status = find_batch(against, finder, numbers, begin, &told, &matches, error);
         batch = told < asked ? asked > 8 ? asked / 8 : 1 : next_batch(batch, matches);
         if (against->options.memory_bytes != 0) batch = largest_batch(against, finder, batch);
         begin += told;
@@ -188,12 +209,16 @@ static nigh_status find_all(nigh_against *against, const nigh_finder *finder, ni
 
 static nigh_status match_collection(nigh_against *against, nigh_error *error) {
     nigh_finder *finder = NULL;
-    nigh_status status = make_finder(against, &finder, error);
-    if (status != NIGH_OK) return status;
-    nigh_finder_describe(finder, &against->finder);
-    status = find_all(against, finder, error);
-    against->info.exact = against->finder.exact_radius >= against->info.radius;
+    uint64_t *numbers = NULL;
+    nigh_status status = nigh__collection_living(against->collection, &numbers, error);
+    if (status == NIGH_OK) status = make_finder(against, numbers, &finder, error);
+    if (status == NIGH_OK) {
+        nigh_finder_describe(finder, &against->finder);
+        status = find_all(against, finder, numbers, error);
+        against->info.exact = against->finder.exact_radius >= against->info.radius;
+    }
     nigh_finder_free(finder);
+    nigh__free(against->context, numbers);
     return status;
 }
 

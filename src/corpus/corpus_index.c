@@ -164,6 +164,7 @@ static nigh_status open_writer(struct indexing *indexing, const nigh_signer_opti
     options.model = nigh_model_attachment(signer->model);
     options.progress = indexing->options.progress;
     options.merge = indexing->options.merge;
+    options.replace = indexing->options.replace;
     return nigh_writer_open(indexing->context, indexing->path, &options, &indexing->writer, error);
 }
 

@@ -24,6 +24,7 @@
 #include "base/parallel.h"
 #include "base/status.h"
 #include "collection/collection.h"
+#include "collection/selection.h"
 #include "collection/texts.h"
 #include "dedup/crowd_lists.h"
 #include "dedup/there.h"
@@ -90,6 +91,7 @@ static nigh_status sift_segment(struct hand *hand, const struct nigh__segment *s
         for (uint32_t i = 0; status == NIGH_OK && i < count; i++) {
             const size_t slot = slot_of(hand, hand->keys[i]);
             if (!nigh__bit_is_set(hand->ours, slot)) continue;
+            if (!nigh__selection_has(segment->living, (uint32_t)begin + i)) continue;
             const uint64_t record[2] = {hand->keys[i], segment->first_document + begin + i};
             nigh__bit_set(hand->theirs, slot);
             status = nigh__sorter_add(hand->there, record, 1, error);

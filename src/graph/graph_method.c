@@ -14,6 +14,8 @@
 #define DEFAULT_EFFORT 600u
 #define EFFORT_FOR_ONE 2u /* of k, at least */
 #define DEFAULT_PATIENCE 300u
+#define FEW_ALLOWED \
+    2u /* where one node in so many may be an answer, or fewer, a graph that costs more is not searched */
 
 struct graph_segment {
     struct nigh__prepared base;
@@ -82,6 +84,26 @@ static uint32_t default_effort(uint32_t k) {
     return effort > DEFAULT_EFFORT ? (uint32_t)effort : DEFAULT_EFFORT;
 }
 
+static uint32_t scaled(uint32_t number, const struct graph_segment *walked) {
+    const uint64_t rows = nigh__prepared_rows(&walked->base);
+    const uint64_t nodes = walked->graph.nodes;
+    if (rows == 0) return number;
+    const uint64_t more = ((uint64_t)number * nodes + rows - 1) / rows;
+    return more < nodes ? (uint32_t)more : (uint32_t)nodes;
+}
+
+/*
+ * Where some rows only may be answers, others are met on the way: of the E nearest, as many are answers as of all.  So
+ * a walk keeps more in mind, and is as much more patient, until as many answers are among them as there would be of
+ * all: no fewer of the nearest are found.
+ */
+static void widen(struct graph_segment *walked) {
+    const uint32_t effort = scaled(walked->effort, walked);
+    if (effort > walked->effort) walked->effort = effort;
+    const uint32_t patience = scaled(walked->patience, walked);
+    if (patience > walked->patience) walked->patience = patience;
+}
+
 static nigh_status prepare(const struct nigh__prepared *base, struct nigh__prepared **out, nigh_error *error) {
     const nigh_search_options *options = base->options;
     struct nigh__graph graph;
@@ -96,6 +118,7 @@ static nigh_status prepare(const struct nigh__prepared *base, struct nigh__prepa
     walked->graph = graph;
     walked->effort = options->effort == NIGH__UNSET ? default_effort(options->k) : options->effort;
     walked->patience = options->patience == NIGH__UNSET ? DEFAULT_PATIENCE : options->patience;
+    if (base->selection != NULL) widen(walked);
     *out = &walked->base;
     return NIGH_OK;
 }
@@ -104,9 +127,11 @@ static nigh_status prepare(const struct nigh__prepared *base, struct nigh__prepa
 static double estimate(struct nigh__prepared *prepared, uint32_t query, uint32_t limit) {
     const struct graph_segment *walked = (const struct graph_segment *)prepared;
     const uint32_t patience = walked->patience;
-    (void)query;
+    const double cost =
+        NIGH__COST_GRAPH_STEP * (patience != 0 && patience < walked->effort / 2 ? 2.0 * patience : walked->effort);
     (void)limit;
-    return NIGH__COST_GRAPH_STEP * (patience != 0 && patience < walked->effort / 2 ? 2.0 * patience : walked->effort);
+    if (prepared->selection == NULL || nigh__prepared_rows(prepared) > walked->graph.nodes / FEW_ALLOWED) return cost;
+    return cost < nigh__scan_method.estimate(prepared, query, limit) ? cost : NIGH__COST_IMPOSSIBLE;
 }
 
 /* ------------------------------------------------------------------------- a walk */
@@ -139,7 +164,8 @@ static nigh_status take_query(struct nigh__prepared *prepared, const struct nigh
                                             .k = prepared->options->k,
                                             .limit = batch->limits[query],
                                             .effort = walked->effort,
-                                            .patience = walked->patience};
+                                            .patience = walked->patience,
+                                            .allowed = nigh__prepared_allowed(prepared)};
     const nigh_status status = nigh__sidecar_guarded(segment, walked->graph.sidecar, walk, &task, error);
     answer->keys = task.found.keys;
     answer->distances = task.found.compared;

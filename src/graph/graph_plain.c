@@ -43,6 +43,7 @@ struct plain {
     bool asked_more;               /* groups, for it was lost */
     uint32_t near_slices;          /* whose lists one bit away were taken for seeds */
     uint64_t entries_taken, last_gain;
+    uint32_t closest; /* distance of the nearest that was compared */
 };
 
 static bool lies(struct plain *plain, enum nigh__graph_section section, uint64_t index, const char *why) {
@@ -311,7 +312,10 @@ static bool compare_whole(struct plain *plain) {
         kept->distance +=
             distance_of(plain, plain->query->words + sketch_words, row + sketch_words, plain->words - sketch_words);
         if (sketch_words < plain->words) plain->answer->whole++;
-        if (!best_add(plain, nigh__key(kept->distance, kept->row)) || !pool_add(plain, *kept)) return false;
+        if (kept->distance < plain->closest) plain->closest = kept->distance;
+        if (nigh__graph_allows(plain->query, kept->row) && !best_add(plain, nigh__key(kept->distance, kept->row)))
+            return false;
+        if (!pool_add(plain, *kept)) return false;
     }
     plain->kept_count = 0;
     return true;
@@ -340,9 +344,8 @@ static bool groups_left(const struct plain *plain) { return plain->starts.lost_s
 
 static bool lost(const struct plain *plain) {
     const struct nigh__graph_facts *facts = &plain->graph->facts;
-    const uint64_t *best = plain->best.data;
     if (facts->far == 0 || (!groups_left(plain) && plain->near_slices == facts->seed_slices)) return false;
-    return plain->best.count == 0 || nigh__key_distance(best[0]) > facts->far;
+    return plain->closest > facts->far;
 }
 
 static void take_seeds(struct plain *plain) {
@@ -441,6 +444,7 @@ nigh_status nigh__graph_search_plain(const nigh_context *context, const struct n
                           .rows = rows,
                           .words = words,
                           .query = query,
+                          .closest = UINT32_MAX,
                           .starts = nigh__graph_starts(&graph->facts, query->effort),
                           .answer = answer,
                           .error = error,

@@ -477,7 +477,7 @@ static void compare_whole(struct walk *walk) {
     for (uint32_t i = 0; i < kept->count; i++) {
         const uint32_t distance = kept->distances[i] + (rest == 0 ? 0 : distances[i]);
         if (distance < walk->closest) walk->closest = distance;
-        best_add(walk, nigh__key(distance, kept->rows[i]));
+        if (nigh__graph_allows(walk->query, kept->rows[i])) best_add(walk, nigh__key(distance, kept->rows[i]));
         pool_add(walk, distance, kept->places[i]);
     }
     if (rest != 0) walk->whole += kept->count;

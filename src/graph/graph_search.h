@@ -44,12 +44,17 @@
 #include "graph/graph.h"
 
 struct nigh__graph_query {
-    const uint64_t *words; /* of the query */
-    uint32_t k;            /* not NIGH_ALL */
-    uint32_t limit;        /* only rows nearer than this are wanted; UINT32_MAX: any */
-    uint32_t effort;       /* E, at least k */
-    uint32_t patience;     /* 0: no such end */
+    const uint64_t *words;   /* of the query */
+    uint32_t k;              /* not NIGH_ALL */
+    uint32_t limit;          /* only rows nearer than this are wanted; UINT32_MAX: any */
+    uint32_t effort;         /* E, at least k */
+    uint32_t patience;       /* 0: no such end */
+    const uint64_t *allowed; /* NULL, or a bit for each row that may be an answer: a walk leads through all of them */
 };
+
+static inline bool nigh__graph_allows(const struct nigh__graph_query *query, uint32_t row) {
+    return query->allowed == NULL || (query->allowed[row / 64] >> row % 64 & 1) != 0;
+}
 
 /* `keys` as in struct nigh__slice_answer. */
 struct nigh__graph_answer {

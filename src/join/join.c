@@ -277,6 +277,12 @@ static nigh_status same_scheme(const nigh_collection *a, const nigh_collection *
     return NIGH_OK;
 }
 
+static nigh_status side_init(struct nigh__join_side *side, const nigh_collection *collection, nigh_error *error) {
+    side->collection = collection;
+    side->count = collection->documents - collection->deleted;
+    return nigh__collection_living(collection, &side->numbers, error);
+}
+
 nigh_status nigh_collection_join(const nigh_collection *collection, const nigh_collection *other,
                                  const nigh_join_options *options, nigh_join_result *result, nigh_error *error) {
     struct nigh__join join = {.context = collection->context,
@@ -292,7 +298,9 @@ nigh_status nigh_collection_join(const nigh_collection *collection, const nigh_c
     if (other != NULL) status = same_scheme(collection, other, error);
     if (status != NIGH_OK) return status;
     if (join.width_bits == 0) join.width_bits = 64; /* nothing was ever added */
-    join.sides[0] = (struct nigh__join_side){.collection = collection, .count = collection->documents};
-    if (other != NULL) join.sides[1] = (struct nigh__join_side){.collection = other, .count = other->documents};
-    return join_sides(&join, result, error);
+    status = side_init(&join.sides[0], collection, error);
+    if (status == NIGH_OK && other != NULL) status = side_init(&join.sides[1], other, error);
+    if (status == NIGH_OK) status = join_sides(&join, result, error);
+    for (int side = 0; side < 2; side++) nigh__free(join.context, join.sides[side].numbers);
+    return status;
 }

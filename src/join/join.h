@@ -59,6 +59,7 @@ static inline bool nigh__join_is_head(const struct nigh__join_groups *group, uin
 struct nigh__join_side {
     const uint8_t *bytes;
     const nigh_collection *collection;
+    uint64_t *numbers; /* of its documents, where some are deleted; NULL: from 0 on */
     uint64_t count;
 };
 

@@ -319,6 +319,10 @@ void nigh__join_groups_unload(struct nigh__join *join) {
 
 /* ------------------------------------------------------------------ giving */
 
+static uint64_t number_of(const struct nigh__join_side *side, uint64_t row) {
+    return side->numbers == NULL ? row : side->numbers[row];
+}
+
 static nigh_status give_pairs(struct nigh__join *join, nigh_error *error) {
     const nigh_join_options *options = &join->options;
     struct stream stream = {.sorter = join->pairs, .words = join->pair_words};
@@ -327,6 +331,8 @@ static nigh_status give_pairs(struct nigh__join *join, nigh_error *error) {
     while (status == NIGH_OK && (record = current(&stream, &status, error)) != NULL) {
         nigh_pair pair = nigh__join_unpack(join, record);
         if (!join->self) pair.second -= join->split;
+        pair.first = number_of(&join->sides[0], pair.first);
+        pair.second = number_of(&join->sides[join->self ? 0 : 1], pair.second);
         join->result.pairs++;
         if (options->pair != NULL && options->pair(options->user, &pair) != 0) return nigh__progress_cancelled(error);
         status = step(join, &stream, "giving");

@@ -82,11 +82,24 @@ static nigh_status read_documents(const struct nigh__join *join, const nigh_coll
     return NIGH_OK;
 }
 
+/* The same where some are deleted: those that follow each other at once. */
+static nigh_status read_living(const struct nigh__join *join, const struct nigh__join_side *side, uint64_t first,
+                               size_t count, uint64_t *out, nigh_error *error) {
+    nigh_status status = NIGH_OK;
+    for (size_t done = 0, run; done < count && status == NIGH_OK; done += run) {
+        const uint64_t *numbers = side->numbers + first + done;
+        for (run = 1; done + run < count && numbers[run] == numbers[0] + run;) run++;
+        status = read_documents(join, side->collection, numbers[0], run, out + done * join->words, error);
+    }
+    return status;
+}
+
 nigh_status nigh__join_read(const struct nigh__join *join, uint64_t first, size_t count, uint64_t *out,
                             nigh_error *error) {
     const bool second = first >= join->split;
     const struct nigh__join_side *side = &join->sides[second];
     const uint64_t inside = second ? first - join->split : first;
+    if (side->numbers != NULL) return read_living(join, side, inside, count, out, error);
     if (side->collection != NULL) return read_documents(join, side->collection, inside, count, out, error);
     read_bytes(join, side->bytes, inside, count, out);
     return NIGH_OK;

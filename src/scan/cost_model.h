@@ -14,6 +14,7 @@
 
 /* The scan reads a word once for a batch of many queries; of a query by itself see NIGH__COST_LONE_BYTE. */
 #define NIGH__COST_SCANNED_WORD 0.08  /* a word of a row, of a query among many */
+#define NIGH__COST_GATHERED_ROW 2.0   /* a row copied out from among others, shared by a batch */
 #define NIGH__COST_COMPARED_ROW 30.0  /* a row somewhere in memory */
 #define NIGH__COST_COLUMN 1.2         /* of 512 rows, added up */
 #define NIGH__COST_LIST 25.0          /* a slice list to look up, however short */
@@ -40,6 +41,11 @@
 
 /* A query among many compared with all rows. */
 static inline double nigh__scan_cost(uint32_t words, uint32_t rows) { return NIGH__COST_SCANNED_WORD * words * rows; }
+
+/* The same with `some` of the rows, copied out from among the others. */
+static inline double nigh__gather_cost(uint32_t words, uint32_t some) {
+    return (NIGH__COST_GATHERED_ROW + NIGH__COST_SCANNED_WORD * words) * some;
+}
 
 /* By way of picoseconds, which are whole: what is whole is divided without a further error. */
 static inline double nigh__cost_seconds(double nanoseconds) { return nanoseconds * 1e3 / 1e12; }

@@ -5,6 +5,7 @@
 #include "base/parallel.h"
 #include "base/status.h"
 #include "base/threads.h"
+#include "collection/selection.h"
 
 void *nigh__prepared_new(const struct nigh__prepared *base, size_t size, nigh_error *error) {
     struct nigh__prepared *prepared = nigh__alloc(base->segment->context, 1, size);
@@ -13,6 +14,14 @@ void *nigh__prepared_new(const struct nigh__prepared *base, size_t size, nigh_er
     else
         *prepared = *base;
     return prepared;
+}
+
+const uint64_t *nigh__prepared_allowed(const struct nigh__prepared *prepared) {
+    return prepared->selection == NULL ? NULL : prepared->selection->rows;
+}
+
+uint32_t nigh__prepared_rows(const struct nigh__prepared *prepared) {
+    return prepared->selection == NULL ? prepared->segment->signatures : prepared->selection->row_count;
 }
 
 nigh_status nigh__sidecar_problem(const struct nigh__segment *segment, uint32_t kind, nigh_error *error) {

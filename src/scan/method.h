@@ -49,12 +49,19 @@ struct nigh__search_option {
 struct nigh__prepared {
     const nigh_collection *collection;
     const struct nigh__segment *segment;
-    const nigh_search_options *options; /* checked */
-    bool bound;                         /* to this method, whatever it costs */
+    const nigh_search_options *options;      /* checked */
+    const struct nigh__selection *selection; /* documents that are looked among (collection/selection.h); NULL: all.  Of
+                                                the rows a method finds those in selection->rows, as if there were no
+                                                others; the displaced ones are not its concern */
+    bool bound;                              /* to this method, whatever it costs */
 };
 
 /* `size` bytes for one, of which the rest is not cleared; the caller frees it.  NULL: no memory. */
 void *nigh__prepared_new(const struct nigh__prepared *base, size_t size, nigh_error *error);
+
+/* The rows that a method is to find: a bit for each, NULL: all; and how many. */
+const uint64_t *nigh__prepared_allowed(const struct nigh__prepared *prepared);
+uint32_t nigh__prepared_rows(const struct nigh__prepared *prepared);
 
 /* Why there is no file of the kind beside a segment: NIGH_OK where there simply is none. */
 nigh_status nigh__sidecar_problem(const struct nigh__segment *segment, uint32_t kind, nigh_error *error);

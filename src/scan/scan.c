@@ -38,6 +38,7 @@
 #include "base/status.h"
 #include "base/threads.h"
 #include "kernel/weighted.h"
+#include "scan/cost_model.h"
 
 #define HITS 32768u            /* a thread's buffer, 384 KB, hardly touched */
 #define BLOCK_BYTES 524288u    /* long enough for the call not to matter, short enough to stop soon */
@@ -47,7 +48,9 @@
 
 struct worker {
     struct nigh__hit *hits;
-    uint32_t block; /* rows of the next one */
+    uint64_t *gathered; /* rows that are allowed, of a block with few; NULL where all are */
+    uint32_t *numbers;  /* of these, in the block */
+    uint32_t block;     /* rows of the next one */
     struct nigh__nearest nearest[NIGH__BATCH_QUERIES];
 };
 
@@ -67,33 +70,85 @@ static size_t call_kernel(const struct nigh__scan *scan, const uint64_t *rows, s
         ->batch(scan->queries, &scan->planes, scan->query_count, rows, count, scan->words, limits, hits);
 }
 
+/* -------------------------------------------------------- rows that are allowed */
+
+/* Up to 64 bits of a bitmap from row `at` on, and none from `end` on. */
+static uint64_t bits_at(const uint64_t *bitmap, uint64_t at, uint64_t end) {
+    const uint64_t word = bitmap[at / 64] >> at % 64;
+    const uint64_t here = 64 - at % 64;
+    return end - at < here ? word & ((UINT64_C(1) << (end - at)) - 1) : word;
+}
+
+/* The numbers of the rows of a block that are allowed; how many. */
+static size_t list_allowed(const struct nigh__scan *scan, uint64_t first, size_t count, uint32_t *numbers) {
+    size_t some = 0;
+    for (uint64_t at = first; at < first + count; at = (at | 63) + 1)
+        for (uint64_t bits = bits_at(scan->allowed, at, first + count); bits != 0; bits &= bits - 1)
+            numbers[some++] = (uint32_t)(at - first) + (uint32_t)__builtin_ctzll(bits);
+    return some;
+}
+
+static bool is_allowed(const struct nigh__scan *scan, uint32_t row) {
+    return scan->allowed == NULL || (scan->allowed[row / 64] >> row % 64 & 1) != 0;
+}
+
+/* A block on its way through the kernel. */
+struct block {
+    uint64_t first;
+    size_t count;
+    bool few;    /* rows are allowed, so that these are copied together */
+    size_t some; /* of them */
+};
+
+/* Which way costs less depends on nothing but the rows, and both give the same. */
+static void plan_block(const struct nigh__scan *scan, const struct worker *worker, struct block *block) {
+    block->few = false;
+    if (scan->allowed == NULL) return;
+    block->some = list_allowed(scan, block->first, block->count, worker->numbers);
+    block->few =
+        nigh__gather_cost(scan->words, (uint32_t)block->some) < nigh__scan_cost(scan->words, (uint32_t)block->count);
+}
+
+static size_t compare_block(const struct nigh__scan *scan, const struct block *block, const struct worker *worker,
+                            const uint32_t *limits) {
+    const uint64_t *rows = scan->rows + block->first * scan->words;
+    if (!block->few) return call_kernel(scan, rows, block->count, limits, worker->hits);
+    for (size_t i = 0; i < block->some; i++)
+        memcpy(worker->gathered + i * scan->words, rows + (size_t)worker->numbers[i] * scan->words,
+               scan->words * sizeof *rows);
+    return block->some == 0 ? 0 : call_kernel(scan, worker->gathered, block->some, limits, worker->hits);
+}
+
 /* One call of the kernel.  False where the file was cut short under it. */
-static bool read_block(const struct nigh__scan *scan, const uint32_t *limits, uint64_t first, size_t count,
-                       struct nigh__hit *hits, size_t *found) {
-    const uint64_t *rows = scan->rows + first * scan->words;
+static bool read_block(const struct nigh__scan *scan, const struct block *block, const struct worker *worker,
+                       const uint32_t *limits, size_t *found) {
     struct nigh__guard guard;
     if (scan->map_length == 0) {
-        *found = call_kernel(scan, rows, count, limits, hits);
+        *found = compare_block(scan, block, worker, limits);
         return true;
     }
     nigh__guard_enter(&guard, scan->map, scan->map_length);
     if (NIGH__GUARD_FAULTED(&guard)) return false;
-    *found = call_kernel(scan, rows, count, limits, hits);
+    *found = compare_block(scan, block, worker, limits);
     nigh__guard_leave(&guard);
     return true;
 }
 
 static nigh_status scan_block(const struct nigh__scan *scan, struct worker *worker, uint64_t first, size_t count) {
     uint32_t limits[NIGH__BATCH_QUERIES];
+    struct block block = {.first = first, .count = count};
     for (size_t q = 0; q < scan->query_count; q++) limits[q] = worker->nearest[q].limit;
     size_t found = 0;
-    if (!read_block(scan, limits, first, count, worker->hits, &found)) return NIGH_EIO;
+    plan_block(scan, worker, &block);
+    if (!read_block(scan, &block, worker, limits, &found)) return NIGH_EIO;
     NIGH__ASSERT(found <= count * scan->query_count);
     for (size_t h = 0; h < found; h++) {
         const struct nigh__hit *hit = &worker->hits[h];
-        uint32_t row = (uint32_t)(first + hit->row);
+        const uint32_t row = (uint32_t)first + (block.few ? worker->numbers[hit->row] : hit->row);
         NIGH__ASSERT(hit->query < scan->query_count && hit->row < count && row < scan->count);
-        if (!nigh__nearest_add(scan->context, &worker->nearest[hit->query], hit->distance, row)) return NIGH_ENOMEM;
+        if (is_allowed(scan, row) &&
+            !nigh__nearest_add(scan->context, &worker->nearest[hit->query], hit->distance, row))
+            return NIGH_ENOMEM;
     }
     return NIGH_OK;
 }
@@ -154,8 +209,19 @@ static void workers_free(const struct nigh__scan *scan, struct worker *workers, 
     for (uint32_t t = 0; t < threads; t++) {
         for (size_t q = 0; q < scan->query_count; q++) nigh__nearest_release(scan->context, &workers[t].nearest[q]);
         nigh__free(scan->context, workers[t].hits);
+        nigh__free(scan->context, workers[t].gathered);
+        nigh__free(scan->context, workers[t].numbers);
     }
     nigh__free(scan->context, workers);
+}
+
+/* Room for the rows of a block that are allowed. */
+static bool room_to_gather(const struct nigh__scan *scan, struct worker *worker, uint32_t block) {
+    if (scan->allowed == NULL) return true;
+    worker->numbers = nigh__alloc(scan->context, block, sizeof *worker->numbers);
+    worker->gathered =
+        nigh__alloc_aligned(scan->context, (size_t)block * scan->words, sizeof *worker->gathered, NIGH__CACHE_LINE);
+    return worker->numbers != NULL && worker->gathered != NULL;
 }
 
 static struct worker *workers_new(const struct nigh__scan *scan, uint32_t threads, uint32_t block) {
@@ -165,7 +231,7 @@ static struct worker *workers_new(const struct nigh__scan *scan, uint32_t thread
     for (uint32_t t = 0; t < threads; t++) {
         /* One more, which a kernel may write before it knows that the row is too far. */
         workers[t].hits = nigh__alloc(scan->context, (size_t)block * scan->query_count + 1, sizeof *workers[t].hits);
-        if (workers[t].hits == NULL) complete = false;
+        if (workers[t].hits == NULL || !room_to_gather(scan, &workers[t], block)) complete = false;
         workers[t].block = BLOCK_STEP;
         for (size_t q = 0; q < scan->query_count; q++)
             nigh__nearest_init(&workers[t].nearest[q], scan->k, scan->limits[q]);

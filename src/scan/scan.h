@@ -15,6 +15,7 @@ struct nigh__scan {
     const uint64_t *rows; /* count * words, aligned to 8 */
     uint32_t count;
     uint32_t words;
+    const uint64_t *allowed; /* NULL, or a bit for each row that counts: as if there were no others */
 
     /* The mapping the rows lie in, read inside a guard; length 0: memory that cannot go away. */
     const void *map;

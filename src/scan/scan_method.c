@@ -10,7 +10,10 @@
 static double estimate(struct nigh__prepared *prepared, uint32_t query, uint32_t limit) {
     (void)query;
     (void)limit;
-    return nigh__scan_cost(prepared->segment->words, prepared->segment->signatures);
+    const double all = nigh__scan_cost(prepared->segment->words, prepared->segment->signatures);
+    if (prepared->selection == NULL) return all;
+    const double some = nigh__gather_cost(prepared->segment->words, nigh__prepared_rows(prepared));
+    return some < all ? some : all;
 }
 
 /* The queries chosen one after the other, and what counts in them: those of the batch, or a copy. */
@@ -49,6 +52,7 @@ static nigh_status scan_rows(const struct nigh__prepared *prepared, const struct
         .rows = segment->rows,
         .count = segment->signatures,
         .words = segment->words,
+        .allowed = nigh__prepared_allowed(prepared),
         .map = segment->map,
         .map_length = segment->length,
         .queries = picked->queries,
@@ -75,7 +79,7 @@ static nigh_status run(struct nigh__prepared *prepared, const struct nigh__query
     for (uint32_t i = 0; i < batch->count; i++) {
         struct nigh__answer *answer = &batch->answers[batch->chosen[i]];
         answer->keys = found[i];
-        answer->distances = prepared->segment->signatures;
+        answer->distances = nigh__prepared_rows(prepared);
     }
     nigh__free(prepared->segment->context, picked.copy);
     return status;

@@ -92,10 +92,10 @@ static nigh_status try_method(struct nigh__way *way, const struct nigh__search_m
 }
 
 nigh_status nigh__way_choose(struct nigh__way *way, const nigh_collection *collection,
-                             const struct nigh__segment *segment, const nigh_search_options *options,
-                             nigh_error *error) {
+                             const struct nigh__segment *segment, const struct nigh__selection *selection,
+                             const nigh_search_options *options, nigh_error *error) {
     *way = (struct nigh__way){
-        .scan = {.collection = collection, .segment = segment, .options = options},
+        .scan = {.collection = collection, .segment = segment, .options = options, .selection = selection},
         .batch_queries = nigh__scan_method.batch_queries,
     };
     way->scan_cost = nigh__scan_method.estimate(&way->scan, 0, 1);

@@ -34,10 +34,11 @@ struct nigh__way {
     uint32_t batch_queries;                   /* it takes at most so many at a time */
 };
 
-/* Of options that are checked and outlive it.  To be released, also after a failure. */
+/* Of options that are checked and outlive it, as a selection (NULL: all) does.  To be released, also after a failure.
+ */
 nigh_status nigh__way_choose(struct nigh__way *way, const nigh_collection *collection,
-                             const struct nigh__segment *segment, const nigh_search_options *options,
-                             nigh_error *error);
+                             const struct nigh__segment *segment, const struct nigh__selection *selection,
+                             const nigh_search_options *options, nigh_error *error);
 void nigh__way_release(struct nigh__way *way);
 
 /* Plans a query of a batch, which wants rows nearer than `limit`.  False: it costs less to scan. */

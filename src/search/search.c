@@ -16,6 +16,11 @@
  * therefore is none of the k nearest.  In the same way the first k documents of
  * a row are enough, for documents of a row ascend.
  *
+ * Where some documents do not count, deleted or not asked for, all of this holds
+ * for rows whose first document counts, as if the others were not there; the few
+ * rows of which a later one does are found beside them (search/displaced.h), and
+ * of both together the k nearest documents are those of the segment.
+ *
  * Between segments: all documents of a later one have greater numbers, so once
  * there are k, a later segment must offer something strictly nearer than the
  * k-th.  The limits of its scan say so, and mostly it offers nothing.
@@ -39,9 +44,12 @@
 #include "base/status.h"
 #include "base/threads.h"
 #include "collection/collection.h"
+#include "collection/selection.h"
 #include "scan/nearest.h"
 #include "scan/ranking.h"
 #include "scan/results.h"
+#include "search/displaced.h"
+#include "search/filter.h"
 #include "search/methods.h"
 #include "search/search_options.h"
 #include "search/tuned.h"
@@ -60,6 +68,7 @@ struct search {
     uint64_t progress_total;
     nigh_results *results; /* with the sums */
 
+    struct nigh__filter filter;   /* which documents are looked among */
     struct nigh__way *ways;       /* of each segment: decided once, for the file may change */
     uint32_t most_queries;        /* of a batch, for these */
     size_t room;                  /* for queries of a batch */
@@ -73,8 +82,9 @@ struct search {
     uint32_t chosen[MAX_QUERIES]; /* those that take a step, ascending */
     uint32_t limits[MAX_QUERIES];
     struct nigh__ranking_sums sums[MAX_QUERIES];
-    bool scanned[MAX_QUERIES];    /* although there were lists */
-    struct nigh__answer *answers; /* of a segment */
+    bool scanned[MAX_QUERIES];     /* although there were lists */
+    struct nigh__answer *answers;  /* of a segment */
+    struct nigh__array *displaced; /* keys: of rows of a segment that no method finds (collection/selection.h) */
     nigh_proof *proofs;
     struct nigh__array *matches;  /* nigh_match, sorted, at most k: of all segments so far */
     struct nigh__array documents; /* keys: of one query in one segment */
@@ -86,7 +96,8 @@ struct search {
 /* The rows of one query in one segment on their way to documents. */
 struct expansion {
     const struct nigh__segment *segment;
-    const uint64_t *rows; /* sorted keys */
+    const struct nigh__selection *selection; /* documents that count; NULL: all */
+    const uint64_t *rows;                    /* sorted keys */
     size_t row_count;
     size_t next;         /* of the rows */
     uint64_t in_groups;  /* documents of the rows so far, also those past the k-th of a row */
@@ -94,6 +105,7 @@ struct expansion {
     uint32_t farthest;   /* that a row can be */
     uint64_t *documents; /* keys */
     size_t count;        /* of the documents */
+    size_t before;       /* of these, of other rows than `rows` */
     size_t room;         /* for documents */
     size_t wanted;       /* documents of the next row, where there is no room for them */
     const char *lie;     /* what is wrong, and where */
@@ -110,7 +122,7 @@ static bool lies(struct expansion *e, enum nigh__section_type section, uint64_t 
 
 /* Rows that are farther than k documents add nothing. */
 static bool enough(const struct expansion *e) {
-    if (e->k == NIGH_ALL || e->count < e->k) return false;
+    if (e->k == NIGH_ALL || e->count - e->before < e->k) return false;
     return nigh__key_distance(e->rows[e->next]) > nigh__key_distance(e->rows[e->next - 1]);
 }
 
@@ -132,11 +144,12 @@ static bool expand_row(struct expansion *e) {
         e->wanted = taken;
         return false;
     }
-    for (uint32_t i = 0; i < taken; i++) {
+    const size_t end = e->count + taken;
+    for (uint32_t i = 0; i < count && e->count < end; i++) {
         const uint32_t document = *(const volatile uint32_t *)&segment->group_documents[first + i];
         if (document >= segment->documents)
             return lies(e, NIGH__SECTION_GROUP_DOCUMENTS, first + i, "a document number is too large");
-        e->documents[e->count++] = nigh__key(distance, document);
+        if (nigh__selection_has(e->selection, document)) e->documents[e->count++] = nigh__key(distance, document);
     }
     e->in_groups += count;
     e->next++;
@@ -155,24 +168,37 @@ static bool expand_some(struct expansion *e) {
     return true;
 }
 
-/* The rows that were found for query q, as keys of documents in search->documents, sorted and cut at k. */
-static nigh_status expand(struct search *search, const struct nigh__segment *segment, uint32_t q, nigh_error *error) {
-    const struct nigh__array *rows = &search->answers[q].keys;
+/* Adds the documents of some rows to those in search->documents. */
+static nigh_status expand_rows(struct search *search, struct expansion *e, const struct nigh__array *rows,
+                               nigh_error *error) {
     struct nigh__array *documents = &search->documents;
-    struct expansion e = {.segment = segment, .k = search->options.k, .farthest = search->sums[q].whole};
-    documents->count = 0;
-    e.rows = rows->data;
-    e.row_count = rows->count;
-    e.wanted = e.row_count;
-    while (e.wanted != 0) {
-        documents->count = e.count;
-        if (nigh__array_add(search->context, documents, e.wanted) == NULL)
+    e->rows = rows->data;
+    e->row_count = e->wanted = rows->count;
+    e->next = 0;
+    e->before = e->count;
+    while (e->wanted != 0) {
+        documents->count = e->count;
+        if (nigh__array_add(search->context, documents, e->wanted) == NULL)
             return nigh__no_memory(error, "for the matches");
-        e.documents = documents->data;
-        e.room = documents->capacity;
-        if (!expand_some(&e)) return nigh__segment_cut(segment, error);
-        if (e.lie != NULL) return nigh__segment_corrupt(segment, e.lie_section, e.lie_index, e.lie, error);
+        e->documents = documents->data;
+        e->room = documents->capacity;
+        if (!expand_some(e)) return nigh__segment_cut(e->segment, error);
+        if (e->lie != NULL) return nigh__segment_corrupt(e->segment, e->lie_section, e->lie_index, e->lie, error);
     }
+    return NIGH_OK;
+}
+
+/* The rows that were found for query q, as keys of documents in search->documents, sorted and cut at k. */
+static nigh_status expand(struct search *search, const struct nigh__prepared *prepared, uint32_t q, nigh_error *error) {
+    struct nigh__array *documents = &search->documents;
+    struct expansion e = {.segment = prepared->segment,
+                          .selection = prepared->selection,
+                          .k = search->options.k,
+                          .farthest = search->sums[q].whole};
+    documents->count = 0;
+    nigh_status status = expand_rows(search, &e, &search->answers[q].keys, error);
+    if (status == NIGH_OK) status = expand_rows(search, &e, &search->displaced[q], error);
+    if (status != NIGH_OK) return status;
     if (e.count > 1) nigh__keys_sort(search->context, e.documents, e.count);
     documents->count = e.k != NIGH_ALL && e.count > e.k ? e.k : e.count;
     return NIGH_OK;
@@ -261,7 +287,7 @@ static nigh_status settle(struct search *search, const struct nigh__search_metho
     const struct nigh__segment *segment = prepared->segment;
     const struct nigh__answer *answer = &search->answers[q];
     add_counts(search->results, answer);
-    const nigh_status status = expand(search, segment, q, error);
+    const nigh_status status = expand(search, prepared, q, error);
     if (status != NIGH_OK) return status;
     const uint32_t wanted = answer->below < search->limits[q] ? wanted_of(search, q) : search->limits[q];
     search->next[q] = method->next == NULL ? NIGH__NEXT_NOTHING : (uint8_t)method->next(prepared, q, wanted);
@@ -317,12 +343,29 @@ static nigh_status scan_segment(struct search *search, struct nigh__way *way, ni
     return count == 0 ? NIGH_OK : take_step(search, &nigh__scan_method, &way->scan, count, error);
 }
 
+/* Rows that come out of order where some documents do not count, compared one by one. */
+static nigh_status find_displaced(struct search *search, const struct nigh__way *way, nigh_error *error) {
+    const struct nigh__displaced_scan scan = {.segment = way->scan.segment,
+                                              .selection = way->scan.selection,
+                                              .queries = search->batch,
+                                              .planes = search->planes,
+                                              .query_count = search->batch_count,
+                                              .limits = search->limits,
+                                              .k = search->options.k,
+                                              .threads = search->threads};
+    for (size_t q = 0; q < search->batch_count; q++) search->displaced[q].count = 0;
+    if (scan.selection == NULL || scan.selection->displaced_count == 0) return NIGH_OK;
+    search->results->distances += (uint64_t)scan.selection->displaced_count * search->batch_count;
+    return nigh__displaced_scan(&scan, search->displaced, error);
+}
+
 static nigh_status search_segment(struct search *search, struct nigh__way *way, nigh_error *error) {
     nigh_status status = NIGH_OK;
     for (uint32_t q = 0; q < search->batch_count; q++) {
         search->limits[q] = limit_of(search, q);
         search->next[q] = nigh__way_pays(way, q, search->limits[q]) ? NIGH__NEXT_STEP : NIGH__NEXT_SCAN;
     }
+    status = find_displaced(search, way, error);
     for (uint32_t count; status == NIGH_OK && (count = choose_queries(search, NIGH__NEXT_STEP)) > 0;)
         status = take_step(search, way->method, way->prepared, count, error);
     return status == NIGH_OK ? scan_segment(search, way, error) : status;
@@ -337,7 +380,8 @@ static nigh_status choose_ways(struct search *search, nigh_error *error) {
     if (search->ways == NULL) return nigh__no_memory(error, "for the matches");
     for (uint32_t s = 0; s < collection->segment_count && status == NIGH_OK; s++) {
         struct nigh__way *way = &search->ways[s];
-        status = nigh__way_choose(way, collection, collection->segments[s], &search->options, error);
+        status = nigh__way_choose(way, collection, collection->segments[s], nigh__filter_of(&search->filter, s),
+                                  &search->options, error);
         if (way->batch_queries < search->most_queries) search->most_queries = way->batch_queries;
     }
     return status;
@@ -454,10 +498,13 @@ static bool room_make(struct search *search) {
     search->matches = nigh__alloc(context, search->room, sizeof *search->matches);
     for (size_t q = 0; search->answers != NULL && q < search->room; q++)
         search->answers[q].keys = (struct nigh__array)NIGH__ARRAY(uint64_t);
+    search->displaced = nigh__alloc(context, search->room, sizeof *search->displaced);
     for (size_t q = 0; search->matches != NULL && q < search->room; q++)
         search->matches[q] = (struct nigh__array)NIGH__ARRAY(nigh_match);
+    for (size_t q = 0; search->displaced != NULL && q < search->room; q++)
+        search->displaced[q] = (struct nigh__array)NIGH__ARRAY(uint64_t);
     return planes_make(search) && search->batch != NULL && search->proofs != NULL && search->answers != NULL &&
-           search->matches != NULL;
+           search->matches != NULL && search->displaced != NULL;
 }
 
 static bool search_init(struct search *search, const nigh_collection *collection, size_t count) {
@@ -482,10 +529,14 @@ static void search_release(struct search *search) {
         nigh__array_release(search->context, &search->answers[q].keys);
     for (size_t q = 0; search->matches != NULL && q < search->room; q++)
         nigh__array_release(search->context, &search->matches[q]);
+    for (size_t q = 0; search->displaced != NULL && q < search->room; q++)
+        nigh__array_release(search->context, &search->displaced[q]);
+    nigh__filter_release(&search->filter);
     nigh__array_release(search->context, &search->documents);
     nigh__array_release(search->context, &search->merged);
     nigh__free(search->context, search->answers);
     nigh__free(search->context, search->matches);
+    nigh__free(search->context, search->displaced);
     nigh__free(search->context, search->proofs);
     nigh__free(search->context, search->ways);
     nigh__free(search->context, search->batch);
@@ -494,7 +545,8 @@ static void search_release(struct search *search) {
 }
 
 static nigh_status search_all(struct search *search, const uint8_t *queries, size_t count, nigh_error *error) {
-    nigh_status status = choose_ways(search, error);
+    nigh_status status = nigh__filter_init(&search->filter, search->collection, &search->options, error);
+    if (status == NIGH_OK) status = choose_ways(search, error);
     if (status != NIGH_OK) return status;
     const size_t a_batch = batch_size(count, search->most_queries);
     for (size_t done = 0; done < count; done += search->batch_count) {

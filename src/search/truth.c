@@ -76,8 +76,11 @@ nigh_status nigh__truth_key(const nigh_collection *collection, const uint8_t *qu
                             const nigh_eval_truth_options *options, uint64_t *key, nigh_error *error) {
     struct nigh__hasher *hasher = nigh__hasher_new(collection->context);
     if (hasher == NULL) return nigh__no_memory(error, "for the truth");
-    for (uint32_t s = 0; s < collection->segment_count; s++)
-        nigh__hasher_add(hasher, &collection->segments[s]->header.checksum, sizeof(uint64_t));
+    for (uint32_t s = 0; s < collection->segment_count; s++) {
+        const struct nigh__segment *segment = collection->segments[s];
+        nigh__hasher_add(hasher, &segment->header.checksum, sizeof(uint64_t));
+        if (segment->living != NULL) nigh__hasher_add(hasher, &segment->deletions.header_checksum, sizeof(uint64_t));
+    }
     nigh__hasher_add(hasher, queries, count * nigh__row_bytes(collection->width_bits));
     for (size_t q = 0; q < count; q++) {
         const uint64_t own = nigh__own(options, q);

@@ -34,9 +34,9 @@ static nigh_status options_check(const nigh_tune_options *options, nigh_error *e
 /* How many queries there will be. */
 static nigh_status count_queries(struct nigh__tuner *tuner, nigh_error *error) {
     const nigh_tune_options *options = &tuner->options;
+    const uint64_t living = tuner->collection->documents - tuner->collection->deleted;
     uint64_t count = options->query_count;
-    if (options->queries == NULL)
-        count = tuner->collection->documents < options->sample ? tuner->collection->documents : options->sample;
+    if (options->queries == NULL) count = living < options->sample ? living : options->sample;
     if (count < MIN_QUERIES)
         return nigh__fail(error, NIGH_EINVAL, "too few %s to tune with: %llu, and %u are needed",
                           options->queries == NULL ? "documents" : "queries", (unsigned long long)count, MIN_QUERIES);
@@ -44,9 +44,9 @@ static nigh_status count_queries(struct nigh__tuner *tuner, nigh_error *error) {
     return NIGH_OK;
 }
 
-/* A document of the stretch that belongs to query q. */
+/* A document of the stretch that belongs to query q, counted among those that live. */
 static uint64_t choose_document(const struct nigh__tuner *tuner, size_t q) {
-    const uint64_t documents = tuner->collection->documents;
+    const uint64_t documents = tuner->collection->documents - tuner->collection->deleted;
     const uint64_t length = documents / tuner->count;
     const uint64_t longer = documents % tuner->count; /* stretches of one document more come first */
     const uint64_t first = q * length + (q < longer ? q : longer);
@@ -56,14 +56,17 @@ static uint64_t choose_document(const struct nigh__tuner *tuner, size_t q) {
 static nigh_status sample_documents(struct nigh__tuner *tuner, nigh_error *error) {
     const nigh_collection *collection = tuner->collection;
     const size_t bytes = nigh__row_bytes(collection->width_bits);
-    nigh_status status = NIGH_OK;
+    uint64_t *numbers;
+    nigh_status status = nigh__collection_living(collection, &numbers, error);
     for (size_t q = 0; status == NIGH_OK && q < tuner->count; q++) {
         tuner->own[q] = choose_document(tuner, q);
+        if (numbers != NULL) tuner->own[q] = numbers[tuner->own[q]];
         status = nigh_collection_signature(collection, tuner->own[q], tuner->signatures + q * bytes, error);
         if (status == NIGH_OK && tuner->weights != NULL)
             status =
                 nigh_collection_weights(collection, tuner->own[q], tuner->weights + q * collection->width_bits, error);
     }
+    nigh__free(collection->context, numbers);
     return status;
 }
 

@@ -28,6 +28,7 @@
 #include "base/guard.h"
 #include "base/parallel.h"
 #include "base/status.h"
+#include "collection/selection.h"
 #include "sketch/sketches.h"
 
 #define HITS 32768u /* a thread's buffer */
@@ -122,6 +123,7 @@ static nigh_status scan_block(struct job *job, struct worker *worker, uint64_t f
     NIGH__ASSERT(found <= count * scan->query_count);
     for (size_t h = 0; h < found; h++) {
         const struct nigh__hit *hit = &worker->hits[h];
+        if (scan->allowed != NULL && !nigh__bitmap_has(scan->allowed, first + hit->row)) continue;
         if (!pool_add(scan->context, &worker->pools[hit->query], scan->candidates, hit->distance,
                       (uint32_t)(first + hit->row)))
             return NIGH_ENOMEM;

@@ -90,6 +90,7 @@ static nigh_status scan_sketches(const struct sketch_segment *sketched, const st
         .rows = segment->rows,
         .count = segment->signatures,
         .words = segment->words,
+        .allowed = nigh__prepared_allowed(&sketched->base),
         .map = segment->map,
         .map_length = segment->length,
         .queries = batch->queries,

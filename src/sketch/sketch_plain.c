@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "collection/selection.h"
 #include "sketch/sketch.h"
 #include "sketch/sketches.h"
 
@@ -12,6 +13,7 @@ static uint64_t *sketch_order(const struct nigh__sketch_scan *scan, size_t query
     *count = 0;
     for (uint32_t row = 0; keys != NULL && row < scan->count; row++) {
         uint32_t distance = 0;
+        if (scan->allowed != NULL && !nigh__bitmap_has(scan->allowed, row)) continue;
         for (uint32_t w = 0; w < scan->sketch_words; w++)
             distance += (uint32_t)__builtin_popcountll(scan->sketches[(size_t)row * scan->sketch_words + w] ^
                                                        scan->queries[query * scan->words + w]);

@@ -36,6 +36,9 @@ static nigh_status prepare(const struct nigh__prepared *base, struct nigh__prepa
     struct sliced_segment *sliced = nigh__prepared_new(base, sizeof *sliced, error);
     if (sliced == NULL) return NIGH_ENOMEM;
     sliced->plan = plan;
+    sliced->plan.allowed = nigh__prepared_allowed(base);
+    sliced->plan.allowed_rows = nigh__prepared_rows(base);
+    sliced->plan.scan_cost = nigh__scan_method.estimate(&sliced->base, 0, 1);
     sliced->base.bound = plan.bound;
     *out = &sliced->base;
     return NIGH_OK;
@@ -62,7 +65,7 @@ static bool seen_everywhere(const struct nigh__slice_plan *plan, const uint64_t 
                             const struct nigh__slice_answer *answer) {
     const uint64_t *keys = answer->keys.data;
     if (plan->options->k != NIGH_ALL && answer->keys.count < plan->options->k &&
-        answer->keys.count < plan->segment->signatures)
+        answer->keys.count < plan->allowed_rows)
         return false;
     for (size_t i = 0; i < answer->keys.count; i++) {
         const uint64_t *row = plan->segment->rows + (size_t)nigh__key_number(keys[i]) * plan->segment->words;
@@ -88,6 +91,7 @@ static struct nigh__slice_query query_of(const struct task *task) {
         .candidates = step->candidates,
         .slices = plan->slice_count,
         .postings = step->postings,
+        .allowed = plan->allowed,
         /* What may be near comes before what is likely to be. */
         .top = nigh__slice_may_end_in_scan(plan->options) ? step->breadth + 1 : 0,
         .weights = step->probes == 0 ? NULL : task->batch->weights + q * plan->segment->width_bits,

@@ -12,6 +12,7 @@
 
 #include "base/assert.h"
 #include "base/status.h"
+#include "collection/selection.h"
 #include "kernel/hamming.h"
 #include "slices/slice_parts.h"
 #include "slices/slice_search.h"
@@ -103,6 +104,7 @@ static nigh_status visit_to_score(void *user, const struct nigh__slice_visited *
     for (uint32_t i = 0; i < list->length; i++) {
         const uint32_t row = list->ids[i];
         if (row >= plain->slices->rows) return nigh__slice_lies_row(plain->slices, list->ids + i, error);
+        if (plain->query->allowed != NULL && !nigh__bitmap_has(plain->query->allowed, row)) continue;
         if (admits || scores[row] != 0) scores[row] += score;
     }
     return NIGH_OK;

@@ -50,6 +50,8 @@ struct nigh__slice_plan {
     uint64_t default_postings; /* of a step */
     bool directed;             /* lists by how likely they are, for the weights of the queries' bits are known */
     struct nigh__bit_costs costs;
+    const uint64_t *allowed; /* rows that count; NULL: all */
+    uint32_t allowed_rows;   /* so many */
 };
 
 /* False in *any: the segment has no lists, or none that can be used. */

@@ -11,15 +11,16 @@
 #define NIGH__DIRECTED_MAX_PROBES (UINT64_C(1) << 22)
 
 struct nigh__slice_query {
-    const uint64_t *words; /* of the query */
-    uint32_t k;            /* NIGH_ALL: all within the limit */
-    uint32_t limit;        /* only rows nearer than this are wanted; UINT32_MAX: any */
-    uint32_t breadth;      /* i */
-    uint32_t admit;        /* j, at most i */
-    uint32_t candidates;   /* M; UINT32_MAX: all that may be among the answers, as the bounds tell */
-    uint32_t slices;       /* the first so many are used */
-    uint64_t postings;     /* budget: the longest lists of the outer rings are left out first; NIGH_ALL_64: none */
-    uint32_t top;          /* T, more than i; 0: i + 1 with all candidates, else the usual */
+    const uint64_t *words;   /* of the query */
+    uint32_t k;              /* NIGH_ALL: all within the limit */
+    uint32_t limit;          /* only rows nearer than this are wanted; UINT32_MAX: any */
+    uint32_t breadth;        /* i */
+    uint32_t admit;          /* j, at most i */
+    uint32_t candidates;     /* M; UINT32_MAX: all that may be among the answers, as the bounds tell */
+    uint32_t slices;         /* the first so many are used */
+    uint64_t postings;       /* budget: the longest lists of the outer rings are left out first; NIGH_ALL_64: none */
+    const uint64_t *allowed; /* NULL, or a bit for each row that counts: as if there were no others */
+    uint32_t top;            /* T, more than i; 0: i + 1 with all candidates, else the usual */
 
     /* Directed instead: lists by how likely they are (slice_probe.h, slice_directed.c), and nothing is proven. */
     const uint8_t *weights;              /* of the bits; NULL: not directed, all up to i bits away */

@@ -26,6 +26,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "collection/selection.h"
 #include "kernel/hamming.h"
 #include "slices/slice_directed.h"
 #include "slices/slice_lists.h"
@@ -188,6 +189,34 @@ static nigh_status find_lie(const struct search *search, nigh_error *error) {
     return nigh__slice_lies_row(search->slices, search->slices->numbers, error); /* it changes under us */
 }
 
+static void forget_table(const uint64_t *allowed, uint8_t *scores, uint32_t rows) {
+    for (size_t word = 0; word < nigh__bitmap_words(rows); word++)
+        for (uint64_t out = ~allowed[word]; out != 0; out &= out - 1) {
+            const size_t row = 64 * word + (size_t)__builtin_ctzll(out);
+            if (row < rows) scores[row] = 0;
+        }
+}
+
+/* Rows that are not allowed have no score, as if no list had them. */
+static void forget_others(const struct search *search, struct adding *adding) {
+    const uint64_t *allowed = search->query->allowed;
+    if (allowed == NULL) return;
+    if (adding->touched == NULL) {
+        forget_table(allowed, adding->scores, adding->rows);
+        return;
+    }
+    size_t left = 0;
+    for (size_t i = 0; i < adding->touched_count; i++) {
+        const uint32_t row = adding->touched[i];
+        adding->touched[left] = row;
+        if (nigh__bitmap_has(allowed, row))
+            left++;
+        else
+            adding->scores[row] = 0;
+    }
+    adding->touched_count = left;
+}
+
 /* Rings up to `admit`, then those beyond it. */
 static nigh_status add_scores(struct search *search, nigh_error *error) {
     const uint32_t postings_share = search->slices->rows / TOUCHED_SHARE;
@@ -205,6 +234,7 @@ static nigh_status add_scores(struct search *search, nigh_error *error) {
     if (!add_admitting(search, least, &adding) ||
         (search->query->admit < search->query->breadth && !add_only_seen(search, least - 1, &adding)))
         return find_lie(search, error);
+    forget_others(search, &adding);
     search->pick = (struct nigh__slice_pick){.scratch = search->scratch,
                                              .rows = search->slices->rows,
                                              .touched = touched,

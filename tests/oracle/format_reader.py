@@ -33,6 +33,8 @@ FOOTER_MAGIC = b"NIGHEND\n"
 
 HEADER_SIZE = 64  # of a manifest and of a segment alike
 MANIFEST_ENTRY_SIZE = 32
+LIVING_ENTRY_SIZE = 64
+LIVING = 1  # incompatible feature of manifests
 TABLE_ENTRY_SIZE = 48
 SECTIONS_START = 4096
 ALIGNMENT = 64
@@ -97,6 +99,9 @@ GRAPH_ITEMS = {1: 64, 2: 4, 3: 4, 4: 4, 5: 4, 6: 4, 7: 8}  # bytes of an item, b
 CENTRE_ITEMS = {8: 8, 9: 4, 10: 8, 11: 4}  # of those that are there where there are centres
 MAX_SEED_BITS = 24
 COLUMNS_KIND = 3
+DELETIONS_KIND = 255
+DELETED_SET = 1  # section of deletions
+RUNS, BITMAP = 0, 1  # forms of the set
 SUPER_BLOCKS = 1  # section of columns
 SUPER_ROWS = 1024
 MAX_DEGREE = 256
@@ -191,8 +196,14 @@ def require_width(file, offset, width):
 
 
 class ManifestEntry:
-    def __init__(self, file, offset):
+    def __init__(self, file, offset, living):
         self.offset = offset
+        self.deletions = self.deletions_length = self.deleted = self.deletions_checksum = 0
+        if living:
+            self.deletions = file.u64(offset + 32)
+            self.deletions_length = file.u64(offset + 40)
+            self.deleted = file.u64(offset + 48)
+            self.deletions_checksum = file.u64(offset + 56)
         self.number = file.u64(offset)
         self.file_length = file.u64(offset + 8)
         self.documents = file.u64(offset + 16)
@@ -205,10 +216,12 @@ class Manifest:
         file.require_beginning(MANIFEST_MAGIC)
         segments = file.u32(52)
         file.require(segments <= MAX_SEGMENTS, 52, "too many segments: %d" % segments)
-        expected = HEADER_SIZE + MANIFEST_ENTRY_SIZE * segments
+        self.living = bool(file.u32(20) & LIVING)
+        size = LIVING_ENTRY_SIZE if self.living else MANIFEST_ENTRY_SIZE
+        expected = HEADER_SIZE + size * segments
         file.require(len(file) == expected, None, "has %d bytes, not %d" % (len(file), expected))
-        file.require_header_checksum(MANIFEST_ENTRY_SIZE * segments)
-        file.require_known_features()
+        file.require_header_checksum(size * segments)
+        file.require_known_features(LIVING)
         file.require(file.u64(24) == sequence, 24, "the sequence is not that of the file name")
         file.require(sequence >= 1, 24, "sequences begin at 1")
         self.path = path
@@ -217,18 +230,34 @@ class Manifest:
         self.documents = file.u64(40)
         self.width = file.u32(48)
         require_width(file, 48, self.width)
-        self.entries = [ManifestEntry(file, HEADER_SIZE + MANIFEST_ENTRY_SIZE * i) for i in range(segments)]
+        self.entries = [ManifestEntry(file, HEADER_SIZE + size * i, self.living) for i in range(segments)]
         self.require_entries(file)
 
     def require_entries(self, file):
         previous = 0  # so that the first number is not 0
+        numbers = set()
         for entry in self.entries:
-            file.require(entry.number > previous, entry.offset, "segment numbers do not ascend from 1 or more")
+            file.require(self.living or entry.number > previous, entry.offset, "segment numbers do not ascend")
+            file.require(entry.number != 0 and entry.number not in numbers, entry.offset, "a number is 0 or twice there")
+            numbers.add(entry.number)
+            self.require_deletions(file, entry, numbers)
             file.require(entry.number < self.next_segment, entry.offset, "segment number not below the next segment")
             file.require(entry.documents <= MAX_DOCUMENTS, entry.offset + 16, "too many documents in a segment")
             previous = entry.number
         total = sum(entry.documents for entry in self.entries)
         file.require(self.documents == total, 40, "documents: %d, the entries say %d" % (self.documents, total))
+
+
+    def require_deletions(self, file, entry, numbers):
+        at = entry.offset + 32
+        if entry.deletions == 0:
+            nothing = entry.deletions_length == entry.deleted == entry.deletions_checksum == 0
+            file.require(nothing, at, "something is said of no deletions")
+            return
+        file.require(entry.deletions < self.next_segment, at, "number of deletions not below the next segment")
+        file.require(entry.deletions not in numbers, at, "a number is twice there")
+        numbers.add(entry.deletions)
+        file.require(1 <= entry.deleted <= entry.documents, at + 16, "an impossible number of deleted documents")
 
 
 class Section:
@@ -909,6 +938,69 @@ class Columns(Slices):
                 self.file.require(self.column(block, number) == column, at, "column %d" % number)
 
 
+class Deletions(Slices):
+    """Which documents of a segment are deleted: `deleted` is the set of their numbers."""
+
+    kind = DELETIONS_KIND
+    title = "deletions"
+
+    def __init__(self, path, entry, segment):
+        super().__init__(path, segment)
+        self.file.require(self.header_checksum == entry.deletions_checksum, 56, "not those that the manifest names")
+        self.file.require(len(self.file) == entry.deletions_length, 24, "the file length is not the manifest's")
+        self.file.require(len(self.deleted) == entry.deleted, self.section.offset, "not so many are deleted")
+
+    def require_slices(self):
+        """Unlike other files beside a segment this one is read whole, and every checksum compared, at once."""
+        found = [section for section in self.in_order if section.type == DELETED_SET]
+        self.file.require(found, 48, "no section 1")
+        self.section = found[0]
+        self.file.require(self.section.count == self.section.length, self.section.table_offset + 24, "wrong count")
+        for section in self.in_order:
+            self.require_checksum(section)
+        self.check_gaps()
+        self.file.require(self.slices in (RUNS, BITMAP), 44, "form %d of a set" % self.slices)
+        data = self.file.data[self.section.offset : self.section.end]
+        self.deleted = self.unpack_runs(data) if self.slices == RUNS else self.unpack_bitmap(data)
+
+    def take_number(self, data, at):
+        value = 0
+        for place in range(5):
+            self.require_in_set(at < len(data), at, "a number does not end")
+            byte = data[at]
+            at += 1
+            value |= (byte & 127) << 7 * place
+            if byte < 128:
+                self.require_in_set(byte != 0 or place == 0, at - 1, "a number that is longer than it must be")
+                return value, at
+        return self.require_in_set(False, at, "a number of more than five bytes")
+
+    def require_in_set(self, condition, at, message):
+        self.file.require(condition, self.section.offset + at, message)
+
+    def unpack_runs(self, data):
+        deleted, end, at = set(), 0, 0
+        while at < len(data):
+            first, at = self.take_number(data, at)
+            length = 1
+            if first % 2 == 1:
+                length, at = self.take_number(data, at)
+                length += 2
+            self.require_in_set(end == 0 or first // 2 > 0, at, "a run that touches the one before")
+            begin = end + first // 2
+            end = begin + length
+            self.require_in_set(end <= self.segment.documents, at, "a run past the last document")
+            deleted.update(range(begin, end))
+        return deleted
+
+    def unpack_bitmap(self, data):
+        documents = self.segment.documents
+        self.require_in_set(len(data) == -(-documents // 64) * 8, 0, "a bitmap of another size")
+        bits = int.from_bytes(data, "little")
+        self.require_in_set(bits >> documents == 0, 0, "a document past the last is deleted")
+        return {document for document in range(documents) if bits >> document & 1}
+
+
 class Collection:
     """A collection as its current manifest describes it.  `damaged` holds why newer manifests were passed over."""
 
@@ -918,6 +1010,7 @@ class Collection:
         self.damaged = damaged
         self.segments = [self.open_segment(entry) for entry in manifest.entries]
         self.require_agreement()
+        self.deleted = [self.open_deletions(*pair) for pair in zip(manifest.entries, self.segments)]
         self.slices = {}  # by number of the segment
         self.graphs = {}
         self.columns = {}
@@ -933,6 +1026,25 @@ class Collection:
             return Segment(path, entry, self.manifest.width)
         except FileNotFoundError:
             raise Missing(path, None, "the manifest lists this segment, but it is not there") from None
+
+    def open_deletions(self, entry, segment):
+        """The documents of a segment that are deleted, without which nothing is to be read."""
+        if entry.deletions == 0:
+            return set()
+        path = os.path.join(self.directory, "deleted-%020d" % entry.deletions)
+        try:
+            return Deletions(path, entry, segment).deleted
+        except FileNotFoundError:
+            raise Missing(path, None, "the manifest lists these deletions, but they are not there") from None
+
+    def living(self):
+        """Yields (number, segment, document) of every document that is not deleted, in order."""
+        base = 0
+        for segment, deleted in zip(self.segments, self.deleted):
+            for document in range(segment.documents):
+                if document not in deleted:
+                    yield base + document, segment, document
+            base += segment.documents
 
     def open_sidecar(self, those, kind, prefix, number, segment):
         """One that cannot be used is as good as none, and told of."""
@@ -967,34 +1079,28 @@ class Collection:
         return keeper
 
     def __len__(self):
-        return self.manifest.documents
+        return self.manifest.documents - sum(len(deleted) for deleted in self.deleted)
 
     def documents(self):
         """Yields (id, signature, metadata) of every document in order, all as bytes."""
-        number = 0
-        for segment in self.segments:
-            for document in range(segment.documents):
-                name = segment.id(document) if segment.has_ids else b"%d" % number
-                yield name, segment.signature(document), segment.metadata(document)
-                number += 1
+        for number, segment, document in self.living():
+            name = segment.id(document) if segment.has_ids else b"%d" % number
+            yield name, segment.signature(document), segment.metadata(document)
 
     def weights(self):
         """Yields the weights of every document in order, None for those without."""
-        for segment in self.segments:
-            for document in range(segment.documents):
-                yield segment.weights(document)
+        for _, segment, document in self.living():
+            yield segment.weights(document)
 
     def texts(self):
         """Yields the text of every document in order, None for those without."""
-        for segment in self.segments:
-            for document in range(segment.documents):
-                yield segment.text(document)
+        for _, segment, document in self.living():
+            yield segment.text(document)
 
     def keys(self):
         """Yields the keys of every document in order, None for those without."""
-        for segment in self.segments:
-            for document in range(segment.documents):
-                yield segment.keys(document)
+        for _, segment, document in self.living():
+            yield segment.keys(document)
 
     def vocabulary(self):
         """The bytes of the vocabulary, or None."""
@@ -1012,11 +1118,11 @@ class Collection:
         """The number in the collection of the document with this id, or None."""
         if not self.has_ids:
             number = int(wanted) if re.fullmatch(rb"0|[1-9][0-9]{0,19}", wanted) else None
-            return number if number is not None and number < len(self) else None
+            return number if number in {living for living, _, _ in self.living()} else None
         base = 0
-        for segment in self.segments:
+        for segment, deleted in zip(self.segments, self.deleted):
             document = segment.find(wanted) if segment.documents > 0 else None
-            if document is not None:
+            if document is not None and document not in deleted:
                 return base + document
             base += segment.documents
         return None
@@ -1035,12 +1141,11 @@ class Collection:
         for sidecar in [*self.slices.values(), *self.graphs.values(), *self.columns.values()]:
             sidecar.check()
         seen = set()
-        for segment in self.segments:
-            for document in range(segment.documents if segment.has_ids else 0):
-                name = segment.id(document)
-                at = 8 * document
-                segment.require_in(ID_OFFSETS, at, name not in seen, "an id that is there already: %r" % name)
-                seen.add(name)
+        for _, segment, document in self.living() if self.has_ids else ():
+            name = segment.id(document)
+            at = 8 * document
+            segment.require_in(ID_OFFSETS, at, name not in seen, "an id that is there already: %r" % name)
+            seen.add(name)
         return len(self)
 
 

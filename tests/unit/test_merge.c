@@ -162,6 +162,113 @@ static void sidecars_are_made_anew(void **state) {
     free(once);
 }
 
+static void drop(nigh_context *context, const char *path, const struct recipe *recipe, uint64_t first, uint64_t step,
+                 uint64_t end) {
+    nigh_writer_options options;
+    nigh_writer *writer;
+    nigh_error error;
+    char id[RECIPE_MAX_TEXT];
+    nigh_writer_options_init(&options);
+    options.merge = 0;
+    assert_ok(nigh_writer_open(context, path, &options, &writer, &error), &error);
+    for (uint64_t i = first; i < end; i += step)
+        assert_ok(nigh_writer_delete(writer, id, recipe_id(recipe, i, id), &error), &error);
+    assert_ok(nigh_writer_commit(writer, NULL, &error), &error);
+    nigh_writer_close(writer);
+}
+
+/* Merged, a collection with deleted documents is the file that those that live would have made. */
+static void deleted_ones_are_gone(void **state) {
+    struct collection_place *place = *state;
+    const struct recipe recipe = {.width_bits = 72,
+                                  .distinct = 60,
+                                  .ids = true,
+                                  .metadata = true,
+                                  .weights = true,
+                                  .texts = true,
+                                  .keys = 3,
+                                  .vocabulary = "words",
+                                  .apart = true};
+    char *once = path_in(place->scratch, "once.nigh");
+    for (uint64_t first = 0; first < 400; first += 100) add(place->context, place->path, &recipe, first, 100);
+    drop(place->context, place->path, &recipe, 0, 1, 150); /* all of the first segment, which has the vocabulary */
+    drop(place->context, place->path, &recipe, 350, 1, 400);
+    add(place->context, once, &recipe, 150, 200);
+    const nigh_merge_result result = merge(place->context, place->path);
+    assert_int_equal(result.dropped, 200);
+    assert_int_equal(result.written, 200);
+    assert_int_equal(result.documents, 200);
+    assert_int_equal(result.deleted, 0);
+    expect_same_file(place->path, once, "segment-");
+    const nigh_collection_info info = describe(place->context, place->path);
+    assert_int_equal(info.deleted, 0);
+    assert_int_equal(info.bytes, result.total_bytes);
+    free(once);
+}
+
+/* A segment of which most is deleted is written anew by the commit that deletes. */
+static void hollow_segments_are_filled(void **state) {
+    struct collection_place *place = *state;
+    const struct recipe recipe = {.width_bits = 64, .ids = true, .apart = true};
+    nigh_writer_options options;
+    nigh_writer *writer;
+    nigh_error error;
+    char id[RECIPE_MAX_TEXT];
+    add(place->context, place->path, &recipe, 0, 100);
+    add(place->context, place->path, &recipe, 100, 5);
+    add(place->context, place->path, &recipe, 105, 5);
+    nigh_writer_options_init(&options);
+    assert_ok(nigh_writer_open(place->context, place->path, &options, &writer, &error), &error);
+    for (uint64_t i = 0; i < 105; i++)
+        if (i % 3 != 0 || i >= 100)
+            assert_ok(nigh_writer_delete(writer, id, recipe_id(&recipe, i, id), &error), &error);
+    nigh_commit commit = {.size = sizeof commit};
+    assert_ok(nigh_writer_commit(writer, &commit, &error), &error);
+    nigh_writer_close(writer);
+    assert_int_equal(commit.merge_status, NIGH_OK);
+    assert_int_equal(commit.deleted, 71);
+    assert_int_equal(commit.deleted_now, 5);
+    assert_int_equal(commit.documents, 44);
+    /* The second is all deleted: there is nothing to write, and it goes. */
+    const nigh_merge_options tiered = {.size = sizeof tiered, .tiered = 1};
+    nigh_merge_result result = {.size = sizeof result};
+    assert_ok(nigh_merge(place->context, place->path, &tiered, &result, &error), &error);
+    assert_int_equal(result.after, 2);
+    assert_int_equal(result.documents, 39);
+    assert_ok(nigh_collection_check(place->context, place->path, NULL, NULL, &error), &error);
+    assert_int_equal(describe(place->context, place->path).documents, 39);
+}
+
+/* Numbers of documents without ids are what they are known by, and do not change. */
+static void numbers_stay(void **state) {
+    struct collection_place *place = *state;
+    const struct recipe recipe = {.width_bits = 64, .apart = true};
+    nigh_collection *collection;
+    nigh_error error;
+    uint8_t wanted[8];
+    uint8_t found[8];
+    for (uint64_t i = 0; i < 4; i++) add(place->context, place->path, &recipe, i * 10, 10);
+    nigh_writer *writer;
+    assert_ok(nigh_writer_open(place->context, place->path, NULL, &writer, &error), &error);
+    for (uint64_t i = 10; i < 18; i++) {
+        char id[RECIPE_MAX_TEXT];
+        const int length = snprintf(id, sizeof id, "%u", (unsigned)i);
+        assert_ok(nigh_writer_delete(writer, id, (size_t)length, &error), &error);
+    }
+    assert_ok(nigh_writer_commit(writer, NULL, &error), &error);
+    nigh_writer_close(writer);
+    assert_int_equal(merge(place->context, place->path).after, 3);
+    assert_ok(nigh_collection_open(place->context, place->path, NULL, &collection, &error), &error);
+    for (uint64_t i = 0; i < 40; i++) {
+        assert_int_equal(nigh_collection_lives(collection, i) != 0, i < 10 || i >= 18);
+        if (!nigh_collection_lives(collection, i)) continue;
+        recipe_signature(&recipe, i, wanted);
+        assert_ok(nigh_collection_signature(collection, i, found, &error), &error);
+        assert_memory_equal(wanted, found, sizeof wanted);
+    }
+    nigh_collection_close(collection);
+}
+
 static void readers_keep_what_they_have(void **state) {
     struct collection_place *place = *state;
     const struct recipe recipe = {.width_bits = 64, .documents = 50, .ids = true};
@@ -332,6 +439,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(commits_merge_by_themselves, collection_place_setup, collection_place_teardown),
         cmocka_unit_test_setup_teardown(a_writer_may_leave_it_be, collection_place_setup, collection_place_teardown),
         cmocka_unit_test_setup_teardown(sidecars_are_made_anew, collection_place_setup, collection_place_teardown),
+        cmocka_unit_test_setup_teardown(deleted_ones_are_gone, collection_place_setup, collection_place_teardown),
+        cmocka_unit_test_setup_teardown(hollow_segments_are_filled, collection_place_setup, collection_place_teardown),
+        cmocka_unit_test_setup_teardown(numbers_stay, collection_place_setup, collection_place_teardown),
         cmocka_unit_test_setup_teardown(readers_keep_what_they_have, collection_place_setup, collection_place_teardown),
         cmocka_unit_test_setup_teardown(segments_that_keep_other_things_stay, collection_place_setup,
                                         collection_place_teardown),

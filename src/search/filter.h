@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which documents a search looks among: those that live, and of these the ones that are asked for. */
+#ifndef NIGH_SEARCH_FILTER_H
+#define NIGH_SEARCH_FILTER_H
+
+#include "collection/collection.h"
+#include "collection/selection.h"
+
+struct nigh__filter {
+    const nigh_collection *collection;
+    struct nigh__selection **selections; /* of each segment; owned.  NULL: nothing is asked, what lives counts */
+};
+
+/* To be released, also after a failure. */
+nigh_status nigh__filter_init(struct nigh__filter *filter, const nigh_collection *collection,
+                              const nigh_search_options *options, nigh_error *error);
+void nigh__filter_release(struct nigh__filter *filter);
+
+/* That of a segment; NULL: all of its documents. */
+const struct nigh__selection *nigh__filter_of(const struct nigh__filter *filter, uint32_t segment);
+
+#endif
