@@ -139,6 +139,7 @@ static void add_up(struct searcher *searcher, const nigh_results *results) {
     sum->exact_queries += info.exact_queries;
     sum->scanned += info.scanned;
     sum->steps += info.steps;
+    sum->probes += info.probes;
 }
 
 static nigh_status print_batch(struct searcher *searcher, const nigh_results *results) {
@@ -464,7 +465,7 @@ static void describe_answers(const struct searcher *searcher, char *text, size_t
                  cli_digits(searcher->info.documents).text,
                  demanded && sum->scanned > 0 ? ", which takes less than the lists" : "");
     else if (sum->exact_queries == queries && sum->lists == 0)
-        snprintf(text, capacity, "exact");
+        snprintf(text, capacity, sum->probes > 0 ? "exact, by tables" : "exact");
     else if (sum->exact_queries == queries)
         snprintf(text, capacity, "exact, %s of %s by slice lists alone", cli_digits(queries - sum->scanned).text,
                  cli_counted(queries, "query", "queries").text);
@@ -494,6 +495,7 @@ static void close_statistics(struct searcher *searcher) {
         {"postings", sum->postings},
         {"skipped_lists", sum->skipped_lists},
         {"steps", sum->steps},
+        {"probes", sum->probes},
     };
     char worth[256];
     cli_stats_close(&job->stats, searcher->info.documents, counters, sizeof counters / sizeof counters[0]);
@@ -611,6 +613,9 @@ static int run(struct cli_job *job) {
     if (searcher.info.damaged_columns > 0 && searcher.options.method == NIGH_SEARCH_AUTO)
         cli_error(job, "'%s': the columns of %s cannot be used; see 'nigh check'", job->operands[0],
                   cli_counted(searcher.info.damaged_columns, "segment", "segments").text);
+    if (searcher.info.damaged_tables > 0 && searcher.options.method == NIGH_SEARCH_AUTO)
+        cli_error(job, "'%s': the tables of %s cannot be used; see 'nigh check'", job->operands[0],
+                  cli_counted(searcher.info.damaged_tables, "segment", "segments").text);
     int code = cli_inputs_open(job, 1, &searcher.inputs) ? search_opened(&searcher) : cli_fail(job);
     cli_query_batch_release(&searcher.batch);
     free(searcher.id);
