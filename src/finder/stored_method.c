@@ -238,6 +238,7 @@ static nigh_status take_hits(const struct piece *piece, size_t done, nigh_error 
             uint64_t *slot = nigh__array_add(context, keys, 1);
             if (slot == NULL) return nigh__no_memory(error, "for the matches");
             *slot = nigh__key(hits[i].distance, hits[i].row);
+            __builtin_prefetch(&piece->segment->base.segment->group_starts[hits[i].row]); /* whose documents they are */
         }
         answer_close(context, keys, piece->segment->base.options->k);
     }
