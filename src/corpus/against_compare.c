@@ -239,6 +239,8 @@ static nigh_status search_stored(nigh_against *against, size_t begin, size_t cou
     nigh_search_options_init(&options);
     options.k = k;
     options.radius = against->info.radius;
+    options.method = NIGH_SEARCH_TABLES;
+    options.stop = NIGH_STOP_CERTAIN; /* of segments that have none */
     options.threads = against->options.threads;
     const nigh_status status =
         nigh_search(against->collection, nigh__incoming_rows(&against->incoming, begin), count, &options, out, error);
