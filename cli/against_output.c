@@ -265,7 +265,8 @@ static void tell_method(const nigh_against_info *info, const nigh_finder_info *f
     const char *unverified = info->texts ? ", texts not verified" : "";
     char setting[128] = "";
     if (finder->method == NIGH_FINDER_TABLES)
-        (void)snprintf(setting, sizeof setting, ", %u choose %u", finder->blocks, finder->leading);
+        (void)snprintf(setting, sizeof setting, "%s, %u choose %u", finder->bytes == 0 ? " of the collection" : "",
+                       finder->blocks, finder->leading);
     if (finder->method == NIGH_FINDER_PSM)
         (void)snprintf(setting, sizeof setting, ", %u probes of %u bits in %s", finder->probes, finder->prefix_bits,
                        cli_counted(finder->rotations, "table", "tables").text);

@@ -15,9 +15,11 @@ static const char *const usage[] = {"[OPTION]... COLLECTION", "[OPTION]... FILE.
 static const char *const description[] = {
     "Reads all files of a collection and compares every checksum, range and order. Each problem is a line on standard "
     "error that names the file and the place; the exit code is 0 where there is none and 2 where there is one.",
-    "Slice lists, graphs and columns are checked too, and held against the signatures. Where nothing else is damaged "
+    "Slice lists, tables, graphs and columns are checked too, and held against the signatures. Where nothing else is "
+    "damaged "
     "no "
-    "document is lost: 'nigh index' with --lists slices, --graph or --columns, and without an INPUT, makes them anew.",
+    "document is lost: 'nigh index' with --lists slices, --lists tables, --graph or --columns, and without an INPUT, "
+    "makes them anew.",
     "Files left over from a commit that was cut short are no problem: no reader looks at them, and the next 'nigh "
     "index' removes them, or --tidy does. Term signature files are checked as well, as by 'nigh terms check', and "
     "files of "

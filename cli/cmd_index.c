@@ -3,8 +3,8 @@
  * nigh index: all inputs go into one writer and one commit, so a command that
  * fails at its last row has changed nothing.  Whether the inputs are documents
  * or signatures is found by looking; the two ways are index_documents.c and
- * index_signatures.c.  Lists and graphs of what is there then come after it (index_lists.c,
- * index_graph.c).
+ * index_signatures.c.  Lists, tables and graphs of what is there then come after it (index_lists.c,
+ * index_tables.c, index_graph.c).
  */
 #include <stdio.h>
 #include <string.h>
@@ -34,9 +34,20 @@ static const struct cli_option options[] = {
         "a document whose id is there already takes the place of that one, which is deleted by the same commit; of "
         "those given with one id the first counts"),
     CLI_CHOICE(0, "lists", PLACE(lists), "LISTS", cli_list_names, "auto",
-               "slice lists, which make searching fast: of what is large enough, of all, or of nothing"),
+               "what makes searching fast: slice lists; tables for near-copies, by which nothing within a few bits is "
+               "missed; sorted tables, which are smaller and may miss some; by default what is large enough gets what "
+               "its width calls for"),
     CLI_NUMBER(0, "slice-width", PLACE(slice_width), "BITS", NIGH_MIN_SLICE_WIDTH, NIGH_MAX_SLICE_WIDTH, NULL,
                "of the slices of --lists slices (default: by the number of signatures, see 'nigh plan')"),
+    CLI_NUMBER('r', "radius", PLACE(radius), "BITS", 1, NIGH_MAX_WIDTH_BITS, NULL,
+               "of --lists tables and sorted: for near-copies at most BITS bits away (default 3 of 64 bits, 6 of 128)"),
+    CLI_NUMBER(0, "blocks", PLACE(blocks), "Z", 2, 16, NULL,
+               "of --lists tables: blocks the bits are cut into; with --leading"),
+    CLI_NUMBER(0, "leading", PLACE(leading), "X", 1, 15, NULL,
+               "of --lists tables: blocks that must be equal; exact up to a radius of Z - X (default 1)"),
+    CLI_NUMBER(0, "rotations", PLACE(rotations), "N", 1, 3, NULL,
+               "of --lists sorted: tables, each sorted by other bits first (default 1)"),
+    CLI_FLAG(0, "no-tables", PLACE(no_tables), "make no tables, and remove those that are there"),
     CLI_FLAG(0, "columns", PLACE(columns),
              "the signatures on their side, a second copy of them, by which texts are answered several times as fast, "
              "and exactly; topsig documents get them unasked where 32,768 signatures or more are added"),
@@ -54,9 +65,9 @@ static const struct cli_option options[] = {
     CLI_END,
 };
 
-static const char *const usage[] = {"[OPTION]... COLLECTION INPUT...", "--lists slices|none [OPTION]... COLLECTION",
-                                    "--columns|--no-columns [OPTION]... COLLECTION",
-                                    "--graph|--no-graph [OPTION]... COLLECTION", NULL};
+static const char *const usage[] = {
+    "[OPTION]... COLLECTION INPUT...", "--lists slices|tables|sorted|none [OPTION]... COLLECTION",
+    "--columns|--no-columns [OPTION]... COLLECTION", "--graph|--no-graph [OPTION]... COLLECTION", NULL};
 
 static const char *const description[] = {
     "Makes the collection, or adds to it where it is there. INPUT is documents: files, folders with all that is in "
@@ -80,6 +91,12 @@ static const char *const description[] = {
     "--lists auto what is added gets them where it has 65,536 different signatures or more, of 128 bits or more. They "
     "are made once the documents are safe, in files of their own. Without an INPUT, --lists slices makes them for a "
     "collection that is there, or makes them anew in another --slice-width, and --lists none removes them.",
+    "Tables find near-copies: all documents within --radius bits, without comparing every one ('nigh search --radius', "
+    "'nigh against'). With --lists auto what is added gets them where it has 65,536 different signatures or more of 64 "
+    "to 128 bits, simhash, learned or of your own; four tables of 64 bits take 33 bytes a signature. --lists sorted "
+    "makes a sorted table instead, 12 to 13 bytes a signature, which needs to know how sure each bit of a query is and "
+    "finds 95 of 100 near-copies: '--method tables' asks for it. Without an INPUT they are made for a collection that "
+    "is there; --no-tables, and --lists none, remove them.",
     "With --graph every segment gets a graph of near neighbours, in a file of its own, where it has none: a search "
     "walks along it to ever nearer signatures. It too is made of a collection that is there where no INPUT is given. "
     "What is added later is not in it until --graph is given again. 'nigh info' tells which share of the ten nearest "
@@ -126,6 +143,7 @@ static const struct cli_example examples[] = {
     {"nigh index corpus.nigh hashes.raw --format raw --bits 256 --ids names.txt", "rows without a header, with names"},
     {"zcat pages.hex.gz | nigh index corpus.nigh -", "from standard input"},
     {"nigh index corpus.nigh --lists slices --slice-width 18", "slice lists for what is there"},
+    {"nigh index pages.nigh --lists tables --radius 4", "tables for near-copies at most 4 bits away"},
     {"nigh index corpus.nigh --graph", "a graph for what is there"},
     {NULL, NULL},
 };
@@ -200,11 +218,12 @@ static int check_use(const struct cli_job *job) {
     if (job->operand_count == 0) return cli_usage(job->command, "no COLLECTION given");
     if (values->slice_width.given && values->lists != CLI_LISTS_SLICES)
         return cli_usage(job->command, "--slice-width goes with --lists slices");
+    if (cli_index_check_tables(job) != CLI_DONE) return CLI_ERROR;
     if (values->graph && values->no_graph) return cli_usage(job->command, "--graph and --no-graph exclude each other");
     if (values->columns && values->no_columns)
         return cli_usage(job->command, "--columns and --no-columns exclude each other");
     if (job->operand_count == 1 && values->lists == CLI_LISTS_AUTO && !values->graph && !values->no_graph &&
-        !values->columns && !values->no_columns)
+        !values->columns && !values->no_columns && !values->no_tables)
         return cli_usage(job->command, "no INPUT given");
     if (values->ids != NULL && job->operand_count > 2)
         return cli_usage(job->command, "--ids goes with one INPUT, not with %zu", job->operand_count - 1);
@@ -238,6 +257,7 @@ static int finish(struct indexer *indexer) {
                   cli_digits(commit->added).text, cli_digits(commit->documents - commit->deleted_now).text);
     summarise(indexer);
     int code = cli_index_lists(indexer);
+    if (code == CLI_DONE) code = cli_index_tables_auto(indexer);
     if (code == CLI_DONE) code = cli_index_columns_auto(indexer);
     return code == CLI_DONE ? cli_index_graph(indexer->job, indexer->path, true) : code;
 }
@@ -275,6 +295,7 @@ static int derive_only(struct cli_job *job) {
     const struct index_values *values = job->values;
     const double started = cli_seconds();
     int code = values->lists == CLI_LISTS_AUTO ? CLI_DONE : cli_index_lists_only(job);
+    if (code == CLI_DONE) code = cli_index_tables(job, job->operands[0], false);
     if (code == CLI_DONE) code = cli_index_columns(job, job->operands[0], false);
     if (code == CLI_DONE) code = cli_index_graph(job, job->operands[0], false);
     job->stats.complete = code == CLI_DONE;

@@ -331,6 +331,10 @@ static void print_summary(struct cli_sink *out, const nigh_collection_info *info
         cli_sink_format(out, "  columns       of %s; %s\n",
                         cli_counted(info->column_segments, "segment", "segments").text,
                         cli_counted(info->column_bytes, "byte", "bytes").text);
+    if (info->table_segments > 0)
+        cli_sink_format(out, "  tables        of %s; %s\n",
+                        cli_counted(info->table_segments, "segment", "segments").text,
+                        cli_counted(info->table_bytes, "byte", "bytes").text);
     cli_sink_format(out, "  sequence      %s\n", cli_digits(info->sequence).text);
 }
 
@@ -393,6 +397,14 @@ static nigh_status json_segments(struct cli_job *job, const nigh_collection *col
         cli_sink_json_count(out, "graph_bytes", segment.graph_bytes);
         cli_sink_format(out, ",\"graph_recall\":%.4f", segment.graph_recall);
         cli_sink_json_count(out, "column_bytes", segment.column_bytes);
+        cli_sink_json_count(out, "tables", segment.tables);
+        cli_sink_format(out, ",\"table_form\":\"%s\"",
+                        segment.tables == 0                        ? "none"
+                        : segment.table_form == NIGH_TABLES_SORTED ? "sorted"
+                                                                   : "permuted");
+        cli_sink_json_count(out, "table_radius", segment.table_radius);
+        cli_sink_json_count(out, "table_probes", segment.table_probes);
+        cli_sink_json_count(out, "table_bytes", segment.table_bytes);
         cli_sink_text(out, "}");
     }
     cli_sink_text(out, "]");
@@ -429,6 +441,9 @@ static nigh_status print_json(struct cli_job *job, const nigh_collection *collec
     cli_sink_json_count(out, "column_segments", info->column_segments);
     cli_sink_json_count(out, "damaged_columns", info->damaged_columns);
     cli_sink_json_count(out, "column_bytes", info->column_bytes);
+    cli_sink_json_count(out, "table_segments", info->table_segments);
+    cli_sink_json_count(out, "damaged_tables", info->damaged_tables);
+    cli_sink_json_count(out, "table_bytes", info->table_bytes);
     cli_sink_text(out, ",\"scheme\":{");
     cli_scheme_json(out, nigh_collection_scheme(collection));
     cli_sink_text(out, "}");
@@ -478,6 +493,9 @@ static int run(struct cli_job *job) {
     if (info.damaged_columns > 0)
         cli_error(job, "'%s': the columns of %s cannot be used; see 'nigh check'", job->operands[0],
                   cli_counted(info.damaged_columns, "segment", "segments").text);
+    if (info.damaged_tables > 0)
+        cli_error(job, "'%s': the tables of %s cannot be used; see 'nigh check'", job->operands[0],
+                  cli_counted(info.damaged_tables, "segment", "segments").text);
     const nigh_status tuned[] = {nigh_collection_tuning(collection, NULL, NULL),
                                  nigh_collection_tuning_ranked(collection, NULL, NULL)};
     for (size_t i = 0; i < 2; i++)

@@ -25,6 +25,10 @@
 #define FEW_QUERIES 8
 #define MANY_MATCHES (UINT64_C(4) << 20) /* 64 MB of them */
 #define MANY_SIGNATURES 32768u           /* as 'nigh index' has it */
+#define LEAST_TABLE_BITS 32u
+#define MOST_TABLE_BITS 128u
+#define MOST_TABLE_RADIUS 7u /* of 64 bits, 8 tables of 8 bits: beyond, buckets are nearly all there is */
+#define MOST_QUERIES 4096u   /* of a batch that has grown */
 
 struct searcher {
     struct cli_job *job;
@@ -51,7 +55,9 @@ struct searcher {
     uint32_t below;        /* the least that is certain of any query */
     uint64_t *among;       /* a bit for each document to look among; NULL: all */
     bool weighted;         /* some distances are */
-    bool suggested;        /* columns, or there is no need */
+    bool suggested;        /* columns or tables, or there is no need */
+    nigh_scale plain;      /* of queries of which every bit counts once, all the same; size 0: not known yet */
+    size_t together;       /* queries of the next batch */
 };
 
 /* The library counts within the batch; people want to see the queries. */
@@ -87,13 +93,25 @@ static nigh_status find_snippet(struct searcher *searcher, uint64_t document, st
     return status;
 }
 
+/* What the distances of an answer mean.  That takes longer to say than a look-up in tables, so it is asked once. */
+static nigh_status scale_of(struct searcher *searcher, const nigh_results *results, size_t query, nigh_scale *out) {
+    const bool plain = searcher->options.rank != NIGH_RANK_WEIGHTED && searcher->options.masks == NULL;
+    nigh_status status = NIGH_OK;
+    if (!plain || searcher->plain.size == 0)
+        status = nigh_results_scale(results, query, out, &searcher->job->error);
+    else
+        *out = searcher->plain;
+    if (status == NIGH_OK && plain) searcher->plain = *out;
+    return status;
+}
+
 /* What the distances of an answer mean, and what is certain of it. */
 static nigh_status describe_query(struct searcher *searcher, const nigh_results *results, size_t query) {
     struct cli_answers *answers = &searcher->answers;
     nigh_proof proof = {.size = sizeof proof};
     nigh_scale scale = {.size = sizeof scale};
     nigh_status status = nigh_results_proof(results, query, &proof, &searcher->job->error);
-    if (status == NIGH_OK) status = nigh_results_scale(results, query, &scale, &searcher->job->error);
+    if (status == NIGH_OK) status = scale_of(searcher, results, query, &scale);
     if (status != NIGH_OK) return status;
     if (proof.below < searcher->below) searcher->below = proof.below;
     answers->listed = proof.breadth != NIGH_ALL;
@@ -141,10 +159,25 @@ static void add_up(struct searcher *searcher, const nigh_results *results) {
     sum->exact_queries += info.exact_queries;
     sum->scanned += info.scanned;
     sum->steps += info.steps;
+    sum->probes += info.probes;
+}
+
+/* More queries go together where tables answer them, which takes so little that a batch is most of the work, and fewer
+   where they bring up many documents.  What is asked for by --batch stays. */
+static void choose_next(struct searcher *searcher, const nigh_results *results) {
+    nigh_results_info info = {.size = sizeof info};
+    nigh_results_describe(results, &info);
+    if (searcher->values->batch.given || info.probes == 0) return;
+    if (info.matches > MANY_MATCHES / 4)
+        searcher->together = FEW_QUERIES;
+    else if (info.matches < 16 * info.queries)
+        searcher->together = 4 * searcher->together < MOST_QUERIES ? 4 * searcher->together : MOST_QUERIES;
+    if (searcher->together > searcher->batch.capacity) searcher->together = searcher->batch.capacity;
 }
 
 static nigh_status print_batch(struct searcher *searcher, const nigh_results *results) {
     add_up(searcher, results);
+    choose_next(searcher, results);
     cli_progress_clear(&searcher->job->progress);
     for (size_t i = 0; i < searcher->batch.count; i++) {
         nigh_status status = print_query(searcher, results, i);
@@ -195,6 +228,37 @@ static void suggest_columns(struct searcher *searcher) {
                  searcher->job->operands[0]);
 }
 
+/* Once, where tables would find near-copies much faster, or those there are do not reach. */
+static void suggest_tables(struct searcher *searcher) {
+    struct cli_job *job = searcher->job;
+    const nigh_search_options *asked = &searcher->options;
+    const uint32_t bits = searcher->info.width_bits;
+    uint64_t without = 0;
+    uint32_t reach = NIGH_ALL;
+    nigh_segment_info segment = {.size = sizeof segment};
+    if (searcher->suggested || asked->method != NIGH_SEARCH_AUTO || asked->radius == NIGH_ALL) return;
+    searcher->suggested = true;
+    if (asked->masks != NULL || asked->rank == NIGH_RANK_WEIGHTED || bits < LEAST_TABLE_BITS || bits > MOST_TABLE_BITS)
+        return;
+    for (uint32_t s = 0; nigh_collection_segment(searcher->collection, s, &segment, NULL) == NIGH_OK; s++) {
+        const bool permuted = segment.tables != 0 && segment.table_form == NIGH_TABLES_PERMUTED;
+        if (permuted && segment.table_radius >= asked->radius) continue;
+        without += segment.signatures;
+        if (permuted && segment.table_radius < reach) reach = segment.table_radius;
+    }
+    if (without < MANY_SIGNATURES || asked->radius > MOST_TABLE_RADIUS) return;
+    if (reach != NIGH_ALL)
+        cli_note(job,
+                 "the tables of '%s' find all within %u bits, so every document was compared: 'nigh index %s "
+                 "--lists tables --radius %u' makes them reach",
+                 job->operands[0], reach, job->operands[0], asked->radius);
+    else
+        cli_note(job,
+                 "what is within a few bits is found faster, and as exactly, by tables: 'nigh index %s --lists "
+                 "tables --radius %u'",
+                 job->operands[0], asked->radius);
+}
+
 /* NIGH_EIO, which cli_fail() turns into silence, where nobody reads our output any more. */
 static nigh_status search_batch(struct searcher *searcher) {
     struct cli_job *job = searcher->job;
@@ -208,6 +272,7 @@ static nigh_status search_batch(struct searcher *searcher) {
     searcher->options.weights = searcher->batch.weighted ? searcher->batch.weights : NULL;
     searcher->options.rank = ranking_of(searcher);
     suggest_columns(searcher);
+    suggest_tables(searcher);
     status = nigh_search(searcher->collection, searcher->batch.signatures, searcher->batch.count, &searcher->options,
                          &results, &job->error);
     job->stats.work_seconds += cli_seconds() - started;
@@ -232,7 +297,7 @@ static nigh_status add_query(struct searcher *searcher, const uint8_t *signature
         cli_set_error(searcher->job, NIGH_ENOMEM, "", "out of memory");
         return NIGH_ENOMEM;
     }
-    return batch->count == batch->capacity ? search_batch(searcher) : NIGH_OK;
+    return batch->count >= searcher->together ? search_batch(searcher) : NIGH_OK;
 }
 
 /* As it is given, or else as answers show it: escaped. */
@@ -466,7 +531,7 @@ static void describe_answers(const struct searcher *searcher, char *text, size_t
                  cli_digits(searcher->info.documents - searcher->info.deleted).text,
                  demanded && sum->scanned > 0 ? ", which takes less than the lists" : "");
     else if (sum->exact_queries == queries && sum->lists == 0)
-        snprintf(text, capacity, "exact");
+        snprintf(text, capacity, sum->probes > 0 ? "exact, by tables" : "exact");
     else if (sum->exact_queries == queries)
         snprintf(text, capacity, "exact, %s of %s by slice lists alone", cli_digits(queries - sum->scanned).text,
                  cli_counted(queries, "query", "queries").text);
@@ -496,6 +561,7 @@ static void close_statistics(struct searcher *searcher) {
         {"postings", sum->postings},
         {"skipped_lists", sum->skipped_lists},
         {"steps", sum->steps},
+        {"probes", sum->probes},
     };
     char worth[256];
     cli_stats_close(&job->stats, searcher->info.documents, counters, sizeof counters / sizeof counters[0]);
@@ -570,10 +636,13 @@ static int search_opened(struct searcher *searcher) {
                   job->operands[0]);
         return CLI_ERROR;
     }
+    searcher->together = choose_batch(searcher);
+    const bool may_grow = searcher->info.table_segments > 0 && !values->batch.given;
     searcher->id = malloc(NIGH_MAX_ID_LENGTH + 1);
     searcher->snippet = malloc(SNIPPET_SHOWN);
     if (searcher->id == NULL || searcher->snippet == NULL ||
-        !cli_query_batch_init(&searcher->batch, choose_batch(searcher), searcher->info.width_bits)) {
+        !cli_query_batch_init(&searcher->batch, may_grow ? MOST_QUERIES : searcher->together,
+                              searcher->info.width_bits)) {
         cli_error(job, "out of memory");
         return CLI_ERROR;
     }
@@ -616,6 +685,9 @@ static int run(struct cli_job *job) {
     if (searcher.info.damaged_columns > 0 && searcher.options.method == NIGH_SEARCH_AUTO)
         cli_error(job, "'%s': the columns of %s cannot be used; see 'nigh check'", job->operands[0],
                   cli_counted(searcher.info.damaged_columns, "segment", "segments").text);
+    if (searcher.info.damaged_tables > 0 && searcher.options.method == NIGH_SEARCH_AUTO)
+        cli_error(job, "'%s': the tables of %s cannot be used; see 'nigh check'", job->operands[0],
+                  cli_counted(searcher.info.damaged_tables, "segment", "segments").text);
     int code = cli_inputs_open(job, 1, &searcher.inputs) ? search_opened(&searcher) : cli_fail(job);
     cli_query_batch_release(&searcher.batch);
     free(searcher.id);

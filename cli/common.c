@@ -141,6 +141,8 @@ static const char *hint_of(nigh_reason reason) {
         return ": add one ('nigh index COLLECTION --graph'), or search without ('--method auto')";
     case NIGH_REASON_NO_COLUMNS:
         return ": add them ('nigh index COLLECTION --columns'), or search without ('--method auto')";
+    case NIGH_REASON_NO_TABLES:
+        return ": add them ('nigh index COLLECTION --lists tables'), or search without ('--method auto')";
     case NIGH_REASON_DAMAGED_MANIFEST:
         return "; 'nigh check' says more";
     case NIGH_REASON_DAMAGED_TERMS:

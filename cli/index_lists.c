@@ -13,7 +13,7 @@
 #define AUTO_ROWS 65536u
 #define AUTO_WIDTH_BITS 128u
 
-const char *const cli_list_names[] = {"auto", "slices", "none", NULL};
+const char *const cli_list_names[] = {"auto", "slices", "tables", "sorted", "none", NULL};
 
 /* ------------------------------------------------------------------- what there is -- */
 
@@ -153,6 +153,8 @@ int cli_index_lists_only(struct cli_job *job) {
     const struct index_values *values = job->values;
     const char *path = job->operands[0];
     const double started = cli_seconds();
+    if (values->lists != CLI_LISTS_SLICES && values->lists != CLI_LISTS_NONE)
+        return CLI_DONE; /* index_tables.c has them */
     job->stats.also_name = "list_seconds";
     int code = values->lists == CLI_LISTS_NONE ? remove_lists(job, path) : add_lists(job, path);
     job->stats.complete = code == CLI_DONE;

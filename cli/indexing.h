@@ -21,9 +21,11 @@ struct index_values {
     bool columns, no_columns;
     bool no_merge;
     bool replace;
+    bool no_tables;
+    struct cli_number radius, blocks, leading, rotations;
 };
 
-enum { CLI_LISTS_AUTO, CLI_LISTS_SLICES, CLI_LISTS_NONE };
+enum { CLI_LISTS_AUTO, CLI_LISTS_SLICES, CLI_LISTS_TABLES, CLI_LISTS_SORTED, CLI_LISTS_NONE };
 extern const char *const cli_list_names[];
 
 struct indexer {
@@ -72,6 +74,13 @@ int cli_index_lists_only(struct cli_job *job);
 int cli_index_columns(struct cli_job *job, const char *path, bool added);
 /* The same for what was just added, also where neither is given and it is large. */
 int cli_index_columns_auto(const struct indexer *indexer);
+
+/* Whether the options of tables go together. */
+int cli_index_check_tables(const struct cli_job *job);
+/* Tables as --lists and --no-tables say, for what is committed; CLI_DONE where neither asks for any. */
+int cli_index_tables(struct cli_job *job, const char *path, bool added);
+/* The same for what was just added, also where neither is given and it is large. */
+int cli_index_tables_auto(const struct indexer *indexer);
 
 /* Graphs as --graph and --no-graph say, for what is committed; CLI_DONE where neither is given. */
 int cli_index_graph(struct cli_job *job, const char *path, bool added);

@@ -7,8 +7,8 @@
 #include "output.h"
 
 /* In the order of nigh_search_method, nigh_search_stop, nigh_search_probe and nigh_search_rank. */
-static const char *const method_names[] = {"auto",   "exact", "slices",  "slices-plain",
-                                           "sketch", "graph", "columns", NULL};
+static const char *const method_names[] = {"auto",    "exact",  "slices", "slices-plain", "sketch", "graph",
+                                           "columns", "tables", NULL};
 static const char *const stop_names[] = {"breadth", "certain", "seen", NULL};
 static const char *const probe_names[] = {"auto", "ball", "directed", NULL};
 static const char *const rank_names[] = {"auto", "bits", "weighted", NULL};

@@ -14,6 +14,7 @@
 #include "columns/columns.h"
 #include "corpus/corpus_signer.h"
 #include "document/text_codec.h"
+#include "finder/stored.h"
 #include "graph/graph.h"
 #include "kernel/hamming.h"
 #include "kernel/letters.h"
@@ -36,7 +37,8 @@ const char *nigh_version(void) {
 static const struct nigh__extensions extensions = {
     .sidecars = {[NIGH__SIDECAR_SLICES] = &nigh__slices_sidecar,
                  [NIGH__SIDECAR_GRAPH] = &nigh__graph_sidecar,
-                 [NIGH__SIDECAR_COLUMNS] = &nigh__columns_sidecar},
+                 [NIGH__SIDECAR_COLUMNS] = &nigh__columns_sidecar,
+                 [NIGH__SIDECAR_TABLES] = &nigh__tables_sidecar},
     .extras = {&nigh__slices_scratch, &nigh__graph_scratch, &nigh__sketches_extra, &nigh__tuning_extra,
                &nigh__tuning_ranked_extra, &nigh__signers_extra},
     .codec = &nigh__text_codec,

@@ -55,6 +55,9 @@ typedef struct nigh_collection_info {
     uint32_t damaged_columns; /* segments whose columns cannot be used */
     uint64_t column_bytes;    /* of the files of columns, which are not in `bytes` */
     uint64_t deleted;         /* of `documents`: their numbers are taken, but nothing finds or reads them */
+    uint32_t table_segments;  /* that have tables */
+    uint32_t damaged_tables;  /* segments whose tables cannot be used */
+    uint64_t table_bytes;     /* of the files of tables, which are not in `bytes` */
 } nigh_collection_info;
 
 typedef struct nigh_segment_info {
@@ -72,6 +75,11 @@ typedef struct nigh_segment_info {
     double graph_recall;   /* share of the ten nearest that are neighbours, over the nodes looked at */
     uint64_t column_bytes; /* 0: it has no columns */
     uint64_t deleted;      /* of `documents` */
+    uint64_t table_bytes;
+    uint32_t tables;       /* 0: it has none */
+    uint32_t table_form;   /* nigh_tables_form */
+    uint32_t table_radius; /* permuted: nothing so near is missed; sorted: what the probes were chosen for */
+    uint32_t table_probes; /* sorted: look-ups of a query in each table; else 0 */
 } nigh_segment_info;
 
 /*

@@ -20,8 +20,8 @@ typedef struct nigh_match {
 } nigh_match;
 
 typedef enum nigh_search_method {
-    NIGH_SEARCH_AUTO = 0,         /* as tuned (see nigh_tuning); else a graph or slice lists where there are any and
-                                     they pay, else the scan */
+    NIGH_SEARCH_AUTO = 0,         /* as tuned (see nigh_tuning); else tables that guarantee the radius, a graph or slice
+                                     lists where there are any and they pay, else the scan */
     NIGH_SEARCH_SCAN = 1,         /* every signature is compared: exact */
     NIGH_SEARCH_SLICES = 2,       /* NIGH_ENOTFOUND where no segment has lists; NIGH_EINVAL with masks */
     NIGH_SEARCH_SLICES_PLAIN = 3, /* the same as the papers have it, with 32-bit scores: slow, to compare with */
@@ -30,8 +30,11 @@ typedef enum nigh_search_method {
                                      NIGH_EINVAL with masks, with k = NIGH_ALL and with a `stop` */
     NIGH_SEARCH_GRAPH = 5,        /* NIGH_ENOTFOUND where no segment has a graph; NIGH_EINVAL with masks, with
                                      k = NIGH_ALL and with a `stop` */
-    NIGH_SEARCH_COLUMNS = 6       /* only what counts is read, and no more of it than is needed: exact, but with a
+    NIGH_SEARCH_COLUMNS = 6,      /* only what counts is read, and no more of it than is needed: exact, but with a
                                      `slack`.  NIGH_ENOTFOUND where no segment has columns */
+    NIGH_SEARCH_TABLES = 7        /* look-ups in tables, within a `radius`: exact by permuted ones that guarantee it;
+                                     by sorted ones most is found, and `weights` are needed.  NIGH_ENOTFOUND where no
+                                     segment has tables; NIGH_EINVAL without a radius or beyond theirs, and with masks */
 } nigh_search_method;
 
 /* When a search of slice lists ends. */
@@ -87,7 +90,7 @@ typedef struct nigh_search_options {
                             probes the least likely, and long ones sooner.  0: the usual;
                             UINT64_MAX: no limit, and with NIGH_SEARCH_SLICES lists also where the scan costs less */
     nigh_search_probe probe;
-    uint64_t probes;        /* directed: lists looked up, at most; 0: the usual */
+    uint64_t probes;        /* directed: lists looked up, at most; of sorted tables, in each; 0: the usual */
     const uint8_t *weights; /* NULL, or how sure each bit is, width_bits bytes a query (see nigh_signer_sign()) */
 
     uint32_t sketch_bits; /* of NIGH_SEARCH_SKETCH: 64, 128, 192 or 256; NIGH_DEFAULT */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Columns, slice lists and graphs: files beside the segments of a collection that make
+ * Columns, slice lists, tables and graphs: files beside the segments of a collection that make
  * searches of large ones fast.  They are made from the collection, can be made anew
  * at any time, and no document depends on them.
  */
@@ -102,6 +102,60 @@ NIGH_API uint32_t nigh_slices_count(uint32_t width_bits, uint32_t slice_width);
 NIGH_API uint64_t nigh_slices_bytes(uint64_t signatures, uint32_t width_bits, uint32_t slice_width);
 /* The width that is taken where none is given. */
 NIGH_API uint32_t nigh_slices_default_width(uint64_t signatures, uint32_t width_bits);
+
+/* ---------------------------------------------------------------- tables -- */
+
+/*
+ * Tables for near-copies: all documents within a few bits of a query, as a finder in memory
+ * has them (nigh/finder.h), in a file beside each segment that is mapped and looked up as it
+ * lies.  Permuted tables miss nothing within their radius; nigh_search() with a `radius` up to
+ * it uses them.  Sorted tables take a third of the room and find most: NIGH_SEARCH_TABLES asks
+ * for them, and the queries need weights.  A segment has one form or the other.
+ */
+typedef enum nigh_tables_form {
+    NIGH_TABLES_PERMUTED = 0, /* the method 'tables' of finders */
+    NIGH_TABLES_SORTED = 1    /* the method 'psm' */
+} nigh_tables_form;
+
+typedef struct nigh_tables_options {
+    size_t size;
+    nigh_tables_form form;
+    uint32_t radius; /* permuted: nothing within it is missed; sorted: what `recall` is of.  NIGH_DEFAULT: see
+                        nigh_tables_default_radius() */
+    uint32_t blocks,
+        leading;          /* permuted: z and x of nigh_finder_options; 0: the fewest tables that guarantee the radius */
+    uint32_t rotations;   /* sorted: 1 to 3 tables; 0: 1 */
+    uint32_t prefix_bits; /* sorted: 1 to 32; 0: by the number of signatures */
+    uint32_t probes;      /* sorted: look-ups of a query in each table; 0: as many as `recall` needs */
+    double recall;        /* sorted: share of the queries with a near-copy for which one is found; NIGH_DEFAULT: 0.95 */
+    uint64_t min_rows;    /* segments of fewer distinct signatures get none, and lose those they have */
+    int rebuild;          /* non-zero: also where tables of these settings are there and sound */
+    int keep;             /* non-zero: segments that have tables keep them, of any settings; they are not read */
+    uint32_t threads;     /* 0: one a core; the bytes do not depend on it */
+    const nigh_progress *progress;
+} nigh_tables_options;
+
+NIGH_API void nigh_tables_options_init(nigh_tables_options *options);
+
+typedef struct nigh_tables_result {
+    size_t size;
+    uint32_t built;   /* segments that got tables */
+    uint32_t kept;    /* that had them */
+    uint32_t without; /* too small for any */
+    uint64_t bytes;   /* of all tables of the collection now */
+} nigh_tables_result;
+
+/* As nigh_lists_build() and nigh_lists_remove(); NIGH_EINVAL also for a radius that no tables guarantee. */
+NIGH_API nigh_status nigh_tables_build(nigh_context *context, const char *path, const nigh_tables_options *options,
+                                       nigh_tables_result *result, nigh_error *error);
+NIGH_API nigh_status nigh_tables_remove(nigh_context *context, const char *path, nigh_error *error);
+
+/* The bytes of the tables of that many distinct signatures; 0 for options there are not.  NULL: the usual ones. */
+NIGH_API uint64_t nigh_tables_bytes(uint64_t signatures, uint32_t width_bits, const nigh_tables_options *options);
+
+/* The radius that is taken where none is given: what near-copies by the scheme differ in, else 3 of 64 bits.
+   `scheme` is that of a collection, or NULL. */
+NIGH_API uint32_t nigh_tables_default_radius(const char *scheme, uint32_t width_bits);
 
 /* ----------------------------------------------------------------- graph -- */
 

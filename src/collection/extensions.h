@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What later folders bring to a collection.  It keeps files beside its segments (columns, slice
- * lists, a graph), files of its own (the tuning), and in memory what one search leaves for
+ * lists, a graph, tables), files of its own (the tuning), and in memory what one search leaves for
  * the next; and it packs texts (collection/texts.h); but it does not know what any of them is or how.  Each folder
  * describes what it brings in a constant, src/nigh.c lists these in one table, and the context carries the table:
  *
  *     columns/  "columns-N"       \
  *     slices/   "slices-N"         |
- *     graph/    "graph-N"          >   src/nigh.c  -->  context->extensions  -->  collection/
+ *     graph/    "graph-N"          |
+ *     finder/   "tables-N"         >   src/nigh.c  -->  context->extensions  -->  collection/
  *     search/   "tuning"          /
  *
  * So neither an include nor a symbol points upwards, and a new kind of file is a constant in
@@ -23,7 +24,7 @@
 struct nigh__segment;        /* collection/segment.h */
 struct nigh__sidecar_writer; /* collection/sidecar.h */
 
-#define NIGH__SIDECAR_KINDS 4u /* numbers of kinds are less than this; there is none of number 0 */
+#define NIGH__SIDECAR_KINDS 5u /* numbers of kinds are less than this; there is none of number 0 */
 #define NIGH__EXTRAS 6u        /* at most */
 
 /* A kind of file beside a segment (collection/sidecar.h). */

@@ -155,6 +155,18 @@ const void *nigh__sidecar_section(const struct nigh__sidecar *sidecar, uint32_t 
     return sidecar->map + entry->offset;
 }
 
+nigh_status nigh__sidecar_copy(const struct nigh__sidecar *sidecar, uint32_t type, void *out, size_t item_size,
+                               nigh_error *error) {
+    const void *section = nigh__sidecar_section(sidecar, type, 1, item_size, error);
+    if (section == NULL) return NIGH_ECORRUPT;
+    struct nigh__guard guard;
+    nigh__guard_enter(&guard, sidecar->map, sidecar->length);
+    if (NIGH__GUARD_FAULTED(&guard)) return nigh__sidecar_cut(sidecar, error);
+    memcpy(out, section, item_size);
+    nigh__guard_leave(&guard);
+    return NIGH_OK;
+}
+
 uint64_t nigh__sidecar_section_count(const struct nigh__sidecar *sidecar, uint32_t type) {
     uint32_t index;
     const struct nigh__section_entry *entry = find_section(sidecar, type, &index);
@@ -200,4 +212,29 @@ nigh_status nigh__sidecar_check_sums(const struct nigh__sidecar *sidecar, struct
                                             .count = sidecar->header.section_count};
     nigh_status status = nigh__sections_check_sums(&sections, progress, error);
     return status == NIGH_OK ? nigh__sections_check_gaps(&sections, error) : status;
+}
+
+/* How many bytes are as the file has them before one is not; false after a fault. */
+static bool compare_guarded(const struct nigh__sidecar_comparison *comparison, const uint8_t *bytes, size_t length,
+                            size_t *same) {
+    const struct nigh__sidecar *sidecar = comparison->sidecar;
+    const uint8_t *held = comparison->held + comparison->done;
+    struct nigh__guard guard;
+    nigh__guard_enter(&guard, sidecar->map, sidecar->length);
+    if (NIGH__GUARD_FAULTED(&guard)) return false;
+    size_t count = 0;
+    if (memcmp(held, bytes, length) == 0) count = length;
+    while (count < length && held[count] == bytes[count]) count++;
+    *same = count;
+    nigh__guard_leave(&guard);
+    return true;
+}
+
+nigh_status nigh__sidecar_compare(struct nigh__sidecar_comparison *comparison, const uint8_t *bytes, size_t length,
+                                  nigh_error *error) {
+    size_t same = 0;
+    if (!compare_guarded(comparison, bytes, length, &same)) return nigh__sidecar_cut(comparison->sidecar, error);
+    comparison->done += same;
+    if (same == length) return NIGH_OK;
+    return nigh__sidecar_corrupt(comparison->sidecar, comparison->type, comparison->done, 1, comparison->why, error);
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files beside a segment, with what can be made from it anew: slice lists, a graph, columns.
+ * Files beside a segment, with what can be made from it anew: slice lists, a graph, columns, tables.
  *
  *     segment-00000000000000000007     documents and signatures, the truth
  *     slices-00000000000000000007      lists of its signatures, derived
  *     graph-00000000000000000007       neighbours of its signatures, derived
  *     columns-00000000000000000007     its signatures on their side, derived
+ *     tables-00000000000000000007      tables of its near-copies, derived
  *
  * An sidecar is no part of the state that a manifest names.  It says which segment it
  * belongs to by the checksum in that segment's header, and where that does not fit, or
@@ -42,7 +43,7 @@ struct nigh__sidecar_header {
     uint64_t segment_checksum;       /* 32  at offset 56 of the segment it belongs to */
     uint32_t kind;                   /* 40  its number */
     uint32_t parameter;     /* 44  slices of slice lists; of a graph, the most edges of a node; of columns, rows of a
-                               super-block */
+                               super-block; of tables, how many there are */
     uint32_t section_count; /* 48 */
     uint32_t zero;          /* 52 */
     uint64_t checksum;      /* 56  of bytes 0..55 and the table */
@@ -77,6 +78,10 @@ void nigh__sidecar_close(struct nigh__sidecar *sidecar); /* accepts NULL */
 const void *nigh__sidecar_section(const struct nigh__sidecar *sidecar, uint32_t type, uint64_t count, size_t item_size,
                                   nigh_error *error);
 
+/* Copies a section of one item, so that it can be compared and used: the map may change. */
+nigh_status nigh__sidecar_copy(const struct nigh__sidecar *sidecar, uint32_t type, void *out, size_t item_size,
+                               nigh_error *error);
+
 /* How many items a section says it has; 0 where it is not there. */
 uint64_t nigh__sidecar_section_count(const struct nigh__sidecar *sidecar, uint32_t type);
 
@@ -95,6 +100,17 @@ nigh_status nigh__sidecar_guarded(const struct nigh__segment *segment, const str
 /* Compares the checksums of all sections, and the gaps with zero. */
 nigh_status nigh__sidecar_check_sums(const struct nigh__sidecar *sidecar, struct nigh__progress *progress,
                                      nigh_error *error);
+
+/* A section held against what it should be, some bytes at a time. */
+struct nigh__sidecar_comparison {
+    const struct nigh__sidecar *sidecar;
+    uint32_t type;       /* of the section */
+    const uint8_t *held; /* its bytes */
+    uint64_t done;
+    const char *why; /* it is wrong where they differ */
+};
+nigh_status nigh__sidecar_compare(struct nigh__sidecar_comparison *comparison, const uint8_t *bytes, size_t length,
+                                  nigh_error *error);
 
 /* ---------------------------------------------------------------- writing */
 

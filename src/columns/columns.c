@@ -4,10 +4,6 @@
  */
 #include "columns/columns.h"
 
-#include <string.h>
-
-#include "base/bytes.h"
-#include "base/guard.h"
 #include "base/status.h"
 #include "collection/collection.h"
 
@@ -29,42 +25,19 @@ nigh_status nigh__columns_of_segment(const struct nigh__segment *segment, struct
 
 /* ---------------------------------------------------------------------- checking -- */
 
-/* Every bit follows from the rows, so they are made anew and compared. */
-struct comparison {
-    struct nigh__columns columns;
-    size_t done;
-};
-
-/* How many bytes are as the file has them before one is not; false after a fault. */
-static bool compare_guarded(const struct comparison *comparison, const uint8_t *bytes, size_t length, size_t *same) {
-    const struct nigh__sidecar *sidecar = comparison->columns.sidecar;
-    const uint8_t *held = comparison->columns.data + comparison->done;
-    struct nigh__guard guard;
-    nigh__guard_enter(&guard, sidecar->map, sidecar->length);
-    if (NIGH__GUARD_FAULTED(&guard)) return false;
-    size_t count = 0;
-    if (memcmp(held, bytes, length) == 0) count = length;
-    while (count < length && held[count] == bytes[count]) count++;
-    *same = count;
-    nigh__guard_leave(&guard);
-    return true;
-}
-
 static nigh_status compare_add(void *user, const uint8_t *bytes, size_t length, nigh_error *error) {
-    struct comparison *comparison = user;
-    size_t same = 0;
-    if (!compare_guarded(comparison, bytes, length, &same))
-        return nigh__sidecar_cut(comparison->columns.sidecar, error);
-    comparison->done += same;
-    if (same == length) return NIGH_OK;
-    return nigh__sidecar_corrupt(comparison->columns.sidecar, NIGH__SECTION_COLUMNS, comparison->done, 1,
-                                 "a column is not that of the signatures", error);
+    return nigh__sidecar_compare(user, bytes, length, error);
 }
 
+/* Every bit follows from the rows, so they are made anew and compared. */
 static nigh_status check(const struct nigh__segment *segment, struct nigh__progress *progress, nigh_error *error) {
-    struct comparison comparison = {.done = 0};
-    const nigh_status status = nigh__columns_of_segment(segment, &comparison.columns, error);
+    struct nigh__columns columns;
+    const nigh_status status = nigh__columns_of_segment(segment, &columns, error);
     if (status != NIGH_OK) return status;
+    struct nigh__sidecar_comparison comparison = {.sidecar = columns.sidecar,
+                                                  .type = NIGH__SECTION_COLUMNS,
+                                                  .held = columns.data,
+                                                  .why = "a column is not that of the signatures"};
     const struct nigh__columns_sink sink = {.user = &comparison, .add = compare_add};
     return nigh__columns_make(segment, 1, progress, &sink, error);
 }

@@ -5,7 +5,8 @@
  * two goes, each over many at once:
  *
  *     there     a finder of the collection (or the chunks) gets the new ones as queries, a batch at a time; what a
- *               batch finds goes to a store that need not fit into memory (match_store.h)
+ *               batch finds goes to a store that need not fit into memory (match_store.h).  Where tables beside the
+ *               segments guarantee the radius, these are asked instead, and nothing is loaded or built
  *     earlier   a join of the new ones with each other gives pairs (i, j), i < j, ordered by i.
  *               A pair counts where i itself matched nothing, neither there nor earlier: when
  *               the pairs of i come, all those that could make i a repeat have come.  Of very many
@@ -19,6 +20,8 @@
 #include "collection/collection.h"
 #include "corpus/against_parts.h"
 #include "finder/finder_each.h"
+#include "finder/stored.h"
+#include "finder/stored_method.h"
 #include "nigh/join.h"
 
 #define FIRST_BATCH 64u
@@ -26,6 +29,9 @@
 #define FEW_MATCHES (1u << 16) /* of a batch: the next may be larger */
 #define MANY_MATCHES (1u << 20)
 #define TICK_ROWS 65536u
+#define STORED_BATCH 4096u
+#define MANY_OF_ONE 256u                   /* matches of one in a batch that tables of the collection answer */
+#define FEW_SIGNATURES 65536u              /* that may be compared one by one: fewer get no tables unasked */
 #define USUAL_MEMORY (UINT64_C(256) << 20) /* for what was found, where nobody says */
 
 /* ------------------------------------------------------------------ memory -- */
@@ -207,9 +213,114 @@ static nigh_status find_all(nigh_against *against, const nigh_finder *finder, co
     return status;
 }
 
+/* ------------------------------------------------------ by tables of the collection -- */
+
+/* The largest segment whose tables guarantee the radius, where all but a few signatures have such; else NULL. */
+static const struct nigh__segment *covered(const nigh_against *against) {
+    const nigh_collection *collection = against->collection;
+    const struct nigh__segment *largest = NULL;
+    uint64_t without = 0;
+    for (uint32_t s = 0; s < collection->segment_count; s++) {
+        const struct nigh__segment *segment = collection->segments[s];
+        if (!nigh__stored_guarantees(segment, against->info.radius))
+            without += segment->signatures;
+        else if (largest == NULL || segment->signatures > largest->signatures)
+            largest = segment;
+    }
+    return without < FEW_SIGNATURES ? largest : NULL;
+}
+
+/* Whether nothing was said that tables of the collection do not do. */
+static bool takes_stored(const nigh_against_options *options) {
+    const bool tables = options->method == NIGH_FINDER_AUTO || options->method == NIGH_FINDER_TABLES;
+    return tables && options->blocks == 0 && options->leading == 0 && !options->approximate;
+}
+
+/* As of a finder; none of it is in memory of its own. */
+static nigh_status describe_stored(nigh_against *against, const struct nigh__segment *segment, nigh_error *error) {
+    struct nigh__stored stored;
+    const nigh_status status = nigh__stored_of_segment(segment, &stored, error);
+    if (status != NIGH_OK) return status;
+    against->finder = (nigh_finder_info){.size = sizeof against->finder,
+                                         .method = NIGH_FINDER_TABLES,
+                                         .rows = against->info.documents,
+                                         .distinct = against->held.signatures,
+                                         .blocks = stored.facts.blocks,
+                                         .leading = stored.facts.leading,
+                                         .tables = stored.facts.tables,
+                                         .exact_radius = stored.facts.radius};
+    return NIGH_OK;
+}
+
+/* Some new ones from `begin` on, of each at most k matches: the nearest.  The caller frees *out. */
+static nigh_status search_stored(nigh_against *against, size_t begin, size_t count, uint32_t k, nigh_results **out,
+                                 nigh_error *error) {
+    nigh_search_options options;
+    nigh_results_info info = {.size = sizeof info};
+    nigh_search_options_init(&options);
+    options.k = k;
+    options.radius = against->info.radius;
+    options.method = NIGH_SEARCH_TABLES;
+    options.stop = NIGH_STOP_CERTAIN; /* of segments that have none */
+    options.threads = against->options.threads;
+    const nigh_status status =
+        nigh_search(against->collection, nigh__incoming_rows(&against->incoming, begin), count, &options, out, error);
+    if (status != NIGH_OK) return status;
+    nigh_results_describe(*out, &info);
+    against->info.distances += info.distances;
+    against->info.probes += info.probes;
+    against->info.exact = against->info.exact && info.exact;
+    return NIGH_OK;
+}
+
+/* The matches of one, as the mode has it; they are all of them. */
+static nigh_status take_found(struct taking *taking, size_t query, const nigh_match *matches, size_t count) {
+    const nigh_match *first = matches;
+    for (size_t i = 1; i < count; i++)
+        if (matches[i].document < first->document) first = &matches[i];
+    if (count == 0) return NIGH_OK;
+    if (taking->against->options.find == NIGH_FIND_FIRST) return take_matches(taking, query, first, 1);
+    return take_matches(taking, query, matches, count);
+}
+
+/* One that has as many matches as were asked for may have more, and is asked again by itself. */
+static nigh_status take_stored(struct taking *taking, const nigh_results *results, size_t query, uint32_t k) {
+    nigh_against *against = taking->against;
+    nigh_results *all = NULL;
+    size_t count;
+    const nigh_match *matches = nigh_results_matches(results, query, &count);
+    if (count < k || against->options.find == NIGH_FIND_ANY) return take_found(taking, query, matches, count);
+    nigh_status status = search_stored(against, taking->begin + query, 1, NIGH_ALL, &all, taking->error);
+    if (status != NIGH_OK) return status;
+    matches = nigh_results_matches(all, 0, &count);
+    status = take_found(taking, query, matches, count);
+    nigh_results_free(all);
+    return status;
+}
+
+static nigh_status match_stored(nigh_against *against, const struct nigh__segment *segment, nigh_error *error) {
+    const size_t total = against->incoming.count;
+    const uint32_t k = against->options.find == NIGH_FIND_ANY ? 1 : MANY_OF_ONE;
+    const uint64_t fit = found_memory(against) / 4 / (k * sizeof(nigh_match)) + 1;
+    const size_t batch = fit < STORED_BATCH ? (size_t)fit : STORED_BATCH;
+    nigh_status status = describe_stored(against, segment, error);
+    for (size_t begin = 0, some; begin < total && status == NIGH_OK; begin += some) {
+        struct taking taking = {.against = against, .begin = begin, .error = error};
+        nigh_results *results = NULL;
+        some = batch < total - begin ? batch : total - begin;
+        status = nigh__against_tick(against, "comparing", begin, total, error);
+        if (status == NIGH_OK) status = search_stored(against, begin, some, k, &results, error);
+        for (size_t q = 0; q < some && status == NIGH_OK; q++) status = take_stored(&taking, results, q, k);
+        nigh_results_free(results);
+    }
+    return status;
+}
+
 static nigh_status match_collection(nigh_against *against, nigh_error *error) {
     nigh_finder *finder = NULL;
     uint64_t *numbers = NULL;
+    const struct nigh__segment *stored = takes_stored(&against->options) ? covered(against) : NULL;
+    if (stored != NULL) return match_stored(against, stored, error);
     nigh_status status = nigh__collection_living(against->collection, &numbers, error);
     if (status == NIGH_OK) status = make_finder(against, numbers, &finder, error);
     if (status == NIGH_OK) {

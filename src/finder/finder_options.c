@@ -44,3 +44,15 @@ static const struct nigh__option plan_options_fields[] = {
 };
 const struct nigh__options nigh__plan_options_shape = NIGH__OPTIONS(nigh_plan_options, plan_options_fields);
 void nigh_plan_options_init(nigh_plan_options *options) { nigh__options_init(&nigh__plan_options_shape, options); }
+
+static const struct nigh__option tables_options_fields[] = {
+    NIGH__OPTION_OPEN(nigh_tables_options, radius),    NIGH__OPTION(nigh_tables_options, blocks, 0),
+    NIGH__OPTION(nigh_tables_options, leading, 0),     NIGH__OPTION(nigh_tables_options, rotations, 0),
+    NIGH__OPTION(nigh_tables_options, prefix_bits, 0), NIGH__OPTION(nigh_tables_options, probes, 0),
+    NIGH__OPTION(nigh_tables_options, recall, 0.95),   NIGH__OPTION(nigh_tables_options, min_rows, 4096),
+    NIGH__OPTION(nigh_tables_options, threads, 0),
+};
+const struct nigh__options nigh__tables_options_shape = NIGH__OPTIONS(nigh_tables_options, tables_options_fields);
+void nigh_tables_options_init(nigh_tables_options *options) {
+    nigh__options_init(&nigh__tables_options_shape, options);
+}

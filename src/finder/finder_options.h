@@ -10,5 +10,6 @@ extern const struct nigh__options nigh__find_options_shape;
 extern const struct nigh__options nigh__chunks_options_shape;
 extern const struct nigh__options nigh__batch_options_shape;
 extern const struct nigh__options nigh__plan_options_shape;
+extern const struct nigh__options nigh__tables_options_shape;
 
 #endif

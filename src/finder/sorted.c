@@ -38,15 +38,23 @@ static uint32_t prefix_bits_of(uint32_t width_bits, const struct nigh__sorted_pl
     return plan->prefix_bits < width_bits ? plan->prefix_bits : width_bits;
 }
 
-static uint64_t row_bytes_of(uint32_t width_bits, const struct nigh__sorted_plan *plan) {
-    if (width_bits != NIGH__SORTED_INLINE_BITS) return sizeof(uint32_t);
-    return plan->without_numbers ? sizeof(uint64_t) : sizeof(uint64_t) + sizeof(uint32_t);
+static bool keeps_numbers(uint32_t width_bits, const struct nigh__sorted_plan *plan) {
+    return width_bits != NIGH__SORTED_INLINE_BITS || !plan->without_numbers;
+}
+
+struct nigh__sorted_layout nigh__sorted_layout_of(uint64_t rows, uint32_t width_bits,
+                                                  const struct nigh__sorted_plan *plan) {
+    const uint64_t offsets = nigh__table_lines((UINT64_C(1) << prefix_bits_of(width_bits, plan)) + 1);
+    const uint64_t inlined = width_bits == NIGH__SORTED_INLINE_BITS ? nigh__table_lines(2 * rows) : 0;
+    const uint64_t numbers = keeps_numbers(width_bits, plan) ? nigh__table_lines(rows) : 0;
+    return (struct nigh__sorted_layout){
+        .rows = offsets, .numbers = offsets + inlined, .words = offsets + inlined + numbers};
 }
 
 uint64_t nigh__sorted_bytes(uint64_t rows, uint32_t width_bits, const struct nigh__sorted_plan *plan) {
-    const uint64_t offsets = ((UINT64_C(1) << prefix_bits_of(width_bits, plan)) + 1) * sizeof(uint32_t);
     uint64_t bytes;
-    if (!nigh__multiply64(rows, row_bytes_of(width_bits, plan), &bytes) || !nigh__add64(bytes, offsets, &bytes) ||
+    if (rows > UINT64_MAX / 64) return UINT64_MAX;
+    if (!nigh__multiply64(nigh__sorted_layout_of(rows, width_bits, plan).words, sizeof(uint32_t), &bytes) ||
         !nigh__multiply64(bytes, plan->rotations, &bytes))
         return UINT64_MAX;
     return bytes;
@@ -63,7 +71,7 @@ uint64_t nigh__sorted_bytes(uint64_t rows, uint32_t width_bits, const struct nig
 struct building {
     const struct nigh__sorted *sorted;
     const struct nigh__lookup_rows *rows;
-    struct nigh__sorted_table *table;
+    const struct nigh__sorted_table *table;
     uint32_t rest_bits; /* of the prefix, below those that make the part */
     uint32_t parts;
     uint64_t *pairs;                 /* prefix << 32 | number, by part */
@@ -125,15 +133,17 @@ static void part_share(void *user, uint32_t thread) {
 
 static void row_put(const struct building *building, uint32_t place, uint32_t number) {
     const struct nigh__sorted_table *table = building->table;
-    if (table->rows != NULL) table->rows[place] = building->rows->words_of_rows[number];
-    if (table->numbers != NULL) table->numbers[place] = number;
+    const struct nigh__sorted_layout *layout = &building->sorted->layout;
+    if (table->rows != NULL) /* which begin with a cache line */
+        ((uint64_t *)(void *)(table->own + layout->rows))[place] = building->rows->words_of_rows[number];
+    if (table->numbers != NULL) table->own[layout->numbers + place] = number;
 }
 
 static void sort_part(const struct building *building, uint32_t part, uint32_t *cursors) {
     const uint32_t values = UINT32_C(1) << building->rest_bits;
     const uint64_t *begin = building->pairs + building->starts[part];
     const uint64_t *end = building->pairs + building->starts[part + 1];
-    uint32_t *offsets = building->table->offsets + ((size_t)part << building->rest_bits);
+    uint32_t *offsets = building->table->own + ((size_t)part << building->rest_bits);
     for (uint32_t value = 0; value < values; value++) cursors[value] = 0;
     for (const uint64_t *pair = begin; pair < end; pair++) cursors[*pair >> 32 & (values - 1)]++;
     uint32_t place = building->starts[part];
@@ -159,7 +169,8 @@ static void sort_parts(void *user, uint32_t thread) {
 }
 
 static bool building_init(const struct nigh__sorted *sorted, const struct nigh__lookup_rows *rows,
-                          struct nigh__sorted_table *table, struct nigh__parallel *parallel, struct building *out) {
+                          const struct nigh__sorted_table *table, struct nigh__parallel *parallel,
+                          struct building *out) {
     const nigh_context *context = sorted->context;
     const uint32_t part_bits = sorted->prefix_bits < PART_BITS ? sorted->prefix_bits : PART_BITS;
     *out = (struct building){.sorted = sorted,
@@ -190,18 +201,22 @@ static void table_sort(struct building *building) {
     nigh__threads_run(building->parallel->threads, part_share, building);
     if (building->parallel->cancelled) return;
     nigh__threads_run(building->parallel->threads, sort_parts, building);
-    building->table->offsets[(size_t)building->parts << building->rest_bits] = building->rows->count;
+    building->table->own[(size_t)building->parts << building->rest_bits] = building->rows->count;
 }
 
-static nigh_status table_build(struct nigh__sorted *sorted, const struct nigh__lookup_rows *rows,
-                               struct nigh__sorted_table *table, bool with_numbers, struct nigh__parallel *parallel) {
+static void table_point(const struct nigh__sorted *sorted, struct nigh__sorted_table *table, const uint32_t *words) {
+    const bool inlined = sorted->rows.width_bits == NIGH__SORTED_INLINE_BITS;
+    table->offsets = words;
+    table->rows = inlined ? (const uint64_t *)(const void *)(words + sorted->layout.rows) : NULL;
+    table->numbers = sorted->with_numbers ? words + sorted->layout.numbers : NULL;
+}
+
+static nigh_status table_build(const struct nigh__sorted *sorted, const struct nigh__lookup_rows *rows,
+                               struct nigh__sorted_table *table, struct nigh__parallel *parallel) {
     const nigh_context *context = sorted->context;
-    const bool inline_rows = rows->width_bits == NIGH__SORTED_INLINE_BITS;
-    table->offsets = nigh__alloc_table(context, ((size_t)1 << sorted->prefix_bits) + 1, sizeof *table->offsets);
-    if (inline_rows) table->rows = nigh__alloc_table(context, rows->count, sizeof *table->rows);
-    if (with_numbers) table->numbers = nigh__alloc_table(context, rows->count, sizeof *table->numbers);
-    if (table->offsets == NULL || (inline_rows && table->rows == NULL) || (with_numbers && table->numbers == NULL))
-        return NIGH_ENOMEM;
+    table->own = nigh__alloc_table(context, (size_t)sorted->layout.words, sizeof *table->own);
+    if (table->own == NULL) return NIGH_ENOMEM;
+    table_point(sorted, table, table->own);
     struct building building;
     const bool ready = building_init(sorted, rows, table, parallel, &building);
     if (ready) table_sort(&building);
@@ -210,49 +225,97 @@ static nigh_status table_build(struct nigh__sorted *sorted, const struct nigh__l
     return ready ? NIGH_OK : NIGH_ENOMEM;
 }
 
+static void table_release(const nigh_context *context, struct nigh__sorted_table *table) {
+    nigh__free(context, table->own);
+    table->own = NULL;
+}
+
+/* ------------------------------------------------------------------ the whole */
+
+size_t nigh__sorted_view_bytes(void) { return sizeof(struct nigh__sorted); }
+
+/* All but where the tables are. */
+static void sorted_init(struct nigh__sorted *sorted, const nigh_context *context, const struct nigh__lookup_rows *rows,
+                        const struct nigh__sorted_plan *plan) {
+    *sorted = (struct nigh__sorted){.context = context,
+                                    .rows = *rows,
+                                    .prefix_bits = prefix_bits_of(rows->width_bits, plan),
+                                    .probes = plan->probes,
+                                    .tables = plan->rotations,
+                                    .with_numbers = keeps_numbers(rows->width_bits, plan),
+                                    .layout = nigh__sorted_layout_of(rows->count, rows->width_bits, plan)};
+    for (uint32_t i = 0; i < sorted->tables; i++) sorted->table[i].first_bit = rows->width_bits * i / sorted->tables;
+    nigh__weak_costs(plan->model, rows->width_bits, sorted->costs);
+}
+
+void nigh__sorted_view(const nigh_context *context, const struct nigh__lookup_rows *rows,
+                       const struct nigh__sorted_plan *plan, const uint32_t *words, struct nigh__sorted *out) {
+    sorted_init(out, context, rows, plan);
+    for (uint32_t i = 0; i < out->tables; i++) table_point(out, &out->table[i], words + i * out->layout.words);
+}
+
+static nigh_status plan_check(const struct nigh__sorted_plan *plan, nigh_error *error) {
+    if (plan->prefix_bits != 0 && plan->prefix_bits <= NIGH__MAX_PREFIX_BITS && plan->rotations != 0 &&
+        plan->rotations <= NIGH__MAX_ROTATIONS && plan->probes != 0 && plan->probes <= NIGH__MAX_PROBES)
+        return NIGH_OK;
+    return nigh__fail(error, NIGH_EINVAL, "%u prefix bits, %u probes and %u tables do not make a sorted table",
+                      plan->prefix_bits, plan->probes, plan->rotations);
+}
+
+static nigh_status sorted_failed(nigh_status status, uint32_t rows, nigh_error *error) {
+    if (status == NIGH_ECANCELLED) return nigh__progress_cancelled(error);
+    if (status != NIGH_ENOMEM) return status;
+    return nigh__fail(error, NIGH_ENOMEM, "no memory for a sorted table of %u rows", rows);
+}
+
+static struct nigh__parallel parallel_of(const struct nigh__sorted *sorted, uint32_t threads,
+                                         struct nigh__progress *progress) {
+    struct nigh__parallel parallel = {.threads = sorted->rows.count < 100000 ? 1 : nigh__threads_resolve(threads),
+                                      .progress = progress,
+                                      .passes = PASSES * sorted->tables};
+    nigh__parallel_stage(&parallel, "building", sorted->rows.count);
+    return parallel;
+}
+
 nigh_status nigh__sorted_new(const nigh_context *context, const struct nigh__lookup_rows *rows,
                              const struct nigh__sorted_plan *plan, uint32_t threads, struct nigh__progress *progress,
                              struct nigh__sorted **out, nigh_error *error) {
     *out = NULL;
-    if (plan->prefix_bits == 0 || plan->prefix_bits > NIGH__MAX_PREFIX_BITS || plan->rotations == 0 ||
-        plan->rotations > NIGH__MAX_ROTATIONS || plan->probes == 0 || plan->probes > NIGH__MAX_PROBES)
-        return nigh__fail(error, NIGH_EINVAL, "%u prefix bits, %u probes and %u tables do not make a sorted table",
-                          plan->prefix_bits, plan->probes, plan->rotations);
-    struct nigh__sorted *sorted = nigh__alloc_zero(context, 1, sizeof *sorted);
+    nigh_status status = plan_check(plan, error);
+    if (status != NIGH_OK) return status;
+    struct nigh__sorted *sorted = nigh__alloc(context, 1, sizeof *sorted);
     if (sorted == NULL) return nigh__no_memory(error, "for sorted tables");
-    sorted->context = context;
-    sorted->rows = *rows;
-    sorted->prefix_bits = prefix_bits_of(rows->width_bits, plan);
-    sorted->probes = plan->probes;
-    sorted->tables = plan->rotations;
-    nigh__weak_costs(plan->model, rows->width_bits, sorted->costs);
-    const bool with_numbers = rows->width_bits != NIGH__SORTED_INLINE_BITS || !plan->without_numbers;
-    struct nigh__parallel parallel = {.threads = rows->count < 100000 ? 1 : nigh__threads_resolve(threads),
-                                      .progress = progress,
-                                      .passes = PASSES * sorted->tables};
-    nigh__parallel_stage(&parallel, "building", rows->count);
-    nigh_status status = NIGH_OK;
-    for (uint32_t i = 0; i < sorted->tables && status == NIGH_OK; i++) {
-        sorted->table[i].first_bit = rows->width_bits * i / sorted->tables;
-        status = table_build(sorted, rows, &sorted->table[i], with_numbers, &parallel);
-    }
+    sorted_init(sorted, context, rows, plan);
+    struct nigh__parallel parallel = parallel_of(sorted, threads, progress);
+    for (uint32_t i = 0; i < sorted->tables && status == NIGH_OK; i++)
+        status = table_build(sorted, rows, &sorted->table[i], &parallel);
     if (rows->width_bits == NIGH__SORTED_INLINE_BITS) sorted->rows.words_of_rows = NULL;
-    if (status == NIGH_OK) {
+    if (status == NIGH_OK)
         *out = sorted;
-        return NIGH_OK;
+    else
+        nigh__sorted_free(context, sorted);
+    return sorted_failed(status, rows->count, error);
+}
+
+nigh_status nigh__sorted_make(const nigh_context *context, const struct nigh__lookup_rows *rows,
+                              const struct nigh__sorted_plan *plan, uint32_t threads, struct nigh__progress *progress,
+                              const struct nigh__table_sink *sink, nigh_error *error) {
+    struct nigh__sorted sorted;
+    nigh_status status = plan_check(plan, error);
+    if (status != NIGH_OK) return status;
+    sorted_init(&sorted, context, rows, plan);
+    struct nigh__parallel parallel = parallel_of(&sorted, threads, progress);
+    const size_t bytes = (size_t)sorted.layout.words * sizeof(uint32_t);
+    for (uint32_t i = 0; i < sorted.tables && status == NIGH_OK; i++) {
+        status = sorted_failed(table_build(&sorted, rows, &sorted.table[i], &parallel), rows->count, error);
+        if (status == NIGH_OK) status = sink->add(sink->user, (const uint8_t *)sorted.table[i].own, bytes, error);
+        table_release(context, &sorted.table[i]);
     }
-    nigh__sorted_free(context, sorted);
-    if (status == NIGH_ECANCELLED) return nigh__progress_cancelled(error);
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory for a sorted table of %u rows", rows->count);
-    return NIGH_ENOMEM;
+    return status;
 }
 
 void nigh__sorted_free(const nigh_context *context, struct nigh__sorted *sorted) {
     if (sorted == NULL) return;
-    for (uint32_t i = 0; i < sorted->tables; i++) {
-        nigh__free(context, sorted->table[i].offsets);
-        nigh__free(context, sorted->table[i].rows);
-        nigh__free(context, sorted->table[i].numbers);
-    }
+    for (uint32_t i = 0; i < sorted->tables; i++) table_release(context, &sorted->table[i]);
     nigh__free(context, sorted);
 }

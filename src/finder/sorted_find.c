@@ -208,8 +208,9 @@ static void step_offsets(struct finding *finding, struct step *step) {
     const struct nigh__sorted_table *table = step->table;
     if (step->count == 0) return;
     for (uint32_t i = 0; i < step->count; i++) {
-        const uint32_t *offsets = table->offsets + step->prefixes[i];
-        step->ranges[i] = (struct range){offsets[0], offsets[1]};
+        struct range *range = &step->ranges[i];
+        nigh__bucket_read(table->offsets + step->prefixes[i], finding->sorted->rows.count, finding->found,
+                          &range->begin, &range->end);
     }
     for (uint32_t i = 0; i < step->count; i++) {
         struct range *range = &step->ranges[i];
@@ -255,7 +256,10 @@ static struct nigh__hit *hit_place(struct finding *finding, size_t query) {
 }
 
 static void hit_add(struct finding *finding, const struct step *step, uint32_t place, uint32_t distance) {
-    const uint32_t number = step->table->numbers != NULL ? step->table->numbers[place] : UINT32_MAX;
+    const uint32_t number =
+        step->table->numbers != NULL
+            ? nigh__number_read(&step->table->numbers[place], finding->sorted->rows.count, finding->found)
+            : UINT32_MAX;
     struct nigh__hit *hit = finding->lookup->first ? hit_of(finding, step->query) : NULL;
     if (hit != NULL && hit->row <= number) return;
     if (hit == NULL) hit = hit_place(finding, step->query);
@@ -299,7 +303,8 @@ static bool compare_many(struct finding *finding, const struct step *step, struc
 static bool compare_wide(struct finding *finding, const struct step *step, struct range range, const uint64_t *query) {
     const struct nigh__lookup_rows *rows = &finding->sorted->rows;
     for (uint32_t at = range.begin; at < range.end; at++) {
-        const uint64_t *row = rows->words_of_rows + (size_t)step->table->numbers[at] * rows->words;
+        const uint32_t number = nigh__number_read(&step->table->numbers[at], rows->count, finding->found);
+        const uint64_t *row = rows->words_of_rows + (size_t)number * rows->words;
         uint32_t distance;
         (void)finding->sorted->context->hamming->rows(query, row, 1, rows->words, &distance);
         if (distance > finding->lookup->radius) continue;
@@ -338,7 +343,8 @@ static void step_compare(struct finding *finding, const struct step *step) {
  * many without look-ups as are under way at once.  With `any`, each listing has every
  * 4 lag-th step, and knows by then what came of the one before.
  */
-static void find_all(struct finding *finding) {
+static nigh_status find_all(void *user, nigh_error *error) {
+    struct finding *finding = user;
     const uint64_t lag = finding->lag;
     const uint64_t steps = 4 * lag;
     uint64_t empty = 0;
@@ -352,6 +358,7 @@ static void find_all(struct finding *finding) {
         if (i >= 2 * lag) step_numbers(finding, &finding->steps[(i - 2 * lag) % steps]);
         if (i >= 3 * lag) step_compare(finding, &finding->steps[(i - 3 * lag) % steps]);
     }
+    return finding->failed ? nigh__no_memory(error, "for what was found") : NIGH_OK;
 }
 
 /* Without a shape every listing needs memory; few of them where combinations are many.  NULL: no memory. */
@@ -399,9 +406,8 @@ nigh_status nigh__sorted_find(const struct nigh__sorted *sorted, const struct ni
     finding.shaped = lookup->count >= FEW_QUERIES &&
                      nigh__weak_shape_init(&finding.shape, sorted->prefix_bits, most, sorted->probes);
     if (!finding.shaped) scratch = scratch_new(&finding, most);
-    find_all(&finding);
+    const nigh_status status = nigh__lookup_run(lookup, find_all, &finding, error);
     nigh__free(sorted->context, scratch);
     found->finished = finding.end;
-    if (!finding.failed) return NIGH_OK;
-    return nigh__no_memory(error, "for what was found");
+    return status;
 }

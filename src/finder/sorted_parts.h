@@ -10,15 +10,18 @@
 
 struct nigh__sorted_table {
     uint32_t first_bit; /* of the prefix; bits go round at the end of a row */
-    uint32_t *offsets;
-    uint64_t *rows;    /* NULL: not of 64 bits */
-    uint32_t *numbers; /* NULL: without */
+    const uint32_t *offsets;
+    const uint64_t *rows;    /* NULL: not of 64 bits */
+    const uint32_t *numbers; /* NULL: without */
+    uint32_t *own;           /* the memory that these are in; NULL: somebody else's */
 };
 
 struct nigh__sorted {
     const nigh_context *context;
     struct nigh__lookup_rows rows; /* of 64 bits: without the words */
     uint32_t prefix_bits, probes, tables;
+    bool with_numbers;
+    struct nigh__sorted_layout layout;
     struct nigh__sorted_table table[NIGH__MAX_ROTATIONS];
     uint32_t costs[256]; /* of a bit by its weight */
 };

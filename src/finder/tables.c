@@ -70,12 +70,17 @@ uint32_t nigh__tables_index_bits(uint64_t rows, uint32_t width_bits, uint32_t bl
     return there < useful ? (uint32_t)there : useful;
 }
 
-static size_t starts_of(uint32_t index_bits) { return ((size_t)1 << index_bits) + 2; }
+struct nigh__table_layout nigh__tables_layout_of(uint64_t rows, uint32_t index_bits) {
+    const uint64_t starts = nigh__table_lines((UINT64_C(1) << index_bits) + 2);
+    const uint64_t some = nigh__table_lines(rows);
+    return (struct nigh__table_layout){.keys = starts, .numbers = starts + some, .words = starts + 2 * some};
+}
 
 uint64_t nigh__tables_bytes(uint64_t rows, uint32_t width_bits, uint32_t blocks, uint32_t leading) {
-    const uint64_t starts = starts_of(nigh__tables_index_bits(rows, width_bits, blocks, leading));
+    const uint32_t index_bits = nigh__tables_index_bits(rows, width_bits, blocks, leading);
+    const uint64_t words = nigh__tables_layout_of(rows, index_bits).words;
     const uint64_t tables = nigh__tables_count(blocks, leading);
-    return sizeof(struct nigh__tables) + tables * (sizeof(struct nigh__table) + (starts + 2 * rows) * sizeof(uint32_t));
+    return sizeof(struct nigh__tables) + tables * (sizeof(struct nigh__table) + words * sizeof(uint32_t));
 }
 
 /* ----------------------------------------------------------------------- keys */
@@ -143,11 +148,21 @@ static const uint64_t *row_at(const struct nigh__tables *tables, uint32_t number
     return tables->rows.words_of_rows + (size_t)number * tables->rows.words;
 }
 
-/* All tables being built, by several threads. */
+/* Tables being built, by several threads. */
 struct building {
     struct nigh__tables *tables;
+    uint32_t first;                 /* of those that are */
     struct nigh__parallel parallel; /* counts rows that were read, PASSES times for each table */
 };
+
+/* The parts of a table while they are written. */
+static uint32_t *starts_in(const struct nigh__table *table) { return table->own; }
+static uint32_t *keys_in(const struct nigh__tables *tables, const struct nigh__table *table) {
+    return table->own + tables->layout.keys;
+}
+static uint32_t *numbers_in(const struct nigh__tables *tables, const struct nigh__table *table) {
+    return table->own + tables->layout.numbers;
+}
 
 /* Makes room for the parts whose rows were counted in `ends`, which become where each begins; returns the largest. */
 static uint32_t parts_place(uint32_t *ends, uint32_t parts) {
@@ -163,9 +178,10 @@ static uint32_t parts_place(uint32_t *ends, uint32_t parts) {
 }
 
 /* Lists the rows of each part in `numbers`; ends[part] becomes its end.  False: cancelled. */
-static bool list_parts(struct building *building, uint32_t thread, struct nigh__table *table, uint32_t *ends,
+static bool list_parts(struct building *building, uint32_t thread, const struct nigh__table *table, uint32_t *ends,
                        uint32_t *largest) {
     const struct nigh__tables *tables = building->tables;
+    uint32_t *numbers = numbers_in(tables, table);
     const uint32_t shift = part_shift(tables);
     const uint32_t count = tables->rows.count;
     memset(ends, 0, parts_of(tables) * sizeof *ends);
@@ -179,22 +195,23 @@ static bool list_parts(struct building *building, uint32_t thread, struct nigh__
     for (uint32_t first = 0, some; first < count; first += some) {
         some = count - first < TICK_EVERY ? count - first : TICK_EVERY;
         for (uint32_t r = first; r < first + some; r++)
-            table->numbers[ends[nigh__row_bucket(table, row_at(tables, r)) >> shift]++] = r;
+            numbers[ends[nigh__row_bucket(table, row_at(tables, r)) >> shift]++] = r;
         if (!nigh__parallel_did(&building->parallel, thread, some)) return false;
     }
     return true;
 }
 
 /* Bucket b is counted in starts[b + 2]. */
-static void read_part(const struct nigh__tables *tables, struct nigh__table *table, uint32_t first, uint32_t end,
+static void read_part(const struct nigh__tables *tables, const struct nigh__table *table, uint32_t first, uint32_t end,
                       struct entry *entries) {
+    uint32_t *starts = starts_in(table);
     for (uint32_t i = first; i < end; i++) {
         if (end - i > ROWS_AHEAD) __builtin_prefetch(row_at(tables, table->numbers[i + ROWS_AHEAD]));
         const uint64_t *row = row_at(tables, table->numbers[i]);
         const uint32_t bucket = nigh__row_bucket(table, row);
         entries[i - first] = (struct entry){
             .bucket = bucket, .key = nigh__row_fold(row, tables->rows.words), .number = table->numbers[i]};
-        table->starts[bucket + 2]++;
+        starts[bucket + 2]++;
     }
 }
 
@@ -202,19 +219,22 @@ static void read_part(const struct nigh__tables *tables, struct nigh__table *tab
  * By adding up, starts[b + 1] becomes where b begins; every row moves it on, until it is
  * where b ends and b + 1 begins.
  */
-static void place_part(const struct nigh__tables *tables, struct nigh__table *table, uint32_t part,
+static void place_part(const struct nigh__tables *tables, const struct nigh__table *table, uint32_t part,
                        const struct entry *entries, uint32_t count) {
+    uint32_t *starts = starts_in(table);
+    uint32_t *keys = keys_in(tables, table);
+    uint32_t *numbers = numbers_in(tables, table);
     const uint32_t shift = part_shift(tables);
-    for (uint32_t b = part << shift; b < (part + 1) << shift; b++) table->starts[b + 2] += table->starts[b + 1];
+    for (uint32_t b = part << shift; b < (part + 1) << shift; b++) starts[b + 2] += starts[b + 1];
     for (uint32_t i = 0; i < count; i++) {
-        const uint32_t place = table->starts[entries[i].bucket + 1]++;
-        table->keys[place] = entries[i].key;
-        table->numbers[place] = entries[i].number;
+        const uint32_t place = starts[entries[i].bucket + 1]++;
+        keys[place] = entries[i].key;
+        numbers[place] = entries[i].number;
     }
 }
 
 /* False: out of memory. */
-static bool build_table(struct building *building, uint32_t thread, struct nigh__table *table) {
+static bool build_table(struct building *building, uint32_t thread, const struct nigh__table *table) {
     const struct nigh__tables *tables = building->tables;
     uint32_t ends[1u << PART_BITS];
     uint32_t largest;
@@ -234,71 +254,141 @@ static bool build_table(struct building *building, uint32_t thread, struct nigh_
 static nigh_status build_some(void *user, const struct nigh__items *items) {
     struct building *building = user;
     for (uint64_t t = items->first; t < items->end; t++)
-        if (!build_table(building, items->thread, &building->tables->tables[t])) return NIGH_ENOMEM;
+        if (!build_table(building, items->thread, &building->tables->tables[building->first + t])) return NIGH_ENOMEM;
     return NIGH_OK;
 }
 
-static bool table_allocate(const struct nigh__tables *tables, struct nigh__table *table) {
-    table->starts = nigh__alloc_table(tables->context, starts_of(tables->index_bits), sizeof(uint32_t));
-    table->keys = nigh__alloc_table(tables->context, tables->rows.count, sizeof(uint32_t));
-    table->numbers = nigh__alloc_table(tables->context, tables->rows.count, sizeof(uint32_t));
-    return table->starts != NULL && table->keys != NULL && table->numbers != NULL;
+static void table_point(const struct nigh__tables *tables, struct nigh__table *table, const uint32_t *words) {
+    table->starts = words;
+    table->keys = words + tables->layout.keys;
+    table->numbers = words + tables->layout.numbers;
+}
+
+/* Some tables from `first` on. */
+static bool some_allocate(struct nigh__tables *tables, uint32_t first, uint32_t count) {
+    bool whole = true;
+    for (uint32_t t = first; t < first + count && whole; t++) {
+        struct nigh__table *table = &tables->tables[t];
+        table->own = nigh__alloc_table(tables->context, (size_t)tables->layout.words, sizeof(uint32_t));
+        whole = table->own != NULL;
+        if (whole) table_point(tables, table, table->own);
+    }
+    return whole;
+}
+
+static void some_release(struct nigh__tables *tables, uint32_t first, uint32_t count) {
+    for (uint32_t t = first; t < first + count; t++) {
+        nigh__free(tables->context, tables->tables[t].own);
+        tables->tables[t].own = NULL;
+    }
 }
 
 void nigh__tables_free(const nigh_context *context, struct nigh__tables *tables) {
     if (tables == NULL) return;
-    for (uint32_t t = 0; t < tables->count; t++) {
-        nigh__free(context, tables->tables[t].starts);
-        nigh__free(context, tables->tables[t].keys);
-        nigh__free(context, tables->tables[t].numbers);
-    }
+    some_release(tables, 0, tables->count);
     nigh__free(context, tables);
 }
 
-/* Memory and fields of every table, in the order of the choices as numbers. */
-static bool prepare(struct nigh__tables *tables, uint32_t blocks, uint32_t leading) {
-    uint32_t t = 0;
-    for (uint32_t chosen = 0; t < tables->count; chosen++) {
-        if ((uint32_t)__builtin_popcount(chosen) != leading) continue;
-        struct nigh__table *table = &tables->tables[t++];
-        fields_choose(tables, table, blocks, leading, chosen);
-        if (!table_allocate(tables, table)) return false;
-    }
-    return true;
+/* ------------------------------------------------------------------ the whole */
+
+size_t nigh__tables_view_bytes(const struct nigh__tables_plan *plan) {
+    return sizeof(struct nigh__tables) +
+           (size_t)nigh__tables_count(plan->blocks, plan->leading) * sizeof(struct nigh__table);
 }
 
-static nigh_status build_all(struct nigh__tables *tables, uint32_t threads, struct nigh__progress *progress) {
-    struct building building = {
+/* All but where the tables are, in the order of the choices as numbers. */
+static void tables_init(struct nigh__tables *tables, const nigh_context *context, const struct nigh__lookup_rows *rows,
+                        const struct nigh__tables_plan *plan) {
+    memset(tables, 0, nigh__tables_view_bytes(plan));
+    tables->context = context;
+    tables->rows = *rows;
+    tables->index_bits = plan->index_bits;
+    tables->layout = nigh__tables_layout_of(rows->count, plan->index_bits);
+    tables->count = nigh__tables_count(plan->blocks, plan->leading);
+    uint32_t t = 0;
+    for (uint32_t chosen = 0; t < tables->count; chosen++) {
+        if ((uint32_t)__builtin_popcount(chosen) != plan->leading) continue;
+        fields_choose(tables, &tables->tables[t++], plan->blocks, plan->leading, chosen);
+    }
+}
+
+void nigh__tables_view(const nigh_context *context, const struct nigh__lookup_rows *rows,
+                       const struct nigh__tables_plan *plan, const uint32_t *words, struct nigh__tables *out) {
+    tables_init(out, context, rows, plan);
+    for (uint32_t t = 0; t < out->count; t++) table_point(out, &out->tables[t], words + t * out->layout.words);
+}
+
+bool nigh__tables_possible(uint32_t width_bits, uint32_t blocks, uint32_t leading) {
+    return leading != 0 && leading < blocks && blocks <= NIGH__MAX_BLOCKS && blocks <= width_bits &&
+           nigh__tables_count(blocks, leading) <= NIGH__MAX_TABLES;
+}
+
+static nigh_status tables_failed(nigh_status status, uint32_t count, uint32_t rows, nigh_error *error) {
+    if (status == NIGH_ECANCELLED) return nigh__progress_cancelled(error);
+    if (status != NIGH_ENOMEM) return status;
+    return nigh__fail(error, NIGH_ENOMEM, "no memory for %u tables of %u rows", count, rows);
+}
+
+/* Empty tables of a plan that is checked here. */
+static nigh_status tables_begin(const nigh_context *context, const struct nigh__lookup_rows *rows,
+                                const struct nigh__tables_plan *plan, struct nigh__tables **out, nigh_error *error) {
+    *out = NULL;
+    if (!nigh__tables_possible(rows->width_bits, plan->blocks, plan->leading))
+        return nigh__fail(error, NIGH_EINVAL, "%u blocks with %u leading make no tables of rows of %u bits",
+                          plan->blocks, plan->leading, rows->width_bits);
+    *out = nigh__alloc(context, 1, nigh__tables_view_bytes(plan));
+    if (*out == NULL)
+        return tables_failed(NIGH_ENOMEM, nigh__tables_count(plan->blocks, plan->leading), rows->count, error);
+    tables_init(*out, context, rows, plan);
+    return NIGH_OK;
+}
+
+static void building_begin(struct building *building, struct nigh__tables *tables, uint32_t threads,
+                           struct nigh__progress *progress) {
+    *building = (struct building){
         .tables = tables, .parallel = {.threads = threads, .progress = progress, .passes = PASSES * tables->count}};
-    nigh__parallel_stage(&building.parallel, "building", tables->rows.count);
-    return nigh__parallel_run(&building.parallel, tables->count, 1, build_some, &building, NULL);
+    nigh__parallel_stage(&building->parallel, "building", tables->rows.count);
+}
+
+static nigh_status build_from(struct building *building, uint32_t first, uint32_t count) {
+    building->first = first;
+    if (!some_allocate(building->tables, first, count)) return NIGH_ENOMEM;
+    return nigh__parallel_run(&building->parallel, count, 1, build_some, building, NULL);
 }
 
 nigh_status nigh__tables_new(const nigh_context *context, const struct nigh__lookup_rows *rows, uint32_t blocks,
                              uint32_t leading, uint32_t threads, struct nigh__progress *progress,
                              struct nigh__tables **out, nigh_error *error) {
+    struct nigh__tables_plan plan = {.blocks = blocks, .leading = leading};
+    if (blocks != 0) plan.index_bits = nigh__tables_index_bits(rows->count, rows->width_bits, blocks, leading);
+    nigh_status status = tables_begin(context, rows, &plan, out, error);
+    if (status != NIGH_OK) return status;
+    struct building building;
+    building_begin(&building, *out, threads, progress);
+    status = build_from(&building, 0, (*out)->count);
+    if (status == NIGH_OK) return NIGH_OK;
+    status = tables_failed(status, (*out)->count, rows->count, error);
+    nigh__tables_free(context, *out);
     *out = NULL;
-    const uint32_t count = nigh__tables_count(blocks, leading);
-    if (leading == 0 || leading >= blocks || blocks > NIGH__MAX_BLOCKS || blocks > rows->width_bits ||
-        count > NIGH__MAX_TABLES)
-        return nigh__fail(error, NIGH_EINVAL, "%u blocks with %u leading make no tables of rows of %u bits", blocks,
-                          leading, rows->width_bits);
-    struct nigh__tables *tables =
-        nigh__alloc_zero(context, 1, sizeof *tables + (size_t)count * sizeof tables->tables[0]);
-    if (tables != NULL) {
-        tables->context = context;
-        tables->rows = *rows;
-        tables->count = count;
-        tables->index_bits = nigh__tables_index_bits(rows->count, rows->width_bits, blocks, leading);
-    }
-    nigh_status status = NIGH_ENOMEM;
-    if (tables != NULL && prepare(tables, blocks, leading)) status = build_all(tables, threads, progress);
-    if (status == NIGH_OK) {
-        *out = tables;
-        return NIGH_OK;
+    return status;
+}
+
+nigh_status nigh__tables_make(const nigh_context *context, const struct nigh__lookup_rows *rows,
+                              const struct nigh__tables_plan *plan, uint32_t threads, struct nigh__progress *progress,
+                              const struct nigh__table_sink *sink, nigh_error *error) {
+    struct nigh__tables *tables;
+    nigh_status status = tables_begin(context, rows, plan, &tables, error);
+    if (status != NIGH_OK) return status;
+    struct building building;
+    building_begin(&building, tables, threads, progress);
+    const size_t bytes = (size_t)tables->layout.words * sizeof(uint32_t);
+    for (uint32_t first = 0, some; first < tables->count && status == NIGH_OK; first += some) {
+        some = tables->count - first < threads ? tables->count - first : threads;
+        status = tables_failed(build_from(&building, first, some), some, rows->count, error);
+        for (uint32_t t = first; t < first + some && status == NIGH_OK; t++)
+            status = sink->add(sink->user, (const uint8_t *)tables->tables[t].own, bytes, error);
+        some_release(tables, first, some);
     }
     nigh__tables_free(context, tables);
-    if (status == NIGH_ECANCELLED) return nigh__progress_cancelled(error);
-    (void)nigh__fail(error, NIGH_ENOMEM, "no memory for %u tables of %u rows", count, rows->count);
-    return NIGH_ENOMEM;
+    return status;
 }

@@ -86,9 +86,11 @@ static void ask_for_keys(struct walk *walk, size_t query) {
     const uint32_t *asked = asked_of(walk, query);
     struct nigh__bucket *buckets = buckets_of(walk, query);
     for (uint32_t t = 0; t < count; t++) {
-        const uint32_t *starts = walk->starts[t] + asked[t];
-        const uint32_t *keys = walk->keys[t] + starts[0];
-        const uint32_t rows = starts[1] - starts[0];
+        uint32_t begin;
+        uint32_t end;
+        nigh__bucket_read(walk->starts[t] + asked[t], walk->tables->rows.count, walk->found, &begin, &end);
+        const uint32_t *keys = walk->keys[t] + begin;
+        const uint32_t rows = end - begin;
         buckets[t] = (struct nigh__bucket){.keys = keys, .count = rows, .key = key};
         __builtin_prefetch(keys);
         __builtin_prefetch(keys + rows - (rows != 0));
@@ -133,7 +135,7 @@ static bool verify(struct walk *walk) {
     const struct nigh__hamming *hamming = walk->tables->context->hamming;
     uint32_t numbers[CANDIDATES];
     for (size_t c = 0; c < walk->candidate_count; c++) {
-        numbers[c] = *walk->candidates[c].number;
+        numbers[c] = nigh__number_read(walk->candidates[c].number, rows->count, walk->found);
         __builtin_prefetch(rows->words_of_rows + (size_t)numbers[c] * rows->words);
     }
     for (size_t c = 0; c < walk->candidate_count; c++) {
@@ -217,12 +219,9 @@ static bool compare_query(struct walk *walk, size_t query) {
 }
 
 /* The first queries have nobody before them. */
-static void begin(struct walk *walk, const struct nigh__tables *tables, const struct nigh__lookup *lookup,
-                  struct nigh__found *found) {
-    walk->tables = tables;
-    walk->lookup = lookup;
-    walk->found = found;
-    walk->hits_before = found->hits.count;
+static void begin(struct walk *walk) {
+    const struct nigh__tables *tables = walk->tables;
+    const struct nigh__lookup *lookup = walk->lookup;
     walk->candidate_count = 0;
     walk->of_short =
         tables->rows.count >> tables->index_bits < NIGH__SHORT_BUCKET && lookup->budget >= NIGH__SHORT_BUCKET;
@@ -234,19 +233,29 @@ static void begin(struct walk *walk, const struct nigh__tables *tables, const st
     for (size_t q = 0; q < KEYS_AHEAD && q < lookup->count; q++) ask_for_keys(walk, q);
 }
 
+/* From the first query to the last, or to the one with which hits have become many. */
+static nigh_status walk_queries(void *user, nigh_error *error) {
+    struct walk *walk = user;
+    const size_t count = walk->lookup->count;
+    begin(walk);
+    bool fits = true;
+    size_t q = 0;
+    while (fits && q < count) {
+        if (q + KEYS_AHEAD < count) ask_for_keys(walk, q + KEYS_AHEAD);
+        if (q + STARTS_AHEAD < count) ask_for_starts(walk, q + STARTS_AHEAD);
+        fits = compare_query(walk, q++);
+        if (nigh__found_enough(walk->lookup, walk->found)) break;
+    }
+    walk->found->finished = q;
+    return fits && verify(walk) ? NIGH_OK : nigh__no_memory(error, "for what was found");
+}
+
 nigh_status nigh__tables_find(const struct nigh__tables *tables, const struct nigh__lookup *lookup,
                               struct nigh__found *found, nigh_error *error) {
     struct walk walk;
-    begin(&walk, tables, lookup, found);
-    bool fits = true;
-    size_t q = 0;
-    while (fits && q < lookup->count) {
-        if (q + KEYS_AHEAD < lookup->count) ask_for_keys(&walk, q + KEYS_AHEAD);
-        if (q + STARTS_AHEAD < lookup->count) ask_for_starts(&walk, q + STARTS_AHEAD);
-        fits = compare_query(&walk, q++);
-        if (nigh__found_enough(lookup, found)) break;
-    }
-    found->finished = q;
-    if (fits && verify(&walk)) return NIGH_OK;
-    return nigh__no_memory(error, "for what was found");
+    walk.tables = tables;
+    walk.lookup = lookup;
+    walk.found = found;
+    walk.hits_before = found->hits.count;
+    return nigh__lookup_run(lookup, walk_queries, &walk, error);
 }

@@ -16,9 +16,10 @@ struct nigh__bit_field {
 };
 
 struct nigh__table {
-    uint32_t *starts; /* rows of bucket b are from starts[b] to before starts[b + 1] */
-    uint32_t *keys;
-    uint32_t *numbers;
+    const uint32_t *starts; /* rows of bucket b are from starts[b] to before starts[b + 1] */
+    const uint32_t *keys;
+    const uint32_t *numbers;
+    uint32_t *own; /* the memory that these are in; NULL: somebody else's */
     uint32_t field_count;
     struct nigh__bit_field fields[NIGH__MAX_FIELDS];
 };
@@ -26,6 +27,7 @@ struct nigh__table {
 struct nigh__tables {
     const nigh_context *context;
     struct nigh__lookup_rows rows;
+    struct nigh__table_layout layout;
     uint32_t index_bits;
     uint32_t count;
     struct nigh__table tables[];

@@ -12,18 +12,6 @@ static nigh_status facts_lie(const struct nigh__sidecar *sidecar, size_t at, con
     return nigh__sidecar_corrupt(sidecar, NIGH__GRAPH_FACTS, at, 1, why, error);
 }
 
-/* Copied out of the map before anything is compared. */
-static nigh_status read_facts(const struct nigh__sidecar *sidecar, struct nigh__graph_facts *facts, nigh_error *error) {
-    const void *section = nigh__sidecar_section(sidecar, NIGH__GRAPH_FACTS, 1, sizeof *facts, error);
-    if (section == NULL) return NIGH_ECORRUPT;
-    struct nigh__guard guard;
-    nigh__guard_enter(&guard, sidecar->map, sidecar->length);
-    if (NIGH__GUARD_FAULTED(&guard)) return nigh__sidecar_cut(sidecar, error);
-    memcpy(facts, section, sizeof *facts);
-    nigh__guard_leave(&guard);
-    return NIGH_OK;
-}
-
 static nigh_status check_facts(const struct nigh__segment *segment, const struct nigh__sidecar *sidecar,
                                const struct nigh__graph_facts *facts, nigh_error *error) {
 #define AT(field) offsetof(struct nigh__graph_facts, field)
@@ -107,7 +95,7 @@ static bool find_sections(struct nigh__graph *graph, nigh_error *error) {
 nigh_status nigh__graph_of_segment(const struct nigh__segment *segment, struct nigh__graph *out, nigh_error *error) {
     const struct nigh__sidecar *sidecar = segment->sidecars[NIGH__SIDECAR_GRAPH];
     struct nigh__graph graph = {.nodes = segment->signatures, .degree = sidecar->header.parameter, .sidecar = sidecar};
-    nigh_status status = read_facts(sidecar, &graph.facts, error);
+    nigh_status status = nigh__sidecar_copy(sidecar, NIGH__GRAPH_FACTS, &graph.facts, sizeof graph.facts, error);
     if (status == NIGH_OK) status = check_facts(segment, sidecar, &graph.facts, error);
     if (status != NIGH_OK) return status;
     if (!find_sections(&graph, error)) return NIGH_ECORRUPT;

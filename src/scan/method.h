@@ -78,7 +78,7 @@ struct nigh__answer {
     uint32_t breadth;        /* as in nigh_proof */
 
     /* As in nigh_results_info. */
-    uint64_t distances, lists, postings, skipped_lists, steps;
+    uint64_t distances, lists, postings, skipped_lists, steps, probes;
 };
 
 /* A step of some queries of a batch.  Arrays are of all queries of the batch. */

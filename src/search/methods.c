@@ -5,6 +5,7 @@
 
 #include "base/status.h"
 #include "columns/column_method.h"
+#include "finder/stored_method.h"
 #include "graph/graph_method.h"
 #include "scan/cost_model.h"
 #include "search/search_options.h"
@@ -12,7 +13,8 @@
 #include "slices/slice_method.h"
 
 static const struct nigh__search_method *const methods[] = {
-    &nigh__scan_method, &nigh__sketch_method, &nigh__column_method, &nigh__slice_method, &nigh__graph_method,
+    &nigh__scan_method,  &nigh__sketch_method, &nigh__column_method,
+    &nigh__slice_method, &nigh__graph_method,  &nigh__table_method,
 };
 
 #define METHODS (sizeof methods / sizeof methods[0])

@@ -279,6 +279,7 @@ static void add_counts(nigh_results *results, const struct nigh__answer *answer)
     results->postings += answer->postings;
     results->skipped_lists += answer->skipped_lists;
     results->steps += answer->steps;
+    results->probes += answer->probes;
 }
 
 /* What a step of a query came to, and whether it was the last in this segment. */

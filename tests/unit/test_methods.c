@@ -80,7 +80,7 @@ static void test_names_and_numbers(void **state) {
         assert_true(methods[m]->batch_queries >= 1 && (m == 0 || methods[m]->prepare != NULL));
         asked |= methods[m]->asked_by;
     }
-    assert_int_equal(asked, (2u << NIGH_SEARCH_COLUMNS) - 1);
+    assert_int_equal(asked, (2u << NIGH_SEARCH_TABLES) - 1);
 }
 
 /* Any byte of an option that is not as by default says how; what every method goes by does not. */
@@ -168,7 +168,7 @@ static void test_asked_for_is_taken(void **state) {
     }
     nigh_search_options options = default_options();
     nigh_error error;
-    options.method = (nigh_search_method)(NIGH_SEARCH_COLUMNS + 1);
+    options.method = (nigh_search_method)(NIGH_SEARCH_TABLES + 1);
     assert_int_equal(nigh__search_check(place.collection, &options, &error), NIGH_EINVAL);
     options.method = (nigh_search_method)32;
     assert_int_equal(nigh__search_check(place.collection, &options, &error), NIGH_EINVAL);
