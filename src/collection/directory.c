@@ -15,6 +15,7 @@
 #define SEGMENT_PREFIX "segment-"
 #define MANIFEST_PREFIX "manifest-"
 #define TERMS_PREFIX "terms-"
+#define LOG_PREFIX "log-"
 
 const char *nigh__store_name(enum nigh__store_kind kind) {
     return kind == NIGH__STORE_TERMS ? "term signature file" : "collection";
@@ -35,6 +36,10 @@ void nigh__sidecar_name(char out[NIGH__NAME_SIZE], const struct nigh__sidecar_ki
 
 void nigh__terms_name(char out[NIGH__NAME_SIZE], uint64_t number, const char *suffix) {
     (void)snprintf(out, NIGH__NAME_SIZE, TERMS_PREFIX "%020" PRIu64 "%s", number, suffix);
+}
+
+void nigh__log_name(char out[NIGH__NAME_SIZE], uint64_t number, const char *suffix) {
+    (void)snprintf(out, NIGH__NAME_SIZE, LOG_PREFIX "%020" PRIu64 "%s", number, suffix);
 }
 
 /* Takes "PREFIX" and exactly 20 digits; *rest is what follows. */
@@ -97,6 +102,10 @@ static bool place_of(const struct visit *visit, const char *name, struct nigh__a
         *place = &listing->terms;
         return true;
     }
+    if (parse_name(name, LOG_PREFIX, number, rest)) {
+        *place = &listing->logs;
+        return true;
+    }
     for (unsigned i = 1; i < NIGH__SIDECAR_KINDS; i++) {
         const struct nigh__sidecar_kind *kind = visit->context->extensions->sidecars[i];
         *place = &listing->sidecars[i];
@@ -126,7 +135,8 @@ static int visit_name(void *user, const char *name) {
     struct nigh__listing *listing = visit->listing;
     struct nigh__array *place = NULL;
     if (place_of(visit, name, &place, &number, &rest)) {
-        if (place != &listing->manifests && number > listing->highest_segment) listing->highest_segment = number;
+        if (place != &listing->manifests && place != &listing->logs && number > listing->highest_segment)
+            listing->highest_segment = number;
         if (*rest == '\0') return remember_number(visit, place, number);
         if (is_temporary(rest)) return remember_leftover(visit, name);
     }
@@ -175,6 +185,7 @@ nigh_status nigh__listing_read(const struct nigh__file *directory, struct nigh__
     *out = (struct nigh__listing){.manifests = NIGH__ARRAY(uint64_t),
                                   .segments = NIGH__ARRAY(uint64_t),
                                   .terms = NIGH__ARRAY(uint64_t),
+                                  .logs = NIGH__ARRAY(uint64_t),
                                   .leftovers = NIGH__ARRAY(char[NIGH__NAME_SIZE])};
     for (unsigned kind = 0; kind < NIGH__SIDECAR_KINDS; kind++)
         out->sidecars[kind] = (struct nigh__array)NIGH__ARRAY(uint64_t);
@@ -187,6 +198,7 @@ nigh_status nigh__listing_read(const struct nigh__file *directory, struct nigh__
     sort_numbers(&out->manifests, descending);
     sort_numbers(&out->segments, ascending);
     sort_numbers(&out->terms, ascending);
+    sort_numbers(&out->logs, ascending);
     for (unsigned kind = 1; kind < NIGH__SIDECAR_KINDS; kind++) sort_numbers(&out->sidecars[kind], ascending);
     return NIGH_OK;
 }
@@ -196,6 +208,7 @@ void nigh__listing_release(const nigh_context *context, struct nigh__listing *li
     nigh__array_release(context, &listing->segments);
     for (unsigned kind = 0; kind < NIGH__SIDECAR_KINDS; kind++) nigh__array_release(context, &listing->sidecars[kind]);
     nigh__array_release(context, &listing->terms);
+    nigh__array_release(context, &listing->logs);
     nigh__array_release(context, &listing->leftovers);
 }
 

@@ -20,6 +20,7 @@
 
 #include "base/escape.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/key_lines.h"
 #include "base/limits.h"
 #include "base/memory.h"
@@ -31,6 +32,7 @@
 #include "collection/scheme.h"
 #include "collection/segment_write.h"
 #include "collection/state.h"
+#include "collection/writer.h"
 #include "signature/thresholds.h"
 
 enum state { OPEN, BROKEN, COMMITTED };
@@ -47,6 +49,7 @@ struct nigh_writer {
     struct nigh__file directory; /* holds the lock */
     nigh_collection *old;        /* what is there already; NULL: nothing */
     struct nigh__segment_writer *segment;
+    bool takes_log;     /* and may write while there is one */
     bool keep_segment;  /* a manifest that names it may be on the disk */
     bool has_ids;       /* of the documents added */
     bool has_weights;   /* of the documents added */
@@ -129,12 +132,37 @@ static nigh_status open_old(struct nigh_writer *writer, nigh_error *error) {
     return status;
 }
 
-static nigh_status begin(struct nigh_writer *writer, nigh_error *error) {
+/* One log: spent, the one that goes with the state there is, or a stranger. */
+static nigh_status settle_log(const struct nigh_writer *writer, uint64_t number, nigh_error *error) {
+    const uint64_t next = writer->old == NULL ? 0 : writer->old->next_segment;
+    if (number < next) {
+        nigh__log_remove(&writer->directory, number);
+        return NIGH_OK;
+    }
+    if (number > next)
+        return nigh__fail_at(error, NIGH_ECORRUPT, writer->path, NIGH_NO_OFFSET,
+                             "there is a log of a later state than the newest manifest has");
+    if (writer->takes_log) return NIGH_OK;
+    return nigh__because(error, NIGH_REASON_LOG_LEFT,
+                         nigh__fail_at(error, NIGH_EBUSY, writer->path, NIGH_NO_OFFSET,
+                                       "there is a log of documents that are in no segment yet"));
+}
+
+static nigh_status settle_logs(const struct nigh_writer *writer, nigh_error *error) {
+    struct nigh__listing listing;
+    nigh_status status = nigh__listing_read(&writer->directory, &listing, error);
+    if (status != NIGH_OK) return status;
+    const uint64_t *numbers = listing.logs.data;
+    for (size_t i = 0; i < listing.logs.count && status == NIGH_OK; i++) status = settle_log(writer, numbers[i], error);
+    nigh__listing_release(writer->context, &listing);
+    return status;
+}
+
+/* Under the lock: what is there, and a segment to add to. */
+static nigh_status prepare(struct nigh_writer *writer, nigh_error *error) {
     uint64_t number = 0;
-    nigh_status status = make_directory(writer, error);
-    if (status == NIGH_OK)
-        status = nigh__directory_lock(writer->context, writer->path, NIGH__STORE_COLLECTION, &writer->directory, error);
-    if (status == NIGH_OK) status = open_old(writer, error);
+    nigh_status status = open_old(writer, error);
+    if (status == NIGH_OK) status = settle_logs(writer, error);
     if (status == NIGH_OK)
         status = nigh__state_free_number(&writer->directory, writer->old == NULL ? 1 : writer->old->next_segment,
                                          &number, error);
@@ -151,6 +179,13 @@ static nigh_status begin(struct nigh_writer *writer, nigh_error *error) {
                              "another process was making it, and has given up; try again");
     if (status != NIGH_OK && error != NULL) *error = problem;
     return status;
+}
+
+static nigh_status begin(struct nigh_writer *writer, nigh_error *error) {
+    nigh_status status = make_directory(writer, error);
+    if (status == NIGH_OK)
+        status = nigh__directory_lock(writer->context, writer->path, NIGH__STORE_COLLECTION, &writer->directory, error);
+    return status == NIGH_OK ? prepare(writer, error) : status;
 }
 
 /* A scheme that names one must name this one; one that it does not name may be any. */
@@ -194,8 +229,8 @@ static nigh_status choose_scheme(struct nigh_writer *writer, const nigh_writer_o
                              &writer->scheme, error);
 }
 
-nigh_status nigh_writer_open(nigh_context *context, const char *path, const nigh_writer_options *options,
-                             nigh_writer **out, nigh_error *error) {
+nigh_status nigh__writer_open(nigh_context *context, const char *path, const nigh_writer_options *options,
+                              bool takes_log, nigh_writer **out, nigh_error *error) {
     *out = NULL;
     nigh_writer_options chosen;
     nigh_status status = nigh__options_copy(&nigh__writer_options_shape, &chosen, options, error);
@@ -205,6 +240,7 @@ nigh_status nigh_writer_open(nigh_context *context, const char *path, const nigh
     if (writer == NULL) return nigh__no_memory(error, "for a writer");
     writer->context = context;
     writer->width_bits = chosen.width_bits;
+    writer->takes_log = takes_log;
     nigh__progress_init(&writer->progress, chosen.progress);
     writer->path = nigh__string_copy(context, path);
     if (writer->path == NULL) status = nigh__no_memory(error, "for a path");
@@ -215,6 +251,11 @@ nigh_status nigh_writer_open(nigh_context *context, const char *path, const nigh
     else
         nigh_writer_close(writer);
     return status;
+}
+
+nigh_status nigh_writer_open(nigh_context *context, const char *path, const nigh_writer_options *options,
+                             nigh_writer **out, nigh_error *error) {
+    return nigh__writer_open(context, path, options, false, out, error);
 }
 
 /* --------------------------------------------------------------------- add */
@@ -446,4 +487,33 @@ void nigh_writer_close(nigh_writer *writer) {
     nigh__free(writer->context, writer->path);
     nigh__free(writer->context, writer->scheme);
     nigh__free(writer->context, writer);
+}
+
+/* ------------------------------------------------------------- going on -- */
+
+nigh_status nigh__writer_renew(nigh_writer *writer, nigh_error *error) {
+    if (writer->state != COMMITTED) return nigh__fail(error, NIGH_EINVAL, "only a writer that has committed goes on");
+    nigh__segment_writer_close(writer->segment, writer->keep_segment);
+    nigh_collection_close(writer->old);
+    writer->segment = NULL;
+    writer->old = NULL;
+    writer->state = BROKEN;
+    writer->made_directory = writer->keep_segment = false;
+    writer->has_ids = writer->has_weights = writer->has_text = false;
+    writer->key_count = 0;
+    const nigh_status status = prepare(writer, error);
+    if (status == NIGH_OK) writer->state = OPEN;
+    return status;
+}
+
+nigh_collection *nigh__writer_collection(const nigh_writer *writer) { return writer->old; }
+
+const struct nigh__file *nigh__writer_directory(const nigh_writer *writer) { return &writer->directory; }
+
+struct nigh__log_plan nigh__writer_log_plan(const nigh_writer *writer) {
+    const struct nigh_collection *old = writer->old;
+    return (struct nigh__log_plan){.number = old == NULL ? 0 : old->next_segment,
+                                   .first = old == NULL ? 0 : old->documents,
+                                   .scheme = nigh__hash(writer->scheme, strlen(writer->scheme)),
+                                   .width_bits = writer->width_bits};
 }
