@@ -11,7 +11,7 @@ set(tests_of_documents
     unit.against unit.analyser unit.collection_vocabulary unit.collection_weights unit.corpus unit.dedup
     unit.dedup_crowds unit.dedup_losses unit.dedup_source unit.dedup_wide unit.dedup_write unit.extract
     unit.extract_hostile unit.extract_html unit.extract_http unit.extract_json unit.feature unit.ignore unit.labels unit.language
-    unit.minhash unit.model unit.model_sign unit.pack unit.passage unit.pipeline unit.report
+    unit.live unit.minhash unit.model unit.model_sign unit.pack unit.passage unit.pipeline unit.report
     unit.report_diff unit.rereading unit.signer unit.signing unit.simhash unit.source unit.spell unit.split_containers
     unit.split_faults unit.split_formats unit.split_limits unit.split_tree unit.split_warc unit.text_reader
     unit.texts unit.topsig unit.unicode unit.vocabulary unit.weight
