@@ -15,7 +15,7 @@ set(tests_of_documents
     unit.report_diff unit.rereading unit.signer unit.signing unit.simhash unit.source unit.spell unit.split_containers
     unit.split_faults unit.split_formats unit.split_limits unit.split_tree unit.split_warc unit.text_reader
     unit.texts unit.topsig unit.unicode unit.vocabulary unit.weight
-    cli.against cli.against_days cli.bad_input cli.bombs cli.dedup cli.dedup_forms cli.dedup_limits
+    cli.against cli.against_days cli.against_stream cli.bad_input cli.bombs cli.dedup cli.dedup_forms cli.dedup_limits
     cli.documents cli.folders
     cli.keys cli.losses cli.mixed cli.pairs
     cli.own_ids cli.places cli.queries cli.same_documents cli.search_probe cli.tables cli.search_slices cli.sign cli.terminal

@@ -142,7 +142,12 @@ static nigh_status settle_log(const struct nigh_writer *writer, uint64_t number,
     if (number > next)
         return nigh__fail_at(error, NIGH_ECORRUPT, writer->path, NIGH_NO_OFFSET,
                              "there is a log of a later state than the newest manifest has");
-    if (writer->takes_log) return NIGH_OK;
+    if (writer->takes_log) { /* before anything is changed, whether it can be */
+        const struct nigh__log_plan plan = nigh__writer_log_plan(writer);
+        uint64_t documents = 0;
+        uint64_t bytes = 0;
+        return nigh__log_check(&writer->directory, &plan, &documents, &bytes, error);
+    }
     return nigh__because(error, NIGH_REASON_LOG_LEFT,
                          nigh__fail_at(error, NIGH_EBUSY, writer->path, NIGH_NO_OFFSET,
                                        "there is a log of documents that are in no segment yet"));
