@@ -4,7 +4,7 @@
 # here is of the core and runs in every build.
 
 set(tests_of_documents
-    fuzz.csv fuzz.html fuzz.http fuzz.ignore fuzz.json fuzz.json_array fuzz.jsonl fuzz.model fuzz.report fuzz.tokeniser fuzz.trec fuzz.trec_text
+    fuzz.csv fuzz.html fuzz.http fuzz.ignore fuzz.log fuzz.json fuzz.json_array fuzz.jsonl fuzz.model fuzz.report fuzz.tokeniser fuzz.trec fuzz.trec_text
     fuzz.vocabulary fuzz.warc golden.model_signatures golden.signatures golden.text_signatures
     golden.texts_golden
     property.analysis property.live_power property.dedup_complete property.dedup_days property.dedup_oracle property.project
